@@ -1,0 +1,228 @@
+#include "apps/cli/amounts.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <charconv>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "poet/base/error.h"
+
+namespace poet::cli {
+namespace {
+
+struct Unit {
+  std::string_view name;
+  double scale;
+};
+
+constexpr std::array kByteUnits = {Unit{"", 1},       Unit{"b", 1},           Unit{"kb", 1e3},
+                                   Unit{"mb", 1e6},   Unit{"gb", 1e9},        Unit{"tb", 1e12},
+                                   Unit{"kib", 1024}, Unit{"mib", 1048576.0}, Unit{"gib", 1073741824.0}};
+constexpr std::array kTimeUnits = {Unit{"", 1},  Unit{"ns", 1e-9}, Unit{"us", 1e-6}, Unit{"ms", 1e-3},
+                                   Unit{"s", 1}, Unit{"min", 60},  Unit{"h", 3600}};
+constexpr std::array kFractionUnits = {Unit{"", 1}, Unit{"%", 0.01}};
+constexpr std::array kNoUnits = {Unit{"", 1}};
+
+std::string_view trimmed(std::string_view text) {
+  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.front()))) text.remove_prefix(1);
+  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back()))) text.remove_suffix(1);
+  return text;
+}
+
+constexpr std::int64_t kKibi = 1024;
+
+struct Amount {
+  double number;
+  double scale;
+};
+
+/// A number and one of the units; nothing when the text is anything else, is not finite, or is negative.
+template <std::size_t N>
+std::optional<Amount> read_amount(std::string_view text, const std::array<Unit, N>& units) {
+  text = trimmed(text);
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc{} || !std::isfinite(number) || std::signbit(number)) return std::nullopt;
+  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+  std::string unit(trimmed(text));
+  std::transform(unit.begin(), unit.end(), unit.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  for (const Unit& known : units) {
+    if (unit == known.name) return Amount{number, known.scale};
+  }
+  return std::nullopt;
+}
+
+[[noreturn]] void fail(const std::string& option, const std::string& text, const std::string& rule) {
+  throw InputError(option, fmt::format("\"{}\" {}", text, rule));
+}
+
+/// The unit in which `value` reads best: the largest in which it is at least 1 once rounded, else the
+/// smallest.
+struct Scaled {
+  double value;
+  std::string_view unit;
+};
+
+Scaled scaled(double value, int digits, const std::vector<Unit>& increasing) {
+  Scaled best{value / increasing.front().scale, increasing.front().name};
+  for (const Unit& unit : increasing) {
+    const double in_unit = value / unit.scale;
+    if (std::abs(in_unit) >= 1 - 0.5 * std::pow(10.0, -digits)) best = {in_unit, unit.name};
+  }
+  return best;
+}
+
+std::string without_trailing_zeros(std::string number) {
+  if (number.find('.') == std::string::npos) return number;
+  number.erase(number.find_last_not_of('0') + 1);
+  if (number.back() == '.') number.pop_back();
+  return number;
+}
+
+std::string with_unit(double value, int digits, const std::vector<Unit>& increasing,
+                      std::string_view zero_unit) {
+  if (value == 0) return fmt::format("0 {}", zero_unit);
+  const Scaled best = scaled(value, digits, increasing);
+  return fmt::format("{} {}", without_trailing_zeros(format_number(best.value, digits)), best.unit);
+}
+
+}  // namespace
+
+Bytes parse_bytes(const std::string& option, const std::string& text) {
+  const std::string rule = "is not an amount of bytes (try 300KiB, 2MB or 737719)";
+  // Plain whole numbers exactly: a double would round beyond 2^53.
+  const std::string_view digits = trimmed(text);
+  std::int64_t whole = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), whole);
+  const bool all_digits = end == digits.data() + digits.size() && !digits.empty();
+  if (all_digits && error == std::errc{} && whole >= 0) return Bytes(whole);
+
+  const std::optional<Amount> amount = read_amount(text, kByteUnits);
+  if (!amount) fail(option, text, rule);
+  // Cut off, but 0.29MB is 290,000 bytes although its product with 1e6 falls short of that by a rounding
+  // error.
+  const double product = amount->number * amount->scale;
+  const double nearest = std::round(product);
+  const bool whole_but_for_rounding =
+      std::abs(product - nearest) <= 4 * std::numeric_limits<double>::epsilon() * product;
+  const double bytes = whole_but_for_rounding ? nearest : std::floor(product);
+  if (bytes >= static_cast<double>(std::numeric_limits<std::int64_t>::max())) {
+    fail(option, text, "is more bytes than 64 bits can count");
+  }
+  return Bytes(static_cast<std::int64_t>(bytes));
+}
+
+Seconds parse_duration(const std::string& option, const std::string& text) {
+  const std::optional<Amount> amount = read_amount(text, kTimeUnits);
+  if (!amount) fail(option, text, "is not a duration (try 50ms, 2s or 1.5min)");
+  const double seconds = amount->number * amount->scale;
+  if (seconds <= 0 || !std::isfinite(seconds)) fail(option, text, "must be a finite time > 0");
+  return Seconds(seconds);
+}
+
+double parse_fraction(const std::string& option, const std::string& text) {
+  const std::optional<Amount> amount = read_amount(text, kFractionUnits);
+  if (!amount) fail(option, text, "is not a fraction (try 1% or 0.01)");
+  const double fraction = amount->number * amount->scale;
+  if (fraction > 1) fail(option, text, "must be from 0 to 1, or 0% to 100%");
+  return fraction;
+}
+
+double parse_factor(const std::string& option, const std::string& text) {
+  const std::optional<Amount> amount = read_amount(text, kNoUnits);
+  if (!amount || amount->number <= 0)
+    fail(option, text, "is not a factor (try 1.3; it must be finite and > 0)");
+  return amount->number;
+}
+
+std::int64_t parse_count(const std::string& option, const std::string& text) {
+  const std::string_view digits = trimmed(text);
+  std::int64_t count = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), count);
+  if (error != std::errc{} || end != digits.data() + digits.size() || count < 1) {
+    fail(option, text, "is not a whole number >= 1");
+  }
+  return count;
+}
+
+std::string format_count(std::int64_t count) {
+  std::string text = fmt::format("{}", count);
+  const std::ptrdiff_t sign = count < 0 ? 1 : 0;
+  for (std::ptrdiff_t at = std::ssize(text) - 3; at > sign; at -= 3)
+    text.insert(static_cast<std::size_t>(at), ",");
+  return text;
+}
+
+std::string format_short(double number) {
+  if (std::abs(number) < 1e4 && number == std::floor(number))
+    return format_count(static_cast<std::int64_t>(number));
+  const Scaled best = scaled(number, 3, {{"", 1}, {" k", 1e3}, {" M", 1e6}, {" G", 1e9}, {" T", 1e12}});
+  return fmt::format("{}{}", without_trailing_zeros(format_number(best.value, 3)), best.unit);
+}
+
+std::string format_number(double number, int digits) {
+  if (!std::isfinite(number)) return fmt::format("{}", number);
+  if (number == 0) return "0";
+  // The exponent after rounding: 999.96 at 4 digits is 1000, not 1000.0.
+  const std::string scientific = fmt::format("{:.{}e}", number, digits - 1);
+  const int exponent = std::stoi(scientific.substr(scientific.find('e') + 1));
+  return fmt::format("{:.{}f}", number, std::max(0, digits - 1 - exponent));
+}
+
+std::string format_bytes(Bytes bytes) {
+  // Up to here the exact count is as short as a rounded one.
+  if (std::abs(static_cast<double>(bytes.value())) < 1e4)
+    return fmt::format("{} B", format_count(bytes.value()));
+  return with_unit(static_cast<double>(bytes.value()), 4,
+                   {{"KB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"TB", 1e12}}, "B");
+}
+
+std::string format_ram(Bytes bytes) {
+  std::int64_t count = bytes.value();
+  std::string_view unit;
+  for (const std::string_view next : {"KiB", "MiB", "GiB"}) {
+    if (count < kKibi || count % kKibi != 0) break;
+    count /= kKibi;
+    unit = next;
+  }
+  return unit.empty() || count >= kKibi ? format_bytes(bytes) : fmt::format("{} {}", count, unit);
+}
+
+std::string format_joules(Joules energy, int digits) {
+  return with_unit(energy.value(), digits, {{"nJ", 1e-9}, {"uJ", 1e-6}, {"mJ", 1e-3}, {"J", 1}, {"kJ", 1e3}},
+                   "J");
+}
+
+std::string format_seconds(Seconds time, int digits) {
+  // Minutes and hours from two of them on: 90 s reads better than 1.5 min.
+  const double seconds = std::abs(time.value());
+  if (seconds >= 7200) return with_unit(time.value(), digits, {{"h", 3600}}, "h");
+  if (seconds >= 120) return with_unit(time.value(), digits, {{"min", 60}}, "min");
+  return with_unit(time.value(), digits, {{"ns", 1e-9}, {"us", 1e-6}, {"ms", 1e-3}, {"s", 1}}, "s");
+}
+
+std::string format_watts(Watts power, int digits) {
+  return with_unit(power.value(), digits, {{"uW", 1e-6}, {"mW", 1e-3}, {"W", 1}}, "W");
+}
+
+std::string format_percent(double fraction, int digits) {
+  const double percent = 100 * fraction;
+  if (percent == 0) return "0%";
+  if (std::abs(percent) < 1e-4) return percent > 0 ? "<0.0001%" : ">-0.0001%";
+  // Not more decimals than 4, and no trailing zeros that pretend precision: 50%, 0.16%.
+  std::string text = format_number(percent, digits);
+  if (const std::size_t point = text.find('.'); point != std::string::npos)
+    text.resize(std::min(text.size(), point + 5));
+  return without_trailing_zeros(text) + "%";
+}
+
+}  // namespace poet::cli

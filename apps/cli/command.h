@@ -1,0 +1,39 @@
+#pragma once
+
+// A subcommand of `poet`: it declares its options when made, and runs after the command line was parsed.
+
+#include <CLI/CLI.hpp>
+#include <memory>
+
+namespace poet::cli {
+
+/// Exit codes that every command keeps to; 2 (bad input) and 3 (internal error) are main's, from exceptions.
+constexpr int kAnswer = 0;
+constexpr int kNoAnswer = 1;  // infeasible or unknown; for verify: broken
+
+class Command {
+ public:
+  virtual ~Command() = default;
+  Command() = default;
+  Command(const Command&) = delete;
+  Command& operator=(const Command&) = delete;
+  Command(Command&&) = delete;
+  Command& operator=(Command&&) = delete;
+
+  /// Runs with the options as parsed and returns the exit code.
+  virtual int run() = 0;
+
+  /// Whether the user called this one.
+  [[nodiscard]] bool called() const { return app_->parsed(); }
+
+ protected:
+  CLI::App* app_ = nullptr;  // owned by the parent
+};
+
+[[nodiscard]] std::unique_ptr<Command> make_solve(CLI::App& parent);
+[[nodiscard]] std::unique_ptr<Command> make_verify(CLI::App& parent);
+[[nodiscard]] std::unique_ptr<Command> make_explain(CLI::App& parent);
+[[nodiscard]] std::unique_ptr<Command> make_models(CLI::App& parent);
+[[nodiscard]] std::unique_ptr<Command> make_devices(CLI::App& parent);
+
+}  // namespace poet::cli

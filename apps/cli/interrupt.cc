@@ -1,0 +1,49 @@
+#include "apps/cli/interrupt.h"
+
+#include <unistd.h>
+
+#include <cstdio>
+
+namespace poet::cli {
+namespace {
+
+constexpr int kWakeUp = SIGUSR1;  // sent to the watching thread alone, at the guard's end
+
+sigset_t watched_signals() {
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, SIGINT);
+  sigaddset(&set, kWakeUp);
+  return set;
+}
+
+}  // namespace
+
+InterruptGuard::InterruptGuard() {
+  const sigset_t watched = watched_signals();
+  pthread_sigmask(SIG_BLOCK, &watched, &previous_mask_);
+  watcher_ = std::thread([this] { watch(); });
+}
+
+InterruptGuard::~InterruptGuard() {
+  done_ = true;
+  pthread_kill(watcher_.native_handle(), kWakeUp);
+  watcher_.join();
+  pthread_sigmask(SIG_SETMASK, &previous_mask_, nullptr);
+}
+
+void InterruptGuard::watch() {
+  const sigset_t watched = watched_signals();
+  while (!done_) {
+    int signal = 0;
+    if (sigwait(&watched, &signal) != 0 || signal != SIGINT) continue;
+    if (interrupted_.exchange(true)) _exit(130);
+    // A terminal has just shown "^C" in the middle of a line.
+    const char* start = isatty(STDERR_FILENO) == 1 ? "\n" : "";
+    std::fprintf(stderr, "%spoet: stopping with the best schedule so far; Ctrl-C again quits at once\n",
+                 start);
+    std::fflush(stderr);
+  }
+}
+
+}  // namespace poet::cli

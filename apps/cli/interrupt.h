@@ -1,0 +1,33 @@
+#pragma once
+
+#include <atomic>
+#include <csignal>
+#include <thread>
+
+namespace poet::cli {
+
+/// While one lives, the first Ctrl-C (SIGINT) only makes interrupted() true; the second ends the process with
+/// exit code 130. A thread of its own waits for the signal, because solvers install handlers that would take
+/// it away. Make it before any other thread: threads inherit that they do not take the signal themselves.
+class InterruptGuard {
+ public:
+  InterruptGuard();
+  ~InterruptGuard();
+  InterruptGuard(const InterruptGuard&) = delete;
+  InterruptGuard& operator=(const InterruptGuard&) = delete;
+  InterruptGuard(InterruptGuard&&) = delete;
+  InterruptGuard& operator=(InterruptGuard&&) = delete;
+
+  /// Whether Ctrl-C came. Thread-safe.
+  [[nodiscard]] bool interrupted() const { return interrupted_; }
+
+ private:
+  void watch();
+
+  sigset_t previous_mask_{};
+  std::atomic<bool> interrupted_ = false;
+  std::atomic<bool> done_ = false;
+  std::thread watcher_;
+};
+
+}  // namespace poet::cli

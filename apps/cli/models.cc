@@ -1,0 +1,137 @@
+// poet models: the built-in networks, and which of them have published instances.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "apps/cli/amounts.h"
+#include "apps/cli/command.h"
+#include "apps/cli/inputs.h"
+#include "apps/cli/output.h"
+#include "apps/cli/table.h"
+#include "poet/autodiff/differentiate.h"
+#include "poet/cost/tabulate.h"
+#include "poet/frontend/zoo.h"
+#include "poet/graph/dataflow.h"
+#include "poet/referee/replay.h"
+
+namespace poet::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Model {
+  std::string name;
+  std::string description;
+  std::int64_t parameters = 0;
+  std::int64_t forward_macs = 0;
+  std::size_t ops = 0;
+  std::size_t values = 0;  // that a schedule decides about
+  Bytes keep_all_peak{};   // of activations and gradients
+};
+
+Model measure(const ZooEntry& entry) {
+  Model model;
+  model.name = entry.name;
+  model.description = entry.description;
+  const Graph forward = entry.build({});
+  model.parameters = parameter_count(forward);
+  model.forward_macs = forward_macs(forward);
+
+  // What stays in RAM when everything is kept depends on no device, but the referee wants costs.
+  DeviceProfile any;
+  any.flops_per_second = 1;
+  any.memory_bytes_per_second = 1;
+  Instance instance;
+  instance.graph = differentiate(forward);
+  instance.costs = tabulate(instance.graph, any, PersistentPolicy::excluded);
+  model.ops = instance.graph.ops.size();
+  model.values = dataflow(instance.graph).transients.size();
+  model.keep_all_peak = replay_keep_all(instance, Semantics::staged).peak_ram;
+  return model;
+}
+
+Json models_json(const std::vector<Model>& models) {
+  Json json;
+  json["format"] = 1;
+  json["models"] = Json::array();
+  for (const Model& model : models) {
+    Json item;
+    item["name"] = model.name;
+    item["description"] = model.description;
+    item["parameters"] = model.parameters;
+    item["forward_macs"] = model.forward_macs;
+    item["ops"] = model.ops;
+    item["values"] = model.values;
+    item["keep_all_peak_ram_bytes"] = model.keep_all_peak.value();
+    json["models"].push_back(std::move(item));
+  }
+  json["published_instances"] = Json::array();
+  for (const PublishedName& name : published_instances()) {
+    json["published_instances"].push_back(Json{{"model", name.model}, {"platform", name.platform}});
+  }
+  return json;
+}
+
+std::string models_text(const std::vector<Model>& models) {
+  Table table({{"network", Align::left},
+               {"parameters", Align::right},
+               {"forward MACs", Align::right},
+               {"ops", Align::right},
+               {"values", Align::right},
+               {"keep all", Align::right},
+               {"description", Align::left}});
+  for (const Model& model : models) {
+    table.add({model.name, format_count(model.parameters),
+               format_short(static_cast<double>(model.forward_macs)),
+               format_count(static_cast<std::int64_t>(model.ops)),
+               format_count(static_cast<std::int64_t>(model.values)), format_bytes(model.keep_all_peak),
+               model.description});
+  }
+  std::string out = table.text();
+  out +=
+      "\nOps and values are those of one training step at batch 1 with SGD; \"keep all\" is the RAM for its "
+      "activations "
+      "and\ngradients when every value is kept until its last use, parameters not counted.\n";
+
+  std::vector<std::string> names;
+  std::vector<std::string> platforms;
+  for (const PublishedName& name : published_instances()) {
+    if (std::find(names.begin(), names.end(), name.model) == names.end()) names.push_back(name.model);
+    if (std::find(platforms.begin(), platforms.end(), name.platform) == platforms.end())
+      platforms.push_back(name.platform);
+  }
+  if (!names.empty()) {
+    std::sort(platforms.begin(), platforms.end());
+    out += fmt::format("Published instances (--semantics published or staged), each on {1}:\n{0}.\n",
+                       fmt::join(names, ", "), fmt::join(platforms, ", "));
+  }
+  return out;
+}
+
+class Models final : public Command {
+ public:
+  explicit Models(CLI::App& parent) {
+    app_ = parent.add_subcommand("models", "list the built-in networks");
+    app_->add_flag("--json", json_, "one JSON object instead of text");
+  }
+
+  int run() override {
+    std::vector<Model> models;
+    for (const ZooEntry& entry : zoo()) models.push_back(measure(entry));
+    print_answer(json_ ? models_json(models).dump(2) + "\n" : models_text(models));
+    return kAnswer;
+  }
+
+ private:
+  bool json_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_models(CLI::App& parent) { return std::make_unique<Models>(parent); }
+
+}  // namespace poet::cli

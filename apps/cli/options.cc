@@ -1,0 +1,111 @@
+#include "apps/cli/options.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "apps/cli/amounts.h"
+#include "poet/base/error.h"
+
+namespace poet::cli {
+namespace {
+
+void add_input_options(CLI::App& app, InputOptions& options) {
+  const std::string group = "What to schedule";
+  const auto add = [&](const std::string& name, std::optional<std::string>& value, const std::string& help,
+                       const std::string& type) {
+    app.add_option(name, value, help)->group(group)->type_name(type);
+  };
+  add("--model", options.model, "a built-in network (poet models lists them)", "NAME");
+  add("--instance", options.instance, "or a graph with its costs, from a file", "FILE");
+  add("--platform", options.platform, "the device: a name (poet devices) or a profile", "NAME|FILE.json");
+  add("--batch-size", options.batch_size, "samples per training step (default 1)", "N");
+  add("--sequence-length", options.sequence_length,
+      "tokens per sample, for bert and transformer (default 512)", "N");
+  add("--optimizer", options.optimizer, "sgd (default), momentum or adam", "NAME");
+  add("--trainable", options.trainable,
+      "train these parameters only: names with * and ?, separated by commas, as in \"layer4.*,fc.*\" "
+      "(default: all)",
+      "PATTERN");
+  add("--persistent", options.persistent,
+      "counted (default): parameters, their gradients and optimiser state take RAM from the budget; "
+      "excluded: they live "
+      "elsewhere",
+      "POLICY");
+  add("--semantics", options.semantics,
+      "device (default): RAM and time as the device has them; staged, published: the paper's rules, with "
+      "--model on its "
+      "published instance; staged is the default for an instance file without a device",
+      "RULES");
+}
+
+void add_limit_options(CLI::App& app, LimitOptions& options) {
+  const std::string group = "Limits";
+  const auto add = [&](const std::string& name, std::optional<std::string>& value, const std::string& help,
+                       const std::string& type) {
+    app.add_option(name, value, help)->group(group)->type_name(type);
+  };
+  add("--ram-budget", options.ram_budget, "RAM for everything the step needs: 737719, 300KiB, 2MB (required)",
+      "BYTES");
+  add("--runtime-budget", options.runtime_budget,
+      "deadline as a multiple of the time the step takes without limits, as in 1.3 (default: no deadline)",
+      "FACTOR");
+  add("--deadline", options.deadline,
+      "or the deadline of one step: 50ms, 2s, 1.5min; bare numbers are seconds", "TIME");
+  add("--total-deadline", options.total_deadline, "or the deadline of --steps steps together", "TIME");
+  add("--steps", options.steps, "how many steps --total-deadline is for", "N");
+  add("--max-bytes-written", options.max_bytes_written,
+      "wear: at most so many bytes written to storage per step (default: no limit)", "BYTES");
+}
+
+void add_solver_options(CLI::App& app, SolverOptions& options) {
+  const std::string group = "Solving";
+  const auto add = [&](const std::string& name, std::optional<std::string>& value, const std::string& help,
+                       const std::string& type) {
+    app.add_option(name, value, help)->group(group)->type_name(type);
+  };
+  app.add_flag("--no-paging", options.no_paging, "recompute only")->group(group);
+  app.add_flag("--no-remat", options.no_remat, "page only")->group(group);
+  add("--gap", options.gap,
+      "stop when no schedule can save more than this part of the energy above the unlimited step's (default "
+      "1%)",
+      "PART");
+  add("--time-limit", options.time_limit, "of the solver on this machine (default 2min)", "TIME");
+  add("--solve-threads", options.solve_threads, "threads of the solver (default 1)", "N");
+  add("--solver", options.solver, "cbc (default)", "NAME");
+  add("--formulation", options.formulation,
+      "tight (default), or published: the paper's Algorithm 1, with --semantics published", "NAME");
+  app.add_flag("--quiet", options.quiet, "no progress on stderr")->group(group);
+}
+
+}  // namespace
+
+void add_problem_options(CLI::App& app, ProblemOptions& options) {
+  add_input_options(app, options.input);
+  add_limit_options(app, options.limits);
+  add_solver_options(app, options.solver);
+}
+
+SolveOptions read_solver_options(const SolverOptions& options) {
+  SolveOptions out;
+  out.paging = !options.no_paging;
+  out.rematerialization = !options.no_remat;
+  if (options.gap) out.gap = parse_fraction("--gap", *options.gap);
+  if (options.time_limit)
+    out.time_limit_seconds = parse_duration("--time-limit", *options.time_limit).value();
+  if (options.solve_threads) {
+    // More threads than any machine has cores only costs memory.
+    out.threads =
+        static_cast<int>(std::min<std::int64_t>(parse_count("--solve-threads", *options.solve_threads), 256));
+  }
+  if (options.solver && *options.solver != "cbc") {
+    throw InputError("--solver", "\"" + *options.solver + "\" is not available; this build has cbc");
+  }
+  if (options.formulation && *options.formulation == "published") {
+    out.formulation = Formulation::published;
+  } else if (options.formulation && *options.formulation != "tight") {
+    throw InputError("--formulation", "\"" + *options.formulation + "\" is none of tight, published");
+  }
+  return out;
+}
+
+}  // namespace poet::cli

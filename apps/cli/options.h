@@ -1,0 +1,35 @@
+#pragma once
+
+// The options that solve and explain share, as CLI11 declares them. Everything is kept as typed and read
+// later, so that every message has one style and names the option.
+
+#include <CLI/CLI.hpp>
+#include <optional>
+#include <string>
+
+#include "apps/cli/inputs.h"
+#include "poet/optimize/outcome.h"
+
+namespace poet::cli {
+
+/// As typed.
+struct SolverOptions {
+  bool no_paging = false;
+  bool no_remat = false;
+  bool quiet = false;
+  std::optional<std::string> gap, time_limit, solve_threads, solver, formulation;
+};
+
+struct ProblemOptions {
+  InputOptions input;
+  LimitOptions limits;
+  SolverOptions solver;
+};
+
+/// Adds the options to `app`; `options` must outlive the parsing.
+void add_problem_options(CLI::App& app, ProblemOptions& options);
+
+/// Without progress and interruption, which the caller adds. Throws InputError.
+[[nodiscard]] SolveOptions read_solver_options(const SolverOptions& options);
+
+}  // namespace poet::cli

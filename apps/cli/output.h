@@ -1,0 +1,15 @@
+#pragma once
+
+#include <string>
+
+namespace poet::cli {
+
+/// Writes the answer to stdout, at once. A reader that has left (`poet ... | head -1`) is no error; anything
+/// else that keeps the text from arriving (a full disk) throws InputError.
+void print_answer(const std::string& text);
+
+/// Throws InputError unless `file` can be created or replaced: its folder exists and is writable, and what is
+/// there now, if anything, is a regular file. Creates nothing. `option` is named in the message.
+void check_writable(const std::string& option, const std::string& file);
+
+}  // namespace poet::cli

@@ -1,0 +1,62 @@
+#pragma once
+
+// What a person sees on stderr while the solver works: one live line on a terminal, plain lines anywhere
+// else.
+
+#include <condition_variable>
+#include <cstdio>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include "poet/base/units.h"
+#include "poet/optimize/outcome.h"
+
+namespace poet::cli {
+
+/// "root relaxation: best 7.902 J, bound 7.901 J, gap 4.1%, 12 s". The gap is (best - bound) / (best -
+/// baseline), the measure that `--gap` limits; figures that are not known yet are left out.
+[[nodiscard]] std::string describe(const Progress& progress, Joules baseline);
+
+/// Decides which moments are worth a plain line: the first one, then only when phase, incumbent or bound
+/// changed as printed, and at most one a second unless the phase changed.
+class PlainFilter {
+ public:
+  [[nodiscard]] bool worth_printing(const Progress& progress, Joules baseline);
+
+ private:
+  std::optional<Progress> printed_;
+  std::string printed_text_;
+};
+
+/// Shows progress on `stream` while it lives. Thread-safe. On a terminal the line is redrawn four times a
+/// second, so that the time goes on while the solver is silent, and removed at the end.
+class ProgressDisplay {
+ public:
+  ProgressDisplay(std::FILE* stream, Joules baseline);
+  ~ProgressDisplay();
+  ProgressDisplay(const ProgressDisplay&) = delete;
+  ProgressDisplay& operator=(const ProgressDisplay&) = delete;
+  ProgressDisplay(ProgressDisplay&&) = delete;
+  ProgressDisplay& operator=(ProgressDisplay&&) = delete;
+
+  void show(const Progress& progress);
+
+ private:
+  void redraw_until_done();
+  void draw(const std::string& text) const;
+
+  std::FILE* stream_;
+  Joules baseline_;
+  bool live_;
+  PlainFilter filter_;
+  std::mutex mutex_;
+  std::condition_variable done_changed_;
+  bool done_ = false;
+  std::optional<Progress> latest_;
+  double latest_at_ = 0;  // this process's monotonic clock, in seconds
+  std::thread painter_;   // live only
+};
+
+}  // namespace poet::cli

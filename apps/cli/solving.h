@@ -1,0 +1,30 @@
+#pragma once
+
+// From options as typed to a compiled result, with progress on stderr and Ctrl-C: what solve and explain have
+// in common.
+
+#include "apps/cli/inputs.h"
+#include "apps/cli/options.h"
+#include "poet/compile.h"
+
+namespace poet::cli {
+
+struct Solved {
+  Inputs inputs;  // without the instance, which is in the request
+  CompileRequest request;
+  CompileResult result;
+  Bytes floor_ram{};  // no schedule exists below: one op's operands, results and what is persistent
+  OpId floor_op;      // the op that needs it; invalid when the graph has no ops
+  bool interrupted = false;
+};
+
+/// Whether there is a schedule.
+[[nodiscard]] bool has_answer(const Solved& solved);
+
+/// kAnswer or kNoAnswer.
+[[nodiscard]] int exit_code(const Solved& solved);
+
+/// Reads every option before it starts to solve. Throws InputError.
+[[nodiscard]] Solved solve_problem(const ProblemOptions& options);
+
+}  // namespace poet::cli

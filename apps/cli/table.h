@@ -1,0 +1,40 @@
+#pragma once
+
+// Text in aligned columns, for terminals.
+
+#include <string>
+#include <vector>
+
+namespace poet::cli {
+
+enum class Align { left, right };
+
+/// Rows of cells under a heading; columns are as wide as their widest cell. Widths count UTF-8 characters.
+/// The last column is never padded, so no line ends in spaces.
+class Table {
+ public:
+  struct Column {
+    std::string heading;
+    Align align = Align::left;
+  };
+
+  explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
+
+  /// As many cells as columns.
+  void add(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
+  [[nodiscard]] bool empty() const { return rows_.empty(); }
+  /// Every line ends in a newline and starts with `indent` spaces. Without any heading there is no heading
+  /// line. The last column breaks at spaces where a line would be longer than `width`, but is never narrower
+  /// than 30.
+  [[nodiscard]] std::string text(int indent = 0, int width = 120) const;
+
+ private:
+  std::vector<Column> columns_;
+  std::vector<std::vector<std::string>> rows_;
+};
+
+/// `text` in lines of at most `width` characters, broken at spaces; lines after the first start with `indent`
+/// spaces.
+[[nodiscard]] std::string wrapped(const std::string& text, int width, int indent);
+
+}  // namespace poet::cli

@@ -1,0 +1,76 @@
+# How a folder of the library ("room") becomes a target, and how all of them become an installed package.
+
+# CBC comes with pkg-config files only. PoetLibrary.cmake and poetConfig.cmake.in share this list.
+set(POET_CBC_MODULES cbc osi-clp clp cgl osi coinutils)
+
+set(POET_WARNINGS -Wall -Wextra -Wpedantic -Wshadow -Wconversion)
+
+# poet_library(<room> [FLAT] [SOURCES file...] [DEPENDS room|target...] [PRIVATE_DEPENDS room|target...])
+#
+# Makes the static library poet_<room>, also called poet::<room>, of the current folder, and adds it to poet::poet.
+# Without SOURCES it takes every .cc in the folder and below (FLAT: in the folder only), so that a new file needs no
+# edit here; without any .cc the library is its headers. A name with "::" in DEPENDS is a target as it stands, any
+# other is a room.
+function(poet_library room)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "FLAT" "" "SOURCES;DEPENDS;PRIVATE_DEPENDS")
+  if(arg_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "poet_library(${room}): unknown arguments ${arg_UNPARSED_ARGUMENTS}")
+  endif()
+  set(glob GLOB_RECURSE)
+  if(arg_FLAT)
+    set(glob GLOB)
+  endif()
+  if(NOT arg_SOURCES)
+    file(${glob} arg_SOURCES CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cc)
+  endif()
+  file(${glob} headers CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.h)
+
+  set(target poet_${room})
+  if(arg_SOURCES)
+    add_library(${target} STATIC ${arg_SOURCES})
+    set(scope PUBLIC)
+    target_compile_options(${target} PRIVATE ${POET_WARNINGS})
+    if(POET_WARNINGS_AS_ERRORS)
+      target_compile_options(${target} PRIVATE -Werror)
+    endif()
+  else()
+    add_library(${target} INTERFACE)
+    set(scope INTERFACE)
+    set(arg_PRIVATE_DEPENDS)
+  endif()
+  add_library(poet::${room} ALIAS ${target})
+  set_target_properties(${target} PROPERTIES EXPORT_NAME ${room})
+  target_compile_features(${target} ${scope} cxx_std_20)
+  target_sources(${target} ${scope} FILE_SET HEADERS BASE_DIRS ${POET_INCLUDE_ROOT} FILES ${headers})
+
+  list(TRANSFORM arg_DEPENDS REPLACE "^([^:]+)$" "poet::\\1")
+  list(TRANSFORM arg_PRIVATE_DEPENDS REPLACE "^([^:]+)$" "poet::\\1")
+  target_link_libraries(${target} ${scope} ${arg_DEPENDS})
+  if(arg_PRIVATE_DEPENDS)
+    target_link_libraries(${target} PRIVATE ${arg_PRIVATE_DEPENDS})
+  endif()
+
+  set_property(GLOBAL APPEND PROPERTY POET_ROOMS ${target})
+  install(TARGETS ${target} EXPORT poetTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
+          FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+endfunction()
+
+# Makes poet::poet, which is every room at once, and installs what `find_package(poet)` needs.
+function(poet_install_package)
+  include(CMakePackageConfigHelpers)
+  get_property(rooms GLOBAL PROPERTY POET_ROOMS)
+  add_library(poet_everything INTERFACE)
+  add_library(poet::poet ALIAS poet_everything)
+  set_target_properties(poet_everything PROPERTIES EXPORT_NAME poet)
+  list(TRANSFORM rooms REPLACE "^poet_" "poet::" OUTPUT_VARIABLE links)
+  target_link_libraries(poet_everything INTERFACE ${links})
+
+  set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/poet)
+  install(TARGETS poet_everything EXPORT poetTargets)
+  install(EXPORT poetTargets NAMESPACE poet:: DESTINATION ${package_dir})
+  configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/poetConfig.cmake.in
+                                ${PROJECT_BINARY_DIR}/poetConfig.cmake INSTALL_DESTINATION ${package_dir})
+  write_basic_package_version_file(${PROJECT_BINARY_DIR}/poetConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+  install(FILES ${PROJECT_BINARY_DIR}/poetConfig.cmake ${PROJECT_BINARY_DIR}/poetConfigVersion.cmake
+          DESTINATION ${package_dir})
+endfunction()

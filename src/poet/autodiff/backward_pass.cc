@@ -1,0 +1,183 @@
+#include "poet/autodiff/backward_pass.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <optional>
+#include <utility>
+
+#include "poet/autodiff/layout.h"
+#include "poet/base/error.h"
+#include "poet/graph/strides.h"
+
+namespace poet {
+namespace {
+
+std::string place(const Op& op) { return fmt::format("op '{}'", op.name); }
+
+}  // namespace
+
+void BackwardPass::differentiate(const Op& op, bool is_loss) {
+  for (std::size_t i = 1; i < op.outputs.size(); ++i) {
+    if (gradients_[op.outputs[i]].valid()) {
+      throw InputError(place(op), fmt::format("no gradient flows through output '{}' of a {} op",
+                                              graph_.values[op.outputs[i]].name, op.kind));
+    }
+  }
+  if (!is_loss && (op.outputs.empty() || !gradients_[op.outputs[0]].valid())) return;
+
+  const GradientRule* rule = find_gradient_rule(op.kind);
+  if (rule == nullptr)
+    throw InputError(place(op), fmt::format("operator kind '{}' has no gradient rule", op.kind));
+  std::vector<Task> todo = tasks(op, *rule);
+  // The gradient that is written first waits in RAM while the other is computed, so the smaller one goes
+  // first: a convolution's weight gradient where images are large, its input gradient where weights are.
+  std::stable_sort(todo.begin(), todo.end(),
+                   [&](const Task& a, const Task& b) { return written_bytes(op, a) < written_bytes(op, b); });
+  for (const Task& task : todo) perform(op, task);
+}
+
+std::vector<BackwardPass::Task> BackwardPass::tasks(const Op& op, const GradientRule& rule) const {
+  std::vector<Task> result;
+  std::vector<bool> open(op.inputs.size());
+  for (std::size_t i = 0; i < open.size(); ++i) open[i] = needs(op, i);
+  for (const BackwardOp& backward : rule.ops) {
+    if (backward.only_with_first && !needs(op, backward.gradients_of.front())) continue;
+    Task task{&backward, {}};
+    for (const std::size_t target : backward.gradients_of) {
+      if (target >= open.size() || !open[target]) continue;
+      open[target] = false;
+      task.targets.push_back(target);
+    }
+    if (!task.targets.empty()) result.push_back(std::move(task));
+  }
+  const auto missed = std::find(open.begin(), open.end(), true);
+  if (missed != open.end()) {
+    const ValueId v = op.inputs[static_cast<std::size_t>(missed - open.begin())];
+    throw InputError(place(op), fmt::format("operator kind '{}' has no gradient rule for its input '{}'",
+                                            op.kind, graph_.values[v].name));
+  }
+  return result;
+}
+
+Bytes BackwardPass::written_bytes(const Op& op, const Task& task) const {
+  Bytes sum;
+  if (task.op->kind.empty()) return sum;
+  for (const std::size_t target : task.targets) sum += graph_.values[op.inputs[target]].bytes;
+  return sum;
+}
+
+void BackwardPass::perform(const Op& op, const Task& task) {
+  if (task.op->kind.empty()) {
+    for (const std::size_t target : task.targets) {
+      contribute(op, op.inputs[target], operand(op, task.op->reads.front()));
+    }
+    return;
+  }
+  Op backward;
+  backward.name = unique(op.name + ":" + task.op->suffix);
+  backward.kind = task.op->kind;
+  backward.attributes = op.attributes;
+  backward.pass = Pass::backward;
+  for (const Operand& what : task.op->reads) backward.inputs.push_back(operand(op, what));
+
+  std::vector<std::int64_t> positions;
+  std::size_t possible = 0;
+  for (const std::size_t target : task.op->gradients_of) possible += target < op.inputs.size() ? 1 : 0;
+  for (const std::size_t target : task.targets) {
+    positions.push_back(static_cast<std::int64_t>(target));
+    const ValueId of = op.inputs[target];
+    backward.outputs.push_back(new_gradient(of, "grad:" + graph_.values[of].name));
+  }
+  if (positions.size() < possible) backward.attributes["gradients"] = positions;
+  const std::vector<ValueId> written = backward.outputs;
+  ops_.push_back(std::move(backward));
+  for (std::size_t i = 0; i < written.size(); ++i) contribute(op, op.inputs[task.targets[i]], written[i]);
+}
+
+ValueId BackwardPass::operand(const Op& op, const Operand& what) {
+  if (what.source == Operand::Source::output_gradient) return gradients_[op.outputs[0]];
+  const bool is_input = what.source == Operand::Source::input;
+  const std::vector<ValueId>& list = is_input ? op.inputs : op.outputs;
+  if (what.index >= list.size()) {
+    throw InputError(place(op), fmt::format("a {} op needs at least {} {}", op.kind, what.index + 1,
+                                            is_input ? "inputs" : "outputs"));
+  }
+  return what.transposed ? transposed(op, list[what.index]) : list[what.index];
+}
+
+/// A view of `v` with the last two axes swapped.
+ValueId BackwardPass::transposed(const Op& op, ValueId v) {
+  const Value& value = graph_.values[v];
+  const Shape& product = graph_.values[op.outputs[0]].shape;
+  const std::size_t rank = product.size();
+  if (rank < 2 || value.shape.size() != rank ||
+      !std::equal(product.begin(), product.end() - 2, value.shape.begin())) {
+    throw InputError(place(op), fmt::format("'{}' must have the batch axes of the product", value.name));
+  }
+  std::vector<std::int64_t> axes(rank);
+  std::iota(axes.begin(), axes.end(), 0);
+  std::swap(axes[rank - 1], axes[rank - 2]);
+  return add_view(graph_, v, permuted(strided_shape(value), axes), unique(value.name + ":transposed"));
+}
+
+ValueId BackwardPass::new_gradient(ValueId of, const std::string& name) {
+  const Value& model = graph_.values[of];
+  Value gradient;
+  gradient.name = unique(name);
+  gradient.shape = model.shape;
+  gradient.strides = model.strides;
+  gradient.dtype = model.dtype;
+  gradient.bytes = model.bytes;
+  gradient.persistence = graph_.values[storage(graph_, of)].persistence == Persistence::parameter
+                             ? Persistence::parameter_gradient
+                             : Persistence::activation;
+  return graph_.values.push_back(std::move(gradient));
+}
+
+/// Adds `gradient`, which has the shape of forward value `to`, to what has arrived at the storage of `to`.
+/// The sum is taken at once, so that a contribution dies as soon as there is a second one.
+void BackwardPass::contribute(const Op& op, ValueId to, ValueId gradient) {
+  const ValueId target = storage(graph_, to);
+  const ValueId contribution = as_storage(op, to, gradient);
+  if (!gradients_[target].valid()) {
+    gradients_[target] = contribution;
+    return;
+  }
+  const std::string name = "grad:" + graph_.values[target].name;
+  Op add;
+  add.name = unique(name + ":accumulate");
+  add.kind = "add";
+  add.pass = Pass::backward;
+  add.inputs = {gradients_[target], contribution};
+  add.outputs = {new_gradient(target, name + ":sum")};
+  gradients_[target] = add.outputs.front();
+  ops_.push_back(std::move(add));
+}
+
+/// `gradient` of the forward value `view`, seen as the gradient of the storage of `view`.
+ValueId BackwardPass::as_storage(const Op& op, ValueId view, ValueId gradient) {
+  const ValueId target = storage(graph_, view);
+  if (graph_.values[gradient].shape != graph_.values[view].shape) {
+    throw InputError(place(op), fmt::format("'{}' must have the shape of the output: {} does not broadcast",
+                                            graph_.values[view].name, op.kind));
+  }
+  if (view == target) return gradient;
+  const Value& whole = graph_.values[target];
+  const std::optional<StridedShape> seen = viewed_back(graph_.values[gradient], graph_.values[view], whole);
+  if (!seen) {
+    throw InputError(place(op), fmt::format("the gradient of view '{}' is no view of the gradient of '{}'",
+                                            graph_.values[view].name, whole.name));
+  }
+  if (*seen == strided_shape(graph_.values[gradient])) return gradient;
+  return add_view(graph_, gradient, *seen, unique("grad:" + whole.name));
+}
+
+std::string BackwardPass::unique(const std::string& name) {
+  std::string candidate = name;
+  for (int i = 2; !names_.insert(candidate).second; ++i) candidate = fmt::format("{}:{}", name, i);
+  return candidate;
+}
+
+}  // namespace poet

@@ -1,0 +1,68 @@
+#pragma once
+
+// The chain rule, op by op: applies the gradient rules and adds up what arrives at a value.
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "poet/autodiff/gradient_rules.h"
+#include "poet/graph/graph.h"
+
+namespace poet {
+
+/// Writes the backward pass of one graph. Throws InputError, naming the op, where a gradient cannot go on.
+class BackwardPass {
+ public:
+  /// `needed`: per value of `forward`, 1 where something trained lies upstream; only such storages get a
+  /// gradient.
+  BackwardPass(const Graph& forward, IdVector<ValueId, std::uint8_t> needed)
+      : graph_{forward.name, {}, forward.values},
+        needed_(std::move(needed)),
+        gradients_(forward.values.size()) {
+    for (const Value& value : forward.values) names_.insert(value.name);
+    for (const Op& op : forward.ops) names_.insert(op.name);
+  }
+
+  /// Appends the backward ops of forward op `op`, if a gradient has arrived at its output or it is the loss.
+  /// To be called in reverse order of the forward ops.
+  void differentiate(const Op& op, bool is_loss);
+
+  /// Of a storage; invalid when nothing contributes to it.
+  [[nodiscard]] ValueId gradient(ValueId v) const { return gradients_[v]; }
+
+  [[nodiscard]] std::vector<Op>& ops() { return ops_; }
+  /// The values; ops are left to the caller.
+  [[nodiscard]] Graph& graph() { return graph_; }
+
+ private:
+  /// A backward op with those of its gradients that it is to write.
+  struct Task {
+    const BackwardOp* op;
+    std::vector<std::size_t> targets;
+  };
+
+  [[nodiscard]] bool needs(const Op& op, std::size_t input) const {
+    return input < op.inputs.size() && needed_[storage(graph_, op.inputs[input])] != 0;
+  }
+  [[nodiscard]] std::vector<Task> tasks(const Op& op, const GradientRule& rule) const;
+  [[nodiscard]] Bytes written_bytes(const Op& op, const Task& task) const;
+  void perform(const Op& op, const Task& task);
+  ValueId operand(const Op& op, const Operand& what);
+  ValueId transposed(const Op& op, ValueId v);
+  ValueId new_gradient(ValueId of, const std::string& name);
+  void contribute(const Op& op, ValueId to, ValueId gradient);
+  ValueId as_storage(const Op& op, ValueId view, ValueId gradient);
+  std::string unique(const std::string& name);
+
+  Graph graph_;
+  IdVector<ValueId, std::uint8_t> needed_;  // per forward value; 1 for storages only
+  IdVector<ValueId, ValueId> gradients_;    // per forward storage: the sum of the contributions so far
+  std::vector<Op> ops_;
+  std::unordered_set<std::string> names_;
+};
+
+}  // namespace poet

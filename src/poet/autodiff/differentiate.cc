@@ -1,0 +1,91 @@
+#include "poet/autodiff/differentiate.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "poet/autodiff/backward_pass.h"
+#include "poet/autodiff/updates.h"
+#include "poet/base/error.h"
+
+namespace poet {
+namespace {
+
+std::string place(const Op& op) { return fmt::format("op '{}'", op.name); }
+std::string place(const Graph& graph) { return fmt::format("graph '{}'", graph.name); }
+
+/// The one op whose first output is the loss. Also refuses what is not a forward graph.
+OpId find_loss(const Graph& forward) {
+  OpId loss;
+  for (const OpId id : ids<OpId>(forward.ops.size())) {
+    const Op& op = forward.ops[id];
+    if (op.pass == Pass::backward) throw InputError(place(op), "a forward graph has no backward ops");
+    for (const ValueId v : op.updates) {
+      if (forward.values[v].persistence == Persistence::parameter) {
+        throw InputError(place(op), "a forward graph does not update parameters");
+      }
+    }
+    if (op.kind != "softmax_cross_entropy") continue;
+    if (loss.valid()) {
+      throw InputError(place(op),
+                       fmt::format("one loss is wanted, and '{}' is one already", forward.ops[loss].name));
+    }
+    loss = id;
+  }
+  if (!loss.valid()) throw InputError(place(forward), "no loss: a softmax_cross_entropy op is needed");
+  return loss;
+}
+
+/// Per storage: does anything trained lie upstream, so that a gradient would be of use?
+IdVector<ValueId, std::uint8_t> find_needed(const Graph& forward, const TrainingOptions& options) {
+  IdVector<ValueId, std::uint8_t> needed(forward.values.size(), 0);
+  for (const ValueId v : ids<ValueId>(forward.values.size())) {
+    const Value& value = forward.values[v];
+    if (value.persistence != Persistence::parameter || value.dtype != DType::float32 ||
+        value.alias_of.valid())
+      continue;
+    needed[v] = !options.trainable || options.trainable(value.name) ? 1 : 0;
+  }
+  for (const Op& op : forward.ops) {
+    const bool carries = std::any_of(op.inputs.begin(), op.inputs.end(),
+                                     [&](ValueId v) { return needed[storage(forward, v)] != 0; });
+    if (!carries) continue;
+    for (const ValueId v : op.outputs) needed[v] = forward.values[v].dtype == DType::float32 ? 1 : 0;
+  }
+  return needed;
+}
+
+}  // namespace
+
+Graph differentiate(const Graph& forward, const TrainingOptions& options) {
+  verify(forward);
+  const OpId loss = find_loss(forward);
+  BackwardPass backward(forward, find_needed(forward, options));
+  for (std::size_t i = forward.ops.size(); i-- > 0;)
+    backward.differentiate(forward.ops[OpId(i)], OpId(i) == loss);
+
+  std::vector<TrainedParameter> trained;
+  for (const ValueId v : ids<ValueId>(forward.values.size())) {
+    if (forward.values[v].persistence != Persistence::parameter || !backward.gradient(v).valid()) continue;
+    trained.push_back({v, backward.gradient(v)});
+  }
+  if (trained.empty())
+    throw InputError(place(forward), "nothing trains: the loss depends on no trainable parameter");
+
+  std::vector<Op> ops(forward.ops.begin(), forward.ops.end());
+  ops.insert(ops.end(), backward.ops().begin(), backward.ops().end());
+  Graph training = std::move(backward.graph());
+  ops = with_updates(training, ops, trained, options.optimizer);
+  for (Op& op : ops) {
+    const OpId id = training.ops.push_back(std::move(op));
+    for (const ValueId v : training.ops[id].outputs) training.values[v].producer = id;
+  }
+  return verified(std::move(training));
+}
+
+}  // namespace poet

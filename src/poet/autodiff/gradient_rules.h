@@ -1,0 +1,47 @@
+#pragma once
+
+// Which backward ops an operator has and what each of them reads: one table entry per operator kind. What is
+// read here is what a schedule must keep, page or recompute, so an entry reads exactly what the derivative's
+// formula needs.
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace poet {
+
+/// A tensor that a backward op reads.
+struct Operand {
+  enum class Source {
+    output_gradient,  // with respect to the forward op's first output
+    input,            // the forward op's input `index`
+    output,           // the forward op's output `index`
+  };
+  Source source = Source::output_gradient;
+  std::size_t index = 0;
+  bool transposed = false;  // through a view that swaps the last two axes
+};
+
+/// One backward op. Without a kind it is none: the gradient is the operand itself, shared and not copied.
+struct BackwardOp {
+  std::string kind;
+  std::string suffix;  // its name is the forward op's, a colon and this
+  std::vector<Operand> reads;
+  std::vector<std::size_t> gradients_of;  // forward inputs, in the order of the outputs
+  bool only_with_first = false;           // does not apply when the first of them needs no gradient
+};
+
+/// Applied in order: an op writes those of its gradients that are needed and that no op before it has
+/// written.
+struct GradientRule {
+  std::string kind;
+  std::vector<BackwardOp> ops;
+};
+
+/// The rule of operator `kind`, or nullptr. docs/operators.md is the same table in prose. O(number of kinds).
+[[nodiscard]] const GradientRule* find_gradient_rule(const std::string& kind);
+
+/// Every rule, one per kind.
+[[nodiscard]] const std::vector<GradientRule>& gradient_rules();
+
+}  // namespace poet

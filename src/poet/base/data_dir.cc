@@ -1,0 +1,45 @@
+#include "poet/base/data_dir.h"
+
+#include <cstdlib>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include "poet/base/error.h"
+
+namespace poet {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_folder(const fs::path& path) {
+  std::error_code ignored;
+  return fs::is_directory(path, ignored);
+}
+
+/// `../share/poet` beside the executable's folder, so that an installed tree can be moved; empty without
+/// /proc.
+fs::path beside_executable() {
+  std::error_code error;
+  const fs::path executable = fs::read_symlink("/proc/self/exe", error);
+  if (error) return {};
+  return executable.parent_path().parent_path() / "share" / "poet";
+}
+
+}  // namespace
+
+fs::path data_dir() {
+  if (const char* chosen = std::getenv("POET_DATA_DIR"); chosen != nullptr && *chosen != '\0') {
+    // A folder asked for by name is never replaced in silence by another one.
+    if (!is_folder(chosen)) throw InputError("POET_DATA_DIR", "no such folder: " + std::string(chosen));
+    return fs::absolute(chosen);
+  }
+  const std::vector<fs::path> candidates = {POET_SOURCE_DATA_DIR, beside_executable(), POET_INSTALL_DATA_DIR};
+  for (const fs::path& candidate : candidates) {
+    if (is_folder(candidate)) return candidate;
+  }
+  throw InputError("POET_DATA_DIR",
+                   "the data folder of poet is in none of its usual places; set this variable to it");
+}
+
+}  // namespace poet

@@ -1,0 +1,15 @@
+#pragma once
+
+// Where the files that come with poet are: `devices/*.json` and `published/*.json`.
+
+#include <filesystem>
+
+namespace poet {
+
+/// The data folder, an absolute path. The environment variable POET_DATA_DIR decides when it is set and not
+/// empty; otherwise the first of these that exists: the source tree poet was built from, `../share/poet` seen
+/// from the running executable's folder, the install location that the build was configured with. Throws
+/// InputError when POET_DATA_DIR names no folder, or when there is none anywhere.
+std::filesystem::path data_dir();
+
+}  // namespace poet

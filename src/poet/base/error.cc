@@ -1,0 +1,16 @@
+#include "poet/base/error.h"
+
+namespace poet {
+
+InputError::InputError(const std::string& place, const std::string& rule)
+    : std::runtime_error(place.empty() ? rule : place + ": " + rule) {}
+
+InputError::InputError(const std::string& message) : std::runtime_error(message) {}
+
+InternalError::InternalError(const std::string& message) : std::logic_error(message) {}
+
+void ensure(bool condition, const char* promise) {
+  if (!condition) throw InternalError(promise);
+}
+
+}  // namespace poet

@@ -1,0 +1,46 @@
+#pragma once
+
+// What the optimiser and the referee know of a device: per op and per value, in SI units. Everything above
+// (operator kinds, device profiles, rooflines) ends here.
+
+#include "poet/base/id.h"
+#include "poet/base/units.h"
+
+namespace poet {
+
+struct OpCost {
+  Seconds runtime{};
+  Joules energy{};    // increment over idle power
+  Bytes workspace{};  // scratch RAM while the op runs
+};
+
+struct Transfer {
+  Seconds seconds{};
+  Joules energy{};  // increment over idle power
+};
+
+struct ValueCost {
+  // RAM that the value occupies; 0 for views and for what the user excluded from the budget. A persistent
+  // value's are part of CostTable::persistent.
+  Bytes bytes{};
+  Transfer page_out{};
+  Transfer page_in{};
+};
+
+/// How transfers and idling behave; meaningful in device semantics only.
+struct DeviceTiming {
+  bool concurrent = true;  // storage channel runs beside compute (DMA); false: it blocks compute
+  Watts idle{};            // drawn for the whole makespan
+  Seconds wake_time{};     // before the first transfer of a burst
+  Joules wake_energy{};    // per burst
+};
+
+struct CostTable {
+  IdVector<OpId, OpCost> ops;
+  IdVector<ValueId, ValueCost> values;
+  Bytes persistent{};       // parameters and optimiser state that the budget must hold at every instant
+  bool has_storage = true;  // false: nothing can be paged
+  DeviceTiming timing{};
+};
+
+}  // namespace poet

@@ -1,0 +1,70 @@
+#pragma once
+
+// A device profile: compute, power and storage of one board, every number with its origin.
+
+#include <filesystem>
+#include <map>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "poet/base/units.h"
+
+namespace poet {
+
+/// One direction of the storage channel. A transfer of b bytes takes latency + b / bytes_per_second, with b
+/// rounded up to whole blocks, and draws `power` above idle meanwhile.
+struct StorageDirection {
+  Seconds latency{};
+  double bytes_per_second = 0;
+  Watts power{};
+};
+
+struct Storage {
+  Bytes capacity{};
+  Bytes block{1};
+  StorageDirection page_in;   // storage -> RAM
+  StorageDirection page_out;  // RAM -> storage
+  bool concurrent = true;     // DMA: transfers run beside compute
+  Seconds wake_time{};
+  Joules wake_energy{};
+  std::optional<Bytes> write_endurance;
+};
+
+/// A measured cost that replaces the model's for one operator kind and shape class (see docs/formats.md).
+struct OpOverride {
+  std::string kind;
+  std::string shape_class;
+  Seconds runtime{};
+  Joules energy{};
+};
+
+struct DeviceProfile {
+  std::string name;
+  std::string description;
+  Bytes ram{};
+  double flops_per_second = 0;         // sustained on dense kernels (convolution, matrix product)
+  double memory_bytes_per_second = 0;  // sustained, for operators that move more than they compute
+  Watts active{};                      // above idle, while computing
+  Watts idle{};
+  std::optional<Storage> storage;  // absent: recomputation only
+  std::vector<OpOverride> overrides;
+  // JSON pointer -> "measured|datasheet|published|assumed: where from"; it holds for everything below the
+  // pointer. What has none is assumed.
+  std::map<std::string, std::string> origins;
+};
+
+/// Reads and validates; InputError names the file, the field (JSON pointer) and the rule.
+[[nodiscard]] DeviceProfile read_device(const std::filesystem::path& file);
+[[nodiscard]] DeviceProfile device_from_json(const nlohmann::ordered_json& json, const std::string& place);
+[[nodiscard]] nlohmann::ordered_json to_json(const DeviceProfile& device);
+
+/// The profiles shipped in data/devices, sorted by name.
+[[nodiscard]] std::vector<DeviceProfile> shipped_devices();
+
+/// A shipped profile by name, or a profile file by path (anything that contains '/' or ends in ".json").
+/// Throws InputError listing the known names.
+[[nodiscard]] DeviceProfile find_device(const std::string& name_or_path);
+
+}  // namespace poet

@@ -1,0 +1,106 @@
+#include "poet/cost/instance.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "poet/base/error.h"
+
+namespace poet {
+namespace {
+
+std::string place(const Instance& instance, OpId op) {
+  return fmt::format("op {} '{}'", op.index, instance.graph.ops[op].name);
+}
+std::string place(const Instance& instance, ValueId v) {
+  return fmt::format("value {} '{}'", v.index, instance.graph.values[v].name);
+}
+
+void check(const std::string& where, const char* what, double figure) {
+  if (!std::isfinite(figure) || figure < 0) {
+    throw InputError(where, fmt::format("{} must be finite and >= 0, not {}", what, figure));
+  }
+}
+
+void check(const std::string& where, const char* what, Bytes bytes) {
+  if (bytes < Bytes(0)) throw InputError(where, fmt::format("{} must be >= 0, not {}", what, bytes.value()));
+}
+
+void check(const std::string& where, const char* direction, const Transfer& transfer, bool has_storage) {
+  check(where, fmt::format("{} seconds", direction).c_str(), transfer.seconds.value());
+  check(where, fmt::format("{} joules", direction).c_str(), transfer.energy.value());
+  if (!has_storage && (transfer.seconds > Seconds(0) || transfer.energy > Joules(0))) {
+    throw InputError(where, fmt::format("{} must cost nothing: there is no storage", direction));
+  }
+}
+
+/// Sums of bytes and of doubles over ops and values must not overflow anywhere later.
+class Total {
+ public:
+  void add(const std::string& where, Bytes bytes) {
+    std::int64_t sum = 0;
+    if (__builtin_add_overflow(bytes_, bytes.value(), &sum)) {
+      throw InputError(where, "the bytes up to here add up to more than 64 bits can count");
+    }
+    bytes_ = sum;
+  }
+  void add(const std::string& where, double figure) {
+    figure_ += figure;
+    if (!std::isfinite(figure_))
+      throw InputError(where, "the costs up to here add up to more than a double can hold");
+  }
+
+ private:
+  std::int64_t bytes_ = 0;
+  double figure_ = 0;
+};
+
+}  // namespace
+
+void verify(const Instance& instance) {
+  verify(instance.graph);
+  const CostTable& costs = instance.costs;
+  if (costs.ops.size() != instance.graph.ops.size()) {
+    throw InputError(fmt::format("{} op costs for {} ops", costs.ops.size(), instance.graph.ops.size()));
+  }
+  if (costs.values.size() != instance.graph.values.size()) {
+    throw InputError(
+        fmt::format("{} value costs for {} values", costs.values.size(), instance.graph.values.size()));
+  }
+  if (instance.batch_size < 1) {
+    throw InputError(fmt::format("the batch size must be >= 1, not {}", instance.batch_size));
+  }
+  Total total;
+  check("persistent", "bytes", costs.persistent);
+  total.add("persistent", costs.persistent);
+  for (const OpId op : ids<OpId>(costs.ops.size())) {
+    const OpCost& cost = costs.ops[op];
+    const std::string where = place(instance, op);
+    check(where, "runtime", cost.runtime.value());
+    check(where, "energy", cost.energy.value());
+    check(where, "workspace", cost.workspace);
+    total.add(where, cost.workspace);
+    total.add(where, cost.runtime.value());
+    total.add(where, cost.energy.value());
+  }
+  for (const ValueId v : ids<ValueId>(costs.values.size())) {
+    const ValueCost& cost = costs.values[v];
+    const std::string where = place(instance, v);
+    check(where, "RAM", cost.bytes);
+    if (instance.graph.values[v].alias_of.valid() && cost.bytes != Bytes(0)) {
+      throw InputError(where, "a view occupies no RAM of its own");
+    }
+    check(where, "page-in", cost.page_in, costs.has_storage);
+    check(where, "page-out", cost.page_out, costs.has_storage);
+    total.add(where, cost.bytes);
+    for (const Transfer& transfer : {cost.page_in, cost.page_out}) {
+      total.add(where, transfer.seconds.value());
+      total.add(where, transfer.energy.value());
+    }
+  }
+  check("device", "idle watts", costs.timing.idle.value());
+  check("device", "wake seconds", costs.timing.wake_time.value());
+  check("device", "wake joules", costs.timing.wake_energy.value());
+}
+
+}  // namespace poet

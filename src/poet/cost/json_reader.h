@@ -1,0 +1,77 @@
+#pragma once
+
+// Reading JSON that people wrote: every complaint names the file, the place in it (a JSON pointer) and the
+// rule.
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <initializer_list>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace poet {
+
+/// The largest byte count that a file may state: whole numbers up to here are exact in JSON and in a double.
+inline constexpr std::int64_t kMostBytes = std::int64_t{1} << 53;
+
+/// The contents of a file. Throws InputError "FILE: cannot be read".
+[[nodiscard]] std::string read_text_file(const std::filesystem::path& file);
+
+/// `text` as JSON. Throws InputError "PLACE: line L, column C: what is wrong" for anything that is not JSON,
+/// for numbers outside a double's range and for nesting deeper than 100. Of a repeated field the last one
+/// counts.
+[[nodiscard]] nlohmann::ordered_json parse_json(const std::string& text, const std::string& place);
+
+/// parse_json(read_text_file(file), file).
+[[nodiscard]] nlohmann::ordered_json read_json_file(const std::filesystem::path& file);
+
+/// One value inside a JSON document, which it refers to and must not outlive. Every accessor throws
+/// InputError "FILE: /json/pointer: rule" when the value is not what is asked for.
+class JsonField {
+ public:
+  JsonField(const nlohmann::ordered_json& json, std::string file) : json_(&json), file_(std::move(file)) {}
+
+  /// The document as `"FILE: /json/pointer"`, or `"FILE"` for its root.
+  [[nodiscard]] std::string place() const;
+  [[noreturn]] void fail(const std::string& rule) const;
+  /// fail() at the member `key`, whether it exists or not.
+  [[noreturn]] void fail_at(std::string_view key, const std::string& rule) const;
+
+  [[nodiscard]] bool has(std::string_view key) const;             // must be an object
+  [[nodiscard]] JsonField at(std::string_view key) const;         // must be an object with that member
+  [[nodiscard]] std::vector<JsonField> items() const;             // must be an array
+  void only(std::initializer_list<std::string_view> keys) const;  // must be an object without other members
+
+  [[nodiscard]] bool boolean() const;
+  [[nodiscard]] const std::string& text() const;
+  /// A string without control characters: what later messages may quote on one line.
+  [[nodiscard]] const std::string& name() const;
+  [[nodiscard]] double number() const;        // finite
+  [[nodiscard]] double non_negative() const;  // finite and >= 0
+  [[nodiscard]] double positive() const;      // finite and > 0
+  /// A number written without point or exponent, in [least, most].
+  [[nodiscard]] std::int64_t integer(std::int64_t least, std::int64_t most) const;
+  [[nodiscard]] std::vector<std::int64_t> integers(std::int64_t least, std::int64_t most) const;
+
+  [[nodiscard]] const nlohmann::ordered_json& json() const { return *json_; }
+  [[nodiscard]] const std::string& pointer() const { return pointer_; }
+
+ private:
+  JsonField(const nlohmann::ordered_json& json, std::string file, std::string pointer)
+      : json_(&json), file_(std::move(file)), pointer_(std::move(pointer)) {}
+  void require_object() const;
+
+  const nlohmann::ordered_json* json_;
+  std::string file_;
+  std::string pointer_;
+};
+
+/// `key` as one step of a JSON pointer (RFC 6901), control characters made visible so that messages stay one
+/// line.
+[[nodiscard]] std::string pointer_step(std::string_view key);
+
+}  // namespace poet

@@ -1,0 +1,119 @@
+#include "poet/cost/tabulate.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <unordered_map>
+
+#include "poet/base/error.h"
+
+namespace poet {
+namespace {
+
+std::string joined_shapes(const Graph& graph, const std::vector<ValueId>& values) {
+  std::vector<std::string> shapes;
+  shapes.reserve(values.size());
+  for (const ValueId v : values) {
+    const Shape& shape = graph.values[v].shape;
+    shapes.push_back(shape.empty() ? "scalar" : fmt::format("{}", fmt::join(shape, "x")));
+  }
+  return fmt::format("{}", fmt::join(shapes, ","));
+}
+
+/// Overrides by kind and shape class.
+class Overrides {
+ public:
+  explicit Overrides(const std::vector<OpOverride>& list) {
+    for (const OpOverride& measured : list)
+      by_key_.emplace(key(measured.kind, measured.shape_class), &measured);
+  }
+  [[nodiscard]] const OpOverride* find(const Graph& graph, OpId op) const {
+    if (by_key_.empty()) return nullptr;
+    const auto found = by_key_.find(key(graph.ops[op].kind, shape_class(graph, op)));
+    return found == by_key_.end() ? nullptr : found->second;
+  }
+
+ private:
+  static std::string key(const std::string& kind, const std::string& shapes) { return kind + '\n' + shapes; }
+  std::unordered_map<std::string, const OpOverride*> by_key_;
+};
+
+OpCost cost_of(const Graph& graph, OpId op, const DeviceProfile& device, const Overrides& overrides) {
+  const Work work = work_of(graph, op);
+  if (const OpOverride* measured = overrides.find(graph, op); measured != nullptr) {
+    return {measured->runtime, measured->energy, work.workspace};
+  }
+  const Seconds computing(static_cast<double>(work.flops.value()) / device.flops_per_second);
+  const Seconds moving(static_cast<double>(work.moved.value()) / device.memory_bytes_per_second);
+  const Seconds runtime = std::max(computing, moving);
+  return {runtime, device.active * runtime, work.workspace};
+}
+
+Transfer transfer(Bytes bytes, Bytes block, const StorageDirection& direction) {
+  const std::int64_t blocks = (bytes.value() + block.value() - 1) / block.value();
+  const double rounded = static_cast<double>(blocks) * static_cast<double>(block.value());
+  const Seconds seconds = direction.latency + Seconds(rounded / direction.bytes_per_second);
+  return {seconds, direction.power * seconds};
+}
+
+Bytes ram_of(const Value& value, PersistentPolicy policy) {
+  if (value.alias_of.valid()) return Bytes(0);
+  const bool between_steps =
+      is_persistent(value.persistence) || value.persistence == Persistence::parameter_gradient;
+  return between_steps && policy == PersistentPolicy::excluded ? Bytes(0) : value.bytes;
+}
+
+bool is_finite(const Transfer& t) {
+  return std::isfinite(t.seconds.value()) && std::isfinite(t.energy.value());
+}
+
+}  // namespace
+
+std::string shape_class(const Graph& graph, OpId op) {
+  const Op& o = graph.ops[op];
+  return joined_shapes(graph, o.inputs) + "->" +
+         joined_shapes(graph, o.outputs.empty() ? o.updates : o.outputs);
+}
+
+CostTable tabulate(const Graph& training, const DeviceProfile& device, PersistentPolicy persistent) {
+  CostTable costs;
+  const Overrides overrides(device.overrides);
+  for (const OpId op : ids<OpId>(training.ops.size())) {
+    const OpCost cost = cost_of(training, op, device, overrides);
+    if (!std::isfinite(cost.runtime.value()) || !std::isfinite(cost.energy.value())) {
+      throw InputError(device.name,
+                       fmt::format("its figures give op {} \"{}\" a cost beyond the range of a double",
+                                   op.index, training.ops[op].name));
+    }
+    costs.ops.push_back(cost);
+  }
+  costs.has_storage = device.storage.has_value();
+  for (const ValueId v : ids<ValueId>(training.values.size())) {
+    const Value& value = training.values[v];
+    ValueCost cost;
+    cost.bytes = ram_of(value, persistent);
+    if (is_persistent(value.persistence)) costs.persistent += cost.bytes;
+    if (device.storage) {
+      // From the true size: what the user excluded from the budget must not look free to page.
+      cost.page_in = transfer(value.bytes, device.storage->block, device.storage->page_in);
+      cost.page_out = transfer(value.bytes, device.storage->block, device.storage->page_out);
+      if (!is_finite(cost.page_in) || !is_finite(cost.page_out)) {
+        throw InputError(
+            device.name,
+            fmt::format("its figures give value {} \"{}\" a transfer beyond the range of a double", v.index,
+                        value.name));
+      }
+    }
+    costs.values.push_back(cost);
+  }
+  costs.timing.idle = device.idle;
+  if (device.storage) {
+    costs.timing.concurrent = device.storage->concurrent;
+    costs.timing.wake_time = device.storage->wake_time;
+    costs.timing.wake_energy = device.storage->wake_energy;
+  }
+  return costs;
+}
+
+}  // namespace poet

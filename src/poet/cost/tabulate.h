@@ -1,0 +1,51 @@
+#pragma once
+
+// Training graph + device -> cost table.
+
+#include <cstdint>
+#include <string>
+
+#include "poet/cost/cost_table.h"
+#include "poet/cost/device.h"
+#include "poet/graph/graph.h"
+
+namespace poet {
+
+/// What an operator does, independent of the device. `moved` counts each distinct tensor read and each
+/// distinct tensor written once (one updated in place is both), parameters included; a gather reads only the
+/// rows that it delivers.
+struct Work {
+  Flops flops{};
+  Bytes moved{};
+  Bytes workspace{};
+};
+
+/// Throws InputError for an operator kind that has no cost rule or whose values do not fit it, naming the op.
+[[nodiscard]] Work work_of(const Graph& graph, OpId op);
+
+/// Multiply-accumulates of the forward pass's convolutions, linear layers and matrix products, as the field
+/// counts them.
+[[nodiscard]] std::int64_t forward_macs(const Graph& graph);
+/// Elements of all parameters.
+[[nodiscard]] std::int64_t parameter_count(const Graph& graph);
+
+/// What a profile's overrides are keyed by, with the kind: the shapes of all inputs and all outputs (updated
+/// values where there are none), "1x3x32x32,64x3x3x3->1x64x32x32"; a value without dimensions is "scalar".
+[[nodiscard]] std::string shape_class(const Graph& graph, OpId op);
+
+/// Where parameters, their gradients and optimiser state live.
+enum class PersistentPolicy {
+  counted,   // in RAM, charged to the budget
+  excluded,  // elsewhere (the paper's assumption): they cost the budget nothing
+};
+
+/// Runtime by a roofline per operator: max(flops / flops_per_second, moved / memory_bytes_per_second), or the
+/// profile's override; energy = active power x time. Transfers: latency + bytes rounded up to blocks /
+/// bandwidth, at the direction's power. Persistent values have their bytes in their own row and in
+/// CostTable::persistent; parameter gradients live and die like other values. Excluded ones occupy nothing
+/// but keep their transfer costs. Throws InputError when a figure leaves the range of a double. O(ops +
+/// values).
+[[nodiscard]] CostTable tabulate(const Graph& training, const DeviceProfile& device,
+                                 PersistentPolicy persistent = PersistentPolicy::counted);
+
+}  // namespace poet

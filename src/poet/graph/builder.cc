@@ -1,0 +1,224 @@
+#include "poet/graph/builder.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <utility>
+
+#include "poet/base/error.h"
+
+// What every operator shares, and the operators without windows or parameters. The others: builder_layers.cc.
+
+namespace poet {
+
+namespace {
+
+std::string place(const std::string& op) { return fmt::format("op '{}'", op); }
+
+std::string text(const Shape& shape) { return fmt::format("({})", fmt::join(shape, ", ")); }
+
+Bytes checked_bytes(const std::string& op, const Shape& shape, DType dtype) {
+  try {
+    return byte_count(shape, dtype);
+  } catch (const InputError& error) {
+    throw InputError(place(op), error.what());
+  }
+}
+
+}  // namespace
+
+GraphBuilder::GraphBuilder(std::string graph_name) { graph_.name = std::move(graph_name); }
+
+const Shape& GraphBuilder::shape(ValueId v) const {
+  ensure(graph_.values.contains(v), "GraphBuilder: a value of this builder");
+  return graph_.values[v].shape;
+}
+
+StridedShape GraphBuilder::layout(ValueId v) const {
+  ensure(graph_.values.contains(v), "GraphBuilder: a value of this builder");
+  return strided_shape(graph_.values[v]);
+}
+
+Graph GraphBuilder::finish() { return verified(std::exchange(graph_, Graph{})); }
+
+ValueId GraphBuilder::persistent(const std::string& op, const std::string& name, const Shape& shape,
+                                 Persistence persistence) {
+  Value value;
+  value.name = name;
+  value.shape = shape;
+  value.bytes = checked_bytes(op, shape, DType::float32);
+  value.persistence = persistence;
+  return graph_.values.push_back(std::move(value));
+}
+
+ValueId GraphBuilder::output(const std::string& op, const std::string& name, StridedShape layout, DType dtype,
+                             Persistence persistence) {
+  Value value;
+  value.name = name;
+  value.bytes = checked_bytes(op, layout.shape, dtype);
+  value.shape = std::move(layout.shape);
+  value.strides = std::move(layout.strides);
+  value.dtype = dtype;
+  value.producer = graph_.ops.next_id();
+  value.persistence = persistence;
+  return graph_.values.push_back(std::move(value));
+}
+
+Op& GraphBuilder::append(const std::string& name, const char* kind, Attributes attributes,
+                         std::vector<ValueId> inputs, std::vector<ValueId> outputs) {
+  Op op;
+  op.name = name;
+  op.kind = kind;
+  op.attributes = std::move(attributes);
+  op.inputs = std::move(inputs);
+  op.outputs = std::move(outputs);
+  return graph_.ops[graph_.ops.push_back(std::move(op))];
+}
+
+void GraphBuilder::check_operand(const std::string& op, ValueId v, int rank, DType dtype) const {
+  ensure(graph_.values.contains(v), "GraphBuilder: a value of this builder");
+  const Value& value = graph_.values[v];
+  if (value.dtype != dtype) {
+    throw InputError(place(op), fmt::format("'{}' must be {}, not {}", value.name, to_string(dtype),
+                                            to_string(value.dtype)));
+  }
+  if (!value.strides.empty()) {
+    throw InputError(place(op),
+                     fmt::format("'{}' must be row-major: only matmul reads strided views", value.name));
+  }
+  if (rank >= 0 && value.shape.size() != static_cast<std::size_t>(rank)) {
+    throw InputError(
+        place(op), fmt::format("'{}' must have {} dimensions, not {}", value.name, rank, text(value.shape)));
+  }
+}
+
+ValueId GraphBuilder::input(const std::string& name, const Shape& shape, DType dtype) {
+  for (const std::int64_t d : shape) {
+    if (d < 1)
+      throw InputError(place(name), fmt::format("every dimension of {} must be positive", text(shape)));
+  }
+  const ValueId x = output(name, name, {shape, {}}, dtype, Persistence::input);
+  append(name, "input", {}, {}, {x}).recomputable = false;
+  return x;
+}
+
+ValueId GraphBuilder::elementwise(const std::string& name, const char* kind, ValueId x) {
+  check_operand(name, x, -1);
+  const ValueId y = output(name, name, {shape(x), {}});
+  append(name, kind, {}, {x}, {y});
+  return y;
+}
+
+ValueId GraphBuilder::relu(const std::string& name, ValueId x) { return elementwise(name, "relu", x); }
+ValueId GraphBuilder::gelu(const std::string& name, ValueId x) { return elementwise(name, "gelu", x); }
+ValueId GraphBuilder::tanh(const std::string& name, ValueId x) { return elementwise(name, "tanh", x); }
+
+ValueId GraphBuilder::softmax(const std::string& name, ValueId x) {
+  check_operand(name, x, -1);
+  if (shape(x).empty()) throw InputError(place(name), "needs at least one dimension");
+  return elementwise(name, "softmax", x);
+}
+
+ValueId GraphBuilder::dropout(const std::string& name, ValueId x, double probability) {
+  check_operand(name, x, -1);
+  if (!(probability >= 0 && probability < 1)) {
+    throw InputError(place(name), fmt::format("the probability must be in [0, 1), not {}", probability));
+  }
+  const ValueId y = output(name, name, {shape(x), {}});
+  const ValueId mask = output(name, name + ".mask", {shape(x), {}}, DType::uint8);
+  append(name, "dropout", {{"p", probability}, {"seed", next_seed_++}}, {x}, {y, mask});
+  return y;
+}
+
+ValueId GraphBuilder::add(const std::string& name, ValueId a, ValueId b) {
+  check_operand(name, a, -1);
+  check_operand(name, b, -1);
+  if (shape(a) != shape(b)) {
+    throw InputError(place(name),
+                     fmt::format("adds {} and {}: the shapes must be equal", text(shape(a)), text(shape(b))));
+  }
+  const ValueId y = output(name, name, {shape(a), {}});
+  append(name, "add", {}, {a, b}, {y});
+  return y;
+}
+
+ValueId GraphBuilder::matmul(const std::string& name, ValueId a, ValueId b, const MatmulOptions& options) {
+  const Shape& left = shape(a);
+  const Shape& right = shape(b);
+  const std::size_t rank = left.size();
+  if (graph_.values[a].dtype != DType::float32 || graph_.values[b].dtype != DType::float32) {
+    throw InputError(place(name), "both operands must be float32");
+  }
+  bool fits = rank >= 2 && right.size() == rank && left[rank - 1] == right[rank - 2];
+  for (std::size_t i = 0; fits && i + 2 < rank; ++i) fits = left[i] == right[i];
+  if (!fits) {
+    throw InputError(place(name), fmt::format("multiplies {} by {}: they must be (..., M, K) and (..., K, N)",
+                                              text(left), text(right)));
+  }
+  StridedShape product{left, {}};
+  product.shape.back() = right.back();
+  checked_bytes(name, product.shape, DType::float32);
+  if (!options.storage_order.empty()) {
+    try {
+      product = stored_in_order(product.shape, options.storage_order);
+    } catch (const InputError& error) {
+      throw InputError(place(name), error.what());
+    }
+  }
+  const ValueId c = output(name, name, std::move(product));
+  append(name, "matmul", {{"alpha", options.alpha}}, {a, b}, {c});
+  return c;
+}
+
+ValueId GraphBuilder::select(const std::string& name, ValueId x, std::int64_t index) {
+  check_operand(name, x, 3);
+  const Shape from = shape(x);
+  if (index < 0 || index >= from[1]) {
+    throw InputError(place(name), fmt::format("selects position {} of {}", index, from[1]));
+  }
+  const ValueId y = output(name, name, {{from[0], from[2]}, {}});
+  append(name, "select", {{"index", index}}, {x}, {y});
+  return y;
+}
+
+ValueId GraphBuilder::softmax_cross_entropy(const std::string& name, ValueId logits, ValueId targets) {
+  check_operand(name, logits, 2);
+  check_operand(name, targets, 1, DType::int32);
+  if (shape(logits)[0] != shape(targets)[0]) {
+    throw InputError(place(name),
+                     fmt::format("{} rows of logits but {} targets", shape(logits)[0], shape(targets)[0]));
+  }
+  const ValueId loss = output(name, name, {{1}, {}});
+  const ValueId probabilities = output(name, name + ".probabilities", {shape(logits), {}});
+  append(name, "softmax_cross_entropy", {}, {logits, targets}, {loss, probabilities});
+  return loss;
+}
+
+ValueId GraphBuilder::view(const std::string& name, ValueId x, const StridedShape& as) {
+  ensure(element_count(as.shape) == element_count(shape(x)), "GraphBuilder: a view shows all of its storage");
+  return add_view(graph_, x, as, name);
+}
+
+ValueId GraphBuilder::reshape(const std::string& name, ValueId x, const Shape& to) {
+  try {
+    return view(name, x, reshaped(layout(x), to));
+  } catch (const InputError& error) {
+    throw InputError(fmt::format("view '{}'", name), error.what());
+  }
+}
+
+ValueId GraphBuilder::flatten(const std::string& name, ValueId x) {
+  const Shape& from = shape(x);
+  if (from.empty()) throw InputError(fmt::format("view '{}'", name), "needs at least one dimension");
+  return reshape(name, x, {from[0], element_count(Shape(from.begin() + 1, from.end()))});
+}
+
+ValueId GraphBuilder::permute(const std::string& name, ValueId x, const std::vector<std::int64_t>& axes) {
+  try {
+    return view(name, x, permuted(layout(x), axes));
+  } catch (const InputError& error) {
+    throw InputError(fmt::format("view '{}'", name), error.what());
+  }
+}
+
+}  // namespace poet

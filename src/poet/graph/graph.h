@@ -1,0 +1,103 @@
+#pragma once
+
+// The data model: ops in topological order and the values they read and write.
+//
+// A value is an immutable tensor. An op may have several outputs (BatchNorm's saved statistics, MaxPool's
+// indices, a Dropout mask): values are kept or paged one by one, ops are recomputed as a whole. A view
+// (Reshape, Flatten) is not an op but a value that aliases another one's storage. The only mutation is an
+// update op's: it changes the persistent values in `Op::updates` in place, after every other reader of them.
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "poet/base/id.h"
+#include "poet/base/units.h"
+
+namespace poet {
+
+enum class Pass { forward, backward, update };
+
+enum class Persistence {
+  activation,  // lives and dies inside the step: activations and gradients with respect to them
+  input,       // data of the step (batch, targets); produced by an `input` op that cannot be recomputed
+  parameter,   // trained weights: in RAM across steps
+  parameter_gradient,  // born by a weight gradient, dead after the update
+  optimizer_state,     // momentum, Adam moments, BatchNorm running statistics: in RAM across steps
+};
+
+enum class DType { float32, int32, int64, uint8 };
+
+using Shape = std::vector<std::int64_t>;
+using Attribute = std::variant<std::int64_t, double, std::string, std::vector<std::int64_t>>;
+using Attributes = std::map<std::string, Attribute>;
+
+struct Value {
+  std::string name;
+  Shape shape;
+  Shape strides;  // in elements, of a layout that is not row-major (transposed views); empty: row-major
+  DType dtype = DType::float32;
+  Bytes bytes{};     // of this value; an alias has its storage's bytes but occupies none of its own
+  OpId producer;     // invalid for persistent values (in RAM before the step starts)
+  ValueId alias_of;  // valid for views: the value whose storage this one shares
+  Persistence persistence = Persistence::activation;
+};
+
+struct Op {
+  std::string name;
+  std::string kind;  // "conv2d", "relu_backward", "sgd_update"...: docs/operators.md lists them
+  Attributes attributes;
+  Pass pass = Pass::forward;
+  std::vector<ValueId> inputs;  // in the operator's order; may name views and persistent values, may repeat
+  std::vector<ValueId> outputs;
+  std::vector<ValueId> updates;  // persistent values this op changes in place
+  bool recomputable = true;      // false: side effect (update) or no way to do it again (input)
+};
+
+struct Graph {
+  std::string name;
+  IdVector<OpId, Op> ops;  // topological order: an op comes after the producers of its inputs
+  IdVector<ValueId, Value> values;
+};
+
+[[nodiscard]] constexpr bool is_persistent(Persistence p) {
+  return p == Persistence::parameter || p == Persistence::optimizer_state;
+}
+
+/// 1 for the empty shape. Throws InputError when a dimension is negative or the product overflows.
+[[nodiscard]] std::int64_t element_count(const Shape& shape);
+[[nodiscard]] Bytes size_of(DType dtype);
+/// shape's elements times the size of dtype. Throws InputError when a dimension is negative or the product
+/// overflows.
+[[nodiscard]] Bytes byte_count(const Shape& shape, DType dtype);
+
+/// The value whose storage `v` occupies: follows alias_of to its end.
+[[nodiscard]] ValueId storage(const Graph& graph, ValueId v);
+/// storage() of every value, in O(values). Throws InputError when an alias names no value or views form a
+/// cycle.
+[[nodiscard]] IdVector<ValueId, ValueId> storages(const Graph& graph);
+
+/// Checks the model's promises and throws InputError naming the op or value that breaks one: ids in range,
+/// topological order, one producer per value and the producer lists it, no alias cycles, non-negative bytes,
+/// only persistent values updated, every reader of a persistent value before its update, ops with side
+/// effects not recomputable. Also: a value that is neither persistent nor a view has a producer, persistent
+/// values and views have none; a view has the bytes and the persistence of its storage; what produces an
+/// input cannot be recomputed; a persistent value is updated by one op at most; all sizes together fit 64
+/// bits. O(ops + values + edges).
+void verify(const Graph& graph);
+
+/// verify(), then the graph itself, so that stages compose: `differentiate(verified(forward))`.
+[[nodiscard]] Graph verified(Graph graph);
+
+[[nodiscard]] const char* to_string(Pass pass);
+[[nodiscard]] const char* to_string(Persistence persistence);
+[[nodiscard]] const char* to_string(DType dtype);
+/// The inverses; throw InputError on an unknown name.
+[[nodiscard]] Pass pass_from_string(const std::string& name);
+[[nodiscard]] Persistence persistence_from_string(const std::string& name);
+[[nodiscard]] DType dtype_from_string(const std::string& name);
+
+}  // namespace poet

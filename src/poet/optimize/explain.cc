@@ -1,0 +1,168 @@
+#include "poet/optimize/explain.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "poet/optimize/branch.h"
+#include "poet/optimize/greedy.h"
+
+namespace poet {
+namespace {
+
+// Least RAM known (an upper bound, from a replayed schedule) and proven (a lower bound); active bytes.
+struct LeastRam {
+  std::optional<std::int64_t> known;
+  double proven = 0;
+};
+
+LeastRam find_least_ram(const Search& search, double time_limit_seconds) {
+  const Problem& p = search.problem();
+  const double start = search.elapsed();
+  const auto left = [&] { return time_limit_seconds - (search.elapsed() - start); };
+  const auto stop = [&] {
+    return left() <= 0 || (search.options().interrupted && search.options().interrupted());
+  };
+  LeastRam least;
+  for (int t = 0; t < p.ops; ++t)
+    least.proven = std::max(least.proven, static_cast<double>(working_set(p, t)));
+  const auto learn = [&](const Candidate& c) {
+    if (c.seconds > p.deadline * (1 + 1e-9) || c.bytes_written > p.max_bytes_written) return;
+    if (!least.known || c.peak < *least.known) least.known = c.peak;
+  };
+  learn(complete(p, no_decisions(p)));
+  const Candidate lean = lean_schedule(p, stop);
+  learn(lean);
+
+  // Solve for the budget itself, over all decisions when that is affordable.
+  Columns columns = full_columns(p);
+  constexpr long kMostColumns = 60'000;
+  const bool all = estimated_columns(p, columns) <= kMostColumns;
+  if (!all) {
+    columns = just_in_time_columns(p, 2, 1);
+    merge(columns, lean.decisions);
+    if (estimated_columns(p, columns) > kMostColumns) return least;
+  }
+  TightOptions options;
+  options.objective = Objective::ram;
+  options.tightenings = search.options().tightenings;
+  while (!stop() && (!least.known || static_cast<double>(*least.known) > least.proven + 0.5)) {
+    const TightModel tight = build_tight(p, columns, options);
+    MipOptions mip_options;
+    mip_options.time_limit_seconds = left();
+    mip_options.relative_gap = 1e-9;
+    const MipResult mip = solve_mip(tight.model, mip_options);
+    if (all) least.proven = std::max(least.proven, mip.bound * tight.ram_unit * (1 - 1e-9));
+    if (mip.status == MipResult::Status::infeasible && all) least.proven = kInfinity;
+    if (mip.x.empty()) break;
+    const Candidate candidate = complete(p, tight.vars.decisions(p, mip.x));
+    learn(candidate);
+    const double promised = mip.objective * tight.ram_unit;
+    bool added = false;
+    for (int t = 0; t < p.ops; ++t)
+      if (static_cast<double>(candidate.stage_peak[static_cast<std::size_t>(t)]) > promised * (1 + 1e-9))
+        added |= options.exact_stages.insert(t).second;
+    if (!added) break;
+  }
+  return least;
+}
+
+// The same search with seconds in the place of joules and no deadline.
+std::optional<double> find_least_deadline(const Search& search, double time_limit_seconds) {
+  Problem fastest = search.problem();
+  fastest.joules = fastest.seconds;
+  const bool blocking = fastest.transfers_take_time() && !fastest.concurrent;
+  for (auto* column : {&fastest.in_joules, &fastest.out_joules})
+    std::fill(column->begin(), column->end(), 0.0);
+  if (blocking) {
+    fastest.in_joules = fastest.in_seconds;
+    fastest.out_joules = fastest.out_seconds;
+  }
+  fastest.idle_watts = 0;
+  fastest.deadline = kInfinity;
+  fastest.baseline_joules = fastest.baseline_seconds;
+  SolveOptions options = search.options();
+  options.time_limit_seconds = time_limit_seconds;
+  options.on_progress = nullptr;
+  Search timed(fastest, options);
+  const auto stop = [&] { return timed.must_stop(); };
+  std::optional<double> least;
+  const auto learn = [&](const Candidate& c) {
+    if (c.within(fastest) && (!least || c.seconds < *least)) least = c.seconds;
+  };
+  if (const GreedyResult first = greedy(fastest, stop); first.within) {
+    timed.offer(*first.within);
+    learn(*first.within);
+  }
+  Columns columns = just_in_time_columns(fastest, 2, 1);
+  if (timed.has_incumbent()) merge(columns, timed.incumbent().decisions);
+  constexpr long kMostColumns = 100'000;
+  if (estimated_columns(fastest, columns) > kMostColumns) return least;
+  std::set<int> exact_stages;
+  search_restricted(timed, columns, exact_stages, time_limit_seconds);
+  if (timed.has_incumbent()) learn(timed.incumbent());
+  return least;
+}
+
+}  // namespace
+
+Explanation floor_of(const Problem& problem) {
+  Explanation explanation;
+  std::int64_t floor = -1;
+  for (int t = 0; t < problem.ops; ++t)
+    if (const std::int64_t bytes = working_set(problem, t); bytes > floor) {
+      floor = bytes;
+      explanation.binding_op = OpId(t);
+    }
+  explanation.floor_ram = Bytes(std::max<std::int64_t>(floor, 0) + problem.persistent);
+  return explanation;
+}
+
+bool explain_impossible(const Problem& p, Explanation& explanation) {
+  if (p.budget < 0) {
+    explanation.reason = "parameters and optimiser state alone exceed the RAM budget";
+  } else if (explanation.floor_ram->value() - p.persistent > p.budget) {
+    explanation.reason = "one op's operands and results alone exceed the RAM budget";
+  } else if (p.deadline < p.baseline_seconds * (1 - 1e-9)) {
+    explanation.reason = "the deadline is shorter than computing every op once";
+  }
+  return !explanation.reason.empty();
+}
+
+void explain_no_answer(const Search& search, Outcome& outcome) {
+  const Problem& p = search.problem();
+  const bool interrupted = search.options().interrupted && search.options().interrupted();
+  const double time = std::clamp(0.25 * search.options().time_limit_seconds, 1.0, 30.0);
+  Explanation& why = outcome.explanation;
+  LeastRam least;
+  if (!interrupted) least = find_least_ram(search, time);
+  if (least.known) why.least_ram = Bytes(*least.known + p.persistent);
+  if (p.budget >= 0 &&
+      static_cast<double>(p.budget) >= static_cast<double>(why.floor_ram->value() - p.persistent) &&
+      !interrupted)
+    if (const auto seconds = find_least_deadline(search, time)) why.least_deadline = Seconds(*seconds);
+  if (p.deadline < p.baseline_seconds)
+    why.least_deadline =
+        Seconds(std::max(p.baseline_seconds, why.least_deadline.value_or(Seconds{}).value()));
+  if (!why.reason.empty()) return;  // shown by a combinatorial argument
+  if (least.proven > static_cast<double>(p.budget) + 0.5) {
+    outcome.status = Status::infeasible;
+    why.reason = "no schedule fits the RAM budget together with the other limits";
+  } else {
+    outcome.status = Status::unknown;
+    why.reason = interrupted
+                     ? "interrupted before a schedule was found"
+                     : "no schedule was found, and none was shown to be impossible, within the time limit";
+  }
+}
+
+std::optional<Bytes> least_ram(const SolveRequest& request, const SolveOptions& options) {
+  const Problem problem = make_problem(request, options);
+  const Search search(problem, options);
+  const LeastRam least = find_least_ram(search, options.time_limit_seconds);
+  if (!least.known) return std::nullopt;
+  return Bytes(*least.known + problem.persistent);
+}
+
+}  // namespace poet

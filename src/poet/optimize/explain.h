@@ -1,0 +1,26 @@
+#pragma once
+
+// Why there is no answer, and the nearest limits at which there is one.
+
+#include "poet/optimize/outcome.h"
+#include "poet/optimize/search.h"
+
+namespace poet {
+
+/// The largest working set of one op, and which op it is.
+[[nodiscard]] Explanation floor_of(const Problem& problem);
+
+/// Whether a combinatorial argument alone shows that no schedule exists (an op's working set exceeds the
+/// budget, the deadline is shorter than computing everything once); fills explanation.reason.
+bool explain_impossible(const Problem& problem, Explanation& explanation);
+
+/// For a search that ended without a schedule: the least RAM at the given deadline and the least deadline at
+/// the given RAM for which a schedule is found within a share of the time limit, and the status: `infeasible`
+/// only when a second, differently scaled solve (least RAM over all schedules) agrees, else `unknown`.
+void explain_no_answer(const Search& search, Outcome& outcome);
+
+/// The least RAM budget (persistent bytes included) for which a schedule within the other limits is known; at
+/// most `time_limit_seconds` are spent. Absent when none was found.
+[[nodiscard]] std::optional<Bytes> least_ram(const SolveRequest& request, const SolveOptions& options);
+
+}  // namespace poet

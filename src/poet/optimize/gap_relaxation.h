@@ -1,0 +1,19 @@
+#pragma once
+
+// A bound for graphs whose full model is too large: what must leave RAM, priced at its cheapest return.
+
+#include "poet/optimize/search.h"
+
+namespace poet {
+
+/// Joules that no schedule undercuts.
+///
+/// Between two consecutive first uses (or production and first use) a value either stays in RAM, or returns
+/// at least once: by a page-in (and one page-out per value) or by recomputing its producer. While op t runs,
+/// values that stay across t and t's own working set fit the budget. Recomputing is charged at the op's own
+/// cost alone (shared among its results by their bytes), operands as if at hand: hence a relaxation, of one
+/// or two columns per gap instead of one per stage and value. Solved as a MIP for at most a tenth of the time
+/// limit; its proven bound is returned. O(gaps + sum of live values over ops) entries.
+[[nodiscard]] double gap_relaxation(Search& search);
+
+}  // namespace poet

@@ -1,0 +1,83 @@
+#pragma once
+
+// What goes into a solve and what comes out of it.
+
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "poet/cost/instance.h"
+#include "poet/plan/limits.h"
+#include "poet/plan/schedule.h"
+
+namespace poet {
+
+enum class Formulation {
+  tight,      // docs/formulation.md: provenance, use-it-or-lose-it, rounding, lazy exact RAM rows
+  published,  // POET's Algorithm 1 with Checkmate's memory rows; published semantics only
+};
+
+/// Every tightening of the tight formulation, each valid alone: switching one off may cost time, never the
+/// optimum.
+struct Tightenings {
+  bool provenance = true;         // a RAM copy that came from storage needs the storage copy: D <= Stored
+  bool use_it_or_lose_it = true;  // nothing is computed, kept or paged in without a use
+  bool rounding = true;           // RAM rows rounded by each large tensor size
+  bool interval_retention =
+      true;  // one retention variable per run of stages in which nothing can happen to the value
+  bool reduced_cost_fixing = true;
+};
+
+/// A moment of a solve, for progress display. Joules include everything that the semantics charges.
+struct Progress {
+  std::string phase;
+  std::optional<double> incumbent_joules;
+  std::optional<double> bound_joules;
+  double elapsed_seconds = 0;
+};
+
+struct SolveOptions {
+  double gap = 0.01;                // stop when (energy - bound) / (energy - baseline) is proven below this
+  double time_limit_seconds = 120;  // on the host
+  int threads = 1;
+  bool paging = true;
+  bool rematerialization = true;
+  Formulation formulation = Formulation::tight;
+  Tightenings tightenings;
+  std::function<void(const Progress&)> on_progress;  // called from the solving thread
+  std::function<bool()> interrupted;                 // polled; true: stop and return the best schedule so far
+};
+
+struct SolveRequest {
+  const Instance& instance;
+  Limits limits;
+  Semantics semantics = Semantics::device;
+};
+
+enum class Status { optimal, feasible, infeasible, unknown };
+
+/// Why there is no answer, or what the least limits are. Fields are absent when they were not needed or not
+/// found.
+struct Explanation {
+  std::optional<Bytes>
+      floor_ram;    // no schedule exists below: one op's operands, results and what is persistent
+  OpId binding_op;  // the op that needs floor_ram
+  std::optional<Bytes> least_ram;         // a schedule is known at this RAM and the given deadline
+  std::optional<Seconds> least_deadline;  // a schedule is known at this deadline and the given RAM
+  std::string reason;                     // one sentence
+};
+
+struct Outcome {
+  Status status = Status::unknown;
+  Schedule schedule;  // when optimal or feasible
+  Joules bound{};     // no schedule has less energy
+  Explanation explanation;
+  double seconds_to_incumbent = 0;
+  double solve_seconds = 0;
+  long nodes = 0;      // branch-and-bound nodes over all trees
+  std::string solver;  // "none needed", "CBC 2.10.8"...
+};
+
+[[nodiscard]] const char* to_string(Status status);
+
+}  // namespace poet

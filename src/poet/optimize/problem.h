@@ -1,0 +1,60 @@
+#pragma once
+
+// The optimiser's view of a solve: plain integers and doubles, indexed like the graph (op t = stage t, value
+// v = its ValueId), with everything that no decision can change already taken out.
+
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "poet/optimize/outcome.h"
+
+namespace poet {
+
+struct Problem {
+  int ops = 0;
+  int values = 0;
+
+  // Per op.
+  std::vector<std::vector<int>> reads;   // distinct active values
+  std::vector<std::vector<int>> writes;  // distinct active values
+  std::vector<int> recompute_until;      // last stage in which recomputing it can help; the op itself: never
+  std::vector<double> seconds;
+  std::vector<double> joules;
+  std::vector<std::int64_t> workspace;  // 0 outside device semantics
+
+  // Per value. Inactive values (persistent, views, without bytes) never appear in reads or writes.
+  std::vector<char> active;
+  std::vector<int> producer;            // -1 for inactive values
+  std::vector<std::vector<int>> users;  // increasing
+  std::vector<int> horizon;  // last stage in which the value can be read; producer when nobody reads it
+  std::vector<std::int64_t> bytes;
+  std::vector<double> in_joules, out_joules, in_seconds, out_seconds;
+
+  // The whole.
+  std::int64_t budget = 0;  // for active values and workspace; persistent bytes are taken off
+  std::int64_t persistent = 0;
+  double deadline = std::numeric_limits<double>::infinity();
+  std::int64_t max_bytes_written = std::numeric_limits<std::int64_t>::max();
+  Semantics semantics = Semantics::device;
+  bool paging = true;
+  bool concurrent = true;
+  double idle_watts = 0;
+  double wake_seconds =
+      0;  // before the first transfer of a burst; the model leaves waking out, the replay has it
+  double wake_joules = 0;
+  double baseline_seconds = 0;  // every op once
+  double baseline_joules = 0;   // idle energy of that time included
+
+  [[nodiscard]] bool transfers_take_ram() const { return semantics != Semantics::published; }
+  [[nodiscard]] bool transfers_take_time() const { return semantics == Semantics::device; }
+};
+
+/// O(ops + values + edges).
+[[nodiscard]] Problem make_problem(const SolveRequest& request, const SolveOptions& options);
+
+/// RAM that op t needs while it runs, whatever the schedule: operands, results, workspace. A floor on the
+/// budget.
+[[nodiscard]] std::int64_t working_set(const Problem& problem, int op);
+
+}  // namespace poet

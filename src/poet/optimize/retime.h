@@ -1,0 +1,15 @@
+#pragma once
+
+#include <functional>
+
+#include "poet/optimize/candidate.h"
+
+namespace poet {
+
+/// Device semantics: moves page-ins to earlier stages and page-outs to other ones while that saves energy
+/// (stalls cost idle power) or brings the candidate closer to its deadline, on exact replays. Returns the
+/// best found; the same candidate elsewhere. O(transfers * reach) replays a round.
+[[nodiscard]] Candidate retime(const Problem& problem, Candidate candidate,
+                               const std::function<bool()>& stop);
+
+}  // namespace poet

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <optional>
+
+#include "poet/base/units.h"
+
+namespace poet {
+
+/// Whose RAM and time rules apply (docs/formulation.md, section 1).
+enum class Semantics {
+  published,  // the paper's: a page-in costs energy, no time, and takes RAM from the next stage on
+  staged,     // as published, but a transfer's bytes are in RAM during the whole stage
+  device,     // staged RAM plus workspace and persistent bytes, and a timeline: one compute engine, one FIFO
+              // channel
+};
+
+struct Limits {
+  Bytes ram_budget{};
+  std::optional<Seconds> deadline;         // of the training step on the device
+  std::optional<Bytes> max_bytes_written;  // wear: bytes paged out per step
+};
+
+[[nodiscard]] const char* to_string(Semantics semantics);
+
+}  // namespace poet

@@ -1,0 +1,46 @@
+#pragma once
+
+// A plan: the schedule as one list of steps that a runtime can execute from top to bottom.
+
+#include <string>
+#include <vector>
+
+#include "poet/base/id.h"
+#include "poet/cost/instance.h"
+#include "poet/plan/limits.h"
+#include "poet/plan/schedule.h"
+
+namespace poet {
+
+enum class StepKind {
+  page_out,  // put the value's transfer RAM -> storage on the channel; its RAM is needed until the transfer
+             // ends
+  page_in,   // reserve RAM and put the transfer storage -> RAM on the channel
+  compute,   // run the op; waits for inputs that are still arriving
+  free,      // release the value's RAM; waits for its page-out if that has not ended
+};
+
+struct Step {
+  StepKind kind;
+  OpId op;        // compute
+  ValueId value;  // the others
+  OpId stage;     // of the schedule, for messages and pictures
+
+  bool operator==(const Step&) const = default;
+};
+
+struct Plan {
+  std::vector<Step> steps;
+};
+
+/// POET's Algorithm 2, made exact: page-outs and page-ins of a stage are issued at its start, a value is
+/// freed at the first moment when no later step of the stage reads it and the next stage does not retain it.
+/// In published semantics transfers take no time and a page-in is issued at the end of its stage, as that
+/// semantics counts RAM. Page-ins that bring nothing are left out (value in RAM anyway, or not retained by
+/// the next stage), so that the plan may cost less than such a schedule, never more. `schedule` must obey the
+/// rules of the stage form (the referee checks them). O(stages * values).
+[[nodiscard]] Plan linearise(const Instance& instance, const Schedule& schedule, Semantics semantics);
+
+[[nodiscard]] std::string to_string(const Instance& instance, const Step& step);
+
+}  // namespace poet

@@ -1,0 +1,435 @@
+// The program as users and other programs see it: exit codes, text, every JSON field, files, signals.
+
+#include <gtest/gtest.h>
+#include <pty.h>
+
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+
+#include "tests/support/program.h"
+
+namespace poet::test {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+const std::string kReadme =
+    "solve --quiet --semantics published --model resnet18_cifar --platform a72 --ram-budget 3000000 "
+    "--runtime-budget 7.6";
+// Of shared/instances/expected.csv: 4,136 bytes, 1.3 times the runtime, 6.592416262 mJ.
+const std::string kLinear =
+    "--semantics published --model linear --platform a72 --ram-budget 4136 --runtime-budget 1.3";
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+void expect_fields(const Json& json, const std::set<std::string>& numbers,
+                   const std::set<std::string>& nulls) {
+  for (const std::string& name : numbers) {
+    EXPECT_TRUE(json.contains(name) && json[name].is_number()) << name << " in " << json.dump();
+  }
+  for (const std::string& name : nulls) {
+    EXPECT_TRUE(json.contains(name) && json[name].is_null()) << name << " in " << json.dump();
+  }
+}
+
+TEST(Solve, ReadmeExampleCostsNothingExtra) {
+  const ProgramRun text = poet(kReadme);
+  EXPECT_EQ(text.exit_code, 0);
+  EXPECT_EQ(text.err, "");
+  EXPECT_TRUE(contains(text.out, "resnet18_cifar (published instance), 133 ops")) << text.out;
+  EXPECT_TRUE(contains(text.out, "7.88951 J")) << text.out;
+  EXPECT_TRUE(contains(text.out, "nothing to do")) << text.out;
+
+  const Json json = poet(kReadme + " --json").json();
+  EXPECT_EQ(json["status"], "optimal");
+  EXPECT_NEAR(json["energy_joules"].get<double>(), 7.8895101827, 1e-9);
+  EXPECT_EQ(json["overhead"].get<double>(), 0);
+  EXPECT_EQ(json["gap"].get<double>(), 0);
+  EXPECT_EQ(json["recomputations"], 0);
+  EXPECT_EQ(json["page_ins"], 0);
+}
+
+TEST(Solve, JsonHasEveryFieldOfTheContract) {
+  const ProgramRun run = poet("solve --quiet --json " + kLinear);
+  EXPECT_EQ(run.exit_code, 0);
+  const Json json = run.json();
+  EXPECT_EQ(json["format"], 1);
+  EXPECT_EQ(json["status"], "optimal");
+  EXPECT_EQ(json["semantics"], "published");
+  EXPECT_TRUE(json["solver"].is_string());
+  expect_fields(json,
+                {"energy_joules",
+                 "bound_joules",
+                 "gap",
+                 "energy_gap",
+                 "overhead",
+                 "compute_joules",
+                 "page_in_joules",
+                 "page_out_joules",
+                 "idle_joules",
+                 "baseline_joules",
+                 "runtime_seconds",
+                 "deadline_seconds",
+                 "peak_ram_bytes",
+                 "ram_budget_bytes",
+                 "persistent_bytes",
+                 "recomputations",
+                 "page_ins",
+                 "page_outs",
+                 "bytes_written",
+                 "ops",
+                 "values",
+                 "solve_seconds",
+                 "seconds_to_incumbent"},
+                {"max_bytes_written"});
+  for (const std::string name : {"least_ram_bytes", "least_deadline_seconds", "binding_op"}) {
+    EXPECT_TRUE(json["explanation"].contains(name)) << name;
+  }
+  const double energy = json["energy_joules"].get<double>();
+  const double baseline = json["baseline_joules"].get<double>();
+  EXPECT_NEAR(energy, 0.006592416262, 0.01 * (0.006592416262 - 0.006589424922));  // 1% of the overhead
+  EXPECT_NEAR(baseline, 0.006589424921697473, 1e-15);
+  EXPECT_NEAR(json["overhead"].get<double>(), energy / baseline - 1, 1e-12);
+  EXPECT_NEAR(energy,
+              json["compute_joules"].get<double>() + json["page_in_joules"].get<double>() +
+                  json["page_out_joules"].get<double>() + json["idle_joules"].get<double>(),
+              1e-15);
+  EXPECT_LE(json["bound_joules"].get<double>(), energy * (1 + 1e-9));
+  EXPECT_LE(json["peak_ram_bytes"].get<long>(), 4136);
+  EXPECT_LE(json["runtime_seconds"].get<double>(), json["deadline_seconds"].get<double>() * (1 + 1e-9));
+  EXPECT_EQ(json["ram_budget_bytes"], 4136);
+}
+
+TEST(Solve, NoDeadlineIsNull) {
+  expect_fields(
+      poet("solve --quiet --json --semantics published --model linear --platform a72 --ram-budget 1MB")
+          .json(),
+      {}, {"deadline_seconds"});
+}
+
+TEST(Solve, InfeasibleIsExitOneWithTheWayOut) {
+  // The largest working set of linear is 3,256 bytes: 3,136 of input and what goes with it.
+  const std::string arguments =
+      "--quiet --semantics published --model linear --platform a72 --ram-budget 3000";
+  const ProgramRun json_run = poet("solve --json " + arguments);
+  EXPECT_EQ(json_run.exit_code, 1);
+  const Json json = json_run.json();
+  EXPECT_EQ(json["status"], "infeasible");
+  expect_fields(json, {"baseline_joules", "ram_budget_bytes", "ops", "values", "solve_seconds"},
+                {"energy_joules", "bound_joules", "gap", "energy_gap", "overhead", "compute_joules",
+                 "page_in_joules", "page_out_joules", "idle_joules", "runtime_seconds", "peak_ram_bytes",
+                 "recomputations", "page_ins", "page_outs", "bytes_written", "seconds_to_incumbent"});
+  const long floor = json["explanation"]["floor_ram_bytes"].get<long>();
+  EXPECT_GT(floor, 3000);
+  EXPECT_GE(json["explanation"]["least_ram_bytes"].get<long>(), floor);
+  EXPECT_TRUE(json["explanation"]["binding_op"].is_string());
+  EXPECT_FALSE(json["explanation"]["way_out"].empty());
+
+  for (const std::string command : {"solve ", "explain "}) {
+    const ProgramRun text = poet(command + arguments);
+    EXPECT_EQ(text.exit_code, 1);
+    EXPECT_TRUE(contains(text.out, "infeasible")) << text.out;
+    EXPECT_TRUE(contains(text.out, "Way out       --ram-budget ")) << text.out;
+  }
+
+  // What it names as enough is enough.
+  const std::string least = std::to_string(json["explanation"]["least_ram_bytes"].get<long>());
+  EXPECT_EQ(poet("solve --quiet --semantics published --model linear --platform a72 --ram-budget " + least)
+                .exit_code,
+            0);
+}
+
+TEST(Solve, InfeasibleDeadlineNamesTheLeastOne) {
+  const std::string arguments =
+      "solve --quiet --semantics published --model linear --platform a72 --ram-budget 1MB ";
+  const Json json = poet(arguments + "--json --runtime-budget 0.5").json();
+  EXPECT_EQ(json["status"], "infeasible");
+  EXPECT_NEAR(json["explanation"]["least_deadline_seconds"].get<double>(),
+              json["baseline_seconds"].get<double>(), 1e-9);
+  const ProgramRun text = poet(arguments + "--runtime-budget 0.5");
+  EXPECT_EQ(text.exit_code, 1);
+  const std::size_t at = text.out.find("Way out       --deadline ");
+  ASSERT_NE(at, std::string::npos) << text.out;
+  std::istringstream way(text.out.substr(at + 14));
+  std::string option;
+  std::string value;
+  way >> option >> value;
+  EXPECT_EQ(poet(arguments + option + " " + value).exit_code, 0) << value;
+}
+
+TEST(Solve, ParametersBeyondTheBudgetNameTheOption) {
+  // 43,590 parameters of 4 bytes are 174,360 bytes.
+  const std::string arguments = "solve --quiet --model linear --platform m4 --ram-budget 20KB ";
+  const ProgramRun text = poet(arguments);
+  EXPECT_EQ(text.exit_code, 1);
+  EXPECT_TRUE(contains(text.out, "--persistent excluded")) << text.out;
+  EXPECT_TRUE(contains(text.out, "174.4 KB")) << text.out;
+  const Json json = poet(arguments + "--json").json();
+  EXPECT_EQ(json["persistent_bytes"], 174360);
+  EXPECT_TRUE(contains(json["explanation"]["reason"].get<std::string>(), "--persistent excluded"));
+  const Json excluded = poet(arguments + "--persistent excluded --json").json();
+  EXPECT_EQ(excluded["status"], "optimal");
+  EXPECT_EQ(excluded["persistent_bytes"], 0);
+}
+
+TEST(Solve, TotalDeadlineIsPerStep) {
+  const Json json = poet(
+                        "solve --quiet --json --model linear --platform a72 --ram-budget 1MB "
+                        "--total-deadline 1min --steps 100")
+                        .json();
+  EXPECT_DOUBLE_EQ(json["deadline_seconds"].get<double>(), 0.6);
+}
+
+TEST(Solve, TrainableAndOptimizerChangeTheGraph) {
+  const std::string base = "solve --quiet --json --model linear --platform a72 --ram-budget 1MB ";
+  const Json all = poet(base).json();
+  const Json last = poet(base + "--trainable fc6.*").json();
+  EXPECT_LT(last["ops"].get<int>(), all["ops"].get<int>());
+  // Adam keeps two more numbers for each of 43,590 parameters: 3 * 174,360 bytes.
+  EXPECT_EQ(poet(base + "--optimizer adam").json()["persistent_bytes"], 523080);
+  EXPECT_EQ(poet(base + "--optimizer momentum").json()["persistent_bytes"], 348720);
+}
+
+class Schedule : public testing::Test {
+ protected:
+  void SetUp() override {
+    const ProgramRun run = poet("solve --quiet " + kLinear + " --schedule-out " + file_);
+    ASSERT_EQ(run.exit_code, 0) << run.err;
+    std::ifstream(file_) >> json_;
+  }
+  TemporaryFolder folder_;
+  std::string file_ = folder_.file("schedule.json");
+  Json json_;
+};
+
+TEST_F(Schedule, VerifiesAndTellsTheSameFigures) {
+  const ProgramRun text = poet("verify " + file_);
+  EXPECT_EQ(text.exit_code, 0);
+  EXPECT_TRUE(contains(text.out, "valid, every rule holds")) << text.out;
+  const Json verdict = poet("verify --json " + file_).json();
+  const Json solved = poet("solve --quiet --json " + kLinear).json();
+  EXPECT_EQ(verdict["valid"], true);
+  EXPECT_TRUE(verdict["broken"].is_null());
+  for (const std::string name :
+       {"energy_joules", "runtime_seconds", "peak_ram_bytes", "recomputations", "page_ins", "page_outs",
+        "bytes_written", "deadline_seconds", "ram_budget_bytes"}) {
+    EXPECT_EQ(verdict[name], solved[name]) << name;
+  }
+}
+
+TEST_F(Schedule, IsAcceptedByAnIndependentChecker) {
+  const std::filesystem::path checker = shared() / "tools" / "check_schedule.py";
+  if (!std::filesystem::exists(checker)) GTEST_SKIP() << "no " << checker;
+  const std::string instance = folder_.write("instance.json", json_["instance"].dump());
+  const ProgramRun run = run_command({"python3", checker.string(), instance, file_});
+  EXPECT_EQ(run.exit_code, 0) << run.out << run.err;
+  const Json solved = poet("solve --quiet --json " + kLinear).json();
+  EXPECT_NEAR(run.json()["energy_joules"].get<double>(), solved["energy_joules"].get<double>(), 1e-12);
+  EXPECT_EQ(run.json()["peak_ram_bytes"], solved["peak_ram_bytes"]);
+}
+
+TEST_F(Schedule, BrokenOnesAreExitOneWithRuleAndStage) {
+  const auto expect_broken = [&](const Json& schedule, const std::string& part) {
+    const std::string file = folder_.write("broken.json", schedule.dump());
+    const ProgramRun text = poet("verify " + file);
+    EXPECT_EQ(text.exit_code, 1);
+    EXPECT_TRUE(contains(text.out, "broken") && contains(text.out, part)) << text.out;
+    const ProgramRun json_run = poet("verify --json " + file);
+    EXPECT_EQ(json_run.exit_code, 1);
+    EXPECT_EQ(json_run.json()["valid"], false);
+    EXPECT_TRUE(json_run.json()["broken"].is_string());
+    expect_fields(json_run.json(), {}, {"energy_joules", "peak_ram_bytes"});
+  };
+  Json forgetful = json_;
+  forgetful["stages"][1]["retain"] = Json::array();  // op 1 reads value 0, and nobody kept it
+  expect_broken(forgetful, "stage 1");
+  Json greedy = json_;
+  greedy["ram_budget_bytes"] = 3500;
+  expect_broken(greedy, "RAM");
+  Json hurried = json_;
+  hurried["deadline_seconds"] = 1e-9;
+  expect_broken(hurried, "deadline");
+}
+
+TEST_F(Schedule, UnreadableOnesAreExitTwo) {
+  Json outside = json_;
+  outside["stages"][0]["compute"] = {100000};
+  EXPECT_EQ(poet("verify " + folder_.write("outside.json", outside.dump())).exit_code, 2);
+  const std::string text = json_.dump();
+  EXPECT_EQ(poet("verify " + folder_.write("half.json", text.substr(0, text.size() / 2))).exit_code, 2);
+}
+
+TEST(ScheduleOut, IsNotWrittenWithoutASchedule) {
+  const TemporaryFolder folder;
+  EXPECT_EQ(poet("solve --quiet --semantics published --model linear --platform a72 --ram-budget 1KB "
+                 "--schedule-out " +
+                 folder.file("s.json"))
+                .exit_code,
+            1);
+  EXPECT_TRUE(folder.empty());
+}
+
+TEST(ScheduleOut, OfABuiltInNetworkVerifies) {
+  const TemporaryFolder folder;
+  const std::string file = folder.file("s.json");
+  // Parameters elsewhere and less RAM than the 6,456 B that keeping everything takes: something has to be
+  // recomputed or paged.
+  const ProgramRun run = poet(
+      "solve --quiet --json --model linear --platform a72 --persistent excluded --ram-budget 6KB "
+      "--schedule-out " +
+      file);
+  ASSERT_EQ(run.exit_code, 0) << run.out;
+  EXPECT_EQ(poet("verify " + file).exit_code, 0);
+  const ProgramRun again = poet("verify --json " + file);
+  EXPECT_NEAR(again.json()["energy_joules"].get<double>(), run.json()["energy_joules"].get<double>(), 1e-15);
+}
+
+TEST(Explain, JsonListsEveryDecision) {
+  const ProgramRun run = poet("explain --quiet --json " + kLinear);
+  EXPECT_EQ(run.exit_code, 0);
+  const Json json = run.json();
+  ASSERT_EQ(json["decisions"].size(), json["values"].get<std::size_t>());
+  int moved = 0;
+  for (const Json& decision : json["decisions"]) {
+    expect_fields(decision,
+                  {"value", "bytes", "page_outs", "page_ins", "recomputations", "spent_joules", "page_joules",
+                   "page_joules_per_byte"},
+                  {});
+    EXPECT_TRUE(decision["name"].is_string() && decision["reason"].is_string());
+    const bool kept = decision["decision"] == "kept";
+    EXPECT_EQ(kept,
+              decision["page_outs"] == 0 && decision["page_ins"] == 0 && decision["recomputations"] == 0);
+    EXPECT_EQ(decision["gone_from_op"].is_null(), decision["back_at_op"].is_null());
+    if (!kept) ++moved;
+  }
+  EXPECT_GT(moved, 0);  // 4,136 bytes are less than the 5,896 of all forward values
+  const double spent = json["energy_joules"].get<double>() - json["baseline_joules"].get<double>();
+  double sum = 0;
+  for (const Json& decision : json["decisions"]) sum += decision["spent_joules"].get<double>();
+  EXPECT_NEAR(sum, spent, 1e-12);
+}
+
+TEST(Explain, TextSummarisesUnlessAsked) {
+  const ProgramRun brief = poet("explain --quiet " + kLinear);
+  EXPECT_TRUE(contains(brief.out, "Not simply kept:")) << brief.out;
+  EXPECT_TRUE(contains(brief.out, "Simply kept:")) << brief.out;
+  const ProgramRun all = poet("explain --quiet --all " + kLinear);
+  EXPECT_GT(all.out.size(), brief.out.size());
+  EXPECT_TRUE(contains(all.out, "0_InputLayer")) << all.out;
+}
+
+TEST(Models, ListTheZoo) {
+  const ProgramRun text = poet("models");
+  EXPECT_EQ(text.exit_code, 0);
+  EXPECT_TRUE(contains(text.out, "11,689,512")) << text.out;  // resnet18
+  const Json json = poet("models --json").json();
+  std::set<std::string> names;
+  for (const Json& model : json["models"]) {
+    names.insert(model["name"].get<std::string>());
+    expect_fields(model, {"parameters", "forward_macs", "ops", "values", "keep_all_peak_ram_bytes"}, {});
+    EXPECT_TRUE(model["description"].is_string());
+    if (model["name"] == "linear") {
+      EXPECT_EQ(model["parameters"], 43590);
+      // 784*10 + 10*120 + 120*100 + 100*200 + 200*10 + 10*10
+      EXPECT_EQ(model["forward_macs"], 43140);
+    }
+  }
+  for (const std::string name :
+       {"linear", "vgg16", "vgg16_cifar", "resnet18", "resnet18_cifar", "resnet50", "bert", "transformer"}) {
+    EXPECT_TRUE(names.contains(name)) << name;
+  }
+  EXPECT_EQ(json["published_instances"].size(), 32U);
+}
+
+TEST(Devices, TellTheOriginOfEveryNumber) {
+  const ProgramRun text = poet("devices");
+  EXPECT_EQ(text.exit_code, 0);
+  const Json json = poet("devices --json").json();
+  for (const Json& device : json["devices"]) {
+    const std::string name = device["name"].get<std::string>();
+    EXPECT_TRUE(contains(text.out, name)) << name;
+    const ProgramRun one = poet("devices " + name);
+    EXPECT_EQ(one.exit_code, 0);
+    EXPECT_FALSE(contains(one.out, "not stated")) << one.out;
+    EXPECT_EQ(poet("devices --json " + name).json(), device);
+  }
+  EXPECT_EQ(json["devices"].size(), 5U);
+  EXPECT_TRUE(contains(poet("devices m4").out, "256 KiB"));
+}
+
+TEST(Help, IsThereForEveryCommand) {
+  for (const std::string command : {"", "solve ", "explain ", "verify ", "models ", "devices "}) {
+    const ProgramRun run = poet(command + "--help");
+    EXPECT_EQ(run.exit_code, 0) << command;
+    EXPECT_TRUE(contains(run.out, "Usage: poet " + (command.empty() ? "[" : command))) << run.out;
+    std::istringstream lines(run.out);
+    for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 112U) << line;
+  }
+  EXPECT_TRUE(contains(poet("--version").out, "poet 0."));
+}
+
+TEST(Streams, ProgressGoesToStderrAsPlainLines) {
+  const ProgramRun run = poet("solve --json " + kLinear);
+  EXPECT_EQ(run.exit_code, 0);
+  EXPECT_NO_THROW((void)run.json());
+  EXPECT_TRUE(run.err.starts_with("poet: ")) << run.err;
+  EXPECT_FALSE(contains(run.err, "\r")) << run.err;
+}
+
+TEST(Streams, AReaderThatLeavesIsNoError) {
+  const ProgramRun run =
+      run_command({"bash", "-c", program().string() + " models | true; echo ${PIPESTATUS[0]}"});
+  EXPECT_EQ(run.out, "0\n") << run.err;
+}
+
+TEST(Streams, AFullDiskIsAnError) {
+  const ProgramRun run = run_command({"bash", "-c", program().string() + " models > /dev/full"});
+  EXPECT_EQ(run.exit_code, 2);
+  EXPECT_EQ(run.err, "poet: stdout: cannot be written: No space left on device\n");
+}
+
+TEST(Streams, ATerminalGetsOneLiveLine) {
+  int terminal = -1;
+  const pid_t child = forkpty(&terminal, nullptr, nullptr, nullptr);
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    setenv("TERM", "xterm", 1);
+    execl(program().c_str(), "poet", "solve", "--semantics", "published", "--model", "resnet18_cifar",
+          "--platform", "m4", "--ram-budget", "806036", "--gap", "0", "--time-limit", "1s", nullptr);
+    _exit(127);
+  }
+  std::string seen;
+  std::array<char, 4096> buffer{};
+  for (ssize_t count = 0; (count = read(terminal, buffer.data(), buffer.size())) > 0;) {
+    seen.append(buffer.data(), static_cast<std::size_t>(count));
+  }
+  close(terminal);
+  int status = 0;
+  waitpid(child, &status, 0);
+  EXPECT_TRUE(contains(seen, "\r\x1b[K")) << seen;
+  EXPECT_TRUE(contains(seen, "Network")) << seen;
+  // The live line is gone before the answer starts, and there are no plain ones.
+  EXPECT_TRUE(contains(seen, "\x1b[KNetwork")) << seen;
+  EXPECT_FALSE(contains(seen, "poet: ")) << seen;
+}
+
+const std::vector<std::string> kLong = {program().string(), "solve",          "--semantics", "published",
+                                        "--model",          "resnet18_cifar", "--platform",  "m4",
+                                        "--ram-budget",     "806036",         "--gap",       "0",
+                                        "--time-limit",     "5min",           "--json"};
+
+TEST(Interrupt, ReturnsTheBestScheduleSoFar) {
+  const ProgramRun run = run_command(kLong, "best ");
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  const Json json = run.json();
+  EXPECT_EQ(json["status"], "feasible");
+  EXPECT_EQ(json["interrupted"], true);
+  EXPECT_LT(json["solve_seconds"].get<double>(), 60);
+  EXPECT_TRUE(contains(run.err, "stopping with the best schedule so far")) << run.err;
+}
+
+}  // namespace
+}  // namespace poet::test

@@ -1,0 +1,185 @@
+// What differentiate() refuses, and how it says so.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "poet/autodiff/differentiate.h"
+#include "poet/base/error.h"
+#include "poet/graph/builder.h"
+#include "tests/support/graph_text.h"
+
+namespace poet {
+namespace {
+
+using test::find_op;
+using test::find_value;
+
+/// The message of the InputError that differentiate() throws; empty when it throws none.
+std::string refusal(const Graph& forward, const TrainingOptions& options = {}) {
+  try {
+    (void)differentiate(forward, options);
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+/// x (2, 4) - fc1 - gelu - fc2 - loss
+Graph network() {
+  GraphBuilder g("network");
+  ValueId h = g.linear("fc1", g.input("x", {2, 4}), 4);
+  h = g.gelu("gelu", h);
+  h = g.linear("fc2", h, 4);
+  g.softmax_cross_entropy("loss", h, g.input("targets", {2}, DType::int32));
+  return g.finish();
+}
+
+TEST(AutodiffErrors, TheNetworkOfTheseTestsIsFine) { EXPECT_EQ(refusal(network()), ""); }
+
+TEST(AutodiffErrors, NoLoss) {
+  GraphBuilder g("headless");
+  g.linear("fc", g.input("x", {2, 4}), 4);
+  EXPECT_EQ(refusal(g.finish()), "graph 'headless': no loss: a softmax_cross_entropy op is needed");
+}
+
+TEST(AutodiffErrors, EmptyGraph) {
+  Graph empty;
+  empty.name = "empty";
+  EXPECT_EQ(refusal(empty), "graph 'empty': no loss: a softmax_cross_entropy op is needed");
+}
+
+TEST(AutodiffErrors, TwoLosses) {
+  GraphBuilder g("two");
+  const ValueId h = g.linear("fc", g.input("x", {2, 4}), 4);
+  const ValueId targets = g.input("targets", {2}, DType::int32);
+  g.softmax_cross_entropy("loss", h, targets);
+  g.softmax_cross_entropy("second", h, targets);
+  EXPECT_EQ(refusal(g.finish()), "op 'second': one loss is wanted, and 'loss' is one already");
+}
+
+TEST(AutodiffErrors, NothingTrains) {
+  const TrainingOptions frozen{Optimizer::sgd, [](const std::string&) { return false; }};
+  EXPECT_EQ(refusal(network(), frozen),
+            "graph 'network': nothing trains: the loss depends on no trainable parameter");
+}
+
+TEST(AutodiffErrors, OnlyParametersBesideTheLossTrain) {
+  GraphBuilder g("beside");
+  const ValueId x = g.input("x", {2, 4});
+  g.linear("side", x, 4);
+  g.softmax_cross_entropy("loss", g.linear("fc", x, 4), g.input("targets", {2}, DType::int32));
+  const TrainingOptions side{Optimizer::sgd, [](const std::string& name) { return name == "side.weight"; }};
+  EXPECT_EQ(refusal(g.finish(), side),
+            "graph 'beside': nothing trains: the loss depends on no trainable parameter");
+}
+
+TEST(AutodiffErrors, UnknownOperatorOnTheGradientPath) {
+  Graph forward = network();
+  forward.ops[find_op(forward, "gelu")].kind = "sigmoid";
+  EXPECT_EQ(refusal(forward), "op 'gelu': operator kind 'sigmoid' has no gradient rule");
+}
+
+TEST(AutodiffErrors, UnknownOperatorBesideTheGradientPathIsFine) {
+  Graph forward = network();
+  forward.ops[find_op(forward, "gelu")].kind = "sigmoid";
+  const TrainingOptions head{Optimizer::sgd, [](const std::string& name) { return name == "fc2.weight"; }};
+  EXPECT_EQ(refusal(forward, head), "");
+}
+
+TEST(AutodiffErrors, NoGradientForThisInput) {
+  // An op of a known kind with a trained input more than its rule knows.
+  Graph forward = network();
+  forward.ops[find_op(forward, "gelu")].inputs.push_back(find_value(forward, "fc1.bias"));
+  EXPECT_EQ(refusal(forward),
+            "op 'gelu': operator kind 'gelu' has no gradient rule for its input 'fc1.bias'");
+}
+
+TEST(AutodiffErrors, NoGradientThroughSavedStatistics) {
+  // The loss depends on layer_norm's saved mean, which its rule does not differentiate.
+  GraphBuilder g("statistics");
+  ValueId h = g.linear("fc", g.input("x", {2, 4}), 4);
+  h = g.layer_norm("norm", h, 1e-5);
+  h = g.relu("relu", h);
+  g.softmax_cross_entropy("loss", h, g.input("targets", {2}, DType::int32));
+  Graph forward = g.finish();
+  test::replace_input(forward, "relu", 0, "norm.mean");
+  EXPECT_EQ(refusal(forward), "op 'norm': no gradient flows through output 'norm.mean' of a layer_norm op");
+}
+
+TEST(AutodiffErrors, MissingOperand) {
+  Graph forward = network();
+  forward.ops[find_op(forward, "fc2")].inputs.resize(1);
+  EXPECT_EQ(refusal(forward), "op 'fc2': a linear op needs at least 2 inputs");
+}
+
+TEST(AutodiffErrors, MissingOutput) {
+  GraphBuilder g("maskless");
+  ValueId h = g.linear("fc", g.input("x", {2, 4}), 4);
+  h = g.dropout("drop", h, 0.5);
+  g.softmax_cross_entropy("loss", h, g.input("targets", {2}, DType::int32));
+  Graph forward = g.finish();
+  forward.ops[find_op(forward, "drop")].outputs.resize(1);
+  forward.values[find_value(forward, "drop.mask")].persistence = Persistence::parameter;
+  forward.values[find_value(forward, "drop.mask")].producer = OpId();
+  EXPECT_EQ(refusal(forward), "op 'drop': a dropout op needs at least 2 outputs");
+}
+
+TEST(AutodiffErrors, BroadcastingAdd) {
+  GraphBuilder g("broadcast");
+  ValueId h = g.linear("fc", g.input("x", {2, 4}), 4);
+  h = g.add("sum", h, h);
+  g.softmax_cross_entropy("loss", h, g.input("targets", {2}, DType::int32));
+  Graph forward = g.finish();
+  test::replace_input(forward, "sum", 1, "fc.bias");
+  EXPECT_EQ(refusal(forward),
+            "op 'sum': 'fc.bias' must have the shape of the output: add does not broadcast");
+}
+
+TEST(AutodiffErrors, BroadcastingMatmul) {
+  GraphBuilder g("broadcast");
+  const ValueId h = g.linear("fc", g.input("x", {2, 2, 2}), 2);
+  const ValueId c = g.matmul("mul", h, h);
+  g.softmax_cross_entropy("loss", g.reshape("flat", c, {2, 4}), g.input("targets", {2}, DType::int32));
+  Graph forward = g.finish();
+  test::replace_input(forward, "mul", 1, "fc.weight");
+  EXPECT_EQ(refusal(forward), "op 'mul': 'fc.weight' must have the batch axes of the product");
+}
+
+TEST(AutodiffErrors, ViewOfAPart) {
+  // `part` shows the first half of h only.
+  GraphBuilder g("part");
+  const ValueId h = g.linear("fc", g.input("x", {2, 4}), 4);
+  const ValueId part = g.reshape("part", h, {2, 4});
+  g.softmax_cross_entropy("loss", g.relu("relu", part), g.input("targets", {2}, DType::int32));
+  Graph forward = g.finish();
+  forward.values[part].shape = {1, 4};
+  forward.values[find_value(forward, "relu")].shape = {1, 4};
+  EXPECT_EQ(refusal(forward), "op 'relu': the gradient of view 'part' is no view of the gradient of 'fc'");
+}
+
+TEST(AutodiffErrors, TrainingGraphsAreNotDifferentiatedAgain) {
+  EXPECT_EQ(refusal(differentiate(network())), "op 'loss:backward': a forward graph has no backward ops");
+}
+
+TEST(AutodiffErrors, ForwardGraphsDoNotUpdateParameters) {
+  Graph forward = network();
+  Op update;
+  update.name = "early";
+  update.kind = "sgd_update";
+  update.pass = Pass::update;
+  update.recomputable = false;
+  update.updates = {find_value(forward, "fc2.bias")};
+  forward.ops.push_back(update);
+  EXPECT_EQ(refusal(forward), "op 'early': a forward graph does not update parameters");
+}
+
+TEST(AutodiffErrors, BrokenGraphsAreRefused) {
+  Graph forward = network();
+  forward.ops[find_op(forward, "gelu")].inputs = {ValueId(99)};
+  EXPECT_THAT(refusal(forward), testing::HasSubstr("reads value 99"));
+}
+
+}  // namespace
+}  // namespace poet

@@ -1,0 +1,177 @@
+// Bad input to the program: one clear line on stderr, exit 2, nothing on stdout, nothing written.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+
+#include "tests/support/program.h"
+
+namespace poet::test {
+namespace {
+
+const std::string kLinear = "--model linear --platform a72 ";
+
+void expect_bad_input(const std::string& arguments, const std::string& message) {
+  const ProgramRun run = poet(arguments);
+  EXPECT_EQ(run.exit_code, 2) << arguments;
+  EXPECT_EQ(run.out, "") << arguments;
+  EXPECT_EQ(run.err, "poet: " + message + "\n") << arguments;
+}
+
+/// As expect_bad_input, where the rest of the line lists what there is.
+void expect_bad_input_with(const std::string& arguments, const std::string& part) {
+  const ProgramRun run = poet(arguments);
+  EXPECT_EQ(run.exit_code, 2) << arguments;
+  EXPECT_EQ(run.out, "") << arguments;
+  EXPECT_EQ(std::count(run.err.begin(), run.err.end(), '\n'), 1) << run.err;
+  EXPECT_TRUE(run.err.starts_with("poet: ")) << run.err;
+  EXPECT_NE(run.err.find(part), std::string::npos) << run.err;
+}
+
+TEST(BadCommandLine, IsOneLine) {
+  expect_bad_input(
+      "", "a command is missing: solve, explain, verify, models or devices (poet --help describes them)");
+  expect_bad_input("foo", "unknown command \"foo\" (poet --help lists what there is)");
+  expect_bad_input("solve --foo", "unknown option \"--foo\" (poet solve --help lists what there is)");
+  expect_bad_input("verify a b", "unknown argument \"b\" (poet verify --help lists what there is)");
+  expect_bad_input_with("verify", "FILE is required");
+  expect_bad_input_with("solve --model", "--model");
+  expect_bad_input_with("solve --model linear --model vgg16", "--model");
+}
+
+TEST(BadAmounts, NameTheOption) {
+  for (const std::string command : {"solve ", "explain "}) {
+    expect_bad_input(command + kLinear + "--ram-budget 12XB",
+                     "--ram-budget: \"12XB\" is not an amount of bytes (try 300KiB, 2MB or 737719)");
+    expect_bad_input(command + kLinear + "--ram-budget -5",
+                     "--ram-budget: \"-5\" is not an amount of bytes (try 300KiB, 2MB or 737719)");
+    expect_bad_input(command + kLinear,
+                     "--ram-budget is needed: how much RAM the step may use (300KiB, 2MB, ...)");
+  }
+  const std::string budget = "solve " + kLinear + "--ram-budget 1MB ";
+  expect_bad_input(budget + "--deadline soon",
+                   "--deadline: \"soon\" is not a duration (try 50ms, 2s or 1.5min)");
+  expect_bad_input(budget + "--runtime-budget nan",
+                   "--runtime-budget: \"nan\" is not a factor (try 1.3; it must be finite and > 0)");
+  expect_bad_input(budget + "--runtime-budget 1.3 --deadline 2s",
+                   "--runtime-budget, --deadline and --total-deadline exclude each other: give one of them");
+  expect_bad_input(
+      budget + "--steps 5",
+      "--total-deadline and --steps need each other: the time for all steps, and how many there are");
+  expect_bad_input(budget + "--batch-size 0", "--batch-size: \"0\" is not a whole number >= 1");
+  expect_bad_input(budget + "--gap 200%", "--gap: \"200%\" must be from 0 to 1, or 0% to 100%");
+  expect_bad_input(budget + "--time-limit 0", "--time-limit: \"0\" must be a finite time > 0");
+  expect_bad_input(budget + "--solve-threads 0", "--solve-threads: \"0\" is not a whole number >= 1");
+  expect_bad_input(budget + "--max-bytes-written x",
+                   "--max-bytes-written: \"x\" is not an amount of bytes (try 300KiB, 2MB or 737719)");
+}
+
+TEST(BadNames, ListWhatThereIs) {
+  expect_bad_input_with("solve --model nonet --platform a72 --ram-budget 1MB", "resnet18_cifar");
+  expect_bad_input_with("solve --model nonet --platform a72 --ram-budget 1MB", "nonet");
+  expect_bad_input_with("solve --model linear --platform zx81 --ram-budget 1MB", "zx81");
+  expect_bad_input_with("solve --model linear --platform zx81 --ram-budget 1MB", "jetsontx2");
+  expect_bad_input_with("solve --model linear --platform none/x.json --ram-budget 1MB", "none/x.json");
+  expect_bad_input_with("devices zx81", "jetsontx2");
+  expect_bad_input("solve " + kLinear + "--ram-budget 1MB --semantics real",
+                   "--semantics: \"real\" is none of device, staged, published");
+  expect_bad_input("solve " + kLinear + "--ram-budget 1MB --optimizer lion",
+                   "--optimizer: \"lion\" is none of sgd, momentum, adam");
+  expect_bad_input("solve " + kLinear + "--ram-budget 1MB --persistent maybe",
+                   "--persistent: \"maybe\" is none of counted, excluded");
+  expect_bad_input("solve " + kLinear + "--ram-budget 1MB --solver highs",
+                   "--solver: \"highs\" is not available; this build has cbc");
+  expect_bad_input("solve " + kLinear + "--ram-budget 1MB --formulation loose",
+                   "--formulation: \"loose\" is none of tight, published");
+  expect_bad_input("solve " + kLinear + "--ram-budget 1MB --formulation published",
+                   "--formulation: published is for --semantics published only");
+  expect_bad_input_with("solve " + kLinear + "--ram-budget 1MB --trainable conv*",
+                        "matches none of the 12 parameters");
+  expect_bad_input("solve --ram-budget 1MB",
+                   "nothing to schedule: name a network (--model) or a file (--instance)");
+  expect_bad_input("solve --model linear --ram-budget 1MB",
+                   "--platform is needed with --model: which device (poet devices lists them)");
+}
+
+TEST(FixedGraphs, RefuseOptionsThatWouldChangeThem) {
+  for (const std::string semantics : {"published", "staged"}) {
+    for (const std::string option :
+         {"--batch-size 2", "--optimizer adam", "--trainable fc*", "--persistent excluded"}) {
+      expect_bad_input(
+          "solve --semantics " + semantics + " " + kLinear + "--ram-budget 1MB " + option,
+          option.substr(0, option.find(' ')) + ": --semantics " + semantics +
+              " uses the published instances, whose graphs and costs are fixed (batch 1, parameters not "
+              "counted); leave this out or use --semantics device");
+    }
+  }
+  expect_bad_input_with("solve --semantics published --model linear --platform jetsontx2 --ram-budget 1MB",
+                        "no published instance of linear on jetsontx2");
+  EXPECT_EQ(
+      poet("solve --quiet --semantics published " + kLinear + "--ram-budget 1MB --batch-size 1").exit_code,
+      0);
+}
+
+TEST(BadOutput, IsRefusedBeforeTheWork) {
+  const TemporaryFolder folder;
+  expect_bad_input("solve " + kLinear + "--ram-budget 1MB --schedule-out " + folder.file("no/such/s.json"),
+                   "--schedule-out: no such folder: " + folder.file("no/such"));
+  expect_bad_input("solve " + kLinear + "--ram-budget 1MB --schedule-out " + folder.file(""),
+                   "--schedule-out: \"" + folder.file("") + "\" is not the name of a file");
+  expect_bad_input("solve " + kLinear + "--ram-budget 1MB --schedule-out /dev/null",
+                   "--schedule-out: \"/dev/null\" is not a regular file");
+  EXPECT_TRUE(folder.empty());
+}
+
+/// An instance file of two ops; the arguments are JSON as it stands, right or wrong.
+std::string two_ops(const std::string& deps_of_first, const std::string& bytes, const std::string& joules) {
+  const auto node = [&](const std::string& name, const std::string& deps) {
+    nlohmann::ordered_json json;
+    json["name"] = name;
+    json["backward"] = false;
+    for (const std::string figure :
+         {"runtime_seconds", "page_in_seconds", "page_out_seconds", "page_in_joules", "page_out_joules"}) {
+      json[figure] = 1;
+    }
+    std::string text = json.dump();
+    text.pop_back();  // the closing brace
+    text += ", \"deps\": [" + deps + "], \"ram_bytes\": " + bytes;
+    text += ", \"compute_joules\": " + joules + "}";
+    return text;
+  };
+  return R"({"format": 1, "name": "two", "nodes": [)" + node("a", deps_of_first) + "," + node("b", "0") +
+         "]}";
+}
+
+TEST(BadInstance, NamesFileAndPlace) {
+  const TemporaryFolder input;
+  const TemporaryFolder output;
+  const auto expect_refused = [&](const std::string& name, const std::string& text, const std::string& part) {
+    const std::string file = input.write(name, text);
+    const std::string out = " --schedule-out " + output.file("s.json");
+    expect_bad_input_with("solve --ram-budget 100 --instance " + file + out, file + ": " + part);
+    expect_bad_input_with("explain --ram-budget 100 --instance " + file, file + ": " + part);
+    EXPECT_TRUE(output.empty()) << "something was written";
+  };
+  expect_refused("malformed.json", R"({"format": 1, "nodes": [)", "line 1");
+  expect_refused("empty.json", "", "line 1");
+  expect_refused("cyclic.json", two_ops("1", "4", "1"), "/nodes/0/deps/0");
+  expect_refused("negative.json", two_ops("", "-4", "1"), "/nodes/0/ram_bytes");
+  expect_refused("nan.json", two_ops("", "4", "NaN"), "line 1");
+  expect_refused("null.json", two_ops("", "4", "null"), "/nodes/0/compute_joules");
+  expect_refused("huge.json", two_ops("", "4", "1e999"), "line 1");
+  expect_bad_input_with("solve --ram-budget 100 --instance " + input.file("absent.json"),
+                        "absent.json: no such file");
+  expect_bad_input_with("verify " + input.file("absent.json"), "absent.json: no such file");
+  expect_bad_input_with("verify " + input.file("malformed.json"), "malformed.json: line 1");
+
+  const std::string good = input.write("good.json", two_ops("", "4", "1"));
+  EXPECT_EQ(poet("solve --quiet --ram-budget 100 --instance " + good).exit_code, 0);
+  expect_bad_input_with("solve --ram-budget 100 --platform a72 --instance " + good, "--platform");
+  expect_bad_input_with("solve --ram-budget 100 --batch-size 1 --instance " + good, "--batch-size");
+  expect_bad_input_with("solve --ram-budget 100 --model linear --instance " + good, "exclude each other");
+  expect_bad_input_with("verify " + good, good + ": ");  // an instance is no schedule
+}
+
+}  // namespace
+}  // namespace poet::test

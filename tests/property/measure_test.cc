@@ -1,0 +1,62 @@
+// The optimiser's own reading of the semantics against the referee's: same RAM, time and energy for any
+// decisions.
+
+#include <gtest/gtest.h>
+
+#include <fmt/format.h>
+
+#include "poet/optimize/candidate.h"
+#include "poet/referee/replay.h"
+#include "tests/support/random_instance.h"
+
+namespace poet {
+namespace {
+
+Decisions decisions_of(const Problem& problem, const Schedule& schedule) {
+  Decisions d = no_decisions(problem);
+  for (std::size_t t = 0; t < schedule.stages.size(); ++t) {
+    const Stage& stage = schedule.stages[t];
+    for (OpId op : stage.compute)
+      if (op.index != static_cast<int>(t)) d.recompute[t].push_back(op.index);
+    for (ValueId v : stage.page_in) d.page_in[t].push_back(v.index);
+    for (ValueId v : stage.page_out) d.page_out[t].push_back(v.index);
+  }
+  return d;
+}
+
+class Measure : public testing::TestWithParam<Semantics> {};
+
+TEST_P(Measure, AgreesWithTheReferee) {
+  test::Rng rng(99);
+  int transfers = 0;
+  for (int i = 0; i < 4000; ++i) {
+    SCOPED_TRACE(fmt::format("case {}", i));
+    test::RandomInstanceOptions options;
+    options.ops = test::pick(rng, 3, 16);
+    options.multi_output = test::chance(rng, 0.5);
+    options.updates = test::chance(rng, 0.3);
+    options.views = test::chance(rng, 0.3);
+    options.device = GetParam() == Semantics::device;
+    const Instance instance = test::random_instance(rng, options);
+    Limits limits;
+    limits.ram_budget = Bytes(1'000'000'000);
+    const Problem problem = make_problem({instance, limits, GetParam()}, {});
+    const Candidate candidate =
+        complete(problem, decisions_of(problem, test::random_schedule(rng, instance)));
+    const Report report = replay(instance, to_schedule(problem, instance, candidate), GetParam(), limits);
+    ASSERT_TRUE(report.valid) << report.broken;
+    ASSERT_EQ(report.peak_ram.value(), candidate.peak + problem.persistent);
+    ASSERT_NEAR(report.runtime.value(), candidate.seconds, 1e-9 * (1 + candidate.seconds));
+    ASSERT_NEAR(report.energy.value(), candidate.joules, 1e-9 * (1 + candidate.joules));
+    ASSERT_EQ(report.bytes_written.value(), candidate.bytes_written);
+    transfers += report.page_ins;
+  }
+  EXPECT_GT(transfers, 1000);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Measure,
+                         testing::Values(Semantics::published, Semantics::staged, Semantics::device),
+                         [](const auto& info) { return std::string(to_string(info.param)); });
+
+}  // namespace
+}  // namespace poet

@@ -1,0 +1,1 @@
+#include <coin/CbcModel.hpp>

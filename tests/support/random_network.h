@@ -1,0 +1,113 @@
+#pragma once
+
+// Small random forward graphs with a loss: layered, with skips, views of views, tied parameters, and at times
+// a frozen part. The same seed gives the same network.
+
+#include <cstdint>
+#include <functional>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "poet/autodiff/differentiate.h"
+#include "poet/graph/builder.h"
+#include "tests/support/graph_text.h"
+
+namespace poet::test {
+
+/// Draws below are the only source of randomness.
+class RandomNetwork {
+ public:
+  explicit RandomNetwork(std::uint64_t seed) : random_(seed), builder_("random") {}
+
+  [[nodiscard]] Graph build() {
+    batch_ = 1 + draw(3);
+    const ValueId x = builder_.input("x", {batch_, kWidth});
+    values_.push_back(chance(50) ? x : builder_.linear("stem", x, kWidth));
+    if (values_.back() != x) values_.push_back(x);
+    const std::int64_t layers = 1 + draw(10);
+    for (std::int64_t i = 0; i < layers; ++i) values_.push_back(layer("l" + std::to_string(i)));
+    const ValueId logits = builder_.linear("head", values_.back(), 3);
+    builder_.softmax_cross_entropy("loss", logits, builder_.input("targets", {batch_}, DType::int32));
+    Graph graph = builder_.finish();
+    tie_parameters(graph);
+    return graph;
+  }
+
+  /// Freezes each parameter with a chance of 1 in 3, but never "head.weight", so that something always
+  /// trains.
+  [[nodiscard]] static std::function<bool(const std::string&)> some_trainable(std::uint64_t seed) {
+    return [seed](const std::string& name) {
+      return name == "head.weight" || (std::hash<std::string>{}(name) ^ seed) % 3 != 0;
+    };
+  }
+
+ private:
+  static constexpr std::int64_t kWidth = 4;
+
+  std::int64_t draw(std::int64_t below) {
+    return static_cast<std::int64_t>(random_() % static_cast<std::uint64_t>(below));
+  }
+  bool chance(std::int64_t percent) { return draw(100) < percent; }
+
+  /// A value made before, the last one more often than not.
+  ValueId earlier() {
+    if (chance(60)) return values_.back();
+    return values_[static_cast<std::size_t>(draw(static_cast<std::int64_t>(values_.size())))];
+  }
+
+  /// All values are (batch, 4), at times seen through views.
+  ValueId layer(const std::string& name) {
+    switch (draw(10)) {
+      case 0:
+        return builder_.relu(name, earlier());
+      case 1:
+        return builder_.gelu(name, earlier());
+      case 2:
+        return builder_.tanh(name, earlier());
+      case 3:
+        return builder_.softmax(name, earlier());
+      case 4:
+        return builder_.dropout(name, earlier(), 0.25);
+      case 5:
+        return builder_.layer_norm(name, earlier(), 0.1);
+      case 6:
+        return builder_.add(name, earlier(), earlier());
+      case 7:
+        return product(name);
+      case 8: {
+        const ValueId once = builder_.reshape(name + ".view", earlier(), {batch_ * 2, 2});
+        return builder_.reshape(name, builder_.relu(name + ".relu", once), {batch_, kWidth});
+      }
+      default:
+        linears_.push_back(name);
+        return builder_.linear(name, earlier(), kWidth, chance(70));
+    }
+  }
+
+  /// tanh((a bᵀ) c), on transposed views; the product at times stored transposed.
+  ValueId product(const std::string& name) {
+    const ValueId a = earlier();
+    const ValueId transposed = builder_.permute(name + ".view", earlier(), {1, 0});
+    const std::vector<std::int64_t> order =
+        chance(50) ? std::vector<std::int64_t>{1, 0} : std::vector<std::int64_t>{};
+    const ValueId square =
+        builder_.matmul(name + ".square", a, transposed, {.alpha = 0.5, .storage_order = order});
+    const ValueId cubic = builder_.matmul(name + ".cubic", square, earlier());
+    return builder_.tanh(name, cubic);  // a chain of cubes would leave the range of numbers
+  }
+
+  void tie_parameters(Graph& graph) {
+    if (linears_.size() < 2 || !chance(40)) return;
+    replace_input(graph, linears_.back(), 1, linears_.front() + ".weight");
+  }
+
+  std::mt19937_64 random_;
+  GraphBuilder builder_;
+  std::int64_t batch_ = 1;
+  std::vector<ValueId> values_;
+  std::vector<std::string> linears_;
+};
+
+}  // namespace poet::test

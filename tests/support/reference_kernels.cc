@@ -1,0 +1,622 @@
+#include "tests/support/reference_kernels.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <functional>
+#include <limits>
+#include <numeric>
+#include <utility>
+
+#include "poet/base/error.h"
+
+namespace poet::reference {
+namespace {
+
+using Index = std::int64_t;
+
+struct Call {
+  const Op& op;
+  std::vector<Array> in;
+  std::vector<Array> out;      // zeros
+  std::vector<Array> updated;  // the values before
+  Index step;
+
+  [[nodiscard]] double real(const char* name) const { return std::get<double>(op.attributes.at(name)); }
+  [[nodiscard]] Index integer(const char* name) const { return std::get<Index>(op.attributes.at(name)); }
+  [[nodiscard]] const std::vector<Index>& list(const char* name) const {
+    return std::get<std::vector<Index>>(op.attributes.at(name));
+  }
+
+  /// The output that is the gradient of forward input `position`, if this op writes it. `all`: the positions
+  /// when no attribute says otherwise.
+  [[nodiscard]] Array* gradient(Index position, const std::vector<Index>& all) {
+    const auto subset = op.attributes.find("gradients");
+    const std::vector<Index>& positions =
+        subset == op.attributes.end() ? all : std::get<std::vector<Index>>(subset->second);
+    const auto found = std::find(positions.begin(), positions.end(), position);
+    const auto place = static_cast<std::size_t>(found - positions.begin());
+    return found != positions.end() && place < out.size() ? &out[place] : nullptr;
+  }
+};
+
+double& at(std::vector<double>& data, Index i) { return data[static_cast<std::size_t>(i)]; }
+double at(const Array& a, Index i) { return a.data[static_cast<std::size_t>(i)]; }
+Index dim(const Array& a, std::size_t axis) { return a.shape.at(axis); }
+Index count(const Array& a) { return static_cast<Index>(a.data.size()); }
+
+/// All axes but the last, and the last.
+std::pair<Index, Index> rows_and_columns(const Array& a) {
+  const Index columns = a.shape.back();
+  return {count(a) / columns, columns};
+}
+
+void pointwise(Array& out, const Array& a, const std::function<double(double)>& f) {
+  std::transform(a.data.begin(), a.data.end(), out.data.begin(), f);
+}
+void pointwise(Array& out, const Array& a, const Array& b, const std::function<double(double, double)>& f) {
+  std::transform(a.data.begin(), a.data.end(), b.data.begin(), out.data.begin(), f);
+}
+
+// ---- windows: convolution and pooling
+// -------------------------------------------------------------------------------
+
+struct Window {
+  Index stride[2];
+  Index padding[2];
+  Index dilation[2];
+  Index kernel[2];
+};
+
+/// Calls f(output row, output column, kernel row, kernel column, input row, input column) where the input
+/// position exists.
+template <class F>
+void slide(const Window& w, Index rows, Index columns, Index out_rows, Index out_columns, const F& f) {
+  for (Index oy = 0; oy < out_rows; ++oy) {
+    for (Index ox = 0; ox < out_columns; ++ox) {
+      for (Index ky = 0; ky < w.kernel[0]; ++ky) {
+        for (Index kx = 0; kx < w.kernel[1]; ++kx) {
+          const Index y = oy * w.stride[0] + ky * w.dilation[0] - w.padding[0];
+          const Index x = ox * w.stride[1] + kx * w.dilation[1] - w.padding[1];
+          if (y >= 0 && y < rows && x >= 0 && x < columns) f(oy, ox, ky, kx, y, x);
+        }
+      }
+    }
+  }
+}
+
+Window convolution_window(const Call& c, const Shape& weight) {
+  const auto& s = c.list("stride");
+  const auto& p = c.list("padding");
+  const auto& d = c.list("dilation");
+  return {{s.at(0), s.at(1)}, {p.at(0), p.at(1)}, {d.at(0), d.at(1)}, {weight.at(2), weight.at(3)}};
+}
+
+/// Calls f(x index, weight index, y index) for every multiplication of a convolution.
+template <class F>
+void convolve(const Call& c, const Shape& x, const Shape& weight, const Shape& y, const F& f) {
+  const Window w = convolution_window(c, weight);
+  const Index groups = c.integer("groups");
+  const Index in_per_group = x[1] / groups;
+  const Index out_per_group = y[1] / groups;
+  for (Index n = 0; n < y[0]; ++n) {
+    for (Index o = 0; o < y[1]; ++o) {
+      for (Index i = 0; i < in_per_group; ++i) {
+        const Index channel = o / out_per_group * in_per_group + i;
+        slide(w, x[2], x[3], y[2], y[3], [&](Index oy, Index ox, Index ky, Index kx, Index iy, Index ix) {
+          f(((n * x[1] + channel) * x[2] + iy) * x[3] + ix,
+            ((o * in_per_group + i) * weight[2] + ky) * weight[3] + kx,
+            ((n * y[1] + o) * y[2] + oy) * y[3] + ox);
+        });
+      }
+    }
+  }
+}
+
+/// Calls f(channel, element) for a tensor (N, C, ...).
+template <class F>
+void per_channel(const Array& a, const F& f) {
+  const Index channels = dim(a, 1);
+  const Index inner = count(a) / (dim(a, 0) * channels);
+  for (Index i = 0; i < count(a); ++i) f(i / inner % channels, i);
+}
+
+void conv2d(Call& c) {
+  Array& y = c.out[0];
+  convolve(c, c.in[0].shape, c.in[1].shape, y.shape,
+           [&](Index x, Index w, Index out) { at(y.data, out) += at(c.in[0], x) * at(c.in[1], w); });
+  if (c.in.size() > 2) per_channel(y, [&](Index channel, Index i) { at(y.data, i) += at(c.in[2], channel); });
+}
+
+void conv2d_backward_input(Call& c) {
+  Array& dx = c.out[0];
+  convolve(c, dx.shape, c.in[1].shape, c.in[0].shape,
+           [&](Index x, Index w, Index y) { at(dx.data, x) += at(c.in[0], y) * at(c.in[1], w); });
+}
+
+void bias_of_channels(const Array& dy, Array& dbias) {
+  per_channel(dy, [&](Index channel, Index i) { at(dbias.data, channel) += at(dy, i); });
+}
+
+void conv2d_backward_weight(Call& c) {
+  Array& dw = *c.gradient(1, {1, 2});
+  convolve(c, c.in[1].shape, dw.shape, c.in[0].shape,
+           [&](Index x, Index w, Index y) { at(dw.data, w) += at(c.in[0], y) * at(c.in[1], x); });
+  if (Array* dbias = c.gradient(2, {1, 2})) bias_of_channels(c.in[0], *dbias);
+}
+
+Window pooling_window(const Call& c) {
+  const auto& k = c.list("kernel");
+  const auto& s = c.list("stride");
+  const auto& p = c.list("padding");
+  return {{s.at(0), s.at(1)}, {p.at(0), p.at(1)}, {1, 1}, {k.at(0), k.at(1)}};
+}
+
+/// Calls f(x index, y index, offset in the window) for every input position of every pooling window.
+template <class F>
+void pool(const Call& c, const Shape& x, const Shape& y, const F& f) {
+  const Window w = pooling_window(c);
+  for (Index plane = 0; plane < y[0] * y[1]; ++plane) {
+    slide(w, x[2], x[3], y[2], y[3], [&](Index oy, Index ox, Index ky, Index kx, Index iy, Index ix) {
+      f((plane * x[2] + iy) * x[3] + ix, (plane * y[2] + oy) * y[3] + ox, ky * w.kernel[1] + kx);
+    });
+  }
+}
+
+void max_pool2d(Call& c) {
+  Array& y = c.out[0];
+  std::fill(y.data.begin(), y.data.end(), -std::numeric_limits<double>::infinity());
+  pool(c, c.in[0].shape, y.shape, [&](Index x, Index out, Index offset) {
+    if (at(c.in[0], x) <= at(y.data, out)) return;
+    at(y.data, out) = at(c.in[0], x);
+    at(c.out[1].data, out) = static_cast<double>(offset);
+  });
+}
+
+void max_pool2d_backward(Call& c) {
+  pool(c, c.out[0].shape, c.in[0].shape, [&](Index x, Index out, Index offset) {
+    if (at(c.in[1], out) == static_cast<double>(offset)) at(c.out[0].data, x) += at(c.in[0], out);
+  });
+}
+
+/// Padding counts as zeros: the divisor is the window's full size.
+double average_weight(const Call& c) {
+  const Window w = pooling_window(c);
+  return 1.0 / static_cast<double>(w.kernel[0] * w.kernel[1]);
+}
+
+void avg_pool2d(Call& c) {
+  pool(c, c.in[0].shape, c.out[0].shape,
+       [&](Index x, Index y, Index) { at(c.out[0].data, y) += at(c.in[0], x) * average_weight(c); });
+}
+
+void avg_pool2d_backward(Call& c) {
+  pool(c, c.out[0].shape, c.in[0].shape,
+       [&](Index x, Index y, Index) { at(c.out[0].data, x) += at(c.in[0], y) * average_weight(c); });
+}
+
+void global_avg_pool(Call& c) {
+  const Index inner = count(c.in[0]) / count(c.out[0]);
+  for (Index i = 0; i < count(c.in[0]); ++i) {
+    at(c.out[0].data, i / inner) += at(c.in[0], i) / static_cast<double>(inner);
+  }
+}
+
+void global_avg_pool_backward(Call& c) {
+  const Index inner = count(c.out[0]) / count(c.in[0]);
+  for (Index i = 0; i < count(c.out[0]); ++i) {
+    at(c.out[0].data, i) = at(c.in[0], i / inner) / static_cast<double>(inner);
+  }
+}
+
+// ---- matrices
+// -------------------------------------------------------------------------------------------------------
+
+void linear(Call& c) {
+  const auto [rows, in] = rows_and_columns(c.in[0]);
+  const Index out = dim(c.in[1], 0);
+  for (Index r = 0; r < rows; ++r) {
+    for (Index o = 0; o < out; ++o) {
+      double sum = c.in.size() > 2 ? at(c.in[2], o) : 0.0;
+      for (Index i = 0; i < in; ++i) sum += at(c.in[0], r * in + i) * at(c.in[1], o * in + i);
+      at(c.out[0].data, r * out + o) = sum;
+    }
+  }
+}
+
+void linear_backward_input(Call& c) {
+  const auto [rows, out] = rows_and_columns(c.in[0]);
+  const Index in = dim(c.in[1], 1);
+  for (Index r = 0; r < rows; ++r) {
+    for (Index i = 0; i < in; ++i) {
+      for (Index o = 0; o < out; ++o) {
+        at(c.out[0].data, r * in + i) += at(c.in[0], r * out + o) * at(c.in[1], o * in + i);
+      }
+    }
+  }
+}
+
+void bias_of_columns(const Array& dy, Array& dbias) {
+  const Index columns = dy.shape.back();
+  for (Index i = 0; i < count(dy); ++i) at(dbias.data, i % columns) += at(dy, i);
+}
+
+void linear_backward_weight(Call& c) {
+  const auto [rows, out] = rows_and_columns(c.in[0]);
+  const Index in = c.in[1].shape.back();
+  Array& dw = *c.gradient(1, {1, 2});
+  for (Index r = 0; r < rows; ++r) {
+    for (Index o = 0; o < out; ++o) {
+      for (Index i = 0; i < in; ++i)
+        at(dw.data, o * in + i) += at(c.in[0], r * out + o) * at(c.in[1], r * in + i);
+    }
+  }
+  if (Array* dbias = c.gradient(2, {1, 2})) bias_of_columns(c.in[0], *dbias);
+}
+
+void matmul(Call& c) {
+  const std::size_t rank = c.in[0].shape.size();
+  const Index m = c.in[0].shape[rank - 2];
+  const Index k = c.in[0].shape[rank - 1];
+  const Index n = c.in[1].shape[rank - 1];
+  const double alpha = c.real("alpha");
+  for (Index batch = 0; batch < count(c.out[0]) / (m * n); ++batch) {
+    for (Index i = 0; i < m; ++i) {
+      for (Index j = 0; j < n; ++j) {
+        double sum = 0.0;
+        for (Index l = 0; l < k; ++l)
+          sum += at(c.in[0], (batch * m + i) * k + l) * at(c.in[1], (batch * k + l) * n + j);
+        at(c.out[0].data, (batch * m + i) * n + j) = alpha * sum;
+      }
+    }
+  }
+}
+
+void embedding(Call& c) {
+  const Index width = c.in[1].shape.back();
+  for (Index i = 0; i < count(c.out[0]); ++i) {
+    at(c.out[0].data, i) = at(c.in[1], static_cast<Index>(at(c.in[0], i / width)) * width + i % width);
+  }
+}
+
+void embedding_backward(Call& c) {
+  const Index width = c.out[0].shape.back();
+  for (Index i = 0; i < count(c.in[0]); ++i) {
+    at(c.out[0].data, static_cast<Index>(at(c.in[1], i / width)) * width + i % width) += at(c.in[0], i);
+  }
+}
+
+void select(Call& c) {
+  const Index length = dim(c.in[0], 1);
+  const Index width = dim(c.in[0], 2);
+  for (Index i = 0; i < count(c.out[0]); ++i) {
+    at(c.out[0].data, i) = at(c.in[0], (i / width * length + c.integer("index")) * width + i % width);
+  }
+}
+
+void select_backward(Call& c) {
+  const Index length = dim(c.out[0], 1);
+  const Index width = dim(c.out[0], 2);
+  for (Index i = 0; i < count(c.in[0]); ++i) {
+    at(c.out[0].data, (i / width * length + c.integer("index")) * width + i % width) = at(c.in[0], i);
+  }
+}
+
+// ---- normalisation
+// --------------------------------------------------------------------------------------------------
+
+/// Batch norm and layer norm are one formula over different sets: element i belongs to statistic `set(i)` and
+/// to scale `scale(i)`.
+struct Norm {
+  std::function<Index(Index)> set;
+  std::function<Index(Index)> scale;
+};
+
+Norm batch_sets(const Array& x) {
+  const Index channels = dim(x, 1);
+  const Index inner = count(x) / (dim(x, 0) * channels);
+  const auto channel = [channels, inner](Index i) { return i / inner % channels; };
+  return {channel, channel};
+}
+
+Norm layer_sets(const Array& x) {
+  const Index width = x.shape.back();
+  return {[width](Index i) { return i / width; }, [width](Index i) { return i % width; }};
+}
+
+void norm(Call& c, const Norm& s) {
+  const Array& x = c.in[0];
+  std::vector<double>& mean = c.out[1].data;
+  std::vector<double>& inverse = c.out[2].data;  // of the standard deviation
+  const double per_set = static_cast<double>(count(x)) / static_cast<double>(mean.size());
+  std::vector<double> variance(mean.size(), 0.0);
+  for (Index i = 0; i < count(x); ++i) at(mean, s.set(i)) += at(x, i) / per_set;
+  for (Index i = 0; i < count(x); ++i) {
+    at(variance, s.set(i)) += (at(x, i) - at(mean, s.set(i))) * (at(x, i) - at(mean, s.set(i))) / per_set;
+  }
+  for (std::size_t k = 0; k < inverse.size(); ++k) inverse[k] = 1.0 / std::sqrt(variance[k] + c.real("eps"));
+  for (Index i = 0; i < count(x); ++i) {
+    const double standard = (at(x, i) - at(mean, s.set(i))) * at(inverse, s.set(i));
+    at(c.out[0].data, i) = standard * at(c.in[1], s.scale(i)) + at(c.in[2], s.scale(i));
+  }
+}
+
+void norm_backward(Call& c, const Norm& s) {
+  const Array& dy = c.in[0];
+  const Array& x = c.in[1];
+  const Array& weight = c.in[2];
+  const Array& mean = c.in[3];
+  const Array& inverse = c.in[4];
+  const double per_set = static_cast<double>(count(x)) / static_cast<double>(count(mean));
+  const auto standard = [&](Index i) { return (at(x, i) - at(mean, s.set(i))) * at(inverse, s.set(i)); };
+  std::vector<double> sum(mean.data.size(), 0.0);         // of the gradient of the standardised x
+  std::vector<double> projection(mean.data.size(), 0.0);  // of it on the standardised x
+  for (Index i = 0; i < count(x); ++i) {
+    const double d = at(dy, i) * at(weight, s.scale(i));
+    at(sum, s.set(i)) += d / per_set;
+    at(projection, s.set(i)) += d * standard(i) / per_set;
+  }
+  Array* dx = c.gradient(0, {0, 1, 2});
+  Array* dweight = c.gradient(1, {0, 1, 2});
+  Array* dbias = c.gradient(2, {0, 1, 2});
+  for (Index i = 0; i < count(x); ++i) {
+    const double d = at(dy, i) * at(weight, s.scale(i));
+    if (dx != nullptr) {
+      at(dx->data, i) =
+          at(inverse, s.set(i)) * (d - at(sum, s.set(i)) - standard(i) * at(projection, s.set(i)));
+    }
+    if (dweight != nullptr) at(dweight->data, s.scale(i)) += at(dy, i) * standard(i);
+    if (dbias != nullptr) at(dbias->data, s.scale(i)) += at(dy, i);
+  }
+}
+
+void batch_norm_stats(Call& c) {
+  const double momentum = c.real("momentum");
+  const auto per_channel = static_cast<double>(c.integer("count"));
+  for (Index i = 0; i < count(c.in[0]); ++i) {
+    const double biased = 1.0 / (at(c.in[1], i) * at(c.in[1], i)) - c.real("eps");
+    const double variance = biased * per_channel / (per_channel - 1.0);
+    double& running_mean = at(c.updated[0].data, i);
+    double& running_variance = at(c.updated[1].data, i);
+    running_mean += momentum * (at(c.in[0], i) - running_mean);
+    running_variance += momentum * (variance - running_variance);
+  }
+}
+
+// ---- element by element
+// ---------------------------------------------------------------------------------------------
+
+double gelu_of(double x) { return 0.5 * x * (1.0 + std::erf(x / std::sqrt(2.0))); }
+double gelu_slope(double x) {
+  const double density = std::exp(-0.5 * x * x) / std::sqrt(2.0 * std::acos(-1.0));
+  return 0.5 * (1.0 + std::erf(x / std::sqrt(2.0))) + x * density;
+}
+
+/// In [0, 1), a function of its arguments alone (the finaliser of splitmix64).
+double uniform(std::uint64_t seed, std::uint64_t step, std::uint64_t element) {
+  std::uint64_t z = seed * 0x9E3779B97F4A7C15ULL + step * 0xD1B54A32D192ED03ULL + element;
+  z = (z ^ (z >> 30U)) * 0xBF58476D1CE4E5B9ULL;
+  z = (z ^ (z >> 27U)) * 0x94D049BB133111EBULL;
+  z ^= z >> 31U;
+  return static_cast<double>(z >> 11U) * 0x1.0p-53;
+}
+
+void dropout(Call& c) {
+  const double p = c.real("p");
+  const auto seed = static_cast<std::uint64_t>(c.integer("seed"));
+  for (Index i = 0; i < count(c.in[0]); ++i) {
+    const bool kept = uniform(seed, static_cast<std::uint64_t>(c.step), static_cast<std::uint64_t>(i)) >= p;
+    at(c.out[1].data, i) = kept ? 1.0 : 0.0;
+    at(c.out[0].data, i) = kept ? at(c.in[0], i) / (1.0 - p) : 0.0;
+  }
+}
+
+void dropout_backward(Call& c) {
+  const double p = c.real("p");
+  pointwise(c.out[0], c.in[0], c.in[1], [p](double dy, double mask) { return dy * mask / (1.0 - p); });
+}
+
+void softmax_rows(const Array& x, Array& y) {
+  const auto [rows, columns] = rows_and_columns(x);
+  for (Index r = 0; r < rows; ++r) {
+    const auto begin = x.data.begin() + r * columns;
+    const double largest = *std::max_element(begin, begin + columns);
+    double sum = 0.0;
+    for (Index j = 0; j < columns; ++j)
+      sum += at(y.data, r * columns + j) = std::exp(at(x, r * columns + j) - largest);
+    for (Index j = 0; j < columns; ++j) at(y.data, r * columns + j) /= sum;
+  }
+}
+
+void softmax_backward(Call& c) {
+  const auto [rows, columns] = rows_and_columns(c.in[0]);
+  for (Index r = 0; r < rows; ++r) {
+    double dot = 0.0;
+    for (Index i = r * columns; i < (r + 1) * columns; ++i) dot += at(c.in[0], i) * at(c.in[1], i);
+    for (Index i = r * columns; i < (r + 1) * columns; ++i) {
+      at(c.out[0].data, i) = at(c.in[1], i) * (at(c.in[0], i) - dot);
+    }
+  }
+}
+
+void softmax_cross_entropy(Call& c) {
+  softmax_rows(c.in[0], c.out[1]);
+  const auto [rows, columns] = rows_and_columns(c.in[0]);
+  for (Index r = 0; r < rows; ++r) {
+    const Index target = static_cast<Index>(at(c.in[1], r));
+    c.out[0].data[0] -= std::log(at(c.out[1].data, r * columns + target)) / static_cast<double>(rows);
+  }
+}
+
+void softmax_cross_entropy_backward(Call& c) {
+  const auto [rows, columns] = rows_and_columns(c.in[0]);
+  for (Index i = 0; i < rows * columns; ++i) {
+    const double wanted = i % columns == static_cast<Index>(at(c.in[1], i / columns)) ? 1.0 : 0.0;
+    at(c.out[0].data, i) = (at(c.in[0], i) - wanted) / static_cast<double>(rows);
+  }
+}
+
+// ---- updates
+// --------------------------------------------------------------------------------------------------------
+
+void sgd_update(Call& c) {
+  const double rate = c.real("learning_rate");
+  pointwise(c.updated[0], c.in[0], c.in[1], [rate](double w, double g) { return w - rate * g; });
+}
+
+void momentum_update(Call& c) {
+  for (Index i = 0; i < count(c.in[0]); ++i) {
+    double& velocity = at(c.updated[1].data, i);
+    velocity = c.real("momentum") * velocity + at(c.in[1], i);
+    at(c.updated[0].data, i) -= c.real("learning_rate") * velocity;
+  }
+}
+
+void adam_update(Call& c) {
+  const double beta1 = c.real("beta1");
+  const double beta2 = c.real("beta2");
+  for (Index i = 0; i < count(c.in[0]); ++i) {
+    const double g = at(c.in[1], i);
+    double& m = at(c.updated[1].data, i);
+    double& v = at(c.updated[2].data, i);
+    m = beta1 * m + (1.0 - beta1) * g;
+    v = beta2 * v + (1.0 - beta2) * g * g;
+    const double m_unbiased = m / (1.0 - std::pow(beta1, static_cast<double>(c.step)));
+    const double v_unbiased = v / (1.0 - std::pow(beta2, static_cast<double>(c.step)));
+    at(c.updated[0].data, i) -=
+        c.real("learning_rate") * m_unbiased / (std::sqrt(v_unbiased) + c.real("eps"));
+  }
+}
+
+using Kernel = std::function<void(Call&)>;
+
+const std::map<std::string, Kernel>& kernels() {
+  static const std::map<std::string, Kernel> table = {
+      {"conv2d", conv2d},
+      {"conv2d_backward_input", conv2d_backward_input},
+      {"conv2d_backward_weight", conv2d_backward_weight},
+      {"conv2d_backward_bias", [](Call& c) { bias_of_channels(c.in[0], c.out[0]); }},
+      {"linear", linear},
+      {"linear_backward_input", linear_backward_input},
+      {"linear_backward_weight", linear_backward_weight},
+      {"linear_backward_bias", [](Call& c) { bias_of_columns(c.in[0], c.out[0]); }},
+      {"matmul", matmul},
+      {"batch_norm", [](Call& c) { norm(c, batch_sets(c.in[0])); }},
+      {"batch_norm_stats", batch_norm_stats},
+      {"batch_norm_backward", [](Call& c) { norm_backward(c, batch_sets(c.in[1])); }},
+      {"layer_norm", [](Call& c) { norm(c, layer_sets(c.in[0])); }},
+      {"layer_norm_backward", [](Call& c) { norm_backward(c, layer_sets(c.in[1])); }},
+      {"relu", [](Call& c) { pointwise(c.out[0], c.in[0], [](double x) { return std::max(x, 0.0); }); }},
+      {"relu_backward",
+       [](Call& c) {
+         pointwise(c.out[0], c.in[0], c.in[1], [](double dy, double y) { return y > 0.0 ? dy : 0.0; });
+       }},
+      {"gelu", [](Call& c) { pointwise(c.out[0], c.in[0], gelu_of); }},
+      {"gelu_backward",
+       [](Call& c) {
+         pointwise(c.out[0], c.in[0], c.in[1], [](double dy, double x) { return dy * gelu_slope(x); });
+       }},
+      {"tanh", [](Call& c) { pointwise(c.out[0], c.in[0], [](double x) { return std::tanh(x); }); }},
+      {"tanh_backward",
+       [](Call& c) {
+         pointwise(c.out[0], c.in[0], c.in[1], [](double dy, double y) { return dy * (1.0 - y * y); });
+       }},
+      {"softmax", [](Call& c) { softmax_rows(c.in[0], c.out[0]); }},
+      {"softmax_backward", softmax_backward},
+      {"dropout", dropout},
+      {"dropout_backward", dropout_backward},
+      {"add",
+       [](Call& c) { pointwise(c.out[0], c.in[0], c.in[1], [](double a, double b) { return a + b; }); }},
+      {"max_pool2d", max_pool2d},
+      {"max_pool2d_backward", max_pool2d_backward},
+      {"avg_pool2d", avg_pool2d},
+      {"avg_pool2d_backward", avg_pool2d_backward},
+      {"global_avg_pool", global_avg_pool},
+      {"global_avg_pool_backward", global_avg_pool_backward},
+      {"embedding", embedding},
+      {"embedding_backward", embedding_backward},
+      {"select", select},
+      {"select_backward", select_backward},
+      {"softmax_cross_entropy", softmax_cross_entropy},
+      {"softmax_cross_entropy_backward", softmax_cross_entropy_backward},
+      {"sgd_update", sgd_update},
+      {"momentum_update", momentum_update},
+      {"adam_update", adam_update},
+  };
+  return table;
+}
+
+/// Where element i (row-major) of a value lies in its storage.
+std::vector<std::size_t> offsets(const Value& value) {
+  std::vector<std::size_t> result(static_cast<std::size_t>(element_count(value.shape)));
+  for (std::size_t i = 0; i < result.size(); ++i) {
+    if (value.strides.empty()) {
+      result[i] = i;
+      continue;
+    }
+    Index rest = static_cast<Index>(i);
+    Index offset = 0;
+    for (std::size_t axis = value.shape.size(); axis-- > 0;) {
+      offset += rest % value.shape[axis] * value.strides[axis];
+      rest /= value.shape[axis];
+    }
+    result[i] = static_cast<std::size_t>(offset);
+  }
+  return result;
+}
+
+}  // namespace
+
+Interpreter::Interpreter(const Graph& graph)
+    : graph_(graph), storage_(graph.values.size()), inputs_(graph.ops.size()) {}
+
+void Interpreter::put(ValueId v, const std::vector<double>& dense) {
+  const Value& value = graph_.values[v];
+  std::vector<double>& data = storage_[storage(graph_, v)];
+  data.resize(dense.size());
+  const std::vector<std::size_t> places = offsets(value);
+  ensure(places.size() == dense.size(), "reference kernels: a tensor has the elements of its shape");
+  for (std::size_t i = 0; i < places.size(); ++i) data.at(places[i]) = dense[i];
+}
+
+void Interpreter::set(ValueId v, const std::vector<double>& data) { put(v, data); }
+
+Array Interpreter::get(ValueId v) const {
+  const Value& value = graph_.values[v];
+  const std::vector<double>& data = storage_[storage(graph_, v)];
+  if (data.empty())
+    throw InternalError("reference kernels: '" + value.name + "' is read before it is written");
+  Array result{value.shape, {}};
+  for (const std::size_t place : offsets(value)) result.data.push_back(data.at(place));
+  return result;
+}
+
+void Interpreter::run(std::int64_t step) {
+  for (const OpId id : ids<OpId>(graph_.ops.size())) {
+    const Op& op = graph_.ops[id];
+    if (op.kind == "input") continue;
+    Call call{op, {}, {}, {}, step};
+    for (const ValueId v : op.inputs) call.in.push_back(get(v));
+    for (const ValueId v : op.outputs) {
+      const Shape& shape = graph_.values[v].shape;
+      call.out.push_back({shape, std::vector<double>(static_cast<std::size_t>(element_count(shape)), 0.0)});
+    }
+    for (const ValueId v : op.updates) call.updated.push_back(get(v));
+    const auto kernel = kernels().find(op.kind);
+    if (kernel == kernels().end()) throw InternalError("reference kernels: no kernel for " + op.kind);
+    kernel->second(call);
+    for (std::size_t i = 0; i < op.outputs.size(); ++i) put(op.outputs[i], call.out[i].data);
+    for (std::size_t i = 0; i < op.updates.size(); ++i) put(op.updates[i], call.updated[i].data);
+    inputs_[id] = std::move(call.in);
+  }
+}
+
+const Array& Interpreter::input_at_run(OpId op, std::size_t index) const { return inputs_[op].at(index); }
+
+std::set<std::string> kernel_kinds() {
+  std::set<std::string> result;
+  for (const auto& entry : kernels()) result.insert(entry.first);
+  return result;
+}
+
+}  // namespace poet::reference

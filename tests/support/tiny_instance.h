@@ -1,0 +1,78 @@
+#pragma once
+
+// Instances and schedules small enough to work out by hand.
+
+#include <initializer_list>
+#include <utility>
+#include <vector>
+
+#include "poet/cost/instance.h"
+#include "poet/plan/limits.h"
+#include "poet/plan/schedule.h"
+#include "tests/support/small_graphs.h"
+
+namespace poet::test {
+
+/// Every op takes 1 s and 2 J; a page-out 1 s and 3 J, a page-in 1 s and 4 J; values take the bytes of the
+/// graph.
+inline Instance instance_of(Graph graph) {
+  Instance instance;
+  instance.costs.ops = IdVector<OpId, OpCost>(graph.ops.size(), OpCost{Seconds(1), Joules(2), Bytes(0)});
+  for (const Value& value : graph.values) {
+    ValueCost cost;
+    cost.page_out = {Seconds(1), Joules(3)};
+    cost.page_in = {Seconds(1), Joules(4)};
+    if (is_persistent(value.persistence)) {
+      if (!value.alias_of.valid()) instance.costs.persistent += value.bytes;
+    } else if (!value.alias_of.valid()) {
+      cost.bytes = value.bytes;
+    }
+    instance.costs.values.push_back(cost);
+  }
+  instance.graph = std::move(graph);
+  verify(instance);
+  return instance;
+}
+
+/// Four ops named like their only values: a (10 B); b (20 B) reads a; c (5 B) reads b; d (1 B) reads a and c.
+inline Instance chain() {
+  Graph graph;
+  const ValueId a = add_node(graph, "a", {}, 10);
+  const ValueId b = add_node(graph, "b", {a}, 20);
+  const ValueId c = add_node(graph, "c", {b}, 5);
+  add_node(graph, "d", {a, c}, 1);
+  return instance_of(std::move(graph));
+}
+
+template <class IdType>
+std::vector<IdType> id_list(std::initializer_list<int> indices) {
+  std::vector<IdType> list;
+  for (const int index : indices) list.emplace_back(static_cast<std::int32_t>(index));
+  return list;
+}
+
+inline Stage stage(std::initializer_list<int> retain, std::initializer_list<int> page_in,
+                   std::initializer_list<int> page_out, std::initializer_list<int> compute) {
+  return {id_list<ValueId>(retain), id_list<ValueId>(page_in), id_list<ValueId>(page_out),
+          id_list<OpId>(compute)};
+}
+
+/// chain(): a is dropped after b has read it and recomputed for d.
+inline Schedule chain_recomputing() {
+  return {
+      {stage({}, {}, {}, {0}), stage({0}, {}, {}, {1}), stage({1}, {}, {}, {2}), stage({2}, {}, {}, {0, 3})}};
+}
+
+/// chain(): a is paged out while b is computed, and in while c is.
+inline Schedule chain_paging() {
+  return {{stage({}, {}, {}, {0}), stage({0}, {}, {0}, {1}), stage({1}, {0}, {}, {2}),
+           stage({0, 2}, {}, {}, {3})}};
+}
+
+inline Limits ram(std::int64_t bytes) {
+  Limits limits;
+  limits.ram_budget = Bytes(bytes);
+  return limits;
+}
+
+}  // namespace poet::test

@@ -1,0 +1,157 @@
+// What the program says about a result, from results made by hand.
+
+#include "apps/cli/summary.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "apps/cli/decisions.h"
+#include "apps/cli/result_json.h"
+#include "apps/cli/way_out.h"
+#include "tests/support/tiny_instance.h"
+
+namespace poet::cli {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+/// chain() of tests/support: a (10 B); b (20 B) reads a; c (5 B) reads b; d (1 B) reads a and c. Peak 35 B at
+/// c with everything kept; b with its operand needs 30 B, which no schedule avoids.
+Solved infeasible() {
+  Solved solved;
+  solved.request.instance = test::chain();
+  solved.request.semantics = Semantics::staged;
+  solved.request.limits.ram_budget = Bytes(29);
+  solved.inputs.origin = "instance file chain.json";
+  solved.result.keep_all.peak_ram = Bytes(35);
+  solved.result.keep_all.runtime = Seconds(4);
+  solved.result.keep_all.energy = Joules(8);
+  solved.result.outcome.status = Status::infeasible;
+  solved.result.outcome.explanation.least_ram = Bytes(30);
+  solved.result.outcome.explanation.reason = "b needs 30 B";
+  solved.floor_ram = Bytes(30);
+  solved.floor_op = OpId(1);
+  return solved;
+}
+
+TEST(WayOut, PutsTheSmallestChangeFirst) {
+  Solved solved = infeasible();
+  EXPECT_THAT(ways_out(solved), ElementsAre("--ram-budget 30 (3.4% more)"));  // 30 / 29 - 1
+
+  // Enough RAM for every op, too little for this deadline: either limit may give way.
+  solved.request.limits.ram_budget = Bytes(30);
+  solved.request.limits.deadline = Seconds(4.5);
+  solved.result.outcome.explanation.least_ram = Bytes(35);        // 17% more
+  solved.result.outcome.explanation.least_deadline = Seconds(5);  // 11% more
+  EXPECT_THAT(ways_out(solved), ElementsAre("--deadline 5 (11% more)", "--ram-budget 35 (17% more)"));
+}
+
+TEST(WayOut, ChangesBothLimitsWhenEachIsHopeless) {
+  Solved solved = infeasible();
+  solved.request.limits.deadline = Seconds(1);  // the four ops alone take 4 s
+  EXPECT_THAT(ways_out(solved),
+              ElementsAre("--ram-budget 35 together with --deadline 4: the step without limits"));
+  solved.request.limits.ram_budget = Bytes(100);
+  EXPECT_THAT(ways_out(solved), ElementsAre("a later deadline, or none"));
+}
+
+TEST(WayOut, NamesSwitchesThatStandInTheWay) {
+  Solved solved = infeasible();
+  solved.request.options.paging = false;
+  solved.request.options.rematerialization = false;
+  solved.request.limits.max_bytes_written = Bytes(1);
+  EXPECT_THAT(ways_out(solved), ElementsAre("--ram-budget 30 (3.4% more)", "leave out --no-paging",
+                                            "leave out --no-remat", "a larger --max-bytes-written"));
+}
+
+TEST(WayOut, PersistentBytesNameTheirOption) {
+  Solved solved = infeasible();
+  solved.request.instance.costs.persistent = Bytes(1000);
+  solved.inputs.device = DeviceProfile{};
+  solved.floor_ram = Bytes(1030);
+  solved.request.limits.ram_budget = Bytes(500);
+  EXPECT_EQ(why_not(solved),
+            "parameters and optimiser state alone take 1,000 B, more than the budget of 500 B; --persistent "
+            "excluded "
+            "assumes that they live elsewhere and then needs 30 B");
+}
+
+TEST(Summary, UnknownIsNotInfeasible) {
+  Solved solved = infeasible();
+  solved.result.outcome.status = Status::unknown;
+  solved.result.outcome.solve_seconds = 60;
+  solved.request.limits.ram_budget = Bytes(32);
+  solved.result.outcome.explanation.least_ram.reset();
+  const std::string text = summary_text(solved);
+  EXPECT_THAT(
+      text,
+      HasSubstr("unknown: time ran out after 60 s without a schedule; that does not mean there is none"));
+  EXPECT_THAT(text, HasSubstr("--ram-budget 35 (9.4% more), with which everything can be kept"));
+  EXPECT_THAT(text, HasSubstr("a longer --time-limit"));
+  const nlohmann::ordered_json json = result_json(solved);
+  EXPECT_EQ(json["status"], "unknown");
+  EXPECT_TRUE(json["energy_joules"].is_null());
+  EXPECT_TRUE(json["bound_joules"].is_number());
+
+  solved.interrupted = true;
+  EXPECT_THAT(summary_text(solved), HasSubstr("unknown: stopped by Ctrl-C"));
+}
+
+TEST(Summary, FeasibleSaysWhatIsNotProven) {
+  Solved solved = infeasible();
+  solved.result.outcome.status = Status::feasible;
+  solved.result.outcome.schedule = test::chain_recomputing();
+  solved.result.report.energy = Joules(10);
+  solved.result.outcome.bound = Joules(9);
+  solved.result.gap = 0.5;  // (10 - 9) / (10 - 8)
+  solved.result.overhead = 0.25;
+  solved.result.report.recomputations = 1;
+  const std::string text = summary_text(solved);
+  EXPECT_THAT(text, HasSubstr("feasible, not proven best"));
+  EXPECT_THAT(text, HasSubstr("50% of the overhead"));
+  EXPECT_THAT(text, HasSubstr("10 J, 25% over the 8 J of the step without limits"));
+  EXPECT_THAT(text, HasSubstr("1 op for 2 J: a (2 J)"));  // every op costs 2 J
+}
+
+TEST(Decisions, TellKeptPagedAndRecomputedApart) {
+  const Instance instance = test::chain();
+  const std::vector<Decision> recompute = decisions(instance, test::chain_recomputing(), Semantics::staged);
+  ASSERT_EQ(recompute.size(), 4U);
+  EXPECT_EQ(treatment(recompute[0]), "recomputed");
+  EXPECT_EQ(recompute[0].recomputations, 1);
+  EXPECT_EQ(recompute[0].spent, Joules(2));
+  EXPECT_EQ(recompute[0].page_cost, Joules(7));  // 3 J out, 4 J in
+  EXPECT_EQ(recompute[0].recompute_cost, Joules(2));
+  EXPECT_EQ(reason(recompute[0]), "recomputing is 3.5x cheaper");
+  for (const std::size_t other : {1U, 2U, 3U}) EXPECT_EQ(treatment(recompute[other]), "kept");
+
+  const std::vector<Decision> page = decisions(instance, test::chain_paging(), Semantics::staged);
+  EXPECT_EQ(treatment(page[0]), "paged");
+  EXPECT_EQ(page[0].page_outs, 1);
+  EXPECT_EQ(page[0].page_ins, 1);
+  EXPECT_EQ(page[0].spent, Joules(7));
+  EXPECT_EQ(reason(page[0]), "recomputing it would need its inputs too");
+}
+
+TEST(Decisions, IdlePowerCountsOnTheDevice) {
+  Instance instance = test::chain();
+  instance.costs.timing.idle = Watts(5);
+  // 2 J and 5 W for 1 s
+  EXPECT_EQ(decisions(instance, test::chain_recomputing(), Semantics::device)[0].recompute_cost, Joules(7));
+}
+
+TEST(Decisions, TheDearestComeFirst) {
+  std::vector<Decision> list(3);
+  list[0].bytes = Bytes(1);
+  list[1].bytes = Bytes(9);
+  list[2].spent = Joules(1);
+  sort_by_importance(list);
+  EXPECT_EQ(list[0].spent, Joules(1));
+  EXPECT_EQ(list[1].bytes, Bytes(9));
+}
+
+}  // namespace
+}  // namespace poet::cli

@@ -1,0 +1,188 @@
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+
+#include "apps/cli/inputs.h"
+#include "apps/cli/interrupt.h"
+#include "apps/cli/output.h"
+#include "apps/cli/progress.h"
+#include "apps/cli/table.h"
+#include "poet/base/error.h"
+
+namespace poet::cli {
+namespace {
+
+TEST(Table, AlignsColumnsAndEndsNoLineInSpaces) {
+  Table table({{"name", Align::left}, {"size", Align::right}, {"note", Align::left}});
+  table.add({"a", "10 B", ""});
+  table.add({"longer", "2 B", "x"});
+  EXPECT_EQ(table.text(1),
+            " name    size  note\n"
+            " a       10 B\n"
+            " longer   2 B  x\n");
+}
+
+TEST(Table, CountsCharactersNotBytes) {
+  Table table({{"", Align::left}, {"", Align::left}});
+  table.add({"µs", "1"});  // three bytes, two characters
+  table.add({"ms", "2"});
+  EXPECT_EQ(table.text(), "µs  1\nms  2\n");
+}
+
+TEST(Table, BreaksTheLastColumn) {
+  Table table({{"a", Align::left}, {"b", Align::left}});
+  table.add({"x", "thirty characters at the least and more"});
+  EXPECT_EQ(table.text(0, 20), "a  b\nx  thirty characters at the least\n   and more\n");
+}
+
+TEST(Wrapped, BreaksAtSpacesAndIndentsTheRest) {
+  EXPECT_EQ(wrapped("one two three four", 9, 2), "one two\n  three\n  four");
+  EXPECT_EQ(wrapped("unbreakable-word x", 5, 0), "unbreakable-word\nx");
+  EXPECT_EQ(wrapped("", 5, 0), "");
+}
+
+TEST(Describe, NamesWhatIsKnown) {
+  Progress progress;
+  progress.phase = "root relaxation";
+  progress.elapsed_seconds = 0.25;
+  EXPECT_EQ(describe(progress, Joules(10)), "root relaxation: 0.2 s");
+  progress.bound_joules = 10.9;
+  EXPECT_EQ(describe(progress, Joules(10)), "root relaxation: bound 10.9 J, 0.2 s");
+  progress.incumbent_joules = 11;
+  // (11 - 10.9) / (11 - 10) = 10%
+  EXPECT_EQ(describe(progress, Joules(10)), "root relaxation: best 11 J, bound 10.9 J, gap 10%, 0.2 s");
+}
+
+TEST(PlainFilter, PrintsChangesAtMostOnceASecond) {
+  PlainFilter filter;
+  Progress progress;
+  progress.phase = "search";
+  EXPECT_TRUE(filter.worth_printing(progress, Joules(1)));
+  progress.elapsed_seconds = 5;
+  EXPECT_FALSE(filter.worth_printing(progress, Joules(1)));  // nothing but the time changed
+  progress.incumbent_joules = 2;
+  EXPECT_TRUE(filter.worth_printing(progress, Joules(1)));
+  progress.incumbent_joules = 1.9;
+  progress.elapsed_seconds = 5.5;
+  EXPECT_FALSE(filter.worth_printing(progress, Joules(1)));  // too soon
+  progress.elapsed_seconds = 6;
+  EXPECT_TRUE(filter.worth_printing(progress, Joules(1)));
+  progress.phase = "proof";
+  progress.elapsed_seconds = 6.1;
+  EXPECT_TRUE(filter.worth_printing(progress, Joules(1)));  // a new phase is news
+}
+
+TEST(Matches, IsAListOfGlobsOverWholeNames) {
+  EXPECT_TRUE(matches("fc.*", "fc.weight"));
+  EXPECT_FALSE(matches("fc", "fc.weight"));
+  EXPECT_TRUE(matches("layer4.*,fc.*", "fc.bias"));
+  EXPECT_TRUE(matches("*weight", "layer1.0.conv1.weight"));
+  EXPECT_TRUE(matches("layer[34].*", "layer3.0.bn1.bias"));
+  EXPECT_FALSE(matches("layer[34].*", "layer2.0.bn1.bias"));
+  EXPECT_FALSE(matches("", "fc.bias"));
+}
+
+TEST(CheckWritable, RefusesWhatCannotBeCreated) {
+  namespace fs = std::filesystem;
+  const fs::path folder = fs::path(testing::TempDir()) / "poet_check_writable";
+  fs::create_directories(folder);
+  EXPECT_NO_THROW(check_writable("--schedule-out", (folder / "new.json").string()));
+  EXPECT_FALSE(fs::exists(folder / "new.json"));
+  EXPECT_THROW(check_writable("--schedule-out", folder.string()), InputError);
+  EXPECT_THROW(check_writable("--schedule-out", (folder / "absent" / "new.json").string()), InputError);
+  EXPECT_THROW(check_writable("--schedule-out", ""), InputError);
+  EXPECT_THROW(check_writable("--schedule-out", folder.string() + "/"), InputError);
+  EXPECT_THROW(check_writable("--schedule-out", "/dev/null"), InputError);
+  fs::remove_all(folder);
+}
+
+void interrupt_and_wait(const InterruptGuard& guard) {
+  kill(getpid(), SIGINT);
+  for (int i = 0; i < 500 && !guard.interrupted(); ++i) usleep(10'000);
+}
+
+TEST(InterruptGuard, TakesTheFirstInterrupt) {
+  {
+    const InterruptGuard guard;
+    EXPECT_FALSE(guard.interrupted());
+    interrupt_and_wait(guard);
+    EXPECT_TRUE(guard.interrupted());
+  }
+  EXPECT_FALSE(InterruptGuard().interrupted());
+}
+
+TEST(InterruptGuard, TakesItFromAnyHandler) {
+  // As solvers do in the middle of their work.
+  const InterruptGuard guard;
+  const auto previous = std::signal(SIGINT, SIG_IGN);
+  interrupt_and_wait(guard);
+  std::signal(SIGINT, previous);
+  EXPECT_TRUE(guard.interrupted());
+}
+
+TEST(InterruptGuard, EndsAtTheSecondInterrupt) {
+  const auto interrupt_twice = [] {
+    const InterruptGuard guard;
+    interrupt_and_wait(guard);
+    kill(getpid(), SIGINT);
+    usleep(5'000'000);
+  };
+  EXPECT_EXIT(interrupt_twice(), testing::ExitedWithCode(130), "Ctrl-C again quits at once");
+}
+
+class ReadLimits : public testing::Test {
+ protected:
+  ReadLimits() { options_.ram_budget = "1KiB"; }
+  [[nodiscard]] Limits read() const { return read_limits(options_, Seconds(2)); }
+  [[nodiscard]] std::string message() const {
+    try {
+      (void)read();
+    } catch (const InputError& error) {
+      return error.what();
+    }
+    return "no exception";
+  }
+  LimitOptions options_;
+};
+
+TEST_F(ReadLimits, BudgetAloneMeansNoDeadline) {
+  EXPECT_EQ(read().ram_budget, Bytes(1024));
+  EXPECT_FALSE(read().deadline);
+  EXPECT_FALSE(read().max_bytes_written);
+  options_.ram_budget.reset();
+  EXPECT_EQ(message(), "--ram-budget is needed: how much RAM the step may use (300KiB, 2MB, ...)");
+}
+
+TEST_F(ReadLimits, FactorMultipliesTheUnlimitedStep) {
+  options_.runtime_budget = "1.5";
+  EXPECT_EQ(read().deadline, Seconds(3));  // 1.5 * 2 s
+  options_.runtime_budget = "0";
+  EXPECT_EQ(message(), "--runtime-budget: \"0\" is not a factor (try 1.3; it must be finite and > 0)");
+}
+
+TEST_F(ReadLimits, TotalDeadlineIsSharedByTheSteps) {
+  options_.total_deadline = "1min";
+  options_.steps = "120";
+  EXPECT_EQ(read().deadline, Seconds(0.5));  // 60 s / 120
+  options_.steps.reset();
+  EXPECT_EQ(message(),
+            "--total-deadline and --steps need each other: the time for all steps, and how many there are");
+}
+
+TEST_F(ReadLimits, DeadlinesExcludeEachOther) {
+  options_.runtime_budget = "1.5";
+  options_.deadline = "2s";
+  EXPECT_EQ(message(),
+            "--runtime-budget, --deadline and --total-deadline exclude each other: give one of them");
+}
+
+TEST_F(ReadLimits, WearIsALimitOfItsOwn) {
+  options_.max_bytes_written = "3MB";
+  EXPECT_EQ(read().max_bytes_written, Bytes(3'000'000));
+}
+
+}  // namespace
+}  // namespace poet::cli

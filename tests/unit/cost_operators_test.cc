@@ -1,0 +1,289 @@
+// Work per operator kind, by hand from the shapes.
+
+#include "poet/cost/operators.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <fstream>
+#include <set>
+#include <sstream>
+
+#include "poet/base/error.h"
+#include "tests/support/one_op.h"
+#include "tests/support/paths.h"
+
+namespace poet {
+namespace {
+
+using test::bytes;
+using test::integers;
+using test::last_op;
+using test::one_op;
+using test::Operand;
+using test::parameter;
+using test::state;
+
+struct Expected {
+  std::string kind;
+  std::vector<Operand> inputs;
+  std::vector<Operand> outputs;
+  std::int64_t flops;
+  std::int64_t moved;
+  Attributes attributes = {};
+  std::vector<std::size_t> updates = {};
+};
+
+Attributes window(std::int64_t side) {
+  return {{"kernel", std::vector<std::int64_t>{side, side}},
+          {"stride", std::vector<std::int64_t>{side, side}},
+          {"padding", std::vector<std::int64_t>{0, 0}}};
+}
+
+Attributes gradients(std::vector<std::int64_t> positions) { return {{"gradients", std::move(positions)}}; }
+
+// Elements: {2,3,4,4} = 96, {2,3,2,2} = 24, {2,3} = 6. Four bytes each.
+const std::vector<Expected>& cases() {
+  static const std::vector<Expected> kCases = {
+      {"input", {}, {{{2, 3}}}, 0, 0},
+      // 5 output channels of 3*3*3 taps on 2*4*4 positions: 160 elements * 27 * 2 = 8640, + 160 for the bias.
+      // Moves x 96, weight 135, bias 5, y 160 = 396 elements.
+      {"conv2d", {{{2, 3, 4, 4}}, parameter({5, 3, 3, 3}), parameter({5})}, {{{2, 5, 4, 4}}}, 8800, 4 * 396},
+      // Stride 2: a quarter of the positions, 40 elements * 27 * 2 = 2160; no bias. 96 + 135 + 40 = 271.
+      {"conv2d",
+       {{{2, 3, 4, 4}}, parameter({5, 3, 3, 3})},
+       {{{2, 5, 2, 2}}},
+       2160,
+       4 * 271,
+       {{"stride", std::vector<std::int64_t>{2, 2}}}},
+      // Depthwise (groups = 3): weight (3,1,3,3), 96 elements * 9 * 2 = 1728. 96 + 27 + 96 = 219.
+      {"conv2d",
+       {{{2, 3, 4, 4}}, parameter({3, 1, 3, 3})},
+       {{{2, 3, 4, 4}}},
+       1728,
+       4 * 219,
+       {{"groups", std::int64_t{3}}}},
+      // 2 rows, 3 -> 5: 10 outputs * 3 * 2 = 60, + 10 for the bias. 6 + 15 + 5 + 10 = 36.
+      {"linear", {{{2, 3}}, parameter({5, 3}), parameter({5})}, {{{2, 5}}}, 70, 4 * 36},
+      // 2 batches of (3,4)*(4,5): 30 outputs * 4 * 2 = 240; scaled by alpha: + 30. 24 + 40 + 30 = 94.
+      {"matmul", {{{2, 3, 4}}, {{2, 4, 5}}}, {{{2, 3, 5}}}, 240, 4 * 94},
+      {"matmul", {{{2, 3, 4}}, {{2, 4, 5}}}, {{{2, 3, 5}}}, 270, 4 * 94, {{"alpha", 0.125}}},
+      {"matmul", {{{2, 3, 4}}, {{2, 4, 5}}}, {{{2, 3, 5}}}, 240, 4 * 94, {{"alpha", 1.0}}},
+      // 96 * 6; x, weight, bias, y, mean, invstd: 96 + 3 + 3 + 96 + 3 + 3 = 204.
+      {"batch_norm",
+       {{{2, 3, 4, 4}}, parameter({3}), parameter({3})},
+       {{{2, 3, 4, 4}}, {{3}}, {{3}}},
+       576,
+       4 * 204},
+      // 3 * 10; reads 4 vectors, writes 2: 18 elements.
+      {"batch_norm_stats", {{{3}}, {{3}}, state({3}), state({3})}, {}, 30, 4 * 18, {}, {2, 3}},
+      // 6 * 8; x, weight, bias, y, mean, rstd: 6 + 3 + 3 + 6 + 2 + 2 = 22.
+      {"layer_norm", {{{2, 3}}, parameter({3}), parameter({3})}, {{{2, 3}}, {{2}}, {{2}}}, 48, 4 * 22},
+      {"relu", {{{2, 3}}}, {{{2, 3}}}, 6, 4 * 12},
+      {"gelu", {{{2, 3}}}, {{{2, 3}}}, 6 * 14, 4 * 12},
+      {"tanh", {{{2, 3}}}, {{{2, 3}}}, 6 * 10, 4 * 12},
+      {"softmax", {{{2, 3}}}, {{{2, 3}}}, 6 * 14, 4 * 12},
+      // The mask has one byte per element.
+      {"dropout", {{{2, 3}}}, {{{2, 3}}, bytes({2, 3})}, 6 * 2, 4 * 12 + 6},
+      {"add", {{{2, 3}}, {{2, 3}}}, {{{2, 3}}}, 6, 4 * 18},
+      // 24 windows of 4: 3 comparisons each; indices are bytes.
+      {"max_pool2d",
+       {{{2, 3, 4, 4}}},
+       {{{2, 3, 2, 2}}, bytes({2, 3, 2, 2})},
+       72,
+       4 * (96 + 24) + 24,
+       window(2)},
+      {"avg_pool2d", {{{2, 3, 4, 4}}}, {{{2, 3, 2, 2}}}, 96, 4 * (96 + 24), window(2)},
+      {"global_avg_pool", {{{2, 3, 4, 4}}}, {{{2, 3, 1, 1}}}, 96, 4 * (96 + 6)},
+      // Reads 2 ids and 2 rows of 3 out of 100, writes 6 elements.
+      {"embedding", {integers({2}), parameter({100, 3})}, {{{2, 3}}}, 0, 4 * (2 + 6 + 6)},
+      // Reads one of 7 positions: 2*3 elements, writes as many.
+      {"select", {{{2, 7, 3}}}, {{{2, 3}}}, 0, 4 * (6 + 6), {{"index", std::int64_t{0}}}},
+      // 6 * 14 for softmax, 2 rows * 12. logits 6, targets 2, loss 1, probabilities 6.
+      {"softmax_cross_entropy", {{{2, 3}}, integers({2})}, {{{1}}, {{2, 3}}}, 108, 4 * 15},
+      // As the forward convolution of stride 2: 40 gradients * 27 * 2 = 2160. dy 40, weight 135, dx 96.
+      {"conv2d_backward_input", {{{2, 5, 2, 2}}, parameter({5, 3, 3, 3})}, {{{2, 3, 4, 4}}}, 2160, 4 * 271},
+      // 2160 + 40 for dbias. dy 40, x 96, dweight 135, dbias 5.
+      {"conv2d_backward_weight", {{{2, 5, 2, 2}}, {{2, 3, 4, 4}}}, {{{5, 3, 3, 3}}, {{5}}}, 2200, 4 * 276},
+      {"conv2d_backward_weight", {{{2, 5, 2, 2}}, {{2, 3, 4, 4}}}, {{{5, 3, 3, 3}}}, 2160, 4 * 271},
+      {"linear_backward_input", {{{2, 5}}, parameter({5, 3})}, {{{2, 3}}}, 60, 4 * (10 + 15 + 6)},
+      {"linear_backward_weight", {{{2, 5}}, {{2, 3}}}, {{{5, 3}}, {{5}}}, 70, 4 * (10 + 6 + 15 + 5)},
+      {"batch_norm_backward",
+       {{{2, 3, 4, 4}}, {{2, 3, 4, 4}}, parameter({3}), {{3}}, {{3}}},
+       {{{2, 3, 4, 4}}, {{3}}, {{3}}},
+       96 * 11,
+       4 * (3 * 96 + 5 * 3)},
+      {"layer_norm_backward",
+       {{{2, 3}}, {{2, 3}}, parameter({3}), {{2}}, {{2}}},
+       {{{2, 3}}, {{3}}, {{3}}},
+       6 * 13,
+       4 * (3 * 6 + 3 * 3 + 2 * 2)},
+      // Some of the gradients only: dx needs both sums all the same; dweight x-hat 2 and its sum 2; dbias one
+      // sum.
+      {"batch_norm_backward",
+       {{{2, 3, 4, 4}}, {{2, 3, 4, 4}}, parameter({3}), {{3}}, {{3}}},
+       {{{2, 3, 4, 4}}},
+       96 * 11,
+       4 * (3 * 96 + 3 * 3),
+       gradients({0})},
+      {"batch_norm_backward",
+       {{{2, 3, 4, 4}}, {{2, 3, 4, 4}}, parameter({3}), {{3}}, {{3}}},
+       {{{3}}, {{3}}},
+       96 * 5,
+       4 * (2 * 96 + 5 * 3),
+       gradients({1, 2})},
+      {"layer_norm_backward",
+       {{{2, 3}}, {{2, 3}}, parameter({3}), {{2}}, {{2}}},
+       {{{2, 3}}},
+       6 * 10,
+       4 * (3 * 6 + 3 + 2 * 2),
+       gradients({0})},
+      {"layer_norm_backward",
+       {{{2, 3}}, {{2, 3}}, parameter({3}), {{2}}, {{2}}},
+       {{{3}}},
+       6 * 1,
+       4 * (2 * 6 + 2 * 3 + 2 * 2),
+       gradients({2})},
+      {"conv2d_backward_bias", {{{2, 5, 2, 2}}}, {{{5}}}, 40, 4 * 45},
+      {"linear_backward_bias", {{{2, 5}}}, {{{5}}}, 10, 4 * 15},
+      {"relu_backward", {{{2, 3}}, {{2, 3}}}, {{{2, 3}}}, 6, 4 * 18},
+      {"gelu_backward", {{{2, 3}}, {{2, 3}}}, {{{2, 3}}}, 6 * 29, 4 * 18},
+      {"tanh_backward", {{{2, 3}}, {{2, 3}}}, {{{2, 3}}}, 6 * 3, 4 * 18},
+      {"softmax_backward", {{{2, 3}}, {{2, 3}}}, {{{2, 3}}}, 6 * 4, 4 * 18},
+      {"dropout_backward", {{{2, 3}}, bytes({2, 3})}, {{{2, 3}}}, 6, 4 * 12 + 6},
+      {"max_pool2d_backward",
+       {{{2, 3, 2, 2}}, bytes({2, 3, 2, 2})},
+       {{{2, 3, 4, 4}}},
+       24,
+       4 * (24 + 96) + 24,
+       window(2)},
+      // One scaling and 4 additions per window.
+      {"avg_pool2d_backward", {{{2, 3, 2, 2}}}, {{{2, 3, 4, 4}}}, 24 * 5, 4 * (24 + 96), window(2)},
+      {"global_avg_pool_backward", {{{2, 3, 1, 1}}}, {{{2, 3, 4, 4}}}, 6, 4 * (6 + 96)},
+      // Writes zeros everywhere but in one position.
+      {"select_backward", {{{2, 3}}}, {{{2, 7, 3}}}, 0, 4 * (6 + 42)},
+      // The dense table's gradient is written entirely.
+      {"embedding_backward", {{{2, 3}}, integers({2})}, {{{100, 3}}}, 6, 4 * (6 + 2 + 300)},
+      {"softmax_cross_entropy_backward", {{{2, 3}}, integers({2})}, {{{2, 3}}}, 6 + 2, 4 * 14},
+      // Reads parameter and gradient, writes the parameter.
+      {"sgd_update", {parameter({2, 3}), {{2, 3}}}, {}, 12, 4 * 18, {}, {0}},
+      {"momentum_update", {parameter({2, 3}), {{2, 3}}, state({2, 3})}, {}, 24, 4 * 30, {}, {0, 2}},
+      {"adam_update",
+       {parameter({2, 3}), {{2, 3}}, state({2, 3}), state({2, 3})},
+       {},
+       126,
+       4 * 42,
+       {},
+       {0, 2, 3}},
+  };
+  return kCases;
+}
+
+TEST(OperatorWork, IsTheHandCount) {
+  for (const Expected& c : cases()) {
+    SCOPED_TRACE(c.kind);
+    const Graph graph = one_op(c.kind, c.inputs, c.outputs, c.attributes, c.updates);
+    const Work work = work_of(graph, last_op(graph));
+    EXPECT_EQ(work.flops.value(), c.flops);
+    EXPECT_EQ(work.moved.value(), c.moved);
+    EXPECT_EQ(work.workspace.value(), 0);
+  }
+}
+
+TEST(OperatorWork, EveryPricedKindHasACaseHere) {
+  std::set<std::string_view> seen;
+  for (const Expected& c : cases()) seen.insert(c.kind);
+  for (const std::string_view kind : priced_operator_kinds()) EXPECT_TRUE(seen.count(kind) == 1) << kind;
+}
+
+TEST(OperatorWork, EveryDocumentedKindIsPriced) {
+  std::ifstream file(test::repository() / "docs" / "operators.md");
+  ASSERT_TRUE(file);
+  const std::vector<std::string_view> priced = priced_operator_kinds();
+  int documented = 0;
+  for (std::string line; std::getline(file, line);) {
+    if (line.rfind("| `", 0) != 0) continue;
+    // The first cell may list several kinds: | `a`, `b` | ...
+    std::istringstream cell(line.substr(1, line.find('|', 1) - 1));
+    for (std::string word; cell >> word;) {
+      const std::size_t end = word.rfind('`');
+      if (word.front() != '`' || end == 0) continue;
+      const std::string kind = word.substr(1, end - 1);
+      EXPECT_NE(std::find(priced.begin(), priced.end(), kind), priced.end()) << kind;
+      ++documented;
+    }
+  }
+  EXPECT_GT(documented, 35);
+}
+
+TEST(OperatorWork, TensorReadTwiceIsMovedOnce) {
+  // add(x, x): reads 6 elements, writes 6.
+  Graph graph = one_op("add", {{{2, 3}}}, {{{2, 3}}});
+  Op& op = graph.ops[last_op(graph)];
+  op.inputs.push_back(op.inputs[0]);
+  EXPECT_EQ(work_of(graph, last_op(graph)).moved.value(), 4 * 12);
+}
+
+TEST(OperatorWork, ViewIsItsStorage) {
+  // matmul(a, a transposed): reads a's 6 elements once, writes 4.
+  Graph graph = one_op("matmul", {{{2, 3}}}, {{{2, 2}}});
+  Value view = graph.values[graph.ops[last_op(graph)].inputs[0]];
+  view.alias_of = graph.ops[last_op(graph)].inputs[0];
+  view.producer = OpId();
+  view.shape = {3, 2};
+  view.strides = {1, 3};
+  const ValueId transposed = graph.values.push_back(view);
+  graph.ops[last_op(graph)].inputs.push_back(transposed);
+  const Work work = work_of(verified(graph), last_op(graph));
+  EXPECT_EQ(work.flops.value(), 4 * 3 * 2);
+  EXPECT_EQ(work.moved.value(), 4 * (6 + 4));
+}
+
+TEST(ForwardMacs, CountsConvolutionsLinearsAndProductsOfTheForwardPass) {
+  EXPECT_EQ(forward_macs(one_op("conv2d", {{{2, 3, 4, 4}}, parameter({5, 3, 3, 3})}, {{{2, 5, 2, 2}}})),
+            40 * 27);
+  EXPECT_EQ(forward_macs(one_op("linear", {{{2, 3}}, parameter({5, 3}), parameter({5})}, {{{2, 5}}})), 30);
+  EXPECT_EQ(forward_macs(one_op("matmul", {{{2, 3, 4}}, {{2, 4, 5}}}, {{{2, 3, 5}}})), 120);
+  EXPECT_EQ(forward_macs(one_op("relu", {{{2, 3}}}, {{{2, 3}}})), 0);
+  EXPECT_EQ(forward_macs(one_op("matmul", {{{3, 4}}, {{4, 5}}}, {{{3, 5}}}, {}, {}, Pass::backward)), 0);
+}
+
+TEST(ParameterCount, IsElementsOfParametersOnly) {
+  EXPECT_EQ(parameter_count(one_op("linear", {{{2, 3}}, parameter({5, 3}), parameter({5})}, {{{2, 5}}})), 20);
+  EXPECT_EQ(parameter_count(
+                one_op("momentum_update", {parameter({2, 3}), {{2, 3}}, state({2, 3})}, {}, {}, {0, 2})),
+            6);
+}
+
+std::string complaint(const Graph& graph) {
+  try {
+    static_cast<void>(work_of(graph, last_op(graph)));
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(OperatorWork, ComplaintsNameTheOp) {
+  EXPECT_EQ(complaint(one_op("fft", {}, {{{2}}})),
+            "op 0 \"the_op\" (fft): this kind of operator has no cost rule");
+  EXPECT_EQ(complaint(one_op("conv2d", {{{1, 1, 1, 1}}}, {{{1, 1, 1, 1}}})),
+            "op 1 \"the_op\" (conv2d): needs input 1");
+  EXPECT_EQ(complaint(one_op("conv2d", {{{1, 1}}, parameter({1, 1})}, {{{1, 1}}})),
+            "op 1 \"the_op\" (conv2d): needs a weight of shape (O, C/groups, kernel...)");
+  EXPECT_EQ(complaint(one_op("relu", {}, {{{2}}})), "op 0 \"the_op\" (relu): needs input 0");
+  EXPECT_EQ(complaint(one_op("relu", {{{2}}}, {})), "no error");
+  EXPECT_EQ(complaint(one_op("max_pool2d", {{{1, 1, 2, 2}}}, {{{1, 1, 1, 1}}})),
+            "op 1 \"the_op\" (max_pool2d): needs the attribute kernel, a list of integers");
+  EXPECT_EQ(complaint(one_op("matmul", {{{}}, {{}}}, {{{}}})),
+            "op 2 \"the_op\" (matmul): needs a value of at least one dimension");
+}
+
+TEST(OperatorWork, OverflowIsAComplaint) {
+  Graph graph = one_op("relu", {{{2}}}, {{{2}}});
+  graph.values[ValueId(0)].shape = {std::int64_t{1} << 40, std::int64_t{1} << 40};
+  EXPECT_EQ(complaint(graph), "op 1 \"the_op\" (relu): its work does not fit 64 bits");
+}
+
+}  // namespace
+}  // namespace poet

@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+# Every C++ file is as clang-format leaves it; `tools/check_format.sh --fix` makes it so. Exit 77 (skipped) without
+# clang-format 14, Debian 12's: other versions format differently.
+set -euo pipefail
+cd "$(dirname -- "$(readlink -f -- "$0")")/.."
+
+tool=
+for candidate in clang-format-14 clang-format; do
+  if command -v "$candidate" >/dev/null && [[ $("$candidate" --version) == *"version 14."* ]]; then
+    tool=$candidate
+    break
+  fi
+done
+if [[ -z $tool ]]; then
+  echo "skipped: clang-format 14 is not installed"
+  exit 77
+fi
+
+folders=()
+for folder in src apps tests bench; do
+  [[ -d $folder ]] && folders+=("$folder")
+done
+mapfile -d '' files < <(find "${folders[@]}" \( -name '*.h' -o -name '*.cc' \) -print0)
+
+if [[ ${1:-} == --fix ]]; then
+  exec "$tool" -i "${files[@]}"
+fi
+if ! complaints=$("$tool" --dry-run --Werror "${files[@]}" 2>&1); then
+  echo "not as clang-format leaves them (tools/check_format.sh --fix makes them so):"
+  grep -oE '^[^ :]+:[0-9]+:[0-9]+: error' <<<"$complaints" | cut -d: -f1 | sort | uniq -c
+  exit 1
+fi

@@ -1,0 +1,88 @@
+#!/usr/bin/env python3
+"""Checks that every folder of the library includes only what it may, and third-party headers stay where they belong.
+
+usage: check_layering.py INCLUDE_ROOT [FOLDER...]
+
+INCLUDE_ROOT holds poet/; its rooms obey ROOMS and OWNERS. Files in further FOLDERs may include any room, so only
+OWNERS applies to them. Prints one line per violation; exit 0 if there is none, 1 otherwise.
+"""
+import pathlib
+import re
+import sys
+
+VALUES = {"base", "graph"}
+PLANS = VALUES | {"cost", "plan"}
+OPTIMIZERS = PLANS | {"optimize"}
+# Room -> rooms that it may include besides itself.
+ROOMS = {
+    "base": set(),
+    "graph": {"base"},
+    "frontend": VALUES,
+    "autodiff": VALUES,
+    "cost": VALUES,
+    "plan": VALUES | {"cost"},
+    "optimize": PLANS,
+    "referee": PLANS,  # never optimize: an error in one is to show in the other
+    "baselines": OPTIMIZERS,
+    "runtime": PLANS,
+    "codegen": PLANS,
+    "report": OPTIMIZERS | {"frontend", "autodiff", "referee", "baselines"},
+}
+# poet/compile.{h,cc}, the main path: takes a graph, so it needs no frontend.
+COMPILE = set(ROOMS) - {"frontend"}
+# Third-party headers -> the only folder that may include them.
+OWNERS = {
+    r"(coin/)?(Cbc|Cgl|Clp|Coin|Osi)\w*\.(hpp|h)": "optimize/solvers",
+    r"onnx/.*": "frontend",
+    r"(oneapi/dnnl/)?dnnl.*": "runtime/kernels",
+    r"CLI/.*": "cli",
+}
+INCLUDE = re.compile(r'\s*#\s*include\s*[<"]([^>"]+)[>"]')
+
+
+def violations(path, allowed, room):
+    """Yields (line number, what is wrong); `allowed` is None where any room may be included."""
+    for number, line in enumerate(path.read_text().splitlines(), 1):
+        match = INCLUDE.match(line)
+        if not match:
+            continue
+        header = match.group(1)
+        if header.startswith("poet/"):
+            target = header.split("/")[1]
+            if allowed is not None and target != room and target not in allowed:
+                yield number, f"{room} may not include {target.removesuffix('.h')}"
+            continue
+        for pattern, owner in OWNERS.items():
+            if re.fullmatch(pattern, header) and f"/{owner}/" not in path.as_posix():
+                yield number, f"{header.split('/')[-1]} belongs in {owner}"
+
+
+def sources(folder):
+    return sorted(path for path in folder.rglob("*") if path.suffix in (".h", ".cc"))
+
+
+def main(include_root, *others):
+    library = pathlib.Path(include_root) / "poet"
+    found = checked = 0
+    jobs = []
+    for path in sources(library):
+        parts = path.relative_to(library).parts
+        room = parts[0] if len(parts) > 1 else "compile"
+        if room != "compile" and room not in ROOMS:
+            print(f"{path}:1: {room} is not a folder known to {sys.argv[0]}")
+            found += 1
+            continue
+        jobs.append((path, ROOMS.get(room, COMPILE | {"compile.h"}), room))
+    for folder in others:
+        jobs += [(path, None, "") for path in sources(pathlib.Path(folder))]
+    for path, allowed, room in jobs:
+        checked += 1
+        for number, wrong in violations(path, allowed, room):
+            print(f"{path}:{number}: {wrong}")
+            found += 1
+    print(f"{checked} files, {found} violations")
+    return 1 if found or not checked else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

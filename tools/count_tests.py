@@ -1,0 +1,59 @@
+#!/usr/bin/env python3
+"""Counts a test run and prints one closing line: `N passed, N failed` and, when so, `, N skipped`.
+
+usage: count_tests.py FOLDER
+
+FOLDER/ctest.xml is ctest's report. A program made of GoogleTest cases leaves FOLDER/NAME.xml besides, and its cases
+count one by one; any other test counts as one. A program that ctest calls failed although none of its recorded cases
+failed (a crash, a time-out, a sanitizer's finding at exit) counts as one failure more.
+Exit 0 if nothing failed and something ran, 1 otherwise.
+"""
+import os
+import sys
+import xml.etree.ElementTree as ElementTree
+
+
+def cases_of(path):
+    """(passed, failed, skipped) of a GoogleTest report; zeros when the program died before writing it."""
+    try:
+        cases = list(ElementTree.parse(path).getroot().iter("testcase"))
+    except (OSError, ElementTree.ParseError):
+        return 0, 0, 0
+    failed = sum(case.find("failure") is not None for case in cases)
+    skipped = sum(
+        case.find("failure") is None and (case.find("skipped") is not None or case.get("status") == "notrun")
+        for case in cases
+    )
+    return len(cases) - failed - skipped, failed, skipped
+
+
+def main(folder):
+    passed = failed = skipped = 0
+    try:
+        tests = list(ElementTree.parse(os.path.join(folder, "ctest.xml")).getroot().iter("testcase"))
+    except (OSError, ElementTree.ParseError):
+        tests = []
+    for test in tests:
+        p, f, s = cases_of(os.path.join(folder, test.get("name") + ".xml"))
+        status = test.get("status")  # ctest writes: run, fail, notrun (skipped or not startable), disabled
+        if status == "fail" and f == 0:
+            f += 1
+        elif p + f + s == 0:
+            if status == "run":
+                p = 1
+            elif status == "disabled" or "SKIP" in (skip_message(test) or ""):
+                s = 1
+            else:
+                f = 1
+        passed, failed, skipped = passed + p, failed + f, skipped + s
+    print(f"{passed} passed, {failed} failed" + (f", {skipped} skipped" if skipped else ""))
+    return 0 if failed == 0 and passed > 0 else 1
+
+
+def skip_message(test):
+    element = test.find("skipped")
+    return None if element is None else element.get("message")
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))

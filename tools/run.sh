@@ -1,0 +1,9 @@
+#!/usr/bin/env bash
+# ./poet ARGS...: builds the program if need be, then runs it in the caller's folder.
+set -euo pipefail
+root=$(cd "${BASH_SOURCE[0]%/*}/.." && pwd -P)
+# shellcheck source=tools/setup.sh
+source "$root/tools/setup.sh"
+
+program_is_current || set_up program
+exec "$program" "$@"

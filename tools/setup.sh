@@ -1,0 +1,129 @@
+# shellcheck shell=bash
+# Sourced by tools/run.sh (./poet) and ./test: everything between a fresh clone on Debian 12 and a finished build.
+# Takes `root` (the repository); gives `build_dir`, `program`, program_is_current and set_up. Speaks on stderr only;
+# details go to setup.log in the build folder.
+: "${root:?the repository}"
+
+packages=(
+  cmake ninja-build g++ pkg-config
+  libfmt-dev libcli11-dev nlohmann-json3-dev
+  coinor-libcbc-dev coinor-libclp-dev coinor-libcgl-dev coinor-libosi-dev coinor-libcoinutils-dev
+  zlib1g-dev # coinutils.pc links zlib, and no package above brings it
+  libgtest-dev libgmock-dev librapidcheck-dev python3
+)
+
+# What the program is made of; a change below one of these makes the next ./poet build again.
+program_sources=(CMakeLists.txt cmake src apps tools/setup.sh)
+
+build_dir=${POET_BUILD_DIR:-build}
+[[ $build_dir == /* ]] || build_dir=$root/$build_dir
+log=$build_dir/setup.log
+program=$build_dir/apps/cli/poet
+stamp=$build_dir/.program-built
+
+say() { printf 'poet: %s\n' "$*" >&2; }
+
+fail() {
+  say "$*"
+  exit 3
+}
+
+# program_is_current: whether the program was built from this very folder and nothing in it changed since.
+program_is_current() {
+  local built_root
+  [[ -x $program && -f $stamp ]] && read -r built_root <"$stamp" && [[ $built_root == "$root" ]] || return 1
+  [[ -z $(cd "$root" && find "${program_sources[@]}" -newer "$stamp" -print -quit 2>&1) ]]
+}
+
+# logged WHAT COMMAND...: runs COMMAND into the log; when it fails, shows the end of the log and stops.
+logged() {
+  local what=$1
+  shift
+  printf '\n== %s: %s\n' "$what" "$*" >>"$log"
+  if ! "$@" >>"$log" 2>&1 </dev/null 9>&-; then
+    tail -n 40 "$log" >&2
+    fail "$what failed; the whole log is $log"
+  fi
+}
+
+missing_packages() {
+  local installed package
+  installed=" $(dpkg-query -W -f='${Package}=${db:Status-Status} ' "${packages[@]}" 2>/dev/null)" || true
+  for package in "${packages[@]}"; do
+    [[ $installed == *" $package=installed "* ]] || printf '%s ' "$package"
+  done
+}
+
+install_packages() {
+  if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
+    say "not a Debian system, so nothing is installed for you; needed are the equivalents of: ${packages[*]}"
+    return
+  fi
+  local missing as_root=()
+  missing=$(missing_packages)
+  [[ -n $missing ]] || return 0
+  if ((EUID != 0)); then
+    # sudo may ask for a password only where somebody can answer.
+    if ! command -v sudo >/dev/null || ! { sudo -n true 2>/dev/null || { [[ -t 0 && -t 2 ]] && sudo -v; }; }; then
+      fail "packages are missing and this user may not install them; as root, run: apt-get install $missing"
+    fi
+    as_root=(sudo)
+  fi
+  say "installing packages: $missing"
+  local apt=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -y -o DPkg::Lock::Timeout=600)
+  # Old package lists may still serve, so a failed update is not the end; a failed installation is.
+  printf '\n== update\n' >>"$log"
+  "${apt[@]}" update >>"$log" 2>&1 </dev/null 9>&- || say "apt-get update failed; trying with the package lists at hand"
+  # shellcheck disable=SC2086  # one word per package
+  logged "installing packages" "${apt[@]}" install --no-install-recommends $missing
+}
+
+# As many compilers at once as there are cores, and 1 GiB of free memory for each.
+build_jobs() {
+  local jobs available_kib limit
+  jobs=$(nproc)
+  available_kib=$(awk '/^MemAvailable:/ {print $2}' /proc/meminfo)
+  limit=$(cat /sys/fs/cgroup/memory.max 2>/dev/null) || limit=max
+  if [[ $limit != max ]] && ((limit / 1024 < available_kib)); then
+    available_kib=$((limit / 1024))
+  fi
+  ((available_kib / 1048576 < jobs)) && jobs=$((available_kib / 1048576))
+  echo $((jobs > 0 ? jobs : 1))
+}
+
+# set_up program|everything: brings the program, or the tests as well, up to date. One process at a time per build
+# folder; the others wait and then find the work done.
+set_up() {
+  if ! mkdir -p "$build_dir" 2>/dev/null || [[ ! -w $build_dir ]]; then
+    fail "cannot write to $build_dir; set POET_BUILD_DIR to a folder that can be written"
+  fi
+  exec 9>"$build_dir/.lock"
+  if ! flock -n 9; then
+    say "waiting for another build in $build_dir"
+    flock 9
+  fi
+  if [[ $1 == everything ]] || ! program_is_current; then
+    : >"$log"
+    install_packages
+    # Dated before the build: a source changed meanwhile is newer.
+    printf '%s\n' "$root" >"$stamp.new"
+    build "$1"
+    mv "$stamp.new" "$stamp"
+  fi
+  exec 9>&-
+}
+
+build() {
+  local target=poet
+  [[ $1 == program ]] || target=all
+  # ccache, used when present, wants a home.
+  if [[ -z ${CCACHE_DIR:-} && ! -w ${HOME:-} ]]; then export CCACHE_DIR=$build_dir/ccache; fi
+  if [[ ! -f $build_dir/build.ninja || $root/tools/setup.sh -nt $build_dir/build.ninja ]]; then
+    say "configuring in $build_dir"
+    logged "configuring" cmake -S "$root" -B "$build_dir" -G Ninja -DCMAKE_BUILD_TYPE=Release \
+      -DPOET_BUILD_APPS=ON -DPOET_BUILD_TESTS=ON
+    touch "$build_dir/build.ninja"
+  fi
+  if [[ -f $build_dir/.ninja_log ]]; then say "building"; else say "building (the first time takes minutes)"; fi
+  logged "building" cmake --build "$build_dir" --target "$target" -j "$(build_jobs)"
+}
