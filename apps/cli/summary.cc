@@ -195,6 +195,7 @@ std::string recomputed(const Solved& solved) {
   std::stable_sort(repeated.begin(), repeated.end(),
                    [](const Repeated& a, const Repeated& b) { return a.energy > b.energy; });
   std::vector<std::string> names;
+  names.reserve(repeated.size());
   for (const Repeated& item : repeated) {
     names.push_back(fmt::format("{} ({}{})", instance.graph.ops[item.op].name,
                                 item.count > 1 ? times(item.count) + ", " : "",
@@ -214,6 +215,7 @@ std::string paged(const Solved& solved) {
   std::stable_sort(moved.begin(), moved.end(),
                    [](const Decision& a, const Decision& b) { return a.bytes > b.bytes; });
   std::vector<std::string> names;
+  names.reserve(moved.size());
   for (const Decision& decision : moved) {
     names.push_back(
         fmt::format("{} ({})", instance.graph.values[decision.value].name, format_bytes(decision.bytes)));

@@ -105,6 +105,7 @@ std::vector<std::string> ways_out(const Solved& solved) {
   std::stable_sort(ways.begin(), ways.end(),
                    [](const WayOut& a, const WayOut& b) { return a.change < b.change; });
   std::vector<std::string> texts;
+  texts.reserve(ways.size());
   for (WayOut& way : ways) texts.push_back(std::move(way.text));
   return texts;
 }

@@ -1,5 +1,6 @@
 // Bad input to the program: one clear line on stderr, exit 2, nothing on stdout, nothing written.
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -98,11 +99,12 @@ TEST(FixedGraphs, RefuseOptionsThatWouldChangeThem) {
   for (const std::string semantics : {"published", "staged"}) {
     for (const std::string option :
          {"--batch-size 2", "--optimizer adam", "--trainable fc*", "--persistent excluded"}) {
+      const std::string name = option.substr(0, option.find(' '));
       expect_bad_input(
-          "solve --semantics " + semantics + " " + kLinear + "--ram-budget 1MB " + option,
-          option.substr(0, option.find(' ')) + ": --semantics " + semantics +
-              " uses the published instances, whose graphs and costs are fixed (batch 1, parameters not "
-              "counted); leave this out or use --semantics device");
+          fmt::format("solve --semantics {} {} --ram-budget 1MB {}", semantics, kLinear, option),
+          fmt::format("{}: --semantics {} uses the published instances, whose graphs and costs are fixed "
+                      "(batch 1, parameters not counted); leave this out or use --semantics device",
+                      name, semantics));
     }
   }
   expect_bad_input_with("solve --semantics published --model linear --platform jetsontx2 --ram-budget 1MB",

@@ -25,7 +25,7 @@ MipOptions mip_options(const Search& search, const TightModel& tight, double tim
   options.keep_going = [&search, &tight, bounds_are_global](double objective, double bound) {
     const Problem& p = search.problem();
     const double joules = to_joules(p, tight, objective);
-    search.report(joules, bounds_are_global ? to_joules(p, tight, bound) : -kInfinity);
+    search.report(bounds_are_global ? to_joules(p, tight, bound) : -kInfinity);
     if (search.options().interrupted && search.options().interrupted()) return false;
     // Good enough against the global bound: no need to finish this tree.
     return joules == kInfinity ||
@@ -127,9 +127,11 @@ void prove(Search& search, const Columns& full, const Root& root, std::set<int>&
     if (bound < kInfinity) search.raise_bound(to_joules(p, tight, bound));
     if (mip.x.empty()) break;
     const Candidate candidate = complete(p, tight.vars.decisions(p, mip.x));
-    search.offer(candidate);
-    if (!candidate.within(p) && !add_overflowing_stages(p, candidate, exact_stages)) break;
-    if (candidate.within(p) && !cut_off) break;
+    const bool improved = search.offer(candidate);
+    const bool more_exact = add_overflowing_stages(p, candidate, exact_stages);
+    // Without either, the same model would give the same answer: the relaxed timeline, not the tree, is what
+    // keeps the gap open.
+    if (!(improved && cut_off) && !more_exact) break;
   }
 }
 

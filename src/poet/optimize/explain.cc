@@ -91,9 +91,9 @@ std::optional<double> find_least_deadline(const Search& search, double time_limi
   const auto learn = [&](const Candidate& c) {
     if (c.within(fastest) && (!least || c.seconds < *least)) least = c.seconds;
   };
-  if (const GreedyResult first = greedy(fastest, stop); first.within) {
-    timed.offer(*first.within);
-    learn(*first.within);
+  if (const auto first = greedy(fastest, stop)) {
+    timed.offer(*first);
+    learn(*first);
   }
   Columns columns = just_in_time_columns(fastest, 2, 1);
   if (timed.has_incumbent()) merge(columns, timed.incumbent().decisions);
@@ -133,18 +133,15 @@ bool explain_impossible(const Problem& p, Explanation& explanation) {
 void explain_no_answer(const Search& search, Outcome& outcome) {
   const Problem& p = search.problem();
   const bool interrupted = search.options().interrupted && search.options().interrupted();
-  const double time = std::clamp(0.25 * search.options().time_limit_seconds, 1.0, 30.0);
+  const double time = std::clamp(0.08 * search.options().time_limit_seconds, 1.0, 10.0);
   Explanation& why = outcome.explanation;
   LeastRam least;
   if (!interrupted) least = find_least_ram(search, time);
   if (least.known) why.least_ram = Bytes(*least.known + p.persistent);
-  if (p.budget >= 0 &&
-      static_cast<double>(p.budget) >= static_cast<double>(why.floor_ram->value() - p.persistent) &&
-      !interrupted)
+  const bool ram_may_do = why.floor_ram->value() - p.persistent <= p.budget;
+  if (ram_may_do && !interrupted) {
     if (const auto seconds = find_least_deadline(search, time)) why.least_deadline = Seconds(*seconds);
-  if (p.deadline < p.baseline_seconds)
-    why.least_deadline =
-        Seconds(std::max(p.baseline_seconds, why.least_deadline.value_or(Seconds{}).value()));
+  }
   if (!why.reason.empty()) return;  // shown by a combinatorial argument
   if (least.proven > static_cast<double>(p.budget) + 0.5) {
     outcome.status = Status::infeasible;

@@ -11,8 +11,8 @@ namespace {
 
 struct GapModel {
   Model model;
-  std::vector<Linear> resident;      // per op: bytes that stay across it, in budgets
-  std::vector<std::int64_t> always;  // per op: bytes of gaps that cannot be emptied
+  std::vector<Linear> resident;         // per op: bytes that stay across it, in budgets
+  std::vector<Term> paged, recomputed;  // per gap
   Linear recompute_seconds;
 };
 
@@ -23,73 +23,94 @@ double share_of_producer(const Problem& p, int v) {
   return static_cast<double>(p.bytes[static_cast<std::size_t>(v)]) / all;
 }
 
-// Columns and RAM entries for value v waiting from op `from` to op `to`.
-void add_gap(GapModel& g, const Problem& p, int v, int from, int to, Term stored, double scale) {
-  if (to - from < 2) return;  // no op runs in between
-  const auto i = static_cast<std::size_t>(v);
+// Columns and RAM entries of one gap.
+void add_gap(GapModel& g, const Problem& p, const Gap& gap, Term stored, double scale, double unit) {
+  g.paged.push_back(Term::fixed(0));
+  g.recomputed.push_back(Term::fixed(0));
+  if (gap.to >= p.ops || gap.to < gap.from + 2) return;  // no op runs in between
+  const auto i = static_cast<std::size_t>(gap.value);
   const auto producer = static_cast<std::size_t>(p.producer[i]);
-  const bool can_page = p.paging && to - 1 > from && to - 1 >= p.producer[i] + 2;
-  const bool can_recompute = p.recompute_until[producer] > std::max(from, p.producer[i]);
-  const double unit = static_cast<double>(std::max<std::int64_t>(p.budget, 1));
-  const double weight = static_cast<double>(p.bytes[i]) / unit;
+  const bool can_page = p.paging && gap.to - 1 >= p.producer[i] + 2;
+  const bool can_recompute = p.recompute_until[producer] > std::max(gap.from, p.producer[i]);
   Linear stays;
   stays.add(1, Term::fixed(1));
   if (can_page) {
-    const Term paged = Term::of(g.model.add_binary(scale * p.in_joules[i]));
-    stays.add(-1, paged);
-    g.model.at_most(Linear().add(1, paged).add(-1, stored), 0);
+    g.paged.back() = Term::of(g.model.add_binary(scale * p.in_joules[i]));
+    stays.add(-1, g.paged.back());
+    g.model.at_most(Linear().add(1, g.paged.back()).add(-1, stored), 0);
   }
   if (can_recompute) {
-    const double share = share_of_producer(p, v);
-    const Term again = Term::of(
-        g.model.add_binary(scale * share * (p.joules[producer] + p.idle_watts * p.seconds[producer])));
-    stays.add(-1, again);
-    g.recompute_seconds.add(share * p.seconds[producer], again);
+    const double share = share_of_producer(p, gap.value);
+    const double joules = p.joules[producer] + p.idle_watts * p.seconds[producer];
+    g.recomputed.back() = Term::of(g.model.add_binary(scale * share * joules));
+    stays.add(-1, g.recomputed.back());
+    g.recompute_seconds.add(share * p.seconds[producer], g.recomputed.back());
   }
   if (can_page && can_recompute) g.model.at_least(stays, 0);
-  for (int t = from + 1; t < to; ++t) g.resident[static_cast<std::size_t>(t)].add(stays, weight);
+  const double weight = static_cast<double>(p.bytes[i]) / unit;
+  for (int t = gap.from + 1; t < gap.to; ++t) g.resident[static_cast<std::size_t>(t)].add(stays, weight);
 }
 
-}  // namespace
-
-double gap_relaxation(Search& search) {
-  const Problem& p = search.problem();
-  const double scale = p.baseline_joules > 0 ? 1e4 / p.baseline_joules : 1.0;
+GapModel build(const Problem& p, const Gaps& gaps, double scale) {
   const double unit = static_cast<double>(std::max<std::int64_t>(p.budget, 1));
   GapModel g;
   g.resident.resize(static_cast<std::size_t>(p.ops));
-  for (int v = 0; v < p.values; ++v) {
+  std::vector<Term> stored(static_cast<std::size_t>(p.values), Term::fixed(0));
+  for (int v = 0; p.paging && v < p.values; ++v) {
     const auto i = static_cast<std::size_t>(v);
-    if (!p.active[i] || p.users[i].empty()) continue;
-    const Term stored = p.paging ? Term::of(g.model.add_binary(scale * p.out_joules[i])) : Term::fixed(0);
-    int from = p.producer[i];
-    for (int user : p.users[i]) {
-      add_gap(g, p, v, from, user, stored, scale);
-      from = user;
-    }
+    if (p.active[i] && !p.users[i].empty()) stored[i] = Term::of(g.model.add_binary(scale * p.out_joules[i]));
   }
+  for (const Gap& gap : gaps.all())
+    add_gap(g, p, gap, stored[static_cast<std::size_t>(gap.value)], scale, unit);
   for (int t = 0; t < p.ops; ++t)
     g.model.at_most(g.resident[static_cast<std::size_t>(t)],
                     static_cast<double>(p.budget - working_set(p, t)) / unit);
   if (!std::isinf(p.deadline) && p.baseline_seconds > 0)
     g.model.at_most(Linear().add(g.recompute_seconds, 1 / p.baseline_seconds),
                     p.deadline / p.baseline_seconds - 1);
+  return g;
+}
+
+std::vector<Mode> modes_of(const GapModel& g, const Gaps& gaps, const std::vector<double>& x) {
+  std::vector<Mode> modes = gaps.keep_all();
+  const auto taken = [&](Term term) {
+    return term.is_column() && x[static_cast<std::size_t>(term.column)] > 0.5;
+  };
+  for (std::size_t k = 0; k < modes.size(); ++k) {
+    const Gap& gap = gaps.all()[k];
+    if (taken(g.paged[k]) && gaps.possible(gap, Mode::page)) modes[k] = Mode::page;
+    if (taken(g.recomputed[k]) && gaps.possible(gap, Mode::recompute)) modes[k] = Mode::recompute;
+  }
+  return modes;
+}
+
+}  // namespace
+
+GapRelaxation gap_relaxation(Search& search) {
+  const Problem& p = search.problem();
+  const double scale = p.baseline_joules > 0 ? 1e4 / p.baseline_joules : 1.0;
+  const Gaps gaps(p);
+  const GapModel g = build(p, gaps, scale);
 
   MipOptions options;
   options.time_limit_seconds = std::min(0.1 * search.options().time_limit_seconds, search.remaining());
-  options.relative_gap = 1e-4;
+  options.relative_gap = std::min(1e-4, 0.1 * search.options().gap);
   options.keep_going = [&search](double, double) {
     return !(search.options().interrupted && search.options().interrupted());
   };
   const MipResult mip = solve_mip(g.model, options);
   search.nodes += mip.nodes;
   search.used_solver = true;
-  double bound = mip.bound;
+  double objective = mip.bound;
   if (mip.bound == -kInfinity) {
     const LpResult lp = solve_lp(g.model, search.remaining());
-    if (lp.status == LpResult::Status::optimal) bound = lp.objective - 1e-7 * std::abs(lp.objective);
+    if (lp.status == LpResult::Status::optimal) objective = lp.objective;
   }
-  return p.baseline_joules + std::max(0.0, bound) / scale;
+  objective -= 1e-7 * std::abs(objective);  // solvers' tolerances
+  GapRelaxation result;
+  result.bound = p.baseline_joules + std::max(0.0, objective) / scale;
+  if (!mip.x.empty()) result.modes = modes_of(g, gaps, mip.x);
+  return result;
 }
 
 }  // namespace poet

@@ -1,12 +1,19 @@
 #pragma once
 
-// A bound for graphs whose full model is too large: what must leave RAM, priced at its cheapest return.
+// A bound in a fraction of a second, and a hint where the optimum is: what must leave RAM, priced at its
+// cheapest return.
 
+#include "poet/optimize/gaps.h"
 #include "poet/optimize/search.h"
 
 namespace poet {
 
-/// Joules that no schedule undercuts.
+struct GapRelaxation {
+  double bound = 0;         // joules that no schedule undercuts
+  std::vector<Mode> modes;  // its best choice per gap (Gaps::all()); empty when none was found. Not yet a
+                            // schedule that fits
+};
+
 ///
 /// Between two consecutive first uses (or production and first use) a value either stays in RAM, or returns
 /// at least once: by a page-in (and one page-out per value) or by recomputing its producer. While op t runs,
@@ -14,6 +21,6 @@ namespace poet {
 /// cost alone (shared among its results by their bytes), operands as if at hand: hence a relaxation, of one
 /// or two columns per gap instead of one per stage and value. Solved as a MIP for at most a tenth of the time
 /// limit; its proven bound is returned. O(gaps + sum of live values over ops) entries.
-[[nodiscard]] double gap_relaxation(Search& search);
+[[nodiscard]] GapRelaxation gap_relaxation(Search& search);
 
 }  // namespace poet

@@ -6,35 +6,14 @@
 namespace poet {
 namespace {
 
-enum class Mode : char { keep, page, recompute };
-
-// A value's wait from one first use (or its production) to the next.
-struct Gap {
-  int value;
-  int from;  // op that last used or made it
-  int to;    // op that reads it next; ops count when open: after the last first use, needed only for
-             // recomputing others
-  Mode mode;
-};
-
 enum class Policy { both, page_only, recompute_only };
 
 class Greedy {
  public:
-  Greedy(const Problem& problem, Policy policy) : p_(problem), policy_(policy) {
-    gaps_of_.resize(static_cast<std::size_t>(p_.values));
-    for (int v = 0; v < p_.values; ++v) {
-      if (!p_.active[static_cast<std::size_t>(v)]) continue;
-      int from = p_.producer[static_cast<std::size_t>(v)];
-      for (int user : p_.users[static_cast<std::size_t>(v)]) {
-        add_gap({v, from, user, Mode::keep});
-        from = user;
-      }
-      add_gap({v, from, p_.ops, can_recompute(v, p_.ops - 1) ? Mode::recompute : Mode::keep});
-    }
-  }
+  Greedy(const Problem& problem, const Gaps& gaps, Policy policy, std::vector<Mode> modes)
+      : p_(problem), gaps_(gaps), policy_(policy), modes_(std::move(modes)) {}
 
-  Candidate evaluate() const { return complete(p_, decisions()); }
+  [[nodiscard]] Candidate evaluate() const { return complete(p_, gaps_.decisions(modes_)); }
 
   // Empties gaps at the worst stage until `budget` holds or nothing is left to try; reports every candidate
   // on the way.
@@ -56,97 +35,46 @@ class Greedy {
     }
   }
 
-  // Tries to keep again what was emptied, most expensive first.
+  // Tries to bridge each emptied gap more cheaply, most expensive first.
   Candidate polish(Candidate best, const std::function<bool()>& stop) {
     std::vector<std::pair<double, std::size_t>> order;
-    for (std::size_t g = 0; g < gaps_.size(); ++g)
-      if (gaps_[g].mode != Mode::keep && gaps_[g].to < p_.ops)
-        order.emplace_back(-cost(gaps_[g], gaps_[g].mode), g);
+    for (std::size_t g = 0; g < modes_.size(); ++g)
+      if (modes_[g] != Mode::keep && gap(g).to < p_.ops) order.emplace_back(-cost(gap(g), modes_[g]), g);
     std::sort(order.begin(), order.end());
-    for (const auto& [negative_cost, g] : order) {
-      const Mode before = gaps_[g].mode;
-      bool better = false;
+    for (const auto& [negative_cost, g] : order)
       for (Mode mode : {Mode::keep, Mode::page, Mode::recompute}) {
         if (stop()) return best;
-        if (mode == before || !possible(gaps_[g], mode)) continue;
-        const Mode previous = gaps_[g].mode;
-        gaps_[g].mode = mode;
+        const Mode before = modes_[g];
+        if (mode == before || !allowed(gap(g), mode)) continue;
+        modes_[g] = mode;
         Candidate candidate = evaluate();
         if (candidate.within(p_) && candidate.joules < best.joules) {
           best = std::move(candidate);
-          better = true;
+          if (mode == Mode::keep) break;
         } else {
-          gaps_[g].mode = previous;
+          modes_[g] = before;
         }
-        if (better && mode == Mode::keep) break;
       }
-    }
     return best;
   }
 
  private:
-  void add_gap(Gap gap) {
-    gaps_of_[static_cast<std::size_t>(gap.value)].push_back(gaps_.size());
-    gaps_.push_back(gap);
-  }
+  [[nodiscard]] const Gap& gap(std::size_t g) const { return gaps_.all()[g]; }
 
-  [[nodiscard]] bool can_recompute(int v, int stage) const {
-    const int op = p_.producer[static_cast<std::size_t>(v)];
-    return stage > op && stage <= p_.recompute_until[static_cast<std::size_t>(op)];
-  }
-
-  [[nodiscard]] bool possible(const Gap& gap, Mode mode) const {
-    if (mode == Mode::keep) return true;
-    if (gap.to >= p_.ops) return false;
-    if (mode == Mode::recompute)
-      return policy_ != Policy::page_only && gap.to > gap.from + 1 && can_recompute(gap.value, gap.to);
-    // Leaves after the stage in which it was made, returns in the stage before its use.
-    return p_.paging && policy_ != Policy::recompute_only && gap.to - 1 > gap.from &&
-           gap.to - 1 >= p_.producer[static_cast<std::size_t>(gap.value)] + 2;
+  [[nodiscard]] bool allowed(const Gap& gap, Mode mode) const {
+    if (mode == Mode::page && policy_ == Policy::recompute_only) return false;
+    if (mode == Mode::recompute && policy_ == Policy::page_only) return false;
+    return gaps_.possible(gap, mode);
   }
 
   [[nodiscard]] double cost(const Gap& gap, Mode mode) const {
     const auto v = static_cast<std::size_t>(gap.value);
-    if (mode == Mode::recompute) return p_.joules[static_cast<std::size_t>(p_.producer[v])];
     if (mode == Mode::keep) return 0;
-    const bool stored = std::any_of(gaps_of_[v].begin(), gaps_of_[v].end(),
-                                    [&](std::size_t g) { return gaps_[g].mode == Mode::page; });
+    if (mode == Mode::recompute) return p_.joules[static_cast<std::size_t>(p_.producer[v])];
+    const auto& own = gaps_.of(gap.value);
+    const bool stored =
+        std::any_of(own.begin(), own.end(), [&](std::size_t g) { return modes_[g] == Mode::page; });
     return p_.in_joules[v] + (stored ? 0 : p_.out_joules[v]);
-  }
-
-  [[nodiscard]] Mode mode_at(int v, int stage) const {
-    for (std::size_t g : gaps_of_[static_cast<std::size_t>(v)])
-      if (gaps_[g].from < stage && stage <= gaps_[g].to) return gaps_[g].mode;
-    return Mode::keep;
-  }
-
-  void restore(Decisions& d, int v, int stage, Mode mode) const {
-    if (mode == Mode::page) {
-      d.page_in[static_cast<std::size_t>(stage - 1)].push_back(v);
-    } else if (mode == Mode::recompute) {
-      const int op = p_.producer[static_cast<std::size_t>(v)];
-      auto& set = d.recompute[static_cast<std::size_t>(stage)];
-      if (std::find(set.begin(), set.end(), op) != set.end()) return;
-      set.push_back(op);
-      for (int u : p_.reads[static_cast<std::size_t>(op)]) {
-        Mode how = mode_at(u, stage);
-        if (how == Mode::page && stage - 1 < p_.producer[static_cast<std::size_t>(u)] + 2) how = Mode::keep;
-        if (how == Mode::recompute && !can_recompute(u, stage)) how = Mode::keep;
-        restore(d, u, stage, how);
-      }
-    }
-  }
-
-  [[nodiscard]] Decisions decisions() const {
-    Decisions d = no_decisions(p_);
-    for (const Gap& gap : gaps_)
-      if (gap.to < p_.ops) restore(d, gap.value, gap.to, gap.mode);
-    for (auto* sets : {&d.recompute, &d.page_in})
-      for (auto& set : *sets) {
-        std::sort(set.begin(), set.end());
-        set.erase(std::unique(set.begin(), set.end()), set.end());
-      }
-    return d;
   }
 
   // Empties gaps across stage t, cheapest per byte of overflow first, until t should fit. False when none can
@@ -162,20 +90,16 @@ class Greedy {
       overflow[s + 1] = overflow[s] + (now.stage_peak[s] > budget ? 1.0 : 0.0);
     const auto& retained = now.retain[static_cast<std::size_t>(t)];
     std::vector<Move> moves;
-    for (std::size_t g = 0; g < gaps_.size(); ++g) {
-      const Gap& gap = gaps_[g];
-      if (gap.from >= t || gap.to <= t) continue;
-      if (gap.to >= p_.ops) {  // kept for others' recomputation only
-        continue;
-      }
-      if (gap.mode != Mode::keep || !std::binary_search(retained.begin(), retained.end(), gap.value))
-        continue;
-      const double bytes = static_cast<double>(p_.bytes[static_cast<std::size_t>(gap.value)]);
+    for (std::size_t g = 0; g < modes_.size(); ++g) {
+      const auto& [value, from, to] = gap(g);
+      if (from >= t || to <= t || to >= p_.ops) continue;
+      if (modes_[g] != Mode::keep || !std::binary_search(retained.begin(), retained.end(), value)) continue;
+      const double bytes = static_cast<double>(p_.bytes[static_cast<std::size_t>(value)]);
       const double stages =
-          overflow[static_cast<std::size_t>(gap.to)] - overflow[static_cast<std::size_t>(gap.from) + 1];
+          overflow[static_cast<std::size_t>(to)] - overflow[static_cast<std::size_t>(from) + 1];
       for (Mode mode : {Mode::recompute, Mode::page})
-        if (possible(gap, mode))
-          moves.push_back({cost(gap, mode) / (bytes * std::max(1.0, stages)), g, mode});
+        if (allowed(gap(g), mode))
+          moves.push_back({cost(gap(g), mode) / (bytes * std::max(1.0, stages)), g, mode});
     }
     std::sort(moves.begin(), moves.end(), [](const Move& a, const Move& b) {
       return a.price != b.price ? a.price < b.price : a.gap < b.gap;
@@ -184,9 +108,9 @@ class Greedy {
     bool moved = false;
     for (const Move& move : moves) {
       if (excess <= 0) break;
-      if (gaps_[move.gap].mode != Mode::keep) continue;
-      gaps_[move.gap].mode = move.mode;
-      excess -= p_.bytes[static_cast<std::size_t>(gaps_[move.gap].value)];
+      if (modes_[move.gap] != Mode::keep) continue;
+      modes_[move.gap] = move.mode;
+      excess -= p_.bytes[static_cast<std::size_t>(gap(move.gap).value)];
       moved = true;
     }
     return moved || swap_recomputation_for_paging(now, t);
@@ -197,57 +121,65 @@ class Greedy {
     bool moved = false;
     for (int op : now.decisions.recompute[static_cast<std::size_t>(t)])
       for (int v : p_.writes[static_cast<std::size_t>(op)])
-        for (std::size_t g : gaps_of_[static_cast<std::size_t>(v)]) {
-          Gap& gap = gaps_[g];
-          if (gap.from >= t || gap.to < t || gap.mode != Mode::recompute) continue;
-          if (possible(gap, Mode::page)) {
-            gap.mode = Mode::page;
-            moved = true;
-          }
+        for (std::size_t g : gaps_.of(v)) {
+          if (gap(g).from >= t || gap(g).to < t || modes_[g] != Mode::recompute) continue;
+          if (!allowed(gap(g), Mode::page)) continue;
+          modes_[g] = Mode::page;
+          moved = true;
         }
     return moved;
   }
 
   const Problem& p_;
+  const Gaps& gaps_;
   Policy policy_;
-  std::vector<Gap> gaps_;
-  std::vector<std::vector<std::size_t>> gaps_of_;
+  std::vector<Mode> modes_;
 };
 
 constexpr Policy kPolicies[] = {Policy::both, Policy::page_only, Policy::recompute_only};
 
+std::optional<Candidate> shrink_and_polish(const Problem& problem, Greedy& search,
+                                           const std::function<bool()>& stop) {
+  std::optional<Candidate> found;
+  search.shrink(problem.budget, stop, [&](const Candidate& c) {
+    if (c.within(problem) && (!found || c.joules < found->joules)) found = c;
+  });
+  if (found) found = search.polish(*found, stop);
+  return found;
+}
+
 }  // namespace
 
-GreedyResult greedy(const Problem& problem, const std::function<bool()>& stop) {
-  GreedyResult result;
-  bool any = false;
+std::optional<Candidate> greedy(const Problem& problem, const std::function<bool()>& stop) {
+  const Gaps gaps(problem);
+  std::optional<Candidate> best;
   for (Policy policy : kPolicies) {
-    if (policy == Policy::page_only && !problem.paging) continue;
-    Greedy search(problem, policy);
-    std::optional<Candidate> found;
-    search.shrink(problem.budget, stop, [&](const Candidate& c) {
-      if (!any || c.peak < result.leanest.peak) result.leanest = c;
-      any = true;
-      if (c.within(problem) && (!found || c.joules < found->joules)) found = c;
-    });
-    if (found) found = search.polish(*found, stop);
-    if (found && (!result.within || found->joules < result.within->joules)) result.within = found;
     if (stop()) break;
+    if (policy == Policy::page_only && !problem.paging) continue;
+    Greedy search(problem, gaps, policy, gaps.keep_all());
+    const std::optional<Candidate> found = shrink_and_polish(problem, search, stop);
+    if (found && (!best || found->joules < best->joules)) best = found;
   }
-  return result;
+  return best;
+}
+
+std::optional<Candidate> greedy_from(const Problem& problem, std::vector<Mode> modes,
+                                     const std::function<bool()>& stop) {
+  const Gaps gaps(problem);
+  Greedy search(problem, gaps, Policy::both, std::move(modes));
+  return shrink_and_polish(problem, search, stop);
 }
 
 Candidate lean_schedule(const Problem& problem, const std::function<bool()>& stop) {
-  Candidate leanest;
-  bool any = false;
+  const Gaps gaps(problem);
+  Candidate leanest = complete(problem, no_decisions(problem));
   for (Policy policy : kPolicies) {
-    if (policy == Policy::page_only && !problem.paging) continue;
-    Greedy search(problem, policy);
-    search.shrink(0, stop, [&](const Candidate& c) {
-      if (!any || c.peak < leanest.peak) leanest = c;
-      any = true;
-    });
     if (stop()) break;
+    if (policy == Policy::page_only && !problem.paging) continue;
+    Greedy search(problem, gaps, policy, gaps.keep_all());
+    search.shrink(0, stop, [&](const Candidate& c) {
+      if (c.peak < leanest.peak) leanest = c;
+    });
   }
   return leanest;
 }

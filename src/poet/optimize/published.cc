@@ -161,8 +161,8 @@ void solve_published(Search& search) {
   options.time_limit_seconds = search.remaining();
   options.relative_gap = 0.5 * search.options().gap;
   options.threads = search.options().threads;
-  options.keep_going = [&](double objective, double bound) {
-    search.report(p.baseline_joules + objective / scale, p.baseline_joules + bound / scale);
+  options.keep_going = [&](double, double bound) {
+    search.report(p.baseline_joules + bound / scale);
     return !(search.options().interrupted && search.options().interrupted());
   };
   const MipResult mip = solve_mip(published.model, options);

@@ -20,14 +20,14 @@ bool Search::offer(const Candidate& proposed) {
   if (incumbent_ && candidate.joules >= incumbent_->joules) return false;
   if (!incumbent_) seconds_to_incumbent = elapsed();
   incumbent_ = candidate;
-  report(incumbent_->joules, bound_);
+  report(bound_);
   return true;
 }
 
 void Search::raise_bound(double joules) {
   if (joules <= bound_) return;
   bound_ = joules;
-  report(incumbent_ ? incumbent_->joules : kInfinity, bound_);
+  report(bound_);
 }
 
 double Search::gap() const {
@@ -47,17 +47,19 @@ bool Search::must_stop() const {
 
 void Search::enter(const std::string& phase) {
   phase_ = phase;
-  report(incumbent_ ? incumbent_->joules : kInfinity, bound_);
+  report(bound_);
 }
 
-void Search::report(double incumbent_joules, double bound_joules) const {
+void Search::report(double bound_joules) const {
   if (!options_.on_progress) return;
   Progress progress;
   progress.phase = phase_;
-  double best = incumbent_ ? std::min(incumbent_->joules, incumbent_joules) : incumbent_joules;
-  if (best < kInfinity) progress.incumbent_joules = best;
   const double bound = std::max(bound_, bound_joules);
-  if (bound > -kInfinity) progress.bound_joules = std::min(bound, best);
+  progress.bound_joules = bound;
+  if (incumbent_) {
+    progress.incumbent_joules = incumbent_->joules;
+    progress.bound_joules = std::min(bound, incumbent_->joules);
+  }
   progress.elapsed_seconds = elapsed();
   options_.on_progress(progress);
 }

@@ -40,8 +40,8 @@ class Search {
   [[nodiscard]] bool done() const { return proven() || must_stop(); }
 
   void enter(const std::string& phase);
-  /// Tells the observer; better values of a search in progress may be given.
-  void report(double incumbent_joules, double bound_joules) const;
+  /// Tells the observer; the bound of a tree in progress may be given.
+  void report(double bound_joules) const;
 
   double seconds_to_incumbent = 0;
   long nodes = 0;

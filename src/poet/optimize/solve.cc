@@ -1,5 +1,7 @@
 #include "poet/optimize/solve.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -16,47 +18,33 @@ namespace poet {
 namespace {
 
 // Beyond this many columns the full model's root relaxation takes minutes and gigabytes.
-constexpr long kMostFullColumns = 700'000;
+constexpr long kMostFullColumns = 250'000;
 
-// Wider and wider sets of decisions around the uses of values, each started from the best schedule so far.
-void search_around_uses(Search& search, const Decisions& support, std::set<int>& exact_stages) {
-  constexpr int kWidths[] = {0, 1, 3};
-  for (int width : kWidths) {
-    if (search.done()) return;
-    Columns columns = just_in_time_columns(search.problem(), 1 + width, width);
-    if (search.problem().transfers_take_time()) {  // hiding a transfer may take an early start
-      constexpr int kEarly = 4;
-      const Columns early = just_in_time_columns(search.problem(), 0, width + kEarly);
-      merge(columns, early.allowed);
-    }
-    merge(columns, support);
-    if (search.has_incumbent()) merge(columns, search.incumbent().decisions);
-    search.enter(width == 0 ? "search" : "wider search");
-    search_restricted(search, columns, exact_stages, 0.2 * search.options().time_limit_seconds);
+// Decisions near the uses of values, from the best schedule so far. `support` adds what a relaxation points
+// to.
+void search_around_uses(Search& search, int width, const Decisions& support, std::set<int>& exact_stages) {
+  if (search.done()) return;
+  Columns columns = just_in_time_columns(search.problem(), 1 + width, width);
+  if (search.problem().transfers_take_time()) {  // hiding a transfer may take an early start
+    constexpr int kEarly = 4;
+    merge(columns, just_in_time_columns(search.problem(), 0, width + kEarly).allowed);
   }
+  merge(columns, support);
+  if (search.has_incumbent()) merge(columns, search.incumbent().decisions);
+  search.enter(fmt::format("search, width {}", width));
+  search_restricted(search, columns, exact_stages, 0.2 * search.options().time_limit_seconds);
 }
 
 // The MIP with every decision: its relaxation bounds, guides the search, and is finally closed.
 // False when it shows that no schedule exists.
-bool solve_full_model(Search& search, const Columns& full) {
-  search.enter("bound");
+bool solve_full_model(Search& search, const Columns& full, std::set<int>& exact_stages) {
+  search.enter("root relaxation");
   const Root root = solve_root(search, full);
   if (root.lp.status == LpResult::Status::infeasible && !search.has_incumbent()) return false;
-  std::set<int> exact_stages;
-  if (root.lp.status == LpResult::Status::optimal) search_around_uses(search, root.support, exact_stages);
-  if (search.done()) return true;
+  for (int width : {0, 1, 3}) search_around_uses(search, width, root.support, exact_stages);
   search.enter("proof");
-  prove(search, full, root, exact_stages);
+  if (!search.done()) prove(search, full, root, exact_stages);
   return true;
-}
-
-// Too large for the full model: a bound from what must leave RAM in any case, and schedules from decisions
-// near uses.
-void solve_large(Search& search) {
-  search.enter("bound");
-  search.raise_bound(gap_relaxation(search));
-  std::set<int> exact_stages;
-  search_around_uses(search, no_decisions(search.problem()), exact_stages);
 }
 
 void run(Search& search, Outcome& outcome) {
@@ -70,15 +58,24 @@ void run(Search& search, Outcome& outcome) {
     return;
   }
   search.enter("greedy");
-  if (const GreedyResult first = greedy(p, [&] { return search.must_stop(); }); first.within)
-    search.offer(*first.within);
+  const auto stop = [&] { return search.must_stop(); };
+  if (const auto first = greedy(p, stop)) search.offer(*first);
   if (search.done()) return;
+  search.enter("gap relaxation");
+  const GapRelaxation relaxed = gap_relaxation(search);
+  search.raise_bound(relaxed.bound);
+  if (!relaxed.modes.empty())
+    if (const auto guided = greedy_from(p, relaxed.modes, stop)) search.offer(*guided);
+  std::set<int> exact_stages;
+  search_around_uses(search, 0, no_decisions(p), exact_stages);
+  if (search.done()) return;
+
   Columns full = full_columns(p);
   if (p.transfers_take_ram() && estimated_columns(p, full) > kMostFullColumns / 4)
     full.page_out_anytime = true;
   if (estimated_columns(p, full) > kMostFullColumns) {
-    solve_large(search);
-  } else if (!solve_full_model(search, full)) {
+    for (int width : {1, 3}) search_around_uses(search, width, no_decisions(p), exact_stages);
+  } else if (!solve_full_model(search, full, exact_stages)) {
     outcome.status = Status::infeasible;
   }
 }

@@ -42,6 +42,8 @@ class Listener : public CbcEventHandler {
   CbcAction event(CbcEvent) override {
     if (!options_->keep_going) return noAction;
     const CbcModel* model = getModel();
+    if (model->parentModel() != nullptr)
+      return noAction;  // a heuristic's own tree: its bound is not the model's
     const double objective = model->getObjValue();
     const double bound = model->getBestPossibleObjValue();
     return options_->keep_going(std::abs(objective) > 1e40 ? kInfinity : objective + constant_,
@@ -135,7 +137,9 @@ MipResult solve_mip(const Model& model, const MipOptions& options) {
   if (options.cutoff < kInfinity)
     words.insert(words.end(), {"-cutoff", std::to_string(options.cutoff - model.cost_constant)});
   if (options.threads > 1) words.insert(words.end(), {"-threads", std::to_string(options.threads)});
-  words.insert(words.end(), {"-solve", "-quit"});
+  // Without integer preprocessing: on these models it saves nothing, and Cbc 2.10.8 crashes in
+  // CglPreProcess::postProcess when the time limit strikes early.
+  words.insert(words.end(), {"-preprocess", "off", "-solve", "-quit"});
   std::vector<const char*> arguments;
   for (const std::string& word : words) arguments.push_back(word.c_str());
   const auto no_callback = [](CbcModel*, int) { return 0; };

@@ -41,7 +41,7 @@ struct MipOptions {
 /// The linear relaxation. Deterministic.
 [[nodiscard]] LpResult solve_lp(const Model& model, double time_limit_seconds);
 
-/// Cbc with its preprocessing, cuts and heuristics. Deterministic unless the time limit strikes. Never
+/// Cbc with its cuts and heuristics. Deterministic unless the time limit strikes. Never
 /// reports a time-limited incumbent as optimal, nor a time-out as infeasible.
 [[nodiscard]] MipResult solve_mip(const Model& model, const MipOptions& options);
 
