@@ -14,11 +14,14 @@ double to_objective(const Problem& p, const TightModel& tight, double joules) {
   return (joules - p.baseline_joules) * tight.scale;
 }
 
+// Cbc looks at the clock between steps that take seconds on large models.
+constexpr double kShareOfTime = 0.9;
+
 // Stops when the search has found what was asked for, is out of time, or the user has had enough.
 MipOptions mip_options(const Search& search, const TightModel& tight, double time_limit_seconds,
                        bool bounds_are_global) {
   MipOptions options;
-  options.time_limit_seconds = std::min(time_limit_seconds, search.remaining());
+  options.time_limit_seconds = std::min(time_limit_seconds, kShareOfTime * search.remaining());
   options.relative_gap = std::min(0.5 * search.options().gap, 0.005);
   options.threads = search.options().threads;
   if (search.has_incumbent()) options.start = tight.vars.start(search.problem(), search.incumbent());
@@ -26,7 +29,7 @@ MipOptions mip_options(const Search& search, const TightModel& tight, double tim
     const Problem& p = search.problem();
     const double joules = to_joules(p, tight, objective);
     search.report(bounds_are_global ? to_joules(p, tight, bound) : -kInfinity);
-    if (search.options().interrupted && search.options().interrupted()) return false;
+    if (search.must_stop()) return false;
     // Good enough against the global bound: no need to finish this tree.
     return joules == kInfinity ||
            !(joules - search.bound() <= 0.5 * search.options().gap * (joules - p.baseline_joules));

@@ -22,7 +22,7 @@ LeastRam find_least_ram(const Search& search, double time_limit_seconds) {
   const double start = search.elapsed();
   const auto left = [&] { return time_limit_seconds - (search.elapsed() - start); };
   const auto stop = [&] {
-    return left() <= 0 || (search.options().interrupted && search.options().interrupted());
+    return left() <= 0 || search.interrupted();
   };
   LeastRam least;
   for (int t = 0; t < p.ops; ++t)
@@ -132,7 +132,7 @@ bool explain_impossible(const Problem& p, Explanation& explanation) {
 
 void explain_no_answer(const Search& search, Outcome& outcome) {
   const Problem& p = search.problem();
-  const bool interrupted = search.options().interrupted && search.options().interrupted();
+  const bool interrupted = search.interrupted();
   const double time = std::clamp(0.08 * search.options().time_limit_seconds, 1.0, 10.0);
   Explanation& why = outcome.explanation;
   LeastRam least;

@@ -96,7 +96,7 @@ GapRelaxation gap_relaxation(Search& search) {
   options.time_limit_seconds = std::min(0.1 * search.options().time_limit_seconds, search.remaining());
   options.relative_gap = std::min(1e-4, 0.1 * search.options().gap);
   options.keep_going = [&search](double, double) {
-    return !(search.options().interrupted && search.options().interrupted());
+    return !search.interrupted();
   };
   const MipResult mip = solve_mip(g.model, options);
   search.nodes += mip.nodes;

@@ -163,7 +163,7 @@ void solve_published(Search& search) {
   options.threads = search.options().threads;
   options.keep_going = [&](double, double bound) {
     search.report(p.baseline_joules + bound / scale);
-    return !(search.options().interrupted && search.options().interrupted());
+    return !search.interrupted();
   };
   const MipResult mip = solve_mip(published.model, options);
   search.used_solver = true;

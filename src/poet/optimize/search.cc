@@ -41,9 +41,9 @@ double Search::elapsed() const {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
 }
 
-bool Search::must_stop() const {
-  return remaining() <= 0 || (options_.interrupted && options_.interrupted());
-}
+bool Search::interrupted() const { return options_.interrupted && options_.interrupted(); }
+
+bool Search::must_stop() const { return remaining() <= 0 || interrupted(); }
 
 void Search::enter(const std::string& phase) {
   phase_ = phase;

@@ -35,6 +35,8 @@ class Search {
 
   [[nodiscard]] double elapsed() const;
   [[nodiscard]] double remaining() const { return options_.time_limit_seconds - elapsed(); }
+  /// The user has had enough.
+  [[nodiscard]] bool interrupted() const;
   /// Time is up or the user has interrupted.
   [[nodiscard]] bool must_stop() const;
   [[nodiscard]] bool done() const { return proven() || must_stop(); }

@@ -11,6 +11,7 @@
 #include "poet/optimize/explain.h"
 #include "poet/optimize/gap_relaxation.h"
 #include "poet/optimize/greedy.h"
+#include "poet/optimize/neighbourhoods.h"
 #include "poet/optimize/published.h"
 #include "poet/optimize/search.h"
 
@@ -19,6 +20,10 @@ namespace {
 
 // Beyond this many columns the full model's root relaxation takes minutes and gigabytes.
 constexpr long kMostFullColumns = 250'000;
+
+// Of the time limit; the rest is for the root relaxation and the proof.
+constexpr double kShareOfEachWidth = 0.1;
+constexpr double kShareOfNeighbourhoods = 0.25;
 
 // Decisions near the uses of values, from the best schedule so far. `support` adds what a relaxation points
 // to.
@@ -32,7 +37,8 @@ void search_around_uses(Search& search, int width, const Decisions& support, std
   merge(columns, support);
   if (search.has_incumbent()) merge(columns, search.incumbent().decisions);
   search.enter(fmt::format("search, width {}", width));
-  search_restricted(search, columns, exact_stages, 0.2 * search.options().time_limit_seconds);
+  search_restricted(search, columns, exact_stages,
+                    kShareOfEachWidth * search.options().time_limit_seconds);
 }
 
 // The MIP with every decision: its relaxation bounds, guides the search, and is finally closed.
@@ -41,7 +47,11 @@ bool solve_full_model(Search& search, const Columns& full, std::set<int>& exact_
   search.enter("root relaxation");
   const Root root = solve_root(search, full);
   if (root.lp.status == LpResult::Status::infeasible && !search.has_incumbent()) return false;
-  for (int width : {0, 1, 3}) search_around_uses(search, width, root.support, exact_stages);
+  for (int width : {0, 1}) search_around_uses(search, width, root.support, exact_stages);
+  if (!search.done()) {
+    search.enter("neighbourhoods");
+    search_neighbourhoods(search, 2, exact_stages, kShareOfNeighbourhoods * search.options().time_limit_seconds);
+  }
   search.enter("proof");
   if (!search.done()) prove(search, full, root, exact_stages);
   return true;
@@ -74,7 +84,11 @@ void run(Search& search, Outcome& outcome) {
   if (p.transfers_take_ram() && estimated_columns(p, full) > kMostFullColumns / 4)
     full.page_out_anytime = true;
   if (estimated_columns(p, full) > kMostFullColumns) {
-    for (int width : {1, 3}) search_around_uses(search, width, no_decisions(p), exact_stages);
+    search_around_uses(search, 1, no_decisions(p), exact_stages);
+    if (!search.done()) {
+      search.enter("neighbourhoods");
+      search_neighbourhoods(search, 2, exact_stages, search.remaining());
+    }
   } else if (!solve_full_model(search, full, exact_stages)) {
     outcome.status = Status::infeasible;
   }

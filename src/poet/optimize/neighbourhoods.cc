@@ -1,0 +1,69 @@
+#include "poet/optimize/neighbourhoods.h"
+
+#include <algorithm>
+#include <random>
+
+namespace poet {
+namespace {
+
+constexpr int kParts = 3;           // a neighbourhood frees about this share of the decisions
+constexpr double kShareOfTime = 0.15;
+
+using Sets = std::vector<std::vector<int>>;
+
+// The decisions of every stage in [first, last].
+Decisions within_window(const Problem& p, const Decisions& all, int first, int last) {
+  Decisions some = no_decisions(p);
+  for (int t = std::max(0, first); t <= std::min(p.ops - 1, last); ++t) {
+    const auto stage = static_cast<std::size_t>(t);
+    some.recompute[stage] = all.recompute[stage];
+    some.page_in[stage] = all.page_in[stage];
+    some.page_out[stage] = all.page_out[stage];
+  }
+  return some;
+}
+
+// The decisions about a random share of the ops and of the values that they make.
+Decisions about_sample(const Problem& p, const Decisions& all, std::mt19937& random) {
+  std::vector<char> chosen_op(static_cast<std::size_t>(p.ops), 0);
+  for (auto& chosen : chosen_op) chosen = random() % kParts == 0;
+  const auto is_chosen = [&](int op) { return chosen_op[static_cast<std::size_t>(op)] != 0; };
+  Decisions some = no_decisions(p);
+  const auto copy = [&](const Sets& from, Sets& to, bool ops) {
+    for (std::size_t t = 0; t < from.size(); ++t)
+      for (int id : from[t])
+        if (is_chosen(ops ? id : p.producer[static_cast<std::size_t>(id)])) to[t].push_back(id);
+  };
+  copy(all.recompute, some.recompute, true);
+  copy(all.page_in, some.page_in, false);
+  copy(all.page_out, some.page_out, false);
+  return some;
+}
+
+}  // namespace
+
+void search_neighbourhoods(Search& search, int width, std::set<int>& exact_stages, double time_limit_seconds) {
+  const Problem& p = search.problem();
+  const double start = search.elapsed();
+  const auto left = [&] { return time_limit_seconds - (search.elapsed() - start); };
+  const Columns all = just_in_time_columns(p, 1 + width, width);
+  std::mt19937 random(1);  // the same neighbourhoods for the same input
+  const int size = std::max(1, p.ops / kParts);
+  bool improved = true;
+  while (improved && search.has_incumbent()) {
+    improved = false;
+    const auto explore = [&](const Decisions& freed) {
+      if (search.done() || left() <= 0) return;
+      Columns columns = all;
+      columns.allowed = freed;
+      merge(columns, search.incumbent().decisions);
+      improved |= search_restricted(search, columns, exact_stages, std::min(left(), kShareOfTime * time_limit_seconds));
+    };
+    for (int first = p.ops - size; first > -size / 2; first -= size / 2)
+      explore(within_window(p, all.allowed, first, first + size - 1));
+    for (int sample = 0; sample < 2 * kParts; ++sample) explore(about_sample(p, all.allowed, random));
+    if (search.done() || left() <= 0) return;
+  }
+}
+
+}  // namespace poet

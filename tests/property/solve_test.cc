@@ -1,0 +1,273 @@
+// What holds of every answer, on random training graphs of 6 to 14 ops: it is a schedule, more RAM, time or
+// freedom never costs more, and bounds are below what can be reached.
+
+#include <gtest/gtest.h>
+
+#include <fmt/format.h>
+
+#include <limits>
+#include <optional>
+#include <vector>
+
+#include "poet/optimize/explain.h"
+#include "poet/optimize/gap_relaxation.h"
+#include "poet/optimize/solve.h"
+#include "poet/referee/replay.h"
+#include "tests/support/random_instance.h"
+
+namespace poet {
+namespace {
+
+using test::Rng;
+
+constexpr double kInfinite = std::numeric_limits<double>::infinity();
+
+struct Case {
+  Instance instance;
+  Limits limits;
+  Semantics semantics;
+};
+
+// Budgets from the largest working set to just below what keeping everything takes; deadlines on half of
+// them, a limit on writing on some. `timed`: waiting costs energy, the channel may block, transfers wake it.
+Case random_case(Rng& rng, Semantics semantics, bool timed) {
+  for (;;) {
+    test::RandomInstanceOptions options;
+    options.ops = test::pick(rng, 6, 14);
+    options.multi_output = test::chance(rng, 0.4);
+    options.updates = test::chance(rng, 0.3);
+    options.views = test::chance(rng, 0.2);
+    options.inputs = test::chance(rng, 0.3);
+    options.storage = test::chance(rng, 0.8);
+    options.device = semantics == Semantics::device;
+    Case c{test::random_instance(rng, options), {}, semantics};
+    if (!timed) c.instance.costs.timing = {};
+    const Report all = replay_keep_all(c.instance, semantics);
+    const Problem problem = make_problem({c.instance, c.limits, semantics}, {});
+    const std::int64_t floor = floor_of(problem).floor_ram->value();
+    if (all.peak_ram.value() <= floor) continue;
+    c.limits.ram_budget =
+        Bytes(test::pick(rng, static_cast<int>(floor), static_cast<int>(all.peak_ram.value()) - 1));
+    if (test::chance(rng, 0.5))
+      c.limits.deadline = Seconds(all.runtime.value() * (1 + 0.125 * test::pick(rng, 0, 6)));
+    if (test::chance(rng, 0.15))
+      c.limits.max_bytes_written = Bytes(test::pick(rng, 0, static_cast<int>(floor)));
+    return c;
+  }
+}
+
+SolveOptions exact() {
+  SolveOptions options;
+  options.gap = 0;
+  options.time_limit_seconds = 20;
+  return options;
+}
+
+struct Answer {
+  Outcome outcome;
+  double energy = kInfinite;  // without a schedule
+  [[nodiscard]] bool found() const { return energy < kInfinite; }
+};
+
+/// Solves, has the referee check the schedule, and the bound against its energy.
+Answer solved(const Case& c, const SolveOptions& options) {
+  Answer answer{solve({c.instance, c.limits, c.semantics}, options)};
+  const Outcome& outcome = answer.outcome;
+  EXPECT_EQ(outcome.schedule.stages.empty(),
+            outcome.status == Status::infeasible || outcome.status == Status::unknown);
+  if (outcome.schedule.stages.empty()) return answer;
+  const Report report = replay(c.instance, outcome.schedule, c.semantics, c.limits);
+  EXPECT_TRUE(report.valid) << report.broken;
+  answer.energy = report.energy.value();
+  EXPECT_LE(outcome.bound.value(), answer.energy * (1 + 1e-9));
+  if (outcome.status == Status::optimal)
+    EXPECT_NEAR(outcome.bound.value(), answer.energy, 1e-6 * (1 + answer.energy));
+  return answer;
+}
+
+/// `wider` allows whatever `narrow` allows.
+void expect_no_dearer(const Answer& wider, const Answer& narrow) {
+  if (!narrow.found()) return;
+  EXPECT_NE(wider.outcome.status, Status::infeasible);
+  EXPECT_LE(wider.outcome.bound.value(), narrow.energy + 1e-6 * (1 + narrow.energy));
+  if (wider.outcome.status == Status::optimal)
+    EXPECT_LE(wider.energy, narrow.energy + 1e-6 * (1 + narrow.energy));
+}
+
+class Solve : public testing::TestWithParam<Semantics> {};
+
+std::string name_of_semantics(const testing::TestParamInfo<Semantics>& test) {
+  return to_string(test.param);
+}
+
+TEST_P(Solve, MoreRamTimeOrFreedomNeverCostsMore) {
+  Rng rng(31);
+  int answered = 0;
+  int proven = 0;
+  int cheaper = 0;
+  for (int i = 0; i < 40; ++i) {
+    SCOPED_TRACE(fmt::format("case {}", i));
+    const Case c = random_case(rng, GetParam(), false);
+    const Answer answer = solved(c, exact());
+    answered += answer.found();
+    proven += answer.outcome.status == Status::optimal;
+
+    std::vector<Answer> wider;
+    Case more = c;
+    more.limits.ram_budget = c.limits.ram_budget + Bytes(test::pick(rng, 1, 40));
+    wider.push_back(solved(more, exact()));
+    if (c.limits.deadline) {
+      more = c;
+      more.limits.deadline = 1.25 * *c.limits.deadline;
+      wider.push_back(solved(more, exact()));
+    }
+    if (c.limits.max_bytes_written) {
+      more = c;
+      more.limits.max_bytes_written.reset();
+      wider.push_back(solved(more, exact()));
+    }
+    for (const Answer& w : wider) {
+      expect_no_dearer(w, answer);
+      cheaper += w.energy < answer.energy - 1e-6;
+    }
+
+    for (const auto freedom : {&SolveOptions::paging, &SolveOptions::rematerialization}) {
+      SolveOptions options = exact();
+      options.*freedom = false;
+      const Answer narrow = solved(c, options);
+      expect_no_dearer(answer, narrow);
+      cheaper += answer.energy < narrow.energy - 1e-6;
+    }
+    if (HasFailure()) return;
+  }
+  EXPECT_GT(answered, 20);  // the cases are not all impossible
+  EXPECT_EQ(proven, answered);
+  EXPECT_GT(cheaper, 20);  // nor is what is added always useless
+}
+
+TEST_P(Solve, GapRelaxationIsBelowTheOptimum) {
+  Rng rng(32);
+  int useful = 0;
+  for (int i = 0; i < 80; ++i) {
+    SCOPED_TRACE(fmt::format("case {}", i));
+    const Case c = random_case(rng, GetParam(), test::chance(rng, 0.5));
+    const SolveOptions options = exact();
+    const Problem problem = make_problem({c.instance, c.limits, c.semantics}, options);
+    Search search(problem, options);
+    const GapRelaxation relaxation = gap_relaxation(search);
+    EXPECT_GE(relaxation.bound, problem.baseline_joules);
+    SolveOptions quick = exact();
+    quick.time_limit_seconds = 2;
+    const Answer answer = solved(c, quick);
+    if (answer.found()) EXPECT_LE(relaxation.bound, answer.energy * (1 + 1e-9));
+    useful += answer.found() && relaxation.bound > problem.baseline_joules + 1e-6;
+    if (HasFailure()) return;
+  }
+  EXPECT_GT(useful, 20);
+}
+
+TEST_P(Solve, SameCallSameSchedule) {
+  Rng rng(33);
+  for (int i = 0; i < 15; ++i) {
+    SCOPED_TRACE(fmt::format("case {}", i));
+    const Case c = random_case(rng, GetParam(), false);
+    const Outcome once = solve({c.instance, c.limits, c.semantics}, exact());
+    const Outcome again = solve({c.instance, c.limits, c.semantics}, exact());
+    EXPECT_EQ(once.status, again.status);
+    EXPECT_EQ(once.schedule, again.schedule);
+    EXPECT_EQ(once.bound, again.bound);
+    EXPECT_EQ(once.nodes, again.nodes);
+    if (HasFailure()) return;
+  }
+}
+
+// `infeasible` and the limits named then are both believed by users: the former is checked against what a
+// solve at the latter finds.
+TEST_P(Solve, NamedLimitsHaveASchedule) {
+  Rng rng(34);
+  int named = 0;
+  for (int i = 0; i < 200 && named < 25; ++i) {
+    SCOPED_TRACE(fmt::format("case {}", i));
+    Case c = random_case(rng, GetParam(), false);
+    if (test::chance(rng, 0.5)) c.limits.ram_budget = *floor_of(make_problem({c.instance, c.limits, c.semantics}, {})).floor_ram;
+    if (test::chance(rng, 0.5)) c.instance.costs.has_storage = false;
+    const Answer answer = solved(c, exact());
+    if (answer.found()) continue;
+    const Explanation& why = answer.outcome.explanation;
+    EXPECT_FALSE(why.reason.empty());
+    if (why.least_ram) {
+      EXPECT_GE(*why.least_ram, *why.floor_ram);
+      EXPECT_GT(*why.least_ram, c.limits.ram_budget);
+      Case enough = c;
+      enough.limits.ram_budget = *why.least_ram;
+      EXPECT_TRUE(solved(enough, exact()).found());
+      enough.limits.ram_budget = *why.least_ram - Bytes(1);
+      EXPECT_FALSE(solved(enough, exact()).found());
+      ++named;
+    }
+    if (why.least_deadline) {
+      Case enough = c;
+      enough.limits.deadline = *why.least_deadline;
+      EXPECT_TRUE(solved(enough, exact()).found());
+    }
+    if (HasFailure()) return;
+  }
+  EXPECT_GE(named, 10);
+}
+
+INSTANTIATE_TEST_SUITE_P(Property, Solve,
+                         testing::Values(Semantics::published, Semantics::staged, Semantics::device),
+                         name_of_semantics);
+
+// The paper's own formulation obeys the same laws against the tight one.
+TEST(SolvePublishedFormulation, IsValidAndNeverBelowTheTightBound) {
+  Rng rng(35);
+  int answered = 0;
+  for (int i = 0; i < 25; ++i) {
+    SCOPED_TRACE(fmt::format("case {}", i));
+    test::RandomInstanceOptions options;
+    options.ops = test::pick(rng, 6, 8);
+    Case c{test::random_instance(rng, options), {}, Semantics::published};
+    const std::int64_t floor =
+        floor_of(make_problem({c.instance, c.limits, c.semantics}, {})).floor_ram->value();
+    c.limits.ram_budget =
+        Bytes((floor + replay_keep_all(c.instance, c.semantics).peak_ram.value()) / 2);
+    SolveOptions published = exact();
+    published.formulation = Formulation::published;
+    published.time_limit_seconds = 3;
+    const Answer theirs = solved(c, published);
+    const Answer ours = solved(c, exact());
+    answered += theirs.found();
+    EXPECT_LE(ours.energy, theirs.energy + 1e-6);
+    if (HasFailure()) return;
+  }
+  EXPECT_GT(answered, 10);
+}
+
+// Where waiting costs energy the timeline is modelled approximately: answers need not be optimal, but bounds
+// and claims of infeasibility must hold against every other answer.
+TEST(SolveDeviceTimeline, BoundsHoldAgainstNarrowerCases) {
+  Rng rng(36);
+  int answered = 0;
+  for (int i = 0; i < 40; ++i) {
+    SCOPED_TRACE(fmt::format("case {}", i));
+    const Case c = random_case(rng, Semantics::device, true);
+    SolveOptions quick = exact();
+    quick.time_limit_seconds = 2;
+    const Answer answer = solved(c, quick);
+    answered += answer.found();
+    Case more = c;
+    more.limits.ram_budget = c.limits.ram_budget + Bytes(test::pick(rng, 1, 40));
+    expect_no_dearer(solved(more, quick), answer);
+    for (const auto freedom : {&SolveOptions::paging, &SolveOptions::rematerialization}) {
+      SolveOptions options = quick;
+      options.*freedom = false;
+      expect_no_dearer(answer, solved(c, options));
+    }
+    if (HasFailure()) return;
+  }
+  EXPECT_GT(answered, 20);
+}
+
+}  // namespace
+}  // namespace poet
