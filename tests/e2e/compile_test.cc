@@ -170,8 +170,7 @@ TEST_P(CompileOnM4, ParametersCount) {
   request.limits.ram_budget = persistent - Bytes(1);
   CompileResult result = compile(request);
   EXPECT_EQ(result.outcome.status, Status::infeasible);
-  EXPECT_EQ(result.outcome.explanation.reason,
-            "parameters and optimiser state alone exceed the RAM budget");
+  EXPECT_EQ(result.outcome.explanation.reason, "parameters and optimiser state alone exceed the RAM budget");
   EXPECT_GT(*result.outcome.explanation.floor_ram, persistent);
   expect_way_out(request, result);
   request.limits.ram_budget = between(request, 0.5);

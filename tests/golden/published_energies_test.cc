@@ -153,7 +153,8 @@ std::vector<Row> rows_of(const std::filesystem::path& csv) {
   std::ifstream file(csv);
   std::string line;
   std::getline(file, line);
-  const std::string columns = "instance,ram_budget_bytes,fraction,runtime_factor,baseline_joules,energy_joules";
+  const std::string columns =
+      "instance,ram_budget_bytes,fraction,runtime_factor,baseline_joules,energy_joules";
   EXPECT_EQ(line.substr(0, columns.size()), columns);
   std::vector<Row> rows;
   while (std::getline(file, line)) {

@@ -82,7 +82,9 @@ std::optional<double> solved(const Case& c, const SolveOptions& options) {
 
 void expect_same(const std::optional<double>& a, const std::optional<double>& b) {
   ASSERT_EQ(a.has_value(), b.has_value());
-  if (a) EXPECT_NEAR(*a, *b, 1e-6 * (1 + *b));
+  if (a) {
+    EXPECT_NEAR(*a, *b, 1e-6 * (1 + *b));
+  }
 }
 
 // `claimed`: what the optimiser says; the oracle then only looks for something as good or better, which is
@@ -128,9 +130,9 @@ TEST_P(EverySemantics, WithoutPagingOrWithoutRecomputation) {
 // Each tightening alone is valid: without it the optimum is the same.
 TEST_P(EverySemantics, TighteningsKeepTheOptimum) {
   Rng rng(11);
-  bool Tightenings::*const switches[] = {&Tightenings::provenance, &Tightenings::use_it_or_lose_it,
-                                         &Tightenings::rounding, &Tightenings::interval_retention,
-                                         &Tightenings::reduced_cost_fixing};
+  bool Tightenings::*const switches[] = {
+      &Tightenings::provenance,         &Tightenings::use_it_or_lose_it,   &Tightenings::rounding,
+      &Tightenings::interval_retention, &Tightenings::reduced_cost_fixing, &Tightenings::gap_relaxation};
   for (int i = 0; i < 16; ++i) {
     const Case c = random_case(rng, GetParam(), false);
     const auto best = oracle(c, exact());
@@ -146,7 +148,7 @@ TEST_P(EverySemantics, TighteningsKeepTheOptimum) {
 
 INSTANTIATE_TEST_SUITE_P(Oracle, EverySemantics,
                          testing::Values(Semantics::published, Semantics::staged, Semantics::device),
-                         [](const auto& info) { return std::string(to_string(info.param)); });
+                         [](const auto& semantics) { return std::string(to_string(semantics.param)); });
 
 // The paper's own program never frees a retained value that its stage does not use: it may miss schedules,
 // never find cheaper ones; without paging nobody would retain such a value, and it is exact.
@@ -162,13 +164,17 @@ TEST(PublishedFormulation, IsNeverBetterAndExactWithoutPaging) {
     const auto best = oracle(c, published);
     const Outcome outcome = solve({c.instance, c.limits, c.semantics}, published);
     if (outcome.schedule.stages.empty()) {
-      if (!published.paging) EXPECT_FALSE(best.has_value());
+      if (!published.paging) {
+        EXPECT_FALSE(best.has_value());
+      }
     } else {
       const Report report = replay(c.instance, outcome.schedule, c.semantics, c.limits);
       EXPECT_TRUE(report.valid) << report.broken;
       ASSERT_TRUE(best.has_value());
       EXPECT_GE(report.energy.value(), *best - 1e-6);
-      if (!published.paging) EXPECT_NEAR(report.energy.value(), *best, 1e-6 * (1 + *best));
+      if (!published.paging) {
+        EXPECT_NEAR(report.energy.value(), *best, 1e-6 * (1 + *best));
+      }
     }
     if (HasFailure()) return;
   }
@@ -192,7 +198,7 @@ TEST(DeviceTimeline, AnswersAreValidAndAboveTheirBound) {
     limits.ram_budget = Bytes((floor + all.peak_ram.value()) / 2);
     limits.deadline = Seconds(all.runtime.value() * (1 + 0.25 * test::pick(rng, 0, 8)));
     SolveOptions quick = exact();
-    quick.time_limit_seconds = 10;
+    quick.time_limit_seconds = 5;
     const Outcome outcome = solve({instance, limits, Semantics::device}, quick);
     if (outcome.schedule.stages.empty()) continue;
     ++answered;

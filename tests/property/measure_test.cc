@@ -56,7 +56,7 @@ TEST_P(Measure, AgreesWithTheReferee) {
 
 INSTANTIATE_TEST_SUITE_P(All, Measure,
                          testing::Values(Semantics::published, Semantics::staged, Semantics::device),
-                         [](const auto& info) { return std::string(to_string(info.param)); });
+                         [](const auto& semantics) { return std::string(to_string(semantics.param)); });
 
 }  // namespace
 }  // namespace poet

@@ -96,9 +96,7 @@ void expect_no_dearer(const Answer& wider, const Answer& narrow) {
 
 class Solve : public testing::TestWithParam<Semantics> {};
 
-std::string name_of_semantics(const testing::TestParamInfo<Semantics>& test) {
-  return to_string(test.param);
-}
+std::string name_of_semantics(const testing::TestParamInfo<Semantics>& test) { return to_string(test.param); }
 
 TEST_P(Solve, MoreRamTimeOrFreedomNeverCostsMore) {
   Rng rng(31);
@@ -189,7 +187,8 @@ TEST_P(Solve, NamedLimitsHaveASchedule) {
   for (int i = 0; i < 200 && named < 25; ++i) {
     SCOPED_TRACE(fmt::format("case {}", i));
     Case c = random_case(rng, GetParam(), false);
-    if (test::chance(rng, 0.5)) c.limits.ram_budget = *floor_of(make_problem({c.instance, c.limits, c.semantics}, {})).floor_ram;
+    if (test::chance(rng, 0.5))
+      c.limits.ram_budget = *floor_of(make_problem({c.instance, c.limits, c.semantics}, {})).floor_ram;
     if (test::chance(rng, 0.5)) c.instance.costs.has_storage = false;
     const Answer answer = solved(c, exact());
     if (answer.found()) continue;
@@ -230,8 +229,7 @@ TEST(SolvePublishedFormulation, IsValidAndNeverBelowTheTightBound) {
     Case c{test::random_instance(rng, options), {}, Semantics::published};
     const std::int64_t floor =
         floor_of(make_problem({c.instance, c.limits, c.semantics}, {})).floor_ram->value();
-    c.limits.ram_budget =
-        Bytes((floor + replay_keep_all(c.instance, c.semantics).peak_ram.value()) / 2);
+    c.limits.ram_budget = Bytes((floor + replay_keep_all(c.instance, c.semantics).peak_ram.value()) / 2);
     SolveOptions published = exact();
     published.formulation = Formulation::published;
     published.time_limit_seconds = 3;

@@ -6,9 +6,9 @@
 
 namespace poet::test {
 
-/// Five ops named like their only values: a (10 B); b (20 B) reads a; c (30 B) reads b; d (5 B) reads c; e (1 B)
-/// reads a, b and d. 1 s and 2 J each; a page-out 3 J, a page-in 4 J. Working sets: 10, 30, 50, 35 and 36 B.
-/// RAM while c and while d is computed, with what stays for e:
+/// Five ops named like their only values: a (10 B); b (20 B) reads a; c (30 B) reads b; d (5 B) reads c; e (1
+/// B) reads a, b and d. 1 s and 2 J each; a page-out 3 J, a page-in 4 J. Working sets: 10, 30, 50, 35 and 36
+/// B. RAM while c and while d is computed, with what stays for e:
 ///   all stays: 60, 65   a returns for e: 50, 55   b returns: 60, 45   both return: 50, 35
 /// so recomputing makes 65 B in 5 s and 10 J, 55 B in 6 s and 12 J, 50 B in 7 s and 14 J.
 inline Instance ladder() {
@@ -32,8 +32,8 @@ inline Instance ladder_without_rail() {
   return instance_of(std::move(graph));
 }
 
-/// One op makes x (10 B) and y (30 B); q (1 B) reads both; r (50 B) reads q; s (50 B) reads r; t (1 B) reads x, y
-/// and s. Costs as above. While s is computed, r and s take 100 B and x and y another 40.
+/// One op makes x (10 B) and y (30 B); q (1 B) reads both; r (50 B) reads q; s (50 B) reads r; t (1 B) reads
+/// x, y and s. Costs as above. While s is computed, r and s take 100 B and x and y another 40.
 inline Instance twins() {
   Graph graph;
   const ValueId x = add_output(graph, "x", 10);
@@ -45,6 +45,5 @@ inline Instance twins() {
   add_node(graph, "t", {x, y, s}, 1);
   return instance_of(std::move(graph));
 }
-
 
 }  // namespace poet::test

@@ -197,7 +197,7 @@ TEST(Mip, GapAllowsLess) {
   options.relative_gap = 0.1;
   const MipResult mip = solve_mip(model, options);
   EXPECT_NE(mip.status, Mip::infeasible);
-  EXPECT_LE(mip.bound, best + 1e-6);                         // still a bound
+  EXPECT_LE(mip.bound, best + 1e-6);  // still a bound
   EXPECT_GE(mip.objective, best - 1e-6);
   EXPECT_LE(mip.objective, best + 0.1 * std::abs(best) + 1e-6);
 }

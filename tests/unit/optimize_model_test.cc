@@ -95,11 +95,11 @@ TEST_F(ModelRows, ConstantsMoveToTheBounds) {
 TEST_F(ModelRows, RowsThatNoPointBreaksAreLeftOut) {
   model.at_most(Linear().add(1, x).add(1, y), 2);
   model.at_least(Linear().add(1, x).add(-1, y), -1);
-  model.at_least(Linear().add(2, z), -6);                     // z >= -3
-  model.at_most(Linear().add(-1, z), 3);                      // the same
-  model.add_row(Linear().add(1, x).add(-1, x), 0, 0);         // 0 = 0
-  model.at_most(Linear().add(1, Term::fixed(7)), 7);          // 7 <= 7
-  model.add_row(Linear().add(5, z), -kInfinity, kInfinity);   // no bound at all
+  model.at_least(Linear().add(2, z), -6);                    // z >= -3
+  model.at_most(Linear().add(-1, z), 3);                     // the same
+  model.add_row(Linear().add(1, x).add(-1, x), 0, 0);        // 0 = 0
+  model.at_most(Linear().add(1, Term::fixed(7)), 7);         // 7 <= 7
+  model.add_row(Linear().add(5, z), -kInfinity, kInfinity);  // no bound at all
   EXPECT_EQ(model.rows(), 0);
   EXPECT_TRUE(model.entry_column.empty());
   EXPECT_FALSE(model.contradiction());
@@ -109,8 +109,8 @@ TEST_F(ModelRows, RowsThatSomePointBreaksStay) {
   model.at_most(Linear().add(1, x).add(1, y), 1.999);
   model.at_least(Linear().add(1, x).add(-1, y), -0.999);
   model.at_least(Linear().add(1, z), -2.999);
-  model.at_most(Linear().add(1, z), 1e9);         // z has no upper bound
-  model.add_row(Linear().add(1, x), -1, 0.5);     // only one side can be broken
+  model.at_most(Linear().add(1, z), 1e9);      // z has no upper bound
+  model.add_row(Linear().add(1, x), -1, 0.5);  // only one side can be broken
   EXPECT_EQ(model.rows(), 5);
 }
 

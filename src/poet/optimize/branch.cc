@@ -67,7 +67,7 @@ void fix_by_reduced_cost(const Search& search, Model& model, const LpResult& roo
 Root solve_root(Search& search, const Columns& full) {
   const TightModel tight = build_tight(search.problem(), full, tight_options(search, {}));
   Root root;
-  root.lp = solve_lp(tight.model, search.remaining());
+  root.lp = solve_lp(tight.model, search.remaining(), [&] { return search.must_stop(); });
   search.used_solver = true;
   if (root.lp.status != LpResult::Status::optimal) return root;
   const double tolerance = 1e-7 * std::abs(root.lp.objective);

@@ -17,19 +17,19 @@ struct LeastRam {
   double proven = 0;
 };
 
-LeastRam find_least_ram(const Search& search, double time_limit_seconds) {
+// Schedules met on the way that are within all limits are offered to the search.
+LeastRam find_least_ram(Search& search, double time_limit_seconds) {
   const Problem& p = search.problem();
   const double start = search.elapsed();
   const auto left = [&] { return time_limit_seconds - (search.elapsed() - start); };
-  const auto stop = [&] {
-    return left() <= 0 || search.interrupted();
-  };
+  const auto stop = [&] { return left() <= 0 || search.interrupted(); };
   LeastRam least;
   for (int t = 0; t < p.ops; ++t)
     least.proven = std::max(least.proven, static_cast<double>(working_set(p, t)));
   const auto learn = [&](const Candidate& c) {
     if (c.seconds > p.deadline * (1 + 1e-9) || c.bytes_written > p.max_bytes_written) return;
     if (!least.known || c.peak < *least.known) least.known = c.peak;
+    search.offer(c);
   };
   learn(complete(p, no_decisions(p)));
   const Candidate lean = lean_schedule(p, stop);
@@ -40,6 +40,15 @@ LeastRam find_least_ram(const Search& search, double time_limit_seconds) {
   constexpr long kMostColumns = 60'000;
   const bool all = estimated_columns(p, columns) <= kMostColumns;
   if (!all) {
+    // A second opinion on an infeasible root relaxation: the same rows, the budget for an objective.
+    if (search.root_infeasible) {
+      TightOptions options;
+      options.objective = Objective::ram;
+      const TightModel tight = build_tight(p, columns, options);
+      const LpResult lp = solve_lp(tight.model, left(), stop);
+      if (lp.status == LpResult::Status::optimal)
+        least.proven = std::max(least.proven, lp.objective * tight.ram_unit * (1 - 1e-7));
+    }
     columns = just_in_time_columns(p, 2, 1);
     merge(columns, lean.decisions);
     if (estimated_columns(p, columns) > kMostColumns) return least;
@@ -52,6 +61,8 @@ LeastRam find_least_ram(const Search& search, double time_limit_seconds) {
     MipOptions mip_options;
     mip_options.time_limit_seconds = left();
     mip_options.relative_gap = 1e-9;
+    mip_options.keep_going = [&](double, double) { return !stop(); };
+    search.used_solver = true;
     const MipResult mip = solve_mip(tight.model, mip_options);
     if (all) least.proven = std::max(least.proven, mip.bound * tight.ram_unit * (1 - 1e-9));
     if (mip.status == MipResult::Status::infeasible && all) least.proven = kInfinity;
@@ -69,7 +80,7 @@ LeastRam find_least_ram(const Search& search, double time_limit_seconds) {
 }
 
 // The same search with seconds in the place of joules and no deadline.
-std::optional<double> find_least_deadline(const Search& search, double time_limit_seconds) {
+std::optional<double> find_least_deadline(Search& search, double time_limit_seconds) {
   Problem fastest = search.problem();
   fastest.joules = fastest.seconds;
   const bool blocking = fastest.transfers_take_time() && !fastest.concurrent;
@@ -80,6 +91,7 @@ std::optional<double> find_least_deadline(const Search& search, double time_limi
     fastest.out_joules = fastest.out_seconds;
   }
   fastest.idle_watts = 0;
+  fastest.wake_joules = 0;
   fastest.deadline = kInfinity;
   fastest.baseline_joules = fastest.baseline_seconds;
   SolveOptions options = search.options();
@@ -90,6 +102,7 @@ std::optional<double> find_least_deadline(const Search& search, double time_limi
   std::optional<double> least;
   const auto learn = [&](const Candidate& c) {
     if (c.within(fastest) && (!least || c.seconds < *least)) least = c.seconds;
+    search.offer(complete(search.problem(), c.decisions));
   };
   if (const auto first = greedy(fastest, stop)) {
     timed.offer(*first);
@@ -130,10 +143,12 @@ bool explain_impossible(const Problem& p, Explanation& explanation) {
   return !explanation.reason.empty();
 }
 
-void explain_no_answer(const Search& search, Outcome& outcome) {
+void explain_no_answer(Search& search, Outcome& outcome) {
   const Problem& p = search.problem();
   const bool interrupted = search.interrupted();
-  const double time = std::clamp(0.08 * search.options().time_limit_seconds, 1.0, 10.0);
+  // Out of time already: a second to say why, no more.
+  const double time = std::min(std::clamp(0.08 * search.options().time_limit_seconds, 0.5, 10.0),
+                               std::max(0.5, search.remaining()));
   Explanation& why = outcome.explanation;
   LeastRam least;
   if (!interrupted) least = find_least_ram(search, time);
@@ -156,7 +171,7 @@ void explain_no_answer(const Search& search, Outcome& outcome) {
 
 std::optional<Bytes> least_ram(const SolveRequest& request, const SolveOptions& options) {
   const Problem problem = make_problem(request, options);
-  const Search search(problem, options);
+  Search search(problem, options);
   const LeastRam least = find_least_ram(search, options.time_limit_seconds);
   if (!least.known) return std::nullopt;
   return Bytes(*least.known + problem.persistent);

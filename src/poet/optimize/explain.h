@@ -14,10 +14,11 @@ namespace poet {
 /// budget, the deadline is shorter than computing everything once); fills explanation.reason.
 bool explain_impossible(const Problem& problem, Explanation& explanation);
 
-/// For a search that ended without a schedule: the least RAM at the given deadline and the least deadline at
-/// the given RAM for which a schedule is found within a share of the time limit, and the status: `infeasible`
-/// only when a second, differently scaled solve (least RAM over all schedules) agrees, else `unknown`.
-void explain_no_answer(const Search& search, Outcome& outcome);
+/// For a search that ended without a schedule (one that turns up now becomes its incumbent): the least RAM at
+/// the given deadline and the least deadline at the given RAM for which a schedule is found within a share of
+/// the time limit, and the status: `infeasible` only when a second, differently scaled solve (least RAM over
+/// all schedules) agrees, else `unknown`.
+void explain_no_answer(Search& search, Outcome& outcome);
 
 /// The least RAM budget (persistent bytes included) for which a schedule within the other limits is known; at
 /// most `time_limit_seconds` are spent. Absent when none was found.

@@ -5,11 +5,8 @@
 namespace poet {
 
 TightModel build_tight(const Problem& problem, const Columns& columns, const TightOptions& options) {
-  // Overheads are 0.01% to 50% of the baseline: this puts them between 1 and 5,000, where solvers' tolerances
-  // mean what they should.
   const bool for_energy = options.objective == Objective::energy;
-  double scale = problem.baseline_joules > 0 ? 1e4 / problem.baseline_joules : 1.0;
-  if (!for_energy) scale = 0;
+  const double scale = for_energy ? problem.objective_scale : 0;
   Model model;
   Variables vars(model, problem, columns, options.tightenings, scale);
   rows::dependencies(model, problem, vars);

@@ -88,22 +88,20 @@ std::vector<Mode> modes_of(const GapModel& g, const Gaps& gaps, const std::vecto
 
 GapRelaxation gap_relaxation(Search& search) {
   const Problem& p = search.problem();
-  const double scale = p.baseline_joules > 0 ? 1e4 / p.baseline_joules : 1.0;
+  const double scale = p.objective_scale;
   const Gaps gaps(p);
   const GapModel g = build(p, gaps, scale);
 
   MipOptions options;
   options.time_limit_seconds = std::min(0.1 * search.options().time_limit_seconds, search.remaining());
   options.relative_gap = std::min(1e-4, 0.1 * search.options().gap);
-  options.keep_going = [&search](double, double) {
-    return !search.interrupted();
-  };
+  options.keep_going = [&search](double, double) { return !search.interrupted(); };
   const MipResult mip = solve_mip(g.model, options);
   search.nodes += mip.nodes;
   search.used_solver = true;
   double objective = mip.bound;
   if (mip.bound == -kInfinity) {
-    const LpResult lp = solve_lp(g.model, search.remaining());
+    const LpResult lp = solve_lp(g.model, search.remaining(), [&] { return search.must_stop(); });
     if (lp.status == LpResult::Status::optimal) objective = lp.objective;
   }
   objective -= 1e-7 * std::abs(objective);  // solvers' tolerances

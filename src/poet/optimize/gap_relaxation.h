@@ -9,12 +9,12 @@
 namespace poet {
 
 struct GapRelaxation {
-  double bound = 0;         // joules that no schedule undercuts
-  std::vector<Mode> modes;  // its best choice per gap (Gaps::all()); empty when none was found. Not yet a
-                            // schedule that fits
+  /// Joules that no schedule undercuts.
+  double bound = 0;
+  /// Its best choice per gap (Gaps::all()), not yet a schedule that fits; empty when none was found.
+  std::vector<Mode> modes;
 };
 
-///
 /// Between two consecutive first uses (or production and first use) a value either stays in RAM, or returns
 /// at least once: by a page-in (and one page-out per value) or by recomputing its producer. While op t runs,
 /// values that stay across t and t's own working set fit the budget. Recomputing is charged at the op's own

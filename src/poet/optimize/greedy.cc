@@ -6,7 +6,7 @@
 namespace poet {
 namespace {
 
-enum class Policy { both, page_only, recompute_only };
+enum class Policy { both, page_only, recompute_only, fast };  // fast: least time first, for tight deadlines
 
 class Greedy {
  public:
@@ -70,6 +70,9 @@ class Greedy {
   [[nodiscard]] double cost(const Gap& gap, Mode mode) const {
     const auto v = static_cast<std::size_t>(gap.value);
     if (mode == Mode::keep) return 0;
+    if (policy_ == Policy::fast && mode == Mode::recompute)
+      return p_.seconds[static_cast<std::size_t>(p_.producer[v])];
+    if (policy_ == Policy::fast) return 1e-3 * p_.in_seconds[v];  // mostly hidden behind compute
     if (mode == Mode::recompute) return p_.joules[static_cast<std::size_t>(p_.producer[v])];
     const auto& own = gaps_.of(gap.value);
     const bool stored =
@@ -136,7 +139,7 @@ class Greedy {
   std::vector<Mode> modes_;
 };
 
-constexpr Policy kPolicies[] = {Policy::both, Policy::page_only, Policy::recompute_only};
+constexpr Policy kPolicies[] = {Policy::both, Policy::page_only, Policy::recompute_only, Policy::fast};
 
 std::optional<Candidate> shrink_and_polish(const Problem& problem, Greedy& search,
                                            const std::function<bool()>& stop) {
@@ -156,6 +159,7 @@ std::optional<Candidate> greedy(const Problem& problem, const std::function<bool
   for (Policy policy : kPolicies) {
     if (stop()) break;
     if (policy == Policy::page_only && !problem.paging) continue;
+    if (policy == Policy::fast && best) continue;
     Greedy search(problem, gaps, policy, gaps.keep_all());
     const std::optional<Candidate> found = shrink_and_polish(problem, search, stop);
     if (found && (!best || found->joules < best->joules)) best = found;

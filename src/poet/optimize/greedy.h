@@ -12,8 +12,8 @@
 namespace poet {
 
 /// Starting from keep-all, gaps that bridge the stage of worst overflow are emptied by least energy per byte,
-/// until all fits; three policies (both means, paging only, recomputing only) are tried, the cheapest result
-/// within all limits is returned. `stop` is polled. O(gaps) replays in the worst case.
+/// until all fits; policies (both means, paging only, recomputing only, least time) are tried, the cheapest
+/// result within all limits is returned. `stop` is polled. O(gaps) replays in the worst case.
 [[nodiscard]] std::optional<Candidate> greedy(const Problem& problem, const std::function<bool()>& stop);
 
 /// The same from given modes: made to fit where they do not, then improved.

@@ -6,7 +6,7 @@
 namespace poet {
 namespace {
 
-constexpr int kParts = 3;           // a neighbourhood frees about this share of the decisions
+constexpr int kParts = 3;  // a neighbourhood frees about this share of the decisions
 constexpr double kShareOfTime = 0.15;
 
 using Sets = std::vector<std::vector<int>>;
@@ -42,13 +42,15 @@ Decisions about_sample(const Problem& p, const Decisions& all, std::mt19937& ran
 
 }  // namespace
 
-void search_neighbourhoods(Search& search, int width, std::set<int>& exact_stages, double time_limit_seconds) {
+void search_neighbourhoods(Search& search, int width, std::set<int>& exact_stages,
+                           double time_limit_seconds) {
   const Problem& p = search.problem();
   const double start = search.elapsed();
   const auto left = [&] { return time_limit_seconds - (search.elapsed() - start); };
   const Columns all = just_in_time_columns(p, 1 + width, width);
   std::mt19937 random(1);  // the same neighbourhoods for the same input
-  const int size = std::max(1, p.ops / kParts);
+  const int size = std::max(2, p.ops / kParts);
+  const int step = size / 2;
   bool improved = true;
   while (improved && search.has_incumbent()) {
     improved = false;
@@ -57,9 +59,10 @@ void search_neighbourhoods(Search& search, int width, std::set<int>& exact_stage
       Columns columns = all;
       columns.allowed = freed;
       merge(columns, search.incumbent().decisions);
-      improved |= search_restricted(search, columns, exact_stages, std::min(left(), kShareOfTime * time_limit_seconds));
+      improved |= search_restricted(search, columns, exact_stages,
+                                    std::min(left(), kShareOfTime * time_limit_seconds));
     };
-    for (int first = p.ops - size; first > -size / 2; first -= size / 2)
+    for (int first = p.ops - size; first > -step; first -= step)
       explore(within_window(p, all.allowed, first, first + size - 1));
     for (int sample = 0; sample < 2 * kParts; ++sample) explore(about_sample(p, all.allowed, random));
     if (search.done() || left() <= 0) return;

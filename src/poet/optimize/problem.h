@@ -37,11 +37,12 @@ struct Problem {
   double deadline = std::numeric_limits<double>::infinity();
   std::int64_t max_bytes_written = std::numeric_limits<std::int64_t>::max();
   Semantics semantics = Semantics::device;
+  double objective_scale = 1;  // of model objectives, which count joules above the baseline
   bool paging = true;
   bool concurrent = true;
   double idle_watts = 0;
-  double wake_seconds =
-      0;  // before the first transfer of a burst; the model leaves waking out, the replay has it
+  /// Before the first transfer of a burst. The replay counts waking up, the model leaves it out.
+  double wake_seconds = 0;
   double wake_joules = 0;
   double baseline_seconds = 0;  // every op once
   double baseline_joules = 0;   // idle energy of that time included

@@ -155,7 +155,7 @@ class PublishedModel {
 
 void solve_published(Search& search) {
   const Problem& p = search.problem();
-  const double scale = p.baseline_joules > 0 ? 1e4 / p.baseline_joules : 1.0;
+  const double scale = p.objective_scale;
   const PublishedModel published(p, scale);
   MipOptions options;
   options.time_limit_seconds = search.remaining();

@@ -37,27 +37,26 @@ void search_around_uses(Search& search, int width, const Decisions& support, std
   merge(columns, support);
   if (search.has_incumbent()) merge(columns, search.incumbent().decisions);
   search.enter(fmt::format("search, width {}", width));
-  search_restricted(search, columns, exact_stages,
-                    kShareOfEachWidth * search.options().time_limit_seconds);
+  search_restricted(search, columns, exact_stages, kShareOfEachWidth * search.options().time_limit_seconds);
 }
 
 // The MIP with every decision: its relaxation bounds, guides the search, and is finally closed.
-// False when it shows that no schedule exists.
-bool solve_full_model(Search& search, const Columns& full, std::set<int>& exact_stages) {
+void solve_full_model(Search& search, const Columns& full, std::set<int>& exact_stages) {
   search.enter("root relaxation");
   const Root root = solve_root(search, full);
-  if (root.lp.status == LpResult::Status::infeasible && !search.has_incumbent()) return false;
+  search.root_infeasible = root.lp.status == LpResult::Status::infeasible;
+  if (search.root_infeasible && !search.has_incumbent()) return;
   for (int width : {0, 1}) search_around_uses(search, width, root.support, exact_stages);
   if (!search.done()) {
     search.enter("neighbourhoods");
-    search_neighbourhoods(search, 2, exact_stages, kShareOfNeighbourhoods * search.options().time_limit_seconds);
+    search_neighbourhoods(search, 2, exact_stages,
+                          kShareOfNeighbourhoods * search.options().time_limit_seconds);
   }
   search.enter("proof");
   if (!search.done()) prove(search, full, root, exact_stages);
-  return true;
 }
 
-void run(Search& search, Outcome& outcome) {
+void run(Search& search) {
   const Problem& p = search.problem();
   search.enter("keep all");
   search.offer(complete(p, no_decisions(p)));
@@ -71,11 +70,13 @@ void run(Search& search, Outcome& outcome) {
   const auto stop = [&] { return search.must_stop(); };
   if (const auto first = greedy(p, stop)) search.offer(*first);
   if (search.done()) return;
-  search.enter("gap relaxation");
-  const GapRelaxation relaxed = gap_relaxation(search);
-  search.raise_bound(relaxed.bound);
-  if (!relaxed.modes.empty())
-    if (const auto guided = greedy_from(p, relaxed.modes, stop)) search.offer(*guided);
+  if (search.options().tightenings.gap_relaxation) {
+    search.enter("gap relaxation");
+    const GapRelaxation relaxed = gap_relaxation(search);
+    search.raise_bound(relaxed.bound);
+    if (!relaxed.modes.empty())
+      if (const auto guided = greedy_from(p, relaxed.modes, stop)) search.offer(*guided);
+  }
   std::set<int> exact_stages;
   search_around_uses(search, 0, no_decisions(p), exact_stages);
   if (search.done()) return;
@@ -89,8 +90,8 @@ void run(Search& search, Outcome& outcome) {
       search.enter("neighbourhoods");
       search_neighbourhoods(search, 2, exact_stages, search.remaining());
     }
-  } else if (!solve_full_model(search, full, exact_stages)) {
-    outcome.status = Status::infeasible;
+  } else {
+    solve_full_model(search, full, exact_stages);
   }
 }
 
@@ -107,13 +108,12 @@ Outcome solve(const SolveRequest& request, const SolveOptions& options) {
   if (explain_impossible(problem, outcome.explanation)) {
     outcome.status = Status::infeasible;
   } else {
-    run(search, outcome);
+    run(search);
   }
+  if (!search.has_incumbent()) explain_no_answer(search, outcome);  // may come across a schedule after all
   if (search.has_incumbent()) {
     outcome.status = search.proven() ? Status::optimal : Status::feasible;
     outcome.schedule = to_schedule(problem, request.instance, search.incumbent());
-  } else {
-    explain_no_answer(search, outcome);
   }
   outcome.bound = Joules(search.bound());
   outcome.seconds_to_incumbent = search.seconds_to_incumbent;

@@ -49,8 +49,8 @@ class Variables {
   /// What a solution decides. Fractional values count as taken above `threshold`.
   [[nodiscard]] Decisions decisions(const Problem& problem, const std::vector<double>& x,
                                     double threshold = 0.5) const;
-  /// (column, value) of every recompute and page column for a candidate; empty when the candidate takes a
-  /// decision that has no column.
+  /// (column, value) of every binary column for a candidate; empty when the candidate takes a decision that
+  /// has no column. Continuous columns follow from these.
   [[nodiscard]] std::vector<std::pair<int, double>> start(const Problem& problem,
                                                           const Candidate& candidate) const;
 

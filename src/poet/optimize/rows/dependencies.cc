@@ -1,4 +1,4 @@
-// R[t,j] <= R[t,p(u)] + S[t,u]   for every value u that op j reads        (POET eq. 1c)
+// R[t,j] <= R[t,p(u)] + S[t,u] for every value u that op j reads, as in POET's Algorithm 1.
 
 #include "poet/optimize/rows/rows.h"
 

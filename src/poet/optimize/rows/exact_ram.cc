@@ -1,14 +1,18 @@
-// Exact RAM while op k is computed in stage t, for every k that may be (POET eq. 3-6 without their big-M
-// rows):
-//   sum S[t,v] b_v - sum L[v] b_v + sum over results v of ops <= k of N[v] b_v - sum over ops j < k of
-//   Free[v,j] b_v
-//     (+ sum In[t,v] b_v) + R[t,k] workspace_k <= B
-// N: computed anew (R, or at least R - S + L for ops with several results). Free[v,j]: v leaves RAM right
-// after op j, which reads or writes it; L[v]: before the first computation. Both are 1 only if nothing later
-// needs v:
-//   Free[v,j] <= R[t,j],   Free[v,j] + R[t,k] <= 1 for later users k,   L[v] + R[t,k] <= 1 for all users k,
-//   Free, L + K[t,v] <= 1  with K = S[t+1] - In (published) or max(S[t+1], Out);   L <= S,   L + sum_j Free
-//   <= S + N.
+// Exact RAM while op k is computed in stage t, for every k that may be: POET's memory rows without big-M.
+//
+//   sum S[t,v] b_v - sum L[v] b_v              in RAM at the start, without what leaves before the first
+//   computation
+//     + sum N[v] b_v                           results of ops up to k, computed anew
+//     - sum Free[v,j] b_v                      what left right after an op j < k, which read or wrote it
+//     + sum In[t,v] b_v                        reserved for what arrives, where transfers take RAM
+//     + R[t,k] workspace_k  <= B
+//
+// N = R for ops with one result, else N >= R - S + L. Free and L are 1 only if nothing later needs v:
+//
+//   Free[v,j] <= R[t,j],  Free[v,j] + R[t,k] <= 1 for later users k,  L[v] + R[t,k] <= 1 for all users k
+//   Free + K <= 1,  L + K <= 1             K = S[t+1] - In (published) or max(S[t+1], Out)
+//   L <= S,  L + sum_j Free <= S + N
+//
 // Only upper bounds on Free and L are needed: the RAM rows want them large.
 
 #include <algorithm>

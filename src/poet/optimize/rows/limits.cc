@@ -1,9 +1,13 @@
-// Deadline and idle energy act on the makespan M:
-//   published, staged:      M  = sum R[t,i] seconds_i                         (transfers are hidden)
-//   device, relaxed:        M >= compute,  M >= channel;  blocking: M >= compute + channel
-//   device, conservative:   M  = sum_t d_t,  d_t >= compute in t,  d_t >= transfers in t;  blocking: d_t >=
-//   their sum
-// and sum Stored[v] bytes_v <= bytes that may be written.
+// In published and staged semantics the deadline holds for computing alone: sum R[t,i] seconds_i <= deadline.
+// In device semantics deadline and idle energy act on the makespan M. Relaxed timing:
+//
+//   M >= compute,  M >= channel        or, when the channel blocks, M >= compute + channel
+//
+// Conservative timing, with a duration d_t per stage (their sum per stage when the channel blocks):
+//
+//   M = sum_t d_t,  d_t >= compute in t,  d_t >= transfers in t
+//
+// Wear: sum Stored[v] bytes_v <= bytes that may be written.
 // Times are divided by the baseline's, so that the rows are near one.
 
 #include <cmath>

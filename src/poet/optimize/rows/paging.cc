@@ -1,9 +1,13 @@
-// In[t,v] <= Stored[t,v],   Out[t,v] <= S[t,v],   sum_t Out[t,v] <= 1     (POET eq. 2a, 2b, 2d)
+// In[t,v] <= Stored[t,v],  Out[t,v] <= S[t,v],  sum_t Out[t,v] <= 1
 //
 // A stored copy stays valid, so one page-out per value suffices. Where the page-out's stage is left open, the
-// value must have been in RAM at the start of some stage before the page-in:  In[t,v] <= sum_{s<t} S[s,v]. A
-// page-in is for the next stage, and pointless while another copy is in RAM or being made:
-//   In[t,v] <= S[t+1,v],   In[t,v] + S[t,v] <= 1,   In[t,v] + R[t,p(v)] <= 1.
+// value must have been in RAM at the start of some stage before the page-in:
+//
+//   In[t,v] <= sum_{s<t} S[s,v]
+//
+// A page-in is for the next stage, and pointless while another copy is in RAM or being made:
+//
+//   In[t,v] <= S[t+1,v],  In[t,v] + S[t,v] <= 1,  In[t,v] + R[t,p(v)] <= 1
 
 #include "poet/optimize/rows/rows.h"
 

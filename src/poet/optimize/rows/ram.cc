@@ -1,15 +1,19 @@
-// B: budget, b_v: bytes. When stage t starts (transfers of `staged` and `device` take RAM during their whole
-// stage):
-//   sum_v S[t,v] b_v (+ In[t,v] b_v) <= B
-// While op t runs, last in its stage: its working set, and of the rest what is kept, K[t,v]:
-//   working_set(t) + sum over v not in reads(t), writes(t) of K[t,v] b_v <= B
-//   published: K = S[t+1,v] - In[t,v]  (what arrives takes RAM from the next stage on; 0/1 thanks to In <=
-//   S[t+1]) else:      K = S[t+1,v] + E[t,v],  E >= Out[t,v] - S[t+1,v]  (what leaves takes RAM until it has
-//   left)
-// Both are exact in stages that recompute nothing, and relaxations elsewhere.
+// B: budget, b_v: bytes. When stage t starts (with In only where transfers take RAM during their stage):
 //
-// Tensor sizes are few and large, so each row is strengthened by rounding: for a size d,
-//   sum floor(b_v / d) x_v <= floor((B - constants) / d)   over 0/1 quantities x_v.
+//   sum_v S[t,v] b_v + In[t,v] b_v <= B
+//
+// While op t runs, last in its stage: its working set, and of the rest what is kept, K[t,v]:
+//
+//   working_set(t) + sum over v not in reads(t), writes(t) of K[t,v] b_v <= B
+//
+// In published semantics K = S[t+1,v] - In[t,v]: what arrives takes RAM from the next stage on; K is 0/1
+// thanks to In <= S[t+1]. Else K = S[t+1,v] + E[t,v] with E >= Out[t,v] - S[t+1,v]: what leaves takes RAM
+// until it has left. Both rows are exact in stages that recompute nothing, and relaxations elsewhere.
+//
+// Tensor sizes are few and large, so each row is strengthened by rounding: for a size d, over 0/1 quantities
+// x_v,
+//
+//   sum floor(b_v / d) x_v <= floor((B - constants) / d)
 
 #include <algorithm>
 #include <set>

@@ -1,8 +1,10 @@
-// S[t+1,v] <= S[t,v] + R[t,p(v)] + In[t,v]                                (POET eq. 1d, 2c)
+// S[t+1,v] <= S[t,v] + R[t,p(v)] + In[t,v], as in POET's Algorithm 1.
 //
 // With provenance S = C + D, where D is a copy that came from storage and C one retained since a computation:
-//   D[t+1,v] <= D[t,v] + In[t,v],   C[t+1,v] <= C[t,v] + R[t,p(v)],   D[t,v] <= S[t,v],   D[t,v] <=
-//   Stored[t,v]
+//
+//   C[t+1,v] <= C[t,v] + R[t,p(v)]
+//   D[t+1,v] <= D[t,v] + In[t,v],  D[t,v] <= S[t,v],  D[t+1,v] <= Stored[t,v]
+//
 // The last one is what makes the relaxation tight: without it a value returns from storage in small slices,
 // paying the page-out for the largest slice only.
 

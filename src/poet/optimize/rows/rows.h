@@ -44,8 +44,11 @@ void exact_ram(Model& model, const Problem& problem, const Variables& vars, cons
 
 /// How transfer time enters.
 enum class Timing {
-  relaxed,       // makespan >= compute, >= channel (or their sum when the channel blocks): a relaxation
-  conservative,  // every stage waits for its own transfers: schedules that satisfy this hold in the replay
+  /// makespan >= compute, >= channel (or their sum when the channel blocks): a relaxation.
+  relaxed,
+  /// Every stage waits for its own transfers. But for waking up and rewritten results the replay is never
+  /// later.
+  conservative,
 };
 
 /// Deadline, idle energy, bytes written. Adds columns; `scale` is the objective's.

@@ -1,8 +1,16 @@
-// A use of v at t is R[t,j] for a user j of v.
-//   R[t,i]  <= sum over results v of i: uses of v at t + S[t+1,v]
-//   S[t,v]  <= uses of v at t + S[t+1,v] + Out[t,v]      (+ Stored[v] where the page-out's stage is open)
-//   In[t,v] <= uses of v at t+1                          (where transfers take no time: just in time loses
-//   nothing) R[t,i]  <= sum over results v of i: 1 - S[t,v]       (recomputing needs something missing)
+// A use of v at t is R[t,j] for a user j of v. Recomputing needs a use or a keeper of some result, and
+// something missing:
+//
+//   R[t,i] <= sum over results v of i: uses of v at t + S[t+1,v]
+//   R[t,i] <= sum over results v of i: 1 - S[t,v]
+//
+// Keeping needs a use now or later, or a page-out (Stored[v] where the page-out's stage is open):
+//
+//   S[t,v] <= uses of v at t + S[t+1,v] + Out[t,v]
+//
+// Where transfers take no time, paging in just in time loses nothing:
+//
+//   In[t,v] <= uses of v at t+1
 
 #include "poet/optimize/rows/rows.h"
 

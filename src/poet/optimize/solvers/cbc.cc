@@ -3,6 +3,7 @@
 #include <CbcEventHandler.hpp>
 #include <CbcModel.hpp>
 #include <CbcSolver.hpp>
+#include <ClpEventHandler.hpp>
 #include <ClpSimplex.hpp>
 #include <ClpSolve.hpp>
 #include <CoinPackedMatrix.hpp>
@@ -42,8 +43,9 @@ class Listener : public CbcEventHandler {
   CbcAction event(CbcEvent) override {
     if (!options_->keep_going) return noAction;
     const CbcModel* model = getModel();
-    if (model->parentModel() != nullptr)
-      return noAction;  // a heuristic's own tree: its bound is not the model's
+    if (model->parentModel() !=
+        nullptr)  // a heuristic's own tree: its objective and bound are not the model's
+      return options_->keep_going(kInfinity, -kInfinity) ? noAction : stop;
     const double objective = model->getObjValue();
     const double bound = model->getBestPossibleObjValue();
     return options_->keep_going(std::abs(objective) > 1e40 ? kInfinity : objective + constant_,
@@ -57,9 +59,20 @@ class Listener : public CbcEventHandler {
   double constant_;
 };
 
+// Lets a linear program be stopped between iterations.
+class LpListener : public ClpEventHandler {
+ public:
+  explicit LpListener(const std::function<bool()>& stop) : stop_(&stop) {}
+  ClpEventHandler* clone() const override { return new LpListener(*this); }
+  int event(Event) override { return *stop_ && (*stop_)() ? 1 : -1; }
+
+ private:
+  const std::function<bool()>* stop_;
+};
+
 }  // namespace
 
-LpResult solve_lp(const Model& model, double time_limit_seconds) {
+LpResult solve_lp(const Model& model, double time_limit_seconds, const std::function<bool()>& stop) {
   LpResult result;
   if (model.contradiction()) {
     result.status = LpResult::Status::infeasible;
@@ -70,7 +83,9 @@ LpResult solve_lp(const Model& model, double time_limit_seconds) {
   simplex.loadProblem(matrix_of(model), coin_bounds(model.lower).data(), coin_bounds(model.upper).data(),
                       model.cost.data(), coin_bounds(model.row_lower).data(),
                       coin_bounds(model.row_upper).data());
-  simplex.setMaximumWallSeconds(time_limit_seconds);
+  simplex.setMaximumWallSeconds(std::max(0.01, time_limit_seconds));  // negative would mean no limit
+  LpListener listener(stop);
+  simplex.passInEventHandler(&listener);
   ClpSolve how;
   how.setSolveType(ClpSolve::useDual);
   how.setPresolveType(ClpSolve::presolveOn);

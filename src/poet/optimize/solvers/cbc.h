@@ -38,8 +38,9 @@ struct MipOptions {
   std::function<bool(double objective, double bound)> keep_going;  // polled; false stops
 };
 
-/// The linear relaxation. Deterministic.
-[[nodiscard]] LpResult solve_lp(const Model& model, double time_limit_seconds);
+/// The linear relaxation. Deterministic. `stop` is polled; true gives Status::stopped.
+[[nodiscard]] LpResult solve_lp(const Model& model, double time_limit_seconds,
+                                const std::function<bool()>& stop = {});
 
 /// Cbc with its cuts and heuristics. Deterministic unless the time limit strikes. Never
 /// reports a time-limited incumbent as optimal, nor a time-out as infeasible.
