@@ -45,6 +45,14 @@ Solved solve_problem(const ProblemOptions& options) {
 
   const Report keep_all = replay_keep_all(instance, semantics);
   solved.request.limits = read_limits(options.limits, keep_all.runtime);
+  // Every value is paged out at most once in a step, so what is written is what the storage must hold.
+  if (solved.inputs.device && solved.inputs.device->storage) {
+    const Bytes capacity = solved.inputs.device->storage->capacity;
+    auto& writable = solved.request.limits.max_bytes_written;
+    std::int64_t all = 0;
+    for (const ValueCost& value : solved.request.instance.costs.values) all += value.bytes.value();
+    if (capacity < writable.value_or(Bytes(all))) writable = capacity;
+  }
 
   const Dataflow flow = dataflow(instance.graph);
   for (OpId op : ids<OpId>(instance.graph.ops.size())) {

@@ -237,10 +237,6 @@ std::vector<std::string> notes(const Solved& solved) {
   }
   if (!has_answer(solved) || !profile.storage) return out;
   const Bytes written = solved.result.report.bytes_written;
-  if (written > profile.storage->capacity) {
-    out.push_back(fmt::format("the step writes {} in all; the storage holds {}", format_bytes(written),
-                              format_bytes(profile.storage->capacity)));
-  }
   if (profile.storage->write_endurance && written > Bytes(0)) {
     out.push_back(fmt::format("the storage's endurance, {} written, is good for {} steps",
                               format_bytes(*profile.storage->write_endurance),

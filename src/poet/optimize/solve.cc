@@ -69,6 +69,7 @@ void run(Search& search) {
   search.enter("greedy");
   const auto stop = [&] { return search.must_stop(); };
   if (const auto first = greedy(p, stop)) search.offer(*first);
+  if (!search.has_incumbent()) search.offer(lean_schedule(p, stop));
   if (search.done()) return;
   if (search.options().tightenings.gap_relaxation) {
     search.enter("gap relaxation");
