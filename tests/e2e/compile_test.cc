@@ -50,18 +50,17 @@ void expect_answer(const CompileRequest& request, const CompileResult& result) {
   EXPECT_EQ(result.schedule_report.bytes_written, result.report.bytes_written);
   EXPECT_EQ(result.schedule_report.recomputations, result.report.recomputations);
   EXPECT_LE(result.report.peak_ram, request.limits.ram_budget);
-  if (request.limits.deadline)
+  if (request.limits.deadline) {
     EXPECT_LE(result.report.runtime.value(), request.limits.deadline->value() * (1 + 1e-9));
+  }
   // The figures derived from them.
   const double baseline = result.keep_all.energy.value();
   const double bound = result.outcome.bound.value();
   EXPECT_LE(bound, energy * (1 + 1e-9));
   EXPECT_GE(energy, baseline * (1 - 1e-9));
   EXPECT_NEAR(result.overhead, energy / baseline - 1, 1e-12);
-  if (energy - bound > 1e-9 * baseline)
-    EXPECT_NEAR(result.gap, (energy - bound) / (energy - baseline), 1e-9);
-  else
-    EXPECT_EQ(result.gap, 0);
+  const bool open = energy - bound > 1e-9 * baseline;
+  EXPECT_NEAR(result.gap, open ? (energy - bound) / (energy - baseline) : 0, 1e-9);
   EXPECT_EQ(result.outcome.status == Status::optimal, result.gap <= request.options.gap);
 }
 

@@ -29,7 +29,8 @@ struct Case {
 };
 
 // Budgets from the largest working set to just below what keeping everything takes; deadlines on half of
-// them, a limit on writing on some. `timed`: waiting costs energy, the channel may block, transfers wake it.
+// them, a limit on writing on some. `timed`: on devices waiting costs energy, the channel may block,
+// transfers wake it, and deadlines count them; otherwise time is free there.
 Case random_case(Rng& rng, Semantics semantics, bool timed) {
   for (;;) {
     test::RandomInstanceOptions options;
@@ -48,7 +49,7 @@ Case random_case(Rng& rng, Semantics semantics, bool timed) {
     if (all.peak_ram.value() <= floor) continue;
     c.limits.ram_budget =
         Bytes(test::pick(rng, static_cast<int>(floor), static_cast<int>(all.peak_ram.value()) - 1));
-    if (test::chance(rng, 0.5))
+    if (test::chance(rng, 0.5) && (timed || semantics != Semantics::device))
       c.limits.deadline = Seconds(all.runtime.value() * (1 + 0.125 * test::pick(rng, 0, 6)));
     if (test::chance(rng, 0.15))
       c.limits.max_bytes_written = Bytes(test::pick(rng, 0, static_cast<int>(floor)));
@@ -80,8 +81,9 @@ Answer solved(const Case& c, const SolveOptions& options) {
   EXPECT_TRUE(report.valid) << report.broken;
   answer.energy = report.energy.value();
   EXPECT_LE(outcome.bound.value(), answer.energy * (1 + 1e-9));
-  if (outcome.status == Status::optimal)
+  if (outcome.status == Status::optimal) {
     EXPECT_NEAR(outcome.bound.value(), answer.energy, 1e-6 * (1 + answer.energy));
+  }
   return answer;
 }
 
@@ -90,8 +92,9 @@ void expect_no_dearer(const Answer& wider, const Answer& narrow) {
   if (!narrow.found()) return;
   EXPECT_NE(wider.outcome.status, Status::infeasible);
   EXPECT_LE(wider.outcome.bound.value(), narrow.energy + 1e-6 * (1 + narrow.energy));
-  if (wider.outcome.status == Status::optimal)
+  if (wider.outcome.status == Status::optimal) {
     EXPECT_LE(wider.energy, narrow.energy + 1e-6 * (1 + narrow.energy));
+  }
 }
 
 class Solve : public testing::TestWithParam<Semantics> {};
@@ -157,7 +160,7 @@ TEST_P(Solve, GapRelaxationIsBelowTheOptimum) {
     SolveOptions quick = exact();
     quick.time_limit_seconds = 2;
     const Answer answer = solved(c, quick);
-    if (answer.found()) EXPECT_LE(relaxation.bound, answer.energy * (1 + 1e-9));
+    EXPECT_LE(relaxation.bound, answer.energy * (1 + 1e-9));
     useful += answer.found() && relaxation.bound > problem.baseline_joules + 1e-6;
     if (HasFailure()) return;
   }
@@ -184,7 +187,7 @@ TEST_P(Solve, SameCallSameSchedule) {
 TEST_P(Solve, NamedLimitsHaveASchedule) {
   Rng rng(34);
   int named = 0;
-  for (int i = 0; i < 200 && named < 25; ++i) {
+  for (int i = 0; i < 100 && named < 12; ++i) {
     SCOPED_TRACE(fmt::format("case {}", i));
     Case c = random_case(rng, GetParam(), false);
     if (test::chance(rng, 0.5))
@@ -211,7 +214,7 @@ TEST_P(Solve, NamedLimitsHaveASchedule) {
     }
     if (HasFailure()) return;
   }
-  EXPECT_GE(named, 10);
+  EXPECT_EQ(named, 12);
 }
 
 INSTANTIATE_TEST_SUITE_P(Property, Solve,

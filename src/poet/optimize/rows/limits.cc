@@ -10,6 +10,7 @@
 // Wear: sum Stored[v] bytes_v <= bytes that may be written.
 // Times are divided by the baseline's, so that the rows are near one.
 
+#include <algorithm>
 #include <cmath>
 
 #include "poet/optimize/rows/rows.h"
@@ -65,8 +66,9 @@ void limits(Model& model, const Problem& p, const Variables& vars, Timing timing
     return;
   }
   const double baseline = p.baseline_seconds / unit;
-  const Term makespan =
-      Term::of(model.add_column(baseline, p.deadline / unit, scale * p.idle_watts * unit, false));
+  // A deadline may equal the baseline up to rounding.
+  const double latest = std::max(baseline, p.deadline / unit);
+  const Term makespan = Term::of(model.add_column(baseline, latest, scale * p.idle_watts * unit, false));
   model.cost_constant -= scale * p.idle_watts * unit * baseline;  // costs are counted above the baseline
   if (timing == Timing::relaxed) {
     Linear busy;
