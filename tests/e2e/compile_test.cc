@@ -100,7 +100,7 @@ TEST_P(CompileOnM4, TightBudgetAndDeadline) {
 
 TEST_P(CompileOnM4, OneWayOnly) {
   CompileRequest request = on_m4(GetParam());
-  request.limits.ram_budget = between(request, 0.6);
+  request.limits.ram_budget = between(request, 0.85);
   request.options.paging = false;
   CompileResult result = compile(request);
   expect_answer(request, result);
