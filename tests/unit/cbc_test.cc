@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <utility>
 #include <vector>
 
 #include "poet/optimize/solvers/cbc.h"
@@ -239,6 +241,41 @@ TEST(Mip, RunningOutOfTimeIsNotInfeasibility) {
   const MipResult mip = solve_mip(model, options);
   EXPECT_NE(mip.status, Mip::infeasible);
   EXPECT_TRUE(mip.bound <= 1e-6) << mip.bound;  // the solution costs nothing
+}
+
+// What was left, made smaller row by row, of a model on which Cbc's probing ended in an assertion of Clp:
+// nothing beats the first solution, and the bounds that said so were handed on.
+TEST(Mip, ProvenAtTheRootByCrossedBounds) {
+  Model model;
+  for (int c = 0; c < 23; ++c) model.add_binary(0);
+  model.cost[2] = 1;
+  model.cost[3] = 10;
+  model.cost[4] = model.cost[6] = 10000.0 / 23;
+  model.cost[5] = 1;
+  struct Row {
+    std::vector<std::pair<double, int>> terms;
+    double most;
+  };
+  const Row rows[] = {
+      {{{1, 0}, {-1, 11}}, 0},           {{{1, 1}, {-1, 12}}, 0},           {{{1, 4}, {-1, 14}}, 0},
+      {{{1, 6}, {-1, 5}, {-1, 15}}, 0},  {{{1, 8}, {-1, 16}}, 0},           {{{1, 7}, {-1, 21}}, 0},
+      {{{1, 9}, {-1, 19}}, 0},           {{{-1, 6}, {-1, 17}}, -1},         {{{1, 11}, {-1, 10}}, 0},
+      {{{1, 14}, {-1, 13}}, 0},          {{{1, 15}, {-1, 14}}, 0},          {{{1, 17}, {-1, 4}}, 0},
+      {{{-1, 18}, {-1, 3}}, -1},         {{{1, 10}, {-1, 11}}, 0},          {{{1, 11}, {-1, 0}, {-1, 12}}, 0},
+      {{{1, 12}, {-1, 1}, {-1, 13}}, 0}, {{{1, 16}, {-1, 8}}, 0},           {{{-1, 2}, {-1, 18}}, -1},
+      {{{1, 19}, {-1, 9}}, 0},           {{{1, 21}, {-1, 7}, {-1, 22}}, 0}, {{{1, 22}, {-1, 9}}, 0},
+      {{{3, 13}, {5, 18}}, 6.5},         {{{1, 14}, {4, 20}}, 4},
+  };
+  for (const Row& row : rows) {
+    Linear sum;
+    for (const auto& [coefficient, column] : row.terms) sum.add(coefficient, Term::of(column));
+    model.at_most(sum, row.most);
+  }
+  // x6 or x17, and x17 needs x4. x6 needs x5 or x15; x4 and x15 need x14, that x13, and x13 excludes x18:
+  // then x2 and x3 must be. Cheapest: x6 and x5, with x18.
+  const MipResult mip = solve_mip(model, {});
+  ASSERT_EQ(mip.status, Mip::optimal);
+  EXPECT_NEAR(mip.objective, 10000.0 / 23 + 1, kTolerance);
 }
 
 TEST(Mip, IsDeterministic) {

@@ -153,8 +153,9 @@ MipResult solve_mip(const Model& model, const MipOptions& options) {
     words.insert(words.end(), {"-cutoff", std::to_string(options.cutoff - model.cost_constant)});
   if (options.threads > 1) words.insert(words.end(), {"-threads", std::to_string(options.threads)});
   // Without integer preprocessing: on these models it saves nothing, and Cbc 2.10.8 crashes in
-  // CglPreProcess::postProcess when the time limit strikes early.
-  words.insert(words.end(), {"-preprocess", "off", "-solve", "-quit"});
+  // CglPreProcess::postProcess when the time limit strikes early. Without probing: when it finds that nothing
+  // can beat the incumbent it leaves crossed bounds behind, on which Clp 1.17.6 aborts.
+  words.insert(words.end(), {"-preprocess", "off", "-probing", "off", "-solve", "-quit"});
   std::vector<const char*> arguments;
   for (const std::string& word : words) arguments.push_back(word.c_str());
   const auto no_callback = [](CbcModel*, int) { return 0; };
