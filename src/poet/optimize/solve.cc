@@ -9,11 +9,13 @@
 #include "poet/optimize/branch.h"
 #include "poet/optimize/columns.h"
 #include "poet/optimize/explain.h"
+#include "poet/optimize/external.h"
 #include "poet/optimize/gap_relaxation.h"
 #include "poet/optimize/greedy.h"
 #include "poet/optimize/neighbourhoods.h"
 #include "poet/optimize/published.h"
 #include "poet/optimize/search.h"
+#include "poet/optimize/window_search.h"
 
 namespace poet {
 namespace {
@@ -78,7 +80,13 @@ void run(Search& search) {
     if (!relaxed.modes.empty())
       if (const auto guided = greedy_from(p, relaxed.modes, stop)) search.offer(*guided);
   }
+  if (search.options().solver == Solver::file) {
+    if (!search.done()) solve_by_file(search);
+    return;
+  }
   std::set<int> exact_stages;
+  search_windows(search, exact_stages);
+  if (search.done()) return;
   search_around_uses(search, 0, no_decisions(p), exact_stages);
   if (search.done()) return;
 
@@ -102,6 +110,7 @@ Outcome solve(const SolveRequest& request, const SolveOptions& options) {
   if (options.formulation == Formulation::published && request.semantics != Semantics::published)
     throw InputError("--formulation published",
                      "is the paper's model of the published semantics; use --semantics published");
+  if (!has_solver(options.solver)) throw InputError("--solver highs", no_highs());
   const Problem problem = make_problem(request, options);
   Search search(problem, options);
   Outcome outcome;
@@ -120,7 +129,8 @@ Outcome solve(const SolveRequest& request, const SolveOptions& options) {
   outcome.seconds_to_incumbent = search.seconds_to_incumbent;
   outcome.solve_seconds = search.elapsed();
   outcome.nodes = search.nodes;
-  outcome.solver = search.used_solver ? cbc_version() : "none needed";
+  outcome.next_step = search.next_step;
+  outcome.solver = search.used_solver ? solver_version(options.solver) : "none needed";
   return outcome;
 }
 
