@@ -33,6 +33,7 @@ COMPILE = set(ROOMS) - {"frontend"}
 # Third-party headers -> the only folder that may include them.
 OWNERS = {
     r"(coin/)?(Cbc|Cgl|Clp|Coin|Osi)\w*\.(hpp|h)": "optimize/solvers",
+    r"(interfaces/highs_c_api|(highs/)?Highs\w*)\.h": "optimize/solvers",
     r"onnx/.*": "frontend",
     r"(oneapi/dnnl/)?dnnl.*": "runtime/kernels",
     r"CLI/.*": "cli",

@@ -4,7 +4,10 @@
 #include <limits>
 
 #include "apps/cli/amounts.h"
+#include "apps/cli/output.h"
 #include "poet/base/error.h"
+#include "poet/optimize/solvers/command.h"
+#include "poet/optimize/solvers/solver.h"
 
 namespace poet::cli {
 namespace {
@@ -71,10 +74,48 @@ void add_solver_options(CLI::App& app, SolverOptions& options) {
       "PART");
   add("--time-limit", options.time_limit, "of the solver on this machine (default 2min)", "TIME");
   add("--solve-threads", options.solve_threads, "threads of the solver (default 1)", "N");
-  add("--solver", options.solver, "cbc (default)", "NAME");
+  add("--solver", options.solver,
+      "who searches: cbc (default), highs where the build has it, or file: any program, through the files "
+      "below",
+      "NAME");
+  add("--mps", options.mps, "with --solver file: write the model here", "FILE.mps");
+  add("--solution", options.solution, "with --solver file: read the answer to the model in --mps from here",
+      "FILE");
+  add("--solver-command", options.solver_command,
+      "with --solver file: run this on the model instead, as in \"cbc {mps} sec {seconds} solve solution "
+      "{solution}\"",
+      "COMMAND");
   add("--formulation", options.formulation,
       "tight (default), or published: the paper's Algorithm 1, with --semantics published", "NAME");
   app.add_flag("--quiet", options.quiet, "no progress on stderr")->group(group);
+}
+
+void read_solver(const SolverOptions& options, SolveOptions& out) {
+  const std::string name = options.solver.value_or("cbc");
+  if (name == "highs") {
+    out.solver = Solver::highs;
+    if (!has_solver(Solver::highs)) throw InputError("--solver highs", no_highs());
+  } else if (name == "file") {
+    out.solver = Solver::file;
+  } else if (name != "cbc") {
+    throw InputError("--solver", "\"" + name + "\" is none of cbc, highs, file");
+  }
+  const bool any = options.mps || options.solution || options.solver_command;
+  if (out.solver != Solver::file) {
+    if (any) throw InputError("--mps, --solution and --solver-command", "are for --solver file only");
+    return;
+  }
+  if (!options.mps && !options.solver_command)
+    throw InputError("--solver file", "needs --mps FILE.mps to write the model to, or --solver-command");
+  if (options.solution && (!options.mps || options.solver_command))
+    throw InputError("--solution", "is the answer to the model in --mps, and excludes --solver-command");
+  if (options.formulation && *options.formulation == "published")
+    throw InputError("--solver file", "writes the tight formulation, not --formulation published");
+  if (options.mps) check_writable("--mps", *options.mps);
+  out.file.mps = options.mps.value_or("");
+  out.file.solution = options.solution.value_or("");
+  out.file.command = options.solver_command.value_or("");
+  if (options.solver_command) (void)expand_command(out.file.command, "", "", 1);
 }
 
 }  // namespace
@@ -97,9 +138,7 @@ SolveOptions read_solver_options(const SolverOptions& options) {
     out.threads =
         static_cast<int>(std::min<std::int64_t>(parse_count("--solve-threads", *options.solve_threads), 256));
   }
-  if (options.solver && *options.solver != "cbc") {
-    throw InputError("--solver", "\"" + *options.solver + "\" is not available; this build has cbc");
-  }
+  read_solver(options, out);
   if (options.formulation && *options.formulation == "published") {
     out.formulation = Formulation::published;
   } else if (options.formulation && *options.formulation != "tight") {

@@ -77,6 +77,7 @@ Json result_json(const Solved& solved) {
   json["nodes"] = outcome.nodes;
   json["interrupted"] = solved.interrupted;
   json["solver"] = outcome.solver;
+  if (!outcome.next_step.empty()) json["next_step"] = outcome.next_step;
   json["semantics"] = to_string(solved.request.semantics);
   json["model"] = instance.model.empty() ? Json(nullptr) : Json(instance.model);
   json["platform"] = instance.platform.empty() ? Json(nullptr) : Json(instance.platform);

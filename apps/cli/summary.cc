@@ -109,6 +109,16 @@ std::string solver(const Solved& solved) {
   return text;
 }
 
+// With --solver file: what the user is to do, or why there is nothing to do.
+std::vector<std::string> next_step(const Solved& solved) {
+  const SolveOptions& options = solved.request.options;
+  const Outcome& outcome = solved.result.outcome;
+  if (!outcome.next_step.empty()) return {outcome.next_step};
+  if (options.solver != Solver::file || options.file.mps.empty() || !options.file.solution.empty()) return {};
+  if (solved.interrupted || !options.file.command.empty()) return {};
+  return {"nothing was left to solve; no model was written"};
+}
+
 std::string energy(const Solved& solved) {
   const CompileResult& result = solved.result;
   const Report& report = result.report;
@@ -312,6 +322,7 @@ std::string summary_text(const Solved& solved) {
     if (report.page_outs > 0 || report.page_ins > 0) add(out, "Paged", paged(solved));
     add(out, "Solver", solver(solved));
   }
+  for (const std::string& line : next_step(solved)) add(out, "Next", line);
   for (const std::string& note : notes(solved)) add(out, "Note", note);
   return out;
 }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <string>
 
+#include "poet/optimize/solvers/solver.h"
 #include "tests/support/program.h"
 
 namespace poet::test {
@@ -81,8 +82,11 @@ TEST(BadNames, ListWhatThereIs) {
                    "--optimizer: \"lion\" is none of sgd, momentum, adam");
   expect_bad_input("solve " + kLinear + "--ram-budget 1MB --persistent maybe",
                    "--persistent: \"maybe\" is none of counted, excluded");
-  expect_bad_input("solve " + kLinear + "--ram-budget 1MB --solver highs",
-                   "--solver: \"highs\" is not available; this build has cbc");
+  expect_bad_input("solve " + kLinear + "--ram-budget 1MB --solver gurobi",
+                   "--solver: \"gurobi\" is none of cbc, highs, file");
+  if (!has_solver(Solver::highs))
+    expect_bad_input_with("solve " + kLinear + "--ram-budget 1MB --solver highs",
+                          "--solver highs: this build has no HiGHS");
   expect_bad_input("solve " + kLinear + "--ram-budget 1MB --formulation loose",
                    "--formulation: \"loose\" is none of tight, published");
   expect_bad_input("solve " + kLinear + "--ram-budget 1MB --formulation published",

@@ -155,7 +155,7 @@ TEST_P(Solve, GapRelaxationIsBelowTheOptimum) {
     const SolveOptions options = exact();
     const Problem problem = make_problem({c.instance, c.limits, c.semantics}, options);
     Search search(problem, options);
-    const GapRelaxation relaxation = gap_relaxation(search);
+    const GapRelaxation relaxation = gap_relaxation(search, 20'000);
     EXPECT_GE(relaxation.bound, problem.baseline_joules);
     SolveOptions quick = exact();
     quick.time_limit_seconds = 2;

@@ -19,7 +19,7 @@ Bounded relaxed(const Instance& instance, const Limits& limits, const SolveOptio
                 Semantics semantics = Semantics::published) {
   const Problem problem = make_problem({instance, limits, semantics}, options);
   Search search(problem, options);
-  const GapRelaxation relaxation = gap_relaxation(search);
+  const GapRelaxation relaxation = gap_relaxation(search, 20'000);
   Bounded result;
   result.bound = relaxation.bound;
   const Gaps gaps(problem);

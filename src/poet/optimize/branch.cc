@@ -14,16 +14,14 @@ double to_objective(const Problem& p, const TightModel& tight, double joules) {
   return (joules - p.baseline_joules) * tight.scale;
 }
 
-// Cbc looks at the clock between steps that take seconds on large models.
-constexpr double kShareOfTime = 0.9;
-
 // Stops when the search has found what was asked for, is out of time, or the user has had enough.
-MipOptions mip_options(const Search& search, const TightModel& tight, double time_limit_seconds,
-                       bool bounds_are_global) {
+MipOptions mip_options(const Search& search, const TightModel& tight, long work, bool bounds_are_global) {
   MipOptions options;
-  options.time_limit_seconds = std::min(time_limit_seconds, kShareOfTime * search.remaining());
+  options.time_limit_seconds = search.remaining();
+  options.work_limit = work;
   options.relative_gap = std::min(0.5 * search.options().gap, 0.005);
   options.threads = search.options().threads;
+  options.solver = embedded(search.options().solver);
   if (search.has_incumbent()) options.start = tight.vars.start(search.problem(), search.incumbent());
   options.keep_going = [&search, &tight, bounds_are_global](double objective, double bound) {
     const Problem& p = search.problem();
@@ -76,10 +74,8 @@ Root solve_root(Search& search, const Columns& full) {
   return root;
 }
 
-bool search_restricted(Search& search, const Columns& columns, std::set<int>& exact_stages,
-                       double time_limit_seconds) {
+bool search_restricted(Search& search, const Columns& columns, std::set<int>& exact_stages, long work) {
   const Problem& p = search.problem();
-  const double start = search.elapsed();
   bool improved = false;
   TightOptions options = tight_options(search, exact_stages);
   // Where waiting costs energy or the deadline, plan as if every stage waited for its own transfers: hiding
@@ -87,13 +83,12 @@ bool search_restricted(Search& search, const Columns& columns, std::set<int>& ex
   // when that has no schedule.
   const bool waiting_counts = p.transfers_take_time() && (p.idle_watts > 0 || p.deadline < kInfinity);
   if (waiting_counts) options.timing = rows::Timing::conservative;
-  while (!search.done()) {
-    const double left = time_limit_seconds - (search.elapsed() - start);
-    if (left <= 0) break;
+  while (!search.done() && work > 0) {
     options.exact_stages = exact_stages;
     const TightModel tight = build_tight(p, columns, options);
-    const MipResult mip = solve_mip(tight.model, mip_options(search, tight, left, false));
+    const MipResult mip = solve_mip(tight.model, mip_options(search, tight, work, false));
     search.nodes += mip.nodes;
+    work -= mip.work;
     if (mip.x.empty()) {
       if (mip.status != MipResult::Status::infeasible || options.timing == rows::Timing::relaxed) break;
       options.timing = rows::Timing::relaxed;
@@ -106,11 +101,11 @@ bool search_restricted(Search& search, const Columns& columns, std::set<int>& ex
   return improved;
 }
 
-void prove(Search& search, const Columns& full, const Root& root, std::set<int>& exact_stages) {
+bool prove(Search& search, const Columns& full, const Root& root, std::set<int>& exact_stages, long work) {
   const Problem& p = search.problem();
-  while (!search.done()) {
+  while (!search.done() && work > 0) {
     TightModel tight = build_tight(p, full, tight_options(search, exact_stages));
-    MipOptions options = mip_options(search, tight, search.remaining(), true);
+    MipOptions options = mip_options(search, tight, work, true);
     // What is left to show is that nothing beats the incumbent by more than the gap that was asked for: all
     // else may be cut off.
     const double best =
@@ -124,18 +119,19 @@ void prove(Search& search, const Columns& full, const Root& root, std::set<int>&
     fix_by_reduced_cost(search, tight.model, root.lp, cut_off ? target : best);
     const MipResult mip = solve_mip(tight.model, options);
     search.nodes += mip.nodes;
+    work -= mip.work;
     const bool nothing_below = mip.x.empty() && mip.status == MipResult::Status::infeasible;
     const double bound =
         nothing_below ? (cut_off ? target : best) : std::min(mip.bound, cut_off ? target : best);
     if (bound < kInfinity) search.raise_bound(to_joules(p, tight, bound));
-    if (mip.x.empty()) break;
+    if (mip.x.empty()) return nothing_below;
     const Candidate candidate = complete(p, tight.vars.decisions(p, mip.x));
     const bool improved = search.offer(candidate);
     const bool more_exact = add_overflowing_stages(p, candidate, exact_stages);
-    // Without either, the same model would give the same answer: the relaxed timeline, not the tree, is what
-    // keeps the gap open.
-    if (!(improved && cut_off) && !more_exact) break;
+    // Without either, the same model would give the same answer.
+    if (!(improved && cut_off) && !more_exact) return mip.status == MipResult::Status::optimal;
   }
+  return false;
 }
 
 }  // namespace poet

@@ -7,7 +7,7 @@
 #include "poet/optimize/columns.h"
 #include "poet/optimize/formulation.h"
 #include "poet/optimize/search.h"
-#include "poet/optimize/solvers/cbc.h"
+#include "poet/optimize/solvers/solver.h"
 
 namespace poet {
 
@@ -20,13 +20,13 @@ struct Root {
 [[nodiscard]] Root solve_root(Search& search, const Columns& full);
 
 /// Best schedule with decisions from `columns` only: MIP, exact replay, exact RAM rows where the replay
-/// overflowed, again. New stages that needed exact rows are added to `exact_stages`. Returns true when the
-/// incumbent improved.
-bool search_restricted(Search& search, const Columns& columns, std::set<int>& exact_stages,
-                       double time_limit_seconds);
+/// overflowed, again. New stages that needed exact rows are added to `exact_stages`. At most `work` simplex
+/// iterations in all. Returns true when the incumbent improved.
+bool search_restricted(Search& search, const Columns& columns, std::set<int>& exact_stages, long work);
 
 /// The full MIP with the incumbent as start, reduced-cost fixing against `root`, and exact rows as needed,
-/// until proven or out of time.
-void prove(Search& search, const Columns& full, const Root& root, std::set<int>& exact_stages);
+/// until proven or at most `work` simplex iterations later. True when the model has nothing more to say:
+/// what is then still open is open because the model is a relaxation (of the timeline, in device semantics).
+bool prove(Search& search, const Columns& full, const Root& root, std::set<int>& exact_stages, long work);
 
 }  // namespace poet

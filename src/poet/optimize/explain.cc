@@ -61,6 +61,7 @@ LeastRam find_least_ram(Search& search, double time_limit_seconds) {
     MipOptions mip_options;
     mip_options.time_limit_seconds = left();
     mip_options.relative_gap = 1e-9;
+    mip_options.solver = embedded(search.options().solver);
     mip_options.keep_going = [&](double, double) { return !stop(); };
     search.used_solver = true;
     const MipResult mip = solve_mip(tight.model, mip_options);
@@ -111,9 +112,10 @@ std::optional<double> find_least_deadline(Search& search, double time_limit_seco
   Columns columns = just_in_time_columns(fastest, 2, 1);
   if (timed.has_incumbent()) merge(columns, timed.incumbent().decisions);
   constexpr long kMostColumns = 100'000;
+  constexpr long kMostWork = 1'000'000;
   if (estimated_columns(fastest, columns) > kMostColumns) return least;
   std::set<int> exact_stages;
-  search_restricted(timed, columns, exact_stages, time_limit_seconds);
+  search_restricted(timed, columns, exact_stages, kMostWork);
   if (timed.has_incumbent()) learn(timed.incumbent());
   return least;
 }

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "poet/optimize/model.h"
-#include "poet/optimize/solvers/cbc.h"
+#include "poet/optimize/solvers/solver.h"
 
 namespace poet {
 namespace {
@@ -86,16 +86,18 @@ std::vector<Mode> modes_of(const GapModel& g, const Gaps& gaps, const std::vecto
 
 }  // namespace
 
-GapRelaxation gap_relaxation(Search& search) {
+GapRelaxation gap_relaxation(Search& search, long work) {
   const Problem& p = search.problem();
   const double scale = p.objective_scale;
   const Gaps gaps(p);
   const GapModel g = build(p, gaps, scale);
 
   MipOptions options;
-  options.time_limit_seconds = std::min(0.1 * search.options().time_limit_seconds, search.remaining());
+  options.time_limit_seconds = search.remaining();
+  options.work_limit = work;
   options.relative_gap = std::min(1e-4, 0.1 * search.options().gap);
-  options.keep_going = [&search](double, double) { return !search.interrupted(); };
+  options.solver = embedded(search.options().solver);
+  options.keep_going = [&search](double, double) { return !search.must_stop(); };
   const MipResult mip = solve_mip(g.model, options);
   search.nodes += mip.nodes;
   search.used_solver = true;

@@ -19,8 +19,8 @@ struct GapRelaxation {
 /// at least once: by a page-in (and one page-out per value) or by recomputing its producer. While op t runs,
 /// values that stay across t and t's own working set fit the budget. Recomputing is charged at the op's own
 /// cost alone (shared among its results by their bytes), operands as if at hand: hence a relaxation, of one
-/// or two columns per gap instead of one per stage and value. Solved as a MIP for at most a tenth of the time
-/// limit; its proven bound is returned. O(gaps + sum of live values over ops) entries.
-[[nodiscard]] GapRelaxation gap_relaxation(Search& search);
+/// or two columns per gap instead of one per stage and value. Solved as a MIP for at most `work` simplex
+/// iterations; its proven bound is returned. O(gaps + sum of live values over ops) entries.
+[[nodiscard]] GapRelaxation gap_relaxation(Search& search, long work);
 
 }  // namespace poet

@@ -1,189 +1,202 @@
 #include "poet/optimize/greedy.h"
 
 #include <algorithm>
-#include <cmath>
+#include <limits>
+
+#include "poet/optimize/local_search.h"
+#include "poet/optimize/repair.h"
+#include "poet/optimize/retime.h"
 
 namespace poet {
 namespace {
 
+constexpr double kAnyJoules = std::numeric_limits<double>::infinity();
+constexpr std::uint64_t kSeed = 1;
+
 enum class Policy { both, page_only, recompute_only, fast };  // fast: least time first, for tight deadlines
-
-class Greedy {
- public:
-  Greedy(const Problem& problem, const Gaps& gaps, Policy policy, std::vector<Mode> modes)
-      : p_(problem), gaps_(gaps), policy_(policy), modes_(std::move(modes)) {}
-
-  [[nodiscard]] Candidate evaluate() const { return complete(p_, gaps_.decisions(modes_)); }
-
-  // Empties gaps at the worst stage until `budget` holds or nothing is left to try; reports every candidate
-  // on the way.
-  void shrink(std::int64_t budget, const std::function<bool()>& stop,
-              const std::function<void(const Candidate&)>& report) {
-    std::vector<char> given_up(static_cast<std::size_t>(p_.ops), 0);
-    for (;;) {
-      const Candidate now = evaluate();
-      report(now);
-      int worst = -1;
-      for (int t = 0; t < p_.ops; ++t) {
-        const auto i = static_cast<std::size_t>(t);
-        if (now.stage_peak[i] > budget && !given_up[i] &&
-            (worst < 0 || now.stage_peak[i] > now.stage_peak[static_cast<std::size_t>(worst)]))
-          worst = t;
-      }
-      if (worst < 0 || stop()) return;
-      if (!relieve(now, worst, budget)) given_up[static_cast<std::size_t>(worst)] = 1;
-    }
-  }
-
-  // Tries to bridge each emptied gap more cheaply, most expensive first.
-  Candidate polish(Candidate best, const std::function<bool()>& stop) {
-    std::vector<std::pair<double, std::size_t>> order;
-    for (std::size_t g = 0; g < modes_.size(); ++g)
-      if (modes_[g] != Mode::keep && gap(g).to < p_.ops) order.emplace_back(-cost(gap(g), modes_[g]), g);
-    std::sort(order.begin(), order.end());
-    for (const auto& [negative_cost, g] : order)
-      for (Mode mode : {Mode::keep, Mode::page, Mode::recompute}) {
-        if (stop()) return best;
-        const Mode before = modes_[g];
-        if (mode == before || !allowed(gap(g), mode)) continue;
-        modes_[g] = mode;
-        Candidate candidate = evaluate();
-        if (candidate.within(p_) && candidate.joules < best.joules) {
-          best = std::move(candidate);
-          if (mode == Mode::keep) break;
-        } else {
-          modes_[g] = before;
-        }
-      }
-    return best;
-  }
-
- private:
-  [[nodiscard]] const Gap& gap(std::size_t g) const { return gaps_.all()[g]; }
-
-  [[nodiscard]] bool allowed(const Gap& gap, Mode mode) const {
-    if (mode == Mode::page && policy_ == Policy::recompute_only) return false;
-    if (mode == Mode::recompute && policy_ == Policy::page_only) return false;
-    return gaps_.possible(gap, mode);
-  }
-
-  [[nodiscard]] double cost(const Gap& gap, Mode mode) const {
-    const auto v = static_cast<std::size_t>(gap.value);
-    if (mode == Mode::keep) return 0;
-    if (policy_ == Policy::fast && mode == Mode::recompute)
-      return p_.seconds[static_cast<std::size_t>(p_.producer[v])];
-    if (policy_ == Policy::fast) return 1e-3 * p_.in_seconds[v];  // mostly hidden behind compute
-    if (mode == Mode::recompute) return p_.joules[static_cast<std::size_t>(p_.producer[v])];
-    const auto& own = gaps_.of(gap.value);
-    const bool stored =
-        std::any_of(own.begin(), own.end(), [&](std::size_t g) { return modes_[g] == Mode::page; });
-    return p_.in_joules[v] + (stored ? 0 : p_.out_joules[v]);
-  }
-
-  // Empties gaps across stage t, cheapest per byte of overflow first, until t should fit. False when none can
-  // be emptied.
-  bool relieve(const Candidate& now, int t, std::int64_t budget) {
-    struct Move {
-      double price;
-      std::size_t gap;
-      Mode mode;
-    };
-    std::vector<double> overflow(static_cast<std::size_t>(p_.ops) + 1, 0);  // prefix sums
-    for (std::size_t s = 0; s < static_cast<std::size_t>(p_.ops); ++s)
-      overflow[s + 1] = overflow[s] + (now.stage_peak[s] > budget ? 1.0 : 0.0);
-    const auto& retained = now.retain[static_cast<std::size_t>(t)];
-    std::vector<Move> moves;
-    for (std::size_t g = 0; g < modes_.size(); ++g) {
-      const auto& [value, from, to] = gap(g);
-      if (from >= t || to <= t || to >= p_.ops) continue;
-      if (modes_[g] != Mode::keep || !std::binary_search(retained.begin(), retained.end(), value)) continue;
-      const double bytes = static_cast<double>(p_.bytes[static_cast<std::size_t>(value)]);
-      const double stages =
-          overflow[static_cast<std::size_t>(to)] - overflow[static_cast<std::size_t>(from) + 1];
-      for (Mode mode : {Mode::recompute, Mode::page})
-        if (allowed(gap(g), mode))
-          moves.push_back({cost(gap(g), mode) / (bytes * std::max(1.0, stages)), g, mode});
-    }
-    std::sort(moves.begin(), moves.end(), [](const Move& a, const Move& b) {
-      return a.price != b.price ? a.price < b.price : a.gap < b.gap;
-    });
-    std::int64_t excess = now.stage_peak[static_cast<std::size_t>(t)] - budget;
-    bool moved = false;
-    for (const Move& move : moves) {
-      if (excess <= 0) break;
-      if (modes_[move.gap] != Mode::keep) continue;
-      modes_[move.gap] = move.mode;
-      excess -= p_.bytes[static_cast<std::size_t>(gap(move.gap).value)];
-      moved = true;
-    }
-    return moved || swap_recomputation_for_paging(now, t);
-  }
-
-  // Recomputing in stage t may itself be what overflows: page those values instead.
-  bool swap_recomputation_for_paging(const Candidate& now, int t) {
-    bool moved = false;
-    for (int op : now.decisions.recompute[static_cast<std::size_t>(t)])
-      for (int v : p_.writes[static_cast<std::size_t>(op)])
-        for (std::size_t g : gaps_.of(v)) {
-          if (gap(g).from >= t || gap(g).to < t || modes_[g] != Mode::recompute) continue;
-          if (!allowed(gap(g), Mode::page)) continue;
-          modes_[g] = Mode::page;
-          moved = true;
-        }
-    return moved;
-  }
-
-  const Problem& p_;
-  const Gaps& gaps_;
-  Policy policy_;
-  std::vector<Mode> modes_;
-};
-
 constexpr Policy kPolicies[] = {Policy::both, Policy::page_only, Policy::recompute_only, Policy::fast};
 
-std::optional<Candidate> shrink_and_polish(const Problem& problem, Greedy& search,
-                                           const std::function<bool()>& stop) {
-  std::optional<Candidate> found;
-  search.shrink(problem.budget, stop, [&](const Candidate& c) {
-    if (c.within(problem) && (!found || c.joules < found->joules)) found = c;
-  });
-  if (found) found = search.polish(*found, stop);
+RepairOptions options_for(const Problem& p, Policy policy) {
+  RepairOptions options;
+  options.page = p.paging && policy != Policy::recompute_only;
+  options.recompute = policy != Policy::page_only;
+  if (policy == Policy::fast)
+    options.joules_per_second = 1e3 * p.baseline_joules / std::max(p.baseline_seconds, 1e-300);
+  return options;
+}
+
+std::size_t at(int index) { return static_cast<std::size_t>(index); }
+
+bool within_limits(const IncrementalReplay& replay) {
+  const Problem& p = replay.problem();
+  return replay.overflow() == 0 && replay.bytes_written() <= p.max_bytes_written &&
+         replay.total().seconds <= p.deadline * (1 + 1e-9);
+}
+
+// Steps at a time, so that `stop` is heard.
+bool make_fit(IncrementalReplay& replay, Repair& repair, const std::function<bool()>& stop) {
+  constexpr long kSteps = 50;
+  constexpr int kPatience = 10;  // times without less overflow than ever
+  std::int64_t least = std::numeric_limits<std::int64_t>::max();
+  for (int since = 0; since < kPatience && !stop(); ++since) {
+    if (repair.make_fit(kAnyJoules, kSteps)) {
+      replay.commit();
+      return true;
+    }
+    if (repair.stuck()) break;
+    if (replay.overflow() < least) {
+      least = replay.overflow();
+      since = 0;
+    }
+  }
+  replay.commit();
+  return false;
+}
+
+// Takes decisions back that are not needed after all, dearest first, or replaces them by cheaper ones.
+void polish(IncrementalReplay& replay, Repair& repair, const std::function<bool()>& stop) {
+  const Problem& p = replay.problem();
+  struct Decision {
+    double price;
+    bool recompute;
+    int id;
+    int stage;
+  };
+  std::vector<Decision> all;
+  for (int t = 0; t < p.ops; ++t) {
+    for (int op : replay.recomputed_in(t)) all.push_back({p.joules[at(op)], true, op, t});
+    for (int v : replay.paged_in_in(t))
+      all.push_back({p.in_joules[at(v)] + p.out_joules[at(v)], false, v, t});
+  }
+  std::stable_sort(all.begin(), all.end(),
+                   [](const Decision& a, const Decision& b) { return a.price > b.price; });
+  const auto keep_if_better = [&](double joules) {
+    replay.settle();
+    if (replay.overflow() == 0 && replay.least_joules() < joules && within_limits(replay) &&
+        replay.total().joules < joules) {
+      replay.commit();
+      return true;
+    }
+    replay.rollback();
+    return false;
+  };
+  const auto remove = [&](const Decision& d) {
+    return d.recompute ? replay.remove_recompute(d.id, d.stage) : replay.remove_page_in(d.id, d.stage);
+  };
+  for (const Decision& d : all) {
+    if (stop()) return;
+    const double joules = replay.total().joules;
+    if (!remove(d) || keep_if_better(joules)) continue;
+    if (d.recompute && repair.options.page) {
+      remove(d);
+      for (int v : p.writes[at(d.id)]) repair.page(v, d.stage);
+      keep_if_better(joules);
+    } else if (!d.recompute && repair.options.recompute) {
+      const int need = replay.next_need(d.id, d.stage);
+      remove(d);
+      if (need < p.ops) repair.recompute(p.producer[at(d.id)], need);
+      keep_if_better(joules);
+    }
+  }
+}
+
+// A candidate that fits RAM; it may break other limits.
+std::optional<Candidate> fit_and_polish(IncrementalReplay& replay, const RepairOptions& options,
+                                        std::uint64_t seed, const std::function<bool()>& stop) {
+  Repair repair(replay, seed);
+  repair.options = options;
+  if (!make_fit(replay, repair, stop)) return std::nullopt;
+  repair.options.noise = 0;
+  if (within_limits(replay)) polish(replay, repair, stop);
+  return complete(replay.problem(), replay.decisions());
+}
+
+// The best within the limits; and, while there is none, the one nearest to its deadline of those that fit
+// RAM.
+class Choice {
+ public:
+  explicit Choice(const Problem& problem) : p_(problem) {}
+
+  void consider(const std::optional<Candidate>& found) {
+    if (!found) return;
+    if (found->within(p_)) {
+      if (!best || found->joules < best->joules) best = found;
+    } else if (!nearest || found->seconds < nearest->seconds) {
+      nearest = found;
+    }
+  }
+
+  std::optional<Candidate> best, nearest;
+
+ private:
+  const Problem& p_;
+};
+
+// Mends a schedule that breaks the deadline or the write limit.
+std::optional<Candidate> meet_limits(const Problem& p, const Candidate& start,
+                                     const std::function<bool()>& stop) {
+  LocalSearchOptions effort;
+  effort.evaluations = 5'000 + 10L * p.ops;
+  const Candidate found = anneal(p, retime(p, start, stop), effort, stop);
+  if (!found.within(p)) return std::nullopt;
   return found;
 }
+
+bool applies(const Problem& p, Policy policy) { return policy != Policy::page_only || p.paging; }
 
 }  // namespace
 
 std::optional<Candidate> greedy(const Problem& problem, const std::function<bool()>& stop) {
-  const Gaps gaps(problem);
-  std::optional<Candidate> best;
+  Choice choice(problem);
+  const auto attempt = [&](const RepairOptions& options, std::uint64_t seed) {
+    IncrementalReplay replay(problem);
+    choice.consider(fit_and_polish(replay, options, seed, stop));
+  };
   for (Policy policy : kPolicies) {
     if (stop()) break;
-    if (policy == Policy::page_only && !problem.paging) continue;
-    if (policy == Policy::fast && best) continue;
-    Greedy search(problem, gaps, policy, gaps.keep_all());
-    const std::optional<Candidate> found = shrink_and_polish(problem, search, stop);
-    if (found && (!best || found->joules < best->joules)) best = found;
+    if (!applies(problem, policy) || (policy == Policy::fast && choice.best)) continue;
+    attempt(options_for(problem, policy), kSeed);
   }
-  return best;
+  constexpr std::uint64_t kAttempts = 6;  // at random, where nothing fits
+  for (std::uint64_t i = 1; i <= kAttempts && !choice.best && !choice.nearest && !stop(); ++i) {
+    RepairOptions options = options_for(problem, i % 2 == 0 ? Policy::fast : Policy::both);
+    options.noise = 0.5 * static_cast<double>(i);
+    attempt(options, kSeed + i);
+  }
+  if (!choice.best && choice.nearest && !stop()) return meet_limits(problem, *choice.nearest, stop);
+  return choice.best;
 }
 
 std::optional<Candidate> greedy_from(const Problem& problem, std::vector<Mode> modes,
                                      const std::function<bool()>& stop) {
-  const Gaps gaps(problem);
-  Greedy search(problem, gaps, Policy::both, std::move(modes));
-  return shrink_and_polish(problem, search, stop);
+  IncrementalReplay replay(problem);
+  replay.load(Gaps(problem).decisions(modes));
+  replay.commit();
+  const std::optional<Candidate> found =
+      fit_and_polish(replay, options_for(problem, Policy::both), kSeed, stop);
+  if (!found || found->within(problem)) return found;
+  return meet_limits(problem, *found, stop);
 }
 
 Candidate lean_schedule(const Problem& problem, const std::function<bool()>& stop) {
-  const Gaps gaps(problem);
   Candidate leanest = complete(problem, no_decisions(problem));
+  std::int64_t floor = 0;
+  for (int t = 0; t < problem.ops; ++t) floor = std::max(floor, working_set(problem, t));
+  Problem p = problem;
   for (Policy policy : kPolicies) {
-    if (stop()) break;
-    if (policy == Policy::page_only && !problem.paging) continue;
-    Greedy search(problem, gaps, policy, gaps.keep_all());
-    search.shrink(0, stop, [&](const Candidate& c) {
-      if (c.peak < leanest.peak) leanest = c;
-    });
+    // The least budget that the policy can meet, by bisection.
+    std::int64_t low = floor;
+    while (applies(problem, policy) && low < leanest.peak && !stop()) {
+      p.budget = low + (leanest.peak - low) / 2;
+      IncrementalReplay replay(p);
+      Repair repair(replay, kSeed);
+      repair.options = options_for(p, policy);
+      if (make_fit(replay, repair, stop)) {
+        leanest = complete(problem, replay.decisions());
+      } else {
+        low = p.budget + 1;
+      }
+    }
   }
   return leanest;
 }

@@ -7,7 +7,6 @@ namespace poet {
 namespace {
 
 constexpr int kParts = 3;  // a neighbourhood frees about this share of the decisions
-constexpr double kShareOfTime = 0.15;
 
 using Sets = std::vector<std::vector<int>>;
 
@@ -42,31 +41,24 @@ Decisions about_sample(const Problem& p, const Decisions& all, std::mt19937& ran
 
 }  // namespace
 
-void search_neighbourhoods(Search& search, int width, std::set<int>& exact_stages,
-                           double time_limit_seconds) {
+bool search_neighbourhoods(Search& search, int width, unsigned seed, std::set<int>& exact_stages, long work) {
   const Problem& p = search.problem();
-  const double start = search.elapsed();
-  const auto left = [&] { return time_limit_seconds - (search.elapsed() - start); };
   const Columns all = just_in_time_columns(p, 1 + width, width);
-  std::mt19937 random(1);  // the same neighbourhoods for the same input
+  bool improved = false;
+  const auto explore = [&](const Decisions& freed) {
+    if (search.done() || !search.has_incumbent()) return;
+    Columns columns = all;
+    columns.allowed = freed;
+    merge(columns, search.incumbent().decisions);
+    improved |= search_restricted(search, columns, exact_stages, work);
+  };
   const int size = std::max(2, p.ops / kParts);
   const int step = size / 2;
-  bool improved = true;
-  while (improved && search.has_incumbent()) {
-    improved = false;
-    const auto explore = [&](const Decisions& freed) {
-      if (search.done() || left() <= 0) return;
-      Columns columns = all;
-      columns.allowed = freed;
-      merge(columns, search.incumbent().decisions);
-      improved |= search_restricted(search, columns, exact_stages,
-                                    std::min(left(), kShareOfTime * time_limit_seconds));
-    };
-    for (int first = p.ops - size; first > -step; first -= step)
-      explore(within_window(p, all.allowed, first, first + size - 1));
-    for (int sample = 0; sample < 2 * kParts; ++sample) explore(about_sample(p, all.allowed, random));
-    if (search.done() || left() <= 0) return;
-  }
+  for (int first = p.ops - size; first > -step; first -= step)
+    explore(within_window(p, all.allowed, first, first + size - 1));
+  std::mt19937 random(seed);
+  for (int sample = 0; sample < kParts; ++sample) explore(about_sample(p, all.allowed, random));
+  return improved;
 }
 
 }  // namespace poet

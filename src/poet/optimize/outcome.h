@@ -7,6 +7,7 @@
 #include <string>
 
 #include "poet/cost/instance.h"
+#include "poet/optimize/solver_choice.h"
 #include "poet/plan/limits.h"
 #include "poet/plan/schedule.h"
 
@@ -26,7 +27,8 @@ struct Tightenings {
   bool interval_retention =
       true;  // one retention variable per run of stages in which nothing can happen to the value
   bool reduced_cost_fixing = true;
-  bool gap_relaxation = true;  // a bound and a guide before the full model
+  bool gap_relaxation = true;  // a bound and a guide in milliseconds
+  bool windows = true;         // RAM at a few breakpoints, one recomputation per window
 };
 
 /// A moment of a solve, for progress display. Joules include everything that the semantics charges.
@@ -45,6 +47,8 @@ struct SolveOptions {
   bool rematerialization = true;
   Formulation formulation = Formulation::tight;
   Tightenings tightenings;
+  Solver solver = Solver::cbc;
+  FileSolver file;                                   // for Solver::file
   std::function<void(const Progress&)> on_progress;  // called from the solving thread
   std::function<bool()> interrupted;                 // polled; true: stop and return the best schedule so far
 };
@@ -75,8 +79,9 @@ struct Outcome {
   Explanation explanation;
   double seconds_to_incumbent = 0;
   double solve_seconds = 0;
-  long nodes = 0;      // branch-and-bound nodes over all trees
-  std::string solver;  // "none needed", "CBC 2.10.8"...
+  long nodes = 0;         // branch-and-bound nodes over all trees
+  std::string solver;     // "none needed", "CBC 2.10.8"...
+  std::string next_step;  // Solver::file: what the user is to do now; one sentence, or empty
 };
 
 [[nodiscard]] const char* to_string(Status status);

@@ -5,7 +5,7 @@
 
 #include "poet/base/error.h"
 #include "poet/optimize/model.h"
-#include "poet/optimize/solvers/cbc.h"
+#include "poet/optimize/solvers/solver.h"
 
 namespace poet {
 namespace {
@@ -161,6 +161,7 @@ void solve_published(Search& search) {
   options.time_limit_seconds = search.remaining();
   options.relative_gap = 0.5 * search.options().gap;
   options.threads = search.options().threads;
+  options.solver = embedded(search.options().solver);
   options.keep_going = [&](double, double bound) {
     search.report(p.baseline_joules + bound / scale);
     return !search.interrupted();

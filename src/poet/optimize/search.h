@@ -48,6 +48,7 @@ class Search {
   double seconds_to_incumbent = 0;
   long nodes = 0;
   bool used_solver = false;
+  std::string next_step;         // see Outcome
   bool root_infeasible = false;  // says the full model's relaxation; believed when a second solve agrees
 
  private:

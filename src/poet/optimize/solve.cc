@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
+#include <set>
 
 #include "poet/base/error.h"
 #include "poet/optimize/branch.h"
@@ -12,6 +14,7 @@
 #include "poet/optimize/external.h"
 #include "poet/optimize/gap_relaxation.h"
 #include "poet/optimize/greedy.h"
+#include "poet/optimize/local_search.h"
 #include "poet/optimize/neighbourhoods.h"
 #include "poet/optimize/published.h"
 #include "poet/optimize/search.h"
@@ -23,14 +26,19 @@ namespace {
 // Beyond this many columns the full model's root relaxation takes minutes and gigabytes.
 constexpr long kMostFullColumns = 250'000;
 
-// Of the time limit; the rest is for the root relaxation and the proof.
-constexpr double kShareOfEachWidth = 0.1;
-constexpr double kShareOfNeighbourhoods = 0.25;
+// Effort of the first round, in units that need no clock; doubled from round to round.
+constexpr long kWork = 20'000;              // simplex iterations of one MIP
+long evaluations(const Problem& problem) {  // of local search
+  constexpr long kPerOp = 1'000;
+  constexpr long kMost = 100'000;
+  constexpr int kLarge = 2'000;  // ops; beyond, one evaluation counts for several
+  return std::min(kPerOp * problem.ops, kMost) / (1 + problem.ops / kLarge);
+}
 
 // Decisions near the uses of values, from the best schedule so far. `support` adds what a relaxation points
 // to.
-void search_around_uses(Search& search, int width, const Decisions& support, std::set<int>& exact_stages) {
-  if (search.done()) return;
+bool search_around_uses(Search& search, int width, const Decisions& support, std::set<int>& exact_stages,
+                        long work) {
   Columns columns = just_in_time_columns(search.problem(), 1 + width, width);
   if (search.problem().transfers_take_time()) {  // hiding a transfer may take an early start
     constexpr int kEarly = 4;
@@ -39,23 +47,77 @@ void search_around_uses(Search& search, int width, const Decisions& support, std
   merge(columns, support);
   if (search.has_incumbent()) merge(columns, search.incumbent().decisions);
   search.enter(fmt::format("search, width {}", width));
-  search_restricted(search, columns, exact_stages, kShareOfEachWidth * search.options().time_limit_seconds);
+  return search_restricted(search, columns, exact_stages, work);
 }
 
-// The MIP with every decision: its relaxation bounds, guides the search, and is finally closed.
-void solve_full_model(Search& search, const Columns& full, std::set<int>& exact_stages) {
-  search.enter("root relaxation");
-  const Root root = solve_root(search, full);
-  search.root_infeasible = root.lp.status == LpResult::Status::infeasible;
-  if (search.root_infeasible && !search.has_incumbent()) return;
-  for (int width : {0, 1}) search_around_uses(search, width, root.support, exact_stages);
-  if (!search.done()) {
-    search.enter("neighbourhoods");
-    search_neighbourhoods(search, 2, exact_stages,
-                          kShareOfNeighbourhoods * search.options().time_limit_seconds);
+// The MIP with every decision: exact but for the timeline of device semantics, and large.
+class FullModel {
+ public:
+  explicit FullModel(Search& search) : search_(search), columns_(full_columns(search.problem())) {
+    const Problem& p = search.problem();
+    if (p.transfers_take_ram() && estimated_columns(p, columns_) > kMostFullColumns / 4)
+      columns_.page_out_anytime = true;
   }
-  search.enter("proof");
-  if (!search.done()) prove(search, full, root, exact_stages);
+
+  [[nodiscard]] long size() const { return estimated_columns(search_.problem(), columns_); }
+  /// Closed or infeasible.
+  [[nodiscard]] bool is_exhausted() const { return finished_; }
+
+  // False when it is too large or exhausted.
+  bool go_on(long work, std::set<int>& exact_stages) {
+    if (finished_ || size() > kMostFullColumns) return false;
+    if (!root_) {
+      search_.enter("root relaxation");
+      root_ = solve_root(search_, columns_);
+      search_.root_infeasible = root_->lp.status == LpResult::Status::infeasible;
+      if (search_.root_infeasible && !search_.has_incumbent()) finished_ = true;
+      if (search_.done() || finished_) return !finished_;
+      search_around_uses(search_, 0, root_->support, exact_stages, work);
+    }
+    search_.enter("proof");
+    finished_ = !search_.done() && prove(search_, columns_, *root_, exact_stages, work);
+    return !finished_;
+  }
+
+ private:
+  Search& search_;
+  Columns columns_;
+  std::optional<Root> root_;
+  bool finished_ = false;
+};
+
+// Search and bound in rounds of doubling effort, each by every method: where one stalls, another may not, and
+// what one finds helps the next. Ends when the search is done, or rounds bring nothing more.
+void improve(Search& search) {
+  constexpr long kSmallModel = 5'000;  // columns; solved outright
+  constexpr int kFruitlessRounds = 3;
+  const Problem& p = search.problem();
+  std::set<int> exact_stages;
+  WindowSearch windows(search);
+  FullModel full(search);
+  const bool is_small = full.size() <= kSmallModel;
+  int fruitless = 0;
+  for (int round = 0; !search.done() && fruitless < kFruitlessRounds; ++round) {
+    const double bound = search.bound();
+    const double best = search.has_incumbent() ? search.incumbent().joules : kInfinity;
+    const int doublings = std::min(round, 20);
+    const long work = kWork << doublings;
+    const auto seed = static_cast<unsigned>(round) + 1;
+    const bool more_windows = search.options().tightenings.windows && windows.run(work, exact_stages);
+    const bool more_model = (is_small || round > 0) && full.go_on(5 * work, exact_stages);
+    if (search.done()) return;
+    search.enter("local search");
+    local_search(search, {.evaluations = evaluations(p) << doublings, .seed = seed});
+    search_around_uses(search, std::min(round, 3), no_decisions(p), exact_stages, work);
+    search.enter("neighbourhoods");
+    search_neighbourhoods(search, 2, seed, exact_stages, work / 2);
+    if (search.bound() > bound || (search.has_incumbent() && search.incumbent().joules < best))
+      fruitless = 0;
+    else if (full.is_exhausted())
+      return;
+    else if (!more_windows && !more_model)
+      ++fruitless;
+  }
 }
 
 void run(Search& search) {
@@ -73,35 +135,19 @@ void run(Search& search) {
   if (const auto first = greedy(p, stop)) search.offer(*first);
   if (!search.has_incumbent()) search.offer(lean_schedule(p, stop));
   if (search.done()) return;
-  if (search.options().tightenings.gap_relaxation) {
+  search.enter("local search");
+  local_search(search, {.evaluations = evaluations(p) / 4});
+  if (search.options().tightenings.gap_relaxation && !search.done()) {
     search.enter("gap relaxation");
-    const GapRelaxation relaxed = gap_relaxation(search);
+    const GapRelaxation relaxed = gap_relaxation(search, kWork);
     search.raise_bound(relaxed.bound);
     if (!relaxed.modes.empty())
       if (const auto guided = greedy_from(p, relaxed.modes, stop)) search.offer(*guided);
   }
-  if (search.options().solver == Solver::file) {
-    if (!search.done()) solve_by_file(search);
-    return;
-  }
-  std::set<int> exact_stages;
-  search_windows(search, exact_stages);
-  if (search.done()) return;
-  search_around_uses(search, 0, no_decisions(p), exact_stages);
-  if (search.done()) return;
-
-  Columns full = full_columns(p);
-  if (p.transfers_take_ram() && estimated_columns(p, full) > kMostFullColumns / 4)
-    full.page_out_anytime = true;
-  if (estimated_columns(p, full) > kMostFullColumns) {
-    search_around_uses(search, 1, no_decisions(p), exact_stages);
-    if (!search.done()) {
-      search.enter("neighbourhoods");
-      search_neighbourhoods(search, 2, exact_stages, search.remaining());
-    }
-  } else {
-    solve_full_model(search, full, exact_stages);
-  }
+  if (search.options().solver == Solver::file)
+    solve_by_file(search);
+  else
+    improve(search);
 }
 
 }  // namespace

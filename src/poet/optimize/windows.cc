@@ -112,14 +112,14 @@ class Builder {
     if (rounding_) add_rounded(k, room, beside);
   }
 
-  // The same row in whole numbers of each size of which few fit.
+  // The same row in whole numbers of each size. Most graphs have a few sizes only.
   void add_rounded(int k, std::int64_t room, const std::vector<int>& beside) {
-    constexpr std::int64_t kMostThatFit = 30;
+    constexpr std::size_t kMostSizes = 60;
     std::vector<std::int64_t> sizes;
-    for (int v : beside)
-      if (p_.bytes[at(v)] * kMostThatFit >= room) sizes.push_back(p_.bytes[at(v)]);
-    std::sort(sizes.begin(), sizes.end());
+    for (int v : beside) sizes.push_back(p_.bytes[at(v)]);
+    std::sort(sizes.rbegin(), sizes.rend());
     sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
+    if (sizes.size() > kMostSizes) sizes.resize(kMostSizes);
     for (std::int64_t size : sizes) {
       Linear sum;
       for (int v : beside)
@@ -170,6 +170,7 @@ class Builder {
 
 Windows::Windows(const Problem& problem, std::vector<int> breakpoints)
     : breakpoints_(std::move(breakpoints)), stages_(problem.ops) {
+  std::sort(breakpoints_.begin(), breakpoints_.end());
   for (int t = 0; t < problem.ops; ++t) {
     const auto next = std::lower_bound(breakpoints_.begin(), breakpoints_.end(), t);
     of_.push_back(static_cast<int>(next - breakpoints_.begin()));

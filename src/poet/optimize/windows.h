@@ -18,7 +18,7 @@ namespace poet {
 /// the last stage.
 class Windows {
  public:
-  /// Breakpoints: ops, increasing, at least one.
+  /// Breakpoints: distinct ops, at least one.
   Windows(const Problem& problem, std::vector<int> breakpoints);
 
   [[nodiscard]] int count() const { return static_cast<int>(breakpoints_.size()) + 1; }

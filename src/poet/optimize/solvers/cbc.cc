@@ -1,5 +1,7 @@
 #include "poet/optimize/solvers/cbc.h"
 
+#include <fmt/format.h>
+
 #include <CbcEventHandler.hpp>
 #include <CbcModel.hpp>
 #include <CbcSolver.hpp>
@@ -9,10 +11,16 @@
 #include <CoinPackedMatrix.hpp>
 #include <OsiClpSolverInterface.hpp>
 #include <algorithm>
+#include <atomic>
 #include <cmath>
+
+#include "poet/optimize/solvers/apart.h"
 
 namespace poet {
 namespace {
+
+// What Cbc and Clp call infinite.
+constexpr double kHuge = 1e40;
 
 double coin_bound(double value) {
   if (value == kInfinity) return COIN_DBL_MAX;
@@ -35,90 +43,195 @@ CoinPackedMatrix matrix_of(const Model& model) {
   return rows;
 }
 
-// Passes progress out and the wish to stop in. Cbc clones its handlers.
-class Listener : public CbcEventHandler {
+template <class Simplex>
+void load(Simplex& simplex, const Model& model) {
+  simplex.loadProblem(matrix_of(model), coin_bounds(model.lower).data(), coin_bounds(model.upper).data(),
+                      model.cost.data(), coin_bounds(model.row_lower).data(),
+                      coin_bounds(model.row_upper).data());
+}
+
+// Counts simplex iterations, of all copies of the linear program that it is given to, since Clp copies its
+// handler along.
+class IterationCount : public ClpEventHandler {
  public:
-  Listener(const MipOptions& options, double constant) : options_(&options), constant_(constant) {}
-  CbcEventHandler* clone() const override { return new Listener(*this); }
-  CbcAction event(CbcEvent) override {
-    if (!options_->keep_going) return noAction;
-    const CbcModel* model = getModel();
-    if (model->parentModel() !=
-        nullptr)  // a heuristic's own tree: its objective and bound are not the model's
-      return options_->keep_going(kInfinity, -kInfinity) ? noAction : stop;
-    const double objective = model->getObjValue();
-    const double bound = model->getBestPossibleObjValue();
-    return options_->keep_going(std::abs(objective) > 1e40 ? kInfinity : objective + constant_,
-                                std::abs(bound) > 1e40 ? -kInfinity : bound + constant_)
-               ? noAction
-               : stop;
+  struct Shared {
+    std::atomic<long> used = 0;
+    long limit = -1;
+    std::function<void()> at_limit;  // does not return
+  };
+  explicit IterationCount(Shared& shared) : shared_(&shared) {}
+  ClpEventHandler* clone() const override { return new IterationCount(*this); }
+  int event(Event what) override {
+    constexpr int kGoOn = -1;
+    if (what != endOfIteration) return kGoOn;
+    const long used = ++shared_->used;
+    if (shared_->limit >= 0 && used > shared_->limit) shared_->at_limit();
+    return kGoOn;
   }
 
  private:
-  const MipOptions* options_;
-  double constant_;
+  Shared* shared_;
 };
 
-// Lets a linear program be stopped between iterations.
-class LpListener : public ClpEventHandler {
+double objective_of(const Model& model, const double* x) {
+  double sum = model.cost_constant;
+  for (std::size_t c = 0; c < model.cost.size(); ++c) sum += model.cost[c] * x[c];
+  return sum;
+}
+
+// Passes news on. Cbc clones its handlers, also into the trees of heuristics.
+class Listener : public CbcEventHandler {
  public:
-  explicit LpListener(const std::function<bool()>& stop) : stop_(&stop) {}
-  ClpEventHandler* clone() const override { return new LpListener(*this); }
-  int event(Event) override { return *stop_ && (*stop_)() ? 1 : -1; }
+  struct Shared {
+    Tell* tell;
+    const Model* model;
+    double best = kInfinity;  // of Cbc's objectives; told
+    double constant;
+    double relaxation;  // a bound that holds whatever Cbc says
+    IterationCount::Shared* iterations;
+    std::atomic<long> nodes = 0;
+  };
+  explicit Listener(Shared& shared) : shared_(&shared) {}
+  CbcEventHandler* clone() const override { return new Listener(*this); }
+  CbcAction event(CbcEvent) override {
+    const CbcModel* model = getModel();
+    // A heuristic's own tree: its objective and bound are not the model's, its columns may be others.
+    if (model->parentModel() != nullptr) return noAction;
+    const double objective = model->getObjValue();
+    if (model->bestSolution() != nullptr && objective < std::min(shared_->best, kHuge)) {
+      shared_->best = objective;
+      const double* x = model->bestSolution();
+      shared_->tell->incumbent(objective_of(*shared_->model, x), x, shared_->model->columns());
+    }
+    // Before the root is solved, and when the tree is empty, this is the incumbent's objective: no news.
+    const double bound = model->getBestPossibleObjValue();
+    const bool is_bound = std::abs(bound) < kHuge && bound < objective;
+    shared_->nodes = model->getNodeCount();
+    shared_->tell->progress(
+        (is_bound ? std::max(bound, shared_->relaxation) : shared_->relaxation) + shared_->constant,
+        shared_->nodes, shared_->iterations->used);
+    return noAction;
+  }
 
  private:
-  const std::function<bool()>* stop_;
+  Shared* shared_;
 };
+
+enum LpMessage { kLpResult };
+
+void clp_solve(const Model& model, long work_limit, Outbox& outbox) {
+  ClpSimplex simplex;
+  simplex.setLogLevel(0);
+  load(simplex, model);
+  IterationCount::Shared iterations;
+  iterations.limit = work_limit;
+  iterations.at_limit = [&] {
+    outbox.send(kLpResult, {static_cast<double>(static_cast<int>(LpResult::Status::stopped)), 0,
+                            static_cast<double>(iterations.used)});
+    outbox.leave();
+  };
+  IterationCount counter(iterations);
+  simplex.passInEventHandler(&counter);
+  ClpSolve how;
+  how.setSolveType(ClpSolve::useDual);
+  how.setPresolveType(ClpSolve::presolveOn);
+  simplex.initialSolve(how);
+  LpResult::Status status = LpResult::Status::stopped;
+  if (simplex.isProvenPrimalInfeasible()) status = LpResult::Status::infeasible;
+  if (simplex.isProvenOptimal()) status = LpResult::Status::optimal;
+  std::vector<double> numbers = {static_cast<double>(static_cast<int>(status)),
+                                 simplex.objectiveValue() + model.cost_constant,
+                                 static_cast<double>(iterations.used)};
+  if (status == LpResult::Status::optimal) {
+    const auto n = static_cast<std::size_t>(model.columns());
+    numbers.insert(numbers.end(), simplex.primalColumnSolution(), simplex.primalColumnSolution() + n);
+    numbers.insert(numbers.end(), simplex.dualColumnSolution(), simplex.dualColumnSolution() + n);
+  }
+  outbox.send(kLpResult, numbers);
+}
+
+std::vector<std::string> words_for_cbc(const Model& model, const MipOptions& options) {
+  std::vector<std::string> words = {"poet",
+                                    "-log",
+                                    "0",
+                                    "-ratioGap",
+                                    fmt::to_string(options.relative_gap),
+                                    "-allowableGap",
+                                    fmt::to_string(std::max(1e-9, options.absolute_gap))};
+  if (options.node_limit >= 0) words.insert(words.end(), {"-maxNodes", std::to_string(options.node_limit)});
+  if (options.cutoff < kInfinity)
+    words.insert(words.end(), {"-cutoff", fmt::to_string(options.cutoff - model.cost_constant)});
+  // From 100 on: threads that work in lockstep, so that the result does not depend on who is first.
+  constexpr int kLockstep = 100;
+  if (options.threads > 1)
+    words.insert(words.end(), {"-threads", std::to_string(kLockstep + std::min(options.threads, 99))});
+  words.insert(words.end(), {"-preprocess", "off"});
+  if (!options.probing) words.insert(words.end(), {"-probing", "off"});
+  words.insert(words.end(), {"-solve", "-quit"});
+  return words;
+}
 
 }  // namespace
 
-LpResult solve_lp(const Model& model, double time_limit_seconds, const std::function<bool()>& stop) {
+LpResult solve_lp(const Model& model, double time_limit_seconds, const std::function<bool()>& stop,
+                  long work_limit) {
   LpResult result;
   if (model.contradiction()) {
     result.status = LpResult::Status::infeasible;
     return result;
   }
-  ClpSimplex simplex;
-  simplex.setLogLevel(0);
-  simplex.loadProblem(matrix_of(model), coin_bounds(model.lower).data(), coin_bounds(model.upper).data(),
-                      model.cost.data(), coin_bounds(model.row_lower).data(),
-                      coin_bounds(model.row_upper).data());
-  simplex.setMaximumWallSeconds(std::max(0.01, time_limit_seconds));  // negative would mean no limit
-  LpListener listener(stop);
-  simplex.passInEventHandler(&listener);
-  ClpSolve how;
-  how.setSolveType(ClpSolve::useDual);
-  how.setPresolveType(ClpSolve::presolveOn);
-  simplex.initialSolve(how);
-  if (simplex.isProvenPrimalInfeasible()) {
-    result.status = LpResult::Status::infeasible;
-  } else if (simplex.isProvenOptimal()) {
-    result.status = LpResult::Status::optimal;
-    result.objective = simplex.objectiveValue() + model.cost_constant;
-    const auto n = static_cast<std::size_t>(model.columns());
-    result.x.assign(simplex.primalColumnSolution(), simplex.primalColumnSolution() + n);
-    result.reduced_costs.assign(simplex.dualColumnSolution(), simplex.dualColumnSolution() + n);
-  }
+  ChildWatch watch;
+  watch.time_limit_seconds = time_limit_seconds;
+  if (stop) watch.keep_going = [&stop] { return !stop(); };
+  watch.receive = [&](ChildMessage&& message) {
+    const std::vector<double>& numbers = message.numbers;
+    result.status = static_cast<LpResult::Status>(static_cast<int>(numbers[0]));
+    result.work = static_cast<long>(numbers[2]);
+    if (result.status != LpResult::Status::optimal) return true;
+    result.objective = numbers[1];
+    const auto x = numbers.begin() + 3;
+    result.x.assign(x, x + model.columns());
+    result.reduced_costs.assign(x + model.columns(), numbers.end());
+    return true;
+  };
+  (void)run_apart([&](Outbox& outbox) { clp_solve(model, work_limit, outbox); }, watch);
   return result;
 }
 
-MipResult solve_mip(const Model& model, const MipOptions& options) {
-  MipResult result;
-  if (model.contradiction()) {
-    result.status = MipResult::Status::infeasible;
-    return result;
-  }
+void cbc_solve(const Model& model, const MipOptions& options, Tell& tell) {
+  const double constant = model.cost_constant;
   OsiClpSolverInterface osi;
   osi.messageHandler()->setLogLevel(0);
   osi.getModelPtr()->setLogLevel(0);
-  osi.loadProblem(matrix_of(model), coin_bounds(model.lower).data(), coin_bounds(model.upper).data(),
-                  model.cost.data(), coin_bounds(model.row_lower).data(),
-                  coin_bounds(model.row_upper).data());
+  load(osi, model);
   for (int c = 0; c < model.columns(); ++c)
     if (model.integer[static_cast<std::size_t>(c)]) osi.setInteger(c);
   if (!options.start.empty()) {
     osi.setIntParam(OsiNameDiscipline, 2);
     for (int c = 0; c < model.columns(); ++c) osi.setColName(c, "c" + std::to_string(c));
+  }
+
+  IterationCount::Shared iterations;
+  Listener::Shared news{&tell, &model, kInfinity, constant, -kInfinity, &iterations, 0};
+  iterations.limit = options.work_limit;
+  iterations.at_limit = [&] { tell.out_of_work(news.nodes, iterations.used); };
+  IterationCount counter(iterations);
+  osi.getModelPtr()->passInEventHandler(&counter);
+
+  // The relaxation first: a bound that does not depend on what Cbc makes of it, and no Cbc for models without
+  // one.
+  osi.initialSolve();
+  if (osi.isProvenPrimalInfeasible()) {
+    tell.result(MipResult::Status::infeasible, -kInfinity, 0, iterations.used);
+    return;
+  }
+  if (osi.isProvenDualInfeasible()) {
+    tell.result(MipResult::Status::unknown, -kInfinity, 0, iterations.used);
+    return;
+  }
+  if (osi.isProvenOptimal()) {
+    news.relaxation = osi.getObjValue() - 1e-9 * std::abs(osi.getObjValue());
+    tell.progress(news.relaxation + constant, 0, iterations.used);
   }
 
   CbcModel cbc(osi);
@@ -129,56 +242,35 @@ MipResult solve_mip(const Model& model, const MipOptions& options) {
   data.noPrinting_ = true;
   CbcMain0(cbc, data);
   cbc.setLogLevel(0);
-  cbc.setUseElapsedTime(true);
-  Listener listener(options, model.cost_constant);
+  Listener listener(news);
   cbc.passInEventHandler(&listener);
   if (!options.start.empty()) {
     std::vector<std::pair<std::string, double>> start;
     for (const auto& [column, value] : options.start) start.emplace_back("c" + std::to_string(column), value);
     cbc.setMIPStart(start);
   }
-  std::vector<std::string> words = {"poet",
-                                    "-log",
-                                    "0",
-                                    "-timeMode",
-                                    "elapsed",
-                                    "-seconds",
-                                    std::to_string(std::max(0.1, options.time_limit_seconds)),
-                                    "-ratioGap",
-                                    std::to_string(options.relative_gap),
-                                    "-allowableGap",
-                                    std::to_string(std::max(1e-9, options.absolute_gap))};
-  if (options.node_limit >= 0) words.insert(words.end(), {"-maxNodes", std::to_string(options.node_limit)});
-  if (options.cutoff < kInfinity)
-    words.insert(words.end(), {"-cutoff", std::to_string(options.cutoff - model.cost_constant)});
-  if (options.threads > 1) words.insert(words.end(), {"-threads", std::to_string(options.threads)});
-  // Without integer preprocessing: on these models it saves nothing, and Cbc 2.10.8 crashes in
-  // CglPreProcess::postProcess when the time limit strikes early. Without probing: when it finds that nothing
-  // can beat the incumbent it leaves crossed bounds behind, on which Clp 1.17.6 aborts.
-  words.insert(words.end(), {"-preprocess", "off", "-probing", "off", "-solve", "-quit"});
+  const std::vector<std::string> words = words_for_cbc(model, options);
   std::vector<const char*> arguments;
   for (const std::string& word : words) arguments.push_back(word.c_str());
   const auto no_callback = [](CbcModel*, int) { return 0; };
   CbcMain1(static_cast<int>(arguments.size()), arguments.data(), cbc, no_callback, data);
 
-  result.nodes = cbc.getNodeCount();
+  MipResult::Status status = MipResult::Status::unknown;
   const bool found = cbc.bestSolution() != nullptr;
   const bool finished = cbc.status() == 0 && cbc.secondaryStatus() <= 2;
   if (found) {
-    result.x.assign(cbc.bestSolution(), cbc.bestSolution() + model.columns());
-    result.objective = cbc.getObjValue() + model.cost_constant;
-    result.status =
-        finished && cbc.isProvenOptimal() ? MipResult::Status::optimal : MipResult::Status::feasible;
+    tell.incumbent(objective_of(model, cbc.bestSolution()), cbc.bestSolution(), model.columns());
+    status = finished && cbc.isProvenOptimal() ? MipResult::Status::optimal : MipResult::Status::feasible;
   } else if (cbc.isProvenInfeasible() || (cbc.status() == 0 && cbc.secondaryStatus() <= 1)) {
-    result.status = MipResult::Status::infeasible;
+    status = MipResult::Status::infeasible;
   }
-  const double bound = cbc.getBestPossibleObjValue();
-  if (std::abs(bound) < 1e40) result.bound = bound + model.cost_constant;
+  double bound = cbc.getBestPossibleObjValue();
   // Secondary status 1: what is left of the tree is infeasible or no better than the incumbent. The reported
   // bound is then a stale one.
   constexpr int kNothingBetter = 1;
-  if (found && finished && cbc.secondaryStatus() == kNothingBetter) result.bound = result.objective;
-  return result;
+  if (found && finished && cbc.secondaryStatus() == kNothingBetter) bound = cbc.getObjValue();
+  if (std::abs(bound) >= kHuge) bound = news.relaxation;
+  tell.result(status, std::max(bound, news.relaxation) + constant, cbc.getNodeCount(), iterations.used);
 }
 
 std::string cbc_version() { return "CBC " CBC_VERSION; }

@@ -1,0 +1,148 @@
+#include "bench/child.h"
+
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <mutex>
+#include <new>
+#include <nlohmann/json.hpp>
+
+#include "poet/base/error.h"
+
+namespace poet::bench {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+class Reporter {
+ public:
+  explicit Reporter(int pipe_end) : pipe_end_(pipe_end) {}
+
+  void send(const char* kind, const Json& content) {
+    const std::string line = Json{{kind, content}}.dump() + "\n";
+    const std::lock_guard lock(mutex_);
+    for (std::size_t sent = 0; sent < line.size();) {
+      const ssize_t count = write(pipe_end_, line.data() + sent, line.size() - sent);
+      if (count > 0) sent += static_cast<std::size_t>(count);
+      if (count < 0 && errno != EINTR) _exit(1);  // the parent has left
+    }
+  }
+
+  void send(const Progress& progress) {
+    {
+      const std::lock_guard lock(mutex_);
+      if (progress.incumbent_joules == joules_ && progress.bound_joules == bound_) return;
+      joules_ = progress.incumbent_joules;
+      bound_ = progress.bound_joules;
+    }
+    const auto figure = [](const std::optional<double>& f) { return f ? Json(*f) : Json(nullptr); };
+    send("point", Json::array({progress.elapsed_seconds, figure(progress.incumbent_joules),
+                               figure(progress.bound_joules)}));
+  }
+
+ private:
+  int pipe_end_;
+  std::mutex mutex_;
+  std::optional<double> joules_, bound_;  // sent last
+};
+
+CompileRequest prepare(const Case& one, const KnownRam& known, Reporter& reporter) {
+  const bool search_range = !known.budget && !known.range;
+  Subject subject = one.load(search_range);
+  const RamRange range = known.range ? *known.range : subject.ram;
+  const Report keep_all = replay_keep_all(subject.instance, one.semantics);
+
+  CompileRequest request;
+  request.semantics = one.semantics;
+  request.limits.ram_budget = known.budget ? *known.budget : range.at(one.fraction);
+  if (one.deadline_factor) request.limits.deadline = Seconds(*one.deadline_factor * keep_all.runtime.value());
+  if (subject.storage_capacity) {  // no limit where all values together fit
+    std::int64_t all = 0;
+    for (const ValueCost& value : subject.instance.costs.values) all += value.bytes.value();
+    if (subject.storage_capacity->value() < all) request.limits.max_bytes_written = subject.storage_capacity;
+  }
+  request.instance = std::move(subject.instance);
+
+  Json facts = {{"ops", request.instance.graph.ops.size()},
+                {"budget", request.limits.ram_budget.value()},
+                {"baseline", keep_all.energy.value()}};
+  if (range.most.value() > 0) {
+    facts["least"] = range.least.value();
+    facts["most"] = range.most.value();
+  }
+  if (request.limits.deadline) facts["deadline"] = request.limits.deadline->value();
+  reporter.send("prepared", facts);
+  return request;
+}
+
+Json describe(const CompileResult& result, double wall_seconds) {
+  const Outcome& outcome = result.outcome;
+  Json json = {{"status", to_string(outcome.status)},
+               {"message", outcome.explanation.reason},
+               {"wall", wall_seconds},
+               {"solve", outcome.solve_seconds},
+               {"bound", outcome.bound.value()},
+               {"nodes", outcome.nodes},
+               {"solver", outcome.solver}};
+  if (!outcome.schedule.stages.empty()) {
+    json["energy"] = result.report.energy.value();
+    json["overhead"] = result.overhead;
+    json["gap"] = result.gap;
+    json["peak_ram"] = result.report.peak_ram.value();
+  }
+  return json;
+}
+
+void solve(const Case& one, const Configuration& configuration, const KnownRam& ram,
+           const ChildOptions& options, Reporter& reporter) {
+  CompileRequest request = prepare(one, ram, reporter);
+  configure(configuration, request.options);
+  request.options.gap = options.gap;
+  request.options.time_limit_seconds = one.time_limit_seconds;
+  request.options.threads = options.threads;
+  if (configuration.solver == Solver::file) request.options.file.command = options.solver_command;
+  request.options.on_progress = [&](const Progress& progress) { reporter.send(progress); };
+  const auto start = std::chrono::steady_clock::now();
+  const CompileResult result = compile(request);
+  const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - start;
+  reporter.send("result", describe(result, wall.count()));
+}
+
+// The table goes to stdout, what a solver prints does not.
+void silence_stdout() {
+  const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+  if (nowhere >= 0) dup2(nowhere, STDOUT_FILENO);
+}
+
+}  // namespace
+
+void run_child(const Case& one, const Configuration& configuration, const KnownRam& ram,
+               const ChildOptions& options, int pipe_end) {
+  silence_stdout();
+  if (options.memory_limit) {
+    const auto bytes = static_cast<rlim_t>(options.memory_limit->value());
+    const rlimit limit{bytes, bytes};
+    setrlimit(RLIMIT_AS, &limit);
+  }
+  Reporter reporter(pipe_end);
+  const auto fail = [&](const char* status, const std::string& message) {
+    reporter.send("error", {{"status", status}, {"message", message}});
+  };
+  try {
+    solve(one, configuration, ram, options, reporter);
+  } catch (const std::bad_alloc&) {
+    fail("failed", "out of memory");
+  } catch (const InternalError& error) {
+    const std::string message = error.what();
+    fail(message.find("the referee rejects") == std::string::npos ? "failed" : "rejected", message);
+  } catch (const std::exception& error) {
+    fail("failed", error.what());
+  }
+  _exit(0);
+}
+
+}  // namespace poet::bench

@@ -1,0 +1,88 @@
+#include "poet/optimize/solvers/solver.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+#include "poet/base/error.h"
+#include "poet/optimize/solvers/cbc.h"
+#include "poet/optimize/solvers/command.h"
+#include "poet/optimize/solvers/highs.h"
+
+namespace poet {
+namespace {
+
+// Nothing to decide, nothing that can be broken: what is a contradiction has been sorted out.
+MipResult nothing_to_decide(const Model& model) {
+  MipResult result;
+  result.status = MipResult::Status::optimal;
+  result.objective = result.bound = model.cost_constant;
+  return result;
+}
+
+MipResult solve_by_cbc(const Model& model, MipOptions options) {
+  const auto start = std::chrono::steady_clock::now();
+  const MipResult result = gather(options, [&](Tell& tell) { cbc_solve(model, options, tell); });
+  const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
+  options.time_limit_seconds -= spent.count();
+  if (!result.solver_failed || !options.probing || options.time_limit_seconds <= 0) return result;
+  options.probing = false;
+  return gather(options, [&](Tell& tell) { cbc_solve(model, options, tell); });
+}
+
+}  // namespace
+
+MipResult solve_mip(const Model& model, const MipOptions& options) {
+  if (!has_solver(options.solver)) throw InputError("--solver highs", no_highs());
+  if (model.contradiction()) {
+    MipResult result;
+    result.status = MipResult::Status::infeasible;
+    return result;
+  }
+  if (model.columns() == 0) return nothing_to_decide(model);
+  switch (options.solver) {
+    case Solver::cbc:
+      return solve_by_cbc(model, options);
+    case Solver::highs:
+      return gather(options, [&](Tell& tell) { highs_solve(model, options, tell); });
+    case Solver::file:
+      return solve_by_command(model, options);
+  }
+  throw InternalError("solve_mip: no such solver");
+}
+
+const char* no_highs() {
+  return "this build has no HiGHS; configure it where CMake's find_package(highs) finds it, or use cbc";
+}
+
+bool has_solver(Solver solver) { return solver != Solver::highs || has_highs(); }
+
+std::string solver_version(Solver solver) {
+  switch (solver) {
+    case Solver::cbc:
+      return cbc_version();
+    case Solver::highs:
+      return highs_version();
+    case Solver::file:
+      return "MPS file, bound by " + cbc_version();
+  }
+  return "?";
+}
+
+double violation(const Model& model, const std::vector<double>& x) {
+  if (x.size() != model.lower.size()) return kInfinity;
+  double most = 0;
+  for (std::size_t c = 0; c < x.size(); ++c) {
+    most = std::max({most, model.lower[c] - x[c], x[c] - model.upper[c]});
+    if (model.integer[c]) most = std::max(most, std::abs(x[c] - std::round(x[c])));
+  }
+  for (std::size_t r = 0; r < model.row_lower.size(); ++r) {
+    double sum = 0;
+    for (std::size_t k = model.row_start[r]; k < model.row_start[r + 1]; ++k)
+      sum += model.entry_value[k] * x[static_cast<std::size_t>(model.entry_column[k])];
+    most = std::max({most, model.row_lower[r] - sum, sum - model.row_upper[r]});
+  }
+  return most;
+}
+
+}  // namespace poet

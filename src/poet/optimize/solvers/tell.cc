@@ -1,0 +1,95 @@
+#include "poet/optimize/solvers/tell.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace poet {
+namespace {
+
+enum Kind { kIncumbent, kProgress, kResult, kOutOfWork };
+
+// Nodes alone are news after so many.
+constexpr long kNodesBetweenNews = 100;
+
+double number(long count) { return static_cast<double>(count); }
+
+}  // namespace
+
+void Tell::incumbent(double objective, const double* x, int columns) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (!(objective < objective_)) return;
+  objective_ = objective;
+  std::vector<double> numbers{objective};
+  numbers.insert(numbers.end(), x, x + columns);
+  outbox_.send(kIncumbent, numbers);
+}
+
+void Tell::progress(double bound, long nodes, long work) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (bound == bound_ && nodes < nodes_ + kNodesBetweenNews) return;
+  bound_ = bound;
+  nodes_ = nodes;
+  outbox_.send(kProgress, {bound, number(nodes), number(work)});
+}
+
+void Tell::result(MipResult::Status status, double bound, long nodes, long work) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  outbox_.send(kResult, {number(static_cast<long>(status)), bound, number(nodes), number(work)});
+}
+
+void Tell::out_of_work(long nodes, long work) {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    outbox_.send(kOutOfWork, {number(nodes), number(work)});
+  }
+  outbox_.leave();
+}
+
+MipResult gather(const MipOptions& options, const std::function<void(Tell&)>& solver) {
+  MipResult result;
+  const auto best = [&result] { return result.x.empty() ? kInfinity : result.objective; };
+  const auto wanted = [&] { return !options.keep_going || options.keep_going(best(), result.bound); };
+  bool ended = false;
+  ChildWatch watch;
+  watch.time_limit_seconds = options.time_limit_seconds;
+  watch.keep_going = wanted;
+  watch.receive = [&](ChildMessage&& message) {
+    std::vector<double>& numbers = message.numbers;
+    const auto count = [&numbers](std::size_t i) { return static_cast<long>(numbers[i]); };
+    switch (message.kind) {
+      case kIncumbent:
+        result.objective = numbers[0];
+        result.x.assign(numbers.begin() + 1, numbers.end());
+        return wanted();
+      case kProgress:
+        result.bound = numbers[0];
+        result.nodes = std::max(result.nodes, count(1));
+        result.work = std::max(result.work, count(2));
+        return wanted();
+      case kResult:
+        ended = true;
+        result.status = static_cast<MipResult::Status>(count(0));
+        result.bound = std::max(result.bound, numbers[1]);
+        result.nodes = count(2);
+        result.work = count(3);
+        return true;
+      default:  // kOutOfWork
+        result.nodes = std::max(result.nodes, count(0));
+        result.work = count(1);
+        return true;
+    }
+  };
+  const ChildEnd end = run_apart(
+      [&solver](Outbox& outbox) {
+        Tell tell(outbox);
+        solver(tell);
+      },
+      watch);
+  result.solver_failed = end == ChildEnd::lost;
+  if (!ended) result.status = result.x.empty() ? MipResult::Status::unknown : MipResult::Status::feasible;
+  // Tolerances aside, a bound is never above a solution.
+  if (!result.x.empty()) result.bound = std::min(result.bound, result.objective);
+  return result;
+}
+
+}  // namespace poet

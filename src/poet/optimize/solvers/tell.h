@@ -1,0 +1,38 @@
+#pragma once
+
+// What a solver in its child process says of a mixed-integer program, and what the parent makes of it.
+
+#include <functional>
+#include <vector>
+
+#include "poet/optimize/solvers/apart.h"
+#include "poet/optimize/solvers/solver.h"
+
+namespace poet {
+
+/// The child's side. Objectives and bounds with the cost constant. Any thread may use it.
+class Tell {
+ public:
+  explicit Tell(Outbox& outbox) : outbox_(outbox) {}
+
+  /// A solution. Told on only if it is better than all before.
+  void incumbent(double objective, const double* x, int columns);
+  /// A bound on the whole model, and nodes searched. Told on only if something has changed.
+  void progress(double bound, long nodes, long work);
+  /// The solver has ended by itself, or by a limit that it keeps itself.
+  void result(MipResult::Status status, double bound, long nodes, long work);
+  /// The work limit has been reached: ends the process. What was told before counts.
+  [[noreturn]] void out_of_work(long nodes, long work);
+
+ private:
+  std::mutex mutex_;
+  Outbox& outbox_;
+  double objective_ = kInfinity;
+  double bound_ = -kInfinity;
+  long nodes_ = 0;
+};
+
+/// Runs `solver` in a child and gathers what it tells until it ends or is stopped.
+[[nodiscard]] MipResult gather(const MipOptions& options, const std::function<void(Tell&)>& solver);
+
+}  // namespace poet
