@@ -25,7 +25,6 @@ constexpr std::array kSwitches = {
     Switch{"rounding", &Tightenings::rounding},
     Switch{"interval_retention", &Tightenings::interval_retention},
     Switch{"reduced_cost_fixing", &Tightenings::reduced_cost_fixing},
-    Switch{"gap_relaxation", &Tightenings::gap_relaxation},
     Switch{"windows", &Tightenings::windows},
 };
 static_assert(sizeof(Tightenings) == kSwitches.size() * sizeof(bool),

@@ -56,7 +56,8 @@ TEST(SolverFile, WritesTheModelAndTakesTheAnswer) {
 
   // The changed model is taken for its own again, another problem's is not.
   EXPECT_EQ(run(fmt::format("--solver file --mps {} --solution {}", mps, empty)).exit_code, 0);
-  const ProgramRun other = run(fmt::format("--solver file --no-paging --mps {} --solution {}", mps, empty));
+  const ProgramRun other =
+      run(fmt::format("--solver file --max-bytes-written 70MB --mps {} --solution {}", mps, empty));
   EXPECT_EQ(other.exit_code, 2);
   EXPECT_NE(other.err.find("is the model of another problem"), std::string::npos) << other.err;
 }

@@ -130,13 +130,9 @@ TEST_P(EverySemantics, WithoutPagingOrWithoutRecomputation) {
 // Each tightening alone is valid: without it the optimum is the same.
 TEST_P(EverySemantics, TighteningsKeepTheOptimum) {
   Rng rng(11);
-  bool Tightenings::*const switches[] = {&Tightenings::provenance,
-                                         &Tightenings::use_it_or_lose_it,
-                                         &Tightenings::rounding,
-                                         &Tightenings::interval_retention,
-                                         &Tightenings::reduced_cost_fixing,
-                                         &Tightenings::gap_relaxation,
-                                         &Tightenings::windows};
+  bool Tightenings::*const switches[] = {
+      &Tightenings::provenance,         &Tightenings::use_it_or_lose_it,   &Tightenings::rounding,
+      &Tightenings::interval_retention, &Tightenings::reduced_cost_fixing, &Tightenings::windows};
   for (int i = 0; i < 16; ++i) {
     const Case c = random_case(rng, GetParam(), false);
     const auto best = oracle(c, exact());

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "poet/optimize/explain.h"
-#include "poet/optimize/gap_relaxation.h"
 #include "poet/optimize/solve.h"
 #include "poet/referee/replay.h"
 #include "tests/support/random_instance.h"
@@ -144,27 +143,6 @@ TEST_P(Solve, MoreRamTimeOrFreedomNeverCostsMore) {
   EXPECT_GT(answered, 20);  // the cases are not all impossible
   EXPECT_EQ(proven, answered);
   EXPECT_GT(cheaper, 20);  // nor is what is added always useless
-}
-
-TEST_P(Solve, GapRelaxationIsBelowTheOptimum) {
-  Rng rng(32);
-  int useful = 0;
-  for (int i = 0; i < 80; ++i) {
-    SCOPED_TRACE(fmt::format("case {}", i));
-    const Case c = random_case(rng, GetParam(), test::chance(rng, 0.5));
-    const SolveOptions options = exact();
-    const Problem problem = make_problem({c.instance, c.limits, c.semantics}, options);
-    Search search(problem, options);
-    const GapRelaxation relaxation = gap_relaxation(search, 20'000);
-    EXPECT_GE(relaxation.bound, problem.baseline_joules);
-    SolveOptions quick = exact();
-    quick.time_limit_seconds = 2;
-    const Answer answer = solved(c, quick);
-    EXPECT_LE(relaxation.bound, answer.energy * (1 + 1e-9));
-    useful += answer.found() && relaxation.bound > problem.baseline_joules + 1e-6;
-    if (HasFailure()) return;
-  }
-  EXPECT_GT(useful, 20);
 }
 
 TEST_P(Solve, SameCallSameSchedule) {

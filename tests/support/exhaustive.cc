@@ -150,7 +150,7 @@ class Enumeration {
       if (sum.joules + remaining_[static_cast<std::size_t>(t) + 1] >
           options_.at_most_joules * (1 + 1e-9) + 1e-9)
         continue;
-      if (limits_.deadline && semantics_ != Semantics::device &&
+      if (limits_.deadline && (semantics_ != Semantics::device || options_.transfers_take_no_time) &&
           sum.seconds > limits_.deadline->value() * (1 + 1e-9))
         continue;
       if (limits_.max_bytes_written && sum.written > limits_.max_bytes_written->value()) continue;

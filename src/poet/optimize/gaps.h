@@ -1,8 +1,7 @@
 #pragma once
 
 // A coarser view of a schedule: between two consecutive first uses (or production and first use) a value is
-// kept, or paged, or recomputed just in time for the later use. The greedy start searches over it, the gap
-// relaxation bounds with it.
+// kept, or paged, or recomputed just in time for the later use. The greedy start searches over it.
 
 #include <vector>
 

@@ -27,8 +27,7 @@ struct Tightenings {
   bool interval_retention =
       true;  // one retention variable per run of stages in which nothing can happen to the value
   bool reduced_cost_fixing = true;
-  bool gap_relaxation = true;  // a bound and a guide in milliseconds
-  bool windows = true;         // RAM at a few breakpoints, one recomputation per window
+  bool windows = true;  // RAM at a few breakpoints, one recomputation per window
 };
 
 /// A moment of a solve, for progress display. Joules include everything that the semantics charges.

@@ -12,7 +12,6 @@
 #include "poet/optimize/columns.h"
 #include "poet/optimize/explain.h"
 #include "poet/optimize/external.h"
-#include "poet/optimize/gap_relaxation.h"
 #include "poet/optimize/greedy.h"
 #include "poet/optimize/local_search.h"
 #include "poet/optimize/neighbourhoods.h"
@@ -137,17 +136,13 @@ void run(Search& search) {
   if (search.done()) return;
   search.enter("local search");
   local_search(search, {.evaluations = evaluations(p) / 4});
-  if (search.options().tightenings.gap_relaxation && !search.done()) {
-    search.enter("gap relaxation");
-    const GapRelaxation relaxed = gap_relaxation(search, kWork);
-    search.raise_bound(relaxed.bound);
-    if (!relaxed.modes.empty())
-      if (const auto guided = greedy_from(p, relaxed.modes, stop)) search.offer(*guided);
-  }
-  if (search.options().solver == Solver::file)
-    solve_by_file(search);
-  else
+  if (search.options().solver == Solver::file) {
+    std::set<int> exact_stages;
+    if (search.options().tightenings.windows) WindowSearch(search).run(kWork, exact_stages);
+    if (!search.done()) solve_by_file(search);
+  } else {
     improve(search);
+  }
 }
 
 }  // namespace

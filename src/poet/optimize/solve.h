@@ -6,11 +6,13 @@ namespace poet {
 
 /// The schedule of least energy within the limits, with a proven bound.
 ///
-/// Small graphs: greedy start, root relaxation, restricted MIP, full MIP with that start. Graphs whose full
-/// model would not fit in memory or time: the restricted MIP with the bound of the gap relaxation. Every
-/// accepted schedule has been replayed exactly. Deterministic for equal input and options unless the time
-/// limit strikes. Throws InputError only for options that contradict each other (published formulation
-/// outside the published semantics).
+/// A greedy schedule at once; then rounds of doubling effort: window relaxations (bound and hint), local
+/// search, restricted MIPs and neighbourhoods around the best schedule, and, where it fits in memory, the
+/// full MIP. Every accepted schedule has been replayed exactly. Ends at the gap asked for, at the time limit
+/// (within half a second), or when nothing is left to try. Effort is counted in simplex iterations and
+/// replays, not in seconds: equal input and options give the equal schedule, unless the time limit strikes.
+/// Throws InputError only for options that contradict each other (published formulation outside the published
+/// semantics).
 [[nodiscard]] Outcome solve(const SolveRequest& request, const SolveOptions& options = {});
 
 }  // namespace poet

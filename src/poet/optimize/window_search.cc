@@ -36,7 +36,7 @@ bool WindowSearch::run(long work, std::set<int>& exact_stages) {
     search_.enter(fmt::format("{} windows", windows.count()));
     if (relax_continuously(windows, model, work)) continue;  // has added breakpoints
     const Relaxed relaxed = relax(model, work);
-    if (relaxed.x.empty() || search_.done()) return true;
+    if (relaxed.x.empty() || search_.done()) return !relaxed.closed;
     look_for_schedules(windows, window_decisions(model, relaxed.x), work, exact_stages);
     if (!relaxed.closed || search_.done()) return true;
     const double rise = search_.bound() - before;
@@ -122,7 +122,8 @@ WindowSearch::Relaxed WindowSearch::relax(const WindowModel& model, long work) {
   MipResult mip = solve_mip(model.model, options);
   search_.nodes += mip.nodes;
   raise_bound(model, mip.bound);
-  return {mip.status == MipResult::Status::optimal, std::move(mip.x)};
+  const bool closed = mip.status == MipResult::Status::optimal || mip.status == MipResult::Status::infeasible;
+  return {closed, std::move(mip.x)};
 }
 
 void WindowSearch::raise_bound(const WindowModel& model, double objective) {

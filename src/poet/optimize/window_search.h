@@ -24,7 +24,7 @@ class WindowSearch {
 
  private:
   struct Relaxed {
-    bool closed = false;  // solved to its optimum
+    bool closed = false;  // solved to its optimum, or infeasible
     std::vector<double> x;
   };
 

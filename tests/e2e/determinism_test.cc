@@ -1,0 +1,192 @@
+// The same request gives the same answer, and gives it in time: where the search ends by itself nothing
+// depends on the clock, and where time or patience ends first there is a schedule all the same.
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "poet/autodiff/differentiate.h"
+#include "poet/base/data_dir.h"
+#include "poet/cost/device.h"
+#include "poet/cost/instance_json.h"
+#include "poet/cost/tabulate.h"
+#include "poet/frontend/zoo.h"
+#include "poet/optimize/explain.h"
+#include "poet/optimize/solve.h"
+#include "poet/referee/replay.h"
+#include "tests/support/random_training_graph.h"
+
+namespace poet {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+struct Case {
+  std::string name;
+  Instance instance;
+  Semantics semantics = Semantics::published;
+  Limits limits;
+};
+
+// A budget part of the way from the largest working set to keeping everything, and 30% more time than that
+// takes.
+Case limited(const std::string& name, Instance instance, Semantics semantics, double fraction) {
+  Case c{fmt::format("{} {} f={}", name, to_string(semantics), fraction), std::move(instance), semantics, {}};
+  const Report all = replay_keep_all(c.instance, semantics);
+  const Bytes floor = *floor_of(make_problem({c.instance, {}, semantics}, {})).floor_ram;
+  const auto range = static_cast<double>((all.peak_ram - floor).value());
+  c.limits.ram_budget = floor + Bytes(static_cast<std::int64_t>(fraction * range));
+  c.limits.deadline = Seconds(1.3 * all.runtime.value());
+  return c;
+}
+
+Case published(const std::string& name, double fraction) {
+  return limited(name, read_instance(data_dir() / "published" / (name + ".json")), Semantics::published,
+                 fraction);
+}
+
+Case zoo_on(const std::string& network, const std::string& device, double fraction) {
+  Instance instance;
+  instance.graph = differentiate(build_network(network));
+  instance.costs = tabulate(instance.graph, find_device(device), PersistentPolicy::excluded);
+  instance.has_device = true;
+  return limited(network + " on " + device, std::move(instance), Semantics::device, fraction);
+}
+
+struct Run {
+  Outcome outcome;
+  std::vector<std::string> phases;  // with what was known when each began
+};
+
+Run run(const Case& c, SolveOptions options) {
+  Run result;
+  std::string phase;
+  options.on_progress = [&](const Progress& progress) {
+    if (progress.phase == phase) return;
+    phase = progress.phase;
+    result.phases.push_back(fmt::format("{}: energy {}, bound {}", phase,
+                                        progress.incumbent_joules.value_or(-1),
+                                        progress.bound_joules.value_or(-1)));
+  };
+  result.outcome = solve({c.instance, c.limits, c.semantics}, options);
+  return result;
+}
+
+double expect_valid(const Case& c, const Outcome& outcome) {
+  const Report report = replay(c.instance, outcome.schedule, c.semantics, c.limits);
+  EXPECT_TRUE(report.valid) << report.broken;
+  EXPECT_LE(outcome.bound.value(), report.energy.value() * (1 + 1e-9));
+  return report.energy.value();
+}
+
+// One difference early on makes all that follows differ: the first tells where it comes from.
+void expect_same_phases(const Run& once, const Run& again) {
+  for (std::size_t i = 0; i < std::min(once.phases.size(), again.phases.size()); ++i) {
+    ASSERT_EQ(once.phases[i], again.phases[i])
+        << "after " << (i == 0 ? "the start" : once.phases[i - 1]) << " in both";
+  }
+  EXPECT_EQ(once.phases.size(), again.phases.size());
+}
+
+class Determinism : public testing::TestWithParam<int> {};  // threads
+
+void expect_same_answer(const Case& c, int threads) {
+  SCOPED_TRACE(fmt::format("{}, {} threads", c.name, threads));
+  SolveOptions options;
+  options.gap = 0.01;
+  options.time_limit_seconds = 20;
+  options.threads = threads;
+  const Run once = run(c, options);
+  fmt::print("{:<40} {}: {} after {:.1f} s, {} nodes, {} phases\n", c.name, threads,
+             to_string(once.outcome.status), once.outcome.solve_seconds, once.outcome.nodes,
+             once.phases.size());
+  ASSERT_EQ(once.outcome.status, Status::optimal) << "did not end before its time: proves nothing";
+  expect_valid(c, once.outcome);
+  const Run again = run(c, options);
+  expect_same_phases(once, again);
+  EXPECT_EQ(once.outcome.status, again.outcome.status);
+  EXPECT_EQ(once.outcome.schedule, again.outcome.schedule);
+  EXPECT_EQ(once.outcome.bound, again.outcome.bound);
+  EXPECT_EQ(once.outcome.nodes, again.outcome.nodes);
+}
+
+TEST_P(Determinism, Published) {
+  for (const double fraction : {0.5, 0.25}) {
+    expect_same_answer(published("resnet18_cifar.m4", fraction), GetParam());
+    expect_same_answer(published("vgg16_cifar.a72", fraction), GetParam());
+  }
+}
+
+TEST_P(Determinism, RandomTrainingGraph) {
+  test::RandomTrainingGraphOptions options;
+  options.ops = 150;
+  for (const Semantics semantics : {Semantics::published, Semantics::staged})
+    expect_same_answer(limited("random 150", test::random_training_graph(7, options), semantics, 0.5),
+                       GetParam());
+}
+
+TEST_P(Determinism, Device) { expect_same_answer(zoo_on("vgg16_cifar", "m4", 0.5), GetParam()); }
+
+INSTANTIATE_TEST_SUITE_P(EndToEnd, Determinism, testing::Values(1, 2),
+                         [](const auto& threads) { return fmt::format("threads{}", threads.param); });
+
+// Time limits and interruption.
+
+SolveOptions endless() {
+  SolveOptions options;
+  options.gap = 0;
+  options.time_limit_seconds = 600;
+  return options;
+}
+
+class TimeLimit : public testing::TestWithParam<double> {};
+
+void expect_in_time(const Case& c, double limit) {
+  SCOPED_TRACE(fmt::format("{}, {} s", c.name, limit));
+  SolveOptions options = endless();
+  options.time_limit_seconds = limit;
+  const auto start = Clock::now();
+  const Outcome outcome = solve({c.instance, c.limits, c.semantics}, options);
+  const double took = since(start);
+  fmt::print("{:<40} limit {} s: {} after {:.2f} s\n", c.name, limit, to_string(outcome.status), took);
+  EXPECT_EQ(outcome.status, Status::feasible) << outcome.explanation.reason;
+  EXPECT_LE(took, limit + 2);
+  EXPECT_GE(took, limit - 0.1) << "ended by itself: too easy a case";
+  expect_valid(c, outcome);
+}
+
+TEST_P(TimeLimit, IsKeptWithASchedule) {
+  expect_in_time(zoo_on("bert", "a72", 0.5), GetParam());
+  expect_in_time(published("resnet50.m4", 0.1), GetParam());
+}
+
+INSTANTIATE_TEST_SUITE_P(EndToEnd, TimeLimit, testing::Values(1, 3),
+                         [](const auto& limit) { return fmt::format("seconds{}", limit.param); });
+
+TEST(Interruption, ReturnsWhatIsKnownWithinASecond) {
+  for (const Case& c : {zoo_on("bert", "a72", 0.5), published("resnet50.m4", 0.1)}) {
+    SCOPED_TRACE(c.name);
+    SolveOptions options = endless();
+    double incumbent = 0;
+    options.on_progress = [&](const Progress& progress) {
+      incumbent = progress.incumbent_joules.value_or(incumbent);
+    };
+    const auto start = Clock::now();
+    options.interrupted = [&] { return since(start) > 1; };
+    const Outcome outcome = solve({c.instance, c.limits, c.semantics}, options);
+    const double took = since(start);
+    fmt::print("{:<40} interrupted after 1 s: {} after {:.2f} s\n", c.name, to_string(outcome.status), took);
+    EXPECT_LE(took, 2);
+    EXPECT_EQ(outcome.status, Status::feasible) << outcome.explanation.reason;
+    const double energy = expect_valid(c, outcome);
+    EXPECT_NEAR(energy, incumbent, 1e-9 * energy);  // the last one that was told of
+  }
+}
+
+}  // namespace
+}  // namespace poet
