@@ -12,12 +12,15 @@
 #include <numeric>
 
 #include "poet/optimize/explain.h"
+#include "poet/optimize/greedy.h"
+#include "poet/optimize/local_search.h"
 #include "poet/optimize/solvers/solver.h"
 #include "poet/optimize/window_search.h"
 #include "poet/referee/replay.h"
 #include "tests/support/exhaustive.h"
 #include "tests/support/ladder.h"
 #include "tests/support/random_instance.h"
+#include "tests/support/random_training_graph.h"
 
 namespace poet {
 namespace {
@@ -415,6 +418,47 @@ TEST_P(WindowRelaxation, SearchIsBetweenItsBoundAndItsSchedules) {
   EXPECT_GT(proven, 10);
 }
 
+// At random breakpoints the model has a point that does what the schedule does, at no more energy. How many
+// decisions that takes.
+int expect_point(Rng& rng, const Problem& problem, const Schedule& schedule, const Report& report) {
+  int decisions = 0;
+  std::vector<int> breakpoints = shuffled_ops(rng, problem.ops);
+  breakpoints.resize(at(test::chance(rng, 0.3) ? problem.ops : test::pick(rng, 1, problem.ops)));
+  const Windows windows(problem, breakpoints);
+  WindowModel windowed = build_windows(problem, windows, true);
+  Model& model = windowed.model;
+  // All to 0, then what the schedule does back to 1.
+  for (const auto* columns : {&windowed.kept, &windowed.recompute, &windowed.page_in})
+    for (const auto& window : *columns)
+      for (int column : window)
+        if (column >= 0) model.upper[at(column)] = 0;
+  const auto take = [&](const Sets& columns, int k, std::int32_t id) {
+    const int column = columns[at(k)][at(id)];
+    if (column < 0) return;
+    model.lower[at(column)] = model.upper[at(column)] = 1;
+    ++decisions;
+  };
+  for (int t = 0; t < problem.ops; ++t) {
+    const Stage& stage = schedule.stages[at(t)];
+    for (const OpId op : stage.compute)
+      if (op.index != t) take(windowed.recompute, windows.of(t), op.index);
+    if (t + 1 == problem.ops) continue;
+    for (const ValueId v : stage.page_in)
+      take(windowed.page_in, window_of_page_in(problem, windows, t), v.index);
+    if (windows.of(t + 1) == windows.of(t)) continue;
+    for (const ValueId v : schedule.stages[at(t) + 1].retain)
+      if (problem.transfers_take_ram() || !std::binary_search(stage.page_in.begin(), stage.page_in.end(), v))
+        take(windowed.kept, windows.of(t), v.index);
+    if (problem.transfers_take_ram())
+      for (const ValueId v : stage.page_out) take(windowed.kept, windows.of(t), v.index);
+  }
+  const MipResult mip = solve_mip(model, {});
+  EXPECT_EQ(mip.status, MipResult::Status::optimal)
+      << fmt::format("breakpoints {}", fmt::join(breakpoints, " "));
+  EXPECT_LE(problem.baseline_joules + mip.objective / windowed.scale, report.energy.value() * (1 + 1e-9));
+  return decisions;
+}
+
 // Whatever a schedule of a larger graph does, there is a point of the model that says so, at no more energy:
 // at a budget of its own peak, a deadline of its own duration, and so on.
 TEST_P(WindowRelaxation, HasAPointForEverySchedule) {
@@ -439,39 +483,51 @@ TEST_P(WindowRelaxation, HasAPointForEverySchedule) {
     limits.max_bytes_written = report.bytes_written;
     const Problem problem = make_problem({instance, limits, GetParam()}, {});
 
-    std::vector<int> breakpoints = shuffled_ops(rng, problem.ops);
-    breakpoints.resize(at(test::pick(rng, 1, problem.ops)));
-    const Windows windows(problem, breakpoints);
-    WindowModel windowed = build_windows(problem, windows, true);
-    Model& model = windowed.model;
-    // All to 0, then what the schedule does back to 1.
-    for (const auto* columns : {&windowed.kept, &windowed.recompute, &windowed.page_in})
-      for (const auto& window : *columns)
-        for (int column : window)
-          if (column >= 0) model.upper[at(column)] = 0;
-    const auto take = [&](const Sets& columns, int k, std::int32_t id) {
-      const int column = columns[at(k)][at(id)];
-      if (column < 0) return;
-      model.lower[at(column)] = model.upper[at(column)] = 1;
-      ++decisions;
-    };
-    for (int t = 0; t < problem.ops; ++t) {
-      const Stage& stage = schedule.stages[at(t)];
-      for (const OpId op : stage.compute)
-        if (op.index != t) take(windowed.recompute, windows.of(t), op.index);
-      if (t + 1 == problem.ops) continue;
-      for (const ValueId v : stage.page_in) take(windowed.page_in, windows.of(t + 1), v.index);
-      if (windows.of(t + 1) == windows.of(t)) continue;
-      for (const ValueId v : schedule.stages[at(t) + 1].retain)
-        if (!std::binary_search(stage.page_in.begin(), stage.page_in.end(), v))
-          take(windowed.kept, windows.of(t), v.index);
-    }
-    const MipResult mip = solve_mip(model, {});
-    ASSERT_EQ(mip.status, MipResult::Status::optimal);
-    EXPECT_LE(problem.baseline_joules + mip.objective / windowed.scale, report.energy.value() * (1 + 1e-9));
+    decisions += expect_point(rng, problem, schedule, report);
     if (HasFailure()) return;
   }
   EXPECT_GT(decisions, 1000);
+}
+
+// Schedules with hardly a wait in them leave the timeline's rows no slack: those that the search finds
+// without the relaxation, with a channel that is about as busy as compute.
+TEST(WindowTimeline, HasAPointForSchedulesOnTime) {
+  Rng rng(44);
+  int paged = 0;
+  for (int i = 0; i < 300; ++i) {
+    SCOPED_TRACE(fmt::format("case {}", i));
+    test::RandomTrainingGraphOptions graph;
+    graph.ops = test::pick(rng, 16, 32);
+    Instance instance = test::random_training_graph(static_cast<std::uint64_t>(i) + 1, graph);
+    const Report all = replay_keep_all(instance, Semantics::device);
+    double moving = 0;
+    for (const ValueCost& value : instance.costs.values)
+      moving += value.page_in.seconds.value() + value.page_out.seconds.value();
+    const double faster = all.runtime.value() / moving * std::exp2(test::pick(rng, 0, 8));
+    for (ValueCost& value : instance.costs.values)
+      for (Transfer* transfer : {&value.page_in, &value.page_out})
+        transfer->seconds = Seconds(transfer->seconds.value() * faster);
+    SolveOptions options;
+    options.rematerialization = test::chance(rng, 0.5);
+    Limits limits;
+    const Bytes least = *floor_of(make_problem({instance, limits, Semantics::device}, options)).floor_ram;
+    limits.ram_budget = least + Bytes((all.peak_ram - least).value() * test::pick(rng, 0, 19) / 20);
+    const Problem constrained = make_problem({instance, limits, Semantics::device}, options);
+    const auto never = [] { return false; };
+    const auto first = greedy(constrained, never);
+    if (!first) continue;
+    const Candidate found = anneal(constrained, *first, {.evaluations = 3'000}, never);
+    const Schedule schedule = to_schedule(constrained, instance, found);
+    const Report report = replay(instance, schedule, Semantics::device, limits);
+    ASSERT_TRUE(report.valid) << report.broken;
+    limits.ram_budget = report.peak_ram;
+    limits.deadline = report.runtime;
+    const Problem problem = make_problem({instance, limits, Semantics::device}, {});
+    for (int n = 0; n < 4; ++n) expect_point(rng, problem, schedule, report);
+    paged += report.bytes_written.value() > 0;
+    if (HasFailure()) return;
+  }
+  EXPECT_GT(paged, 150);
 }
 
 INSTANTIATE_TEST_SUITE_P(Oracle, WindowRelaxation,

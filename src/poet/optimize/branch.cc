@@ -6,6 +6,10 @@
 namespace poet {
 namespace {
 
+// Beyond this many columns a restricted model of a graph of 10,000 ops takes gigabytes and a minute for its
+// root alone (every stage's RAM row has what may be kept across it); windows and local search do better.
+constexpr long kMostRestrictedColumns = 30'000;
+
 double to_joules(const Problem& p, const TightModel& tight, double objective) {
   return p.baseline_joules + objective / tight.scale;
 }
@@ -76,6 +80,7 @@ Root solve_root(Search& search, const Columns& full) {
 
 bool search_restricted(Search& search, const Columns& columns, std::set<int>& exact_stages, long work) {
   const Problem& p = search.problem();
+  if (estimated_columns(p, columns) > kMostRestrictedColumns) return false;
   bool improved = false;
   TightOptions options = tight_options(search, exact_stages);
   // Where waiting costs energy or the deadline, plan as if every stage waited for its own transfers: hiding

@@ -11,6 +11,9 @@
 namespace poet {
 namespace {
 
+// Effort of each question, in simplex iterations, so that the answer does not hang on the clock.
+constexpr long kWork = 100'000;
+
 // Least RAM known (an upper bound, from a replayed schedule) and proven (a lower bound); active bytes.
 struct LeastRam {
   std::optional<std::int64_t> known;
@@ -56,15 +59,18 @@ LeastRam find_least_ram(Search& search, double time_limit_seconds) {
   TightOptions options;
   options.objective = Objective::ram;
   options.tightenings = search.options().tightenings;
-  while (!stop() && (!least.known || static_cast<double>(*least.known) > least.proven + 0.5)) {
+  long work = kWork;
+  while (!stop() && work > 0 && (!least.known || static_cast<double>(*least.known) > least.proven + 0.5)) {
     const TightModel tight = build_tight(p, columns, options);
     MipOptions mip_options;
     mip_options.time_limit_seconds = left();
+    mip_options.work_limit = work;
     mip_options.relative_gap = 1e-9;
     mip_options.solver = embedded(search.options().solver);
     mip_options.keep_going = [&](double, double) { return !stop(); };
     search.used_solver = true;
     const MipResult mip = solve_mip(tight.model, mip_options);
+    work -= mip.work;
     if (all) least.proven = std::max(least.proven, mip.bound * tight.ram_unit * (1 - 1e-9));
     if (mip.status == MipResult::Status::infeasible && all) least.proven = kInfinity;
     if (mip.x.empty()) break;
@@ -112,10 +118,9 @@ std::optional<double> find_least_deadline(Search& search, double time_limit_seco
   Columns columns = just_in_time_columns(fastest, 2, 1);
   if (timed.has_incumbent()) merge(columns, timed.incumbent().decisions);
   constexpr long kMostColumns = 100'000;
-  constexpr long kMostWork = 1'000'000;
   if (estimated_columns(fastest, columns) > kMostColumns) return least;
   std::set<int> exact_stages;
-  search_restricted(timed, columns, exact_stages, kMostWork);
+  search_restricted(timed, columns, exact_stages, kWork);
   if (timed.has_incumbent()) learn(timed.incumbent());
   return least;
 }

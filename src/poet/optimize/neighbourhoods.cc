@@ -6,7 +6,9 @@
 namespace poet {
 namespace {
 
-constexpr int kParts = 3;  // a neighbourhood frees about this share of the decisions
+constexpr int kParts = 3;        // a neighbourhood frees about this share of the decisions
+constexpr int kMostOps = 500;    // but those of this many ops at most
+constexpr int kMostWindows = 8;  // tried in one call
 
 using Sets = std::vector<std::vector<int>>;
 
@@ -22,10 +24,10 @@ Decisions within_window(const Problem& p, const Decisions& all, int first, int l
   return some;
 }
 
-// The decisions about a random share of the ops and of the values that they make.
-Decisions about_sample(const Problem& p, const Decisions& all, std::mt19937& random) {
+// The decisions about a random one in `parts` of the ops and of the values that they make.
+Decisions about_sample(const Problem& p, const Decisions& all, unsigned parts, std::mt19937& random) {
   std::vector<char> chosen_op(static_cast<std::size_t>(p.ops), 0);
-  for (auto& chosen : chosen_op) chosen = random() % kParts == 0;
+  for (auto& chosen : chosen_op) chosen = random() % parts == 0;
   const auto is_chosen = [&](int op) { return chosen_op[static_cast<std::size_t>(op)] != 0; };
   Decisions some = no_decisions(p);
   const auto copy = [&](const Sets& from, Sets& to, bool ops) {
@@ -52,12 +54,17 @@ bool search_neighbourhoods(Search& search, int width, unsigned seed, std::set<in
     merge(columns, search.incumbent().decisions);
     improved |= search_restricted(search, columns, exact_stages, work);
   };
-  const int size = std::max(2, p.ops / kParts);
+  const int parts = std::max(kParts, p.ops / kMostOps);
+  const int size = std::max(2, p.ops / parts);
   const int step = size / 2;
-  for (int first = p.ops - size; first > -step; first -= step)
-    explore(within_window(p, all.allowed, first, first + size - 1));
   std::mt19937 random(seed);
-  for (int sample = 0; sample < kParts; ++sample) explore(about_sample(p, all.allowed, random));
+  std::vector<int> starts;
+  for (int first = p.ops - size; first > -step; first -= step) starts.push_back(first);
+  while (starts.size() > kMostWindows)
+    starts.erase(starts.begin() + static_cast<long>(random() % starts.size()));
+  for (int first : starts) explore(within_window(p, all.allowed, first, first + size - 1));
+  for (int sample = 0; sample < kParts; ++sample)
+    explore(about_sample(p, all.allowed, static_cast<unsigned>(parts), random));
   return improved;
 }
 

@@ -7,6 +7,7 @@
 
 #include "poet/optimize/branch.h"
 #include "poet/optimize/greedy.h"
+#include "poet/optimize/incremental.h"
 #include "poet/optimize/local_search.h"
 
 namespace poet {
@@ -15,7 +16,8 @@ namespace {
 constexpr int kIdleRounds = 3;       // breakpoints tried in a row without a better bound
 constexpr double kLeastRise = 1e-3;  // of the overhead that is proven; less is not a better bound
 constexpr long kEvaluationsPerAnswer = 20'000;
-constexpr int kApart = 2;  // stages between breakpoints that are added together
+constexpr int kWaitReach = 4;  // stages before a wait in which its cause is sought
+constexpr int kApart = 2;      // stages between breakpoints that are added together
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
@@ -72,7 +74,28 @@ bool WindowSearch::add_where_answer_fails(const Windows& windows, const WindowMo
   const Candidate spread = complete(p_, gaps_.decisions(taken_for_each_use(p_, windows, decided, gaps_)));
   return add_overflowing(ram_implied(p_, windows, model, relaxed.x, gaps_), 1) ||
          add_overflowing({spread.stage_peak.begin(), spread.stage_peak.end()}, 1) ||
-         add_where_recomputed_twice(windows, spread);
+         add_where_recomputed_twice(windows, spread) || add_where_compute_waits();
+}
+
+// Device semantics: what the relaxation takes to happen beside compute, and what in the best schedule does
+// not. The last stage before the longest wait that is no breakpoint yet: RAM that is full there, or transfers
+// that end there, are what it had to wait for.
+bool WindowSearch::add_where_compute_waits() {
+  if (!p_.transfers_take_time() || !search_.has_incumbent()) return false;
+  IncrementalReplay replay(p_);
+  replay.load(search_.incumbent().decisions);
+  const std::vector<double> waits = replay.waits();
+  std::vector<int> order;
+  for (int t = 1; t < p_.ops; ++t)
+    if (waits[at(t)] > 0) order.push_back(t);
+  std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return waits[at(a)] > waits[at(b)]; });
+  for (int t : order)
+    for (int before = t - 1; before >= std::max(0, t - kWaitReach); --before)
+      if (!is_breakpoint(before)) {
+        breakpoints_.push_back(before);
+        return true;
+      }
+  return false;
 }
 
 // The relaxation computes an op once in a window where a schedule that fits does so more often, or keeps the

@@ -31,6 +31,7 @@ class WindowSearch {
   [[nodiscard]] bool is_breakpoint(int stage) const;
   bool add_overflowing(const std::vector<double>& ram, int at_most);
   bool add_where_recomputed_twice(const Windows& windows, const Candidate& spread);
+  bool add_where_compute_waits();
   bool add_where_answer_fails(const Windows& windows, const WindowModel& model, const Relaxed& relaxed);
   bool relax_continuously(const Windows& windows, const WindowModel& model, long work);
   Relaxed relax(const WindowModel& model, long work);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "poet/optimize/window_limits.h"
+
 namespace poet {
 namespace {
 
@@ -15,7 +17,8 @@ bool contains(const std::vector<int>& sorted, int x) {
 class Builder {
  public:
   Builder(const Problem& problem, const Windows& windows, bool rounding)
-      : p_(problem), w_(windows), rounding_(rounding), stored_(at(problem.values), -1) {
+      : p_(problem), w_(windows), rounding_(rounding) {
+    m_.stored.assign(at(p_.values), -1);
     m_.scale = p_.objective_scale;
     for (auto* columns : {&m_.kept, &m_.page_in, &from_storage_})
       columns->assign(at(w_.count()), std::vector<int>(at(p_.values), -1));
@@ -26,7 +29,7 @@ class Builder {
     add_columns();
     for (int k = 1; k < w_.count(); ++k) add_window(k);
     for (int k = 0; k + 1 < w_.count(); ++k) add_ram(k);
-    add_limits();
+    add_limits(p_, w_, m_);
     return std::move(m_);
   }
 
@@ -37,10 +40,10 @@ class Builder {
       if (!p_.active[at(v)] || p_.users[at(v)].empty()) continue;
       const int made = w_.of(p_.producer[at(v)]);
       if (p_.paging && made + 1 < w_.count())
-        stored_[at(v)] = model.add_binary(m_.scale * p_.out_joules[at(v)]);
+        m_.stored[at(v)] = model.add_binary(m_.scale * p_.out_joules[at(v)]);
       for (int k = made; k < w_.count() && w_.first_stage(k) <= p_.horizon[at(v)]; ++k) {
         if (w_.last_stage(k) < p_.horizon[at(v)]) m_.kept[at(k)][at(v)] = model.add_binary(0);
-        if (k == made || stored_[at(v)] < 0) continue;
+        if (k == made || m_.stored[at(v)] < 0) continue;
         m_.page_in[at(k)][at(v)] = model.add_binary(m_.scale * p_.in_joules[at(v)]);
         if (m_.kept[at(k)][at(v)] >= 0) from_storage_[at(k)][at(v)] = model.add_column(0, 1, 0, false);
       }
@@ -70,7 +73,7 @@ class Builder {
       if (is_read[at(v)]) model.at_least(available(k, v), 1);
       if (m_.kept[at(k)][at(v)] >= 0) add_retention(k, v);
       if (m_.page_in[at(k)][at(v)] >= 0)
-        model.at_most(Linear().add(1, term(m_.page_in[at(k)][at(v)])).add(-1, term(stored_[at(v)])), 0);
+        model.at_most(Linear().add(1, term(m_.page_in[at(k)][at(v)])).add(-1, term(m_.stored[at(v)])), 0);
     }
     for (int op = 0; op < p_.ops; ++op) {
       if (m_.recompute[at(k)][at(op)] < 0) continue;
@@ -92,7 +95,7 @@ class Builder {
         Linear().add(1, kept).add(-1, paged).add(-1, before).add(1, paged_before).add(-1, recomputed), 0);
     if (!paged.is_column()) return;
     model.at_most(Linear().add(1, paged).add(-1, paged_before).add(-1, term(m_.page_in[at(k)][at(v)])), 0);
-    model.at_most(Linear().add(1, paged).add(-1, term(stored_[at(v)])), 0);
+    model.at_most(Linear().add(1, paged).add(-1, term(m_.stored[at(v)])), 0);
     model.at_most(Linear().add(1, paged).add(-1, kept), 0);
   }
 
@@ -129,41 +132,11 @@ class Builder {
     }
   }
 
-  // Time and wear. The step takes as long as its computations, and as its transfers; idle power runs all the
-  // while.
-  void add_limits() {
-    Linear computing, moving, written;
-    for (const auto& window : m_.recompute)
-      for (int op = 0; op < p_.ops; ++op) computing.add(p_.seconds[at(op)], term(window[at(op)]));
-    for (const auto& window : m_.page_in)
-      for (int v = 0; v < p_.values; ++v) moving.add(p_.in_seconds[at(v)], term(window[at(v)]));
-    for (int v = 0; v < p_.values; ++v) {
-      moving.add(p_.out_seconds[at(v)], term(stored_[at(v)]));
-      written.add(static_cast<double>(p_.bytes[at(v)]), term(stored_[at(v)]));
-    }
-    if (p_.max_bytes_written < std::numeric_limits<std::int64_t>::max()) {
-      const double most = static_cast<double>(p_.max_bytes_written);
-      m_.model.at_most(Linear().add(written, 1 / std::max(most, 1.0)), most / std::max(most, 1.0));
-    }
-    if (p_.baseline_seconds <= 0) return;
-    // In multiples of the baseline time.
-    const double unit = p_.baseline_seconds;
-    const Term longer = Term::of(m_.model.add_column(0, std::max(0.0, p_.deadline / unit - 1),
-                                                     m_.scale * p_.idle_watts * unit, false));
-    m_.model.at_most(Linear().add(computing, 1 / unit).add(-1, longer), 0);
-    if (!p_.transfers_take_time()) return;
-    Linear channel;
-    channel.add(moving, 1 / unit);
-    if (!p_.concurrent) channel.add(computing, 1 / unit);
-    m_.model.at_most(channel.add(-1, longer), p_.concurrent ? 1 : 0);
-  }
-
   const Problem& p_;
   const Windows& w_;
   bool rounding_;
   WindowModel m_;
   std::vector<std::vector<int>> from_storage_;
-  std::vector<int> stored_;
 };
 
 }  // namespace
@@ -175,6 +148,10 @@ Windows::Windows(const Problem& problem, std::vector<int> breakpoints)
     const auto next = std::lower_bound(breakpoints_.begin(), breakpoints_.end(), t);
     of_.push_back(static_cast<int>(next - breakpoints_.begin()));
   }
+}
+
+int window_of_page_in(const Problem& problem, const Windows& windows, int stage) {
+  return windows.of(problem.transfers_take_ram() ? stage : stage + 1);
 }
 
 WindowModel build_windows(const Problem& problem, const Windows& windows, bool rounding) {

@@ -37,13 +37,19 @@ class Windows {
   int stages_;
 };
 
+/// The window that a page-in of this stage belongs to: where it takes RAM at once, that of the stage; in
+/// published semantics, that of the next one.
+[[nodiscard]] int window_of_page_in(const Problem& problem, const Windows& windows, int stage);
+
 /// Columns by window and op or value; -1 where there is none.
 struct WindowModel {
   Model model;  // objective: (energy - baseline) * scale
   double scale = 1;
-  std::vector<std::vector<int>> kept;       // in RAM across the breakpoint that ends the window
+  /// In RAM while the breakpoint op that ends the window runs, to be kept across it or on its way to storage.
+  std::vector<std::vector<int>> kept;
   std::vector<std::vector<int>> recompute;  // at least once in the window
-  std::vector<std::vector<int>> page_in;    // at least once, to arrive in the window
+  std::vector<std::vector<int>> page_in;    // at least once in the window
+  std::vector<int> stored;                  // by value: paged out at all
 };
 
 /// Every schedule gives a point of the model with no more than its energy:
