@@ -162,6 +162,10 @@ std::string format_count(std::int64_t count) {
   return text;
 }
 
+std::string counted(std::int64_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", format_count(count), noun, count == 1 ? "" : "s");
+}
+
 std::string format_short(double number) {
   if (std::abs(number) < 1e4 && number == std::floor(number))
     return format_count(static_cast<std::int64_t>(number));

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "poet/base/units.h"
 
@@ -29,6 +30,8 @@ namespace poet::cli {
 
 /// With thousands separated: 11,173,962.
 [[nodiscard]] std::string format_count(std::int64_t count);
+/// "1 op", "3 ops".
+[[nodiscard]] std::string counted(std::int64_t count, std::string_view noun);
 /// Large numbers in short: 11.2 M, 1.81 G; below 10,000 as format_count.
 [[nodiscard]] std::string format_short(double number);
 /// `digits` significant digits, never an exponent: 0.001234, 12.34, 1234.

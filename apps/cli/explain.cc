@@ -129,10 +129,10 @@ std::string explanation_text(const Solved& solved, std::vector<Decision> all, bo
   if (moved == 0) out += "No value is paged or recomputed.\n";
   if (moved > 0) {
     out += fmt::format(
-        "Not simply kept: {} values. The dearest come first; \"to page\" is once out and in, \"to "
+        "Not simply kept: {}. The dearest come first; \"to page\" is once out and in, \"to "
         "recompute\" "
         "its op alone.\n",
-        moved);
+        counted(static_cast<std::ptrdiff_t>(moved), "value"));
   }
   if (!shown.empty()) {
     out += "\n";

@@ -2,17 +2,20 @@
 
 #include <unistd.h>
 
+#include <array>
+#include <csignal>
 #include <cstdio>
 
 namespace poet::cli {
 namespace {
 
+constexpr std::array kRequests = {SIGINT, SIGTERM, SIGHUP};
 constexpr int kWakeUp = SIGUSR1;  // sent to the watching thread alone, at the guard's end
 
 sigset_t watched_signals() {
   sigset_t set;
   sigemptyset(&set);
-  sigaddset(&set, SIGINT);
+  for (const int signal : kRequests) sigaddset(&set, signal);
   sigaddset(&set, kWakeUp);
   return set;
 }
@@ -36,8 +39,8 @@ void InterruptGuard::watch() {
   const sigset_t watched = watched_signals();
   while (!done_) {
     int signal = 0;
-    if (sigwait(&watched, &signal) != 0 || signal != SIGINT) continue;
-    if (interrupted_.exchange(true)) _exit(130);
+    if (sigwait(&watched, &signal) != 0 || signal == kWakeUp) continue;
+    if (interrupted_.exchange(true)) _exit(128 + signal);
     // A terminal has just shown "^C" in the middle of a line.
     const char* start = isatty(STDERR_FILENO) == 1 ? "\n" : "";
     std::fprintf(stderr, "%spoet: stopping with the best schedule so far; Ctrl-C again quits at once\n",

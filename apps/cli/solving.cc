@@ -29,6 +29,10 @@ bool has_answer(const Solved& solved) {
   return solved.result.outcome.status == Status::optimal || solved.result.outcome.status == Status::feasible;
 }
 
+bool ran_out_of_time(const Solved& solved) {
+  return solved.result.outcome.solve_seconds >= solved.request.options.time_limit_seconds;
+}
+
 int exit_code(const Solved& solved) { return has_answer(solved) ? kAnswer : kNoAnswer; }
 
 Solved solve_problem(const ProblemOptions& options) {

@@ -21,6 +21,9 @@ struct Solved {
 /// Whether there is a schedule.
 [[nodiscard]] bool has_answer(const Solved& solved);
 
+/// Whether the search was ended by its time limit, and not by itself.
+[[nodiscard]] bool ran_out_of_time(const Solved& solved);
+
 /// kAnswer or kNoAnswer.
 [[nodiscard]] int exit_code(const Solved& solved);
 

@@ -26,10 +26,6 @@ void add(std::string& out, const std::string& label, const std::string& text) {
   out += fmt::format("{:<{}}{}\n", label, kIndent, wrapped(text, kWidth - kIndent, kIndent));
 }
 
-std::string counted(std::int64_t count, const std::string& noun) {
-  return fmt::format("{} {}{}", format_count(count), noun, count == 1 ? "" : "s");
-}
-
 std::string times(int count) {
   return count == 1 ? "once" : count == 2 ? "twice" : fmt::format("{} times", count);
 }
@@ -81,6 +77,11 @@ std::string rules(const Solved& solved) {
   return text;
 }
 
+// After "at most" and "more than".
+std::string without_less_than(const std::string& percent) {
+  return percent.starts_with("<") ? percent.substr(1) : percent;
+}
+
 std::string status(const Solved& solved) {
   const CompileResult& result = solved.result;
   const Joules missing = std::max(Joules(0), result.report.energy - result.outcome.bound);
@@ -89,14 +90,15 @@ std::string status(const Solved& solved) {
     if (result.gap <= 0) {
       text += ": no schedule needs less energy";
     } else {
-      text += fmt::format(": proven within {} of the least overhead ({} of the energy)",
-                          format_percent(result.gap, 2), format_percent(missing / result.report.energy, 2));
+      text += fmt::format(": no schedule saves more than {} of the overhead ({} of the energy)",
+                          without_less_than(format_percent(result.gap, 2)),
+                          without_less_than(format_percent(missing / result.report.energy, 2)));
     }
   } else {
     const double of_energy = result.report.energy > Joules(0) ? missing / result.report.energy : 0;
     text += fmt::format(
         ", not proven best: a better schedule could save at most {} of the overhead ({} of the energy); {}",
-        format_percent(result.gap, 2), format_percent(of_energy, 2),
+        without_less_than(format_percent(result.gap, 2)), without_less_than(format_percent(of_energy, 2)),
         solved.interrupted ? "stopped by Ctrl-C" : "a longer --time-limit may find it");
   }
   return text;
@@ -263,7 +265,9 @@ std::string no_answer_text(const Solved& solved) {
   if (solved.result.outcome.status == Status::unknown) {
     add(out, "Status",
         fmt::format("unknown: {} after {} without a schedule; that does not mean there is none",
-                    solved.interrupted ? "stopped by Ctrl-C" : "time ran out",
+                    solved.interrupted        ? "stopped by Ctrl-C"
+                    : ran_out_of_time(solved) ? "time ran out"
+                                              : "the search gave up",
                     format_seconds(Seconds(solved.result.outcome.solve_seconds), 2)));
   } else {
     add(out, "Status", "infeasible: " + why_not(solved));
@@ -274,6 +278,8 @@ std::string no_answer_text(const Solved& solved) {
     least += fmt::format(", what {} needs ({}what it reads and writes)", graph.ops[solved.floor_op].name,
                          counts_persistent(solved) ? "parameters, " : "");
   }
+  if (explanation.proven_ram)
+    least += fmt::format("; none below {} within these limits", format_bytes(*explanation.proven_ram));
   if (explanation.least_ram) {
     least += fmt::format("; one is known at {}{}", format_bytes(*explanation.least_ram),
                          limits.deadline ? " with this deadline" : "");

@@ -93,7 +93,7 @@ std::vector<std::string> ways_out(const Solved& solved) {
   if (!options.paging && costs.has_storage) ways.push_back({kIncomparable, "leave out --no-paging"});
   if (!options.rematerialization) ways.push_back({kIncomparable, "leave out --no-remat"});
   if (limits.max_bytes_written) ways.push_back({kIncomparable, "a larger --max-bytes-written"});
-  if (solved.result.outcome.status == Status::unknown && !solved.interrupted) {
+  if (ran_out_of_time(solved) && !solved.interrupted) {
     ways.push_back({kIncomparable, fmt::format("a longer --time-limit than {}",
                                                format_seconds(Seconds(options.time_limit_seconds)))});
   }

@@ -62,6 +62,21 @@ TEST(SolverFile, WritesTheModelAndTakesTheAnswer) {
   EXPECT_NE(other.err.find("is the model of another problem"), std::string::npos) << other.err;
 }
 
+TEST(SolverFile, RefusesADamagedModel) {
+  const test::TemporaryFolder folder;
+  const std::string empty = folder.write("keep_all.sol", "Optimal - objective value 0\n");
+  for (const char* stages : {"5000000", "-1", "65"}) {
+    const std::string mps = folder.write(
+        "m.mps",
+        fmt::format("* poet timing: conservative\n* poet exact stages: {}\n* poet model: 1\n", stages));
+    const ProgramRun refused = run(fmt::format("--solver file --mps {} --solution {}", mps, empty));
+    EXPECT_EQ(refused.exit_code, 2) << stages;
+    EXPECT_NE(refused.err.find(fmt::format("has exact rows for stage {}: there is none", stages)),
+              std::string::npos)
+        << refused.err;
+  }
+}
+
 TEST(SolverFile, RunsACommand) {
   // A solver that finds nothing: poet's own schedule stands, with its own bound.
   std::vector<std::string> words = {test::program().string(),

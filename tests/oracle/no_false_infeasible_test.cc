@@ -31,6 +31,8 @@ struct Case {
 // there is a deadline, transfers take no time.
 void add_deadline(Rng& rng, Case& c, double baseline_seconds) {
   c.limits.deadline = Seconds(baseline_seconds + 0.125 * test::pick(rng, 0, test::chance(rng, 0.5) ? 2 : 16));
+  if (test::chance(rng, 0.1))
+    c.limits.deadline = Seconds(baseline_seconds * (1 - 5e-10));  // within tolerance
   if (c.semantics != Semantics::device) return;
   c.oracle.transfers_take_no_time = true;
   for (const ValueId v : ids<ValueId>(c.instance.costs.values.size())) {

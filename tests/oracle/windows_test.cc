@@ -444,7 +444,7 @@ int expect_point(Rng& rng, const Problem& problem, const Schedule& schedule, con
       if (op.index != t) take(windowed.recompute, windows.of(t), op.index);
     if (t + 1 == problem.ops) continue;
     for (const ValueId v : stage.page_in)
-      take(windowed.page_in, window_of_page_in(problem, windows, t), v.index);
+      take(windowed.page_in, windows.of(problem.transfers_take_ram() ? t : t + 1), v.index);
     if (windows.of(t + 1) == windows.of(t)) continue;
     for (const ValueId v : schedule.stages[at(t) + 1].retain)
       if (problem.transfers_take_ram() || !std::binary_search(stage.page_in.begin(), stage.page_in.end(), v))

@@ -75,7 +75,8 @@ TEST(Impossible, NamesTheReason) {
   Instance trained = test::ladder();
   trained.costs.persistent = Bytes(100);
   EXPECT_EQ(impossible(trained, test::ram(99)), "parameters and optimiser state alone exceed the RAM budget");
-  EXPECT_EQ(impossible(trained, test::ram(149)), "one op's operands and results alone exceed the RAM budget");
+  EXPECT_EQ(impossible(trained, test::ram(149)),
+            "parameters and one op's operands and results alone exceed the RAM budget");
   EXPECT_EQ(impossible(trained, test::ram(150)), "");
 }
 

@@ -10,6 +10,10 @@ namespace {
 // root alone (every stage's RAM row has what may be kept across it); windows and local search do better.
 constexpr long kMostRestrictedColumns = 30'000;
 
+// An iteration on a large model takes longer: it counts for several.
+constexpr std::size_t kEntriesOfLightModel = 50'000;
+constexpr long kLeastWork = 1'000;
+
 double to_joules(const Problem& p, const TightModel& tight, double objective) {
   return p.baseline_joules + objective / tight.scale;
 }
@@ -34,7 +38,7 @@ MipOptions mip_options(const Search& search, const TightModel& tight, long work,
     if (search.must_stop()) return false;
     // Good enough against the global bound: no need to finish this tree.
     return joules == kInfinity ||
-           !(joules - search.bound() <= 0.5 * search.options().gap * (joules - p.baseline_joules));
+           !(joules - search.bound() < 0.5 * search.options().gap * (joules - p.baseline_joules));
   };
   return options;
 }
@@ -56,24 +60,28 @@ TightOptions tight_options(const Search& search, const std::set<int>& exact_stag
 
 // A column at zero in the relaxation whose reduced cost lifts it to the target cannot be in a solution below
 // the target.
-void fix_by_reduced_cost(const Search& search, Model& model, const LpResult& root, double target) {
-  if (!search.options().tightenings.reduced_cost_fixing || target == kInfinity) return;
-  if (root.status != LpResult::Status::optimal) return;
+bool fix_by_reduced_cost(const Search& search, Model& model, const LpResult& root, double target) {
+  if (!search.options().tightenings.reduced_cost_fixing || target == kInfinity) return false;
+  if (root.status != LpResult::Status::optimal) return false;
+  bool any = false;
   for (std::size_t c = 0; c < root.x.size(); ++c)  // the root's columns come first in every full model
-    if (model.integer[c] && root.x[c] < 1e-9 && root.objective + root.reduced_costs[c] > target + 1e-6)
+    if (model.integer[c] && root.x[c] < 1e-9 && root.objective + root.reduced_costs[c] > target + 1e-6) {
       model.upper[c] = 0;
+      any = true;
+    }
+  return any;
 }
 
 }  // namespace
 
 Root solve_root(Search& search, const Columns& full) {
   const TightModel tight = build_tight(search.problem(), full, tight_options(search, {}));
-  Root root;
+  Root root{{}, no_decisions(search.problem())};
   root.lp = solve_lp(tight.model, search.remaining(), [&] { return search.must_stop(); });
   search.used_solver = true;
   if (root.lp.status != LpResult::Status::optimal) return root;
-  const double tolerance = 1e-7 * std::abs(root.lp.objective);
-  search.raise_bound(to_joules(search.problem(), tight, root.lp.objective - tolerance));
+  search.raise_bound(
+      to_joules(search.problem(), tight, root.lp.objective - solver_tolerance(root.lp.objective)));
   root.support = tight.vars.decisions(search.problem(), root.lp.x, 1e-6);
   return root;
 }
@@ -86,14 +94,15 @@ bool search_restricted(Search& search, const Columns& columns, std::set<int>& ex
   // Where waiting costs energy or the deadline, plan as if every stage waited for its own transfers: hiding
   // them inside the stage is then worth something. The relaxed timing, which hides all, is the second try
   // when that has no schedule.
-  const bool waiting_counts = p.transfers_take_time() && (p.idle_watts > 0 || p.deadline < kInfinity);
-  if (waiting_counts) options.timing = rows::Timing::conservative;
+  if (p.waiting_costs()) options.timing = rows::Timing::conservative;
   while (!search.done() && work > 0) {
     options.exact_stages = exact_stages;
     const TightModel tight = build_tight(p, columns, options);
-    const MipResult mip = solve_mip(tight.model, mip_options(search, tight, work, false));
+    const long heaviness = 1 + static_cast<long>(tight.model.entry_column.size() / kEntriesOfLightModel);
+    const MipResult mip =
+        solve_mip(tight.model, mip_options(search, tight, std::max(kLeastWork, work / heaviness), false));
     search.nodes += mip.nodes;
-    work -= mip.work;
+    work -= std::max(1L, mip.work * heaviness);
     if (mip.x.empty()) {
       if (mip.status != MipResult::Status::infeasible || options.timing == rows::Timing::relaxed) break;
       options.timing = rows::Timing::relaxed;
@@ -121,11 +130,13 @@ bool prove(Search& search, const Columns& full, const Root& root, std::set<int>&
       options.cutoff = target;
       options.start.clear();
     }
-    fix_by_reduced_cost(search, tight.model, root.lp, cut_off ? target : best);
+    const bool fixed = fix_by_reduced_cost(search, tight.model, root.lp, cut_off ? target : best);
     const MipResult mip = solve_mip(tight.model, options);
     search.nodes += mip.nodes;
     work -= mip.work;
-    const bool nothing_below = mip.x.empty() && mip.status == MipResult::Status::infeasible;
+    // With nothing cut off an incumbent itself is a point of the model: "infeasible" is then noise.
+    const bool nothing_below = mip.x.empty() && mip.status == MipResult::Status::infeasible &&
+                               (cut_off || fixed || !search.has_incumbent());
     const double bound =
         nothing_below ? (cut_off ? target : best) : std::min(mip.bound, cut_off ? target : best);
     if (bound < kInfinity) search.raise_bound(to_joules(p, tight, bound));

@@ -4,18 +4,10 @@
 
 #include "poet/base/error.h"
 #include "poet/graph/dataflow.h"
+#include "poet/optimize/sorted.h"
 
 namespace poet {
 namespace {
-
-bool contains(const std::vector<int>& sorted, int x) {
-  return std::binary_search(sorted.begin(), sorted.end(), x);
-}
-
-void insert_sorted(std::vector<int>& sorted, int x) {
-  const auto at = std::lower_bound(sorted.begin(), sorted.end(), x);
-  if (at == sorted.end() || *at != x) sorted.insert(at, x);
-}
 
 // One backward sweep: what stage t+1 retains and what stage t reads must come from stage t's computations and
 // page-ins, else from before. Decisions that supply nothing are dropped on the way.
@@ -44,6 +36,7 @@ void retain_what_is_needed(const Problem& p, Candidate& c) {
     auto& ops = c.decisions.recompute[stage];
     for (auto op = ops.rbegin(); op != ops.rend(); ++op) {
       const auto& writes = p.writes[static_cast<std::size_t>(*op)];
+      if (t > p.recompute_until[static_cast<std::size_t>(*op)]) continue;  // could give other bits by now
       const bool useful = std::any_of(writes.begin(), writes.end(),
                                       [&](int v) { return wanted[static_cast<std::size_t>(v)] != kNo; });
       if (!useful) continue;

@@ -26,6 +26,9 @@ struct Columns {
 /// Adds every decision of `more`.
 void merge(Columns& columns, const Decisions& more);
 
+/// Beyond this many columns the full model's root relaxation takes minutes and gigabytes.
+inline constexpr long kMostFullColumns = 250'000;
+
 /// How many columns a model of `columns` would have, roughly.
 [[nodiscard]] long estimated_columns(const Problem& problem, const Columns& columns);
 

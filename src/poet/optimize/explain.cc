@@ -1,7 +1,5 @@
 #include "poet/optimize/explain.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 
@@ -48,7 +46,7 @@ LeastRam find_least_ram(Search& search, double time_limit_seconds) {
       TightOptions options;
       options.objective = Objective::ram;
       const TightModel tight = build_tight(p, columns, options);
-      const LpResult lp = solve_lp(tight.model, left(), stop);
+      const LpResult lp = solve_lp(tight.model, left(), stop, kWork);
       if (lp.status == LpResult::Status::optimal)
         least.proven = std::max(least.proven, lp.objective * tight.ram_unit * (1 - 1e-7));
     }
@@ -71,8 +69,9 @@ LeastRam find_least_ram(Search& search, double time_limit_seconds) {
     search.used_solver = true;
     const MipResult mip = solve_mip(tight.model, mip_options);
     work -= mip.work;
-    if (all) least.proven = std::max(least.proven, mip.bound * tight.ram_unit * (1 - 1e-9));
-    if (mip.status == MipResult::Status::infeasible && all) least.proven = kInfinity;
+    // Keeping everything is a point of the model: "infeasible" would be noise.
+    if (all && mip.status != MipResult::Status::infeasible)
+      least.proven = std::max(least.proven, mip.bound * tight.ram_unit * (1 - 1e-9));
     if (mip.x.empty()) break;
     const Candidate candidate = complete(p, tight.vars.decisions(p, mip.x));
     learn(candidate);
@@ -101,6 +100,7 @@ std::optional<double> find_least_deadline(Search& search, double time_limit_seco
   fastest.wake_joules = 0;
   fastest.deadline = kInfinity;
   fastest.baseline_joules = fastest.baseline_seconds;
+  fastest.objective_scale = objective_scale(fastest);
   SolveOptions options = search.options();
   options.time_limit_seconds = time_limit_seconds;
   options.on_progress = nullptr;
@@ -115,6 +115,9 @@ std::optional<double> find_least_deadline(Search& search, double time_limit_seco
     timed.offer(*first);
     learn(*first);
   }
+  Problem unhurried = search.problem();
+  unhurried.deadline = kInfinity;
+  if (const auto cheapest = greedy(unhurried, stop)) learn(complete(fastest, cheapest->decisions));
   Columns columns = just_in_time_columns(fastest, 2, 1);
   if (timed.has_incumbent()) merge(columns, timed.incumbent().decisions);
   constexpr long kMostColumns = 100'000;
@@ -143,7 +146,9 @@ bool explain_impossible(const Problem& p, Explanation& explanation) {
   if (p.budget < 0) {
     explanation.reason = "parameters and optimiser state alone exceed the RAM budget";
   } else if (explanation.floor_ram->value() - p.persistent > p.budget) {
-    explanation.reason = "one op's operands and results alone exceed the RAM budget";
+    explanation.reason = p.persistent > 0
+                             ? "parameters and one op's operands and results alone exceed the RAM budget"
+                             : "one op's operands and results alone exceed the RAM budget";
   } else if (p.deadline < p.baseline_seconds * (1 - 1e-9)) {
     explanation.reason = "the deadline is shorter than computing every op once";
   }
@@ -153,7 +158,7 @@ bool explain_impossible(const Problem& p, Explanation& explanation) {
 void explain_no_answer(Search& search, Outcome& outcome) {
   const Problem& p = search.problem();
   const bool interrupted = search.interrupted();
-  // Out of time already: a second to say why, no more.
+  // Out of time already: half a second to say why, no more.
   const double time = std::min(std::clamp(0.08 * search.options().time_limit_seconds, 0.5, 10.0),
                                std::max(0.5, search.remaining()));
   Explanation& why = outcome.explanation;
@@ -167,12 +172,17 @@ void explain_no_answer(Search& search, Outcome& outcome) {
   if (!why.reason.empty()) return;  // shown by a combinatorial argument
   if (least.proven > static_cast<double>(p.budget) + 0.5) {
     outcome.status = Status::infeasible;
-    why.reason = "no schedule fits the RAM budget together with the other limits";
+    why.reason = p.deadline < kInfinity || p.max_bytes_written < std::numeric_limits<std::int64_t>::max()
+                     ? "no schedule fits the RAM budget together with the other limits"
+                     : "no schedule fits the RAM budget";
+    why.proven_ram = Bytes(static_cast<std::int64_t>(std::ceil(least.proven - 0.5)) + p.persistent);
   } else {
     outcome.status = Status::unknown;
-    why.reason = interrupted
-                     ? "interrupted before a schedule was found"
-                     : "no schedule was found, and none was shown to be impossible, within the time limit";
+    why.reason = interrupted ? "interrupted before a schedule was found"
+                 : search.remaining() <= 0
+                     ? "no schedule was found, and none was shown to be impossible, within the time limit"
+                     : "no schedule was found, and none was shown to be impossible; the search has nothing "
+                       "left to try";
   }
 }
 

@@ -17,7 +17,6 @@ namespace poet {
 namespace {
 
 // Larger full models are not written: decisions near uses only, and no root relaxation.
-constexpr long kMostFullColumns = 250'000;
 
 constexpr const char* kTimingHead = "* poet timing:";
 constexpr const char* kStagesHead = "* poet exact stages:";
@@ -134,6 +133,9 @@ void read_the_answer(Search& search, Writing& writing) {
   std::ifstream head(files.mps);
   if (!head) throw InputError(files.mps, "cannot be read; --solution needs the model that was solved");
   ExternalModel external = read_head(head, files.mps);
+  for (int stage : external.exact_stages)
+    if (stage < 0 || stage >= search.problem().ops)
+      throw InputError(files.mps, fmt::format("has exact rows for stage {}: there is none", stage));
   const std::string written = external.fingerprint;
   const TightModel tight = writing.build(external);
   if (external.fingerprint != written)
@@ -221,8 +223,7 @@ void solve_by_file(Search& search) {
   search.enter("external solver");
   Writing writing(search, columns);
   ExternalModel external;
-  if (p.transfers_take_time() && (p.idle_watts > 0 || p.deadline < kInfinity))
-    external.timing = rows::Timing::conservative;
+  if (p.waiting_costs()) external.timing = rows::Timing::conservative;
   if (!files.command.empty()) {
     run_the_command(search, writing, external);
   } else if (!files.solution.empty()) {

@@ -3,17 +3,10 @@
 #include <algorithm>
 
 #include "poet/base/error.h"
+#include "poet/optimize/sorted.h"
 
 namespace poet {
 namespace {
-
-bool contains(const std::vector<int>& sorted, int x) {
-  return std::binary_search(sorted.begin(), sorted.end(), x);
-}
-
-void insert_sorted(std::vector<int>& sorted, int x) {
-  sorted.insert(std::lower_bound(sorted.begin(), sorted.end(), x), x);
-}
 
 void erase_sorted(std::vector<int>& sorted, int x) {
   sorted.erase(std::lower_bound(sorted.begin(), sorted.end(), x));

@@ -65,4 +65,10 @@ void Model::add_row(const Linear& expression, double low, double high) {
   row_start.push_back(entry_column.size());
 }
 
+double cost_of(const Model& model, const double* x) {
+  double sum = model.cost_constant;
+  for (std::size_t c = 0; c < model.cost.size(); ++c) sum += model.cost[c] * x[c];
+  return sum;
+}
+
 }  // namespace poet

@@ -17,6 +17,7 @@ struct Term {
   double constant = 0;  // when column < 0
 
   static Term fixed(double value) { return {-1, value}; }
+  /// Zero where there is no column (-1).
   static Term of(int column) { return {column, 0}; }
   [[nodiscard]] bool is_column() const { return column >= 0; }
   [[nodiscard]] bool is_zero() const { return column < 0 && constant == 0; }
@@ -67,5 +68,8 @@ class Model {
   std::vector<double> scratch_;  // per column: coefficient of the row being built
   std::vector<int> scratch_columns_;
 };
+
+/// What a point costs.
+[[nodiscard]] double cost_of(const Model& model, const double* x);
 
 }  // namespace poet

@@ -66,6 +66,7 @@ struct Explanation {
   std::optional<Bytes>
       floor_ram;    // no schedule exists below: one op's operands, results and what is persistent
   OpId binding_op;  // the op that needs floor_ram
+  std::optional<Bytes> proven_ram;        // infeasible: no schedule within the other limits needs less
   std::optional<Bytes> least_ram;         // a schedule is known at this RAM and the given deadline
   std::optional<Seconds> least_deadline;  // a schedule is known at this deadline and the given RAM
   std::string reason;                     // one sentence

@@ -33,9 +33,11 @@ void find_horizons(Problem& p, const Dataflow& flow, const Graph& graph, bool re
   }
 }
 
+}  // namespace
+
 // Overheads are 0.01% to 50% of the baseline: this puts them between 1 and 5,000, where solvers' tolerances
 // mean what they should. No single cost may dwarf the rest by so much that it overflows a solver.
-double scale_for(const Problem& p) {
+double objective_scale(const Problem& p) {
   constexpr double kBaseline = 1e4;
   constexpr double kMostCost = 1e12;
   double dearest = 0;
@@ -44,8 +46,6 @@ double scale_for(const Problem& p) {
   const double unit = std::max(p.baseline_joules / kBaseline, dearest / kMostCost);
   return unit > 0 ? 1 / unit : 1;
 }
-
-}  // namespace
 
 Problem make_problem(const SolveRequest& request, const SolveOptions& options) {
   const Graph& graph = request.instance.graph;
@@ -99,7 +99,7 @@ Problem make_problem(const SolveRequest& request, const SolveOptions& options) {
     p.baseline_joules += p.joules.back();
   }
   p.baseline_joules += p.idle_watts * p.baseline_seconds;
-  p.objective_scale = scale_for(p);
+  p.objective_scale = objective_scale(p);
   p.recompute_until.assign(static_cast<std::size_t>(p.ops), 0);
   find_horizons(p, flow, graph, options.rematerialization);
   return p;

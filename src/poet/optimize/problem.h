@@ -3,6 +3,7 @@
 // The optimiser's view of a solve: plain integers and doubles, indexed like the graph (op t = stage t, value
 // v = its ValueId), with everything that no decision can change already taken out.
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <vector>
@@ -49,7 +50,15 @@ struct Problem {
 
   [[nodiscard]] bool transfers_take_ram() const { return semantics != Semantics::published; }
   [[nodiscard]] bool transfers_take_time() const { return semantics == Semantics::device; }
+  [[nodiscard]] bool waiting_costs() const {
+    return transfers_take_time() && (idle_watts > 0 || deadline < std::numeric_limits<double>::infinity());
+  }
+  /// The deadline as replays take it: with their tolerance, and never before the baseline's end.
+  [[nodiscard]] double latest() const { return std::max(baseline_seconds, deadline * (1 + 1e-9)); }
 };
+
+/// What brings objectives of (joules above the baseline) into a solver's range. O(ops + values).
+[[nodiscard]] double objective_scale(const Problem& problem);
 
 /// O(ops + values + edges).
 [[nodiscard]] Problem make_problem(const SolveRequest& request, const SolveOptions& options);

@@ -142,7 +142,7 @@ class PublishedModel {
     Linear time;
     for (int t = 0; t < n_; ++t)
       for (int i = 0; i <= t; ++i) time.add(p_.seconds[at(i)] / p_.baseline_seconds, compute_[at(t)][at(i)]);
-    model.at_most(time, p_.deadline / p_.baseline_seconds);
+    model.at_most(time, p_.latest() / p_.baseline_seconds);
   }
 
   const Problem& p_;

@@ -22,9 +22,6 @@
 namespace poet {
 namespace {
 
-// Beyond this many columns the full model's root relaxation takes minutes and gigabytes.
-constexpr long kMostFullColumns = 250'000;
-
 // Effort of the first round, in units that need no clock; doubled from round to round.
 constexpr long kWork = 20'000;              // simplex iterations of one MIP
 long evaluations(const Problem& problem) {  // of local search
@@ -69,9 +66,10 @@ class FullModel {
       search_.enter("root relaxation");
       root_ = solve_root(search_, columns_);
       search_.root_infeasible = root_->lp.status == LpResult::Status::infeasible;
-      if (search_.root_infeasible && !search_.has_incumbent()) finished_ = true;
+      if (search_.root_infeasible) finished_ = true;
       if (search_.done() || finished_) return !finished_;
-      search_around_uses(search_, 0, root_->support, exact_stages, work);
+      if (root_->lp.status == LpResult::Status::optimal)
+        search_around_uses(search_, 0, root_->support, exact_stages, work);
     }
     search_.enter("proof");
     finished_ = !search_.done() && prove(search_, columns_, *root_, exact_stages, work);
@@ -137,9 +135,7 @@ void run(Search& search) {
   search.enter("local search");
   local_search(search, {.evaluations = evaluations(p) / 4});
   if (search.options().solver == Solver::file) {
-    std::set<int> exact_stages;
-    if (search.options().tightenings.windows) WindowSearch(search).run(kWork, exact_stages);
-    if (!search.done()) solve_by_file(search);
+    solve_by_file(search);
   } else {
     improve(search);
   }
@@ -166,12 +162,15 @@ Outcome solve(const SolveRequest& request, const SolveOptions& options) {
     outcome.status = search.proven() ? Status::optimal : Status::feasible;
     outcome.schedule = to_schedule(problem, request.instance, search.incumbent());
   }
-  outcome.bound = Joules(search.bound());
+  const double bound = search.bound();
+  outcome.bound = Joules(search.has_incumbent() ? std::min(bound, search.incumbent().joules) : bound);
   outcome.seconds_to_incumbent = search.seconds_to_incumbent;
   outcome.solve_seconds = search.elapsed();
   outcome.nodes = search.nodes;
   outcome.next_step = search.next_step;
-  outcome.solver = search.used_solver ? solver_version(options.solver) : "none needed";
+  outcome.solver = search.used_solver ? solver_version(options.solver)
+                   : search.proven()  ? "none needed"
+                                      : "none was run";
   return outcome;
 }
 

@@ -4,16 +4,16 @@
 #include <map>
 #include <utility>
 
+#include "poet/optimize/sorted.h"
+
 namespace poet {
 namespace {
 
+constexpr int kMostBetween = 8;     // windows between which transfers are added up
 constexpr int kArrivalWindows = 2;  // what arrives in a window has been paged in there or in the one before
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
-Term term(int column) { return column >= 0 ? Term::of(column) : Term::fixed(0); }
-bool contains(const std::vector<int>& sorted, int x) {
-  return std::binary_search(sorted.begin(), sorted.end(), x);
-}
+Term term(int column) { return Term::of(column); }
 
 // All times in multiples of the baseline's, and those of the step and of breakpoints as what they are above
 // the baseline's, where nothing is recomputed and nothing waits.
@@ -25,8 +25,8 @@ class LimitRows {
   void add() {
     add_wear();
     if (unit_ <= 0) return;
-    longer_ = Term::of(m_.model.add_column(0, std::max(0.0, p_.deadline / unit_ - 1),
-                                           m_.scale * p_.idle_watts * unit_, false));
+    longer_ =
+        Term::of(m_.model.add_column(0, p_.latest() / unit_ - 1, m_.scale * p_.idle_watts * unit_, false));
     if (!p_.transfers_take_time()) {
       m_.model.at_most(recomputing(0, w_.count() - 1).add(-1, longer_), 0);
     } else if (!p_.concurrent) {
@@ -94,7 +94,7 @@ class LimitRows {
       model.at_most(all_transfers(from).add(1, late(from)).add(-1, longer_), between(from, breakpoints));
     add_written_before();
     for (int to = 0; to < breakpoints; ++to)
-      for (int from = -1; from < to; ++from)
+      for (int from = std::max(-1, to - kMostBetween); from < to; ++from)
         model.at_most(must_lie_between(from, to).add(1, late(from)).add(-1, late(to)), between(from, to));
     for (int k = 1; k <= breakpoints; ++k)
       for (int from = std::max(0, k - kArrivalWindows); from < k; ++from)

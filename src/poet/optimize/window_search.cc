@@ -151,8 +151,8 @@ WindowSearch::Relaxed WindowSearch::relax(const WindowModel& model, long work) {
 
 void WindowSearch::raise_bound(const WindowModel& model, double objective) {
   if (!std::isfinite(objective)) return;
-  const double tolerance = 1e-7 * std::abs(objective);
-  search_.raise_bound(p_.baseline_joules + std::max(0.0, objective - tolerance) / model.scale);
+  search_.raise_bound(p_.baseline_joules +
+                      std::max(0.0, objective - solver_tolerance(objective)) / model.scale);
 }
 
 // The relaxation's decisions as schedules, and everything in between: for each use, or once in the window, or

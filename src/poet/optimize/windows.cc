@@ -3,16 +3,14 @@
 #include <algorithm>
 #include <cmath>
 
+#include "poet/optimize/sorted.h"
 #include "poet/optimize/window_limits.h"
 
 namespace poet {
 namespace {
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
-Term term(int column) { return column >= 0 ? Term::of(column) : Term::fixed(0); }
-bool contains(const std::vector<int>& sorted, int x) {
-  return std::binary_search(sorted.begin(), sorted.end(), x);
-}
+Term term(int column) { return Term::of(column); }
 
 class Builder {
  public:
@@ -150,10 +148,6 @@ Windows::Windows(const Problem& problem, std::vector<int> breakpoints)
   }
 }
 
-int window_of_page_in(const Problem& problem, const Windows& windows, int stage) {
-  return windows.of(problem.transfers_take_ram() ? stage : stage + 1);
-}
-
 WindowModel build_windows(const Problem& problem, const Windows& windows, bool rounding) {
   return Builder(problem, windows, rounding).build();
 }
@@ -180,6 +174,7 @@ Decisions taken_once(const Problem& p, const Windows& windows, const WindowDecis
     for (auto op = ops.rbegin(); op != ops.rend(); ++op) {
       int stage = last;
       for (int v : p.writes[at(*op)]) stage = std::min(stage, needed[at(v)]);
+      if (stage > p.recompute_until[at(*op)]) continue;
       d.recompute[at(stage)].push_back(*op);
       for (int u : p.reads[at(*op)]) needed[at(u)] = std::min(needed[at(u)], stage);
     }

@@ -37,10 +37,6 @@ class Windows {
   int stages_;
 };
 
-/// The window that a page-in of this stage belongs to: where it takes RAM at once, that of the stage; in
-/// published semantics, that of the next one.
-[[nodiscard]] int window_of_page_in(const Problem& problem, const Windows& windows, int stage);
-
 /// Columns by window and op or value; -1 where there is none.
 struct WindowModel {
   Model model;  // objective: (energy - baseline) * scale
@@ -48,8 +44,10 @@ struct WindowModel {
   /// In RAM while the breakpoint op that ends the window runs, to be kept across it or on its way to storage.
   std::vector<std::vector<int>> kept;
   std::vector<std::vector<int>> recompute;  // at least once in the window
-  std::vector<std::vector<int>> page_in;    // at least once in the window
-  std::vector<int> stored;                  // by value: paged out at all
+  /// At least once in a stage of the window; in published semantics, where a page-in takes no RAM in its own
+  /// stage, at least once in the stage before one of the window's.
+  std::vector<std::vector<int>> page_in;
+  std::vector<int> stored;  // by value: paged out at all
 };
 
 /// Every schedule gives a point of the model with no more than its energy:
@@ -57,7 +55,8 @@ struct WindowModel {
 ///   1         <= the same sum                                        where an op of window k reads v
 ///   recompute[k,i] <= the same sum of each operand of i               unless it is made in window k
 ///   sum of kept * bytes at breakpoint op t <= budget - working set of t
-/// and the provenance of kept copies, as in docs/formulation.md. O(windows * (values + edges)) columns and
+/// and the provenance of kept copies, limits and, in device semantics, the channel's timeline
+/// (window_limits.h), as in docs/formulation.md. O(windows * (values + edges)) columns and
 /// entries.
 [[nodiscard]] WindowModel build_windows(const Problem& problem, const Windows& windows, bool rounding);
 

@@ -25,7 +25,13 @@ namespace {
 class ExactStage {
  public:
   ExactStage(Model& model, const Problem& problem, const Variables& vars, const Budget& budget, int stage)
-      : model_(model), p_(problem), vars_(vars), budget_(budget), t_(stage) {
+      : model_(model),
+        p_(problem),
+        vars_(vars),
+        budget_(budget),
+        t_(stage),
+        created_(static_cast<std::size_t>(problem.values), Term::fixed(0)),
+        freed_after_(static_cast<std::size_t>(problem.ops)) {
     for (int op = 0; op <= t_; ++op)
       if (vars_.compute(t_, op).is_column() || op == t_) ops_.push_back(op);
   }
@@ -72,7 +78,6 @@ class ExactStage {
         p_.writes[static_cast<std::size_t>(p_.producer[i])].size() > 1) {
       created = Term::of(model_.add_column(0, 1, 0, false));
     }
-    created_.resize(static_cast<std::size_t>(p_.values), Term::fixed(0));
     created_[i] = created;
 
     std::vector<int> users;
@@ -88,7 +93,6 @@ class ExactStage {
       leaves.add(1, x);
       return x.column;
     };
-    freed_after_.resize(static_cast<std::size_t>(p_.ops));
     Term left_early = Term::fixed(0);
     if (held.is_column()) {
       left_early = Term::of(may_leave_after(-1, held));

@@ -62,13 +62,12 @@ void limits(Model& model, const Problem& p, const Variables& vars, Timing timing
   for (const Linear& stage : times.compute) compute.add(stage, 1);
   for (const Linear& stage : times.channel) channel.add(stage, 1);
   if (!p.transfers_take_time()) {
-    model.at_most(compute, p.deadline / unit);
+    model.at_most(compute, p.latest() / unit);
     return;
   }
   const double baseline = p.baseline_seconds / unit;
-  // A deadline may equal the baseline up to rounding.
-  const double latest = std::max(baseline, p.deadline / unit);
-  const Term makespan = Term::of(model.add_column(baseline, latest, scale * p.idle_watts * unit, false));
+  const Term makespan =
+      Term::of(model.add_column(baseline, p.latest() / unit, scale * p.idle_watts * unit, false));
   model.cost_constant -= scale * p.idle_watts * unit * baseline;  // costs are counted above the baseline
   if (timing == Timing::relaxed) {
     Linear busy;

@@ -19,6 +19,7 @@
 #include <set>
 
 #include "poet/optimize/rows/rows.h"
+#include "poet/optimize/sorted.h"
 
 namespace poet::rows {
 namespace {
@@ -98,10 +99,6 @@ Linear kept(Model& model, const Problem& p, const Variables& vars, int t, int v)
   Linear until_it_left;
   model.at_least(until_it_left.add(1, leaving).add(-1, out).add(1, vars.retain(t + 1, v)), 0);
   return quantity.add(1, leaving);
-}
-
-bool contains(const std::vector<int>& sorted, int x) {
-  return std::binary_search(sorted.begin(), sorted.end(), x);
 }
 
 }  // namespace

@@ -81,7 +81,10 @@ class Child {
       throw InternalError(std::string("no pipe to a solver: ") + std::strerror(errno));
     const pid_t parent = getpid();
     process_ = fork();
-    if (process_ == 0) be_child(ends[1], parent, work);
+    if (process_ == 0) {
+      close(ends[0]);  // a child whose parent is gone must not wait for itself to read
+      be_child(ends[1], parent, work);
+    }
     const int error = errno;
     close(ends[1]);
     descriptor_ = ends[0];
@@ -152,7 +155,6 @@ class Child {
   std::size_t taken_ = 0;
 };
 
-// Hands on what has arrived. Absent: nothing to end for.
 enum class Handed { all, finished, refused };
 
 Handed hand_on(Child& child, const ChildWatch& watch) {

@@ -73,12 +73,6 @@ class IterationCount : public ClpEventHandler {
   Shared* shared_;
 };
 
-double objective_of(const Model& model, const double* x) {
-  double sum = model.cost_constant;
-  for (std::size_t c = 0; c < model.cost.size(); ++c) sum += model.cost[c] * x[c];
-  return sum;
-}
-
 // Passes news on. Cbc clones its handlers, also into the trees of heuristics.
 class Listener : public CbcEventHandler {
  public:
@@ -100,8 +94,7 @@ class Listener : public CbcEventHandler {
     const double objective = model->getObjValue();
     if (model->bestSolution() != nullptr && objective < std::min(shared_->best, kHuge)) {
       shared_->best = objective;
-      const double* x = model->bestSolution();
-      shared_->tell->incumbent(objective_of(*shared_->model, x), x, shared_->model->columns());
+      shared_->tell->incumbent(*shared_->model, model->bestSolution());
     }
     // Before the root is solved, and when the tree is empty, this is the incumbent's objective: no news.
     const double bound = model->getBestPossibleObjValue();
@@ -259,7 +252,7 @@ void cbc_solve(const Model& model, const MipOptions& options, Tell& tell) {
   const bool found = cbc.bestSolution() != nullptr;
   const bool finished = cbc.status() == 0 && cbc.secondaryStatus() <= 2;
   if (found) {
-    tell.incumbent(objective_of(model, cbc.bestSolution()), cbc.bestSolution(), model.columns());
+    tell.incumbent(model, cbc.bestSolution());
     status = finished && cbc.isProvenOptimal() ? MipResult::Status::optimal : MipResult::Status::feasible;
   } else if (cbc.isProvenInfeasible() || (cbc.status() == 0 && cbc.secondaryStatus() <= 1)) {
     status = MipResult::Status::infeasible;

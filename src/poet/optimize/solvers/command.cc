@@ -14,6 +14,10 @@
 #include <thread>
 #include <utility>
 
+#ifdef __linux__
+#include <sys/prctl.h>
+#endif
+
 #include "poet/base/error.h"
 #include "poet/optimize/solvers/mps.h"
 
@@ -69,6 +73,12 @@ class TemporaryFolder {
 
 [[noreturn]] void be_shell(const char* command) {
   setpgid(0, 0);
+#ifdef __linux__
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+#endif
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, nullptr);  // the program may have blocked what a user's solver listens to
   if (const int null = open("/dev/null", O_RDWR); null >= 0) {
     dup2(null, STDIN_FILENO);
     dup2(null, STDOUT_FILENO);

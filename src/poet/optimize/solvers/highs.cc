@@ -27,12 +27,6 @@ struct Context {
   long work = 0;
 };
 
-double objective_of(const Model& model, const double* x) {
-  double sum = model.cost_constant;
-  for (std::size_t c = 0; c < model.cost.size(); ++c) sum += model.cost[c] * x[c];
-  return sum;
-}
-
 void on_news(int kind, const char*, const HighsCallbackDataOut* out, HighsCallbackDataIn*, void* data) {
   Context& context = *static_cast<Context*>(data);
   if (kind == kHighsCallbackSimplexInterrupt) {
@@ -44,8 +38,7 @@ void on_news(int kind, const char*, const HighsCallbackDataOut* out, HighsCallba
   context.nodes = std::max(context.nodes, static_cast<long>(out->mip_node_count));
   context.work = std::max(context.work, static_cast<long>(out->mip_total_lp_iterations));
   if (kind == kHighsCallbackMipImprovingSolution && out->mip_solution != nullptr)
-    context.tell->incumbent(objective_of(*context.model, out->mip_solution), out->mip_solution,
-                            context.model->columns());
+    context.tell->incumbent(*context.model, out->mip_solution);
   if (std::isfinite(out->mip_dual_bound))
     context.tell->progress(out->mip_dual_bound, context.nodes, context.work);
   if (context.work_limit >= 0 && context.work > context.work_limit)
@@ -147,7 +140,7 @@ void highs_solve(const Model& model, const MipOptions& options, Tell& tell) {
     std::vector<double> x(model.cost.size()), x_dual(model.cost.size()), row(rows), row_dual(rows);
     check(Highs_getSolution(highs.get(), x.data(), x_dual.data(), row.data(), row_dual.data()),
           "no solution");
-    tell.incumbent(objective_of(model, x.data()), x.data(), model.columns());
+    tell.incumbent(model, x.data());
   }
   double bound = -kInfinity;
   std::int64_t nodes = 0;

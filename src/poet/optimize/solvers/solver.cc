@@ -22,12 +22,31 @@ MipResult nothing_to_decide(const Model& model) {
 
 MipResult solve_by_cbc(const Model& model, MipOptions options) {
   const auto start = std::chrono::steady_clock::now();
-  const MipResult result = gather(options, [&](Tell& tell) { cbc_solve(model, options, tell); });
+  MipResult result = gather(options, [&](Tell& tell) { cbc_solve(model, options, tell); });
   const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
   options.time_limit_seconds -= spent.count();
   if (!result.solver_failed || !options.probing || options.time_limit_seconds <= 0) return result;
+  // What the crashed run had found and proven stands.
   options.probing = false;
-  return gather(options, [&](Tell& tell) { cbc_solve(model, options, tell); });
+  if (options.work_limit >= 0) options.work_limit = std::max(0L, options.work_limit - result.work);
+  MipResult again = gather(options, [&](Tell& tell) { cbc_solve(model, options, tell); });
+  again.nodes += result.nodes;
+  again.work += result.work;
+  again.bound = std::max(again.bound, result.bound);
+  if (again.status != MipResult::Status::infeasible && !result.x.empty() &&
+      (again.x.empty() || result.objective < again.objective)) {
+    again.status = MipResult::Status::feasible;
+    again.objective = result.objective;
+    again.x = std::move(result.x);
+  }
+  return again;
+}
+
+// A tree searched to the end is closed to within tolerances: at what its solution costs.
+MipResult closed(const MipOptions& options, MipResult result) {
+  if (result.status == MipResult::Status::optimal && options.relative_gap == 0 && options.absolute_gap == 0)
+    result.bound = result.objective;
+  return result;
 }
 
 }  // namespace
@@ -42,9 +61,9 @@ MipResult solve_mip(const Model& model, const MipOptions& options) {
   if (model.columns() == 0) return nothing_to_decide(model);
   switch (options.solver) {
     case Solver::cbc:
-      return solve_by_cbc(model, options);
+      return closed(options, solve_by_cbc(model, options));
     case Solver::highs:
-      return gather(options, [&](Tell& tell) { highs_solve(model, options, tell); });
+      return closed(options, gather(options, [&](Tell& tell) { highs_solve(model, options, tell); }));
     case Solver::file:
       return solve_by_command(model, options);
   }

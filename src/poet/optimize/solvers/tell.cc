@@ -1,6 +1,7 @@
 #include "poet/optimize/solvers/tell.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace poet {
@@ -13,14 +14,24 @@ constexpr long kNodesBetweenNews = 100;
 
 double number(long count) { return static_cast<double>(count); }
 
+std::vector<double> rounded(const Model& model, const double* x) {
+  constexpr double kTolerance = 1e-6;
+  const std::vector<double> raw(x, x + model.columns());
+  std::vector<double> point = raw;
+  for (std::size_t c = 0; c < point.size(); ++c)
+    if (model.integer[c]) point[c] = std::round(point[c]);
+  return violation(model, point) <= kTolerance ? point : raw;
+}
+
 }  // namespace
 
-void Tell::incumbent(double objective, const double* x, int columns) {
+void Tell::incumbent(const Model& model, const double* x) {
   const std::lock_guard<std::mutex> lock(mutex_);
+  std::vector<double> numbers = rounded(model, x);
+  const double objective = cost_of(model, numbers.data());
   if (!(objective < objective_)) return;
   objective_ = objective;
-  std::vector<double> numbers{objective};
-  numbers.insert(numbers.end(), x, x + columns);
+  numbers.insert(numbers.begin(), objective);
   outbox_.send(kIncumbent, numbers);
 }
 

@@ -15,8 +15,9 @@ class Tell {
  public:
   explicit Tell(Outbox& outbox) : outbox_(outbox) {}
 
-  /// A solution. Told on only if it is better than all before.
-  void incumbent(double objective, const double* x, int columns);
+  /// A solution. Told on only if it is better than all before. Solvers take for an integer what is within
+  /// 1e-6 of one: it is rounded where the rows allow it.
+  void incumbent(const Model& model, const double* x);
   /// A bound on the whole model, and nodes searched. Told on only if something has changed.
   void progress(double bound, long nodes, long work);
   /// The solver has ended by itself, or by a limit that it keeps itself.
