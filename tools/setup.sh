@@ -11,6 +11,9 @@ packages=(
   zlib1g-dev # coinutils.pc links zlib, and no package above brings it
   libgtest-dev libgmock-dev librapidcheck-dev python3
 )
+# Solvers to hold poet's own against: tests that want them skip where they are absent, so failing to install them is
+# not the end.
+test_solvers=(coinor-cbc glpk-utils)
 
 # What the program is made of; a change below one of these makes the next ./poet build again.
 program_sources=(CMakeLists.txt cmake src apps tools/setup.sh)
@@ -46,36 +49,43 @@ logged() {
   fi
 }
 
+# missing_packages PACKAGE...: those that are not installed.
 missing_packages() {
   local installed package
-  installed=" $(dpkg-query -W -f='${Package}=${db:Status-Status} ' "${packages[@]}" 2>/dev/null)" || true
-  for package in "${packages[@]}"; do
+  installed=" $(dpkg-query -W -f='${Package}=${db:Status-Status} ' "$@" 2>/dev/null)" || true
+  for package in "$@"; do
     [[ $installed == *" $package=installed "* ]] || printf '%s ' "$package"
   done
 }
 
+# install_packages program|everything
 install_packages() {
   if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
     say "not a Debian system, so nothing is installed for you; needed are the equivalents of: ${packages[*]}"
     return
   fi
-  local missing as_root=()
-  missing=$(missing_packages)
-  [[ -n $missing ]] || return 0
+  local missing solvers='' as_root=()
+  missing=$(missing_packages "${packages[@]}")
+  [[ $1 == program ]] || solvers=$(missing_packages "${test_solvers[@]}")
+  [[ -n $missing$solvers ]] || return 0
   if ((EUID != 0)); then
     # sudo may ask for a password only where somebody can answer.
     if ! command -v sudo >/dev/null || ! { sudo -n true 2>/dev/null || { [[ -t 0 && -t 2 ]] && sudo -v; }; }; then
+      [[ -n $missing ]] || return 0
       fail "packages are missing and this user may not install them; as root, run: apt-get install $missing"
     fi
     as_root=(sudo)
   fi
-  say "installing packages: $missing"
+  say "installing packages: $missing$solvers"
   local apt=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -y -o DPkg::Lock::Timeout=600)
   # Old package lists may still serve, so a failed update is not the end; a failed installation is.
   printf '\n== update\n' >>"$log"
   "${apt[@]}" update >>"$log" 2>&1 </dev/null 9>&- || say "apt-get update failed; trying with the package lists at hand"
   # shellcheck disable=SC2086  # one word per package
-  logged "installing packages" "${apt[@]}" install --no-install-recommends $missing
+  [[ -z $missing ]] || logged "installing packages" "${apt[@]}" install --no-install-recommends $missing
+  # shellcheck disable=SC2086
+  [[ -z $solvers ]] || "${apt[@]}" install --no-install-recommends $solvers >>"$log" 2>&1 </dev/null 9>&- ||
+    say "could not install $solvers: the tests that use them will skip"
 }
 
 # As many compilers at once as there are cores, and 1 GiB of free memory for each.
@@ -104,7 +114,7 @@ set_up() {
   fi
   if [[ $1 == everything ]] || ! program_is_current; then
     : >"$log"
-    install_packages
+    install_packages "$1"
     # Dated before the build: a source changed meanwhile is newer.
     printf '%s\n' "$root" >"$stamp.new"
     build "$1"

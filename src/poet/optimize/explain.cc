@@ -86,7 +86,8 @@ LeastRam find_least_ram(Search& search, double time_limit_seconds) {
 }
 
 // The same search with seconds in the place of joules and no deadline.
-std::optional<double> find_least_deadline(Search& search, double time_limit_seconds) {
+std::optional<double> find_least_deadline(Search& search, double time_limit_seconds,
+                                          const std::function<void(Search&)>& improve) {
   Problem fastest = search.problem();
   fastest.joules = fastest.seconds;
   const bool blocking = fastest.transfers_take_time() && !fastest.concurrent;
@@ -109,21 +110,14 @@ std::optional<double> find_least_deadline(Search& search, double time_limit_seco
   std::optional<double> least;
   const auto learn = [&](const Candidate& c) {
     if (c.within(fastest) && (!least || c.seconds < *least)) least = c.seconds;
+    timed.offer(c);
     search.offer(complete(search.problem(), c.decisions));
   };
-  if (const auto first = greedy(fastest, stop)) {
-    timed.offer(*first);
-    learn(*first);
-  }
+  if (const auto first = greedy(fastest, stop)) learn(*first);
   Problem unhurried = search.problem();
   unhurried.deadline = kInfinity;
   if (const auto cheapest = greedy(unhurried, stop)) learn(complete(fastest, cheapest->decisions));
-  Columns columns = just_in_time_columns(fastest, 2, 1);
-  if (timed.has_incumbent()) merge(columns, timed.incumbent().decisions);
-  constexpr long kMostColumns = 100'000;
-  if (estimated_columns(fastest, columns) > kMostColumns) return least;
-  std::set<int> exact_stages;
-  search_restricted(timed, columns, exact_stages, kWork);
+  improve(timed);
   if (timed.has_incumbent()) learn(timed.incumbent());
   return least;
 }
@@ -155,7 +149,7 @@ bool explain_impossible(const Problem& p, Explanation& explanation) {
   return !explanation.reason.empty();
 }
 
-void explain_no_answer(Search& search, Outcome& outcome) {
+void explain_no_answer(Search& search, Outcome& outcome, const std::function<void(Search&)>& improve) {
   const Problem& p = search.problem();
   const bool interrupted = search.interrupted();
   // Out of time already: half a second to say why, no more.
@@ -167,7 +161,7 @@ void explain_no_answer(Search& search, Outcome& outcome) {
   if (least.known) why.least_ram = Bytes(*least.known + p.persistent);
   const bool ram_may_do = why.floor_ram->value() - p.persistent <= p.budget;
   if (ram_may_do && !interrupted) {
-    if (const auto seconds = find_least_deadline(search, time)) why.least_deadline = Seconds(*seconds);
+    if (const auto seconds = find_least_deadline(search, time, improve)) why.least_deadline = Seconds(*seconds);
   }
   if (!why.reason.empty()) return;  // shown by a combinatorial argument
   if (least.proven > static_cast<double>(p.budget) + 0.5) {
