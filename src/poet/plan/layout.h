@@ -1,0 +1,45 @@
+#pragma once
+
+// Where everything lies: a byte offset in one arena for every stay of a value in RAM.
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "poet/plan/plan.h"
+
+namespace poet {
+
+/// One stay of a value in RAM, or the scratch memory of one run of an op. A value that is paged or recomputed
+/// has several, each at an address of its own.
+struct Residence {
+  ValueId value;            // invalid: scratch memory
+  OpId op;                  // whose scratch memory; invalid otherwise
+  int begin = 0;            // the step that takes the memory
+  int end = 0;              // the step that gives it back; the number of steps if none does
+  Bytes bytes{};            // not rounded
+  int takes_over = -1;      // the residence that it is written over, in place; -1: none
+  std::int64_t offset = 0;  // bytes from the beginning of the arena, a multiple of the alignment
+
+  bool operator==(const Residence&) const = default;
+};
+
+struct Layout {
+  std::vector<Residence> residences;  // by begin; those of no bytes are left out
+  Bytes arena{};                      // the highest end of a residence, rounded up to the alignment
+  Bytes lower_bound{};                // no layout of this plan is smaller
+};
+
+/// What the plan keeps in RAM when, without offsets: results of computations and page-ins up to the step that
+/// frees them; in device semantics an op's workspace while it runs. An operator that can (graph/in_place.h)
+/// is given the memory of an operand that dies with it and is not being paged out. `plan` must be one that
+/// the referee accepts. O(steps + edges).
+[[nodiscard]] std::vector<Residence> residences_of(const Instance& instance, const Plan& plan,
+                                                   Semantics semantics);
+
+/// Offsets for all of them, in an arena as small as the search finds (plan/arena/pack.h). `enough`: a smaller
+/// one is not looked for. Deterministic but for `stop`. Persistent values are not in the arena.
+[[nodiscard]] Layout place(const Instance& instance, const Plan& plan, Semantics semantics, Bytes alignment,
+                           Bytes enough = Bytes(0), const std::function<bool()>& stop = {});
+
+}  // namespace poet

@@ -1,0 +1,27 @@
+#pragma once
+
+// When the steps of a plan happen on a device: the planner's own reading of the rules. The figures that
+// people see are the referee's.
+
+#include <vector>
+
+#include "poet/plan/plan.h"
+
+namespace poet {
+
+struct Timeline {
+  // Seconds from the beginning of the step. Of a compute step: when the op runs. Of a transfer: when the
+  // channel moves it, waking up included. Of a free: when the memory is there, twice.
+  std::vector<double> begin;
+  std::vector<double> end;
+  std::vector<Bytes> ram;  // transient bytes while the step runs, or after it if it is no compute step
+  Bytes peak{};            // the most of these
+  double makespan = 0;
+  double stalled = 0;
+  int wakes = 0;  // bursts of the channel
+};
+
+/// `plan` must be valid but for budget and deadline. Device semantics. O(steps + edges).
+[[nodiscard]] Timeline timeline_of(const Instance& instance, const Plan& plan);
+
+}  // namespace poet

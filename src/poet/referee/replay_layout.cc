@@ -1,0 +1,185 @@
+#include "poet/referee/replay_layout.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "poet/graph/dataflow.h"
+#include "poet/graph/in_place.h"
+#include "poet/plan/names.h"
+
+namespace poet {
+namespace {
+
+class MemoryMap {
+ public:
+  MemoryMap(const Instance& instance, const Plan& plan, const Layout& layout, Semantics semantics,
+            Bytes alignment)
+      : instance_(instance),
+        graph_(instance.graph),
+        plan_(plan),
+        layout_(layout),
+        with_workspace_(semantics == Semantics::device),
+        alignment_(alignment.value()),
+        flow_(dataflow(instance.graph)),
+        places_(instance.graph.values.size()) {}
+
+  ArenaReport run(const Limits& limits) {
+    for (number_ = 0; number_ < plan_.steps.size() && report_.broken.empty(); ++number_) execute();
+    if (report_.broken.empty() && next_ != layout_.residences.size())
+      break_rule(fmt::format("residence {} belongs to no step", next_));
+    report_.ram = instance_.costs.persistent + report_.arena;
+    if (report_.ram > limits.ram_budget) {
+      break_rule(fmt::format("arena and persistent values take {} bytes of RAM, over the budget of {}",
+                             report_.ram.value(), limits.ram_budget.value()));
+    }
+    report_.valid = report_.broken.empty();
+    return report_;
+  }
+
+ private:
+  struct Place {
+    bool taken = false;
+    bool overwritten = false;  // by a result in place
+    bool leaving = false;      // a page-out has been issued
+    std::int64_t offset = 0;
+  };
+
+  void execute() {
+    const Step& step = plan_.steps[number_];
+    switch (step.kind) {
+      case StepKind::compute:
+        compute(step.op);
+        break;
+      case StepKind::page_in:
+        take(step.value);
+        break;
+      case StepKind::page_out:
+        read(step.value);
+        places_[step.value].leaving = true;
+        break;
+      case StepKind::free:
+        give_back(step.value);
+        break;
+    }
+  }
+
+  void compute(OpId op) {
+    for (const ValueId v : flow_.reads[op]) read(v);
+    const Bytes workspace = instance_.costs.ops[op].workspace;
+    const bool scratch = with_workspace_ && workspace.value() > 0;
+    std::int64_t scratch_offset = 0;
+    if (scratch) {
+      scratch_offset = next_offset(ValueId(), op, workspace);
+      occupy(scratch_offset, workspace, "scratch memory");
+    }
+    for (const ValueId v : flow_.writes[op])
+      if (!places_[v].taken) take(v, op);
+    if (scratch && report_.broken.empty()) occupied_.erase(scratch_offset);
+  }
+
+  void read(ValueId v) {
+    if (instance_.costs.values[v].bytes.value() > 0 && places_[v].overwritten)
+      break_rule(fmt::format("{} has been overwritten", name_of(graph_, v)));
+  }
+
+  void take(ValueId v, OpId by = OpId()) {
+    const Bytes bytes = instance_.costs.values[v].bytes;
+    Place& place = places_[v];
+    place = {true, false, false, 0};
+    if (bytes.value() == 0) return;
+    place.offset = next_offset(v, OpId(), bytes);
+    if (by.valid()) make_way(v, by, place.offset, bytes);
+    occupy(place.offset, bytes, name_of(graph_, v));
+  }
+
+  // Where the result lies exactly over an operand that may be overwritten, the operand is gone.
+  void make_way(ValueId result, OpId op, std::int64_t offset, Bytes bytes) {
+    const Op& by = graph_.ops[op];
+    if (by.outputs.empty() || storage(graph_, by.outputs.front()) != result) return;
+    for (const std::size_t position : overwritable_inputs(graph_, by)) {
+      const ValueId v = storage(graph_, by.inputs[position]);
+      if (!flow_.producer[v].valid()) continue;
+      Place& operand = places_[v];
+      if (!operand.taken || operand.overwritten || operand.leaving || operand.offset != offset ||
+          instance_.costs.values[v].bytes != bytes)
+        continue;
+      operand.overwritten = true;
+      occupied_.erase(offset);
+      return;
+    }
+  }
+
+  void give_back(ValueId v) {
+    Place& place = places_[v];
+    if (instance_.costs.values[v].bytes.value() > 0 && !place.overwritten) occupied_.erase(place.offset);
+    place = {};
+  }
+
+  // Residences stand in the order in which memory is taken.
+  std::int64_t next_offset(ValueId v, OpId op, Bytes bytes) {
+    const std::string who = v.valid() ? name_of(graph_, v) : "scratch memory of " + name_of(graph_, op);
+    if (next_ == layout_.residences.size()) {
+      break_rule("no residence for " + who);
+      return 0;
+    }
+    const Residence& residence = layout_.residences[next_++];
+    const bool same = residence.value == v && residence.op == op && residence.bytes == bytes &&
+                      residence.begin == static_cast<int>(number_);
+    if (!same) break_rule(fmt::format("residence {} is not that of {}", next_ - 1, who));
+    if (residence.offset < 0 || residence.offset % alignment_ != 0)
+      break_rule(fmt::format("{} at {}, not a multiple of {}", who, residence.offset, alignment_));
+    return residence.offset;
+  }
+
+  void occupy(std::int64_t offset, Bytes bytes, const std::string& who) {
+    if (!report_.broken.empty()) return;
+    const std::int64_t end = offset + bytes.value();
+    const auto after = occupied_.lower_bound(offset);
+    const bool hits_after = after != occupied_.end() && after->first < end;
+    const bool hits_before = after != occupied_.begin() && std::prev(after)->second.end > offset;
+    if (hits_after || hits_before) {
+      const Taken& other = hits_after ? after->second : std::prev(after)->second;
+      break_rule(fmt::format("{} at bytes {} to {} overlaps {}", who, offset, end, other.who));
+      return;
+    }
+    occupied_.emplace(offset, Taken{end, who});
+    report_.arena = std::max(report_.arena, Bytes(end));
+  }
+
+  void break_rule(const std::string& what) {
+    if (!report_.broken.empty()) return;
+    report_.broken =
+        number_ < plan_.steps.size()
+            ? fmt::format("step {} ({}): {}", number_, to_string(instance_, plan_.steps[number_]), what)
+            : what;
+  }
+
+  struct Taken {
+    std::int64_t end;
+    std::string who;
+  };
+
+  const Instance& instance_;
+  const Graph& graph_;
+  const Plan& plan_;
+  const Layout& layout_;
+  const bool with_workspace_;
+  const std::int64_t alignment_;
+  const Dataflow flow_;
+  IdVector<ValueId, Place> places_;
+  std::map<std::int64_t, Taken> occupied_;  // by offset
+  std::size_t number_ = 0;                  // of the running step
+  std::size_t next_ = 0;                    // residence
+  ArenaReport report_;
+};
+
+}  // namespace
+
+ArenaReport replay_layout(const Instance& instance, const Plan& plan, const Layout& layout,
+                          Semantics semantics, const Limits& limits, Bytes alignment) {
+  return MemoryMap(instance, plan, layout, semantics, alignment).run(limits);
+}
+
+}  // namespace poet

@@ -1,0 +1,92 @@
+// The transfer planner may only shift: what it returns is accepted by the referee, with the same computations
+// and transfers, and is never dearer, slower or larger.
+
+#include "poet/plan/transfers.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+
+#include "poet/optimize/solve.h"
+#include "poet/plan/layout.h"
+#include "poet/plan/timeline.h"
+#include "poet/referee/replay.h"
+#include "poet/referee/replay_layout.h"
+#include "tests/support/random_instance.h"
+
+namespace poet {
+namespace {
+
+using test::Rng;
+
+std::map<std::pair<int, int>, int> counted(const Plan& plan) {
+  std::map<std::pair<int, int>, int> count;
+  for (const Step& step : plan.steps)
+    ++count[{static_cast<int>(step.kind), step.kind == StepKind::compute ? step.op.index : step.value.index}];
+  return count;
+}
+
+std::vector<OpId> computations(const Plan& plan) {
+  std::vector<OpId> ops;
+  for (const Step& step : plan.steps)
+    if (step.kind == StepKind::compute) ops.push_back(step.op);
+  return ops;
+}
+
+TEST(PlanTransfers, OnlyShifts) {
+  int paging = 0;
+  int shifted = 0;
+  int better = 0;
+  for (int i = 0; i < 400; ++i) {
+    SCOPED_TRACE(fmt::format("seed {}", i));
+    Rng rng(static_cast<std::uint64_t>(i) + 1);
+    test::RandomInstanceOptions options;
+    options.ops = test::pick(rng, 6, 14);
+    options.multi_output = test::chance(rng, 0.4);
+    options.updates = test::chance(rng, 0.3);
+    options.views = test::chance(rng, 0.2);
+    options.storage = true;
+    options.device = true;
+    const Instance instance = test::random_instance(rng, options);
+    const Report all = replay_keep_all(instance, Semantics::device);
+    Limits limits;
+    limits.ram_budget = Bytes(all.peak_ram.value() * test::pick(rng, 60, 99) / 100);
+    SolveOptions quick;
+    quick.time_limit_seconds = 0.1;
+    quick.rematerialization = i % 4 == 0;  // else they page
+    const Outcome outcome = solve({instance, limits, Semantics::device}, quick);
+    if (outcome.schedule.stages.empty()) continue;
+    const Plan before = linearise(instance, outcome.schedule, Semantics::device);
+    const Plan after = plan_transfers(instance, before, limits);
+    const Report old_report = replay(instance, before, Semantics::device, limits);
+    const Report report = replay(instance, after, Semantics::device, limits);
+    ASSERT_TRUE(old_report.valid) << old_report.broken;
+    EXPECT_TRUE(report.valid) << report.broken;
+    EXPECT_EQ(counted(before), counted(after));
+    EXPECT_EQ(computations(before), computations(after));
+    EXPECT_LE(report.energy.value(), old_report.energy.value() * (1 + 1e-9));
+    EXPECT_LE(report.runtime.value(), old_report.runtime.value() * (1 + 1e-9));
+    const Timeline line = timeline_of(instance, after);
+    EXPECT_NEAR(line.makespan, report.runtime.value(), 1e-9 * (1 + line.makespan));
+    EXPECT_NEAR(line.stalled, report.stalled.value(), 1e-9 * (1 + line.makespan));
+    EXPECT_EQ(line.peak + instance.costs.persistent, report.peak_ram);
+    paging += report.page_outs > 0;
+    shifted += !(after.steps == before.steps);
+    better += report.energy.value() < old_report.energy.value() * (1 - 1e-9);
+    const Layout layout = place(instance, after, Semantics::device, Bytes(1));
+    Limits room;
+    room.ram_budget = instance.costs.persistent + layout.arena;
+    const ArenaReport arena = replay_layout(instance, after, layout, Semantics::device, room, Bytes(1));
+    EXPECT_TRUE(arena.valid) << arena.broken;
+    EXPECT_LE(layout.lower_bound, layout.arena);
+    if (HasFailure()) return;
+  }
+  EXPECT_GT(shifted, 20);
+  EXPECT_GT(better, 0);
+  fmt::print("{} plans page, {} shifted, {} cheaper\n", paging, shifted, better);
+}
+
+}  // namespace
+}  // namespace poet

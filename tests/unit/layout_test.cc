@@ -1,0 +1,114 @@
+// Residences, in-place results and the referee on addresses, worked out by hand.
+
+#include "poet/plan/layout.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "poet/plan/keep_all.h"
+#include "poet/referee/replay_layout.h"
+#include "tests/support/tiny_instance.h"
+
+namespace poet {
+namespace {
+
+using testing::HasSubstr;
+
+Limits ram(std::int64_t bytes) {
+  Limits limits;
+  limits.ram_budget = Bytes(bytes);
+  return limits;
+}
+
+Plan keep_all_plan(const Instance& instance) {
+  return linearise(instance, keep_all_schedule(instance.graph), Semantics::device);
+}
+
+/// x (8 B) -> y = relu(x) -> z = relu(y); `z` reads `x` too if `late`.
+Instance relus(bool late) {
+  Graph graph;
+  const ValueId x = test::add_node(graph, "x", {}, 8);
+  const ValueId y = test::add_node(graph, "y", {x}, 8);
+  const ValueId z =
+      test::add_node(graph, "z", late ? std::vector<ValueId>{y, x} : std::vector<ValueId>{y}, 8);
+  for (const ValueId v : {x, y, z}) graph.values[v].shape = {2};
+  graph.ops[graph.values[y].producer].kind = "relu";
+  graph.ops[graph.values[z].producer].kind = "relu";
+  return test::instance_of(std::move(graph));
+}
+
+TEST(Residences, OfAChain) {
+  // a; b; c, free b; d, free a, free c: a is read by d.
+  const Instance chain = test::chain();
+  const Plan plan = keep_all_plan(chain);
+  const auto residences = residences_of(chain, plan, Semantics::device);
+  ASSERT_EQ(residences.size(), 4U);
+  EXPECT_EQ(residences[0].bytes, Bytes(10));
+  EXPECT_EQ(residences[0].begin, 0);
+  const Layout layout = place(chain, plan, Semantics::device, Bytes(1));
+  // a and b and c are alive together while c runs.
+  EXPECT_EQ(layout.lower_bound, Bytes(35));
+  EXPECT_EQ(layout.arena, Bytes(35));
+  const ArenaReport report = replay_layout(chain, plan, layout, Semantics::device, ram(35), Bytes(1));
+  EXPECT_TRUE(report.valid) << report.broken;
+  EXPECT_EQ(report.arena, Bytes(35));
+  EXPECT_THAT(replay_layout(chain, plan, layout, Semantics::device, ram(34), Bytes(1)).broken,
+              HasSubstr("over the budget of 34"));
+}
+
+TEST(Residences, AlignmentRoundsEachUp) {
+  const Instance chain = test::chain();
+  const Plan plan = keep_all_plan(chain);
+  const Layout layout = place(chain, plan, Semantics::device, Bytes(16));
+  EXPECT_EQ(layout.arena, Bytes(16 + 32 + 16));
+  EXPECT_TRUE(replay_layout(chain, plan, layout, Semantics::device, ram(64), Bytes(16)).valid);
+}
+
+TEST(InPlace, AResultTakesOverADyingOperand) {
+  const Instance instance = relus(false);
+  const Plan plan = keep_all_plan(instance);
+  const Layout layout = place(instance, plan, Semantics::device, Bytes(1));
+  EXPECT_EQ(layout.arena, Bytes(8));
+  EXPECT_EQ(layout.lower_bound, Bytes(8));
+  EXPECT_EQ(layout.residences[2].takes_over, 1);
+  const ArenaReport report = replay_layout(instance, plan, layout, Semantics::device, ram(8), Bytes(1));
+  EXPECT_TRUE(report.valid) << report.broken;
+}
+
+TEST(InPlace, NotOverWhatIsReadLater) {
+  const Instance instance = relus(true);
+  const Plan plan = keep_all_plan(instance);
+  Layout layout = place(instance, plan, Semantics::device, Bytes(1));
+  EXPECT_EQ(layout.arena, Bytes(16));  // y beside x, z over y
+  EXPECT_TRUE(replay_layout(instance, plan, layout, Semantics::device, ram(16), Bytes(1)).valid);
+  layout.residences[1].offset = layout.residences[0].offset;  // y over x, which z reads
+  EXPECT_THAT(replay_layout(instance, plan, layout, Semantics::device, ram(16), Bytes(1)).broken,
+              HasSubstr("x has been overwritten"));
+}
+
+TEST(RefereeOnAddresses, RejectsWhatOverlaps) {
+  const Instance chain = test::chain();
+  const Plan plan = keep_all_plan(chain);
+  const Layout good = place(chain, plan, Semantics::device, Bytes(1));
+  const auto broken = [&](const Layout& layout) {
+    return replay_layout(chain, plan, layout, Semantics::device, ram(1000), Bytes(1)).broken;
+  };
+  Layout layout = good;
+  layout.residences[1].offset = layout.residences[0].offset + 9;
+  EXPECT_THAT(broken(layout), HasSubstr("overlaps a"));
+  layout = good;
+  layout.residences[0].offset = -1;
+  EXPECT_THAT(broken(layout), HasSubstr("a at -1"));
+  layout = good;
+  layout.residences.pop_back();
+  EXPECT_THAT(broken(layout), HasSubstr("no residence for d"));
+  layout = good;
+  layout.residences.push_back(layout.residences.back());
+  EXPECT_THAT(broken(layout), HasSubstr("belongs to no step"));
+  layout = good;
+  layout.residences[2].bytes = Bytes(4);
+  EXPECT_THAT(broken(layout), HasSubstr("is not that of c"));
+}
+
+}  // namespace
+}  // namespace poet
