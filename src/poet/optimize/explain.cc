@@ -161,7 +161,8 @@ void explain_no_answer(Search& search, Outcome& outcome, const std::function<voi
   if (least.known) why.least_ram = Bytes(*least.known + p.persistent);
   const bool ram_may_do = why.floor_ram->value() - p.persistent <= p.budget;
   if (ram_may_do && !interrupted) {
-    if (const auto seconds = find_least_deadline(search, time, improve)) why.least_deadline = Seconds(*seconds);
+    if (const auto seconds = find_least_deadline(search, time, improve))
+      why.least_deadline = Seconds(*seconds);
   }
   if (!why.reason.empty()) return;  // shown by a combinatorial argument
   if (least.proven > static_cast<double>(p.budget) + 0.5) {
