@@ -72,7 +72,8 @@ void add_solver_options(CLI::App& app, SolverOptions& options) {
       "stop when no schedule can save more than this part of the energy above the unlimited step's (default "
       "1%)",
       "PART");
-  add("--time-limit", options.time_limit, "of the solver on this machine (default 2min)", "TIME");
+  add("--time-limit", options.time_limit,
+      "of the solver on this machine (default 2min); without an answer about 1 s more, to say why", "TIME");
   add("--solve-threads", options.solve_threads, "threads of the solver (default 1)", "N");
   add("--solver", options.solver,
       "who searches: cbc (default), highs where the build has it, or file: any program, through the files "

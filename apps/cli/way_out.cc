@@ -81,7 +81,9 @@ std::vector<std::string> ways_out(const Solved& solved) {
       ways.push_back({change, fmt::format("--deadline {}{}", typed_seconds(*explanation.least_deadline),
                                           more_text(change))});
     } else {
-      ways.push_back({kIncomparable, "a later deadline, or none"});
+      const bool enough_ram = limits.ram_budget >= keep_all.peak_ram;
+      ways.push_back(
+          {kIncomparable, enough_ram ? "a later deadline, or none" : "perhaps a later deadline, or none"});
     }
   }
   const bool parameters_matter =
@@ -90,9 +92,12 @@ std::vector<std::string> ways_out(const Solved& solved) {
     ways.push_back(
         {kIncomparable, "--persistent excluded, if parameters and optimiser state need not be in this RAM"});
   }
-  if (!options.paging && costs.has_storage) ways.push_back({kIncomparable, "leave out --no-paging"});
-  if (!options.rematerialization) ways.push_back({kIncomparable, "leave out --no-remat"});
-  if (limits.max_bytes_written) ways.push_back({kIncomparable, "a larger --max-bytes-written"});
+  // Of these it is not known that they suffice; below the floor they cannot.
+  if (!ram_hopeless && !deadline_hopeless) {
+    if (!options.paging && costs.has_storage) ways.push_back({kIncomparable, "perhaps without --no-paging"});
+    if (!options.rematerialization) ways.push_back({kIncomparable, "perhaps without --no-remat"});
+    if (limits.max_bytes_written) ways.push_back({kIncomparable, "perhaps a larger --max-bytes-written"});
+  }
   if (ran_out_of_time(solved) && !solved.interrupted) {
     ways.push_back({kIncomparable, fmt::format("a longer --time-limit than {}",
                                                format_seconds(Seconds(options.time_limit_seconds)))});
