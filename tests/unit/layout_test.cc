@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "poet/graph/in_place.h"
 #include "poet/plan/keep_all.h"
 #include "poet/referee/replay_layout.h"
 #include "tests/support/tiny_instance.h"
@@ -84,6 +85,40 @@ TEST(InPlace, NotOverWhatIsReadLater) {
   layout.residences[1].offset = layout.residences[0].offset;  // y over x, which z reads
   EXPECT_THAT(replay_layout(instance, plan, layout, Semantics::device, ram(16), Bytes(1)).broken,
               HasSubstr("x has been overwritten"));
+}
+
+TEST(InPlace, NotOverWhatTheChannelIsReading) {
+  // y = relu(x) while x is being paged out.
+  const Instance instance = relus(false);
+  Plan plan = keep_all_plan(instance);
+  plan.steps.insert(plan.steps.begin() + 1, {StepKind::page_out, OpId(), ValueId(0), OpId(1)});
+  Layout layout = place(instance, plan, Semantics::device, Bytes(1));
+  EXPECT_EQ(layout.residences[1].takes_over, -1);
+  EXPECT_EQ(layout.arena, Bytes(16));
+  EXPECT_TRUE(replay_layout(instance, plan, layout, Semantics::device, ram(16), Bytes(1)).valid);
+  layout.residences[1].offset = layout.residences[0].offset;
+  EXPECT_THAT(replay_layout(instance, plan, layout, Semantics::device, ram(16), Bytes(1)).broken,
+              HasSubstr("overlaps x"));
+}
+
+TEST(InPlace, NotOverWhatIsSeenInAnotherWayToo) {
+  Graph graph;
+  const ValueId x = test::add_node(graph, "x", {}, 16);
+  Value transposed;
+  transposed.name = "xT";
+  transposed.bytes = Bytes(16);
+  transposed.shape = {2, 2};
+  transposed.strides = {1, 2};
+  transposed.alias_of = x;
+  const ValueId view(static_cast<std::int32_t>(graph.values.size()));
+  graph.values.push_back(transposed);
+  const ValueId y = test::add_node(graph, "y", {x, view}, 16);
+  graph.values[x].shape = graph.values[y].shape = {2, 2};
+  const OpId add = graph.values[y].producer;
+  graph.ops[add].kind = "add";
+  const Instance instance = test::instance_of(std::move(graph));
+  EXPECT_TRUE(overwritable_inputs(instance.graph, instance.graph.ops[add]).empty());
+  EXPECT_EQ(place(instance, keep_all_plan(instance), Semantics::device, Bytes(1)).arena, Bytes(32));
 }
 
 TEST(RefereeOnAddresses, RejectsWhatOverlaps) {

@@ -24,6 +24,10 @@ constexpr std::array<InPlaceKind, 11> kInPlace{{{"relu", 1},
                                                 {"softmax_backward", 2},
                                                 {"dropout_backward", 1}}};
 
+bool same_layout(const Value& a, const Value& b) {
+  return a.shape == b.shape && a.strides == b.strides && a.dtype == b.dtype;
+}
+
 }  // namespace
 
 std::vector<std::size_t> overwritable_inputs(const Graph& graph, const Op& op) {
@@ -33,9 +37,12 @@ std::vector<std::size_t> overwritable_inputs(const Graph& graph, const Op& op) {
   if (row == kInPlace.end() || op.outputs.empty()) return positions;
   const Value& output = graph.values[op.outputs.front()];
   for (std::size_t i = 0; i < std::min(row->positions, op.inputs.size()); ++i) {
-    const Value& input = graph.values[op.inputs[i]];
-    if (input.shape == output.shape && input.strides == output.strides && input.dtype == output.dtype)
-      positions.push_back(i);
+    // Written over, a transposed view of the same storage would be read too late.
+    const bool alone = std::all_of(op.inputs.begin(), op.inputs.end(), [&](ValueId other) {
+      return storage(graph, other) != storage(graph, op.inputs[i]) ||
+             same_layout(graph.values[other], output);
+    });
+    if (alone && same_layout(graph.values[op.inputs[i]], output)) positions.push_back(i);
   }
   return positions;
 }

@@ -9,7 +9,7 @@
 namespace poet {
 namespace {
 
-// Effort of each question, in simplex iterations, so that the answer does not hang on the clock.
+// Effort of the question for the least RAM, in simplex iterations.
 constexpr long kWork = 100'000;
 
 // Least RAM known (an upper bound, from a replayed schedule) and proven (a lower bound); active bytes.

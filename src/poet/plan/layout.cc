@@ -4,6 +4,7 @@
 
 #include "poet/base/error.h"
 #include "poet/plan/arena/pack.h"
+#include "poet/plan/arena/sections.h"
 
 namespace poet {
 namespace {
@@ -42,11 +43,14 @@ Layout place(const Instance& instance, const Plan& plan, Semantics semantics, By
   options.stop = stop;
   Joined joined = join(layout.residences, alignment.value(), true);
   Packing packing = pack(joined.buffers, options);
-  layout.lower_bound = Bytes(packing.lower_bound * alignment.value());
+  const bool in_place = joined.buffers.size() < layout.residences.size();
+  // What the search proves beyond the load holds for these addresses in place, not for fewer of them.
+  const std::int64_t least = in_place ? greatest_load(sections_of(joined.buffers)) : packing.lower_bound;
+  layout.lower_bound = Bytes(least * alignment.value());
   // What is written in place is bound to one address for longer: at times that costs more than it saves.
-  if (packing.height > std::max(packing.lower_bound, options.good_enough)) {
+  if (in_place && packing.height > std::max(least, options.good_enough)) {
     Joined apart = join(layout.residences, alignment.value(), false);
-    options.good_enough = std::max(options.good_enough, packing.lower_bound);
+    options.good_enough = std::max(options.good_enough, least);
     Packing other = pack(apart.buffers, options);
     if (other.height < packing.height) {
       packing = std::move(other);

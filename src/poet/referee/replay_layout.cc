@@ -74,8 +74,12 @@ class MemoryMap {
       scratch_offset = next_offset(ValueId(), op, workspace);
       occupy(scratch_offset, workspace, "scratch memory");
     }
-    for (const ValueId v : flow_.writes[op])
-      if (!places_[v].taken) take(v, op);
+    for (const ValueId v : flow_.writes[op]) {
+      if (places_[v].taken)
+        read(v);  // written again where it is: it must still be there
+      else
+        take(v, op);
+    }
     if (scratch && report_.broken.empty()) occupied_.erase(scratch_offset);
   }
 
