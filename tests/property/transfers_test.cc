@@ -49,7 +49,11 @@ TEST(PlanTransfers, OnlyShifts) {
     options.views = test::chance(rng, 0.2);
     options.storage = true;
     options.device = true;
-    const Instance instance = test::random_instance(rng, options);
+    Instance instance = test::random_instance(rng, options);
+    instance.costs.timing.concurrent = i % 5 != 0;
+    // Slow page-ins want to start before the RAM is there, or before their value has left it.
+    const double slow = test::pick(rng, 1, 6);
+    for (ValueCost& cost : instance.costs.values) cost.page_in.seconds = slow * cost.page_in.seconds;
     const Report all = replay_keep_all(instance, Semantics::device);
     Limits limits;
     limits.ram_budget = Bytes(all.peak_ram.value() * test::pick(rng, 60, 99) / 100);
@@ -59,6 +63,8 @@ TEST(PlanTransfers, OnlyShifts) {
     const Outcome outcome = solve({instance, limits, Semantics::device}, quick);
     if (outcome.schedule.stages.empty()) continue;
     const Plan before = linearise(instance, outcome.schedule, Semantics::device);
+    // With room to spare a page-in may start as early as its value is on storage and out of RAM.
+    if (i % 2 == 1) limits.ram_budget = 3 * all.peak_ram;
     const Plan after = plan_transfers(instance, before, limits);
     const Report old_report = replay(instance, before, Semantics::device, limits);
     const Report report = replay(instance, after, Semantics::device, limits);
