@@ -5,6 +5,7 @@
 #include "poet/base/error.h"
 #include "poet/graph/dataflow.h"
 #include "poet/plan/plan.h"
+#include "poet/plan/settle.h"
 
 namespace poet {
 namespace {
@@ -30,14 +31,14 @@ class Lineariser {
     const Stage& stage = at(t);
     look_ahead(t);
 
-    for (const ValueId v : stage.page_out) transfer(StepKind::page_out, v, t);
+    for (const ValueId v : stage.page_out) transfer(StepKind::page_out, v);
     if (!instant_) page_in(stage, t);
     for (const ValueId v : stage.retain) {
       if (last_use_[v].stage != t.index) release(v, t);
     }
     for (std::size_t position = 0; position < stage.compute.size(); ++position) {
       const OpId op = stage.compute[position];
-      plan_.steps.push_back({StepKind::compute, op, ValueId(), t});
+      plan_.steps.push_back({StepKind::compute, op, ValueId()});
       for (const ValueId v : flow_.reads[op]) {
         if (last_use_[v] == Use{t.index, position}) release(v, t);
       }
@@ -52,7 +53,7 @@ class Lineariser {
       return;
     }
     for (const ValueId v : stage.page_out) {  // kept in RAM for the transfer's sake
-      if (held_next_[v] != t.index) plan_.steps.push_back({StepKind::free, OpId(), v, t});
+      if (held_next_[v] != t.index) plan_.steps.push_back({StepKind::free, OpId(), v});
     }
   }
 
@@ -79,14 +80,14 @@ class Lineariser {
   void page_in(const Stage& stage, OpId t) {
     for (const ValueId v : stage.page_in) {
       const bool computed = std::binary_search(stage.compute.begin(), stage.compute.end(), flow_.producer[v]);
-      if (held_next_[v] == t.index && retained_[v] != t.index && !computed) transfer(StepKind::page_in, v, t);
+      if (held_next_[v] == t.index && retained_[v] != t.index && !computed) transfer(StepKind::page_in, v);
     }
   }
 
-  void transfer(StepKind kind, ValueId v, OpId t) { plan_.steps.push_back({kind, OpId(), v, t}); }
+  void transfer(StepKind kind, ValueId v) { plan_.steps.push_back({kind, OpId(), v}); }
 
   void release(ValueId v, OpId t) {
-    if (kept_[v] != t.index) plan_.steps.push_back({StepKind::free, OpId(), v, t});
+    if (kept_[v] != t.index) plan_.steps.push_back({StepKind::free, OpId(), v});
   }
 
   [[nodiscard]] const Stage& at(OpId t) const { return schedule_.stages[static_cast<std::size_t>(t.index)]; }
@@ -111,7 +112,7 @@ class Lineariser {
 
 Plan linearise(const Instance& instance, const Schedule& schedule, Semantics semantics) {
   ensure(schedule.stages.size() == instance.graph.ops.size(), "a schedule has one stage per op");
-  return Lineariser(instance.graph, schedule, semantics).run();
+  return settle(instance, Lineariser(instance.graph, schedule, semantics).run(), semantics);
 }
 
 }  // namespace poet

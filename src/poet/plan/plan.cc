@@ -35,6 +35,8 @@ std::string to_string(const Instance& instance, const Step& step) {
       return "page_out " + name_of(instance.graph, step.value);
     case StepKind::page_in:
       return "page_in " + name_of(instance.graph, step.value);
+    case StepKind::wait:
+      return "wait " + name_of(instance.graph, step.value);
     case StepKind::compute:
       return "compute " + name_of(instance.graph, step.op);
     case StepKind::free:

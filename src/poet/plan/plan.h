@@ -13,18 +13,17 @@
 namespace poet {
 
 enum class StepKind {
-  page_out,  // put the value's transfer RAM -> storage on the channel; its RAM is needed until the transfer
-             // ends
-  page_in,   // reserve RAM and put the transfer storage -> RAM on the channel
-  compute,   // run the op; waits for inputs that are still arriving
-  free,      // release the value's RAM; waits for its page-out if that has not ended
+  page_out,  // put the value's transfer RAM -> storage on the channel; its RAM is needed until a wait for it
+  page_in,   // reserve RAM and put the transfer storage -> RAM on the channel; usable after a wait for it
+  wait,      // until the value's last transfer has ended, and with it, on the one FIFO channel, all before
+  compute,   // run the op
+  free,      // give the value's RAM back
 };
 
 struct Step {
   StepKind kind;
   OpId op;        // compute
   ValueId value;  // the others
-  OpId stage;     // of the schedule, for messages and pictures
 
   bool operator==(const Step&) const = default;
 };
@@ -33,12 +32,12 @@ struct Plan {
   std::vector<Step> steps;
 };
 
-/// POET's Algorithm 2, made exact: page-outs and page-ins of a stage are issued at its start, a value is
-/// freed at the first moment when no later step of the stage reads it and the next stage does not retain it.
-/// In published semantics transfers take no time and a page-in is issued at the end of its stage, as that
-/// semantics counts RAM. Page-ins that bring nothing are left out (value in RAM anyway, or not retained by
-/// the next stage), so that the plan may cost less than such a schedule, never more. `schedule` must obey the
-/// rules of the stage form (the referee checks them). O(stages * values).
+/// POET's Algorithm 2, made exact: page-outs and page-ins of a stage are issued at its start. In published
+/// semantics transfers take no time and a page-in is issued at the end of its stage, as that semantics counts
+/// RAM. Page-ins that bring nothing are left out (value in RAM anyway, or not retained by the next stage),
+/// and waits and frees are where settle() puts them, so that the plan may cost less and occupy less than the
+/// schedule, never more. `schedule` must obey the rules of the stage form (the referee checks them).
+/// O(stages * values).
 [[nodiscard]] Plan linearise(const Instance& instance, const Schedule& schedule, Semantics semantics);
 
 [[nodiscard]] std::string to_string(const Instance& instance, const Step& step);

@@ -38,6 +38,9 @@ class Occupancy {
       case StepKind::page_in:
         begin(now.value, i);
         break;
+      case StepKind::wait:
+        leaving_[now.value] = 0;
+        break;
       case StepKind::free:
         if (open_[now.value] >= 0) residences_[static_cast<std::size_t>(open_[now.value])].end = i;
         open_[now.value] = -1;

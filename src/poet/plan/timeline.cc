@@ -46,6 +46,10 @@ Timeline timeline_of(const Instance& instance, const Plan& plan) {
         if (!costs.timing.concurrent) wait(end);
         break;
       }
+      case StepKind::wait:
+        wait(quiet[step.value]);
+        end = now;
+        break;
       case StepKind::free:
         wait(quiet[step.value]);
         begin = end = now;

@@ -11,7 +11,8 @@ namespace poet {
 
 struct Timeline {
   // Seconds from the beginning of the step. Of a compute step: when the op runs. Of a transfer: when the
-  // channel moves it, waking up included. Of a free, both: when the memory is given back.
+  // channel moves it, waking up included. Of a wait: while compute does. Of a free, both: when the memory is
+  // given back.
   std::vector<double> begin;
   std::vector<double> end;
   std::vector<Bytes> ram;  // transient bytes while the step runs, or after it if it is no compute step

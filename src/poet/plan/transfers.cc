@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "poet/graph/dataflow.h"
+#include "poet/plan/settle.h"
 #include "poet/plan/timeline.h"
 
 namespace poet {
@@ -63,6 +64,8 @@ Program program_of(const Instance& instance, const Plan& plan) {
         program.moves.push_back({step, slot, std::min(freed + 1, slot), slot});
         break;
       }
+      case StepKind::wait:
+        break;
       case StepKind::free: {
         Stay& stay = stays[step.value];
         if (stay.page_out >= 0) program.moves[at(stay.page_out)].latest = slot;
@@ -90,7 +93,8 @@ Program program_of(const Instance& instance, const Plan& plan) {
   return program;
 }
 
-// In a slot: what can be freed, the transfers as they are planned, what their end frees, the computation.
+// Without waits, which follow. In a slot: what can be freed, the transfers as they are planned, what their
+// end frees, the computation.
 Plan plan_of(const Program& program) {
   const std::size_t slots = program.computations.size() + 1;
   std::vector<std::vector<const Move*>> moves(slots);
@@ -254,7 +258,7 @@ Plan plan_transfers(const Instance& instance, const Plan& plan, const Limits& li
     }
     if (!shifted) break;
   }
-  return best;
+  return settle(instance, best, Semantics::device);
 }
 
 }  // namespace poet

@@ -6,6 +6,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "poet/cost/instance.h"
 #include "poet/plan/limits.h"
@@ -32,6 +33,23 @@ struct Report {
   int page_outs = 0;
 };
 
+/// What happened when, for pictures: seconds from the beginning of the step. Outside device semantics
+/// computations follow one another and a transfer takes no time.
+struct Trace {
+  struct Interval {
+    double begin = 0;
+    double end = 0;
+  };
+  struct Move {
+    std::size_t step = 0;
+    Interval interval;  // of the channel, waking up included
+  };
+  std::vector<Interval>
+      steps;                  // of the compute engine: its work or its waiting; transfers are issued at once
+  std::vector<Bytes> ram;     // persistent bytes included: while the step computes, else after it
+  std::vector<Move> channel;  // in order
+};
+
 /// Every rule of the stage form (order, dependencies, retention, storage, recomputability, parameter
 /// updates), RAM at every instant, deadline and write limit. Figures are filled as far as the replay came. In
 /// device semantics the timeline is replayed as well: transfers in stage order on one FIFO channel (page-outs
@@ -41,11 +59,13 @@ struct Report {
 [[nodiscard]] Report replay(const Instance& instance, const Schedule& schedule, Semantics semantics,
                             const Limits& limits);
 
-/// The same verdict for a plan, replayed step by step without knowing the schedule it came from. In staged
-/// semantics a transfer lasts until the next first computation ends: no use of a page-in, no page-in of a
-/// page-out and no free before that. O(steps + edges).
+/// The same verdict for a plan, replayed step by step without knowing the schedule it came from. A transfer's
+/// memory belongs to the channel until the plan knows that the transfer has ended: nobody uses what is
+/// arriving, nobody frees or writes what is moving. It knows after a wait for it or for a later one; where
+/// transfers block compute, at once; in staged semantics, where they last as long as their stage, after the
+/// next first computation. O(steps + edges). `trace`, if given, is filled as far as the replay came.
 [[nodiscard]] Report replay(const Instance& instance, const Plan& plan, Semantics semantics,
-                            const Limits& limits);
+                            const Limits& limits, Trace* trace = nullptr);
 
 /// Everything computed once, nothing dropped, nothing paged: baseline energy and time, and the keep-all peak.
 [[nodiscard]] Report replay_keep_all(const Instance& instance, Semantics semantics);

@@ -59,6 +59,9 @@ class MemoryMap {
         read(step.value);
         places_[step.value].leaving = true;
         break;
+      case StepKind::wait:
+        places_[step.value].leaving = false;
+        break;
       case StepKind::free:
         give_back(step.value);
         break;

@@ -14,39 +14,46 @@ namespace poet {
 namespace {
 
 struct Residence {
-  bool in_ram = false;      // memory is taken
-  bool usable = false;      // that memory holds the value; device: from `arrives` on
-  bool on_storage = false;  // device: once the channel has done what is enqueued
-  bool moving = false;      // staged: a transfer needs the memory until the running stage ends
-  double arrives = 0;       // device, seconds: end of its page-in
-  double quiet = 0;         // device, seconds: end of its last transfer
-  bool updated = false;     // a persistent value that an update op has changed
+  bool in_ram = false;        // memory is taken
+  bool usable = false;        // and known to hold the value
+  bool on_storage = false;    // device: once the channel has done what is enqueued
+  int moves = 0;              // transfers that may still need the memory
+  std::size_t last_move = 0;  // device: its number on the channel
+  bool updated = false;       // a persistent value that an update op has changed
 };
 
-struct ChannelUse {
+struct Move {
   StepKind kind;
-  double start;
+  ValueId value;
+  double start;  // device: on the channel, seconds, waking up included
   double end;
 };
 
 class Machine {
  public:
-  Machine(const Instance& instance, Semantics semantics, const Limits& limits)
+  Machine(const Instance& instance, Semantics semantics, const Limits& limits, Trace* trace)
       : instance_(instance),
         graph_(instance.graph),
         costs_(instance.costs),
         semantics_(semantics),
+        beside_(semantics == Semantics::device && instance.costs.timing.concurrent),
         flow_(dataflow(instance.graph)),
         ledger_(instance, semantics, limits),
+        trace_(trace),
         residences_(graph_.values.size()) {}
 
   Report run(const Plan& plan) {
     for (number_ = 0; number_ < plan.steps.size(); ++number_) {
       const Step& step = plan.steps[number_];
+      const double begin = now_;
+      scratch_ = Bytes();
       if (const std::string wrong = execute(step); !wrong.empty()) {
         break_rule(step, wrong);
         return close();
       }
+      if (trace_ == nullptr) continue;
+      trace_->steps.push_back({begin, now_});
+      trace_->ram.push_back(costs_.persistent + ram_ + scratch_);
     }
     if (graph_.ops.contains(next_)) {
       ledger_.break_rule(fmt::format("after the last step: {} was never computed", name_of(graph_, next_)));
@@ -65,23 +72,19 @@ class Machine {
       return "a view or a persistent value is neither transferred nor freed";
     if (step.kind == StepKind::free) return free(step.value);
     if (!costs_.has_storage) return "there is no storage";
+    if (step.kind == StepKind::wait) return wait(step.value);
     return step.kind == StepKind::page_out ? page_out(step) : page_in(step);
   }
 
   std::string page_out(const Step& step) {
     Residence& value = residences_[step.value];
     if (!value.in_ram) return "not in RAM";
-    if (!value.usable) return "still arriving";
+    // On the one channel what is still arriving has arrived when its turn comes to leave.
+    if (!value.usable && !beside_) return "still arriving";
     ledger_.paged_out(step.value);
     if (const std::string over = ledger_.over_wear(); !over.empty()) break_rule(step, over);
-    if (semantics_ == Semantics::staged) {
-      move_until_stage_ends(step.value);
-      return {};
-    }
-    value.on_storage = true;
-    if (semantics_ == Semantics::device) {
-      value.quiet = enqueue(step.kind, costs_.values[step.value].page_out.seconds, value.arrives);
-    }
+    value.on_storage = semantics_ != Semantics::staged;
+    move(step, costs_.values[step.value].page_out.seconds);
     return {};
   }
 
@@ -91,23 +94,28 @@ class Machine {
     if (value.in_ram) return "already in RAM";
     ledger_.paged_in(step.value);
     value.in_ram = true;
-    value.usable = semantics_ != Semantics::staged;
+    value.usable = false;
     ram_ += costs_.values[step.value].bytes;
     occupy(step, ram_, OpId());
-    if (semantics_ == Semantics::staged) move_until_stage_ends(step.value);
-    if (semantics_ == Semantics::device) {
-      value.arrives = enqueue(step.kind, costs_.values[step.value].page_in.seconds, value.quiet);
-      value.quiet = value.arrives;
-    }
+    move(step, costs_.values[step.value].page_in.seconds);
+    return {};
+  }
+
+  std::string wait(ValueId v) {
+    if (!beside_) return "no channel runs beside compute";
+    if (residences_[v].last_move == 0) return "nothing has moved it";
+    const std::size_t last = residences_[v].last_move;
+    stall(moves_[last - 1].end);
+    while (ended_ < last) end_move();
     return {};
   }
 
   std::string free(ValueId v) {
     Residence& value = residences_[v];
     if (!value.in_ram) return "not in RAM";
-    if (value.moving) return "its transfer is still under way";
-    stall(value.quiet);
+    if (value.moves > 0) return "its transfer may still be under way";
     value.in_ram = false;
+    value.usable = false;
     ram_ -= costs_.values[v].bytes;
     return {};
   }
@@ -122,23 +130,22 @@ class Machine {
       if (again && residences_[storage(graph_, v)].updated)
         return fmt::format("{} has been updated", name_of(graph_, v));
     }
-    double start = now_;
     for (const ValueId v : flow_.reads[step.op]) {
       const Residence& value = residences_[v];
       if (!value.in_ram) return fmt::format("needs {}, not in RAM", name_of(graph_, v));
-      if (!value.usable) return fmt::format("needs {}, still arriving", name_of(graph_, v));
-      start = std::max(start, value.arrives);
+      if (!value.usable) return fmt::format("needs {}, which may still be arriving", name_of(graph_, v));
     }
     for (const ValueId v : flow_.writes[step.op]) {
       Residence& value = residences_[v];
+      if (value.moves > 0 && beside_)
+        return fmt::format("writes {}, whose transfer may still be under way", name_of(graph_, v));
       if (!value.in_ram) ram_ += costs_.values[v].bytes;
       value.in_ram = true;
       value.usable = true;
-      start = std::max(start, value.quiet);  // the channel and an op never share a value's memory
     }
-    stall(start);
     const OpCost& cost = costs_.ops[step.op];
-    occupy(step, semantics_ == Semantics::device ? ram_ + cost.workspace : ram_, step.op);
+    if (semantics_ == Semantics::device) scratch_ = cost.workspace;
+    occupy(step, ram_ + scratch_, step.op);
     ledger_.computed(step.op, again);
     now_ += cost.runtime.value();
     if (!again) first_computed(step.op);
@@ -149,30 +156,33 @@ class Machine {
   void first_computed(OpId op) {
     for (const ValueId v : graph_.ops[op].updates) residences_[storage(graph_, v)].updated = true;
     next_ = OpId(op.index + 1);
-    for (const ValueId v : under_way_) {
-      Residence& value = residences_[v];
-      value.moving = false;
-      value.usable = true;
-      value.on_storage = true;
-    }
-    under_way_.clear();
+    if (semantics_ != Semantics::staged) return;
+    while (ended_ < moves_.size()) end_move();
   }
 
-  void move_until_stage_ends(ValueId v) {
-    residences_[v].moving = true;
-    under_way_.push_back(v);
-  }
-
-  /// Puts a transfer at the end of the channel's queue and gives its end.
-  double enqueue(StepKind kind, Seconds duration, double ready) {
-    const double asked = std::max(now_, ready);
-    const bool rested = channel_.empty() || channel_.back().end < asked;
-    const double start = rested ? asked : channel_.back().end;
+  /// Puts a transfer at the end of the channel's queue, or carries it out.
+  void move(const Step& step, Seconds duration) {
+    const bool timed = semantics_ == Semantics::device;
+    const bool rested = moves_.empty() || moves_.back().end < now_;
+    const double start = timed && !rested ? moves_.back().end : now_;
     const double wake = rested ? costs_.timing.wake_time.value() : 0;
-    const double end = start + wake + duration.value();
-    channel_.push_back({kind, start, end});
-    if (!costs_.timing.concurrent) stall(end);
-    return end;
+    const double end = timed ? start + wake + duration.value() : now_;
+    moves_.push_back({step.kind, step.value, start, end});
+    if (trace_ != nullptr) trace_->channel.push_back({number_, {start, end}});
+    ++residences_[step.value].moves;
+    residences_[step.value].last_move = moves_.size();
+    if (beside_ || semantics_ == Semantics::staged) return;
+    stall(end);
+    end_move();
+  }
+
+  /// The oldest transfer that is not known to have ended has ended.
+  void end_move() {
+    const Move& oldest = moves_[ended_++];
+    Residence& value = residences_[oldest.value];
+    --value.moves;
+    if (oldest.kind == StepKind::page_in) value.usable = true;
+    value.on_storage = true;
   }
 
   void stall(double until) {
@@ -193,9 +203,9 @@ class Machine {
 
   Report close() {
     double makespan = now_;
-    for (std::size_t i = 0; i < channel_.size(); ++i) {
-      if (i == 0 || channel_[i].start > channel_[i - 1].end) ledger_.woke(channel_[i].kind);
-      makespan = std::max(makespan, channel_[i].end);
+    for (std::size_t i = 0; semantics_ == Semantics::device && i < moves_.size(); ++i) {
+      if (i == 0 || moves_[i].start > moves_[i - 1].end) ledger_.woke(moves_[i].kind);
+      makespan = std::max(makespan, moves_[i].end);
     }
     return ledger_.close(Seconds(makespan), Seconds(stalled_));
   }
@@ -204,14 +214,17 @@ class Machine {
   const Graph& graph_;
   const CostTable& costs_;
   const Semantics semantics_;
+  const bool beside_;  // transfers run beside compute, until waited for
   const Dataflow flow_;
   Ledger ledger_;
+  Trace* const trace_;
 
   IdVector<ValueId, Residence> residences_;  // of storages
-  std::vector<ValueId> under_way_;           // staged: transfers of the running stage
-  std::vector<ChannelUse> channel_;          // device: what the channel did, in order
+  std::vector<Move> moves_;                  // what the channel did or is to do, in order
+  std::size_t ended_ = 0;                    // of them, known to have ended
   OpId next_{0};                             // the op to be computed first next
   Bytes ram_{};                              // transient values
+  Bytes scratch_{};                          // of the running step
   double now_ = 0;                           // of the compute engine, seconds
   double stalled_ = 0;
   std::size_t number_ = 0;  // of the running step
@@ -219,8 +232,9 @@ class Machine {
 
 }  // namespace
 
-Report replay(const Instance& instance, const Plan& plan, Semantics semantics, const Limits& limits) {
-  return Machine(instance, semantics, limits).run(plan);
+Report replay(const Instance& instance, const Plan& plan, Semantics semantics, const Limits& limits,
+              Trace* trace) {
+  return Machine(instance, semantics, limits, trace).run(plan);
 }
 
 }  // namespace poet

@@ -1,0 +1,44 @@
+#pragma once
+
+// Plan files: the steps and their addresses with the instance, semantics and limits that they were made for,
+// so that verifying, showing and running need nothing else. Two forms with the same content: binary for
+// devices and tools, JSON for people (docs/formats.md).
+
+#include <cstdint>
+#include <filesystem>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "poet/cost/instance.h"
+#include "poet/plan/layout.h"
+#include "poet/plan/limits.h"
+#include "poet/plan/plan.h"
+
+namespace poet {
+
+struct PlanFile {
+  Instance instance;
+  Semantics semantics = Semantics::device;
+  Limits limits;
+  Plan plan;
+  Layout layout;  // lower_bound is not stored: 0 after reading
+};
+
+/// A plan that was settled (plan/settle.h) comes back equal from either form, with the same addresses. The
+/// binary form needs that; JSON holds any list of steps.
+[[nodiscard]] std::vector<std::uint8_t> to_binary(const PlanFile& file);
+[[nodiscard]] nlohmann::ordered_json to_json(const PlanFile& file);
+
+/// Throw InputError with `place` and the rule. Ids are checked for range, not the plan for sense: that is the
+/// referee's business.
+[[nodiscard]] PlanFile plan_from_binary(const std::vector<std::uint8_t>& bytes, const std::string& place);
+[[nodiscard]] PlanFile plan_from_json(const nlohmann::ordered_json& json, const std::string& place);
+
+/// JSON where the name ends in ".json", binary otherwise. Writes beside the target and renames: never half a
+/// file. Throws InputError when the folder cannot be written.
+void write_plan(const PlanFile& plan, const std::filesystem::path& file);
+/// Either form, told apart by the first bytes.
+[[nodiscard]] PlanFile read_plan(const std::filesystem::path& file);
+
+}  // namespace poet

@@ -1,0 +1,28 @@
+#pragma once
+
+// Waits and frees follow from the rest of a plan. Whoever knows the graph can derive them, so plan files
+// leave them out.
+
+#include "poet/plan/plan.h"
+
+namespace poet {
+
+/// The plan with every wait that a device's channel makes necessary and that it does not have: before a
+/// computation that reads what is still arriving or writes what is still moving, and before RAM is given back
+/// that the channel still reads. None where transfers take no time of their own (other semantics, a channel
+/// that blocks compute). O(steps + edges).
+[[nodiscard]] Plan with_waits(const Instance& instance, const Plan& plan, Semantics semantics);
+
+/// The plan with its frees replaced by the earliest possible ones: a stay in RAM ends after the last
+/// computation that reads it and, where the channel moves it, once that is known to have ended: after the
+/// wait that says so; in staged semantics after the stage's first computation; at once where transfers take
+/// no time of their own. A result that is computed anew begins a new stay. Frees of one moment are in order
+/// of values. Any list of steps is taken, also one that the referee would reject. O(steps + edges).
+[[nodiscard]] Plan with_frees(const Instance& instance, const Plan& plan, Semantics semantics);
+
+/// Both: the one form in which plans are stored and compared.
+[[nodiscard]] inline Plan settle(const Instance& instance, const Plan& plan, Semantics semantics) {
+  return with_frees(instance, with_waits(instance, plan, semantics), semantics);
+}
+
+}  // namespace poet

@@ -1,0 +1,20 @@
+#include "poet/report/picture.h"
+
+#include <utility>
+
+namespace poet {
+
+Picture picture_of(PlanFile plan, std::string title) {
+  Picture picture;
+  picture.title = std::move(title);
+  picture.plan = std::move(plan);
+  const PlanFile& file = picture.plan;
+  picture.report = replay(file.instance, file.plan, file.semantics, file.limits, &picture.trace);
+  if (picture.report.valid) {
+    picture.arena = replay_layout(file.instance, file.plan, file.layout, file.semantics, file.limits,
+                                  file.instance.costs.alignment);
+  }
+  return picture;
+}
+
+}  // namespace poet

@@ -1,0 +1,24 @@
+#pragma once
+
+// What every picture of a plan is drawn from: the plan and what the referee saw when it replayed it.
+
+#include <string>
+
+#include "poet/plan/plan_file.h"
+#include "poet/referee/replay.h"
+#include "poet/referee/replay_layout.h"
+
+namespace poet {
+
+struct Picture {
+  std::string title;  // the file's name, say
+  PlanFile plan;
+  Report report;      // figures only go as far as the replay came
+  ArenaReport arena;  // when the plan is valid
+  Trace trace;        // one entry per step that was replayed
+};
+
+/// Asks the referee. O(steps log steps + edges).
+[[nodiscard]] Picture picture_of(PlanFile plan, std::string title);
+
+}  // namespace poet
