@@ -1,12 +1,14 @@
 #pragma once
 
-// The one main path: instance and limits in, verified schedule and plan out.
+// The one main path: instance and limits in, verified schedule, plan and addresses out.
 
 #include "poet/cost/instance.h"
 #include "poet/optimize/outcome.h"
+#include "poet/plan/layout.h"
 #include "poet/plan/limits.h"
 #include "poet/plan/plan.h"
 #include "poet/referee/replay.h"
+#include "poet/referee/replay_layout.h"
 
 namespace poet {
 
@@ -18,15 +20,21 @@ struct CompileRequest {
 };
 
 struct CompileResult {
-  Outcome outcome;
+  Outcome outcome;         // of the last solve; bound of the first, and never above the plan's energy
   Plan plan;               // empty without a schedule
+  Layout layout;           // its addresses
   Report report;           // of the plan, from the referee
+  ArenaReport arena;       // of the addresses, from the referee
+  Report schedule_report;  // of the schedule in stage form, of which the plan costs no more
   Report keep_all;         // everything computed once: baseline energy, time and keep-all peak
-  Report schedule_report;  // of the schedule in stage form; agrees with `report`
+  int solves = 1;          // more: the addresses of the first plans did not fit the budget
+  Bytes held_back{};       // by how much the last solve's RAM budget was lowered for them
   double gap = 0;          // (energy - bound) / (energy - baseline)
   double overhead = 0;     // energy / baseline - 1
 };
 
+/// On a device the plan's addresses must fit the budget, too. Where gaps between them leave no room, the
+/// problem is solved again with so much less RAM, a few times; bound and gap stay those of the whole budget.
 /// Throws InputError for a request that cannot be meant (negative budget, deadline not finite, NaN costs).
 /// When no schedule exists that is data: outcome.status and outcome.explanation.
 [[nodiscard]] CompileResult compile(const CompileRequest& request);

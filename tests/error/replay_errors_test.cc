@@ -184,10 +184,11 @@ TEST(ScheduleLimits, BytesWritten) {
 
 // ---- The step form.
 
-Step compute(int op) { return {StepKind::compute, OpId(op), ValueId(), OpId()}; }
-Step page_out(int v) { return {StepKind::page_out, OpId(), ValueId(v), OpId()}; }
-Step page_in(int v) { return {StepKind::page_in, OpId(), ValueId(v), OpId()}; }
-Step release(int v) { return {StepKind::free, OpId(), ValueId(v), OpId()}; }
+Step compute(int op) { return {StepKind::compute, OpId(op), ValueId()}; }
+Step page_out(int v) { return {StepKind::page_out, OpId(), ValueId(v)}; }
+Step page_in(int v) { return {StepKind::page_in, OpId(), ValueId(v)}; }
+Step wait(int v) { return {StepKind::wait, OpId(), ValueId(v)}; }
+Step release(int v) { return {StepKind::free, OpId(), ValueId(v)}; }
 
 Report report_of(std::vector<Step> steps, Semantics semantics = Semantics::staged,
                  const Limits& limits = test::ram(1000)) {
@@ -230,9 +231,35 @@ TEST(PlanRules, PageInNeedsTheValueOnStorageAndNotInRam) {
     EXPECT_EQ(verdict({compute(0), release(0), page_in(0)}, semantics), "step 2 (page_in a): not on storage");
     EXPECT_EQ(verdict({compute(0), page_out(0), compute(1), page_in(0)}, semantics),
               "step 3 (page_in a): already in RAM");
+  }
+  for (const Semantics semantics : {Semantics::published, Semantics::staged}) {
     EXPECT_EQ(verdict({compute(0), page_out(0), compute(1), release(0), page_in(0), page_in(0)}, semantics),
               "step 5 (page_in a): already in RAM");
   }
+}
+
+TEST(PlanRules, DeviceTransfersLastUntilWaitedFor) {
+  const auto device = [](const std::vector<Step>& steps) { return verdict(steps, Semantics::device); };
+  const std::vector<Step> stored = {compute(0), page_out(0), compute(1), wait(0), release(0)};
+  const auto then = [&](std::vector<Step> more) {
+    more.insert(more.begin(), stored.begin(), stored.end());
+    return device(more);
+  };
+  EXPECT_EQ(device({compute(0), page_out(0), compute(1), release(0)}),
+            "step 3 (free a): its transfer may still be under way");
+  EXPECT_EQ(device({compute(0), page_out(0), compute(0)}),
+            "step 2 (compute a): writes a, whose transfer may still be under way");
+  EXPECT_EQ(device({compute(0), page_out(0), compute(1), page_out(1), wait(0), release(1)}),
+            "step 5 (free b): its transfer may still be under way");
+  // One channel: what was asked for first has ended first.
+  EXPECT_EQ(device({compute(0), page_out(0), compute(1), page_out(1), wait(1), release(0), compute(2)}),
+            "after the last step: d was never computed");
+  EXPECT_EQ(then({page_in(0), page_in(0)}), "step 6 (page_in a): already in RAM");
+  EXPECT_EQ(then({page_in(0), compute(1)}), "step 6 (compute b): needs a, which may still be arriving");
+  EXPECT_EQ(then({page_in(0), wait(0), compute(2), compute(3)}), "");
+  EXPECT_EQ(device({compute(0), wait(0)}), "step 1 (wait a): nothing has moved it");
+  EXPECT_EQ(verdict({compute(0), page_out(0), wait(0)}, Semantics::staged),
+            "step 2 (wait a): no channel runs beside compute");
 }
 
 TEST(PlanRules, StagedTransfersLastUntilTheNextFirstComputation) {
@@ -242,11 +269,11 @@ TEST(PlanRules, StagedTransfersLastUntilTheNextFirstComputation) {
     return verdict(std::move(more));
   };
   EXPECT_EQ(verdict({compute(0), page_out(0), release(0)}),
-            "step 2 (free a): its transfer is still under way");
+            "step 2 (free a): its transfer may still be under way");
   EXPECT_EQ(verdict({compute(0), page_out(0), page_in(0)}), "step 2 (page_in a): not on storage");
-  EXPECT_EQ(then({page_in(0), release(0)}), "step 5 (free a): its transfer is still under way");
+  EXPECT_EQ(then({page_in(0), release(0)}), "step 5 (free a): its transfer may still be under way");
   EXPECT_EQ(then({page_in(0), page_out(0)}), "step 5 (page_out a): still arriving");
-  EXPECT_EQ(then({page_in(0), compute(1)}), "step 5 (compute b): needs a, still arriving");
+  EXPECT_EQ(then({page_in(0), compute(1)}), "step 5 (compute b): needs a, which may still be arriving");
   EXPECT_EQ(then({page_in(0), compute(2), compute(3)}), "");
 }
 

@@ -11,6 +11,7 @@
 #include <cmath>
 #include <map>
 #include <optional>
+#include <utility>
 
 #include "poet/graph/dataflow.h"
 #include "poet/plan/keep_all.h"
@@ -49,8 +50,8 @@ bool close(double a, double b) { return std::abs(a - b) <= 1e-12 * std::max(1.0,
 void check_agreement(const Report& stages, const Report& steps) {
   RC_ASSERT(stages.broken == "");
   RC_ASSERT(steps.broken == "");
-  RC_ASSERT(steps.peak_ram == stages.peak_ram);
-  RC_ASSERT(steps.peak_op == stages.peak_op);
+  // Steps free at once what a schedule retains to no end.
+  RC_ASSERT(steps.peak_ram <= stages.peak_ram);
   RC_ASSERT(steps.bytes_written == stages.bytes_written);
   RC_ASSERT(steps.recomputations == stages.recomputations);
   RC_ASSERT(steps.page_ins == stages.page_ins);
@@ -64,10 +65,22 @@ void check_agreement(const Report& stages, const Report& steps) {
   RC_ASSERT(close(steps.stalled.value(), stages.stalled.value()));
 }
 
+/// Without what a plan leaves out: page-outs of what is on storage already.
+Schedule paged_out_once(Schedule schedule, std::size_t values) {
+  IdVector<ValueId, char> stored(values, 0);
+  for (Stage& stage : schedule.stages) {
+    const auto again = std::remove_if(stage.page_out.begin(), stage.page_out.end(),
+                                      [&](ValueId v) { return std::exchange(stored[v], 1) == 1; });
+    stage.page_out.erase(again, stage.page_out.end());
+  }
+  return schedule;
+}
+
 RC_GTEST_PROP(ReplayProperty, StagesAndStepsAgree, (std::uint64_t seed)) {
   Rng rng(seed);
   const Instance instance = test::random_instance(rng, random_options(rng));
-  const Schedule schedule = test::random_schedule(rng, instance);
+  const Schedule schedule =
+      paged_out_once(test::random_schedule(rng, instance), instance.graph.values.size());
   for (const Semantics semantics : kAll) {
     const Plan plan = linearise(instance, schedule, semantics);
     check_agreement(replay(instance, schedule, semantics, no_limits()),
@@ -80,22 +93,19 @@ RC_GTEST_PROP(ReplayProperty, LimitsAreMetExactlyAtTheFiguresOfTheReplay, (std::
   const Instance instance = test::random_instance(rng, random_options(rng));
   const Schedule schedule = test::random_schedule(rng, instance);
   for (const Semantics semantics : kAll) {
-    const Report report = replay(instance, schedule, semantics, no_limits());
     const Plan plan = linearise(instance, schedule, semantics);
-    const auto both_accept = [&](const Limits& limits) {
-      const bool accepted = replay(instance, schedule, semantics, limits).valid;
-      RC_ASSERT(replay(instance, plan, semantics, limits).valid == accepted);
-      return accepted;
+    const auto meets_exactly = [](const auto& accepts, const Report& report) {
+      RC_ASSERT(accepts({report.peak_ram, report.runtime, report.bytes_written}));
+      RC_ASSERT(!accepts({report.peak_ram - Bytes(1), report.runtime, report.bytes_written}));
+      RC_ASSERT(!accepts({report.peak_ram, 0.999 * report.runtime, report.bytes_written}));
+      if (report.bytes_written == Bytes(0)) return;
+      RC_ASSERT(!accepts({report.peak_ram, report.runtime, report.bytes_written - Bytes(1)}));
     };
-    Limits limits{report.peak_ram, report.runtime, report.bytes_written};
-    RC_ASSERT(both_accept(limits));
-    limits.ram_budget -= Bytes(1);
-    RC_ASSERT(!both_accept(limits));
-    limits = {report.peak_ram, 0.999 * report.runtime, report.bytes_written};
-    RC_ASSERT(!both_accept(limits));
-    if (report.bytes_written == Bytes(0)) continue;
-    limits = {report.peak_ram, report.runtime, report.bytes_written - Bytes(1)};
-    RC_ASSERT(!both_accept(limits));
+    meets_exactly(
+        [&](const Limits& limits) { return replay(instance, schedule, semantics, limits).valid; },
+        replay(instance, schedule, semantics, no_limits()));
+    meets_exactly([&](const Limits& limits) { return replay(instance, plan, semantics, limits).valid; },
+                  replay(instance, plan, semantics, no_limits()));
   }
 }
 
@@ -128,8 +138,8 @@ Meaning mix(Meaning a, Meaning b) {
   return x ^ (x >> 29U);
 }
 
-/// Executes steps one by one on real memories; published and device semantics (no step has to wait for
-/// another there).
+/// Executes steps one by one on real memories, transfers at once: exactly what published semantics means, and
+/// less than the others ask for.
 class Executor {
  public:
   explicit Executor(const Instance& instance)
@@ -150,6 +160,7 @@ class Executor {
     if (!decidable(step.value)) return false;
     if (step.kind == StepKind::free) return ram_.erase(v) == 1;
     if (!storage_used_) return false;
+    if (step.kind == StepKind::wait) return true;
     if (step.kind == StepKind::page_out) {
       if (ram_.count(v) == 0) return false;
       disk_[v] = ram_[v];
@@ -251,10 +262,10 @@ RC_GTEST_PROP(ReplayProperty, DamagedPlansAreAcceptedOnlyIfTheyStillMeanTheSame,
       const Report report = replay(instance, plan, semantics, no_limits());
       Executor executor(instance);
       const bool executes = executor.run(plan);
-      if (semantics == Semantics::staged) {
-        RC_ASSERT(!report.valid || executes);  // staged transfers also have to wait for their stage
-      } else {
+      if (semantics == Semantics::published) {
         RC_ASSERT(report.valid == executes);
+      } else {
+        RC_ASSERT(!report.valid || executes);  // transfers also have to end first
       }
       if (!report.valid || semantics == Semantics::device)
         continue;  // workspace is none of the executor's business

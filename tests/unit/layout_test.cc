@@ -91,7 +91,7 @@ TEST(InPlace, NotOverWhatTheChannelIsReading) {
   // y = relu(x) while x is being paged out.
   const Instance instance = relus(false);
   Plan plan = keep_all_plan(instance);
-  plan.steps.insert(plan.steps.begin() + 1, {StepKind::page_out, OpId(), ValueId(0), OpId(1)});
+  plan.steps.insert(plan.steps.begin() + 1, {StepKind::page_out, OpId(), ValueId(0)});
   Layout layout = place(instance, plan, Semantics::device, Bytes(1));
   EXPECT_EQ(layout.residences[1].takes_over, -1);
   EXPECT_EQ(layout.arena, Bytes(16));

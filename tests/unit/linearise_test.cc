@@ -12,10 +12,15 @@ namespace {
 
 std::string steps(const Instance& instance, const Schedule& schedule, Semantics semantics) {
   std::string text;
-  OpId stage(0);
+  OpId next(0);
+  bool stage_ends = false;
   for (const Step& step : linearise(instance, schedule, semantics).steps) {
-    if (step.stage != stage) text += "| ";
-    stage = step.stage;
+    if (stage_ends && step.kind != StepKind::free) text += "| ";
+    if (step.kind != StepKind::free) stage_ends = false;
+    if (step.kind == StepKind::compute && step.op == next) {
+      stage_ends = true;
+      next = OpId(next.index + 1);
+    }
     text += to_string(instance, step) + "; ";
   }
   return text;
@@ -28,16 +33,32 @@ TEST(Linearise, FreesAfterTheLastUse) {
 }
 
 TEST(Linearise, TransfersAreIssuedAtTheStartOfTheirStage) {
-  for (const Semantics semantics : {Semantics::staged, Semantics::device}) {
-    EXPECT_EQ(steps(test::chain(), test::chain_paging(), semantics),
-              "compute a; | page_out a; compute b; free a; | page_in a; compute c; free b; | "
-              "compute d; free a; free c; free d; ");
-  }
+  EXPECT_EQ(steps(test::chain(), test::chain_paging(), Semantics::staged),
+            "compute a; | page_out a; compute b; free a; | page_in a; compute c; free b; | "
+            "compute d; free a; free c; free d; ");
+}
+
+TEST(Linearise, ADeviceWaitsForItsTransfersUnlessTheyBlockIt) {
+  Instance chain = test::chain();
+  EXPECT_EQ(steps(chain, test::chain_paging(), Semantics::device),
+            "compute a; | page_out a; compute b; | wait a; free a; page_in a; compute c; free b; | "
+            "wait a; compute d; free a; free c; free d; ");
+  chain.costs.timing.concurrent = false;
+  EXPECT_EQ(steps(chain, test::chain_paging(), Semantics::device),
+            "compute a; | page_out a; compute b; free a; | page_in a; compute c; free b; | "
+            "compute d; free a; free c; free d; ");
+}
+
+TEST(Linearise, WhatIsOnStorageIsNotPagedOutAgain) {
+  Schedule schedule = test::chain_paging();
+  const std::string once = steps(test::chain(), schedule, Semantics::staged);
+  schedule.stages[3].page_out = {ValueId(0)};
+  EXPECT_EQ(steps(test::chain(), schedule, Semantics::staged), once);
 }
 
 TEST(Linearise, PublishedPageInIsIssuedAtTheEnd) {
   EXPECT_EQ(steps(test::chain(), test::chain_paging(), Semantics::published),
-            "compute a; | page_out a; compute b; free a; | compute c; free b; page_in a; | "
+            "compute a; | page_out a; compute b; free a; | compute c; free b; | page_in a; "
             "compute d; free a; free c; free d; ");
 }
 
@@ -48,7 +69,7 @@ TEST(Linearise, UnusedValueIsFreedBeforeTheFirstComputationUnlessItIsOnItsWayOut
             "compute a; | compute b; | page_out a; free a; compute c; free b; | "
             "compute a; compute d; free a; free c; free d; ");
   EXPECT_EQ(steps(test::chain(), schedule, Semantics::staged),
-            "compute a; | compute b; | page_out a; compute c; free b; free a; | "
+            "compute a; | compute b; | page_out a; compute c; free a; free b; | "
             "compute a; compute d; free a; free c; free d; ");
 }
 

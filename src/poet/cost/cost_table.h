@@ -40,7 +40,7 @@ struct CostTable {
   IdVector<ValueId, ValueCost> values;
   Bytes persistent{};       // parameters and optimiser state that the budget must hold at every instant
   bool has_storage = true;  // false: nothing can be paged
-  Bytes alignment{1};       // every address in RAM is a multiple of it
+  Bytes alignment{1};       // every address in RAM is a multiple of it; a power of two
   DeviceTiming timing{};
 };
 

@@ -44,6 +44,7 @@ struct DeviceProfile {
   std::string name;
   std::string description;
   Bytes ram{};
+  Bytes alignment{1};                  // of every address in RAM, a power of two
   double flops_per_second = 0;         // sustained on dense kernels (convolution, matrix product)
   double memory_bytes_per_second = 0;  // sustained, for operators that move more than they compute
   Watts active{};                      // above idle, while computing

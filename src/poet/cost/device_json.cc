@@ -127,8 +127,8 @@ void write_storage(const Storage& storage, Json& json) {
 
 DeviceProfile device_from_json(const Json& json, const std::string& place) {
   const JsonField root(json, place);
-  root.only({"format", "name", "description", "ram_bytes", "storage_bytes", "flops_per_second",
-             "memory_bytes_per_second", "active_watts", "joules_per_flop", "idle_watts", "page_in",
+  root.only({"format", "name", "description", "ram_bytes", "alignment_bytes", "storage_bytes",
+             "flops_per_second", "memory_bytes_per_second", "active_watts", "joules_per_flop", "idle_watts", "page_in",
              "page_out", "block_bytes", "concurrent", "wake_seconds", "wake_joules", "write_endurance_bytes",
              "overrides", "origins"});
   if (root.has("format")) static_cast<void>(root.at("format").integer(1, 1));
@@ -137,6 +137,7 @@ DeviceProfile device_from_json(const Json& json, const std::string& place) {
   if (device.name.empty()) root.at("name").fail("must not be empty");
   if (root.has("description")) device.description = root.at("description").text();
   device.ram = positive_bytes(root.at("ram_bytes"));
+  if (root.has("alignment_bytes")) device.alignment = root.at("alignment_bytes").alignment();
   device.flops_per_second = root.at("flops_per_second").positive();
   device.memory_bytes_per_second = root.at("memory_bytes_per_second").positive();
   device.active = active_power(root, device.flops_per_second);
@@ -152,6 +153,7 @@ Json to_json(const DeviceProfile& device) {
                {"name", device.name},
                {"description", device.description},
                {"ram_bytes", device.ram.value()},
+               {"alignment_bytes", device.alignment.value()},
                {"flops_per_second", device.flops_per_second},
                {"memory_bytes_per_second", device.memory_bytes_per_second},
                {"active_watts", device.active.value()},

@@ -70,6 +70,9 @@ void verify(const Instance& instance) {
   if (instance.batch_size < 1) {
     throw InputError(fmt::format("the batch size must be >= 1, not {}", instance.batch_size));
   }
+  if (const std::int64_t bytes = costs.alignment.value(); bytes < 1 || (bytes & (bytes - 1)) != 0) {
+    throw InputError(fmt::format("the alignment must be a power of two, not {}", bytes));
+  }
   Total total;
   check("persistent", "bytes", costs.persistent);
   total.add("persistent", costs.persistent);

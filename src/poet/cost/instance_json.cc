@@ -312,6 +312,7 @@ Instance instance_from_json(const Json& json, const std::string& place) {
   instance.model = optional_text(root, "model");
   instance.platform = optional_text(root, "platform");
   instance.source = optional_text(root, "source");
+  if (root.has("alignment_bytes")) instance.costs.alignment = root.at("alignment_bytes").alignment();
   if (root.has("batch_size")) instance.batch_size = root.at("batch_size").integer(1, kMostInt);
   instance.has_device = root.has("device");
   if (instance.has_device) read_timing(root.at("device"), instance.costs.timing);
@@ -351,6 +352,7 @@ Json to_json(const Instance& instance) {
   } else if (!(instance.costs.timing == DeviceTiming{})) {
     json["timing"] = timing_json(instance.costs.timing);
   }
+  if (instance.costs.alignment > Bytes(1)) json["alignment_bytes"] = instance.costs.alignment.value();
   if (fits_nodes_form(instance)) {
     json["nodes"] = nodes_json(instance);
     return json;

@@ -228,6 +228,12 @@ std::int64_t JsonField::integer(std::int64_t least, std::int64_t most) const {
   return value;
 }
 
+Bytes JsonField::alignment() const {
+  const std::int64_t bytes = integer(1, 4096);
+  if ((bytes & (bytes - 1)) != 0) fail("must be a power of two");
+  return Bytes(bytes);
+}
+
 std::vector<std::int64_t> JsonField::integers(std::int64_t least, std::int64_t most) const {
   std::vector<std::int64_t> values;
   for (const JsonField& item : items()) values.push_back(item.integer(least, most));

@@ -13,6 +13,8 @@
 #include <utility>
 #include <vector>
 
+#include "poet/base/units.h"
+
 namespace poet {
 
 /// The largest byte count that a file may state: whole numbers up to here are exact in JSON and in a double.
@@ -55,6 +57,7 @@ class JsonField {
   [[nodiscard]] double positive() const;      // finite and > 0
   /// A number written without point or exponent, in [least, most].
   [[nodiscard]] std::int64_t integer(std::int64_t least, std::int64_t most) const;
+  [[nodiscard]] Bytes alignment() const;  // a power of two, 1 to 4096
   [[nodiscard]] std::vector<std::int64_t> integers(std::int64_t least, std::int64_t most) const;
 
   [[nodiscard]] const nlohmann::ordered_json& json() const { return *json_; }

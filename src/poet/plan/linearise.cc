@@ -16,6 +16,7 @@ class Lineariser {
       : schedule_(schedule),
         flow_(dataflow(graph)),
         instant_(semantics == Semantics::published),
+        stored_(graph.values.size(), 0),
         retained_(graph.values.size(), -1),
         kept_(graph.values.size(), -1),
         held_next_(graph.values.size(), -1),
@@ -31,7 +32,7 @@ class Lineariser {
     const Stage& stage = at(t);
     look_ahead(t);
 
-    for (const ValueId v : stage.page_out) transfer(StepKind::page_out, v);
+    for (const ValueId v : leaving_) transfer(StepKind::page_out, v);
     if (!instant_) page_in(stage, t);
     for (const ValueId v : stage.retain) {
       if (last_use_[v].stage != t.index) release(v, t);
@@ -52,7 +53,7 @@ class Lineariser {
       page_in(stage, t);
       return;
     }
-    for (const ValueId v : stage.page_out) {  // kept in RAM for the transfer's sake
+    for (const ValueId v : leaving_) {  // kept in RAM for the transfer's sake
       if (held_next_[v] != t.index) plan_.steps.push_back({StepKind::free, OpId(), v});
     }
   }
@@ -67,8 +68,12 @@ class Lineariser {
         held_next_[v] = t.index;
       }
     }
-    if (!instant_) {
-      for (const ValueId v : stage.page_out) kept_[v] = t.index;
+    leaving_.clear();
+    for (const ValueId v : stage.page_out) {
+      if (stored_[v]) continue;
+      stored_[v] = 1;
+      leaving_.push_back(v);
+      if (!instant_) kept_[v] = t.index;
     }
     for (std::size_t position = 0; position < stage.compute.size(); ++position) {
       for (const ValueId v : flow_.reads[stage.compute[position]]) last_use_[v] = {t.index, position};
@@ -76,7 +81,7 @@ class Lineariser {
   }
 
   // Transfers that bring nothing are left out: the value is in RAM anyway, or the next stage does not want
-  // it.
+  // it. Nor does a value leave for storage twice: what lies there stays there.
   void page_in(const Stage& stage, OpId t) {
     for (const ValueId v : stage.page_in) {
       const bool computed = std::binary_search(stage.compute.begin(), stage.compute.end(), flow_.producer[v]);
@@ -101,6 +106,8 @@ class Lineariser {
   const Schedule& schedule_;
   const Dataflow flow_;
   const bool instant_;  // transfers take no time and a page-in is issued at its stage's end
+  IdVector<ValueId, char> stored_;            // an earlier stage or this one pages the value out
+  std::vector<ValueId> leaving_;              // in this stage
   IdVector<ValueId, std::int32_t> retained_;  // last stage that starts with the value in RAM
   IdVector<ValueId, std::int32_t> kept_;  // last stage at whose computations' end the value must be in RAM
   IdVector<ValueId, std::int32_t> held_next_;  // last stage whose successor retains the value

@@ -20,7 +20,7 @@ class MemoryMap {
         graph_(instance.graph),
         plan_(plan),
         layout_(layout),
-        with_workspace_(semantics == Semantics::device),
+        device_(semantics == Semantics::device),
         alignment_(alignment.value()),
         flow_(dataflow(instance.graph)),
         places_(instance.graph.values.size()) {}
@@ -30,7 +30,7 @@ class MemoryMap {
     if (report_.broken.empty() && next_ != layout_.residences.size())
       break_rule(fmt::format("residence {} belongs to no step", next_));
     report_.ram = instance_.costs.persistent + report_.arena;
-    if (report_.ram > limits.ram_budget) {
+    if (device_ && report_.ram > limits.ram_budget) {
       break_rule(fmt::format("arena and persistent values take {} bytes of RAM, over the budget of {}",
                              report_.ram.value(), limits.ram_budget.value()));
     }
@@ -71,7 +71,7 @@ class MemoryMap {
   void compute(OpId op) {
     for (const ValueId v : flow_.reads[op]) read(v);
     const Bytes workspace = instance_.costs.ops[op].workspace;
-    const bool scratch = with_workspace_ && workspace.value() > 0;
+    const bool scratch = device_ && workspace.value() > 0;
     std::int64_t scratch_offset = 0;
     if (scratch) {
       scratch_offset = next_offset(ValueId(), op, workspace);
@@ -172,7 +172,7 @@ class MemoryMap {
   const Graph& graph_;
   const Plan& plan_;
   const Layout& layout_;
-  const bool with_workspace_;
+  const bool device_;
   const std::int64_t alignment_;
   const Dataflow flow_;
   IdVector<ValueId, Place> places_;
