@@ -5,16 +5,13 @@
 #include <cmath>
 #include <map>
 
-#include "apps/cli/amounts.h"
-#include "apps/cli/table.h"
 #include "bench/report.h"
 #include "bench/statistics.h"
+#include "poet/base/amounts.h"
+#include "poet/report/table.h"
 
 namespace poet::bench {
 namespace {
-
-using cli::Align;
-using cli::Table;
 
 struct Pair {
   const Measurement* now;
@@ -37,7 +34,7 @@ bool same_question(const Pair& pair) {
 
 std::string change_text(double change) {
   if (std::isinf(change)) return change > 0 ? "+inf" : "-inf";
-  return fmt::format("{}{}", change > 0 ? "+" : "-", cli::format_percent(std::abs(change)));
+  return fmt::format("{}{}", change > 0 ? "+" : "-", format_percent(std::abs(change)));
 }
 
 std::string times_text(const std::vector<Pair>& pairs) {
@@ -125,7 +122,7 @@ Comparison compare(const std::vector<Measurement>& now, const std::vector<Measur
   if (!changes.empty()) result.text += "\n" + changes.text(0, 200);
   result.text += fmt::format(
       "\n{} worse by more than {} of the overhead, {} answers lost, {} solves not in the older run\n",
-      result.worse, cli::format_percent(tolerance), result.lost, unmatched);
+      result.worse, format_percent(tolerance), result.lost, unmatched);
   return result;
 }
 

@@ -5,15 +5,13 @@
 #include <algorithm>
 #include <cmath>
 
-#include "apps/cli/amounts.h"
-#include "apps/cli/table.h"
 #include "bench/statistics.h"
+#include "poet/base/amounts.h"
+#include "poet/report/table.h"
 
 namespace poet::bench {
 namespace {
 
-using cli::Align;
-using cli::Table;
 using Cells = std::vector<std::string>;
 
 constexpr int kWidth = 200;
@@ -22,8 +20,8 @@ constexpr std::size_t kMostSideBySide = 8;
 std::string percent(const std::optional<double>& fraction, int digits = 3) {
   if (!fraction) return "-";
   if (std::isinf(*fraction)) return *fraction > 0 ? "inf" : "-inf";
-  if (*fraction < 0) return fmt::format("-{}", cli::format_percent(-*fraction, digits));
-  return cli::format_percent(*fraction, digits);
+  if (*fraction < 0) return fmt::format("-{}", format_percent(-*fraction, digits));
+  return format_percent(*fraction, digits);
 }
 
 std::string mebibytes(std::int64_t bytes) {
@@ -54,9 +52,7 @@ std::vector<const Measurement*> of_configuration(const std::vector<Measurement>&
 }
 
 // "to 1%"
-std::string to_gap_heading(const Marks& marks) {
-  return fmt::format("to {}", cli::format_percent(marks.mark));
-}
+std::string to_gap_heading(const Marks& marks) { return fmt::format("to {}", format_percent(marks.mark)); }
 
 std::string one_configuration(const std::vector<const Measurement*>& results, const Marks& marks) {
   Table table(right_aligned({"set", "case"}, {"f", "ops", "status", "energy/J", "overhead", "gap", "e-gap",

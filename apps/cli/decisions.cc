@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <tuple>
 
-#include "apps/cli/amounts.h"
+#include "poet/base/amounts.h"
 #include "poet/graph/dataflow.h"
 
 namespace poet::cli {

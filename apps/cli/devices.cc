@@ -7,11 +7,11 @@
 #include <string>
 #include <string_view>
 
-#include "apps/cli/amounts.h"
 #include "apps/cli/command.h"
 #include "apps/cli/output.h"
-#include "apps/cli/table.h"
+#include "poet/base/amounts.h"
 #include "poet/cost/device.h"
+#include "poet/report/table.h"
 
 namespace poet::cli {
 namespace {

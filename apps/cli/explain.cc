@@ -6,15 +6,15 @@
 #include <cstddef>
 #include <nlohmann/json.hpp>
 
-#include "apps/cli/amounts.h"
 #include "apps/cli/command.h"
 #include "apps/cli/decisions.h"
 #include "apps/cli/output.h"
 #include "apps/cli/result_json.h"
 #include "apps/cli/solving.h"
 #include "apps/cli/summary.h"
-#include "apps/cli/table.h"
+#include "poet/base/amounts.h"
 #include "poet/graph/dataflow.h"
+#include "poet/report/table.h"
 
 namespace poet::cli {
 namespace {

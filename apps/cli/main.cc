@@ -14,8 +14,8 @@
 
 #include "apps/cli/command.h"
 #include "apps/cli/output.h"
-#include "apps/cli/table.h"
 #include "poet/base/error.h"
+#include "poet/report/table.h"
 
 namespace {
 
@@ -33,7 +33,7 @@ class Formatter final : public CLI::Formatter {
  public:
   Formatter() { column_width(kColumn); }
   std::string make_option_desc(const CLI::Option* option) const override {
-    return poet::cli::wrapped(option->get_description(), kWidth - kColumn, 0);
+    return poet::wrapped(option->get_description(), kWidth - kColumn, 0);
   }
 
  private:
@@ -59,6 +59,7 @@ int run(int argc, char** argv) {
   commands.push_back(poet::cli::make_solve(app));
   commands.push_back(poet::cli::make_explain(app));
   commands.push_back(poet::cli::make_verify(app));
+  commands.push_back(poet::cli::make_show(app));
   commands.push_back(poet::cli::make_models(app));
   commands.push_back(poet::cli::make_devices(app));
   try {
@@ -87,7 +88,8 @@ int run(int argc, char** argv) {
   for (const std::unique_ptr<Command>& command : commands) {
     if (command->called()) return command->run();
   }
-  complain("a command is missing: solve, explain, verify, models or devices (poet --help describes them)");
+  complain(
+      "a command is missing: solve, explain, verify, show, models or devices (poet --help describes them)");
   return kBadInput;
 }
 

@@ -7,16 +7,16 @@
 #include <string>
 #include <vector>
 
-#include "apps/cli/amounts.h"
 #include "apps/cli/command.h"
 #include "apps/cli/inputs.h"
 #include "apps/cli/output.h"
-#include "apps/cli/table.h"
 #include "poet/autodiff/differentiate.h"
+#include "poet/base/amounts.h"
 #include "poet/cost/tabulate.h"
 #include "poet/frontend/zoo.h"
 #include "poet/graph/dataflow.h"
 #include "poet/referee/replay.h"
+#include "poet/report/table.h"
 
 namespace poet::cli {
 namespace {

@@ -9,7 +9,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "apps/cli/amounts.h"
+#include "poet/base/amounts.h"
 
 namespace poet::cli {
 namespace {

@@ -62,6 +62,8 @@ Json result_json(const Solved& solved) {
   json["baseline_seconds"] = result.keep_all.runtime.value();
   json["deadline_seconds"] = optional_json(solved.request.limits.deadline);
   json["peak_ram_bytes"] = figure(result.report.peak_ram.value());
+  json["arena_bytes"] = figure(result.arena.arena.value());
+  json["arena_bound_bytes"] = figure(result.layout.lower_bound.value());
   json["ram_budget_bytes"] = solved.request.limits.ram_budget.value();
   json["keep_all_peak_ram_bytes"] = result.keep_all.peak_ram.value();
   json["persistent_bytes"] = instance.costs.persistent.value();
@@ -74,6 +76,8 @@ Json result_json(const Solved& solved) {
   json["values"] = instance.graph.values.size();
   json["solve_seconds"] = outcome.solve_seconds;
   json["seconds_to_incumbent"] = figure(outcome.seconds_to_incumbent);
+  json["solves"] = result.solves;
+  json["held_back_bytes"] = result.held_back.value();
   json["nodes"] = outcome.nodes;
   json["interrupted"] = solved.interrupted;
   json["solver"] = outcome.solver;

@@ -9,6 +9,7 @@
 #include "apps/cli/result_json.h"
 #include "apps/cli/solving.h"
 #include "apps/cli/summary.h"
+#include "poet/plan/plan_file.h"
 #include "poet/plan/schedule_json.h"
 
 namespace poet::cli {
@@ -22,10 +23,15 @@ class Solve final : public Command {
     app_->add_option("--schedule-out", schedule_out_, "write the schedule, for poet verify")
         ->group("Output")
         ->type_name("FILE.json");
+    app_->add_option("--plan-out", plan_out_,
+                     "write the plan with its addresses, for poet show and devices; JSON if so named")
+        ->group("Output")
+        ->type_name("FILE");
     app_->add_flag("--json", json_, "one JSON object instead of text")->group("Output");
     app_->footer(
         "Examples:\n"
-        "  poet solve --model resnet18_cifar --platform a72 --ram-budget 100MB --runtime-budget 1.3\n"
+        "  poet solve --model resnet18_cifar --platform a72 --ram-budget 56MB --runtime-budget 1.3 "
+        "--plan-out p\n"
         "  poet solve --semantics published --model resnet18_cifar --platform a72 --ram-budget 3000000\n"
         "\nExit code: 0 an answer, 1 infeasible or unknown, 2 bad input, 3 internal error.");
   }
@@ -33,20 +39,27 @@ class Solve final : public Command {
   int run() override {
     // Before the work, so that nobody waits for a result that cannot be written.
     if (schedule_out_) check_writable("--schedule-out", *schedule_out_);
+    if (plan_out_) check_writable("--plan-out", *plan_out_);
     const Solved solved = solve_problem(options_);
-    const bool exported = schedule_out_ && has_answer(solved);
-    if (exported) {
-      write_schedule({solved.request.instance, solved.request.semantics, solved.request.limits,
-                      solved.result.outcome.schedule},
+    const CompileRequest& request = solved.request;
+    const CompileResult& result = solved.result;
+    if (has_answer(solved) && schedule_out_) {
+      write_schedule({request.instance, request.semantics, request.limits, result.outcome.schedule},
                      *schedule_out_);
+    }
+    if (has_answer(solved) && plan_out_) {
+      write_plan({request.instance, request.semantics, request.limits, result.plan, result.layout},
+                 *plan_out_);
     }
     if (json_) {
       print_answer(result_json(solved).dump(2) + "\n");
     } else {
       std::string text = summary_text(solved);
-      if (exported)
+      if (has_answer(solved) && schedule_out_)
         text += fmt::format("{:<14}{}; check it with: poet verify {}\n", "Schedule", *schedule_out_,
                             *schedule_out_);
+      if (has_answer(solved) && plan_out_)
+        text += fmt::format("{:<14}{}; look at it with: poet show {}\n", "Plan", *plan_out_, *plan_out_);
       print_answer(text);
     }
     return exit_code(solved);
@@ -54,7 +67,7 @@ class Solve final : public Command {
 
  private:
   ProblemOptions options_;
-  std::optional<std::string> schedule_out_;
+  std::optional<std::string> schedule_out_, plan_out_;
   bool json_ = false;
 };
 

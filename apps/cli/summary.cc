@@ -8,12 +8,12 @@
 #include <utility>
 #include <vector>
 
-#include "apps/cli/amounts.h"
 #include "apps/cli/decisions.h"
-#include "apps/cli/table.h"
 #include "apps/cli/way_out.h"
+#include "poet/base/amounts.h"
 #include "poet/cost/tabulate.h"
 #include "poet/graph/dataflow.h"
+#include "poet/report/table.h"
 
 namespace poet::cli {
 namespace {
@@ -171,6 +171,25 @@ std::string ram(const Solved& solved) {
                             format_bytes(solved.result.keep_all.peak_ram), format_bytes(solved.floor_ram));
 }
 
+std::string addresses(const Solved& solved) {
+  const CompileResult& result = solved.result;
+  const Bytes least = result.layout.lower_bound;
+  std::string text = fmt::format("an arena of {} for {} stays in RAM", format_bytes(result.arena.arena),
+                                 result.layout.residences.size());
+  if (solved.request.instance.costs.persistent > Bytes(0))
+    text += fmt::format(", {} with what is persistent", format_bytes(result.arena.ram));
+  if (result.arena.arena <= least) {
+    text += "; none is smaller";
+  } else {
+    text += fmt::format("; none is smaller than {}", format_bytes(least));
+  }
+  if (result.solves > 1) {
+    text += fmt::format("; {} of the budget went to gaps between addresses, found by solving {}",
+                        format_bytes(result.held_back), times(result.solves));
+  }
+  return text;
+}
+
 /// Why anything had to be done, or why not.
 std::string need(const Solved& solved) {
   const Bytes keep_all = solved.result.keep_all.peak_ram;
@@ -323,6 +342,7 @@ std::string summary_text(const Solved& solved) {
     add(out, "Energy", energy(solved));
     add(out, "Time", time(solved));
     add(out, "RAM", ram(solved));
+    add(out, "Addresses", addresses(solved));
     add(out, "Why", need(solved));
     if (report.recomputations > 0) add(out, "Recomputed", recomputed(solved));
     if (report.page_outs > 0 || report.page_ins > 0) add(out, "Paged", paged(solved));

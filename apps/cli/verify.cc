@@ -5,9 +5,9 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "apps/cli/amounts.h"
 #include "apps/cli/command.h"
 #include "apps/cli/output.h"
+#include "poet/base/amounts.h"
 #include "poet/plan/plan.h"
 #include "poet/plan/schedule_json.h"
 #include "poet/referee/replay.h"

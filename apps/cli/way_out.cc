@@ -7,7 +7,7 @@
 #include <limits>
 #include <utility>
 
-#include "apps/cli/amounts.h"
+#include "poet/base/amounts.h"
 
 namespace poet::cli {
 namespace {

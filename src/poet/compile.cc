@@ -51,40 +51,71 @@ Bytes excess(const CompileRequest& request, const CompileResult& result) {
   return request.instance.costs.persistent + result.layout.arena - request.limits.ram_budget;
 }
 
-/// The feedback edge: RAM that is lost between addresses is no RAM for the schedule.
-void solve_until_it_fits(const CompileRequest& request, CompileResult& result) {
+/// For another attempt: what is left of the time limit. A solve that used it up leaves a tenth of it, or a
+/// little.
+double time_left(const CompileRequest& request, double spent) {
+  const double limit = request.options.time_limit_seconds;
+  return std::max(limit - spent, std::min(0.1 * limit, 0.4));
+}
+
+/// The feedback edge: RAM that is lost between addresses is no RAM for the schedule. Holds back as much as
+/// the addresses are over; where that leaves too little, half as much. False when no attempt fits; `least` is
+/// then the least budget at which one would have.
+bool solve_until_it_fits(const CompileRequest& request, CompileResult& result, Bytes& least) {
+  const Bytes budget = request.limits.ram_budget;
   const Outcome first = result.outcome;
-  Bytes enough = request.limits.ram_budget + excess(request, result);
-  double seconds = first.solve_seconds;
+  Bytes over = excess(request, result);
+  Bytes too_little{};       // held back so much, a schedule's addresses did not fit
+  Bytes too_much = budget;  // held back so much, there is no schedule
+  least = budget + over;
   while (result.solves < kMostSolves) {
-    result.held_back += excess(request, result);
+    const Bytes half_way = too_little + Bytes((too_much - too_little).value() / 2);
+    result.held_back = too_little + over < too_much ? too_little + over : half_way;
     Limits limits = request.limits;
     limits.ram_budget -= result.held_back;
     SolveOptions options = request.options;
-    options.time_limit_seconds -= seconds;
-    const bool interrupted = options.interrupted && options.interrupted();
-    if (interrupted || limits.ram_budget <= Bytes(0) || options.time_limit_seconds <= 0) break;
+    options.explain = false;
+    options.time_limit_seconds = time_left(request, result.outcome.solve_seconds);
+    if (result.held_back == too_little || (options.interrupted && options.interrupted())) return false;
+
+    Outcome outcome = solve({request.instance, limits, request.semantics}, options);
     ++result.solves;
-    result.outcome = solve({request.instance, limits, request.semantics}, options);
-    seconds += result.outcome.solve_seconds;
-    if (result.outcome.schedule.stages.empty()) break;
+    outcome.solve_seconds += result.outcome.solve_seconds;
+    outcome.seconds_to_incumbent = outcome.solve_seconds;
+    outcome.nodes += result.outcome.nodes;
+    outcome.bound = first.bound;  // on what the whole budget allows
+    result.outcome = std::move(outcome);
+    if (result.outcome.schedule.stages.empty()) {
+      too_much = result.held_back;
+      continue;
+    }
     plan_and_place(request, result);
-    result.outcome.solve_seconds = result.outcome.seconds_to_incumbent = seconds;
-    result.outcome.nodes += first.nodes;
-    result.outcome.bound = first.bound;
-    if (excess(request, result) <= Bytes(0)) return;
-    enough = std::min(enough, request.limits.ram_budget + excess(request, result));
+    over = excess(request, result);
+    if (over <= Bytes(0)) return true;
+    too_little = result.held_back;
+    least = std::min(least, budget + over);
   }
-  result.outcome = first;
-  result.outcome.schedule = {};
-  result.outcome.status = Status::unknown;
-  result.outcome.solve_seconds = seconds;
-  result.outcome.explanation.least_ram = enough;
-  result.outcome.explanation.reason =
-      fmt::format("schedules fit the RAM budget, but not with an address for every value; with {} bytes one does",
-                  enough.value());
+  return false;
+}
+
+/// No plan, and with how much RAM there is one: that is tried before it is said.
+void give_up(const CompileRequest& request, CompileResult& result, Bytes least) {
   result.plan = {};
   result.layout = {};
+  Outcome& outcome = result.outcome;
+  outcome.schedule = {};
+  outcome.status = Status::unknown;
+  outcome.explanation = {};
+  outcome.explanation.reason =
+      "schedules fit the RAM budget, but not with an address in RAM for every value of theirs";
+  CompileRequest wider = request;
+  wider.limits.ram_budget = least;
+  wider.options.explain = false;
+  wider.options.time_limit_seconds = time_left(request, outcome.solve_seconds);
+  if (wider.options.interrupted && wider.options.interrupted()) return;
+  const CompileResult other = compile(wider);
+  outcome.solve_seconds += other.outcome.solve_seconds;
+  outcome.explanation.least_ram = other.plan.steps.empty() ? other.outcome.explanation.least_ram : least;
 }
 
 /// gap = what is open / what is above the unavoidable baseline.
@@ -113,9 +144,11 @@ CompileResult compile(const CompileRequest& request) {
   if (result.outcome.schedule.stages.empty()) return result;
 
   plan_and_place(request, result);
-  if (excess(request, result) > Bytes(0)) solve_until_it_fits(request, result);
-  if (result.outcome.schedule.stages.empty()) return result;
-
+  Bytes least{};
+  if (excess(request, result) > Bytes(0) && !solve_until_it_fits(request, result, least)) {
+    give_up(request, result, least);
+    return result;
+  }
   result.arena = replay_layout(instance, result.plan, result.layout, request.semantics, request.limits,
                                instance.costs.alignment);
   ensure(result.arena.valid, ("the referee rejects the addresses: " + result.arena.broken).c_str());

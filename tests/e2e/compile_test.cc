@@ -41,15 +41,17 @@ void expect_answer(const CompileRequest& request, const CompileResult& result) {
   EXPECT_FALSE(result.plan.steps.empty());
   EXPECT_TRUE(result.report.valid) << result.report.broken;
   EXPECT_TRUE(result.schedule_report.valid) << result.schedule_report.broken;
-  // Plan and schedule are replayed in different ways.
+  // Plan and schedule are replayed in different ways; the plan moves transfers to better moments.
   const double energy = result.report.energy.value();
-  EXPECT_NEAR(result.schedule_report.energy.value(), energy, 1e-9 * energy);
-  EXPECT_EQ(result.schedule_report.peak_ram, result.report.peak_ram);
-  EXPECT_NEAR(result.schedule_report.runtime.value(), result.report.runtime.value(),
-              1e-9 * result.report.runtime.value());
+  EXPECT_LE(energy, result.schedule_report.energy.value() * (1 + 1e-9));
+  EXPECT_GE(energy, 0.95 * result.schedule_report.energy.value());
+  EXPECT_LE(result.report.runtime.value(), result.schedule_report.runtime.value() * (1 + 1e-9));
+  EXPECT_EQ(result.schedule_report.compute_energy, result.report.compute_energy);
   EXPECT_EQ(result.schedule_report.bytes_written, result.report.bytes_written);
   EXPECT_EQ(result.schedule_report.recomputations, result.report.recomputations);
   EXPECT_LE(result.report.peak_ram, request.limits.ram_budget);
+  EXPECT_TRUE(result.arena.valid) << result.arena.broken;
+  if (request.semantics == Semantics::device) EXPECT_LE(result.arena.ram, request.limits.ram_budget);
   if (request.limits.deadline) {
     EXPECT_LE(result.report.runtime.value(), request.limits.deadline->value() * (1 + 1e-9));
   }

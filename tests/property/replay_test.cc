@@ -101,9 +101,8 @@ RC_GTEST_PROP(ReplayProperty, LimitsAreMetExactlyAtTheFiguresOfTheReplay, (std::
       if (report.bytes_written == Bytes(0)) return;
       RC_ASSERT(!accepts({report.peak_ram, report.runtime, report.bytes_written - Bytes(1)}));
     };
-    meets_exactly(
-        [&](const Limits& limits) { return replay(instance, schedule, semantics, limits).valid; },
-        replay(instance, schedule, semantics, no_limits()));
+    meets_exactly([&](const Limits& limits) { return replay(instance, schedule, semantics, limits).valid; },
+                  replay(instance, schedule, semantics, no_limits()));
     meets_exactly([&](const Limits& limits) { return replay(instance, plan, semantics, limits).valid; },
                   replay(instance, plan, semantics, no_limits()));
   }

@@ -25,7 +25,7 @@ std::map<std::pair<int, int>, int> counted(const Plan& plan) {
   std::map<std::pair<int, int>, int> count;
   for (const Step& step : plan.steps)
     if (step.kind != StepKind::wait)
-        ++count[{static_cast<int>(step.kind),
+      ++count[{static_cast<int>(step.kind),
                step.kind == StepKind::compute ? step.op.index : step.value.index}];
   return count;
 }

@@ -9,8 +9,8 @@
 #include "apps/cli/interrupt.h"
 #include "apps/cli/output.h"
 #include "apps/cli/progress.h"
-#include "apps/cli/table.h"
 #include "poet/base/error.h"
+#include "poet/report/table.h"
 
 namespace poet::cli {
 namespace {

@@ -129,7 +129,8 @@ TEST(ReplayTimeline, PagingOutWhatIsStillArriving) {
   Plan plan = linearise(instance, schedule, Semantics::device);
   EXPECT_EQ(replay(instance, plan, Semantics::device, test::ram(1000)).page_outs, 1);
   const Step again{StepKind::page_out, OpId(), ValueId(0)};
-  const auto wait = std::find(plan.steps.rbegin(), plan.steps.rend(), Step{StepKind::wait, OpId(), ValueId(0)});
+  const auto wait =
+      std::find(plan.steps.rbegin(), plan.steps.rend(), Step{StepKind::wait, OpId(), ValueId(0)});
   plan.steps.insert(wait.base() - 1, again);
   const Report twice = replay(instance, plan, Semantics::device, test::ram(1000));
   EXPECT_TRUE(twice.valid) << twice.broken;
@@ -174,8 +175,7 @@ TEST(ReplayTimeline, StepEndsWithItsLastTransfer) {
   // A plan that never frees a: nothing waits for its page-out, 3-8, but the step is over only then.
   const Instance instance = timed_chain(5, 1);
   const auto compute = [](int op) { return Step{StepKind::compute, OpId(op), ValueId()}; };
-  const Plan plan{
-      {compute(0), compute(1), compute(2), {StepKind::page_out, OpId(), ValueId(0)}, compute(3)}};
+  const Plan plan{{compute(0), compute(1), compute(2), {StepKind::page_out, OpId(), ValueId(0)}, compute(3)}};
   const Report report = replay(instance, plan, Semantics::device, test::ram(1000));
   EXPECT_TRUE(report.valid) << report.broken;
   EXPECT_EQ(report.runtime, Seconds(8));

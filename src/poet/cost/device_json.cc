@@ -127,10 +127,16 @@ void write_storage(const Storage& storage, Json& json) {
 
 DeviceProfile device_from_json(const Json& json, const std::string& place) {
   const JsonField root(json, place);
-  root.only({"format", "name", "description", "ram_bytes", "alignment_bytes", "storage_bytes",
-             "flops_per_second", "memory_bytes_per_second", "active_watts", "joules_per_flop", "idle_watts", "page_in",
-             "page_out", "block_bytes", "concurrent", "wake_seconds", "wake_joules", "write_endurance_bytes",
-             "overrides", "origins"});
+  root.only({"format",           "name",
+             "description",      "ram_bytes",
+             "alignment_bytes",  "storage_bytes",
+             "flops_per_second", "memory_bytes_per_second",
+             "active_watts",     "joules_per_flop",
+             "idle_watts",       "page_in",
+             "page_out",         "block_bytes",
+             "concurrent",       "wake_seconds",
+             "wake_joules",      "write_endurance_bytes",
+             "overrides",        "origins"});
   if (root.has("format")) static_cast<void>(root.at("format").integer(1, 1));
   DeviceProfile device;
   device.name = root.at("name").name();

@@ -42,8 +42,8 @@ enum class PersistentPolicy {
 /// Runtime by a roofline per operator: max(flops / flops_per_second, moved / memory_bytes_per_second), or the
 /// profile's override; energy = active power x time. Transfers: latency + bytes rounded up to blocks /
 /// bandwidth, at the direction's power. Persistent values have their bytes in their own row and in
-/// CostTable::persistent; parameter gradients live and die like other values. What lives in the arena, scratch
-/// memory included, has its bytes rounded up to the device's alignment. Excluded ones occupy nothing
+/// CostTable::persistent; parameter gradients live and die like other values. What lives in the arena,
+/// scratch memory included, has its bytes rounded up to the device's alignment. Excluded ones occupy nothing
 /// but keep their transfer costs. Throws InputError when a figure leaves the range of a double. O(ops +
 /// values).
 [[nodiscard]] CostTable tabulate(const Graph& training, const DeviceProfile& device,

@@ -44,6 +44,7 @@ struct SolveOptions {
   int threads = 1;
   bool paging = true;
   bool rematerialization = true;
+  bool explain = true;  // without a schedule, look for the least RAM and the least deadline
   Formulation formulation = Formulation::tight;
   Tightenings tightenings;
   Solver solver = Solver::cbc;

@@ -157,7 +157,8 @@ Outcome solve(const SolveRequest& request, const SolveOptions& options) {
   } else {
     run(search);
   }
-  if (!search.has_incumbent()) explain_no_answer(search, outcome, improve);  // may come across one after all
+  if (!search.has_incumbent() && options.explain)
+    explain_no_answer(search, outcome, improve);  // may come across one after all
   if (search.has_incumbent()) {
     outcome.status = search.proven() ? Status::optimal : Status::feasible;
     outcome.schedule = to_schedule(problem, request.instance, search.incumbent());

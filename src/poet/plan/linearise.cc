@@ -105,9 +105,9 @@ class Lineariser {
 
   const Schedule& schedule_;
   const Dataflow flow_;
-  const bool instant_;  // transfers take no time and a page-in is issued at its stage's end
-  IdVector<ValueId, char> stored_;            // an earlier stage or this one pages the value out
-  std::vector<ValueId> leaving_;              // in this stage
+  const bool instant_;              // transfers take no time and a page-in is issued at its stage's end
+  IdVector<ValueId, char> stored_;  // an earlier stage or this one pages the value out
+  std::vector<ValueId> leaving_;    // in this stage
   IdVector<ValueId, std::int32_t> retained_;  // last stage that starts with the value in RAM
   IdVector<ValueId, std::int32_t> kept_;  // last stage at whose computations' end the value must be in RAM
   IdVector<ValueId, std::int32_t> held_next_;  // last stage whose successor retains the value

@@ -26,8 +26,12 @@ struct PlanFile {
 };
 
 /// A plan that was settled (plan/settle.h) comes back equal from either form, with the same addresses. The
-/// binary form needs that; JSON holds any list of steps.
+/// binary form needs that, with a layout as place() gives it for the instance's alignment, and throws
+/// InternalError otherwise; JSON holds any list of steps.
 [[nodiscard]] std::vector<std::uint8_t> to_binary(const PlanFile& file);
+/// What of to_binary() a device needs: SCHEDULE and ADDRESSES, for plan/decoder/poet_plan.h. poet itself
+/// cannot read it back without the graph.
+[[nodiscard]] std::vector<std::uint8_t> to_device_image(const PlanFile& file);
 [[nodiscard]] nlohmann::ordered_json to_json(const PlanFile& file);
 
 /// Throw InputError with `place` and the rule. Ids are checked for range, not the plan for sense: that is the

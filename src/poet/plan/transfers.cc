@@ -19,6 +19,7 @@ struct Move {
   int earliest = 0;
   int latest = 0;    // page-in: before the first computation that reads it; page-out: where its RAM is freed
   double begin = 0;  // on the channel, as planned
+  int after = -1;    // page-out: the page-in that brings what it moves
 };
 
 struct Release {
@@ -54,7 +55,9 @@ Program program_of(const Instance& instance, const Plan& plan) {
       case StepKind::page_out: {
         Stay& stay = stays[step.value];
         stay.page_out = static_cast<int>(program.moves.size());
-        program.moves.push_back({step, slot, stay.paged_in ? slot : stay.begin, slot});
+        program.moves.push_back({step, slot, stay.paged_in ? slot : stay.begin, slot, 0, stay.page_in});
+        if (stay.page_in >= 0) program.moves[at(stay.page_in)].latest = slot;
+        stay.page_in = -1;
         break;
       }
       case StepKind::page_in: {
@@ -138,6 +141,12 @@ Slots slots_of(const Plan& plan, const Timeline& line) {
   slots.compute.push_back(line.makespan);
   slots.ram.push_back(most);
   return slots;
+}
+
+// What leaves again before anybody has used it leaves after it has come.
+void keep_order(Program& program) {
+  for (Move& move : program.moves)
+    if (move.after >= 0) move.begin = std::max(move.begin, program.moves[at(move.after)].begin);
 }
 
 class Planner {
@@ -245,6 +254,7 @@ Plan plan_transfers(const Instance& instance, const Plan& plan, const Limits& li
       Slots slots = slots_of(best, line);
       planner.page_in_just_in_time(program, slots);
       if (page_outs) planner.page_out_at_once(program, slots);
+      keep_order(program);
       Plan proposed = plan_of(program);
       Timeline timed = timeline_of(instance, proposed);
       const bool fits = timed.peak.value() <= capacity;

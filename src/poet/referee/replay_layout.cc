@@ -29,6 +29,10 @@ class MemoryMap {
     for (number_ = 0; number_ < plan_.steps.size() && report_.broken.empty(); ++number_) execute();
     if (report_.broken.empty() && next_ != layout_.residences.size())
       break_rule(fmt::format("residence {} belongs to no step", next_));
+    if (report_.arena > layout_.arena) {
+      break_rule(fmt::format("residences end at byte {}, beyond the arena of {}", report_.arena.value(),
+                             layout_.arena.value()));
+    }
     report_.ram = instance_.costs.persistent + report_.arena;
     if (device_ && report_.ram > limits.ram_budget) {
       break_rule(fmt::format("arena and persistent values take {} bytes of RAM, over the budget of {}",

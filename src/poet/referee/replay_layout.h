@@ -19,9 +19,9 @@ struct ArenaReport {
 /// memory must have its residence there, with the value's bytes, aligned, and clear of everything else that
 /// is there at the time. A result may lie exactly over one operand of its op if the operator can do that
 /// (graph/in_place.h) and the operand is not on its way to storage; the operand is gone then, and whoever
-/// reads, pages out or keeps it later breaks a rule. In device semantics persistent bytes and arena must fit the budget (the others
-/// budget bytes alone). What the
-/// steps mean otherwise is replay()'s business: it must have accepted the plan. O(steps log steps + edges).
+/// reads, pages out or keeps it later breaks a rule. In device semantics persistent bytes and arena must fit
+/// the budget (the others budget bytes alone). What the steps mean otherwise is replay()'s business: it must
+/// have accepted the plan. O(steps log steps + edges).
 [[nodiscard]] ArenaReport replay_layout(const Instance& instance, const Plan& plan, const Layout& layout,
                                         Semantics semantics, const Limits& limits, Bytes alignment);
 

@@ -1,4 +1,4 @@
-#include "apps/cli/table.h"
+#include "poet/report/table.h"
 
 #include <algorithm>
 #include <cctype>
@@ -7,7 +7,7 @@
 
 #include "poet/base/error.h"
 
-namespace poet::cli {
+namespace poet {
 namespace {
 
 /// Characters, not bytes: continuation bytes of UTF-8 (10xxxxxx) do not count.
@@ -94,4 +94,4 @@ std::string wrapped(const std::string& text, int width_limit, int indent) {
   return out;
 }
 
-}  // namespace poet::cli
+}  // namespace poet

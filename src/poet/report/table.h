@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace poet::cli {
+namespace poet {
 
 enum class Align { left, right };
 
@@ -37,4 +37,4 @@ class Table {
 /// spaces.
 [[nodiscard]] std::string wrapped(const std::string& text, int width, int indent);
 
-}  // namespace poet::cli
+}  // namespace poet

@@ -1,0 +1,228 @@
+// poet show: pictures of a plan or a schedule, as the referee saw it: a page, a figure, or text.
+
+#include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "apps/cli/command.h"
+#include "apps/cli/output.h"
+#include "poet/base/error.h"
+#include "poet/base/write_file.h"
+#include "poet/cost/json_reader.h"
+#include "poet/plan/layout.h"
+#include "poet/plan/plan_file.h"
+#include "poet/plan/schedule_json.h"
+#include "poet/plan/settle.h"
+#include "poet/plan/transfers.h"
+#include "poet/report/figure.h"
+#include "poet/report/history.h"
+#include "poet/report/html.h"
+#include "poet/report/picture.h"
+#include "poet/report/text.h"
+
+namespace poet::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+Limits no_limits() {
+  Limits limits;
+  limits.ram_budget = Bytes(std::numeric_limits<std::int64_t>::max());
+  return limits;
+}
+
+/// Whether the referee has nothing against the plan but its limits: what the planners ask for.
+bool is_sound(const PlanFile& file) {
+  return replay(file.instance, file.plan, file.semantics, no_limits()).valid;
+}
+
+void place_if_sound(PlanFile& file) {
+  if (!is_sound(file)) return;
+  const Bytes enough = replay(file.instance, file.plan, file.semantics, no_limits()).peak_ram;
+  file.layout = place(file.instance, file.plan, file.semantics, file.instance.costs.alignment,
+                      enough - file.instance.costs.persistent);
+}
+
+/// A schedule as `poet solve` turns it into a plan: linear, its transfers at good moments, every value at an
+/// address.
+Picture picture_of_schedule(ScheduleFile schedule, std::optional<Semantics> semantics,
+                            const std::string& title) {
+  schedule.semantics = semantics.value_or(schedule.semantics);
+  if (schedule.schedule.stages.size() != schedule.instance.graph.ops.size()) {
+    throw InputError(title, fmt::format("/stages must be as many as there are ops: {}, not {}",
+                                        schedule.instance.graph.ops.size(), schedule.schedule.stages.size()));
+  }
+  // The stage form has rules of its own, which the steps that follow from it may happen to obey.
+  const Report stages = replay(schedule.instance, schedule.schedule, schedule.semantics, no_limits());
+  PlanFile file;
+  file.plan = linearise(schedule.instance, schedule.schedule, schedule.semantics);
+  file.instance = std::move(schedule.instance);
+  file.semantics = schedule.semantics;
+  file.limits = schedule.limits;
+  if (stages.valid && file.semantics == Semantics::device && is_sound(file)) {
+    file.plan = plan_transfers(file.instance, file.plan, file.limits);
+  }
+  if (stages.valid) place_if_sound(file);
+  Picture picture = picture_of(std::move(file), title);
+  if (!stages.valid) {
+    picture.report.valid = false;
+    picture.report.broken = stages.broken;
+  }
+  return picture;
+}
+
+/// Under other rules the same computations and transfers need other waits and frees.
+void change_rules(PlanFile& file, Semantics semantics) {
+  std::vector<Step>& steps = file.plan.steps;
+  steps.erase(std::remove_if(steps.begin(), steps.end(),
+                             [](const Step& step) {
+                               return step.kind == StepKind::wait || step.kind == StepKind::free;
+                             }),
+              steps.end());
+  file.plan = settle(file.instance, file.plan, semantics);
+  file.semantics = semantics;
+  file.layout = {};
+  place_if_sound(file);
+}
+
+Picture load(const std::string& name, std::optional<Semantics> semantics) {
+  const std::string title = fs::path(name).filename().string();
+  const std::string text = read_text_file(name);
+  const std::size_t first = text.find_first_not_of(" \t\r\n");
+  if (first != std::string::npos && text[first] == '{') {
+    const nlohmann::ordered_json json = parse_json(text, name);
+    if (json.contains("stages")) return picture_of_schedule(schedule_from_json(json, name), semantics, title);
+  }
+  PlanFile file = read_plan(name);
+  if (semantics && *semantics != file.semantics) change_rules(file, *semantics);
+  return picture_of(std::move(file), title);
+}
+
+bool has_unicode_terminal() {
+  for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
+    const char* value = std::getenv(name);
+    if (value == nullptr || *value == '\0') continue;
+    std::string locale(value);
+    std::transform(locale.begin(), locale.end(), locale.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    return locale.find("utf-8") != std::string::npos || locale.find("utf8") != std::string::npos;
+  }
+  return false;
+}
+
+int text_width() {
+  constexpr int kUsual = 100;
+  winsize size{};
+  if (isatty(STDOUT_FILENO) == 1 && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1) {
+    return std::min<int>(size.ws_col, 2 * kUsual);
+  }
+  return kUsual;
+}
+
+class Show final : public Command {
+ public:
+  explicit Show(CLI::App& parent) {
+    app_ = parent.add_subcommand("show", "draw a plan: what is computed, moved and in RAM when");
+    app_->add_option("FILE", files_, "a plan or a schedule, as poet solve writes them; a page shows several")
+        ->required()
+        ->type_name("");
+    app_->add_option("-o", output_,
+                     "where to draw: a page (.html), a figure (.svg, .png, .pdf) or a figure's "
+                     "gnuplot script (.gp); without, text")
+        ->type_name("FILE");
+    app_->add_flag("--text", text_, "text as well");
+    app_->add_option("--axis", axis_,
+                     "of figures and text: time, or step, where short ops are as wide as long ones")
+        ->type_name("time|step")
+        ->check(CLI::IsMember({"time", "step"}));
+    app_->add_option("--semantics", semantics_, "judge by other rules than the file's")
+        ->type_name("published|staged|device")
+        ->check(CLI::IsMember({"published", "staged", "device"}));
+    app_->add_flag("--all", all_, "text: list everything that deviates from keeping all values");
+    app_->footer(
+        "Exit code: 0 valid, 1 broken (drawn as far as it goes), 2 unreadable or bad option, 3 internal "
+        "error.");
+  }
+
+  int run() override {
+    check_options();
+    std::vector<Picture> pictures;
+    pictures.reserve(files_.size());
+    for (const std::string& file : files_) pictures.push_back(load(file, semantics()));
+    if (!output_.empty()) draw(pictures);
+    std::string answer;
+    bool broken = false;
+    for (std::size_t i = 0; i < pictures.size(); ++i) {
+      const std::string wrong = breach_of(pictures[i]);
+      broken = broken || !wrong.empty();
+      if (text_ || output_.empty()) {
+        answer += (i > 0 ? "\n" : "") + picture_text(pictures[i], text_options());
+      } else if (!wrong.empty()) {
+        answer += fmt::format("{}: broken, drawn as far as it goes: {}\n", files_[i], wrong);
+      }
+    }
+    print_answer(answer);
+    return broken ? kNoAnswer : kAnswer;
+  }
+
+ private:
+  void check_options() const {
+    if (output_.empty()) return;
+    const fs::path path(output_);
+    if (path.extension() != ".html" && !is_figure(path)) {
+      throw InputError("-o", fmt::format("\"{}\" must end in .html, .svg, .png, .pdf or .gp", output_));
+    }
+    if (files_.size() > 1 && is_figure(path)) {
+      throw InputError("-o",
+                       fmt::format("a figure shows one plan, not {}; .html shows several", files_.size()));
+    }
+    check_writable("-o", output_);
+  }
+
+  void draw(const std::vector<Picture>& pictures) const {
+    if (is_figure(output_)) {
+      write_figure(pictures.front(), axis(), output_);
+    } else {
+      write_file(output_, html_page(pictures));
+    }
+  }
+
+  [[nodiscard]] Axis axis() const { return axis_ == "step" ? Axis::step : Axis::time; }
+
+  [[nodiscard]] std::optional<Semantics> semantics() const {
+    for (const Semantics one : std::array{Semantics::published, Semantics::staged, Semantics::device}) {
+      if (semantics_ == to_string(one)) return one;
+    }
+    return std::nullopt;
+  }
+
+  [[nodiscard]] TextOptions text_options() const {
+    return {text_width(), has_unicode_terminal(), all_, axis()};
+  }
+
+  std::vector<std::string> files_;
+  std::string output_;
+  std::string axis_ = "time";
+  std::string semantics_;
+  bool text_ = false;
+  bool all_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_show(CLI::App& parent) { return std::make_unique<Show>(parent); }
+
+}  // namespace poet::cli

@@ -1,0 +1,185 @@
+// The benchmark of planning: what becomes of schedules on the way to a device. Every plan is solved for,
+// planned, placed, encoded, read back and replayed; a table goes to stdout, progress to stderr, everything to
+// a JSON file.
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <chrono>
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "bench/cases.h"
+#include "poet/base/error.h"
+#include "poet/compile.h"
+#include "poet/plan/decoder/poet_plan.h"
+#include "poet/plan/plan_file.h"
+#include "poet/plan/transfers.h"
+
+namespace poet::bench {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Options {
+  CaseOptions cases;
+  double time_limit = 5;
+  double fragmentation_mark = 1.02;
+  std::string json;
+};
+
+double seconds_of(const std::function<void()>& work) {
+  const auto begin = std::chrono::steady_clock::now();
+  work();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+std::uint32_t section_bytes(const std::vector<std::uint8_t>& image, std::uint32_t tag) {
+  const std::uint8_t* payload = nullptr;
+  std::uint32_t length = 0;
+  ensure(poet_plan_section(image.data(), image.size(), tag, &payload, &length) == POET_PLAN_OK,
+         "a written section can be read");
+  return length;
+}
+
+/// One row: null where there is no schedule.
+Json measured(const Case& one, const Options& options) {
+  Subject subject = one.load(true);
+  const Report keep_all = replay_keep_all(subject.instance, one.semantics);
+  CompileRequest request;
+  request.instance = std::move(subject.instance);
+  request.semantics = one.semantics;
+  request.limits.ram_budget = subject.ram.at(one.fraction);
+  if (one.deadline_factor) request.limits.deadline = *one.deadline_factor * keep_all.runtime;
+  if (one.semantics == Semantics::device) request.limits.max_bytes_written = subject.storage_capacity;
+  request.options.time_limit_seconds = options.time_limit;
+  const CompileResult result = compile(request);
+
+  Json row = {{"name", one.name}, {"fraction", one.fraction}, {"status", to_string(result.outcome.status)}};
+  row["ram_budget_bytes"] = request.limits.ram_budget.value();
+  if (result.plan.steps.empty()) return row;
+  const Instance& instance = request.instance;
+  const Bytes peak = result.report.peak_ram - instance.costs.persistent;
+  row["residences"] = result.layout.residences.size();
+  row["recomputations"] = result.report.recomputations;
+  row["transfers"] = result.report.page_ins + result.report.page_outs;
+  row["peak_bytes"] = peak.value();
+  row["arena_bytes"] = result.arena.arena.value();
+  row["arena_bound_bytes"] = result.layout.lower_bound.value();
+  row["solves"] = result.solves;
+  row["saved_by_transfers"] = 1 - result.report.energy / result.schedule_report.energy;
+
+  Plan plan;
+  Layout layout;
+  row["plan_seconds"] = seconds_of([&] {
+    plan = linearise(instance, result.outcome.schedule, request.semantics);
+    if (request.semantics == Semantics::device) plan = plan_transfers(instance, plan, request.limits);
+  });
+  row["place_seconds"] =
+      seconds_of([&] { layout = place(instance, plan, request.semantics, instance.costs.alignment, peak); });
+  const PlanFile file{instance, request.semantics, request.limits, plan, layout};
+  const std::vector<std::uint8_t> image = to_binary(file);
+  row["schedule_section_bytes"] = section_bytes(image, POET_PLAN_SCHEDULE);
+  row["address_section_bytes"] = section_bytes(image, POET_PLAN_ADDRESSES);
+  row["file_bytes"] = image.size();
+  bool valid = false;
+  row["verify_seconds"] = seconds_of([&] {
+    const PlanFile read = plan_from_binary(image, "image");
+    valid = replay(read.instance, read.plan, read.semantics, read.limits).valid &&
+            replay_layout(read.instance, read.plan, read.layout, read.semantics, read.limits,
+                          read.instance.costs.alignment)
+                .valid;
+  });
+  row["verified"] = valid;
+  return row;
+}
+
+double fragmentation(const Json& row) {
+  const double peak = row["peak_bytes"].get<double>();
+  return peak > 0 ? row["arena_bytes"].get<double>() / peak : 1;
+}
+
+std::string line(const Json& row) {
+  const std::string head = fmt::format("{:<28} {:>5} {:<10}", row["name"].get<std::string>(),
+                                       row["fraction"].get<double>(), row["status"].get<std::string>());
+  if (!row.contains("verified")) return head;
+  return head +
+         fmt::format(" {:>6} {:>6} {:>6} {:>8.4f} {:>7} {:>6} {:>6} {:>7.2f} {:>8.3f} {:>8.3f} {:>8.3f}",
+                     row["residences"].get<int>(), row["recomputations"].get<int>(),
+                     row["transfers"].get<int>(), fragmentation(row), row["solves"].get<int>(),
+                     row["schedule_section_bytes"].get<int>(), row["address_section_bytes"].get<int>(),
+                     row["address_section_bytes"].get<double>() / std::max(1, row["residences"].get<int>()),
+                     row["plan_seconds"].get<double>(), row["place_seconds"].get<double>(),
+                     row["verify_seconds"].get<double>()) +
+         (row["verified"].get<bool>() ? "" : " BROKEN");
+}
+
+std::string summary(const Json& rows, const Options& options) {
+  int planned = 0, verified = 0, tight = 0, again = 0;
+  double worst = 0, slowest_place = 0, slowest_verify = 0, most_per_residence = 0, most_saved = 0;
+  for (const Json& row : rows) {
+    if (!row.contains("verified")) continue;
+    ++planned;
+    verified += row["verified"].get<bool>();
+    tight += fragmentation(row) <= options.fragmentation_mark;
+    again += row["solves"].get<int>() > 1;
+    worst = std::max(worst, fragmentation(row));
+    slowest_place = std::max(slowest_place, row["place_seconds"].get<double>());
+    slowest_verify = std::max(slowest_verify, row["verify_seconds"].get<double>());
+    most_saved = std::max(most_saved, row["saved_by_transfers"].get<double>());
+    most_per_residence = std::max(most_per_residence,
+                                  row["address_section_bytes"].get<double>() / row["residences"].get<int>());
+  }
+  return fmt::format(
+      "{} of {} cases planned, {} verified from their binary form; arena / peak <= {} in {}, at most {:.4f}; "
+      "{} solved again\nplacing at most {:.2f} s, reading and verifying at most {:.2f} s; at most {:.2f} "
+      "bytes per "
+      "residence; transfers at better moments save at most {:.2f}%\n",
+      planned, rows.size(), verified, options.fragmentation_mark, tight, worst, again, slowest_place,
+      slowest_verify, most_per_residence, 100 * most_saved);
+}
+
+int run(int argc, char** argv) {
+  Options options;
+  options.cases.sets = {"zoo"};
+  options.cases.fractions = {1, 0.5, 0.25, 0};
+  CLI::App app("plan_bench: what becomes of schedules on the way to a device");
+  app.add_option("--set", options.cases.sets, "zoo (default), published, random")->delimiter(',');
+  app.add_option("--only", options.cases.only, "parts of SET/NAME")->delimiter(',');
+  app.add_option("--fractions", options.cases.fractions, "f of the RAM budget (1,0.5,0.25,0)")
+      ->delimiter(',');
+  app.add_option("--time-limit", options.time_limit, "seconds for each solve (5)");
+  app.add_option("--json", options.json, "every figure, into this file");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : 2;
+  }
+  const auto note = [](const std::string& text) { fmt::print(stderr, "{}\n", text); };
+  Json rows = Json::array();
+  fmt::print("{:<28} {:>5} {:<10} {:>6} {:>6} {:>6} {:>8} {:>7} {:>6} {:>6} {:>7} {:>8} {:>8} {:>8}\n",
+             "case", "f", "status", "stays", "recomp", "moves", "arena/pk", "solves", "sched", "addr",
+             "B/stay", "plan s", "place s", "verify s");
+  for (const Case& one : cases(options.cases, note)) {
+    rows.push_back(measured(one, options));
+    fmt::print("{}\n", line(rows.back()));
+    std::fflush(stdout);
+    if (!options.json.empty()) std::ofstream(options.json) << rows.dump(1) << '\n';
+  }
+  fmt::print("{}", summary(rows, options));
+  return 0;
+}
+
+}  // namespace
+}  // namespace poet::bench
+
+int main(int argc, char** argv) {
+  try {
+    return poet::bench::run(argc, argv);
+  } catch (const poet::InputError& error) {
+    fmt::print(stderr, "plan_bench: {}\n", error.what());
+    return 2;
+  }
+}

@@ -1,0 +1,154 @@
+"use strict";
+// Who is busy when, and where the energy goes.
+
+const lasting = (items) => items.reduce((sum, item) => sum + item.t1 - item.t0, 0);
+
+function lanesOption(view, model) {
+  const runs = (again) => model.runs.filter((run) => run.again === again);
+  const moves = (kind) => model.moves.filter((move) => move.kind === kind);
+  const series = [
+    bars(
+      view,
+      "computed first",
+      COLOUR.first,
+      runs(false),
+      () => 0,
+      1.5,
+      (run) => runTip(model, run),
+    ),
+    bars(
+      view,
+      "recomputed",
+      COLOUR.again,
+      runs(true),
+      () => 0,
+      1.5,
+      (run) => runTip(model, run),
+    ),
+    bars(
+      view,
+      "waiting",
+      COLOUR.wait,
+      model.waits,
+      () => 0,
+      1.5,
+      (wait) => waitTip(model, wait),
+    ),
+    bars(
+      view,
+      "page-out",
+      COLOUR.out,
+      moves("o"),
+      () => 1,
+      2,
+      (move) => moveTip(model, move),
+    ),
+    bars(
+      view,
+      "page-in",
+      COLOUR.in,
+      moves("i"),
+      () => 1,
+      2,
+      (move) => moveTip(model, move),
+    ),
+  ].filter((one) => one.data.length);
+  const option = common(view, margins(40, 34), { description: lanesWords(model) });
+  return {
+    ...option,
+    legend: legendAbove(series.map((one) => one.name)),
+    yAxis: {
+      type: "category",
+      inverse: true,
+      data: ["compute", "storage"],
+      axisTick: { show: false },
+      axisLine: { lineStyle: { color: "#8b96a1" } },
+      axisLabel: { color: COLOUR.ink },
+    },
+    series: [...series, lines([...stopMark(view, model), ...deadlineMark(view, model)], true)],
+  };
+}
+
+function lanesWords(model) {
+  const whole = model.figures.runtime;
+  const share = (items) => percent(whole > 0 ? lasting(items) / whole : 0);
+  const runs = (again) => model.runs.filter((run) => run.again === again);
+  const compute = `Compute: ${share(runs(false))} first computations, ${share(runs(true))} recomputations, ${share(model.waits)} waiting.`;
+  if (!model.moves.length) return `${compute} Storage: nothing is transferred.`;
+  if (model.semantics !== "device")
+    return `${compute} Storage: transfers take no time in ${model.semantics} semantics; they are shown when they are issued.`;
+  const moves = (kind) => model.moves.filter((move) => move.kind === kind);
+  return `${compute} Storage: ${share(moves("i"))} in, ${share(moves("o"))} out, ${percent(whole > 0 ? Math.max(0, 1 - lasting(model.moves) / whole) : 0)} at rest.`;
+}
+
+function waitTip(model, wait) {
+  const heading = wait.kind === "w" ? "waiting for" : "blocked by the transfer of";
+  return tipText(`${heading} ${valueName(model, wait.value)}`, whenText(model, wait));
+}
+
+// --- energy ---
+
+const ENERGY = [
+  ["compute, first time", COLOUR.first, (figures) => figures.compute - figures.recompute],
+  ["recompute", COLOUR.again, (figures) => figures.recompute],
+  ["page in", COLOUR.in, (figures) => figures.page_in],
+  ["page out", COLOUR.out, (figures) => figures.page_out],
+  ["idle", COLOUR.wait, (figures) => figures.idle],
+];
+
+function energyOption(models) {
+  const most = Math.max(...models.map((model) => model.figures.energy));
+  return {
+    animation: false,
+    aria: {
+      enabled: true,
+      label: {
+        description: "The energy of the step by what it is spent on; the table below has the figures.",
+      },
+    },
+    textStyle: { color: COLOUR.ink, fontFamily: "system-ui, sans-serif" },
+    grid: margins(32, 30),
+    legend: { ...legendAbove(ENERGY.map(([name]) => name)), selectedMode: false },
+    tooltip: {
+      confine: true,
+      formatter: (params) =>
+        tipText(params.seriesName, [
+          ["energy", joules(params.value)],
+          ["of this plan", percent(params.value / models[params.dataIndex].figures.energy)],
+        ]),
+    },
+    xAxis: {
+      type: "value",
+      min: 0,
+      max: most > 0 ? most : 1,
+      axisLabel: {
+        formatter: (x) => joules(x, 3),
+        showMaxLabel: false,
+        hideOverlap: true,
+        color: COLOUR.soft,
+      },
+      splitLine: { lineStyle: { color: COLOUR.line } },
+    },
+    yAxis: {
+      type: "category",
+      inverse: true,
+      data: models.map((model) => (models.length > 1 ? model.title : "energy")),
+      axisTick: { show: false },
+      axisLabel: { width: narrow() ? 78 : 160, overflow: "truncate", color: COLOUR.ink },
+    },
+    series: ENERGY.map(([name, colour, part]) => ({
+      type: "bar",
+      name,
+      stack: "energy",
+      barMaxWidth: 30,
+      itemStyle: { color: colour },
+      data: models.map((model) => Math.max(0, part(model.figures))),
+      label: {
+        show: true,
+        color: name === "recompute" ? COLOUR.ink : "#fff",
+        fontSize: 12,
+        formatter: ({ value }) => (most > 0 && value / most > 0.09 ? joules(value, 3) : ""),
+      },
+    })),
+  };
+}

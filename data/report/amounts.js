@@ -1,0 +1,66 @@
+"use strict";
+// Amounts as the command line program prints them: the unit that reads best, four digits, no zeros at the end.
+
+const BYTE_UNITS = [
+  ["KB", 1e3],
+  ["MB", 1e6],
+  ["GB", 1e9],
+  ["TB", 1e12],
+];
+const ENERGY_UNITS = [
+  ["nJ", 1e-9],
+  ["uJ", 1e-6],
+  ["mJ", 1e-3],
+  ["J", 1],
+  ["kJ", 1e3],
+];
+const TIME_UNITS = [
+  ["ns", 1e-9],
+  ["us", 1e-6],
+  ["ms", 1e-3],
+  ["s", 1],
+];
+
+function significant(number, digits) {
+  if (number === 0) return "0";
+  const exponent = Number(number.toExponential(digits - 1).split("e")[1]);
+  const text = number.toFixed(Math.max(0, Math.min(20, digits - 1 - exponent)));
+  return text.includes(".") ? text.replace(/\.?0+$/, "") : text;
+}
+
+function withUnit(value, digits, units, zeroUnit) {
+  if (value === 0) return "0 " + zeroUnit;
+  if (!Number.isFinite(value)) return "?";
+  let best = units[0];
+  for (const unit of units) if (Math.abs(value / unit[1]) >= 1 - 0.5 * 10 ** -digits) best = unit;
+  return significant(value / best[1], digits) + " " + best[0];
+}
+
+const count = (number) => number.toLocaleString("en-US");
+const counted = (number, noun) => `${count(number)} ${noun}${number === 1 ? "" : "s"}`;
+const bytes = (value, digits = 4) =>
+  Math.abs(value) < 1e4 ? count(value) + " B" : withUnit(value, digits, BYTE_UNITS, "B");
+const joules = (value, digits = 4) => withUnit(value, digits, ENERGY_UNITS, "J");
+
+function seconds(value, digits = 4) {
+  if (Math.abs(value) >= 7200) return withUnit(value, digits, [["h", 3600]], "h");
+  if (Math.abs(value) >= 120) return withUnit(value, digits, [["min", 60]], "min");
+  return withUnit(value, digits, TIME_UNITS, "s");
+}
+
+function percent(fraction, digits = 3) {
+  const value = 100 * fraction;
+  if (!Number.isFinite(value)) return "?";
+  if (value === 0) return "0%";
+  if (Math.abs(value) < 1e-4) return "<0.0001%";
+  const text = significant(value, digits);
+  const point = text.indexOf(".");
+  return (point < 0 ? text : text.slice(0, point + 5).replace(/\.?0+$/, "")) + "%";
+}
+
+/** For text that goes into a tooltip's HTML. */
+const escaped = (text) =>
+  String(text).replace(
+    /[&<>"']/g,
+    (c) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" })[c],
+  );

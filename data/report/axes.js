@@ -1,0 +1,259 @@
+"use strict";
+// What all charts share: colours, margins, axes, bars, tooltips.
+
+// Told apart by the colour-blind (after Okabe and Ito) and, by their lightness, in print.
+const COLOUR = {
+  resident: "#d3dce6",
+  first: "#0072b2",
+  again: "#e69f00",
+  in: "#009e73",
+  out: "#b3478f",
+  wait: "#8a8f95",
+  over: "#c1121f",
+  persistent: "#c4c8cc",
+  ram: "#7fb2d6",
+  ink: "#1b2733",
+  soft: "#5b6876",
+  line: "#e3e8ed",
+};
+
+const narrow = () => window.innerWidth < 600;
+// The same left and right for all charts, so that moments are above one another.
+const margins = (top, bottom) => ({
+  left: narrow() ? 86 : 178,
+  right: narrow() ? 30 : 46,
+  top,
+  bottom,
+  outerBoundsMode: "none",
+});
+
+// A place on the x axis: a step number, or a time in `view.unit` seconds, so that its marks are whole minutes or hours
+// where times are printed in those.
+const unitFor = (time) => (time >= 7200 ? 3600 : time >= 120 ? 60 : 1);
+const place = (view, time, step) => (view.mode === "time" ? time / view.unit : step);
+const start = (view, item) => place(view, item.t0, item.s0);
+const finish = (view, item) => place(view, item.t1, item.s1);
+
+function xText(view, x, digits = 4) {
+  if (view.mode === "step") return count(Math.round(x));
+  const names = { 60: "min", 3600: "h" };
+  return view.unit > 1 && x > 0 ? `${significant(x, digits)} ${names[view.unit]}` : seconds(x, digits);
+}
+
+/** Enough digits to tell the marks of an axis apart that shows `part` of `whole`. */
+const digitsFor = (whole, part) => 3 + Math.max(0, Math.ceil(Math.log10(whole / part)));
+
+function common(view, grid, extra) {
+  return {
+    animation: false,
+    aria: { enabled: true, label: { description: extra.description } },
+    textStyle: { color: COLOUR.ink, fontFamily: "system-ui, sans-serif" },
+    grid,
+    tooltip: {
+      confine: true,
+      transitionDuration: 0,
+      padding: [6, 10],
+      borderColor: "#aab4be",
+      textStyle: { color: COLOUR.ink, fontSize: 12 },
+      extraCssText: "max-width: 420px; white-space: normal; overflow-wrap: anywhere",
+    },
+    xAxis: {
+      type: "value",
+      min: 0,
+      max: view.xMax[view.mode],
+      minInterval: view.mode === "step" ? 1 : 0,
+      splitLine: { show: false },
+      axisLine: { show: true, onZero: false, lineStyle: { color: "#8b96a1" } },
+      axisTick: { show: true },
+      axisLabel: {
+        formatter: (x) =>
+          x === 0 && view.mode === "step"
+            ? "step 0"
+            : xText(view, x, digitsFor(100, view.zoom.end - view.zoom.start)),
+        hideOverlap: true,
+        showMaxLabel: false,
+        color: COLOUR.soft,
+      },
+    },
+    dataZoom: [
+      {
+        id: "x",
+        type: "inside",
+        xAxisIndex: 0,
+        filterMode: extra.filterMode ?? "weakFilter",
+        zoomOnMouseWheel: "ctrl",
+        moveOnMouseWheel: false,
+        disabled: matchMedia("(pointer: coarse)").matches,
+        ...view.zoom,
+      },
+    ],
+  };
+}
+
+function byteAxis(min, max, title) {
+  return {
+    type: "value",
+    min,
+    max,
+    minInterval: 1,
+    name: title,
+    nameLocation: "middle",
+    nameGap: narrow() ? 66 : 84,
+    nameTextStyle: { color: COLOUR.soft },
+    axisLabel: {
+      formatter: (y) => bytes(y, digitsFor(max, max - min)),
+      showMaxLabel: false,
+      showMinLabel: min === 0,
+      hideOverlap: true,
+      color: COLOUR.soft,
+    },
+    splitLine: { lineStyle: { color: COLOUR.line } },
+  };
+}
+
+/** Bars from x0 to x1 in rows, never narrower or lower than `least` pixels. Data: [x0, x1, row, index of the item]. */
+function bars(view, name, colour, items, rowOf, least, tip) {
+  return {
+    type: "custom",
+    name,
+    id: name,
+    color: colour,
+    itemStyle: { color: colour },
+    clip: true,
+    progressive: 1500,
+    progressiveThreshold: 3000,
+    encode: { x: [0, 1], y: 2 },
+    dimensions: ["begin", "end", "row", "item"],
+    data: items.map((item, i) => [start(view, item), finish(view, item), rowOf(item), i]),
+    tooltip: { formatter: (params) => tip(items[params.value[3]]) },
+    renderItem: (params, api) => {
+      const [left, middle] = api.coord([api.value(0), api.value(2)]);
+      const right = api.coord([api.value(1), api.value(2)])[0];
+      const height = Math.max(least, api.size([0, 1])[1] * 0.8);
+      return rectangle(params, left, middle - height / 2, Math.max(least, right - left), height, {
+        fill: colour,
+      });
+    },
+  };
+}
+
+/** Boxes in one colour from [x0, x1, y0, y1], behind everything that can be pointed at. */
+function boxes(id, colour, z, data) {
+  return {
+    type: "custom",
+    id,
+    silent: true,
+    clip: true,
+    z,
+    encode: { x: [0, 1], y: [2, 3] },
+    tooltip: { show: false },
+    data,
+    renderItem: (params, api) => {
+      const [left, bottom] = api.coord([api.value(0), api.value(2)]);
+      const [right, top] = api.coord([api.value(1), api.value(3)]);
+      return rectangle(params, left, top, Math.max(2, right - left), Math.max(1, bottom - top), {
+        fill: colour,
+      });
+    },
+  };
+}
+
+function rectangle(params, x, y, width, height, style) {
+  const shape = echarts.graphic.clipRectByRect({ x, y, width, height }, params.coordSys);
+  return shape && { type: "rect", shape, style };
+}
+
+/** Lines across a chart that belong to no series: [{ xAxis | yAxis, text, colour }]. Those across x say what they are
+    above the chart, which is where they begin when the y axis is `upsideDown`. */
+function lines(marks, upsideDown = false) {
+  return {
+    type: "line",
+    id: "lines",
+    silent: true,
+    data: [],
+    tooltip: { show: false },
+    markLine: {
+      silent: true,
+      symbol: "none",
+      animation: false,
+      precision: -1, // never rounded
+      data: marks.map(({ text, colour, dash, position, ...at }) => ({
+        ...at,
+        lineStyle: { color: colour, type: dash ? "dashed" : "solid", width: 1.5 },
+        label: {
+          formatter: () => text,
+          color: colour,
+          position: position ?? ("xAxis" in at ? (upsideDown ? "start" : "end") : "insideEndTop"),
+          fontSize: 12,
+          fontWeight: 600,
+        },
+      })),
+    },
+  };
+}
+
+const legendAbove = (names) => ({
+  type: "scroll",
+  top: 0,
+  right: 0,
+  left: 0,
+  icon: "rect",
+  itemWidth: 14,
+  itemHeight: 10,
+  itemGap: 14,
+  data: names,
+  textStyle: { color: COLOUR.ink },
+});
+
+/** Where the referee stopped, if it did. */
+function stopMark(view, model) {
+  if (model.valid || model.steps.length >= model.planned) return [];
+  return [
+    {
+      xAxis: place(view, model.timeOf(model.steps.length), model.steps.length),
+      text: "stops here",
+      colour: COLOUR.over,
+    },
+  ];
+}
+
+function deadlineMark(view, model) {
+  if (view.mode !== "time" || model.deadline === null || model.deadline > view.xMax.time * view.unit)
+    return [];
+  const late = model.figures.runtime > model.deadline * (1 + 1e-9);
+  return [
+    {
+      xAxis: model.deadline / view.unit,
+      text: "deadline",
+      colour: late ? COLOUR.over : COLOUR.ink,
+      dash: true,
+    },
+  ];
+}
+
+/** A tooltip: a heading and lines of [what, amount]. */
+function tipText(heading, entries, note = "") {
+  const rows = entries.map(
+    ([what, amount]) =>
+      `<tr><th style="font-weight:400;color:${COLOUR.soft}">${escaped(what)}</th><td style="padding-right:0">${escaped(amount)}</td></tr>`,
+  );
+  return `<strong>${escaped(heading)}</strong><table>${rows.join("")}</table>${note ? `<div>${escaped(note)}</div>` : ""}`;
+}
+
+const whenText = (model, item) => [
+  ["begins", `${seconds(item.t0)}, step ${count(Math.floor(item.s0))}`],
+  ["ends", `${seconds(item.t1)}, step ${count(Math.ceil(item.s1))}`],
+  ["lasts", seconds(item.t1 - item.t0)],
+];
+
+/** A name in at most `most` characters: what tells names apart is often their end. */
+function shortened(name, most) {
+  if (name.length <= most) return name;
+  const head = Math.floor((most - 1) * 0.4);
+  return name.slice(0, head) + "…" + name.slice(name.length - (most - 1 - head));
+}
+
+function someNames(names, most) {
+  const shown = names.slice(0, most).join(", ");
+  return names.length > most ? `${shown} and ${count(names.length - most)} more` : shown;
+}

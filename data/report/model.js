@@ -1,0 +1,160 @@
+"use strict";
+// From a picture (poet/report/picture_json.h) to what is drawn: when each value is in RAM, what the compute engine and
+// the channel do. Everything is placed twice: [t0, t1] in seconds, [s0, s1] in step numbers.
+
+const PART = { o: "page out", i: "page in", w: "wait for", c: "compute", f: "free" };
+
+const largest = (numbers) => numbers.reduce((most, number) => Math.max(most, number), 0);
+
+function modelOf(picture) {
+  const { kind, id, end, ram } = picture.steps;
+  const steps = end.map((t1, i) => ({ kind: kind[i], id: id[i], t0: i ? end[i - 1] : 0, t1, ram: ram[i] }));
+  const model = {
+    ...picture,
+    steps,
+    stays: [],
+    runs: [],
+    waits: [],
+    moves: [],
+    rows: [],
+    rowsOfOp: [],
+    rowOfValue: [],
+  };
+  const ends = picture.channel.map((move) => move[2]);
+  model.makespan = largest([picture.figures.runtime, steps.length ? steps.at(-1).t1 : 0, ...ends]);
+  model.reach = largest(picture.residences.map((one) => one[4] + one[5])); // the highest address
+  model.timeOf = (s) => (s < steps.length ? steps[s].t0 : model.makespan);
+  addRows(model);
+  addRuns(model);
+  addStays(model);
+  addMoves(model);
+  return model;
+}
+
+/** A row per value, in the order of the ops; an op without results in RAM has one as well. */
+function addRows(model) {
+  model.ops.forEach(([name, , , writes], op) => {
+    model.rowsOfOp[op] = [];
+    const add = (value, label) => {
+      model.rowsOfOp[op].push(model.rows.length);
+      if (value !== null) model.rowOfValue[value] = model.rows.length;
+      model.rows.push({ op, value, label });
+    };
+    if (!writes.length) add(null, name);
+    for (const value of writes) add(value, writes.length === 1 ? name : model.values[value][0]);
+  });
+}
+
+/** Computations, the time spent waiting, and who reads a value when. */
+function addRuns(model) {
+  const done = new Set();
+  model.readers = model.values.map(() => []);
+  model.steps.forEach((step, s) => {
+    const place = { s0: s, s1: s + 1, t0: step.t0, t1: step.t1, step: s };
+    if (step.kind === "c") {
+      model.runs.push({ ...place, op: step.id, again: done.has(step.id) });
+      done.add(step.id);
+      for (const value of model.ops[step.id][4]) model.readers[value].push(s);
+    } else if (step.t1 > step.t0) {
+      model.waits.push({ ...place, kind: step.kind, value: step.id });
+    }
+  });
+}
+
+/** Stays in RAM, from the step that takes the memory to the one that gives it back. */
+function addStays(model) {
+  const open = new Map();
+  const begin = (value, s, from) => {
+    if (!open.has(value)) open.set(value, { value, s0: s, t0: model.steps[s].t0, from });
+  };
+  const close = (value, s) => {
+    const stay = open.get(value);
+    if (stay)
+      model.stays.push({
+        ...stay,
+        s1: s,
+        t1: model.timeOf(s),
+        bytes: model.values[value][1],
+        kept: s === model.steps.length,
+      });
+    open.delete(value);
+  };
+  const computed = new Set();
+  model.steps.forEach((step, s) => {
+    if (step.kind === "i") begin(step.id, s, "page in");
+    if (step.kind === "f") close(step.id, s);
+    if (step.kind !== "c") return;
+    for (const value of model.ops[step.id][3])
+      begin(value, s, computed.has(step.id) ? "recompute" : "compute");
+    computed.add(step.id);
+  });
+  for (const value of [...open.keys()]) close(value, model.steps.length);
+}
+
+/** Transfers. In steps: from the one that issues it (or in which the channel comes to it) to the one in which it ends. */
+function addMoves(model) {
+  const { steps } = model;
+  const stepAt = (t, before) => {
+    let low = 0;
+    let high = steps.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (before(steps[middle].t1, t)) low = middle + 1;
+      else high = middle;
+    }
+    if (low === steps.length) return low;
+    const { t0, t1 } = steps[low];
+    return low + (t1 > t0 ? Math.max(0, (t - t0) / (t1 - t0)) : 0);
+  };
+  for (const [step, t0, t1] of model.channel) {
+    if (step >= steps.length) continue;
+    const s0 = Math.max(
+      step,
+      stepAt(t0, (end, t) => end <= t),
+    );
+    const s1 =
+      t1 > t0
+        ? Math.max(
+            s0,
+            stepAt(t1, (end, t) => end < t),
+          )
+        : step + 1;
+    model.moves.push({
+      step,
+      kind: steps[step].kind,
+      value: steps[step].id,
+      s0: t1 > t0 ? s0 : step,
+      s1,
+      t0,
+      t1,
+    });
+  }
+}
+
+/** What is in RAM while step s runs, largest first. */
+function residentAt(model, s) {
+  return model.stays
+    .filter((stay) => stay.s0 <= s && s < stay.s1 && stay.bytes > 0)
+    .sort((a, b) => b.bytes - a.bytes || a.s0 - b.s0);
+}
+
+/** The step that runs at x. */
+function stepAtX(model, view, x) {
+  if (view.mode === "step") return Math.max(0, Math.min(model.steps.length - 1, Math.floor(x)));
+  const time = x * view.unit;
+  let low = 0;
+  let high = model.steps.length - 1;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (model.steps[middle].t1 <= time) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+const valueName = (model, value) => (value === null ? "?" : model.values[value][0]);
+const opName = (model, op) => (op === null ? "?" : model.ops[op][0]);
+const stepText = (model, s) => {
+  const step = model.steps[s];
+  return `${PART[step.kind]} ${step.kind === "c" ? opName(model, step.id) : valueName(model, step.id)}`;
+};

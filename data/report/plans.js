@@ -1,0 +1,114 @@
+"use strict";
+// What stands above the charts: each plan's verdict and figures.
+
+function element(tag, attributes = {}, ...children) {
+  const made = Object.assign(document.createElement(tag), attributes);
+  made.append(...children);
+  return made;
+}
+
+function tile(name, amount, beside = "", over = false) {
+  return element(
+    "div",
+    { className: over ? "over" : "" },
+    element("dt", {}, name),
+    element("dd", {}, amount, element("small", {}, beside)),
+  );
+}
+
+function verdict(model) {
+  const block = element("div", { className: "verdict" });
+  const wrong = !model.valid
+    ? ["Broken plan. ", model.broken]
+    : !model.arena.valid
+      ? ["Broken layout. ", model.arena.broken]
+      : null;
+  if (!wrong) {
+    block.append(
+      element("strong", {}, "✓ Valid. "),
+      `All ${count(model.planned)} steps and every address replayed, no rule broken.`,
+    );
+    return block;
+  }
+  block.className = "verdict broken";
+  block.setAttribute("role", "alert");
+  block.append(element("strong", {}, "✗ " + wrong[0]), wrong[1]);
+  if (model.steps.length < model.planned)
+    block.append(
+      element(
+        "div",
+        { className: "soft" },
+        `The referee stopped at step ${count(model.steps.length)} of ${count(model.planned)}; figures and charts go that far.`,
+      ),
+    );
+  return block;
+}
+
+function figuresOf(model) {
+  const { figures, arena } = model;
+  const of = (limit, share, text) => (limit === null ? "no limit" : `${share} of ${text}`);
+  const late = model.deadline !== null && figures.runtime > model.deadline * (1 + 1e-9);
+  const checked = arena.valid || arena.broken;
+  return element(
+    "dl",
+    {},
+    tile("energy", joules(figures.energy)),
+    tile(
+      "time",
+      seconds(figures.runtime),
+      model.deadline === null
+        ? "no deadline"
+        : of(0, percent(figures.runtime / model.deadline), `${seconds(model.deadline)} (deadline)`),
+      late,
+    ),
+    tile(
+      "RAM peak",
+      bytes(figures.peak_ram),
+      of(0, percent(figures.peak_ram / model.ram_budget), `${bytes(model.ram_budget)} (budget)`),
+      figures.peak_ram > model.ram_budget,
+    ),
+    tile(
+      "RAM with arena",
+      checked ? bytes(arena.ram) : "not checked",
+      checked
+        ? `arena ${bytes(arena.bytes)}${model.persistent > 0 ? `, persistent ${bytes(model.persistent)}` : ""}`
+        : "the plan itself is broken",
+      checked && arena.ram > model.ram_budget,
+    ),
+    tile("recomputations", count(figures.recomputations), `${counted(model.ops.length, "op")}`),
+    tile(
+      "page-ins, page-outs",
+      `${count(figures.page_ins)}, ${count(figures.page_outs)}`,
+      !model.channel.length
+        ? "no transfers"
+        : model.semantics !== "device"
+          ? "they take no time here"
+          : figures.stalled > 0
+            ? `${seconds(figures.stalled)} spent waiting`
+            : "nothing waits for them",
+    ),
+    tile(
+      "written to storage",
+      bytes(figures.bytes_written),
+      of(
+        model.max_bytes_written,
+        percent(figures.bytes_written / (model.max_bytes_written || 1)),
+        bytes(model.max_bytes_written ?? 0),
+      ),
+      model.max_bytes_written !== null && figures.bytes_written > model.max_bytes_written,
+    ),
+  );
+}
+
+function showPlan(model) {
+  const batch = model.batch > 1 ? `, batch of ${count(model.batch)}` : "";
+  const words = `${model.network || "a network"}${batch} on ${model.device || "a device"}, ${model.semantics} semantics, ${counted(model.planned, "step")}`;
+  return element(
+    "section",
+    { className: "plan" },
+    element("h1", {}, model.title || model.network),
+    element("p", { className: "soft" }, words),
+    verdict(model),
+    figuresOf(model),
+  );
+}

@@ -1,0 +1,148 @@
+"use strict";
+// The paper's Figure 2 for any plan: what is computed, kept and moved when.
+
+const rowsHeight = (model) => Math.max(180, Math.min(narrow() ? 520 : 700, 16 * model.rows.length));
+
+function scheduleHeight(model) {
+  return rowsHeight(model) + 100;
+}
+
+function scheduleOption(view, model) {
+  const first = model.runs.filter((run) => !run.again);
+  const again = model.runs.filter((run) => run.again);
+  // An op of several results is drawn in the row of each.
+  const spread = (runs) => runs.flatMap((run) => model.rowsOfOp[run.op].map((row) => ({ ...run, row })));
+  const byRow = (item) => item.row;
+  const byValue = (item) => model.rowOfValue[item.value];
+  const outs = model.moves.filter((move) => move.kind === "o");
+  const ins = model.moves.filter((move) => move.kind === "i");
+  const series = [
+    bars(view, "in RAM", COLOUR.resident, model.stays, byValue, 1, (stay) => stayTip(model, stay)),
+    bars(view, "computed first", COLOUR.first, spread(first), byRow, 1.5, (run) => runTip(model, run)),
+    bars(view, "recomputed", COLOUR.again, spread(again), byRow, 3, (run) => runTip(model, run)),
+    bars(view, "page-out", COLOUR.out, outs, byValue, 3, (move) => moveTip(model, move)),
+    bars(view, "page-in", COLOUR.in, ins, byValue, 3, (move) => moveTip(model, move)),
+  ];
+  const option = common(view, margins(40, 60), { description: scheduleWords(model) });
+  return {
+    ...option,
+    legend: legendAbove(series.map((one) => one.name)),
+    yAxis: {
+      type: "value",
+      inverse: true,
+      min: -0.5,
+      max: Math.max(1, model.rows.length) - 0.5,
+      minInterval: 1,
+      splitNumber: Math.ceil(rowsHeight(model) / 17),
+      axisTick: { show: false },
+      axisLine: { lineStyle: { color: "#8b96a1" } },
+      splitLine: { show: false },
+      axisLabel: {
+        formatter: (row) => shortened(model.rows[row]?.label ?? "", narrow() ? 13 : 25),
+        fontSize: 11,
+        color: COLOUR.ink,
+      },
+    },
+    dataZoom: [
+      ...option.dataZoom,
+      {
+        id: "x-slider",
+        type: "slider",
+        xAxisIndex: 0,
+        filterMode: "weakFilter",
+        bottom: 8,
+        height: 18,
+        showDetail: false,
+        brushSelect: false,
+        ...view.zoom,
+      },
+      {
+        id: "y",
+        type: "inside",
+        yAxisIndex: 0,
+        filterMode: "weakFilter",
+        zoomOnMouseWheel: "shift",
+        moveOnMouseWheel: false,
+        disabled: option.dataZoom[0].disabled,
+      },
+      {
+        id: "y-slider",
+        type: "slider",
+        yAxisIndex: 0,
+        filterMode: "weakFilter",
+        right: 6,
+        width: 16,
+        showDetail: false,
+        brushSelect: false,
+      },
+    ],
+    series: [...series, lines([...stopMark(view, model), ...deadlineMark(view, model)], true)],
+  };
+}
+
+function scheduleWords(model) {
+  const { recomputations, page_ins, page_outs } = model.figures;
+  return `${counted(model.ops.length, "op")} against time: ${counted(recomputations, "recomputation")}, ${counted(page_outs, "page-out")}, ${counted(page_ins, "page-in")}.`;
+}
+
+function runTip(model, run) {
+  const [name, kind, pass, writes] = model.ops[run.op];
+  const size = writes.reduce((sum, value) => sum + model.values[value][1], 0);
+  const what = [["op", `${kind}, ${pass}`], ["results", bytes(size)], ...whenText(model, run)];
+  return tipText(
+    `${name}: ${run.again ? "recomputed" : "computed first"}`,
+    what,
+    run.again ? whyAgain(model, run) : "",
+  );
+}
+
+/** Who reads a result of this run before it is given up. */
+function whyAgain(model, run) {
+  const readers = new Set();
+  for (const value of model.ops[run.op][3]) {
+    const stay = model.stays.find((one) => one.value === value && one.s0 <= run.step && run.step < one.s1);
+    for (const s of model.readers[value])
+      if (s > run.step && stay && s < stay.s1) readers.add(opName(model, model.steps[s].id));
+  }
+  const names = [...readers];
+  return names.length ? `Had been given up; needed again by ${someNames(names, 3)}.` : "";
+}
+
+function stayTip(model, stay) {
+  const readers = model.readers[stay.value]
+    .filter((s) => s > stay.s0 && s < stay.s1)
+    .map((s) => opName(model, model.steps[s].id));
+  const came = { compute: "computed", recompute: "recomputed", "page in": "paged in" }[stay.from];
+  const why = readers.length
+    ? `Read by ${someNames([...new Set(readers)], 4)}.`
+    : "Nobody reads it in this stay.";
+  const end = stay.kept ? " Kept to the end." : "";
+  return tipText(
+    `${valueName(model, stay.value)}: in RAM`,
+    [["bytes", bytes(stay.bytes)], ["came", came], ...whenText(model, stay)],
+    why + end,
+  );
+}
+
+function moveTip(model, move) {
+  const entries = [
+    ["bytes", bytes(model.values[move.value][1])],
+    ["issued", `step ${count(move.step)}`],
+    ...whenText(model, move),
+  ];
+  if (move.kind === "o") {
+    const back = model.moves.find(
+      (other) => other.kind === "i" && other.value === move.value && other.step > move.step,
+    );
+    const why = back
+      ? `Frees its RAM until it is paged in again at step ${count(back.step)}.`
+      : "It does not come back.";
+    return tipText(`${valueName(model, move.value)}: page-out`, entries, why);
+  }
+  const reader = model.readers[move.value].find((s) => s > move.step);
+  const why =
+    reader === undefined
+      ? "Nobody reads it afterwards."
+      : `For ${opName(model, model.steps[reader].id)}, step ${count(reader)}.`;
+  return tipText(`${valueName(model, move.value)}: page-in`, entries, why);
+}

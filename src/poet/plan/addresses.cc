@@ -1,0 +1,67 @@
+#include "poet/plan/addresses.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+#include "poet/base/error.h"
+#include "poet/cost/json_reader.h"
+#include "poet/plan/bytes_out.h"
+
+namespace poet {
+
+std::vector<std::uint8_t> addresses_of(const Layout& layout, Bytes alignment) {
+  constexpr std::int64_t kMost = std::numeric_limits<std::uint32_t>::max();
+  std::int64_t unit = 0;
+  std::int64_t highest = 0;
+  for (const Residence& residence : layout.residences) {
+    unit = std::gcd(unit, residence.offset);
+    highest = std::max(highest, residence.offset);
+  }
+  if (unit == 0) unit = alignment.value();
+  if (unit > kMost) unit = std::gcd(unit, std::int64_t{1} << 31);
+  highest /= unit;
+  ensure(highest <= kMost, "an address is a number of units below 2^32");
+  int width = 1;
+  while (highest >> (8 * width) > 0) ++width;
+  BytesOut out;
+  out.varint(static_cast<std::uint64_t>(unit));
+  out.varint(layout.residences.size());
+  out.number(static_cast<std::uint64_t>(width), 1);
+  for (const Residence& residence : layout.residences)
+    out.number(static_cast<std::uint64_t>(residence.offset / unit), width);
+  return out.bytes;
+}
+
+Layout layout_at(std::vector<Residence> residences, const poet_plan& opened, Bytes alignment,
+                 const std::string& place) {
+  if (residences.size() != opened.residences)
+    throw InputError(place, fmt::format("must have {} addresses, one per residence of the plan; has {}",
+                                        residences.size(), opened.residences));
+  Layout layout;
+  std::int64_t top = 0;
+  for (std::uint32_t r = 0; r < opened.residences; ++r) {
+    std::uint32_t units = 0;
+    poet_plan_address(&opened, r, &units);
+    if (units > static_cast<std::uint64_t>(kMostBytes) / opened.unit)
+      throw InputError(place, fmt::format("address {} must be <= {} bytes", r, kMostBytes));
+    residences[r].offset = std::int64_t{units} * opened.unit;
+    top = std::max(top, residences[r].offset + residences[r].bytes.value());
+  }
+  part_what_lies_apart(residences);
+  layout.residences = std::move(residences);
+  layout.arena = Bytes((top + alignment.value() - 1) / alignment.value() * alignment.value());
+  return layout;
+}
+
+void part_what_lies_apart(std::vector<Residence>& residences) {
+  for (Residence& residence : residences) {
+    if (residence.takes_over < 0) continue;
+    if (residences[static_cast<std::size_t>(residence.takes_over)].offset != residence.offset)
+      residence.takes_over = -1;
+  }
+}
+
+}  // namespace poet

@@ -1,0 +1,22 @@
+#pragma once
+
+// An instance's JSON in two parts: the graph, which is the same for every device, and the rest.
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+namespace poet {
+
+struct InstanceParts {
+  nlohmann::ordered_json graph;
+  nlohmann::ordered_json costs;  // the rest; fields of nodes, ops and values as one array each, null: absent
+};
+
+/// `instance` as to_json(Instance) gives it.
+[[nodiscard]] InstanceParts split_instance(const nlohmann::ordered_json& instance);
+
+/// The inverse, as instance_from_json takes it, which judges the contents. Throws InputError with `place`
+/// where the parts do not fit together.
+[[nodiscard]] nlohmann::ordered_json merge_instance(const InstanceParts& parts, const std::string& place);
+
+}  // namespace poet

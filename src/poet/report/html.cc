@@ -1,0 +1,105 @@
+#include "poet/report/html.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string_view>
+
+#include "poet/base/data_dir.h"
+#include "poet/base/error.h"
+#include "poet/report/picture_json.h"
+
+namespace poet {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string read_text(const fs::path& file) {
+  std::ifstream stream(file, std::ios::binary);
+  std::ostringstream text;
+  if (!(text << stream.rdbuf())) throw InputError(file.string(), "cannot be read");
+  return std::move(text).str();
+}
+
+/// The folder that holds the charting library.
+fs::path echarts_folder() {
+  std::error_code ignored;
+  for (const fs::path& folder : {data_dir() / "report", fs::path(POET_ECHARTS_FOLDER)})
+    if (fs::is_regular_file(folder / "echarts.min.js", ignored)) return folder;
+  throw InputError(
+      "web page",
+      fmt::format("ECharts could not be had from npm when poet was built: install npm, then run "
+                  "\"cmake --build {} --target poet_echarts\" (an SVG figure or --text needs nothing)",
+                  fs::path(POET_ECHARTS_FOLDER).parent_path().string()));
+}
+
+std::string replace_all(std::string text, std::string_view from, std::string_view to) {
+  for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
+    text.replace(at, from.size(), to);
+  return text;
+}
+
+std::string escaped(std::string text) {
+  text = replace_all(std::move(text), "&", "&amp;");
+  text = replace_all(std::move(text), "<", "&lt;");
+  text = replace_all(std::move(text), ">", "&gt;");
+  return replace_all(std::move(text), "\"", "&quot;");
+}
+
+/// JSON for a script element: what could end the element or open a comment is written as an escape.
+std::string pictures_json(const std::vector<Picture>& pictures) {
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (const Picture& picture : pictures) list.push_back(picture_json(picture));
+  std::string text = list.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  text = replace_all(std::move(text), "<", "\\u003c");
+  text = replace_all(std::move(text), ">", "\\u003e");
+  return replace_all(std::move(text), "&", "\\u0026");
+}
+
+/// A file as it may stand inside the element that its kind belongs in. In scripts and styles that parse, "</"
+/// before a name and "<!--" are found in strings, regular expressions and comments only, where a backslash
+/// more changes nothing.
+std::string inlined(const fs::path& file) {
+  std::string text = read_text(file);
+  if (file.extension() == ".txt") return escaped(std::move(text));
+  text = replace_all(std::move(text), "</s", "<\\/s");
+  text = replace_all(std::move(text), "</S", "<\\/S");
+  return replace_all(std::move(text), "<!--", "<\\!--");
+}
+
+std::string title_of(const std::vector<Picture>& pictures) {
+  std::string title;
+  for (const Picture& picture : pictures) title += (title.empty() ? "" : ", ") + picture.title;
+  return title;
+}
+
+}  // namespace
+
+std::string html_page(const std::vector<Picture>& pictures) {
+  ensure(!pictures.empty(), "a page shows a plan");
+  const fs::path own = data_dir() / "report";
+  const fs::path echarts = echarts_folder();
+  const auto part = [&](const std::string& name) {
+    if (name == "title") return escaped(title_of(pictures));
+    if (name == "pictures") return pictures_json(pictures);
+    return inlined((name.rfind("echarts.", 0) == 0 ? echarts : own) / name);
+  };
+
+  // Every {{name}} of the template is replaced once; what is put in is not looked at again.
+  const std::string page = read_text(own / "report.html");
+  std::string out;
+  std::size_t done = 0;
+  for (std::size_t at = page.find("{{"); at != std::string::npos; at = page.find("{{", done)) {
+    const std::size_t end = page.find("}}", at);
+    if (end == std::string::npos) break;
+    out.append(page, done, at - done);
+    out += part(page.substr(at + 2, end - at - 2));
+    done = end + 2;
+  }
+  return out.append(page, done);
+}
+
+}  // namespace poet

@@ -1,0 +1,187 @@
+#include "poet/report/picture_json.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "poet/base/error.h"
+#include "poet/graph/dataflow.h"
+#include "poet/plan/names.h"
+
+namespace poet {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+char letter(StepKind kind) {
+  switch (kind) {
+    case StepKind::page_out:
+      return 'o';
+    case StepKind::page_in:
+      return 'i';
+    case StepKind::wait:
+      return 'w';
+    case StepKind::compute:
+      return 'c';
+    case StepKind::free:
+      return 'f';
+  }
+  throw InternalError("a kind of step without a letter");
+}
+
+class Writer {
+ public:
+  explicit Writer(const Picture& picture)
+      : picture_(picture),
+        instance_(picture.plan.instance),
+        graph_(instance_.graph),
+        flow_(dataflow(graph_)),
+        number_(graph_.values.size(), -1),
+        replayed_(std::min(picture.trace.steps.size(), picture.plan.plan.steps.size())) {
+    for (std::size_t i = 0; i < flow_.transients.size(); ++i)
+      number_[flow_.transients[i]] = static_cast<int>(i);
+  }
+
+  [[nodiscard]] Json write() const {
+    const Report& report = picture_.report;
+    const PlanFile& plan = picture_.plan;
+    Json json;
+    json["title"] = picture_.title;
+    json["network"] = instance_.model.empty() ? graph_.name : instance_.model;
+    json["device"] = instance_.platform;
+    json["source"] = instance_.source;
+    json["batch"] = instance_.batch_size;
+    json["semantics"] = to_string(plan.semantics);
+    json["valid"] = report.valid;
+    json["broken"] = report.broken;
+    json["stopped_at"] = stopped_at();
+    json["ram_budget"] = plan.limits.ram_budget.value();
+    json["deadline"] = plan.limits.deadline ? Json(plan.limits.deadline->value()) : Json();
+    json["max_bytes_written"] =
+        plan.limits.max_bytes_written ? Json(plan.limits.max_bytes_written->value()) : Json();
+    json["persistent"] = instance_.costs.persistent.value();
+    json["figures"] = figures();
+    const ArenaReport& arena = picture_.arena;
+    json["arena"] = {{"valid", arena.valid},
+                     {"broken", arena.broken},
+                     {"bytes", arena.arena.value()},
+                     {"ram", arena.ram.value()}};
+    json["ops"] = ops();
+    json["values"] = values();
+    json["planned"] = plan.plan.steps.size();
+    json["steps"] = steps();
+    json["channel"] = channel();
+    json["residences"] = residences();
+    return json;
+  }
+
+ private:
+  [[nodiscard]] const Step& step(std::size_t i) const { return picture_.plan.plan.steps[i]; }
+
+  [[nodiscard]] Json value_id(ValueId v) const {
+    return graph_.values.contains(v) && number_[v] >= 0 ? Json(number_[v]) : Json();
+  }
+  [[nodiscard]] Json op_id(OpId op) const { return graph_.ops.contains(op) ? Json(op.index) : Json(); }
+
+  [[nodiscard]] Json stopped_at() const {
+    if (picture_.report.valid || replayed_ == picture_.plan.plan.steps.size()) return {};
+    return to_string(instance_, step(replayed_));
+  }
+
+  // The referee does not tell first computations and others apart in its energies.
+  [[nodiscard]] Joules recompute_energy() const {
+    Joules sum{};
+    IdVector<OpId, char> computed(graph_.ops.size(), 0);
+    for (std::size_t i = 0; i < replayed_; ++i) {
+      if (step(i).kind != StepKind::compute || !graph_.ops.contains(step(i).op)) continue;
+      if (computed[step(i).op]) sum += instance_.costs.ops[step(i).op].energy;
+      computed[step(i).op] = 1;
+    }
+    return sum;
+  }
+
+  [[nodiscard]] Json figures() const {
+    const Report& report = picture_.report;
+    return {{"energy", report.energy.value()},
+            {"compute", report.compute_energy.value()},
+            {"recompute", recompute_energy().value()},
+            {"page_in", report.page_in_energy.value()},
+            {"page_out", report.page_out_energy.value()},
+            {"idle", report.idle_energy.value()},
+            {"runtime", report.runtime.value()},
+            {"stalled", report.stalled.value()},
+            {"peak_ram", report.peak_ram.value()},
+            {"peak_op", op_id(report.peak_op)},
+            {"recomputations", report.recomputations},
+            {"page_ins", report.page_ins},
+            {"page_outs", report.page_outs},
+            {"bytes_written", report.bytes_written.value()}};
+  }
+
+  [[nodiscard]] Json ops() const {
+    Json list = Json::array();
+    for (const OpId id : ids<OpId>(graph_.ops.size())) {
+      const Op& op = graph_.ops[id];
+      list.push_back({name_of(graph_, id), op.kind, to_string(op.pass), value_ids(flow_.writes[id]),
+                      value_ids(flow_.reads[id])});
+    }
+    return list;
+  }
+
+  [[nodiscard]] Json value_ids(const std::vector<ValueId>& list) const {
+    Json numbers = Json::array();
+    for (const ValueId v : list) numbers.push_back(value_id(v));
+    return numbers;
+  }
+
+  [[nodiscard]] Json values() const {
+    Json list = Json::array();
+    for (const ValueId v : flow_.transients) {
+      list.push_back({name_of(graph_, v), instance_.costs.values[v].bytes.value(),
+                      to_string(graph_.values[v].persistence)});
+    }
+    return list;
+  }
+
+  [[nodiscard]] Json steps() const {
+    std::string kinds;
+    Json id = Json::array();
+    Json end = Json::array();
+    Json ram = Json::array();
+    for (std::size_t i = 0; i < replayed_; ++i) {
+      kinds += letter(step(i).kind);
+      id.push_back(step(i).kind == StepKind::compute ? op_id(step(i).op) : value_id(step(i).value));
+      end.push_back(picture_.trace.steps[i].end);
+      ram.push_back(picture_.trace.ram[i].value());
+    }
+    return {{"kind", kinds}, {"id", id}, {"end", end}, {"ram", ram}};
+  }
+
+  [[nodiscard]] Json channel() const {
+    Json list = Json::array();
+    for (const Trace::Move& move : picture_.trace.channel)
+      list.push_back({move.step, move.interval.begin, move.interval.end});
+    return list;
+  }
+
+  [[nodiscard]] Json residences() const {
+    Json list = Json::array();
+    for (const Residence& one : picture_.plan.layout.residences) {
+      list.push_back({value_id(one.value), op_id(one.op), one.begin, one.end, one.bytes.value(), one.offset,
+                      one.takes_over});
+    }
+    return list;
+  }
+
+  const Picture& picture_;
+  const Instance& instance_;
+  const Graph& graph_;
+  const Dataflow flow_;
+  IdVector<ValueId, int> number_;  // of a transient storage on the page; -1: not there
+  const std::size_t replayed_;
+};
+
+}  // namespace
+
+Json picture_json(const Picture& picture) { return Writer(picture).write(); }
+
+}  // namespace poet

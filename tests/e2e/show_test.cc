@@ -1,0 +1,247 @@
+// poet show as a user runs it: exit codes, messages, and files that other programs can read.
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include "poet/plan/schedule_json.h"
+#include "poet/report/gnuplot.h"
+#include "tests/support/program.h"
+#include "tests/support/tiny_instance.h"
+
+namespace poet::test {
+namespace {
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+std::string contents(const std::string& file) {
+  std::ifstream in(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+}
+
+/// chain() with a page-out and a page-in, which needs 35 bytes on a device.
+std::string schedule_file(const TemporaryFolder& folder, std::int64_t budget,
+                          const std::string& name = "chain.json") {
+  ScheduleFile file;
+  file.instance = chain();
+  file.instance.graph.name = "chain";
+  file.semantics = Semantics::device;
+  file.limits = ram(budget);
+  file.schedule = chain_paging();
+  write_schedule(file, folder.file(name));
+  return folder.file(name);
+}
+
+/// What the XML parser of Python finds: the texts, one a line, then the colours of what is filled or drawn.
+ProgramRun read_svg(const std::string& file) {
+  return run_command({"python3", "-c",
+                      "import sys, xml.etree.ElementTree as e\n"
+                      "n = '{http://www.w3.org/2000/svg}'\n"
+                      "r = e.parse(sys.argv[1]).getroot()\n"
+                      "assert r.tag == n + 'svg', r.tag\n"
+                      "for t in r.iter(n + 'text'): print(''.join(t.itertext()))\n"
+                      "c = [x.get(a) for x in r.iter() for a in ('fill', 'stroke', 'color')]\n"
+                      "for x in sorted({x.replace(' ', '') for x in c if x}): print(x)",
+                      file});
+}
+
+TEST(Show, TextOfASchedule) {
+  const TemporaryFolder folder;
+  const ProgramRun run = poet("show " + schedule_file(folder, 40));
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_EQ(run.err, "");
+  EXPECT_TRUE(contains(run.out, "Plan          chain, 4 ops")) << run.out;
+  EXPECT_TRUE(contains(run.out, "Verdict       valid")) << run.out;
+  EXPECT_TRUE(contains(run.out, "page in")) << run.out;
+}
+
+TEST(Show, LocaleDecidesAboutUnicode) {
+  const TemporaryFolder folder;
+  const std::string file = schedule_file(folder, 40);
+  const std::string program_name = program().string();
+  const ProgramRun plain = run_command({"env", "LC_ALL=C", program_name, "show", file});
+  const ProgramRun rich = run_command({"env", "LC_ALL=en_US.UTF-8", program_name, "show", file});
+  EXPECT_EQ(plain.exit_code, 0);
+  EXPECT_FALSE(contains(plain.out, "\u2588"));
+  EXPECT_TRUE(contains(rich.out, "\u2588"));
+}
+
+TEST(Show, OverBudgetIsShownAndExitsWithOne) {
+  const TemporaryFolder folder;
+  const ProgramRun run = poet("show " + schedule_file(folder, 30));
+  EXPECT_EQ(run.exit_code, 1);
+  EXPECT_TRUE(contains(run.out, "BROKEN: step")) << run.out;
+  EXPECT_TRUE(contains(run.out, "35 bytes of RAM, over the budget of 30")) << run.out;
+  EXPECT_TRUE(contains(run.out, "peak 35 B")) << run.out;
+}
+
+// 30 bytes suffice where a page-in takes no RAM before the next stage: b and c are 25, d needs a, c and
+// d, 16.
+TEST(Show, AnotherSemanticsIsAnotherVerdict) {
+  const TemporaryFolder folder;
+  const std::string file = schedule_file(folder, 30);
+  EXPECT_EQ(poet("show --semantics published " + file).exit_code, 0);
+  EXPECT_EQ(poet("show --semantics staged " + file).exit_code, 1);
+  EXPECT_EQ(poet("show --semantics device " + file).exit_code, 1);
+  EXPECT_EQ(poet("show --semantics imagined " + file).exit_code, 2);
+}
+
+TEST(Show, ABrokenScheduleIsShownAsFarAsItGoes) {
+  const TemporaryFolder folder;
+  ScheduleFile file;
+  file.instance = chain();
+  file.limits = ram(100);
+  file.semantics = Semantics::staged;
+  file.schedule = chain_paging();
+  file.schedule.stages[2].retain.clear();  // c has no b
+  write_schedule(file, folder.file("broken.json"));
+  const ProgramRun run = poet("show " + folder.file("broken.json"));
+  EXPECT_EQ(run.exit_code, 1) << run.err;
+  EXPECT_TRUE(contains(run.out, "BROKEN: stage 2 (c)")) << run.out;
+  EXPECT_TRUE(contains(run.out, "Compute       F")) << run.out;
+}
+
+TEST(Show, SvgHoldsTheSeries) {
+  if (!has_gnuplot()) GTEST_SKIP() << "gnuplot is not installed";
+  const TemporaryFolder folder;
+  const ProgramRun run = poet("show -o " + folder.file("a.svg") + " " + schedule_file(folder, 30));
+  EXPECT_EQ(run.exit_code, 1) << run.err;
+  EXPECT_TRUE(contains(run.out, "chain.json: broken, drawn as far as it goes: step")) << run.out;
+  const ProgramRun read = read_svg(folder.file("a.svg"));
+  EXPECT_EQ(read.exit_code, 0) << read.err;
+  for (const char* line :
+       {"resident", "computed", "page-out", "page-in", "in RAM", "over the budget", "budget 30 B",
+        // Resident, computed, page-out, page-in, in RAM, over the budget.
+        "rgb(200,200,200)", "rgb(0,114,178)", "rgb(204,121,167)", "rgb(0,158,115)", "rgb(86,180,233)",
+        "rgb(213,94,0)"}) {
+    EXPECT_TRUE(contains("\n" + read.out, std::string("\n") + line + "\n")) << line << " in " << read.out;
+  }
+  // Nothing but the two files: no half-written one.
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.file(".")), {}), 2);
+}
+
+TEST(Show, SameFileSameFigure) {
+  if (!has_gnuplot()) GTEST_SKIP() << "gnuplot is not installed";
+  const TemporaryFolder folder;
+  const std::string file = schedule_file(folder, 40);
+  for (const std::string extension : {"svg", "png", "pdf", "gp"}) {
+    const std::string figure = folder.file("a." + extension);
+    EXPECT_EQ(poet("show -o " + figure + " " + file).exit_code, 0);
+    const std::string once = contents(figure);
+    EXPECT_FALSE(once.empty());
+    EXPECT_EQ(poet("show -o " + figure + " " + file).exit_code, 0);
+    EXPECT_EQ(once, contents(figure)) << extension;
+  }
+}
+
+TEST(Show, PngHasItsSize) {
+  if (!has_gnuplot()) GTEST_SKIP() << "gnuplot is not installed";
+  const TemporaryFolder folder;
+  const ProgramRun run =
+      poet("show --axis step -o " + folder.file("a.png") + " " + schedule_file(folder, 40));
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_EQ(run.out, "");
+  const std::string png = contents(folder.file("a.png"));
+  ASSERT_GT(png.size(), 24U);
+  EXPECT_EQ(png.substr(0, 8), "\x89PNG\r\n\x1a\n");
+  const auto number = [&png](std::size_t at) {
+    int value = 0;
+    for (std::size_t i = at; i < at + 4; ++i) value = value * 256 + static_cast<unsigned char>(png[i]);
+    return value;
+  };
+  EXPECT_EQ(number(16), 1050);  // 3.5 inches at 300 dots
+  EXPECT_GT(number(20), 1050);
+}
+
+TEST(Show, TheScriptDrawsByItself) {
+  if (!has_gnuplot()) GTEST_SKIP() << "gnuplot is not installed";
+  const TemporaryFolder folder;
+  EXPECT_EQ(poet("show -o " + folder.file("a.gp") + " " + schedule_file(folder, 40)).exit_code, 0);
+  const ProgramRun run = run_command({"env", "-C", folder.file("."), "gnuplot", "a.gp"});
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_EQ(run.err, "");
+  EXPECT_EQ(read_svg(folder.file("a.svg")).exit_code, 0);
+}
+
+TEST(Show, WithoutGnuplotItSaysWhatToInstall) {
+  const TemporaryFolder folder;
+  const std::string file = schedule_file(folder, 40);
+  const ProgramRun run =
+      run_command({"env", "PATH=/nonexistent", program().string(), "show", "-o", folder.file("a.svg"), file});
+  EXPECT_EQ(run.exit_code, 2);
+  EXPECT_EQ(run.err.find("poet: gnuplot: is not installed"), 0U) << run.err;
+  EXPECT_TRUE(contains(run.err, "apt-get install gnuplot-nox")) << run.err;
+  EXPECT_FALSE(std::filesystem::exists(folder.file("a.svg")));
+  EXPECT_EQ(
+      run_command({"env", "PATH=/nonexistent", program().string(), "show", "-o", folder.file("a.gp"), file})
+          .exit_code,
+      0);
+}
+
+TEST(Show, SeveralFiles) {
+  const TemporaryFolder folder;
+  const std::string good = schedule_file(folder, 40, "good.json");
+  const std::string bad = schedule_file(folder, 30, "bad.json");
+  const ProgramRun text = poet("show " + good + " " + bad);
+  EXPECT_EQ(text.exit_code, 1);
+  EXPECT_TRUE(contains(text.out, "good.json")) << text.out;
+  EXPECT_TRUE(contains(text.out, "bad.json")) << text.out;
+  const ProgramRun figure = poet("show -o " + folder.file("a.svg") + " " + good + " " + bad);
+  EXPECT_EQ(figure.exit_code, 2);
+  EXPECT_EQ(figure.err, "poet: -o: a figure shows one plan, not 2; .html shows several\n");
+}
+
+TEST(Show, BadInputIsOneLine) {
+  const TemporaryFolder folder;
+  const std::string file = schedule_file(folder, 40);
+  const auto fails = [](const std::string& arguments, const std::string& message) {
+    const ProgramRun run = poet("show " + arguments);
+    EXPECT_EQ(run.exit_code, 2) << arguments;
+    EXPECT_EQ(run.out, "") << arguments;
+    EXPECT_TRUE(contains(run.err, message)) << run.err;
+    EXPECT_EQ(run.err.find('\n'), run.err.size() - 1) << run.err;
+  };
+  fails("-o " + folder.file("a.jpg") + " " + file, "must end in .html, .svg, .png, .pdf or .gp");
+  fails("-o " + folder.file("no/a.svg") + " " + file, "no such folder");
+  fails(folder.file("absent.plan"), "absent.plan");
+  fails("", "FILE");
+  fails("--axis height " + file, "--axis");
+  folder.write("text.json", "{\"stages\": 3}");
+  fails(folder.file("text.json"), "text.json");
+  folder.write("garbage", "not a plan");
+  fails(folder.file("garbage"), "garbage");
+  // One stage too few for the ops.
+  ScheduleFile short_one;
+  short_one.instance = chain();
+  short_one.limits = ram(100);
+  short_one.schedule = chain_paging();
+  short_one.schedule.stages.pop_back();
+  write_schedule(short_one, folder.file("short.json"));
+  fails(folder.file("short.json"), "as many as there are ops: 4, not 3");
+}
+
+TEST(Show, PlanFilesOfBothForms) {
+  const TemporaryFolder folder;
+  for (const std::string name : {"a.plan", "a.json"}) {
+    const std::string plan = folder.file(name);
+    ASSERT_EQ(poet("solve --quiet --model linear --platform a72 --semantics published --ram-budget 4136 "
+                   "--runtime-budget 1.3 --plan-out " +
+                   plan)
+                  .exit_code,
+              0);
+    const ProgramRun run = poet("show " + plan);
+    EXPECT_EQ(run.exit_code, 0) << run.err;
+    EXPECT_TRUE(contains(run.out, "2 recomputations")) << run.out;
+    EXPECT_EQ(poet("show --semantics device " + plan).exit_code, 0);
+  }
+}
+
+}  // namespace
+}  // namespace poet::test

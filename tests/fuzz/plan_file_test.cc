@@ -1,0 +1,190 @@
+// Damaged plan files: an InputError of one line, or a plan on which the referee has a verdict; nothing else.
+// In half of the cases the checksums are made right again, so that what lies behind them is reached.
+
+#include <gtest/gtest.h>
+
+#include "poet/base/error.h"
+#include "poet/cost/json_reader.h"
+#include "poet/plan/events.h"
+#include "poet/referee/replay.h"
+#include "poet/referee/replay_layout.h"
+#include "tests/support/plan_files.h"
+#include "tests/support/plan_image.h"
+
+namespace poet {
+namespace {
+
+using test::chance;
+using test::Octets;
+using test::pick;
+using test::Rng;
+
+struct Outcomes {
+  int refused = 0;
+  int judged = 0;
+  int valid = 0;
+};
+
+template <class Read>
+void expect_refused_or_judged(const Read& read, Outcomes& outcomes) {
+  try {
+    const PlanFile file = read();
+    ++outcomes.judged;
+    const Report report = replay(file.instance, file.plan, file.semantics, file.limits);
+    EXPECT_EQ(report.valid, report.broken.empty());
+    outcomes.valid += report.valid;
+    // As the referee on addresses asks for, only after the other one has agreed.
+    if (!report.valid) return;
+    const ArenaReport arena = replay_layout(file.instance, file.plan, file.layout, file.semantics,
+                                            file.limits, file.instance.costs.alignment);
+    EXPECT_EQ(arena.valid, arena.broken.empty());
+  } catch (const InputError& error) {
+    ++outcomes.refused;
+    EXPECT_EQ(std::string(error.what()).find('\n'), std::string::npos) << error.what();
+  }
+}
+
+void expect_decided(const Octets& bytes, Outcomes& outcomes) {
+  expect_refused_or_judged([&] { return plan_from_binary(bytes, "p.plan"); }, outcomes);
+  // The device's decoder too: all steps and addresses of what it opens can be had.
+  poet_plan plan;
+  const int code = poet_plan_open(&plan, bytes.data(), bytes.size());
+  if (code != POET_PLAN_OK) {
+    EXPECT_LT(code, 0);
+    return;
+  }
+  for (const Step& step : steps_of(plan).steps) {
+    if (step.kind == StepKind::compute)
+      EXPECT_LT(step.op.index, static_cast<std::int64_t>(plan.ops));
+    else
+      EXPECT_LT(step.value.index, static_cast<std::int64_t>(plan.values));
+  }
+  std::uint32_t units = 0;
+  for (std::uint32_t r = 0; r < plan.residences; ++r)
+    EXPECT_EQ(poet_plan_address(&plan, r, &units), POET_PLAN_OK);
+}
+
+// Every second time among the bytes for devices, which are few and first.
+std::size_t position(Rng& rng, const Octets& bytes) {
+  const int size = static_cast<int>(bytes.size());
+  return static_cast<std::size_t>(pick(rng, 0, chance(rng, 0.5) ? std::min(size, 80) - 1 : size - 1));
+}
+
+void damage(Rng& rng, Octets& bytes, const Octets& other) {
+  const std::size_t at = position(rng, bytes);
+  const auto place = bytes.begin() + static_cast<std::ptrdiff_t>(at);
+  const auto some = std::min<std::ptrdiff_t>(pick(rng, 1, 12), bytes.end() - place);
+  switch (pick(rng, 0, 6)) {
+    case 0:
+      bytes[at] = static_cast<std::uint8_t>(pick(rng, 0, 255));
+      break;
+    case 1:
+      bytes.erase(place, place + some);
+      break;
+    case 2: {  // a piece of another file
+      const auto from = other.begin() + static_cast<std::ptrdiff_t>(position(rng, other));
+      bytes.insert(place, from, from + std::min<std::ptrdiff_t>(some, other.end() - from));
+      break;
+    }
+    case 3: {  // the same over what is there, so that lengths stay right
+      const auto from = other.begin() + static_cast<std::ptrdiff_t>(position(rng, other));
+      std::copy(from, from + std::min<std::ptrdiff_t>(some, other.end() - from), place);
+      break;
+    }
+    default:
+      bytes[at] = static_cast<std::uint8_t>(bytes[at] ^ 1 << pick(rng, 0, 7));
+  }
+}
+
+TEST(PlanFileFuzz, EveryTruncationIsRefused) {
+  Rng rng(7);
+  Outcomes outcomes;
+  const Octets whole = to_binary(test::random_file(rng, 6));
+  for (std::size_t size = 0; size < whole.size(); ++size)
+    expect_decided(Octets(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(size)), outcomes);
+  EXPECT_EQ(outcomes.refused, static_cast<int>(whole.size()));
+  expect_decided(whole, outcomes);
+  EXPECT_EQ(outcomes.judged, 1);
+}
+
+TEST(PlanFileFuzz, DamagedBytesAreRefusedOrJudged) {
+  Outcomes as_damaged;
+  Outcomes mended;
+  Octets other;
+  for (std::uint64_t seed = 0; seed < 250; ++seed) {
+    Rng rng(seed);
+    PlanFile file = test::random_file(rng, 6);
+    file.limits = test::ram(1 << 20);
+    const Octets whole = to_binary(file);
+    if (other.empty()) other = whole;
+    for (int round = 0; round < 200; ++round) {
+      SCOPED_TRACE(testing::Message() << "seed " << seed << ", round " << round);
+      Octets bytes = whole;
+      for (int n = pick(rng, 1, 3); n > 0 && !bytes.empty(); --n)
+        damage(rng, bytes, chance(rng, 0.5) ? whole : other);
+      if (round % 2 == 1) {
+        test::mend_checksums(bytes);
+        if (round % 4 == 1 && bytes.size() > 100) test::mend_graph(bytes);
+      }
+      expect_decided(bytes, round % 2 == 1 ? mended : as_damaged);
+    }
+    other = whole;
+    if (HasFailure()) return;
+  }
+  EXPECT_GT(as_damaged.refused, 20'000);  // every outcome occurs
+  EXPECT_GT(mended.refused, 10'000);
+  EXPECT_GT(mended.judged, 1'000);
+  EXPECT_GT(mended.valid, 100);
+}
+
+// A file whose schedule is noise: events of all sorts in any order.
+TEST(PlanFileFuzz, AnyEventsAreRefusedOrJudged) {
+  Outcomes outcomes;
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    Rng rng(seed);
+    const Octets whole = to_binary(test::random_file(rng, 40));
+    for (int round = 0; round < 20; ++round) {
+      SCOPED_TRACE(testing::Message() << "seed " << seed << ", round " << round);
+      std::vector<test::ImageSection> sections = test::sections_of_image(whole);
+      Octets& schedule = sections[0].payload;
+      schedule.resize(7);
+      for (int n = pick(rng, 0, 12); n > 0; --n)
+        schedule.push_back(
+            static_cast<std::uint8_t>(pick(rng, 0, 6) << 5 | pick(rng, 0, chance(rng, 0.1) ? 31 : 5)));
+      expect_decided(test::make_image(sections), outcomes);
+    }
+    if (HasFailure()) return;
+  }
+  EXPECT_GT(outcomes.refused, 1'000);
+}
+
+TEST(PlanFileFuzz, DamagedJsonIsRefusedOrJudged) {
+  Outcomes outcomes;
+  const char* const tokens[] = {"-1",   "99",    "1e9",        "[]", "{}",
+                                "null", "\"x\"", "4294967296", ",",  "\"wait\""};
+  for (std::uint64_t seed = 0; seed < 3000; ++seed) {
+    SCOPED_TRACE(seed);
+    Rng rng(seed);
+    PlanFile file = test::random_file(rng, 5);
+    file.limits = test::ram(1 << 20);
+    std::string text = to_json(file).dump();
+    for (int n = pick(rng, 1, 2); n > 0; --n) {
+      const auto at = static_cast<std::size_t>(pick(rng, 0, static_cast<int>(text.size()) - 1));
+      const std::size_t digit = text.find_first_of("0123456789", at);
+      if (chance(rng, 0.1))
+        text.erase(at, static_cast<std::size_t>(pick(rng, 1, 12)));
+      else if (chance(rng, 0.1))
+        text.insert(at, tokens[pick(rng, 0, 9)]);
+      else if (digit != std::string::npos)  // a digit for a digit: files that can still be read
+        text[digit] = static_cast<char>('0' + pick(rng, 0, 9));
+    }
+    expect_refused_or_judged([&] { return plan_from_json(parse_json(text, "p.json"), "p.json"); }, outcomes);
+    if (HasFailure()) return;
+  }
+  EXPECT_GT(outcomes.refused, 500);
+  EXPECT_GT(outcomes.judged, 500);
+  EXPECT_GT(outcomes.valid, 200);
+}
+
+}  // namespace
+}  // namespace poet

@@ -1,0 +1,88 @@
+#include "poet/report/picture_json.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/support/small_pictures.h"
+
+namespace poet {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// chain() with a recomputed: a 1 s, b 1 s, free a, c 1 s, free b, a again 1 s, d 1 s, the rest freed. RAM is
+// 10, 30, 20, 25, 5, 15, 16 and so on; a costs 2 J once more.
+TEST(PictureJson, HoldsWhatTheRefereeSaw) {
+  const Picture picture =
+      test::picture_of_schedule(test::chain(), test::chain_recomputing(), test::ram(30), "chain");
+  const Json json = picture_json(picture);
+
+  EXPECT_EQ(json["title"], "chain");
+  EXPECT_EQ(json["semantics"], "device");
+  EXPECT_EQ(json["valid"], true);
+  EXPECT_EQ(json["broken"], "");
+  EXPECT_EQ(json["stopped_at"], nullptr);
+  EXPECT_EQ(json["ram_budget"], 30);
+  EXPECT_EQ(json["deadline"], nullptr);
+  EXPECT_EQ(json["figures"],
+            Json::parse(R"({"energy":10.0,"compute":10.0,"recompute":2.0,"page_in":0.0,"page_out":0.0,
+                            "idle":0.0,"runtime":5.0,"stalled":0.0,"peak_ram":30,"peak_op":1,
+                            "recomputations":1,"page_ins":0,"page_outs":0,"bytes_written":0})"));
+  EXPECT_EQ(json["arena"], Json::parse(R"({"valid":true,"broken":"","bytes":30,"ram":30})"));
+  EXPECT_EQ(json["ops"], Json::parse(R"([["a","opaque","forward",[0],[]],["b","opaque","forward",[1],[0]],
+                                         ["c","opaque","forward",[2],[1]],
+                                         ["d","opaque","forward",[3],[0,2]]])"));
+  EXPECT_EQ(json["values"], Json::parse(R"([["a",10,"activation"],["b",20,"activation"],
+                                            ["c",5,"activation"],["d",1,"activation"]])"));
+  EXPECT_EQ(json["planned"], 10);
+  EXPECT_EQ(json["steps"], Json::parse(R"({"kind":"ccfcfccfff","id":[0,1,0,2,1,0,3,0,2,3],
+                                           "end":[1.0,2.0,2.0,3.0,3.0,4.0,5.0,5.0,5.0,5.0],
+                                           "ram":[10,30,20,25,5,15,16,6,1,0]})"));
+  EXPECT_EQ(json["channel"], Json::array());
+  ASSERT_EQ(json["residences"].size(), 5u);
+  EXPECT_EQ(json["residences"][0][0], 0);
+  EXPECT_EQ(json["residences"][0][2], 0);
+  EXPECT_EQ(json["residences"][0][3], 2);
+  EXPECT_EQ(json["residences"][0][4], 10);
+}
+
+// a leaves while b is computed, from 1 s to 2 s, and comes back while c is.
+TEST(PictureJson, HoldsTransfersAndWaits) {
+  const Picture picture =
+      test::picture_of_schedule(test::chain(), test::chain_paging(), test::ram(100), "chain");
+  const Json json = picture_json(picture);
+  const std::string kinds = json["steps"]["kind"];
+  ASSERT_EQ(json["channel"].size(), 2u);
+  const auto issued = [&](std::size_t move) { return kinds.at(json["channel"][move][0].get<std::size_t>()); };
+  EXPECT_EQ(issued(0), 'o');
+  EXPECT_EQ(issued(1), 'i');
+  EXPECT_EQ(json["channel"][0][1], 1.0);
+  EXPECT_EQ(json["channel"][0][2], 2.0);
+  EXPECT_EQ(json["figures"]["bytes_written"], 10);
+  EXPECT_EQ(json["figures"]["recompute"], 0.0);
+}
+
+TEST(PictureJson, StopsWhereTheRefereeStops) {
+  Plan plan;
+  plan.steps = {{StepKind::compute, OpId(0), ValueId()}, {StepKind::compute, OpId(2), ValueId()}};
+  const Json json = picture_json(test::picture_of_plan(test::chain(), plan, test::ram(30), "broken"));
+  EXPECT_EQ(json["valid"], false);
+  EXPECT_EQ(json["stopped_at"], "compute c");
+  EXPECT_EQ(json["planned"], 2);
+  EXPECT_EQ(json["steps"]["kind"], "c");
+  EXPECT_EQ(json["arena"], Json::parse(R"({"valid":false,"broken":"","bytes":0,"ram":0})"));
+}
+
+TEST(PictureJson, LimitsAreThereWhenThereAreAny) {
+  Limits limits = test::ram(30);
+  limits.deadline = Seconds(7.5);
+  limits.max_bytes_written = Bytes(64);
+  const Json json =
+      picture_json(test::picture_of_schedule(test::chain(), test::chain_recomputing(), limits, "limits"));
+  EXPECT_EQ(json["deadline"], 7.5);
+  EXPECT_EQ(json["max_bytes_written"], 64);
+}
+
+}  // namespace
+}  // namespace poet
