@@ -77,10 +77,13 @@ TEST(PlanSize, ResNet18OnCifarTakesAFewHundredBytes) {
 
 TEST(PlanSize, BertTakesLessThanAThousand) {
   EXPECT_LE(sizes_of("bert", "m0", Semantics::published).schedule, 1000U);
-  const Sizes sizes = sizes_of("bert", "a72", Semantics::device);
-  EXPECT_LE(sizes.schedule, 1000U);
-  EXPECT_LE(sizes.addresses, 16 + 3 * sizes.residences);
-  EXPECT_LE(sizes_of("bert", "m0", Semantics::device).schedule, 1000U);
+  // On m0 addresses are multiples of 4 bytes: too many for three bytes, were they not counted in larger
+  // units.
+  for (const char* platform : {"a72", "m0"}) {
+    const Sizes sizes = sizes_of("bert", platform, Semantics::device);
+    EXPECT_LE(sizes.schedule, 1000U);
+    EXPECT_LE(sizes.addresses, 16 + 3 * sizes.residences);
+  }
 }
 
 }  // namespace

@@ -5,6 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <numeric>
+
 #include "poet/graph/in_place.h"
 #include "poet/plan/keep_all.h"
 #include "poet/referee/replay_layout.h"
@@ -65,6 +67,20 @@ TEST(Residences, AlignmentRoundsEachUp) {
   EXPECT_TRUE(replay_layout(chain, plan, layout, Semantics::device, ram(64), Bytes(16)).valid);
 }
 
+TEST(Residences, LargeArenasAreCountedInLargerUnits) {
+  Instance chain = test::chain();
+  for (ValueCost& cost : chain.costs.values) cost.bytes = Bytes(cost.bytes.value() * 10'000'001);
+  const Plan plan = keep_all_plan(chain);
+  const Layout layout = place(chain, plan, Semantics::device, Bytes(1));
+  std::int64_t unit = 0;
+  for (const Residence& residence : layout.residences) unit = std::gcd(unit, residence.offset);
+  EXPECT_GE(unit, 32);
+  EXPECT_LE(layout.arena.value() / unit, 1 << 24);
+  EXPECT_EQ(layout.lower_bound, Bytes(350'000'035));  // a, b and c
+  EXPECT_LE(layout.arena, layout.lower_bound + Bytes(64));
+  EXPECT_TRUE(replay_layout(chain, plan, layout, Semantics::device, ram(350'000'100), Bytes(1)).valid);
+}
+
 TEST(InPlace, AResultTakesOverADyingOperand) {
   const Instance instance = relus(false);
   const Plan plan = keep_all_plan(instance);
@@ -83,6 +99,9 @@ TEST(InPlace, NotOverWhatIsReadLater) {
   EXPECT_EQ(layout.arena, Bytes(16));  // y beside x, z over y
   EXPECT_TRUE(replay_layout(instance, plan, layout, Semantics::device, ram(16), Bytes(1)).valid);
   layout.residences[1].offset = layout.residences[0].offset;  // y over x, which z reads
+  EXPECT_THAT(replay_layout(instance, plan, layout, Semantics::device, ram(16), Bytes(1)).broken,
+              HasSubstr("residence 1 does not say that it takes over 0"));
+  layout.residences[1].takes_over = 0;
   EXPECT_THAT(replay_layout(instance, plan, layout, Semantics::device, ram(16), Bytes(1)).broken,
               HasSubstr("x has been overwritten"));
 }
@@ -131,6 +150,9 @@ TEST(RefereeOnAddresses, RejectsWhatOverlaps) {
   Layout layout = good;
   layout.residences[1].offset = layout.residences[0].offset + 9;
   EXPECT_THAT(broken(layout), HasSubstr("overlaps a"));
+  layout = good;
+  ++layout.residences[1].end;
+  EXPECT_THAT(broken(layout), HasSubstr("residence 1 ends here, not at step"));
   layout = good;
   layout.residences[0].offset = -1;
   EXPECT_THAT(broken(layout), HasSubstr("a at -1"));

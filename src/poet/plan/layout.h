@@ -37,8 +37,10 @@ struct Layout {
 [[nodiscard]] std::vector<Residence> residences_of(const Instance& instance, const Plan& plan,
                                                    Semantics semantics);
 
-/// Offsets for all of them, in an arena as small as the search finds (plan/arena/pack.h). `enough`: a smaller
-/// one is not looked for. Deterministic but for `stop`. Persistent values are not in the arena.
+/// Offsets for all of them, in an arena as small as the search finds (plan/arena/pack.h), multiples of the
+/// alignment and, in arenas of more than 15 Mi alignments, of such a power of two times it that files can
+/// state them in three bytes. `enough`: a smaller one is not looked for. Deterministic but for `stop`.
+/// Persistent values are not in the arena.
 [[nodiscard]] Layout place(const Instance& instance, const Plan& plan, Semantics semantics, Bytes alignment,
                            Bytes enough = Bytes(0), const std::function<bool()>& stop = {});
 

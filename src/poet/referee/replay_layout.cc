@@ -27,6 +27,7 @@ class MemoryMap {
 
   ArenaReport run(const Limits& limits) {
     for (number_ = 0; number_ < plan_.steps.size() && report_.broken.empty(); ++number_) execute();
+    for (const Place& place : places_) check_end(place);
     if (report_.broken.empty() && next_ != layout_.residences.size())
       break_rule(fmt::format("residence {} belongs to no step", next_));
     if (report_.arena > layout_.arena) {
@@ -48,6 +49,7 @@ class MemoryMap {
     bool overwritten = false;  // by a result in place
     bool leaving = false;      // a page-out has been issued
     std::int64_t offset = 0;
+    int residence = -1;  // none for values without bytes
   };
 
   void execute() {
@@ -80,6 +82,8 @@ class MemoryMap {
     if (scratch) {
       scratch_offset = next_offset(ValueId(), op, workspace);
       occupy(scratch_offset, workspace, "scratch memory");
+      if (report_.broken.empty() && layout_.residences[next_ - 1].end != static_cast<int>(number_) + 1)
+        break_rule(fmt::format("residence {} is scratch memory and lasts one step", next_ - 1));
     }
     for (const ValueId v : flow_.writes[op]) {
       if (places_[v].taken)
@@ -97,18 +101,28 @@ class MemoryMap {
 
   void take(ValueId v, OpId by = OpId()) {
     const Bytes bytes = instance_.costs.values[v].bytes;
-    Place& place = places_[v];
-    place = {true, false, false, 0};
+    places_[v] = {.taken = true};
     if (bytes.value() == 0) return;
-    place.offset = next_offset(v, OpId(), bytes);
-    if (by.valid()) make_way(v, by, place.offset, bytes);
-    occupy(place.offset, bytes, name_of(graph_, v));
+    const std::int64_t offset = next_offset(v, OpId(), bytes);
+    if (!report_.broken.empty()) return;
+    const int residence = static_cast<int>(next_) - 1;
+    const int overwritten = by.valid() ? make_way(v, by, offset, bytes) : -1;
+    const int said = layout_.residences[next_ - 1].takes_over;
+    if (said != overwritten) {
+      break_rule(said < 0
+                     ? fmt::format("residence {} does not say that it takes over {}", residence, overwritten)
+                     : fmt::format("residence {} does not take over {}", residence, said));
+    }
+    places_[v].offset = offset;
+    places_[v].residence = residence;
+    occupy(offset, bytes, name_of(graph_, v));
   }
 
-  // Where the result lies exactly over an operand that may be overwritten, the operand is gone.
-  void make_way(ValueId result, OpId op, std::int64_t offset, Bytes bytes) {
+  // Where the result lies exactly over an operand that may be overwritten, the operand is gone. Gives the
+  // operand's residence; -1: none.
+  int make_way(ValueId result, OpId op, std::int64_t offset, Bytes bytes) {
     const Op& by = graph_.ops[op];
-    if (by.outputs.empty() || storage(graph_, by.outputs.front()) != result) return;
+    if (by.outputs.empty() || storage(graph_, by.outputs.front()) != result) return -1;
     for (const std::size_t position : overwritable_inputs(graph_, by)) {
       const ValueId v = storage(graph_, by.inputs[position]);
       if (!flow_.producer[v].valid()) continue;
@@ -118,14 +132,24 @@ class MemoryMap {
         continue;
       operand.overwritten = true;
       occupied_.erase(offset);
-      return;
+      return operand.residence;
     }
+    return -1;
   }
 
   void give_back(ValueId v) {
     Place& place = places_[v];
+    check_end(place);
     if (instance_.costs.values[v].bytes.value() > 0 && !place.overwritten) occupied_.erase(place.offset);
     place = {};
+  }
+
+  // Runtimes and pictures go by what a residence says of itself.
+  void check_end(const Place& place) {
+    if (place.residence < 0) return;
+    const int said = layout_.residences[static_cast<std::size_t>(place.residence)].end;
+    if (said != static_cast<int>(number_))
+      break_rule(fmt::format("residence {} ends here, not at step {}", place.residence, said));
   }
 
   // Residences stand in the order in which memory is taken.
