@@ -7,11 +7,8 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <cstdint>
 #include <cstdlib>
 #include <filesystem>
-#include <limits>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <utility>
@@ -19,14 +16,9 @@
 
 #include "apps/cli/command.h"
 #include "apps/cli/output.h"
+#include "apps/cli/plan_input.h"
 #include "poet/base/error.h"
 #include "poet/base/write_file.h"
-#include "poet/cost/json_reader.h"
-#include "poet/plan/layout.h"
-#include "poet/plan/plan_file.h"
-#include "poet/plan/schedule_json.h"
-#include "poet/plan/settle.h"
-#include "poet/plan/transfers.h"
 #include "poet/report/figure.h"
 #include "poet/report/history.h"
 #include "poet/report/html.h"
@@ -37,79 +29,6 @@ namespace poet::cli {
 namespace {
 
 namespace fs = std::filesystem;
-
-Limits no_limits() {
-  Limits limits;
-  limits.ram_budget = Bytes(std::numeric_limits<std::int64_t>::max());
-  return limits;
-}
-
-/// Whether the referee has nothing against the plan but its limits: what the planners ask for.
-bool is_sound(const PlanFile& file) {
-  return replay(file.instance, file.plan, file.semantics, no_limits()).valid;
-}
-
-void place_if_sound(PlanFile& file) {
-  if (!is_sound(file)) return;
-  const Bytes enough = replay(file.instance, file.plan, file.semantics, no_limits()).peak_ram;
-  file.layout = place(file.instance, file.plan, file.semantics, file.instance.costs.alignment,
-                      enough - file.instance.costs.persistent);
-}
-
-/// A schedule as `poet solve` turns it into a plan: linear, its transfers at good moments, every value at an
-/// address.
-Picture picture_of_schedule(ScheduleFile schedule, std::optional<Semantics> semantics,
-                            const std::string& title) {
-  schedule.semantics = semantics.value_or(schedule.semantics);
-  if (schedule.schedule.stages.size() != schedule.instance.graph.ops.size()) {
-    throw InputError(title, fmt::format("/stages must be as many as there are ops: {}, not {}",
-                                        schedule.instance.graph.ops.size(), schedule.schedule.stages.size()));
-  }
-  // The stage form has rules of its own, which the steps that follow from it may happen to obey.
-  const Report stages = replay(schedule.instance, schedule.schedule, schedule.semantics, no_limits());
-  PlanFile file;
-  file.plan = linearise(schedule.instance, schedule.schedule, schedule.semantics);
-  file.instance = std::move(schedule.instance);
-  file.semantics = schedule.semantics;
-  file.limits = schedule.limits;
-  if (stages.valid && file.semantics == Semantics::device && is_sound(file)) {
-    file.plan = plan_transfers(file.instance, file.plan, file.limits);
-  }
-  if (stages.valid) place_if_sound(file);
-  Picture picture = picture_of(std::move(file), title);
-  if (!stages.valid) {
-    picture.report.valid = false;
-    picture.report.broken = stages.broken;
-  }
-  return picture;
-}
-
-/// Under other rules the same computations and transfers need other waits and frees.
-void change_rules(PlanFile& file, Semantics semantics) {
-  std::vector<Step>& steps = file.plan.steps;
-  steps.erase(std::remove_if(steps.begin(), steps.end(),
-                             [](const Step& step) {
-                               return step.kind == StepKind::wait || step.kind == StepKind::free;
-                             }),
-              steps.end());
-  file.plan = settle(file.instance, file.plan, semantics);
-  file.semantics = semantics;
-  file.layout = {};
-  place_if_sound(file);
-}
-
-Picture load(const std::string& name, std::optional<Semantics> semantics) {
-  const std::string title = fs::path(name).filename().string();
-  const std::string text = read_text_file(name);
-  const std::size_t first = text.find_first_not_of(" \t\r\n");
-  if (first != std::string::npos && text[first] == '{') {
-    const nlohmann::ordered_json json = parse_json(text, name);
-    if (json.contains("stages")) return picture_of_schedule(schedule_from_json(json, name), semantics, title);
-  }
-  PlanFile file = read_plan(name);
-  if (semantics && *semantics != file.semantics) change_rules(file, *semantics);
-  return picture_of(std::move(file), title);
-}
 
 bool has_unicode_terminal() {
   for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
@@ -161,7 +80,7 @@ class Show final : public Command {
     check_options();
     std::vector<Picture> pictures;
     pictures.reserve(files_.size());
-    for (const std::string& file : files_) pictures.push_back(load(file, semantics()));
+    for (const std::string& file : files_) pictures.push_back(load_plan(file, semantics()).picture);
     if (!output_.empty()) draw(pictures);
     std::string answer;
     bool broken = false;

@@ -1,57 +1,63 @@
-// poet verify: replays a schedule file by every rule, as stages and as the linear plan that follows from it.
+// poet verify: replays a schedule file by every rule, as stages and as the plan that follows from it, or a
+// plan file, as steps and on its addresses.
 
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
-#include <optional>
 
 #include "apps/cli/command.h"
 #include "apps/cli/output.h"
+#include "apps/cli/plan_input.h"
 #include "poet/base/amounts.h"
-#include "poet/plan/plan.h"
-#include "poet/plan/schedule_json.h"
-#include "poet/referee/replay.h"
 
 namespace poet::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct Verdict {
-  Report stages;
-  std::optional<Report> plan;  // absent when the stages are broken already: no plan follows from them
-
-  [[nodiscard]] bool valid() const { return stages.valid && plan && plan->valid; }
-  [[nodiscard]] const Report& report() const { return plan ? *plan : stages; }
-};
-
-Verdict judge(const ScheduleFile& file) {
-  Verdict verdict;
-  verdict.stages = replay(file.instance, file.schedule, file.semantics, file.limits);
-  if (verdict.stages.valid) {
-    const Plan plan = linearise(file.instance, file.schedule, file.semantics);
-    verdict.plan = replay(file.instance, plan, file.semantics, file.limits);
-  }
-  return verdict;
+/// A plan file's addresses are part of it; a schedule file has none, so that those which poet finds for it
+/// are nothing to judge it by.
+bool addresses_broken(const LoadedPlan& loaded) {
+  return loaded.stages == 0 && loaded.picture.report.valid && !loaded.picture.arena.valid;
 }
 
-Json verdict_json(const ScheduleFile& file, const Verdict& verdict) {
-  const Report& report = verdict.report();
+bool stages_broken(const LoadedPlan& loaded) { return loaded.stage_report && !loaded.stage_report->valid; }
+
+bool is_valid(const LoadedPlan& loaded) {
+  return !stages_broken(loaded) && loaded.picture.report.valid && !addresses_broken(loaded);
+}
+
+const std::string& broken_rule(const LoadedPlan& loaded) {
+  if (stages_broken(loaded)) return loaded.stage_report->broken;
+  return addresses_broken(loaded) ? loaded.picture.arena.broken : loaded.picture.report.broken;
+}
+
+const char* broken_in(const LoadedPlan& loaded) {
+  return stages_broken(loaded) ? "schedule" : addresses_broken(loaded) ? "addresses" : "plan";
+}
+
+Json verdict_json(const LoadedPlan& loaded) {
+  const Report& report = loaded.picture.report;
+  const PlanFile& file = loaded.picture.plan;
+  const bool valid = is_valid(loaded);
   // Figures of a broken schedule go only as far as the replay came; they would be read as the schedule's.
-  const auto figure = [&](const auto& value) { return verdict.valid() ? Json(value) : Json(nullptr); };
+  const auto figure = [valid](const auto& value) { return valid ? Json(value) : Json(nullptr); };
   Json json;
   json["format"] = 1;
-  json["valid"] = verdict.valid();
-  json["broken"] = verdict.valid() ? Json(nullptr) : Json(report.broken);
-  json["broken_in"] = verdict.valid() ? Json(nullptr) : Json(verdict.plan ? "plan" : "schedule");
+  json["kind"] = loaded.stages > 0 ? "schedule" : "plan";
+  json["valid"] = valid;
+  json["broken"] = valid ? Json(nullptr) : Json(broken_rule(loaded));
+  json["broken_in"] = valid ? Json(nullptr) : Json(broken_in(loaded));
   json["energy_joules"] = figure(report.energy.value());
   json["compute_joules"] = figure(report.compute_energy.value());
   json["page_in_joules"] = figure(report.page_in_energy.value());
   json["page_out_joules"] = figure(report.page_out_energy.value());
   json["idle_joules"] = figure(report.idle_energy.value());
   json["runtime_seconds"] = figure(report.runtime.value());
+  json["stalled_seconds"] = figure(report.stalled.value());
   json["deadline_seconds"] = file.limits.deadline ? Json(file.limits.deadline->value()) : Json(nullptr);
   json["peak_ram_bytes"] = figure(report.peak_ram.value());
+  json["arena_bytes"] = figure(loaded.picture.arena.arena.value());
   json["ram_budget_bytes"] = file.limits.ram_budget.value();
   json["recomputations"] = figure(report.recomputations);
   json["page_ins"] = figure(report.page_ins);
@@ -61,14 +67,28 @@ Json verdict_json(const ScheduleFile& file, const Verdict& verdict) {
   return json;
 }
 
-std::string verdict_text(const std::string& name, const ScheduleFile& file, const Verdict& verdict) {
-  const Report& report = verdict.report();
-  if (!verdict.valid()) {
+std::string addresses_text(const LoadedPlan& loaded) {
+  const ArenaReport& arena = loaded.picture.arena;
+  std::string text = fmt::format("an arena of {} for {} stays in RAM", format_bytes(arena.arena),
+                                 loaded.picture.plan.layout.residences.size());
+  if (loaded.stages > 0) text += ", as poet places them";
+  if (!arena.valid)
+    text += fmt::format("; that is {} with what is persistent, over the budget", format_bytes(arena.ram));
+  return text;
+}
+
+std::string verdict_text(const std::string& name, const LoadedPlan& loaded) {
+  const Report& report = loaded.picture.report;
+  const PlanFile& file = loaded.picture.plan;
+  if (!is_valid(loaded)) {
+    const bool follows = loaded.stages > 0 && !stages_broken(loaded);
     return fmt::format("{}: broken{}: {}\n", name,
-                       verdict.plan ? ", in the plan that follows from the stages" : "", report.broken);
+                       follows ? ", in the plan that follows from the stages" : "", broken_rule(loaded));
   }
-  std::string out = fmt::format("{}: valid, every rule holds in {} stages ({} semantics)\n", name,
-                                file.schedule.stages.size(), to_string(file.semantics));
+  std::string out = fmt::format("{}: valid, every rule holds in {} ({} semantics)\n", name,
+                                loaded.stages > 0 ? fmt::format("{} stages", loaded.stages)
+                                                  : fmt::format("{} steps", file.plan.steps.size()),
+                                to_string(file.semantics));
   out += fmt::format("  energy  {}\n", format_joules(report.energy, 6));
   out +=
       fmt::format("  time    {}{}\n", format_seconds(report.runtime),
@@ -76,6 +96,7 @@ std::string verdict_text(const std::string& name, const ScheduleFile& file, cons
                                        : ", no deadline");
   out += fmt::format("  RAM     peak {} of {} allowed\n", format_bytes(report.peak_ram),
                      format_bytes(file.limits.ram_budget));
+  out += fmt::format("  arena   {}\n", addresses_text(loaded));
   out += fmt::format("  done    {} recomputations, {} page-ins, {} page-outs, {} written\n",
                      report.recomputations, report.page_ins, report.page_outs,
                      format_bytes(report.bytes_written));
@@ -85,8 +106,8 @@ std::string verdict_text(const std::string& name, const ScheduleFile& file, cons
 class Verify final : public Command {
  public:
   explicit Verify(CLI::App& parent) {
-    app_ = parent.add_subcommand("verify", "replay a schedule file by every rule");
-    app_->add_option("FILE", file_, "a schedule, as poet solve --schedule-out writes it")
+    app_ = parent.add_subcommand("verify", "replay a schedule or plan file by every rule");
+    app_->add_option("FILE", file_, "what poet solve --schedule-out or --plan-out writes")
         ->required()
         ->type_name("");
     app_->add_flag("--json", json_, "one JSON object instead of text");
@@ -95,10 +116,9 @@ class Verify final : public Command {
   }
 
   int run() override {
-    const ScheduleFile file = read_schedule(file_);
-    const Verdict verdict = judge(file);
-    print_answer(json_ ? verdict_json(file, verdict).dump(2) + "\n" : verdict_text(file_, file, verdict));
-    return verdict.valid() ? kAnswer : kNoAnswer;
+    const LoadedPlan loaded = load_plan(file_);
+    print_answer(json_ ? verdict_json(loaded).dump(2) + "\n" : verdict_text(file_, loaded));
+    return is_valid(loaded) ? kAnswer : kNoAnswer;
   }
 
  private:

@@ -218,13 +218,22 @@ TEST(Show, BadInputIsOneLine) {
   folder.write("garbage", "not a plan");
   fails(folder.file("garbage"), "garbage");
   // One stage too few for the ops.
+}
+
+TEST(Show, WhatIsBrokenBeforeItsFirstStepIsShownAsThat) {
+  const TemporaryFolder folder;
   ScheduleFile short_one;
   short_one.instance = chain();
   short_one.limits = ram(100);
   short_one.schedule = chain_paging();
   short_one.schedule.stages.pop_back();
   write_schedule(short_one, folder.file("short.json"));
-  fails(folder.file("short.json"), "as many as there are ops: 4, not 3");
+  for (const std::string& out : {std::string(), "-o " + folder.file("a.svg") + " "}) {
+    if (!out.empty() && !has_gnuplot()) continue;
+    const ProgramRun run = poet("show " + out + folder.file("short.json"));
+    EXPECT_EQ(run.exit_code, 1) << run.err;
+    EXPECT_TRUE(contains(run.out, "3 stages for 4 ops")) << run.out;
+  }
 }
 
 TEST(Show, PlanFilesOfBothForms) {

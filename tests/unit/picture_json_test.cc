@@ -22,7 +22,6 @@ TEST(PictureJson, HoldsWhatTheRefereeSaw) {
   EXPECT_EQ(json["semantics"], "device");
   EXPECT_EQ(json["valid"], true);
   EXPECT_EQ(json["broken"], "");
-  EXPECT_EQ(json["stopped_at"], nullptr);
   EXPECT_EQ(json["ram_budget"], 30);
   EXPECT_EQ(json["deadline"], nullptr);
   EXPECT_EQ(json["figures"],
@@ -68,7 +67,7 @@ TEST(PictureJson, StopsWhereTheRefereeStops) {
   plan.steps = {{StepKind::compute, OpId(0), ValueId()}, {StepKind::compute, OpId(2), ValueId()}};
   const Json json = picture_json(test::picture_of_plan(test::chain(), plan, test::ram(30), "broken"));
   EXPECT_EQ(json["valid"], false);
-  EXPECT_EQ(json["stopped_at"], "compute c");
+  EXPECT_EQ(json["broken"], "step 1 (compute c): comes before the first computation of b");
   EXPECT_EQ(json["planned"], 2);
   EXPECT_EQ(json["steps"]["kind"], "c");
   EXPECT_EQ(json["arena"], Json::parse(R"({"valid":false,"broken":"","bytes":0,"ram":0})"));

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <sstream>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -16,19 +15,11 @@
 #include "poet/graph/dataflow.h"
 #include "poet/plan/names.h"
 #include "poet/report/gnuplot.h"
-#include "poet/report/table.h"
+#include "poet/report/page.h"
 
 namespace poet {
 namespace {
 
-// Lengths in units of 1/96 inch, from the top left corner: 336 are the 3.5 inches of a column.
-constexpr double kWidth = 336;
-constexpr double kFont = 9;  // 6.75 pt
-constexpr double kLegendFont = 8;
-constexpr double kSmallFont = 7.5;
-constexpr double kLetter = 0.6;  // mean width of a letter of a wide font, in font sizes
-constexpr double kLine = 11.5;
-constexpr double kRight = 9;        // room for half of the last number
 constexpr std::size_t kNamed = 24;  // up to so many ops have their names at the axis
 constexpr std::size_t kNameLength = 15;
 
@@ -41,6 +32,11 @@ constexpr const char* kSky = "#56b4e9";
 constexpr const char* kVermilion = "#d55e00";
 constexpr const char* kYellow = "#f0e442";
 constexpr const char* kGrey = "#808080";
+constexpr const char* kLightBlue = "#8cc4e8";
+constexpr const char* kLightOrange = "#f4c95d";
+constexpr const char* kLightGreen = "#66c2a5";
+constexpr const char* kWhite = "#ffffff";
+constexpr const char* kBlack = "#000000";
 
 struct Unit {
   double size;
@@ -66,24 +62,13 @@ constexpr std::array kBytes = {Unit{1, "B"}, Unit{1e3, "KB"}, Unit{1e6, "MB"}, U
 struct Series {
   const char* name;
   const char* colour;
+  const char* outline;
+  double outline_width;  // none: 0
   std::string rows;
 
   void add(double x0, double x1, double y0, double y1) {
     rows += fmt::format("{:.8g} {:.8g} {:.8g} {:.8g}\n", x0, x1, y0, y1);
   }
-};
-
-struct LegendEntry {
-  const char* colour;
-  std::string text;
-  bool is_line = false;
-};
-
-/// A rectangle of the page that a panel's axes enclose.
-struct Frame {
-  double left;
-  double top;
-  double height;
 };
 
 class Figure {
@@ -95,33 +80,35 @@ class Figure {
         flow_(dataflow(instance_.graph)),
         history_(history_of(picture)),
         axis_(axis),
-        format_(format),
-        dots_(format == FigureFormat::pdf   ? 0.75
-              : format == FigureFormat::png ? 300.0 / 96
-                                            : 1),
-        points_(format == FigureFormat::png ? 0.75 * dots_ : dots_),
         scale_(picture.trace, history_, axis),
         x_unit_(axis == Axis::step ? Unit{1, ""} : unit_for(scale_.length(), kTimes)),
-        named_(instance_.graph.ops.size() <= kNamed) {}
+        named_(instance_.graph.ops.size() <= kNamed),
+        page_(format, left()) {}
 
   std::string script(const std::string& output) {
-    left_ = named_ ? 18 + kNameLength * 4.0 : 40;
-    const bool with_arena = !file_.layout.residences.empty() && history_.steps > 0;
-    double at = 3;
-    titles(at);
-    values_panel(at);
-    memory_panel(at, !with_arena);
-    if (with_arena) arena_panel(at);
-    height_ = at + 29;
-    return head(output) + data_ + place_all() + "unset multiplot\nunset output\n";
+    page_.title(title_lines());
+    values_panel();
+    memory_panel();
+    if (!file_.layout.residences.empty() && history_.steps > 0) arena_panel();
+    const std::string x_name = axis_ == Axis::step ? "step" : fmt::format("time ({})", x_unit_.name);
+    return page_.script(output, x_name, x(scale_.length() > 0 ? scale_.length() : 1));
   }
 
  private:
+  /// Room for names or numbers beside the axes.
+  [[nodiscard]] double left() const {
+    std::size_t letters = 0;
+    for (const Op& op : instance_.graph.ops)
+      letters = std::max(letters, std::min(op.name.size(), kNameLength));
+    return std::max(40.0, named_ ? 18 + 4 * static_cast<double>(letters) : 0);
+  }
+
   // -- words
 
   std::vector<std::string> title_lines() const {
     const Report& report = picture_.report;
-    const std::string subject = printable(subject_of(instance_), 60);
+    const std::string subject =
+        fmt::format("{} ({})", printable(subject_of(instance_), 60), to_string(file_.semantics));
     std::vector<std::string> lines;
     const std::string wrong = breach_of(picture_);
     if (!wrong.empty()) {
@@ -138,81 +125,21 @@ class Figure {
     }
     const std::string deadline =
         file_.limits.deadline ? " of " + format_seconds(*file_.limits.deadline) : std::string();
-    lines.push_back(fmt::format("RAM {} of {}, time {}{}, {} semantics", format_bytes(history_.peak),
+    lines.push_back(fmt::format("RAM {} of {}, time {}{}", format_bytes(history_.peak),
                                 format_bytes(file_.limits.ram_budget),
-                                format_seconds(Seconds(history_.whole.end)), deadline,
-                                to_string(file_.semantics)));
-    std::vector<std::string> broken;
-    const int letters = static_cast<int>((kWidth - 12) / (kLetter * kFont));
-    for (const std::string& line : lines) {
-      std::istringstream pieces(wrapped(line, letters, 0));
-      for (std::string piece; std::getline(pieces, piece) && broken.size() < 5;) {
-        broken.push_back(printable(piece, static_cast<std::size_t>(letters) + 2));
-      }
-    }
-    return broken;
-  }
-
-  void titles(double& at) {
-    for (const std::string& line : title_lines()) {
-      first_marks_.push_back(text_at(line, kWidth / 2, at + kLine / 2, "center"));
-      at += kLine;
-    }
-    at += 2;
-  }
-
-  // -- marks: a function of the height, which is known last
-
-  struct Mark {
-    std::string before, after;  // around the y coordinate
-    double y;
-  };
-
-  [[nodiscard]] Mark text_at(const std::string& text, double x, double y, const char* where,
-                             double size = kFont) const {
-    return {fmt::format("set label {} at screen {:.6g},screen ", gnuplot_string(text), x / kWidth),
-            fmt::format(" {} {} front\n", where, font(size)), y};
-  }
-
-  [[nodiscard]] std::string font(double size) const { return fmt::format("font ',{:.4g}'", size * points_); }
-
-  /// Rows of entries above a panel, beginning with its letter.
-  void legend(std::vector<Mark>& marks, double& at, const char* letter,
-              const std::vector<LegendEntry>& entries) {
-    marks.push_back(text_at(letter, 3, at + kLine / 2, "left"));
-    double x = left_;
-    for (const LegendEntry& entry : entries) {
-      const double sample = entry.is_line ? 14 : 9;
-      const double width = sample + 3 + kLetter * kLegendFont * static_cast<double>(entry.text.size());
-      if (x > left_ && x + width > kWidth) {
-        x = left_;
-        at += kLine;
-      }
-      marks.push_back(
-          {fmt::format("set arrow from screen {:.6g},screen ", x / kWidth),
-           fmt::format(" rto screen {:.6g},0 nohead front lw {:.4g} lc rgb '{}'{}\n", sample / kWidth,
-                       dots_ * (entry.is_line ? 1 : 5), entry.colour, entry.is_line ? " dt 2" : ""),
-           at + kLine / 2});
-      marks.push_back(text_at(entry.text, x + sample + 3, at + kLine / 2, "left", kLegendFont));
-      x += width + 6;
-    }
-    at += kLine + 4;
+                                format_seconds(Seconds(history_.whole.end)), deadline));
+    return lines;
   }
 
   // -- panels
 
-  struct Panel {
-    Frame frame;
-    std::vector<Mark> marks;
-    std::string settings;
-    std::string plot;
-  };
-
-  void values_panel(double& at) {
+  void values_panel() {
     const std::size_t ops = instance_.graph.ops.size();
-    std::array<Series, 5> series = {Series{"resident", kResident, ""}, Series{"computed", kBlue, ""},
-                                    Series{"recomputed", kOrange, ""}, Series{"page-out", kPurple, ""},
-                                    Series{"page-in", kGreen, ""}};
+    // Outlines keep what takes next to no time visible.
+    std::array<Series, 5> series = {
+        Series{"resident", kResident, kResident, 0, ""}, Series{"computed", kBlue, kBlue, 0.9, ""},
+        Series{"recomputed", kOrange, kOrange, 0.9, ""}, Series{"page-out", kPurple, kPurple, 0.9, ""},
+        Series{"page-in", kGreen, kGreen, 0.9, ""}};
     // With a thousand rows what happens has to be higher than its own row to be seen.
     const double least = 0.006 * static_cast<double>(ops);
     for (const Stay& stay : history_.stays) {
@@ -222,38 +149,29 @@ class Figure {
     }
     for (const Event& event : history_.events) {
       if (event.action == Action::wait) continue;
-      const Trace::Interval place = scale_.place(event);
+      const Trace::Interval place = visible(scale_.place(event));
       const bool computes = event.action == Action::compute || event.action == Action::recompute;
       auto [low, high] = computes ? op_row(event.op) : row(event.value);
       const double missing = std::max(0.0, least - (high - low)) / 2;
       series[static_cast<std::size_t>(event.action) + 1].add(x(place.begin), x(place.end), low - missing,
                                                              high + missing);
     }
-    Panel panel;
-    std::vector<LegendEntry> entries;
-    for (const Series& one : series) {
-      if (!one.rows.empty()) entries.push_back({one.colour, one.name});
-    }
-    panel.marks = std::move(first_marks_);
-    legend(panel.marks, at, "(a)", entries);
-    panel.frame = {left_, at, 190};
-    panel.settings = fmt::format("set yrange [{}:-0.5]\n", static_cast<double>(ops) - 0.5);
+    page_.panel("(a)", legend_of(series), 190);
+    page_.set(fmt::format("set yrange [{}:-0.5]\n", static_cast<double>(ops) - 0.5));
     if (named_) {
-      panel.settings += "unset ytics\n";
+      page_.set("unset ytics\n");
       for (const OpId op : ids<OpId>(ops)) {
-        panel.settings += fmt::format("set label {} at graph -0.02,first {} right {}\n",
-                                      gnuplot_string(printable(name_of(instance_.graph, op), kNameLength)),
-                                      op.index, font(kSmallFont));
+        const std::string name = printable(name_of(instance_.graph, op), kNameLength);
+        page_.set(fmt::format("set label {} at graph -0.02,first {} right {}\n", gnuplot_string(name),
+                              op.index, page_.font(Page::kSmallFont)));
       }
     } else {
-      panel.settings += axis_name("op that computes the value");
+      page_.y_name("op that computes the value");
     }
-    panel.plot = plot(series, "values", true);
-    panels_.push_back(std::move(panel));
-    at += 190 + 7;
+    plot(series, "values");
   }
 
-  void memory_panel(double& at, bool is_last) {
+  void memory_panel() {
     const double budget = static_cast<double>(file_.limits.ram_budget.value());
     const double peak = static_cast<double>(std::max(history_.peak, Bytes(1)).value());
     // A budget far above what is used would press everything else to the ground.
@@ -261,7 +179,7 @@ class Figure {
     const double persistent = static_cast<double>(instance_.costs.persistent.value());
     const double highest = far ? peak : std::max(peak, budget);
     // Where most of RAM never changes, the axis begins a little below that.
-    const bool starts_higher = persistent > highest / 2;
+    const bool starts_higher = persistent > highest / 2 && persistent < 0.999 * highest;
     const double base = starts_higher ? std::max(0.0, persistent - 0.15 * (highest - persistent)) : 0;
     const double top = highest + 0.06 * (highest - base);
     const Unit unit = unit_for(top, kBytes);
@@ -284,52 +202,44 @@ class Figure {
                       x(scale_.begin(step)), x(scale_.end(step)), budget / unit.size, height / unit.size);
     }
 
-    Panel panel;
-    std::vector<LegendEntry> entries = {{kSky, "in RAM"}};
-    if (over) entries.push_back({kVermilion, "over the budget"});
+    std::vector<LegendEntry> legend = {{kSky, "in RAM"}};
+    if (over) legend.push_back({kVermilion, "over the budget"});
     if (persistent > 0)
-      entries.push_back({kGrey, "persistent" + std::string(starts_higher ? ", axis cut" : "")});
-    entries.push_back(
-        {"#000000", "budget " + format_bytes(file_.limits.ram_budget) + (far ? ", far above" : ""), true});
-    legend(panel.marks, at, "(b)", entries);
-    panel.frame = {left_, at, 82};
-    panel.settings = y_axis(base / unit.size, top / unit.size) + axis_name("RAM", unit);
-    if (is_last) {
-      panel.marks.push_back(x_axis_name(at + 82));
-      panel.settings += "set format x '%g'\n";
-    }
-    std::vector<std::string> plots;
+      legend.push_back({kGrey, "persistent" + std::string(starts_higher ? ", axis cut" : "")});
+    legend.push_back(
+        {kBlack, "budget " + format_bytes(file_.limits.ram_budget) + (far ? ", far above" : ""), true});
+    page_.panel("(b)", legend, 82);
+    page_.y_range(base / unit.size, top / unit.size);
+    page_.y_name(fmt::format("RAM ({})", unit.name));
     if (!path.empty()) {
-      data_ += "$ram << EOD\n" + path + "EOD\n";
-      plots.push_back(
-          fmt::format("$ram using 1:2 with filledcurves y1={:.8g} fs solid lc rgb '{}' title 'in RAM'",
-                      base / unit.size, kSky));
+      page_.data("ram", path);
+      page_.plot(fmt::format("$ram using 1:2 with filledcurves y1={:.8g} fs solid lc rgb '{}' title 'in RAM'",
+                             base / unit.size, kSky));
       // Lines as well, for what takes next to no time.
-      plots.push_back(
-          fmt::format("$ram using 1:2 with lines lw {:.4g} lc rgb '{}' notitle", 0.6 * dots_, kSky));
-      if (over) {
-        data_ += "$over << EOD\n" + excess + "EOD\n";
-        plots.push_back(fmt::format(
-            "$ram using 1:2 with filledcurves above y1={:.8g} fs solid lc rgb '{}' title 'over the budget'",
-            budget / unit.size, kVermilion));
-        plots.push_back(
-            fmt::format("$over using 1:2 with lines lw {:.4g} lc rgb '{}' notitle", 0.9 * dots_, kVermilion));
-      }
+      page_.plot(fmt::format("$ram using 1:2 with lines lw {:.4g} lc rgb '{}' notitle", page_.line_width(0.6),
+                             kSky));
     }
-    if (persistent > 0)
-      plots.push_back(
-          fmt::format("{:.8g} with filledcurves y1={:.8g} fs solid lc rgb '{}' title 'persistent'",
-                      persistent / unit.size, base / unit.size, kGrey));
-    plots.push_back(level(budget / unit.size, "budget"));
-    panel.plot = joined(plots);
-    panels_.push_back(std::move(panel));
-    at += 82 + 7;
+    if (!excess.empty()) {
+      page_.data("over", excess);
+      page_.plot(fmt::format(
+          "$ram using 1:2 with filledcurves above y1={:.8g} fs solid lc rgb '{}' title 'over the budget'",
+          budget / unit.size, kVermilion));
+      page_.plot(fmt::format("$over using 1:2 with lines lw {:.4g} lc rgb '{}' notitle",
+                             page_.line_width(0.9), kVermilion));
+    }
+    if (persistent > 0) {
+      page_.plot(fmt::format("{:.8g} with filledcurves y1={:.8g} fs solid lc rgb '{}' title 'persistent'",
+                             persistent / unit.size, base / unit.size, kGrey));
+    }
+    page_.level(budget / unit.size, "budget");
   }
 
-  void arena_panel(double& at) {
+  void arena_panel() {
     const Layout& layout = file_.layout;
-    std::array<Series, 4> series = {Series{"computed", "#8cc4e8", ""}, Series{"recomputed", "#f4c95d", ""},
-                                    Series{"page-in", "#66c2a5", ""}, Series{"workspace", kYellow, ""}};
+    // Outlines part neighbours.
+    std::array<Series, 4> series = {
+        Series{"computed", kLightBlue, kWhite, 0.2, ""}, Series{"recomputed", kLightOrange, kWhite, 0.2, ""},
+        Series{"page-in", kLightGreen, kWhite, 0.2, ""}, Series{"workspace", kYellow, kWhite, 0.2, ""}};
     double top = 1;
     for (const Residence& residence : layout.residences) {
       top = std::max(top, static_cast<double>(residence.offset + residence.bytes.value()));
@@ -349,27 +259,27 @@ class Figure {
           x(scale_.begin(begin)), x(is_scratch ? scale_.end(begin) : scale_.begin(end)), low,
           low + static_cast<double>(residence.bytes.value()) / unit.size);
     }
-    Panel panel;
-    std::vector<LegendEntry> entries;
-    for (const Series& one : series) {
-      if (!one.rows.empty()) entries.push_back({one.colour, one.name});
-    }
+    std::vector<LegendEntry> legend = legend_of(series);
     const bool has_base = instance_.costs.persistent > Bytes(0);
-    if (!far) entries.push_back({"#000000", has_base ? "budget less persistent" : "budget", true});
-    legend(panel.marks, at, "(c)", entries);
-    panel.frame = {left_, at, 100};
-    panel.settings = y_axis(0, top / unit.size) + axis_name("address", unit) + "set format x '%g'\n";
-    panel.marks.push_back(x_axis_name(at + 100));
-    std::vector<std::string> plots = {plot(series, "arena", false)};
-    if (!far) plots.push_back(level(room / unit.size, "budget"));
-    panel.plot = joined(plots);
-    panels_.push_back(std::move(panel));
-    at += 100;
+    if (!far) legend.push_back({kBlack, has_base ? "budget less persistent" : "budget", true});
+    page_.panel("(c)", legend, 100);
+    page_.y_range(0, top / unit.size);
+    page_.y_name(fmt::format("address ({})", unit.name));
+    plot(series, "arena");
+    if (!far) page_.level(room / unit.size, "budget");
   }
 
   // -- pieces of panels
 
   [[nodiscard]] double x(double place) const { return place / x_unit_.size; }
+
+  /// At least a hair, and on the page.
+  [[nodiscard]] Trace::Interval visible(Trace::Interval place) const {
+    const double least = 0.0015 * scale_.length();
+    if (place.end - place.begin >= least) return place;
+    const double begin = std::min(place.begin, scale_.length() - least);
+    return {begin, begin + least};
+  }
 
   /// How what begins at this step got into RAM, as an index of the arena's series.
   [[nodiscard]] std::size_t origin(std::size_t step) const {
@@ -394,106 +304,27 @@ class Figure {
   }
 
   template <std::size_t N>
-  std::string plot(const std::array<Series, N>& series, const std::string& panel, bool outlined_alike) {
-    std::vector<std::string> plots;
+  static std::vector<LegendEntry> legend_of(const std::array<Series, N>& series) {
+    std::vector<LegendEntry> legend;
+    for (const Series& one : series) {
+      if (!one.rows.empty()) legend.push_back({one.colour, one.name});
+    }
+    return legend;
+  }
+
+  template <std::size_t N>
+  void plot(const std::array<Series, N>& series, const std::string& panel) {
     for (const Series& one : series) {
       if (one.rows.empty()) continue;
-      const std::string block = fmt::format("${}_{}", panel, block_name(one.name));
-      data_ += block + " << EOD\n" + one.rows + "EOD\n";
-      // The outline keeps what takes next to no time visible. Residents need none; in the arena it parts
-      // neighbours.
-      const bool is_resident = one.colour == std::string_view(kResident);
-      const char* outline = outlined_alike ? one.colour : "#ffffff";
-      plots.push_back(
-          fmt::format("{} using 1:3:1:2:3:4 with boxxyerror lc rgb '{}' lw {:.4g} fs solid {} title '{}'",
-                      block, one.colour, dots_ * (outlined_alike ? 0.9 : 0.2),
-                      is_resident ? "noborder" : fmt::format("border lc rgb '{}'", outline), one.name));
+      std::string block = panel + "_" + one.name;
+      std::replace(block.begin(), block.end(), '-', '_');
+      page_.data(block, one.rows);
+      const bool has_outline = one.outline_width > 0;
+      page_.plot(
+          fmt::format("${} using 1:3:1:2:3:4 with boxxyerror lc rgb '{}' lw {:.4g} fs solid {} title '{}'",
+                      block, one.colour, page_.line_width(one.outline_width),
+                      has_outline ? fmt::format("border lc rgb '{}'", one.outline) : "noborder", one.name));
     }
-    // gnuplot refuses to plot nothing.
-    if (plots.empty()) plots.emplace_back("NaN notitle");
-    return joined(plots);
-  }
-
-  static std::string block_name(std::string name) {
-    std::replace(name.begin(), name.end(), '-', '_');
-    return name;
-  }
-
-  static std::string joined(const std::vector<std::string>& plots) {
-    return fmt::format("{}", fmt::join(plots, ", \\\n     "));
-  }
-
-  [[nodiscard]] std::string level(double height, const char* name) const {
-    return fmt::format("{:.8g} with lines lw {:.4g} dt 2 lc rgb '#000000' title '{}'", height, dots_, name);
-  }
-
-  [[nodiscard]] std::string axis_name(const std::string& name, const Unit& unit = {1, ""}) const {
-    const std::string with_unit = *unit.name == '\0' ? name : fmt::format("{} ({})", name, unit.name);
-    return fmt::format("set label {} at screen {:.6g},graph 0.5 center rotate {}\n",
-                       gnuplot_string(with_unit), 7 / kWidth, font(kFont));
-  }
-
-  /// Below the panel's end, which is at `y`.
-  [[nodiscard]] Mark x_axis_name(double y) const {
-    const std::string name = axis_ == Axis::step ? "step" : fmt::format("time ({})", x_unit_.name);
-    return text_at(name, (left_ + kWidth - kRight) / 2, y + 22, "center");
-  }
-
-  /// A range with marks at some four round numbers.
-  static std::string y_axis(double from, double to) {
-    const double rough = (to - from) / 4.5;
-    const double power = std::pow(10.0, std::floor(std::log10(rough)));
-    double step = 10 * power;
-    for (const double factor : {5.0, 2.0, 1.0}) {
-      if (factor * power >= rough) step = factor * power;
-    }
-    return fmt::format("set yrange [{:.8g}:{:.8g}]\nset ytics out nomirror scale 0.5 {:.8g}\n", from, to,
-                       step);
-  }
-
-  // -- the page
-
-  std::string place_all() const {
-    std::string out = "set multiplot\n";
-    for (const Panel& panel : panels_) {
-      const Frame& frame = panel.frame;
-      out += "\nunset label\nunset arrow\nset format x ''\nset ytics out nomirror scale 0.5 autofreq\n";
-      out += fmt::format("set lmargin at screen {:.6g}\nset rmargin at screen {:.6g}\n", frame.left / kWidth,
-                         1 - kRight / kWidth);
-      out += fmt::format("set tmargin at screen {:.6g}\nset bmargin at screen {:.6g}\n", upward(frame.top),
-                         upward(frame.top + frame.height));
-      for (const Mark& mark : panel.marks)
-        out += mark.before + fmt::format("{:.6g}", upward(mark.y)) + mark.after;
-      out += panel.settings + "plot " + panel.plot + "\n";
-    }
-    return out;
-  }
-
-  [[nodiscard]] double upward(double y) const { return 1 - y / height_; }
-
-  [[nodiscard]] std::string head(const std::string& output) const {
-    std::string terminal;
-    switch (format_) {
-      case FigureFormat::svg:
-        terminal = fmt::format("svg noenhanced size {},{:.0f} font 'Helvetica,{}' background '#ffffff'",
-                               kWidth, height_, kFont);
-        break;
-      case FigureFormat::pdf:
-        terminal = fmt::format("pdfcairo noenhanced size {}in,{:.4g}in font 'Helvetica,{:.4g}'", kWidth / 96,
-                               height_ / 96, kFont * points_);
-        break;
-      case FigureFormat::png:
-        terminal = fmt::format(
-            "pngcairo noenhanced dashlength 0.6 size {:.0f},{:.0f} font 'Helvetica,{:.4g}' background "
-            "'#ffffff'",
-            kWidth * dots_, height_ * dots_, kFont * points_);
-        break;
-    }
-    return fmt::format(
-        "set encoding utf8\nset terminal {}\nset output {}\n"
-        "unset key\nset tics out nomirror scale 0.5\nset border 3 lw {:.4g}\nset xrange [0:{:.8g}]\n"
-        "set xtics offset character 0,0.4\n\n",
-        terminal, gnuplot_string(output), 0.7 * dots_, x(scale_.length() > 0 ? scale_.length() : 1));
   }
 
   const Picture& picture_;
@@ -502,17 +333,10 @@ class Figure {
   const Dataflow flow_;
   const History history_;
   const Axis axis_;
-  const FigureFormat format_;
-  const double dots_;    // per unit: a pdf counts in points, a png has 300 dots per inch
-  const double points_;  // of a font, per unit
   const Scale scale_;
   const Unit x_unit_;
   const bool named_;  // ops at the axis
-  double left_ = 40;
-  double height_ = 0;
-  std::vector<Mark> first_marks_;
-  std::vector<Panel> panels_;
-  std::string data_;
+  Page page_;
 };
 
 /// The same figure is to have the same bytes, and cairo writes the time into a pdf: here the beginning of

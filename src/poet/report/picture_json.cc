@@ -53,7 +53,6 @@ class Writer {
     json["semantics"] = to_string(plan.semantics);
     json["valid"] = report.valid;
     json["broken"] = report.broken;
-    json["stopped_at"] = stopped_at();
     json["ram_budget"] = plan.limits.ram_budget.value();
     json["deadline"] = plan.limits.deadline ? Json(plan.limits.deadline->value()) : Json();
     json["max_bytes_written"] =
@@ -81,11 +80,6 @@ class Writer {
     return graph_.values.contains(v) && number_[v] >= 0 ? Json(number_[v]) : Json();
   }
   [[nodiscard]] Json op_id(OpId op) const { return graph_.ops.contains(op) ? Json(op.index) : Json(); }
-
-  [[nodiscard]] Json stopped_at() const {
-    if (picture_.report.valid || replayed_ == picture_.plan.plan.steps.size()) return {};
-    return to_string(instance_, step(replayed_));
-  }
 
   // The referee does not tell first computations and others apart in its energies.
   [[nodiscard]] Joules recompute_energy() const {

@@ -11,7 +11,7 @@ namespace poet {
 /// is part of "compute".
 ///
 ///   {"title", "network", "device", "source", "batch", "semantics",
-///    "valid", "broken", "stopped_at": null | the step that the referee would not carry out, in words,
+///    "valid", "broken",
 ///    "ram_budget", "deadline": null|s, "max_bytes_written": null|bytes, "persistent",
 ///    "figures": {"energy", "compute", "recompute", "page_in", "page_out", "idle", "runtime", "stalled",
 ///                "peak_ram", "peak_op": null|op, "recomputations", "page_ins", "page_outs",

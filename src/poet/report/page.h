@@ -1,0 +1,82 @@
+#pragma once
+
+// The page of a figure: one column wide, a title and panels below one another, as a gnuplot script. Lengths
+// are in units of 1/96 inch, from the top left corner; 336 are the 3.5 inches of a column.
+
+#include <string>
+#include <vector>
+
+#include "poet/report/figure.h"
+
+namespace poet {
+
+struct LegendEntry {
+  const char* colour;
+  std::string text;
+  bool is_line = false;
+};
+
+class Page {
+ public:
+  static constexpr double kFont = 9;  // 6.75 pt
+  static constexpr double kSmallFont = 7.5;
+
+  /// `left`: where the axes are, with room for their numbers or names beside them.
+  Page(FigureFormat format, double left);
+
+  /// Centred at the top, broken where they are too long; five lines at most.
+  void title(const std::vector<std::string>& lines);
+
+  /// A new panel below the last: its letter and legend in a row of their own, then axes of this height. What
+  /// follows is about this panel.
+  void panel(const char* letter, const std::vector<LegendEntry>& legend, double height);
+  void y_name(const std::string& name);
+  /// A range with marks at some four round numbers.
+  void y_range(double from, double to);
+  /// Commands, each with its newline.
+  void set(const std::string& commands) { panels_.back().settings += commands; }
+  /// One element of the panel's plot command.
+  void plot(const std::string& element) { panels_.back().plots.push_back(element); }
+  /// A dashed line across.
+  void level(double height, const char* name);
+
+  /// Rows of numbers that plots call $NAME.
+  void data(const std::string& name, const std::string& rows) {
+    data_ += "$" + name + " << EOD\n" + rows + "EOD\n";
+  }
+
+  [[nodiscard]] double line_width(double width) const { return width * dots_; }
+  [[nodiscard]] std::string font(double size) const;
+
+  /// Everything. The x axes, all from 0 to `x_to`, are named below the last panel.
+  [[nodiscard]] std::string script(const std::string& output, const std::string& x_name, double x_to) const;
+
+ private:
+  /// What stands at a height: known when the page's is.
+  struct Mark {
+    std::string before, after;  // the y coordinate
+    double y;
+  };
+  struct Panel {
+    double top;
+    double height;
+    std::vector<Mark> marks;
+    std::string settings;
+    std::vector<std::string> plots;
+  };
+
+  [[nodiscard]] Mark text(const std::string& words, double x, double y, const char* where, double size) const;
+  void legend_row(std::vector<Mark>& marks, const char* letter, const std::vector<LegendEntry>& legend);
+  [[nodiscard]] std::string head(const std::string& output, double height) const;
+
+  FigureFormat format_;
+  double left_;
+  double dots_;    // of a line, per unit, and of a png
+  double points_;  // of a font, per unit
+  double at_ = 3;  // where the next thing goes
+  std::vector<Mark> title_;
+  std::vector<Panel> panels_;
+  std::string data_;
+};
+
+}  // namespace poet
