@@ -145,11 +145,15 @@ int run(int argc, char** argv) {
   Options options;
   options.cases.sets = {"zoo"};
   options.cases.fractions = {1, 0.5, 0.25, 0};
+  options.cases.random_semantics = Semantics::device;
   CLI::App app("plan_bench: what becomes of schedules on the way to a device");
   app.add_option("--set", options.cases.sets, "zoo (default), published, random")->delimiter(',');
   app.add_option("--only", options.cases.only, "parts of SET/NAME")->delimiter(',');
   app.add_option("--fractions", options.cases.fractions, "f of the RAM budget (1,0.5,0.25,0)")
       ->delimiter(',');
+  app.add_option("--random-ops", options.cases.random_ops, "sizes in the set random (1000,10000)")
+      ->delimiter(',');
+  app.add_option("--random-seeds", options.cases.random_seeds, "seeds in the set random (1)")->delimiter(',');
   app.add_option("--time-limit", options.time_limit, "seconds for each solve (5)");
   app.add_option("--json", options.json, "every figure, into this file");
   try {

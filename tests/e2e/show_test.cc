@@ -217,7 +217,6 @@ TEST(Show, BadInputIsOneLine) {
   fails(folder.file("text.json"), "text.json");
   folder.write("garbage", "not a plan");
   fails(folder.file("garbage"), "garbage");
-  // One stage too few for the ops.
 }
 
 TEST(Show, WhatIsBrokenBeforeItsFirstStepIsShownAsThat) {
