@@ -11,14 +11,17 @@ packages=(
   zlib1g-dev # coinutils.pc links zlib, and no package above brings it
   libgtest-dev libgmock-dev librapidcheck-dev python3
 )
-# Solvers to hold poet's own against: tests that want them skip where they are absent, so failing to install them is
-# not the end.
-test_solvers=(coinor-cbc glpk-utils)
-# The build has npm fetch the charting library for the pages of `poet show`. Where npm came from elsewhere, Debian's
-# package would be in its way. Nothing else needs it, so failing to install it is not the end either.
-page_tools=(npm)
-# What poet show draws figures with; it says so where it is absent, so failing to install it is not the end.
-figure_tools=(gnuplot-nox)
+# Wanted but not needed, so failing to install them is not the end: who would use them says so or, in tests, skips.
+# Where a command of the first name is there already, its package is not asked for: it may come from elsewhere.
+extras=(
+  npm:npm             # the build has it fetch the charting library for the pages of poet show
+  gnuplot:gnuplot-nox # poet show draws figures with it
+)
+test_extras=(
+  cbc:coinor-cbc glpsol:glpk-utils # solvers to hold poet's own against
+  chromium:chromium                # opens the pages
+  arm-none-eabi-gcc:gcc-arm-none-eabi # compiles what is for devices
+)
 
 # What the program is made of; a change below one of these makes the next ./poet build again.
 program_sources=(CMakeLists.txt cmake src apps web tools/setup.sh)
@@ -69,12 +72,13 @@ install_packages() {
     say "not a Debian system, so nothing is installed for you; needed are the equivalents of: ${packages[*]}"
     return
   fi
-  local missing solvers='' npm='' gnuplot='' as_root=()
+  local missing wanted=("${extras[@]}") extra optional='' as_root=()
   missing=$(missing_packages "${packages[@]}")
-  [[ $1 == program ]] || solvers=$(missing_packages "${test_solvers[@]}")
-  command -v npm >/dev/null || npm=$(missing_packages "${page_tools[@]}")
-  command -v gnuplot >/dev/null || gnuplot=$(missing_packages "${figure_tools[@]}")
-  [[ -n $missing$solvers$npm$gnuplot ]] || return 0
+  [[ $1 == program ]] || wanted+=("${test_extras[@]}")
+  for extra in "${wanted[@]}"; do
+    command -v "${extra%%:*}" >/dev/null || optional+="${extra#*:} "
+  done
+  [[ -n $missing$optional ]] || return 0
   if ((EUID != 0)); then
     # sudo may ask for a password only where somebody can answer.
     if ! command -v sudo >/dev/null || ! { sudo -n true 2>/dev/null || { [[ -t 0 && -t 2 ]] && sudo -v; }; }; then
@@ -83,22 +87,18 @@ install_packages() {
     fi
     as_root=(sudo)
   fi
-  say "installing packages: $missing$solvers$npm$gnuplot"
+  say "installing packages: $missing$optional"
   local apt=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -y -o DPkg::Lock::Timeout=600)
   # Old package lists may still serve, so a failed update is not the end; a failed installation is.
   printf '\n== update\n' >>"$log"
   "${apt[@]}" update >>"$log" 2>&1 </dev/null 9>&- || say "apt-get update failed; trying with the package lists at hand"
   # shellcheck disable=SC2086  # one word per package
   [[ -z $missing ]] || logged "installing packages" "${apt[@]}" install --no-install-recommends $missing
-  # shellcheck disable=SC2086
-  [[ -z $solvers ]] || "${apt[@]}" install --no-install-recommends $solvers >>"$log" 2>&1 </dev/null 9>&- ||
-    say "could not install $solvers: the tests that use them will skip"
-  # shellcheck disable=SC2086
-  [[ -z $npm ]] || "${apt[@]}" install --no-install-recommends $npm >>"$log" 2>&1 </dev/null 9>&- ||
-    say "could not install $npm: poet show will make no web pages"
-  # shellcheck disable=SC2086
-  [[ -z $gnuplot ]] || "${apt[@]}" install --no-install-recommends $gnuplot >>"$log" 2>&1 </dev/null 9>&- ||
-    say "could not install $gnuplot: poet show will draw no figures"
+  for extra in $optional; do
+    printf '\n== installing %s\n' "$extra" >>"$log"
+    "${apt[@]}" install --no-install-recommends "$extra" >>"$log" 2>&1 </dev/null 9>&- ||
+      say "could not install $extra: what uses it will do without"
+  done
 }
 
 # As many compilers at once as there are cores, and 1 GiB of free memory for each.
