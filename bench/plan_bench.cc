@@ -7,8 +7,9 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
+#include <cstdio>
 #include <fstream>
-#include <map>
+#include <functional>
 #include <nlohmann/json.hpp>
 
 #include "bench/cases.h"
@@ -75,10 +76,10 @@ Json measured(const Case& one, const Options& options) {
   Layout layout;
   row["plan_seconds"] = seconds_of([&] {
     plan = linearise(instance, result.outcome.schedule, request.semantics);
-    if (request.semantics == Semantics::device) plan = plan_transfers(instance, plan, request.limits);
+    plan = plan_transfers(instance, plan, request.semantics, request.limits);
   });
   row["place_seconds"] =
-      seconds_of([&] { layout = place(instance, plan, request.semantics, instance.costs.alignment, peak); });
+      seconds_of([&] { layout = place(instance, plan, request.semantics, {.enough = peak}); });
   const PlanFile file{instance, request.semantics, request.limits, plan, layout};
   const std::vector<std::uint8_t> image = to_binary(file);
   row["schedule_section_bytes"] = section_bytes(image, POET_PLAN_SCHEDULE);
@@ -88,9 +89,7 @@ Json measured(const Case& one, const Options& options) {
   row["verify_seconds"] = seconds_of([&] {
     const PlanFile read = plan_from_binary(image, "image");
     valid = replay(read.instance, read.plan, read.semantics, read.limits).valid &&
-            replay_layout(read.instance, read.plan, read.layout, read.semantics, read.limits,
-                          read.instance.costs.alignment)
-                .valid;
+            replay_layout(read.instance, read.plan, read.layout, read.semantics, read.limits).valid;
   });
   row["verified"] = valid;
   return row;

@@ -18,8 +18,8 @@ extras=(
   gnuplot:gnuplot-nox # poet show draws figures with it
 )
 test_extras=(
-  cbc:coinor-cbc glpsol:glpk-utils # solvers to hold poet's own against
-  chromium:chromium                # opens the pages
+  cbc:coinor-cbc glpsol:glpk-utils    # solvers to hold poet's own against
+  chromium:chromium                   # opens the pages
   arm-none-eabi-gcc:gcc-arm-none-eabi # compiles what is for devices
 )
 

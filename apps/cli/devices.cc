@@ -108,7 +108,10 @@ class Devices final : public Command {
   int run() override {
     if (name_) {
       const DeviceProfile device = find_device(*name_);
-      print_answer(json_ ? to_json(device).dump(2) + "\n" : device_text(device));
+      if (json_)
+        print_answer(to_json(device));
+      else
+        print_answer(device_text(device));
       return kAnswer;
     }
     const std::vector<DeviceProfile> devices = shipped_devices();
@@ -117,7 +120,7 @@ class Devices final : public Command {
       json["format"] = 1;
       json["devices"] = Json::array();
       for (const DeviceProfile& device : devices) json["devices"].push_back(to_json(device));
-      print_answer(json.dump(2) + "\n");
+      print_answer(json);
     } else {
       print_answer(devices_text(devices));
     }

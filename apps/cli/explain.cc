@@ -171,7 +171,7 @@ class Explain final : public Command {
       Json json = result_json(solved);
       json["decisions"] = Json::array();
       for (const Decision& decision : all) json["decisions"].push_back(decision_json(instance, decision));
-      print_answer(json.dump(2) + "\n");
+      print_answer(json);
     } else {
       std::string text = summary_text(solved);
       if (has_answer(solved)) text += "\n" + explanation_text(solved, all, all_);

@@ -122,7 +122,10 @@ class Models final : public Command {
   int run() override {
     std::vector<Model> models;
     for (const ZooEntry& entry : zoo()) models.push_back(measure(entry));
-    print_answer(json_ ? models_json(models).dump(2) + "\n" : models_text(models));
+    if (json_)
+      print_answer(models_json(models));
+    else
+      print_answer(models_text(models));
     return kAnswer;
   }
 

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <system_error>
 
 #include "poet/base/error.h"
@@ -18,6 +19,10 @@ void print_answer(const std::string& text) {
       std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
   if (!written && errno != EPIPE)
     throw InputError("stdout", std::string("cannot be written: ") + std::strerror(errno));
+}
+
+void print_answer(const nlohmann::ordered_json& json) {
+  print_answer(json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
 }
 
 void check_writable(const std::string& option, const std::string& file) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 
 namespace poet::cli {
@@ -7,6 +8,8 @@ namespace poet::cli {
 /// Writes the answer to stdout, at once. A reader that has left (`poet ... | head -1`) is no error; anything
 /// else that keeps the text from arriving (a full disk) throws InputError.
 void print_answer(const std::string& text);
+/// With what is not UTF-8 (names from files) replaced: JSON must be.
+void print_answer(const nlohmann::ordered_json& json);
 
 /// Throws InputError unless `file` can be created or replaced: its folder exists and is writable, and what is
 /// there now, if anything, is a regular file. Creates nothing. `option` is named in the message.

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <filesystem>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -13,7 +12,6 @@
 #include "poet/plan/layout.h"
 #include "poet/plan/plan_file.h"
 #include "poet/plan/schedule_json.h"
-#include "poet/plan/settle.h"
 #include "poet/plan/transfers.h"
 
 namespace poet::cli {
@@ -27,16 +25,12 @@ Limits no_limits() {
   return limits;
 }
 
-/// Whether the referee has nothing against the plan but its limits: what the planners ask for.
-bool is_sound(const PlanFile& file) {
-  return replay(file.instance, file.plan, file.semantics, no_limits()).valid;
-}
-
+/// Addresses for a plan that the referee has nothing against but its limits: what place() asks for.
 void place_if_sound(PlanFile& file) {
-  if (!is_sound(file)) return;
-  const Bytes enough = replay(file.instance, file.plan, file.semantics, no_limits()).peak_ram;
-  file.layout = place(file.instance, file.plan, file.semantics, file.instance.costs.alignment,
-                      enough - file.instance.costs.persistent);
+  const Report report = replay(file.instance, file.plan, file.semantics, no_limits());
+  if (!report.valid) return;
+  const Bytes peak = report.peak_ram - file.instance.costs.persistent;
+  file.layout = place(file.instance, file.plan, file.semantics, {.enough = peak});
 }
 
 LoadedPlan plan_of_schedule(ScheduleFile schedule, std::optional<Semantics> semantics,
@@ -53,8 +47,7 @@ LoadedPlan plan_of_schedule(ScheduleFile schedule, std::optional<Semantics> sema
   file.instance = std::move(schedule.instance);
   file.semantics = schedule.semantics;
   file.limits = schedule.limits;
-  if (stages.valid && file.semantics == Semantics::device)
-    file.plan = plan_transfers(file.instance, file.plan, file.limits);
+  if (stages.valid) file.plan = plan_transfers(file.instance, file.plan, file.semantics, file.limits);
   if (stages.valid) place_if_sound(file);
   loaded.picture = picture_of(std::move(file), title);
   // The stage form has rules of its own, which the steps that follow from it may happen to obey.
@@ -65,32 +58,26 @@ LoadedPlan plan_of_schedule(ScheduleFile schedule, std::optional<Semantics> sema
   return loaded;
 }
 
-/// Under other rules the same computations and transfers need other waits and frees.
-void change_rules(PlanFile& file, Semantics semantics) {
-  std::vector<Step>& steps = file.plan.steps;
-  steps.erase(std::remove_if(steps.begin(), steps.end(),
-                             [](const Step& step) {
-                               return step.kind == StepKind::wait || step.kind == StepKind::free;
-                             }),
-              steps.end());
-  file.plan = settle(file.instance, file.plan, semantics);
-  file.semantics = semantics;
-  file.layout = {};
-  place_if_sound(file);
-}
-
 }  // namespace
 
 LoadedPlan load_plan(const std::string& name, std::optional<Semantics> semantics) {
   const std::string title = fs::path(name).filename().string();
   const std::string text = read_text_file(name);
+  PlanFile file;
   const std::size_t first = text.find_first_not_of(" \t\r\n");
   if (first != std::string::npos && text[first] == '{') {
     const nlohmann::ordered_json json = parse_json(text, name);
     if (json.contains("stages")) return plan_of_schedule(schedule_from_json(json, name), semantics, title);
+    file = plan_from_json(json, name);
+  } else {
+    file = plan_from_text(text, name);
   }
-  PlanFile file = read_plan(name);
-  if (semantics && *semantics != file.semantics) change_rules(file, *semantics);
+  if (semantics && *semantics != file.semantics) {
+    throw InputError(
+        name, fmt::format("a plan's waits and addresses are for its own rules, {}; other rules are for "
+                          "schedule files (--schedule-out)",
+                          to_string(file.semantics)));
+  }
   LoadedPlan loaded;
   loaded.picture = picture_of(std::move(file), title);
   return loaded;

@@ -67,7 +67,7 @@ class Show final : public Command {
                      "of figures and text: time, or step, where short ops are as wide as long ones")
         ->type_name("time|step")
         ->check(CLI::IsMember({"time", "step"}));
-    app_->add_option("--semantics", semantics_, "judge by other rules than the file's")
+    app_->add_option("--semantics", semantics_, "judge a schedule by other rules than its own")
         ->type_name("published|staged|device")
         ->check(CLI::IsMember({"published", "staged", "device"}));
     app_->add_flag("--all", all_, "text: list everything that deviates from keeping all values");
@@ -81,13 +81,13 @@ class Show final : public Command {
     std::vector<Picture> pictures;
     pictures.reserve(files_.size());
     for (const std::string& file : files_) pictures.push_back(load_plan(file, semantics()).picture);
-    if (!output_.empty()) draw(pictures);
+    if (output_) draw(pictures);
     std::string answer;
     bool broken = false;
     for (std::size_t i = 0; i < pictures.size(); ++i) {
       const std::string wrong = breach_of(pictures[i]);
       broken = broken || !wrong.empty();
-      if (text_ || output_.empty()) {
+      if (text_ || !output_) {
         answer += (i > 0 ? "\n" : "") + picture_text(pictures[i], text_options());
       } else if (!wrong.empty()) {
         answer += fmt::format("{}: broken, drawn as far as it goes: {}\n", files_[i], wrong);
@@ -99,23 +99,23 @@ class Show final : public Command {
 
  private:
   void check_options() const {
-    if (output_.empty()) return;
-    const fs::path path(output_);
+    if (!output_) return;
+    const fs::path path(*output_);
     if (path.extension() != ".html" && !is_figure(path)) {
-      throw InputError("-o", fmt::format("\"{}\" must end in .html, .svg, .png, .pdf or .gp", output_));
+      throw InputError("-o", fmt::format("\"{}\" must end in .html, .svg, .png, .pdf or .gp", *output_));
     }
     if (files_.size() > 1 && is_figure(path)) {
       throw InputError("-o",
                        fmt::format("a figure shows one plan, not {}; .html shows several", files_.size()));
     }
-    check_writable("-o", output_);
+    check_writable("-o", *output_);
   }
 
   void draw(const std::vector<Picture>& pictures) const {
-    if (is_figure(output_)) {
-      write_figure(pictures.front(), axis(), output_);
+    if (is_figure(*output_)) {
+      write_figure(pictures.front(), axis(), *output_);
     } else {
-      write_file(output_, html_page(pictures));
+      write_file(*output_, html_page(pictures));
     }
   }
 
@@ -133,7 +133,7 @@ class Show final : public Command {
   }
 
   std::vector<std::string> files_;
-  std::string output_;
+  std::optional<std::string> output_;
   std::string axis_ = "time";
   std::string semantics_;
   bool text_ = false;

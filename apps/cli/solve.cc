@@ -9,6 +9,7 @@
 #include "apps/cli/result_json.h"
 #include "apps/cli/solving.h"
 #include "apps/cli/summary.h"
+#include "poet/base/error.h"
 #include "poet/plan/plan_file.h"
 #include "poet/plan/schedule_json.h"
 
@@ -27,6 +28,10 @@ class Solve final : public Command {
                      "write the plan with its addresses, for poet show and devices; JSON if so named")
         ->group("Output")
         ->type_name("FILE");
+    app_->add_option("--image-out", image_out_,
+                     "write what a device needs of the plan: schedule and addresses")
+        ->group("Output")
+        ->type_name("FILE");
     app_->add_flag("--json", json_, "one JSON object instead of text")->group("Output");
     app_->footer(
         "Examples:\n"
@@ -40,6 +45,8 @@ class Solve final : public Command {
     // Before the work, so that nobody waits for a result that cannot be written.
     if (schedule_out_) check_writable("--schedule-out", *schedule_out_);
     if (plan_out_) check_writable("--plan-out", *plan_out_);
+    if (image_out_) check_writable("--image-out", *image_out_);
+    check_distinct();
     const Solved solved = solve_problem(options_);
     const CompileRequest& request = solved.request;
     const CompileResult& result = solved.result;
@@ -47,12 +54,13 @@ class Solve final : public Command {
       write_schedule({request.instance, request.semantics, request.limits, result.outcome.schedule},
                      *schedule_out_);
     }
-    if (has_answer(solved) && plan_out_) {
-      write_plan({request.instance, request.semantics, request.limits, result.plan, result.layout},
-                 *plan_out_);
+    if (has_answer(solved) && (plan_out_ || image_out_)) {
+      const PlanFile plan{request.instance, request.semantics, request.limits, result.plan, result.layout};
+      if (plan_out_) write_plan(plan, *plan_out_);
+      if (image_out_) write_device_image(plan, *image_out_);
     }
     if (json_) {
-      print_answer(result_json(solved).dump(2) + "\n");
+      print_answer(result_json(solved));
     } else {
       std::string text = summary_text(solved);
       if (has_answer(solved) && schedule_out_)
@@ -66,8 +74,14 @@ class Solve final : public Command {
   }
 
  private:
+  void check_distinct() const {
+    const bool twice = (schedule_out_ && (schedule_out_ == plan_out_ || schedule_out_ == image_out_)) ||
+                       (plan_out_ && plan_out_ == image_out_);
+    if (twice) throw InputError("--schedule-out, --plan-out, --image-out", "must name different files");
+  }
+
   ProblemOptions options_;
-  std::optional<std::string> schedule_out_, plan_out_;
+  std::optional<std::string> schedule_out_, plan_out_, image_out_;
   bool json_ = false;
 };
 

@@ -117,7 +117,10 @@ class Verify final : public Command {
 
   int run() override {
     const LoadedPlan loaded = load_plan(file_);
-    print_answer(json_ ? verdict_json(loaded).dump(2) + "\n" : verdict_text(file_, loaded));
+    if (json_)
+      print_answer(verdict_json(loaded));
+    else
+      print_answer(verdict_text(file_, loaded));
     return is_valid(loaded) ? kAnswer : kNoAnswer;
   }
 

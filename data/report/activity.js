@@ -4,55 +4,25 @@
 const lasting = (items) => items.reduce((sum, item) => sum + item.t1 - item.t0, 0);
 
 function lanesOption(view, model) {
-  const runs = (again) => model.runs.filter((run) => run.again === again);
-  const moves = (kind) => model.moves.filter((move) => move.kind === kind);
   const series = [
-    bars(
-      view,
-      "computed first",
-      COLOUR.first,
-      runs(false),
-      () => 0,
-      1.5,
-      (run) => runTip(model, run),
-    ),
-    bars(
-      view,
-      "recomputed",
-      COLOUR.again,
-      runs(true),
-      () => 0,
-      1.5,
-      (run) => runTip(model, run),
-    ),
-    bars(
-      view,
-      "waiting",
-      COLOUR.wait,
-      model.waits,
-      () => 0,
-      1.5,
-      (wait) => waitTip(model, wait),
-    ),
-    bars(
-      view,
-      "page-out",
-      COLOUR.out,
-      moves("o"),
-      () => 1,
-      2,
-      (move) => moveTip(model, move),
-    ),
-    bars(
-      view,
-      "page-in",
-      COLOUR.in,
-      moves("i"),
-      () => 1,
-      2,
-      (move) => moveTip(model, move),
-    ),
-  ].filter((one) => one.data.length);
+    ["computed first", COLOUR.first, runsOf(model, false), 0, runTip],
+    ["recomputed", COLOUR.again, runsOf(model, true), 0, runTip],
+    ["waiting", COLOUR.wait, model.waits, 0, waitTip],
+    ["page-out", COLOUR.out, movesOf(model, "o"), 1, moveTip],
+    ["page-in", COLOUR.in, movesOf(model, "i"), 1, moveTip],
+  ]
+    .filter(([, , items]) => items.length)
+    .map(([name, colour, items, lane, tip]) =>
+      bars(
+        view,
+        name,
+        colour,
+        items,
+        () => lane,
+        2,
+        (item) => tip(model, item),
+      ),
+    );
   const option = common(view, margins(40, 34), { description: lanesWords(model) });
   return {
     ...option,
@@ -72,13 +42,11 @@ function lanesOption(view, model) {
 function lanesWords(model) {
   const whole = model.figures.runtime;
   const share = (items) => percent(whole > 0 ? lasting(items) / whole : 0);
-  const runs = (again) => model.runs.filter((run) => run.again === again);
-  const compute = `Compute: ${share(runs(false))} first computations, ${share(runs(true))} recomputations, ${share(model.waits)} waiting.`;
+  const compute = `Compute: ${share(runsOf(model, false))} first computations, ${share(runsOf(model, true))} recomputations, ${share(model.waits)} waiting.`;
   if (!model.moves.length) return `${compute} Storage: nothing is transferred.`;
   if (model.semantics !== "device")
     return `${compute} Storage: transfers take no time in ${model.semantics} semantics; they are shown when they are issued.`;
-  const moves = (kind) => model.moves.filter((move) => move.kind === kind);
-  return `${compute} Storage: ${share(moves("i"))} in, ${share(moves("o"))} out, ${percent(whole > 0 ? Math.max(0, 1 - lasting(model.moves) / whole) : 0)} at rest.`;
+  return `${compute} Storage: ${share(movesOf(model, "i"))} in, ${share(movesOf(model, "o"))} out, ${percent(whole > 0 ? Math.max(0, 1 - lasting(model.moves) / whole) : 0)} at rest.`;
 }
 
 function waitTip(model, wait) {

@@ -3,7 +3,8 @@
 
 // Told apart by the colour-blind (after Okabe and Ito) and, by their lightness, in print.
 const COLOUR = {
-  resident: "#d3dce6",
+  resident: "#b7c4d2",
+  stored: "#f2cfe5",
   first: "#0072b2",
   again: "#e69f00",
   in: "#009e73",
@@ -17,7 +18,8 @@ const COLOUR = {
   line: "#e3e8ed",
 };
 
-const narrow = () => window.innerWidth < 600;
+// Two plans stand side by side where there is room (report.css).
+const narrow = () => window.innerWidth * (models.length > 1 && window.innerWidth >= 1200 ? 0.45 : 1) < 600;
 // The same left and right for all charts, so that moments are above one another.
 const margins = (top, bottom) => ({
   left: narrow() ? 86 : 178,
@@ -137,7 +139,7 @@ function bars(view, name, colour, items, rowOf, least, tip) {
   };
 }
 
-/** Boxes in one colour from [x0, x1, y0, y1], behind everything that can be pointed at. */
+/** Boxes in one colour from [x0, x1, y0, y1], not to be pointed at. */
 function boxes(id, colour, z, data) {
   return {
     type: "custom",
@@ -151,7 +153,7 @@ function boxes(id, colour, z, data) {
     renderItem: (params, api) => {
       const [left, bottom] = api.coord([api.value(0), api.value(2)]);
       const [right, top] = api.coord([api.value(1), api.value(3)]);
-      return rectangle(params, left, top, Math.max(2, right - left), Math.max(1, bottom - top), {
+      return rectangle(params, left, top, Math.max(3, right - left), Math.max(1, bottom - top), {
         fill: colour,
       });
     },
@@ -162,6 +164,15 @@ function rectangle(params, x, y, width, height, style) {
   const shape = echarts.graphic.clipRectByRect({ x, y, width, height }, params.coordSys);
   return shape && { type: "rect", shape, style };
 }
+
+/** A budget's line; where something rises above it, its name keeps out of the way. */
+const budgetMark = (at, text, over) => ({
+  yAxis: at,
+  text,
+  colour: COLOUR.ink,
+  dash: true,
+  position: over ? "insideStartBottom" : "insideEndTop",
+});
 
 /** Lines across a chart that belong to no series: [{ xAxis | yAxis, text, colour }]. Those across x say what they are
     above the chart, which is where they begin when the y axis is `upsideDown`. */
@@ -193,14 +204,13 @@ function lines(marks, upsideDown = false) {
 }
 
 const legendAbove = (names) => ({
-  type: "scroll",
-  top: 0,
-  right: 0,
+  top: 4,
   left: 0,
+  padding: 0,
   icon: "rect",
   itemWidth: 14,
   itemHeight: 10,
-  itemGap: 14,
+  itemGap: narrow() ? 8 : 14,
   data: names,
   textStyle: { color: COLOUR.ink },
 });

@@ -52,7 +52,12 @@ function ramOption(view, model) {
             },
           ]
         : []),
-      { yAxis: model.ram_budget, text: `budget ${bytes(model.ram_budget)}`, colour: COLOUR.ink, dash: true },
+      budgetMark(
+        model.ram_budget,
+        `budget ${bytes(model.ram_budget)}`,
+        model.figures.peak_ram > model.ram_budget,
+      ),
+      ...overMark(model),
       ...stopMark(view, model),
       ...deadlineMark(view, model),
     ]),
@@ -79,6 +84,15 @@ function levels(view, model) {
   return items.filter((item, s) => lasts[s] || item.ram > around[s]);
 }
 
+/** How far above the budget the plan goes. */
+function overMark(model) {
+  const { peak_ram } = model.figures;
+  if (peak_ram <= model.ram_budget) return [];
+  const share = percent(peak_ram / model.ram_budget - 1);
+  const text = `peak ${bytes(peak_ram)}, ${share} over`;
+  return [{ yAxis: peak_ram, text, colour: COLOUR.over, position: "insideStartTop" }];
+}
+
 /** Steps over the budget, from the budget up. */
 function overBudget(view, model) {
   const items = model.steps
@@ -96,8 +110,8 @@ function ramWords(view, model) {
       : "";
   const cut = view.ramMin > 0 ? ` The axis begins at ${bytes(view.ramMin)}.` : "";
   const off = axisEnd(peak_ram, model.ram_budget) < model.ram_budget ? " (far above this chart)" : "";
-  const over = model.steps.filter((step) => step.ram > model.ram_budget).length;
-  return `${peak}${share}${off}.${over ? ` Over budget in ${counted(over, "step")}, in red.` : ""}${cut}`;
+  const over = peak_ram > model.ram_budget ? ` ${overWords(model)}` : "";
+  return `${peak}${share}${off}.${over}${cut}`;
 }
 
 function ramTip(model, s) {
@@ -173,13 +187,11 @@ function arenaOption(view, model) {
     series: [
       ...series,
       lines([
-        {
-          yAxis: room,
-          text:
-            model.persistent > 0 ? `budget less persistent values ${bytes(room)}` : `budget ${bytes(room)}`,
-          colour: COLOUR.ink,
-          dash: true,
-        },
+        budgetMark(
+          room,
+          `budget${model.persistent > 0 ? " less persistent values" : ""} ${bytes(room)}`,
+          model.reach > room,
+        ),
         ...stopMark(view, model),
       ]),
     ],

@@ -4,6 +4,8 @@
 
 const PART = { o: "page out", i: "page in", w: "wait for", c: "compute", f: "free" };
 
+const runsOf = (model, again) => model.runs.filter((run) => run.again === again);
+const movesOf = (model, kind) => model.moves.filter((move) => move.kind === kind);
 const largest = (numbers) => numbers.reduce((most, number) => Math.max(most, number), 0);
 
 function modelOf(picture) {
@@ -16,6 +18,7 @@ function modelOf(picture) {
     runs: [],
     waits: [],
     moves: [],
+    stored: [],
     rows: [],
     rowsOfOp: [],
     rowOfValue: [],
@@ -91,21 +94,28 @@ function addStays(model) {
   for (const value of [...open.keys()]) close(value, model.steps.length);
 }
 
-/** Transfers. In steps: from the one that issues it (or in which the channel comes to it) to the one in which it ends. */
+/** The first step of which `holds` is true, as it is of all later ones; the number of steps if there is none. */
+function firstStep(steps, holds) {
+  let low = 0;
+  let high = steps.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (holds(steps[middle])) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+
+/** Transfers, and what is on storage in between. In steps: from the one that issues it (or in which the channel comes to it) to the one in which it ends. */
 function addMoves(model) {
   const { steps } = model;
   const stepAt = (t, before) => {
-    let low = 0;
-    let high = steps.length;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (before(steps[middle].t1, t)) low = middle + 1;
-      else high = middle;
-    }
+    const low = firstStep(steps, (step) => !before(step.t1, t));
     if (low === steps.length) return low;
     const { t0, t1 } = steps[low];
     return low + (t1 > t0 ? Math.max(0, (t - t0) / (t1 - t0)) : 0);
   };
+  const last = new Map(); // of each value
   for (const [step, t0, t1] of model.channel) {
     if (step >= steps.length) continue;
     const s0 = Math.max(
@@ -119,15 +129,13 @@ function addMoves(model) {
             stepAt(t1, (end, t) => end < t),
           )
         : step + 1;
-    model.moves.push({
-      step,
-      kind: steps[step].kind,
-      value: steps[step].id,
-      s0: t1 > t0 ? s0 : step,
-      s1,
-      t0,
-      t1,
-    });
+    const { kind, id: value } = steps[step];
+    const move = { step, kind, value, s0: t1 > t0 ? s0 : step, s1, t0, t1 };
+    const before = last.get(value);
+    if (kind === "i" && before && before.s1 < move.s0)
+      model.stored.push({ value, s0: before.s1, t0: before.t1, s1: move.s0, t1: t0 });
+    last.set(value, move);
+    model.moves.push(move);
   }
 }
 
@@ -141,15 +149,8 @@ function residentAt(model, s) {
 /** The step that runs at x. */
 function stepAtX(model, view, x) {
   if (view.mode === "step") return Math.max(0, Math.min(model.steps.length - 1, Math.floor(x)));
-  const time = x * view.unit;
-  let low = 0;
-  let high = model.steps.length - 1;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (model.steps[middle].t1 <= time) low = middle + 1;
-    else high = middle;
-  }
-  return low;
+  const s = firstStep(model.steps, (step) => step.t1 > x * view.unit);
+  return Math.min(s, model.steps.length - 1);
 }
 
 const valueName = (model, value) => (value === null ? "?" : model.values[value][0]);

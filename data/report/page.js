@@ -20,6 +20,7 @@ const view = {
   arenaMax: largest(models.map((m) => axisEnd(m.reach, m.ram_budget - m.persistent))),
 };
 view.ramMin = axisBegin(models, view.ramMax);
+const rowClass = models.length > 1 ? "row several" : "row";
 const drawn = []; // { chart, option: () => its option, linked: it has the common x axis }
 
 // --- charts ---
@@ -38,7 +39,7 @@ function addChart(into, model, height, option, caption, linked = true) {
 }
 
 function addPanel(title, words, each) {
-  const row = element("div", { className: models.length > 1 ? "row several" : "row" });
+  const row = element("div", { className: rowClass });
   document
     .getElementById("charts")
     .append(
@@ -77,61 +78,49 @@ function energyTable() {
 }
 
 function build() {
-  document.getElementById("plans").append(...models.map(showPlan));
-  addPanel(
-    "Schedule",
-    "Each row is a value, in the order of the ops that make them: when it is in RAM, computed, recomputed, moved to storage and back.",
-    (row) => {
+  const plans = document.getElementById("plans");
+  plans.className = rowClass;
+  plans.append(...models.map(showPlan));
+  const panel = (title, words, height, option, caption) =>
+    addPanel(title, words, (row) => {
       for (const m of models)
         addChart(
           row,
           m,
-          () => scheduleHeight(m),
-          () => scheduleOption(view, m),
-          scheduleWords(m),
+          () => height(m),
+          () => option(view, m),
+          caption(m),
         );
-    },
+    });
+  panel(
+    "Schedule",
+    "Each row is a value, in the order of the ops that make them: when it is in RAM, computed, recomputed, stored, moved to storage and back.",
+    scheduleHeight,
+    scheduleOption,
+    scheduleWords,
   );
-  addPanel("RAM", "Bytes in RAM while each step runs; point at a moment for what they are.", (row) => {
-    for (const m of models)
-      addChart(
-        row,
-        m,
-        () => 310,
-        () => ramOption(view, m),
-        ramWords(view, m),
-      );
-  });
-  addPanel(
+  panel(
+    "RAM",
+    "Bytes in RAM while each step runs; point at a moment for what they are.",
+    () => 310,
+    ramOption,
+    (m) => ramWords(view, m),
+  );
+  panel(
     "Compute and storage",
     "What the compute engine and the one storage channel do; shares of the step's time.",
-    (row) => {
-      for (const m of models)
-        addChart(
-          row,
-          m,
-          () => 178,
-          () => lanesOption(view, m),
-          lanesWords(m),
-        );
-    },
+    () => 178,
+    lanesOption,
+    lanesWords,
   );
-  if (models.some((m) => m.residences.length)) {
-    addPanel(
+  if (models.some((m) => m.residences.length))
+    panel(
       "Arena",
       "Where everything lies: each rectangle is a stay in RAM, or the workspace of a running op.",
-      (row) => {
-        for (const m of models)
-          addChart(
-            row,
-            m,
-            () => 400,
-            () => arenaOption(view, m),
-            arenaWords(m),
-          );
-      },
+      () => 400,
+      arenaOption,
+      arenaWords,
     );
-  }
   const note =
     "Recomputing is part of the referee's compute energy; its share is the sum of the cost table over the steps that recompute.";
   addPanel("Energy", note, (row) => {

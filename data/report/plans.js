@@ -41,7 +41,15 @@ function verdict(model) {
         `The referee stopped at step ${count(model.steps.length)} of ${count(model.planned)}; figures and charts go that far.`,
       ),
     );
+  else if (model.figures.peak_ram > model.ram_budget)
+    block.append(element("div", {}, overWords(model)));
   return block;
+}
+
+function overWords(model) {
+  const most = model.figures.peak_ram - model.ram_budget;
+  const over = model.steps.filter((step) => step.ram > model.ram_budget).length;
+  return `Over the budget in ${counted(over, "step")}, by up to ${bytes(most)} (${percent(most / model.ram_budget)}).`;
 }
 
 function figuresOf(model) {

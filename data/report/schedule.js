@@ -8,25 +8,22 @@ function scheduleHeight(model) {
 }
 
 function scheduleOption(view, model) {
-  const first = model.runs.filter((run) => !run.again);
-  const again = model.runs.filter((run) => run.again);
   // An op of several results is drawn in the row of each.
   const spread = (runs) => runs.flatMap((run) => model.rowsOfOp[run.op].map((row) => ({ ...run, row })));
   const byRow = (item) => item.row;
   const byValue = (item) => model.rowOfValue[item.value];
-  const outs = model.moves.filter((move) => move.kind === "o");
-  const ins = model.moves.filter((move) => move.kind === "i");
   const series = [
+    bars(view, "stored", COLOUR.stored, model.stored, byValue, 1, (stay) => storedTip(model, stay)),
     bars(view, "in RAM", COLOUR.resident, model.stays, byValue, 1, (stay) => stayTip(model, stay)),
-    bars(view, "computed first", COLOUR.first, spread(first), byRow, 1.5, (run) => runTip(model, run)),
-    bars(view, "recomputed", COLOUR.again, spread(again), byRow, 3, (run) => runTip(model, run)),
-    bars(view, "page-out", COLOUR.out, outs, byValue, 3, (move) => moveTip(model, move)),
-    bars(view, "page-in", COLOUR.in, ins, byValue, 3, (move) => moveTip(model, move)),
+    bars(view, "computed first", COLOUR.first, spread(runsOf(model, false)), byRow, 2, (run) => runTip(model, run)),
+    bars(view, "recomputed", COLOUR.again, spread(runsOf(model, true)), byRow, 3, (run) => runTip(model, run)),
+    bars(view, "page-out", COLOUR.out, movesOf(model, "o"), byValue, 3, (move) => moveTip(model, move)),
+    bars(view, "page-in", COLOUR.in, movesOf(model, "i"), byValue, 3, (move) => moveTip(model, move)),
   ];
   const option = common(view, margins(40, 60), { description: scheduleWords(model) });
   return {
     ...option,
-    legend: legendAbove(series.map((one) => one.name)),
+    legend: legendAbove(series.filter((one) => one.data.length).map((one) => one.name)),
     yAxis: {
       type: "value",
       inverse: true,
@@ -38,8 +35,8 @@ function scheduleOption(view, model) {
       axisLine: { lineStyle: { color: "#8b96a1" } },
       splitLine: { show: false },
       axisLabel: {
-        formatter: (row) => shortened(model.rows[row]?.label ?? "", narrow() ? 13 : 25),
-        fontSize: 11,
+        formatter: (row) => shortened(model.rows[row]?.label ?? "", narrow() ? 11 : 25),
+        fontSize: narrow() ? 10 : 11,
         color: COLOUR.ink,
       },
     },
@@ -122,6 +119,11 @@ function stayTip(model, stay) {
     [["bytes", bytes(stay.bytes)], ["came", came], ...whenText(model, stay)],
     why + end,
   );
+}
+
+function storedTip(model, stay) {
+  const size = ["bytes", bytes(model.values[stay.value][1])];
+  return tipText(`${valueName(model, stay.value)}: on storage`, [size, ...whenText(model, stay)]);
 }
 
 function moveTip(model, move) {

@@ -1,9 +1,9 @@
 #include "poet/compile.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
+#include <chrono>
 #include <cmath>
+#include <utility>
 
 #include "poet/base/error.h"
 #include "poet/optimize/solve.h"
@@ -26,96 +26,130 @@ void check(const CompileRequest& request) {
 }
 
 constexpr int kMostSolves = 4;
+constexpr int kMostBudgets = 3;
 
-/// From the schedule to steps, and from there to addresses.
-void plan_and_place(const CompileRequest& request, CompileResult& result) {
+class Clock {
+ public:
+  [[nodiscard]] double seconds() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
+  }
+
+ private:
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+};
+
+/// A solve and what its schedule becomes.
+struct Attempt {
+  Outcome outcome;
+  Plan plan;  // empty without a schedule; so is what follows
+  Layout layout;
+  Report report;
+  Report schedule_report;
+  Bytes over{};  // how much more RAM its addresses need than there is
+};
+
+/// Solves with `held_back` of the RAM budget left out; plans, and looks for addresses, with all of it.
+Attempt attempt(const CompileRequest& request, const SolveOptions& options, Bytes held_back) {
   const Instance& instance = request.instance;
+  const Semantics semantics = request.semantics;
   const Limits& limits = request.limits;
-  result.plan = linearise(instance, result.outcome.schedule, request.semantics);
-  if (request.semantics == Semantics::device) result.plan = plan_transfers(instance, result.plan, limits);
-  result.schedule_report = replay(instance, result.outcome.schedule, request.semantics, limits);
-  result.report = replay(instance, result.plan, request.semantics, limits);
-  ensure(result.schedule_report.valid,
-         ("the referee rejects the schedule: " + result.schedule_report.broken).c_str());
-  ensure(result.report.valid, ("the referee rejects the plan: " + result.report.broken).c_str());
+  Limits tightened = limits;
+  tightened.ram_budget -= held_back;
+  Attempt made;
+  made.outcome = solve({instance, tightened, semantics}, options);
+  if (made.outcome.schedule.stages.empty()) return made;
 
+  made.plan = linearise(instance, made.outcome.schedule, semantics);
+  made.plan = plan_transfers(instance, made.plan, semantics, limits);
+  made.schedule_report = replay(instance, made.outcome.schedule, semantics, limits);
+  made.report = replay(instance, made.plan, semantics, limits);
+  ensure(made.schedule_report.valid,
+         ("the referee rejects the schedule: " + made.schedule_report.broken).c_str());
+  ensure(made.report.valid, ("the referee rejects the plan: " + made.report.broken).c_str());
+
+  PlaceOptions place_options;
   // A smaller arena than what is alive at one time is luck that nobody needs.
-  const Bytes enough = result.report.peak_ram - instance.costs.persistent;
-  result.layout = place(instance, result.plan, request.semantics, instance.costs.alignment, enough,
-                        request.options.interrupted);
+  place_options.enough = made.report.peak_ram - instance.costs.persistent;
+  const bool device = semantics == Semantics::device;
+  if (!device) place_options.effort /= 20;  // the paper's world has no addresses
+  made.layout = place(instance, made.plan, semantics, place_options);
+  if (device) made.over = instance.costs.persistent + made.layout.arena - limits.ram_budget;
+  return made;
 }
 
-/// How much more RAM the addresses need than there is. The paper's world has no addresses.
-Bytes excess(const CompileRequest& request, const CompileResult& result) {
-  if (request.semantics != Semantics::device) return Bytes(0);
-  return request.instance.costs.persistent + result.layout.arena - request.limits.ram_budget;
+bool interrupted(const SolveOptions& options) { return options.interrupted && options.interrupted(); }
+
+/// For another attempt: what is left of the time limit. Where it is used up, a tenth of it, or a little.
+SolveOptions options_left(const CompileRequest& request, const Clock& clock) {
+  SolveOptions options = request.options;
+  const double limit = options.time_limit_seconds;
+  options.time_limit_seconds = std::max(limit - clock.seconds(), std::min(0.1 * limit, 0.4));
+  options.explain = false;
+  return options;
 }
 
-/// For another attempt: what is left of the time limit. A solve that used it up leaves a tenth of it, or a
-/// little.
-double time_left(const CompileRequest& request, double spent) {
-  const double limit = request.options.time_limit_seconds;
-  return std::max(limit - spent, std::min(0.1 * limit, 0.4));
-}
+struct Fit {
+  Attempt attempt;
+  int solves = 1;
+  Bytes held_back{};
+  Bytes least{};  // without a fit: the least budget at which an attempt would have been one
+
+  [[nodiscard]] bool found() const { return !attempt.plan.steps.empty() && attempt.over <= Bytes(0); }
+};
 
 /// The feedback edge: RAM that is lost between addresses is no RAM for the schedule. Holds back as much as
-/// the addresses are over; where that leaves too little, half as much. False when no attempt fits; `least` is
-/// then the least budget at which one would have.
-bool solve_until_it_fits(const CompileRequest& request, CompileResult& result, Bytes& least) {
-  const Bytes budget = request.limits.ram_budget;
-  const Outcome first = result.outcome;
-  Bytes over = excess(request, result);
-  Bytes too_little{};       // held back so much, a schedule's addresses did not fit
-  Bytes too_much = budget;  // held back so much, there is no schedule
-  least = budget + over;
-  while (result.solves < kMostSolves) {
-    const Bytes half_way = too_little + Bytes((too_much - too_little).value() / 2);
-    result.held_back = too_little + over < too_much ? too_little + over : half_way;
-    Limits limits = request.limits;
-    limits.ram_budget -= result.held_back;
-    SolveOptions options = request.options;
-    options.explain = false;
-    options.time_limit_seconds = time_left(request, result.outcome.solve_seconds);
-    if (result.held_back == too_little || (options.interrupted && options.interrupted())) return false;
-
-    Outcome outcome = solve({request.instance, limits, request.semantics}, options);
-    ++result.solves;
-    outcome.solve_seconds += result.outcome.solve_seconds;
-    outcome.seconds_to_incumbent = outcome.solve_seconds;
-    outcome.nodes += result.outcome.nodes;
-    outcome.bound = first.bound;  // on what the whole budget allows
-    result.outcome = std::move(outcome);
-    if (result.outcome.schedule.stages.empty()) {
-      too_much = result.held_back;
+/// the addresses are over; where that leaves too little, half as much, a few times.
+Fit solve_until_it_fits(const CompileRequest& request, const SolveOptions& options, const Clock& clock) {
+  Fit fit;
+  fit.attempt = attempt(request, options, Bytes(0));
+  const Joules bound = fit.attempt.outcome.bound;  // on what the whole budget allows
+  Bytes over = fit.attempt.over;
+  Bytes too_little{};                          // held back so much, a schedule's addresses did not fit
+  Bytes too_much = request.limits.ram_budget;  // held back so much, there is no schedule
+  fit.least = request.limits.ram_budget + over;
+  // A solver outside of this program may be somebody's hands.
+  while (over > Bytes(0) && fit.solves < kMostSolves && options.solver != Solver::file) {
+    const Bytes half_way((too_little + too_much).value() / 2);
+    const Bytes held_back = too_little + over < too_much ? too_little + over : half_way;
+    if (held_back == too_little || interrupted(options)) break;
+    long nodes = fit.attempt.outcome.nodes;
+    fit.attempt = attempt(request, options_left(request, clock), held_back);
+    fit.held_back = held_back;
+    ++fit.solves;
+    Outcome& outcome = fit.attempt.outcome;
+    outcome.nodes += nodes;
+    outcome.bound = bound;
+    outcome.solve_seconds = outcome.seconds_to_incumbent = clock.seconds();
+    if (fit.attempt.plan.steps.empty()) {
+      too_much = held_back;
       continue;
     }
-    plan_and_place(request, result);
-    over = excess(request, result);
-    if (over <= Bytes(0)) return true;
-    too_little = result.held_back;
-    least = std::min(least, budget + over);
+    over = fit.attempt.over;
+    too_little = held_back;
+    fit.least = std::min(fit.least, request.limits.ram_budget + over);
   }
-  return false;
+  return fit;
 }
 
-/// No plan, and with how much RAM there is one: that is tried before it is said.
-void give_up(const CompileRequest& request, CompileResult& result, Bytes least) {
-  result.plan = {};
-  result.layout = {};
-  Outcome& outcome = result.outcome;
+/// Schedules, but no addresses for them. With how much RAM there are some is tried before it is said.
+Outcome no_addresses(const CompileRequest& request, const Fit& fit, const Clock& clock) {
+  Outcome outcome = fit.attempt.outcome;
   outcome.schedule = {};
   outcome.status = Status::unknown;
   outcome.explanation = {};
   outcome.explanation.reason =
       "schedules fit the RAM budget, but not with an address in RAM for every value of theirs";
   CompileRequest wider = request;
-  wider.limits.ram_budget = least;
-  wider.options.explain = false;
-  wider.options.time_limit_seconds = time_left(request, outcome.solve_seconds);
-  if (wider.options.interrupted && wider.options.interrupted()) return;
-  const CompileResult other = compile(wider);
-  outcome.solve_seconds += other.outcome.solve_seconds;
-  outcome.explanation.least_ram = other.plan.steps.empty() ? other.outcome.explanation.least_ram : least;
+  wider.limits.ram_budget = fit.least;
+  for (int i = 0; i < kMostBudgets && request.options.solver != Solver::file; ++i) {
+    if (interrupted(request.options)) break;
+    const Fit other = solve_until_it_fits(wider, options_left(request, clock), clock);
+    if (other.found()) outcome.explanation.least_ram = wider.limits.ram_budget;
+    if (other.found() || other.least <= wider.limits.ram_budget) break;
+    wider.limits.ram_budget = other.least;
+  }
+  outcome.solve_seconds = clock.seconds();
+  return outcome;
 }
 
 /// gap = what is open / what is above the unavoidable baseline.
@@ -137,20 +171,24 @@ void judge(const CompileRequest& request, CompileResult& result) {
 
 CompileResult compile(const CompileRequest& request) {
   check(request);
-  const Instance& instance = request.instance;
+  const Clock clock;
   CompileResult result;
-  result.keep_all = replay_keep_all(instance, request.semantics);
-  result.outcome = solve({instance, request.limits, request.semantics}, request.options);
-  if (result.outcome.schedule.stages.empty()) return result;
-
-  plan_and_place(request, result);
-  Bytes least{};
-  if (excess(request, result) > Bytes(0) && !solve_until_it_fits(request, result, least)) {
-    give_up(request, result, least);
+  result.keep_all = replay_keep_all(request.instance, request.semantics);
+  Fit fit = solve_until_it_fits(request, request.options, clock);
+  result.solves = fit.solves;
+  if (!fit.found()) {
+    const bool scheduled = fit.solves > 1 || !fit.attempt.plan.steps.empty();
+    result.outcome = scheduled ? no_addresses(request, fit, clock) : std::move(fit.attempt.outcome);
     return result;
   }
-  result.arena = replay_layout(instance, result.plan, result.layout, request.semantics, request.limits,
-                               instance.costs.alignment);
+  result.held_back = fit.held_back;
+  result.outcome = std::move(fit.attempt.outcome);
+  result.plan = std::move(fit.attempt.plan);
+  result.layout = std::move(fit.attempt.layout);
+  result.report = fit.attempt.report;
+  result.schedule_report = fit.attempt.schedule_report;
+  result.arena =
+      replay_layout(request.instance, result.plan, result.layout, request.semantics, request.limits);
   ensure(result.arena.valid, ("the referee rejects the addresses: " + result.arena.broken).c_str());
   judge(request, result);
   return result;

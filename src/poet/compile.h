@@ -25,7 +25,7 @@ struct CompileResult {
   Layout layout;           // its addresses
   Report report;           // of the plan, from the referee
   ArenaReport arena;       // of the addresses, from the referee
-  Report schedule_report;  // of the schedule in stage form, of which the plan costs no more
+  Report schedule_report;  // of the schedule in stage form
   Report keep_all;         // everything computed once: baseline energy, time and keep-all peak
   int solves = 1;          // more: the addresses of the first plans did not fit the budget
   Bytes held_back{};       // by how much the last solve's RAM budget was lowered for them

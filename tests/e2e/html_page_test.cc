@@ -101,6 +101,29 @@ TEST_F(HtmlPageInBrowser, DrawsAPlan) {
   EXPECT_EQ(body_tag(document).find("data-tips=\"0\""), std::string::npos);
 }
 
+// b, 20 bytes, and a, 10, which is coming back, are 30: c adds 5 while it runs.
+TEST_F(HtmlPageInBrowser, SaysByHowMuchABudgetIsBroken) {
+  const std::string document = drawn({chain_picture(test::chain_paging(), 30)}, "", kEveryTooltip);
+  expect_drawn(document, 5, "time");
+  EXPECT_NE(document.find("<strong>✗ Broken plan. </strong>"), std::string::npos);
+  EXPECT_NE(document.find("<div>Over the budget in 1 step, by up to 5 B (16.7%).</div>"), std::string::npos)
+      << document.substr(document.find("<div class=\"verdict"), 400);
+  EXPECT_EQ(document.find(">The referee stopped"), std::string::npos);
+}
+
+TEST_F(HtmlPageInBrowser, KnowsWhatIsOnStorage) {
+  Plan plan = linearise(test::chain(), test::chain_paging(), Semantics::device);
+  ASSERT_EQ(plan.steps[5].kind, StepKind::page_in);
+  std::swap(plan.steps[5], plan.steps[6]);  // c, from 2 s to 3 s, comes first
+  const std::string document =
+      drawn({test::picture_of_plan(test::chain(), plan, test::ram(100), "later")}, "",
+            kEveryTooltip +
+                "document.body.dataset.stored = models[0].stored.map((one) => "
+                "`${one.value} ${one.t0} ${one.t1} ${one.s0 < one.s1}`).join()");
+  expect_drawn(document, 5, "time");
+  EXPECT_NE(body_tag(document).find("data-stored=\"0 2 3 true\""), std::string::npos) << body_tag(document);
+}
+
 TEST_F(HtmlPageInBrowser, DrawsStepNumbersAndAPart) {
   expect_drawn(drawn({chain_picture(test::chain_paging(), 100)}, "#axis=step&zoom=20-60", kEveryTooltip), 5,
                "step");

@@ -119,7 +119,7 @@ TEST(Show, SvgHoldsTheSeries) {
   for (const char* line :
        {"resident", "computed", "page-out", "page-in", "in RAM", "over the budget", "budget 30 B",
         // Resident, computed, page-out, page-in, in RAM, over the budget.
-        "rgb(200,200,200)", "rgb(0,114,178)", "rgb(204,121,167)", "rgb(0,158,115)", "rgb(86,180,233)",
+        "rgb(180,180,180)", "rgb(0,114,178)", "rgb(204,121,167)", "rgb(0,158,115)", "rgb(86,180,233)",
         "rgb(213,94,0)"}) {
     EXPECT_TRUE(contains("\n" + read.out, std::string("\n") + line + "\n")) << line << " in " << read.out;
   }
@@ -247,7 +247,9 @@ TEST(Show, PlanFilesOfBothForms) {
     const ProgramRun run = poet("show " + plan);
     EXPECT_EQ(run.exit_code, 0) << run.err;
     EXPECT_TRUE(contains(run.out, "2 recomputations")) << run.out;
-    EXPECT_EQ(poet("show --semantics device " + plan).exit_code, 0);
+    const ProgramRun other = poet("show --semantics device " + plan);
+    EXPECT_EQ(other.exit_code, 2);
+    EXPECT_TRUE(contains(other.err, "other rules are for schedule files")) << other.err;
   }
 }
 

@@ -163,9 +163,10 @@ TEST(PlanBinaryErrors, Schedule) {
   EXPECT_EQ(complaint_about("SCHD", event(0x9e)),
             "p.plan: SCHEDULE names a value that the graph does not have");
   EXPECT_EQ(complaint_about("SCHD", event(0xd0)),
-            "p.plan: SCHEDULE waits for a transfer that has not been issued");
+            "p.plan: SCHEDULE waits for a transfer that is not under way");
+  // Flags of a device without waits.
   EXPECT_EQ(complaint_about("SCHD", [](Octets& payload) { payload[0] = 1; }),
-            "p.plan: SCHEDULE: its flags contradict the device and semantics in COSTS");
+            "p.plan: SCHEDULE waits for a transfer that is not under way");
   EXPECT_EQ(complaint_about("SCHD", [](Octets& payload) { payload[1] = 5; }),
             "p.plan: SCHEDULE: is for 5 ops and 4 values, GRAPH has 4 and 4");
   EXPECT_EQ(complaint_about("SCHD", [](Octets& payload) { payload[2] = 5; }),

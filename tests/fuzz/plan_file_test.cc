@@ -35,8 +35,8 @@ void expect_refused_or_judged(const Read& read, Outcomes& outcomes) {
     outcomes.valid += report.valid;
     // As the referee on addresses asks for, only after the other one has agreed.
     if (!report.valid) return;
-    const ArenaReport arena = replay_layout(file.instance, file.plan, file.layout, file.semantics,
-                                            file.limits, file.instance.costs.alignment);
+    const ArenaReport arena =
+        replay_layout(file.instance, file.plan, file.layout, file.semantics, file.limits);
     EXPECT_EQ(arena.valid, arena.broken.empty());
   } catch (const InputError& error) {
     ++outcomes.refused;

@@ -7,33 +7,18 @@
 #include <gtest/gtest.h>
 
 #include "tests/support/random_instance.h"
+#include "tests/support/tiny_instance.h"
 
 namespace poet {
 namespace {
 
 using test::Rng;
 
-CompileRequest random_request(int seed) {
-  Rng rng(static_cast<std::uint64_t>(seed) + 77);
-  test::RandomInstanceOptions options;
-  options.ops = test::pick(rng, 5, 9);
-  options.multi_output = test::chance(rng, 0.5);
-  options.device = true;
-  CompileRequest request;
-  request.instance = test::random_instance(rng, options);
-  request.instance.costs.alignment = Bytes(seed % 3 == 0 ? 16 : 1);
-  request.options.time_limit_seconds = 1;
-  request.options.gap = 0.05;
-  const Report all = replay_keep_all(request.instance, Semantics::device);
-  request.limits.ram_budget = Bytes(all.peak_ram.value() * test::pick(rng, 70, 101) / 100);
-  return request;
-}
-
 void expect_fit(const CompileRequest& request, const CompileResult& result) {
   const Instance& instance = request.instance;
   EXPECT_TRUE(replay(instance, result.plan, Semantics::device, request.limits).valid);
-  const ArenaReport arena = replay_layout(instance, result.plan, result.layout, Semantics::device,
-                                          request.limits, instance.costs.alignment);
+  const ArenaReport arena =
+      replay_layout(instance, result.plan, result.layout, Semantics::device, request.limits);
   EXPECT_TRUE(arena.valid) << arena.broken;
   EXPECT_LE(arena.ram, request.limits.ram_budget);
   EXPECT_LE(result.outcome.bound, result.report.energy);
@@ -41,33 +26,90 @@ void expect_fit(const CompileRequest& request, const CompileResult& result) {
   EXPECT_EQ(result.held_back > Bytes(0), result.solves > 1);
 }
 
-TEST(CompileProperty, AddressesFitTheBudgetOrTheReasonSaysWhatWould) {
-  int fitted_again = 0;
-  int given_up = 0;
-  for (int seed = 0; seed < 80; ++seed) {
+TEST(CompileProperty, AddressesFitTheBudget) {
+  int answers = 0;
+  for (int seed = 0; seed < 60; ++seed) {
     SCOPED_TRACE(fmt::format("seed {}", seed));
-    CompileRequest request = random_request(seed);
+    Rng rng(static_cast<std::uint64_t>(seed) + 77);
+    test::RandomInstanceOptions options;
+    options.ops = test::pick(rng, 5, 9);
+    options.multi_output = test::chance(rng, 0.5);
+    options.device = true;
+    CompileRequest request;
+    request.instance = test::random_instance(rng, options);
+    request.instance.costs.alignment = Bytes(seed % 3 == 0 ? 16 : 1);
+    align_sizes(request.instance.graph, request.instance.costs);
+    request.options.time_limit_seconds = 0.5;
+    request.options.gap = 0.05;
+    const Report all = replay_keep_all(request.instance, Semantics::device);
+    request.limits.ram_budget = Bytes(all.peak_ram.value() * test::pick(rng, 70, 101) / 100);
     const CompileResult result = compile(request);
-    if (!result.plan.steps.empty()) {
-      expect_fit(request, result);
-      fitted_again += result.solves > 1;
-    } else if (result.solves > 1) {
-      ++given_up;
-      EXPECT_EQ(result.outcome.status, Status::unknown);
-      EXPECT_TRUE(result.outcome.schedule.stages.empty());
-      EXPECT_NE(result.outcome.explanation.reason.find("address"), std::string::npos);
-      // The way out is one.
-      ASSERT_TRUE(result.outcome.explanation.least_ram);
-      EXPECT_GT(*result.outcome.explanation.least_ram, request.limits.ram_budget);
-      request.limits.ram_budget = *result.outcome.explanation.least_ram;
-      const CompileResult wider = compile(request);
-      ASSERT_FALSE(wider.plan.steps.empty());
-      expect_fit(request, wider);
-    }
+    if (result.plan.steps.empty()) continue;
+    ++answers;
+    expect_fit(request, result);
   }
-  fmt::print("{} fitted when solved again, {} given up\n", fitted_again, given_up);
-  EXPECT_GT(fitted_again, 1);
-  EXPECT_GT(given_up, 3);
+  EXPECT_GT(answers, 20);
+}
+
+/// At most 17 bytes are alive at one time, but no 17 bytes hold everything: one of 80,000 random graphs
+/// (exhaustive search over its addresses agrees: plan/arena proves 18 to be the least).
+CompileRequest with_a_gap() {
+  const std::vector<std::pair<int, std::vector<int>>> ops = {
+      {4, {}}, {4, {}}, {3, {0}},    {2, {}},        {2, {1}},    {2, {0, 3}},
+      {3, {}}, {3, {}}, {2, {1, 5}}, {3, {2, 4, 8}}, {3, {1, 2}}, {1, {1, 6, 9}}};
+  Graph graph;
+  for (const auto& [bytes, reads] : ops) {
+    std::vector<ValueId> inputs;
+    for (const int read : reads) inputs.emplace_back(read);
+    test::add_node(graph, fmt::format("v{}", graph.ops.size()), inputs, bytes);
+  }
+  CompileRequest request;
+  request.instance = test::instance_of(std::move(graph));
+  request.limits.ram_budget = Bytes(17);
+  return request;
+}
+
+TEST(Feedback, SolvesAgainWithLessRam) {
+  const CompileRequest request = with_a_gap();
+  const CompileResult result = compile(request);
+  EXPECT_EQ(result.keep_all.peak_ram, Bytes(17));
+  ASSERT_FALSE(result.plan.steps.empty()) << result.outcome.explanation.reason;
+  expect_fit(request, result);
+  EXPECT_GT(result.solves, 1);
+  EXPECT_GT(result.overhead, 0);
+  EXPECT_LE(result.outcome.bound, result.keep_all.energy);  // what the whole budget allows
+  EXPECT_EQ(result.outcome.status, Status::feasible);
+}
+
+TEST(Feedback, GivesUpWithAWayOut) {
+  CompileRequest request = with_a_gap();
+  request.instance.costs.has_storage = false;
+  for (ValueCost& cost : request.instance.costs.values) cost.page_in = cost.page_out = {};
+  for (const OpId op : ids<OpId>(request.instance.graph.ops.size()))
+    request.instance.graph.ops[op].recomputable = false;
+  const CompileResult result = compile(request);
+  EXPECT_TRUE(result.plan.steps.empty());
+  EXPECT_EQ(result.outcome.status, Status::unknown);
+  EXPECT_EQ(result.held_back, Bytes(0));
+  EXPECT_TRUE(result.outcome.schedule.stages.empty());
+  EXPECT_NE(result.outcome.explanation.reason.find("address"), std::string::npos);
+  EXPECT_EQ(result.outcome.explanation.least_ram, Bytes(18));
+  request.limits.ram_budget = Bytes(18);
+  const CompileResult wider = compile(request);
+  ASSERT_FALSE(wider.plan.steps.empty());
+  expect_fit(request, wider);
+}
+
+TEST(Feedback, TheOtherSemanticsHaveNoAddressesToFit) {
+  CompileRequest request = with_a_gap();
+  for (const Semantics semantics : {Semantics::published, Semantics::staged}) {
+    request.semantics = semantics;
+    const CompileResult result = compile(request);
+    EXPECT_EQ(result.solves, 1);
+    EXPECT_EQ(result.overhead, 0);
+    EXPECT_EQ(result.arena.arena, Bytes(18));
+    EXPECT_TRUE(result.arena.valid) << result.arena.broken;
+  }
 }
 
 }  // namespace

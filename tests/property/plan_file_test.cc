@@ -29,8 +29,7 @@ void expect_the_same_from_both_forms(const PlanFile& file) {
   EXPECT_TRUE(report.valid) << report.broken;
   EXPECT_EQ(report.energy, replay(file.instance, file.plan, file.semantics, room).energy);
   room.ram_budget = file.instance.costs.persistent + file.layout.arena;
-  const ArenaReport arena = replay_layout(read.instance, read.plan, read.layout, read.semantics, room,
-                                          read.instance.costs.alignment);
+  const ArenaReport arena = replay_layout(read.instance, read.plan, read.layout, read.semantics, room);
   EXPECT_TRUE(arena.valid) << arena.broken;
 }
 
@@ -75,8 +74,7 @@ TEST(PlanFilesOfNetworks, ComeBackAsTheyWere) {
       file.semantics = semantics;
       file.limits = test::ram(1 << 30);
       file.plan = linearise(file.instance, test::random_schedule(rng, file.instance), semantics);
-      file.layout =
-          place(file.instance, file.plan, semantics, file.instance.costs.alignment, Bytes(1LL << 40));
+      file.layout = place(file.instance, file.plan, semantics, {.enough = Bytes(1LL << 40)});
       expect_the_same_from_both_forms(file);
       for (const Residence& residence : file.layout.residences) in_place += residence.takes_over >= 0;
     }

@@ -44,19 +44,19 @@ Verdict judged(const Case& c) {
   verdict.report = replay(c.instance, c.plan, c.semantics, c.limits);
   verdict.broken = verdict.report.broken;
   if (!verdict.report.valid) return verdict;
-  const ArenaReport arena = replay_layout(c.instance, c.plan, c.layout, c.semantics, c.limits, c.alignment);
+  const ArenaReport arena = replay_layout(c.instance, c.plan, c.layout, c.semantics, c.limits);
   verdict.valid = arena.valid;
   verdict.broken = arena.broken;
   return verdict;
 }
 
 test::MachineReport executed(const Case& c) {
-  return test::run_on_machine(c.instance, c.plan, c.layout, c.semantics, c.limits, c.alignment);
+  return test::run_on_machine(c.instance, c.plan, c.layout, c.semantics, c.limits);
 }
 
 // Addresses, and limits without any room: what is one byte larger or a little later is over them.
 void lay_out(Case& c, Rng& rng) {
-  c.layout = place(c.instance, c.plan, c.semantics, c.alignment);
+  c.layout = place(c.instance, c.plan, c.semantics);
   Limits none;
   none.ram_budget = Bytes(std::int64_t{1} << 50);
   const Report report = replay(c.instance, c.plan, c.semantics, none);
@@ -118,13 +118,15 @@ Case random_case(int seed) {
   if (seed % 3 == 0) make_elementwise(rng, c.instance);
   if (seed % 10 >= 7) c.semantics = Semantics::staged;
   if (seed % 10 == 9) c.semantics = Semantics::published;
-  c.alignment = Bytes(std::vector<std::int64_t>{1, 4, 16}[static_cast<std::size_t>(pick(rng, 0, 2))]);
+  c.instance.costs.alignment =
+      Bytes(std::vector<std::int64_t>{1, 4, 16}[static_cast<std::size_t>(pick(rng, 0, 2))]);
+  align_sizes(c.instance.graph, c.instance.costs);
   c.plan = linearise(c.instance, test::random_schedule(rng, c.instance), c.semantics);
   if (c.semantics == Semantics::device && seed % 2 == 0) {
     Limits room;
     const Report all = replay_keep_all(c.instance, c.semantics);
     room.ram_budget = Bytes(all.peak_ram.value() * pick(rng, 70, 150) / 100);
-    c.plan = plan_transfers(c.instance, c.plan, room);
+    c.plan = plan_transfers(c.instance, c.plan, c.semantics, room);
   }
   if (seed % 2 == 1) enrich(rng, c);
   c.name = fmt::format("random {} {}", seed, to_string(c.semantics));
@@ -177,7 +179,8 @@ Case network_case(const std::string& network, const std::string& device, int per
   c.instance.graph = differentiate(build_network(network, zoo));
   c.instance.costs = tabulate(c.instance.graph, find_device(device));
   c.instance.has_device = true;
-  c.alignment = Bytes(16);
+  c.instance.costs.alignment = Bytes(16);
+  align_sizes(c.instance.graph, c.instance.costs);
   const Report all = replay_keep_all(c.instance, c.semantics);
   const std::int64_t persistent = c.instance.costs.persistent.value();
   c.limits.ram_budget = Bytes(persistent + (all.peak_ram.value() - persistent) * percent / 100);
@@ -187,7 +190,8 @@ Case network_case(const std::string& network, const std::string& device, int per
   const Outcome outcome = solve({c.instance, c.limits, c.semantics}, quick);
   EXPECT_FALSE(outcome.schedule.stages.empty()) << c.name;
   if (outcome.schedule.stages.empty()) return c;
-  c.plan = plan_transfers(c.instance, linearise(c.instance, outcome.schedule, c.semantics), c.limits);
+  c.plan =
+      plan_transfers(c.instance, linearise(c.instance, outcome.schedule, c.semantics), c.semantics, c.limits);
   lay_out(c, rng);
   return c;
 }
@@ -285,6 +289,8 @@ TEST(PlanMutations, TheRefereeRejectsWhatDoesSomethingElse) {
     all.accepted += tally.accepted;
     all.strict += tally.strict;
   }
+  // Rejecting everything is no judgement: thousands of harmless ones are let through.
+  EXPECT_GT(all.made - all.changed - all.strict, 5000);
   fmt::print("{:<26}{:>8}{:>10}{:>10}{:>10}\n", "all", all.made, all.changed, all.accepted, all.strict);
   EXPECT_GE(all.changed, 1000);
 }

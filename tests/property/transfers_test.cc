@@ -11,10 +11,12 @@
 
 #include "poet/optimize/solve.h"
 #include "poet/plan/layout.h"
+#include "poet/plan/settle.h"
 #include "poet/plan/timeline.h"
 #include "poet/referee/replay.h"
 #include "poet/referee/replay_layout.h"
 #include "tests/support/random_instance.h"
+#include "tests/support/tiny_instance.h"
 
 namespace poet {
 namespace {
@@ -67,7 +69,7 @@ TEST(PlanTransfers, OnlyShifts) {
     const Plan before = linearise(instance, outcome.schedule, Semantics::device);
     // With room to spare a page-in may start as early as its value is on storage and out of RAM.
     if (i % 2 == 1) limits.ram_budget = 3 * all.peak_ram;
-    const Plan after = plan_transfers(instance, before, limits);
+    const Plan after = plan_transfers(instance, before, Semantics::device, limits);
     const Report old_report = replay(instance, before, Semantics::device, limits);
     const Report report = replay(instance, after, Semantics::device, limits);
     ASSERT_TRUE(old_report.valid) << old_report.broken;
@@ -83,10 +85,10 @@ TEST(PlanTransfers, OnlyShifts) {
     paging += report.page_outs > 0;
     shifted += !(after.steps == before.steps);
     better += report.energy.value() < old_report.energy.value() * (1 - 1e-9);
-    const Layout layout = place(instance, after, Semantics::device, Bytes(1));
+    const Layout layout = place(instance, after, Semantics::device);
     Limits room;
     room.ram_budget = instance.costs.persistent + layout.arena;
-    const ArenaReport arena = replay_layout(instance, after, layout, Semantics::device, room, Bytes(1));
+    const ArenaReport arena = replay_layout(instance, after, layout, Semantics::device, room);
     EXPECT_TRUE(arena.valid) << arena.broken;
     EXPECT_LE(layout.lower_bound, layout.arena);
     if (HasFailure()) return;
@@ -94,6 +96,25 @@ TEST(PlanTransfers, OnlyShifts) {
   EXPECT_GT(shifted, 20);
   EXPECT_GT(better, 0);
   fmt::print("{} plans page, {} shifted, {} cheaper\n", paging, shifted, better);
+}
+
+// Whose order a slot between two computations does not tell: two stays of a value in one.
+TEST(PlanTransfers, LeavesPageInsInVainAlone) {
+  const auto step = [](StepKind kind, int v) { return Step{kind, OpId(), ValueId(v)}; };
+  const auto compute = [](int op) { return Step{StepKind::compute, OpId(op), ValueId()}; };
+  for (const bool concurrent : {true, false}) {
+    Instance chain = test::chain();
+    chain.costs.timing.concurrent = concurrent;
+    const Plan plan =
+        settle(chain,
+               {{compute(0), step(StepKind::page_out, 0), step(StepKind::free, 0), step(StepKind::page_in, 0),
+                 step(StepKind::free, 0), compute(0), compute(1), compute(2), compute(3)}},
+               Semantics::device);
+    ASSERT_EQ(replay(chain, plan, Semantics::device, test::ram(1000)).broken, "");
+    const Plan planned = plan_transfers(chain, plan, Semantics::device, test::ram(1000));
+    EXPECT_EQ(replay(chain, planned, Semantics::device, test::ram(1000)).broken, "");
+    EXPECT_EQ(planned.steps, plan.steps);
+  }
 }
 
 }  // namespace

@@ -208,7 +208,7 @@ bool insert_residence(Rng& rng, PlanCase& c) {
 }
 
 bool shrink_arena(Rng& rng, PlanCase& c) {
-  c.layout.arena -= Bytes(chance(rng, 0.5) ? c.alignment.value() : pick(rng, 1, 100));
+  c.layout.arena -= Bytes(chance(rng, 0.5) ? c.instance.costs.alignment.value() : pick(rng, 1, 100));
   return true;
 }
 
@@ -273,7 +273,7 @@ OnCase on_steps(const OnSteps& change) {
 
 std::vector<Corruption> corruptions() {
   const auto units = [](Rng& rng, const PlanCase& c, int most) {
-    return c.alignment.value() * pick(rng, 1, most) * (chance(rng, 0.5) ? 1 : -1);
+    return c.instance.costs.alignment.value() * pick(rng, 1, most) * (chance(rng, 0.5) ? 1 : -1);
   };
   return {
       {"swap neighbours", 20, on_steps(exchange(true))},
@@ -304,19 +304,20 @@ std::vector<Corruption> corruptions() {
       {"shift", 50,
        shift([units](Rng& rng, const PlanCase& c, const Residence&) { return units(rng, c, 20); })},
       {"shift below zero", 50, shift([](Rng& rng, const PlanCase& c, const Residence& residence) {
-         return -residence.offset - c.alignment.value() * pick(rng, 1, 5);
+         return -residence.offset - c.instance.costs.alignment.value() * pick(rng, 1, 5);
        })},
       {"misalign", 50, shift([](Rng& rng, const PlanCase& c, const Residence&) {
-         return c.alignment == Bytes(1)
+         return c.instance.costs.alignment == Bytes(1)
                     ? 0
-                    : std::int64_t{pick(rng, 1, static_cast<int>(c.alignment.value()) - 1)};
+                    : std::int64_t{pick(rng, 1, static_cast<int>(c.instance.costs.alignment.value()) - 1)};
        })},
       {"shift onto another", 50, shift([](Rng& rng, const PlanCase& c, const Residence& residence) {
          return c.layout.residences[any_below(rng, c.layout.residences.size())].offset - residence.offset;
        })},
       {"shift beyond the arena", 50, shift([](Rng& rng, const PlanCase& c, const Residence& residence) {
          const std::int64_t end = c.layout.arena.value() - residence.bytes.value();
-         return end - end % c.alignment.value() - residence.offset + c.alignment.value() * pick(rng, 1, 5);
+         return end - end % c.instance.costs.alignment.value() - residence.offset +
+                c.instance.costs.alignment.value() * pick(rng, 1, 5);
        })},
       {"write over an operand", 50, write_over_an_operand},
       {"exchange two offsets", 50, exchange_offsets},

@@ -19,7 +19,6 @@ struct PlanCase {
   std::string name;
   Instance instance;
   Semantics semantics = Semantics::device;
-  Bytes alignment{1};
   Plan plan;
   Layout layout;
   Limits limits;

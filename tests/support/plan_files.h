@@ -17,7 +17,7 @@ namespace poet::test {
 
 inline PlanFile file_of(Instance instance, Plan plan, Semantics semantics, Limits limits) {
   PlanFile file{std::move(instance), semantics, std::move(limits), std::move(plan), {}};
-  file.layout = place(file.instance, file.plan, semantics, file.instance.costs.alignment);
+  file.layout = place(file.instance, file.plan, semantics);
   return file;
 }
 
@@ -43,12 +43,13 @@ inline PlanFile random_file(Rng& rng, int most_ops) {
   Instance instance = random_instance(rng, options);
   instance.costs.timing.concurrent = chance(rng, 0.7);
   instance.costs.alignment = Bytes(1 << pick(rng, 0, 4));
+  align_sizes(instance.graph, instance.costs);
   const auto semantics = static_cast<Semantics>(pick(rng, 0, 2));
   Limits limits = ram(pick(rng, 0, 1 << 20));
   if (chance(rng, 0.5)) limits.deadline = Seconds(0.1 * pick(rng, 1, 1000));
   if (chance(rng, 0.5)) limits.max_bytes_written = Bytes(pick(rng, 0, 1000));
   Plan plan = linearise(instance, random_schedule(rng, instance), semantics);
-  if (semantics == Semantics::device && chance(rng, 0.5)) plan = plan_transfers(instance, plan, limits);
+  if (chance(rng, 0.5)) plan = plan_transfers(instance, plan, semantics, limits);
   return file_of(std::move(instance), std::move(plan), semantics, limits);
 }
 

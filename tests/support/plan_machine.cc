@@ -108,14 +108,14 @@ struct Flight {
 class Machine {
  public:
   Machine(const Instance& instance, const Plan& plan, const Layout& layout, Semantics semantics,
-          const Limits& limits, Bytes alignment)
+          const Limits& limits)
       : instance_(instance),
         graph_(instance.graph),
         plan_(plan),
         layout_(layout),
         semantics_(semantics),
         limits_(limits),
-        alignment_(alignment.value()),
+        alignment_(instance.costs.alignment.value()),
         storage_(storages(instance.graph)),
         right_(instance.graph.ops.size()),
         persistent_(instance.graph.values.size(), 1),
@@ -414,8 +414,8 @@ class Machine {
 }  // namespace
 
 MachineReport run_on_machine(const Instance& instance, const Plan& plan, const Layout& layout,
-                             Semantics semantics, const Limits& limits, Bytes alignment) {
-  return Machine(instance, plan, layout, semantics, limits, alignment).run();
+                             Semantics semantics, const Limits& limits) {
+  return Machine(instance, plan, layout, semantics, limits).run();
 }
 
 }  // namespace poet::test

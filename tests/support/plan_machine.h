@@ -38,6 +38,6 @@ struct MachineReport {
 /// deadline, bytes written. Harmless nonsense, such as freeing what is not there, is not its business.
 /// O(steps log steps + edges) where not much of memory is in flight.
 [[nodiscard]] MachineReport run_on_machine(const Instance& instance, const Plan& plan, const Layout& layout,
-                                           Semantics semantics, const Limits& limits, Bytes alignment);
+                                           Semantics semantics, const Limits& limits);
 
 }  // namespace poet::test

@@ -18,7 +18,7 @@ inline Picture picture_of_plan(Instance instance, Plan plan, Limits limits, std:
   file.semantics = semantics;
   file.limits = limits;
   file.plan = std::move(plan);
-  file.layout = place(file.instance, file.plan, semantics, file.instance.costs.alignment);
+  file.layout = place(file.instance, file.plan, semantics);
   return picture_of(std::move(file), std::move(title));
 }
 

@@ -33,7 +33,7 @@ Picture planned(Instance instance, const Schedule& schedule, Semantics semantics
   file.semantics = semantics;
   file.limits = test::ram(budget);
   file.plan = linearise(file.instance, schedule, semantics);
-  file.layout = place(file.instance, file.plan, semantics, Bytes(1));
+  file.layout = place(file.instance, file.plan, semantics);
   return picture_of(std::move(file), "chain.plan");
 }
 
@@ -55,6 +55,17 @@ TEST(Figure, DrawsTheSeriesOfThePlan) {
   EXPECT_THAT(script, HasSubstr("\"budget 40 B\""));
   EXPECT_THAT(script, HasSubstr("\"time (s)\""));
   EXPECT_THAT(script, HasSubstr("15 J, 87.5\\045 over keep-all"));
+}
+
+TEST(Figure, WhatIsOnStorageIsDrawn) {
+  EXPECT_THAT(script_of(paging()), Not(HasSubstr("stored")));  // a comes back as soon as it is out
+  PlanFile file = paging(100).plan;
+  ASSERT_EQ(file.plan.steps[5].kind, StepKind::page_in);
+  std::swap(file.plan.steps[5], file.plan.steps[6]);  // c, from 2 s to 3 s, comes first
+  file.layout = {};
+  const std::string script = script_of(picture_of(std::move(file), ""));
+  EXPECT_THAT(script, HasSubstr("$values_stored << EOD\n2 3 -0.42 0.42\nEOD\n"));
+  EXPECT_THAT(script, HasSubstr("$values_page_in << EOD\n3 4 -0.42 0.42\nEOD\n"));
 }
 
 TEST(Figure, StepsOnTheAxis) {

@@ -48,61 +48,73 @@ TEST(Residences, OfAChain) {
   ASSERT_EQ(residences.size(), 4U);
   EXPECT_EQ(residences[0].bytes, Bytes(10));
   EXPECT_EQ(residences[0].begin, 0);
-  const Layout layout = place(chain, plan, Semantics::device, Bytes(1));
+  const Layout layout = place(chain, plan, Semantics::device);
   // a and b and c are alive together while c runs.
   EXPECT_EQ(layout.lower_bound, Bytes(35));
   EXPECT_EQ(layout.arena, Bytes(35));
-  const ArenaReport report = replay_layout(chain, plan, layout, Semantics::device, ram(35), Bytes(1));
+  const ArenaReport report = replay_layout(chain, plan, layout, Semantics::device, ram(35));
   EXPECT_TRUE(report.valid) << report.broken;
   EXPECT_EQ(report.arena, Bytes(35));
-  EXPECT_THAT(replay_layout(chain, plan, layout, Semantics::device, ram(34), Bytes(1)).broken,
+  EXPECT_THAT(replay_layout(chain, plan, layout, Semantics::device, ram(34)).broken,
               HasSubstr("over the budget of 34"));
 }
 
 TEST(Residences, AlignmentRoundsEachUp) {
-  const Instance chain = test::chain();
+  Instance chain = test::chain();
+  chain.costs.alignment = Bytes(16);
   const Plan plan = keep_all_plan(chain);
-  const Layout layout = place(chain, plan, Semantics::device, Bytes(16));
+  const Layout layout = place(chain, plan, Semantics::device);
   EXPECT_EQ(layout.arena, Bytes(16 + 32 + 16));
-  EXPECT_TRUE(replay_layout(chain, plan, layout, Semantics::device, ram(64), Bytes(16)).valid);
+  EXPECT_TRUE(replay_layout(chain, plan, layout, Semantics::device, ram(64)).valid);
 }
 
 TEST(Residences, LargeArenasAreCountedInLargerUnits) {
   Instance chain = test::chain();
   for (ValueCost& cost : chain.costs.values) cost.bytes = Bytes(cost.bytes.value() * 10'000'001);
   const Plan plan = keep_all_plan(chain);
-  const Layout layout = place(chain, plan, Semantics::device, Bytes(1));
+  PlaceOptions options;
+  options.enough = Bytes(350'000'100);
+  const Layout layout = place(chain, plan, Semantics::device, options);
   std::int64_t unit = 0;
   for (const Residence& residence : layout.residences) unit = std::gcd(unit, residence.offset);
   EXPECT_GE(unit, 32);
   EXPECT_LE(layout.arena.value() / unit, 1 << 24);
   EXPECT_EQ(layout.lower_bound, Bytes(350'000'035));  // a, b and c
   EXPECT_LE(layout.arena, layout.lower_bound + Bytes(64));
-  EXPECT_TRUE(replay_layout(chain, plan, layout, Semantics::device, ram(350'000'100), Bytes(1)).valid);
+  EXPECT_TRUE(replay_layout(chain, plan, layout, Semantics::device, ram(350'000'100)).valid);
+}
+
+TEST(Residences, ButNotWhereThatTakesMoreRam) {
+  Instance chain = test::chain();
+  for (ValueCost& cost : chain.costs.values) cost.bytes = Bytes(cost.bytes.value() * 10'000'001);
+  PlaceOptions options;
+  options.enough = Bytes(1);
+  const Layout layout = place(chain, keep_all_plan(chain), Semantics::device, options);
+  EXPECT_EQ(layout.arena, Bytes(350'000'035));
 }
 
 TEST(InPlace, AResultTakesOverADyingOperand) {
   const Instance instance = relus(false);
   const Plan plan = keep_all_plan(instance);
-  const Layout layout = place(instance, plan, Semantics::device, Bytes(1));
+  const Layout layout = place(instance, plan, Semantics::device);
   EXPECT_EQ(layout.arena, Bytes(8));
   EXPECT_EQ(layout.lower_bound, Bytes(8));
   EXPECT_EQ(layout.residences[2].takes_over, 1);
-  const ArenaReport report = replay_layout(instance, plan, layout, Semantics::device, ram(8), Bytes(1));
+  const ArenaReport report = replay_layout(instance, plan, layout, Semantics::device, ram(8));
   EXPECT_TRUE(report.valid) << report.broken;
 }
 
 TEST(InPlace, NotOverWhatIsReadLater) {
   const Instance instance = relus(true);
   const Plan plan = keep_all_plan(instance);
-  Layout layout = place(instance, plan, Semantics::device, Bytes(1));
+  Layout layout = place(instance, plan, Semantics::device);
   EXPECT_EQ(layout.arena, Bytes(16));  // y beside x, z over y
-  EXPECT_TRUE(replay_layout(instance, plan, layout, Semantics::device, ram(16), Bytes(1)).valid);
+  EXPECT_TRUE(replay_layout(instance, plan, layout, Semantics::device, ram(16)).valid);
   layout.residences[1].offset = layout.residences[0].offset;  // y over x, which z reads
-  EXPECT_THAT(replay_layout(instance, plan, layout, Semantics::device, ram(16), Bytes(1)).broken,
+  EXPECT_THAT(replay_layout(instance, plan, layout, Semantics::device, ram(16)).broken,
               HasSubstr("residence 1 does not say that it takes over 0"));
   layout.residences[1].takes_over = 0;
-  EXPECT_THAT(replay_layout(instance, plan, layout, Semantics::device, ram(16), Bytes(1)).broken,
+  EXPECT_THAT(replay_layout(instance, plan, layout, Semantics::device, ram(16)).broken,
               HasSubstr("x has been overwritten"));
 }
 
@@ -111,12 +123,12 @@ TEST(InPlace, NotOverWhatTheChannelIsReading) {
   const Instance instance = relus(false);
   Plan plan = keep_all_plan(instance);
   plan.steps.insert(plan.steps.begin() + 1, {StepKind::page_out, OpId(), ValueId(0)});
-  Layout layout = place(instance, plan, Semantics::device, Bytes(1));
+  Layout layout = place(instance, plan, Semantics::device);
   EXPECT_EQ(layout.residences[1].takes_over, -1);
   EXPECT_EQ(layout.arena, Bytes(16));
-  EXPECT_TRUE(replay_layout(instance, plan, layout, Semantics::device, ram(16), Bytes(1)).valid);
+  EXPECT_TRUE(replay_layout(instance, plan, layout, Semantics::device, ram(16)).valid);
   layout.residences[1].offset = layout.residences[0].offset;
-  EXPECT_THAT(replay_layout(instance, plan, layout, Semantics::device, ram(16), Bytes(1)).broken,
+  EXPECT_THAT(replay_layout(instance, plan, layout, Semantics::device, ram(16)).broken,
               HasSubstr("overlaps x"));
 }
 
@@ -137,15 +149,15 @@ TEST(InPlace, NotOverWhatIsSeenInAnotherWayToo) {
   graph.ops[add].kind = "add";
   const Instance instance = test::instance_of(std::move(graph));
   EXPECT_TRUE(overwritable_inputs(instance.graph, instance.graph.ops[add]).empty());
-  EXPECT_EQ(place(instance, keep_all_plan(instance), Semantics::device, Bytes(1)).arena, Bytes(32));
+  EXPECT_EQ(place(instance, keep_all_plan(instance), Semantics::device).arena, Bytes(32));
 }
 
 TEST(RefereeOnAddresses, RejectsWhatOverlaps) {
   const Instance chain = test::chain();
   const Plan plan = keep_all_plan(chain);
-  const Layout good = place(chain, plan, Semantics::device, Bytes(1));
+  const Layout good = place(chain, plan, Semantics::device);
   const auto broken = [&](const Layout& layout) {
-    return replay_layout(chain, plan, layout, Semantics::device, ram(1000), Bytes(1)).broken;
+    return replay_layout(chain, plan, layout, Semantics::device, ram(1000)).broken;
   };
   Layout layout = good;
   layout.residences[1].offset = layout.residences[0].offset + 9;

@@ -73,6 +73,18 @@ TEST(PictureJson, StopsWhereTheRefereeStops) {
   EXPECT_EQ(json["arena"], Json::parse(R"({"valid":false,"broken":"","bytes":0,"ram":0})"));
 }
 
+// By how much and for how long a plan breaks its budget is seen only when it is replayed to its end.
+TEST(PictureJson, WhatBreaksLimitsOnlyIsReplayedToItsEnd) {
+  const Json json =
+      picture_json(test::picture_of_schedule(test::chain(), test::chain_paging(), test::ram(30), "over"));
+  EXPECT_EQ(json["valid"], false);
+  EXPECT_NE(json["broken"].get<std::string>().find("35 bytes of RAM, over the budget of 30"),
+            std::string::npos);
+  EXPECT_EQ(json["steps"]["kind"].get<std::string>().size(), json["planned"]);
+  EXPECT_EQ(json["figures"]["peak_ram"], 35);
+  EXPECT_EQ(json["figures"]["runtime"], 4.0);
+}
+
 TEST(PictureJson, LimitsAreThereWhenThereAreAny) {
   Limits limits = test::ram(30);
   limits.deadline = Seconds(7.5);

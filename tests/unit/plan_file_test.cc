@@ -139,6 +139,7 @@ TEST(PlanFiles, GraphIsTheSameForEveryDevice) {
   file.instance.source = "measured";
   file.instance.has_device = true;
   file.instance.costs.alignment = Bytes(4);
+  align_sizes(file.instance.graph, file.instance.costs);
   file.instance.costs.persistent = Bytes(12);
   for (OpCost& cost : file.instance.costs.ops) cost = {Seconds(0.1), Joules(7), Bytes(0)};
   for (ValueCost& cost : file.instance.costs.values) cost.page_in = {Seconds(0.3), Joules(0.2)};

@@ -48,6 +48,11 @@ using Seconds = Quantity<struct SecondsTag, double>;
 using Joules = Quantity<struct JoulesTag, double>;
 using Watts = Quantity<struct WattsTag, double>;
 
+/// To a multiple of `unit`, which is positive; the sum must fit.
+constexpr Bytes rounded_up(Bytes bytes, Bytes unit) {
+  return Bytes((bytes.value() + unit.value() - 1) / unit.value() * unit.value());
+}
+
 constexpr Joules operator*(Watts power, Seconds time) { return Joules(power.value() * time.value()); }
 constexpr Joules operator*(Seconds time, Watts power) { return power * time; }
 

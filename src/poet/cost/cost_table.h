@@ -27,6 +27,9 @@ struct ValueCost {
   Transfer page_in{};
 };
 
+/// Of an address in RAM: a power of two up to this one.
+inline constexpr Bytes kMostAlignment{4096};
+
 /// How transfers and idling behave; meaningful in device semantics only.
 struct DeviceTiming {
   bool concurrent = true;  // storage channel runs beside compute (DMA); false: it blocks compute

@@ -34,6 +34,13 @@ void check(const std::string& where, const char* direction, const Transfer& tran
   }
 }
 
+void check_multiple(const std::string& where, const char* what, Bytes bytes, Bytes alignment) {
+  if (rounded_up(bytes, alignment) != bytes) {
+    throw InputError(where, fmt::format("{} must be a multiple of the alignment {}, not {}", what,
+                                        alignment.value(), bytes.value()));
+  }
+}
+
 /// Sums of bytes and of doubles over ops and values must not overflow anywhere later.
 class Total {
  public:
@@ -57,6 +64,14 @@ class Total {
 
 }  // namespace
 
+void align_sizes(const Graph& graph, CostTable& costs) {
+  for (OpCost& cost : costs.ops) cost.workspace = rounded_up(cost.workspace, costs.alignment);
+  for (const ValueId v : ids<ValueId>(graph.values.size())) {
+    if (is_persistent(graph.values[v].persistence)) continue;
+    costs.values[v].bytes = rounded_up(costs.values[v].bytes, costs.alignment);
+  }
+}
+
 void verify(const Instance& instance) {
   verify(instance.graph);
   const CostTable& costs = instance.costs;
@@ -70,8 +85,10 @@ void verify(const Instance& instance) {
   if (instance.batch_size < 1) {
     throw InputError(fmt::format("the batch size must be >= 1, not {}", instance.batch_size));
   }
-  if (const std::int64_t bytes = costs.alignment.value(); bytes < 1 || (bytes & (bytes - 1)) != 0) {
-    throw InputError(fmt::format("the alignment must be a power of two, not {}", bytes));
+  const std::int64_t alignment = costs.alignment.value();
+  if (alignment < 1 || (alignment & (alignment - 1)) != 0 || costs.alignment > kMostAlignment) {
+    throw InputError(fmt::format("the alignment must be a power of two up to {}, not {}",
+                                 kMostAlignment.value(), alignment));
   }
   Total total;
   check("persistent", "bytes", costs.persistent);
@@ -82,6 +99,7 @@ void verify(const Instance& instance) {
     check(where, "runtime", cost.runtime.value());
     check(where, "energy", cost.energy.value());
     check(where, "workspace", cost.workspace);
+    check_multiple(where, "workspace", cost.workspace, costs.alignment);
     total.add(where, cost.workspace);
     total.add(where, cost.runtime.value());
     total.add(where, cost.energy.value());
@@ -90,6 +108,8 @@ void verify(const Instance& instance) {
     const ValueCost& cost = costs.values[v];
     const std::string where = place(instance, v);
     check(where, "RAM", cost.bytes);
+    if (!is_persistent(instance.graph.values[v].persistence))
+      check_multiple(where, "RAM", cost.bytes, costs.alignment);
     if (instance.graph.values[v].alias_of.valid() && cost.bytes != Bytes(0)) {
       throw InputError(where, "a view occupies no RAM of its own");
     }

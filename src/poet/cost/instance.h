@@ -20,8 +20,12 @@ struct Instance {
   bool has_device = false;  // a `device` object was present: device semantics apply by default
 };
 
-/// Checks costs against the graph (sizes of the tables, finite and non-negative figures) and the graph
-/// itself. Throws InputError naming the op or value.
+/// Rounds up to the alignment what lives in the arena: values that are not persistent, and workspace. What a
+/// stay in RAM costs is then what its address costs.
+void align_sizes(const Graph& graph, CostTable& costs);
+
+/// Checks costs against the graph (sizes of the tables, finite and non-negative figures, aligned sizes) and
+/// the graph itself. Throws InputError naming the op or value.
 void verify(const Instance& instance);
 
 }  // namespace poet

@@ -331,6 +331,7 @@ Instance instance_from_json(const Json& json, const std::string& place) {
     root.fail_at("nodes", "must be present (or ops and values)");
   }
   if (instance.graph.ops.empty()) root.fail_at(root.has("nodes") ? "nodes" : "ops", "must not be empty");
+  align_sizes(instance.graph, instance.costs);
   try {
     verify(instance);
   } catch (const InputError& error) {

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "poet/base/error.h"
+#include "poet/cost/cost_table.h"
 
 namespace poet {
 
@@ -229,7 +230,7 @@ std::int64_t JsonField::integer(std::int64_t least, std::int64_t most) const {
 }
 
 Bytes JsonField::alignment() const {
-  const std::int64_t bytes = integer(1, 4096);
+  const std::int64_t bytes = integer(1, kMostAlignment.value());
   if ((bytes & (bytes - 1)) != 0) fail("must be a power of two");
   return Bytes(bytes);
 }

@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "poet/base/error.h"
+#include "poet/cost/instance.h"
 
 namespace poet {
 namespace {
@@ -51,14 +52,9 @@ OpCost cost_of(const Graph& graph, OpId op, const DeviceProfile& device, const O
 }
 
 Transfer transfer(Bytes bytes, Bytes block, const StorageDirection& direction) {
-  const std::int64_t blocks = (bytes.value() + block.value() - 1) / block.value();
-  const double moved = static_cast<double>(blocks) * static_cast<double>(block.value());
+  const auto moved = static_cast<double>(rounded_up(bytes, block).value());
   const Seconds seconds = direction.latency + Seconds(moved / direction.bytes_per_second);
   return {seconds, direction.power * seconds};
-}
-
-Bytes rounded_up(Bytes bytes, Bytes unit) {
-  return Bytes((bytes.value() + unit.value() - 1) / unit.value() * unit.value());
 }
 
 Bytes ram_of(const Value& value, PersistentPolicy policy) {
@@ -84,8 +80,7 @@ CostTable tabulate(const Graph& training, const DeviceProfile& device, Persisten
   CostTable costs;
   const Overrides overrides(device.overrides);
   for (const OpId op : ids<OpId>(training.ops.size())) {
-    OpCost cost = cost_of(training, op, device, overrides);
-    cost.workspace = rounded_up(cost.workspace, device.alignment);
+    const OpCost cost = cost_of(training, op, device, overrides);
     if (!std::isfinite(cost.runtime.value()) || !std::isfinite(cost.energy.value())) {
       throw InputError(device.name,
                        fmt::format("its figures give op {} \"{}\" a cost beyond the range of a double",
@@ -98,10 +93,7 @@ CostTable tabulate(const Graph& training, const DeviceProfile& device, Persisten
     const Value& value = training.values[v];
     ValueCost cost;
     cost.bytes = ram_of(value, persistent);
-    if (is_persistent(value.persistence))
-      costs.persistent += cost.bytes;
-    else
-      cost.bytes = rounded_up(cost.bytes, device.alignment);
+    if (is_persistent(value.persistence)) costs.persistent += cost.bytes;
     if (device.storage) {
       // From the true size: what the user excluded from the budget must not look free to page.
       cost.page_in = transfer(value.bytes, device.storage->block, device.storage->page_in);
@@ -116,6 +108,7 @@ CostTable tabulate(const Graph& training, const DeviceProfile& device, Persisten
     costs.values.push_back(cost);
   }
   costs.alignment = device.alignment;
+  align_sizes(training, costs);
   costs.timing.idle = device.idle;
   if (device.storage) {
     costs.timing.concurrent = device.storage->concurrent;

@@ -52,7 +52,7 @@ Layout layout_at(std::vector<Residence> residences, const poet_plan& opened, Byt
   }
   part_what_lies_apart(residences);
   layout.residences = std::move(residences);
-  layout.arena = Bytes((top + alignment.value() - 1) / alignment.value() * alignment.value());
+  layout.arena = rounded_up(Bytes(top), alignment);
   return layout;
 }
 

@@ -18,7 +18,7 @@ struct Joined {
 Joined join(const std::vector<Residence>& residences, std::int64_t unit, bool in_place) {
   Joined joined;
   for (const Residence& residence : residences) {
-    const std::int64_t size = (residence.bytes.value() + unit - 1) / unit;
+    const std::int64_t size = rounded_up(residence.bytes, Bytes(unit)).value() / unit;
     if (in_place && residence.takes_over >= 0) {
       const std::size_t buffer = joined.buffer_of[static_cast<std::size_t>(residence.takes_over)];
       joined.buffers[buffer].upper = std::max<std::int64_t>(joined.buffers[buffer].upper, residence.end);
@@ -32,7 +32,7 @@ Joined join(const std::vector<Residence>& residences, std::int64_t unit, bool in
 }
 
 /// What offsets are counted in: the alignment, or a multiple where files could not state so many
-/// (plan_file.h: three bytes each). It costs the less the more there is to count.
+/// (plan_file.h: three bytes each).
 std::int64_t grain_for(Bytes load, Bytes alignment) {
   constexpr std::int64_t kMostUnits = std::int64_t{1} << 24;
   std::int64_t grain = alignment.value();
@@ -40,50 +40,54 @@ std::int64_t grain_for(Bytes load, Bytes alignment) {
   return grain;
 }
 
-std::int64_t rounded_up(std::int64_t bytes, std::int64_t unit) { return (bytes + unit - 1) / unit * unit; }
-
-}  // namespace
-
-Layout place(const Instance& instance, const Plan& plan, Semantics semantics, Bytes alignment, Bytes enough,
-             const std::function<bool()>& stop) {
-  ensure(alignment.value() >= 1, "an alignment is at least one byte");
+/// The layout of these residences at multiples of `grain`; sets neither arena's nor bound's alignment.
+Layout place_at(std::vector<Residence> residences, std::int64_t grain, Bytes alignment,
+                const PlaceOptions& options) {
   Layout layout;
-  layout.residences = residences_of(instance, plan, semantics);
-  Joined joined = join(layout.residences, alignment.value(), true);
-  std::int64_t load = greatest_load(sections_of(joined.buffers));
-  layout.lower_bound = Bytes(load * alignment.value());
-  const std::int64_t grain = grain_for(layout.lower_bound, alignment);
-  if (grain != alignment.value()) {
-    joined = join(layout.residences, grain, true);
-    load = greatest_load(sections_of(joined.buffers));
-  }
-
-  PackOptions options;
-  options.good_enough = enough.value() / grain;
-  options.stop = stop;
-  Packing packing = pack(joined.buffers, options);
-  const bool in_place = joined.buffers.size() < layout.residences.size();
+  PackOptions packing_options;
+  packing_options.good_enough = options.enough.value() / grain;
+  packing_options.effort = options.effort;
+  Joined joined = join(residences, grain, true);
+  const std::int64_t load = greatest_load(sections_of(joined.buffers));
+  Packing packing = pack(joined.buffers, packing_options);
+  const bool in_place = joined.buffers.size() < residences.size();
   // What the search proves beyond the load holds for these addresses in place, not for fewer of them.
-  if (!in_place && grain == alignment.value())
-    layout.lower_bound = Bytes(packing.lower_bound * alignment.value());
+  layout.lower_bound = Bytes((in_place ? load : packing.lower_bound) * grain);
   // What is written in place is bound to one address for longer: at times that costs more than it saves.
-  if (in_place && packing.height > std::max(load, options.good_enough)) {
-    Joined apart = join(layout.residences, grain, false);
-    options.good_enough = std::max(options.good_enough, load);
-    Packing other = pack(apart.buffers, options);
+  if (in_place && packing.height > std::max(load, packing_options.good_enough)) {
+    Joined apart = join(residences, grain, false);
+    packing_options.good_enough = std::max(packing_options.good_enough, load);
+    Packing other = pack(apart.buffers, packing_options);
     if (other.height < packing.height) {
       packing = std::move(other);
       joined = std::move(apart);
-      for (Residence& residence : layout.residences) residence.takes_over = -1;
+      for (Residence& residence : residences) residence.takes_over = -1;
     }
   }
-  for (std::size_t r = 0; r < layout.residences.size(); ++r) {
-    Residence& residence = layout.residences[r];
+  for (std::size_t r = 0; r < residences.size(); ++r) {
+    Residence& residence = residences[r];
     residence.offset = packing.offsets[joined.buffer_of[r]] * grain;
-    const std::int64_t end = rounded_up(residence.offset + residence.bytes.value(), alignment.value());
-    layout.arena = std::max(layout.arena, Bytes(end));
+    const Bytes end = rounded_up(Bytes(residence.offset) + residence.bytes, alignment);
+    layout.arena = std::max(layout.arena, end);
   }
+  layout.residences = std::move(residences);
   return layout;
+}
+
+}  // namespace
+
+Layout place(const Instance& instance, const Plan& plan, Semantics semantics, const PlaceOptions& options) {
+  const Bytes alignment = instance.costs.alignment;
+  const std::vector<Residence> residences = residences_of(instance, plan, semantics);
+  const Joined joined = join(residences, alignment.value(), true);
+  const Bytes load(greatest_load(sections_of(joined.buffers)) * alignment.value());
+  const std::int64_t grain = grain_for(load, alignment);
+  if (grain > alignment.value()) {
+    Layout coarse = place_at(residences, grain, alignment, options);
+    coarse.lower_bound = load;
+    if (coarse.arena <= std::max(load, options.enough)) return coarse;
+  }
+  return place_at(residences, alignment.value(), alignment, options);
 }
 
 }  // namespace poet

@@ -3,7 +3,6 @@
 // Where everything lies: a byte offset in one arena for every stay of a value in RAM.
 
 #include <cstdint>
-#include <functional>
 #include <vector>
 
 #include "poet/plan/plan.h"
@@ -37,11 +36,16 @@ struct Layout {
 [[nodiscard]] std::vector<Residence> residences_of(const Instance& instance, const Plan& plan,
                                                    Semantics semantics);
 
-/// Offsets for all of them, in an arena as small as the search finds (plan/arena/pack.h), multiples of the
-/// alignment and, in arenas of more than 15 Mi alignments, of such a power of two times it that files can
-/// state them in three bytes. `enough`: a smaller one is not looked for. Deterministic but for `stop`.
-/// Persistent values are not in the arena.
-[[nodiscard]] Layout place(const Instance& instance, const Plan& plan, Semantics semantics, Bytes alignment,
-                           Bytes enough = Bytes(0), const std::function<bool()>& stop = {});
+struct PlaceOptions {
+  Bytes enough{};                       // a smaller arena is not looked for
+  std::int64_t effort = 2'500'000'000;  // of each search, at most a few: plan/arena/pack.h
+};
+
+/// Offsets for all of them, in an arena as small as the search finds (plan/arena/pack.h). They are multiples
+/// of the alignment; in arenas of more than 15 Mi alignments, where that costs nothing beyond `enough`, of
+/// such a power of two times it that plan files can state them in three bytes. Deterministic. Persistent
+/// values are not in the arena.
+[[nodiscard]] Layout place(const Instance& instance, const Plan& plan, Semantics semantics,
+                           const PlaceOptions& options = {});
 
 }  // namespace poet

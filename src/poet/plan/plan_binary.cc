@@ -7,11 +7,12 @@
 
 #include "poet/base/error.h"
 #include "poet/cost/instance_json.h"
+#include "poet/cost/instance_parts.h"
 #include "poet/plan/addresses.h"
 #include "poet/plan/bytes_out.h"
+#include "poet/plan/channel.h"
 #include "poet/plan/decoder/poet_plan.h"
 #include "poet/plan/events.h"
-#include "poet/plan/instance_parts.h"
 #include "poet/plan/limits_json.h"
 #include "poet/plan/plan_file.h"
 #include "poet/plan/settle.h"
@@ -28,7 +29,7 @@ std::uint32_t checksum(const Octets& bytes) { return poet_plan_crc32(bytes.data(
 
 // Where transfers take no time of their own, whoever carries the plan out completes each at once.
 std::uint32_t flags_of(const Instance& instance, Semantics semantics) {
-  return semantics == Semantics::device && instance.costs.timing.concurrent ? 0 : POET_PLAN_BLOCKING;
+  return has_waits(instance, semantics) ? 0 : POET_PLAN_BLOCKING;
 }
 
 // ---- writing

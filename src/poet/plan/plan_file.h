@@ -42,7 +42,10 @@ struct PlanFile {
 /// JSON where the name ends in ".json", binary otherwise. Writes beside the target and renames: never half a
 /// file. Throws InputError when the folder cannot be written.
 void write_plan(const PlanFile& plan, const std::filesystem::path& file);
+/// to_device_image() into a file, in the same way.
+void write_device_image(const PlanFile& plan, const std::filesystem::path& file);
 /// Either form, told apart by the first bytes.
+[[nodiscard]] PlanFile plan_from_text(const std::string& text, const std::string& place);
 [[nodiscard]] PlanFile read_plan(const std::filesystem::path& file);
 
 }  // namespace poet

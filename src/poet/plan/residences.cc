@@ -3,6 +3,7 @@
 #include "poet/base/error.h"
 #include "poet/graph/dataflow.h"
 #include "poet/graph/in_place.h"
+#include "poet/plan/channel.h"
 #include "poet/plan/layout.h"
 
 namespace poet {
@@ -15,8 +16,9 @@ class Occupancy {
         plan_(plan),
         with_workspace_(semantics == Semantics::device),
         flow_(dataflow(instance.graph)),
+        staged_(semantics == Semantics::staged),
         open_(instance.graph.values.size(), -1),
-        leaving_(instance.graph.values.size(), 0) {}
+        channel_(instance, semantics) {}
 
   std::vector<Residence> run() {
     for (int i = 0; i < steps(); ++i) take(i);
@@ -33,13 +35,14 @@ class Occupancy {
     const Step& now = step(i);
     switch (now.kind) {
       case StepKind::page_out:
-        leaving_[now.value] = 1;
+        channel_.issue(now);
         break;
       case StepKind::page_in:
+        channel_.issue(now);
         begin(now.value, i);
         break;
       case StepKind::wait:
-        leaving_[now.value] = 0;
+        channel_.wait(now.value);
         break;
       case StepKind::free:
         if (open_[now.value] >= 0) residences_[static_cast<std::size_t>(open_[now.value])].end = i;
@@ -63,10 +66,12 @@ class Occupancy {
           open_[v] >= 0 && residences_.back().bytes == residences_[static_cast<std::size_t>(dying)].bytes)
         residences_.back().takes_over = dying;
     }
+    if (op < next_) return;
+    next_ = OpId(op.index + 1);
+    if (staged_) channel_.wait_for_all();
   }
 
   void begin(ValueId v, int i) {
-    leaving_[v] = 0;
     const Bytes bytes = instance_.costs.values[v].bytes;
     if (bytes.value() == 0) return;
     open_[v] = static_cast<int>(residences_.size());
@@ -79,7 +84,7 @@ class Occupancy {
     const Graph& graph = instance_.graph;
     for (const std::size_t position : overwritable_inputs(graph, graph.ops[op])) {
       const ValueId v = storage(graph, graph.ops[op].inputs[position]);
-      if (!flow_.producer[v].valid() || open_[v] < 0 || leaving_[v]) continue;
+      if (!flow_.producer[v].valid() || open_[v] < 0 || channel_.moving(v)) continue;
       for (int next = i + 1; next < steps() && step(next).kind == StepKind::free; ++next)
         if (step(next).value == v) return open_[v];
     }
@@ -90,8 +95,10 @@ class Occupancy {
   const Plan& plan_;
   const bool with_workspace_;
   const Dataflow flow_;
-  IdVector<ValueId, int> open_;      // the running residence; -1: not in RAM
-  IdVector<ValueId, char> leaving_;  // a page-out was issued in the running residence
+  const bool staged_;
+  IdVector<ValueId, int> open_;  // the running residence; -1: not in RAM
+  Channel channel_;
+  OpId next_{0};  // the op to be computed first next
   std::vector<Residence> residences_;
 };
 

@@ -1,40 +1,15 @@
 #include "poet/plan/settle.h"
 
 #include <algorithm>
-#include <functional>
-#include <utility>
 
 #include "poet/graph/dataflow.h"
+#include "poet/plan/channel.h"
 
 namespace poet {
 namespace {
 
 bool is_transfer(const Step& step) {
   return step.kind == StepKind::page_in || step.kind == StepKind::page_out;
-}
-
-// Transfers of a device whose channel runs beside compute, by their number on the channel.
-class Channel {
- public:
-  explicit Channel(std::size_t values) : last_(values, 0), last_in_(values, 0) {}
-
-  void issue(const Step& transfer) {
-    last_[transfer.value] = ++issued_;
-    if (transfer.kind == StepKind::page_in) last_in_[transfer.value] = issued_;
-  }
-  void wait(ValueId v) { ended_ = std::max(ended_, last_[v]); }
-  [[nodiscard]] bool moving(ValueId v) const { return last_[v] > ended_; }
-  [[nodiscard]] bool arriving(ValueId v) const { return last_in_[v] > ended_; }
-
- private:
-  IdVector<ValueId, int> last_;  // transfer of the value
-  IdVector<ValueId, int> last_in_;
-  int issued_ = 0;
-  int ended_ = 0;  // known to have ended
-};
-
-bool has_waits(const Instance& instance, Semantics semantics) {
-  return semantics == Semantics::device && instance.costs.timing.concurrent;
 }
 
 // Stays in RAM and the last step that each needs its RAM for.
@@ -44,14 +19,13 @@ class Stays {
       : plan_(plan),
         flow_(dataflow(instance.graph)),
         staged_(semantics == Semantics::staged),
-        waits_(has_waits(instance, semantics)),
-        open_(instance.graph.values.size()),
-        channel_(instance.graph.values.size()),
+        stays_(instance.graph.values.size()),
+        channel_(instance, semantics),
         freed_after_(plan.steps.size()) {}
 
   Plan freed() {
     for (int i = 0; i < static_cast<int>(plan_.steps.size()); ++i) take(i);
-    for (const ValueId v : ids<ValueId>(open_.size())) end(v);
+    for (const ValueId v : ids<ValueId>(stays_.size())) end(v);
     Plan plan;
     for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
       if (plan_.steps[i].kind != StepKind::free) plan.steps.push_back(plan_.steps[i]);
@@ -64,8 +38,7 @@ class Stays {
  private:
   struct Stay {
     bool open = false;
-    bool moving = false;  // in a transfer that is not known to have ended
-    int needed = 0;       // last step that needs the RAM
+    int needed = 0;  // last step that needs the RAM
   };
 
   void take(int i) {
@@ -73,15 +46,14 @@ class Stays {
     switch (step.kind) {
       case StepKind::page_in:
         end(step.value);
-        open_[step.value] = {true, false, i};
-        move(step, i);
-        break;
+        stays_[step.value].open = true;
+        [[fallthrough]];
       case StepKind::page_out:
-        move(step, i);
+        channel_.issue(step);
+        stays_[step.value].needed = i;
         break;
       case StepKind::wait:
-        channel_.wait(step.value);
-        settle_moves(i, [this](ValueId v) { return !channel_.moving(v); });
+        for (const ValueId v : channel_.wait(step.value)) stays_[v].needed = i;
         break;
       case StepKind::compute:
         compute(step.op, i);
@@ -92,51 +64,30 @@ class Stays {
   }
 
   void compute(OpId op, int i) {
-    for (const ValueId v : flow_.reads[op]) open_[v].needed = i;
+    for (const ValueId v : flow_.reads[op]) stays_[v].needed = i;
     for (const ValueId v : flow_.writes[op]) {
       end(v);
-      if (!open_[v].open) open_[v] = {true, false, i};
-      open_[v].needed = i;
+      stays_[v] = {true, i};
     }
     if (op < next_) return;
     next_ = OpId(op.index + 1);
-    if (staged_) settle_moves(i, [](ValueId) { return true; });
-  }
-
-  void move(const Step& transfer, int i) {
-    channel_.issue(transfer);
-    Stay& stay = open_[transfer.value];
-    stay.needed = i;
-    if (!waits_ && !staged_) return;
-    if (!stay.moving) moving_.push_back(transfer.value);
-    stay.moving = true;
-  }
-
-  void settle_moves(int i, const std::function<bool(ValueId)>& ended) {
-    const auto still = std::remove_if(moving_.begin(), moving_.end(), [&](ValueId v) {
-      if (!ended(v)) return false;
-      open_[v].moving = false;
-      open_[v].needed = i;
-      return true;
-    });
-    moving_.erase(still, moving_.end());
+    if (!staged_) return;
+    for (const ValueId v : channel_.wait_for_all()) stays_[v].needed = i;
   }
 
   // What is still moving stays where it is.
   void end(ValueId v) {
-    Stay& stay = open_[v];
-    if (!stay.open || stay.moving) return;
+    Stay& stay = stays_[v];
+    if (!stay.open || channel_.moving(v)) return;
     freed_after_[static_cast<std::size_t>(stay.needed)].push_back(v);
     stay.open = false;
   }
 
   const Plan& plan_;
   const Dataflow flow_;
-  const bool staged_;  // transfers end with their stage
-  const bool waits_;   // transfers end when waited for
-  IdVector<ValueId, Stay> open_;
+  const bool staged_;
+  IdVector<ValueId, Stay> stays_;  // the last one of each value
   Channel channel_;
-  std::vector<ValueId> moving_;
   std::vector<std::vector<ValueId>> freed_after_;  // per step
   OpId next_{0};                                   // the op to be computed first next
 };
@@ -144,16 +95,16 @@ class Stays {
 }  // namespace
 
 Plan with_waits(const Instance& instance, const Plan& plan, Semantics semantics) {
-  if (!has_waits(instance, semantics)) return plan;
+  const bool waits = has_waits(instance, semantics);
   const Dataflow flow = dataflow(instance.graph);
-  Channel channel(instance.graph.values.size());
+  Channel channel(instance, semantics);
   Plan waiting;
   const auto wait = [&](ValueId v) {
     channel.wait(v);
     waiting.steps.push_back({StepKind::wait, OpId(), v});
   };
   for (const Step& step : plan.steps) {
-    if (is_transfer(step)) channel.issue(step);
+    if (waits && is_transfer(step)) channel.issue(step);
     if (step.kind == StepKind::compute) {
       for (const ValueId v : flow.reads[step.op])
         if (channel.arriving(v)) wait(v);
@@ -162,8 +113,7 @@ Plan with_waits(const Instance& instance, const Plan& plan, Semantics semantics)
     } else if (!is_transfer(step) && channel.moving(step.value)) {
       wait(step.value);
     }
-    if (step.kind == StepKind::wait) continue;
-    waiting.steps.push_back(step);
+    if (step.kind != StepKind::wait) waiting.steps.push_back(step);
   }
   return waiting;
 }

@@ -10,7 +10,7 @@ namespace poet {
 /// The plan with every wait that a device's channel makes necessary and that it does not have: before a
 /// computation that reads what is still arriving or writes what is still moving, and before RAM is given back
 /// that the channel still reads. None where transfers take no time of their own (other semantics, a channel
-/// that blocks compute). O(steps + edges).
+/// that blocks compute): there the plan's own are taken out. O(steps + edges).
 [[nodiscard]] Plan with_waits(const Instance& instance, const Plan& plan, Semantics semantics);
 
 /// The plan with its frees replaced by the earliest possible ones: a stay in RAM ends after the last

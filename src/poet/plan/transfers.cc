@@ -33,6 +33,7 @@ struct Program {
   std::vector<Step> computations;
   std::vector<Move> moves;
   std::vector<Release> releases;
+  bool exact = true;  // false: a slot holds two stays of one value, which have no order here
 };
 
 // What the plan does in which slot, and how far it could be shifted.
@@ -46,6 +47,7 @@ Program program_of(const Instance& instance, const Plan& plan) {
     int page_in = -1;   // that nobody has used yet
     bool in_ram = false;
     bool paged_in = false;
+    bool freed_late = false;  // the last free is for a page-out of its own slot
   };
   IdVector<ValueId, Stay> stays(instance.graph.values.size());
   Program program;
@@ -61,8 +63,10 @@ Program program_of(const Instance& instance, const Plan& plan) {
         break;
       }
       case StepKind::page_in: {
-        const int freed = stays[step.value].freed;
-        stays[step.value] = {slot, freed, slot, -1, static_cast<int>(program.moves.size()), true, true};
+        Stay& stay = stays[step.value];
+        const int freed = stay.freed;
+        if (freed == slot && stay.freed_late) program.exact = false;
+        stay = {slot, freed, slot, -1, static_cast<int>(program.moves.size()), true, true, false};
         // After the free, which may wait for a transfer in its slot.
         program.moves.push_back({step, slot, std::min(freed + 1, slot), slot});
         break;
@@ -72,9 +76,12 @@ Program program_of(const Instance& instance, const Plan& plan) {
       case StepKind::free: {
         Stay& stay = stays[step.value];
         if (stay.page_out >= 0) program.moves[at(stay.page_out)].latest = slot;
+        if (stay.page_in >= 0) program.exact = false;  // in vain
         program.releases.push_back({step, slot, stay.last_use, stay.page_out});
+        const bool late = stay.page_out >= 0 && program.moves[at(stay.page_out)].slot == slot;
         stay = {};
         stay.freed = slot;
+        stay.freed_late = late;
         break;
       }
       case StepKind::compute:
@@ -86,7 +93,7 @@ Program program_of(const Instance& instance, const Plan& plan) {
         }
         for (const ValueId v : flow.writes[step.op]) {
           Stay& stay = stays[v];
-          if (!stay.in_ram) stay = {slot + 1, stay.freed, slot + 1, -1, -1, true, false};
+          if (!stay.in_ram) stay = {slot + 1, stay.freed, slot + 1, -1, -1, true, false, false};
           stay.last_use = slot + 1;
         }
         program.computations.push_back(step);
@@ -240,7 +247,8 @@ double energy(const Instance& instance, const Timeline& line) {
 
 }  // namespace
 
-Plan plan_transfers(const Instance& instance, const Plan& plan, const Limits& limits) {
+Plan plan_transfers(const Instance& instance, const Plan& plan, Semantics semantics, const Limits& limits) {
+  if (semantics != Semantics::device) return plan;
   constexpr int kRounds = 4;
   constexpr double kTolerance = 1e-12;  // relative: sums of seconds
   Plan best = plan;
@@ -251,6 +259,7 @@ Plan plan_transfers(const Instance& instance, const Plan& plan, const Limits& li
     bool shifted = false;
     for (const bool page_outs : {true, false}) {
       Program program = program_of(instance, best);
+      if (!program.exact) return settle(instance, best, Semantics::device);
       Slots slots = slots_of(best, line);
       planner.page_in_just_in_time(program, slots);
       if (page_outs) planner.page_out_at_once(program, slots);

@@ -14,7 +14,9 @@ namespace poet {
 ///
 /// Never worse: what it returns needs no more energy and time than `plan`, no more RAM than the larger of the
 /// budget and what `plan` needs, and keeps the deadline if `plan` does. `plan` must be one that the referee
-/// accepts but for the limits. O(rounds * (steps + transfers * moved slots)).
-[[nodiscard]] Plan plan_transfers(const Instance& instance, const Plan& plan, const Limits& limits);
+/// accepts but for the limits; one with page-ins in vain comes back as it is, and so does any outside device
+/// semantics. O(rounds * (steps + transfers * (transfers + moved slots))).
+[[nodiscard]] Plan plan_transfers(const Instance& instance, const Plan& plan, Semantics semantics,
+                                  const Limits& limits);
 
 }  // namespace poet

@@ -63,7 +63,8 @@ struct Trace {
 /// memory belongs to the channel until the plan knows that the transfer has ended: nobody uses what is
 /// arriving, nobody frees or writes what is moving. It knows after a wait for it or for a later one; where
 /// transfers block compute, at once; in staged semantics, where they last as long as their stage, after the
-/// next first computation. O(steps + edges). `trace`, if given, is filled as far as the replay came.
+/// next first computation (and a stage may compute anew what it moves). O(steps + edges). `trace`, if given,
+/// is filled as far as the replay came.
 [[nodiscard]] Report replay(const Instance& instance, const Plan& plan, Semantics semantics,
                             const Limits& limits, Trace* trace = nullptr);
 

@@ -14,16 +14,18 @@ namespace {
 
 class MemoryMap {
  public:
-  MemoryMap(const Instance& instance, const Plan& plan, const Layout& layout, Semantics semantics,
-            Bytes alignment)
+  MemoryMap(const Instance& instance, const Plan& plan, const Layout& layout, Semantics semantics)
       : instance_(instance),
         graph_(instance.graph),
         plan_(plan),
         layout_(layout),
         device_(semantics == Semantics::device),
-        alignment_(alignment.value()),
+        staged_(semantics == Semantics::staged),
+        at_once_(semantics == Semantics::published || (device_ && !instance.costs.timing.concurrent)),
+        alignment_(instance.costs.alignment.value()),
         flow_(dataflow(instance.graph)),
-        places_(instance.graph.values.size()) {}
+        places_(instance.graph.values.size()),
+        last_transfer_(instance.graph.values.size(), 0) {}
 
   ArenaReport run(const Limits& limits) {
     for (number_ = 0; number_ < plan_.steps.size() && report_.broken.empty(); ++number_) execute();
@@ -34,6 +36,7 @@ class MemoryMap {
       break_rule(fmt::format("residences end at byte {}, beyond the arena of {}", report_.arena.value(),
                              layout_.arena.value()));
     }
+    report_.arena = std::max(report_.arena, layout_.arena);  // whoever runs the plan takes what it asks for
     report_.ram = instance_.costs.persistent + report_.arena;
     if (device_ && report_.ram > limits.ram_budget) {
       break_rule(fmt::format("arena and persistent values take {} bytes of RAM, over the budget of {}",
@@ -47,7 +50,7 @@ class MemoryMap {
   struct Place {
     bool taken = false;
     bool overwritten = false;  // by a result in place
-    bool leaving = false;      // a page-out has been issued
+    int page_out = 0;          // number of its last transfer to storage; 0: none
     std::int64_t offset = 0;
     int residence = -1;  // none for values without bytes
   };
@@ -59,19 +62,26 @@ class MemoryMap {
         compute(step.op);
         break;
       case StepKind::page_in:
+        transfer(step.value);
         take(step.value);
         break;
       case StepKind::page_out:
+        transfer(step.value);
         read(step.value);
-        places_[step.value].leaving = true;
+        places_[step.value].page_out = transfers_;
         break;
-      case StepKind::wait:
-        places_[step.value].leaving = false;
+      case StepKind::wait:  // the channel carries out one transfer after the other
+        ended_ = std::max(ended_, last_transfer_[step.value]);
         break;
       case StepKind::free:
         give_back(step.value);
         break;
     }
+  }
+
+  void transfer(ValueId v) {
+    last_transfer_[v] = ++transfers_;
+    if (at_once_) ended_ = transfers_;
   }
 
   void compute(OpId op) {
@@ -92,6 +102,9 @@ class MemoryMap {
         take(v, op);
     }
     if (scratch && report_.broken.empty()) occupied_.erase(scratch_offset);
+    if (op < next_op_) return;
+    next_op_ = OpId(op.index + 1);
+    if (staged_) ended_ = transfers_;  // they last as long as their stage
   }
 
   void read(ValueId v) {
@@ -127,7 +140,7 @@ class MemoryMap {
       const ValueId v = storage(graph_, by.inputs[position]);
       if (!flow_.producer[v].valid()) continue;
       Place& operand = places_[v];
-      if (!operand.taken || operand.overwritten || operand.leaving || operand.offset != offset ||
+      if (!operand.taken || operand.overwritten || operand.page_out > ended_ || operand.offset != offset ||
           instance_.costs.values[v].bytes != bytes)
         continue;
       operand.overwritten = true;
@@ -201,9 +214,15 @@ class MemoryMap {
   const Plan& plan_;
   const Layout& layout_;
   const bool device_;
+  const bool staged_;
+  const bool at_once_;  // transfers end when they are issued
   const std::int64_t alignment_;
   const Dataflow flow_;
   IdVector<ValueId, Place> places_;
+  IdVector<ValueId, int> last_transfer_;    // its number
+  int transfers_ = 0;                       // issued
+  int ended_ = 0;                           // of them, known to have ended
+  OpId next_op_{0};                         // the op to be computed first next
   std::map<std::int64_t, Taken> occupied_;  // by offset
   std::size_t number_ = 0;                  // of the running step
   std::size_t next_ = 0;                    // residence
@@ -213,8 +232,8 @@ class MemoryMap {
 }  // namespace
 
 ArenaReport replay_layout(const Instance& instance, const Plan& plan, const Layout& layout,
-                          Semantics semantics, const Limits& limits, Bytes alignment) {
-  return MemoryMap(instance, plan, layout, semantics, alignment).run(limits);
+                          Semantics semantics, const Limits& limits) {
+  return MemoryMap(instance, plan, layout, semantics).run(limits);
 }
 
 }  // namespace poet

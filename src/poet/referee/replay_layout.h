@@ -11,7 +11,7 @@ namespace poet {
 struct ArenaReport {
   bool valid = false;
   std::string broken;  // the first broken rule and where, when not valid
-  Bytes arena{};       // highest end of a residence
+  Bytes arena{};       // as the layout states it, or the highest end of a residence
   Bytes ram{};         // arena and persistent values
 };
 
@@ -23,6 +23,6 @@ struct ArenaReport {
 /// the budget (the others budget bytes alone). What the steps mean otherwise is replay()'s business: it must
 /// have accepted the plan. O(steps log steps + edges).
 [[nodiscard]] ArenaReport replay_layout(const Instance& instance, const Plan& plan, const Layout& layout,
-                                        Semantics semantics, const Limits& limits, Bytes alignment);
+                                        Semantics semantics, const Limits& limits);
 
 }  // namespace poet

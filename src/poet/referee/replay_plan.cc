@@ -13,7 +13,7 @@
 namespace poet {
 namespace {
 
-struct Residence {
+struct Presence {
   bool in_ram = false;        // memory is taken
   bool usable = false;        // and known to hold the value
   bool on_storage = false;    // device: once the channel has done what is enqueued
@@ -40,7 +40,7 @@ class Machine {
         flow_(dataflow(instance.graph)),
         ledger_(instance, semantics, limits),
         trace_(trace),
-        residences_(graph_.values.size()) {}
+        presence_(graph_.values.size()) {}
 
   Report run(const Plan& plan) {
     for (number_ = 0; number_ < plan.steps.size(); ++number_) {
@@ -77,7 +77,7 @@ class Machine {
   }
 
   std::string page_out(const Step& step) {
-    Residence& value = residences_[step.value];
+    Presence& value = presence_[step.value];
     if (!value.in_ram) return "not in RAM";
     // On the one channel what is still arriving has arrived when its turn comes to leave.
     if (!value.usable && !beside_) return "still arriving";
@@ -89,7 +89,7 @@ class Machine {
   }
 
   std::string page_in(const Step& step) {
-    Residence& value = residences_[step.value];
+    Presence& value = presence_[step.value];
     if (!value.on_storage) return "not on storage";
     if (value.in_ram) return "already in RAM";
     ledger_.paged_in(step.value);
@@ -103,15 +103,15 @@ class Machine {
 
   std::string wait(ValueId v) {
     if (!beside_) return "no channel runs beside compute";
-    if (residences_[v].last_move == 0) return "nothing has moved it";
-    const std::size_t last = residences_[v].last_move;
+    if (presence_[v].last_move == 0) return "nothing has moved it";
+    const std::size_t last = presence_[v].last_move;
     stall(moves_[last - 1].end);
     while (ended_ < last) end_move();
     return {};
   }
 
   std::string free(ValueId v) {
-    Residence& value = residences_[v];
+    Presence& value = presence_[v];
     if (!value.in_ram) return "not in RAM";
     if (value.moves > 0) return "its transfer may still be under way";
     value.in_ram = false;
@@ -127,16 +127,16 @@ class Machine {
       return fmt::format("comes before the first computation of {}", name_of(graph_, next_));
     if (again && !op.recomputable) return "cannot be recomputed";
     for (const ValueId v : op.inputs) {
-      if (again && residences_[storage(graph_, v)].updated)
+      if (again && presence_[storage(graph_, v)].updated)
         return fmt::format("{} has been updated", name_of(graph_, v));
     }
     for (const ValueId v : flow_.reads[step.op]) {
-      const Residence& value = residences_[v];
+      const Presence& value = presence_[v];
       if (!value.in_ram) return fmt::format("needs {}, not in RAM", name_of(graph_, v));
       if (!value.usable) return fmt::format("needs {}, which may still be arriving", name_of(graph_, v));
     }
     for (const ValueId v : flow_.writes[step.op]) {
-      Residence& value = residences_[v];
+      Presence& value = presence_[v];
       if (value.moves > 0 && beside_)
         return fmt::format("writes {}, whose transfer may still be under way", name_of(graph_, v));
       if (!value.in_ram) ram_ += costs_.values[v].bytes;
@@ -154,7 +154,7 @@ class Machine {
 
   // In the stage form this is where a stage ends, and with it its transfers.
   void first_computed(OpId op) {
-    for (const ValueId v : graph_.ops[op].updates) residences_[storage(graph_, v)].updated = true;
+    for (const ValueId v : graph_.ops[op].updates) presence_[storage(graph_, v)].updated = true;
     next_ = OpId(op.index + 1);
     if (semantics_ != Semantics::staged) return;
     while (ended_ < moves_.size()) end_move();
@@ -169,8 +169,8 @@ class Machine {
     const double end = timed ? start + wake + duration.value() : now_;
     moves_.push_back({step.kind, step.value, start, end});
     if (trace_ != nullptr) trace_->channel.push_back({number_, {start, end}});
-    ++residences_[step.value].moves;
-    residences_[step.value].last_move = moves_.size();
+    ++presence_[step.value].moves;
+    presence_[step.value].last_move = moves_.size();
     if (beside_ || semantics_ == Semantics::staged) return;
     stall(end);
     end_move();
@@ -179,7 +179,7 @@ class Machine {
   /// The oldest transfer that is not known to have ended has ended.
   void end_move() {
     const Move& oldest = moves_[ended_++];
-    Residence& value = residences_[oldest.value];
+    Presence& value = presence_[oldest.value];
     --value.moves;
     if (oldest.kind == StepKind::page_in) value.usable = true;
     value.on_storage = true;
@@ -219,13 +219,13 @@ class Machine {
   Ledger ledger_;
   Trace* const trace_;
 
-  IdVector<ValueId, Residence> residences_;  // of storages
-  std::vector<Move> moves_;                  // what the channel did or is to do, in order
-  std::size_t ended_ = 0;                    // of them, known to have ended
-  OpId next_{0};                             // the op to be computed first next
-  Bytes ram_{};                              // transient values
-  Bytes scratch_{};                          // of the running step
-  double now_ = 0;                           // of the compute engine, seconds
+  IdVector<ValueId, Presence> presence_;  // of storages
+  std::vector<Move> moves_;               // what the channel did or is to do, in order
+  std::size_t ended_ = 0;                 // of them, known to have ended
+  OpId next_{0};                          // the op to be computed first next
+  Bytes ram_{};                           // transient values
+  Bytes scratch_{};                       // of the running step
+  double now_ = 0;                        // of the compute engine, seconds
   double stalled_ = 0;
   std::size_t number_ = 0;  // of the running step
 };

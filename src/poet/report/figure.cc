@@ -23,7 +23,8 @@ namespace {
 constexpr std::size_t kNamed = 24;  // up to so many ops have their names at the axis
 constexpr std::size_t kNameLength = 15;
 
-constexpr const char* kResident = "#c8c8c8";
+constexpr const char* kResident = "#b4b4b4";
+constexpr const char* kStored = "#f2cfe5";
 constexpr const char* kBlue = "#0072b2";
 constexpr const char* kOrange = "#e69f00";
 constexpr const char* kPurple = "#cc79a7";
@@ -100,7 +101,7 @@ class Figure {
     std::size_t letters = 0;
     for (const Op& op : instance_.graph.ops)
       letters = std::max(letters, std::min(op.name.size(), kNameLength));
-    return std::max(40.0, named_ ? 18 + 4 * static_cast<double>(letters) : 0);
+    return std::max(44.0, named_ ? 18 + 4 * static_cast<double>(letters) : 0);
   }
 
   // -- words
@@ -136,24 +137,32 @@ class Figure {
   void values_panel() {
     const std::size_t ops = instance_.graph.ops.size();
     // Outlines keep what takes next to no time visible.
-    std::array<Series, 5> series = {
-        Series{"resident", kResident, kResident, 0, ""}, Series{"computed", kBlue, kBlue, 0.9, ""},
-        Series{"recomputed", kOrange, kOrange, 0.9, ""}, Series{"page-out", kPurple, kPurple, 0.9, ""},
-        Series{"page-in", kGreen, kGreen, 0.9, ""}};
+    std::array<Series, 6> series = {
+        Series{"stored", kStored, kStored, 0, ""},     Series{"resident", kResident, kResident, 0, ""},
+        Series{"computed", kBlue, kBlue, 0.9, ""},     Series{"recomputed", kOrange, kOrange, 0.9, ""},
+        Series{"page-out", kPurple, kPurple, 0.9, ""}, Series{"page-in", kGreen, kGreen, 0.9, ""}};
     // With a thousand rows what happens has to be higher than its own row to be seen.
     const double least = 0.006 * static_cast<double>(ops);
     for (const Stay& stay : history_.stays) {
       const auto [low, high] = row(stay.value);
       const double missing = std::max(0.0, least / 3 - (high - low)) / 2;
-      series[0].add(x(scale_.begin(stay.begin)), x(scale_.begin(stay.end)), low - missing, high + missing);
+      series[1].add(x(scale_.begin(stay.begin)), x(scale_.begin(stay.end)), low - missing, high + missing);
     }
+    IdVector<ValueId, double> moved(instance_.graph.values.size(), -1);  // when last
     for (const Event& event : history_.events) {
       if (event.action == Action::wait) continue;
       const Trace::Interval place = visible(scale_.place(event));
       const bool computes = event.action == Action::compute || event.action == Action::recompute;
       auto [low, high] = computes ? op_row(event.op) : row(event.value);
+      if (!computes) {
+        double& since = moved[event.value];
+        const Trace::Interval channel = scale_.place(event);
+        if (event.action == Action::page_in && since >= 0 && since < channel.begin)
+          series[0].add(x(since), x(channel.begin), low, high);
+        since = channel.end;
+      }
       const double missing = std::max(0.0, least - (high - low)) / 2;
-      series[static_cast<std::size_t>(event.action) + 1].add(x(place.begin), x(place.end), low - missing,
+      series[static_cast<std::size_t>(event.action) + 2].add(x(place.begin), x(place.end), low - missing,
                                                              high + missing);
     }
     page_.panel("(a)", legend_of(series), 190);

@@ -1,6 +1,9 @@
 #include "poet/report/history.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cstddef>
 
 #include "poet/graph/dataflow.h"
 
@@ -157,7 +160,7 @@ std::string subject_of(const Instance& instance) {
   return instance.platform.empty() ? name : name + " on " + instance.platform;
 }
 
-std::string printable(const std::string& text, std::size_t longest) {
+std::string printable(const std::string& text, std::size_t longest, Cut where) {
   std::vector<std::string> characters;
   for (std::size_t i = 0; i < text.size();) {
     const auto lead = static_cast<unsigned char>(text[i]);
@@ -181,11 +184,14 @@ std::string printable(const std::string& text, std::size_t longest) {
     characters.push_back(good ? text.substr(i, size) : "?");
     i += good ? size : 1;
   }
-  const bool cut = characters.size() > longest;
-  std::string out;
-  for (std::size_t i = 0; i < (cut ? std::max<std::size_t>(longest, 4) - 3 : characters.size()); ++i)
-    out += characters[i];
-  return cut ? out + "..." : out;
+  if (characters.size() > longest) {
+    const std::size_t kept = std::max<std::size_t>(longest, 4) - 3;
+    const auto gap =
+        characters.begin() + static_cast<std::ptrdiff_t>(where == Cut::end ? kept : 2 * kept / 5);
+    *gap = "...";
+    characters.erase(gap + 1, gap + static_cast<std::ptrdiff_t>(characters.size() - kept));
+  }
+  return fmt::format("{}", fmt::join(characters, ""));
 }
 
 }  // namespace poet

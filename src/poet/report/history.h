@@ -76,7 +76,9 @@ class Scale {
 [[nodiscard]] std::string subject_of(const Instance& instance);
 
 /// Valid UTF-8 in one line without control characters: names come from files. What is not is a "?"; longer
-/// texts than `longest` characters end in "...".
-[[nodiscard]] std::string printable(const std::string& text, std::size_t longest);
+/// texts than `longest` characters have "..." at their end, or in their middle: what tells names apart is
+/// often their end.
+enum class Cut { end, middle };
+[[nodiscard]] std::string printable(const std::string& text, std::size_t longest, Cut where = Cut::end);
 
 }  // namespace poet

@@ -15,9 +15,11 @@ namespace poet {
 namespace {
 
 constexpr double kWidth = 336;
-constexpr double kRight = 9;  // room for half of the last number
+constexpr double kRight = 9;    // room for half of the last number
+constexpr double kLegend = 20;  // after the panel's letter
 constexpr double kLegendFont = 8;
-constexpr double kLetter = 0.6;  // mean width of a letter of a wide font, in font sizes
+constexpr double kLetter = 0.58;      // mean width of a letter of a wide font, in font sizes
+constexpr double kTextLetter = 0.53;  // and where most are small, or spaces
 constexpr double kLine = 11.5;
 constexpr double kBetween = 7;  // panels
 constexpr double kBelow = 29;   // the last panel: numbers and name of the axis
@@ -46,7 +48,7 @@ Page::Mark Page::text(const std::string& words, double x, double y, const char* 
 }
 
 void Page::title(const std::vector<std::string>& lines) {
-  const int letters = static_cast<int>((kWidth - 12) / (kLetter * kFont));
+  const int letters = static_cast<int>((kWidth - 12) / (kTextLetter * kFont));
   int count = 0;
   for (const std::string& line : lines) {
     std::istringstream pieces(wrapped(line, letters, 0));
@@ -61,12 +63,12 @@ void Page::title(const std::vector<std::string>& lines) {
 
 void Page::legend_row(std::vector<Mark>& marks, const char* letter, const std::vector<LegendEntry>& legend) {
   marks.push_back(text(letter, 3, at_ + kLine / 2, "left", kFont));
-  double x = left_;
+  double x = kLegend;
   for (const LegendEntry& entry : legend) {
-    const double sample = entry.is_line ? 14 : 9;
+    const double sample = entry.is_line ? 14 : 7.5;
     const double width = sample + 3 + kLetter * kLegendFont * static_cast<double>(entry.text.size());
-    if (x > left_ && x + width > kWidth) {
-      x = left_;
+    if (x > kLegend && x + width > kWidth) {
+      x = kLegend;
       at_ += kLine;
     }
     const double y = at_ + kLine / 2;
@@ -76,7 +78,7 @@ void Page::legend_row(std::vector<Mark>& marks, const char* letter, const std::v
                      line_width(entry.is_line ? 1 : 5), entry.colour, entry.is_line ? " dt 2" : ""),
          y});
     marks.push_back(text(entry.text, x + sample + 3, y, "left", kLegendFont));
-    x += width + 6;
+    x += width + 5.5;
   }
   at_ += kLine + 4;
 }

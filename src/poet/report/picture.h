@@ -13,12 +13,13 @@ namespace poet {
 struct Picture {
   std::string title;  // the file's name, say
   PlanFile plan;
-  Report report;      // figures only go as far as the replay came
+  Report report;      // figures, too, only go as far as the replay came
   ArenaReport arena;  // when the plan is valid
   Trace trace;        // one entry per step that was replayed
 };
 
-/// Asks the referee. O(steps log steps + edges).
+/// Asks the referee. A plan that breaks nothing but its limits is replayed to its end, to show by how much
+/// and for how long; the verdict stays. O(steps log steps + edges).
 [[nodiscard]] Picture picture_of(PlanFile plan, std::string title);
 
 }  // namespace poet

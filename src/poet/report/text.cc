@@ -54,7 +54,7 @@ class Text {
   std::string text() {
     head();
     verdict();
-    if (report_.valid) figures();
+    if (history_.steps > 0 && history_.steps == file_.plan.steps.size()) figures();
     if (history_.steps > 0) {
       out_ += "\n";
       charts();
@@ -290,7 +290,7 @@ class Text {
     cells.push_back(seconds > 0 ? format_seconds(Seconds(seconds), 3) : "-");
     if (!is_narrow()) cells.push_back(event.energy > Joules(0) ? format_joules(event.energy, 3) : "-");
     cells.push_back(event.action == Action::wait ? "-" : format_bytes(event.bytes));
-    cells.push_back(printable(name, static_cast<std::size_t>(width_) - other_columns));
+    cells.push_back(printable(name, static_cast<std::size_t>(width_) - other_columns, Cut::middle));
     table.add(std::move(cells));
   }
 

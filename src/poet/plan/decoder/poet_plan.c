@@ -102,6 +102,8 @@ static int open_addresses(poet_plan* plan, const uint8_t* at, uint32_t length) {
   return left == 0 ? POET_PLAN_OK : POET_PLAN_BAD_ADDRESSES;
 }
 
+static int read_event(poet_plan_cursor* cursor, poet_plan_step* step);
+
 int poet_plan_open(poet_plan* plan, const void* image, size_t size) {
   const uint8_t* payload;
   uint32_t length;
@@ -114,9 +116,8 @@ int poet_plan_open(poet_plan* plan, const void* image, size_t size) {
   if (code == POET_PLAN_OK) code = open_addresses(plan, payload, length);
   if (code != POET_PLAN_OK) return code;
   poet_plan_begin(plan, &cursor);
-  do code = poet_plan_next(&cursor, &step);
-  while (code == POET_PLAN_OK);
-  return code == POET_PLAN_END ? POET_PLAN_OK : code;
+  while (code == POET_PLAN_OK && cursor.at != plan->end) code = read_event(&cursor, &step);
+  return code;
 }
 
 void poet_plan_begin(const poet_plan* plan, poet_plan_cursor* cursor) {
@@ -167,7 +168,8 @@ static int read_event(poet_plan_cursor* cursor, poet_plan_step* step) {
       cursor->in = operand;
       break;
     case WAIT:
-      if (operand >= cursor->transfers) return POET_PLAN_BAD_WAIT;
+      if ((cursor->plan->flags & POET_PLAN_BLOCKING) || operand >= cursor->transfers)
+        return POET_PLAN_BAD_WAIT;
       step->kind = POET_PLAN_WAIT;
       step->operand = operand;
       return POET_PLAN_OK;
@@ -225,7 +227,7 @@ const char* poet_plan_message(int code) {
     case POET_PLAN_BAD_VALUE:
       return "SCHEDULE names a value that the graph does not have";
     case POET_PLAN_BAD_WAIT:
-      return "SCHEDULE waits for a transfer that has not been issued";
+      return "SCHEDULE waits for a transfer that is not under way";
     case POET_PLAN_BAD_ADDRESSES:
       return "ADDRESSES has not the length that it states";
     case POET_PLAN_BAD_RESIDENCE:

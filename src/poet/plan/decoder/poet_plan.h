@@ -47,7 +47,7 @@ enum {
   POET_PLAN_BAD_SCHEDULE = -7,   /* the SCHEDULE section ends early or has unknown flags or events */
   POET_PLAN_BAD_OP = -8,         /* beyond the number of ops */
   POET_PLAN_BAD_VALUE = -9,      /* beyond the number of values */
-  POET_PLAN_BAD_WAIT = -10,      /* for a transfer that has not been issued */
+  POET_PLAN_BAD_WAIT = -10,      /* for a transfer that has not been issued, or where there are no waits */
   POET_PLAN_BAD_ADDRESSES = -11, /* the ADDRESSES section has not the length that it states */
   POET_PLAN_BAD_RESIDENCE = -12  /* beyond the number of residences */
 };
@@ -95,7 +95,7 @@ typedef struct poet_plan_cursor {
 
 /* Opens the plan at `image`, of `size` bytes (more may follow the plan itself), which needs the sections
  * SCHEDULE and ADDRESSES only. Checks all that the functions below rely on, so that they cannot fail
- * afterwards. O(bytes of these sections + steps). */
+ * afterwards. O(bytes of these sections). */
 int poet_plan_open(poet_plan* plan, const void* image, size_t size);
 
 /* Puts the cursor before the first step. */
@@ -106,7 +106,7 @@ int poet_plan_next(poet_plan_cursor* cursor, poet_plan_step* step);
 
 /* Where residence `residence` lies in the arena, in units. Residences are numbered in the order in which the
  * steps take memory; a step takes it for its scratch memory first, then for its results in order of values.
- */
+ * (A result that is in RAM takes none; plans with waits have no such step.) */
 int poet_plan_address(const poet_plan* plan, uint32_t residence, uint32_t* units);
 
 /* A section's payload, its CRC-32 checked. */

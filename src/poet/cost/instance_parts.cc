@@ -1,4 +1,4 @@
-#include "poet/plan/instance_parts.h"
+#include "poet/cost/instance_parts.h"
 
 #include <fmt/format.h>
 
