@@ -97,8 +97,8 @@ std::string verdict_text(const std::string& name, const LoadedPlan& loaded) {
   out += fmt::format("  RAM     peak {} of {} allowed\n", format_bytes(report.peak_ram),
                      format_bytes(file.limits.ram_budget));
   out += fmt::format("  arena   {}\n", addresses_text(loaded));
-  out += fmt::format("  done    {} recomputations, {} page-ins, {} page-outs, {} written\n",
-                     report.recomputations, report.page_ins, report.page_outs,
+  out += fmt::format("  done    {}, {}, {}, {} written\n", counted(report.recomputations, "recomputation"),
+                     counted(report.page_ins, "page-in"), counted(report.page_outs, "page-out"),
                      format_bytes(report.bytes_written));
   return out;
 }

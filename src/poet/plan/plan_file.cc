@@ -29,6 +29,7 @@ void write_device_image(const PlanFile& plan, const std::filesystem::path& file)
 }
 
 PlanFile plan_from_text(const std::string& text, const std::string& place) {
+  if (text.empty()) throw InputError(place, "is empty");
   if (text.rfind("POET", 0) == 0) return plan_from_binary({text.begin(), text.end()}, place);
   const std::size_t first = text.find_first_not_of(" \t\r\n");
   if (first == std::string::npos || text[first] != '{')

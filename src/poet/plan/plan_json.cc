@@ -110,6 +110,7 @@ Json to_json(const PlanFile& file) {
 
 PlanFile plan_from_json(const Json& json, const std::string& place) {
   const JsonField root(json, place);
+  if (!root.has("steps")) root.fail("is neither a plan (no steps) nor a schedule (no stages)");
   root.only({"format", "instance", "semantics", "ram_budget_bytes", "deadline_seconds", "max_bytes_written",
              "arena_bytes", "steps", "residences"});
   if (root.at("format").integer(0, kMostBytes) != kFormat) root.at("format").fail("must be 1");
