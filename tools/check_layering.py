@@ -28,7 +28,7 @@ ROOMS = {
     "codegen": PLANS,
     "report": OPTIMIZERS | {"frontend", "autodiff", "referee", "baselines"},
 }
-# poet/compile.{h,cc}, the main path: takes a graph, so it needs no frontend.
+# poet/compile.{h,cc} and feedback.{h,cc}, the main path: it takes a graph, so it needs no frontend.
 COMPILE = set(ROOMS) - {"frontend"}
 # Third-party headers -> the only folder that may include them.
 OWNERS = {
@@ -73,7 +73,7 @@ def main(include_root, *others):
             print(f"{path}:1: {room} is not a folder known to {sys.argv[0]}")
             found += 1
             continue
-        jobs.append((path, ROOMS.get(room, COMPILE | {"compile.h"}), room))
+        jobs.append((path, ROOMS.get(room, COMPILE | {"compile.h", "feedback.h"}), room))
     for folder in others:
         jobs += [(path, None, "") for path in sources(pathlib.Path(folder))]
     for path, allowed, room in jobs:
