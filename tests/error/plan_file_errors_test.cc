@@ -34,11 +34,12 @@ TEST(PlanJsonErrors, Structure) {
   EXPECT_EQ(complaint([](Json& j) { j.erase("format"); }), "p.json: /format: must be present");
   EXPECT_EQ(complaint([](Json& j) { j["format"] = 2; }), "p.json: /format: must be 1");
   EXPECT_THAT(complaint([](Json& j) { j["arena"] = 2; }), HasSubstr("p.json: /arena: is not a field here"));
-  for (const char* field :
-       {"instance", "semantics", "ram_budget_bytes", "steps", "arena_bytes", "residences"}) {
+  for (const char* field : {"instance", "semantics", "ram_budget_bytes", "arena_bytes", "residences"}) {
     EXPECT_EQ(complaint([&](Json& j) { j.erase(field); }),
               fmt::format("p.json: /{}: must be present", field));
   }
+  EXPECT_EQ(complaint([](Json& j) { j.erase("steps"); }),
+            "p.json: is neither a plan (no steps) nor a schedule (no stages)");
   EXPECT_EQ(complaint([](Json& j) { j["instance"]["values"][2]["ram_bytes"] = -1; }),
             "p.json: /instance: /values/2/ram_bytes: must be >= 0");
   EXPECT_EQ(complaint([](Json& j) { j["semantics"] = "instant"; }),
@@ -242,7 +243,9 @@ TEST(PlanFileErrors, ReadingAndWriting) {
   const fs::path folder = fs::temp_directory_path() / fmt::format("poet_plan_errors_{}", getpid());
   fs::create_directories(folder);
   const fs::path file = folder / "p";
-  for (const char* text : {"", "  ", "plan", "[{}]", "POE", "P{"}) {
+  std::ofstream(file).close();
+  EXPECT_EQ(read(file), file.string() + ": is empty");
+  for (const char* text : {"  ", "plan", "[{}]", "POE", "P{"}) {
     std::ofstream(file) << text;
     EXPECT_EQ(read(file), file.string() + ": is no plan file: begins neither with POET nor, as JSON, with {");
   }
