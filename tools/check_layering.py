@@ -34,7 +34,7 @@ COMPILE = set(ROOMS) - {"frontend"}
 OWNERS = {
     r"(coin/)?(Cbc|Cgl|Clp|Coin|Osi)\w*\.(hpp|h)": "optimize/solvers",
     r"(interfaces/highs_c_api|(highs/)?Highs\w*)\.h": "optimize/solvers",
-    r"onnx/.*": "frontend",
+    r"(onnx|google/protobuf)/.*": "frontend/onnx",
     r"(oneapi/dnnl/)?dnnl.*": "runtime/kernels",
     r"CLI/.*": "cli",
 }

@@ -8,6 +8,7 @@ packages=(
   cmake ninja-build g++ pkg-config
   libfmt-dev libcli11-dev nlohmann-json3-dev
   coinor-libcbc-dev coinor-libclp-dev coinor-libcgl-dev coinor-libosi-dev coinor-libcoinutils-dev
+  libonnx-dev libprotobuf-dev protobuf-compiler
   zlib1g-dev # coinutils.pc links zlib, and no package above brings it
   libgtest-dev libgmock-dev librapidcheck-dev python3
 )

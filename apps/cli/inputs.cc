@@ -62,8 +62,9 @@ void refuse_graph_options(const InputOptions& options, bool batch_of_one_is_fine
 }
 
 Inputs load_file(const InputOptions& options) {
-  if (options.model)
-    throw InputError("--instance and --model exclude each other: an instance holds its graph");
+  if (options.model || options.onnx)
+    throw InputError(fmt::format("--instance and --{} exclude each other: an instance holds its graph",
+                                 options.model ? "model" : "onnx"));
   if (options.platform) {
     throw InputError("--platform", "an instance file holds its costs; leave this out or use --model");
   }
@@ -123,11 +124,46 @@ void check_trainable(const Graph& forward, const std::string& patterns) {
                                               patterns, parameters, forward.name, listed(names)));
 }
 
-Inputs build_builtin(const InputOptions& options) {
-  ZooOptions network;
-  if (options.batch_size) network.batch_size = parse_count("--batch-size", *options.batch_size);
+/// A forward graph and what is to be said about where it comes from.
+struct Network {
+  Graph forward;
+  std::int64_t batch_size = 1;
+  std::string origin;  // "built-in network"
+  std::string source;  // "built-in network resnet18"
+  std::vector<std::string> notices;
+};
+
+Network builtin_network(const InputOptions& options) {
+  ZooOptions size;
+  if (options.batch_size) size.batch_size = parse_count("--batch-size", *options.batch_size);
   if (options.sequence_length)
-    network.sequence_length = parse_count("--sequence-length", *options.sequence_length);
+    size.sequence_length = parse_count("--sequence-length", *options.sequence_length);
+  return {build_network(*options.model, size),
+          size.batch_size,
+          "built-in network",
+          "built-in network " + *options.model,
+          {}};
+}
+
+Network onnx_network(const InputOptions& options) {
+  ImportedModel imported = read_onnx(options);
+  const std::string origin = "ONNX file " + *options.onnx;
+  return {std::move(imported.forward), imported.batch_size, origin, origin, std::move(imported.notices)};
+}
+
+/// NAME=1x3x224x224.
+std::pair<std::string, Shape> read_shape(const std::string& text) {
+  const std::size_t equals = text.rfind('=');
+  if (equals == std::string::npos || equals == 0)
+    throw InputError("--input-shape", fmt::format("\"{}\" is not NAME=1x3x224x224", text));
+  Shape shape;
+  std::istringstream list(text.substr(equals + 1));
+  for (std::string size; std::getline(list, size, 'x');) shape.push_back(parse_count("--input-shape", size));
+  if (shape.empty()) throw InputError("--input-shape", fmt::format("\"{}\" gives no sizes", text));
+  return {text.substr(0, equals), shape};
+}
+
+Inputs build_network_instance(const InputOptions& options) {
   TrainingOptions training;
   if (options.optimizer) {
     training.optimizer = choose<Optimizer>(
@@ -141,7 +177,8 @@ Inputs build_builtin(const InputOptions& options) {
         {{"counted", PersistentPolicy::counted}, {"excluded", PersistentPolicy::excluded}});
   }
 
-  const Graph forward = build_network(*options.model, network);
+  Network network = options.onnx ? onnx_network(options) : builtin_network(options);
+  const Graph& forward = network.forward;
   if (options.trainable) {
     check_trainable(forward, *options.trainable);
     training.trainable = [patterns = *options.trainable](const std::string& name) {
@@ -152,14 +189,15 @@ Inputs build_builtin(const InputOptions& options) {
 
   Inputs inputs;
   inputs.semantics = Semantics::device;
-  inputs.origin = "built-in network";
+  inputs.origin = network.origin;
+  inputs.notices = std::move(network.notices);
   inputs.persistent_excluded = persistent == PersistentPolicy::excluded;
   inputs.instance.graph = differentiate(forward, training);
   inputs.instance.costs = tabulate(inputs.instance.graph, device, persistent);
-  inputs.instance.model = *options.model;
+  inputs.instance.model = forward.name;
   inputs.instance.platform = device.name;
-  inputs.instance.source = fmt::format("built-in network {}, cost model of poet, device profile {}",
-                                       *options.model, *options.platform);
+  inputs.instance.source =
+      fmt::format("{}, cost model of poet, device profile {}", network.source, *options.platform);
   inputs.instance.batch_size = network.batch_size;
   inputs.instance.has_device = true;
   inputs.device = std::move(device);
@@ -193,16 +231,42 @@ bool matches(const std::string& patterns, const std::string& name) {
   return false;
 }
 
+ImportedModel read_onnx(const InputOptions& options) {
+  ImportOptions wishes;
+  if (options.batch_size) wishes.batch_size = parse_count("--batch-size", *options.batch_size);
+  for (const std::string& text : options.input_shapes) {
+    const std::pair<std::string, Shape> shape = read_shape(text);
+    if (!wishes.input_shapes.insert(shape).second)
+      throw InputError("--input-shape", fmt::format("two shapes for \"{}\"", shape.first));
+  }
+  return import_onnx(*options.onnx, wishes);
+}
+
 Inputs load_inputs(const InputOptions& options) {
   const std::optional<Semantics> semantics = chosen_semantics(options);
+  if (!options.onnx && !options.input_shapes.empty())
+    throw InputError("--input-shape", "is for the inputs of --onnx FILE");
   if (options.instance) return load_file(options);
-  if (!options.model)
-    throw InputError("nothing to schedule: name a network (--model) or a file (--instance)");
+  if (!options.model && !options.onnx)
+    throw InputError("nothing to schedule: name a network (--model) or a file (--onnx, --instance)");
+  if (options.model && options.onnx)
+    throw InputError("--model and --onnx exclude each other: each names a network");
+  const char* network = options.onnx ? "--onnx" : "--model";
   if (!options.platform) {
-    throw InputError("--platform is needed with --model: which device (poet devices lists them)");
+    throw InputError(
+        fmt::format("--platform is needed with {}: which device (poet devices lists them)", network));
   }
-  if (semantics && *semantics != Semantics::device) return load_published(options, *semantics);
-  return build_builtin(options);
+  if (options.onnx) {
+    if (semantics && *semantics != Semantics::device)
+      throw InputError("--semantics",
+                       "with --onnx only device: the paper's rules come with published instances");
+    if (options.sequence_length)
+      throw InputError("--sequence-length",
+                       "is for built-in networks; --input-shape sets the inputs of --onnx");
+  } else if (semantics && *semantics != Semantics::device) {
+    return load_published(options, *semantics);
+  }
+  return build_network_instance(options);
 }
 
 Limits read_limits(const LimitOptions& options, Seconds unlimited_runtime) {

@@ -10,13 +10,15 @@
 #include "poet/base/units.h"
 #include "poet/cost/device.h"
 #include "poet/cost/instance.h"
+#include "poet/frontend/onnx/import.h"
 #include "poet/plan/limits.h"
 
 namespace poet::cli {
 
 /// As typed; absent where the user said nothing.
 struct InputOptions {
-  std::optional<std::string> model, instance, platform, semantics;
+  std::optional<std::string> model, onnx, instance, platform, semantics;
+  std::vector<std::string> input_shapes;  // of --onnx: NAME=1x3x224x224
   std::optional<std::string> batch_size, sequence_length, persistent, optimizer, trainable;
 };
 
@@ -28,8 +30,9 @@ struct LimitOptions {
 struct Inputs {
   Instance instance;
   Semantics semantics = Semantics::device;
-  std::string origin;                   // "published instance", "built-in network", "instance file x.json"
-  std::optional<DeviceProfile> device;  // of a built-in network
+  std::string origin;  // "published instance", "built-in network", "ONNX file x.onnx", "instance file x.json"
+  std::optional<DeviceProfile> device;  // of a built-in network or an ONNX file
+  std::vector<std::string> notices;     // of an ONNX file: what was changed on the way
   bool persistent_excluded = false;
 };
 
@@ -45,6 +48,9 @@ struct PublishedName {
 /// (listing the known ones), options that contradict each other, options that would change a graph that is
 /// fixed.
 [[nodiscard]] Inputs load_inputs(const InputOptions& options);
+
+/// --onnx, --batch-size and --input-shape as they are typed. Throws InputError naming the option or file.
+[[nodiscard]] ImportedModel read_onnx(const InputOptions& options);
 
 /// The limits of one training step. `unlimited_runtime` is the time of the step with everything computed
 /// once, which

@@ -19,6 +19,12 @@ void add_input_options(CLI::App& app, InputOptions& options) {
     app.add_option(name, value, help)->group(group)->type_name(type);
   };
   add("--model", options.model, "a built-in network (poet models lists them)", "NAME");
+  add("--onnx", options.onnx,
+      "or a network from an ONNX file, with weights or without (poet import inspects it)", "FILE");
+  app.add_option("--input-shape", options.input_shapes,
+                 "with --onnx: the shape of an input, instead of the file's; may be repeated")
+      ->group(group)
+      ->type_name("NAME=1x3x224x224");
   add("--instance", options.instance, "or a graph with its costs, from a file", "FILE");
   add("--platform", options.platform, "the device: a name (poet devices) or a profile", "NAME|FILE.json");
   add("--batch-size", options.batch_size, "samples per training step (default 1)", "N");

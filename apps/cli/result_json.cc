@@ -87,6 +87,7 @@ Json result_json(const Solved& solved) {
   json["platform"] = instance.platform.empty() ? Json(nullptr) : Json(instance.platform);
   json["batch_size"] = instance.batch_size;
   json["origin"] = solved.inputs.origin;
+  if (!solved.inputs.notices.empty()) json["import_notices"] = solved.inputs.notices;
   json["explanation"] = explanation_json(solved);
   return json;
 }

@@ -256,9 +256,9 @@ std::string paged(const Solved& solved) {
                      report.page_outs, report.page_ins, format_bytes(report.bytes_written), first_few(names));
 }
 
-/// What the board itself says about the plan; empty when nothing.
+/// What the import and the board itself say; empty when nothing.
 std::vector<std::string> notes(const Solved& solved) {
-  std::vector<std::string> out;
+  std::vector<std::string> out = solved.inputs.notices;
   if (!solved.inputs.device) return out;
   const DeviceProfile& profile = *solved.inputs.device;
   const Bytes budget = solved.request.limits.ram_budget;

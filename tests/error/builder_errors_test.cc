@@ -42,9 +42,10 @@ TEST_F(BuilderErrors, OperandTypeAndRank) {
   expect("op 'c': 'matrix' must have 4 dimensions, not (4, 5)", [&] { g.conv2d("c", matrix, {}); });
 }
 
-TEST_F(BuilderErrors, OnlyMatmulReadsStridedViews) {
+TEST_F(BuilderErrors, OnlyMatmulAndTransposeReadStridedViews) {
   const ValueId turned = g.permute("turned", matrix, {1, 0});
-  expect("op 'r': 'turned' must be row-major: only matmul reads strided views", [&] { g.relu("r", turned); });
+  expect("op 'r': 'turned' must be row-major: only matmul and transpose read strided views",
+         [&] { g.relu("r", turned); });
 }
 
 TEST_F(BuilderErrors, Conv2d) {
@@ -112,9 +113,49 @@ TEST_F(BuilderErrors, Dropout) {
          [&] { g.dropout("d", matrix, std::numeric_limits<double>::quiet_NaN()); });
 }
 
-TEST_F(BuilderErrors, Add) {
-  expect("op 'a': adds (4, 5) and (2, 6, 8, 8): the shapes must be equal",
-         [&] { g.add("a", matrix, image); });
+TEST_F(BuilderErrors, Broadcasting) {
+  expect("op 'a': (4, 5) and (2, 6, 8, 8) do not broadcast to one shape", [&] { g.add("a", matrix, image); });
+  expect("op 's': (2, 6, 8, 8) and (6) do not broadcast to one shape",
+         [&] { g.sub("s", image, g.parameter("six", {6})); });
+  expect("op 'm': 'ids' must be float32, not int32", [&] { g.mul("m", matrix, ids); });
+  const ValueId turned = g.permute("turned", matrix, {1, 0});
+  EXPECT_THAT(input_error([&] { g.div("d", turned, turned); }),
+              HasSubstr("op 'd': 'turned' must be row-major"));
+  // Each fits 64 bits, stretched to each other they do not.
+  const ValueId tall = g.input("tall", {std::int64_t{1} << 40, 1});
+  const ValueId wide = g.input("wide", {std::int64_t{1} << 40});
+  EXPECT_THAT(input_error([&] { g.mul("huge", tall, wide); }),
+              HasSubstr("op 'huge': shape (1099511627776, 109"));
+}
+
+TEST_F(BuilderErrors, Arithmetic) {
+  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  expect("op 's': alpha must be finite, not nan", [&] { g.scale("s", matrix, nan); });
+  expect("op 's': beta must be finite, not inf", [&] { g.scale("s", matrix, 1, infinity); });
+  expect("op 'p': the exponent must be finite, not -inf", [&] { g.pow("p", matrix, -infinity); });
+  expect("op 'p': the exponent must not be 0: the result would be constant", [&] { g.pow("p", matrix, 0); });
+  expect("op 'c': the minimum must be below the maximum, not 6 and 6", [&] { g.clip("c", matrix, 6, 6); });
+  expect("op 'c': the minimum must be below the maximum, not nan and 6",
+         [&] { g.clip("c", matrix, nan, 6); });
+  expect("op 'c': needs a minimum or a maximum", [&] { g.clip("c", matrix, -infinity, infinity); });
+  expect("op 'l': alpha must be >= 0, not -0.1", [&] { g.leaky_relu("l", matrix, -0.1); });
+  expect("op 'e': alpha must be >= 0, not -1", [&] { g.elu("e", matrix, -1); });
+  expect("op 'e': alpha must be finite, not nan", [&] { g.elu("e", matrix, nan); });
+  expect("op 'h': beta must be finite, not nan", [&] { g.hardsigmoid("h", matrix, 0.2, nan); });
+}
+
+TEST_F(BuilderErrors, Reductions) {
+  expect("op 'r': (4, 5) has no axis 2", [&] { g.reduce_sum("r", matrix, {0, 2}); });
+  expect("op 'r': (4, 5) has no axis -1", [&] { g.reduce_mean("r", matrix, {-1}); });
+  expect("op 'r': axis 1 is listed twice", [&] { g.reduce_mean("r", matrix, {1, 0, 1}); });
+  expect("op 'r': needs at least one axis", [&] { g.reduce_sum("r", matrix, {}); });
+  expect("op 'r': 'ids' must be float32, not int32", [&] { g.reduce_sum("r", ids, {0}); });
+}
+
+TEST_F(BuilderErrors, Parameters) {
+  expect("value 'w': every dimension of (2, 0) must be positive", [&] { g.parameter("w", {2, 0}); });
+  expect("value 'k': every dimension of (-1) must be positive", [&] { g.constant("k", {-1}); });
 }
 
 TEST_F(BuilderErrors, Pools) {
@@ -131,6 +172,92 @@ TEST_F(BuilderErrors, Pools) {
     g.avg_pool2d("p", image, {.kernel = {2, 2}, .stride = {0, 1}, .padding = {0, 0}});
   });
   expect("op 'p': 'matrix' must have 4 dimensions, not (4, 5)", [&] { g.global_avg_pool("p", matrix); });
+}
+
+TEST_F(BuilderErrors, UnevenWindows) {
+  expect("op 'c': padding must be >= 0", [&] { g.conv2d("c", image, {.padding_end = Extent2d{0, -1}}); });
+  expect("op 'c': a window of 12 (dilation 1) does not fit in 8 with padding 0 and 3", [&] {
+    g.conv2d("c", image, {.kernel = {12, 1}, .padding_end = Extent2d{3, 0}});
+  });
+  expect("op 'p': padding must be >= 0", [&] {
+    g.max_pool2d("p", image, {.padding = {0, 0}, .padding_end = Extent2d{-1, 0}});
+  });
+  expect("op 'p': dilation must be positive, not 0 x 1", [&] {
+    g.max_pool2d("p", image, {.dilation = {0, 1}});
+  });
+  expect("op 'p': with padding 3 and 0 a window holds nothing else", [&] {
+    g.max_pool2d("p", image,
+                 {.kernel = {3, 3}, .stride = {1, 1}, .padding = {3, 0}, .padding_end = Extent2d{0, 0}});
+  });
+  expect("op 'p': with padding 0 and 3 a window holds nothing else", [&] {
+    g.avg_pool2d("p", image,
+                 {.kernel = {3, 3}, .stride = {1, 1}, .padding = {0, 0}, .padding_end = Extent2d{0, 3}});
+  });
+  // Taps at -1 and 1 of an axis of one element.
+  expect("op 'p': with padding 1 and 1 a window holds nothing else", [&] {
+    g.max_pool2d("p", g.input("dot", {1, 1, 1, 1}),
+                 {.kernel = {2, 2}, .stride = {1, 1}, .padding = {1, 1}, .dilation = {2, 2}});
+  });
+}
+
+TEST_F(BuilderErrors, Copies) {
+  expect("op 'c': needs at least one input", [&] { g.concat("c", {}, 0); });
+  expect("op 'c': (4, 5) has no axis 2", [&] { g.concat("c", {matrix, matrix}, 2); });
+  expect("op 'c': (4, 5) has no axis -1", [&] { g.concat("c", {matrix, matrix}, -1); });
+  expect("op 'c': joins (4, 5) and (2, 6, 8, 8) along axis 0: the other axes must be equal", [&] {
+    g.concat("c", {matrix, image}, 0);
+  });
+  const ValueId wide = g.input("wide", {4, 6});
+  expect("op 'c': joins (4, 5) and (4, 6) along axis 0: the other axes must be equal", [&] {
+    g.concat("c", {matrix, wide}, 0);
+  });
+  expect("op 'c': 'ids' must be float32, not int32", [&] { g.concat("c", {ids}, 0); });
+  expect("op 's': starts has 1 numbers for the 2 axes of (4, 5)", [&] { g.slice("s", matrix, {0}, {1, 1}); });
+  expect("op 's': steps has 1 numbers for the 2 axes of (4, 5)", [&] {
+    g.slice("s", matrix, {0, 0}, {1, 1}, {1});
+  });
+  const char* bounds = ": needs 0 <= start < end <= size and step >= 1";
+  const auto slice = [&](std::int64_t start, std::int64_t end, std::int64_t step) {
+    g.slice("s", matrix, {0, start}, {4, end}, {1, step});
+  };
+  expect((std::string("op 's': takes 2 to 2 by 1 of an axis of 5") + bounds).c_str(),
+         [&] { slice(2, 2, 1); });
+  expect((std::string("op 's': takes 0 to 6 by 1 of an axis of 5") + bounds).c_str(),
+         [&] { slice(0, 6, 1); });
+  expect((std::string("op 's': takes -1 to 2 by 1 of an axis of 5") + bounds).c_str(),
+         [&] { slice(-1, 2, 1); });
+  expect((std::string("op 's': takes 0 to 2 by 0 of an axis of 5") + bounds).c_str(),
+         [&] { slice(0, 2, 0); });
+  expect("op 's': splits an axis of 5 into (2, 2): the sizes must add up to it", [&] {
+    g.split("s", matrix, 1, {2, 2});
+  });
+  expect("op 's': sizes must be positive, not 0", [&] { g.split("s", matrix, 1, {5, 0}); });
+  expect("op 'p': padding must be >= 0, not 0 and -1 at axis 1", [&] {
+    g.pad("p", matrix, {0, 0}, {1, -1});
+  });
+  expect("op 'p': after has 3 numbers for the 2 axes of (4, 5)", [&] {
+    g.pad("p", matrix, {0, 0}, {1, 1, 1});
+  });
+  expect("op 'p': the axis is too long for 64 bits", [&] { g.pad("p", matrix, {0, kMost}, {0, 0}); });
+  expect("op 't': axes (0, 0): must permute 0..1", [&] { g.transpose("t", matrix, {0, 0}); });
+  expect("op 't': 'ids' must be float32, not int32", [&] { g.transpose("t", ids, {0}); });
+}
+
+TEST_F(BuilderErrors, NormsWithinAnImage) {
+  expect("op 'n': 4 groups must divide 6 channels", [&] { g.group_norm("n", image, 4, 1e-5); });
+  expect("op 'n': 0 groups must divide 6 channels", [&] { g.group_norm("n", image, 0, 1e-5); });
+  expect("op 'n': eps must be > 0, not 0", [&] { g.group_norm("n", image, 2, 0); });
+  expect("op 'n': the variance of a group needs more than one value",
+         [&] { g.instance_norm("n", matrix, 1e-5); });
+  const ValueId row = g.input("row", {4});
+  expect("op 'n': needs a batch and a channel dimension", [&] { g.instance_norm("n", row, 1e-5); });
+  expect("op 'n': needs a batch and a channel dimension", [&] { g.lrn("n", row, {}); });
+  expect("op 'n': size must be positive, not 0", [&] { g.lrn("n", image, {.size = 0}); });
+  expect("op 'n': needs bias > 0 and alpha >= 0, not 0 and 1",
+         [&] { g.lrn("n", image, {.size = 3, .alpha = 1, .beta = 1, .bias = 0}); });
+  expect("op 'n': beta must be finite, not nan", [&] {
+    g.lrn("n", image, {.size = 3, .alpha = 1, .beta = std::numeric_limits<double>::quiet_NaN(), .bias = 1});
+  });
 }
 
 TEST_F(BuilderErrors, Embedding) {

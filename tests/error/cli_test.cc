@@ -34,7 +34,8 @@ void expect_bad_input_with(const std::string& arguments, const std::string& part
 TEST(BadCommandLine, IsOneLine) {
   expect_bad_input(
       "",
-      "a command is missing: solve, explain, verify, show, models or devices (poet --help describes them)");
+      "a command is missing: solve, explain, verify, show, import, models or devices (poet --help describes "
+      "them)");
   expect_bad_input("foo", "unknown command \"foo\" (poet --help lists what there is)");
   expect_bad_input("solve --foo", "unknown option \"--foo\" (poet solve --help lists what there is)");
   expect_bad_input("verify a b", "unknown argument \"b\" (poet verify --help lists what there is)");
@@ -95,9 +96,34 @@ TEST(BadNames, ListWhatThereIs) {
   expect_bad_input_with("solve " + kLinear + "--ram-budget 1MB --trainable conv*",
                         "matches none of the 12 parameters");
   expect_bad_input("solve --ram-budget 1MB",
-                   "nothing to schedule: name a network (--model) or a file (--instance)");
+                   "nothing to schedule: name a network (--model) or a file (--onnx, --instance)");
   expect_bad_input("solve --model linear --ram-budget 1MB",
                    "--platform is needed with --model: which device (poet devices lists them)");
+}
+
+TEST(OnnxOptions, ContradictionsAndBadShapes) {
+  const std::string budget = "solve --platform a72 --ram-budget 1MB ";
+  expect_bad_input(budget + "--onnx x.onnx --model linear",
+                   "--model and --onnx exclude each other: each names a network");
+  expect_bad_input("solve --ram-budget 1MB --onnx x.onnx --instance x.json",
+                   "--instance and --onnx exclude each other: an instance holds its graph");
+  expect_bad_input("solve --ram-budget 1MB --onnx x.onnx",
+                   "--platform is needed with --onnx: which device (poet devices lists them)");
+  expect_bad_input(budget + "--onnx x.onnx --semantics published",
+                   "--semantics: with --onnx only device: the paper's rules come with published instances");
+  expect_bad_input(budget + "--onnx x.onnx --sequence-length 8",
+                   "--sequence-length: is for built-in networks; --input-shape sets the inputs of --onnx");
+  expect_bad_input(budget + "--model linear --input-shape x=1x3",
+                   "--input-shape: is for the inputs of --onnx FILE");
+  expect_bad_input(budget + "--onnx x.onnx --input-shape 1x3",
+                   "--input-shape: \"1x3\" is not NAME=1x3x224x224");
+  expect_bad_input(budget + "--onnx x.onnx --input-shape x=1x0",
+                   "--input-shape: \"0\" is not a whole number >= 1");
+  expect_bad_input(budget + "--onnx x.onnx --input-shape x=1 --input-shape x=2",
+                   "--input-shape: two shapes for \"x\"");
+  expect_bad_input("import none.onnx", "none.onnx: is no readable file");
+  expect_bad_input("import none.onnx --platform a72",
+                   "--platform and -o need each other: costs are those of a device");
 }
 
 TEST(FixedGraphs, RefuseOptionsThatWouldChangeThem) {

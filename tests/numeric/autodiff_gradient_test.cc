@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <random>
 #include <set>
@@ -30,13 +31,19 @@ Data random_data(const Graph& graph, std::uint64_t seed, int classes) {
   std::mt19937_64 random(seed);
   std::normal_distribution<double> normal(0.0, 0.7);
   Data data;
+  std::set<ValueId> moving;  // what is not constant from step to step and no parameter: starts at zero
+  for (const Op& op : graph.ops) {
+    for (const ValueId v : op.updates) {
+      if (graph.values[v].persistence == Persistence::optimizer_state) moving.insert(v);
+    }
+  }
   for (const ValueId v : ids<ValueId>(graph.values.size())) {
     const Value& value = graph.values[v];
     if (value.alias_of.valid()) continue;
     if (!is_persistent(value.persistence) && value.persistence != Persistence::input) continue;
     std::vector<double>& numbers = data[v];
     for (std::int64_t i = 0; i < element_count(value.shape); ++i) {
-      const bool is_state = value.persistence == Persistence::optimizer_state;
+      const bool is_state = moving.count(v) == 1;
       const double drawn = value.dtype == DType::float32
                                ? normal(random)
                                : static_cast<double>(random() % static_cast<unsigned>(classes));
@@ -144,6 +151,85 @@ Graph transformer() {
   return g.finish();
 }
 
+/// Uneven windows, normalisations within an image, and copies of elements, on views and on parts that do not
+/// train.
+Graph layout_net() {
+  GraphBuilder g("layout_net");
+  const ValueId image = g.input("image", {2, 2, 7, 6});
+  ValueId h = g.conv2d("conv1", image,
+                       {.out_channels = 4,
+                        .kernel = {3, 3},
+                        .stride = {2, 1},
+                        .padding = {0, 1},
+                        .bias = true,
+                        .padding_end = Extent2d{1, 2}});
+  h = g.lrn("lrn1", h, {.size = 3, .alpha = 0.9, .beta = 0.75, .bias = 1.0});
+  h = g.group_norm("gn", h, 2, 1e-2);
+  h = g.lrn("lrn2", h, {.size = 2, .alpha = 0.5, .beta = 0.5, .bias = 2.0});
+  h = g.max_pool2d("max", h,
+                   {.kernel = {2, 2},
+                    .stride = {1, 2},
+                    .padding = {0, 1},
+                    .dilation = {1, 2},
+                    .padding_end = Extent2d{1, 0},
+                    .ceil_mode = true});
+  EXPECT_EQ(g.shape(h), (Shape{2, 4, 3, 4}));
+  ValueId a = g.avg_pool2d("avg_image", h,
+                           {.kernel = {2, 3},
+                            .stride = {2, 2},
+                            .padding = {1, 0},
+                            .padding_end = Extent2d{0, 1},
+                            .ceil_mode = true,
+                            .count_include_pad = false});
+  a = g.instance_norm("in", a, 1e-2);
+  const ValueId b =
+      g.avg_pool2d("avg", h, {.kernel = {2, 2}, .stride = {2, 3}, .padding = {0, 0}, .ceil_mode = true});
+  const ValueId corner = g.slice("corner", image, {0, 0, 0, 0}, {2, 2, 2, 2});
+  h = g.concat("cat", {a, corner, b, a}, 1);
+  EXPECT_EQ(g.shape(h), (Shape{2, 14, 2, 2}));
+  h = g.pad("pad", h, {0, 1, 0, 1}, {0, 0, 1, 0}, 0.5);
+  h = g.slice("slice", h, {0, 0, 0, 0}, {2, 15, 3, 3}, {1, 3, 1, 2});
+  const std::vector<ValueId> parts = g.split("split", h, 1, {2, 3});
+  const ValueId turned = g.permute("turned", parts[1], {0, 2, 1, 3});
+  const ValueId copied = g.transpose("copied", turned, {0, 1, 3, 2});
+  const ValueId top = g.global_max_pool("top", parts[0]);
+  h = g.concat("features", {g.flatten("flat1", top), g.flatten("flat2", copied)}, 1);
+  g.softmax_cross_entropy("loss", g.linear("fc", h, 3), g.input("targets", {2}, DType::int32));
+  return g.finish();
+}
+
+/// Arithmetic as files spell networks out: an activation gated by its channels' means, a layer norm and a
+/// gelu in parts, operands that broadcast from either side, shared parameters and constants.
+Graph arithmetic_net() {
+  GraphBuilder g("arithmetic_net");
+  const ValueId image = g.input("image", {2, 3, 4, 4});
+  const ValueId one = g.constant("one", {});
+  const ValueId row = g.parameter("row.weight", {1, 4});
+  ValueId h = g.hardswish("hardswish", g.conv2d("conv", image, {.out_channels = 4, .bias = true}));
+  ValueId gate = g.reduce_mean("squeeze", h, {3, 2});
+  gate = g.hardsigmoid("gate", g.sub("shifted", gate, g.parameter("shift.bias", {4, 1, 1})), 0.3, 0.4);
+  h = g.mul("excite", gate, h);
+  h = g.leaky_relu("leaky", g.add("rows", h, row), 0.1);
+  h = g.clip("relu6", g.scale("doubled", h, 2.0, 0.3), -0.6, 1.5);
+  h = g.elu("elu", g.sub("minus", g.reshape("column", row, {4, 1}), h), 0.7);
+  h = g.clip("floor", h, -0.5, std::numeric_limits<double>::infinity());
+  h = g.reduce_sum("rows_summed", h, {2}, false);
+  // (x - mean) / sqrt(var + eps), eps here sigmoid(row) + 1/2
+  const ValueId centred = g.sub("centred", h, g.reduce_mean("mean", h, {2}));
+  const ValueId variance = g.reduce_mean("variance", g.pow("squares", centred, 2), {2});
+  const ValueId eps = g.scale("eps", g.sigmoid("positive", row), 1.0, 0.5);
+  h = g.div("normal", centred, g.sqrt("deviation", g.add("with_eps", variance, eps)));
+  h = g.mul("halves", h, g.add("one_more", g.erf("erf", g.mul("scaled", h, one)), one));
+  h = g.log("log", g.add("softplus", g.exp("exp", g.neg("neg", h)), g.pow("tiny", g.exp("exp1", one), -1.5)));
+  h = g.div("inverse", one, g.add("far_from_0", g.abs("abs", h), g.exp("exp2", row)));
+  h = g.mul("square", h, h);
+  h = g.sub("alike", h, g.tanh("tanh", h));
+  h = g.div("last", h, g.exp("exp3", g.parameter("last.bias", {2, 4, 4})));
+  const ValueId flat = g.flatten("flat", g.add("both", h, g.parameter("offset.bias", {2, 4, 4})));
+  g.softmax_cross_entropy("loss", g.linear("fc", flat, 3), g.input("targets", {2}, DType::int32));
+  return g.finish();
+}
+
 std::function<bool(const std::string&)> ending_in(const std::string& suffix) {
   return [suffix](const std::string& name) {
     return name.size() >= suffix.size() &&
@@ -159,7 +245,43 @@ TEST(AutodiffGradient, Transformer) {
   for (std::uint64_t seed = 1; seed <= 3; ++seed) expect_true_gradients(transformer(), {}, seed);
 }
 
+TEST(AutodiffGradient, LayoutNet) {
+  for (std::uint64_t seed = 1; seed <= 3; ++seed) expect_true_gradients(layout_net(), {}, seed);
+}
+
+TEST(AutodiffGradient, ArithmeticNet) {
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) expect_true_gradients(arithmetic_net(), {}, seed);
+}
+
+TEST(AutodiffGradient, OperandsThatBroadcastSumTheirGradientsAndOthersShareThem) {
+  // x (2,2) and b (2): d(x + b) reaches x uncopied and b as the sum of its rows; a (2,2) in a - a * c reads c
+  // alone, never a.
+  GraphBuilder g("broadcast");
+  const ValueId x = g.linear("x", g.input("in", {2, 2}), 2, false);
+  const ValueId a = g.add("a", x, g.parameter("b", {2}));
+  const ValueId s = g.sub("s", a, g.mul("m", a, g.constant("c", {2, 1})));
+  g.softmax_cross_entropy("loss", s, g.input("targets", {2}, DType::int32));
+  const Graph training = differentiate(g.finish());
+  EXPECT_EQ(test::added_ops(training),
+            (std::vector<std::string>{
+                "loss:backward softmax_cross_entropy_backward(loss.probabilities, targets) -> grad:s",
+                "s:backward_b sub_backward_b(grad:s) -> grad:m",
+                "m:backward_a mul_backward(grad:m, c) -> grad:a",
+                "grad:a:accumulate add(grad:s, grad:a) -> grad:a:sum",
+                "a:backward_b sum_to(grad:a:sum) -> grad:b",
+                "b:update sgd_update(b, grad:b) ! b",
+                "x:backward_weight linear_backward_weight(grad:a:sum, in) -> grad:x.weight",
+                "x.weight:update sgd_update(x.weight, grad:x.weight) ! x.weight",
+            }));
+}
+
 TEST(AutodiffGradient, PartsOfTheGradients) {
+  for (const char* suffix : {".weight", ".bias", "row.weight", "shift.bias", "offset.bias", "conv.weight"}) {
+    expect_true_gradients(arithmetic_net(), {Optimizer::sgd, ending_in(suffix)}, 4);
+  }
+  for (const char* suffix : {".weight", ".bias", "gn.bias", "in.weight", "conv1.weight", "gn.weight"}) {
+    expect_true_gradients(layout_net(), {Optimizer::sgd, ending_in(suffix)}, 4);
+  }
   for (const char* suffix : {".weight", ".bias", "bn2.bias", "conv1.weight", "bn1.weight", "conv1.bias"}) {
     expect_true_gradients(conv_net(), {Optimizer::sgd, ending_in(suffix)}, 4);
   }
@@ -194,7 +316,7 @@ TEST(AutodiffGradient, SumOfAViewLaidOutOtherwise) {
 
 TEST(AutodiffGradient, EveryKindIsCovered) {
   std::set<std::string> seen;
-  for (const Graph& network : {conv_net(), transformer()}) {
+  for (const Graph& network : {conv_net(), transformer(), layout_net(), arithmetic_net()}) {
     for (const Optimizer optimizer : {Optimizer::sgd, Optimizer::momentum, Optimizer::adam}) {
       expect_true_gradients(network, {optimizer, nullptr}, 5, &seen);
     }
@@ -251,6 +373,87 @@ TEST(AutodiffUpdate, RunningStatisticsMoveOnce) {
   run.run();
   EXPECT_NEAR(run.get(find_value(training, "bn.running_mean")).data[0], 0.2, 1e-12);
   EXPECT_NEAR(run.get(find_value(training, "bn.running_var")).data[0], 0.2, 1e-9);
+}
+
+/// What a graph of one float input `x` computes.
+std::vector<double> computed(GraphBuilder& g, ValueId x, const std::vector<double>& data, ValueId y) {
+  const Graph graph = g.finish();
+  Interpreter run(graph);
+  run.set(x, data);
+  run.run();
+  return run.get(y).data;
+}
+
+void expect_near(const std::vector<double>& actual, const std::vector<double>& wanted) {
+  ASSERT_EQ(actual.size(), wanted.size());
+  for (std::size_t i = 0; i < wanted.size(); ++i) EXPECT_NEAR(actual[i], wanted[i], 1e-12) << i;
+}
+
+// The kernels themselves, by hand: the differences above would not notice a backward and a forward kernel
+// that are wrong alike.
+TEST(ReferenceKernels, UnevenWindowsByHand) {
+  const std::vector<double> row = {1, 2, 3, 4, 5};
+  const auto average = [&row](bool ceil, bool include) {
+    GraphBuilder g("avg");
+    const ValueId x = g.input("x", {1, 1, 1, 5});
+    const ValueId y = g.avg_pool2d("y", x,
+                                   {.kernel = {1, 4},
+                                    .stride = {1, 3},
+                                    .padding = {0, 2},
+                                    .padding_end = Extent2d{0, 1},
+                                    .ceil_mode = ceil,
+                                    .count_include_pad = include});
+    return computed(g, x, row, y);
+  };
+  // Windows of 4 every 3 over (0, 0, 1, 2, 3, 4, 5, 0): 0 0 1 2 and 2 3 4 5; rounded up one more: 5, padding
+  // and two places outside of the padded row, which never count.
+  expect_near(average(false, true), {3.0 / 4, 14.0 / 4});
+  expect_near(average(false, false), {3.0 / 2, 14.0 / 4});
+  expect_near(average(true, true), {3.0 / 4, 14.0 / 4, 5.0 / 2});
+  expect_near(average(true, false), {3.0 / 2, 14.0 / 4, 5.0});
+
+  GraphBuilder g("max");
+  const ValueId x = g.input("x", {1, 1, 1, 5});
+  const ValueId y =
+      g.max_pool2d("y", x, {.kernel = {1, 2}, .stride = {1, 1}, .padding = {0, 1}, .dilation = {1, 2}});
+  // Places (-1, 1), (0, 2), (1, 3), (2, 4), (3, 5).
+  expect_near(computed(g, x, {5, 1, 3, 4, 2}, y), {1, 5, 4, 3, 4});
+}
+
+TEST(ReferenceKernels, NormsByHand) {
+  // Channels 1, 2, 3; windows of 2 go one channel further: sums of squares 5, 13, 9; alpha / size = 0.5.
+  GraphBuilder g("lrn");
+  const ValueId x = g.input("x", {1, 3});
+  const ValueId y = g.lrn("y", x, {.size = 2, .alpha = 1.0, .beta = 2.0, .bias = 0.5});
+  expect_near(computed(g, x, {1, 2, 3}, y), {1.0 / 9, 2.0 / 49, 3.0 / 25});
+}
+
+TEST(ReferenceKernels, ArithmeticByHand) {
+  GraphBuilder g("arithmetic");
+  const ValueId x = g.input("x", {2, 2});
+  const ValueId column = g.reduce_sum("column", x, {1});          // 3 / 7
+  const ValueId row = g.reduce_mean("row", x, {0}, false);        // 2 3
+  const ValueId outer = g.sub("outer", column, row);              // 1 0 / 5 4
+  const ValueId ratio = g.div("ratio", x, row);                   // 1/2 2/3 / 3/2 4/3
+  const ValueId product = g.mul("product", ratio, outer);         // 1/2 0 / 15/2 16/3
+  const ValueId y = g.clip("y", g.add("sum", product, x), 2, 8);  // 3/2 2 / 21/2 28/3, clipped
+  expect_near(computed(g, x, {1, 2, 3, 4}, y), {2, 2, 8, 8});
+  GraphBuilder h("functions");
+  const ValueId z = h.input("z", {4});
+  const ValueId w = h.hardswish("w", h.hardsigmoid("s", h.leaky_relu("l", z, 0.5), 0.25, 0.5));
+  // leaky -1 -4 1 8; hardsigmoid 1/4 0 3/4 1; x (x + 3) / 6
+  expect_near(computed(h, z, {-2, -8, 1, 8}, w), {0.25 * 3.25 / 6, 0.0, 0.75 * 3.75 / 6, 4.0 / 6});
+}
+
+TEST(ReferenceKernels, CopiesByHand) {
+  GraphBuilder g("copies");
+  const ValueId x = g.input("x", {2, 3});
+  const ValueId padded = g.pad("padded", x, {1, 0}, {0, 1}, 9);          // 9 9 9 9 / 1 2 3 9 / 4 5 6 9
+  const ValueId turned = g.permute("turned", padded, {1, 0});            // 9 1 4 / 9 2 5 / 9 3 6 / 9 9 9
+  const ValueId copied = g.transpose("copied", turned, {0, 1});          // the same, row-major
+  const ValueId some = g.slice("some", copied, {0, 1}, {4, 3}, {2, 1});  // 1 4 / 3 6
+  const ValueId y = g.concat("y", {some, some, x}, 1);
+  expect_near(computed(g, x, {1, 2, 3, 4, 5, 6}, y), {1, 4, 1, 4, 1, 2, 3, 3, 6, 3, 6, 4, 5, 6});
 }
 
 }  // namespace

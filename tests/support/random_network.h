@@ -59,7 +59,7 @@ class RandomNetwork {
 
   /// All values are (batch, 4), at times seen through views.
   ValueId layer(const std::string& name) {
-    switch (draw(10)) {
+    switch (draw(16)) {
       case 0:
         return builder_.relu(name, earlier());
       case 1:
@@ -80,9 +80,51 @@ class RandomNetwork {
         const ValueId once = builder_.reshape(name + ".view", earlier(), {batch_ * 2, 2});
         return builder_.reshape(name, builder_.relu(name + ".relu", once), {batch_, kWidth});
       }
+      case 9: {
+        const std::vector<ValueId> parts = builder_.split(name + ".part", earlier(), 1, {2, 1, 1});
+        return chance(50) ? builder_.concat(name, {parts[1], parts[0], parts[2]}, 1)
+                          : builder_.concat(name, {parts[2], parts[0], parts[2]}, 1);
+      }
+      case 10: {
+        const ValueId turned = builder_.permute(name + ".view", earlier(), {1, 0});
+        return builder_.transpose(name, builder_.transpose(name + ".copy", turned, {0, 1}), {1, 0});
+      }
+      case 11: {
+        const ValueId wide = builder_.pad(name + ".pad", earlier(), {0, 1}, {0, 3}, 0.5);
+        return builder_.slice(name, wide, {0, 0}, {batch_, 2 * kWidth}, {1, 2});
+      }
+      case 12:
+        return arithmetic(name, earlier(), earlier());
+      case 13: {
+        const std::vector<Shape> shapes = {{}, {kWidth}, {1, kWidth}, {batch_, 1}, {1, 1}, {batch_, kWidth}};
+        const auto& shape = shapes[static_cast<std::size_t>(draw(static_cast<std::int64_t>(shapes.size())))];
+        const ValueId operand = chance(80) ? builder_.parameter(name + ".operand", shape)
+                                           : builder_.constant(name + ".operand", shape);
+        return chance(50) ? arithmetic(name, earlier(), operand) : arithmetic(name, operand, earlier());
+      }
+      case 14: {
+        const ValueId x = earlier();
+        return builder_.sub(name, x, builder_.reduce_mean(name + ".mean", x, {draw(2)}));
+      }
       default:
         linears_.push_back(name);
         return builder_.linear(name, earlier(), kWidth, chance(70));
+    }
+  }
+
+  /// One of the four operations, within bounds. `b`'s divisor is positive: a sigmoid above 1/2.
+  ValueId arithmetic(const std::string& name, ValueId a, ValueId b) {
+    switch (draw(4)) {
+      case 0:
+        return builder_.sub(name, a, b);
+      case 1:
+        return builder_.add(name, a, b);
+      case 2:
+        return builder_.tanh(name, builder_.mul(name + ".product", a, b));
+      default: {
+        const ValueId positive = builder_.scale(name + ".above", builder_.sigmoid(name + ".gate", b), 1, 0.5);
+        return builder_.div(name, a, positive);
+      }
     }
   }
 

@@ -9,41 +9,10 @@
 #include <utility>
 
 #include "poet/base/error.h"
+#include "tests/support/reference_call.h"
 
 namespace poet::reference {
 namespace {
-
-using Index = std::int64_t;
-
-struct Call {
-  const Op& op;
-  std::vector<Array> in;
-  std::vector<Array> out;      // zeros
-  std::vector<Array> updated;  // the values before
-  Index step;
-
-  [[nodiscard]] double real(const char* name) const { return std::get<double>(op.attributes.at(name)); }
-  [[nodiscard]] Index integer(const char* name) const { return std::get<Index>(op.attributes.at(name)); }
-  [[nodiscard]] const std::vector<Index>& list(const char* name) const {
-    return std::get<std::vector<Index>>(op.attributes.at(name));
-  }
-
-  /// The output that is the gradient of forward input `position`, if this op writes it. `all`: the positions
-  /// when no attribute says otherwise.
-  [[nodiscard]] Array* gradient(Index position, const std::vector<Index>& all) {
-    const auto subset = op.attributes.find("gradients");
-    const std::vector<Index>& positions =
-        subset == op.attributes.end() ? all : std::get<std::vector<Index>>(subset->second);
-    const auto found = std::find(positions.begin(), positions.end(), position);
-    const auto place = static_cast<std::size_t>(found - positions.begin());
-    return found != positions.end() && place < out.size() ? &out[place] : nullptr;
-  }
-};
-
-double& at(std::vector<double>& data, Index i) { return data[static_cast<std::size_t>(i)]; }
-double at(const Array& a, Index i) { return a.data[static_cast<std::size_t>(i)]; }
-Index dim(const Array& a, std::size_t axis) { return a.shape.at(axis); }
-Index count(const Array& a) { return static_cast<Index>(a.data.size()); }
 
 /// All axes but the last, and the last.
 std::pair<Index, Index> rows_and_columns(const Array& a) {
@@ -149,7 +118,9 @@ Window pooling_window(const Call& c) {
   const auto& k = c.list("kernel");
   const auto& s = c.list("stride");
   const auto& p = c.list("padding");
-  return {{s.at(0), s.at(1)}, {p.at(0), p.at(1)}, {1, 1}, {k.at(0), k.at(1)}};
+  const bool dilated = c.op.attributes.count("dilation") == 1;
+  const auto& d = dilated ? c.list("dilation") : std::vector<Index>{1, 1};
+  return {{s.at(0), s.at(1)}, {p.at(0), p.at(1)}, {d.at(0), d.at(1)}, {k.at(0), k.at(1)}};
 }
 
 /// Calls f(x index, y index, offset in the window) for every input position of every pooling window.
@@ -179,20 +150,37 @@ void max_pool2d_backward(Call& c) {
   });
 }
 
-/// Padding counts as zeros: the divisor is the window's full size.
-double average_weight(const Call& c) {
+/// The divisor of every window of one plane (oy, ox): its places in the padded image, or (with the attribute
+/// count_include_pad = 0) in the image.
+std::vector<double> window_sizes(const Call& c, const Shape& x, const Shape& y) {
   const Window w = pooling_window(c);
-  return 1.0 / static_cast<double>(w.kernel[0] * w.kernel[1]);
+  const bool image_only = c.op.attributes.count("count_include_pad") == 1;
+  const bool uneven = c.op.attributes.count("padding_end") == 1;
+  const auto& end = uneven ? c.list("padding_end") : c.list("padding");
+  Window whole = w;  // the padded image seen as an image
+  whole.padding[0] = whole.padding[1] = 0;
+  const Index rows = x[2] + w.padding[0] + end.at(0);
+  const Index columns = x[3] + w.padding[1] + end.at(1);
+  std::vector<double> sizes(static_cast<std::size_t>(y[2] * y[3]), 0.0);
+  slide(image_only ? w : whole, image_only ? x[2] : rows, image_only ? x[3] : columns, y[2], y[3],
+        [&](Index oy, Index ox, Index, Index, Index, Index) { at(sizes, oy * y[3] + ox) += 1.0; });
+  return sizes;
 }
 
 void avg_pool2d(Call& c) {
-  pool(c, c.in[0].shape, c.out[0].shape,
-       [&](Index x, Index y, Index) { at(c.out[0].data, y) += at(c.in[0], x) * average_weight(c); });
+  const Shape& shape = c.out[0].shape;
+  std::vector<double> sizes = window_sizes(c, c.in[0].shape, shape);
+  pool(c, c.in[0].shape, shape, [&](Index x, Index y, Index) {
+    at(c.out[0].data, y) += at(c.in[0], x) / at(sizes, y % (shape[2] * shape[3]));
+  });
 }
 
 void avg_pool2d_backward(Call& c) {
-  pool(c, c.out[0].shape, c.in[0].shape,
-       [&](Index x, Index y, Index) { at(c.out[0].data, x) += at(c.in[0], y) * average_weight(c); });
+  const Shape& shape = c.in[0].shape;
+  std::vector<double> sizes = window_sizes(c, c.out[0].shape, shape);
+  pool(c, c.out[0].shape, shape, [&](Index x, Index y, Index) {
+    at(c.out[0].data, x) += at(c.in[0], y) / at(sizes, y % (shape[2] * shape[3]));
+  });
 }
 
 void global_avg_pool(Call& c) {
@@ -488,9 +476,7 @@ void adam_update(Call& c) {
   }
 }
 
-using Kernel = std::function<void(Call&)>;
-
-const std::map<std::string, Kernel>& kernels() {
+const std::map<std::string, Kernel>& own_kernels() {
   static const std::map<std::string, Kernel> table = {
       {"conv2d", conv2d},
       {"conv2d_backward_input", conv2d_backward_input},
@@ -525,8 +511,6 @@ const std::map<std::string, Kernel>& kernels() {
       {"softmax_backward", softmax_backward},
       {"dropout", dropout},
       {"dropout_backward", dropout_backward},
-      {"add",
-       [](Call& c) { pointwise(c.out[0], c.in[0], c.in[1], [](double a, double b) { return a + b; }); }},
       {"max_pool2d", max_pool2d},
       {"max_pool2d_backward", max_pool2d_backward},
       {"avg_pool2d", avg_pool2d},
@@ -543,6 +527,16 @@ const std::map<std::string, Kernel>& kernels() {
       {"momentum_update", momentum_update},
       {"adam_update", adam_update},
   };
+  return table;
+}
+
+const std::map<std::string, Kernel>& kernels() {
+  static const std::map<std::string, Kernel> table = [] {
+    std::map<std::string, Kernel> all = own_kernels();
+    add_layout_kernels(all);
+    add_elementwise_kernels(all);
+    return all;
+  }();
   return table;
 }
 

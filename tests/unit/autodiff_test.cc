@@ -250,6 +250,92 @@ TEST(Differentiate, OperatorsReadWhatTheirDerivativeNeeds) {
       "grad:norm.weight, grad:norm.bias");
 }
 
+TEST(Differentiate, ArithmeticReadsWhatItsDerivativeNeeds) {
+  GraphBuilder g("arithmetic");
+  const ValueId x = g.linear("x", g.input("in", {2, 4}), 4, false);
+  ValueId h = g.div("ratio", x, g.parameter("b", {4}));
+  h = g.scale("scale", g.clip("clip", g.abs("abs", h), 0, 6), 2, 1);
+  h = g.log("log", g.exp("exp", g.hardswish("hardswish", g.elu("elu", h))));
+  h = g.add("plus", h, g.scale("shift", g.reduce_mean("mean", h, {1}), 1, -3));
+  finish_with_loss(g, h);
+  const Graph training = differentiate(g.finish());
+  const auto line = [&](const std::string& name) { return test::text(training, op(training, name)); };
+  EXPECT_EQ(line("plus:backward_b"), "plus:backward_b sum_to(grad:plus) -> grad:shift");
+  EXPECT_EQ(line("mean:backward"), "mean:backward reduce_mean_backward(grad:shift) -> grad:log");
+  EXPECT_EQ(line("grad:log:accumulate"), "grad:log:accumulate add(grad:plus, grad:log) -> grad:log:sum");
+  EXPECT_EQ(line("log:backward"), "log:backward log_backward(grad:log:sum, exp) -> grad:exp");
+  EXPECT_EQ(line("exp:backward"), "exp:backward exp_backward(grad:exp, exp) -> grad:hardswish");
+  EXPECT_EQ(line("hardswish:backward"),
+            "hardswish:backward hardswish_backward(grad:hardswish, elu) -> grad:elu");
+  EXPECT_EQ(line("elu:backward"), "elu:backward elu_backward(grad:elu, elu) -> grad:scale");
+  EXPECT_EQ(line("scale:backward"), "scale:backward scale_backward(grad:scale) -> grad:clip");
+  EXPECT_EQ(line("clip:backward"), "clip:backward clip_backward(grad:clip, clip) -> grad:abs");
+  EXPECT_EQ(line("abs:backward"), "abs:backward abs_backward(grad:abs, ratio) -> grad:ratio");
+  EXPECT_EQ(line("ratio:backward_a"), "ratio:backward_a div_backward_a(grad:ratio, b) -> grad:x");
+  EXPECT_EQ(line("ratio:backward_b"), "ratio:backward_b div_backward_b(grad:ratio, x, b) -> grad:b");
+  EXPECT_EQ(value(training, "grad:b").shape, Shape{4});
+  EXPECT_EQ(value(training, "grad:b").persistence, Persistence::parameter_gradient);
+}
+
+TEST(Differentiate, ConstantsNeverTrain) {
+  GraphBuilder g("constants");
+  const ValueId x = g.linear("x", g.input("in", {2, 4}), 4, false);
+  finish_with_loss(g, g.mul("scaled", x, g.exp("exp", g.constant("k", {4}))));
+  const Graph training = differentiate(g.finish(), {Optimizer::adam, nullptr});
+  for (const Op& each : training.ops) {
+    for (const ValueId v : each.updates) EXPECT_NE(training.values[v].name, "k");
+    EXPECT_NE(each.kind, "exp_backward");
+  }
+  EXPECT_EQ(test::text(training, op(training, "scaled:backward_a")),
+            "scaled:backward_a mul_backward(grad:scaled, exp) -> grad:x");
+}
+
+TEST(Differentiate, CopiesReadTheGradientAlone) {
+  GraphBuilder g("copies");
+  ValueId h = g.conv2d("conv", g.input("image", {1, 2, 8, 8}), {.out_channels = 2});
+  h = g.lrn("lrn", h, {});
+  h = g.group_norm("gn", h, 2, 1e-5);
+  h = g.slice("slice", h, {0, 0, 0, 0}, {1, 2, 4, 4});
+  h = g.pad("pad", h, {0, 0, 1, 1}, {0, 0, 0, 0});
+  h = g.transpose("turn", h, {0, 2, 3, 1});
+  h = g.global_max_pool("top", h);
+  finish_with_loss(g, g.flatten("flat", h));
+  const Graph training = differentiate(g.finish());
+  const auto line = [&](const std::string& name) { return test::text(training, op(training, name)); };
+  EXPECT_EQ(line("top:backward"),
+            "top:backward global_max_pool_backward(grad:top, top.indices) -> grad:turn");
+  EXPECT_EQ(line("turn:backward"), "turn:backward transpose_backward(grad:turn) -> grad:pad");
+  EXPECT_EQ(line("pad:backward"), "pad:backward pad_backward(grad:pad) -> grad:slice");
+  EXPECT_EQ(line("slice:backward"), "slice:backward slice_backward(grad:slice) -> grad:gn");
+  EXPECT_EQ(line("gn:backward"),
+            "gn:backward group_norm_backward(grad:gn, lrn, gn.weight, gn.mean, gn.rstd) -> grad:lrn, "
+            "grad:gn.weight, grad:gn.bias");
+  EXPECT_EQ(line("lrn:backward"), "lrn:backward lrn_backward(grad:lrn, conv) -> grad:conv");
+}
+
+TEST(Differentiate, ConcatHasOneBackwardOpForEachInputThatNeedsIt) {
+  GraphBuilder g("concat");
+  const ValueId x = g.input("x", {1, 3});
+  const ValueId a = g.linear("a", x, 4, false);
+  const ValueId b = g.linear("b", x, 2, false);
+  finish_with_loss(g, g.linear("out", g.concat("cat", {a, x, b, a}, 1), 2, false));
+  const Graph training = differentiate(g.finish());
+  std::vector<std::string> lines;
+  for (const Op& each : training.ops) {
+    if (each.name.rfind("cat:", 0) == 0 || each.kind == "add") lines.push_back(test::text(training, each));
+  }
+  // The smallest first; nothing for x, twice for a.
+  EXPECT_THAT(lines, ElementsAre("cat:backward_2 concat_backward(grad:cat) -> grad:b",
+                                 "cat:backward_0 concat_backward(grad:cat) -> grad:a",
+                                 "cat:backward_3 concat_backward(grad:cat) -> grad:a:2",
+                                 "grad:a:accumulate add(grad:a, grad:a:2) -> grad:a:sum"));
+  const Op& last = op(training, "cat:backward_3");
+  EXPECT_EQ(std::get<std::vector<std::int64_t>>(last.attributes.at("gradients")),
+            std::vector<std::int64_t>{3});
+  EXPECT_EQ(std::get<std::vector<std::int64_t>>(last.attributes.at("sizes")),
+            (std::vector<std::int64_t>{4, 3, 2, 4}));
+}
+
 TEST(Differentiate, SharedParameterIsUpdatedOnceAfterItsLastReader) {
   // fc1 and fc2 have one weight. Batch 1: dx 16 bytes, dweight 64: input gradients first. fc2's weight
   // gradient waits for fc1's; the update comes after the sum.

@@ -2,8 +2,14 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
+#include <limits>
 #include <set>
 #include <string>
+#include <utility>
+#include <vector>
+
+#include "poet/base/error.h"
 
 namespace poet {
 namespace {
@@ -128,6 +134,69 @@ TEST(Builder, ElementwiseKeepsShapesAndDropoutsHaveSeedsOfTheirOwn) {
             std::get<std::int64_t>(op_named(graph, "drop2").attributes.at("seed")));
 }
 
+TEST(Builder, ArithmeticBroadcasts) {
+  GraphBuilder g("g");
+  const ValueId x = g.input("x", {2, 3, 4, 5});
+  const ValueId gate = g.input("gate", {2, 3, 1, 1});
+  const ValueId row = g.parameter("row", {5});
+  const ValueId one = g.constant("one", {});
+  EXPECT_EQ(g.shape(g.mul("gated", x, gate)), (Shape{2, 3, 4, 5}));
+  EXPECT_EQ(g.shape(g.sub("both", gate, g.parameter("column", {4, 1}))), (Shape{2, 3, 4, 1}));
+  EXPECT_EQ(g.shape(g.div("inverse", one, x)), (Shape{2, 3, 4, 5}));
+  EXPECT_EQ(g.shape(g.add("longer", row, x)), (Shape{2, 3, 4, 5}));
+  EXPECT_EQ(g.shape(g.add("scalars", one, one)), Shape{});
+  const Graph graph = g.finish();
+  EXPECT_EQ(op_named(graph, "longer").inputs, (std::vector<ValueId>{row, x}));
+  EXPECT_EQ(graph.values[row].persistence, Persistence::parameter);
+  EXPECT_EQ(graph.values[row].bytes, Bytes(20));
+  EXPECT_EQ(graph.values[one].persistence, Persistence::optimizer_state);
+  EXPECT_EQ(graph.values[one].bytes, Bytes(4));
+}
+
+TEST(Builder, FunctionsOfOneOperandKeepItsShape) {
+  GraphBuilder g("g");
+  const ValueId x = g.input("x", {2, 3});
+  g.scale("scale", x, 2, 0.5);
+  g.scale("shift", x, 1, 3);
+  g.neg("neg", x);
+  g.pow("pow", x, 2);
+  g.clip("relu6", x, 0, 6);
+  g.clip("floor", x, -1, std::numeric_limits<double>::infinity());
+  g.leaky_relu("leaky", x);
+  g.elu("elu", x);
+  g.hardsigmoid("hardsigmoid", x);
+  for (const ValueId y : {g.sigmoid("a", x), g.erf("b", x), g.exp("c", x), g.log("d", x), g.sqrt("e", x),
+                          g.abs("f", x), g.hardswish("g", x)}) {
+    EXPECT_EQ(g.shape(y), (Shape{2, 3}));
+  }
+  const Graph graph = g.finish();
+  EXPECT_EQ(op_named(graph, "scale").attributes, (Attributes{{"alpha", 2.0}, {"beta", 0.5}}));
+  EXPECT_EQ(op_named(graph, "scale").kind, "scale");
+  EXPECT_EQ(op_named(graph, "shift").kind, "shift");
+  EXPECT_EQ(op_named(graph, "shift").attributes, (Attributes{{"beta", 3.0}}));
+  EXPECT_EQ(op_named(graph, "neg").kind, "scale");
+  EXPECT_EQ(op_named(graph, "neg").attributes, (Attributes{{"alpha", -1.0}, {"beta", 0.0}}));
+  EXPECT_EQ(op_named(graph, "pow").attributes, (Attributes{{"exponent", 2.0}}));
+  EXPECT_EQ(op_named(graph, "relu6").attributes, (Attributes{{"min", 0.0}, {"max", 6.0}}));
+  EXPECT_EQ(op_named(graph, "floor").attributes, (Attributes{{"min", -1.0}}));
+  EXPECT_EQ(op_named(graph, "leaky").attributes, (Attributes{{"alpha", 0.01}}));
+  EXPECT_EQ(op_named(graph, "elu").attributes, (Attributes{{"alpha", 1.0}}));
+  EXPECT_EQ(op_named(graph, "hardsigmoid").attributes, (Attributes{{"alpha", 0.2}, {"beta", 0.5}}));
+}
+
+TEST(Builder, Reductions) {
+  GraphBuilder g("g");
+  const ValueId x = g.input("x", {2, 3, 4});
+  EXPECT_EQ(g.shape(g.reduce_sum("a", x, {2, 0})), (Shape{1, 3, 1}));
+  EXPECT_EQ(g.shape(g.reduce_mean("b", x, {1}, false)), (Shape{2, 4}));
+  EXPECT_EQ(g.shape(g.reduce_mean("c", x, {0, 1, 2}, false)), Shape{});
+  const Graph graph = g.finish();
+  EXPECT_EQ(op_named(graph, "a").attributes,
+            (Attributes{{"axes", std::vector<std::int64_t>{0, 2}}, {"keepdims", std::int64_t{1}}}));
+  EXPECT_EQ(op_named(graph, "b").attributes,
+            (Attributes{{"axes", std::vector<std::int64_t>{1}}, {"keepdims", std::int64_t{0}}}));
+}
+
 TEST(Builder, EmbeddingSelectAndLoss) {
   GraphBuilder g("g");
   ValueId x = g.embedding("table", g.input("ids", {2, 3}, DType::int32), 100, 8);
@@ -171,6 +240,152 @@ TEST(Builder, MatmulReadsAndWritesStridedViews) {
   EXPECT_TRUE(graph.values[merged].strides.empty());
   EXPECT_EQ(storage(graph, merged), context);
   EXPECT_EQ(storage(graph, turned), q);
+}
+
+TEST(Builder, UnevenPaddingHasAnAttributeOfItsOwnWhereItDiffers) {
+  GraphBuilder g("g");
+  const ValueId x = g.input("x", {1, 2, 7, 6});
+  g.conv2d("even", x, {.kernel = {3, 3}, .padding = {1, 1}, .padding_end = Extent2d{1, 1}});
+  g.conv2d("uneven", x,
+           {.kernel = {3, 3}, .stride = {2, 2}, .padding = {0, 1}, .padding_end = Extent2d{1, 2}});
+  const Graph graph = g.finish();
+  EXPECT_EQ(op_named(graph, "even").attributes.count("padding_end"), 0U);
+  const Op& uneven = op_named(graph, "uneven");
+  EXPECT_EQ(std::get<std::vector<std::int64_t>>(uneven.attributes.at("padding")),
+            (std::vector<std::int64_t>{0, 1}));
+  EXPECT_EQ(std::get<std::vector<std::int64_t>>(uneven.attributes.at("padding_end")),
+            (std::vector<std::int64_t>{1, 2}));
+  // (7 + 0 + 1 - 3) / 2 + 1 = 3 and (6 + 1 + 2 - 3) / 2 + 1 = 4.
+  EXPECT_EQ(shapes(graph, uneven.outputs), (std::vector<Shape>{{1, 1, 3, 4}}));
+}
+
+TEST(Builder, PoolsWithCeilingAndDilation) {
+  GraphBuilder g("g");
+  const ValueId x = g.input("x", {1, 2, 6, 5});
+  const auto pooled = [&](const Pool2dOptions& options) { return g.shape(g.max_pool2d("p", x, options)); };
+  // (6 - 3) / 2 = 1.5 and (5 - 3) / 2 = 1.
+  EXPECT_EQ(pooled({.kernel = {3, 3}, .stride = {2, 2}, .padding = {0, 0}}), (Shape{1, 2, 2, 2}));
+  EXPECT_EQ(pooled({.kernel = {3, 3}, .stride = {2, 2}, .padding = {0, 0}, .ceil_mode = true}),
+            (Shape{1, 2, 3, 2}));
+  // (6 + 2 - 2) / 3 = 2 and (5 + 2 - 2) / 3 = 1.67: the third window would start at 5, behind the last
+  // element.
+  EXPECT_EQ(pooled({.kernel = {2, 2}, .stride = {3, 3}, .padding = {1, 1}, .ceil_mode = true}),
+            (Shape{1, 2, 3, 2}));
+  // A window reaches over 5 elements: 6 - 5 + 1 and 5 - 5 + 1.
+  EXPECT_EQ(pooled({.kernel = {3, 3}, .stride = {1, 1}, .padding = {0, 0}, .dilation = {2, 2}}),
+            (Shape{1, 2, 2, 1}));
+  g.avg_pool2d("plain", x, {});
+  g.avg_pool2d("inside", x, {.count_include_pad = false});
+  const Graph graph = g.finish();
+  EXPECT_EQ(op_named(graph, "plain").attributes.size(), 3U);  // kernel, stride, padding: no more than needed
+  EXPECT_EQ(std::get<std::int64_t>(op_named(graph, "inside").attributes.at("count_include_pad")), 0);
+}
+
+/// One axis of a pool: an image, windows, padding on both sides.
+struct PoolAxis {
+  std::int64_t size, kernel, stride, before, after, dilation;
+  bool ceil;
+
+  [[nodiscard]] std::int64_t padded() const { return before + size + after; }
+  /// One past the last place that window `o` reaches, counted from the first place of padding.
+  [[nodiscard]] std::int64_t end(std::int64_t o) const { return o * stride + dilation * (kernel - 1) + 1; }
+  /// By the definition: the windows that fit and, rounded up, one that begins on an element or before it,
+  /// where the last of them leaves places over.
+  [[nodiscard]] std::int64_t windows() const {
+    std::int64_t count = 0;
+    while (end(count) <= padded()) ++count;
+    const bool left_over = count > 0 && end(count - 1) < padded();
+    return count + (ceil && left_over && count * stride < before + size ? 1 : 0);
+  }
+  [[nodiscard]] bool holds_an_element(std::int64_t o) const {
+    for (std::int64_t k = 0; k < kernel; ++k) {
+      const std::int64_t place = o * stride + k * dilation - before;
+      if (place >= 0 && place < size) return true;
+    }
+    return false;
+  }
+};
+
+/// -1 when the builder refuses it.
+std::int64_t built_windows(const PoolAxis& a) {
+  GraphBuilder g("g");
+  try {
+    return g.shape(g.max_pool2d("p", g.input("x", {1, 1, a.size, 1}),
+                                {.kernel = {a.kernel, 1},
+                                 .stride = {a.stride, 1},
+                                 .padding = {a.before, 0},
+                                 .dilation = {a.dilation, 1},
+                                 .padding_end = Extent2d{a.after, 0},
+                                 .ceil_mode = a.ceil}))[2];
+  } catch (const InputError&) {
+    return -1;
+  }
+}
+
+TEST(Builder, PoolsAreWhatCountingWindowsGives) {
+  int accepted = 0;
+  int refused = 0;
+  for (int code = 0; code < 6 * 3 * 4 * 4 * 4 * 2 * 2; ++code) {
+    int rest = code;
+    const auto digit = [&rest](int base) { return std::exchange(rest, rest / base) % base; };
+    const PoolAxis a{1 + digit(6), 1 + digit(3), 1 + digit(4), digit(4),
+                     digit(4),     1 + digit(2), digit(2) == 1};
+    bool sound = a.windows() > 0;
+    for (std::int64_t o = 0; o < a.windows(); ++o) sound = sound && a.holds_an_element(o);
+    const std::int64_t built = built_windows(a);
+    (built < 0 ? refused : accepted) += 1;
+    // A dilation of more than the image is refused with padding, whether or not it hits an element.
+    if (built < 0 && (!sound || a.dilation > a.size)) continue;
+    ASSERT_TRUE(sound && built == a.windows())
+        << built << " windows, not " << a.windows() << ": size " << a.size << " kernel " << a.kernel
+        << " stride " << a.stride << " padding " << a.before << ", " << a.after << " dilation " << a.dilation
+        << " ceil " << a.ceil;
+  }
+  EXPECT_GT(accepted, 1000);
+  EXPECT_GT(refused, 500);
+}
+
+TEST(Builder, CopiesOfElements) {
+  GraphBuilder g("g");
+  const ValueId x = g.input("x", {2, 3, 5});
+  const ValueId y = g.input("y", {2, 4, 5});
+  const ValueId joined = g.concat("joined", {x, y, x}, 1);
+  EXPECT_EQ(g.shape(joined), (Shape{2, 10, 5}));
+  EXPECT_EQ(g.shape(g.slice("slice", joined, {1, 0, 0}, {2, 10, 4}, {1, 3, 2})), (Shape{1, 4, 2}));
+  const std::vector<ValueId> parts = g.split("split", joined, 1, {3, 7});
+  ASSERT_EQ(parts.size(), 2U);
+  EXPECT_EQ(g.shape(parts[1]), (Shape{2, 7, 5}));
+  EXPECT_EQ(g.shape(g.pad("pad", x, {0, 1, 2}, {3, 0, 1}, 1.5)), (Shape{5, 4, 8}));
+  const ValueId turned = g.permute("turned", x, {2, 0, 1});
+  const ValueId copied = g.transpose("copied", turned, {1, 0, 2});
+  EXPECT_EQ(g.shape(copied), (Shape{2, 5, 3}));
+  EXPECT_EQ(g.layout(copied), (StridedShape{{2, 5, 3}, {}}));
+  const Graph graph = g.finish();
+  EXPECT_EQ(std::get<std::vector<std::int64_t>>(op_named(graph, "joined").attributes.at("sizes")),
+            (std::vector<std::int64_t>{3, 4, 3}));
+  EXPECT_EQ(std::get<std::vector<std::int64_t>>(op_named(graph, "split.1").attributes.at("starts")),
+            (std::vector<std::int64_t>{0, 3, 0}));
+  EXPECT_EQ(std::get<std::vector<std::int64_t>>(op_named(graph, "split.1").attributes.at("steps")),
+            (std::vector<std::int64_t>{1, 1, 1}));
+  EXPECT_EQ(std::get<double>(op_named(graph, "pad").attributes.at("value")), 1.5);
+  EXPECT_EQ(op_named(graph, "copied").inputs, std::vector<ValueId>{turned});
+}
+
+TEST(Builder, NormsWithinAnImage) {
+  GraphBuilder g("g");
+  const ValueId x = g.input("x", {2, 6, 3, 3});
+  g.group_norm("gn", x, 3, 1e-5);
+  g.instance_norm("in", x, 1e-5);
+  g.lrn("lrn", x, {});
+  g.global_max_pool("top", x);
+  const Graph graph = g.finish();
+  EXPECT_EQ(shapes(graph, op_named(graph, "gn").outputs), (std::vector<Shape>{{2, 6, 3, 3}, {2, 3}, {2, 3}}));
+  EXPECT_EQ(shapes(graph, op_named(graph, "gn").inputs), (std::vector<Shape>{{2, 6, 3, 3}, {6}, {6}}));
+  EXPECT_EQ(op_named(graph, "in").kind, "group_norm");
+  EXPECT_EQ(std::get<std::int64_t>(op_named(graph, "in").attributes.at("groups")), 6);
+  EXPECT_EQ(shapes(graph, op_named(graph, "lrn").outputs), (std::vector<Shape>{{2, 6, 3, 3}}));
+  EXPECT_EQ(shapes(graph, op_named(graph, "top").outputs), (std::vector<Shape>{{2, 6, 1, 1}, {2, 6, 1, 1}}));
+  EXPECT_EQ(graph.values[op_named(graph, "top").outputs[1]].dtype, DType::int32);
 }
 
 TEST(Builder, FlattenIsAView) {

@@ -86,6 +86,56 @@ const std::vector<Expected>& cases() {
       // The mask has one byte per element.
       {"dropout", {{{2, 3}}}, {{{2, 3}}, bytes({2, 3})}, 6 * 2, 4 * 12 + 6},
       {"add", {{{2, 3}}, {{2, 3}}}, {{{2, 3}}}, 6, 4 * 18},
+      // A row of 3 is added to both: reads 6 + 3, writes 6.
+      {"add", {{{2, 3}}, parameter({3})}, {{{2, 3}}}, 6, 4 * 15},
+      {"sub", {{{2, 3}}, {{2, 3}}}, {{{2, 3}}}, 6, 4 * 18},
+      // A column and a row make a matrix.
+      {"mul", {{{2, 1}}, {{3}}}, {{{2, 3}}}, 6, 4 * (2 + 3 + 6)},
+      {"div", {{{2, 3}}, parameter({})}, {{{2, 3}}}, 6, 4 * 13},
+      {"scale", {{{2, 3}}}, {{{2, 3}}}, 12, 4 * 12},
+      {"shift", {{{2, 3}}}, {{{2, 3}}}, 6, 4 * 12},
+      {"sigmoid", {{{2, 3}}}, {{{2, 3}}}, 6 * 13, 4 * 12},
+      {"erf", {{{2, 3}}}, {{{2, 3}}}, 6 * 10, 4 * 12},
+      {"exp", {{{2, 3}}}, {{{2, 3}}}, 6 * 10, 4 * 12},
+      {"log", {{{2, 3}}}, {{{2, 3}}}, 6 * 10, 4 * 12},
+      {"sqrt", {{{2, 3}}}, {{{2, 3}}}, 6 * 10, 4 * 12},
+      // x³: two products. The square root: logarithm, product, exp. Back: 3 * x * x * dy; a power, 2
+      // products, 1 less.
+      {"pow", {{{2, 3}}}, {{{2, 3}}}, 6 * 2, 4 * 12, {{"exponent", 3.0}}},
+      {"pow", {{{2, 3}}}, {{{2, 3}}}, 6 * 21, 4 * 12, {{"exponent", 0.5}}},
+      {"pow_backward", {{{2, 3}}, {{2, 3}}}, {{{2, 3}}}, 6 * 3, 4 * 18, {{"exponent", 3.0}}},
+      {"pow_backward", {{{2, 3}}, {{2, 3}}}, {{{2, 3}}}, 6 * 23, 4 * 18, {{"exponent", -1.0}}},
+      {"abs", {{{2, 3}}}, {{{2, 3}}}, 6, 4 * 12},
+      {"clip", {{{2, 3}}}, {{{2, 3}}}, 12, 4 * 12},
+      {"leaky_relu", {{{2, 3}}}, {{{2, 3}}}, 12, 4 * 12},
+      {"elu", {{{2, 3}}}, {{{2, 3}}}, 6 * 13, 4 * 12},
+      {"hardsigmoid", {{{2, 3}}}, {{{2, 3}}}, 6 * 4, 4 * 12},
+      {"hardswish", {{{2, 3}}}, {{{2, 3}}}, 6 * 5, 4 * 12},
+      {"reduce_sum", {{{2, 3}}}, {{{2}}}, 6, 4 * 8},
+      {"reduce_mean", {{{2, 3}}}, {{{2}}}, 6, 4 * 8},
+      {"sum_to", {{{2, 3}}}, {{{3}}}, 6, 4 * 9},
+      // Element by element; then with the additions of a sum over rows.
+      {"sub_backward_b", {{{2, 3}}}, {{{2, 3}}}, 6, 4 * 12},
+      {"sub_backward_b", {{{2, 3}}}, {{{3}}}, 12, 4 * 9},
+      {"mul_backward", {{{2, 3}}, {{3}}}, {{{2, 3}}}, 6, 4 * 15},
+      {"mul_backward", {{{2, 3}}, {{2, 3}}}, {{{3}}}, 12, 4 * 15},
+      {"div_backward_a", {{{2, 3}}, {{2, 3}}}, {{{2, 3}}}, 6, 4 * 18},
+      {"div_backward_b", {{{2, 3}}, {{2, 3}}, {{2, 3}}}, {{{2, 3}}}, 24, 4 * 24},
+      {"div_backward_b", {{{2, 3}}, {{2, 3}}, parameter({3})}, {{{3}}}, 30, 4 * 18},
+      {"scale_backward", {{{2, 3}}}, {{{2, 3}}}, 6, 4 * 12},
+      {"sigmoid_backward", {{{2, 3}}, {{2, 3}}}, {{{2, 3}}}, 6 * 3, 4 * 18},
+      {"erf_backward", {{{2, 3}}, {{2, 3}}}, {{{2, 3}}}, 6 * 14, 4 * 18},
+      {"exp_backward", {{{2, 3}}, {{2, 3}}}, {{{2, 3}}}, 6, 4 * 18},
+      {"log_backward", {{{2, 3}}, {{2, 3}}}, {{{2, 3}}}, 6, 4 * 18},
+      {"sqrt_backward", {{{2, 3}}, {{2, 3}}}, {{{2, 3}}}, 12, 4 * 18},
+      {"abs_backward", {{{2, 3}}, {{2, 3}}}, {{{2, 3}}}, 6, 4 * 18},
+      {"clip_backward", {{{2, 3}}, {{2, 3}}}, {{{2, 3}}}, 12, 4 * 18},
+      {"leaky_relu_backward", {{{2, 3}}, {{2, 3}}}, {{{2, 3}}}, 12, 4 * 18},
+      {"elu_backward", {{{2, 3}}, {{2, 3}}}, {{{2, 3}}}, 18, 4 * 18},
+      {"hardsigmoid_backward", {{{2, 3}}, {{2, 3}}}, {{{2, 3}}}, 18, 4 * 18},
+      {"hardswish_backward", {{{2, 3}}, {{2, 3}}}, {{{2, 3}}}, 30, 4 * 18},
+      {"reduce_sum_backward", {{{2}}}, {{{2, 3}}}, 0, 4 * 8},
+      {"reduce_mean_backward", {{{2}}}, {{{2, 3}}}, 2, 4 * 8},
       // 24 windows of 4: 3 comparisons each; indices are bytes.
       {"max_pool2d",
        {{{2, 3, 4, 4}}},
@@ -99,6 +149,21 @@ const std::vector<Expected>& cases() {
       {"embedding", {integers({2}), parameter({100, 3})}, {{{2, 3}}}, 0, 4 * (2 + 6 + 6)},
       // Reads one of 7 positions: 2*3 elements, writes as many.
       {"select", {{{2, 7, 3}}}, {{{2, 3}}}, 0, 4 * (6 + 6), {{"index", std::int64_t{0}}}},
+      {"global_max_pool", {{{2, 3, 4, 4}}}, {{{2, 3, 1, 1}}, integers({2, 3, 1, 1})}, 96, 4 * (96 + 6 + 6)},
+      // One group: 96 * 6; x, weight, bias, y, and 2 each of mean and rstd: 96 + 3 + 3 + 96 + 2 + 2 = 202.
+      {"group_norm",
+       {{{2, 3, 4, 4}}, parameter({3}), parameter({3})},
+       {{{2, 3, 4, 4}}, {{2, 1}}, {{2, 1}}},
+       576,
+       4 * 202},
+      // Windows of 5: square 1, sum 4, multiply-add 2, power 20, product 1 = 28 per element.
+      {"lrn", {{{2, 3}}}, {{{2, 3}}}, 6 * 28, 4 * 12, {{"size", std::int64_t{5}}}},
+      // Copies: what is read and what is written. 6 + 4 in, 10 out.
+      {"concat", {{{2, 3}}, {{2, 2}}}, {{{2, 5}}}, 0, 4 * 20},
+      // Reads only what it delivers.
+      {"slice", {{{2, 7}}}, {{{2, 3}}}, 0, 4 * 12},
+      {"pad", {{{2, 3}}}, {{{4, 5}}}, 0, 4 * 26},
+      {"transpose", {{{2, 3}}}, {{{3, 2}}}, 0, 4 * 12},
       // 6 * 14 for softmax, 2 rows * 12. logits 6, targets 2, loss 1, probabilities 6.
       {"softmax_cross_entropy", {{{2, 3}}, integers({2})}, {{{1}}, {{2, 3}}}, 108, 4 * 15},
       // As the forward convolution of stride 2: 40 gradients * 27 * 2 = 2160. dy 40, weight 135, dx 96.
@@ -160,6 +225,30 @@ const std::vector<Expected>& cases() {
       // One scaling and 4 additions per window.
       {"avg_pool2d_backward", {{{2, 3, 2, 2}}}, {{{2, 3, 4, 4}}}, 24 * 5, 4 * (24 + 96), window(2)},
       {"global_avg_pool_backward", {{{2, 3, 1, 1}}}, {{{2, 3, 4, 4}}}, 6, 4 * (6 + 96)},
+      // One copy per plane, zeros elsewhere.
+      {"global_max_pool_backward",
+       {{{2, 3, 1, 1}}, integers({2, 3, 1, 1})},
+       {{{2, 3, 4, 4}}},
+       0,
+       4 * (6 + 6 + 96)},
+      {"group_norm_backward",
+       {{{2, 3, 4, 4}}, {{2, 3, 4, 4}}, parameter({3}), {{2, 1}}, {{2, 1}}},
+       {{{2, 3, 4, 4}}, {{3}}, {{3}}},
+       96 * 11,
+       4 * (3 * 96 + 3 * 3 + 2 * 2)},
+      {"group_norm_backward",
+       {{{2, 3, 4, 4}}, {{2, 3, 4, 4}}, parameter({3}), {{2, 1}}, {{2, 1}}},
+       {{{3}}},
+       96 * 1,
+       4 * (2 * 96 + 2 * 3 + 2 * 2),
+       gradients({2})},
+      // The scale again 7, power 20, three products 3, sum 4, times x and a constant 2, difference 1 = 37.
+      {"lrn_backward", {{{2, 3}}, {{2, 3}}}, {{{2, 3}}}, 6 * 37, 4 * 18, {{"size", std::int64_t{5}}}},
+      // Reads its part of the gradient only.
+      {"concat_backward", {{{2, 5}}}, {{{2, 3}}}, 0, 4 * 12, gradients({0})},
+      {"slice_backward", {{{2, 3}}}, {{{2, 7}}}, 0, 4 * 20},
+      {"pad_backward", {{{4, 5}}}, {{{2, 3}}}, 0, 4 * 12},
+      {"transpose_backward", {{{3, 2}}}, {{{2, 3}}}, 0, 4 * 12},
       // Writes zeros everywhere but in one position.
       {"select_backward", {{{2, 3}}}, {{{2, 7, 3}}}, 0, 4 * (6 + 42)},
       // The dense table's gradient is written entirely.
@@ -275,6 +364,10 @@ TEST(OperatorWork, ComplaintsNameTheOp) {
   EXPECT_EQ(complaint(one_op("relu", {{{2}}}, {})), "no error");
   EXPECT_EQ(complaint(one_op("max_pool2d", {{{1, 1, 2, 2}}}, {{{1, 1, 1, 1}}})),
             "op 1 \"the_op\" (max_pool2d): needs the attribute kernel, a list of integers");
+  EXPECT_EQ(complaint(one_op("lrn", {{{1, 2}}}, {{{1, 2}}})),
+            "op 1 \"the_op\" (lrn): needs the attribute size, an integer");
+  EXPECT_EQ(complaint(one_op("pow", {{{2}}}, {{{2}}})),
+            "op 1 \"the_op\" (pow): needs the attribute exponent, a number");
   EXPECT_EQ(complaint(one_op("matmul", {{{}}, {{}}}, {{{}}})),
             "op 2 \"the_op\" (matmul): needs a value of at least one dimension");
 }

@@ -10,6 +10,7 @@
 #include "poet/graph/in_place.h"
 #include "poet/plan/keep_all.h"
 #include "poet/referee/replay_layout.h"
+#include "tests/support/one_op.h"
 #include "tests/support/tiny_instance.h"
 
 namespace poet {
@@ -150,6 +151,23 @@ TEST(InPlace, NotOverWhatIsSeenInAnotherWayToo) {
   const Instance instance = test::instance_of(std::move(graph));
   EXPECT_TRUE(overwritable_inputs(instance.graph, instance.graph.ops[add]).empty());
   EXPECT_EQ(place(instance, keep_all_plan(instance), Semantics::device).arena, Bytes(32));
+}
+
+TEST(InPlace, OverOperandsThatAreNotStretched) {
+  const auto positions = [](const std::string& kind, const std::vector<test::Operand>& inputs,
+                            const Shape& to) {
+    const Graph graph = test::one_op(kind, inputs, {{to}});
+    return overwritable_inputs(graph, graph.ops[test::last_op(graph)]);
+  };
+  using Positions = std::vector<std::size_t>;
+  EXPECT_EQ(positions("mul", {{{2, 3}}, {{2, 3}}}, {2, 3}), (Positions{0, 1}));
+  EXPECT_EQ(positions("sub", {{{3}}, {{2, 3}}}, {2, 3}), (Positions{1}));
+  EXPECT_EQ(positions("div", {{{2, 1}}, {{1, 3}}}, {2, 3}), (Positions{}));
+  EXPECT_EQ(positions("sigmoid", {{{2, 3}}}, {2, 3}), (Positions{0}));
+  EXPECT_EQ(positions("div_backward_b", {{{2, 3}}, {{3}}, {{2, 3}}}, {2, 3}), (Positions{0, 2}));
+  // A sum over rows reads on after its first result.
+  EXPECT_EQ(positions("mul_backward", {{{2, 3}}, {{2, 3}}}, {3}), (Positions{}));
+  EXPECT_EQ(positions("reduce_sum", {{{2, 1}}}, {2, 1}), (Positions{}));
 }
 
 TEST(RefereeOnAddresses, RejectsWhatOverlaps) {

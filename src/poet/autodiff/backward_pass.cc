@@ -1,6 +1,7 @@
 #include "poet/autodiff/backward_pass.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <numeric>
@@ -9,6 +10,7 @@
 
 #include "poet/autodiff/layout.h"
 #include "poet/base/error.h"
+#include "poet/graph/broadcast.h"
 #include "poet/graph/strides.h"
 
 namespace poet {
@@ -43,6 +45,13 @@ std::vector<BackwardPass::Task> BackwardPass::tasks(const Op& op, const Gradient
   std::vector<bool> open(op.inputs.size());
   for (std::size_t i = 0; i < open.size(); ++i) open[i] = needs(op, i);
   for (const BackwardOp& backward : rule.ops) {
+    if (backward.for_each_input) {
+      for (std::size_t target = 0; target < open.size(); ++target) {
+        if (open[target]) result.push_back({&backward, {target}});
+        open[target] = false;
+      }
+      continue;
+    }
     if (backward.only_with_first && !needs(op, backward.gradients_of.front())) continue;
     Task task{&backward, {}};
     for (const std::size_t target : backward.gradients_of) {
@@ -61,22 +70,35 @@ std::vector<BackwardPass::Task> BackwardPass::tasks(const Op& op, const Gradient
   return result;
 }
 
+/// Whether the gradient is what the op would read. The op is one that may be left out for that.
+bool BackwardPass::shares(const Op& op, const Task& task) const {
+  if (!task.op->shared_unless_broadcast) return false;
+  const Shape& whole = graph_.values[op.outputs[0]].shape;
+  const Value& operand = graph_.values[op.inputs[task.targets.front()]];
+  if (operand.shape == whole) return true;
+  if (broadcast_shape(operand.shape, whole) == whole) return false;
+  throw InputError(place(op), fmt::format("'{}' does not broadcast to the output ({})", operand.name,
+                                          fmt::join(whole, ", ")));
+}
+
 Bytes BackwardPass::written_bytes(const Op& op, const Task& task) const {
   Bytes sum;
-  if (task.op->kind.empty()) return sum;
+  if (shares(op, task)) return sum;
   for (const std::size_t target : task.targets) sum += graph_.values[op.inputs[target]].bytes;
   return sum;
 }
 
 void BackwardPass::perform(const Op& op, const Task& task) {
-  if (task.op->kind.empty()) {
+  if (shares(op, task)) {
     for (const std::size_t target : task.targets) {
       contribute(op, op.inputs[target], operand(op, task.op->reads.front()));
     }
     return;
   }
   Op backward;
-  backward.name = unique(op.name + ":" + task.op->suffix);
+  const bool one_of_many = task.op->for_each_input;
+  const std::string position = one_of_many ? fmt::format("_{}", task.targets.front()) : "";
+  backward.name = unique(op.name + ":" + task.op->suffix + position);
   backward.kind = task.op->kind;
   backward.attributes = op.attributes;
   backward.pass = Pass::backward;
@@ -90,7 +112,7 @@ void BackwardPass::perform(const Op& op, const Task& task) {
     const ValueId of = op.inputs[target];
     backward.outputs.push_back(new_gradient(of, "grad:" + graph_.values[of].name));
   }
-  if (positions.size() < possible) backward.attributes["gradients"] = positions;
+  if (one_of_many || positions.size() < possible) backward.attributes["gradients"] = positions;
   const std::vector<ValueId> written = backward.outputs;
   ops_.push_back(std::move(backward));
   for (std::size_t i = 0; i < written.size(); ++i) contribute(op, op.inputs[task.targets[i]], written[i]);
@@ -159,10 +181,7 @@ void BackwardPass::contribute(const Op& op, ValueId to, ValueId gradient) {
 /// `gradient` of the forward value `view`, seen as the gradient of the storage of `view`.
 ValueId BackwardPass::as_storage(const Op& op, ValueId view, ValueId gradient) {
   const ValueId target = storage(graph_, view);
-  if (graph_.values[gradient].shape != graph_.values[view].shape) {
-    throw InputError(place(op), fmt::format("'{}' must have the shape of the output: {} does not broadcast",
-                                            graph_.values[view].name, op.kind));
-  }
+  ensure(graph_.values[gradient].shape == graph_.values[view].shape, "a gradient has the shape of its value");
   if (view == target) return gradient;
   const Value& whole = graph_.values[target];
   const std::optional<StridedShape> seen = viewed_back(graph_.values[gradient], graph_.values[view], whole);

@@ -49,6 +49,7 @@ class BackwardPass {
     return input < op.inputs.size() && needed_[storage(graph_, op.inputs[input])] != 0;
   }
   [[nodiscard]] std::vector<Task> tasks(const Op& op, const GradientRule& rule) const;
+  [[nodiscard]] bool shares(const Op& op, const Task& task) const;
   [[nodiscard]] Bytes written_bytes(const Op& op, const Task& task) const;
   void perform(const Op& op, const Task& task);
   ValueId operand(const Op& op, const Operand& what);

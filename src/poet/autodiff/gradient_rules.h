@@ -22,13 +22,20 @@ struct Operand {
   bool transposed = false;  // through a view that swaps the last two axes
 };
 
-/// One backward op. Without a kind it is none: the gradient is the operand itself, shared and not copied.
+/// One backward op.
 struct BackwardOp {
   std::string kind;
   std::string suffix;  // its name is the forward op's, a colon and this
   std::vector<Operand> reads;
   std::vector<std::size_t> gradients_of;  // forward inputs, in the order of the outputs
   bool only_with_first = false;           // does not apply when the first of them needs no gradient
+  // For an operator of any number of inputs: one op like this for each input that needs a gradient, which
+  // it writes; its name ends in the input's position, its attribute `gradients` is that position, and
+  // `gradients_of` stays empty.
+  bool for_each_input = false;
+  // For an operand that may have been broadcast, `kind` sums over the stretched axes. Where the input has the
+  // shape of the output there is no op: the gradient is what it would read, shared and not copied.
+  bool shared_unless_broadcast = false;
 };
 
 /// Applied in order: an op writes those of its gradients that are needed and that no op before it has

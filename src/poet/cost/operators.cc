@@ -65,6 +65,20 @@ class Subject {
   [[nodiscard]] Count rows(const Shape& shape) const {
     return last(shape) == 0 ? 0 : elements(shape) / last(shape);
   }
+  [[nodiscard]] Count integer(const char* name) const {
+    const auto found = op_.attributes.find(name);
+    const auto* number = found == op_.attributes.end() ? nullptr : std::get_if<Count>(&found->second);
+    if (number == nullptr) fail(fmt::format("needs the attribute {}, an integer", name));
+    return *number;
+  }
+  [[nodiscard]] double real(const char* name) const {
+    const auto found = op_.attributes.find(name);
+    if (found != op_.attributes.end()) {
+      if (const auto* number = std::get_if<double>(&found->second)) return *number;
+      if (const auto* whole = std::get_if<Count>(&found->second)) return static_cast<double>(*whole);
+    }
+    fail(fmt::format("needs the attribute {}, a number", name));
+  }
   [[nodiscard]] Count window() const {
     const auto kernel = op_.attributes.find("kernel");
     const auto* sides =
@@ -144,10 +158,37 @@ Count per_update(const Subject& s) {
   return s.each(s.update(0), n);
 }
 Count nothing(const Subject&) { return 0; }
+/// Gradients of operands: n operations per element of the output's gradient, and an addition where they are
+/// summed over the axes along which the operand was stretched.
+template <Count n>
+Count per_stretched(const Subject& s) {
+  const bool summed = s.elements(s.output(0)) < s.elements(s.input(0));
+  return s.each(s.input(0), n + (summed ? 1 : 0));
+}
+
+/// x², x³ and x⁴ are products, of x with itself; any other power takes a logarithm and exp.
+Count power(const Subject& s, Count if_whole_less, Count otherwise) {
+  const double exponent = s.real("exponent");
+  for (const Count whole : {1, 2, 3, 4}) {
+    if (exponent == static_cast<double>(whole)) return s.each(s.input(0), whole - if_whole_less);
+  }
+  return s.each(s.input(0), otherwise);
+}
+Count pow(const Subject& s) { return power(s, 1, 1 + 2 * kSpecial); }
+// dy * p * x^(p - 1)
+Count pow_backward(const Subject& s) { return power(s, 0, 3 + 2 * kSpecial); }
 
 Count max_pool2d(const Subject& s) { return s.each(s.output(0), std::max<Count>(s.window() - 1, 0)); }
 Count avg_pool2d(const Subject& s) { return s.each(s.output(0), s.window()); }
 Count avg_pool2d_backward(const Subject& s) { return s.each(s.input(0), s.plus(s.window(), 1)); }
+
+// A window of squares, a multiply-add with alpha / size and bias, a power (logarithm and exp), a product.
+Count lrn(const Subject& s) { return s.each(s.input(0), s.plus(s.integer("size"), 3 + 2 * kSpecial)); }
+// The scale again (size + 2) and its power; dy * power * x / scale 3, its sum over the window size - 1, times
+// x and a constant 2, the difference 1.
+Count lrn_backward(const Subject& s) {
+  return s.each(s.input(0), s.plus(s.times(2, s.integer("size")), 7 + 2 * kSpecial));
+}
 
 /// Normalisation gradients. With the attribute `gradients` some of dx (0), dweight (1), dbias (2) are left
 /// out.
@@ -217,16 +258,42 @@ constexpr std::array kRules = {
     Rule{"tanh", per_input<kSpecial>},
     Rule{"softmax", per_input<4 + kSpecial>},  // maximum, difference, exp, sum, division
     Rule{"dropout", per_input<2>},             // compare, scale
-    Rule{"add", per_output<1>}, Rule{"max_pool2d", max_pool2d},
+    Rule{"add", per_output<1>}, Rule{"sub", per_output<1>}, Rule{"mul", per_output<1>},
+    Rule{"div", per_output<1>}, Rule{"scale", per_input<2>}, Rule{"shift", per_input<1>},
+    Rule{"sigmoid", per_input<3 + kSpecial>},  // 1 / (1 + exp(-x))
+    Rule{"erf", per_input<kSpecial>}, Rule{"exp", per_input<kSpecial>}, Rule{"log", per_input<kSpecial>},
+    Rule{"sqrt", per_input<kSpecial>}, Rule{"pow", pow}, Rule{"abs", per_input<1>},
+    Rule{"clip", per_input<2>}, Rule{"leaky_relu", per_input<2>},
+    Rule{"elu", per_input<3 + kSpecial>},  // compare, exp, difference, scale
+    Rule{"hardsigmoid", per_input<4>},     // multiply-add, two bounds
+    Rule{"hardswish", per_input<5>},       // hardsigmoid, product
+    Rule{"reduce_sum", per_input<1>}, Rule{"reduce_mean", per_input<1>}, Rule{"max_pool2d", max_pool2d},
     Rule{"avg_pool2d", avg_pool2d},  // sum of the window, one multiplication
     Rule{"global_avg_pool", per_input<1>}, Rule{"embedding", nothing, Traffic::gathered, 1},
-    Rule{"select", nothing, Traffic::gathered, 0}, Rule{"softmax_cross_entropy", softmax_cross_entropy},
+    Rule{"global_max_pool", per_input<1>},
+    Rule{"group_norm", per_input<6>},  // as batch_norm: a folded scale and shift per image and channel
+    Rule{"lrn", lrn}, Rule{"concat", nothing}, Rule{"slice", nothing, Traffic::gathered, 0},
+    Rule{"pad", nothing}, Rule{"transpose", nothing}, Rule{"select", nothing, Traffic::gathered, 0},
+    Rule{"softmax_cross_entropy", softmax_cross_entropy},
     // Backward
     Rule{"conv2d_backward_input", conv2d_backward_input},
     Rule{"conv2d_backward_weight", conv2d_backward_weight}, Rule{"conv2d_backward_bias", per_input<1>},
     Rule{"linear_backward_input", linear_backward_input},
     Rule{"linear_backward_weight", linear_backward_weight}, Rule{"linear_backward_bias", per_input<1>},
     Rule{"batch_norm_backward", batch_norm_backward}, Rule{"layer_norm_backward", layer_norm_backward},
+    Rule{"sum_to", per_input<1>}, Rule{"sub_backward_b", per_stretched<1>},
+    Rule{"mul_backward", per_stretched<1>}, Rule{"div_backward_a", per_stretched<1>},
+    Rule{"div_backward_b", per_stretched<4>},                                      // -dy * a / (b * b)
+    Rule{"scale_backward", per_input<1>}, Rule{"sigmoid_backward", per_input<3>},  // dy * y * (1 - y)
+    Rule{"erf_backward", per_input<4 + kSpecial>},  // dy * constant * exp(-x * x)
+    Rule{"exp_backward", per_input<1>}, Rule{"log_backward", per_input<1>},
+    Rule{"sqrt_backward", per_input<2>}, Rule{"pow_backward", pow_backward},
+    Rule{"abs_backward", per_input<1>}, Rule{"clip_backward", per_input<2>},
+    Rule{"leaky_relu_backward", per_input<2>},
+    Rule{"elu_backward", per_input<3>},          // compare, dy * (y + alpha)
+    Rule{"hardsigmoid_backward", per_input<3>},  // two bounds, dy * alpha
+    Rule{"hardswish_backward", per_input<5>},    // two bounds, dy * (x / 3 + 1 / 2)
+    Rule{"reduce_sum_backward", nothing}, Rule{"reduce_mean_backward", per_input<1>},
     Rule{"relu_backward", per_input<1>},
     Rule{"gelu_backward", per_input<9 + 2 * kSpecial>},  // dy * (Phi(x) + x * phi(x)): erf and exp
     Rule{"tanh_backward", per_input<3>},                 // dy * (1 - y * y)
@@ -234,6 +301,10 @@ constexpr std::array kRules = {
     Rule{"dropout_backward", per_input<1>},
     Rule{"max_pool2d_backward", per_input<1>},  // one addition per window
     Rule{"avg_pool2d_backward", avg_pool2d_backward}, Rule{"global_avg_pool_backward", per_input<1>},
+    Rule{"global_max_pool_backward", nothing},  // one element per plane, the others zero
+    Rule{"group_norm_backward", batch_norm_backward}, Rule{"lrn_backward", lrn_backward},
+    Rule{"concat_backward", nothing, Traffic::gathered, 0}, Rule{"slice_backward", nothing},
+    Rule{"pad_backward", nothing, Traffic::gathered, 0}, Rule{"transpose_backward", nothing},
     Rule{"select_backward", nothing},
     Rule{"embedding_backward", per_input<1>},  // one addition per element gathered
     Rule{"softmax_cross_entropy_backward", softmax_cross_entropy_backward},

@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "poet/base/error.h"
 
-// What every operator shares, and the operators without windows or parameters. The others: builder_layers.cc.
+// What every operator shares, and the operators without windows or parameters. The others:
+// builder_layers.cc, builder_norms.cc; copies of elements: builder_layout.cc.
 
 namespace poet {
 
@@ -41,8 +43,29 @@ StridedShape GraphBuilder::layout(ValueId v) const {
 
 Graph GraphBuilder::finish() { return verified(std::exchange(graph_, Graph{})); }
 
+ValueId GraphBuilder::parameter(const std::string& name, const Shape& shape, Persistence persistence) {
+  if (std::any_of(shape.begin(), shape.end(), [](std::int64_t d) { return d < 1; })) {
+    throw InputError(fmt::format("value '{}'", name),
+                     fmt::format("every dimension of {} must be positive", text(shape)));
+  }
+  return persistent(name, name, shape, persistence);
+}
+
+void GraphBuilder::bind(const std::string& name, ValueId existing) {
+  ensure(graph_.values.contains(existing), "GraphBuilder: a value of this builder");
+  bound_[name] = existing;
+}
+
 ValueId GraphBuilder::persistent(const std::string& op, const std::string& name, const Shape& shape,
                                  Persistence persistence) {
+  if (const auto found = bound_.find(name); found != bound_.end()) {
+    const Value& given = graph_.values[found->second];
+    if (given.shape != shape) {
+      throw InputError(place(op),
+                       fmt::format("'{}' is {}, but must be {}", given.name, text(given.shape), text(shape)));
+    }
+    return found->second;
+  }
   Value value;
   value.name = name;
   value.shape = shape;
@@ -83,8 +106,9 @@ void GraphBuilder::check_operand(const std::string& op, ValueId v, int rank, DTy
                                             to_string(value.dtype)));
   }
   if (!value.strides.empty()) {
-    throw InputError(place(op),
-                     fmt::format("'{}' must be row-major: only matmul reads strided views", value.name));
+    throw InputError(
+        place(op),
+        fmt::format("'{}' must be row-major: only matmul and transpose read strided views", value.name));
   }
   if (rank >= 0 && value.shape.size() != static_cast<std::size_t>(rank)) {
     throw InputError(
@@ -102,10 +126,11 @@ ValueId GraphBuilder::input(const std::string& name, const Shape& shape, DType d
   return x;
 }
 
-ValueId GraphBuilder::elementwise(const std::string& name, const char* kind, ValueId x) {
+ValueId GraphBuilder::elementwise(const std::string& name, const char* kind, ValueId x,
+                                  Attributes attributes) {
   check_operand(name, x, -1);
   const ValueId y = output(name, name, {shape(x), {}});
-  append(name, kind, {}, {x}, {y});
+  append(name, kind, std::move(attributes), {x}, {y});
   return y;
 }
 
@@ -127,18 +152,6 @@ ValueId GraphBuilder::dropout(const std::string& name, ValueId x, double probabi
   const ValueId y = output(name, name, {shape(x), {}});
   const ValueId mask = output(name, name + ".mask", {shape(x), {}}, DType::uint8);
   append(name, "dropout", {{"p", probability}, {"seed", next_seed_++}}, {x}, {y, mask});
-  return y;
-}
-
-ValueId GraphBuilder::add(const std::string& name, ValueId a, ValueId b) {
-  check_operand(name, a, -1);
-  check_operand(name, b, -1);
-  if (shape(a) != shape(b)) {
-    throw InputError(place(name),
-                     fmt::format("adds {} and {}: the shapes must be equal", text(shape(a)), text(shape(b))));
-  }
-  const ValueId y = output(name, name, {shape(a), {}});
-  append(name, "add", {}, {a, b}, {y});
   return y;
 }
 

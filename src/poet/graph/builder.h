@@ -8,6 +8,8 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,17 +28,29 @@ struct Conv2dOptions {
   Extent2d dilation = {1, 1};
   std::int64_t groups = 1;
   bool bias = false;
+  std::optional<Extent2d> padding_end = std::nullopt;  // bottom and right; none: as top and left, `padding`
 };
 
 struct Pool2dOptions {
   Extent2d kernel = {2, 2};
   Extent2d stride = {2, 2};
   Extent2d padding = {0, 0};
+  Extent2d dilation = {1, 1};
+  std::optional<Extent2d> padding_end = std::nullopt;  // bottom and right; none: as top and left, `padding`
+  bool ceil_mode = false;         // one more window where the last one would leave elements over
+  bool count_include_pad = true;  // avg_pool2d: padding counts in the divisor
 };
 
 struct BatchNormOptions {
   double eps = 1e-5;
   double momentum = 0.1;
+};
+
+struct LrnOptions {
+  std::int64_t size = 5;  // channels in a window
+  double alpha = 1e-4;
+  double beta = 0.75;
+  double bias = 1.0;
 };
 
 struct MatmulOptions {
@@ -51,6 +65,17 @@ class GraphBuilder {
   /// Data of the step, by an op that cannot be recomputed.
   ValueId input(const std::string& name, const Shape& shape, DType dtype = DType::float32);
 
+  /// A weight with a name of its own, for operators to take in place of one that they would create: one that
+  /// several share, or one that is named by a file.
+  ValueId parameter(const std::string& name, const Shape& shape,
+                    Persistence persistence = Persistence::parameter);
+  /// Numbers that stay in RAM across steps and never train (to `differentiate` no more than running
+  /// statistics are), for any operator to read.
+  ValueId constant(const std::string& name, const Shape& shape);
+  /// What an operator added later would create as `name` ("conv1.weight", "bn1.running_mean") is `existing`.
+  /// The operator throws InputError when it has another shape.
+  void bind(const std::string& name, ValueId existing);
+
   ValueId conv2d(const std::string& name, ValueId x, const Conv2dOptions& options);
   ValueId linear(const std::string& name, ValueId x, std::int64_t out_features, bool bias = true);
   /// Reads views with any strides.
@@ -61,6 +86,13 @@ class GraphBuilder {
   /// more than one value per channel.
   ValueId batch_norm(const std::string& name, ValueId x, const BatchNormOptions& options = {});
   ValueId layer_norm(const std::string& name, ValueId x, double eps);
+  /// Normalises every group of channels of every image; scale and shift per channel.
+  ValueId group_norm(const std::string& name, ValueId x, std::int64_t groups, double eps);
+  /// The group norm with one channel per group.
+  ValueId instance_norm(const std::string& name, ValueId x, double eps);
+  /// Divides x (N,C,...) by (bias + alpha / size * sum of squares)^beta, the sum over the `size` channels
+  /// around: (size - 1) / 2 before, rounded down, the others after.
+  ValueId lrn(const std::string& name, ValueId x, const LrnOptions& options);
 
   ValueId relu(const std::string& name, ValueId x);
   ValueId gelu(const std::string& name, ValueId x);
@@ -69,17 +101,66 @@ class GraphBuilder {
   /// `probability` of dropping an element. Each dropout of a graph has a seed of its own: 0, 1, 2... in
   /// order.
   ValueId dropout(const std::string& name, ValueId x, double probability);
+
+  // Arithmetic (builder_elementwise.cc). Operands are float32 values of any persistence.
+  /// Operands of two shapes broadcast as NumPy's do: aligned at the last axis, axes of size 1 stretch.
   ValueId add(const std::string& name, ValueId a, ValueId b);
+  ValueId sub(const std::string& name, ValueId a, ValueId b);
+  ValueId mul(const std::string& name, ValueId a, ValueId b);
+  ValueId div(const std::string& name, ValueId a, ValueId b);
+  /// alpha x + beta; a `shift`, which shares its gradient, where alpha is 1.
+  ValueId scale(const std::string& name, ValueId x, double alpha, double beta = 0.0);
+  /// The scale by -1.
+  ValueId neg(const std::string& name, ValueId x);
+  ValueId sigmoid(const std::string& name, ValueId x);
+  ValueId erf(const std::string& name, ValueId x);
+  ValueId exp(const std::string& name, ValueId x);
+  ValueId log(const std::string& name, ValueId x);
+  ValueId sqrt(const std::string& name, ValueId x);
+  ValueId abs(const std::string& name, ValueId x);
+  /// `exponent` is not 0.
+  ValueId pow(const std::string& name, ValueId x, double exponent);
+  /// To [minimum, maximum], one of which may be infinite. ReLU6 is (0, 6).
+  ValueId clip(const std::string& name, ValueId x, double minimum, double maximum);
+  /// x where positive, else alpha x; alpha >= 0.
+  ValueId leaky_relu(const std::string& name, ValueId x, double alpha = 0.01);
+  /// x where positive, else alpha (exp(x) - 1); alpha >= 0.
+  ValueId elu(const std::string& name, ValueId x, double alpha = 1.0);
+  /// alpha x + beta, clipped to [0, 1].
+  ValueId hardsigmoid(const std::string& name, ValueId x, double alpha = 0.2, double beta = 0.5);
+  /// x (x / 6 + 1/2, clipped to [0, 1]).
+  ValueId hardswish(const std::string& name, ValueId x);
+  /// Over `axes` (at least one, each once, counted from 0), which stay as axes of size 1 with `keepdims`.
+  ValueId reduce_sum(const std::string& name, ValueId x, const std::vector<std::int64_t>& axes,
+                     bool keepdims = true);
+  ValueId reduce_mean(const std::string& name, ValueId x, const std::vector<std::int64_t>& axes,
+                      bool keepdims = true);
 
   /// At most 256 elements per window: an index is one byte.
   ValueId max_pool2d(const std::string& name, ValueId x, const Pool2dOptions& options);
   ValueId avg_pool2d(const std::string& name, ValueId x, const Pool2dOptions& options);
   ValueId global_avg_pool(const std::string& name, ValueId x);
+  ValueId global_max_pool(const std::string& name, ValueId x);
 
   ValueId embedding(const std::string& name, ValueId indices, std::int64_t rows, std::int64_t width);
   ValueId select(const std::string& name, ValueId x, std::int64_t index);
   /// The loss: mean over the batch.
   ValueId softmax_cross_entropy(const std::string& name, ValueId logits, ValueId targets);
+
+  // Copies of elements (builder_layout.cc). Lists have one number per axis.
+  /// The inputs one after another along an axis; their other axes must be equal.
+  ValueId concat(const std::string& name, const std::vector<ValueId>& inputs, std::int64_t axis);
+  /// Along every axis the positions start, start + step... before end. Without steps all are 1.
+  ValueId slice(const std::string& name, ValueId x, const std::vector<std::int64_t>& starts,
+                const std::vector<std::int64_t>& ends, const std::vector<std::int64_t>& steps = {});
+  /// One slice per size, "NAME.0", "NAME.1"...; the sizes must add up to that of the axis.
+  std::vector<ValueId> split(const std::string& name, ValueId x, std::int64_t axis,
+                             const std::vector<std::int64_t>& sizes);
+  ValueId pad(const std::string& name, ValueId x, const std::vector<std::int64_t>& before,
+              const std::vector<std::int64_t>& after, double value = 0.0);
+  /// Axis i of the result is axis `axes[i]` of x, which may be a view with any strides; the result is
+  /// row-major. What a permuted view needs before an operator that reads row-major tensors only.
+  ValueId transpose(const std::string& name, ValueId x, const std::vector<std::int64_t>& axes);
 
   // Views: values, not ops.
   ValueId reshape(const std::string& name, ValueId x, const Shape& to);
@@ -103,13 +184,17 @@ class GraphBuilder {
                  DType dtype = DType::float32, Persistence persistence = Persistence::activation);
   Op& append(const std::string& name, const char* kind, Attributes attributes, std::vector<ValueId> inputs,
              std::vector<ValueId> outputs);
-  ValueId elementwise(const std::string& name, const char* kind, ValueId x);
+  ValueId elementwise(const std::string& name, const char* kind, ValueId x, Attributes attributes = {});
+  ValueId binary(const std::string& name, const char* kind, ValueId a, ValueId b);
+  ValueId reduction(const std::string& name, const char* kind, ValueId x, std::vector<std::int64_t> axes,
+                    bool keepdims);
   ValueId pool(const std::string& name, const char* kind, ValueId x, const Pool2dOptions& options,
                bool indices);
   // Row-major, of this element type and (unless negative) this rank.
   void check_operand(const std::string& op, ValueId v, int rank, DType dtype = DType::float32) const;
 
   Graph graph_;
+  std::map<std::string, ValueId> bound_;
   std::int64_t next_seed_ = 0;
 };
 

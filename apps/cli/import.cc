@@ -1,0 +1,197 @@
+// poet import: what an ONNX file holds, as the planner sees it.
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "apps/cli/command.h"
+#include "apps/cli/inputs.h"
+#include "apps/cli/output.h"
+#include "poet/autodiff/differentiate.h"
+#include "poet/base/amounts.h"
+#include "poet/base/error.h"
+#include "poet/base/write_file.h"
+#include "poet/cost/instance_json.h"
+#include "poet/cost/tabulate.h"
+#include "poet/graph/dataflow.h"
+#include "poet/report/table.h"
+
+namespace poet::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// Of all forward ops of one kind.
+struct KindSum {
+  std::int64_t ops = 0;
+  std::int64_t parameters = 0;  // of shared ones, those that it is the first to read
+  Flops flops{};
+  Bytes written{};  // values that it makes
+  Bytes saved{};    // those of them that the backward pass reads
+};
+
+struct Contents {
+  std::vector<std::pair<std::string, KindSum>> kinds;  // in the order in which the graph has them first
+  KindSum total;
+  std::int64_t macs = 0;
+};
+
+void add(KindSum& to, const KindSum& more) {
+  to.ops += more.ops;
+  to.parameters += more.parameters;
+  to.flops += more.flops;
+  to.written += more.written;
+  to.saved += more.saved;
+}
+
+Contents measure(const Graph& forward) {
+  const Graph training = differentiate(forward);  // keeps the forward ops, in their order
+  const Dataflow flow = dataflow(training);
+  const auto saved = [&](ValueId value) {
+    const std::vector<OpId>& users = flow.users[value];
+    return std::any_of(users.begin(), users.end(),
+                       [&](OpId user) { return training.ops[user].pass == Pass::backward; });
+  };
+  Contents contents;
+  contents.macs = forward_macs(forward);
+  std::map<std::string, std::size_t> rows;
+  IdVector<ValueId, char> counted_already(training.values.size(), 0);
+  const IdVector<ValueId, ValueId> storage_of = storages(training);
+  for (const OpId id : ids<OpId>(training.ops.size())) {
+    const Op& op = training.ops[id];
+    if (op.pass == Pass::backward) break;
+    if (op.pass != Pass::forward) continue;
+    KindSum sum;
+    sum.ops = 1;
+    sum.flops = work_of(training, id).flops;
+    for (const ValueId input : op.inputs) {
+      const ValueId value = storage_of[input];
+      if (training.values[value].persistence != Persistence::parameter || counted_already[value] != 0)
+        continue;
+      counted_already[value] = 1;
+      sum.parameters += element_count(training.values[value].shape);
+    }
+    for (const ValueId value : flow.writes[id]) {
+      sum.written += training.values[value].bytes;
+      if (saved(value)) sum.saved += training.values[value].bytes;
+    }
+    const auto [row, is_new] = rows.emplace(op.kind, contents.kinds.size());
+    if (is_new) contents.kinds.emplace_back(op.kind, KindSum{});
+    add(contents.kinds[row->second].second, sum);
+    add(contents.total, sum);
+  }
+  return contents;
+}
+
+Json kind_json(const KindSum& sum) {
+  Json json;
+  json["ops"] = sum.ops;
+  json["parameters"] = sum.parameters;
+  json["forward_flops"] = sum.flops.value();
+  json["written_bytes"] = sum.written.value();
+  json["saved_for_backward_bytes"] = sum.saved.value();
+  return json;
+}
+
+Json import_json(const std::string& file, const ImportedModel& model, const Contents& contents) {
+  Json json;
+  json["format"] = 1;
+  json["file"] = file;
+  json["batch_size"] = model.batch_size;
+  json["kinds"] = Json::array();
+  for (const auto& [kind, sum] : contents.kinds) {
+    Json row = kind_json(sum);
+    row["kind"] = kind;
+    json["kinds"].push_back(std::move(row));
+  }
+  json["total"] = kind_json(contents.total);
+  json["total"]["forward_macs"] = contents.macs;
+  json["notices"] = model.notices;
+  return json;
+}
+
+std::vector<std::string> row(const std::string& kind, const KindSum& sum) {
+  return {kind,
+          format_count(sum.ops),
+          sum.parameters == 0 ? "-" : format_count(sum.parameters),
+          format_short(static_cast<double>(sum.flops.value())),
+          format_bytes(sum.written),
+          sum.saved == Bytes{} ? "-" : format_bytes(sum.saved)};
+}
+
+std::string import_text(const std::string& file, const ImportedModel& model, const Contents& contents) {
+  Table table({{"operator", Align::left},
+               {"ops", Align::right},
+               {"parameters", Align::right},
+               {"forward FLOPs", Align::right},
+               {"written", Align::right},
+               {"saved for backward", Align::right}});
+  for (const auto& [kind, sum] : contents.kinds) table.add(row(kind, sum));
+  table.add(row("all", contents.total));
+  std::string out = fmt::format("{}, batch {}\n\n", file, model.batch_size);
+  for (const Value& value : model.forward.values) {
+    if (value.persistence != Persistence::input || value.alias_of.valid()) continue;
+    out += fmt::format("input {}: {} {}\n", value.name, to_string(value.dtype), fmt::join(value.shape, "x"));
+  }
+  out += "\n" + table.text();
+  out += fmt::format("\nParameters {}, forward MACs {}.\n", format_count(contents.total.parameters),
+                     format_short(static_cast<double>(contents.macs)));
+  for (const std::string& notice : model.notices) out += wrapped("Note: " + notice + ".", 110, 6) + "\n";
+  return out;
+}
+
+class Import final : public Command {
+ public:
+  explicit Import(CLI::App& parent) {
+    app_ = parent.add_subcommand("import", "show what an ONNX file holds, or make an instance of it");
+    app_->add_option("FILE.onnx", file_, "the model")->required()->type_name("");
+    const auto add = [&](const std::string& name, std::optional<std::string>& value, const std::string& help,
+                         const std::string& type) { app_->add_option(name, value, help)->type_name(type); };
+    add("--batch-size", options_.batch_size, "samples per training step (default 1)", "N");
+    app_->add_option("--input-shape", options_.input_shapes,
+                     "the shape of an input, instead of the file's; may be repeated")
+        ->type_name("NAME=1x3x224x224");
+    add("-o,--instance-out", out_, "write the training step with its costs, for --instance; needs --platform",
+        "FILE.json");
+    add("--platform", options_.platform, "the device for -o: a name (poet devices) or a profile",
+        "NAME|FILE.json");
+    add("--optimizer", options_.optimizer, "for -o: sgd (default), momentum or adam", "NAME");
+    add("--trainable", options_.trainable, "for -o: train these parameters only", "PATTERN");
+    app_->add_flag("--json", json_, "one JSON object instead of text");
+  }
+
+  int run() override {
+    options_.onnx = file_;
+    if (out_.has_value() != options_.platform.has_value())
+      throw InputError("--platform and -o need each other: costs are those of a device");
+    if (!out_ && (options_.optimizer || options_.trainable))
+      throw InputError("--optimizer and --trainable", "are for the instance that -o writes");
+    if (out_) check_writable("-o", *out_);
+    const ImportedModel model = read_onnx(options_);
+    const Contents contents = measure(model.forward);
+    if (out_) write_file(*out_, to_json(load_inputs(options_).instance).dump(1) + "\n");
+    if (json_)
+      print_answer(import_json(file_, model, contents));
+    else
+      print_answer(import_text(file_, model, contents));
+    return kAnswer;
+  }
+
+ private:
+  std::string file_;
+  InputOptions options_;
+  std::optional<std::string> out_;
+  bool json_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_import(CLI::App& parent) { return std::make_unique<Import>(parent); }
+
+}  // namespace poet::cli

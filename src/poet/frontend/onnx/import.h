@@ -1,0 +1,41 @@
+#pragma once
+
+// ONNX model -> forward graph with a loss.
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "poet/frontend/onnx/model.h"
+#include "poet/graph/graph.h"
+
+namespace poet {
+
+struct ImportOptions {
+  /// Samples per step: the size of an open first dimension of the inputs, or in place of a first dimension of
+  /// 1. Absent: 1 where it is open, else what the file says.
+  std::optional<std::int64_t> batch_size;
+  /// Shapes of inputs by name, in place of what the file says.
+  std::map<std::string, Shape> input_shapes;
+};
+
+struct ImportedModel {
+  Graph forward;
+  std::int64_t batch_size = 1;       // first dimension of the first input
+  std::vector<std::string> notices;  // what was changed on the way, one line each
+};
+
+/// The forward graph of an ONNX file for training, verified: parameters named as in the file, batch
+/// normalisation and dropout in training mode, shape arithmetic evaluated away, and a cross-entropy loss on
+/// the first output (of which a softmax is taken off), with its targets as one more input. 64-bit integer
+/// inputs become 32-bit ones. Nodes that the output does not depend on are left out. Throws InputError naming
+/// file, node (index, name, operator) and rule. O(size of the file).
+[[nodiscard]] ImportedModel import_onnx(const std::filesystem::path& file, const ImportOptions& options = {});
+
+/// The same for a parsed model; the message does not name a file.
+[[nodiscard]] ImportedModel import_model(const onnx::Model& model, const ImportOptions& options = {});
+
+}  // namespace poet

@@ -1,0 +1,69 @@
+#pragma once
+
+// An ONNX model as the importer sees it: plain structs without protobuf, weights as shapes.
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "poet/graph/graph.h"
+
+namespace poet::onnx {
+
+/// Element types as far as the importer tells them apart. `integer`: all widths, signed or not.
+enum class Type { real, integer, boolean, other };
+
+/// Contents are known when there is one element per position of the shape in `integers` (also booleans, as 0
+/// and 1) or `reals`. Weights have a shape only.
+struct Tensor {
+  Type type = Type::real;
+  std::string type_name = "float";  // as ONNX calls it
+  Shape shape;
+  bool known = false;
+  std::vector<std::int64_t> integers;
+  std::vector<double> reals;
+};
+
+/// An attribute that is a graph, a type or sparse.
+struct OtherAttribute {};
+
+using AttributeValue =
+    std::variant<OtherAttribute, std::int64_t, double, std::string, std::vector<std::int64_t>,
+                 std::vector<double>, std::vector<std::string>, Tensor>;
+
+struct Node {
+  std::size_t index = 0;  // in the file
+  std::string name;       // may be empty
+  std::string op_type;
+  std::string domain;                // empty: ONNX's own operators
+  std::vector<std::string> inputs;   // empty name: an optional input left out
+  std::vector<std::string> outputs;  // the same
+  std::map<std::string, AttributeValue> attributes;
+};
+
+/// A dimension that the file leaves open has a symbol or nothing.
+struct Dimension {
+  std::optional<std::int64_t> size;
+  std::string symbol;
+};
+
+struct Input {
+  std::string name;
+  Type type = Type::real;
+  std::string type_name;
+  std::optional<std::vector<Dimension>> shape;  // absent: not even the rank is known
+};
+
+struct Model {
+  std::string name;
+  std::int64_t opset = 0;     // of ONNX's own operators
+  std::vector<Input> inputs;  // without those that only give an initialiser's type
+  std::vector<std::string> outputs;
+  std::map<std::string, Tensor> initializers;
+  std::vector<Node> nodes;  // an input is a graph input, an initialiser or an earlier node's output
+};
+
+}  // namespace poet::onnx

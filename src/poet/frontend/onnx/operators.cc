@@ -1,0 +1,32 @@
+#include "poet/frontend/onnx/operators.h"
+
+#include <algorithm>
+
+namespace poet::onnx {
+namespace {
+
+std::vector<const std::vector<OperatorEntry>*> lists() {
+  return {&layer_operators(), &window_operators(), &elementwise_operators(), &layout_operators()};
+}
+
+}  // namespace
+
+OperatorRule find_operator(const std::string& op_type) {
+  for (const std::vector<OperatorEntry>* list : lists()) {
+    for (const OperatorEntry& entry : *list) {
+      if (entry.op_type == op_type) return entry.rule;
+    }
+  }
+  return nullptr;
+}
+
+std::vector<std::string> imported_operators() {
+  std::vector<std::string> names;
+  for (const std::vector<OperatorEntry>* list : lists()) {
+    for (const OperatorEntry& entry : *list) names.emplace_back(entry.op_type);
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+}  // namespace poet::onnx

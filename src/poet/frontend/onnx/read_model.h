@@ -1,0 +1,26 @@
+#pragma once
+
+// ONNX file -> plain structs. The only file that knows protobuf and libonnx.
+
+#include <filesystem>
+#include <string_view>
+
+#include "poet/frontend/onnx/model.h"
+
+namespace poet::onnx {
+
+/// Contents of integer tensors are read up to this many elements, of others up to kMostReals: constants that
+/// shapes are computed from, not weights.
+inline constexpr std::int64_t kMostIntegers = std::int64_t{1} << 20;
+inline constexpr std::int64_t kMostReals = 64;
+
+/// Parses and checks a model of up to 2 GiB. Weights may be in other files, which are not opened, or absent.
+/// The model is checked by libonnx when it has its data and is not newer than libonnx. Throws InputError, one
+/// line, when the file cannot be read, is no ONNX model, has a negative or overflowing shape, or is one that
+/// the checker refuses; the message starts with the file's name. O(size of the file).
+[[nodiscard]] Model read_model(const std::filesystem::path& file);
+
+/// The same for a model in memory; `place` begins the messages.
+[[nodiscard]] Model parse_model(std::string_view bytes, const std::string& place);
+
+}  // namespace poet::onnx

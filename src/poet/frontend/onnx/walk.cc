@@ -1,0 +1,401 @@
+#include "poet/frontend/onnx/walk.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "poet/base/error.h"
+#include "poet/frontend/onnx/operators.h"
+
+namespace poet::onnx {
+namespace {
+
+std::string place_of(const Node& node) {
+  return fmt::format("node {} '{}' ({})", node.index, node.name, node.op_type);
+}
+
+std::string shown(const Shape& shape) { return fmt::format("({})", fmt::join(shape, ", ")); }
+
+/// The file's shape of an input with the user's wishes.
+Shape chosen_shape(const Input& input, const ImportOptions& options) {
+  const std::string place = fmt::format("input '{}'", input.name);
+  if (const auto found = options.input_shapes.find(input.name); found != options.input_shapes.end()) {
+    if (input.shape && input.shape->size() != found->second.size()) {
+      throw InputError(place,
+                       fmt::format("has {} dimensions, not {}", input.shape->size(), found->second.size()));
+    }
+    return found->second;
+  }
+  const std::string remedy =
+      fmt::format("give its shape with --input-shape {}=1x3x224x224 or the like", input.name);
+  if (!input.shape) throw InputError(place, "has no shape in the file; " + remedy);
+  Shape shape;
+  for (std::size_t i = 0; i < input.shape->size(); ++i) {
+    const Dimension& d = (*input.shape)[i];
+    const bool batch = i == 0 && (!d.size || *d.size == 1);
+    if (!d.size && !batch) {
+      throw InputError(place, fmt::format("dimension {} ('{}') is open; {}", i, d.symbol, remedy));
+    }
+    shape.push_back(batch ? options.batch_size.value_or(1) : *d.size);
+    if (i == 0 && !batch && options.batch_size && *options.batch_size != *d.size) {
+      throw InputError(place,
+                       fmt::format("is for batches of {}, not {}; {}", *d.size, *options.batch_size, remedy));
+    }
+  }
+  return shape;
+}
+
+}  // namespace
+
+Walk::Walk(const Model& model, const ImportOptions& options)
+    : model_(model), options_(options), graph_(model.name) {
+  for (const Node& node : model_.nodes) {
+    for (const std::string& input : node.inputs) {
+      if (!input.empty()) readers_[input].push_back(&node);
+    }
+  }
+}
+
+bool Walk::has(const Node& node, std::size_t i) const {
+  return i < node.inputs.size() && !node.inputs[i].empty();
+}
+
+const Operand& Walk::operand(const Node& node, std::size_t i) const {
+  if (!has(node, i)) throw InputError(fmt::format("input {} is missing", i));
+  const auto found = operands_.find(node.inputs[i]);
+  if (found == operands_.end() || std::holds_alternative<std::monostate>(found->second)) {
+    throw InputError(fmt::format("reads '{}', a result that poet does not compute", node.inputs[i]));
+  }
+  return found->second;
+}
+
+bool Walk::is_runtime(const Node& node, std::size_t i) const {
+  return has(node, i) && std::holds_alternative<Runtime>(operand(node, i));
+}
+
+const Fixed* Walk::fixed(const Node& node, std::size_t i) const {
+  return has(node, i) ? std::get_if<Fixed>(&operand(node, i)) : nullptr;
+}
+
+Shape Walk::shape(const Node& node, std::size_t i) const {
+  const Operand& x = operand(node, i);
+  if (const Fixed* known = std::get_if<Fixed>(&x)) return known->tensor.shape;
+  return graph_.shape(std::get<Runtime>(x).id);
+}
+
+std::optional<double> Walk::scalar(const Node& node, std::size_t i) const {
+  const Fixed* x = fixed(node, i);
+  if (x == nullptr || !x->tensor.known || x->tensor.reals.size() != 1) return std::nullopt;
+  return x->tensor.reals.front();
+}
+
+const std::vector<std::int64_t>& Walk::known_integers(const Node& node, std::size_t i) const {
+  const Fixed* x = fixed(node, i);
+  if (x == nullptr || x->tensor.type == Type::real || !x->tensor.known) {
+    throw InputError(
+        fmt::format("input {} ('{}') must be known while importing: poet plans fixed shapes; export with "
+                    "constant shapes",
+                    i, node.inputs.at(i)));
+  }
+  return x->tensor.integers;
+}
+
+ValueId Walk::value(const Node& node, std::size_t i) {
+  const Operand& x = operand(node, i);
+  if (const Runtime* runtime = std::get_if<Runtime>(&x)) {
+    if (runtime->type != Type::real) {
+      throw InputError(fmt::format(
+          "input {} ('{}') holds integers, with which poet computes nothing at run time", i, node.inputs[i]));
+    }
+    if (runtime->scale == 1.0) return runtime->id;
+    const std::string name = fmt::format("{}.{}.scaled", name_of(node), i);
+    return graph_.scale(name, row_major(name, runtime->id), runtime->scale);
+  }
+  const Fixed& w = std::get<Fixed>(x);
+  if (w.tensor.type != Type::real) {
+    throw InputError(fmt::format("input {} ('{}') is a constant of type {}, which this operator cannot read",
+                                 i, node.inputs[i], w.tensor.type_name));
+  }
+  if (w.constant) {
+    notice("constants of the file stay in RAM and do not train");
+    return parameter(node, w, w.tensor.shape, Persistence::optimizer_state, false);
+  }
+  if (!w.transposed) return weight(node, i, w.tensor.shape);
+  const ValueId stored =
+      parameter(node, w, {w.tensor.shape[1], w.tensor.shape[0]}, Persistence::parameter, false);
+  return graph_.permute(w.name + ".T", stored, {1, 0});
+}
+
+ValueId Walk::row_major(const std::string& name, ValueId v) {
+  const StridedShape layout = graph_.layout(v);
+  if (layout.strides.empty()) return v;
+  std::vector<std::int64_t> axes;
+  for (std::size_t axis = 0; axis < layout.shape.size(); ++axis)
+    axes.push_back(static_cast<std::int64_t>(axis));
+  return graph_.transpose(name + ".contiguous", v, axes);
+}
+
+ValueId Walk::row_major(const Node& node, std::size_t i) {
+  return row_major(fmt::format("{}.{}", name_of(node), i), value(node, i));
+}
+
+const Fixed& Walk::real_weight(const Node& node, std::size_t i) const {
+  const Fixed* w = fixed(node, i);
+  if (w == nullptr || w->tensor.type != Type::real) {
+    throw InputError(
+        fmt::format("input {} ('{}') must be a weight: an initialiser or constant of real numbers", i,
+                    has(node, i) ? node.inputs[i] : ""));
+  }
+  return *w;
+}
+
+ValueId Walk::weight(const Node& node, std::size_t i, const Shape& as_stored, Persistence persistence) {
+  const Fixed& w = real_weight(node, i);
+  if (w.transposed || element_count(w.tensor.shape) != element_count(as_stored)) {
+    throw InputError(fmt::format("the weight '{}' is {}{}, but must be {}", w.name, shown(w.tensor.shape),
+                                 w.transposed ? " (transposed)" : "", shown(as_stored)));
+  }
+  return parameter(node, w, as_stored, persistence, false);
+}
+
+ValueId Walk::linear_weight(const Node& node, std::size_t i, bool read_as_out_in) {
+  const Fixed& w = real_weight(node, i);
+  if (w.tensor.shape.size() != 2) throw InputError(fmt::format("the weight '{}' must be a matrix", w.name));
+  Shape stored = w.tensor.shape;
+  if (!read_as_out_in) std::swap(stored[0], stored[1]);
+  const bool turned = read_as_out_in == w.transposed;
+  if (turned) notice("weights of linear layers that the file stores as (in, out) are stored as (out, in)");
+  return parameter(node, w, stored, Persistence::parameter, turned);
+}
+
+ValueId Walk::parameter(const Node& node, const Fixed& w, const Shape& stored, Persistence persistence,
+                        bool turned) {
+  const auto found = parameters_.find(w.name);
+  if (found != parameters_.end()) {
+    if (found->second.turned != turned) {
+      throw InputError(
+          fmt::format("the weight '{}' is read both as it is and transposed; give one of the readers a "
+                      "copy",
+                      w.name));
+    }
+    if (found->second.shape == stored) return found->second.id;
+    return graph_.reshape(fmt::format("{}.{}", name_of(node), w.name), found->second.id, stored);
+  }
+  for (const std::int64_t d : stored) {
+    if (d < 1) throw InputError(fmt::format("the weight '{}' is {}", w.name, shown(stored)));
+  }
+  const ValueId id = graph_.parameter(w.name, stored, persistence);
+  parameters_[w.name] = {id, stored, turned};
+  return id;
+}
+
+void Walk::set(const Node& node, Operand result) {
+  if (node.outputs.empty()) throw InputError("has no output");
+  set_output(node.outputs.front(), std::move(result));
+}
+
+void Walk::set_output(const std::string& name, Operand result) { operands_[name] = std::move(result); }
+
+std::string Walk::name_of(const Node& node) {
+  return node.name.empty() ? fmt::format("{}_{}", node.op_type, node.index) : node.name;
+}
+
+const Node* Walk::only_reader(const Node& node) const {
+  const std::string& output = node.outputs.at(0);
+  if (output == logits_) return nullptr;
+  const std::vector<const Node*> all = readers(output);
+  return all.size() == 1 ? all.front() : nullptr;
+}
+
+std::vector<const Node*> Walk::readers(const std::string& value) const {
+  std::vector<const Node*> out;
+  const auto found = readers_.find(value);
+  if (found == readers_.end()) return out;
+  for (const Node* node : found->second) {
+    if (needed_.contains(node->index)) out.push_back(node);
+  }
+  return out;
+}
+
+void Walk::notice(const std::string& text) {
+  for (auto& [known, count] : notices_) {
+    if (known != text) continue;
+    ++count;
+    return;
+  }
+  notices_.emplace_back(text, 1);
+}
+
+void Walk::mark_needed() {
+  logits_ = model_.outputs.front();
+  if (model_.outputs.size() > 1) {
+    notice(fmt::format("of {} outputs only the first, '{}', gets a loss", model_.outputs.size(), logits_));
+  }
+  std::set<std::string> wanted;
+  for (std::size_t i = model_.nodes.size(); i-- > 0;) {
+    const Node& node = model_.nodes[i];
+    const bool provides = std::find(node.outputs.begin(), node.outputs.end(), logits_) != node.outputs.end();
+    // The loss has a softmax of its own.
+    if (provides && (node.op_type == "Softmax" || node.op_type == "LogSoftmax") && node.inputs.size() == 1) {
+      notice(fmt::format("the final {} was taken off: the cross-entropy loss has its own", node.op_type));
+      logits_ = node.inputs.front();
+      continue;
+    }
+    const bool used = std::any_of(node.outputs.begin(), node.outputs.end(),
+                                  [&](const std::string& output) { return wanted.contains(output); });
+    if (!provides && !used) continue;
+    needed_.insert(node.index);
+    wanted.insert(node.inputs.begin(), node.inputs.end());
+    wanted.erase("");
+  }
+}
+
+void Walk::add_inputs() {
+  for (const auto& [name, shape] : options_.input_shapes) {
+    std::vector<std::string> names;
+    for (const Input& input : model_.inputs) names.push_back(input.name);
+    if (std::find(names.begin(), names.end(), name) == names.end()) {
+      throw InputError("--input-shape",
+                       fmt::format("the model has no input '{}'; it has {}", name, fmt::join(names, ", ")));
+    }
+  }
+  bool first = true;
+  for (const Input& input : model_.inputs) {
+    if (readers(input.name).empty() && input.name != logits_) continue;
+    const Shape shape = chosen_shape(input, options_);
+    if (input.type != Type::real && input.type != Type::integer) {
+      throw InputError(fmt::format("input '{}'", input.name),
+                       fmt::format("is of type {}; poet feeds float32 and int32", input.type_name));
+    }
+    if (input.type == Type::real && input.type_name != "float") {
+      notice(fmt::format("{} inputs are taken as float32", input.type_name));
+    }
+    if (input.type == Type::integer && input.type_name != "int32") {
+      notice(fmt::format("{} inputs are fed as int32", input.type_name));
+    }
+    const DType dtype = input.type == Type::real ? DType::float32 : DType::int32;
+    operands_[input.name] = Runtime{graph_.input(input.name, shape, dtype), 1.0, input.type};
+    if (!first || shape.empty()) continue;
+    first = false;
+    batch_size_ = shape.front();
+    if (input.shape && !input.shape->empty() && input.shape->front().size &&
+        *input.shape->front().size != batch_size_ && batch_size_ % *input.shape->front().size == 0) {
+      rescaled_batch_ = {batch_size_ / *input.shape->front().size, *input.shape->front().size};
+    }
+  }
+}
+
+void Walk::add_constants() {
+  for (const auto& [name, tensor] : model_.initializers) operands_[name] = Fixed{name, tensor, false, false};
+  // First of all, so that rules that look ahead know them.
+  for (const Node& node : model_.nodes) {
+    if (!needed_.contains(node.index) || !node.domain.empty()) continue;
+    if (node.op_type != "Constant" && node.op_type != "ConstantOfShape") continue;
+    const bool early = std::all_of(node.inputs.begin(), node.inputs.end(),
+                                   [&](const std::string& input) { return operands_.contains(input); });
+    if (early) visit(node);
+  }
+}
+
+bool Walk::evaluated(const Node& node) {
+  if (node.outputs.empty()) return false;
+  if (node.op_type == "Shape" || node.op_type == "Size") {
+    const Shape whole = shape(node, 0);
+    if (node.op_type == "Size") {
+      Tensor count = integer_list({element_count(whole)});
+      count.shape = {};
+      set(node, Fixed{node.outputs.front(), std::move(count), false, false});
+      return true;
+    }
+    const std::int64_t rank = static_cast<std::int64_t>(whole.size());
+    const std::int64_t start = integer(node, "start", 0);
+    const std::int64_t end = integer(node, "end", rank);
+    const std::int64_t from = std::clamp<std::int64_t>(start < 0 ? start + rank : start, 0, rank);
+    const std::int64_t to = std::clamp<std::int64_t>(end < 0 ? end + rank : end, from, rank);
+    set(node, Fixed{node.outputs.front(), integer_list(Shape(whole.begin() + from, whole.begin() + to)),
+                    false, false});
+    return true;
+  }
+  Operands inputs;
+  for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+    const Fixed* x = fixed(node, i);
+    // Weights keep their names, however small they are.
+    if (x != nullptr && x->tensor.type == Type::real && element_count(x->tensor.shape) != 1) return false;
+    inputs.push_back(x == nullptr ? nullptr : &x->tensor);
+  }
+  std::optional<Tensor> result = evaluate(node, inputs, opset());
+  if (!result) return false;
+  set(node, Fixed{node.outputs.front(), std::move(*result), false, node.op_type == "Constant"});
+  return true;
+}
+
+void Walk::visit(const Node& node) {
+  if (!needed_.contains(node.index) || !skipped_.insert(node.index).second) return;
+  try {
+    if (evaluated(node)) return;
+    const OperatorRule rule = node.domain.empty() ? find_operator(node.op_type) : nullptr;
+    if (rule == nullptr && node.domain.empty() && is_evaluated(node.op_type)) {
+      throw InputError(
+          "poet evaluates this operator while importing, so all its inputs must be known then; export with "
+          "fixed shapes");
+    }
+    if (rule == nullptr) {
+      throw InputError(fmt::format(
+          "poet cannot import the operator {}{}; replace it in the model, or cut the model before it",
+          node.domain.empty() ? "" : node.domain + ".", node.op_type));
+    }
+    rule(*this, node);
+  } catch (const InputError& error) {
+    throw InputError(place_of(node), error.what());
+  }
+}
+
+void Walk::add_loss() {
+  const auto found = operands_.find(logits_);
+  if (found == operands_.end() || !std::holds_alternative<Runtime>(found->second) ||
+      std::get<Runtime>(found->second).type != Type::real) {
+    throw InputError(fmt::format("the output '{}' does not depend on the inputs", logits_));
+  }
+  ValueId logits = row_major("logits", std::get<Runtime>(found->second).id);
+  const Shape from = graph_.shape(logits);
+  if (from.empty())
+    throw InputError(fmt::format("the output '{}' is one number; classes are needed", logits_));
+  std::int64_t rows = 1;
+  bool channels = from.size() > 1;  // (N, C, 1, 1...)
+  for (std::size_t i = 2; i < from.size(); ++i) channels = channels && from[i] == 1;
+  if (from.size() == 4 && !channels) {
+    // One prediction per pixel, classes along axis 1.
+    logits = graph_.transpose("logits.rows", logits, {0, 2, 3, 1});
+    rows = from[0] * from[2] * from[3];
+    logits = graph_.reshape("logits.flat", logits, {rows, from[1]});
+    notice("the loss is the mean over every position of the output, with its classes along axis 1");
+  } else {
+    const std::int64_t classes = channels ? from[1] : from.back();
+    rows = element_count(from) / classes;
+    if (from.size() > 2 && !channels) {
+      notice("the loss is the mean over every position of the output, with its classes along the last axis");
+    }
+    if (from.size() != 2) logits = graph_.reshape("logits.flat", logits, {rows, classes});
+  }
+  const ValueId targets = graph_.input("targets", {rows}, DType::int32);
+  graph_.softmax_cross_entropy("loss", logits, targets);
+}
+
+ImportedModel Walk::run() {
+  if (options_.batch_size && *options_.batch_size < 1) throw InputError("batch size", "must be >= 1");
+  mark_needed();
+  add_inputs();
+  add_constants();
+  for (const Node& node : model_.nodes) visit(node);
+  add_loss();
+  ImportedModel imported;
+  imported.forward = graph_.finish();
+  imported.batch_size = batch_size_;
+  for (const auto& [text, count] : notices_) {
+    imported.notices.push_back(count == 1 ? text : fmt::format("{} ({} times)", text, count));
+  }
+  return imported;
+}
+
+}  // namespace poet::onnx

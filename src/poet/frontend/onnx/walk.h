@@ -1,0 +1,128 @@
+#pragma once
+
+// The state of one walk over a model's nodes, and what the rules of operators may ask and do. Private to
+// poet/frontend/onnx.
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "poet/frontend/onnx/constants.h"
+#include "poet/frontend/onnx/import.h"
+#include "poet/frontend/onnx/model.h"
+#include "poet/graph/builder.h"
+
+namespace poet::onnx {
+
+/// A value of the graph that is being built. What is read is `scale` times it: a factor waits here for a
+/// matrix product, which takes it as its alpha.
+struct Runtime {
+  ValueId id;
+  double scale = 1.0;
+  Type type = Type::real;
+};
+
+/// Known while importing, or (real numbers) a weight that becomes a parameter once an operator uses it.
+struct Fixed {
+  std::string name;  // in the file
+  Tensor tensor;
+  bool transposed = false;  // a matrix read the other way round than it is stored
+  bool constant = false;    // of a Constant node: where operands are not weights by nature, it does not train
+};
+
+/// monostate: an optional input that is left out.
+using Operand = std::variant<std::monostate, Runtime, Fixed>;
+
+class Walk {
+ public:
+  Walk(const Model& model, const ImportOptions& options);
+
+  /// The whole import.
+  ImportedModel run();
+
+  GraphBuilder& graph() { return graph_; }
+  [[nodiscard]] std::int64_t opset() const { return model_.opset; }
+
+  // A node's inputs. Throw InputError when there is none at `i`, or it is of another sort.
+  [[nodiscard]] bool has(const Node& node, std::size_t i) const;
+  /// Whether the walk has come past what provides this name.
+  [[nodiscard]] bool known(const std::string& name) const { return operands_.contains(name); }
+  [[nodiscard]] const Operand& operand(const Node& node, std::size_t i) const;
+  [[nodiscard]] Shape shape(const Node& node, std::size_t i) const;
+  [[nodiscard]] bool is_runtime(const Node& node, std::size_t i) const;
+  /// A weight or constant, or null.
+  [[nodiscard]] const Fixed* fixed(const Node& node, std::size_t i) const;
+  /// A known real number of any shape with one element, or nothing.
+  [[nodiscard]] std::optional<double> scalar(const Node& node, std::size_t i) const;
+  /// Known integers.
+  [[nodiscard]] const std::vector<std::int64_t>& known_integers(const Node& node, std::size_t i) const;
+  /// Real tensor as a value; a weight becomes a parameter. Views keep their strides.
+  [[nodiscard]] ValueId value(const Node& node, std::size_t i);
+  /// The same, copied where its layout is not row-major.
+  [[nodiscard]] ValueId row_major(const Node& node, std::size_t i);
+  [[nodiscard]] ValueId row_major(const std::string& name, ValueId v);
+  /// A weight of this shape as parameter (or as state), made at its first use. `as_stored` may differ from
+  /// the weight's own shape in axes of size 1.
+  [[nodiscard]] ValueId weight(const Node& node, std::size_t i, const Shape& as_stored,
+                               Persistence persistence = Persistence::parameter);
+  /// The weight of a linear layer, stored (out, in). What the node reads is (out, in) too, or (in, out): then
+  /// a weight that the file stores so is stored the other way round.
+  [[nodiscard]] ValueId linear_weight(const Node& node, std::size_t i, bool read_as_out_in);
+
+  // A node's results.
+  void set(const Node& node, Operand result);
+  void set(const Node& node, ValueId result) { set(node, Operand{Runtime{result}}); }
+  void set_output(const std::string& name, Operand result);
+  /// The name that ops and values get.
+  [[nodiscard]] static std::string name_of(const Node& node);
+
+  // Looking ahead, for operators that the file spells as several.
+  /// The only reader of a node's first output, unless that is also the model's output; null otherwise.
+  [[nodiscard]] const Node* only_reader(const Node& node) const;
+  /// All readers.
+  [[nodiscard]] std::vector<const Node*> readers(const std::string& value) const;
+  /// The node's work was done by another one's rule.
+  void skip(const Node& node) { skipped_.insert(node.index); }
+
+  /// Said to the user once, with how often it happened.
+  void notice(const std::string& text);
+  /// By how many times the batch is larger than in the file, and its size there; nothing when it is not.
+  [[nodiscard]] std::optional<std::pair<std::int64_t, std::int64_t>> rescaled_batch() const {
+    return rescaled_batch_;
+  }
+
+ private:
+  void add_inputs();
+  void mark_needed();
+  void add_constants();
+  void visit(const Node& node);
+  void add_loss();
+  [[nodiscard]] bool evaluated(const Node& node);
+  [[nodiscard]] const Fixed& real_weight(const Node& node, std::size_t i) const;
+  ValueId parameter(const Node& node, const Fixed& w, const Shape& stored, Persistence persistence,
+                    bool turned);
+
+  const Model& model_;
+  const ImportOptions& options_;
+  GraphBuilder graph_;
+  std::map<std::string, Operand> operands_;
+  std::map<std::string, std::vector<const Node*>> readers_;
+  struct Parameter {
+    ValueId id;
+    Shape shape;
+    bool turned = false;  // stored the other way round than in the file
+  };
+  std::map<std::string, Parameter> parameters_;
+  std::set<std::size_t> needed_;
+  std::set<std::size_t> skipped_;
+  std::vector<std::pair<std::string, std::int64_t>> notices_;
+  std::string logits_;  // what the loss reads
+  std::int64_t batch_size_ = 1;
+  std::optional<std::pair<std::int64_t, std::int64_t>> rescaled_batch_;
+};
+
+}  // namespace poet::onnx

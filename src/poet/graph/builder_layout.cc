@@ -1,0 +1,146 @@
+// The operators that copy elements and compute nothing: concat, slice, pad, transpose.
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <utility>
+
+#include "poet/base/error.h"
+#include "poet/graph/builder.h"
+
+namespace poet {
+
+namespace {
+
+std::string place(const std::string& op) { return fmt::format("op '{}'", op); }
+
+std::string text(const Shape& shape) { return fmt::format("({})", fmt::join(shape, ", ")); }
+
+// One number of `list` per axis.
+void check_length(const std::string& op, const char* what, const std::vector<std::int64_t>& list,
+                  const Shape& shape) {
+  if (list.size() == shape.size()) return;
+  throw InputError(place(op), fmt::format("{} has {} numbers for the {} axes of {}", what, list.size(),
+                                          shape.size(), text(shape)));
+}
+
+std::size_t checked_axis(const std::string& op, std::int64_t axis, const Shape& shape) {
+  if (axis < 0 || axis >= static_cast<std::int64_t>(shape.size())) {
+    throw InputError(place(op), fmt::format("{} has no axis {}", text(shape), axis));
+  }
+  return static_cast<std::size_t>(axis);
+}
+
+std::int64_t checked_sum(const std::string& op, std::int64_t a, std::int64_t b) {
+  std::int64_t sum = 0;
+  if (__builtin_add_overflow(a, b, &sum)) throw InputError(place(op), "the axis is too long for 64 bits");
+  return sum;
+}
+
+}  // namespace
+
+ValueId GraphBuilder::concat(const std::string& name, const std::vector<ValueId>& inputs, std::int64_t axis) {
+  if (inputs.empty()) throw InputError(place(name), "needs at least one input");
+  for (const ValueId v : inputs) check_operand(name, v, -1);
+  Shape to = shape(inputs.front());
+  const std::size_t along = checked_axis(name, axis, to);
+  std::vector<std::int64_t> sizes;
+  for (const ValueId v : inputs) {
+    Shape other = shape(v);
+    const bool same_rank = other.size() == to.size();
+    sizes.push_back(same_rank ? std::exchange(other[along], to[along]) : 0);
+    if (other != to) {
+      throw InputError(place(name), fmt::format("joins {} and {} along axis {}: the other axes must be equal",
+                                                text(shape(inputs.front())), text(shape(v)), axis));
+    }
+  }
+  to[along] = 0;
+  for (const std::int64_t size : sizes) to[along] = checked_sum(name, to[along], size);
+  const ValueId y = output(name, name, {std::move(to), {}});
+  // With the sizes a backward op knows by itself which part of the gradient is its own.
+  append(name, "concat", {{"axis", axis}, {"sizes", std::move(sizes)}}, inputs, {y});
+  return y;
+}
+
+ValueId GraphBuilder::slice(const std::string& name, ValueId x, const std::vector<std::int64_t>& starts,
+                            const std::vector<std::int64_t>& ends, const std::vector<std::int64_t>& steps) {
+  check_operand(name, x, -1);
+  Shape to = shape(x);
+  const std::vector<std::int64_t> by = steps.empty() ? std::vector<std::int64_t>(to.size(), 1) : steps;
+  check_length(name, "starts", starts, to);
+  check_length(name, "ends", ends, to);
+  check_length(name, "steps", by, to);
+  for (std::size_t axis = 0; axis < to.size(); ++axis) {
+    if (starts[axis] < 0 || starts[axis] >= ends[axis] || ends[axis] > to[axis] || by[axis] < 1) {
+      throw InputError(place(name), fmt::format("takes {} to {} by {} of an axis of {}: needs 0 <= start < "
+                                                "end <= size and step >= 1",
+                                                starts[axis], ends[axis], by[axis], to[axis]));
+    }
+    to[axis] = (ends[axis] - starts[axis] - 1) / by[axis] + 1;
+  }
+  const ValueId y = output(name, name, {std::move(to), {}});
+  append(name, "slice", {{"starts", starts}, {"ends", ends}, {"steps", by}}, {x}, {y});
+  return y;
+}
+
+std::vector<ValueId> GraphBuilder::split(const std::string& name, ValueId x, std::int64_t axis,
+                                         const std::vector<std::int64_t>& sizes) {
+  check_operand(name, x, -1);
+  const Shape from = shape(x);
+  const std::size_t along = checked_axis(name, axis, from);
+  std::int64_t total = 0;
+  for (const std::int64_t size : sizes) {
+    if (size < 1) throw InputError(place(name), fmt::format("sizes must be positive, not {}", size));
+    total = checked_sum(name, total, size);
+  }
+  if (total != from[along]) {
+    throw InputError(place(name), fmt::format("splits an axis of {} into ({}): the sizes must add up to it",
+                                              from[along], fmt::join(sizes, ", ")));
+  }
+  std::vector<ValueId> parts;
+  std::vector<std::int64_t> starts(from.size(), 0);
+  std::vector<std::int64_t> ends = from;
+  for (const std::int64_t size : sizes) {
+    ends[along] = starts[along] + size;
+    parts.push_back(slice(fmt::format("{}.{}", name, parts.size()), x, starts, ends));
+    starts[along] = ends[along];
+  }
+  return parts;
+}
+
+ValueId GraphBuilder::pad(const std::string& name, ValueId x, const std::vector<std::int64_t>& before,
+                          const std::vector<std::int64_t>& after, double value) {
+  check_operand(name, x, -1);
+  Shape to = shape(x);
+  check_length(name, "before", before, to);
+  check_length(name, "after", after, to);
+  for (std::size_t axis = 0; axis < to.size(); ++axis) {
+    if (before[axis] < 0 || after[axis] < 0) {
+      throw InputError(place(name), fmt::format("padding must be >= 0, not {} and {} at axis {}",
+                                                before[axis], after[axis], axis));
+    }
+    to[axis] = checked_sum(name, to[axis], checked_sum(name, before[axis], after[axis]));
+  }
+  const ValueId y = output(name, name, {std::move(to), {}});
+  append(name, "pad", {{"before", before}, {"after", after}, {"value", value}}, {x}, {y});
+  return y;
+}
+
+ValueId GraphBuilder::transpose(const std::string& name, ValueId x, const std::vector<std::int64_t>& axes) {
+  ensure(graph_.values.contains(x), "GraphBuilder: a value of this builder");
+  if (graph_.values[x].dtype != DType::float32) {
+    throw InputError(place(name), fmt::format("'{}' must be float32, not {}", graph_.values[x].name,
+                                              to_string(graph_.values[x].dtype)));
+  }
+  Shape to;
+  try {
+    to = permuted(layout(x), axes).shape;
+  } catch (const InputError& error) {
+    throw InputError(place(name), error.what());
+  }
+  const ValueId y = output(name, name, {std::move(to), {}});
+  append(name, "transpose", {{"axes", axes}}, {x}, {y});
+  return y;
+}
+
+}  // namespace poet

@@ -1,0 +1,219 @@
+// What is wrong with a model is said in one line that names the node and the rule; nothing else happens.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <onnx/onnx_pb.h>
+
+#include <filesystem>
+#include <fstream>
+#include <limits>
+
+#include "poet/frontend/onnx/import.h"
+#include "poet/frontend/onnx/read_model.h"
+#include "tests/support/input_error.h"
+#include "tests/support/onnx_models.h"
+
+namespace poet {
+namespace {
+
+using test::input_error;
+using test::onnx_integers;
+using test::onnx_model;
+using test::onnx_node;
+using test::onnx_reals;
+using ::testing::HasSubstr;
+
+using List = std::vector<std::int64_t>;
+
+std::string import_error(const onnx::Model& model, const ImportOptions& options = {}) {
+  return input_error([&] { (void)import_model(model, options); });
+}
+
+// x (N, 3) times w (3, 2), N open.
+::onnx::ModelProto matmul_proto() {
+  ::onnx::ModelProto model;
+  model.set_ir_version(8);
+  model.add_opset_import()->set_version(17);
+  ::onnx::GraphProto& graph = *model.mutable_graph();
+  graph.set_name("g");
+  const auto describe = [](::onnx::ValueInfoProto& value, const std::string& name, std::int64_t last) {
+    value.set_name(name);
+    ::onnx::TypeProto_Tensor& type = *value.mutable_type()->mutable_tensor_type();
+    type.set_elem_type(::onnx::TensorProto::FLOAT);
+    type.mutable_shape()->add_dim()->set_dim_param("N");
+    type.mutable_shape()->add_dim()->set_dim_value(last);
+  };
+  describe(*graph.add_input(), "x", 3);
+  describe(*graph.add_output(), "y", 2);
+  ::onnx::TensorProto& w = *graph.add_initializer();
+  w.set_name("w");
+  w.set_data_type(::onnx::TensorProto::FLOAT);
+  w.add_dims(3);
+  w.add_dims(2);
+  for (int i = 0; i < 6; ++i) w.add_float_data(0.5F);
+  ::onnx::NodeProto& node = *graph.add_node();
+  node.set_name("product");
+  node.set_op_type("MatMul");
+  node.add_input("x");
+  node.add_input("w");
+  node.add_output("y");
+  return model;
+}
+
+std::string read_error(const ::onnx::ModelProto& model) {
+  return input_error([&] { (void)onnx::parse_model(model.SerializeAsString(), "m.onnx"); });
+}
+
+TEST(OnnxRead, ReadsWhatLibonnxWrites) {
+  const onnx::Model model = onnx::parse_model(matmul_proto().SerializeAsString(), "m.onnx");
+  EXPECT_EQ(model.opset, 17);
+  ASSERT_EQ(model.inputs.size(), 1U);
+  EXPECT_FALSE(model.inputs[0].shape->at(0).size.has_value());
+  EXPECT_EQ(model.inputs[0].shape->at(0).symbol, "N");
+  EXPECT_EQ(model.initializers.at("w").shape, (Shape{3, 2}));
+  ASSERT_EQ(model.nodes.size(), 1U);
+  EXPECT_EQ(model.nodes[0].op_type, "MatMul");
+}
+
+TEST(OnnxRead, WeightsMayBeElsewhere) {
+  ::onnx::ModelProto proto = matmul_proto();
+  ::onnx::TensorProto& w = *proto.mutable_graph()->mutable_initializer(0);
+  w.clear_float_data();
+  EXPECT_EQ(onnx::parse_model(proto.SerializeAsString(), "m.onnx").initializers.at("w").shape, (Shape{3, 2}));
+  w.set_data_location(::onnx::TensorProto::EXTERNAL);
+  ::onnx::StringStringEntryProto& where = *w.add_external_data();
+  where.set_key("location");
+  where.set_value("nowhere.bin");
+  EXPECT_FALSE(onnx::parse_model(proto.SerializeAsString(), "m.onnx").initializers.at("w").known);
+}
+
+TEST(OnnxRead, EveryTruncationIsRefusedOrComplete) {
+  const std::string bytes = matmul_proto().SerializeAsString();
+  for (std::size_t length = 0; length < bytes.size(); ++length) {
+    const std::string message =
+        input_error([&] { (void)onnx::parse_model(std::string_view(bytes).substr(0, length), "m.onnx"); });
+    EXPECT_TRUE(message.starts_with("m.onnx: ")) << message;
+  }
+}
+
+TEST(OnnxRead, RefusesWhatIsNoModel) {
+  EXPECT_EQ(input_error([] { (void)onnx::parse_model("", "m.onnx"); }), "m.onnx: is empty");
+  EXPECT_THAT(input_error([] { (void)onnx::parse_model("{\"format\": 1}", "m.onnx"); }),
+              HasSubstr("is no ONNX model"));
+  EXPECT_THAT(input_error([] { (void)onnx::read_model("/no/such/file.onnx"); }),
+              HasSubstr("/no/such/file.onnx: is no readable file"));
+  EXPECT_THAT(input_error([] { (void)onnx::read_model("/"); }), HasSubstr("is no readable file"));
+}
+
+TEST(OnnxRead, RefusesCyclesAndUnknownNames) {
+  ::onnx::ModelProto proto = matmul_proto();
+  proto.mutable_graph()->mutable_node(0)->set_input(0, "y");
+  EXPECT_EQ(
+      read_error(proto),
+      "m.onnx: node 0 'product' (MatMul): reads 'y', which no input, initialiser or earlier node provides");
+  proto = matmul_proto();
+  proto.mutable_graph()->mutable_node(0)->set_output(0, "x");
+  EXPECT_THAT(read_error(proto), HasSubstr("writes 'x', which something else has provided already"));
+  proto = matmul_proto();
+  proto.mutable_graph()->mutable_output(0)->set_name("z");
+  EXPECT_EQ(read_error(proto), "m.onnx: nothing provides the output 'z'");
+}
+
+TEST(OnnxRead, RefusesShapesThatAreNone) {
+  ::onnx::ModelProto proto = matmul_proto();
+  proto.mutable_graph()->mutable_initializer(0)->set_dims(0, -3);
+  EXPECT_THAT(read_error(proto), HasSubstr("m.onnx: initialiser 'w': "));
+  proto.mutable_graph()->mutable_initializer(0)->set_dims(0, std::numeric_limits<std::int64_t>::max());
+  EXPECT_THAT(read_error(proto), HasSubstr("m.onnx: initialiser 'w': "));
+}
+
+TEST(OnnxRead, PassesOnWhatTheCheckerFinds) {
+  ::onnx::ModelProto proto = matmul_proto();
+  proto.mutable_graph()->mutable_node(0)->add_input("w");  // a third operand
+  EXPECT_THAT(read_error(proto), HasSubstr("m.onnx: libonnx refuses it: "));
+}
+
+TEST(OnnxImport, AnUnknownOperatorIsNamed) {
+  onnx::Model model = onnx_model({2, 3}, {{"w", onnx_reals({3, 2})}},
+                                 {onnx_node("MatMul", {"x", "w"}, {"m"}), onnx_node("Det", {"m"}, {"y"})});
+  model.nodes[1].name = "det";
+  EXPECT_EQ(
+      import_error(model),
+      "node 1 'det' (Det): poet cannot import the operator Det; replace it in the model, or cut the model "
+      "before it");
+  model.nodes[1].domain = "com.example";
+  EXPECT_THAT(import_error(model), HasSubstr("the operator com.example.Det"));
+}
+
+TEST(OnnxImport, OpenShapesNeedAWish) {
+  const onnx::Model model =
+      onnx_model({-1, -1}, {{"w", onnx_reals({3, 2})}}, {onnx_node("MatMul", {"x", "w"}, {"y"})});
+  EXPECT_EQ(
+      import_error(model),
+      "input 'x': dimension 1 ('open') is open; give its shape with --input-shape x=1x3x224x224 or the like");
+  ImportOptions options;
+  options.input_shapes["z"] = {1, 3};
+  EXPECT_EQ(import_error(model, options), "--input-shape: the model has no input 'z'; it has x");
+  options.input_shapes = {{"x", {1, 3, 1}}};
+  EXPECT_EQ(import_error(model, options), "input 'x': has 2 dimensions, not 3");
+  options.input_shapes = {{"x", {1, 4}}};
+  EXPECT_THAT(import_error(model, options), HasSubstr("node 0 'y' (MatMul): "));
+  options.input_shapes = {{"x", {4, 3}}};
+  EXPECT_EQ(import_model(model, options).batch_size, 4);
+}
+
+TEST(OnnxImport, AFixedBatchIsNotChangedSilently) {
+  ImportOptions options;
+  options.batch_size = 8;
+  EXPECT_THAT(
+      import_error(onnx_model({4, 3}, {{"w", onnx_reals({3, 2})}}, {onnx_node("MatMul", {"x", "w"}, {"y"})}),
+                   options),
+      HasSubstr("input 'x': is for batches of 4, not 8"));
+}
+
+TEST(OnnxImport, AttributesAreNamed) {
+  const auto pool = [](std::map<std::string, onnx::AttributeValue> attributes) {
+    return import_error(
+        onnx_model({1, 2, 8, 8}, {}, {onnx_node("MaxPool", {"x"}, {"y"}, std::move(attributes))}));
+  };
+  EXPECT_EQ(pool({}), "node 0 'y' (MaxPool): attribute 'kernel_shape': is missing");
+  EXPECT_EQ(pool({{"kernel_shape", List{3}}}),
+            "node 0 'y' (MaxPool): attribute 'kernel_shape': must have 2 numbers, not 1");
+  EXPECT_EQ(pool({{"kernel_shape", std::int64_t{3}}}),
+            "node 0 'y' (MaxPool): attribute 'kernel_shape': must be a list of integers");
+  EXPECT_EQ(pool({{"kernel_shape", List{2, 2}}, {"auto_pad", std::string("SIDEWAYS")}}),
+            "node 0 'y' (MaxPool): attribute 'auto_pad': 'SIDEWAYS' is not known");
+  EXPECT_THAT(pool({{"kernel_shape", List{std::numeric_limits<std::int64_t>::max(), 2}}}),
+              HasSubstr("node 0 'y' (MaxPool): "));
+}
+
+TEST(OnnxImport, ShapesThatDependOnDataAreRefused) {
+  onnx::Model model =
+      onnx_model({1, 6}, {{"w", onnx_reals({6, 2})}},
+                 {onnx_node("Reshape", {"x", "to"}, {"r"}), onnx_node("MatMul", {"r", "w"}, {"y"})});
+  onnx::Input to;
+  to.name = "to";
+  to.type = onnx::Type::integer;
+  to.type_name = "int64";
+  to.shape = std::vector<onnx::Dimension>(1);
+  to.shape->at(0).size = 2;
+  model.inputs.push_back(to);
+  EXPECT_THAT(import_error(model),
+              HasSubstr("node 0 'r' (Reshape): input 1 ('to') must be known while importing"));
+}
+
+TEST(OnnxImport, AWeightOfTheWrongSizeIsNamed) {
+  EXPECT_EQ(
+      import_error(onnx_model({2, 3}, {{"w", onnx_reals({4, 3})}, {"b", onnx_reals({5})}},
+                              {onnx_node("Gemm", {"x", "w", "b"}, {"y"}, {{"transB", std::int64_t{1}}})})),
+      "node 0 'y' (Gemm): the weight 'b' is (5), but must be (4)");
+}
+
+TEST(OnnxImport, AnOutputThatDependsOnNothingHasNoLoss) {
+  EXPECT_THAT(
+      import_error(onnx_model({2, 3}, {{"w", onnx_reals({3, 2})}}, {onnx_node("Identity", {"w"}, {"y"})})),
+      HasSubstr("the output 'y' does not depend on the inputs"));
+}
+
+}  // namespace
+}  // namespace poet

@@ -1,0 +1,61 @@
+#pragma once
+
+// What a reference kernel gets: shared by the files of kernels, not by tests.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "poet/graph/graph.h"
+#include "tests/support/reference_kernels.h"
+
+namespace poet::reference {
+
+using Index = std::int64_t;
+
+/// One op at work: a kernel reads `in` and writes `out` and `updated`.
+struct Call {
+  const Op& op;
+  std::vector<Array> in;
+  std::vector<Array> out;      // zeros
+  std::vector<Array> updated;  // the values before
+  Index step;
+
+  [[nodiscard]] double real(const char* name) const { return std::get<double>(op.attributes.at(name)); }
+  [[nodiscard]] Index integer(const char* name) const { return std::get<Index>(op.attributes.at(name)); }
+  [[nodiscard]] const std::vector<Index>& list(const char* name) const {
+    return std::get<std::vector<Index>>(op.attributes.at(name));
+  }
+
+  /// The output that is the gradient of forward input `position`, if this op writes it. `all`: the positions
+  /// when no attribute says otherwise.
+  [[nodiscard]] Array* gradient(Index position, const std::vector<Index>& all) {
+    const auto subset = op.attributes.find("gradients");
+    const std::vector<Index>& positions =
+        subset == op.attributes.end() ? all : std::get<std::vector<Index>>(subset->second);
+    const auto found = std::find(positions.begin(), positions.end(), position);
+    const auto place = static_cast<std::size_t>(found - positions.begin());
+    return found != positions.end() && place < out.size() ? &out[place] : nullptr;
+  }
+};
+
+inline double& at(std::vector<double>& data, Index i) { return data[static_cast<std::size_t>(i)]; }
+inline double at(const Array& a, Index i) { return a.data[static_cast<std::size_t>(i)]; }
+inline Index dim(const Array& a, std::size_t axis) { return a.shape.at(axis); }
+inline Index count(const Array& a) { return static_cast<Index>(a.data.size()); }
+
+using Kernel = std::function<void(Call&)>;
+
+/// Kernels of the operators that move elements (concat, slice, pad, transpose), of group and local response
+/// normalisation and of the global maximum.
+void add_layout_kernels(std::map<std::string, Kernel>& table);
+
+/// Kernels of arithmetic element by element, with broadcasting, and of sums along axes.
+void add_elementwise_kernels(std::map<std::string, Kernel>& table);
+
+}  // namespace poet::reference

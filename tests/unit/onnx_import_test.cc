@@ -1,0 +1,260 @@
+// Small models by hand, and the ops and values that they become.
+
+#include "poet/frontend/onnx/import.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "poet/autodiff/differentiate.h"
+#include "poet/base/error.h"
+#include "poet/cost/tabulate.h"
+#include "tests/support/onnx_models.h"
+
+namespace poet {
+namespace {
+
+using onnx::Node;
+using test::onnx_integers;
+using test::onnx_model;
+using test::onnx_node;
+using test::onnx_reals;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+using List = std::vector<std::int64_t>;
+
+std::vector<std::string> kinds(const Graph& graph) {
+  std::vector<std::string> out;
+  for (const Op& op : graph.ops) out.push_back(op.kind);
+  return out;
+}
+
+const Op& op_of_kind(const Graph& graph, const std::string& kind) {
+  const auto found =
+      std::find_if(graph.ops.begin(), graph.ops.end(), [&](const Op& op) { return op.kind == kind; });
+  if (found == graph.ops.end()) throw InputError("no op of kind " + kind);
+  return *found;
+}
+
+const Value& value_named(const Graph& graph, const std::string& name) {
+  const auto found =
+      std::find_if(graph.values.begin(), graph.values.end(), [&](const Value& v) { return v.name == name; });
+  if (found == graph.values.end()) throw InputError("no value " + name);
+  return *found;
+}
+
+// The head of most classifiers. 2 x 3 x 4 x 4, 5 filters of 3 x 3 with padding 1: 2 x 5 x 4 x 4.
+onnx::Model classifier() {
+  return onnx_model({-1, 3, 4, 4},
+                    {{"w", onnx_reals({5, 3, 3, 3})},
+                     {"scale", onnx_reals({5})},
+                     {"shift", onnx_reals({5})},
+                     {"mean", onnx_reals({5})},
+                     {"var", onnx_reals({5})},
+                     {"fc.weight", onnx_reals({10, 5})},
+                     {"fc.bias", onnx_reals({10})}},
+                    {onnx_node("Conv", {"x", "w"}, {"c"}, {{"pads", List{1, 1, 1, 1}}}),
+                     onnx_node("BatchNormalization", {"c", "scale", "shift", "mean", "var"}, {"b"}),
+                     onnx_node("Relu", {"b"}, {"r"}), onnx_node("GlobalAveragePool", {"r"}, {"g"}),
+                     onnx_node("Flatten", {"g"}, {"f"}),
+                     onnx_node("Gemm", {"f", "fc.weight", "fc.bias"}, {"l"}, {{"transB", std::int64_t{1}}}),
+                     onnx_node("Softmax", {"l"}, {"p"})});
+}
+
+TEST(OnnxImport, AClassifierGetsItsLossAndKeepsItsNames) {
+  ImportOptions options;
+  options.batch_size = 2;
+  const ImportedModel model = import_model(classifier(), options);
+  EXPECT_THAT(kinds(model.forward),
+              ElementsAre("input", "conv2d", "batch_norm", "batch_norm_stats", "relu", "global_avg_pool",
+                          "linear", "input", "softmax_cross_entropy"));
+  EXPECT_EQ(model.batch_size, 2);
+  EXPECT_EQ(value_named(model.forward, "c").shape, (Shape{2, 5, 4, 4}));
+  EXPECT_EQ(value_named(model.forward, "fc.weight").shape, (Shape{10, 5}));
+  EXPECT_EQ(value_named(model.forward, "mean").persistence, Persistence::optimizer_state);
+  EXPECT_EQ(value_named(model.forward, "targets").shape, Shape{2});
+  // 5*3*3*3 + 5 + 5 + 10*5 + 10
+  EXPECT_EQ(parameter_count(model.forward), 205);
+  EXPECT_THAT(model.notices,
+              ElementsAre(HasSubstr("final Softmax was taken off"), HasSubstr("training mode")));
+}
+
+TEST(OnnxImport, MakesATrainingGraph) {
+  ImportOptions options;
+  options.batch_size = 2;
+  const Graph training = differentiate(import_model(classifier(), options).forward);
+  const auto updates = std::count_if(training.ops.begin(), training.ops.end(),
+                                     [](const Op& op) { return op.kind == "sgd_update"; });
+  EXPECT_EQ(updates, 5) << "w, scale, shift, fc.weight, fc.bias";
+}
+
+TEST(OnnxImport, MatMulAndAddAreOneLinearLayer) {
+  const ImportedModel transposed = import_model(
+      onnx_model({2, 3}, {{"w", onnx_reals({4, 3})}, {"b", onnx_reals({4})}},
+                 {onnx_node("Transpose", {"w"}, {"wt"}, {{"perm", List{1, 0}}}),
+                  onnx_node("MatMul", {"x", "wt"}, {"m"}), onnx_node("Add", {"b", "m"}, {"y"})}));
+  EXPECT_THAT(kinds(transposed.forward), ElementsAre("input", "linear", "input", "softmax_cross_entropy"));
+  EXPECT_EQ(op_of_kind(transposed.forward, "linear").inputs.size(), 3U);
+  EXPECT_EQ(value_named(transposed.forward, "w").shape, (Shape{4, 3}));
+
+  // Stored (in, out) by the file, (out, in) by the graph.
+  const ImportedModel plain =
+      import_model(onnx_model({2, 3}, {{"w", onnx_reals({3, 4})}}, {onnx_node("MatMul", {"x", "w"}, {"y"})}));
+  EXPECT_EQ(value_named(plain.forward, "w").shape, (Shape{4, 3}));
+  EXPECT_THAT(plain.notices, ElementsAre(HasSubstr("(out, in)")));
+}
+
+TEST(OnnxImport, AWeightReadTwiceIsOneParameter) {
+  const ImportedModel model =
+      import_model(onnx_model({2, 3}, {{"w", onnx_reals({3, 3})}},
+                              {onnx_node("Gemm", {"x", "w"}, {"a"}, {{"transB", std::int64_t{1}}}),
+                               onnx_node("Gemm", {"a", "w"}, {"b"}, {{"transB", std::int64_t{1}}})}));
+  EXPECT_EQ(parameter_count(model.forward), 9);
+  EXPECT_THAT(kinds(differentiate(model.forward)), ::testing::Contains("sgd_update").Times(1));
+}
+
+onnx::Model gelu(double root, bool half_first) {
+  std::vector<Node> nodes = {onnx_node("Div", {"x", "root"}, {"d"}), onnx_node("Erf", {"d"}, {"e"}),
+                             onnx_node("Add", {"e", "one"}, {"a"})};
+  if (half_first) {
+    nodes.push_back(onnx_node("Mul", {"x", "half"}, {"h"}));
+    nodes.push_back(onnx_node("Mul", {"h", "a"}, {"y"}));
+  } else {
+    nodes.push_back(onnx_node("Mul", {"x", "a"}, {"m"}));
+    nodes.push_back(onnx_node("Mul", {"m", "half"}, {"y"}));
+  }
+  nodes.push_back(onnx_node("MatMul", {"y", "w"}, {"l"}));
+  return onnx_model({2, 3},
+                    {{"root", onnx_reals({}, {root})},
+                     {"one", onnx_reals({}, {1.0})},
+                     {"half", onnx_reals({}, {0.5})},
+                     {"w", onnx_reals({3, 2})}},
+                    std::move(nodes));
+}
+
+TEST(OnnxImport, RecognisesGelu) {
+  for (const bool half_first : {false, true}) {
+    EXPECT_THAT(kinds(import_model(gelu(std::sqrt(2.0), half_first)).forward),
+                ElementsAre("input", "gelu", "linear", "input", "softmax_cross_entropy"));
+  }
+  EXPECT_THAT(kinds(import_model(gelu(1.5, false)).forward),
+              ElementsAre("input", "scale", "erf", "shift", "mul", "scale", "linear", "input",
+                          "softmax_cross_entropy"))
+      << "not divided by the root of 2, so it is no GELU";
+}
+
+onnx::Model layer_norm(double exponent) {
+  const std::map<std::string, onnx::AttributeValue> rows = {{"axes", List{-1}}};
+  return onnx_model({2, 5, 4},
+                    {{"two", onnx_reals({}, {exponent})},
+                     {"eps", onnx_reals({}, {1e-6})},
+                     {"scale", onnx_reals({4})},
+                     {"shift", onnx_reals({4})}},
+                    {onnx_node("ReduceMean", {"x"}, {"m"}, rows), onnx_node("Sub", {"x", "m"}, {"c"}),
+                     onnx_node("Pow", {"c", "two"}, {"s"}), onnx_node("ReduceMean", {"s"}, {"v"}, rows),
+                     onnx_node("Add", {"v", "eps"}, {"e"}), onnx_node("Sqrt", {"e"}, {"r"}),
+                     onnx_node("Div", {"c", "r"}, {"n"}), onnx_node("Mul", {"n", "scale"}, {"w"}),
+                     onnx_node("Add", {"w", "shift"}, {"y"})},
+                    15);
+}
+
+TEST(OnnxImport, RecognisesLayerNorm) {
+  const Graph graph = import_model(layer_norm(2.0)).forward;
+  EXPECT_THAT(kinds(graph), ElementsAre("input", "layer_norm", "input", "softmax_cross_entropy"));
+  EXPECT_EQ(std::get<double>(op_of_kind(graph, "layer_norm").attributes.at("eps")), 1e-6);
+  EXPECT_EQ(parameter_count(graph), 8);
+  // The fourth power makes it something else, which stays as it is.
+  EXPECT_THAT(kinds(import_model(layer_norm(4.0)).forward), ::testing::Contains("reduce_mean").Times(2));
+}
+
+// softmax(q k^T / 4) v of one head: the factor goes into the product, and nothing is copied.
+TEST(OnnxImport, AttentionScalesInItsProduct) {
+  const onnx::Model attention = onnx_model(
+      {2, 5, 16},
+      {{"wq", onnx_reals({16, 16})}, {"wk", onnx_reals({16, 16})}, {"four", onnx_reals({}, {4.0})}},
+      {onnx_node("MatMul", {"x", "wq"}, {"q"}), onnx_node("Div", {"q", "four"}, {"qs"}),
+       onnx_node("MatMul", {"x", "wk"}, {"k"}),
+       onnx_node("Transpose", {"k"}, {"kt"}, {{"perm", List{0, 2, 1}}}),
+       onnx_node("MatMul", {"qs", "kt"}, {"s"}), onnx_node("Softmax", {"s"}, {"p"}),
+       onnx_node("MatMul", {"p", "k"}, {"y"})});
+  const ImportedModel model = import_model(attention);
+  EXPECT_THAT(kinds(model.forward), ElementsAre("input", "linear", "linear", "matmul", "softmax", "matmul",
+                                                "input", "softmax_cross_entropy"));
+  EXPECT_EQ(std::get<double>(op_of_kind(model.forward, "matmul").attributes.at("alpha")), 0.25);
+  // One target per position: 2 x 5.
+  EXPECT_EQ(value_named(model.forward, "targets").shape, Shape{10});
+}
+
+TEST(OnnxImport, TokensAreEmbedded) {
+  onnx::Model model =
+      onnx_model({1, 6}, {{"table", onnx_reals({100, 8})}, {"w", onnx_reals({8, 2})}},
+                 {onnx_node("Gather", {"table", "x"}, {"e"}), onnx_node("MatMul", {"e", "w"}, {"y"})});
+  model.inputs[0].type = onnx::Type::integer;
+  model.inputs[0].type_name = "int64";
+  const ImportedModel imported = import_model(model);
+  EXPECT_EQ(value_named(imported.forward, "x").dtype, DType::int32);
+  EXPECT_EQ(value_named(imported.forward, "e").shape, (Shape{1, 6, 8}));
+  EXPECT_EQ(parameter_count(imported.forward), 816);
+}
+
+// 7 wide, kernel 3, stride 2, SAME: 4 windows reach 3*2 + 3 = 9, so 2 of padding, 1 on each side. 8 wide: 4
+// windows reach 9, 1 of padding, at the end for SAME_UPPER.
+TEST(OnnxImport, AutomaticPadding) {
+  for (const std::int64_t size : {7, 8}) {
+    const ImportedModel model = import_model(
+        onnx_model({1, 1, size, size}, {{"w", onnx_reals({4, 1, 3, 3})}},
+                   {onnx_node("Conv", {"x", "w"}, {"c"},
+                              {{"strides", List{2, 2}}, {"auto_pad", std::string("SAME_UPPER")}}),
+                    onnx_node("GlobalAveragePool", {"c"}, {"y"})}));
+    EXPECT_EQ(value_named(model.forward, "c").shape, (Shape{1, 4, 4, 4})) << size;
+  }
+}
+
+// The file says batch 1, twice: in the input and in the reshape.
+TEST(OnnxImport, AFixedBatchOfOneFollowsTheBatchSize) {
+  ImportOptions options;
+  options.batch_size = 3;
+  const ImportedModel model = import_model(
+      onnx_model({1, 2, 2}, {{"to", onnx_integers({1, 4})}, {"w", onnx_reals({4, 2})}},
+                 {onnx_node("Reshape", {"x", "to"}, {"f"}), onnx_node("MatMul", {"f", "w"}, {"y"})}),
+      options);
+  EXPECT_EQ(value_named(model.forward, "f").shape, (Shape{3, 4}));
+  EXPECT_THAT(model.notices, ::testing::Contains(HasSubstr("follows --batch-size")));
+}
+
+TEST(OnnxImport, ShapeArithmeticVanishes) {
+  const ImportedModel model = import_model(onnx_model(
+      {2, 3, 4}, {{"first", onnx_integers({0})}, {"rest", onnx_integers({-1})}, {"w", onnx_reals({12, 2})}},
+      {onnx_node("Shape", {"x"}, {"s"}), onnx_node("Gather", {"s", "first"}, {"n"}),
+       onnx_node("Concat", {"n", "rest"}, {"to"}, {{"axis", std::int64_t{0}}}),
+       onnx_node("Reshape", {"x", "to"}, {"f"}), onnx_node("MatMul", {"f", "w"}, {"y"})}));
+  EXPECT_THAT(kinds(model.forward), ElementsAre("input", "linear", "input", "softmax_cross_entropy"));
+  EXPECT_EQ(value_named(model.forward, "f").shape, (Shape{2, 12}));
+}
+
+// The class token of a vision transformer: one row of weights before the rows of every sample.
+TEST(OnnxImport, AWeightIsCopiedForEverySample) {
+  const ImportedModel model = import_model(onnx_model(
+      {2, 5, 4},
+      {{"token", onnx_reals({1, 1, 4})}, {"to", onnx_integers({2, 1, 4})}, {"w", onnx_reals({4, 3})}},
+      {onnx_node("Expand", {"token", "to"}, {"t"}),
+       onnx_node("Concat", {"t", "x"}, {"c"}, {{"axis", std::int64_t{1}}}),
+       onnx_node("MatMul", {"c", "w"}, {"y"})}));
+  EXPECT_EQ(value_named(model.forward, "c").shape, (Shape{2, 6, 4}));
+  EXPECT_EQ(parameter_count(model.forward), 4 + 12);
+  EXPECT_THAT(kinds(differentiate(model.forward)), ::testing::Contains("sgd_update").Times(2));
+}
+
+TEST(OnnxImport, NodesThatTheOutputDoesNotNeedAreLeftOut) {
+  onnx::Model model =
+      onnx_model({2, 3}, {{"w", onnx_reals({3, 4})}},
+                 {onnx_node("NoSuchOperator", {"x"}, {"side"}), onnx_node("MatMul", {"x", "w"}, {"y"})});
+  EXPECT_THAT(kinds(import_model(model).forward),
+              ElementsAre("input", "linear", "input", "softmax_cross_entropy"));
+}
+
+}  // namespace
+}  // namespace poet
