@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <onnx/onnx_pb.h>
 
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <limits>
@@ -185,6 +186,15 @@ TEST(OnnxImport, AttributesAreNamed) {
             "node 0 'y' (MaxPool): attribute 'auto_pad': 'SIDEWAYS' is not known");
   EXPECT_THAT(pool({{"kernel_shape", List{std::numeric_limits<std::int64_t>::max(), 2}}}),
               HasSubstr("node 0 'y' (MaxPool): "));
+  EXPECT_THAT(pool({{"kernel_shape", List{std::numeric_limits<std::int64_t>::min(), 3}}}),
+              HasSubstr("kernel must be positive"));
+}
+
+TEST(OnnxImport, AListThatIsNotThereIsNamed) {
+  EXPECT_EQ(
+      import_error(onnx_model({1, 6}, {{"w", onnx_reals({1, 6})}},
+                              {onnx_node("Expand", {"w"}, {"e"}), onnx_node("Add", {"x", "e"}, {"y"})})),
+      "node 0 'e' (Expand): input 1 is missing");
 }
 
 TEST(OnnxImport, ShapesThatDependOnDataAreRefused) {
@@ -213,6 +223,105 @@ TEST(OnnxImport, AnOutputThatDependsOnNothingHasNoLoss) {
   EXPECT_THAT(
       import_error(onnx_model({2, 3}, {{"w", onnx_reals({3, 2})}}, {onnx_node("Identity", {"w"}, {"y"})})),
       HasSubstr("the output 'y' does not depend on the inputs"));
+}
+
+TEST(OnnxRead, InitialisersHaveNamesOfTheirOwn) {
+  ::onnx::ModelProto proto = matmul_proto();
+  ::onnx::TensorProto& second = *proto.mutable_graph()->add_initializer();
+  second.set_name("w");
+  second.set_data_type(::onnx::TensorProto::FLOAT);
+  second.add_dims(7);
+  EXPECT_EQ(read_error(proto), "m.onnx: has two initialisers 'w'");
+}
+
+// Control characters of both ranges, a lone continuation, an overlong slash and a surrogate; then a letter
+// that stays.
+TEST(OnnxRead, NamesBecomeLinesOfUtf8) {
+  ::onnx::ModelProto proto = matmul_proto();
+  proto.mutable_graph()->mutable_node(0)->set_name("a\n\xc2\x9b\x80\xc0\xaf\xed\xa0\x80\xc3\xa9");
+  EXPECT_EQ(onnx::parse_model(proto.SerializeAsString(), "m.onnx").nodes.at(0).name, "a????????\xc3\xa9");
+}
+
+TEST(OnnxRead, SmallNumbersOfHalfPrecisionAreKnown) {
+  ::onnx::ModelProto proto = matmul_proto();
+  const auto add = [&](const std::string& name, ::onnx::TensorProto::DataType type, const std::string& raw) {
+    ::onnx::TensorProto& tensor = *proto.mutable_graph()->add_initializer();
+    tensor.set_name(name);
+    tensor.set_data_type(type);
+    tensor.add_dims(2);
+    tensor.set_raw_data(raw);
+  };
+  using Proto = ::onnx::TensorProto;
+  add("half", Proto::FLOAT16, std::string("\x00\xb8\x01\x00", 4));    // -0.5 and the least subnormal
+  add("brain", Proto::BFLOAT16, std::string("\x40\x40\x80\xff", 4));  // 3 and -infinity
+  const onnx::Model model = onnx::parse_model(proto.SerializeAsString(), "m.onnx");
+  EXPECT_EQ(model.initializers.at("half").reals, (std::vector<double>{-0.5, std::ldexp(1.0, -24)}));
+  EXPECT_EQ(model.initializers.at("brain").reals,
+            (std::vector<double>{3.0, -std::numeric_limits<double>::infinity()}));
+}
+
+TEST(OnnxImport, OnlyMatricesOfAWeightAreTurned) {
+  EXPECT_THAT(import_error(onnx_model({4, 5}, {{"w", onnx_reals({5})}},
+                                      {onnx_node("Transpose", {"w"}, {"t"}, {{"perm", List{1, 0}}}),
+                                       onnx_node("Add", {"x", "t"}, {"y"})})),
+              HasSubstr("node 0 't' (Transpose): "));
+}
+
+TEST(OnnxImport, GemmIsOfMatrices) {
+  EXPECT_EQ(import_error(
+                onnx_model({2, 4, 3}, {{"w", onnx_reals({3, 6})}}, {onnx_node("Gemm", {"x", "w"}, {"y"})})),
+            "node 0 'y' (Gemm): multiplies matrices only");
+}
+
+TEST(OnnxImport, AFactorOfAProductIsFinite) {
+  EXPECT_EQ(import_error(
+                onnx_model({4, 6}, {{"w", onnx_reals({6, 3})}, {"zero", onnx_reals({}, {0.0})}},
+                           {onnx_node("MatMul", {"x", "w"}, {"a"}),
+                            onnx_node("Transpose", {"x"}, {"t"}, {{"perm", List{1, 0}}}),
+                            onnx_node("MatMul", {"t", "a"}, {"p"}), onnx_node("Div", {"p", "zero"}, {"y"})})),
+            "node 3 'y' (Div): divides by zero");
+}
+
+TEST(OnnxImport, AFinalSoftmaxIsOverTheClasses) {
+  const auto model = [](const Shape& x, std::int64_t axis, std::int64_t opset) {
+    return onnx_model(
+        x, {{"w", onnx_reals({6, 3})}},
+        {onnx_node("MatMul", {"x", "w"}, {"a"}), onnx_node("Softmax", {"a"}, {"y"}, {{"axis", axis}})},
+        opset);
+  };
+  EXPECT_NO_THROW((void)import_model(model({4, 6}, 1, 17), {}));
+  EXPECT_THAT(import_error(model({4, 6}, 0, 17)),
+              HasSubstr("node 1 'y' (Softmax): normalises axis 0 of (4, 3)"));
+  EXPECT_NO_THROW((void)import_model(model({4, 1, 6}, 1, 11), {}));
+  EXPECT_EQ(import_error(model({4, 5, 6}, 1, 11)), "node 1 'y' (Softmax): normalises several axes at once");
+}
+
+TEST(OnnxImport, AnotherDomainsAddIsNoBias) {
+  onnx::Model model =
+      onnx_model({4, 6}, {{"w", onnx_reals({6, 3})}, {"b", onnx_reals({3})}},
+                 {onnx_node("MatMul", {"x", "w"}, {"a"}), onnx_node("Add", {"a", "b"}, {"y"})});
+  model.nodes[1].domain = "com.acme";
+  EXPECT_THAT(import_error(model), HasSubstr("cannot import the operator com.acme.Add"));
+}
+
+TEST(OnnxImport, AxesOfTheOldBroadcastAreRefused) {
+  EXPECT_THAT(import_error(onnx_model({2, 3, 3}, {{"b", onnx_reals({3})}},
+                                      {onnx_node("Add", {"x", "b"}, {"y"}, {{"axis", std::int64_t{1}}})}, 6)),
+              HasSubstr("node 0 'y' (Add): attribute 'axis'"));
+}
+
+// 65 lists of 2^20 numbers: 2^26 together are the most.
+TEST(OnnxImport, ConstantsTogetherAreBounded) {
+  std::vector<onnx::Node> nodes;
+  for (int i = 0; i < 65; ++i) {
+    const std::string name = "c" + std::to_string(i);
+    nodes.push_back(onnx_node("ConstantOfShape", {"size"}, {name}, {{"value", onnx_integers({1})}}));
+  }
+  nodes.push_back(onnx_node("Concat", {}, {"all"}, {{"axis", std::int64_t{0}}}));
+  for (int i = 0; i < 65; ++i) nodes.back().inputs.push_back("c" + std::to_string(i));
+  nodes.push_back(onnx_node("Reshape", {"x", "all"}, {"y"}));
+  EXPECT_THAT(import_error(onnx_model({2, 3}, {{"size", onnx_integers({1 << 20})}}, std::move(nodes))),
+              HasSubstr("node 64 'c64' (ConstantOfShape): the constants that nodes make"));
 }
 
 }  // namespace

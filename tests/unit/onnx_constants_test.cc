@@ -127,6 +127,11 @@ TEST(OnnxConstants, RefusesWhatHasNoResult) {
   EXPECT_THROW(run(onnx_node("ConstantOfShape", {"s"}, {"y"}), {onnx_integers({most, most})}), InputError);
   EXPECT_THROW(run(onnx_node("Add", {"a", "b"}, {"y"}), {onnx_integers({1, 2}), onnx_integers({1, 2, 3})}),
                InputError);
+  const std::int64_t quarter = std::int64_t{1} << 62;
+  EXPECT_THROW(run(onnx_node("Range", {"a", "b", "c"}, {"y"}),
+                   {number(std::numeric_limits<std::int64_t>::min()), number(most), number(quarter)}),
+               InputError)
+      << "its third step alone is over the largest integer";
 }
 
 TEST(OnnxConstants, LeavesWhatIsNotKnown) {
@@ -134,6 +139,18 @@ TEST(OnnxConstants, LeavesWhatIsNotKnown) {
   EXPECT_FALSE(evaluate(onnx_node("Sqrt", {"x"}, {"y"}), {&weight}, 17).has_value());
   EXPECT_FALSE(evaluate(onnx_node("Sqrt", {"x"}, {"y"}), {nullptr}, 17).has_value());
   EXPECT_FALSE(evaluate(onnx_node("Conv", {"x"}, {"y"}), {nullptr}, 17).has_value());
+}
+
+TEST(OnnxConstants, InputsThatAreLeftOut) {
+  const Tensor x = onnx_integers({1, 2, 3});
+  const Tensor start = onnx_integers({1});
+  const Tensor end = onnx_integers({3});
+  const Node slice = onnx_node("Slice", {"x", "s", "e", ""}, {"y"});
+  EXPECT_EQ(evaluate(slice, {&x, &start, &end, nullptr}, 17).value().integers, List({2, 3}));
+  const Node concat = onnx_node("Concat", {"x", ""}, {"y"}, {{"axis", std::int64_t{0}}});
+  EXPECT_THROW((void)evaluate(concat, {&x, nullptr}, 17), InputError);
+  const Node range = onnx_node("Range", {"s", "e", "s", ""}, {"y"});
+  EXPECT_THROW((void)evaluate(range, {&start, &end, &start, nullptr}, 17), InputError);
 }
 
 }  // namespace

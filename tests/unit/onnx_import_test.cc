@@ -256,5 +256,57 @@ TEST(OnnxImport, NodesThatTheOutputDoesNotNeedAreLeftOut) {
               ElementsAre("input", "linear", "input", "softmax_cross_entropy"));
 }
 
+// C per row is no bias of the columns, though it has as many numbers.
+TEST(OnnxImport, TheThirdInputOfAGemmIsBroadcast) {
+  const auto gemm = [](const Shape& c) {
+    return import_model(onnx_model({6, 3}, {{"w", onnx_reals({3, 6})}, {"c", onnx_reals(c)}},
+                                   {onnx_node("Gemm", {"x", "w", "c"}, {"y"})}))
+        .forward;
+  };
+  EXPECT_THAT(kinds(gemm({1, 6})), ElementsAre("input", "linear", "input", "softmax_cross_entropy"));
+  const Graph column = gemm({6, 1});
+  EXPECT_THAT(kinds(column), ElementsAre("input", "matmul", "add", "input", "softmax_cross_entropy"));
+  EXPECT_EQ(value_named(column, "c").shape, (Shape{6, 1}));
+}
+
+// The sum of (4, 3) and (1, 1, 3) has three axes, a linear layer of (4, 6) two.
+TEST(OnnxImport, ABiasOfMoreAxesIsAnAdd) {
+  const Graph graph =
+      import_model(onnx_model({4, 6}, {{"w", onnx_reals({6, 3})}, {"b", onnx_reals({1, 1, 3})}},
+                              {onnx_node("MatMul", {"x", "w"}, {"a"}), onnx_node("Add", {"a", "b"}, {"y"})}))
+          .forward;
+  EXPECT_EQ(value_named(graph, "y").shape, (Shape{1, 4, 3}));
+}
+
+TEST(OnnxImport, OnlyOneSoftmaxIsTakenOff) {
+  const Graph graph =
+      import_model(onnx_model({4, 6}, {{"w", onnx_reals({6, 3})}},
+                              {onnx_node("MatMul", {"x", "w"}, {"a"}), onnx_node("Softmax", {"a"}, {"s"}),
+                               onnx_node("Softmax", {"s"}, {"y"})}))
+          .forward;
+  EXPECT_THAT(kinds(graph), ElementsAre("input", "linear", "softmax", "input", "softmax_cross_entropy"));
+}
+
+// (2, 4, 8, 8) to 5 channels, turned so that they are last: 2 x 8 x 8 rows of 5 and no further copy.
+TEST(OnnxImport, TheFinalSoftmaxTellsTheAxisOfTheClasses) {
+  const Graph graph =
+      import_model(onnx_model({2, 4, 8, 8}, {{"w", onnx_reals({5, 4, 1, 1})}},
+                              {onnx_node("Conv", {"x", "w"}, {"c"}),
+                               onnx_node("Transpose", {"c"}, {"t"}, {{"perm", List{0, 2, 3, 1}}}),
+                               onnx_node("Softmax", {"t"}, {"y"})}))
+          .forward;
+  EXPECT_THAT(kinds(graph), ElementsAre("input", "conv2d", "transpose", "input", "softmax_cross_entropy"));
+  EXPECT_EQ(value_named(graph, "logits.flat").shape, (Shape{128, 5}));
+}
+
+TEST(OnnxImport, ExponentsMayBeIntegers) {
+  const Graph graph =
+      import_model(
+          onnx_model({4, 6}, {{"w", onnx_reals({6, 3})}, {"two", onnx_integers({2})}},
+                     {onnx_node("MatMul", {"x", "w"}, {"a"}), onnx_node("Pow", {"a", "two"}, {"y"})}))
+          .forward;
+  EXPECT_EQ(op_of_kind(graph, "pow").kind, "pow");
+}
+
 }  // namespace
 }  // namespace poet

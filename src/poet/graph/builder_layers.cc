@@ -209,6 +209,7 @@ ValueId GraphBuilder::pool(const std::string& name, const char* kind, ValueId x,
 }
 
 ValueId GraphBuilder::max_pool2d(const std::string& name, ValueId x, const Pool2dOptions& options) {
+  check_positive(name, "kernel", options.kernel);
   if (options.kernel[0] > 256 || options.kernel[1] > 256 || options.kernel[0] * options.kernel[1] > 256) {
     throw InputError(place(name), "a window may have at most 256 elements: indices are bytes");
   }

@@ -9,7 +9,7 @@ bool about(double a, double b) { return std::fabs(a - b) <= 1e-4 * std::fabs(b);
 
 /// The position of the operand that is not a known number; nothing unless exactly one is.
 std::optional<std::pair<std::size_t, double>> with_number(const Walk& walk, const Node& node) {
-  if (node.inputs.size() != 2) return std::nullopt;
+  if (node.inputs.size() != 2 || !node.domain.empty()) return std::nullopt;
   for (const std::size_t i : {std::size_t{0}, std::size_t{1}}) {
     if (!walk.known(node.inputs[i])) continue;
     if (const std::optional<double> number = walk.scalar(node, i)) return std::pair{1 - i, *number};
@@ -40,10 +40,11 @@ std::optional<std::pair<const Node*, double>> following(const Walk& walk, const 
   return std::pair{next, number->second};
 }
 
-/// The only reader of `node`, when it is an `op_type` that also reads a weight of `size` numbers, and where.
+/// The only reader of `node`, when it is an `op_type` that also reads a weight of `size` numbers
+/// in at most `rank` axes, and where.
 std::optional<std::pair<const Node*, std::size_t>> with_weight(const Walk& walk, const Node& node,
-                                                               const std::string& op_type,
-                                                               std::int64_t size) {
+                                                               const std::string& op_type, std::int64_t size,
+                                                               std::size_t rank) {
   const Node* next = walk.only_reader(node);
   if (next == nullptr || next->op_type != op_type || next->inputs.size() != 2) return std::nullopt;
   const std::size_t other = next->inputs[0] == node.outputs[0] ? 1 : 0;
@@ -51,7 +52,9 @@ std::optional<std::pair<const Node*, std::size_t>> with_weight(const Walk& walk,
   const Fixed* weight = walk.fixed(*next, other);
   if (weight == nullptr || weight->transposed || weight->tensor.type != Type::real) return std::nullopt;
   const Shape& shape = weight->tensor.shape;
-  if (shape.empty() || shape.back() != size || element_count(shape) != size) return std::nullopt;
+  // With more axes than the other operand it would give the result more.
+  if (shape.empty() || shape.size() > rank || shape.back() != size || element_count(shape) != size)
+    return std::nullopt;
   return std::pair{next, other};
 }
 
@@ -73,8 +76,8 @@ bool became_layer_norm(Walk& walk, const Node& mean) {
     const Node* ratio = walk.only_reader(*root);
     if (ratio == nullptr || ratio->op_type != "Div" || ratio->inputs[0] != centred->outputs[0]) continue;
     if (walk.readers(centred->outputs[0]).size() != 2) continue;
-    const auto weight = with_weight(walk, *ratio, "Mul", x.back());
-    const auto bias = weight ? with_weight(walk, *weight->first, "Add", x.back()) : std::nullopt;
+    const auto weight = with_weight(walk, *ratio, "Mul", x.back(), x.size());
+    const auto bias = weight ? with_weight(walk, *weight->first, "Add", x.back(), x.size()) : std::nullopt;
     if (!bias) continue;
     const std::string name = Walk::name_of(mean);
     const ValueId from = walk.row_major(mean, 0);
@@ -96,7 +99,7 @@ std::optional<std::pair<std::size_t, double>> factor_of(const Walk& walk, const 
   if (node.op_type != "Mul" && node.op_type != "Div") return std::nullopt;
   auto found = with_number(walk, node);
   if (!found || node.op_type == "Mul") return found;
-  if (found->first != 0) return std::nullopt;
+  if (found->first != 0 || found->second == 0) return std::nullopt;
   return std::pair{found->first, 1.0 / found->second};
 }
 
@@ -111,7 +114,7 @@ std::optional<std::pair<const Node*, double>> following_factor(const Walk& walk,
 
 std::optional<std::pair<const Node*, std::size_t>> following_bias(const Walk& walk, const Node& node,
                                                                   std::int64_t size) {
-  return with_weight(walk, node, "Add", size);
+  return with_weight(walk, node, "Add", size, walk.shape(node, 0).size());
 }
 
 bool feeds_product_only(const Walk& walk, const Node& node) {
@@ -122,6 +125,9 @@ bool feeds_product_only(const Walk& walk, const Node& node) {
 
 bool became_gelu(Walk& walk, const Node& node, std::size_t position) {
   const std::string& x = node.inputs[position];
+  // Each of the readers comes here and looks at all: their number must be bounded.
+  constexpr std::size_t kMostReaders = 64;
+  if (walk.reader_count(x) > kMostReaders) return false;
   for (const Node* start : walk.readers(x)) {
     if (!multiplies(walk, start, std::sqrt(0.5))) continue;
     const Node* erf = walk.only_reader(*start);

@@ -6,6 +6,8 @@
 #include <onnx/checker.h>
 #include <onnx/onnx_pb.h>
 
+#include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <fstream>
 #include <limits>
@@ -30,12 +32,37 @@ std::string one_line(const std::string& text) {
   return line;
 }
 
-/// Names go into messages and reports, which are lines.
-std::string clean(std::string name) {
-  for (char& c : name) {
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';
+/// How many bytes from `at` on are one character of UTF-8; 0 when they are none.
+std::size_t utf8_length(const std::string& text, std::size_t at) {
+  const auto byte = [&](std::size_t i) -> std::uint32_t {
+    return at + i < text.size() ? static_cast<unsigned char>(text[at + i]) : 0U;
+  };
+  const std::uint32_t first = byte(0);
+  if (first < 0x80) return 1;
+  const std::size_t length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
+  if (first < 0xc2 || first > 0xf4) return 0;
+  std::uint32_t code = first & (0x7fU >> length);
+  for (std::size_t i = 1; i < length; ++i) {
+    if ((byte(i) & 0xc0U) != 0x80U) return 0;
+    code = code << 6U | (byte(i) & 0x3fU);
   }
-  return name;
+  const bool short_enough = length == 2 || (length == 3 ? code >= 0x800 : code >= 0x10000);
+  return short_enough && code <= 0x10ffff && (code < 0xd800 || code > 0xdfff) ? length : 0;
+}
+
+/// Names go into messages and reports, which are lines, and into JSON, which is UTF-8. Control characters
+/// and bytes that are no UTF-8 become question marks.
+std::string clean(const std::string& name) {
+  std::string out;
+  for (std::size_t at = 0; at < name.size();) {
+    const std::size_t length = utf8_length(name, at);
+    const auto first = static_cast<unsigned char>(name[at]);
+    const bool control = first < 0x20 || first == 0x7f ||
+                         (first == 0xc2 && length == 2 && static_cast<unsigned char>(name[at + 1]) < 0xa0);
+    out += length == 0 || control ? "?" : name.substr(at, length);
+    at += std::max<std::size_t>(length, 1);
+  }
+  return out;
 }
 
 std::vector<std::string> cleaned(const google::protobuf::RepeatedPtrField<std::string>& names) {
@@ -99,6 +126,24 @@ bool read_field(const Field& field, std::size_t count, std::vector<To>& out) {
   return true;
 }
 
+double from_float16(std::uint16_t bits) {
+  const double sign = (bits & 0x8000U) != 0 ? -1.0 : 1.0;
+  const int exponent = bits >> 10U & 0x1fU;
+  const int fraction = bits & 0x3ffU;
+  if (exponent == 0x1f) {
+    return fraction != 0 ? std::numeric_limits<double>::quiet_NaN()
+                         : sign * std::numeric_limits<double>::infinity();
+  }
+  return sign * (exponent == 0 ? std::ldexp(fraction, -24) : std::ldexp(fraction + 1024, exponent - 25));
+}
+
+double from_bfloat16(std::uint16_t bits) {
+  const std::uint32_t wide = static_cast<std::uint32_t>(bits) << 16U;
+  float number = 0;
+  std::memcpy(&number, &wide, sizeof(number));
+  return number;
+}
+
 /// The elements of a small tensor; false when they are absent or of a type that no shape is computed from.
 bool read_contents(const Proto& proto, std::size_t count, Tensor& tensor) {
   const bool raw = proto.has_raw_data();
@@ -123,6 +168,15 @@ bool read_contents(const Proto& proto, std::size_t count, Tensor& tensor) {
     case Proto::DOUBLE:
       return raw ? read_raw<double>(bytes, count, tensor.reals)
                  : read_field(proto.double_data(), count, tensor.reals);
+    case Proto::FLOAT16:
+    case Proto::BFLOAT16: {
+      std::vector<std::uint16_t> bits;
+      if (!(raw ? read_raw<std::uint16_t>(bytes, count, bits) : read_field(proto.int32_data(), count, bits)))
+        return false;
+      const auto convert = proto.data_type() == Proto::FLOAT16 ? from_float16 : from_bfloat16;
+      for (const std::uint16_t element : bits) tensor.reals.push_back(convert(element));
+      return true;
+    }
     default:
       return false;
   }
@@ -303,6 +357,8 @@ Model parse_model(std::string_view bytes, const std::string& place) {
   }
   for (const Proto& tensor : proto.graph().initializer()) {
     const std::string name = clean(tensor.name());
+    if (model.initializers.contains(name))
+      throw InputError(place, fmt::format("has two initialisers '{}'", name));
     model.initializers[name] = read_tensor(tensor, fmt::format("{}: initialiser '{}'", place, name));
   }
   for (const ::onnx::ValueInfoProto& input : proto.graph().input()) {

@@ -11,11 +11,25 @@
 namespace poet::onnx {
 namespace {
 
+constexpr std::int64_t kMostHeld = std::int64_t{1} << 26;
+
+/// The axis that a softmax normalises. Before opset 13 those are all axes from the given one on, which is
+/// the same when at most one of them is longer than 1.
+std::size_t softmax_axis(const Node& node, const Shape& shape, std::int64_t opset) {
+  const std::size_t first = checked_axis(integer(node, "axis", opset < 13 ? 1 : -1), shape.size());
+  if (opset >= 13) return first;
+  std::size_t axis = first;
+  for (std::size_t i = first; i < shape.size(); ++i) {
+    if (shape[i] == 1) continue;
+    if (shape[axis] != 1 && axis != i) throw InputError("normalises several axes at once");
+    axis = i;
+  }
+  return axis;
+}
+
 std::string place_of(const Node& node) {
   return fmt::format("node {} '{}' ({})", node.index, node.name, node.op_type);
 }
-
-std::string shown(const Shape& shape) { return fmt::format("({})", fmt::join(shape, ", ")); }
 
 /// The file's shape of an input with the user's wishes.
 Shape chosen_shape(const Input& input, const ImportOptions& options) {
@@ -91,12 +105,12 @@ std::optional<double> Walk::scalar(const Node& node, std::size_t i) const {
 }
 
 const std::vector<std::int64_t>& Walk::known_integers(const Node& node, std::size_t i) const {
-  const Fixed* x = fixed(node, i);
+  const Fixed* x = std::get_if<Fixed>(&operand(node, i));
   if (x == nullptr || x->tensor.type == Type::real || !x->tensor.known) {
     throw InputError(
         fmt::format("input {} ('{}') must be known while importing: poet plans fixed shapes; export with "
                     "constant shapes",
-                    i, node.inputs.at(i)));
+                    i, node.inputs[i]));
   }
   return x->tensor.integers;
 }
@@ -119,11 +133,10 @@ ValueId Walk::value(const Node& node, std::size_t i) {
   }
   if (w.constant) {
     notice("constants of the file stay in RAM and do not train");
-    return parameter(node, w, w.tensor.shape, Persistence::optimizer_state, false);
   }
-  if (!w.transposed) return weight(node, i, w.tensor.shape);
-  const ValueId stored =
-      parameter(node, w, {w.tensor.shape[1], w.tensor.shape[0]}, Persistence::parameter, false);
+  const Persistence persistence = w.constant ? Persistence::optimizer_state : Persistence::parameter;
+  if (!w.transposed) return parameter(node, w, w.tensor.shape, persistence, false);
+  const ValueId stored = parameter(node, w, {w.tensor.shape[1], w.tensor.shape[0]}, persistence, false);
   return graph_.permute(w.name + ".T", stored, {1, 0});
 }
 
@@ -205,7 +218,12 @@ const Node* Walk::only_reader(const Node& node) const {
   const std::string& output = node.outputs.at(0);
   if (output == logits_) return nullptr;
   const std::vector<const Node*> all = readers(output);
-  return all.size() == 1 ? all.front() : nullptr;
+  return all.size() == 1 && all.front()->domain.empty() ? all.front() : nullptr;
+}
+
+std::size_t Walk::reader_count(const std::string& value) const {
+  const auto found = readers_.find(value);
+  return found == readers_.end() ? 0 : found->second.size();
 }
 
 std::vector<const Node*> Walk::readers(const std::string& value) const {
@@ -237,7 +255,9 @@ void Walk::mark_needed() {
     const Node& node = model_.nodes[i];
     const bool provides = std::find(node.outputs.begin(), node.outputs.end(), logits_) != node.outputs.end();
     // The loss has a softmax of its own.
-    if (provides && (node.op_type == "Softmax" || node.op_type == "LogSoftmax") && node.inputs.size() == 1) {
+    if (provides && final_softmax_ == nullptr && node.domain.empty() &&
+        (node.op_type == "Softmax" || node.op_type == "LogSoftmax") && node.inputs.size() == 1) {
+      final_softmax_ = &node;
       notice(fmt::format("the final {} was taken off: the cross-entropy loss has its own", node.op_type));
       logits_ = node.inputs.front();
       continue;
@@ -326,6 +346,14 @@ bool Walk::evaluated(const Node& node) {
   }
   std::optional<Tensor> result = evaluate(node, inputs, opset());
   if (!result) return false;
+  // Each is bounded, and so are all together.
+  held_ += result->known ? element_count(result->shape) : 0;
+  if (held_ > kMostHeld) {
+    throw InputError(
+        fmt::format("the constants that nodes make have more than {} elements together; store them as "
+                    "initialisers",
+                    kMostHeld));
+  }
   set(node, Fixed{node.outputs.front(), std::move(*result), false, node.op_type == "Constant"});
   return true;
 }
@@ -364,7 +392,25 @@ void Walk::add_loss() {
   std::int64_t rows = 1;
   bool channels = from.size() > 1;  // (N, C, 1, 1...)
   for (std::size_t i = 2; i < from.size(); ++i) channels = channels && from[i] == 1;
-  if (from.size() == 4 && !channels) {
+  bool pixels = from.size() == 4 && !channels;
+  if (final_softmax_ != nullptr) {
+    // It knows where the classes are.
+    const std::string place = place_of(*final_softmax_);
+    std::size_t axis = 0;
+    try {
+      axis = softmax_axis(*final_softmax_, from, opset());
+    } catch (const InputError& error) {
+      throw InputError(place, error.what());
+    }
+    if (pixels && axis == 3) pixels = false;
+    const std::size_t classes = pixels || channels ? 1 : from.size() - 1;
+    if (axis != classes) {
+      throw InputError(place, fmt::format("normalises axis {} of {}, but the loss has its classes along axis "
+                                          "{}; transpose before it",
+                                          axis, shown(from), classes));
+    }
+  }
+  if (pixels) {
     // One prediction per pixel, classes along axis 1.
     logits = graph_.transpose("logits.rows", logits, {0, 2, 3, 1});
     rows = from[0] * from[2] * from[3];

@@ -85,6 +85,8 @@ class Walk {
   [[nodiscard]] const Node* only_reader(const Node& node) const;
   /// All readers.
   [[nodiscard]] std::vector<const Node*> readers(const std::string& value) const;
+  /// How many inputs of nodes read it, also of nodes that are not needed. O(log n).
+  [[nodiscard]] std::size_t reader_count(const std::string& value) const;
   /// The node's work was done by another one's rule.
   void skip(const Node& node) { skipped_.insert(node.index); }
 
@@ -120,7 +122,9 @@ class Walk {
   std::set<std::size_t> needed_;
   std::set<std::size_t> skipped_;
   std::vector<std::pair<std::string, std::int64_t>> notices_;
-  std::string logits_;  // what the loss reads
+  std::string logits_;                   // what the loss reads
+  const Node* final_softmax_ = nullptr;  // that was taken off
+  std::int64_t held_ = 0;                // known elements that nodes have made
   std::int64_t batch_size_ = 1;
   std::optional<std::pair<std::int64_t, std::int64_t>> rescaled_batch_;
 };

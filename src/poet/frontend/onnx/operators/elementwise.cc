@@ -45,6 +45,10 @@ ValueId two(Walk& walk, const Node& node, const std::string& name, ValueId a, Va
 }
 
 void arithmetic(Walk& walk, const Node& node) {
+  if (node.attributes.contains("axis")) {
+    throw InputError("attribute 'axis'",
+                     "of opsets before 7 is not supported; convert the model to a newer one");
+  }
   if (node.inputs.size() == 1) {
     walk.set(node, walk.operand(node, 0));
     return;
@@ -133,8 +137,14 @@ void gelu(Walk& walk, const Node& node) {
 }
 
 void power(Walk& walk, const Node& node) {
-  const std::optional<double> exponent = walk.scalar(node, 1);
-  if (!exponent) throw InputError("the exponent must be a known real number");
+  std::optional<double> exponent = walk.scalar(node, 1);
+  const Fixed* fixed = walk.fixed(node, 1);
+  if (fixed != nullptr && fixed->tensor.known && fixed->tensor.type == Type::integer &&
+      fixed->tensor.integers.size() == 1) {
+    exponent = static_cast<double>(fixed->tensor.integers.front());
+  }
+  if (!exponent || walk.shape(node, 1).size() > walk.shape(node, 0).size())
+    throw InputError("the exponent must be one known number");
   if (*exponent == 1.0) {
     walk.set(node, walk.operand(node, 0));
     return;

@@ -1,6 +1,7 @@
 // Layers with weights, normalisations, matrix products.
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "poet/base/error.h"
 #include "poet/frontend/onnx/operators.h"
@@ -78,7 +79,17 @@ void gemm(Walk& walk, const Node& node) {
       throw InputError(fmt::format("attribute '{}'", factor), "must be 1; fold it into the weights");
     }
   }
-  const bool bias_is_weight = !has_bias || walk.fixed(node, 2) != nullptr;
+  if (walk.shape(node, 0).size() != 2 || walk.shape(node, 1).size() != 2)
+    throw InputError("multiplies matrices only");
+  const std::int64_t out = walk.shape(node, 1)[transpose_b ? 0 : 1];
+  // One number per column; other shapes are broadcast.
+  const auto per_column = [&] {
+    const Shape c = walk.shape(node, 2);
+    const std::int64_t count = element_count(c);
+    // A list of another length is refused where the weight is bound.
+    return count == out ? c.empty() || c.back() == out : c.size() == 1 && count != 1;
+  };
+  const bool bias_is_weight = !has_bias || (walk.fixed(node, 2) != nullptr && per_column());
   if (!transpose_a && walk.fixed(node, 1) != nullptr && walk.is_runtime(node, 0) && bias_is_weight) {
     linear(walk, node, transpose_b);
     return;
@@ -95,6 +106,9 @@ void gemm(Walk& walk, const Node& node) {
     return;
   }
   const ValueId y = walk.graph().matmul(name, a, b);
+  const Shape to = walk.graph().shape(y);
+  if (broadcast(to, walk.shape(node, 2)) != to)
+    throw InputError(fmt::format("input 2 does not broadcast to ({})", fmt::join(to, ", ")));
   walk.set(node, walk.graph().add(name + ".add", y, walk.row_major(node, 2)));
 }
 

@@ -106,7 +106,7 @@ void transpose(Walk& walk, const Node& node) {
   }
   const Operand x = walk.operand(node, 0);
   if (const Fixed* weight = std::get_if<Fixed>(&x);
-      weight != nullptr && axes == std::vector<std::int64_t>{1, 0}) {
+      weight != nullptr && from.size() == 2 && axes == std::vector<std::int64_t>{1, 0}) {
     Fixed seen = *weight;
     seen.transposed = !seen.transposed;
     std::reverse(seen.tensor.shape.begin(), seen.tensor.shape.end());
