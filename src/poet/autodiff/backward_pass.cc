@@ -194,9 +194,12 @@ ValueId BackwardPass::as_storage(const Op& op, ValueId view, ValueId gradient) {
 }
 
 std::string BackwardPass::unique(const std::string& name) {
-  std::string candidate = name;
-  for (int i = 2; !names_.insert(candidate).second; ++i) candidate = fmt::format("{}:{}", name, i);
-  return candidate;
+  const auto [known, is_new] = names_.emplace(name, 2);
+  if (is_new) return name;
+  for (int& next = known->second;;) {
+    std::string candidate = fmt::format("{}:{}", name, next++);
+    if (names_.emplace(candidate, 2).second) return candidate;
+  }
 }
 
 }  // namespace poet

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
-#include <unordered_set>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -23,8 +23,8 @@ class BackwardPass {
       : graph_{forward.name, {}, forward.values},
         needed_(std::move(needed)),
         gradients_(forward.values.size()) {
-    for (const Value& value : forward.values) names_.insert(value.name);
-    for (const Op& op : forward.ops) names_.insert(op.name);
+    for (const Value& value : forward.values) names_.emplace(value.name, 2);
+    for (const Op& op : forward.ops) names_.emplace(op.name, 2);
   }
 
   /// Appends the backward ops of forward op `op`, if a gradient has arrived at its output or it is the loss.
@@ -63,7 +63,7 @@ class BackwardPass {
   IdVector<ValueId, std::uint8_t> needed_;  // per forward value; 1 for storages only
   IdVector<ValueId, ValueId> gradients_;    // per forward storage: the sum of the contributions so far
   std::vector<Op> ops_;
-  std::unordered_set<std::string> names_;
+  std::unordered_map<std::string, int> names_;  // taken; with the number to try next behind each
 };
 
 }  // namespace poet
