@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <filesystem>
-#include <limits>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -18,12 +17,6 @@ namespace poet::cli {
 namespace {
 
 namespace fs = std::filesystem;
-
-Limits no_limits() {
-  Limits limits;
-  limits.ram_budget = Bytes(std::numeric_limits<std::int64_t>::max());
-  return limits;
-}
 
 /// Addresses for a plan that the referee has nothing against but its limits: what place() asks for.
 void place_if_sound(PlanFile& file) {
@@ -50,6 +43,10 @@ LoadedPlan plan_of_schedule(ScheduleFile schedule, std::optional<Semantics> sema
   if (stages.valid) file.plan = plan_transfers(file.instance, file.plan, file.semantics, file.limits);
   if (stages.valid) place_if_sound(file);
   loaded.picture = picture_of(std::move(file), title);
+  // Addresses are no part of the file: those found for it are nothing to judge it by.
+  const PlanFile& made = loaded.picture.plan;
+  if (loaded.picture.report.valid)
+    loaded.picture.arena = replay_layout(made.instance, made.plan, made.layout, made.semantics, no_limits());
   // The stage form has rules of its own, which the steps that follow from it may happen to obey.
   if (!stages.valid) {
     loaded.picture.report.valid = false;

@@ -17,8 +17,8 @@ struct LoadedPlan {
 };
 
 /// A plan file as it stands. A schedule file's plan is made as `poet solve` makes it: linear, its transfers
-/// at good moments, every value at an address. `semantics` judges by other rules than the file's: waits,
-/// frees and addresses are made anew for them. Throws InputError.
+/// at good moments, every value at an address, which need not fit the budget; by the rules of `semantics`, if
+/// given, instead of the file's. Throws InputError, also for a plan under other rules than its own.
 [[nodiscard]] LoadedPlan load_plan(const std::string& name, std::optional<Semantics> semantics = {});
 
 }  // namespace poet::cli

@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <cstdlib>
 #include <filesystem>
@@ -122,7 +121,7 @@ class Show final : public Command {
   [[nodiscard]] Axis axis() const { return axis_ == "step" ? Axis::step : Axis::time; }
 
   [[nodiscard]] std::optional<Semantics> semantics() const {
-    for (const Semantics one : std::array{Semantics::published, Semantics::staged, Semantics::device}) {
+    for (const Semantics one : kAllSemantics) {
       if (semantics_ == to_string(one)) return one;
     }
     return std::nullopt;

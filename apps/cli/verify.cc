@@ -9,31 +9,24 @@
 #include "apps/cli/output.h"
 #include "apps/cli/plan_input.h"
 #include "poet/base/amounts.h"
+#include "poet/report/history.h"
 
 namespace poet::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// A plan file's addresses are part of it; a schedule file has none, so that those which poet finds for it
-/// are nothing to judge it by.
-bool addresses_broken(const LoadedPlan& loaded) {
-  return loaded.stages == 0 && loaded.picture.report.valid && !loaded.picture.arena.valid;
-}
-
 bool stages_broken(const LoadedPlan& loaded) { return loaded.stage_report && !loaded.stage_report->valid; }
 
-bool is_valid(const LoadedPlan& loaded) {
-  return !stages_broken(loaded) && loaded.picture.report.valid && !addresses_broken(loaded);
+/// The first broken rule; empty: none.
+std::string broken_rule(const LoadedPlan& loaded) {
+  return stages_broken(loaded) ? loaded.stage_report->broken : breach_of(loaded.picture);
 }
 
-const std::string& broken_rule(const LoadedPlan& loaded) {
-  if (stages_broken(loaded)) return loaded.stage_report->broken;
-  return addresses_broken(loaded) ? loaded.picture.arena.broken : loaded.picture.report.broken;
-}
+bool is_valid(const LoadedPlan& loaded) { return broken_rule(loaded).empty(); }
 
 const char* broken_in(const LoadedPlan& loaded) {
-  return stages_broken(loaded) ? "schedule" : addresses_broken(loaded) ? "addresses" : "plan";
+  return stages_broken(loaded) ? "schedule" : loaded.picture.report.valid ? "addresses" : "plan";
 }
 
 Json verdict_json(const LoadedPlan& loaded) {
@@ -72,7 +65,8 @@ std::string addresses_text(const LoadedPlan& loaded) {
   std::string text = fmt::format("an arena of {} for {} stays in RAM", format_bytes(arena.arena),
                                  loaded.picture.plan.layout.residences.size());
   if (loaded.stages > 0) text += ", as poet places them";
-  if (!arena.valid)
+  const PlanFile& file = loaded.picture.plan;
+  if (file.semantics == Semantics::device && arena.ram > file.limits.ram_budget)
     text += fmt::format("; that is {} with what is persistent, over the budget", format_bytes(arena.ram));
   return text;
 }

@@ -113,8 +113,8 @@ function byteAxis(min, max, title) {
   };
 }
 
-/** Bars from x0 to x1 in rows, never narrower or lower than `least` pixels. Data: [x0, x1, row, index of the item]. */
-function bars(view, name, colour, items, rowOf, least, tip) {
+/** What series of thousands of rectangles share. */
+function manyBoxes(name, colour) {
   return {
     type: "custom",
     name,
@@ -124,6 +124,13 @@ function bars(view, name, colour, items, rowOf, least, tip) {
     clip: true,
     progressive: 1500,
     progressiveThreshold: 3000,
+  };
+}
+
+/** Bars from x0 to x1 in rows, never narrower or lower than `least` pixels. Data: [x0, x1, row, index of the item]. */
+function bars(view, name, colour, items, rowOf, least, tip) {
+  return {
+    ...manyBoxes(name, colour),
     encode: { x: [0, 1], y: 2 },
     dimensions: ["begin", "end", "row", "item"],
     data: items.map((item, i) => [start(view, item), finish(view, item), rowOf(item), i]),

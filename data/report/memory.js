@@ -200,14 +200,7 @@ function arenaOption(view, model) {
 
 function land(view, model, name, colour, lots) {
   return {
-    type: "custom",
-    name,
-    id: name,
-    color: colour,
-    itemStyle: { color: colour },
-    clip: true,
-    progressive: 1500,
-    progressiveThreshold: 3000,
+    ...manyBoxes(name, colour),
     encode: { x: [0, 1], y: [2, 3] },
     data: lots.map((one, i) => [start(view, one), finish(view, one), one.offset, one.offset + one.size, i]),
     tooltip: { formatter: (params) => lotTip(model, lots[params.value[4]]) },

@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "poet/plan/keep_all.h"
+#include "poet/plan/plan_file.h"
 #include "poet/plan/schedule_json.h"
 #include "poet/report/gnuplot.h"
 #include "tests/support/program.h"
@@ -233,6 +235,36 @@ TEST(Show, WhatIsBrokenBeforeItsFirstStepIsShownAsThat) {
     EXPECT_EQ(run.exit_code, 1) << run.err;
     EXPECT_TRUE(contains(run.out, "3 stages for 4 ops")) << run.out;
   }
+}
+
+// verify and show agree: a plan file's addresses are judged under any rules, those found for a schedule are
+// not.
+TEST(Show, AddressesArePartOfAPlanOnly) {
+  const TemporaryFolder folder;
+  for (const Semantics semantics : kAllSemantics) {
+    PlanFile file;
+    file.instance = chain();
+    file.semantics = semantics;
+    file.limits = ram(100);
+    file.plan = linearise(file.instance, chain_paging(), semantics);
+    file.layout = place(file.instance, file.plan, semantics);
+    file.layout.residences[1].offset = file.layout.residences[0].offset;
+    write_plan(file, folder.file("a.json"));
+    for (const char* command : {"verify ", "show "}) {
+      const ProgramRun run = poet(command + folder.file("a.json"));
+      EXPECT_EQ(run.exit_code, 1) << command << to_string(semantics);
+      EXPECT_TRUE(contains(run.out, "overlaps a")) << run.out;
+    }
+  }
+  ScheduleFile schedule;
+  schedule.instance = with_a_gap();
+  schedule.semantics = Semantics::device;
+  schedule.limits = ram(17);
+  schedule.schedule = keep_all_schedule(schedule.instance.graph);
+  write_schedule(schedule, folder.file("s.json"));
+  for (const char* command : {"verify ", "show "})
+    EXPECT_EQ(poet(command + folder.file("s.json")).exit_code, 0) << command;
+  EXPECT_TRUE(contains(poet("verify " + folder.file("s.json")).out, "over the budget"));
 }
 
 TEST(Show, PlanFilesOfBothForms) {

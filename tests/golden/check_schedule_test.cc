@@ -87,12 +87,6 @@ class CheckSchedule : public testing::Test {
 
 constexpr Semantics kBoth[] = {Semantics::published, Semantics::staged};
 
-Limits no_limits() {
-  Limits limits;
-  limits.ram_budget = Bytes(std::int64_t{1} << 60);
-  return limits;
-}
-
 TEST_F(CheckSchedule, AgreesOnPublishedInstances) {
   test::Rng rng(1);
   for (const char* name :

@@ -39,12 +39,6 @@ test::RandomInstanceOptions random_options(Rng& rng) {
   return options;
 }
 
-Limits no_limits() {
-  Limits limits;
-  limits.ram_budget = Bytes(std::int64_t{1} << 60);
-  return limits;
-}
-
 bool close(double a, double b) { return std::abs(a - b) <= 1e-12 * std::max(1.0, std::abs(a)); }
 
 void check_agreement(const Report& stages, const Report& steps) {

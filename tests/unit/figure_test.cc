@@ -19,6 +19,7 @@
 #include "poet/report/gnuplot.h"
 #include "tests/support/input_error.h"
 #include "tests/support/program.h"
+#include "tests/support/small_pictures.h"
 #include "tests/support/tiny_instance.h"
 
 namespace poet {
@@ -27,14 +28,9 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-Picture planned(Instance instance, const Schedule& schedule, Semantics semantics, std::int64_t budget) {
-  PlanFile file;
-  file.instance = std::move(instance);
-  file.semantics = semantics;
-  file.limits = test::ram(budget);
-  file.plan = linearise(file.instance, schedule, semantics);
-  file.layout = place(file.instance, file.plan, semantics);
-  return picture_of(std::move(file), "chain.plan");
+Picture planned(const Instance& instance, const Schedule& schedule, Semantics semantics,
+                std::int64_t budget) {
+  return test::picture_of_schedule(instance, schedule, test::ram(budget), "chain.plan", semantics);
 }
 
 Picture paging(std::int64_t budget = 40) {

@@ -14,6 +14,7 @@
 #include "poet/plan/layout.h"
 #include "poet/plan/settle.h"
 #include "tests/support/random_training_graph.h"
+#include "tests/support/small_pictures.h"
 #include "tests/support/tiny_instance.h"
 
 namespace poet {
@@ -23,14 +24,8 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 Picture planned(Instance instance, const Schedule& schedule, Semantics semantics, std::int64_t budget) {
-  PlanFile file;
-  file.instance = std::move(instance);
-  file.instance.graph.name = "chain";
-  file.semantics = semantics;
-  file.limits = test::ram(budget);
-  file.plan = linearise(file.instance, schedule, semantics);
-  file.layout = place(file.instance, file.plan, semantics);
-  return picture_of(std::move(file), "chain.plan");
+  instance.graph.name = "chain";
+  return test::picture_of_schedule(instance, schedule, test::ram(budget), "chain.plan", semantics);
 }
 
 /// The longest line, in characters.

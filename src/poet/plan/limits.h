@@ -1,5 +1,8 @@
 #pragma once
 
+#include <array>
+#include <cstdint>
+#include <limits>
 #include <optional>
 
 #include "poet/base/units.h"
@@ -14,11 +17,17 @@ enum class Semantics {
               // channel
 };
 
+inline constexpr std::array kAllSemantics = {Semantics::published, Semantics::staged, Semantics::device};
+
 struct Limits {
   Bytes ram_budget{};
   std::optional<Seconds> deadline;         // of the training step on the device
   std::optional<Bytes> max_bytes_written;  // wear: bytes paged out per step
 };
+
+[[nodiscard]] inline Limits no_limits() {
+  return {Bytes(std::numeric_limits<std::int64_t>::max()), std::nullopt, std::nullopt};
+}
 
 [[nodiscard]] const char* to_string(Semantics semantics);
 

@@ -1,6 +1,5 @@
 #include "poet/plan/limits_json.h"
 
-#include <array>
 #include <limits>
 #include <nlohmann/json.hpp>
 
@@ -23,7 +22,7 @@ void write_limits(Json& json, Semantics semantics, const Limits& limits) {
 
 Semantics read_semantics(const JsonField& file) {
   const JsonField json = file.at("semantics");
-  for (const Semantics semantics : std::array{Semantics::published, Semantics::staged, Semantics::device}) {
+  for (const Semantics semantics : kAllSemantics) {
     if (json.text() == to_string(semantics)) return semantics;
   }
   json.fail("must be published, staged or device");

@@ -91,6 +91,7 @@ class Lineariser {
 
   void transfer(StepKind kind, ValueId v) { plan_.steps.push_back({kind, OpId(), v}); }
 
+  // settle() finds where memory can be given back; it learns here where that may wait for a page-out.
   void release(ValueId v, OpId t) {
     if (kept_[v] != t.index) plan_.steps.push_back({StepKind::free, OpId(), v});
   }

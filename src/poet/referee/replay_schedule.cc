@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 
 #include "poet/graph/dataflow.h"
 #include "poet/plan/keep_all.h"
@@ -308,9 +307,7 @@ Report replay(const Instance& instance, const Schedule& schedule, Semantics sema
 }
 
 Report replay_keep_all(const Instance& instance, Semantics semantics) {
-  Limits limits;
-  limits.ram_budget = Bytes(std::numeric_limits<std::int64_t>::max());
-  return replay(instance, keep_all_schedule(instance.graph), semantics, limits);
+  return replay(instance, keep_all_schedule(instance.graph), semantics, no_limits());
 }
 
 }  // namespace poet

@@ -149,9 +149,7 @@ double Scale::at(double seconds) const {
 }
 
 std::string breach_of(const Picture& picture) {
-  if (!picture.report.valid) return picture.report.broken;
-  if (picture.plan.semantics == Semantics::device && !picture.arena.valid) return picture.arena.broken;
-  return {};
+  return picture.report.valid ? picture.arena.broken : picture.report.broken;
 }
 
 std::string subject_of(const Instance& instance) {

@@ -68,8 +68,7 @@ class Scale {
   const Axis axis_;
 };
 
-/// What is wrong with the plan; empty when nothing is. Addresses have to fit the budget where RAM is real: in
-/// device semantics.
+/// What is wrong with the plan or, if nothing, with its addresses; empty when nothing is.
 [[nodiscard]] std::string breach_of(const Picture& picture);
 
 /// "resnet18_cifar on m4", or what the instance has of it.

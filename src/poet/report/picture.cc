@@ -1,6 +1,5 @@
 #include "poet/report/picture.h"
 
-#include <limits>
 #include <utility>
 
 namespace poet {
@@ -15,9 +14,8 @@ Picture picture_of(PlanFile plan, std::string title) {
     picture.arena = replay_layout(file.instance, file.plan, file.layout, file.semantics, file.limits);
     return picture;
   }
-  const Limits none{Bytes(std::numeric_limits<std::int64_t>::max()), std::nullopt, std::nullopt};
   Trace trace;
-  Report whole = replay(file.instance, file.plan, file.semantics, none, &trace);
+  Report whole = replay(file.instance, file.plan, file.semantics, no_limits(), &trace);
   if (whole.valid) {
     whole.valid = false;
     whole.broken = std::move(picture.report.broken);
