@@ -12,6 +12,7 @@
 
 #include "apps/cli/command.h"
 #include "apps/cli/inputs.h"
+#include "apps/cli/options.h"
 #include "apps/cli/output.h"
 #include "poet/autodiff/differentiate.h"
 #include "poet/base/amounts.h"
@@ -27,8 +28,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Of all forward ops of one kind.
-struct KindSum {
+/// Of one forward op, or of several together.
+struct Sum {
   std::int64_t ops = 0;
   std::int64_t parameters = 0;  // of shared ones, those that it is the first to read
   Flops flops{};
@@ -36,13 +37,19 @@ struct KindSum {
   Bytes saved{};    // those of them that the backward pass reads
 };
 
+struct OpRow {
+  OpId op;  // of the forward graph
+  Sum sum;
+};
+
 struct Contents {
-  std::vector<std::pair<std::string, KindSum>> kinds;  // in the order in which the graph has them first
-  KindSum total;
+  std::vector<OpRow> ops;
+  std::vector<std::pair<std::string, Sum>> kinds;  // in the order in which the graph has them first
+  Sum total;
   std::int64_t macs = 0;
 };
 
-void add(KindSum& to, const KindSum& more) {
+void add(Sum& to, const Sum& more) {
   to.ops += more.ops;
   to.parameters += more.parameters;
   to.flops += more.flops;
@@ -67,7 +74,7 @@ Contents measure(const Graph& forward) {
     const Op& op = training.ops[id];
     if (op.pass == Pass::backward) break;
     if (op.pass != Pass::forward) continue;
-    KindSum sum;
+    Sum sum;
     sum.ops = 1;
     sum.flops = work_of(training, id).flops;
     for (const ValueId input : op.inputs) {
@@ -81,21 +88,52 @@ Contents measure(const Graph& forward) {
       sum.written += training.values[value].bytes;
       if (saved(value)) sum.saved += training.values[value].bytes;
     }
+    contents.ops.push_back({id, sum});
     const auto [row, is_new] = rows.emplace(op.kind, contents.kinds.size());
-    if (is_new) contents.kinds.emplace_back(op.kind, KindSum{});
+    if (is_new) contents.kinds.emplace_back(op.kind, Sum{});
     add(contents.kinds[row->second].second, sum);
     add(contents.total, sum);
   }
   return contents;
 }
 
-Json kind_json(const KindSum& sum) {
+Json sum_json(const Sum& sum) {
   Json json;
   json["ops"] = sum.ops;
   json["parameters"] = sum.parameters;
   json["forward_flops"] = sum.flops.value();
   json["written_bytes"] = sum.written.value();
   json["saved_for_backward_bytes"] = sum.saved.value();
+  return json;
+}
+
+/// Shapes of tensors that an op reads or writes: the activations, or the weights and statistics.
+std::vector<Shape> shapes(const Graph& graph, const std::vector<ValueId>& values, bool persistent) {
+  std::vector<Shape> out;
+  for (const ValueId v : values) {
+    if (is_persistent(graph.values[storage(graph, v)].persistence) == persistent)
+      out.push_back(graph.values[v].shape);
+  }
+  return out;
+}
+
+std::string shapes_text(const std::vector<Shape>& shapes) {
+  std::vector<std::string> texts;
+  for (const Shape& shape : shapes)
+    texts.push_back(shape.empty() ? "1" : fmt::format("{}", fmt::join(shape, "x")));
+  return texts.empty() ? "-" : fmt::format("{}", fmt::join(texts, " "));
+}
+
+Json op_json(const Graph& forward, const OpRow& row) {
+  const Op& op = forward.ops[row.op];
+  Json json;
+  json["name"] = op.name;
+  json["kind"] = op.kind;
+  json["inputs"] = shapes(forward, op.inputs, false);
+  json["weights"] = shapes(forward, op.inputs, true);
+  json["outputs"] = shapes(forward, op.outputs, false);
+  json.update(sum_json(row.sum));
+  json.erase("ops");
   return json;
 }
 
@@ -106,17 +144,19 @@ Json import_json(const std::string& file, const ImportedModel& model, const Cont
   json["batch_size"] = model.batch_size;
   json["kinds"] = Json::array();
   for (const auto& [kind, sum] : contents.kinds) {
-    Json row = kind_json(sum);
+    Json row = sum_json(sum);
     row["kind"] = kind;
     json["kinds"].push_back(std::move(row));
   }
-  json["total"] = kind_json(contents.total);
+  json["operators"] = Json::array();
+  for (const OpRow& row : contents.ops) json["operators"].push_back(op_json(model.forward, row));
+  json["total"] = sum_json(contents.total);
   json["total"]["forward_macs"] = contents.macs;
   json["notices"] = model.notices;
   return json;
 }
 
-std::vector<std::string> row(const std::string& kind, const KindSum& sum) {
+std::vector<std::string> row(const std::string& kind, const Sum& sum) {
   return {kind,
           format_count(sum.ops),
           sum.parameters == 0 ? "-" : format_count(sum.parameters),
@@ -125,7 +165,31 @@ std::vector<std::string> row(const std::string& kind, const KindSum& sum) {
           sum.saved == Bytes{} ? "-" : format_bytes(sum.saved)};
 }
 
-std::string import_text(const std::string& file, const ImportedModel& model, const Contents& contents) {
+/// One line per op: what it reads and writes, and what it costs.
+std::string operators_text(const Graph& forward, const Contents& contents) {
+  Table table({{"operator", Align::left},
+               {"name", Align::left},
+               {"reads", Align::left},
+               {"weights", Align::left},
+               {"writes", Align::left},
+               {"parameters", Align::right},
+               {"forward FLOPs", Align::right},
+               {"written", Align::right},
+               {"saved for backward", Align::right}});
+  for (const OpRow& each : contents.ops) {
+    const Op& op = forward.ops[each.op];
+    std::vector<std::string> cells = row(op.kind, each.sum);
+    cells[1] = op.name;
+    cells.insert(cells.begin() + 2, {shapes_text(shapes(forward, op.inputs, false)),
+                                     shapes_text(shapes(forward, op.inputs, true)),
+                                     shapes_text(shapes(forward, op.outputs, false))});
+    table.add(std::move(cells));
+  }
+  return table.text();
+}
+
+std::string import_text(const std::string& file, const ImportedModel& model, const Contents& contents,
+                        bool every_op) {
   Table table({{"operator", Align::left},
                {"ops", Align::right},
                {"parameters", Align::right},
@@ -139,6 +203,7 @@ std::string import_text(const std::string& file, const ImportedModel& model, con
     if (value.persistence != Persistence::input || value.alias_of.valid()) continue;
     out += fmt::format("input {}: {} {}\n", value.name, to_string(value.dtype), fmt::join(value.shape, "x"));
   }
+  if (every_op) out += "\n" + operators_text(model.forward, contents);
   out += "\n" + table.text();
   out += fmt::format("\nParameters {}, forward MACs {}.\n", format_count(contents.total.parameters),
                      format_short(static_cast<double>(contents.macs)));
@@ -154,15 +219,15 @@ class Import final : public Command {
     const auto add = [&](const std::string& name, std::optional<std::string>& value, const std::string& help,
                          const std::string& type) { app_->add_option(name, value, help)->type_name(type); };
     add("--batch-size", options_.batch_size, "samples per training step (default 1)", "N");
-    app_->add_option("--input-shape", options_.input_shapes,
-                     "the shape of an input, instead of the file's; may be repeated")
-        ->type_name("NAME=1x3x224x224");
+    add_onnx_options(*app_, options_);
     add("-o,--instance-out", out_, "write the training step with its costs, for --instance; needs --platform",
         "FILE.json");
     add("--platform", options_.platform, "the device for -o: a name (poet devices) or a profile",
         "NAME|FILE.json");
     add("--optimizer", options_.optimizer, "for -o: sgd (default), momentum or adam", "NAME");
     add("--trainable", options_.trainable, "for -o: train these parameters only", "PATTERN");
+    app_->add_flag("--operators", every_op_,
+                   "list every operator with its shapes, not only the sums by kind");
     app_->add_flag("--json", json_, "one JSON object instead of text");
   }
 
@@ -179,7 +244,7 @@ class Import final : public Command {
     if (json_)
       print_answer(import_json(file_, model, contents));
     else
-      print_answer(import_text(file_, model, contents));
+      print_answer(import_text(file_, model, contents, every_op_));
     return kAnswer;
   }
 
@@ -187,6 +252,7 @@ class Import final : public Command {
   std::string file_;
   InputOptions options_;
   std::optional<std::string> out_;
+  bool every_op_ = false;
   bool json_ = false;
 };
 

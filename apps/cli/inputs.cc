@@ -239,6 +239,11 @@ ImportedModel read_onnx(const InputOptions& options) {
     if (!wishes.input_shapes.insert(shape).second)
       throw InputError("--input-shape", fmt::format("two shapes for \"{}\"", shape.first));
   }
+  if (options.loss) {
+    wishes.loss = choose<Loss>("--loss", *options.loss,
+                               {{"cross-entropy", Loss::cross_entropy}, {"mse", Loss::mean_squared_error}});
+  }
+  wishes.allow_opaque = options.allow_opaque;
   return import_onnx(*options.onnx, wishes);
 }
 
@@ -246,6 +251,10 @@ Inputs load_inputs(const InputOptions& options) {
   const std::optional<Semantics> semantics = chosen_semantics(options);
   if (!options.onnx && !options.input_shapes.empty())
     throw InputError("--input-shape", "is for the inputs of --onnx FILE");
+  if (!options.onnx && options.loss)
+    throw InputError("--loss", "is for --onnx FILE; built-in networks have cross-entropy");
+  if (!options.onnx && options.allow_opaque)
+    throw InputError("--allow-opaque", "is for operators of --onnx FILE");
   if (options.instance) return load_file(options);
   if (!options.model && !options.onnx)
     throw InputError("nothing to schedule: name a network (--model) or a file (--onnx, --instance)");

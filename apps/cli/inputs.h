@@ -19,6 +19,8 @@ namespace poet::cli {
 struct InputOptions {
   std::optional<std::string> model, onnx, instance, platform, semantics;
   std::vector<std::string> input_shapes;  // of --onnx: NAME=1x3x224x224
+  std::optional<std::string> loss;        // of --onnx
+  bool allow_opaque = false;              // of --onnx
   std::optional<std::string> batch_size, sequence_length, persistent, optimizer, trainable;
 };
 
@@ -49,7 +51,7 @@ struct PublishedName {
 /// fixed.
 [[nodiscard]] Inputs load_inputs(const InputOptions& options);
 
-/// --onnx, --batch-size and --input-shape as they are typed. Throws InputError naming the option or file.
+/// --onnx and the options that say how it is read. Throws InputError naming the option or file.
 [[nodiscard]] ImportedModel read_onnx(const InputOptions& options);
 
 /// The limits of one training step. `unlimited_runtime` is the time of the step with everything computed

@@ -21,10 +21,7 @@ void add_input_options(CLI::App& app, InputOptions& options) {
   add("--model", options.model, "a built-in network (poet models lists them)", "NAME");
   add("--onnx", options.onnx,
       "or a network from an ONNX file, with weights or without (poet import inspects it)", "FILE");
-  app.add_option("--input-shape", options.input_shapes,
-                 "with --onnx: the shape of an input, instead of the file's; may be repeated")
-      ->group(group)
-      ->type_name("NAME=1x3x224x224");
+  add_onnx_options(app, options, group);
   add("--instance", options.instance, "or a graph with its costs, from a file", "FILE");
   add("--platform", options.platform, "the device: a name (poet devices) or a profile", "NAME|FILE.json");
   add("--batch-size", options.batch_size, "samples per training step (default 1)", "N");
@@ -46,6 +43,25 @@ void add_input_options(CLI::App& app, InputOptions& options) {
       "published instance; staged is the default for an instance file without a device",
       "RULES");
 }
+
+}  // namespace
+
+void add_onnx_options(CLI::App& app, InputOptions& options, const std::string& group) {
+  app.add_option("--input-shape", options.input_shapes,
+                 "of an ONNX file: the shape of an input, instead of the file's; may be repeated")
+      ->group(group)
+      ->type_name("NAME=1x3x224x224");
+  app.add_option("--loss", options.loss, "of an ONNX file: cross-entropy (default) or mse")
+      ->group(group)
+      ->type_name("NAME");
+  app.add_flag(
+         "--allow-opaque", options.allow_opaque,
+         "of an ONNX file: plan around operators that poet does not know: never recompute them, keep all "
+         "that they read and write")
+      ->group(group);
+}
+
+namespace {
 
 void add_limit_options(CLI::App& app, LimitOptions& options) {
   const std::string group = "Limits";

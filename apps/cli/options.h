@@ -27,6 +27,9 @@ struct ProblemOptions {
   SolverOptions solver;
 };
 
+/// Those that say how an ONNX file is read, in `group` of the help.
+void add_onnx_options(CLI::App& app, InputOptions& options, const std::string& group = "Options");
+
 /// Adds the options to `app`; `options` must outlive the parsing.
 void add_problem_options(CLI::App& app, ProblemOptions& options);
 

@@ -41,13 +41,14 @@ TEST(AutodiffErrors, TheNetworkOfTheseTestsIsFine) { EXPECT_EQ(refusal(network()
 TEST(AutodiffErrors, NoLoss) {
   GraphBuilder g("headless");
   g.linear("fc", g.input("x", {2, 4}), 4);
-  EXPECT_EQ(refusal(g.finish()), "graph 'headless': no loss: a softmax_cross_entropy op is needed");
+  EXPECT_EQ(refusal(g.finish()),
+            "graph 'headless': no loss: a softmax_cross_entropy or mse_loss op is needed");
 }
 
 TEST(AutodiffErrors, EmptyGraph) {
   Graph empty;
   empty.name = "empty";
-  EXPECT_EQ(refusal(empty), "graph 'empty': no loss: a softmax_cross_entropy op is needed");
+  EXPECT_EQ(refusal(empty), "graph 'empty': no loss: a softmax_cross_entropy or mse_loss op is needed");
 }
 
 TEST(AutodiffErrors, TwoLosses) {

@@ -138,10 +138,9 @@ TEST(OnnxImport, AnUnknownOperatorIsNamed) {
   onnx::Model model = onnx_model({2, 3}, {{"w", onnx_reals({3, 2})}},
                                  {onnx_node("MatMul", {"x", "w"}, {"m"}), onnx_node("Det", {"m"}, {"y"})});
   model.nodes[1].name = "det";
-  EXPECT_EQ(
-      import_error(model),
-      "node 1 'det' (Det): poet cannot import the operator Det; replace it in the model, or cut the model "
-      "before it");
+  EXPECT_EQ(import_error(model),
+            "node 1 'det' (Det): poet cannot import the operator Det; replace it in the model, cut the model "
+            "before it, or plan around it with --allow-opaque");
   model.nodes[1].domain = "com.example";
   EXPECT_THAT(import_error(model), HasSubstr("the operator com.example.Det"));
 }
@@ -201,7 +200,7 @@ TEST(OnnxImport, ShapesThatDependOnDataAreRefused) {
   onnx::Model model =
       onnx_model({1, 6}, {{"w", onnx_reals({6, 2})}},
                  {onnx_node("Reshape", {"x", "to"}, {"r"}), onnx_node("MatMul", {"r", "w"}, {"y"})});
-  onnx::Input to;
+  onnx::Declaration to;
   to.name = "to";
   to.type = onnx::Type::integer;
   to.type_name = "int64";

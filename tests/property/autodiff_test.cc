@@ -53,7 +53,10 @@ Path gradient_path(const Sample& s) {
   }
   for (const Op& op : g.ops) {
     for (const ValueId v : op.inputs) {
-      if (trained_above.count(storage(g, v)) != 0 && !op.outputs.empty())
+      if (trained_above.count(storage(g, v)) == 0 || op.outputs.empty()) continue;
+      if (op.kind == "split")
+        trained_above.insert(op.outputs.begin(), op.outputs.end());
+      else
         trained_above.insert(op.outputs.front());
     }
   }
@@ -62,7 +65,9 @@ Path gradient_path(const Sample& s) {
   for (std::size_t i = g.ops.size(); i-- > 0;) {
     const Op& op = g.ops[OpId(i)];
     const bool is_loss = op.kind == "softmax_cross_entropy";
-    if (!is_loss && (op.outputs.empty() || leads_to_loss.count(op.outputs.front()) == 0)) continue;
+    const bool leads = std::any_of(op.outputs.begin(), op.outputs.end(),
+                                   [&](ValueId v) { return leads_to_loss.count(v) != 0; });
+    if (!is_loss && !leads) continue;
     for (const ValueId v : op.inputs) {
       const ValueId source = storage(g, v);
       leads_to_loss.insert(source);

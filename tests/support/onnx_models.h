@@ -48,7 +48,7 @@ inline onnx::Model onnx_model(const Shape& x, std::map<std::string, onnx::Tensor
   onnx::Model model;
   model.name = "small";
   model.opset = opset;
-  onnx::Input input;
+  onnx::Declaration input;
   input.name = "x";
   input.type_name = "float";
   input.shape.emplace();

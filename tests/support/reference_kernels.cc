@@ -444,6 +444,18 @@ void softmax_cross_entropy_backward(Call& c) {
   }
 }
 
+void mse_loss(Call& c) {
+  for (Index i = 0; i < count(c.in[0]); ++i) {
+    c.out[0].data[0] += std::pow(at(c.in[0], i) - at(c.in[1], i), 2) / static_cast<double>(count(c.in[0]));
+  }
+}
+
+void mse_loss_backward(Call& c) {
+  for (Index i = 0; i < count(c.in[0]); ++i) {
+    at(c.out[0].data, i) = 2 * (at(c.in[0], i) - at(c.in[1], i)) / static_cast<double>(count(c.in[0]));
+  }
+}
+
 // ---- updates
 // --------------------------------------------------------------------------------------------------------
 
@@ -523,6 +535,8 @@ const std::map<std::string, Kernel>& own_kernels() {
       {"select_backward", select_backward},
       {"softmax_cross_entropy", softmax_cross_entropy},
       {"softmax_cross_entropy_backward", softmax_cross_entropy_backward},
+      {"mse_loss", mse_loss},
+      {"mse_loss_backward", mse_loss_backward},
       {"sgd_update", sgd_update},
       {"momentum_update", momentum_update},
       {"adam_update", adam_update},

@@ -1,4 +1,4 @@
-// Reference kernels of concat, slice, pad, transpose, group_norm, lrn and global_max_pool.
+// Reference kernels of concat, split, slice, pad, transpose, group_norm, lrn and global_max_pool.
 
 #include <cmath>
 #include <cstddef>
@@ -58,6 +58,22 @@ void concat(Call& c) {
 }
 
 void concat_backward(Call& c) { gather(c.in[0], c.out[0], concat_place(c, c.list("gradients").at(0))); }
+
+void split(Call& c) {
+  for (std::size_t i = 0; i < c.out.size(); ++i) {
+    gather(c.in[0], c.out[i], concat_place(c, static_cast<Index>(i)));
+  }
+}
+
+/// Reads the gradients of the parts that have one.
+void split_backward(Call& c) {
+  const auto some = c.op.attributes.find("output_gradients");
+  for (std::size_t i = 0; i < c.in.size(); ++i) {
+    const Index part =
+        some == c.op.attributes.end() ? static_cast<Index>(i) : c.list("output_gradients").at(i);
+    scatter(c.in[i], c.out[0], concat_place(c, part));
+  }
+}
 
 /// The place of an element of a slice in what is sliced.
 auto slice_place(const Call& c) {
@@ -223,6 +239,8 @@ void global_max_pool_backward(Call& c) {
 void add_layout_kernels(std::map<std::string, Kernel>& table) {
   table["concat"] = concat;
   table["concat_backward"] = concat_backward;
+  table["split"] = split;
+  table["split_backward"] = split_backward;
   table["slice"] = [](Call& c) { gather(c.in[0], c.out[0], slice_place(c)); };
   table["slice_backward"] = [](Call& c) { scatter(c.in[0], c.out[0], slice_place(c)); };
   table["pad"] = pad;

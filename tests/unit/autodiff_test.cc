@@ -313,6 +313,51 @@ TEST(Differentiate, CopiesReadTheGradientAlone) {
   EXPECT_EQ(line("lrn:backward"), "lrn:backward lrn_backward(grad:lrn, conv) -> grad:conv");
 }
 
+TEST(Differentiate, ASplitReadsTheGradientsThatThereAre) {
+  GraphBuilder g("split");
+  const ValueId x = g.linear("fc", g.input("x", {2, 3}), 6, false);
+  const std::vector<ValueId> parts = g.split("split", x, 1, {2, 3, 1});
+  const std::vector<ValueId> halves = g.split("halves", parts[1], 0, {1, 1});
+  const ValueId both = g.concat("both", halves, 0);
+  finish_with_loss(g, g.concat("cat", {parts[0], both}, 1));
+  const Graph training = differentiate(g.finish());
+  EXPECT_EQ(test::text(training, op(training, "halves:backward")),
+            "halves:backward split_backward(grad:halves.0, grad:halves.1) -> grad:split.1");
+  EXPECT_EQ(op(training, "halves:backward").attributes.count("output_gradients"), 0U);
+  EXPECT_EQ(test::text(training, op(training, "split:backward")),
+            "split:backward split_backward(grad:split.0, grad:split.1) -> grad:fc");
+  EXPECT_EQ(op(training, "split:backward").attributes.at("output_gradients"),
+            Attribute(std::vector<std::int64_t>{0, 1}));
+}
+
+TEST(Differentiate, AnOpaqueOperatorKeepsAllThatItReadsAndWrites) {
+  GraphBuilder g("opaque");
+  const ValueId table = g.parameter("table", {5, 2});
+  const ValueId ids_in = g.input("ids", {3}, DType::int32);
+  const ValueId scale = g.linear("scale", g.input("x", {3, 2}), 2, false);
+  const std::vector<ValueId> made =
+      g.opaque("magic", "com.acme.Magic", {ids_in, table, scale}, {{{3, 2}}, {{3}}, {{3}, DType::int32}});
+  finish_with_loss(g, g.relu("relu", made[0]));
+  const Graph training = differentiate(g.finish());
+  EXPECT_EQ(test::text(training, op(training, "magic:backward")),
+            "magic:backward opaque_backward(grad:magic, ids, table, scale, magic, magic.1, magic.2) -> "
+            "grad:table, grad:scale");
+  EXPECT_FALSE(op(training, "magic:backward").recomputable);
+  EXPECT_EQ(op(training, "magic:backward").attributes.at("gradients"),
+            Attribute(std::vector<std::int64_t>{1, 2}));
+  EXPECT_EQ(op(training, "magic:backward").attributes.at("output_gradients"),
+            Attribute(std::vector<std::int64_t>{0}));
+}
+
+TEST(Differentiate, MeanSquaredErrorIsALoss) {
+  GraphBuilder g("regression");
+  const ValueId y = g.linear("fc", g.input("x", {2, 3}), 4, false);
+  g.mse_loss("loss", y, g.input("targets", {2, 4}));
+  const Graph training = differentiate(g.finish());
+  EXPECT_EQ(test::text(training, op(training, "loss:backward")),
+            "loss:backward mse_loss_backward(fc, targets) -> grad:fc");
+}
+
 TEST(Differentiate, ConcatHasOneBackwardOpForEachInputThatNeedsIt) {
   GraphBuilder g("concat");
   const ValueId x = g.input("x", {1, 3});

@@ -363,12 +363,31 @@ TEST(Builder, CopiesOfElements) {
   const Graph graph = g.finish();
   EXPECT_EQ(std::get<std::vector<std::int64_t>>(op_named(graph, "joined").attributes.at("sizes")),
             (std::vector<std::int64_t>{3, 4, 3}));
-  EXPECT_EQ(std::get<std::vector<std::int64_t>>(op_named(graph, "split.1").attributes.at("starts")),
-            (std::vector<std::int64_t>{0, 3, 0}));
-  EXPECT_EQ(std::get<std::vector<std::int64_t>>(op_named(graph, "split.1").attributes.at("steps")),
-            (std::vector<std::int64_t>{1, 1, 1}));
+  const Op& split = op_named(graph, "split");
+  EXPECT_EQ(split.outputs, parts);
+  EXPECT_EQ(std::get<std::int64_t>(split.attributes.at("axis")), 1);
+  EXPECT_EQ(std::get<std::vector<std::int64_t>>(split.attributes.at("sizes")),
+            (std::vector<std::int64_t>{3, 7}));
+  EXPECT_EQ(graph.values[parts[1]].name, "split.1");
   EXPECT_EQ(std::get<double>(op_named(graph, "pad").attributes.at("value")), 1.5);
   EXPECT_EQ(op_named(graph, "copied").inputs, std::vector<ValueId>{turned});
+}
+
+TEST(Builder, OpaqueOperatorsAreWhatTheyReadAndWrite) {
+  GraphBuilder g("g");
+  const ValueId ids_in = g.input("ids", {4}, DType::int32);
+  const ValueId w = g.parameter("w", {3, 2});
+  const std::vector<ValueId> made =
+      g.opaque("magic", "com.acme.Magic", {ids_in, w}, {{{4, 2}}, {{7}, DType::int32}});
+  ASSERT_EQ(made.size(), 2U);
+  EXPECT_EQ(g.shape(made[0]), (Shape{4, 2}));
+  const Graph graph = g.finish();
+  const Op& op = op_named(graph, "magic");
+  EXPECT_EQ(op.kind, "opaque");
+  EXPECT_FALSE(op.recomputable);
+  EXPECT_EQ(op.attributes.at("operator"), Attribute(std::string("com.acme.Magic")));
+  EXPECT_EQ(graph.values[made[1]].name, "magic.1");
+  EXPECT_EQ(graph.values[made[1]].dtype, DType::int32);
 }
 
 TEST(Builder, NormsWithinAnImage) {

@@ -166,6 +166,9 @@ const std::vector<Expected>& cases() {
       {"transpose", {{{2, 3}}}, {{{3, 2}}}, 0, 4 * 12},
       // 6 * 14 for softmax, 2 rows * 12. logits 6, targets 2, loss 1, probabilities 6.
       {"softmax_cross_entropy", {{{2, 3}}, integers({2})}, {{{1}}, {{2, 3}}}, 108, 4 * 15},
+      {"mse_loss", {{{2, 3}}, {{2, 3}}}, {{{1}}}, 3 * 6, 4 * 13},
+      {"split", {{{2, 5}}}, {{{2, 3}}, {{2, 2}}}, 0, 4 * 20},
+      {"opaque", {{{2, 3}}, integers({4})}, {{{5}}}, 6 + 4 + 5, 4 * 15},
       // As the forward convolution of stride 2: 40 gradients * 27 * 2 = 2160. dy 40, weight 135, dx 96.
       {"conv2d_backward_input", {{{2, 5, 2, 2}}, parameter({5, 3, 3, 3})}, {{{2, 3, 4, 4}}}, 2160, 4 * 271},
       // 2160 + 40 for dbias. dy 40, x 96, dweight 135, dbias 5.
@@ -253,6 +256,9 @@ const std::vector<Expected>& cases() {
       {"select_backward", {{{2, 3}}}, {{{2, 7, 3}}}, 0, 4 * (6 + 42)},
       // The dense table's gradient is written entirely.
       {"embedding_backward", {{{2, 3}}, integers({2})}, {{{100, 3}}}, 6, 4 * (6 + 2 + 300)},
+      {"mse_loss_backward", {{{2, 3}}, {{2, 3}}}, {{{2, 3}}}, 2 * 6, 4 * 18},
+      {"split_backward", {{{2, 3}}}, {{{2, 5}}}, 0, 4 * 16},
+      {"opaque_backward", {{{5}}, {{2, 3}}, integers({4}), {{5}}}, {{{2, 3}}}, 5 + 6 + 4 + 5 + 6, 4 * 26},
       {"softmax_cross_entropy_backward", {{{2, 3}}, integers({2})}, {{{2, 3}}}, 6 + 2, 4 * 14},
       // Reads parameter and gradient, writes the parameter.
       {"sgd_update", {parameter({2, 3}), {{2, 3}}}, {}, 12, 4 * 18, {}, {0}},

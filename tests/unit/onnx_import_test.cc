@@ -308,5 +308,123 @@ TEST(OnnxImport, ExponentsMayBeIntegers) {
   EXPECT_EQ(op_of_kind(graph, "pow").kind, "pow");
 }
 
+// Of 6 columns: all three parts are read, then only the middle one.
+TEST(OnnxImport, ASplitIsOneOpUnlessPartsAreForNobody) {
+  const auto split = [](const List& sizes, const List& read) {
+    std::vector<std::string> parts;
+    for (std::size_t i = 0; i < sizes.size(); ++i) parts.push_back("p" + std::to_string(i));
+    std::vector<std::string> joined;
+    for (const std::int64_t i : read) joined.push_back(parts[static_cast<std::size_t>(i)]);
+    return onnx_model(
+        {4, 6}, {{"sizes", onnx_integers(sizes)}, {"w", onnx_reals({6, 6})}},
+        {onnx_node("MatMul", {"x", "w"}, {"h"}),
+         onnx_node("Split", {"h", "sizes"}, parts, {{"axis", std::int64_t{1}}}),
+         onnx_node("Concat", joined, {"c"}, {{"axis", std::int64_t{1}}}), onnx_node("Relu", {"c"}, {"y"})});
+  };
+  const Graph whole = import_model(split({1, 2, 3}, {2, 1, 0})).forward;
+  EXPECT_THAT(kinds(whole),
+              ElementsAre("input", "linear", "split", "concat", "relu", "input", "softmax_cross_entropy"));
+  EXPECT_EQ(value_named(whole, "p0.2").shape, (Shape{4, 3}));
+  const Graph middle = import_model(split({1, 2, 3}, {1, 1})).forward;
+  EXPECT_THAT(kinds(middle),
+              ElementsAre("input", "linear", "slice", "concat", "relu", "input", "softmax_cross_entropy"));
+  EXPECT_EQ(op_of_kind(middle, "slice").attributes.at("starts"), Attribute(List{0, 1}));
+  EXPECT_EQ(op_of_kind(middle, "slice").attributes.at("ends"), Attribute(List{4, 3}));
+  EXPECT_THROW((void)import_model(split({1, 2, 2}, {1, 1})), InputError);
+  EXPECT_THROW((void)import_model(split({1, 9, 3}, {1, 1})), InputError);
+}
+
+TEST(OnnxImport, TheSquaredErrorHasTargetsOfTheOutputsShape) {
+  ImportOptions options;
+  options.loss = Loss::mean_squared_error;
+  const Graph graph =
+      import_model(onnx_model({2, 3}, {{"w", onnx_reals({3, 4})}},
+                              {onnx_node("MatMul", {"x", "w"}, {"h"}), onnx_node("Softmax", {"h"}, {"y"})}),
+                   options)
+          .forward;
+  // The softmax stays: this loss has none of its own.
+  EXPECT_THAT(kinds(graph), ElementsAre("input", "linear", "softmax", "input", "mse_loss"));
+  EXPECT_EQ(value_named(graph, "targets").shape, (Shape{2, 4}));
+  EXPECT_EQ(value_named(graph, "targets").dtype, DType::float32);
+}
+
+// LpPool is one of ONNX's operators, so libonnx tells its shape: 8 rows in windows of 2 are 4.
+TEST(OnnxImport, UnknownOperatorsMayBeOpaque) {
+  ImportOptions options;
+  options.allow_opaque = true;
+  const ImportedModel model = import_model(
+      onnx_model({2, 3, 8, 8}, {{"w", onnx_reals({5, 3, 1, 1})}},
+                 {onnx_node("Conv", {"x", "w"}, {"c"}),
+                  onnx_node("LpPool", {"c"}, {"l"}, {{"kernel_shape", List{2, 2}}, {"strides", List{2, 2}}}),
+                  onnx_node("GlobalAveragePool", {"l"}, {"y"})}),
+      options);
+  EXPECT_EQ(value_named(model.forward, "l").shape, (Shape{2, 5, 4, 4}));
+  EXPECT_EQ(op_of_kind(model.forward, "opaque").attributes.at("operator"), Attribute(std::string("LpPool")));
+  EXPECT_THAT(model.notices, ::testing::Contains(HasSubstr("LpPool is opaque to poet: ")));
+  EXPECT_THAT(kinds(differentiate(model.forward)), ::testing::Contains("opaque_backward"));
+}
+
+// Another domain's operator has the shapes that the file declares, with its symbols and at this batch size.
+TEST(OnnxImport, AnotherDomainsOperatorHasTheShapeThatTheFileDeclares) {
+  Node fancy = onnx_node("Fancy", {"x", "table", "", "how"}, {"f", "g"});
+  fancy.domain = "com.acme";
+  onnx::Model model = onnx_model({-1, 3}, {{"table", onnx_reals({7})}, {"how", onnx_integers({1, 2})}},
+                                 {fancy, onnx_node("MatMul", {"f", "w"}, {"y"})});
+  model.initializers["w"] = onnx_reals({5, 4});
+  ImportOptions options;
+  options.batch_size = 6;
+  options.allow_opaque = true;
+  const auto declare = [&](const std::string& name, onnx::Type type, std::vector<onnx::Dimension> shape) {
+    onnx::Declaration declaration;
+    declaration.name = name;
+    declaration.type = type;
+    declaration.shape = std::move(shape);
+    model.declared[name] = declaration;
+  };
+  declare("f", onnx::Type::real, {{std::nullopt, "open"}, {5, ""}});
+  const auto refusal = [&] {
+    try {
+      (void)import_model(model, options);
+    } catch (const InputError& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  EXPECT_EQ(
+      refusal(),
+      "node 0 'f' (Fancy): cannot be opaque: neither libonnx nor the file (value_info) tells the shape of "
+      "its output 'g'");
+  declare("g", onnx::Type::integer, {{std::nullopt, "other"}});
+  EXPECT_THAT(refusal(), HasSubstr("of its output 'g'"));
+  declare("g", onnx::Type::integer, {{2, ""}});
+  const Graph graph = import_model(model, options).forward;
+  EXPECT_EQ(value_named(graph, "f").shape, (Shape{6, 5}));
+  EXPECT_EQ(value_named(graph, "f.1").dtype, DType::int32);
+  EXPECT_EQ(op_of_kind(graph, "opaque").inputs.size(), 2U);  // integers that are known are part of it
+  EXPECT_EQ(parameter_count(graph), 7 + 20);
+  options.allow_opaque = false;
+  EXPECT_THAT(refusal(), HasSubstr("--allow-opaque"));
+}
+
+// A known operator with a setting that its rule does not have.
+TEST(OnnxImport, UnknownSettingsMayBeOpaque) {
+  ImportOptions options;
+  options.allow_opaque = true;
+  const ImportedModel model =
+      import_model(onnx_model({2, 3}, {{"pads", onnx_integers({0, 1, 0, 1})}, {"w", onnx_reals({5, 4})}},
+                              {onnx_node("Pad", {"x", "pads"}, {"p"}, {{"mode", std::string("reflect")}}),
+                               onnx_node("MatMul", {"p", "w"}, {"y"})}),
+                   options);
+  EXPECT_EQ(value_named(model.forward, "p").shape, (Shape{2, 5}));
+  EXPECT_THAT(model.notices,
+              ::testing::Contains(HasSubstr("Pad is opaque to poet (attribute 'mode': must be 'constant')")));
+  // Six numbers as a list of five are a mistake, and no setting that is missing.
+  EXPECT_THROW((void)import_model(
+                   onnx_model({2, 3}, {{"to", onnx_integers({5})}},
+                              {onnx_node("Reshape", {"x", "to"}, {"r"}), onnx_node("Relu", {"r"}, {"y"})}),
+                   options),
+               InputError);
+}
+
 }  // namespace
 }  // namespace poet

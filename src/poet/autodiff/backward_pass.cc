@@ -21,15 +21,16 @@ std::string place(const Op& op) { return fmt::format("op '{}'", op.name); }
 }  // namespace
 
 void BackwardPass::differentiate(const Op& op, bool is_loss) {
-  for (std::size_t i = 1; i < op.outputs.size(); ++i) {
-    if (gradients_[op.outputs[i]].valid()) {
+  const GradientRule* rule = find_gradient_rule(op.kind);
+  const std::vector<std::int64_t> arrived = outputs_with_gradients(op);
+  for (const std::int64_t position : arrived) {
+    const auto i = static_cast<std::size_t>(position);
+    if (i >= (rule == nullptr ? 1 : rule->outputs_with_gradients)) {
       throw InputError(place(op), fmt::format("no gradient flows through output '{}' of a {} op",
                                               graph_.values[op.outputs[i]].name, op.kind));
     }
   }
-  if (!is_loss && (op.outputs.empty() || !gradients_[op.outputs[0]].valid())) return;
-
-  const GradientRule* rule = find_gradient_rule(op.kind);
+  if (!is_loss && arrived.empty()) return;
   if (rule == nullptr)
     throw InputError(place(op), fmt::format("operator kind '{}' has no gradient rule", op.kind));
   std::vector<Task> todo = tasks(op, *rule);
@@ -45,16 +46,21 @@ std::vector<BackwardPass::Task> BackwardPass::tasks(const Op& op, const Gradient
   std::vector<bool> open(op.inputs.size());
   for (std::size_t i = 0; i < open.size(); ++i) open[i] = needs(op, i);
   for (const BackwardOp& backward : rule.ops) {
-    if (backward.for_each_input) {
-      for (std::size_t target = 0; target < open.size(); ++target) {
+    if (backward.only_with_first && !needs(op, backward.gradients_of.front())) continue;
+    std::vector<std::size_t> candidates = backward.gradients_of;
+    if (backward.inputs != BackwardOp::Inputs::listed) {
+      candidates.resize(open.size());
+      std::iota(candidates.begin(), candidates.end(), std::size_t{0});
+    }
+    if (backward.inputs == BackwardOp::Inputs::each) {
+      for (const std::size_t target : candidates) {
         if (open[target]) result.push_back({&backward, {target}});
         open[target] = false;
       }
       continue;
     }
-    if (backward.only_with_first && !needs(op, backward.gradients_of.front())) continue;
     Task task{&backward, {}};
-    for (const std::size_t target : backward.gradients_of) {
+    for (const std::size_t target : candidates) {
       if (target >= open.size() || !open[target]) continue;
       open[target] = false;
       task.targets.push_back(target);
@@ -91,21 +97,27 @@ Bytes BackwardPass::written_bytes(const Op& op, const Task& task) const {
 void BackwardPass::perform(const Op& op, const Task& task) {
   if (shares(op, task)) {
     for (const std::size_t target : task.targets) {
-      contribute(op, op.inputs[target], operand(op, task.op->reads.front()));
+      contribute(op, op.inputs[target], operands(op, task.op->reads.front()).front());
     }
     return;
   }
   Op backward;
-  const bool one_of_many = task.op->for_each_input;
+  const bool one_of_many = task.op->inputs == BackwardOp::Inputs::each;
   const std::string position = one_of_many ? fmt::format("_{}", task.targets.front()) : "";
   backward.name = unique(op.name + ":" + task.op->suffix + position);
   backward.kind = task.op->kind;
   backward.attributes = op.attributes;
   backward.pass = Pass::backward;
-  for (const Operand& what : task.op->reads) backward.inputs.push_back(operand(op, what));
+  backward.recomputable = op.recomputable;
+  for (const Operand& what : task.op->reads) {
+    const std::vector<ValueId> values = operands(op, what);
+    backward.inputs.insert(backward.inputs.end(), values.begin(), values.end());
+    if (what.source == Operand::Source::all_output_gradients && values.size() < op.outputs.size())
+      backward.attributes["output_gradients"] = outputs_with_gradients(op);
+  }
 
   std::vector<std::int64_t> positions;
-  std::size_t possible = 0;
+  std::size_t possible = task.op->inputs == BackwardOp::Inputs::all ? op.inputs.size() : 0;
   for (const std::size_t target : task.op->gradients_of) possible += target < op.inputs.size() ? 1 : 0;
   for (const std::size_t target : task.targets) {
     positions.push_back(static_cast<std::int64_t>(target));
@@ -118,15 +130,40 @@ void BackwardPass::perform(const Op& op, const Task& task) {
   for (std::size_t i = 0; i < written.size(); ++i) contribute(op, op.inputs[task.targets[i]], written[i]);
 }
 
-ValueId BackwardPass::operand(const Op& op, const Operand& what) {
-  if (what.source == Operand::Source::output_gradient) return gradients_[op.outputs[0]];
+/// Positions of the outputs that a gradient has arrived at.
+std::vector<std::int64_t> BackwardPass::outputs_with_gradients(const Op& op) const {
+  std::vector<std::int64_t> positions;
+  for (std::size_t i = 0; i < op.outputs.size(); ++i) {
+    if (gradients_[op.outputs[i]].valid()) positions.push_back(static_cast<std::int64_t>(i));
+  }
+  return positions;
+}
+
+std::vector<ValueId> BackwardPass::operands(const Op& op, const Operand& what) {
+  switch (what.source) {
+    case Operand::Source::output_gradient:
+      return {gradients_[op.outputs[0]]};
+    case Operand::Source::all_output_gradients: {
+      std::vector<ValueId> arrived;
+      for (const std::int64_t i : outputs_with_gradients(op))
+        arrived.push_back(gradients_[op.outputs[static_cast<std::size_t>(i)]]);
+      return arrived;
+    }
+    case Operand::Source::all_inputs:
+      return op.inputs;
+    case Operand::Source::all_outputs:
+      return op.outputs;
+    case Operand::Source::input:
+    case Operand::Source::output:
+      break;
+  }
   const bool is_input = what.source == Operand::Source::input;
   const std::vector<ValueId>& list = is_input ? op.inputs : op.outputs;
   if (what.index >= list.size()) {
     throw InputError(place(op), fmt::format("a {} op needs at least {} {}", op.kind, what.index + 1,
                                             is_input ? "inputs" : "outputs"));
   }
-  return what.transposed ? transposed(op, list[what.index]) : list[what.index];
+  return {what.transposed ? transposed(op, list[what.index]) : list[what.index]};
 }
 
 /// A view of `v` with the last two axes swapped.

@@ -52,7 +52,9 @@ class BackwardPass {
   [[nodiscard]] bool shares(const Op& op, const Task& task) const;
   [[nodiscard]] Bytes written_bytes(const Op& op, const Task& task) const;
   void perform(const Op& op, const Task& task);
-  ValueId operand(const Op& op, const Operand& what);
+  [[nodiscard]] std::vector<std::int64_t> outputs_with_gradients(const Op& op) const;
+  /// What a backward op reads as `what`: one value, or a list of any length.
+  std::vector<ValueId> operands(const Op& op, const Operand& what);
   ValueId transposed(const Op& op, ValueId v);
   ValueId new_gradient(ValueId of, const std::string& name);
   void contribute(const Op& op, ValueId to, ValueId gradient);

@@ -30,14 +30,15 @@ OpId find_loss(const Graph& forward) {
         throw InputError(place(op), "a forward graph does not update parameters");
       }
     }
-    if (op.kind != "softmax_cross_entropy") continue;
+    if (op.kind != "softmax_cross_entropy" && op.kind != "mse_loss") continue;
     if (loss.valid()) {
       throw InputError(place(op),
                        fmt::format("one loss is wanted, and '{}' is one already", forward.ops[loss].name));
     }
     loss = id;
   }
-  if (!loss.valid()) throw InputError(place(forward), "no loss: a softmax_cross_entropy op is needed");
+  if (!loss.valid())
+    throw InputError(place(forward), "no loss: a softmax_cross_entropy or mse_loss op is needed");
   return loss;
 }
 

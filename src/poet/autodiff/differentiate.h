@@ -19,12 +19,12 @@ struct TrainingOptions {
   std::function<bool(const std::string& parameter)> trainable;
 };
 
-/// The training step of `forward`, whose loss is its one value of a `softmax_cross_entropy` op's first
-/// output. Ops keep their order; backward ops follow in reverse, each update right after the last op that
-/// needs the old parameter. A trainable parameter that the loss does not depend on stays as it is. The result
-/// is verified. Throws InputError when `forward` breaks a rule of verify() or is no forward graph, there is
-/// not exactly one loss, an op between a trained parameter and the loss has no gradient rule, or nothing
-/// trains. O(ops + values).
+/// The training step of `forward`, whose loss is the first output of its one loss op
+/// (`softmax_cross_entropy`, `mse_loss`). Ops keep their order; backward ops follow in reverse, each update
+/// right after the last op that needs the old parameter. A trainable parameter that the loss does not depend
+/// on stays as it is. The result is verified. Throws InputError when `forward` breaks a rule of verify() or
+/// is no forward graph, there is not exactly one loss, an op between a trained parameter and the loss has no
+/// gradient rule, or nothing trains. O(ops + values).
 [[nodiscard]] Graph differentiate(const Graph& forward, const TrainingOptions& options = {});
 
 }  // namespace poet

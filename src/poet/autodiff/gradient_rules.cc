@@ -6,6 +6,9 @@ namespace poet {
 namespace {
 
 constexpr Operand kDy{Operand::Source::output_gradient, 0, false};
+constexpr Operand kAllDys{Operand::Source::all_output_gradients, 0, false};
+constexpr Operand kAllInputs{Operand::Source::all_inputs, 0, false};
+constexpr Operand kAllOutputs{Operand::Source::all_outputs, 0, false};
 
 Operand input(std::size_t index) { return {Operand::Source::input, index, false}; }
 Operand input_transposed(std::size_t index) { return {Operand::Source::input, index, true}; }
@@ -29,7 +32,21 @@ GradientRule weighted(const std::string& kind) {
 
 /// The gradient of operand `index` of a sum.
 BackwardOp as_it_comes(std::size_t index, const std::string& suffix) {
-  return {"sum_to", suffix, {kDy}, {index}, false, false, true};
+  BackwardOp op = {"sum_to", suffix, {kDy}, {index}};
+  op.shared_unless_broadcast = true;
+  return op;
+}
+
+/// An operator of any number of inputs, of which one backward op each, or one op for all, writes gradients.
+GradientRule of_many_inputs(const std::string& kind, Reads reads, BackwardOp::Inputs inputs) {
+  BackwardOp op = {kind + "_backward", "backward", std::move(reads), {}};
+  op.inputs = inputs;
+  return {kind, {std::move(op)}};
+}
+
+GradientRule through_all_outputs(GradientRule rule) {
+  rule.outputs_with_gradients = GradientRule::kAllOutputs;
+  return rule;
 }
 
 std::vector<GradientRule> make_rules() {
@@ -86,12 +103,17 @@ std::vector<GradientRule> make_rules() {
       single("embedding", {kDy, input(0)}, {1}),
       single("select", {kDy}),
       // Where the elements went is in the attributes.
-      {"concat", {{"concat_backward", "backward", {kDy}, {}, false, true}}},
+      of_many_inputs("concat", {kDy}, BackwardOp::Inputs::each),
+      through_all_outputs(single("split", {kAllDys})),
       single("slice", {kDy}),
       single("pad", {kDy}),
       single("transpose", {kDy}),
+      // Nothing is known of it: everything that it has read and written may matter.
+      through_all_outputs(
+          of_many_inputs("opaque", {kAllDys, kAllInputs, kAllOutputs}, BackwardOp::Inputs::all)),
       // The loss's own gradient is 1, so nothing comes from above.
       single("softmax_cross_entropy", {output(1), input(1)}),
+      single("mse_loss", {input(0), input(1)}),  // 2 (x - target) / elements
   };
 }
 

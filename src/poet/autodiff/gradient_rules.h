@@ -13,9 +13,12 @@ namespace poet {
 /// A tensor that a backward op reads.
 struct Operand {
   enum class Source {
-    output_gradient,  // with respect to the forward op's first output
-    input,            // the forward op's input `index`
-    output,           // the forward op's output `index`
+    output_gradient,       // with respect to the forward op's first output
+    all_output_gradients,  // those that have arrived, in order (see GradientRule::outputs_with_gradients)
+    input,                 // the forward op's input `index`
+    output,                // the forward op's output `index`
+    all_inputs,
+    all_outputs,
   };
   Source source = Source::output_gradient;
   std::size_t index = 0;
@@ -29,10 +32,14 @@ struct BackwardOp {
   std::vector<Operand> reads;
   std::vector<std::size_t> gradients_of;  // forward inputs, in the order of the outputs
   bool only_with_first = false;           // does not apply when the first of them needs no gradient
-  // For an operator of any number of inputs: one op like this for each input that needs a gradient, which
-  // it writes; its name ends in the input's position, its attribute `gradients` is that position, and
-  // `gradients_of` stays empty.
-  bool for_each_input = false;
+  /// For an operator of any number of inputs, in place of `gradients_of`, which stays empty.
+  enum class Inputs {
+    listed,
+    each,  // one op like this for each input that needs a gradient, which it writes; its name ends in the
+           // input's position, its attribute `gradients` is that position
+    all,   // one op for all of them
+  };
+  Inputs inputs = Inputs::listed;
   // For an operand that may have been broadcast, `kind` sums over the stretched axes. Where the input has the
   // shape of the output there is no op: the gradient is what it would read, shared and not copied.
   bool shared_unless_broadcast = false;
@@ -43,6 +50,12 @@ struct BackwardOp {
 struct GradientRule {
   std::string kind;
   std::vector<BackwardOp> ops;
+  /// How many outputs, from the first on, a gradient flows through; kAllOutputs for an operator of any
+  /// number. With more than one, what reads `all_output_gradients` has an attribute `output_gradients`, the
+  /// positions of those that there are, when some are missing: nothing depends on these outputs but maybe for
+  /// keeping.
+  std::size_t outputs_with_gradients = 1;
+  static constexpr std::size_t kAllOutputs = static_cast<std::size_t>(-1);
 };
 
 /// The rule of operator `kind`, or nullptr. docs/operators.md is the same table in prose. O(number of kinds).

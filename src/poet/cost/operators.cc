@@ -232,6 +232,15 @@ Count softmax_cross_entropy_backward(const Subject& s) {
   return s.plus(s.elements(s.input(0)), s.rows(s.input(0)));  // scale all, subtract one per row
 }
 
+// Of an unknown operator one operation per element that it reads or writes, as arithmetic element by element
+// has.
+Count opaque(const Subject& s) {
+  Count total = 0;
+  for (std::size_t i = 0; s.has_input(i); ++i) total = s.plus(total, s.elements(s.input(i)));
+  for (std::size_t i = 0; s.has_output(i); ++i) total = s.plus(total, s.elements(s.output(i)));
+  return total;
+}
+
 /// Which of an op's values its kernel really passes over.
 enum class Traffic {
   whole,     // every value entirely
@@ -274,7 +283,8 @@ constexpr std::array kRules = {
     Rule{"group_norm", per_input<6>},  // as batch_norm: a folded scale and shift per image and channel
     Rule{"lrn", lrn}, Rule{"concat", nothing}, Rule{"slice", nothing, Traffic::gathered, 0},
     Rule{"pad", nothing}, Rule{"transpose", nothing}, Rule{"select", nothing, Traffic::gathered, 0},
-    Rule{"softmax_cross_entropy", softmax_cross_entropy},
+    Rule{"softmax_cross_entropy", softmax_cross_entropy}, Rule{"mse_loss", per_input<3>},
+    Rule{"split", nothing}, Rule{"opaque", opaque},
     // Backward
     Rule{"conv2d_backward_input", conv2d_backward_input},
     Rule{"conv2d_backward_weight", conv2d_backward_weight}, Rule{"conv2d_backward_bias", per_input<1>},
@@ -308,6 +318,8 @@ constexpr std::array kRules = {
     Rule{"select_backward", nothing},
     Rule{"embedding_backward", per_input<1>},  // one addition per element gathered
     Rule{"softmax_cross_entropy_backward", softmax_cross_entropy_backward},
+    Rule{"mse_loss_backward", per_input<2>},  // difference, scale
+    Rule{"split_backward", nothing}, Rule{"opaque_backward", opaque},
     // Update
     Rule{"sgd_update", per_update<2>}, Rule{"momentum_update", per_update<4>},
     Rule{"adam_update",

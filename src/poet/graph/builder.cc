@@ -105,15 +105,19 @@ void GraphBuilder::check_operand(const std::string& op, ValueId v, int rank, DTy
     throw InputError(place(op), fmt::format("'{}' must be {}, not {}", value.name, to_string(dtype),
                                             to_string(value.dtype)));
   }
-  if (!value.strides.empty()) {
-    throw InputError(
-        place(op),
-        fmt::format("'{}' must be row-major: only matmul and transpose read strided views", value.name));
-  }
+  check_row_major(op, v);
   if (rank >= 0 && value.shape.size() != static_cast<std::size_t>(rank)) {
     throw InputError(
         place(op), fmt::format("'{}' must have {} dimensions, not {}", value.name, rank, text(value.shape)));
   }
+}
+
+void GraphBuilder::check_row_major(const std::string& op, ValueId v) const {
+  ensure(graph_.values.contains(v), "GraphBuilder: a value of this builder");
+  if (graph_.values[v].strides.empty()) return;
+  throw InputError(place(op),
+                   fmt::format("'{}' must be row-major: only matmul and transpose read strided views",
+                               graph_.values[v].name));
 }
 
 ValueId GraphBuilder::input(const std::string& name, const Shape& shape, DType dtype) {
@@ -205,6 +209,31 @@ ValueId GraphBuilder::softmax_cross_entropy(const std::string& name, ValueId log
   const ValueId probabilities = output(name, name + ".probabilities", {shape(logits), {}});
   append(name, "softmax_cross_entropy", {}, {logits, targets}, {loss, probabilities});
   return loss;
+}
+
+ValueId GraphBuilder::mse_loss(const std::string& name, ValueId x, ValueId targets) {
+  check_operand(name, x, -1);
+  check_operand(name, targets, -1);
+  if (shape(x) != shape(targets)) {
+    throw InputError(place(name), fmt::format("compares {} with targets of shape {}", text(shape(x)),
+                                              text(shape(targets))));
+  }
+  const ValueId loss = output(name, name, {{1}, {}});
+  append(name, "mse_loss", {}, {x, targets}, {loss});
+  return loss;
+}
+
+std::vector<ValueId> GraphBuilder::opaque(const std::string& name, const std::string& what,
+                                          const std::vector<ValueId>& inputs,
+                                          const std::vector<TensorType>& outputs) {
+  for (const ValueId v : inputs) check_row_major(name, v);
+  std::vector<ValueId> written;
+  for (const TensorType& type : outputs) {
+    const std::string suffix = written.empty() ? "" : fmt::format(".{}", written.size());
+    written.push_back(output(name, name + suffix, {type.shape, {}}, type.dtype));
+  }
+  append(name, "opaque", {{"operator", what}}, inputs, written).recomputable = false;
+  return written;
 }
 
 ValueId GraphBuilder::view(const std::string& name, ValueId x, const StridedShape& as) {

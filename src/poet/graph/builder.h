@@ -58,6 +58,11 @@ struct MatmulOptions {
   std::vector<std::int64_t> storage_order;  // of the output's axes, slowest first; empty: row-major
 };
 
+struct TensorType {
+  Shape shape;
+  DType dtype = DType::float32;
+};
+
 class GraphBuilder {
  public:
   explicit GraphBuilder(std::string graph_name);
@@ -146,6 +151,14 @@ class GraphBuilder {
   ValueId select(const std::string& name, ValueId x, std::int64_t index);
   /// The loss: mean over the batch.
   ValueId softmax_cross_entropy(const std::string& name, ValueId logits, ValueId targets);
+  /// The loss: mean over all elements of (x - targets)².
+  ValueId mse_loss(const std::string& name, ValueId x, ValueId targets);
+
+  /// An operator of which no more is known than what it reads and writes: it cannot be recomputed, and its
+  /// backward op reads all of that. `what` is its name where it comes from; the first output is called
+  /// `name`, the others "NAME.1", "NAME.2"...
+  std::vector<ValueId> opaque(const std::string& name, const std::string& what,
+                              const std::vector<ValueId>& inputs, const std::vector<TensorType>& outputs);
 
   // Copies of elements (builder_layout.cc). Lists have one number per axis.
   /// The inputs one after another along an axis; their other axes must be equal.
@@ -153,7 +166,7 @@ class GraphBuilder {
   /// Along every axis the positions start, start + step... before end. Without steps all are 1.
   ValueId slice(const std::string& name, ValueId x, const std::vector<std::int64_t>& starts,
                 const std::vector<std::int64_t>& ends, const std::vector<std::int64_t>& steps = {});
-  /// One slice per size, "NAME.0", "NAME.1"...; the sizes must add up to that of the axis.
+  /// One part per size, called "NAME.0", "NAME.1"...; the sizes must add up to that of the axis.
   std::vector<ValueId> split(const std::string& name, ValueId x, std::int64_t axis,
                              const std::vector<std::int64_t>& sizes);
   ValueId pad(const std::string& name, ValueId x, const std::vector<std::int64_t>& before,
@@ -192,6 +205,7 @@ class GraphBuilder {
                bool indices);
   // Row-major, of this element type and (unless negative) this rank.
   void check_operand(const std::string& op, ValueId v, int rank, DType dtype = DType::float32) const;
+  void check_row_major(const std::string& op, ValueId v) const;
 
   Graph graph_;
   std::map<std::string, ValueId> bound_;

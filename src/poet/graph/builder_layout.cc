@@ -1,4 +1,4 @@
-// The operators that copy elements and compute nothing: concat, slice, pad, transpose.
+// The operators that copy elements and compute nothing: concat, split, slice, pad, transpose.
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -98,13 +98,12 @@ std::vector<ValueId> GraphBuilder::split(const std::string& name, ValueId x, std
                                               from[along], fmt::join(sizes, ", ")));
   }
   std::vector<ValueId> parts;
-  std::vector<std::int64_t> starts(from.size(), 0);
-  std::vector<std::int64_t> ends = from;
+  Shape part = from;
   for (const std::int64_t size : sizes) {
-    ends[along] = starts[along] + size;
-    parts.push_back(slice(fmt::format("{}.{}", name, parts.size()), x, starts, ends));
-    starts[along] = ends[along];
+    part[along] = size;
+    parts.push_back(output(name, fmt::format("{}.{}", name, parts.size()), {part, {}}));
   }
+  append(name, "split", {{"axis", axis}, {"sizes", sizes}}, {x}, parts);
   return parts;
 }
 

@@ -14,12 +14,19 @@
 
 namespace poet {
 
+enum class Loss { cross_entropy, mean_squared_error };
+
 struct ImportOptions {
   /// Samples per step: the size of an open first dimension of the inputs, or in place of a first dimension of
   /// 1. Absent: 1 where it is open, else what the file says.
   std::optional<std::int64_t> batch_size;
   /// Shapes of inputs by name, in place of what the file says.
   std::map<std::string, Shape> input_shapes;
+  /// Cross-entropy takes a softmax off the output and has integer targets, the squared error has targets of
+  /// the output's shape.
+  Loss loss = Loss::cross_entropy;
+  /// Operators, and settings of operators, that poet has no rule for become opaque ops, with a notice each.
+  bool allow_opaque = false;
 };
 
 struct ImportedModel {
@@ -29,10 +36,10 @@ struct ImportedModel {
 };
 
 /// The forward graph of an ONNX file for training, verified: parameters named as in the file, batch
-/// normalisation and dropout in training mode, shape arithmetic evaluated away, and a cross-entropy loss on
-/// the first output (of which a softmax is taken off), with its targets as one more input. 64-bit integer
-/// inputs become 32-bit ones. Nodes that the output does not depend on are left out. Throws InputError naming
-/// file, node (index, name, operator) and rule. O(size of the file).
+/// normalisation and dropout in training mode, shape arithmetic evaluated away, and a loss on the first
+/// output, with its targets as one more input. 64-bit integer inputs become 32-bit ones. Nodes that the
+/// output does not depend on are left out. Throws InputError naming file, node (index, name, operator) and
+/// rule. O(size of the file).
 [[nodiscard]] ImportedModel import_onnx(const std::filesystem::path& file, const ImportOptions& options = {});
 
 /// The same for a parsed model; the message does not name a file.

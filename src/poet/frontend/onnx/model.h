@@ -50,7 +50,8 @@ struct Dimension {
   std::string symbol;
 };
 
-struct Input {
+/// As a file declares it.
+struct Declaration {
   std::string name;
   Type type = Type::real;
   std::string type_name;
@@ -59,9 +60,10 @@ struct Input {
 
 struct Model {
   std::string name;
-  std::int64_t opset = 0;     // of ONNX's own operators
-  std::vector<Input> inputs;  // without those that only give an initialiser's type
+  std::int64_t opset = 0;           // of ONNX's own operators
+  std::vector<Declaration> inputs;  // without those that only give an initialiser's type
   std::vector<std::string> outputs;
+  std::map<std::string, Declaration> declared;  // results of nodes of which the file says the shape
   std::map<std::string, Tensor> initializers;
   std::vector<Node> nodes;  // an input is a graph input, an initialiser or an earlier node's output
 };

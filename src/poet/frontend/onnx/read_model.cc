@@ -2,13 +2,10 @@
 
 #include <fmt/format.h>
 #include <google/protobuf/io/coded_stream.h>
-#include <google/protobuf/stubs/logging.h>
 #include <onnx/checker.h>
 #include <onnx/onnx_pb.h>
 
 #include <algorithm>
-#include <cmath>
-#include <cstring>
 #include <fstream>
 #include <limits>
 #include <set>
@@ -16,13 +13,14 @@
 #include <system_error>
 
 #include "poet/base/error.h"
+#include "poet/frontend/onnx/protobuf.h"
+#include "poet/frontend/onnx/read_tensor.h"
 
 namespace poet::onnx {
 namespace {
 
 using Proto = ::onnx::TensorProto;
 
-constexpr int kNewestOpset = 17;  // that this libonnx can check
 constexpr std::uintmax_t kMostBytes = std::numeric_limits<std::int32_t>::max();
 
 std::string one_line(const std::string& text) {
@@ -30,175 +28,6 @@ std::string one_line(const std::string& text) {
   std::string line;
   for (std::string word; words >> word;) line += (line.empty() ? "" : " ") + word;
   return line;
-}
-
-/// How many bytes from `at` on are one character of UTF-8; 0 when they are none.
-std::size_t utf8_length(const std::string& text, std::size_t at) {
-  const auto byte = [&](std::size_t i) -> std::uint32_t {
-    return at + i < text.size() ? static_cast<unsigned char>(text[at + i]) : 0U;
-  };
-  const std::uint32_t first = byte(0);
-  if (first < 0x80) return 1;
-  const std::size_t length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
-  if (first < 0xc2 || first > 0xf4) return 0;
-  std::uint32_t code = first & (0x7fU >> length);
-  for (std::size_t i = 1; i < length; ++i) {
-    if ((byte(i) & 0xc0U) != 0x80U) return 0;
-    code = code << 6U | (byte(i) & 0x3fU);
-  }
-  const bool short_enough = length == 2 || (length == 3 ? code >= 0x800 : code >= 0x10000);
-  return short_enough && code <= 0x10ffff && (code < 0xd800 || code > 0xdfff) ? length : 0;
-}
-
-/// Names go into messages and reports, which are lines, and into JSON, which is UTF-8. Control characters
-/// and bytes that are no UTF-8 become question marks.
-std::string clean(const std::string& name) {
-  std::string out;
-  for (std::size_t at = 0; at < name.size();) {
-    const std::size_t length = utf8_length(name, at);
-    const auto first = static_cast<unsigned char>(name[at]);
-    const bool control = first < 0x20 || first == 0x7f ||
-                         (first == 0xc2 && length == 2 && static_cast<unsigned char>(name[at + 1]) < 0xa0);
-    out += length == 0 || control ? "?" : name.substr(at, length);
-    at += std::max<std::size_t>(length, 1);
-  }
-  return out;
-}
-
-std::vector<std::string> cleaned(const google::protobuf::RepeatedPtrField<std::string>& names) {
-  std::vector<std::string> out;
-  for (const std::string& name : names) out.push_back(clean(name));
-  return out;
-}
-
-Type type_of(std::int32_t type) {
-  switch (type) {
-    case Proto::FLOAT:
-    case Proto::DOUBLE:
-    case Proto::FLOAT16:
-    case Proto::BFLOAT16:
-      return Type::real;
-    case Proto::INT8:
-    case Proto::INT16:
-    case Proto::INT32:
-    case Proto::INT64:
-    case Proto::UINT8:
-    case Proto::UINT16:
-    case Proto::UINT32:
-    case Proto::UINT64:
-      return Type::integer;
-    case Proto::BOOL:
-      return Type::boolean;
-    default:
-      return Type::other;
-  }
-}
-
-std::string type_name(std::int32_t type) {
-  static const std::map<std::int32_t, std::string> names = {
-      {Proto::FLOAT, "float"},   {Proto::DOUBLE, "double"},     {Proto::FLOAT16, "float16"},
-      {Proto::INT64, "int64"},   {Proto::INT32, "int32"},       {Proto::INT16, "int16"},
-      {Proto::INT8, "int8"},     {Proto::UINT8, "uint8"},       {Proto::UINT16, "uint16"},
-      {Proto::UINT32, "uint32"}, {Proto::UINT64, "uint64"},     {Proto::BOOL, "bool"},
-      {Proto::STRING, "string"}, {Proto::BFLOAT16, "bfloat16"},
-  };
-  const auto found = names.find(type);
-  return found == names.end() ? fmt::format("element type {}", type) : found->second;
-}
-
-/// Elements of type T in `raw`, little-endian as ONNX and this machine store them.
-template <class T, class To>
-bool read_raw(const std::string& raw, std::size_t count, std::vector<To>& out) {
-  if (raw.size() != count * sizeof(T)) return false;
-  out.resize(count);
-  for (std::size_t i = 0; i < count; ++i) {
-    T element;
-    std::memcpy(&element, raw.data() + i * sizeof(T), sizeof(T));
-    out[i] = static_cast<To>(element);
-  }
-  return true;
-}
-
-template <class Field, class To>
-bool read_field(const Field& field, std::size_t count, std::vector<To>& out) {
-  if (static_cast<std::size_t>(field.size()) != count) return false;
-  out.assign(field.begin(), field.end());
-  return true;
-}
-
-double from_float16(std::uint16_t bits) {
-  const double sign = (bits & 0x8000U) != 0 ? -1.0 : 1.0;
-  const int exponent = bits >> 10U & 0x1fU;
-  const int fraction = bits & 0x3ffU;
-  if (exponent == 0x1f) {
-    return fraction != 0 ? std::numeric_limits<double>::quiet_NaN()
-                         : sign * std::numeric_limits<double>::infinity();
-  }
-  return sign * (exponent == 0 ? std::ldexp(fraction, -24) : std::ldexp(fraction + 1024, exponent - 25));
-}
-
-double from_bfloat16(std::uint16_t bits) {
-  const std::uint32_t wide = static_cast<std::uint32_t>(bits) << 16U;
-  float number = 0;
-  std::memcpy(&number, &wide, sizeof(number));
-  return number;
-}
-
-/// The elements of a small tensor; false when they are absent or of a type that no shape is computed from.
-bool read_contents(const Proto& proto, std::size_t count, Tensor& tensor) {
-  const bool raw = proto.has_raw_data();
-  const std::string& bytes = proto.raw_data();
-  switch (proto.data_type()) {
-    case Proto::INT64:
-      return raw ? read_raw<std::int64_t>(bytes, count, tensor.integers)
-                 : read_field(proto.int64_data(), count, tensor.integers);
-    case Proto::INT32:
-      return raw ? read_raw<std::int32_t>(bytes, count, tensor.integers)
-                 : read_field(proto.int32_data(), count, tensor.integers);
-    case Proto::UINT8:
-    case Proto::BOOL:
-      return raw ? read_raw<std::uint8_t>(bytes, count, tensor.integers)
-                 : read_field(proto.int32_data(), count, tensor.integers);
-    case Proto::INT8:
-      return raw ? read_raw<std::int8_t>(bytes, count, tensor.integers)
-                 : read_field(proto.int32_data(), count, tensor.integers);
-    case Proto::FLOAT:
-      return raw ? read_raw<float>(bytes, count, tensor.reals)
-                 : read_field(proto.float_data(), count, tensor.reals);
-    case Proto::DOUBLE:
-      return raw ? read_raw<double>(bytes, count, tensor.reals)
-                 : read_field(proto.double_data(), count, tensor.reals);
-    case Proto::FLOAT16:
-    case Proto::BFLOAT16: {
-      std::vector<std::uint16_t> bits;
-      if (!(raw ? read_raw<std::uint16_t>(bytes, count, bits) : read_field(proto.int32_data(), count, bits)))
-        return false;
-      const auto convert = proto.data_type() == Proto::FLOAT16 ? from_float16 : from_bfloat16;
-      for (const std::uint16_t element : bits) tensor.reals.push_back(convert(element));
-      return true;
-    }
-    default:
-      return false;
-  }
-}
-
-Tensor read_tensor(const Proto& proto, const std::string& place) {
-  Tensor tensor;
-  tensor.type = type_of(proto.data_type());
-  tensor.type_name = type_name(proto.data_type());
-  tensor.shape.assign(proto.dims().begin(), proto.dims().end());
-  std::int64_t count = 0;
-  try {
-    count = element_count(tensor.shape);
-    (void)byte_count(tensor.shape, DType::int64);
-  } catch (const InputError& error) {
-    throw InputError(place, error.what());
-  }
-  const bool small = count <= (tensor.type == Type::real ? kMostReals : kMostIntegers);
-  if (small && proto.data_location() != Proto::EXTERNAL) {
-    tensor.known = read_contents(proto, static_cast<std::size_t>(count), tensor);
-  }
-  return tensor;
 }
 
 AttributeValue read_attribute(const ::onnx::AttributeProto& proto, const std::string& place) {
@@ -240,8 +69,8 @@ Node read_node(const ::onnx::NodeProto& proto, std::size_t index, const std::str
   return node;
 }
 
-Input read_input(const ::onnx::ValueInfoProto& proto) {
-  Input input;
+Declaration read_declaration(const ::onnx::ValueInfoProto& proto) {
+  Declaration input;
   input.name = clean(proto.name());
   input.type = Type::other;
   input.type_name = "no tensor";
@@ -290,7 +119,7 @@ bool can_be_checked(const ::onnx::ModelProto& model) {
 /// Every input is known before it is read, every output is new: no cycles either.
 void check_order(const Model& model, const std::string& place) {
   std::set<std::string> known;
-  for (const Input& input : model.inputs) known.insert(input.name);
+  for (const Declaration& input : model.inputs) known.insert(input.name);
   for (const auto& [name, tensor] : model.initializers) known.insert(name);
   for (const Node& node : model.nodes) {
     const auto fail = [&](const std::string& rule) {
@@ -314,18 +143,6 @@ void check_order(const Model& model, const std::string& place) {
     }
   }
 }
-
-/// Keeps protobuf's own complaints off stderr: what is wrong arrives as an exception.
-class Silence {
- public:
-  Silence() : before_(google::protobuf::SetLogHandler(nullptr)) {}
-  ~Silence() { google::protobuf::SetLogHandler(before_); }
-  Silence(const Silence&) = delete;
-  Silence& operator=(const Silence&) = delete;
-
- private:
-  google::protobuf::LogHandler* before_;
-};
 
 }  // namespace
 
@@ -362,10 +179,16 @@ Model parse_model(std::string_view bytes, const std::string& place) {
     model.initializers[name] = read_tensor(tensor, fmt::format("{}: initialiser '{}'", place, name));
   }
   for (const ::onnx::ValueInfoProto& input : proto.graph().input()) {
-    if (!model.initializers.contains(clean(input.name()))) model.inputs.push_back(read_input(input));
+    if (!model.initializers.contains(clean(input.name()))) model.inputs.push_back(read_declaration(input));
   }
   for (const ::onnx::ValueInfoProto& output : proto.graph().output())
     model.outputs.push_back(clean(output.name()));
+  for (const auto* infos : {&proto.graph().value_info(), &proto.graph().output()}) {
+    for (const ::onnx::ValueInfoProto& info : *infos) {
+      Declaration stated = read_declaration(info);
+      if (stated.shape) model.declared.insert_or_assign(clean(info.name()), std::move(stated));
+    }
+  }
   if (model.outputs.empty()) throw InputError(place, "has no output to attach a loss to");
   for (const ::onnx::NodeProto& node : proto.graph().node()) {
     model.nodes.push_back(read_node(node, model.nodes.size(), place));

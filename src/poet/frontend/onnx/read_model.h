@@ -1,6 +1,6 @@
 #pragma once
 
-// ONNX file -> plain structs. The only file that knows protobuf and libonnx.
+// ONNX file -> plain structs. Only read_*.cc, protobuf.cc and infer_types.cc know protobuf and libonnx.
 
 #include <filesystem>
 #include <string_view>

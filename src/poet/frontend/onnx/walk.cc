@@ -6,6 +6,8 @@
 #include <algorithm>
 
 #include "poet/base/error.h"
+#include "poet/frontend/onnx/loss.h"
+#include "poet/frontend/onnx/opaque.h"
 #include "poet/frontend/onnx/operators.h"
 
 namespace poet::onnx {
@@ -13,26 +15,8 @@ namespace {
 
 constexpr std::int64_t kMostHeld = std::int64_t{1} << 26;
 
-/// The axis that a softmax normalises. Before opset 13 those are all axes from the given one on, which is
-/// the same when at most one of them is longer than 1.
-std::size_t softmax_axis(const Node& node, const Shape& shape, std::int64_t opset) {
-  const std::size_t first = checked_axis(integer(node, "axis", opset < 13 ? 1 : -1), shape.size());
-  if (opset >= 13) return first;
-  std::size_t axis = first;
-  for (std::size_t i = first; i < shape.size(); ++i) {
-    if (shape[i] == 1) continue;
-    if (shape[axis] != 1 && axis != i) throw InputError("normalises several axes at once");
-    axis = i;
-  }
-  return axis;
-}
-
-std::string place_of(const Node& node) {
-  return fmt::format("node {} '{}' ({})", node.index, node.name, node.op_type);
-}
-
 /// The file's shape of an input with the user's wishes.
-Shape chosen_shape(const Input& input, const ImportOptions& options) {
+Shape chosen_shape(const Declaration& input, const ImportOptions& options) {
   const std::string place = fmt::format("input '{}'", input.name);
   if (const auto found = options.input_shapes.find(input.name); found != options.input_shapes.end()) {
     if (input.shape && input.shape->size() != found->second.size()) {
@@ -62,8 +46,8 @@ Shape chosen_shape(const Input& input, const ImportOptions& options) {
 
 }  // namespace
 
-Walk::Walk(const Model& model, const ImportOptions& options)
-    : model_(model), options_(options), graph_(model.name) {
+Walk::Walk(const Model& model, const ImportOptions& options, const std::map<std::size_t, std::string>& opaque)
+    : model_(model), options_(options), opaque_(opaque), graph_(model.name) {
   for (const Node& node : model_.nodes) {
     for (const std::string& input : node.inputs) {
       if (!input.empty()) readers_[input].push_back(&node);
@@ -210,8 +194,29 @@ void Walk::set(const Node& node, Operand result) {
 
 void Walk::set_output(const std::string& name, Operand result) { operands_[name] = std::move(result); }
 
+std::string Walk::place_of(const Node& node) {
+  return fmt::format("node {} '{}' ({})", node.index, node.name, node.op_type);
+}
+
 std::string Walk::name_of(const Node& node) {
   return node.name.empty() ? fmt::format("{}_{}", node.op_type, node.index) : node.name;
+}
+
+std::optional<Tensor> Walk::declared(const std::string& result) const {
+  const auto found = model_.declared.find(result);
+  if (found == model_.declared.end() || !found->second.shape) return std::nullopt;
+  Tensor tensor;
+  tensor.type = found->second.type;
+  tensor.type_name = found->second.type_name;
+  for (const Dimension& d : *found->second.shape) {
+    const auto symbol = symbols_.find(d.symbol);
+    if (!d.size && symbol == symbols_.end()) return std::nullopt;
+    tensor.shape.push_back(d.size ? *d.size : symbol->second);
+  }
+  if (rescaled_batch_ && !tensor.shape.empty() &&
+      found->second.shape->front().size == rescaled_batch_->second)
+    tensor.shape.front() *= rescaled_batch_->first;
+  return tensor;
 }
 
 const Node* Walk::only_reader(const Node& node) const {
@@ -255,8 +260,9 @@ void Walk::mark_needed() {
     const Node& node = model_.nodes[i];
     const bool provides = std::find(node.outputs.begin(), node.outputs.end(), logits_) != node.outputs.end();
     // The loss has a softmax of its own.
-    if (provides && final_softmax_ == nullptr && node.domain.empty() &&
-        (node.op_type == "Softmax" || node.op_type == "LogSoftmax") && node.inputs.size() == 1) {
+    if (provides && options_.loss == Loss::cross_entropy && final_softmax_ == nullptr &&
+        node.domain.empty() && (node.op_type == "Softmax" || node.op_type == "LogSoftmax") &&
+        node.inputs.size() == 1) {
       final_softmax_ = &node;
       notice(fmt::format("the final {} was taken off: the cross-entropy loss has its own", node.op_type));
       logits_ = node.inputs.front();
@@ -274,14 +280,14 @@ void Walk::mark_needed() {
 void Walk::add_inputs() {
   for (const auto& [name, shape] : options_.input_shapes) {
     std::vector<std::string> names;
-    for (const Input& input : model_.inputs) names.push_back(input.name);
+    for (const Declaration& input : model_.inputs) names.push_back(input.name);
     if (std::find(names.begin(), names.end(), name) == names.end()) {
       throw InputError("--input-shape",
                        fmt::format("the model has no input '{}'; it has {}", name, fmt::join(names, ", ")));
     }
   }
   bool first = true;
-  for (const Input& input : model_.inputs) {
+  for (const Declaration& input : model_.inputs) {
     if (readers(input.name).empty() && input.name != logits_) continue;
     const Shape shape = chosen_shape(input, options_);
     if (input.type != Type::real && input.type != Type::integer) {
@@ -293,6 +299,12 @@ void Walk::add_inputs() {
     }
     if (input.type == Type::integer && input.type_name != "int32") {
       notice(fmt::format("{} inputs are fed as int32", input.type_name));
+    }
+    if (input.shape) {
+      for (std::size_t i = 0; i < shape.size(); ++i) {
+        const Dimension& d = (*input.shape)[i];
+        if (!d.size && !d.symbol.empty()) symbols_.emplace(d.symbol, shape[i]);
+      }
     }
     const DType dtype = input.type == Type::real ? DType::float32 : DType::int32;
     operands_[input.name] = Runtime{graph_.input(input.name, shape, dtype), 1.0, input.type};
@@ -360,22 +372,29 @@ bool Walk::evaluated(const Node& node) {
 
 void Walk::visit(const Node& node) {
   if (!needed_.contains(node.index) || !skipped_.insert(node.index).second) return;
+  const auto reason = opaque_.find(node.index);
+  const OperatorRule rule = node.domain.empty() ? find_operator(node.op_type) : nullptr;
+  const bool evaluable = node.domain.empty() && is_evaluated(node.op_type);
+  bool opaque = reason != opaque_.end();
   try {
-    if (evaluated(node)) return;
-    const OperatorRule rule = node.domain.empty() ? find_operator(node.op_type) : nullptr;
-    if (rule == nullptr && node.domain.empty() && is_evaluated(node.op_type)) {
+    if (!opaque && evaluated(node)) return;
+    if (rule == nullptr && !evaluable) opaque = options_.allow_opaque;
+    if (opaque) return add_opaque(*this, node, reason == opaque_.end() ? "" : reason->second);
+    if (rule == nullptr && evaluable) {
       throw InputError(
           "poet evaluates this operator while importing, so all its inputs must be known then; export with "
           "fixed shapes");
     }
     if (rule == nullptr) {
-      throw InputError(fmt::format(
-          "poet cannot import the operator {}{}; replace it in the model, or cut the model before it",
-          node.domain.empty() ? "" : node.domain + ".", node.op_type));
+      throw InputError(
+          fmt::format("poet cannot import the operator {}; replace it in the model, cut the model "
+                      "before it, or plan around it with --allow-opaque",
+                      operator_name(node)));
     }
     rule(*this, node);
   } catch (const InputError& error) {
-    throw InputError(place_of(node), error.what());
+    if (opaque) throw InputError(place_of(node), error.what());
+    throw NodeError(node.index, place_of(node), error.what());
   }
 }
 
@@ -385,47 +404,9 @@ void Walk::add_loss() {
       std::get<Runtime>(found->second).type != Type::real) {
     throw InputError(fmt::format("the output '{}' does not depend on the inputs", logits_));
   }
-  ValueId logits = row_major("logits", std::get<Runtime>(found->second).id);
-  const Shape from = graph_.shape(logits);
-  if (from.empty())
-    throw InputError(fmt::format("the output '{}' is one number; classes are needed", logits_));
-  std::int64_t rows = 1;
-  bool channels = from.size() > 1;  // (N, C, 1, 1...)
-  for (std::size_t i = 2; i < from.size(); ++i) channels = channels && from[i] == 1;
-  bool pixels = from.size() == 4 && !channels;
-  if (final_softmax_ != nullptr) {
-    // It knows where the classes are.
-    const std::string place = place_of(*final_softmax_);
-    std::size_t axis = 0;
-    try {
-      axis = softmax_axis(*final_softmax_, from, opset());
-    } catch (const InputError& error) {
-      throw InputError(place, error.what());
-    }
-    if (pixels && axis == 3) pixels = false;
-    const std::size_t classes = pixels || channels ? 1 : from.size() - 1;
-    if (axis != classes) {
-      throw InputError(place, fmt::format("normalises axis {} of {}, but the loss has its classes along axis "
-                                          "{}; transpose before it",
-                                          axis, shown(from), classes));
-    }
-  }
-  if (pixels) {
-    // One prediction per pixel, classes along axis 1.
-    logits = graph_.transpose("logits.rows", logits, {0, 2, 3, 1});
-    rows = from[0] * from[2] * from[3];
-    logits = graph_.reshape("logits.flat", logits, {rows, from[1]});
-    notice("the loss is the mean over every position of the output, with its classes along axis 1");
-  } else {
-    const std::int64_t classes = channels ? from[1] : from.back();
-    rows = element_count(from) / classes;
-    if (from.size() > 2 && !channels) {
-      notice("the loss is the mean over every position of the output, with its classes along the last axis");
-    }
-    if (from.size() != 2) logits = graph_.reshape("logits.flat", logits, {rows, classes});
-  }
-  const ValueId targets = graph_.input("targets", {rows}, DType::int32);
-  graph_.softmax_cross_entropy("loss", logits, targets);
+  const ValueId output = row_major("logits", std::get<Runtime>(found->second).id);
+  if (options_.loss == Loss::mean_squared_error) return add_mean_squared_error(*this, output);
+  add_cross_entropy(*this, output, final_softmax_);
 }
 
 ImportedModel Walk::run() {

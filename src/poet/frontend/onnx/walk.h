@@ -11,6 +11,7 @@
 #include <variant>
 #include <vector>
 
+#include "poet/base/error.h"
 #include "poet/frontend/onnx/constants.h"
 #include "poet/frontend/onnx/import.h"
 #include "poet/frontend/onnx/model.h"
@@ -37,9 +38,23 @@ struct Fixed {
 /// monostate: an optional input that is left out.
 using Operand = std::variant<std::monostate, Runtime, Fixed>;
 
+/// What is wrong with one node.
+class NodeError : public InputError {
+ public:
+  NodeError(std::size_t node, const std::string& place, const std::string& rule)
+      : InputError(place, rule), node_(node), rule_(rule) {}
+  [[nodiscard]] std::size_t node() const { return node_; }
+  [[nodiscard]] const std::string& rule() const { return rule_; }
+
+ private:
+  std::size_t node_;
+  std::string rule_;
+};
+
 class Walk {
  public:
-  Walk(const Model& model, const ImportOptions& options);
+  /// `opaque`: nodes, by index, that become opaque operators, and what their rules do not support.
+  Walk(const Model& model, const ImportOptions& options, const std::map<std::size_t, std::string>& opaque);
 
   /// The whole import.
   ImportedModel run();
@@ -80,11 +95,18 @@ class Walk {
   /// The name that ops and values get.
   [[nodiscard]] static std::string name_of(const Node& node);
 
+  /// "node 5 'conv1' (Conv)", for messages.
+  [[nodiscard]] static std::string place_of(const Node& node);
+  /// Type and shape that the file declares for a node's result, at this batch size.
+  [[nodiscard]] std::optional<Tensor> declared(const std::string& result) const;
+
   // Looking ahead, for operators that the file spells as several.
   /// The only reader of a node's first output, unless that is also the model's output; null otherwise.
   [[nodiscard]] const Node* only_reader(const Node& node) const;
   /// All readers.
   [[nodiscard]] std::vector<const Node*> readers(const std::string& value) const;
+  /// Whether it is what the loss reads.
+  [[nodiscard]] bool is_logits(const std::string& value) const { return value == logits_; }
   /// How many inputs of nodes read it, also of nodes that are not needed. O(log n).
   [[nodiscard]] std::size_t reader_count(const std::string& value) const;
   /// The node's work was done by another one's rule.
@@ -110,6 +132,7 @@ class Walk {
 
   const Model& model_;
   const ImportOptions& options_;
+  const std::map<std::size_t, std::string>& opaque_;
   GraphBuilder graph_;
   std::map<std::string, Operand> operands_;
   std::map<std::string, std::vector<const Node*>> readers_;
@@ -126,6 +149,7 @@ class Walk {
   const Node* final_softmax_ = nullptr;  // that was taken off
   std::int64_t held_ = 0;                // known elements that nodes have made
   std::int64_t batch_size_ = 1;
+  std::map<std::string, std::int64_t> symbols_;  // sizes of the inputs' open dimensions
   std::optional<std::pair<std::int64_t, std::int64_t>> rescaled_batch_;
 };
 

@@ -194,9 +194,28 @@ void split(Walk& walk, const Node& node) {
     for (std::int64_t i = 0; i < parts; ++i) sizes.push_back(std::min(part, from[axis] - part * i));
   }
   if (sizes.size() != node.outputs.size()) throw InputError("has not one size per output");
-  const std::vector<ValueId> parts = walk.graph().split(Walk::name_of(node), walk.row_major(node, 0),
-                                                        static_cast<std::int64_t>(axis), sizes);
-  for (std::size_t i = 0; i < parts.size(); ++i) walk.set_output(node.outputs[i], Runtime{parts[i]});
+  const std::string name = Walk::name_of(node);
+  const ValueId x = walk.row_major(node, 0);
+  const auto is_read = [&](const std::string& output) { return !walk.readers(output).empty(); };
+  if (std::all_of(node.outputs.begin(), node.outputs.end(), is_read)) {
+    const std::vector<ValueId> parts = walk.graph().split(name, x, static_cast<std::int64_t>(axis), sizes);
+    for (std::size_t i = 0; i < parts.size(); ++i) walk.set_output(node.outputs[i], Runtime{parts[i]});
+    return;
+  }
+  // Only the parts that somebody reads.
+  Shape start(from.size(), 0);
+  Shape end = from;
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    const std::string& output = node.outputs[i];
+    if (sizes[i] < 0 || sizes[i] > from[axis] - start[axis])
+      throw InputError(fmt::format("the sizes ({}) do not add up to {}", fmt::join(sizes, ", "), from[axis]));
+    end[axis] = start[axis] + sizes[i];
+    if (is_read(output) || walk.is_logits(output))
+      walk.set_output(output, Runtime{walk.graph().slice(fmt::format("{}.{}", name, i), x, start, end)});
+    start[axis] = end[axis];
+  }
+  if (start[axis] != from[axis])
+    throw InputError(fmt::format("the sizes ({}) do not add up to {}", fmt::join(sizes, ", "), from[axis]));
 }
 
 void pad(Walk& walk, const Node& node) {
