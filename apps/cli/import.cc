@@ -142,6 +142,10 @@ Json import_json(const std::string& file, const ImportedModel& model, const Cont
   json["format"] = 1;
   json["file"] = file;
   json["batch_size"] = model.batch_size;
+  json["nodes"] = {{"all", model.nodes.all},
+                   {"evaluated", model.nodes.evaluated},
+                   {"merged", model.nodes.merged},
+                   {"unneeded", model.nodes.unneeded}};
   json["kinds"] = Json::array();
   for (const auto& [kind, sum] : contents.kinds) {
     Json row = sum_json(sum);
@@ -188,6 +192,18 @@ std::string operators_text(const Graph& forward, const Contents& contents) {
   return table.text();
 }
 
+std::string nodes_text(const NodeCounts& nodes) {
+  std::vector<std::string> parts;
+  if (nodes.evaluated > 0)
+    parts.push_back(fmt::format("{} evaluated while importing", format_count(nodes.evaluated)));
+  if (nodes.merged > 0)
+    parts.push_back(fmt::format("{} part of another's operator", format_count(nodes.merged)));
+  if (nodes.unneeded > 0)
+    parts.push_back(fmt::format("{} not needed for the loss", format_count(nodes.unneeded)));
+  if (parts.empty()) return fmt::format("Nodes in the file {}.\n", format_count(nodes.all));
+  return fmt::format("Nodes in the file {}: {}.\n", format_count(nodes.all), fmt::join(parts, ", "));
+}
+
 std::string import_text(const std::string& file, const ImportedModel& model, const Contents& contents,
                         bool every_op) {
   Table table({{"operator", Align::left},
@@ -207,6 +223,7 @@ std::string import_text(const std::string& file, const ImportedModel& model, con
   out += "\n" + table.text();
   out += fmt::format("\nParameters {}, forward MACs {}.\n", format_count(contents.total.parameters),
                      format_short(static_cast<double>(contents.macs)));
+  out += nodes_text(model.nodes);
   for (const std::string& notice : model.notices) out += wrapped("Note: " + notice + ".", 110, 6) + "\n";
   return out;
 }

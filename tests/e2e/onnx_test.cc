@@ -26,11 +26,25 @@ TEST_F(Onnx, ImportShowsOperatorsAndNotices) {
   const ProgramRun text = poet("import " + file_);
   EXPECT_EQ(text.exit_code, 0) << text.err;
   EXPECT_THAT(text.out, HasSubstr("conv2d                  26   1,235,496"));
+  EXPECT_THAT(text.out,
+              HasSubstr("Nodes in the file 105: 39 evaluated while importing, 1 not needed for the loss.\n"));
   EXPECT_THAT(text.out, HasSubstr("Note: the final Softmax was taken off"));
   const nlohmann::ordered_json json = poet("import --batch-size 2 --json " + file_).json();
   EXPECT_EQ(json["batch_size"], 2);
   EXPECT_EQ(json["total"]["parameters"], 1235496);
   EXPECT_EQ(json["total"]["forward_macs"], 2 * 349151936);
+}
+
+TEST_F(Onnx, ImportListsEveryOperator) {
+  const ProgramRun text = poet("import --operators " + file_);
+  EXPECT_EQ(text.exit_code, 0) << text.err;
+  EXPECT_THAT(text.out, ::testing::ContainsRegex("conv2d  +n62  +1x512x13x13 +1000x512x1x1 1000 "
+                                                 "+1x1000x13x13"));
+  const nlohmann::ordered_json json = poet("import --json " + file_).json();
+  std::int64_t parameters = 0;
+  for (const auto& op : json["operators"]) parameters += op["parameters"].get<std::int64_t>();
+  EXPECT_EQ(parameters, 1235496);
+  EXPECT_EQ(json["operators"].size(), json["total"]["ops"].get<std::size_t>());
 }
 
 TEST_F(Onnx, SolvesLikeTheInstanceMadeOfIt) {

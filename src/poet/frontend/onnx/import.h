@@ -29,8 +29,17 @@ struct ImportOptions {
   bool allow_opaque = false;
 };
 
+/// What became of the file's nodes. The others are operators or views of the graph.
+struct NodeCounts {
+  std::int64_t all = 0;
+  std::int64_t evaluated = 0;  // while importing: shape arithmetic and constants
+  std::int64_t merged = 0;     // into the operator that another node became
+  std::int64_t unneeded = 0;   // for the output that has the loss
+};
+
 struct ImportedModel {
   Graph forward;
+  NodeCounts nodes;
   std::int64_t batch_size = 1;       // first dimension of the first input
   std::vector<std::string> notices;  // what was changed on the way, one line each
 };

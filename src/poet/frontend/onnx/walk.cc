@@ -377,7 +377,10 @@ void Walk::visit(const Node& node) {
   const bool evaluable = node.domain.empty() && is_evaluated(node.op_type);
   bool opaque = reason != opaque_.end();
   try {
-    if (!opaque && evaluated(node)) return;
+    if (!opaque && evaluated(node)) {
+      ++counts_.evaluated;
+      return;
+    }
     if (rule == nullptr && !evaluable) opaque = options_.allow_opaque;
     if (opaque) return add_opaque(*this, node, reason == opaque_.end() ? "" : reason->second);
     if (rule == nullptr && evaluable) {
@@ -418,6 +421,9 @@ ImportedModel Walk::run() {
   add_loss();
   ImportedModel imported;
   imported.forward = graph_.finish();
+  imported.nodes = counts_;
+  imported.nodes.all = static_cast<std::int64_t>(model_.nodes.size());
+  imported.nodes.unneeded = imported.nodes.all - static_cast<std::int64_t>(needed_.size());
   imported.batch_size = batch_size_;
   for (const auto& [text, count] : notices_) {
     imported.notices.push_back(count == 1 ? text : fmt::format("{} ({} times)", text, count));

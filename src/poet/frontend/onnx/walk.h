@@ -110,7 +110,9 @@ class Walk {
   /// How many inputs of nodes read it, also of nodes that are not needed. O(log n).
   [[nodiscard]] std::size_t reader_count(const std::string& value) const;
   /// The node's work was done by another one's rule.
-  void skip(const Node& node) { skipped_.insert(node.index); }
+  void skip(const Node& node) {
+    if (skipped_.insert(node.index).second) ++counts_.merged;
+  }
 
   /// Said to the user once, with how often it happened.
   void notice(const std::string& text);
@@ -144,6 +146,7 @@ class Walk {
   std::map<std::string, Parameter> parameters_;
   std::set<std::size_t> needed_;
   std::set<std::size_t> skipped_;
+  NodeCounts counts_;
   std::vector<std::pair<std::string, std::int64_t>> notices_;
   std::string logits_;                   // what the loss reads
   const Node* final_softmax_ = nullptr;  // that was taken off
