@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
 
 #include "poet/base/error.h"
@@ -128,8 +129,12 @@ ValueId GraphBuilder::input(const std::string& name, const Shape& shape, DType d
 
 ValueId GraphBuilder::elementwise(const std::string& name, const char* kind, ValueId x,
                                   Attributes attributes) {
-  check_operand(name, x, -1);
-  const ValueId y = output(name, name, {shape(x), {}});
+  const std::string_view of = kind;
+  const bool of_integers = of == "scale" || of == "shift" || of == "abs";
+  DType type = DType::float32;
+  if (of_integers) type = checked_type(name, x, type, {DType::int32});
+  check_operand(name, x, -1, type);
+  const ValueId y = output(name, name, {shape(x), {}}, type);
   append(name, kind, std::move(attributes), {x}, {y});
   return y;
 }
