@@ -7,6 +7,7 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <limits>
 
 #include "poet/frontend/onnx/import.h"
@@ -257,6 +258,50 @@ TEST(OnnxRead, SmallNumbersOfHalfPrecisionAreKnown) {
   EXPECT_EQ(model.initializers.at("half").reals, (std::vector<double>{-0.5, std::ldexp(1.0, -24)}));
   EXPECT_EQ(model.initializers.at("brain").reals,
             (std::vector<double>{3.0, -std::numeric_limits<double>::infinity()}));
+}
+
+// Masks and tables among the weights: few numbers again and again, or an infinite one.
+TEST(OnnxRead, NumbersThatAFormulaMadeAreTold) {
+  const auto patterned = [](std::int64_t count, const std::function<float(int)>& number, bool raw) {
+    ::onnx::ModelProto proto = matmul_proto();
+    ::onnx::TensorProto& tensor = *proto.mutable_graph()->add_initializer();
+    tensor.set_name("t");
+    tensor.set_data_type(::onnx::TensorProto::FLOAT);
+    tensor.add_dims(count);
+    std::string bytes;
+    for (int i = 0; i < count; ++i) {
+      const float x = number(i);
+      if (!raw) tensor.add_float_data(x);
+      bytes.append(reinterpret_cast<const char*>(&x), sizeof(x));
+    }
+    if (raw) tensor.set_raw_data(bytes);
+    return onnx::parse_model(proto.SerializeAsString(), "m.onnx").initializers.at("t");
+  };
+  const float infinity = std::numeric_limits<float>::infinity();
+  for (const bool raw : {false, true}) {
+    const onnx::Tensor mask = patterned(
+        100, [](int i) { return i % 3 == 0 ? -100.0F : 0.0F; }, raw);
+    EXPECT_TRUE(mask.patterned);
+    EXPECT_TRUE(mask.known) << "masks are computed with";
+    EXPECT_TRUE(patterned(
+                    4, [&](int i) { return i == 1 ? -infinity : 0.0F; }, raw)
+                    .patterned);
+    // 15 coordinates, each 30 times.
+    EXPECT_TRUE(patterned(
+                    450, [](int i) { return static_cast<float>(i % 15 - 7); }, raw)
+                    .patterned);
+    // Weights: as trained, as they start, and a few that happen to be equal.
+    const onnx::Tensor weight = patterned(
+        100, [](int i) { return 0.01F * static_cast<float>(i); }, raw);
+    EXPECT_FALSE(weight.patterned);
+    EXPECT_FALSE(weight.known);
+    EXPECT_FALSE(patterned(
+                     100, [](int) { return 1.0F; }, raw)
+                     .patterned);
+    EXPECT_FALSE(patterned(
+                     6, [](int i) { return i == 0 ? 1.0F : 0.0F; }, raw)
+                     .patterned);
+  }
 }
 
 TEST(OnnxImport, OnlyMatricesOfAWeightAreTurned) {

@@ -230,6 +230,56 @@ Graph arithmetic_net() {
   return g.finish();
 }
 
+/// Masks and positions that the step computes, choices between operands that broadcast, tables read by index.
+Graph integers_net() {
+  GraphBuilder g("integers_net");
+  const std::int64_t batch = 2;
+  const std::int64_t tokens = 3;
+  const ValueId ids_in = g.input("ids", {batch, tokens}, DType::int32);
+  const ValueId given = g.input("given_mask", {batch, tokens}, DType::uint8);
+  const ValueId one = g.constant("one", {}, DType::int32);
+  // Positions of what is not padding, as RoBERTa counts them, below 5.
+  const ValueId is_padding = g.equal("is_padding", ids_in, one);
+  const ValueId counted = g.cast("counted", g.logical_not("is_word", is_padding), DType::int32);
+  ValueId positions = g.mul("positions", g.cumsum("running", counted, 1), counted);
+  positions = g.abs("abs", g.neg("neg", g.add("shifted", positions, one)));
+  const ValueId before = g.cumsum("before", counted, 1, true, true);
+  positions = g.mod("mod", g.sub("difference", positions, before), g.scale("five", one, 0.0, 5.0));
+  positions = g.int_div("half", g.scale("more", positions, 1.0, 9.0), g.scale("two", one, 0.0, 2.0));
+  positions = g.mod("again", positions, g.scale("fives", one, 0.0, 5.0));
+  ValueId h = g.gather("by_position", g.parameter("table.weight", {4, 5}), positions, 1);
+  h = g.permute("rows_view", h, {1, 2, 0});
+  h = g.linear("fc", g.transpose("rows", h, {0, 1, 2}), 4);
+  // Attention scores with a mask that three conditions make, one of them of real numbers.
+  const ValueId scores = g.matmul("scores", h, g.permute("turned", h, {0, 2, 1}));
+  const ValueId row = g.constant("row", {3}, DType::int32);
+  const ValueId column = g.constant("column", {3, 1}, DType::int32);
+  ValueId mask = g.logical_or("or", g.less("less", row, column), g.greater_or_equal("ge", row, column));
+  mask = g.logical_and("and", mask, g.reshape("given_row", given, {batch, 1, tokens}));
+  mask = g.logical_xor("xor", mask, g.greater("greater", scores, g.constant("threshold", {})));
+  mask = g.logical_or("kept", mask, g.less_or_equal("le", row, column));
+  const ValueId p = g.softmax("p", g.where("masked", mask, scores, g.constant("minus_many", {})));
+  h = g.matmul("context", p, h);
+  const ValueId present = g.reshape("given_column", given, {batch, tokens, 1});
+  h = g.where("either", present, h, g.parameter("otherwise.bias", {4}));
+  h = g.slice("narrow", h, {0, 0, 0}, {2, 3, 3});
+  h = g.where("or_else", g.equal("same", row, column), g.parameter("first.bias", {3, 1}), h);
+  // A stretched token in front of the others, and one token per sample, found by its id.
+  const ValueId token = g.expand("token", g.parameter("token.bias", {1, 3}), {batch, 1, 3});
+  h = g.concat("tokens", {token, h}, 1);
+  h = g.cumsum("sums", g.cumsum("from_end", h, 2, true, true), 1);
+  const ValueId last = g.argmax("last", ids_in, 1, false, true);
+  const ValueId at = g.reshape("at", g.argmax("first", h, 2), {batch, 4, 1});
+  ValueId picked = g.gather_elements("picked", h, at, 2);
+  picked = g.mul("weighted", picked, g.cast("as_real", at, DType::float32));
+  h = g.gather("some", g.add("sum", h, picked), last, 1);
+  const ValueId whole = g.cast("whole", h, DType::int32);  // stops the gradient
+  h = g.add("with_whole", h, g.cast("real_again", whole, DType::float32));
+  g.softmax_cross_entropy("loss", g.linear("head", g.flatten("flat", h), 3),
+                          g.input("targets", {batch}, DType::int32));
+  return g.finish();
+}
+
 std::function<bool(const std::string&)> ending_in(const std::string& suffix) {
   return [suffix](const std::string& name) {
     return name.size() >= suffix.size() &&
@@ -251,6 +301,47 @@ TEST(AutodiffGradient, LayoutNet) {
 
 TEST(AutodiffGradient, ArithmeticNet) {
   for (std::uint64_t seed = 1; seed <= 5; ++seed) expect_true_gradients(arithmetic_net(), {}, seed);
+}
+
+TEST(AutodiffGradient, IntegersNet) {
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) expect_true_gradients(integers_net(), {}, seed);
+}
+
+TEST(AutodiffGradient, IntegersNeedNoGradientAndStopIt) {
+  // x -> int -> real again: nothing flows back through either cast, nor to a float that came from a mask.
+  GraphBuilder g("stop");
+  const ValueId x = g.linear("fc", g.input("in", {2, 2}), 2, false);
+  const ValueId whole = g.cast("whole", x, DType::int32);
+  const ValueId real = g.cast("real", whole, DType::float32);
+  const ValueId mask = g.cast("mask", g.input("m", {2, 2}, DType::uint8), DType::float32);
+  const ValueId y = g.mul("y", g.add("sum", x, real), g.scale("inverse", mask, -1.0, 1.0));
+  g.softmax_cross_entropy("loss", y, g.input("targets", {2}, DType::int32));
+  const Graph training = differentiate(g.finish());
+  EXPECT_EQ(test::added_ops(training),
+            (std::vector<std::string>{
+                "loss:backward softmax_cross_entropy_backward(loss.probabilities, targets) -> grad:y",
+                "y:backward_a mul_backward(grad:y, inverse) -> grad:sum",
+                "fc:backward_weight linear_backward_weight(grad:sum, in) -> grad:fc.weight",
+                "fc.weight:update sgd_update(fc.weight, grad:fc.weight) ! fc.weight",
+            }));
+}
+
+TEST(AutodiffGradient, AChoiceReadsItsConditionAlone) {
+  GraphBuilder g("choice");
+  const ValueId x = g.linear("fc", g.input("in", {2, 2}), 2, false);
+  const ValueId c = g.input("c", {2, 1}, DType::uint8);
+  const ValueId y = g.where("y", c, x, g.parameter("b", {2}));
+  g.softmax_cross_entropy("loss", y, g.input("targets", {2}, DType::int32));
+  const Graph training = differentiate(g.finish());
+  EXPECT_EQ(test::added_ops(training),
+            (std::vector<std::string>{
+                "loss:backward softmax_cross_entropy_backward(loss.probabilities, targets) -> grad:y",
+                "y:backward_b where_backward_b(grad:y, c) -> grad:b",
+                "b:update sgd_update(b, grad:b) ! b",
+                "y:backward_a where_backward_a(grad:y, c) -> grad:fc",
+                "fc:backward_weight linear_backward_weight(grad:fc, in) -> grad:fc.weight",
+                "fc.weight:update sgd_update(fc.weight, grad:fc.weight) ! fc.weight",
+            }));
 }
 
 TEST(AutodiffGradient, OperandsThatBroadcastSumTheirGradientsAndOthersShareThem) {
@@ -316,7 +407,7 @@ TEST(AutodiffGradient, SumOfAViewLaidOutOtherwise) {
 
 TEST(AutodiffGradient, EveryKindIsCovered) {
   std::set<std::string> seen;
-  for (const Graph& network : {conv_net(), transformer(), layout_net(), arithmetic_net()}) {
+  for (const Graph& network : {conv_net(), transformer(), layout_net(), arithmetic_net(), integers_net()}) {
     for (const Optimizer optimizer : {Optimizer::sgd, Optimizer::momentum, Optimizer::adam}) {
       expect_true_gradients(network, {optimizer, nullptr}, 5, &seen);
     }
@@ -388,6 +479,91 @@ std::vector<double> computed(GraphBuilder& g, ValueId x, const std::vector<doubl
 void expect_near(const std::vector<double>& actual, const std::vector<double>& wanted) {
   ASSERT_EQ(actual.size(), wanted.size());
   for (std::size_t i = 0; i < wanted.size(); ++i) EXPECT_NEAR(actual[i], wanted[i], 1e-12) << i;
+}
+
+std::vector<double> computed_from(GraphBuilder& g,
+                                  const std::vector<std::pair<ValueId, std::vector<double>>>& data,
+                                  ValueId y) {
+  const Graph graph = g.finish();
+  Interpreter run(graph);
+  for (const auto& [v, numbers] : data) run.set(v, numbers);
+  run.run();
+  return run.get(y).data;
+}
+
+TEST(ReferenceKernels, IntegersByHand) {
+  {
+    GraphBuilder g("cumsum");  // ids 5 1 7, padding 1: positions 1 0 2
+    const ValueId x = g.input("x", {1, 3}, DType::int32);
+    const ValueId one = g.constant("one", {}, DType::int32);
+    const ValueId words = g.cast("w", g.logical_not("n", g.equal("e", x, one)), DType::int32);
+    const ValueId y = g.mul("y", g.cumsum("c", words, 1), words);
+    expect_near(computed_from(g, {{x, {5, 1, 7}}, {one, {1}}}, y), {1, 0, 2});
+  }
+  {
+    GraphBuilder g("reverse");  // without the own one, from the end
+    const ValueId x = g.input("x", {2, 3});
+    const ValueId y = g.cumsum("y", x, 1, true, true);
+    expect_near(computed_from(g, {{x, {1, 2, 3, 4, 5, 6}}}, y), {5, 3, 0, 11, 6, 0});
+  }
+  {
+    GraphBuilder g("gather");  // columns 2, 0 and the last of each row
+    const ValueId x = g.input("x", {2, 3});
+    const ValueId i = g.input("i", {3}, DType::int32);
+    const ValueId y = g.gather("y", x, i, 1);
+    expect_near(computed_from(g, {{x, {1, 2, 3, 4, 5, 6}}, {i, {2, 0, -1}}}, y), {3, 1, 3, 6, 4, 6});
+  }
+  {
+    GraphBuilder g("elements");
+    const ValueId x = g.input("x", {2, 3});
+    const ValueId i = g.input("i", {2, 2}, DType::int32);
+    const ValueId y = g.gather_elements("y", x, i, 1);
+    expect_near(computed_from(g, {{x, {1, 2, 3, 4, 5, 6}}, {i, {2, 0, 1, -1}}}, y), {3, 1, 5, 6});
+  }
+  {
+    GraphBuilder g("rounding");  // -7 / 2 towards zero; the remainder has the divisor's sign
+    const ValueId a = g.input("a", {4}, DType::int32);
+    const ValueId b = g.input("b", {4}, DType::int32);
+    const ValueId q = g.int_div("q", a, b);
+    const ValueId r = g.mod("r", a, b);
+    const ValueId y = g.concat("y", {q, r}, 0);
+    expect_near(computed_from(g, {{a, {-7, 7, -7, 7}}, {b, {2, 2, -2, -3}}}, y),
+                {-3, 3, 3, -2, 1, 1, -1, -2});
+  }
+  {
+    GraphBuilder g("argmax");
+    const ValueId x = g.input("x", {2, 3});
+    const ValueId y = g.concat("y", {g.argmax("first", x, 1), g.argmax("last", x, 1, true, true)}, 1);
+    expect_near(computed_from(g, {{x, {3, 1, 3, 0, 2, 1}}}, y), {0, 2, 1, 1});
+  }
+  {
+    GraphBuilder g("logic");
+    const ValueId a = g.input("a", {4}, DType::uint8);
+    const ValueId b = g.input("b", {4}, DType::uint8);
+    const ValueId y =
+        g.concat("y", {g.logical_and("and", a, b), g.logical_or("or", a, b), g.logical_xor("xor", a, b)}, 0);
+    expect_near(computed_from(g, {{a, {0, 0, 2, 1}}, {b, {0, 1, 0, 2}}}, y),
+                {0, 0, 0, 1, 0, 1, 1, 1, 0, 1, 1, 0});
+  }
+  {
+    GraphBuilder g("compare");
+    const ValueId a = g.input("a", {3});
+    const ValueId b = g.input("b", {});
+    const ValueId y = g.concat("y",
+                               {g.less("lt", a, b), g.less_or_equal("le", a, b), g.greater("gt", a, b),
+                                g.greater_or_equal("ge", a, b), g.equal("eq", a, b)},
+                               0);
+    expect_near(computed_from(g, {{a, {1, 2, 3}}, {b, {2}}}, y),
+                {1, 0, 0, 1, 1, 0, 0, 0, 1, 0, 1, 1, 0, 1, 0});
+  }
+  {
+    GraphBuilder g("where");
+    const ValueId c = g.input("c", {2, 1}, DType::uint8);
+    const ValueId x = g.input("x", {2});
+    const ValueId m = g.input("m", {});
+    const ValueId y = g.softmax("p", g.where("y", c, g.expand("e", x, {2, 2}), m));
+    expect_near(computed_from(g, {{c, {1, 0}}, {x, {0, 0}}, {m, {5}}}, y), {0.5, 0.5, 0.5, 0.5});
+  }
 }
 
 // The kernels themselves, by hand: the differences above would not notice a backward and a forward kernel

@@ -49,6 +49,22 @@ inline double at(const Array& a, Index i) { return a.data[static_cast<std::size_
 inline Index dim(const Array& a, std::size_t axis) { return a.shape.at(axis); }
 inline Index count(const Array& a) { return static_cast<Index>(a.data.size()); }
 
+/// The element of an operand that element `i` of a tensor `whole` meets when the operand is stretched to it.
+inline Index met(const Shape& operand, const Shape& whole, Index i) {
+  Index result = 0;
+  Index stride = 1;
+  for (std::size_t back = 1; back <= whole.size(); ++back) {
+    const Index size = whole[whole.size() - back];
+    const Index position = i % size;
+    i /= size;
+    if (back > operand.size()) continue;
+    const Index own = operand[operand.size() - back];
+    if (own != 1) result += position * stride;
+    stride *= own;
+  }
+  return result;
+}
+
 using Kernel = std::function<void(Call&)>;
 
 /// Kernels of the operators that move elements (concat, slice, pad, transpose), of group and local response
@@ -57,5 +73,8 @@ void add_layout_kernels(std::map<std::string, Kernel>& table);
 
 /// Kernels of arithmetic element by element, with broadcasting, and of sums along axes.
 void add_elementwise_kernels(std::map<std::string, Kernel>& table);
+
+/// Kernels of integers and truth values: comparisons, logic, choice, gathering, stretching.
+void add_integer_kernels(std::map<std::string, Kernel>& table);
 
 }  // namespace poet::reference

@@ -11,22 +11,6 @@
 namespace poet::reference {
 namespace {
 
-/// The element of an operand that element `i` of a tensor `whole` meets when the operand is stretched to it.
-Index met(const Shape& operand, const Shape& whole, Index i) {
-  Index result = 0;
-  Index stride = 1;
-  for (std::size_t back = 1; back <= whole.size(); ++back) {
-    const Index size = whole[whole.size() - back];
-    const Index position = i % size;
-    i /= size;
-    if (back > operand.size()) continue;
-    const Index own = operand[operand.size() - back];
-    if (own != 1) result += position * stride;
-    stride *= own;
-  }
-  return result;
-}
-
 using Binary = double (*)(double, double);
 
 /// y = f(a, b).

@@ -46,6 +46,41 @@ Attributes gradients(std::vector<std::int64_t> positions) { return {{"gradients"
 const std::vector<Expected>& cases() {
   static const std::vector<Expected> kCases = {
       {"input", {}, {{{2, 3}}}, 0, 0},
+      // One operation per element of what is written, whatever the types: 24 and 6 read (4 bytes), 24 bytes
+      // written.
+      {"equal", {{{2, 3, 2, 2}}, {{3, 2, 1}}}, {bytes({2, 3, 2, 2})}, 24, 4 * 30 + 24},
+      {"less", {integers({2, 3}), integers({3})}, {bytes({2, 3})}, 6, 4 * 9 + 6},
+      {"less_or_equal", {{{2, 3}}, {{2, 3}}}, {bytes({2, 3})}, 6, 4 * 12 + 6},
+      {"greater", {{{2, 3}}, {{2, 1}}}, {bytes({2, 3})}, 6, 4 * 8 + 6},
+      {"greater_or_equal", {{{2, 3}}, {{}}}, {bytes({2, 3})}, 6, 4 * 7 + 6},
+      {"logical_and", {bytes({2, 3}), bytes({3})}, {bytes({2, 3})}, 6, 15},
+      {"logical_or", {bytes({2, 3}), bytes({2, 3})}, {bytes({2, 3})}, 6, 18},
+      {"logical_xor", {bytes({2, 1}), bytes({1, 3})}, {bytes({2, 3})}, 6, 11},
+      {"logical_not", {bytes({2, 3})}, {bytes({2, 3})}, 6, 12},
+      {"cast", {bytes({2, 3})}, {{{2, 3}}}, 6, 6 + 24},
+      {"int_div", {integers({2, 3}), integers({})}, {integers({2, 3})}, 6, 4 * 13},
+      {"mod", {integers({2, 3}), integers({3})}, {integers({2, 3})}, 6, 4 * 15},
+      {"cumsum", {integers({2, 3})}, {integers({2, 3})}, 6, 4 * 12},
+      {"cumsum_backward", {{{2, 3}}}, {{{2, 3}}}, 6, 4 * 12},
+      // Every element is compared, two positions are written.
+      {"argmax", {{{2, 3}}}, {integers({2})}, 6, 4 * 8},
+      // Condition 6 bytes, operands 6 and 3 elements, 6 written.
+      {"where", {bytes({2, 3}), {{2, 3}}, {{3}}}, {{{2, 3}}}, 6, 6 + 4 * 15},
+      // Both read dy and the condition; the second sums two rows to one: 2 * 6.
+      {"where_backward_a", {{{2, 3}}, bytes({2, 3})}, {{{2, 3}}}, 6, 6 + 4 * 12},
+      {"where_backward_b", {{{2, 3}}, bytes({2, 3})}, {{{3}}}, 12, 6 + 4 * 9},
+      {"expand", {{{2, 1}}}, {{{2, 3}}}, 0, 4 * 8},
+      // Four of ten columns of a table of two rows: 8 elements read and written, 4 positions. The gradient
+      // adds 8 elements to a table of 20.
+      {"gather", {parameter({2, 10}), integers({4})}, {{{2, 4}}}, 0, 4 * 20, {{"axis", std::int64_t{1}}}},
+      {"gather_backward", {{{2, 4}}, integers({4})}, {{{2, 10}}}, 8, 4 * 32, {{"axis", std::int64_t{1}}}},
+      {"gather_elements", {{{2, 10}}, integers({2, 4})}, {{{2, 4}}}, 0, 4 * 24, {{"axis", std::int64_t{1}}}},
+      {"gather_elements_backward",
+       {{{2, 4}}, integers({2, 4})},
+       {{{2, 10}}},
+       8,
+       4 * 36,
+       {{"axis", std::int64_t{1}}}},
       // 5 output channels of 3*3*3 taps on 2*4*4 positions: 160 elements * 27 * 2 = 8640, + 160 for the bias.
       // Moves x 96, weight 135, bias 5, y 160 = 396 elements.
       {"conv2d", {{{2, 3, 4, 4}}, parameter({5, 3, 3, 3}), parameter({5})}, {{{2, 5, 4, 4}}}, 8800, 4 * 396},

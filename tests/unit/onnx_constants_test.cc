@@ -134,6 +134,93 @@ TEST(OnnxConstants, RefusesWhatHasNoResult) {
       << "its third step alone is over the largest integer";
 }
 
+Tensor shaped(Tensor tensor, Shape shape) {
+  tensor.shape = std::move(shape);
+  return tensor;
+}
+
+TEST(OnnxConstants, Triangles) {
+  const Tensor ones = shaped(onnx_integers({1, 1, 1, 1, 1, 1}), {2, 3});
+  const auto part = [&](std::int64_t upper, std::int64_t k) {
+    return run(onnx_node("Trilu", {"x", "k"}, {"y"}, {{"upper", upper}}), {ones, number(k)}).integers;
+  };
+  EXPECT_EQ(part(1, 0), (List{1, 1, 1, 0, 1, 1}));
+  EXPECT_EQ(part(1, 1), (List{0, 1, 1, 0, 0, 1}));
+  EXPECT_EQ(part(0, 0), (List{1, 0, 0, 1, 1, 0}));
+  EXPECT_EQ(part(0, -1), (List{0, 0, 0, 1, 0, 0}));
+  EXPECT_EQ(run(onnx_node("Trilu", {"x"}, {"y"}), {ones}).integers, part(1, 0));
+}
+
+TEST(OnnxConstants, RunningSums) {
+  const Tensor x = shaped(onnx_integers({1, 2, 3, 4, 5, 6}), {2, 3});
+  const auto sums = [&](std::int64_t axis, std::int64_t exclusive, std::int64_t reverse) {
+    return run(onnx_node("CumSum", {"x", "a"}, {"y"}, {{"exclusive", exclusive}, {"reverse", reverse}}),
+               {x, number(axis)})
+        .integers;
+  };
+  EXPECT_EQ(sums(1, 0, 0), (List{1, 3, 6, 4, 9, 15}));
+  EXPECT_EQ(sums(0, 0, 0), (List{1, 2, 3, 5, 7, 9}));
+  EXPECT_EQ(sums(-1, 1, 0), (List{0, 1, 3, 0, 4, 9}));
+  EXPECT_EQ(sums(1, 1, 1), (List{5, 3, 0, 11, 6, 0}));
+}
+
+TEST(OnnxConstants, GatheringAndScattering) {
+  const Tensor x = shaped(onnx_integers({1, 2, 3, 4, 5, 6}), {2, 3});
+  const Tensor columns = shaped(onnx_integers({2, 0, 1, -1}), {2, 2});
+  EXPECT_EQ(
+      run(onnx_node("GatherElements", {"x", "i"}, {"y"}, {{"axis", std::int64_t{1}}}), {x, columns}).integers,
+      (List{3, 1, 5, 6}));
+  // (0, 2) and (1, 0); with one index per tuple whole rows.
+  const Tensor places = shaped(onnx_integers({0, 2, 1, 0}), {2, 2});
+  EXPECT_EQ(run(onnx_node("GatherND", {"x", "i"}, {"y"}), {x, places}).integers, (List{3, 4}));
+  const Tensor rows = shaped(onnx_integers({1, -1}), {2, 1});
+  const Tensor both = run(onnx_node("GatherND", {"x", "i"}, {"y"}), {x, rows});
+  EXPECT_EQ(both.shape, (Shape{2, 3}));
+  EXPECT_EQ(both.integers, (List{4, 5, 6, 4, 5, 6}));
+  // One column per row.
+  EXPECT_EQ(run(onnx_node("GatherND", {"x", "i"}, {"y"}, {{"batch_dims", std::int64_t{1}}}),
+                {x, shaped(onnx_integers({2, 0}), {2, 1})})
+                .integers,
+            (List{3, 4}));
+  EXPECT_EQ(
+      run(onnx_node("ScatterND", {"x", "i", "u"}, {"y"}), {x, places, onnx_integers({30, 40})}).integers,
+      (List{1, 2, 30, 40, 5, 6}));
+  EXPECT_EQ(run(onnx_node("ScatterND", {"x", "i", "u"}, {"y"}, {{"reduction", std::string("add")}}),
+                {x, places, onnx_integers({30, 40})})
+                .integers,
+            (List{1, 2, 33, 44, 5, 6}));
+  EXPECT_EQ(run(onnx_node("ScatterElements", {"x", "i", "u"}, {"y"}, {{"axis", std::int64_t{1}}}),
+                {x, columns, shaped(onnx_integers({30, 10, 50, 60}), {2, 2})})
+                .integers,
+            (List{10, 2, 30, 4, 50, 60}));
+  EXPECT_THROW(run(onnx_node("GatherND", {"x", "i"}, {"y"}), {x, shaped(onnx_integers({2, 0}), {1, 2})}),
+               InputError);
+  EXPECT_THROW(run(onnx_node("ScatterND", {"x", "i", "u"}, {"y"}), {x, places, onnx_integers({30})}),
+               InputError);
+  EXPECT_THROW(run(onnx_node("GatherElements", {"x", "i"}, {"y"}), {x, onnx_integers({0})}), InputError);
+}
+
+TEST(OnnxConstants, TilesAndWaves) {
+  const Tensor x = shaped(onnx_integers({1, 2, 3, 4}), {2, 2});
+  const Tensor tiled = run(onnx_node("Tile", {"x", "r"}, {"y"}), {x, onnx_integers({1, 2})});
+  EXPECT_EQ(tiled.shape, (Shape{2, 4}));
+  EXPECT_EQ(tiled.integers, (List{1, 2, 1, 2, 3, 4, 3, 4}));
+  const Tensor zero = onnx_reals({1}, {0.0});
+  EXPECT_EQ(run(onnx_node("Sin", {"x"}, {"y"}), {zero}).reals, std::vector<double>{0.0});
+  EXPECT_EQ(run(onnx_node("Cos", {"x"}, {"y"}), {zero}).reals, std::vector<double>{1.0});
+  EXPECT_EQ(run(onnx_node("Xor", {"a", "b"}, {"y"}), {number(1), number(1)}).integers, List{0});
+}
+
+// The contents of a fill are made when they are needed.
+TEST(OnnxConstants, AFillRemembersItsNumber) {
+  Tensor minus = onnx_reals({1}, {-2.0});
+  const Tensor fill =
+      run(onnx_node("ConstantOfShape", {"s"}, {"w"}, {{"value", minus}}), {onnx_integers({10, 10})});
+  EXPECT_FALSE(fill.known);
+  ASSERT_EQ(fill.fill, -2.0);
+  EXPECT_EQ(with_contents(fill).reals, std::vector<double>(100, -2.0));
+}
+
 TEST(OnnxConstants, LeavesWhatIsNotKnown) {
   const Tensor weight = onnx_reals({1000, 1000});
   EXPECT_FALSE(evaluate(onnx_node("Sqrt", {"x"}, {"y"}), {&weight}, 17).has_value());

@@ -111,6 +111,14 @@ std::vector<GradientRule> make_rules() {
       // Nothing is known of it: everything that it has read and written may matter.
       through_all_outputs(
           of_many_inputs("opaque", {kAllDys, kAllInputs, kAllOutputs}, BackwardOp::Inputs::all)),
+      {"expand", {as_it_comes(0, "backward")}},
+      // Which operand each element came from is in the condition; the operands are not read.
+      {"where",
+       {{"where_backward_a", "backward_a", {kDy, input(0)}, {1}},
+        {"where_backward_b", "backward_b", {kDy, input(0)}, {2}}}},
+      single("gather", {kDy, input(1)}),
+      single("gather_elements", {kDy, input(1)}),
+      single("cumsum", {kDy}),
       // The loss's own gradient is 1, so nothing comes from above.
       single("softmax_cross_entropy", {output(1), input(1)}),
       single("mse_loss", {input(0), input(1)}),  // 2 (x - target) / elements

@@ -285,6 +285,16 @@ constexpr std::array kRules = {
     Rule{"pad", nothing}, Rule{"transpose", nothing}, Rule{"select", nothing, Traffic::gathered, 0},
     Rule{"softmax_cross_entropy", softmax_cross_entropy}, Rule{"mse_loss", per_input<3>},
     Rule{"split", nothing}, Rule{"opaque", opaque},
+    // Integers and conditions: an operation is one whatever its numbers are
+    Rule{"equal", per_output<1>}, Rule{"less", per_output<1>}, Rule{"less_or_equal", per_output<1>},
+    Rule{"greater", per_output<1>}, Rule{"greater_or_equal", per_output<1>},
+    Rule{"logical_and", per_output<1>}, Rule{"logical_or", per_output<1>}, Rule{"logical_xor", per_output<1>},
+    Rule{"logical_not", per_output<1>}, Rule{"cast", per_output<1>}, Rule{"int_div", per_output<1>},
+    Rule{"mod", per_output<1>}, Rule{"cumsum", per_input<1>}, Rule{"argmax", per_input<1>},
+    Rule{"where", per_output<1>}, Rule{"expand", nothing}, Rule{"gather", nothing, Traffic::gathered, 0},
+    Rule{"gather_elements", nothing, Traffic::gathered, 0}, Rule{"where_backward_a", per_stretched<1>},
+    Rule{"where_backward_b", per_stretched<1>}, Rule{"gather_backward", per_input<1>},
+    Rule{"gather_elements_backward", per_input<1>}, Rule{"cumsum_backward", per_input<1>},
     // Backward
     Rule{"conv2d_backward_input", conv2d_backward_input},
     Rule{"conv2d_backward_weight", conv2d_backward_weight}, Rule{"conv2d_backward_bias", per_input<1>},

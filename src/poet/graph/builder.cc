@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
 
 #include "poet/base/error.h"
@@ -105,19 +106,15 @@ void GraphBuilder::check_operand(const std::string& op, ValueId v, int rank, DTy
     throw InputError(place(op), fmt::format("'{}' must be {}, not {}", value.name, to_string(dtype),
                                             to_string(value.dtype)));
   }
-  check_row_major(op, v);
+  if (!value.strides.empty()) {
+    throw InputError(
+        place(op),
+        fmt::format("'{}' must be row-major: only matmul and transpose read strided views", value.name));
+  }
   if (rank >= 0 && value.shape.size() != static_cast<std::size_t>(rank)) {
     throw InputError(
         place(op), fmt::format("'{}' must have {} dimensions, not {}", value.name, rank, text(value.shape)));
   }
-}
-
-void GraphBuilder::check_row_major(const std::string& op, ValueId v) const {
-  ensure(graph_.values.contains(v), "GraphBuilder: a value of this builder");
-  if (graph_.values[v].strides.empty()) return;
-  throw InputError(place(op),
-                   fmt::format("'{}' must be row-major: only matmul and transpose read strided views",
-                               graph_.values[v].name));
 }
 
 ValueId GraphBuilder::input(const std::string& name, const Shape& shape, DType dtype) {
@@ -132,8 +129,12 @@ ValueId GraphBuilder::input(const std::string& name, const Shape& shape, DType d
 
 ValueId GraphBuilder::elementwise(const std::string& name, const char* kind, ValueId x,
                                   Attributes attributes) {
-  check_operand(name, x, -1);
-  const ValueId y = output(name, name, {shape(x), {}});
+  const std::string_view of = kind;
+  const bool of_integers = of == "scale" || of == "shift" || of == "abs";
+  DType type = DType::float32;
+  if (of_integers) type = checked_type(name, x, type, {DType::int32});
+  check_operand(name, x, -1, type);
+  const ValueId y = output(name, name, {shape(x), {}}, type);
   append(name, kind, std::move(attributes), {x}, {y});
   return y;
 }
@@ -226,7 +227,7 @@ ValueId GraphBuilder::mse_loss(const std::string& name, ValueId x, ValueId targe
 std::vector<ValueId> GraphBuilder::opaque(const std::string& name, const std::string& what,
                                           const std::vector<ValueId>& inputs,
                                           const std::vector<TensorType>& outputs) {
-  for (const ValueId v : inputs) check_row_major(name, v);
+  for (const ValueId v : inputs) (void)any_type(name, v);
   std::vector<ValueId> written;
   for (const TensorType& type : outputs) {
     const std::string suffix = written.empty() ? "" : fmt::format(".{}", written.size());

@@ -8,6 +8,7 @@
 
 #include <array>
 #include <cstdint>
+#include <initializer_list>
 #include <map>
 #include <optional>
 #include <string>
@@ -76,7 +77,7 @@ class GraphBuilder {
                     Persistence persistence = Persistence::parameter);
   /// Numbers that stay in RAM across steps and never train (to `differentiate` no more than running
   /// statistics are), for any operator to read.
-  ValueId constant(const std::string& name, const Shape& shape);
+  ValueId constant(const std::string& name, const Shape& shape, DType dtype = DType::float32);
   /// What an operator added later would create as `name` ("conv1.weight", "bn1.running_mean") is `existing`.
   /// The operator throws InputError when it has another shape.
   void bind(const std::string& name, ValueId existing);
@@ -107,7 +108,8 @@ class GraphBuilder {
   /// order.
   ValueId dropout(const std::string& name, ValueId x, double probability);
 
-  // Arithmetic (builder_elementwise.cc). Operands are float32 values of any persistence.
+  // Arithmetic (builder_elementwise.cc). Operands are float32 values of any persistence; add, sub, mul, abs,
+  // neg and scale (by whole numbers) take int32 ones too.
   /// Operands of two shapes broadcast as NumPy's do: aligned at the last axis, axes of size 1 stretch.
   ValueId add(const std::string& name, ValueId a, ValueId b);
   ValueId sub(const std::string& name, ValueId a, ValueId b);
@@ -160,7 +162,43 @@ class GraphBuilder {
   std::vector<ValueId> opaque(const std::string& name, const std::string& what,
                               const std::vector<ValueId>& inputs, const std::vector<TensorType>& outputs);
 
-  // Copies of elements (builder_layout.cc). Lists have one number per axis.
+  // Integers and conditions (builder_integers.cc). A truth value is a uint8, 0 or not 0; ops write 0 and 1.
+  // Two operands broadcast and are of one type. Integers have no gradient: it stops at them.
+  /// Of float32, int32 or uint8.
+  ValueId equal(const std::string& name, ValueId a, ValueId b);
+  /// Of float32 or int32, as those after it.
+  ValueId less(const std::string& name, ValueId a, ValueId b);
+  ValueId less_or_equal(const std::string& name, ValueId a, ValueId b);
+  ValueId greater(const std::string& name, ValueId a, ValueId b);
+  ValueId greater_or_equal(const std::string& name, ValueId a, ValueId b);
+  ValueId logical_and(const std::string& name, ValueId a, ValueId b);
+  ValueId logical_or(const std::string& name, ValueId a, ValueId b);
+  ValueId logical_xor(const std::string& name, ValueId a, ValueId b);
+  ValueId logical_not(const std::string& name, ValueId x);
+  /// Between float32, int32 and uint8. Real numbers are rounded towards zero; what is not 0 is true.
+  ValueId cast(const std::string& name, ValueId x, DType to);
+  /// Of int32, rounded towards zero.
+  ValueId int_div(const std::string& name, ValueId a, ValueId b);
+  /// Of int32; the remainder has the sign of b.
+  ValueId mod(const std::string& name, ValueId a, ValueId b);
+  /// Of float32 or int32. `exclusive`: without the element itself; `reverse`: from the end.
+  ValueId cumsum(const std::string& name, ValueId x, std::int64_t axis, bool exclusive = false,
+                 bool reverse = false);
+  /// The position (int32) of the largest element along `axis`, the first of several, or the last.
+  ValueId argmax(const std::string& name, ValueId x, std::int64_t axis, bool keepdims = true,
+                 bool last = false);
+  /// a where the condition (uint8) holds, else b; the three broadcast.
+  ValueId where(const std::string& name, ValueId condition, ValueId a, ValueId b);
+  /// Slices of x (of any type) at the positions `indices` (int32) along `axis`, which the axes of `indices`
+  /// take the place of. A position below 0 counts from the end.
+  ValueId gather(const std::string& name, ValueId x, ValueId indices, std::int64_t axis);
+  /// For every element of `indices` (int32, of x's rank, no axis but `axis` longer than x's) the element of x
+  /// whose position along `axis` it is, with the other positions its own.
+  ValueId gather_elements(const std::string& name, ValueId x, ValueId indices, std::int64_t axis);
+  /// x (of any type), stretched to a shape that it broadcasts to.
+  ValueId expand(const std::string& name, ValueId x, const Shape& to);
+
+  // Copies of elements of any type (builder_layout.cc). Lists have one number per axis.
   /// The inputs one after another along an axis; their other axes must be equal.
   ValueId concat(const std::string& name, const std::vector<ValueId>& inputs, std::int64_t axis);
   /// Along every axis the positions start, start + step... before end. Without steps all are 1.
@@ -185,6 +223,7 @@ class GraphBuilder {
 
   [[nodiscard]] const Shape& shape(ValueId v) const;
   [[nodiscard]] StridedShape layout(ValueId v) const;
+  [[nodiscard]] DType dtype(ValueId v) const;
 
   /// The graph, verified. The builder is empty afterwards.
   [[nodiscard]] Graph finish();
@@ -205,7 +244,14 @@ class GraphBuilder {
                bool indices);
   // Row-major, of this element type and (unless negative) this rank.
   void check_operand(const std::string& op, ValueId v, int rank, DType dtype = DType::float32) const;
-  void check_row_major(const std::string& op, ValueId v) const;
+  // The same for a value of one of these types, which it gives. Values of others are to be `preferred`.
+  DType checked_type(const std::string& op, ValueId v, DType preferred,
+                     std::initializer_list<DType> others) const;
+  // Row-major, whatever the type.
+  DType any_type(const std::string& op, ValueId v) const;
+  ValueId joined(const std::string& name, const char* kind, ValueId a, ValueId b, DType result);
+  ValueId compared(const std::string& name, const char* kind, ValueId a, ValueId b);
+  ValueId of_type(const std::string& name, const char* kind, ValueId a, ValueId b, DType type);
 
   Graph graph_;
   std::map<std::string, ValueId> bound_;

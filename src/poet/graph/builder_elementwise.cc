@@ -6,11 +6,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <optional>
 #include <utility>
 
 #include "poet/base/error.h"
-#include "poet/graph/broadcast.h"
 #include "poet/graph/builder.h"
 
 namespace poet {
@@ -34,31 +32,29 @@ void check_not_negative(const std::string& op, const char* what, double number) 
 
 }  // namespace
 
-ValueId GraphBuilder::constant(const std::string& name, const Shape& shape) {
-  return parameter(name, shape, Persistence::optimizer_state);
-}
-
 ValueId GraphBuilder::binary(const std::string& name, const char* kind, ValueId a, ValueId b) {
-  check_operand(name, a, -1);
-  check_operand(name, b, -1);
-  std::optional<Shape> to = broadcast_shape(shape(a), shape(b));
-  if (!to) {
-    throw InputError(place(name),
-                     fmt::format("{} and {} do not broadcast to one shape", text(shape(a)), text(shape(b))));
-  }
-  const ValueId y = output(name, name, {std::move(*to), {}});
-  append(name, kind, {}, {a, b}, {y});
-  return y;
+  const DType type = checked_type(name, a, DType::float32, {DType::int32});
+  check_operand(name, b, -1, type);
+  return joined(name, kind, a, b, type);
 }
 
 ValueId GraphBuilder::add(const std::string& name, ValueId a, ValueId b) { return binary(name, "add", a, b); }
 ValueId GraphBuilder::sub(const std::string& name, ValueId a, ValueId b) { return binary(name, "sub", a, b); }
 ValueId GraphBuilder::mul(const std::string& name, ValueId a, ValueId b) { return binary(name, "mul", a, b); }
-ValueId GraphBuilder::div(const std::string& name, ValueId a, ValueId b) { return binary(name, "div", a, b); }
+ValueId GraphBuilder::div(const std::string& name, ValueId a, ValueId b) {
+  check_operand(name, a, -1);
+  return binary(name, "div", a, b);
+}
 
 ValueId GraphBuilder::scale(const std::string& name, ValueId x, double alpha, double beta) {
   check_finite(name, "alpha", alpha);
   check_finite(name, "beta", beta);
+  if (graph_.values[x].dtype == DType::int32) {
+    for (const double number : {alpha, beta}) {
+      if (number != std::trunc(number))
+        throw InputError(place(name), fmt::format("scales integers by {}, which is no whole number", number));
+    }
+  }
   if (alpha == 1.0) return elementwise(name, "shift", x, {{"beta", beta}});
   return elementwise(name, "scale", x, {{"alpha", alpha}, {"beta", beta}});
 }

@@ -41,7 +41,8 @@ std::int64_t checked_sum(const std::string& op, std::int64_t a, std::int64_t b) 
 
 ValueId GraphBuilder::concat(const std::string& name, const std::vector<ValueId>& inputs, std::int64_t axis) {
   if (inputs.empty()) throw InputError(place(name), "needs at least one input");
-  for (const ValueId v : inputs) check_operand(name, v, -1);
+  const DType type = any_type(name, inputs.front());
+  for (const ValueId v : inputs) check_operand(name, v, -1, type);
   Shape to = shape(inputs.front());
   const std::size_t along = checked_axis(name, axis, to);
   std::vector<std::int64_t> sizes;
@@ -56,7 +57,7 @@ ValueId GraphBuilder::concat(const std::string& name, const std::vector<ValueId>
   }
   to[along] = 0;
   for (const std::int64_t size : sizes) to[along] = checked_sum(name, to[along], size);
-  const ValueId y = output(name, name, {std::move(to), {}});
+  const ValueId y = output(name, name, {std::move(to), {}}, type);
   // With the sizes a backward op knows by itself which part of the gradient is its own.
   append(name, "concat", {{"axis", axis}, {"sizes", std::move(sizes)}}, inputs, {y});
   return y;
@@ -64,7 +65,7 @@ ValueId GraphBuilder::concat(const std::string& name, const std::vector<ValueId>
 
 ValueId GraphBuilder::slice(const std::string& name, ValueId x, const std::vector<std::int64_t>& starts,
                             const std::vector<std::int64_t>& ends, const std::vector<std::int64_t>& steps) {
-  check_operand(name, x, -1);
+  const DType type = any_type(name, x);
   Shape to = shape(x);
   const std::vector<std::int64_t> by = steps.empty() ? std::vector<std::int64_t>(to.size(), 1) : steps;
   check_length(name, "starts", starts, to);
@@ -78,14 +79,14 @@ ValueId GraphBuilder::slice(const std::string& name, ValueId x, const std::vecto
     }
     to[axis] = (ends[axis] - starts[axis] - 1) / by[axis] + 1;
   }
-  const ValueId y = output(name, name, {std::move(to), {}});
+  const ValueId y = output(name, name, {std::move(to), {}}, type);
   append(name, "slice", {{"starts", starts}, {"ends", ends}, {"steps", by}}, {x}, {y});
   return y;
 }
 
 std::vector<ValueId> GraphBuilder::split(const std::string& name, ValueId x, std::int64_t axis,
                                          const std::vector<std::int64_t>& sizes) {
-  check_operand(name, x, -1);
+  const DType type = any_type(name, x);
   const Shape from = shape(x);
   const std::size_t along = checked_axis(name, axis, from);
   std::int64_t total = 0;
@@ -101,7 +102,7 @@ std::vector<ValueId> GraphBuilder::split(const std::string& name, ValueId x, std
   Shape part = from;
   for (const std::int64_t size : sizes) {
     part[along] = size;
-    parts.push_back(output(name, fmt::format("{}.{}", name, parts.size()), {part, {}}));
+    parts.push_back(output(name, fmt::format("{}.{}", name, parts.size()), {part, {}}, type));
   }
   append(name, "split", {{"axis", axis}, {"sizes", sizes}}, {x}, parts);
   return parts;
@@ -109,7 +110,7 @@ std::vector<ValueId> GraphBuilder::split(const std::string& name, ValueId x, std
 
 ValueId GraphBuilder::pad(const std::string& name, ValueId x, const std::vector<std::int64_t>& before,
                           const std::vector<std::int64_t>& after, double value) {
-  check_operand(name, x, -1);
+  const DType type = any_type(name, x);
   Shape to = shape(x);
   check_length(name, "before", before, to);
   check_length(name, "after", after, to);
@@ -120,24 +121,20 @@ ValueId GraphBuilder::pad(const std::string& name, ValueId x, const std::vector<
     }
     to[axis] = checked_sum(name, to[axis], checked_sum(name, before[axis], after[axis]));
   }
-  const ValueId y = output(name, name, {std::move(to), {}});
+  const ValueId y = output(name, name, {std::move(to), {}}, type);
   append(name, "pad", {{"before", before}, {"after", after}, {"value", value}}, {x}, {y});
   return y;
 }
 
 ValueId GraphBuilder::transpose(const std::string& name, ValueId x, const std::vector<std::int64_t>& axes) {
   ensure(graph_.values.contains(x), "GraphBuilder: a value of this builder");
-  if (graph_.values[x].dtype != DType::float32) {
-    throw InputError(place(name), fmt::format("'{}' must be float32, not {}", graph_.values[x].name,
-                                              to_string(graph_.values[x].dtype)));
-  }
   Shape to;
   try {
     to = permuted(layout(x), axes).shape;
   } catch (const InputError& error) {
     throw InputError(place(name), error.what());
   }
-  const ValueId y = output(name, name, {std::move(to), {}});
+  const ValueId y = output(name, name, {std::move(to), {}}, graph_.values[x].dtype);
   append(name, "transpose", {{"axes", axes}}, {x}, {y});
   return y;
 }

@@ -39,15 +39,30 @@ const std::map<std::string, Entry>& rules() {
       {"Slice", {slice, 1}},         {"Sqrt", {unary, 1}},
       {"Squeeze", {squeeze, 1}},     {"Sub", {binary, 2}},
       {"Transpose", {transpose, 1}}, {"Unsqueeze", {unsqueeze, 1}},
-      {"Where", {where, 3}},
+      {"Where", {where, 3}},         {"Xor", {binary, 2}},
+      {"Sin", {unary, 1}},           {"Cos", {unary, 1}},
+  };
+  return table;
+}
+
+/// Elements by their positions.
+const std::map<std::string, Entry>& position_rules() {
+  static const std::map<std::string, Entry> table = {
+      {"CumSum", {cumsum, 2}},        {"GatherElements", {gather_elements, 2}},
+      {"GatherND", {gather_nd, 2}},   {"ScatterElements", {scatter_elements, 3}},
+      {"ScatterND", {scatter_nd, 3}}, {"Tile", {tile, 2}},
+      {"Trilu", {trilu, 1}},
   };
   return table;
 }
 
 /// Null when there is none.
 const Entry* find(const std::string& op_type) {
-  const auto found = rules().find(op_type);
-  return found == rules().end() ? nullptr : &found->second;
+  for (const auto* table : {&rules(), &position_rules()}) {
+    const auto found = table->find(op_type);
+    if (found != table->end()) return &found->second;
+  }
+  return nullptr;
 }
 
 }  // namespace
@@ -65,7 +80,7 @@ std::optional<Tensor> evaluate(const Node& node, const Operands& inputs, std::in
     // Lists that describe what to do are integers in every operator that has them.
     const bool lists = node.op_type == "Reshape" || node.op_type == "Squeeze" ||
                        node.op_type == "Unsqueeze" || node.op_type == "Slice" || node.op_type == "Gather" ||
-                       node.op_type == "Expand";
+                       node.op_type == "Expand" || node.op_type == "Trilu" || node.op_type == "Tile";
     if (i < node.inputs.size() && node.inputs[i].empty()) {
       if ((lists || node.op_type == "ReduceProd") && i >= entry->least_inputs) continue;
       throw InputError(fmt::format("input {} must not be left out", i));

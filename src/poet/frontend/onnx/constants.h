@@ -14,6 +14,9 @@ namespace poet::onnx {
 /// Integers of rank 1.
 [[nodiscard]] Tensor integer_list(const std::vector<std::int64_t>& elements);
 
+/// A filled tensor with its contents, unless those are too many to hold.
+[[nodiscard]] Tensor with_contents(const Tensor& filled);
+
 using Operands = std::vector<const Tensor*>;  // null: left out, or computed at run time
 
 /// The result of `node` when it is one of the operators evaluated here and every input is known; nothing

@@ -17,7 +17,7 @@ namespace poet::onnx {
 enum class Type { real, integer, boolean, other };
 
 /// Contents are known when there is one element per position of the shape in `integers` (also booleans, as 0
-/// and 1) or `reals`. Weights have a shape only.
+/// and 1) or `reals`. Weights have a shape only, unless they are patterned.
 struct Tensor {
   Type type = Type::real;
   std::string type_name = "float";  // as ONNX calls it
@@ -25,6 +25,10 @@ struct Tensor {
   bool known = false;
   std::vector<std::int64_t> integers;
   std::vector<double> reals;
+  // Real numbers that a formula made, not training: one is infinite, or they are few different ones again and
+  // again. So are masks and tables of coordinates, which files keep among the weights.
+  bool patterned = false;
+  std::optional<double> fill;  // real, of a ConstantOfShape: every element is this number
 };
 
 /// An attribute that is a graph, a type or sparse.

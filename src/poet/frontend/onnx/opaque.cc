@@ -74,11 +74,7 @@ void add_opaque(Walk& walk, const Node& node, const std::string& reason) {
     known[i] = described(walk, node, i);
     described_inputs[i] = &known[i];
     // Integers that are known are part of the operator.
-    const Runtime* runtime = std::get_if<Runtime>(&walk.operand(node, i));
-    if (known[i].type == Type::real)
-      inputs.push_back(walk.row_major(node, i));
-    else if (runtime != nullptr)
-      inputs.push_back(runtime->id);
+    if (walk.is_runtime(node, i) || known[i].type == Type::real) inputs.push_back(walk.any(node, i));
   }
   const std::vector<std::optional<Tensor>> inferred = infer_types(node, described_inputs, walk.opset());
   std::vector<TensorType> outputs;
@@ -90,11 +86,7 @@ void add_opaque(Walk& walk, const Node& node, const std::string& reason) {
   std::size_t next = 0;
   for (const std::string& output : node.outputs) {
     if (output.empty()) continue;
-    const DType dtype = outputs[next].dtype;
-    const Type type = dtype == DType::float32 ? Type::real
-                      : dtype == DType::int32 ? Type::integer
-                                              : Type::boolean;
-    walk.set_output(output, Runtime{made[next++], 1.0, type});
+    walk.set_output(output, walk.runtime(made[next++]));
   }
   walk.notice(
       fmt::format("{} is opaque to poet{}: it is never recomputed, everything that it reads and writes is "

@@ -6,12 +6,18 @@ namespace poet::onnx {
 namespace {
 
 std::vector<const std::vector<OperatorEntry>*> lists() {
-  return {&layer_operators(), &window_operators(), &elementwise_operators(), &layout_operators()};
+  return {&layer_operators(),  &window_operators(), &elementwise_operators(),
+          &layout_operators(), &gather_operators(), &logic_operators()};
 }
 
 }  // namespace
 
-OperatorRule find_operator(const std::string& op_type) {
+OperatorRule find_operator(const std::string& op_type, bool integers) {
+  if (integers) {
+    for (const OperatorEntry& entry : integer_operators()) {
+      if (entry.op_type == op_type) return entry.rule;
+    }
+  }
   for (const std::vector<OperatorEntry>* list : lists()) {
     for (const OperatorEntry& entry : *list) {
       if (entry.op_type == op_type) return entry.rule;

@@ -23,9 +23,13 @@ struct OperatorEntry {
 [[nodiscard]] const std::vector<OperatorEntry>& window_operators();       // convolution and pooling
 [[nodiscard]] const std::vector<OperatorEntry>& elementwise_operators();  // element by element
 [[nodiscard]] const std::vector<OperatorEntry>& layout_operators();       // views and copies
+[[nodiscard]] const std::vector<OperatorEntry>& gather_operators();       // elements at positions
+[[nodiscard]] const std::vector<OperatorEntry>& logic_operators();        // truth values and choice
+// These take the place of others of the same name where the first input holds integers or truth values.
+[[nodiscard]] const std::vector<OperatorEntry>& integer_operators();
 
-/// Null when there is none.
-[[nodiscard]] OperatorRule find_operator(const std::string& op_type);
+/// Null when there is none. `integers`: the first input holds integers or truth values.
+[[nodiscard]] OperatorRule find_operator(const std::string& op_type, bool integers);
 
 /// All, in alphabetical order.
 [[nodiscard]] std::vector<std::string> imported_operators();

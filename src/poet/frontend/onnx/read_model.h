@@ -9,8 +9,8 @@
 
 namespace poet::onnx {
 
-/// Contents of integer tensors are read up to this many elements, of others up to kMostReals: constants that
-/// shapes are computed from, not weights.
+/// Contents of integer tensors and of patterned ones are read up to this many elements, of others up to
+/// kMostReals: constants that shapes and masks are computed from, not weights.
 inline constexpr std::int64_t kMostIntegers = std::int64_t{1} << 20;
 inline constexpr std::int64_t kMostReals = 64;
 

@@ -1,8 +1,11 @@
 #include "poet/frontend/onnx/read_tensor.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <functional>
 #include <limits>
+#include <set>
 
 #include "poet/base/error.h"
 #include "poet/frontend/onnx/protobuf.h"
@@ -89,6 +92,68 @@ bool read_contents(const Proto& proto, std::size_t count, Tensor& tensor) {
   }
 }
 
+/// Element `i` of a tensor of real numbers, by type and field; null when its contents are absent.
+std::function<double(std::size_t)> reader_of_reals(const Proto& proto, std::size_t count) {
+  const auto raw = [&proto, count]<class T>(T, double (*convert)(T)) -> std::function<double(std::size_t)> {
+    if (proto.raw_data().size() != count * sizeof(T)) return nullptr;
+    return [data = proto.raw_data().data(), convert](std::size_t i) {
+      T element;
+      std::memcpy(&element, data + i * sizeof(T), sizeof(T));
+      return convert(element);
+    };
+  };
+  const bool is_raw = proto.has_raw_data();
+  const auto fits = [count](int size) { return static_cast<std::size_t>(size) == count; };
+  const auto at = [](std::size_t i) { return static_cast<int>(i); };
+  switch (proto.data_type()) {
+    case Proto::FLOAT:
+      if (is_raw)
+        return raw(
+            0.0F, +[](float x) { return static_cast<double>(x); });
+      if (!fits(proto.float_data_size())) return nullptr;
+      return [&proto, at](std::size_t i) { return static_cast<double>(proto.float_data(at(i))); };
+    case Proto::DOUBLE:
+      if (is_raw)
+        return raw(
+            0.0, +[](double x) { return x; });
+      if (!fits(proto.double_data_size())) return nullptr;
+      return [&proto, at](std::size_t i) { return proto.double_data(at(i)); };
+    case Proto::FLOAT16:
+    case Proto::BFLOAT16: {
+      const auto convert = proto.data_type() == Proto::FLOAT16 ? from_float16 : from_bfloat16;
+      if (is_raw) return raw(std::uint16_t{0}, convert);
+      if (!fits(proto.int32_data_size())) return nullptr;
+      return [&proto, at, convert](std::size_t i) {
+        return convert(static_cast<std::uint16_t>(proto.int32_data(at(i))));
+      };
+    }
+    default:
+      return nullptr;
+  }
+}
+
+/// Tensor::patterned: at least two different numbers, each eight times on average, or one that is not finite.
+/// What training left behind is told apart after some tens of elements.
+bool is_patterned(const Proto& proto, std::size_t count) {
+  const auto element = reader_of_reals(proto, count);
+  if (!element) return false;
+  // Exporters also store trained tables as they are read, every number several times, but not so few.
+  constexpr std::size_t kMostDifferent = 64;
+  constexpr std::size_t kRepeats = 8;
+  const std::size_t most = std::min(kMostDifferent, count / kRepeats);
+  std::set<double> different;
+  double last = 0.0;
+  for (std::size_t i = 0; i < count; ++i) {
+    const double x = element(i);
+    if (!std::isfinite(x)) return true;
+    if (i > 0 && x == last) continue;
+    last = x;
+    // An infinity may still come, but where all else varies no mask is like that.
+    if (different.insert(x).second && different.size() > std::max<std::size_t>(most, 8)) return false;
+  }
+  return different.size() > 1 && different.size() <= most;
+}
+
 }  // namespace
 
 Tensor read_tensor(const Proto& proto, const std::string& place) {
@@ -103,8 +168,11 @@ Tensor read_tensor(const Proto& proto, const std::string& place) {
   } catch (const InputError& error) {
     throw InputError(place, error.what());
   }
-  const bool small = count <= (tensor.type == Type::real ? kMostReals : kMostIntegers);
-  if (small && proto.data_location() != Proto::EXTERNAL) {
+  const bool external = proto.data_location() == Proto::EXTERNAL;
+  if (tensor.type == Type::real && !external)
+    tensor.patterned = is_patterned(proto, static_cast<std::size_t>(count));
+  const bool small = count <= (tensor.type == Type::real && !tensor.patterned ? kMostReals : kMostIntegers);
+  if (small && !external) {
     tensor.known = read_contents(proto, static_cast<std::size_t>(count), tensor);
   }
   return tensor;

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <list>
 
 #include "poet/base/error.h"
 #include "poet/frontend/onnx/loss.h"
@@ -14,6 +15,25 @@ namespace poet::onnx {
 namespace {
 
 constexpr std::int64_t kMostHeld = std::int64_t{1} << 26;
+
+DType dtype_of(Type type) {
+  return type == Type::real ? DType::float32 : type == Type::boolean ? DType::uint8 : DType::int32;
+}
+
+/// Real numbers that may train if they reach an operator as they are.
+bool may_train(const Fixed& x) {
+  return x.tensor.type == Type::real && element_count(x.tensor.shape) != 1 && !x.constant && !x.tensor.fill;
+}
+
+/// Operators that only change how a constant is seen: the walk's own rules keep its name.
+bool only_views(const Node& node, std::size_t rank) {
+  const std::int64_t to = integer(node, "to", 0);
+  if (node.op_type == "Cast") return to == 1 || to == 10 || to == 11 || to == 16;
+  for (const char* view : {"Reshape", "Squeeze", "Unsqueeze", "Transpose", "Identity", "Flatten"}) {
+    if (node.op_type == view) return node.op_type != "Transpose" || rank == 2;
+  }
+  return false;
+}
 
 /// The file's shape of an input with the user's wishes.
 Shape chosen_shape(const Declaration& input, const ImportOptions& options) {
@@ -72,6 +92,28 @@ bool Walk::is_runtime(const Node& node, std::size_t i) const {
   return has(node, i) && std::holds_alternative<Runtime>(operand(node, i));
 }
 
+bool Walk::is_data(const Node& node, std::size_t i) const {
+  const Fixed* x = fixed(node, i);
+  return x == nullptr ? is_runtime(node, i) : x->constant;
+}
+
+Type Walk::type(const Node& node, std::size_t i) const {
+  const Operand& x = operand(node, i);
+  if (const Fixed* known = std::get_if<Fixed>(&x)) return known->tensor.type;
+  return std::get<Runtime>(x).type;
+}
+
+Runtime Walk::runtime(ValueId v) const {
+  switch (graph_.dtype(v)) {
+    case DType::uint8:
+      return {v, 1.0, Type::boolean};
+    case DType::float32:
+      return {v, 1.0, Type::real};
+    default:
+      return {v, 1.0, Type::integer};
+  }
+}
+
 const Fixed* Walk::fixed(const Node& node, std::size_t i) const {
   return has(node, i) ? std::get_if<Fixed>(&operand(node, i)) : nullptr;
 }
@@ -86,6 +128,12 @@ std::optional<double> Walk::scalar(const Node& node, std::size_t i) const {
   const Fixed* x = fixed(node, i);
   if (x == nullptr || !x->tensor.known || x->tensor.reals.size() != 1) return std::nullopt;
   return x->tensor.reals.front();
+}
+
+std::optional<std::int64_t> Walk::whole_number(const Node& node, std::size_t i) const {
+  const Fixed* x = fixed(node, i);
+  if (x == nullptr || !x->tensor.known || x->tensor.integers.size() != 1) return std::nullopt;
+  return x->tensor.integers.front();
 }
 
 const std::vector<std::int64_t>& Walk::known_integers(const Node& node, std::size_t i) const {
@@ -103,8 +151,9 @@ ValueId Walk::value(const Node& node, std::size_t i) {
   const Operand& x = operand(node, i);
   if (const Runtime* runtime = std::get_if<Runtime>(&x)) {
     if (runtime->type != Type::real) {
-      throw InputError(fmt::format(
-          "input {} ('{}') holds integers, with which poet computes nothing at run time", i, node.inputs[i]));
+      throw InputError(fmt::format("input {} ('{}') holds {}; this operator reads real numbers", i,
+                                   node.inputs[i],
+                                   runtime->type == Type::boolean ? "truth values" : "integers"));
     }
     if (runtime->scale == 1.0) return runtime->id;
     const std::string name = fmt::format("{}.{}.scaled", name_of(node), i);
@@ -115,10 +164,11 @@ ValueId Walk::value(const Node& node, std::size_t i) {
     throw InputError(fmt::format("input {} ('{}') is a constant of type {}, which this operator cannot read",
                                  i, node.inputs[i], w.tensor.type_name));
   }
-  if (w.constant) {
-    notice("constants of the file stay in RAM and do not train");
-  }
-  const Persistence persistence = w.constant ? Persistence::optimizer_state : Persistence::parameter;
+  // Numbers of one element are attributes elsewhere and no weights here either.
+  const bool trains = !w.constant && (w.transposed || !scalar(node, i));
+  if (!trains && !w.transposed) return constant(node, w);
+  if (!trains) notice("constants of the file stay in RAM and do not train");
+  const Persistence persistence = trains ? Persistence::parameter : Persistence::optimizer_state;
   if (!w.transposed) return parameter(node, w, w.tensor.shape, persistence, false);
   const ValueId stored = parameter(node, w, {w.tensor.shape[1], w.tensor.shape[0]}, persistence, false);
   return graph_.permute(w.name + ".T", stored, {1, 0});
@@ -131,6 +181,36 @@ ValueId Walk::row_major(const std::string& name, ValueId v) {
   for (std::size_t axis = 0; axis < layout.shape.size(); ++axis)
     axes.push_back(static_cast<std::int64_t>(axis));
   return graph_.transpose(name + ".contiguous", v, axes);
+}
+
+ValueId Walk::any(const Node& node, std::size_t i) {
+  const Operand& x = operand(node, i);
+  if (type(node, i) == Type::real) return row_major(node, i);
+  if (const Runtime* known = std::get_if<Runtime>(&x))
+    return row_major(fmt::format("{}.{}", name_of(node), i), known->id);
+  const Fixed& w = std::get<Fixed>(x);
+  if (w.tensor.type == Type::other || w.transposed) {
+    throw InputError(
+        fmt::format("input {} ('{}') is a constant of type {}{}, which this operator cannot read", i,
+                    node.inputs[i], w.tensor.type_name, w.transposed ? ", transposed" : ""));
+  }
+  return constant(node, w);
+}
+
+/// A value for a constant of the file; where contents are known, equal ones share it.
+ValueId Walk::constant(const Node& node, const Fixed& w) {
+  notice("constants of the file stay in RAM and do not train");
+  const Tensor& t = w.tensor;
+  if (!t.known || t.type == Type::real || parameters_.contains(w.name))
+    return parameter(node, w, t.shape, Persistence::optimizer_state, false);
+  for (const auto& [like, id] : constants_) {
+    if (like.type != t.type || like.integers != t.integers) continue;
+    if (like.shape == t.shape) return id;
+    return graph_.reshape(fmt::format("{}.{}", name_of(node), w.name), id, t.shape);
+  }
+  const ValueId id = parameter(node, w, t.shape, Persistence::optimizer_state, false);
+  constants_.emplace_back(t, id);
+  return id;
 }
 
 ValueId Walk::row_major(const Node& node, std::size_t i) {
@@ -182,7 +262,9 @@ ValueId Walk::parameter(const Node& node, const Fixed& w, const Shape& stored, P
   for (const std::int64_t d : stored) {
     if (d < 1) throw InputError(fmt::format("the weight '{}' is {}", w.name, shown(stored)));
   }
-  const ValueId id = graph_.parameter(w.name, stored, persistence);
+  const Type type = w.tensor.type;
+  const ValueId id = type == Type::real ? graph_.parameter(w.name, stored, persistence)
+                                        : graph_.constant(w.name, stored, dtype_of(type));
   parameters_[w.name] = {id, stored, turned};
   return id;
 }
@@ -290,9 +372,9 @@ void Walk::add_inputs() {
   for (const Declaration& input : model_.inputs) {
     if (readers(input.name).empty() && input.name != logits_) continue;
     const Shape shape = chosen_shape(input, options_);
-    if (input.type != Type::real && input.type != Type::integer) {
+    if (input.type == Type::other) {
       throw InputError(fmt::format("input '{}'", input.name),
-                       fmt::format("is of type {}; poet feeds float32 and int32", input.type_name));
+                       fmt::format("is of type {}; poet feeds float32, int32 and booleans", input.type_name));
     }
     if (input.type == Type::real && input.type_name != "float") {
       notice(fmt::format("{} inputs are taken as float32", input.type_name));
@@ -306,8 +388,7 @@ void Walk::add_inputs() {
         if (!d.size && !d.symbol.empty()) symbols_.emplace(d.symbol, shape[i]);
       }
     }
-    const DType dtype = input.type == Type::real ? DType::float32 : DType::int32;
-    operands_[input.name] = Runtime{graph_.input(input.name, shape, dtype), 1.0, input.type};
+    operands_[input.name] = runtime(graph_.input(input.name, shape, dtype_of(input.type)));
     if (!first || shape.empty()) continue;
     first = false;
     batch_size_ = shape.front();
@@ -319,7 +400,8 @@ void Walk::add_inputs() {
 }
 
 void Walk::add_constants() {
-  for (const auto& [name, tensor] : model_.initializers) operands_[name] = Fixed{name, tensor, false, false};
+  for (const auto& [name, tensor] : model_.initializers)
+    operands_[name] = Fixed{name, tensor, false, tensor.patterned};
   // First of all, so that rules that look ahead know them.
   for (const Node& node : model_.nodes) {
     if (!needed_.contains(node.index) || !node.domain.empty()) continue;
@@ -350,11 +432,17 @@ bool Walk::evaluated(const Node& node) {
     return true;
   }
   Operands inputs;
+  std::list<Tensor> filled;
   for (std::size_t i = 0; i < node.inputs.size(); ++i) {
     const Fixed* x = fixed(node, i);
-    // Weights keep their names, however small they are.
-    if (x != nullptr && x->tensor.type == Type::real && element_count(x->tensor.shape) != 1) return false;
     inputs.push_back(x == nullptr ? nullptr : &x->tensor);
+    if (x == nullptr || x->tensor.type != Type::real) continue;
+    // Weights keep their names, however small they are.
+    if (may_train(*x) || x->transposed) return false;
+    if (element_count(x->tensor.shape) != 1 && only_views(node, x->tensor.shape.size())) return false;
+    if (x->tensor.known || !x->tensor.fill || !is_evaluated(node.op_type)) continue;
+    filled.push_back(with_contents(x->tensor));
+    inputs.back() = &filled.back();
   }
   std::optional<Tensor> result = evaluate(node, inputs, opset());
   if (!result) return false;
@@ -366,14 +454,14 @@ bool Walk::evaluated(const Node& node) {
                     "initialisers",
                     kMostHeld));
   }
-  set(node, Fixed{node.outputs.front(), std::move(*result), false, node.op_type == "Constant"});
+  const bool constant = node.op_type != "ConstantOfShape";  // which also stands for weights
+  set(node, Fixed{node.outputs.front(), std::move(*result), false, constant});
   return true;
 }
 
 void Walk::visit(const Node& node) {
   if (!needed_.contains(node.index) || !skipped_.insert(node.index).second) return;
   const auto reason = opaque_.find(node.index);
-  const OperatorRule rule = node.domain.empty() ? find_operator(node.op_type) : nullptr;
   const bool evaluable = node.domain.empty() && is_evaluated(node.op_type);
   bool opaque = reason != opaque_.end();
   try {
@@ -381,6 +469,8 @@ void Walk::visit(const Node& node) {
       ++counts_.evaluated;
       return;
     }
+    const bool integers = has(node, 0) && type(node, 0) != Type::real;
+    const OperatorRule rule = node.domain.empty() ? find_operator(node.op_type, integers) : nullptr;
     if (rule == nullptr && !evaluable) opaque = options_.allow_opaque;
     if (opaque) return add_opaque(*this, node, reason == opaque_.end() ? "" : reason->second);
     if (rule == nullptr && evaluable) {

@@ -32,7 +32,8 @@ struct Fixed {
   std::string name;  // in the file
   Tensor tensor;
   bool transposed = false;  // a matrix read the other way round than it is stored
-  bool constant = false;    // of a Constant node: where operands are not weights by nature, it does not train
+  // Of a Constant node, evaluated, or patterned: where operands are not weights by nature, it does not train.
+  bool constant = false;
 };
 
 /// monostate: an optional input that is left out.
@@ -69,10 +70,15 @@ class Walk {
   [[nodiscard]] const Operand& operand(const Node& node, std::size_t i) const;
   [[nodiscard]] Shape shape(const Node& node, std::size_t i) const;
   [[nodiscard]] bool is_runtime(const Node& node, std::size_t i) const;
+  /// Computed in every step, or a constant of the file: nothing that trains.
+  [[nodiscard]] bool is_data(const Node& node, std::size_t i) const;
+  [[nodiscard]] Type type(const Node& node, std::size_t i) const;
   /// A weight or constant, or null.
   [[nodiscard]] const Fixed* fixed(const Node& node, std::size_t i) const;
   /// A known real number of any shape with one element, or nothing.
   [[nodiscard]] std::optional<double> scalar(const Node& node, std::size_t i) const;
+  /// The same for integers and booleans.
+  [[nodiscard]] std::optional<std::int64_t> whole_number(const Node& node, std::size_t i) const;
   /// Known integers.
   [[nodiscard]] const std::vector<std::int64_t>& known_integers(const Node& node, std::size_t i) const;
   /// Real tensor as a value; a weight becomes a parameter. Views keep their strides.
@@ -80,6 +86,8 @@ class Walk {
   /// The same, copied where its layout is not row-major.
   [[nodiscard]] ValueId row_major(const Node& node, std::size_t i);
   [[nodiscard]] ValueId row_major(const std::string& name, ValueId v);
+  /// Row-major, of any type: known integers and booleans become constants of the graph.
+  [[nodiscard]] ValueId any(const Node& node, std::size_t i);
   /// A weight of this shape as parameter (or as state), made at its first use. `as_stored` may differ from
   /// the weight's own shape in axes of size 1.
   [[nodiscard]] ValueId weight(const Node& node, std::size_t i, const Shape& as_stored,
@@ -90,8 +98,9 @@ class Walk {
 
   // A node's results.
   void set(const Node& node, Operand result);
-  void set(const Node& node, ValueId result) { set(node, Operand{Runtime{result}}); }
+  void set(const Node& node, ValueId result) { set(node, Operand{runtime(result)}); }
   void set_output(const std::string& name, Operand result);
+  [[nodiscard]] Runtime runtime(ValueId v) const;
   /// The name that ops and values get.
   [[nodiscard]] static std::string name_of(const Node& node);
 
@@ -131,6 +140,7 @@ class Walk {
   [[nodiscard]] const Fixed& real_weight(const Node& node, std::size_t i) const;
   ValueId parameter(const Node& node, const Fixed& w, const Shape& stored, Persistence persistence,
                     bool turned);
+  ValueId constant(const Node& node, const Fixed& w);
 
   const Model& model_;
   const ImportOptions& options_;
@@ -144,6 +154,7 @@ class Walk {
     bool turned = false;  // stored the other way round than in the file
   };
   std::map<std::string, Parameter> parameters_;
+  std::vector<std::pair<Tensor, ValueId>> constants_;  // with known contents: equal ones are one value
   std::set<std::size_t> needed_;
   std::set<std::size_t> skipped_;
   NodeCounts counts_;

@@ -56,6 +56,7 @@ std::int64_t combine(const std::string& op, std::int64_t a, std::int64_t b) {
   if (op == "Min") return std::min(a, b);
   if (op == "Max") return std::max(a, b);
   if (op == "And") return static_cast<std::int64_t>(a != 0 && b != 0);
+  if (op == "Xor") return static_cast<std::int64_t>((a != 0) != (b != 0));
   if (op == "Or") return static_cast<std::int64_t>(a != 0 || b != 0);
   if (op == "Equal") return static_cast<std::int64_t>(a == b);
   if (op == "Less") return static_cast<std::int64_t>(a < b);
@@ -123,6 +124,10 @@ Tensor unary(const Node& node, const Operands& in, std::int64_t /*opset*/) {
       x = 1 / x;
     else if (op == "Exp")
       x = std::exp(x);
+    else if (op == "Sin")
+      x = std::sin(x);
+    else if (op == "Cos")
+      x = std::cos(x);
     else if (op == "Log")
       x = std::log(x);
     else

@@ -1,5 +1,6 @@
 #include "poet/frontend/onnx/constants/elements.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -14,6 +15,12 @@ Tensor integer_list(const std::vector<std::int64_t>& elements) {
   out.shape = {static_cast<std::int64_t>(elements.size())};
   out.known = true;
   out.integers = elements;
+  return out;
+}
+
+Tensor with_contents(const Tensor& filled) {
+  Tensor out = constants::like(filled, filled.shape);
+  std::fill(out.reals.begin(), out.reals.end(), filled.fill.value());
   return out;
 }
 

@@ -50,10 +50,13 @@ Tensor constant_of_shape(const Node& node, const Operands& in, std::int64_t /*op
   out.shape = in.at(0)->integers;
   const std::int64_t count = element_count(out.shape);
   (void)byte_count(out.shape, DType::int64);
+  if (out.type == Type::real && value.known && size(value) == 1) out.fill = value.reals.front();
   // Weights come this way where a file goes without their contents.
   if (!value.known || size(value) != 1 || count > (out.type == Type::real ? kMostReals : kMostIntegers))
     return out;
+  const std::optional<double> fill = out.fill;
   out = like(value, out.shape);
+  out.fill = fill;
   for (std::size_t i = 0; out.known && i < size(out); ++i) copy(out, i, value, 0);
   return out;
 }

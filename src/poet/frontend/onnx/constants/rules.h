@@ -30,6 +30,15 @@ namespace poet::onnx::constants {
 [[nodiscard]] Tensor transpose(const Node& node, const Operands& inputs, std::int64_t opset);
 [[nodiscard]] Tensor expand(const Node& node, const Operands& inputs, std::int64_t opset);
 
+// positions.cc
+[[nodiscard]] Tensor trilu(const Node& node, const Operands& inputs, std::int64_t opset);
+[[nodiscard]] Tensor cumsum(const Node& node, const Operands& inputs, std::int64_t opset);
+[[nodiscard]] Tensor tile(const Node& node, const Operands& inputs, std::int64_t opset);
+[[nodiscard]] Tensor gather_elements(const Node& node, const Operands& inputs, std::int64_t opset);
+[[nodiscard]] Tensor gather_nd(const Node& node, const Operands& inputs, std::int64_t opset);
+[[nodiscard]] Tensor scatter_elements(const Node& node, const Operands& inputs, std::int64_t opset);
+[[nodiscard]] Tensor scatter_nd(const Node& node, const Operands& inputs, std::int64_t opset);
+
 // makers.cc
 [[nodiscard]] Tensor constant(const Node& node, const Operands& inputs, std::int64_t opset);
 [[nodiscard]] Tensor constant_of_shape(const Node& node, const Operands& inputs, std::int64_t opset);

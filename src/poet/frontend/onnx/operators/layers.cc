@@ -52,7 +52,7 @@ void product(Walk& walk, const Node& node, ValueId a, ValueId b, double alpha) {
 }
 
 void matmul(Walk& walk, const Node& node) {
-  if (walk.is_runtime(node, 0) && walk.fixed(node, 1) != nullptr && walk.shape(node, 1).size() == 2) {
+  if (walk.is_data(node, 0) && walk.fixed(node, 1) != nullptr && walk.shape(node, 1).size() == 2) {
     linear(walk, node, false);
     return;
   }
@@ -90,7 +90,7 @@ void gemm(Walk& walk, const Node& node) {
     return count == out ? c.empty() || c.back() == out : c.size() == 1 && count != 1;
   };
   const bool bias_is_weight = !has_bias || (walk.fixed(node, 2) != nullptr && per_column());
-  if (!transpose_a && walk.fixed(node, 1) != nullptr && walk.is_runtime(node, 0) && bias_is_weight) {
+  if (!transpose_a && walk.fixed(node, 1) != nullptr && walk.is_data(node, 0) && bias_is_weight) {
     linear(walk, node, transpose_b);
     return;
   }
@@ -180,66 +180,11 @@ void lrn(Walk& walk, const Node& node) {
   walk.set(node, walk.graph().lrn(Walk::name_of(node), walk.row_major(node, 0), options));
 }
 
-/// Rows of a table of weights.
-void embed(Walk& walk, const Node& node) {
-  const Shape table = walk.shape(node, 0);
-  if (integer(node, "axis", 0) != 0 || table.size() != 2) {
-    throw InputError("gathers from a weight along another axis than 0, or from one that is no matrix");
-  }
-  if (const Fixed* ids = walk.fixed(node, 1)) {
-    // Positions that are the same in every step; the built-in networks feed them, too.
-    if (ids->tensor.shape.empty()) throw InputError("takes one row of a weight");
-    const std::string name = node.inputs[1];
-    walk.notice(fmt::format("the constant indices '{}' became an input", name));
-    const Shape shape = ids->tensor.shape;
-    walk.set_output(name, Runtime{walk.graph().input(name, shape, DType::int32), 1.0, Type::integer});
-  }
-  const Runtime& ids = std::get<Runtime>(walk.operand(node, 1));
-  if (ids.type != Type::integer) throw InputError("the indices must be integers");
-  const std::string name = Walk::name_of(node);
-  walk.graph().bind(name + ".weight", walk.weight(node, 0, table));
-  walk.set(node, walk.graph().embedding(name, ids.id, table[0], table[1]));
-}
-
-void gather(Walk& walk, const Node& node) {
-  if (walk.fixed(node, 0) != nullptr) {
-    embed(walk, node);
-    return;
-  }
-  const Shape x = walk.shape(node, 0);
-  const std::size_t axis = checked_axis(integer(node, "axis", 0), x.size());
-  const std::vector<std::int64_t> ids = walk.known_integers(node, 1);
-  const Shape ids_shape = walk.shape(node, 1);
-  if (ids.empty() || ids_shape.size() > 1)
-    throw InputError("the indices must be one position or a range of them");
-  std::vector<std::int64_t> starts(x.size(), 0);
-  std::vector<std::int64_t> ends = x;
-  for (std::size_t i = 0; i < ids.size(); ++i) {
-    const auto at = static_cast<std::int64_t>(checked_axis(ids[i], static_cast<std::size_t>(x[axis])));
-    if (i == 0) starts[axis] = at;
-    if (at != starts[axis] + static_cast<std::int64_t>(i)) throw InputError("the indices must be a range");
-    ends[axis] = at + 1;
-  }
-  const std::string name = Walk::name_of(node);
-  const ValueId from = walk.row_major(node, 0);
-  if (ids_shape.empty() && x.size() == 3 && axis == 1) {
-    walk.set(node, walk.graph().select(name, from, starts[axis]));
-    return;
-  }
-  ValueId y = walk.graph().slice(name, from, starts, ends);
-  if (ids_shape.empty()) {
-    y = walk.graph().reshape(name + ".squeezed", y,
-                             squeezed(walk.graph().shape(y), {static_cast<std::int64_t>(axis)}));
-  }
-  walk.set(node, y);
-}
-
 }  // namespace
 
 const std::vector<OperatorEntry>& layer_operators() {
   static const std::vector<OperatorEntry> entries = {
       {"BatchNormalization", batch_norm},
-      {"Gather", gather},
       {"Gemm", gemm},
       {"GroupNormalization", group_norm},
       {"InstanceNormalization", instance_norm},

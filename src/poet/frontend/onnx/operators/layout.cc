@@ -34,7 +34,7 @@ void reshaped_to(Walk& walk, const Node& node, const Shape& to) {
   const std::string name = Walk::name_of(node);
   if (const Runtime* integers = std::get_if<Runtime>(&x);
       integers != nullptr && integers->type != Type::real) {
-    walk.set(node, Operand{Runtime{walk.graph().reshape(name, integers->id, to), 1.0, integers->type}});
+    walk.set(node, walk.graph().reshape(name, walk.any(node, 0), to));
     return;
   }
   walk.set(node, walk.graph().reshape(name, walk.row_major(node, 0), to));
@@ -87,15 +87,16 @@ void cast(Walk& walk, const Node& node) {
   const std::int64_t to = integer(node, "to", 0);
   const bool to_real = to == 1 || to == 10 || to == 11 || to == 16;
   const bool to_integer = (to >= 2 && to <= 7) || to == 12 || to == 13;
-  const Runtime* runtime = std::get_if<Runtime>(&x);
-  const Type from = runtime != nullptr ? runtime->type : std::get<Fixed>(x).tensor.type;
-  if ((from == Type::real && to_real) || (from == Type::integer && to_integer)) {
+  const Type from = walk.type(node, 0);
+  if ((from == Type::real && to_real) || (from == Type::integer && to_integer) ||
+      (from == Type::boolean && to == 9)) {
     walk.set(node, x);
     return;
   }
-  throw InputError(
-      "converts between integers and real numbers at run time, which poet cannot; feed the converted "
-      "values as an input");
+  if (!to_real && !to_integer && to != 9)
+    throw InputError("attribute 'to'", fmt::format("element type {} is not supported", to));
+  const DType type = to_real ? DType::float32 : to_integer ? DType::int32 : DType::uint8;
+  walk.set(node, walk.graph().cast(Walk::name_of(node), walk.any(node, 0), type));
 }
 
 void transpose(Walk& walk, const Node& node) {
@@ -117,17 +118,35 @@ void transpose(Walk& walk, const Node& node) {
   if (const Runtime* runtime = std::get_if<Runtime>(&x)) {
     seen = *runtime;
   } else {
-    seen.id = walk.value(node, 0);
+    seen = walk.runtime(walk.type(node, 0) == Type::real ? walk.value(node, 0) : walk.any(node, 0));
   }
   seen.id = walk.graph().permute(Walk::name_of(node), seen.id, axes);
   walk.set(node, Operand{seen});
+}
+
+/// Where the batch is larger than in the file, what the file repeats for each of its samples is repeated for
+/// each of these.
+ValueId following_batch(Walk& walk, const Node& node, std::size_t i) {
+  const ValueId x = walk.any(node, i);
+  const auto batch = walk.rescaled_batch();
+  Shape to = walk.graph().shape(x);
+  if (!batch || batch->second != 1 || to.empty() || to.front() != 1) return x;
+  for (std::size_t k = 0; k < node.inputs.size(); ++k) {
+    const Shape other = walk.shape(node, k);
+    if (other.size() != to.size() || other.front() != batch->first) continue;
+    walk.notice("Concat for a batch of one follows --batch-size");
+    to.front() = batch->first;
+    return walk.graph().expand(fmt::format("{}.{}.batch", Walk::name_of(node), i), x, to);
+  }
+  return x;
 }
 
 void concat(Walk& walk, const Node& node) {
   const auto axis =
       static_cast<std::int64_t>(checked_axis(integer(node, "axis", 1), walk.shape(node, 0).size()));
   std::vector<ValueId> inputs;
-  for (std::size_t i = 0; i < node.inputs.size(); ++i) inputs.push_back(walk.row_major(node, i));
+  for (std::size_t i = 0; i < node.inputs.size(); ++i)
+    inputs.push_back(axis == 0 ? walk.any(node, i) : following_batch(walk, node, i));
   if (inputs.size() == 1) {
     walk.set(node, inputs.front());
     return;
@@ -143,22 +162,38 @@ void expand(Walk& walk, const Node& node) {
     walk.set(node, walk.operand(node, 0));
     return;
   }
-  constexpr std::int64_t kMostCopies = 4096;
-  const std::string name = Walk::name_of(node);
-  ValueId x = walk.row_major(node, 0);
-  Shape now(to.size() - from.size(), 1);
-  now.insert(now.end(), from.begin(), from.end());
-  if (now != from) x = walk.graph().reshape(name + ".shape", x, now);
-  for (std::size_t axis = to.size(); axis-- > 0;) {
-    if (now[axis] == to[axis]) continue;
-    if (to[axis] < 1 || to[axis] > kMostCopies) {
-      throw InputError(fmt::format("makes {} copies; 1 to {} are supported", to[axis], kMostCopies));
+  walk.set(node, walk.graph().expand(Walk::name_of(node), walk.any(node, 0), to));
+}
+
+/// x `repeats` times along each axis, one after another: x seen with an axis of size 1 before each axis,
+/// stretched.
+void tile(Walk& walk, const Node& node) {
+  const Shape from = walk.shape(node, 0);
+  const std::vector<std::int64_t>& repeats = walk.known_integers(node, 1);
+  if (repeats.size() != from.size())
+    throw InputError(fmt::format("has {} repeats for {} axes", repeats.size(), from.size()));
+  Shape apart;
+  Shape stretched;
+  Shape to;
+  for (std::size_t axis = 0; axis < from.size(); ++axis) {
+    if (repeats[axis] < 1) throw InputError(fmt::format("repeats an axis {} times", repeats[axis]));
+    if (repeats[axis] != 1) {
+      apart.push_back(1);
+      stretched.push_back(repeats[axis]);
     }
-    const std::vector<ValueId> copies(static_cast<std::size_t>(to[axis]), x);
-    x = walk.graph().concat(fmt::format("{}.{}", name, axis), copies, static_cast<std::int64_t>(axis));
-    now[axis] = to[axis];
+    apart.push_back(from[axis]);
+    stretched.push_back(from[axis]);
+    to.push_back(element_count({from[axis], repeats[axis]}));
   }
-  walk.set(node, x);
+  if (to == from) {
+    walk.set(node, walk.operand(node, 0));
+    return;
+  }
+  GraphBuilder& g = walk.graph();
+  const std::string name = Walk::name_of(node);
+  const ValueId x = g.reshape(name + ".apart", walk.any(node, 0), apart);
+  const ValueId y = g.expand(name, x, stretched);
+  walk.set(node, stretched == to ? y : g.reshape(name + ".shape", y, to));
 }
 
 void slice(Walk& walk, const Node& node) {
@@ -181,7 +216,7 @@ void slice(Walk& walk, const Node& node) {
     walk.set(node, walk.operand(node, 0));
     return;
   }
-  walk.set(node, walk.graph().slice(Walk::name_of(node), walk.row_major(node, 0), starts, ends, steps));
+  walk.set(node, walk.graph().slice(Walk::name_of(node), walk.any(node, 0), starts, ends, steps));
 }
 
 void split(Walk& walk, const Node& node) {
@@ -195,11 +230,11 @@ void split(Walk& walk, const Node& node) {
   }
   if (sizes.size() != node.outputs.size()) throw InputError("has not one size per output");
   const std::string name = Walk::name_of(node);
-  const ValueId x = walk.row_major(node, 0);
+  const ValueId x = walk.any(node, 0);
   const auto is_read = [&](const std::string& output) { return !walk.readers(output).empty(); };
   if (std::all_of(node.outputs.begin(), node.outputs.end(), is_read)) {
     const std::vector<ValueId> parts = walk.graph().split(name, x, static_cast<std::int64_t>(axis), sizes);
-    for (std::size_t i = 0; i < parts.size(); ++i) walk.set_output(node.outputs[i], Runtime{parts[i]});
+    for (std::size_t i = 0; i < parts.size(); ++i) walk.set_output(node.outputs[i], walk.runtime(parts[i]));
     return;
   }
   // Only the parts that somebody reads.
@@ -211,7 +246,7 @@ void split(Walk& walk, const Node& node) {
       throw InputError(fmt::format("the sizes ({}) do not add up to {}", fmt::join(sizes, ", "), from[axis]));
     end[axis] = start[axis] + sizes[i];
     if (is_read(output) || walk.is_logits(output))
-      walk.set_output(output, Runtime{walk.graph().slice(fmt::format("{}.{}", name, i), x, start, end)});
+      walk.set_output(output, walk.runtime(walk.graph().slice(fmt::format("{}.{}", name, i), x, start, end)));
     start[axis] = end[axis];
   }
   if (start[axis] != from[axis])
@@ -226,8 +261,9 @@ void pad(Walk& walk, const Node& node) {
   double value = real(node, "value", 0.0);
   if (walk.has(node, 2)) {
     const std::optional<double> number = walk.scalar(node, 2);
-    if (!number) throw InputError("the value of the padding must be a known real number");
-    value = *number;
+    const std::optional<std::int64_t> whole = walk.whole_number(node, 2);
+    if (!number && !whole) throw InputError("the value of the padding must be a known number");
+    value = number ? *number : static_cast<double>(*whole);
   }
   std::vector<std::int64_t> axes = list(walk, node, 3, "axes");
   if (axes.empty()) {
@@ -244,16 +280,17 @@ void pad(Walk& walk, const Node& node) {
     walk.set(node, walk.operand(node, 0));
     return;
   }
-  walk.set(node, walk.graph().pad(Walk::name_of(node), walk.row_major(node, 0), before, after, value));
+  walk.set(node, walk.graph().pad(Walk::name_of(node), walk.any(node, 0), before, after, value));
 }
 
 }  // namespace
 
 const std::vector<OperatorEntry>& layout_operators() {
   static const std::vector<OperatorEntry> entries = {
-      {"Cast", cast},         {"Concat", concat},   {"Expand", expand},       {"Flatten", flatten},
-      {"Identity", identity}, {"Pad", pad},         {"Reshape", reshape},     {"Slice", slice},
-      {"Split", split},       {"Squeeze", squeeze}, {"Transpose", transpose}, {"Unsqueeze", unsqueeze},
+      {"Cast", cast},           {"Concat", concat},   {"Expand", expand},   {"Flatten", flatten},
+      {"Identity", identity},   {"Pad", pad},         {"Reshape", reshape}, {"Slice", slice},
+      {"Split", split},         {"Squeeze", squeeze}, {"Tile", tile},       {"Transpose", transpose},
+      {"Unsqueeze", unsqueeze},
   };
   return entries;
 }

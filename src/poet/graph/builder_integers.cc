@@ -1,0 +1,222 @@
+// Integers, truth values and what they decide: comparisons, logic, conversions, choice and gathering.
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <limits>
+#include <optional>
+#include <utility>
+
+#include "poet/base/error.h"
+#include "poet/graph/broadcast.h"
+#include "poet/graph/builder.h"
+
+namespace poet {
+
+namespace {
+
+std::string place(const std::string& op) { return fmt::format("op '{}'", op); }
+
+std::string text(const Shape& shape) { return fmt::format("({})", fmt::join(shape, ", ")); }
+
+Shape stretched(const std::string& op, const Shape& a, const Shape& b) {
+  std::optional<Shape> to = broadcast_shape(a, b);
+  if (!to)
+    throw InputError(place(op), fmt::format("{} and {} do not broadcast to one shape", text(a), text(b)));
+  return std::move(*to);
+}
+
+std::size_t checked_axis(const std::string& op, std::int64_t axis, const Shape& shape) {
+  if (axis < 0 || axis >= static_cast<std::int64_t>(shape.size())) {
+    throw InputError(place(op), fmt::format("{} has no axis {}", text(shape), axis));
+  }
+  return static_cast<std::size_t>(axis);
+}
+
+}  // namespace
+
+ValueId GraphBuilder::constant(const std::string& name, const Shape& shape, DType dtype) {
+  const ValueId v = parameter(name, shape, Persistence::optimizer_state);
+  graph_.values[v].dtype = dtype;
+  graph_.values[v].bytes = byte_count(shape, dtype);
+  return v;
+}
+
+DType GraphBuilder::dtype(ValueId v) const {
+  ensure(graph_.values.contains(v), "GraphBuilder: a value of this builder");
+  return graph_.values[v].dtype;
+}
+
+DType GraphBuilder::checked_type(const std::string& op, ValueId v, DType preferred,
+                                 std::initializer_list<DType> others) const {
+  ensure(graph_.values.contains(v), "GraphBuilder: a value of this builder");
+  const DType own = graph_.values[v].dtype;
+  const bool other = std::find(others.begin(), others.end(), own) != others.end();
+  check_operand(op, v, -1, other ? own : preferred);
+  return own;
+}
+
+DType GraphBuilder::any_type(const std::string& op, ValueId v) const {
+  ensure(graph_.values.contains(v), "GraphBuilder: a value of this builder");
+  check_operand(op, v, -1, graph_.values[v].dtype);
+  return graph_.values[v].dtype;
+}
+
+ValueId GraphBuilder::joined(const std::string& name, const char* kind, ValueId a, ValueId b, DType result) {
+  const ValueId y = output(name, name, {stretched(name, shape(a), shape(b)), {}}, result);
+  append(name, kind, {}, {a, b}, {y});
+  return y;
+}
+
+ValueId GraphBuilder::equal(const std::string& name, ValueId a, ValueId b) {
+  check_operand(name, b, -1, any_type(name, a));
+  return joined(name, "equal", a, b, DType::uint8);
+}
+
+ValueId GraphBuilder::compared(const std::string& name, const char* kind, ValueId a, ValueId b) {
+  check_operand(name, b, -1, checked_type(name, a, DType::float32, {DType::int32}));
+  return joined(name, kind, a, b, DType::uint8);
+}
+
+ValueId GraphBuilder::less(const std::string& name, ValueId a, ValueId b) {
+  return compared(name, "less", a, b);
+}
+ValueId GraphBuilder::less_or_equal(const std::string& name, ValueId a, ValueId b) {
+  return compared(name, "less_or_equal", a, b);
+}
+ValueId GraphBuilder::greater(const std::string& name, ValueId a, ValueId b) {
+  return compared(name, "greater", a, b);
+}
+ValueId GraphBuilder::greater_or_equal(const std::string& name, ValueId a, ValueId b) {
+  return compared(name, "greater_or_equal", a, b);
+}
+
+ValueId GraphBuilder::of_type(const std::string& name, const char* kind, ValueId a, ValueId b, DType type) {
+  check_operand(name, a, -1, type);
+  check_operand(name, b, -1, type);
+  return joined(name, kind, a, b, type);
+}
+
+ValueId GraphBuilder::logical_and(const std::string& name, ValueId a, ValueId b) {
+  return of_type(name, "logical_and", a, b, DType::uint8);
+}
+ValueId GraphBuilder::logical_or(const std::string& name, ValueId a, ValueId b) {
+  return of_type(name, "logical_or", a, b, DType::uint8);
+}
+ValueId GraphBuilder::logical_xor(const std::string& name, ValueId a, ValueId b) {
+  return of_type(name, "logical_xor", a, b, DType::uint8);
+}
+ValueId GraphBuilder::int_div(const std::string& name, ValueId a, ValueId b) {
+  return of_type(name, "int_div", a, b, DType::int32);
+}
+ValueId GraphBuilder::mod(const std::string& name, ValueId a, ValueId b) {
+  return of_type(name, "mod", a, b, DType::int32);
+}
+
+ValueId GraphBuilder::logical_not(const std::string& name, ValueId x) {
+  check_operand(name, x, -1, DType::uint8);
+  const ValueId y = output(name, name, {shape(x), {}}, DType::uint8);
+  append(name, "logical_not", {}, {x}, {y});
+  return y;
+}
+
+ValueId GraphBuilder::cast(const std::string& name, ValueId x, DType to) {
+  const DType from = any_type(name, x);
+  for (const DType type : {from, to}) {
+    if (type == DType::int64) throw InputError(place(name), "converts between float32, int32 and uint8 only");
+  }
+  if (from == to)
+    throw InputError(place(name), fmt::format("'{}' is {} already", graph_.values[x].name, to_string(to)));
+  const ValueId y = output(name, name, {shape(x), {}}, to);
+  append(name, "cast", {{"to", std::string(to_string(to))}}, {x}, {y});
+  return y;
+}
+
+ValueId GraphBuilder::cumsum(const std::string& name, ValueId x, std::int64_t axis, bool exclusive,
+                             bool reverse) {
+  const DType type = checked_type(name, x, DType::float32, {DType::int32});
+  (void)checked_axis(name, axis, shape(x));
+  const ValueId y = output(name, name, {shape(x), {}}, type);
+  append(name, "cumsum",
+         {{"axis", axis},
+          {"exclusive", std::int64_t{exclusive ? 1 : 0}},
+          {"reverse", std::int64_t{reverse ? 1 : 0}}},
+         {x}, {y});
+  return y;
+}
+
+ValueId GraphBuilder::argmax(const std::string& name, ValueId x, std::int64_t axis, bool keepdims,
+                             bool last) {
+  (void)checked_type(name, x, DType::float32, {DType::int32});
+  const std::size_t along = checked_axis(name, axis, shape(x));
+  Shape to = shape(x);
+  if (to[along] > std::numeric_limits<std::int32_t>::max())
+    throw InputError(place(name), fmt::format("positions of {} do not fit int32", to[along]));
+  if (keepdims) {
+    to[along] = 1;
+  } else {
+    to.erase(to.begin() + axis);
+  }
+  const ValueId y = output(name, name, {std::move(to), {}}, DType::int32);
+  append(name, "argmax",
+         {{"axis", axis}, {"keepdims", std::int64_t{keepdims ? 1 : 0}}, {"last", std::int64_t{last ? 1 : 0}}},
+         {x}, {y});
+  return y;
+}
+
+ValueId GraphBuilder::where(const std::string& name, ValueId condition, ValueId a, ValueId b) {
+  check_operand(name, condition, -1, DType::uint8);
+  const DType type = any_type(name, a);
+  check_operand(name, b, -1, type);
+  Shape to = stretched(name, shape(condition), stretched(name, shape(a), shape(b)));
+  const ValueId y = output(name, name, {std::move(to), {}}, type);
+  append(name, "where", {}, {condition, a, b}, {y});
+  return y;
+}
+
+ValueId GraphBuilder::gather(const std::string& name, ValueId x, ValueId indices, std::int64_t axis) {
+  const DType type = any_type(name, x);
+  check_operand(name, indices, -1, DType::int32);
+  Shape to = shape(x);
+  (void)checked_axis(name, axis, to);
+  const auto at = to.erase(to.begin() + axis);
+  const Shape& by = shape(indices);
+  to.insert(at, by.begin(), by.end());
+  const ValueId y = output(name, name, {std::move(to), {}}, type);
+  append(name, "gather", {{"axis", axis}}, {x, indices}, {y});
+  return y;
+}
+
+ValueId GraphBuilder::gather_elements(const std::string& name, ValueId x, ValueId indices,
+                                      std::int64_t axis) {
+  const DType type = any_type(name, x);
+  check_operand(name, indices, static_cast<int>(shape(x).size()), DType::int32);
+  const Shape& from = shape(x);
+  const Shape to = shape(indices);
+  const std::size_t along = checked_axis(name, axis, from);
+  for (std::size_t i = 0; i < to.size(); ++i) {
+    if (i != along && to[i] > from[i]) {
+      throw InputError(place(name),
+                       fmt::format("positions {} reach out of {} along axis {}", text(to), text(from), i));
+    }
+  }
+  const ValueId y = output(name, name, {to, {}}, type);
+  append(name, "gather_elements", {{"axis", axis}}, {x, indices}, {y});
+  return y;
+}
+
+ValueId GraphBuilder::expand(const std::string& name, ValueId x, const Shape& to) {
+  const DType type = any_type(name, x);
+  if (broadcast_shape(shape(x), to) != to) {
+    throw InputError(place(name), fmt::format("{} does not broadcast to {}", text(shape(x)), text(to)));
+  }
+  if (std::any_of(to.begin(), to.end(), [](std::int64_t d) { return d < 1; }))
+    throw InputError(place(name), fmt::format("every dimension of {} must be positive", text(to)));
+  const ValueId y = output(name, name, {to, {}}, type);
+  append(name, "expand", {}, {x}, {y});
+  return y;
+}
+
+}  // namespace poet

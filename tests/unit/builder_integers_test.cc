@@ -1,0 +1,101 @@
+// Shapes, types and complaints of the operators on integers and truth values.
+
+#include <gtest/gtest.h>
+
+#include "poet/graph/builder.h"
+#include "poet/graph/in_place.h"
+#include "tests/support/input_error.h"
+
+namespace poet {
+namespace {
+
+using test::input_error;
+
+class BuilderIntegers : public testing::Test {
+ protected:
+  GraphBuilder g{"g"};
+  ValueId real = g.input("real", {4, 5});
+  ValueId whole = g.input("whole", {4, 1}, DType::int32);
+  ValueId truth = g.input("truth", {5}, DType::uint8);
+
+  void expect(ValueId v, const Shape& shape, DType dtype) {
+    EXPECT_EQ(g.shape(v), shape);
+    EXPECT_EQ(g.dtype(v), dtype);
+  }
+};
+
+TEST_F(BuilderIntegers, ShapesAndTypes) {
+  expect(g.equal("eq", truth, truth), {5}, DType::uint8);
+  expect(g.less("lt", real, g.constant("c", {})), {4, 5}, DType::uint8);
+  expect(g.greater_or_equal("ge", whole, g.constant("row", {1, 3}, DType::int32)), {4, 3}, DType::uint8);
+  expect(g.logical_xor("xor", truth, g.input("column", {2, 1}, DType::uint8)), {2, 5}, DType::uint8);
+  expect(g.cast("cast", truth, DType::float32), {5}, DType::float32);
+  expect(g.mod("mod", whole, whole), {4, 1}, DType::int32);
+  expect(g.add("add", whole, g.constant("three", {3}, DType::int32)), {4, 3}, DType::int32);
+  expect(g.scale("scaled", whole, -2.0, 7.0), {4, 1}, DType::int32);
+  expect(g.cumsum("cumsum", whole, 0), {4, 1}, DType::int32);
+  expect(g.argmax("argmax", real, 1), {4, 1}, DType::int32);
+  expect(g.argmax("squeezed", real, 0, false), {5}, DType::int32);
+  expect(g.where("where", truth, real, g.constant("minus", {})), {4, 5}, DType::float32);
+  expect(g.where("choice", truth, whole, whole), {4, 5}, DType::int32);
+  expect(g.gather("gather", real, whole, 1), {4, 4, 1}, DType::float32);
+  expect(g.gather("one", truth, g.constant("at", {}, DType::int32), 0), {}, DType::uint8);
+  expect(g.gather_elements("elements", real, whole, 1), {4, 1}, DType::float32);
+  expect(g.expand("expand", whole, {2, 4, 3}), {2, 4, 3}, DType::int32);
+  expect(g.concat("concat", {whole, whole}, 1), {4, 2}, DType::int32);
+  expect(g.slice("slice", truth, {1}, {4}), {3}, DType::uint8);
+  expect(g.transpose("transpose", g.permute("turned", whole, {1, 0}), {1, 0}), {4, 1}, DType::int32);
+  const Graph graph = g.finish();
+  for (const Value& v : graph.values) EXPECT_EQ(v.bytes, byte_count(v.shape, v.dtype)) << v.name;
+}
+
+TEST_F(BuilderIntegers, ConstantsOfEveryType) {
+  const ValueId mask = g.constant("mask", {4, 5}, DType::uint8);
+  const ValueId ids = g.constant("ids", {3}, DType::int32);
+  const Graph graph = g.finish();
+  EXPECT_EQ(graph.values[mask].bytes, Bytes(20));
+  EXPECT_EQ(graph.values[ids].bytes, Bytes(12));
+  EXPECT_EQ(graph.values[ids].persistence, Persistence::optimizer_state);
+}
+
+TEST_F(BuilderIntegers, AChoiceMayTakeThePlaceOfAnOperandButNotOfItsCondition) {
+  const ValueId condition = g.input("condition", {4, 5}, DType::uint8);
+  g.where("where", condition, real, g.input("other", {5}));
+  const Graph graph = g.finish();
+  EXPECT_EQ(overwritable_inputs(graph, graph.ops[OpId(graph.ops.size() - 1)]), (std::vector<std::size_t>{1}));
+}
+
+TEST_F(BuilderIntegers, Complaints) {
+  const auto expect_error = [](const char* message, const auto& action) {
+    EXPECT_EQ(input_error(action), message);
+  };
+  expect_error("op 'e': 'whole' must be float32, not int32", [&] { g.equal("e", real, whole); });
+  expect_error("op 'l': 'truth' must be float32, not uint8", [&] { g.less("l", truth, truth); });
+  expect_error("op 'n': 'whole' must be uint8, not int32", [&] { g.logical_not("n", whole); });
+  expect_error("op 'd': 'real' must be int32, not float32", [&] { g.int_div("d", whole, real); });
+  expect_error("op 'd': 'whole' must be float32, not int32", [&] { g.div("d", whole, whole); });
+  expect_error("op 's': 'truth' must be float32, not uint8", [&] { g.scale("s", truth, 2); });
+  expect_error("op 's': scales integers by 0.5, which is no whole number", [&] { g.scale("s", whole, 0.5); });
+  expect_error("op 'r': 'whole' must be float32, not int32", [&] { g.sqrt("r", whole); });
+  expect_error("op 'c': 'real' is float32 already", [&] { g.cast("c", real, DType::float32); });
+  expect_error("op 'c': converts between float32, int32 and uint8 only",
+               [&] { g.cast("c", whole, DType::int64); });
+  expect_error("op 'c': (4, 5) has no axis 2", [&] { g.cumsum("c", real, 2); });
+  expect_error("op 'c': 'truth' must be float32, not uint8", [&] { g.cumsum("c", truth, 0); });
+  expect_error("op 'a': (4, 5) has no axis -1", [&] { g.argmax("a", real, -1); });
+  expect_error("op 'w': 'real' must be uint8, not float32", [&] { g.where("w", real, real, real); });
+  expect_error("op 'w': 'whole' must be float32, not int32", [&] { g.where("w", truth, real, whole); });
+  expect_error("op 'w': (5) and (4, 3) do not broadcast to one shape", [&] {
+    g.where("w", truth, g.expand("e", whole, {4, 3}), whole);
+  });
+  expect_error("op 'g': 'real' must be int32, not float32", [&] { g.gather("g", real, real, 0); });
+  expect_error("op 'g': (4, 5) has no axis 2", [&] { g.gather("g", real, whole, 2); });
+  expect_error("op 'g': positions (4, 1) reach out of (2, 5) along axis 0", [&] {
+    g.gather_elements("g", g.input("short", {2, 5}), whole, 1);
+  });
+  expect_error("op 'x': (4, 5) does not broadcast to (5, 4)", [&] { g.expand("x", real, {5, 4}); });
+  expect_error("op 'x': every dimension of (4, 0) must be positive", [&] { g.expand("x", whole, {4, 0}); });
+}
+
+}  // namespace
+}  // namespace poet
