@@ -23,6 +23,10 @@ struct OperatorEntry {
 [[nodiscard]] const std::vector<OperatorEntry>& window_operators();       // convolution and pooling
 [[nodiscard]] const std::vector<OperatorEntry>& elementwise_operators();  // element by element
 [[nodiscard]] const std::vector<OperatorEntry>& layout_operators();       // views and copies
+[[nodiscard]] const std::vector<OperatorEntry>& activation_operators();   // more, element by element
+[[nodiscard]] const std::vector<OperatorEntry>& reduction_operators();    // along axes
+[[nodiscard]] const std::vector<OperatorEntry>& resize_operators();       // images of other sizes
+[[nodiscard]] const std::vector<OperatorEntry>& einsum_operators();
 
 /// Null when there is none.
 [[nodiscard]] OperatorRule find_operator(const std::string& op_type);

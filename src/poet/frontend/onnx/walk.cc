@@ -169,7 +169,14 @@ ValueId Walk::weight(const Node& node, std::size_t i, const Shape& as_stored, Pe
     throw InputError(fmt::format("the weight '{}' is {}{}, but must be {}", w.name, shown(w.tensor.shape),
                                  w.transposed ? " (transposed)" : "", shown(as_stored)));
   }
-  return parameter(node, w, as_stored, persistence, false);
+  return row_major(fmt::format("{}.{}", name_of(node), w.name),
+                   parameter(node, w, as_stored, persistence, false));
+}
+
+bool Walk::stored_as_out_in(const Node& node, std::size_t i, bool read_as_out_in) const {
+  const Fixed& w = real_weight(node, i);
+  const auto found = parameters_.find(w.name);
+  return found == parameters_.end() || found->second.turned == (read_as_out_in == w.transposed);
 }
 
 ValueId Walk::linear_weight(const Node& node, std::size_t i, bool read_as_out_in) {
@@ -187,10 +194,10 @@ ValueId Walk::parameter(const Node& node, const Fixed& w, const Shape& stored, P
   const auto found = parameters_.find(w.name);
   if (found != parameters_.end()) {
     if (found->second.turned != turned) {
-      throw InputError(
-          fmt::format("the weight '{}' is read both as it is and transposed; give one of the readers a "
-                      "copy",
-                      w.name));
+      const std::string name = fmt::format("{}.{}.T", name_of(node), w.name);
+      const ValueId seen = graph_.permute(name, found->second.id, {1, 0});  // only matrices are turned
+      if (graph_.shape(seen) == stored) return seen;
+      return graph_.reshape(name + ".shape", row_major(name, seen), stored);
     }
     if (found->second.shape == stored) return found->second.id;
     return graph_.reshape(fmt::format("{}.{}", name_of(node), w.name), found->second.id, stored);
@@ -311,9 +318,13 @@ void Walk::add_constants() {
   // First of all, so that rules that look ahead know them.
   for (const Node& node : model_.nodes) {
     if (!needed_.contains(node.index) || !node.domain.empty()) continue;
-    if (node.op_type != "Constant" && node.op_type != "ConstantOfShape") continue;
-    const bool early = std::all_of(node.inputs.begin(), node.inputs.end(),
-                                   [&](const std::string& input) { return operands_.contains(input); });
+    static const std::set<std::string> kinds = {"Constant", "ConstantOfShape", "Identity",
+                                                "Reshape",  "Squeeze",         "Unsqueeze"};
+    if (!kinds.contains(node.op_type)) continue;
+    const bool early = std::all_of(node.inputs.begin(), node.inputs.end(), [&](const std::string& input) {
+      const auto found = operands_.find(input);
+      return found != operands_.end() && std::holds_alternative<Fixed>(found->second);
+    });
     if (early) visit(node);
   }
 }
@@ -338,10 +349,17 @@ bool Walk::evaluated(const Node& node) {
     return true;
   }
   Operands inputs;
+  // Lists of constants that others are made of, as the scales of a Resize.
+  static const std::set<std::string> of_lists = {"Cast", "Concat", "Div", "Gather", "Mul", "Slice"};
+  bool constant = node.op_type == "Constant";
   for (std::size_t i = 0; i < node.inputs.size(); ++i) {
     const Fixed* x = fixed(node, i);
-    // Weights keep their names, however small they are.
-    if (x != nullptr && x->tensor.type == Type::real && element_count(x->tensor.shape) != 1) return false;
+    const bool real = x != nullptr && x->tensor.type == Type::real;
+    if (real && element_count(x->tensor.shape) != 1) {
+      // Weights keep their names, however small they are.
+      if (!x->constant || x->tensor.shape.size() != 1 || !of_lists.contains(node.op_type)) return false;
+      constant = true;
+    }
     inputs.push_back(x == nullptr ? nullptr : &x->tensor);
   }
   std::optional<Tensor> result = evaluate(node, inputs, opset());
@@ -354,7 +372,7 @@ bool Walk::evaluated(const Node& node) {
                     "initialisers",
                     kMostHeld));
   }
-  set(node, Fixed{node.outputs.front(), std::move(*result), false, node.op_type == "Constant"});
+  set(node, Fixed{node.outputs.front(), std::move(*result), false, constant});
   return true;
 }
 
