@@ -280,6 +280,38 @@ Graph integers_net() {
   return g.finish();
 }
 
+/// Images in other sizes and orders, with three kinds of resizing, and the activations between them; extremes
+/// and stretched products at the end.
+Graph resize_net() {
+  GraphBuilder g("resize_net");
+  const ValueId image = g.input("image", {2, 2, 4, 3});
+  ValueId h = g.silu("silu", g.conv2d("conv", image, {.out_channels = 3, .bias = true}));
+  ValueId up = g.resize("nearest", h, {7, 4}, {.coordinates = "asymmetric", .nearest = "floor"});
+  up = g.mish("mish", g.resize("linear", up, {3, 5}, {.mode = "linear", .coordinates = "half_pixel"}));
+  up = g.resize("cubic", up, {4, 3},
+                {.mode = "cubic", .coordinates = "align_corners", .cubic_a = -0.5, .exclude_outside = true});
+  h = g.prelu("prelu", g.add("skip", g.flip("flip", h, {2, 3}), up), g.parameter("slope.weight", {3, 1, 1}));
+  ValueId row = g.flatten("row", h);
+  row = g.celu("celu", g.selu("selu", row, 1.7, 1.1), 0.8);
+  row = g.resize("line", g.reshape("line_in", row, {2, 3, 12}), {5},
+                 {.mode = "linear", .coordinates = "pytorch_half_pixel", .scales = {0.45}});
+  row = g.softplus("softplus", g.add("wave", g.sin("sin", row), g.cos("cos", row)));
+  // Steps: 0 almost everywhere, so only what passes them by trains.
+  ValueId steps = g.sign("sign", g.round("round", g.floor("floor", g.ceil("ceil", row))));
+  row = g.add("stepped", row, g.scale("little", steps, 0.25));
+  row = g.log_softmax("log_softmax", g.softsign("softsign", row));
+  row = g.add("extremes", g.reduce_max("max", row, {1}), g.reduce_min("min", row, {2}));
+  // (2,3,5) by (5,4), (4,5) by the result, and both stretched.
+  const ValueId w = g.parameter("w.weight", {5, 4});
+  ValueId m = g.matmul("right", row, w, {.alpha = 0.5, .storage_order = {}});
+  m = g.matmul("left", g.permute("wT", g.parameter("v.weight", {3, 4}), {1, 0}), m);
+  m = g.matmul("both", g.reshape("a", m, {2, 1, 4, 4}), g.parameter("u.weight", {1, 2, 4, 3}));
+  m = g.thresholded_relu("threshold", m, 0.1);
+  g.softmax_cross_entropy("loss", g.linear("fc", g.flatten("flat", m), 3),
+                          g.input("targets", {2}, DType::int32));
+  return g.finish();
+}
+
 std::function<bool(const std::string&)> ending_in(const std::string& suffix) {
   return [suffix](const std::string& name) {
     return name.size() >= suffix.size() &&
@@ -342,6 +374,13 @@ TEST(AutodiffGradient, AChoiceReadsItsConditionAlone) {
                 "fc:backward_weight linear_backward_weight(grad:fc, in) -> grad:fc.weight",
                 "fc.weight:update sgd_update(fc.weight, grad:fc.weight) ! fc.weight",
             }));
+}
+
+TEST(AutodiffGradient, ResizeNet) {
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) expect_true_gradients(resize_net(), {}, seed);
+  for (const char* suffix : {".bias", "slope.weight", "conv.weight", "v.weight", "w.weight"}) {
+    expect_true_gradients(resize_net(), {Optimizer::sgd, ending_in(suffix)}, 4);
+  }
 }
 
 TEST(AutodiffGradient, OperandsThatBroadcastSumTheirGradientsAndOthersShareThem) {
@@ -407,7 +446,8 @@ TEST(AutodiffGradient, SumOfAViewLaidOutOtherwise) {
 
 TEST(AutodiffGradient, EveryKindIsCovered) {
   std::set<std::string> seen;
-  for (const Graph& network : {conv_net(), transformer(), layout_net(), arithmetic_net(), integers_net()}) {
+  for (const Graph& network : {conv_net(), transformer(), layout_net(), arithmetic_net(), integers_net(),
+                              resize_net()}) {
     for (const Optimizer optimizer : {Optimizer::sgd, Optimizer::momentum, Optimizer::adam}) {
       expect_true_gradients(network, {optimizer, nullptr}, 5, &seen);
     }
@@ -620,6 +660,96 @@ TEST(ReferenceKernels, ArithmeticByHand) {
   const ValueId w = h.hardswish("w", h.hardsigmoid("s", h.leaky_relu("l", z, 0.5), 0.25, 0.5));
   // leaky -1 -4 1 8; hardsigmoid 1/4 0 3/4 1; x (x + 3) / 6
   expect_near(computed(h, z, {-2, -8, 1, 8}, w), {0.25 * 3.25 / 6, 0.0, 0.75 * 3.75 / 6, 4.0 / 6});
+}
+
+// Expectations of ONNX's own tests of Resize, or by hand where they have none.
+TEST(ReferenceKernels, ResizesByHand) {
+  const auto resized = [](const Shape& shape, const std::vector<double>& data,
+                          const std::vector<std::int64_t>& sizes, const ResizeOptions& options) {
+    GraphBuilder g("resize");
+    const ValueId x = g.input("x", shape);
+    return computed(g, x, data, g.resize("y", x, sizes, options));
+  };
+  const std::vector<double> four = {1, 2, 3, 4};
+  expect_near(resized({1, 1, 2, 2}, four, {4, 6}, {.coordinates = "half_pixel"}),
+              {1, 1, 1, 2, 2, 2, 1, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 4, 3, 3, 3, 4, 4, 4});
+  expect_near(resized({1, 1, 2, 2}, four, {4, 4}, {.mode = "linear", .coordinates = "half_pixel"}),
+              {1, 1.25, 1.75, 2, 1.5, 1.75, 2.25, 2.5, 2.5, 2.75, 3.25, 3.5, 3, 3.25, 3.75, 4});
+  const double third = 1.0 / 3;
+  expect_near(resized({1, 1, 4}, four, {3}, {.mode = "linear", .coordinates = "align_corners"}), {1, 2.5, 4});
+  // Places (x + 1/2) 4/3 - 1/2 = 1/6, 3/2, 17/6; places 4/3 x = 0, 4/3, 8/3.
+  expect_near(resized({1, 1, 4}, four, {3}, {.mode = "linear"}), {1 + third / 2, 2.5, 3.5 + third});
+  expect_near(resized({1, 1, 4}, four, {3}, {.mode = "linear", .coordinates = "asymmetric"}),
+              {1, 2 + third, 3 + 2 * third});
+  // One element of five is the middle one by half pixels, the first by PyTorch's and by corners.
+  for (const auto& [coordinates, wanted] : std::map<std::string, double>{
+           {"half_pixel", 3}, {"pytorch_half_pixel", 1}, {"align_corners", 1}, {"asymmetric", 1}}) {
+    expect_near(resized({1, 1, 5}, {1, 2, 3, 4, 5}, {1}, {.mode = "linear", .coordinates = coordinates}),
+                {wanted});
+  }
+  // Places 0, 1/2, 1, 3/2, 2 and 5/2 of 3 elements.
+  const auto nearest = [&](const std::string& how) {
+    return resized({1, 1, 3}, {1, 2, 3}, {6}, {.coordinates = "asymmetric", .nearest = how});
+  };
+  expect_near(nearest("floor"), {1, 1, 2, 2, 3, 3});
+  expect_near(nearest("ceil"), {1, 2, 2, 3, 3, 3});
+  expect_near(nearest("round_prefer_floor"), {1, 1, 2, 2, 3, 3});
+  expect_near(nearest("round_prefer_ceil"), {1, 2, 2, 3, 3, 3});
+  // Half way between 2 and 3 the weights of a = -3/4 are -3/32, 19/32, 19/32, -3/32: (-1 + 4) / 32 less.
+  const std::vector<double> odd = {1, 2, 4, 9};
+  expect_near(resized({1, 1, 4}, odd, {3}, {.mode = "cubic", .coordinates = "align_corners"}),
+              {1, (19.0 * 6 - 3.0 * 10) / 32, 9});
+  // Half way before the first element: the border thrice, or without those that are not there.
+  const ResizeOptions half = {.mode = "cubic", .coordinates = "half_pixel", .scales = {2}};
+  // Place -1/4: distances 7/4, 3/4, 1/4, 5/4 with weights of a = -3/4: -9/256, 67/256 and so on.
+  const double w[] = {-9.0 / 256, 67.0 / 256, 225.0 / 256, -27.0 / 256};
+  EXPECT_NEAR(w[0] + w[1] + w[2] + w[3], 1.0, 1e-15);
+  EXPECT_NEAR(resized({1, 1, 4}, odd, {8}, half)[0], (w[0] + w[1] + w[2]) * 1 + w[3] * 2, 1e-12);
+  ResizeOptions inside = half;
+  inside.exclude_outside = true;
+  EXPECT_NEAR(resized({1, 1, 4}, odd, {8}, inside)[0], (w[2] * 1 + w[3] * 2) / (w[2] + w[3]), 1e-12);
+}
+
+TEST(ReferenceKernels, ExtremesShareTheirGradient) {
+  // max of (b, b, c) with b = 2, c = 1 by one parameter of (2, 2, 1): each b gets half.
+  GraphBuilder g("ties");
+  const ValueId p = g.parameter("p", {1, 3});
+  const ValueId top = g.reduce_max("top", p, {1});
+  const ValueId logits = g.concat("logits", {top, g.input("x", {1, 1})}, 1);
+  g.softmax_cross_entropy("loss", logits, g.input("targets", {1}, DType::int32));
+  const Graph training = differentiate(g.finish());
+  Interpreter run(training);
+  run.set(find_value(training, "p"), {2, 2, 1});
+  run.set(find_value(training, "x"), {2});
+  run.set(find_value(training, "targets"), {0});
+  run.run();
+  // Two equal logits, the first wanted: -1/2.
+  expect_near(run.get(find_value(training, "grad:p")).data, {-0.25, -0.25, 0});
+}
+
+TEST(ReferenceKernels, ActivationsByHand) {
+  GraphBuilder g("activations");
+  const ValueId x = g.input("x", {4});
+  const ValueId y =
+      g.concat("y",
+               {g.softsign("a", x), g.thresholded_relu("b", x, 0.5), g.sign("c", x), g.round("d", x),
+                g.prelu("e", x, g.scale("f", x, -1.0)), g.flip("g", x, {0}), g.reduce_min("h", x, {0})},
+               0);
+  expect_near(computed(g, x, {-1, 0.5, 2.5, 0}, y),
+              {-0.5, 1.0 / 3, 2.5 / 3.5, 0, 0, 0,   2.5, 0,  -1, 1, 1, 0, -1, 0, 2, 0,  //
+               -1,   0.5,     2.5,       0, 0, 2.5, 0.5, -1, -1});
+  GraphBuilder h("logarithms");
+  const ValueId z = h.input("z", {1, 2});
+  const double e = std::exp(1.0);
+  const ValueId w = h.concat("w",
+                             {h.log_softmax("a", z), h.softplus("b", z), h.silu("c", z), h.mish("d", z),
+                              h.selu("e", z, 2.0, 3.0), h.celu("f", z, 0.5), h.sin("g", z), h.cos("h", z)},
+                             0);
+  const double s0 = std::log(2.0);
+  const double s1 = std::log(1.0 + 1 / e);
+  expect_near(computed(h, z, {0, -1}, w),
+              {-s1, -1 - s1, s0, s1, 0, -1 / (1 + e), 0, -std::tanh(s1), 0, 6 * (1 / e - 1), 0,
+               0.5 * (1 / (e * e) - 1), 0, -std::sin(1.0), 1, std::cos(1.0)});
 }
 
 TEST(ReferenceKernels, CopiesByHand) {

@@ -77,4 +77,7 @@ void add_elementwise_kernels(std::map<std::string, Kernel>& table);
 /// Kernels of integers and truth values: comparisons, logic, choice, gathering, stretching.
 void add_integer_kernels(std::map<std::string, Kernel>& table);
 
+/// Kernels of resizing, reversing, extremes along axes and the activations of builder_activations.cc.
+void add_resize_kernels(std::map<std::string, Kernel>& table);
+
 }  // namespace poet::reference

@@ -242,19 +242,47 @@ void linear_backward_weight(Call& c) {
   if (Array* dbias = c.gradient(2, {1, 2})) bias_of_columns(c.in[0], *dbias);
 }
 
+/// The matrix of an operand that matrix `batch` of the leading axes `whole` meets.
+Index met_matrix(const Shape& operand, const Shape& whole, Index batch) {
+  Index place = 0;
+  Index stride = 1;
+  for (std::size_t back = 3; back < whole.size() + 3; ++back) {
+    const Index size = whole[whole.size() + 2 - back];
+    const Index position = batch % size;
+    batch /= size;
+    if (back > operand.size()) continue;
+    const Index own = operand[operand.size() - back];
+    if (own != 1) place += position * stride;
+    stride *= own;
+  }
+  return place;
+}
+
+/// Leading axes broadcast; the result is summed over those that it does not have.
 void matmul(Call& c) {
-  const std::size_t rank = c.in[0].shape.size();
-  const Index m = c.in[0].shape[rank - 2];
-  const Index k = c.in[0].shape[rank - 1];
-  const Index n = c.in[1].shape[rank - 1];
+  const Shape& left = c.in[0].shape;
+  const Shape& right = c.in[1].shape;
+  const Index m = left[left.size() - 2];
+  const Index k = left.back();
+  const Index n = right.back();
   const double alpha = c.real("alpha");
-  for (Index batch = 0; batch < count(c.out[0]) / (m * n); ++batch) {
+  Shape whole(std::max(left.size(), right.size()) - 2, 1);
+  for (const Shape* shape : {&left, &right}) {
+    for (std::size_t back = 3; back <= shape->size(); ++back) {
+      Index& size = whole[whole.size() + 2 - back];
+      size = std::max(size, (*shape)[shape->size() - back]);
+    }
+  }
+  for (Index batch = 0; batch < element_count(whole); ++batch) {
+    const Index a = met_matrix(left, whole, batch);
+    const Index b = met_matrix(right, whole, batch);
+    const Index y = met_matrix(c.out[0].shape, whole, batch);
     for (Index i = 0; i < m; ++i) {
       for (Index j = 0; j < n; ++j) {
         double sum = 0.0;
         for (Index l = 0; l < k; ++l)
-          sum += at(c.in[0], (batch * m + i) * k + l) * at(c.in[1], (batch * k + l) * n + j);
-        at(c.out[0].data, (batch * m + i) * n + j) = alpha * sum;
+          sum += at(c.in[0], (a * m + i) * k + l) * at(c.in[1], (b * k + l) * n + j);
+        at(c.out[0].data, (y * m + i) * n + j) += alpha * sum;
       }
     }
   }
@@ -550,6 +578,7 @@ const std::map<std::string, Kernel>& kernels() {
     add_layout_kernels(all);
     add_elementwise_kernels(all);
     add_integer_kernels(all);
+    add_resize_kernels(all);
     return all;
   }();
   return table;

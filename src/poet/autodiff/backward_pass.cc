@@ -170,9 +170,14 @@ std::vector<ValueId> BackwardPass::operands(const Op& op, const Operand& what) {
 ValueId BackwardPass::transposed(const Op& op, ValueId v) {
   const Value& value = graph_.values[v];
   const Shape& product = graph_.values[op.outputs[0]].shape;
-  const std::size_t rank = product.size();
-  if (rank < 2 || value.shape.size() != rank ||
-      !std::equal(product.begin(), product.end() - 2, value.shape.begin())) {
+  const std::size_t rank = value.shape.size();
+  bool fits = rank >= 2 && product.size() >= rank;
+  if (fits) {
+    const Shape own(value.shape.begin(), value.shape.end() - 2);
+    const Shape leading(product.begin(), product.end() - 2);
+    fits = broadcast_shape(own, leading) == leading;
+  }
+  if (!fits) {
     throw InputError(place(op), fmt::format("'{}' must have the batch axes of the product", value.name));
   }
   std::vector<std::int64_t> axes(rank);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "poet/autodiff/backward_pass.h"
+#include "poet/autodiff/gradient_rules.h"
 #include "poet/autodiff/updates.h"
 #include "poet/base/error.h"
 
@@ -56,6 +57,8 @@ IdVector<ValueId, std::uint8_t> find_needed(const Graph& forward, const Training
     const bool carries = std::any_of(op.inputs.begin(), op.inputs.end(),
                                      [&](ValueId v) { return needed[storage(forward, v)] != 0; });
     if (!carries) continue;
+    const GradientRule* rule = find_gradient_rule(op.kind);
+    if (rule != nullptr && rule->ops.empty()) continue;  // constant but for jumps
     for (const ValueId v : op.outputs) needed[v] = forward.values[v].dtype == DType::float32 ? 1 : 0;
   }
   return needed;

@@ -53,7 +53,7 @@ std::vector<GradientRule> make_rules() {
   return {
       weighted("conv2d"),
       weighted("linear"),
-      // c = alpha a b: da = alpha dc bᵀ, db = alpha aᵀ dc
+      // c = alpha a b: da = alpha dc bᵀ, db = alpha aᵀ dc, summed over leading axes that were stretched
       {"matmul",
        {{"matmul", "backward_a", {kDy, input_transposed(1)}, {0}, false},
         {"matmul", "backward_b", {input_transposed(0), kDy}, {1}, false}}},
@@ -84,6 +84,30 @@ std::vector<GradientRule> make_rules() {
       single("leaky_relu", {kDy, output(0)}),  // the sign of x is the sign of y
       single("elu", {kDy, output(0)}),         // where negative: alpha exp(x) = y + alpha
       single("hardswish", {kDy, input(0)}),    // falls before it rises: not invertible
+      // More activations, and resizing.
+      single("silu", {kDy, input(0)}),               // falls before it rises
+      single("mish", {kDy, input(0)}),               // the same
+      single("softplus", {kDy, output(0)}),          // the sigmoid of x is 1 - exp(-y)
+      single("softsign", {kDy, output(0)}),          // (1 - |y|)²
+      single("selu", {kDy, output(0)}),              // where negative: gamma alpha exp(x) = y + gamma alpha
+      single("celu", {kDy, output(0)}),              // where negative: exp(x / alpha) = y / alpha + 1
+      single("thresholded_relu", {kDy, output(0)}),  // positive where x was above the threshold
+      // The slope may be negative, so y does not tell the sign of x.
+      {"prelu",
+       {{"prelu_backward_input", "backward_input", {kDy, input(0), input(1)}, {0}},
+        {"prelu_backward_slope", "backward_slope", {kDy, input(0)}, {1}}}},
+      single("sin", {kDy, input(0)}),
+      single("cos", {kDy, input(0)}),
+      {"sign", {}},
+      {"floor", {}},
+      {"ceil", {}},
+      {"round", {}},
+      single("log_softmax", {kDy, output(0)}),  // dy - exp(y) sum(dy)
+      // Where x is y; several such elements share.
+      single("reduce_max", {kDy, input(0), output(0)}),
+      single("reduce_min", {kDy, input(0), output(0)}),
+      single("resize", {kDy}),  // which elements and how much of each is in the attributes
+      single("flip", {kDy}),
       single("reduce_sum", {kDy}),
       single("reduce_mean", {kDy}),
       single("batch_norm", {kDy, input(0), input(1), output(1), output(2)}, {0, 1, 2}),

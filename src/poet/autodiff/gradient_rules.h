@@ -46,7 +46,7 @@ struct BackwardOp {
 };
 
 /// Applied in order: an op writes those of its gradients that are needed and that no op before it has
-/// written.
+/// written. Without ops: the derivative is 0 wherever it exists, and no gradient goes further down.
 struct GradientRule {
   std::string kind;
   std::vector<BackwardOp> ops;

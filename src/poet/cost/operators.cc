@@ -4,16 +4,18 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 
 #include "poet/base/error.h"
+#include "poet/graph/broadcast.h"
 
 namespace poet {
 namespace {
 
 using Count = std::int64_t;
 
-/// exp, tanh, erf, log and square root: a polynomial or an iteration of about ten multiply-adds in every
-/// kernel library.
+/// exp, tanh, erf, log, sine, cosine and square root: a polynomial or an iteration of about ten multiply-adds
+/// in every kernel library.
 constexpr Count kSpecial = 10;
 
 /// The op under the rule: shapes by position, complaints that name it.
@@ -139,7 +141,17 @@ Count matmul(const Subject& s) {
   const auto alpha = s.op().attributes.find("alpha");
   const bool scaled = alpha != s.op().attributes.end() &&
                       !(alpha->second == Attribute(1.0) || alpha->second == Attribute(Count{1}));
-  return s.plus(macs(s, s.output(0), s.last(s.input(0))), scaled ? s.elements(s.output(0)) : 0);
+  // A gradient that is summed over stretched axes takes the products of all of them.
+  const auto leading = [&s](const Shape& shape) {
+    if (s.last(shape) < 0 || shape.size() < 2) s.fail("multiplies values of at least two dimensions");
+    return Shape(shape.begin(), shape.end() - 2);
+  };
+  Shape whole = leading(s.output(0));
+  const std::optional<Shape> read = broadcast_shape(leading(s.input(0)), leading(s.input(1)));
+  if (!read) s.fail("its operands' leading axes do not broadcast");
+  if (s.elements(*read) > s.elements(whole)) whole = *read;
+  const Count products = s.times(s.elements(whole), s.times(s.output(0).end()[-2], s.output(0).back()));
+  return s.plus(s.times(2, s.times(products, s.last(s.input(0)))), scaled ? s.elements(s.output(0)) : 0);
 }
 
 /// Rules of the form "n operations per element of input 0".
@@ -181,6 +193,30 @@ Count pow_backward(const Subject& s) { return power(s, 0, 3 + 2 * kSpecial); }
 Count max_pool2d(const Subject& s) { return s.each(s.output(0), std::max<Count>(s.window() - 1, 0)); }
 Count avg_pool2d(const Subject& s) { return s.each(s.output(0), s.window()); }
 Count avg_pool2d_backward(const Subject& s) { return s.each(s.input(0), s.plus(s.window(), 1)); }
+
+/// Multiply-adds behind one element of a resized image; 0 where it is a copy.
+Count resize_taps(const Subject& s) {
+  const auto mode = s.op().attributes.find("mode");
+  const auto* word = mode == s.op().attributes.end() ? nullptr : std::get_if<std::string>(&mode->second);
+  if (word == nullptr) s.fail("needs the attribute mode, a text");
+  if (*word == "nearest") return 0;
+  Count taps = 1;
+  for (std::size_t axis = 2; axis < s.input(0).size(); ++axis) taps = s.times(taps, *word == "cubic" ? 4 : 2);
+  return taps;
+}
+Count resize(const Subject& s) { return macs(s, s.output(0), resize_taps(s)); }
+// Each element of dy is added to those that it was made of, with their weights unless it was a copy.
+Count resize_backward(const Subject& s) {
+  const Count taps = resize_taps(s);
+  return taps == 0 ? s.elements(s.input(0)) : macs(s, s.input(0), taps);
+}
+
+// Softmax, then the logarithm of the sum per row in place of a division.
+Count log_softmax(const Subject& s) {
+  return s.plus(s.each(s.input(0), 4 + kSpecial), s.times(s.rows(s.input(0)), kSpecial));
+}
+// Which elements are extreme and how many, and one division per result.
+Count extreme_backward(const Subject& s) { return s.plus(s.each(s.output(0), 3), s.elements(s.input(0))); }
 
 // A window of squares, a multiply-add with alpha / size and bias, a power (logarithm and exp), a product.
 Count lrn(const Subject& s) { return s.each(s.input(0), s.plus(s.integer("size"), 3 + 2 * kSpecial)); }
@@ -276,6 +312,18 @@ constexpr std::array kRules = {
     Rule{"elu", per_input<3 + kSpecial>},  // compare, exp, difference, scale
     Rule{"hardsigmoid", per_input<4>},     // multiply-add, two bounds
     Rule{"hardswish", per_input<5>},       // hardsigmoid, product
+    // More activations, and resizing
+    Rule{"silu", per_input<4 + kSpecial>},          // sigmoid, product
+    Rule{"mish", per_input<2 + 3 * kSpecial>},      // softplus, tanh, product
+    Rule{"softplus", per_input<1 + 2 * kSpecial>},  // log(1 + exp(x))
+    Rule{"softsign", per_input<3>},                 // magnitude, sum, division
+    Rule{"selu", per_input<3 + kSpecial>},          // compare, exp, difference, scale
+    Rule{"celu", per_input<4 + kSpecial>},          // compare, division, exp, difference, scale
+    Rule{"thresholded_relu", per_input<1>}, Rule{"prelu", per_input<2>}, Rule{"sin", per_input<kSpecial>},
+    Rule{"cos", per_input<kSpecial>}, Rule{"sign", per_input<2>}, Rule{"floor", per_input<1>},
+    Rule{"ceil", per_input<1>}, Rule{"round", per_input<1>}, Rule{"log_softmax", log_softmax},
+    Rule{"reduce_max", per_input<1>}, Rule{"reduce_min", per_input<1>}, Rule{"flip", nothing},
+    Rule{"resize", resize},  // products with the weights
     Rule{"reduce_sum", per_input<1>}, Rule{"reduce_mean", per_input<1>}, Rule{"max_pool2d", max_pool2d},
     Rule{"avg_pool2d", avg_pool2d},  // sum of the window, one multiplication
     Rule{"global_avg_pool", per_input<1>}, Rule{"embedding", nothing, Traffic::gathered, 1},
@@ -313,6 +361,19 @@ constexpr std::array kRules = {
     Rule{"elu_backward", per_input<3>},          // compare, dy * (y + alpha)
     Rule{"hardsigmoid_backward", per_input<3>},  // two bounds, dy * alpha
     Rule{"hardswish_backward", per_input<5>},    // two bounds, dy * (x / 3 + 1 / 2)
+    // More activations, and resizing
+    Rule{"silu_backward", per_input<8 + kSpecial>},      // s 13, dy * s * (1 + x * (1 - s))
+    Rule{"mish_backward", per_input<9 + 3 * kSpecial>},  // t 31, dy * (t + x * e / (1 + e) * (1 - t * t))
+    Rule{"softplus_backward", per_input<3 + kSpecial>},  // dy * (1 - exp(-y))
+    Rule{"softsign_backward", per_input<4>},             // magnitude, difference, square, product
+    Rule{"selu_backward", per_input<3>},                 // compare, dy * (y + constant)
+    Rule{"celu_backward", per_input<4>},                 // compare, dy * (y / alpha + 1)
+    Rule{"thresholded_relu_backward", per_input<1>}, Rule{"prelu_backward_input", per_input<2>},
+    Rule{"prelu_backward_slope", per_stretched<2>},  // compare, product
+    Rule{"sin_backward", per_input<1 + kSpecial>}, Rule{"cos_backward", per_input<2 + kSpecial>},
+    Rule{"log_softmax_backward", per_input<3 + kSpecial>},  // row sum, dy - exp(y) * sum
+    Rule{"reduce_max_backward", extreme_backward}, Rule{"reduce_min_backward", extreme_backward},
+    Rule{"flip_backward", nothing}, Rule{"resize_backward", resize_backward},  // the same products
     Rule{"reduce_sum_backward", nothing}, Rule{"reduce_mean_backward", per_input<1>},
     Rule{"relu_backward", per_input<1>},
     Rule{"gelu_backward", per_input<9 + 2 * kSpecial>},  // dy * (Phi(x) + x * phi(x)): erf and exp

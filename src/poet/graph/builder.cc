@@ -4,10 +4,12 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <optional>
 #include <string_view>
 #include <utility>
 
 #include "poet/base/error.h"
+#include "poet/graph/broadcast.h"
 
 // What every operator shares, and the operators without windows or parameters. The others:
 // builder_layers.cc, builder_norms.cc; copies of elements: builder_layout.cc.
@@ -163,18 +165,23 @@ ValueId GraphBuilder::dropout(const std::string& name, ValueId x, double probabi
 ValueId GraphBuilder::matmul(const std::string& name, ValueId a, ValueId b, const MatmulOptions& options) {
   const Shape& left = shape(a);
   const Shape& right = shape(b);
-  const std::size_t rank = left.size();
   if (graph_.values[a].dtype != DType::float32 || graph_.values[b].dtype != DType::float32) {
     throw InputError(place(name), "both operands must be float32");
   }
-  bool fits = rank >= 2 && right.size() == rank && left[rank - 1] == right[rank - 2];
-  for (std::size_t i = 0; fits && i + 2 < rank; ++i) fits = left[i] == right[i];
-  if (!fits) {
-    throw InputError(place(name), fmt::format("multiplies {} by {}: they must be (..., M, K) and (..., K, N)",
-                                              text(left), text(right)));
+  std::optional<Shape> leading;
+  if (left.size() >= 2 && right.size() >= 2 && left.back() == right[right.size() - 2]) {
+    leading = broadcast_shape(Shape(left.begin(), left.end() - 2), Shape(right.begin(), right.end() - 2));
   }
-  StridedShape product{left, {}};
-  product.shape.back() = right.back();
+  if (!leading) {
+    throw InputError(
+        place(name),
+        fmt::format("multiplies {} by {}: they must be (..., M, K) and (..., K, N), their leading axes equal "
+                    "or broadcast",
+                    text(left), text(right)));
+  }
+  StridedShape product{std::move(*leading), {}};
+  product.shape.push_back(left[left.size() - 2]);
+  product.shape.push_back(right.back());
   checked_bytes(name, product.shape, DType::float32);
   if (!options.storage_order.empty()) {
     try {

@@ -64,6 +64,17 @@ struct TensorType {
   DType dtype = DType::float32;
 };
 
+/// Which elements of the input an element of the output is made of, as ONNX's Resize says it.
+struct ResizeOptions {
+  std::string mode = "nearest";  // nearest, linear, cubic
+  // half_pixel, pytorch_half_pixel, align_corners, asymmetric, tf_half_pixel_for_nn
+  std::string coordinates = "half_pixel";
+  std::string nearest = "round_prefer_floor";  // or round_prefer_ceil, floor, ceil
+  double cubic_a = -0.75;
+  bool exclude_outside = false;     // cubic: elements outside have no weight, instead of the border's value
+  std::vector<double> scales = {};  // per spatial axis; empty: size of the output / size of the input
+};
+
 class GraphBuilder {
  public:
   explicit GraphBuilder(std::string graph_name);
@@ -84,7 +95,7 @@ class GraphBuilder {
 
   ValueId conv2d(const std::string& name, ValueId x, const Conv2dOptions& options);
   ValueId linear(const std::string& name, ValueId x, std::int64_t out_features, bool bias = true);
-  /// Reads views with any strides.
+  /// Reads views with any strides. Of a (...,M,K) and b (...,K,N) the leading axes broadcast.
   ValueId matmul(const std::string& name, ValueId a, ValueId b, const MatmulOptions& options = {});
 
   /// Training mode: normalises with the statistics of the batch, and updates the running ones in an op of its
@@ -142,6 +153,39 @@ class GraphBuilder {
                      bool keepdims = true);
   ValueId reduce_mean(const std::string& name, ValueId x, const std::vector<std::int64_t>& axes,
                       bool keepdims = true);
+
+  // More activations (builder_activations.cc).
+  /// x times its own sigmoid.
+  ValueId silu(const std::string& name, ValueId x);
+  /// x tanh(softplus(x)).
+  ValueId mish(const std::string& name, ValueId x);
+  /// log(1 + exp(x)).
+  ValueId softplus(const std::string& name, ValueId x);
+  /// x / (1 + |x|).
+  ValueId softsign(const std::string& name, ValueId x);
+  /// gamma x where positive, else gamma alpha (exp(x) - 1); gamma > 0, alpha >= 0.
+  ValueId selu(const std::string& name, ValueId x, double alpha, double gamma);
+  /// x where positive, else alpha (exp(x / alpha) - 1); alpha > 0.
+  ValueId celu(const std::string& name, ValueId x, double alpha = 1.0);
+  /// x where above alpha, else 0; alpha >= 0.
+  ValueId thresholded_relu(const std::string& name, ValueId x, double alpha = 1.0);
+  /// x where positive, else slope x; the slope broadcasts to x.
+  ValueId prelu(const std::string& name, ValueId x, ValueId slope);
+  ValueId sin(const std::string& name, ValueId x);
+  ValueId cos(const std::string& name, ValueId x);
+  /// -1, 0 or 1. No gradient flows through this and the three below: it is 0 wherever it exists.
+  ValueId sign(const std::string& name, ValueId x);
+  ValueId floor(const std::string& name, ValueId x);
+  ValueId ceil(const std::string& name, ValueId x);
+  /// Halves go to the even neighbour.
+  ValueId round(const std::string& name, ValueId x);
+  /// Over the last axis.
+  ValueId log_softmax(const std::string& name, ValueId x);
+  /// As reduce_sum. Elements that are equally extreme share the gradient.
+  ValueId reduce_max(const std::string& name, ValueId x, const std::vector<std::int64_t>& axes,
+                     bool keepdims = true);
+  ValueId reduce_min(const std::string& name, ValueId x, const std::vector<std::int64_t>& axes,
+                     bool keepdims = true);
 
   /// At most 256 elements per window: an index is one byte.
   ValueId max_pool2d(const std::string& name, ValueId x, const Pool2dOptions& options);
@@ -212,6 +256,12 @@ class GraphBuilder {
   /// Axis i of the result is axis `axes[i]` of x, which may be a view with any strides; the result is
   /// row-major. What a permuted view needs before an operator that reads row-major tensors only.
   ValueId transpose(const std::string& name, ValueId x, const std::vector<std::int64_t>& axes);
+
+  /// x (N,C,...) with `sizes` in place of its one to three spatial axes (builder_resize.cc).
+  ValueId resize(const std::string& name, ValueId x, const std::vector<std::int64_t>& sizes,
+                 const ResizeOptions& options = {});
+  /// In reversed order along `axes` (at least one, each once).
+  ValueId flip(const std::string& name, ValueId x, std::vector<std::int64_t> axes);
 
   // Views: values, not ops.
   ValueId reshape(const std::string& name, ValueId x, const Shape& to);

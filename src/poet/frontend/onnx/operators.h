@@ -25,6 +25,10 @@ struct OperatorEntry {
 [[nodiscard]] const std::vector<OperatorEntry>& layout_operators();       // views and copies
 [[nodiscard]] const std::vector<OperatorEntry>& gather_operators();       // elements at positions
 [[nodiscard]] const std::vector<OperatorEntry>& logic_operators();        // truth values and choice
+[[nodiscard]] const std::vector<OperatorEntry>& activation_operators();   // more, element by element
+[[nodiscard]] const std::vector<OperatorEntry>& reduction_operators();    // along axes
+[[nodiscard]] const std::vector<OperatorEntry>& resize_operators();       // images of other sizes
+[[nodiscard]] const std::vector<OperatorEntry>& einsum_operators();
 // These take the place of others of the same name where the first input holds integers or truth values.
 [[nodiscard]] const std::vector<OperatorEntry>& integer_operators();
 

@@ -23,11 +23,24 @@ bool multiplies(const Walk& walk, const Node* node, double factor) {
   return found && about(found->second, factor);
 }
 
-bool is_mean_of_rows(const Node* node, std::size_t rank) {
-  if (node == nullptr || node->op_type != "ReduceMean" || node->inputs.size() != 1) return false;
+bool is_mean_of_rows(const Walk& walk, const Node* node, std::size_t rank) {
+  if (node == nullptr || node->op_type != "ReduceMean" || node->inputs.empty() || node->inputs.size() > 2)
+    return false;
   if (integer(*node, "keepdims", 1) == 0) return false;
-  const std::vector<std::int64_t> axes = integers(*node, "axes");
+  std::vector<std::int64_t> axes = integers(*node, "axes");
+  if (node->inputs.size() == 2) {  // of opset 18
+    const Fixed* list = walk.known(node->inputs[1]) ? walk.fixed(*node, 1) : nullptr;
+    if (list == nullptr || !list->tensor.known) return false;
+    axes = list->tensor.integers;
+  }
   return axes.size() == 1 && rank > 1 && checked_axis(axes[0], rank) + 1 == rank;
+}
+
+/// x² as a power or as a product.
+bool is_square(const Walk& walk, const Node& node, const std::string& x) {
+  if (node.op_type == "Mul") return node.inputs.size() == 2 && node.inputs[0] == x && node.inputs[1] == x;
+  const auto two = node.op_type == "Pow" ? with_number(walk, node) : std::nullopt;
+  return two && two->first == 0 && two->second == 2.0;
 }
 
 /// The only reader of `node`, when it is an `op_type` that also reads a known number.
@@ -62,20 +75,20 @@ std::optional<std::pair<const Node*, std::size_t>> with_weight(const Walk& walk,
 
 bool became_layer_norm(Walk& walk, const Node& mean) {
   const Shape x = walk.shape(mean, 0);
-  if (!is_mean_of_rows(&mean, x.size())) return false;
+  if (!is_mean_of_rows(walk, &mean, x.size())) return false;
   const Node* centred = walk.only_reader(mean);
   if (centred == nullptr || centred->op_type != "Sub" || centred->inputs[0] != mean.inputs[0]) return false;
   for (const Node* square : walk.readers(centred->outputs[0])) {
-    const auto two = square->op_type == "Pow" ? with_number(walk, *square) : std::nullopt;
-    if (!two || two->first != 0 || two->second != 2.0) continue;
+    if (!is_square(walk, *square, centred->outputs[0])) continue;
     const Node* variance = walk.only_reader(*square);
-    if (!is_mean_of_rows(variance, x.size())) continue;
+    if (!is_mean_of_rows(walk, variance, x.size())) continue;
     const auto plus = following(walk, *variance, "Add");
     const Node* root = plus ? walk.only_reader(*plus->first) : nullptr;
     if (root == nullptr || root->op_type != "Sqrt") continue;
     const Node* ratio = walk.only_reader(*root);
     if (ratio == nullptr || ratio->op_type != "Div" || ratio->inputs[0] != centred->outputs[0]) continue;
-    if (walk.readers(centred->outputs[0]).size() != 2) continue;
+    const std::size_t reads = square->op_type == "Mul" ? 3 : 2;
+    if (walk.readers(centred->outputs[0]).size() != reads) continue;
     const auto weight = with_weight(walk, *ratio, "Mul", x.back(), x.size());
     const auto bias = weight ? with_weight(walk, *weight->first, "Add", x.back(), x.size()) : std::nullopt;
     if (!bias) continue;

@@ -36,4 +36,9 @@ namespace poet::onnx {
 /// which `node` is the first mean: adds the layer norm, skips all its nodes and says true.
 [[nodiscard]] bool became_layer_norm(Walk& walk, const Node& node);
 
+/// A group normalisation of x (N, C, ...), of which `node` is the Reshape to (N, groups, ...) before an
+/// InstanceNormalization without scale and shift; then come a Reshape to x's shape, a factor and a summand
+/// per channel. Adds the group norm, skips all its nodes and says true.
+[[nodiscard]] bool became_group_norm(Walk& walk, const Node& node, const Shape& reshaped);
+
 }  // namespace poet::onnx

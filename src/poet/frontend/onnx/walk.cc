@@ -233,7 +233,14 @@ ValueId Walk::weight(const Node& node, std::size_t i, const Shape& as_stored, Pe
     throw InputError(fmt::format("the weight '{}' is {}{}, but must be {}", w.name, shown(w.tensor.shape),
                                  w.transposed ? " (transposed)" : "", shown(as_stored)));
   }
-  return parameter(node, w, as_stored, persistence, false);
+  return row_major(fmt::format("{}.{}", name_of(node), w.name),
+                   parameter(node, w, as_stored, persistence, false));
+}
+
+bool Walk::stored_as_out_in(const Node& node, std::size_t i, bool read_as_out_in) const {
+  const Fixed& w = real_weight(node, i);
+  const auto found = parameters_.find(w.name);
+  return found == parameters_.end() || found->second.turned == (read_as_out_in == w.transposed);
 }
 
 ValueId Walk::linear_weight(const Node& node, std::size_t i, bool read_as_out_in) {
@@ -251,10 +258,10 @@ ValueId Walk::parameter(const Node& node, const Fixed& w, const Shape& stored, P
   const auto found = parameters_.find(w.name);
   if (found != parameters_.end()) {
     if (found->second.turned != turned) {
-      throw InputError(
-          fmt::format("the weight '{}' is read both as it is and transposed; give one of the readers a "
-                      "copy",
-                      w.name));
+      const std::string name = fmt::format("{}.{}.T", name_of(node), w.name);
+      const ValueId seen = graph_.permute(name, found->second.id, {1, 0});  // only matrices are turned
+      if (graph_.shape(seen) == stored) return seen;
+      return graph_.reshape(name + ".shape", row_major(name, seen), stored);
     }
     if (found->second.shape == stored) return found->second.id;
     return graph_.reshape(fmt::format("{}.{}", name_of(node), w.name), found->second.id, stored);
@@ -405,9 +412,13 @@ void Walk::add_constants() {
   // First of all, so that rules that look ahead know them.
   for (const Node& node : model_.nodes) {
     if (!needed_.contains(node.index) || !node.domain.empty()) continue;
-    if (node.op_type != "Constant" && node.op_type != "ConstantOfShape") continue;
-    const bool early = std::all_of(node.inputs.begin(), node.inputs.end(),
-                                   [&](const std::string& input) { return operands_.contains(input); });
+    static const std::set<std::string> kinds = {"Constant", "ConstantOfShape", "Identity",
+                                                "Reshape",  "Squeeze",         "Unsqueeze"};
+    if (!kinds.contains(node.op_type)) continue;
+    const bool early = std::all_of(node.inputs.begin(), node.inputs.end(), [&](const std::string& input) {
+      const auto found = operands_.find(input);
+      return found != operands_.end() && std::holds_alternative<Fixed>(found->second);
+    });
     if (early) visit(node);
   }
 }

@@ -96,6 +96,9 @@ class Walk {
   /// a weight that the file stores so is stored the other way round.
   [[nodiscard]] ValueId linear_weight(const Node& node, std::size_t i, bool read_as_out_in);
 
+  /// Whether linear_weight() can give it: no reader has had it stored the other way round before.
+  [[nodiscard]] bool stored_as_out_in(const Node& node, std::size_t i, bool read_as_out_in) const;
+
   // A node's results.
   void set(const Node& node, Operand result);
   void set(const Node& node, ValueId result) { set(node, Operand{runtime(result)}); }
@@ -138,6 +141,8 @@ class Walk {
   void add_loss();
   [[nodiscard]] bool evaluated(const Node& node);
   [[nodiscard]] const Fixed& real_weight(const Node& node, std::size_t i) const;
+  // In this shape, stored so or seen so: where an earlier reader had it stored the other way round, it is a
+  // view with strides.
   ValueId parameter(const Node& node, const Fixed& w, const Shape& stored, Persistence persistence,
                     bool turned);
   ValueId constant(const Node& node, const Fixed& w);

@@ -1,4 +1,4 @@
-// Element by element, reductions, softmax, dropout.
+// Element by element, softmax, dropout.
 
 #include <fmt/format.h>
 
@@ -8,6 +8,7 @@
 #include "poet/base/error.h"
 #include "poet/frontend/onnx/operators.h"
 #include "poet/frontend/onnx/patterns.h"
+#include "poet/frontend/onnx/patterns_activations.h"
 
 namespace poet::onnx {
 namespace {
@@ -57,7 +58,7 @@ void arithmetic(Walk& walk, const Node& node) {
     for (const std::size_t position : {std::size_t{0}, std::size_t{1}}) {
       const std::optional<double> number = walk.scalar(node, 1 - position);
       if (!number || !walk.is_runtime(node, position)) continue;
-      if (became_gelu(walk, node, position)) return;
+      if (became_gelu(walk, node, position) || became_hard_activation(walk, node, position, *number)) return;
       const auto factor = factor_of(walk, node);
       const Shape to = broadcast(walk.shape(node, 0), walk.shape(node, 1));
       const Runtime& x = std::get<Runtime>(walk.operand(node, position));
@@ -124,11 +125,6 @@ void elu(Walk& walk, const Node& node) {
   walk.set(node, walk.graph().elu(Walk::name_of(node), walk.row_major(node, 0), real(node, "alpha", 1.0)));
 }
 
-void hardsigmoid(Walk& walk, const Node& node) {
-  walk.set(node, walk.graph().hardsigmoid(Walk::name_of(node), walk.row_major(node, 0),
-                                          real(node, "alpha", 0.2), real(node, "beta", 0.5)));
-}
-
 void gelu(Walk& walk, const Node& node) {
   if (text(node, "approximate", "none") != "none") {
     throw InputError("attribute 'approximate'", "must be 'none': poet computes the exact form");
@@ -156,49 +152,30 @@ void reciprocal(Walk& walk, const Node& node) {
   walk.set(node, walk.graph().pow(Walk::name_of(node), walk.row_major(node, 0), -1.0));
 }
 
-void reduce(Walk& walk, const Node& node) {
-  if (became_layer_norm(walk, node)) return;
-  const Shape x = walk.shape(node, 0);
-  const std::vector<std::int64_t> listed =
-      walk.has(node, 1) ? walk.known_integers(node, 1) : integers(node, "axes");
-  std::vector<std::int64_t> axes;
-  for (const std::int64_t axis : listed)
-    axes.push_back(static_cast<std::int64_t>(checked_axis(axis, x.size())));
-  if (axes.empty()) {
-    if (integer(node, "noop_with_empty_axes", 0) != 0) {
-      walk.set(node, walk.operand(node, 0));
-      return;
-    }
-    for (std::size_t i = 0; i < x.size(); ++i) axes.push_back(static_cast<std::int64_t>(i));
-  }
-  const bool keep = integer(node, "keepdims", 1) != 0;
-  const std::string name = Walk::name_of(node);
-  const ValueId from = walk.row_major(node, 0);
-  walk.set(node, node.op_type == "ReduceMean" ? walk.graph().reduce_mean(name, from, axes, keep)
-                                              : walk.graph().reduce_sum(name, from, axes, keep));
-}
-
 void softmax(Walk& walk, const Node& node) {
   GraphBuilder& g = walk.graph();
   const Shape x = walk.shape(node, 0);
   const std::size_t axis = checked_axis(integer(node, "axis", walk.opset() < 13 ? 1 : -1), x.size());
   const std::string name = Walk::name_of(node);
+  const auto of_rows = [&](ValueId rows) {
+    return node.op_type == "Softmax" ? g.softmax(name, rows) : g.log_softmax(name, rows);
+  };
   if (axis + 1 == x.size()) {
-    walk.set(node, g.softmax(name, walk.row_major(node, 0)));
+    walk.set(node, of_rows(walk.row_major(node, 0)));
     return;
   }
   if (walk.opset() < 13) {  // over all axes from this one on
     const auto split = x.begin() + static_cast<std::ptrdiff_t>(axis);
     const Shape matrix = {element_count(Shape(x.begin(), split)), element_count(Shape(split, x.end()))};
     const ValueId flat = g.reshape(name + ".flat", walk.row_major(node, 0), matrix);
-    walk.set(node, g.reshape(name + ".shape", g.softmax(name, flat), x));
+    walk.set(node, g.reshape(name + ".shape", of_rows(flat), x));
     return;
   }
   std::vector<std::int64_t> last;  // swaps the axis with the last one, and back
   for (std::size_t i = 0; i < x.size(); ++i) last.push_back(static_cast<std::int64_t>(i));
   std::swap(last[axis], last.back());
   const ValueId rows = g.transpose(name + ".rows", walk.value(node, 0), last);
-  walk.set(node, g.permute(name + ".shape", g.softmax(name, rows), last));
+  walk.set(node, g.permute(name + ".shape", of_rows(rows), last));
 }
 
 void dropout(Walk& walk, const Node& node) {
@@ -231,20 +208,17 @@ const std::vector<OperatorEntry>& elementwise_operators() {
       {"Erf", unary<&GraphBuilder::erf>},
       {"Exp", unary<&GraphBuilder::exp>},
       {"Gelu", gelu},
-      {"HardSigmoid", hardsigmoid},
       {"HardSwish", unary<&GraphBuilder::hardswish>},
       {"LeakyRelu", leaky_relu},
       {"Log", unary<&GraphBuilder::log>},
+      {"LogSoftmax", softmax},
       {"Max", extremum},
       {"Min", extremum},
       {"Mul", arithmetic},
       {"Neg", unary<&GraphBuilder::neg>},
       {"Pow", power},
       {"Reciprocal", reciprocal},
-      {"ReduceMean", reduce},
-      {"ReduceSum", reduce},
       {"Relu", unary<&GraphBuilder::relu>},
-      {"Sigmoid", unary<&GraphBuilder::sigmoid>},
       {"Softmax", softmax},
       {"Sqrt", unary<&GraphBuilder::sqrt>},
       {"Sub", arithmetic},

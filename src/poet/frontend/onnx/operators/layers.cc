@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "poet/base/error.h"
 #include "poet/frontend/onnx/operators.h"
 #include "poet/frontend/onnx/patterns.h"
@@ -16,6 +19,16 @@ void linear(Walk& walk, const Node& node, bool read_as_out_in) {
   const Shape weight = walk.shape(node, 1);
   if (weight.size() != 2) throw InputError("the weight must be a matrix");
   const std::int64_t out = weight[read_as_out_in ? 0 : 1];
+  if (!walk.stored_as_out_in(node, 1, read_as_out_in)) {
+    // Another reader has it stored the other way round, and products read views.
+    const ValueId from = walk.value(node, 0);
+    ValueId matrix = walk.value(node, 1);
+    if (read_as_out_in) matrix = walk.graph().permute(name + ".weight.T", matrix, {1, 0});
+    ValueId y = walk.graph().matmul(name, from, matrix);
+    if (walk.has(node, 2)) y = walk.graph().add(name + ".add", y, walk.weight(node, 2, {out}));
+    walk.set(node, y);
+    return;
+  }
   const ValueId x = walk.row_major(node, 0);
   walk.graph().bind(name + ".weight", walk.linear_weight(node, 1, read_as_out_in));
   bool bias = walk.has(node, 2);
@@ -37,7 +50,7 @@ void product(Walk& walk, const Node& node, ValueId a, ValueId b, double alpha) {
   MatmulOptions options;
   options.alpha = alpha;
   const Node* last = &node;
-  const std::size_t rank = walk.graph().shape(a).size();
+  const std::size_t rank = std::max(walk.graph().shape(a).size(), walk.graph().shape(b).size());
   if (const auto factor = following_factor(walk, node, rank)) {
     options.alpha *= factor->second;
     last = factor->first;
@@ -67,18 +80,33 @@ void matmul(Walk& walk, const Node& node) {
       operands[i] = walk.value(node, i);
     }
   }
-  product(walk, node, operands[0], operands[1], alpha);
+  const bool row = walk.shape(node, 0).size() == 1;
+  const bool column = walk.shape(node, 1).size() == 1;
+  if (!row && !column) {
+    product(walk, node, operands[0], operands[1], alpha);
+    return;
+  }
+  // A list is a matrix of one row or column, which the result does not have.
+  GraphBuilder& g = walk.graph();
+  const std::string name = Walk::name_of(node);
+  if (row) operands[0] = g.reshape(name + ".row", operands[0], {1, g.shape(operands[0])[0]});
+  if (column) operands[1] = g.reshape(name + ".column", operands[1], {g.shape(operands[1])[0], 1});
+  const ValueId y = g.matmul(name, operands[0], operands[1], {.alpha = alpha, .storage_order = {}});
+  Shape to = g.shape(y);
+  if (row) to.erase(to.end() - 2);
+  if (column) to.pop_back();
+  walk.set(node, g.reshape(name + ".shape", y, to));
 }
 
 void gemm(Walk& walk, const Node& node) {
   const bool transpose_a = integer(node, "transA", 0) != 0;
   const bool transpose_b = integer(node, "transB", 0) != 0;
-  const bool has_bias = walk.has(node, 2);
-  for (const char* factor : {"alpha", "beta"}) {
-    if (real(node, factor, 1.0) != 1.0 && (has_bias || factor[0] == 'a')) {
-      throw InputError(fmt::format("attribute '{}'", factor), "must be 1; fold it into the weights");
-    }
+  const double alpha = real(node, "alpha", 1.0);
+  const double beta = real(node, "beta", 1.0);
+  for (const double factor : {alpha, beta}) {
+    if (!std::isfinite(factor)) throw InputError("alpha and beta must be finite");
   }
+  const bool has_bias = walk.has(node, 2) && beta != 0.0;
   if (walk.shape(node, 0).size() != 2 || walk.shape(node, 1).size() != 2)
     throw InputError("multiplies matrices only");
   const std::int64_t out = walk.shape(node, 1)[transpose_b ? 0 : 1];
@@ -89,8 +117,10 @@ void gemm(Walk& walk, const Node& node) {
     // A list of another length is refused where the weight is bound.
     return count == out ? c.empty() || c.back() == out : c.size() == 1 && count != 1;
   };
-  const bool bias_is_weight = !has_bias || (walk.fixed(node, 2) != nullptr && per_column());
-  if (!transpose_a && walk.fixed(node, 1) != nullptr && walk.is_data(node, 0) && bias_is_weight) {
+  const bool bias_is_weight =
+      !walk.has(node, 2) || (beta == 1.0 && walk.fixed(node, 2) != nullptr && per_column());
+  if (alpha == 1.0 && !transpose_a && walk.fixed(node, 1) != nullptr && walk.is_data(node, 0) &&
+      bias_is_weight) {
     linear(walk, node, transpose_b);
     return;
   }
@@ -102,14 +132,27 @@ void gemm(Walk& walk, const Node& node) {
   const ValueId a = matrix(0, transpose_a);
   const ValueId b = matrix(1, transpose_b);
   if (!has_bias) {
-    product(walk, node, a, b, 1.0);
+    product(walk, node, a, b, alpha);
     return;
   }
-  const ValueId y = walk.graph().matmul(name, a, b);
+  const ValueId y = walk.graph().matmul(name, a, b, {.alpha = alpha, .storage_order = {}});
   const Shape to = walk.graph().shape(y);
   if (broadcast(to, walk.shape(node, 2)) != to)
     throw InputError(fmt::format("input 2 does not broadcast to ({})", fmt::join(to, ", ")));
-  walk.set(node, walk.graph().add(name + ".add", y, walk.row_major(node, 2)));
+  ValueId c = walk.row_major(node, 2);
+  if (beta != 1.0) c = walk.graph().scale(name + ".beta", c, beta);
+  walk.set(node, walk.graph().add(name + ".add", y, c));
+}
+
+/// Scale or shift of a normalisation. Exporters write ones and zeros as Constant nodes for one that has none:
+/// these do not train.
+ValueId norm_weight(Walk& walk, const Node& node, std::size_t i, std::int64_t size, double neutral) {
+  const Fixed* w = walk.fixed(node, i);
+  const bool none = w != nullptr && w->constant && w->tensor.known &&
+                    std::all_of(w->tensor.reals.begin(), w->tensor.reals.end(),
+                                [neutral](double x) { return x == neutral; });
+  if (none) walk.notice(node.op_type + " without scale and shift keeps ones and zeros, which do not train");
+  return walk.weight(node, i, {size}, none ? Persistence::optimizer_state : Persistence::parameter);
 }
 
 void batch_norm(Walk& walk, const Node& node) {
@@ -121,8 +164,8 @@ void batch_norm(Walk& walk, const Node& node) {
   if (x.size() < 2) throw InputError("needs a batch and a channel dimension");
   const std::string name = Walk::name_of(node);
   const Shape channels = {x[1]};
-  walk.graph().bind(name + ".weight", walk.weight(node, 1, channels));
-  walk.graph().bind(name + ".bias", walk.weight(node, 2, channels));
+  walk.graph().bind(name + ".weight", norm_weight(walk, node, 1, x[1], 1.0));
+  walk.graph().bind(name + ".bias", norm_weight(walk, node, 2, x[1], 0.0));
   walk.graph().bind(name + ".running_mean", walk.weight(node, 3, channels, Persistence::optimizer_state));
   walk.graph().bind(name + ".running_var", walk.weight(node, 4, channels, Persistence::optimizer_state));
   BatchNormOptions options;
@@ -134,9 +177,9 @@ void batch_norm(Walk& walk, const Node& node) {
 /// Binds scale (input 1) and shift (input 2, optional).
 void bind_affine(Walk& walk, const Node& node, std::int64_t size) {
   const std::string name = Walk::name_of(node);
-  walk.graph().bind(name + ".weight", walk.weight(node, 1, {size}));
+  walk.graph().bind(name + ".weight", norm_weight(walk, node, 1, size, 1.0));
   if (walk.has(node, 2)) {
-    walk.graph().bind(name + ".bias", walk.weight(node, 2, {size}));
+    walk.graph().bind(name + ".bias", norm_weight(walk, node, 2, size, 0.0));
   } else {
     walk.notice(node.op_type + " without bias got one");
   }

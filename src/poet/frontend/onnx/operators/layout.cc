@@ -7,6 +7,7 @@
 
 #include "poet/base/error.h"
 #include "poet/frontend/onnx/operators.h"
+#include "poet/frontend/onnx/patterns.h"
 
 namespace poet::onnx {
 namespace {
@@ -58,7 +59,8 @@ void reshape(Walk& walk, const Node& node) {
       walk.notice("Reshape to a fixed batch size follows --batch-size");
     }
   }
-  reshaped_to(walk, node, reshape_target(from, target, integer(node, "allowzero", 0) != 0));
+  const Shape to = reshape_target(from, target, integer(node, "allowzero", 0) != 0);
+  if (!became_group_norm(walk, node, to)) reshaped_to(walk, node, to);
 }
 
 void flatten(Walk& walk, const Node& node) {
@@ -204,19 +206,27 @@ void slice(Walk& walk, const Node& node) {
   std::vector<std::int64_t> starts;
   std::vector<std::int64_t> ends;
   std::vector<std::int64_t> steps;
+  std::vector<std::int64_t> reversed;
   Shape to;
   for (const Range& range : ranges) {
-    starts.push_back(range.start);
-    ends.push_back(range.end);
-    steps.push_back(range.step);
-    to.push_back(range_length(range));
-    if (range.step < 0) throw InputError("negative steps (reversed order) are not supported");
+    const std::int64_t length = range_length(range);
+    // The same elements in ascending order, turned round afterwards.
+    const bool back = range.step < 0 && length > 0;
+    if (back && length > 1) reversed.push_back(static_cast<std::int64_t>(to.size()));
+    starts.push_back(back ? range.start + (length - 1) * range.step : range.start);
+    ends.push_back(back ? range.start + 1 : range.end);
+    steps.push_back(range.step < 0 ? -range.step : range.step);
+    to.push_back(length);
   }
-  if (to == from) {
+  const std::string name = Walk::name_of(node);
+  if (to == from && reversed.empty()) {
     walk.set(node, walk.operand(node, 0));
     return;
   }
-  walk.set(node, walk.graph().slice(Walk::name_of(node), walk.any(node, 0), starts, ends, steps));
+  ValueId y = walk.any(node, 0);
+  if (to != from) y = walk.graph().slice(reversed.empty() ? name : name + ".part", y, starts, ends, steps);
+  if (!reversed.empty()) y = walk.graph().flip(name, y, reversed);
+  walk.set(node, y);
 }
 
 void split(Walk& walk, const Node& node) {
