@@ -58,4 +58,7 @@ void add_layout_kernels(std::map<std::string, Kernel>& table);
 /// Kernels of arithmetic element by element, with broadcasting, and of sums along axes.
 void add_elementwise_kernels(std::map<std::string, Kernel>& table);
 
+/// Kernels of lstm, gru and rnn.
+void add_recurrent_kernels(std::map<std::string, Kernel>& table);
+
 }  // namespace poet::reference

@@ -549,6 +549,7 @@ const std::map<std::string, Kernel>& kernels() {
     std::map<std::string, Kernel> all = own_kernels();
     add_layout_kernels(all);
     add_elementwise_kernels(all);
+    add_recurrent_kernels(all);
     return all;
   }();
   return table;

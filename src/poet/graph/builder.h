@@ -63,6 +63,22 @@ struct TensorType {
   DType dtype = DType::float32;
 };
 
+enum class Direction { forward, reverse, bidirectional };
+
+struct RecurrentOptions {
+  std::int64_t hidden_size = 1;
+  Direction direction = Direction::forward;
+  bool bias = true;
+  ValueId initial_h = {};  // (directions, N, hidden_size); none: zeros
+  ValueId initial_c = {};  // the same; an lstm has both or neither, the others have none
+};
+
+/// Both (S, directions, N, hidden_size).
+struct LstmOutputs {
+  ValueId y;      // the hidden state after every step
+  ValueId cells;  // the cell state after every step
+};
+
 class GraphBuilder {
  public:
   explicit GraphBuilder(std::string graph_name);
@@ -160,6 +176,20 @@ class GraphBuilder {
   std::vector<ValueId> opaque(const std::string& name, const std::string& what,
                               const std::vector<ValueId>& inputs, const std::vector<TensorType>& outputs);
 
+  // One recurrent layer (builder_recurrent.cc) over x (S, N, I), in one or both directions, with the gates
+  // and the layout of ONNX: NAME.weight_ih (directions, gates * hidden_size, I), NAME.weight_hh (directions,
+  // gates * hidden_size, hidden_size), NAME.bias (directions, 2 * gates * hidden_size), the half for x first.
+  // The result is (S, directions, N, hidden_size).
+  LstmOutputs lstm(const std::string& name, ValueId x, const RecurrentOptions& options);
+  /// `linear_before_reset`: the reset gate multiplies the product with the hidden state, not the state.
+  ValueId gru(const std::string& name, ValueId x, const RecurrentOptions& options,
+              bool linear_before_reset = false);
+  /// With tanh, or with relu.
+  ValueId rnn(const std::string& name, ValueId x, const RecurrentOptions& options, bool relu = false);
+  /// What a recurrent layer is left with (directions, N, hidden_size), of its states after every step: those
+  /// after the last, which the reverse direction takes at position 0.
+  ValueId last_step(const std::string& name, ValueId states, Direction direction);
+
   // Copies of elements (builder_layout.cc). Lists have one number per axis.
   /// The inputs one after another along an axis; their other axes must be equal.
   ValueId concat(const std::string& name, const std::vector<ValueId>& inputs, std::int64_t axis);
@@ -201,6 +231,9 @@ class GraphBuilder {
   ValueId binary(const std::string& name, const char* kind, ValueId a, ValueId b);
   ValueId reduction(const std::string& name, const char* kind, ValueId x, std::vector<std::int64_t> axes,
                     bool keepdims);
+  struct RecurrentLayer;
+  RecurrentLayer recurrent(const std::string& name, ValueId x, const RecurrentOptions& options,
+                           std::int64_t gates, bool has_cells);
   ValueId pool(const std::string& name, const char* kind, ValueId x, const Pool2dOptions& options,
                bool indices);
   // Row-major, of this element type and (unless negative) this rank.
