@@ -25,6 +25,7 @@ struct Tensor {
   bool known = false;
   std::vector<std::int64_t> integers;
   std::vector<double> reals;
+  bool zeros = false;  // real numbers that the file gives as 0, also where their contents are not kept
 };
 
 /// An attribute that is a graph, a type or sparse.

@@ -6,7 +6,8 @@ namespace poet::onnx {
 namespace {
 
 std::vector<const std::vector<OperatorEntry>*> lists() {
-  return {&layer_operators(), &window_operators(), &elementwise_operators(), &layout_operators()};
+  return {&layer_operators(), &window_operators(), &elementwise_operators(), &layout_operators(),
+          &recurrent_operators()};
 }
 
 }  // namespace

@@ -23,6 +23,7 @@ struct OperatorEntry {
 [[nodiscard]] const std::vector<OperatorEntry>& window_operators();       // convolution and pooling
 [[nodiscard]] const std::vector<OperatorEntry>& elementwise_operators();  // element by element
 [[nodiscard]] const std::vector<OperatorEntry>& layout_operators();       // views and copies
+[[nodiscard]] const std::vector<OperatorEntry>& recurrent_operators();    // recurrent layers
 
 /// Null when there is none.
 [[nodiscard]] OperatorRule find_operator(const std::string& op_type);

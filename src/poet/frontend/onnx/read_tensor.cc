@@ -1,5 +1,6 @@
 #include "poet/frontend/onnx/read_tensor.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -89,6 +90,17 @@ bool read_contents(const Proto& proto, std::size_t count, Tensor& tensor) {
   }
 }
 
+/// Real numbers that are in the file and all 0. (Integers are only taken where they are known.)
+bool all_zero(const Proto& proto) {
+  if (proto.data_location() == Proto::EXTERNAL || type_of(proto.data_type()) != Type::real) return false;
+  const auto zero = [](auto element) { return element == 0; };
+  const auto all = [&](const auto& list) { return std::all_of(list.begin(), list.end(), zero); };
+  const int present = static_cast<int>(!proto.raw_data().empty()) + proto.float_data_size() +
+                      proto.double_data_size() + proto.int32_data_size();
+  return present > 0 && all(proto.raw_data()) && all(proto.float_data()) && all(proto.double_data()) &&
+         all(proto.int32_data());
+}
+
 }  // namespace
 
 Tensor read_tensor(const Proto& proto, const std::string& place) {
@@ -107,6 +119,7 @@ Tensor read_tensor(const Proto& proto, const std::string& place) {
   if (small && proto.data_location() != Proto::EXTERNAL) {
     tensor.known = read_contents(proto, static_cast<std::size_t>(count), tensor);
   }
+  tensor.zeros = all_zero(proto);
   return tensor;
 }
 

@@ -88,6 +88,9 @@ class Walk {
   /// a weight that the file stores so is stored the other way round.
   [[nodiscard]] ValueId linear_weight(const Node& node, std::size_t i, bool read_as_out_in);
 
+  /// Whether input `i`, the initial state of a recurrent layer, is known to be nothing but zeros.
+  [[nodiscard]] bool is_zero_state(const Node& node, std::size_t i);
+
   // A node's results.
   void set(const Node& node, Operand result);
   void set(const Node& node, ValueId result) { set(node, Operand{Runtime{result}}); }
@@ -107,6 +110,8 @@ class Walk {
   [[nodiscard]] std::vector<const Node*> readers(const std::string& value) const;
   /// Whether it is what the loss reads.
   [[nodiscard]] bool is_logits(const std::string& value) const { return value == logits_; }
+  /// Whether the loss or a node that is needed reads output `output` of a node.
+  [[nodiscard]] bool is_read(const Node& node, std::size_t output) const;
   /// How many inputs of nodes read it, also of nodes that are not needed. O(log n).
   [[nodiscard]] std::size_t reader_count(const std::string& value) const;
   /// The node's work was done by another one's rule.
@@ -142,6 +147,7 @@ class Walk {
     bool turned = false;  // stored the other way round than in the file
   };
   std::map<std::string, Parameter> parameters_;
+  std::set<std::string> zeros_;  // made by nodes
   std::set<std::size_t> needed_;
   std::set<std::size_t> skipped_;
   std::vector<std::pair<std::string, std::int64_t>> notices_;
