@@ -134,10 +134,11 @@ TEST_F(RecurrentImport, InputsThatAreNotCovered) {
             "node 0 'y' (LSTM): input 7 ('p'): peepholes are not supported");
   EXPECT_EQ(error("LSTM", {"x", "lw", "lr", "lb", "other"}, {}),
             "node 0 'y' (LSTM): input 4 ('other') must be 4 for every sample: poet plans sequences of one "
-            "length; pad them");
-  EXPECT_EQ(error("LSTM", {"x", "lw", "lr", "lb", "x"}, {}),
-            "node 0 'y' (LSTM): input 4 ('x') must be known while importing: poet plans fixed shapes; export "
-            "with constant shapes");
+            "length; export without lengths");
+  EXPECT_EQ(
+      error("LSTM", {"x", "lw", "lr", "lb", "x"}, {}),
+      "node 0 'y' (LSTM): input 4 ('x') must be 4 for every sample: poet plans sequences of one length; "
+      "export without lengths");
   EXPECT_EQ(error("LSTM", {"x", "lw"}, {}), "node 0 'y' (LSTM): input 2 is missing");
   EXPECT_EQ(error("LSTM", {"x", "lw", "gr"}, {}),
             "node 0 'y' (LSTM): input 2 must be (directions, 4 hidden_size, hidden_size), not (1, 15, 5)");

@@ -62,11 +62,15 @@ void check_activations(const Node& node, std::size_t directions, const std::vect
 
 void check_lengths(const Walk& walk, const Node& node, std::int64_t steps) {
   if (!walk.has(node, kSequenceLens)) return;
-  const std::vector<std::int64_t>& lengths = walk.known_integers(node, kSequenceLens);
-  if (std::all_of(lengths.begin(), lengths.end(), [&](std::int64_t length) { return length == steps; }))
+  const Fixed* lengths = walk.fixed(node, kSequenceLens);
+  const auto is_whole = [&](std::int64_t length) { return length == steps; };
+  if (lengths != nullptr && lengths->tensor.known && lengths->tensor.type == Type::integer &&
+      std::all_of(lengths->tensor.integers.begin(), lengths->tensor.integers.end(), is_whole)) {
     return;
+  }
   throw InputError(
-      fmt::format("input {} ('{}') must be {} for every sample: poet plans sequences of one length; pad them",
+      fmt::format("input {} ('{}') must be {} for every sample: poet plans sequences of one length; export "
+                  "without lengths",
                   kSequenceLens, node.inputs[kSequenceLens], steps));
 }
 
