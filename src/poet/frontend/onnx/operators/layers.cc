@@ -6,6 +6,7 @@
 #include "poet/base/error.h"
 #include "poet/frontend/onnx/operators.h"
 #include "poet/frontend/onnx/patterns.h"
+#include "poet/frontend/onnx/sliced.h"
 
 namespace poet::onnx {
 namespace {
@@ -221,16 +222,13 @@ void gather(Walk& walk, const Node& node) {
     ends[axis] = at + 1;
   }
   const std::string name = Walk::name_of(node);
-  const ValueId from = walk.row_major(node, 0);
-  if (ids_shape.empty() && x.size() == 3 && axis == 1) {
+  const ValueId from = walk.value(node, 0);
+  if (ids_shape.empty() && x.size() == 3 && axis == 1 && walk.graph().layout(from).strides.empty()) {
     walk.set(node, walk.graph().select(name, from, starts[axis]));
     return;
   }
-  ValueId y = walk.graph().slice(name, from, starts, ends);
-  if (ids_shape.empty()) {
-    y = walk.graph().reshape(name + ".squeezed", y,
-                             squeezed(walk.graph().shape(y), {static_cast<std::int64_t>(axis)}));
-  }
+  ValueId y = sliced(walk, name, from, starts, ends, std::vector<std::int64_t>(x.size(), 1));
+  if (ids_shape.empty()) y = without_axis(walk, name + ".squeezed", y, axis);
   walk.set(node, y);
 }
 

@@ -7,6 +7,7 @@
 
 #include "poet/base/error.h"
 #include "poet/frontend/onnx/operators.h"
+#include "poet/frontend/onnx/sliced.h"
 
 namespace poet::onnx {
 namespace {
@@ -181,7 +182,7 @@ void slice(Walk& walk, const Node& node) {
     walk.set(node, walk.operand(node, 0));
     return;
   }
-  walk.set(node, walk.graph().slice(Walk::name_of(node), walk.row_major(node, 0), starts, ends, steps));
+  walk.set(node, sliced(walk, Walk::name_of(node), walk.value(node, 0), starts, ends, steps));
 }
 
 void split(Walk& walk, const Node& node) {
