@@ -190,6 +190,18 @@ def bert_small():
                          encoder(128, 2), First(), nn.Linear(128, 128), nn.Tanh(), nn.Linear(128, 2))
 
 
+class Sequences(nn.Module):
+    """Two recurrent layers, the first in both directions; the last step is classified."""
+
+    def __init__(self, layer):
+        super().__init__()
+        self.first, self.second = layer(32, 48, bidirectional=True), layer(96, 64)
+        self.fc = nn.Linear(64, 5)
+
+    def forward(self, x):
+        return self.fc(self.second(self.first(x)[0])[0][-1])
+
+
 IMAGE = (BATCH, 3, 32, 32)
 NETWORKS = {
     "mlp": (mlp, (BATCH, 784)),
@@ -203,6 +215,8 @@ NETWORKS = {
     "mobilenet_v3": (mobilenet_v3, IMAGE),
     "transformer": (transformer, (BATCH, 64, 768)),
     "bert_small": (bert_small, (BATCH, 64)),
+    "lstm": (lambda: Sequences(nn.LSTM), (24, BATCH, 32)),
+    "gru": (lambda: Sequences(nn.GRU), (24, BATCH, 32)),
 }
 
 SCALARS = "numbers of no dimension (factors, the loss's count of samples), which poet has as attributes"
@@ -211,6 +225,9 @@ INDICES = "indices of max pools: 8 bytes each in PyTorch, 1 (a place in the wind
 MASKS = "dropout masks: 4 bytes per element in PyTorch (scaled real numbers), 1 in poet"
 PARTS = "one token selected: PyTorch saves a view, which holds all tokens; poet keeps a copy of the one"
 OUTPUTS = "outputs of ReLU6 and hard sigmoids that PyTorch does not save"
+CELLS = "tanh of an LSTM's cell states, which poet finds again from the cell states"
+GATES = "the candidate's part of a GRU's sums, which PyTorch holds with the two gates but does not read"
+DIFFERENCES = "differences of a GRU's state and candidate, which poet finds again from both"
 UNREAD = {
     "MaxPool2DWithIndicesBackward0": "inputs of max pools, whose gradient needs the indices only",
     "AvgPool2DBackward0": "inputs of average pools, whose gradient needs no values",
@@ -221,12 +238,16 @@ UNREAD = {
 
 
 class Saved:
-    """One storage that autograd holds, the most elements that a saved view shows of it, and who saved it:
+    """One storage that autograd holds, how many of its elements the saved views show, and who saved it:
     (operator, attribute)."""
 
     def __init__(self, views):
         self.bytes, self.elements = views[0].storage().nbytes(), views[0].storage().size()
-        self.shown = max(view.numel() for view in views)
+        parts = {}
+        for view in views:
+            start = view.storage_offset()
+            parts[start] = max(parts.get(start, 0), view.numel())
+        self.shown = min(sum(parts.values()), self.elements)
         self.dtype, self.savers = views[0].dtype, set()
 
 
@@ -269,7 +290,10 @@ def saved_by_torch(net, x, targets):
         for name in dir(node):
             found = getattr(node, name) if name.startswith("_saved_") else None
             if torch.is_tensor(found) and found.storage().data_ptr() in storages:
-                storages[found.storage().data_ptr()].savers.add((node.name(), name))
+                made = node.next_functions[0][0] if name == "_saved_self" else None
+                of_difference = made is not None and made.name() == "SubBackward0"
+                savers = storages[found.storage().data_ptr()].savers
+                savers.add((node.name(), name + (" of a difference" if of_difference else "")))
     return storages, masks, outputs, loss
 
 
@@ -295,8 +319,12 @@ def explained(storages, masks, outputs):
             ours, why = saved.bytes, ""
         elif len(operators) == 1 and next(iter(operators)) in UNREAD:
             ours, why = 0, UNREAD[next(iter(operators))]
+        elif saved.savers == {("MulBackward0", "_saved_other"), ("TanhBackward0", "_saved_result")}:
+            ours, why = 0, CELLS
+        elif saved.savers == {("MulBackward0", "_saved_self of a difference")}:
+            ours, why = 0, DIFFERENCES
         elif saved.shown < saved.elements:
-            ours, why = saved.bytes // saved.elements * saved.shown, PARTS
+            ours, why = saved.bytes // saved.elements * saved.shown, GATES if "SigmoidBackward0" in operators else PARTS
         else:
             ours, why = saved.bytes, ""
         kept += ours
@@ -307,9 +335,11 @@ def explained(storages, masks, outputs):
 
 def kept_by_poet(poet, net, x, folder):
     onnx, instance = os.path.join(folder, "net.onnx"), os.path.join(folder, "net.json")
+    # Folding puts the gates of recurrent weights into ONNX's order; otherwise nodes do, in every step.
+    recurrent = any(isinstance(module, nn.RNNBase) for module in net.modules())
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        torch.onnx.export(net, x, onnx, training=torch.onnx.TrainingMode.TRAINING, do_constant_folding=False,
+        torch.onnx.export(net, x, onnx, training=torch.onnx.TrainingMode.TRAINING, do_constant_folding=recurrent,
                           opset_version=14)
     command = [poet, "import", "--platform", "a72", "-o", instance, onnx]
     run = subprocess.run(command, capture_output=True, text=True)

@@ -312,6 +312,57 @@ Graph resize_net() {
   return g.finish();
 }
 
+struct RecurrentCase {
+  std::string kind;  // lstm, gru, rnn
+  bool variant;      // linear before reset; relu
+  Direction direction;
+  bool bias;
+  bool states;  // initial ones: h a parameter, c of a layer
+
+  [[nodiscard]] std::string name() const {
+    return kind + (variant ? "_variant_" : "_") + std::to_string(static_cast<int>(direction)) +
+           (bias ? "_bias" : "") + (states ? "_states" : "");
+  }
+};
+
+std::vector<RecurrentCase> recurrent_cases() {
+  std::vector<RecurrentCase> cases;
+  for (const char* kind : {"lstm", "gru", "rnn"}) {
+    for (const Direction direction : {Direction::forward, Direction::reverse, Direction::bidirectional}) {
+      for (const int bits : {0, 1, 2, 3, 4, 5, 6, 7}) {
+        const bool variant = (bits & 4) != 0;
+        if (variant && std::string(kind) == "lstm") continue;
+        cases.push_back({kind, variant, direction, (bits & 1) != 0, (bits & 2) != 0});
+      }
+    }
+  }
+  return cases;
+}
+
+/// Three steps, two samples: the loss reads the states of every step, and the last ones once more.
+Graph recurrent_net(const RecurrentCase& wanted) {
+  GraphBuilder g(wanted.name());
+  const std::int64_t directions = wanted.direction == Direction::bidirectional ? 2 : 1;
+  const ValueId x = g.linear("embed", g.input("x", {3, 2, 2}), 2);
+  RecurrentOptions options;
+  options.hidden_size = 3;
+  options.direction = wanted.direction;
+  options.bias = wanted.bias;
+  if (wanted.states) {
+    options.initial_h = g.parameter("h0", {directions, 2, 3});
+    if (wanted.kind == "lstm") options.initial_c = g.linear("c0", g.input("start", {directions, 2, 1}), 3);
+  }
+  ValueId y;
+  if (wanted.kind == "lstm") y = g.lstm("layer", x, options).y;
+  if (wanted.kind == "gru") y = g.gru("layer", x, options, wanted.variant);
+  if (wanted.kind == "rnn") y = g.rnn("layer", x, options, wanted.variant);
+  const ValueId last = g.last_step("last", y, wanted.direction);
+  const ValueId h = g.mul("both", y, last);
+  g.softmax_cross_entropy("loss", g.reshape("rows", h, {6 * directions, 3}),
+                          g.input("targets", {6 * directions}, DType::int32));
+  return g.finish();
+}
+
 std::function<bool(const std::string&)> ending_in(const std::string& suffix) {
   return [suffix](const std::string& name) {
     return name.size() >= suffix.size() &&
@@ -380,6 +431,28 @@ TEST(AutodiffGradient, ResizeNet) {
   for (std::uint64_t seed = 1; seed <= 5; ++seed) expect_true_gradients(resize_net(), {}, seed);
   for (const char* suffix : {".bias", "slope.weight", "conv.weight", "v.weight", "w.weight"}) {
     expect_true_gradients(resize_net(), {Optimizer::sgd, ending_in(suffix)}, 4);
+  }
+}
+
+TEST(AutodiffGradient, RecurrentLayers) {
+  for (const RecurrentCase& each : recurrent_cases()) {
+    expect_true_gradients(recurrent_net(each), {}, 7);
+    if (HasFatalFailure()) return;
+  }
+}
+
+// Frozen parts: operands that only their gradients need are not read.
+TEST(AutodiffGradient, RecurrentLayersInParts) {
+  for (const RecurrentCase& each : recurrent_cases()) {
+    for (const char* suffix : {"weight_ih", "weight_hh", "layer.bias", "embed.weight", "h0", "c0.weight"}) {
+      if ((std::string(suffix) == "layer.bias" && !each.bias) ||
+          (std::string(suffix) == "h0" && !each.states) ||
+          (std::string(suffix) == "c0.weight" && (!each.states || each.kind != "lstm"))) {
+        continue;
+      }
+      expect_true_gradients(recurrent_net(each), {Optimizer::sgd, ending_in(suffix)}, 8);
+      if (HasFatalFailure()) return;
+    }
   }
 }
 
@@ -453,6 +526,8 @@ TEST(AutodiffGradient, EveryKindIsCovered) {
     }
     expect_true_gradients(network, {Optimizer::sgd, ending_in(".bias")}, 5, &seen);
   }
+  for (const RecurrentCase& each : recurrent_cases())
+    expect_true_gradients(recurrent_net(each), {}, 5, &seen);
   for (const std::string& kind : reference::kernel_kinds()) EXPECT_EQ(seen.count(kind), 1U) << kind;
   for (const GradientRule& rule : gradient_rules()) {
     if (rule.kind == "opaque") continue;  // nobody knows what it computes

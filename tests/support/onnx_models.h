@@ -28,6 +28,8 @@ inline onnx::Tensor onnx_reals(const Shape& shape, std::vector<double> contents 
   onnx::Tensor tensor;
   tensor.shape = shape;
   tensor.known = !contents.empty();
+  tensor.zeros =
+      tensor.known && std::all_of(contents.begin(), contents.end(), [](double x) { return x == 0; });
   tensor.reals = std::move(contents);
   return tensor;
 }

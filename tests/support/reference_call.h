@@ -80,4 +80,7 @@ void add_integer_kernels(std::map<std::string, Kernel>& table);
 /// Kernels of resizing, reversing, extremes along axes and the activations of builder_activations.cc.
 void add_resize_kernels(std::map<std::string, Kernel>& table);
 
+/// Kernels of lstm, gru and rnn.
+void add_recurrent_kernels(std::map<std::string, Kernel>& table);
+
 }  // namespace poet::reference

@@ -579,6 +579,7 @@ const std::map<std::string, Kernel>& kernels() {
     add_elementwise_kernels(all);
     add_integer_kernels(all);
     add_resize_kernels(all);
+    add_recurrent_kernels(all);
     return all;
   }();
   return table;

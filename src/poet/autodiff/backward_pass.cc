@@ -94,6 +94,13 @@ Bytes BackwardPass::written_bytes(const Op& op, const Task& task) const {
   return sum;
 }
 
+/// Whether the op that does the task has this operand.
+bool BackwardPass::reads(const Op& op, const Task& task, const Operand& what) {
+  if (what.only_with != nullptr && op.attributes.count(what.only_with) == 0) return false;
+  return what.only_for < 0 || std::find(task.targets.begin(), task.targets.end(),
+                                        static_cast<std::size_t>(what.only_for)) != task.targets.end();
+}
+
 void BackwardPass::perform(const Op& op, const Task& task) {
   if (shares(op, task)) {
     for (const std::size_t target : task.targets) {
@@ -110,6 +117,7 @@ void BackwardPass::perform(const Op& op, const Task& task) {
   backward.pass = Pass::backward;
   backward.recomputable = op.recomputable;
   for (const Operand& what : task.op->reads) {
+    if (!reads(op, task, what)) continue;
     const std::vector<ValueId> values = operands(op, what);
     backward.inputs.insert(backward.inputs.end(), values.begin(), values.end());
     if (what.source == Operand::Source::all_output_gradients && values.size() < op.outputs.size())

@@ -51,6 +51,7 @@ class BackwardPass {
   [[nodiscard]] std::vector<Task> tasks(const Op& op, const GradientRule& rule) const;
   [[nodiscard]] bool shares(const Op& op, const Task& task) const;
   [[nodiscard]] Bytes written_bytes(const Op& op, const Task& task) const;
+  [[nodiscard]] static bool reads(const Op& op, const Task& task, const Operand& what);
   void perform(const Op& op, const Task& task);
   [[nodiscard]] std::vector<std::int64_t> outputs_with_gradients(const Op& op) const;
   /// What a backward op reads as `what`: one value, or a list of any length.

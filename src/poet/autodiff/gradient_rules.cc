@@ -14,6 +14,14 @@ Operand input(std::size_t index) { return {Operand::Source::input, index, false}
 Operand input_transposed(std::size_t index) { return {Operand::Source::input, index, true}; }
 Operand output(std::size_t index) { return {Operand::Source::output, index, false}; }
 
+/// What only the gradient of input `target` needs.
+Operand only_for(std::size_t target, Operand what) {
+  what.only_for = static_cast<int>(target);
+  return what;
+}
+/// An initial state of a recurrent layer, if it has any.
+Operand initial(std::size_t index) { return {Operand::Source::input, index, false, "initial_state"}; }
+
 using Reads = std::vector<Operand>;
 
 /// An operator with one backward op, which writes the gradients of `gradients_of`.
@@ -47,6 +55,33 @@ GradientRule of_many_inputs(const std::string& kind, Reads reads, BackwardOp::In
 GradientRule through_all_outputs(GradientRule rule) {
   rule.outputs_with_gradients = GradientRule::kAllOutputs;
   return rule;
+}
+
+// Recurrent layers. Inputs: x, weight_ih, weight_hh [, initial states] [, bias]; y is output 0. Going back
+// through the steps takes weight_hh and the slopes of the gates; of the products x only the weights' gradient
+// needs, weight_ih only x's, the states before each step (y and the initial one) only weight_hh's.
+
+/// From the gates and the cell states: dc = dh o (1 - tanh(c)²) + dc of the next step f.
+GradientRule lstm() {
+  return single("lstm",
+                {kDy, only_for(1, input(0)), only_for(0, input(1)), input(2), only_for(2, initial(3)),
+                 initial(4), only_for(2, output(0)), output(1), output(2)},
+                {0, 1, 2, 3, 4, 5});
+}
+
+/// The states are needed in any case: the update gate's slope is (h before - candidate).
+GradientRule gru() {
+  return single(
+      "gru", {kDy, only_for(1, input(0)), only_for(0, input(1)), input(2), initial(3), output(0), output(1)},
+      {0, 1, 2, 3, 4});
+}
+
+/// tanh's and relu's slopes are told from y.
+GradientRule rnn() {
+  return single(
+      "rnn",
+      {kDy, only_for(1, input(0)), only_for(0, input(1)), input(2), only_for(2, initial(3)), output(0)},
+      {0, 1, 2, 3, 4});
 }
 
 std::vector<GradientRule> make_rules() {
@@ -132,6 +167,9 @@ std::vector<GradientRule> make_rules() {
       single("slice", {kDy}),
       single("pad", {kDy}),
       single("transpose", {kDy}),
+      lstm(),
+      gru(),
+      rnn(),
       // Nothing is known of it: everything that it has read and written may matter.
       through_all_outputs(
           of_many_inputs("opaque", {kAllDys, kAllInputs, kAllOutputs}, BackwardOp::Inputs::all)),

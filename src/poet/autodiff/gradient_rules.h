@@ -23,6 +23,10 @@ struct Operand {
   Source source = Source::output_gradient;
   std::size_t index = 0;
   bool transposed = false;  // through a view that swaps the last two axes
+  // Left out unless the forward op has this attribute, which tells that it has this operand.
+  const char* only_with = nullptr;
+  // Left out unless the op writes the gradient of this forward input. Negative: always there.
+  int only_for = -1;
 };
 
 /// One backward op.

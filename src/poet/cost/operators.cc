@@ -260,6 +260,78 @@ Count layer_norm_backward(const Subject& s) {
   return s.each(s.input(0), per_element);
 }
 
+// Recurrent layers, per element of the hidden states of all steps (M). A gate is a product with a row of the
+// input and one with the state before, whose sum is one accumulation; the two biases are added up beforehand.
+
+/// How many gates share weight_ih (D, gates * H, I), H being the rows of weight_hh (D, gates * H, H).
+Count recurrent_macs(const Subject& s) {
+  const Shape& ih = s.input(1);
+  const Count hidden = s.last(s.input(2));
+  if (ih.size() != 3 || hidden < 1) s.fail("needs weights of shapes (D, gates * H, I) and (D, gates * H, H)");
+  return s.times(ih[1] / hidden, s.plus(s.last(ih), hidden));
+}
+bool has_initial_state(const Subject& s) { return s.op().attributes.count("initial_state") != 0; }
+
+Count recurrent(const Subject& s, std::size_t states, Count biases, Count elementwise) {
+  const Count bias = s.has_input(3 + (has_initial_state(s) ? states : 0)) ? biases : 0;
+  const Count products = s.times(2, recurrent_macs(s));
+  return s.each(s.output(0), s.plus(products, bias + elementwise));
+}
+// Three sigmoids (3 + kSpecial each), two tanh, f c + i g and o tanh(c).
+Count lstm(const Subject& s) { return recurrent(s, 2, 4, 3 * (3 + kSpecial) + 2 * kSpecial + 3 + 1); }
+// Two sigmoids, tanh, (1 - z) n + z h and the reset product; before the reset also the sum with the product.
+Count gru(const Subject& s) {
+  const Count before = s.integer("linear_before_reset") != 0 ? 1 : 0;
+  return recurrent(s, 1, 3 + before, 2 * (3 + kSpecial) + kSpecial + 4 + 1 + before);
+}
+bool is_relu(const Subject& s) {
+  const auto found = s.op().attributes.find("activation");
+  if (found == s.op().attributes.end()) s.fail("needs the attribute activation");
+  return found->second == Attribute(std::string("relu"));
+}
+Count rnn(const Subject& s) { return recurrent(s, 1, 1, is_relu(s) ? 1 : kSpecial); }
+
+/// The shape of the gradient of forward input `position`, if it is written.
+const Shape* written_gradient(const Subject& s, std::size_t position) {
+  std::size_t at = position;
+  if (const auto found = s.op().attributes.find("gradients"); found != s.op().attributes.end()) {
+    const auto* list = std::get_if<std::vector<Count>>(&found->second);
+    if (list == nullptr) s.fail("needs a list of integers as its attribute gradients");
+    at = static_cast<std::size_t>(std::find(list->begin(), list->end(), static_cast<Count>(position)) -
+                                  list->begin());
+  }
+  return s.has_output(at) ? &s.output(at) : nullptr;
+}
+
+/// The state's gradient goes back through weight_hh in every step; the others are there if they are written.
+Count recurrent_backward(const Subject& s, std::size_t states, Count gates, Count biases, Count elementwise) {
+  const Shape& dy = s.input(0);
+  const Count hidden = s.last(dy);
+  const Shape* dx = written_gradient(s, 0);
+  const Shape* dweight = written_gradient(s, 1);
+  Count macs = hidden;
+  if (dx != nullptr) macs = s.plus(macs, s.last(*dx));
+  if (dweight != nullptr) macs = s.plus(macs, s.last(*dweight));
+  if (written_gradient(s, 2) != nullptr) macs = s.plus(macs, hidden);
+  const bool bias = written_gradient(s, 3 + (has_initial_state(s) ? states : 0)) != nullptr;
+  return s.each(dy, s.plus(s.times(2 * gates, macs), elementwise + (bias ? biases : 0)));
+}
+// dh: the step's own plus what comes back 1; tanh(c) again kSpecial; do 1; dc += dh o (1 - tanh²) 5; di, df,
+// dg 3, dc of the step before 1; the slopes of three sigmoids and a tanh, 3 each.
+Count lstm_backward(const Subject& s) {
+  return recurrent_backward(s, 2, 4, 4, 1 + kSpecial + 1 + 5 + 3 + 1 + 4 * 3);
+}
+// dh 1; dz = dh (h - n) 2; dn = dh (1 - z) 2; dh z 1; three slopes, 3 each. Linear before reset: the gate's
+// own and the product's gradient 2. Otherwise: the gate's 1, the state's 2, and the state reset again 1 where
+// weight_hh's gradient needs it.
+Count gru_backward(const Subject& s) {
+  const bool before = s.integer("linear_before_reset") != 0;
+  const Count reset = before ? 2 : 3 + (written_gradient(s, 2) != nullptr ? 1 : 0);
+  return recurrent_backward(s, 1, 3, before ? 4 : 3, 1 + 2 + 2 + 1 + 3 * 3 + reset);
+}
+// dh 1, the slope.
+Count rnn_backward(const Subject& s) { return recurrent_backward(s, 1, 1, 1, 1 + (is_relu(s) ? 1 : 3)); }
+
 Count softmax_cross_entropy(const Subject& s) {
   // Softmax, then per row the logarithm, its sign and the mean's sum.
   return s.plus(s.each(s.input(0), 4 + kSpecial), s.times(s.rows(s.input(0)), kSpecial + 2));
@@ -331,6 +403,7 @@ constexpr std::array kRules = {
     Rule{"group_norm", per_input<6>},  // as batch_norm: a folded scale and shift per image and channel
     Rule{"lrn", lrn}, Rule{"concat", nothing}, Rule{"slice", nothing, Traffic::gathered, 0},
     Rule{"pad", nothing}, Rule{"transpose", nothing}, Rule{"select", nothing, Traffic::gathered, 0},
+    Rule{"lstm", lstm}, Rule{"gru", gru}, Rule{"rnn", rnn},
     Rule{"softmax_cross_entropy", softmax_cross_entropy}, Rule{"mse_loss", per_input<3>},
     Rule{"split", nothing}, Rule{"opaque", opaque},
     // Integers and conditions: an operation is one whatever its numbers are
@@ -388,6 +461,8 @@ constexpr std::array kRules = {
     Rule{"pad_backward", nothing, Traffic::gathered, 0}, Rule{"transpose_backward", nothing},
     Rule{"select_backward", nothing},
     Rule{"embedding_backward", per_input<1>},  // one addition per element gathered
+    Rule{"lstm_backward", lstm_backward}, Rule{"gru_backward", gru_backward},
+    Rule{"rnn_backward", rnn_backward},
     Rule{"softmax_cross_entropy_backward", softmax_cross_entropy_backward},
     Rule{"mse_loss_backward", per_input<2>},  // difference, scale
     Rule{"split_backward", nothing}, Rule{"opaque_backward", opaque},
@@ -466,6 +541,8 @@ std::int64_t forward_macs(const Graph& graph) {
       per_element = s.last(s.input(1));
     } else if (op.kind == "matmul") {
       per_element = s.last(s.input(0));
+    } else if (op.kind == "lstm" || op.kind == "gru" || op.kind == "rnn") {
+      per_element = recurrent_macs(s);
     } else {
       continue;
     }

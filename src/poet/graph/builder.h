@@ -75,6 +75,22 @@ struct ResizeOptions {
   std::vector<double> scales = {};  // per spatial axis; empty: size of the output / size of the input
 };
 
+enum class Direction { forward, reverse, bidirectional };
+
+struct RecurrentOptions {
+  std::int64_t hidden_size = 1;
+  Direction direction = Direction::forward;
+  bool bias = true;
+  ValueId initial_h = {};  // (directions, N, hidden_size); none: zeros
+  ValueId initial_c = {};  // the same; an lstm has both or neither, the others have none
+};
+
+/// Both (S, directions, N, hidden_size).
+struct LstmOutputs {
+  ValueId y;      // the hidden state after every step
+  ValueId cells;  // the cell state after every step
+};
+
 class GraphBuilder {
  public:
   explicit GraphBuilder(std::string graph_name);
@@ -242,6 +258,20 @@ class GraphBuilder {
   /// x (of any type), stretched to a shape that it broadcasts to.
   ValueId expand(const std::string& name, ValueId x, const Shape& to);
 
+  // One recurrent layer (builder_recurrent.cc) over x (S, N, I), in one or both directions, with the gates
+  // and the layout of ONNX: NAME.weight_ih (directions, gates * hidden_size, I), NAME.weight_hh (directions,
+  // gates * hidden_size, hidden_size), NAME.bias (directions, 2 * gates * hidden_size), the half for x first.
+  // The result is (S, directions, N, hidden_size).
+  LstmOutputs lstm(const std::string& name, ValueId x, const RecurrentOptions& options);
+  /// `linear_before_reset`: the reset gate multiplies the product with the hidden state, not the state.
+  ValueId gru(const std::string& name, ValueId x, const RecurrentOptions& options,
+              bool linear_before_reset = false);
+  /// With tanh, or with relu.
+  ValueId rnn(const std::string& name, ValueId x, const RecurrentOptions& options, bool relu = false);
+  /// What a recurrent layer is left with (directions, N, hidden_size), of its states after every step: those
+  /// after the last, which the reverse direction takes at position 0.
+  ValueId last_step(const std::string& name, ValueId states, Direction direction);
+
   // Copies of elements of any type (builder_layout.cc). Lists have one number per axis.
   /// The inputs one after another along an axis; their other axes must be equal.
   ValueId concat(const std::string& name, const std::vector<ValueId>& inputs, std::int64_t axis);
@@ -290,6 +320,9 @@ class GraphBuilder {
   ValueId binary(const std::string& name, const char* kind, ValueId a, ValueId b);
   ValueId reduction(const std::string& name, const char* kind, ValueId x, std::vector<std::int64_t> axes,
                     bool keepdims);
+  struct RecurrentLayer;
+  RecurrentLayer recurrent(const std::string& name, ValueId x, const RecurrentOptions& options,
+                           std::int64_t gates, bool has_cells);
   ValueId pool(const std::string& name, const char* kind, ValueId x, const Pool2dOptions& options,
                bool indices);
   // Row-major, of this element type and (unless negative) this rank.

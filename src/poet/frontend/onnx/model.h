@@ -29,6 +29,7 @@ struct Tensor {
   // again. So are masks and tables of coordinates, which files keep among the weights.
   bool patterned = false;
   std::optional<double> fill;  // real, of a ConstantOfShape: every element is this number
+  bool zeros = false;  // real numbers that the file gives as 0, also where their contents are not kept
 };
 
 /// An attribute that is a graph, a type or sparse.

@@ -154,6 +154,17 @@ bool is_patterned(const Proto& proto, std::size_t count) {
   return different.size() > 1 && different.size() <= most;
 }
 
+/// Real numbers that are in the file and all 0. (Integers are only taken where they are known.)
+bool all_zero(const Proto& proto) {
+  if (proto.data_location() == Proto::EXTERNAL || type_of(proto.data_type()) != Type::real) return false;
+  const auto zero = [](auto element) { return element == 0; };
+  const auto all = [&](const auto& list) { return std::all_of(list.begin(), list.end(), zero); };
+  const int present = static_cast<int>(!proto.raw_data().empty()) + proto.float_data_size() +
+                      proto.double_data_size() + proto.int32_data_size();
+  return present > 0 && all(proto.raw_data()) && all(proto.float_data()) && all(proto.double_data()) &&
+         all(proto.int32_data());
+}
+
 }  // namespace
 
 Tensor read_tensor(const Proto& proto, const std::string& place) {
@@ -175,6 +186,7 @@ Tensor read_tensor(const Proto& proto, const std::string& place) {
   if (small && !external) {
     tensor.known = read_contents(proto, static_cast<std::size_t>(count), tensor);
   }
+  tensor.zeros = all_zero(proto);
   return tensor;
 }
 

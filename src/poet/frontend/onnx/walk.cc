@@ -10,6 +10,7 @@
 #include "poet/frontend/onnx/loss.h"
 #include "poet/frontend/onnx/opaque.h"
 #include "poet/frontend/onnx/operators.h"
+#include "poet/frontend/onnx/zero_states.h"
 
 namespace poet::onnx {
 namespace {
@@ -67,7 +68,7 @@ Shape chosen_shape(const Declaration& input, const ImportOptions& options) {
 }  // namespace
 
 Walk::Walk(const Model& model, const ImportOptions& options, const std::map<std::size_t, std::string>& opaque)
-    : model_(model), options_(options), opaque_(opaque), graph_(model.name) {
+    : model_(model), options_(options), opaque_(opaque), graph_(model.name), zeros_(zero_values(model)) {
   for (const Node& node : model_.nodes) {
     for (const std::string& input : node.inputs) {
       if (!input.empty()) readers_[input].push_back(&node);
@@ -276,6 +277,14 @@ ValueId Walk::parameter(const Node& node, const Fixed& w, const Shape& stored, P
   return id;
 }
 
+bool Walk::is_zero_state(const Node& node, std::size_t i) {
+  if (zeros_.contains(node.inputs[i])) return true;
+  const auto stored = model_.initializers.find(node.inputs[i]);
+  if (stored == model_.initializers.end() || !stored->second.zeros) return false;
+  notice("initial states of zeros that recurrent layers read from the file do not train");
+  return true;
+}
+
 void Walk::set(const Node& node, Operand result) {
   if (node.outputs.empty()) throw InputError("has no output");
   set_output(node.outputs.front(), std::move(result));
@@ -320,6 +329,12 @@ std::size_t Walk::reader_count(const std::string& value) const {
   return found == readers_.end() ? 0 : found->second.size();
 }
 
+bool Walk::is_read(const Node& node, std::size_t output) const {
+  if (output >= node.outputs.size() || node.outputs[output].empty()) return false;
+  const std::string& name = node.outputs[output];
+  return name == logits_ || !readers(name).empty();
+}
+
 std::vector<const Node*> Walk::readers(const std::string& value) const {
   std::vector<const Node*> out;
   const auto found = readers_.find(value);
@@ -361,7 +376,11 @@ void Walk::mark_needed() {
                                   [&](const std::string& output) { return wanted.contains(output); });
     if (!provides && !used) continue;
     needed_.insert(node.index);
-    wanted.insert(node.inputs.begin(), node.inputs.end());
+    for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+      // What only makes zeros for a layer to start with is not computed.
+      const bool is_none = is_initial_state(node, i) && zeros_.contains(node.inputs[i]);
+      if (!is_none || opaque_.contains(node.index)) wanted.insert(node.inputs[i]);
+    }
     wanted.erase("");
   }
 }
@@ -442,6 +461,7 @@ bool Walk::evaluated(const Node& node) {
                     false, false});
     return true;
   }
+  if (!is_evaluated(node.op_type)) return false;
   Operands inputs;
   std::list<Tensor> filled;
   for (std::size_t i = 0; i < node.inputs.size(); ++i) {

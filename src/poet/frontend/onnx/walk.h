@@ -98,6 +98,8 @@ class Walk {
 
   /// Whether linear_weight() can give it: no reader has had it stored the other way round before.
   [[nodiscard]] bool stored_as_out_in(const Node& node, std::size_t i, bool read_as_out_in) const;
+  /// Whether input `i`, the initial state of a recurrent layer, is known to be nothing but zeros.
+  [[nodiscard]] bool is_zero_state(const Node& node, std::size_t i);
 
   // A node's results.
   void set(const Node& node, Operand result);
@@ -119,6 +121,8 @@ class Walk {
   [[nodiscard]] std::vector<const Node*> readers(const std::string& value) const;
   /// Whether it is what the loss reads.
   [[nodiscard]] bool is_logits(const std::string& value) const { return value == logits_; }
+  /// Whether the loss or a node that is needed reads output `output` of a node.
+  [[nodiscard]] bool is_read(const Node& node, std::size_t output) const;
   /// How many inputs of nodes read it, also of nodes that are not needed. O(log n).
   [[nodiscard]] std::size_t reader_count(const std::string& value) const;
   /// The node's work was done by another one's rule.
@@ -160,6 +164,7 @@ class Walk {
   };
   std::map<std::string, Parameter> parameters_;
   std::vector<std::pair<Tensor, ValueId>> constants_;  // with known contents: equal ones are one value
+  std::set<std::string> zeros_;  // made by nodes
   std::set<std::size_t> needed_;
   std::set<std::size_t> skipped_;
   NodeCounts counts_;

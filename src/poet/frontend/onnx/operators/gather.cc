@@ -4,6 +4,7 @@
 
 #include "poet/base/error.h"
 #include "poet/frontend/onnx/operators.h"
+#include "poet/frontend/onnx/sliced.h"
 
 namespace poet::onnx {
 namespace {
@@ -34,8 +35,9 @@ void take_range(Walk& walk, const Node& node, std::size_t axis, const std::vecto
   const Shape x = walk.shape(node, 0);
   const bool one = walk.shape(node, 1).empty();
   const std::string name = Walk::name_of(node);
-  const ValueId from = walk.any(node, 0);
-  if (one && x.size() == 3 && axis == 1 && walk.type(node, 0) == Type::real) {
+  const bool real = walk.type(node, 0) == Type::real;
+  const ValueId from = real ? walk.value(node, 0) : walk.any(node, 0);
+  if (one && x.size() == 3 && axis == 1 && real && walk.graph().layout(from).strides.empty()) {
     walk.set(node, walk.graph().select(name, from, positions[0]));
     return;
   }
@@ -43,11 +45,8 @@ void take_range(Walk& walk, const Node& node, std::size_t axis, const std::vecto
   std::vector<std::int64_t> ends = x;
   starts[axis] = positions.front();
   ends[axis] = positions.back() + 1;
-  ValueId y = walk.graph().slice(name, from, starts, ends);
-  if (one) {
-    y = walk.graph().reshape(name + ".squeezed", y,
-                             squeezed(walk.graph().shape(y), {static_cast<std::int64_t>(axis)}));
-  }
+  ValueId y = sliced(walk, name, from, starts, ends, std::vector<std::int64_t>(x.size(), 1));
+  if (one) y = without_axis(walk, name + ".squeezed", y, axis);
   walk.set(node, y);
 }
 

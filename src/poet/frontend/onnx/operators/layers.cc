@@ -9,6 +9,7 @@
 #include "poet/base/error.h"
 #include "poet/frontend/onnx/operators.h"
 #include "poet/frontend/onnx/patterns.h"
+#include "poet/frontend/onnx/sliced.h"
 
 namespace poet::onnx {
 namespace {

@@ -8,6 +8,7 @@
 #include "poet/base/error.h"
 #include "poet/frontend/onnx/operators.h"
 #include "poet/frontend/onnx/patterns.h"
+#include "poet/frontend/onnx/sliced.h"
 
 namespace poet::onnx {
 namespace {
@@ -223,9 +224,9 @@ void slice(Walk& walk, const Node& node) {
     walk.set(node, walk.operand(node, 0));
     return;
   }
-  ValueId y = walk.any(node, 0);
-  if (to != from) y = walk.graph().slice(reversed.empty() ? name : name + ".part", y, starts, ends, steps);
-  if (!reversed.empty()) y = walk.graph().flip(name, y, reversed);
+  ValueId y = walk.type(node, 0) == Type::real ? walk.value(node, 0) : walk.any(node, 0);
+  if (to != from) y = sliced(walk, reversed.empty() ? name : name + ".part", y, starts, ends, steps);
+  if (!reversed.empty()) y = walk.graph().flip(name, walk.row_major(name, y), reversed);
   walk.set(node, y);
 }
 
