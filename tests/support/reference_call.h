@@ -51,11 +51,14 @@ inline Index count(const Array& a) { return static_cast<Index>(a.data.size()); }
 
 using Kernel = std::function<void(Call&)>;
 
-/// Kernels of the operators that move elements (concat, slice, pad, transpose), of group and local response
-/// normalisation and of the global maximum.
+/// Kernels of the operators that move elements (concat, slice, pad, transpose), and of group and local
+/// response normalisation.
 void add_layout_kernels(std::map<std::string, Kernel>& table);
 
 /// Kernels of arithmetic element by element, with broadcasting, and of sums along axes.
 void add_elementwise_kernels(std::map<std::string, Kernel>& table);
+
+/// Kernels of convolutions and pools over any number of spatial axes.
+void add_window_kernels(std::map<std::string, Kernel>& table);
 
 }  // namespace poet::reference

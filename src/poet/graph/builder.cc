@@ -9,7 +9,7 @@
 #include "poet/base/error.h"
 
 // What every operator shares, and the operators without windows or parameters. The others:
-// builder_layers.cc, builder_norms.cc; copies of elements: builder_layout.cc.
+// builder_layers.cc, builder_norms.cc, builder_windows.cc; copies of elements: builder_layout.cc.
 
 namespace poet {
 

@@ -392,7 +392,7 @@ void Walk::add_loss() {
   std::int64_t rows = 1;
   bool channels = from.size() > 1;  // (N, C, 1, 1...)
   for (std::size_t i = 2; i < from.size(); ++i) channels = channels && from[i] == 1;
-  bool pixels = from.size() == 4 && !channels;
+  bool pixels = from.size() > 3 && !channels;
   if (final_softmax_ != nullptr) {
     // It knows where the classes are.
     const std::string place = place_of(*final_softmax_);
@@ -402,7 +402,8 @@ void Walk::add_loss() {
     } catch (const InputError& error) {
       throw InputError(place, error.what());
     }
-    if (pixels && axis == 3) pixels = false;
+    if (pixels && axis + 1 == from.size()) pixels = false;
+    if (!channels && from.size() == 3 && axis == 1) pixels = true;
     const std::size_t classes = pixels || channels ? 1 : from.size() - 1;
     if (axis != classes) {
       throw InputError(place, fmt::format("normalises axis {} of {}, but the loss has its classes along axis "
@@ -412,8 +413,11 @@ void Walk::add_loss() {
   }
   if (pixels) {
     // One prediction per pixel, classes along axis 1.
-    logits = graph_.transpose("logits.rows", logits, {0, 2, 3, 1});
-    rows = from[0] * from[2] * from[3];
+    std::vector<std::int64_t> axes = {0};
+    for (std::size_t i = 2; i < from.size(); ++i) axes.push_back(static_cast<std::int64_t>(i));
+    axes.push_back(1);
+    logits = graph_.transpose("logits.rows", logits, axes);
+    rows = element_count(from) / from[1];
     logits = graph_.reshape("logits.flat", logits, {rows, from[1]});
     notice("the loss is the mean over every position of the output, with its classes along axis 1");
   } else {
