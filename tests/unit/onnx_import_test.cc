@@ -326,18 +326,26 @@ TEST(OnnxImport, IndicesOfLongWindowsAreIntegers) {
   EXPECT_EQ(indices(512), DType::int32);
 }
 
-// Segmentation: of a volume the classes are along axis 1, of rows where the final softmax has them.
+// Segmentation: of a volume and of what a convolution writes the classes are along axis 1, of other rows
+// where the final softmax has them.
 TEST(OnnxImport, EveryPositionHasATarget) {
   const Graph volume = import_model(onnx_model({2, 4, 3, 5, 2}, {{"w", onnx_reals({7, 4, 1, 1, 1})}},
                                                {onnx_node("Conv", {"x", "w"}, {"y"})}))
                            .forward;
   EXPECT_EQ(value_named(volume, "logits.flat").shape, (Shape{2 * 3 * 5 * 2, 7}));
-  const Graph row =
-      import_model(onnx_model({2, 4, 9}, {{"w", onnx_reals({7, 4, 1})}},
-                              {onnx_node("Conv", {"x", "w"}, {"c"}),
-                               onnx_node("Softmax", {"c"}, {"y"}, {{"axis", std::int64_t{1}}})}))
-          .forward;
-  EXPECT_EQ(value_named(row, "logits.flat").shape, (Shape{2 * 9, 7}));
+  const auto row = [](std::vector<Node> after) {
+    after.insert(after.begin(), onnx_node("Conv", {"x", "w"}, {"c"}));
+    const Graph graph =
+        import_model(onnx_model({2, 4, 9}, {{"w", onnx_reals({7, 4, 1})}}, std::move(after))).forward;
+    return value_named(graph, "logits.flat").shape;
+  };
+  const auto softmax = [](const char* x, std::int64_t axis) {
+    return onnx_node("Softmax", {x}, {"y"}, {{"axis", axis}});
+  };
+  EXPECT_EQ(row({}), (Shape{2 * 9, 7}));
+  EXPECT_EQ(row({softmax("c", 2)}), (Shape{2 * 7, 9}));
+  EXPECT_EQ(row({onnx_node("Relu", {"c"}, {"r"})}), (Shape{2 * 7, 9}));
+  EXPECT_EQ(row({onnx_node("Relu", {"c"}, {"r"}), softmax("r", 1)}), (Shape{2 * 9, 7}));
 }
 
 // The file says batch 1, twice: in the input and in the reshape.

@@ -392,7 +392,12 @@ void Walk::add_loss() {
   std::int64_t rows = 1;
   bool channels = from.size() > 1;  // (N, C, 1, 1...)
   for (std::size_t i = 2; i < from.size(); ++i) channels = channels && from[i] == 1;
-  bool pixels = from.size() > 3 && !channels;
+  // Convolutions have their channels along axis 1; of other results of three axes the last one is it.
+  const bool convolved = std::any_of(model_.nodes.begin(), model_.nodes.end(), [&](const Node& node) {
+    return (node.op_type == "Conv" || node.op_type == "ConvTranspose") && !node.outputs.empty() &&
+           node.outputs.front() == logits_;
+  });
+  bool pixels = (from.size() > 3 || (from.size() == 3 && convolved)) && !channels;
   if (final_softmax_ != nullptr) {
     // It knows where the classes are.
     const std::string place = place_of(*final_softmax_);
