@@ -159,9 +159,14 @@ TEST_F(BuilderErrors, Parameters) {
 }
 
 TEST_F(BuilderErrors, Pools) {
-  expect("op 'p': a window may have at most 256 elements: indices are bytes", [&] {
-    g.max_pool2d("p", image, {.kernel = {17, 17}, .stride = {1, 1}, .padding = {8, 8}});
-  });
+  const std::int64_t large = std::int64_t{1} << 20;
+  expect(
+      "op 'p': a window of 1048576 x 1048576 elements has more than 2^31 - 1, the most that an index of 4 "
+      "bytes tells apart",
+      [&] {
+        g.max_pool2d("p", image,
+                     {.kernel = {large, large}, .stride = {1, 1}, .padding = {large / 2, large / 2}});
+      });
   expect("op 'p': padding must be between 0 and half of the kernel (1), not 2", [&] {
     g.max_pool2d("p", image, {.kernel = {3, 3}, .stride = {1, 1}, .padding = {2, 0}});
   });
@@ -171,27 +176,57 @@ TEST_F(BuilderErrors, Pools) {
   expect("op 'p': stride must be positive, not 0 x 1", [&] {
     g.avg_pool2d("p", image, {.kernel = {2, 2}, .stride = {0, 1}, .padding = {0, 0}});
   });
-  expect("op 'p': 'matrix' must have 4 dimensions, not (4, 5)", [&] { g.global_avg_pool("p", matrix); });
+  expect("op 'p': needs a batch, a channel and at least one more dimension",
+         [&] { g.global_avg_pool("p", matrix); });
+  expect("op 'p': 'image' must have 5 dimensions, not (2, 6, 8, 8)", [&] { g.max_pool3d("p", image, {}); });
+  expect("op 'p': kernel must have 2 numbers, not 3", [&] {
+    g.avg_pool2d("p", image, {.kernel = {2, 2, 2}});
+  });
+}
+
+TEST_F(BuilderErrors, TransposedConvolutions) {
+  expect("op 'c': padding 2 and 3 leaves nothing of 5 elements", [&] {
+    g.conv_transpose2d("c", g.input("dot", {1, 1, 1, 1}),
+                       {.kernel = {5, 1}, .padding = {2, 0}, .padding_end = {3, 0}});
+  });
+  expect(
+      "op 'c': output_padding must be less than the stride or the dilation of a transposed convolution, not "
+      "2",
+      [&] {
+        g.conv_transpose2d("c", image, {.stride = {2, 2}, .output_padding = {0, 2}});
+      });
+  expect(
+      "op 'c': output_padding must be less than the stride or the dilation of a transposed convolution, not "
+      "1",
+      [&] {
+        g.conv2d("c", image, {.stride = {2, 2}, .output_padding = {1, 0}});
+      });
+  expect("op 'c': output_padding must be >= 0", [&] {
+    g.conv_transpose2d("c", image, {.output_padding = {-1, 0}});
+  });
+  expect("op 'c': the window is too large for 64 bits", [&] {
+    g.conv_transpose2d("c", image, {.stride = {kMost, 1}});
+  });
+  expect("op 'c': 4 groups must divide 6 input and 8 output channels",
+         [&] { g.conv_transpose2d("c", image, {.out_channels = 8, .groups = 4}); });
 }
 
 TEST_F(BuilderErrors, UnevenWindows) {
-  expect("op 'c': padding must be >= 0", [&] { g.conv2d("c", image, {.padding_end = Extent2d{0, -1}}); });
+  expect("op 'c': padding must be >= 0", [&] { g.conv2d("c", image, {.padding_end = {0, -1}}); });
   expect("op 'c': a window of 12 (dilation 1) does not fit in 8 with padding 0 and 3", [&] {
-    g.conv2d("c", image, {.kernel = {12, 1}, .padding_end = Extent2d{3, 0}});
+    g.conv2d("c", image, {.kernel = {12, 1}, .padding_end = {3, 0}});
   });
   expect("op 'p': padding must be >= 0", [&] {
-    g.max_pool2d("p", image, {.padding = {0, 0}, .padding_end = Extent2d{-1, 0}});
+    g.max_pool2d("p", image, {.padding = {0, 0}, .padding_end = {-1, 0}});
   });
   expect("op 'p': dilation must be positive, not 0 x 1", [&] {
     g.max_pool2d("p", image, {.dilation = {0, 1}});
   });
   expect("op 'p': with padding 3 and 0 a window holds nothing else", [&] {
-    g.max_pool2d("p", image,
-                 {.kernel = {3, 3}, .stride = {1, 1}, .padding = {3, 0}, .padding_end = Extent2d{0, 0}});
+    g.max_pool2d("p", image, {.kernel = {3, 3}, .stride = {1, 1}, .padding = {3, 0}, .padding_end = {0, 0}});
   });
   expect("op 'p': with padding 0 and 3 a window holds nothing else", [&] {
-    g.avg_pool2d("p", image,
-                 {.kernel = {3, 3}, .stride = {1, 1}, .padding = {0, 0}, .padding_end = Extent2d{0, 3}});
+    g.avg_pool2d("p", image, {.kernel = {3, 3}, .stride = {1, 1}, .padding = {0, 0}, .padding_end = {0, 3}});
   });
   // Taps at -1 and 1 of an axis of one element.
   expect("op 'p': with padding 1 and 1 a window holds nothing else", [&] {

@@ -190,6 +190,63 @@ TEST(OnnxImport, AttributesAreNamed) {
               HasSubstr("kernel must be positive"));
 }
 
+TEST(OnnxImport, WindowsAreNamed) {
+  const auto conv = [](const char* kind, const Shape& x, const Shape& w,
+                       std::map<std::string, onnx::AttributeValue> attributes = {}) {
+    return import_error(
+        onnx_model(x, {{"w", onnx_reals(w)}}, {onnx_node(kind, {"x", "w"}, {"y"}, std::move(attributes))}));
+  };
+  EXPECT_EQ(
+      conv("Conv", {1, 2, 3, 3, 3, 3}, {4, 2, 1, 1, 1, 1}),
+      "node 0 'y' (Conv): needs a batch, a channel and 1, 2 or 3 spatial axes, not 6 axes in all; reshape "
+      "before it");
+  EXPECT_THAT(conv("Conv", {2, 3}, {4, 3}), HasSubstr("not 2 axes in all"));
+  EXPECT_EQ(conv("Conv", {1, 2, 8}, {4, 2, 3, 3}),
+            "node 0 'y' (Conv): the weight must have 3 axes, as the input has, not 4");
+  EXPECT_EQ(conv("Conv", {1, 2, 8}, {4, 2, 3}, {{"kernel_shape", List{2}}}),
+            "node 0 'y' (Conv): attribute 'kernel_shape': is not the shape of the weight");
+  EXPECT_EQ(conv("Conv", {1, 2, 8}, {4, 2, 3}, {{"pads", List{1, 1, 1, 1}}}),
+            "node 0 'y' (Conv): attribute 'pads': must have 2 numbers, not 4");
+  EXPECT_THAT(conv("Conv", {1, 2, 8, 8}, {4, 2, 3, 3},
+                   {{"auto_pad", std::string("SAME_UPPER")}, {"strides", List{1, 0}}}),
+              HasSubstr("node 0 'y' (Conv): attribute 'auto_pad': the window is not positive"));
+  EXPECT_EQ(conv("ConvTranspose", {1, 2, 8}, {2, 4, 3}, {{"group", std::int64_t{3}}}),
+            "node 0 'y' (ConvTranspose): attribute 'group': 3 groups must divide 2 input channels");
+  EXPECT_THAT(conv("ConvTranspose", {1, 3, 8}, {2, 4, 3}),
+              HasSubstr("'w' is (2, 4, 1, 3), but must be (3, 4, "));
+  EXPECT_EQ(conv("ConvTranspose", {1, 2, 8}, {2, 4, 3}, {{"output_shape", List{1, 4, 9}}}),
+            "node 0 'y' (ConvTranspose): attribute 'output_shape': must have 1 numbers, not 3");
+  EXPECT_THAT(conv("ConvTranspose", {1, 2, 8}, {2, 4, 3}, {{"output_shape", List{0}}}),
+              HasSubstr("attribute 'output_shape': is not positive"));
+  EXPECT_THAT(conv("ConvTranspose", {1, 2, 8}, {2, 4, 3}, {{"output_shape", List{11}}}),
+              HasSubstr("output_padding must be less than the stride or the dilation"));
+  EXPECT_THAT(conv("ConvTranspose", {1, 2, 8}, {2, 4, 3},
+                   {{"auto_pad", std::string("SAME_LOWER")},
+                    {"strides", List{std::numeric_limits<std::int64_t>::max()}}}),
+              HasSubstr("node 0 'y' (ConvTranspose): "));
+  EXPECT_THAT(conv("ConvTranspose", {1, 2, 1}, {2, 4, 3}, {{"pads", List{2, 2}}}),
+              HasSubstr("padding 2 and 2 leaves nothing of 3 elements"));
+}
+
+TEST(OnnxImport, IndicesOfAPoolAreItsOwn) {
+  onnx::Model model =
+      onnx_model({1, 2, 8, 8}, {},
+                 {onnx_node("MaxPool", {"x"}, {"m", "where"}, {{"kernel_shape", List{2, 2}}}),
+                  onnx_node("MaxUnpool", {"m", "where"}, {"y"}, {{"kernel_shape", List{2, 2}}})});
+  EXPECT_EQ(
+      import_error(model),
+      "node 0 'm' (MaxPool): output 1 ('where'): poet's indices are places in a window, for the gradient "
+      "alone; replace what reads them, an unpooling by ConvTranspose or Resize");
+  model.nodes[1].inputs = {"m", "other"};
+  model.initializers["other"] = onnx_integers({0});
+  EXPECT_THAT(import_error(model),
+              HasSubstr("node 1 'y' (MaxUnpool): poet cannot import the operator MaxUnpool"));
+  // Nobody reads them.
+  model.nodes[1] = onnx_node("GlobalMaxPool", {"m"}, {"y"});
+  model.nodes[1].index = 1;
+  EXPECT_NO_THROW((void)import_model(model));
+}
+
 TEST(OnnxImport, AListThatIsNotThereIsNamed) {
   EXPECT_EQ(
       import_error(onnx_model({1, 6}, {{"w", onnx_reals({1, 6})}},

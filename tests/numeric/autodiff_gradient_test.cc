@@ -162,7 +162,7 @@ Graph layout_net() {
                         .stride = {2, 1},
                         .padding = {0, 1},
                         .bias = true,
-                        .padding_end = Extent2d{1, 2}});
+                        .padding_end = {1, 2}});
   h = g.lrn("lrn1", h, {.size = 3, .alpha = 0.9, .beta = 0.75, .bias = 1.0});
   h = g.group_norm("gn", h, 2, 1e-2);
   h = g.lrn("lrn2", h, {.size = 2, .alpha = 0.5, .beta = 0.5, .bias = 2.0});
@@ -171,14 +171,14 @@ Graph layout_net() {
                     .stride = {1, 2},
                     .padding = {0, 1},
                     .dilation = {1, 2},
-                    .padding_end = Extent2d{1, 0},
+                    .padding_end = {1, 0},
                     .ceil_mode = true});
   EXPECT_EQ(g.shape(h), (Shape{2, 4, 3, 4}));
   ValueId a = g.avg_pool2d("avg_image", h,
                            {.kernel = {2, 3},
                             .stride = {2, 2},
                             .padding = {1, 0},
-                            .padding_end = Extent2d{0, 1},
+                            .padding_end = {0, 1},
                             .ceil_mode = true,
                             .count_include_pad = false});
   a = g.instance_norm("in", a, 1e-2);
@@ -363,6 +363,58 @@ Graph recurrent_net(const RecurrentCase& wanted) {
   return g.finish();
 }
 
+/// Windows over three axes, transposed convolutions, a pool with a window too long for indices of one byte.
+Graph volume_net() {
+  GraphBuilder g("volume_net");
+  ValueId h = g.conv3d("conv0", g.input("volume", {2, 2, 4, 5, 4}), {.out_channels = 2});
+  h = g.conv3d("conv1", h,
+               {.out_channels = 4,
+                .kernel = {3, 2, 3},
+                .stride = {1, 2, 1},
+                .padding = {1, 1, 0},
+                .dilation = {1, 2, 1},
+                .groups = 2,
+                .bias = true,
+                .padding_end = {1, 0, 2}});
+  h = g.tanh("tanh", h);
+  EXPECT_EQ(g.shape(h), (Shape{2, 4, 4, 2, 4}));
+  const ValueId most = g.max_pool3d(
+      "max", h, {.kernel = {2, 1, 2}, .stride = {1, 1, 2}, .padding = {1, 0, 0}, .ceil_mode = true});
+  const ValueId mean = g.avg_pool3d("avg", h,
+                                    {.kernel = {3, 2, 2},
+                                     .stride = {2, 1, 3},
+                                     .padding = {1, 0, 0},
+                                     .ceil_mode = true,
+                                     .count_include_pad = false});
+  EXPECT_EQ(g.shape(mean), (Shape{2, 4, 3, 1, 2}));
+  const ValueId up = g.conv_transpose3d("up", mean,
+                                        {.out_channels = 4,
+                                         .kernel = {2, 2, 1},
+                                         .stride = {2, 1, 1},
+                                         .padding = {1, 0, 0},
+                                         .groups = 2,
+                                         .bias = true,
+                                         .padding_end = {0, 0, 0}});
+  h = g.add("sum", most, up);
+  const ValueId top = g.flatten("top.flat", g.global_max_pool("top", h));
+  const ValueId middle = g.flatten("middle.flat", g.global_avg_pool("middle", h));
+  h = g.conv_transpose2d("grow", g.reshape("plane", h, {2, 4, 5, 4}),
+                         {.out_channels = 2,
+                          .kernel = {3, 2},
+                          .stride = {2, 1},
+                          .padding = {1, 0},
+                          .dilation = {1, 2},
+                          .groups = 2,
+                          .bias = true,
+                          .output_padding = {1, 0}});
+  EXPECT_EQ(g.shape(h), (Shape{2, 2, 10, 6}));
+  h = g.pad("long", g.reshape("line", h, {2, 1, 1, 120}), {0, 0, 0, 70}, {0, 0, 0, 70}, -0.2);
+  h = g.max_pool2d("longest", h, {.kernel = {1, 257}, .stride = {1, 41}, .padding = {0, 60}});
+  h = g.concat("features", {top, middle, g.flatten("longest.flat", h)}, 1);
+  g.softmax_cross_entropy("loss", g.linear("fc", h, 3), g.input("targets", {2}, DType::int32));
+  return g.finish();
+}
+
 std::function<bool(const std::string&)> ending_in(const std::string& suffix) {
   return [suffix](const std::string& name) {
     return name.size() >= suffix.size() &&
@@ -456,6 +508,10 @@ TEST(AutodiffGradient, RecurrentLayersInParts) {
   }
 }
 
+TEST(AutodiffGradient, VolumeNet) {
+  for (std::uint64_t seed = 1; seed <= 3; ++seed) expect_true_gradients(volume_net(), {}, seed);
+}
+
 TEST(AutodiffGradient, OperandsThatBroadcastSumTheirGradientsAndOthersShareThem) {
   // x (2,2) and b (2): d(x + b) reaches x uncopied and b as the sum of its rows; a (2,2) in a - a * c reads c
   // alone, never a.
@@ -487,6 +543,9 @@ TEST(AutodiffGradient, PartsOfTheGradients) {
   }
   for (const char* suffix : {".weight", ".bias", "bn2.bias", "conv1.weight", "bn1.weight", "conv1.bias"}) {
     expect_true_gradients(conv_net(), {Optimizer::sgd, ending_in(suffix)}, 4);
+  }
+  for (const char* suffix : {".weight", ".bias", "up.weight", "conv1.bias", "grow.weight", "up.bias"}) {
+    expect_true_gradients(volume_net(), {Optimizer::sgd, ending_in(suffix)}, 4);
   }
   for (const char* suffix : {".weight", ".bias", "norm1.bias", "words.weight", "k.weight"}) {
     expect_true_gradients(transformer(), {Optimizer::sgd, ending_in(suffix)}, 4);
@@ -520,7 +579,7 @@ TEST(AutodiffGradient, SumOfAViewLaidOutOtherwise) {
 TEST(AutodiffGradient, EveryKindIsCovered) {
   std::set<std::string> seen;
   for (const Graph& network : {conv_net(), transformer(), layout_net(), arithmetic_net(), integers_net(),
-                              resize_net()}) {
+                               resize_net(), volume_net()}) {
     for (const Optimizer optimizer : {Optimizer::sgd, Optimizer::momentum, Optimizer::adam}) {
       expect_true_gradients(network, {optimizer, nullptr}, 5, &seen);
     }
@@ -692,7 +751,7 @@ TEST(ReferenceKernels, UnevenWindowsByHand) {
                                    {.kernel = {1, 4},
                                     .stride = {1, 3},
                                     .padding = {0, 2},
-                                    .padding_end = Extent2d{0, 1},
+                                    .padding_end = {0, 1},
                                     .ceil_mode = ceil,
                                     .count_include_pad = include});
     return computed(g, x, row, y);
@@ -710,6 +769,45 @@ TEST(ReferenceKernels, UnevenWindowsByHand) {
       g.max_pool2d("y", x, {.kernel = {1, 2}, .stride = {1, 1}, .padding = {0, 1}, .dilation = {1, 2}});
   // Places (-1, 1), (0, 2), (1, 3), (2, 4), (3, 5).
   expect_near(computed(g, x, {5, 1, 3, 4, 2}, y), {1, 5, 4, 3, 4});
+}
+
+TEST(ReferenceKernels, TransposedConvolutionByHand) {
+  GraphBuilder g("grow");
+  const ValueId x = g.input("x", {1, 2, 1, 3});
+  const ValueId y = g.conv_transpose2d("y", x,
+                                       {.out_channels = 2,
+                                        .kernel = {1, 3},
+                                        .stride = {1, 2},
+                                        .padding = {0, 1},
+                                        .groups = 2,
+                                        .bias = true,
+                                        .output_padding = {0, 1}});
+  const Graph graph = g.finish();
+  Interpreter run(graph);
+  run.set(x, {1, 2, 3, 1, 0, 0});
+  run.set(find_value(graph, "y.weight"), {1, 10, 100, 1, 1, 1});
+  run.set(find_value(graph, "y.bias"), {0.5, 0});
+  run.run();
+  // 1 10 100 . . . ., then 2 20 200 two places on, 3 30 300 four; the first place is padding, the one behind
+  // the last would be, too, but for the output padding.
+  expect_near(run.get(y).data, {10.5, 102.5, 20.5, 203.5, 30.5, 300.5, 1, 1, 0, 0, 0, 0});
+}
+
+TEST(ReferenceKernels, VolumesByHand) {
+  GraphBuilder g("volume");
+  const ValueId x = g.input("x", {1, 1, 2, 2, 2});
+  const ValueId conv = g.conv3d("conv", x, {.kernel = {2, 1, 2}});
+  const ValueId max = g.max_pool3d("max", x, {.kernel = {2, 2, 1}});
+  const ValueId avg = g.avg_pool3d("avg", x, {.kernel = {1, 2, 2}});
+  const Graph graph = g.finish();
+  Interpreter run(graph);
+  run.set(x, {1, 2, 3, 4, 5, 6, 8, 7});
+  run.set(find_value(graph, "conv.weight"), {1, 10, 100, 1000});
+  run.run();
+  // Depth, then width: rows 1 2 and 5 6, rows 3 4 and 8 7.
+  expect_near(run.get(conv).data, {1 + 20 + 500 + 6000, 3 + 40 + 800 + 7000});
+  expect_near(run.get(max).data, {8, 7});
+  expect_near(run.get(avg).data, {10.0 / 4, 26.0 / 4});
 }
 
 TEST(ReferenceKernels, NormsByHand) {

@@ -67,8 +67,8 @@ inline Index met(const Shape& operand, const Shape& whole, Index i) {
 
 using Kernel = std::function<void(Call&)>;
 
-/// Kernels of the operators that move elements (concat, slice, pad, transpose), of group and local response
-/// normalisation and of the global maximum.
+/// Kernels of the operators that move elements (concat, slice, pad, transpose), and of group and local
+/// response normalisation.
 void add_layout_kernels(std::map<std::string, Kernel>& table);
 
 /// Kernels of arithmetic element by element, with broadcasting, and of sums along axes.
@@ -82,5 +82,8 @@ void add_resize_kernels(std::map<std::string, Kernel>& table);
 
 /// Kernels of lstm, gru and rnn.
 void add_recurrent_kernels(std::map<std::string, Kernel>& table);
+
+/// Kernels of convolutions and pools over any number of spatial axes.
+void add_window_kernels(std::map<std::string, Kernel>& table);
 
 }  // namespace poet::reference

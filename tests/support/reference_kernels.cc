@@ -4,7 +4,6 @@
 #include <cmath>
 #include <cstddef>
 #include <functional>
-#include <limits>
 #include <numeric>
 #include <utility>
 
@@ -25,176 +24,6 @@ void pointwise(Array& out, const Array& a, const std::function<double(double)>& 
 }
 void pointwise(Array& out, const Array& a, const Array& b, const std::function<double(double, double)>& f) {
   std::transform(a.data.begin(), a.data.end(), b.data.begin(), out.data.begin(), f);
-}
-
-// ---- windows: convolution and pooling
-// -------------------------------------------------------------------------------
-
-struct Window {
-  Index stride[2];
-  Index padding[2];
-  Index dilation[2];
-  Index kernel[2];
-};
-
-/// Calls f(output row, output column, kernel row, kernel column, input row, input column) where the input
-/// position exists.
-template <class F>
-void slide(const Window& w, Index rows, Index columns, Index out_rows, Index out_columns, const F& f) {
-  for (Index oy = 0; oy < out_rows; ++oy) {
-    for (Index ox = 0; ox < out_columns; ++ox) {
-      for (Index ky = 0; ky < w.kernel[0]; ++ky) {
-        for (Index kx = 0; kx < w.kernel[1]; ++kx) {
-          const Index y = oy * w.stride[0] + ky * w.dilation[0] - w.padding[0];
-          const Index x = ox * w.stride[1] + kx * w.dilation[1] - w.padding[1];
-          if (y >= 0 && y < rows && x >= 0 && x < columns) f(oy, ox, ky, kx, y, x);
-        }
-      }
-    }
-  }
-}
-
-Window convolution_window(const Call& c, const Shape& weight) {
-  const auto& s = c.list("stride");
-  const auto& p = c.list("padding");
-  const auto& d = c.list("dilation");
-  return {{s.at(0), s.at(1)}, {p.at(0), p.at(1)}, {d.at(0), d.at(1)}, {weight.at(2), weight.at(3)}};
-}
-
-/// Calls f(x index, weight index, y index) for every multiplication of a convolution.
-template <class F>
-void convolve(const Call& c, const Shape& x, const Shape& weight, const Shape& y, const F& f) {
-  const Window w = convolution_window(c, weight);
-  const Index groups = c.integer("groups");
-  const Index in_per_group = x[1] / groups;
-  const Index out_per_group = y[1] / groups;
-  for (Index n = 0; n < y[0]; ++n) {
-    for (Index o = 0; o < y[1]; ++o) {
-      for (Index i = 0; i < in_per_group; ++i) {
-        const Index channel = o / out_per_group * in_per_group + i;
-        slide(w, x[2], x[3], y[2], y[3], [&](Index oy, Index ox, Index ky, Index kx, Index iy, Index ix) {
-          f(((n * x[1] + channel) * x[2] + iy) * x[3] + ix,
-            ((o * in_per_group + i) * weight[2] + ky) * weight[3] + kx,
-            ((n * y[1] + o) * y[2] + oy) * y[3] + ox);
-        });
-      }
-    }
-  }
-}
-
-/// Calls f(channel, element) for a tensor (N, C, ...).
-template <class F>
-void per_channel(const Array& a, const F& f) {
-  const Index channels = dim(a, 1);
-  const Index inner = count(a) / (dim(a, 0) * channels);
-  for (Index i = 0; i < count(a); ++i) f(i / inner % channels, i);
-}
-
-void conv2d(Call& c) {
-  Array& y = c.out[0];
-  convolve(c, c.in[0].shape, c.in[1].shape, y.shape,
-           [&](Index x, Index w, Index out) { at(y.data, out) += at(c.in[0], x) * at(c.in[1], w); });
-  if (c.in.size() > 2) per_channel(y, [&](Index channel, Index i) { at(y.data, i) += at(c.in[2], channel); });
-}
-
-void conv2d_backward_input(Call& c) {
-  Array& dx = c.out[0];
-  convolve(c, dx.shape, c.in[1].shape, c.in[0].shape,
-           [&](Index x, Index w, Index y) { at(dx.data, x) += at(c.in[0], y) * at(c.in[1], w); });
-}
-
-void bias_of_channels(const Array& dy, Array& dbias) {
-  per_channel(dy, [&](Index channel, Index i) { at(dbias.data, channel) += at(dy, i); });
-}
-
-void conv2d_backward_weight(Call& c) {
-  Array& dw = *c.gradient(1, {1, 2});
-  convolve(c, c.in[1].shape, dw.shape, c.in[0].shape,
-           [&](Index x, Index w, Index y) { at(dw.data, w) += at(c.in[0], y) * at(c.in[1], x); });
-  if (Array* dbias = c.gradient(2, {1, 2})) bias_of_channels(c.in[0], *dbias);
-}
-
-Window pooling_window(const Call& c) {
-  const auto& k = c.list("kernel");
-  const auto& s = c.list("stride");
-  const auto& p = c.list("padding");
-  const bool dilated = c.op.attributes.count("dilation") == 1;
-  const auto& d = dilated ? c.list("dilation") : std::vector<Index>{1, 1};
-  return {{s.at(0), s.at(1)}, {p.at(0), p.at(1)}, {d.at(0), d.at(1)}, {k.at(0), k.at(1)}};
-}
-
-/// Calls f(x index, y index, offset in the window) for every input position of every pooling window.
-template <class F>
-void pool(const Call& c, const Shape& x, const Shape& y, const F& f) {
-  const Window w = pooling_window(c);
-  for (Index plane = 0; plane < y[0] * y[1]; ++plane) {
-    slide(w, x[2], x[3], y[2], y[3], [&](Index oy, Index ox, Index ky, Index kx, Index iy, Index ix) {
-      f((plane * x[2] + iy) * x[3] + ix, (plane * y[2] + oy) * y[3] + ox, ky * w.kernel[1] + kx);
-    });
-  }
-}
-
-void max_pool2d(Call& c) {
-  Array& y = c.out[0];
-  std::fill(y.data.begin(), y.data.end(), -std::numeric_limits<double>::infinity());
-  pool(c, c.in[0].shape, y.shape, [&](Index x, Index out, Index offset) {
-    if (at(c.in[0], x) <= at(y.data, out)) return;
-    at(y.data, out) = at(c.in[0], x);
-    at(c.out[1].data, out) = static_cast<double>(offset);
-  });
-}
-
-void max_pool2d_backward(Call& c) {
-  pool(c, c.out[0].shape, c.in[0].shape, [&](Index x, Index out, Index offset) {
-    if (at(c.in[1], out) == static_cast<double>(offset)) at(c.out[0].data, x) += at(c.in[0], out);
-  });
-}
-
-/// The divisor of every window of one plane (oy, ox): its places in the padded image, or (with the attribute
-/// count_include_pad = 0) in the image.
-std::vector<double> window_sizes(const Call& c, const Shape& x, const Shape& y) {
-  const Window w = pooling_window(c);
-  const bool image_only = c.op.attributes.count("count_include_pad") == 1;
-  const bool uneven = c.op.attributes.count("padding_end") == 1;
-  const auto& end = uneven ? c.list("padding_end") : c.list("padding");
-  Window whole = w;  // the padded image seen as an image
-  whole.padding[0] = whole.padding[1] = 0;
-  const Index rows = x[2] + w.padding[0] + end.at(0);
-  const Index columns = x[3] + w.padding[1] + end.at(1);
-  std::vector<double> sizes(static_cast<std::size_t>(y[2] * y[3]), 0.0);
-  slide(image_only ? w : whole, image_only ? x[2] : rows, image_only ? x[3] : columns, y[2], y[3],
-        [&](Index oy, Index ox, Index, Index, Index, Index) { at(sizes, oy * y[3] + ox) += 1.0; });
-  return sizes;
-}
-
-void avg_pool2d(Call& c) {
-  const Shape& shape = c.out[0].shape;
-  std::vector<double> sizes = window_sizes(c, c.in[0].shape, shape);
-  pool(c, c.in[0].shape, shape, [&](Index x, Index y, Index) {
-    at(c.out[0].data, y) += at(c.in[0], x) / at(sizes, y % (shape[2] * shape[3]));
-  });
-}
-
-void avg_pool2d_backward(Call& c) {
-  const Shape& shape = c.in[0].shape;
-  std::vector<double> sizes = window_sizes(c, c.out[0].shape, shape);
-  pool(c, c.out[0].shape, shape, [&](Index x, Index y, Index) {
-    at(c.out[0].data, x) += at(c.in[0], y) / at(sizes, y % (shape[2] * shape[3]));
-  });
-}
-
-void global_avg_pool(Call& c) {
-  const Index inner = count(c.in[0]) / count(c.out[0]);
-  for (Index i = 0; i < count(c.in[0]); ++i) {
-    at(c.out[0].data, i / inner) += at(c.in[0], i) / static_cast<double>(inner);
-  }
-}
-
-void global_avg_pool_backward(Call& c) {
-  const Index inner = count(c.out[0]) / count(c.in[0]);
-  for (Index i = 0; i < count(c.out[0]); ++i) {
-    at(c.out[0].data, i) = at(c.in[0], i / inner) / static_cast<double>(inner);
-  }
 }
 
 // ---- matrices
@@ -518,10 +347,6 @@ void adam_update(Call& c) {
 
 const std::map<std::string, Kernel>& own_kernels() {
   static const std::map<std::string, Kernel> table = {
-      {"conv2d", conv2d},
-      {"conv2d_backward_input", conv2d_backward_input},
-      {"conv2d_backward_weight", conv2d_backward_weight},
-      {"conv2d_backward_bias", [](Call& c) { bias_of_channels(c.in[0], c.out[0]); }},
       {"linear", linear},
       {"linear_backward_input", linear_backward_input},
       {"linear_backward_weight", linear_backward_weight},
@@ -551,12 +376,6 @@ const std::map<std::string, Kernel>& own_kernels() {
       {"softmax_backward", softmax_backward},
       {"dropout", dropout},
       {"dropout_backward", dropout_backward},
-      {"max_pool2d", max_pool2d},
-      {"max_pool2d_backward", max_pool2d_backward},
-      {"avg_pool2d", avg_pool2d},
-      {"avg_pool2d_backward", avg_pool2d_backward},
-      {"global_avg_pool", global_avg_pool},
-      {"global_avg_pool_backward", global_avg_pool_backward},
       {"embedding", embedding},
       {"embedding_backward", embedding_backward},
       {"select", select},
@@ -580,6 +399,7 @@ const std::map<std::string, Kernel>& kernels() {
     add_integer_kernels(all);
     add_resize_kernels(all);
     add_recurrent_kernels(all);
+    add_window_kernels(all);
     return all;
   }();
   return table;

@@ -1,4 +1,4 @@
-// Reference kernels of concat, split, slice, pad, transpose, group_norm, lrn and global_max_pool.
+// Reference kernels of concat, split, slice, pad, transpose, group_norm and lrn.
 
 #include <cmath>
 #include <cstddef>
@@ -214,26 +214,6 @@ void lrn_backward(Call& c) {
   });
 }
 
-void global_max_pool(Call& c) {
-  const Array& x = c.in[0];
-  const Index plane = dim(x, 2) * dim(x, 3);
-  for (Index i = 0; i < count(c.out[0]); ++i) {
-    Index best = 0;
-    for (Index k = 1; k < plane; ++k) {
-      if (at(x, i * plane + k) > at(x, i * plane + best)) best = k;
-    }
-    at(c.out[0].data, i) = at(x, i * plane + best);
-    at(c.out[1].data, i) = static_cast<double>(best);
-  }
-}
-
-void global_max_pool_backward(Call& c) {
-  const Index plane = dim(c.out[0], 2) * dim(c.out[0], 3);
-  for (Index i = 0; i < count(c.in[0]); ++i) {
-    at(c.out[0].data, i * plane + static_cast<Index>(at(c.in[1], i))) = at(c.in[0], i);
-  }
-}
-
 }  // namespace
 
 void add_layout_kernels(std::map<std::string, Kernel>& table) {
@@ -251,8 +231,6 @@ void add_layout_kernels(std::map<std::string, Kernel>& table) {
   table["group_norm_backward"] = group_norm_backward;
   table["lrn"] = lrn;
   table["lrn_backward"] = lrn_backward;
-  table["global_max_pool"] = global_max_pool;
-  table["global_max_pool_backward"] = global_max_pool_backward;
 }
 
 }  // namespace poet::reference

@@ -245,9 +245,8 @@ TEST(Builder, MatmulReadsAndWritesStridedViews) {
 TEST(Builder, UnevenPaddingHasAnAttributeOfItsOwnWhereItDiffers) {
   GraphBuilder g("g");
   const ValueId x = g.input("x", {1, 2, 7, 6});
-  g.conv2d("even", x, {.kernel = {3, 3}, .padding = {1, 1}, .padding_end = Extent2d{1, 1}});
-  g.conv2d("uneven", x,
-           {.kernel = {3, 3}, .stride = {2, 2}, .padding = {0, 1}, .padding_end = Extent2d{1, 2}});
+  g.conv2d("even", x, {.kernel = {3, 3}, .padding = {1, 1}, .padding_end = {1, 1}});
+  g.conv2d("uneven", x, {.kernel = {3, 3}, .stride = {2, 2}, .padding = {0, 1}, .padding_end = {1, 2}});
   const Graph graph = g.finish();
   EXPECT_EQ(op_named(graph, "even").attributes.count("padding_end"), 0U);
   const Op& uneven = op_named(graph, "uneven");
@@ -262,7 +261,7 @@ TEST(Builder, UnevenPaddingHasAnAttributeOfItsOwnWhereItDiffers) {
 TEST(Builder, PoolsWithCeilingAndDilation) {
   GraphBuilder g("g");
   const ValueId x = g.input("x", {1, 2, 6, 5});
-  const auto pooled = [&](const Pool2dOptions& options) { return g.shape(g.max_pool2d("p", x, options)); };
+  const auto pooled = [&](const PoolOptions& options) { return g.shape(g.max_pool2d("p", x, options)); };
   // (6 - 3) / 2 = 1.5 and (5 - 3) / 2 = 1.
   EXPECT_EQ(pooled({.kernel = {3, 3}, .stride = {2, 2}, .padding = {0, 0}}), (Shape{1, 2, 2, 2}));
   EXPECT_EQ(pooled({.kernel = {3, 3}, .stride = {2, 2}, .padding = {0, 0}, .ceil_mode = true}),
@@ -315,7 +314,7 @@ std::int64_t built_windows(const PoolAxis& a) {
                                  .stride = {a.stride, 1},
                                  .padding = {a.before, 0},
                                  .dilation = {a.dilation, 1},
-                                 .padding_end = Extent2d{a.after, 0},
+                                 .padding_end = {a.after, 0},
                                  .ceil_mode = a.ceil}))[2];
   } catch (const InputError&) {
     return -1;
@@ -343,6 +342,106 @@ TEST(Builder, PoolsAreWhatCountingWindowsGives) {
   }
   EXPECT_GT(accepted, 1000);
   EXPECT_GT(refused, 500);
+}
+
+TEST(Builder, Convolutions) {
+  GraphBuilder g("g");
+  g.conv3d("volume", g.input("v", {2, 6, 5, 11, 9}),
+           {.out_channels = 8,
+            .kernel = {2, 3, 5},
+            .stride = {1, 2, 1},
+            .padding = {0, 1, 0},
+            .dilation = {3, 2, 1},
+            .groups = 2});
+  const ValueId x = g.input("x", {2, 6, 4, 5});
+  g.conv_transpose2d("grown", x,
+                     {.out_channels = 9,
+                      .kernel = {3, 2},
+                      .stride = {2, 3},
+                      .padding = {1, 0},
+                      .dilation = {1, 2},
+                      .groups = 3,
+                      .bias = true,
+                      .output_padding = {1, 0}});
+  g.conv_transpose2d("cut", x,
+                     {.kernel = {3, 2}, .stride = {2, 3}, .padding = {1, 0}, .padding_end = {0, 2}});
+  g.conv_transpose3d("grown_volume", g.input("u", {1, 4, 2, 3, 1}),
+                     {.out_channels = 5, .kernel = {2, 2, 2}, .stride = {2, 2, 2}});
+  const Graph graph = g.finish();
+  const Op& volume = op_named(graph, "volume");
+  // 5 - 3 (2 - 1) = 2, and two axes as those of Conv2d above.
+  EXPECT_EQ(volume.kind, "conv3d");
+  EXPECT_EQ(shapes(graph, volume.outputs), (std::vector<Shape>{{2, 8, 2, 5, 5}}));
+  EXPECT_EQ(graph.values[volume.inputs[1]].shape, (Shape{8, 3, 2, 3, 5}));
+  // 2 (4 - 1) + 3 + 1 - 2 = 8 and 3 (5 - 1) + 2 + 1 = 15. The weight is from input to output channels.
+  const Op& grown = op_named(graph, "grown");
+  EXPECT_EQ(shapes(graph, grown.outputs), (std::vector<Shape>{{2, 9, 8, 15}}));
+  EXPECT_EQ(shapes(graph, grown.inputs), (std::vector<Shape>{{2, 6, 4, 5}, {6, 3, 3, 2}, {9}}));
+  EXPECT_EQ(std::get<std::vector<std::int64_t>>(grown.attributes.at("output_padding")),
+            (std::vector<std::int64_t>{1, 0}));
+  // 2 (4 - 1) + 3 - 1 = 8 and 3 (5 - 1) + 2 - 2 = 12.
+  const Op& cut = op_named(graph, "cut");
+  EXPECT_EQ(shapes(graph, cut.outputs), (std::vector<Shape>{{2, 1, 8, 12}}));
+  EXPECT_EQ(cut.attributes.count("output_padding"), 0U);
+  EXPECT_EQ(shapes(graph, op_named(graph, "grown_volume").outputs), (std::vector<Shape>{{1, 5, 4, 6, 2}}));
+}
+
+TEST(Builder, AConvolutionLeadsBackFromATransposedOne) {
+  int tried = 0;
+  for (int code = 0; code < 4 * 3 * 3 * 2 * 2 * 3; ++code) {
+    int rest = code;
+    const auto digit = [&rest](int base) { return std::exchange(rest, rest / base) % base; };
+    const std::int64_t size = 1 + digit(4);
+    const std::int64_t kernel = 1 + digit(3);
+    const std::int64_t stride = 1 + digit(3);
+    const std::int64_t dilation = 1 + digit(2);
+    const std::int64_t padding = digit(2);
+    const std::int64_t extra = digit(3);
+    // Of the sizes that lead to `size` there are as many as the stride.
+    if (extra >= stride || stride * (size - 1) + dilation * (kernel - 1) + 1 + extra <= 2 * padding) continue;
+    GraphBuilder g("g");
+    const ValueId y = g.conv_transpose2d("up", g.input("x", {1, 1, 1, size}),
+                                         {.kernel = {1, kernel},
+                                          .stride = {1, stride},
+                                          .padding = {0, padding},
+                                          .dilation = {1, dilation},
+                                          .output_padding = {0, extra}});
+    const ValueId x = g.conv2d(
+        "down", y,
+        {.kernel = {1, kernel}, .stride = {1, stride}, .padding = {0, padding}, .dilation = {1, dilation}});
+    EXPECT_EQ(g.shape(x).back(), size)
+        << "by way of " << g.shape(y).back() << ", kernel " << kernel << " stride " << stride << " dilation "
+        << dilation << " padding " << padding << " output padding " << extra;
+    ++tried;
+  }
+  EXPECT_GT(tried, 200);
+}
+
+TEST(Builder, PoolsOfVolumesAndOfLongWindows) {
+  GraphBuilder g("g");
+  const ValueId x = g.input("x", {1, 2, 9, 8, 8});
+  const ValueId row = g.input("row", {1, 2, 1, 600});
+  // (9 + 2 - 3) / 2 + 1 = 5, (8 - 2) / 2 + 1 = 4, (8 - 2) / 3 + 1 = 3.
+  g.max_pool3d("max", x, {.kernel = {3, 2, 2}, .stride = {2, 2, 3}, .padding = {1, 0, 0}});
+  g.avg_pool3d("avg", x, {.kernel = {3, 2, 2}, .stride = {2, 2, 3}, .padding = {1, 0, 0}, .ceil_mode = true});
+  g.max_pool3d("cubes", x, {.kernel = {8, 8, 8}});
+  g.max_pool2d("byte", row, {.kernel = {1, 256}});
+  g.max_pool2d("more", row, {.kernel = {1, 257}});
+  g.global_max_pool("top", x);
+  g.global_avg_pool("mean", g.reshape("line", row, {1, 2, 600}));
+  const Graph graph = g.finish();
+  const auto indices = [&](const char* op) { return graph.values[op_named(graph, op).outputs.at(1)]; };
+  EXPECT_EQ(shapes(graph, op_named(graph, "max").outputs),
+            (std::vector<Shape>{{1, 2, 5, 4, 3}, {1, 2, 5, 4, 3}}));
+  EXPECT_EQ(indices("max").dtype, DType::uint8);
+  EXPECT_EQ(shapes(graph, op_named(graph, "avg").outputs), (std::vector<Shape>{{1, 2, 5, 4, 3}}));
+  // 512 places; without a stride the windows lie side by side.
+  EXPECT_EQ(indices("cubes").shape, (Shape{1, 2, 1, 1, 1}));
+  EXPECT_EQ(indices("cubes").dtype, DType::int32);
+  EXPECT_EQ(indices("byte").bytes, Bytes(2 * 2));
+  EXPECT_EQ(indices("more").bytes, Bytes(2 * 2 * 4));
+  EXPECT_EQ(indices("top").shape, (Shape{1, 2, 1, 1, 1}));
+  EXPECT_EQ(shapes(graph, op_named(graph, "mean").outputs), (std::vector<Shape>{{1, 2, 1}}));
 }
 
 TEST(Builder, CopiesOfElements) {

@@ -40,6 +40,8 @@ Attributes window(std::int64_t side) {
           {"padding", std::vector<std::int64_t>{0, 0}}};
 }
 
+Attributes cube(std::int64_t side) { return {{"kernel", std::vector<std::int64_t>{side, side, side}}}; }
+
 Attributes gradients(std::vector<std::int64_t> positions) { return {{"gradients", std::move(positions)}}; }
 
 // Elements: {2,3,4,4} = 96, {2,3,2,2} = 24, {2,3} = 6. Four bytes each.
@@ -247,6 +249,39 @@ const std::vector<Expected>& cases() {
        window(2)},
       {"avg_pool2d", {{{2, 3, 4, 4}}}, {{{2, 3, 2, 2}}}, 96, 4 * (96 + 24), window(2)},
       {"global_avg_pool", {{{2, 3, 4, 4}}}, {{{2, 3, 1, 1}}}, 96, 4 * (96 + 6)},
+      // 5 output channels of 3*2*3*3 taps on 4*4 positions: 80 elements * 54 * 2 = 8640, + 80 for the bias.
+      // x 96, weight 270, bias 5, y 80 = 451.
+      {"conv3d",
+       {{{1, 3, 2, 4, 4}}, parameter({5, 3, 2, 3, 3}), parameter({5})},
+       {{{1, 5, 1, 4, 4}}},
+       8720,
+       4 * 451},
+      // Every element of x is added to 5*3*3 places: 24 * 45 * 2 = 2160, + 160 for the bias. x 24, weight
+      // 135, bias 5, y 160 = 324.
+      {"conv_transpose2d",
+       {{{2, 3, 2, 2}}, parameter({3, 5, 3, 3}), parameter({5})},
+       {{{2, 5, 4, 4}}},
+       2320,
+       4 * 324},
+      {"conv_transpose3d",
+       {{{1, 3, 2, 2, 2}}, parameter({3, 5, 1, 3, 3})},
+       {{{1, 5, 2, 4, 4}}},
+       2160,
+       4 * 319},
+      // 12 windows of 8: 7 comparisons each; indices are bytes. 12 windows of 3*10*10: they take 4 bytes.
+      {"max_pool3d",
+       {{{1, 3, 2, 4, 4}}},
+       {{{1, 3, 1, 2, 2}}, bytes({1, 3, 1, 2, 2})},
+       84,
+       4 * (96 + 12) + 12,
+       cube(2)},
+      {"max_pool3d",
+       {{{1, 3, 3, 20, 20}}},
+       {{{1, 3, 1, 2, 2}}, integers({1, 3, 1, 2, 2})},
+       12 * 299,
+       4 * (3600 + 12 + 12),
+       {{"kernel", std::vector<std::int64_t>{3, 10, 10}}}},
+      {"avg_pool3d", {{{1, 3, 2, 4, 4}}}, {{{1, 3, 1, 2, 2}}}, 96, 4 * (96 + 12), cube(2)},
       // Reads 2 ids and 2 rows of 3 out of 100, writes 6 elements.
       {"embedding", {integers({2}), parameter({100, 3})}, {{{2, 3}}}, 0, 4 * (2 + 6 + 6)},
       // Reads one of 7 positions: 2*3 elements, writes as many.
@@ -410,6 +445,48 @@ const std::vector<Expected>& cases() {
        gradients({2})},
       {"conv2d_backward_bias", {{{2, 5, 2, 2}}}, {{{5}}}, 40, 4 * 45},
       {"linear_backward_bias", {{{2, 5}}}, {{{5}}}, 10, 4 * 15},
+      // As the forward ones; dy 80 and 160.
+      {"conv3d_backward_input",
+       {{{1, 5, 1, 4, 4}}, parameter({5, 3, 2, 3, 3})},
+       {{{1, 3, 2, 4, 4}}},
+       8640,
+       4 * 446},
+      {"conv3d_backward_weight",
+       {{{1, 5, 1, 4, 4}}, {{1, 3, 2, 4, 4}}},
+       {{{5, 3, 2, 3, 3}}, {{5}}},
+       8720,
+       4 * 451},
+      {"conv3d_backward_bias", {{{1, 5, 1, 4, 4}}}, {{{5}}}, 80, 4 * 85},
+      {"conv_transpose2d_backward_input",
+       {{{2, 5, 4, 4}}, parameter({3, 5, 3, 3})},
+       {{{2, 3, 2, 2}}},
+       2160,
+       4 * 319},
+      {"conv_transpose2d_backward_weight",
+       {{{2, 5, 4, 4}}, {{2, 3, 2, 2}}},
+       {{{3, 5, 3, 3}}, {{5}}},
+       2320,
+       4 * 324},
+      {"conv_transpose2d_backward_bias", {{{2, 5, 4, 4}}}, {{{5}}}, 160, 4 * 165},
+      {"conv_transpose3d_backward_input",
+       {{{1, 5, 2, 4, 4}}, parameter({3, 5, 1, 3, 3})},
+       {{{1, 3, 2, 2, 2}}},
+       2160,
+       4 * 319},
+      {"conv_transpose3d_backward_weight",
+       {{{1, 5, 2, 4, 4}}, {{1, 3, 2, 2, 2}}},
+       {{{3, 5, 1, 3, 3}}},
+       2160,
+       4 * 319},
+      {"conv_transpose3d_backward_bias", {{{1, 5, 2, 4, 4}}}, {{{5}}}, 160, 4 * 165},
+      {"max_pool3d_backward",
+       {{{1, 3, 1, 2, 2}}, bytes({1, 3, 1, 2, 2})},
+       {{{1, 3, 2, 4, 4}}},
+       12,
+       4 * (12 + 96) + 12,
+       cube(2)},
+      // One scaling and 8 additions per window.
+      {"avg_pool3d_backward", {{{1, 3, 1, 2, 2}}}, {{{1, 3, 2, 4, 4}}}, 12 * 9, 4 * (12 + 96), cube(2)},
       {"relu_backward", {{{2, 3}}, {{2, 3}}}, {{{2, 3}}}, 6, 4 * 18},
       {"gelu_backward", {{{2, 3}}, {{2, 3}}}, {{{2, 3}}}, 6 * 29, 4 * 18},
       {"tanh_backward", {{{2, 3}}, {{2, 3}}}, {{{2, 3}}}, 6 * 3, 4 * 18},
@@ -533,6 +610,12 @@ TEST(OperatorWork, ViewIsItsStorage) {
 TEST(ForwardMacs, CountsConvolutionsLinearsAndProductsOfTheForwardPass) {
   EXPECT_EQ(forward_macs(one_op("conv2d", {{{2, 3, 4, 4}}, parameter({5, 3, 3, 3})}, {{{2, 5, 2, 2}}})),
             40 * 27);
+  EXPECT_EQ(
+      forward_macs(one_op("conv3d", {{{1, 3, 2, 4, 4}}, parameter({5, 3, 2, 3, 3})}, {{{1, 5, 1, 4, 4}}})),
+      80 * 54);
+  EXPECT_EQ(
+      forward_macs(one_op("conv_transpose2d", {{{2, 3, 2, 2}}, parameter({3, 5, 3, 3})}, {{{2, 5, 4, 4}}})),
+      24 * 45);
   EXPECT_EQ(forward_macs(one_op("linear", {{{2, 3}}, parameter({5, 3}), parameter({5})}, {{{2, 5}}})), 30);
   EXPECT_EQ(forward_macs(one_op("matmul", {{{2, 3, 4}}, {{2, 4, 5}}}, {{{2, 3, 5}}})), 120);
   EXPECT_EQ(forward_macs(one_op("relu", {{{2, 3}}}, {{{2, 3}}})), 0);

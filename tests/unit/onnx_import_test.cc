@@ -213,6 +213,141 @@ TEST(OnnxImport, AutomaticPadding) {
   }
 }
 
+const List& list_of(const Op& op, const std::string& attribute) {
+  return std::get<List>(op.attributes.at(attribute));
+}
+
+// An image of one element, 3 x 3 around it; the padding of 2 is more than the image.
+TEST(OnnxImport, AutomaticPaddingOfASmallImage) {
+  const Graph graph =
+      import_model(
+          onnx_model({1, 2, 1, 1}, {{"w", onnx_reals({4, 2, 3, 3})}},
+                     {onnx_node("Conv", {"x", "w"}, {"y"}, {{"auto_pad", std::string("SAME_UPPER")}})}))
+          .forward;
+  EXPECT_EQ(value_named(graph, "y").shape, (Shape{1, 4, 1, 1}));
+  EXPECT_EQ(list_of(op_of_kind(graph, "conv2d"), "padding"), (List{1, 1}));
+}
+
+// Rows of 3 channels: 4 filters of 3 every 2 elements with padding 1 give 5, a pool of 2 gives 2.
+TEST(OnnxImport, RowsAreImagesOfOneRow) {
+  const ImportedModel model = import_model(onnx_model(
+      {2, 3, 10}, {{"w", onnx_reals({4, 3, 3})}, {"b", onnx_reals({4})}, {"u", onnx_reals({4, 2, 3})}},
+      {onnx_node("Conv", {"x", "w", "b"}, {"c"}, {{"pads", List{1, 1}}, {"strides", List{2}}}),
+       onnx_node("MaxPool", {"c"}, {"m"}, {{"kernel_shape", List{2}}, {"strides", List{2}}}),
+       onnx_node("ConvTranspose", {"m", "u"}, {"t"}, {{"strides", List{3}}}),
+       onnx_node("AveragePool", {"t"}, {"a"}, {{"kernel_shape", List{3}}, {"pads", List{0, 1}}}),
+       onnx_node("GlobalAveragePool", {"a"}, {"g"}), onnx_node("Flatten", {"g"}, {"y"})}));
+  const Graph& graph = model.forward;
+  EXPECT_THAT(kinds(graph), ElementsAre("input", "conv2d", "max_pool2d", "conv_transpose2d", "avg_pool2d",
+                                        "global_avg_pool", "input", "softmax_cross_entropy"));
+  EXPECT_EQ(value_named(graph, "w").shape, (Shape{4, 3, 1, 3}));
+  EXPECT_EQ(value_named(graph, "c").shape, (Shape{2, 4, 1, 5}));
+  EXPECT_EQ(value_named(graph, "c.line").shape, (Shape{2, 4, 5}));
+  EXPECT_TRUE(value_named(graph, "c.line").alias_of.valid());
+  EXPECT_EQ(value_named(graph, "m.line").shape, (Shape{2, 4, 2}));
+  EXPECT_EQ(value_named(graph, "t.line").shape, (Shape{2, 2, 6})) << "3 (2 - 1) + 3";
+  EXPECT_EQ(value_named(graph, "a.line").shape, (Shape{2, 2, 5})) << "6 + 1 - 3 + 1";
+  EXPECT_EQ(value_named(graph, "g").shape, (Shape{2, 2, 1}));
+  EXPECT_EQ(parameter_count(graph), 36 + 4 + 24);
+  EXPECT_THAT(kinds(differentiate(graph)), ::testing::Contains("sgd_update").Times(3));
+}
+
+TEST(OnnxImport, Volumes) {
+  const Graph graph =
+      import_model(
+          onnx_model({2, 4, 6, 9, 8},
+                     {{"w", onnx_reals({6, 2, 3, 1, 2})}, {"u", onnx_reals({6, 2, 2, 2, 2})}},
+                     {onnx_node("Conv", {"x", "w"}, {"c"},
+                                {{"group", std::int64_t{2}}, {"pads", List{1, 0, 0, 1, 0, 1}}}),
+                      onnx_node("MaxPool", {"c"}, {"m"},
+                                {{"kernel_shape", List{2, 3, 2}}, {"strides", List{2, 3, 2}}}),
+                      onnx_node("ConvTranspose", {"m", "u"}, {"t"}, {{"strides", List{2, 2, 2}}}),
+                      onnx_node("AveragePool", {"t"}, {"a"},
+                                {{"kernel_shape", List{2, 2, 2}}, {"auto_pad", std::string("SAME_LOWER")}}),
+                      onnx_node("GlobalMaxPool", {"a"}, {"y"})}))
+          .forward;
+  EXPECT_THAT(kinds(graph), ElementsAre("input", "conv3d", "max_pool3d", "conv_transpose3d", "avg_pool3d",
+                                        "global_max_pool", "input", "softmax_cross_entropy"));
+  EXPECT_EQ(value_named(graph, "c").shape, (Shape{2, 6, 6, 9, 8}));
+  EXPECT_EQ(list_of(op_of_kind(graph, "conv3d"), "padding_end"), (List{1, 0, 1}));
+  EXPECT_EQ(value_named(graph, "m").shape, (Shape{2, 6, 3, 3, 4}));
+  EXPECT_EQ(value_named(graph, "t").shape, (Shape{2, 2, 6, 6, 8}));
+  EXPECT_EQ(value_named(graph, "a").shape, (Shape{2, 2, 6, 6, 8}));
+  EXPECT_EQ(list_of(op_of_kind(graph, "avg_pool3d"), "padding"), (List{1, 1, 1}));
+  EXPECT_EQ(value_named(graph, "y").shape, (Shape{2, 2, 1, 1, 1}));
+}
+
+// Of 5 elements, windows of 3 every 2: 2 (5 - 1) + 3 = 11.
+TEST(OnnxImport, SizesOfTransposedConvolutions) {
+  const auto built = [](std::map<std::string, onnx::AttributeValue> attributes, std::int64_t kernel = 3) {
+    attributes.emplace("strides", List{1, 2});
+    return import_model(onnx_model({1, 2, 1, 5}, {{"w", onnx_reals({2, 3, 1, kernel})}},
+                                   {onnx_node("ConvTranspose", {"x", "w"}, {"t"}, std::move(attributes)),
+                                    onnx_node("GlobalAveragePool", {"t"}, {"y"})}))
+        .forward;
+  };
+  const auto width = [](const Graph& graph) { return value_named(graph, "t").shape.back(); };
+  const auto padding = [](const Graph& graph) {
+    const Op& op = op_of_kind(graph, "conv_transpose2d");
+    const bool even = op.attributes.count("padding_end") == 0;
+    return std::pair{list_of(op, "padding")[1], list_of(op, even ? "padding" : "padding_end")[1]};
+  };
+  using Padding = std::pair<std::int64_t, std::int64_t>;
+  EXPECT_EQ(width(built({})), 11);
+  EXPECT_EQ(width(built({{"auto_pad", std::string("VALID")}})), 11);
+  EXPECT_EQ(width(built({{"dilations", List{1, 3}}})), 15) << "windows reach over 7";
+  EXPECT_EQ(width(built({{"pads", List{0, 1, 0, 2}}})), 8);
+  EXPECT_EQ(padding(built({{"pads", List{0, 1, 0, 2}}})), (Padding{1, 2}));
+  EXPECT_EQ(width(built({{"pads", List{0, 1, 0, 2}}, {"output_padding", List{0, 1}}})), 9);
+  // 10 elements leave one for padding, 8 leave three.
+  EXPECT_EQ(width(built({{"auto_pad", std::string("SAME_UPPER")}})), 10);
+  EXPECT_EQ(padding(built({{"auto_pad", std::string("SAME_UPPER")}})), (Padding{0, 1}));
+  EXPECT_EQ(padding(built({{"auto_pad", std::string("SAME_LOWER")}})), (Padding{1, 0}));
+  EXPECT_EQ(width(built({{"output_shape", List{1, 8}}})), 8);
+  EXPECT_EQ(padding(built({{"output_shape", List{1, 8}}})), (Padding{2, 1}));
+  EXPECT_EQ(padding(built({{"output_shape", List{1, 8}}, {"auto_pad", std::string("SAME_UPPER")}})),
+            (Padding{1, 2}));
+  EXPECT_EQ(padding(built({{"output_shape", List{1, 9}}, {"output_padding", List{0, 1}}})), (Padding{2, 1}));
+  // Windows of 1 leave the last place empty: 2 (5 - 1) + 1 = 9.
+  EXPECT_EQ(width(built({{"auto_pad", std::string("SAME_UPPER")}}, 1)), 10);
+  EXPECT_EQ(width(built({{"output_shape", List{1, 10}}}, 1)), 10);
+}
+
+TEST(OnnxImport, IndicesOfLongWindowsAreIntegers) {
+  const auto indices = [](std::int64_t kernel) {
+    const Graph graph =
+        import_model(onnx_model({1, 2, 600}, {},
+                                {onnx_node("MaxPool", {"x"}, {"m"}, {{"kernel_shape", List{kernel}}}),
+                                 onnx_node("GlobalMaxPool", {"m"}, {"y"})}))
+            .forward;
+    return value_named(graph, "m.indices").dtype;
+  };
+  EXPECT_EQ(indices(256), DType::uint8);
+  EXPECT_EQ(indices(512), DType::int32);
+}
+
+// Segmentation: of a volume and of what a convolution writes the classes are along axis 1, of other rows
+// where the final softmax has them.
+TEST(OnnxImport, EveryPositionHasATarget) {
+  const Graph volume = import_model(onnx_model({2, 4, 3, 5, 2}, {{"w", onnx_reals({7, 4, 1, 1, 1})}},
+                                               {onnx_node("Conv", {"x", "w"}, {"y"})}))
+                           .forward;
+  EXPECT_EQ(value_named(volume, "logits.flat").shape, (Shape{2 * 3 * 5 * 2, 7}));
+  const auto row = [](std::vector<Node> after) {
+    after.insert(after.begin(), onnx_node("Conv", {"x", "w"}, {"c"}));
+    const Graph graph =
+        import_model(onnx_model({2, 4, 9}, {{"w", onnx_reals({7, 4, 1})}}, std::move(after))).forward;
+    return value_named(graph, "logits.flat").shape;
+  };
+  const auto softmax = [](const char* x, std::int64_t axis) {
+    return onnx_node("Softmax", {x}, {"y"}, {{"axis", axis}});
+  };
+  EXPECT_EQ(row({}), (Shape{2 * 9, 7}));
+  EXPECT_EQ(row({softmax("c", 2)}), (Shape{2 * 7, 9}));
+  EXPECT_EQ(row({onnx_node("Relu", {"c"}, {"r"})}), (Shape{2 * 7, 9}));
+  EXPECT_EQ(row({onnx_node("Relu", {"c"}, {"r"}), softmax("r", 1)}), (Shape{2 * 9, 7}));
+}
+
 // The file says batch 1, twice: in the input and in the reshape.
 TEST(OnnxImport, AFixedBatchOfOneFollowsTheBatchSize) {
   ImportOptions options;
@@ -424,27 +559,27 @@ TEST(OnnxImport, UnknownSettingsMayBeOpaque) {
                               {onnx_node("Reshape", {"x", "to"}, {"r"}), onnx_node("Relu", {"r"}, {"y"})}),
                    options),
                InputError);
-// Rows 1 and 2 of the transposed (3, 4) are columns of what is stored; a part that stays transposed is turned
-// where it is read.
-TEST(OnnxImport, OfATransposedValueOnlyThePartIsCopied) {
-  const Graph graph = import_model(onnx_model({4, 3},
-                                              {{"w", onnx_reals({3, 3})},
-                                               {"from", onnx_integers({1})},
-                                               {"to", onnx_integers({3})},
-                                               {"axis", onnx_integers({0})}},
-                                              {onnx_node("MatMul", {"x", "w"}, {"a"}),
-                                               onnx_node("Transpose", {"a"}, {"t"}, {{"perm", List{1, 0}}}),
-                                               onnx_node("Slice", {"t", "from", "to", "axis"}, {"s"}),
-                                               onnx_node("Relu", {"s"}, {"y"})}))
-                          .forward;
-  EXPECT_THAT(kinds(graph),
-              ElementsAre("input", "linear", "slice", "transpose", "relu", "input", "softmax_cross_entropy"));
-  const Op& slice = op_of_kind(graph, "slice");
-  EXPECT_EQ(std::get<List>(slice.attributes.at("starts")), (List{0, 1}));
-  EXPECT_EQ(std::get<List>(slice.attributes.at("ends")), (List{4, 3}));
-  EXPECT_EQ(value_named(graph, "y").shape, (Shape{2, 4}));
-  EXPECT_NO_THROW((void)differentiate(graph));
-}
+  // Rows 1 and 2 of the transposed (3, 4) are columns of what is stored; a part that stays transposed is
+  // turned where it is read.
+  TEST(OnnxImport, OfATransposedValueOnlyThePartIsCopied) {
+    const Graph graph = import_model(onnx_model({4, 3},
+                                                {{"w", onnx_reals({3, 3})},
+                                                 {"from", onnx_integers({1})},
+                                                 {"to", onnx_integers({3})},
+                                                 {"axis", onnx_integers({0})}},
+                                                {onnx_node("MatMul", {"x", "w"}, {"a"}),
+                                                 onnx_node("Transpose", {"a"}, {"t"}, {{"perm", List{1, 0}}}),
+                                                 onnx_node("Slice", {"t", "from", "to", "axis"}, {"s"}),
+                                                 onnx_node("Relu", {"s"}, {"y"})}))
+                            .forward;
+    EXPECT_THAT(kinds(graph), ElementsAre("input", "linear", "slice", "transpose", "relu", "input",
+                                          "softmax_cross_entropy"));
+    const Op& slice = op_of_kind(graph, "slice");
+    EXPECT_EQ(std::get<List>(slice.attributes.at("starts")), (List{0, 1}));
+    EXPECT_EQ(std::get<List>(slice.attributes.at("ends")), (List{4, 3}));
+    EXPECT_EQ(value_named(graph, "y").shape, (Shape{2, 4}));
+    EXPECT_NO_THROW((void)differentiate(graph));
+  }
 
 }  // namespace
 }  // namespace poet

@@ -87,6 +87,9 @@ GradientRule rnn() {
 std::vector<GradientRule> make_rules() {
   return {
       weighted("conv2d"),
+      weighted("conv3d"),
+      weighted("conv_transpose2d"),
+      weighted("conv_transpose3d"),
       weighted("linear"),
       // c = alpha a b: da = alpha dc bᵀ, db = alpha aᵀ dc, summed over leading axes that were stretched
       {"matmul",
@@ -153,7 +156,9 @@ std::vector<GradientRule> make_rules() {
       single("softmax", {kDy, output(0)}),  // y (dy - sum(dy y))
       single("dropout", {kDy, output(1)}),
       single("max_pool2d", {kDy, output(1)}),
+      single("max_pool3d", {kDy, output(1)}),
       single("avg_pool2d", {kDy}),
+      single("avg_pool3d", {kDy}),
       single("global_avg_pool", {kDy}),
       single("global_max_pool", {kDy, output(1)}),
       single("group_norm", {kDy, input(0), input(1), output(1), output(2)}, {0, 1, 2}),

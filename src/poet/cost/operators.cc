@@ -104,7 +104,7 @@ class Subject {
 };
 
 /// Multiply-accumulates behind one element of a convolution's output: C/g * kh * kw of a weight (O, C/g, kh,
-/// kw).
+/// kw), and as many in three dimensions. Of a transposed one, those that an element of its input goes into.
 Count taps(const Subject& s, const Shape& weight) {
   if (weight.size() < 3) s.fail("needs a weight of shape (O, C/groups, kernel...)");
   Count product = 1;
@@ -117,14 +117,26 @@ Count macs(const Subject& s, const Shape& outputs, Count per_output) {
 }
 
 // Convolutions are counted on the output's area: a stride of s costs 1/s^2 of the dense convolution.
-Count conv2d(const Subject& s) {
+Count conv(const Subject& s) {
   const Count bias = s.has_input(2) ? s.elements(s.output(0)) : 0;
   return s.plus(macs(s, s.output(0), taps(s, s.input(1))), bias);
 }
-Count conv2d_backward_input(const Subject& s) { return macs(s, s.input(0), taps(s, s.input(1))); }
-Count conv2d_backward_weight(const Subject& s) {
+Count conv_backward_input(const Subject& s) { return macs(s, s.input(0), taps(s, s.input(1))); }
+Count conv_backward_weight(const Subject& s) {
   const Count bias = s.has_output(1) ? s.elements(s.input(0)) : 0;
   return s.plus(macs(s, s.input(0), taps(s, s.output(0))), bias);
+}
+
+// A transposed convolution is the backward one of a convolution from its output to its input, and costs as
+// much: it is counted on the area of its input.
+Count conv_transpose(const Subject& s) {
+  const Count bias = s.has_input(2) ? s.elements(s.output(0)) : 0;
+  return s.plus(macs(s, s.input(0), taps(s, s.input(1))), bias);
+}
+Count conv_transpose_backward_input(const Subject& s) { return macs(s, s.output(0), taps(s, s.input(1))); }
+Count conv_transpose_backward_weight(const Subject& s) {
+  const Count bias = s.has_output(1) ? s.elements(s.input(0)) : 0;
+  return s.plus(macs(s, s.input(1), taps(s, s.output(0))), bias);
 }
 
 Count linear(const Subject& s) {
@@ -190,9 +202,9 @@ Count pow(const Subject& s) { return power(s, 1, 1 + 2 * kSpecial); }
 // dy * p * x^(p - 1)
 Count pow_backward(const Subject& s) { return power(s, 0, 3 + 2 * kSpecial); }
 
-Count max_pool2d(const Subject& s) { return s.each(s.output(0), std::max<Count>(s.window() - 1, 0)); }
-Count avg_pool2d(const Subject& s) { return s.each(s.output(0), s.window()); }
-Count avg_pool2d_backward(const Subject& s) { return s.each(s.input(0), s.plus(s.window(), 1)); }
+Count max_pool(const Subject& s) { return s.each(s.output(0), std::max<Count>(s.window() - 1, 0)); }
+Count avg_pool(const Subject& s) { return s.each(s.output(0), s.window()); }
+Count avg_pool_backward(const Subject& s) { return s.each(s.input(0), s.plus(s.window(), 1)); }
 
 /// Multiply-adds behind one element of a resized image; 0 where it is a copy.
 Count resize_taps(const Subject& s) {
@@ -366,7 +378,7 @@ struct Rule {
 // clang-format off: one kind per line
 constexpr std::array kRules = {
     // Forward
-    Rule{"input", nothing, Traffic::none}, Rule{"conv2d", conv2d}, Rule{"linear", linear},
+    Rule{"input", nothing, Traffic::none}, Rule{"conv2d", conv}, Rule{"linear", linear},
     Rule{"matmul", matmul},
     Rule{"batch_norm", per_input<6>},         // mean 1, variance 3, a multiply-add of folded scale and shift
     Rule{"batch_norm_stats", per_input<10>},  // mean 3; variance from invstd 4, blend 3
@@ -396,8 +408,8 @@ constexpr std::array kRules = {
     Rule{"ceil", per_input<1>}, Rule{"round", per_input<1>}, Rule{"log_softmax", log_softmax},
     Rule{"reduce_max", per_input<1>}, Rule{"reduce_min", per_input<1>}, Rule{"flip", nothing},
     Rule{"resize", resize},  // products with the weights
-    Rule{"reduce_sum", per_input<1>}, Rule{"reduce_mean", per_input<1>}, Rule{"max_pool2d", max_pool2d},
-    Rule{"avg_pool2d", avg_pool2d},  // sum of the window, one multiplication
+    Rule{"reduce_sum", per_input<1>}, Rule{"reduce_mean", per_input<1>}, Rule{"max_pool2d", max_pool},
+    Rule{"avg_pool2d", avg_pool},  // sum of the window, one multiplication
     Rule{"global_avg_pool", per_input<1>}, Rule{"embedding", nothing, Traffic::gathered, 1},
     Rule{"global_max_pool", per_input<1>},
     Rule{"group_norm", per_input<6>},  // as batch_norm: a folded scale and shift per image and channel
@@ -416,10 +428,12 @@ constexpr std::array kRules = {
     Rule{"gather_elements", nothing, Traffic::gathered, 0}, Rule{"where_backward_a", per_stretched<1>},
     Rule{"where_backward_b", per_stretched<1>}, Rule{"gather_backward", per_input<1>},
     Rule{"gather_elements_backward", per_input<1>}, Rule{"cumsum_backward", per_input<1>},
+    // Windows over volumes, and transposed ones
+    Rule{"conv3d", conv}, Rule{"conv_transpose2d", conv_transpose}, Rule{"conv_transpose3d", conv_transpose},
+    Rule{"max_pool3d", max_pool}, Rule{"avg_pool3d", avg_pool},
     // Backward
-    Rule{"conv2d_backward_input", conv2d_backward_input},
-    Rule{"conv2d_backward_weight", conv2d_backward_weight}, Rule{"conv2d_backward_bias", per_input<1>},
-    Rule{"linear_backward_input", linear_backward_input},
+    Rule{"conv2d_backward_input", conv_backward_input}, Rule{"conv2d_backward_weight", conv_backward_weight},
+    Rule{"conv2d_backward_bias", per_input<1>}, Rule{"linear_backward_input", linear_backward_input},
     Rule{"linear_backward_weight", linear_backward_weight}, Rule{"linear_backward_bias", per_input<1>},
     Rule{"batch_norm_backward", batch_norm_backward}, Rule{"layer_norm_backward", layer_norm_backward},
     Rule{"sum_to", per_input<1>}, Rule{"sub_backward_b", per_stretched<1>},
@@ -454,7 +468,7 @@ constexpr std::array kRules = {
     Rule{"softmax_backward", per_input<4>},              // row sum of dy * y, then (dy - sum) * y
     Rule{"dropout_backward", per_input<1>},
     Rule{"max_pool2d_backward", per_input<1>},  // one addition per window
-    Rule{"avg_pool2d_backward", avg_pool2d_backward}, Rule{"global_avg_pool_backward", per_input<1>},
+    Rule{"avg_pool2d_backward", avg_pool_backward}, Rule{"global_avg_pool_backward", per_input<1>},
     Rule{"global_max_pool_backward", nothing},  // one element per plane, the others zero
     Rule{"group_norm_backward", batch_norm_backward}, Rule{"lrn_backward", lrn_backward},
     Rule{"concat_backward", nothing, Traffic::gathered, 0}, Rule{"slice_backward", nothing},
@@ -466,6 +480,15 @@ constexpr std::array kRules = {
     Rule{"softmax_cross_entropy_backward", softmax_cross_entropy_backward},
     Rule{"mse_loss_backward", per_input<2>},  // difference, scale
     Rule{"split_backward", nothing}, Rule{"opaque_backward", opaque},
+    Rule{"conv3d_backward_input", conv_backward_input}, Rule{"conv3d_backward_weight", conv_backward_weight},
+    Rule{"conv3d_backward_bias", per_input<1>},
+    Rule{"conv_transpose2d_backward_input", conv_transpose_backward_input},
+    Rule{"conv_transpose2d_backward_weight", conv_transpose_backward_weight},
+    Rule{"conv_transpose2d_backward_bias", per_input<1>},
+    Rule{"conv_transpose3d_backward_input", conv_transpose_backward_input},
+    Rule{"conv_transpose3d_backward_weight", conv_transpose_backward_weight},
+    Rule{"conv_transpose3d_backward_bias", per_input<1>}, Rule{"max_pool3d_backward", per_input<1>},
+    Rule{"avg_pool3d_backward", avg_pool_backward},
     // Update
     Rule{"sgd_update", per_update<2>}, Rule{"momentum_update", per_update<4>},
     Rule{"adam_update",
@@ -535,8 +558,11 @@ std::int64_t forward_macs(const Graph& graph) {
     if (op.pass != Pass::forward) continue;
     const Subject s(graph, id);
     Count per_element = 0;
-    if (op.kind == "conv2d") {
+    if (op.kind == "conv2d" || op.kind == "conv3d") {
       per_element = taps(s, s.input(1));
+    } else if (op.kind == "conv_transpose2d" || op.kind == "conv_transpose3d") {
+      total = s.plus(total, s.each(s.input(0), taps(s, s.input(1))));
+      continue;
     } else if (op.kind == "linear") {
       per_element = s.last(s.input(1));
     } else if (op.kind == "matmul") {

@@ -12,7 +12,8 @@
 #include "poet/graph/broadcast.h"
 
 // What every operator shares, and the operators without windows or parameters. The others:
-// builder_layers.cc, builder_norms.cc, builder_recurrent.cc; copies of elements: builder_layout.cc.
+// builder_layers.cc, builder_norms.cc, builder_windows.cc, builder_recurrent.cc; copies of elements:
+// builder_layout.cc.
 
 namespace poet {
 

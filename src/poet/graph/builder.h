@@ -6,11 +6,10 @@
 // the op when shapes or element types do not fit the operator or a size overflows; a builder that has thrown
 // is good for nothing but destruction. Each function is O(rank), finish() as verify().
 
-#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 #include <map>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,27 +18,33 @@
 
 namespace poet {
 
-using Extent2d = std::array<std::int64_t, 2>;  // height, width
+/// One number per spatial axis: height and width, or depth, height and width.
+using Extent = std::vector<std::int64_t>;
 
-struct Conv2dOptions {
+/// Lists left empty have the default along every axis.
+struct ConvOptions {
   std::int64_t out_channels = 1;
-  Extent2d kernel = {1, 1};
-  Extent2d stride = {1, 1};
-  Extent2d padding = {0, 0};
-  Extent2d dilation = {1, 1};
+  Extent kernel = {};    // 1
+  Extent stride = {};    // 1
+  Extent padding = {};   // 0
+  Extent dilation = {};  // 1
   std::int64_t groups = 1;
   bool bias = false;
-  std::optional<Extent2d> padding_end = std::nullopt;  // bottom and right; none: as top and left, `padding`
+  Extent padding_end = {};  // at the end of each axis; empty: as at its begin, `padding`
+  // Transposed convolutions alone: elements more at the end of each axis, fewer than the stride or the
+  // dilation. Of the sizes from which a convolution leads to that of x it chooses another one than the least.
+  Extent output_padding = {};  // 0
 };
 
-struct Pool2dOptions {
-  Extent2d kernel = {2, 2};
-  Extent2d stride = {2, 2};
-  Extent2d padding = {0, 0};
-  Extent2d dilation = {1, 1};
-  std::optional<Extent2d> padding_end = std::nullopt;  // bottom and right; none: as top and left, `padding`
+/// Lists left empty have the default along every axis.
+struct PoolOptions {
+  Extent kernel = {};             // 2
+  Extent stride = {};             // as the kernel
+  Extent padding = {};            // 0
+  Extent dilation = {};           // 1
+  Extent padding_end = {};        // at the end of each axis; empty: as at its begin, `padding`
   bool ceil_mode = false;         // one more window where the last one would leave elements over
-  bool count_include_pad = true;  // avg_pool2d: padding counts in the divisor
+  bool count_include_pad = true;  // average: padding counts in the divisor
 };
 
 struct BatchNormOptions {
@@ -109,7 +114,6 @@ class GraphBuilder {
   /// The operator throws InputError when it has another shape.
   void bind(const std::string& name, ValueId existing);
 
-  ValueId conv2d(const std::string& name, ValueId x, const Conv2dOptions& options);
   ValueId linear(const std::string& name, ValueId x, std::int64_t out_features, bool bias = true);
   /// Reads views with any strides. Of a (...,M,K) and b (...,K,N) the leading axes broadcast.
   ValueId matmul(const std::string& name, ValueId a, ValueId b, const MatmulOptions& options = {});
@@ -203,9 +207,19 @@ class GraphBuilder {
   ValueId reduce_min(const std::string& name, ValueId x, const std::vector<std::int64_t>& axes,
                      bool keepdims = true);
 
-  /// At most 256 elements per window: an index is one byte.
-  ValueId max_pool2d(const std::string& name, ValueId x, const Pool2dOptions& options);
-  ValueId avg_pool2d(const std::string& name, ValueId x, const Pool2dOptions& options);
+  // Windows (builder_windows.cc): x is (N,C,H,W), of the 3-d ones (N,C,D,H,W).
+  ValueId conv2d(const std::string& name, ValueId x, const ConvOptions& options);
+  ValueId conv3d(const std::string& name, ValueId x, const ConvOptions& options);
+  /// The gradient of a convolution as a forward operator: every element of x, times the weight (C,
+  /// out_channels/groups, kernel...), is added to one window of the output.
+  ValueId conv_transpose2d(const std::string& name, ValueId x, const ConvOptions& options);
+  ValueId conv_transpose3d(const std::string& name, ValueId x, const ConvOptions& options);
+  /// An index is a byte where a window has at most 256 elements, else an int32.
+  ValueId max_pool2d(const std::string& name, ValueId x, const PoolOptions& options);
+  ValueId max_pool3d(const std::string& name, ValueId x, const PoolOptions& options);
+  ValueId avg_pool2d(const std::string& name, ValueId x, const PoolOptions& options);
+  ValueId avg_pool3d(const std::string& name, ValueId x, const PoolOptions& options);
+  /// Over all of (N,C,...) but the first two axes, which stay as axes of size 1.
   ValueId global_avg_pool(const std::string& name, ValueId x);
   ValueId global_max_pool(const std::string& name, ValueId x);
 
@@ -323,8 +337,11 @@ class GraphBuilder {
   struct RecurrentLayer;
   RecurrentLayer recurrent(const std::string& name, ValueId x, const RecurrentOptions& options,
                            std::int64_t gates, bool has_cells);
-  ValueId pool(const std::string& name, const char* kind, ValueId x, const Pool2dOptions& options,
-               bool indices);
+  ValueId convolution(const std::string& name, const char* kind, std::size_t axes, ValueId x,
+                      const ConvOptions& options, bool transposed);
+  ValueId pool(const std::string& name, const char* kind, std::size_t axes, ValueId x,
+               const PoolOptions& options, bool indices);
+  ValueId global_pool(const std::string& name, const char* kind, ValueId x, bool indices);
   // Row-major, of this element type and (unless negative) this rank.
   void check_operand(const std::string& op, ValueId v, int rank, DType dtype = DType::float32) const;
   // The same for a value of one of these types, which it gives. Values of others are to be `preferred`.

@@ -23,7 +23,7 @@ std::size_t softmax_axis(const Node& node, const Shape& shape, std::int64_t opse
 
 }  // namespace
 
-void add_cross_entropy(Walk& walk, ValueId output, const Node* final_softmax) {
+void add_cross_entropy(Walk& walk, ValueId output, bool convolved, const Node* final_softmax) {
   GraphBuilder& graph = walk.graph();
   ValueId logits = output;
   const Shape from = graph.shape(output);
@@ -31,7 +31,8 @@ void add_cross_entropy(Walk& walk, ValueId output, const Node* final_softmax) {
   std::int64_t rows = 1;
   bool channels = from.size() > 1;  // (N, C, 1, 1...)
   for (std::size_t i = 2; i < from.size(); ++i) channels = channels && from[i] == 1;
-  bool pixels = from.size() >= 4 && !channels;
+  // Convolutions have their channels along axis 1; of other results of three axes the last one is it.
+  bool pixels = (from.size() > 3 || (from.size() == 3 && convolved)) && !channels;
   if (final_softmax != nullptr) {
     // It knows where the classes are.
     const std::string place = Walk::place_of(*final_softmax);
@@ -42,6 +43,7 @@ void add_cross_entropy(Walk& walk, ValueId output, const Node* final_softmax) {
       throw InputError(place, error.what());
     }
     if (pixels && axis + 1 == from.size()) pixels = false;
+    if (!channels && from.size() == 3 && axis == 1) pixels = true;
     const std::size_t classes = pixels || channels ? 1 : from.size() - 1;
     if (axis != classes) {
       throw InputError(place, fmt::format("normalises axis {} of {}, but the loss has its classes along axis "

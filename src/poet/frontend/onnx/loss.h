@@ -6,11 +6,11 @@
 
 namespace poet::onnx {
 
-/// Cross-entropy on `output`: (N, C) and (N, C, 1, 1...) have one target per sample, (N, C, H, W) and (N, C,
-/// D, H, W) one per pixel, others one per position of all axes but the last. `final_softmax`: the one that
-/// was taken off, or null; it tells where the classes are. Throws InputError when they are where the loss has
-/// none.
-void add_cross_entropy(Walk& walk, ValueId output, const Node* final_softmax);
+/// Cross-entropy on `output`: (N, C) and (N, C, 1, 1...) have one target per sample, (N, C, H, W), (N, C, D,
+/// H, W) and, of a convolution, (N, C, L) one per pixel, others one per position of all axes but the last.
+/// `convolved`: a convolution wrote it. `final_softmax`: the one that was taken off, or null; it tells where
+/// the classes are. Throws InputError when they are where the loss has none.
+void add_cross_entropy(Walk& walk, ValueId output, bool convolved, const Node* final_softmax);
 
 /// Mean squared difference between `output` and targets of its shape.
 void add_mean_squared_error(Walk& walk, ValueId output);

@@ -29,7 +29,7 @@ struct OperatorEntry {
 [[nodiscard]] const std::vector<OperatorEntry>& reduction_operators();    // along axes
 [[nodiscard]] const std::vector<OperatorEntry>& resize_operators();       // images of other sizes
 [[nodiscard]] const std::vector<OperatorEntry>& einsum_operators();
-[[nodiscard]] const std::vector<OperatorEntry>& recurrent_operators();    // recurrent layers
+[[nodiscard]] const std::vector<OperatorEntry>& recurrent_operators();  // recurrent layers
 // These take the place of others of the same name where the first input holds integers or truth values.
 [[nodiscard]] const std::vector<OperatorEntry>& integer_operators();
 

@@ -530,7 +530,11 @@ void Walk::add_loss() {
   }
   const ValueId output = row_major("logits", std::get<Runtime>(found->second).id);
   if (options_.loss == Loss::mean_squared_error) return add_mean_squared_error(*this, output);
-  add_cross_entropy(*this, output, final_softmax_);
+  const bool convolved = std::any_of(model_.nodes.begin(), model_.nodes.end(), [&](const Node& node) {
+    return (node.op_type == "Conv" || node.op_type == "ConvTranspose") && !node.outputs.empty() &&
+           node.outputs.front() == logits_;
+  });
+  add_cross_entropy(*this, output, convolved, final_softmax_);
 }
 
 ImportedModel Walk::run() {

@@ -164,7 +164,7 @@ class Walk {
   };
   std::map<std::string, Parameter> parameters_;
   std::vector<std::pair<Tensor, ValueId>> constants_;  // with known contents: equal ones are one value
-  std::set<std::string> zeros_;  // made by nodes
+  std::set<std::string> zeros_;                        // made by nodes
   std::set<std::size_t> needed_;
   std::set<std::size_t> skipped_;
   NodeCounts counts_;
