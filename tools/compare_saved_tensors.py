@@ -203,6 +203,32 @@ class Sequences(nn.Module):
 
 
 IMAGE = (BATCH, 3, 32, 32)
+class Unet(nn.Module):
+    """Down, up by a transposed convolution, and together with what was there before, over rows (1) or volumes (3)."""
+
+    def __init__(self, axes, classes=10):
+        super().__init__()
+
+        def kind(name):
+            return getattr(nn, f"{name}{axes}d")
+
+        def after(conv, b):
+            return nn.Sequential(conv, kind("BatchNorm")(b), nn.ReLU())
+
+        def block(a, b):
+            return after(kind("Conv")(a, b, 3, padding=1, bias=False), b)
+
+        self.before, self.down, self.inner = block(3, 8), kind("MaxPool")(2), block(8, 16)
+        self.up = after(kind("ConvTranspose")(16, 8, 3, stride=2, padding=1, output_padding=1), 8)
+        self.after, self.pool, self.last = block(16, 8), kind("AvgPool")(2), block(8, 8)
+        self.mean, self.classify = kind("AdaptiveAvgPool")(1), nn.Linear(8, classes)
+
+    def forward(self, x):
+        before = self.before(x)
+        both = torch.cat([self.up(self.inner(self.down(before))), before], 1)
+        return self.classify(torch.flatten(self.mean(self.last(self.pool(self.after(both)))), 1))
+
+
 NETWORKS = {
     "mlp": (mlp, (BATCH, 784)),
     "lenet": (lenet, IMAGE),
@@ -217,6 +243,8 @@ NETWORKS = {
     "bert_small": (bert_small, (BATCH, 64)),
     "lstm": (lambda: Sequences(nn.LSTM), (24, BATCH, 32)),
     "gru": (lambda: Sequences(nn.GRU), (24, BATCH, 32)),
+    "unet_rows": (lambda: Unet(1), (BATCH, 3, 256)),
+    "unet_volumes": (lambda: Unet(3), (BATCH, 3, 16, 16, 16)),
 }
 
 SCALARS = "numbers of no dimension (factors, the loss's count of samples), which poet has as attributes"
@@ -230,7 +258,9 @@ GATES = "the candidate's part of a GRU's sums, which PyTorch holds with the two 
 DIFFERENCES = "differences of a GRU's state and candidate, which poet finds again from both"
 UNREAD = {
     "MaxPool2DWithIndicesBackward0": "inputs of max pools, whose gradient needs the indices only",
+    "MaxPool3DWithIndicesBackward0": "inputs of max pools, whose gradient needs the indices only",
     "AvgPool2DBackward0": "inputs of average pools, whose gradient needs no values",
+    "AvgPool3DBackward0": "inputs of average pools, whose gradient needs no values",
     "MeanBackward1": "inputs of global average pools, whose gradient needs no values",
     "HardtanhBackward0": "inputs of ReLU6, whose gradient poet tells from the output",
     "HardsigmoidBackward0": "inputs of hard sigmoids, whose gradient poet tells from the output",
@@ -306,7 +336,7 @@ def explained(storages, masks, outputs):
             reasons[OUTPUTS] -= output.storage().nbytes()
     for at, saved in storages.items():
         operators = {operator for operator, _ in saved.savers}
-        is_indices = ("MaxPool2DWithIndicesBackward0", "_saved_result1") in saved.savers
+        is_indices = any((f"MaxPool{axes}DWithIndicesBackward0", "_saved_result1") in saved.savers for axes in (2, 3))
         if saved.elements == 1:
             ours, why = 0, SCALARS
         elif is_indices:

@@ -326,6 +326,18 @@ TEST(OnnxImport, IndicesOfLongWindowsAreIntegers) {
   EXPECT_EQ(indices(512), DType::int32);
 }
 
+// The builder's rule of half a kernel is PyTorch's; ONNX asks for an element in every window.
+TEST(OnnxImport, PoolsMayHaveWidePadding) {
+  const Graph graph =
+      import_model(onnx_model({1, 2, 4, 4}, {},
+                              {onnx_node("AveragePool", {"x"}, {"p"},
+                                         {{"kernel_shape", List{3, 3}}, {"pads", List{2, 0, 2, 0}}}),
+                               onnx_node("GlobalMaxPool", {"p"}, {"y"})}))
+          .forward;
+  EXPECT_EQ(value_named(graph, "p").shape, (Shape{1, 2, 6, 2}));
+  EXPECT_EQ(std::get<std::int64_t>(op_of_kind(graph, "avg_pool2d").attributes.at("count_include_pad")), 0);
+}
+
 // Segmentation: of a volume and of what a convolution writes the classes are along axis 1, of other rows
 // where the final softmax has them.
 TEST(OnnxImport, EveryPositionHasATarget) {
