@@ -195,7 +195,8 @@ Tensor read_tensor(const Proto& proto, const std::string& place) {
     throw InputError(place, error.what());
   }
   const bool small = count <= (tensor.type == Type::real ? kMostReals : kMostIntegers);
-  if (small && proto.data_location() != Proto::EXTERNAL) {
+  tensor.external = proto.data_location() == Proto::EXTERNAL;
+  if (small && !tensor.external) {
     tensor.known = read_contents(proto, static_cast<std::size_t>(count), tensor);
   }
   return tensor;
