@@ -23,6 +23,7 @@ struct Tensor {
   std::string type_name = "float";  // as ONNX calls it
   Shape shape;
   bool known = false;
+  bool external = false;  // the contents are in another file
   std::vector<std::int64_t> integers;
   std::vector<double> reals;
   // Real numbers that a formula made, not training: one is infinite, or they are few different ones again and

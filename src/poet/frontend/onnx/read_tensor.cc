@@ -179,11 +179,11 @@ Tensor read_tensor(const Proto& proto, const std::string& place) {
   } catch (const InputError& error) {
     throw InputError(place, error.what());
   }
-  const bool external = proto.data_location() == Proto::EXTERNAL;
-  if (tensor.type == Type::real && !external)
+  tensor.external = proto.data_location() == Proto::EXTERNAL;
+  if (tensor.type == Type::real && !tensor.external)
     tensor.patterned = is_patterned(proto, static_cast<std::size_t>(count));
   const bool small = count <= (tensor.type == Type::real && !tensor.patterned ? kMostReals : kMostIntegers);
-  if (small && !external) {
+  if (small && !tensor.external) {
     tensor.known = read_contents(proto, static_cast<std::size_t>(count), tensor);
   }
   tensor.zeros = all_zero(proto);

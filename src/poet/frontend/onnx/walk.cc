@@ -140,6 +140,12 @@ std::optional<std::int64_t> Walk::whole_number(const Node& node, std::size_t i) 
 const std::vector<std::int64_t>& Walk::known_integers(const Node& node, std::size_t i) const {
   const Fixed* x = std::get_if<Fixed>(&operand(node, i));
   if (x == nullptr || x->tensor.type == Type::real || !x->tensor.known) {
+    if (x != nullptr && x->tensor.type != Type::real && x->tensor.external) {
+      throw InputError(
+          fmt::format("input {} ('{}') is kept in another file, which poet does not read; save small tensors "
+                      "within the model (size_threshold)",
+                      i, node.inputs[i]));
+    }
     throw InputError(
         fmt::format("input {} ('{}') must be known while importing: poet plans fixed shapes; export with "
                     "constant shapes",
@@ -221,9 +227,13 @@ ValueId Walk::row_major(const Node& node, std::size_t i) {
 const Fixed& Walk::real_weight(const Node& node, std::size_t i) const {
   const Fixed* w = fixed(node, i);
   if (w == nullptr || w->tensor.type != Type::real) {
-    throw InputError(
-        fmt::format("input {} ('{}') must be a weight: an initialiser or constant of real numbers", i,
-                    has(node, i) ? node.inputs[i] : ""));
+    const std::string name = has(node, i) ? node.inputs[i] : "";
+    const bool is_input = std::any_of(model_.inputs.begin(), model_.inputs.end(),
+                                      [&](const Declaration& input) { return input.name == name; });
+    throw InputError(fmt::format(
+        "input {} ('{}') must be a weight: an initialiser or constant of real numbers{}", i, name,
+        is_input ? ", not an input of the model; export the weights as initialisers (export_params=True)"
+                 : ""));
   }
   return *w;
 }

@@ -37,6 +37,13 @@ ValueId with_number(Walk& walk, const Node& node, std::size_t position, double c
   return c == 1.0 ? inverse : g.scale(name, inverse, c);
 }
 
+/// x + 0, x - 0, 1 x, x / 1: exporters write them for factors that may be others.
+bool changes_nothing(const Node& node, std::size_t position, double c) {
+  const bool adds = node.op_type == "Add" || node.op_type == "Sum";
+  if (adds || node.op_type == "Sub") return c == 0.0 && (adds || position == 0);
+  return c == 1.0 && (node.op_type == "Mul" || position == 0);
+}
+
 ValueId two(Walk& walk, const Node& node, const std::string& name, ValueId a, ValueId b) {
   GraphBuilder& g = walk.graph();
   if (node.op_type == "Sub") return g.sub(name, a, b);
@@ -57,15 +64,21 @@ void arithmetic(Walk& walk, const Node& node) {
   if (node.inputs.size() == 2) {
     for (const std::size_t position : {std::size_t{0}, std::size_t{1}}) {
       const std::optional<double> number = walk.scalar(node, 1 - position);
-      if (!number || !walk.is_runtime(node, position)) continue;
-      if (became_gelu(walk, node, position) || became_hard_activation(walk, node, position, *number)) return;
-      const auto factor = factor_of(walk, node);
+      // Of two numbers one is a weight: it varies.
+      if (!number || (!walk.is_runtime(node, position) && walk.scalar(node, position))) continue;
       const Shape to = broadcast(walk.shape(node, 0), walk.shape(node, 1));
-      const Runtime& x = std::get<Runtime>(walk.operand(node, position));
-      if (factor && to == walk.shape(node, position) && x.type == Type::real &&
-          feeds_product_only(walk, node)) {
-        walk.set(node, Operand{Runtime{x.id, x.scale * factor->second, x.type}});
+      const bool same_shape = to == walk.shape(node, position);
+      if (same_shape && changes_nothing(node, position, *number)) {
+        walk.set(node, walk.operand(node, position));
         return;
+      }
+      if (const Runtime* x = std::get_if<Runtime>(&walk.operand(node, position))) {
+        if (became_gelu(walk, node, position) || became_hard_activation(walk, node, position, *number)) return;
+        const auto factor = factor_of(walk, node);
+        if (factor && same_shape && x->type == Type::real && feeds_product_only(walk, node)) {
+          walk.set(node, Operand{Runtime{x->id, x->scale * factor->second, x->type}});
+          return;
+        }
       }
       ValueId y = with_number(walk, node, position, *number);
       if (walk.graph().shape(y) != to) y = walk.graph().reshape(Walk::name_of(node) + ".shape", y, to);

@@ -83,7 +83,17 @@ void unsqueeze(Walk& walk, const Node& node) {
   reshaped_to(walk, node, unsqueezed(walk.shape(node, 0), list(walk, node, 1, "axes")));
 }
 
-void identity(Walk& walk, const Node& node) { walk.set(node, walk.operand(node, 0)); }
+/// Exporters merge initialisers that are equal at the time (all scales of a new network's normalisations):
+/// one stays, and an Identity has the name of every other. They are parameters of their own; one that the
+/// network reads in several places has one name.
+void identity(Walk& walk, const Node& node) {
+  Operand x = walk.operand(node, 0);
+  if (Fixed* weight = std::get_if<Fixed>(&x); weight != nullptr && weight->name == node.inputs[0]) {
+    weight->name = node.outputs.at(0);
+    walk.notice("an Identity of an initialiser is a parameter of its own");
+  }
+  walk.set(node, std::move(x));
+}
 
 void cast(Walk& walk, const Node& node) {
   const Operand x = walk.operand(node, 0);
