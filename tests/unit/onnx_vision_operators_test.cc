@@ -310,6 +310,16 @@ TEST(OnnxActivations, RecognisesWhatIsSpeltOut) {
                           onnx_node("Mul", {"d", "x"}, {"y"})})),
               ElementsAre("hardswish"));
   EXPECT_THAT(body(gated({plus, clip, onnx_node("Div", {"c", "six"}, {"y"})})), ElementsAre("hardsigmoid"));
+  // torch's relu6 before its hard swish, and alone.
+  const Node relu = onnx_node("Relu", {"p"}, {"r"});
+  const Node above = onnx_node("Clip", {"r", "", "six"}, {"c"});
+  EXPECT_THAT(body(gated({plus, relu, above, onnx_node("Mul", {"x", "c"}, {"m"}),
+                          onnx_node("Div", {"m", "six"}, {"y"})})),
+              ElementsAre("hardswish"));
+  EXPECT_THAT(body(gated({onnx_node("Relu", {"x"}, {"r"}), above})), ElementsAre("clip"));
+  EXPECT_THAT(body(gated({onnx_node("Relu", {"x"}, {"r"}), onnx_node("Clip", {"r", "six"}, {"c"})})),
+              ElementsAre("relu", "clip"))
+      << "a lower bound of 6";
   // The sigmoid has another reader, or the factor is another value: both stay as they are.
   EXPECT_THAT(body(gated({onnx_node("Sigmoid", {"x"}, {"s"}), onnx_node("Mul", {"x", "s"}, {"m"}),
                           onnx_node("Add", {"m", "s"}, {"y"})})),
@@ -331,6 +341,20 @@ TEST(OnnxActivations, RecognisedOnesComputeTheSame) {
     EXPECT_NEAR(swish[i], x[i] * std::min(std::max(x[i] + 3, 0.0), 6.0) / 6, 1e-12);
     EXPECT_NEAR(silu[i], x[i] / (1 + std::exp(-x[i])), 1e-12);
   }
+}
+
+TEST(OnnxArithmetic, WhatChangesNothingVanishes) {
+  const std::map<std::string, Tensor> numbers = {{"one", onnx_reals({}, {1.0})},
+                                                 {"none", onnx_reals({}, {0.0})}};
+  EXPECT_THAT(
+      body(onnx_model({2, 3}, numbers,
+                      {onnx_node("Mul", {"one", "x"}, {"a"}), onnx_node("Div", {"a", "one"}, {"b"}),
+                       onnx_node("Add", {"none", "b"}, {"c"}), onnx_node("Sub", {"c", "none"}, {"y"})})),
+      ElementsAre());
+  EXPECT_THAT(
+      body(onnx_model({2, 3}, numbers,
+                      {onnx_node("Div", {"one", "x"}, {"a"}), onnx_node("Sub", {"none", "a"}, {"y"})})),
+      ElementsAre("pow", "scale"));
 }
 
 TEST(OnnxSoftmax, InTheMiddleOverAnyAxis) {

@@ -318,8 +318,8 @@ void Walk::add_constants() {
   // First of all, so that rules that look ahead know them.
   for (const Node& node : model_.nodes) {
     if (!needed_.contains(node.index) || !node.domain.empty()) continue;
-    static const std::set<std::string> kinds = {"Constant", "ConstantOfShape", "Identity",
-                                                "Reshape",  "Squeeze",         "Unsqueeze"};
+    static const std::set<std::string> kinds = {"Cast",    "Constant", "ConstantOfShape", "Identity",
+                                                "Reshape", "Squeeze",  "Unsqueeze"};
     if (!kinds.contains(node.op_type)) continue;
     const bool early = std::all_of(node.inputs.begin(), node.inputs.end(), [&](const std::string& input) {
       const auto found = operands_.find(input);

@@ -37,6 +37,13 @@ ValueId with_number(Walk& walk, const Node& node, std::size_t position, double c
   return c == 1.0 ? inverse : g.scale(name, inverse, c);
 }
 
+/// Plus 0, times 1.
+bool changes_nothing(const Node& node, std::size_t position, double c) {
+  if (node.op_type == "Add" || node.op_type == "Sum") return c == 0.0;
+  if (node.op_type == "Mul") return c == 1.0;
+  return position == 0 && c == (node.op_type == "Sub" ? 0.0 : 1.0);
+}
+
 ValueId two(Walk& walk, const Node& node, const std::string& name, ValueId a, ValueId b) {
   GraphBuilder& g = walk.graph();
   if (node.op_type == "Sub") return g.sub(name, a, b);
@@ -61,6 +68,10 @@ void arithmetic(Walk& walk, const Node& node) {
       if (became_gelu(walk, node, position) || became_hard_activation(walk, node, position, *number)) return;
       const auto factor = factor_of(walk, node);
       const Shape to = broadcast(walk.shape(node, 0), walk.shape(node, 1));
+      if (changes_nothing(node, position, *number) && to == walk.shape(node, position)) {
+        walk.set(node, Operand(walk.operand(node, position)));
+        return;
+      }
       const Runtime& x = std::get<Runtime>(walk.operand(node, position));
       if (factor && to == walk.shape(node, position) && x.type == Type::real &&
           feeds_product_only(walk, node)) {
@@ -218,7 +229,6 @@ const std::vector<OperatorEntry>& elementwise_operators() {
       {"Neg", unary<&GraphBuilder::neg>},
       {"Pow", power},
       {"Reciprocal", reciprocal},
-      {"Relu", unary<&GraphBuilder::relu>},
       {"Softmax", softmax},
       {"Sqrt", unary<&GraphBuilder::sqrt>},
       {"Sub", arithmetic},
