@@ -559,6 +559,18 @@ TEST(OnnxNorms, RecognisesGroupNorm) {
   EXPECT_THAT(body(other), ElementsAre("group_norm", "mul", "add"));
 }
 
+// Exporters join initialisers of equal contents, zeros and ones among them.
+TEST(OnnxNorms, SharedRunningStatisticsAreKeptApart) {
+  const ImportedModel imported = import_model(
+      flattened({2, 3, 2}, {{"w", onnx_reals({3})}, {"zeros", onnx_reals({3})}, {"ones", onnx_reals({3})}},
+                {onnx_node("BatchNormalization", {"x", "w", "w", "zeros", "ones"}, {"a"}),
+                 onnx_node("Relu", {"a"}, {"r"}),
+                 onnx_node("BatchNormalization", {"r", "w", "zeros", "zeros", "ones"}, {"y"})}));
+  EXPECT_THAT(imported.notices, Contains(HasSubstr("running statistics that the file shares")));
+  EXPECT_EQ(parameter_count(imported.forward), 6);
+  EXPECT_THAT(kinds(differentiate(imported.forward)), Contains("sgd_update").Times(2));
+}
+
 TEST(OnnxNorms, ConstantOnesAndZerosDoNotTrain) {
   const onnx::Model model =
       flattened({2, 2, 3}, {},

@@ -173,6 +173,16 @@ ValueId Walk::weight(const Node& node, std::size_t i, const Shape& as_stored, Pe
                    parameter(node, w, as_stored, persistence, false));
 }
 
+ValueId Walk::moving_state(const Node& node, std::size_t i, std::int64_t size) {
+  const Fixed& w = real_weight(node, i);
+  if (reader_count(w.name) < 2) return weight(node, i, {size}, Persistence::optimizer_state);
+  notice("running statistics that the file shares are kept once for each BatchNormalization");
+  Fixed own = w;
+  own.name = fmt::format("{}.{}", name_of(node), w.name);
+  if (own.transposed || element_count(own.tensor.shape) != size) return weight(node, i, {size});  // complains
+  return parameter(node, own, {size}, Persistence::optimizer_state, false);
+}
+
 bool Walk::stored_as_out_in(const Node& node, std::size_t i, bool read_as_out_in) const {
   const Fixed& w = real_weight(node, i);
   const auto found = parameters_.find(w.name);
