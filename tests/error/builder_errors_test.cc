@@ -79,10 +79,16 @@ TEST_F(BuilderErrors, Linear) {
 
 TEST_F(BuilderErrors, Matmul) {
   expect("op 'm': both operands must be float32", [&] { g.matmul("m", ids, ids); });
-  expect("op 'm': multiplies (4, 5) by (4, 5): they must be (..., M, K) and (..., K, N)",
-         [&] { g.matmul("m", matrix, matrix); });
-  expect("op 'm': multiplies (4, 5) by (2, 6, 8, 8): they must be (..., M, K) and (..., K, N)",
-         [&] { g.matmul("m", matrix, image); });
+  expect(
+      "op 'm': multiplies (4, 5) by (4, 5): they must be (..., M, K) and (..., K, N), their leading axes "
+      "equal or "
+      "broadcast",
+      [&] { g.matmul("m", matrix, matrix); });
+  expect(
+      "op 'm': multiplies (4, 5) by (2, 6, 8, 8): they must be (..., M, K) and (..., K, N), their leading "
+      "axes equal or "
+      "broadcast",
+      [&] { g.matmul("m", matrix, image); });
   const ValueId other = g.input("other", {3, 6, 8, 8});
   EXPECT_THAT(input_error([&] { g.matmul("m", image, other); }),
               HasSubstr("op 'm': multiplies (2, 6, 8, 8) by"));

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -607,9 +608,10 @@ TEST(Differentiate, EveryNetworkOfTheZoo) {
 }
 
 TEST(GradientRules, OnePerKind) {
+  const std::set<std::string> without_gradient = {"sign", "floor", "ceil", "round"};
   for (const GradientRule& rule : gradient_rules()) {
     EXPECT_EQ(find_gradient_rule(rule.kind), &rule) << rule.kind << " has two rules";
-    EXPECT_FALSE(rule.ops.empty()) << rule.kind;
+    EXPECT_EQ(rule.ops.empty(), without_gradient.count(rule.kind) == 1) << rule.kind;
   }
   EXPECT_EQ(find_gradient_rule("input"), nullptr);
 }

@@ -310,6 +310,16 @@ TEST(OnnxActivations, RecognisesWhatIsSpeltOut) {
                           onnx_node("Mul", {"d", "x"}, {"y"})})),
               ElementsAre("hardswish"));
   EXPECT_THAT(body(gated({plus, clip, onnx_node("Div", {"c", "six"}, {"y"})})), ElementsAre("hardsigmoid"));
+  // torch's relu6 before its hard swish, and alone.
+  const Node relu = onnx_node("Relu", {"p"}, {"r"});
+  const Node above = onnx_node("Clip", {"r", "", "six"}, {"c"});
+  EXPECT_THAT(body(gated({plus, relu, above, onnx_node("Mul", {"x", "c"}, {"m"}),
+                          onnx_node("Div", {"m", "six"}, {"y"})})),
+              ElementsAre("hardswish"));
+  EXPECT_THAT(body(gated({onnx_node("Relu", {"x"}, {"r"}), above})), ElementsAre("clip"));
+  EXPECT_THAT(body(gated({onnx_node("Relu", {"x"}, {"r"}), onnx_node("Clip", {"r", "six"}, {"c"})})),
+              ElementsAre("relu", "clip"))
+      << "a lower bound of 6";
   // The sigmoid has another reader, or the factor is another value: both stay as they are.
   EXPECT_THAT(body(gated({onnx_node("Sigmoid", {"x"}, {"s"}), onnx_node("Mul", {"x", "s"}, {"m"}),
                           onnx_node("Add", {"m", "s"}, {"y"})})),
@@ -331,6 +341,20 @@ TEST(OnnxActivations, RecognisedOnesComputeTheSame) {
     EXPECT_NEAR(swish[i], x[i] * std::min(std::max(x[i] + 3, 0.0), 6.0) / 6, 1e-12);
     EXPECT_NEAR(silu[i], x[i] / (1 + std::exp(-x[i])), 1e-12);
   }
+}
+
+TEST(OnnxArithmetic, WhatChangesNothingVanishes) {
+  const std::map<std::string, Tensor> numbers = {{"one", onnx_reals({}, {1.0})},
+                                                 {"none", onnx_reals({}, {0.0})}};
+  EXPECT_THAT(
+      body(onnx_model({2, 3}, numbers,
+                      {onnx_node("Mul", {"one", "x"}, {"a"}), onnx_node("Div", {"a", "one"}, {"b"}),
+                       onnx_node("Add", {"none", "b"}, {"c"}), onnx_node("Sub", {"c", "none"}, {"y"})})),
+      ElementsAre());
+  EXPECT_THAT(
+      body(onnx_model({2, 3}, numbers,
+                      {onnx_node("Div", {"one", "x"}, {"a"}), onnx_node("Sub", {"none", "a"}, {"y"})})),
+      ElementsAre("pow", "scale"));
 }
 
 TEST(OnnxSoftmax, InTheMiddleOverAnyAxis) {
@@ -533,6 +557,18 @@ TEST(OnnxNorms, RecognisesGroupNorm) {
   onnx::Model other = group_norm(onnx_reals({2}, {1, 2}));
   other.initializers["axes"] = onnx_integers({1, 2});
   EXPECT_THAT(body(other), ElementsAre("group_norm", "mul", "add"));
+}
+
+// Exporters join initialisers of equal contents, zeros and ones among them.
+TEST(OnnxNorms, SharedRunningStatisticsAreKeptApart) {
+  const ImportedModel imported = import_model(
+      flattened({2, 3, 2}, {{"w", onnx_reals({3})}, {"zeros", onnx_reals({3})}, {"ones", onnx_reals({3})}},
+                {onnx_node("BatchNormalization", {"x", "w", "w", "zeros", "ones"}, {"a"}),
+                 onnx_node("Relu", {"a"}, {"r"}),
+                 onnx_node("BatchNormalization", {"r", "w", "zeros", "zeros", "ones"}, {"y"})}));
+  EXPECT_THAT(imported.notices, Contains(HasSubstr("running statistics that the file shares")));
+  EXPECT_EQ(parameter_count(imported.forward), 6);
+  EXPECT_THAT(kinds(differentiate(imported.forward)), Contains("sgd_update").Times(2));
 }
 
 TEST(OnnxNorms, ConstantOnesAndZerosDoNotTrain) {

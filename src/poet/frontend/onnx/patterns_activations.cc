@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <initializer_list>
+#include <limits>
 
 #include "poet/frontend/onnx/patterns.h"
 
@@ -25,14 +26,34 @@ const Node* sixth(const Walk& walk, const Node& node) {
   return factor && about(factor->second, 1.0 / 6) ? next : nullptr;
 }
 
-/// The lower (1) or upper (2) bound of a Clip, an attribute or an input.
-std::optional<double> bound(const Walk& walk, const Node& clip, std::size_t i) {
-  if (clip.inputs.size() > i && !clip.inputs[i].empty()) {
-    return walk.known(clip.inputs[i]) ? walk.scalar(clip, i) : std::nullopt;
+/// The bounds of a Clip, attributes or inputs; nothing when one is not known.
+std::optional<std::pair<double, double>> bounds(const Walk& walk, const Node& clip) {
+  double found[2] = {-std::numeric_limits<double>::infinity(), std::numeric_limits<double>::infinity()};
+  for (std::size_t i = 1; i <= 2; ++i) {
+    found[i - 1] = real(clip, i == 1 ? "min" : "max", found[i - 1]);
+    if (clip.inputs.size() <= i || clip.inputs[i].empty()) continue;
+    const std::optional<double> number = walk.known(clip.inputs[i]) ? walk.scalar(clip, i) : std::nullopt;
+    if (!number) return std::nullopt;
+    found[i - 1] = *number;
   }
-  const char* name = i == 1 ? "min" : "max";
-  if (!clip.attributes.contains(name)) return std::nullopt;
-  return real(clip, name, 0.0);
+  return std::pair{found[0], found[1]};
+}
+
+/// The only reader, when it clips to [0, a positive number], which is given too; after a Relu any lower bound
+/// up to 0 does.
+std::optional<std::pair<const Node*, double>> clipped_from_0(const Walk& walk, const Node& node,
+                                                             bool after_relu) {
+  const Node* clip = walk.only_reader(node);
+  if (clip == nullptr || clip->op_type != "Clip" || clip->inputs.empty() ||
+      clip->inputs[0] != node.outputs[0]) {
+    return std::nullopt;
+  }
+  const auto to = bounds(walk, *clip);
+  if (!to || !(after_relu ? to->first <= 0.0 : to->first == 0.0) || !(to->second > 0.0) ||
+      !std::isfinite(to->second)) {
+    return std::nullopt;
+  }
+  return std::pair{clip, to->second};
 }
 
 }  // namespace
@@ -67,19 +88,29 @@ bool became_hardswish(Walk& walk, const Node& node) {
   return true;
 }
 
+bool became_clip(Walk& walk, const Node& node) {
+  const auto bounded = clipped_from_0(walk, node, true);
+  if (!bounded) return false;
+  const ValueId y = walk.graph().clip(Walk::name_of(node), walk.row_major(node, 0), 0.0, bounded->second);
+  walk.set(*bounded->first, y);
+  walk.skip(*bounded->first);
+  return true;
+}
+
 bool became_hard_activation(Walk& walk, const Node& node, std::size_t position, double number) {
   if (node.op_type != "Add" || number != 3.0) return false;
-  const Node* clip = walk.only_reader(node);
-  if (clip == nullptr || clip->op_type != "Clip" || clip->inputs.empty() ||
-      clip->inputs[0] != node.outputs[0] || bound(walk, *clip, 1) != 0.0 || bound(walk, *clip, 2) != 6.0) {
-    return false;
-  }
+  const Node* relu = walk.only_reader(node);
+  if (relu != nullptr && relu->op_type != "Relu") relu = nullptr;
+  const auto bounded = clipped_from_0(walk, relu == nullptr ? node : *relu, relu != nullptr);
+  if (!bounded || bounded->second != 6.0) return false;
+  const Node* clip = bounded->first;
   const std::string& x = node.inputs[position];
   if (walk.shape(node, 1 - position).size() > walk.shape(node, position).size()) return false;
   const std::string name = Walk::name_of(node);
   const auto done = [&](const Node& last, ValueId y, std::initializer_list<const Node*> parts,
                         const char* what) {
     for (const Node* part : parts) walk.skip(*part);
+    if (relu != nullptr) walk.skip(*relu);
     walk.set(last, y);
     walk.notice(what);
     return true;

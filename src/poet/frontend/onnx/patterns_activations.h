@@ -17,8 +17,11 @@ namespace poet::onnx {
 /// HardSigmoid(x) x with slope 1/6 and offset 1/2, of which `node` is the HardSigmoid.
 [[nodiscard]] bool became_hardswish(Walk& walk, const Node& node);
 
+/// Relu(x) clipped from above, of which `node` is the Relu: one clip.
+[[nodiscard]] bool became_clip(Walk& walk, const Node& node);
+
 /// Clip(x + 3, 0, 6) / 6, a hard sigmoid, with or without a factor x, a hard swish; in any order of the
-/// factors. `node` is the Add, which reads x at `position` and adds `number`.
+/// factors; the lower bound may be a Relu. `node` is the Add, which reads x at `position` and adds `number`.
 [[nodiscard]] bool became_hard_activation(Walk& walk, const Node& node, std::size_t position, double number);
 
 }  // namespace poet::onnx

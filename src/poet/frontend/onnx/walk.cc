@@ -248,6 +248,18 @@ ValueId Walk::weight(const Node& node, std::size_t i, const Shape& as_stored, Pe
                    parameter(node, w, as_stored, persistence, false));
 }
 
+ValueId Walk::moving_state(const Node& node, std::size_t i, std::int64_t size) {
+  const Fixed& w = real_weight(node, i);
+  const std::vector<const Node*> all = readers(w.name);
+  const auto shared = std::count_if(all.begin(), all.end(), [](const Node* n) { return n->op_type != "Identity"; });
+  if (shared < 2) return weight(node, i, {size}, Persistence::optimizer_state);
+  notice("running statistics that the file shares are kept once for each BatchNormalization");
+  Fixed own = w;
+  own.name = fmt::format("{}.{}", name_of(node), w.name);
+  if (own.transposed || element_count(own.tensor.shape) != size) return weight(node, i, {size});  // complains
+  return parameter(node, own, {size}, Persistence::optimizer_state, false);
+}
+
 bool Walk::stored_as_out_in(const Node& node, std::size_t i, bool read_as_out_in) const {
   const Fixed& w = real_weight(node, i);
   const auto found = parameters_.find(w.name);
@@ -441,8 +453,8 @@ void Walk::add_constants() {
   // First of all, so that rules that look ahead know them.
   for (const Node& node : model_.nodes) {
     if (!needed_.contains(node.index) || !node.domain.empty()) continue;
-    static const std::set<std::string> kinds = {"Constant", "ConstantOfShape", "Identity",
-                                                "Reshape",  "Squeeze",         "Unsqueeze"};
+    static const std::set<std::string> kinds = {"Cast",    "Constant", "ConstantOfShape", "Identity",
+                                                "Reshape", "Squeeze",  "Unsqueeze"};
     if (!kinds.contains(node.op_type)) continue;
     const bool early = std::all_of(node.inputs.begin(), node.inputs.end(), [&](const std::string& input) {
       const auto found = operands_.find(input);

@@ -92,6 +92,9 @@ class Walk {
   /// the weight's own shape in axes of size 1.
   [[nodiscard]] ValueId weight(const Node& node, std::size_t i, const Shape& as_stored,
                                Persistence persistence = Persistence::parameter);
+  /// Numbers that an op moves in every step, `size` of them. Each reader gets its own, since only one op may:
+  /// exporters join equal ones.
+  [[nodiscard]] ValueId moving_state(const Node& node, std::size_t i, std::int64_t size);
   /// The weight of a linear layer, stored (out, in). What the node reads is (out, in) too, or (in, out): then
   /// a weight that the file stores so is stored the other way round.
   [[nodiscard]] ValueId linear_weight(const Node& node, std::size_t i, bool read_as_out_in);

@@ -62,6 +62,7 @@ const std::vector<OperatorEntry>& activation_operators() {
       {"HardSigmoid", hardsigmoid},
       {"Mish", unary<&GraphBuilder::mish>},
       {"PRelu", prelu},
+      {"Relu", unless_part<&became_clip, &GraphBuilder::relu>},
       {"Round", step<&GraphBuilder::round>},
       {"Selu", selu},
       {"Sigmoid", unless_part<&became_silu, &GraphBuilder::sigmoid>},

@@ -231,7 +231,6 @@ const std::vector<OperatorEntry>& elementwise_operators() {
       {"Neg", unary<&GraphBuilder::neg>},
       {"Pow", power},
       {"Reciprocal", reciprocal},
-      {"Relu", unary<&GraphBuilder::relu>},
       {"Softmax", softmax},
       {"Sqrt", unary<&GraphBuilder::sqrt>},
       {"Sub", arithmetic},

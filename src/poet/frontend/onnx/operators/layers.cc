@@ -164,11 +164,10 @@ void batch_norm(Walk& walk, const Node& node) {
   const Shape x = walk.shape(node, 0);
   if (x.size() < 2) throw InputError("needs a batch and a channel dimension");
   const std::string name = Walk::name_of(node);
-  const Shape channels = {x[1]};
   walk.graph().bind(name + ".weight", norm_weight(walk, node, 1, x[1], 1.0));
   walk.graph().bind(name + ".bias", norm_weight(walk, node, 2, x[1], 0.0));
-  walk.graph().bind(name + ".running_mean", walk.weight(node, 3, channels, Persistence::optimizer_state));
-  walk.graph().bind(name + ".running_var", walk.weight(node, 4, channels, Persistence::optimizer_state));
+  walk.graph().bind(name + ".running_mean", walk.moving_state(node, 3, x[1]));
+  walk.graph().bind(name + ".running_var", walk.moving_state(node, 4, x[1]));
   BatchNormOptions options;
   options.eps = real(node, "epsilon", 1e-5);
   options.momentum = 1.0 - real(node, "momentum", 0.9);  // of the new value; ONNX has that of the old one
