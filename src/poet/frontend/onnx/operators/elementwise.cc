@@ -36,6 +36,13 @@ ValueId with_number(Walk& walk, const Node& node, std::size_t position, double c
   return c == 1.0 ? inverse : g.scale(name, inverse, c);
 }
 
+/// x + 0, x - 0, 1 x, x / 1.
+bool changes_nothing(const Node& node, std::size_t position, double c) {
+  const bool adds = node.op_type == "Add" || node.op_type == "Sum";
+  if (adds || node.op_type == "Sub") return c == 0.0 && (adds || position == 0);
+  return c == 1.0 && (node.op_type == "Mul" || position == 0);
+}
+
 ValueId two(Walk& walk, const Node& node, const std::string& name, ValueId a, ValueId b) {
   GraphBuilder& g = walk.graph();
   if (node.op_type == "Sub") return g.sub(name, a, b);
@@ -60,6 +67,10 @@ void arithmetic(Walk& walk, const Node& node) {
       if (became_gelu(walk, node, position)) return;
       const auto factor = factor_of(walk, node);
       const Shape to = broadcast(walk.shape(node, 0), walk.shape(node, 1));
+      if (to == walk.shape(node, position) && changes_nothing(node, position, *number)) {
+        walk.set(node, walk.operand(node, position));
+        return;
+      }
       const Runtime& x = std::get<Runtime>(walk.operand(node, position));
       if (factor && to == walk.shape(node, position) && x.type == Type::real &&
           feeds_product_only(walk, node)) {
