@@ -326,6 +326,25 @@ TEST(OnnxLogic, ALinearLayerReadsAConstant) {
   EXPECT_EQ(parameter_count(model.forward), 8 + 8);
 }
 
+// As PyTorch spells baddbmm: 1 times the scores plus 1 times the mask.
+TEST(OnnxLogic, WhatChangesNothingIsNoOp) {
+  onnx::Model file =
+      onnx_model({2, 3},
+                 {{"one", onnx_reals({}, {1.0})},
+                  {"zero", onnx_reals({}, {0.0})},
+                  {"none", onnx_integers({0})},
+                  {"head", onnx_reals({3, 2})}},
+                 with_head({onnx_node("Mul", {"one", "x"}, {"a"}), onnx_node("Add", {"a", "zero"}, {"b"}),
+                            onnx_node("Div", {"b", "one"}, {"c"}), onnx_node("Sub", {"c", "zero"}, {"d"}),
+                            onnx_node("Sub", {"ids", "none"}, {"i"}), onnx_node("Sub", {"none", "i"}, {"n"}),
+                            onnx_node("Cast", {"n"}, {"r"}, {{"to", std::int64_t{1}}}),
+                            onnx_node("Sub", {"zero", "d"}, {"m"}), onnx_node("Mul", {"m", "r"}, {"p"})}));
+  add_input(file, "ids", onnx::Type::integer, {2, 3});
+  EXPECT_THAT(kinds(import_model(file).forward),
+              ElementsAre("input", "input", "scale", "cast", "scale", "mul", "linear", "input",
+                          "softmax_cross_entropy"));
+}
+
 std::string refused(std::vector<Node> nodes, std::map<std::string, onnx::Tensor> initializers = {}) {
   initializers.emplace("head", onnx_reals({3, 2}));
   onnx::Model file = onnx_model({2, 3}, std::move(initializers), with_head(std::move(nodes)));

@@ -67,6 +67,10 @@ void integer_arithmetic(Walk& walk, const Node& node) {
     const std::optional<std::int64_t> known = number(walk, node, 1 - at);
     if (!known || !walk.is_runtime(node, at) || walk.shape(node, 1 - at).size() > walk.shape(node, at).size())
       continue;
+    if (*known == (node.op_type == "Mul" ? 1 : 0) && (at == 0 || node.op_type != "Sub")) {
+      walk.set(node, walk.operand(node, at));
+      return;
+    }
     const ValueId x = walk.any(node, at);
     const auto c = static_cast<double>(*known);
     if (adds)
