@@ -4,6 +4,10 @@
 set(POET_CBC_MODULES cbc osi-clp clp cgl osi coinutils)
 
 set(POET_WARNINGS -Wall -Wextra -Wpedantic -Wshadow -Wconversion)
+# GCC 12 warns of overlapping memcpy inside std::string's operator+ where there is none (GCC bug 105651).
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+  list(APPEND POET_WARNINGS -Wno-restrict)
+endif()
 
 # poet_library(<room> [FLAT] [SOURCES file...] [DEPENDS room|target...] [PRIVATE_DEPENDS room|target...])
 #
