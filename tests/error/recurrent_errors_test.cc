@@ -83,12 +83,12 @@ class RecurrentImport : public testing::Test {
       {"rr", onnx_reals({1, 5, 5})},   {"p", onnx_reals({1, 15})},      {"c", onnx_reals({1, 2, 5})},
       {"two", onnx_reals({2, 20, 5})}, {"same", onnx_integers({4, 4})}, {"other", onnx_integers({4, 3})}};
 
-  std::string error(const std::string& op, std::vector<std::string> inputs, const NodeAttributes& attributes,
-                    const std::string& read = "y") {
+  std::string error(const std::string& op, std::vector<std::string> inputs,
+                    const NodeAttributes& attributes) {
     return input_error([&] {
-      (void)import_model(onnx_model({4, 2, 3}, weights,
-                                    {onnx_node(op, std::move(inputs), {"y", "h", "c_last"}, attributes),
-                                     onnx_node("Relu", {read}, {"out"})}));
+      (void)import_model(onnx_model(
+          {4, 2, 3}, weights,
+          {onnx_node(op, std::move(inputs), {"y"}, attributes), onnx_node("Relu", {"y"}, {"out"})}));
     });
   }
 };
@@ -149,11 +149,6 @@ TEST_F(RecurrentImport, InputsThatAreNotCovered) {
   EXPECT_EQ(error("LSTM", {"lb", "lw", "lr"}, {}), "node 0 'y' (LSTM): input 0 must have 3 dimensions");
   EXPECT_EQ(error("GRU", {"x", "gw", "gr", "", "", "lr"}, {}),
             "node 0 'y' (GRU): op 'y': the initial state 'lr' is (1, 20, 5), but must be (1, 2, 5)");
-}
-
-TEST_F(RecurrentImport, TheCellStateHasNoGradient) {
-  EXPECT_EQ(error("LSTM", {"x", "lw", "lr"}, {}, "c_last"),
-            "node 0 'y' (LSTM): output 2 (Y_c): poet has no gradient of the cell state; read Y or Y_h");
 }
 
 }  // namespace

@@ -206,6 +206,7 @@ struct Backward {
     if (states == 2) dc0 = c.gradient(4, all);
     dbias = c.gradient(3 + states, all);
     std::vector<Index> arrived = {0};
+    if (has_cells) arrived.push_back(1);
     if (c.op.attributes.count("output_gradients") == 1) arrived = c.list("output_gradients");
     for (const Index output : arrived) dy.at(static_cast<std::size_t>(output)) = take();
     if (dih != nullptr) x = take();

@@ -571,27 +571,29 @@ TEST(OnnxImport, UnknownSettingsMayBeOpaque) {
                               {onnx_node("Reshape", {"x", "to"}, {"r"}), onnx_node("Relu", {"r"}, {"y"})}),
                    options),
                InputError);
-  // Rows 1 and 2 of the transposed (3, 4) are columns of what is stored; a part that stays transposed is
-  // turned where it is read.
-  TEST(OnnxImport, OfATransposedValueOnlyThePartIsCopied) {
-    const Graph graph = import_model(onnx_model({4, 3},
-                                                {{"w", onnx_reals({3, 3})},
-                                                 {"from", onnx_integers({1})},
-                                                 {"to", onnx_integers({3})},
-                                                 {"axis", onnx_integers({0})}},
-                                                {onnx_node("MatMul", {"x", "w"}, {"a"}),
-                                                 onnx_node("Transpose", {"a"}, {"t"}, {{"perm", List{1, 0}}}),
-                                                 onnx_node("Slice", {"t", "from", "to", "axis"}, {"s"}),
-                                                 onnx_node("Relu", {"s"}, {"y"})}))
-                            .forward;
-    EXPECT_THAT(kinds(graph), ElementsAre("input", "linear", "slice", "transpose", "relu", "input",
-                                          "softmax_cross_entropy"));
-    const Op& slice = op_of_kind(graph, "slice");
-    EXPECT_EQ(std::get<List>(slice.attributes.at("starts")), (List{0, 1}));
-    EXPECT_EQ(std::get<List>(slice.attributes.at("ends")), (List{4, 3}));
-    EXPECT_EQ(value_named(graph, "y").shape, (Shape{2, 4}));
-    EXPECT_NO_THROW((void)differentiate(graph));
-  }
+}
+
+// Rows 1 and 2 of the transposed (3, 4) are columns of what is stored; a part that stays transposed is turned
+// where it is read.
+TEST(OnnxImport, OfATransposedValueOnlyThePartIsCopied) {
+  const Graph graph = import_model(onnx_model({4, 3},
+                                              {{"w", onnx_reals({3, 3})},
+                                               {"from", onnx_integers({1})},
+                                               {"to", onnx_integers({3})},
+                                               {"axis", onnx_integers({0})}},
+                                              {onnx_node("MatMul", {"x", "w"}, {"a"}),
+                                               onnx_node("Transpose", {"a"}, {"t"}, {{"perm", List{1, 0}}}),
+                                               onnx_node("Slice", {"t", "from", "to", "axis"}, {"s"}),
+                                               onnx_node("Relu", {"s"}, {"y"})}))
+                          .forward;
+  EXPECT_THAT(kinds(graph),
+              ElementsAre("input", "linear", "slice", "transpose", "relu", "input", "softmax_cross_entropy"));
+  const Op& slice = op_of_kind(graph, "slice");
+  EXPECT_EQ(std::get<List>(slice.attributes.at("starts")), (List{0, 1}));
+  EXPECT_EQ(std::get<List>(slice.attributes.at("ends")), (List{4, 3}));
+  EXPECT_EQ(value_named(graph, "y").shape, (Shape{2, 4}));
+  EXPECT_NO_THROW((void)differentiate(graph));
+}
 
 }  // namespace
 }  // namespace poet

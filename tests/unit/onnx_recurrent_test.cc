@@ -208,6 +208,30 @@ TEST(OnnxRecurrent, AStateIsPassedOn) {
   EXPECT_THAT(ops(training), Contains(HasSubstr("-> grad:q, grad:w2, grad:r2, grad:y.h")));
 }
 
+TEST(OnnxRecurrent, BothStatesArePassedOn) {
+  Weights all = weights(4, 2);
+  add(all, {{"w2", onnx_reals({2, 20, 3})}, {"r2", onnx_reals({2, 20, 5})}});
+  const std::map<std::string, onnx::AttributeValue> both = {{"direction", std::string("bidirectional")}};
+  const Graph graph =
+      import_model(onnx_model({4, 2, 3}, std::move(all),
+                              {onnx_node("LSTM", {"x", "w", "r", "b"}, {"y", "yh", "yc"}, both),
+                               onnx_node("LSTM", {"x", "w2", "r2", "", "", "yh", "yc"}, {"y2"}, both),
+                               onnx_node("Flatten", {"y2"}, {"out"})}))
+          .forward;
+  EXPECT_THAT(ops(graph), Contains("y2 lstm(x, w2, r2, y.h, y.c) -> y2, y2.cells, y2.gates"));
+  EXPECT_EQ(shape_of(graph, "y.c"), (Shape{2, 2, 5}));
+  const Graph training = differentiate(graph);
+  EXPECT_THAT(ops(training), Contains(HasSubstr("-> grad:w2, grad:r2, grad:y.h, grad:y.c")));
+  const Op& encoder = training.ops[test::find_op(training, "y:backward")];
+  EXPECT_EQ(
+      test::text(training, encoder),
+      "y:backward lstm_backward(grad:y:sum, grad:y.cells:sum, x, r, y, y.cells, y.gates) -> grad:w, grad:r, "
+      "grad:b");
+  EXPECT_FALSE(encoder.attributes.contains("output_gradients"));
+  const Op& decoder = training.ops[test::find_op(training, "y2:backward")];
+  EXPECT_EQ(std::get<List>(decoder.attributes.at("output_gradients")), List{0});
+}
+
 // layout 1 of opset 14: everything has its batch first.
 TEST(OnnxRecurrent, BatchFirst) {
   Weights all = weights(3, 2);
@@ -267,6 +291,25 @@ TEST(OnnxRecurrent, WeightsThatNodesPutTogether) {
   EXPECT_EQ(parameter_count(model.forward), 5 * 3 + 5 * 5 + 10);
   EXPECT_THAT(model.notices, Contains(HasSubstr("export with constant folding")));
   EXPECT_THAT(ops(differentiate(model.forward)), Contains(HasSubstr("sgd_update(v")));
+}
+
+// One that clips is opaque on demand, and gets its zeros as the file says.
+TEST(OnnxRecurrent, WhatIsNotCoveredMayBeOpaque) {
+  ImportOptions options;
+  options.allow_opaque = true;
+  Weights all = weights(4);
+  all["to"] = onnx_integers({1, 2, 5});
+  const ImportedModel model =
+      import_model(onnx_model({4, 2, 3}, std::move(all),
+                              {onnx_node("ConstantOfShape", {"to"}, {"h0"}),
+                               onnx_node("LSTM", {"x", "w", "r", "b", "", "h0"}, {"y"},
+                                         {{"clip", 1.0}, {"hidden_size", std::int64_t{5}}}),
+                               onnx_node("Flatten", {"y"}, {"out"})}),
+                   options);
+  EXPECT_EQ(op_of_kind(model.forward, "opaque").inputs.size(), 5U);
+  EXPECT_EQ(shape_of(model.forward, "y"), (Shape{4, 1, 2, 5}));
+  EXPECT_THAT(model.notices,
+              Contains(HasSubstr("LSTM is opaque to poet (attribute 'clip': must be absent)")));
 }
 
 }  // namespace

@@ -120,7 +120,8 @@ void BackwardPass::perform(const Op& op, const Task& task) {
     if (!reads(op, task, what)) continue;
     const std::vector<ValueId> values = operands(op, what);
     backward.inputs.insert(backward.inputs.end(), values.begin(), values.end());
-    if (what.source == Operand::Source::all_output_gradients && values.size() < op.outputs.size())
+    const std::size_t most = std::min(op.outputs.size(), find_gradient_rule(op.kind)->outputs_with_gradients);
+    if (what.source == Operand::Source::all_output_gradients && values.size() < most)
       backward.attributes["output_gradients"] = outputs_with_gradients(op);
   }
 

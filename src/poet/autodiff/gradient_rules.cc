@@ -61,12 +61,16 @@ GradientRule through_all_outputs(GradientRule rule) {
 // through the steps takes weight_hh and the slopes of the gates; of the products x only the weights' gradient
 // needs, weight_ih only x's, the states before each step (y and the initial one) only weight_hh's.
 
-/// From the gates and the cell states: dc = dh o (1 - tanh(c)²) + dc of the next step f.
+/// From the gates and the cell states: dc = dh o (1 - tanh(c)²) + dc of the next step f. The cell states are
+/// output 1, where the next layer of a pair may start.
 GradientRule lstm() {
-  return single("lstm",
-                {kDy, only_for(1, input(0)), only_for(0, input(1)), input(2), only_for(2, initial(3)),
-                 initial(4), only_for(2, output(0)), output(1), output(2)},
-                {0, 1, 2, 3, 4, 5});
+  GradientRule rule =
+      single("lstm",
+             {kAllDys, only_for(1, input(0)), only_for(0, input(1)), input(2), only_for(2, initial(3)),
+              initial(4), only_for(2, output(0)), output(1), output(2)},
+             {0, 1, 2, 3, 4, 5});
+  rule.outputs_with_gradients = 2;
+  return rule;
 }
 
 /// The states are needed in any case: the update gate's slope is (h before - candidate).

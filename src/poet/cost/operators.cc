@@ -329,9 +329,11 @@ Count recurrent_backward(const Subject& s, std::size_t states, Count gates, Coun
   return s.each(dy, s.plus(s.times(2 * gates, macs), elementwise + (bias ? biases : 0)));
 }
 // dh: the step's own plus what comes back 1; tanh(c) again kSpecial; do 1; dc += dh o (1 - tanh²) 5; di, df,
-// dg 3, dc of the step before 1; the slopes of three sigmoids and a tanh, 3 each.
+// dg 3, dc of the step before 1; the slopes of three sigmoids and a tanh, 3 each. Where the cell states have
+// a gradient of their own besides y's, it is added.
 Count lstm_backward(const Subject& s) {
-  return recurrent_backward(s, 2, 4, 4, 1 + kSpecial + 1 + 5 + 3 + 1 + 4 * 3);
+  const Count both = s.op().attributes.count("output_gradients") == 0 ? 1 : 0;
+  return recurrent_backward(s, 2, 4, 4, 1 + kSpecial + 1 + 5 + 3 + 1 + 4 * 3 + both);
 }
 // dh 1; dz = dh (h - n) 2; dn = dh (1 - z) 2; dh z 1; three slopes, 3 each. Linear before reset: the gate's
 // own and the product's gradient 2. Otherwise: the gate's 1, the state's 2, and the state reset again 1 where

@@ -398,10 +398,10 @@ void Walk::mark_needed() {
                                   [&](const std::string& output) { return wanted.contains(output); });
     if (!provides && !used) continue;
     needed_.insert(node.index);
-    for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+    for (std::size_t k = 0; k < node.inputs.size(); ++k) {
       // What only makes zeros for a layer to start with is not computed.
-      const bool is_none = is_initial_state(node, i) && zeros_.contains(node.inputs[i]);
-      if (!is_none || opaque_.contains(node.index)) wanted.insert(node.inputs[i]);
+      const bool is_none = is_initial_state(node, k) && zeros_.contains(node.inputs[k]);
+      if (!is_none || opaque_.contains(node.index)) wanted.insert(node.inputs[k]);
     }
     wanted.erase("");
   }

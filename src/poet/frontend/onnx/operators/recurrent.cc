@@ -169,9 +169,6 @@ void set_last(const Layer& layer, std::size_t i, const char* suffix, ValueId sta
 void lstm(Walk& walk, const Node& node) {
   Layer layer = prepared(walk, node, 4);
   check_activations(node, directions(layer), {"sigmoid", "tanh", "tanh"});
-  if (walk.is_read(node, 2)) {
-    throw InputError("output 2 (Y_c): poet has no gradient of the cell state; read Y or Y_h");
-  }
   RecurrentOptions& options = layer.options;
   options.initial_c = initial_state(layer, kInitialC);
   if (options.initial_h.valid() != options.initial_c.valid()) {
@@ -184,6 +181,7 @@ void lstm(Walk& walk, const Node& node) {
   const LstmOutputs out = walk.graph().lstm(layer.name, layer.x, options);
   set_states(layer, out.y);
   set_last(layer, 1, ".h", out.y);
+  set_last(layer, 2, ".c", out.cells);
 }
 
 void gru(Walk& walk, const Node& node) {
