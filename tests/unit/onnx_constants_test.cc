@@ -219,6 +219,11 @@ TEST(OnnxConstants, AFillRemembersItsNumber) {
   EXPECT_FALSE(fill.known);
   ASSERT_EQ(fill.fill, -2.0);
   EXPECT_EQ(with_contents(fill).reals, std::vector<double>(100, -2.0));
+  Tensor large = fill;
+  large.shape = {2048, 2048};
+  EXPECT_TRUE(with_contents(large).known);
+  large.shape = {4096, 4096};
+  EXPECT_FALSE(with_contents(large).known);
 }
 
 TEST(OnnxConstants, LeavesWhatIsNotKnown) {

@@ -10,8 +10,8 @@
 namespace poet::onnx {
 
 /// Contents of integer tensors and of patterned ones are read up to this many elements, of others up to
-/// kMostReals: constants that shapes and masks are computed from, not weights.
-inline constexpr std::int64_t kMostIntegers = std::int64_t{1} << 20;
+/// kMostReals: constants that shapes and masks (of up to 2048 tokens) are computed from, not weights.
+inline constexpr std::int64_t kMostIntegers = std::int64_t{1} << 22;
 inline constexpr std::int64_t kMostReals = 4096;
 
 /// Parses and checks a model of up to 2 GiB. Weights may be in other files, which are not opened, or absent.
