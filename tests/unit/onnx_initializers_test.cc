@@ -110,7 +110,7 @@ TEST(OnnxInitializers, TimesOneMayReshape) {
 
 TEST(OnnxInitializers, WeightsThatAreInputsAreRefused) {
   onnx::Model model = onnx_model({2, 3, 4, 4}, {}, {onnx_node("Conv", {"x", "conv.weight"}, {"y"})});
-  onnx::Input weight;
+  onnx::Declaration weight;
   weight.name = "conv.weight";
   weight.type_name = "float";
   weight.shape.emplace();

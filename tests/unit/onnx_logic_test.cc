@@ -54,7 +54,7 @@ onnx::Tensor shaped(onnx::Tensor tensor, Shape shape) {
 }
 
 void add_input(onnx::Model& model, const std::string& name, onnx::Type type, const Shape& shape) {
-  onnx::Input input;
+  onnx::Declaration input;
   input.name = name;
   input.type = type;
   input.type_name = type == onnx::Type::boolean ? "bool" : "int64";

@@ -251,7 +251,8 @@ ValueId Walk::weight(const Node& node, std::size_t i, const Shape& as_stored, Pe
 ValueId Walk::moving_state(const Node& node, std::size_t i, std::int64_t size) {
   const Fixed& w = real_weight(node, i);
   const std::vector<const Node*> all = readers(w.name);
-  const auto shared = std::count_if(all.begin(), all.end(), [](const Node* n) { return n->op_type != "Identity"; });
+  const auto shared =
+      std::count_if(all.begin(), all.end(), [](const Node* n) { return n->op_type != "Identity"; });
   if (shared < 2) return weight(node, i, {size}, Persistence::optimizer_state);
   notice("running statistics that the file shares are kept once for each BatchNormalization");
   Fixed own = w;

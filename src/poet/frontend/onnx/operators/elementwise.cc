@@ -73,7 +73,8 @@ void arithmetic(Walk& walk, const Node& node) {
         return;
       }
       if (const Runtime* x = std::get_if<Runtime>(&walk.operand(node, position))) {
-        if (became_gelu(walk, node, position) || became_hard_activation(walk, node, position, *number)) return;
+        if (became_gelu(walk, node, position) || became_hard_activation(walk, node, position, *number))
+          return;
         const auto factor = factor_of(walk, node);
         if (factor && same_shape && x->type == Type::real && feeds_product_only(walk, node)) {
           walk.set(node, Operand{Runtime{x->id, x->scale * factor->second, x->type}});
