@@ -107,6 +107,14 @@ TEST(OnnxImport, MatMulAndAddAreOneLinearLayer) {
   EXPECT_THAT(plain.notices, ElementsAre(HasSubstr("(out, in)")));
 }
 
+TEST(OnnxImport, SaysWhichWeightsAreStoredTransposed) {
+  const onnx::Model model =
+      onnx_model({-1, 4}, {{"in_out", onnx_reals({4, 4})}, {"out_in", onnx_reals({3, 4})}},
+                 {onnx_node("MatMul", {"x", "in_out"}, {"a"}),
+                  onnx_node("Gemm", {"a", "out_in"}, {"y"}, {{"transB", std::int64_t{1}}})});
+  EXPECT_THAT(import_model(model).turned, ElementsAre("in_out"));
+}
+
 TEST(OnnxImport, AWeightReadTwiceIsOneParameter) {
   const ImportedModel model =
       import_model(onnx_model({2, 3}, {{"w", onnx_reals({3, 3})}},

@@ -419,6 +419,9 @@ ImportedModel Walk::run() {
   ImportedModel imported;
   imported.forward = graph_.finish();
   imported.batch_size = batch_size_;
+  for (const auto& [name, parameter] : parameters_) {
+    if (parameter.turned) imported.turned.push_back(name);
+  }
   for (const auto& [text, count] : notices_) {
     imported.notices.push_back(count == 1 ? text : fmt::format("{} ({} times)", text, count));
   }
