@@ -323,5 +323,15 @@ TEST(OnnxImport, ConstantsTogetherAreBounded) {
               HasSubstr("node 64 'c64' (ConstantOfShape): the constants that nodes make"));
 }
 
+// libonnx's shape inference reads the weight's first dimension without asking whether it has one.
+TEST(OnnxErrors, WhatLibonnxCrashesOnIsRefused) {
+  ImportOptions options;
+  options.allow_opaque = true;
+  const onnx::Model model =
+      onnx_model({1, 4, 6, 6}, {{"w", onnx_reals({})}},
+                 {onnx_node("Conv", {"x", "w"}, {"y"}, {{"kernel_shape", List{3, 3}}})});
+  EXPECT_THAT(import_error(model, options), HasSubstr("cannot be opaque"));
+}
+
 }  // namespace
 }  // namespace poet

@@ -63,11 +63,12 @@ std::string text_of(const Settings& settings) {
 // ---------------------------------------------------------------------------------------
 
 const std::string* now_tried = nullptr;
+pid_t guarded = 0;  // children that libonnx crashes in are none of ours
 const char* const kCrashFile = POET_FUZZ_OUTPUT "/fuzz_onnx_crash.onnx";
 
 /// Nothing but system calls: it runs in a dying process.
 void save_what_was_tried() {
-  if (now_tried == nullptr) return;
+  if (now_tried == nullptr || getpid() != guarded) return;
   std::FILE* const file = std::fopen(kCrashFile, "wb");
   if (file == nullptr) return;
   (void)std::fwrite(now_tried->data(), 1, now_tried->size(), file);
@@ -85,6 +86,7 @@ void on_signal(int signal) {
 
 /// Deep recursion needs another stack to die on.
 void guard_process() {
+  guarded = getpid();
   static std::vector<char> stack(std::size_t{1} << 16U);
   stack_t other{};
   other.ss_sp = stack.data();
@@ -226,6 +228,9 @@ std::vector<OnnxSeed> shared_seeds() {
   return seeds;
 }
 
+/// libonnx checks no models that are newer than itself; poet's own checks have to do then.
+void hide_from_checker(::onnx::ModelProto& model) { model.set_ir_version(1000); }
+
 struct Corpus {
   std::vector<OnnxSeed> handmade = test::handmade_seeds();
   std::vector<OnnxSeed> networks = test::network_seeds();
@@ -324,6 +329,7 @@ TEST_F(OnnxFuzz, EveryQuantityAtItsEdges) {
         const Quantity quantity = quantities(model)[at];
         if (quantity.set_integer) quantity.set_integer(test::kExtremeIntegers[edge]);
         if (quantity.set_real) quantity.set_real(test::kExtremeReals[edge % test::kExtremeReals.size()]);
+        if (at % 2 == 0) hide_from_checker(model);
         judge_(model.SerializeAsString(), {edge % 4 == 1, true, {}},
                fmt::format("{}, quantity {}, edge {}", seed.name, at, edge));
       }
@@ -358,6 +364,7 @@ TEST_F(OnnxFuzz, DamagedModels) {
     std::string what = fmt::format("seed {}, input {}: {}", seed, input, from.name);
     const std::uint64_t changes = random() % 4;
     for (std::uint64_t i = 0; i < changes; ++i) what += "; " + test::mutate(model, pick().model, random);
+    if (random() % 2 == 0) hide_from_checker(model);
     std::string bytes = model.SerializeAsString();
     if (changes == 0 || random() % 8 == 0) {
       test::damage(bytes, random);

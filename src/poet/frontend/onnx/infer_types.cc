@@ -1,18 +1,9 @@
 #include "poet/frontend/onnx/infer_types.h"
 
-#include <fcntl.h>
 #include <onnx/onnx_pb.h>
 #include <onnx/shape_inference/implementation.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <array>
-#include <cerrno>
-#include <csignal>
-#include <exception>
-#include <fstream>
 #include <map>
 #include <string>
 #include <type_traits>
@@ -21,9 +12,6 @@
 
 namespace poet::onnx {
 namespace {
-
-constexpr rlim_t kMostSeconds = 2;
-constexpr std::size_t kMostMemory = std::size_t{1} << 27U;  // besides what poet has
 
 using Proto = ::onnx::TensorProto;
 using AttributeProto = ::onnx::AttributeProto;
@@ -121,56 +109,12 @@ std::optional<::onnx::ModelProto> model_of(const Node& node, const std::vector<c
   return model;
 }
 
-/// To be called in a child process, whose end it is.
-[[noreturn]] void infer_and_exit(::onnx::ModelProto& model, int to) {
-  for (const int signal : {SIGSEGV, SIGFPE, SIGABRT, SIGBUS, SIGILL, SIGXCPU, SIGPROF})
-    (void)std::signal(signal, SIG_DFL);
-  const auto limit = [](auto resource, rlim_t most) {
-    const rlimit both{most, most};
-    (void)setrlimit(resource, &both);
-  };
-  limit(RLIMIT_CORE, 0);
-  limit(RLIMIT_CPU, kMostSeconds);
-  std::size_t pages = 0;  // that the process had before
-  if (std::ifstream("/proc/self/statm") >> pages)
-    limit(RLIMIT_AS, pages * static_cast<std::size_t>(sysconf(_SC_PAGESIZE)) + kMostMemory);
-  int status = 1;
-  try {
-    ::onnx::shape_inference::InferShapes(model, ::onnx::OpSchemaRegistry::Instance(), {true, 1, false});
-    status = model.SerializeToFileDescriptor(to) ? 0 : 1;
-  } catch (const std::exception&) {
-    // The node does not fit its operator's rules.
-  }
-  _exit(status);
-}
-
-/// `model` with what libonnx infers; nothing when it cannot. Its rules take sound nodes for granted: others
-/// make them read past the end, divide by zero or loop for hours, and files are not to be trusted. So they
-/// run in a process of their own, with limits.
-std::optional<::onnx::ModelProto> inferred_apart(::onnx::ModelProto& model) {
-  int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0) return std::nullopt;
-  const pid_t child = fork();
-  if (child == 0) infer_and_exit(model, ends[1]);
-  (void)close(ends[1]);
-  std::string bytes;
-  if (child > 0) {
-    std::array<char, 4096> buffer;
-    for (;;) {
-      const ssize_t count = read(ends[0], buffer.data(), buffer.size());
-      if (count < 0 && errno == EINTR) continue;
-      if (count <= 0) break;
-      bytes.append(buffer.data(), static_cast<std::size_t>(count));
-    }
-  }
-  (void)close(ends[0]);
-  int status = 1;
-  while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  if (child < 0 || !WIFEXITED(status) || WEXITSTATUS(status) != 0) return std::nullopt;
-  ::onnx::ModelProto result;
-  if (!result.ParseFromString(bytes)) return std::nullopt;
-  return result;
+/// A model, and the same with what libonnx infers.
+std::optional<std::string> inferred(const std::string& bytes) {
+  ::onnx::ModelProto model;
+  if (!model.ParseFromString(bytes)) return std::nullopt;
+  ::onnx::shape_inference::InferShapes(model, ::onnx::OpSchemaRegistry::Instance(), {true, 1, false});
+  return model.SerializeAsString();
 }
 
 std::optional<Tensor> tensor_of(const ::onnx::ValueInfoProto& info) {
@@ -188,16 +132,25 @@ std::optional<Tensor> tensor_of(const ::onnx::ValueInfoProto& info) {
 
 }  // namespace
 
-std::vector<std::optional<Tensor>> infer_types(const Node& node, const std::vector<const Tensor*>& inputs,
-                                               std::int64_t opset) {
+// libonnx's rules take sound nodes for granted: others make them read past the end, divide by zero or loop
+// for hours.
+TypeInference::TypeInference() : libonnx_(inferred) {}
+
+std::vector<std::optional<Tensor>> TypeInference::infer(const Node& node,
+                                                        const std::vector<const Tensor*>& inputs,
+                                                        std::int64_t opset) {
   std::vector<std::optional<Tensor>> types(node.outputs.size());
   if (!node.domain.empty()) return types;
+  // Asked here, too, so that libonnx's tables are there for every child.
+  const int version = static_cast<int>(std::min<std::int64_t>(opset, kNewestOpset));
+  if (::onnx::OpSchemaRegistry::Schema(node.op_type, version) == nullptr) return types;
   const Silence silence;
-  std::optional<::onnx::ModelProto> model = model_of(node, inputs, opset);
+  const std::optional<::onnx::ModelProto> model = model_of(node, inputs, opset);
   if (!model) return types;
-  model = inferred_apart(*model);
-  if (!model) return types;
-  for (const ::onnx::ValueInfoProto& info : model->graph().value_info()) {
+  const std::optional<std::string> answer = libonnx_.ask(model->SerializeAsString());
+  ::onnx::ModelProto typed;
+  if (!answer || !typed.ParseFromString(*answer)) return types;
+  for (const ::onnx::ValueInfoProto& info : typed.graph().value_info()) {
     for (std::size_t i = 0; i < types.size(); ++i) {
       if (info.name() == "out" + std::to_string(i)) types[i] = tensor_of(info);
     }

@@ -80,7 +80,8 @@ void add_opaque(Walk& walk, const Node& node, const std::string& reason) {
     else if (runtime != nullptr)
       inputs.push_back(runtime->id);
   }
-  const std::vector<std::optional<Tensor>> inferred = infer_types(node, described_inputs, walk.opset());
+  const std::vector<std::optional<Tensor>> inferred =
+      walk.type_inference().infer(node, described_inputs, walk.opset());
   std::vector<TensorType> outputs;
   for (std::size_t i = 0; i < node.outputs.size(); ++i) {
     if (!node.outputs[i].empty()) outputs.push_back(output_type(walk, node.outputs[i], inferred[i], cause));
