@@ -16,6 +16,7 @@ namespace poet::onnx {
 namespace {
 
 constexpr rlim_t kMostSeconds = 2;
+constexpr time_t kMostWaiting = 60;  // seconds by the clock
 constexpr rlim_t kMostMemory = rlim_t{1} << 27U;
 constexpr std::uint64_t kNoAnswer = ~std::uint64_t{0};
 
@@ -72,9 +73,11 @@ void Isolated::serve() {
   for (const int signal : {SIGSEGV, SIGFPE, SIGABRT, SIGBUS, SIGILL, SIGXCPU, SIGPROF})
     (void)std::signal(signal, SIG_DFL);
   set_limit(RLIMIT_CORE, 0);
-  rlim_t pages = 0;  // that the parent has
+#ifndef __SANITIZE_ADDRESS__  // which breaks without memory, even for itself
+  rlim_t pages = 0;           // that the parent has
   if (std::ifstream("/proc/self/statm") >> pages)
     set_limit(RLIMIT_AS, pages * static_cast<rlim_t>(sysconf(_SC_PAGESIZE)) + kMostMemory);
+#endif
   for (std::optional<std::string> question; receive_text(channel_, question) && question;) {
     rusage used{};
     (void)getrusage(RUSAGE_SELF, &used);
@@ -101,6 +104,9 @@ void Isolated::start() {
   }
   (void)close(ends[1]);
   channel_ = ends[0];
+  // For a child that waits instead of working, as after a crash in an allocator.
+  const timeval most{kMostWaiting, 0};
+  (void)setsockopt(channel_, SOL_SOCKET, SO_RCVTIMEO, &most, sizeof(most));
   if (child_ < 0) stop();
 }
 
