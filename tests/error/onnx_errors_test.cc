@@ -351,7 +351,9 @@ TEST(OnnxRead, NumbersThatAFormulaMadeAreTold) {
     const onnx::Tensor weight = patterned(
         100, [](int i) { return 0.01F * static_cast<float>(i); }, raw);
     EXPECT_FALSE(weight.patterned);
-    EXPECT_FALSE(weight.known);
+    const onnx::Tensor many = patterned(
+        5000, [](int i) { return 0.01F * static_cast<float>(i); }, raw);
+    EXPECT_FALSE(many.known) << "a weight is a shape";
     EXPECT_FALSE(patterned(
                      100, [](int) { return 1.0F; }, raw)
                      .patterned);
@@ -423,6 +425,16 @@ TEST(OnnxImport, ConstantsTogetherAreBounded) {
   nodes.push_back(onnx_node("Reshape", {"x", "all"}, {"y"}));
   EXPECT_THAT(import_error(onnx_model({2, 3}, {{"size", onnx_integers({1 << 20})}}, std::move(nodes))),
               HasSubstr("node 64 'c64' (ConstantOfShape): the constants that nodes make"));
+}
+
+// libonnx's shape inference reads the weight's first dimension without asking whether it has one.
+TEST(OnnxErrors, WhatLibonnxCrashesOnIsRefused) {
+  ImportOptions options;
+  options.allow_opaque = true;
+  const onnx::Model model =
+      onnx_model({1, 4, 6, 6}, {{"w", onnx_reals({})}},
+                 {onnx_node("Conv", {"x", "w"}, {"y"}, {{"kernel_shape", List{3, 3}}})});
+  EXPECT_THAT(import_error(model, options), HasSubstr("cannot be opaque"));
 }
 
 }  // namespace

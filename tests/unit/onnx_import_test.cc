@@ -107,6 +107,14 @@ TEST(OnnxImport, MatMulAndAddAreOneLinearLayer) {
   EXPECT_THAT(plain.notices, ElementsAre(HasSubstr("(out, in)")));
 }
 
+TEST(OnnxImport, SaysWhichWeightsAreStoredTransposed) {
+  const onnx::Model model =
+      onnx_model({-1, 4}, {{"in_out", onnx_reals({4, 4})}, {"out_in", onnx_reals({3, 4})}},
+                 {onnx_node("MatMul", {"x", "in_out"}, {"a"}),
+                  onnx_node("Gemm", {"a", "out_in"}, {"y"}, {{"transB", std::int64_t{1}}})});
+  EXPECT_THAT(import_model(model).turned, ElementsAre("in_out"));
+}
+
 TEST(OnnxImport, AWeightReadTwiceIsOneParameter) {
   const ImportedModel model =
       import_model(onnx_model({2, 3}, {{"w", onnx_reals({3, 3})}},
@@ -171,6 +179,20 @@ TEST(OnnxImport, RecognisesLayerNorm) {
 }
 
 // softmax(q k^T / 4) v of one head: the factor goes into the product, and nothing is copied.
+// (2, 3, 4) over the last two axes: two rows of 12.
+TEST(OnnxImport, LayerNormOverSeveralAxesSeesThemAsOne) {
+  const Graph graph =
+      import_model(
+          onnx_model({2, 3, 4}, {{"w", onnx_reals({3, 4})}, {"b", onnx_reals({3, 4})}},
+                     {onnx_node("LayerNormalization", {"x", "w", "b"}, {"y"}, {{"axis", std::int64_t{-2}}})}),
+          {{}, {}, Loss::mean_squared_error, false})
+          .forward;
+  const Op& norm = op_of_kind(graph, "layer_norm");
+  EXPECT_EQ(graph.values[norm.inputs[0]].shape, (Shape{2, 12}));
+  EXPECT_EQ(value_named(graph, "w").shape, (Shape{12}));
+  EXPECT_EQ(graph.values[op_of_kind(graph, "mse_loss").inputs[0]].shape, (Shape{2, 3, 4}));
+}
+
 TEST(OnnxImport, AttentionScalesInItsProduct) {
   const onnx::Model attention = onnx_model(
       {2, 5, 16},

@@ -42,6 +42,7 @@ struct ImportedModel {
   NodeCounts nodes;
   std::int64_t batch_size = 1;       // first dimension of the first input
   std::vector<std::string> notices;  // what was changed on the way, one line each
+  std::vector<std::string> turned;   // matrices among the parameters that the file stores transposed
 };
 
 /// The forward graph of an ONNX file for training, verified: parameters named as in the file, batch

@@ -76,7 +76,8 @@ void add_opaque(Walk& walk, const Node& node, const std::string& reason) {
     // Integers that are known are part of the operator.
     if (walk.is_runtime(node, i) || known[i].type == Type::real) inputs.push_back(walk.any(node, i));
   }
-  const std::vector<std::optional<Tensor>> inferred = infer_types(node, described_inputs, walk.opset());
+  const std::vector<std::optional<Tensor>> inferred =
+      walk.type_inference().infer(node, described_inputs, walk.opset());
   std::vector<TensorType> outputs;
   for (std::size_t i = 0; i < node.outputs.size(); ++i) {
     if (!node.outputs[i].empty()) outputs.push_back(output_type(walk, node.outputs[i], inferred[i], cause));

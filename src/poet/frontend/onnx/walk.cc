@@ -573,6 +573,9 @@ ImportedModel Walk::run() {
   imported.nodes.all = static_cast<std::int64_t>(model_.nodes.size());
   imported.nodes.unneeded = imported.nodes.all - static_cast<std::int64_t>(needed_.size());
   imported.batch_size = batch_size_;
+  for (const auto& [name, parameter] : parameters_) {
+    if (parameter.turned) imported.turned.push_back(name);
+  }
   for (const auto& [text, count] : notices_) {
     imported.notices.push_back(count == 1 ? text : fmt::format("{} ({} times)", text, count));
   }

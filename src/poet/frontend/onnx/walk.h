@@ -14,6 +14,7 @@
 #include "poet/base/error.h"
 #include "poet/frontend/onnx/constants.h"
 #include "poet/frontend/onnx/import.h"
+#include "poet/frontend/onnx/infer_types.h"
 #include "poet/frontend/onnx/model.h"
 #include "poet/graph/builder.h"
 
@@ -62,6 +63,7 @@ class Walk {
 
   GraphBuilder& graph() { return graph_; }
   [[nodiscard]] std::int64_t opset() const { return model_.opset; }
+  TypeInference& type_inference() { return type_inference_; }
 
   // A node's inputs. Throw InputError when there is none at `i`, or it is of another sort.
   [[nodiscard]] bool has(const Node& node, std::size_t i) const;
@@ -158,6 +160,7 @@ class Walk {
   const ImportOptions& options_;
   const std::map<std::size_t, std::string>& opaque_;
   GraphBuilder graph_;
+  TypeInference type_inference_;
   std::map<std::string, Operand> operands_;
   std::map<std::string, std::vector<const Node*>> readers_;
   struct Parameter {

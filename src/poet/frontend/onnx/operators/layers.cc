@@ -187,12 +187,21 @@ void bind_affine(Walk& walk, const Node& node, std::int64_t size) {
 
 void layer_norm(Walk& walk, const Node& node) {
   const Shape x = walk.shape(node, 0);
-  if (checked_axis(integer(node, "axis", -1), x.size()) + 1 != x.size()) {
-    throw InputError("attribute 'axis'", "must be the last axis");
+  const auto split =
+      x.begin() + static_cast<std::ptrdiff_t>(checked_axis(integer(node, "axis", -1), x.size()));
+  const std::int64_t size = element_count(Shape(split, x.end()));
+  bind_affine(walk, node, size);
+  const std::string name = Walk::name_of(node);
+  const double eps = real(node, "epsilon", 1e-5);
+  const ValueId from = walk.row_major(node, 0);
+  if (split + 1 == x.end()) {
+    walk.set(node, walk.graph().layer_norm(name, from, eps));
+    return;
   }
-  bind_affine(walk, node, x.back());
-  walk.set(node, walk.graph().layer_norm(Walk::name_of(node), walk.row_major(node, 0),
-                                         real(node, "epsilon", 1e-5)));
+  // Several axes are one in a view.
+  const Shape rows = {element_count(Shape(x.begin(), split)), size};
+  const ValueId y = walk.graph().layer_norm(name, walk.graph().reshape(name + ".rows", from, rows), eps);
+  walk.set(node, walk.graph().reshape(name + ".shape", y, x));
 }
 
 void instance_norm(Walk& walk, const Node& node) {
