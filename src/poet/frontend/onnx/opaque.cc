@@ -22,17 +22,8 @@ Tensor described(const Walk& walk, const Node& node, std::size_t i) {
 }
 
 TensorType stored(const Tensor& tensor) {
-  switch (tensor.type) {
-    case Type::real:
-      return {tensor.shape, DType::float32};
-    case Type::integer:
-      return {tensor.shape, DType::int32};
-    case Type::boolean:
-      return {tensor.shape, DType::uint8};
-    case Type::other:
-      break;
-  }
-  throw InputError(fmt::format("writes values of type {}", tensor.type_name));
+  if (tensor.type == Type::other) throw InputError(fmt::format("writes values of type {}", tensor.type_name));
+  return {tensor.shape, dtype_of(tensor.type)};
 }
 
 /// With `inferred` from libonnx, which knows the batch size; else as the file says.

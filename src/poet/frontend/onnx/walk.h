@@ -20,6 +20,11 @@
 
 namespace poet::onnx {
 
+/// What the graph stores values of this type as.
+[[nodiscard]] constexpr DType dtype_of(Type type) {
+  return type == Type::real ? DType::float32 : type == Type::boolean ? DType::uint8 : DType::int32;
+}
+
 /// A value of the graph that is being built. What is read is `scale` times it: a factor waits here for a
 /// matrix product, which takes it as its alpha.
 struct Runtime {
