@@ -437,5 +437,24 @@ TEST(OnnxErrors, WhatLibonnxCrashesOnIsRefused) {
   EXPECT_THAT(import_error(model, options), HasSubstr("cannot be opaque"));
 }
 
+TEST(OnnxImport, CrossEntropyNeedsTwoClasses) {
+  EXPECT_EQ(
+      import_error(onnx_model({4, 3}, {{"w", onnx_reals({3, 1})}}, {onnx_node("MatMul", {"x", "w"}, {"y"})})),
+      "the output (4, 1) has one class, for which cross-entropy is always 0; --loss mse is for numbers");
+}
+
+TEST(OnnxImport, ABatchSizeWithoutEffectIsRefused) {
+  ImportOptions options;
+  options.batch_size = 8;
+  options.input_shapes["x"] = {4, 3};
+  try {
+    (void)import_model(
+        onnx_model({-1, 3}, {{"w", onnx_reals({3, 2})}}, {onnx_node("MatMul", {"x", "w"}, {"y"})}), options);
+    ADD_FAILURE() << "took it";
+  } catch (const InputError& error) {
+    EXPECT_STREQ(error.what(), "--batch-size: has no effect: --input-shape gives the shapes of all inputs");
+  }
+}
+
 }  // namespace
 }  // namespace poet

@@ -155,10 +155,12 @@ void extreme_backward(Call& c) {
 void log_softmax(Call& c) {
   const Index width = c.in[0].shape.back();
   for (Index row = 0; row < count(c.in[0]) / width; ++row) {
+    double largest = at(c.in[0], row * width);
+    for (Index k = 1; k < width; ++k) largest = std::max(largest, at(c.in[0], row * width + k));
     double sum = 0.0;
-    for (Index k = 0; k < width; ++k) sum += std::exp(at(c.in[0], row * width + k));
+    for (Index k = 0; k < width; ++k) sum += std::exp(at(c.in[0], row * width + k) - largest);
     for (Index k = 0; k < width; ++k) {
-      at(c.out[0].data, row * width + k) = at(c.in[0], row * width + k) - std::log(sum);
+      at(c.out[0].data, row * width + k) = at(c.in[0], row * width + k) - largest - std::log(sum);
     }
   }
 }

@@ -7,11 +7,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <fstream>
+#include <set>
 
 #include "poet/autodiff/differentiate.h"
 #include "poet/base/error.h"
 #include "poet/cost/tabulate.h"
+#include "poet/frontend/onnx/operators.h"
 #include "tests/support/onnx_models.h"
+#include "tests/support/paths.h"
 
 namespace poet {
 namespace {
@@ -615,6 +619,68 @@ TEST(OnnxImport, OfATransposedValueOnlyThePartIsCopied) {
   EXPECT_EQ(std::get<List>(slice.attributes.at("ends")), (List{4, 3}));
   EXPECT_EQ(value_named(graph, "y").shape, (Shape{2, 4}));
   EXPECT_NO_THROW((void)differentiate(graph));
+}
+
+// One slope for all channels is a weight, too.
+TEST(OnnxImport, ASlopeOfOneNumberTrains) {
+  const Graph graph = import_model(onnx_model({2, 3, 4, 4}, {{"slope", onnx_reals({1, 1, 1}, {0.25})}},
+                                              {onnx_node("PRelu", {"x", "slope"}, {"p"}),
+                                               onnx_node("GlobalAveragePool", {"p"}, {"y"})}))
+                          .forward;
+  EXPECT_EQ(parameter_count(graph), 1);
+  EXPECT_EQ(value_named(graph, "slope").persistence, Persistence::parameter);
+}
+
+// A file with a loss of its own: scores (2, 5, 7), one target for each of 2 x 7.
+TEST(OnnxImport, TheFilesOwnLossIsTakenOff) {
+  const auto with_loss = [](const std::string& loss, std::vector<Node> before) {
+    before.push_back(onnx_node(loss, {before.back().outputs[0], "labels"}, {"l"}));
+    onnx::Model model = onnx_model({2, 3, 7}, {{"w", onnx_reals({5, 3, 1})}}, std::move(before));
+    onnx::Declaration labels;
+    labels.name = "labels";
+    labels.type = onnx::Type::integer;
+    labels.shape.emplace();
+    for (const std::int64_t size : {2, 7}) labels.shape->push_back({size, ""});
+    model.inputs.push_back(labels);
+    return import_model(model).forward;
+  };
+  const Node conv = onnx_node("Conv", {"x", "w"}, {"c"});
+  const Graph whole = with_loss("SoftmaxCrossEntropyLoss", {conv});
+  EXPECT_EQ(value_named(whole, "targets").shape, (Shape{14}));
+  EXPECT_EQ(op_of_kind(whole, "softmax_cross_entropy").inputs.size(), 2U);
+  const Graph parts = with_loss("NegativeLogLikelihoodLoss",
+                                {conv, onnx_node("LogSoftmax", {"c"}, {"p"}, {{"axis", std::int64_t{1}}})});
+  EXPECT_EQ(kinds(parts), kinds(whole));
+}
+
+TEST(OnnxImport, TheSmallestIsTheLargestOfTheNegatives) {
+  const Graph graph =
+      import_model(onnx_model({2, 3}, {{"table", onnx_reals({3, 4})}},
+                              {onnx_node("ArgMin", {"x"}, {"i"},
+                                         {{"axis", std::int64_t{1}}, {"keepdims", std::int64_t{0}}}),
+                               onnx_node("Gather", {"table", "i"}, {"y"})}))
+          .forward;
+  EXPECT_THAT(kinds(graph),
+              ElementsAre("input", "scale", "argmax", "embedding", "input", "softmax_cross_entropy"));
+}
+
+// A newcomer finds every operator in the document.
+TEST(OnnxImport, EveryOperatorIsDocumented) {
+  std::ifstream file(test::repository() / "docs" / "onnx.md");
+  ASSERT_TRUE(file);
+  std::set<std::string> documented;
+  for (std::string line; std::getline(file, line);) {
+    if (line.rfind("| `", 0) != 0) continue;
+    const std::string first = line.substr(0, line.find(" | ", 2));
+    for (std::size_t at = first.find('`'); at != std::string::npos; at = first.find('`', at + 1)) {
+      const std::size_t close = first.find('`', at + 1);
+      documented.insert(first.substr(at + 1, close - at - 1));
+      at = close;
+    }
+  }
+  for (const std::string& name : onnx::imported_operators()) {
+    EXPECT_EQ(documented.count(name), 1U) << name;
+  }
 }
 
 }  // namespace

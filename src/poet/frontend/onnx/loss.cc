@@ -69,6 +69,12 @@ void add_cross_entropy(Walk& walk, ValueId output, bool convolved, const Node* f
     }
     if (from.size() != 2) logits = graph.reshape("logits.flat", logits, {rows, classes});
   }
+  if (graph.shape(logits).back() == 1) {
+    throw InputError(
+        fmt::format("the output {} has one class, for which cross-entropy is always 0; --loss mse is "
+                    "for numbers",
+                    shown(from)));
+  }
   const ValueId targets = graph.input("targets", {rows}, DType::int32);
   graph.softmax_cross_entropy("loss", logits, targets);
 }

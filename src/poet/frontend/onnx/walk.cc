@@ -97,6 +97,17 @@ void Walk::mark_needed() {
   for (std::size_t i = model_.nodes.size(); i-- > 0;) {
     const Node& node = model_.nodes[i];
     const bool provides = std::find(node.outputs.begin(), node.outputs.end(), logits_) != node.outputs.end();
+    // Poet's own loss takes the place of the file's.
+    if (provides && options_.loss == Loss::cross_entropy && !own_loss_ && final_softmax_ == nullptr &&
+        node.domain.empty() && node.outputs.front() == logits_ && !node.inputs.empty() &&
+        (node.op_type == "SoftmaxCrossEntropyLoss" || node.op_type == "NegativeLogLikelihoodLoss")) {
+      own_loss_ = true;
+      notice(fmt::format(
+          "the file's {} was taken off: poet's loss is the mean over all targets, without weights",
+          node.op_type));
+      logits_ = node.inputs.front();
+      continue;
+    }
     // The loss has a softmax of its own.
     if (provides && options_.loss == Loss::cross_entropy && final_softmax_ == nullptr &&
         node.domain.empty() && (node.op_type == "Softmax" || node.op_type == "LogSoftmax") &&
@@ -228,7 +239,7 @@ void Walk::add_loss() {
     return (node.op_type == "Conv" || node.op_type == "ConvTranspose") && !node.outputs.empty() &&
            node.outputs.front() == logits_;
   });
-  add_cross_entropy(*this, output, convolved, final_softmax_);
+  add_cross_entropy(*this, output, convolved || own_loss_, final_softmax_);
 }
 
 ImportedModel Walk::run() {

@@ -181,6 +181,7 @@ class Walk {
   NodeCounts counts_;
   std::vector<std::pair<std::string, std::int64_t>> notices_;
   std::string logits_;                   // what the loss reads
+  bool own_loss_ = false;                // the file had one, which was taken off
   const Node* final_softmax_ = nullptr;  // that was taken off
   std::int64_t held_ = 0;                // known elements that nodes have made
   std::int64_t batch_size_ = 1;

@@ -80,6 +80,11 @@ void Walk::add_inputs() {
       rescaled_batch_ = {batch_size_ / *input.shape->front().size, *input.shape->front().size};
     }
   }
+  const auto all_given = [&](const Declaration& input) { return options_.input_shapes.contains(input.name); };
+  if (options_.batch_size && *options_.batch_size != batch_size_ &&
+      std::all_of(model_.inputs.begin(), model_.inputs.end(), all_given)) {
+    throw InputError("--batch-size", "has no effect: --input-shape gives the shapes of all inputs");
+  }
 }
 
 }  // namespace poet::onnx

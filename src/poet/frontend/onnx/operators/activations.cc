@@ -48,7 +48,12 @@ void thresholded_relu(Walk& walk, const Node& node) {
 
 void prelu(Walk& walk, const Node& node) {
   const ValueId x = walk.row_major(node, 0);
-  walk.set(node, walk.graph().prelu(Walk::name_of(node), x, walk.row_major(node, 1)));
+  // A slope of the file is a weight, of however few numbers.
+  const Fixed* stored = walk.fixed(node, 1);
+  const ValueId slope = stored != nullptr && !stored->transposed && stored->tensor.type == Type::real
+                            ? walk.weight(node, 1, stored->tensor.shape)
+                            : walk.row_major(node, 1);
+  walk.set(node, walk.graph().prelu(Walk::name_of(node), x, slope));
 }
 
 }  // namespace

@@ -127,11 +127,16 @@ void cumsum(Walk& walk, const Node& node) {
                                      integer(node, "exclusive", 0) != 0, integer(node, "reverse", 0) != 0));
 }
 
+/// The smallest is the largest of the negatives.
+template <bool smallest>
 void argmax(Walk& walk, const Node& node) {
   const std::size_t axis = checked_axis(integer(node, "axis", 0), walk.shape(node, 0).size());
-  walk.set(node, walk.graph().argmax(Walk::name_of(node), walk.any(node, 0), static_cast<std::int64_t>(axis),
-                                     integer(node, "keepdims", 1) != 0,
-                                     integer(node, "select_last_index", 0) != 0));
+  const std::string name = Walk::name_of(node);
+  ValueId x = walk.any(node, 0);
+  if (smallest) x = walk.graph().neg(name + ".negative", x);
+  walk.set(node,
+           walk.graph().argmax(name, x, static_cast<std::int64_t>(axis), integer(node, "keepdims", 1) != 0,
+                               integer(node, "select_last_index", 0) != 0));
 }
 
 /// Rows that are `on` at a position and `off` elsewhere.
@@ -163,7 +168,8 @@ void one_hot(Walk& walk, const Node& node) {
 const std::vector<OperatorEntry>& logic_operators() {
   static const std::vector<OperatorEntry> entries = {
       {"And", joined<&GraphBuilder::logical_and>},
-      {"ArgMax", argmax},
+      {"ArgMax", argmax<false>},
+      {"ArgMin", argmax<true>},
       {"CumSum", cumsum},
       {"Equal", joined<&GraphBuilder::equal>},
       {"Greater", joined<&GraphBuilder::greater>},
