@@ -487,6 +487,18 @@ TEST(AutodiffGradient, AChoiceReadsItsConditionAlone) {
             }));
 }
 
+// Filters and scales that the step computes, as weight normalisation does.
+TEST(AutodiffGradient, ComputedWeights) {
+  GraphBuilder g("computed");
+  const ValueId v = g.parameter("v.weight", {3, 2, 2, 2});
+  g.bind("conv.weight", g.mul("w", v, g.exp("e", g.parameter("g.weight", {3, 1, 1, 1}))));
+  g.bind("norm.weight", g.reshape("flat", g.scale("twice", g.parameter("s.weight", {3, 1}), 2.0), {3}));
+  const ValueId h = g.conv2d("conv", g.input("x", {2, 2, 4, 4}), {.out_channels = 3, .kernel = {2, 2}});
+  g.mse_loss("loss", g.group_norm("norm", h, 1, 1e-2), g.input("targets", {2, 3, 3, 3}));
+  const Graph forward = g.finish();
+  for (std::uint64_t seed = 1; seed <= 3; ++seed) expect_true_gradients(forward, {}, seed);
+}
+
 TEST(AutodiffGradient, ResizeNet) {
   for (std::uint64_t seed = 1; seed <= 5; ++seed) expect_true_gradients(resize_net(), {}, seed);
   for (const char* suffix : {".bias", "slope.weight", "conv.weight", "v.weight", "w.weight"}) {

@@ -621,6 +621,18 @@ TEST(OnnxImport, OfATransposedValueOnlyThePartIsCopied) {
   EXPECT_NO_THROW((void)differentiate(graph));
 }
 
+// Weight normalisation: the filters are computed in every step, from parameters that train.
+TEST(OnnxImport, WeightsMayBeComputed) {
+  const Graph graph =
+      import_model(onnx_model({2, 3, 8}, {{"v", onnx_reals({5, 3, 3})}, {"g", onnx_reals({5, 1, 1})}},
+                              {onnx_node("Mul", {"v", "g"}, {"w"}), onnx_node("Conv", {"x", "w"}, {"c"}),
+                               onnx_node("GlobalAveragePool", {"c"}, {"y"})}))
+          .forward;
+  EXPECT_EQ(value_named(graph, "c").shape, (Shape{2, 5, 1, 6}));
+  EXPECT_EQ(parameter_count(graph), 45 + 5);
+  EXPECT_THAT(kinds(differentiate(graph)), ::testing::Contains("sgd_update").Times(2));
+}
+
 // One slope for all channels is a weight, too.
 TEST(OnnxImport, ASlopeOfOneNumberTrains) {
   const Graph graph = import_model(onnx_model({2, 3, 4, 4}, {{"slope", onnx_reals({1, 1, 1}, {0.25})}},

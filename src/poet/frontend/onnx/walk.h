@@ -95,8 +95,9 @@ class Walk {
   [[nodiscard]] ValueId row_major(const std::string& name, ValueId v);
   /// Row-major, of any type: known integers and booleans become constants of the graph.
   [[nodiscard]] ValueId any(const Node& node, std::size_t i);
-  /// A weight of this shape as parameter (or as state), made at its first use. `as_stored` may differ from
-  /// the weight's own shape in axes of size 1.
+  /// A weight of this shape as parameter (or as state), made at its first use; a parameter may also be
+  /// computed in the step, as weight normalisation does. `as_stored` may differ from the weight's own shape
+  /// in axes of size 1.
   [[nodiscard]] ValueId weight(const Node& node, std::size_t i, const Shape& as_stored,
                                Persistence persistence = Persistence::parameter);
   /// Numbers that an op moves in every step, `size` of them. Each reader gets its own, since only one op may:

@@ -40,6 +40,15 @@ const Fixed& Walk::real_weight(const Node& node, std::size_t i) const {
 }
 
 ValueId Walk::weight(const Node& node, std::size_t i, const Shape& as_stored, Persistence persistence) {
+  const Runtime* computed = has(node, i) ? std::get_if<Runtime>(&operand(node, i)) : nullptr;
+  if (computed != nullptr && computed->type == Type::real && persistence == Persistence::parameter) {
+    const ValueId w = row_major(node, i);
+    if (graph_.shape(w) == as_stored) return w;
+    if (element_count(graph_.shape(w)) == element_count(as_stored))
+      return graph_.reshape(fmt::format("{}.{}.weight", name_of(node), i), w, as_stored);
+    throw InputError(fmt::format("the weight '{}' is {}, but must be {}", node.inputs[i],
+                                 shown(graph_.shape(w)), shown(as_stored)));
+  }
   const Fixed& w = real_weight(node, i);
   if (w.transposed || element_count(w.tensor.shape) != element_count(as_stored)) {
     throw InputError(fmt::format("the weight '{}' is {}{}, but must be {}", w.name, shown(w.tensor.shape),
@@ -50,6 +59,12 @@ ValueId Walk::weight(const Node& node, std::size_t i, const Shape& as_stored, Pe
 }
 
 ValueId Walk::moving_state(const Node& node, std::size_t i, std::int64_t size) {
+  if (is_runtime(node, i)) {
+    throw InputError(
+        fmt::format("input {} ('{}') is computed in every step, but must be running statistics of the "
+                    "file; export the layer with track_running_stats=True",
+                    i, node.inputs[i]));
+  }
   const Fixed& w = real_weight(node, i);
   const std::vector<const Node*> all = readers(w.name);
   const auto shared =

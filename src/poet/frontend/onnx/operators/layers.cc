@@ -152,7 +152,8 @@ ValueId norm_weight(Walk& walk, const Node& node, std::size_t i, std::int64_t si
   const bool none = w != nullptr && w->constant && w->tensor.known &&
                     std::all_of(w->tensor.reals.begin(), w->tensor.reals.end(),
                                 [neutral](double x) { return x == neutral; });
-  if (none) walk.notice(node.op_type + " without scale and shift keeps ones and zeros, which do not train");
+  if (none && i == 1)
+    walk.notice(node.op_type + " without scale and shift keeps ones and zeros, which do not train");
   return walk.weight(node, i, {size}, none ? Persistence::optimizer_state : Persistence::parameter);
 }
 
