@@ -149,9 +149,8 @@ TEST(OnnxImport, AnUnknownOperatorIsNamed) {
 TEST(OnnxImport, OpenShapesNeedAWish) {
   const onnx::Model model =
       onnx_model({-1, -1}, {{"w", onnx_reals({3, 2})}}, {onnx_node("MatMul", {"x", "w"}, {"y"})});
-  EXPECT_EQ(
-      import_error(model),
-      "input 'x': dimension 1 ('open') is open; give its shape with --input-shape x=1x3x224x224 or the like");
+  EXPECT_EQ(import_error(model),
+            "input 'x': dimension 1 ('open') is open; give its shape with --input-shape x=1x224 or the like");
   ImportOptions options;
   options.input_shapes["z"] = {1, 3};
   EXPECT_EQ(import_error(model, options), "--input-shape: the model has no input 'z'; it has x");
@@ -169,7 +168,7 @@ TEST(OnnxImport, AFixedBatchIsNotChangedSilently) {
   EXPECT_THAT(
       import_error(onnx_model({4, 3}, {{"w", onnx_reals({3, 2})}}, {onnx_node("MatMul", {"x", "w"}, {"y"})}),
                    options),
-      HasSubstr("input 'x': is for batches of 4, not 8"));
+      HasSubstr("input 'x': is for batches of 4, not 8; give its shape with --input-shape x=8x3"));
 }
 
 TEST(OnnxImport, AttributesAreNamed) {

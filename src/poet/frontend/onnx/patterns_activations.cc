@@ -59,7 +59,8 @@ std::optional<std::pair<const Node*, double>> clipped_from_0(const Walk& walk, c
 }  // namespace
 
 bool became_silu(Walk& walk, const Node& node) {
-  const Node* product = times(walk, node, node.inputs.at(0));
+  if (!walk.has(node, 0)) return false;
+  const Node* product = times(walk, node, node.inputs[0]);
   if (product == nullptr) return false;
   walk.set(*product, walk.graph().silu(Walk::name_of(node), walk.row_major(node, 0)));
   walk.skip(*product);
@@ -70,7 +71,8 @@ bool became_silu(Walk& walk, const Node& node) {
 bool became_mish(Walk& walk, const Node& node) {
   const Node* tanh = walk.only_reader(node);
   if (tanh == nullptr || tanh->op_type != "Tanh") return false;
-  const Node* product = times(walk, *tanh, node.inputs.at(0));
+  if (!walk.has(node, 0)) return false;
+  const Node* product = times(walk, *tanh, node.inputs[0]);
   if (product == nullptr) return false;
   walk.set(*product, walk.graph().mish(Walk::name_of(node), walk.row_major(node, 0)));
   for (const Node* part : {tanh, product}) walk.skip(*part);
@@ -80,7 +82,8 @@ bool became_mish(Walk& walk, const Node& node) {
 
 bool became_hardswish(Walk& walk, const Node& node) {
   if (!about(real(node, "alpha", 0.2), 1.0 / 6) || !about(real(node, "beta", 0.5), 0.5)) return false;
-  const Node* product = times(walk, node, node.inputs.at(0));
+  if (!walk.has(node, 0)) return false;
+  const Node* product = times(walk, node, node.inputs[0]);
   if (product == nullptr) return false;
   walk.set(*product, walk.graph().hardswish(Walk::name_of(node), walk.row_major(node, 0)));
   walk.skip(*product);

@@ -11,6 +11,18 @@
 namespace poet::onnx {
 namespace {
 
+/// What a user may type for it: the sizes that the file says, and others in between.
+std::string example_shape(const Declaration& input, const ImportOptions& options) {
+  if (!input.shape || input.shape->empty()) return "1x3x224x224 or the like";
+  Shape shape = {options.batch_size.value_or(1)};
+  bool open = false;
+  for (std::size_t i = 1; i < input.shape->size(); ++i) {
+    open = open || !(*input.shape)[i].size;
+    shape.push_back((*input.shape)[i].size.value_or(224));
+  }
+  return fmt::format("{}{}", fmt::join(shape, "x"), open ? " or the like" : "");
+}
+
 /// The file's shape of an input with the user's wishes.
 Shape chosen_shape(const Declaration& input, const ImportOptions& options) {
   const std::string place = fmt::format("input '{}'", input.name);
@@ -22,7 +34,7 @@ Shape chosen_shape(const Declaration& input, const ImportOptions& options) {
     return found->second;
   }
   const std::string remedy =
-      fmt::format("give its shape with --input-shape {}=1x3x224x224 or the like", input.name);
+      fmt::format("give its shape with --input-shape {}={}", input.name, example_shape(input, options));
   if (!input.shape) throw InputError(place, "has no shape in the file; " + remedy);
   Shape shape;
   for (std::size_t i = 0; i < input.shape->size(); ++i) {

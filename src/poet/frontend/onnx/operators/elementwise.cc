@@ -26,6 +26,8 @@ ValueId with_number(Walk& walk, const Node& node, std::size_t position, double c
   const std::string name = Walk::name_of(node);
   const ValueId x = walk.row_major(node, position);
   const bool x_first = position == 0;
+  if (const Fixed* number = walk.fixed(node, 1 - position); number != nullptr && !number->constant)
+    walk.notice("single numbers that the file stores are constants and do not train");
   if (node.op_type == "Add" || node.op_type == "Sum") return g.scale(name, x, 1.0, c);
   if (node.op_type == "Sub") return x_first ? g.scale(name, x, 1.0, -c) : g.scale(name, x, -1.0, c);
   if (node.op_type == "Mul") return g.scale(name, x, c);
