@@ -47,6 +47,15 @@ TEST_F(Onnx, ImportListsEveryOperator) {
   EXPECT_EQ(json["operators"].size(), json["total"]["ops"].get<std::size_t>());
 }
 
+TEST_F(Onnx, ImportListsTheNamesThatTrainableMatches) {
+  const ProgramRun text = poet("import --parameters " + file_);
+  EXPECT_EQ(text.exit_code, 0) << text.err;
+  EXPECT_THAT(text.out, ::testing::ContainsRegex("conv10_w_0 +1000x512x1x1 +512,000 +trains"));
+  const nlohmann::ordered_json json = poet("import --json " + file_).json();
+  EXPECT_EQ(json["parameters"].size(), 52U);  // filters and bias of 26 convolutions
+  EXPECT_EQ(json["parameters"][0]["trains"], true);
+}
+
 TEST_F(Onnx, SolvesLikeTheInstanceMadeOfIt) {
   const TemporaryFolder folder;
   const std::string instance = folder.file("s.json");

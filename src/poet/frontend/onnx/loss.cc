@@ -27,7 +27,10 @@ void add_cross_entropy(Walk& walk, ValueId output, bool convolved, const Node* f
   GraphBuilder& graph = walk.graph();
   ValueId logits = output;
   const Shape from = graph.shape(output);
-  if (from.empty()) throw InputError("the output is one number; classes are needed");
+  if (from.size() < 2) {
+    throw InputError(
+        fmt::format("the output {} has no axis of classes; --loss mse is for numbers", shown(from)));
+  }
   std::int64_t rows = 1;
   bool channels = from.size() > 1;  // (N, C, 1, 1...)
   for (std::size_t i = 2; i < from.size(); ++i) channels = channels && from[i] == 1;
