@@ -169,7 +169,26 @@ TEST(OnnxImport, AFixedBatchIsNotChangedSilently) {
   EXPECT_THAT(
       import_error(onnx_model({4, 3}, {{"w", onnx_reals({3, 2})}}, {onnx_node("MatMul", {"x", "w"}, {"y"})}),
                    options),
-      HasSubstr("input 'x': is for batches of 4, not 8"));
+      HasSubstr("input 'x': is for batches of 4, not 8; give its shape with --input-shape x=8x3"));
+}
+
+TEST(OnnxImport, ABatchSizeThatNoInputHasIsRefused) {
+  ImportOptions options;
+  options.batch_size = 8;
+  options.input_shapes = {{"x", {4, 3}}};
+  const onnx::Model model =
+      onnx_model({-1, 3}, {{"w", onnx_reals({3, 2})}}, {onnx_node("MatMul", {"x", "w"}, {"y"})});
+  EXPECT_EQ(import_error(model, options),
+            "--batch-size: 8 is no size of any input: --input-shape sets them all; leave one of the two out");
+  options.input_shapes = {{"x", {8, 3}}};
+  EXPECT_EQ(import_model(model, options).batch_size, 8);
+}
+
+TEST(OnnxImport, AComputedWeightIsToldWithARemedy) {
+  EXPECT_THAT(import_error(
+                  onnx_model({2, 3, 4, 4}, {{"v", onnx_reals({5, 3, 1, 1})}, {"g", onnx_reals({5, 1, 1, 1})}},
+                             {onnx_node("Mul", {"v", "g"}, {"w"}), onnx_node("Conv", {"x", "w"}, {"y"})})),
+              HasSubstr("not computed by nodes in every step; take off what computes it"));
 }
 
 TEST(OnnxImport, AttributesAreNamed) {

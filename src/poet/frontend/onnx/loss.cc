@@ -67,8 +67,11 @@ void add_cross_entropy(Walk& walk, ValueId output, bool convolved, const Node* f
       walk.notice(
           "the loss is the mean over every position of the output, with its classes along the last axis");
     }
+    if (from.size() == 1) walk.notice("the output has one axis: its elements are the classes of one sample");
     if (from.size() != 2) logits = graph.reshape("logits.flat", logits, {rows, classes});
   }
+  if (graph.shape(logits)[1] == 1)
+    walk.notice("cross-entropy of one class is always 0; --loss mse is for one number per sample");
   const ValueId targets = graph.input("targets", {rows}, DType::int32);
   graph.softmax_cross_entropy("loss", logits, targets);
 }

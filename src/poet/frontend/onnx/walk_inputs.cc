@@ -11,6 +11,20 @@
 namespace poet::onnx {
 namespace {
 
+/// What to do about an input of open or other size, with its own shape where the file knows it.
+std::string remedy(const Declaration& input, std::optional<std::int64_t> batch) {
+  std::vector<std::string> sizes;
+  if (input.shape) {
+    for (const Dimension& d : *input.shape) {
+      const bool first = sizes.empty() && batch;
+      if (first || d.size) sizes.push_back(std::to_string(first ? *batch : *d.size));
+    }
+  }
+  const bool all_known = !sizes.empty() && sizes.size() == input.shape->size();
+  return fmt::format("give its shape with --input-shape {}={}", input.name,
+                     all_known ? fmt::format("{}", fmt::join(sizes, "x")) : "1x3x224x224 or the like");
+}
+
 /// The file's shape of an input with the user's wishes.
 Shape chosen_shape(const Declaration& input, const ImportOptions& options) {
   const std::string place = fmt::format("input '{}'", input.name);
@@ -21,20 +35,18 @@ Shape chosen_shape(const Declaration& input, const ImportOptions& options) {
     }
     return found->second;
   }
-  const std::string remedy =
-      fmt::format("give its shape with --input-shape {}=1x3x224x224 or the like", input.name);
-  if (!input.shape) throw InputError(place, "has no shape in the file; " + remedy);
+  if (!input.shape) throw InputError(place, "has no shape in the file; " + remedy(input, {}));
   Shape shape;
   for (std::size_t i = 0; i < input.shape->size(); ++i) {
     const Dimension& d = (*input.shape)[i];
     const bool batch = i == 0 && (!d.size || *d.size == 1);
     if (!d.size && !batch) {
-      throw InputError(place, fmt::format("dimension {} ('{}') is open; {}", i, d.symbol, remedy));
+      throw InputError(place, fmt::format("dimension {} ('{}') is open; {}", i, d.symbol, remedy(input, {})));
     }
     shape.push_back(batch ? options.batch_size.value_or(1) : *d.size);
     if (i == 0 && !batch && options.batch_size && *options.batch_size != *d.size) {
-      throw InputError(place,
-                       fmt::format("is for batches of {}, not {}; {}", *d.size, *options.batch_size, remedy));
+      throw InputError(place, fmt::format("is for batches of {}, not {}; {}", *d.size, *options.batch_size,
+                                          remedy(input, options.batch_size)));
     }
   }
   return shape;
@@ -52,9 +64,15 @@ void Walk::add_inputs() {
     }
   }
   bool first = true;
+  bool batch_is_used = false;
+  bool is_read = false;
   for (const Declaration& input : model_.inputs) {
     if (readers(input.name).empty() && input.name != logits_) continue;
     const Shape shape = chosen_shape(input, options_);
+    is_read = true;
+    // Along any axis: sequences may have the batch second.
+    batch_is_used = batch_is_used || !options_.batch_size || !options_.input_shapes.contains(input.name) ||
+                    std::find(shape.begin(), shape.end(), *options_.batch_size) != shape.end();
     if (input.type == Type::other) {
       throw InputError(fmt::format("input '{}'", input.name),
                        fmt::format("is of type {}; poet feeds float32, int32 and booleans", input.type_name));
@@ -79,6 +97,12 @@ void Walk::add_inputs() {
         *input.shape->front().size != batch_size_ && batch_size_ % *input.shape->front().size == 0) {
       rescaled_batch_ = {batch_size_ / *input.shape->front().size, *input.shape->front().size};
     }
+  }
+  if (is_read && !batch_is_used) {
+    throw InputError("--batch-size",
+                     fmt::format("{} is no size of any input: --input-shape sets them all; leave "
+                                 "one of the two out",
+                                 *options_.batch_size));
   }
 }
 
