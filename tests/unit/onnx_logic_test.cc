@@ -22,6 +22,7 @@ using test::onnx_integers;
 using test::onnx_model;
 using test::onnx_node;
 using test::onnx_reals;
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
@@ -382,6 +383,16 @@ TEST(OnnxLogic, RefusesWhatDoesNotFit) {
   EXPECT_THAT(refused({onnx_node("OneHot", {"ids", "ids", "x"}, {"o"})}), HasSubstr("the depth must be"));
   EXPECT_THAT(refused({onnx_node("ScatterND", {"x", "ids", "x"}, {"s"})}),
               HasSubstr("evaluates this operator"));
+}
+
+TEST(OnnxLogic, WhatIsOnlyEvaluatedMayBeOpaque) {
+  const onnx::Model model =
+      onnx_model({3, 3}, {}, {onnx_node("Relu", {"x"}, {"r"}), onnx_node("Trilu", {"r"}, {"y"})});
+  ImportOptions options;
+  options.allow_opaque = true;
+  const ImportedModel imported = import_model(model, options);
+  EXPECT_THAT(kinds(imported.forward), Contains("opaque"));
+  EXPECT_THAT(imported.notices, Contains(HasSubstr("(poet only evaluates it, of known inputs)")));
 }
 
 }  // namespace

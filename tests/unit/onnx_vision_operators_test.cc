@@ -269,6 +269,42 @@ TEST(OnnxActivations, TheSlopeOfPReluTrains) {
   EXPECT_THAT(kinds(training), Contains("sgd_update").Times(2));
 }
 
+// PyTorch's default is one slope for all channels, which its exports shape by Unsqueeze.
+TEST(OnnxActivations, OneSlopeForAllChannelsTrains) {
+  const auto of = [](std::vector<Node> slope, const std::string& read) {
+    slope.insert(slope.begin(), onnx_node("MatMul", {"x", "w"}, {"a"}));
+    slope.push_back(onnx_node("PRelu", {"a", read}, {"y"}));
+    return import_model(onnx_model(
+        {2, 3, 2},
+        {{"slope", onnx_reals({1}, {0.25})}, {"w", onnx_reals({2, 2})}, {"axes", onnx_integers({1})}},
+        slope));
+  };
+  for (const ImportedModel& imported :
+       {of({}, "slope"), of({onnx_node("Unsqueeze", {"slope", "axes"}, {"s"})}, "s")}) {
+    EXPECT_EQ(parameter_count(imported.forward), 1 + 4);
+    EXPECT_THAT(kinds(differentiate(imported.forward)), Contains("prelu_backward_slope"));
+    EXPECT_THAT(imported.notices, ::testing::Not(Contains(HasSubstr("do not train"))));
+  }
+}
+
+TEST(OnnxElementwise, ExtremaOfValuesAndWeights) {
+  const auto of = [](const std::string& op, std::vector<std::string> inputs) {
+    return onnx_model({1, 3}, {{"w", onnx_reals({1, 3}, {1, 1, 1})}, {"v", onnx_reals({3}, {2, 0, 5})}},
+                      {onnx_node(op, std::move(inputs), {"y"})});
+  };
+  const std::map<std::string, Numbers> given = {{"x", {0, 1, 2}}, {"w", {1, 1, 1}}, {"v", {2, 0, 5}}};
+  EXPECT_THAT(computed(of("Max", {"x", "w"}), given), near({1, 1, 2}));
+  EXPECT_THAT(computed(of("Min", {"w", "x"}), given), near({0, 1, 1}));
+  EXPECT_THAT(computed(of("Max", {"x", "w", "v"}), given), near({2, 1, 5}));
+  EXPECT_THAT(kinds(differentiate(import_model(of("Max", {"x", "w"})).forward)), Contains("sgd_update"));
+}
+
+TEST(OnnxLoss, OneClassIsTold) {
+  const ImportedModel imported =
+      import_model(onnx_model({2, 3}, {{"w", onnx_reals({3, 1})}}, {onnx_node("MatMul", {"x", "w"}, {"y"})}));
+  EXPECT_THAT(imported.notices, Contains(HasSubstr("cross-entropy of one class is always 0")));
+}
+
 TEST(OnnxActivations, StepsStopTheGradient) {
   const ImportedModel imported =
       import_model(onnx_model({2, 3}, {{"w", onnx_reals({3, 3})}, {"v", onnx_reals({3, 2})}},

@@ -190,6 +190,13 @@ bool Walk::evaluated(const Node& node) {
                     "initialisers",
                     kMostHeld));
   }
+  // A number that the file stores is a weight for operators that have one, however it is shaped on the way.
+  const Fixed* seen = inputs.empty() ? nullptr : fixed(node, 0);
+  if (seen != nullptr && seen->tensor.type == Type::real && !seen->constant && only_views(node, 0)) {
+    const std::string name = node.op_type == "Identity" ? node.outputs.front() : seen->name;
+    set(node, Fixed{name, std::move(*result), false, false});
+    return true;
+  }
   const bool constant = node.op_type != "ConstantOfShape";  // which also stands for weights
   set(node, Fixed{node.outputs.front(), std::move(*result), false, constant});
   return true;
@@ -207,12 +214,17 @@ void Walk::visit(const Node& node) {
     }
     const bool integers = has(node, 0) && type(node, 0) != Type::real;
     const OperatorRule rule = node.domain.empty() ? find_operator(node.op_type, integers) : nullptr;
-    if (rule == nullptr && !evaluable) opaque = options_.allow_opaque;
-    if (opaque) return add_opaque(*this, node, reason == opaque_.end() ? "" : reason->second);
+    if (rule == nullptr && options_.allow_opaque) opaque = true;
+    if (opaque) {
+      const std::string evaluates =
+          rule == nullptr && evaluable ? "poet only evaluates it, of known inputs" : "";
+      return add_opaque(*this, node, reason == opaque_.end() ? evaluates : reason->second);
+    }
     if (rule == nullptr && evaluable) {
       throw InputError(
-          "poet evaluates this operator while importing, so all its inputs must be known then; export with "
-          "fixed shapes");
+          "poet only evaluates this operator while importing, so all its inputs must be known then; export "
+          "with fixed shapes where it computes one, otherwise replace it or plan around it with "
+          "--allow-opaque");
     }
     if (rule == nullptr) {
       throw InputError(

@@ -11,16 +11,18 @@
 namespace poet::onnx {
 namespace {
 
-/// What a user may type for it: the sizes that the file says, and others in between.
-std::string example_shape(const Declaration& input, const ImportOptions& options) {
-  if (!input.shape || input.shape->empty()) return "1x3x224x224 or the like";
-  Shape shape = {options.batch_size.value_or(1)};
-  bool open = false;
-  for (std::size_t i = 1; i < input.shape->size(); ++i) {
-    open = open || !(*input.shape)[i].size;
-    shape.push_back((*input.shape)[i].size.value_or(224));
+/// What to do about an input of open or other size, with its own shape where the file knows it.
+std::string remedy(const Declaration& input, std::optional<std::int64_t> batch) {
+  std::vector<std::string> sizes;
+  if (input.shape) {
+    for (const Dimension& d : *input.shape) {
+      const bool first = sizes.empty() && batch;
+      if (first || d.size) sizes.push_back(std::to_string(first ? *batch : *d.size));
+    }
   }
-  return fmt::format("{}{}", fmt::join(shape, "x"), open ? " or the like" : "");
+  const bool all_known = !sizes.empty() && sizes.size() == input.shape->size();
+  return fmt::format("give its shape with --input-shape {}={}", input.name,
+                     all_known ? fmt::format("{}", fmt::join(sizes, "x")) : "1x3x224x224 or the like");
 }
 
 /// The file's shape of an input with the user's wishes.
@@ -33,20 +35,18 @@ Shape chosen_shape(const Declaration& input, const ImportOptions& options) {
     }
     return found->second;
   }
-  const std::string remedy =
-      fmt::format("give its shape with --input-shape {}={}", input.name, example_shape(input, options));
-  if (!input.shape) throw InputError(place, "has no shape in the file; " + remedy);
+  if (!input.shape) throw InputError(place, "has no shape in the file; " + remedy(input, {}));
   Shape shape;
   for (std::size_t i = 0; i < input.shape->size(); ++i) {
     const Dimension& d = (*input.shape)[i];
     const bool batch = i == 0 && (!d.size || *d.size == 1);
     if (!d.size && !batch) {
-      throw InputError(place, fmt::format("dimension {} ('{}') is open; {}", i, d.symbol, remedy));
+      throw InputError(place, fmt::format("dimension {} ('{}') is open; {}", i, d.symbol, remedy(input, {})));
     }
     shape.push_back(batch ? options.batch_size.value_or(1) : *d.size);
     if (i == 0 && !batch && options.batch_size && *options.batch_size != *d.size) {
-      throw InputError(place,
-                       fmt::format("is for batches of {}, not {}; {}", *d.size, *options.batch_size, remedy));
+      throw InputError(place, fmt::format("is for batches of {}, not {}; {}", *d.size, *options.batch_size,
+                                          remedy(input, options.batch_size)));
     }
   }
   return shape;
@@ -64,9 +64,15 @@ void Walk::add_inputs() {
     }
   }
   bool first = true;
+  bool batch_is_used = false;
+  bool is_read = false;
   for (const Declaration& input : model_.inputs) {
     if (readers(input.name).empty() && input.name != logits_) continue;
     const Shape shape = chosen_shape(input, options_);
+    is_read = true;
+    // Along any axis: sequences may have the batch second.
+    batch_is_used = batch_is_used || !options_.batch_size || !options_.input_shapes.contains(input.name) ||
+                    std::find(shape.begin(), shape.end(), *options_.batch_size) != shape.end();
     if (input.type == Type::other) {
       throw InputError(fmt::format("input '{}'", input.name),
                        fmt::format("is of type {}; poet feeds float32, int32 and booleans", input.type_name));
@@ -92,10 +98,11 @@ void Walk::add_inputs() {
       rescaled_batch_ = {batch_size_ / *input.shape->front().size, *input.shape->front().size};
     }
   }
-  const auto all_given = [&](const Declaration& input) { return options_.input_shapes.contains(input.name); };
-  if (options_.batch_size && *options_.batch_size != batch_size_ &&
-      std::all_of(model_.inputs.begin(), model_.inputs.end(), all_given)) {
-    throw InputError("--batch-size", "has no effect: --input-shape gives the shapes of all inputs");
+  if (is_read && !batch_is_used) {
+    throw InputError("--batch-size",
+                     fmt::format("{} is no size of any input: --input-shape sets them all; leave "
+                                 "one of the two out",
+                                 *options_.batch_size));
   }
 }
 

@@ -31,10 +31,17 @@ const Fixed& Walk::real_weight(const Node& node, std::size_t i) const {
     const std::string name = has(node, i) ? node.inputs[i] : "";
     const bool is_input = std::any_of(model_.inputs.begin(), model_.inputs.end(),
                                       [&](const Declaration& input) { return input.name == name; });
+    const char* remedy = "";
+    if (is_input) {
+      remedy = ", not an input of the model; export the weights as initialisers (export_params=True)";
+    } else if (is_runtime(node, i)) {
+      remedy =
+          ", not computed by nodes in every step; take off what computes it before the export, such as "
+          "weight "
+          "normalisation or a batch normalisation without running statistics";
+    }
     throw InputError(fmt::format(
-        "input {} ('{}') must be a weight: an initialiser or constant of real numbers{}", i, name,
-        is_input ? ", not an input of the model; export the weights as initialisers (export_params=True)"
-                 : ""));
+        "input {} ('{}') must be a weight: an initialiser or constant of real numbers{}", i, name, remedy));
   }
   return *w;
 }

@@ -46,14 +46,13 @@ void thresholded_relu(Walk& walk, const Node& node) {
                                                real(node, "alpha", 1.0)));
 }
 
+/// The slope is a weight, also where it is one number: PyTorch's default is one for all channels.
 void prelu(Walk& walk, const Node& node) {
   const ValueId x = walk.row_major(node, 0);
-  // A slope of the file is a weight, of however few numbers.
-  const Fixed* stored = walk.fixed(node, 1);
-  const ValueId slope = stored != nullptr && !stored->transposed && stored->tensor.type == Type::real
-                            ? walk.weight(node, 1, stored->tensor.shape)
-                            : walk.row_major(node, 1);
-  walk.set(node, walk.graph().prelu(Walk::name_of(node), x, slope));
+  const Fixed* slope = walk.fixed(node, 1);
+  const bool one_number = slope != nullptr && !slope->constant && walk.scalar(node, 1);
+  const ValueId s = one_number ? walk.weight(node, 1, walk.shape(node, 1)) : walk.row_major(node, 1);
+  walk.set(node, walk.graph().prelu(Walk::name_of(node), x, s));
 }
 
 }  // namespace

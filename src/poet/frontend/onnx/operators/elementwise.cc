@@ -118,7 +118,7 @@ void clip(Walk& walk, const Node& node) {
   walk.set(node, walk.graph().clip(Walk::name_of(node), walk.row_major(node, 0), minimum, maximum));
 }
 
-/// With a known number it is a clip.
+/// With a known number it is a clip; of values it is a comparison and a choice, as of integers.
 void extremum(Walk& walk, const Node& node) {
   for (const std::size_t position : {std::size_t{0}, std::size_t{1}}) {
     if (node.inputs.size() != 2 || !walk.is_runtime(node, position)) continue;
@@ -129,7 +129,7 @@ void extremum(Walk& walk, const Node& node) {
                                      maximum ? *number : -kInfinity, maximum ? kInfinity : *number));
     return;
   }
-  throw InputError("only of one value and one known number");
+  find_operator(node.op_type, true)(walk, node);
 }
 
 void leaky_relu(Walk& walk, const Node& node) {
@@ -156,7 +156,7 @@ void power(Walk& walk, const Node& node) {
     exponent = static_cast<double>(fixed->tensor.integers.front());
   }
   if (!exponent || walk.shape(node, 1).size() > walk.shape(node, 0).size())
-    throw InputError("the exponent must be one known number");
+    throw InputError("the exponent must be one known number; write others as Exp(Mul(exponent, Log(x)))");
   if (*exponent == 1.0) {
     walk.set(node, walk.operand(node, 0));
     return;

@@ -145,15 +145,17 @@ void gemm(Walk& walk, const Node& node) {
   walk.set(node, walk.graph().add(name + ".add", y, c));
 }
 
-/// Scale or shift of a normalisation. Exporters write ones and zeros as Constant nodes for one that has none:
-/// these do not train.
+/// Scale (neutral at 1) or shift (at 0) of a normalisation. Exporters write ones and zeros as Constant nodes
+/// for one that has none: these do not train.
 ValueId norm_weight(Walk& walk, const Node& node, std::size_t i, std::int64_t size, double neutral) {
   const Fixed* w = walk.fixed(node, i);
   const bool none = w != nullptr && w->constant && w->tensor.known &&
                     std::all_of(w->tensor.reals.begin(), w->tensor.reals.end(),
                                 [neutral](double x) { return x == neutral; });
-  if (none && i == 1)
-    walk.notice(node.op_type + " without scale and shift keeps ones and zeros, which do not train");
+  if (none) {
+    walk.notice(node.op_type + (neutral == 1.0 ? " without a scale keeps ones, which do not train"
+                                               : " without a shift keeps zeros, which do not train"));
+  }
   return walk.weight(node, i, {size}, none ? Persistence::optimizer_state : Persistence::parameter);
 }
 

@@ -104,7 +104,8 @@ void integer_mod(Walk& walk, const Node& node) {
 }
 
 /// The smaller or larger of integers, as a choice between them.
-void integer_extremum(Walk& walk, const Node& node) {
+/// Of real numbers too, where none of them is a known number.
+void extremum(Walk& walk, const Node& node) {
   check_same_types(walk, node, 0);
   GraphBuilder& g = walk.graph();
   const std::string name = Walk::name_of(node);
@@ -188,7 +189,7 @@ const std::vector<OperatorEntry>& logic_operators() {
 const std::vector<OperatorEntry>& integer_operators() {
   static const std::vector<OperatorEntry> entries = {
       {"Abs", integer_abs},        {"Add", integer_arithmetic}, {"Div", joined<&GraphBuilder::int_div>},
-      {"Max", integer_extremum},   {"Min", integer_extremum},   {"Mod", integer_mod},
+      {"Max", extremum},           {"Min", extremum},           {"Mod", integer_mod},
       {"Mul", integer_arithmetic}, {"Neg", integer_neg},        {"Sub", integer_arithmetic},
       {"Sum", integer_arithmetic},
   };
