@@ -150,7 +150,7 @@ TEST(OnnxImport, OpenShapesNeedAWish) {
   const onnx::Model model =
       onnx_model({-1, -1}, {{"w", onnx_reals({3, 2})}}, {onnx_node("MatMul", {"x", "w"}, {"y"})});
   EXPECT_EQ(import_error(model),
-            "input 'x': dimension 1 ('open') is open; give its shape with --input-shape x=1x224 or the like");
+            "input 'x': dimension 1 ('open') is open; give its shape with --input-shape x=1x3x224x224 or the like");
   ImportOptions options;
   options.input_shapes["z"] = {1, 3};
   EXPECT_EQ(import_error(model, options), "--input-shape: the model has no input 'z'; it has x");

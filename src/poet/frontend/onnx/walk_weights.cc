@@ -34,11 +34,6 @@ const Fixed& Walk::real_weight(const Node& node, std::size_t i) const {
     const char* remedy = "";
     if (is_input) {
       remedy = ", not an input of the model; export the weights as initialisers (export_params=True)";
-    } else if (is_runtime(node, i)) {
-      remedy =
-          ", not computed by nodes in every step; take off what computes it before the export, such as "
-          "weight "
-          "normalisation or a batch normalisation without running statistics";
     }
     throw InputError(fmt::format(
         "input {} ('{}') must be a weight: an initialiser or constant of real numbers{}", i, name, remedy));
@@ -48,7 +43,12 @@ const Fixed& Walk::real_weight(const Node& node, std::size_t i) const {
 
 ValueId Walk::weight(const Node& node, std::size_t i, const Shape& as_stored, Persistence persistence) {
   const Runtime* computed = has(node, i) ? std::get_if<Runtime>(&operand(node, i)) : nullptr;
-  if (computed != nullptr && computed->type == Type::real && persistence == Persistence::parameter) {
+  // An input of the model is no weight, although files without their weights say so.
+  const bool fed = computed != nullptr && std::any_of(model_.inputs.begin(), model_.inputs.end(),
+                                                      [&](const Declaration& input) {
+                                                        return input.name == node.inputs[i];
+                                                      });
+  if (computed != nullptr && computed->type == Type::real && persistence == Persistence::parameter && !fed) {
     const ValueId w = row_major(node, i);
     if (graph_.shape(w) == as_stored) return w;
     if (element_count(graph_.shape(w)) == element_count(as_stored))
