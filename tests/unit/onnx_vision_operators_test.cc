@@ -305,6 +305,17 @@ TEST(OnnxLoss, OneClassIsTold) {
   EXPECT_THAT(imported.notices, Contains(HasSubstr("cross-entropy of one class is always 0")));
 }
 
+TEST(OnnxLoss, ATurnedOutputIsCopiedOnceAtMost) {
+  const auto of = [](const List& order) {
+    return kinds(import_model(onnx_model({2, 3, 4, 5}, {},
+                                         {onnx_node("Relu", {"x"}, {"r"}),
+                                          onnx_node("Transpose", {"r"}, {"y"}, {{"perm", order}})}))
+                     .forward);
+  };
+  EXPECT_THAT(of({0, 2, 3, 1}), Contains("transpose").Times(1)) << "axis 1 of the turned one to the end";
+  EXPECT_THAT(of({0, 3, 1, 2}), ::testing::Not(Contains("transpose"))) << "the classes are last already";
+}
+
 TEST(OnnxActivations, StepsStopTheGradient) {
   const ImportedModel imported =
       import_model(onnx_model({2, 3}, {{"w", onnx_reals({3, 3})}, {"v", onnx_reals({3, 2})}},
