@@ -59,11 +59,15 @@ void add_cross_entropy(Walk& walk, ValueId output, bool convolved, const Node* f
     std::vector<std::int64_t> classes_last = {0};
     for (std::size_t i = 2; i < from.size(); ++i) classes_last.push_back(static_cast<std::int64_t>(i));
     classes_last.push_back(1);
-    logits = graph.transpose("logits.rows", logits, classes_last);
+    // What an exporter has turned the other way round before is only seen so.
+    const bool is_stored_so = permuted(graph.layout(logits), classes_last).strides.empty();
+    logits = is_stored_so ? graph.permute("logits.rows", logits, classes_last)
+                          : graph.transpose("logits.rows", logits, classes_last);
     rows = element_count(from) / from[1];
     logits = graph.reshape("logits.flat", logits, {rows, from[1]});
     walk.notice("the loss is the mean over every position of the output, with its classes along axis 1");
   } else {
+    logits = walk.row_major("logits", logits);
     const std::int64_t classes = channels ? from[1] : from.back();
     rows = element_count(from) / classes;
     if (from.size() > 2 && !channels) {
@@ -84,7 +88,8 @@ void add_cross_entropy(Walk& walk, ValueId output, bool convolved, const Node* f
 
 void add_mean_squared_error(Walk& walk, ValueId output) {
   GraphBuilder& graph = walk.graph();
-  graph.mse_loss("loss", output, graph.input("targets", Shape(graph.shape(output))));
+  const ValueId x = walk.row_major("logits", output);
+  graph.mse_loss("loss", x, graph.input("targets", Shape(graph.shape(x))));
 }
 
 }  // namespace poet::onnx

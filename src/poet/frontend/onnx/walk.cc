@@ -245,7 +245,7 @@ void Walk::add_loss() {
       std::get<Runtime>(found->second).type != Type::real) {
     throw InputError(fmt::format("the output '{}' does not depend on the inputs", logits_));
   }
-  const ValueId output = row_major("logits", std::get<Runtime>(found->second).id);
+  const ValueId output = std::get<Runtime>(found->second).id;
   if (options_.loss == Loss::mean_squared_error) return add_mean_squared_error(*this, output);
   const bool convolved = std::any_of(model_.nodes.begin(), model_.nodes.end(), [&](const Node& node) {
     return (node.op_type == "Conv" || node.op_type == "ConvTranspose") && !node.outputs.empty() &&

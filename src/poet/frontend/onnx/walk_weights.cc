@@ -44,10 +44,9 @@ const Fixed& Walk::real_weight(const Node& node, std::size_t i) const {
 ValueId Walk::weight(const Node& node, std::size_t i, const Shape& as_stored, Persistence persistence) {
   const Runtime* computed = has(node, i) ? std::get_if<Runtime>(&operand(node, i)) : nullptr;
   // An input of the model is no weight, although files without their weights say so.
-  const bool fed = computed != nullptr && std::any_of(model_.inputs.begin(), model_.inputs.end(),
-                                                      [&](const Declaration& input) {
-                                                        return input.name == node.inputs[i];
-                                                      });
+  const bool fed = computed != nullptr &&
+                   std::any_of(model_.inputs.begin(), model_.inputs.end(),
+                               [&](const Declaration& input) { return input.name == node.inputs[i]; });
   if (computed != nullptr && computed->type == Type::real && persistence == Persistence::parameter && !fed) {
     const ValueId w = row_major(node, i);
     if (graph_.shape(w) == as_stored) return w;
