@@ -28,7 +28,7 @@ using reference::Array;
 using test::OnnxNodeCase;
 
 /// As many cases were compared when this was written; a new operator raises it.
-constexpr std::size_t kLeastCompared = 561;
+constexpr std::size_t kLeastCompared = 571;
 constexpr std::size_t kLeastImported = 750;  // with opaque operators
 
 struct Exclusion {
