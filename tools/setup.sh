@@ -13,7 +13,8 @@ packages=(
   libgtest-dev libgmock-dev librapidcheck-dev python3
 )
 # Wanted but not needed, so failing to install them is not the end: who would use them says so or, in tests, skips.
-# Where a command of the first name is there already, its package is not asked for: it may come from elsewhere.
+# Where a command of the first name (or that folder) is there already, its package is not asked for: it may come from
+# elsewhere.
 extras=(
   npm:npm             # the build has it fetch the charting library for the pages of poet show
   gnuplot:gnuplot-nox # poet show draws figures with it
@@ -22,6 +23,7 @@ test_extras=(
   cbc:coinor-cbc glpsol:glpk-utils    # solvers to hold poet's own against
   chromium:chromium                   # opens the pages
   arm-none-eabi-gcc:gcc-arm-none-eabi # compiles what is for devices
+  /usr/share/libonnx-testdata:libonnx-testdata # the standard's own tests of its operators
 )
 
 # What the program is made of; a change below one of these makes the next ./poet build again.
@@ -77,7 +79,7 @@ install_packages() {
   missing=$(missing_packages "${packages[@]}")
   [[ $1 == program ]] || wanted+=("${test_extras[@]}")
   for extra in "${wanted[@]}"; do
-    command -v "${extra%%:*}" >/dev/null || optional+="${extra#*:} "
+    [[ $extra == /* && -d ${extra%%:*} ]] || command -v "${extra%%:*}" >/dev/null || optional+="${extra#*:} "
   done
   [[ -n $missing$optional ]] || return 0
   if ((EUID != 0)); then
