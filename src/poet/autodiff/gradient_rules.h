@@ -56,8 +56,7 @@ struct GradientRule {
   std::vector<BackwardOp> ops;
   /// How many outputs, from the first on, a gradient flows through; kAllOutputs for an operator of any
   /// number. With more than one, what reads `all_output_gradients` has an attribute `output_gradients`, the
-  /// positions of those that there are, when some are missing: nothing depends on these outputs but maybe for
-  /// keeping.
+  /// positions of those that have arrived, when some have not: the loss does not depend on the others.
   std::size_t outputs_with_gradients = 1;
   static constexpr std::size_t kAllOutputs = static_cast<std::size_t>(-1);
 };
