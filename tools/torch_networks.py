@@ -121,8 +121,7 @@ def videos():
         yield name, (lambda name=name: getattr(video, name)(weights=None), clip(frames, size),
                      getattr(video, weights + "_Weights").DEFAULT.meta["num_params"])
     for name in ("mvit_v1_b", "mvit_v2_s"):
-        yield name, (lambda name=name: getattr(video, name)(weights=None, spatial_size=(64, 64), temporal_size=4),
-                     clip(4, 64), None)
+        yield name, (lambda name=name: getattr(video, name)(weights=None), clip(16, 224), None)
 
 
 class Tokens(nn.Module):
