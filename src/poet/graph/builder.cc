@@ -1,4 +1,5 @@
 #include "poet/graph/builder.h"
+#include "poet/graph/complaints.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -17,11 +18,10 @@
 
 namespace poet {
 
+using complaints::place;
+using complaints::text;
+
 namespace {
-
-std::string place(const std::string& op) { return fmt::format("op '{}'", op); }
-
-std::string text(const Shape& shape) { return fmt::format("({})", fmt::join(shape, ", ")); }
 
 Bytes checked_bytes(const std::string& op, const Shape& shape, DType dtype) {
   try {

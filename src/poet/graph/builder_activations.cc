@@ -8,14 +8,14 @@
 #include "poet/base/error.h"
 #include "poet/graph/broadcast.h"
 #include "poet/graph/builder.h"
+#include "poet/graph/complaints.h"
 
 namespace poet {
 
+using complaints::place;
+using complaints::text;
+
 namespace {
-
-std::string place(const std::string& op) { return fmt::format("op '{}'", op); }
-
-std::string text(const Shape& shape) { return fmt::format("({})", fmt::join(shape, ", ")); }
 
 void check_positive(const std::string& op, const char* what, double number, bool or_zero = false) {
   if (!std::isfinite(number) || number < 0 || (number == 0 && !or_zero)) {

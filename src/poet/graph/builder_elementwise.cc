@@ -10,14 +10,14 @@
 
 #include "poet/base/error.h"
 #include "poet/graph/builder.h"
+#include "poet/graph/complaints.h"
 
 namespace poet {
 
+using complaints::place;
+using complaints::text;
+
 namespace {
-
-std::string place(const std::string& op) { return fmt::format("op '{}'", op); }
-
-std::string text(const Shape& shape) { return fmt::format("({})", fmt::join(shape, ", ")); }
 
 void check_finite(const std::string& op, const char* what, double number) {
   if (!std::isfinite(number))

@@ -12,27 +12,21 @@
 #include "poet/base/error.h"
 #include "poet/graph/broadcast.h"
 #include "poet/graph/builder.h"
+#include "poet/graph/complaints.h"
 
 namespace poet {
 
+using complaints::checked_axis;
+using complaints::place;
+using complaints::text;
+
 namespace {
-
-std::string place(const std::string& op) { return fmt::format("op '{}'", op); }
-
-std::string text(const Shape& shape) { return fmt::format("({})", fmt::join(shape, ", ")); }
 
 Shape stretched(const std::string& op, const Shape& a, const Shape& b) {
   std::optional<Shape> to = broadcast_shape(a, b);
   if (!to)
     throw InputError(place(op), fmt::format("{} and {} do not broadcast to one shape", text(a), text(b)));
   return std::move(*to);
-}
-
-std::size_t checked_axis(const std::string& op, std::int64_t axis, const Shape& shape) {
-  if (axis < 0 || axis >= static_cast<std::int64_t>(shape.size())) {
-    throw InputError(place(op), fmt::format("{} has no axis {}", text(shape), axis));
-  }
-  return static_cast<std::size_t>(axis);
 }
 
 }  // namespace

@@ -7,14 +7,15 @@
 
 #include "poet/base/error.h"
 #include "poet/graph/builder.h"
+#include "poet/graph/complaints.h"
 
 namespace poet {
 
+using complaints::checked_axis;
+using complaints::place;
+using complaints::text;
+
 namespace {
-
-std::string place(const std::string& op) { return fmt::format("op '{}'", op); }
-
-std::string text(const Shape& shape) { return fmt::format("({})", fmt::join(shape, ", ")); }
 
 // One number of `list` per axis.
 void check_length(const std::string& op, const char* what, const std::vector<std::int64_t>& list,
@@ -22,13 +23,6 @@ void check_length(const std::string& op, const char* what, const std::vector<std
   if (list.size() == shape.size()) return;
   throw InputError(place(op), fmt::format("{} has {} numbers for the {} axes of {}", what, list.size(),
                                           shape.size(), text(shape)));
-}
-
-std::size_t checked_axis(const std::string& op, std::int64_t axis, const Shape& shape) {
-  if (axis < 0 || axis >= static_cast<std::int64_t>(shape.size())) {
-    throw InputError(place(op), fmt::format("{} has no axis {}", text(shape), axis));
-  }
-  return static_cast<std::size_t>(axis);
 }
 
 std::int64_t checked_sum(const std::string& op, std::int64_t a, std::int64_t b) {

@@ -7,12 +7,13 @@
 
 #include "poet/base/error.h"
 #include "poet/graph/builder.h"
+#include "poet/graph/complaints.h"
 
 namespace poet {
 
-namespace {
+using complaints::place;
 
-std::string place(const std::string& op) { return fmt::format("op '{}'", op); }
+namespace {
 
 void check_channels(const std::string& op, const Shape& shape) {
   if (shape.size() < 2) throw InputError(place(op), "needs a batch and a channel dimension");

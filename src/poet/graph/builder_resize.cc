@@ -11,12 +11,13 @@
 
 #include "poet/base/error.h"
 #include "poet/graph/builder.h"
+#include "poet/graph/complaints.h"
 
 namespace poet {
 
-namespace {
+using complaints::place;
 
-std::string place(const std::string& op) { return fmt::format("op '{}'", op); }
+namespace {
 
 template <std::size_t n>
 void check_one_of(const std::string& op, const char* what, const std::string& word,

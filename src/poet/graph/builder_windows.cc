@@ -9,12 +9,13 @@
 
 #include "poet/base/error.h"
 #include "poet/graph/builder.h"
+#include "poet/graph/complaints.h"
 
 namespace poet {
 
-namespace {
+using complaints::place;
 
-std::string place(const std::string& op) { return fmt::format("op '{}'", op); }
+namespace {
 
 void check_positive(const std::string& op, const char* what, std::int64_t number) {
   if (number < 1) throw InputError(place(op), fmt::format("{} must be positive, not {}", what, number));
