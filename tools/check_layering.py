@@ -26,6 +26,7 @@ ROOMS = {
     "baselines": OPTIMIZERS,
     "runtime": PLANS,
     "codegen": PLANS,
+    "study": OPTIMIZERS | {"baselines", "referee"},
     "report": OPTIMIZERS | {"frontend", "autodiff", "referee", "baselines"},
 }
 # poet/compile.{h,cc} and feedback.{h,cc}, the main path: it takes a graph, so it needs no frontend.

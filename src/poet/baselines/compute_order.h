@@ -1,0 +1,16 @@
+#pragma once
+
+// Plans of methods that page nothing.
+
+#include <vector>
+
+#include "poet/baselines/method.h"
+
+namespace poet {
+
+/// The plan that computes `order`, first computations and repetitions, and keeps each result from its
+/// computation to its last use before the next one: what is kept follows from what is recomputed. The order
+/// must make every operand available. O(ops in order + edges).
+[[nodiscard]] Plan plan_of_order(const MethodRequest& request, const std::vector<OpId>& order);
+
+}  // namespace poet

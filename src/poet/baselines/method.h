@@ -1,0 +1,59 @@
+#pragma once
+
+// What every method of this folder takes and gives. One file per method; methods() lists them.
+//
+// A method proposes plans, it does not judge them: which of its plans hold the limits, and what they cost, is
+// the referee's to say (study/run_method.h). So a paper's "try these parameters and keep the best" is a list
+// of plans here.
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "poet/cost/instance.h"
+#include "poet/optimize/outcome.h"
+#include "poet/plan/limits.h"
+#include "poet/plan/plan.h"
+
+namespace poet {
+
+struct MethodRequest {
+  const Instance& instance;  // verified
+  Limits limits;
+  Semantics semantics = Semantics::device;
+  /// For methods that solve programs: gap, time limit, threads, solver. For all: progress and interruption,
+  /// both polled where a method takes long.
+  SolveOptions options;
+};
+
+struct MethodAnswer {
+  std::vector<Plan> plans;      // settled; most promising first where that is known
+  std::string reason;           // without plans: why; part of a sentence, "no ... fits"
+  bool treats_graph = true;     // false: the method is not defined for this graph or these rules
+  std::string note;             // what was made of the graph: "on a chain of 8 blocks"; or empty
+  std::optional<Joules> bound;  // of methods that prove one: no schedule of their kind needs less energy
+};
+
+struct Method {
+  std::string_view name;    // as in files and on the command line: "chen-sqrt"
+  std::string_view title;   // as in tables and pictures: "Chen sqrt(n)"
+  std::string_view source;  // authors, year, where
+  bool recomputes = false;
+  bool pages = false;
+  MethodAnswer (*run)(const MethodRequest& request) = nullptr;
+};
+
+/// All methods, POET last, in the order in which tables show them.
+[[nodiscard]] std::span<const Method> methods();
+
+/// By name. Throws InputError that lists the known names.
+[[nodiscard]] const Method& find_method(std::string_view name);
+
+/// Bytes that the budget leaves for what a schedule decides about: the budget less what is persistent.
+[[nodiscard]] inline Bytes transient_budget(const MethodRequest& request) {
+  return request.limits.ram_budget - request.instance.costs.persistent;
+}
+
+}  // namespace poet

@@ -1,0 +1,11 @@
+#pragma once
+
+#include "poet/baselines/method.h"
+
+namespace poet {
+
+/// The optimiser's schedule as a plan: solve(), linearise(), plan_transfers(). Without a schedule the reason
+/// says whether there is none or none was found.
+[[nodiscard]] MethodAnswer solved_plan(const MethodRequest& request, const SolveOptions& options);
+
+}  // namespace poet
