@@ -34,6 +34,7 @@ class Command {
 [[nodiscard]] std::unique_ptr<Command> make_verify(CLI::App& parent);
 [[nodiscard]] std::unique_ptr<Command> make_show(CLI::App& parent);
 [[nodiscard]] std::unique_ptr<Command> make_explain(CLI::App& parent);
+[[nodiscard]] std::unique_ptr<Command> make_compare(CLI::App& parent);
 [[nodiscard]] std::unique_ptr<Command> make_import(CLI::App& parent);
 [[nodiscard]] std::unique_ptr<Command> make_models(CLI::App& parent);
 [[nodiscard]] std::unique_ptr<Command> make_devices(CLI::App& parent);

@@ -58,6 +58,7 @@ int run(int argc, char** argv) {
   std::vector<std::unique_ptr<Command>> commands;
   commands.push_back(poet::cli::make_solve(app));
   commands.push_back(poet::cli::make_explain(app));
+  commands.push_back(poet::cli::make_compare(app));
   commands.push_back(poet::cli::make_verify(app));
   commands.push_back(poet::cli::make_show(app));
   commands.push_back(poet::cli::make_import(app));

@@ -10,7 +10,6 @@
 #include "poet/optimize/solvers/solver.h"
 
 namespace poet::cli {
-namespace {
 
 void add_input_options(CLI::App& app, InputOptions& options) {
   const std::string group = "What to schedule";
@@ -44,8 +43,6 @@ void add_input_options(CLI::App& app, InputOptions& options) {
       "RULES");
 }
 
-}  // namespace
-
 void add_onnx_options(CLI::App& app, InputOptions& options, const std::string& group) {
   app.add_option("--input-shape", options.input_shapes,
                  "of an ONNX file: the shape of an input, instead of the file's; may be repeated")
@@ -60,8 +57,6 @@ void add_onnx_options(CLI::App& app, InputOptions& options, const std::string& g
          "that they read and write")
       ->group(group);
 }
-
-namespace {
 
 void add_limit_options(CLI::App& app, LimitOptions& options) {
   const std::string group = "Limits";
@@ -82,6 +77,23 @@ void add_limit_options(CLI::App& app, LimitOptions& options) {
       "wear: at most so many bytes written to storage per step (default: no limit)", "BYTES");
 }
 
+void add_effort_options(CLI::App& app, SolverOptions& options, const std::string& time_limit) {
+  const std::string group = "Solving";
+  const auto add = [&](const std::string& name, std::optional<std::string>& value, const std::string& help,
+                       const std::string& type) {
+    app.add_option(name, value, help)->group(group)->type_name(type);
+  };
+  add("--gap", options.gap,
+      "stop when no schedule can save more than this part of the energy above the unlimited step's (default "
+      "1%)",
+      "PART");
+  add("--time-limit", options.time_limit, time_limit, "TIME");
+  add("--solve-threads", options.solve_threads, "threads of the solver (default 1)", "N");
+  app.add_flag("--quiet", options.quiet, "no progress on stderr")->group(group);
+}
+
+namespace {
+
 void add_solver_options(CLI::App& app, SolverOptions& options) {
   const std::string group = "Solving";
   const auto add = [&](const std::string& name, std::optional<std::string>& value, const std::string& help,
@@ -90,13 +102,9 @@ void add_solver_options(CLI::App& app, SolverOptions& options) {
   };
   app.add_flag("--no-paging", options.no_paging, "recompute only")->group(group);
   app.add_flag("--no-remat", options.no_remat, "page only")->group(group);
-  add("--gap", options.gap,
-      "stop when no schedule can save more than this part of the energy above the unlimited step's (default "
-      "1%)",
-      "PART");
-  add("--time-limit", options.time_limit,
-      "of the solver on this machine (default 2min); without an answer about 1 s more, to say why", "TIME");
-  add("--solve-threads", options.solve_threads, "threads of the solver (default 1)", "N");
+  add_effort_options(
+      app, options,
+      "of the solver on this machine (default 2min); without an answer about 1 s more, to say why");
   add("--solver", options.solver,
       "who searches: cbc (default), highs where the build has it, or file: any program, through the files "
       "below",
@@ -110,7 +118,6 @@ void add_solver_options(CLI::App& app, SolverOptions& options) {
       "COMMAND");
   add("--formulation", options.formulation,
       "tight (default), or published: the paper's Algorithm 1, with --semantics published", "NAME");
-  app.add_flag("--quiet", options.quiet, "no progress on stderr")->group(group);
 }
 
 void read_solver(const SolverOptions& options, SolveOptions& out) {

@@ -30,8 +30,13 @@ struct ProblemOptions {
 /// Those that say how an ONNX file is read, in `group` of the help.
 void add_onnx_options(CLI::App& app, InputOptions& options, const std::string& group = "Options");
 
-/// Adds the options to `app`; `options` must outlive the parsing.
+/// Adds the options to `app`; `options` must outlive the parsing. All of them, or group by group.
 void add_problem_options(CLI::App& app, ProblemOptions& options);
+void add_input_options(CLI::App& app, InputOptions& options);
+void add_limit_options(CLI::App& app, LimitOptions& options);
+/// --gap, --time-limit, --solve-threads and --quiet: of whatever solves. `time_limit` says what the limit is
+/// of, and its default.
+void add_effort_options(CLI::App& app, SolverOptions& options, const std::string& time_limit);
 
 /// Without progress and interruption, which the caller adds. Throws InputError.
 [[nodiscard]] SolveOptions read_solver_options(const SolverOptions& options);

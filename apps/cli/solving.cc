@@ -35,7 +35,7 @@ bool ran_out_of_time(const Solved& solved) {
 
 int exit_code(const Solved& solved) { return has_answer(solved) ? kAnswer : kNoAnswer; }
 
-Solved solve_problem(const ProblemOptions& options) {
+Solved pose_problem(const ProblemOptions& options) {
   Solved solved;
   solved.request.options = read_solver_options(options.solver);
   solved.inputs = load_inputs(options.input);
@@ -47,8 +47,8 @@ Solved solve_problem(const ProblemOptions& options) {
     throw InputError("--formulation", "published is for --semantics published only");
   }
 
-  const Report keep_all = replay_keep_all(instance, semantics);
-  solved.request.limits = read_limits(options.limits, keep_all.runtime);
+  solved.result.keep_all = replay_keep_all(instance, semantics);
+  solved.request.limits = read_limits(options.limits, solved.result.keep_all.runtime);
   // Every value is paged out at most once in a step, so what is written is what the storage must hold.
   if (solved.inputs.device && solved.inputs.device->storage) {
     const Bytes capacity = solved.inputs.device->storage->capacity;
@@ -66,11 +66,15 @@ Solved solve_problem(const ProblemOptions& options) {
       solved.floor_op = op;
     }
   }
+  return solved;
+}
 
+Solved solve_problem(const ProblemOptions& options) {
+  Solved solved = pose_problem(options);
   const InterruptGuard guard;
   std::optional<ProgressDisplay> display;
   if (!options.solver.quiet) {
-    display.emplace(stderr, keep_all.energy);
+    display.emplace(stderr, solved.result.keep_all.energy);
     solved.request.options.on_progress = [&display](const Progress& progress) { display->show(progress); };
   }
   solved.request.options.interrupted = [&guard] { return guard.interrupted(); };

@@ -27,6 +27,9 @@ struct Solved {
 /// kAnswer or kNoAnswer.
 [[nodiscard]] int exit_code(const Solved& solved);
 
+/// The request without a result but for result.keep_all; no progress, no interruption. Throws InputError.
+[[nodiscard]] Solved pose_problem(const ProblemOptions& options);
+
 /// Reads every option before it starts to solve. Throws InputError.
 [[nodiscard]] Solved solve_problem(const ProblemOptions& options);
 

@@ -4,7 +4,9 @@
 #include <array>
 
 #include "poet/base/error.h"
+#include "poet/baselines/checkmate.h"
 #include "poet/baselines/checkpoint_all.h"
+#include "poet/baselines/chen.h"
 #include "poet/baselines/method.h"
 #include "poet/baselines/poet_schedules.h"
 
@@ -17,6 +19,15 @@ constexpr bool kPages = true;
 constexpr std::array kMethods = {
     Method{"checkpoint-all", "Checkpoint all", "the default of every framework", false, false,
            checkpoint_all},
+    Method{"chen-sqrt", "Chen sqrt(n)", "Chen et al. 2016, arXiv 1604.06174, section 3", kRecomputes, false,
+           chen_sqrt},
+    Method{"chen-greedy", "Chen greedy", "Chen et al. 2016, arXiv 1604.06174, algorithm 3", kRecomputes,
+           false, chen_greedy},
+    Method{"checkmate", "Checkmate", "Jain et al. 2020, arXiv 1910.02653", kRecomputes, false, checkmate},
+    Method{"checkmate-lp", "Checkmate, LP rounding", "Jain et al. 2020, arXiv 1910.02653, algorithm 2",
+           kRecomputes, false, checkmate_lp},
+    Method{"checkmate-random", "Checkmate, random rounding", "Jain et al. 2020, arXiv 1910.02653, section 5",
+           kRecomputes, false, checkmate_random},
     Method{"poet-no-paging", "POET, recomputation only", "Patil et al. 2022, arXiv 2207.07697, ablation",
            kRecomputes, false, poet_without_paging},
     Method{"poet-no-remat", "POET, paging only", "Patil et al. 2022, arXiv 2207.07697, ablation", false,

@@ -1,0 +1,206 @@
+#include "apps/cli/comparison.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "apps/cli/summary.h"
+#include "poet/base/amounts.h"
+#include "poet/report/table.h"
+
+namespace poet::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+bool has_plan(const Judged& judged) { return !judged.plan.steps.empty(); }
+
+/// Why a method has no figures, or none that count.
+std::string remark(const Comparison::Row& row) {
+  const Judged& judged = row.judged;
+  std::string text = judged.reason;
+  if (judged.verdict == Verdict::not_applicable) text = "not defined here: " + text;
+  if (judged.note.empty()) return text;
+  return text.empty() ? judged.note : text + "; " + judged.note;
+}
+
+std::string gap_text(const Judged& judged) {
+  if (!judged.gap) return "";
+  return *judged.gap == 0 ? "0" : format_percent(*judged.gap, 2);
+}
+
+Json row_json(const Comparison::Row& row) {
+  const Judged& judged = row.judged;
+  const Report& report = judged.report;
+  // Of the plan shown, whether it holds or is the nearest.
+  const auto figure = [&](const auto& value) { return has_plan(judged) ? Json(value) : Json(nullptr); };
+  Json json;
+  json["method"] = row.method->name;
+  json["title"] = row.method->title;
+  json["verdict"] = to_string(judged.verdict);
+  json["verified"] = judged.verdict == Verdict::holds;
+  json["reason"] = judged.reason.empty() ? Json(nullptr) : Json(judged.reason);
+  json["note"] = judged.note.empty() ? Json(nullptr) : Json(judged.note);
+  json["peak_ram_bytes"] = figure(report.peak_ram.value());
+  json["energy_joules"] = figure(report.energy.value());
+  json["overhead"] = figure(judged.overhead);
+  json["compute_joules"] = figure(report.compute_energy.value());
+  json["page_in_joules"] = figure(report.page_in_energy.value());
+  json["page_out_joules"] = figure(report.page_out_energy.value());
+  json["idle_joules"] = figure(report.idle_energy.value());
+  json["runtime_seconds"] = figure(report.runtime.value());
+  json["stalled_seconds"] = figure(report.stalled.value());
+  json["recomputations"] = figure(report.recomputations);
+  json["page_ins"] = figure(report.page_ins);
+  json["page_outs"] = figure(report.page_outs);
+  json["bytes_written"] = figure(report.bytes_written.value());
+  json["bound_joules"] = judged.bound ? Json(judged.bound->value()) : Json(nullptr);
+  json["gap"] = judged.gap ? Json(*judged.gap) : Json(nullptr);
+  json["method_seconds"] = judged.seconds;
+  return json;
+}
+
+std::string csv_cell(const Json& value) {
+  if (value.is_null()) return "";
+  std::string text = value.is_string() ? value.get<std::string>() : value.dump();
+  if (text.find_first_of(",\"\n") == std::string::npos) return text;
+  for (std::size_t at = text.find('"'); at != std::string::npos; at = text.find('"', at + 2))
+    text.insert(at, 1, '"');
+  return '"' + text + '"';
+}
+
+/// The holding plan of least energy.
+const Comparison::Row* cheapest(const Comparison& comparison) {
+  const Comparison::Row* best = nullptr;
+  for (const Comparison::Row& row : comparison.rows) {
+    if (row.judged.verdict != Verdict::holds) continue;
+    if (best == nullptr || row.judged.report.energy < best->judged.report.energy) best = &row;
+  }
+  return best;
+}
+
+}  // namespace
+
+bool any_holds(const Comparison& comparison) { return cheapest(comparison) != nullptr; }
+
+std::string comparison_text(const Comparison& comparison) {
+  const CompileRequest& request = comparison.posed.request;
+  const Report& keep_all = comparison.posed.result.keep_all;
+  std::string text = subject_text(comparison.posed);
+  text += fmt::format("{:<14}{} of RAM{}; keeping everything takes {}, no schedule less than {}\n", "Limits",
+                      format_bytes(request.limits.ram_budget),
+                      request.limits.deadline ? fmt::format(", {} (the step without limits: {})",
+                                                            format_seconds(*request.limits.deadline),
+                                                            format_seconds(keep_all.runtime))
+                                              : "",
+                      format_bytes(keep_all.peak_ram), format_bytes(comparison.posed.floor_ram));
+  Table table({{"method", Align::left},
+               {"RAM", Align::right},
+               {"energy", Align::right},
+               {"overhead", Align::right},
+               {"time", Align::right},
+               {"recomputed", Align::right},
+               {"paged", Align::right},
+               {"gap", Align::right},
+               {"verified", Align::left}});
+  for (const Comparison::Row& row : comparison.rows) {
+    const Judged& judged = row.judged;
+    const Report& report = judged.report;
+    std::vector<std::string> cells = {std::string(row.method->title)};
+    if (has_plan(judged)) {
+      cells.push_back(format_bytes(report.peak_ram));
+      cells.push_back(format_joules(report.energy, 6));
+      cells.push_back(format_percent(judged.overhead, 3));
+      cells.push_back(format_seconds(report.runtime));
+      cells.push_back(report.recomputations == 0 ? "-" : format_count(report.recomputations));
+      cells.push_back(report.page_ins == 0 ? "-" : format_count(report.page_ins));
+      cells.push_back(gap_text(judged));
+    } else {
+      cells.insert(cells.end(), {"-", "-", "-", "-", "-", "-", ""});
+    }
+    const std::string more = remark(row);
+    const bool holds = judged.verdict == Verdict::holds;
+    cells.push_back(holds ? more.empty() ? "yes" : "yes, " + more : "no: " + more);
+    table.add(std::move(cells));
+  }
+  text += "\n" + table.text();
+  if (const Comparison::Row* best = cheapest(comparison))
+    text +=
+        fmt::format("\nLeast energy  {}, {} over the {} of the step without limits\n", best->method->title,
+                    format_percent(best->judged.overhead, 3), format_joules(keep_all.energy, 6));
+  else
+    text += "\nNo method's plan is within the limits.\n";
+  if (comparison.interrupted) text += "Interrupted: methods that are missing were not run.\n";
+  return text;
+}
+
+Json comparison_json(const Comparison& comparison) {
+  const CompileRequest& request = comparison.posed.request;
+  const Instance& instance = request.instance;
+  const Report& keep_all = comparison.posed.result.keep_all;
+  Json json;
+  json["format"] = 1;
+  json["model"] = instance.model.empty() ? Json(nullptr) : Json(instance.model);
+  json["platform"] = instance.platform.empty() ? Json(nullptr) : Json(instance.platform);
+  json["batch_size"] = instance.batch_size;
+  json["origin"] = comparison.posed.inputs.origin;
+  json["semantics"] = to_string(request.semantics);
+  json["ram_budget_bytes"] = request.limits.ram_budget.value();
+  json["deadline_seconds"] = request.limits.deadline ? Json(request.limits.deadline->value()) : Json(nullptr);
+  json["baseline_joules"] = keep_all.energy.value();
+  json["baseline_seconds"] = keep_all.runtime.value();
+  json["keep_all_peak_ram_bytes"] = keep_all.peak_ram.value();
+  json["floor_ram_bytes"] = comparison.posed.floor_ram.value();
+  json["persistent_bytes"] = instance.costs.persistent.value();
+  json["interrupted"] = comparison.interrupted;
+  json["methods"] = Json::array();
+  for (const Comparison::Row& row : comparison.rows) json["methods"].push_back(row_json(row));
+  return json;
+}
+
+std::string comparison_csv(const Comparison& comparison) {
+  std::string csv;
+  for (const Comparison::Row& row : comparison.rows) {
+    const Json json = row_json(row);
+    std::vector<std::string> keys;
+    std::vector<std::string> cells;
+    for (const auto& [key, value] : json.items()) {
+      keys.push_back(key);
+      cells.push_back(csv_cell(value));
+    }
+    if (csv.empty()) csv = fmt::format("{}\n", fmt::join(keys, ","));
+    csv += fmt::format("{}\n", fmt::join(cells, ","));
+  }
+  return csv;
+}
+
+std::string methods_text() {
+  Table table({{"method", Align::left},
+               {"", Align::left},
+               {"recomputes", Align::left},
+               {"pages", Align::left},
+               {"source", Align::left}});
+  for (const Method& method : methods()) {
+    table.add({std::string(method.name), std::string(method.title), method.recomputes ? "yes" : "-",
+               method.pages ? "yes" : "-", std::string(method.source)});
+  }
+  return table.text();
+}
+
+Json methods_json() {
+  Json json;
+  json["format"] = 1;
+  json["methods"] = Json::array();
+  for (const Method& method : methods()) {
+    json["methods"].push_back(Json{{"name", method.name},
+                                   {"title", method.title},
+                                   {"source", method.source},
+                                   {"recomputes", method.recomputes},
+                                   {"pages", method.pages}});
+  }
+  return json;
+}
+
+}  // namespace poet::cli
