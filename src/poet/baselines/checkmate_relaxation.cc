@@ -141,7 +141,7 @@ Relaxation checkmate_relaxation(const MethodRequest& request, Bytes budget) {
     relaxation.status = Relaxation::Status::infeasible;
     return relaxation;
   }
-  const LpResult lp = solve_lp(program.model, options.time_limit_seconds, options.interrupted);
+  const LpResult lp = solve_lp(program.model, options.time_limit_seconds, options.interrupted, -1, true);
   if (lp.status != LpResult::Status::optimal) {
     relaxation.status = lp.status == LpResult::Status::infeasible ? Relaxation::Status::infeasible
                                                                   : Relaxation::Status::stopped;

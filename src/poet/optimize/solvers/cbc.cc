@@ -112,7 +112,7 @@ class Listener : public CbcEventHandler {
 
 enum LpMessage { kLpResult };
 
-void clp_solve(const Model& model, long work_limit, Outbox& outbox) {
+void clp_solve(const Model& model, long work_limit, bool perturb, Outbox& outbox) {
   ClpSimplex simplex;
   simplex.setLogLevel(0);
   load(simplex, model);
@@ -128,6 +128,8 @@ void clp_solve(const Model& model, long work_limit, Outbox& outbox) {
   ClpSolve how;
   how.setSolveType(ClpSolve::useDual);
   how.setPresolveType(ClpSolve::presolveOn);
+  constexpr int kWhenStuck = 50;  // Clp decides when
+  if (perturb) simplex.setPerturbation(kWhenStuck);
   simplex.initialSolve(how);
   LpResult::Status status = LpResult::Status::stopped;
   if (simplex.isProvenPrimalInfeasible()) status = LpResult::Status::infeasible;
@@ -167,7 +169,7 @@ std::vector<std::string> words_for_cbc(const Model& model, const MipOptions& opt
 }  // namespace
 
 LpResult solve_lp(const Model& model, double time_limit_seconds, const std::function<bool()>& stop,
-                  long work_limit) {
+                  long work_limit, bool perturb) {
   LpResult result;
   if (model.contradiction()) {
     result.status = LpResult::Status::infeasible;
@@ -187,7 +189,7 @@ LpResult solve_lp(const Model& model, double time_limit_seconds, const std::func
     result.reduced_costs.assign(x + model.columns(), numbers.end());
     return true;
   };
-  (void)run_apart([&](Outbox& outbox) { clp_solve(model, work_limit, outbox); }, watch);
+  (void)run_apart([&](Outbox& outbox) { clp_solve(model, work_limit, perturb, outbox); }, watch);
   return result;
 }
 

@@ -62,9 +62,11 @@ struct MipOptions {
 
 /// The linear relaxation, by Clp's dual simplex. Deterministic. `stop` is polled every 20 ms; true gives
 /// Status::stopped, as do the time limit, more than `work_limit` iterations (negative: no limit) and
-/// unbounded models. Returns within 0.5 s of either limit.
+/// unbounded models. Returns within 0.5 s of either limit. `perturb` lets Clp perturb costs where it
+/// stalls: several times faster on large degenerate programs, another vertex where there are several.
 [[nodiscard]] LpResult solve_lp(const Model& model, double time_limit_seconds,
-                                const std::function<bool()>& stop = {}, long work_limit = -1);
+                                const std::function<bool()>& stop = {}, long work_limit = -1,
+                                bool perturb = false);
 
 /// The mixed-integer program. Deterministic unless clock, `keep_going` or a second thread interferes. Returns
 /// within 0.5 s of the time limit and of keep_going's false, whatever the solver is doing, with its best
