@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -71,19 +72,23 @@ std::string csv_cell(const Json& value) {
   return '"' + text + '"';
 }
 
-/// The holding plan of least energy.
-const Comparison::Row* cheapest(const Comparison& comparison) {
-  const Comparison::Row* best = nullptr;
+/// The rows whose plan holds and needs the least energy, but for rounding.
+std::vector<const Comparison::Row*> cheapest(const Comparison& comparison) {
+  constexpr double kSame = 1 + 1e-9;
+  double least = std::numeric_limits<double>::infinity();
+  for (const Comparison::Row& row : comparison.rows)
+    if (row.judged.verdict == Verdict::holds) least = std::min(least, row.judged.report.energy.value());
+  std::vector<const Comparison::Row*> best;
   for (const Comparison::Row& row : comparison.rows) {
-    if (row.judged.verdict != Verdict::holds) continue;
-    if (best == nullptr || row.judged.report.energy < best->judged.report.energy) best = &row;
+    const bool holds = row.judged.verdict == Verdict::holds;
+    if (holds && row.judged.report.energy.value() <= kSame * least) best.push_back(&row);
   }
   return best;
 }
 
 }  // namespace
 
-bool any_holds(const Comparison& comparison) { return cheapest(comparison) != nullptr; }
+bool any_holds(const Comparison& comparison) { return !cheapest(comparison).empty(); }
 
 std::string comparison_text(const Comparison& comparison) {
   const CompileRequest& request = comparison.posed.request;
@@ -126,12 +131,16 @@ std::string comparison_text(const Comparison& comparison) {
     table.add(std::move(cells));
   }
   text += "\n" + table.text();
-  if (const Comparison::Row* best = cheapest(comparison))
-    text +=
-        fmt::format("\nLeast energy  {}, {} over the {} of the step without limits\n", best->method->title,
-                    format_percent(best->judged.overhead, 3), format_joules(keep_all.energy, 6));
-  else
+  const std::vector<const Comparison::Row*> best = cheapest(comparison);
+  if (best.empty()) {
     text += "\nNo method's plan is within the limits.\n";
+  } else {
+    std::vector<std::string_view> titles;
+    for (const Comparison::Row* row : best) titles.push_back(row->method->title);
+    text += fmt::format("\nLeast energy  {}: {} over the {} of the step without limits\n",
+                        fmt::join(titles, "; "), format_percent(best.front()->judged.overhead, 3),
+                        format_joules(keep_all.energy, 6));
+  }
   if (comparison.interrupted) text += "Interrupted: methods that are missing were not run.\n";
   return text;
 }

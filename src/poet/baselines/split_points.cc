@@ -19,7 +19,7 @@ std::int32_t last_forward_use(const Dataflow& flow, OpId op, std::int32_t forwar
 std::int32_t forward_ops(const Graph& graph) {
   std::int32_t count = 0;
   for (const OpId op : ids<OpId>(graph.ops.size())) {
-    if (graph.ops[op].pass != Pass::forward) break;
+    if (graph.ops[op].pass == Pass::backward) break;
     ++count;
   }
   return count;

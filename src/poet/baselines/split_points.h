@@ -10,7 +10,7 @@
 
 namespace poet {
 
-/// Ops before the first backward one. They are the forward pass, inputs and loss included.
+/// Ops before the first backward one: the forward pass, with inputs, loss and updates of running statistics.
 [[nodiscard]] std::int32_t forward_ops(const Graph& graph);
 
 /// Forward ops that a method which recomputes forward values may choose from, in order: those that can be

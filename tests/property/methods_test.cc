@@ -1,0 +1,96 @@
+// What holds of every method's plans, on random training graphs: the referee takes them but for the limits,
+// and none in stage form needs less energy than poet's bound on all schedules in stage form.
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "poet/baselines/method.h"
+#include "poet/optimize/explain.h"
+#include "poet/study/run_method.h"
+#include "tests/support/random_instance.h"
+#include "tests/support/stage_form.h"
+
+namespace poet {
+namespace {
+
+using test::chance;
+using test::pick;
+using test::Rng;
+
+struct Case {
+  Instance instance;
+  Limits limits;
+  Semantics semantics = Semantics::device;
+};
+
+Case random_case(Rng& rng) {
+  for (;;) {
+    Case c;
+    c.semantics = kAllSemantics[static_cast<std::size_t>(pick(rng, 0, 2))];
+    test::RandomInstanceOptions options;
+    options.ops = pick(rng, 6, 14);
+    options.multi_output = chance(rng, 0.4);
+    options.updates = chance(rng, 0.3);
+    options.views = chance(rng, 0.2);
+    options.inputs = chance(rng, 0.3);
+    options.storage = chance(rng, 0.8);
+    options.device = c.semantics == Semantics::device;
+    c.instance = test::random_instance(rng, options);
+    const Report all = replay_keep_all(c.instance, c.semantics);
+    const std::int64_t floor = floor_of(make_problem({c.instance, {}, c.semantics}, {})).floor_ram->value();
+    if (all.peak_ram.value() <= floor) continue;
+    c.limits.ram_budget =
+        Bytes(pick(rng, static_cast<int>(floor), static_cast<int>(all.peak_ram.value()) + 3));
+    if (chance(rng, 0.3)) c.limits.deadline = Seconds(all.runtime.value() * (1 + 0.25 * pick(rng, 0, 6)));
+    return c;
+  }
+}
+
+TEST(Methods, TheRefereeAcceptsThemAndNoneBeatsTheProvenOptimum) {
+  constexpr int kCases = 60;
+  std::map<std::string_view, int> held;
+  std::map<std::string_view, int> in_stage_form;
+  std::map<std::string_view, int> ahead;  // of the bound, with what the stage form cannot do
+  for (int seed = 1; seed <= kCases; ++seed) {
+    SCOPED_TRACE(fmt::format("seed {}", seed));
+    Rng rng(static_cast<std::uint64_t>(seed));
+    const Case c = random_case(rng);
+    MethodRequest request{c.instance, c.limits, c.semantics, {}};
+    request.options.gap = 0;
+    request.options.time_limit_seconds = 1;  // a bound holds, proven optimal or not
+    const Report keep_all = replay_keep_all(c.instance, c.semantics);
+    const MethodAnswer best = find_method("poet").run(request);
+    const double bound = best.bound ? best.bound->value() : 1e300;  // without one there is no schedule
+    for (const Method& method : methods()) {
+      SCOPED_TRACE(std::string(method.name));
+      const Judged judged = run_method(method, request, keep_all);  // throws where the referee objects
+      if (judged.verdict != Verdict::holds) {
+        EXPECT_FALSE(judged.reason.empty());
+        continue;
+      }
+      ++held[method.name];
+      EXPECT_LE(judged.report.peak_ram, c.limits.ram_budget);
+      EXPECT_GE(judged.overhead, -1e-12);
+      const double energy = judged.report.energy.value();
+      const bool beats = energy < bound - 1e-6 * keep_all.energy.value();
+      const auto schedule = test::stage_form(c.instance, judged.plan);
+      const bool staged = schedule && replay(c.instance, *schedule, c.semantics, c.limits).valid;
+      if (staged) {
+        ++in_stage_form[method.name];
+        const Report stages = replay(c.instance, *schedule, c.semantics, c.limits);
+        EXPECT_GE(stages.energy.value(), bound - 1e-6 * keep_all.energy.value());
+      }
+      if (beats) ++ahead[method.name];
+    }
+  }
+  for (const Method& method : methods()) {
+    fmt::print("{:18} holds {:3}, in stage form {:3}, below its bound {}\n", method.name, held[method.name],
+               in_stage_form[method.name], ahead[method.name]);
+    EXPECT_GT(in_stage_form[method.name], 2) << method.name;
+  }
+}
+
+}  // namespace
+}  // namespace poet
