@@ -11,11 +11,11 @@
 
 #include "poet/base/amounts.h"
 #include "poet/base/error.h"
-#include "poet/base/write_file.h"
 #include "poet/graph/dataflow.h"
 #include "poet/plan/names.h"
 #include "poet/report/gnuplot.h"
 #include "poet/report/page.h"
+#include "poet/report/palette.h"
 
 namespace poet {
 namespace {
@@ -25,14 +25,6 @@ constexpr std::size_t kNameLength = 15;
 
 constexpr const char* kResident = "#b4b4b4";
 constexpr const char* kStored = "#f2cfe5";
-constexpr const char* kBlue = "#0072b2";
-constexpr const char* kOrange = "#e69f00";
-constexpr const char* kPurple = "#cc79a7";
-constexpr const char* kGreen = "#009e73";
-constexpr const char* kSky = "#56b4e9";
-constexpr const char* kVermilion = "#d55e00";
-constexpr const char* kYellow = "#f0e442";
-constexpr const char* kGrey = "#808080";
 constexpr const char* kLightBlue = "#8cc4e8";
 constexpr const char* kLightOrange = "#f4c95d";
 constexpr const char* kLightGreen = "#66c2a5";
@@ -348,42 +340,16 @@ class Figure {
   Page page_;
 };
 
-/// The same figure is to have the same bytes, and cairo writes the time into a pdf: here the beginning of
-/// Unix time, in as many digits.
-void set_date(std::string& pdf) {
-  const std::string_view key = "/CreationDate (D:";
-  const std::string_view date = "19700101000000";
-  const std::size_t at = pdf.rfind(key);
-  if (at == std::string::npos || at + key.size() + date.size() > pdf.size()) return;
-  pdf.replace(at + key.size(), date.size(), date);
-}
-
 }  // namespace
 
 std::string figure_script(const Picture& picture, Axis axis, FigureFormat format, const std::string& output) {
   return Figure(picture, axis, format).script(output);
 }
 
-bool is_figure(const std::filesystem::path& file) {
-  const std::string extension = file.extension().string();
-  return extension == ".svg" || extension == ".png" || extension == ".pdf" || extension == ".gp";
-}
-
 void write_figure(const Picture& picture, Axis axis, const std::filesystem::path& file) {
-  ensure(is_figure(file), "a figure's name ends in .svg, .png, .pdf or .gp");
-  const std::string extension = file.extension().string();
-  if (extension == ".gp") {
-    const std::string drawn = file.stem().string() + ".svg";
-    write_file(file, "# For gnuplot. Terminal and output may be changed, the data follow.\n" +
-                         figure_script(picture, axis, FigureFormat::svg, drawn));
-    return;
-  }
-  const FigureFormat format = extension == ".svg"   ? FigureFormat::svg
-                              : extension == ".png" ? FigureFormat::png
-                                                    : FigureFormat::pdf;
-  std::string bytes = run_gnuplot(figure_script(picture, axis, format, "figure"));
-  if (format == FigureFormat::pdf) set_date(bytes);
-  write_file(file, bytes);
+  write_drawing(file, [&](FigureFormat format, const std::string& output) {
+    return figure_script(picture, axis, format, output);
+  });
 }
 
 }  // namespace poet

@@ -7,20 +7,16 @@
 #include <filesystem>
 #include <string>
 
+#include "poet/report/drawing.h"
 #include "poet/report/history.h"
 #include "poet/report/picture.h"
 
 namespace poet {
 
-enum class FigureFormat { svg, png, pdf };
-
 /// The whole gnuplot script, its data inline, that draws the figure into `output`. Same picture, same bytes.
 /// A broken plan is drawn as far as the replay came. O(steps + edges).
 [[nodiscard]] std::string figure_script(const Picture& picture, Axis axis, FigureFormat format,
                                         const std::string& output);
-
-/// Whether the name ends in .svg, .png, .pdf or .gp.
-[[nodiscard]] bool is_figure(const std::filesystem::path& file);
 
 /// The figure, or for .gp the script. Throws InputError when gnuplot is missing or fails, or the file cannot
 /// be written.

@@ -1,0 +1,156 @@
+#include "poet/report/curves.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "poet/report/gnuplot.h"
+
+namespace poet {
+namespace {
+
+// Lengths in units of 1/96 inch.
+constexpr double kPanelWidth = 250;
+constexpr double kPanelHeight = 190;
+constexpr double kTitle = 34;
+constexpr double kLegendRow = 17;
+constexpr double kLegendColumn = 190;
+constexpr double kFont = 11;
+constexpr double kPngScale = 2;
+
+class Script {
+ public:
+  Script(const CurvePanels& panels, FigureFormat format) : p_(panels), format_(format) {
+    columns_ = std::max(1, std::min(p_.columns, static_cast<int>(p_.panels.size())));
+    rows_ = (static_cast<int>(p_.panels.size()) + columns_ - 1) / columns_;
+    for (const CurvePanel& panel : p_.panels)
+      for (const Curve& curve : panel.curves)
+        if (!curve.points.empty()) used_.insert(curve.style);
+    width_ = std::max(kPanelWidth * columns_, 2 * kLegendColumn);
+    legend_columns_ = std::max(1, static_cast<int>(width_ / kLegendColumn));
+    legend_rows_ = (static_cast<int>(used_.size()) + legend_columns_ - 1) / legend_columns_;
+    height_ = kTitle + kPanelHeight * rows_ + kLegendRow * (legend_rows_ + 1);
+  }
+
+  std::string text(const std::string& output) {
+    head(output);
+    for (std::size_t i = 0; i < p_.panels.size(); ++i) panel(i);
+    legend();
+    return out_ + "unset multiplot\nunset output\n";
+  }
+
+ private:
+  [[nodiscard]] double scale() const { return format_ == FigureFormat::png ? kPngScale : 1; }
+
+  void head(const std::string& output) {
+    const double inch = 96;
+    std::string terminal;
+    switch (format_) {
+      case FigureFormat::svg:
+        terminal = fmt::format("svg size {:.0f},{:.0f} font 'Helvetica,{}'", width_, height_, kFont);
+        break;
+      case FigureFormat::png:
+        terminal = fmt::format("pngcairo size {:.0f},{:.0f} font 'Helvetica,{}'", scale() * width_,
+                               scale() * height_, 0.75 * scale() * kFont);
+        break;
+      case FigureFormat::pdf:
+        terminal = fmt::format("pdfcairo size {:.3f}in,{:.3f}in font 'Helvetica,{}'", width_ / inch,
+                               height_ / inch, 0.75 * kFont);
+        break;
+    }
+    out_ += fmt::format("set terminal {} noenhanced background '#ffffff'\nset output {}\n", terminal,
+                        gnuplot_string(output));
+    for (std::size_t i = 0; i < p_.panels.size(); ++i)
+      for (std::size_t k = 0; k < p_.panels[i].curves.size(); ++k) data(i, k);
+    out_ += "set multiplot\nset tics nomirror\nset border 3\nset grid lc rgb '#e4e4e4' lt 1\nunset key\n";
+    out_ += fmt::format("set label 1 {} at screen 0.5,{:.5f} center\n", gnuplot_string(p_.title),
+                        1 - 0.45 * kTitle / height_);
+    if (p_.log_y) out_ += "set logscale y\nset format y '%g'\n";
+  }
+
+  void data(std::size_t panel, std::size_t curve) {
+    out_ += fmt::format("$p{}_{} << EOD\n", panel, curve);
+    for (const CurvePoint& point : p_.panels[panel].curves[curve].points)
+      out_ += fmt::format("{:.8g} {:.8g}\n", point.x, p_.log_y ? std::max(point.y, p_.y_floor) : point.y);
+    out_ += "EOD\n";
+  }
+
+  [[nodiscard]] std::string look(const CurveStyle& style) const {
+    const std::string marker =
+        fmt::format("lc rgb '{}' pt {} ps {:.3g}", style.colour, style.marker, 0.55 * scale());
+    if (style.width <= 0) return "with points " + marker;
+    return fmt::format("with linespoints {} lw {:.3g} dt {}", marker, style.width * scale(),
+                       style.dashed ? 2 : 1);
+  }
+
+  void panel(std::size_t i) {
+    const CurvePanel& panel = p_.panels[i];
+    const int row = static_cast<int>(i) / columns_;
+    const int column = static_cast<int>(i) % columns_;
+    const double top = kTitle + kPanelHeight * row;
+    out_ += fmt::format("set origin {:.5f},{:.5f}\nset size {:.5f},{:.5f}\n", column * 1.0 / columns_,
+                        1 - (top + kPanelHeight) / height_, 1.0 / columns_, kPanelHeight / height_);
+    out_ += fmt::format("set title {} offset 0,-0.6\n", gnuplot_string(panel.title));
+    out_ += fmt::format("set xlabel {} offset 0,0.4\n", gnuplot_string(p_.x_name));
+    out_ += column == 0 ? fmt::format("set ylabel {} offset 0.8,0\n", gnuplot_string(p_.y_name))
+                        : std::string("unset ylabel\n");
+    std::vector<std::string> plots;
+    double most = p_.y_floor;
+    for (std::size_t k = 0; k < panel.curves.size(); ++k) {
+      if (panel.curves[k].points.empty()) continue;
+      for (const CurvePoint& point : panel.curves[k].points) most = std::max(most, point.y);
+      plots.push_back(fmt::format("$p{}_{} using 1:2 {}", i, k, look(p_.styles[panel.curves[k].style])));
+    }
+    if (plots.empty()) {
+      out_ += fmt::format("unset xtics\nunset ytics\nset label 2 {} at graph 0.5,0.5 center\n",
+                          gnuplot_string(panel.note.empty() ? "nothing to show" : panel.note));
+      out_ += p_.log_y ? "plot [0:1][1:2] NaN\n" : "plot [0:1][0:1] NaN\n";
+      out_ += "unset label 2\nset xtics nomirror\nset ytics nomirror\n";
+    } else {
+      const std::string range = p_.log_y ? fmt::format("[{:.4g}:{:.4g}]", p_.y_floor, 2 * most) : "[*:*]";
+      out_ +=
+          fmt::format("set offsets graph 0.03, graph 0.03\nplot [*:*]{} {}\n", range, fmt::join(plots, ", "));
+    }
+    if (i == 0) out_ += "unset label 1\n";
+  }
+
+  void legend() {
+    out_ += fmt::format(
+        "set origin 0,0\nset size 1,{:.5f}\nunset title\nunset xlabel\nunset ylabel\nunset border\nunset "
+        "tics\n"
+        "unset grid\nunset logscale\nset lmargin 0\nset rmargin 0\nset tmargin 0\nset bmargin 0\n"
+        "set key center center horizontal reverse Left maxcols {} samplen 2.2 width 1\n",
+        kLegendRow * (legend_rows_ + 0.6) / height_, legend_columns_);
+    std::vector<std::string> entries;
+    for (const std::size_t i : used_)
+      entries.push_back(
+          fmt::format("keyentry {} title {}", look(p_.styles[i]), gnuplot_string(p_.styles[i].title)));
+    if (!entries.empty()) out_ += fmt::format("plot [0:1][0:1] NaN notitle, {}\n", fmt::join(entries, ", "));
+  }
+
+  const CurvePanels& p_;
+  const FigureFormat format_;
+  int columns_ = 1;
+  int rows_ = 1;
+  std::set<std::size_t> used_;  // styles
+  int legend_columns_ = 1;
+  int legend_rows_ = 1;
+  double width_ = 0;
+  double height_ = 0;
+  std::string out_;
+};
+
+}  // namespace
+
+std::string curves_script(const CurvePanels& panels, FigureFormat format, const std::string& output) {
+  return Script(panels, format).text(output);
+}
+
+void write_curves(const CurvePanels& panels, const std::filesystem::path& file) {
+  write_drawing(file, [&](FigureFormat format, const std::string& output) {
+    return curves_script(panels, format, output);
+  });
+}
+
+}  // namespace poet
