@@ -12,6 +12,7 @@
 #include <csignal>
 #include <cstdint>
 #include <cstring>
+#include <initializer_list>
 #ifdef __linux__
 #include <sys/prctl.h>
 #endif
@@ -81,7 +82,9 @@ void close_inherited(int keep, int keep_too) {
 #else
   (void)parent;
 #endif
-  std::signal(SIGINT, SIG_IGN);  // Ctrl-C reaches the whole group; the parent decides
+  // These reach the whole group of processes, from a terminal, a batch system or mpirun; the parent decides.
+  // A worker that obeyed would be taken for one that its item has killed. Solvers inherit this.
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) std::signal(signal, SIG_IGN);
   std::signal(SIGPIPE, SIG_IGN);
   sigset_t none;
   sigemptyset(&none);

@@ -44,8 +44,8 @@ class WorkerPool {
 };
 
 /// `workers` >= 1 processes, forked from this one: make it, and run it, while this process has a single
-/// thread. They end with this process, however it ends. SIGINT leaves them alone; their standard output is
-/// closed. Throws InternalError if no process can be started.
+/// thread. They end with this process, however it ends, and leave it to this process to heed SIGINT, SIGTERM
+/// and SIGHUP; their standard output is closed. Throws InternalError if no process can be started.
 [[nodiscard]] std::unique_ptr<WorkerPool> process_pool(std::size_t workers, Work work);
 
 /// Whether this build knows MPI.
