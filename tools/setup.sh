@@ -9,6 +9,7 @@ packages=(
   libfmt-dev libcli11-dev nlohmann-json3-dev
   coinor-libcbc-dev coinor-libclp-dev coinor-libcgl-dev coinor-libosi-dev coinor-libcoinutils-dev
   libonnx-dev libprotobuf-dev protobuf-compiler
+  libsqlite3-dev
   zlib1g-dev # coinutils.pc links zlib, and no package above brings it
   libgtest-dev libgmock-dev librapidcheck-dev python3
 )
@@ -18,6 +19,7 @@ packages=(
 extras=(
   npm:npm             # the build has it fetch the charting library for the pages of poet show
   gnuplot:gnuplot-nox # poet show draws figures with it
+  mpirun:openmpi-bin mpicxx:libopenmpi-dev # spread poet sweep over machines
 )
 test_extras=(
   cbc:coinor-cbc glpsol:glpk-utils    # solvers to hold poet's own against

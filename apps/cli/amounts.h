@@ -1,31 +1,16 @@
 #pragma once
 
-// Amounts as people type them: "300KiB", "50ms", "1%". KB, MB, GB are powers of 1000; KiB, MiB, GiB
-// of 1024. The parsers take the option's name for the message and throw InputError, one line:
-//   --ram-budget: "12XB" is not an amount of bytes (try 300KiB, 2MB or 737719)
-
-#include <cstdint>
-#include <string>
+// The library's readers of amounts, under the names that the program uses.
 
 #include "poet/base/amounts.h"
-#include "poet/base/units.h"
+#include "poet/base/parse_amounts.h"
 
 namespace poet::cli {
 
-/// Whole bytes >= 0; a fraction of a byte is cut off, so that a budget is never exceeded. Bare numbers are
-/// bytes. Units in any case, a space before them allowed.
-[[nodiscard]] Bytes parse_bytes(const std::string& option, const std::string& text);
-
-/// Seconds > 0: ns, us, ms, s, min, h; bare numbers are seconds.
-[[nodiscard]] Seconds parse_duration(const std::string& option, const std::string& text);
-
-/// A fraction from 0 to 1: "1%" and "0.01" are the same.
-[[nodiscard]] double parse_fraction(const std::string& option, const std::string& text);
-
-/// A finite number > 0.
-[[nodiscard]] double parse_factor(const std::string& option, const std::string& text);
-
-/// A whole number >= 1.
-[[nodiscard]] std::int64_t parse_count(const std::string& option, const std::string& text);
+using poet::parse_bytes;
+using poet::parse_count;
+using poet::parse_duration;
+using poet::parse_factor;
+using poet::parse_fraction;
 
 }  // namespace poet::cli

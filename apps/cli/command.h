@@ -36,6 +36,7 @@ class Command {
 [[nodiscard]] std::unique_ptr<Command> make_explain(CLI::App& parent);
 [[nodiscard]] std::unique_ptr<Command> make_compare(CLI::App& parent);
 [[nodiscard]] std::unique_ptr<Command> make_import(CLI::App& parent);
+[[nodiscard]] std::unique_ptr<Command> make_sweep(CLI::App& parent);
 [[nodiscard]] std::unique_ptr<Command> make_models(CLI::App& parent);
 [[nodiscard]] std::unique_ptr<Command> make_devices(CLI::App& parent);
 

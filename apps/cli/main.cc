@@ -62,6 +62,7 @@ int run(int argc, char** argv) {
   commands.push_back(poet::cli::make_verify(app));
   commands.push_back(poet::cli::make_show(app));
   commands.push_back(poet::cli::make_import(app));
+  commands.push_back(poet::cli::make_sweep(app));
   commands.push_back(poet::cli::make_models(app));
   commands.push_back(poet::cli::make_devices(app));
   try {
@@ -91,8 +92,8 @@ int run(int argc, char** argv) {
     if (command->called()) return command->run();
   }
   complain(
-      "a command is missing: solve, explain, verify, show, import, models or devices (poet --help describes "
-      "them)");
+      "a command is missing: solve, explain, verify, show, import, sweep, models or devices (poet --help "
+      "describes them)");
   return kBadInput;
 }
 

@@ -1,14 +1,11 @@
 #include "apps/cli/progress.h"
 
 #include <fmt/format.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
-#include <cstdlib>
-#include <cstring>
 
+#include "apps/cli/live_line.h"
 #include "poet/base/amounts.h"
 
 namespace poet::cli {
@@ -16,17 +13,6 @@ namespace {
 
 double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
-bool is_live(std::FILE* stream) {
-  const char* terminal = std::getenv("TERM");
-  return isatty(fileno(stream)) == 1 && terminal != nullptr && std::strcmp(terminal, "dumb") != 0;
-}
-
-std::size_t columns(std::FILE* stream) {
-  winsize size{};
-  if (ioctl(fileno(stream), TIOCGWINSZ, &size) == 0 && size.ws_col > 1) return size.ws_col;
-  return 80;
 }
 
 /// Everything but the time.
@@ -81,8 +67,7 @@ ProgressDisplay::~ProgressDisplay() {
   }
   done_changed_.notify_all();
   painter_.join();
-  std::fputs("\r\x1b[K", stream_);
-  std::fflush(stream_);
+  remove_line(stream_);
 }
 
 void ProgressDisplay::show(const Progress& progress) {
@@ -102,14 +87,8 @@ void ProgressDisplay::redraw_until_done() {
     if (!latest_) continue;
     Progress shown = *latest_;
     shown.elapsed_seconds += now() - latest_at_;
-    draw(describe(shown, baseline_));
+    draw_line(stream_, describe(shown, baseline_));
   }
-}
-
-void ProgressDisplay::draw(const std::string& text) const {
-  // A line longer than the terminal would wrap, and "\r" would not bring it back.
-  std::fputs(("\r\x1b[K" + text.substr(0, columns(stream_) - 1)).c_str(), stream_);
-  std::fflush(stream_);
 }
 
 }  // namespace poet::cli

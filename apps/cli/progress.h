@@ -45,7 +45,6 @@ class ProgressDisplay {
 
  private:
   void redraw_until_done();
-  void draw(const std::string& text) const;
 
   std::FILE* stream_;
   Joules baseline_;

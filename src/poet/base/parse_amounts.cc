@@ -1,4 +1,4 @@
-#include "apps/cli/amounts.h"
+#include "poet/base/parse_amounts.h"
 
 #include <fmt/format.h>
 
@@ -14,7 +14,7 @@
 
 #include "poet/base/error.h"
 
-namespace poet::cli {
+namespace poet {
 namespace {
 
 struct Unit {
@@ -121,4 +121,4 @@ std::int64_t parse_count(const std::string& option, const std::string& text) {
   return count;
 }
 
-}  // namespace poet::cli
+}  // namespace poet

@@ -1,0 +1,38 @@
+#pragma once
+
+// What the workers of a sweep do with a point: build its instance, run its method, have it judged.
+
+#include <optional>
+#include <string>
+
+#include "apps/cli/inputs.h"
+#include "poet/referee/replay.h"
+#include "poet/study/sweep_point.h"
+
+namespace poet::cli {
+
+/// Lives in a worker process and keeps the instance of its last point, because points of one instance come in
+/// a row.
+class SweepWorker {
+ public:
+  explicit SweepWorker(std::string poet_version) : version_(std::move(poet_version)) {}
+
+  /// From to_text() of a point to the JSON text of its SweepResult. Never throws for the point's sake: what
+  /// goes wrong is the verdict `failed`.
+  [[nodiscard]] std::string work(const std::string& item);
+
+ private:
+  struct Loaded {
+    std::string key;
+    std::string error;  // of an instance that cannot be built; the rest is empty then
+    Inputs inputs;
+    Report keep_all;
+    Bytes least{};
+  };
+  const Loaded& load(const SweepPoint& point);
+
+  std::string version_;
+  std::optional<Loaded> loaded_;
+};
+
+}  // namespace poet::cli

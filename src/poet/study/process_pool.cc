@@ -1,0 +1,73 @@
+// Workers on this machine.
+
+#include <algorithm>
+#include <utility>
+
+#include "poet/study/worker_process.h"
+#include "poet/study/workers.h"
+
+namespace poet {
+namespace {
+
+constexpr int kWaitMilliseconds = 50;
+
+class ProcessPool final : public WorkerPool {
+ public:
+  ProcessPool(std::size_t workers, Work work) : work_(std::move(work)), slots_(workers) {
+    for (Slot& slot : slots_) slot.worker = std::make_unique<WorkerProcess>(work_);
+  }
+
+  [[nodiscard]] std::size_t size() const override { return slots_.size(); }
+
+  bool run(const std::vector<std::string>& items, const std::function<void(const WorkAnswer&)>& answered,
+           const std::function<bool()>& keep_going) override {
+    std::size_t next = 0;
+    std::size_t open = items.size();
+    while (open > 0) {
+      if (!keep_going()) return false;
+      for (Slot& slot : slots_) {
+        if (slot.item || next == items.size()) continue;
+        if (slot.worker->take()) slot.worker = std::make_unique<WorkerProcess>(work_);  // killed while idle
+        slot.item = next++;
+        slot.worker->give(items[*slot.item]);
+      }
+      wait();
+      for (Slot& slot : slots_) {
+        if (!slot.item) continue;
+        std::optional<WorkerNews> news = slot.worker->take();
+        if (!news) continue;
+        const WorkAnswer answer{*std::exchange(slot.item, std::nullopt), std::move(news->text),
+                                std::move(news->death)};
+        if (!answer.death.empty()) slot.worker = std::make_unique<WorkerProcess>(work_);
+        --open;
+        answered(answer);
+      }
+    }
+    return true;
+  }
+
+ private:
+  struct Slot {
+    std::unique_ptr<WorkerProcess> worker;
+    std::optional<std::size_t> item;
+  };
+
+  void wait() const {
+    std::vector<const WorkerProcess*> busy;
+    for (const Slot& slot : slots_) {
+      if (slot.item) busy.push_back(slot.worker.get());
+    }
+    wait_for_news(busy, kWaitMilliseconds);
+  }
+
+  Work work_;
+  std::vector<Slot> slots_;
+};
+
+}  // namespace
+
+std::unique_ptr<WorkerPool> process_pool(std::size_t workers, Work work) {
+  return std::make_unique<ProcessPool>(std::max<std::size_t>(workers, 1), std::move(work));
+}
+
+}  // namespace poet

@@ -1,0 +1,90 @@
+#pragma once
+
+// One point of a sweep: a method on an instance under limits, all as the user asked for it. Its key is JSON
+// text with everything that determines its result, so that a results store knows what it has. The key is also
+// how a point travels to the process that works on it.
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "poet/base/units.h"
+#include "poet/optimize/solver_choice.h"
+#include "poet/plan/limits.h"
+
+namespace poet {
+
+/// A file that a spec names, and what it held when the spec was read.
+struct SweepFile {
+  std::filesystem::path path;  // absolute; not part of the key, because folders move
+  std::string fingerprint;     // of its bytes, part of the key
+};
+
+/// FNV-1a, 64 bits, in hexadecimal: tells a changed file, resists no attack. Throws InputError.
+[[nodiscard]] SweepFile fingerprinted(const std::filesystem::path& path);
+
+enum class NetworkOrigin { name, onnx, instance };
+
+struct SweepNetwork {
+  NetworkOrigin origin = NetworkOrigin::name;
+  std::string name;                       // a built-in or published network, or the file as the spec names it
+  std::optional<SweepFile> file;          // of onnx and instance
+  std::vector<std::string> input_shapes;  // of onnx: "NAME=1x3x224x224", by name
+  std::optional<std::string> loss;        // of onnx
+  bool allow_opaque = false;              // of onnx
+  std::optional<std::string> trainable;
+};
+
+struct SweepPlatform {
+  std::string name;  // or the file as the spec names it
+  std::optional<SweepFile> file;
+};
+
+/// What is asked for of the RAM.
+struct RamWish {
+  std::optional<double> fraction;  // (0, 1]: of the way from least_ram() to the peak of keeping everything
+  Bytes bytes{};                   // without a fraction
+};
+
+/// What is asked for of the time; nothing: no deadline.
+struct DeadlineWish {
+  std::optional<double> factor;  // on the time without limits
+  std::optional<Seconds> time;
+};
+
+struct SweepPoint {
+  SweepNetwork network;
+  std::optional<SweepPlatform> platform;  // absent for instance files
+  std::optional<Semantics> semantics;     // absent: what fits the instance file
+  std::optional<std::int64_t> batch_size;
+  std::optional<std::int64_t> sequence_length;
+  std::optional<std::string> persistent, optimizer;
+  RamWish ram;
+  DeadlineWish deadline;
+  std::optional<Bytes> max_bytes_written;
+  std::string method;
+  double gap = 0.01;
+  double time_limit_seconds = 120;
+  Solver solver = Solver::cbc;
+};
+
+/// Canonical JSON text, one line: equal points have equal keys.
+[[nodiscard]] std::string key_of(const SweepPoint& point);
+
+/// The part of the key that says which instance it is: points with equal ones share it.
+[[nodiscard]] std::string instance_key_of(const SweepPoint& point);
+
+/// As one line of text, and back. Throws InternalError for a text that this function did not write.
+[[nodiscard]] std::string to_text(const SweepPoint& point);
+[[nodiscard]] SweepPoint point_from_text(const std::string& text);
+
+/// As people read them: "0.5", "307200 B"; "1.3", "0.05 s", "".
+[[nodiscard]] std::string describe(const RamWish& ram);
+[[nodiscard]] std::string describe(const DeadlineWish& deadline);
+
+[[nodiscard]] const char* to_string(NetworkOrigin origin);
+[[nodiscard]] const char* to_string(Solver solver);
+
+}  // namespace poet

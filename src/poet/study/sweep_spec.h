@@ -1,0 +1,50 @@
+#pragma once
+
+// What a sweep is to run, as a file says it (docs/formats.md, "Sweep"): lists whose product is the points.
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "poet/study/sweep_point.h"
+
+namespace poet {
+
+/// A network of a spec with the sizes that are its own; empty: those of the spec.
+struct SweepSubject {
+  SweepNetwork network;
+  std::vector<std::int64_t> batch_sizes, sequence_lengths;
+  std::string place;  // in the spec: "sweep.json: /networks/2"
+};
+
+struct SweepTarget {
+  SweepPlatform platform;
+  std::string place;
+};
+
+struct SweepSpec {
+  std::vector<SweepSubject> networks;
+  std::vector<SweepTarget> platforms;
+  std::optional<Semantics> semantics;  // absent: device, and for instance files what they say
+  std::vector<std::int64_t> batch_sizes, sequence_lengths;  // empty: as the network has it
+  std::optional<std::string> persistent, optimizer;
+  std::vector<RamWish> ram;
+  std::vector<DeadlineWish> deadlines;
+  std::optional<Bytes> max_bytes_written;
+  std::vector<std::string> methods;
+  double gap = 0.01;
+  double time_limit_seconds = 120;
+  Solver solver = Solver::cbc;
+};
+
+/// Reads and checks. Files that it names are relative to its folder and must be readable; names of networks
+/// and platforms are for the caller to check. Throws InputError with the file, the place in it (JSON pointer)
+/// and the rule.
+[[nodiscard]] SweepSpec read_sweep_spec(const std::filesystem::path& file);
+
+/// Every point once, those of one instance in a row: networks, then platforms, batch sizes, sequence lengths,
+/// RAM, deadlines, methods; instance files have neither platform nor sizes. Equal specs give equal lists.
+[[nodiscard]] std::vector<SweepPoint> expand(const SweepSpec& spec);
+
+}  // namespace poet
