@@ -7,6 +7,8 @@
 #include "poet/baselines/checkpoint_all.h"
 #include "poet/baselines/method.h"
 #include "poet/baselines/poet_schedules.h"
+#include "poet/baselines/revolve.h"
+#include "poet/baselines/rotor.h"
 
 namespace poet {
 namespace {
@@ -17,6 +19,9 @@ constexpr bool kPages = true;
 constexpr std::array kMethods = {
     Method{"checkpoint-all", "Checkpoint all", "the default of every framework", false, false,
            checkpoint_all},
+    Method{"revolve", "Revolve", "Griewank and Walther 2000, ACM TOMS 26(1), Algorithm 799", kRecomputes,
+           false, revolve},
+    Method{"rotor", "rotor", "Beaumont et al. 2019, arXiv 1911.13214", kRecomputes, false, rotor},
     Method{"poet-no-paging", "POET, recomputation only", "Patil et al. 2022, arXiv 2207.07697, ablation",
            kRecomputes, false, poet_without_paging},
     Method{"poet-no-remat", "POET, paging only", "Patil et al. 2022, arXiv 2207.07697, ablation", false,
