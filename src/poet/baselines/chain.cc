@@ -122,6 +122,9 @@ class Cutter {
   std::string divide() {
     backward_.assign(forward_.size(), {});
     int block = static_cast<int>(forward_.size()) - 1;
+    IdVector<ValueId, int> reader(graph_.values.size(), block);  // of persistent values: the first block
+    for (std::size_t i = forward_end_; i-- > forward_begin_;)
+      for (const ValueId v : graph_.ops[OpId(i)].inputs) reader[storage(graph_, v)] = block_of(OpId(i));
     backward_.back() = {forward_end_, forward_end_};
     for (std::size_t i = forward_end_; i < graph_.ops.size(); ++i) {
       int low = 0;
@@ -135,6 +138,8 @@ class Cutter {
         low = std::max(low, from);
         high = std::min(high, to);
       }
+      // Nothing that reads a parameter can be repeated once it has changed.
+      for (const ValueId v : graph_.ops[OpId(i)].updates) high = std::min(high, reader[storage(graph_, v)]);
       const std::string& name = graph_.ops[OpId(i)].name;
       if (low > high)
         return fmt::format("op \"{}\" reads what is inside more than one block of the forward pass", name);

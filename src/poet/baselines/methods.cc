@@ -7,6 +7,7 @@
 #include "poet/baselines/checkpoint_all.h"
 #include "poet/baselines/method.h"
 #include "poet/baselines/poet_schedules.h"
+#include "poet/baselines/pofo.h"
 #include "poet/baselines/revolve.h"
 #include "poet/baselines/rotor.h"
 
@@ -22,6 +23,9 @@ constexpr std::array kMethods = {
     Method{"revolve", "Revolve", "Griewank and Walther 2000, ACM TOMS 26(1), Algorithm 799", kRecomputes,
            false, revolve},
     Method{"rotor", "rotor", "Beaumont et al. 2019, arXiv 1911.13214", kRecomputes, false, rotor},
+    Method{"pofo", "POFO", "Beaumont et al. 2021, NeurIPS", kRecomputes, kPages, pofo},
+    Method{"pofo-blocking", "POFO, blocking transfers", "Beaumont et al. 2021, NeurIPS; no DMA", kRecomputes,
+           kPages, pofo_blocking},
     Method{"poet-no-paging", "POET, recomputation only", "Patil et al. 2022, arXiv 2207.07697, ablation",
            kRecomputes, false, poet_without_paging},
     Method{"poet-no-remat", "POET, paging only", "Patil et al. 2022, arXiv 2207.07697, ablation", false,

@@ -21,7 +21,7 @@ RotorTable::RotorTable(const Chain& chain, const std::vector<BlockMemory>& memor
   Bytes everything;
   for (const BlockMemory& block : memory) everything += block.input + block.saved;
   const Bytes most = std::max(std::min(budget, everything), Bytes(0));
-  constexpr std::size_t kTable = 16'000'000;  // entries
+  constexpr std::size_t kTable = 8'000'000;  // entries
   const auto affordable = static_cast<std::int64_t>(kTable / (blocks * (blocks + 1)));
   const std::int64_t reserve = static_cast<std::int64_t>(blocks) + 1;
   const std::int64_t fine = std::max<std::int64_t>(std::min<std::int64_t>(slots, affordable), 2 * reserve);
