@@ -9,6 +9,9 @@
 #include "poet/baselines/chen.h"
 #include "poet/baselines/method.h"
 #include "poet/baselines/poet_schedules.h"
+#include "poet/baselines/pofo.h"
+#include "poet/baselines/revolve.h"
+#include "poet/baselines/rotor.h"
 
 namespace poet {
 namespace {
@@ -19,6 +22,8 @@ constexpr bool kPages = true;
 constexpr std::array kMethods = {
     Method{"checkpoint-all", "Checkpoint all", "the default of every framework", false, false,
            checkpoint_all},
+    Method{"revolve", "Revolve", "Griewank and Walther 2000, ACM TOMS 26(1), Algorithm 799", kRecomputes,
+           false, revolve},
     Method{"chen-sqrt", "Chen sqrt(n)", "Chen et al. 2016, arXiv 1604.06174, section 3", kRecomputes, false,
            chen_sqrt},
     Method{"chen-greedy", "Chen greedy", "Chen et al. 2016, arXiv 1604.06174, algorithm 3", kRecomputes,
@@ -28,6 +33,10 @@ constexpr std::array kMethods = {
            kRecomputes, false, checkmate_lp},
     Method{"checkmate-random", "Checkmate, random rounding", "Jain et al. 2020, arXiv 1910.02653, section 5",
            kRecomputes, false, checkmate_random},
+    Method{"rotor", "rotor", "Beaumont et al. 2019, arXiv 1911.13214", kRecomputes, false, rotor},
+    Method{"pofo", "POFO", "Beaumont et al. 2021, NeurIPS", kRecomputes, kPages, pofo},
+    Method{"pofo-blocking", "POFO, blocking transfers", "Beaumont et al. 2021, NeurIPS; no DMA", kRecomputes,
+           kPages, pofo_blocking},
     Method{"poet-no-paging", "POET, recomputation only", "Patil et al. 2022, arXiv 2207.07697, ablation",
            kRecomputes, false, poet_without_paging},
     Method{"poet-no-remat", "POET, paging only", "Patil et al. 2022, arXiv 2207.07697, ablation", false,

@@ -1,0 +1,276 @@
+#include "poet/baselines/pofo.h"
+
+#include <algorithm>
+#include <chrono>
+#include <deque>
+#include <limits>
+#include <utility>
+
+#include "poet/baselines/pofo_table.h"
+#include "poet/plan/channel.h"
+#include "poet/plan/settle.h"
+#include "poet/plan/transfers.h"
+
+namespace poet {
+namespace {
+
+PofoLink link_of(const Instance& instance, const Chain& chain, bool blocking) {
+  double bytes = 0;
+  double out = 0;
+  double in = 0;
+  const auto count = [&](ValueId v) {
+    const ValueCost& cost = instance.costs.values[v];
+    bytes += static_cast<double>(cost.bytes.value());
+    out += cost.page_out.seconds.value();
+    in += cost.page_in.seconds.value();
+  };
+  for (const ChainBlock& block : chain.blocks) {
+    if (block.input.valid()) count(block.input);
+    for (const ValueId v : block.saved) count(v);
+  }
+  // Transfers without a duration: faster than any RAM, but a number.
+  constexpr double kInstant = 1e15;
+  PofoLink link;
+  link.out_bytes_per_second = out * kInstant > bytes ? bytes / out : kInstant;
+  link.in_bytes_per_second = in * kInstant > bytes ? bytes / in : kInstant;
+  link.blocking = blocking;
+  return link;
+}
+
+// The steps of a plan but frees and, unless transfers are to block, waits.
+class Writer {
+ public:
+  Writer(const MethodRequest& request, const Chain& chain, const RotorTable& times, bool waits)
+      : chain_(chain),
+        times_(times),
+        waits_(waits && has_waits(request.instance, request.semantics)),
+        order_(chain),
+        costs_(request.instance.costs) {}
+
+  Plan plan(const std::vector<PofoPiece>& pieces) {
+    for (std::size_t p = 0; p < pieces.size(); ++p) forward(pieces, p);
+    for (std::size_t p = pieces.size(); p-- > 0;) backward(pieces, p);
+    return std::move(plan_);
+  }
+
+ private:
+  void forward(const std::vector<PofoPiece>& pieces, std::size_t p) {
+    const PofoPiece& piece = pieces[p];
+    if (piece.offloaded) {
+      if (p > 0 && pieces[p - 1].recorded)
+        for (const ValueId v : chain_.blocks[piece.first - 1].saved) move(StepKind::page_out, v);
+      if (input_stays(piece)) move(StepKind::page_out, chain_.blocks[piece.first].input);
+    }
+    for (std::size_t b = piece.first; b < piece.next; ++b) order_.record(b);
+    compute();
+  }
+
+  void backward(const std::vector<PofoPiece>& pieces, std::size_t p) {
+    const PofoPiece& piece = pieces[p];
+    if (piece.offloaded && input_stays(piece)) move(StepKind::page_in, chain_.blocks[piece.first].input);
+    if (piece.recorded) {
+      if (p + 1 < pieces.size() && pieces[p + 1].offloaded)
+        for (const ValueId v : chain_.blocks[piece.first].saved) move(StepKind::page_in, v);
+      order_.backward(piece.first);
+    } else {
+      times_.emit(piece.held, piece.first, piece.next - 1, piece.kept, order_);
+    }
+    compute();
+  }
+
+  [[nodiscard]] bool input_stays(const PofoPiece& piece) const {
+    const ChainBlock& block = chain_.blocks[piece.first];
+    return block.input.valid() && (!piece.recorded || piece.kept || block.reads_input);
+  }
+
+  void move(StepKind kind, ValueId v) {
+    if (costs_.values[v].bytes == Bytes()) return;  // takes no RAM, so it can stay
+    plan_.steps.push_back({kind, OpId(), v});
+    if (waits_) plan_.steps.push_back({StepKind::wait, OpId(), v});
+  }
+
+  void compute() {
+    for (; written_ < order_.ops().size(); ++written_)
+      plan_.steps.push_back({StepKind::compute, order_.ops()[written_], ValueId()});
+  }
+
+  const Chain& chain_;
+  const RotorTable& times_;
+  const bool waits_;
+  ChainOrder order_;
+  const CostTable& costs_;
+  Plan plan_;
+  std::size_t written_ = 0;  // of order_
+};
+
+// The plan with a free of each value that is paged out where its RAM is needed and not before: settle() makes
+// compute wait there for the transfer.
+class LateFrees {
+ public:
+  LateFrees(const MethodRequest& request, const Dataflow& flow, const Plan& plan)
+      : instance_(request.instance),
+        flow_(flow),
+        plan_(plan),
+        budget_(transient_budget(request)),
+        stays_(request.instance.graph.values.size()),
+        ends_(plan.steps.size()) {}
+
+  Plan plan() {
+    find_stays();
+    Plan freeing;
+    for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
+      make_room(plan_.steps[i], freeing);
+      freeing.steps.push_back(plan_.steps[i]);
+      for (const End& end : ends_[i]) {
+        if (end.paged_out)
+          leaving_.insert(std::upper_bound(leaving_.begin(), leaving_.end(), end, earlier), end);
+        else
+          leave(end.value);
+      }
+    }
+    return freeing;
+  }
+
+ private:
+  struct Stay {
+    bool open = false;
+    std::size_t needed = 0;  // last step that needs it
+    bool paged_out = false;
+    std::size_t page_out = 0;
+  };
+  struct End {
+    ValueId value;
+    bool paged_out = false;
+    std::size_t page_out = 0;
+  };
+
+  static bool earlier(const End& a, const End& b) { return a.page_out < b.page_out; }
+
+  void find_stays() {
+    for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
+      const Step& step = plan_.steps[i];
+      if (step.kind == StepKind::page_out) {
+        stays_[step.value].paged_out = true;
+        stays_[step.value].page_out = i;
+        stays_[step.value].needed = i;
+      } else if (step.kind == StepKind::page_in) {
+        begin(step.value, i);
+      } else {
+        for (const ValueId v : flow_.reads[step.op]) stays_[v].needed = i;
+        for (const ValueId v : flow_.writes[step.op]) begin(v, i);
+      }
+    }
+    for (const ValueId v : flow_.transients) close(v);
+  }
+
+  void begin(ValueId v, std::size_t i) {
+    close(v);
+    stays_[v] = {true, i, false, 0};
+  }
+
+  void close(ValueId v) {
+    const Stay& stay = stays_[v];
+    if (stay.open) ends_[stay.needed].push_back({v, stay.paged_out, stay.page_out});
+  }
+
+  // Before the step: what is on its way out goes, oldest first, until there is room for the step's results.
+  void make_room(const Step& step, Plan& freeing) {
+    std::vector<ValueId> come;
+    Bytes room = ram_;
+    if (step.kind == StepKind::page_in) come = {step.value};
+    if (step.kind == StepKind::compute) {
+      come = flow_.writes[step.op];
+      room += instance_.costs.ops[step.op].workspace;
+    }
+    for (const ValueId v : come) room += instance_.costs.values[v].bytes;
+    const auto returns = [&](const End& end) {
+      return std::find(come.begin(), come.end(), end.value) != come.end();
+    };
+    while (!leaving_.empty() && (room > budget_ || std::any_of(leaving_.begin(), leaving_.end(), returns))) {
+      const ValueId v = leaving_.front().value;
+      leaving_.pop_front();
+      freeing.steps.push_back({StepKind::free, OpId(), v});
+      room -= instance_.costs.values[v].bytes;
+      leave(v);
+    }
+    for (const ValueId v : come) ram_ += instance_.costs.values[v].bytes;
+  }
+
+  void leave(ValueId v) { ram_ -= instance_.costs.values[v].bytes; }
+
+  const Instance& instance_;
+  const Dataflow& flow_;
+  const Plan& plan_;
+  const Bytes budget_;
+  IdVector<ValueId, Stay> stays_;
+  std::vector<std::vector<End>> ends_;  // per step
+  std::deque<End> leaving_;             // paged out and not read any more, in the channel's order
+  Bytes ram_;
+};
+
+// rotor's table counts what the method minimises: time.
+std::vector<BlockMemory> in_seconds(std::vector<BlockMemory> memory) {
+  for (BlockMemory& block : memory) {
+    for (const std::size_t first : {0U, 1U}) {
+      block.advance_cost[first] = block.advance_time[first].value();
+      block.record_cost[first] = block.record_time[first].value();
+      block.turn_cost[first] = block.turn_time[first].value();
+    }
+  }
+  return memory;
+}
+
+MethodAnswer not_defined(std::string reason) {
+  MethodAnswer answer;
+  answer.treats_graph = false;
+  answer.reason = std::move(reason);
+  return answer;
+}
+
+MethodAnswer offload(const MethodRequest& request, bool blocking) {
+  const Instance& instance = request.instance;
+  if (request.semantics == Semantics::staged)
+    return not_defined("transfers last whole stages under staged rules");
+  if (!instance.costs.has_storage) return not_defined("there is no storage to offload to");
+  const Dataflow flow = dataflow(instance.graph);
+  const Chain chain = chain_of(instance, flow);
+  if (!chain.reason.empty()) return not_defined(chain.reason);
+
+  MethodAnswer answer;
+  answer.note = chain_note(chain);
+  const std::vector<BlockMemory> memory = in_seconds(chain_memory(instance, flow, chain, request.semantics));
+  const Bytes budget = transient_budget(request);
+  const RotorTable times(chain, memory, budget);
+  const auto start = std::chrono::steady_clock::now();
+  bool stopped = false;
+  const auto stop = [&] {
+    const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
+    stopped = taken.count() > request.options.time_limit_seconds ||
+              (request.options.interrupted && request.options.interrupted());
+    return stopped;
+  };
+  const PofoPlan decided = pofo_plan(chain, memory, times, budget, link_of(instance, chain, blocking), stop);
+  if (decided.pieces.empty()) {
+    answer.reason = stopped ? "no plan found in the time allowed"
+                            : "no combination of keeping, recomputing and offloading the chain's blocks is "
+                              "within the RAM budget";
+    return answer;
+  }
+  Plan plan = Writer(request, chain, times, blocking).plan(decided.pieces);
+  if (!has_waits(instance, request.semantics)) {
+    answer.plans.push_back(settle(instance, plan, request.semantics));
+  } else if (blocking) {
+    answer.plans.push_back(with_frees(instance, plan, request.semantics));
+  } else {
+    plan = settle(instance, LateFrees(request, flow, plan).plan(), request.semantics);
+    answer.plans.push_back(plan_transfers(instance, plan, request.semantics, request.limits));
+  }
+  return answer;
+}
+
+}  // namespace
+
+MethodAnswer pofo(const MethodRequest& request) { return offload(request, false); }
+MethodAnswer pofo_blocking(const MethodRequest& request) { return offload(request, true); }
+
+}  // namespace poet
