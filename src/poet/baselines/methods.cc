@@ -5,6 +5,7 @@
 
 #include "poet/base/error.h"
 #include "poet/baselines/checkpoint_all.h"
+#include "poet/baselines/dtr.h"
 #include "poet/baselines/method.h"
 #include "poet/baselines/poet_schedules.h"
 
@@ -17,6 +18,11 @@ constexpr bool kPages = true;
 constexpr std::array kMethods = {
     Method{"checkpoint-all", "Checkpoint all", "the default of every framework", false, false,
            checkpoint_all},
+    Method{"dtr", "DTR", "Kirisame et al. 2021, arXiv 2006.09616", kRecomputes, false, dtr},
+    Method{"dtr-eq", "DTR, components", "Kirisame et al. 2021, arXiv 2006.09616, appendix C", kRecomputes,
+           false, dtr_components},
+    Method{"dtr-local", "DTR, local cost", "Kirisame et al. 2021, arXiv 2006.09616, ablation", kRecomputes,
+           false, dtr_local},
     Method{"poet-no-paging", "POET, recomputation only", "Patil et al. 2022, arXiv 2207.07697, ablation",
            kRecomputes, false, poet_without_paging},
     Method{"poet-no-remat", "POET, paging only", "Patil et al. 2022, arXiv 2207.07697, ablation", false,
