@@ -7,6 +7,7 @@
 #include "poet/baselines/checkmate.h"
 #include "poet/baselines/checkpoint_all.h"
 #include "poet/baselines/chen.h"
+#include "poet/baselines/dtr.h"
 #include "poet/baselines/method.h"
 #include "poet/baselines/poet_schedules.h"
 #include "poet/baselines/pofo.h"
@@ -33,6 +34,11 @@ constexpr std::array kMethods = {
            kRecomputes, false, checkmate_lp},
     Method{"checkmate-random", "Checkmate, random rounding", "Jain et al. 2020, arXiv 1910.02653, section 5",
            kRecomputes, false, checkmate_random},
+    Method{"dtr", "DTR", "Kirisame et al. 2021, arXiv 2006.09616", kRecomputes, false, dtr},
+    Method{"dtr-eq", "DTR, components", "Kirisame et al. 2021, arXiv 2006.09616, appendix C", kRecomputes,
+           false, dtr_components},
+    Method{"dtr-local", "DTR, local cost", "Kirisame et al. 2021, arXiv 2006.09616, ablation", kRecomputes,
+           false, dtr_local},
     Method{"rotor", "rotor", "Beaumont et al. 2019, arXiv 1911.13214", kRecomputes, false, rotor},
     Method{"pofo", "POFO", "Beaumont et al. 2021, NeurIPS", kRecomputes, kPages, pofo},
     Method{"pofo-blocking", "POFO, blocking transfers", "Beaumont et al. 2021, NeurIPS; no DMA", kRecomputes,
