@@ -223,7 +223,7 @@ TEST_F(SweepTest, AKilledWorkerCostsOnePoint) {
     ASSERT_TRUE(wait_until(on_the_hard_point, 60)) << process.output();
     // Solvers come and go; one that stays belongs to the hard point.
     std::this_thread::sleep_for(std::chrono::milliseconds(1500));
-    ASSERT_FALSE(children_of(busy).empty());
+    ASSERT_TRUE(wait_until([busy] { return !children_of(busy).empty(); }, 10));
     kill(busy, SIGKILL);
     EXPECT_EQ(process.wait(), 0);
     EXPECT_THAT(process.output(), HasSubstr("poet: 4 of 4 points, 1 failed\n"));
@@ -363,7 +363,7 @@ TEST_F(SweepMpi, AKilledWorkerCostsOnePoint) {
   };
   ASSERT_TRUE(wait_until(on_the_hard_point, 60)) << process.output();
   std::this_thread::sleep_for(std::chrono::milliseconds(1500));
-  ASSERT_TRUE(on_the_hard_point());
+  ASSERT_TRUE(wait_until(on_the_hard_point, 10));
   kill(busy, SIGKILL);
   EXPECT_EQ(process.wait(), 0);
   EXPECT_THAT(process.output(), HasSubstr("poet: 4 of 4 points, 1 failed\n"));
