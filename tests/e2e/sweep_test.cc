@@ -9,10 +9,11 @@
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
-#include "poet/study/store.h"
+#include "poet/frontend/zoo.h"
 #include "poet/study/workers.h"
 #include "tests/support/background.h"
 #include "tests/support/program.h"
+#include "tests/support/to_onnx.h"
 
 namespace poet::test {
 namespace {
@@ -223,7 +224,7 @@ TEST_F(SweepTest, AKilledWorkerCostsOnePoint) {
     ASSERT_TRUE(wait_until(on_the_hard_point, 60)) << process.output();
     // Solvers come and go; one that stays belongs to the hard point.
     std::this_thread::sleep_for(std::chrono::milliseconds(1500));
-    ASSERT_FALSE(children_of(busy).empty());
+    ASSERT_TRUE(wait_until([busy] { return !children_of(busy).empty(); }, 10));
     kill(busy, SIGKILL);
     EXPECT_EQ(process.wait(), 0);
     EXPECT_THAT(process.output(), HasSubstr("poet: 4 of 4 points, 1 failed\n"));
@@ -255,7 +256,7 @@ TEST_F(SweepTest, FailedPointsAreRunAgainWhenAskedFor) {
   EXPECT_THAT(retry.out, HasSubstr("1 run now, 1 there before"));
 }
 
-TEST_F(SweepTest, TakesInstancesProfilesAndOnnxOptions) {
+TEST_F(SweepTest, TakesInstancesAndProfiles) {
   folder_.write("mine.json", file_text(repository() / "data" / "devices" / "m4.json"));
   folder_.write("linear.json", file_text(repository() / "data" / "published" / "linear.a72.json"));
   spec_ = folder_.write("s.json", R"({"format": 1,
@@ -275,6 +276,22 @@ TEST_F(SweepTest, TakesInstancesProfilesAndOnnxOptions) {
   EXPECT_EQ(json["results"][19]["batch_size"], 4);
   // The same profile by name and by file: the same figures.
   EXPECT_EQ(json["results"][4]["energy_joules"], json["results"][12]["energy_joules"]);
+}
+
+TEST_F(SweepTest, TakesOnnxFiles) {
+  folder_.write("linear.onnx", to_onnx(build_network("linear"), 13));
+  spec_ = folder_.write("s.json", R"({"format": 1,
+      "networks": [{"onnx": "linear.onnx", "batch_sizes": [2]}, {"onnx": "linear.onnx", "loss": "mse"},
+                   {"name": "linear", "batch_sizes": [2]}],
+      "platforms": ["m4"], "ram": [1], "methods": ["checkpoint-all"]})");
+  const ProgramRun run = poet(arguments("r.sqlite", "--json --quiet"));
+  ASSERT_EQ(run.exit_code, 0);
+  const Json results = run.json()["results"];
+  ASSERT_EQ(results.size(), 3U);
+  for (const Json& result : results) EXPECT_EQ(result["verdict"], "holds") << result;
+  EXPECT_EQ(results[0]["batch_size"], 2);
+  EXPECT_EQ(results[0]["keep_all_peak_ram_bytes"], results[2]["keep_all_peak_ram_bytes"]);
+  EXPECT_NE(results[0]["keep_all_peak_ram_bytes"], results[1]["keep_all_peak_ram_bytes"]);
 }
 
 TEST_F(SweepTest, ASecondSweepOnTheStoreIsToldSo) {
@@ -363,7 +380,7 @@ TEST_F(SweepMpi, AKilledWorkerCostsOnePoint) {
   };
   ASSERT_TRUE(wait_until(on_the_hard_point, 60)) << process.output();
   std::this_thread::sleep_for(std::chrono::milliseconds(1500));
-  ASSERT_TRUE(on_the_hard_point());
+  ASSERT_TRUE(wait_until(on_the_hard_point, 10));
   kill(busy, SIGKILL);
   EXPECT_EQ(process.wait(), 0);
   EXPECT_THAT(process.output(), HasSubstr("poet: 4 of 4 points, 1 failed\n"));
