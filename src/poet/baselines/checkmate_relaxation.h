@@ -6,7 +6,7 @@
 
 namespace poet {
 
-inline constexpr int kMostRelaxationRows = 1'500'000;
+inline constexpr int kMostRelaxationRows = 500'000;
 
 /// S of Checkmate's linear relaxation.
 struct Relaxation {
