@@ -4,6 +4,7 @@
 #include <array>
 
 #include "poet/base/error.h"
+#include "poet/baselines/capuchin.h"
 #include "poet/baselines/checkpoint_all.h"
 #include "poet/baselines/dtr.h"
 #include "poet/baselines/method.h"
@@ -23,6 +24,8 @@ constexpr std::array kMethods = {
            false, dtr_components},
     Method{"dtr-local", "DTR, local cost", "Kirisame et al. 2021, arXiv 2006.09616, ablation", kRecomputes,
            false, dtr_local},
+    Method{"capuchin", "Capuchin", "Peng et al. 2020, ASPLOS, doi 10.1145/3373376.3378505", kRecomputes,
+           kPages, capuchin},
     Method{"poet-no-paging", "POET, recomputation only", "Patil et al. 2022, arXiv 2207.07697, ablation",
            kRecomputes, false, poet_without_paging},
     Method{"poet-no-remat", "POET, paging only", "Patil et al. 2022, arXiv 2207.07697, ablation", false,
