@@ -12,7 +12,7 @@ namespace poet {
 /// guided step that differs from the one before; the measured step's if the guided one cannot be carried out.
 ///
 /// The authors' code is not public, nor is there a preprint; where summaries of the paper and
-/// reimplementations of its policy (mu-TWO, MLSys 2023, appendix) leave a choice open, the headers named
+/// reimplementations of its policy (mu-TWO, MLSys 2023) leave a choice open, the headers named
 /// above say what was chosen. Capuchin minimises time and knows neither energy nor deadline. What has left
 /// for storage stays there, so that a value leaves once.
 ///

@@ -1,6 +1,8 @@
 #pragma once
 
-// What Capuchin evicts and how it comes back: Peng et al., ASPLOS 2020, sections 4.3 to 4.5.
+// What Capuchin evicts and how it comes back: the policy of Peng et al., ASPLOS 2020, from
+// summaries of the paper and from reimplementations after mu-TWO (MLSys 2023) where these go further: the two
+// champions that the hybrid compares, and the recomputations that start from a value counting against it.
 
 #include <functional>
 #include <vector>
