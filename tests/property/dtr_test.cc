@@ -13,6 +13,7 @@
 #include "tests/support/random_instance.h"
 #include "tests/support/random_training_graph.h"
 #include "tests/support/stage_form.h"
+#include "tests/support/working_set.h"
 
 namespace poet {
 namespace {
@@ -46,7 +47,8 @@ TEST(DtrProperty, PlansHoldTheBudget) {
     const Semantics semantics = kAllSemantics[static_cast<std::size_t>(seed) % kAllSemantics.size()];
     const Report all = replay_keep_all(instance, semantics);
     MethodRequest request{instance, no_limits(), semantics, {}};
-    request.limits.ram_budget = Bytes(all.peak_ram.value() * test::pick(rng, 40, 105) / 100);
+    request.limits.ram_budget =
+        test::budget_between(instance, semantics, all.peak_ram, test::pick(rng, -5, 105));
     const bool roomy = request.limits.ram_budget >= all.peak_ram;
     for (const char* name : kDtr) {
       const Judged result = run_method(find_method(name), request, all);
@@ -87,9 +89,8 @@ TEST(DtrProperty, LargeTrainingSteps) {
     const Instance instance = test::random_training_graph(static_cast<std::uint64_t>(seed), options);
     const Report all = replay_keep_all(instance, Semantics::device);
     MethodRequest request{instance, no_limits(), Semantics::device, {}};
-    for (const int percent : {55, 80}) {
-      request.limits.ram_budget = instance.costs.persistent +
-                                  Bytes((all.peak_ram - instance.costs.persistent).value() * percent / 100);
+    for (const int percent : {30, 70}) {
+      request.limits.ram_budget = test::budget_between(instance, Semantics::device, all.peak_ram, percent);
       for (const char* name : kDtr) {
         const Judged result = run_method(find_method(name), request, all);
         EXPECT_EQ(result.verdict, Verdict::holds) << name << " " << percent << ": " << result.reason;

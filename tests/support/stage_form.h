@@ -8,12 +8,22 @@
 
 namespace poet::test {
 
-/// Whether the plan's computations have the stage form: between two first computations every op at most once
-/// and in index order. The optimiser's bound is for these.
+/// Whether a schedule in stage form does in published or, without transfers, in any semantics what the plan
+/// does: between two first computations every op at most once and in index order, transfers before all of
+/// them, and two first computations at least between a page-out and its page-in. The optimiser's bound is for
+/// such plans.
 [[nodiscard]] inline bool has_stage_form(const Instance& instance, const Plan& plan) {
   OpId next{0};
   OpId last;  // computed in this stage
+  IdVector<ValueId, OpId> left(instance.graph.values.size());
   for (const Step& step : plan.steps) {
+    if (step.kind == StepKind::page_out || step.kind == StepKind::page_in) {
+      if (last.valid()) return false;
+      if (step.kind == StepKind::page_out)
+        left[step.value] = next;
+      else if (next.index < left[step.value].index + 2)
+        return false;
+    }
     if (step.kind != StepKind::compute) continue;
     if (last.valid() && step.op <= last) return false;
     last = step.op;

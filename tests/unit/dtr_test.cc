@@ -141,7 +141,7 @@ TEST(DtrScore, NeighbourhoodsDiffer) {
   EXPECT_DOUBLE_EQ(components.score(vb, 5), (4 + 1) / 50.0);
   EXPECT_DOUBLE_EQ(components.score(vq, 5), 8 / 50.0);
   EXPECT_DOUBLE_EQ(full.score(vp, 5), (2 + 1) / 50.0);
-  // b and p evicted, one component with a, which links them; a comes back and they stay joined: C.2's
+  // b and p evicted, one component with a, which links them; a comes back and they stay joined: the
   // approximation. The exact neighbourhood of q is p alone.
   for (const ValueId v : {vb, vp}) {
     values.resident[v] = 0;
@@ -175,7 +175,7 @@ TEST(Dtr, BringsBackWhatAnUpdateWouldMakeUnrecoverable) {
   EXPECT_EQ(replay(instance, plan, Semantics::device, test::ram(34)).broken, "");
 }
 
-/// The paper's section 3 and the simulator's experiment: n unit ops forward, n backward; the backward op of i
+/// The paper's and the simulator's experiment: n unit ops forward, n backward; the backward op of i
 /// reads the forward value before it and the gradient so far.
 Instance unit_chain(int n) {
   Graph graph;
@@ -194,8 +194,8 @@ Instance unit_chain(int n) {
   return test::instance_of(std::move(graph));
 }
 
-// Theorem 3.1: with 2 ceil(sqrt(n)) units of RAM O(n) ops suffice; the paper's figure 5 shows the same of
-// these heuristics. Local cost only is left out: it has no such promise.
+// Theorem 3.1: with 2 ceil(sqrt(n)) units of RAM O(n) ops suffice; the simulator's experiment shows the same
+// of these heuristics. Local cost only is left out: it has no such promise.
 TEST(Dtr, ChainsNeedLinearlyManyOpsInRootRam) {
   for (const int n : {16, 64, 100, 400, 1000}) {
     const Instance chain = unit_chain(n);

@@ -22,7 +22,7 @@
 // What the simulator's logs do not have, values that cannot be recomputed: inputs, and results of ops whose
 // parameter has been updated since (the simulator copies a mutated parameter; here it changes in place). They
 // are not evicted. Once released, such a value is dropped for good as soon as no evicted value needs it, and
-// what was computed from it cannot be recomputed either from then on: the paper's banishing (section 3.2),
+// what was computed from it cannot be recomputed either from then on: the paper's banishing,
 // where eager eviction cannot be. Just before an update, evicted values that could not be recomputed after it
 // and are still to be read are computed once more.
 

@@ -1,6 +1,7 @@
 #pragma once
 
-// Which value DTR gives up next: Kirisame et al. 2021, section 4.1 and appendix C.
+// Which value DTR gives up next: the heuristics of Kirisame et al. 2021 as their simulator
+// computes them (simrd/heuristic/dtr.py, simrd/optimization/eqclass.py).
 
 #include <vector>
 

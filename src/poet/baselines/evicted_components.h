@@ -1,7 +1,7 @@
 #pragma once
 
 // Disjoint sets of evicted values with what each set costs to compute, for DTR's approximate neighbourhoods
-// (Kirisame et al. 2021, appendix C.2): joining is exact, leaving only takes the value's cost with it, so
+// (Kirisame et al. 2021, h_DTR^eq): joining is exact, leaving only takes the value's cost with it, so
 // that two parts stay joined when the value that linked them has come back.
 
 #include <cstddef>

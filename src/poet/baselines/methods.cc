@@ -4,6 +4,7 @@
 #include <array>
 
 #include "poet/base/error.h"
+#include "poet/baselines/capuchin.h"
 #include "poet/baselines/checkmate.h"
 #include "poet/baselines/checkpoint_all.h"
 #include "poet/baselines/chen.h"
@@ -35,10 +36,12 @@ constexpr std::array kMethods = {
     Method{"checkmate-random", "Checkmate, random rounding", "Jain et al. 2020, arXiv 1910.02653, section 5",
            kRecomputes, false, checkmate_random},
     Method{"dtr", "DTR", "Kirisame et al. 2021, arXiv 2006.09616", kRecomputes, false, dtr},
-    Method{"dtr-eq", "DTR, components", "Kirisame et al. 2021, arXiv 2006.09616, appendix C", kRecomputes,
+    Method{"dtr-eq", "DTR, components", "Kirisame et al. 2021, arXiv 2006.09616, h_DTR^eq", kRecomputes,
            false, dtr_components},
-    Method{"dtr-local", "DTR, local cost", "Kirisame et al. 2021, arXiv 2006.09616, ablation", kRecomputes,
+    Method{"dtr-local", "DTR, local cost", "Kirisame et al. 2021, arXiv 2006.09616, h_DTR^local", kRecomputes,
            false, dtr_local},
+    Method{"capuchin", "Capuchin", "Peng et al. 2020, ASPLOS, doi 10.1145/3373376.3378505", kRecomputes,
+           kPages, capuchin},
     Method{"rotor", "rotor", "Beaumont et al. 2019, arXiv 1911.13214", kRecomputes, false, rotor},
     Method{"pofo", "POFO", "Beaumont et al. 2021, NeurIPS", kRecomputes, kPages, pofo},
     Method{"pofo-blocking", "POFO, blocking transfers", "Beaumont et al. 2021, NeurIPS; no DMA", kRecomputes,

@@ -1,0 +1,24 @@
+#pragma once
+
+// Who accesses what when, in a step that is never short of RAM and never waits: what Capuchin's measured
+// execution records once the swapping's own time is taken out.
+
+#include <vector>
+
+#include "poet/baselines/method.h"
+#include "poet/graph/dataflow.h"
+
+namespace poet {
+
+struct AccessLog {
+  IdVector<OpId, double> begin;  // seconds from the beginning of the step
+  IdVector<OpId, double> end;
+  IdVector<OpId, Bytes> ram;  // transient bytes while the op runs; workspace in device semantics only
+  Bytes peak{};
+  IdVector<ValueId, std::vector<OpId>> accesses;  // the op that makes it, then its readers, in order
+};
+
+/// O(ops + edges).
+[[nodiscard]] AccessLog access_log(const MethodRequest& request, const Dataflow& flow);
+
+}  // namespace poet
