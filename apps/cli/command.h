@@ -35,6 +35,7 @@ class Command {
 [[nodiscard]] std::unique_ptr<Command> make_show(CLI::App& parent);
 [[nodiscard]] std::unique_ptr<Command> make_explain(CLI::App& parent);
 [[nodiscard]] std::unique_ptr<Command> make_compare(CLI::App& parent);
+[[nodiscard]] std::unique_ptr<Command> make_reproduce(CLI::App& parent);
 [[nodiscard]] std::unique_ptr<Command> make_import(CLI::App& parent);
 [[nodiscard]] std::unique_ptr<Command> make_sweep(CLI::App& parent);
 [[nodiscard]] std::unique_ptr<Command> make_models(CLI::App& parent);

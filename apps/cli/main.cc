@@ -63,6 +63,7 @@ int run(int argc, char** argv) {
   commands.push_back(poet::cli::make_show(app));
   commands.push_back(poet::cli::make_import(app));
   commands.push_back(poet::cli::make_sweep(app));
+  commands.push_back(poet::cli::make_reproduce(app));
   commands.push_back(poet::cli::make_models(app));
   commands.push_back(poet::cli::make_devices(app));
   try {
