@@ -15,6 +15,7 @@
 #include "poet/optimize/greedy.h"
 #include "poet/optimize/local_search.h"
 #include "poet/optimize/neighbourhoods.h"
+#include "poet/optimize/paging_search.h"
 #include "poet/optimize/published.h"
 #include "poet/optimize/search.h"
 #include "poet/optimize/window_search.h"
@@ -101,6 +102,7 @@ void improve(Search& search) {
     const long work = kWork << doublings;
     const auto seed = static_cast<unsigned>(round) + 1;
     const bool more_windows = search.options().tightenings.windows && windows.run(work, exact_stages);
+    if (round == 0 && !search.done()) search_paging_only(search, evaluations(p) / 4, work);
     const bool more_model = (is_small || round > 0) && full.go_on(5 * work, exact_stages);
     if (search.done()) return;
     search.enter("local search");

@@ -1,0 +1,44 @@
+#include "poet/optimize/paging_search.h"
+
+#include <set>
+
+#include "poet/optimize/greedy.h"
+#include "poet/optimize/local_search.h"
+#include "poet/optimize/window_search.h"
+
+namespace poet {
+namespace {
+
+/// The problem without recomputation; whether there was any to leave out.
+bool leave_out_recomputation(Problem& p) {
+  bool any = false;
+  for (int op = 0; op < p.ops; ++op) {
+    int& until = p.recompute_until[static_cast<std::size_t>(op)];
+    any = any || until > op;
+    until = op;
+  }
+  for (int v = 0; v < p.values; ++v) {
+    const auto i = static_cast<std::size_t>(v);
+    if (p.active[i] != 0) p.horizon[i] = p.users[i].empty() ? p.producer[i] : p.users[i].back();
+  }
+  return any;
+}
+
+}  // namespace
+
+void search_paging_only(Search& search, long evaluations, long work) {
+  Problem problem = search.problem();
+  if (!problem.paging || !leave_out_recomputation(problem)) return;
+  search.enter("paging only");
+  SolveOptions options = search.options();
+  options.time_limit_seconds = search.remaining();
+  options.on_progress = nullptr;
+  Search part(problem, options);
+  if (const auto first = greedy(problem, [&] { return part.must_stop(); })) part.offer(*first);
+  local_search(part, {.evaluations = evaluations});
+  std::set<int> exact_stages;
+  if (options.tightenings.windows) WindowSearch(part).run(work, exact_stages);
+  if (part.has_incumbent()) search.offer(complete(search.problem(), part.incumbent().decisions));
+}
+
+}  // namespace poet
