@@ -90,10 +90,10 @@ CurvePanels curves_of(const std::vector<SweepResult>& results, const Place& plac
 
 CurvePanels overhead_against_ram(const std::vector<SweepResult>& results, const std::string& title) {
   CurvePanels panels = curves_of(results, [](const SweepResult& result) {
-    return CurvePoint{static_cast<double>(*result.peak_ram_bytes) / kBytesPerMB, percent_overhead(result)};
+    return CurvePoint{static_cast<double>(*result.ram_budget_bytes) / kBytesPerMB, percent_overhead(result)};
   });
   panels.title = title;
-  panels.x_name = "RAM that the plan needs (MB)";
+  panels.x_name = "RAM budget (MB)";
   panels.y_name = "energy overhead (%)";
   panels.log_y = true;
   panels.y_floor = kLeastOverhead;
@@ -102,10 +102,10 @@ CurvePanels overhead_against_ram(const std::vector<SweepResult>& results, const 
 
 CurvePanels energy_against_ram(const std::vector<SweepResult>& results, const std::string& title) {
   CurvePanels panels = curves_of(results, [](const SweepResult& result) {
-    return CurvePoint{static_cast<double>(*result.peak_ram_bytes) / kBytesPerMB, 1 + *result.overhead};
+    return CurvePoint{static_cast<double>(*result.ram_budget_bytes) / kBytesPerMB, 1 + *result.overhead};
   });
   panels.title = title;
-  panels.x_name = "RAM that the plan needs (MB)";
+  panels.x_name = "RAM budget (MB)";
   panels.y_name = "energy (without limits: 1)";
   return panels;
 }

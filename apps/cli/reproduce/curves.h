@@ -18,8 +18,8 @@ using Place = std::function<CurvePoint(const SweepResult& result)>;
 /// panels are filled in, axes are not.
 [[nodiscard]] CurvePanels curves_of(const std::vector<SweepResult>& results, const Place& place);
 
-/// x: the RAM that the plan needs, in MB; y: its energy above that of the step without limits, in percent, on
-/// a logarithmic axis.
+/// x: the RAM budget, in MB; y: the plan's energy above that of the step without limits, in percent, on a
+/// logarithmic axis.
 [[nodiscard]] CurvePanels overhead_against_ram(const std::vector<SweepResult>& results,
                                                const std::string& title);
 

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <set>
 
 #include "poet/report/gnuplot.h"
@@ -18,6 +20,7 @@ constexpr double kLegendRow = 17;
 constexpr double kLegendColumn = 190;
 constexpr double kFont = 11;
 constexpr double kPngScale = 2;
+constexpr double kMarks = 5;  // on an x axis, about
 
 class Script {
  public:
@@ -84,6 +87,25 @@ class Script {
                        style.dashed ? 2 : 1);
   }
 
+  /// Between the marks of the x axis: 1, 2 or 5 times a power of ten, so that their numbers do not touch.
+  static double mark_step(const CurvePanel& panel) {
+    double least = std::numeric_limits<double>::infinity();
+    double most = -least;
+    for (const Curve& curve : panel.curves)
+      for (const CurvePoint& point : curve.points) {
+        least = std::min(least, point.x);
+        most = std::max(most, point.x);
+      }
+    if (least > most) return 1;
+    // gnuplot draws a lone point in the middle of 10% on either side.
+    const double width = most > least ? most - least : std::max(0.2 * std::abs(most), 1e-9);
+    const double wanted = width / kMarks;
+    const double power = std::pow(10, std::floor(std::log10(wanted)));
+    for (const double step : {1.0, 2.0, 5.0})
+      if (step * power >= wanted) return step * power;
+    return 10 * power;
+  }
+
   void panel(std::size_t i) {
     const CurvePanel& panel = p_.panels[i];
     const int row = static_cast<int>(i) / columns_;
@@ -95,6 +117,7 @@ class Script {
     out_ += fmt::format("set xlabel {} offset 0,0.4\n", gnuplot_string(p_.x_name));
     out_ += column == 0 ? fmt::format("set ylabel {} offset 0.8,0\n", gnuplot_string(p_.y_name))
                         : std::string("unset ylabel\n");
+    out_ += fmt::format("set xtics nomirror {:.6g}\n", mark_step(panel));
     std::vector<std::string> plots;
     double most = p_.y_floor;
     for (std::size_t k = 0; k < panel.curves.size(); ++k) {
@@ -106,7 +129,7 @@ class Script {
       out_ += fmt::format("unset xtics\nunset ytics\nset label 2 {} at graph 0.5,0.5 center\n",
                           gnuplot_string(panel.note.empty() ? "nothing to show" : panel.note));
       out_ += p_.log_y ? "plot [0:1][1:2] NaN\n" : "plot [0:1][0:1] NaN\n";
-      out_ += "unset label 2\nset xtics nomirror\nset ytics nomirror\n";
+      out_ += "unset label 2\nset ytics nomirror\n";
     } else {
       const std::string range = p_.log_y ? fmt::format("[{:.4g}:{:.4g}]", p_.y_floor, 2 * most) : "[*:*]";
       out_ +=
