@@ -61,7 +61,7 @@ TEST(Pofo, OffloadsWhatTheLinkHides) {
   }
   const Limits limits = test::ram(6);
   const MethodAnswer answer = pofo({instance, limits, Semantics::device, {}});
-  ASSERT_EQ(answer.plans.size(), 1U);
+  ASSERT_FALSE(answer.plans.empty());
   EXPECT_EQ(answer.note, "on a chain of 6 blocks (of 6 forward ops)");
   const Report report = replay(instance, answer.plans.front(), Semantics::device, limits);
   ASSERT_TRUE(report.valid) << report.broken;
@@ -71,7 +71,7 @@ TEST(Pofo, OffloadsWhatTheLinkHides) {
   // With a link that stands in the way, both transfers of each byte are 2 s of waiting in all; so is
   // recomputing instead, for one of two blocks.
   const MethodAnswer blocking = pofo_blocking({instance, limits, Semantics::device, {}});
-  ASSERT_EQ(blocking.plans.size(), 1U);
+  ASSERT_FALSE(blocking.plans.empty());
   const Report stopped = replay(instance, blocking.plans.front(), Semantics::device, limits);
   ASSERT_TRUE(stopped.valid) << stopped.broken;
   EXPECT_DOUBLE_EQ(stopped.runtime.value(), 14);

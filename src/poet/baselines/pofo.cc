@@ -164,13 +164,16 @@ MethodAnswer offload(const MethodRequest& request, bool blocking) {
   }
   Plan plan = Writer(request, chain, times, blocking).plan(decided.pieces);
   if (!has_waits(instance, request.semantics)) {
-    answer.plans.push_back(settle(instance, plan, request.semantics));
+    plan = settle(instance, plan, request.semantics);
   } else if (blocking) {
-    answer.plans.push_back(with_frees(instance, plan, request.semantics));
+    plan = with_frees(instance, plan, request.semantics);
   } else {
-    plan = overlapped(request, flow, plan);
-    answer.plans.push_back(plan_transfers(instance, plan, request.semantics, request.limits));
+    plan = plan_transfers(instance, overlapped(request, flow, plan), request.semantics, request.limits);
   }
+  Plan keeping = plan_of_order(request, recording_order(chain));
+  const bool different = keeping.steps != plan.steps;
+  answer.plans.push_back(std::move(plan));
+  if (different) answer.plans.push_back(std::move(keeping));
   return answer;
 }
 

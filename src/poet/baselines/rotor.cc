@@ -180,10 +180,8 @@ MethodAnswer rotor(const MethodRequest& request) {
   ChainOrder order(chain);
   table.emit(Bytes(), 0, chain.blocks.size() - 1, false, order);
   answer.plans.push_back(plan_of_order(request, order.ops()));
-  ChainOrder keeping(chain);
-  for (std::size_t b = 0; b < chain.blocks.size(); ++b) keeping.record(b);
-  for (std::size_t b = chain.blocks.size(); b-- > 0;) keeping.backward(b);
-  if (keeping.ops() != order.ops()) answer.plans.push_back(plan_of_order(request, keeping.ops()));
+  const std::vector<OpId> keeping = recording_order(chain);
+  if (keeping != order.ops()) answer.plans.push_back(plan_of_order(request, keeping));
   return answer;
 }
 
