@@ -264,6 +264,13 @@ class Cutter {
 
 Chain chain_of(const Instance& instance, const Dataflow& flow) { return Cutter(instance, flow).chain(); }
 
+std::vector<OpId> recording_order(const Chain& chain) {
+  ChainOrder order(chain);
+  for (std::size_t b = 0; b < chain.blocks.size(); ++b) order.record(b);
+  for (std::size_t b = chain.blocks.size(); b-- > 0;) order.backward(b);
+  return order.ops();
+}
+
 std::string chain_note(const Chain& chain) {
   return fmt::format("on a chain of {} blocks (of {} forward ops)", chain.blocks.size(), chain.forward_ops);
 }

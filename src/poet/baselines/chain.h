@@ -48,6 +48,9 @@ struct Chain {
 /// "on a chain of 8 blocks (of 66 forward ops)".
 [[nodiscard]] std::string chain_note(const Chain& chain);
 
+/// Every block recorded, then reversed: nothing is computed twice.
+[[nodiscard]] std::vector<OpId> recording_order(const Chain& chain);
+
 /// The ops of a schedule of a chain in the order in which they run. A block's first computation runs all its
 /// ops, whatever it is for; a repetition leaves out ops whose results nobody reads.
 class ChainOrder {

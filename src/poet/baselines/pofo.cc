@@ -1,11 +1,11 @@
 #include "poet/baselines/pofo.h"
 
-#include <algorithm>
 #include <chrono>
-#include <deque>
 #include <limits>
 #include <utility>
 
+#include "poet/baselines/compute_order.h"
+#include "poet/baselines/overlap.h"
 #include "poet/baselines/pofo_table.h"
 #include "poet/plan/channel.h"
 #include "poet/plan/settle.h"
@@ -48,6 +48,7 @@ class Writer {
         costs_(request.instance.costs) {}
 
   Plan plan(const std::vector<PofoPiece>& pieces) {
+    compute();  // the step's data
     for (std::size_t p = 0; p < pieces.size(); ++p) forward(pieces, p);
     for (std::size_t p = pieces.size(); p-- > 0;) backward(pieces, p);
     return std::move(plan_);
@@ -103,111 +104,6 @@ class Writer {
   std::size_t written_ = 0;  // of order_
 };
 
-// The plan with a free of each value that is paged out where its RAM is needed and not before: settle() makes
-// compute wait there for the transfer.
-class LateFrees {
- public:
-  LateFrees(const MethodRequest& request, const Dataflow& flow, const Plan& plan)
-      : instance_(request.instance),
-        flow_(flow),
-        plan_(plan),
-        budget_(transient_budget(request)),
-        stays_(request.instance.graph.values.size()),
-        ends_(plan.steps.size()) {}
-
-  Plan plan() {
-    find_stays();
-    Plan freeing;
-    for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
-      make_room(plan_.steps[i], freeing);
-      freeing.steps.push_back(plan_.steps[i]);
-      for (const End& end : ends_[i]) {
-        if (end.paged_out)
-          leaving_.insert(std::upper_bound(leaving_.begin(), leaving_.end(), end, earlier), end);
-        else
-          leave(end.value);
-      }
-    }
-    return freeing;
-  }
-
- private:
-  struct Stay {
-    bool open = false;
-    std::size_t needed = 0;  // last step that needs it
-    bool paged_out = false;
-    std::size_t page_out = 0;
-  };
-  struct End {
-    ValueId value;
-    bool paged_out = false;
-    std::size_t page_out = 0;
-  };
-
-  static bool earlier(const End& a, const End& b) { return a.page_out < b.page_out; }
-
-  void find_stays() {
-    for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
-      const Step& step = plan_.steps[i];
-      if (step.kind == StepKind::page_out) {
-        stays_[step.value].paged_out = true;
-        stays_[step.value].page_out = i;
-        stays_[step.value].needed = i;
-      } else if (step.kind == StepKind::page_in) {
-        begin(step.value, i);
-      } else {
-        for (const ValueId v : flow_.reads[step.op]) stays_[v].needed = i;
-        for (const ValueId v : flow_.writes[step.op]) begin(v, i);
-      }
-    }
-    for (const ValueId v : flow_.transients) close(v);
-  }
-
-  void begin(ValueId v, std::size_t i) {
-    close(v);
-    stays_[v] = {true, i, false, 0};
-  }
-
-  void close(ValueId v) {
-    const Stay& stay = stays_[v];
-    if (stay.open) ends_[stay.needed].push_back({v, stay.paged_out, stay.page_out});
-  }
-
-  // Before the step: what is on its way out goes, oldest first, until there is room for the step's results.
-  void make_room(const Step& step, Plan& freeing) {
-    std::vector<ValueId> come;
-    Bytes room = ram_;
-    if (step.kind == StepKind::page_in) come = {step.value};
-    if (step.kind == StepKind::compute) {
-      come = flow_.writes[step.op];
-      room += instance_.costs.ops[step.op].workspace;
-    }
-    for (const ValueId v : come) room += instance_.costs.values[v].bytes;
-    const auto returns = [&](const End& end) {
-      return std::find(come.begin(), come.end(), end.value) != come.end();
-    };
-    while (!leaving_.empty() && (room > budget_ || std::any_of(leaving_.begin(), leaving_.end(), returns))) {
-      const ValueId v = leaving_.front().value;
-      leaving_.pop_front();
-      freeing.steps.push_back({StepKind::free, OpId(), v});
-      room -= instance_.costs.values[v].bytes;
-      leave(v);
-    }
-    for (const ValueId v : come) ram_ += instance_.costs.values[v].bytes;
-  }
-
-  void leave(ValueId v) { ram_ -= instance_.costs.values[v].bytes; }
-
-  const Instance& instance_;
-  const Dataflow& flow_;
-  const Plan& plan_;
-  const Bytes budget_;
-  IdVector<ValueId, Stay> stays_;
-  std::vector<std::vector<End>> ends_;  // per step
-  std::deque<End> leaving_;             // paged out and not read any more, in the channel's order
-  Bytes ram_;
-};
-
 // rotor's table counts what the method minimises: time.
 std::vector<BlockMemory> in_seconds(std::vector<BlockMemory> memory) {
   for (BlockMemory& block : memory) {
@@ -250,6 +146,16 @@ MethodAnswer offload(const MethodRequest& request, bool blocking) {
     return stopped;
   };
   const PofoPlan decided = pofo_plan(chain, memory, times, budget, link_of(instance, chain, blocking), stop);
+  // Merging states can lose what they stand for, but not that nothing needs to be offloaded.
+  double without = times.cost(Bytes(), 0, chain.blocks.size() - 1, false);
+  for (const BlockMemory& block : memory) without += block.backward_time.value();
+  if (without < std::numeric_limits<double>::infinity() &&
+      (decided.pieces.empty() || without < decided.seconds)) {
+    ChainOrder order(chain);
+    times.emit(Bytes(), 0, chain.blocks.size() - 1, false, order);
+    answer.plans.push_back(plan_of_order(request, order.ops()));
+    return answer;
+  }
   if (decided.pieces.empty()) {
     answer.reason = stopped ? "no plan found in the time allowed"
                             : "no combination of keeping, recomputing and offloading the chain's blocks is "
@@ -258,13 +164,16 @@ MethodAnswer offload(const MethodRequest& request, bool blocking) {
   }
   Plan plan = Writer(request, chain, times, blocking).plan(decided.pieces);
   if (!has_waits(instance, request.semantics)) {
-    answer.plans.push_back(settle(instance, plan, request.semantics));
+    plan = settle(instance, plan, request.semantics);
   } else if (blocking) {
-    answer.plans.push_back(with_frees(instance, plan, request.semantics));
+    plan = with_frees(instance, plan, request.semantics);
   } else {
-    plan = settle(instance, LateFrees(request, flow, plan).plan(), request.semantics);
-    answer.plans.push_back(plan_transfers(instance, plan, request.semantics, request.limits));
+    plan = plan_transfers(instance, overlapped(request, flow, plan), request.semantics, request.limits);
   }
+  Plan keeping = plan_of_order(request, recording_order(chain));
+  const bool different = keeping.steps != plan.steps;
+  answer.plans.push_back(std::move(plan));
+  if (different) answer.plans.push_back(std::move(keeping));
   return answer;
 }
 

@@ -1,6 +1,7 @@
 #include "poet/baselines/pofo_table.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <unordered_map>
 #include <utility>
@@ -18,6 +19,7 @@ struct State {
   Bytes kept;              // A
   double unsent = 0;       // delta F
   double prefetched = 0;   // delta B
+  Bytes offloaded;         // so far, to choose between equally fast ways
   bool recorded = false;   // the block before ("bar")
   std::size_t parent = 0;  // among the states of the piece's first block
   PofoPiece piece;         // that led here
@@ -32,12 +34,13 @@ struct Passage {
 class Search {
  public:
   Search(const Chain& chain, const std::vector<BlockMemory>& memory, const RotorTable& times, Bytes budget,
-         const PofoLink& link, int cells)
+         const PofoLink& link, int cells, double at_most)
       : chain_(chain),
         memory_(memory),
         times_(times),
         budget_(budget),
         link_(link),
+        at_most_(at_most),
         last_(chain.blocks.size() - 1),
         states_(chain.blocks.size() + 1),
         cells_(chain.blocks.size() + 1) {
@@ -45,6 +48,12 @@ class Search {
     for (const BlockMemory& block : memory) everything += block.input + block.saved;
     cell_ = std::max(1.0, number(std::min(budget, everything)) / cells);
     states_[0].emplace_back();
+    forward_left_.assign(chain.blocks.size() + 1, 0);
+    backward_left_.assign(chain.blocks.size() + 1, 0);
+    for (std::size_t b = chain.blocks.size(); b-- > 0;) {
+      forward_left_[b] = forward_left_[b + 1] + memory[b].record_time[1].value();
+      backward_left_[b] = backward_left_[b + 1] + memory[b].backward_time.value();
+    }
   }
 
   PofoPlan run(const std::function<bool()>& stop) {
@@ -163,6 +172,7 @@ class Search {
 
   void add(std::size_t parent, Bytes input, State next) {
     next.parent = parent;
+    if (next.piece.offloaded) next.offloaded += input;
     if (!next.piece.offloaded) {
       next.kept += input;
     } else if (link_.blocking) {
@@ -173,22 +183,46 @@ class Search {
     }
     next.unsent = std::max(0.0, next.unsent);
     if (next.piece.next > last_) {
-      next.seconds += next.unsent / link_.out_bytes_per_second + next.prefetched / link_.in_bytes_per_second;
+      next.seconds += outstanding(next);
+      next.unsent = 0;
+      next.prefetched = 0;
     } else if (next.kept > budget_ || number(next.kept - budget_) + next.prefetched > 0) {
       return;
     }
+    if (least_seconds(next) > at_most_) return;
     std::vector<State>& states = states_[next.piece.next];
     const auto [found, fresh] = cells_[next.piece.next].try_emplace(key(next), states.size());
     if (fresh) {
       states.push_back(next);
-    } else if (next.seconds < states[found->second].seconds) {
+    } else if (faster(next, states[found->second])) {
       states[found->second] = next;
     }
   }
 
+  [[nodiscard]] double outstanding(const State& state) const {
+    return state.unsent / link_.out_bytes_per_second + state.prefetched / link_.in_bytes_per_second;
+  }
+
+  // Of the whole step from here: what is under way can hide behind what is still to be computed.
+  [[nodiscard]] double least_seconds(const State& state) const {
+    const std::size_t b = state.piece.next;
+    return state.seconds + std::max(forward_left_[b], state.unsent / link_.out_bytes_per_second) +
+           std::max(backward_left_[b], state.prefetched / link_.in_bytes_per_second);
+  }
+
+  [[nodiscard]] bool faster(const State& a, const State& b) const {
+    constexpr double kTolerance = 1e-12;  // relative: sums of seconds
+    const double first = a.seconds + outstanding(a);
+    const double second = b.seconds + outstanding(b);
+    if (std::abs(first - second) > kTolerance * second) return first < second;
+    return a.offloaded < b.offloaded;
+  }
+
   [[nodiscard]] std::uint64_t key(const State& state) const {
     if (state.piece.next > last_) return 0;
-    const auto cell = [&](double bytes) { return static_cast<std::uint64_t>(bytes / cell_) & 0xfffffU; };
+    const auto cell = [&](double bytes) {
+      return static_cast<std::uint64_t>(std::ceil(bytes / cell_)) & 0xfffffU;  // nothing is a cell of its own
+    };
     return (((cell(number(state.kept)) << 20U | cell(state.unsent)) << 20U | cell(state.prefetched)) << 1U) |
            (state.recorded ? 1U : 0U);
   }
@@ -212,8 +246,11 @@ class Search {
   const RotorTable& times_;
   const Bytes budget_;
   const PofoLink link_;
+  const double at_most_;  // seconds of the step
   const std::size_t last_;
   double cell_ = 1;
+  std::vector<double> forward_left_;  // per block: seconds from there to the loss
+  std::vector<double> backward_left_;
   std::vector<std::vector<State>> states_;                             // per block, and after the last
   std::vector<std::unordered_map<std::uint64_t, std::size_t>> cells_;  // index into states_
 };
@@ -222,7 +259,16 @@ class Search {
 
 PofoPlan pofo_plan(const Chain& chain, const std::vector<BlockMemory>& memory, const RotorTable& times,
                    Bytes budget, const PofoLink& link, const std::function<bool()>& stop, int cells) {
-  return Search(chain, memory, times, budget, link, cells).run(stop);
+  constexpr int kCoarse = 10;
+  constexpr double kTolerance = 1 + 1e-9;  // relative: sums of seconds
+  // Without offloads: rotor.
+  double known = times.cost(Bytes(), 0, chain.blocks.size() - 1, false);
+  for (const BlockMemory& block : memory) known += block.backward_time.value();
+  PofoPlan best = Search(chain, memory, times, budget, link, kCoarse, known * kTolerance).run(stop);
+  if (!best.pieces.empty()) known = std::min(known, best.seconds);
+  PofoPlan fine = Search(chain, memory, times, budget, link, cells, known * kTolerance).run(stop);
+  if (!fine.pieces.empty() && (best.pieces.empty() || fine.seconds <= best.seconds)) best = std::move(fine);
+  return best;
 }
 
 }  // namespace poet

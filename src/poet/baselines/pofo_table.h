@@ -34,7 +34,7 @@ struct PofoPiece {
 
 struct PofoPlan {
   std::vector<PofoPiece> pieces;  // the last one is the last block; empty when nothing fits
-  double seconds = 0;             // of the step, as the program sees it
+  double seconds = 0;             // of the blocks, as the program sees it
 };
 
 /// Of one-piece-after-another decisions the fastest, in the paper's states: block, bytes kept in RAM, bytes
@@ -48,10 +48,12 @@ struct PofoPlan {
 /// block. A piece that is recomputed while a prefetch is under way reserves the prefetch's bytes, or is
 /// recomputed first and waits for it then, whichever is faster; the port takes the mean of two estimates that
 /// ignore these bytes. And the link may have two speeds. With a blocking link transfers cost their time and
-/// leave nothing outstanding.
+/// leave nothing outstanding. Of equally fast ways the one that offloads less is taken; the paper leaves that
+/// open.
 ///
-/// `times` is rotor's table of seconds, for the same budget. Gives up, with no pieces, when `stop` says so.
-/// O(blocks² * states): a second or two for 60 blocks.
+/// `times` is rotor's table of seconds, for the same budget. States that cannot lead to a faster step than
+/// rotor's, or than a first round in a coarser grid finds, are left out. When `stop` says so: what is known
+/// by then, maybe nothing. O(blocks² * states).
 [[nodiscard]] PofoPlan pofo_plan(const Chain& chain, const std::vector<BlockMemory>& memory,
                                  const RotorTable& times, Bytes budget, const PofoLink& link,
                                  const std::function<bool()>& stop, int cells = 50);

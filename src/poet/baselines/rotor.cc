@@ -180,6 +180,8 @@ MethodAnswer rotor(const MethodRequest& request) {
   ChainOrder order(chain);
   table.emit(Bytes(), 0, chain.blocks.size() - 1, false, order);
   answer.plans.push_back(plan_of_order(request, order.ops()));
+  const std::vector<OpId> keeping = recording_order(chain);
+  if (keeping != order.ops()) answer.plans.push_back(plan_of_order(request, keeping));
   return answer;
 }
 
