@@ -1,0 +1,82 @@
+// Panels of curves: what the script says, and that gnuplot draws it.
+
+#include "poet/report/curves.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "poet/report/gnuplot.h"
+
+namespace poet {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+CurvePanels two_panels() {
+  CurvePanels panels;
+  panels.title = "Energy against RAM";
+  panels.x_name = "RAM (MB)";
+  panels.y_name = "overhead (%)";
+  panels.styles = {
+      {"first", "#0072b2", 7, 1, false}, {"second", "#d55e00", 5, 0, true}, {"unused", "#009e73"}};
+  panels.panels.push_back({"left", {{0, {{1, 10}, {2, 0}}}, {1, {{1.5, 3}}}}, ""});
+  panels.panels.push_back({"right", {}, "no plan holds"});
+  return panels;
+}
+
+TEST(Curves, HaveTheirPointsInline) {
+  const std::string script = curves_script(two_panels(), FigureFormat::svg, "figure");
+  EXPECT_THAT(script, HasSubstr("$p0_0 << EOD\n1 10\n2 0\nEOD\n"));
+  EXPECT_THAT(script, HasSubstr("$p0_1 << EOD\n1.5 3\nEOD\n"));
+  EXPECT_THAT(script, HasSubstr("no plan holds"));
+  EXPECT_EQ(script, curves_script(two_panels(), FigureFormat::svg, "figure"));
+}
+
+TEST(Curves, LegendHasWhatIsDrawn) {
+  const std::string script = curves_script(two_panels(), FigureFormat::svg, "figure");
+  EXPECT_THAT(script, HasSubstr("title \"first\""));
+  EXPECT_THAT(script, HasSubstr("title \"second\""));
+  EXPECT_THAT(script, Not(HasSubstr("unused")));
+}
+
+TEST(Curves, LogarithmicAxisDrawsZeroAtItsEdge) {
+  CurvePanels panels = two_panels();
+  panels.log_y = true;
+  panels.y_floor = 0.01;
+  const std::string script = curves_script(panels, FigureFormat::svg, "figure");
+  EXPECT_THAT(script, HasSubstr("1 10\n2 0.01\n"));
+  EXPECT_THAT(script, HasSubstr("set logscale y"));
+  EXPECT_THAT(script, HasSubstr("plot [*:*][0.01:20]"));
+}
+
+TEST(Curves, MarksOfTheAxisAreRoundAndFew) {
+  CurvePanels panels = two_panels();
+  panels.panels[0].curves = {{0, {{40, 1}, {240, 2}}}};  // 200 / 5 = 40: the next of 10, 20, 50, 100
+  EXPECT_THAT(curves_script(panels, FigureFormat::svg, "f"), HasSubstr("set xtics nomirror 50\n"));
+  panels.panels[0].curves = {{0, {{225, 1}}}};  // alone: 10% on either side, 45 / 5 = 9
+  EXPECT_THAT(curves_script(panels, FigureFormat::svg, "f"), HasSubstr("set xtics nomirror 10\n"));
+}
+
+TEST(Curves, AreDrawn) {
+  if (!has_gnuplot()) GTEST_SKIP() << "gnuplot is not installed";
+  CurvePanels panels = two_panels();
+  for (const bool log : {false, true}) {
+    panels.log_y = log;
+    panels.y_floor = log ? 0.01 : 0;
+    const std::string svg = run_gnuplot(curves_script(panels, FigureFormat::svg, "figure"));
+    EXPECT_THAT(svg, HasSubstr("</svg>"));
+    EXPECT_THAT(svg, HasSubstr("Energy against RAM"));
+    EXPECT_THAT(run_gnuplot(curves_script(panels, FigureFormat::png, "figure")), HasSubstr("PNG"));
+  }
+}
+
+TEST(Curves, WithoutPanelsOrPointsAreDrawnToo) {
+  if (!has_gnuplot()) GTEST_SKIP() << "gnuplot is not installed";
+  CurvePanels empty = two_panels();
+  empty.panels.erase(empty.panels.begin());
+  EXPECT_THAT(run_gnuplot(curves_script(empty, FigureFormat::svg, "figure")), HasSubstr("no plan holds"));
+}
+
+}  // namespace
+}  // namespace poet
