@@ -47,7 +47,8 @@ class Solve final : public Command {
     if (plan_out_) check_writable("--plan-out", *plan_out_);
     if (image_out_) check_writable("--image-out", *image_out_);
     check_distinct();
-    const Solved solved = solve_problem(options_);
+    // A schedule file is in stages, and so must the answer be.
+    const Solved solved = solve_problem(options_, !schedule_out_);
     const CompileRequest& request = solved.request;
     const CompileResult& result = solved.result;
     if (has_answer(solved) && schedule_out_) {

@@ -69,8 +69,9 @@ Solved pose_problem(const ProblemOptions& options) {
   return solved;
 }
 
-Solved solve_problem(const ProblemOptions& options) {
+Solved solve_problem(const ProblemOptions& options, bool between_ops) {
   Solved solved = pose_problem(options);
+  solved.request.options.between_ops = between_ops;
   const InterruptGuard guard;
   std::optional<ProgressDisplay> display;
   if (!options.solver.quiet) {

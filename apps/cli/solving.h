@@ -30,7 +30,8 @@ struct Solved {
 /// The request without a result but for result.keep_all; no progress, no interruption. Throws InputError.
 [[nodiscard]] Solved pose_problem(const ProblemOptions& options);
 
-/// Reads every option before it starts to solve. Throws InputError.
-[[nodiscard]] Solved solve_problem(const ProblemOptions& options);
+/// Reads every option before it starts to solve. `between_ops`: plans without a stage form are welcome.
+/// Throws InputError.
+[[nodiscard]] Solved solve_problem(const ProblemOptions& options, bool between_ops = true);
 
 }  // namespace poet::cli

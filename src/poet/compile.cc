@@ -6,8 +6,7 @@
 
 #include "poet/base/error.h"
 #include "poet/feedback.h"
-#include "poet/optimize/solve.h"
-#include "poet/plan/transfers.h"
+#include "poet/optimize/solve_plan.h"
 
 namespace poet {
 namespace {
@@ -33,16 +32,18 @@ Attempt attempt(const CompileRequest& request, const SolveOptions& options, Byte
   Limits tightened = limits;
   tightened.ram_budget -= held_back;
   Attempt made;
-  made.outcome = solve({instance, tightened, semantics}, options);
-  if (made.outcome.schedule.stages.empty()) return made;
+  PlannedOutcome planned = solve_plan({instance, tightened, semantics}, options);
+  made.outcome = std::move(planned.outcome);
+  made.plan = std::move(planned.plan);
+  made.between_ops = planned.between_ops;
+  if (made.plan.steps.empty()) return made;
 
-  made.plan = linearise(instance, made.outcome.schedule, semantics);
-  made.plan = plan_transfers(instance, made.plan, semantics, limits);
-  made.schedule_report = replay(instance, made.outcome.schedule, semantics, limits);
   made.report = replay(instance, made.plan, semantics, limits);
+  ensure(made.report.valid, ("the referee rejects the plan: " + made.report.broken).c_str());
+  made.schedule_report = made.report;  // a plan between ops has no stage form
+  if (!made.between_ops) made.schedule_report = replay(instance, made.outcome.schedule, semantics, limits);
   ensure(made.schedule_report.valid,
          ("the referee rejects the schedule: " + made.schedule_report.broken).c_str());
-  ensure(made.report.valid, ("the referee rejects the plan: " + made.report.broken).c_str());
 
   PlaceOptions place_options;
   // A smaller arena than what is alive at one time is luck that nobody needs.
@@ -88,6 +89,7 @@ CompileResult compile(const CompileRequest& request) {
   result.plan = std::move(fit.attempt.plan);
   result.layout = std::move(fit.attempt.layout);
   result.report = fit.attempt.report;
+  result.between_ops = fit.attempt.between_ops;
   result.schedule_report = fit.attempt.schedule_report;
   result.arena =
       replay_layout(request.instance, result.plan, result.layout, request.semantics, request.limits);

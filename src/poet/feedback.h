@@ -16,6 +16,7 @@ struct Attempt {
   Layout layout;
   Report report;
   Report schedule_report;
+  bool between_ops = false;
   Bytes over{};  // how much more RAM its addresses need than there is
 };
 

@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "poet/baselines/compute_order.h"
-#include "poet/baselines/overlap.h"
 #include "poet/baselines/pofo_table.h"
 #include "poet/plan/channel.h"
+#include "poet/plan/overlap.h"
 #include "poet/plan/settle.h"
 #include "poet/plan/transfers.h"
 
@@ -168,7 +168,8 @@ MethodAnswer offload(const MethodRequest& request, bool blocking) {
   } else if (blocking) {
     plan = with_frees(instance, plan, request.semantics);
   } else {
-    plan = plan_transfers(instance, overlapped(request, flow, plan), request.semantics, request.limits);
+    plan = plan_transfers(instance, overlapped(instance, plan, request.limits), request.semantics,
+                          request.limits);
   }
   Plan keeping = plan_of_order(request, recording_order(chain));
   const bool different = keeping.steps != plan.steps;

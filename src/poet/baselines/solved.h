@@ -4,8 +4,7 @@
 
 namespace poet {
 
-/// The optimiser's schedule as a plan: solve(), linearise(), plan_transfers(). Without a schedule the reason
-/// says whether there is none or none was found.
+/// The optimiser's plan, solve_plan()'s. Without one the reason says whether there is none or none was found.
 [[nodiscard]] MethodAnswer solved_plan(const MethodRequest& request, const SolveOptions& options);
 
 }  // namespace poet

@@ -45,6 +45,10 @@ struct SolveOptions {
   bool paging = true;
   bool rematerialization = true;
   bool explain = true;  // without a schedule, look for the least RAM and the least deadline
+  /// solve_plan() on a device: also plans whose transfers happen between two ops, which have no stage form.
+  bool between_ops = true;
+  /// solve(): an answer of so much energy is there already; the search ends when it is proven good enough.
+  std::optional<double> known_joules;
   Formulation formulation = Formulation::tight;
   Tightenings tightenings;
   Solver solver = Solver::cbc;

@@ -31,10 +31,12 @@ void Search::raise_bound(double joules) {
 }
 
 double Search::gap() const {
-  if (!incumbent_) return kInfinity;
-  const double open = incumbent_->joules - bound_;
+  double best = incumbent_ ? incumbent_->joules : kInfinity;
+  if (options_.known_joules) best = std::min(best, *options_.known_joules);
+  if (best == kInfinity) return kInfinity;
+  const double open = best - bound_;
   if (open <= 1e-9 * problem_.baseline_joules) return 0;
-  return open / (incumbent_->joules - problem_.baseline_joules);
+  return open / (best - problem_.baseline_joules);
 }
 
 double Search::elapsed() const {
@@ -56,9 +58,11 @@ void Search::report(double bound_joules) const {
   progress.phase = phase_;
   const double bound = std::max(bound_, bound_joules);
   progress.bound_joules = bound;
-  if (incumbent_) {
-    progress.incumbent_joules = incumbent_->joules;
-    progress.bound_joules = std::min(bound, incumbent_->joules);
+  std::optional<double> best = options_.known_joules;
+  if (incumbent_) best = std::min(incumbent_->joules, best.value_or(incumbent_->joules));
+  if (best) {
+    progress.incumbent_joules = best;
+    progress.bound_joules = std::min(bound, *best);
   }
   progress.elapsed_seconds = elapsed();
   options_.on_progress(progress);

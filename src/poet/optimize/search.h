@@ -36,8 +36,8 @@ class Search {
   [[nodiscard]] bool has_incumbent() const { return incumbent_.has_value(); }
   [[nodiscard]] const Candidate& incumbent() const { return *incumbent_; }
   [[nodiscard]] double bound() const { return bound_; }
-  /// (energy - bound) / (energy - baseline) of the incumbent; 0 when they agree to 1e-9 of the baseline,
-  /// infinite without one.
+  /// (energy - bound) / (energy - baseline) of the incumbent, or of SolveOptions::known_joules where that is
+  /// less; 0 when they agree to 1e-9 of the baseline, infinite without either.
   [[nodiscard]] double gap() const;
   [[nodiscard]] bool proven() const { return gap() <= options_.gap; }
 

@@ -78,4 +78,16 @@ Timeline timeline_of(const Instance& instance, const Plan& plan) {
   return line;
 }
 
+Joules energy_of(const Instance& instance, const Plan& plan, const Timeline& timeline) {
+  const CostTable& costs = instance.costs;
+  double joules =
+      costs.timing.idle.value() * timeline.makespan + costs.timing.wake_energy.value() * timeline.wakes;
+  for (const Step& step : plan.steps) {
+    if (step.kind == StepKind::compute) joules += costs.ops[step.op].energy.value();
+    if (step.kind == StepKind::page_in) joules += costs.values[step.value].page_in.energy.value();
+    if (step.kind == StepKind::page_out) joules += costs.values[step.value].page_out.energy.value();
+  }
+  return Joules(joules);
+}
+
 }  // namespace poet

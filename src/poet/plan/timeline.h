@@ -25,4 +25,8 @@ struct Timeline {
 /// `plan` must be valid but for budget and deadline. Device semantics. O(steps + edges).
 [[nodiscard]] Timeline timeline_of(const Instance& instance, const Plan& plan);
 
+/// What the plan draws in all: computations, transfers, waking up, idle power over the makespan. `timeline`
+/// is the plan's. O(steps).
+[[nodiscard]] Joules energy_of(const Instance& instance, const Plan& plan, const Timeline& timeline);
+
 }  // namespace poet

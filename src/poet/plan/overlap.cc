@@ -1,4 +1,4 @@
-#include "poet/baselines/overlap.h"
+#include "poet/plan/overlap.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -6,6 +6,7 @@
 #include <deque>
 #include <vector>
 
+#include "poet/graph/dataflow.h"
 #include "poet/plan/settle.h"
 
 namespace poet {
@@ -15,13 +16,13 @@ namespace {
 // wait there for the transfer.
 class Releases {
  public:
-  Releases(const MethodRequest& request, const Dataflow& flow, const Plan& plan)
-      : costs_(request.instance.costs),
+  Releases(const Instance& instance, const Dataflow& flow, const Plan& plan, Bytes budget)
+      : costs_(instance.costs),
         flow_(flow),
         plan_(plan),
-        budget_(transient_budget(request)),
-        stays_(request.instance.graph.values.size()),
-        arrives_(request.instance.graph.values.size()),
+        budget_(budget),
+        stays_(instance.graph.values.size()),
+        arrives_(instance.graph.values.size()),
         sent_(plan.steps.size()),
         ends_(plan.steps.size()) {}
 
@@ -144,11 +145,11 @@ class Releases {
 };
 
 // `plan` is settled.
-Plan with_prefetches(const MethodRequest& request, const Dataflow& flow, const Plan& plan) {
-  const CostTable& costs = request.instance.costs;
+Plan with_prefetches(const Instance& instance, const Dataflow& flow, const Plan& plan, Bytes budget) {
+  const CostTable& costs = instance.costs;
   const std::size_t count = plan.steps.size();
   std::vector<Bytes> ram(count);  // during the step
-  IdVector<ValueId, std::uint8_t> present(request.instance.graph.values.size());
+  IdVector<ValueId, std::uint8_t> present(instance.graph.values.size());
   Bytes now;
   std::size_t earliest = 0;
   for (std::size_t i = 0; i < count; ++i) {
@@ -171,9 +172,8 @@ Plan with_prefetches(const MethodRequest& request, const Dataflow& flow, const P
     }
     ram[i] = now + workspace;
   }
-  const Bytes budget = transient_budget(request);
   std::vector<std::vector<Step>> before(count);
-  IdVector<ValueId, std::size_t> gone(request.instance.graph.values.size(), 0);  // after its last free
+  IdVector<ValueId, std::size_t> gone(instance.graph.values.size(), 0);  // after its last free
   for (std::size_t i = 0; i < count; ++i) {
     const Step& step = plan.steps[i];
     if (step.kind == StepKind::free) gone[step.value] = i + 1;
@@ -197,10 +197,11 @@ Plan with_prefetches(const MethodRequest& request, const Dataflow& flow, const P
 
 }  // namespace
 
-Plan overlapped(const MethodRequest& request, const Dataflow& flow, const Plan& plan) {
-  const Instance& instance = request.instance;
-  const Plan released = settle(instance, Releases(request, flow, plan).plan(), request.semantics);
-  return settle(instance, with_prefetches(request, flow, released), request.semantics);
+Plan overlapped(const Instance& instance, const Plan& plan, const Limits& limits) {
+  const Dataflow flow = dataflow(instance.graph);
+  const Bytes budget = limits.ram_budget - instance.costs.persistent;  // for transient bytes
+  const Plan released = settle(instance, Releases(instance, flow, plan, budget).plan(), Semantics::device);
+  return settle(instance, with_prefetches(instance, flow, released, budget), Semantics::device);
 }
 
 }  // namespace poet

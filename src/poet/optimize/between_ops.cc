@@ -1,0 +1,97 @@
+#include "poet/optimize/between_ops.h"
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <utility>
+
+#include "poet/optimize/greedy.h"
+#include "poet/optimize/local_search.h"
+#include "poet/optimize/window_search.h"
+#include "poet/plan/overlap.h"
+#include "poet/plan/settle.h"
+#include "poet/plan/timeline.h"
+#include "poet/plan/transfers.h"
+
+namespace poet {
+namespace {
+
+// Of a transfer's time, the part during which compute waits for it. Which guess is right shows only in the
+// plan.
+constexpr std::array kWaiting = {0.0, 0.3, 1.0};
+constexpr long kEvaluationsPerOp = 250;
+constexpr long kMostEvaluations = 50'000;
+constexpr long kWork = 20'000;  // simplex iterations of a relaxation
+
+/// The device's problem with transfers that take no time. Idle power is charged to computations, and to
+/// transfers for the part `waiting` of their time.
+Problem instant_problem(const SolveRequest& request, const SolveOptions& options, double waiting) {
+  Problem p = make_problem(request, options);
+  for (std::size_t op = 0; op < p.joules.size(); ++op) p.joules[op] += p.idle_watts * p.seconds[op];
+  for (std::size_t v = 0; v < p.in_joules.size(); ++v) {
+    p.in_joules[v] += waiting * p.idle_watts * p.in_seconds[v];
+    p.out_joules[v] += waiting * p.idle_watts * p.out_seconds[v];
+  }
+  p.idle_watts = p.wake_seconds = p.wake_joules = 0;
+  p.semantics = Semantics::published;
+  p.objective_scale = objective_scale(p);
+  return p;
+}
+
+/// The schedule's steps, transfers where the paper has them; without waits and frees.
+Plan steps_of(const Instance& instance, const Schedule& schedule) {
+  Plan plan = linearise(instance, schedule, Semantics::published);
+  std::erase_if(plan.steps, [](const Step& step) { return step.kind == StepKind::free; });
+  return plan;
+}
+
+Plan plan_of(const SolveRequest& request, const Schedule& schedule) {
+  const Instance& instance = request.instance;
+  const Plan steps = steps_of(instance, schedule);
+  const Plan plan = instance.costs.timing.concurrent ? overlapped(instance, steps, request.limits)
+                                                     : settle(instance, steps, Semantics::device);
+  return plan_transfers(instance, plan, Semantics::device, request.limits);
+}
+
+bool within(const SolveRequest& request, const Timeline& line) {
+  const Limits& limits = request.limits;
+  return request.instance.costs.persistent + line.peak <= limits.ram_budget &&
+         (!limits.deadline || line.makespan <= limits.deadline->value() * (1 + 1e-9));
+}
+
+}  // namespace
+
+std::optional<BetweenOps> search_between_ops(const SolveRequest& request, const SolveOptions& options) {
+  std::optional<BetweenOps> best;
+  SolveOptions quiet = options;
+  quiet.on_progress = nullptr;
+  for (const double waiting : kWaiting) {
+    const Problem problem = instant_problem(request, options, waiting);
+    if (!problem.paging || complete(problem, no_decisions(problem)).within(problem)) break;
+    Search search(problem, quiet);
+    if (search.must_stop()) break;
+    if (const auto first = greedy(problem, [&] { return search.must_stop(); })) search.offer(*first);
+    if (!search.has_incumbent()) continue;
+    local_search(search, {.evaluations = std::min(kEvaluationsPerOp * problem.ops, kMostEvaluations)});
+    Schedule schedule = to_schedule(problem, request.instance, search.incumbent());
+    Plan plan = plan_of(request, schedule);
+    const Timeline line = timeline_of(request.instance, plan);
+    const Joules energy = energy_of(request.instance, plan, line);
+    if (!within(request, line) || (best && best->energy <= energy)) continue;
+    best = BetweenOps{std::move(schedule), std::move(plan), energy};
+  }
+  return best;
+}
+
+Joules bound_between_ops(const SolveRequest& request, const SolveOptions& options) {
+  SolveOptions quiet = options;
+  quiet.on_progress = nullptr;
+  const Problem problem = instant_problem(request, options, 0);
+  Search search(problem, quiet);
+  if (const auto first = greedy(problem, [&] { return search.must_stop(); })) search.offer(*first);
+  std::set<int> exact_stages;
+  WindowSearch(search).run(kWork, exact_stages);
+  return Joules(search.bound());
+}
+
+}  // namespace poet

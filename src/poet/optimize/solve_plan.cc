@@ -1,0 +1,87 @@
+#include "poet/optimize/solve_plan.h"
+
+#include <algorithm>
+#include <chrono>
+#include <optional>
+#include <utility>
+
+#include "poet/optimize/between_ops.h"
+#include "poet/optimize/solve.h"
+#include "poet/plan/timeline.h"
+#include "poet/plan/transfers.h"
+
+namespace poet {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+bool looks_between_ops(const SolveRequest& request, const SolveOptions& options) {
+  return request.semantics == Semantics::device && options.between_ops && options.paging &&
+         request.instance.costs.has_storage && options.solver != Solver::file;
+}
+
+/// What is left of the time limit, and a little.
+SolveOptions remaining(SolveOptions options, Clock::time_point start) {
+  const double limit = options.time_limit_seconds;
+  options.time_limit_seconds = std::max(limit - seconds_since(start), 0.05 * limit);
+  return options;
+}
+
+Plan plan_of(const SolveRequest& request, const Schedule& schedule) {
+  const Plan plan = linearise(request.instance, schedule, request.semantics);
+  return plan_transfers(request.instance, plan, request.semantics, request.limits);
+}
+
+/// Puts the plan between ops in the place of a dearer one, or of none.
+void take(const SolveRequest& request, const SolveOptions& options, BetweenOps&& between,
+          PlannedOutcome& planned) {
+  Outcome& outcome = planned.outcome;
+  outcome.schedule = std::move(between.schedule);
+  planned.plan = std::move(between.plan);
+  planned.between_ops = true;
+  const bool stage_form_bounds = outcome.status != Status::infeasible && outcome.bound <= between.energy;
+  if (!stage_form_bounds) outcome.bound = bound_between_ops(request, options);
+  outcome.bound = std::min(outcome.bound, between.energy);
+  outcome.status = Status::feasible;  // until its gap is judged
+  outcome.explanation = {};
+}
+
+}  // namespace
+
+PlannedOutcome solve_plan(const SolveRequest& request, const SolveOptions& options) {
+  const Clock::time_point start = Clock::now();
+  std::optional<BetweenOps> between;
+  double seconds_to_between = 0;
+  SolveOptions for_stages = options;
+  if (looks_between_ops(request, options)) {
+    between = search_between_ops(request, options);
+    seconds_to_between = seconds_since(start);
+    for_stages = remaining(options, start);
+    if (between) {
+      for_stages.known_joules = between->energy.value();
+      for_stages.explain = false;
+    }
+  }
+  PlannedOutcome planned;
+  planned.outcome = solve(request, for_stages);
+  Outcome& outcome = planned.outcome;
+  if (!outcome.schedule.stages.empty()) planned.plan = plan_of(request, outcome.schedule);
+  if (between) {
+    const bool none = planned.plan.steps.empty();
+    const Joules energy =
+        none ? Joules()
+             : energy_of(request.instance, planned.plan, timeline_of(request.instance, planned.plan));
+    if (none || between->energy < energy) {
+      take(request, remaining(options, start), std::move(*between), planned);
+      outcome.seconds_to_incumbent = seconds_to_between;
+    }
+  }
+  outcome.solve_seconds = seconds_since(start);
+  return planned;
+}
+
+}  // namespace poet

@@ -1,0 +1,21 @@
+#pragma once
+
+#include "poet/optimize/outcome.h"
+#include "poet/plan/plan.h"
+
+namespace poet {
+
+struct PlannedOutcome {
+  Outcome outcome;
+  Plan plan;  // settled; empty without an answer
+  /// The plan's transfers happen between two ops. outcome.schedule says what it keeps, recomputes and pages,
+  /// but obeys RAM under the paper's rules only: the plan has no stage form.
+  bool between_ops = false;
+};
+
+/// The plan of least energy found: solve() and its schedule linearised, transfers planned; on a device the
+/// better of that and search_between_ops(). The bound is on schedules in stage form; a plan between ops that
+/// needs less comes with bound_between_ops() instead. Within half a second of the time limit, as solve().
+[[nodiscard]] PlannedOutcome solve_plan(const SolveRequest& request, const SolveOptions& options);
+
+}  // namespace poet
