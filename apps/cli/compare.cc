@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <sstream>
@@ -32,7 +33,10 @@ std::vector<const Method*> chosen_methods(const std::optional<std::string>& name
   std::istringstream list(*names);
   for (std::string name; std::getline(list, name, ',');) {
     try {
-      chosen.push_back(&find_method(name));
+      const Method* method = &find_method(name);
+      if (std::find(chosen.begin(), chosen.end(), method) != chosen.end())
+        throw InputError(fmt::format("names {} twice", name));
+      chosen.push_back(method);
     } catch (const InputError& error) {
       throw InputError("--methods", error.what());
     }

@@ -16,15 +16,72 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+constexpr int kWidth = 110;
+
 bool has_plan(const Judged& judged) { return !judged.plan.steps.empty(); }
 
-/// Why a method has no figures, or none that count.
-std::string remark(const Comparison::Row& row) {
-  const Judged& judged = row.judged;
-  std::string text = judged.reason;
-  if (judged.verdict == Verdict::not_applicable) text = "not defined here: " + text;
-  if (judged.note.empty()) return text;
-  return text.empty() ? judged.note : text + "; " + judged.note;
+/// Texts that are shown once, under the table, and referred to by number.
+class Footnotes {
+ public:
+  /// "[2]"; empty for an empty text.
+  std::string mark(const std::string& text) {
+    if (text.empty()) return "";
+    if (std::find(texts_.begin(), texts_.end(), text) == texts_.end()) texts_.push_back(text);
+    const auto at = std::find(texts_.begin(), texts_.end(), text) - texts_.begin();
+    return fmt::format("[{}]", at + 1);
+  }
+
+  [[nodiscard]] std::string text() const {
+    std::string lines;
+    for (std::size_t i = 0; i < texts_.size(); ++i) {
+      const std::string label = fmt::format("[{}] ", i + 1);
+      const int indent = static_cast<int>(label.size());
+      lines += label + wrapped(texts_[i], kWidth - indent, indent) + "\n";
+    }
+    return lines.empty() ? "" : "\n" + lines;
+  }
+
+ private:
+  std::vector<std::string> texts_;
+};
+
+/// Whether the plan holds the limits, with the reason where it is short.
+std::string verdict_text(const Judged& judged, Footnotes& footnotes) {
+  std::string text;
+  switch (judged.verdict) {
+    case Verdict::holds:
+      text = "yes";
+      break;
+    case Verdict::over_limits:
+      text = "no: " + judged.reason;
+      break;
+    case Verdict::no_plan:
+      text = "no plan " + footnotes.mark(judged.reason);
+      break;
+    case Verdict::not_applicable:
+      text = "not defined here " + footnotes.mark(judged.reason);
+      break;
+  }
+  return judged.note.empty() ? text : text + " " + footnotes.mark(judged.note);
+}
+
+/// As lines of summary.h.
+std::string labelled(const std::string& label, const std::string& text) {
+  constexpr int kIndent = 14;
+  return fmt::format("{:<{}}{}\n", label, kIndent, wrapped(text, kWidth - kIndent, kIndent));
+}
+
+std::string limits_text(const Comparison& comparison) {
+  const Limits& limits = comparison.posed.request.limits;
+  const Report& keep_all = comparison.posed.result.keep_all;
+  std::string text = format_bytes(limits.ram_budget) + " of RAM";
+  if (limits.deadline)
+    text += fmt::format(", a deadline of {} (the step without limits takes {})",
+                        format_seconds(*limits.deadline), format_seconds(keep_all.runtime));
+  if (limits.max_bytes_written)
+    text += fmt::format(", {} written to storage", format_bytes(*limits.max_bytes_written));
+  return text + fmt::format("; keeping everything takes {}, no schedule less than {}",
+                            format_bytes(keep_all.peak_ram), format_bytes(comparison.posed.floor_ram));
 }
 
 std::string gap_text(const Judged& judged) {
@@ -91,16 +148,10 @@ std::vector<const Comparison::Row*> cheapest(const Comparison& comparison) {
 bool any_holds(const Comparison& comparison) { return !cheapest(comparison).empty(); }
 
 std::string comparison_text(const Comparison& comparison) {
-  const CompileRequest& request = comparison.posed.request;
   const Report& keep_all = comparison.posed.result.keep_all;
   std::string text = subject_text(comparison.posed);
-  text += fmt::format("{:<14}{} of RAM{}; keeping everything takes {}, no schedule less than {}\n", "Limits",
-                      format_bytes(request.limits.ram_budget),
-                      request.limits.deadline ? fmt::format(", {} (the step without limits: {})",
-                                                            format_seconds(*request.limits.deadline),
-                                                            format_seconds(keep_all.runtime))
-                                              : "",
-                      format_bytes(keep_all.peak_ram), format_bytes(comparison.posed.floor_ram));
+  text += labelled("Limits", limits_text(comparison));
+  Footnotes footnotes;
   Table table({{"method", Align::left},
                {"RAM", Align::right},
                {"energy", Align::right},
@@ -125,21 +176,20 @@ std::string comparison_text(const Comparison& comparison) {
     } else {
       cells.insert(cells.end(), {"-", "-", "-", "-", "-", "-", ""});
     }
-    const std::string more = remark(row);
-    const bool holds = judged.verdict == Verdict::holds;
-    cells.push_back(holds ? more.empty() ? "yes" : "yes, " + more : "no: " + more);
+    cells.push_back(verdict_text(judged, footnotes));
     table.add(std::move(cells));
   }
-  text += "\n" + table.text();
+  text += "\n" + table.text(0, kWidth) + footnotes.text();
   const std::vector<const Comparison::Row*> best = cheapest(comparison);
   if (best.empty()) {
     text += "\nNo method's plan is within the limits.\n";
   } else {
     std::vector<std::string_view> titles;
     for (const Comparison::Row* row : best) titles.push_back(row->method->title);
-    text += fmt::format("\nLeast energy  {}: {} over the {} of the step without limits\n",
-                        fmt::join(titles, "; "), format_percent(best.front()->judged.overhead, 3),
-                        format_joules(keep_all.energy, 6));
+    text += "\n" + labelled("Least energy", fmt::format("{}: {} over the {} of the step without limits",
+                                                        fmt::join(titles, "; "),
+                                                        format_percent(best.front()->judged.overhead, 3),
+                                                        format_joules(keep_all.energy, 6)));
   }
   if (comparison.interrupted) text += "Interrupted: methods that are missing were not run.\n";
   return text;
@@ -158,6 +208,8 @@ Json comparison_json(const Comparison& comparison) {
   json["semantics"] = to_string(request.semantics);
   json["ram_budget_bytes"] = request.limits.ram_budget.value();
   json["deadline_seconds"] = request.limits.deadline ? Json(request.limits.deadline->value()) : Json(nullptr);
+  json["max_bytes_written"] =
+      request.limits.max_bytes_written ? Json(request.limits.max_bytes_written->value()) : Json(nullptr);
   json["baseline_joules"] = keep_all.energy.value();
   json["baseline_seconds"] = keep_all.runtime.value();
   json["keep_all_peak_ram_bytes"] = keep_all.peak_ram.value();

@@ -93,8 +93,8 @@ int run(int argc, char** argv) {
     if (command->called()) return command->run();
   }
   complain(
-      "a command is missing: solve, explain, verify, show, import, sweep, models or devices (poet --help "
-      "describes them)");
+      "a command is missing: solve, explain, compare, verify, show, import, sweep, models or devices (poet "
+      "--help describes them)");
   return kBadInput;
 }
 

@@ -431,5 +431,113 @@ TEST(Interrupt, ReturnsTheBestScheduleSoFar) {
   EXPECT_TRUE(contains(run.err, "stopping with the best schedule so far")) << run.err;
 }
 
+// linear on a72 needs 260.6 KB; most methods find a way to 260.1 KB.
+const std::string kCompare = "compare --quiet --model linear --platform a72 --time-limit 1s ";
+
+TEST(Compare, TextHasEveryMethodAndFitsTheTerminal) {
+  const Json list = poet("compare --list --json").json();
+  ASSERT_GE(list["methods"].size(), 17U);
+  const ProgramRun run = poet(kCompare + "--ram-budget 260.3KB");
+  EXPECT_EQ(run.exit_code, 0);
+  EXPECT_EQ(run.err, "");
+  for (const Json& method : list["methods"])
+    EXPECT_TRUE(contains(run.out, "\n" + method["title"].get<std::string>() + "  ")) << method << run.out;
+  EXPECT_TRUE(contains(run.out, "no: needs 260.6 KB")) << run.out;
+  EXPECT_TRUE(contains(run.out, "\nLeast energy  ")) << run.out;
+  std::istringstream lines(run.out);
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 120U) << line;
+}
+
+TEST(Compare, JsonAndCsvSayTheSame) {
+  const std::string csv = ::testing::TempDir() + "comparison.csv";
+  const ProgramRun run = poet(kCompare + "--ram-budget 260.3KB --json --csv " + csv);
+  EXPECT_EQ(run.exit_code, 0);
+  const Json json = run.json();
+  expect_fields(json,
+                {"format", "batch_size", "ram_budget_bytes", "baseline_joules", "baseline_seconds",
+                 "keep_all_peak_ram_bytes", "floor_ram_bytes", "persistent_bytes"},
+                {"deadline_seconds", "max_bytes_written"});
+  EXPECT_EQ(json["interrupted"], false);
+  const double baseline = json["baseline_joules"];
+  int verified = 0;
+  double least = 1e300;
+  for (const Json& row : json["methods"]) {
+    SCOPED_TRACE(row.dump());
+    EXPECT_EQ(row["verified"], row["verdict"] == "holds");
+    EXPECT_EQ(row["reason"].is_null(), row["verdict"] == "holds");
+    if (row["verdict"] != "holds") continue;
+    ++verified;
+    expect_fields(row,
+                  {"peak_ram_bytes", "energy_joules", "overhead", "compute_joules", "page_in_joules",
+                   "page_out_joules", "idle_joules", "runtime_seconds", "stalled_seconds", "recomputations",
+                   "page_ins", "page_outs", "bytes_written", "method_seconds"},
+                  {});
+    EXPECT_LE(row["peak_ram_bytes"], json["ram_budget_bytes"]);
+    const double energy = row["energy_joules"];
+    EXPECT_NEAR(energy,
+                row["compute_joules"].get<double>() + row["page_in_joules"].get<double>() +
+                    row["page_out_joules"].get<double>() + row["idle_joules"].get<double>(),
+                1e-12);
+    EXPECT_NEAR(row["overhead"].get<double>(), energy / baseline - 1, 1e-9);
+    EXPECT_GE(row["overhead"].get<double>(), 0);
+    least = std::min(least, energy);
+  }
+  EXPECT_GE(verified, 5);
+  const Json& poets = json["methods"].back();
+  EXPECT_EQ(poets["method"], "poet");
+  EXPECT_LE(poets["bound_joules"].get<double>(), least * (1 + 1e-9));
+
+  std::ifstream file(csv);
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(file, line);) lines.push_back(line);
+  ASSERT_EQ(lines.size(), json["methods"].size() + 1);
+  std::string heading;
+  for (const auto& [key, value] : json["methods"][0].items()) heading += (heading.empty() ? "" : ",") + key;
+  EXPECT_EQ(lines[0], heading);
+  for (std::size_t i = 1; i < lines.size(); ++i)
+    EXPECT_TRUE(lines[i].starts_with(json["methods"][i - 1]["method"].get<std::string>() + ",")) << lines[i];
+}
+
+TEST(Compare, NamesEveryBrokenLimitAndExitsWithOne) {
+  const std::string limits =
+      "--ram-budget 260.3KB --runtime-budget 0.5 --methods checkpoint-all,chen-greedy ";
+  const ProgramRun run = poet(kCompare + limits);
+  EXPECT_EQ(run.exit_code, 1);
+  EXPECT_TRUE(contains(run.out, "a deadline of 116 us")) << run.out;
+  EXPECT_TRUE(contains(run.out, "No method's plan is within the limits.")) << run.out;
+  EXPECT_EQ(poet(kCompare + limits + "--json").json()["methods"][0]["reason"],
+            "needs 260.6 KB, takes 232.1 us");
+
+  const std::string paging =
+      "compare --quiet --model resnet18_cifar --platform a72 --ram-budget 56MB --methods capuchin --json ";
+  const Json paged = poet(paging).json();
+  ASSERT_TRUE(paged["methods"][0]["verified"]) << paged;
+  ASSERT_GT(paged["methods"][0]["bytes_written"], 1);
+  const ProgramRun worn = poet(paging + "--max-bytes-written 1");
+  EXPECT_EQ(worn.exit_code, 1);
+  EXPECT_EQ(worn.json()["max_bytes_written"], 1);
+  EXPECT_TRUE(worn.json()["methods"][0]["reason"].get<std::string>().starts_with("writes ")) << worn.out;
+}
+
+TEST(Compare, StagedRulesLeaveOutWhoPagesInTime) {
+  const Json json =
+      poet(kCompare + "--semantics staged --ram-budget 8KB --json --methods dtr,capuchin,pofo").json();
+  EXPECT_EQ(json["methods"][0]["verdict"], "holds");
+  for (const int i : {1, 2}) EXPECT_EQ(json["methods"][i]["verdict"], "not applicable");
+}
+
+TEST(Compare, CtrlCKeepsWhatThereIs) {
+  const ProgramRun run = run_command(
+      {program().string(), "compare", "--model", "resnet18_cifar", "--platform", "a72", "--ram-budget",
+       "55MB", "--gap", "0", "--time-limit", "5min", "--methods", "chen-greedy,checkmate,dtr", "--json"},
+      "Checkmate, ");
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  const Json json = run.json();
+  EXPECT_EQ(json["interrupted"], true);
+  ASSERT_EQ(json["methods"].size(), 2U);
+  EXPECT_EQ(json["methods"][0]["verdict"], "holds");
+  EXPECT_LT(json["methods"][1]["method_seconds"].get<double>(), 60);
+}
+
 }  // namespace
 }  // namespace poet::test

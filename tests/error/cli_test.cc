@@ -32,10 +32,11 @@ void expect_bad_input_with(const std::string& arguments, const std::string& part
 }
 
 TEST(BadCommandLine, IsOneLine) {
-  expect_bad_input("",
-                   "a command is missing: solve, explain, verify, show, import, sweep, models or devices "
-                   "(poet --help describes "
-                   "them)");
+  expect_bad_input(
+      "",
+      "a command is missing: solve, explain, compare, verify, show, import, sweep, models or devices "
+      "(poet --help describes "
+      "them)");
   expect_bad_input("foo", "unknown command \"foo\" (poet --help lists what there is)");
   expect_bad_input("solve --foo", "unknown option \"--foo\" (poet solve --help lists what there is)");
   expect_bad_input("verify a b", "unknown argument \"b\" (poet verify --help lists what there is)");
@@ -69,6 +70,20 @@ TEST(BadAmounts, NameTheOption) {
   expect_bad_input(budget + "--solve-threads 0", "--solve-threads: \"0\" is not a whole number >= 1");
   expect_bad_input(budget + "--max-bytes-written x",
                    "--max-bytes-written: \"x\" is not an amount of bytes (try 300KiB, 2MB or 737719)");
+}
+
+TEST(BadComparison, NamesTheOption) {
+  const std::string budget = "compare " + kLinear + "--ram-budget 1MB ";
+  expect_bad_input("compare " + kLinear,
+                   "--ram-budget is needed: how much RAM the step may use (300KiB, 2MB, ...)");
+  expect_bad_input_with(budget + "--methods lru",
+                        "--methods: unknown method \"lru\" (known: checkpoint-all, ");
+  expect_bad_input_with(budget + "--methods dtr,,pofo", "unknown method \"\"");
+  expect_bad_input_with(budget + "--methods DTR", "unknown method \"DTR\"");
+  expect_bad_input(budget + "--methods dtr,capuchin,dtr", "--methods: names dtr twice");
+  expect_bad_input_with(budget + "--methods", "--methods");
+  expect_bad_input(budget + "--csv /nonexistent/x.csv", "--csv: no such folder: /nonexistent");
+  expect_bad_input(budget + "--deadline 0", "--deadline: \"0\" must be a finite time > 0");
 }
 
 TEST(BadNames, ListWhatThereIs) {

@@ -12,7 +12,8 @@ namespace poet {
 [[nodiscard]] MethodAnswer checkmate(const MethodRequest& request);
 
 /// Algorithm 2, two-phase rounding: the linear relaxation at 0.9 of the budget, S rounded at a threshold, R
-/// as it then must be. Thresholds 0.5 (the paper) and 0.1, 0.2, ... 0.9 (the authors' code): nine plans.
+/// as it then must be. Thresholds 0.5 (the paper) and 0.1, 0.2, ... 0.9 (the authors' code): nine plans. In
+/// its favour: what S keeps that nothing reads any more is dropped, where Algorithm 2 would recompute it.
 [[nodiscard]] MethodAnswer checkmate_lp(const MethodRequest& request);
 
 /// The same with S drawn at random, 1 with the probability of the relaxation: 100 draws, the same ones for

@@ -14,6 +14,7 @@ struct Segments {
   IdVector<OpId, std::int32_t> of;               // forward op -> its segment, or kAlways
   IdVector<ValueId, std::int32_t> last_forward;  // last forward stage that reads the value
   std::vector<std::int32_t> current;             // per stage: the segment that it, or a later one, needs next
+  std::vector<std::int32_t> entered;             // per segment: its values are kept after this stage
 };
 
 Segments find_segments(const Graph& graph, const Dataflow& flow, const std::vector<OpId>& checkpoints) {
@@ -33,12 +34,19 @@ Segments find_segments(const Graph& graph, const Dataflow& flow, const std::vect
 
   // Backward from the end: what a later op still needs comes after what an earlier one needs.
   s.current.assign(graph.ops.size(), kAlways);
+  s.entered.assign(segment + 1, static_cast<std::int32_t>(graph.ops.size()));
   std::int32_t latest = kAlways;
   for (std::int32_t t = static_cast<std::int32_t>(graph.ops.size()) - 1; t >= 0; --t) {
+    std::int32_t read = kAlways;
     if (t >= forward)
-      for (const ValueId v : flow.reads[OpId(t)]) latest = std::max(latest, s.of[flow.producer[v]]);
+      for (const ValueId v : flow.reads[OpId(t)]) read = std::max(read, s.of[flow.producer[v]]);
+    latest = std::max(latest, read);
     s.current[static_cast<std::size_t>(t)] = latest;
+    if (read == latest && read != kAlways) s.entered[static_cast<std::size_t>(read)] = t;
   }
+  // The last segment comes next anyway when the forward pass ends, or, if that is empty, the one before.
+  if (latest != kAlways && latest + 1 >= static_cast<std::int32_t>(segment))
+    s.entered[static_cast<std::size_t>(latest)] = kAlways;
   return s;
 }
 
@@ -51,10 +59,9 @@ Plan plan_of_checkpoints(const MethodRequest& request, const Dataflow& flow,
   const auto keep = [&](OpId stage, ValueId v) {
     const std::int32_t segment = segments.of[flow.producer[v]];
     if (segment == kAlways || stage.index <= segments.last_forward[v]) return true;
-    const auto t = static_cast<std::size_t>(stage.index);
     // Computed anew in the stage in which the backward pass enters the segment, kept from the next one on.
-    const bool entered = t > 0 && segments.current[t - 1] == segment;
-    return entered && segments.current[t] == segment;
+    return segments.entered[static_cast<std::size_t>(segment)] < stage.index &&
+           segments.current[static_cast<std::size_t>(stage.index)] == segment;
   };
   return linearise(request.instance, schedule_of_retention(request.instance, flow, keep), request.semantics);
 }

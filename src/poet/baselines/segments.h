@@ -12,8 +12,9 @@ namespace poet {
 
 /// The plan for given checkpoints (forward ops, increasing). In the forward pass a value is kept up to its
 /// last forward use; results of checkpoints up to their last use; in the backward pass the segment that it
-/// is in is kept whole. The last segment, which comes next anyway, is kept from the forward pass. Backward
-/// ops are never recomputed. O(stages * (ops + edges)).
+/// is in is kept whole, from the first backward op that reads it, for which it is recomputed. The last
+/// segment that holds anything, which comes next anyway, is kept from the forward pass if at most one
+/// checkpoint follows it. Backward ops are never recomputed. O(stages * (ops + edges)).
 [[nodiscard]] Plan plan_of_checkpoints(const MethodRequest& request, const Dataflow& flow,
                                        const std::vector<OpId>& checkpoints);
 

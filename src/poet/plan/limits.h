@@ -25,6 +25,9 @@ struct Limits {
   std::optional<Bytes> max_bytes_written;  // wear: bytes paged out per step
 };
 
+/// A step may take this part longer than its deadline: sums of seconds are not exact.
+inline constexpr double kDeadlineTolerance = 1e-9;
+
 [[nodiscard]] inline Limits no_limits() {
   return {Bytes(std::numeric_limits<std::int64_t>::max()), std::nullopt, std::nullopt};
 }

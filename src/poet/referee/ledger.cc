@@ -7,7 +7,6 @@
 namespace poet {
 namespace {
 
-constexpr double kDeadlineTolerance = 1e-9;  // relative: sums of seconds are not exact
 
 }  // namespace
 

@@ -1,10 +1,13 @@
 #include "poet/study/run_method.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <chrono>
+#include <compare>
 #include <utility>
+#include <vector>
 
 #include "poet/base/amounts.h"
 #include "poet/base/error.h"
@@ -12,13 +15,45 @@
 namespace poet {
 namespace {
 
-/// What is wrong with a plan that breaks no rule but a limit.
-std::string excess(const MethodRequest& request, const Report& report) {
-  const Limits& limits = request.limits;
-  if (report.peak_ram > limits.ram_budget) return "needs " + format_bytes(report.peak_ram);
-  if (limits.deadline && report.runtime > *limits.deadline)
-    return "takes " + format_seconds(report.runtime, 4);
-  return report.broken;
+/// How far a plan is over each limit; 0: not at all.
+struct Excess {
+  Bytes ram{};
+  Seconds time{};
+  Bytes written{};
+
+  auto operator<=>(const Excess&) const = default;
+};
+
+Excess excess_of(const Limits& limits, const Report& report) {
+  Excess excess;
+  excess.ram = std::max(Bytes(0), report.peak_ram - limits.ram_budget);
+  if (limits.deadline && report.runtime > (1 + kDeadlineTolerance) * *limits.deadline)
+    excess.time = report.runtime - *limits.deadline;
+  if (limits.max_bytes_written)
+    excess.written = std::max(Bytes(0), report.bytes_written - *limits.max_bytes_written);
+  return excess;
+}
+
+/// "needs 58.94 MB"; where that would read like the limit itself, "needs 12 B too much".
+std::string over(const char* verb, const std::string& figure, const std::string& limit,
+                 const std::string& too_much) {
+  return fmt::format("{} {}", verb, figure == limit ? too_much : figure);
+}
+
+/// What is wrong with a plan that breaks no rule but limits: all of them.
+std::string reason_of(const Excess& excess, const Limits& limits, const Report& report) {
+  std::vector<std::string> reasons;
+  if (excess.ram > Bytes(0))
+    reasons.push_back(over("needs", format_bytes(report.peak_ram), format_bytes(limits.ram_budget),
+                           format_bytes(excess.ram) + " too much"));
+  if (excess.time > Seconds(0))
+    reasons.push_back(over("takes", format_seconds(report.runtime), format_seconds(*limits.deadline),
+                           format_seconds(excess.time) + " too long"));
+  if (excess.written > Bytes(0))
+    reasons.push_back(over("writes", format_bytes(report.bytes_written),
+                           format_bytes(*limits.max_bytes_written),
+                           format_bytes(excess.written) + " too much"));
+  return fmt::format("{}", fmt::join(reasons, ", "));
 }
 
 /// With the figures of the whole plan, although a limit is broken on the way.
@@ -43,6 +78,7 @@ Judged run_method(const Method& method, const MethodRequest& request, const Repo
   MethodAnswer answer = method.run(request);
   Judged judged;
   judged.note = answer.note;
+  Excess least;  // of the plan kept
   for (Plan& plan : answer.plans) {
     Report report = replay(request.instance, plan, request.semantics, request.limits);
     const Verdict verdict = report.valid ? Verdict::holds : Verdict::over_limits;
@@ -52,10 +88,11 @@ Judged run_method(const Method& method, const MethodRequest& request, const Repo
              fmt::format("{}: the referee rejects the plan: {}", method.name, report.broken).c_str());
     }
     const bool first = judged.plan.steps.empty();
-    const bool better = verdict != judged.verdict   ? verdict == Verdict::holds
-                        : verdict == Verdict::holds ? report.energy < judged.report.energy
-                                                    : report.peak_ram < judged.report.peak_ram;
+    const Excess excess = excess_of(request.limits, report);
+    const bool nearer = excess != least ? excess < least : first || report.energy < judged.report.energy;
+    const bool better = verdict != judged.verdict ? verdict == Verdict::holds : nearer;
     if (!first && !better) continue;
+    least = excess;
     judged.verdict = verdict;
     judged.plan = std::move(plan);
     judged.report = report;
@@ -64,7 +101,7 @@ Judged run_method(const Method& method, const MethodRequest& request, const Repo
     judged.verdict = answer.treats_graph ? Verdict::no_plan : Verdict::not_applicable;
     judged.reason = answer.reason;
   } else if (judged.verdict == Verdict::over_limits) {
-    judged.reason = excess(request, judged.report);
+    judged.reason = reason_of(least, request.limits, judged.report);
   }
   if (!judged.plan.steps.empty()) judge_energy(answer, keep_all, judged);
   judged.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

@@ -19,19 +19,20 @@ enum class Verdict {
 
 struct Judged {
   Verdict verdict = Verdict::no_plan;
-  std::string reason;  // unless it holds: part of a sentence
-  std::string note;    // the method's: what was made of the graph; or empty
-  Plan plan;           // the cheapest that holds; else the nearest, if any
-  Report report;       // of `plan`, from the referee
-  std::optional<Joules>
-      bound;                  // proven by the method for schedules of its kind; never above the plan's energy
-  std::optional<double> gap;  // (energy - bound) / (energy - baseline) where it holds; 0 when they agree
-  double overhead = 0;        // energy / baseline - 1, baseline: everything computed once
-  double seconds = 0;         // that the method took on the host, replays included
+  std::string reason;           // unless it holds: part of a sentence
+  std::string note;             // the method's: what was made of the graph; or empty
+  Plan plan;                    // the cheapest that holds; else the nearest, if any
+  Report report;                // of `plan`, from the referee
+  std::optional<Joules> bound;  // proven, for schedules of the method's kind; at most the plan's energy
+  std::optional<double> gap;    // (energy - bound) / (energy - baseline) where it holds; 0 when they agree
+  double overhead = 0;          // energy / baseline - 1, baseline: everything computed once
+  double seconds = 0;           // that the method took on the host, replays included
 };
 
 /// Replays every plan of the method's under the limits and keeps the one of least energy that holds, of equal
-/// ones the first. Where none holds: the one of least RAM. `keep_all` is replay_keep_all()'s report.
+/// ones the first. Where none holds: the nearest, least over the RAM budget, then over the deadline, then
+/// over the bytes written, then of least energy; the reason names every limit that it breaks. `keep_all` is
+/// replay_keep_all()'s report.
 [[nodiscard]] Judged run_method(const Method& method, const MethodRequest& request, const Report& keep_all);
 
 [[nodiscard]] const char* to_string(Verdict verdict);
