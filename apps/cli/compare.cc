@@ -45,6 +45,17 @@ std::vector<const Method*> chosen_methods(const std::optional<std::string>& name
   return chosen;
 }
 
+/// A mistake in one method does not take the others' answers with it.
+Judged judged(const Method& method, const MethodRequest& request, const Report& keep_all) {
+  try {
+    return run_method(method, request, keep_all);
+  } catch (const InternalError& error) {
+    Judged none;
+    none.reason = fmt::format("internal error: {}", error.what());
+    return none;
+  }
+}
+
 class Compare final : public Command {
  public:
   explicit Compare(CLI::App& parent) {
@@ -104,7 +115,7 @@ class Compare final : public Command {
           display->show(shown);
         };
       }
-      comparison.rows.push_back({method, run_method(*method, request, keep_all)});
+      comparison.rows.push_back({method, judged(*method, request, keep_all)});
     }
     comparison.interrupted = guard.interrupted();
   }

@@ -76,6 +76,7 @@ Json result_json(const Solved& solved) {
   json["values"] = instance.graph.values.size();
   json["solve_seconds"] = outcome.solve_seconds;
   json["seconds_to_incumbent"] = figure(outcome.seconds_to_incumbent);
+  json["between_ops"] = result.between_ops;
   json["solves"] = result.solves;
   json["held_back_bytes"] = result.held_back.value();
   json["nodes"] = outcome.nodes;

@@ -21,7 +21,9 @@ class Solve final : public Command {
   explicit Solve(CLI::App& parent) {
     app_ = parent.add_subcommand("solve", "find the training schedule of least energy within RAM and time");
     add_problem_options(*app_, options_);
-    app_->add_option("--schedule-out", schedule_out_, "write the schedule, for poet verify")
+    app_->add_option(
+            "--schedule-out", schedule_out_,
+            "write the schedule, for poet verify; it is in stages, so answers that are not are left out")
         ->group("Output")
         ->type_name("FILE.json");
     app_->add_option("--plan-out", plan_out_,

@@ -259,6 +259,9 @@ std::string paged(const Solved& solved) {
 /// What the import and the board itself say; empty when nothing.
 std::vector<std::string> notes(const Solved& solved) {
   std::vector<std::string> out = solved.inputs.notices;
+  if (solved.result.between_ops)
+    out.emplace_back(
+        "transfers happen between two ops here; --schedule-out would ask for a schedule in stages");
   if (!solved.inputs.device) return out;
   const DeviceProfile& profile = *solved.inputs.device;
   const Bytes budget = solved.request.limits.ram_budget;

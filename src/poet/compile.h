@@ -28,11 +28,11 @@ struct CompileResult {
   Report schedule_report;    // of the schedule in stage form; the plan's where there is none
   bool between_ops = false;  // the plan has no stage form (optimize/between_ops.h); outcome.schedule is no
                              // schedule of the device then, but says what is kept, recomputed and paged
-  Report keep_all;      // everything computed once: baseline energy, time and keep-all peak
-  int solves = 1;       // more: the addresses of the first plans did not fit the budget
-  Bytes held_back{};    // by how much the last solve's RAM budget was lowered for them
-  double gap = 0;       // (energy - bound) / (energy - baseline)
-  double overhead = 0;  // energy / baseline - 1
+  Report keep_all;           // everything computed once: baseline energy, time and keep-all peak
+  int solves = 1;            // more: the addresses of the first plans did not fit the budget
+  Bytes held_back{};         // by how much the last solve's RAM budget was lowered for them
+  double gap = 0;            // (energy - bound) / (energy - baseline)
+  double overhead = 0;       // energy / baseline - 1
 };
 
 /// On a device the plan's addresses must fit the budget, too. Where gaps between them leave no room, the

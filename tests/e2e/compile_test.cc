@@ -51,7 +51,9 @@ void expect_answer(const CompileRequest& request, const CompileResult& result) {
   EXPECT_EQ(result.schedule_report.recomputations, result.report.recomputations);
   EXPECT_LE(result.report.peak_ram, request.limits.ram_budget);
   EXPECT_TRUE(result.arena.valid) << result.arena.broken;
-  if (request.semantics == Semantics::device) EXPECT_LE(result.arena.ram, request.limits.ram_budget);
+  if (request.semantics == Semantics::device) {
+    EXPECT_LE(result.arena.ram, request.limits.ram_budget);
+  }
   if (request.limits.deadline) {
     EXPECT_LE(result.report.runtime.value(), request.limits.deadline->value() * (1 + 1e-9));
   }

@@ -9,6 +9,15 @@
 namespace poet::cli {
 namespace {
 
+std::string signed_percent(double fraction) {
+  return (fraction > 0 ? "+" : "") + format_percent(fraction, 3);
+}
+
+std::string signed_range(const Range& range) {
+  if (range.count == 0) return "-";
+  return fmt::format("{} to {}", signed_percent(range.least), signed_percent(range.most));
+}
+
 /// POET's plan of least RAM that takes no longer than `time`.
 const SweepResult* least_ram(const std::vector<SweepResult>& results, double time) {
   const SweepResult* least = nullptr;
@@ -37,21 +46,20 @@ void add_method(const std::vector<SweepResult>& results, const std::string& meth
     std::string saved = "-";
     if (smaller != nullptr) {
       const auto theirs = static_cast<double>(*result.peak_ram_bytes);
-      const double less = 1 - static_cast<double>(*smaller->peak_ram_bytes) / theirs;
-      ram.add(less);
-      saved =
-          fmt::format("{} ({} less)", format_bytes(Bytes(*smaller->peak_ram_bytes)), format_percent(less, 3));
+      const double change = static_cast<double>(*smaller->peak_ram_bytes) / theirs - 1;
+      ram.add(change);
+      saved = fmt::format("{} ({})", format_bytes(Bytes(*smaller->peak_ram_bytes)), signed_percent(change));
     }
     table.rows.push_back(
         {format_bytes(Bytes(*result.ram_budget_bytes)), format_bytes(Bytes(*result.peak_ram_bytes)),
          format_seconds(Seconds(*result.runtime_seconds)), format_joules(Joules(*result.energy_joules)),
          format_bytes(Bytes(*poets->peak_ram_bytes)), format_seconds(Seconds(*poets->runtime_seconds)),
-         format_joules(Joules(*poets->energy_joules)), format_percent(faster, 3), saved});
+         format_joules(Joules(*poets->energy_joules)), signed_percent(faster), saved});
   }
   section.claims.push_back(
-      {fmt::format("POET next to {}", title), "RAM 8.3% less, throughput 13% more",
-       fmt::format("throughput {} more at equal RAM budgets; RAM {} less at equal or less time",
-                   describe(throughput), describe(ram)),
+      {fmt::format("POET next to {}", title), "RAM -8.3%, throughput +13%",
+       fmt::format("throughput {} at equal RAM budgets; RAM {} at no more time", signed_range(throughput),
+                   signed_range(ram)),
        "No TX2 instance was published: this is the corrected network with a profile from the reference's "
        "figures, and POFO on the chain of residual blocks, since it takes chains only."});
   section.tables.push_back(std::move(table));

@@ -14,6 +14,7 @@ namespace {
 
 constexpr double kAllowance = 0.1;  // section 5.3: what rounding may need beyond the relaxation's budget
 constexpr int kDraws = 100;
+constexpr double kSolverNoise = 1e-6;
 
 /// The relaxation at the reduced budget; without one the answer's reason is set.
 Relaxation relax(const MethodRequest& request, MethodAnswer& answer) {
@@ -64,7 +65,7 @@ MethodAnswer checkmate_lp(const MethodRequest& request) {
   if (relaxation.status != Relaxation::Status::solved) return answer;
   const Dataflow flow = dataflow(request.instance.graph);
   for (const int tenths : {5, 1, 2, 3, 4, 6, 7, 8, 9}) {
-    const auto at_least = [tenths](double s) { return s >= 0.1 * tenths; };
+    const auto at_least = [tenths](double s) { return s >= 0.1 * tenths - kSolverNoise; };
     answer.plans.push_back(rounded(request, flow, relaxation, at_least));
   }
   return answer;

@@ -5,10 +5,7 @@
 #include "poet/base/error.h"
 
 namespace poet {
-namespace {
-
-
-}  // namespace
+namespace {}  // namespace
 
 Ledger::Ledger(const Instance& instance, Semantics semantics, const Limits& limits)
     : costs_(instance.costs), limits_(limits), timed_(semantics == Semantics::device) {

@@ -1,0 +1,112 @@
+// Plans whose transfers happen between two ops: the referee takes them, they are never worse than what the
+// stage form has, and where RAM is scarce they are better, or the only ones.
+
+#include "poet/optimize/between_ops.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "poet/optimize/explain.h"
+#include "poet/optimize/solve_plan.h"
+#include "poet/plan/timeline.h"
+#include "poet/referee/replay.h"
+#include "tests/support/random_instance.h"
+
+namespace poet {
+namespace {
+
+using test::pick;
+using test::Rng;
+
+struct Case {
+  Instance instance;
+  Limits limits;
+};
+
+Case scarce(Rng& rng) {
+  for (;;) {
+    test::RandomInstanceOptions options;
+    options.ops = pick(rng, 8, 16);
+    options.multi_output = test::chance(rng, 0.3);
+    options.updates = test::chance(rng, 0.3);
+    options.inputs = test::chance(rng, 0.5);
+    options.device = true;
+    Case c{test::random_instance(rng, options), {}};
+    const Report all = replay_keep_all(c.instance, Semantics::device);
+    const std::int64_t floor =
+        floor_of(make_problem({c.instance, {}, Semantics::device}, {})).floor_ram->value();
+    const std::int64_t range = all.peak_ram.value() - floor;
+    if (range <= 4) continue;
+    c.limits.ram_budget = Bytes(floor + range * pick(rng, 5, 50) / 100);
+    if (test::chance(rng, 0.3)) c.limits.deadline = 1.5 * all.runtime;
+    return c;
+  }
+}
+
+double energy_of_plan(const Case& c, const PlannedOutcome& planned) {
+  if (planned.plan.steps.empty()) return 1e300;
+  const Report report = replay(c.instance, planned.plan, Semantics::device, c.limits);
+  EXPECT_TRUE(report.valid) << report.broken;
+  return report.energy.value();
+}
+
+TEST(BetweenOps, PlansHoldAndAreNeverWorse) {
+  int better = 0;
+  int only = 0;
+  for (int seed = 1; seed <= 60; ++seed) {
+    SCOPED_TRACE(fmt::format("seed {}", seed));
+    Rng rng(static_cast<std::uint64_t>(seed));
+    const Case c = scarce(rng);
+    const SolveRequest request{c.instance, c.limits, Semantics::device};
+    SolveOptions options;
+    options.time_limit_seconds = 2;
+    const PlannedOutcome both = solve_plan(request, options);
+    const double energy = energy_of_plan(c, both);
+    SolveOptions stages = options;
+    stages.between_ops = false;
+    const PlannedOutcome staged = solve_plan(request, stages);
+    const double staged_energy = energy_of_plan(c, staged);
+    EXPECT_FALSE(staged.between_ops);
+
+    // The first answer good enough ends the search: the gap asked for is what may be lost.
+    const double baseline = replay_keep_all(c.instance, Semantics::device).energy.value();
+    EXPECT_LE(energy - baseline, (staged_energy - baseline) * 1.011 + 1e-9 * baseline);
+    if (energy < 1e300) {
+      EXPECT_LE(both.outcome.bound.value(), energy * (1 + 1e-9));
+      EXPECT_NE(both.outcome.status, Status::infeasible);
+    }
+    if (!both.between_ops) continue;
+    better += energy < staged_energy * (1 - 1e-9) ? 1 : 0;
+    only += staged_energy == 1e300 ? 1 : 0;
+  }
+  fmt::print("better in {} cases, the only ones in {}\n", better, only);
+  EXPECT_GT(better, 5);
+}
+
+TEST(BetweenOps, EnergyIsTheReferees) {
+  int plans = 0;
+  for (int seed = 100; seed < 140; ++seed) {
+    Rng rng(static_cast<std::uint64_t>(seed));
+    const Case c = scarce(rng);
+    const auto found = search_between_ops({c.instance, c.limits, Semantics::device}, {});
+    if (!found) continue;
+    ++plans;
+    const Report report = replay(c.instance, found->plan, Semantics::device, c.limits);
+    EXPECT_TRUE(report.valid) << report.broken;
+    EXPECT_NEAR(found->energy.value(), report.energy.value(), 1e-9 * report.energy.value());
+  }
+  EXPECT_GT(plans, 10);
+}
+
+TEST(BetweenOps, NothingWhereEverythingFitsOrNothingMayBePaged) {
+  Rng rng(3);
+  Case c = scarce(rng);
+  SolveOptions options;
+  options.paging = false;
+  EXPECT_FALSE(search_between_ops({c.instance, c.limits, Semantics::device}, options));
+  c.limits.ram_budget = Bytes(1'000'000'000);
+  EXPECT_FALSE(search_between_ops({c.instance, c.limits, Semantics::device}, {}));
+}
+
+}  // namespace
+}  // namespace poet
