@@ -34,6 +34,7 @@ class ReproduceTest : public testing::Test {
     study("figure3_published", R"("networks": ["vgg16_cifar"], )" + published + kMethods);
     study("figure3_published_bert", R"("networks": ["linear"], )" + published + kMethods);
     study("figure3_corrected", R"("networks": ["vgg16_cifar"], "platforms": ["a72"], )" + device + kMethods);
+    study("figure3_corrected_resnet", R"("networks": ["linear"], "platforms": ["m4"], )" + device + kMethods);
     study("figure3_corrected_bert", R"("networks": ["linear"], "platforms": ["a72"], )" + device + kMethods);
     study("figure4_published",
           R"("networks": ["vgg16_cifar"], "deadlines": [1.0, 1.2], )" + published + kMethods);

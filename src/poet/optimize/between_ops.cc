@@ -7,6 +7,7 @@
 
 #include "poet/optimize/greedy.h"
 #include "poet/optimize/local_search.h"
+#include "poet/optimize/paging_search.h"
 #include "poet/optimize/window_search.h"
 #include "poet/plan/overlap.h"
 #include "poet/plan/settle.h"
@@ -71,6 +72,7 @@ std::optional<BetweenOps> search_between_ops(const SolveRequest& request, const 
     Search search(problem, quiet);
     if (search.must_stop()) break;
     if (const auto first = greedy(problem, [&] { return search.must_stop(); })) search.offer(*first);
+    offer_paging_only(search);
     if (!search.has_incumbent()) continue;
     local_search(search, {.evaluations = std::min(kEvaluationsPerOp * problem.ops, kMostEvaluations)});
     Schedule schedule = to_schedule(problem, request.instance, search.incumbent());

@@ -26,6 +26,13 @@ bool leave_out_recomputation(Problem& p) {
 
 }  // namespace
 
+void offer_paging_only(Search& search) {
+  Problem problem = search.problem();
+  if (!problem.paging || !leave_out_recomputation(problem)) return;
+  if (const auto first = greedy(problem, [&] { return search.must_stop(); }))
+    search.offer(complete(search.problem(), first->decisions));
+}
+
 void search_paging_only(Search& search, long evaluations, long work) {
   Problem problem = search.problem();
   if (!problem.paging || !leave_out_recomputation(problem)) return;

@@ -132,6 +132,7 @@ void run(Search& search) {
   search.enter("greedy");
   const auto stop = [&] { return search.must_stop(); };
   if (const auto first = greedy(p, stop)) search.offer(*first);
+  offer_paging_only(search);
   if (!search.has_incumbent()) search.offer(lean_schedule(p, stop));
   if (search.done()) return;
   search.enter("local search");
