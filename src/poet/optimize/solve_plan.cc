@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "poet/optimize/between_ops.h"
+#include "poet/optimize/explain.h"
 #include "poet/optimize/solve.h"
 #include "poet/plan/timeline.h"
 #include "poet/plan/transfers.h"
@@ -50,6 +51,18 @@ void take(const SolveRequest& request, const SolveOptions& options, BetweenOps&&
   outcome.explanation = {};
 }
 
+/// What solvers prove is about schedules in stages; where those are impossible, a plan between ops need not
+/// be.
+void weaken_proof(const SolveRequest& request, const SolveOptions& options, Outcome& outcome) {
+  if (outcome.status != Status::infeasible) return;
+  Explanation why;
+  if (explain_impossible(make_problem(request, options), why)) return;
+  outcome.status = Status::unknown;
+  outcome.explanation.proven_ram.reset();
+  outcome.explanation.reason =
+      "no schedule in stages is within the limits, and no plan with transfers between two ops was found";
+}
+
 }  // namespace
 
 PlannedOutcome solve_plan(const SolveRequest& request, const SolveOptions& options) {
@@ -80,6 +93,8 @@ PlannedOutcome solve_plan(const SolveRequest& request, const SolveOptions& optio
       outcome.seconds_to_incumbent = seconds_to_between;
     }
   }
+  if (planned.plan.steps.empty() && looks_between_ops(request, options))
+    weaken_proof(request, options, outcome);
   outcome.solve_seconds = seconds_since(start);
   return planned;
 }
