@@ -45,14 +45,14 @@ void add_claims(const std::vector<SweepResult>& results, const std::string& wher
     section.claims.push_back(
         {fmt::format("POET next to {}, {}", title, where), "up to 40% less energy",
          fmt::format(
-             "up to {} less energy, up to {} less overhead; never above it but at {} of {} points; {} "
-             "deadlines met by POET alone",
+             "up to {} less energy, up to {} less overhead; {} of {} deadlines met by POET alone; POET "
+             "above it at {}",
              format_percent(std::max(0.0, ablation.saved.most), 3),
-             format_percent(std::max(0.0, ablation.saved_overhead.most), 3), ablation.above,
-             ablation.saved.count, ablation.impossible),
+             format_percent(std::max(0.0, ablation.saved_overhead.most), 3), ablation.impossible,
+             ablation.impossible + ablation.saved.count,
+             ablation.above == 0 ? "no point" : fmt::format("{} points", ablation.above)),
          "The overhead is what schedules differ in. The rest, computing everything once, no schedule saves, "
-         "and "
-         "it is most of the energy."});
+         "and it is most of the energy."});
   }
 }
 
