@@ -10,6 +10,7 @@
 #include "apps/cli/summary.h"
 #include "poet/base/amounts.h"
 #include "poet/report/table.h"
+#include "poet/study/csv.h"
 
 namespace poet::cli {
 namespace {
@@ -120,13 +121,9 @@ Json row_json(const Comparison::Row& row) {
   return json;
 }
 
-std::string csv_cell(const Json& value) {
+std::string cell_of(const Json& value) {
   if (value.is_null()) return "";
-  std::string text = value.is_string() ? value.get<std::string>() : value.dump();
-  if (text.find_first_of(",\"\n") == std::string::npos) return text;
-  for (std::size_t at = text.find('"'); at != std::string::npos; at = text.find('"', at + 2))
-    text.insert(at, 1, '"');
-  return '"' + text + '"';
+  return csv_cell(value.is_string() ? value.get<std::string>() : value.dump());
 }
 
 /// The rows whose plan holds and needs the least energy, but for rounding.
@@ -229,7 +226,7 @@ std::string comparison_csv(const Comparison& comparison) {
     std::vector<std::string> cells;
     for (const auto& [key, value] : json.items()) {
       keys.push_back(key);
-      cells.push_back(csv_cell(value));
+      cells.push_back(cell_of(value));
     }
     if (csv.empty()) csv = fmt::format("{}\n", fmt::join(keys, ","));
     csv += fmt::format("{}\n", fmt::join(cells, ","));

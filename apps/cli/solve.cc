@@ -69,6 +69,8 @@ class Solve final : public Command {
       if (has_answer(solved) && schedule_out_)
         text += fmt::format("{:<14}{}; check it with: poet verify {}\n", "Schedule", *schedule_out_,
                             *schedule_out_);
+      if (!has_answer(solved) && schedule_out_ && request.semantics == Semantics::device)
+        text += fmt::format("{:<14}or leave out --schedule-out: not every plan has stages\n", "");
       if (has_answer(solved) && plan_out_)
         text += fmt::format("{:<14}{}; look at it with: poet show {}\n", "Plan", *plan_out_, *plan_out_);
       print_answer(text);

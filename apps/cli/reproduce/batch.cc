@@ -32,11 +32,18 @@ Section batch_sizes(const std::vector<Study>& studies) {
     for (const std::int64_t size : sizes) table.heading.push_back(fmt::format("batch {}", size));
     for (const Method& method : methods()) {
       std::vector<std::string> row = {std::string(method.title)};
-      for (const std::int64_t size : sizes)
-        for (const SweepResult& result : results)
-          if (result.method == method.name && result.ram == budget && result.batch_size.value_or(1) == size)
-            row.push_back(holds(result) ? format_percent(*result.overhead, 3) : "-");
-      if (row.size() > 1) table.rows.push_back(std::move(row));
+      bool any = false;
+      for (const std::int64_t size : sizes) {
+        std::string cell = "-";
+        for (const SweepResult& result : results) {
+          if (result.method != method.name || result.ram != budget || result.batch_size.value_or(1) != size)
+            continue;
+          any = true;
+          if (holds(result)) cell = format_percent(*result.overhead, 3);
+        }
+        row.push_back(std::move(cell));
+      }
+      if (any) table.rows.push_back(std::move(row));
     }
     section.tables.push_back(std::move(table));
   }

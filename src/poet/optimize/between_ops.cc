@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <set>
 #include <utility>
 
@@ -66,7 +67,10 @@ std::optional<BetweenOps> search_between_ops(const SolveRequest& request, const 
   std::optional<BetweenOps> best;
   SolveOptions quiet = options;
   quiet.on_progress = nullptr;
+  const auto start = std::chrono::steady_clock::now();
   for (const double waiting : kWaiting) {
+    const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
+    quiet.time_limit_seconds = options.time_limit_seconds - spent.count();
     const Problem problem = instant_problem(request, options, waiting);
     if (!problem.paging || complete(problem, no_decisions(problem)).within(problem)) break;
     Search search(problem, quiet);

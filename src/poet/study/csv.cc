@@ -7,15 +7,7 @@
 namespace poet {
 namespace {
 
-std::string cell(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (const char c : text) {
-    if (c == '"') quoted += '"';
-    quoted += c;
-  }
-  return quoted + '"';
-}
+std::string cell(const std::string& text) { return csv_cell(text); }
 std::string cell(double number) { return fmt::format("{}", number); }
 std::string cell(std::int64_t number) { return fmt::format("{}", number); }
 template <class T>
@@ -24,6 +16,16 @@ std::string cell(const std::optional<T>& value) {
 }
 
 }  // namespace
+
+std::string csv_cell(const std::string& text) {
+  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  std::string quoted = "\"";
+  for (const char c : text) {
+    if (c == '"') quoted += '"';
+    quoted += c;
+  }
+  return quoted + '"';
+}
 
 std::string csv_text(std::span<const SweepResult> results, std::span<const ParetoFlags> flags) {
   ensure(results.size() == flags.size(), "as many Pareto flags as results");
