@@ -13,13 +13,6 @@ namespace {
 constexpr double kEarlier = 0.05;  // of a page-in's time, per round
 constexpr int kRounds = 40;
 
-MethodAnswer not_defined(std::string reason) {
-  MethodAnswer answer;
-  answer.treats_graph = false;
-  answer.reason = std::move(reason);
-  return answer;
-}
-
 std::string summary(const std::vector<Eviction>& policy) {
   const auto swaps =
       std::count_if(policy.begin(), policy.end(), [](const Eviction& eviction) { return eviction.swap; });

@@ -10,6 +10,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "poet/cost/instance.h"
@@ -35,6 +36,14 @@ struct MethodAnswer {
   std::string note;             // what was made of the graph: "on a chain of 8 blocks"; or empty
   std::optional<Joules> bound;  // of methods that prove one: no schedule of their kind needs less energy
 };
+
+/// Of a method that is not defined for the graph or the rules.
+[[nodiscard]] inline MethodAnswer not_defined(std::string reason) {
+  MethodAnswer answer;
+  answer.treats_graph = false;
+  answer.reason = std::move(reason);
+  return answer;
+}
 
 struct Method {
   std::string_view name;    // as in files and on the command line: "chen-sqrt"

@@ -116,13 +116,6 @@ std::vector<BlockMemory> in_seconds(std::vector<BlockMemory> memory) {
   return memory;
 }
 
-MethodAnswer not_defined(std::string reason) {
-  MethodAnswer answer;
-  answer.treats_graph = false;
-  answer.reason = std::move(reason);
-  return answer;
-}
-
 MethodAnswer offload(const MethodRequest& request, bool blocking) {
   const Instance& instance = request.instance;
   if (request.semantics == Semantics::staged)

@@ -86,12 +86,8 @@ std::vector<OpId> revolve_order(const Chain& chain, std::size_t snapshots) {
 MethodAnswer revolve(const MethodRequest& request) {
   const Dataflow flow = dataflow(request.instance.graph);
   const Chain chain = chain_of(request.instance, flow);
+  if (!chain.reason.empty()) return not_defined(chain.reason);
   MethodAnswer answer;
-  if (!chain.reason.empty()) {
-    answer.treats_graph = false;
-    answer.reason = chain.reason;
-    return answer;
-  }
   answer.note = chain_note(chain);
   std::vector<OpId> last;
   for (std::size_t snapshots = chain.blocks.size(); snapshots > 0; --snapshots) {

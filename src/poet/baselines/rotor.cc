@@ -164,12 +164,8 @@ void RotorTable::emit(int held, std::size_t first, std::size_t last, bool kept, 
 MethodAnswer rotor(const MethodRequest& request) {
   const Dataflow flow = dataflow(request.instance.graph);
   const Chain chain = chain_of(request.instance, flow);
+  if (!chain.reason.empty()) return not_defined(chain.reason);
   MethodAnswer answer;
-  if (!chain.reason.empty()) {
-    answer.treats_graph = false;
-    answer.reason = chain.reason;
-    return answer;
-  }
   answer.note = chain_note(chain);
   const std::vector<BlockMemory> memory = chain_memory(request.instance, flow, chain, request.semantics);
   const RotorTable table(chain, memory, transient_budget(request));
