@@ -10,6 +10,7 @@
 
 #include "poet/baselines/guided_run.h"
 #include "poet/referee/replay.h"
+#include "tests/support/there_and_back.h"
 #include "tests/support/tiny_instance.h"
 
 namespace poet {
@@ -28,17 +29,7 @@ constexpr int kZ1 = 8;
 
 /// Every op takes 1 s, every transfer `transfer`; 1 W of idle power makes waiting cost energy.
 Instance there_and_back(double transfer) {
-  Graph graph;
-  const ValueId a = test::add_node(graph, "a", {}, 10);
-  const ValueId b = test::add_node(graph, "b", {a}, 10);
-  const ValueId c = test::add_node(graph, "c", {b}, 10);
-  const ValueId d = test::add_node(graph, "d", {c}, 10);
-  const ValueId e = test::add_node(graph, "e", {d}, 10);
-  const ValueId z4 = test::add_node(graph, "z4", {d, e}, 10);
-  const ValueId z3 = test::add_node(graph, "z3", {z4, c}, 10);
-  const ValueId z2 = test::add_node(graph, "z2", {z3, b}, 10);
-  test::add_node(graph, "z1", {z2, a}, 10);
-  Instance instance = test::instance_of(std::move(graph));
+  Instance instance = test::there_and_back();
   for (ValueCost& cost : instance.costs.values)
     cost.page_in.seconds = cost.page_out.seconds = Seconds(transfer);
   instance.costs.timing.idle = Watts(1);

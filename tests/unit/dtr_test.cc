@@ -10,6 +10,7 @@
 #include <limits>
 
 #include "poet/referee/replay.h"
+#include "tests/support/there_and_back.h"
 #include "tests/support/tiny_instance.h"
 
 namespace poet {
@@ -23,19 +24,9 @@ MethodRequest request_for(const Instance& instance, std::int64_t budget,
   return {instance, test::ram(budget), semantics, {}};
 }
 
-/// a, b(a), c(b), d(c), e(d), then z4(d,e), z3(z4,c), z2(z3,b), z1(z2,a); 10 bytes each.
+/// As there, with times that tell the heuristics apart.
 Instance there_and_back() {
-  Graph graph;
-  const ValueId a = test::add_node(graph, "a", {}, 10);
-  const ValueId b = test::add_node(graph, "b", {a}, 10);
-  const ValueId c = test::add_node(graph, "c", {b}, 10);
-  const ValueId d = test::add_node(graph, "d", {c}, 10);
-  const ValueId e = test::add_node(graph, "e", {d}, 10);
-  const ValueId z4 = test::add_node(graph, "z4", {d, e}, 10);
-  const ValueId z3 = test::add_node(graph, "z3", {z4, c}, 10);
-  const ValueId z2 = test::add_node(graph, "z2", {z3, b}, 10);
-  test::add_node(graph, "z1", {z2, a}, 10);
-  Instance instance = test::instance_of(std::move(graph));
+  Instance instance = test::there_and_back();
   const double seconds[] = {1, 2, 1.5, 2, 1, 1, 1, 1, 1};
   for (const OpId op : ids<OpId>(9)) instance.costs.ops[op].runtime = Seconds(seconds[op.index]);
   return instance;
