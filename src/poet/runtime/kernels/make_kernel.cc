@@ -1,0 +1,33 @@
+#include <fmt/format.h>
+
+#include "poet/base/error.h"
+#include "poet/runtime/kernels/kernel.h"
+#include "poet/runtime/kernels/reference/reference.h"
+#ifdef POET_HAS_ONEDNN
+#include "poet/runtime/kernels/onednn/onednn.h"
+#endif
+
+namespace poet::runtime {
+
+std::unique_ptr<Kernel> make_kernel(const Graph& graph, OpId op, const KernelOptions& options) {
+  std::unique_ptr<Kernel> kernel;
+#ifdef POET_HAS_ONEDNN
+  if (options.library != KernelLibrary::reference) kernel = make_onednn_kernel(graph, op, options);
+#endif
+  if (!kernel) kernel = make_reference_kernel(graph, op);
+  if (!kernel) {
+    const Op& o = graph.ops[op];
+    throw InputError(fmt::format("op {} \"{}\"", op.index, o.name),
+                     fmt::format("no kernel here computes {}", o.kind));
+  }
+  return kernel;
+}
+
+void set_up_kernels(const KernelOptions& options) {
+  if (options.threads < 1) throw InputError("threads", "must be >= 1");
+#ifdef POET_HAS_ONEDNN
+  set_up_onednn(options);
+#endif
+}
+
+}  // namespace poet::runtime

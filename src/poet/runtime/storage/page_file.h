@@ -1,0 +1,54 @@
+#pragma once
+
+// The file that values are paged to: fixed slots, whole blocks, every page checked when it comes back.
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "poet/base/units.h"
+
+namespace poet::runtime {
+
+struct PageFileOptions {
+  /// A folder: an unnamed file in it, which vanishes with the process however that ends. A file: that one,
+  /// created or overwritten, locked against a second run, removed at the end if it was created.
+  std::filesystem::path where;
+  bool encrypt = false;  // with a key that never leaves the process
+  bool direct = true;    // past the page cache, where the file system can
+};
+
+/// Not thread-safe: one channel owns it. Throws InputError naming the file and what went wrong (no space, I/O
+/// error, short write, corrupted page, locked by another run, read-only folder); the space for all slots is
+/// reserved when it is opened.
+class PageFile {
+ public:
+  PageFile(const PageFileOptions& options, const std::vector<Bytes>& slots);
+  ~PageFile();
+  PageFile(const PageFile&) = delete;
+  PageFile& operator=(const PageFile&) = delete;
+  PageFile(PageFile&&) = delete;
+  PageFile& operator=(PageFile&&) = delete;
+
+  /// The slot's bytes, from and to any address. Do not allocate.
+  void write(std::size_t slot, const std::byte* data);
+  void read(std::size_t slot, std::byte* data);
+
+  /// RAM besides the caller's: the buffer between the two, which is aligned as the device wants it.
+  [[nodiscard]] Bytes buffer() const;
+  /// On the file, block sizes included.
+  [[nodiscard]] Bytes size() const;
+  /// "O_DIRECT, blocks of 4096 bytes, AES-256-GCM" for people.
+  [[nodiscard]] std::string description() const;
+  /// The file is in RAM (tmpfs, ramfs): paging to it saves nothing.
+  [[nodiscard]] bool in_ram() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace poet::runtime
