@@ -1,0 +1,107 @@
+#include "poet/runtime/executor/executor.h"
+
+#include <chrono>
+#include <cstring>
+
+#include "poet/base/error.h"
+#include "poet/plan/channel.h"
+
+namespace poet::runtime {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
+
+}  // namespace
+
+OpId find_loss(const Graph& graph) {
+  OpId found;
+  for (const OpId op : ids<OpId>(graph.ops.size())) {
+    const std::string& kind = graph.ops[op].kind;
+    if (kind != "softmax_cross_entropy" && kind != "mse_loss") continue;
+    if (found.valid()) throw InputError(graph.name, "has more than one loss");
+    found = op;
+  }
+  if (!found.valid())
+    throw InputError(graph.name, "has no loss op (softmax_cross_entropy, mse_loss): it is no training graph");
+  return found;
+}
+
+Executor::Executor(const PlanFile& file, const Program& program, const PageFileOptions& storage)
+    : file_(file),
+      program_(program),
+      waits_(has_waits(file.instance, file.semantics)),
+      ends_with_op_(file.semantics == Semantics::staged),
+      loss_op_(find_loss(file.instance.graph)),
+      ticket_(file.instance.graph.values.size(), 0),
+      seconds_(program.steps().size(), 0.0) {
+  if (program.slots().empty()) return;
+  pages_ = std::make_unique<PageFile>(storage, program.slots());
+  channel_ = std::make_unique<TransferQueue>(*pages_, program.transfers());
+}
+
+Executor::~Executor() = default;
+
+TransferTotals Executor::transferred() const { return channel_ ? channel_->totals() : TransferTotals{}; }
+
+void Executor::run(std::int64_t number, std::uint64_t seed, const InputSource& inputs,
+                   const Observer& observer) {
+  stalled_ = Seconds(0);
+  const Clock::time_point begin = Clock::now();
+  Clock::time_point step_begin = begin;
+  const std::vector<PreparedStep>& steps = program_.steps();
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    const PreparedStep& step = steps[i];
+    switch (step.kind) {
+      case StepKind::page_out:
+      case StepKind::page_in:
+        issue(step);
+        break;
+      case StepKind::wait:
+        wait_for(ticket_[step.value]);
+        break;
+      case StepKind::compute:
+        compute(step, number, seed, inputs);
+        if (observer) observer(step);
+        if (ends_with_op_ && step.first) wait_for(last_ticket_);
+        break;
+      case StepKind::free:
+        break;
+    }
+    const Clock::time_point step_end = Clock::now();
+    seconds_[i] = std::chrono::duration<double>(step_end - step_begin).count();
+    step_begin = step_end;
+  }
+  wait_for(last_ticket_);  // the next step's transfers must not meet this one's
+  makespan_ = Seconds(since(begin));
+}
+
+void Executor::issue(const PreparedStep& step) {
+  last_ticket_ = step.kind == StepKind::page_out ? channel_->page_out(step.slot, step.data)
+                                                 : channel_->page_in(step.slot, step.data);
+  ticket_[step.value] = last_ticket_;
+  if (!waits_ && !ends_with_op_) wait_for(last_ticket_);
+}
+
+void Executor::wait_for(std::uint64_t ticket) {
+  if (ticket == 0) return;
+  const Clock::time_point begin = Clock::now();
+  channel_->wait(ticket);
+  stalled_ += Seconds(since(begin));
+}
+
+void Executor::compute(const PreparedStep& step, std::int64_t number, std::uint64_t seed,
+                       const InputSource& inputs) {
+  if (step.kernel == nullptr) {
+    inputs(step.op, static_cast<std::byte*>(step.call.outputs.front()));
+    return;
+  }
+  KernelCall call = step.call;
+  call.step = number;
+  call.seed = seed;
+  step.kernel->run(call);
+  if (step.op == loss_op_) std::memcpy(&loss_, call.outputs.front(), sizeof loss_);
+}
+
+}  // namespace poet::runtime

@@ -1,0 +1,74 @@
+#pragma once
+
+// Carries out a program, step after step: the training step of the plan, on the plan's memory.
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "poet/runtime/executor/program.h"
+#include "poet/runtime/storage/page_file.h"
+#include "poet/runtime/storage/transfer_queue.h"
+
+namespace poet::runtime {
+
+/// Delivers the data of an `input` op (its one output) to where they are to be.
+using InputSource = std::function<void(OpId input, std::byte* to)>;
+
+/// Sees every run of an op right after it, recomputations included: for checks and captures.
+using Observer = std::function<void(const PreparedStep& step)>;
+
+class Executor {
+ public:
+  /// Opens the page file if the plan pages, and starts the channel. `program` and `file` must outlive the
+  /// executor. Throws InputError as PageFile does.
+  Executor(const PlanFile& file, const Program& program, const PageFileOptions& storage);
+  ~Executor();
+  Executor(const Executor&) = delete;
+  Executor& operator=(const Executor&) = delete;
+  Executor(Executor&&) = delete;
+  Executor& operator=(Executor&&) = delete;
+
+  /// One training step; `number` counts from 1. Allocates nothing. Throws the InputError of a transfer that
+  /// failed or of the input source; parameters may then be half updated.
+  void run(std::int64_t number, std::uint64_t seed, const InputSource& inputs, const Observer& observer = {});
+
+  /// Of the last step.
+  [[nodiscard]] float loss() const { return loss_; }
+  /// Seconds that each of the plan's steps took the compute engine in the last run.
+  [[nodiscard]] const std::vector<double>& seconds() const { return seconds_; }
+  /// Of the last step, from its first instant to its last.
+  [[nodiscard]] Seconds makespan() const { return makespan_; }
+  /// Of it, what compute waited for the channel.
+  [[nodiscard]] Seconds stalled() const { return stalled_; }
+  /// The channel's work since the executor was made.
+  [[nodiscard]] TransferTotals transferred() const;
+  /// Null where the plan pages nothing.
+  [[nodiscard]] const PageFile* page_file() const { return pages_.get(); }
+
+ private:
+  void issue(const PreparedStep& step);
+  void wait_for(std::uint64_t ticket);
+  void compute(const PreparedStep& step, std::int64_t number, std::uint64_t seed, const InputSource& inputs);
+
+  const PlanFile& file_;
+  const Program& program_;
+  bool waits_ = false;         // transfers run beside compute until a step waits for them
+  bool ends_with_op_ = false;  // staged: transfers last until the next first computation
+  OpId loss_op_;
+  std::unique_ptr<PageFile> pages_;
+  std::unique_ptr<TransferQueue> channel_;
+  IdVector<ValueId, std::uint64_t> ticket_;  // of the value's last transfer
+  std::uint64_t last_ticket_ = 0;
+  std::vector<double> seconds_;
+  Seconds makespan_{};
+  Seconds stalled_{};
+  float loss_ = 0;
+};
+
+/// The op that writes the loss of a training graph. Throws InputError when there is none or more than one.
+[[nodiscard]] OpId find_loss(const Graph& graph);
+
+}  // namespace poet::runtime

@@ -1,0 +1,213 @@
+#include "poet/runtime/executor/program.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+
+#include "poet/base/error.h"
+#include "poet/graph/dataflow.h"
+
+namespace poet::runtime {
+namespace {
+
+constexpr Bytes kCacheLine{64};
+
+/// So many bytes more give room for an aligned block of the asked-for size at any address that the device's
+/// alignment allows.
+Bytes alignment_slack(Bytes alignment) { return alignment < kCacheLine ? kCacheLine - alignment : Bytes(0); }
+
+std::byte* aligned(std::byte* address) {
+  const auto line = static_cast<std::uintptr_t>(kCacheLine.value());
+  const auto number = reinterpret_cast<std::uintptr_t>(address);
+  return address + ((number + line - 1) / line * line - number);
+}
+
+bool is_view(const Value& value) { return value.alias_of.valid(); }
+
+/// Values one after another without gaps, and still aligned: those whose sizes are multiples of larger powers
+/// of two come first.
+std::vector<ValueId> packing_order(const Graph& graph, std::vector<ValueId> values) {
+  const auto power = [&graph](ValueId v) {
+    const auto size = static_cast<std::uint64_t>(graph.values[v].bytes.value());
+    return std::min(std::countr_zero(size), std::countr_zero(std::uint64_t{64}));
+  };
+  std::stable_sort(values.begin(), values.end(), [&](ValueId a, ValueId b) { return power(a) > power(b); });
+  return values;
+}
+
+Bytes total(const Graph& graph, const std::vector<ValueId>& values) {
+  Bytes sum{};
+  for (const ValueId v : values) sum += graph.values[v].bytes;
+  return sum;
+}
+
+std::byte* at(std::byte* begin, Bytes offset) { return begin + offset.value(); }
+
+std::span<std::byte> tail(const Memory& memory, Bytes from) {
+  return memory.bytes().subspan(static_cast<std::size_t>(from.value()));
+}
+
+}  // namespace
+
+Program::Program(const PlanFile& file, const KernelOptions& options)
+    : file_(file),
+      kernels_(),
+      fixed_(file.instance.graph.values.size(), nullptr),
+      slot_(file.instance.graph.values.size(), kNoSlot) {
+  make_kernels(options);
+  map_memory();
+  prepare();
+}
+
+std::span<std::byte> Program::arena() const { return {arena_, static_cast<std::size_t>(map_.arena.value())}; }
+
+void Program::make_kernels(const KernelOptions& options) {
+  const Graph& graph = file_.instance.graph;
+  for (const OpId op : ids<OpId>(graph.ops.size()))
+    kernels_.push_back(graph.ops[op].kind == "input" ? nullptr : make_kernel(graph, op, options));
+}
+
+void Program::map_memory() {
+  const Graph& graph = file_.instance.graph;
+  const CostTable& costs = file_.instance.costs;
+  std::vector<ValueId> counted, excluded;
+  for (const ValueId v : ids<ValueId>(graph.values.size())) {
+    const Value& value = graph.values[v];
+    const Bytes needed = byte_count(value.shape, value.dtype);
+    if (needed > value.bytes)
+      throw InputError(fmt::format("value {} \"{}\"", v.index, value.name),
+                       fmt::format("has {} bytes, its shape needs {}", value.bytes.value(), needed.value()));
+    if (is_view(value) || value.bytes == Bytes(0)) continue;
+    if (costs.values[v].bytes == Bytes(0)) {
+      excluded.push_back(v);
+    } else if (costs.values[v].bytes < value.bytes) {
+      throw InputError(fmt::format("value {} \"{}\"", v.index, value.name),
+                       fmt::format("has {} bytes, the plan's costs give it {}", value.bytes.value(),
+                                   costs.values[v].bytes.value()));
+    } else if (is_persistent(value.persistence)) {
+      counted.push_back(v);
+    }
+  }
+  map_.arena = file_.layout.arena;
+  map_.persistent = total(graph, counted);
+  map_.excluded = total(graph, excluded);
+
+  const Bytes arena_end = rounded_up(map_.arena, kCacheLine);
+  memory_ = std::make_unique<Memory>(arena_end + map_.persistent);
+  arena_ = memory_->bytes().data();
+  std::byte* next = tail(*memory_, arena_end).data();
+  for (const ValueId v : packing_order(graph, counted)) {
+    fixed_[v] = next;
+    next = at(next, graph.values[v].bytes);
+  }
+
+  // A kernel's workspace for which the plan has no room is taken here, once for all.
+  for (const OpId op : ids<OpId>(graph.ops.size())) {
+    if (!kernels_[op]) continue;
+    const Bytes needed = kernels_[op]->workspace();
+    if (needed > Bytes(0) && costs.ops[op].workspace < needed + alignment_slack(costs.alignment))
+      map_.workspace = std::max(map_.workspace, needed);
+  }
+  outside_ = std::make_unique<Memory>(rounded_up(map_.workspace, kCacheLine) + map_.excluded);
+  workspace_ = outside_->bytes().data();
+  next = tail(*outside_, rounded_up(map_.workspace, kCacheLine)).data();
+  for (const ValueId v : packing_order(graph, excluded)) {
+    fixed_[v] = next;
+    next = at(next, graph.values[v].bytes);
+  }
+}
+
+std::size_t Program::slot_of(ValueId v) {
+  if (slot_[v] == kNoSlot) {
+    slot_[v] = slots_.size();
+    slots_.push_back(file_.instance.graph.values[v].bytes);
+  }
+  return slot_[v];
+}
+
+void Program::prepare() {
+  const Graph& graph = file_.instance.graph;
+  const CostTable& costs = file_.instance.costs;
+  const IdVector<ValueId, ValueId> storage_of = storages(graph);
+  const std::vector<Residence>& residences = file_.layout.residences;
+
+  // Where each value is as the steps go by. Residences are in the order of their beginnings.
+  IdVector<ValueId, std::byte*> place = fixed_;
+  const auto where = [&](ValueId v) -> void* {
+    std::byte* address = place[storage_of[v]];
+    // Only tensors without elements have none.
+    return address != nullptr ? address : arena_;
+  };
+  std::size_t next_residence = 0;
+  IdVector<OpId, char> computed(graph.ops.size(), 0);
+  const auto pointers = [&](const std::vector<ValueId>& values) -> std::span<void* const> {
+    std::vector<void*>& list = pointers_.emplace_back();
+    for (const ValueId v : values) list.push_back(where(v));
+    return list;
+  };
+
+  pointers_.reserve(3 * file_.plan.steps.size());
+  steps_.reserve(file_.plan.steps.size());
+  for (int i = 0; i < static_cast<int>(file_.plan.steps.size()); ++i) {
+    const Step& step = file_.plan.steps[static_cast<std::size_t>(i)];
+    PreparedStep prepared;
+    prepared.kind = step.kind;
+    prepared.op = step.op;
+    prepared.value = step.value;
+    std::span<void* const> inputs;
+    // A result may lie over an operand, so operands are looked up first.
+    if (step.kind == StepKind::compute) inputs = pointers(graph.ops[step.op].inputs);
+    std::byte* scratch = nullptr;
+    for (; next_residence < residences.size() && residences[next_residence].begin == i; ++next_residence) {
+      const Residence& residence = residences[next_residence];
+      std::byte* address = arena_ + residence.offset;
+      if (residence.value.valid())
+        place[residence.value] = address;
+      else
+        scratch = address;
+    }
+    switch (step.kind) {
+      case StepKind::page_out:
+      case StepKind::page_in:
+        prepared.slot = slot_of(step.value);
+        prepared.data = static_cast<std::byte*>(where(step.value));
+        ++transfers_;
+        break;
+      case StepKind::compute: {
+        const Op& op = graph.ops[step.op];
+        Kernel* kernel = kernels_[step.op].get();
+        prepared.kernel = kernel;
+        prepared.first = computed[step.op] == 0;
+        computed[step.op] = 1;
+        prepared.call.inputs = inputs;
+        prepared.call.outputs = pointers(op.outputs);
+        prepared.call.updates = pointers(op.updates);
+        if (kernel != nullptr && kernel->workspace() > Bytes(0)) {
+          const Bytes with_slack = kernel->workspace() + alignment_slack(costs.alignment);
+          const bool planned = scratch != nullptr && costs.ops[step.op].workspace >= with_slack;
+          prepared.call.workspace = planned ? aligned(scratch) : workspace_;
+        }
+        break;
+      }
+      case StepKind::wait:
+      case StepKind::free:
+        break;
+    }
+    steps_.push_back(prepared);
+  }
+}
+
+void charge_workspaces(Instance& instance, const KernelOptions& options) {
+  const Graph& graph = instance.graph;
+  for (const OpId op : ids<OpId>(graph.ops.size())) {
+    if (graph.ops[op].kind == "input") continue;
+    Bytes needed = make_kernel(graph, op, options)->workspace();
+    if (needed > Bytes(0)) needed += alignment_slack(instance.costs.alignment);
+    Bytes& planned = instance.costs.ops[op].workspace;
+    planned = std::max(planned, rounded_up(needed, instance.costs.alignment));
+  }
+}
+
+}  // namespace poet::runtime

@@ -1,0 +1,82 @@
+#pragma once
+
+// A plan made ready to run: every step with the addresses, the kernel and the page slot that it needs.
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include "poet/plan/plan_file.h"
+#include "poet/runtime/executor/memory.h"
+#include "poet/runtime/kernels/kernel.h"
+
+namespace poet::runtime {
+
+inline constexpr std::size_t kNoSlot = static_cast<std::size_t>(-1);
+
+struct PreparedStep {
+  StepKind kind = StepKind::compute;
+  OpId op;                     // compute
+  ValueId value;               // the others
+  Kernel* kernel = nullptr;    // compute, but for `input` ops, which the data set carries out
+  KernelCall call;             // its pointers
+  std::byte* data = nullptr;   // of a transfer
+  std::size_t slot = kNoSlot;  // of a transfer
+  bool first = false;          // compute: for the first time in the step
+};
+
+/// Where memory is taken, and how much of it.
+struct MemoryMap {
+  Bytes arena{};       // as the plan has it
+  Bytes persistent{};  // parameters, optimiser state, constants
+  Bytes excluded{};    // what the plan's costs leave out of the budget (--persistent excluded)
+  Bytes workspace{};   // scratch memory of kernels that the plan has no room for
+};
+
+class Program {
+ public:
+  /// `file` is one that the referee accepts, and must outlive the program. Throws InputError naming the op or
+  /// value when the plan's sizes cannot hold its tensors, when an op has no kernel here, or when the machine
+  /// does not give the memory.
+  Program(const PlanFile& file, const KernelOptions& options);
+
+  [[nodiscard]] const std::vector<PreparedStep>& steps() const { return steps_; }
+  [[nodiscard]] const MemoryMap& map() const { return map_; }
+  [[nodiscard]] const Kernel& kernel(OpId op) const { return *kernels_[op]; }
+  [[nodiscard]] bool has_kernel(OpId op) const { return kernels_[op] != nullptr; }
+
+  /// Bytes of each page slot, one per value that is paged.
+  [[nodiscard]] const std::vector<Bytes>& slots() const { return slots_; }
+  [[nodiscard]] std::size_t transfers() const { return transfers_; }
+
+  /// Of a persistent value, for the whole run.
+  [[nodiscard]] std::byte* persistent(ValueId v) const { return fixed_[v]; }
+  [[nodiscard]] std::span<std::byte> arena() const;
+
+ private:
+  void make_kernels(const KernelOptions& options);
+  void map_memory();
+  void prepare();
+  std::size_t slot_of(ValueId v);
+
+  const PlanFile& file_;
+  IdVector<OpId, std::unique_ptr<Kernel>> kernels_;
+  MemoryMap map_;
+  std::unique_ptr<Memory> memory_;   // arena, then persistent values
+  std::unique_ptr<Memory> outside_;  // what the plan does not count
+  std::byte* arena_ = nullptr;
+  std::byte* workspace_ = nullptr;
+  IdVector<ValueId, std::byte*> fixed_;  // of values that do not live in the arena
+  IdVector<ValueId, std::size_t> slot_;
+  std::vector<Bytes> slots_;
+  std::size_t transfers_ = 0;
+  std::vector<std::vector<void*>> pointers_;  // what the steps' calls point to
+  std::vector<PreparedStep> steps_;
+};
+
+/// What the kernels need besides their operands becomes part of the plan to be made: every op's workspace is
+/// at least what its kernel asks for, at any address that the device's alignment allows. Throws as
+/// make_kernel().
+void charge_workspaces(Instance& instance, const KernelOptions& options);
+
+}  // namespace poet::runtime

@@ -1,0 +1,71 @@
+#include "poet/runtime/training/checkpoint.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <vector>
+
+#include "poet/base/error.h"
+
+namespace poet::runtime {
+namespace {
+
+constexpr const char* kFormat = "poet checkpoint 1";
+
+template <class Number>
+Number number_in(const std::filesystem::path& file, const std::map<std::string, std::string>& metadata,
+                 const char* key) {
+  const auto found = metadata.find(key);
+  Number number{};
+  if (found != metadata.end()) {
+    const std::string& text = found->second;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (error == std::errc() && end == text.data() + text.size()) return number;
+  }
+  throw InputError(file.string(), fmt::format("its metadata must have \"{}\", a number", key));
+}
+
+}  // namespace
+
+std::vector<ValueId> persistent_values(const Graph& graph) {
+  std::vector<ValueId> found;
+  for (const ValueId v : ids<ValueId>(graph.values.size())) {
+    const Value& value = graph.values[v];
+    if (is_persistent(value.persistence) && !value.alias_of.valid()) found.push_back(v);
+  }
+  return found;
+}
+
+void write_checkpoint(const std::filesystem::path& file, const Graph& graph, const Program& program,
+                      const RunState& state) {
+  std::vector<TensorEntry> tensors;
+  for (const ValueId v : persistent_values(graph)) {
+    const Value& value = graph.values[v];
+    tensors.push_back({value.name, value.dtype, value.shape, program.persistent(v)});
+  }
+  write_safetensors(file, tensors,
+                    {{"format", kFormat},
+                     {"step", fmt::format("{}", state.step)},
+                     {"seed", fmt::format("{}", state.seed)},
+                     {"loss", fmt::format("{}", state.loss)}});
+}
+
+RunState read_checkpoint(const std::filesystem::path& file, const Graph& graph, const Program& program) {
+  const SafetensorsFile opened(file);
+  const auto format = opened.metadata().find("format");
+  if (format == opened.metadata().end() || format->second != kFormat)
+    throw InputError(file.string(),
+                     fmt::format("is no checkpoint of poet's (metadata \"format\": \"{}\")", kFormat));
+  RunState state;
+  state.step = number_in<std::int64_t>(file, opened.metadata(), "step");
+  state.seed = number_in<std::uint64_t>(file, opened.metadata(), "seed");
+  state.loss = number_in<float>(file, opened.metadata(), "loss");
+  if (state.step < 0) throw InputError(file.string(), "its metadata's \"step\" must be >= 0");
+  for (const ValueId v : persistent_values(graph)) {
+    const Value& value = graph.values[v];
+    opened.read(value.name, value.dtype, value.shape, program.persistent(v));
+  }
+  return state;
+}
+
+}  // namespace poet::runtime

@@ -1,0 +1,34 @@
+#pragma once
+
+// A training run on file: everything that the next step depends on.
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+
+#include "poet/runtime/executor/program.h"
+#include "poet/runtime/weights/safetensors.h"
+
+namespace poet::runtime {
+
+/// What besides the tensors a run goes on from.
+struct RunState {
+  std::int64_t step = 0;   // training steps done
+  std::uint64_t seed = 0;  // of weights, data order and dropout
+  float loss = 0;          // of the last step
+};
+
+/// Parameters and optimiser state of `graph`, by name, as safetensors; the state as metadata. The earlier
+/// file stays whole until this one is. Throws as write_safetensors().
+void write_checkpoint(const std::filesystem::path& file, const Graph& graph, const Program& program,
+                      const RunState& state);
+
+/// Reads every persistent value of `graph` back. Throws InputError naming the file when it is no checkpoint,
+/// lacks a tensor of the graph or holds one of another shape.
+[[nodiscard]] RunState read_checkpoint(const std::filesystem::path& file, const Graph& graph,
+                                       const Program& program);
+
+/// The persistent values that have a storage of their own, in order.
+[[nodiscard]] std::vector<ValueId> persistent_values(const Graph& graph);
+
+}  // namespace poet::runtime
