@@ -27,6 +27,10 @@ namespace poet::runtime::onednn {
 [[nodiscard]] std::unique_ptr<Kernel> make_batch_norm(const Subject& subject);
 [[nodiscard]] std::unique_ptr<Kernel> make_batch_norm_backward(const Subject& subject);
 
+/// The gradient of a convolution's bias, and that of a linear layer's.
+[[nodiscard]] std::unique_ptr<Kernel> make_channel_sum(const Subject& subject);
+[[nodiscard]] std::unique_ptr<Kernel> make_column_sums(const Subject& subject);
+
 /// softmax, log_softmax and their gradients.
 [[nodiscard]] std::unique_ptr<Kernel> make_softmax(const Subject& subject);
 
