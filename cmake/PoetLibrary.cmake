@@ -76,5 +76,6 @@ function(poet_install_package)
                                 ${PROJECT_BINARY_DIR}/poetConfig.cmake INSTALL_DESTINATION ${package_dir})
   write_basic_package_version_file(${PROJECT_BINARY_DIR}/poetConfigVersion.cmake COMPATIBILITY SameMinorVersion)
   install(FILES ${PROJECT_BINARY_DIR}/poetConfig.cmake ${PROJECT_BINARY_DIR}/poetConfigVersion.cmake
+                ${PROJECT_SOURCE_DIR}/cmake/PoetOneDnn.cmake
           DESTINATION ${package_dir})
 endfunction()

@@ -10,6 +10,7 @@ packages=(
   coinor-libcbc-dev coinor-libclp-dev coinor-libcgl-dev coinor-libosi-dev coinor-libcoinutils-dev
   libonnx-dev libprotobuf-dev protobuf-compiler
   libsqlite3-dev
+  libdnnl-dev
   zlib1g-dev # coinutils.pc links zlib, and no package above brings it
   libgtest-dev libgmock-dev librapidcheck-dev python3
 )

@@ -1,0 +1,127 @@
+// Convolutions. `fast` lets the primitive choose its layouts and copies operands into them; `lean` computes
+// in row-major ones.
+
+#include <dnnl.hpp>
+
+#include "poet/runtime/kernels/onednn/families.h"
+#include "poet/runtime/kernels/onednn/program.h"
+
+namespace poet::runtime::onednn {
+namespace {
+
+using dnnl::algorithm;
+using dnnl::memory;
+using dnnl::prop_kind;
+
+// What oneDNN is told about a convolution: its weight has an axis for groups where there are several.
+struct Geometry {
+  Shape weight;
+  memory::dims stride;
+  memory::dims dilation;  // 0: dense
+  memory::dims padding;
+  memory::dims padding_end;
+};
+
+Geometry geometry(const Subject& subject, const Shape& weight) {
+  Geometry g{weight, subject.list("stride"), subject.list("dilation"), subject.list("padding"), {}};
+  g.padding_end = subject.has("padding_end") ? subject.list("padding_end") : g.padding;
+  for (std::int64_t& d : g.dilation) --d;
+  if (const std::int64_t groups = subject.integer("groups"); groups > 1) {
+    g.weight.front() /= groups;
+    g.weight.insert(g.weight.begin(), groups);
+  }
+  return g;
+}
+
+memory::desc layout(const Subject& subject, const Shape& shape) {
+  return subject.lean() ? row_major(shape) : any_layout(shape);
+}
+
+dnnl::convolution_forward::primitive_desc forward(const Subject& subject, const Shape& x, const Geometry& g,
+                                                  const Shape& y, bool bias) {
+  const memory::desc bias_layout = bias ? row_major({y.at(1)}) : memory::desc();
+  return {{prop_kind::forward_training, algorithm::convolution_direct, layout(subject, x),
+           layout(subject, g.weight), bias_layout, layout(subject, y), g.stride, g.dilation, g.padding,
+           g.padding_end},
+          scratchpad_by_user(),
+          engine(),
+          true};
+}
+
+}  // namespace
+
+std::unique_ptr<Kernel> make_convolution(const Subject& subject) {
+  if (!subject.plain()) return nullptr;
+  const Shape& x = subject.input(0).shape;
+  const Shape& y = subject.output(0).shape;
+  const Geometry g = geometry(subject, subject.input(1).shape);
+  const bool bias = subject.inputs() == 3;
+  const auto description = forward(subject, x, g, y, bias);
+  if (!description || !is_fast(description)) return nullptr;
+
+  auto program = std::make_unique<Program>();
+  const Slot out = program->output(0, row_major(y));
+  const Slot source = program->in_layout(program->input(0, row_major(x)), description.src_desc());
+  const Slot weight = program->in_layout(program->input(1, row_major(g.weight)), description.weights_desc());
+  const Slot result = program->result_for(out, description.dst_desc());
+  std::vector<std::pair<int, Slot>> arguments = {
+      {DNNL_ARG_SRC, source}, {DNNL_ARG_WEIGHTS, weight}, {DNNL_ARG_DST, result}};
+  if (bias) arguments.emplace_back(DNNL_ARG_BIAS, program->input(2, description.bias_desc()));
+  program->add(dnnl::convolution_forward(description), description, arguments);
+  program->deliver(result, out);
+  return Program::finished(std::move(program));
+}
+
+std::unique_ptr<Kernel> make_convolution_backward_input(const Subject& subject) {
+  if (!subject.plain()) return nullptr;
+  const Shape& dy = subject.input(0).shape;
+  const Shape& dx = subject.output(0).shape;
+  const Geometry g = geometry(subject, subject.input(1).shape);
+  const auto hint = forward(subject, dx, g, dy, false);
+  if (!hint) return nullptr;
+  const dnnl::convolution_backward_data::primitive_desc description(
+      {algorithm::convolution_direct, layout(subject, dx), layout(subject, g.weight), layout(subject, dy),
+       g.stride, g.dilation, g.padding, g.padding_end},
+      scratchpad_by_user(), engine(), hint, true);
+  if (!description || !is_fast(description)) return nullptr;
+
+  auto program = std::make_unique<Program>();
+  const Slot out = program->output(0, row_major(dx));
+  const Slot gradient = program->in_layout(program->input(0, row_major(dy)), description.diff_dst_desc());
+  const Slot weight = program->in_layout(program->input(1, row_major(g.weight)), description.weights_desc());
+  const Slot result = program->result_for(out, description.diff_src_desc());
+  program->add(dnnl::convolution_backward_data(description), description,
+               {{DNNL_ARG_DIFF_DST, gradient}, {DNNL_ARG_WEIGHTS, weight}, {DNNL_ARG_DIFF_SRC, result}});
+  program->deliver(result, out);
+  return Program::finished(std::move(program));
+}
+
+std::unique_ptr<Kernel> make_convolution_backward_weight(const Subject& subject) {
+  if (!subject.plain()) return nullptr;
+  const Shape& dy = subject.input(0).shape;
+  const Shape& x = subject.input(1).shape;
+  const Geometry g = geometry(subject, subject.output(0).shape);
+  const bool bias = subject.outputs() == 2;
+  const memory::desc bias_layout = bias ? row_major({dy.at(1)}) : memory::desc();
+  const auto hint = forward(subject, x, g, dy, bias);
+  if (!hint) return nullptr;
+  const dnnl::convolution_backward_weights::primitive_desc description(
+      {algorithm::convolution_direct, layout(subject, x), layout(subject, g.weight), bias_layout,
+       layout(subject, dy), g.stride, g.dilation, g.padding, g.padding_end},
+      scratchpad_by_user(), engine(), hint, true);
+  if (!description || !is_fast(description)) return nullptr;
+
+  auto program = std::make_unique<Program>();
+  const Slot out = program->output(0, row_major(g.weight));
+  const Slot gradient = program->in_layout(program->input(0, row_major(dy)), description.diff_dst_desc());
+  const Slot source = program->in_layout(program->input(1, row_major(x)), description.src_desc());
+  const Slot result = program->result_for(out, description.diff_weights_desc());
+  std::vector<std::pair<int, Slot>> arguments = {
+      {DNNL_ARG_DIFF_DST, gradient}, {DNNL_ARG_SRC, source}, {DNNL_ARG_DIFF_WEIGHTS, result}};
+  if (bias) arguments.emplace_back(DNNL_ARG_DIFF_BIAS, program->output(1, description.diff_bias_desc()));
+  program->add(dnnl::convolution_backward_weights(description), description, arguments);
+  program->deliver(result, out);
+  return Program::finished(std::move(program));
+}
+
+}  // namespace poet::runtime::onednn

@@ -1,0 +1,120 @@
+#include "poet/runtime/kernels/onednn/onednn.h"
+
+#include <fmt/format.h>
+#include <omp.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <string_view>
+
+#include "poet/base/error.h"
+#include "poet/runtime/kernels/onednn/families.h"
+#include "poet/runtime/kernels/onednn/program.h"
+
+namespace poet::runtime {
+namespace {
+
+using Maker = std::unique_ptr<Kernel> (*)(const onednn::Subject&);
+
+const std::map<std::string_view, Maker>& makers() {
+  using namespace onednn;
+  static const std::map<std::string_view, Maker> table = {
+      {"conv2d", make_convolution},
+      {"conv2d_backward_input", make_convolution_backward_input},
+      {"conv2d_backward_weight", make_convolution_backward_weight},
+      {"conv3d", make_convolution},
+      {"conv3d_backward_input", make_convolution_backward_input},
+      {"conv3d_backward_weight", make_convolution_backward_weight},
+      {"conv2d_backward_bias", make_channel_sum},
+      {"conv3d_backward_bias", make_channel_sum},
+      {"conv_transpose2d_backward_bias", make_channel_sum},
+      {"conv_transpose3d_backward_bias", make_channel_sum},
+      {"linear_backward_bias", make_column_sums},
+      {"linear", make_linear},
+      {"linear_backward_input", make_linear_backward_input},
+      {"linear_backward_weight", make_linear_backward_weight},
+      {"matmul", make_matmul},
+      {"relu", make_eltwise},
+      {"relu_backward", make_eltwise},
+      {"gelu", make_eltwise},
+      {"gelu_backward", make_eltwise},
+      {"tanh", make_eltwise},
+      {"tanh_backward", make_eltwise},
+      {"sigmoid", make_eltwise},
+      {"sigmoid_backward", make_eltwise},
+      {"exp", make_eltwise},
+      {"exp_backward", make_eltwise},
+      {"sqrt", make_eltwise},
+      {"sqrt_backward", make_eltwise},
+      {"batch_norm", make_batch_norm},
+      {"batch_norm_backward", make_batch_norm_backward},
+      {"softmax", make_softmax},
+      {"softmax_backward", make_softmax},
+      {"log_softmax", make_softmax},
+      {"log_softmax_backward", make_softmax},
+  };
+  return table;
+}
+
+struct InstructionSet {
+  std::string_view name;  // in options
+  std::string_view label;
+  dnnl::cpu_isa isa;
+};
+// From the oldest to the newest.
+constexpr auto kInstructionSets = std::to_array<InstructionSet>({
+    {"sse41", "SSE4.1", dnnl::cpu_isa::sse41},
+    {"avx", "AVX", dnnl::cpu_isa::avx},
+    {"avx2", "AVX2", dnnl::cpu_isa::avx2},
+    {"avx2_vnni", "AVX2 with VNNI", dnnl::cpu_isa::avx2_vnni},
+    {"avx512", "AVX-512", dnnl::cpu_isa::avx512_core},
+    {"avx512_vnni", "AVX-512 with VNNI", dnnl::cpu_isa::avx512_core_vnni},
+    {"avx512_bf16", "AVX-512 with BF16", dnnl::cpu_isa::avx512_core_bf16},
+    {"avx512_amx", "AVX-512 with AMX", dnnl::cpu_isa::avx512_core_amx},
+});
+
+}  // namespace
+
+std::unique_ptr<Kernel> make_onednn_kernel(const Graph& graph, OpId op, const KernelOptions& options) {
+  const onednn::Subject subject{graph, graph.ops[op], options.library};
+  const auto maker = makers().find(subject.op.kind);
+  if (maker == makers().end()) return nullptr;
+  try {
+    return maker->second(subject);
+  } catch (const dnnl::error&) {
+    return nullptr;  // not for these shapes
+  }
+}
+
+void set_up_onednn(const KernelOptions& options) {
+  omp_set_dynamic(0);
+  omp_set_num_threads(options.threads);
+  if (options.isa.empty()) return;
+  const auto set =
+      std::find_if(kInstructionSets.begin(), kInstructionSets.end(),
+                   [&options](const InstructionSet& candidate) { return candidate.name == options.isa; });
+  if (set == kInstructionSets.end()) {
+    std::string known;
+    for (const InstructionSet& candidate : kInstructionSets) {
+      known += fmt::format("{}{}", known.empty() ? "" : ", ", candidate.name);
+    }
+    throw InputError(fmt::format("instruction set \"{}\"", options.isa),
+                     fmt::format("must be one of {}", known));
+  }
+  // Refused once oneDNN has looked at the machine, which making a primitive does.
+  if (dnnl::set_max_cpu_isa(set->isa) != dnnl::status::success) {
+    throw InternalError("the instruction set is chosen before the first kernel is made");
+  }
+}
+
+std::string onednn_description() {
+  const dnnl_version_t& version = *dnnl_version();
+  const dnnl::cpu_isa isa = dnnl::get_effective_cpu_isa();
+  const auto set = std::find_if(kInstructionSets.begin(), kInstructionSets.end(),
+                                [isa](const InstructionSet& candidate) { return candidate.isa == isa; });
+  return fmt::format("oneDNN {}.{}.{}{}", version.major, version.minor, version.patch,
+                     set == kInstructionSets.end() ? "" : fmt::format(", {}", set->label));
+}
+
+}  // namespace poet::runtime

@@ -1,0 +1,159 @@
+#include "poet/runtime/kernels/onednn/program.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+
+#include "poet/base/error.h"
+
+namespace poet::runtime::onednn {
+namespace {
+
+constexpr std::int64_t kAlignment = 64;
+
+std::int64_t aligned(std::int64_t bytes) { return rounded_up(Bytes(bytes), Bytes(kAlignment)).value(); }
+
+}  // namespace
+
+const dnnl::engine& engine() {
+  static const dnnl::engine cpu(dnnl::engine::kind::cpu, 0);
+  return cpu;
+}
+
+const dnnl::stream& stream() {
+  static const dnnl::stream only(engine());
+  return only;
+}
+
+dnnl::primitive_attr scratchpad_by_user() {
+  dnnl::primitive_attr attributes;
+  attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+  return attributes;
+}
+
+bool is_fast(const dnnl::primitive_desc_base& description) {
+  const std::string_view name = description.impl_info_str();
+  return name.find("ref") == std::string_view::npos;
+}
+
+Slot Program::place(Space space, std::size_t index, const dnnl::memory::desc& layout) {
+  buffers_.push_back({space, index, layout, {}});
+  return buffers_.size() - 1;
+}
+
+Slot Program::input(std::size_t position, const dnnl::memory::desc& layout) {
+  return place(Space::input, position, layout);
+}
+Slot Program::output(std::size_t position, const dnnl::memory::desc& layout) {
+  return place(Space::output, position, layout);
+}
+Slot Program::input(std::size_t position) { return place(Space::input, position, {}); }
+Slot Program::output(std::size_t position) { return place(Space::output, position, {}); }
+Slot Program::update(std::size_t position) { return place(Space::update, position, {}); }
+
+Slot Program::scratch(const dnnl::memory::desc& layout) {
+  const Slot slot = scratch(layout.get_size());
+  buffers_[slot].layout = layout;
+  return slot;
+}
+
+Slot Program::scratch(std::size_t bytes) {
+  const Slot slot = place(Space::workspace, static_cast<std::size_t>(workspace_), {});
+  workspace_ += aligned(static_cast<std::int64_t>(bytes));
+  return slot;
+}
+
+Slot Program::in_layout(Slot slot, const dnnl::memory::desc& wanted) {
+  const Slot result = result_for(slot, wanted);
+  if (result != slot) reorder(slot, result);
+  return result;
+}
+
+Slot Program::result_for(Slot slot, const dnnl::memory::desc& wanted) {
+  return buffers_[slot].layout == wanted ? slot : scratch(wanted);
+}
+
+void Program::deliver(Slot result, Slot slot) {
+  if (result != slot) reorder(result, slot);
+}
+
+void Program::reorder(Slot from, Slot to) {
+  const dnnl::reorder::primitive_desc description(engine(), buffers_[from].layout, engine(),
+                                                  buffers_[to].layout, scratchpad_by_user());
+  std::string name = std::move(name_);  // a reorder does not name the kernel
+  add(dnnl::reorder(description), description, {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}});
+  name_ = std::move(name);
+  ++reorders_;
+}
+
+void Program::add(const dnnl::primitive& primitive, const dnnl::primitive_desc_base& description,
+                  const std::vector<std::pair<int, Slot>>& arguments) {
+  Step step{primitive, {}, arguments, {}};
+  const dnnl::memory::desc scratchpad = description.scratchpad_desc();
+  if (const auto bytes = static_cast<std::int64_t>(scratchpad.get_size()); bytes > 0) {
+    step.arguments.emplace_back(DNNL_ARG_SCRATCHPAD, place(Space::scratchpad, 0, scratchpad));
+    scratchpad_ = std::max(scratchpad_, aligned(bytes));
+  }
+  steps_.push_back(std::move(step));
+  if (name_.empty()) name_ = fmt::format("oneDNN {}", description.impl_info_str());
+}
+
+void Program::add(Loop loop, std::string name) {
+  steps_.push_back({{}, std::move(loop), {}, {}});
+  if (name_.empty()) name_ = std::move(name);
+}
+
+std::unique_ptr<Kernel> Program::finished(std::unique_ptr<Program> program) {
+  for (Buffer& buffer : program->buffers_) {
+    if (buffer.space == Space::scratchpad) buffer.index = static_cast<std::size_t>(program->workspace_);
+  }
+  program->workspace_ += program->scratchpad_;
+  for (Step& step : program->steps_) {
+    for (const auto& [argument, slot] : step.arguments) {
+      Buffer& buffer = program->buffers_[slot];
+      if (!buffer.memory) buffer.memory = dnnl::memory(buffer.layout, engine(), DNNL_MEMORY_NONE);
+      step.prepared.push_back({argument, buffer.memory.get()});
+    }
+  }
+  program->addresses_.resize(program->buffers_.size());
+  return program;
+}
+
+void Program::run(const KernelCall& call) {
+  for (std::size_t i = 0; i < buffers_.size(); ++i) {
+    const Buffer& buffer = buffers_[i];
+    switch (buffer.space) {
+      case Space::input:
+        addresses_[i] = call.inputs[buffer.index];
+        break;
+      case Space::output:
+        addresses_[i] = call.outputs[buffer.index];
+        break;
+      case Space::update:
+        addresses_[i] = call.updates[buffer.index];
+        break;
+      case Space::workspace:
+      case Space::scratchpad:
+        addresses_[i] = static_cast<std::byte*>(call.workspace) + buffer.index;
+        break;
+    }
+    if (buffer.memory) buffer.memory.set_data_handle(addresses_[i]);
+  }
+  for (const Step& step : steps_) {
+    if (step.loop) {
+      step.loop(addresses_.data());
+      continue;
+    }
+    const dnnl_status_t status = dnnl_primitive_execute(
+        step.primitive.get(), stream().get(), static_cast<int>(step.prepared.size()), step.prepared.data());
+    ensure(status == dnnl_success, "a oneDNN primitive runs on the operands it was made for");
+  }
+}
+
+std::string Program::implementation() const {
+  if (reorders_ == 0) return name_;
+  return fmt::format("{}, {} reorder{}", name_, reorders_, reorders_ == 1 ? "" : "s");
+}
+
+}  // namespace poet::runtime::onednn
