@@ -7,9 +7,11 @@
 
 namespace poet::cli {
 
-/// Exit codes that every command keeps to; 2 (bad input) and 3 (internal error) are main's, from exceptions.
+/// Exit codes that every command keeps to; the last two come from exceptions (errors.h).
 constexpr int kAnswer = 0;
-constexpr int kNoAnswer = 1;  // infeasible or unknown; for verify: broken
+constexpr int kNoAnswer = 1;  // infeasible or unknown; for verify: broken; for run: not all steps
+constexpr int kBadInput = 2;
+constexpr int kInternalError = 3;
 
 class Command {
  public:
@@ -31,6 +33,7 @@ class Command {
 };
 
 [[nodiscard]] std::unique_ptr<Command> make_solve(CLI::App& parent);
+[[nodiscard]] std::unique_ptr<Command> make_run(CLI::App& parent);
 [[nodiscard]] std::unique_ptr<Command> make_verify(CLI::App& parent);
 [[nodiscard]] std::unique_ptr<Command> make_show(CLI::App& parent);
 [[nodiscard]] std::unique_ptr<Command> make_explain(CLI::App& parent);

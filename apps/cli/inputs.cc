@@ -124,31 +124,27 @@ void check_trainable(const Graph& forward, const std::string& patterns) {
                                               patterns, parameters, forward.name, listed(names)));
 }
 
-/// A forward graph and what is to be said about where it comes from.
-struct Network {
-  Graph forward;
-  std::int64_t batch_size = 1;
-  std::string origin;  // "built-in network"
-  std::string source;  // "built-in network resnet18"
-  std::vector<std::string> notices;
-};
-
-Network builtin_network(const InputOptions& options) {
+TrainingNetwork builtin_network(const InputOptions& options) {
   ZooOptions size;
   if (options.batch_size) size.batch_size = parse_count("--batch-size", *options.batch_size);
   if (options.sequence_length)
     size.sequence_length = parse_count("--sequence-length", *options.sequence_length);
-  return {build_network(*options.model, size),
-          size.batch_size,
-          "built-in network",
-          "built-in network " + *options.model,
-          {}};
+  TrainingNetwork network;
+  network.training = build_network(*options.model, size);
+  network.batch_size = size.batch_size;
+  network.origin = "built-in network";
+  network.source = "built-in network " + *options.model;
+  return network;
 }
 
-Network onnx_network(const InputOptions& options) {
+TrainingNetwork onnx_network(const InputOptions& options) {
   ImportedModel imported = read_onnx(options);
-  const std::string origin = "ONNX file " + *options.onnx;
-  return {std::move(imported.forward), imported.batch_size, origin, origin, std::move(imported.notices)};
+  TrainingNetwork network;
+  network.training = std::move(imported.forward);
+  network.batch_size = imported.batch_size;
+  network.origin = network.source = "ONNX file " + *options.onnx;
+  network.notices = std::move(imported.notices);
+  return network;
 }
 
 /// NAME=1x3x224x224.
@@ -163,28 +159,28 @@ std::pair<std::string, Shape> read_shape(const std::string& text) {
   return {text.substr(0, equals), shape};
 }
 
+void check_names_one_network(const InputOptions& options) {
+  if (!options.onnx && !options.input_shapes.empty())
+    throw InputError("--input-shape", "is for the inputs of --onnx FILE");
+  if (!options.onnx && options.loss)
+    throw InputError("--loss", "is for --onnx FILE; built-in networks have cross-entropy");
+  if (!options.onnx && options.allow_opaque)
+    throw InputError("--allow-opaque", "is for operators of --onnx FILE");
+  if (options.instance) return;
+  if (!options.model && !options.onnx)
+    throw InputError("nothing to schedule: name a network (--model) or a file (--onnx, --instance)");
+  if (options.model && options.onnx)
+    throw InputError("--model and --onnx exclude each other: each names a network");
+}
+
 Inputs build_network_instance(const InputOptions& options) {
-  TrainingOptions training;
-  if (options.optimizer) {
-    training.optimizer = choose<Optimizer>(
-        "--optimizer", *options.optimizer,
-        {{"sgd", Optimizer::sgd}, {"momentum", Optimizer::momentum}, {"adam", Optimizer::adam}});
-  }
   PersistentPolicy persistent = PersistentPolicy::counted;
   if (options.persistent) {
     persistent = choose<PersistentPolicy>(
         "--persistent", *options.persistent,
         {{"counted", PersistentPolicy::counted}, {"excluded", PersistentPolicy::excluded}});
   }
-
-  Network network = options.onnx ? onnx_network(options) : builtin_network(options);
-  const Graph& forward = network.forward;
-  if (options.trainable) {
-    check_trainable(forward, *options.trainable);
-    training.trainable = [patterns = *options.trainable](const std::string& name) {
-      return matches(patterns, name);
-    };
-  }
+  TrainingNetwork network = load_network(options);
   DeviceProfile device = find_device(*options.platform);
 
   Inputs inputs;
@@ -192,9 +188,9 @@ Inputs build_network_instance(const InputOptions& options) {
   inputs.origin = network.origin;
   inputs.notices = std::move(network.notices);
   inputs.persistent_excluded = persistent == PersistentPolicy::excluded;
-  inputs.instance.graph = differentiate(forward, training);
+  inputs.instance.graph = std::move(network.training);
   inputs.instance.costs = tabulate(inputs.instance.graph, device, persistent);
-  inputs.instance.model = forward.name;
+  inputs.instance.model = network.model;
   inputs.instance.platform = device.name;
   inputs.instance.source =
       fmt::format("{}, cost model of poet, device profile {}", network.source, *options.platform);
@@ -247,19 +243,30 @@ ImportedModel read_onnx(const InputOptions& options) {
   return import_onnx(*options.onnx, wishes);
 }
 
+TrainingNetwork load_network(const InputOptions& options) {
+  check_names_one_network(options);
+  TrainingOptions training;
+  if (options.optimizer) {
+    training.optimizer = choose<Optimizer>(
+        "--optimizer", *options.optimizer,
+        {{"sgd", Optimizer::sgd}, {"momentum", Optimizer::momentum}, {"adam", Optimizer::adam}});
+  }
+  TrainingNetwork network = options.onnx ? onnx_network(options) : builtin_network(options);
+  network.model = network.training.name;
+  if (options.trainable) {
+    check_trainable(network.training, *options.trainable);
+    training.trainable = [patterns = *options.trainable](const std::string& name) {
+      return matches(patterns, name);
+    };
+  }
+  network.training = differentiate(network.training, training);
+  return network;
+}
+
 Inputs load_inputs(const InputOptions& options) {
   const std::optional<Semantics> semantics = chosen_semantics(options);
-  if (!options.onnx && !options.input_shapes.empty())
-    throw InputError("--input-shape", "is for the inputs of --onnx FILE");
-  if (!options.onnx && options.loss)
-    throw InputError("--loss", "is for --onnx FILE; built-in networks have cross-entropy");
-  if (!options.onnx && options.allow_opaque)
-    throw InputError("--allow-opaque", "is for operators of --onnx FILE");
+  check_names_one_network(options);
   if (options.instance) return load_file(options);
-  if (!options.model && !options.onnx)
-    throw InputError("nothing to schedule: name a network (--model) or a file (--onnx, --instance)");
-  if (options.model && options.onnx)
-    throw InputError("--model and --onnx exclude each other: each names a network");
   const char* network = options.onnx ? "--onnx" : "--model";
   if (!options.platform) {
     throw InputError(

@@ -38,6 +38,17 @@ struct Inputs {
   bool persistent_excluded = false;
 };
 
+/// The training graph of a built-in network or an ONNX file, and what is to be said about where it comes
+/// from.
+struct TrainingNetwork {
+  Graph training;
+  std::string model;
+  std::int64_t batch_size = 1;
+  std::string origin;  // "built-in network"
+  std::string source;  // "built-in network resnet18"
+  std::vector<std::string> notices;
+};
+
 struct PublishedName {
   std::string model;
   std::string platform;
@@ -50,6 +61,10 @@ struct PublishedName {
 /// (listing the known ones), options that contradict each other, options that would change a graph that is
 /// fixed.
 [[nodiscard]] Inputs load_inputs(const InputOptions& options);
+
+/// --model or --onnx, and the options that say how it is trained; those of the device are not looked at.
+/// Throws InputError naming the option or file.
+[[nodiscard]] TrainingNetwork load_network(const InputOptions& options);
 
 /// --onnx and the options that say how it is read. Throws InputError naming the option or file.
 [[nodiscard]] ImportedModel read_onnx(const InputOptions& options);

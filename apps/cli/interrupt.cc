@@ -22,7 +22,7 @@ sigset_t watched_signals() {
 
 }  // namespace
 
-InterruptGuard::InterruptGuard() {
+InterruptGuard::InterruptGuard(const char* first) : first_(first) {
   const sigset_t watched = watched_signals();
   pthread_sigmask(SIG_BLOCK, &watched, &previous_mask_);
   watcher_ = std::thread([this] { watch(); });
@@ -43,8 +43,7 @@ void InterruptGuard::watch() {
     if (interrupted_.exchange(true)) _exit(128 + signal);
     // A terminal has just shown "^C" in the middle of a line.
     const char* start = isatty(STDERR_FILENO) == 1 ? "\n" : "";
-    std::fprintf(stderr, "%spoet: stopping with the best schedule so far; Ctrl-C again quits at once\n",
-                 start);
+    std::fprintf(stderr, "%spoet: %s; Ctrl-C again quits at once\n", start, first_);
     std::fflush(stderr);
   }
 }

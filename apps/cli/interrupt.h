@@ -11,7 +11,8 @@ namespace poet::cli {
 /// it away. Make it before any other thread: threads inherit that they do not take the signal themselves.
 class InterruptGuard {
  public:
-  InterruptGuard();
+  /// `first` is what the first Ctrl-C says.
+  explicit InterruptGuard(const char* first = "stopping with the best schedule so far");
   ~InterruptGuard();
   InterruptGuard(const InterruptGuard&) = delete;
   InterruptGuard& operator=(const InterruptGuard&) = delete;
@@ -24,6 +25,7 @@ class InterruptGuard {
  private:
   void watch();
 
+  const char* first_;
   sigset_t previous_mask_{};
   std::atomic<bool> interrupted_ = false;
   std::atomic<bool> done_ = false;

@@ -3,30 +3,20 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <csignal>
-#include <cstdio>
-#include <exception>
 #include <memory>
-#include <new>
 #include <string>
 #include <vector>
 
 #include "apps/cli/command.h"
+#include "apps/cli/errors.h"
 #include "apps/cli/output.h"
-#include "poet/base/error.h"
 #include "poet/report/table.h"
 
 namespace {
 
-constexpr int kBadInput = 2;
-constexpr int kInternalError = 3;
-
-void complain(std::string message) {
-  // One line, whatever a library wrote into its exception.
-  std::replace(message.begin(), message.end(), '\n', ' ');
-  std::fputs(("poet: " + message + "\n").c_str(), stderr);
-}
+using poet::cli::complain;
+using poet::cli::kBadInput;
 
 /// Descriptions broken at spaces instead of lines that leave the terminal.
 class Formatter final : public CLI::Formatter {
@@ -59,6 +49,7 @@ int run(int argc, char** argv) {
   commands.push_back(poet::cli::make_solve(app));
   commands.push_back(poet::cli::make_explain(app));
   commands.push_back(poet::cli::make_compare(app));
+  commands.push_back(poet::cli::make_run(app));
   commands.push_back(poet::cli::make_verify(app));
   commands.push_back(poet::cli::make_show(app));
   commands.push_back(poet::cli::make_import(app));
@@ -93,8 +84,9 @@ int run(int argc, char** argv) {
     if (command->called()) return command->run();
   }
   complain(
-      "a command is missing: solve, explain, compare, verify, show, import, sweep, models or devices (poet "
-      "--help describes them)");
+      "a command is missing: solve, run, profile, verify, show, explain, compare, import, sweep, models or "
+      "devices "
+      "(poet --help describes them)");
   return kBadInput;
 }
 
@@ -103,17 +95,5 @@ int run(int argc, char** argv) {
 int main(int argc, char** argv) {
   // A reader that leaves early (`poet models | head -1`) makes writes fail instead of ending the process.
   std::signal(SIGPIPE, SIG_IGN);
-  try {
-    return run(argc, argv);
-  } catch (const poet::InputError& error) {
-    complain(error.what());
-    return kBadInput;
-  } catch (const std::bad_alloc&) {
-    complain("internal error: out of memory");
-  } catch (const std::exception& error) {
-    complain(std::string("internal error: ") + error.what());
-  } catch (...) {
-    complain("internal error: of an unknown kind");
-  }
-  return kInternalError;
+  return poet::cli::exit_code_of([&] { return run(argc, argv); });
 }

@@ -35,11 +35,12 @@ bool ran_out_of_time(const Solved& solved) {
 
 int exit_code(const Solved& solved) { return has_answer(solved) ? kAnswer : kNoAnswer; }
 
-Solved pose_problem(const ProblemOptions& options) {
+Solved pose_problem(const ProblemOptions& options, const Adjustment& adjust) {
   Solved solved;
   solved.request.options = read_solver_options(options.solver);
   solved.inputs = load_inputs(options.input);
   solved.request.instance = std::move(solved.inputs.instance);
+  if (adjust) adjust(solved.request.instance);
   solved.request.semantics = solved.inputs.semantics;
   const Instance& instance = solved.request.instance;
   const Semantics semantics = solved.request.semantics;
@@ -69,8 +70,8 @@ Solved pose_problem(const ProblemOptions& options) {
   return solved;
 }
 
-Solved solve_problem(const ProblemOptions& options, bool between_ops) {
-  Solved solved = pose_problem(options);
+Solved solve_problem(const ProblemOptions& options, bool between_ops, const Adjustment& adjust) {
+  Solved solved = pose_problem(options, adjust);
   solved.request.options.between_ops = between_ops;
   const InterruptGuard guard;
   std::optional<ProgressDisplay> display;

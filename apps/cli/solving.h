@@ -3,6 +3,8 @@
 // From options as typed to a compiled result, with progress on stderr and Ctrl-C: what solve and explain have
 // in common.
 
+#include <functional>
+
 #include "apps/cli/inputs.h"
 #include "apps/cli/options.h"
 #include "poet/compile.h"
@@ -27,11 +29,15 @@ struct Solved {
 /// kAnswer or kNoAnswer.
 [[nodiscard]] int exit_code(const Solved& solved);
 
+/// What is to be changed about an instance before anything is derived from it; may be empty.
+using Adjustment = std::function<void(Instance& instance)>;
+
 /// The request without a result but for result.keep_all; no progress, no interruption. Throws InputError.
-[[nodiscard]] Solved pose_problem(const ProblemOptions& options);
+[[nodiscard]] Solved pose_problem(const ProblemOptions& options, const Adjustment& adjust = {});
 
 /// Reads every option before it starts to solve. `between_ops`: plans without a stage form are welcome.
 /// Throws InputError.
-[[nodiscard]] Solved solve_problem(const ProblemOptions& options, bool between_ops = true);
+[[nodiscard]] Solved solve_problem(const ProblemOptions& options, bool between_ops = true,
+                                   const Adjustment& adjust = {});
 
 }  // namespace poet::cli

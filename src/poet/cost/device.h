@@ -38,6 +38,8 @@ struct OpOverride {
   std::string shape_class;
   Seconds runtime{};
   Joules energy{};
+  Bytes workspace{};  // scratch RAM while the op runs
+  double spread = 0;  // of the measured runtime: median deviation from the median, relative to it
 };
 
 struct DeviceProfile {

@@ -64,12 +64,15 @@ Watts active_power(const JsonField& json, double flops_per_second) {
 std::vector<OpOverride> overrides(const JsonField& json) {
   std::vector<OpOverride> found;
   for (const JsonField& item : json.items()) {
-    item.only({"kind", "shape_class", "seconds", "joules"});
+    item.only({"kind", "shape_class", "seconds", "joules", "workspace_bytes", "spread"});
     OpOverride measured;
     measured.kind = item.at("kind").name();
     measured.shape_class = item.at("shape_class").name();
     measured.runtime = Seconds(item.at("seconds").non_negative());
     measured.energy = Joules(item.at("joules").non_negative());
+    if (item.has("workspace_bytes"))
+      measured.workspace = Bytes(item.at("workspace_bytes").integer(0, kMostBytes));
+    if (item.has("spread")) measured.spread = item.at("spread").non_negative();
     const bool repeated = std::any_of(found.begin(), found.end(), [&measured](const OpOverride& other) {
       return other.kind == measured.kind && other.shape_class == measured.shape_class;
     });
@@ -168,10 +171,13 @@ Json to_json(const DeviceProfile& device) {
   if (!device.overrides.empty()) {
     Json& list = json["overrides"] = Json::array();
     for (const OpOverride& measured : device.overrides) {
-      list.push_back({{"kind", measured.kind},
-                      {"shape_class", measured.shape_class},
-                      {"seconds", measured.runtime.value()},
-                      {"joules", measured.energy.value()}});
+      Json item = {{"kind", measured.kind},
+                   {"shape_class", measured.shape_class},
+                   {"seconds", measured.runtime.value()},
+                   {"joules", measured.energy.value()}};
+      if (measured.workspace > Bytes(0)) item["workspace_bytes"] = measured.workspace.value();
+      if (measured.spread > 0) item["spread"] = measured.spread;
+      list.push_back(std::move(item));
     }
   }
   if (!device.origins.empty()) {

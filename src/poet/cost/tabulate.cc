@@ -43,7 +43,7 @@ class Overrides {
 OpCost cost_of(const Graph& graph, OpId op, const DeviceProfile& device, const Overrides& overrides) {
   const Work work = work_of(graph, op);
   if (const OpOverride* measured = overrides.find(graph, op); measured != nullptr) {
-    return {measured->runtime, measured->energy, work.workspace};
+    return {measured->runtime, measured->energy, std::max(work.workspace, measured->workspace)};
   }
   const Seconds computing(static_cast<double>(work.flops.value()) / device.flops_per_second);
   const Seconds moving(static_cast<double>(work.moved.value()) / device.memory_bytes_per_second);

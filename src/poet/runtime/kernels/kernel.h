@@ -64,4 +64,7 @@ struct KernelOptions {
 /// Throws InputError for an unknown instruction set or a thread count below 1.
 void set_up_kernels(const KernelOptions& options);
 
+/// "oneDNN 2.6.3 (AVX-512), 1 thread" for people: what decides the bits.
+[[nodiscard]] std::string kernels_description(const KernelOptions& options);
+
 }  // namespace poet::runtime

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "poet/base/amounts.h"
 #include "poet/base/error.h"
 #include "poet/runtime/kernels/kernel.h"
 #include "poet/runtime/kernels/reference/reference.h"
@@ -28,6 +29,15 @@ void set_up_kernels(const KernelOptions& options) {
 #ifdef POET_HAS_ONEDNN
   set_up_onednn(options);
 #endif
+}
+
+std::string kernels_description(const KernelOptions& options) {
+  std::string text = "reference kernels";
+#ifdef POET_HAS_ONEDNN
+  if (options.library != KernelLibrary::reference) text = onednn_description();
+  if (options.library == KernelLibrary::lean) text += ", lean";
+#endif
+  return text + fmt::format(", {}", counted(options.threads, "thread"));
 }
 
 }  // namespace poet::runtime

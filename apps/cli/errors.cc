@@ -1,0 +1,34 @@
+#include "apps/cli/errors.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <exception>
+#include <new>
+
+#include "apps/cli/command.h"
+#include "poet/base/error.h"
+
+namespace poet::cli {
+
+void complain(std::string message) {
+  std::replace(message.begin(), message.end(), '\n', ' ');
+  std::fputs(("poet: " + message + "\n").c_str(), stderr);
+}
+
+int exit_code_of(const std::function<int()>& work) {
+  try {
+    return work();
+  } catch (const InputError& error) {
+    complain(error.what());
+    return kBadInput;
+  } catch (const std::bad_alloc&) {
+    complain("internal error: out of memory");
+  } catch (const std::exception& error) {
+    complain(std::string("internal error: ") + error.what());
+  } catch (...) {
+    complain("internal error: of an unknown kind");
+  }
+  return kInternalError;
+}
+
+}  // namespace poet::cli

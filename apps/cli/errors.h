@@ -1,0 +1,15 @@
+#pragma once
+
+#include <functional>
+#include <string>
+
+namespace poet::cli {
+
+/// "poet: MESSAGE" on stderr, one line whatever a library wrote into its exception.
+void complain(std::string message);
+
+/// What `work` returns; where it throws, the complaint and the exit code of that failure: 2 bad input, 3
+/// internal error.
+[[nodiscard]] int exit_code_of(const std::function<int()>& work);
+
+}  // namespace poet::cli

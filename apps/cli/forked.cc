@@ -1,0 +1,106 @@
+#include "apps/cli/forked.h"
+
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+
+#include "apps/cli/errors.h"
+#include "poet/base/error.h"
+
+namespace poet::cli {
+namespace {
+
+constexpr std::array kRequests = {SIGINT, SIGTERM, SIGHUP};
+
+std::atomic<pid_t> receiver = 0;  // of requests to stop
+
+void pass_on(int signal) {
+  const pid_t child = receiver;
+  if (child > 0) kill(child, signal);
+}
+
+}  // namespace
+
+Forked::Forked(const std::function<int(int pipe)>& work) {
+  std::array<int, 2> ends{};
+  ensure(pipe2(ends.data(), O_CLOEXEC) == 0, "a pipe can be made");
+  std::fflush(nullptr);  // else what is buffered would be written twice
+  const pid_t parent = getpid();
+  child_ = fork();
+  ensure(child_ >= 0, "a process can be started");
+  if (child_ == 0) {
+    close(ends[0]);
+    // A terminal's Ctrl-C reaches the parent, who passes it on: once, wherever it came from.
+    setpgid(0, 0);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) _exit(1);
+    const int code = exit_code_of([&] { return work(ends[1]); });
+    std::fflush(nullptr);
+    _exit(code);
+  }
+  close(ends[1]);
+  pipe_ = ends[0];
+  receiver = child_;
+  for (const int signal : kRequests) std::signal(signal, pass_on);
+}
+
+Forked::~Forked() {
+  if (child_ > 0) {
+    kill(child_, SIGKILL);
+    static_cast<void>(wait());
+  }
+  close(pipe_);
+}
+
+bool Forked::read(void* to, std::size_t count) {
+  auto* next = static_cast<char*>(to);
+  while (count > 0) {
+    const ssize_t got = ::read(pipe_, next, count);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return false;
+    next += got;
+    count -= static_cast<std::size_t>(got);
+  }
+  return true;
+}
+
+std::string Forked::read_all() {
+  std::string all;
+  std::array<char, 1 << 16> buffer{};
+  for (;;) {
+    const ssize_t got = ::read(pipe_, buffer.data(), buffer.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return all;
+    all.append(buffer.data(), static_cast<std::size_t>(got));
+  }
+}
+
+int Forked::wait() {
+  int status = 0;
+  while (waitpid(child_, &status, 0) < 0 && errno == EINTR) {
+  }
+  child_ = -1;
+  receiver = 0;
+  for (const int signal : kRequests) std::signal(signal, SIG_DFL);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+void write_all(int pipe, const void* bytes, std::size_t count) {
+  const auto* next = static_cast<const char*>(bytes);
+  while (count > 0) {
+    const ssize_t put = ::write(pipe, next, count);
+    if (put < 0 && errno == EINTR) continue;
+    ensure(put > 0, "whoever started this process reads what it writes");
+    next += put;
+    count -= static_cast<std::size_t>(put);
+  }
+}
+
+}  // namespace poet::cli

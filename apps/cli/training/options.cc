@@ -1,0 +1,134 @@
+#include "apps/cli/training/options.h"
+
+#include <charconv>
+#include <cstdlib>
+#include <limits>
+
+#include "apps/cli/amounts.h"
+#include "poet/base/error.h"
+
+namespace poet::cli {
+namespace {
+
+constexpr std::int64_t kDefaultSteps = 100;
+constexpr std::int64_t kDefaultSamples = 1024;
+constexpr std::int64_t kMostThreads = 1024;
+
+std::uint64_t parse_seed(const std::string& text) {
+  std::uint64_t seed = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seed);
+  if (error != std::errc{} || end != text.data() + text.size())
+    throw InputError("--seed", "\"" + text + "\" is not a whole number from 0 on");
+  return seed;
+}
+
+std::optional<double> number(const char* option, const std::optional<std::string>& text) {
+  if (!text) return std::nullopt;
+  double value = 0;
+  const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), value);
+  if (error != std::errc{} || end != text->data() + text->size())
+    throw InputError(option, "\"" + *text + "\" is not a number");
+  return value;
+}
+
+runtime::KernelLibrary parse_kernels(const std::string& name) {
+  if (name == "fast") return runtime::KernelLibrary::fast;
+  if (name == "lean") return runtime::KernelLibrary::lean;
+  if (name == "reference") return runtime::KernelLibrary::reference;
+  throw InputError("--kernels", "\"" + name + "\" is none of fast, lean, reference");
+}
+
+/// Where paging saves RAM: /tmp is often in RAM itself.
+std::filesystem::path default_storage() {
+  const char* chosen = std::getenv("TMPDIR");
+  return chosen != nullptr && *chosen != '\0' ? chosen : "/var/tmp";
+}
+
+}  // namespace
+
+void add_run_options(CLI::App& app, RunOptions& options) {
+  const std::string group = "Training";
+  const auto add = [&](const std::string& name, std::optional<std::string>& value, const std::string& help,
+                       const std::string& type) {
+    app.add_option(name, value, help)->group(group)->type_name(type);
+  };
+  add("--data", options.data,
+      "what to train on: CIFAR-10's binary files, MNIST's IDX files, raw tensors, token ids (default: a "
+      "synthetic set that can be learnt)",
+      "PATH");
+  add("--samples", options.samples, "of the synthetic set (default 1024)", "N");
+  add("--seed", options.seed, "of weights, order of the data and dropout (default 0)", "N");
+  add("--weights", options.weights,
+      "start from these instead of seeded ones: safetensors, or the model's ONNX file", "FILE");
+  add("--learning-rate", options.learning_rate, "of the optimiser (default: SGD 0.01, Adam 0.001)", "NUMBER");
+  add("--momentum", options.momentum, "of --optimizer momentum (default 0.9)", "NUMBER");
+  add("--beta1", options.beta1, "of --optimizer adam (default 0.9)", "NUMBER");
+  add("--beta2", options.beta2, "of --optimizer adam (default 0.999)", "NUMBER");
+  add("--eps", options.eps, "of --optimizer adam (default 1e-8)", "NUMBER");
+  add("--checkpoint", options.checkpoint, "write parameters and optimiser state here, as safetensors",
+      "FILE");
+  add("--checkpoint-every", options.checkpoint_every, "steps (default: at the end only)", "N");
+  add("--resume", options.resume, "go on from a checkpoint; --steps counts from its beginning", "FILE");
+  add("--loss-out", options.loss_out, "the loss of every step: .csv, or a curve as .svg, .png or .pdf",
+      "FILE");
+}
+
+void add_machine_options(CLI::App& app, MachineOptions& options) {
+  const std::string group = "This machine";
+  const auto add = [&](const std::string& name, std::optional<std::string>& value, const std::string& help,
+                       const std::string& type) {
+    app.add_option(name, value, help)->group(group)->type_name(type);
+  };
+  add("--kernels", options.kernels,
+      "fast (default), lean: less workspace, or reference: none; each gives bits of its own", "NAME");
+  add("--threads", options.threads, "of the kernels (default 1)", "N");
+  add("--isa", options.isa,
+      "no newer instructions than these (avx2...), for equal bits on different machines (default: all)",
+      "NAME");
+  add("--storage", options.storage,
+      "page to a file without a name in this folder, or to this file (default: TMPDIR, else /var/tmp)",
+      "PATH");
+  app.add_flag("--encrypt", options.encrypt, "what is paged, with a key that only this process has")
+      ->group(group);
+}
+
+RunChoice read_run_options(const RunOptions& options) {
+  RunChoice choice;
+  choice.steps = options.steps ? parse_count("--steps", *options.steps) : kDefaultSteps;
+  if (options.seed) choice.seed = parse_seed(*options.seed);
+  if (options.data && options.samples) throw InputError("--samples", "is for the synthetic set, not --data");
+  choice.data = options.data;
+  choice.samples = options.samples ? parse_count("--samples", *options.samples) : kDefaultSamples;
+  if (options.weights && options.resume)
+    throw InputError("--weights and --resume", "exclude each other: a checkpoint has weights");
+  choice.weights = options.weights;
+  choice.resume = options.resume;
+  choice.checkpoint = options.checkpoint;
+  choice.loss_out = options.loss_out;
+  if (options.checkpoint_every) {
+    if (!options.checkpoint) throw InputError("--checkpoint-every", "needs --checkpoint FILE");
+    choice.checkpoint_every = parse_count("--checkpoint-every", *options.checkpoint_every);
+  }
+  choice.hyperparameters.learning_rate = number("--learning-rate", options.learning_rate);
+  choice.hyperparameters.momentum = number("--momentum", options.momentum);
+  choice.hyperparameters.beta1 = number("--beta1", options.beta1);
+  choice.hyperparameters.beta2 = number("--beta2", options.beta2);
+  choice.hyperparameters.eps = number("--eps", options.eps);
+  return choice;
+}
+
+MachineChoice read_machine_options(const MachineOptions& options) {
+  MachineChoice choice;
+  if (options.kernels) choice.kernels.library = parse_kernels(*options.kernels);
+  if (options.threads) {
+    const std::int64_t threads = parse_count("--threads", *options.threads);
+    if (threads > kMostThreads) throw InputError("--threads", "must be at most 1024");
+    choice.kernels.threads = static_cast<int>(threads);
+  }
+  choice.kernels.isa = options.isa.value_or("");
+  choice.storage.where = options.storage ? std::filesystem::path(*options.storage) : default_storage();
+  choice.storage.encrypt = options.encrypt;
+  return choice;
+}
+
+}  // namespace poet::cli

@@ -1,0 +1,344 @@
+#include "apps/cli/training/report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "poet/base/amounts.h"
+#include "poet/base/write_file.h"
+#include "poet/cost/tabulate.h"
+#include "poet/report/curves.h"
+#include "poet/report/table.h"
+
+namespace poet::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int kIndent = 14;
+constexpr int kWidth = 110;
+constexpr std::size_t kShownKinds = 12;  // of operators; the rest is one line
+
+void add(std::string& out, const std::string& label, const std::string& text) {
+  out += fmt::format("{:<{}}{}\n", label, kIndent, wrapped(text, kWidth - kIndent, kIndent));
+}
+
+Bytes in_cap(const Session& session) { return session.map.arena + session.map.persistent; }
+
+/// Of the process at its peak, what is neither arena nor persistent values: the program and its libraries.
+Bytes outside_cap(const Session& session) { return session.resident_peak - in_cap(session); }
+
+std::string losses_text(const std::vector<float>& losses) {
+  if (losses.empty()) return "no step was run";
+  // The mean of a tenth of the steps at either end says more than two noisy steps.
+  const std::size_t window = std::max<std::size_t>(1, losses.size() / 10);
+  const auto mean = [window](auto begin) {
+    double sum = 0;
+    for (std::size_t i = 0; i < window; ++i) sum += *begin++;
+    return sum / static_cast<double>(window);
+  };
+  if (losses.size() == 1) return fmt::format("{:.4g}", losses.front());
+  return fmt::format("{:.4g} -> {:.4g} (mean of the first and the last {})", mean(losses.begin()),
+                     mean(losses.end() - static_cast<std::ptrdiff_t>(window)),
+                     counted(static_cast<std::int64_t>(window), "step"));
+}
+
+/// Eight heights, one character per column.
+std::string curve_text(const std::vector<float>& losses) {
+  constexpr std::array<const char*, 8> kBars = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+  constexpr std::size_t kColumns = 60;
+  const std::size_t columns = std::min(kColumns, losses.size());
+  std::vector<double> means;
+  for (std::size_t c = 0; c < columns; ++c) {
+    const std::size_t begin = c * losses.size() / columns;
+    const std::size_t end = (c + 1) * losses.size() / columns;
+    double sum = 0;
+    for (std::size_t i = begin; i < end; ++i) sum += losses[i];
+    means.push_back(sum / static_cast<double>(end - begin));
+  }
+  const auto [least, most] = std::minmax_element(means.begin(), means.end());
+  const double range = *most - *least;
+  std::string text;
+  for (const double mean : means) {
+    const double height = range > 0 ? (mean - *least) / range : 0;
+    text += kBars[std::min<std::size_t>(7, static_cast<std::size_t>(height * 8))];
+  }
+  return text;
+}
+
+bool all_finite(const Session& session) { return session.result.end != runtime::TrainEnd::not_finite; }
+
+std::string trained_text(const Session& session) {
+  const auto count = static_cast<std::int64_t>(session.result.losses.size());
+  std::string text =
+      fmt::format("{} in {}", counted(count, "step"), format_seconds(Seconds(session.wall_seconds), 3));
+  const double samples = static_cast<double>(count * session.file.instance.batch_size);
+  if (session.wall_seconds > 0)
+    text += fmt::format(", {} samples/s", format_number(samples / session.wall_seconds, 3));
+  if (session.first_step > 1) text += fmt::format(", from step {} on", format_count(session.first_step));
+  return text;
+}
+
+std::string ram_text(const Session& session) {
+  const runtime::MemoryMap& map = session.map;
+  std::string text = fmt::format("arena {} + parameters and optimiser state {} = {} of {} allowed",
+                                 format_bytes(map.arena), format_bytes(map.persistent),
+                                 format_bytes(in_cap(session)), format_bytes(session.file.limits.ram_budget));
+  text += fmt::format("; the process peaked at {}, {} of it the program itself",
+                      format_bytes(session.resident_peak), format_bytes(outside_cap(session)));
+  if (map.workspace > Bytes(0))
+    text += fmt::format(", of which {} are scratch memory of kernels that the plan has no room for",
+                        format_bytes(map.workspace));
+  if (map.excluded > Bytes(0))
+    text += fmt::format(", of which {} are what the budget leaves out (--persistent excluded)",
+                        format_bytes(map.excluded));
+  return text;
+}
+
+std::string time_text(const Session& session) {
+  const runtime::Measured& measured = session.result.measured;
+  std::string text = fmt::format("{} a step (median of {}, {} to {})", format_seconds(measured.step),
+                                 format_count(measured.steps), format_seconds(measured.fastest, 3),
+                                 format_seconds(measured.slowest, 3));
+  if (!session.storage.empty())
+    text += fmt::format(", {} of it waiting for storage", format_seconds(measured.stalled, 3));
+  text += fmt::format(
+      "; planned {} on {}", format_seconds(session.planned.runtime),
+      session.file.instance.platform.empty() ? "the instance's device" : session.file.instance.platform);
+  return text;
+}
+
+std::string paged_text(const Session& session) {
+  const runtime::TransferTotals& moved = session.result.measured.transferred;
+  std::string text = fmt::format("{} out and {} in per step; {} ({})", format_bytes(moved.written),
+                                 format_bytes(moved.read), session.storage, format_bytes(session.page_file));
+  if (session.storage_in_ram) text += "; that file system is in RAM, so paging saves none: try --storage";
+  return text;
+}
+
+std::string end_text(const Session& session) {
+  switch (session.result.end) {
+    case runtime::TrainEnd::done:
+      return "";
+    case runtime::TrainEnd::interrupted:
+      return fmt::format("by Ctrl-C after step {}", format_count(session.result.state.step));
+    case runtime::TrainEnd::not_finite:
+      return fmt::format("the loss of step {} is not finite; try a smaller --learning-rate",
+                         format_count(session.result.state.step));
+  }
+  return "";
+}
+
+/// Seconds by kind of operator.
+struct KindTime {
+  std::string kind;
+  int runs = 0;
+  int again = 0;
+  double planned = 0;
+  double measured = 0;
+};
+
+std::vector<KindTime> times_by_kind(const Session& session) {
+  const Instance& instance = session.file.instance;
+  std::map<std::string, KindTime> by_kind;
+  const std::vector<Step>& steps = session.file.plan.steps;
+  IdVector<OpId, char> seen(instance.graph.ops.size(), 0);
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    if (steps[i].kind != StepKind::compute) continue;
+    KindTime& time = by_kind[instance.graph.ops[steps[i].op].kind];
+    ++time.runs;
+    if (seen[steps[i].op] != 0) ++time.again;
+    seen[steps[i].op] = 1;
+    time.planned += instance.costs.ops[steps[i].op].runtime.value();
+    if (i < session.result.measured.seconds.size()) time.measured += session.result.measured.seconds[i];
+  }
+  std::vector<KindTime> times;
+  for (auto& [kind, time] : by_kind) {
+    time.kind = kind;
+    times.push_back(time);
+  }
+  std::stable_sort(times.begin(), times.end(),
+                   [](const KindTime& a, const KindTime& b) { return a.measured > b.measured; });
+  return times;
+}
+
+std::string kinds_text(const Session& session) {
+  const std::vector<KindTime> times = times_by_kind(session);
+  Table table({{"operator"},
+               {"runs", Align::right},
+               {"again", Align::right},
+               {"planned", Align::right},
+               {"measured", Align::right}});
+  KindTime rest;
+  std::size_t others = 0;
+  const auto row = [&table](const std::string& name, const KindTime& time) {
+    table.add({name, format_count(time.runs), format_count(time.again),
+               format_seconds(Seconds(time.planned), 3), format_seconds(Seconds(time.measured), 3)});
+  };
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    if (i < kShownKinds) {
+      row(times[i].kind, times[i]);
+      continue;
+    }
+    ++others;
+    rest.runs += times[i].runs;
+    rest.again += times[i].again;
+    rest.planned += times[i].planned;
+    rest.measured += times[i].measured;
+  }
+  if (others > 0) row(fmt::format("{} other kinds", others), rest);
+  return table.text();
+}
+
+}  // namespace
+
+std::string session_text(const Session& session) {
+  const Instance& instance = session.file.instance;
+  std::string out;
+  add(out, "Network",
+      fmt::format("{}, {}, {} parameters, batch {}",
+                  instance.model.empty() ? instance.graph.name : instance.model,
+                  counted(static_cast<std::int64_t>(instance.graph.ops.size()), "op"),
+                  format_count(parameter_count(instance.graph)), instance.batch_size));
+  add(out, "Data", session.data);
+  for (const std::string& notice : session.notices) add(out, "Note", notice);
+  out += '\n';
+  add(out, "Trained", trained_text(session));
+  add(out, "Loss", losses_text(session.result.losses));
+  if (session.result.losses.size() > 1 && all_finite(session))
+    add(out, "", curve_text(session.result.losses));
+  if (const std::string end = end_text(session); !end.empty()) add(out, "Stopped", end);
+  if (!session.result.losses.empty()) {
+    add(out, "Time", time_text(session));
+    add(out, "RAM", ram_text(session));
+    if (!session.storage.empty()) add(out, "Paged", paged_text(session));
+    if (session.planned.recomputations > 0)
+      add(out, "Recomputed", counted(session.planned.recomputations, "op") + " per step");
+    add(out, "Energy",
+        session.energy ? fmt::format("{} in all, idle power included ({})", format_joules(*session.energy),
+                                     session.energy_source)
+                       : "not measured: " + session.energy_source);
+  }
+  add(out, "Kernels", session.kernels);
+  return out;
+}
+
+std::string side_by_side_text(const Session& session) {
+  const runtime::Measured& measured = session.result.measured;
+  Table table({{""}, {"planned", Align::right}, {"measured", Align::right}});
+  const auto row = [&table](const char* what, const std::string& planned, const std::string& found) {
+    table.add({what, planned, found});
+  };
+  row("arena", format_bytes(session.arena.arena), format_bytes(measured.high_water));
+  row("parameters and optimiser state", format_bytes(session.file.instance.costs.persistent),
+      format_bytes(session.map.persistent));
+  row("RAM of the process", format_bytes(session.file.limits.ram_budget),
+      format_bytes(session.resident_peak));
+  row("time of a step", format_seconds(session.planned.runtime), format_seconds(measured.step));
+  row("waiting for storage", format_seconds(session.planned.stalled), format_seconds(measured.stalled));
+  row("written per step", format_bytes(session.planned.bytes_written),
+      format_bytes(measured.transferred.written));
+  row("writing", "", format_seconds(measured.transferred.writing));
+  row("reading", "", format_seconds(measured.transferred.reading));
+  const auto steps = static_cast<double>(session.result.losses.size());
+  row("energy of a step", format_joules(session.planned.energy),
+      session.energy && steps > 0 ? format_joules((1 / steps) * *session.energy) : "not measured");
+  return table.text() + "\n" + kinds_text(session);
+}
+
+Json session_json(const Session& session) {
+  const Instance& instance = session.file.instance;
+  const Report& planned = session.planned;
+  const runtime::Measured& measured = session.result.measured;
+  Json json;
+  json["format"] = 1;
+  json["energy_joules"] = planned.energy.value();
+  json["compute_joules"] = planned.compute_energy.value();
+  json["page_in_joules"] = planned.page_in_energy.value();
+  json["page_out_joules"] = planned.page_out_energy.value();
+  json["idle_joules"] = planned.idle_energy.value();
+  json["runtime_seconds"] = planned.runtime.value();
+  json["stalled_seconds"] = planned.stalled.value();
+  json["deadline_seconds"] =
+      session.file.limits.deadline ? Json(session.file.limits.deadline->value()) : Json(nullptr);
+  json["peak_ram_bytes"] = planned.peak_ram.value();
+  json["arena_bytes"] = session.arena.arena.value();
+  json["ram_budget_bytes"] = session.file.limits.ram_budget.value();
+  json["persistent_bytes"] = instance.costs.persistent.value();
+  json["recomputations"] = planned.recomputations;
+  json["page_ins"] = planned.page_ins;
+  json["page_outs"] = planned.page_outs;
+  json["bytes_written"] = planned.bytes_written.value();
+  json["ops"] = instance.graph.ops.size();
+  json["values"] = instance.graph.values.size();
+  json["semantics"] = to_string(session.file.semantics);
+  json["model"] = instance.model.empty() ? Json(nullptr) : Json(instance.model);
+  json["platform"] = instance.platform.empty() ? Json(nullptr) : Json(instance.platform);
+  json["batch_size"] = instance.batch_size;
+  json["data"] = session.data;
+  json["kernels"] = session.kernels;
+  json["seed"] = session.result.state.seed;
+  json["first_step"] = session.first_step;
+  json["steps"] = session.result.losses.size();
+  json["end"] = session.result.end == runtime::TrainEnd::done          ? "done"
+                : session.result.end == runtime::TrainEnd::interrupted ? "interrupted"
+                                                                       : "not_finite";
+  // What is no number in JSON is null.
+  json["losses"] = session.result.losses;
+  Json& found = json["measured"];
+  found["step_seconds"] = measured.step.value();
+  found["fastest_step_seconds"] = measured.fastest.value();
+  found["slowest_step_seconds"] = measured.slowest.value();
+  found["stalled_seconds"] = measured.stalled.value();
+  found["wall_seconds"] = session.wall_seconds;
+  found["arena_high_water_bytes"] = measured.high_water.value();
+  found["persistent_bytes"] = session.map.persistent.value();
+  found["workspace_outside_plan_bytes"] = session.map.workspace.value();
+  found["excluded_bytes"] = session.map.excluded.value();
+  found["process_peak_bytes"] = session.resident_peak.value();
+  found["process_outside_plan_bytes"] = outside_cap(session).value();
+  found["bytes_written"] = measured.transferred.written.value();
+  found["bytes_read"] = measured.transferred.read.value();
+  found["writing_seconds"] = measured.transferred.writing.value();
+  found["reading_seconds"] = measured.transferred.reading.value();
+  found["energy_joules"] = session.energy ? Json(session.energy->value()) : Json(nullptr);
+  found["energy_source"] = session.energy_source;
+  found["storage"] = session.storage.empty() ? Json(nullptr) : Json(session.storage);
+  found["operators"] = Json::array();
+  for (const KindTime& time : times_by_kind(session)) {
+    found["operators"].push_back({{"kind", time.kind},
+                                  {"runs", time.runs},
+                                  {"recomputations", time.again},
+                                  {"planned_seconds", time.planned},
+                                  {"measured_seconds", time.measured}});
+  }
+  return json;
+}
+
+void write_losses(const Session& session, const std::filesystem::path& file) {
+  const std::vector<float>& losses = session.result.losses;
+  if (file.extension() == ".csv") {
+    std::string text = "step,loss\n";
+    for (std::size_t i = 0; i < losses.size(); ++i)
+      text += fmt::format("{},{}\n", session.first_step + static_cast<std::int64_t>(i), losses[i]);
+    write_file(file, text);
+    return;
+  }
+  Curve curve;
+  for (std::size_t i = 0; i < losses.size(); ++i)
+    curve.points.push_back({static_cast<double>(session.first_step) + static_cast<double>(i), losses[i]});
+  CurvePanels panels;
+  const Instance& instance = session.file.instance;
+  panels.title = instance.model.empty() ? instance.graph.name : instance.model;
+  panels.x_name = "training step";
+  panels.y_name = "loss";
+  panels.styles = {{"loss", "#0072b2", 7, 1, false}};
+  panels.panels = {{session.data, {curve}, ""}};
+  panels.columns = 1;
+  write_curves(panels, file);
+}
+
+}  // namespace poet::cli

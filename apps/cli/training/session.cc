@@ -1,0 +1,112 @@
+#include "apps/cli/training/session.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cstdio>
+#include <utility>
+
+#include "apps/cli/interrupt.h"
+#include "apps/cli/training/progress.h"
+#include "poet/base/error.h"
+#include "poet/runtime/data/dataset.h"
+#include "poet/runtime/executor/executor.h"
+#include "poet/runtime/sensors/energy_meter.h"
+#include "poet/runtime/sensors/process_memory.h"
+
+namespace poet::cli {
+namespace {
+
+using runtime::Executor;
+using runtime::Program;
+
+void judge(Session& session) {
+  const PlanFile& file = session.file;
+  session.planned = replay(file.instance, file.plan, file.semantics, file.limits);
+  if (!session.planned.valid) throw InputError("the plan", "is broken: " + session.planned.broken);
+  session.arena = replay_layout(file.instance, file.plan, file.layout, file.semantics, file.limits);
+  if (!session.arena.valid) throw InputError("the plan's addresses", "are broken: " + session.arena.broken);
+}
+
+/// Gives every persistent value its first contents; how many parameters began with seeded numbers.
+std::int64_t start_weights(const Graph& graph, const Program& program, std::uint64_t seed,
+                           const runtime::WeightSource& weights) {
+  std::int64_t seeded = 0;
+  for (const ValueId v : runtime::persistent_values(graph)) {
+    if (weights && weights(v, program.persistent(v))) continue;
+    runtime::initialise(graph, v, seed, program.persistent(v));
+    if (graph.values[v].persistence == Persistence::parameter) ++seeded;
+  }
+  return seeded;
+}
+
+runtime::RunState first_state(const Session& session, const Program& program, const RunChoice& training,
+                              const runtime::WeightSource& weights, std::int64_t& seeded) {
+  const Graph& graph = session.file.instance.graph;
+  runtime::RunState state;
+  state.seed = training.seed.value_or(0);
+  if (!training.resume) {
+    seeded = start_weights(graph, program, state.seed, weights);
+    return state;
+  }
+  state = runtime::read_checkpoint(*training.resume, graph, program);
+  if (training.seed && *training.seed != state.seed)
+    throw InputError("--seed", fmt::format("is {}, that of {} is {}", *training.seed,
+                                           training.resume->string(), state.seed));
+  if (state.step >= training.steps)
+    throw InputError("--steps", fmt::format("must be above {}, the steps that {} has done", state.step,
+                                            training.resume->string()));
+  return state;
+}
+
+}  // namespace
+
+Session run_session(PlanFile file, const RunChoice& training, const MachineChoice& machine,
+                    const runtime::WeightSource& weights, bool quiet, const Finish& finish) {
+  Session session;
+  session.file = std::move(file);
+  judge(session);
+  runtime::set_hyperparameters(session.file.instance.graph, training.hyperparameters);
+  runtime::set_up_kernels(machine.kernels);
+  const Graph& graph = session.file.instance.graph;
+
+  // Signals are this thread's business until the channel has its own.
+  const InterruptGuard guard("stopping after this step");
+  session.resident_before = runtime::resident_memory();
+  const Program program(session.file, machine.kernels);
+  session.map = program.map();
+  session.kernels = runtime::kernels_description(machine.kernels);
+  runtime::TrainOptions options;
+  options.steps = training.steps;
+  options.from = first_state(session, program, training, weights, session.seeded);
+  session.first_step = options.from.step + 1;
+  const auto data = training.data ? runtime::open_dataset(*training.data, graph)
+                                  : runtime::synthetic_dataset(graph, training.samples, options.from.seed);
+  session.data = data->description();
+  Executor executor(session.file, program, machine.storage);
+  if (const runtime::PageFile* pages = executor.page_file()) {
+    session.storage = pages->description();
+    session.storage_in_ram = pages->in_ram();
+    session.page_file = pages->size();
+    session.page_buffer = pages->buffer();
+  }
+
+  options.checkpoint = training.checkpoint;
+  options.checkpoint_every = training.checkpoint_every;
+  options.interrupted = [&guard] { return guard.interrupted(); };
+  TrainingProgress progress(quiet ? nullptr : stderr, session.first_step, training.steps);
+  options.on_step = [&progress](const runtime::RunState& done, Seconds) { progress.show(done); };
+
+  const std::unique_ptr<runtime::EnergyMeter> meter = runtime::EnergyMeter::open();
+  if (meter) meter->start();
+  const auto begin = std::chrono::steady_clock::now();
+  session.result = runtime::train(session.file, program, executor, *data, options);
+  session.wall_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  if (meter) session.energy = meter->stop();
+  session.energy_source = meter ? meter->description() : "no RAPL, hwmon or INA sensor can be read";
+  session.resident_peak = runtime::peak_resident_memory();
+  if (finish && session.result.end != runtime::TrainEnd::not_finite) finish(graph, program);
+  return session;
+}
+
+}  // namespace poet::cli
