@@ -37,6 +37,7 @@ OWNERS = {
     r"(interfaces/highs_c_api|(highs/)?Highs\w*)\.h": "optimize/solvers",
     r"(onnx|google/protobuf)/.*": "frontend/onnx",
     r"(oneapi/dnnl/)?dnnl.*": "runtime/kernels",
+    r"(openssl/.*|xxhash)\.h": "runtime/storage",
     r"CLI/.*": "cli",
     r"sqlite3\w*\.h": "study/store.cc",
     r"mpi\.h": "study/mpi_pool.cc",

@@ -9,7 +9,7 @@ packages=(
   libfmt-dev libcli11-dev nlohmann-json3-dev
   coinor-libcbc-dev coinor-libclp-dev coinor-libcgl-dev coinor-libosi-dev coinor-libcoinutils-dev
   libonnx-dev libprotobuf-dev protobuf-compiler
-  libsqlite3-dev
+  libsqlite3-dev libssl-dev libxxhash-dev
   zlib1g-dev # coinutils.pc links zlib, and no package above brings it
   libgtest-dev libgmock-dev librapidcheck-dev python3
 )

@@ -1,0 +1,168 @@
+#include "poet/runtime/storage/backing_file.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <linux/magic.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+
+#include "poet/base/amounts.h"
+#include "poet/base/error.h"
+
+namespace poet::runtime {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr mode_t kOwnerOnly = 0600;  // pages hold the training data
+constexpr std::int64_t kLargestBlock = 65536;
+
+/// The answers of file systems, and of kernels, that do not know unnamed files.
+bool knows_no_unnamed_files(int error) { return error == EOPNOTSUPP || error == EISDIR || error == EINVAL; }
+
+/// Whether the path still leads to the opened file: its owner may have removed it before we had the lock.
+bool still_named(const Descriptor& opened, const fs::path& file) {
+  struct stat here {};
+  struct stat there {};
+  return ::fstat(opened.get(), &here) == 0 && ::stat(file.c_str(), &there) == 0 &&
+         here.st_dev == there.st_dev && here.st_ino == there.st_ino;
+}
+
+/// What transfers past the page cache must be multiples of, if the system says so.
+std::int64_t stated_alignment([[maybe_unused]] int descriptor) {
+#ifdef STATX_DIOALIGN
+  struct statx facts {};
+  if (::statx(descriptor, "", AT_EMPTY_PATH, STATX_DIOALIGN, &facts) == 0 &&
+      (facts.stx_mask & STATX_DIOALIGN) != 0)
+    return std::max<std::int64_t>(facts.stx_dio_offset_align, facts.stx_dio_mem_align);
+#endif
+  return 0;
+}
+
+/// 0 or the errno.
+int reserve_space(int descriptor, std::int64_t size) {
+  // Not posix_fallocate, which where the file system cannot would write to the file byte by byte.
+  while (::fallocate(descriptor, 0, 0, size) != 0)
+    if (errno != EINTR) return errno;
+  return 0;
+}
+
+/// 0 or the errno.
+int write_zeros(int descriptor, std::int64_t size, std::span<const std::byte> zeros) {
+  for (std::int64_t at = 0; at < size;) {
+    const auto left = static_cast<std::size_t>(size - at);
+    const IoOutcome outcome = write_at(descriptor, at, zeros.first(std::min(zeros.size(), left)));
+    if (outcome.error != 0) return outcome.error;
+    at += static_cast<std::int64_t>(outcome.done);
+  }
+  return 0;
+}
+
+bool is_power_of_two(std::int64_t n) { return n > 0 && (n & (n - 1)) == 0; }
+
+}  // namespace
+
+Descriptor open_unnamed(const fs::path& folder) {
+  return Descriptor(::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, kOwnerOnly));
+}
+
+Descriptor open_and_unlink(const fs::path& folder) {
+  std::string name = (folder / "poet-pages-XXXXXX").string();
+  Descriptor opened(::mkostemp(name.data(), O_CLOEXEC));
+  if (opened.valid()) ::unlink(name.c_str());
+  return opened;
+}
+
+BackingFile::BackingFile(const fs::path& where) {
+  std::error_code ignored;
+  if (fs::is_directory(where, ignored))
+    open_in(where);
+  else
+    open_named(where);
+  look_at_file_system();
+}
+
+BackingFile::Name::~Name() {
+  if (!file.empty()) ::unlink(file.c_str());
+}
+
+void BackingFile::fail(const std::string& what, int error) const {
+  throw InputError(name_, fmt::format("{}: {}", what, error_text(error)));
+}
+
+void BackingFile::open_in(const fs::path& folder) {
+  name_ = "the page file in " + folder.string();
+  descriptor_ = open_unnamed(folder);
+  if (!descriptor_.valid() && knows_no_unnamed_files(errno)) descriptor_ = open_and_unlink(folder);
+  if (!descriptor_.valid()) fail("cannot be created", errno);
+}
+
+void BackingFile::open_named(const fs::path& file) {
+  name_ = file.string();
+  do {
+    open_named_once(file);
+  } while (!still_named(descriptor_, file));
+  struct stat facts {};
+  if (::fstat(descriptor_.get(), &facts) != 0) fail("cannot be opened", errno);
+  if (!S_ISREG(facts.st_mode)) throw InputError(name_, "must be a folder or a regular file to page to");
+  if (::ftruncate(descriptor_.get(), 0) != 0) fail("cannot be emptied", errno);
+}
+
+void BackingFile::open_named_once(const fs::path& file) {
+  descriptor_ = Descriptor(::open(file.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, kOwnerOnly));
+  created_.file = descriptor_.valid() ? file : fs::path();
+  // Without blocking: what is there may be a pipe.
+  if (!descriptor_.valid() && errno == EEXIST)
+    descriptor_ = Descriptor(::open(file.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK));
+  if (!descriptor_.valid()) fail("cannot be opened for paging", errno);
+  if (::flock(descriptor_.get(), LOCK_EX | LOCK_NB) == 0) return;
+  if (errno == EWOULDBLOCK) throw InputError(name_, "is in use by another run");
+  fail("cannot be locked", errno);
+}
+
+void BackingFile::look_at_file_system() {
+  struct statfs facts {};
+  if (::fstatfs(descriptor_.get(), &facts) != 0) fail("cannot be examined", errno);
+  const auto type = static_cast<std::uint64_t>(facts.f_type) & 0xffffffff;
+  in_ram_ = type == TMPFS_MAGIC || type == RAMFS_MAGIC;
+  std::int64_t block = stated_alignment(descriptor_.get());
+  if (block == 0) block = static_cast<std::int64_t>(facts.f_bsize);
+  // Less than a page of memory is never faster; more than this no device asks for, but network file systems
+  // state sizes that they like as if they were blocks.
+  if (is_power_of_two(block) && block <= kLargestBlock) block_ = Bytes(std::max(block, block_.value()));
+}
+
+void BackingFile::reserve(Bytes size, std::span<const std::byte> zeros) {
+  if (size.value() == 0) return;
+  struct statvfs space {};
+  if (::fstatvfs(descriptor_.get(), &space) == 0) {
+    const double free = static_cast<double>(space.f_bavail) * static_cast<double>(space.f_frsize);
+    // Asked first: a reservation that cannot succeed would fill the storage for everybody until it fails.
+    if (free < static_cast<double>(size.value()))
+      throw InputError(name_,
+                       fmt::format("needs {} bytes of storage and {} are free", format_count(size.value()),
+                                   format_count(static_cast<std::int64_t>(free))));
+  }
+  int error = reserve_space(descriptor_.get(), size.value());
+  if (error == EOPNOTSUPP) error = write_zeros(descriptor_.get(), size.value(), zeros);
+  if (error != 0)
+    fail(fmt::format("cannot be given the {} bytes that it needs", format_count(size.value())), error);
+}
+
+void BackingFile::bypass_cache(std::span<std::byte> block) {
+  if (in_ram_) return;  // there is no cache before RAM
+  const int flags = ::fcntl(descriptor_.get(), F_GETFL);
+  if (flags < 0 || ::fcntl(descriptor_.get(), F_SETFL, flags | O_DIRECT) != 0) return;
+  direct_ = write_at(descriptor_.get(), 0, block).done == block.size() &&
+            read_at(descriptor_.get(), 0, block).done == block.size();
+  if (!direct_ && ::fcntl(descriptor_.get(), F_SETFL, flags) != 0) fail("cannot be set up", errno);
+}
+
+}  // namespace poet::runtime

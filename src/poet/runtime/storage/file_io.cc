@@ -1,0 +1,77 @@
+#include "poet/runtime/storage/file_io.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <system_error>
+
+#include "poet/base/amounts.h"
+
+namespace poet::runtime {
+namespace {
+
+/// Repeats `step(done)`, a system call on what is left, until `size` bytes are done.
+template <class Step>
+IoOutcome repeat(std::size_t size, const Step& step) {
+  IoOutcome outcome;
+  while (outcome.done < size) {
+    const ssize_t count = step(outcome.done);
+    if (count > 0) {
+      outcome.done += static_cast<std::size_t>(count);
+    } else if (count == 0) {
+      break;
+    } else if (errno != EINTR) {
+      outcome.error = errno;
+      break;
+    }
+  }
+  return outcome;
+}
+
+}  // namespace
+
+Descriptor& Descriptor::operator=(Descriptor&& other) noexcept {
+  if (this != &other) {
+    close();
+    number_ = other.release();
+  }
+  return *this;
+}
+
+int Descriptor::release() {
+  const int number = number_;
+  number_ = -1;
+  return number;
+}
+
+void Descriptor::close() {
+  if (valid()) ::close(release());
+}
+
+IoOutcome read_at(int descriptor, std::int64_t offset, std::span<std::byte> to) {
+  return repeat(to.size(), [&](std::size_t done) {
+    return ::pread(descriptor, to.data() + done, to.size() - done, offset + static_cast<off_t>(done));
+  });
+}
+
+IoOutcome write_at(int descriptor, std::int64_t offset, std::span<const std::byte> from) {
+  IoOutcome outcome = repeat(from.size(), [&](std::size_t done) {
+    return ::pwrite(descriptor, from.data() + done, from.size() - done, offset + static_cast<off_t>(done));
+  });
+  // A write that takes nothing and gives no reason would be tried for ever.
+  if (outcome.done < from.size() && outcome.error == 0) outcome.error = EIO;
+  return outcome;
+}
+
+std::string error_text(int error) { return std::generic_category().message(error); }
+
+std::string explain(const IoOutcome& outcome, std::size_t wanted) {
+  const std::string reason = outcome.error == 0 ? "the file ends" : error_text(outcome.error);
+  if (outcome.done == 0) return reason;
+  return fmt::format("{}, after {} of {} bytes", reason,
+                     format_count(static_cast<std::int64_t>(outcome.done)),
+                     format_count(static_cast<std::int64_t>(wanted)));
+}
+
+}  // namespace poet::runtime

@@ -1,0 +1,165 @@
+#include "poet/runtime/storage/transfer_queue.h"
+
+#include <chrono>
+#include <condition_variable>
+#include <csignal>
+#include <exception>
+#include <mutex>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+#include "poet/base/error.h"
+
+namespace poet::runtime {
+namespace {
+
+struct Transfer {
+  std::size_t slot = 0;
+  const std::byte* from = nullptr;  // to page out
+  std::byte* to = nullptr;          // to page in
+  Bytes bytes{};
+};
+
+/// A thread that no signal interrupts: those are for the threads that the program knows.
+template <class Body>
+std::thread quiet_thread(const Body& body) {
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  std::thread thread;
+  int error = 0;
+  try {
+    thread = std::thread(body);
+  } catch (const std::system_error& failure) {
+    error = failure.code().value();
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  if (error != 0)
+    throw InputError("the thread for transfers",
+                     "cannot be started: " + std::generic_category().message(error));
+  return thread;
+}
+
+}  // namespace
+
+// Transfers issued but not ended are those numbered ended + 1 to issued; number n lies at ring[n % capacity].
+struct TransferQueue::State {
+  State(PageFile& pages, std::size_t capacity) : file(pages), ring(capacity) {}
+
+  std::uint64_t issue(const Transfer& transfer);
+  void serve();
+  void carry_out(const Transfer& transfer);
+  void end_one(const Transfer& transfer, Seconds time, std::exception_ptr failure);
+
+  PageFile& file;
+  std::vector<Transfer> ring;
+
+  std::mutex mutex;  // of all below
+  std::condition_variable changed;
+  std::uint64_t issued = 0;
+  std::uint64_t ended = 0;
+  std::uint64_t failed = 0;  // the first that failed
+  std::exception_ptr failure;
+  bool closing = false;
+  TransferTotals totals;
+
+  std::thread thread;
+};
+
+std::uint64_t TransferQueue::State::issue(const Transfer& transfer) {
+  std::unique_lock lock(mutex);
+  changed.wait(lock, [&] { return issued - ended < ring.size(); });
+  if (failure) std::rethrow_exception(failure);
+  ++issued;
+  ring[issued % ring.size()] = transfer;
+  changed.notify_all();
+  return issued;
+}
+
+void TransferQueue::State::serve() {
+  std::unique_lock lock(mutex);
+  while (true) {
+    changed.wait(lock, [&] { return closing || ended < issued; });
+    if (ended == issued) return;
+    const Transfer transfer = ring[(ended + 1) % ring.size()];
+    const bool skip = failure != nullptr;
+    lock.unlock();
+    std::exception_ptr failed_now;
+    const auto begin = std::chrono::steady_clock::now();
+    try {
+      if (!skip) carry_out(transfer);
+    } catch (...) {
+      failed_now = std::current_exception();
+    }
+    const std::chrono::duration<double> time = std::chrono::steady_clock::now() - begin;
+    lock.lock();
+    end_one(transfer, Seconds(time.count()), std::move(failed_now));
+  }
+}
+
+void TransferQueue::State::carry_out(const Transfer& transfer) {
+  if (transfer.from != nullptr)
+    file.write(transfer.slot, transfer.from);
+  else
+    file.read(transfer.slot, transfer.to);
+}
+
+void TransferQueue::State::end_one(const Transfer& transfer, Seconds time, std::exception_ptr failed_now) {
+  ++ended;
+  if (failed_now) {
+    failure = std::move(failed_now);
+    failed = ended;
+  } else if (!failure && transfer.from != nullptr) {
+    totals.writing += time;
+    totals.written += transfer.bytes;
+  } else if (!failure) {
+    totals.reading += time;
+    totals.read += transfer.bytes;
+  }
+  changed.notify_all();
+}
+
+TransferQueue::TransferQueue(PageFile& file, std::size_t capacity) {
+  ensure(capacity > 0, "a transfer queue has room for a transfer");
+  state_ = std::make_unique<State>(file, capacity);
+  state_->thread = quiet_thread([state = state_.get()] { state->serve(); });
+}
+
+TransferQueue::~TransferQueue() {
+  {
+    const std::lock_guard lock(state_->mutex);
+    state_->closing = true;
+  }
+  state_->changed.notify_all();
+  state_->thread.join();
+}
+
+std::uint64_t TransferQueue::page_out(std::size_t slot, const std::byte* from) {
+  return state_->issue(Transfer{.slot = slot, .from = from, .bytes = state_->file.bytes(slot)});
+}
+
+std::uint64_t TransferQueue::page_in(std::size_t slot, std::byte* to) {
+  return state_->issue(Transfer{.slot = slot, .to = to, .bytes = state_->file.bytes(slot)});
+}
+
+void TransferQueue::wait(std::uint64_t ticket) {
+  State& s = *state_;
+  std::unique_lock lock(s.mutex);
+  ensure(ticket <= s.issued, "only what was issued can be waited for");
+  s.changed.wait(lock, [&] { return s.ended >= ticket; });
+  if (s.failure && s.failed <= ticket) std::rethrow_exception(s.failure);
+}
+
+TransferTotals TransferQueue::totals() const {
+  const std::lock_guard lock(state_->mutex);
+  return state_->totals;
+}
+
+void TransferQueue::reset_totals() {
+  const std::lock_guard lock(state_->mutex);
+  state_->totals = {};
+}
+
+}  // namespace poet::runtime
