@@ -35,6 +35,8 @@ Context new_context() {
 
 }  // namespace
 
+bool can_encrypt() { return true; }
+
 // The library's contexts hold the expanded key; they overwrite it when they are freed.
 struct PageCipher::State {
   std::unique_ptr<EVP_CIPHER, FreeCipher> cipher{EVP_CIPHER_fetch(nullptr, "AES-256-GCM", nullptr)};
@@ -113,6 +115,8 @@ bool PageCipher::finish_decrypting(const PageSeal& seal) {
 }
 
 #else
+
+bool can_encrypt() { return false; }
 
 struct PageCipher::State {};
 
