@@ -11,9 +11,11 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <memory>
 
 #include "poet/base/error.h"
 #include "poet/runtime/storage/file_io.h"
+#include "poet/runtime/storage/page_cipher.h"
 #include "poet/runtime/storage/page_file.h"
 #include "tests/support/pages.h"
 #include "tests/support/program.h"
@@ -53,28 +55,31 @@ class PageFileErrors : public ::testing::TestWithParam<bool> {
  protected:
   static constexpr std::size_t kPage = 3'000'000;
 
-  PageFileErrors() {
-    for (std::size_t slot = 0; slot < 3; ++slot) file_.write(slot, random_page(kPage, slot).data());
+  void SetUp() override {
+    if (GetParam() && !can_encrypt()) GTEST_SKIP() << "built without encryption";
+    file_ = std::make_unique<PageFile>(PageFileOptions{.where = name(), .encrypt = GetParam()},
+                                       std::vector<Bytes>(3, Bytes(kPage)));
+    for (std::size_t slot = 0; slot < 3; ++slot) file_->write(slot, random_page(kPage, slot).data());
   }
 
   [[nodiscard]] std::string name() const { return folder_.file("pages"); }
   /// Where slots begin: all have the same size, and there are three.
   [[nodiscard]] std::int64_t offset(std::size_t slot) const {
-    return file_.size().value() / 3 * static_cast<std::int64_t>(slot);
+    return file_->size().value() / 3 * static_cast<std::int64_t>(slot);
   }
   std::string reading(std::size_t slot) {
     return complaint([&] {
       Page page(kPage);
-      file_.read(slot, page.data());
+      file_->read(slot, page.data());
       EXPECT_EQ(page, random_page(kPage, slot));
     });
   }
   std::string writing(std::size_t slot) {
-    return complaint([&] { file_.write(slot, random_page(kPage, 9).data()); });
+    return complaint([&] { file_->write(slot, random_page(kPage, 9).data()); });
   }
 
   const TemporaryFolder folder_;
-  PageFile file_{{.where = name(), .encrypt = GetParam()}, std::vector<Bytes>(3, Bytes(kPage))};
+  std::unique_ptr<PageFile> file_;
 };
 
 INSTANTIATE_TEST_SUITE_P(PlainAndEncrypted, PageFileErrors, ::testing::Bool());
@@ -136,10 +141,10 @@ TEST_P(PageFileErrors, WhatCouldNotBeWrittenCannotBeRead) {
     ASSERT_NE(writing(1), "");
   }
   Page page(kPage);
-  EXPECT_THROW(file_.read(1, page.data()), InternalError);
+  EXPECT_THROW(file_->read(1, page.data()), InternalError);
   EXPECT_EQ(reading(0), "");
   EXPECT_EQ(writing(1), "");  // and there is a way back
-  EXPECT_NO_THROW(file_.read(1, page.data()));
+  EXPECT_NO_THROW(file_->read(1, page.data()));
 }
 
 TEST_P(PageFileErrors, AFileCutShortEnds) {
@@ -154,6 +159,13 @@ TEST_P(PageFileErrors, TwoRunsOnOneFile) {
   EXPECT_EQ(opening(name()), name() + ": is in use by another run");
   EXPECT_EQ(reading(0), "");  // unharmed
   EXPECT_TRUE(fs::exists(name()));
+}
+
+TEST(PageFileOpening, EncryptionMustHaveBeenBuiltIn) {
+  if (can_encrypt()) GTEST_SKIP() << "it has been";
+  const TemporaryFolder folder;
+  EXPECT_THAT(complaint([&] { PageFile({.where = folder.file(""), .encrypt = true}, {Bytes(1)}); }),
+              HasSubstr("POET_ENCRYPTION=OFF"));
 }
 
 TEST(PageFileOpening, NeedsAFolderThatExists) {

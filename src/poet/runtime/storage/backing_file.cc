@@ -90,7 +90,7 @@ BackingFile::BackingFile(const fs::path& where) {
 }
 
 BackingFile::Name::~Name() {
-  if (false) ::unlink(file.c_str());
+  if (!file.empty()) ::unlink(file.c_str());
 }
 
 void BackingFile::fail(const std::string& what, int error) const {

@@ -35,6 +35,8 @@ Context new_context() {
 
 }  // namespace
 
+bool can_encrypt() { return true; }
+
 // The library's contexts hold the expanded key; they overwrite it when they are freed.
 struct PageCipher::State {
   std::unique_ptr<EVP_CIPHER, FreeCipher> cipher{EVP_CIPHER_fetch(nullptr, "AES-256-GCM", nullptr)};
@@ -63,7 +65,7 @@ PageCipher::~PageCipher() = default;
 
 void PageCipher::start_encrypting(PageSeal& seal) {
   // A counter never repeats, and the key is this process's own: no two pages share a nonce.
-  std::uint64_t number = state_->pages;
+  std::uint64_t number = ++state_->pages;
   for (std::size_t i = 0; i < sizeof number; ++i, number >>= 8)
     seal.nonce[i] = static_cast<unsigned char>(number & 0xff);
   ensure(EVP_EncryptInit_ex2(state_->encrypting.get(), nullptr, nullptr, seal.nonce.data(), nullptr) == 1,
@@ -109,10 +111,12 @@ bool PageCipher::finish_decrypting(const PageSeal& seal) {
          "AES-256-GCM takes a tag of 16 bytes");
   unsigned char none = 0;
   int written = 0;
-  return (EVP_DecryptFinal_ex(context, &none, &written), true);
+  return EVP_DecryptFinal_ex(context, &none, &written) == 1;
 }
 
 #else
+
+bool can_encrypt() { return false; }
 
 struct PageCipher::State {};
 

@@ -17,6 +17,9 @@ struct PageSeal {
   std::array<unsigned char, 16> tag{};
 };
 
+/// Whether poet was built with it.
+[[nodiscard]] bool can_encrypt();
+
 class PageCipher {
  public:
   /// A new random key. Throws InputError where poet was built without encryption, or the system has no

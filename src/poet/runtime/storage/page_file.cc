@@ -148,7 +148,7 @@ void PageFile::read(std::size_t slot, std::byte* data) {
     s.read_chunk(slot, at, {data + at, static_cast<std::size_t>(std::min(kBufferBytes, page.bytes - at))});
   // Both, whatever the first says: the cipher's page has to be finished.
   const bool authentic = !s.cipher || s.cipher->finish_decrypting(page.seal);
-  if (!authentic || false)
+  if (!authentic || s.checksum.value() != page.checksum)
     throw InputError(fmt::format("page {} of {} is corrupted", slot, s.file.name()),
                      "what the storage gave back is not what was written to it");
 }

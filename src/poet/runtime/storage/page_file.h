@@ -33,15 +33,20 @@ class PageFile {
   PageFile(PageFile&&) = delete;
   PageFile& operator=(PageFile&&) = delete;
 
-  /// The slot's bytes, from and to any address. Do not allocate.
+  /// The slot's bytes, from and to any address. Do not allocate. A slot is read as it was written last; to
+  /// read one that never was, or whose writing failed, is an InternalError. After an InputError of read()
+  /// what lies at `data` is not to be used.
   void write(std::size_t slot, const std::byte* data);
   void read(std::size_t slot, std::byte* data);
 
-  /// RAM besides the caller's: the buffer between the two, which is aligned as the device wants it.
+  /// Of a slot's contents. May be asked for while the channel is at work.
+  [[nodiscard]] Bytes bytes(std::size_t slot) const;
+  /// RAM besides the caller's: the buffer between the two, which is aligned as the device wants it, and some
+  /// words per slot.
   [[nodiscard]] Bytes buffer() const;
   /// On the file, block sizes included.
   [[nodiscard]] Bytes size() const;
-  /// "O_DIRECT, blocks of 4096 bytes, AES-256-GCM" for people.
+  /// "O_DIRECT, blocks of 4096 bytes, XXH3 checksums, AES-256-GCM" for people.
   [[nodiscard]] std::string description() const;
   /// The file is in RAM (tmpfs, ramfs): paging to it saves nothing.
   [[nodiscard]] bool in_ram() const;

@@ -11,7 +11,7 @@
 
 namespace poet::runtime {
 
-/// Since the queue was made or since the last reset.
+/// Since the queue was made or since reset_totals().
 struct TransferTotals {
   Seconds reading{};  // the channel's own time
   Seconds writing{};
@@ -20,24 +20,28 @@ struct TransferTotals {
 };
 
 /// First in, first out. Tickets count from 1. Nothing allocates after construction; at most `capacity`
-/// transfers may be under way (a further one waits for the first to end).
+/// transfers may be under way (a further one waits for the first to end). While there are any, the file and
+/// the memory that they were given belong to the queue: make it after them. For one thread besides its own.
 class TransferQueue {
  public:
+  /// Throws InputError when the system has no thread to give.
   TransferQueue(PageFile& file, std::size_t capacity);
-  ~TransferQueue();  // ends what is under way
+  ~TransferQueue();  // after what is under way has ended
   TransferQueue(const TransferQueue&) = delete;
   TransferQueue& operator=(const TransferQueue&) = delete;
   TransferQueue(TransferQueue&&) = delete;
   TransferQueue& operator=(TransferQueue&&) = delete;
 
+  /// After a transfer has failed these throw as wait() does.
   std::uint64_t page_out(std::size_t slot, const std::byte* from);
   std::uint64_t page_in(std::size_t slot, std::byte* to);
 
-  /// Until that transfer, and with it all before, has ended. Throws the InputError of a transfer that failed;
-  /// after one, nothing more is carried out.
+  /// Until that transfer, and with it all before, has ended. Throws the InputError of the first transfer that
+  /// failed if it is one of these; nothing after that one is carried out.
   void wait(std::uint64_t ticket);
 
   [[nodiscard]] TransferTotals totals() const;
+  void reset_totals();
 
  private:
   struct State;
