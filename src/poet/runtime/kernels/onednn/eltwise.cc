@@ -2,6 +2,7 @@
 // by another rule at a kink, are left to the plain loops.
 
 #include <dnnl.hpp>
+#include <limits>
 #include <map>
 #include <string_view>
 
@@ -15,24 +16,53 @@ using dnnl::algorithm;
 using dnnl::memory;
 using dnnl::prop_kind;
 
+// What the derivative is computed from.
+enum class From { nothing, x, y, elsewhere };
+
 struct Function {
   algorithm forward;
   algorithm backward;
-  bool from_result;  // the derivative reads y, not x
-  float alpha = 0.0F;
-  float beta = 0.0F;
+  From from;
 };
 
 const std::map<std::string_view, Function>& functions() {
   static const std::map<std::string_view, Function> table = {
-      {"relu", {algorithm::eltwise_relu, algorithm::eltwise_relu_use_dst_for_bwd, true}},
-      {"gelu", {algorithm::eltwise_gelu_erf, algorithm::eltwise_gelu_erf, false}},
-      {"tanh", {algorithm::eltwise_tanh, algorithm::eltwise_tanh_use_dst_for_bwd, true}},
-      {"sigmoid", {algorithm::eltwise_logistic, algorithm::eltwise_logistic_use_dst_for_bwd, true}},
-      {"exp", {algorithm::eltwise_exp, algorithm::eltwise_exp_use_dst_for_bwd, true}},
-      {"sqrt", {algorithm::eltwise_sqrt, algorithm::eltwise_sqrt_use_dst_for_bwd, true}},
+      {"relu", {algorithm::eltwise_relu, algorithm::eltwise_relu_use_dst_for_bwd, From::y}},
+      {"leaky_relu", {algorithm::eltwise_relu, algorithm::eltwise_relu_use_dst_for_bwd, From::y}},
+      {"elu", {algorithm::eltwise_elu, algorithm::eltwise_elu_use_dst_for_bwd, From::y}},
+      {"tanh", {algorithm::eltwise_tanh, algorithm::eltwise_tanh_use_dst_for_bwd, From::y}},
+      {"sigmoid", {algorithm::eltwise_logistic, algorithm::eltwise_logistic_use_dst_for_bwd, From::y}},
+      {"exp", {algorithm::eltwise_exp, algorithm::eltwise_exp_use_dst_for_bwd, From::y}},
+      {"sqrt", {algorithm::eltwise_sqrt, algorithm::eltwise_sqrt_use_dst_for_bwd, From::y}},
+      {"clip", {algorithm::eltwise_clip_v2, algorithm::eltwise_clip_v2_use_dst_for_bwd, From::y}},
+      {"gelu", {algorithm::eltwise_gelu_erf, algorithm::eltwise_gelu_erf, From::x}},
+      {"log", {algorithm::eltwise_log, algorithm::eltwise_log, From::x}},
+      {"abs", {algorithm::eltwise_abs, algorithm::eltwise_abs, From::x}},
+      {"silu", {algorithm::eltwise_swish, algorithm::eltwise_swish, From::x}},
+      {"mish", {algorithm::eltwise_mish, algorithm::eltwise_mish, From::x}},
+      {"hardswish", {algorithm::eltwise_hardswish, algorithm::eltwise_hardswish, From::x}},
+      {"softplus", {algorithm::eltwise_soft_relu, algorithm::eltwise_soft_relu, From::elsewhere}},
+      {"scale", {algorithm::eltwise_linear, algorithm::eltwise_linear, From::nothing}},
+      {"shift", {algorithm::eltwise_linear, algorithm::eltwise_linear, From::nothing}},
   };
   return table;
+}
+
+struct Parameters {
+  float alpha = 0.0F;
+  float beta = 0.0F;
+};
+
+Parameters parameters(const Subject& subject, std::string_view kind, bool backward) {
+  const auto real = [&subject](const char* name, double absent) {
+    return static_cast<float>(subject.has(name) ? subject.real(name) : absent);
+  };
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  if (kind == "clip") return {real("min", -kInfinity), real("max", kInfinity)};
+  if (kind == "scale") return {real("alpha", 1), backward ? 0.0F : real("beta", 0)};
+  if (kind == "shift") return {1.0F, real("beta", 0)};
+  if (kind == "silu") return {1.0F, 0.0F};
+  return {real("alpha", 0), 0.0F};
 }
 
 }  // namespace
@@ -45,25 +75,29 @@ std::unique_ptr<Kernel> make_eltwise(const Subject& subject) {
   const auto found = functions().find(kind);
   if (found == functions().end()) return nullptr;
   const Function& f = found->second;
+  if (backward && f.from == From::elsewhere) return nullptr;
+  const auto [alpha, beta] = parameters(subject, kind, backward);
   const memory::desc flat = row_major({element_count(subject.output(0).shape)});
 
+  // A derivative of nothing is a function of dy.
+  const bool as_function = !backward || f.from == From::nothing;
   auto program = std::make_unique<Program>();
   const dnnl::eltwise_forward::primitive_desc forward(
-      {prop_kind::forward_training, backward ? f.backward : f.forward, flat, f.alpha, f.beta},
+      {prop_kind::forward_training, as_function ? f.forward : f.backward, flat, alpha, beta},
       scratchpad_by_user(), engine(), true);
   if (!forward) return nullptr;
-  if (!backward) {
+  if (as_function) {
     if (!is_fast(forward)) return nullptr;
     program->add(dnnl::eltwise_forward(forward), forward,
                  {{DNNL_ARG_SRC, program->input(0, flat)}, {DNNL_ARG_DST, program->output(0, flat)}});
     return Program::finished(std::move(program));
   }
-  const dnnl::eltwise_backward::primitive_desc description({f.backward, flat, flat, f.alpha, f.beta},
+  const dnnl::eltwise_backward::primitive_desc description({f.backward, flat, flat, alpha, beta},
                                                            scratchpad_by_user(), engine(), forward, true);
   if (!description || !is_fast(description)) return nullptr;
   program->add(dnnl::eltwise_backward(description), description,
                {{DNNL_ARG_DIFF_DST, program->input(0, flat)},
-                {f.from_result ? DNNL_ARG_DST : DNNL_ARG_SRC, program->input(1, flat)},
+                {f.from == From::y ? DNNL_ARG_DST : DNNL_ARG_SRC, program->input(1, flat)},
                 {DNNL_ARG_DIFF_SRC, program->output(0, flat)}});
   return Program::finished(std::move(program));
 }

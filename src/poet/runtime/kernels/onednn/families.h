@@ -24,6 +24,15 @@ namespace poet::runtime::onednn {
 /// Functions of one element and their derivatives.
 [[nodiscard]] std::unique_ptr<Kernel> make_eltwise(const Subject& subject);
 
+/// add, sub, mul and div, and mul_backward and div_backward_a.
+[[nodiscard]] std::unique_ptr<Kernel> make_binary(const Subject& subject);
+
+/// reduce_sum, reduce_mean, reduce_max, reduce_min.
+[[nodiscard]] std::unique_ptr<Kernel> make_reduction(const Subject& subject);
+
+/// avg_pool2d, avg_pool3d, global_avg_pool and their gradients.
+[[nodiscard]] std::unique_ptr<Kernel> make_average_pool(const Subject& subject);
+
 [[nodiscard]] std::unique_ptr<Kernel> make_batch_norm(const Subject& subject);
 [[nodiscard]] std::unique_ptr<Kernel> make_batch_norm_backward(const Subject& subject);
 
