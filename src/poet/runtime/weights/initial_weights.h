@@ -13,11 +13,15 @@ namespace poet::runtime {
 /// Fills the value `v` of `graph`, `to` being its storage, and says whether it knew it.
 using WeightSource = std::function<bool(ValueId v, std::byte* to)>;
 
-/// Writes a persistent value's contents as PyTorch initialises its layers (uniform within 1/sqrt(fan in) for
-/// weights and biases of convolutions, linear and recurrent layers, normal for embeddings, ones and zeros for
-/// normalisation; zeros for momentum and moments, 0 and 1 for running statistics), by what reads it. A
-/// function of the seed and the value's name. Throws InputError for a constant of the graph (persistent,
-/// never updated, no parameter): numbers that only the model's file knows. O(elements).
+/// Writes a persistent value's contents as PyTorch initialises its layers, by what reads it: uniform within 1
+/// / sqrt(fan in) for weights and biases of convolutions and linear layers (and weights that a matrix product
+/// reads), within 1 / sqrt(units) for recurrent layers, normal for embeddings, ones and zeros for
+/// normalisation and for initial states, 0.25 for the slopes of a prelu; zeros for momentum and moments, 0
+/// and 1 for running statistics. Parameters that PyTorch leaves to the network: ones for factors, otherwise
+/// normal with deviation 0.02, as transformers have it. What only moves elements (slice, transpose,
+/// concat...) is looked through. A function of the seed and the value's name, shape and reader, of nothing
+/// else. Throws InputError for a constant of the graph (no parameter, never updated): numbers that only the
+/// model's file knows. O(ops + values + elements).
 void initialise(const Graph& training, ValueId v, std::uint64_t seed, std::byte* to);
 
 }  // namespace poet::runtime

@@ -1,0 +1,134 @@
+// One file per input of the graph, the samples one after another as the step holds them.
+
+#include <fmt/format.h>
+
+#include <cctype>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "poet/base/amounts.h"
+#include "poet/base/error.h"
+#include "poet/runtime/data/defaults.h"
+#include "poet/runtime/data/formats.h"
+#include "poet/runtime/data/integers.h"
+
+namespace poet::runtime {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The name of an input as that of a file: inputs of ONNX models are called "/embeddings/ids" or worse.
+std::string file_name(const DataInput& input) {
+  std::string name;
+  for (const char c : input.name) {
+    const bool plain = std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-' || c == '.';
+    name += plain ? c : '_';
+  }
+  return name;
+}
+
+struct RawInput {
+  DataInput input;
+  std::optional<DataFile> file;   // none: what defaults.h says
+  Stored stored = Stored::int32;  // of integers
+  std::int64_t sample_bytes = 0;  // in the file
+};
+
+std::string ending(Stored stored) {
+  return stored == Stored::uint8 ? ".u8" : stored == Stored::uint16 ? ".u16" : ".bin";
+}
+
+/// The file of an input and how it holds integers; nothing where there is none.
+std::optional<std::pair<fs::path, Stored>> find(const fs::path& folder, const DataInput& input) {
+  for (const Stored stored : {Stored::int32, Stored::uint16, Stored::uint8}) {
+    if (stored != Stored::int32 && input.dtype != DType::int32) continue;
+    fs::path file = folder / (file_name(input) + ending(stored));
+    if (fs::exists(file)) return std::pair{std::move(file), stored};
+  }
+  return std::nullopt;
+}
+
+RawInput open_input(const fs::path& folder, const DataInput& input) {
+  RawInput raw{input, std::nullopt};
+  const auto found = find(folder, input);
+  if (!found && has_default(input)) {
+    check_default(input);
+    return raw;
+  }
+  if (!found) {
+    throw InputError((folder / (file_name(input) + ".bin")).string(),
+                     fmt::format("is missing: the data of the input '{}', {} elements per sample", input.name,
+                                 element_count(input.sample)));
+  }
+  raw.file.emplace(found->first);
+  raw.stored = found->second;
+  raw.sample_bytes = input.dtype == DType::int32 ? element_count(input.sample) * bytes_of(raw.stored)
+                                                 : byte_count(input.sample, input.dtype).value();
+  if (raw.file->size() == 0 || raw.file->size() % raw.sample_bytes != 0) {
+    raw.file->fail(
+        fmt::format("must be samples of {} bytes, but has {} bytes", raw.sample_bytes, raw.file->size()));
+  }
+  return raw;
+}
+
+class RawDataset : public Dataset {
+ public:
+  RawDataset(const fs::path& folder, const Inputs& inputs) {
+    for (const DataInput& input : inputs) {
+      const RawInput& raw = inputs_.emplace_back(open_input(folder, input));
+      if (!raw.file) continue;
+      const std::int64_t samples = raw.file->size() / raw.sample_bytes;
+      if (samples_ != 0 && samples != samples_)
+        raw.file->fail(fmt::format("has {} samples, but {} has {}", samples, first_, samples_));
+      samples_ = samples;
+      if (first_.empty()) first_ = raw.file->name();
+    }
+  }
+
+  [[nodiscard]] std::int64_t samples() const override { return samples_; }
+
+  void read(std::size_t input, std::span<const std::int64_t> samples, std::byte* to) const override {
+    const RawInput& raw = inputs_.at(input);
+    const auto size = static_cast<std::size_t>(byte_count(raw.input.sample, raw.input.dtype).value());
+    for (const std::int64_t sample : samples) {
+      const std::int64_t offset = sample * raw.sample_bytes;
+      if (!raw.file) {
+        write_default(raw.input, to);
+      } else if (raw.input.dtype == DType::int32) {
+        read_integers(*raw.file, raw.stored, offset, element_count(raw.input.sample), raw.input, sample, to);
+      } else {
+        raw.file->read(offset, {to, size});
+      }
+      to += size;
+    }
+  }
+
+  [[nodiscard]] std::string description() const override {
+    std::string files;
+    for (const RawInput& raw : inputs_) {
+      if (raw.file) files += (files.empty() ? "" : ", ") + file_name(raw.input) + ending(raw.stored);
+    }
+    return fmt::format("{} of raw tensors ({})", counted(samples_, "sample"), files);
+  }
+
+ private:
+  std::vector<RawInput> inputs_;
+  std::string first_;  // the file that the others' sizes are compared with
+  std::int64_t samples_ = 0;
+};
+
+}  // namespace
+
+bool is_raw(const fs::path& path, const Inputs& inputs) {
+  for (const DataInput& input : inputs) {
+    if (fs::is_directory(path) && find(path, input)) return true;
+  }
+  return false;
+}
+
+std::unique_ptr<Dataset> open_raw(const fs::path& path, const Inputs& inputs) {
+  return std::make_unique<RawDataset>(path, inputs);
+}
+
+}  // namespace poet::runtime

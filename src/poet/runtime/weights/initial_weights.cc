@@ -1,0 +1,138 @@
+#include "poet/runtime/weights/initial_weights.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <optional>
+#include <set>
+#include <string_view>
+
+#include "poet/base/error.h"
+#include "poet/runtime/random.h"
+
+namespace poet::runtime {
+namespace {
+
+constexpr double kPreluSlope = 0.25;            // torch.nn.PReLU's
+constexpr double kTransformerDeviation = 0.02;  // BERT's initializer_range
+
+/// mean + deviation * normal + bound * uniform(-1, 1), of which one is 0.
+struct Distribution {
+  double mean = 0.0;
+  double deviation = 0.0;
+  double bound = 0.0;
+};
+
+constexpr Distribution kZeros{};
+constexpr Distribution kOnes{1.0, 0.0, 0.0};
+
+Distribution all(double number) { return {number, 0.0, 0.0}; }
+Distribution normal(double deviation) { return {0.0, deviation, 0.0}; }
+Distribution uniform_by(std::int64_t fan_in) {
+  return {0.0, 0.0, 1.0 / std::sqrt(static_cast<double>(std::max<std::int64_t>(fan_in, 1)))};
+}
+
+template <std::size_t kCount>
+bool is_one_of(std::string_view kind, const std::array<std::string_view, kCount>& kinds) {
+  return std::find(kinds.begin(), kinds.end(), kind) != kinds.end();
+}
+
+constexpr auto kMovers = std::to_array<std::string_view>(
+    {"cast", "concat", "expand", "flip", "pad", "slice", "split", "transpose"});
+constexpr auto kWeighted =
+    std::to_array<std::string_view>({"conv2d", "conv3d", "conv_transpose2d", "conv_transpose3d", "linear"});
+constexpr auto kNorms = std::to_array<std::string_view>({"batch_norm", "layer_norm", "group_norm"});
+constexpr auto kRecurrent = std::to_array<std::string_view>({"lstm", "gru", "rnn"});
+constexpr auto kFactors = std::to_array<std::string_view>({"mul", "div"});
+
+/// One operand of an op.
+struct Reader {
+  const Op* op;
+  std::size_t position;
+};
+
+/// The first op that does something with the numbers of `v`, and not only moves them.
+std::optional<Reader> first_reader(const Graph& graph, ValueId v) {
+  const IdVector<ValueId, ValueId> storage_of = storages(graph);
+  std::set<ValueId> holders = {v};
+  for (const Op& op : graph.ops) {
+    for (std::size_t i = 0; i < op.inputs.size(); ++i) {
+      if (!holders.contains(storage_of[op.inputs[i]])) continue;
+      if (!is_one_of(op.kind, kMovers)) return Reader{&op, i};
+      holders.insert(op.outputs.begin(), op.outputs.end());
+    }
+  }
+  return std::nullopt;
+}
+
+/// How many numbers an output sums over: the axes of a weight but the first.
+std::int64_t fan_in(const Shape& weight) {
+  return weight.empty() ? 1 : element_count(weight) / std::max<std::int64_t>(weight.front(), 1);
+}
+
+Distribution of_product(const Shape& operand, std::size_t position) {
+  if (operand.size() < 2) return uniform_by(element_count(operand));
+  return uniform_by(position == 0 ? operand.back() : operand[operand.size() - 2]);
+}
+
+/// weight_ih, weight_hh and the bias; between them may be initial states, which begin at zero.
+Distribution of_recurrent(const Graph& graph, const Reader& reader) {
+  const Op& op = *reader.op;
+  const bool has_state = op.attributes.contains("initial_state");
+  const std::size_t states = !has_state ? 0 : op.kind == "lstm" ? 2 : 1;
+  if (reader.position > 2 && reader.position < 3 + states) return kZeros;
+  return uniform_by(graph.values[op.inputs[2]].shape.back());
+}
+
+Distribution of_parameter(const Graph& graph, const Reader& reader) {
+  const Op& op = *reader.op;
+  const auto shape = [&](std::size_t i) { return graph.values[op.inputs.at(i)].shape; };
+  if (is_one_of(op.kind, kWeighted) && reader.position > 0) return uniform_by(fan_in(shape(1)));
+  if (is_one_of(op.kind, kNorms) && reader.position > 0) return reader.position == 1 ? kOnes : kZeros;
+  if (is_one_of(op.kind, kRecurrent) && reader.position > 0) return of_recurrent(graph, reader);
+  if (op.kind == "matmul") return of_product(shape(reader.position), reader.position);
+  if (op.kind == "embedding") return normal(1.0);
+  if (op.kind == "prelu") return all(kPreluSlope);
+  if (is_one_of(op.kind, kFactors)) return kOnes;
+  return normal(kTransformerDeviation);
+}
+
+/// State that an update moves. Its gradient's sums begin at zero, and so do means; variances begin at one.
+Distribution of_state(const Graph& graph, ValueId v) {
+  for (const Op& op : graph.ops) {
+    if (std::find(op.updates.begin(), op.updates.end(), v) == op.updates.end()) continue;
+    return op.kind == "batch_norm_stats" && op.inputs.at(3) == v ? kOnes : kZeros;
+  }
+  throw InputError(
+      fmt::format("constant '{}'", graph.values[v].name),
+      "has numbers that only the model's file knows; take the weights from it (--weights FILE.onnx)");
+}
+
+Distribution distribution(const Graph& graph, ValueId v) {
+  if (graph.values[v].persistence != Persistence::parameter) return of_state(graph, v);
+  const std::optional<Reader> reader = first_reader(graph, v);
+  return reader ? of_parameter(graph, *reader) : kZeros;
+}
+
+}  // namespace
+
+void initialise(const Graph& training, ValueId v, std::uint64_t seed, std::byte* to) {
+  const Value& value = training.values[v];
+  ensure(is_persistent(value.persistence) && !value.alias_of.valid(), "what is initialised is persistent");
+  const Distribution from = distribution(training, v);
+  ensure(value.dtype == DType::float32, "what trains, and what an update moves, is float32");
+  const std::uint64_t key = subkey(seed, key_of(value.name));
+  const auto count = static_cast<std::uint64_t>(element_count(value.shape));
+  for (std::uint64_t i = 0; i < count; ++i) {
+    double x = from.mean;
+    if (from.deviation > 0) x += from.deviation * random_normal(key, i);
+    if (from.bound > 0) x += from.bound * (2.0 * random_uniform(key, i) - 1.0);
+    const auto number = static_cast<float>(x);
+    std::memcpy(to + i * sizeof(number), &number, sizeof(number));
+  }
+}
+
+}  // namespace poet::runtime
