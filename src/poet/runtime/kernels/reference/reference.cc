@@ -1,7 +1,40 @@
 #include "poet/runtime/kernels/reference/reference.h"
 
-namespace poet::runtime {
+#include "poet/runtime/kernels/reference/families.h"
+#include "poet/runtime/kernels/reference/strided.h"
 
-std::unique_ptr<Kernel> make_reference_kernel(const Graph&, OpId) { return nullptr; }
+namespace poet::runtime {
+namespace {
+
+const ReferenceTable& factories() {
+  static const ReferenceTable table = [] {
+    ReferenceTable all;
+    add_activation_kernels(all);
+    add_arithmetic_kernels(all);
+    add_convolution_kernels(all);
+    add_dropout_kernels(all);
+    add_gather_kernels(all);
+    add_layout_kernels(all);
+    add_loss_kernels(all);
+    add_norm_kernels(all);
+    add_pool_kernels(all);
+    add_product_kernels(all);
+    add_reduction_kernels(all);
+    add_update_kernels(all);
+    return all;
+  }();
+  return table;
+}
+
+}  // namespace
+
+std::unique_ptr<Kernel> make_reference_kernel(const Graph& graph, OpId op) {
+  const OpReader reader(graph, op);
+  const auto factory = factories().find(reader.op().kind);
+  if (factory == factories().end()) return nullptr;
+  std::unique_ptr<Kernel> kernel = factory->second.make(reader);
+  if (factory->second.any_strides) return kernel;
+  return with_row_major_operands(reader, std::move(kernel));
+}
 
 }  // namespace poet::runtime

@@ -1,0 +1,360 @@
+#include "poet/runtime/kernels/reference/convolution.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <utility>
+
+#include "poet/runtime/kernels/reference/families.h"
+#include "poet/runtime/kernels/reference/fold.h"
+#include "poet/runtime/kernels/reference/gemm.h"
+#include "poet/runtime/kernels/reference/loop_kernel.h"
+
+namespace poet::runtime {
+namespace {
+
+/// With fewer channels in a group's result, tiles of it would be mostly empty.
+constexpr Index kFewChannels = 3;
+
+constexpr Index kGathered = std::max(gemm::kWidth, gemm::kDepth);
+
+// ---- y from x
+
+void forward_product(const Convolution& c, const Grid& grid, const float* x, const float* weight,
+                     const float* bias, float* y, float* panel) {
+  const Index taps = c.taps();
+  const Index plane = c.y_plane();
+  for (Index g = 0; g < c.groups; ++g) {
+    const float* group_x = x + g * c.in_channels * c.x_plane();
+    const float* group_weight = weight + g * c.out_channels * c.in_channels * taps;
+    gemm::Product p{c.out_channels, c.images * plane, c.in_channels * taps};
+    if (bias != nullptr) p.of_row = bias + g * c.out_channels;
+    gemm::multiply(
+        p, [&](const gemm::LeftPanel& to) { to.copy(group_weight, c.in_channels * taps, 1); },
+        [&](const gemm::RightPanel& to) {
+          std::array<float, kGathered> row;
+          row.fill(0.0F);
+          for (Index k = 0; k < to.depth; ++k) {
+            const Index channel = (to.first + k) / taps;
+            const Tap& tap = grid.taps[static_cast<std::size_t>((to.first + k) % taps)];
+            grid.gather(group_x + channel * c.x_plane(), tap, to.column, to.columns, row.data());
+            to.set_row(k, row.data());
+          }
+        },
+        y + g * c.out_channels * plane, [plane](Index o) { return o * plane; },
+        [&](Index point) { return point / plane * c.y_channels() * plane + point % plane; }, panel);
+  }
+}
+
+/// Calls f(row of y, row of x, first column, last column) wherever `tap` meets rows of one image; x's row is
+/// at its column for column 0 of y.
+template <class F>
+void for_each_row(const Convolution& c, const Tap& tap, const F& f) {
+  for (Index d = tap.reach[0].begin; d < tap.reach[0].end; ++d) {
+    for (Index h = tap.reach[1].begin; h < tap.reach[1].end; ++h) {
+      const Index row = (d * c.stride[0] + tap.offset[0]) * c.x[1] + h * c.stride[1] + tap.offset[1];
+      f((d * c.y[1] + h) * c.y[2], row * c.x[2] + tap.offset[2], tap.reach[2].begin, tap.reach[2].end);
+    }
+  }
+}
+
+/// Calls f(image, output channel, plane of x, filter) for every pair of planes that a filter joins, the
+/// planes of y in order or, `by_x`, those of x.
+template <class F>
+void for_each_filter(const Convolution& c, bool by_x, const F& f) {
+  const Index outer = by_x ? c.in_channels : c.out_channels;
+  const Index inner = by_x ? c.out_channels : c.in_channels;
+  for (Index n = 0; n < c.images; ++n) {
+    for (Index g = 0; g < c.groups; ++g) {
+      for (Index i = 0; i < outer; ++i) {
+        for (Index k = 0; k < inner; ++k) {
+          const Index out = g * c.out_channels + (by_x ? k : i);
+          const Index in = by_x ? i : k;
+          f(n * c.x_channels() + g * c.in_channels + in, n * c.y_channels() + out, out * c.in_channels + in,
+            k == 0);
+        }
+      }
+    }
+  }
+}
+
+void forward_rows(const Convolution& c, const Grid& grid, const float* x, const float* weight,
+                  const float* bias, float* y) {
+  for_each_filter(c, false, [&](Index x_plane, Index y_plane, Index filter, bool first) {
+    const float* from = x + x_plane * c.x_plane();
+    float* to = y + y_plane * c.y_plane();
+    if (first) std::fill_n(to, c.y_plane(), bias != nullptr ? bias[y_plane % c.y_channels()] : 0.0F);
+    for (const Tap& tap : grid.taps) {
+      const float factor = weight[filter * c.taps() + tap.place];
+      for_each_row(c, tap, [&](Index y_row, Index x_row, Index begin, Index end) {
+        float* __restrict out = to + y_row;
+        const float* __restrict in = from + x_row;
+        if (c.stride[2] == 1) {
+          for (Index i = begin; i < end; ++i) out[i] += factor * in[i];
+        } else {
+          for (Index i = begin; i < end; ++i) out[i] += factor * in[i * c.stride[2]];
+        }
+      });
+    }
+  });
+}
+
+// ---- the gradient of x, or the result of a transposed convolution
+
+void backward_product(const Convolution& c, const Grid& grid, const Extents& phase, const float* dy,
+                      const float* weight, const float* bias, float* dx, float* panel) {
+  const auto taps = static_cast<Index>(grid.taps.size());
+  const Index points = volume(grid.size);
+  if (points == 0) return;
+  for (Index g = 0; g < c.groups; ++g) {
+    const float* group_dy = dy + g * c.out_channels * c.y_plane();
+    const float* group_weight = weight + g * c.out_channels * c.in_channels * c.taps();
+    gemm::Product p{c.in_channels, c.images * points, c.out_channels * taps};
+    if (bias != nullptr) p.of_row = bias + g * c.in_channels;
+    gemm::multiply(
+        p,
+        [&](const gemm::LeftPanel& to) {
+          for (Index k = 0; k < to.depth; ++k) {
+            const Index channel = (to.first + k) / taps;
+            const Tap& tap = grid.taps[static_cast<std::size_t>((to.first + k) % taps)];
+            const float* from = group_weight + (channel * c.in_channels + to.row) * c.taps() + tap.place;
+            for (Index r = 0; r < gemm::kRows; ++r) {
+              to.to[k * gemm::kRows + r] = r < to.rows ? from[r * c.taps()] : 0.0F;
+            }
+          }
+        },
+        [&](const gemm::RightPanel& to) {
+          std::array<float, kGathered> row;
+          row.fill(0.0F);
+          for (Index k = 0; k < to.depth; ++k) {
+            const Index channel = (to.first + k) / taps;
+            const Tap& tap = grid.taps[static_cast<std::size_t>((to.first + k) % taps)];
+            grid.gather(group_dy + channel * c.y_plane(), tap, to.column, to.columns, row.data());
+            to.set_row(k, row.data());
+          }
+        },
+        dx + g * c.in_channels * c.x_plane(), [&](Index i) { return i * c.x_plane(); },
+        [&](Index point) {
+          const Extents at = position_in(grid.size, point % points);
+          Index place = 0;
+          for (std::size_t a = 0; a < 3; ++a) place = place * c.x[a] + phase[a] + at[a] * c.stride[a];
+          return point / points * c.x_channels() * c.x_plane() + place;
+        },
+        panel);
+  }
+}
+
+void backward_rows(const Convolution& c, const Grid& grid, const float* dy, const float* weight,
+                   const float* bias, float* dx) {
+  for_each_filter(c, true, [&](Index x_plane, Index y_plane, Index filter, bool first) {
+    const float* from = dy + y_plane * c.y_plane();
+    float* to = dx + x_plane * c.x_plane();
+    if (first) std::fill_n(to, c.x_plane(), bias != nullptr ? bias[x_plane % c.x_channels()] : 0.0F);
+    for (const Tap& tap : grid.taps) {
+      const float factor = weight[filter * c.taps() + tap.place];
+      for_each_row(c, tap, [&](Index y_row, Index x_row, Index begin, Index end) {
+        const float* __restrict in = from + y_row;
+        float* __restrict out = to + x_row;
+        if (c.stride[2] == 1) {
+          for (Index i = begin; i < end; ++i) out[i] += factor * in[i];
+        } else {
+          for (Index i = begin; i < end; ++i) out[i * c.stride[2]] += factor * in[i];
+        }
+      });
+    }
+  });
+}
+
+// ---- the gradient of the weight
+
+void weight_product(const Convolution& c, const Grid& grid, const float* dy, const float* x, float* dweight,
+                    float* panel) {
+  const Index taps = c.taps();
+  const Index plane = c.y_plane();
+  const Index filter = c.in_channels * taps;
+  for (Index g = 0; g < c.groups; ++g) {
+    const float* group_dy = dy + g * c.out_channels * plane;
+    const float* group_x = x + g * c.in_channels * c.x_plane();
+    gemm::multiply(
+        {c.out_channels, filter, c.images * plane},
+        [&](const gemm::LeftPanel& to) {
+          for (Index r = 0; r < gemm::kRows; ++r) {
+            float* at = to.to + r;
+            if (r >= to.rows) {
+              for (Index k = 0; k < to.depth; ++k) at[k * gemm::kRows] = 0.0F;
+              continue;
+            }
+            for (Index k = 0; k < to.depth;) {
+              const Index image = (to.first + k) / plane;
+              const Index point = (to.first + k) % plane;
+              const Index run = std::min(to.depth - k, plane - point);
+              const float* from = group_dy + (image * c.y_channels() + to.row + r) * plane + point;
+              for (Index i = 0; i < run; ++i) at[(k + i) * gemm::kRows] = from[i];
+              k += run;
+            }
+          }
+        },
+        [&](const gemm::RightPanel& to) {
+          std::array<float, kGathered> column;
+          for (Index j = 0; j < to.columns; ++j) {
+            const Index channel = (to.column + j) / taps;
+            const Tap& tap = grid.taps[static_cast<std::size_t>((to.column + j) % taps)];
+            grid.gather(group_x + channel * c.x_plane(), tap, to.first, to.depth, column.data());
+            to.set_column(j, column.data());
+          }
+        },
+        dweight + g * c.out_channels * filter, [filter](Index o) { return o * filter; },
+        [](Index k) { return k; }, panel);
+  }
+}
+
+void weight_rows(const Convolution& c, const Grid& grid, const float* dy, const float* x, float* dweight) {
+  for (Index o = 0; o < c.y_channels(); ++o) {
+    for (Index i = 0; i < c.in_channels; ++i) {
+      const Index in = o / c.out_channels * c.in_channels + i;
+      for (const Tap& tap : grid.taps) {
+        double sum = 0.0;
+        for (Index n = 0; n < c.images; ++n) {
+          const float* from = x + (n * c.x_channels() + in) * c.x_plane();
+          const float* gradient = dy + (n * c.y_channels() + o) * c.y_plane();
+          for_each_row(c, tap, [&](Index y_row, Index x_row, Index begin, Index end) {
+            const float* a = gradient + y_row + begin;
+            const float* b = from + x_row + begin * c.stride[2];
+            if (c.stride[2] == 1) {
+              sum += sum_of(end - begin, [&](Index k) { return a[k] * b[k]; });
+            } else {
+              sum += sum_of(end - begin, [&](Index k) { return a[k] * b[k * c.stride[2]]; });
+            }
+          });
+        }
+        dweight[(o * c.in_channels + i) * c.taps() + tap.place] = static_cast<float>(sum);
+      }
+    }
+  }
+}
+
+// ---- kernels
+
+std::unique_ptr<Kernel> towards_y(const Convolution& c, bool biased) {
+  const Grid grid = windows_grid(c);
+  const bool few = c.out_channels <= kFewChannels;
+  return loop_kernel(
+      [=](const KernelCall& call) {
+        const float* bias = biased ? input(call, 2) : nullptr;
+        if (few) {
+          forward_rows(c, grid, input(call, 0), input(call, 1), bias, output(call, 0));
+        } else {
+          forward_product(c, grid, input(call, 0), input(call, 1), bias, output(call, 0),
+                          static_cast<float*>(call.workspace));
+        }
+      },
+      few ? Bytes(0) : gemm::workspace(c.images * c.y_plane(), c.in_channels * c.taps()));
+}
+
+std::unique_ptr<Kernel> towards_x(const Convolution& c, bool biased) {
+  if (c.in_channels <= kFewChannels) {
+    return loop_kernel([c, grid = windows_grid(c), biased](const KernelCall& call) {
+      backward_rows(c, grid, input(call, 0), input(call, 1), biased ? input(call, 2) : nullptr,
+                    output(call, 0));
+    });
+  }
+  std::vector<std::pair<Extents, Grid>> phases;
+  Bytes workspace;
+  for (Index i = 0; i < volume(c.stride); ++i) {
+    const Extents phase = position_in(c.stride, i);
+    Grid grid = phase_grid(c, phase);
+    const Index points = c.images * volume(grid.size);
+    const Index depth = c.out_channels * static_cast<Index>(grid.taps.size());
+    workspace = std::max(workspace, gemm::workspace(points, depth));
+    if (points > 0) phases.emplace_back(phase, std::move(grid));
+  }
+  return loop_kernel(
+      [c, phases = std::move(phases), biased](const KernelCall& call) {
+        for (const auto& entry : phases) {
+          backward_product(c, entry.second, entry.first, input(call, 0), input(call, 1),
+                           biased ? input(call, 2) : nullptr, output(call, 0),
+                           static_cast<float*>(call.workspace));
+        }
+      },
+      workspace);
+}
+
+void sum_channels(const float* from, Index images, Index channels, Index plane, float* to) {
+  for (Index c = 0; c < channels; ++c) {
+    double sum = 0.0;
+    for (Index n = 0; n < images; ++n) {
+      const float* at = from + (n * channels + c) * plane;
+      sum += sum_of(plane, [at](Index i) { return at[i]; });
+    }
+    to[c] = static_cast<float>(sum);
+  }
+}
+
+/// `x_first`: the first operand is x of the convolution and not y, as in transposed ones. The bias has the
+/// channels of the first operand, which is dy, in both cases.
+std::unique_ptr<Kernel> towards_weight(const OpReader& op, const Convolution& c, bool x_first) {
+  const Grid grid = windows_grid(c);
+  const bool few = c.out_channels <= kFewChannels;
+  const int weight = op.gradient(1, {1, 2});
+  const int bias = op.gradient(2, {1, 2});
+  const Index channels = x_first ? c.x_channels() : c.y_channels();
+  const Index plane = x_first ? c.x_plane() : c.y_plane();
+  return loop_kernel(
+      [=](const KernelCall& call) {
+        const float* x = input(call, x_first ? 0 : 1);
+        const float* y = input(call, x_first ? 1 : 0);
+        if (weight >= 0) {
+          float* to = output(call, static_cast<std::size_t>(weight));
+          if (few) {
+            weight_rows(c, grid, y, x, to);
+          } else {
+            weight_product(c, grid, y, x, to, static_cast<float*>(call.workspace));
+          }
+        }
+        if (bias >= 0)
+          sum_channels(input(call, 0), c.images, channels, plane,
+                       output(call, static_cast<std::size_t>(bias)));
+      },
+      few ? Bytes(0) : gemm::workspace(c.in_channels * c.taps(), c.images * c.y_plane()));
+}
+
+std::unique_ptr<Kernel> backward_bias(const OpReader& op) {
+  const Index images = op.in(0)[0];
+  const Index channels = op.in(0)[1];
+  const Index plane = volume(spatial(op.in(0)));
+  return loop_kernel([=](const KernelCall& call) {
+    sum_channels(input(call, 0), images, channels, plane, output(call, 0));
+  });
+}
+
+}  // namespace
+
+void add_convolution_kernels(ReferenceTable& table) {
+  for (const std::string axes : {"2d", "3d"}) {
+    table["conv" + axes] = {[](const OpReader& op) {
+      return towards_y(convolution_of(op, op.in(0), op.in(1), op.out(0)), op.inputs() > 2);
+    }};
+    table["conv" + axes + "_backward_input"] = {[](const OpReader& op) {
+      return towards_x(convolution_of(op, op.out(0), op.in(1), op.in(0)), false);
+    }};
+    table["conv" + axes + "_backward_weight"] = {[](const OpReader& op) {
+      const auto weight = static_cast<std::size_t>(std::max(0, op.gradient(1, {1, 2})));
+      return towards_weight(op, convolution_of(op, op.in(1), op.out(weight), op.in(0)), false);
+    }};
+    table["conv_transpose" + axes] = {[](const OpReader& op) {
+      return towards_x(convolution_of(op, op.out(0), op.in(1), op.in(0)), op.inputs() > 2);
+    }};
+    table["conv_transpose" + axes + "_backward_input"] = {[](const OpReader& op) {
+      return towards_y(convolution_of(op, op.in(0), op.in(1), op.out(0)), false);
+    }};
+    table["conv_transpose" + axes + "_backward_weight"] = {[](const OpReader& op) {
+      const auto weight = static_cast<std::size_t>(std::max(0, op.gradient(1, {1, 2})));
+      return towards_weight(op, convolution_of(op, op.in(0), op.out(weight), op.in(1)), true);
+    }};
+    for (const std::string kind : {"conv", "conv_transpose"}) {
+      table[kind + axes + "_backward_bias"] = {backward_bias};
+    }
+  }
+}
+
+}  // namespace poet::runtime

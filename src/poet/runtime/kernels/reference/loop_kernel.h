@@ -1,0 +1,48 @@
+#pragma once
+
+// A kernel is a loop with what it knows of its operands, captured by value.
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "poet/runtime/kernels/kernel.h"
+#include "poet/runtime/kernels/reference/op_reader.h"
+
+namespace poet::runtime {
+
+template <class Loop>
+class LoopKernel final : public Kernel {
+ public:
+  LoopKernel(Loop loop, Bytes workspace) : loop_(std::move(loop)), workspace_(workspace) {}
+
+  void run(const KernelCall& call) override { loop_(call); }
+  [[nodiscard]] Bytes workspace() const override { return workspace_; }
+  [[nodiscard]] std::string implementation() const override { return "reference"; }
+
+ private:
+  Loop loop_;
+  Bytes workspace_;
+};
+
+/// `loop` is called with the KernelCall; it neither allocates nor changes from run to run.
+template <class Loop>
+[[nodiscard]] std::unique_ptr<Kernel> loop_kernel(Loop loop, Bytes workspace = Bytes(0)) {
+  return std::make_unique<LoopKernel<Loop>>(std::move(loop), workspace);
+}
+
+/// Operands by position, in their element type. Output 0 may lie where an input does.
+template <class T = float>
+[[nodiscard]] const T* input(const KernelCall& call, std::size_t i) {
+  return static_cast<const T*>(call.inputs[i]);
+}
+template <class T = float>
+[[nodiscard]] T* output(const KernelCall& call, std::size_t i) {
+  return static_cast<T*>(call.outputs[i]);
+}
+template <class T = float>
+[[nodiscard]] T* updated(const KernelCall& call, std::size_t i) {
+  return static_cast<T*>(call.updates[i]);
+}
+
+}  // namespace poet::runtime

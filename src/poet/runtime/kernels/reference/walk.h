@@ -1,0 +1,109 @@
+#pragma once
+
+// Going through several tensors at once, element by element, whatever their strides: axes are put in the
+// order of the first operand's storage and joined where all operands allow it, so that the inner loop is long
+// and mostly contiguous.
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <vector>
+
+#include "poet/base/error.h"
+#include "poet/runtime/kernels/reference/op_reader.h"
+
+namespace poet::runtime {
+
+constexpr std::size_t kMaxRank = 16;
+
+/// Runs of `count` elements, operand r stepping by step[r], at the places that the outer axes count through.
+template <std::size_t R>
+struct Walk {
+  Index count = 1;
+  std::array<Index, R> step{};
+  std::size_t rank = 0;  // outer axes, slowest first
+  std::array<Index, kMaxRank> size{};
+  std::array<std::array<Index, R>, kMaxRank> stride{};
+};
+
+template <std::size_t R>
+struct WalkAxis {
+  Index size = 1;
+  std::array<Index, R> stride{};
+};
+
+/// From axes in any order. Throws InputError where more than kMaxRank of them cannot be joined.
+template <std::size_t R>
+[[nodiscard]] Walk<R> make_walk(std::vector<WalkAxis<R>> axes) {
+  std::erase_if(axes, [](const WalkAxis<R>& a) { return a.size == 1; });
+  std::stable_sort(axes.begin(), axes.end(),
+                   [](const WalkAxis<R>& a, const WalkAxis<R>& b) { return a.stride[0] > b.stride[0]; });
+  std::vector<WalkAxis<R>> joined;
+  for (const WalkAxis<R>& axis : axes) {
+    bool joins = !joined.empty();
+    for (std::size_t r = 0; joins && r < R; ++r) {
+      joins = joined.back().stride[r] == axis.stride[r] * axis.size;
+    }
+    if (!joins) {
+      joined.push_back(axis);
+      continue;
+    }
+    joined.back().size *= axis.size;
+    joined.back().stride = axis.stride;
+  }
+  Walk<R> walk;
+  walk.step.fill(1);
+  if (joined.empty()) return walk;
+  if (joined.size() > kMaxRank + 1) throw InputError("reference kernels", "too many axes");
+  walk.count = joined.back().size;
+  walk.step = joined.back().stride;
+  joined.pop_back();
+  for (const WalkAxis<R>& axis : joined) {
+    walk.size[walk.rank] = axis.size;
+    walk.stride[walk.rank++] = axis.stride;
+  }
+  return walk;
+}
+
+/// The strides of an operand that is stretched to `whole` (aligned at the last axis), 0 where it is.
+[[nodiscard]] inline Shape stretched_strides(const Value& operand, const Shape& whole) {
+  Shape strides(whole.size(), 0);
+  const Shape own = strides_of(operand);
+  const std::size_t missing = whole.size() - operand.shape.size();
+  for (std::size_t axis = 0; axis < own.size(); ++axis) {
+    if (operand.shape[axis] != 1) strides[axis + missing] = own[axis];
+  }
+  return strides;
+}
+
+/// Axes of `whole` with these strides per operand.
+template <std::size_t R>
+[[nodiscard]] std::vector<WalkAxis<R>> walk_axes(const Shape& whole, const std::array<Shape, R>& strides) {
+  std::vector<WalkAxis<R>> axes(whole.size());
+  for (std::size_t axis = 0; axis < whole.size(); ++axis) {
+    axes[axis].size = whole[axis];
+    for (std::size_t r = 0; r < R; ++r) axes[axis].stride[r] = strides[r][axis];
+  }
+  return axes;
+}
+
+/// Calls f(offsets of the operands) for every run, in order.
+template <std::size_t R, class F>
+void for_each_run(const Walk<R>& walk, const F& f) {
+  std::array<Index, R> offset{};
+  std::array<Index, kMaxRank> position{};
+  for (;;) {
+    f(offset);
+    std::size_t axis = walk.rank;
+    for (;;) {
+      if (axis == 0) return;
+      --axis;
+      for (std::size_t r = 0; r < R; ++r) offset[r] += walk.stride[axis][r];
+      if (++position[axis] < walk.size[axis]) break;
+      position[axis] = 0;
+      for (std::size_t r = 0; r < R; ++r) offset[r] -= walk.stride[axis][r] * walk.size[axis];
+    }
+  }
+}
+
+}  // namespace poet::runtime
