@@ -46,7 +46,7 @@ struct Slot {
   std::int64_t bytes = 0;
   bool written = false;
   std::uint64_t checksum = 0;  // of the bytes as they are stored
-  PageSeal seal;
+  PageSeal seal{};
 };
 
 std::vector<Slot> lay_out(const std::vector<Bytes>& sizes, Bytes block) {

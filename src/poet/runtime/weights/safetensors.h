@@ -4,15 +4,24 @@
 // then the bytes. What poet writes as checkpoints, and other programs read.
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <map>
-#include <span>
 #include <string>
 #include <vector>
 
 #include "poet/graph/graph.h"
+#include "poet/runtime/storage/file_io.h"
 
 namespace poet::runtime {
+
+/// A tensor in a file.
+struct SafetensorsPlace {
+  std::string type;  // in the format's words: "F32", "BF16"
+  Shape shape;
+  std::int64_t begin = 0;  // in the file
+  std::int64_t end = 0;
+};
 
 struct TensorEntry {
   std::string name;
@@ -22,38 +31,34 @@ struct TensorEntry {
 };
 
 /// Streams the tensors into a file beside `file`, flushes it to storage and renames it: the earlier file
-/// stays whole whatever happens. `metadata` becomes "__metadata__". Throws InputError naming the file.
+/// stays whole whatever happens, and a link keeps pointing where it points. `metadata` becomes
+/// "__metadata__". Byte for byte what the reference implementation writes (metadata by key, whose order it
+/// leaves open): types of large elements first, then by name, the data from a multiple of 8 on. Throws
+/// InputError naming the file. Memory: the header's, whatever the tensors' size.
 void write_safetensors(const std::filesystem::path& file, const std::vector<TensorEntry>& tensors,
                        const std::map<std::string, std::string>& metadata);
 
-/// An opened file: its header is in memory, its tensors are read on demand.
+/// An opened file: its header is in memory, its tensors are read on demand. Files of any program are taken,
+/// and of any element type that the format has; what breaks a rule of the format is refused: a tensor's type,
+/// shape and bytes agree, the tensors fill the data without gap or overlap, names are given once, the header
+/// has at most 100,000,000 bytes of UTF-8.
 class SafetensorsFile {
  public:
   /// Throws InputError naming the file and the rule of the format that it breaks.
   explicit SafetensorsFile(const std::filesystem::path& file);
-  ~SafetensorsFile();
-  SafetensorsFile(const SafetensorsFile&) = delete;
-  SafetensorsFile& operator=(const SafetensorsFile&) = delete;
-  SafetensorsFile(SafetensorsFile&&) = delete;
-  SafetensorsFile& operator=(SafetensorsFile&&) = delete;
 
   [[nodiscard]] const std::map<std::string, std::string>& metadata() const { return metadata_; }
   [[nodiscard]] std::vector<std::string> names() const;
   [[nodiscard]] bool has(const std::string& name) const { return tensors_.contains(name); }
 
-  /// Reads a tensor of exactly this type and shape into `to`. Throws InputError naming file and tensor.
+  /// Reads a tensor of exactly this type and shape into `to`. Throws InputError naming file and tensor where
+  /// there is none, or it has another type or shape, or cannot be read.
   void read(const std::string& name, DType dtype, const Shape& shape, std::byte* to) const;
 
  private:
-  struct Place {
-    DType dtype;
-    Shape shape;
-    std::int64_t begin;  // in the file
-    std::int64_t end;
-  };
-  std::filesystem::path file_;
-  int descriptor_ = -1;
-  std::map<std::string, Place> tensors_;
+  std::string file_;
+  Descriptor descriptor_;
+  std::map<std::string, SafetensorsPlace> tensors_;
   std::map<std::string, std::string> metadata_;
 };
 

@@ -1,0 +1,86 @@
+#include "poet/runtime/weights/safetensors.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <span>
+
+#include "poet/base/amounts.h"
+#include "poet/base/error.h"
+#include "poet/runtime/weights/safetensors_header.h"
+
+namespace poet::runtime {
+namespace {
+
+constexpr std::int64_t kLengthBytes = 8;  // of the number before the header, little-endian
+
+std::uint64_t from_little_endian(const std::array<std::byte, kLengthBytes>& bytes) {
+  std::uint64_t number = 0;
+  for (std::size_t i = bytes.size(); i-- > 0;)
+    number = number << 8 | std::to_integer<std::uint64_t>(bytes[i]);
+  return number;
+}
+
+void read_or_fail(const Descriptor& descriptor, std::int64_t offset, std::span<std::byte> to,
+                  const std::string& place) {
+  const IoOutcome outcome = read_at(descriptor.get(), offset, to);
+  if (outcome.done < to.size()) throw InputError(place, "cannot be read: " + explain(outcome, to.size()));
+}
+
+std::int64_t size_of_regular_file(const Descriptor& descriptor, const std::string& file) {
+  struct stat facts {};
+  if (::fstat(descriptor.get(), &facts) != 0) throw InputError(file, "cannot be read: " + error_text(errno));
+  if (!S_ISREG(facts.st_mode)) throw InputError(file, "is not a regular file");
+  return facts.st_size;
+}
+
+}  // namespace
+
+SafetensorsFile::SafetensorsFile(const std::filesystem::path& file) : file_(file.string()) {
+  descriptor_ = Descriptor(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (!descriptor_.valid()) throw InputError(file_, "cannot be opened: " + error_text(errno));
+  const std::int64_t size = size_of_regular_file(descriptor_, file_);
+  if (size < kLengthBytes) throw InputError(file_, "is too short for a safetensors file");
+  std::array<std::byte, kLengthBytes> length{};
+  read_or_fail(descriptor_, 0, length, file_);
+  const std::uint64_t header_bytes = from_little_endian(length);
+  if (header_bytes > static_cast<std::uint64_t>(kMostHeaderBytes))
+    throw InputError(file_, fmt::format("says that its header has {} bytes, and {} are the most",
+                                        header_bytes, format_count(kMostHeaderBytes)));
+  const std::int64_t data_begin = kLengthBytes + static_cast<std::int64_t>(header_bytes);
+  if (data_begin > size) throw InputError(file_, "ends inside its header");
+  std::string text(header_bytes, '\0');
+  read_or_fail(descriptor_, kLengthBytes, std::as_writable_bytes(std::span(text)), file_);
+  SafetensorsHeader header = parse_safetensors_header(text, size - data_begin, file_);
+  tensors_ = std::move(header.tensors);
+  metadata_ = std::move(header.metadata);
+  for (auto& [name, place] : tensors_) {
+    place.begin += data_begin;
+    place.end += data_begin;
+  }
+}
+
+std::vector<std::string> SafetensorsFile::names() const {
+  std::vector<std::string> names;
+  for (const auto& [name, place] : tensors_) names.push_back(name);
+  return names;
+}
+
+void SafetensorsFile::read(const std::string& name, DType dtype, const Shape& shape, std::byte* to) const {
+  const std::string here = fmt::format("{}: tensor {}", file_, quoted_name(name));
+  const auto found = tensors_.find(name);
+  if (found == tensors_.end()) throw InputError(here, "must be present");
+  const SafetensorsPlace& place = found->second;
+  if (place.type != safetensors_type(dtype) || place.shape != shape)
+    throw InputError(here,
+                     fmt::format("is {}[{}], and {}[{}] is needed", place.type, fmt::join(place.shape, ","),
+                                 safetensors_type(dtype), fmt::join(shape, ",")));
+  read_or_fail(descriptor_, place.begin, {to, static_cast<std::size_t>(place.end - place.begin)}, here);
+}
+
+}  // namespace poet::runtime

@@ -1,0 +1,146 @@
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <span>
+
+#include "poet/base/amounts.h"
+#include "poet/base/error.h"
+#include "poet/runtime/weights/safetensors_header.h"
+
+namespace poet::runtime {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Keeps the order in which it is filled, as the format's own writer does.
+using Json = nlohmann::ordered_json;
+
+[[noreturn]] void fail(const fs::path& file, const std::string& reason) {
+  throw InputError(file.string(), "cannot be written: " + reason);
+}
+
+/// The reference implementation sorts element types by size, and those of one size in an order of its own,
+/// the last first.
+int rank(DType dtype) {
+  constexpr DType kOrder[] = {DType::int64, DType::float32, DType::int32, DType::uint8};
+  return static_cast<int>(std::find(std::begin(kOrder), std::end(kOrder), dtype) - std::begin(kOrder));
+}
+
+std::vector<const TensorEntry*> in_file_order(const std::vector<TensorEntry>& tensors) {
+  std::vector<const TensorEntry*> order;
+  for (const TensorEntry& tensor : tensors) order.push_back(&tensor);
+  std::sort(order.begin(), order.end(), [](const TensorEntry* a, const TensorEntry* b) {
+    return std::pair(rank(a->dtype), a->name) < std::pair(rank(b->dtype), b->name);
+  });
+  return order;
+}
+
+void check_names(const fs::path& file, const std::vector<const TensorEntry*>& tensors) {
+  std::set<std::string> names = {"__metadata__"};  // which the format takes for something else
+  for (const TensorEntry* tensor : tensors)
+    if (!names.insert(tensor->name).second)
+      fail(file, "two tensors cannot be called " + quoted_name(tensor->name));
+}
+
+std::string header_of(const fs::path& file, const std::vector<const TensorEntry*>& tensors,
+                      const std::map<std::string, std::string>& metadata) {
+  Json header = Json::object();
+  if (!metadata.empty()) header["__metadata__"] = metadata;
+  std::int64_t end = 0;
+  for (const TensorEntry* tensor : tensors) {
+    const std::int64_t begin = end;
+    end += byte_count(tensor->shape, tensor->dtype).value();
+    header[tensor->name] = {
+        {"dtype", safetensors_type(tensor->dtype)}, {"shape", tensor->shape}, {"data_offsets", {begin, end}}};
+  }
+  std::string text;
+  try {
+    text = header.dump();
+  } catch (const Json::exception&) {
+    fail(file, "names and metadata must be UTF-8");
+  }
+  // So that whoever maps the file finds the data aligned.
+  text.append((8 - text.size() % 8) % 8, ' ');
+  if (static_cast<std::int64_t>(text.size()) > kMostHeaderBytes)
+    fail(file,
+         fmt::format("the header would have {} bytes, and {} are the most",
+                     format_count(static_cast<std::int64_t>(text.size())), format_count(kMostHeaderBytes)));
+  return text;
+}
+
+/// A file beside the one that it is to become; removed unless it does.
+class Draft {
+ public:
+  explicit Draft(fs::path target) : target_(std::move(target)), draft_(target_) {
+    draft_ += fmt::format(".{}.tmp", getpid());
+    descriptor_ =
+        Descriptor(::open(draft_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666));
+    if (!descriptor_.valid()) fail(target_, error_text(errno));
+  }
+  ~Draft() {
+    if (!draft_.empty()) ::unlink(draft_.c_str());
+  }
+  Draft(const Draft&) = delete;
+  Draft& operator=(const Draft&) = delete;
+  Draft(Draft&&) = delete;
+  Draft& operator=(Draft&&) = delete;
+
+  void append(std::span<const std::byte> bytes) {
+    const IoOutcome outcome = write_at(descriptor_.get(), size_, bytes);
+    if (outcome.done < bytes.size()) fail(target_, explain(outcome, bytes.size()));
+    size_ += static_cast<std::int64_t>(bytes.size());
+  }
+
+  /// On storage before it takes the place of what was there, and its name on storage before this returns.
+  void publish() {
+    if (::fsync(descriptor_.get()) != 0) fail(target_, error_text(errno));
+    if (::rename(draft_.c_str(), target_.c_str()) != 0) fail(target_, error_text(errno));
+    draft_.clear();
+    const fs::path folder = target_.has_parent_path() ? target_.parent_path() : fs::path(".");
+    const Descriptor opened(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    // Some file systems cannot flush folders: then the name lasts as well as they let it.
+    if (opened.valid() && ::fsync(opened.get()) != 0 && errno == EIO) fail(target_, error_text(EIO));
+  }
+
+ private:
+  fs::path target_;
+  fs::path draft_;
+  Descriptor descriptor_;
+  std::int64_t size_ = 0;
+};
+
+/// Where the bytes go: behind the link, if `file` is one.
+fs::path target_of(const fs::path& file) {
+  std::error_code ignored;
+  const fs::file_status status = fs::status(file, ignored);
+  if (!fs::exists(status)) return file;
+  if (!fs::is_regular_file(status)) fail(file, "it is not a regular file");
+  return fs::canonical(file, ignored);
+}
+
+}  // namespace
+
+void write_safetensors(const fs::path& file, const std::vector<TensorEntry>& tensors,
+                       const std::map<std::string, std::string>& metadata) {
+  const std::vector<const TensorEntry*> order = in_file_order(tensors);
+  check_names(file, order);
+  const std::string header = header_of(file, order, metadata);
+  std::array<std::byte, 8> length{};
+  for (std::size_t i = 0; i < length.size(); ++i) length[i] = static_cast<std::byte>(header.size() >> 8 * i);
+
+  Draft draft(target_of(file));
+  draft.append(length);
+  draft.append(std::as_bytes(std::span(header)));
+  for (const TensorEntry* tensor : order)
+    draft.append({tensor->data, static_cast<std::size_t>(byte_count(tensor->shape, tensor->dtype).value())});
+  draft.publish();
+}
+
+}  // namespace poet::runtime
