@@ -10,7 +10,7 @@
 <<<<<<< HEAD
 =======
 #include "poet/runtime/storage/page_cipher.h"
->>>>>>> 100994606845d8d23be8d91da9ead696cb311176
+    >>>>>>> 100994606845d8d23be8d91da9ead696cb311176
 #include "poet/runtime/storage/page_file.h"
 #include "poet/runtime/storage/transfer_queue.h"
 #include "tests/support/pages.h"
@@ -20,8 +20,8 @@
 #define POET_TEST_COUNTS_ALLOCATIONS
 #endif
 
-namespace {
-std::atomic<long> allocations{0};
+    namespace {
+  std::atomic<long> allocations{0};
 }
 
 #ifdef POET_TEST_COUNTS_ALLOCATIONS
@@ -69,9 +69,10 @@ class StorageMemory : public ::testing::TestWithParam<bool> {
 #ifndef POET_TEST_COUNTS_ALLOCATIONS
     GTEST_SKIP() << "allocations cannot be counted under a sanitizer";
 #endif
-<<<<<<< HEAD
+    <<<<<<< HEAD
 =======
-    if (GetParam() && !can_encrypt()) GTEST_SKIP() << "built without encryption";
+        if (GetParam() && !can_encrypt()) GTEST_SKIP()
+        << "built without encryption";
     file_ = std::make_unique<PageFile>(PageFileOptions{.where = folder_.file(""), .encrypt = GetParam()},
                                        std::vector{Bytes(kPage), Bytes(100)});
 >>>>>>> 100994606845d8d23be8d91da9ead696cb311176
@@ -82,7 +83,7 @@ class StorageMemory : public ::testing::TestWithParam<bool> {
 
   const test::TemporaryFolder folder_;
 <<<<<<< HEAD
-  PageFile file_{{.where = folder_.file(""), .encrypt = GetParam()}, {Bytes(kPage), Bytes(100)}};
+  PageFile file_{{.where = folder_.file(""), .encrypt = GetParam()}, { Bytes(kPage), Bytes(100) }};
 =======
   std::unique_ptr<PageFile> file_;
 >>>>>>> 100994606845d8d23be8d91da9ead696cb311176

@@ -1,0 +1,104 @@
+// Value preserving means bit for bit: whatever a plan recomputes and pages, every op of every step gives the
+// bits that it gives when everything is kept.
+
+#include <gtest/gtest.h>
+
+#include "poet/autodiff/differentiate.h"
+#include "poet/cost/device.h"
+#include "poet/cost/tabulate.h"
+#include "poet/frontend/zoo.h"
+#include "poet/graph/builder.h"
+#include "poet/runtime/executor/program.h"
+#include "tests/support/faithful.h"
+
+namespace poet::test {
+namespace {
+
+using runtime::KernelLibrary;
+using runtime::KernelOptions;
+
+Instance instance_of(const Graph& forward, const KernelOptions& kernels, Optimizer optimizer,
+                     const std::string& device) {
+  Instance instance;
+  instance.graph = differentiate(forward, {optimizer, {}});
+  instance.costs = tabulate(instance.graph, find_device(device));
+  instance.model = forward.name;
+  instance.has_device = true;
+  runtime::charge_workspaces(instance, kernels);
+  return instance;
+}
+
+/// Everything that could go wrong under recomputation: batch norm, dropout, max pool's indices, shared
+/// gradients, views, a softmax in place.
+Graph all_sorts() {
+  GraphBuilder g("all_sorts");
+  ValueId x = g.input("input", {4, 3, 12, 12});
+  x = g.conv2d("conv1", x, {.out_channels = 8, .kernel = {3, 3}, .padding = {1, 1}, .bias = true});
+  x = g.batch_norm("bn1", x);
+  x = g.relu("relu1", x);
+  const ValueId skip = x;
+  x = g.conv2d("conv2", x, {.out_channels = 8, .kernel = {3, 3}, .padding = {1, 1}});
+  x = g.batch_norm("bn2", x);
+  x = g.add("join", x, skip);
+  x = g.relu("relu2", x);
+  x = g.max_pool2d("pool", x, {});
+  x = g.dropout("drop", x, 0.3);
+  x = g.flatten("flat", x);
+  x = g.linear("fc1", x, 24);
+  x = g.tanh("tanh", x);
+  x = g.dropout("drop2", x, 0.5);
+  x = g.linear("fc2", x, 5);
+  g.softmax_cross_entropy("loss", x, g.input("targets", {4}, DType::int32));
+  return g.finish();
+}
+
+void expect_faithful(const Graph& forward, const KernelOptions& kernels, Optimizer optimizer,
+                     const std::string& device) {
+  const Instance instance = instance_of(forward, kernels, optimizer, device);
+  const Bits kept = carried_out(plan_between(instance, 1), kernels);
+  ASSERT_EQ(kept.recomputed, 0);
+  ASSERT_EQ(kept.paged, 0);
+  int recomputed = 0;
+  int paged = 0;
+  for (const double part : {0.5, 0.25, 0.0}) {
+    const Bits scheduled = carried_out(plan_between(instance, part), kernels);
+    EXPECT_EQ(scheduled.differs, "") << device << " at " << part;
+    EXPECT_TRUE(scheduled == kept) << device << " at " << part;
+    recomputed += scheduled.recomputed;
+    paged += scheduled.paged;
+  }
+  // Else the comparison would be of a plan with itself.
+  EXPECT_GT(recomputed + paged, 0) << device;
+}
+
+class Faithful : public testing::TestWithParam<KernelLibrary> {
+ protected:
+  KernelOptions kernels_{GetParam(), 1, ""};
+};
+
+TEST_P(Faithful, AllSortsOfOperators) {
+  for (const char* device : {"m4", "a72", "jetsontx2"})
+    for (const Optimizer optimizer : {Optimizer::sgd, Optimizer::adam})
+      expect_faithful(all_sorts(), kernels_, optimizer, device);
+}
+
+TEST_P(Faithful, ResidualNetwork) {
+  expect_faithful(build_network("resnet14_cifar", {.batch_size = 2, .sequence_length = {}}), kernels_,
+                  Optimizer::momentum, "a72");
+}
+
+TEST_P(Faithful, FullyConnected) {
+  expect_faithful(build_network("linear", {.batch_size = 16, .sequence_length = {}}), kernels_,
+                  Optimizer::sgd, "m4");
+}
+
+INSTANTIATE_TEST_SUITE_P(Kernels, Faithful,
+                         testing::Values(KernelLibrary::fast, KernelLibrary::lean, KernelLibrary::reference),
+                         [](const auto& info) {
+                           return info.param == KernelLibrary::fast   ? "fast"
+                                  : info.param == KernelLibrary::lean ? "lean"
+                                                                      : "reference";
+                         });
+
+}  // namespace
+}  // namespace poet::test

@@ -1,0 +1,102 @@
+#include "tests/support/faithful.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "poet/base/error.h"
+#include "poet/compile.h"
+#include "poet/runtime/data/dataset.h"
+#include "poet/runtime/executor/executor.h"
+#include "poet/runtime/training/checkpoint.h"
+#include "poet/runtime/weights/initial_weights.h"
+
+namespace poet::test {
+namespace {
+
+constexpr std::uint64_t kSeed = 5;
+constexpr std::int64_t kSamples = 32;
+
+/// FNV-1a.
+std::uint64_t hash_of(const void* data, Bytes size, std::uint64_t hash = 14695981039346656037u) {
+  const auto* bytes = static_cast<const unsigned char*>(data);
+  for (std::int64_t i = 0; i < size.value(); ++i) hash = (hash ^ bytes[i]) * 1099511628211u;
+  return hash;
+}
+
+CompileResult solved(const Instance& instance, Bytes budget) {
+  CompileRequest request;
+  request.instance = instance;
+  request.limits.ram_budget = budget;
+  request.options.time_limit_seconds = 5;
+  return compile(request);
+}
+
+}  // namespace
+
+Bits carried_out(const PlanFile& file, const runtime::KernelOptions& kernels, int steps) {
+  const Graph& graph = file.instance.graph;
+  runtime::set_up_kernels(kernels);
+  const runtime::Program program(file, kernels);
+  for (const ValueId v : runtime::persistent_values(graph))
+    runtime::initialise(graph, v, kSeed, program.persistent(v));
+  runtime::Executor executor(file, program, {.where = std::filesystem::temp_directory_path()});
+  const auto data = runtime::synthetic_dataset(graph, kSamples, kSeed);
+  const std::vector<runtime::DataInput> inputs = runtime::data_inputs(graph);
+  std::vector<std::int64_t> batch(static_cast<std::size_t>(inputs.front().shape.front()));
+
+  Bits bits;
+  const runtime::InputSource source = [&](OpId op, std::byte* to) {
+    const ValueId v = graph.ops[op].outputs.front();
+    const auto place = std::find_if(inputs.begin(), inputs.end(),
+                                    [v](const runtime::DataInput& input) { return input.value == v; });
+    data->read(static_cast<std::size_t>(place - inputs.begin()), batch, to);
+  };
+  for (int step = 1; step <= steps; ++step) {
+    std::vector<std::uint64_t> first(graph.ops.size(), 0);
+    runtime::batch_of_step(step, data->samples(), kSeed, batch);
+    executor.run(step, kSeed, source, [&](const runtime::PreparedStep& done) {
+      std::uint64_t hash = 0;
+      const Op& op = graph.ops[done.op];
+      for (std::size_t i = 0; i < op.outputs.size(); ++i)
+        hash = hash_of(done.call.outputs[i], graph.values[op.outputs[i]].bytes, hash + 1);
+      std::uint64_t& known = first[static_cast<std::size_t>(done.op.index)];
+      if (done.first) {
+        known = hash;
+      } else {
+        ++bits.recomputed;
+        if (known != hash && bits.differs.empty()) bits.differs = op.name;
+      }
+    });
+    bits.losses.push_back(executor.loss());
+    bits.outputs.insert(bits.outputs.end(), first.begin(), first.end());
+  }
+  for (const ValueId v : runtime::persistent_values(graph))
+    bits.persistent.push_back(hash_of(program.persistent(v), graph.values[v].bytes));
+  bits.paged = static_cast<int>(program.transfers());
+  return bits;
+}
+
+PlanFile plan_between(const Instance& instance, double part) {
+  const Bytes keep_all = replay_keep_all(instance, Semantics::device).peak_ram;
+  Bytes budget = keep_all;
+  if (part < 1) {
+    const CompileResult none = solved(instance, instance.costs.persistent + Bytes(1));
+    ensure(none.outcome.explanation.least_ram.has_value(), "a least budget is known");
+    const Bytes least = *none.outcome.explanation.least_ram;
+    budget = least + Bytes(static_cast<std::int64_t>(part * static_cast<double>((keep_all - least).value())));
+  }
+  CompileResult result = solved(instance, budget);
+  // Addresses may need some bytes more than the least peak.
+  while (result.plan.steps.empty()) {
+    budget = Bytes(budget.value() + std::max<std::int64_t>(budget.value() / 50, 64));
+    result = solved(instance, budget);
+  }
+  PlanFile file;
+  file.instance = instance;
+  file.limits.ram_budget = budget;
+  file.plan = std::move(result.plan);
+  file.layout = std::move(result.layout);
+  return file;
+}
+
+}  // namespace poet::test
