@@ -34,6 +34,7 @@ class Command {
 
 [[nodiscard]] std::unique_ptr<Command> make_solve(CLI::App& parent);
 [[nodiscard]] std::unique_ptr<Command> make_run(CLI::App& parent);
+[[nodiscard]] std::unique_ptr<Command> make_profile(CLI::App& parent);
 [[nodiscard]] std::unique_ptr<Command> make_verify(CLI::App& parent);
 [[nodiscard]] std::unique_ptr<Command> make_show(CLI::App& parent);
 [[nodiscard]] std::unique_ptr<Command> make_explain(CLI::App& parent);

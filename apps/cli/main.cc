@@ -50,6 +50,7 @@ int run(int argc, char** argv) {
   commands.push_back(poet::cli::make_explain(app));
   commands.push_back(poet::cli::make_compare(app));
   commands.push_back(poet::cli::make_run(app));
+  commands.push_back(poet::cli::make_profile(app));
   commands.push_back(poet::cli::make_verify(app));
   commands.push_back(poet::cli::make_show(app));
   commands.push_back(poet::cli::make_import(app));

@@ -220,7 +220,7 @@ std::string session_text(const Session& session) {
     add(out, "Energy",
         session.energy ? fmt::format("{} in all, idle power included ({})", format_joules(*session.energy),
                                      session.energy_source)
-                       : "not measured: " + session.energy_source);
+                       : session.energy_source);
   }
   add(out, "Kernels", session.kernels);
   return out;

@@ -72,7 +72,7 @@ Session run_session(PlanFile file, const RunChoice& training, const MachineChoic
 
   // Signals are this thread's business until the channel has its own.
   const InterruptGuard guard("stopping after this step");
-  session.resident_before = runtime::resident_memory();
+  session.resident_before = runtime::process_memory().resident;
   const Program program(session.file, machine.kernels);
   session.map = program.map();
   session.kernels = runtime::kernels_description(machine.kernels);
@@ -97,14 +97,14 @@ Session run_session(PlanFile file, const RunChoice& training, const MachineChoic
   TrainingProgress progress(quiet ? nullptr : stderr, session.first_step, training.steps);
   options.on_step = [&progress](const runtime::RunState& done, Seconds) { progress.show(done); };
 
-  const std::unique_ptr<runtime::EnergyMeter> meter = runtime::EnergyMeter::open();
+  std::optional<runtime::EnergyMeter> meter = runtime::EnergyMeter::open();
   if (meter) meter->start();
   const auto begin = std::chrono::steady_clock::now();
   session.result = runtime::train(session.file, program, executor, *data, options);
   session.wall_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   if (meter) session.energy = meter->stop();
-  session.energy_source = meter ? meter->description() : "no RAPL, hwmon or INA sensor can be read";
-  session.resident_peak = runtime::peak_resident_memory();
+  session.energy_source = meter ? meter->description() : runtime::kNotMeasured;
+  session.resident_peak = runtime::process_memory().peak;
   if (finish && session.result.end != runtime::TrainEnd::not_finite) finish(graph, program);
   return session;
 }
