@@ -20,6 +20,10 @@ const ReferenceTable& factories() {
     add_pool_kernels(all);
     add_product_kernels(all);
     add_reduction_kernels(all);
+    add_integer_kernels(all);
+    add_lrn_kernels(all);
+    add_recurrent_kernels(all);
+    add_resize_kernels(all);
     add_update_kernels(all);
     return all;
   }();
