@@ -7,18 +7,18 @@
 #include <optional>
 
 #include "apps/cli/forked.h"
+#include "apps/cli/training/safetensors_weights.h"
 #include "poet/runtime/executor/program.h"
-#include "poet/runtime/weights/initial_weights.h"
-#include "poet/runtime/weights/safetensors.h"
 
 namespace poet::cli {
 
-/// Where the persistent values of `graph` begin. An ONNX file is read by a process of its own, which delivers
-/// them in the order of runtime::persistent_values(): parsing takes a multiple of the file's size in memory.
+/// Where the persistent values of a graph begin.
 class Weights {
  public:
-  /// `chosen`: --weights, safetensors if so named, else ONNX. Without it, `network`: the ONNX file that the
-  /// graph came from. Without either, nothing is known. To be made before any thread. Throws InputError.
+  /// `chosen`: --weights, an ONNX file if so named, else safetensors. Without it, `network`: the ONNX file that
+  /// the graph came from. Without either, nothing is known. An ONNX file is read by a process of its own,
+  /// which delivers them in the order of runtime::persistent_values(): parsing takes a multiple of the file's
+  /// size in memory. To be made before any thread. Throws InputError.
   Weights(const Graph& graph, const std::optional<std::filesystem::path>& chosen,
           const std::optional<std::filesystem::path>& network);
 
@@ -27,7 +27,7 @@ class Weights {
 
  private:
   IdVector<ValueId, Value> values_;  // a copy: the graph moves on
-  std::unique_ptr<runtime::SafetensorsFile> safetensors_;
+  std::unique_ptr<SafetensorsWeights> safetensors_;
   std::unique_ptr<Forked> onnx_;
 };
 
