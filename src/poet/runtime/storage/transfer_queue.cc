@@ -2,14 +2,13 @@
 
 #include <chrono>
 #include <condition_variable>
-#include <csignal>
 #include <exception>
 #include <mutex>
-#include <system_error>
 #include <thread>
 #include <vector>
 
 #include "poet/base/error.h"
+#include "poet/runtime/storage/quiet_thread.h"
 
 namespace poet::runtime {
 namespace {
@@ -20,27 +19,6 @@ struct Transfer {
   std::byte* to = nullptr;          // to page in
   Bytes bytes{};
 };
-
-/// A thread that no signal interrupts: those are for the threads that the program knows.
-template <class Body>
-std::thread quiet_thread(const Body& body) {
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  std::thread thread;
-  int error = 0;
-  try {
-    thread = std::thread(body);
-  } catch (const std::system_error& failure) {
-    error = failure.code().value();
-  }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  if (error != 0)
-    throw InputError("the thread for transfers",
-                     "cannot be started: " + std::generic_category().message(error));
-  return thread;
-}
 
 }  // namespace
 
@@ -124,7 +102,7 @@ void TransferQueue::State::end_one(const Transfer& transfer, Seconds time, std::
 TransferQueue::TransferQueue(PageFile& file, std::size_t capacity) {
   ensure(capacity > 0, "a transfer queue has room for a transfer");
   state_ = std::make_unique<State>(file, capacity);
-  state_->thread = quiet_thread([state = state_.get()] { state->serve(); });
+  state_->thread = quiet_thread("the thread for transfers", [state = state_.get()] { state->serve(); });
 }
 
 TransferQueue::~TransferQueue() {

@@ -1,0 +1,183 @@
+#include "poet/runtime/sensors/storage_speed.h"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "poet/runtime/storage/transfer_queue.h"
+
+namespace poet::runtime {
+namespace {
+
+constexpr std::array<std::int64_t, 8> kSizes = {4 << 10, 16 << 10, 64 << 10, 256 << 10,
+                                                1 << 20, 2 << 20,  4 << 20,  8 << 20};
+constexpr std::int64_t kLargestBesideCompute = 1 << 20;
+constexpr int kLeastRounds = 3;
+constexpr int kMostRounds = 100;
+constexpr int kRepetitions = 3;  // of what is timed beside compute
+
+using Clock = std::chrono::steady_clock;
+
+/// Never zero, whatever the clock's grain.
+template <class Action>
+Seconds time_of(const Action& action) {
+  const Clock::time_point begin = Clock::now();
+  action();
+  const std::chrono::duration<double> time = Clock::now() - begin;
+  return Seconds(std::max(time.count(), 1e-9));
+}
+
+/// Bytes that no device can shorten.
+std::vector<std::byte> noise(std::size_t size) {
+  std::vector<std::byte> bytes(size);
+  std::uint64_t state = 1;
+  for (std::byte& b : bytes) {
+    state = state * 6364136223846793005U + 1442695040888963407U;
+    b = static_cast<std::byte>(state >> 56);
+  }
+  return bytes;
+}
+
+std::vector<Bytes> slots_of_all_sizes() {
+  std::vector<Bytes> slots;
+  for (const std::int64_t size : kSizes) slots.emplace_back(size);
+  return slots;
+}
+
+/// The transfers of one page file, timed.
+class Transfers {
+ public:
+  explicit Transfers(PageFile& file) : file_(file), memory_(noise(static_cast<std::size_t>(kSizes.back()))) {}
+
+  /// From now on only sizes that take up to `most` for a round trip; at least two.
+  void warm_up(Seconds most) {
+    sizes_ = 0;
+    while (sizes_ < kSizes.size()) {
+      const std::size_t slot = sizes_++;
+      Seconds time = out(slot);
+      time += in(slot);
+      if (time > most && sizes_ >= 2) break;
+    }
+  }
+
+  /// Every size, beginning with another one each time.
+  void round(std::size_t number) {
+    for (std::size_t i = 0; i < sizes_; ++i) keep(out_, (i + number) % sizes_, &Transfers::out);
+    for (std::size_t i = 0; i < sizes_; ++i) keep(in_, (i + number) % sizes_, &Transfers::in);
+  }
+
+  [[nodiscard]] Bytes largest() const { return Bytes(kSizes[sizes_ - 1]); }
+  [[nodiscard]] std::size_t sizes() const { return sizes_; }
+  [[nodiscard]] std::byte* memory() { return memory_.data(); }
+  [[nodiscard]] TransferFit page_out() const { return fit_transfers(out_); }
+  [[nodiscard]] TransferFit page_in() const { return fit_transfers(in_); }
+
+ private:
+  Seconds out(std::size_t slot) {
+    return time_of([&] { file_.write(slot, memory_.data()); });
+  }
+  Seconds in(std::size_t slot) {
+    return time_of([&] { file_.read(slot, memory_.data()); });
+  }
+  void keep(std::vector<TransferSample>& samples, std::size_t slot,
+            Seconds (Transfers::*transfer)(std::size_t)) {
+    samples.push_back({Bytes(kSizes[slot]), (this->*transfer)(slot)});
+  }
+
+  PageFile& file_;
+  std::vector<std::byte> memory_;
+  std::size_t sizes_ = 0;
+  std::vector<TransferSample> out_;
+  std::vector<TransferSample> in_;
+};
+
+/// Arithmetic that stays in the first cache: what is in its way is the processor's other work alone.
+void compute(std::int64_t passes) {
+  std::array<float, 1024> numbers{};
+  for (std::int64_t pass = 0; pass < passes; ++pass)
+    for (float& number : numbers) number = number * 0.999F + 0.5F;
+  volatile float used = numbers[static_cast<std::size_t>(passes) % numbers.size()];
+  static_cast<void>(used);
+}
+
+std::int64_t passes_that_take(Seconds time) {
+  std::int64_t passes = 64;
+  Seconds measured = time_of([&] { compute(passes); });
+  for (; measured < 0.25 * time; measured = time_of([&] { compute(passes); })) passes *= 2;
+  return std::max<std::int64_t>(1,
+                                static_cast<std::int64_t>(static_cast<double>(passes) * (time / measured)));
+}
+
+/// Round trips of a page, all queued at once so that whoever queues them has nothing more to do.
+struct Series {
+  TransferQueue& queue;
+  std::size_t slot;
+  std::byte* memory;
+  int round_trips;
+
+  [[nodiscard]] std::uint64_t issue() const {
+    std::uint64_t last = 0;
+    for (int i = 0; i < round_trips; ++i) {
+      queue.page_out(slot, memory);
+      last = queue.page_in(slot, memory);
+    }
+    return last;
+  }
+};
+
+/// (time together) / (time alone + time alone), of something like `time` each.
+double together_over_sum(PageFile& file, Transfers& transfers, Seconds time) {
+  std::size_t slot = 0;
+  while (slot + 1 < transfers.sizes() && kSizes[slot + 1] <= kLargestBesideCompute) ++slot;
+  const Seconds once = time_of([&] {
+    file.write(slot, transfers.memory());
+    file.read(slot, transfers.memory());
+  });
+  const int round_trips = static_cast<int>(std::clamp(time / once, 2.0, 2000.0));
+  TransferQueue queue(file, static_cast<std::size_t>(2 * round_trips));
+  const Series series{queue, slot, transfers.memory(), round_trips};
+  const std::int64_t passes = passes_that_take(time_of([&] { queue.wait(series.issue()); }));
+
+  std::vector<double> alone_computing;
+  std::vector<double> alone_paging;
+  std::vector<double> both;
+  for (int i = 0; i < kRepetitions; ++i) {
+    alone_computing.push_back(time_of([&] { compute(passes); }).value());
+    alone_paging.push_back(time_of([&] { queue.wait(series.issue()); }).value());
+    both.push_back(time_of([&] {
+                     const std::uint64_t last = series.issue();
+                     compute(passes);
+                     queue.wait(last);
+                   }).value());
+  }
+  return median(both) / (median(alone_computing) + median(alone_paging));
+}
+
+}  // namespace
+
+StorageSpeed measure_storage(const PageFileOptions& options, Seconds budget) {
+  const Clock::time_point begin = Clock::now();
+  const auto spent = [&] { return Seconds(std::chrono::duration<double>(Clock::now() - begin).count()); };
+  PageFile file(options, slots_of_all_sizes());
+  Transfers transfers(file);
+  transfers.warm_up(0.05 * budget);
+
+  StorageSpeed speed;
+  while (speed.rounds < kLeastRounds || (speed.rounds < kMostRounds && spent() < 0.6 * budget))
+    transfers.round(static_cast<std::size_t>(speed.rounds++));
+  speed.page_out = transfers.page_out();
+  speed.page_in = transfers.page_in();
+  // Three of each alone, three of both, and one to find out how long each is: 14 of them in two fifths.
+  speed.together = together_over_sum(file, transfers, (0.4 / 14) * budget);
+  speed.concurrent = speed.together < kConcurrentBelow;
+  speed.largest = transfers.largest();
+  speed.in_ram = file.in_ram();
+  speed.storage = file.description();
+  speed.took = spent();
+  return speed;
+}
+
+}  // namespace poet::runtime
