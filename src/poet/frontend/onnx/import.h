@@ -2,6 +2,7 @@
 
 // ONNX model -> forward graph with a loss.
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <map>
@@ -37,12 +38,24 @@ struct NodeCounts {
   std::int64_t unneeded = 0;   // for the output that has the loss
 };
 
+/// Input `input` of node `node` of a file, both counted from 0.
+struct NodeInput {
+  std::size_t node = 0;
+  std::size_t input = 0;
+};
+
 struct ImportedModel {
   Graph forward;
   NodeCounts nodes;
   std::int64_t batch_size = 1;       // first dimension of the first input
   std::vector<std::string> notices;  // what was changed on the way, one line each
   std::vector<std::string> turned;   // matrices among the parameters that the file stores transposed
+  /// Persistent values, by name, whose numbers are in no tensor of the file: evaluated while importing, or
+  /// one number everywhere (`fill`).
+  std::map<std::string, onnx::Tensor> contents;
+  /// Persistent values, by name, that no tensor of the file is named as, and where it reads them or would:
+  /// running statistics that several nodes share, the shift that a LayerNormalization lacks.
+  std::map<std::string, NodeInput> placements;
 };
 
 /// The forward graph of an ONNX file for training, verified: parameters named as in the file, batch

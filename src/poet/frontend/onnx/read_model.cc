@@ -1,18 +1,14 @@
 #include "poet/frontend/onnx/read_model.h"
 
 #include <fmt/format.h>
-#include <google/protobuf/io/coded_stream.h>
 #include <onnx/checker.h>
-#include <onnx/onnx_pb.h>
 
 #include <algorithm>
-#include <fstream>
-#include <limits>
 #include <set>
 #include <sstream>
-#include <system_error>
 
 #include "poet/base/error.h"
+#include "poet/frontend/onnx/model_proto.h"
 #include "poet/frontend/onnx/protobuf.h"
 #include "poet/frontend/onnx/read_tensor.h"
 
@@ -20,8 +16,6 @@ namespace poet::onnx {
 namespace {
 
 using Proto = ::onnx::TensorProto;
-
-constexpr std::uintmax_t kMostBytes = std::numeric_limits<std::int32_t>::max();
 
 std::string one_line(const std::string& text) {
   std::istringstream words(text);
@@ -148,20 +142,7 @@ void check_order(const Model& model, const std::string& place) {
 
 Model parse_model(std::string_view bytes, const std::string& place) {
   const Silence silence;
-  if (bytes.empty()) throw InputError(place, "is empty");
-  if (bytes.size() > kMostBytes) {
-    throw InputError(place, "is larger than 2 GiB: export the weights as external data");
-  }
-  ::onnx::ModelProto proto;
-  google::protobuf::io::CodedInputStream stream(reinterpret_cast<const std::uint8_t*>(bytes.data()),
-                                                static_cast<int>(bytes.size()));
-  stream.SetTotalBytesLimit(std::numeric_limits<int>::max());
-  if (!proto.ParseFromCodedStream(&stream) || !stream.ConsumedEntireMessage()) {
-    throw InputError(place, "is no ONNX model, or is cut off or damaged");
-  }
-  if (!proto.has_graph() || proto.graph().node_size() == 0)
-    throw InputError(place, "is no ONNX model: it has no graph");
-
+  const ::onnx::ModelProto proto = parse_proto(bytes, place);
   Model model;
   model.name = clean(proto.graph().name());
   for (const ::onnx::OperatorSetIdProto& opset : proto.opset_import()) {
@@ -204,18 +185,6 @@ Model parse_model(std::string_view bytes, const std::string& place) {
   return model;
 }
 
-Model read_model(const std::filesystem::path& file) {
-  std::error_code error;
-  if (!std::filesystem::is_regular_file(file, error)) throw InputError(file.string(), "is no readable file");
-  if (std::filesystem::file_size(file, error) > kMostBytes) {
-    throw InputError(file.string(), "is larger than 2 GiB: export the weights as external data");
-  }
-  std::ifstream stream(file, std::ios::binary);
-  std::ostringstream bytes;
-  if (!stream || (stream.peek() != std::ifstream::traits_type::eof() && !(bytes << stream.rdbuf()))) {
-    throw InputError(file.string(), "cannot be read");
-  }
-  return parse_model(bytes.str(), file.string());
-}
+Model read_model(const std::filesystem::path& file) { return parse_model(read_bytes(file), file.string()); }
 
 }  // namespace poet::onnx

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "poet/base/error.h"
+#include "poet/frontend/onnx/numbers.h"
 #include "poet/frontend/onnx/protobuf.h"
 #include "poet/frontend/onnx/read_model.h"
 
@@ -34,24 +35,6 @@ bool read_field(const Field& field, std::size_t count, std::vector<To>& out) {
   if (static_cast<std::size_t>(field.size()) != count) return false;
   out.assign(field.begin(), field.end());
   return true;
-}
-
-double from_float16(std::uint16_t bits) {
-  const double sign = (bits & 0x8000U) != 0 ? -1.0 : 1.0;
-  const int exponent = bits >> 10U & 0x1fU;
-  const int fraction = bits & 0x3ffU;
-  if (exponent == 0x1f) {
-    return fraction != 0 ? std::numeric_limits<double>::quiet_NaN()
-                         : sign * std::numeric_limits<double>::infinity();
-  }
-  return sign * (exponent == 0 ? std::ldexp(fraction, -24) : std::ldexp(fraction + 1024, exponent - 25));
-}
-
-double from_bfloat16(std::uint16_t bits) {
-  const std::uint32_t wide = static_cast<std::uint32_t>(bits) << 16U;
-  float number = 0;
-  std::memcpy(&number, &wide, sizeof(number));
-  return number;
 }
 
 /// The elements of a small tensor; false when they are absent or of a type that no shape is computed from.

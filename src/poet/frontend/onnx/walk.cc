@@ -270,6 +270,8 @@ ImportedModel Walk::run() {
   for (const auto& [name, parameter] : parameters_) {
     if (parameter.turned) imported.turned.push_back(name);
   }
+  imported.contents = std::move(contents_);
+  imported.placements = std::move(placements_);
   for (const auto& [text, count] : notices_) {
     imported.notices.push_back(count == 1 ? text : fmt::format("{} ({} times)", text, count));
   }

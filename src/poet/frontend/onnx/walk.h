@@ -109,6 +109,12 @@ class Walk {
 
   /// Whether linear_weight() can give it: no reader has had it stored the other way round before.
   [[nodiscard]] bool stored_as_out_in(const Node& node, std::size_t i, bool read_as_out_in) const;
+  /// A constant that the file has no tensor for: `contents` are known or filled.
+  [[nodiscard]] ValueId constant(const std::string& name, Tensor contents);
+  /// The persistent value `name` is what the node reads, or would read, as input `i`.
+  void place(const std::string& name, const Node& node, std::size_t i) {
+    placements_[name] = {node.index, i};
+  }
   /// Whether input `i`, the initial state of a recurrent layer, is known to be nothing but zeros.
   [[nodiscard]] bool is_zero_state(const Node& node, std::size_t i);
 
@@ -176,7 +182,9 @@ class Walk {
   };
   std::map<std::string, Parameter> parameters_;
   std::vector<std::pair<Tensor, ValueId>> constants_;  // with known contents: equal ones are one value
-  std::set<std::string> zeros_;                        // made by nodes
+  std::map<std::string, Tensor> contents_;             // see ImportedModel
+  std::map<std::string, NodeInput> placements_;
+  std::set<std::string> zeros_;  // made by nodes
   std::set<std::size_t> needed_;
   std::set<std::size_t> skipped_;
   NodeCounts counts_;

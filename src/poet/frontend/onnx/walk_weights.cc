@@ -8,6 +8,20 @@
 #include "poet/frontend/onnx/walk.h"
 
 namespace poet::onnx {
+namespace {
+
+/// The elements of a matrix that the file has the other way round, as one of shape `stored`.
+Tensor turned_matrix(const Tensor& matrix, const Shape& stored) {
+  Tensor out = matrix;
+  out.shape = stored;
+  const auto rows = static_cast<std::size_t>(stored.at(0));
+  const auto columns = static_cast<std::size_t>(stored.at(1));
+  for (std::size_t i = 0; i < out.reals.size(); ++i)
+    out.reals[i] = matrix.reals[i % columns * rows + i / columns];
+  return out;
+}
+
+}  // namespace
 
 /// A value for a constant of the file; where contents are known, equal ones share it.
 ValueId Walk::constant(const Node& node, const Fixed& w) {
@@ -22,6 +36,12 @@ ValueId Walk::constant(const Node& node, const Fixed& w) {
   }
   const ValueId id = parameter(node, w, t.shape, Persistence::optimizer_state, false);
   constants_.emplace_back(t, id);
+  return id;
+}
+
+ValueId Walk::constant(const std::string& name, Tensor contents) {
+  const ValueId id = graph_.constant(name, contents.shape, dtype_of(contents.type));
+  contents_[name] = std::move(contents);
   return id;
 }
 
@@ -80,6 +100,7 @@ ValueId Walk::moving_state(const Node& node, std::size_t i, std::int64_t size) {
   Fixed own = w;
   own.name = fmt::format("{}.{}", name_of(node), w.name);
   if (own.transposed || element_count(own.tensor.shape) != size) return weight(node, i, {size});  // complains
+  place(own.name, node, i);
   return parameter(node, own, {size}, Persistence::optimizer_state, false);
 }
 
@@ -119,6 +140,11 @@ ValueId Walk::parameter(const Node& node, const Fixed& w, const Shape& stored, P
   const ValueId id = type == Type::real ? graph_.parameter(w.name, stored, persistence)
                                         : graph_.constant(w.name, stored, dtype_of(type));
   parameters_[w.name] = {id, stored, turned};
+  // Files that go without their weights have one number in place of each: that is nothing to start from.
+  const bool stands_for_weight = persistence == Persistence::parameter && w.tensor.fill;
+  const bool is_known = (w.tensor.known || w.tensor.fill) && !stands_for_weight;
+  if (is_known && !model_.initializers.contains(w.name))
+    contents_[w.name] = turned ? turned_matrix(w.tensor, stored) : w.tensor;
   return id;
 }
 

@@ -184,6 +184,7 @@ void bind_affine(Walk& walk, const Node& node, std::int64_t size) {
   if (walk.has(node, 2)) {
     walk.graph().bind(name + ".bias", norm_weight(walk, node, 2, size, 0.0));
   } else {
+    walk.place(name + ".bias", node, 2);
     walk.notice(node.op_type + " without bias got one");
   }
 }

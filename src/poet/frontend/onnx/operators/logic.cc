@@ -3,9 +3,12 @@
 #include <fmt/format.h>
 
 #include <limits>
+#include <numeric>
+#include <utility>
 
 #include "poet/base/error.h"
 #include "poet/frontend/onnx/operators.h"
+#include "poet/frontend/onnx/read_model.h"
 
 namespace poet::onnx {
 namespace {
@@ -37,7 +40,10 @@ ValueId choice(Walk& walk, const Node& node, std::size_t i) {
   const Shape without = broadcast(walk.shape(node, 0), walk.shape(node, 3 - i));
   const Shape shape = broadcast(without, x->tensor.shape) == without ? Shape{} : x->tensor.shape;
   walk.notice("constants of the file stay in RAM and do not train");
-  return walk.graph().constant(fmt::format("{}.{}", Walk::name_of(node), x->name), shape);
+  Tensor number;
+  number.shape = shape;
+  number.fill = x->tensor.fill;
+  return walk.constant(fmt::format("{}.{}", Walk::name_of(node), x->name), std::move(number));
 }
 
 void where(Walk& walk, const Node& node) {
@@ -148,6 +154,8 @@ void one_hot(Walk& walk, const Node& node) {
   const std::optional<std::int64_t> depth = number(walk, node, 1);
   const Fixed* values = walk.fixed(node, 2);
   if (!depth || *depth < 1) throw InputError("the depth must be a known positive integer");
+  if (*depth > kMostIntegers)
+    throw InputError(fmt::format("the depth {} is larger than the {} supported", *depth, kMostIntegers));
   if (values == nullptr || values->tensor.shape != Shape{2})
     throw InputError("the two values must be known while importing");
   const Shape ids = walk.shape(node, 0);
@@ -157,7 +165,11 @@ void one_hot(Walk& walk, const Node& node) {
   Shape classes(ids.size() + 1, 1);
   classes[axis] = *depth;
   const ValueId position = g.reshape(name + ".positions", walk.any(node, 0), column);
-  const ValueId all = g.constant(name + ".classes", classes, DType::int32);
+  std::vector<std::int64_t> numbers(static_cast<std::size_t>(*depth));
+  std::iota(numbers.begin(), numbers.end(), 0);
+  Tensor each = integer_list(numbers);
+  each.shape = classes;
+  const ValueId all = walk.constant(name + ".classes", std::move(each));
   const ValueId hit = g.equal(name + ".hit", position, all);
   const ValueId both = walk.any(node, 2);
   walk.set(node,

@@ -174,9 +174,11 @@ void lstm(Walk& walk, const Node& node) {
   if (options.initial_h.valid() != options.initial_c.valid()) {
     // The op has both or neither: the other one is zeros.
     const bool cell = options.initial_h.valid();
-    const Shape shape = walk.graph().shape(cell ? options.initial_h : options.initial_c);
+    Tensor zeros;
+    zeros.shape = walk.graph().shape(cell ? options.initial_h : options.initial_c);
+    zeros.fill = 0.0;
     ValueId& missing = cell ? options.initial_c : options.initial_h;
-    missing = walk.graph().constant(layer.name + (cell ? ".initial_c" : ".initial_h"), shape);
+    missing = walk.constant(layer.name + (cell ? ".initial_c" : ".initial_h"), std::move(zeros));
   }
   const LstmOutputs out = walk.graph().lstm(layer.name, layer.x, options);
   set_states(layer, out.y);

@@ -1,0 +1,22 @@
+#pragma once
+
+// An ONNX file as protobuf has it. Private to poet/frontend/onnx.
+
+#include <onnx/onnx_pb.h>
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+namespace poet::onnx {
+
+/// The bytes of a file of at most 2 GiB, which is all that a message may have. Throws InputError naming it.
+[[nodiscard]] std::string read_bytes(const std::filesystem::path& file);
+
+/// A model with a graph and nodes; nothing else is checked. Throws InputError that begins with `place`.
+[[nodiscard]] ::onnx::ModelProto parse_proto(std::string_view bytes, const std::string& place);
+
+/// parse_proto() of a file.
+[[nodiscard]] ::onnx::ModelProto read_proto(const std::filesystem::path& file);
+
+}  // namespace poet::onnx

@@ -1,0 +1,203 @@
+// Where the numbers of a network come from that was imported from a file.
+
+#include "poet/frontend/onnx/weights.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <optional>
+
+#include "poet/frontend/onnx/import.h"
+#include "tests/support/graph_text.h"
+#include "tests/support/proto_model.h"
+#include "tests/support/scratch_folder.h"
+
+namespace poet {
+namespace {
+
+using test::ProtoModel;
+using ::testing::ElementsAre;
+using Proto = ::onnx::TensorProto;
+
+class OnnxWeightsTest : public ::testing::Test {
+ protected:
+  void import(const ProtoModel& model, const ImportOptions& options = {}) {
+    const auto file = folder_.write("net.onnx", model.bytes());
+    imported_ = import_onnx(file, options);
+    weights_.emplace(file, imported_);
+  }
+
+  /// Nothing when the file has none.
+  template <class T>
+  std::optional<std::vector<T>> read(const std::string& name) {
+    const Value& value = imported_.forward.values[test::find_value(imported_.forward, name)];
+    EXPECT_TRUE(is_persistent(value.persistence));
+    EXPECT_EQ(size_of(value.dtype), Bytes(sizeof(T)));
+    std::vector<T> out(static_cast<std::size_t>(element_count(value.shape)));
+    if (!weights_->read(value, reinterpret_cast<std::byte*>(out.data()))) return std::nullopt;
+    return out;
+  }
+  std::vector<float> reals(const std::string& name) { return read<float>(name).value(); }
+
+  test::ScratchFolder folder_;
+  ImportedModel imported_;
+  std::optional<OnnxWeights> weights_;
+};
+
+// (in, out) = (3, 2) in the file, (out, in) in the graph.
+TEST_F(OnnxWeightsTest, MatricesOfLinearLayersAreTurned) {
+  ProtoModel model({1, 3});
+  model.floats("w", {3, 2}, {1, 2, 3, 4, 5, 6});
+  model.floats("b", {2}, {7, 8});
+  model.node("MatMul", {"x", "w"}, {"h"});
+  model.node("Add", {"h", "b"}, {"y"});
+  import(model);
+  EXPECT_THAT(imported_.turned, ElementsAre("w"));
+  EXPECT_THAT(reals("w"), ElementsAre(1, 3, 5, 2, 4, 6));
+  EXPECT_THAT(reals("b"), ElementsAre(7, 8));
+}
+
+// A small Constant is known while importing, one of more than 4096 elements is not: both are turned.
+TEST_F(OnnxWeightsTest, ConstantNodes) {
+  ProtoModel model({1, 100});
+  std::vector<float> large(100 * 50);
+  for (std::size_t i = 0; i < large.size(); ++i) large[i] = static_cast<float>(i);
+  model.constant("large", {100, 50}, large);
+  model.constant("small", {50, 2}, std::vector<float>(large.begin(), large.begin() + 100));
+  model.node("MatMul", {"x", "large"}, {"h"});
+  model.node("MatMul", {"h", "small"}, {"y"});
+  import(model);
+  EXPECT_EQ(reals("large")[1], 50);  // row 1 of column 0
+  EXPECT_EQ(reals("large")[100], 1);
+  EXPECT_EQ(reals("small")[1], 2);
+  EXPECT_EQ(reals("small")[50], 1);
+}
+
+TEST_F(OnnxWeightsTest, EveryElementTypeAndField) {
+  ProtoModel model({1, 2});
+  Proto& half = model.floats("half", {2}, {});
+  half.set_data_type(Proto::FLOAT16);
+  half.clear_raw_data();
+  half.add_int32_data(0x3c00);  // 1
+  half.add_int32_data(0xc100);  // -2.5
+  Proto& brain = model.floats("brain", {2}, {});
+  brain.set_data_type(Proto::BFLOAT16);
+  brain.set_raw_data(std::string("\x80\x3f\x20\x40", 4));  // 0x3f80 = 1, 0x4020 = 2.5
+  Proto& wide = model.floats("wide", {2}, {});
+  wide.set_data_type(Proto::DOUBLE);
+  wide.clear_raw_data();
+  wide.add_double_data(0.1);
+  wide.add_double_data(-3);
+  Proto& listed = model.floats("listed", {2}, {});
+  listed.clear_raw_data();
+  listed.add_float_data(0.25F);
+  listed.add_float_data(0.5F);
+  model.node("Add", {"x", "half"}, {"a"});
+  model.node("Add", {"a", "brain"}, {"b"});
+  model.node("Add", {"b", "wide"}, {"c"});
+  model.node("Add", {"c", "listed"}, {"y"});
+  import(model);
+  EXPECT_THAT(reals("half"), ElementsAre(1, -2.5F));
+  EXPECT_THAT(reals("brain"), ElementsAre(1, 2.5F));
+  EXPECT_THAT(reals("wide"), ElementsAre(0.1F, -3));
+  EXPECT_THAT(reals("listed"), ElementsAre(0.25F, 0.5F));
+}
+
+TEST_F(OnnxWeightsTest, MergedInitialisersAreReadByEveryName) {
+  ProtoModel model({2, 2});
+  model.floats("shift", {2}, {3, 4});
+  model.node("Identity", {"shift"}, {"other"});
+  model.node("Add", {"x", "shift"}, {"a"});
+  model.node("Add", {"a", "other"}, {"y"});
+  import(model);
+  EXPECT_THAT(reals("shift"), ElementsAre(3, 4));
+  EXPECT_THAT(reals("other"), ElementsAre(3, 4));
+}
+
+TEST_F(OnnxWeightsTest, RunningStatisticsAlsoWhereTheyAreShared) {
+  ProtoModel model({4, 2, 3, 3});
+  for (const char* name : {"scale", "shift"}) model.floats(name, {2}, {1, 2});
+  model.floats("mean", {2}, {3, 4});
+  model.floats("var", {2}, {5, 6});
+  model.floats("own_var", {2}, {7, 8});
+  model.node("BatchNormalization", {"x", "scale", "shift", "mean", "var"}, {"h"});
+  model.node("BatchNormalization", {"h", "scale", "shift", "mean", "own_var"}, {"y"});
+  import(model);
+  EXPECT_THAT(reals("the_h.mean"), ElementsAre(3, 4));
+  EXPECT_THAT(reals("the_y.mean"), ElementsAre(3, 4));
+  EXPECT_THAT(reals("var"), ElementsAre(5, 6));
+  EXPECT_THAT(reals("own_var"), ElementsAre(7, 8));
+}
+
+// A mask that nodes compute, one that the file stores as truth values, and the classes of a OneHot.
+TEST_F(OnnxWeightsTest, Constants) {
+  ProtoModel model({1, 3});
+  model.constant("a", {3}, {1, 2, 3});
+  model.constant("b", {3}, {10, 20, 30});
+  model.node("Mul", {"a", "b"}, {"table"});
+  Proto& mask = model.integers("mask", {1, 0, 1});
+  mask.set_data_type(Proto::BOOL);
+  mask.clear_int64_data();
+  for (const int bit : {1, 0, 1}) mask.add_int32_data(bit);
+  model.node("Add", {"x", "table"}, {"h"});
+  model.node("Where", {"mask", "h", "x"}, {"y"});
+  import(model);
+  EXPECT_THAT(reals("table"), ElementsAre(10, 40, 90));
+  EXPECT_THAT(read<std::uint8_t>("mask").value(), ElementsAre(1, 0, 1));
+}
+
+TEST_F(OnnxWeightsTest, NumbersThatFillAWhereAndClassesOfAOneHot) {
+  ProtoModel model({2, 3});
+  model.integers("shape", {2, 3});
+  ::onnx::AttributeProto& value = *model.node("ConstantOfShape", {"shape"}, {"low"}).add_attribute();
+  value.set_name("value");
+  value.set_type(::onnx::AttributeProto::TENSOR);
+  *value.mutable_t() = ProtoModel::float_tensor({1}, {-10000});
+  ProtoModel::set(model.node("ArgMax", {"x"}, {"best"}), "axis", 1);
+  model.integers("depth", {3});
+  model.graph().mutable_initializer(1)->clear_dims();
+  model.floats("values", {2}, {0, 1});
+  model.node("Squeeze", {"best", "axis"}, {"flat"});
+  model.integers("axis", {1});
+  model.node("OneHot", {"flat", "depth", "values"}, {"hot"});
+  model.node("Cast", {"hot"}, {"is_best"});
+  ProtoModel::set(*model.graph().mutable_node(4), "to", Proto::BOOL);
+  model.node("Where", {"is_best", "x", "low"}, {"y"});
+  import(model);
+  EXPECT_THAT(reals("the_y.low"), ElementsAre(-10000));
+  EXPECT_THAT(read<std::int32_t>("the_hot.classes").value(), ElementsAre(0, 1, 2));
+}
+
+TEST_F(OnnxWeightsTest, WeightsThatTheFileGoesWithout) {
+  ProtoModel model({1, 3});
+  model.floats("w", {3, 2}, {}).clear_raw_data();
+  model.integers("shape", {2, 2});
+  model.node("ConstantOfShape", {"shape"}, {"v"});
+  model.node("MatMul", {"x", "w"}, {"h"});
+  model.node("MatMul", {"h", "v"}, {"y"});
+  import(model);
+  EXPECT_FALSE(read<float>("w"));
+  EXPECT_FALSE(read<float>("v"));
+}
+
+// A LayerNormalization without shift gets one, which is nowhere in the file.
+TEST_F(OnnxWeightsTest, ParametersThatTheImportAdds) {
+  ProtoModel model({2, 3});
+  model.floats("scale", {3}, {1, 2, 3});
+  model.node("LayerNormalization", {"x", "scale"}, {"y"});
+  import(model);
+  EXPECT_THAT(reals("scale"), ElementsAre(1, 2, 3));
+  EXPECT_FALSE(read<float>("the_y.bias"));
+}
+
+TEST_F(OnnxWeightsTest, ContentsInAnotherFile) {
+  folder_.write("data.bin", "12345678" + test::bytes_of<float>({1, 2, 3, 4, 5, 6}));
+  ProtoModel model({1, 3});
+  ProtoModel::keep_elsewhere(model.floats("w", {3, 2}, {}), "data.bin", "8", "24");
+  model.node("MatMul", {"x", "w"}, {"y"});
+  import(model);
+  EXPECT_THAT(reals("w"), ElementsAre(1, 3, 5, 2, 4, 6));
+}
+
+}  // namespace
+}  // namespace poet
