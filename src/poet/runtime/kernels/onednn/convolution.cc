@@ -50,9 +50,15 @@ bool is_large_and_pointwise(const Subject& subject, const Shape& weight, const S
          (!subject.has("padding_end") || all("padding_end", 0));
 }
 
+// A channel at a time, where the copy of a plane is cheaper than copies of the tensors.
+bool is_large_and_depthwise(const Subject& subject, const Shape& y) {
+  constexpr std::int64_t kLarge = 2048;
+  return is_depthwise(subject) && y[2] * y[3] >= kLarge;
+}
+
 // Whether to compute in row-major layouts from the start.
 bool stays_row_major(const Subject& subject, const Shape& weight, const Shape& y) {
-  return subject.lean() || is_depthwise(subject) || is_large_and_pointwise(subject, weight, y);
+  return subject.lean() || is_large_and_depthwise(subject, y) || is_large_and_pointwise(subject, weight, y);
 }
 
 std::unique_ptr<Kernel> make_row_major(const Subject& subject) {
