@@ -1,37 +1,69 @@
-// Products of matrices in any two layouts, leading axes broadcast.
+// Products of matrices in any two layouts. Leading axes broadcast; the result is summed over those that it
+// does not have.
 
 #include <algorithm>
-#include <dnnl.hpp>
+#include <vector>
 
 #include "poet/graph/strides.h"
 #include "poet/runtime/kernels/onednn/families.h"
+#include "poet/runtime/kernels/onednn/gemm.h"
 #include "poet/runtime/kernels/onednn/program.h"
 
 namespace poet::runtime::onednn {
 namespace {
 
-using dnnl::memory;
-
 struct Operand {
   Shape shape;
   Shape strides;
 
-  [[nodiscard]] memory::desc layout() const { return {shape, memory::data_type::f32, strides}; }
+  [[nodiscard]] std::int64_t size(std::size_t axis) const { return shape[axis]; }
+  // 0 along axes that are stretched.
+  [[nodiscard]] std::int64_t distance(std::size_t axis) const { return shape[axis] == 1 ? 0 : strides[axis]; }
 };
 
 // With leading axes of size 1 up to `rank`.
 Operand operand(const Value& value, std::size_t rank) {
   Operand result{value.shape, value.strides.empty() ? row_major_strides(value.shape) : value.strides};
-  const std::int64_t outermost = result.shape.front() * result.strides.front();
   while (result.shape.size() < rank) {
     result.shape.insert(result.shape.begin(), 1);
-    result.strides.insert(result.strides.begin(), outermost);
+    result.strides.insert(result.strides.begin(), 0);
   }
   return result;
 }
 
 bool is_float32(const Value& value) {
   return value.dtype == DType::float32 && element_count(value.shape) > 0;
+}
+
+// One product of the batch: where its operands begin, and whether it is added to an earlier one's result.
+struct Part {
+  std::int64_t a = 0;
+  std::int64_t b = 0;
+  std::int64_t c = 0;
+  bool accumulate = false;
+};
+
+// Axes along which c has no extent come last, so that all that is added to one result is neighbours.
+std::vector<Part> parts(const Operand& a, const Operand& b, const Operand& c, std::size_t leading) {
+  std::vector<std::size_t> axes;
+  for (const bool summed : {false, true}) {
+    for (std::size_t axis = 0; axis < leading; ++axis) {
+      if ((c.size(axis) == 1) == summed) axes.push_back(axis);
+    }
+  }
+  std::vector<Part> result = {{}};
+  for (const std::size_t axis : axes) {
+    const std::int64_t size = std::max(a.size(axis), b.size(axis));
+    std::vector<Part> longer;
+    for (const Part& part : result) {
+      for (std::int64_t i = 0; i < size; ++i) {
+        longer.push_back({part.a + i * a.distance(axis), part.b + i * b.distance(axis),
+                          part.c + i * c.distance(axis), part.accumulate || (c.size(axis) == 1 && i > 0)});
+      }
+    }
+    result = std::move(longer);
+  }
+  return result;
 }
 
 }  // namespace
@@ -42,28 +74,68 @@ std::unique_ptr<Kernel> make_matmul(const Subject& subject) {
   const Value& value_c = subject.output(0);
   if (!is_float32(value_a) || !is_float32(value_b) || !is_float32(value_c)) return nullptr;
   const std::size_t rank = std::max({value_a.shape.size(), value_b.shape.size(), value_c.shape.size()});
-  Operand a = operand(value_a, rank);
-  Operand b = operand(value_b, rank);
-  Operand c = operand(value_c, rank);
-  for (std::size_t axis = 0; axis + 2 < rank; ++axis) {
-    if (c.shape[axis] == 1 && (a.shape[axis] != 1 || b.shape[axis] != 1)) return nullptr;  // a sum
+  const Operand a = operand(value_a, rank);
+  const Operand b = operand(value_b, rank);
+  const Operand c = operand(value_c, rank);
+  const std::size_t row = rank - 2;
+  const std::size_t column = rank - 1;
+
+  Product p;
+  p.m = c.size(row);
+  p.n = c.size(column);
+  p.k = a.size(column);
+  p.a_rows = {a.strides[row]};
+  p.a_columns = {a.strides[column]};
+  p.b_rows = {b.strides[row]};
+  p.b_columns = {b.strides[column]};
+  p.c_rows = {c.strides[row]};
+  p.c_columns = {c.strides[column]};
+  p.alpha = static_cast<float>(subject.real("alpha"));
+  // Results are written row by row: of a transposed one, the transposed product.
+  const bool turned = c.strides[row] == 1 && c.strides[column] != 1;
+  if (turned) {
+    std::swap(p.m, p.n);
+    std::swap(p.a_rows, p.b_columns);
+    std::swap(p.a_columns, p.b_rows);
+    std::swap(p.c_rows, p.c_columns);
   }
-  dnnl::primitive_attr attributes = scratchpad_by_user();
-  attributes.set_output_scales(0, {static_cast<float>(subject.real("alpha"))});
-  dnnl::matmul::primitive_desc description({a.layout(), b.layout(), c.layout()}, attributes, engine(), true);
-  if (description && !is_fast(description) && !subject.lean()) {
-    description = {{row_major(a.shape), row_major(b.shape), row_major(c.shape)}, attributes, engine(), true};
+  std::vector<Part> all = parts(a, b, c, row);
+  // Rows that follow on one another through the whole batch, of one right operand, are one matrix.
+  const auto follow = [&] {
+    const auto size = static_cast<std::int64_t>(all.size());
+    for (std::int64_t i = 0; i < size; ++i) {
+      const Part& part = all[static_cast<std::size_t>(i)];
+      if (part.accumulate || part.b != 0 || part.a != i * p.m * p.a_rows.stride ||
+          part.c != i * p.m * p.c_rows.stride) {
+        return false;
+      }
+    }
+    return true;
+  };
+  if (!turned && all.size() > 1 && follow()) {
+    p.m *= static_cast<std::int64_t>(all.size());
+    all = {{}};
   }
-  if (!description || !is_fast(description)) return nullptr;
 
   auto program = std::make_unique<Program>();
-  const Slot out = program->output(0, c.layout());
-  const Slot left = program->in_layout(program->input(0, a.layout()), description.src_desc());
-  const Slot right = program->in_layout(program->input(1, b.layout()), description.weights_desc());
-  const Slot result = program->result_for(out, description.dst_desc());
-  program->add(dnnl::matmul(description), description,
-               {{DNNL_ARG_SRC, left}, {DNNL_ARG_WEIGHTS, right}, {DNNL_ARG_DST, result}});
-  program->deliver(result, out);
+  const Slot left = program->input(turned ? 1 : 0);
+  const Slot right = program->input(turned ? 0 : 1);
+  const Slot result = program->output(0);
+  const int threads = subject.threads;
+  const Slot scratch = program->scratch(static_cast<std::size_t>(product_workspace(p, threads).value()));
+  program->add(
+      [=](void* const* slots) {
+        const auto* from_left = static_cast<const float*>(slots[left]);
+        const auto* from_right = static_cast<const float*>(slots[right]);
+        auto* to = static_cast<float*>(slots[result]);
+        Product one = p;
+        for (const Part& part : all) {
+          one.accumulate = part.accumulate;
+          multiply(one, from_left + (turned ? part.b : part.a), from_right + (turned ? part.a : part.b),
+                   to + part.c, {}, static_cast<float*>(slots[scratch]), threads);
+        }
+      },
+      "wide product");
   return Program::finished(std::move(program));
 }
 

@@ -113,7 +113,7 @@ constexpr auto kInstructionSets = std::to_array<InstructionSet>({
 }  // namespace
 
 std::unique_ptr<Kernel> make_onednn_kernel(const Graph& graph, OpId op, const KernelOptions& options) {
-  const onednn::Subject subject{graph, graph.ops[op], options.library};
+  const onednn::Subject subject{graph, graph.ops[op], options.library, options.threads};
   const auto maker = makers().find(subject.op.kind);
   if (maker == makers().end()) return nullptr;
   try {

@@ -15,6 +15,7 @@ struct Subject {
   const Graph& graph;
   const Op& op;
   KernelLibrary library;
+  int threads;
 
   [[nodiscard]] bool lean() const { return library == KernelLibrary::lean; }
   [[nodiscard]] const Value& input(std::size_t i) const { return graph.values[op.inputs.at(i)]; }

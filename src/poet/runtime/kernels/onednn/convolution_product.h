@@ -1,0 +1,19 @@
+#pragma once
+
+// Convolutions as products of matrices on row-major tensors, and those of one channel per group as loops over
+// planes. No copies into other layouts; the workspace is small.
+
+#include <memory>
+
+#include "poet/runtime/kernels/onednn/subject.h"
+
+namespace poet::runtime::onednn {
+
+/// conv2d, conv3d, conv2d_backward_input... of any geometry: product of the weight and the matrix of windows.
+[[nodiscard]] std::unique_ptr<Kernel> make_convolution_product(const Subject& subject);
+
+/// One output channel per input channel, two spatial axes.
+[[nodiscard]] bool is_depthwise(const Subject& subject);
+[[nodiscard]] std::unique_ptr<Kernel> make_depthwise(const Subject& subject);
+
+}  // namespace poet::runtime::onednn

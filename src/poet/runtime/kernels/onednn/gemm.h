@@ -1,0 +1,73 @@
+#pragma once
+
+// Products of matrices, and convolutions as such, on row-major tensors: operands are packed piece by piece
+// into a workspace of known size. oneDNN's own product allocates megabytes at every call, which no plan knows
+// of. After Goto, van de Geijn, "Anatomy of High-Performance Matrix Multiplication" (2008), with one panel of
+// B at a time.
+
+#include <cstdint>
+#include <limits>
+
+#include "poet/base/units.h"
+
+namespace poet::runtime::onednn {
+
+/// Where the i-th row or column of a matrix lies: i % inner * stride + i / inner * outer.
+struct Axis {
+  std::int64_t stride = 1;
+  std::int64_t inner = std::numeric_limits<std::int64_t>::max();
+  std::int64_t outer = 0;
+
+  [[nodiscard]] std::int64_t at(std::int64_t i) const {
+    return i < inner ? i * stride : i % inner * stride + i / inner * outer;
+  }
+};
+
+/// One spatial axis of a convolution: what output position `p` and tap `k` meet is the input position
+/// t / divisor with t = p step + origin + k tap, where it is a whole number within the input.
+struct WindowAxis {
+  std::int64_t input = 1;
+  std::int64_t output = 1;
+  std::int64_t taps = 1;
+  std::int64_t step = 1;
+  std::int64_t origin = 0;
+  std::int64_t tap = 1;
+  std::int64_t divisor = 1;
+};
+
+/// The matrix of all windows of images: one axis counts (channel, taps), the other (image, output positions).
+struct Windows {
+  WindowAxis axes[3];  // depth, height, width
+  std::int64_t image = 0;
+  std::int64_t channel = 0;  // distances in memory
+};
+
+/// What B (k x n) is: a matrix, windows with positions along n, or windows with positions along k.
+enum class Content { matrix, windows, windows_transposed };
+
+/// C = alpha A B + bias, or C += alpha A B.
+struct Product {
+  std::int64_t m = 0, n = 0, k = 0;
+  Axis a_rows, a_columns;
+  Content b = Content::matrix;
+  Axis b_rows, b_columns;  // of a matrix
+  Windows windows;
+  Axis c_rows, c_columns;
+  float alpha = 1.0F;
+  bool accumulate = false;
+};
+
+/// Null or one number per row or column of C.
+struct Bias {
+  const float* of_rows = nullptr;
+  const float* of_columns = nullptr;
+};
+
+/// Scratch memory that multiply() needs.
+[[nodiscard]] Bytes product_workspace(const Product& product, int threads);
+
+/// The bits depend on the product, the numbers and the instruction set, not on the number of threads.
+void multiply(const Product& product, const float* a, const float* b, float* c, const Bias& bias,
+              float* workspace, int threads);
+
+}  // namespace poet::runtime::onednn
