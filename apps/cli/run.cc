@@ -121,8 +121,9 @@ class Run final : public Command {
 
  private:
   int train(Runnable runnable, const RunChoice& choice, const MachineChoice& machine) const {
-    const std::optional<std::filesystem::path> network =
-        problem_.input.onnx ? std::optional<std::filesystem::path>(*problem_.input.onnx) : std::nullopt;
+    std::optional<OnnxNetwork> network;
+    if (problem_.input.onnx)
+      network = OnnxNetwork{*problem_.input.onnx, [this] { return read_onnx(problem_.input); }};
     Weights weights(runnable.file.instance.graph, choice.weights, choice.resume ? std::nullopt : network);
     const Finish finish = [&](const Graph& graph, const runtime::Program& program) {
       if (onnx_out_) export_weights(graph, program, network, *onnx_out_);

@@ -1,27 +1,51 @@
 #include "apps/cli/training/weights.h"
 
 #include "poet/base/error.h"
+#include "poet/frontend/onnx/weights.h"
 #include "poet/runtime/training/checkpoint.h"
 
 namespace poet::cli {
+namespace {
+
+/// For each persistent value in order: whether it is known, and its bytes if so.
+int deliver(const OnnxNetwork& network, const Graph& graph, int pipe) {
+  const OnnxWeights weights(network.file, network.import());
+  std::vector<std::byte> contents;
+  for (const ValueId v : runtime::persistent_values(graph)) {
+    const Value& value = graph.values[v];
+    contents.resize(static_cast<std::size_t>(value.bytes.value()));
+    const char known = weights.read(value, contents.data()) ? 1 : 0;
+    write_all(pipe, &known, 1);
+    if (known != 0) write_all(pipe, contents.data(), contents.size());
+  }
+  return 0;
+}
+
+}  // namespace
 
 Weights::Weights(const Graph& graph, const std::optional<std::filesystem::path>& chosen,
-                 const std::optional<std::filesystem::path>& /*network*/)
+                 const std::optional<OnnxNetwork>& network)
     : values_(graph.values) {
-  if (chosen) safetensors_ = std::make_unique<runtime::SafetensorsFile>(*chosen);
+  std::optional<OnnxNetwork> source = network;
+  if (chosen && chosen->extension() == ".onnx")
+    source = OnnxNetwork{*chosen, [file = *chosen] { return import_onnx(file); }};
+  else if (chosen)
+    safetensors_ = std::make_unique<SafetensorsWeights>(graph, chosen);
+  if (safetensors_ || !source) return;
+  onnx_ = std::make_unique<Forked>([&](int pipe) { return deliver(*source, graph, pipe); });
 }
 
 runtime::WeightSource Weights::source() {
-  if (!safetensors_) return {};
+  if (safetensors_) return safetensors_->source();
+  if (!onnx_) return {};
   return [this](ValueId v, std::byte* to) {
-    const Value& value = values_[v];
-    if (!safetensors_->has(value.name)) return false;
-    safetensors_->read(value.name, value.dtype, value.shape, to);
-    return true;
+    char known = 0;
+    const auto bytes = static_cast<std::size_t>(values_[v].bytes.value());
+    const bool arrived = onnx_->read(&known, 1) && (known == 0 || onnx_->read(to, bytes));
+    // What went wrong there was said there.
+    if (!arrived) throw InputError("the ONNX file's weights", "cannot be read");
+    return known != 0;
   };
 }
-
-void export_weights(const Graph&, const runtime::Program&, const std::optional<std::filesystem::path>&,
-                    const std::filesystem::path&) {}
 
 }  // namespace poet::cli

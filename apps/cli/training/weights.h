@@ -3,14 +3,22 @@
 // Weights in and out of a run: from safetensors and ONNX files, and into ONNX files.
 
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 
 #include "apps/cli/forked.h"
 #include "apps/cli/training/safetensors_weights.h"
+#include "poet/frontend/onnx/import.h"
 #include "poet/runtime/executor/program.h"
 
 namespace poet::cli {
+
+/// An ONNX file and how it is imported.
+struct OnnxNetwork {
+  std::filesystem::path file;
+  std::function<ImportedModel()> import;
+};
 
 /// Where the persistent values of a graph begin.
 class Weights {
@@ -20,7 +28,7 @@ class Weights {
   /// which delivers them in the order of runtime::persistent_values(): parsing takes a multiple of the file's
   /// size in memory. To be made before any thread. Throws InputError.
   Weights(const Graph& graph, const std::optional<std::filesystem::path>& chosen,
-          const std::optional<std::filesystem::path>& network);
+          const std::optional<OnnxNetwork>& network);
 
   /// To be asked for each persistent value in order.
   [[nodiscard]] runtime::WeightSource source();
@@ -34,6 +42,6 @@ class Weights {
 /// The trained network as an ONNX file, made in a process of its own: `network` with its weights replaced, or
 /// without one the forward part of the training graph. Throws InputError.
 void export_weights(const Graph& training, const runtime::Program& program,
-                    const std::optional<std::filesystem::path>& network, const std::filesystem::path& file);
+                    const std::optional<OnnxNetwork>& network, const std::filesystem::path& file);
 
 }  // namespace poet::cli
