@@ -96,5 +96,7 @@ int run(int argc, char** argv) {
 int main(int argc, char** argv) {
   // A reader that leaves early (`poet models | head -1`) makes writes fail instead of ending the process.
   std::signal(SIGPIPE, SIG_IGN);
+  // So does a limit on the size of files.
+  std::signal(SIGXFSZ, SIG_IGN);
   return poet::cli::exit_code_of([&] { return run(argc, argv); });
 }

@@ -48,4 +48,7 @@ runtime::WeightSource Weights::source() {
   };
 }
 
+void export_weights(const Graph&, const runtime::Program&, const std::optional<OnnxNetwork>&,
+                    const std::filesystem::path&) {}
+
 }  // namespace poet::cli
