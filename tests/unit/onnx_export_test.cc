@@ -37,7 +37,10 @@ class Weights {
   bool operator()(const Value& value, std::byte* to) {
     std::string& contents = all[value.name];
     if (contents.empty()) {
-      for (std::int64_t i = 0; i < value.bytes.value(); ++i) contents += static_cast<char>(random_());
+      // Any finite numbers: an infinite one would make a weight a mask.
+      std::uniform_real_distribution<float> any(-1e30F, 1e30F);
+      for (std::int64_t i = 0; i < element_count(value.shape); ++i)
+        contents += test::bytes_of({any(random_)});
     }
     EXPECT_EQ(contents.size(), static_cast<std::size_t>(value.bytes.value())) << value.name;
     std::memcpy(to, contents.data(), contents.size());
@@ -95,11 +98,11 @@ class OnnxExport : public ::testing::TestWithParam<Form> {
 };
 
 TEST_P(OnnxExport, BuiltInNetworks) {
-  for (const char* name : {"linear", "resnet14_cifar", "transformer"}) {
+  for (const std::string name : {"linear", "resnet14_cifar", "bert_tiny"}) {
     SCOPED_TRACE(name);
     ZooOptions options;
     options.batch_size = 2;
-    if (std::string(name) == "transformer") options.sequence_length = 8;
+    if (name == "bert_tiny") options.sequence_length = 8;
     ImportOptions import;
     import.batch_size = 2;
     expect_round_trip(build_network(name, options), import);
