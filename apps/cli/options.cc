@@ -25,7 +25,7 @@ void add_input_options(CLI::App& app, InputOptions& options) {
   add("--platform", options.platform, "the device: a name (poet devices) or a profile", "NAME|FILE.json");
   add("--batch-size", options.batch_size, "samples per training step (default 1)", "N");
   add("--sequence-length", options.sequence_length,
-      "tokens per sample, for bert and transformer (default 512)", "N");
+      "tokens per sample, for bert, bert_tiny and transformer (default 512)", "N");
   add("--optimizer", options.optimizer, "sgd (default), momentum or adam", "NAME");
   add("--trainable", options.trainable,
       "train these parameters only: names with * and ?, separated by commas, as in \"layer4.*,fc.*\" "

@@ -17,7 +17,7 @@ TEST(ZooErrors, UnknownNetworkListsTheKnownOnes) {
   EXPECT_EQ(input_error([] { (void)build_network("resnet19"); }),
             "model 'resnet19': unknown; the built-in networks are linear, vgg16, vgg16_cifar, "
             "resnet14_cifar, resnet18, "
-            "resnet18_cifar, resnet50, bert, transformer");
+            "resnet18_cifar, resnet50, bert, bert_tiny, transformer");
   EXPECT_THAT(input_error([] { (void)build_network(""); }), HasSubstr("model '': unknown"));
 }
 
@@ -60,7 +60,7 @@ TEST(ZooErrors, SequenceLengthOutOfRange) {
 
 TEST(ZooErrors, SequenceLengthOfANetworkWithoutOne) {
   EXPECT_EQ(input_error([] { (void)build_network("resnet18", {.batch_size = 1, .sequence_length = 128}); }),
-            "sequence length: this network has none; only bert and transformer do");
+            "sequence length: this network has none; only bert, bert_tiny and transformer do");
 }
 
 }  // namespace

@@ -24,7 +24,7 @@ constexpr std::int64_t kBatch = 4;
 ZooOptions options_of(const std::string& name) {
   ZooOptions options;
   options.batch_size = kBatch;
-  if (name == "bert" || name == "transformer") options.sequence_length = 64;
+  if (name.starts_with("bert") || name == "transformer") options.sequence_length = 64;
   return options;
 }
 

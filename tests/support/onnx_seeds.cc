@@ -332,7 +332,7 @@ std::vector<OnnxSeed> network_seeds() {
   for (const ZooEntry& entry : zoo()) {
     ZooOptions options;
     options.batch_size = 2;
-    if (entry.name == "bert" || entry.name == "transformer") options.sequence_length = 16;
+    if (entry.name.starts_with("bert") || entry.name == "transformer") options.sequence_length = 16;
     for (const std::int64_t opset : {13, 17}) {
       OnnxSeed seed{fmt::format("{}_opset{}", entry.name, opset), {}};
       if (!seed.model.ParseFromString(to_onnx(build_network(entry.name, options), opset)))

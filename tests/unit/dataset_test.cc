@@ -125,7 +125,7 @@ TEST(RawTensors, TokensAloneFeedATransformer) {
   const ScratchFolder folder;
   folder.write("input_ids.u16", bytes_of<std::uint16_t>({101, 30521, 102, 101, 7, 102}));
   folder.write("targets.u8", bytes_of<std::uint8_t>({1, 0}));
-  const Graph graph = build_network("bert", {.batch_size = 2, .sequence_length = 3});
+  const Graph graph = build_network("bert_tiny", {.batch_size = 2, .sequence_length = 3});
   const auto data = open_dataset(folder.path(), graph);
   EXPECT_THAT(read<std::int32_t>(*data, graph, 0, {1, 0}), ElementsAre(101, 7, 102, 101, 30521, 102));
   EXPECT_THAT(read<std::int32_t>(*data, graph, 1, {1, 0}), Each(0));
@@ -163,7 +163,7 @@ TEST(Text, TargetsAreTheNextTokens) {
 
 TEST(DataInputs, RolesOfTheBuiltInTransformer) {
   const std::vector<DataInput> inputs =
-      data_inputs(build_network("bert", {.batch_size = 2, .sequence_length = {}}));
+      data_inputs(build_network("bert_tiny", {.batch_size = 2, .sequence_length = {}}));
   ASSERT_EQ(inputs.size(), 4U);
   EXPECT_EQ(inputs[0].role, InputRole::tokens);
   EXPECT_EQ(inputs[0].range, 30522);
@@ -211,7 +211,7 @@ TEST(Synthetic, SamplesOfAClassAreAlike) {
 }
 
 TEST(Synthetic, TokensAreRowsOfTheirTables) {
-  const Graph graph = build_network("bert", {.batch_size = 2, .sequence_length = 128});
+  const Graph graph = build_network("bert_tiny", {.batch_size = 2, .sequence_length = 128});
   const auto data = synthetic_dataset(graph, 50, 1);
   std::vector<std::int64_t> all(50);
   std::iota(all.begin(), all.end(), 0);

@@ -75,6 +75,25 @@ TEST(Zoo, ParameterCountsAreTheFields) {
   EXPECT_EQ(parameters(bert), 109'482'240 + 1'538);
 }
 
+// Published as 4.4 million: embeddings (30522 + 512 + 2) * 128 and their norm; two layers of four
+// projections, 128 -> 512 -> 128 and two norms; the pooler.
+TEST(Zoo, ParameterCountOfBertTiny) {
+  const Graph tiny = build_network("bert_tiny");
+  constexpr std::int64_t kProjection = 128 * 128 + 128;
+  constexpr std::int64_t kFeedForward = 128 * 512 + 512 + 512 * 128 + 128;
+  constexpr std::int64_t kNorm = 2 * 128;
+  constexpr std::int64_t kLayer = 4 * kProjection + kFeedForward + 2 * kNorm;
+  EXPECT_EQ(parameters(tiny, "bert."), 31'036 * 128 + kNorm + 2 * kLayer + kProjection);
+  EXPECT_EQ(parameters(tiny, "bert."), 4'385'920);
+  EXPECT_EQ(parameters(tiny, "classifier."), 128 * 2 + 2);
+  // Two heads of 64, as wide as BERT-base's.
+  EXPECT_EQ(value_named(tiny, "bert.encoder.layer.1.attention.self.query_heads").shape,
+            (Shape{1, 2, 512, 64}));
+  EXPECT_EQ(
+      std::get<double>(op_named(tiny, "bert.encoder.layer.1.attention.self.scores").attributes.at("alpha")),
+      0.125);
+}
+
 TEST(Zoo, ParameterCountsOfTheSmallNetworksByHand) {
   // 784*10+10 + 10*120+120 + 120*100+100 + 100*200+200 + 200*10+10 + 10*10+10
   EXPECT_EQ(parameters(build_network("linear")), 7'850 + 1'320 + 12'100 + 20'200 + 2'010 + 110);
@@ -117,8 +136,9 @@ TEST(Zoo, ListsEveryNetworkOnce) {
     EXPECT_EQ(entry.description.find('\n'), std::string::npos);
     EXPECT_EQ(entry.build({}).name, entry.name);
   }
-  EXPECT_EQ(names, (std::vector<std::string>{"linear", "vgg16", "vgg16_cifar", "resnet14_cifar", "resnet18",
-                                             "resnet18_cifar", "resnet50", "bert", "transformer"}));
+  EXPECT_EQ(names,
+            (std::vector<std::string>{"linear", "vgg16", "vgg16_cifar", "resnet14_cifar", "resnet18",
+                                      "resnet18_cifar", "resnet50", "bert", "bert_tiny", "transformer"}));
 }
 
 class EveryNetwork : public testing::TestWithParam<std::string> {};

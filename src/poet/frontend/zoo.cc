@@ -28,6 +28,11 @@ const std::vector<ZooEntry>& zoo() {
        "BERT-base, 12 layers, with embeddings, pooler and a classifier of 2 classes; up to 512 tokens, no "
        "padding",
        networks::bert},
+      {"bert_tiny",
+       "BERT-Tiny, 2 layers, 128 wide, with embeddings, pooler and a classifier of 2 classes; up to 512 "
+       "tokens, "
+       "no padding",
+       networks::bert_tiny},
       {"transformer",
        "one BERT-base encoder block on (sequence, 768) vectors; a linear classifier of 2 classes on the "
        "first one gives "

@@ -13,7 +13,7 @@ namespace poet {
 
 struct ZooOptions {
   std::int64_t batch_size = 1;
-  std::optional<std::int64_t> sequence_length;  // bert, transformer; 512 by default
+  std::optional<std::int64_t> sequence_length;  // bert, bert_tiny, transformer; 512 by default
 };
 
 struct ZooEntry {

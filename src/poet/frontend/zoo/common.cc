@@ -18,7 +18,7 @@ std::int64_t checked_batch(const ZooOptions& options) {
 
 std::int64_t fixed_size_batch(const ZooOptions& options) {
   if (options.sequence_length) {
-    throw InputError("sequence length", "this network has none; only bert and transformer do");
+    throw InputError("sequence length", "this network has none; only bert, bert_tiny and transformer do");
   }
   return checked_batch(options);
 }

@@ -18,6 +18,7 @@ namespace poet::networks {
 [[nodiscard]] Graph resnet18_cifar(const ZooOptions& options);
 [[nodiscard]] Graph resnet50(const ZooOptions& options);
 [[nodiscard]] Graph bert(const ZooOptions& options);
+[[nodiscard]] Graph bert_tiny(const ZooOptions& options);
 [[nodiscard]] Graph transformer(const ZooOptions& options);
 
 /// The batch size of a network of fixed input size. Throws InputError when it is < 1 or a sequence length is
@@ -27,13 +28,20 @@ namespace poet::networks {
 /// Adds `targets` (batch, int32) and the op `loss`.
 void cross_entropy_loss(GraphBuilder& g, ValueId logits, std::int64_t batch);
 
-/// BERT-base's encoder block ("BERT: Pre-training of Deep Bidirectional Transformers", arXiv 1810.04805, and
-/// "Attention Is All You Need", arXiv 1706.03762): 12-head self-attention and a feed-forward layer of 3072,
-/// each with dropout, a residual and LayerNorm after it. (B, S, 768) -> the same. 7,087,872 parameters; no
-/// padding mask.
-[[nodiscard]] ValueId encoder_block(GraphBuilder& g, const std::string& name, ValueId x);
+struct BertSize {
+  std::int64_t layers;
+  std::int64_t width;
+  std::int64_t heads;
+  std::int64_t feed_forward;
+};
 
-inline constexpr std::int64_t kBertWidth = 768;
+/// BERT's encoder block ("BERT: Pre-training of Deep Bidirectional Transformers", arXiv 1810.04805, and
+/// "Attention Is All You Need", arXiv 1706.03762): multi-head self-attention and a feed-forward layer, each
+/// with dropout, a residual and LayerNorm after it. (B, S, width) -> the same. BERT-base's has 7,087,872
+/// parameters; no padding mask.
+[[nodiscard]] ValueId encoder_block(GraphBuilder& g, const std::string& name, ValueId x,
+                                    const BertSize& size);
+
 inline constexpr std::int64_t kBertPositions = 512;
 inline constexpr double kBertDropout = 0.1;
 inline constexpr double kBertLayerNormEps = 1e-12;
