@@ -1,6 +1,12 @@
 #include "apps/cli/training/weights.h"
 
+#include <algorithm>
+#include <map>
+#include <string>
+
+#include "poet/autodiff/forward_part.h"
 #include "poet/base/error.h"
+#include "poet/frontend/onnx/export.h"
 #include "poet/frontend/onnx/weights.h"
 #include "poet/runtime/training/checkpoint.h"
 
@@ -48,7 +54,25 @@ runtime::WeightSource Weights::source() {
   };
 }
 
-void export_weights(const Graph&, const runtime::Program&, const std::optional<OnnxNetwork>&,
-                    const std::filesystem::path&) {}
+void export_weights(const Graph& training, const runtime::Program& program,
+                    const std::optional<OnnxNetwork>& network, const std::filesystem::path& file) {
+  std::map<std::string, const std::byte*> trained;
+  for (const ValueId v : runtime::persistent_values(training))
+    trained[training.values[v].name] = program.persistent(v);
+  const WeightLookup lookup = [&trained](const Value& value, std::byte* to) {
+    const auto found = trained.find(value.name);
+    if (found == trained.end()) return false;
+    std::copy_n(found->second, value.bytes.value(), to);
+    return true;
+  };
+  Forked writer([&](int) {
+    if (network)
+      write_onnx_with_weights(network->file, network->import(), file, lookup);
+    else
+      write_onnx(file, forward_part(training), lookup);
+    return 0;
+  });
+  if (writer.wait() != 0) throw InputError(file.string(), "was not written");
+}
 
 }  // namespace poet::cli
