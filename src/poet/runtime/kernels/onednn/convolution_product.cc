@@ -162,6 +162,16 @@ std::unique_ptr<Kernel> make_convolution_product(const Subject& subject) {
     p = backward_weight(s);
     if (transposed) std::swap(a, b);
     step = {s.out * s.plane_y, s.in * s.plane_x, s.out * s.in * s.taps};
+    // A panel of few columns is mostly zeros: they had better be rows.
+    constexpr std::int64_t kFewColumns = 32;
+    if (p.b == Content::matrix && p.n < kFewColumns && p.m >= 2 * p.n) {
+      std::swap(p.m, p.n);
+      std::swap(p.a_rows, p.b_columns);
+      std::swap(p.a_columns, p.b_rows);
+      std::swap(p.c_rows, p.c_columns);
+      std::swap(a, b);
+      std::swap(step.a, step.b);
+    }
   } else {
     a = right;
     b = left;

@@ -70,7 +70,7 @@ bool few_rows(const Product& p) { return p.m <= 3 * loops().rows; }
 // Few rows, or short columns, do not repay a copy of what lies side by side anyway.
 bool b_in_place(const Product& p) {
   return p.b == Content::matrix && p.b_columns.stride == 1 && (few_rows(p) || p.k <= kShortDepth) &&
-         p.n <= p.b_columns.inner && p.k <= p.b_rows.inner;
+         (p.n <= p.b_columns.inner || p.b_columns.inner % loops().columns == 0) && p.k <= p.b_rows.inner;
 }
 
 struct Blocks {
@@ -124,12 +124,17 @@ void multiply(const Product& p, const float* a, const float* b, float* c, const 
                             direct ? p.b_rows.stride : with.columns, column, columns, c, bias, first_k == 0);
       };
       if (in_place && !few_rows(p)) {
-        // Short columns: C is most of what moves, and is written in long lines.
+        // Short columns: C is most of what moves, and is written in long lines, while as much of B stays in a
+        // core's second cache.
+        constexpr std::int64_t kLine = 64;  // panels
         const std::int64_t tiles = (rows + with.rows - 1) / with.rows;
+        for (std::int64_t line = 0; line < panels; line += kLine) {
+          const std::int64_t end = std::min(panels, line + kLine);
 #pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)
-        for (std::int64_t t = 0; t < tiles; ++t) {
-          for (std::int64_t panel = 0; panel < panels; ++panel) {
-            panel_times(panel, t * with.rows, std::min(with.rows, rows - t * with.rows));
+          for (std::int64_t t = 0; t < tiles; ++t) {
+            for (std::int64_t panel = line; panel < end; ++panel) {
+              panel_times(panel, t * with.rows, std::min(with.rows, rows - t * with.rows));
+            }
           }
         }
         continue;
