@@ -1,6 +1,7 @@
-// Batch normalisation, and the sums that are the gradients of biases: channel by channel. oneDNN 2 has plain
-// loops for row-major images, several times slower than these.
+// Batch and layer normalisation, and the sums that are the gradients of biases: channel by channel, row by
+// row. oneDNN 2 has plain loops for row-major images, several times slower than these.
 
+#include <algorithm>
 #include <string>
 
 #include "poet/runtime/kernels/onednn/families.h"
@@ -23,6 +24,14 @@ std::unique_ptr<Kernel> finished_loop(std::unique_ptr<Program> program, Loop loo
   return Program::finished(std::move(program));
 }
 
+constexpr Slot kNone = ~Slot{0};
+
+// The output that is the gradient of x, weight or bias (0, 1, 2).
+Slot gradient_slot(const Subject& subject, Program& program, std::int64_t position) {
+  const int output = subject.gradient(position, 3);
+  return output < 0 ? kNone : program.output(static_cast<std::size_t>(output));
+}
+
 }  // namespace
 
 std::unique_ptr<Kernel> make_batch_norm(const Subject& subject) {
@@ -37,8 +46,8 @@ std::unique_ptr<Kernel> make_batch_norm(const Subject& subject) {
   const Slot invstd = program->output(2);
   return finished_loop(
       std::move(program), [=, &loops = wide_loops(), channel = channel_of(shape), channels = shape[1],
-                           eps = subject.real("eps")](void* const* slots) {
-#pragma omp parallel for schedule(static)
+                           threads = subject.threads, eps = subject.real("eps")](void* const* slots) {
+#pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)
         for (std::int64_t c = 0; c < channels; ++c) {
           const std::int64_t first = c * channel.plane;
           loops.batch_norm(channel, read(slots, x) + first, read(slots, weight)[c], read(slots, bias)[c], eps,
@@ -56,26 +65,79 @@ std::unique_ptr<Kernel> make_batch_norm_backward(const Subject& subject) {
   const Slot weight = program->input(2);
   const Slot mean = program->input(3);
   const Slot invstd = program->input(4);
-  constexpr Slot kNone = ~Slot{0};
-  const auto gradient = [&](std::int64_t position) {
-    const int output = subject.gradient(position, 3);
-    return output < 0 ? kNone : program->output(static_cast<std::size_t>(output));
-  };
-  const Slot dx = gradient(0);
-  const Slot dweight = gradient(1);
-  const Slot dbias = gradient(2);
-  return finished_loop(std::move(program), [=, &loops = wide_loops(), channel = channel_of(shape),
-                                            channels = shape[1]](void* const* slots) {
-#pragma omp parallel for schedule(static)
-    for (std::int64_t c = 0; c < channels; ++c) {
-      const std::int64_t first = c * channel.plane;
-      loops.batch_norm_backward(channel, read(slots, dy) + first, read(slots, x) + first,
-                                read(slots, weight)[c], read(slots, mean)[c], read(slots, invstd)[c],
-                                dx == kNone ? nullptr : written(slots, dx) + first,
-                                dweight == kNone ? nullptr : written(slots, dweight) + c,
-                                dbias == kNone ? nullptr : written(slots, dbias) + c);
+  const Slot dx = gradient_slot(subject, *program, 0);
+  const Slot dweight = gradient_slot(subject, *program, 1);
+  const Slot dbias = gradient_slot(subject, *program, 2);
+  return finished_loop(
+      std::move(program), [=, &loops = wide_loops(), channel = channel_of(shape), channels = shape[1],
+                           threads = subject.threads](void* const* slots) {
+#pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)
+        for (std::int64_t c = 0; c < channels; ++c) {
+          const std::int64_t first = c * channel.plane;
+          loops.batch_norm_backward(channel, read(slots, dy) + first, read(slots, x) + first,
+                                    read(slots, weight)[c], read(slots, mean)[c], read(slots, invstd)[c],
+                                    dx == kNone ? nullptr : written(slots, dx) + first,
+                                    dweight == kNone ? nullptr : written(slots, dweight) + c,
+                                    dbias == kNone ? nullptr : written(slots, dbias) + c);
+        }
+      });
+}
+
+std::unique_ptr<Kernel> make_layer_norm(const Subject& subject) {
+  if (!subject.plain()) return nullptr;
+  const std::int64_t size = subject.input(0).shape.back();
+  const std::int64_t rows = element_count(subject.input(0).shape) / size;
+  auto program = std::make_unique<Program>();
+  const Slot x = program->input(0);
+  const Slot weight = program->input(1);
+  const Slot bias = program->input(2);
+  const Slot y = program->output(0);
+  const Slot mean = program->output(1);
+  const Slot rstd = program->output(2);
+  return finished_loop(std::move(program), [=, &loops = wide_loops(), eps = subject.real("eps"),
+                                            threads = subject.threads](void* const* slots) {
+#pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)
+    for (std::int64_t row = 0; row < rows; ++row) {
+      loops.layer_norm(size, read(slots, x) + row * size, read(slots, weight), read(slots, bias), eps,
+                       written(slots, y) + row * size, written(slots, mean) + row,
+                       written(slots, rstd) + row);
     }
   });
+}
+
+std::unique_ptr<Kernel> make_layer_norm_backward(const Subject& subject) {
+  if (!subject.plain()) return nullptr;
+  const std::int64_t size = subject.input(1).shape.back();
+  const std::int64_t rows = element_count(subject.input(1).shape) / size;
+  auto program = std::make_unique<Program>();
+  const Slot dy = program->input(0);
+  const Slot x = program->input(1);
+  const Slot weight = program->input(2);
+  const Slot mean = program->input(3);
+  const Slot rstd = program->input(4);
+  const Slot dx = gradient_slot(subject, *program, 0);
+  const Slot dweight = gradient_slot(subject, *program, 1);
+  const Slot dbias = gradient_slot(subject, *program, 2);
+  return finished_loop(
+      std::move(program), [=, &loops = wide_loops(), threads = subject.threads](void* const* slots) {
+        if (dx != kNone) {
+#pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)
+          for (std::int64_t row = 0; row < rows; ++row) {
+            loops.layer_norm_backward(size, read(slots, dy) + row * size, read(slots, x) + row * size,
+                                      read(slots, weight), read(slots, mean)[row], read(slots, rstd)[row],
+                                      written(slots, dx) + row * size);
+          }
+        }
+        if (dweight == kNone && dbias == kNone) return;
+        constexpr std::int64_t kPart = 128;
+#pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)
+        for (std::int64_t part = 0; part < (size + kPart - 1) / kPart; ++part) {
+          loops.layer_norm_sums(rows, size, part * kPart, std::min(size, (part + 1) * kPart), read(slots, dy),
+                                read(slots, x), read(slots, mean), read(slots, rstd),
+                                dweight == kNone ? nullptr : written(slots, dweight),
+                                dbias == kNone ? nullptr : written(slots, dbias));
+        }
+      });
 }
 
 std::unique_ptr<Kernel> make_channel_sum(const Subject& subject) {
@@ -84,13 +146,14 @@ std::unique_ptr<Kernel> make_channel_sum(const Subject& subject) {
   auto program = std::make_unique<Program>();
   const Slot dy = program->input(0);
   const Slot dbias = program->output(0);
-  return finished_loop(std::move(program), [=, &loops = wide_loops(), channel = channel_of(shape),
-                                            channels = shape[1]](void* const* slots) {
-#pragma omp parallel for schedule(static)
-    for (std::int64_t c = 0; c < channels; ++c) {
-      written(slots, dbias)[c] = loops.channel_sum(channel, read(slots, dy) + c * channel.plane);
-    }
-  });
+  return finished_loop(
+      std::move(program), [=, &loops = wide_loops(), channel = channel_of(shape), channels = shape[1],
+                           threads = subject.threads](void* const* slots) {
+#pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)
+        for (std::int64_t c = 0; c < channels; ++c) {
+          written(slots, dbias)[c] = loops.channel_sum(channel, read(slots, dy) + c * channel.plane);
+        }
+      });
 }
 
 std::unique_ptr<Kernel> make_column_sums(const Subject& subject) {

@@ -163,4 +163,8 @@ std::unique_ptr<Kernel> make_convolution_backward_weight(const Subject& subject)
   return Program::finished(std::move(program));
 }
 
+std::unique_ptr<Kernel> make_transposed_convolution(const Subject& subject) {
+  return make_convolution_product(subject);
+}
+
 }  // namespace poet::runtime::onednn

@@ -3,6 +3,7 @@
 #include <omp.h>
 
 #include <string>
+#include <utility>
 
 #include "poet/runtime/kernels/onednn/depthwise.h"
 #include "poet/runtime/kernels/onednn/gemm.h"
@@ -150,23 +151,40 @@ std::unique_ptr<Kernel> make_convolution_product(const Subject& subject) {
   Groups step{};
   Slot a = left;
   Slot b = right;
-  if (subject.op.kind.ends_with("_backward_input")) {
-    s = shapes(subject, subject.output(0).shape, subject.input(1).shape, subject.input(0).shape);
-    p = backward_input(s);
-    a = right;
-    b = left;
-    step = {s.out * s.in * s.taps, s.out * s.plane_y, s.in * s.plane_x};
-  } else if (subject.op.kind.ends_with("_backward_weight")) {
-    s = shapes(subject, subject.input(1).shape, subject.output(0).shape, subject.input(0).shape);
+  // A transposed convolution is the gradient of one that leads from its y to its x, so what is its forward
+  // pass is that one's backward pass and the other way round.
+  const bool transposed = subject.op.kind.starts_with("conv_transpose");
+  const bool weights = subject.op.kind.ends_with("_backward_weight");
+  const bool towards_x = subject.op.kind.ends_with("_backward_input") != transposed;
+  if (weights) {
+    const std::size_t image = transposed ? 0 : 1;
+    s = shapes(subject, subject.input(image).shape, subject.output(0).shape, subject.input(1 - image).shape);
     p = backward_weight(s);
+    if (transposed) std::swap(a, b);
     step = {s.out * s.plane_y, s.in * s.plane_x, s.out * s.in * s.taps};
+    // A panel of few columns is mostly zeros: they had better be rows.
+    constexpr std::int64_t kFewColumns = 32;
+    if (p.b == Content::matrix && p.n < kFewColumns && p.m >= 2 * p.n) {
+      std::swap(p.m, p.n);
+      std::swap(p.a_rows, p.b_columns);
+      std::swap(p.a_columns, p.b_rows);
+      std::swap(p.c_rows, p.c_columns);
+      std::swap(a, b);
+      std::swap(step.a, step.b);
+    }
   } else {
-    s = shapes(subject, subject.input(0).shape, subject.input(1).shape, subject.output(0).shape);
-    p = forward(s);
     a = right;
     b = left;
-    step = {s.out * s.in * s.taps, s.in * s.plane_x, s.out * s.plane_y};
-    if (subject.inputs() == 3) bias = program->input(2);
+    if (!subject.op.kind.ends_with("_backward_input") && subject.inputs() == 3) bias = program->input(2);
+    if (towards_x) {
+      s = shapes(subject, subject.output(0).shape, subject.input(1).shape, subject.input(0).shape);
+      p = backward_input(s);
+      step = {s.out * s.in * s.taps, s.out * s.plane_y, s.in * s.plane_x};
+    } else {
+      s = shapes(subject, subject.input(0).shape, subject.input(1).shape, subject.output(0).shape);
+      p = forward(s);
+      step = {s.out * s.in * s.taps, s.in * s.plane_x, s.out * s.plane_y};
+    }
   }
   const int threads = subject.threads;
   const Slot scratch = program->scratch(static_cast<std::size_t>(product_workspace(p, threads).value()));
@@ -174,17 +192,19 @@ std::unique_ptr<Kernel> make_convolution_product(const Subject& subject) {
       [=](void* const* slots) {
         for (std::int64_t g = 0; g < s.groups; ++g) {
           Bias added;
-          if (bias != kNone) added.of_rows = read(slots, bias) + g * s.out;
+          if (bias != kNone) added.of_rows = read(slots, bias) + g * p.m;
           multiply(p, read(slots, a) + g * step.a, read(slots, b) + g * step.b,
                    written(slots, result) + g * step.c, added, written(slots, scratch), threads);
         }
       },
       "wide product");
-  if (subject.op.kind.ends_with("_backward_weight") && subject.outputs() == 2) {
+  if (weights && subject.outputs() == 2) {
     const Slot dbias = program->output(1);
-    const Channel channel{s.images, s.plane_y, s.groups * s.out * s.plane_y};
+    const Shape& dy = subject.input(0).shape;
+    const std::int64_t plane = product_of(dy, 2);
+    const Channel channel{dy[0], plane, dy[1] * plane};
     program->add(
-        [=, &loops = wide_loops(), channels = s.groups * s.out](void* const* slots) {
+        [=, &loops = wide_loops(), channels = dy[1]](void* const* slots) {
           for (std::int64_t c = 0; c < channels; ++c) {
             written(slots, dbias)[c] = loops.channel_sum(channel, read(slots, left) + c * channel.plane);
           }

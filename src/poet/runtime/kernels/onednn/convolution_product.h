@@ -9,7 +9,8 @@
 
 namespace poet::runtime::onednn {
 
-/// conv2d, conv3d, conv2d_backward_input... of any geometry: product of the weight and the matrix of windows.
+/// conv2d, conv3d, conv_transpose2d, conv_transpose3d, their backward_input and backward_weight, of any
+/// geometry: product of the weight and the matrix of windows.
 [[nodiscard]] std::unique_ptr<Kernel> make_convolution_product(const Subject& subject);
 
 /// One output channel per input channel, two spatial axes.

@@ -14,6 +14,9 @@ namespace poet::runtime::onednn {
 [[nodiscard]] std::unique_ptr<Kernel> make_convolution_backward_input(const Subject& subject);
 [[nodiscard]] std::unique_ptr<Kernel> make_convolution_backward_weight(const Subject& subject);
 
+/// conv_transpose2d, conv_transpose3d and their gradients.
+[[nodiscard]] std::unique_ptr<Kernel> make_transposed_convolution(const Subject& subject);
+
 /// linear and its gradients.
 [[nodiscard]] std::unique_ptr<Kernel> make_linear(const Subject& subject);
 [[nodiscard]] std::unique_ptr<Kernel> make_linear_backward_input(const Subject& subject);
@@ -35,6 +38,9 @@ namespace poet::runtime::onednn {
 
 [[nodiscard]] std::unique_ptr<Kernel> make_batch_norm(const Subject& subject);
 [[nodiscard]] std::unique_ptr<Kernel> make_batch_norm_backward(const Subject& subject);
+
+[[nodiscard]] std::unique_ptr<Kernel> make_layer_norm(const Subject& subject);
+[[nodiscard]] std::unique_ptr<Kernel> make_layer_norm_backward(const Subject& subject);
 
 /// The gradient of a convolution's bias, and that of a linear layer's.
 [[nodiscard]] std::unique_ptr<Kernel> make_channel_sum(const Subject& subject);

@@ -65,12 +65,12 @@ constexpr std::int64_t kShortDepth = 32;
 // Rows of A packed at once: they stay in the second cache.
 constexpr std::int64_t kBlock = 264;
 
-bool few_rows(const Product& p) { return p.m <= 2 * loops().rows; }
+bool few_rows(const Product& p) { return p.m <= 3 * loops().rows; }
 
-// Few rows do not repay a copy of what lies side by side anyway.
+// Few rows, or short columns, do not repay a copy of what lies side by side anyway.
 bool b_in_place(const Product& p) {
-  return p.b == Content::matrix && p.b_columns.stride == 1 && few_rows(p) && p.n <= p.b_columns.inner &&
-         p.k <= p.b_rows.inner;
+  return p.b == Content::matrix && p.b_columns.stride == 1 && (few_rows(p) || p.k <= kShortDepth) &&
+         (p.n <= p.b_columns.inner || p.b_columns.inner % loops().columns == 0) && p.k <= p.b_rows.inner;
 }
 
 struct Blocks {
@@ -111,8 +111,7 @@ void multiply(const Product& p, const float* a, const float* b, float* c, const 
     for (std::int64_t first_row = 0; first_row < p.m; first_row += block.rows) {
       const std::int64_t rows = std::min(block.rows, p.m - first_row);
       with.pack_a(p, a, first_row, rows, first_k, depth, workspace);
-#pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)
-      for (std::int64_t panel = 0; panel < panels; ++panel) {
+      const auto panel_times = [&](std::int64_t panel, std::int64_t from_row, std::int64_t count) {
         const std::int64_t column = panel * with.columns;
         const std::int64_t columns = std::min(with.columns, p.n - column);
         float* packed = workspace + block.a + block.panel * omp_get_thread_num();
@@ -120,10 +119,28 @@ void multiply(const Product& p, const float* a, const float* b, float* c, const 
         if (!direct) {
           with.pack_b(p, b, first_k, depth, column, columns, packed, packed + with.columns * depth);
         }
-        with.multiply_panel(p, workspace, first_row, rows, depth,
+        with.multiply_panel(p, workspace + from_row * depth, first_row + from_row, count, depth,
                             direct ? b + p.b_rows.at(first_k) + p.b_columns.at(column) : packed,
                             direct ? p.b_rows.stride : with.columns, column, columns, c, bias, first_k == 0);
+      };
+      if (in_place && !few_rows(p)) {
+        // Short columns: C is most of what moves, and is written in long lines, while as much of B stays in a
+        // core's second cache.
+        constexpr std::int64_t kLine = 64;  // panels
+        const std::int64_t tiles = (rows + with.rows - 1) / with.rows;
+        for (std::int64_t line = 0; line < panels; line += kLine) {
+          const std::int64_t end = std::min(panels, line + kLine);
+#pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)
+          for (std::int64_t t = 0; t < tiles; ++t) {
+            for (std::int64_t panel = line; panel < end; ++panel) {
+              panel_times(panel, t * with.rows, std::min(with.rows, rows - t * with.rows));
+            }
+          }
+        }
+        continue;
       }
+#pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)
+      for (std::int64_t panel = 0; panel < panels; ++panel) panel_times(panel, 0, rows);
     }
   }
 }

@@ -22,6 +22,15 @@ struct WideLoops {
   /// The gradients that are not null. O(1) memory; two passes.
   void (*batch_norm_backward)(const Channel& channel, const float* dy, const float* x, float weight,
                               float mean, float invstd, float* dx, float* dweight, float* dbias);
+  /// The same for one row of `size` numbers with weights and biases of their own.
+  void (*layer_norm)(std::int64_t size, const float* x, const float* weight, const float* bias, double eps,
+                     float* y, float* mean, float* rstd);
+  void (*layer_norm_backward)(std::int64_t size, const float* dy, const float* x, const float* weight,
+                              float mean, float rstd, float* dx);
+  /// Gradients of the weights and biases first..last (those that are not null) over all rows.
+  void (*layer_norm_sums)(std::int64_t rows, std::int64_t size, std::int64_t first, std::int64_t last,
+                          const float* dy, const float* x, const float* mean, const float* rstd,
+                          float* dweight, float* dbias);
   /// The sum of a channel.
   float (*channel_sum)(const Channel& channel, const float* x);
   /// The sums of the columns of a row-major matrix.
