@@ -69,10 +69,10 @@ class StorageMemory : public ::testing::TestWithParam<bool> {
 #ifndef POET_TEST_COUNTS_ALLOCATIONS
     GTEST_SKIP() << "allocations cannot be counted under a sanitizer";
 #endif
-    <<<<<<< HEAD
+    < < < < < < < HEAD
 =======
-        if (GetParam() && !can_encrypt()) GTEST_SKIP()
-        << "built without encryption";
+                      if (GetParam() && !can_encrypt()) GTEST_SKIP()
+                      << "built without encryption";
     file_ = std::make_unique<PageFile>(PageFileOptions{.where = folder_.file(""), .encrypt = GetParam()},
                                        std::vector{Bytes(kPage), Bytes(100)});
 >>>>>>> 100994606845d8d23be8d91da9ead696cb311176

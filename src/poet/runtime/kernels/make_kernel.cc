@@ -18,6 +18,9 @@ std::unique_ptr<Kernel> make_kernel(const Graph& graph, OpId op, const KernelOpt
   if (!kernel) kernel = make_reference_kernel(graph, op);
   if (!kernel) {
     const Op& o = graph.ops[op];
+    if (o.kind == "published")
+      throw InputError(graph.name,
+                       "is a published instance: it tells what its ops cost, not what they compute");
     throw InputError(fmt::format("op {} \"{}\"", op.index, o.name),
                      fmt::format("no kernel here computes {}", o.kind));
   }
