@@ -94,10 +94,10 @@ TEST_P(Faithful, FullyConnected) {
 
 INSTANTIATE_TEST_SUITE_P(Kernels, Faithful,
                          testing::Values(KernelLibrary::fast, KernelLibrary::lean, KernelLibrary::reference),
-                         [](const auto& info) {
-                           return info.param == KernelLibrary::fast   ? "fast"
-                                  : info.param == KernelLibrary::lean ? "lean"
-                                                                      : "reference";
+                         [](const auto& kernels) {
+                           return kernels.param == KernelLibrary::fast   ? "fast"
+                                  : kernels.param == KernelLibrary::lean ? "lean"
+                                                                         : "reference";
                          });
 
 }  // namespace
