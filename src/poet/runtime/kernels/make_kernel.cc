@@ -10,7 +10,8 @@
 
 namespace poet::runtime {
 
-std::unique_ptr<Kernel> make_kernel(const Graph& graph, OpId op, const KernelOptions& options) {
+std::unique_ptr<Kernel> make_kernel(const Graph& graph, OpId op,
+                                    [[maybe_unused]] const KernelOptions& options) {
   std::unique_ptr<Kernel> kernel;
 #ifdef POET_HAS_ONEDNN
   if (options.library != KernelLibrary::reference) kernel = make_onednn_kernel(graph, op, options);
