@@ -46,7 +46,7 @@ class Kernel {
 enum class KernelLibrary {
   fast,       // oneDNN where it has the operator, in the layouts that it computes fastest in
   lean,       // oneDNN without copies into other layouts: less workspace, slower
-  reference,  // plain loops, no workspace
+  reference,  // plain loops, at most a small panel of workspace but where operands have strides
 };
 
 /// Decides the bits of every result, so it never depends on a budget.
