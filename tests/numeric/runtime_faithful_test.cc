@@ -88,7 +88,7 @@ TEST_P(Faithful, ResidualNetwork) {
 }
 
 TEST_P(Faithful, FullyConnected) {
-  expect_faithful(build_network("linear", {.batch_size = 16, .sequence_length = {}}), kernels_,
+  expect_faithful(build_network("linear", {.batch_size = 256, .sequence_length = {}}), kernels_,
                   Optimizer::sgd, "m4");
 }
 

@@ -14,7 +14,7 @@ namespace poet::test {
 namespace {
 
 constexpr std::uint64_t kSeed = 5;
-constexpr std::int64_t kSamples = 32;
+constexpr std::int64_t kSamples = 512;
 
 /// FNV-1a.
 std::uint64_t hash_of(const void* data, Bytes size, std::uint64_t hash = 14695981039346656037u) {

@@ -45,7 +45,7 @@ class Kernel {
 
 enum class KernelLibrary {
   fast,       // oneDNN where it has the operator, in the layouts that it computes fastest in
-  lean,       // oneDNN without copies into other layouts: less workspace, slower
+  lean,       // of oneDNN on tensors as they lie and plain loops, what needs less workspace; slower
   reference,  // plain loops, at most a small panel of workspace but where operands have strides
 };
 

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "poet/base/amounts.h"
 #include "poet/base/error.h"
 #include "poet/runtime/kernels/kernel.h"
@@ -15,6 +17,10 @@ std::unique_ptr<Kernel> make_kernel(const Graph& graph, OpId op,
   std::unique_ptr<Kernel> kernel;
 #ifdef POET_HAS_ONEDNN
   if (options.library != KernelLibrary::reference) kernel = make_onednn_kernel(graph, op, options);
+  if (kernel && options.library == KernelLibrary::lean && kernel->workspace() > Bytes(0)) {
+    std::unique_ptr<Kernel> plain = make_reference_kernel(graph, op);
+    if (plain && plain->workspace() < kernel->workspace()) kernel = std::move(plain);
+  }
 #endif
   if (!kernel) kernel = make_reference_kernel(graph, op);
   if (!kernel) {
