@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import warnings
 
 import torch
 from torch import nn
@@ -58,6 +59,7 @@ def vgg16_cifar():
 
 
 def exported(net, shape, folder):
+    warnings.simplefilter("ignore")
     file = pathlib.Path(folder) / "net.onnx"
     torch.onnx.export(net.train(), torch.randn(shape), str(file), opset_version=15, do_constant_folding=False,
                       training=torch.onnx.TrainingMode.TRAINING, input_names=["input"],
