@@ -17,6 +17,7 @@
 #include "poet/runtime/storage/file_io.h"
 #include "poet/runtime/storage/page_cipher.h"
 #include "poet/runtime/storage/page_file.h"
+#include "tests/support/background.h"
 #include "tests/support/pages.h"
 #include "tests/support/program.h"
 #include "tests/support/real_faults.h"
@@ -63,10 +64,7 @@ class PageFileErrors : public ::testing::TestWithParam<bool> {
   }
 
   [[nodiscard]] std::string name() const { return folder_.file("pages"); }
-  /// Where slots begin: all have the same size, and there are three.
-  [[nodiscard]] std::int64_t offset(std::size_t slot) const {
-    return file_->size().value() / 3 * static_cast<std::int64_t>(slot);
-  }
+  [[nodiscard]] std::int64_t offset(std::size_t slot) const { return file_->offset(slot).value(); }
   std::string reading(std::size_t slot) {
     return complaint([&] {
       Page page(kPage);
@@ -193,6 +191,21 @@ TEST(PageFileOpening, NeedsARegularFile) {
   EXPECT_EQ(opening(pipe), pipe + ": must be a folder or a regular file to page to");
 }
 
+TEST(PageFileOpening, LeavesSomebodysFileAlone) {
+  const TemporaryFolder folder;
+  // The last begins as a page file does, and ends too early.
+  for (const char* text : {"x", "a thesis, and its only copy\n", "poet page file"}) {
+    const std::string name = folder.write("thesis", text);
+    EXPECT_EQ(opening(name),
+              name + ": is no page file of poet's, and paging would overwrite it; name another file");
+    EXPECT_EQ(test::file_text(name), text);
+  }
+  // As long as a page file, and of nothing but zeros.
+  const std::string name = folder.write("thesis", std::string(100'000, '\0'));
+  EXPECT_THAT(opening(name), HasSubstr("is no page file of poet's"));
+  EXPECT_EQ(test::file_text(name), std::string(100'000, '\0'));
+}
+
 TEST(PageFileOpening, SaysWhatItNeedsAndWhatIsFree) {
   const TemporaryFolder folder;
   const auto free = static_cast<std::int64_t>(fs::space(folder.file("")).available);
@@ -207,7 +220,7 @@ TEST(PageFileOpening, SpaceThatIsRefused) {
   const TemporaryFolder folder;
   const test::FileSizeLimit limit(65536);
   EXPECT_EQ(opening(folder.file("pages"), 1'000'000),
-            folder.file("pages") + ": cannot be given the 1,003,520 bytes that it needs: File too large");
+            folder.file("pages") + ": cannot be given the 1,007,616 bytes that it needs: File too large");
   EXPECT_THAT(names_in(folder.file("")), IsEmpty());
 }
 
@@ -220,7 +233,7 @@ int pages_on_a_small_storage(const fs::path& folder) {
   const Page page = random_page(900'000, 1);
   fits.write(0, page.data());
   const std::string refusal = opening(folder, 900'000);
-  return refusal.find("needs 901,120 bytes of storage and 147,456 are free") != std::string::npos ? 0 : 1;
+  return refusal.find("needs 905,216 bytes of storage and 143,360 are free") != std::string::npos ? 0 : 1;
 }
 
 TEST(PageFileOpening, AStorageThatIsReallySmall) {

@@ -31,6 +31,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
+using ::testing::StartsWith;
 
 // Around the block and around the buffer.
 constexpr std::size_t kSizes[] = {1, 100, 4095, 4096, 4097, 1 << 20, (1 << 20) + 1, 3 * (1 << 20) + 17, 0};
@@ -140,17 +141,66 @@ TEST(PageFile, ANamedFileIsRemovedByWhoCreatedIt) {
     EXPECT_THAT(names_in(folder.file("")), ElementsAre("pages"));
   }
   EXPECT_THAT(names_in(folder.file("")), IsEmpty());
+}
 
-  folder.write("pages", "left by a run that was killed");
-  { PageFile file({.where = folder.file("pages")}, {Bytes(5000)}); }
-  EXPECT_THAT(names_in(folder.file("")), ElementsAre("pages"));
+TEST(PageFile, AnEmptyFileThatWasThereIsLeftEmpty) {
+  const TemporaryFolder folder;
+  folder.write("pages", "");
+  for (int round = 0; round < 2; ++round) {
+    {
+      PageFile file({.where = folder.file("pages")}, slots_of_all_sizes());
+      expect_round_trips(file);
+    }
+    EXPECT_THAT(names_in(folder.file("")), ElementsAre("pages"));
+    EXPECT_EQ(std::filesystem::file_size(folder.file("pages")), 0U);
+  }
+}
+
+/// In a process of its own: pages to `file` and is killed when it has begun to.
+void page_and_be_killed(const std::string& file, bool direct) {
+  const pid_t child = fork();
+  if (child == 0) {
+    PageFile pages({.where = file, .direct = direct}, {Bytes(100'000)});
+    pages.write(0, random_page(100'000, 1).data());
+    kill(getpid(), SIGKILL);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  EXPECT_TRUE(WIFSIGNALED(status));
+}
+
+TEST(PageFile, WhatAKilledRunLeftIsTakenOver) {
+  for (const bool direct : {false, true}) {
+    SCOPED_TRACE(testing::Message() << "direct " << direct);
+    const TemporaryFolder folder;
+    page_and_be_killed(folder.file("pages"), direct);
+    EXPECT_THAT(names_in(folder.file("")), ElementsAre("pages"));
+    EXPECT_THAT(contents(folder.file("pages")), StartsWith("poet page file"));
+    {
+      PageFile file({.where = folder.file("pages"), .direct = direct}, slots_of_all_sizes());
+      expect_round_trips(file);
+      EXPECT_THAT(contents(folder.file("pages")), StartsWith("poet page file"));
+    }
+    EXPECT_THAT(names_in(folder.file("")), IsEmpty());
+  }
+}
+
+TEST(PageFile, SlotsLieBehindTheFirstBlockOneAfterAnother) {
+  const TemporaryFolder folder;
+  const PageFile file({.where = folder.file("")}, {Bytes(65536), Bytes(2 * 65536), Bytes(1)});
+  // Blocks divide 65536, so that the first two have no gap behind them.
+  const Bytes first = file.offset(0);
+  EXPECT_GE(first, Bytes(4096));
+  EXPECT_EQ(file.offset(1), first + Bytes(65536));
+  EXPECT_EQ(file.offset(2), first + Bytes(3 * 65536));
+  EXPECT_EQ(file.size(), first + Bytes(3 * 65536) + first);
 }
 
 TEST(PageFile, KeepsTheSpaceOfAllSlotsFromTheBeginning) {
   const TemporaryFolder folder;
   const PageFile file({.where = folder.file("pages")}, {Bytes(1), Bytes(0), Bytes(300'000), Bytes(4097)});
-  // In blocks of 4096: 1 + 0 + 74 + 2 = 77. Where blocks are larger it is more.
-  EXPECT_GE(file.size(), Bytes(77 * 4096));
+  // In blocks of 4096: the file's own, and 1 + 0 + 74 + 2 = 77. Where blocks are larger it is more.
+  EXPECT_GE(file.size(), Bytes(78 * 4096));
   struct stat facts {};
   ASSERT_EQ(stat(folder.file("pages").c_str(), &facts), 0);
   EXPECT_EQ(facts.st_size, file.size().value());
@@ -192,7 +242,8 @@ TEST(PageFile, EncryptedPagesCannotBeReadFromOutside) {
   secret.write(0, page.data());
   const std::string second = contents(name);
   int equal = 0;
-  for (std::size_t at = 0; at < page.size(); ++at) equal += first[at] == second[at];
+  const auto begin = static_cast<std::size_t>(secret.offset(0).value());
+  for (std::size_t at = begin; at < begin + page.size(); ++at) equal += first[at] == second[at];
   EXPECT_LT(equal, 100);  // by chance one in 256: 12
 }
 

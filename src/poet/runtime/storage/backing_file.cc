@@ -10,8 +10,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdlib>
+#include <string_view>
 
 #include "poet/base/amounts.h"
 #include "poet/base/error.h"
@@ -23,6 +25,9 @@ namespace fs = std::filesystem;
 
 constexpr mode_t kOwnerOnly = 0600;  // pages hold the training data
 constexpr std::int64_t kLargestBlock = 65536;
+
+/// How the first block of a page file with a name begins, for people as well.
+constexpr std::string_view kMagic = "poet page file: of no use when no run has it open\n";
 
 /// The answers of file systems, and of kernels, that do not know unnamed files.
 bool knows_no_unnamed_files(int error) { return error == EOPNOTSUPP || error == EISDIR || error == EINVAL; }
@@ -46,6 +51,13 @@ std::int64_t stated_alignment([[maybe_unused]] int descriptor) {
   return 0;
 }
 
+std::span<const std::byte> magic() { return std::as_bytes(std::span(kMagic)); }
+
+bool has_magic(int descriptor) {
+  std::array<std::byte, kMagic.size()> begin{};
+  return read_at(descriptor, 0, begin).done == begin.size() && std::ranges::equal(begin, magic());
+}
+
 /// 0 or the errno.
 int reserve_space(int descriptor, std::int64_t size) {
   // Not posix_fallocate, which where the file system cannot would write to the file byte by byte.
@@ -54,9 +66,9 @@ int reserve_space(int descriptor, std::int64_t size) {
   return 0;
 }
 
-/// 0 or the errno.
+/// Behind the magic string. 0 or the errno.
 int write_zeros(int descriptor, std::int64_t size, std::span<const std::byte> zeros) {
-  for (std::int64_t at = 0; at < size;) {
+  for (auto at = static_cast<std::int64_t>(kMagic.size()); at < size;) {
     const auto left = static_cast<std::size_t>(size - at);
     const IoOutcome outcome = write_at(descriptor, at, zeros.first(std::min(zeros.size(), left)));
     if (outcome.error != 0) return outcome.error;
@@ -91,6 +103,9 @@ BackingFile::BackingFile(const fs::path& where) {
 
 BackingFile::Name::~Name() {
   if (!file.empty()) ::unlink(file.c_str());
+  if (emptied >= 0 && ::ftruncate(emptied, 0) != 0) {
+    // Then it is a page file that no run has open, which the next one may take over.
+  }
 }
 
 void BackingFile::fail(const std::string& what, int error) const {
@@ -109,22 +124,41 @@ void BackingFile::open_named(const fs::path& file) {
   do {
     open_named_once(file);
   } while (!still_named(descriptor_, file));
-  struct stat facts {};
-  if (::fstat(descriptor_.get(), &facts) != 0) fail("cannot be opened", errno);
-  if (!S_ISREG(facts.st_mode)) throw InputError(name_, "must be a folder or a regular file to page to");
-  if (::ftruncate(descriptor_.get(), 0) != 0) fail("cannot be emptied", errno);
+  if (named_.file.empty()) take_over(file);
+  // Before anything else is in the file: from now on it can be told whose it was.
+  const IoOutcome outcome = write_at(descriptor_.get(), 0, magic());
+  if (outcome.error != 0) fail("cannot be written", outcome.error);
 }
 
 void BackingFile::open_named_once(const fs::path& file) {
   descriptor_ = Descriptor(::open(file.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, kOwnerOnly));
-  created_.file = descriptor_.valid() ? file : fs::path();
+  named_.file = descriptor_.valid() ? file : fs::path();
   // Without blocking: what is there may be a pipe.
   if (!descriptor_.valid() && errno == EEXIST)
     descriptor_ = Descriptor(::open(file.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK));
   if (!descriptor_.valid()) fail("cannot be opened for paging", errno);
   if (::flock(descriptor_.get(), LOCK_EX | LOCK_NB) == 0) return;
-  if (errno == EWOULDBLOCK) throw InputError(name_, "is in use by another run");
-  fail("cannot be locked", errno);
+  // Another run locked it between its being created and now: the name is that run's.
+  const int error = errno;
+  named_.file.clear();
+  if (error == EWOULDBLOCK) throw InputError(name_, "is in use by another run");
+  fail("cannot be locked", error);
+}
+
+/// A file that was there: a page file that a killed run has left, which goes at the end as it should have, or
+/// an empty one, which stays.
+void BackingFile::take_over(const fs::path& file) {
+  struct stat facts {};
+  if (::fstat(descriptor_.get(), &facts) != 0) fail("cannot be opened", errno);
+  if (!S_ISREG(facts.st_mode)) throw InputError(name_, "must be a folder or a regular file to page to");
+  if (facts.st_size == 0) {
+    named_.emptied = descriptor_.get();
+    return;
+  }
+  if (!has_magic(descriptor_.get()))
+    throw InputError(name_, "is no page file of poet's, and paging would overwrite it; name another file");
+  if (::ftruncate(descriptor_.get(), 0) != 0) fail("cannot be emptied", errno);
+  named_.file = file;
 }
 
 void BackingFile::look_at_file_system() {
@@ -158,6 +192,7 @@ void BackingFile::reserve(Bytes size, std::span<const std::byte> zeros) {
 
 void BackingFile::bypass_cache(std::span<std::byte> block) {
   if (in_ram_) return;  // there is no cache before RAM
+  if (read_at(descriptor_.get(), 0, block).done != block.size()) return;
   const int flags = ::fcntl(descriptor_.get(), F_GETFL);
   if (flags < 0 || ::fcntl(descriptor_.get(), F_SETFL, flags | O_DIRECT) != 0) return;
   direct_ = write_at(descriptor_.get(), 0, block).done == block.size() &&

@@ -14,9 +14,12 @@
 namespace poet::runtime {
 
 /// Every error is an InputError "NAME: cannot ...: the system's reason" of one line.
+///
+/// The first block of the file is its own. Under a name that block says that this is a page file, so that one
+/// that a killed run has left behind is told from a file that somebody needs.
 class BackingFile {
  public:
-  /// Opens it, empty; `where` as in PageFileOptions.
+  /// Opens it, empty but for the first block; `where` as in PageFileOptions.
   explicit BackingFile(const std::filesystem::path& where);
   ~BackingFile() = default;
   BackingFile(const BackingFile&) = delete;
@@ -32,31 +35,33 @@ class BackingFile {
   [[nodiscard]] bool in_ram() const { return in_ram_; }
   [[nodiscard]] bool direct() const { return direct_; }
 
-  /// Takes the space from the file system, so that no later write can find it full. `zeros` are written
-  /// where the file system cannot reserve.
+  /// Takes the space from the file system, so that no later write can find it full: `size`, first block
+  /// included. `zeros` are written where the file system cannot reserve.
   void reserve(Bytes size, std::span<const std::byte> zeros);
 
-  /// From now on past the page cache if that works, which is tried out with `block`, one block; the first
-  /// block of the file is lost.
+  /// From now on past the page cache if that works, which is tried out on the first block, through `block`,
+  /// as long and reserved.
   void bypass_cache(std::span<std::byte> block);
 
  private:
   void open_in(const std::filesystem::path& folder);
   void open_named(const std::filesystem::path& file);
   void open_named_once(const std::filesystem::path& file);
+  void take_over(const std::filesystem::path& file);
   [[noreturn]] void fail(const std::string& what, int error) const;
   void look_at_file_system();
 
   struct Name {
     std::filesystem::path file;
-    ~Name();  // removes it
+    int emptied = -1;  // of a file that was there, empty, and is to be left so
+    ~Name();           // removes or empties it
   };
 
   std::string name_;
   Descriptor descriptor_;
-  // Empty unless the file was created here under a name. After the descriptor, so that the name goes before
-  // the lock does: no other run can lock a file that is about to vanish.
-  Name created_;
+  // What the end does to the file's name. After the descriptor, so that the name goes before the lock does:
+  // no other run can lock a file that is about to vanish.
+  Name named_;
   Bytes block_{4096};
   bool in_ram_ = false;
   bool direct_ = false;

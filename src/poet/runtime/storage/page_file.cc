@@ -52,7 +52,7 @@ struct Slot {
 std::vector<Slot> lay_out(const std::vector<Bytes>& sizes, Bytes block) {
   std::vector<Slot> slots;
   slots.reserve(sizes.size());
-  std::int64_t end = 0;
+  std::int64_t end = block.value();  // the first is the file's own
   for (const Bytes size : sizes) {
     ensure(size.value() >= 0 && size.value() <= (std::int64_t{1} << 62) - end, "the pages fit a file");
     slots.push_back(Slot{.offset = end, .bytes = size.value()});
@@ -154,6 +154,8 @@ void PageFile::read(std::size_t slot, std::byte* data) {
 }
 
 Bytes PageFile::bytes(std::size_t slot) const { return Bytes(state_->slot(slot).bytes); }
+
+Bytes PageFile::offset(std::size_t slot) const { return Bytes(state_->slot(slot).offset); }
 
 Bytes PageFile::buffer() const {
   return Bytes(kBufferBytes + static_cast<std::int64_t>(state_->slots.size() * sizeof(Slot)));

@@ -15,15 +15,17 @@ namespace poet::runtime {
 
 struct PageFileOptions {
   /// A folder: an unnamed file in it, which vanishes with the process however that ends. A file: that one,
-  /// created or overwritten, locked against a second run, removed at the end if it was created.
+  /// locked against a second run. It is created, or a page file that a killed run has left behind is taken
+  /// over; both are removed at the end. A file that was there empty is used and left empty; any other file is
+  /// refused, never overwritten.
   std::filesystem::path where;
   bool encrypt = false;  // with a key that never leaves the process
   bool direct = true;    // past the page cache, where the file system can
 };
 
 /// Not thread-safe: one channel owns it. Throws InputError naming the file and what went wrong (no space, I/O
-/// error, short write, corrupted page, locked by another run, read-only folder); the space for all slots is
-/// reserved when it is opened.
+/// error, short write, corrupted page, locked by another run, somebody's file, read-only folder); the space
+/// for all slots is reserved when it is opened.
 class PageFile {
  public:
   PageFile(const PageFileOptions& options, const std::vector<Bytes>& slots);
@@ -41,6 +43,8 @@ class PageFile {
 
   /// Of a slot's contents. May be asked for while the channel is at work.
   [[nodiscard]] Bytes bytes(std::size_t slot) const;
+  /// On the file, of its first byte.
+  [[nodiscard]] Bytes offset(std::size_t slot) const;
   /// RAM besides the caller's: the buffer between the two, which is aligned as the device wants it, and some
   /// words per slot.
   [[nodiscard]] Bytes buffer() const;
