@@ -1,5 +1,5 @@
-// Times the kernels of a training step, each value in memory of its own. Prints the least time of every op over
-// the steps, summed by kind, and the slowest ops. Usage: kernel_bench NETWORK|FILE.onnx BATCH
+// Times the kernels of a training step, each value in memory of its own. Prints the least time of every op
+// over the steps, summed by kind, and the slowest ops. Usage: kernel_bench NETWORK|FILE.onnx BATCH
 //   [--library=fast|lean|reference] [--isa=avx2] [--threads=1] [--steps=10] [--ops=30] [--skip-missing]
 //   [--cpu-time]
 

@@ -45,7 +45,7 @@ class Kernel {
 
 enum class KernelLibrary {
   fast,       // oneDNN where it has the operator, in the layouts that it computes fastest in
-  lean,       // of oneDNN on tensors as they lie and plain loops, what needs less workspace; slower
+  lean,       // on tensors as they lie: workspace below 1 MB and the op's own operands; slower
   reference,  // plain loops, at most a small panel of workspace but where operands have strides
 };
 

@@ -11,13 +11,25 @@
 #endif
 
 namespace poet::runtime {
+namespace {
+
+[[maybe_unused]] Bytes operand_bytes(const Graph& graph, OpId op) {
+  Bytes sum{};
+  for (const std::vector<ValueId>* list : {&graph.ops[op].inputs, &graph.ops[op].outputs})
+    for (const ValueId v : *list) sum += graph.values[v].bytes;
+  return sum;
+}
+
+}  // namespace
 
 std::unique_ptr<Kernel> make_kernel(const Graph& graph, OpId op,
                                     [[maybe_unused]] const KernelOptions& options) {
   std::unique_ptr<Kernel> kernel;
 #ifdef POET_HAS_ONEDNN
   if (options.library != KernelLibrary::reference) kernel = make_onednn_kernel(graph, op, options);
-  if (kernel && options.library == KernelLibrary::lean && kernel->workspace() > Bytes(0)) {
+  // Where even the lean workspace is more than all that the op works on, plain loops serve a small device
+  // better.
+  if (kernel && options.library == KernelLibrary::lean && kernel->workspace() > operand_bytes(graph, op)) {
     std::unique_ptr<Kernel> plain = make_reference_kernel(graph, op);
     if (plain && plain->workspace() < kernel->workspace()) kernel = std::move(plain);
   }
