@@ -11,6 +11,7 @@
 #include <csignal>
 #include <cstdio>
 
+#include "apps/cli/command.h"
 #include "apps/cli/errors.h"
 #include "poet/base/error.h"
 
@@ -25,6 +26,32 @@ void pass_on(int signal) {
   const pid_t child = receiver;
   if (child > 0) kill(child, signal);
 }
+
+/// While one lives, requests to stop are the child's business. Those that are ignored stay ignored.
+class PassingOn {
+ public:
+  explicit PassingOn(pid_t child) {
+    receiver = child;
+    for (std::size_t i = 0; i < kRequests.size(); ++i) {
+      sigaction(kRequests[i], nullptr, &before_[i]);
+      if (before_[i].sa_handler == SIG_IGN) continue;
+      struct sigaction passing {};
+      passing.sa_handler = pass_on;
+      sigaction(kRequests[i], &passing, nullptr);
+    }
+  }
+  ~PassingOn() {
+    for (std::size_t i = 0; i < kRequests.size(); ++i) sigaction(kRequests[i], &before_[i], nullptr);
+    receiver = 0;
+  }
+  PassingOn(const PassingOn&) = delete;
+  PassingOn& operator=(const PassingOn&) = delete;
+  PassingOn(PassingOn&&) = delete;
+  PassingOn& operator=(PassingOn&&) = delete;
+
+ private:
+  std::array<struct sigaction, kRequests.size()> before_{};
+};
 
 }  // namespace
 
@@ -47,8 +74,6 @@ Forked::Forked(const std::function<int(int pipe)>& work) {
   }
   close(ends[1]);
   pipe_ = ends[0];
-  receiver = child_;
-  for (const int signal : kRequests) std::signal(signal, pass_on);
 }
 
 Forked::~Forked() {
@@ -60,6 +85,7 @@ Forked::~Forked() {
 }
 
 bool Forked::read(void* to, std::size_t count) {
+  const PassingOn passing(child_);
   auto* next = static_cast<char*>(to);
   while (count > 0) {
     const ssize_t got = ::read(pipe_, next, count);
@@ -72,6 +98,7 @@ bool Forked::read(void* to, std::size_t count) {
 }
 
 std::string Forked::read_all() {
+  const PassingOn passing(child_);
   std::string all;
   std::array<char, 1 << 16> buffer{};
   for (;;) {
@@ -83,12 +110,14 @@ std::string Forked::read_all() {
 }
 
 int Forked::wait() {
+  const PassingOn passing(child_);
   int status = 0;
-  while (waitpid(child_, &status, 0) < 0 && errno == EINTR) {
-  }
+  pid_t ended = 0;
+  do ended = waitpid(child_, &status, 0);
+  while (ended < 0 && errno == EINTR);
+  const bool known = ended == child_;
   child_ = -1;
-  receiver = 0;
-  for (const int signal : kRequests) std::signal(signal, SIG_DFL);
+  if (!known) return kInternalError;  // whoever started this program takes its children's ends
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 

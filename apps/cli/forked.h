@@ -12,7 +12,8 @@ namespace poet::cli {
 class Forked {
  public:
   /// Starts `work` with the writing end of a pipe. What it throws is said on stderr, as the program says it.
-  /// Ctrl-C and other requests to stop are passed on to it while wait() waits. To be made before any thread.
+  /// Ctrl-C and other requests to stop are passed on to it while this process reads or waits. To be made
+  /// before any thread.
   /// Throws InternalError when the system gives no process.
   explicit Forked(const std::function<int(int pipe)>& work);
   ~Forked();  // ends it

@@ -15,7 +15,12 @@ constexpr int kWakeUp = SIGUSR1;  // sent to the watching thread alone, at the g
 sigset_t watched_signals() {
   sigset_t set;
   sigemptyset(&set);
-  for (const int signal : kRequests) sigaddset(&set, signal);
+  for (const int signal : kRequests) {
+    struct sigaction now {};
+    // What is ignored (nohup) stays so; blocked, it would be delivered.
+    if (sigaction(signal, nullptr, &now) == 0 && now.sa_handler == SIG_IGN) continue;
+    sigaddset(&set, signal);
+  }
   sigaddset(&set, kWakeUp);
   return set;
 }

@@ -47,7 +47,7 @@ class Profile final : public Command {
     check_writable("-o", *options_.output);
     const Graph training = input_.instance ? instance_graph() : load_network(input_).training;
     const Profiled profiled = profile_machine(training, options_);
-    write_file(*options_.output, to_json(profiled.device).dump(1) + "\n");
+    write_file(*options_.output, profile_file(profiled));
     if (json_)
       print_answer(to_json(profiled.device));
     else

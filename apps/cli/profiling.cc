@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <ctime>
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <thread>
 #include <utility>
 
@@ -58,6 +59,16 @@ Bytes machine_memory() {
     if (word == "MemTotal:" && info >> kib) return Bytes(kib * 1024);
   }
   throw InputError("/proc/meminfo", "does not tell how much memory there is");
+}
+
+/// On the file system of a folder, or of a file that is there or to be made.
+Bytes free_space(const std::filesystem::path& where) {
+  std::error_code error;
+  std::filesystem::path folder = std::filesystem::absolute(where, error);
+  if (!std::filesystem::is_directory(folder, error)) folder = folder.parent_path();
+  const std::filesystem::space_info space = std::filesystem::space(folder, error);
+  if (error) throw InputError(folder.string(), "does not tell how much space is free: " + error.message());
+  return Bytes(static_cast<std::int64_t>(space.available));
 }
 
 std::optional<Watts> watts(const char* option, const std::optional<std::string>& text) {
@@ -137,7 +148,8 @@ Profiled profile_machine(const Graph& training, const ProfilingOptions& options)
   power.active = watts("--active-watts", options.active_watts);
   power.idle = watts("--idle-watts", options.idle_watts);
   power.storage = watts("--storage-watts", options.storage_watts);
-  power.origin = "assumed: as given on the command line";
+  power.active_origin = power.idle_origin = power.storage_origin = "assumed: as given on the command line";
+  if (options.name && options.name->empty()) throw InputError("--name", "must not be empty");
   if (power.active && power.active->value() <= 0) throw InputError("--active-watts", "must be > 0");
   runtime::OpTimesOptions times;
   times.kernels = machine.kernels;
@@ -145,7 +157,7 @@ Profiled profile_machine(const Graph& training, const ProfilingOptions& options)
   times.available = runtime::available_memory();
   runtime::set_up_kernels(machine.kernels);
 
-  const InterruptGuard guard("writing what was measured so far");
+  const InterruptGuard guard("measuring no more than needed");
   const Status status(options.quiet);
   times.interrupted = [&guard] { return guard.interrupted(); };
   times.on_repetition = [&status](int done, int all) {
@@ -163,18 +175,17 @@ Profiled profile_machine(const Graph& training, const ProfilingOptions& options)
       power_during([&] { measured.ops = runtime::measure_ops(training, times); });
   if (!power.active && idle && busy && *busy > *idle) {
     power.active = *busy - *idle;
-    power.idle = idle;
-    power.origin =
+    power.active_origin =
         fmt::format("measured: {}, {}", measured.date, runtime::EnergyMeter::open()->description());
+    if (!power.idle) {
+      power.idle = idle;
+      power.idle_origin = power.active_origin;
+    }
   }
   measured.power = power;
   status.say("measuring the storage");
   measured.storage = runtime::measure_storage(machine.storage);
-  std::error_code ignored;
-  const std::filesystem::path& where = machine.storage.where;
-  const std::filesystem::space_info space = std::filesystem::space(
-      std::filesystem::is_directory(where, ignored) ? where : where.parent_path(), ignored);
-  measured.storage_free = Bytes(static_cast<std::int64_t>(ignored ? 1 : space.available));
+  measured.storage_free = free_space(machine.storage.where);
 
   Profiled profiled;
   const std::string stem = std::filesystem::path(*options.output).stem().string();
@@ -201,6 +212,11 @@ std::string direction_text(const StorageDirection& direction) {
 }
 
 }  // namespace
+
+std::string profile_file(const Profiled& profiled) {
+  using Json = nlohmann::ordered_json;
+  return to_json(profiled.device).dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
 
 std::string profile_text(const Profiled& profiled, const std::string& file) {
   const DeviceProfile& device = profiled.device;

@@ -35,6 +35,9 @@ struct Profiled {
 /// Measures, with progress on stderr. Throws InputError naming the option that is wrong, and as the runtime.
 [[nodiscard]] Profiled profile_machine(const Graph& training, const ProfilingOptions& options);
 
+/// The profile as its file has it.
+[[nodiscard]] std::string profile_file(const Profiled& profiled);
+
 /// Some ten aligned lines: what was measured, and the slowest operators.
 [[nodiscard]] std::string profile_text(const Profiled& profiled, const std::string& file);
 

@@ -103,10 +103,11 @@ class Run final : public Command {
     typed.steps = problem_.limits.steps;
     const RunChoice choice = read_run_options(typed);
     const MachineChoice machine = read_machine_options(machine_);
-    check_outputs(choice);
     // Before the work, so that nobody waits for a result that cannot be written.
+    check_outputs(choice);
     std::optional<Runnable> runnable;
     if (plan_) {
+      refuse_problem_options();
       runnable = Runnable{read_plan(*plan_), {}};
     } else {
       // --steps alone is no deadline.
@@ -130,7 +131,6 @@ class Run final : public Command {
     };
     const Session session = run_session(std::move(runnable.file), choice, machine, weights.source(),
                                         problem_.solver.quiet, finish);
-    if (choice.loss_out) write_losses(session, *choice.loss_out);
     if (json_) {
       Json json = runnable.answer.value_or(Json::object());
       json.update(session_json(session));
@@ -142,7 +142,18 @@ class Run final : public Command {
       if (onnx_out_) text += fmt::format("{:<14}{}\n", "ONNX", *onnx_out_);
       print_answer(text);
     }
+    if (choice.loss_out) write_losses(session, *choice.loss_out);
     return session.result.end == runtime::TrainEnd::done ? kAnswer : kNoAnswer;
+  }
+  /// A plan has its network, device and limits: an option that names another would be thought to hold.
+  void refuse_problem_options() const {
+    for (const CLI::Option* option : app_->get_options()) {
+      const std::string group = option->get_group();
+      const bool of_problem = group == "What to schedule" || group == "Limits" || group == "Solving";
+      const std::string name = option->get_name();
+      if (of_problem && option->count() > 0 && name != "--steps" && name != "--quiet")
+        throw InputError(name, "is for solving; the plan that is given has been solved for");
+    }
   }
   void check_outputs(const RunChoice& choice) const {
     if (choice.checkpoint) check_writable("--checkpoint", choice.checkpoint->string());

@@ -45,14 +45,15 @@ class RunPlan final : public Command {
     const RunChoice choice = read_run_options(training_);
     const MachineChoice machine = read_machine_options(machine_);
     if (choice.checkpoint) check_writable("--checkpoint", choice.checkpoint->string());
+    if (choice.loss_out) check_writable("--loss-out", choice.loss_out->string());
     PlanFile file = read_plan(plan_);
     const SafetensorsWeights weights(file.instance.graph, choice.weights);
     const Session session = run_session(std::move(file), choice, machine, weights.source(), quiet_);
-    if (choice.loss_out) write_losses(session, *choice.loss_out);
     if (json_)
       print_answer(session_json(session));
     else
       print_answer(session_text(session) + (report_ ? "\n" + side_by_side_text(session) : ""));
+    if (choice.loss_out) write_losses(session, *choice.loss_out);
     return session.result.end == runtime::TrainEnd::done ? kAnswer : kNoAnswer;
   }
 
@@ -82,7 +83,7 @@ class ProfileBoard final : public Command {
     if (!options_.output) throw InputError("-o FILE.json is needed: where to write the profile");
     check_writable("-o", *options_.output);
     const Profiled profiled = profile_machine(graph(), options_);
-    write_file(*options_.output, to_json(profiled.device).dump(1) + "\n");
+    write_file(*options_.output, profile_file(profiled));
     print_answer(profile_text(profiled, *options_.output));
     return kAnswer;
   }
@@ -121,5 +122,6 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);
   return poet::cli::exit_code_of([&] { return poet::cli::run(argc, argv); });
 }

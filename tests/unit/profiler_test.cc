@@ -66,12 +66,14 @@ TEST(Profile, SaysWhereEveryFigureComesFrom) {
       << device.origins.at("/overrides");
   EXPECT_TRUE(device.origins.at("/page_out").starts_with("measured: 2026-01-31"));
 
-  measured.power = {Watts(3), Watts(0.5), Watts(0.25), "measured: a sensor"};
+  measured.power = {Watts(3),         Watts(0.5),      Watts(0.25), "measured: a sensor",
+                    "assumed: typed", "assumed: typed"};
   device = profile_of("board", training, measured);
   EXPECT_EQ(device.active, Watts(3));
   EXPECT_EQ(device.idle, Watts(0.5));
   EXPECT_EQ(device.storage->page_out.power, Watts(0.25));
   EXPECT_EQ(device.origins.at("/active_watts"), "measured: a sensor");
+  EXPECT_EQ(device.origins.at("/idle_watts"), "assumed: typed");
   EXPECT_DOUBLE_EQ(device.overrides[1].energy.value(), 3 * 2e-3);
 }
 

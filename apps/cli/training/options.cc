@@ -6,6 +6,7 @@
 
 #include "apps/cli/amounts.h"
 #include "poet/base/error.h"
+#include "poet/report/drawing.h"
 
 namespace poet::cli {
 namespace {
@@ -13,6 +14,7 @@ namespace {
 constexpr std::int64_t kDefaultSteps = 100;
 constexpr std::int64_t kDefaultSamples = 1024;
 constexpr std::int64_t kMostThreads = 1024;
+constexpr std::int64_t kMostSteps = 1'000'000'000;
 
 std::uint64_t parse_seed(const std::string& text) {
   std::uint64_t seed = 0;
@@ -95,6 +97,7 @@ void add_machine_options(CLI::App& app, MachineOptions& options) {
 RunChoice read_run_options(const RunOptions& options) {
   RunChoice choice;
   choice.steps = options.steps ? parse_count("--steps", *options.steps) : kDefaultSteps;
+  if (choice.steps > kMostSteps) throw InputError("--steps", "must be at most 1,000,000,000");
   if (options.seed) choice.seed = parse_seed(*options.seed);
   if (options.data && options.samples) throw InputError("--samples", "is for the synthetic set, not --data");
   choice.data = options.data;
@@ -105,6 +108,8 @@ RunChoice read_run_options(const RunOptions& options) {
   choice.resume = options.resume;
   choice.checkpoint = options.checkpoint;
   choice.loss_out = options.loss_out;
+  if (choice.loss_out && choice.loss_out->extension() != ".csv" && !is_figure(*choice.loss_out))
+    throw InputError("--loss-out", "must end in .csv, .svg, .png, .pdf or .gp");
   if (options.checkpoint_every) {
     if (!options.checkpoint) throw InputError("--checkpoint-every", "needs --checkpoint FILE");
     choice.checkpoint_every = parse_count("--checkpoint-every", *options.checkpoint_every);

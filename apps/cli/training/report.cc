@@ -82,6 +82,18 @@ std::string trained_text(const Session& session) {
   return text;
 }
 
+std::string weights_text(const Session& session) {
+  if (session.first_step > 1) return "of the checkpoint";
+  std::int64_t parameters = 0;
+  for (const Value& value : session.file.instance.graph.values)
+    if (value.persistence == Persistence::parameter && !value.alias_of.valid()) ++parameters;
+  if (session.seeded == 0) return "of the file";
+  const std::string seeded = fmt::format("seeded with {}", session.result.state.seed);
+  if (session.seeded == parameters) return seeded;
+  return fmt::format("of the file, but {} of {} parameters that it does not hold: {}", session.seeded,
+                     parameters, seeded);
+}
+
 std::string ram_text(const Session& session) {
   const runtime::MemoryMap& map = session.map;
   std::string text = fmt::format("arena {} + parameters and optimiser state {} = {} of {} allowed",
@@ -126,7 +138,7 @@ std::string end_text(const Session& session) {
     case runtime::TrainEnd::interrupted:
       return fmt::format("by Ctrl-C after step {}", format_count(session.result.state.step));
     case runtime::TrainEnd::not_finite:
-      return fmt::format("the loss of step {} is not finite; try a smaller --learning-rate",
+      return fmt::format("at step {} the loss or a parameter is not finite; try a smaller --learning-rate",
                          format_count(session.result.state.step));
   }
   return "";
@@ -205,6 +217,7 @@ std::string session_text(const Session& session) {
                   format_count(parameter_count(instance.graph)), instance.batch_size));
   add(out, "Data", session.data);
   for (const std::string& notice : session.notices) add(out, "Note", notice);
+  add(out, "Weights", weights_text(session));
   out += '\n';
   add(out, "Trained", trained_text(session));
   add(out, "Loss", losses_text(session.result.losses));
@@ -281,6 +294,8 @@ Json session_json(const Session& session) {
   json["batch_size"] = instance.batch_size;
   json["data"] = session.data;
   json["kernels"] = session.kernels;
+  json["notices"] = session.notices;
+  json["seeded_parameters"] = session.seeded;
   json["seed"] = session.result.state.seed;
   json["first_step"] = session.first_step;
   json["steps"] = session.result.losses.size();

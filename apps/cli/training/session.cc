@@ -4,6 +4,8 @@
 
 #include <chrono>
 #include <cstdio>
+#include <map>
+#include <memory>
 #include <utility>
 
 #include "apps/cli/interrupt.h"
@@ -23,6 +25,11 @@ using runtime::Program;
 void judge(Session& session) {
   const PlanFile& file = session.file;
   session.planned = replay(file.instance, file.plan, file.semantics, file.limits);
+  if (file.semantics != Semantics::device)
+    throw InputError("the plan",
+                     fmt::format("is by the {} rules, whose transfers take no time; what runs is a "
+                                 "plan by a device's (--semantics device)",
+                                 to_string(file.semantics)));
   if (!session.planned.valid) throw InputError("the plan", "is broken: " + session.planned.broken);
   session.arena = replay_layout(file.instance, file.plan, file.layout, file.semantics, file.limits);
   if (!session.arena.valid) throw InputError("the plan's addresses", "are broken: " + session.arena.broken);
@@ -59,6 +66,48 @@ runtime::RunState first_state(const Session& session, const Program& program, co
   return state;
 }
 
+/// What the checkpoint was made under and this run is not: the bits are another run's from here on.
+std::vector<std::string> changed_circumstances(const runtime::RunState& from,
+                                               const std::map<std::string, std::string>& now) {
+  std::vector<std::string> notices;
+  for (const auto& [name, value] : now) {
+    const auto before = from.circumstances.find(name);
+    if (before != from.circumstances.end() && before->second != value)
+      notices.push_back(
+          fmt::format("another {} than the checkpoint's: {}, before {}", name, value, before->second));
+  }
+  return notices;
+}
+
+std::unique_ptr<runtime::Dataset> chosen_data(const RunChoice& training, const Graph& graph,
+                                              std::uint64_t seed) {
+  if (training.data) return runtime::open_dataset(*training.data, graph);
+  return runtime::synthetic_dataset(graph, training.samples, seed);
+}
+
+/// Trains, and measures meanwhile.
+void train_measured(const Program& program, const MachineChoice& machine, const runtime::Dataset& data,
+                    runtime::TrainOptions options, bool quiet, Session& session) {
+  const InterruptGuard guard("stopping after this step");
+  Executor executor(session.file, program, machine.storage);
+  if (const runtime::PageFile* pages = executor.page_file()) {
+    session.storage = pages->description();
+    session.storage_in_ram = pages->in_ram();
+    session.page_file = pages->size();
+  }
+  options.interrupted = [&guard] { return guard.interrupted(); };
+  TrainingProgress progress(quiet ? nullptr : stderr, session.first_step, options.steps);
+  options.on_step = [&progress](const runtime::RunState& done, Seconds) { progress.show(done); };
+  std::optional<runtime::EnergyMeter> meter = runtime::EnergyMeter::open();
+  if (meter) meter->start();
+  const auto begin = std::chrono::steady_clock::now();
+  session.result = runtime::train(session.file, program, executor, data, options);
+  session.wall_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  if (meter) session.energy = meter->stop();
+  session.energy_source = meter ? meter->description() : runtime::kNotMeasured;
+  session.resident_peak = runtime::process_memory().peak;
+}
+
 }  // namespace
 
 Session run_session(PlanFile file, const RunChoice& training, const MachineChoice& machine,
@@ -66,45 +115,31 @@ Session run_session(PlanFile file, const RunChoice& training, const MachineChoic
   Session session;
   session.file = std::move(file);
   judge(session);
-  runtime::set_hyperparameters(session.file.instance.graph, training.hyperparameters);
+  Graph& graph = session.file.instance.graph;
+  runtime::set_hyperparameters(graph, training.hyperparameters);
   runtime::set_up_kernels(machine.kernels);
-  const Graph& graph = session.file.instance.graph;
+  session.kernels = runtime::kernels_description(machine.kernels);
 
-  // Signals are this thread's business until the channel has its own.
-  const InterruptGuard guard("stopping after this step");
-  session.resident_before = runtime::process_memory().resident;
   const Program program(session.file, machine.kernels);
   session.map = program.map();
-  session.kernels = runtime::kernels_description(machine.kernels);
   runtime::TrainOptions options;
   options.steps = training.steps;
-  options.from = first_state(session, program, training, weights, session.seeded);
-  session.first_step = options.from.step + 1;
-  const auto data = training.data ? runtime::open_dataset(*training.data, graph)
-                                  : runtime::synthetic_dataset(graph, training.samples, options.from.seed);
-  session.data = data->description();
-  Executor executor(session.file, program, machine.storage);
-  if (const runtime::PageFile* pages = executor.page_file()) {
-    session.storage = pages->description();
-    session.storage_in_ram = pages->in_ram();
-    session.page_file = pages->size();
-    session.page_buffer = pages->buffer();
-  }
-
   options.checkpoint = training.checkpoint;
   options.checkpoint_every = training.checkpoint_every;
-  options.interrupted = [&guard] { return guard.interrupted(); };
-  TrainingProgress progress(quiet ? nullptr : stderr, session.first_step, training.steps);
-  options.on_step = [&progress](const runtime::RunState& done, Seconds) { progress.show(done); };
+  options.from = first_state(session, program, training, weights, session.seeded);
+  session.first_step = options.from.step + 1;
+  const auto data = chosen_data(training, graph, options.from.seed);
+  session.data = data->description();
+  const std::map<std::string, std::string> circumstances = {
+      {"data", session.data},
+      {"batch size", fmt::format("{}", session.file.instance.batch_size)},
+      {"kernels", session.kernels},
+      {"optimizer", runtime::describe_optimizer(graph)}};
+  session.notices = changed_circumstances(options.from, circumstances);
+  options.from.circumstances = circumstances;
 
-  std::optional<runtime::EnergyMeter> meter = runtime::EnergyMeter::open();
-  if (meter) meter->start();
-  const auto begin = std::chrono::steady_clock::now();
-  session.result = runtime::train(session.file, program, executor, *data, options);
-  session.wall_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  if (meter) session.energy = meter->stop();
-  session.energy_source = meter ? meter->description() : runtime::kNotMeasured;
-  session.resident_peak = runtime::process_memory().peak;
+  train_measured(program, machine, *data, options, quiet, session);
+  // No thread is left but this one.
   if (finish && session.result.end != runtime::TrainEnd::not_finite) finish(graph, program);
   return session;
 }

@@ -28,15 +28,13 @@ struct Session {
   std::string kernels;
   std::string storage;  // empty: nothing is paged
   bool storage_in_ram = false;
-  Bytes page_file{};             // size of what is paged to
-  Bytes page_buffer{};           // RAM between arena and page file
-  std::int64_t seeded = 0;       // parameters that began with seeded numbers
-  Bytes resident_before{};       // of the process, before it took memory for the plan
-  Bytes resident_peak{};         // of the process, in the whole run
-  double wall_seconds = 0;       // all steps, checkpoints included
-  std::optional<Joules> energy;  // all steps; absent: no sensor
-  std::string energy_source;     // the sensor, or why there is none
-  std::vector<std::string> notices;
+  Bytes page_file{};                 // size of what is paged to
+  std::int64_t seeded = 0;           // parameters that began with seeded numbers
+  Bytes resident_peak{};             // of the process, in the whole run
+  double wall_seconds = 0;           // all steps, checkpoints included
+  std::optional<Joules> energy;      // all steps; absent: no sensor
+  std::string energy_source;         // the sensor, or why there is none
+  std::vector<std::string> notices;  // what a user may not expect
 };
 
 /// Sees the trained weights, after everything was measured; may be empty.

@@ -32,7 +32,6 @@ Executor::Executor(const PlanFile& file, const Program& program, const PageFileO
     : file_(file),
       program_(program),
       waits_(has_waits(file.instance, file.semantics)),
-      ends_with_op_(file.semantics == Semantics::staged),
       loss_op_(find_loss(file.instance.graph)),
       ticket_(file.instance.graph.values.size(), 0),
       seconds_(program.steps().size(), 0.0) {
@@ -65,7 +64,6 @@ void Executor::run(std::int64_t number, std::uint64_t seed, const InputSource& i
       case StepKind::compute:
         compute(step, number, seed, inputs);
         if (observer) observer(step);
-        if (ends_with_op_ && step.first) wait_for(last_ticket_);
         break;
       case StepKind::free:
         break;
@@ -82,7 +80,7 @@ void Executor::issue(const PreparedStep& step) {
   last_ticket_ = step.kind == StepKind::page_out ? channel_->page_out(step.slot, step.data)
                                                  : channel_->page_in(step.slot, step.data);
   ticket_[step.value] = last_ticket_;
-  if (!waits_ && !ends_with_op_) wait_for(last_ticket_);
+  if (!waits_) wait_for(last_ticket_);
 }
 
 void Executor::wait_for(std::uint64_t ticket) {

@@ -23,7 +23,7 @@ using Observer = std::function<void(const PreparedStep& step)>;
 class Executor {
  public:
   /// Opens the page file if the plan pages, and starts the channel. `program` and `file` must outlive the
-  /// executor. Throws InputError as PageFile does.
+  /// executor. The plan is one by the rules of a device. Throws InputError as PageFile does.
   Executor(const PlanFile& file, const Program& program, const PageFileOptions& storage);
   ~Executor();
   Executor(const Executor&) = delete;
@@ -57,8 +57,7 @@ class Executor {
 
   const PlanFile& file_;
   const Program& program_;
-  bool waits_ = false;         // transfers run beside compute until a step waits for them
-  bool ends_with_op_ = false;  // staged: transfers last until the next first computation
+  bool waits_ = false;  // transfers run beside compute until a step waits for them
   OpId loss_op_;
   std::unique_ptr<PageFile> pages_;
   std::unique_ptr<TransferQueue> channel_;

@@ -13,6 +13,7 @@ namespace poet::runtime {
 namespace {
 
 constexpr Bytes kCacheLine{64};
+constexpr Bytes kLeastAlignment{4};  // of float32
 
 /// So many bytes more give room for an aligned block of the asked-for size at any address that the device's
 /// alignment allows.
@@ -93,6 +94,9 @@ void Program::map_memory() {
   map_.arena = file_.layout.arena;
   map_.persistent = total(graph, counted);
   map_.excluded = total(graph, excluded);
+  if (map_.persistent > costs.persistent)
+    throw InputError("persistent_bytes", fmt::format("are {}, the plan's persistent values need {}",
+                                                     costs.persistent.value(), map_.persistent.value()));
 
   const Bytes arena_end = rounded_up(map_.arena, kCacheLine);
   memory_ = std::make_unique<Memory>(arena_end + map_.persistent);
@@ -140,6 +144,9 @@ void Program::prepare() {
     // Only tensors without elements have none.
     return address != nullptr ? address : arena_;
   };
+  for (const Residence& residence : residences)
+    if (residence.offset % kLeastAlignment.value() != 0)
+      throw InputError("the plan's addresses", "must be multiples of 4, the size of a number");
   std::size_t next_residence = 0;
   IdVector<OpId, char> computed(graph.ops.size(), 0);
   const auto pointers = [&](const std::vector<ValueId>& values) -> std::span<void* const> {
@@ -201,6 +208,10 @@ void Program::prepare() {
 
 void charge_workspaces(Instance& instance, const KernelOptions& options) {
   const Graph& graph = instance.graph;
+  if (instance.costs.alignment < kLeastAlignment) {
+    instance.costs.alignment = kLeastAlignment;
+    align_sizes(graph, instance.costs);
+  }
   for (const OpId op : ids<OpId>(graph.ops.size())) {
     if (graph.ops[op].kind == "input") continue;
     Bytes needed = make_kernel(graph, op, options)->workspace();

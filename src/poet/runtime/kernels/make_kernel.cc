@@ -50,16 +50,21 @@ void set_up_kernels(const KernelOptions& options) {
   if (options.threads < 1) throw InputError("threads", "must be >= 1");
 #ifdef POET_HAS_ONEDNN
   set_up_onednn(options);
+#else
+  if (!options.isa.empty()) throw InputError("--isa", "this build has kernels for one instruction set only");
 #endif
 }
 
 std::string kernels_description(const KernelOptions& options) {
-  std::string text = "reference kernels";
+  std::string text = "reference kernels, 1 thread";  // plain loops have no more
 #ifdef POET_HAS_ONEDNN
-  if (options.library != KernelLibrary::reference) text = onednn_description();
-  if (options.library == KernelLibrary::lean) text += ", lean";
+  if (options.library != KernelLibrary::reference) {
+    text = onednn_description();
+    if (options.library == KernelLibrary::lean) text += ", lean";
+    text += fmt::format(", {}", counted(options.threads, "thread"));
+  }
 #endif
-  return text + fmt::format(", {}", counted(options.threads, "thread"));
+  return text;
 }
 
 }  // namespace poet::runtime

@@ -103,7 +103,7 @@ PlanFile keep_all_plan(Instance instance) {
   return file;
 }
 
-/// Seeded numbers, and ones where only a file would know better.
+/// Seeded numbers, and zeros where only a file would know better.
 void start_weights(const Graph& graph, const Program& program) {
   for (const ValueId v : persistent_values(graph)) {
     const bool trains = graph.values[v].persistence == Persistence::parameter;
@@ -128,13 +128,14 @@ void measure_in_steps(const PlanFile& file, const OpTimesOptions& options, Class
   const Program program(file, options.kernels);
   start_weights(file.instance.graph, program);
   Executor executor(file, program, {});
-  const auto data = synthetic_dataset(file.instance.graph, kSamples, kSeed);
   const std::vector<DataInput> inputs = data_inputs(file.instance.graph);
   IdVector<OpId, std::size_t> place(file.instance.graph.ops.size(), 0);
   for (std::size_t i = 0; i < inputs.size(); ++i)
     place[file.instance.graph.values[inputs[i].value].producer] = i;
   std::vector<std::int64_t> batch(inputs.empty() ? 1
                                                  : static_cast<std::size_t>(inputs.front().shape.front()));
+  const auto data =
+      synthetic_dataset(file.instance.graph, std::max<std::int64_t>(kSamples, std::ssize(batch)), kSeed);
   const InputSource source = [&](OpId op, std::byte* to) { data->read(place[op], batch, to); };
   const auto step = [&](std::int64_t number) {
     batch_of_step(number, data->samples(), kSeed, batch);
@@ -210,12 +211,13 @@ void measure_alone(const Graph& graph, const OpTimesOptions& options, Classes& c
   found.repetitions = kLeastRepetitions;
   int done = 0;
   for (Class& c : classes.all()) {
+    const bool hurry = options.interrupted && options.interrupted();
     const std::unique_ptr<Kernel> kernel = make_kernel(graph, c.time.example, options.kernels);
     const OwnOperands operands(graph, graph.ops[c.time.example], kernel->workspace());
     kernel->run(operands.call());
     const Clock::time_point begin = Clock::now();
     while (std::ssize(c.runs) < kLeastRepetitions ||
-           (since(begin) < each.value() && std::ssize(c.runs) < kMostRepetitions)) {
+           (!hurry && since(begin) < each.value() && std::ssize(c.runs) < kMostRepetitions)) {
       sweep_caches(swept);
       const Clock::time_point run = Clock::now();
       kernel->run(operands.call());

@@ -107,8 +107,8 @@ DeviceProfile profile_of(const std::string& name, const Graph& training, const M
   device.idle = power.idle.value_or(Watts(0));
   const std::string assumed =
       "assumed: no sensor and no --active-watts, so that energies are computing times at 1 W";
-  device.origins["/active_watts"] = power.active ? power.origin : assumed;
-  device.origins["/idle_watts"] = power.idle ? power.origin : "assumed: no sensor and no --idle-watts";
+  device.origins["/active_watts"] = power.active ? power.active_origin : assumed;
+  device.origins["/idle_watts"] = power.idle ? power.idle_origin : "assumed: no sensor and no --idle-watts";
 
   for (const OpTime& time : measured.ops.times) {
     device.overrides.push_back(
@@ -129,7 +129,8 @@ DeviceProfile profile_of(const std::string& name, const Graph& training, const M
   if (measured.storage) {
     const Watts storage_power = power.storage.value_or(kAssumedStorageShare * device.active);
     add_storage(measured, storage_power, device);
-    const std::string origin = power.storage ? power.origin : "assumed: a twentieth of the active power";
+    const std::string origin =
+        power.storage ? power.storage_origin : "assumed: a twentieth of the active power";
     device.origins["/page_in/watts"] = origin;
     device.origins["/page_out/watts"] = origin;
   }

@@ -15,7 +15,8 @@ struct PowerFigures {
   std::optional<Watts> active;  // above idle, while computing
   std::optional<Watts> idle;
   std::optional<Watts> storage;  // above idle, while transferring
-  std::string origin;            // "measured: RAPL package-0", "assumed: --active-watts"
+  // "measured: RAPL package-0", "assumed: as given on the command line"
+  std::string active_origin, idle_origin, storage_origin;
 };
 
 struct Measurements {
@@ -29,7 +30,7 @@ struct Measurements {
   std::string date;      // "2026-11-22"
 };
 
-/// Every figure with its origin: operators, storage and RAM `measured`, power as `power.origin` says. Without
+/// Every figure with its origin: operators, storage and RAM `measured`, power as their origins say. Without
 /// any power figure computing is given 1 W, the storage a twentieth of it, idling none: energies are then a
 /// measure of time, and the origin says so. The two rates that stand for operators which were not measured
 /// are those that the measured ones reached: dense kernels' FLOPs and everything else's bytes per second.

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <vector>
 
 #include "poet/base/error.h"
@@ -36,6 +38,28 @@ std::vector<ValueId> persistent_values(const Graph& graph) {
   return found;
 }
 
+bool all_finite(const Graph& graph, const Program& program) {
+  for (const ValueId v : persistent_values(graph)) {
+    const Value& value = graph.values[v];
+    if (value.dtype != DType::float32) continue;
+    const auto* numbers = reinterpret_cast<const float*>(program.persistent(v));
+    const auto* end = numbers + element_count(value.shape);
+    if (!std::all_of(numbers, end, [](float number) { return std::isfinite(number); })) return false;
+  }
+  return true;
+}
+
+std::string describe_optimizer(const Graph& graph) {
+  for (const Op& op : graph.ops) {
+    if (op.pass != Pass::update || op.kind == "batch_norm_stats") continue;
+    std::string text = op.kind;
+    for (const auto& [name, value] : op.attributes)
+      if (const auto* number = std::get_if<double>(&value)) text += fmt::format(" {}={}", name, *number);
+    return text;
+  }
+  return "none";
+}
+
 void write_checkpoint(const std::filesystem::path& file, const Graph& graph, const Program& program,
                       const RunState& state) {
   std::vector<TensorEntry> tensors;
@@ -43,11 +67,12 @@ void write_checkpoint(const std::filesystem::path& file, const Graph& graph, con
     const Value& value = graph.values[v];
     tensors.push_back({value.name, value.dtype, value.shape, program.persistent(v)});
   }
-  write_safetensors(file, tensors,
-                    {{"format", kFormat},
-                     {"step", fmt::format("{}", state.step)},
-                     {"seed", fmt::format("{}", state.seed)},
-                     {"loss", fmt::format("{}", state.loss)}});
+  std::map<std::string, std::string> metadata = {{"format", kFormat},
+                                                 {"step", fmt::format("{}", state.step)},
+                                                 {"seed", fmt::format("{}", state.seed)},
+                                                 {"loss", fmt::format("{}", state.loss)}};
+  metadata.insert(state.circumstances.begin(), state.circumstances.end());
+  write_safetensors(file, tensors, metadata);
 }
 
 RunState read_checkpoint(const std::filesystem::path& file, const Graph& graph, const Program& program) {
@@ -60,6 +85,8 @@ RunState read_checkpoint(const std::filesystem::path& file, const Graph& graph, 
   state.step = number_in<std::int64_t>(file, opened.metadata(), "step");
   state.seed = number_in<std::uint64_t>(file, opened.metadata(), "seed");
   state.loss = number_in<float>(file, opened.metadata(), "loss");
+  state.circumstances = opened.metadata();
+  for (const char* known : {"format", "step", "seed", "loss"}) state.circumstances.erase(known);
   if (state.step < 0) throw InputError(file.string(), "its metadata's \"step\" must be >= 0");
   for (const ValueId v : persistent_values(graph)) {
     const Value& value = graph.values[v];

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <string>
 
 #include "poet/runtime/executor/program.h"
@@ -16,6 +17,9 @@ struct RunState {
   std::int64_t step = 0;   // training steps done
   std::uint64_t seed = 0;  // of weights, data order and dropout
   float loss = 0;          // of the last step
+  /// What else decides the next bits and cannot be told from tensors, by name: data, batch, kernels,
+  /// optimiser.
+  std::map<std::string, std::string> circumstances;
 };
 
 /// Parameters and optimiser state of `graph`, by name, as safetensors; the state as metadata. The earlier
@@ -27,6 +31,12 @@ void write_checkpoint(const std::filesystem::path& file, const Graph& graph, con
 /// lacks a tensor of the graph or holds one of another shape.
 [[nodiscard]] RunState read_checkpoint(const std::filesystem::path& file, const Graph& graph,
                                        const Program& program);
+
+/// Whether no parameter and no optimiser state is infinite or not a number. O(elements).
+[[nodiscard]] bool all_finite(const Graph& graph, const Program& program);
+
+/// "adam_update beta1=0.9 beta2=0.999 eps=1e-08 learning_rate=0.001" of the graph's first update.
+[[nodiscard]] std::string describe_optimizer(const Graph& graph);
 
 /// The persistent values that have a storage of their own, in order.
 [[nodiscard]] std::vector<ValueId> persistent_values(const Graph& graph);

@@ -8,11 +8,13 @@
 namespace poet::runtime {
 namespace {
 
-/// What the steps took, in memory that is taken beforehand.
+constexpr std::int64_t kReserved = 1 << 20;  // steps whose figures have their memory beforehand
+
+/// What the steps took.
 class Measurement {
  public:
   Measurement(std::size_t plan_steps, std::int64_t steps) : seconds_(plan_steps, 0.0) {
-    makespans_.reserve(static_cast<std::size_t>(std::max<std::int64_t>(steps, 0)));
+    makespans_.reserve(static_cast<std::size_t>(std::min(steps, kReserved)));
   }
 
   void add(const Executor& executor) {
@@ -85,10 +87,14 @@ TrainResult train(const PlanFile& file, const Program& program, Executor& execut
   TrainResult result;
   result.state = options.from;
   const std::int64_t steps = std::max<std::int64_t>(options.steps - options.from.step, 0);
-  result.losses.reserve(static_cast<std::size_t>(steps));
+  result.losses.reserve(static_cast<std::size_t>(std::min(steps, kReserved)));
   Measurement measurement(program.steps().size(), steps);
+  // The last update may have spoilt what the loss before it does not show: no such checkpoint replaces a good
+  // one.
   const auto save = [&] {
+    if (!all_finite(graph, program)) return false;
     if (options.checkpoint) write_checkpoint(*options.checkpoint, graph, program, result.state);
+    return true;
   };
 
   fill_with_marks(program.arena());
@@ -107,7 +113,10 @@ TrainResult train(const PlanFile& file, const Program& program, Executor& execut
       break;
     }
     if (options.checkpoint_every > 0 && number % options.checkpoint_every == 0) {
-      save();
+      if (!save()) {
+        result.end = TrainEnd::not_finite;
+        break;
+      }
       saved = number;
     }
     if (options.interrupted && options.interrupted()) {
@@ -115,7 +124,8 @@ TrainResult train(const PlanFile& file, const Program& program, Executor& execut
       break;
     }
   }
-  if (result.end != TrainEnd::not_finite && (saved != result.state.step || steps == 0)) save();
+  if (result.end != TrainEnd::not_finite && saved != result.state.step && !save())
+    result.end = TrainEnd::not_finite;
   const auto done = static_cast<std::int64_t>(result.losses.size());
   if (done > 0) result.measured = measurement.close(executor.transferred(), done);
   result.measured.high_water = high_water(program.arena());

@@ -27,7 +27,7 @@ struct TrainOptions {
 enum class TrainEnd {
   done,
   interrupted,
-  not_finite,  // the last loss is infinite or not a number; the checkpoint before it stays
+  not_finite,  // the last loss or a parameter is infinite or not a number; the checkpoint before it stays
 };
 
 /// Means and spreads are over all steps but the first, which touches memory for the first time (unless it is
