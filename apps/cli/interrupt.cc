@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
 
@@ -25,15 +26,30 @@ sigset_t watched_signals() {
   return set;
 }
 
+std::atomic<pthread_t> watching{};
+
+/// In a thread that was there before the guard and does not block the request.
+void pass_on(int signal) {
+  const int error = errno;
+  pthread_kill(watching, signal);
+  errno = error;
+}
+
 }  // namespace
 
 InterruptGuard::InterruptGuard(const char* first) : first_(first) {
   const sigset_t watched = watched_signals();
   pthread_sigmask(SIG_BLOCK, &watched, &previous_mask_);
   watcher_ = std::thread([this] { watch(); });
+  watching = watcher_.native_handle();
+  struct sigaction action {};
+  action.sa_handler = pass_on;
+  action.sa_flags = SA_RESTART;
+  for (std::size_t i = 0; i < kRequests.size(); ++i) sigaction(kRequests[i], &action, &previous_actions_[i]);
 }
 
 InterruptGuard::~InterruptGuard() {
+  for (std::size_t i = 0; i < kRequests.size(); ++i) sigaction(kRequests[i], &previous_actions_[i], nullptr);
   done_ = true;
   pthread_kill(watcher_.native_handle(), kWakeUp);
   watcher_.join();

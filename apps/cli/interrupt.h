@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <csignal>
 #include <thread>
@@ -9,6 +10,7 @@ namespace poet::cli {
 /// While one lives, the first Ctrl-C (SIGINT) only makes interrupted() true; the second ends the process with
 /// exit code 130. A thread of its own waits for the signal, because solvers install handlers that would take
 /// it away. Make it before any other thread: threads inherit that they do not take the signal themselves.
+/// Those that libraries start when they are loaded (OpenBLAS does) pass it on. At most one at a time.
 class InterruptGuard {
  public:
   /// `first` is what the first Ctrl-C says.
@@ -27,6 +29,7 @@ class InterruptGuard {
 
   const char* first_;
   sigset_t previous_mask_{};
+  std::array<struct sigaction, 3> previous_actions_{};
   std::atomic<bool> interrupted_ = false;
   std::atomic<bool> done_ = false;
   std::thread watcher_;

@@ -1,0 +1,328 @@
+// poet run as a user has it: whatever the plan, the budget and the storage, the same training bit for bit;
+// what it prints, writes and reads back.
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "poet/runtime/storage/page_cipher.h"
+#include "poet/runtime/weights/safetensors.h"
+#include "tests/support/background.h"
+#include "tests/support/program.h"
+#include "tests/support/real_faults.h"
+#include "tests/support/training.h"
+
+namespace poet::test {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+/// Plans of the small network, made once.
+class Run : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    plans_ = std::make_unique<TemporaryFolder>();
+    const auto solve = [](const char* name, const std::string& options) {
+      const ProgramRun run =
+          poet("solve " + kSmallCnn + kFastSearch + "--plan-out " + plan(name) + " " + options);
+      ASSERT_EQ(run.exit_code, 0) << run.err;
+    };
+    solve("all", kPlenty);
+    solve("scarce", kScarce);
+  }
+  static void TearDownTestSuite() { plans_.reset(); }
+
+  static std::string plan(const std::string& name) { return plans_->file(name); }
+  [[nodiscard]] std::string file(const std::string& name) const { return folder_.file(name); }
+  [[nodiscard]] std::string checkpoint(const std::string& name) const {
+    return " --checkpoint " + folder_.file(name) + " ";
+  }
+
+  TemporaryFolder folder_;
+
+ private:
+  static std::unique_ptr<TemporaryFolder> plans_;
+};
+std::unique_ptr<TemporaryFolder> Run::plans_;
+
+TEST_F(Run, SolvesFirstAndAnswersWithBoth) {
+  const Json json = trained(kSmallCnn + kFastSearch + kScarce + "--steps 4");
+  for (const char* field : {"format",
+                            "energy_joules",
+                            "bound_joules",
+                            "gap",
+                            "overhead",
+                            "compute_joules",
+                            "page_in_joules",
+                            "page_out_joules",
+                            "idle_joules",
+                            "baseline_joules",
+                            "runtime_seconds",
+                            "peak_ram_bytes",
+                            "ram_budget_bytes",
+                            "persistent_bytes",
+                            "recomputations",
+                            "page_ins",
+                            "page_outs",
+                            "bytes_written",
+                            "ops",
+                            "values",
+                            "solve_seconds",
+                            "batch_size",
+                            "arena_bytes",
+                            "seed",
+                            "first_step",
+                            "steps"}) {
+    EXPECT_TRUE(json.contains(field) && json[field].is_number()) << field;
+  }
+  EXPECT_THAT(json["status"], ::testing::AnyOf("optimal", "feasible"));
+  EXPECT_EQ(json["model"], "resnet14_cifar");
+  EXPECT_EQ(json["platform"], "a72");
+  EXPECT_EQ(json["semantics"], "device");
+  EXPECT_EQ(json["end"], "done");
+  EXPECT_EQ(json["losses"].size(), 4U);
+  const Json& measured = json["measured"];
+  for (const char* field :
+       {"step_seconds", "fastest_step_seconds", "slowest_step_seconds", "stalled_seconds", "wall_seconds",
+        "arena_high_water_bytes", "persistent_bytes", "workspace_outside_plan_bytes", "excluded_bytes",
+        "process_peak_bytes", "process_outside_plan_bytes", "bytes_written", "bytes_read", "writing_seconds",
+        "reading_seconds"}) {
+    EXPECT_TRUE(measured.contains(field) && measured[field].is_number()) << field;
+  }
+  EXPECT_GT(json["page_ins"], 0);
+  EXPECT_GT(json["recomputations"], 0);
+  // What was planned is what happened: bytes out per step, RAM, and every kernel's workspace within it.
+  EXPECT_EQ(measured["bytes_written"], json["bytes_written"]);
+  EXPECT_GE(measured["bytes_read"].get<std::int64_t>(), 1);
+  EXPECT_EQ(measured["persistent_bytes"], json["persistent_bytes"]);
+  EXPECT_EQ(measured["workspace_outside_plan_bytes"], 0);
+  EXPECT_LE(measured["arena_high_water_bytes"], json["arena_bytes"]);
+  EXPECT_LE(json["arena_bytes"].get<std::int64_t>() + json["persistent_bytes"].get<std::int64_t>(),
+            2'200'000);
+  int runs = 0;
+  int again = 0;
+  for (const Json& kind : measured["operators"]) {
+    runs += kind["runs"].get<int>();
+    again += kind["recomputations"].get<int>();
+  }
+  EXPECT_EQ(runs, json["ops"].get<int>() + again);
+  EXPECT_EQ(again, json["recomputations"]);
+}
+
+TEST_F(Run, NoBudgetDecidesBits) {
+  const Json all = trained(plan("all") + " --steps 8" + checkpoint("all"));
+  ASSERT_EQ(all["page_ins"], 0);
+  ASSERT_EQ(all["recomputations"], 0);
+  const std::string expected = file_text(file("all"));
+  const auto expect_same = [&](const std::string& options, bool pages, bool recomputes) {
+    SCOPED_TRACE(options);
+    const Json json = trained(options + " --steps 8" + checkpoint("other"));
+    EXPECT_EQ(json["page_ins"] > 0, pages) << json["page_ins"];
+    EXPECT_EQ(json["recomputations"] > 0, recomputes) << json["recomputations"];
+    EXPECT_EQ(json["losses"], all["losses"]);
+    EXPECT_EQ(file_text(file("other")), expected);
+    EXPECT_EQ(json["measured"]["storage"].is_null(), !pages);
+  };
+  expect_same(plan("scarce"), true, true);
+  const std::string network = "--model resnet14_cifar --batch-size 2" + kFastSearch;
+  expect_same(network + "--platform a72 --no-remat" + kScarce, true, false);
+  expect_same(network + "--platform jetsontx2 --no-paging --ram-budget 2.8MB", false, true);
+  expect_same(network + "--platform m4 --no-remat --ram-budget 2.4MB", true, false);
+}
+
+TEST_F(Run, ThePlanThatWasSolvedForCanBeRunAgain) {
+  const Json first = trained(kSmallCnn + kFastSearch + kScarce + "--steps 3 --plan-out " + file("p"));
+  const Json second = trained(file("p") + " --steps 3");
+  EXPECT_EQ(first["losses"], second["losses"]);
+  for (const char* field : {"arena_bytes", "recomputations", "page_ins", "energy_joules", "peak_ram_bytes"})
+    EXPECT_EQ(first[field], second[field]) << field;
+  // A plan knows nothing of its search.
+  EXPECT_FALSE(second.contains("status"));
+}
+
+TEST_F(Run, TheSeedDecidesAndNothingElse) {
+  const std::string run = plan("all") + " --steps 4 ";
+  const Json zero = trained(run);
+  EXPECT_EQ(trained(run)["losses"], zero["losses"]);
+  EXPECT_EQ(trained(run + "--seed 0")["losses"], zero["losses"]);
+  EXPECT_EQ(trained(run + "--threads 1 --kernels fast")["losses"], zero["losses"]);
+  const Json one = trained(run + "--seed 1");
+  EXPECT_NE(one["losses"], zero["losses"]);
+  EXPECT_EQ(one["seed"], 1);
+  EXPECT_NE(one["losses"], trained(run + "--seed 18446744073709551615")["losses"]);
+}
+
+TEST_F(Run, EveryKindOfKernelTrains) {
+  const Json fast = trained(plan("scarce") + " --steps 3");
+  for (const char* kernels : {"lean", "reference"}) {
+    const Json other = trained(plan("scarce") + " --steps 3 --kernels " + kernels);
+    // Other bits, the same numbers.
+    for (int step = 0; step < 3; ++step)
+      EXPECT_NEAR(other["losses"][step].get<double>(), fast["losses"][step].get<double>(), 1e-3);
+    EXPECT_NE(other["kernels"], fast["kernels"]);
+  }
+}
+
+TEST_F(Run, ResumingIsGoingOn) {
+  const std::string adam = kSmallCnn + kFastSearch + "--ram-budget 3MB --optimizer adam --seed 3 ";
+  const Json whole = trained(adam + "--steps 20 --plan-out " + file("p") + checkpoint("whole"));
+  const Json half = trained(file("p") + " --seed 3 --steps 10" + checkpoint("half"));
+  const Json rest = trained(file("p") + " --steps 20 --resume " + file("half") + checkpoint("rest"));
+  EXPECT_EQ(rest["first_step"], 11);
+  EXPECT_EQ(rest["seed"], 3);
+  Json joined = half["losses"];
+  for (const Json& loss : rest["losses"]) joined.push_back(loss);
+  EXPECT_EQ(joined, whole["losses"]);
+  EXPECT_EQ(file_text(file("rest")), file_text(file("whole")));
+  // And onto itself.
+  trained(file("p") + " --steps 20 --resume " + file("half") + checkpoint("half"));
+  EXPECT_EQ(file_text(file("half")), file_text(file("whole")));
+}
+
+TEST_F(Run, ResumingGoesOnWithDropout) {
+  const std::string bert =
+      "--model bert_tiny --batch-size 2 --sequence-length 8 --platform a72" + kFastSearch;
+  trained(bert + "--ram-budget 1GB --steps 6 --plan-out " + file("p") + checkpoint("whole"));
+  trained(file("p") + " --steps 3" + checkpoint("half"));
+  trained(file("p") + " --steps 6 --resume " + file("half") + checkpoint("half"));
+  EXPECT_EQ(file_text(file("half")), file_text(file("whole")));
+}
+
+TEST_F(Run, CheckpointsAreWrittenOnTheWay) {
+  trained(plan("all") + " --steps 6" + checkpoint("six"));
+  // Every 4 and at the end: the last is the one of 6.
+  trained(plan("all") + " --steps 6 --checkpoint-every 4" + checkpoint("every"));
+  EXPECT_EQ(file_text(file("every")), file_text(file("six")));
+  const runtime::SafetensorsFile opened(file("every"));
+  EXPECT_EQ(opened.metadata().at("step"), "6");
+  EXPECT_EQ(opened.metadata().at("format"), "poet checkpoint 1");
+  EXPECT_THAT(names_in(folder_.file("")), ::testing::UnorderedElementsAre("six", "every"));
+}
+
+TEST_F(Run, WhereItPagesToDecidesNothing) {
+  const Json plain = trained(plan("scarce") + " --steps 3" + checkpoint("plain"));
+  std::filesystem::create_directory(file("pages"));
+  const auto expect_same = [&](const std::string& options) {
+    SCOPED_TRACE(options);
+    const Json json = trained(plan("scarce") + " --steps 3" + options + checkpoint("other"));
+    EXPECT_EQ(json["losses"], plain["losses"]);
+    EXPECT_EQ(file_text(file("other")), file_text(file("plain")));
+    EXPECT_THAT(names_in(file("pages")), IsEmpty());
+    return json;
+  };
+  expect_same(" --storage " + file("pages"));
+  expect_same(" --storage " + file("pages/named"));
+  if (!runtime::can_encrypt()) return;
+  const Json secret = expect_same(" --encrypt --storage " + file("pages/named"));
+  EXPECT_THAT(secret["measured"]["storage"].get<std::string>(), HasSubstr("AES-256-GCM"));
+}
+
+TEST_F(Run, LossesAreWrittenAsTheyAreTold) {
+  const Json json = trained(plan("all") + " --steps 5 --loss-out " + file("loss.csv"));
+  std::istringstream csv(file_text(file("loss.csv")));
+  std::string line;
+  std::getline(csv, line);
+  EXPECT_EQ(line, "step,loss");
+  for (int step = 0; step < 5; ++step) {
+    ASSERT_TRUE(std::getline(csv, line));
+    EXPECT_THAT(line, StartsWith(fmt::format("{},", step + 1)));
+    EXPECT_EQ(std::stof(line.substr(line.find(',') + 1)), json["losses"][step].get<float>());
+  }
+  EXPECT_FALSE(std::getline(csv, line));
+  trained(plan("all") + " --steps 2 --loss-out " + file("loss.svg"));
+  EXPECT_THAT(file_text(file("loss.svg")), HasSubstr("<svg"));
+}
+
+TEST_F(Run, TheTextSaysWhatHappened) {
+  const ProgramRun run = train(plan("scarce") + " --steps 12 --report" + checkpoint("c"));
+  for (const char* part :
+       {"resnet14_cifar, 183 ops, 175,258 parameters, batch 2", "synthetic, 1,024 samples", "12 steps in ",
+        "(mean of the first and the last 1 step)", "▁", "a step (median of 11, ", "planned ",
+        "2.2 MB allowed", " out and ", "XXH3 checksums", "Recomputed", "Energy", "Kernels"}) {
+    EXPECT_THAT(run.out, HasSubstr(part));
+  }
+  // Side by side, and by operator.
+  for (const char* part : {"planned", "measured", "RAM of the process", "time of a step", "written per step",
+                           "conv2d_backward_weight", "again"}) {
+    EXPECT_THAT(run.out, HasSubstr(part));
+  }
+  EXPECT_THAT(run.out, HasSubstr("Checkpoint    " + file("c")));
+  EXPECT_EQ(run.err, "");
+  EXPECT_THAT(train(plan("scarce") + " --steps 1").out, Not(HasSubstr("side by side")));
+}
+
+TEST_F(Run, TrainedWeightsGoOutAndComeBackAsOnnx) {
+  trained(plan("all") + " --steps 5 --onnx-out " + file("net.onnx") + checkpoint("c"));
+  const std::string begin = plan("all") + " --steps 2 --seed 9 --weights ";
+  const Json by_checkpoint = trained(begin + file("c"));
+  EXPECT_EQ(trained(begin + file("net.onnx"))["losses"], by_checkpoint["losses"]);
+  EXPECT_NE(trained(plan("all") + " --steps 2 --seed 9")["losses"], by_checkpoint["losses"]);
+  // And without a plan.
+  const std::string onnx = "--onnx " + file("net.onnx") + " --platform a72 --batch-size 2 --steps 2 --seed 9";
+  EXPECT_EQ(trained(onnx + kFastSearch + kPlenty)["losses"], by_checkpoint["losses"]);
+}
+
+TEST_F(Run, ALossThatIsNotFiniteEndsTheRun) {
+  // Without a normalisation: the second step's products overflow.
+  const std::string linear = "--model linear --platform a72 --ram-budget 1MB ";
+  trained(linear + "--steps 1" + checkpoint("c"));
+  const std::string before = file_text(file("c"));
+  const std::string diverges = "run --quiet " + linear + "--learning-rate 1e30 --steps 9";
+  const ProgramRun run = poet(diverges + checkpoint("c"));
+  EXPECT_EQ(run.exit_code, 1);
+  EXPECT_THAT(run.out, HasSubstr("is not finite; try a smaller --learning-rate"));
+  EXPECT_EQ(file_text(file("c")), before);
+  const Json json = poet(diverges + " --json").json();
+  EXPECT_EQ(json["end"], "not_finite");
+  EXPECT_LT(json["losses"].size(), 9U);
+  EXPECT_TRUE(json["losses"].back().is_null());
+}
+
+TEST_F(Run, CtrlCStopsAfterTheStepAndSavesIt) {
+  const ProgramRun run = run_command({program().string(), "run", plan("scarce"), "--steps", "1000000",
+                                      "--checkpoint", file("c"), "--storage", file("pages"), "--json"},
+                                     "poet: step ");
+  EXPECT_EQ(run.exit_code, 1) << run.err;
+  EXPECT_THAT(run.err, HasSubstr("poet: stopping after this step; Ctrl-C again quits at once\n"));
+  const Json json = run.json();
+  EXPECT_EQ(json["end"], "interrupted");
+  const auto steps = json["steps"].get<std::int64_t>();
+  EXPECT_GE(steps, 1);
+  EXPECT_LT(steps, 1'000'000);
+  EXPECT_THAT(names_in(folder_.file("")), ElementsAre("c"));
+  // The very state that a run of so many steps ends with.
+  trained(plan("all") + fmt::format(" --steps {}", steps) + checkpoint("same"));
+  EXPECT_EQ(file_text(file("c")), file_text(file("same")));
+}
+
+TEST_F(Run, CtrlCInTheTextToo) {
+  const ProgramRun run =
+      run_command({program().string(), "run", plan("all"), "--steps", "1000000"}, "poet: step ");
+  EXPECT_EQ(run.exit_code, 1) << run.err;
+  EXPECT_THAT(run.out, HasSubstr("by Ctrl-C after step "));
+}
+
+TEST_F(Run, CtrlCWhileSolvingTrainsByTheBestPlanSoFar) {
+  const ProgramRun run =
+      run_command({program().string(), "run", "--model", "resnet18_cifar", "--platform", "a72",
+                   "--ram-budget", "66MB", "--gap", "0", "--time-limit", "5min", "--steps", "1", "--json"},
+                  "best ");
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  const Json json = run.json();
+  EXPECT_EQ(json["losses"].size(), 1U);
+  EXPECT_LT(json["solve_seconds"].get<double>(), 60);
+}
+
+}  // namespace
+}  // namespace poet::test

@@ -1,0 +1,538 @@
+#!/usr/bin/env python3
+"""Training by poet next to training by PyTorch: losses, gradients, running statistics, optimisers.
+
+usage: compare_training.py POET [--kernels fast,lean,reference] [--budgets] [NETWORK...]
+
+Networks are defined here, exported to ONNX by PyTorch with their weights, and trained by POET (the program) and by
+PyTorch on the same batch. What is compared, for each choice of kernels:
+
+- the loss of the first step and every parameter's gradient, which is (w0 - w1) / RATE after one step of SGD. RATE is
+  a power of two and large, so that rounding w1 takes nothing from the gradient;
+- the running statistics of batch normalisations after that step;
+- the losses of 5 steps with SGD, momentum and Adam;
+- the trained network as poet writes it (--onnx-out): its tensors are the checkpoint's, bit for bit, and what is
+  imported from it again is, too.
+
+PyTorch computes in double precision, which decides who is right; in single precision as well, which shows how far
+apart two correct programs are. An error is the norm of the difference over the norm of the right gradient, or over
+a thousandth of the largest one's where that is more: a bias before a batch normalisation has no gradient but noise.
+
+With --budgets, the first step is repeated at budgets between the least RAM and that of keeping everything.
+
+Exit code 1 when something is out of tolerance, 77 when PyTorch is not installed.
+"""
+
+import argparse
+import json
+import os
+import struct
+import subprocess
+import sys
+import tempfile
+import warnings
+
+try:
+    import torch
+except ImportError:
+    debian = "/usr/bin/python3"  # where the system's package is, when this is another interpreter
+    if os.path.exists(debian) and os.path.realpath(sys.executable) != os.path.realpath(debian):
+        if subprocess.run([debian, "-c", "import torch"], capture_output=True).returncode == 0:
+            os.execv(debian, [debian] + sys.argv)
+    print("skipped: python3-torch is not installed")
+    sys.exit(77)
+
+import numpy as np
+from torch import nn
+from torch.nn import functional as F
+
+RATE = 2.0**20
+STEPS = 5
+# Norms of differences over norms, single precision against double.
+GRADIENT_TOLERANCE = 1e-4
+LOSS_TOLERANCE = 1e-5
+STATISTICS_TOLERANCE = 1e-5
+STEPS_TOLERANCE = 1e-4
+STEPS_FACTOR = 10  # or so many times PyTorch's own error: in a deep network rounding grows from step to step
+# Where an element lies so near to a kink (0 or 6 in MobileNetV2, which has a million of them behind 52 batch
+# normalisations) that rounding decides on which side, the gradients of all layers before are others. PyTorch's own in
+# single precision are then off by up to 2.5e-2, measured over four seeds with and without oneDNN.
+KINKS = {"mobilenet_v2": 5e-2}
+
+
+class Residual(nn.Module):
+    """body(x) + shortcut(x), then `act`."""
+
+    def __init__(self, body, shortcut=None, act=None):
+        super().__init__()
+        self.body, self.shortcut, self.act = body, shortcut or nn.Identity(), act or nn.Identity()
+
+    def forward(self, x):
+        return self.act(self.body(x) + self.shortcut(x))
+
+
+class Flat(nn.Module):
+    """Means of the channels, then a linear classifier."""
+
+    def __init__(self, channels, classes=10):
+        super().__init__()
+        self.pool, self.fc = nn.AdaptiveAvgPool2d(1), nn.Linear(channels, classes)
+
+    def forward(self, x):
+        return self.fc(torch.flatten(self.pool(x), 1))
+
+
+def conv_bn(a, b, kernel=3, stride=1, act=nn.ReLU):
+    layers = [nn.Conv2d(a, b, kernel, stride, kernel // 2, bias=False), nn.BatchNorm2d(b)]
+    return nn.Sequential(*layers, *([act()] if act else []))
+
+
+def basic(a, b, stride=1):
+    short = None if a == b else conv_bn(a, b, 1, stride, act=None)
+    return Residual(nn.Sequential(conv_bn(a, b, 3, stride), conv_bn(b, b, act=None)), short, nn.ReLU())
+
+
+def small_cnn():
+    """Groups, strides, unequal padding, dilation, biases, both pools, a residual, batch normalisation."""
+    body = nn.Sequential(nn.Conv2d(12, 12, 3, padding=1, groups=4), nn.BatchNorm2d(12), nn.ReLU(),
+                         nn.Conv2d(12, 12, (3, 1), padding=(1, 0), bias=False), nn.BatchNorm2d(12, eps=1e-3,
+                                                                                            momentum=0.2))
+    return nn.Sequential(nn.Conv2d(3, 12, 5, stride=2, padding=2), nn.BatchNorm2d(12), nn.ReLU(), Residual(body),
+                         nn.MaxPool2d(3, 2, 1), nn.Conv2d(12, 20, 3, padding=2, dilation=2), nn.ReLU(),
+                         nn.AvgPool2d(2), nn.Conv2d(20, 24, 2, stride=2, groups=2), nn.Tanh(), nn.Flatten(),
+                         nn.Linear(96, 30), nn.Sigmoid(), nn.Linear(30, 10))
+
+
+def mlp():
+    return nn.Sequential(nn.Linear(64, 50), nn.ReLU(), nn.Linear(50, 40, bias=False), nn.LeakyReLU(0.1),
+                         nn.Linear(40, 30), nn.ELU(), nn.Linear(30, 10))
+
+
+def resnet18():
+    layers, at = [conv_bn(3, 64)], 64
+    for i, width in enumerate((64, 128, 256, 512)):
+        layers += [basic(at, width, 2 if i > 0 else 1), basic(width, width)]
+        at = width
+    return nn.Sequential(*layers, Flat(at))
+
+
+def vgg():
+    layers, at = [], 3
+    for width in (32, 0, 64, 0, 128, 128, 0, 256, 256, 0):
+        layers += [nn.Conv2d(at, width, 3, padding=1), nn.ReLU()] if width else [nn.MaxPool2d(2)]
+        at = width or at
+    return nn.Sequential(*layers, nn.Flatten(), nn.Linear(1024, 256), nn.ReLU(), nn.Dropout(0.0),
+                         nn.Linear(256, 10))
+
+
+def mobilenet_v2():
+    from torchvision import models
+    return models.mobilenet_v2(weights=None, num_classes=10, dropout=0.0)
+
+
+def mobilenet_v2_smooth():
+    """Without kinks, so that the comparison is sharp."""
+    net = mobilenet_v2()
+    for module in list(net.modules()):
+        for name, part in module.named_children():
+            if isinstance(part, nn.ReLU6):
+                setattr(module, name, nn.SiLU())
+    return net
+
+
+class Attention(nn.Module):
+    def __init__(self, width, heads):
+        super().__init__()
+        self.heads, self.scale = heads, (width // heads)**-0.5
+        self.q, self.k, self.v, self.out = (nn.Linear(width, width) for _ in range(4))
+        self.drop = nn.Dropout(0.0)
+
+    def forward(self, x):
+        def split(y):
+            return y.reshape(y.shape[0], y.shape[1], self.heads, -1).permute(0, 2, 1, 3)
+
+        q, k, v = split(self.q(x)), split(self.k(x)), split(self.v(x))
+        p = self.drop(torch.softmax(q @ k.transpose(-1, -2) * self.scale, -1))
+        return self.out((p @ v).permute(0, 2, 1, 3).reshape(x.shape))
+
+
+def encoder(width, heads):
+    feed = nn.Sequential(nn.Linear(width, 4 * width), nn.GELU(), nn.Linear(4 * width, width), nn.Dropout(0.0))
+    return nn.Sequential(Residual(Attention(width, heads), act=nn.LayerNorm(width)),
+                         Residual(feed, act=nn.LayerNorm(width)))
+
+
+class First(nn.Module):
+    def forward(self, x):
+        return x[:, 0]
+
+
+class Bert(nn.Module):
+    """Token and position embeddings, two encoder layers, a pooler and a classifier."""
+
+    def __init__(self, words=100, width=48, length=12):
+        super().__init__()
+        self.words, self.positions = nn.Embedding(words, width), nn.Embedding(length, width)
+        self.norm, self.drop = nn.LayerNorm(width), nn.Dropout(0.0)
+        self.body = nn.Sequential(encoder(width, 4), encoder(width, 4))
+        self.head = nn.Sequential(First(), nn.Linear(width, width), nn.Tanh(), nn.Linear(width, 10))
+
+    def forward(self, ids):
+        x = self.words(ids) + self.positions(torch.arange(ids.shape[1]))
+        return self.head(self.body(self.drop(self.norm(x))))
+
+
+class Recurrent(nn.Module):
+    """Two recurrent layers, the first in both directions; the last step is classified."""
+
+    def __init__(self, layer):
+        super().__init__()
+        self.first, self.second = layer(12, 16, bidirectional=True, batch_first=True), layer(32, 20, batch_first=True)
+        self.fc = nn.Linear(20, 10)
+
+    def forward(self, x):
+        return self.fc(self.second(self.first(x)[0])[0][:, -1])
+
+
+class Unet(nn.Module):
+    """Down, up by a transposed convolution and by a resize, together with what was there before."""
+
+    def __init__(self):
+        super().__init__()
+        self.before, self.down, self.inner = conv_bn(3, 8), nn.MaxPool2d(2), conv_bn(8, 16)
+        self.up = nn.ConvTranspose2d(16, 8, 3, stride=2, padding=1, output_padding=1)
+        self.resize = nn.Upsample(scale_factor=2, mode="bilinear", align_corners=False)
+        self.norm, self.last = nn.GroupNorm(4, 32), Flat(32)
+
+    def forward(self, x):
+        before = self.before(x)
+        inner = self.inner(self.down(before))
+        both = torch.cat([self.up(inner), before, self.resize(inner)], 1)
+        return self.last(F.silu(self.norm(both)))
+
+
+def images(batch, size=32):
+    return lambda: torch.randn(batch, 3, size, size)
+
+
+# Function that builds it, one that makes its input, opset.
+NETWORKS = {
+    "small_cnn": (small_cnn, images(8), 15),
+    "mlp": (mlp, lambda: torch.randn(16, 64), 15),
+    "mlp_mse": (mlp, lambda: torch.randn(16, 64), 15),
+    "bert": (Bert, lambda: torch.randint(0, 100, (4, 12)), 17),
+    "bert_opset_15": (Bert, lambda: torch.randint(0, 100, (4, 12)), 15),
+    "lstm": (lambda: Recurrent(nn.LSTM), lambda: torch.randn(6, 9, 12), 15),
+    "gru": (lambda: Recurrent(nn.GRU), lambda: torch.randn(6, 9, 12), 15),
+    "unet": (Unet, images(4, 16), 15),
+    "vgg": (vgg, images(4), 15),
+    "resnet18": (resnet18, images(4), 15),
+    "mobilenet_v2": (mobilenet_v2, images(8, 64), 15),
+    "mobilenet_v2_smooth": (mobilenet_v2_smooth, images(8, 64), 15),
+}
+
+
+# ---- files, read by hand ----------------------------------------------------------------------------------------
+
+
+def read_safetensors(file):
+    with open(file, "rb") as stream:
+        size, = struct.unpack("<Q", stream.read(8))
+        header = json.loads(stream.read(size))
+        data = stream.read()
+    header.pop("__metadata__", None)
+    types = {"F32": np.float32, "I32": np.int32, "U8": np.uint8}
+    return {name: np.frombuffer(data[entry["data_offsets"][0]:entry["data_offsets"][1]],
+                                types[entry["dtype"]]).reshape(entry["shape"]) for name, entry in header.items()}
+
+
+def fields(data):
+    """Of a protobuf message: (number, contents), an int or bytes."""
+    at = 0
+
+    def varint():
+        nonlocal at
+        value = shift = 0
+        while True:
+            byte = data[at]
+            at += 1
+            value |= (byte & 127) << shift
+            shift += 7
+            if byte < 128:
+                return value
+
+    while at < len(data):
+        key = varint()
+        if key & 7 == 0:
+            yield key >> 3, varint()
+        else:
+            size = {1: 8, 5: 4}.get(key & 7) or varint()
+            yield key >> 3, data[at:at + size]
+            at += size
+
+
+def read_initialisers(file):
+    """The initialisers of float32 that an ONNX file stores, by name."""
+    with open(file, "rb") as stream:
+        model = memoryview(stream.read())
+
+    def tensor(message):
+        dims, kind, name, raw = [], 0, "", b""
+        for number, content in fields(message):
+            if number == 1:
+                dims += [content] if isinstance(content, int) else list(content)
+            elif number == 2:
+                kind = content
+            elif number == 8:
+                name = bytes(content).decode()
+            elif number in (4, 9):  # numbers, or their bytes: the same, packed
+                raw = content
+        return name, kind, dims, raw
+
+    found = {}
+    graph = next(content for number, content in fields(model) if number == 7)
+    for number, content in fields(graph):
+        if number == 5:
+            name, kind, dims, raw = tensor(content)
+            if kind == 1:
+                found[name] = np.frombuffer(bytes(raw), np.float32).reshape(dims)
+    return found
+
+
+# ---- PyTorch ----------------------------------------------------------------------------------------------------
+
+
+def loss_of(net, x, targets):
+    y = net(x)
+    return F.mse_loss(y, targets) if targets.is_floating_point() else F.cross_entropy(y, targets)
+
+
+def optimiser(name, parameters):
+    if name == "adam":
+        return torch.optim.Adam(parameters, lr=0.001)
+    return torch.optim.SGD(parameters, lr=0.01, momentum=0.9 if name == "momentum" else 0)
+
+
+class Expected:
+    """What PyTorch makes of one network, in one precision."""
+
+    def __init__(self, build, state, x, targets, dtype):
+        def fresh():
+            torch.manual_seed(0)
+            net = build().to(dtype).train()
+            net.load_state_dict(state)
+            return net
+
+        def real(tensor):
+            return tensor.to(dtype) if tensor.is_floating_point() else tensor
+
+        x, targets = real(x), real(targets)
+        net = fresh()
+        loss = loss_of(net, x, targets)
+        loss.backward()
+        self.loss = loss.item()
+        self.gradients = {name: p.grad.double().numpy() for name, p in net.named_parameters()}
+        self.statistics = {name: b.double().numpy() for name, b in net.named_buffers() if "running" in name}
+        self.losses = {}
+        for kind in ("sgd", "momentum", "adam"):
+            net = fresh()
+            steps = optimiser(kind, net.parameters())
+            self.losses[kind] = []
+            for _ in range(STEPS):
+                steps.zero_grad()
+                loss = loss_of(net, x, targets)
+                loss.backward()
+                steps.step()
+                self.losses[kind].append(loss.item())
+
+
+# ---- poet -------------------------------------------------------------------------------------------------------
+
+
+class Failed(Exception):
+    pass
+
+
+def run_poet(poet, onnx, data, loss, *options, budget="8GB", codes=(0,)):
+    command = [poet, "run", "--onnx", onnx, "--data", data, "--platform", "a72", "--ram-budget", budget, "--quiet",
+               "--json", "--loss", loss, *options]
+    run = subprocess.run(command, capture_output=True, text=True)
+    if run.returncode not in codes:
+        raise Failed(f"{' '.join(command)}: exit code {run.returncode}: {run.stderr.strip()}")
+    return json.loads(run.stdout)
+
+
+def export(net, x, file, opset):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        torch.onnx.export(net, x, file, training=torch.onnx.TrainingMode.TRAINING, do_constant_folding=False,
+                          opset_version=opset, input_names=["x"])
+
+
+def write_data(folder, x, targets):
+    def write(name, tensor):
+        tensor.numpy().astype("<f4" if tensor.is_floating_point() else "<i4").tofile(os.path.join(folder, name))
+
+    write("x.bin", x)
+    write("targets.bin", targets)
+
+
+def aligned(ours, theirs, what):
+    """`ours` in the other's shape: poet stores products' weights (out, in), and rows' weights as images'."""
+    if ours.size != theirs.size:
+        raise Failed(f"{what}: shape {ours.shape}, PyTorch has {theirs.shape}")
+    return ours.reshape(theirs.shape)
+
+
+def relative(a, b, least=0.0):
+    return float(np.linalg.norm((np.asarray(a, np.float64) - b).ravel()) / max(np.linalg.norm(np.ravel(b)), least, 1e-30))
+
+
+class Comparison:
+    def __init__(self, poet, name, kernels, folder):
+        self.poet, self.name, self.kernels, self.folder = poet, name, kernels, folder
+        build, make, opset = NETWORKS[name]
+        torch.manual_seed(1)
+        net = build().train()
+        with torch.no_grad():  # not the ones and zeros that hide mistakes
+            for key, p in net.named_parameters():
+                if p.dim() == 1:
+                    p += 0.1 * torch.randn_like(p)
+        x = make()
+        self.loss = "mse" if name.endswith("_mse") else "cross-entropy"
+        self.targets = torch.randn(len(x), 10) if self.loss == "mse" else torch.randint(0, 10, (len(x),))
+        self.onnx = os.path.join(folder, "net.onnx")
+        export(net, x, self.onnx, opset)
+        # After the export, which has moved the running statistics and then written them.
+        state = {key: value.clone() for key, value in net.state_dict().items()}
+        write_data(folder, x, self.targets)
+        self.weights = {key: p.numpy() for key, p in state.items()}
+        self.right = Expected(build, state, x, self.targets, torch.float64)
+        self.single = Expected(build, state, x, self.targets, torch.float32)
+        # Gradients below are noise.
+        self.least = 1e-3 * max(np.linalg.norm(g) for g in self.right.gradients.values())
+        self.bad = []
+
+    def run(self, *options, **how):
+        return run_poet(self.poet, self.onnx, self.folder, self.loss, "--kernels", self.kernels, *options, **how)
+
+    def check(self, what, error, tolerance):
+        if not error <= tolerance:
+            self.bad.append(f"{what}: {error:.2g}, more than {tolerance:.0e}")
+        return error
+
+    def gradients(self, *options):
+        """Largest relative errors of gradients (poet's, PyTorch's), and of running statistics; and of the loss."""
+        file = os.path.join(self.folder, "one.safetensors")
+        out = self.run("--optimizer", "sgd", "--steps", "1", "--learning-rate", repr(RATE), "--checkpoint", file,
+                       *options)
+        trained = read_safetensors(file)
+        loss = self.check("loss of the first step", abs(out["losses"][0] / self.right.loss - 1), LOSS_TOLERANCE)
+        worst = theirs = 0.0
+        for name, right in self.right.gradients.items():
+            if name not in trained:
+                self.bad.append(f"{name}: is not in the checkpoint")
+                continue
+            before = self.weights[name].astype(np.float64)
+            found = (before - aligned(trained[name], before, name)) / RATE
+            worst = max(worst, self.check(f"gradient of {name} {right.shape}", relative(found, right, self.least),
+                                          KINKS.get(self.name, GRADIENT_TOLERANCE)))
+            theirs = max(theirs, relative(self.single.gradients[name], right, self.least))
+        statistics = 0.0
+        for name, right in self.right.statistics.items():
+            if name not in trained:
+                self.bad.append(f"{name}: is not in the checkpoint")
+                continue
+            statistics = max(statistics, self.check(name, relative(trained[name], right), STATISTICS_TOLERANCE))
+        return loss, worst, theirs, statistics, out
+
+    def optimisers(self):
+        """Largest relative errors of the losses of some steps: poet's and PyTorch's."""
+        worst = theirs = 0.0
+        for kind, right in self.right.losses.items():
+            own = max(abs(a / b - 1) for a, b in zip(self.single.losses[kind], right))
+            theirs = max(theirs, own)
+            found = self.run("--optimizer", kind, "--steps", str(STEPS))["losses"]
+            for step, (a, b) in enumerate(zip(found, right)):
+                worst = max(worst, self.check(f"loss of step {step + 1} with {kind}", abs(a / b - 1),
+                                              max(STEPS_TOLERANCE, STEPS_FACTOR * own)))
+        return worst, theirs
+
+    def exported(self):
+        """How many tensors of the trained ONNX file are the checkpoint's."""
+        safetensors, onnx = (os.path.join(self.folder, f) for f in ("two.safetensors", "two.onnx"))
+        self.run("--steps", "2", "--checkpoint", safetensors, "--onnx-out", onnx)
+        trained, before, after = read_safetensors(safetensors), read_initialisers(self.onnx), read_initialisers(onnx)
+        equal = 0
+        for name, tensor in after.items():
+            if name not in trained:
+                continue
+            if trained[name].tobytes() != tensor.tobytes():
+                self.bad.append(f"{name} {tensor.shape}: the ONNX file's is not the checkpoint's")
+            elif name in self.right.gradients and before[name].tobytes() == tensor.tobytes() and (
+                    np.linalg.norm(self.right.gradients[name]) > self.least):
+                self.bad.append(f"{name} {tensor.shape}: two steps did not change it")
+            else:
+                equal += 1
+        missing = [name for name in self.right.gradients if name not in after]
+        if missing:
+            self.bad.append(f"not in the trained ONNX file: {', '.join(missing)}")
+        # And back: what is imported from it is what was trained.
+        again = os.path.join(self.folder, "again.safetensors")
+        run_poet(self.poet, onnx, self.folder, self.loss, "--kernels", self.kernels, "--steps", "1",
+                 "--learning-rate", "1e-30", "--checkpoint", again)
+        back = read_safetensors(again)
+        for name in self.right.gradients:
+            if name in trained and (name not in back or back[name].tobytes() != trained[name].tobytes()):
+                self.bad.append(f"{name}: the trained ONNX file is imported as other numbers")
+        return equal
+
+    def budgets(self, out):
+        """The step again, with less RAM: the same bits. The shares of RAM, and what they took."""
+        options = ["--optimizer", "sgd", "--steps", "1", "--learning-rate", repr(RATE), "--gap", "0.1",
+                   "--time-limit", "5s"]
+        most, found = out["peak_ram_bytes"], []
+        least = self.run(*options, budget="1kB", codes=(1,))["explanation"]["least_ram_bytes"]
+        for share in (0.0, 0.25, 0.6):
+            budget = int(least + share * (most - least))
+            files = [os.path.join(self.folder, name) for name in ("one.safetensors", "less.safetensors")]
+            less = self.run(*options, "--checkpoint", files[1], budget=f"{budget}B")
+            one, other = (read_safetensors(file) for file in files)
+            if less["losses"] != out["losses"] or any(one[k].tobytes() != other[k].tobytes() for k in one):
+                self.bad.append(f"{budget} bytes of RAM change the bits")
+            found.append(f"{budget / most:.0%}: {less['recomputations']} recomputed, {less['page_ins']} paged in")
+        return "; ".join(found)
+
+
+def main():
+    parser = argparse.ArgumentParser(usage=__doc__.split("\n\n")[1][7:])
+    parser.add_argument("poet")
+    parser.add_argument("--kernels", default="fast,lean,reference")
+    parser.add_argument("--budgets", action="store_true")
+    parser.add_argument("networks", nargs="*")
+    chosen = parser.parse_intermixed_args()
+    torch.set_num_threads(1)
+    bad = 0
+    print("| network | kernels | loss | gradients | PyTorch's | statistics | 5 steps | PyTorch's | ONNX tensors |")
+    print("|---|---|---:|---:|---:|---:|---:|---:|---:|")
+    for name in chosen.networks or NETWORKS:
+        for kernels in chosen.kernels.split(","):
+            with tempfile.TemporaryDirectory() as folder:
+                comparison = Comparison(chosen.poet, name, kernels, folder)
+                try:
+                    loss, worst, theirs, statistics, out = comparison.gradients()
+                    steps = comparison.optimisers()
+                    tensors = comparison.exported()
+                    print(f"| {name} | {kernels} | {loss:.1e} | {worst:.1e} | {theirs:.1e} | {statistics:.1e} | "
+                          f"{steps[0]:.1e} | {steps[1]:.1e} | {tensors} |", flush=True)
+                    if chosen.budgets:
+                        print(f"  budgets: {comparison.budgets(out)}", flush=True)
+                except Failed as failure:
+                    comparison.bad.append(str(failure))
+                for line in comparison.bad:
+                    print(f"  {name}, {kernels}: {line}", flush=True)
+                bad += len(comparison.bad)
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
