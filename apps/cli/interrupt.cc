@@ -37,15 +37,17 @@ void pass_on(int signal) {
 
 }  // namespace
 
-InterruptGuard::InterruptGuard(const char* first) : first_(first) {
-  const sigset_t watched = watched_signals();
-  pthread_sigmask(SIG_BLOCK, &watched, &previous_mask_);
+InterruptGuard::InterruptGuard(const char* first) : first_(first), watched_(watched_signals()) {
+  pthread_sigmask(SIG_BLOCK, &watched_, &previous_mask_);
   watcher_ = std::thread([this] { watch(); });
   watching = watcher_.native_handle();
   struct sigaction action {};
   action.sa_handler = pass_on;
   action.sa_flags = SA_RESTART;
-  for (std::size_t i = 0; i < kRequests.size(); ++i) sigaction(kRequests[i], &action, &previous_actions_[i]);
+  for (std::size_t i = 0; i < kRequests.size(); ++i) {
+    const bool watched = sigismember(&watched_, kRequests[i]) == 1;
+    sigaction(kRequests[i], watched ? &action : nullptr, &previous_actions_[i]);
+  }
 }
 
 InterruptGuard::~InterruptGuard() {
@@ -57,10 +59,9 @@ InterruptGuard::~InterruptGuard() {
 }
 
 void InterruptGuard::watch() {
-  const sigset_t watched = watched_signals();
   while (!done_) {
     int signal = 0;
-    if (sigwait(&watched, &signal) != 0 || signal == kWakeUp) continue;
+    if (sigwait(&watched_, &signal) != 0 || signal == kWakeUp) continue;
     if (interrupted_.exchange(true)) _exit(128 + signal);
     // A terminal has just shown "^C" in the middle of a line.
     const char* start = isatty(STDERR_FILENO) == 1 ? "\n" : "";

@@ -28,6 +28,7 @@ class InterruptGuard {
   void watch();
 
   const char* first_;
+  const sigset_t watched_;
   sigset_t previous_mask_{};
   std::array<struct sigaction, 3> previous_actions_{};
   std::atomic<bool> interrupted_ = false;
