@@ -20,8 +20,8 @@ class Profile final : public Command {
  public:
   explicit Profile(CLI::App& parent) {
     app_ = parent.add_subcommand("profile", "measure this machine for a network: a device profile");
-    const auto add = [this](const std::string& name, std::optional<std::string>& value, const std::string& help,
-                            const std::string& type) {
+    const auto add = [this](const std::string& name, std::optional<std::string>& value,
+                            const std::string& help, const std::string& type) {
       app_->add_option(name, value, help)->group("What to measure")->type_name(type);
     };
     add("--model", input_.model, "a built-in network (poet models lists them)", "NAME");

@@ -41,8 +41,8 @@ std::string machine_description() {
   std::string text = system.machine;
   std::ifstream info("/proc/cpuinfo");
   for (std::string line; std::getline(info, line);) {
-    const bool names_it = line.starts_with("model name") || line.starts_with("Model\t") ||
-                          line.starts_with("Hardware");
+    const bool names_it =
+        line.starts_with("model name") || line.starts_with("Model\t") || line.starts_with("Hardware");
     const std::size_t colon = line.find(": ");
     if (!names_it || colon == std::string::npos) continue;
     text += ", " + line.substr(colon + 2);
@@ -122,8 +122,8 @@ void add_profiling_options(CLI::App& app, ProfilingOptions& options) {
       "TIME");
   add("Power", "--active-watts", options.active_watts,
       "above idle, while computing (default: what a sensor says; without one 1 W)", "WATTS");
-  add("Power", "--idle-watts", options.idle_watts, "all the time (default: what a sensor says; without one 0)",
-      "WATTS");
+  add("Power", "--idle-watts", options.idle_watts,
+      "all the time (default: what a sensor says; without one 0)", "WATTS");
   add("Power", "--storage-watts", options.storage_watts,
       "above idle, while transferring (default: a twentieth of the active power)", "WATTS");
   add_machine_options(app, options.machine);
@@ -164,7 +164,8 @@ Profiled profile_machine(const Graph& training, const ProfilingOptions& options)
   if (!power.active && idle && busy && *busy > *idle) {
     power.active = *busy - *idle;
     power.idle = idle;
-    power.origin = fmt::format("measured: {}, {}", measured.date, runtime::EnergyMeter::open()->description());
+    power.origin =
+        fmt::format("measured: {}, {}", measured.date, runtime::EnergyMeter::open()->description());
   }
   measured.power = power;
   status.say("measuring the storage");
@@ -194,7 +195,8 @@ void add(std::string& out, const std::string& label, const std::string& text) {
 }
 
 std::string direction_text(const StorageDirection& direction) {
-  return fmt::format("{}/s after {}", format_bytes(Bytes(static_cast<std::int64_t>(direction.bytes_per_second))),
+  return fmt::format("{}/s after {}",
+                     format_bytes(Bytes(static_cast<std::int64_t>(direction.bytes_per_second))),
                      format_seconds(direction.latency, 3));
 }
 
@@ -206,8 +208,8 @@ std::string profile_text(const Profiled& profiled, const std::string& file) {
   add(out, "Device", fmt::format("{}: {}", device.name, device.description));
   std::string how = fmt::format("{} kinds and shapes of operators", device.overrides.size());
   if (profiled.in_context)
-    how += fmt::format(", in {} training steps of {} each", profiled.repetitions,
-                       format_seconds(profiled.step));
+    how +=
+        fmt::format(", in {} training steps of {} each", profiled.repetitions, format_seconds(profiled.step));
   else
     how += ", each alone: a whole step that keeps everything does not fit this machine's RAM";
   add(out, "Measured", how);
@@ -216,15 +218,16 @@ std::string profile_text(const Profiled& profiled, const std::string& file) {
                   format_short(device.flops_per_second),
                   format_bytes(Bytes(static_cast<std::int64_t>(device.memory_bytes_per_second)))));
   if (device.storage) {
-    add(out, "Storage", fmt::format("out {}, in {}; {}; {}", direction_text(device.storage->page_out),
-                                    direction_text(device.storage->page_in),
-                                    device.storage->concurrent ? "beside compute" : "blocks compute",
-                                    profiled.storage));
+    add(out, "Storage",
+        fmt::format("out {}, in {}; {}; {}", direction_text(device.storage->page_out),
+                    direction_text(device.storage->page_in),
+                    device.storage->concurrent ? "beside compute" : "blocks compute", profiled.storage));
     if (profiled.storage_in_ram)
       add(out, "Note", "that file system is in RAM: the figures are not a storage's; try --storage");
   }
-  add(out, "Power", fmt::format("{} above idle, {} idle; {}", format_watts(device.active),
-                                format_watts(device.idle), device.origins.at("/active_watts")));
+  add(out, "Power",
+      fmt::format("{} above idle, {} idle; {}", format_watts(device.active), format_watts(device.idle),
+                  device.origins.at("/active_watts")));
   add(out, "Profile", fmt::format("{}; use it with: poet solve --platform {} ...", file, file));
   out += '\n';
   std::vector<OpOverride> slowest = device.overrides;

@@ -26,7 +26,7 @@ struct Profiled {
   DeviceProfile device;
   bool in_context = true;  // operators were measured inside whole training steps
   int repetitions = 0;
-  Seconds step{};          // median of those steps; 0 without
+  Seconds step{};  // median of those steps; 0 without
   std::string kernels;
   std::string storage;
   bool storage_in_ram = false;

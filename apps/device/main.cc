@@ -1,5 +1,5 @@
-// The program poet-device: what a board itself runs. Plans are made elsewhere; here they are trained by, and here
-// the machine is measured for them.
+// The program poet-device: what a board itself runs. Plans are made elsewhere; here they are trained by, and
+// here the machine is measured for them.
 
 #include <fmt/format.h>
 

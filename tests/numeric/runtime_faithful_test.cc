@@ -88,16 +88,16 @@ TEST_P(Faithful, ResidualNetwork) {
 }
 
 TEST_P(Faithful, FullyConnected) {
-  expect_faithful(build_network("linear", {.batch_size = 16, .sequence_length = {}}), kernels_,
+  expect_faithful(build_network("linear", {.batch_size = 256, .sequence_length = {}}), kernels_,
                   Optimizer::sgd, "m4");
 }
 
 INSTANTIATE_TEST_SUITE_P(Kernels, Faithful,
                          testing::Values(KernelLibrary::fast, KernelLibrary::lean, KernelLibrary::reference),
-                         [](const auto& info) {
-                           return info.param == KernelLibrary::fast   ? "fast"
-                                  : info.param == KernelLibrary::lean ? "lean"
-                                                                      : "reference";
+                         [](const auto& kernels) {
+                           return kernels.param == KernelLibrary::fast   ? "fast"
+                                  : kernels.param == KernelLibrary::lean ? "lean"
+                                                                         : "reference";
                          });
 
 }  // namespace

@@ -293,6 +293,17 @@ TEST_F(OneDnnKernels, Convolutions) {
   expect_kinds(check_convolution({2, 16, 14, 14}, {.out_channels = 32, .bias = true}), all);
   expect_kinds(check_convolution({3, 20, 13, 11}, {.out_channels = 7}), all);
   expect_kinds(check_convolution({2, 48, 7, 7}, {.out_channels = 24, .stride = {2, 2}}), all);
+  // Steps that skip taps, that skip positions, that meet dilated taps or miss them.
+  for (const std::int64_t stride : {2, 3, 4}) {
+    for (const std::int64_t dilation : {1, 2, 3}) {
+      expect_kinds(check_convolution({2, 3, 13, 12}, {.out_channels = 4,
+                                                      .kernel = {3, 2},
+                                                      .stride = {stride, 2},
+                                                      .padding = {1, 0},
+                                                      .dilation = {dilation, stride}}),
+                   all);
+    }
+  }
   // Groups, one channel each, and dilation.
   expect_kinds(
       check_convolution({2, 8, 9, 9}, {.out_channels = 12, .kernel = {3, 3}, .padding = {1, 1}, .groups = 4}),
@@ -347,6 +358,7 @@ TEST_F(OneDnnKernels, TransposedConvolutions) {
         .bias = true,
         .output_padding = {1, 2}}},
       {{1, 2, 3, 4, 3}, {.out_channels = 3, .kernel = {2, 3, 2}, .stride = {2, 1, 2}, .padding = {0, 1, 0}}},
+      {{2, 2, 3, 3}, {.out_channels = 3, .kernel = {1, 2}, .stride = {3, 3}, .bias = true}},
   };
   for (const auto& [image, options] : cases) {
     GraphBuilder g("transposed");

@@ -13,8 +13,9 @@ namespace poet::test {
 namespace {
 
 constexpr std::size_t kGuard = 128;
-constexpr std::byte kGuardByte{0xA5};
-constexpr std::byte kUnwritten{0xFF};  // a NaN, as a float
+// NaN, as floats: what reads outside, or what nobody has written, spoils its result.
+constexpr std::byte kGuardByte{0xFF};
+constexpr std::byte kUnwritten = kGuardByte;
 
 /// Calls f(element in row-major order, its place in storage).
 template <class F>
@@ -130,19 +131,20 @@ std::vector<std::byte> RuntimeInterpreter::bytes(ValueId v) const {
   return {buffer(v).data(), buffer(v).data() + buffer(v).size()};
 }
 
-void RuntimeInterpreter::run_op(OpId id, std::int64_t step, std::uint64_t seed) {
-  const Op& op = graph_.ops[id];
-  if (!kernels_[id]) return;
-  const auto addresses = [this](const std::vector<ValueId>& values) {
-    std::vector<void*> result;
-    for (const ValueId v : values) result.push_back(buffer(v).data());
-    return result;
+runtime::KernelCall RuntimeInterpreter::call(OpId id, std::int64_t step, std::uint64_t seed) {
+  const auto find = [this](const std::vector<ValueId>& values, std::vector<void*>& addresses) {
+    addresses.clear();
+    for (const ValueId v : values) addresses.push_back(buffer(v).data());
   };
-  const std::vector<void*> inputs = addresses(op.inputs);
-  const std::vector<void*> outputs = addresses(op.outputs);
-  const std::vector<void*> updates = addresses(op.updates);
+  find(graph_.ops[id].inputs, inputs_);
+  find(graph_.ops[id].outputs, outputs_);
+  find(graph_.ops[id].updates, updates_);
   std::fill_n(workspace_->data(), workspace_->size(), kUnwritten);
-  kernels_[id]->run({inputs, outputs, updates, workspace_->data(), step, seed});
+  return {inputs_, outputs_, updates_, workspace_->data(), step, seed};
+}
+
+void RuntimeInterpreter::run_op(OpId id, std::int64_t step, std::uint64_t seed) {
+  if (kernels_[id]) kernels_[id]->run(call(id, step, seed));
 }
 
 void RuntimeInterpreter::run(std::int64_t step, std::uint64_t seed) {

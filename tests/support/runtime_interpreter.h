@@ -51,13 +51,15 @@ class RuntimeInterpreter {
   /// The storage of the value.
   [[nodiscard]] std::vector<std::byte> bytes(ValueId v) const;
 
+  /// What the op's kernel is run with; until the next call. The workspace is filled with NaN.
+  [[nodiscard]] runtime::KernelCall call(OpId op, std::int64_t step = 1, std::uint64_t seed = 0);
   /// Does nothing for an `input` op. `step` counts from 1.
   void run_op(OpId op, std::int64_t step = 1, std::uint64_t seed = 0);
   void run(std::int64_t step = 1, std::uint64_t seed = 0);
 
   /// No kernel has written outside of any buffer.
   [[nodiscard]] bool intact() const;
-  [[nodiscard]] const runtime::Kernel& kernel(OpId op) const { return *kernels_[op]; }
+  [[nodiscard]] runtime::Kernel& kernel(OpId op) { return *kernels_[op]; }
 
  private:
   [[nodiscard]] GuardedBuffer& buffer(ValueId v) { return *buffers_[storage(graph_, v)]; }
@@ -67,6 +69,9 @@ class RuntimeInterpreter {
   IdVector<ValueId, std::shared_ptr<GuardedBuffer>> buffers_;  // by storage
   IdVector<OpId, std::shared_ptr<runtime::Kernel>> kernels_;
   std::unique_ptr<GuardedBuffer> workspace_;
+  std::vector<void*> inputs_;  // of the call under way
+  std::vector<void*> outputs_;
+  std::vector<void*> updates_;
 };
 
 /// A graph of that op alone: what it reads comes from `input` ops unless it is persistent, and views are

@@ -7,10 +7,7 @@
 #include <cerrno>
 #include <cstdlib>
 
-<<<<<<< HEAD
-=======
 #include "poet/runtime/storage/page_cipher.h"
-    >>>>>>> 100994606845d8d23be8d91da9ead696cb311176
 #include "poet/runtime/storage/page_file.h"
 #include "poet/runtime/storage/transfer_queue.h"
 #include "tests/support/pages.h"
@@ -20,8 +17,8 @@
 #define POET_TEST_COUNTS_ALLOCATIONS
 #endif
 
-    namespace {
-  std::atomic<long> allocations{0};
+namespace {
+std::atomic<long> allocations{0};
 }
 
 #ifdef POET_TEST_COUNTS_ALLOCATIONS
@@ -69,24 +66,16 @@ class StorageMemory : public ::testing::TestWithParam<bool> {
 #ifndef POET_TEST_COUNTS_ALLOCATIONS
     GTEST_SKIP() << "allocations cannot be counted under a sanitizer";
 #endif
-    <<<<<<< HEAD
-=======
-        if (GetParam() && !can_encrypt()) GTEST_SKIP()
-        << "built without encryption";
+    if (GetParam() && !can_encrypt()) GTEST_SKIP() << "built without encryption";
     file_ = std::make_unique<PageFile>(PageFileOptions{.where = folder_.file(""), .encrypt = GetParam()},
                                        std::vector{Bytes(kPage), Bytes(100)});
->>>>>>> 100994606845d8d23be8d91da9ead696cb311176
     const long before = allocations;
     free(malloc(1));
     ASSERT_EQ(allocations, before + 1);  // the counter counts
   }
 
   const test::TemporaryFolder folder_;
-<<<<<<< HEAD
-  PageFile file_{{.where = folder_.file(""), .encrypt = GetParam()}, { Bytes(kPage), Bytes(100) }};
-=======
   std::unique_ptr<PageFile> file_;
->>>>>>> 100994606845d8d23be8d91da9ead696cb311176
   Page page_ = random_page(kPage, 1);
 };
 
@@ -94,24 +83,15 @@ TEST_P(StorageMemory, PagesAllocateNothing) {
   const long before = allocations;
   for (int i = 0; i < 3; ++i) {
     for (const std::size_t slot : {0, 1}) {
-<<<<<<< HEAD
-      file_.write(slot, page_.data());
-      file_.read(slot, page_.data());
-=======
       file_->write(slot, page_.data());
       file_->read(slot, page_.data());
->>>>>>> 100994606845d8d23be8d91da9ead696cb311176
     }
   }
   EXPECT_EQ(allocations, before);
 }
 
 TEST_P(StorageMemory, QueuedTransfersAllocateNothing) {
-<<<<<<< HEAD
-  TransferQueue queue(file_, 2);
-=======
   TransferQueue queue(*file_, 2);
->>>>>>> 100994606845d8d23be8d91da9ead696cb311176
   queue.wait(queue.page_out(0, page_.data()));  // the thread has begun
   const long before = allocations;
   for (int i = 0; i < 3; ++i) {

@@ -238,6 +238,7 @@ std::string side_by_side_text(const Session& session) {
   row("RAM of the process", format_bytes(session.file.limits.ram_budget),
       format_bytes(session.resident_peak));
   row("time of a step", format_seconds(session.planned.runtime), format_seconds(measured.step));
+  row("fetching its data", "", format_seconds(measured.fetching));
   row("waiting for storage", format_seconds(session.planned.stalled), format_seconds(measured.stalled));
   row("written per step", format_bytes(session.planned.bytes_written),
       format_bytes(measured.transferred.written));
@@ -292,6 +293,7 @@ Json session_json(const Session& session) {
   found["step_seconds"] = measured.step.value();
   found["fastest_step_seconds"] = measured.fastest.value();
   found["slowest_step_seconds"] = measured.slowest.value();
+  found["fetching_seconds"] = measured.fetching.value();
   found["stalled_seconds"] = measured.stalled.value();
   found["wall_seconds"] = session.wall_seconds;
   found["arena_high_water_bytes"] = measured.high_water.value();

@@ -13,7 +13,8 @@ SafetensorsWeights::SafetensorsWeights(const Graph& graph, const std::optional<s
   const bool any = std::any_of(values_.begin(), values_.end(), [this](const Value& value) {
     return is_persistent(value.persistence) && file_->has(value.name);
   });
-  if (!any) throw InputError(file->string(), "holds no tensor with the name of one of the network's parameters");
+  if (!any)
+    throw InputError(file->string(), "holds no tensor with the name of one of the network's parameters");
 }
 
 runtime::WeightSource SafetensorsWeights::source() const {

@@ -23,10 +23,10 @@ struct OnnxNetwork {
 /// Where the persistent values of a graph begin.
 class Weights {
  public:
-  /// `chosen`: --weights, an ONNX file if so named, else safetensors. Without it, `network`: the ONNX file that
-  /// the graph came from. Without either, nothing is known. An ONNX file is read by a process of its own,
-  /// which delivers them in the order of runtime::persistent_values(): parsing takes a multiple of the file's
-  /// size in memory. To be made before any thread. Throws InputError.
+  /// `chosen`: --weights, an ONNX file if so named, else safetensors. Without it, `network`: the ONNX file
+  /// that the graph came from. Without either, nothing is known. An ONNX file is read by a process of its
+  /// own, which delivers them in the order of runtime::persistent_values(): parsing takes a multiple of the
+  /// file's size in memory. To be made before any thread. Throws InputError.
   Weights(const Graph& graph, const std::optional<std::filesystem::path>& chosen,
           const std::optional<OnnxNetwork>& network);
 

@@ -48,6 +48,7 @@ TransferTotals Executor::transferred() const { return channel_ ? channel_->total
 void Executor::run(std::int64_t number, std::uint64_t seed, const InputSource& inputs,
                    const Observer& observer) {
   stalled_ = Seconds(0);
+  fetching_ = Seconds(0);
   const Clock::time_point begin = Clock::now();
   Clock::time_point step_begin = begin;
   const std::vector<PreparedStep>& steps = program_.steps();
@@ -94,7 +95,9 @@ void Executor::wait_for(std::uint64_t ticket) {
 void Executor::compute(const PreparedStep& step, std::int64_t number, std::uint64_t seed,
                        const InputSource& inputs) {
   if (step.kernel == nullptr) {
+    const Clock::time_point begin = Clock::now();
     inputs(step.op, static_cast<std::byte*>(step.call.outputs.front()));
+    fetching_ += Seconds(since(begin));
     return;
   }
   KernelCall call = step.call;

@@ -43,6 +43,8 @@ class Executor {
   [[nodiscard]] Seconds makespan() const { return makespan_; }
   /// Of it, what compute waited for the channel.
   [[nodiscard]] Seconds stalled() const { return stalled_; }
+  /// Of it, what the `input` ops took: the data set's time, which no plan knows.
+  [[nodiscard]] Seconds fetching() const { return fetching_; }
   /// The channel's work since the executor was made.
   [[nodiscard]] TransferTotals transferred() const;
   /// Null where the plan pages nothing.
@@ -65,6 +67,7 @@ class Executor {
   std::vector<double> seconds_;
   Seconds makespan_{};
   Seconds stalled_{};
+  Seconds fetching_{};
   float loss_ = 0;
 };
 

@@ -45,8 +45,8 @@ class Kernel {
 
 enum class KernelLibrary {
   fast,       // oneDNN where it has the operator, in the layouts that it computes fastest in
-  lean,       // oneDNN without copies into other layouts: less workspace, slower
-  reference,  // plain loops, no workspace
+  lean,       // on tensors as they lie: workspace below 1 MB and the op's own operands; slower
+  reference,  // plain loops, at most a small panel of workspace but where operands have strides
 };
 
 /// Decides the bits of every result, so it never depends on a budget.

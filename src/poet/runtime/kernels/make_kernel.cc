@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "poet/base/amounts.h"
 #include "poet/base/error.h"
 #include "poet/runtime/kernels/kernel.h"
@@ -9,15 +11,35 @@
 #endif
 
 namespace poet::runtime {
+namespace {
 
-std::unique_ptr<Kernel> make_kernel(const Graph& graph, OpId op, const KernelOptions& options) {
+[[maybe_unused]] Bytes operand_bytes(const Graph& graph, OpId op) {
+  Bytes sum{};
+  for (const std::vector<ValueId>* list : {&graph.ops[op].inputs, &graph.ops[op].outputs})
+    for (const ValueId v : *list) sum += graph.values[v].bytes;
+  return sum;
+}
+
+}  // namespace
+
+std::unique_ptr<Kernel> make_kernel(const Graph& graph, OpId op,
+                                    [[maybe_unused]] const KernelOptions& options) {
   std::unique_ptr<Kernel> kernel;
 #ifdef POET_HAS_ONEDNN
   if (options.library != KernelLibrary::reference) kernel = make_onednn_kernel(graph, op, options);
+  // Where even the lean workspace is more than all that the op works on, plain loops serve a small device
+  // better.
+  if (kernel && options.library == KernelLibrary::lean && kernel->workspace() > operand_bytes(graph, op)) {
+    std::unique_ptr<Kernel> plain = make_reference_kernel(graph, op);
+    if (plain && plain->workspace() < kernel->workspace()) kernel = std::move(plain);
+  }
 #endif
   if (!kernel) kernel = make_reference_kernel(graph, op);
   if (!kernel) {
     const Op& o = graph.ops[op];
+    if (o.kind == "published")
+      throw InputError(graph.name,
+                       "is a published instance: it tells what its ops cost, not what they compute");
     throw InputError(fmt::format("op {} \"{}\"", op.index, o.name),
                      fmt::format("no kernel here computes {}", o.kind));
   }

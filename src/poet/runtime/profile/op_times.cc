@@ -12,6 +12,7 @@
 #include "poet/plan/plan_file.h"
 #include "poet/runtime/data/dataset.h"
 #include "poet/runtime/executor/executor.h"
+#include "poet/runtime/sensors/transfer_fit.h"
 #include "poet/runtime/training/checkpoint.h"
 #include "poet/runtime/weights/initial_weights.h"
 
@@ -27,12 +28,6 @@ constexpr std::size_t kSwept = std::size_t{64} << 20;  // larger than the caches
 using Clock = std::chrono::steady_clock;
 
 double since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
-
-double median(std::vector<double> numbers) {
-  const auto middle = numbers.begin() + static_cast<std::ptrdiff_t>(numbers.size() / 2);
-  std::nth_element(numbers.begin(), middle, numbers.end());
-  return *middle;
-}
 
 double relative_spread(const std::vector<double>& numbers, double centre) {
   std::vector<double> distances;
@@ -153,7 +148,7 @@ void measure_in_steps(const PlanFile& file, const OpTimesOptions& options, Class
   for (int r = 0; r < found.repetitions; ++r) {
     if (options.interrupted && options.interrupted() && r >= kLeastRepetitions) break;
     step(r + 3);
-    makespans.push_back(executor.makespan().value());
+    makespans.push_back((executor.makespan() - executor.fetching()).value());
     const std::vector<PreparedStep>& steps = program.steps();
     for (std::size_t i = 0; i < steps.size(); ++i)
       if (steps[i].kind == StepKind::compute && classes.has(steps[i].op))

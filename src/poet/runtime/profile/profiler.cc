@@ -76,8 +76,8 @@ void add_storage(const Measurements& measured, Watts power, DeviceProfile& devic
   storage.concurrent = speed.concurrent;
   device.storage = storage;
   const auto how = [&](const TransferFit& fit) {
-    return fmt::format("measured: {}, {} rounds of transfers up to {} bytes, {}, spread {:.1f}%", measured.date,
-                       speed.rounds, speed.largest.value(), speed.storage, 100 * fit.spread);
+    return fmt::format("measured: {}, {} rounds of transfers up to {} bytes, {}, spread {:.1f}%",
+                       measured.date, speed.rounds, speed.largest.value(), speed.storage, 100 * fit.spread);
   };
   device.origins["/page_in"] = how(speed.page_in);
   device.origins["/page_out"] = how(speed.page_out);
@@ -94,8 +94,8 @@ void add_storage(const Measurements& measured, Watts power, DeviceProfile& devic
 DeviceProfile profile_of(const std::string& name, const Graph& training, const Measurements& measured) {
   DeviceProfile device;
   device.name = name;
-  device.description = fmt::format("{}, measured {} for {}, {}", measured.machine, measured.date, training.name,
-                                   measured.kernels);
+  device.description = fmt::format("{}, measured {} for {}, {}", measured.machine, measured.date,
+                                   training.name, measured.kernels);
   device.ram = measured.ram;
   device.alignment = Bytes(kCacheLine);
   const Rates rates = rates_of(training, measured.ops.times);
@@ -111,8 +111,8 @@ DeviceProfile profile_of(const std::string& name, const Graph& training, const M
   device.origins["/idle_watts"] = power.idle ? power.origin : "assumed: no sensor and no --idle-watts";
 
   for (const OpTime& time : measured.ops.times) {
-    device.overrides.push_back({time.kind, time.shape_class, time.median, device.active * time.median,
-                                time.workspace, time.spread});
+    device.overrides.push_back(
+        {time.kind, time.shape_class, time.median, device.active * time.median, time.workspace, time.spread});
   }
   const std::string where = measured.ops.in_context
                                 ? fmt::format("inside {} training steps", measured.ops.repetitions)
@@ -123,9 +123,9 @@ DeviceProfile profile_of(const std::string& name, const Graph& training, const M
       fmt::format("measured: {}, of the network's convolutions and products together", measured.date);
   device.origins["/memory_bytes_per_second"] =
       fmt::format("measured: {}, of the network's other operators together", measured.date);
-  device.origins["/overrides"] = fmt::format("measured: {}, medians, {}, {}, spread {:.1f}% in the median",
-                                             measured.date, where, measured.kernels,
-                                             100 * median_spread(measured.ops.times));
+  device.origins["/overrides"] =
+      fmt::format("measured: {}, medians, {}, {}, spread {:.1f}% in the median", measured.date, where,
+                  measured.kernels, 100 * median_spread(measured.ops.times));
   if (measured.storage) {
     const Watts storage_power = power.storage.value_or(kAssumedStorageShare * device.active);
     add_storage(measured, storage_power, device);

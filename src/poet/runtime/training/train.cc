@@ -20,10 +20,11 @@ class Measurement {
     if (makespans_.size() == 1 && !first_dropped_) {
       makespans_.clear();
       std::fill(seconds_.begin(), seconds_.end(), 0.0);
-      stalled_ = 0;
+      stalled_ = fetching_ = 0;
       first_dropped_ = true;
     }
-    makespans_.push_back(executor.makespan().value());
+    makespans_.push_back((executor.makespan() - executor.fetching()).value());
+    fetching_ += executor.fetching().value();
     stalled_ += executor.stalled().value();
     for (std::size_t i = 0; i < seconds_.size(); ++i) seconds_[i] += executor.seconds()[i];
   }
@@ -36,6 +37,7 @@ class Measurement {
     for (double& sum : seconds_) sum /= count;
     measured.seconds = std::move(seconds_);
     measured.stalled = Seconds(stalled_ / count);
+    measured.fetching = Seconds(fetching_ / count);
     const auto middle = makespans_.begin() + static_cast<std::ptrdiff_t>(makespans_.size() / 2);
     std::nth_element(makespans_.begin(), middle, makespans_.end());
     measured.step = Seconds(*middle);
@@ -53,6 +55,7 @@ class Measurement {
   std::vector<double> makespans_;
   std::vector<double> seconds_;
   double stalled_ = 0;
+  double fetching_ = 0;
   bool first_dropped_ = false;
 };
 

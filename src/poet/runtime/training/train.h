@@ -34,10 +34,11 @@ enum class TrainEnd {
 /// the only one).
 struct Measured {
   std::int64_t steps = 0;  // measured
-  Seconds step{};          // median
+  Seconds step{};          // median, without fetching the data
   Seconds fastest{};
   Seconds slowest{};
   Seconds stalled{};            // mean
+  Seconds fetching{};           // mean, of the data set
   std::vector<double> seconds;  // mean of each of the plan's steps
   TransferTotals transferred;   // in one step
   Bytes high_water{};           // of the arena, as found by what is no longer untouched

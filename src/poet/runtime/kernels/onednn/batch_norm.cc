@@ -16,9 +16,6 @@ Channel channel_of(const Shape& shape) {
   return {shape.at(0), plane, shape.at(1) * plane};
 }
 
-const float* read(void* const* slots, Slot slot) { return static_cast<const float*>(slots[slot]); }
-float* written(void* const* slots, Slot slot) { return static_cast<float*>(slots[slot]); }
-
 std::unique_ptr<Kernel> finished_loop(std::unique_ptr<Program> program, Loop loop) {
   program->add(std::move(loop), "wide loops");
   return Program::finished(std::move(program));

@@ -1,11 +1,11 @@
 #include "poet/runtime/kernels/onednn/convolution_product.h"
 
-#include <omp.h>
-
+#include <algorithm>
+#include <numeric>
 #include <string>
 #include <utility>
+#include <vector>
 
-#include "poet/runtime/kernels/onednn/depthwise.h"
 #include "poet/runtime/kernels/onednn/gemm.h"
 #include "poet/runtime/kernels/onednn/program.h"
 #include "poet/runtime/kernels/onednn/wide_loops.h"
@@ -53,19 +53,6 @@ Shapes shapes(const Subject& subject, const Shape& x, const Shape& weight, const
   return s;
 }
 
-// The same windows seen from x: which of y's positions meet a position of x.
-WindowAxis reversed(const WindowAxis& axis) {
-  WindowAxis back;
-  back.input = axis.output;
-  back.output = axis.input;
-  back.taps = axis.taps;
-  back.step = 1;
-  back.origin = -axis.origin;
-  back.tap = -axis.tap;
-  back.divisor = axis.step;
-  return back;
-}
-
 // y (out x images, positions) = weight (out x in, taps) windows of x.
 Product forward(const Shapes& s) {
   Product p;
@@ -86,26 +73,102 @@ Product forward(const Shapes& s) {
   return p;
 }
 
-// dx (in x images, positions) = weight (in x out, taps) windows of dy.
-Product backward_input(const Shapes& s) {
+// A product for the part of an operand that begins there.
+struct Piece {
+  Product product;
+  std::int64_t a = 0;
+  std::int64_t c = 0;
+};
+
+// The positions phase, phase + stride... of x along one axis, and the taps by which they meet y.
+struct PhaseAxis {
+  std::int64_t phase = 0;
+  std::int64_t positions = 0;
+  std::int64_t first_tap = 0;
+  std::int64_t tap_step = 1;
+  WindowAxis windows;  // of dy; its taps may be none
+};
+
+std::vector<PhaseAxis> phases(const WindowAxis& axis) {
+  std::vector<PhaseAxis> result;
+  const std::int64_t stride = axis.step;
+  for (std::int64_t phase = 0; phase < std::min(stride, axis.input); ++phase) {
+    PhaseAxis one;
+    one.phase = phase;
+    one.positions = (axis.input - phase + stride - 1) / stride;
+    one.tap_step = stride / std::gcd(stride, axis.tap);
+    // Position p of x meets position (p - origin - tap k) / stride of y, where that is a whole number.
+    const auto meets = [&](std::int64_t k) { return (phase - axis.origin - axis.tap * k) % stride == 0; };
+    while (one.first_tap < std::min(axis.taps, one.tap_step) && !meets(one.first_tap)) ++one.first_tap;
+    const bool none = one.first_tap >= std::min(axis.taps, one.tap_step);
+    one.windows.input = axis.output;
+    one.windows.output = one.positions;
+    one.windows.taps = none ? 0 : (axis.taps - one.first_tap + one.tap_step - 1) / one.tap_step;
+    one.windows.step = 1;
+    one.windows.origin = (phase - axis.origin - axis.tap * one.first_tap) / stride;
+    one.windows.tap = -one.tap_step * axis.tap / stride;
+    result.push_back(one);
+  }
+  return result;
+}
+
+// dx (in x images, positions) = weight (in x out, taps) windows of dy: for the positions of each phase modulo
+// the stride those taps alone that meet any of y.
+std::vector<Piece> backward_input(const Shapes& s) {
   Product p;
   p.m = s.in;
   p.n = s.images * s.plane_x;
   p.k = s.out * s.taps;
   p.a_rows = {s.taps};
-  p.a_columns = {1, s.taps, s.in * s.taps};
-  if (s.taps == 1) p.a_columns = {s.in};
   p.c_rows = {s.plane_x};
-  p.c_columns = {1, s.plane_x, s.groups * s.in * s.plane_x};
-  const std::int64_t image = s.groups * s.out * s.plane_y;
+  const std::int64_t image_x = s.groups * s.in * s.plane_x;
+  const std::int64_t image_y = s.groups * s.out * s.plane_y;
   if (s.pointwise) {
+    p.a_columns = {s.in};
     p.b_rows = {s.plane_y};
-    p.b_columns = {1, s.plane_y, image};
-  } else {
-    p.b = Content::windows;
-    p.windows = {{reversed(s.axes[0]), reversed(s.axes[1]), reversed(s.axes[2])}, image, s.plane_y};
+    p.b_columns = {1, s.plane_y, image_y};
+    p.c_columns = {1, s.plane_x, image_x};
+    return {{p}};
   }
-  return p;
+  p.b = Content::windows;
+  std::vector<Piece> result;
+  for (const PhaseAxis& z : phases(s.axes[0])) {
+    for (const PhaseAxis& y : phases(s.axes[1])) {
+      for (const PhaseAxis& x : phases(s.axes[2])) {
+        Piece piece{p};
+        Product& part = piece.product;
+        part.windows = {{z.windows, y.windows, x.windows}, image_y, s.plane_y};
+        part.k = s.out * z.windows.taps * y.windows.taps * x.windows.taps;
+        part.n = s.images * z.positions * y.positions * x.positions;
+        const std::int64_t taps_x = s.axes[2].taps;
+        const std::int64_t taps_y = s.axes[1].taps;
+        piece.a = (z.first_tap * taps_y + y.first_tap) * taps_x + x.first_tap;
+        if (part.k > 0) {
+          part.a_columns = {x.tap_step,
+                            x.windows.taps,
+                            y.tap_step * taps_x,
+                            y.windows.taps,
+                            {z.windows.taps, z.tap_step * taps_y * taps_x},
+                            {s.out, s.in * s.taps}};
+        }
+        const std::int64_t width = s.axes[2].input;
+        const std::int64_t plane = s.axes[1].input * width;
+        piece.c = z.phase * plane + y.phase * width + x.phase;
+        if (part.n == s.images * s.plane_x) {
+          part.c_columns = {1, s.plane_x, image_x};
+        } else {
+          part.c_columns = {s.axes[2].step,
+                            x.positions,
+                            s.axes[1].step * width,
+                            y.positions,
+                            {z.positions, s.axes[0].step * plane},
+                            {s.images, image_x}};
+        }
+        result.push_back(piece);
+      }
+    }
+  }
+  return result;
 }
 
 // dweight (out x in, taps) = dy (out x images, positions) windows of x, turned.
@@ -128,9 +191,6 @@ Product backward_weight(const Shapes& s) {
   return p;
 }
 
-const float* read(void* const* slots, Slot slot) { return static_cast<const float*>(slots[slot]); }
-float* written(void* const* slots, Slot slot) { return static_cast<float*>(slots[slot]); }
-
 }  // namespace
 
 std::unique_ptr<Kernel> make_convolution_product(const Subject& subject) {
@@ -148,6 +208,7 @@ std::unique_ptr<Kernel> make_convolution_product(const Subject& subject) {
   };
   Shapes s{};
   Product p;
+  std::vector<Piece> pieces;
   Groups step{};
   Slot a = left;
   Slot b = right;
@@ -178,7 +239,7 @@ std::unique_ptr<Kernel> make_convolution_product(const Subject& subject) {
     if (!subject.op.kind.ends_with("_backward_input") && subject.inputs() == 3) bias = program->input(2);
     if (towards_x) {
       s = shapes(subject, subject.output(0).shape, subject.input(1).shape, subject.input(0).shape);
-      p = backward_input(s);
+      pieces = backward_input(s);
       step = {s.out * s.in * s.taps, s.out * s.plane_y, s.in * s.plane_x};
     } else {
       s = shapes(subject, subject.input(0).shape, subject.input(1).shape, subject.output(0).shape);
@@ -186,23 +247,46 @@ std::unique_ptr<Kernel> make_convolution_product(const Subject& subject) {
       step = {s.out * s.in * s.taps, s.in * s.plane_x, s.out * s.plane_y};
     }
   }
+  if (pieces.empty()) pieces = {{p}};
   const int threads = subject.threads;
-  const Slot scratch = program->scratch(static_cast<std::size_t>(product_workspace(p, threads).value()));
+  Bytes needed{};
+  // Where no tap leads there is nothing but the bias.
+  bool complete = true;
+  for (const Piece& piece : pieces) {
+    if (piece.product.k > 0) {
+      needed = std::max(needed, product_workspace(piece.product, threads));
+    } else {
+      complete = false;
+    }
+  }
+  const std::int64_t rows = pieces.front().product.m;
+  const std::int64_t size = element_count(subject.output(0).shape);
+  const std::int64_t plane = weights ? 1 : product_of(subject.output(0).shape, 2);
+  const Slot scratch = program->scratch(static_cast<std::size_t>(needed.value()));
   program->add(
       [=](void* const* slots) {
+        float* to = written(slots, result);
+        if (!complete) {
+          for (std::int64_t i = 0; i < size; ++i) {
+            to[i] = bias == kNone ? 0.0F : read(slots, bias)[i / plane % (s.groups * rows)];
+          }
+        }
         for (std::int64_t g = 0; g < s.groups; ++g) {
           Bias added;
-          if (bias != kNone) added.of_rows = read(slots, bias) + g * p.m;
-          multiply(p, read(slots, a) + g * step.a, read(slots, b) + g * step.b,
-                   written(slots, result) + g * step.c, added, written(slots, scratch), threads);
+          if (bias != kNone) added.of_rows = read(slots, bias) + g * rows;
+          for (const Piece& piece : pieces) {
+            if (piece.product.k == 0) continue;
+            multiply(piece.product, read(slots, a) + g * step.a + piece.a, read(slots, b) + g * step.b,
+                     to + g * step.c + piece.c, added, written(slots, scratch), threads);
+          }
         }
       },
       "wide product");
   if (weights && subject.outputs() == 2) {
     const Slot dbias = program->output(1);
     const Shape& dy = subject.input(0).shape;
-    const std::int64_t plane = product_of(dy, 2);
-    const Channel channel{dy[0], plane, dy[1] * plane};
+    const std::int64_t plane_dy = product_of(dy, 2);
+    const Channel channel{dy[0], plane_dy, dy[1] * plane_dy};
     program->add(
         [=, &loops = wide_loops(), channels = dy[1]](void* const* slots) {
           for (std::int64_t c = 0; c < channels; ++c) {
@@ -211,92 +295,6 @@ std::unique_ptr<Kernel> make_convolution_product(const Subject& subject) {
         },
         "");
   }
-  return Program::finished(std::move(program));
-}
-
-bool is_depthwise(const Subject& subject) {
-  const bool weights = subject.op.kind.ends_with("_backward_weight");
-  const Shape& weight = weights ? subject.output(0).shape : subject.input(1).shape;
-  return weight.size() == 4 && weight[0] == subject.integer("groups") && weight[1] == 1 &&
-         weight[2] * weight[3] <= 25 && weight[0] > 1;
-}
-
-std::unique_ptr<Kernel> make_depthwise(const Subject& subject) {
-  if (!subject.plain()) return nullptr;
-  const bool input = subject.op.kind.ends_with("_backward_input");
-  const bool weights = subject.op.kind.ends_with("_backward_weight");
-  const Shape& x = input ? subject.output(0).shape : subject.input(weights ? 1 : 0).shape;
-  const Shape& y = input || weights ? subject.input(0).shape : subject.output(0).shape;
-  const Shape& weight = weights ? subject.output(0).shape : subject.input(1).shape;
-  if (x[1] != weight[0]) return nullptr;
-  Plane p{};
-  for (std::size_t i = 0; i < 2; ++i) {
-    p.x[i] = x[i + 2];
-    p.y[i] = y[i + 2];
-    p.taps[i] = weight[i + 2];
-    p.stride[i] = subject.list("stride")[i];
-    p.dilation[i] = subject.list("dilation")[i];
-    p.padding[i] = subject.list("padding")[i];
-    if (p.padding[i] > (p.taps[i] - 1) * p.dilation[i]) return nullptr;
-  }
-  const std::int64_t images = x[0];
-  const std::int64_t channels = x[1];
-  const std::int64_t taps = p.taps[0] * p.taps[1];
-  const std::int64_t plane_x = p.x[0] * p.x[1];
-  const std::int64_t plane_y = p.y[0] * p.y[1];
-  const std::int64_t own = rounded_up(Bytes(depthwise_scratch(p)), Bytes(16)).value();
-  const int threads = subject.threads;
-
-  auto program = std::make_unique<Program>();
-  const Slot a = program->input(0);
-  const Slot b = program->input(1);
-  const Slot result = program->output(0);
-  const Slot scratch = program->scratch(static_cast<std::size_t>(own * threads) * sizeof(float));
-  const DepthwiseLoops& loops = depthwise_loops();
-  if (weights) {
-    program->add(
-        [=, &loops](void* const* slots) {
-#pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)
-          for (std::int64_t c = 0; c < channels; ++c) {
-            loops.backward_weight(p, images, read(slots, b) + c * plane_x, channels * plane_x,
-                                  read(slots, a) + c * plane_y, channels * plane_y,
-                                  written(slots, result) + c * taps,
-                                  written(slots, scratch) + own * omp_get_thread_num());
-          }
-        },
-        "wide loops");
-    if (subject.outputs() == 2) {
-      const Slot dbias = program->output(1);
-      const Channel channel{images, plane_y, channels * plane_y};
-      program->add(
-          [=, &sums = wide_loops()](void* const* slots) {
-            for (std::int64_t c = 0; c < channels; ++c) {
-              written(slots, dbias)[c] = sums.channel_sum(channel, read(slots, a) + c * plane_y);
-            }
-          },
-          "");
-    }
-    return Program::finished(std::move(program));
-  }
-  const bool has_bias = !input && subject.inputs() == 3;
-  const Slot bias = has_bias ? program->input(2) : a;
-  program->add(
-      [=, &loops](void* const* slots) {
-#pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)
-        for (std::int64_t i = 0; i < images * channels; ++i) {
-          const std::int64_t c = i % channels;
-          const float* weight_of = read(slots, b) + c * taps;
-          float* own_scratch = written(slots, scratch) + own * omp_get_thread_num();
-          if (input) {
-            loops.backward_input(p, read(slots, a) + i * plane_y, weight_of,
-                                 written(slots, result) + i * plane_x, own_scratch);
-          } else {
-            loops.forward(p, read(slots, a) + i * plane_x, weight_of, has_bias ? read(slots, bias)[c] : 0.0F,
-                          written(slots, result) + i * plane_y, own_scratch);
-          }
-        }
-      },
-      "wide loops");
   return Program::finished(std::move(program));
 }
 

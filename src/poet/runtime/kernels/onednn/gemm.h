@@ -12,19 +12,36 @@
 
 namespace poet::runtime::onednn {
 
-/// Where the i-th row or column of a matrix lies: i % inner * stride + i / inner * outer.
+struct Level {
+  std::int64_t count = std::numeric_limits<std::int64_t>::max();  // of steps
+  std::int64_t stride = 0;
+};
+
+/// Where the i-th row or column of a matrix lies: the first `inner` ones `stride` apart, such groups `outer`
+/// apart, and groups of those further out.
 struct Axis {
   std::int64_t stride = 1;
   std::int64_t inner = std::numeric_limits<std::int64_t>::max();
   std::int64_t outer = 0;
+  std::int64_t outer_count = std::numeric_limits<std::int64_t>::max();
+  Level third{};
+  Level fourth{};
 
   [[nodiscard]] std::int64_t at(std::int64_t i) const {
-    return i < inner ? i * stride : i % inner * stride + i / inner * outer;
+    if (i < inner) return i * stride;
+    std::int64_t place = i % inner * stride;
+    i /= inner;
+    if (i < outer_count) return place + i * outer;
+    place += i % outer_count * outer;
+    i /= outer_count;
+    place += i % third.count * third.stride;
+    i /= third.count;
+    return place + i % fourth.count * fourth.stride;
   }
 };
 
-/// One spatial axis of a convolution: what output position `p` and tap `k` meet is the input position
-/// t / divisor with t = p step + origin + k tap, where it is a whole number within the input.
+/// One spatial axis of a convolution: output position `p` and tap `k` meet the input position p step + origin
+/// + k tap, where it is within the input.
 struct WindowAxis {
   std::int64_t input = 1;
   std::int64_t output = 1;
@@ -32,7 +49,6 @@ struct WindowAxis {
   std::int64_t step = 1;
   std::int64_t origin = 0;
   std::int64_t tap = 1;
-  std::int64_t divisor = 1;
 };
 
 /// The matrix of all windows of images: one axis counts (channel, taps), the other (image, output positions).

@@ -12,9 +12,6 @@ namespace {
 
 std::int64_t rows(const Shape& shape) { return element_count(shape) / shape.back(); }
 
-const float* read(void* const* slots, Slot slot) { return static_cast<const float*>(slots[slot]); }
-float* written(void* const* slots, Slot slot) { return static_cast<float*>(slots[slot]); }
-
 // Input 0 times input 1, with a bias per column where there is one.
 std::unique_ptr<Program> product(const Product& p, bool bias, int threads) {
   auto program = std::make_unique<Program>();

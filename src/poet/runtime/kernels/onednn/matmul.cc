@@ -125,14 +125,12 @@ std::unique_ptr<Kernel> make_matmul(const Subject& subject) {
   const Slot scratch = program->scratch(static_cast<std::size_t>(product_workspace(p, threads).value()));
   program->add(
       [=](void* const* slots) {
-        const auto* from_left = static_cast<const float*>(slots[left]);
-        const auto* from_right = static_cast<const float*>(slots[right]);
-        auto* to = static_cast<float*>(slots[result]);
         Product one = p;
         for (const Part& part : all) {
           one.accumulate = part.accumulate;
-          multiply(one, from_left + (turned ? part.b : part.a), from_right + (turned ? part.a : part.b),
-                   to + part.c, {}, static_cast<float*>(slots[scratch]), threads);
+          multiply(one, read(slots, left) + (turned ? part.b : part.a),
+                   read(slots, right) + (turned ? part.a : part.b), written(slots, result) + part.c, {},
+                   written(slots, scratch), threads);
         }
       },
       "wide product");

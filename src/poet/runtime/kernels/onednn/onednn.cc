@@ -147,7 +147,7 @@ void set_up_onednn(const KernelOptions& options) {
                      fmt::format("must be one of {}", known));
   }
   // Refused once oneDNN has looked at the machine, which making a primitive does.
-  if (dnnl::set_max_cpu_isa(set->isa) != dnnl::status::success) {
+  if (dnnl::set_max_cpu_isa(set->isa) != dnnl::status::success && dnnl::get_effective_cpu_isa() != set->isa) {
     throw InternalError("the instruction set is chosen before the first kernel is made");
   }
 }

@@ -27,6 +27,10 @@ using Slot = std::size_t;
 /// Works on the addresses of all slots.
 using Loop = std::function<void(void* const* slots)>;
 
+/// For loops: the numbers of a slot.
+inline const float* read(void* const* slots, Slot slot) { return static_cast<const float*>(slots[slot]); }
+inline float* written(void* const* slots, Slot slot) { return static_cast<float*>(slots[slot]); }
+
 class Program final : public Kernel {
  public:
   Program() = default;

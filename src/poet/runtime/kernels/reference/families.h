@@ -23,10 +23,11 @@ void add_activation_kernels(ReferenceTable& table);   // y = f(x) and their grad
 void add_arithmetic_kernels(ReferenceTable& table);   // two operands that broadcast, and their gradients
 void add_convolution_kernels(ReferenceTable& table);  // conv2d, conv3d, conv_transpose2d, conv_transpose3d
 void add_dropout_kernels(ReferenceTable& table);
-void add_gather_kernels(ReferenceTable& table);   // embedding, gather, gather_elements
-void add_integer_kernels(ReferenceTable& table);  // comparisons, logic, cast, where, argmax
-void add_layout_kernels(ReferenceTable& table);   // copies of elements: concat, slice, transpose...
-void add_loss_kernels(ReferenceTable& table);     // losses, softmax, log_softmax
+void add_gather_kernels(ReferenceTable& table);       // embedding, gather, gather_elements
+void add_global_pool_kernels(ReferenceTable& table);  // maxima and means over planes
+void add_integer_kernels(ReferenceTable& table);      // comparisons, logic, cast, where, argmax
+void add_layout_kernels(ReferenceTable& table);       // copies of elements: concat, slice, transpose...
+void add_loss_kernels(ReferenceTable& table);         // losses, softmax, log_softmax
 void add_lrn_kernels(ReferenceTable& table);
 void add_norm_kernels(ReferenceTable& table);       // batch, layer and group norms
 void add_pool_kernels(ReferenceTable& table);       // maxima and means over windows

@@ -1,13 +1,13 @@
-// Maxima and means over windows, or over whole planes.
+// Maxima and means over windows: the windows of a row at once, tap by tap.
 
+#include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <vector>
 
 #include "poet/runtime/kernels/reference/families.h"
-#include "poet/runtime/kernels/reference/fold.h"
 #include "poet/runtime/kernels/reference/loop_kernel.h"
 #include "poet/runtime/kernels/reference/windows.h"
 
@@ -17,8 +17,15 @@ namespace {
 struct Pool {
   Index planes = 1;
   Extents x, y, kernel, stride, padding, dilation;
-  Extents places;  // of the padded image, or of the image: what counts in a mean's divisor
-  Extents before;  // places before the image
+  std::vector<Reach> columns;                // by tap of the last axis: the windows of a row that have it
+  std::array<std::vector<Index>, 3> places;  // by axis: what of a window counts in a mean's divisor
+
+  /// The taps of a window at place `at` of an axis that lie in the image.
+  [[nodiscard]] Reach inside(std::size_t axis, Index at) const {
+    return reach(kernel[axis], dilation[axis], at * stride[axis] - padding[axis], x[axis]);
+  }
+  /// The column of x that tap `tap` of the first window of a row meets.
+  [[nodiscard]] Index column(Index tap) const { return tap * dilation[2] - padding[2]; }
 };
 
 Pool pool_of(const OpReader& op, const Shape& x, const Shape& y) {
@@ -30,51 +37,78 @@ Pool pool_of(const OpReader& op, const Shape& x, const Shape& y) {
   p.stride = extents(op, "stride", 1);
   p.padding = extents(op, "padding", 0);
   p.dilation = extents(op, "dilation", 1);
-  p.places = p.x;
-  p.before = {0, 0, 0};
-  const bool padding_counts = !op.has("count_include_pad") || op.integer("count_include_pad") != 0;
+  for (Index k = 0; k < p.kernel[2]; ++k) {
+    p.columns.push_back(reach(p.y[2], p.stride[2], p.column(k), p.x[2]));
+  }
+  // The divisor counts the places of the padded image, or those of the image.
+  const bool padded = !op.has("count_include_pad") || op.integer("count_include_pad") != 0;
   const Extents end = extents(op, op.has("padding_end") ? "padding_end" : "padding", 0);
-  for (std::size_t a = 0; padding_counts && a < 3; ++a) {
-    p.places[a] += p.padding[a] + end[a];
-    p.before[a] = p.padding[a];
+  for (std::size_t a = 0; a < 3; ++a) {
+    for (Index at = 0; at < p.y[a]; ++at) {
+      const Index first = at * p.stride[a] - (padded ? 0 : p.padding[a]);
+      const Index size = p.x[a] + (padded ? p.padding[a] + end[a] : 0);
+      const Reach r = reach(p.kernel[a], p.dilation[a], first, size);
+      p.places[a].push_back(r.end - r.begin);
+    }
   }
   return p;
 }
 
-/// The taps of the window at `at` that lie in the image, by axis.
-std::array<Reach, 3> inside(const Pool& p, const Extents& at) {
-  std::array<Reach, 3> taps;
-  for (std::size_t a = 0; a < 3; ++a) {
-    taps[a] = reach(p.kernel[a], p.dilation[a], at[a] * p.stride[a] - p.padding[a], p.x[a]);
-  }
-  return taps;
-}
+constexpr Index kBlock = 64;  // windows at once
 
-/// Calls f(window, its taps in the image) for every window of a plane.
-template <class F>
-void for_each_window(const Pool& p, const F& f) {
-  Index window = 0;
-  Extents at{};
-  for (at[0] = 0; at[0] < p.y[0]; ++at[0]) {
-    for (at[1] = 0; at[1] < p.y[1]; ++at[1]) {
-      for (at[2] = 0; at[2] < p.y[2]; ++at[2]) f(window++, at, inside(p, at));
-    }
-  }
-}
+/// Some windows of a row.
+struct Block {
+  Extents at;    // the first one
+  Index window;  // its number in the plane
+  Index count;
+};
 
-/// Calls f(element of the plane, offset in the window) for every element of a window.
 template <class F>
-void for_each_element(const Pool& p, const Extents& at, const std::array<Reach, 3>& taps, const F& f) {
-  Extents place{};
-  for (Index d = taps[0].begin; d < taps[0].end; ++d) {
-    place[0] = at[0] * p.stride[0] - p.padding[0] + d * p.dilation[0];
-    for (Index h = taps[1].begin; h < taps[1].end; ++h) {
-      place[1] = at[1] * p.stride[1] - p.padding[1] + h * p.dilation[1];
-      const Index row = (place[0] * p.x[1] + place[1]) * p.x[2] + at[2] * p.stride[2] - p.padding[2];
-      for (Index w = taps[2].begin; w < taps[2].end; ++w) {
-        f(row + w * p.dilation[2], (d * p.kernel[1] + h) * p.kernel[2] + w);
+void for_each_block(const Pool& p, const F& f) {
+  Block b{};
+  for (b.at[0] = 0; b.at[0] < p.y[0]; ++b.at[0]) {
+    for (b.at[1] = 0; b.at[1] < p.y[1]; ++b.at[1]) {
+      for (b.at[2] = 0; b.at[2] < p.y[2]; b.at[2] += kBlock) {
+        b.window = (b.at[0] * p.y[1] + b.at[1]) * p.y[2] + b.at[2];
+        b.count = std::min(kBlock, p.y[2] - b.at[2]);
+        f(b);
       }
     }
+  }
+}
+
+/// Calls f(tap's offset in the window, first and last window of the block that have it, the element of the
+/// plane that it meets in window 0 of the block), taps in order.
+template <class F>
+void for_each_tap(const Pool& p, const Block& b, const F& f) {
+  const Reach depth = p.inside(0, b.at[0]);
+  const Reach height = p.inside(1, b.at[1]);
+  for (Index d = depth.begin; d < depth.end; ++d) {
+    const Index slice = b.at[0] * p.stride[0] - p.padding[0] + d * p.dilation[0];
+    for (Index h = height.begin; h < height.end; ++h) {
+      const Index row = slice * p.x[1] + b.at[1] * p.stride[1] - p.padding[1] + h * p.dilation[1];
+      for (Index w = 0; w < p.kernel[2]; ++w) {
+        const Reach& windows = p.columns[static_cast<std::size_t>(w)];
+        const Index begin = std::clamp<Index>(windows.begin - b.at[2], 0, b.count);
+        const Index end = std::clamp<Index>(windows.end - b.at[2], begin, b.count);
+        f((d * p.kernel[1] + h) * p.kernel[2] + w, begin, end,
+          row * p.x[2] + b.at[2] * p.stride[2] + p.column(w));
+      }
+    }
+  }
+}
+
+/// The windows of a block that take their element from `x` on in steps of `stride`, as the larger one: none
+/// has been chosen yet (-1), or the new one is larger, or it is a NaN. Without a branch: nobody could predict
+/// it.
+inline void take_larger(const float* x, Index stride, Index begin, Index end, std::int32_t offset,
+                        float* __restrict best, std::int32_t* __restrict chosen) {
+  for (Index i = begin; i < end; ++i) {
+    const float v = x[i * stride];
+    const bool more =
+        static_cast<int>(v > best[i]) | static_cast<int>(v != v) | static_cast<int>(chosen[i] < 0);
+    best[i] = more ? v : best[i];
+    chosen[i] = more ? offset : chosen[i];
   }
 }
 
@@ -86,41 +120,58 @@ std::unique_ptr<Kernel> max_pool_of(const Pool& p) {
       const float* x = input(call, 0) + plane * volume(p.x);
       float* y = output(call, 0) + plane * volume(p.y);
       auto* indices = output<IndexType>(call, 1) + plane * volume(p.y);
-      for_each_window(p, [&](Index window, const Extents& at, const std::array<Reach, 3>& taps) {
-        float best = -std::numeric_limits<float>::infinity();
-        Index chosen = (taps[0].begin * p.kernel[1] + taps[1].begin) * p.kernel[2] + taps[2].begin;
-        for_each_element(p, at, taps, [&](Index element, Index offset) {
-          const float v = x[element];
-          if (!(v > best) && !std::isnan(v)) return;
-          best = v;
-          chosen = offset;
+      for_each_block(p, [&](const Block& b) {
+        std::array<float, kBlock> best;
+        std::array<std::int32_t, kBlock> chosen;
+        best.fill(-std::numeric_limits<float>::infinity());
+        chosen.fill(-1);
+        for_each_tap(p, b, [&](Index offset, Index begin, Index end, Index element) {
+          const auto tap = static_cast<std::int32_t>(offset);
+          if (p.stride[2] == 1) {
+            take_larger(x + element, 1, begin, end, tap, best.data(), chosen.data());
+          } else if (p.stride[2] == 2) {
+            take_larger(x + element, 2, begin, end, tap, best.data(), chosen.data());
+          } else {
+            take_larger(x + element, p.stride[2], begin, end, tap, best.data(), chosen.data());
+          }
         });
-        y[window] = best;
-        indices[window] = static_cast<IndexType>(chosen);
+        for (Index i = 0; i < b.count; ++i) {
+          y[b.window + i] = best[static_cast<std::size_t>(i)];
+          indices[b.window + i] = static_cast<IndexType>(chosen[static_cast<std::size_t>(i)]);
+        }
       });
     }
   });
 }
 
+/// Where the tap of a given offset in its window lies, as elements after the window's first place.
+std::vector<Index> tap_places(const Pool& p) {
+  std::vector<Index> places;
+  for (Index offset = 0; offset < volume(p.kernel); ++offset) {
+    const Extents tap = position_in(p.kernel, offset);
+    Index place = 0;
+    for (std::size_t a = 0; a < 3; ++a) place = place * p.x[a] + tap[a] * p.dilation[a];
+    places.push_back(place);
+  }
+  return places;
+}
+
 template <class IndexType>
 std::unique_ptr<Kernel> max_pool_backward_of(const Pool& p) {
-  return loop_kernel([p](const KernelCall& call) {
+  return loop_kernel([p, places = tap_places(p)](const KernelCall& call) {
     std::fill_n(output(call, 0), p.planes * volume(p.x), 0.0F);
     for (Index plane = 0; plane < p.planes; ++plane) {
       const float* dy = input(call, 0) + plane * volume(p.y);
       const auto* indices = input<IndexType>(call, 1) + plane * volume(p.y);
       float* dx = output(call, 0) + plane * volume(p.x);
       Index window = 0;
-      Extents at{};
-      for (at[0] = 0; at[0] < p.y[0]; ++at[0]) {
-        for (at[1] = 0; at[1] < p.y[1]; ++at[1]) {
-          for (at[2] = 0; at[2] < p.y[2]; ++at[2], ++window) {
-            const Extents tap = position_in(p.kernel, static_cast<Index>(indices[window]));
-            Index element = 0;
-            for (std::size_t a = 0; a < 3; ++a) {
-              element = element * p.x[a] + at[a] * p.stride[a] - p.padding[a] + tap[a] * p.dilation[a];
-            }
-            dx[element] += dy[window];
+      for (Index d = 0; d < p.y[0]; ++d) {
+        for (Index h = 0; h < p.y[1]; ++h) {
+          const Index row = (d * p.stride[0] - p.padding[0]) * p.x[1] + h * p.stride[1] - p.padding[1];
+          const Index first = row * p.x[2] - p.padding[2];
+          for (Index w = 0; w < p.y[2]; ++w, ++window) {
+            const Index place = places[static_cast<std::size_t>(indices[window])];
+            dx[first + w * p.stride[2] + place] += dy[window];
           }
         }
       }
@@ -139,14 +190,14 @@ std::unique_ptr<Kernel> max_pool_backward(const OpReader& op) {
                                            : max_pool_backward_of<std::int32_t>(p);
 }
 
-float divisor(const Pool& p, const Extents& at) {
-  Index places = 1;
-  for (std::size_t a = 0; a < 3; ++a) {
-    const Reach r =
-        reach(p.kernel[a], p.dilation[a], at[a] * p.stride[a] - p.padding[a] + p.before[a], p.places[a]);
-    places *= r.end - r.begin;
+/// The divisors of the windows of a block.
+void find_divisors(const Pool& p, const Block& b, std::array<float, kBlock>& divisor) {
+  const Index of_row =
+      p.places[0][static_cast<std::size_t>(b.at[0])] * p.places[1][static_cast<std::size_t>(b.at[1])];
+  const Index* of_columns = p.places[2].data() + b.at[2];
+  for (Index i = 0; i < b.count; ++i) {
+    divisor[static_cast<std::size_t>(i)] = static_cast<float>(of_row * of_columns[i]);
   }
-  return static_cast<float>(places);
 }
 
 std::unique_ptr<Kernel> avg_pool(const OpReader& op) {
@@ -154,10 +205,17 @@ std::unique_ptr<Kernel> avg_pool(const OpReader& op) {
     for (Index plane = 0; plane < p.planes; ++plane) {
       const float* x = input(call, 0) + plane * volume(p.x);
       float* y = output(call, 0) + plane * volume(p.y);
-      for_each_window(p, [&](Index window, const Extents& at, const std::array<Reach, 3>& taps) {
-        double sum = 0.0;
-        for_each_element(p, at, taps, [&](Index element, Index) { sum += static_cast<double>(x[element]); });
-        y[window] = static_cast<float>(sum) / divisor(p, at);
+      for_each_block(p, [&](const Block& b) {
+        double sum[kBlock] = {};
+        for_each_tap(p, b, [&](Index, Index begin, Index end, Index element) {
+          const float* from = x + element;
+          for (Index i = begin; i < end; ++i) sum[i] += static_cast<double>(from[i * p.stride[2]]);
+        });
+        std::array<float, kBlock> divisor;
+        find_divisors(p, b, divisor);
+        for (Index i = 0; i < b.count; ++i) {
+          y[b.window + i] = static_cast<float>(sum[i]) / divisor[static_cast<std::size_t>(i)];
+        }
       });
     }
   });
@@ -169,60 +227,17 @@ std::unique_ptr<Kernel> avg_pool_backward(const OpReader& op) {
     for (Index plane = 0; plane < p.planes; ++plane) {
       const float* dy = input(call, 0) + plane * volume(p.y);
       float* dx = output(call, 0) + plane * volume(p.x);
-      for_each_window(p, [&](Index window, const Extents& at, const std::array<Reach, 3>& taps) {
-        const float share = dy[window] / divisor(p, at);
-        for_each_element(p, at, taps, [&](Index element, Index) { dx[element] += share; });
+      for_each_block(p, [&](const Block& b) {
+        std::array<float, kBlock> share;
+        find_divisors(p, b, share);
+        for (Index i = 0; i < b.count; ++i) {
+          share[static_cast<std::size_t>(i)] = dy[b.window + i] / share[static_cast<std::size_t>(i)];
+        }
+        for_each_tap(p, b, [&](Index, Index begin, Index end, Index element) {
+          float* to = dx + element;
+          for (Index i = begin; i < end; ++i) to[i * p.stride[2]] += share[static_cast<std::size_t>(i)];
+        });
       });
-    }
-  });
-}
-
-// ---- whole planes
-
-struct Planes {
-  Index planes, size;
-
-  Planes(const Shape& whole, const Shape& pooled)
-      : planes(element_count(pooled)), size(element_count(whole) / planes) {}
-};
-
-std::unique_ptr<Kernel> global_avg_pool(const OpReader& op) {
-  return loop_kernel([p = Planes(op.in(0), op.out(0))](const KernelCall& call) {
-    for (Index i = 0; i < p.planes; ++i) {
-      const float* x = input(call, 0) + i * p.size;
-      const double sum = sum_of(p.size, [x](Index k) { return x[k]; });
-      output(call, 0)[i] = static_cast<float>(sum / static_cast<double>(p.size));
-    }
-  });
-}
-
-std::unique_ptr<Kernel> global_avg_pool_backward(const OpReader& op) {
-  return loop_kernel([p = Planes(op.out(0), op.in(0))](const KernelCall& call) {
-    for (Index i = 0; i < p.planes; ++i) {
-      std::fill_n(output(call, 0) + i * p.size, p.size, input(call, 0)[i] / static_cast<float>(p.size));
-    }
-  });
-}
-
-std::unique_ptr<Kernel> global_max_pool(const OpReader& op) {
-  return loop_kernel([p = Planes(op.in(0), op.out(0))](const KernelCall& call) {
-    for (Index i = 0; i < p.planes; ++i) {
-      const float* x = input(call, 0) + i * p.size;
-      Index best = 0;
-      for (Index k = 1; k < p.size; ++k) {
-        if (x[k] > x[best] || std::isnan(x[k])) best = k;
-      }
-      output(call, 0)[i] = x[best];
-      output<std::int32_t>(call, 1)[i] = static_cast<std::int32_t>(best);
-    }
-  });
-}
-
-std::unique_ptr<Kernel> global_max_pool_backward(const OpReader& op) {
-  return loop_kernel([p = Planes(op.out(0), op.in(0))](const KernelCall& call) {
-    std::fill_n(output(call, 0), p.planes * p.size, 0.0F);
-    for (Index i = 0; i < p.planes; ++i) {
-      output(call, 0)[i * p.size + input<std::int32_t>(call, 1)[i]] = input(call, 0)[i];
     }
   });
 }
@@ -236,10 +251,6 @@ void add_pool_kernels(ReferenceTable& table) {
     table["avg_pool" + axes] = {avg_pool};
     table["avg_pool" + axes + "_backward"] = {avg_pool_backward};
   }
-  table["global_avg_pool"] = {global_avg_pool};
-  table["global_avg_pool_backward"] = {global_avg_pool_backward};
-  table["global_max_pool"] = {global_max_pool};
-  table["global_max_pool_backward"] = {global_max_pool_backward};
 }
 
 }  // namespace poet::runtime

@@ -17,6 +17,7 @@ const ReferenceTable& factories() {
     add_layout_kernels(all);
     add_loss_kernels(all);
     add_norm_kernels(all);
+    add_global_pool_kernels(all);
     add_pool_kernels(all);
     add_product_kernels(all);
     add_reduction_kernels(all);

@@ -44,7 +44,10 @@ struct Reach {
   Index end = 0;
 };
 [[nodiscard]] inline Reach reach(Index count, Index step, Index offset, Index size) {
-  const auto up = [step](Index distance) { return distance <= 0 ? 0 : (distance + step - 1) / step; };
+  const auto up = [step](Index distance) {
+    if (distance <= 0) return Index{0};
+    return step == 1 ? distance : (distance + step - 1) / step;  // a division is most of the work
+  };
   const Index begin = std::min(count, up(-offset));
   return {begin, std::max(begin, std::min(count, up(size - offset)))};
 }
