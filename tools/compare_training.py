@@ -384,7 +384,8 @@ def aligned(ours, theirs, what):
 
 
 def relative(a, b, least=0.0):
-    return float(np.linalg.norm((np.asarray(a, np.float64) - b).ravel()) / max(np.linalg.norm(np.ravel(b)), least, 1e-30))
+    difference = np.linalg.norm((np.asarray(a, np.float64) - b).ravel())
+    return float(difference / max(np.linalg.norm(np.ravel(b)), least, 1e-30))
 
 
 class Comparison:

@@ -21,6 +21,8 @@ int exit_code_of(const std::function<int()>& work) {
   } catch (const InputError& error) {
     complain(error.what());
     return kBadInput;
+  } catch (const SaidElsewhere& failure) {
+    return failure.exit_code;
   } catch (const std::bad_alloc&) {
     complain("internal error: out of memory");
   } catch (const std::exception& error) {

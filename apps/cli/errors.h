@@ -5,6 +5,11 @@
 
 namespace poet::cli {
 
+/// Thrown where a process of ours has failed and said why: nothing is left but to end with its exit code.
+struct SaidElsewhere {
+  int exit_code;
+};
+
 /// "poet: MESSAGE" on stderr, one line whatever a library wrote into its exception.
 void complain(std::string message);
 

@@ -2,8 +2,10 @@
 
 #include "poet/runtime/weights/safetensors.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 
 #include <bit>
@@ -13,6 +15,7 @@
 #include <limits>
 
 #include "poet/base/error.h"
+#include "poet/runtime/storage/file_io.h"
 #include "tests/support/program.h"
 #include "tests/support/real_faults.h"
 
@@ -144,6 +147,19 @@ TEST(Safetensors, ReplacesTheEarlierFileAtOnce) {
   EXPECT_EQ(a, std::byte{1});
   SafetensorsFile(folder.file("f")).read("a", DType::uint8, {1}, &a);
   EXPECT_EQ(a, std::byte{2});
+}
+
+TEST(Safetensors, DraftsThatNobodyHasLockedAreRemoved) {
+  const TemporaryFolder folder;
+  for (const char* name : {"f.1.tmp", "f.22.tmp", "f.3x.tmp", "f..tmp", "f.tmp", "f.4.tmp.5", "g.6.tmp"})
+    folder.write(name, "what a killed process had written");
+  const Descriptor alive(open(folder.file("f.22.tmp").c_str(), O_RDWR));
+  ASSERT_EQ(flock(alive.get(), LOCK_EX), 0);
+  fs::create_symlink("g.6.tmp", folder.file("f.7.tmp"));
+  write_safetensors(folder.file("f"), {}, {});
+  EXPECT_THAT(test::names_in(folder.file("")),
+              UnorderedElementsAre("f", "f.22.tmp", "f.3x.tmp", "f..tmp", "f.tmp", "f.4.tmp.5", "g.6.tmp",
+                                   "f.7.tmp"));
 }
 
 TEST(Safetensors, OthersMayReadTheFile) {

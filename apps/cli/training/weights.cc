@@ -4,6 +4,7 @@
 #include <map>
 #include <string>
 
+#include "apps/cli/errors.h"
 #include "poet/autodiff/forward_part.h"
 #include "poet/base/error.h"
 #include "poet/frontend/onnx/export.h"
@@ -27,6 +28,13 @@ int deliver(const OnnxNetwork& network, const Graph& graph, int pipe) {
   return 0;
 }
 
+/// Ends as the process did if it failed: what went wrong there was said there.
+void check(Forked& process, const std::string& what) {
+  const int code = process.wait();
+  if (code > 128) throw InternalError(what + " ended by a signal");
+  if (code != 0) throw SaidElsewhere{code};
+}
+
 }  // namespace
 
 Weights::Weights(const Graph& graph, const std::optional<std::filesystem::path>& chosen,
@@ -48,9 +56,8 @@ runtime::WeightSource Weights::source() {
     char known = 0;
     const auto bytes = static_cast<std::size_t>(values_[v].bytes.value());
     const bool arrived = onnx_->read(&known, 1) && (known == 0 || onnx_->read(to, bytes));
-    // What went wrong there was said there.
-    if (!arrived) throw InputError("the ONNX file's weights", "cannot be read");
-    return known != 0;
+    if (!arrived) check(*onnx_, "what reads the ONNX file's weights");
+    return arrived && known != 0;
   };
 }
 
@@ -72,7 +79,7 @@ void export_weights(const Graph& training, const runtime::Program& program,
       write_onnx(file, forward_part(training), lookup);
     return 0;
   });
-  if (writer.wait() != 0) throw InputError(file.string(), "was not written");
+  check(writer, "what writes " + file.string());
 }
 
 }  // namespace poet::cli

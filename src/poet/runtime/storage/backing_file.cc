@@ -32,14 +32,6 @@ constexpr std::string_view kMagic = "poet page file: of no use when no run has i
 /// The answers of file systems, and of kernels, that do not know unnamed files.
 bool knows_no_unnamed_files(int error) { return error == EOPNOTSUPP || error == EISDIR || error == EINVAL; }
 
-/// Whether the path still leads to the opened file: its owner may have removed it before we had the lock.
-bool still_named(const Descriptor& opened, const fs::path& file) {
-  struct stat here {};
-  struct stat there {};
-  return ::fstat(opened.get(), &here) == 0 && ::stat(file.c_str(), &there) == 0 &&
-         here.st_dev == there.st_dev && here.st_ino == there.st_ino;
-}
-
 /// What transfers past the page cache must be multiples of, if the system says so.
 std::int64_t stated_alignment([[maybe_unused]] int descriptor) {
 #ifdef STATX_DIOALIGN
@@ -123,7 +115,7 @@ void BackingFile::open_named(const fs::path& file) {
   name_ = file.string();
   do {
     open_named_once(file);
-  } while (!still_named(descriptor_, file));
+  } while (!still_named(descriptor_.get(), file));
   if (named_.file.empty()) take_over(file);
   // Before anything else is in the file: from now on it can be told whose it was.
   const IoOutcome outcome = write_at(descriptor_.get(), 0, magic());

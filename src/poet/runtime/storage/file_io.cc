@@ -1,6 +1,7 @@
 #include "poet/runtime/storage/file_io.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -62,6 +63,13 @@ IoOutcome write_at(int descriptor, std::int64_t offset, std::span<const std::byt
   // A write that takes nothing and gives no reason would be tried for ever.
   if (outcome.done < from.size() && outcome.error == 0) outcome.error = EIO;
   return outcome;
+}
+
+bool still_named(int descriptor, const std::filesystem::path& file) {
+  struct stat here {};
+  struct stat there {};
+  return ::fstat(descriptor, &here) == 0 && ::stat(file.c_str(), &there) == 0 &&
+         here.st_dev == there.st_dev && here.st_ino == there.st_ino;
 }
 
 std::string error_text(int error) { return std::generic_category().message(error); }

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <span>
 #include <string>
 
@@ -39,6 +40,10 @@ struct IoOutcome {
 
 [[nodiscard]] IoOutcome read_at(int descriptor, std::int64_t offset, std::span<std::byte> to);
 [[nodiscard]] IoOutcome write_at(int descriptor, std::int64_t offset, std::span<const std::byte> from);
+
+/// Whether the path still leads to the opened file: between opening and locking it another process may have
+/// removed it.
+[[nodiscard]] bool still_named(int descriptor, const std::filesystem::path& file);
 
 /// The system's words for an errno: "No space left on device".
 [[nodiscard]] std::string error_text(int error);

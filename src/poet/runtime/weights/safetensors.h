@@ -31,7 +31,8 @@ struct TensorEntry {
 };
 
 /// Streams the tensors into a file beside `file`, flushes it to storage and renames it: the earlier file
-/// stays whole whatever happens, and a link keeps pointing where it points. `metadata` becomes
+/// stays whole whatever happens, and a link keeps pointing where it points. What killed processes have left
+/// beside it (FILE.NUMBER.tmp, locked by nobody) is removed. `metadata` becomes
 /// "__metadata__". Byte for byte what the reference implementation writes (metadata by key, whose order it
 /// leaves open): types of large elements first, then by name, the data from a multiple of 8 on. Throws
 /// InputError naming the file. Memory: the header's, whatever the tensors' size.

@@ -1,5 +1,6 @@
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -75,14 +76,46 @@ std::string header_of(const fs::path& file, const std::vector<const TensorEntry*
   return text;
 }
 
+fs::path folder_of(const fs::path& file) {
+  return file.has_parent_path() ? file.parent_path() : fs::path(".");
+}
+
+/// FILE.NUMBER.tmp, as drafts of FILE are called.
+bool is_draft(const fs::path& candidate, const fs::path& file) {
+  const std::string begin = file.filename().string() + ".";
+  const std::string name = candidate.filename().string();
+  if (!name.starts_with(begin) || !name.ends_with(".tmp") || name.size() < begin.size() + 5) return false;
+  return std::all_of(name.begin() + static_cast<std::ptrdiff_t>(begin.size()), name.end() - 4,
+                     [](char c) { return c >= '0' && c <= '9'; });
+}
+
+/// Removes the drafts of `file` that no process has locked: those who wrote them were killed.
+void remove_abandoned_drafts(const fs::path& file) {
+  std::error_code error;
+  for (fs::directory_iterator entry(folder_of(file), error), end; !error && entry != end;
+       entry.increment(error)) {
+    const fs::path& draft = entry->path();
+    std::error_code ignored;
+    if (!is_draft(draft, file) || !fs::is_regular_file(fs::symlink_status(draft, ignored))) continue;
+    const Descriptor opened(::open(draft.c_str(), O_WRONLY | O_NOFOLLOW | O_CLOEXEC));
+    if (opened.valid() && ::flock(opened.get(), LOCK_EX | LOCK_NB) == 0) ::unlink(draft.c_str());
+  }
+}
+
 /// A file beside the one that it is to become; removed unless it does.
 class Draft {
  public:
   explicit Draft(fs::path target) : target_(std::move(target)), draft_(target_) {
+    remove_abandoned_drafts(target_);
     draft_ += fmt::format(".{}.tmp", getpid());
-    descriptor_ =
-        Descriptor(::open(draft_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666));
-    if (!descriptor_.valid()) fail(target_, error_text(errno));
+    do {
+      descriptor_ =
+          Descriptor(::open(draft_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666));
+      if (!descriptor_.valid()) fail(target_, error_text(errno));
+      // As long as this process lives nobody takes it for abandoned. Where files cannot be locked nobody
+      // does.
+      (void)::flock(descriptor_.get(), LOCK_EX | LOCK_NB);
+    } while (!still_named(descriptor_.get(), draft_));
   }
   ~Draft() {
     if (!draft_.empty()) ::unlink(draft_.c_str());
@@ -103,8 +136,7 @@ class Draft {
     if (::fsync(descriptor_.get()) != 0) fail(target_, error_text(errno));
     if (::rename(draft_.c_str(), target_.c_str()) != 0) fail(target_, error_text(errno));
     draft_.clear();
-    const fs::path folder = target_.has_parent_path() ? target_.parent_path() : fs::path(".");
-    const Descriptor opened(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    const Descriptor opened(::open(folder_of(target_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     // Some file systems cannot flush folders: then the name lasts as well as they let it.
     if (opened.valid() && ::fsync(opened.get()) != 0 && errno == EIO) fail(target_, error_text(EIO));
   }

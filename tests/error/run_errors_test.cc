@@ -1,0 +1,374 @@
+// poet run when something is wrong: what was asked for, the files, the storage, the machine. One line on
+// stderr, exit code 2, and what was there before is still there.
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sched.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "poet/runtime/weights/safetensors.h"
+#include "tests/support/background.h"
+#include "tests/support/program.h"
+#include "tests/support/real_faults.h"
+#include "tests/support/training.h"
+
+namespace poet::test {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::StartsWith;
+
+/// What `poet run` complains of, without "poet: " and the line's end. Checks that it is one line, that
+/// nothing is on stdout, and the exit code.
+std::string complaint(const std::string& options, int exit_code = 2) {
+  const ProgramRun run = poet("run --quiet " + options);
+  EXPECT_EQ(run.exit_code, exit_code) << options;
+  EXPECT_EQ(run.out, "") << options;
+  EXPECT_THAT(run.err, StartsWith("poet: ")) << options;
+  EXPECT_EQ(std::count(run.err.begin(), run.err.end(), '\n'), 1) << options << "\n" << run.err;
+  return run.err.size() < 7 ? run.err : run.err.substr(6, run.err.size() - 7);
+}
+
+/// A plan that keeps everything and one that pages, and a checkpoint of three steps, made once.
+class RunErrors : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    made_ = std::make_unique<TemporaryFolder>();
+    const auto solve = [](const std::string& name, const std::string& options) {
+      const ProgramRun run = poet("solve " + options + kFastSearch + "--plan-out " + made_->file(name));
+      ASSERT_EQ(run.exit_code, 0) << run.err;
+    };
+    solve("plan", kSmallCnn + kPlenty);
+    solve("pages", kSmallCnn + " --no-remat" + kScarce);
+    solve("plan.json", kSmallCnn + kPlenty);
+    train(made_->file("plan") + " --steps 3 --checkpoint " + made_->file("three"));
+  }
+  static void TearDownTestSuite() { made_.reset(); }
+
+  static std::string plan() { return made_->file("plan"); }
+  static std::string paging_plan() { return made_->file("pages"); }
+  static nlohmann::ordered_json plan_json() {
+    return nlohmann::ordered_json::parse(file_text(made_->file("plan.json")));
+  }
+  /// Of the plan after three steps.
+  static std::string three() { return made_->file("three"); }
+
+  [[nodiscard]] std::string file(const std::string& name) const { return folder_.file(name); }
+  [[nodiscard]] std::vector<std::string> names() const {
+    std::vector<std::string> names = names_in(folder_.file(""));
+    std::sort(names.begin(), names.end());
+    return names;
+  }
+
+  /// The checkpoint of three steps is there, and from there it goes on as if nothing had been.
+  void expect_resumable(const std::string& checkpoint) const {
+    EXPECT_EQ(file_text(checkpoint), file_text(three()));
+    const auto json = trained(plan() + " --steps 4 --resume " + checkpoint);
+    EXPECT_EQ(json["losses"].size(), 1U);
+  }
+
+  const TemporaryFolder folder_;
+
+ private:
+  static std::unique_ptr<TemporaryFolder> made_;
+};
+std::unique_ptr<TemporaryFolder> RunErrors::made_;
+
+// What was asked for.
+
+TEST_F(RunErrors, SomethingToRunAndOnlyOne) {
+  const std::string rule =
+      "poet run: needs a plan file, or --model, --onnx or --instance to solve for, not both";
+  EXPECT_EQ(complaint(""), rule);
+  EXPECT_EQ(complaint(plan() + " --model linear --platform a72 --ram-budget 1MB"), rule);
+}
+
+struct Wrong {
+  const char* options;
+  const char* message;
+};
+
+TEST_F(RunErrors, EveryOptionIsChecked) {
+  const Wrong wrong[] = {
+      {"--steps 0", R"(--steps: "0" is not a whole number >= 1)"},
+      {"--steps many", R"(--steps: "many" is not a whole number >= 1)"},
+      {"--seed -1", R"(--seed: "-1" is not a whole number from 0 on)"},
+      {"--seed 18446744073709551616", R"(--seed: "18446744073709551616" is not a whole number from 0 on)"},
+      {"--data . --samples 8", "--samples: is for the synthetic set, not --data"},
+      {"--samples 0", R"(--samples: "0" is not a whole number >= 1)"},
+      {"--samples 1", "data set: has 1 samples, fewer than the 2 of one batch"},
+      {"--weights a --resume b", "--weights and --resume: exclude each other: a checkpoint has weights"},
+      {"--checkpoint-every 3", "--checkpoint-every: needs --checkpoint FILE"},
+      {"--checkpoint c --checkpoint-every 0", R"(--checkpoint-every: "0" is not a whole number >= 1)"},
+      {"--learning-rate fast", R"(--learning-rate: "fast" is not a number)"},
+      {"--learning-rate 1e999", R"(--learning-rate: "1e999" is not a number)"},
+      {"--learning-rate 0", "--learning-rate: must be > 0"},
+      {"--learning-rate nan", "--learning-rate: must be > 0"},
+      {"--learning-rate inf", "--learning-rate: must be > 0"},
+      {"--momentum 1", "--momentum: must be at least 0 and below 1"},
+      {"--momentum 0.9", "--momentum: the network's optimiser has none (--optimizer)"},
+      {"--beta1 -0.1", "--beta1: must be at least 0 and below 1"},
+      {"--beta1 0.9", "--beta1: the network's optimiser has none (--optimizer)"},
+      {"--beta2 1", "--beta2: must be at least 0 and below 1"},
+      {"--beta2 0.9", "--beta2: the network's optimiser has none (--optimizer)"},
+      {"--eps 0", "--eps: must be > 0"},
+      {"--eps 1e-8", "--eps: the network's optimiser has none (--optimizer)"},
+      {"--kernels slow", R"(--kernels: "slow" is none of fast, lean, reference)"},
+      {"--threads 0", R"(--threads: "0" is not a whole number >= 1)"},
+      {"--threads 1025", "--threads: must be at most 1024"},
+      {"--checkpoint absent/c", "--checkpoint: no such folder: absent"},
+      {"--checkpoint .", R"(--checkpoint: "." is not a regular file)"},
+      {"--loss-out absent/c.csv", "--loss-out: no such folder: absent"},
+      {"--loss-out loss.txt", R"(--loss-out: "loss.txt" must end in .csv, .svg, .png, .pdf or .gp)"},
+      {"--plan-out absent/p", "--plan-out: no such folder: absent"},
+      {"--onnx-out absent/p", "--onnx-out: no such folder: absent"},
+      {"--data absent", "absent: does not exist"},
+      {"--weights absent", "absent: cannot be opened: No such file or directory"},
+      {"--weights absent.onnx", "absent.onnx: is no readable file"},
+      {"--resume absent", "absent: cannot be opened: No such file or directory"},
+  };
+  for (const Wrong& w : wrong) EXPECT_EQ(complaint(plan() + " " + w.options), w.message) << w.options;
+  EXPECT_THAT(complaint(plan() + " --isa abacus"), HasSubstr("instruction set \"abacus\": must be one of "));
+  EXPECT_THAT(complaint(plan() + " --data " + file("")), HasSubstr("is no data set: "));
+  EXPECT_THAT(names(), IsEmpty());
+}
+
+TEST_F(RunErrors, WrongOptionsAreFoundBeforeSolving) {
+  // This search would take its two minutes.
+  const std::string long_search =
+      "--model resnet18_cifar --platform m4 --ram-budget 66MB --gap 0 --time-limit 2min ";
+  for (const char* option : {"--checkpoint absent/c", "--loss-out loss.txt", "--kernels slow", "--seed x"})
+    complaint(long_search + option);
+}
+
+// Plan files.
+
+TEST_F(RunErrors, NoPlanFile) {
+  EXPECT_EQ(complaint(file("absent")), file("absent") + ": no such file");
+  EXPECT_EQ(complaint(three()), three() + ": is no plan file: begins neither with POET nor, as JSON, with {");
+  const std::string whole = file_text(plan());
+  const std::string cut = folder_.write("cut", whole.substr(0, whole.size() / 2));
+  EXPECT_THAT(complaint(cut), StartsWith(cut + ": "));
+}
+
+TEST_F(RunErrors, APlanThatForgetsAStep) {
+  auto json = plan_json();
+  json["steps"].erase(json["steps"].begin() + 40);
+  EXPECT_THAT(complaint(folder_.write("p.json", json.dump())), StartsWith("the plan: is broken: "));
+}
+
+TEST_F(RunErrors, APlanWhoseParametersAloneExceedItsBudget) {
+  auto json = plan_json();
+  json["ram_budget_bytes"] = 700'000;  // parameters and running statistics are 705.5 KB
+  EXPECT_THAT(complaint(folder_.write("p.json", json.dump())), StartsWith("the plan: is broken: "));
+}
+
+TEST_F(RunErrors, APlanOfAPublishedInstance) {
+  EXPECT_THAT(complaint("--model linear --semantics published --platform a72 --ram-budget 1MB"),
+              HasSubstr("no kernel here computes"));
+}
+
+// Checkpoints.
+
+TEST_F(RunErrors, ACheckpointOfAnotherNetwork) {
+  EXPECT_EQ(complaint("--model linear --platform a72 --ram-budget 1MB --resume " + three()),
+            three() + ": tensor \"fc1.weight\": must be present");
+  EXPECT_EQ(complaint("--model linear --platform a72 --ram-budget 1MB --weights " + three()),
+            three() + ": holds no tensor with the name of one of the network's parameters");
+  // Of the same network, but without the optimiser's state.
+  EXPECT_THAT(complaint(kSmallCnn + kPlenty + "--optimizer momentum --resume " + three()),
+              HasSubstr(".velocity\": must be present"));
+}
+
+TEST_F(RunErrors, ACheckpointThatHasDoneTheSteps) {
+  EXPECT_EQ(complaint(plan() + " --steps 3 --resume " + three()),
+            "--steps: must be above 3, the steps that " + three() + " has done");
+  EXPECT_EQ(complaint(plan() + " --steps 4 --seed 5 --resume " + three()),
+            "--seed: is 5, that of " + three() + " is 0");
+}
+
+TEST_F(RunErrors, ACheckpointThatIsNone) {
+  const std::string whole = file_text(three());
+  for (const std::size_t size : {std::size_t{0}, std::size_t{7}, std::size_t{2000}, whole.size() - 1}) {
+    const std::string cut = folder_.write("cut", whole.substr(0, size));
+    EXPECT_THAT(complaint(plan() + " --steps 4 --resume " + cut), StartsWith(cut + ": ")) << size;
+  }
+  const std::string weights = file("weights");
+  const float number = 0;
+  runtime::write_safetensors(
+      weights, {{"conv1.weight", DType::float32, {1}, reinterpret_cast<const std::byte*>(&number)}}, {});
+  EXPECT_EQ(complaint(plan() + " --resume " + weights),
+            weights + R"(: is no checkpoint of poet's (metadata "format": "poet checkpoint 1"))");
+  EXPECT_THAT(complaint(plan() + " --weights " + weights), HasSubstr("tensor \"conv1.weight\""));
+}
+
+// Storage.
+
+TEST_F(RunErrors, AFolderToPageToThatIsNone) {
+  EXPECT_EQ(complaint(paging_plan() + " --storage " + file("absent/pages")),
+            file("absent/pages") + ": cannot be opened for paging: No such file or directory");
+  EXPECT_THAT(complaint(paging_plan() + " --storage /proc/self"),
+              StartsWith("the page file in /proc/self: cannot be created: "));
+  EXPECT_EQ(complaint(paging_plan() + " --storage /dev/null"),
+            "/dev/null: must be a folder or a regular file to page to");
+}
+
+TEST_F(RunErrors, SomebodysFileIsNotPagedTo) {
+  const std::string thesis = folder_.write("thesis", "the only copy\n");
+  EXPECT_THAT(complaint(paging_plan() + " --storage " + thesis),
+              StartsWith(thesis + ": is no page file of poet's"));
+  EXPECT_EQ(file_text(thesis), "the only copy\n");
+}
+
+TEST_F(RunErrors, APageFileInUse) {
+  const std::string pages = file("pages");
+  Background first({program().string(), "run", paging_plan(), "--steps", "1000000", "--storage", pages},
+                   file("output"));
+  ASSERT_TRUE(wait_until([&] { return first.output().find("poet: step ") != std::string::npos; }, 20));
+  EXPECT_EQ(complaint(paging_plan() + " --storage " + pages), pages + ": is in use by another run");
+  // The first goes on: it ends as it is told to, with its file.
+  first.send(SIGINT);
+  EXPECT_EQ(first.wait(), 1) << first.output();
+  EXPECT_THAT(names(), ElementsAre("output"));
+}
+
+TEST_F(RunErrors, StorageThatIsTooSmallForThePages) {
+  const FileSizeLimit limit(50'000);
+  EXPECT_THAT(
+      complaint(paging_plan() + " --storage " + file("pages")),
+      ::testing::AllOf(StartsWith(file("pages") + ": cannot be given the "), HasSubstr("File too large")));
+  EXPECT_THAT(names(), IsEmpty());
+}
+
+/// In a process of its own: `test` with `folder` on a storage of so many bytes. Skips where it may not mount.
+template <class Test>
+void on_a_small_storage(const fs::path& folder, std::int64_t bytes, const Test& test) {
+  const pid_t child = fork();
+  if (child == 0) {
+    const std::string size = fmt::format("size={}", bytes);
+    if (unshare(CLONE_NEWNS) != 0 || mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
+        mount("small", folder.c_str(), "tmpfs", 0, size.c_str()) != 0)
+      _exit(77);
+    test();
+    _exit(::testing::Test::HasFailure() ? 1 : 0);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  ASSERT_TRUE(WIFEXITED(status));
+  if (WEXITSTATUS(status) == 77) GTEST_SKIP() << "this user may not mount";
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+}
+
+TEST_F(RunErrors, StorageThatIsFull) {
+  on_a_small_storage(file(""), 65536, [this] {
+    EXPECT_THAT(
+        complaint(paging_plan() + " --storage " + file("")),
+        ::testing::ContainsRegex("the page file in .*: needs [0-9,]* bytes of storage and 65,536 are free"));
+    EXPECT_THAT(names(), IsEmpty());
+  });
+}
+
+TEST_F(RunErrors, ACheckpointIntoAFullStorageKeepsTheEarlierOne) {
+  // Room for one checkpoint (706 KB) and half.
+  on_a_small_storage(file(""), 1'100'000, [this] {
+    fs::copy_file(three(), file("c"));
+    EXPECT_THAT(
+        complaint(plan() + " --steps 5 --checkpoint " + file("c")),
+        ::testing::AllOf(StartsWith(file("c") + ": cannot be written: "), HasSubstr("No space left")));
+    EXPECT_THAT(names(), ElementsAre("c"));
+    expect_resumable(file("c"));
+  });
+}
+
+TEST_F(RunErrors, ACheckpointCutShortKeepsTheEarlierOne) {
+  fs::copy_file(three(), file("c"));
+  {
+    const FileSizeLimit limit(300'000);
+    EXPECT_THAT(
+        complaint(plan() + " --steps 5 --checkpoint " + file("c")),
+        ::testing::AllOf(StartsWith(file("c") + ": cannot be written: "), HasSubstr("File too large")));
+  }
+  EXPECT_THAT(names(), ElementsAre("c"));
+  expect_resumable(file("c"));
+}
+
+TEST_F(RunErrors, AFolderThatCannotBeWritten) {
+  if (geteuid() == 0) GTEST_SKIP() << "modes do not count for root";
+  ASSERT_EQ(chmod(file("").c_str(), 0500), 0);
+  EXPECT_THAT(complaint(plan() + " --checkpoint " + file("c")),
+              HasSubstr("cannot be written: Permission denied"));
+  ASSERT_EQ(chmod(file("").c_str(), 0700), 0);
+}
+
+// The end of the process.
+
+TEST_F(RunErrors, AKilledRunLeavesTheCheckpointAndNoPages) {
+  fs::create_directory(file("storage"));
+  Background run({program().string(), "run", paging_plan(), "--steps", "1000000", "--storage",
+                  file("storage"), "--checkpoint", file("c"), "--checkpoint-every", "3"},
+                 file("output"));
+  ASSERT_TRUE(wait_until([&] { return fs::exists(file("c")); }, 20));
+  run.send(SIGKILL);
+  EXPECT_EQ(run.wait(), 128 + SIGKILL);
+  EXPECT_THAT(names_in(file("storage")), IsEmpty());
+  // Whole, of a multiple of three steps, and the very state that so many steps lead to.
+  const runtime::SafetensorsFile opened(file("c"));
+  const std::int64_t steps = std::stoll(opened.metadata().at("step"));
+  EXPECT_EQ(steps % 3, 0);
+  EXPECT_GE(steps, 3);
+  train(plan() + fmt::format(" --steps {} --checkpoint ", steps) + file("same"));
+  EXPECT_EQ(file_text(file("c")), file_text(file("same")));
+  train(plan() + fmt::format(" --steps {} --resume ", steps + 2) + file("c") + " --checkpoint " + file("c"));
+  // If it was killed while it wrote, the next checkpoint has removed the half of one.
+  EXPECT_THAT(names(), ElementsAre("c", "output", "same", "storage"));
+}
+
+TEST_F(RunErrors, WhatAKilledRunLeftOfItsCheckpointGoes) {
+  folder_.write("c.1234567.tmp", "half of a checkpoint");
+  folder_.write("c.mine.tmp", "mine");
+  folder_.write("other.1234567.tmp", "another's");
+  train(plan() + " --steps 1 --checkpoint " + file("c"));
+  EXPECT_THAT(names(), ElementsAre("c", "c.mine.tmp", "other.1234567.tmp"));
+}
+
+TEST_F(RunErrors, WhatAKilledRunLeftOfItsPagesIsTakenOver) {
+  const std::string pages = file("pages");
+  {
+    Background run({program().string(), "run", paging_plan(), "--steps", "1000000", "--storage", pages},
+                   file("output"));
+    ASSERT_TRUE(wait_until([&] { return run.output().find("poet: step ") != std::string::npos; }, 20));
+    run.send(SIGKILL);
+    run.wait();
+  }
+  ASSERT_THAT(names(), ElementsAre("output", "pages"));
+  train(paging_plan() + " --steps 2 --storage " + pages);
+  EXPECT_THAT(names(), ElementsAre("output"));
+}
+
+TEST_F(RunErrors, TheSecondCtrlCQuitsAtOnce) {
+  Background run({program().string(), "run", "--model", "resnet18_cifar", "--platform", "a72", "--batch-size",
+                  "64", "--ram-budget", "1GB", "--steps", "1000", "--checkpoint", file("c")},
+                 file("output"));
+  ASSERT_TRUE(wait_until([&] { return run.output().find("poet: step ") != std::string::npos; }, 60));
+  run.send(SIGINT);
+  ASSERT_TRUE(wait_until([&] { return run.output().find("Ctrl-C again quits") != std::string::npos; }, 20));
+  run.send(SIGINT);
+  EXPECT_EQ(run.wait(), 128 + SIGINT);
+  EXPECT_THAT(names(), ElementsAre("output"));
+}
+
+}  // namespace
+}  // namespace poet::test
