@@ -1,10 +1,14 @@
 #include <fmt/format.h>
 
+#include <stdexcept>
+#include <string>
 #include <utility>
+#include <variant>
 
 #include "poet/base/amounts.h"
 #include "poet/base/error.h"
 #include "poet/runtime/kernels/kernel.h"
+#include "poet/runtime/kernels/operands/operands.h"
 #include "poet/runtime/kernels/reference/reference.h"
 #ifdef POET_HAS_ONEDNN
 #include "poet/runtime/kernels/onednn/onednn.h"
@@ -20,10 +24,8 @@ namespace {
   return sum;
 }
 
-}  // namespace
-
-std::unique_ptr<Kernel> make_kernel(const Graph& graph, OpId op,
-                                    [[maybe_unused]] const KernelOptions& options) {
+std::unique_ptr<Kernel> kernel_of(const Graph& graph, OpId op,
+                                  [[maybe_unused]] const KernelOptions& options) {
   std::unique_ptr<Kernel> kernel;
 #ifdef POET_HAS_ONEDNN
   if (options.library != KernelLibrary::reference) kernel = make_onednn_kernel(graph, op, options);
@@ -35,13 +37,33 @@ std::unique_ptr<Kernel> make_kernel(const Graph& graph, OpId op,
   }
 #endif
   if (!kernel) kernel = make_reference_kernel(graph, op);
+  return kernel;
+}
+
+std::string place(const Graph& graph, OpId op) {
+  return fmt::format("op {} \"{}\"", op.index, graph.ops[op].name);
+}
+
+}  // namespace
+
+std::unique_ptr<Kernel> make_kernel(const Graph& graph, OpId op, const KernelOptions& options) {
+  check_operands(graph, op);
+  std::unique_ptr<Kernel> kernel;
+  // What the check has missed shows here at the latest, in an attribute or an operand that is not there.
+  try {
+    kernel = kernel_of(graph, op, options);
+  } catch (const std::out_of_range&) {
+    throw InputError(place(graph, op), fmt::format("lacks what every {} has", graph.ops[op].kind));
+  } catch (const std::bad_variant_access&) {
+    throw InputError(place(graph, op),
+                     fmt::format("has an attribute of a type that no {} has", graph.ops[op].kind));
+  }
   if (!kernel) {
     const Op& o = graph.ops[op];
     if (o.kind == "published")
       throw InputError(graph.name,
                        "is a published instance: it tells what its ops cost, not what they compute");
-    throw InputError(fmt::format("op {} \"{}\"", op.index, o.name),
-                     fmt::format("no kernel here computes {}", o.kind));
+    throw InputError(place(graph, op), fmt::format("no kernel here computes {}", o.kind));
   }
   return kernel;
 }
