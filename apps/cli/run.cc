@@ -16,7 +16,6 @@
 #include "apps/cli/training/report.h"
 #include "apps/cli/training/weights.h"
 #include "poet/base/error.h"
-#include "poet/report/drawing.h"
 #include "poet/runtime/executor/program.h"
 
 namespace poet::cli {
@@ -158,12 +157,7 @@ class Run final : public Command {
   }
   void check_outputs(const RunChoice& choice) const {
     if (choice.checkpoint) check_writable("--checkpoint", choice.checkpoint->string());
-    if (choice.loss_out) {
-      check_writable("--loss-out", choice.loss_out->string());
-      if (choice.loss_out->extension() != ".csv" && !is_figure(choice.loss_out->string()))
-        throw InputError("--loss-out",
-                         "\"" + choice.loss_out->string() + "\" must end in .csv, .svg, .png, .pdf or .gp");
-    }
+    if (choice.loss_out) check_writable("--loss-out", choice.loss_out->string());
     if (plan_out_) check_writable("--plan-out", *plan_out_);
     if (onnx_out_) check_writable("--onnx-out", *onnx_out_);
   }

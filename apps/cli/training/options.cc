@@ -109,7 +109,7 @@ RunChoice read_run_options(const RunOptions& options) {
   choice.checkpoint = options.checkpoint;
   choice.loss_out = options.loss_out;
   if (choice.loss_out && choice.loss_out->extension() != ".csv" && !is_figure(*choice.loss_out))
-    throw InputError("--loss-out", "must end in .csv, .svg, .png, .pdf or .gp");
+    throw InputError("--loss-out", "\"" + *options.loss_out + "\" must end in .csv, .svg, .png, .pdf or .gp");
   if (options.checkpoint_every) {
     if (!options.checkpoint) throw InputError("--checkpoint-every", "needs --checkpoint FILE");
     choice.checkpoint_every = parse_count("--checkpoint-every", *options.checkpoint_every);
