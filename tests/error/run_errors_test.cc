@@ -178,7 +178,7 @@ TEST_F(RunErrors, APlanWhoseParametersAloneExceedItsBudget) {
 
 TEST_F(RunErrors, APlanOfAPublishedInstance) {
   EXPECT_THAT(complaint("--model linear --semantics published --platform a72 --ram-budget 1MB"),
-              HasSubstr("no kernel here computes"));
+              HasSubstr("is a published instance: it tells what its ops cost, not what they compute"));
 }
 
 // Checkpoints.
