@@ -38,7 +38,7 @@ OWNERS = {
     r"(onnx|google/protobuf)/.*": "frontend/onnx",
     r"(oneapi/dnnl/)?dnnl.*": "runtime/kernels",
     r"(openssl/.*|xxhash)\.h": "runtime/storage",
-    r"CLI/.*": "cli",
+    r"CLI/.*": "apps",
     r"sqlite3\w*\.h": "study/store.cc",
     r"mpi\.h": "study/mpi_pool.cc",
 }
@@ -58,7 +58,7 @@ def violations(path, allowed, room):
                 yield number, f"{room} may not include {target.removesuffix('.h')}"
             continue
         for pattern, owner in OWNERS.items():
-            if re.fullmatch(pattern, header) and f"/{owner}/" not in f"{path.as_posix()}/":
+            if re.fullmatch(pattern, header) and f"/{owner}/" not in f"/{path.as_posix()}/":
                 yield number, f"{header.split('/')[-1]} belongs in {owner}"
 
 

@@ -6,6 +6,8 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "apps/cli/command.h"
 #include "apps/cli/forked.h"
@@ -104,7 +106,7 @@ class Run final : public Command {
     const RunChoice choice = read_run_options(typed);
     const MachineChoice machine = read_machine_options(machine_);
     // Before the work, so that nobody waits for a result that cannot be written.
-    check_outputs(choice);
+    check_outputs(choice, machine);
     std::optional<Runnable> runnable;
     if (plan_) {
       refuse_problem_options();
@@ -155,11 +157,24 @@ class Run final : public Command {
         throw InputError(name, "is for solving; the plan that is given has been solved for");
     }
   }
-  void check_outputs(const RunChoice& choice) const {
-    if (choice.checkpoint) check_writable("--checkpoint", choice.checkpoint->string());
-    if (choice.loss_out) check_writable("--loss-out", choice.loss_out->string());
-    if (plan_out_) check_writable("--plan-out", *plan_out_);
-    if (onnx_out_) check_writable("--onnx-out", *onnx_out_);
+  void check_outputs(const RunChoice& choice, const MachineChoice& machine) const {
+    std::vector<std::pair<std::string, std::filesystem::path>> outputs;
+    if (choice.checkpoint) outputs.emplace_back("--checkpoint", *choice.checkpoint);
+    if (choice.loss_out) outputs.emplace_back("--loss-out", *choice.loss_out);
+    if (plan_out_) outputs.emplace_back("--plan-out", *plan_out_);
+    if (onnx_out_) outputs.emplace_back("--onnx-out", *onnx_out_);
+    for (const auto& [option, file] : outputs) check_writable(option, file.string());
+    // What is read, or paged to, is not to be written over; but a checkpoint may take the place of the resumed one,
+    // and a trained network that of the untrained.
+    std::vector<std::pair<std::string, std::filesystem::path>> others = outputs;
+    if (plan_) others.emplace_back("the plan", *plan_);
+    if (choice.data) others.emplace_back("--data", *choice.data);
+    if (machine_.storage) others.emplace_back("--storage", machine.storage.where);
+    for (std::size_t i = 0; i < outputs.size(); ++i)
+      for (std::size_t k = i + 1; k < others.size(); ++k)
+        if (std::filesystem::absolute(outputs[i].second).lexically_normal() ==
+            std::filesystem::absolute(others[k].second).lexically_normal())
+          throw InputError(outputs[i].first + " and " + others[k].first, "must be different files");
   }
 
   ProblemOptions problem_;

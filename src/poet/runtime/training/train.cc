@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "poet/base/error.h"
+#include "poet/runtime/sensors/transfer_fit.h"
 
 namespace poet::runtime {
 namespace {
@@ -40,9 +41,7 @@ class Measurement {
     measured.seconds = std::move(seconds_);
     measured.stalled = Seconds(stalled_ / count);
     measured.fetching = Seconds(fetching_ / count);
-    const auto middle = makespans_.begin() + static_cast<std::ptrdiff_t>(makespans_.size() / 2);
-    std::nth_element(makespans_.begin(), middle, makespans_.end());
-    measured.step = Seconds(*middle);
+    measured.step = Seconds(median(makespans_));
     const auto [least, most] = std::minmax_element(makespans_.begin(), makespans_.end());
     measured.fastest = Seconds(*least);
     measured.slowest = Seconds(*most);
