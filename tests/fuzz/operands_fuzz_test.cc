@@ -64,7 +64,7 @@ void fill(std::mt19937_64& random, const Value& value, const test::FencedBuffer&
 std::string run_kernel(const Graph& graph, OpId id, runtime::Kernel& kernel, std::mt19937_64& random) {
   const Op& op = graph.ops[id];
   if (kernel.workspace() > Bytes(16 * kMostBytes)) return "";
-  IdVector<ValueId, std::unique_ptr<test::FencedBuffer>> buffers(graph.values.size());
+  IdVector<ValueId, std::shared_ptr<test::FencedBuffer>> buffers(graph.values.size());
   const auto addresses = [&](const std::vector<ValueId>& list) {
     std::vector<void*> result;
     for (const ValueId v : list) {
@@ -72,7 +72,7 @@ std::string run_kernel(const Graph& graph, OpId id, runtime::Kernel& kernel, std
       if (!buffers[v]) {
         const Value& value = graph.values[v];
         const std::size_t alignment = value.dtype == DType::int64 ? 8 : 4;
-        buffers[v] = std::make_unique<test::FencedBuffer>(static_cast<std::size_t>(value.bytes.value()),
+        buffers[v] = std::make_shared<test::FencedBuffer>(static_cast<std::size_t>(value.bytes.value()),
                                                           fence, alignment);
         fill(random, value, *buffers[v]);
       }
