@@ -8,6 +8,7 @@
 
 #include "poet/base/error.h"
 #include "poet/graph/dataflow.h"
+#include "poet/runtime/kernels/operands/operands.h"
 
 namespace poet::runtime {
 namespace {
@@ -66,8 +67,11 @@ std::span<std::byte> Program::arena() const { return {arena_, static_cast<std::s
 
 void Program::make_kernels(const KernelOptions& options) {
   const Graph& graph = file_.instance.graph;
-  for (const OpId op : ids<OpId>(graph.ops.size()))
-    kernels_.push_back(graph.ops[op].kind == "input" ? nullptr : make_kernel(graph, op, options));
+  for (const OpId op : ids<OpId>(graph.ops.size())) {
+    const bool is_input = graph.ops[op].kind == "input";
+    if (is_input) check_operands(graph, op);  // make_kernel() does it for the others
+    kernels_.push_back(is_input ? nullptr : make_kernel(graph, op, options));
+  }
 }
 
 void Program::map_memory() {

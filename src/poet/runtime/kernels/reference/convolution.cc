@@ -260,8 +260,11 @@ std::unique_ptr<Kernel> towards_x(const Convolution& c, bool biased) {
   }
   std::vector<std::pair<Extents, Grid>> phases;
   Bytes workspace;
-  for (Index i = 0; i < volume(c.stride); ++i) {
-    const Extents phase = position_in(c.stride, i);
+  // A stride may be longer than x.
+  Extents phase_count;
+  for (std::size_t a = 0; a < 3; ++a) phase_count[a] = std::min(c.stride[a], c.x[a]);
+  for (Index i = 0; i < volume(phase_count); ++i) {
+    const Extents phase = position_in(phase_count, i);
     Grid grid = phase_grid(c, phase);
     const Index points = c.images * volume(grid.size);
     const Index depth = c.out_channels * static_cast<Index>(grid.taps.size());

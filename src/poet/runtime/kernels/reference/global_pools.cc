@@ -1,9 +1,12 @@
 // Means and maxima over whole planes.
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 
+#include "poet/base/error.h"
 #include "poet/runtime/kernels/reference/families.h"
 #include "poet/runtime/kernels/reference/fold.h"
 #include "poet/runtime/kernels/reference/loop_kernel.h"
@@ -51,10 +54,15 @@ std::unique_ptr<Kernel> global_max_pool(const OpReader& op) {
 }
 
 std::unique_ptr<Kernel> global_max_pool_backward(const OpReader& op) {
-  return loop_kernel([p = Planes(op.out(0), op.in(0))](const KernelCall& call) {
+  return loop_kernel([p = Planes(op.out(0), op.in(0)), name = op.op().name](const KernelCall& call) {
     std::fill_n(output(call, 0), p.planes * p.size, 0.0F);
     for (Index i = 0; i < p.planes; ++i) {
-      output(call, 0)[i * p.size + input<std::int32_t>(call, 1)[i]] = input(call, 0)[i];
+      const Index place = input<std::int32_t>(call, 1)[i];
+      if (place < 0 || place >= p.size) {
+        throw InputError(fmt::format("op \"{}\"", name),
+                         fmt::format("index {} is not one of {} elements", place, p.size));
+      }
+      output(call, 0)[i * p.size + place] = input(call, 0)[i];
     }
   });
 }

@@ -1,12 +1,16 @@
 // Maxima and means over windows: the windows of a row at once, tap by tap.
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <string>
 #include <vector>
 
+#include "poet/base/error.h"
 #include "poet/runtime/kernels/reference/families.h"
 #include "poet/runtime/kernels/reference/loop_kernel.h"
 #include "poet/runtime/kernels/reference/windows.h"
@@ -156,10 +160,16 @@ std::vector<Index> tap_places(const Pool& p) {
   return places;
 }
 
+/// The pool's own indices are within its windows; those of a graph that was tampered with may not be.
+[[noreturn]] void refuse_index(const std::string& op, Index index) {
+  throw InputError(fmt::format("op \"{}\"", op), fmt::format("index {} is not one of its windows", index));
+}
+
 template <class IndexType>
-std::unique_ptr<Kernel> max_pool_backward_of(const Pool& p) {
-  return loop_kernel([p, places = tap_places(p)](const KernelCall& call) {
-    std::fill_n(output(call, 0), p.planes * volume(p.x), 0.0F);
+std::unique_ptr<Kernel> max_pool_backward_of(const Pool& p, const std::string& name) {
+  return loop_kernel([p, places = tap_places(p), name](const KernelCall& call) {
+    const Index size = volume(p.x);
+    std::fill_n(output(call, 0), p.planes * size, 0.0F);
     for (Index plane = 0; plane < p.planes; ++plane) {
       const float* dy = input(call, 0) + plane * volume(p.y);
       const auto* indices = input<IndexType>(call, 1) + plane * volume(p.y);
@@ -170,8 +180,11 @@ std::unique_ptr<Kernel> max_pool_backward_of(const Pool& p) {
           const Index row = (d * p.stride[0] - p.padding[0]) * p.x[1] + h * p.stride[1] - p.padding[1];
           const Index first = row * p.x[2] - p.padding[2];
           for (Index w = 0; w < p.y[2]; ++w, ++window) {
-            const Index place = places[static_cast<std::size_t>(indices[window])];
-            dx[first + w * p.stride[2] + place] += dy[window];
+            const auto tap = static_cast<std::size_t>(indices[window]);
+            if (tap >= places.size()) refuse_index(name, indices[window]);
+            const Index place = first + w * p.stride[2] + places[tap];
+            if (place < 0 || place >= size) refuse_index(name, indices[window]);
+            dx[place] += dy[window];
           }
         }
       }
@@ -186,8 +199,8 @@ std::unique_ptr<Kernel> max_pool(const OpReader& op) {
 
 std::unique_ptr<Kernel> max_pool_backward(const OpReader& op) {
   const Pool p = pool_of(op, op.out(0), op.in(0));
-  return op.input(1).dtype == DType::uint8 ? max_pool_backward_of<std::uint8_t>(p)
-                                           : max_pool_backward_of<std::int32_t>(p);
+  return op.input(1).dtype == DType::uint8 ? max_pool_backward_of<std::uint8_t>(p, op.op().name)
+                                           : max_pool_backward_of<std::int32_t>(p, op.op().name);
 }
 
 /// The divisors of the windows of a block.
