@@ -164,8 +164,8 @@ class Run final : public Command {
     if (plan_out_) outputs.emplace_back("--plan-out", *plan_out_);
     if (onnx_out_) outputs.emplace_back("--onnx-out", *onnx_out_);
     for (const auto& [option, file] : outputs) check_writable(option, file.string());
-    // What is read, or paged to, is not to be written over; but a checkpoint may take the place of the resumed one,
-    // and a trained network that of the untrained.
+    // What is read, or paged to, is not to be written over; but a checkpoint may take the place of the
+    // resumed one, and a trained network that of the untrained.
     std::vector<std::pair<std::string, std::filesystem::path>> others = outputs;
     if (plan_) others.emplace_back("the plan", *plan_);
     if (choice.data) others.emplace_back("--data", *choice.data);
