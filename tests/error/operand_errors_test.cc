@@ -104,15 +104,15 @@ TEST(OperandErrors, DimensionsBytesAndStrides) {
 }
 
 TEST(OperandErrors, HowManyOperandsOfWhichType) {
-  EXPECT_EQ(refusal(one_op("relu", {{{2}}, {{2}}}, {{{2}}})), message(2, "relu", "1 inputs, not 2"));
+  EXPECT_EQ(refusal(one_op("relu", {{{2}}, {{2}}}, {{{2}}})), message(2, "relu", "1 input, not 2"));
   EXPECT_EQ(refusal(one_op("linear", {{{1, 2}}}, {{{1, 3}}})), message(1, "linear", "2 to 3 inputs, not 1"));
-  EXPECT_EQ(refusal(one_op("concat", {}, {{{2}}})), message(0, "concat", "at least 1 inputs, not 0"));
+  EXPECT_EQ(refusal(one_op("concat", {}, {{{2}}})), message(0, "concat", "at least 1 input, not 0"));
   EXPECT_EQ(refusal(one_op("relu", {integers({2})}, {{{2}}})),
             message(1, "relu", "input 0 of type float32, not int32"));
   EXPECT_EQ(refusal(one_op("add", {integers({2}), {{2}}}, {{{2}}})),
             message(2, "add", "input 1 of type int32, not float32"));
   EXPECT_EQ(refusal(one_op("sgd_update", {parameter({2}), {{2}}}, {}, {{"learning_rate", 0.1}}, {})),
-            message(1, "sgd_update", "1 values that it updates, not 0"));
+            message(1, "sgd_update", "1 value that it updates, not 0"));
 }
 
 TEST(OperandErrors, ShapesThatBroadcast) {
@@ -197,7 +197,7 @@ TEST(OperandErrors, RecurrentLayers) {
   EXPECT_EQ(rnn({1, 5, 4}, good), message(1, "rnn", "input 2 of shape (1, 5, 5), not (1, 5, 4)"));
   EXPECT_EQ(
       rnn({1, 5, 5}, {{"direction", std::string("bidirectional")}, {"activation", std::string("tanh")}}),
-      message(1, "rnn", "2 direction(s), not 1"));
+      message(1, "rnn", "2 directions, not 1"));
   EXPECT_EQ(rnn({1, 5, 5}, {{"direction", std::string("forward")}}),
             message(1, "rnn", "an attribute activation"));
 }
