@@ -43,11 +43,16 @@ Index OperandReader::integer(const char* name, Index low, Index high) const {
   return *number;
 }
 
-double OperandReader::real(const char* name) const {
+double OperandReader::any_real(const char* name) const {
   const auto* number = std::get_if<double>(&attribute(name));
   if (number == nullptr) refuse(fmt::format("a real number (1.0, not 1) as its attribute {}", name));
-  need(std::isfinite(*number), "a finite {}, not {}", name, *number);
   return *number;
+}
+
+double OperandReader::real(const char* name) const {
+  const double number = any_real(name);
+  need(std::isfinite(number), "a finite {}, not {}", name, number);
+  return number;
 }
 
 const std::string& OperandReader::text(const char* name, std::initializer_list<std::string_view> of) const {
