@@ -2,14 +2,16 @@
 
 #include <gtest/gtest.h>
 
-#include <set>
+#include <filesystem>
 #include <string>
 
 #include "poet/autodiff/differentiate.h"
 #include "poet/base/error.h"
+#include "poet/frontend/onnx/import.h"
 #include "poet/frontend/zoo.h"
 #include "poet/runtime/kernels/operands/operands.h"
 #include "tests/support/kernel_graphs.h"
+#include "tests/support/paths.h"
 #include "tests/support/random_network.h"
 
 namespace poet {
@@ -51,6 +53,16 @@ TEST(Operands, OfRandomNetworksThatTrainInPartAreAccepted) {
     const auto optimizer = static_cast<Optimizer>(seed % 3);
     expect_accepted(differentiate(test::RandomNetwork(seed).build(),
                                   {optimizer, test::RandomNetwork::some_trainable(seed)}));
+  }
+}
+
+TEST(Operands, OfImportedModelsAreAccepted) {
+  const std::filesystem::path models = test::shared() / "models";
+  if (!std::filesystem::is_directory(models)) GTEST_SKIP() << models << " is absent";
+  for (const auto& entry : std::filesystem::directory_iterator(models)) {
+    if (entry.path().extension() != ".onnx") continue;
+    SCOPED_TRACE(entry.path());
+    expect_accepted(differentiate(import_onnx(entry.path()).forward));
   }
 }
 

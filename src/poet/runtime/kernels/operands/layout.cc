@@ -101,7 +101,7 @@ Shape padded(const OperandReader& op, const Shape& x) {
 }
 void pad(const OperandReader& op) {
   op.need_out(0, padded(op, op.in(0)));
-  const double value = op.real("value");
+  const double value = op.any_real("value");  // -inf in front of a maximum, say
   const DType type = op.output(0).dtype;
   if (type == DType::float32) return;
   const double most = type == DType::uint8 ? 255.0 : 2147483647.0;

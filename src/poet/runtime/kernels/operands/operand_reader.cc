@@ -4,6 +4,7 @@
 #include <cmath>
 #include <variant>
 
+#include "poet/base/amounts.h"
 #include "poet/base/error.h"
 
 namespace poet::runtime::operands {
@@ -42,11 +43,16 @@ Index OperandReader::integer(const char* name, Index low, Index high) const {
   return *number;
 }
 
-double OperandReader::real(const char* name) const {
+double OperandReader::any_real(const char* name) const {
   const auto* number = std::get_if<double>(&attribute(name));
   if (number == nullptr) refuse(fmt::format("a real number (1.0, not 1) as its attribute {}", name));
-  need(std::isfinite(*number), "a finite {}, not {}", name, *number);
   return *number;
+}
+
+double OperandReader::real(const char* name) const {
+  const double number = any_real(name);
+  need(std::isfinite(number), "a finite {}, not {}", name, number);
+  return number;
 }
 
 const std::string& OperandReader::text(const char* name, std::initializer_list<std::string_view> of) const {
@@ -65,7 +71,8 @@ const std::vector<Index>& OperandReader::list(const char* name) const {
 const std::vector<Index>& OperandReader::list(const char* name, std::size_t size, Index low,
                                               Index high) const {
   const std::vector<Index>& numbers = list(name);
-  need(numbers.size() == size, "{} numbers as its attribute {}, not {}", size, name, numbers.size());
+  need(numbers.size() == size, "{} as its attribute {}, not {}", counted(static_cast<Index>(size), "number"),
+       name, numbers.size());
   for (const Index n : numbers)
     need(n >= low && n <= high, "numbers between {} and {} in {}, not {}", low, high, name, n);
   return numbers;
@@ -103,7 +110,8 @@ std::vector<Index> OperandReader::gradients(Index first, Index last, bool option
   }
   const auto most = static_cast<std::size_t>(last - first + 1);
   need(outputs() == most || (optional && outputs() + 1 == most),
-       "{} outputs, not {}, or an attribute gradients that tells them", most, outputs());
+       "{}, not {}, or an attribute gradients that tells them", counted(last - first + 1, "output"),
+       outputs());
   std::vector<Index> all;
   for (std::size_t i = 0; i < outputs(); ++i) all.push_back(first + static_cast<Index>(i));
   return all;

@@ -52,7 +52,9 @@ class OperandReader {
   // Attributes. Those that are missing, of another type or out of range are refused.
   [[nodiscard]] bool has(const char* name) const { return op_.attributes.contains(name); }
   [[nodiscard]] Index integer(const char* name, Index low, Index high) const;
+  /// Finite.
   [[nodiscard]] double real(const char* name) const;
+  [[nodiscard]] double any_real(const char* name) const;
   [[nodiscard]] const std::string& text(const char* name, std::initializer_list<std::string_view> of) const;
   [[nodiscard]] const std::vector<Index>& list(const char* name) const;
   /// Of `size` numbers in [low, high].

@@ -1,5 +1,6 @@
 // lstm, gru, rnn. Which operands a backward op has follows from the gradients that it writes.
 
+#include "poet/base/amounts.h"
 #include "poet/runtime/kernels/operands/rules.h"
 
 namespace poet::runtime::operands {
@@ -29,7 +30,7 @@ Shapes shapes_of(const OperandReader& op, Layer layer, const Shape& y) {
   Shapes s{y[0], y[1], y[2], y[3], 0, 1, 0};
   const std::string& direction = op.text("direction", {"forward", "reverse", "bidirectional"});
   const Index directions = direction == "bidirectional" ? 2 : 1;
-  op.need(s.directions == directions, "{} direction(s), not {}", directions, s.directions);
+  op.need(s.directions == directions, "{}, not {}", counted(directions, "direction"), s.directions);
   if (layer == Layer::lstm) s.gates = s.kept = 4;
   if (layer == Layer::gru) {
     s.gates = 3;
@@ -54,8 +55,8 @@ void forward(const OperandReader& op) {
   op.need_in(1, s.weight_ih());
   op.need_in(2, s.weight_hh());
   const auto states = static_cast<std::size_t>(state_count(op, layer));
-  op.need(op.inputs() == 3 + states || op.inputs() == 4 + states, "{} initial states and at most a bias",
-          states);
+  op.need(op.inputs() == 3 + states || op.inputs() == 4 + states, "{} and at most a bias",
+          counted(static_cast<Index>(states), "initial state"));
   for (std::size_t i = 3; i < 3 + states; ++i) op.need_in(i, s.initial());
   if (op.inputs() == 4 + states) op.need_in(3 + states, s.bias());
   if (layer == Layer::lstm) op.need_out(1, s.states());

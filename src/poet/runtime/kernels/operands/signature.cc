@@ -2,6 +2,7 @@
 #include <optional>
 #include <string_view>
 
+#include "poet/base/amounts.h"
 #include "poet/runtime/kernels/operands/rules.h"
 
 namespace poet::runtime::operands {
@@ -62,8 +63,9 @@ void check_list(const OperandReader& op, const char* list, const std::vector<Val
   const bool many = std::any_of(types.begin(), types.end(), is('+'));
   const std::size_t least = types.size() - optional;
   if (values.size() < least || (!many && values.size() > types.size())) {
-    const std::string most = many || optional == 0 ? "" : fmt::format(" to {}", types.size());
-    op.refuse(fmt::format("{}{}{} {}s, not {}", many ? "at least " : "", least, most, list, values.size()));
+    const std::string most = counted(static_cast<Index>(many ? least : types.size()), list);
+    const std::string range = many ? "at least " : optional > 0 ? fmt::format("{} to ", least) : "";
+    op.refuse(fmt::format("{}{}, not {}", range, most, values.size()));
   }
   for (std::size_t i = 0; i < values.size(); ++i) {
     check_type(op, list, i, op.value(values[i]).dtype, types[std::min(i, types.size() - 1)].front(), common);
@@ -78,8 +80,8 @@ void check_signature(const OperandReader& op, const char* signature) {
   check_list(op, "input", op.op().inputs, next_part(rest), common);
   check_list(op, "output", op.op().outputs, next_part(rest), common);
   const std::vector<std::string_view> updates = words(rest);
-  op.need(op.op().updates.size() == updates.size(), "{} values that it updates, not {}", updates.size(),
-          op.op().updates.size());
+  op.need(op.op().updates.size() == updates.size(), "{} that it updates, not {}",
+          counted(static_cast<Index>(updates.size()), "value"), op.op().updates.size());
   for (std::size_t i = 0; i < updates.size(); ++i) {
     const auto position = static_cast<std::size_t>(updates[i].front() - '0');
     op.need(op.op().updates[i] == op.op().inputs[position], "input {} as update {}", position, i);
