@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -33,6 +34,7 @@ Bytes outside_cap(const Session& session) { return session.resident_peak - in_ca
 
 std::string losses_text(const std::vector<float>& losses) {
   if (losses.empty()) return "no step was run";
+  if (!std::isfinite(losses.back())) return fmt::format("{:.4g}, then no number", losses.front());
   // The mean of a tenth of the steps at either end says more than two noisy steps.
   const std::size_t window = std::max<std::size_t>(1, losses.size() / 10);
   const auto mean = [window](auto begin) {

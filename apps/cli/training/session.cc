@@ -10,6 +10,7 @@
 
 #include "apps/cli/interrupt.h"
 #include "apps/cli/training/progress.h"
+#include "poet/base/amounts.h"
 #include "poet/base/error.h"
 #include "poet/runtime/data/dataset.h"
 #include "poet/runtime/executor/executor.h"
@@ -33,6 +34,15 @@ void judge(Session& session) {
   if (!session.planned.valid) throw InputError("the plan", "is broken: " + session.planned.broken);
   session.arena = replay_layout(file.instance, file.plan, file.layout, file.semantics, file.limits);
   if (!session.arena.valid) throw InputError("the plan's addresses", "are broken: " + session.arena.broken);
+}
+
+/// Refused before it is touched: the system would end some process instead.
+void check_machine(const PlanFile& file) {
+  const Bytes needed = file.layout.arena + file.instance.costs.persistent;
+  const Bytes available = runtime::available_memory();
+  if (needed > available)
+    throw InputError("RAM", fmt::format("the plan takes {}, this machine has {} to give",
+                                        format_bytes(needed), format_bytes(available)));
 }
 
 /// Gives every persistent value its first contents; how many parameters began with seeded numbers.
@@ -115,6 +125,7 @@ Session run_session(PlanFile file, const RunChoice& training, const MachineChoic
   Session session;
   session.file = std::move(file);
   judge(session);
+  check_machine(session.file);
   Graph& graph = session.file.instance.graph;
   runtime::set_hyperparameters(graph, training.hyperparameters);
   runtime::set_up_kernels(machine.kernels);
