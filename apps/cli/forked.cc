@@ -1,6 +1,7 @@
 #include "apps/cli/forked.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -10,6 +11,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <cstring>
 
 #include "apps/cli/command.h"
 #include "apps/cli/errors.h"
@@ -18,30 +20,26 @@
 namespace poet::cli {
 namespace {
 
-constexpr std::array kRequests = {SIGINT, SIGTERM, SIGHUP};
-
-std::atomic<pid_t> receiver = 0;  // of requests to stop
+std::atomic<pid_t> receiver = 0;  // of Ctrl-C
 
 void pass_on(int signal) {
   const pid_t child = receiver;
   if (child > 0) kill(child, signal);
 }
 
-/// While one lives, requests to stop are the child's business. Those that are ignored stay ignored.
+/// While one lives, Ctrl-C is the child's business, unless it is ignored. Other requests to stop end both.
 class PassingOn {
  public:
   explicit PassingOn(pid_t child) {
     receiver = child;
-    for (std::size_t i = 0; i < kRequests.size(); ++i) {
-      sigaction(kRequests[i], nullptr, &before_[i]);
-      if (before_[i].sa_handler == SIG_IGN) continue;
-      struct sigaction passing {};
-      passing.sa_handler = pass_on;
-      sigaction(kRequests[i], &passing, nullptr);
-    }
+    sigaction(SIGINT, nullptr, &before_);
+    if (before_.sa_handler == SIG_IGN) return;
+    struct sigaction passing {};
+    passing.sa_handler = pass_on;
+    sigaction(SIGINT, &passing, nullptr);
   }
   ~PassingOn() {
-    for (std::size_t i = 0; i < kRequests.size(); ++i) sigaction(kRequests[i], &before_[i], nullptr);
+    sigaction(SIGINT, &before_, nullptr);
     receiver = 0;
   }
   PassingOn(const PassingOn&) = delete;
@@ -50,7 +48,7 @@ class PassingOn {
   PassingOn& operator=(PassingOn&&) = delete;
 
  private:
-  std::array<struct sigaction, kRequests.size()> before_{};
+  struct sigaction before_ {};
 };
 
 }  // namespace
@@ -79,7 +77,8 @@ Forked::Forked(const std::function<int(int pipe)>& work) {
 Forked::~Forked() {
   if (child_ > 0) {
     kill(child_, SIGKILL);
-    static_cast<void>(wait());
+    while (waitpid(child_, nullptr, 0) < 0 && errno == EINTR) {
+    }
   }
   close(pipe_);
 }
@@ -109,16 +108,21 @@ std::string Forked::read_all() {
   }
 }
 
-int Forked::wait() {
+int Forked::wait(const std::string& what) {
+  const int status = reap();
+  if (WIFEXITED(status)) return WEXITSTATUS(status);
+  throw InternalError(fmt::format("{} was ended by a signal: {}", what, strsignal(WTERMSIG(status))));
+}
+
+int Forked::reap() {
   const PassingOn passing(child_);
   int status = 0;
   pid_t ended = 0;
   do ended = waitpid(child_, &status, 0);
   while (ended < 0 && errno == EINTR);
-  const bool known = ended == child_;
+  ensure(ended == child_, "nobody else waits for the processes of this one");
   child_ = -1;
-  if (!known) return kInternalError;  // whoever started this program takes its children's ends
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  return status;
 }
 
 void write_all(int pipe, const void* bytes, std::size_t count) {

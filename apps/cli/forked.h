@@ -12,9 +12,8 @@ namespace poet::cli {
 class Forked {
  public:
   /// Starts `work` with the writing end of a pipe. What it throws is said on stderr, as the program says it.
-  /// Ctrl-C and other requests to stop are passed on to it while this process reads or waits. To be made
-  /// before any thread.
-  /// Throws InternalError when the system gives no process.
+  /// Ctrl-C is passed on to it while this process reads or waits; it ends with this process. To be made
+  /// before any thread. Throws InternalError when the system gives no process.
   explicit Forked(const std::function<int(int pipe)>& work);
   ~Forked();  // ends it
   Forked(const Forked&) = delete;
@@ -26,10 +25,14 @@ class Forked {
   [[nodiscard]] bool read(void* to, std::size_t count);
   /// Everything that it writes until it closes the pipe or ends.
   [[nodiscard]] std::string read_all();
-  /// Until it has ended: its exit code, or 128 + the signal that ended it.
-  [[nodiscard]] int wait();
+  /// Until it has ended: its exit code. `what` it is: "what solves for the plan". Throws InternalError when a
+  /// signal other than Ctrl-C's second has ended it, as systems do that run out of memory.
+  [[nodiscard]] int wait(const std::string& what);
 
  private:
+  /// What waitpid() says.
+  int reap();
+
   pid_t child_ = -1;
   int pipe_ = -1;
 };

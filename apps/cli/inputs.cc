@@ -1,41 +1,22 @@
 #include "apps/cli/inputs.h"
 
 #include <fmt/format.h>
-#include <fnmatch.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <limits>
-#include <sstream>
 #include <system_error>
 #include <tuple>
 
 #include "apps/cli/amounts.h"
-#include "poet/autodiff/differentiate.h"
+#include "apps/cli/choose.h"
 #include "poet/base/data_dir.h"
 #include "poet/base/error.h"
 #include "poet/cost/instance_json.h"
 #include "poet/cost/tabulate.h"
-#include "poet/frontend/zoo.h"
 
 namespace poet::cli {
 namespace {
-
-std::string listed(const std::vector<std::string>& names) {
-  return fmt::format("{}", fmt::join(names, ", "));
-}
-
-/// The value named by `text`; InputError listing the names otherwise.
-template <class T>
-T choose(const std::string& option, const std::string& text,
-         const std::vector<std::pair<std::string, T>>& choices) {
-  std::vector<std::string> names;
-  for (const auto& [name, value] : choices) {
-    if (name == text) return value;
-    names.push_back(name);
-  }
-  throw InputError(option, fmt::format("\"{}\" is none of {}", text, listed(names)));
-}
 
 std::optional<Semantics> chosen_semantics(const InputOptions& options) {
   if (!options.semantics) return std::nullopt;
@@ -110,69 +91,6 @@ Inputs load_published(const InputOptions& options, Semantics semantics) {
   return inputs;
 }
 
-/// The parameters' names match, or the user is told what there is to match.
-void check_trainable(const Graph& forward, const std::string& patterns) {
-  std::vector<std::string> names;
-  for (const Value& value : forward.values) {
-    if (value.persistence != Persistence::parameter) continue;
-    if (matches(patterns, value.name)) return;
-    names.push_back(value.name);
-  }
-  const std::size_t parameters = names.size();
-  names.resize(std::min<std::size_t>(parameters, 3));
-  throw InputError("--trainable", fmt::format("\"{}\" matches none of the {} parameters of {} ({}...)",
-                                              patterns, parameters, forward.name, listed(names)));
-}
-
-TrainingNetwork builtin_network(const InputOptions& options) {
-  ZooOptions size;
-  if (options.batch_size) size.batch_size = parse_count("--batch-size", *options.batch_size);
-  if (options.sequence_length)
-    size.sequence_length = parse_count("--sequence-length", *options.sequence_length);
-  TrainingNetwork network;
-  network.training = build_network(*options.model, size);
-  network.batch_size = size.batch_size;
-  network.origin = "built-in network";
-  network.source = "built-in network " + *options.model;
-  return network;
-}
-
-TrainingNetwork onnx_network(const InputOptions& options) {
-  ImportedModel imported = read_onnx(options);
-  TrainingNetwork network;
-  network.training = std::move(imported.forward);
-  network.batch_size = imported.batch_size;
-  network.origin = network.source = "ONNX file " + *options.onnx;
-  network.notices = std::move(imported.notices);
-  return network;
-}
-
-/// NAME=1x3x224x224.
-std::pair<std::string, Shape> read_shape(const std::string& text) {
-  const std::size_t equals = text.rfind('=');
-  if (equals == std::string::npos || equals == 0)
-    throw InputError("--input-shape", fmt::format("\"{}\" is not NAME=1x3x224x224", text));
-  Shape shape;
-  std::istringstream list(text.substr(equals + 1));
-  for (std::string size; std::getline(list, size, 'x');) shape.push_back(parse_count("--input-shape", size));
-  if (shape.empty()) throw InputError("--input-shape", fmt::format("\"{}\" gives no sizes", text));
-  return {text.substr(0, equals), shape};
-}
-
-void check_names_one_network(const InputOptions& options) {
-  if (!options.onnx && !options.input_shapes.empty())
-    throw InputError("--input-shape", "is for the inputs of --onnx FILE");
-  if (!options.onnx && options.loss)
-    throw InputError("--loss", "is for --onnx FILE; built-in networks have cross-entropy");
-  if (!options.onnx && options.allow_opaque)
-    throw InputError("--allow-opaque", "is for operators of --onnx FILE");
-  if (options.instance) return;
-  if (!options.model && !options.onnx)
-    throw InputError("nothing to schedule: name a network (--model) or a file (--onnx, --instance)");
-  if (options.model && options.onnx)
-    throw InputError("--model and --onnx exclude each other: each names a network");
-}
-
 Inputs build_network_instance(const InputOptions& options) {
   PersistentPolicy persistent = PersistentPolicy::counted;
   if (options.persistent) {
@@ -218,55 +136,14 @@ std::vector<PublishedName> published_instances() {
   return names;
 }
 
-bool matches(const std::string& patterns, const std::string& name) {
-  std::istringstream list(patterns);
-  std::string pattern;
-  while (std::getline(list, pattern, ',')) {
-    if (fnmatch(pattern.c_str(), name.c_str(), 0) == 0) return true;
-  }
-  return false;
-}
-
-ImportedModel read_onnx(const InputOptions& options) {
-  ImportOptions wishes;
-  if (options.batch_size) wishes.batch_size = parse_count("--batch-size", *options.batch_size);
-  for (const std::string& text : options.input_shapes) {
-    const std::pair<std::string, Shape> shape = read_shape(text);
-    if (!wishes.input_shapes.insert(shape).second)
-      throw InputError("--input-shape", fmt::format("two shapes for \"{}\"", shape.first));
-  }
-  if (options.loss) {
-    wishes.loss = choose<Loss>("--loss", *options.loss,
-                               {{"cross-entropy", Loss::cross_entropy}, {"mse", Loss::mean_squared_error}});
-  }
-  wishes.allow_opaque = options.allow_opaque;
-  return import_onnx(*options.onnx, wishes);
-}
-
-TrainingNetwork load_network(const InputOptions& options) {
-  check_names_one_network(options);
-  TrainingOptions training;
-  if (options.optimizer) {
-    training.optimizer = choose<Optimizer>(
-        "--optimizer", *options.optimizer,
-        {{"sgd", Optimizer::sgd}, {"momentum", Optimizer::momentum}, {"adam", Optimizer::adam}});
-  }
-  TrainingNetwork network = options.onnx ? onnx_network(options) : builtin_network(options);
-  network.model = network.training.name;
-  if (options.trainable) {
-    check_trainable(network.training, *options.trainable);
-    training.trainable = [patterns = *options.trainable](const std::string& name) {
-      return matches(patterns, name);
-    };
-  }
-  network.training = differentiate(network.training, training);
-  return network;
-}
-
 Inputs load_inputs(const InputOptions& options) {
   const std::optional<Semantics> semantics = chosen_semantics(options);
-  check_names_one_network(options);
+  if (!options.model && !options.onnx && !options.instance)
+    throw InputError("nothing to schedule: name a network (--model) or a file (--onnx, --instance)");
+  check_onnx_options(options);
   if (options.instance) return load_file(options);
+  if (options.model && options.onnx)
+    throw InputError("--model and --onnx exclude each other: each names a network");
   const char* network = options.onnx ? "--onnx" : "--model";
   if (!options.platform) {
     throw InputError(

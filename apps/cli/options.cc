@@ -17,20 +17,9 @@ void add_input_options(CLI::App& app, InputOptions& options) {
                        const std::string& type) {
     app.add_option(name, value, help)->group(group)->type_name(type);
   };
-  add("--model", options.model, "a built-in network (poet models lists them)", "NAME");
-  add("--onnx", options.onnx,
-      "or a network from an ONNX file, with weights or without (poet import inspects it)", "FILE");
-  add_onnx_options(app, options, group);
+  add_network_options(app, options, group);
   add("--instance", options.instance, "or a graph with its costs, from a file", "FILE");
   add("--platform", options.platform, "the device: a name (poet devices) or a profile", "NAME|FILE.json");
-  add("--batch-size", options.batch_size, "samples per training step (default 1)", "N");
-  add("--sequence-length", options.sequence_length,
-      "tokens per sample, for bert, bert_tiny and transformer (default 512)", "N");
-  add("--optimizer", options.optimizer, "sgd (default), momentum or adam", "NAME");
-  add("--trainable", options.trainable,
-      "train these parameters only: names with * and ?, separated by commas, as in \"layer4.*,fc.*\" "
-      "(default: all)",
-      "PATTERN");
   add("--persistent", options.persistent,
       "counted (default): parameters, their gradients and optimiser state take RAM from the budget; "
       "excluded: they live "
@@ -41,21 +30,6 @@ void add_input_options(CLI::App& app, InputOptions& options) {
       "--model on its "
       "published instance; staged is the default for an instance file without a device",
       "RULES");
-}
-
-void add_onnx_options(CLI::App& app, InputOptions& options, const std::string& group) {
-  app.add_option("--input-shape", options.input_shapes,
-                 "of an ONNX file: the shape of an input, instead of the file's; may be repeated")
-      ->group(group)
-      ->type_name("NAME=1x3x224x224");
-  app.add_option("--loss", options.loss, "of an ONNX file: cross-entropy (default) or mse")
-      ->group(group)
-      ->type_name("NAME");
-  app.add_flag(
-         "--allow-opaque", options.allow_opaque,
-         "of an ONNX file: plan around operators that poet does not know: never recompute them, keep all "
-         "that they read and write")
-      ->group(group);
 }
 
 void add_limit_options(CLI::App& app, LimitOptions& options) {

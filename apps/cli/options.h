@@ -27,9 +27,6 @@ struct ProblemOptions {
   SolverOptions solver;
 };
 
-/// Those that say how an ONNX file is read, in `group` of the help.
-void add_onnx_options(CLI::App& app, InputOptions& options, const std::string& group = "Options");
-
 /// Adds the options to `app`; `options` must outlive the parsing. All of them, or group by group.
 void add_problem_options(CLI::App& app, ProblemOptions& options);
 void add_input_options(CLI::App& app, InputOptions& options);

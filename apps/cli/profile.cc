@@ -5,8 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/cli/command.h"
-#include "apps/cli/inputs.h"
-#include "apps/cli/options.h"
+#include "apps/cli/network.h"
 #include "apps/cli/output.h"
 #include "apps/cli/profiling.h"
 #include "poet/base/error.h"
@@ -20,18 +19,11 @@ class Profile final : public Command {
  public:
   explicit Profile(CLI::App& parent) {
     app_ = parent.add_subcommand("profile", "measure this machine for a network: a device profile");
-    const auto add = [this](const std::string& name, std::optional<std::string>& value,
-                            const std::string& help, const std::string& type) {
-      app_->add_option(name, value, help)->group("What to measure")->type_name(type);
-    };
-    add("--model", input_.model, "a built-in network (poet models lists them)", "NAME");
-    add("--onnx", input_.onnx, "or a network from an ONNX file", "FILE");
-    add_onnx_options(*app_, input_, "What to measure");
-    add("--instance", input_.instance, "or the graph of an instance file (poet import -o)", "FILE");
-    add("--batch-size", input_.batch_size, "samples per training step (default 1)", "N");
-    add("--sequence-length", input_.sequence_length, "tokens per sample, for bert and transformer", "N");
-    add("--optimizer", input_.optimizer, "sgd (default), momentum or adam", "NAME");
-    add("--trainable", input_.trainable, "train these parameters only", "PATTERN");
+    const std::string group = "What to measure";
+    add_network_options(*app_, input_, group);
+    app_->add_option("--instance", instance_, "or the graph of an instance file (poet import -o)")
+        ->group(group)
+        ->type_name("FILE");
     add_profiling_options(*app_, options_);
     app_->add_flag("--json", json_, "the profile on stdout, too")->group("Output");
     app_->footer(
@@ -45,7 +37,7 @@ class Profile final : public Command {
   int run() override {
     if (!options_.output) throw InputError("-o FILE.json is needed: where to write the profile");
     check_writable("-o", *options_.output);
-    const Graph training = input_.instance ? instance_graph() : load_network(input_).training;
+    const Graph training = instance_ ? instance_graph() : load_network(input_).training;
     const Profiled profiled = profile_machine(training, options_);
     write_file(*options_.output, profile_file(profiled));
     if (json_)
@@ -57,12 +49,15 @@ class Profile final : public Command {
 
  private:
   Graph instance_graph() const {
-    if (input_.model || input_.onnx || input_.batch_size || input_.optimizer || input_.trainable)
+    check_onnx_options(input_);
+    if (input_.model || input_.onnx || input_.batch_size || input_.sequence_length || input_.optimizer ||
+        input_.trainable)
       throw InputError("--instance", "has its graph: it goes with no other option that names or changes one");
-    return read_instance(*input_.instance).graph;
+    return read_instance(*instance_).graph;
   }
 
-  InputOptions input_;
+  NetworkOptions input_;
+  std::optional<std::string> instance_;
   ProfilingOptions options_;
   bool json_ = false;
 };

@@ -5,6 +5,8 @@
 #include <sys/utsname.h>
 
 #include <algorithm>
+#include <charconv>
+#include <cmath>
 #include <cstdio>
 #include <ctime>
 #include <fstream>
@@ -73,8 +75,11 @@ Bytes free_space(const std::filesystem::path& where) {
 
 std::optional<Watts> watts(const char* option, const std::optional<std::string>& text) {
   if (!text) return std::nullopt;
-  if (*text == "0") return Watts(0);
-  return Watts(parse_factor(option, *text));
+  double number = -1;
+  const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), number);
+  if (error != std::errc{} || end != text->data() + text->size() || !(number >= 0) || !std::isfinite(number))
+    throw InputError(option, fmt::format("\"{}\" is not a power (try 2.5: watts, at least 0)", *text));
+  return Watts(number);
 }
 
 /// One live line on a terminal, nothing elsewhere but its first and last words.
@@ -156,6 +161,8 @@ Profiled profile_machine(const Graph& training, const ProfilingOptions& options)
   times.budget = options.budget ? parse_duration("--seconds", *options.budget) : Seconds(kDefaultSeconds);
   times.available = runtime::available_memory();
   runtime::set_up_kernels(machine.kernels);
+  // Before anything is measured, so that nobody waits for a storage that cannot be.
+  { const runtime::PageFile opened(machine.storage, {}); }
 
   const InterruptGuard guard("measuring no more than needed");
   const Status status(options.quiet);

@@ -15,7 +15,8 @@
 #include "apps/cli/result_json.h"
 #include "apps/cli/solving.h"
 #include "apps/cli/summary.h"
-#include "apps/cli/training/report.h"
+#include "apps/cli/training/check_run.h"
+#include "apps/cli/training/outputs.h"
 #include "apps/cli/training/weights.h"
 #include "poet/base/error.h"
 #include "poet/runtime/executor/program.h"
@@ -33,13 +34,18 @@ struct Runnable {
 
 /// Solves in a process of its own, so that the solver's memory is not the training's. Null: there is no plan,
 /// as `code` says and that process has said.
-std::optional<Runnable> solve_apart(const ProblemOptions& problem, const MachineChoice& machine, bool json,
-                                    int& code) {
+std::optional<Runnable> solve_apart(const ProblemOptions& problem, const RunChoice& training,
+                                    const MachineChoice& machine, bool json, int& code) {
   Forked solver([&](int pipe) {
     runtime::set_up_kernels(machine.kernels);
-    const Solved solved = solve_problem(problem, true, [&machine](Instance& instance) {
+    Solving solving;
+    solving.on_interrupt = "training by the best plan so far";
+    solving.adjust = [&](Instance& instance) {
+      // Before the search, so that nobody waits for a plan that cannot be trained by.
+      check_run(instance.graph, training, machine);
       runtime::charge_workspaces(instance, machine.kernels);
-    });
+    };
+    const Solved solved = solve_problem(problem, solving);
     if (!has_answer(solved)) {
       if (json)
         print_answer(result_json(solved));
@@ -62,7 +68,7 @@ std::optional<Runnable> solve_apart(const ProblemOptions& problem, const Machine
   if (solver.read(&size, sizeof size)) plan.resize(size);
   std::string answer;
   if (solver.read(plan.data(), plan.size())) answer = solver.read_all();
-  code = solver.wait();
+  code = solver.wait("what solves for the plan");
   if (code != kAnswer) return std::nullopt;
   return Runnable{plan_from_binary(plan, "the solver's plan"), Json::parse(answer)};
 }
@@ -85,8 +91,7 @@ class Run final : public Command {
         ->group(group)
         ->type_name("FILE");
     app_->add_option("--onnx-out", onnx_out_, "write the trained network")->group(group)->type_name("FILE");
-    app_->add_flag("--report", report_, "planned and measured figures side by side")->group(group);
-    app_->add_flag("--json", json_, "one JSON object instead of text")->group(group);
+    add_run_output_options(*app_, output_);
     app_->footer(
         "Solving happens in a process of its own; then one arena of the planned size is all that the step "
         "works in.\nExamples:\n"
@@ -98,15 +103,19 @@ class Run final : public Command {
 
   int run() override {
     const bool solves = problem_.input.model || problem_.input.onnx || problem_.input.instance;
-    if (plan_.has_value() == solves)
-      throw InputError("poet run",
-                       "needs a plan file, or --model, --onnx or --instance to solve for, not both");
+    if (!plan_ && !solves)
+      throw InputError("poet run", "needs a plan file, or --model, --onnx or --instance to solve for");
+    if (plan_ && solves) throw InputError("poet run", "has a plan: nothing is left to solve for");
     RunOptions typed = training_;
     typed.steps = problem_.limits.steps;
     const RunChoice choice = read_run_options(typed);
     const MachineChoice machine = read_machine_options(machine_);
-    // Before the work, so that nobody waits for a result that cannot be written.
-    check_outputs(choice, machine);
+    std::vector<NamedFile> written;
+    if (plan_out_) written.emplace_back("--plan-out", *plan_out_);
+    if (onnx_out_) written.emplace_back("--onnx-out", *onnx_out_);
+    std::vector<NamedFile> read;
+    if (plan_) read.emplace_back("the plan", *plan_);
+    check_outputs(choice, machine, written, read);
     std::optional<Runnable> runnable;
     if (plan_) {
       refuse_problem_options();
@@ -115,7 +124,7 @@ class Run final : public Command {
       // --steps alone is no deadline.
       if (!problem_.limits.total_deadline) problem_.limits.steps.reset();
       int code = kAnswer;
-      runnable = solve_apart(problem_, machine, json_, code);
+      runnable = solve_apart(problem_, choice, machine, output_.json, code);
       if (!runnable) return code;
     }
     if (plan_out_) write_plan(runnable->file, *plan_out_);
@@ -133,20 +142,11 @@ class Run final : public Command {
     };
     const Session session = run_session(std::move(runnable.file), choice, machine, weights.source(),
                                         problem_.solver.quiet, finish);
-    if (json_) {
-      Json json = runnable.answer.value_or(Json::object());
-      json.update(session_json(session));
-      print_answer(json);
-    } else {
-      std::string text = session_text(session);
-      if (report_) text += "\n" + side_by_side_text(session);
-      if (choice.checkpoint) text += fmt::format("{:<14}{}\n", "Checkpoint", choice.checkpoint->string());
-      if (onnx_out_) text += fmt::format("{:<14}{}\n", "ONNX", *onnx_out_);
-      print_answer(text);
-    }
-    if (choice.loss_out) write_losses(session, *choice.loss_out);
-    return session.result.end == runtime::TrainEnd::done ? kAnswer : kNoAnswer;
+    std::vector<NamedFile> written;
+    if (onnx_out_) written.emplace_back("ONNX", *onnx_out_);
+    return conclude(session, choice, output_, runnable.answer.value_or(Json::object()), written);
   }
+
   /// A plan has its network, device and limits: an option that names another would be thought to hold.
   void refuse_problem_options() const {
     for (const CLI::Option* option : app_->get_options()) {
@@ -157,32 +157,12 @@ class Run final : public Command {
         throw InputError(name, "is for solving; the plan that is given has been solved for");
     }
   }
-  void check_outputs(const RunChoice& choice, const MachineChoice& machine) const {
-    std::vector<std::pair<std::string, std::filesystem::path>> outputs;
-    if (choice.checkpoint) outputs.emplace_back("--checkpoint", *choice.checkpoint);
-    if (choice.loss_out) outputs.emplace_back("--loss-out", *choice.loss_out);
-    if (plan_out_) outputs.emplace_back("--plan-out", *plan_out_);
-    if (onnx_out_) outputs.emplace_back("--onnx-out", *onnx_out_);
-    for (const auto& [option, file] : outputs) check_writable(option, file.string());
-    // What is read, or paged to, is not to be written over; but a checkpoint may take the place of the
-    // resumed one, and a trained network that of the untrained.
-    std::vector<std::pair<std::string, std::filesystem::path>> others = outputs;
-    if (plan_) others.emplace_back("the plan", *plan_);
-    if (choice.data) others.emplace_back("--data", *choice.data);
-    if (machine_.storage) others.emplace_back("--storage", machine.storage.where);
-    for (std::size_t i = 0; i < outputs.size(); ++i)
-      for (std::size_t k = i + 1; k < others.size(); ++k)
-        if (std::filesystem::absolute(outputs[i].second).lexically_normal() ==
-            std::filesystem::absolute(others[k].second).lexically_normal())
-          throw InputError(outputs[i].first + " and " + others[k].first, "must be different files");
-  }
 
   ProblemOptions problem_;
   RunOptions training_;
   MachineOptions machine_;
   std::optional<std::string> plan_, plan_out_, onnx_out_;
-  bool report_ = false;
-  bool json_ = false;
+  RunOutput output_;
 };
 
 }  // namespace

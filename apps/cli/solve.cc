@@ -50,7 +50,9 @@ class Solve final : public Command {
     if (image_out_) check_writable("--image-out", *image_out_);
     check_distinct();
     // A schedule file is in stages, and so must the answer be.
-    const Solved solved = solve_problem(options_, !schedule_out_);
+    Solving how;
+    how.between_ops = !schedule_out_;
+    const Solved solved = solve_problem(options_, how);
     const CompileRequest& request = solved.request;
     const CompileResult& result = solved.result;
     if (has_answer(solved) && schedule_out_) {

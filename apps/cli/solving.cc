@@ -70,10 +70,10 @@ Solved pose_problem(const ProblemOptions& options, const Adjustment& adjust) {
   return solved;
 }
 
-Solved solve_problem(const ProblemOptions& options, bool between_ops, const Adjustment& adjust) {
-  Solved solved = pose_problem(options, adjust);
-  solved.request.options.between_ops = between_ops;
-  const InterruptGuard guard;
+Solved solve_problem(const ProblemOptions& options, const Solving& how) {
+  Solved solved = pose_problem(options, how.adjust);
+  solved.request.options.between_ops = how.between_ops;
+  const InterruptGuard guard(how.on_interrupt);
   std::optional<ProgressDisplay> display;
   if (!options.solver.quiet) {
     display.emplace(stderr, solved.result.keep_all.energy);

@@ -29,15 +29,19 @@ struct Solved {
 /// kAnswer or kNoAnswer.
 [[nodiscard]] int exit_code(const Solved& solved);
 
-/// What is to be changed about an instance before anything is derived from it; may be empty.
+/// What is to be changed or checked about an instance before anything is derived from it; may be empty.
 using Adjustment = std::function<void(Instance& instance)>;
+
+struct Solving {
+  bool between_ops = true;  // plans without a stage form are welcome
+  Adjustment adjust;
+  const char* on_interrupt = "stopping with the best schedule so far";  // what the first Ctrl-C says
+};
 
 /// The request without a result but for result.keep_all; no progress, no interruption. Throws InputError.
 [[nodiscard]] Solved pose_problem(const ProblemOptions& options, const Adjustment& adjust = {});
 
-/// Reads every option before it starts to solve. `between_ops`: plans without a stage form are welcome.
-/// Throws InputError.
-[[nodiscard]] Solved solve_problem(const ProblemOptions& options, bool between_ops = true,
-                                   const Adjustment& adjust = {});
+/// Reads every option before it starts to solve. Throws InputError.
+[[nodiscard]] Solved solve_problem(const ProblemOptions& options, const Solving& how = {});
 
 }  // namespace poet::cli

@@ -1,27 +1,19 @@
 // The program poet-device: what a board itself runs. Plans are made elsewhere; here they are trained by, and
 // here the machine is measured for them.
 
-#include <fmt/format.h>
-
 #include <CLI/CLI.hpp>
 #include <csignal>
-#include <filesystem>
+#include <memory>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <string>
+#include <utility>
 
-#include "apps/cli/amounts.h"
 #include "apps/cli/command.h"
 #include "apps/cli/errors.h"
-#include "apps/cli/output.h"
-#include "apps/cli/profiling.h"
-#include "apps/cli/training/report.h"
+#include "apps/cli/training/options.h"
+#include "apps/cli/training/outputs.h"
 #include "apps/cli/training/safetensors_weights.h"
-#include "poet/autodiff/differentiate.h"
-#include "poet/base/error.h"
-#include "poet/base/write_file.h"
-#include "poet/cost/instance_json.h"
-#include "poet/frontend/zoo.h"
+#include "apps/cli/training/session.h"
 
 namespace poet::cli {
 namespace {
@@ -36,68 +28,26 @@ class RunPlan final : public Command {
         ->type_name("N");
     add_run_options(*app_, training_);
     add_machine_options(*app_, machine_);
-    app_->add_flag("--report", report_, "planned and measured figures side by side")->group("Output");
-    app_->add_flag("--json", json_, "one JSON object instead of text")->group("Output");
+    add_run_output_options(*app_, output_);
     app_->add_flag("--quiet", quiet_, "no progress on stderr")->group("Output");
   }
 
   int run() override {
     const RunChoice choice = read_run_options(training_);
     const MachineChoice machine = read_machine_options(machine_);
-    if (choice.checkpoint) check_writable("--checkpoint", choice.checkpoint->string());
-    if (choice.loss_out) check_writable("--loss-out", choice.loss_out->string());
+    check_outputs(choice, machine, {}, {{"the plan", plan_}});
     PlanFile file = read_plan(plan_);
     const SafetensorsWeights weights(file.instance.graph, choice.weights);
     const Session session = run_session(std::move(file), choice, machine, weights.source(), quiet_);
-    if (json_)
-      print_answer(session_json(session));
-    else
-      print_answer(session_text(session) + (report_ ? "\n" + side_by_side_text(session) : ""));
-    if (choice.loss_out) write_losses(session, *choice.loss_out);
-    return session.result.end == runtime::TrainEnd::done ? kAnswer : kNoAnswer;
+    return conclude(session, choice, output_, nlohmann::ordered_json::object());
   }
 
  private:
   std::string plan_;
   RunOptions training_;
   MachineOptions machine_;
-  bool report_ = false;
-  bool json_ = false;
+  RunOutput output_;
   bool quiet_ = false;
-};
-
-class ProfileBoard final : public Command {
- public:
-  explicit ProfileBoard(CLI::App& parent) {
-    app_ = parent.add_subcommand("profile", "measure this machine for a network: a device profile");
-    app_->add_option("--model", model_, "a built-in network")->type_name("NAME");
-    app_->add_option("--instance", instance_, "or the graph of an instance file (poet import -o)")
-        ->type_name("FILE");
-    app_->add_option("--batch-size", batch_size_, "samples per training step (default 1)")->type_name("N");
-    add_profiling_options(*app_, options_);
-  }
-
-  int run() override {
-    if (model_.has_value() == instance_.has_value())
-      throw InputError("poet-device profile", "needs --model or --instance, one of them");
-    if (!options_.output) throw InputError("-o FILE.json is needed: where to write the profile");
-    check_writable("-o", *options_.output);
-    const Profiled profiled = profile_machine(graph(), options_);
-    write_file(*options_.output, profile_file(profiled));
-    print_answer(profile_text(profiled, *options_.output));
-    return kAnswer;
-  }
-
- private:
-  Graph graph() const {
-    if (instance_) return read_instance(*instance_).graph;
-    ZooOptions size;
-    if (batch_size_) size.batch_size = parse_count("--batch-size", *batch_size_);
-    return differentiate(build_network(*model_, size));
-  }
-
-  std::optional<std::string> model_, instance_, batch_size_;
-  ProfilingOptions options_;
 };
 
 int run(int argc, char** argv) {
@@ -105,7 +55,7 @@ int run(int argc, char** argv) {
   app.set_version_flag("--version", "poet-device " POET_VERSION);
   app.require_subcommand(1, 1);
   RunPlan run_plan(app);
-  ProfileBoard profile(app);
+  const std::unique_ptr<Command> profile = make_profile(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& wanted) {  // --help, --version
@@ -114,7 +64,7 @@ int run(int argc, char** argv) {
     complain(error.what());
     return kBadInput;
   }
-  return run_plan.called() ? run_plan.run() : profile.run();
+  return run_plan.called() ? run_plan.run() : profile->run();
 }
 
 }  // namespace

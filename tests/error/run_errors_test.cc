@@ -16,8 +16,10 @@
 #include <string>
 #include <vector>
 
+#include "apps/cli/training/options.h"
 #include "poet/runtime/weights/safetensors.h"
 #include "tests/support/background.h"
+#include "tests/support/input_error.h"
 #include "tests/support/program.h"
 #include "tests/support/real_faults.h"
 #include "tests/support/training.h"
@@ -90,10 +92,9 @@ std::unique_ptr<TemporaryFolder> RunErrors::made_;
 // What was asked for.
 
 TEST_F(RunErrors, SomethingToRunAndOnlyOne) {
-  const std::string rule =
-      "poet run: needs a plan file, or --model, --onnx or --instance to solve for, not both";
-  EXPECT_EQ(complaint(""), rule);
-  EXPECT_EQ(complaint(plan() + " --model linear --platform a72 --ram-budget 1MB"), rule);
+  EXPECT_EQ(complaint(""), "poet run: needs a plan file, or --model, --onnx or --instance to solve for");
+  EXPECT_EQ(complaint(plan() + " --model linear --platform a72 --ram-budget 1MB"),
+            "poet run: has a plan: nothing is left to solve for");
 }
 
 struct Wrong {
@@ -109,22 +110,22 @@ TEST_F(RunErrors, EveryOptionIsChecked) {
       {"--seed 18446744073709551616", R"(--seed: "18446744073709551616" is not a whole number from 0 on)"},
       {"--data . --samples 8", "--samples: is for the synthetic set, not --data"},
       {"--samples 0", R"(--samples: "0" is not a whole number >= 1)"},
-      {"--samples 1", "data set: has 1 samples, fewer than the 2 of one batch"},
+      {"--samples 1", "data set: has 1 sample, fewer than the 2 of one batch"},
       {"--weights a --resume b", "--weights and --resume: exclude each other: a checkpoint has weights"},
       {"--checkpoint-every 3", "--checkpoint-every: needs --checkpoint FILE"},
       {"--checkpoint c --checkpoint-every 0", R"(--checkpoint-every: "0" is not a whole number >= 1)"},
       {"--learning-rate fast", R"(--learning-rate: "fast" is not a number)"},
       {"--learning-rate 1e999", R"(--learning-rate: "1e999" is not a number)"},
-      {"--learning-rate 0", "--learning-rate: must be > 0"},
-      {"--learning-rate nan", "--learning-rate: must be > 0"},
-      {"--learning-rate inf", "--learning-rate: must be > 0"},
+      {"--learning-rate 0", "--learning-rate: must be > 0 and finite"},
+      {"--learning-rate nan", "--learning-rate: must be > 0 and finite"},
+      {"--learning-rate inf", "--learning-rate: must be > 0 and finite"},
       {"--momentum 1", "--momentum: must be at least 0 and below 1"},
       {"--momentum 0.9", "--momentum: the network's optimiser has none (--optimizer)"},
       {"--beta1 -0.1", "--beta1: must be at least 0 and below 1"},
       {"--beta1 0.9", "--beta1: the network's optimiser has none (--optimizer)"},
       {"--beta2 1", "--beta2: must be at least 0 and below 1"},
       {"--beta2 0.9", "--beta2: the network's optimiser has none (--optimizer)"},
-      {"--eps 0", "--eps: must be > 0"},
+      {"--eps 0", "--eps: must be > 0 and finite"},
       {"--eps 1e-8", "--eps: the network's optimiser has none (--optimizer)"},
       {"--kernels slow", R"(--kernels: "slow" is none of fast, lean, reference)"},
       {"--threads 0", R"(--threads: "0" is not a whole number >= 1)"},
@@ -141,16 +142,32 @@ TEST_F(RunErrors, EveryOptionIsChecked) {
       {"--resume absent", "absent: cannot be opened: No such file or directory"},
   };
   for (const Wrong& w : wrong) EXPECT_EQ(complaint(plan() + " " + w.options), w.message) << w.options;
-  EXPECT_THAT(complaint(plan() + " --isa abacus"), HasSubstr("instruction set \"abacus\": must be one of "));
+  EXPECT_THAT(complaint(plan() + " --isa abacus"), StartsWith("--isa: \"abacus\" is none of sse41, "));
   EXPECT_THAT(complaint(plan() + " --data " + file("")), HasSubstr("is no data set: "));
   EXPECT_THAT(names(), IsEmpty());
+}
+
+TEST_F(RunErrors, NoFileHasAnEmptyName) {
+  cli::RunOptions run;
+  run.data = "";
+  EXPECT_EQ(input_error([&] { (void)cli::read_run_options(run); }), "--data: must not be empty");
+  cli::MachineOptions machine;
+  machine.storage = "";
+  EXPECT_EQ(input_error([&] { (void)cli::read_machine_options(machine); }), "--storage: must not be empty");
 }
 
 TEST_F(RunErrors, WrongOptionsAreFoundBeforeSolving) {
   // This search would take its two minutes.
   const std::string long_search =
       "--model resnet18_cifar --platform m4 --ram-budget 66MB --gap 0 --time-limit 2min ";
-  for (const char* option : {"--checkpoint absent/c", "--loss-out loss.txt", "--kernels slow", "--seed x"})
+  const std::string other_weights = file("other");
+  train(plan() + " --steps 1 --checkpoint " + other_weights);
+  for (const std::string& option :
+       {std::string("--checkpoint absent/c"), std::string("--loss-out loss.txt"),
+        std::string("--kernels slow"), std::string("--seed x"), std::string("--data absent"),
+        std::string("--momentum 0.9"), std::string("--samples 1 --batch-size 4"),
+        std::string("--storage absent/pages"), std::string("--weights absent"),
+        std::string("--weights absent.onnx"), std::string("--resume absent"), "--resume " + other_weights})
     complaint(long_search + option);
 }
 
@@ -356,6 +373,53 @@ TEST_F(RunErrors, WhatAKilledRunLeftOfItsPagesIsTakenOver) {
   ASSERT_THAT(names(), ElementsAre("output", "pages"));
   train(paging_plan() + " --steps 2 --storage " + pages);
   EXPECT_THAT(names(), ElementsAre("output"));
+}
+
+/// A search that would take its two minutes, under way.
+class RunErrorsWhileSolving : public RunErrors {
+ protected:
+  RunErrorsWhileSolving()
+      : run_({program().string(), "run", "--model", "resnet18_cifar", "--platform", "m4", "--ram-budget",
+              "66MB", "--gap", "0", "--time-limit", "2min", "--steps", "1"},
+             file("output")) {}
+
+  /// The process that solves.
+  pid_t solver() {
+    std::vector<pid_t> children;
+    EXPECT_TRUE(wait_until(
+        [&] {
+          children = children_of(run_.id());
+          return !children.empty() && !run_.output().empty();
+        },
+        60));
+    return children.empty() ? 0 : children.front();
+  }
+
+  Background run_;
+};
+
+TEST_F(RunErrorsWhileSolving, TheSolverIsKilledAsWhenMemoryRunsOut) {
+  kill(solver(), SIGKILL);
+  EXPECT_EQ(run_.wait(), 3);
+  EXPECT_THAT(run_.output(),
+              HasSubstr("poet: internal error: what solves for the plan was ended by a signal: Killed\n"));
+}
+
+TEST_F(RunErrorsWhileSolving, ARequestToStopEndsBoth) {
+  const pid_t child = solver();
+  run_.send(SIGTERM);
+  EXPECT_EQ(run_.wait(), 128 + SIGTERM);
+  EXPECT_TRUE(wait_until([child] { return kill(child, 0) != 0; }, 10));
+}
+
+TEST_F(RunErrorsWhileSolving, CtrlCSaysThatTrainingFollows) {
+  ASSERT_NE(solver(), 0);
+  run_.send(SIGINT);
+  EXPECT_TRUE(wait_until(
+      [this] { return run_.output().find("training by the best plan so far") != std::string::npos; }, 20))
+      << run_.output();
+  run_.send(SIGINT);
+  EXPECT_EQ(run_.wait(), 128 + SIGINT);
 }
 
 TEST_F(RunErrors, TheSecondCtrlCQuitsAtOnce) {

@@ -1,6 +1,8 @@
 // The model of a transfer from made-up times, and a measurement of the storage that tests run on.
 
-#include "poet/runtime/sensors/storage_speed.h"
+#include "poet/runtime/profile/storage_speed.h"
+
+#include "poet/base/median.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -3,6 +3,7 @@
 #include <charconv>
 #include <cstdlib>
 #include <limits>
+#include <utility>
 
 #include "apps/cli/amounts.h"
 #include "poet/base/error.h"
@@ -31,6 +32,10 @@ std::optional<double> number(const char* option, const std::optional<std::string
   if (error != std::errc{} || end != text->data() + text->size())
     throw InputError(option, "\"" + *text + "\" is not a number");
   return value;
+}
+
+void check_named(const char* option, const std::optional<std::string>& path) {
+  if (path && path->empty()) throw InputError(option, "must not be empty");
 }
 
 runtime::KernelLibrary parse_kernels(const std::string& name) {
@@ -71,7 +76,7 @@ void add_run_options(CLI::App& app, RunOptions& options) {
       "FILE");
   add("--checkpoint-every", options.checkpoint_every, "steps (default: at the end only)", "N");
   add("--resume", options.resume, "go on from a checkpoint; --steps counts from its beginning", "FILE");
-  add("--loss-out", options.loss_out, "the loss of every step: .csv, or a curve as .svg, .png or .pdf",
+  add("--loss-out", options.loss_out, "the loss of every step: .csv, or a curve as .svg, .png, .pdf or .gp",
       "FILE");
 }
 
@@ -94,11 +99,21 @@ void add_machine_options(CLI::App& app, MachineOptions& options) {
       ->group(group);
 }
 
+void add_run_output_options(CLI::App& app, RunOutput& output) {
+  app.add_flag("--report", output.report, "planned and measured figures side by side")->group("Output");
+  app.add_flag("--json", output.json, "one JSON object instead of text")->group("Output");
+}
+
 RunChoice read_run_options(const RunOptions& options) {
   RunChoice choice;
   choice.steps = options.steps ? parse_count("--steps", *options.steps) : kDefaultSteps;
   if (choice.steps > kMostSteps) throw InputError("--steps", "must be at most 1,000,000,000");
   if (options.seed) choice.seed = parse_seed(*options.seed);
+  for (const auto& [option, file] :
+       {std::pair("--data", &options.data), std::pair("--weights", &options.weights),
+        std::pair("--resume", &options.resume), std::pair("--checkpoint", &options.checkpoint),
+        std::pair("--loss-out", &options.loss_out)})
+    check_named(option, *file);
   if (options.data && options.samples) throw InputError("--samples", "is for the synthetic set, not --data");
   choice.data = options.data;
   choice.samples = options.samples ? parse_count("--samples", *options.samples) : kDefaultSamples;
@@ -123,6 +138,7 @@ RunChoice read_run_options(const RunOptions& options) {
 }
 
 MachineChoice read_machine_options(const MachineOptions& options) {
+  check_named("--storage", options.storage);
   MachineChoice choice;
   if (options.kernels) choice.kernels.library = parse_kernels(*options.kernels);
   if (options.threads) {
@@ -132,6 +148,7 @@ MachineChoice read_machine_options(const MachineOptions& options) {
   }
   choice.kernels.isa = options.isa.value_or("");
   choice.storage.where = options.storage ? std::filesystem::path(*options.storage) : default_storage();
+  choice.storage_named = options.storage.has_value();
   choice.storage.encrypt = options.encrypt;
   return choice;
 }

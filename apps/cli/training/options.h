@@ -40,11 +40,19 @@ struct RunChoice {
 struct MachineChoice {
   runtime::KernelOptions kernels;
   runtime::PageFileOptions storage;
+  bool storage_named = false;  // by the user
+};
+
+/// How a run's answer is printed.
+struct RunOutput {
+  bool report = false;
+  bool json = false;
 };
 
 /// All but --steps, which solving has as well: whoever calls adds it.
 void add_run_options(CLI::App& app, RunOptions& options);
 void add_machine_options(CLI::App& app, MachineOptions& options);
+void add_run_output_options(CLI::App& app, RunOutput& output);
 
 /// Throw InputError naming the option.
 [[nodiscard]] RunChoice read_run_options(const RunOptions& options);

@@ -5,19 +5,14 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <map>
-#include <nlohmann/json.hpp>
 
+#include "apps/cli/training/kind_times.h"
 #include "poet/base/amounts.h"
-#include "poet/base/write_file.h"
 #include "poet/cost/tabulate.h"
-#include "poet/report/curves.h"
 #include "poet/report/table.h"
 
 namespace poet::cli {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr int kIndent = 14;
 constexpr int kWidth = 110;
@@ -26,11 +21,6 @@ constexpr std::size_t kShownKinds = 12;  // of operators; the rest is one line
 void add(std::string& out, const std::string& label, const std::string& text) {
   out += fmt::format("{:<{}}{}\n", label, kIndent, wrapped(text, kWidth - kIndent, kIndent));
 }
-
-Bytes in_cap(const Session& session) { return session.map.arena + session.map.persistent; }
-
-/// Of the process at its peak, what is neither arena nor persistent values: the program and its libraries.
-Bytes outside_cap(const Session& session) { return session.resident_peak - in_cap(session); }
 
 std::string losses_text(const std::vector<float>& losses) {
   if (losses.empty()) return "no step was run";
@@ -98,11 +88,12 @@ std::string weights_text(const Session& session) {
 
 std::string ram_text(const Session& session) {
   const runtime::MemoryMap& map = session.map;
-  std::string text = fmt::format("arena {} + parameters and optimiser state {} = {} of {} allowed",
-                                 format_bytes(map.arena), format_bytes(map.persistent),
-                                 format_bytes(in_cap(session)), format_bytes(session.file.limits.ram_budget));
+  std::string text =
+      fmt::format("arena {} + parameters and optimiser state {} = {} of {} allowed", format_bytes(map.arena),
+                  format_bytes(map.persistent), format_bytes(session.map.arena + session.map.persistent),
+                  format_bytes(session.file.limits.ram_budget));
   text += fmt::format("; the process peaked at {}, {} of it the program itself",
-                      format_bytes(session.resident_peak), format_bytes(outside_cap(session)));
+                      format_bytes(session.resident_peak), format_bytes(outside_plan(session)));
   if (map.workspace > Bytes(0))
     text += fmt::format(", of which {} are scratch memory of kernels that the plan has no room for",
                         format_bytes(map.workspace));
@@ -144,39 +135,6 @@ std::string end_text(const Session& session) {
                          format_count(session.result.state.step));
   }
   return "";
-}
-
-/// Seconds by kind of operator.
-struct KindTime {
-  std::string kind;
-  int runs = 0;
-  int again = 0;
-  double planned = 0;
-  double measured = 0;
-};
-
-std::vector<KindTime> times_by_kind(const Session& session) {
-  const Instance& instance = session.file.instance;
-  std::map<std::string, KindTime> by_kind;
-  const std::vector<Step>& steps = session.file.plan.steps;
-  IdVector<OpId, char> seen(instance.graph.ops.size(), 0);
-  for (std::size_t i = 0; i < steps.size(); ++i) {
-    if (steps[i].kind != StepKind::compute) continue;
-    KindTime& time = by_kind[instance.graph.ops[steps[i].op].kind];
-    ++time.runs;
-    if (seen[steps[i].op] != 0) ++time.again;
-    seen[steps[i].op] = 1;
-    time.planned += instance.costs.ops[steps[i].op].runtime.value();
-    if (i < session.result.measured.seconds.size()) time.measured += session.result.measured.seconds[i];
-  }
-  std::vector<KindTime> times;
-  for (auto& [kind, time] : by_kind) {
-    time.kind = kind;
-    times.push_back(time);
-  }
-  std::stable_sort(times.begin(), times.end(),
-                   [](const KindTime& a, const KindTime& b) { return a.measured > b.measured; });
-  return times;
 }
 
 std::string kinds_text(const Session& session) {
@@ -263,101 +221,6 @@ std::string side_by_side_text(const Session& session) {
   row("energy of a step", format_joules(session.planned.energy),
       session.energy && steps > 0 ? format_joules((1 / steps) * *session.energy) : "not measured");
   return table.text() + "\n" + kinds_text(session);
-}
-
-Json session_json(const Session& session) {
-  const Instance& instance = session.file.instance;
-  const Report& planned = session.planned;
-  const runtime::Measured& measured = session.result.measured;
-  Json json;
-  json["format"] = 1;
-  json["energy_joules"] = planned.energy.value();
-  json["compute_joules"] = planned.compute_energy.value();
-  json["page_in_joules"] = planned.page_in_energy.value();
-  json["page_out_joules"] = planned.page_out_energy.value();
-  json["idle_joules"] = planned.idle_energy.value();
-  json["runtime_seconds"] = planned.runtime.value();
-  json["stalled_seconds"] = planned.stalled.value();
-  json["deadline_seconds"] =
-      session.file.limits.deadline ? Json(session.file.limits.deadline->value()) : Json(nullptr);
-  json["peak_ram_bytes"] = planned.peak_ram.value();
-  json["arena_bytes"] = session.arena.arena.value();
-  json["ram_budget_bytes"] = session.file.limits.ram_budget.value();
-  json["persistent_bytes"] = instance.costs.persistent.value();
-  json["recomputations"] = planned.recomputations;
-  json["page_ins"] = planned.page_ins;
-  json["page_outs"] = planned.page_outs;
-  json["bytes_written"] = planned.bytes_written.value();
-  json["ops"] = instance.graph.ops.size();
-  json["values"] = instance.graph.values.size();
-  json["semantics"] = to_string(session.file.semantics);
-  json["model"] = instance.model.empty() ? Json(nullptr) : Json(instance.model);
-  json["platform"] = instance.platform.empty() ? Json(nullptr) : Json(instance.platform);
-  json["batch_size"] = instance.batch_size;
-  json["data"] = session.data;
-  json["kernels"] = session.kernels;
-  json["notices"] = session.notices;
-  json["seeded_parameters"] = session.seeded;
-  json["seed"] = session.result.state.seed;
-  json["first_step"] = session.first_step;
-  json["steps"] = session.result.losses.size();
-  json["end"] = session.result.end == runtime::TrainEnd::done          ? "done"
-                : session.result.end == runtime::TrainEnd::interrupted ? "interrupted"
-                                                                       : "not_finite";
-  // What is no number in JSON is null.
-  json["losses"] = session.result.losses;
-  Json& found = json["measured"];
-  found["step_seconds"] = measured.step.value();
-  found["fastest_step_seconds"] = measured.fastest.value();
-  found["slowest_step_seconds"] = measured.slowest.value();
-  found["fetching_seconds"] = measured.fetching.value();
-  found["stalled_seconds"] = measured.stalled.value();
-  found["wall_seconds"] = session.wall_seconds;
-  found["arena_high_water_bytes"] = measured.high_water.value();
-  found["persistent_bytes"] = session.map.persistent.value();
-  found["workspace_outside_plan_bytes"] = session.map.workspace.value();
-  found["excluded_bytes"] = session.map.excluded.value();
-  found["process_peak_bytes"] = session.resident_peak.value();
-  found["process_outside_plan_bytes"] = outside_cap(session).value();
-  found["bytes_written"] = measured.transferred.written.value();
-  found["bytes_read"] = measured.transferred.read.value();
-  found["writing_seconds"] = measured.transferred.writing.value();
-  found["reading_seconds"] = measured.transferred.reading.value();
-  found["energy_joules"] = session.energy ? Json(session.energy->value()) : Json(nullptr);
-  found["energy_source"] = session.energy_source;
-  found["storage"] = session.storage.empty() ? Json(nullptr) : Json(session.storage);
-  found["operators"] = Json::array();
-  for (const KindTime& time : times_by_kind(session)) {
-    found["operators"].push_back({{"kind", time.kind},
-                                  {"runs", time.runs},
-                                  {"recomputations", time.again},
-                                  {"planned_seconds", time.planned},
-                                  {"measured_seconds", time.measured}});
-  }
-  return json;
-}
-
-void write_losses(const Session& session, const std::filesystem::path& file) {
-  const std::vector<float>& losses = session.result.losses;
-  if (file.extension() == ".csv") {
-    std::string text = "step,loss\n";
-    for (std::size_t i = 0; i < losses.size(); ++i)
-      text += fmt::format("{},{}\n", session.first_step + static_cast<std::int64_t>(i), losses[i]);
-    write_file(file, text);
-    return;
-  }
-  Curve curve;
-  for (std::size_t i = 0; i < losses.size(); ++i)
-    curve.points.push_back({static_cast<double>(session.first_step) + static_cast<double>(i), losses[i]});
-  CurvePanels panels;
-  const Instance& instance = session.file.instance;
-  panels.title = instance.model.empty() ? instance.graph.name : instance.model;
-  panels.x_name = "training step";
-  panels.y_name = "loss";
-  panels.styles = {{"loss", "#0072b2", 7, 1, false}};
-  panels.panels = {{session.data, {curve}, ""}};
-  panels.columns = 1;
-  write_curves(panels, file);
 }
 
 }  // namespace poet::cli

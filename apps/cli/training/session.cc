@@ -5,11 +5,11 @@
 #include <chrono>
 #include <cstdio>
 #include <map>
-#include <memory>
 #include <utility>
 
 #include "apps/cli/interrupt.h"
 #include "apps/cli/training/progress.h"
+#include "apps/cli/training/start.h"
 #include "poet/base/amounts.h"
 #include "poet/base/error.h"
 #include "poet/runtime/data/dataset.h"
@@ -57,22 +57,11 @@ std::int64_t start_weights(const Graph& graph, const Program& program, std::uint
   return seeded;
 }
 
-runtime::RunState first_state(const Session& session, const Program& program, const RunChoice& training,
+runtime::RunState first_state(const Graph& graph, const Program& program, const RunChoice& training,
                               const runtime::WeightSource& weights, std::int64_t& seeded) {
-  const Graph& graph = session.file.instance.graph;
-  runtime::RunState state;
-  state.seed = training.seed.value_or(0);
-  if (!training.resume) {
-    seeded = start_weights(graph, program, state.seed, weights);
-    return state;
-  }
-  state = runtime::read_checkpoint(*training.resume, graph, program);
-  if (training.seed && *training.seed != state.seed)
-    throw InputError("--seed", fmt::format("is {}, that of {} is {}", *training.seed,
-                                           training.resume->string(), state.seed));
-  if (state.step >= training.steps)
-    throw InputError("--steps", fmt::format("must be above {}, the steps that {} has done", state.step,
-                                            training.resume->string()));
+  const runtime::RunState state = chosen_state(training);
+  if (training.resume) return runtime::read_checkpoint(*training.resume, graph, program);
+  seeded = start_weights(graph, program, state.seed, weights);
   return state;
 }
 
@@ -87,12 +76,6 @@ std::vector<std::string> changed_circumstances(const runtime::RunState& from,
           fmt::format("another {} than the checkpoint's: {}, before {}", name, value, before->second));
   }
   return notices;
-}
-
-std::unique_ptr<runtime::Dataset> chosen_data(const RunChoice& training, const Graph& graph,
-                                              std::uint64_t seed) {
-  if (training.data) return runtime::open_dataset(*training.data, graph);
-  return runtime::synthetic_dataset(graph, training.samples, seed);
 }
 
 /// Trains, and measures meanwhile.
@@ -137,7 +120,7 @@ Session run_session(PlanFile file, const RunChoice& training, const MachineChoic
   options.steps = training.steps;
   options.checkpoint = training.checkpoint;
   options.checkpoint_every = training.checkpoint_every;
-  options.from = first_state(session, program, training, weights, session.seeded);
+  options.from = first_state(graph, program, training, weights, session.seeded);
   session.first_step = options.from.step + 1;
   const auto data = chosen_data(training, graph, options.from.seed);
   session.data = data->description();

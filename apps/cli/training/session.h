@@ -37,6 +37,11 @@ struct Session {
   std::vector<std::string> notices;  // what a user may not expect
 };
 
+/// Of the process at its peak, what is neither arena nor persistent values: the program and its libraries.
+[[nodiscard]] inline Bytes outside_plan(const Session& session) {
+  return session.resident_peak - session.map.arena - session.map.persistent;
+}
+
 /// Sees the trained weights, after everything was measured; may be empty.
 using Finish = std::function<void(const Graph& graph, const runtime::Program& program)>;
 

@@ -30,8 +30,7 @@ int deliver(const OnnxNetwork& network, const Graph& graph, int pipe) {
 
 /// Ends as the process did if it failed: what went wrong there was said there.
 void check(Forked& process, const std::string& what) {
-  const int code = process.wait();
-  if (code > 128) throw InternalError(what + " ended by a signal");
+  const int code = process.wait(what);
   if (code != 0) throw SaidElsewhere{code};
 }
 

@@ -5,6 +5,7 @@
 
 #include <bit>
 
+#include "poet/base/amounts.h"
 #include "poet/base/error.h"
 #include "poet/runtime/data/dataset.h"
 #include "poet/runtime/random.h"
@@ -55,7 +56,7 @@ void batch_of_step(std::int64_t step, std::int64_t samples, std::uint64_t seed,
   const auto size = static_cast<std::int64_t>(batch.size());
   if (samples < size) {
     throw InputError("data set",
-                     fmt::format("has {} samples, fewer than the {} of one batch", samples, size));
+                     fmt::format("has {}, fewer than the {} of one batch", counted(samples, "sample"), size));
   }
   const std::int64_t steps_per_epoch = samples / size;
   const std::int64_t epoch = (step - 1) / steps_per_epoch;

@@ -111,6 +111,11 @@ std::vector<DataInput> data_inputs(const Graph& graph) {
   return inputs;
 }
 
-std::int64_t samples_per_step(const std::vector<DataInput>& inputs) { return inputs.at(0).shape.front(); }
+std::int64_t samples_per_step(const std::vector<DataInput>& inputs) {
+  // Only targets may have more rows than there are samples.
+  std::int64_t least = inputs.empty() ? 1 : inputs.front().shape.front();
+  for (const DataInput& input : inputs) least = std::min(least, input.shape.front());
+  return least;
+}
 
 }  // namespace poet::runtime

@@ -38,7 +38,7 @@ struct DataInput {
 /// O(ops + values).
 [[nodiscard]] std::vector<DataInput> data_inputs(const Graph& graph);
 
-/// How many samples a step takes.
+/// How many samples a step takes; 1 where it takes no data.
 [[nodiscard]] std::int64_t samples_per_step(const std::vector<DataInput>& inputs);
 
 }  // namespace poet::runtime

@@ -77,7 +77,7 @@ void set_up_kernels(const KernelOptions& options) {
 #endif
 }
 
-std::string kernels_description(const KernelOptions& options) {
+std::string kernels_description([[maybe_unused]] const KernelOptions& options) {
   std::string text = "reference kernels, 1 thread";  // plain loops have no more
 #ifdef POET_HAS_ONEDNN
   if (options.library != KernelLibrary::reference) {

@@ -6,13 +6,14 @@
 #include <map>
 #include <utility>
 
+#include "poet/base/median.h"
 #include "poet/cost/instance.h"
 #include "poet/cost/tabulate.h"
 #include "poet/plan/keep_all.h"
 #include "poet/plan/plan_file.h"
-#include "poet/runtime/data/dataset.h"
+#include "poet/runtime/data/batches.h"
+#include "poet/runtime/data/data_input.h"
 #include "poet/runtime/executor/executor.h"
-#include "poet/runtime/sensors/transfer_fit.h"
 #include "poet/runtime/training/checkpoint.h"
 #include "poet/runtime/weights/initial_weights.h"
 
@@ -128,17 +129,12 @@ void measure_in_steps(const PlanFile& file, const OpTimesOptions& options, Class
   const Program program(file, options.kernels);
   start_weights(file.instance.graph, program);
   Executor executor(file, program, {});
-  const std::vector<DataInput> inputs = data_inputs(file.instance.graph);
-  IdVector<OpId, std::size_t> place(file.instance.graph.ops.size(), 0);
-  for (std::size_t i = 0; i < inputs.size(); ++i)
-    place[file.instance.graph.values[inputs[i].value].producer] = i;
-  std::vector<std::int64_t> batch(inputs.empty() ? 1
-                                                 : static_cast<std::size_t>(inputs.front().shape.front()));
-  const auto data =
-      synthetic_dataset(file.instance.graph, std::max<std::int64_t>(kSamples, std::ssize(batch)), kSeed);
-  const InputSource source = [&](OpId op, std::byte* to) { data->read(place[op], batch, to); };
+  const Graph& graph = file.instance.graph;
+  const auto data = synthetic_dataset(graph, std::max(kSamples, samples_per_step(data_inputs(graph))), kSeed);
+  Batches batches(graph, *data, kSeed);
+  const InputSource source = [&batches](OpId input, std::byte* to) { batches.read(input, to); };
   const auto step = [&](std::int64_t number) {
-    batch_of_step(number, data->samples(), kSeed, batch);
+    batches.select(number);
     executor.run(number, kSeed, source);
   };
 

@@ -7,7 +7,7 @@
 
 #include "poet/cost/device.h"
 #include "poet/runtime/profile/op_times.h"
-#include "poet/runtime/sensors/storage_speed.h"
+#include "poet/runtime/profile/storage_speed.h"
 
 namespace poet::runtime {
 

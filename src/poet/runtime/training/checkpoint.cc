@@ -27,6 +27,21 @@ Number number_in(const std::filesystem::path& file, const std::map<std::string, 
   throw InputError(file.string(), fmt::format("its metadata must have \"{}\", a number", key));
 }
 
+RunState state_of(const SafetensorsFile& opened, const std::filesystem::path& file) {
+  const auto format = opened.metadata().find("format");
+  if (format == opened.metadata().end() || format->second != kFormat)
+    throw InputError(file.string(),
+                     fmt::format("is no checkpoint of poet's (metadata \"format\": \"{}\")", kFormat));
+  RunState state;
+  state.step = number_in<std::int64_t>(file, opened.metadata(), "step");
+  state.seed = number_in<std::uint64_t>(file, opened.metadata(), "seed");
+  state.loss = number_in<float>(file, opened.metadata(), "loss");
+  state.circumstances = opened.metadata();
+  for (const char* known : {"format", "step", "seed", "loss"}) state.circumstances.erase(known);
+  if (state.step < 0) throw InputError(file.string(), "its metadata's \"step\" must be >= 0");
+  return state;
+}
+
 }  // namespace
 
 std::vector<ValueId> persistent_values(const Graph& graph) {
@@ -75,19 +90,19 @@ void write_checkpoint(const std::filesystem::path& file, const Graph& graph, con
   write_safetensors(file, tensors, metadata);
 }
 
+RunState read_run_state(const std::filesystem::path& file) { return state_of(SafetensorsFile(file), file); }
+
+void check_checkpoint(const std::filesystem::path& file, const Graph& graph) {
+  const SafetensorsFile opened(file);
+  for (const ValueId v : persistent_values(graph)) {
+    const Value& value = graph.values[v];
+    opened.check(value.name, value.dtype, value.shape);
+  }
+}
+
 RunState read_checkpoint(const std::filesystem::path& file, const Graph& graph, const Program& program) {
   const SafetensorsFile opened(file);
-  const auto format = opened.metadata().find("format");
-  if (format == opened.metadata().end() || format->second != kFormat)
-    throw InputError(file.string(),
-                     fmt::format("is no checkpoint of poet's (metadata \"format\": \"{}\")", kFormat));
-  RunState state;
-  state.step = number_in<std::int64_t>(file, opened.metadata(), "step");
-  state.seed = number_in<std::uint64_t>(file, opened.metadata(), "seed");
-  state.loss = number_in<float>(file, opened.metadata(), "loss");
-  state.circumstances = opened.metadata();
-  for (const char* known : {"format", "step", "seed", "loss"}) state.circumstances.erase(known);
-  if (state.step < 0) throw InputError(file.string(), "its metadata's \"step\" must be >= 0");
+  RunState state = state_of(opened, file);
   for (const ValueId v : persistent_values(graph)) {
     const Value& value = graph.values[v];
     opened.read(value.name, value.dtype, value.shape, program.persistent(v));

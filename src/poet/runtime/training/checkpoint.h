@@ -27,8 +27,14 @@ struct RunState {
 void write_checkpoint(const std::filesystem::path& file, const Graph& graph, const Program& program,
                       const RunState& state);
 
-/// Reads every persistent value of `graph` back. Throws InputError naming the file when it is no checkpoint,
-/// lacks a tensor of the graph or holds one of another shape.
+/// The state of a checkpoint, from its header. Throws InputError naming the file when it is none.
+[[nodiscard]] RunState read_run_state(const std::filesystem::path& file);
+
+/// Throws InputError naming the file when it lacks a persistent value of `graph` or holds one of another type
+/// or shape. Reads the header alone.
+void check_checkpoint(const std::filesystem::path& file, const Graph& graph);
+
+/// Reads every persistent value of `graph` back. Throws InputError as the two above.
 [[nodiscard]] RunState read_checkpoint(const std::filesystem::path& file, const Graph& graph,
                                        const Program& program);
 

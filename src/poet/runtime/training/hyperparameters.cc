@@ -23,7 +23,7 @@ void set(Graph& training, const char* attribute, const char* option, double valu
 }
 
 void check_positive(const char* option, double value) {
-  if (!(value > 0) || !std::isfinite(value)) throw InputError(option, "must be > 0");
+  if (!(value > 0) || !std::isfinite(value)) throw InputError(option, "must be > 0 and finite");
 }
 
 void check_decay(const char* option, double value) {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "poet/base/error.h"
-#include "poet/runtime/sensors/transfer_fit.h"
+#include "poet/base/median.h"
+#include "poet/runtime/data/batches.h"
 
 namespace poet::runtime {
 namespace {
@@ -15,20 +15,20 @@ constexpr std::int64_t kReserved = 1 << 20;  // steps whose figures have their m
 class Measurement {
  public:
   Measurement(std::size_t plan_steps, std::int64_t steps) : seconds_(plan_steps, 0.0) {
-    makespans_.reserve(static_cast<std::size_t>(std::min(steps, kReserved)));
+    for (std::vector<double>* figures : {&makespans_, &stalled_, &fetching_})
+      figures->reserve(static_cast<std::size_t>(std::min(steps, kReserved)));
   }
 
   void add(const Executor& executor) {
     // Once there is a second step the first no longer counts: it paid for the memory's first touch.
     if (makespans_.size() == 1 && !first_dropped_) {
-      makespans_.clear();
+      for (std::vector<double>* figures : {&makespans_, &stalled_, &fetching_}) figures->clear();
       std::fill(seconds_.begin(), seconds_.end(), 0.0);
-      stalled_ = fetching_ = 0;
       first_dropped_ = true;
     }
     makespans_.push_back((executor.makespan() - executor.fetching()).value());
-    fetching_ += executor.fetching().value();
-    stalled_ += executor.stalled().value();
+    fetching_.push_back(executor.fetching().value());
+    stalled_.push_back(executor.stalled().value());
     for (std::size_t i = 0; i < seconds_.size(); ++i) seconds_[i] += executor.seconds()[i];
   }
 
@@ -39,8 +39,8 @@ class Measurement {
     const auto count = static_cast<double>(makespans_.size());
     for (double& sum : seconds_) sum /= count;
     measured.seconds = std::move(seconds_);
-    measured.stalled = Seconds(stalled_ / count);
-    measured.fetching = Seconds(fetching_ / count);
+    measured.stalled = Seconds(median(stalled_));
+    measured.fetching = Seconds(median(fetching_));
     measured.step = Seconds(median(makespans_));
     const auto [least, most] = std::minmax_element(makespans_.begin(), makespans_.end());
     measured.fastest = Seconds(*least);
@@ -55,33 +55,18 @@ class Measurement {
  private:
   std::vector<double> makespans_;
   std::vector<double> seconds_;
-  double stalled_ = 0;
-  double fetching_ = 0;
+  std::vector<double> stalled_;
+  std::vector<double> fetching_;
   bool first_dropped_ = false;
 };
-
-std::int64_t batch_size(const std::vector<DataInput>& inputs) {
-  return inputs.empty() ? 1 : inputs.front().shape.front();
-}
-
-/// The place of each `input` op's data in data_inputs().
-IdVector<OpId, std::size_t> input_places(const Graph& graph) {
-  IdVector<OpId, std::size_t> places(graph.ops.size(), 0);
-  std::size_t next = 0;
-  for (const OpId op : ids<OpId>(graph.ops.size()))
-    if (graph.ops[op].kind == "input") places[op] = next++;
-  return places;
-}
 
 }  // namespace
 
 TrainResult train(const PlanFile& file, const Program& program, Executor& executor, const Dataset& data,
                   const TrainOptions& options) {
   const Graph& graph = file.instance.graph;
-  const std::vector<DataInput> inputs = data_inputs(graph);
-  const IdVector<OpId, std::size_t> place = input_places(graph);
-  std::vector<std::int64_t> batch(static_cast<std::size_t>(batch_size(inputs)));
-  const InputSource source = [&](OpId op, std::byte* to) { data.read(place[op], batch, to); };
+  Batches batches(graph, data, options.from.seed);
+  const InputSource source = [&batches](OpId input, std::byte* to) { batches.read(input, to); };
 
   TrainResult result;
   result.state = options.from;
@@ -100,7 +85,7 @@ TrainResult train(const PlanFile& file, const Program& program, Executor& execut
   std::int64_t saved = options.from.step;
   while (result.state.step < options.steps) {
     const std::int64_t number = result.state.step + 1;
-    batch_of_step(number, data.samples(), options.from.seed, batch);
+    batches.select(number);
     executor.run(number, options.from.seed, source);
     result.state.step = number;
     result.state.loss = executor.loss();

@@ -30,15 +30,15 @@ enum class TrainEnd {
   not_finite,  // the last loss or a parameter is infinite or not a number; the checkpoint before it stays
 };
 
-/// Means and spreads are over all steps but the first, which touches memory for the first time (unless it is
-/// the only one).
+/// Medians, means and spreads are over all steps but the first, which touches memory for the first time
+/// (unless it is the only one).
 struct Measured {
   std::int64_t steps = 0;  // measured
   Seconds step{};          // median, without fetching the data
   Seconds fastest{};
   Seconds slowest{};
-  Seconds stalled{};            // mean
-  Seconds fetching{};           // mean, of the data set
+  Seconds stalled{};            // median
+  Seconds fetching{};           // median, of the data set
   std::vector<double> seconds;  // mean of each of the plan's steps
   TransferTotals transferred;   // in one step
   Bytes high_water{};           // of the arena, as found by what is no longer untouched

@@ -71,16 +71,26 @@ std::vector<std::string> SafetensorsFile::names() const {
   return names;
 }
 
-void SafetensorsFile::read(const std::string& name, DType dtype, const Shape& shape, std::byte* to) const {
-  const std::string here = fmt::format("{}: tensor {}", file_, quoted_name(name));
+const SafetensorsPlace& SafetensorsFile::check(const std::string& name, DType dtype,
+                                               const Shape& shape) const {
   const auto found = tensors_.find(name);
-  if (found == tensors_.end()) throw InputError(here, "must be present");
+  if (found == tensors_.end()) throw InputError(described(name), "must be present");
   const SafetensorsPlace& place = found->second;
   if (place.type != safetensors_type(dtype) || place.shape != shape)
-    throw InputError(here,
+    throw InputError(described(name),
                      fmt::format("is {}[{}], and {}[{}] is needed", place.type, fmt::join(place.shape, ","),
                                  safetensors_type(dtype), fmt::join(shape, ",")));
-  read_or_fail(descriptor_, place.begin, {to, static_cast<std::size_t>(place.end - place.begin)}, here);
+  return place;
+}
+
+void SafetensorsFile::read(const std::string& name, DType dtype, const Shape& shape, std::byte* to) const {
+  const SafetensorsPlace& place = check(name, dtype, shape);
+  read_or_fail(descriptor_, place.begin, {to, static_cast<std::size_t>(place.end - place.begin)},
+               described(name));
+}
+
+std::string SafetensorsFile::described(const std::string& name) const {
+  return fmt::format("{}: tensor {}", file_, quoted_name(name));
 }
 
 }  // namespace poet::runtime

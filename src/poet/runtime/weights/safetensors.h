@@ -52,11 +52,16 @@ class SafetensorsFile {
   [[nodiscard]] std::vector<std::string> names() const;
   [[nodiscard]] bool has(const std::string& name) const { return tensors_.contains(name); }
 
-  /// Reads a tensor of exactly this type and shape into `to`. Throws InputError naming file and tensor where
-  /// there is none, or it has another type or shape, or cannot be read.
+  /// Where a tensor of exactly this type and shape lies. Throws InputError naming file and tensor where there
+  /// is none, or it has another type or shape.
+  const SafetensorsPlace& check(const std::string& name, DType dtype, const Shape& shape) const;
+
+  /// Reads such a tensor into `to`. Throws InputError as check(), and where it cannot be read.
   void read(const std::string& name, DType dtype, const Shape& shape, std::byte* to) const;
 
  private:
+  [[nodiscard]] std::string described(const std::string& name) const;
+
   std::string file_;
   Descriptor descriptor_;
   std::map<std::string, SafetensorsPlace> tensors_;

@@ -5,8 +5,8 @@
 #include <string>
 
 #include "poet/runtime/kernels/onednn/families.h"
-#include "poet/runtime/kernels/onednn/program.h"
-#include "poet/runtime/kernels/onednn/wide_loops.h"
+#include "poet/runtime/kernels/onednn/loops/wide_loops.h"
+#include "poet/runtime/kernels/onednn/sequence.h"
 
 namespace poet::runtime::onednn {
 namespace {
@@ -16,17 +16,17 @@ Channel channel_of(const Shape& shape) {
   return {shape.at(0), plane, shape.at(1) * plane};
 }
 
-std::unique_ptr<Kernel> finished_loop(std::unique_ptr<Program> program, Loop loop) {
-  program->add(std::move(loop), "wide loops");
-  return Program::finished(std::move(program));
+std::unique_ptr<Kernel> finished_loop(std::unique_ptr<Sequence> sequence, Loop loop) {
+  sequence->add(std::move(loop), "wide loops");
+  return Sequence::finished(std::move(sequence));
 }
 
 constexpr Slot kNone = ~Slot{0};
 
 // The output that is the gradient of x, weight or bias (0, 1, 2).
-Slot gradient_slot(const Subject& subject, Program& program, std::int64_t position) {
+Slot gradient_slot(const Subject& subject, Sequence& sequence, std::int64_t position) {
   const int output = subject.gradient(position, 3);
-  return output < 0 ? kNone : program.output(static_cast<std::size_t>(output));
+  return output < 0 ? kNone : sequence.output(static_cast<std::size_t>(output));
 }
 
 }  // namespace
@@ -34,16 +34,16 @@ Slot gradient_slot(const Subject& subject, Program& program, std::int64_t positi
 std::unique_ptr<Kernel> make_batch_norm(const Subject& subject) {
   if (!subject.plain()) return nullptr;
   const Shape& shape = subject.input(0).shape;
-  auto program = std::make_unique<Program>();
-  const Slot x = program->input(0);
-  const Slot weight = program->input(1);
-  const Slot bias = program->input(2);
-  const Slot y = program->output(0);
-  const Slot mean = program->output(1);
-  const Slot invstd = program->output(2);
+  auto sequence = std::make_unique<Sequence>();
+  const Slot x = sequence->input(0);
+  const Slot weight = sequence->input(1);
+  const Slot bias = sequence->input(2);
+  const Slot y = sequence->output(0);
+  const Slot mean = sequence->output(1);
+  const Slot invstd = sequence->output(2);
   return finished_loop(
-      std::move(program), [=, &loops = wide_loops(), channel = channel_of(shape), channels = shape[1],
-                           threads = subject.threads, eps = subject.real("eps")](void* const* slots) {
+      std::move(sequence), [=, &loops = wide_loops(), channel = channel_of(shape), channels = shape[1],
+                            threads = subject.threads, eps = subject.real("eps")](void* const* slots) {
 #pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)
         for (std::int64_t c = 0; c < channels; ++c) {
           const std::int64_t first = c * channel.plane;
@@ -56,18 +56,18 @@ std::unique_ptr<Kernel> make_batch_norm(const Subject& subject) {
 std::unique_ptr<Kernel> make_batch_norm_backward(const Subject& subject) {
   if (!subject.plain()) return nullptr;
   const Shape& shape = subject.input(1).shape;
-  auto program = std::make_unique<Program>();
-  const Slot dy = program->input(0);
-  const Slot x = program->input(1);
-  const Slot weight = program->input(2);
-  const Slot mean = program->input(3);
-  const Slot invstd = program->input(4);
-  const Slot dx = gradient_slot(subject, *program, 0);
-  const Slot dweight = gradient_slot(subject, *program, 1);
-  const Slot dbias = gradient_slot(subject, *program, 2);
+  auto sequence = std::make_unique<Sequence>();
+  const Slot dy = sequence->input(0);
+  const Slot x = sequence->input(1);
+  const Slot weight = sequence->input(2);
+  const Slot mean = sequence->input(3);
+  const Slot invstd = sequence->input(4);
+  const Slot dx = gradient_slot(subject, *sequence, 0);
+  const Slot dweight = gradient_slot(subject, *sequence, 1);
+  const Slot dbias = gradient_slot(subject, *sequence, 2);
   return finished_loop(
-      std::move(program), [=, &loops = wide_loops(), channel = channel_of(shape), channels = shape[1],
-                           threads = subject.threads](void* const* slots) {
+      std::move(sequence), [=, &loops = wide_loops(), channel = channel_of(shape), channels = shape[1],
+                            threads = subject.threads](void* const* slots) {
 #pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)
         for (std::int64_t c = 0; c < channels; ++c) {
           const std::int64_t first = c * channel.plane;
@@ -84,15 +84,15 @@ std::unique_ptr<Kernel> make_layer_norm(const Subject& subject) {
   if (!subject.plain()) return nullptr;
   const std::int64_t size = subject.input(0).shape.back();
   const std::int64_t rows = element_count(subject.input(0).shape) / size;
-  auto program = std::make_unique<Program>();
-  const Slot x = program->input(0);
-  const Slot weight = program->input(1);
-  const Slot bias = program->input(2);
-  const Slot y = program->output(0);
-  const Slot mean = program->output(1);
-  const Slot rstd = program->output(2);
-  return finished_loop(std::move(program), [=, &loops = wide_loops(), eps = subject.real("eps"),
-                                            threads = subject.threads](void* const* slots) {
+  auto sequence = std::make_unique<Sequence>();
+  const Slot x = sequence->input(0);
+  const Slot weight = sequence->input(1);
+  const Slot bias = sequence->input(2);
+  const Slot y = sequence->output(0);
+  const Slot mean = sequence->output(1);
+  const Slot rstd = sequence->output(2);
+  return finished_loop(std::move(sequence), [=, &loops = wide_loops(), eps = subject.real("eps"),
+                                             threads = subject.threads](void* const* slots) {
 #pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)
     for (std::int64_t row = 0; row < rows; ++row) {
       loops.layer_norm(size, read(slots, x) + row * size, read(slots, weight), read(slots, bias), eps,
@@ -106,17 +106,17 @@ std::unique_ptr<Kernel> make_layer_norm_backward(const Subject& subject) {
   if (!subject.plain()) return nullptr;
   const std::int64_t size = subject.input(1).shape.back();
   const std::int64_t rows = element_count(subject.input(1).shape) / size;
-  auto program = std::make_unique<Program>();
-  const Slot dy = program->input(0);
-  const Slot x = program->input(1);
-  const Slot weight = program->input(2);
-  const Slot mean = program->input(3);
-  const Slot rstd = program->input(4);
-  const Slot dx = gradient_slot(subject, *program, 0);
-  const Slot dweight = gradient_slot(subject, *program, 1);
-  const Slot dbias = gradient_slot(subject, *program, 2);
+  auto sequence = std::make_unique<Sequence>();
+  const Slot dy = sequence->input(0);
+  const Slot x = sequence->input(1);
+  const Slot weight = sequence->input(2);
+  const Slot mean = sequence->input(3);
+  const Slot rstd = sequence->input(4);
+  const Slot dx = gradient_slot(subject, *sequence, 0);
+  const Slot dweight = gradient_slot(subject, *sequence, 1);
+  const Slot dbias = gradient_slot(subject, *sequence, 2);
   return finished_loop(
-      std::move(program), [=, &loops = wide_loops(), threads = subject.threads](void* const* slots) {
+      std::move(sequence), [=, &loops = wide_loops(), threads = subject.threads](void* const* slots) {
         if (dx != kNone) {
 #pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)
           for (std::int64_t row = 0; row < rows; ++row) {
@@ -140,12 +140,12 @@ std::unique_ptr<Kernel> make_layer_norm_backward(const Subject& subject) {
 std::unique_ptr<Kernel> make_channel_sum(const Subject& subject) {
   if (!subject.plain()) return nullptr;
   const Shape& shape = subject.input(0).shape;
-  auto program = std::make_unique<Program>();
-  const Slot dy = program->input(0);
-  const Slot dbias = program->output(0);
+  auto sequence = std::make_unique<Sequence>();
+  const Slot dy = sequence->input(0);
+  const Slot dbias = sequence->output(0);
   return finished_loop(
-      std::move(program), [=, &loops = wide_loops(), channel = channel_of(shape), channels = shape[1],
-                           threads = subject.threads](void* const* slots) {
+      std::move(sequence), [=, &loops = wide_loops(), channel = channel_of(shape), channels = shape[1],
+                            threads = subject.threads](void* const* slots) {
 #pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)
         for (std::int64_t c = 0; c < channels; ++c) {
           written(slots, dbias)[c] = loops.channel_sum(channel, read(slots, dy) + c * channel.plane);
@@ -157,10 +157,10 @@ std::unique_ptr<Kernel> make_column_sums(const Subject& subject) {
   if (!subject.plain()) return nullptr;
   const std::int64_t columns = subject.input(0).shape.back();
   const std::int64_t rows = element_count(subject.input(0).shape) / columns;
-  auto program = std::make_unique<Program>();
-  const Slot dy = program->input(0);
-  const Slot dbias = program->output(0);
-  return finished_loop(std::move(program), [=, &loops = wide_loops()](void* const* slots) {
+  auto sequence = std::make_unique<Sequence>();
+  const Slot dy = sequence->input(0);
+  const Slot dbias = sequence->output(0);
+  return finished_loop(std::move(sequence), [=, &loops = wide_loops()](void* const* slots) {
     loops.column_sums(rows, columns, read(slots, dy), written(slots, dbias));
   });
 }

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "poet/runtime/kernels/onednn/families.h"
-#include "poet/runtime/kernels/onednn/program.h"
+#include "poet/runtime/kernels/onednn/sequence.h"
 
 namespace poet::runtime::onednn {
 namespace {
@@ -56,12 +56,12 @@ std::unique_ptr<Kernel> make_binary(const Subject& subject) {
   const dnnl::binary::primitive_desc description(
       {found->second.what, row_major(a), row_major(b), row_major(to)}, scratchpad_by_user(), engine(), true);
   if (!description || !is_fast(description)) return nullptr;
-  auto program = std::make_unique<Program>();
-  program->add(dnnl::binary(description), description,
-               {{DNNL_ARG_SRC_0, program->input(left, row_major(a))},
-                {DNNL_ARG_SRC_1, program->input(right, row_major(b))},
-                {DNNL_ARG_DST, program->output(0, row_major(to))}});
-  return Program::finished(std::move(program));
+  auto sequence = std::make_unique<Sequence>();
+  sequence->add(dnnl::binary(description), description,
+                {{DNNL_ARG_SRC_0, sequence->input(left, row_major(a))},
+                 {DNNL_ARG_SRC_1, sequence->input(right, row_major(b))},
+                 {DNNL_ARG_DST, sequence->output(0, row_major(to))}});
+  return Sequence::finished(std::move(sequence));
 }
 
 }  // namespace poet::runtime::onednn

@@ -7,7 +7,7 @@
 
 #include "poet/runtime/kernels/onednn/convolution_product.h"
 #include "poet/runtime/kernels/onednn/families.h"
-#include "poet/runtime/kernels/onednn/program.h"
+#include "poet/runtime/kernels/onednn/sequence.h"
 
 namespace poet::runtime::onednn {
 namespace {
@@ -96,17 +96,18 @@ std::unique_ptr<Kernel> make_convolution(const Subject& subject) {
   const auto description = forward(x, g, y, bias);
   if (!is_direct(description)) return make_row_major(subject);
 
-  auto program = std::make_unique<Program>();
-  const Slot out = program->output(0, row_major(y));
-  const Slot source = program->in_layout(program->input(0, row_major(x)), description.src_desc());
-  const Slot weight = program->in_layout(program->input(1, row_major(g.weight)), description.weights_desc());
-  const Slot result = program->result_for(out, description.dst_desc());
+  auto sequence = std::make_unique<Sequence>();
+  const Slot out = sequence->output(0, row_major(y));
+  const Slot source = sequence->in_layout(sequence->input(0, row_major(x)), description.src_desc());
+  const Slot weight =
+      sequence->in_layout(sequence->input(1, row_major(g.weight)), description.weights_desc());
+  const Slot result = sequence->result_for(out, description.dst_desc());
   std::vector<std::pair<int, Slot>> arguments = {
       {DNNL_ARG_SRC, source}, {DNNL_ARG_WEIGHTS, weight}, {DNNL_ARG_DST, result}};
-  if (bias) arguments.emplace_back(DNNL_ARG_BIAS, program->input(2, description.bias_desc()));
-  program->add(dnnl::convolution_forward(description), description, arguments);
-  program->deliver(result, out);
-  return Program::finished(std::move(program));
+  if (bias) arguments.emplace_back(DNNL_ARG_BIAS, sequence->input(2, description.bias_desc()));
+  sequence->add(dnnl::convolution_forward(description), description, arguments);
+  sequence->deliver(result, out);
+  return Sequence::finished(std::move(sequence));
 }
 
 std::unique_ptr<Kernel> make_convolution_backward_input(const Subject& subject) {
@@ -123,15 +124,16 @@ std::unique_ptr<Kernel> make_convolution_backward_input(const Subject& subject) 
       scratchpad_by_user(), engine(), hint, true);
   if (!is_direct(description)) return make_row_major(subject);
 
-  auto program = std::make_unique<Program>();
-  const Slot out = program->output(0, row_major(dx));
-  const Slot gradient = program->in_layout(program->input(0, row_major(dy)), description.diff_dst_desc());
-  const Slot weight = program->in_layout(program->input(1, row_major(g.weight)), description.weights_desc());
-  const Slot result = program->result_for(out, description.diff_src_desc());
-  program->add(dnnl::convolution_backward_data(description), description,
-               {{DNNL_ARG_DIFF_DST, gradient}, {DNNL_ARG_WEIGHTS, weight}, {DNNL_ARG_DIFF_SRC, result}});
-  program->deliver(result, out);
-  return Program::finished(std::move(program));
+  auto sequence = std::make_unique<Sequence>();
+  const Slot out = sequence->output(0, row_major(dx));
+  const Slot gradient = sequence->in_layout(sequence->input(0, row_major(dy)), description.diff_dst_desc());
+  const Slot weight =
+      sequence->in_layout(sequence->input(1, row_major(g.weight)), description.weights_desc());
+  const Slot result = sequence->result_for(out, description.diff_src_desc());
+  sequence->add(dnnl::convolution_backward_data(description), description,
+                {{DNNL_ARG_DIFF_DST, gradient}, {DNNL_ARG_WEIGHTS, weight}, {DNNL_ARG_DIFF_SRC, result}});
+  sequence->deliver(result, out);
+  return Sequence::finished(std::move(sequence));
 }
 
 std::unique_ptr<Kernel> make_convolution_backward_weight(const Subject& subject) {
@@ -150,17 +152,17 @@ std::unique_ptr<Kernel> make_convolution_backward_weight(const Subject& subject)
       scratchpad_by_user(), engine(), hint, true);
   if (!is_direct(description)) return make_row_major(subject);
 
-  auto program = std::make_unique<Program>();
-  const Slot out = program->output(0, row_major(g.weight));
-  const Slot gradient = program->in_layout(program->input(0, row_major(dy)), description.diff_dst_desc());
-  const Slot source = program->in_layout(program->input(1, row_major(x)), description.src_desc());
-  const Slot result = program->result_for(out, description.diff_weights_desc());
+  auto sequence = std::make_unique<Sequence>();
+  const Slot out = sequence->output(0, row_major(g.weight));
+  const Slot gradient = sequence->in_layout(sequence->input(0, row_major(dy)), description.diff_dst_desc());
+  const Slot source = sequence->in_layout(sequence->input(1, row_major(x)), description.src_desc());
+  const Slot result = sequence->result_for(out, description.diff_weights_desc());
   std::vector<std::pair<int, Slot>> arguments = {
       {DNNL_ARG_DIFF_DST, gradient}, {DNNL_ARG_SRC, source}, {DNNL_ARG_DIFF_WEIGHTS, result}};
-  if (bias) arguments.emplace_back(DNNL_ARG_DIFF_BIAS, program->output(1, description.diff_bias_desc()));
-  program->add(dnnl::convolution_backward_weights(description), description, arguments);
-  program->deliver(result, out);
-  return Program::finished(std::move(program));
+  if (bias) arguments.emplace_back(DNNL_ARG_DIFF_BIAS, sequence->output(1, description.diff_bias_desc()));
+  sequence->add(dnnl::convolution_backward_weights(description), description, arguments);
+  sequence->deliver(result, out);
+  return Sequence::finished(std::move(sequence));
 }
 
 std::unique_ptr<Kernel> make_transposed_convolution(const Subject& subject) {

@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
-#include "poet/runtime/kernels/onednn/gemm.h"
-#include "poet/runtime/kernels/onednn/program.h"
-#include "poet/runtime/kernels/onednn/wide_loops.h"
+#include "poet/runtime/kernels/onednn/loops/gemm.h"
+#include "poet/runtime/kernels/onednn/loops/wide_loops.h"
+#include "poet/runtime/kernels/onednn/sequence.h"
 
 namespace poet::runtime::onednn {
 namespace {
@@ -195,10 +195,10 @@ Product backward_weight(const Shapes& s) {
 
 std::unique_ptr<Kernel> make_convolution_product(const Subject& subject) {
   if (!subject.plain()) return nullptr;
-  auto program = std::make_unique<Program>();
-  const Slot left = program->input(0);
-  const Slot right = program->input(1);
-  const Slot result = program->output(0);
+  auto sequence = std::make_unique<Sequence>();
+  const Slot left = sequence->input(0);
+  const Slot right = sequence->input(1);
+  const Slot result = sequence->output(0);
   constexpr Slot kNone = ~Slot{0};
   Slot bias = kNone;
 
@@ -236,7 +236,7 @@ std::unique_ptr<Kernel> make_convolution_product(const Subject& subject) {
   } else {
     a = right;
     b = left;
-    if (!subject.op.kind.ends_with("_backward_input") && subject.inputs() == 3) bias = program->input(2);
+    if (!subject.op.kind.ends_with("_backward_input") && subject.inputs() == 3) bias = sequence->input(2);
     if (towards_x) {
       s = shapes(subject, subject.output(0).shape, subject.input(1).shape, subject.input(0).shape);
       pieces = backward_input(s);
@@ -262,8 +262,8 @@ std::unique_ptr<Kernel> make_convolution_product(const Subject& subject) {
   const std::int64_t rows = pieces.front().product.m;
   const std::int64_t size = element_count(subject.output(0).shape);
   const std::int64_t plane = weights ? 1 : product_of(subject.output(0).shape, 2);
-  const Slot scratch = program->scratch(static_cast<std::size_t>(needed.value()));
-  program->add(
+  const Slot scratch = sequence->scratch(static_cast<std::size_t>(needed.value()));
+  sequence->add(
       [=](void* const* slots) {
         float* to = written(slots, result);
         if (!complete) {
@@ -283,11 +283,11 @@ std::unique_ptr<Kernel> make_convolution_product(const Subject& subject) {
       },
       "wide product");
   if (weights && subject.outputs() == 2) {
-    const Slot dbias = program->output(1);
+    const Slot dbias = sequence->output(1);
     const Shape& dy = subject.input(0).shape;
     const std::int64_t plane_dy = product_of(dy, 2);
     const Channel channel{dy[0], plane_dy, dy[1] * plane_dy};
-    program->add(
+    sequence->add(
         [=, &loops = wide_loops(), channels = dy[1]](void* const* slots) {
           for (std::int64_t c = 0; c < channels; ++c) {
             written(slots, dbias)[c] = loops.channel_sum(channel, read(slots, left) + c * channel.plane);
@@ -295,7 +295,7 @@ std::unique_ptr<Kernel> make_convolution_product(const Subject& subject) {
         },
         "");
   }
-  return Program::finished(std::move(program));
+  return Sequence::finished(std::move(sequence));
 }
 
 }  // namespace poet::runtime::onednn

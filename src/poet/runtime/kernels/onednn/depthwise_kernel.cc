@@ -5,9 +5,9 @@
 #include <string>
 
 #include "poet/runtime/kernels/onednn/convolution_product.h"
-#include "poet/runtime/kernels/onednn/depthwise.h"
-#include "poet/runtime/kernels/onednn/program.h"
-#include "poet/runtime/kernels/onednn/wide_loops.h"
+#include "poet/runtime/kernels/onednn/loops/depthwise.h"
+#include "poet/runtime/kernels/onednn/loops/wide_loops.h"
+#include "poet/runtime/kernels/onednn/sequence.h"
 
 namespace poet::runtime::onednn {
 
@@ -44,14 +44,14 @@ std::unique_ptr<Kernel> make_depthwise(const Subject& subject) {
   const std::int64_t own = rounded_up(Bytes(depthwise_scratch(p)), Bytes(16)).value();
   const int threads = subject.threads;
 
-  auto program = std::make_unique<Program>();
-  const Slot a = program->input(0);
-  const Slot b = program->input(1);
-  const Slot result = program->output(0);
-  const Slot scratch = program->scratch(static_cast<std::size_t>(own * threads) * sizeof(float));
+  auto sequence = std::make_unique<Sequence>();
+  const Slot a = sequence->input(0);
+  const Slot b = sequence->input(1);
+  const Slot result = sequence->output(0);
+  const Slot scratch = sequence->scratch(static_cast<std::size_t>(own * threads) * sizeof(float));
   const DepthwiseLoops& loops = depthwise_loops();
   if (weights) {
-    program->add(
+    sequence->add(
         [=, &loops](void* const* slots) {
 #pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)
           for (std::int64_t c = 0; c < channels; ++c) {
@@ -63,9 +63,9 @@ std::unique_ptr<Kernel> make_depthwise(const Subject& subject) {
         },
         "wide loops");
     if (subject.outputs() == 2) {
-      const Slot dbias = program->output(1);
+      const Slot dbias = sequence->output(1);
       const Channel channel{images, plane_y, channels * plane_y};
-      program->add(
+      sequence->add(
           [=, &sums = wide_loops()](void* const* slots) {
             for (std::int64_t c = 0; c < channels; ++c) {
               written(slots, dbias)[c] = sums.channel_sum(channel, read(slots, a) + c * plane_y);
@@ -73,11 +73,11 @@ std::unique_ptr<Kernel> make_depthwise(const Subject& subject) {
           },
           "");
     }
-    return Program::finished(std::move(program));
+    return Sequence::finished(std::move(sequence));
   }
   const bool has_bias = !input && subject.inputs() == 3;
-  const Slot bias = has_bias ? program->input(2) : a;
-  program->add(
+  const Slot bias = has_bias ? sequence->input(2) : a;
+  sequence->add(
       [=, &loops](void* const* slots) {
 #pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)
         for (std::int64_t i = 0; i < images * channels; ++i) {
@@ -94,7 +94,7 @@ std::unique_ptr<Kernel> make_depthwise(const Subject& subject) {
         }
       },
       "wide loops");
-  return Program::finished(std::move(program));
+  return Sequence::finished(std::move(sequence));
 }
 
 }  // namespace poet::runtime::onednn

@@ -1,13 +1,16 @@
 // Functions of one element. Those whose derivative oneDNN computes from another value than the op keeps, or
 // by another rule at a kink, are left to the plain loops.
 
+#include <algorithm>
+#include <cstdint>
 #include <dnnl.hpp>
 #include <limits>
 #include <map>
 #include <string_view>
 
 #include "poet/runtime/kernels/onednn/families.h"
-#include "poet/runtime/kernels/onednn/program.h"
+#include "poet/runtime/kernels/onednn/loops/wide_loops.h"
+#include "poet/runtime/kernels/onednn/sequence.h"
 
 namespace poet::runtime::onednn {
 namespace {
@@ -27,6 +30,7 @@ struct Function {
 
 const std::map<std::string_view, Function>& functions() {
   static const std::map<std::string_view, Function> table = {
+      // Forward relu and clip are loops here: oneDNN's make a number of what is none.
       {"relu", {algorithm::eltwise_relu, algorithm::eltwise_relu_use_dst_for_bwd, From::y}},
       {"leaky_relu", {algorithm::eltwise_relu, algorithm::eltwise_relu_use_dst_for_bwd, From::y}},
       {"elu", {algorithm::eltwise_elu, algorithm::eltwise_elu_use_dst_for_bwd, From::y}},
@@ -65,6 +69,24 @@ Parameters parameters(const Subject& subject, std::string_view kind, bool backwa
   return {real("alpha", 0), 0.0F};
 }
 
+std::unique_ptr<Kernel> make_clamp(const Subject& subject, float least, float most) {
+  auto sequence = std::make_unique<Sequence>();
+  const Slot x = sequence->input(0);
+  const Slot y = sequence->output(0);
+  const std::int64_t size = element_count(subject.output(0).shape);
+  const int threads = subject.threads;
+  sequence->add(
+      [=, &loops = wide_loops()](void* const* slots) {
+        constexpr std::int64_t kPart = 1 << 16;
+#pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)
+        for (std::int64_t first = 0; first < size; first += kPart)
+          loops.clamp(std::min(kPart, size - first), read(slots, x) + first, least, most,
+                      written(slots, y) + first);
+      },
+      "wide loops");
+  return Sequence::finished(std::move(sequence));
+}
+
 }  // namespace
 
 std::unique_ptr<Kernel> make_eltwise(const Subject& subject) {
@@ -77,29 +99,31 @@ std::unique_ptr<Kernel> make_eltwise(const Subject& subject) {
   const Function& f = found->second;
   if (backward && f.from == From::elsewhere) return nullptr;
   const auto [alpha, beta] = parameters(subject, kind, backward);
+  if (!backward && kind == "relu") return make_clamp(subject, 0, std::numeric_limits<float>::infinity());
+  if (!backward && kind == "clip") return make_clamp(subject, alpha, beta);
   const memory::desc flat = row_major({element_count(subject.output(0).shape)});
 
   // A derivative of nothing is a function of dy.
   const bool as_function = !backward || f.from == From::nothing;
-  auto program = std::make_unique<Program>();
+  auto sequence = std::make_unique<Sequence>();
   const dnnl::eltwise_forward::primitive_desc forward(
       {prop_kind::forward_training, as_function ? f.forward : f.backward, flat, alpha, beta},
       scratchpad_by_user(), engine(), true);
   if (!forward) return nullptr;
   if (as_function) {
     if (!is_fast(forward)) return nullptr;
-    program->add(dnnl::eltwise_forward(forward), forward,
-                 {{DNNL_ARG_SRC, program->input(0, flat)}, {DNNL_ARG_DST, program->output(0, flat)}});
-    return Program::finished(std::move(program));
+    sequence->add(dnnl::eltwise_forward(forward), forward,
+                  {{DNNL_ARG_SRC, sequence->input(0, flat)}, {DNNL_ARG_DST, sequence->output(0, flat)}});
+    return Sequence::finished(std::move(sequence));
   }
   const dnnl::eltwise_backward::primitive_desc description({f.backward, flat, flat, alpha, beta},
                                                            scratchpad_by_user(), engine(), forward, true);
   if (!description || !is_fast(description)) return nullptr;
-  program->add(dnnl::eltwise_backward(description), description,
-               {{DNNL_ARG_DIFF_DST, program->input(0, flat)},
-                {f.from == From::y ? DNNL_ARG_DST : DNNL_ARG_SRC, program->input(1, flat)},
-                {DNNL_ARG_DIFF_SRC, program->output(0, flat)}});
-  return Program::finished(std::move(program));
+  sequence->add(dnnl::eltwise_backward(description), description,
+                {{DNNL_ARG_DIFF_DST, sequence->input(0, flat)},
+                 {f.from == From::y ? DNNL_ARG_DST : DNNL_ARG_SRC, sequence->input(1, flat)},
+                 {DNNL_ARG_DIFF_SRC, sequence->output(0, flat)}});
+  return Sequence::finished(std::move(sequence));
 }
 
 }  // namespace poet::runtime::onednn

@@ -3,9 +3,9 @@
 #include <string>
 
 #include "poet/runtime/kernels/onednn/families.h"
-#include "poet/runtime/kernels/onednn/gemm.h"
-#include "poet/runtime/kernels/onednn/program.h"
-#include "poet/runtime/kernels/onednn/wide_loops.h"
+#include "poet/runtime/kernels/onednn/loops/gemm.h"
+#include "poet/runtime/kernels/onednn/loops/wide_loops.h"
+#include "poet/runtime/kernels/onednn/sequence.h"
 
 namespace poet::runtime::onednn {
 namespace {
@@ -13,20 +13,20 @@ namespace {
 std::int64_t rows(const Shape& shape) { return element_count(shape) / shape.back(); }
 
 // Input 0 times input 1, with a bias per column where there is one.
-std::unique_ptr<Program> product(const Product& p, bool bias, int threads) {
-  auto program = std::make_unique<Program>();
-  const Slot a = program->input(0);
-  const Slot b = program->input(1);
-  const Slot added = bias ? program->input(2) : a;
-  const Slot c = program->output(0);
-  const Slot scratch = program->scratch(static_cast<std::size_t>(product_workspace(p, threads).value()));
-  program->add(
+std::unique_ptr<Sequence> product(const Product& p, bool bias, int threads) {
+  auto sequence = std::make_unique<Sequence>();
+  const Slot a = sequence->input(0);
+  const Slot b = sequence->input(1);
+  const Slot added = bias ? sequence->input(2) : a;
+  const Slot c = sequence->output(0);
+  const Slot scratch = sequence->scratch(static_cast<std::size_t>(product_workspace(p, threads).value()));
+  sequence->add(
       [=](void* const* slots) {
         multiply(p, read(slots, a), read(slots, b), written(slots, c),
                  {nullptr, bias ? read(slots, added) : nullptr}, written(slots, scratch), threads);
       },
       "wide product");
-  return program;
+  return sequence;
 }
 
 }  // namespace
@@ -42,7 +42,7 @@ std::unique_ptr<Kernel> make_linear(const Subject& subject) {
   p.a_rows = {in};
   p.b_columns = {in};
   p.c_rows = {out};
-  return Program::finished(product(p, subject.inputs() == 3, subject.threads));
+  return Sequence::finished(product(p, subject.inputs() == 3, subject.threads));
 }
 
 std::unique_ptr<Kernel> make_linear_backward_input(const Subject& subject) {
@@ -56,7 +56,7 @@ std::unique_ptr<Kernel> make_linear_backward_input(const Subject& subject) {
   p.a_rows = {out};
   p.b_rows = {in};
   p.c_rows = {in};
-  return Program::finished(product(p, false, subject.threads));
+  return Sequence::finished(product(p, false, subject.threads));
 }
 
 std::unique_ptr<Kernel> make_linear_backward_weight(const Subject& subject) {
@@ -70,17 +70,17 @@ std::unique_ptr<Kernel> make_linear_backward_weight(const Subject& subject) {
   p.a_columns = {out};
   p.b_rows = {in};
   p.c_rows = {in};
-  auto program = product(p, false, subject.threads);
+  auto sequence = product(p, false, subject.threads);
   if (subject.outputs() == 2) {
-    const Slot dy = program->input(0);
-    const Slot dbias = program->output(1);
-    program->add(
+    const Slot dy = sequence->input(0);
+    const Slot dbias = sequence->output(1);
+    sequence->add(
         [=, &loops = wide_loops()](void* const* slots) {
           loops.column_sums(p.k, out, read(slots, dy), written(slots, dbias));
         },
         "");
   }
-  return Program::finished(std::move(program));
+  return Sequence::finished(std::move(sequence));
 }
 
 }  // namespace poet::runtime::onednn

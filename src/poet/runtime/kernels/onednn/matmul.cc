@@ -6,8 +6,8 @@
 
 #include "poet/graph/strides.h"
 #include "poet/runtime/kernels/onednn/families.h"
-#include "poet/runtime/kernels/onednn/gemm.h"
-#include "poet/runtime/kernels/onednn/program.h"
+#include "poet/runtime/kernels/onednn/loops/gemm.h"
+#include "poet/runtime/kernels/onednn/sequence.h"
 
 namespace poet::runtime::onednn {
 namespace {
@@ -117,13 +117,13 @@ std::unique_ptr<Kernel> make_matmul(const Subject& subject) {
     all = {{}};
   }
 
-  auto program = std::make_unique<Program>();
-  const Slot left = program->input(turned ? 1 : 0);
-  const Slot right = program->input(turned ? 0 : 1);
-  const Slot result = program->output(0);
+  auto sequence = std::make_unique<Sequence>();
+  const Slot left = sequence->input(turned ? 1 : 0);
+  const Slot right = sequence->input(turned ? 0 : 1);
+  const Slot result = sequence->output(0);
   const int threads = subject.threads;
-  const Slot scratch = program->scratch(static_cast<std::size_t>(product_workspace(p, threads).value()));
-  program->add(
+  const Slot scratch = sequence->scratch(static_cast<std::size_t>(product_workspace(p, threads).value()));
+  sequence->add(
       [=](void* const* slots) {
         Product one = p;
         for (const Part& part : all) {
@@ -134,7 +134,7 @@ std::unique_ptr<Kernel> make_matmul(const Subject& subject) {
         }
       },
       "wide product");
-  return Program::finished(std::move(program));
+  return Sequence::finished(std::move(sequence));
 }
 
 }  // namespace poet::runtime::onednn

@@ -10,7 +10,7 @@
 
 #include "poet/base/error.h"
 #include "poet/runtime/kernels/onednn/families.h"
-#include "poet/runtime/kernels/onednn/program.h"
+#include "poet/runtime/kernels/onednn/sequence.h"
 
 namespace poet::runtime {
 namespace {
@@ -143,8 +143,7 @@ void set_up_onednn(const KernelOptions& options) {
     for (const InstructionSet& candidate : kInstructionSets) {
       known += fmt::format("{}{}", known.empty() ? "" : ", ", candidate.name);
     }
-    throw InputError(fmt::format("instruction set \"{}\"", options.isa),
-                     fmt::format("must be one of {}", known));
+    throw InputError("--isa", fmt::format("\"{}\" is none of {}", options.isa, known));
   }
   // Refused once oneDNN has looked at the machine, which making a primitive does.
   if (dnnl::set_max_cpu_isa(set->isa) != dnnl::status::success && dnnl::get_effective_cpu_isa() != set->isa) {

@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "poet/runtime/kernels/onednn/families.h"
-#include "poet/runtime/kernels/onednn/program.h"
+#include "poet/runtime/kernels/onednn/sequence.h"
 
 namespace poet::runtime::onednn {
 namespace {
@@ -74,22 +74,22 @@ std::unique_ptr<Kernel> make_average_pool(const Subject& subject) {
        w->padding, w->padding_end},
       scratchpad_by_user(), engine(), true);
   if (!forward) return nullptr;
-  auto program = std::make_unique<Program>();
+  auto sequence = std::make_unique<Sequence>();
   if (!backward) {
     if (!is_fast(forward)) return nullptr;
-    program->add(
-        dnnl::pooling_v2_forward(forward), forward,
-        {{DNNL_ARG_SRC, program->input(0, row_major(x))}, {DNNL_ARG_DST, program->output(0, row_major(y))}});
-    return Program::finished(std::move(program));
+    sequence->add(dnnl::pooling_v2_forward(forward), forward,
+                  {{DNNL_ARG_SRC, sequence->input(0, row_major(x))},
+                   {DNNL_ARG_DST, sequence->output(0, row_major(y))}});
+    return Sequence::finished(std::move(sequence));
   }
   const dnnl::pooling_v2_backward::primitive_desc description(
       {w->what, row_major(x), row_major(y), w->stride, w->kernel, w->dilation, w->padding, w->padding_end},
       scratchpad_by_user(), engine(), forward, true);
   if (!description || !is_fast(description)) return nullptr;
-  program->add(dnnl::pooling_v2_backward(description), description,
-               {{DNNL_ARG_DIFF_DST, program->input(0, row_major(y))},
-                {DNNL_ARG_DIFF_SRC, program->output(0, row_major(x))}});
-  return Program::finished(std::move(program));
+  sequence->add(dnnl::pooling_v2_backward(description), description,
+                {{DNNL_ARG_DIFF_DST, sequence->input(0, row_major(y))},
+                 {DNNL_ARG_DIFF_SRC, sequence->output(0, row_major(x))}});
+  return Sequence::finished(std::move(sequence));
 }
 
 }  // namespace poet::runtime::onednn

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "poet/runtime/kernels/onednn/families.h"
-#include "poet/runtime/kernels/onednn/program.h"
+#include "poet/runtime/kernels/onednn/sequence.h"
 
 namespace poet::runtime::onednn {
 namespace {
@@ -32,11 +32,11 @@ std::unique_ptr<Kernel> make_reduction(const Subject& subject) {
   const dnnl::reduction::primitive_desc description(
       {found->second, row_major(from), row_major(to), 0.0F, 0.0F}, scratchpad_by_user(), engine(), true);
   if (!description || !is_fast(description)) return nullptr;
-  auto program = std::make_unique<Program>();
-  program->add(dnnl::reduction(description), description,
-               {{DNNL_ARG_SRC, program->input(0, row_major(from))},
-                {DNNL_ARG_DST, program->output(0, row_major(to))}});
-  return Program::finished(std::move(program));
+  auto sequence = std::make_unique<Sequence>();
+  sequence->add(dnnl::reduction(description), description,
+                {{DNNL_ARG_SRC, sequence->input(0, row_major(from))},
+                 {DNNL_ARG_DST, sequence->output(0, row_major(to))}});
+  return Sequence::finished(std::move(sequence));
 }
 
 }  // namespace poet::runtime::onednn

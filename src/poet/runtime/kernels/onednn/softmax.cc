@@ -3,7 +3,7 @@
 #include <dnnl.hpp>
 
 #include "poet/runtime/kernels/onednn/families.h"
-#include "poet/runtime/kernels/onednn/program.h"
+#include "poet/runtime/kernels/onednn/sequence.h"
 
 namespace poet::runtime::onednn {
 namespace {
@@ -19,21 +19,21 @@ std::unique_ptr<Kernel> make(const Subject& subject, bool backward) {
   const typename Forward::primitive_desc forward({prop_kind::forward_training, rows, 1}, scratchpad_by_user(),
                                                  engine(), true);
   if (!forward) return nullptr;
-  auto program = std::make_unique<Program>();
+  auto sequence = std::make_unique<Sequence>();
   if (!backward) {
     if (!is_fast(forward)) return nullptr;
-    program->add(Forward(forward), forward,
-                 {{DNNL_ARG_SRC, program->input(0, rows)}, {DNNL_ARG_DST, program->output(0, rows)}});
-    return Program::finished(std::move(program));
+    sequence->add(Forward(forward), forward,
+                  {{DNNL_ARG_SRC, sequence->input(0, rows)}, {DNNL_ARG_DST, sequence->output(0, rows)}});
+    return Sequence::finished(std::move(sequence));
   }
   const typename Backward::primitive_desc description({rows, rows, 1}, scratchpad_by_user(), engine(),
                                                       forward, true);
   if (!description || !is_fast(description)) return nullptr;
-  program->add(Backward(description), description,
-               {{DNNL_ARG_DIFF_DST, program->input(0, rows)},
-                {DNNL_ARG_DST, program->input(1, rows)},
-                {DNNL_ARG_DIFF_SRC, program->output(0, rows)}});
-  return Program::finished(std::move(program));
+  sequence->add(Backward(description), description,
+                {{DNNL_ARG_DIFF_DST, sequence->input(0, rows)},
+                 {DNNL_ARG_DST, sequence->input(1, rows)},
+                 {DNNL_ARG_DIFF_SRC, sequence->output(0, rows)}});
+  return Sequence::finished(std::move(sequence));
 }
 
 }  // namespace

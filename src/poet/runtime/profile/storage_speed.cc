@@ -1,4 +1,4 @@
-#include "poet/runtime/sensors/storage_speed.h"
+#include "poet/runtime/profile/storage_speed.h"
 
 #include <algorithm>
 #include <array>
@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "poet/base/median.h"
 #include "poet/runtime/storage/transfer_queue.h"
 
 namespace poet::runtime {

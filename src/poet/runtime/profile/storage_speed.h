@@ -5,7 +5,7 @@
 #include <string>
 
 #include "poet/base/units.h"
-#include "poet/runtime/sensors/transfer_fit.h"
+#include "poet/runtime/profile/transfer_fit.h"
 #include "poet/runtime/storage/page_file.h"
 
 namespace poet::runtime {

@@ -26,7 +26,4 @@ struct TransferFit {
 /// was seen, not infinity. Needs samples of two sizes. O(n log n).
 [[nodiscard]] TransferFit fit_transfers(const std::vector<TransferSample>& samples);
 
-/// Of an odd number of figures the one in the middle, of an even one the mean of both.
-[[nodiscard]] double median(std::vector<double> figures);
-
 }  // namespace poet::runtime

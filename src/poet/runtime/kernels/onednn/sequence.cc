@@ -1,4 +1,4 @@
-#include "poet/runtime/kernels/onednn/program.h"
+#include "poet/runtime/kernels/onednn/sequence.h"
 
 #include <fmt/format.h>
 
@@ -37,48 +37,48 @@ bool is_fast(const dnnl::primitive_desc_base& description) {
   return name.find("ref") == std::string_view::npos;
 }
 
-Slot Program::place(Space space, std::size_t index, const dnnl::memory::desc& layout) {
+Slot Sequence::place(Space space, std::size_t index, const dnnl::memory::desc& layout) {
   buffers_.push_back({space, index, layout, {}});
   return buffers_.size() - 1;
 }
 
-Slot Program::input(std::size_t position, const dnnl::memory::desc& layout) {
+Slot Sequence::input(std::size_t position, const dnnl::memory::desc& layout) {
   return place(Space::input, position, layout);
 }
-Slot Program::output(std::size_t position, const dnnl::memory::desc& layout) {
+Slot Sequence::output(std::size_t position, const dnnl::memory::desc& layout) {
   return place(Space::output, position, layout);
 }
-Slot Program::input(std::size_t position) { return place(Space::input, position, {}); }
-Slot Program::output(std::size_t position) { return place(Space::output, position, {}); }
-Slot Program::update(std::size_t position) { return place(Space::update, position, {}); }
+Slot Sequence::input(std::size_t position) { return place(Space::input, position, {}); }
+Slot Sequence::output(std::size_t position) { return place(Space::output, position, {}); }
+Slot Sequence::update(std::size_t position) { return place(Space::update, position, {}); }
 
-Slot Program::scratch(const dnnl::memory::desc& layout) {
+Slot Sequence::scratch(const dnnl::memory::desc& layout) {
   const Slot slot = scratch(layout.get_size());
   buffers_[slot].layout = layout;
   return slot;
 }
 
-Slot Program::scratch(std::size_t bytes) {
+Slot Sequence::scratch(std::size_t bytes) {
   const Slot slot = place(Space::workspace, static_cast<std::size_t>(workspace_), {});
   workspace_ += aligned(static_cast<std::int64_t>(bytes));
   return slot;
 }
 
-Slot Program::in_layout(Slot slot, const dnnl::memory::desc& wanted) {
+Slot Sequence::in_layout(Slot slot, const dnnl::memory::desc& wanted) {
   const Slot result = result_for(slot, wanted);
   if (result != slot) reorder(slot, result);
   return result;
 }
 
-Slot Program::result_for(Slot slot, const dnnl::memory::desc& wanted) {
+Slot Sequence::result_for(Slot slot, const dnnl::memory::desc& wanted) {
   return buffers_[slot].layout == wanted ? slot : scratch(wanted);
 }
 
-void Program::deliver(Slot result, Slot slot) {
+void Sequence::deliver(Slot result, Slot slot) {
   if (result != slot) reorder(result, slot);
 }
 
-void Program::reorder(Slot from, Slot to) {
+void Sequence::reorder(Slot from, Slot to) {
   const dnnl::reorder::primitive_desc description(engine(), buffers_[from].layout, engine(),
                                                   buffers_[to].layout, scratchpad_by_user());
   std::string name = std::move(name_);  // a reorder does not name the kernel
@@ -87,8 +87,8 @@ void Program::reorder(Slot from, Slot to) {
   ++reorders_;
 }
 
-void Program::add(const dnnl::primitive& primitive, const dnnl::primitive_desc_base& description,
-                  const std::vector<std::pair<int, Slot>>& arguments) {
+void Sequence::add(const dnnl::primitive& primitive, const dnnl::primitive_desc_base& description,
+                   const std::vector<std::pair<int, Slot>>& arguments) {
   Step step{primitive, {}, arguments, {}};
   const dnnl::memory::desc scratchpad = description.scratchpad_desc();
   if (const auto bytes = static_cast<std::int64_t>(scratchpad.get_size()); bytes > 0) {
@@ -99,28 +99,28 @@ void Program::add(const dnnl::primitive& primitive, const dnnl::primitive_desc_b
   if (name_.empty()) name_ = fmt::format("oneDNN {}", description.impl_info_str());
 }
 
-void Program::add(Loop loop, std::string name) {
+void Sequence::add(Loop loop, std::string name) {
   steps_.push_back({{}, std::move(loop), {}, {}});
   if (name_.empty()) name_ = std::move(name);
 }
 
-std::unique_ptr<Kernel> Program::finished(std::unique_ptr<Program> program) {
-  for (Buffer& buffer : program->buffers_) {
-    if (buffer.space == Space::scratchpad) buffer.index = static_cast<std::size_t>(program->workspace_);
+std::unique_ptr<Kernel> Sequence::finished(std::unique_ptr<Sequence> sequence) {
+  for (Buffer& buffer : sequence->buffers_) {
+    if (buffer.space == Space::scratchpad) buffer.index = static_cast<std::size_t>(sequence->workspace_);
   }
-  program->workspace_ += program->scratchpad_;
-  for (Step& step : program->steps_) {
+  sequence->workspace_ += sequence->scratchpad_;
+  for (Step& step : sequence->steps_) {
     for (const auto& [argument, slot] : step.arguments) {
-      Buffer& buffer = program->buffers_[slot];
+      Buffer& buffer = sequence->buffers_[slot];
       if (!buffer.memory) buffer.memory = dnnl::memory(buffer.layout, engine(), DNNL_MEMORY_NONE);
       step.prepared.push_back({argument, buffer.memory.get()});
     }
   }
-  program->addresses_.resize(program->buffers_.size());
-  return program;
+  sequence->addresses_.resize(sequence->buffers_.size());
+  return sequence;
 }
 
-void Program::run(const KernelCall& call) {
+void Sequence::run(const KernelCall& call) {
   for (std::size_t i = 0; i < buffers_.size(); ++i) {
     const Buffer& buffer = buffers_[i];
     switch (buffer.space) {
@@ -151,7 +151,7 @@ void Program::run(const KernelCall& call) {
   }
 }
 
-std::string Program::implementation() const {
+std::string Sequence::implementation() const {
   if (reorders_ == 0) return name_;
   return fmt::format("{}, {} reorder{}", name_, reorders_, reorders_ == 1 ? "" : "s");
 }

@@ -1,6 +1,6 @@
 #pragma once
 
-// A kernel as a short program: primitives of oneDNN, reorders and loops, one after another, on the operands
+// A kernel as a short sequence: primitives of oneDNN, reorders and loops, one after another, on the operands
 // of a call and on pieces of its workspace. Everything is prepared when it is finished; a run sets the
 // addresses and executes.
 
@@ -21,7 +21,7 @@ namespace poet::runtime::onednn {
 [[nodiscard]] const dnnl::engine& engine();
 [[nodiscard]] const dnnl::stream& stream();
 
-/// A buffer that a program works on: an operand of the op or a piece of the workspace.
+/// A buffer that a sequence works on: an operand of the op or a piece of the workspace.
 using Slot = std::size_t;
 
 /// Works on the addresses of all slots.
@@ -31,9 +31,9 @@ using Loop = std::function<void(void* const* slots)>;
 inline const float* read(void* const* slots, Slot slot) { return static_cast<const float*>(slots[slot]); }
 inline float* written(void* const* slots, Slot slot) { return static_cast<float*>(slots[slot]); }
 
-class Program final : public Kernel {
+class Sequence final : public Kernel {
  public:
-  Program() = default;
+  Sequence() = default;
 
   /// Operands in their layout in storage.
   Slot input(std::size_t position, const dnnl::memory::desc& layout);
@@ -59,7 +59,7 @@ class Program final : public Kernel {
   void add(Loop loop, std::string name);
 
   /// The kernel, which cannot change any more. Pieces of the workspace are aligned to 64.
-  [[nodiscard]] static std::unique_ptr<Kernel> finished(std::unique_ptr<Program> program);
+  [[nodiscard]] static std::unique_ptr<Kernel> finished(std::unique_ptr<Sequence> sequence);
 
   void run(const KernelCall& call) override;
   [[nodiscard]] Bytes workspace() const override { return Bytes(workspace_); }

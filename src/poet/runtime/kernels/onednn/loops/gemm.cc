@@ -1,4 +1,4 @@
-#include "poet/runtime/kernels/onednn/gemm.h"
+#include "poet/runtime/kernels/onednn/loops/gemm.h"
 
 #include <omp.h>
 
@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <utility>
 
-#include "poet/runtime/kernels/onednn/instructions.h"
+#include "poet/runtime/kernels/onednn/loops/instruction_sets.h"
 
 namespace poet::runtime::onednn {
 namespace {
@@ -27,35 +27,12 @@ struct GemmLoops {
 
 }  // namespace
 
-#define POET_INSTRUCTIONS
-#define POET_LOOPS baseline
-#define POET_WIDTH 4
-#define POET_ROWS 4
-#include "poet/runtime/kernels/onednn/gemm.inc"
-
-#if defined(__x86_64__)
-#define POET_INSTRUCTIONS POET_AVX2
-#define POET_LOOPS avx2
-#define POET_WIDTH 8
-#define POET_ROWS 6
-#include "poet/runtime/kernels/onednn/gemm.inc"
-
-#define POET_INSTRUCTIONS POET_AVX512
-#define POET_LOOPS avx512
-#define POET_WIDTH 16
-#define POET_ROWS 12
-#include "poet/runtime/kernels/onednn/gemm.inc"
-#endif
+#define POET_LOOPS_FILE "poet/runtime/kernels/onednn/loops/gemm.inc"
+#include "poet/runtime/kernels/onednn/loops/every_instruction_set.inc"
 
 namespace {
 
-const GemmLoops& loops() {
-#if defined(__x86_64__)
-  if (instructions() == Instructions::avx512) return avx512::kGemm;
-  if (instructions() == Instructions::avx2) return avx2::kGemm;
-#endif
-  return baseline::kGemm;
-}
+const GemmLoops& loops() { return POET_HERE(kGemm); }
 
 // Numbers along k in one go: a panel of B stays in the caches of a core. When A has few rows, B is read once,
 // from memory: in long lines.

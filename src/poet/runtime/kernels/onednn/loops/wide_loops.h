@@ -31,6 +31,8 @@ struct WideLoops {
   void (*layer_norm_sums)(std::int64_t rows, std::int64_t size, std::int64_t first, std::int64_t last,
                           const float* dy, const float* x, const float* mean, const float* rstd,
                           float* dweight, float* dbias);
+  /// y = x, but no less than `least` and no more than `most`; what is no number stays none.
+  void (*clamp)(std::int64_t size, const float* x, float least, float most, float* y);
   /// The sum of a channel.
   float (*channel_sum)(const Channel& channel, const float* x);
   /// The sums of the columns of a row-major matrix.

@@ -1,10 +1,10 @@
-#include "poet/runtime/sensors/transfer_fit.h"
+#include "poet/runtime/profile/transfer_fit.h"
 
-#include <algorithm>
 #include <cmath>
 #include <map>
 
 #include "poet/base/error.h"
+#include "poet/base/median.h"
 
 namespace poet::runtime {
 namespace {
@@ -41,13 +41,6 @@ Line fit_line(const std::map<double, double>& time_of_bytes) {
 }
 
 }  // namespace
-
-double median(std::vector<double> figures) {
-  ensure(!figures.empty(), "a median is of something");
-  std::sort(figures.begin(), figures.end());
-  const std::size_t middle = figures.size() / 2;
-  return figures.size() % 2 == 1 ? figures[middle] : (figures[middle - 1] + figures[middle]) / 2;
-}
 
 TransferFit fit_transfers(const std::vector<TransferSample>& samples) {
   std::map<double, std::vector<double>> times;

@@ -1,4 +1,4 @@
-#include "poet/runtime/kernels/onednn/instructions.h"
+#include "poet/runtime/kernels/onednn/loops/instruction_sets.h"
 
 #include <dnnl.hpp>
 

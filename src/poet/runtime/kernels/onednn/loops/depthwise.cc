@@ -1,9 +1,9 @@
-#include "poet/runtime/kernels/onednn/depthwise.h"
+#include "poet/runtime/kernels/onednn/loops/depthwise.h"
 
 #include <algorithm>
 
-#include "poet/runtime/kernels/onednn/instructions.h"
-#include "poet/runtime/kernels/onednn/lanes.h"
+#include "poet/runtime/kernels/onednn/loops/instruction_sets.h"
+#include "poet/runtime/kernels/onednn/loops/lanes.h"
 
 namespace poet::runtime::onednn {
 namespace {
@@ -64,26 +64,9 @@ std::int64_t depthwise_scratch(const Plane& p) {
   return std::max(forward.height * forward.row, backward.height * backward.row) + lines + kLanes;
 }
 
-#define POET_INSTRUCTIONS
-#define POET_LOOPS baseline
-#include "poet/runtime/kernels/onednn/depthwise.inc"
+#define POET_LOOPS_FILE "poet/runtime/kernels/onednn/loops/depthwise.inc"
+#include "poet/runtime/kernels/onednn/loops/every_instruction_set.inc"
 
-#if defined(__x86_64__)
-#define POET_INSTRUCTIONS POET_AVX2
-#define POET_LOOPS avx2
-#include "poet/runtime/kernels/onednn/depthwise.inc"
-
-#define POET_INSTRUCTIONS POET_AVX512
-#define POET_LOOPS avx512
-#include "poet/runtime/kernels/onednn/depthwise.inc"
-#endif
-
-const DepthwiseLoops& depthwise_loops() {
-#if defined(__x86_64__)
-  if (instructions() == Instructions::avx512) return avx512::kDepthwise;
-  if (instructions() == Instructions::avx2) return avx2::kDepthwise;
-#endif
-  return baseline::kDepthwise;
-}
+const DepthwiseLoops& depthwise_loops() { return POET_HERE(kDepthwise); }
 
 }  // namespace poet::runtime::onednn

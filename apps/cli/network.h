@@ -1,0 +1,55 @@
+#pragma once
+
+// Which network is trained, and how: from the options that name it to its training graph.
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "poet/frontend/onnx/import.h"
+#include "poet/graph/graph.h"
+
+namespace poet::cli {
+
+/// As typed; absent where the user said nothing.
+struct NetworkOptions {
+  std::optional<std::string> model, onnx;
+  std::vector<std::string> input_shapes;  // of --onnx: NAME=1x3x224x224
+  std::optional<std::string> loss;        // of --onnx
+  bool allow_opaque = false;              // of --onnx
+  std::optional<std::string> batch_size, sequence_length, optimizer, trainable;
+};
+
+/// Adds the options to `app`, in `group` of the help; `options` must outlive the parsing. All of them, or
+/// those that say how an ONNX file is read.
+void add_network_options(CLI::App& app, NetworkOptions& options, const std::string& group);
+void add_onnx_options(CLI::App& app, NetworkOptions& options, const std::string& group = "Options");
+
+/// The training graph of a built-in network or an ONNX file, and what is to be said about where it comes
+/// from.
+struct TrainingNetwork {
+  Graph training;
+  std::string model;
+  std::int64_t batch_size = 1;
+  std::string origin;  // "built-in network"
+  std::string source;  // "built-in network resnet18"
+  std::vector<std::string> notices;
+};
+
+/// --model or --onnx, and the options that say how it is trained. Throws InputError naming the option or
+/// file.
+[[nodiscard]] TrainingNetwork load_network(const NetworkOptions& options);
+
+/// --onnx and the options that say how it is read. Throws InputError naming the option or file.
+[[nodiscard]] ImportedModel read_onnx(const NetworkOptions& options);
+
+/// Throws InputError for an option of --onnx without it.
+void check_onnx_options(const NetworkOptions& options);
+
+/// Whether `name` matches one of the glob patterns in `patterns`, separated by commas: `*`, `?`, `[a-z]`;
+/// whole names.
+[[nodiscard]] bool matches(const std::string& patterns, const std::string& name);
+
+}  // namespace poet::cli
