@@ -111,6 +111,7 @@ std::string Forked::read_all() {
 int Forked::wait(const std::string& what) {
   const int status = reap();
   if (WIFEXITED(status)) return WEXITSTATUS(status);
+  if (WTERMSIG(status) == SIGINT) return 128 + SIGINT;
   throw InternalError(fmt::format("{} was ended by a signal: {}", what, strsignal(WTERMSIG(status))));
 }
 

@@ -25,8 +25,8 @@ class Forked {
   [[nodiscard]] bool read(void* to, std::size_t count);
   /// Everything that it writes until it closes the pipe or ends.
   [[nodiscard]] std::string read_all();
-  /// Until it has ended: its exit code. `what` it is: "what solves for the plan". Throws InternalError when a
-  /// signal other than Ctrl-C's second has ended it, as systems do that run out of memory.
+  /// Until it has ended: its exit code, 130 after Ctrl-C. `what` it is: "what solves for the plan". Throws
+  /// InternalError when another signal has ended it, as systems do that run out of memory.
   [[nodiscard]] int wait(const std::string& what);
 
  private:
