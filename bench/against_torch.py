@@ -15,9 +15,13 @@ import tempfile
 import time
 import warnings
 
-import torch
-from torch import nn
-from torchvision import models
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "tools"))
+from torch_or_skip import need  # noqa: E402
+
+need("torch", "torchvision")
+import torch  # noqa: E402
+from torch import nn  # noqa: E402
+from torchvision import models  # noqa: E402
 
 
 class BasicBlock(nn.Module):
@@ -91,7 +95,10 @@ def torch_step(net, images, targets, steps):
 def poet_step(poet, what, batch, steps, threads):
     call = [poet, "run", *what, "--batch-size", str(batch), "--platform", "jetsontx2", "--ram-budget", "8GB",
             "--steps", str(steps + 2), "--threads", str(threads), "--quiet", "--json"]
-    return json.loads(subprocess.run(call, capture_output=True, text=True, check=True).stdout)["measured"]["step_seconds"]
+    done = subprocess.run(call, capture_output=True, text=True)
+    if done.returncode != 0:
+        raise SystemExit(f"{' '.join(call)}\n{done.stderr}")
+    return json.loads(done.stdout)["measured"]["step_seconds"]
 
 
 def main():

@@ -104,9 +104,11 @@ std::string shape_text(const Graph& graph, const Op& op) {
 
 void bench(const Arguments& arguments) {
   runtime::set_up_kernels(arguments.options);
+  ImportOptions options;
+  options.batch_size = arguments.batch;
   const Graph forward =
       arguments.network.ends_with(".onnx")
-          ? import_onnx(arguments.network).forward
+          ? import_onnx(arguments.network, options).forward
           : build_network(arguments.network, {.batch_size = arguments.batch, .sequence_length = {}});
   const Graph graph = differentiate(forward);
   std::mt19937 random(1);

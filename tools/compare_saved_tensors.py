@@ -19,52 +19,16 @@ import sys
 import tempfile
 import warnings
 
-try:
-    import torch
-except ImportError:
-    debian = "/usr/bin/python3"  # where the system's package is, when this is another interpreter
-    if os.path.exists(debian) and os.path.realpath(sys.executable) != os.path.realpath(debian):
-        if subprocess.run([debian, "-c", "import torch"], capture_output=True).returncode == 0:
-            os.execv(debian, [debian] + sys.argv)
-    print("skipped: python3-torch is not installed")
-    sys.exit(77)
+from torch_or_skip import need
 
-from torch import nn
-from torch.nn import functional as F
+need("torch")
+import torch  # noqa: E402
+from torch import nn  # noqa: E402
+from torch.nn import functional as F  # noqa: E402
+
+from torch_blocks import First, Pooled, Residual, basic, conv_bn, encoder  # noqa: E402
 
 BATCH = 4
-
-
-def conv_bn(a, b, kernel=3, stride=1, groups=1, act=nn.ReLU):
-    layers = [nn.Conv2d(a, b, kernel, stride, kernel // 2, groups=groups, bias=False), nn.BatchNorm2d(b)]
-    return nn.Sequential(*layers, *([act()] if act else []))
-
-
-class Residual(nn.Module):
-    """body(x) + shortcut(x), then `act`."""
-
-    def __init__(self, body, shortcut=None, act=None):
-        super().__init__()
-        self.body, self.shortcut, self.act = body, shortcut or nn.Identity(), act or nn.Identity()
-
-    def forward(self, x):
-        return self.act(self.body(x) + self.shortcut(x))
-
-
-class Pooled(nn.Module):
-    """Means of the channels, then a linear classifier."""
-
-    def __init__(self, channels, classes=10):
-        super().__init__()
-        self.pool, self.fc = nn.AdaptiveAvgPool2d(1), nn.Linear(channels, classes)
-
-    def forward(self, x):
-        return self.fc(torch.flatten(self.pool(x), 1))
-
-
-def basic(a, b, stride=1):
-    short = None if a == b else conv_bn(a, b, 1, stride, act=None)
-    return Residual(nn.Sequential(conv_bn(a, b, 3, stride), conv_bn(b, b, act=None)), short, nn.ReLU())
 
 
 def bottleneck(a, b, stride=1):
@@ -154,40 +118,13 @@ def mobilenet_v3():
     return nn.Sequential(*body, Pooled(40))
 
 
-class Attention(nn.Module):
-    def __init__(self, width, heads):
-        super().__init__()
-        self.heads = heads
-        self.q, self.k, self.v, self.out = (nn.Linear(width, width) for _ in range(4))
-        self.drop = nn.Dropout(0.1)
-
-    def forward(self, x):
-        def split(y):
-            return y.reshape(y.shape[0], y.shape[1], self.heads, -1).permute(0, 2, 1, 3)
-
-        q, k, v = split(self.q(x)), split(self.k(x)), split(self.v(x))
-        p = self.drop(torch.softmax(q @ k.transpose(-1, -2) / 8.0, -1))
-        return self.out((p @ v).permute(0, 2, 1, 3).reshape(x.shape))
-
-
-def encoder(width, heads):
-    feed = nn.Sequential(nn.Linear(width, 4 * width), nn.GELU(), nn.Linear(4 * width, width), nn.Dropout(0.1))
-    attend = nn.Sequential(Attention(width, heads), nn.Dropout(0.1))
-    return nn.Sequential(Residual(attend, act=nn.LayerNorm(width)), Residual(feed, act=nn.LayerNorm(width)))
-
-
-class First(nn.Module):
-    def forward(self, x):
-        return x[:, 0]
-
-
 def transformer():
-    return nn.Sequential(encoder(768, 12), First(), nn.Linear(768, 2))
+    return nn.Sequential(encoder(768, 12, 0.1), First(), nn.Linear(768, 2))
 
 
 def bert_small():
-    return nn.Sequential(nn.Embedding(1000, 128), nn.LayerNorm(128), nn.Dropout(0.1), encoder(128, 2),
-                         encoder(128, 2), First(), nn.Linear(128, 128), nn.Tanh(), nn.Linear(128, 2))
+    return nn.Sequential(nn.Embedding(1000, 128), nn.LayerNorm(128), nn.Dropout(0.1), encoder(128, 2, 0.1),
+                         encoder(128, 2, 0.1), First(), nn.Linear(128, 128), nn.Tanh(), nn.Linear(128, 2))
 
 
 class Sequences(nn.Module):

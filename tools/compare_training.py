@@ -3,8 +3,8 @@
 
 usage: compare_training.py POET [--kernels fast,lean,reference] [--budgets] [NETWORK...]
 
-Networks are defined here, exported to ONNX by PyTorch with their weights, and trained by POET (the program) and by
-PyTorch on the same batch. What is compared, for each choice of kernels:
+Networks (training_networks.py) are exported to ONNX by PyTorch with their weights, and trained by POET (the program)
+and by PyTorch on the same batch. What is compared, for each choice of kernels:
 
 - the loss of the first step and every parameter's gradient, which is (w0 - w1) / RATE after one step of SGD. RATE is
   a power of two and large, so that rounding w1 takes nothing from the gradient;
@@ -25,25 +25,20 @@ Exit code 1 when something is out of tolerance, 77 when PyTorch is not installed
 import argparse
 import json
 import os
-import struct
 import subprocess
 import sys
 import tempfile
 import warnings
 
-try:
-    import torch
-except ImportError:
-    debian = "/usr/bin/python3"  # where the system's package is, when this is another interpreter
-    if os.path.exists(debian) and os.path.realpath(sys.executable) != os.path.realpath(debian):
-        if subprocess.run([debian, "-c", "import torch"], capture_output=True).returncode == 0:
-            os.execv(debian, [debian] + sys.argv)
-    print("skipped: python3-torch is not installed")
-    sys.exit(77)
+from torch_or_skip import need
 
-import numpy as np
-from torch import nn
-from torch.nn import functional as F
+need("torch", "numpy")
+import numpy as np  # noqa: E402
+import torch  # noqa: E402
+from torch.nn import functional as F  # noqa: E402
+
+from tensor_files import read_initialisers, read_safetensors  # noqa: E402
+from training_networks import NETWORKS  # noqa: E402
 
 RATE = 2.0**20
 STEPS = 5
@@ -57,245 +52,6 @@ STEPS_FACTOR = 10  # or so many times PyTorch's own error: in a deep network rou
 # normalisations) that rounding decides on which side, the gradients of all layers before are others. PyTorch's own in
 # single precision are then off by up to 2.5e-2, measured over four seeds with and without oneDNN.
 KINKS = {"mobilenet_v2": 5e-2}
-
-
-class Residual(nn.Module):
-    """body(x) + shortcut(x), then `act`."""
-
-    def __init__(self, body, shortcut=None, act=None):
-        super().__init__()
-        self.body, self.shortcut, self.act = body, shortcut or nn.Identity(), act or nn.Identity()
-
-    def forward(self, x):
-        return self.act(self.body(x) + self.shortcut(x))
-
-
-class Flat(nn.Module):
-    """Means of the channels, then a linear classifier."""
-
-    def __init__(self, channels, classes=10):
-        super().__init__()
-        self.pool, self.fc = nn.AdaptiveAvgPool2d(1), nn.Linear(channels, classes)
-
-    def forward(self, x):
-        return self.fc(torch.flatten(self.pool(x), 1))
-
-
-def conv_bn(a, b, kernel=3, stride=1, act=nn.ReLU):
-    layers = [nn.Conv2d(a, b, kernel, stride, kernel // 2, bias=False), nn.BatchNorm2d(b)]
-    return nn.Sequential(*layers, *([act()] if act else []))
-
-
-def basic(a, b, stride=1):
-    short = None if a == b else conv_bn(a, b, 1, stride, act=None)
-    return Residual(nn.Sequential(conv_bn(a, b, 3, stride), conv_bn(b, b, act=None)), short, nn.ReLU())
-
-
-def small_cnn():
-    """Groups, strides, unequal padding, dilation, biases, both pools, a residual, batch normalisation."""
-    body = nn.Sequential(nn.Conv2d(12, 12, 3, padding=1, groups=4), nn.BatchNorm2d(12), nn.ReLU(),
-                         nn.Conv2d(12, 12, (3, 1), padding=(1, 0), bias=False), nn.BatchNorm2d(12, eps=1e-3,
-                                                                                            momentum=0.2))
-    return nn.Sequential(nn.Conv2d(3, 12, 5, stride=2, padding=2), nn.BatchNorm2d(12), nn.ReLU(), Residual(body),
-                         nn.MaxPool2d(3, 2, 1), nn.Conv2d(12, 20, 3, padding=2, dilation=2), nn.ReLU(),
-                         nn.AvgPool2d(2), nn.Conv2d(20, 24, 2, stride=2, groups=2), nn.Tanh(), nn.Flatten(),
-                         nn.Linear(96, 30), nn.Sigmoid(), nn.Linear(30, 10))
-
-
-def mlp():
-    return nn.Sequential(nn.Linear(64, 50), nn.ReLU(), nn.Linear(50, 40, bias=False), nn.LeakyReLU(0.1),
-                         nn.Linear(40, 30), nn.ELU(), nn.Linear(30, 10))
-
-
-def resnet18():
-    layers, at = [conv_bn(3, 64)], 64
-    for i, width in enumerate((64, 128, 256, 512)):
-        layers += [basic(at, width, 2 if i > 0 else 1), basic(width, width)]
-        at = width
-    return nn.Sequential(*layers, Flat(at))
-
-
-def vgg():
-    layers, at = [], 3
-    for width in (32, 0, 64, 0, 128, 128, 0, 256, 256, 0):
-        layers += [nn.Conv2d(at, width, 3, padding=1), nn.ReLU()] if width else [nn.MaxPool2d(2)]
-        at = width or at
-    return nn.Sequential(*layers, nn.Flatten(), nn.Linear(1024, 256), nn.ReLU(), nn.Dropout(0.0),
-                         nn.Linear(256, 10))
-
-
-def mobilenet_v2():
-    from torchvision import models
-    return models.mobilenet_v2(weights=None, num_classes=10, dropout=0.0)
-
-
-def mobilenet_v2_smooth():
-    """Without kinks, so that the comparison is sharp."""
-    net = mobilenet_v2()
-    for module in list(net.modules()):
-        for name, part in module.named_children():
-            if isinstance(part, nn.ReLU6):
-                setattr(module, name, nn.SiLU())
-    return net
-
-
-class Attention(nn.Module):
-    def __init__(self, width, heads):
-        super().__init__()
-        self.heads, self.scale = heads, (width // heads)**-0.5
-        self.q, self.k, self.v, self.out = (nn.Linear(width, width) for _ in range(4))
-        self.drop = nn.Dropout(0.0)
-
-    def forward(self, x):
-        def split(y):
-            return y.reshape(y.shape[0], y.shape[1], self.heads, -1).permute(0, 2, 1, 3)
-
-        q, k, v = split(self.q(x)), split(self.k(x)), split(self.v(x))
-        p = self.drop(torch.softmax(q @ k.transpose(-1, -2) * self.scale, -1))
-        return self.out((p @ v).permute(0, 2, 1, 3).reshape(x.shape))
-
-
-def encoder(width, heads):
-    feed = nn.Sequential(nn.Linear(width, 4 * width), nn.GELU(), nn.Linear(4 * width, width), nn.Dropout(0.0))
-    return nn.Sequential(Residual(Attention(width, heads), act=nn.LayerNorm(width)),
-                         Residual(feed, act=nn.LayerNorm(width)))
-
-
-class First(nn.Module):
-    def forward(self, x):
-        return x[:, 0]
-
-
-class Bert(nn.Module):
-    """Token and position embeddings, two encoder layers, a pooler and a classifier."""
-
-    def __init__(self, words=100, width=48, length=12):
-        super().__init__()
-        self.words, self.positions = nn.Embedding(words, width), nn.Embedding(length, width)
-        self.norm, self.drop = nn.LayerNorm(width), nn.Dropout(0.0)
-        self.body = nn.Sequential(encoder(width, 4), encoder(width, 4))
-        self.head = nn.Sequential(First(), nn.Linear(width, width), nn.Tanh(), nn.Linear(width, 10))
-
-    def forward(self, ids):
-        x = self.words(ids) + self.positions(torch.arange(ids.shape[1]))
-        return self.head(self.body(self.drop(self.norm(x))))
-
-
-class Recurrent(nn.Module):
-    """Two recurrent layers, the first in both directions; the last step is classified."""
-
-    def __init__(self, layer):
-        super().__init__()
-        self.first, self.second = layer(12, 16, bidirectional=True, batch_first=True), layer(32, 20, batch_first=True)
-        self.fc = nn.Linear(20, 10)
-
-    def forward(self, x):
-        return self.fc(self.second(self.first(x)[0])[0][:, -1])
-
-
-class Unet(nn.Module):
-    """Down, up by a transposed convolution and by a resize, together with what was there before."""
-
-    def __init__(self):
-        super().__init__()
-        self.before, self.down, self.inner = conv_bn(3, 8), nn.MaxPool2d(2), conv_bn(8, 16)
-        self.up = nn.ConvTranspose2d(16, 8, 3, stride=2, padding=1, output_padding=1)
-        self.resize = nn.Upsample(scale_factor=2, mode="bilinear", align_corners=False)
-        self.norm, self.last = nn.GroupNorm(4, 32), Flat(32)
-
-    def forward(self, x):
-        before = self.before(x)
-        inner = self.inner(self.down(before))
-        both = torch.cat([self.up(inner), before, self.resize(inner)], 1)
-        return self.last(F.silu(self.norm(both)))
-
-
-def images(batch, size=32):
-    return lambda: torch.randn(batch, 3, size, size)
-
-
-# Function that builds it, one that makes its input, opset.
-NETWORKS = {
-    "small_cnn": (small_cnn, images(8), 15),
-    "mlp": (mlp, lambda: torch.randn(16, 64), 15),
-    "mlp_mse": (mlp, lambda: torch.randn(16, 64), 15),
-    "bert": (Bert, lambda: torch.randint(0, 100, (4, 12)), 17),
-    "bert_opset_15": (Bert, lambda: torch.randint(0, 100, (4, 12)), 15),
-    "lstm": (lambda: Recurrent(nn.LSTM), lambda: torch.randn(6, 9, 12), 15),
-    "gru": (lambda: Recurrent(nn.GRU), lambda: torch.randn(6, 9, 12), 15),
-    "unet": (Unet, images(4, 16), 15),
-    "vgg": (vgg, images(4), 15),
-    "resnet18": (resnet18, images(4), 15),
-    "mobilenet_v2": (mobilenet_v2, images(8, 64), 15),
-    "mobilenet_v2_smooth": (mobilenet_v2_smooth, images(8, 64), 15),
-}
-
-
-# ---- files, read by hand ----------------------------------------------------------------------------------------
-
-
-def read_safetensors(file):
-    with open(file, "rb") as stream:
-        size, = struct.unpack("<Q", stream.read(8))
-        header = json.loads(stream.read(size))
-        data = stream.read()
-    header.pop("__metadata__", None)
-    types = {"F32": np.float32, "I32": np.int32, "U8": np.uint8}
-    return {name: np.frombuffer(data[entry["data_offsets"][0]:entry["data_offsets"][1]],
-                                types[entry["dtype"]]).reshape(entry["shape"]) for name, entry in header.items()}
-
-
-def fields(data):
-    """Of a protobuf message: (number, contents), an int or bytes."""
-    at = 0
-
-    def varint():
-        nonlocal at
-        value = shift = 0
-        while True:
-            byte = data[at]
-            at += 1
-            value |= (byte & 127) << shift
-            shift += 7
-            if byte < 128:
-                return value
-
-    while at < len(data):
-        key = varint()
-        if key & 7 == 0:
-            yield key >> 3, varint()
-        else:
-            size = {1: 8, 5: 4}.get(key & 7) or varint()
-            yield key >> 3, data[at:at + size]
-            at += size
-
-
-def read_initialisers(file):
-    """The initialisers of float32 that an ONNX file stores, by name."""
-    with open(file, "rb") as stream:
-        model = memoryview(stream.read())
-
-    def tensor(message):
-        dims, kind, name, raw = [], 0, "", b""
-        for number, content in fields(message):
-            if number == 1:
-                dims += [content] if isinstance(content, int) else list(content)
-            elif number == 2:
-                kind = content
-            elif number == 8:
-                name = bytes(content).decode()
-            elif number in (4, 9):  # numbers, or their bytes: the same, packed
-                raw = content
-        return name, kind, dims, raw
-
-    found = {}
-    graph = next(content for number, content in fields(model) if number == 7)
-    for number, content in fields(graph):
-        if number == 5:
-            name, kind, dims, raw = tensor(content)
-            if kind == 1:
-                found[name] = np.frombuffer(bytes(raw), np.float32).reshape(dims)
-    return found
 
 
 # ---- PyTorch ----------------------------------------------------------------------------------------------------
@@ -511,11 +267,14 @@ def main():
     parser.add_argument("--budgets", action="store_true")
     parser.add_argument("networks", nargs="*")
     chosen = parser.parse_intermixed_args()
+    names = chosen.networks or list(NETWORKS)
+    if any(name.startswith("mobilenet") for name in names):
+        need("torch", "torchvision")
     torch.set_num_threads(1)
     bad = 0
     print("| network | kernels | loss | gradients | PyTorch's | statistics | 5 steps | PyTorch's | ONNX tensors |")
     print("|---|---|---:|---:|---:|---:|---:|---:|---:|")
-    for name in chosen.networks or NETWORKS:
+    for name in names:
         for kernels in chosen.kernels.split(","):
             with tempfile.TemporaryDirectory() as folder:
                 comparison = Comparison(chosen.poet, name, kernels, folder)

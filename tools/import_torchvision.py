@@ -25,21 +25,13 @@ import sys
 import tempfile
 import warnings
 
-try:
-    import torch
-    import torchvision  # noqa: F401
-except ImportError:
-    debian = "/usr/bin/python3"  # where the system's packages are, when this is another interpreter
-    if os.path.exists(debian) and os.path.realpath(sys.executable) != os.path.realpath(debian):
-        if subprocess.run([debian, "-c", "import torchvision"], capture_output=True).returncode == 0:
-            os.execv(debian, [debian] + sys.argv)
-    print("skipped: python3-torch and python3-torchvision are not installed")
-    sys.exit(77)
+from torch_or_skip import need
 
-from torch import nn
-from torch.utils._python_dispatch import TorchDispatchMode
+need("torch", "torchvision")
+import torch  # noqa: E402
+from torch import nn  # noqa: E402
+from torch.utils._python_dispatch import TorchDispatchMode  # noqa: E402
 
-sys.dont_write_bytecode = True  # the sources' folder stays as it is
 from torch_networks import networks  # noqa: E402
 
 LARGE = 100_000_000

@@ -1,6 +1,7 @@
 #include "apps/cli/errors.h"
 
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
 #include <exception>
 #include <new>
@@ -13,6 +14,12 @@ namespace poet::cli {
 void complain(std::string message) {
   std::replace(message.begin(), message.end(), '\n', ' ');
   std::fputs(("poet: " + message + "\n").c_str(), stderr);
+}
+
+void set_up_signals() {
+  std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);
+  std::signal(SIGCHLD, SIG_DFL);
 }
 
 int exit_code_of(const std::function<int()>& work) {

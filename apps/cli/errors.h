@@ -17,4 +17,9 @@ void complain(std::string message);
 /// internal error.
 [[nodiscard]] int exit_code_of(const std::function<int()>& work);
 
+/// At the program's beginning. A reader that leaves early (`poet models | head -1`) and a limit on the size
+/// of files make writes fail instead of ending the process; and the ends of child processes can be waited
+/// for, whatever whoever started this one wanted.
+void set_up_signals();
+
 }  // namespace poet::cli

@@ -13,7 +13,8 @@ class Forked {
  public:
   /// Starts `work` with the writing end of a pipe. What it throws is said on stderr, as the program says it.
   /// Ctrl-C is passed on to it while this process reads or waits; it ends with this process. To be made
-  /// before any thread. Throws InternalError when the system gives no process.
+  /// while no other thread of this process holds a lock. Throws InternalError when the system gives no
+  /// process.
   explicit Forked(const std::function<int(int pipe)>& work);
   ~Forked();  // ends it
   Forked(const Forked&) = delete;

@@ -85,7 +85,8 @@ int run(int argc, char** argv) {
     if (command->called()) return command->run();
   }
   complain(
-      "a command is missing: solve, run, profile, verify, show, explain, compare, import, sweep, models or "
+      "a command is missing: solve, run, profile, verify, show, explain, compare, import, sweep, reproduce, "
+      "models or "
       "devices "
       "(poet --help describes them)");
   return kBadInput;
@@ -94,9 +95,6 @@ int run(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  // A reader that leaves early (`poet models | head -1`) makes writes fail instead of ending the process.
-  std::signal(SIGPIPE, SIG_IGN);
-  // So does a limit on the size of files.
-  std::signal(SIGXFSZ, SIG_IGN);
+  poet::cli::set_up_signals();
   return poet::cli::exit_code_of([&] { return run(argc, argv); });
 }

@@ -76,7 +76,8 @@ void add_network_options(CLI::App& app, NetworkOptions& options, const std::stri
   add("--onnx", options.onnx,
       "or a network from an ONNX file, with weights or without (poet import inspects it)", "FILE");
   add_onnx_options(app, options, group);
-  add("--batch-size", options.batch_size, "samples per training step (default 1)", "N");
+  add("--batch-size", options.batch_size,
+      "samples per training step (default 1; of an ONNX file, what it says)", "N");
   add("--sequence-length", options.sequence_length,
       "tokens per sample, for bert, bert_tiny and transformer (default 512)", "N");
   add("--optimizer", options.optimizer, "sgd (default), momentum or adam", "NAME");

@@ -107,19 +107,24 @@ class Status {
   bool quiet_;
 };
 
+struct Power {
+  Watts watts;
+  std::string sensor;
+};
+
 /// What a sensor says while `work` runs, per second.
 template <class Work>
-std::optional<Watts> power_during(const Work& work) {
+std::optional<Power> power_during(const Work& work) {
   std::optional<runtime::EnergyMeter> meter = runtime::EnergyMeter::open();
   if (meter) meter->start();
   const auto begin = std::chrono::steady_clock::now();
   work();
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   if (!meter || seconds <= 0) return std::nullopt;
-  return Watts(meter->stop().value() / seconds);
+  return Power{Watts(meter->stop().value() / seconds), meter->description()};
 }
 
-std::optional<Watts> idle_power(const Status& status) {
+std::optional<Power> idle_power(const Status& status) {
   if (!runtime::EnergyMeter::open()) return std::nullopt;
   status.say("measuring the idle power");
   return power_during([] { std::this_thread::sleep_for(std::chrono::duration<double>(kIdleSeconds)); });
@@ -139,7 +144,7 @@ void add_profiling_options(CLI::App& app, ProfilingOptions& options) {
   add("Power", "--active-watts", options.active_watts,
       "above idle, while computing (default: what a sensor says; without one 1 W)", "WATTS");
   add("Power", "--idle-watts", options.idle_watts,
-      "all the time (default: what a sensor says; without one 0)", "WATTS");
+      "all the time (default: what a sensor says; without one, or with --active-watts, 0)", "WATTS");
   add("Power", "--storage-watts", options.storage_watts,
       "above idle, while transferring (default: a twentieth of the active power)", "WATTS");
   add_machine_options(app, options.machine);
@@ -147,7 +152,6 @@ void add_profiling_options(CLI::App& app, ProfilingOptions& options) {
 }
 
 Profiled profile_machine(const Graph& training, const ProfilingOptions& options) {
-  if (!options.output) throw InputError("-o FILE.json is needed: where to write the profile");
   const MachineChoice machine = read_machine_options(options.machine);
   runtime::PowerFigures power;
   power.active = watts("--active-watts", options.active_watts);
@@ -159,7 +163,6 @@ Profiled profile_machine(const Graph& training, const ProfilingOptions& options)
   runtime::OpTimesOptions times;
   times.kernels = machine.kernels;
   times.budget = options.budget ? parse_duration("--seconds", *options.budget) : Seconds(kDefaultSeconds);
-  times.available = runtime::available_memory();
   runtime::set_up_kernels(machine.kernels);
   // Before anything is measured, so that nobody waits for a storage that cannot be.
   { const runtime::PageFile opened(machine.storage, {}); }
@@ -176,22 +179,24 @@ Profiled profile_machine(const Graph& training, const ProfilingOptions& options)
   measured.machine = machine_description();
   measured.kernels = runtime::kernels_description(machine.kernels);
   measured.ram = machine_memory();
-  const std::optional<Watts> idle = power.active ? std::nullopt : idle_power(status);
+  const std::optional<Power> idle = power.active ? std::nullopt : idle_power(status);
   status.say("measuring operators");
-  const std::optional<Watts> busy =
-      power_during([&] { measured.ops = runtime::measure_ops(training, times); });
-  if (!power.active && idle && busy && *busy > *idle) {
-    power.active = *busy - *idle;
-    power.active_origin =
-        fmt::format("measured: {}, {}", measured.date, runtime::EnergyMeter::open()->description());
-    if (!power.idle) {
-      power.idle = idle;
-      power.idle_origin = power.active_origin;
-    }
+  const auto step = runtime::training_step_within(runtime::available_memory(), training, machine.kernels);
+  const std::optional<Power> busy =
+      power_during([&] { measured.ops = runtime::measure_ops(training, step.get(), times); });
+  if (idle && busy && busy->watts > idle->watts) {
+    power.active = busy->watts - idle->watts;
+    power.active_origin = fmt::format("measured: {}, {}", measured.date, busy->sensor);
+  }
+  if (idle && !power.idle) {
+    power.idle = idle->watts;
+    power.idle_origin = fmt::format("measured: {}, {}", measured.date, idle->sensor);
   }
   measured.power = power;
   status.say("measuring the storage");
-  measured.storage = runtime::measure_storage(machine.storage);
+  std::function<void()> beside;
+  if (step) beside = [&step] { step->run(); };
+  measured.storage = runtime::measure_storage(machine.storage, beside);
   measured.storage_free = free_space(machine.storage.where);
 
   Profiled profiled;

@@ -32,47 +32,6 @@ struct Runnable {
   std::optional<Json> answer;
 };
 
-/// Solves in a process of its own, so that the solver's memory is not the training's. Null: there is no plan,
-/// as `code` says and that process has said.
-std::optional<Runnable> solve_apart(const ProblemOptions& problem, const RunChoice& training,
-                                    const MachineChoice& machine, bool json, int& code) {
-  Forked solver([&](int pipe) {
-    runtime::set_up_kernels(machine.kernels);
-    Solving solving;
-    solving.on_interrupt = "training by the best plan so far";
-    solving.adjust = [&](Instance& instance) {
-      // Before the search, so that nobody waits for a plan that cannot be trained by.
-      check_run(instance.graph, training, machine);
-      runtime::charge_workspaces(instance, machine.kernels);
-    };
-    const Solved solved = solve_problem(problem, solving);
-    if (!has_answer(solved)) {
-      if (json)
-        print_answer(result_json(solved));
-      else
-        print_answer(summary_text(solved));
-      return kNoAnswer;
-    }
-    const CompileRequest& request = solved.request;
-    const std::vector<std::uint8_t> plan = to_binary(
-        {request.instance, request.semantics, request.limits, solved.result.plan, solved.result.layout});
-    const std::uint64_t size = plan.size();
-    const std::string answer = result_json(solved).dump(-1, ' ', false, Json::error_handler_t::replace);
-    write_all(pipe, &size, sizeof size);
-    write_all(pipe, plan.data(), plan.size());
-    write_all(pipe, answer.data(), answer.size());
-    return kAnswer;
-  });
-  std::uint64_t size = 0;
-  std::vector<std::uint8_t> plan;
-  if (solver.read(&size, sizeof size)) plan.resize(size);
-  std::string answer;
-  if (solver.read(plan.data(), plan.size())) answer = solver.read_all();
-  code = solver.wait("what solves for the plan");
-  if (code != kAnswer) return std::nullopt;
-  return Runnable{plan_from_binary(plan, "the solver's plan"), Json::parse(answer)};
-}
-
 class Run final : public Command {
  public:
   explicit Run(CLI::App& parent) {
@@ -115,16 +74,22 @@ class Run final : public Command {
     if (onnx_out_) written.emplace_back("--onnx-out", *onnx_out_);
     std::vector<NamedFile> read;
     if (plan_) read.emplace_back("the plan", *plan_);
+    const InputOptions& input = problem_.input;
+    for (const auto& [option, file] :
+         {std::pair("--onnx", &input.onnx), std::pair("--instance", &input.instance),
+          std::pair("--platform", &input.platform)})
+      if (*file) read.emplace_back(option, **file);
     check_outputs(choice, machine, written, read);
     std::optional<Runnable> runnable;
     if (plan_) {
       refuse_problem_options();
       runnable = Runnable{read_plan(*plan_), {}};
+      if (onnx_out_) check_exportable(runnable->file.instance.graph);
     } else {
       // --steps alone is no deadline.
       if (!problem_.limits.total_deadline) problem_.limits.steps.reset();
       int code = kAnswer;
-      runnable = solve_apart(problem_, choice, machine, output_.json, code);
+      runnable = solve_apart(choice, machine, code);
       if (!runnable) return code;
     }
     if (plan_out_) write_plan(runnable->file, *plan_out_);
@@ -132,6 +97,49 @@ class Run final : public Command {
   }
 
  private:
+  /// Solves in a process of its own, so that the solver's memory is not the training's. Null: there is no
+  /// plan, as `code` says and that process has said.
+  std::optional<Runnable> solve_apart(const RunChoice& training, const MachineChoice& machine,
+                                      int& code) const {
+    Forked solver([&](int pipe) {
+      runtime::set_up_kernels(machine.kernels);
+      Solving solving;
+      solving.on_interrupt = "training by the best plan so far";
+      solving.adjust = [&](Instance& instance, Semantics semantics) {
+        // Before the search, so that nobody waits for a plan that cannot be trained by.
+        runtime::charge_workspaces(instance, machine.kernels);
+        check_rules(semantics);
+        check_run(instance.graph, problem_.input.onnx.has_value(), training, machine);
+        if (onnx_out_ && !problem_.input.onnx) check_exportable(instance.graph);
+      };
+      const Solved solved = solve_problem(problem_, solving);
+      if (!has_answer(solved)) {
+        if (output_.json)
+          print_answer(result_json(solved));
+        else
+          print_answer(summary_text(solved));
+        return kNoAnswer;
+      }
+      const CompileRequest& request = solved.request;
+      const std::vector<std::uint8_t> plan = to_binary(
+          {request.instance, request.semantics, request.limits, solved.result.plan, solved.result.layout});
+      const std::uint64_t size = plan.size();
+      const std::string answer = result_json(solved).dump(-1, ' ', false, Json::error_handler_t::replace);
+      write_all(pipe, &size, sizeof size);
+      write_all(pipe, plan.data(), plan.size());
+      write_all(pipe, answer.data(), answer.size());
+      return kAnswer;
+    });
+    std::uint64_t size = 0;
+    std::vector<std::uint8_t> plan;
+    if (solver.read(&size, sizeof size)) plan.resize(size);
+    std::string answer;
+    if (solver.read(plan.data(), plan.size())) answer = solver.read_all();
+    code = solver.wait("what solves for the plan");
+    if (code != kAnswer) return std::nullopt;
+    return Runnable{plan_from_binary(plan, "the solver's plan"), Json::parse(answer)};
+  }
+
   int train(Runnable runnable, const RunChoice& choice, const MachineChoice& machine) const {
     std::optional<OnnxNetwork> network;
     if (problem_.input.onnx)

@@ -40,8 +40,8 @@ Solved pose_problem(const ProblemOptions& options, const Adjustment& adjust) {
   solved.request.options = read_solver_options(options.solver);
   solved.inputs = load_inputs(options.input);
   solved.request.instance = std::move(solved.inputs.instance);
-  if (adjust) adjust(solved.request.instance);
   solved.request.semantics = solved.inputs.semantics;
+  if (adjust) adjust(solved.request.instance, solved.request.semantics);
   const Instance& instance = solved.request.instance;
   const Semantics semantics = solved.request.semantics;
   if (solved.request.options.formulation == Formulation::published && semantics != Semantics::published) {

@@ -30,7 +30,7 @@ struct Solved {
 [[nodiscard]] int exit_code(const Solved& solved);
 
 /// What is to be changed or checked about an instance before anything is derived from it; may be empty.
-using Adjustment = std::function<void(Instance& instance)>;
+using Adjustment = std::function<void(Instance& instance, Semantics semantics)>;
 
 struct Solving {
   bool between_ops = true;  // plans without a stage form are welcome

@@ -2,7 +2,6 @@
 // here the machine is measured for them.
 
 #include <CLI/CLI.hpp>
-#include <csignal>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -14,6 +13,7 @@
 #include "apps/cli/training/outputs.h"
 #include "apps/cli/training/safetensors_weights.h"
 #include "apps/cli/training/session.h"
+#include "poet/base/error.h"
 
 namespace poet::cli {
 namespace {
@@ -30,6 +30,11 @@ class RunPlan final : public Command {
     add_machine_options(*app_, machine_);
     add_run_output_options(*app_, output_);
     app_->add_flag("--quiet", quiet_, "no progress on stderr")->group("Output");
+    app_->footer(
+        "Example:\n"
+        "  poet-device run my.plan --data cifar-10-batches-bin --checkpoint my.safetensors\n"
+        "\nExit code: 0 all steps done, 1 interrupted, or a loss that is not finite, 2 bad input, 3 internal "
+        "error.");
   }
 
   int run() override {
@@ -37,6 +42,8 @@ class RunPlan final : public Command {
     const MachineChoice machine = read_machine_options(machine_);
     check_outputs(choice, machine, {}, {{"the plan", plan_}});
     PlanFile file = read_plan(plan_);
+    if (choice.weights && choice.weights->extension() == ".onnx")
+      throw InputError("--weights", "this program reads no ONNX files; safetensors it does");
     const SafetensorsWeights weights(file.instance.graph, choice.weights);
     const Session session = run_session(std::move(file), choice, machine, weights.source(), quiet_);
     return conclude(session, choice, output_, nlohmann::ordered_json::object());
@@ -71,7 +78,6 @@ int run(int argc, char** argv) {
 }  // namespace poet::cli
 
 int main(int argc, char** argv) {
-  std::signal(SIGPIPE, SIG_IGN);
-  std::signal(SIGXFSZ, SIG_IGN);
+  poet::cli::set_up_signals();
   return poet::cli::exit_code_of([&] { return poet::cli::run(argc, argv); });
 }

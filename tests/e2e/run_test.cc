@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -279,9 +280,15 @@ TEST_F(Run, ALossThatIsNotFiniteEndsTheRun) {
   trained(linear + "--steps 1" + checkpoint("c"));
   const std::string before = file_text(file("c"));
   const std::string diverges = "run --quiet " + linear + "--learning-rate 1e30 --steps 9";
-  const ProgramRun run = poet(diverges + checkpoint("c"));
+  const ProgramRun run =
+      poet(diverges + checkpoint("c") + " --onnx-out " + file("n.onnx") + " --loss-out " + file("l.gp"));
   EXPECT_EQ(run.exit_code, 1);
   EXPECT_THAT(run.out, HasSubstr("is not finite; try a smaller --learning-rate"));
+  // Neither is written, so neither is named.
+  EXPECT_THAT(run.out, Not(HasSubstr("Checkpoint")));
+  EXPECT_THAT(run.out, Not(HasSubstr("ONNX")));
+  EXPECT_FALSE(std::filesystem::exists(file("n.onnx")));
+  EXPECT_TRUE(std::filesystem::exists(file("l.gp")));
   EXPECT_EQ(file_text(file("c")), before);
   const Json json = poet(diverges + " --json").json();
   EXPECT_EQ(json["end"], "not_finite");

@@ -172,6 +172,34 @@ TEST_F(RunErrors, WrongOptionsAreFoundBeforeSolving) {
     complaint(long_search + option);
 }
 
+TEST_F(RunErrors, WhatIsReadIsNotWrittenOver) {
+  fs::copy_file(three(), file("c"));
+  fs::copy_file(plan(), file("p"));
+  const std::string linear = "--model linear --platform a72 --ram-budget 1MB ";
+  EXPECT_EQ(complaint(linear + "--resume " + file("c") + " --plan-out " + file("c")),
+            "--plan-out and --resume: must be different files");
+  EXPECT_EQ(complaint(linear + "--weights " + file("c") + " --loss-out " + file("c") + " --plan-out x"),
+            "--loss-out: \"" + file("c") + "\" must end in .csv, .svg, .png, .pdf or .gp");
+  EXPECT_EQ(complaint("--instance " + file("p") + " --ram-budget 1MB --onnx-out " + file("p")),
+            "--onnx-out and --instance: must be different files");
+  EXPECT_EQ(complaint(file("p") + " --checkpoint " + file("p")),
+            "--checkpoint and the plan: must be different files");
+  EXPECT_EQ(file_text(file("c")), file_text(three()));
+  EXPECT_EQ(file_text(file("p")), file_text(plan()));
+  // What was trained may take the place of what it was trained from.
+  train(plan() + " --steps 4 --resume " + file("c") + " --checkpoint " + file("c"));
+  train(plan() + " --steps 1 --weights " + file("c") + " --checkpoint " + file("c"));
+  EXPECT_NE(file_text(file("c")), file_text(three()));
+}
+
+TEST_F(RunErrors, WeightsOfOtherShapes) {
+  // Another network that has parameters of these names; its search would take two minutes.
+  EXPECT_THAT(complaint("--model resnet18_cifar --platform m4 --ram-budget 66MB --gap 0 --time-limit 2min "
+                        "--weights " +
+                        three()),
+              StartsWith(three() + ": tensor \""));
+}
+
 // Plan files.
 
 TEST_F(RunErrors, NoPlanFile) {

@@ -22,7 +22,8 @@ Measurements made_up(const Graph& training) {
   options.kernels.library = KernelLibrary::reference;
   options.budget = Seconds(0.05);
   Measurements measured;
-  measured.ops = measure_ops(training, options);
+  TrainingStep step(training, options.kernels);
+  measured.ops = measure_ops(training, &step, options);
   // Times that a sum can be checked by: 1 ms, 2 ms, ...
   double milliseconds = 0;
   for (OpTime& time : measured.ops.times) time.median = Seconds(1e-3 * ++milliseconds);
@@ -93,11 +94,14 @@ TEST(OpTimes, HaveEveryKindAndShapeInOrAloneWithEveryOpCounted) {
   OpTimesOptions options;
   options.kernels.library = KernelLibrary::reference;
   options.budget = Seconds(0.2);
-  const OpTimes in_steps = measure_ops(training, options);
+  const Bytes needed = TrainingStep::bytes_of(TrainingStep::plan_of(training, options.kernels));
+  EXPECT_EQ(training_step_within(needed, training, options.kernels), nullptr);
+  const auto step = training_step_within(needed + Bytes(100'000'000), training, options.kernels);
+  ASSERT_TRUE(step);
+  const OpTimes in_steps = measure_ops(training, step.get(), options);
   EXPECT_TRUE(in_steps.in_context);
   EXPECT_GT(in_steps.step, Seconds(0));
-  options.available = whole_step_bytes(training, options.kernels) - Bytes(1);
-  const OpTimes alone = measure_ops(training, options);
+  const OpTimes alone = measure_ops(training, nullptr, options);
   EXPECT_FALSE(alone.in_context);
   ASSERT_EQ(in_steps.times.size(), alone.times.size());
   int ops = 0;

@@ -7,7 +7,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <filesystem>
+#include <thread>
 
 #include "poet/base/error.h"
 #include "tests/support/program.h"
@@ -75,7 +77,16 @@ TEST(TransferFit, Medians) {
 
 TEST(StorageSpeed, MeasuresThisStorage) {
   const test::TemporaryFolder folder;
-  const StorageSpeed speed = measure_storage({.where = folder.file("")}, Seconds(0.5));
+  int steps = 0;
+  const StorageSpeed speed = measure_storage(
+      {.where = folder.file("")},
+      [&steps] {
+        ++steps;
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      },
+      Seconds(0.5));
+  EXPECT_EQ(speed.beside_compute, speed.concurrent);
+  EXPECT_EQ(steps > 0, speed.concurrent);
   for (const TransferFit& fit : {speed.page_out, speed.page_in}) {
     EXPECT_GE(fit.latency, Seconds(0));
     EXPECT_GT(fit.bytes_per_second, 1e4);  // no storage is slower than a modem
@@ -91,7 +102,7 @@ TEST(StorageSpeed, MeasuresThisStorage) {
 }
 
 TEST(StorageSpeed, NeedsAPlaceToMeasure) {
-  EXPECT_THROW(static_cast<void>(measure_storage({.where = "/proc/self"}, Seconds(0.1))), InputError);
+  EXPECT_THROW(static_cast<void>(measure_storage({.where = "/proc/self"}, {}, Seconds(0.1))), InputError);
 }
 
 }  // namespace

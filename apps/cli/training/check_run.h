@@ -6,8 +6,9 @@
 namespace poet::cli {
 
 /// Whether hyperparameters, data, weights, checkpoint and a --storage that was typed fit the training graph
-/// and this machine: what a run would find wrong only after its plan was solved for. Reads headers and
-/// labels, not tensors. Throws InputError as the run would.
-void check_run(const Graph& graph, const RunChoice& training, const MachineChoice& machine);
+/// and this machine: what a run would find wrong only after its plan was solved for. `has_weights`: the
+/// network came with its own. Reads headers and labels, of ONNX files everything. Throws InputError as the
+/// run would.
+void check_run(const Graph& graph, bool has_weights, const RunChoice& training, const MachineChoice& machine);
 
 }  // namespace poet::cli

@@ -8,6 +8,7 @@
 #include "apps/cli/amounts.h"
 #include "poet/base/error.h"
 #include "poet/report/drawing.h"
+#include "poet/report/gnuplot.h"
 
 namespace poet::cli {
 namespace {
@@ -64,18 +65,22 @@ void add_run_options(CLI::App& app, RunOptions& options) {
       "synthetic set that can be learnt)",
       "PATH");
   add("--samples", options.samples, "of the synthetic set (default 1024)", "N");
-  add("--seed", options.seed, "of weights, order of the data and dropout (default 0)", "N");
+  add("--seed", options.seed,
+      "of weights, order of the data and dropout (default 0, or the resumed checkpoint's)", "N");
   add("--weights", options.weights,
       "start from these instead of seeded ones: safetensors, or the model's ONNX file", "FILE");
-  add("--learning-rate", options.learning_rate, "of the optimiser (default: SGD 0.01, Adam 0.001)", "NUMBER");
+  add("--learning-rate", options.learning_rate,
+      "of the optimiser (default: the plan's; SGD and momentum 0.01, Adam 0.001)", "NUMBER");
   add("--momentum", options.momentum, "of --optimizer momentum (default 0.9)", "NUMBER");
   add("--beta1", options.beta1, "of --optimizer adam (default 0.9)", "NUMBER");
   add("--beta2", options.beta2, "of --optimizer adam (default 0.999)", "NUMBER");
   add("--eps", options.eps, "of --optimizer adam (default 1e-8)", "NUMBER");
   add("--checkpoint", options.checkpoint, "write parameters and optimiser state here, as safetensors",
       "FILE");
-  add("--checkpoint-every", options.checkpoint_every, "steps (default: at the end only)", "N");
-  add("--resume", options.resume, "go on from a checkpoint; --steps counts from its beginning", "FILE");
+  add("--checkpoint-every", options.checkpoint_every,
+      "write it after every N steps as well (default: at the end only)", "N");
+  add("--resume", options.resume, "go on from a checkpoint; --steps includes the steps that it has done",
+      "FILE");
   add("--loss-out", options.loss_out, "the loss of every step: .csv, or a curve as .svg, .png, .pdf or .gp",
       "FILE");
 }
@@ -87,10 +92,13 @@ void add_machine_options(CLI::App& app, MachineOptions& options) {
     app.add_option(name, value, help)->group(group)->type_name(type);
   };
   add("--kernels", options.kernels,
-      "fast (default), lean: less workspace, or reference: none; each gives bits of its own", "NAME");
+      "fast (default), lean: less workspace, or reference: plain loops, least workspace; each gives bits of "
+      "its own",
+      "NAME");
   add("--threads", options.threads, "of the kernels (default 1)", "N");
   add("--isa", options.isa,
-      "no newer instructions than these (avx2...), for equal bits on different machines (default: all)",
+      "no newer instructions than these, for equal bits on different machines: sse41, avx, avx2, avx512... "
+      "(default: all)",
       "NAME");
   add("--storage", options.storage,
       "page to a file without a name in this folder, or to this file (default: TMPDIR, else /var/tmp)",
@@ -125,6 +133,9 @@ RunChoice read_run_options(const RunOptions& options) {
   choice.loss_out = options.loss_out;
   if (choice.loss_out && choice.loss_out->extension() != ".csv" && !is_figure(*choice.loss_out))
     throw InputError("--loss-out", "\"" + *options.loss_out + "\" must end in .csv, .svg, .png, .pdf or .gp");
+  if (choice.loss_out && choice.loss_out->extension() != ".csv" && choice.loss_out->extension() != ".gp" &&
+      !has_gnuplot())
+    throw InputError("--loss-out", "a curve needs gnuplot, which is not installed; .csv and .gp do not");
   if (options.checkpoint_every) {
     if (!options.checkpoint) throw InputError("--checkpoint-every", "needs --checkpoint FILE");
     choice.checkpoint_every = parse_count("--checkpoint-every", *options.checkpoint_every);

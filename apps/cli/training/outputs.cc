@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+#include <exception>
 #include <nlohmann/json.hpp>
 
 #include "apps/cli/command.h"
@@ -19,6 +21,13 @@ bool same_file(const std::filesystem::path& a, const std::filesystem::path& b) {
   return std::filesystem::absolute(a).lexically_normal() == std::filesystem::absolute(b).lexically_normal();
 }
 
+/// What is read, or paged to, is not to be written over; but what was trained may take the place of what it
+/// was trained from.
+bool may_replace(const std::string& written, const std::string& read) {
+  return (written == "--checkpoint" && (read == "--resume" || read == "--weights")) ||
+         (written == "--onnx-out" && (read == "--onnx" || read == "--weights"));
+}
+
 /// The losses of all steps into a .csv file, or as a curve.
 void write_losses(const Session& session, const std::filesystem::path& file) {
   const std::vector<float>& losses = session.result.losses;
@@ -31,7 +40,8 @@ void write_losses(const Session& session, const std::filesystem::path& file) {
   }
   Curve curve;
   for (std::size_t i = 0; i < losses.size(); ++i)
-    curve.points.push_back({static_cast<double>(session.first_step) + static_cast<double>(i), losses[i]});
+    if (std::isfinite(losses[i]))
+      curve.points.push_back({static_cast<double>(session.first_step) + static_cast<double>(i), losses[i]});
   CurvePanels panels;
   const Instance& instance = session.file.instance;
   panels.title = instance.model.empty() ? instance.graph.name : instance.model;
@@ -50,15 +60,15 @@ void check_outputs(const RunChoice& training, const MachineChoice& machine, std:
   if (training.checkpoint) written.emplace_back("--checkpoint", *training.checkpoint);
   if (training.loss_out) written.emplace_back("--loss-out", *training.loss_out);
   for (const auto& [option, file] : written) check_writable(option, file.string());
-  // What is read, or paged to, is not to be written over; but a checkpoint may take the place of the resumed
-  // one, and a trained network that of the untrained.
   std::vector<NamedFile> others = written;
   others.insert(others.end(), read.begin(), read.end());
   if (training.data) others.emplace_back("--data", *training.data);
+  if (training.resume) others.emplace_back("--resume", *training.resume);
+  if (training.weights) others.emplace_back("--weights", *training.weights);
   if (machine.storage_named) others.emplace_back("--storage", machine.storage.where);
   for (std::size_t i = 0; i < written.size(); ++i)
     for (std::size_t k = i + 1; k < others.size(); ++k)
-      if (same_file(written[i].second, others[k].second))
+      if (same_file(written[i].second, others[k].second) && !may_replace(written[i].first, others[k].first))
         throw InputError(written[i].first + " and " + others[k].first, "must be different files");
 }
 
@@ -70,11 +80,13 @@ int conclude(const Session& session, const RunChoice& training, const RunOutput&
   } else {
     std::string text = session_text(session);
     if (output.report) text += "\n" + side_by_side_text(session);
-    if (training.checkpoint) text += fmt::format("{:<14}{}\n", "Checkpoint", training.checkpoint->string());
-    for (const auto& [what, file] : written) text += fmt::format("{:<14}{}\n", what, file.string());
+    if (session.result.saved) text += fmt::format("{:<14}{}\n", "Checkpoint", training.checkpoint->string());
+    if (session.result.end != runtime::TrainEnd::not_finite && !session.unfinished)
+      for (const auto& [what, file] : written) text += fmt::format("{:<14}{}\n", what, file.string());
     print_answer(text);
   }
   if (training.loss_out) write_losses(session, *training.loss_out);
+  if (session.unfinished) std::rethrow_exception(session.unfinished);
   return session.result.end == runtime::TrainEnd::done ? kAnswer : kNoAnswer;
 }
 

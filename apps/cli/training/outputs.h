@@ -23,7 +23,7 @@ void check_outputs(const RunChoice& training, const MachineChoice& machine, std:
                    const std::vector<NamedFile>& read);
 
 /// Prints the answer, as text or, added to what `json` has, as JSON, and writes --loss-out. `written` is
-/// named in the text. Returns the exit code.
+/// named in the text if it was. Returns the exit code; throws, at last, what the run could not finish with.
 [[nodiscard]] int conclude(const Session& session, const RunChoice& training, const RunOutput& output,
                            nlohmann::ordered_json json, const std::vector<NamedFile>& written = {});
 

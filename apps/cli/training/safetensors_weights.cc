@@ -1,7 +1,5 @@
 #include "apps/cli/training/safetensors_weights.h"
 
-#include <algorithm>
-
 #include "poet/base/error.h"
 
 namespace poet::cli {
@@ -10,9 +8,12 @@ SafetensorsWeights::SafetensorsWeights(const Graph& graph, const std::optional<s
   if (!file) return;
   values_ = graph.values;
   file_ = std::make_unique<runtime::SafetensorsFile>(*file);
-  const bool any = std::any_of(values_.begin(), values_.end(), [this](const Value& value) {
-    return is_persistent(value.persistence) && file_->has(value.name);
-  });
+  bool any = false;
+  for (const Value& value : values_) {
+    if (!is_persistent(value.persistence) || value.alias_of.valid() || !file_->has(value.name)) continue;
+    file_->check(value.name, value.dtype, value.shape);
+    any = true;
+  }
   if (!any)
     throw InputError(file->string(), "holds no tensor with the name of one of the network's parameters");
 }
@@ -20,8 +21,8 @@ SafetensorsWeights::SafetensorsWeights(const Graph& graph, const std::optional<s
 runtime::WeightSource SafetensorsWeights::source() const {
   if (!file_) return {};
   return [this](ValueId v, std::byte* to) {
+    if (!has(v)) return false;
     const Value& value = values_[v];
-    if (!file_->has(value.name)) return false;
     file_->read(value.name, value.dtype, value.shape, to);
     return true;
   };

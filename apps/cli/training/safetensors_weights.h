@@ -13,8 +13,11 @@ namespace poet::cli {
 /// Weights of a safetensors file, by name.
 class SafetensorsWeights {
  public:
-  /// Without a file nothing is known. Throws InputError for a file that holds no value of the graph.
+  /// Without a file nothing is known. Throws InputError for a file that holds no value of the graph, or one
+  /// of another type or shape.
   SafetensorsWeights(const Graph& graph, const std::optional<std::filesystem::path>& file);
+
+  [[nodiscard]] bool has(ValueId v) const { return file_ && file_->has(values_[v].name); }
 
   /// Valid as long as this object. Throws as SafetensorsFile::read().
   [[nodiscard]] runtime::WeightSource source() const;

@@ -26,19 +26,15 @@ using runtime::Program;
 void judge(Session& session) {
   const PlanFile& file = session.file;
   session.planned = replay(file.instance, file.plan, file.semantics, file.limits);
-  if (file.semantics != Semantics::device)
-    throw InputError("the plan",
-                     fmt::format("is by the {} rules, whose transfers take no time; what runs is a "
-                                 "plan by a device's (--semantics device)",
-                                 to_string(file.semantics)));
+  check_rules(file.semantics);
   if (!session.planned.valid) throw InputError("the plan", "is broken: " + session.planned.broken);
   session.arena = replay_layout(file.instance, file.plan, file.layout, file.semantics, file.limits);
   if (!session.arena.valid) throw InputError("the plan's addresses", "are broken: " + session.arena.broken);
 }
 
 /// Refused before it is touched: the system would end some process instead.
-void check_machine(const PlanFile& file) {
-  const Bytes needed = file.layout.arena + file.instance.costs.persistent;
+void check_machine(const runtime::MemoryMap& map) {
+  const Bytes needed = map.arena + map.persistent + map.excluded + map.workspace;
   const Bytes available = runtime::available_memory();
   if (needed > available)
     throw InputError("RAM", fmt::format("the plan takes {}, this machine has {} to give",
@@ -103,12 +99,18 @@ void train_measured(const Program& program, const MachineChoice& machine, const 
 
 }  // namespace
 
+void check_rules(Semantics semantics) {
+  if (semantics == Semantics::device) return;
+  throw InputError("the plan", fmt::format("is by the {} rules, whose transfers take no time; what runs is a "
+                                           "plan by a device's (--semantics device)",
+                                           to_string(semantics)));
+}
+
 Session run_session(PlanFile file, const RunChoice& training, const MachineChoice& machine,
                     const runtime::WeightSource& weights, bool quiet, const Finish& finish) {
   Session session;
   session.file = std::move(file);
   judge(session);
-  check_machine(session.file);
   Graph& graph = session.file.instance.graph;
   runtime::set_hyperparameters(graph, training.hyperparameters);
   runtime::set_up_kernels(machine.kernels);
@@ -116,6 +118,7 @@ Session run_session(PlanFile file, const RunChoice& training, const MachineChoic
 
   const Program program(session.file, machine.kernels);
   session.map = program.map();
+  check_machine(session.map);
   runtime::TrainOptions options;
   options.steps = training.steps;
   options.checkpoint = training.checkpoint;
@@ -133,8 +136,13 @@ Session run_session(PlanFile file, const RunChoice& training, const MachineChoic
   options.from.circumstances = circumstances;
 
   train_measured(program, machine, *data, options, quiet, session);
-  // No thread is left but this one.
-  if (finish && session.result.end != runtime::TrainEnd::not_finite) finish(graph, program);
+  // No thread of ours is left but this one; those of OpenMP wait for work.
+  if (!finish || session.result.end == runtime::TrainEnd::not_finite) return session;
+  try {
+    finish(graph, program);
+  } catch (...) {
+    session.unfinished = std::current_exception();
+  }
   return session;
 }
 

@@ -2,6 +2,7 @@
 
 // One training run of a plan on this machine, and everything that is measured meanwhile.
 
+#include <exception>
 #include <functional>
 #include <optional>
 #include <string>
@@ -35,6 +36,7 @@ struct Session {
   std::optional<Joules> energy;      // all steps; absent: no sensor
   std::string energy_source;         // the sensor, or why there is none
   std::vector<std::string> notices;  // what a user may not expect
+  std::exception_ptr unfinished;     // what `finish` threw, after training that is not to be lost
 };
 
 /// Of the process at its peak, what is neither arena nor persistent values: the program and its libraries.
@@ -42,7 +44,11 @@ struct Session {
   return session.resident_peak - session.map.arena - session.map.persistent;
 }
 
-/// Sees the trained weights, after everything was measured; may be empty.
+/// Throws InputError for rules that nothing runs by.
+void check_rules(Semantics semantics);
+
+/// Sees the trained weights, after everything was measured; not called when they are not finite. May be
+/// empty.
 using Finish = std::function<void(const Graph& graph, const runtime::Program& program)>;
 
 /// Checks the plan with the referee, sets everything up, and trains. Progress goes to stderr unless `quiet`;

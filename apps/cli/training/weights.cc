@@ -10,18 +10,33 @@
 #include "poet/frontend/onnx/export.h"
 #include "poet/frontend/onnx/weights.h"
 #include "poet/runtime/training/checkpoint.h"
+#include "poet/runtime/weights/initial_weights.h"
 
 namespace poet::cli {
 namespace {
 
+using Contents = std::vector<std::byte>;
+
+/// Reads a value's contents, and says whether the file has them.
+bool read(const OnnxWeights& weights, const Value& value, Contents& contents) {
+  contents.resize(static_cast<std::size_t>(value.bytes.value()));
+  return weights.read(value, contents.data());
+}
+
+void check_any(const OnnxWeights& weights, const Graph& graph, const std::filesystem::path& file) {
+  Contents contents;
+  for (const ValueId v : runtime::persistent_values(graph))
+    if (read(weights, graph.values[v], contents)) return;
+  throw InputError(file.string(), "holds no tensor with the name of one of the network's parameters");
+}
+
 /// For each persistent value in order: whether it is known, and its bytes if so.
 int deliver(const OnnxNetwork& network, const Graph& graph, int pipe) {
   const OnnxWeights weights(network.file, network.import());
-  std::vector<std::byte> contents;
+  if (network.is_chosen) check_any(weights, graph, network.file);
+  Contents contents;
   for (const ValueId v : runtime::persistent_values(graph)) {
-    const Value& value = graph.values[v];
-    contents.resize(static_cast<std::size_t>(value.bytes.value()));
-    const char known = weights.read(value, contents.data()) ? 1 : 0;
+    const char known = read(weights, graph.values[v], contents) ? 1 : 0;
     write_all(pipe, &known, 1);
     if (known != 0) write_all(pipe, contents.data(), contents.size());
   }
@@ -41,7 +56,7 @@ Weights::Weights(const Graph& graph, const std::optional<std::filesystem::path>&
     : values_(graph.values) {
   std::optional<OnnxNetwork> source = network;
   if (chosen && chosen->extension() == ".onnx")
-    source = OnnxNetwork{*chosen, [file = *chosen] { return import_onnx(file); }};
+    source = OnnxNetwork{*chosen, [file = *chosen] { return import_onnx(file); }, true};
   else if (chosen)
     safetensors_ = std::make_unique<SafetensorsWeights>(graph, chosen);
   if (safetensors_ || !source) return;
@@ -58,6 +73,18 @@ runtime::WeightSource Weights::source() {
     if (!arrived) check(*onnx_, "what reads the ONNX file's weights");
     return arrived && known != 0;
   };
+}
+
+void check_onnx_weights(const Graph& graph, const std::filesystem::path& file) {
+  const OnnxWeights weights(file, import_onnx(file));
+  check_any(weights, graph, file);
+  Contents contents;
+  for (const ValueId v : runtime::persistent_values(graph))
+    if (!read(weights, graph.values[v], contents)) runtime::check_initialisable(graph, v);
+}
+
+void check_exportable(const Graph& training) {
+  static_cast<void>(onnx_model_of(forward_part(training), [](const Value&, std::byte*) { return false; }));
 }
 
 void export_weights(const Graph& training, const runtime::Program& program,

@@ -18,6 +18,7 @@ namespace poet::cli {
 struct OnnxNetwork {
   std::filesystem::path file;
   std::function<ImportedModel()> import;
+  bool is_chosen = false;  // by --weights: it must have some of the network's
 };
 
 /// Where the persistent values of a graph begin.
@@ -38,6 +39,13 @@ class Weights {
   std::unique_ptr<SafetensorsWeights> safetensors_;
   std::unique_ptr<Forked> onnx_;
 };
+
+/// Whether an ONNX file has weights of the graph that fit, and the rest can be seeded. Reads all of it.
+/// Throws InputError.
+void check_onnx_weights(const Graph& graph, const std::filesystem::path& file);
+
+/// Throws InputError where the forward part of a training graph has what poet cannot write as ONNX.
+void check_exportable(const Graph& training);
 
 /// The trained network as an ONNX file, made in a process of its own: `network` with its weights replaced, or
 /// without one the forward part of the training graph. Throws InputError.

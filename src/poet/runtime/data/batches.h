@@ -23,9 +23,6 @@ class Batches {
   /// Throws as Dataset::read(). Does not allocate.
   void read(OpId input, std::byte* to) const { data_.read(places_[input], batch_, to); }
 
-  /// In a batch.
-  [[nodiscard]] std::int64_t size() const { return static_cast<std::int64_t>(batch_.size()); }
-
  private:
   const Dataset& data_;
   std::uint64_t seed_;

@@ -16,6 +16,7 @@ namespace fs = std::filesystem;
 
 constexpr std::int64_t kImagesMagic = 0x803;  // unsigned bytes (8), 3 axes
 constexpr std::int64_t kLabelsMagic = 0x801;
+constexpr std::int64_t kMostPixels = 1 << 20;  // along either axis
 
 /// "train-images-idx3-ubyte" and "train-images.idx3-ubyte" are both about.
 std::vector<fs::path> named(const fs::path& folder, const char* part) {
@@ -68,6 +69,8 @@ std::unique_ptr<Dataset> open_mnist(const fs::path& path, const Inputs& inputs) 
   const auto images = std::make_shared<const DataFile>(only_one(path, "idx3", "images"));
   const auto labels = std::make_shared<const DataFile>(only_one(path, "idx1", "labels"));
   const auto [magic, samples, height, width] = header<4>(*images, kImagesMagic);
+  if (height > kMostPixels || width > kMostPixels)
+    images->fail(fmt::format("says that its images have {} x {} pixels", height, width));
   const std::int64_t labelled = header<2>(*labels, kLabelsMagic)[1];
   check_size(*images, 16, samples, height * width);
   check_size(*labels, 8, labelled, 1);

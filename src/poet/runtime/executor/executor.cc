@@ -29,8 +29,7 @@ OpId find_loss(const Graph& graph) {
 }
 
 Executor::Executor(const PlanFile& file, const Program& program, const PageFileOptions& storage)
-    : file_(file),
-      program_(program),
+    : program_(program),
       waits_(has_waits(file.instance, file.semantics)),
       loss_op_(find_loss(file.instance.graph)),
       ticket_(file.instance.graph.values.size(), 0),

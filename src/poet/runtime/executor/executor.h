@@ -22,8 +22,8 @@ using Observer = std::function<void(const PreparedStep& step)>;
 
 class Executor {
  public:
-  /// Opens the page file if the plan pages, and starts the channel. `program` and `file` must outlive the
-  /// executor. The plan is one by the rules of a device. Throws InputError as PageFile does.
+  /// Opens the page file if the plan pages, and starts the channel. `program` must outlive the executor. The
+  /// plan is one by the rules of a device. Throws InputError as PageFile does.
   Executor(const PlanFile& file, const Program& program, const PageFileOptions& storage);
   ~Executor();
   Executor(const Executor&) = delete;
@@ -31,8 +31,8 @@ class Executor {
   Executor(Executor&&) = delete;
   Executor& operator=(Executor&&) = delete;
 
-  /// One training step; `number` counts from 1. Allocates nothing. Throws the InputError of a transfer that
-  /// failed or of the input source; parameters may then be half updated.
+  /// One training step; `number` counts from 1. Allocates nothing but what kernels do (kernel.h). Throws the
+  /// InputError of a transfer that failed or of the input source; parameters may then be half updated.
   void run(std::int64_t number, std::uint64_t seed, const InputSource& inputs, const Observer& observer = {});
 
   /// Of the last step.
@@ -55,7 +55,6 @@ class Executor {
   void wait_for(std::uint64_t ticket);
   void compute(const PreparedStep& step, std::int64_t number, std::uint64_t seed, const InputSource& inputs);
 
-  const PlanFile& file_;
   const Program& program_;
   bool waits_ = false;  // transfers run beside compute until a step waits for them
   OpId loss_op_;

@@ -42,8 +42,6 @@ class Program {
 
   [[nodiscard]] const std::vector<PreparedStep>& steps() const { return steps_; }
   [[nodiscard]] const MemoryMap& map() const { return map_; }
-  [[nodiscard]] const Kernel& kernel(OpId op) const { return *kernels_[op]; }
-  [[nodiscard]] bool has_kernel(OpId op) const { return kernels_[op] != nullptr; }
 
   /// Bytes of each page slot, one per value that is paged.
   [[nodiscard]] const std::vector<Bytes>& slots() const { return slots_; }

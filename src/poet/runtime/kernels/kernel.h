@@ -1,7 +1,8 @@
 #pragma once
 
 // What computes one op of a graph on this machine. Everything is decided when a kernel is made; running it
-// allocates nothing, depends on nothing but its arguments, and gives the same bits every time.
+// allocates nothing (but for a few small blocks inside oneDNN), depends on nothing but its arguments, and
+// gives the same bits every time.
 
 #include <cstdint>
 #include <memory>
@@ -64,7 +65,7 @@ struct KernelOptions {
 /// Throws InputError for an unknown instruction set or a thread count below 1.
 void set_up_kernels(const KernelOptions& options);
 
-/// "oneDNN 2.6.3 (AVX-512), 1 thread" for people: what decides the bits.
+/// "oneDNN 2.6.3, AVX-512, 1 thread" for people: what decides the bits.
 [[nodiscard]] std::string kernels_description(const KernelOptions& options);
 
 }  // namespace poet::runtime

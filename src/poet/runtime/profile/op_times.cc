@@ -7,22 +7,14 @@
 #include <utility>
 
 #include "poet/base/median.h"
-#include "poet/cost/instance.h"
 #include "poet/cost/tabulate.h"
-#include "poet/plan/keep_all.h"
-#include "poet/plan/plan_file.h"
-#include "poet/runtime/data/batches.h"
-#include "poet/runtime/data/data_input.h"
-#include "poet/runtime/executor/executor.h"
-#include "poet/runtime/training/checkpoint.h"
-#include "poet/runtime/weights/initial_weights.h"
+#include "poet/runtime/executor/memory.h"
 
 namespace poet::runtime {
 namespace {
 
 constexpr int kLeastRepetitions = 3;
 constexpr int kMostRepetitions = 200;
-constexpr std::int64_t kSamples = 64;
 constexpr std::uint64_t kSeed = 1;
 constexpr std::size_t kSwept = std::size_t{64} << 20;  // larger than the caches of the boards in question
 
@@ -80,80 +72,38 @@ class Classes {
   std::vector<Class> classes_;
 };
 
-/// Costs that do not matter, sizes that do.
-Instance instance_of(const Graph& training, const KernelOptions& kernels) {
-  DeviceProfile device;
-  device.name = "this machine";
-  device.ram = Bytes(1);
-  device.alignment = Bytes(64);
-  device.flops_per_second = 1e9;
-  device.memory_bytes_per_second = 1e9;
-  device.active = Watts(1);
-  Instance instance;
-  instance.graph = training;
-  instance.costs = tabulate(training, device);
-  charge_workspaces(instance, kernels);
-  return instance;
-}
-
-PlanFile keep_all_plan(Instance instance) {
-  PlanFile file;
-  file.plan = linearise(instance, keep_all_schedule(instance.graph), Semantics::device);
-  file.layout = place(instance, file.plan, Semantics::device, {.enough = {}, .effort = 20'000'000});
-  file.instance = std::move(instance);
-  return file;
-}
-
-/// Seeded numbers, and zeros where only a file would know better.
-void start_weights(const Graph& graph, const Program& program) {
-  for (const ValueId v : persistent_values(graph)) {
-    const bool trains = graph.values[v].persistence == Persistence::parameter;
-    const bool updated = std::any_of(graph.ops.begin(), graph.ops.end(), [v](const Op& op) {
-      return std::find(op.updates.begin(), op.updates.end(), v) != op.updates.end();
-    });
-    if (trains || updated) {
-      initialise(graph, v, kSeed, program.persistent(v));
-    } else {
-      const auto bytes = static_cast<std::size_t>(graph.values[v].bytes.value());
-      std::fill_n(program.persistent(v), bytes, std::byte{0});
-    }
-  }
-}
-
 int repetitions_for(Seconds budget, double one) {
   const double fitting = one > 0 ? budget.value() / one : kMostRepetitions;
   return static_cast<int>(std::clamp<double>(fitting, kLeastRepetitions, kMostRepetitions));
 }
 
-void measure_in_steps(const PlanFile& file, const OpTimesOptions& options, Classes& classes, OpTimes& found) {
-  const Program program(file, options.kernels);
-  start_weights(file.instance.graph, program);
-  Executor executor(file, program, {});
-  const Graph& graph = file.instance.graph;
-  const auto data = synthetic_dataset(graph, std::max(kSamples, samples_per_step(data_inputs(graph))), kSeed);
-  Batches batches(graph, *data, kSeed);
-  const InputSource source = [&batches](OpId input, std::byte* to) { batches.read(input, to); };
-  const auto step = [&](std::int64_t number) {
-    batches.select(number);
-    executor.run(number, kSeed, source);
-  };
-
-  step(1);  // touches the memory
-  step(2);
-  found.repetitions = repetitions_for(options.budget, executor.makespan().value());
+void measure_in_steps(TrainingStep& step, const OpTimesOptions& options, Classes& classes, OpTimes& found) {
+  step.run();  // touches the memory
+  step.run();
+  found.repetitions = repetitions_for(options.budget, step.makespan().value());
   std::vector<double> makespans;
   for (int r = 0; r < found.repetitions; ++r) {
     if (options.interrupted && options.interrupted() && r >= kLeastRepetitions) break;
-    step(r + 3);
-    makespans.push_back((executor.makespan() - executor.fetching()).value());
-    const std::vector<PreparedStep>& steps = program.steps();
+    step.run();
+    makespans.push_back(step.makespan().value());
+    const std::vector<PreparedStep>& steps = step.steps();
     for (std::size_t i = 0; i < steps.size(); ++i)
       if (steps[i].kind == StepKind::compute && classes.has(steps[i].op))
-        classes.of(steps[i].op).runs.push_back(executor.seconds()[i]);
+        classes.of(steps[i].op).runs.push_back(step.seconds()[i]);
     if (options.on_repetition) options.on_repetition(r + 1, found.repetitions);
   }
   found.repetitions = static_cast<int>(makespans.size());
   found.step = Seconds(median(std::move(makespans)));
+}
+
+/// What delays a step comes now in this op, now in that one: medians of single ops add up to less than the
+/// median step. All are scaled by one factor, so that they add up to it.
+void scale_to(Seconds step, std::vector<OpTime>& times) {
+  Seconds sum{};
+  for (const OpTime& time : times) sum += static_cast<double>(time.ops) * time.median;
+  if (!(sum > Seconds(0))) return;
+  const double factor = step / sum;
+  for (OpTime& time : times) time.median = factor * time.median;
 }
 
 /// Memory of one op's own operands and scratch.
@@ -225,25 +175,19 @@ void measure_alone(const Graph& graph, const OpTimesOptions& options, Classes& c
 
 }  // namespace
 
-Bytes whole_step_bytes(const Graph& training, const KernelOptions& kernels) {
-  const PlanFile file = keep_all_plan(instance_of(training, kernels));
-  return file.layout.arena + file.instance.costs.persistent;
-}
-
-OpTimes measure_ops(const Graph& training, const OpTimesOptions& options) {
+OpTimes measure_ops(const Graph& training, TrainingStep* step, const OpTimesOptions& options) {
   Classes classes(training);
-  const PlanFile file = keep_all_plan(instance_of(training, options.kernels));
   for (Class& c : classes.all()) {
     c.time.workspace = make_kernel(training, c.time.example, options.kernels)->workspace();
   }
   OpTimes found;
-  const Bytes needed = file.layout.arena + file.instance.costs.persistent;
-  found.in_context = options.available == Bytes(0) || needed <= options.available;
-  if (found.in_context)
-    measure_in_steps(file, options, classes, found);
+  found.in_context = step != nullptr;
+  if (step != nullptr)
+    measure_in_steps(*step, options, classes, found);
   else
     measure_alone(training, options, classes, found);
   found.times = classes.close();
+  if (found.in_context) scale_to(found.step, found.times);
   return found;
 }
 

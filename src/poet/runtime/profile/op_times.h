@@ -10,6 +10,7 @@
 #include "poet/base/units.h"
 #include "poet/graph/graph.h"
 #include "poet/runtime/kernels/kernel.h"
+#include "poet/runtime/profile/training_step.h"
 
 namespace poet::runtime {
 
@@ -17,10 +18,10 @@ namespace poet::runtime {
 struct OpTime {
   std::string kind;
   std::string shape_class;
-  int ops = 0;      // of the network
-  int samples = 0;  // measured runs
-  Seconds median{};
-  double spread = 0;  // median distance from the median, relative to it
+  int ops = 0;        // of the network
+  int samples = 0;    // measured runs
+  Seconds median{};   // of its runs; inside steps scaled so that all ops together take the median step
+  double spread = 0;  // median distance of its runs from their median, relative to it
   Bytes workspace{};
   OpId example;  // the first of the ops
 };
@@ -35,18 +36,13 @@ struct OpTimes {
 struct OpTimesOptions {
   KernelOptions kernels;
   Seconds budget{10};  // of measuring, after one warm-up; at least three repetitions are made
-  Bytes available{};   // RAM that may be used; 0: whatever is asked for
   std::function<void(int repetition, int repetitions)> on_repetition;  // may be empty
   std::function<bool()> interrupted;                                   // may be empty
 };
 
-/// Times the ops of a training graph where they will run: inside training steps that keep every value, on
-/// synthetic data, one after another in their order, so that caches are as warm as they will be. Where such a
-/// step does not fit `available`, every kind and shape class is timed on its own, after its operands were
-/// swept out of the caches. Throws InputError for an op without a kernel.
-[[nodiscard]] OpTimes measure_ops(const Graph& training, const OpTimesOptions& options);
-
-/// Bytes of RAM that measuring inside whole steps takes.
-[[nodiscard]] Bytes whole_step_bytes(const Graph& training, const KernelOptions& kernels);
+/// Times the ops of a training graph where they will run: inside `step`, one after another in their order, so
+/// that caches are as warm as they will be. Without it every kind and shape class is timed on its own, after
+/// its operands were swept out of the caches. Throws InputError for an op without a kernel.
+[[nodiscard]] OpTimes measure_ops(const Graph& training, TrainingStep* step, const OpTimesOptions& options);
 
 }  // namespace poet::runtime

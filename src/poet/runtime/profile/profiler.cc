@@ -6,6 +6,7 @@
 #include <array>
 #include <string_view>
 
+#include "poet/base/median.h"
 #include "poet/cost/tabulate.h"
 
 namespace poet::runtime {
@@ -21,7 +22,7 @@ constexpr std::int64_t kCacheLine = 64;
 constexpr std::int64_t kBlock = 4096;
 
 bool is_dense(std::string_view kind) {
-  constexpr std::array<std::string_view, 5> kDense = {"conv", "linear", "matmul", "lstm", "gru"};
+  constexpr std::array<std::string_view, 6> kDense = {"conv", "linear", "matmul", "lstm", "gru", "rnn"};
   return std::any_of(kDense.begin(), kDense.end(),
                      [kind](std::string_view prefix) { return kind.starts_with(prefix); });
 }
@@ -57,9 +58,7 @@ Rates rates_of(const Graph& training, const std::vector<OpTime>& times) {
 double median_spread(const std::vector<OpTime>& times) {
   std::vector<double> spreads;
   for (const OpTime& time : times) spreads.push_back(time.spread);
-  if (spreads.empty()) return 0;
-  std::nth_element(spreads.begin(), spreads.begin() + std::ssize(spreads) / 2, spreads.end());
-  return spreads[spreads.size() / 2];
+  return spreads.empty() ? 0 : median(std::move(spreads));
 }
 
 StorageDirection direction(const TransferFit& fit, Watts power) {
@@ -76,8 +75,10 @@ void add_storage(const Measurements& measured, Watts power, DeviceProfile& devic
   storage.concurrent = speed.concurrent;
   device.storage = storage;
   const auto how = [&](const TransferFit& fit) {
-    return fmt::format("measured: {}, {} rounds of transfers up to {} bytes, {}, spread {:.1f}%",
-                       measured.date, speed.rounds, speed.largest.value(), speed.storage, 100 * fit.spread);
+    return fmt::format("measured: {}, {} rounds of transfers up to {} bytes {}, {}, spread {:.1f}%",
+                       measured.date, speed.rounds, speed.largest.value(),
+                       speed.beside_compute ? "beside training steps" : "alone", speed.storage,
+                       100 * fit.spread);
   };
   device.origins["/page_in"] = how(speed.page_in);
   device.origins["/page_out"] = how(speed.page_out);
@@ -106,9 +107,12 @@ DeviceProfile profile_of(const std::string& name, const Graph& training, const M
   device.active = power.active.value_or(kAssumedActive);
   device.idle = power.idle.value_or(Watts(0));
   const std::string assumed =
-      "assumed: no sensor and no --active-watts, so that energies are computing times at 1 W";
+      "assumed: no --active-watts, and no sensor that shows the work, so that energies are computing times "
+      "at "
+      "1 W";
   device.origins["/active_watts"] = power.active ? power.active_origin : assumed;
-  device.origins["/idle_watts"] = power.idle ? power.idle_origin : "assumed: no sensor and no --idle-watts";
+  device.origins["/idle_watts"] =
+      power.idle ? power.idle_origin : "assumed: no --idle-watts, and none measured";
 
   for (const OpTime& time : measured.ops.times) {
     device.overrides.push_back(

@@ -2,12 +2,16 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
+#include <thread>
 #include <vector>
 
 #include "poet/base/median.h"
+#include "poet/runtime/storage/quiet_thread.h"
 #include "poet/runtime/storage/transfer_queue.h"
 
 namespace poet::runtime {
@@ -16,6 +20,7 @@ namespace {
 constexpr std::array<std::int64_t, 8> kSizes = {4 << 10, 16 << 10, 64 << 10, 256 << 10,
                                                 1 << 20, 2 << 20,  4 << 20,  8 << 20};
 constexpr std::int64_t kLargestBesideCompute = 1 << 20;
+constexpr std::int64_t kPlaces = 4;  // in memory, that transfers take turns in
 constexpr int kLeastRounds = 3;
 constexpr int kMostRounds = 100;
 constexpr int kRepetitions = 3;  // of what is timed beside compute
@@ -48,12 +53,13 @@ std::vector<Bytes> slots_of_all_sizes() {
   return slots;
 }
 
-/// The transfers of one page file, timed.
+/// The transfers of one page file, timed: as a run has them, from and to memory that was not in use just now.
 class Transfers {
  public:
-  explicit Transfers(PageFile& file) : file_(file), memory_(noise(static_cast<std::size_t>(kSizes.back()))) {}
+  explicit Transfers(PageFile& file)
+      : file_(file), memory_(noise(static_cast<std::size_t>(kPlaces * kSizes.back()))) {}
 
-  /// From now on only sizes that take up to `most` for a round trip; at least two.
+  /// From now on only sizes up to the first whose round trip takes more than `most`; at least two.
   void warm_up(Seconds most) {
     sizes_ = 0;
     while (sizes_ < kSizes.size()) {
@@ -65,9 +71,14 @@ class Transfers {
   }
 
   /// Every size, beginning with another one each time.
-  void round(std::size_t number) {
-    for (std::size_t i = 0; i < sizes_; ++i) keep(out_, (i + number) % sizes_, &Transfers::out);
-    for (std::size_t i = 0; i < sizes_; ++i) keep(in_, (i + number) % sizes_, &Transfers::in);
+  void round(std::size_t number, TransferQueue& queue) {
+    const auto time = [&](std::vector<TransferSample>& samples, std::size_t slot, const auto& issue) {
+      samples.push_back({Bytes(kSizes[slot]), time_of([&] { queue.wait(issue(slot)); })});
+    };
+    for (std::size_t i = 0; i < sizes_; ++i)
+      time(out_, (i + number) % sizes_, [&](std::size_t slot) { return queue.page_out(slot, next()); });
+    for (std::size_t i = 0; i < sizes_; ++i)
+      time(in_, (i + number) % sizes_, [&](std::size_t slot) { return queue.page_in(slot, next()); });
   }
 
   [[nodiscard]] Bytes largest() const { return Bytes(kSizes[sizes_ - 1]); }
@@ -83,13 +94,14 @@ class Transfers {
   Seconds in(std::size_t slot) {
     return time_of([&] { file_.read(slot, memory_.data()); });
   }
-  void keep(std::vector<TransferSample>& samples, std::size_t slot,
-            Seconds (Transfers::*transfer)(std::size_t)) {
-    samples.push_back({Bytes(kSizes[slot]), (this->*transfer)(slot)});
+  std::byte* next() {
+    place_ = (place_ + 1) % kPlaces;
+    return memory_.data() + place_ * kSizes.back();
   }
 
   PageFile& file_;
   std::vector<std::byte> memory_;
+  std::int64_t place_ = 0;
   std::size_t sizes_ = 0;
   std::vector<TransferSample> out_;
   std::vector<TransferSample> in_;
@@ -157,27 +169,62 @@ double together_over_sum(PageFile& file, Transfers& transfers, Seconds time) {
   return median(both) / (median(alone_computing) + median(alone_paging));
 }
 
+/// `beside` again and again until `work`, on a thread of its own, is done. Throws what either throws.
+void run_beside(const std::function<void()>& beside, const std::function<void()>& work) {
+  std::atomic<bool> done = false;
+  std::exception_ptr failure;
+  std::thread worker = quiet_thread("the thread that times transfers", [&] {
+    try {
+      work();
+    } catch (...) {
+      failure = std::current_exception();
+    }
+    done = true;
+  });
+  std::exception_ptr failure_beside;
+  try {
+    while (!done) beside();
+  } catch (...) {
+    failure_beside = std::current_exception();
+  }
+  worker.join();
+  if (failure_beside) std::rethrow_exception(failure_beside);
+  if (failure) std::rethrow_exception(failure);
+}
+
 }  // namespace
 
-StorageSpeed measure_storage(const PageFileOptions& options, Seconds budget) {
+StorageSpeed measure_storage(const PageFileOptions& options, const std::function<void()>& beside,
+                             Seconds budget) {
   const Clock::time_point begin = Clock::now();
-  const auto spent = [&] { return Seconds(std::chrono::duration<double>(Clock::now() - begin).count()); };
+  const auto since = [](Clock::time_point then) {
+    return Seconds(std::chrono::duration<double>(Clock::now() - then).count());
+  };
   PageFile file(options, slots_of_all_sizes());
   Transfers transfers(file);
   transfers.warm_up(0.05 * budget);
 
   StorageSpeed speed;
-  while (speed.rounds < kLeastRounds || (speed.rounds < kMostRounds && spent() < 0.6 * budget))
-    transfers.round(static_cast<std::size_t>(speed.rounds++));
-  speed.page_out = transfers.page_out();
-  speed.page_in = transfers.page_in();
   // Three of each alone, three of both, and one to find out how long each is: 14 of them in two fifths.
   speed.together = together_over_sum(file, transfers, (0.4 / 14) * budget);
   speed.concurrent = speed.together < kConcurrentBelow;
+  const auto rounds = [&] {
+    TransferQueue queue(file, 1);
+    const Clock::time_point first = Clock::now();
+    while (speed.rounds < kLeastRounds || (speed.rounds < kMostRounds && since(first) < 0.6 * budget))
+      transfers.round(static_cast<std::size_t>(speed.rounds++), queue);
+  };
+  speed.beside_compute = speed.concurrent && beside;
+  if (speed.beside_compute)
+    run_beside(beside, rounds);
+  else
+    rounds();
+  speed.page_out = transfers.page_out();
+  speed.page_in = transfers.page_in();
   speed.largest = transfers.largest();
   speed.in_ram = file.in_ram();
   speed.storage = file.description();
-  speed.took = spent();
+  speed.took = since(begin);
   return speed;
 }
 

@@ -2,6 +2,7 @@
 
 // How fast this machine pages, as a plan will: through a PageFile, checksums and encryption included.
 
+#include <functional>
 #include <string>
 
 #include "poet/base/units.h"
@@ -19,21 +20,26 @@ struct StorageSpeed {
   TransferFit page_in;
   /// Time of transfers and compute together over the sum of their times alone.
   double together = 1;
-  bool concurrent = false;  // together < kConcurrentBelow
-  Bytes largest{};          // the largest transfer tried
-  int rounds = 0;           // transfers of every size and direction that the fits are from
-  bool in_ram = false;      // it is RAM that was measured, not storage
-  std::string storage;      // PageFile::description()
+  bool concurrent = false;      // together < kConcurrentBelow
+  bool beside_compute = false;  // the fits are of transfers beside compute
+  Bytes largest{};              // the largest transfer tried
+  int rounds = 0;               // transfers of every size and direction that the fits are from
+  bool in_ram = false;          // it is RAM that was measured, not storage
+  std::string storage;          // PageFile::description()
   Seconds took{};
 };
 
-/// Measures a page file made at `file.where`. Method: transfers of 4 KiB to 8 MiB, sizes interleaved so that
-/// no size meets another state of the device than the rest, all writes of a round before its reads; the first
-/// round only warms up, and sizes that take more than a twentieth of `budget` are left out of the others; as
-/// many rounds as fit three fifths of the budget, at least three. Then a loop of arithmetic in the cache
-/// alone, transfers of up to 1 MiB through a TransferQueue alone, and both at once, three times; the medians
-/// count. Takes about the budget, more only on storage so slow that three rounds of two sizes do not fit.
-/// Throws what PageFile throws. Uses some 16 MiB of RAM.
-[[nodiscard]] StorageSpeed measure_storage(const PageFileOptions& file, Seconds budget = Seconds(4));
+/// Measures a page file made at `file.where`. Method: a loop of arithmetic in the cache alone, transfers of
+/// up to 1 MiB through a TransferQueue alone, and both at once, three times; the medians say whether
+/// transfers run beside compute. Then transfers of 4 KiB to 8 MiB one by one, as a run issues them and waits
+/// for them: beside `beside`, which is called again and again meanwhile, where they do; else, or without it,
+/// alone. Sizes are interleaved so that no size meets another state of the device than the rest, all writes
+/// of a round before its reads; sizes above the first whose round trip takes more than a twentieth of
+/// `budget` are left out; as many rounds as fit three fifths of the budget, at least three. Takes about the
+/// budget, more only on storage so slow that three rounds of two sizes do not fit, and until the last call of
+/// `beside` returns. Throws what PageFile throws. Uses some 40 MiB of RAM.
+[[nodiscard]] StorageSpeed measure_storage(const PageFileOptions& file,
+                                           const std::function<void()>& beside = {},
+                                           Seconds budget = Seconds(4));
 
 }  // namespace poet::runtime

@@ -94,8 +94,9 @@ BackingFile::BackingFile(const fs::path& where) {
 }
 
 BackingFile::Name::~Name() {
-  if (!file.empty()) ::unlink(file.c_str());
-  if (emptied >= 0 && ::ftruncate(emptied, 0) != 0) {
+  // Unless the name is another file's by now.
+  if (!file.empty() && still_named(descriptor, file)) ::unlink(file.c_str());
+  if (was_empty && ::ftruncate(descriptor, 0) != 0) {
     // Then it is a page file that no run has open, which the next one may take over.
   }
 }
@@ -129,6 +130,7 @@ void BackingFile::open_named_once(const fs::path& file) {
   if (!descriptor_.valid() && errno == EEXIST)
     descriptor_ = Descriptor(::open(file.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK));
   if (!descriptor_.valid()) fail("cannot be opened for paging", errno);
+  named_.descriptor = descriptor_.get();
   if (::flock(descriptor_.get(), LOCK_EX | LOCK_NB) == 0) return;
   // Another run locked it between its being created and now: the name is that run's.
   const int error = errno;
@@ -144,7 +146,7 @@ void BackingFile::take_over(const fs::path& file) {
   if (::fstat(descriptor_.get(), &facts) != 0) fail("cannot be opened", errno);
   if (!S_ISREG(facts.st_mode)) throw InputError(name_, "must be a folder or a regular file to page to");
   if (facts.st_size == 0) {
-    named_.emptied = descriptor_.get();
+    named_.was_empty = true;
     return;
   }
   if (!has_magic(descriptor_.get()))

@@ -52,9 +52,10 @@ class BackingFile {
   void look_at_file_system();
 
   struct Name {
-    std::filesystem::path file;
-    int emptied = -1;  // of a file that was there, empty, and is to be left so
-    ~Name();           // removes or empties it
+    std::filesystem::path file;  // to be removed
+    int descriptor = -1;
+    bool was_empty = false;  // a file that was there, and is to be left so
+    ~Name();                 // removes or empties it
   };
 
   std::string name_;

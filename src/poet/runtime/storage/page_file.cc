@@ -31,7 +31,6 @@ class AlignedBuffer {
   AlignedBuffer(AlignedBuffer&&) = delete;
   AlignedBuffer& operator=(AlignedBuffer&&) = delete;
 
-  [[nodiscard]] std::byte* data() { return bytes_; }
   [[nodiscard]] std::span<std::byte> first(std::int64_t size) {
     return {bytes_, static_cast<std::size_t>(size)};
   }

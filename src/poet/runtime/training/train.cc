@@ -77,7 +77,10 @@ TrainResult train(const PlanFile& file, const Program& program, Executor& execut
   // one.
   const auto save = [&] {
     if (!all_finite(graph, program)) return false;
-    if (options.checkpoint) write_checkpoint(*options.checkpoint, graph, program, result.state);
+    if (options.checkpoint) {
+      write_checkpoint(*options.checkpoint, graph, program, result.state);
+      result.saved = true;
+    }
     return true;
   };
 

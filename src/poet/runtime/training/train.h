@@ -30,7 +30,7 @@ enum class TrainEnd {
   not_finite,  // the last loss or a parameter is infinite or not a number; the checkpoint before it stays
 };
 
-/// Medians, means and spreads are over all steps but the first, which touches memory for the first time
+/// Medians, means and extremes are over all steps but the first, which touches memory for the first time
 /// (unless it is the only one).
 struct Measured {
   std::int64_t steps = 0;  // measured
@@ -46,6 +46,7 @@ struct Measured {
 
 struct TrainResult {
   TrainEnd end = TrainEnd::done;
+  bool saved = false;         // a checkpoint was written
   RunState state;             // after the last step
   std::vector<float> losses;  // of the steps of this run
   Measured measured;

@@ -119,6 +119,8 @@ Distribution distribution(const Graph& graph, ValueId v) {
 
 }  // namespace
 
+void check_initialisable(const Graph& training, ValueId v) { static_cast<void>(distribution(training, v)); }
+
 void initialise(const Graph& training, ValueId v, std::uint64_t seed, std::byte* to) {
   const Value& value = training.values[v];
   ensure(is_persistent(value.persistence) && !value.alias_of.valid(), "what is initialised is persistent");

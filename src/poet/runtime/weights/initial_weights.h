@@ -24,4 +24,7 @@ using WeightSource = std::function<bool(ValueId v, std::byte* to)>;
 /// model's file knows. O(ops + values + elements).
 void initialise(const Graph& training, ValueId v, std::uint64_t seed, std::byte* to);
 
+/// Throws as initialise() would.
+void check_initialisable(const Graph& training, ValueId v);
+
 }  // namespace poet::runtime

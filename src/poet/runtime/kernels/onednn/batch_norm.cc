@@ -29,53 +29,76 @@ Slot gradient_slot(const Subject& subject, Sequence& sequence, std::int64_t posi
   return output < 0 ? kNone : sequence.output(static_cast<std::size_t>(output));
 }
 
+// Both normalisations have the same operands. `scale` is 1 / the deviation, of a channel or a row.
+struct Forward {
+  Slot x, weight, bias, y, mean, scale;
+};
+
+Forward forward_operands(Sequence& sequence) {
+  return {sequence.input(0),  sequence.input(1),  sequence.input(2),
+          sequence.output(0), sequence.output(1), sequence.output(2)};
+}
+
+// Gradients that are not wanted are kNone.
+struct Backward {
+  Slot dy, x, weight, mean, scale, dx, dweight, dbias;
+
+  [[nodiscard]] float* gradient(void* const* slots, Slot slot) const {
+    return slot == kNone ? nullptr : written(slots, slot);
+  }
+};
+
+Backward backward_operands(const Subject& subject, Sequence& sequence) {
+  Backward all{};
+  all.dy = sequence.input(0);
+  all.x = sequence.input(1);
+  all.weight = sequence.input(2);
+  all.mean = sequence.input(3);
+  all.scale = sequence.input(4);
+  all.dx = gradient_slot(subject, sequence, 0);
+  all.dweight = gradient_slot(subject, sequence, 1);
+  all.dbias = gradient_slot(subject, sequence, 2);
+  return all;
+}
+
 }  // namespace
 
 std::unique_ptr<Kernel> make_batch_norm(const Subject& subject) {
   if (!subject.plain()) return nullptr;
   const Shape& shape = subject.input(0).shape;
   auto sequence = std::make_unique<Sequence>();
-  const Slot x = sequence->input(0);
-  const Slot weight = sequence->input(1);
-  const Slot bias = sequence->input(2);
-  const Slot y = sequence->output(0);
-  const Slot mean = sequence->output(1);
-  const Slot invstd = sequence->output(2);
-  return finished_loop(
-      std::move(sequence), [=, &loops = wide_loops(), channel = channel_of(shape), channels = shape[1],
-                            threads = subject.threads, eps = subject.real("eps")](void* const* slots) {
+  const Forward of = forward_operands(*sequence);
+  return finished_loop(std::move(sequence),
+                       [=, &loops = wide_loops(), channel = channel_of(shape), channels = shape[1],
+                        threads = subject.threads, eps = subject.real("eps")](void* const* slots) {
 #pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)
-        for (std::int64_t c = 0; c < channels; ++c) {
-          const std::int64_t first = c * channel.plane;
-          loops.batch_norm(channel, read(slots, x) + first, read(slots, weight)[c], read(slots, bias)[c], eps,
-                           written(slots, y) + first, written(slots, mean) + c, written(slots, invstd) + c);
-        }
-      });
+                         for (std::int64_t c = 0; c < channels; ++c) {
+                           const std::int64_t first = c * channel.plane;
+                           loops.batch_norm(channel, read(slots, of.x) + first, read(slots, of.weight)[c],
+                                            read(slots, of.bias)[c], eps, written(slots, of.y) + first,
+                                            written(slots, of.mean) + c, written(slots, of.scale) + c);
+                         }
+                       });
 }
 
 std::unique_ptr<Kernel> make_batch_norm_backward(const Subject& subject) {
   if (!subject.plain()) return nullptr;
   const Shape& shape = subject.input(1).shape;
   auto sequence = std::make_unique<Sequence>();
-  const Slot dy = sequence->input(0);
-  const Slot x = sequence->input(1);
-  const Slot weight = sequence->input(2);
-  const Slot mean = sequence->input(3);
-  const Slot invstd = sequence->input(4);
-  const Slot dx = gradient_slot(subject, *sequence, 0);
-  const Slot dweight = gradient_slot(subject, *sequence, 1);
-  const Slot dbias = gradient_slot(subject, *sequence, 2);
+  const Backward of = backward_operands(subject, *sequence);
   return finished_loop(
       std::move(sequence), [=, &loops = wide_loops(), channel = channel_of(shape), channels = shape[1],
                             threads = subject.threads](void* const* slots) {
 #pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)
         for (std::int64_t c = 0; c < channels; ++c) {
           const std::int64_t first = c * channel.plane;
-          loops.batch_norm_backward(channel, read(slots, dy) + first, read(slots, x) + first,
-                                    read(slots, weight)[c], read(slots, mean)[c], read(slots, invstd)[c],
-                                    dx == kNone ? nullptr : written(slots, dx) + first,
-                                    dweight == kNone ? nullptr : written(slots, dweight) + c,
-                                    dbias == kNone ? nullptr : written(slots, dbias) + c);
+          float* dx = of.gradient(slots, of.dx);
+          float* dweight = of.gradient(slots, of.dweight);
+          float* dbias = of.gradient(slots, of.dbias);
+          loops.batch_norm_backward(
+              channel, read(slots, of.dy) + first, read(slots, of.x) + first, read(slots, of.weight)[c],
+              read(slots, of.mean)[c], read(slots, of.scale)[c], dx == nullptr ? nullptr : dx + first,
+              dweight == nullptr ? nullptr : dweight + c, dbias == nullptr ? nullptr : dbias + c);
         }
       });
 }
@@ -85,19 +108,14 @@ std::unique_ptr<Kernel> make_layer_norm(const Subject& subject) {
   const std::int64_t size = subject.input(0).shape.back();
   const std::int64_t rows = element_count(subject.input(0).shape) / size;
   auto sequence = std::make_unique<Sequence>();
-  const Slot x = sequence->input(0);
-  const Slot weight = sequence->input(1);
-  const Slot bias = sequence->input(2);
-  const Slot y = sequence->output(0);
-  const Slot mean = sequence->output(1);
-  const Slot rstd = sequence->output(2);
+  const Forward of = forward_operands(*sequence);
   return finished_loop(std::move(sequence), [=, &loops = wide_loops(), eps = subject.real("eps"),
                                              threads = subject.threads](void* const* slots) {
 #pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)
     for (std::int64_t row = 0; row < rows; ++row) {
-      loops.layer_norm(size, read(slots, x) + row * size, read(slots, weight), read(slots, bias), eps,
-                       written(slots, y) + row * size, written(slots, mean) + row,
-                       written(slots, rstd) + row);
+      loops.layer_norm(size, read(slots, of.x) + row * size, read(slots, of.weight), read(slots, of.bias),
+                       eps, written(slots, of.y) + row * size, written(slots, of.mean) + row,
+                       written(slots, of.scale) + row);
     }
   });
 }
@@ -107,34 +125,26 @@ std::unique_ptr<Kernel> make_layer_norm_backward(const Subject& subject) {
   const std::int64_t size = subject.input(1).shape.back();
   const std::int64_t rows = element_count(subject.input(1).shape) / size;
   auto sequence = std::make_unique<Sequence>();
-  const Slot dy = sequence->input(0);
-  const Slot x = sequence->input(1);
-  const Slot weight = sequence->input(2);
-  const Slot mean = sequence->input(3);
-  const Slot rstd = sequence->input(4);
-  const Slot dx = gradient_slot(subject, *sequence, 0);
-  const Slot dweight = gradient_slot(subject, *sequence, 1);
-  const Slot dbias = gradient_slot(subject, *sequence, 2);
-  return finished_loop(
-      std::move(sequence), [=, &loops = wide_loops(), threads = subject.threads](void* const* slots) {
-        if (dx != kNone) {
+  const Backward of = backward_operands(subject, *sequence);
+  return finished_loop(std::move(sequence), [=, &loops = wide_loops(),
+                                             threads = subject.threads](void* const* slots) {
+    if (of.dx != kNone) {
 #pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)
-          for (std::int64_t row = 0; row < rows; ++row) {
-            loops.layer_norm_backward(size, read(slots, dy) + row * size, read(slots, x) + row * size,
-                                      read(slots, weight), read(slots, mean)[row], read(slots, rstd)[row],
-                                      written(slots, dx) + row * size);
-          }
-        }
-        if (dweight == kNone && dbias == kNone) return;
-        constexpr std::int64_t kPart = 128;
+      for (std::int64_t row = 0; row < rows; ++row) {
+        loops.layer_norm_backward(size, read(slots, of.dy) + row * size, read(slots, of.x) + row * size,
+                                  read(slots, of.weight), read(slots, of.mean)[row],
+                                  read(slots, of.scale)[row], written(slots, of.dx) + row * size);
+      }
+    }
+    if (of.dweight == kNone && of.dbias == kNone) return;
+    constexpr std::int64_t kPart = 128;
 #pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)
-        for (std::int64_t part = 0; part < (size + kPart - 1) / kPart; ++part) {
-          loops.layer_norm_sums(rows, size, part * kPart, std::min(size, (part + 1) * kPart), read(slots, dy),
-                                read(slots, x), read(slots, mean), read(slots, rstd),
-                                dweight == kNone ? nullptr : written(slots, dweight),
-                                dbias == kNone ? nullptr : written(slots, dbias));
-        }
-      });
+    for (std::int64_t part = 0; part < (size + kPart - 1) / kPart; ++part) {
+      loops.layer_norm_sums(rows, size, part * kPart, std::min(size, (part + 1) * kPart), read(slots, of.dy),
+                            read(slots, of.x), read(slots, of.mean), read(slots, of.scale),
+                            of.gradient(slots, of.dweight), of.gradient(slots, of.dbias));
+    }
+  });
 }
 
 std::unique_ptr<Kernel> make_channel_sum(const Subject& subject) {

@@ -1,7 +1,7 @@
 #pragma once
 
-// The makers of kernels, one per family of operators. Null: oneDNN has nothing for the op as it stands. They
-// may throw dnnl::error, which means the same.
+// The makers of kernels, one per family of operators. Null: there is nothing here for the op as it stands.
+// They may throw dnnl::error, which means the same.
 
 #include <memory>
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// oneDNN's primitives on the user's buffers, with the user's scratch memory. The only place that knows its
-// headers.
+// Kernels of oneDNN's primitives, and of the loops in loops/ where those are faster, on the user's buffers
+// with the user's scratch memory. Only this folder knows oneDNN's headers.
 
 #include <memory>
 
@@ -9,7 +9,7 @@
 
 namespace poet::runtime {
 
-/// Null where oneDNN has no primitive for the op as it stands (its kind, attributes, strides or types).
+/// Null where neither computes the op as it stands (its kind, attributes, strides or types).
 [[nodiscard]] std::unique_ptr<Kernel> make_onednn_kernel(const Graph& graph, OpId op,
                                                          const KernelOptions& options);
 
