@@ -86,6 +86,8 @@ def measure(poet, what, steps, options, folder):
             answer = poet.run(*what, "--platform", profile, "--ram-budget", str(budget), "--steps", str(count),
                               "--time-limit", options.time_limit, may_fail=True)
             budget = budget if "measured" in answer else int(budget * 1.01)
+        if answer["end"] != "done":
+            raise SystemExit(f"{' '.join(what)}: ended after {len(answer['losses'])} steps: {answer['end']}")
         return budget, answer
 
     poet("profile", *what, "-o", profile, "--seconds", options.seconds)

@@ -188,7 +188,8 @@ Profiled profile_machine(const Graph& training, const ProfilingOptions& options)
     power.active = busy->watts - idle->watts;
     power.active_origin = fmt::format("measured: {}, {}", measured.date, busy->sensor);
   }
-  if (idle && !power.idle) {
+  // Next to an assumed power of computing a measured one would decide everything.
+  if (idle && power.active && !power.idle) {
     power.idle = idle->watts;
     power.idle_origin = fmt::format("measured: {}, {}", measured.date, idle->sensor);
   }

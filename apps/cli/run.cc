@@ -84,7 +84,7 @@ class Run final : public Command {
     if (plan_) {
       refuse_problem_options();
       runnable = Runnable{read_plan(*plan_), {}};
-      if (onnx_out_) check_exportable(runnable->file.instance.graph);
+      if (onnx_out_) check_exportable(runnable->file.instance.graph, {});
     } else {
       // --steps alone is no deadline.
       if (!problem_.limits.total_deadline) problem_.limits.steps.reset();
@@ -109,8 +109,8 @@ class Run final : public Command {
         // Before the search, so that nobody waits for a plan that cannot be trained by.
         runtime::charge_workspaces(instance, machine.kernels);
         check_rules(semantics);
-        check_run(instance.graph, problem_.input.onnx.has_value(), training, machine);
-        if (onnx_out_ && !problem_.input.onnx) check_exportable(instance.graph);
+        check_run(instance.graph, network(), training, machine);
+        if (onnx_out_) check_exportable(instance.graph, network());
       };
       const Solved solved = solve_problem(problem_, solving);
       if (!has_answer(solved)) {
@@ -140,10 +140,14 @@ class Run final : public Command {
     return Runnable{plan_from_binary(plan, "the solver's plan"), Json::parse(answer)};
   }
 
+  /// The ONNX file that the network comes from.
+  std::optional<OnnxNetwork> network() const {
+    if (!problem_.input.onnx) return std::nullopt;
+    return OnnxNetwork{*problem_.input.onnx, [this] { return read_onnx(problem_.input); }};
+  }
+
   int train(Runnable runnable, const RunChoice& choice, const MachineChoice& machine) const {
-    std::optional<OnnxNetwork> network;
-    if (problem_.input.onnx)
-      network = OnnxNetwork{*problem_.input.onnx, [this] { return read_onnx(problem_.input); }};
+    const std::optional<OnnxNetwork> network = this->network();
     Weights weights(runnable.file.instance.graph, choice.weights, choice.resume ? std::nullopt : network);
     const Finish finish = [&](const Graph& graph, const runtime::Program& program) {
       if (onnx_out_) export_weights(graph, program, network, *onnx_out_);

@@ -51,14 +51,18 @@ void check(Forked& process, const std::string& what) {
 
 }  // namespace
 
+std::optional<OnnxNetwork> onnx_source(const std::optional<std::filesystem::path>& chosen,
+                                       const std::optional<OnnxNetwork>& network) {
+  if (!chosen) return network;
+  if (chosen->extension() != ".onnx") return std::nullopt;
+  return OnnxNetwork{*chosen, [file = *chosen] { return import_onnx(file); }, true};
+}
+
 Weights::Weights(const Graph& graph, const std::optional<std::filesystem::path>& chosen,
                  const std::optional<OnnxNetwork>& network)
     : values_(graph.values) {
-  std::optional<OnnxNetwork> source = network;
-  if (chosen && chosen->extension() == ".onnx")
-    source = OnnxNetwork{*chosen, [file = *chosen] { return import_onnx(file); }, true};
-  else if (chosen)
-    safetensors_ = std::make_unique<SafetensorsWeights>(graph, chosen);
+  const std::optional<OnnxNetwork> source = onnx_source(chosen, network);
+  if (chosen && !source) safetensors_ = std::make_unique<SafetensorsWeights>(graph, chosen);
   if (safetensors_ || !source) return;
   onnx_ = std::make_unique<Forked>([&](int pipe) { return deliver(*source, graph, pipe); });
 }
@@ -75,16 +79,23 @@ runtime::WeightSource Weights::source() {
   };
 }
 
-void check_onnx_weights(const Graph& graph, const std::filesystem::path& file) {
-  const OnnxWeights weights(file, import_onnx(file));
-  check_any(weights, graph, file);
+void check_onnx_weights(const Graph& graph, const OnnxNetwork& network) {
+  const OnnxWeights weights(network.file, network.import());
+  if (network.is_chosen) check_any(weights, graph, network.file);
   Contents contents;
   for (const ValueId v : runtime::persistent_values(graph))
     if (!read(weights, graph.values[v], contents)) runtime::check_initialisable(graph, v);
 }
 
-void check_exportable(const Graph& training) {
-  static_cast<void>(onnx_model_of(forward_part(training), [](const Value&, std::byte*) { return false; }));
+void check_exportable(const Graph& training, const std::optional<OnnxNetwork>& network) {
+  const WeightLookup zeros = [](const Value& value, std::byte* to) {
+    std::fill_n(to, value.bytes.value(), std::byte{0});
+    return true;
+  };
+  if (network)
+    static_cast<void>(onnx_model_with_weights(network->file, network->import(), zeros));
+  else
+    static_cast<void>(onnx_model_of(forward_part(training), zeros));
 }
 
 void export_weights(const Graph& training, const runtime::Program& program,

@@ -21,6 +21,11 @@ struct OnnxNetwork {
   bool is_chosen = false;  // by --weights: it must have some of the network's
 };
 
+/// The ONNX file that weights come from: `chosen` (--weights) where it is one; without --weights `network`,
+/// the file that the graph came from.
+[[nodiscard]] std::optional<OnnxNetwork> onnx_source(const std::optional<std::filesystem::path>& chosen,
+                                                     const std::optional<OnnxNetwork>& network);
+
 /// Where the persistent values of a graph begin.
 class Weights {
  public:
@@ -40,12 +45,12 @@ class Weights {
   std::unique_ptr<Forked> onnx_;
 };
 
-/// Whether an ONNX file has weights of the graph that fit, and the rest can be seeded. Reads all of it.
-/// Throws InputError.
-void check_onnx_weights(const Graph& graph, const std::filesystem::path& file);
+/// Whether the file's weights of the graph fit, and the rest can be seeded. Reads all of them. Throws
+/// InputError.
+void check_onnx_weights(const Graph& graph, const OnnxNetwork& network);
 
-/// Throws InputError where the forward part of a training graph has what poet cannot write as ONNX.
-void check_exportable(const Graph& training);
+/// Throws InputError where export_weights() would, whatever the weights.
+void check_exportable(const Graph& training, const std::optional<OnnxNetwork>& network);
 
 /// The trained network as an ONNX file, made in a process of its own: `network` with its weights replaced, or
 /// without one the forward part of the training graph. Throws InputError.

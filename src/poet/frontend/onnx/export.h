@@ -39,10 +39,13 @@ void write_onnx(const std::filesystem::path& file, const Graph& forward, const W
 
 /// The model in `original`, which was imported as `imported`, with other contents of parameters and running
 /// statistics: those that `weights` knows. All else is as it was, but that a weight which a node made of
-/// stored numbers is stored in its place, and that contents move into the model. Replaces `file` as a whole
-/// or not at all; it may be `original`. Throws InputError naming the file when it cannot be read or written,
-/// is not the one that was imported, keeps a weight in another type than float or double, or becomes larger
-/// than 2 GiB.
+/// stored numbers is stored in its place, and that contents move into the model. Throws InputError naming the
+/// file when it cannot be read, is not the one that was imported, keeps a weight in another type than float
+/// or double, or becomes larger than 2 GiB.
+[[nodiscard]] std::string onnx_model_with_weights(const std::filesystem::path& original,
+                                                  const ImportedModel& imported, const WeightLookup& weights);
+
+/// onnx_model_with_weights() into a file, which is replaced as a whole or not at all; it may be `original`.
 void write_onnx_with_weights(const std::filesystem::path& original, const ImportedModel& imported,
                              const std::filesystem::path& file, const WeightLookup& weights);
 

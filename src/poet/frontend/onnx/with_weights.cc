@@ -212,8 +212,8 @@ std::string serialised(const ::onnx::ModelProto& model, const std::filesystem::p
 
 }  // namespace
 
-void write_onnx_with_weights(const std::filesystem::path& original, const ImportedModel& imported,
-                             const std::filesystem::path& file, const WeightLookup& weights) {
+std::string onnx_model_with_weights(const std::filesystem::path& original, const ImportedModel& imported,
+                                    const WeightLookup& weights) {
   const onnx::Silence silence;
   ::onnx::ModelProto model = onnx::read_proto(original);
   NewContents contents(model, imported);
@@ -229,7 +229,12 @@ void write_onnx_with_weights(const std::filesystem::path& original, const Import
   } catch (const InputError& error) {
     throw InputError(original.string(), error.what());
   }
-  write_file(file, serialised(model, file));
+  return serialised(model, original);
+}
+
+void write_onnx_with_weights(const std::filesystem::path& original, const ImportedModel& imported,
+                             const std::filesystem::path& file, const WeightLookup& weights) {
+  write_file(file, onnx_model_with_weights(original, imported, weights));
 }
 
 }  // namespace poet
