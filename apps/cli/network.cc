@@ -140,7 +140,7 @@ TrainingNetwork load_network(const NetworkOptions& options) {
   check_onnx_options(options);
   if (options.model.has_value() == options.onnx.has_value())
     throw InputError(options.model ? "--model and --onnx exclude each other: each names a network"
-                                   : "no network: name one (--model) or a file (--onnx)");
+                                   : "no network: name one (--model) or a file (--onnx, --instance)");
   TrainingOptions training;
   if (options.optimizer) {
     training.optimizer = choose<Optimizer>(
