@@ -64,8 +64,8 @@ Forked::Forked(const std::function<int(int pipe)>& work) {
     close(ends[0]);
     // A terminal's Ctrl-C reaches the parent, who passes it on: once, wherever it came from.
     setpgid(0, 0);
-    std::signal(SIGTTOU,
-                SIG_IGN);  // its progress is the terminal's business, though it is no job of the shell's
+    // Its progress may go to the terminal, whose job it is not.
+    std::signal(SIGTTOU, SIG_IGN);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) _exit(1);
     const int code = exit_code_of([&] { return work(ends[1]); });

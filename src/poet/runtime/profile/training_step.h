@@ -19,6 +19,11 @@ class TrainingStep {
   TrainingStep(const Graph& training, const KernelOptions& kernels);
   /// By such a step's plan.
   TrainingStep(PlanFile plan, const KernelOptions& kernels);
+  TrainingStep(const TrainingStep&) = delete;
+  TrainingStep& operator=(const TrainingStep&) = delete;
+  TrainingStep(TrainingStep&&) = delete;
+  TrainingStep& operator=(TrainingStep&&) = delete;
+  ~TrainingStep() = default;
 
   /// A plan that keeps everything. Throws as the constructor.
   [[nodiscard]] static PlanFile plan_of(const Graph& training, const KernelOptions& kernels);
