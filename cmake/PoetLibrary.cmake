@@ -9,6 +9,24 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_L
   list(APPEND POET_WARNINGS -Wno-restrict)
 endif()
 
+# poet_precompile(<target>): compiles the target's sources with the standard headers below parsed once for all targets.
+# Sources still include what they use: without precompiled headers they compile all the same.
+set(POET_PRECOMPILED
+    <algorithm> <array> <chrono> <cmath> <cstdint> <filesystem> <fstream> <functional> <limits> <map> <memory> <numeric>
+    <optional> <set> <span> <sstream> <string> <string_view> <tuple> <unordered_map> <utility> <variant> <vector>
+    <fmt/format.h>)
+function(poet_precompile target)
+  if(NOT TARGET poet_precompiled)
+    file(WRITE ${PROJECT_BINARY_DIR}/precompiled.cc "")
+    add_library(poet_precompiled OBJECT ${PROJECT_BINARY_DIR}/precompiled.cc)
+    target_compile_features(poet_precompiled PRIVATE cxx_std_20)
+    target_compile_options(poet_precompiled PRIVATE ${POET_WARNINGS})  # GCC: -Wpedantic changes what is predefined
+    target_link_libraries(poet_precompiled PRIVATE fmt::fmt)
+    target_precompile_headers(poet_precompiled PRIVATE ${POET_PRECOMPILED})
+  endif()
+  target_precompile_headers(${target} REUSE_FROM poet_precompiled)
+endfunction()
+
 # poet_library(<room> [FLAT] [SOURCES file...] [DEPENDS room|target...] [PRIVATE_DEPENDS room|target...])
 #
 # Makes the static library poet_<room>, also called poet::<room>, of the current folder, and adds it to poet::poet.
@@ -34,6 +52,7 @@ function(poet_library room)
     add_library(${target} STATIC ${arg_SOURCES})
     set(scope PUBLIC)
     target_compile_options(${target} PRIVATE ${POET_WARNINGS})
+    poet_precompile(${target})
     if(POET_WARNINGS_AS_ERRORS)
       target_compile_options(${target} PRIVATE -Werror)
     endif()
