@@ -55,7 +55,7 @@ void take(const SolveRequest& request, const SolveOptions& options, BetweenOps&&
 /// be.
 void weaken_proof(const SolveRequest& request, const SolveOptions& options, Outcome& outcome) {
   if (outcome.status != Status::infeasible) return;
-  Explanation why;
+  Explanation why = floor_of(make_problem(request, options));
   if (explain_impossible(make_problem(request, options), why)) return;
   outcome.status = Status::unknown;
   outcome.explanation.proven_ram.reset();
