@@ -3,17 +3,37 @@
 // Two kinds of failure travel as exceptions: what the user got wrong (InputError, exit 2) and what we got
 // wrong (InternalError, exit 3). "No schedule exists" is neither: it is data in the result.
 
+#include <cstddef>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 
 namespace poet {
 
-/// Bad input. `place` says where ("m4.json: /page_in/latency_seconds"), `rule` what must hold ("must be >
-/// 0"). what() is one line: "place: rule".
+/// What a caller of the library sets, by its name in the headers: Field{"learning_rate"}. A program with
+/// other names for it (--learning-rate) says those. Rules name further fields in backquotes: `allow_opaque`.
+struct Field {
+  std::string name;
+};
+
+/// Bad input: where, and what must hold there. what() is one line: "place: rule".
 class InputError : public std::runtime_error {
  public:
+  /// In a file ("m4.json: /page_in/latency_seconds") or anything else that has a name of its own.
   InputError(const std::string& place, const std::string& rule);
+  InputError(const Field& field, const std::string& rule);
+  /// With no place but what the message says.
   explicit InputError(const std::string& message);
+
+  /// Empty where the message says it.
+  [[nodiscard]] std::string_view place() const { return {what(), place_size_}; }
+  [[nodiscard]] std::string_view rule() const { return what() + (place_size_ > 0 ? place_size_ + 2 : 0); }
+  /// Whether place() is the name of a Field.
+  [[nodiscard]] bool is_field() const { return is_field_; }
+
+ private:
+  std::size_t place_size_ = 0;  // what() begins with it; copying an exception must not throw
+  bool is_field_ = false;
 };
 
 /// A broken promise inside poet; what() names it. Never caused by user input alone.

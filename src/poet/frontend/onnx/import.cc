@@ -31,7 +31,7 @@ ImportedModel import_model(const onnx::Model& model, const ImportOptions& option
     } catch (const onnx::NodeError& error) {
       const bool again = options.allow_opaque && opaque.size() < kMostRounds &&
                          may_become_opaque(model.nodes.at(error.node()).op_type) &&
-                         opaque.emplace(error.node(), error.rule()).second;
+                         opaque.emplace(error.node(), std::string(error.rule())).second;
       if (!again) throw;
     }
   }

@@ -49,13 +49,11 @@ using Operand = std::variant<std::monostate, Runtime, Fixed>;
 class NodeError : public InputError {
  public:
   NodeError(std::size_t node, const std::string& place, const std::string& rule)
-      : InputError(place, rule), node_(node), rule_(rule) {}
+      : InputError(place, rule), node_(node) {}
   [[nodiscard]] std::size_t node() const { return node_; }
-  [[nodiscard]] const std::string& rule() const { return rule_; }
 
  private:
   std::size_t node_;
-  std::string rule_;
 };
 
 class Walk {
