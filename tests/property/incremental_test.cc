@@ -72,10 +72,10 @@ void check(test::Rng& rng, const Instance& instance, Semantics semantics, int ro
     const int edits = test::pick(rng, 1, most_edits);
     for (int i = 0; i < edits; ++i) {
       edit_at_random(rng, problem, replay);
-      if (test::chance(rng, 0.3)) replay.settle();
+      if (test::chance(rng, 0.3)) replay.update();
     }
     if (test::chance(rng, 0.5)) {
-      replay.settle();
+      replay.update();
       expect_agreement(problem, replay);
     }
     if (test::chance(rng, 0.5)) {
@@ -85,7 +85,7 @@ void check(test::Rng& rng, const Instance& instance, Semantics semantics, int ro
       EXPECT_EQ(before.page_out, replay.decisions().page_out);
       EXPECT_EQ(joules, replay.total().joules);
     } else {
-      replay.settle();
+      replay.update();
       replay.commit();
     }
     expect_agreement(problem, replay);
@@ -129,7 +129,7 @@ TEST_P(Incremental, ReturnsToTheMark) {
     const Decisions marked = replay.decisions();
     for (int i = 0; i < 200; ++i) {
       edit_at_random(rng, problem, replay);
-      replay.settle();
+      replay.update();
       test::chance(rng, 0.5) ? replay.commit() : replay.rollback();
     }
     if (test::chance(rng, 0.5)) continue;
@@ -152,10 +152,10 @@ TEST_P(Incremental, LoadsAnyDecisions) {
     const Problem problem = make_problem({instance, {}, GetParam()}, {});
     IncrementalReplay first(problem);
     for (int k = 0; k < 12; ++k) edit_at_random(rng, problem, first);
-    first.settle();
+    first.update();
     IncrementalReplay second(problem);
     for (int k = 0; k < 12; ++k) edit_at_random(rng, problem, second);
-    second.settle();
+    second.update();
     second.commit();
     second.load(first.decisions());
     EXPECT_EQ(first.stage_peak(), second.stage_peak());

@@ -14,8 +14,8 @@
 #include "poet/cost/tabulate.h"
 #include "poet/frontend/zoo.h"
 #include "poet/optimize/solve.h"
+#include "poet/plan/canonical.h"
 #include "poet/plan/layout.h"
-#include "poet/plan/settle.h"
 #include "poet/plan/transfers.h"
 #include "poet/referee/replay.h"
 #include "poet/referee/replay_layout.h"
@@ -98,7 +98,7 @@ void enrich(Rng& rng, Case& c) {
     const Step steps[] = {
         {StepKind::compute, op, ValueId()}, {StepKind::page_out, OpId(), v}, {StepKind::page_in, OpId(), v}};
     more.steps.insert(more.steps.begin() + at, steps[pick(rng, 0, 2)]);
-    more = settle(c.instance, more, c.semantics);
+    more = canonicalize(c.instance, more, c.semantics);
     if (replay(c.instance, more, c.semantics, none).valid) c.plan = more;
   }
 }

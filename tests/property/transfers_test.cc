@@ -10,8 +10,8 @@
 #include <map>
 
 #include "poet/optimize/solve.h"
+#include "poet/plan/canonical.h"
 #include "poet/plan/layout.h"
-#include "poet/plan/settle.h"
 #include "poet/plan/timeline.h"
 #include "poet/referee/replay.h"
 #include "poet/referee/replay_layout.h"
@@ -105,11 +105,11 @@ TEST(PlanTransfers, LeavesPageInsInVainAlone) {
   for (const bool concurrent : {true, false}) {
     Instance chain = test::chain();
     chain.costs.timing.concurrent = concurrent;
-    const Plan plan =
-        settle(chain,
-               {{compute(0), step(StepKind::page_out, 0), step(StepKind::free, 0), step(StepKind::page_in, 0),
-                 step(StepKind::free, 0), compute(0), compute(1), compute(2), compute(3)}},
-               Semantics::device);
+    const Plan plan = canonicalize(
+        chain,
+        {{compute(0), step(StepKind::page_out, 0), step(StepKind::free, 0), step(StepKind::page_in, 0),
+          step(StepKind::free, 0), compute(0), compute(1), compute(2), compute(3)}},
+        Semantics::device);
     ASSERT_EQ(replay(chain, plan, Semantics::device, test::ram(1000)).broken, "");
     const Plan planned = plan_transfers(chain, plan, Semantics::device, test::ram(1000));
     EXPECT_EQ(replay(chain, planned, Semantics::device, test::ram(1000)).broken, "");

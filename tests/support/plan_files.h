@@ -7,8 +7,8 @@
 #include <nlohmann/json.hpp>
 
 #include "poet/cost/instance_json.h"
+#include "poet/plan/canonical.h"
 #include "poet/plan/plan_file.h"
-#include "poet/plan/settle.h"
 #include "poet/plan/transfers.h"
 #include "tests/support/random_instance.h"
 #include "tests/support/tiny_instance.h"

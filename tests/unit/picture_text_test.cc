@@ -10,9 +10,9 @@
 #include <string>
 #include <utility>
 
+#include "poet/plan/canonical.h"
 #include "poet/plan/keep_all.h"
 #include "poet/plan/layout.h"
-#include "poet/plan/settle.h"
 #include "tests/support/random_training_graph.h"
 #include "tests/support/small_pictures.h"
 #include "tests/support/tiny_instance.h"
@@ -160,7 +160,7 @@ TEST(PictureText, ShortenedUnlessAllIsAskedFor) {
     if (stays && instance.costs.values[v].bytes > Bytes(0))
       paged.steps.push_back({StepKind::page_out, OpId(), v});
   }
-  file.plan = settle(instance, paged, Semantics::device);
+  file.plan = canonicalize(instance, paged, Semantics::device);
   const Picture picture = picture_of(std::move(file), "");
   ASSERT_TRUE(picture.report.valid) << picture.report.broken;
   ASSERT_GT(picture.report.page_outs, 100);

@@ -1,6 +1,6 @@
 #include "poet/baselines/compute_order.h"
 
-#include "poet/plan/settle.h"
+#include "poet/plan/canonical.h"
 
 namespace poet {
 
@@ -8,7 +8,7 @@ Plan plan_of_order(const MethodRequest& request, const std::vector<OpId>& order)
   Plan plan;
   plan.steps.reserve(order.size());
   for (const OpId op : order) plan.steps.push_back({StepKind::compute, op, ValueId()});
-  return settle(request.instance, plan, request.semantics);
+  return canonicalize(request.instance, plan, request.semantics);
 }
 
 }  // namespace poet

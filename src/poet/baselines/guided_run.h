@@ -12,7 +12,7 @@
 namespace poet {
 
 struct GuidedRun {
-  Plan plan;                  // settled
+  Plan plan;                  // canonical
   std::string reason;         // why it ended early; empty when it did not
   std::vector<ValueId> late;  // prefetched values that compute still had to wait for
 };

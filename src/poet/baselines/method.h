@@ -30,7 +30,7 @@ struct MethodRequest {
 };
 
 struct MethodAnswer {
-  std::vector<Plan> plans;      // settled; most promising first where that is known
+  std::vector<Plan> plans;      // canonical; most promising first where that is known
   std::string reason;           // without plans: why; part of a sentence, "no ... fits"
   bool treats_graph = true;     // false: the method is not defined for this graph or these rules
   std::string note;             // what was made of the graph: "on a chain of 8 blocks"; or empty

@@ -6,9 +6,9 @@
 
 #include "poet/baselines/compute_order.h"
 #include "poet/baselines/pofo_table.h"
-#include "poet/plan/channel.h"
+#include "poet/plan/canonical.h"
+#include "poet/plan/machine.h"
 #include "poet/plan/overlap.h"
-#include "poet/plan/settle.h"
 #include "poet/plan/transfers.h"
 
 namespace poet {
@@ -157,7 +157,7 @@ MethodAnswer offload(const MethodRequest& request, bool blocking) {
   }
   Plan plan = Writer(request, chain, times, blocking).plan(decided.pieces);
   if (!has_waits(instance, request.semantics)) {
-    plan = settle(instance, plan, request.semantics);
+    plan = canonicalize(instance, plan, request.semantics);
   } else if (blocking) {
     plan = with_frees(instance, plan, request.semantics);
   } else {

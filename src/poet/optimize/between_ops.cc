@@ -10,8 +10,8 @@
 #include "poet/optimize/local_search.h"
 #include "poet/optimize/paging_search.h"
 #include "poet/optimize/window_search.h"
+#include "poet/plan/canonical.h"
 #include "poet/plan/overlap.h"
-#include "poet/plan/settle.h"
 #include "poet/plan/timeline.h"
 #include "poet/plan/transfers.h"
 
@@ -51,7 +51,7 @@ Plan plan_of(const SolveRequest& request, const Schedule& schedule) {
   const Instance& instance = request.instance;
   const Plan steps = steps_of(instance, schedule);
   const Plan plan = instance.costs.timing.concurrent ? overlapped(instance, steps, request.limits)
-                                                     : settle(instance, steps, Semantics::device);
+                                                     : canonicalize(instance, steps, Semantics::device);
   return plan_transfers(instance, plan, Semantics::device, request.limits);
 }
 

@@ -71,7 +71,7 @@ void polish(IncrementalReplay& replay, Repair& repair, const std::function<bool(
   std::stable_sort(all.begin(), all.end(),
                    [](const Decision& a, const Decision& b) { return a.price > b.price; });
   const auto keep_if_better = [&](double joules) {
-    replay.settle();
+    replay.update();
     if (replay.overflow() == 0 && replay.least_joules() < joules && within_limits(replay) &&
         replay.total().joules < joules) {
       replay.commit();

@@ -41,10 +41,10 @@ IncrementalReplay::IncrementalReplay(const Problem& problem) : p_(problem) {
   stage_is_dirty_.assign(ops, 0);
   value_saved_.assign(values, 0);
   stage_saved_.assign(ops, 0);
-  uses_left_.assign(values, 0);
-  live_.assign(values, 0);
+  uses_.assign(values, 0);
+  state_.assign(values, InStage::away);
   arrival_.assign(values, 0);
-  moving_until_.assign(values, 0);
+  quiet_.assign(values, 0);
   seconds_ = p_.baseline_seconds;
   for (int t = 0; t < p_.ops; ++t) {
     runs_[at(t)].push_back(t);
@@ -57,7 +57,7 @@ IncrementalReplay::IncrementalReplay(const Problem& problem) : p_(problem) {
     touch_value(v);
   }
   if (p_.budget < 0) overflow_ = -p_.budget * p_.ops;
-  settle();
+  update();
   commit();
 }
 
@@ -77,7 +77,7 @@ void IncrementalReplay::load(const Decisions& d) {
     for (int v : d.page_out[at(t)])
       if (pinned_out_[at(v)] < 0) pin_page_out(v, t);
   }
-  settle();
+  update();
 }
 
 // ---- Edits
@@ -181,7 +181,7 @@ void IncrementalReplay::touch_stage(int t) {
 
 // ---- Following edits through
 
-void IncrementalReplay::settle() {
+void IncrementalReplay::update() {
   drop_useless();
   for (std::size_t i = 0; i < dirty_values_.size(); ++i) refresh(dirty_values_[i]);
   for (int v : dirty_values_) value_is_dirty_[at(v)] = 0;
@@ -351,7 +351,7 @@ void IncrementalReplay::add_bytes(int first, int last, std::int64_t bytes) {
   overflow_ += change;
 }
 
-IncrementalReplay::Status IncrementalReplay::status(const std::vector<Stretch>& kept, int stage) {
+Retention IncrementalReplay::retention(const std::vector<Stretch>& kept, int stage) {
   for (const Stretch& s : kept) {
     if (s.first > stage + 1) break;
     if (s.last < stage) continue;
@@ -360,14 +360,14 @@ IncrementalReplay::Status IncrementalReplay::status(const std::vector<Stretch>& 
   return {false, false};
 }
 
-bool IncrementalReplay::is_retained(int v, int stage) const { return status(kept_[at(v)], stage).now; }
+bool IncrementalReplay::is_retained(int v, int stage) const { return retention(kept_[at(v)], stage).now; }
 
 // A stage's own replay changes when the value comes or goes in it, or something else happens to it there.
 void IncrementalReplay::touch_changed_stages(int v, const std::vector<Stretch>& before, int out_before) {
   const auto& after = kept_[at(v)];
   const auto check = [&](int t) {
     if (t < 0 || t >= p_.ops || stage_is_dirty_[at(t)]) return;
-    if (!(status(before, t) == status(after, t))) touch_stage(t);
+    if (!(retention(before, t) == retention(after, t))) touch_stage(t);
   };
   for (const auto* kept : {&before, &after})
     for (const Stretch& s : *kept) {
@@ -415,7 +415,7 @@ void IncrementalReplay::mark() {
 void IncrementalReplay::return_to_mark() {
   for (auto edit = journal_.rbegin(); edit != journal_.rend(); ++edit) undo(*edit);
   marked_ = false;
-  settle();
+  update();
   commit();
   mark();
 }

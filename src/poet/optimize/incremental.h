@@ -1,14 +1,16 @@
 #pragma once
 
-// The exact replay of candidate.h, kept up to date under changes. What a value occupies follows from the
+// What measure() (candidate.h) finds, kept up to date under changes. What a value occupies follows from the
 // stages in which it is made, read and paged alone, so a change is followed through the values and stages
-// that it touches and nowhere else.
+// that it touches and nowhere else. A structure of its own because local search asks after each of millions
+// of edits; the rules of stages and time are everybody's (plan/stage_walk.h, plan/device_clock.h).
 
 #include <cstdint>
 #include <vector>
 
 #include "poet/optimize/candidate.h"
 #include "poet/optimize/problem.h"
+#include "poet/plan/stage_walk.h"
 
 namespace poet {
 
@@ -20,7 +22,7 @@ struct Stretch {
 };
 
 /// Holds decisions, and the figures that complete() would measure for them: RAM to the byte; seconds and
-/// joules up to rounding. Edits are collected; settle() makes the figures right; commit() keeps all edits
+/// joules up to rounding. Edits are collected; update() makes the figures right; commit() keeps all edits
 /// since the last commit, rollback() undoes them. An edit and its undoing cost O(events of the values touched
 /// + stages that a value begins or ceases to be retained in + ops of the stages where something happens to
 /// it).
@@ -31,7 +33,7 @@ class IncrementalReplay {
 
   [[nodiscard]] const Problem& problem() const { return p_; }
 
-  /// Replaces all decisions, as one edit to be settled and committed.
+  /// Replaces all decisions, as one edit to be updated and committed.
   void load(const Decisions& decisions);
 
   // Edits. False, and nothing happens, where the decision is there already (to be removed: is not there), or
@@ -45,7 +47,7 @@ class IncrementalReplay {
 
   /// Drops decisions that nothing needs and follows the edits through. Figures are valid from here to the
   /// next edit.
-  void settle();
+  void update();
   void commit();
   void rollback();
   /// Remembers the decisions; return_to_mark() brings them back later, at the cost of the edits in between.
@@ -111,12 +113,8 @@ class IncrementalReplay {
     int stage;
     std::int64_t local;
   };
-  struct Status {
-    bool now;   // retained when the stage starts
-    bool next;  // when the next one does
-    friend bool operator==(const Status&, const Status&) = default;
-  };
-  class Clock;
+  class WalkedStage;
+  class Timing;
 
   static std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
@@ -142,7 +140,7 @@ class IncrementalReplay {
   void move_page_out(int value, int from, int to);
   void set_local(int stage, std::int64_t local);
   [[nodiscard]] std::int64_t local_peak(int stage) const;
-  [[nodiscard]] static Status status(const std::vector<Stretch>& kept, int stage);
+  [[nodiscard]] static Retention retention(const std::vector<Stretch>& kept, int stage);
 
   const Problem& p_;
   // Decisions.
@@ -161,7 +159,7 @@ class IncrementalReplay {
   double joules_ = 0;
   double seconds_ = 0;
 
-  // Since the last settle().
+  // Since the last update().
   std::vector<int> dirty_values_, dirty_stages_;
   std::vector<char> value_is_dirty_, stage_is_dirty_;
   std::vector<std::pair<int, int>> supplies_;  // heap: (stage, op; or ~value of a page-in)
@@ -178,9 +176,9 @@ class IncrementalReplay {
   double joules_before_ = 0, seconds_before_ = 0;
   std::vector<Stretch> scratch_kept_;
   // Of local_peak() and total().
-  mutable std::vector<int> uses_left_;
-  mutable std::vector<char> live_;
-  mutable std::vector<double> arrival_, moving_until_;
+  mutable std::vector<int> uses_;
+  mutable std::vector<InStage> state_;
+  mutable std::vector<double> arrival_, quiet_;  // end of the last page-in, of the last transfer
 };
 
 }  // namespace poet

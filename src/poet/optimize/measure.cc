@@ -1,158 +1,96 @@
-// Exact RAM, time and energy of a candidate: the optimiser's own reading of the semantics. The referee has
-// another.
+// Exact RAM, time and energy of a candidate, by the planner's rules of stages (plan/stage_walk.h) and time
+// (plan/device_clock.h). The verifier has its own.
 
 #include <algorithm>
 
 #include "poet/optimize/candidate.h"
+#include "poet/plan/device_clock.h"
+#include "poet/plan/stage_walk.h"
 
 namespace poet {
 namespace {
-
-// Device timeline: one compute engine, one FIFO channel (docs/formulation.md, section 1).
-class Clock {
- public:
-  explicit Clock(const Problem& problem)
-      : p_(problem),
-        arrival_(static_cast<std::size_t>(p_.values), 0.0),
-        moving_until_(static_cast<std::size_t>(p_.values), 0.0) {}
-
-  void page_out(int v) { move(v, p_.out_seconds[static_cast<std::size_t>(v)]); }
-  void page_in(int v) {
-    arrival_[static_cast<std::size_t>(v)] = move(v, p_.in_seconds[static_cast<std::size_t>(v)]);
-  }
-
-  // RAM that a transfer still needs is not given back, nor written again, before the transfer ends.
-  void release(int v) { compute_ = std::max(compute_, moving_until_[static_cast<std::size_t>(v)]); }
-
-  void run(int op) {
-    const auto i = static_cast<std::size_t>(op);
-    for (int v : p_.reads[i]) compute_ = std::max(compute_, arrival_[static_cast<std::size_t>(v)]);
-    for (int v : p_.writes[i]) release(v);
-    compute_ += p_.seconds[i];
-  }
-
-  [[nodiscard]] double makespan() const { return std::max(compute_, channel_); }
-  [[nodiscard]] int bursts() const { return bursts_; }
-
- private:
-  double move(int v, double seconds) {
-    double start = std::max(channel_, compute_);
-    if (start > channel_) {
-      ++bursts_;
-      start += p_.wake_seconds;
-    }
-    channel_ = start + seconds;
-    if (!p_.concurrent) compute_ = std::max(compute_, channel_);
-    return moving_until_[static_cast<std::size_t>(v)] = channel_;
-  }
-
-  const Problem& p_;
-  double compute_ = 0;
-  double channel_ = -1;  // asleep
-  int bursts_ = 0;
-  std::vector<double> arrival_;       // when a page-in ends
-  std::vector<double> moving_until_;  // when the value's last transfer ends
-};
 
 class Meter {
  public:
   Meter(const Problem& problem, const Candidate& candidate)
       : p_(problem),
         c_(candidate),
-        clock_(problem),
-        live_mark_(static_cast<std::size_t>(p_.values), 0),
-        kept_mark_(static_cast<std::size_t>(p_.values), 0),
-        uses_left_(static_cast<std::size_t>(p_.values), 0) {}
+        clock_{p_.wake_seconds, p_.concurrent},
+        retained_(at(p_.values), -1),
+        retained_next_(at(p_.values), -1),
+        state_(at(p_.values), InStage::away),
+        uses_(at(p_.values), 0),
+        arrival_(at(p_.values), 0.0),
+        quiet_(at(p_.values), 0.0) {}
 
-  [[nodiscard]] const Clock& clock() const { return clock_; }
+  [[nodiscard]] const DeviceClock& clock() const { return clock_; }
 
-  // Replays stage t; its peak bytes.
+  // The peak bytes of stage t. Stages are asked for in order.
   std::int64_t stage(int t) {
-    const auto stage = static_cast<std::size_t>(t);
-    now_ = t + 1;
+    t_ = t;
     ram_ = 0;
-    std::vector<int> ops = c_.decisions.recompute[stage];
-    ops.push_back(t);
-    for (int v : c_.retain[stage]) bring(v);
+    for (int v : c_.retain[at(t)]) retained_[at(v)] = t;
     if (t + 1 < p_.ops)
-      for (int v : c_.retain[stage + 1]) kept_mark_[static_cast<std::size_t>(v)] = now_;
-    if (p_.transfers_take_ram())
-      start_transfers(stage);
-    else
-      leave_arrivals_to_next_stage(stage, ops);
-    std::int64_t peak = ram_;
-    for (int op : ops)
-      for (int v : p_.reads[static_cast<std::size_t>(op)]) ++uses_left_[static_cast<std::size_t>(v)];
-    for (int v : c_.retain[stage]) release_if_done(v);
-    for (int op : ops) {
-      const auto i = static_cast<std::size_t>(op);
-      clock_.run(op);
-      for (int v : p_.writes[i]) bring(v);
-      peak = std::max(peak, ram_ + p_.workspace[i]);
-      for (int v : p_.reads[i]) {
-        --uses_left_[static_cast<std::size_t>(v)];
-        release_if_done(v);
+      for (int v : c_.retain[at(t + 1)]) {
+        retained_next_[at(v)] = t;
+        if (retained_[at(v)] == t) ram_ += p_.bytes[at(v)];  // throughout
       }
-      for (int v : p_.writes[i]) release_if_done(v);
-    }
-    for (int v : c_.decisions.page_out[stage])  // held for the transfer only
-      if (!retained_next(stage, v)) clock_.release(v);
-    return peak;
+    peak_ = ram_;
+    walk_stage(*this, *this, p_.transfers_take_ram());
+    return peak_;
+  }
+
+  // The stage, as walk_stage() asks for it.
+  [[nodiscard]] const std::vector<int>& present() const { return c_.retain[at(t_)]; }
+  [[nodiscard]] const std::vector<int>& page_outs() const { return c_.decisions.page_out[at(t_)]; }
+  [[nodiscard]] const std::vector<int>& page_ins() const { return c_.decisions.page_in[at(t_)]; }
+  [[nodiscard]] const std::vector<int>& reads(int op) const { return p_.reads[at(op)]; }
+  [[nodiscard]] const std::vector<int>& writes(int op) const { return p_.writes[at(op)]; }
+  void for_each_op(const auto& visit) const {
+    for (int op : c_.decisions.recompute[at(t_)]) visit(op);
+    visit(t_);
+  }
+  [[nodiscard]] Retention retention(int v) const {
+    return {retained_[at(v)] == t_, retained_next_[at(v)] == t_};
+  }
+  InStage& state(int v) { return state_[at(v)]; }
+  int& uses(int v) { return uses_[at(v)]; }
+
+  // What happens in it.
+  void enters(int v) { ram_ += p_.bytes[at(v)]; }
+  void page_out(int v) { quiet_[at(v)] = clock_.transfer(p_.out_seconds[at(v)]).end; }
+  void page_in(int v) {
+    ram_ += p_.bytes[at(v)];
+    arrival_[at(v)] = quiet_[at(v)] = clock_.transfer(p_.in_seconds[at(v)]).end;
+  }
+  void starts() { peak_ = ram_; }
+  void produces(int v) { ram_ += p_.bytes[at(v)]; }
+  void computes(int op) {
+    peak_ = std::max(peak_, ram_ + p_.workspace[at(op)]);
+    for (int v : reads(op)) clock_.wait_until(arrival_[at(v)]);
+    for (int v : writes(op)) clock_.wait_until(quiet_[at(v)]);
+    clock_.compute(p_.seconds[at(op)]);
+  }
+  void leaves(int v) {
+    ram_ -= p_.bytes[at(v)];
+    clock_.wait_until(quiet_[at(v)]);
   }
 
  private:
-  [[nodiscard]] bool is_live(int v) const { return live_mark_[static_cast<std::size_t>(v)] == now_; }
-
-  [[nodiscard]] bool retained_next(std::size_t stage, int v) const {
-    return stage + 1 < c_.retain.size() &&
-           std::binary_search(c_.retain[stage + 1].begin(), c_.retain[stage + 1].end(), v);
-  }
-
-  void bring(int v) {
-    if (is_live(v)) return;
-    live_mark_[static_cast<std::size_t>(v)] = now_;
-    ram_ += p_.bytes[static_cast<std::size_t>(v)];
-  }
-
-  void release_if_done(int v) {
-    const auto i = static_cast<std::size_t>(v);
-    if (!is_live(v) || kept_mark_[i] == now_ || uses_left_[i] > 0) return;
-    live_mark_[i] = 0;
-    ram_ -= p_.bytes[i];
-    clock_.release(v);
-  }
-
-  // What arrives has its RAM reserved, what leaves keeps it, during the whole stage.
-  void start_transfers(std::size_t stage) {
-    for (int v : c_.decisions.page_out[stage]) {
-      kept_mark_[static_cast<std::size_t>(v)] = now_;
-      clock_.page_out(v);
-    }
-    for (int v : c_.decisions.page_in[stage]) {
-      kept_mark_[static_cast<std::size_t>(v)] = now_;
-      bring(v);
-      clock_.page_in(v);
-    }
-  }
-
-  void leave_arrivals_to_next_stage(std::size_t stage, const std::vector<int>& ops) {
-    for (int v : c_.decisions.page_in[stage]) {
-      const auto& retain = c_.retain[stage];
-      const bool elsewhere =
-          std::binary_search(retain.begin(), retain.end(), v) ||
-          std::binary_search(ops.begin(), ops.end(), p_.producer[static_cast<std::size_t>(v)]);
-      if (!elsewhere) kept_mark_[static_cast<std::size_t>(v)] = 0;
-    }
-  }
+  static std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
   const Problem& p_;
   const Candidate& c_;
-  Clock clock_;
-  int now_ = 0;  // stage + 1: marks of other stages do not count
+  DeviceClock clock_;
+  int t_ = 0;
   std::int64_t ram_ = 0;
-  std::vector<int> live_mark_;  // value -> in RAM or reserved
-  std::vector<int> kept_mark_;  // value -> not released in this stage
-  std::vector<int> uses_left_;  // value -> reads still to come in this stage
+  std::int64_t peak_ = 0;
+  std::vector<int> retained_;       // value -> last stage that starts with it in RAM
+  std::vector<int> retained_next_;  // last stage whose successor does
+  std::vector<InStage> state_;
+  std::vector<int> uses_;
+  std::vector<double> arrival_;  // when its last page-in ends
+  std::vector<double> quiet_;    // when its last transfer ends
 };
 
 }  // namespace
@@ -181,7 +119,7 @@ void measure(const Problem& p, Candidate& c) {
   }
   if (p.transfers_take_time()) {
     c.seconds = meter.clock().makespan();
-    c.joules += p.idle_watts * c.seconds + p.wake_joules * meter.clock().bursts();
+    c.joules += p.idle_watts * c.seconds + p.wake_joules * meter.clock().wakes;
   }
 }
 

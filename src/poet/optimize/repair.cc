@@ -28,7 +28,7 @@ double Repair::uniform() { return static_cast<double>(random_() >> 11) * 0x1p-53
 int Repair::below(int end) { return static_cast<int>(random_() % static_cast<std::uint64_t>(end)); }
 
 bool Repair::make_fit(double most_joules, long most_steps) {
-  r_.settle();
+  r_.update();
   ++evaluations_;
   stuck_ = false;
   for (long step = 0; r_.overflow() > 0; ++step) {
@@ -73,7 +73,7 @@ bool Repair::relieve(int stage) {
     excess -= step.means == Means::earlier ? 0 : p_.bytes[at(step.id)];
     if (excess <= 0 || step.means == Means::earlier) break;
   }
-  r_.settle();
+  r_.update();
   return true;
 }
 

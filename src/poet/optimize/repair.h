@@ -35,7 +35,7 @@ class Repair {
   void clear_protected() { protected_.clear(); }
 
   /// Recomputes op in the stage, and for it, where that is cheaper than keeping them fits, pages in or
-  /// recomputes operands in the same way. Not settled.
+  /// recomputes operands in the same way. Not updated.
   void recompute(int op, int stage);
   /// Pages the value in as late as is possible for a read in `stage`. False where it is not.
   bool page(int value, int stage);

@@ -40,7 +40,7 @@ class Retiming {
 
   bool keep_if_better() {
     ++trials_;
-    replay_.settle();
+    replay_.update();
     if (replay_.overflow() == 0 && replay_.bytes_written() <= p_.max_bytes_written) {
       const IncrementalReplay::Total total = replay_.total();
       if (better(total, now_)) {

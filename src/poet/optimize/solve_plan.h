@@ -7,7 +7,7 @@ namespace poet {
 
 struct PlannedOutcome {
   Outcome outcome;
-  Plan plan;  // settled; empty without an answer
+  Plan plan;  // canonical; empty without an answer
   /// The plan's transfers happen between two ops. outcome.schedule says what it keeps, recomputes and pages,
   /// but obeys RAM under the paper's rules only: the plan has no stage form.
   bool between_ops = false;

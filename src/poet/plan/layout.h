@@ -1,6 +1,6 @@
 #pragma once
 
-// Where everything lies: a byte offset in one arena for every stay of a value in RAM.
+// Where everything lies: a byte offset in one arena for every allocation.
 
 #include <cstdint>
 #include <vector>
@@ -9,8 +9,8 @@
 
 namespace poet {
 
-/// One stay of a value in RAM, or the scratch memory of one run of an op. A value that is paged or recomputed
-/// has several, each at an address of its own.
+/// One allocation: of a value while it is in RAM, or of the scratch memory of one run of an op. A value that
+/// is paged or recomputed has several, each at an address of its own.
 struct Residence {
   ValueId value;            // invalid: scratch memory
   OpId op;                  // whose scratch memory; invalid otherwise

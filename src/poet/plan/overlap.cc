@@ -2,18 +2,18 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstdint>
 #include <deque>
 #include <vector>
 
-#include "poet/graph/dataflow.h"
-#include "poet/plan/settle.h"
+#include "poet/plan/canonical.h"
+#include "poet/plan/machine.h"
+#include "poet/plan/timeline.h"
 
 namespace poet {
 namespace {
 
-// Frees of what is paged out, once the channel is done with it or its RAM is wanted: settle() makes compute
-// wait there for the transfer.
+// Frees of what is paged out, once the channel is done with it or its RAM is wanted: canonicalize() makes
+// compute wait there for the transfer.
 class Releases {
  public:
   Releases(const Instance& instance, const Dataflow& flow, const Plan& plan, Bytes budget)
@@ -21,29 +21,30 @@ class Releases {
         flow_(flow),
         plan_(plan),
         budget_(budget),
-        stays_(instance.graph.values.size()),
-        arrives_(instance.graph.values.size()),
-        sent_(plan.steps.size()),
+        machine_(instance, flow, Semantics::device),
+        last_(instance.graph.values.size()),
         ends_(plan.steps.size()) {}
 
   Plan plan() {
-    find_stays();
+    find_allocations();
     for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
-      make_room(plan_.steps[i]);
-      take(i);
-      freeing_.steps.push_back(plan_.steps[i]);
+      const Step& step = plan_.steps[i];
+      make_room(step);
+      for (const ValueId v : machine_.awaited_by(step)) machine_.take({StepKind::wait, OpId(), v});
+      machine_.take(step);
+      freeing_.steps.push_back(step);
       for (const Leaving& end : ends_[i]) {
         if (end.paged_out)
           leaving_.insert(std::upper_bound(leaving_.begin(), leaving_.end(), end, earlier), end);
         else
-          ram_ -= costs_.values[end.value].bytes;
+          machine_.take({StepKind::free, OpId(), end.value});
       }
     }
     return std::move(freeing_);
   }
 
  private:
-  struct Stay {
+  struct Allocation {
     bool open = false;
     std::size_t needed = 0;  // last step that needs it
     bool paged_out = false;
@@ -57,18 +58,18 @@ class Releases {
 
   static bool earlier(const Leaving& a, const Leaving& b) { return a.page_out < b.page_out; }
 
-  void find_stays() {
+  void find_allocations() {
     for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
       const Step& step = plan_.steps[i];
       if (step.kind == StepKind::page_out) {
-        Stay& stay = stays_[step.value];
-        stay.paged_out = true;
-        stay.page_out = i;
-        stay.needed = i;
+        Allocation& allocation = last_[step.value];
+        allocation.paged_out = true;
+        allocation.page_out = i;
+        allocation.needed = i;
       } else if (step.kind == StepKind::page_in) {
         begin(step.value, i);
       } else {
-        for (const ValueId v : flow_.reads[step.op]) stays_[v].needed = i;
+        for (const ValueId v : flow_.reads[step.op]) last_[v].needed = i;
         for (const ValueId v : flow_.writes[step.op]) begin(v, i);
       }
     }
@@ -77,55 +78,33 @@ class Releases {
 
   void begin(ValueId v, std::size_t i) {
     close(v);
-    stays_[v] = {true, i, false, 0};
+    last_[v] = {true, i, false, 0};
   }
 
   void close(ValueId v) {
-    const Stay& stay = stays_[v];
-    if (stay.open) ends_[stay.needed].push_back({v, stay.paged_out, stay.page_out});
+    const Allocation& allocation = last_[v];
+    if (allocation.open) ends_[allocation.needed].push_back({v, allocation.paged_out, allocation.page_out});
   }
 
   // Before the step: what has been sent, and oldest first what is in the way.
   void make_room(const Step& step) {
     const std::vector<ValueId> come =
         step.kind == StepKind::compute ? flow_.writes[step.op] : std::vector<ValueId>{step.value};
-    Bytes room = ram_;
-    if (step.kind == StepKind::compute) room += costs_.ops[step.op].workspace;
+    Bytes wanted;
+    if (step.kind == StepKind::compute) wanted += costs_.ops[step.op].workspace;
     if (step.kind != StepKind::page_out)
-      for (const ValueId v : come) room += costs_.values[v].bytes;
+      for (const ValueId v : come) wanted += costs_.values[v].bytes;
     const auto returns = [&](const Leaving& end) {
       return step.kind != StepKind::page_out && std::find(come.begin(), come.end(), end.value) != come.end();
     };
-    while (!leaving_.empty()) {
-      const Leaving& oldest = leaving_.front();
-      const bool wanted = room > budget_ || std::any_of(leaving_.begin(), leaving_.end(), returns);
-      if (!wanted && sent_[oldest.page_out] > now_) break;
-      now_ = std::max(now_, sent_[oldest.page_out]);
-      freeing_.steps.push_back({StepKind::free, OpId(), oldest.value});
-      room -= costs_.values[oldest.value].bytes;
-      ram_ -= costs_.values[oldest.value].bytes;
-      leaving_.pop_front();
-    }
-  }
-
-  // The clock, as the referee's.
-  void take(std::size_t i) {
-    const Step& step = plan_.steps[i];
-    if (step.kind == StepKind::compute) {
-      for (const ValueId v : flow_.reads[step.op]) now_ = std::max(now_, arrives_[v]);
-      now_ += costs_.ops[step.op].runtime.value();
-      for (const ValueId v : flow_.writes[step.op]) ram_ += costs_.values[v].bytes;
-      return;
-    }
-    const bool out = step.kind == StepKind::page_out;
-    const ValueCost& cost = costs_.values[step.value];
-    const double wake = channel_ < now_ || i == 0 ? costs_.timing.wake_time.value() : 0;
-    channel_ = std::max(channel_, now_) + wake + (out ? cost.page_out : cost.page_in).seconds.value();
-    if (out) {
-      sent_[i] = channel_;
-    } else {
-      arrives_[step.value] = channel_;
-      ram_ += cost.bytes;
+    for (; !leaving_.empty(); leaving_.pop_front()) {
+      const ValueId oldest = leaving_.front().value;
+      const bool needed =
+          machine_.ram() + wanted > budget_ || std::any_of(leaving_.begin(), leaving_.end(), returns);
+      if (!needed && machine_.quiet_at(oldest) > machine_.clock().now) break;
+      machine_.take({StepKind::wait, OpId(), oldest});
+      machine_.take({StepKind::free, OpId(), oldest});
+      freeing_.steps.push_back({StepKind::free, OpId(), oldest});
     }
   }
 
@@ -133,52 +112,27 @@ class Releases {
   const Dataflow& flow_;
   const Plan& plan_;
   const Bytes budget_;
-  IdVector<ValueId, Stay> stays_;
-  IdVector<ValueId, double> arrives_;
-  std::vector<double> sent_;                // per page-out step
-  std::vector<std::vector<Leaving>> ends_;  // per step: the stays that it is the last to need
+  Machine machine_;
+  IdVector<ValueId, Allocation> last_;      // of each value
+  std::vector<std::vector<Leaving>> ends_;  // per step: the allocations that it is the last to need
   std::deque<Leaving> leaving_;             // paged out and not read any more, in the channel's order
   Plan freeing_;
-  Bytes ram_;
-  double now_ = 0;
-  double channel_ = 0;
 };
 
-// `plan` is settled.
-Plan with_prefetches(const Instance& instance, const Dataflow& flow, const Plan& plan, Bytes budget) {
-  const CostTable& costs = instance.costs;
+// `plan` is canonical.
+Plan with_prefetches(const Instance& instance, const Plan& plan, Bytes budget) {
   const std::size_t count = plan.steps.size();
-  std::vector<Bytes> ram(count);  // during the step
-  IdVector<ValueId, std::uint8_t> present(instance.graph.values.size());
-  Bytes now;
-  std::size_t earliest = 0;
-  for (std::size_t i = 0; i < count; ++i) {
-    const Step& step = plan.steps[i];
-    Bytes workspace;
-    if (step.kind == StepKind::compute) {
-      workspace = costs.ops[step.op].workspace;
-      for (const ValueId v : flow.writes[step.op]) {
-        if (present[v] == 0) now += costs.values[v].bytes;
-        present[v] = 1;
-      }
-    } else if (step.kind == StepKind::page_in) {
-      now += costs.values[step.value].bytes;
-      present[step.value] = 1;
-    } else if (step.kind == StepKind::free) {
-      now -= costs.values[step.value].bytes;
-      present[step.value] = 0;
-    } else if (step.kind == StepKind::page_out) {
-      earliest = i + 1;
-    }
-    ram[i] = now + workspace;
-  }
+  std::vector<Bytes> ram = timeline_of(instance, plan).ram;  // during the step
   std::vector<std::vector<Step>> before(count);
   IdVector<ValueId, std::size_t> gone(instance.graph.values.size(), 0);  // after its last free
+  std::size_t earliest = 0;  // after the last page-out, and the page-in before
+  for (std::size_t i = 0; i < count; ++i)
+    if (plan.steps[i].kind == StepKind::page_out) earliest = i + 1;
   for (std::size_t i = 0; i < count; ++i) {
     const Step& step = plan.steps[i];
     if (step.kind == StepKind::free) gone[step.value] = i + 1;
     if (step.kind != StepKind::page_in) continue;
-    const Bytes bytes = costs.values[step.value].bytes;
+    const Bytes bytes = instance.costs.values[step.value].bytes;
     std::size_t to = i;
     const std::size_t least = std::max(earliest, gone[step.value]);
     while (to > least && ram[to - 1] + bytes <= budget) --to;
@@ -200,8 +154,9 @@ Plan with_prefetches(const Instance& instance, const Dataflow& flow, const Plan&
 Plan overlapped(const Instance& instance, const Plan& plan, const Limits& limits) {
   const Dataflow flow = dataflow(instance.graph);
   const Bytes budget = limits.ram_budget - instance.costs.persistent;  // for transient bytes
-  const Plan released = settle(instance, Releases(instance, flow, plan, budget).plan(), Semantics::device);
-  return settle(instance, with_prefetches(instance, flow, released, budget), Semantics::device);
+  const Plan released =
+      canonicalize(instance, Releases(instance, flow, plan, budget).plan(), Semantics::device);
+  return canonicalize(instance, with_prefetches(instance, released, budget), Semantics::device);
 }
 
 }  // namespace poet

@@ -9,7 +9,7 @@ namespace poet {
 
 /// For a device whose transfers run beside compute. `plan` has no waits and no frees: page-outs stand where
 /// their values are complete, page-ins before they are wanted, each after the page-out of its value. The
-/// settled plan in which
+/// canonical plan in which
 /// - a value that is paged out gives its RAM back at the first computation after the transfer has ended; if
 ///   the RAM is wanted earlier, compute waits for the channel;
 /// - page-ins keep their order and leave as early as the RAM budget allows from there to their use, but after

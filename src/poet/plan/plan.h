@@ -35,9 +35,9 @@ struct Plan {
 /// POET's Algorithm 2, made exact: page-outs and page-ins of a stage are issued at its start. In published
 /// semantics transfers take no time and a page-in is issued at the end of its stage, as that semantics counts
 /// RAM. Page-ins that bring nothing are left out (value in RAM anyway, or not retained by the next stage),
-/// and waits and frees are where settle() puts them, so that the plan may cost less and occupy less than the
-/// schedule, never more (but for waking up a channel that now has time to fall asleep). `schedule` must obey
-/// the rules of the stage form (the referee checks them). O(stages * values).
+/// and waits and frees are where canonicalize() puts them, so that the plan may cost less and occupy less
+/// than the schedule, never more (but for waking up a channel that now has time to fall asleep). `schedule`
+/// must obey the rules of the stage form (the referee checks them). O(stages * values).
 [[nodiscard]] Plan linearise(const Instance& instance, const Schedule& schedule, Semantics semantics);
 
 [[nodiscard]] std::string to_string(const Instance& instance, const Step& step);

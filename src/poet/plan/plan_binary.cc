@@ -10,12 +10,12 @@
 #include "poet/cost/instance_parts.h"
 #include "poet/plan/addresses.h"
 #include "poet/plan/bytes_out.h"
-#include "poet/plan/channel.h"
+#include "poet/plan/canonical.h"
 #include "poet/plan/decoder/poet_plan.h"
 #include "poet/plan/events.h"
 #include "poet/plan/limits_json.h"
+#include "poet/plan/machine.h"
 #include "poet/plan/plan_file.h"
-#include "poet/plan/settle.h"
 
 namespace poet {
 

@@ -25,8 +25,8 @@ struct PlanFile {
   Layout layout;  // lower_bound is not stored: 0 after reading
 };
 
-/// A plan that was settled (plan/settle.h) comes back equal from either form, with the same addresses. The
-/// binary form needs that, with a layout as place() gives it for the instance's alignment, and throws
+/// A plan that is canonical (plan/canonical.h) comes back equal from either form, with the same addresses.
+/// The binary form needs that, with a layout as place() gives it for the instance's alignment, and throws
 /// InternalError otherwise; JSON holds any list of steps.
 [[nodiscard]] std::vector<std::uint8_t> to_binary(const PlanFile& file);
 /// What of to_binary() a device needs: SCHEDULE and ADDRESSES, for plan/decoder/poet_plan.h. poet itself

@@ -3,8 +3,8 @@
 #include "poet/base/error.h"
 #include "poet/graph/dataflow.h"
 #include "poet/graph/in_place.h"
-#include "poet/plan/channel.h"
 #include "poet/plan/layout.h"
+#include "poet/plan/machine.h"
 
 namespace poet {
 namespace {
@@ -16,9 +16,8 @@ class Occupancy {
         plan_(plan),
         with_workspace_(semantics == Semantics::device),
         flow_(dataflow(instance.graph)),
-        staged_(semantics == Semantics::staged),
-        open_(instance.graph.values.size(), -1),
-        channel_(instance, semantics) {}
+        machine_(instance, flow_, semantics),
+        open_(instance.graph.values.size(), -1) {}
 
   std::vector<Residence> run() {
     for (int i = 0; i < steps(); ++i) take(i);
@@ -33,25 +32,13 @@ class Occupancy {
 
   void take(int i) {
     const Step& now = step(i);
-    switch (now.kind) {
-      case StepKind::page_out:
-        channel_.issue(now);
-        break;
-      case StepKind::page_in:
-        channel_.issue(now);
-        begin(now.value, i);
-        break;
-      case StepKind::wait:
-        channel_.wait(now.value);
-        break;
-      case StepKind::free:
-        if (open_[now.value] >= 0) residences_[static_cast<std::size_t>(open_[now.value])].end = i;
-        open_[now.value] = -1;
-        break;
-      case StepKind::compute:
-        compute(now.op, i);
-        break;
+    if (now.kind == StepKind::page_in) begin(now.value, i);
+    if (now.kind == StepKind::compute) compute(now.op, i);
+    if (now.kind == StepKind::free) {
+      if (open_[now.value] >= 0) residences_[static_cast<std::size_t>(open_[now.value])].end = i;
+      open_[now.value] = -1;
     }
+    machine_.take(now);
   }
 
   void compute(OpId op, int i) {
@@ -66,9 +53,6 @@ class Occupancy {
           open_[v] >= 0 && residences_.back().bytes == residences_[static_cast<std::size_t>(dying)].bytes)
         residences_.back().takes_over = dying;
     }
-    if (op < next_) return;
-    next_ = OpId(op.index + 1);
-    if (staged_) channel_.wait_for_all();
   }
 
   void begin(ValueId v, int i) {
@@ -84,7 +68,7 @@ class Occupancy {
     const Graph& graph = instance_.graph;
     for (const std::size_t position : overwritable_inputs(graph, graph.ops[op])) {
       const ValueId v = storage(graph, graph.ops[op].inputs[position]);
-      if (!flow_.producer[v].valid() || open_[v] < 0 || channel_.moving(v)) continue;
+      if (!flow_.producer[v].valid() || open_[v] < 0 || machine_.moving(v)) continue;
       for (int next = i + 1; next < steps() && step(next).kind == StepKind::free; ++next)
         if (step(next).value == v) return open_[v];
     }
@@ -95,10 +79,8 @@ class Occupancy {
   const Plan& plan_;
   const bool with_workspace_;
   const Dataflow flow_;
-  const bool staged_;
+  Machine machine_;
   IdVector<ValueId, int> open_;  // the running residence; -1: not in RAM
-  Channel channel_;
-  OpId next_{0};  // the op to be computed first next
   std::vector<Residence> residences_;
 };
 

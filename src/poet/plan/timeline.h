@@ -22,7 +22,8 @@ struct Timeline {
   int wakes = 0;  // bursts of the channel
 };
 
-/// `plan` must be valid but for budget and deadline. Device semantics. O(steps + edges).
+/// `plan` must be valid but for budget, deadline and waits: those that it lacks are made where with_waits()
+/// (plan/canonical.h) puts them. Device semantics. O(steps + edges).
 [[nodiscard]] Timeline timeline_of(const Instance& instance, const Plan& plan);
 
 /// What the plan draws in all: computations, transfers, waking up, idle power over the makespan. `timeline`

@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "poet/graph/dataflow.h"
-#include "poet/plan/settle.h"
+#include "poet/plan/canonical.h"
 #include "poet/plan/timeline.h"
 
 namespace poet {
@@ -13,115 +13,117 @@ namespace {
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 // Slot s lies right before computation s; the last one after all of them.
-struct Move {
+struct Shiftable {
   Step step;
   int slot = 0;
   int earliest = 0;
   int latest = 0;    // page-in: before the first computation that reads it; page-out: where its RAM is freed
   double begin = 0;  // on the channel, as planned
-  int after = -1;    // page-out: the page-in that brings what it moves
+  int after = -1;    // page-out: the page-in that brings its value
 };
 
 struct Release {
   Step step;
   int slot = 0;
   int earliest = 0;   // after the last use
-  int page_out = -1;  // the move that it waits for
+  int page_out = -1;  // the transfer that it waits for
 };
 
-struct Program {
+struct SlotPlan {
   std::vector<Step> computations;
-  std::vector<Move> moves;
+  std::vector<Shiftable> transfers;
   std::vector<Release> releases;
-  bool exact = true;  // false: a slot holds two stays of one value, which have no order here
+  bool exact = true;  // false: a slot holds two allocations of one value, which have no order here
 };
 
 // What the plan does in which slot, and how far it could be shifted.
-Program program_of(const Instance& instance, const Plan& plan) {
+SlotPlan slot_plan_of(const Instance& instance, const Plan& plan) {
   const Dataflow flow = dataflow(instance.graph);
-  struct Stay {
+  struct Allocation {
     int begin = 0;      // slot
     int freed = 0;      // slot of the last free
     int last_use = 0;   // slot after it
-    int page_out = -1;  // moves
+    int page_out = -1;  // transfers
     int page_in = -1;   // that nobody has used yet
     bool in_ram = false;
     bool paged_in = false;
     bool freed_late = false;  // the last free is for a page-out of its own slot
   };
-  IdVector<ValueId, Stay> stays(instance.graph.values.size());
-  Program program;
+  IdVector<ValueId, Allocation> allocations(instance.graph.values.size());
+  SlotPlan slotted;
   for (const Step& step : plan.steps) {
-    const int slot = static_cast<int>(program.computations.size());
+    const int slot = static_cast<int>(slotted.computations.size());
     switch (step.kind) {
       case StepKind::page_out: {
-        Stay& stay = stays[step.value];
-        stay.page_out = static_cast<int>(program.moves.size());
-        program.moves.push_back({step, slot, stay.paged_in ? slot : stay.begin, slot, 0, stay.page_in});
-        if (stay.page_in >= 0) program.moves[at(stay.page_in)].latest = slot;
-        stay.page_in = -1;
+        Allocation& allocation = allocations[step.value];
+        allocation.page_out = static_cast<int>(slotted.transfers.size());
+        slotted.transfers.push_back(
+            {step, slot, allocation.paged_in ? slot : allocation.begin, slot, 0, allocation.page_in});
+        if (allocation.page_in >= 0) slotted.transfers[at(allocation.page_in)].latest = slot;
+        allocation.page_in = -1;
         break;
       }
       case StepKind::page_in: {
-        Stay& stay = stays[step.value];
-        const int freed = stay.freed;
-        if (freed == slot && stay.freed_late) program.exact = false;
-        stay = {slot, freed, slot, -1, static_cast<int>(program.moves.size()), true, true, false};
+        Allocation& allocation = allocations[step.value];
+        const int freed = allocation.freed;
+        if (freed == slot && allocation.freed_late) slotted.exact = false;
+        allocation = {slot, freed, slot, -1, static_cast<int>(slotted.transfers.size()), true, true, false};
         // After the free, which may wait for a transfer in its slot.
-        program.moves.push_back({step, slot, std::min(freed + 1, slot), slot});
+        slotted.transfers.push_back({step, slot, std::min(freed + 1, slot), slot});
         break;
       }
       case StepKind::wait:
         break;
       case StepKind::free: {
-        Stay& stay = stays[step.value];
-        if (stay.page_out >= 0) program.moves[at(stay.page_out)].latest = slot;
-        if (stay.page_in >= 0) program.exact = false;  // in vain
-        program.releases.push_back({step, slot, stay.last_use, stay.page_out});
-        const bool late = stay.page_out >= 0 && program.moves[at(stay.page_out)].slot == slot;
-        stay = {};
-        stay.freed = slot;
-        stay.freed_late = late;
+        Allocation& allocation = allocations[step.value];
+        if (allocation.page_out >= 0) slotted.transfers[at(allocation.page_out)].latest = slot;
+        if (allocation.page_in >= 0) slotted.exact = false;  // in vain
+        slotted.releases.push_back({step, slot, allocation.last_use, allocation.page_out});
+        const bool late = allocation.page_out >= 0 && slotted.transfers[at(allocation.page_out)].slot == slot;
+        allocation = {};
+        allocation.freed = slot;
+        allocation.freed_late = late;
         break;
       }
       case StepKind::compute:
         for (const ValueId v : flow.reads[step.op]) {
-          Stay& stay = stays[v];
-          stay.last_use = slot + 1;
-          if (stay.page_in >= 0) program.moves[at(stay.page_in)].latest = slot;
-          stay.page_in = -1;
+          Allocation& allocation = allocations[v];
+          allocation.last_use = slot + 1;
+          if (allocation.page_in >= 0) slotted.transfers[at(allocation.page_in)].latest = slot;
+          allocation.page_in = -1;
         }
         for (const ValueId v : flow.writes[step.op]) {
-          Stay& stay = stays[v];
-          if (!stay.in_ram) stay = {slot + 1, stay.freed, slot + 1, -1, -1, true, false, false};
-          stay.last_use = slot + 1;
+          Allocation& allocation = allocations[v];
+          if (!allocation.in_ram)
+            allocation = {slot + 1, allocation.freed, slot + 1, -1, -1, true, false, false};
+          allocation.last_use = slot + 1;
         }
-        program.computations.push_back(step);
+        slotted.computations.push_back(step);
         break;
     }
   }
-  return program;
+  return slotted;
 }
 
 // Without waits, which follow. In a slot: what can be freed, the transfers as they are planned, what their
 // end frees, the computation.
-Plan plan_of(const Program& program) {
-  const std::size_t slots = program.computations.size() + 1;
-  std::vector<std::vector<const Move*>> moves(slots);
+Plan plan_of(const SlotPlan& slotted) {
+  const std::size_t slots = slotted.computations.size() + 1;
+  std::vector<std::vector<const Shiftable*>> transfers(slots);
   std::vector<std::vector<const Release*>> before(slots), after(slots);
-  for (const Move& move : program.moves) moves[at(move.slot)].push_back(&move);
-  for (const Release& release : program.releases) {
-    const bool waits = release.page_out >= 0 && program.moves[at(release.page_out)].slot == release.slot;
+  for (const Shiftable& transfer : slotted.transfers) transfers[at(transfer.slot)].push_back(&transfer);
+  for (const Release& release : slotted.releases) {
+    const bool waits = release.page_out >= 0 && slotted.transfers[at(release.page_out)].slot == release.slot;
     (waits ? after : before)[at(release.slot)].push_back(&release);
   }
   Plan plan;
   for (std::size_t s = 0; s < slots; ++s) {
     for (const Release* release : before[s]) plan.steps.push_back(release->step);
-    std::stable_sort(moves[s].begin(), moves[s].end(),
-                     [](const Move* a, const Move* b) { return a->begin < b->begin; });
-    for (const Move* move : moves[s]) plan.steps.push_back(move->step);
+    std::stable_sort(transfers[s].begin(), transfers[s].end(),
+                     [](const Shiftable* a, const Shiftable* b) { return a->begin < b->begin; });
+    for (const Shiftable* transfer : transfers[s]) plan.steps.push_back(transfer->step);
     for (const Release* release : after[s]) plan.steps.push_back(release->step);
-    if (s + 1 < slots) plan.steps.push_back(program.computations[s]);
+    if (s + 1 < slots) plan.steps.push_back(slotted.computations[s]);
   }
   return plan;
 }
@@ -151,9 +153,10 @@ Slots slots_of(const Plan& plan, const Timeline& line) {
 }
 
 // What leaves again before anybody has used it leaves after it has come.
-void keep_order(Program& program) {
-  for (Move& move : program.moves)
-    if (move.after >= 0) move.begin = std::max(move.begin, program.moves[at(move.after)].begin);
+void keep_order(SlotPlan& slotted) {
+  for (Shiftable& transfer : slotted.transfers)
+    if (transfer.after >= 0)
+      transfer.begin = std::max(transfer.begin, slotted.transfers[at(transfer.after)].begin);
 }
 
 class Planner {
@@ -162,63 +165,63 @@ class Planner {
 
   // Latest need first: each page-in ends when it is needed or when the channel is needed for the one after
   // it.
-  void page_in_just_in_time(Program& program, Slots& slots) const {
-    std::vector<Move*> moves = of_kind(program, StepKind::page_in);
-    std::stable_sort(moves.begin(), moves.end(),
-                     [](const Move* a, const Move* b) { return a->latest > b->latest; });
+  void page_in_just_in_time(SlotPlan& slotted, Slots& slots) const {
+    std::vector<Shiftable*> transfers = of_kind(slotted, StepKind::page_in);
+    std::stable_sort(transfers.begin(), transfers.end(),
+                     [](const Shiftable* a, const Shiftable* b) { return a->latest > b->latest; });
     double channel = std::numeric_limits<double>::infinity();
-    for (Move* move : moves) {
-      const double end = std::min(slots.compute[at(move->latest)], channel);
-      move->begin = std::max(end - seconds(*move), slots.opens[at(move->earliest)]);
-      shift(slots, *move, slot_at(slots, move->begin, move->earliest, move->latest));
-      move->begin = std::max(move->begin, slots.opens[at(move->slot)]);
-      channel = move->begin;
+    for (Shiftable* transfer : transfers) {
+      const double end = std::min(slots.compute[at(transfer->latest)], channel);
+      transfer->begin = std::max(end - seconds(*transfer), slots.opens[at(transfer->earliest)]);
+      shift(slots, *transfer, slot_at(slots, transfer->begin, transfer->earliest, transfer->latest));
+      transfer->begin = std::max(transfer->begin, slots.opens[at(transfer->slot)]);
+      channel = transfer->begin;
     }
   }
 
   // First complete first: each page-out in the first gap that the page-ins leave to the channel. Their RAM is
   // given back at the first slot after the transfer's end.
-  void page_out_at_once(Program& program, const Slots& slots) const {
-    std::vector<Move*> moves = of_kind(program, StepKind::page_out);
-    std::stable_sort(moves.begin(), moves.end(),
-                     [](const Move* a, const Move* b) { return a->earliest < b->earliest; });
+  void page_out_at_once(SlotPlan& slotted, const Slots& slots) const {
+    std::vector<Shiftable*> transfers = of_kind(slotted, StepKind::page_out);
+    std::stable_sort(transfers.begin(), transfers.end(),
+                     [](const Shiftable* a, const Shiftable* b) { return a->earliest < b->earliest; });
     std::vector<std::pair<double, double>> taken;  // of the channel
-    for (const Move* move : of_kind(program, StepKind::page_in))
-      taken.emplace_back(move->begin, move->begin + seconds(*move));
+    for (const Shiftable* transfer : of_kind(slotted, StepKind::page_in))
+      taken.emplace_back(transfer->begin, transfer->begin + seconds(*transfer));
     std::sort(taken.begin(), taken.end());
-    for (Move* move : moves) {
-      double begin = slots.opens[at(move->earliest)];
+    for (Shiftable* transfer : transfers) {
+      double begin = slots.opens[at(transfer->earliest)];
       for (const auto& [from, to] : taken) {
         if (to <= begin) continue;
-        if (from >= begin + seconds(*move)) break;
+        if (from >= begin + seconds(*transfer)) break;
         begin = to;
       }
-      move->slot = slot_at(slots, begin, move->earliest, move->slot);
-      move->begin = begin;
+      transfer->slot = slot_at(slots, begin, transfer->earliest, transfer->slot);
+      transfer->begin = begin;
       taken.insert(std::upper_bound(taken.begin(), taken.end(), std::make_pair(begin, begin)),
-                   {begin, begin + seconds(*move)});
+                   {begin, begin + seconds(*transfer)});
     }
-    for (Release& release : program.releases) {
+    for (Release& release : slotted.releases) {
       if (release.page_out < 0) continue;
-      const Move& move = program.moves[at(release.page_out)];
-      const int earliest = std::max(release.earliest, move.slot);
-      const double end = move.begin + seconds(move);
+      const Shiftable& transfer = slotted.transfers[at(release.page_out)];
+      const int earliest = std::max(release.earliest, transfer.slot);
+      const double end = transfer.begin + seconds(transfer);
       while (release.slot > earliest && slots.opens[at(release.slot - 1)] >= end) --release.slot;
     }
   }
 
  private:
-  [[nodiscard]] double seconds(const Move& move) const {
-    const ValueCost& cost = instance_.costs.values[move.step.value];
-    const Transfer& transfer = move.step.kind == StepKind::page_in ? cost.page_in : cost.page_out;
-    return transfer.seconds.value() + instance_.costs.timing.wake_time.value();
+  [[nodiscard]] double seconds(const Shiftable& transfer) const {
+    const ValueCost& cost = instance_.costs.values[transfer.step.value];
+    const Transfer& cost_of = transfer.step.kind == StepKind::page_in ? cost.page_in : cost.page_out;
+    return cost_of.seconds.value() + instance_.costs.timing.wake_time.value();
   }
 
-  static std::vector<Move*> of_kind(Program& program, StepKind kind) {
-    std::vector<Move*> moves;
-    for (Move& move : program.moves)
-      if (move.step.kind == kind) moves.push_back(&move);
-    return moves;
+  static std::vector<Shiftable*> of_kind(SlotPlan& slotted, StepKind kind) {
+    std::vector<Shiftable*> transfers;
+    for (Shiftable& transfer : slotted.transfers)
+      if (transfer.step.kind == kind) transfers.push_back(&transfer);
+    return transfers;
   }
 
   // The last slot that opens by then.
@@ -229,11 +232,11 @@ class Planner {
   }
 
   // Earlier takes RAM, as far as there is some.
-  void shift(Slots& slots, Move& move, int slot) const {
-    const std::int64_t bytes = instance_.costs.values[move.step.value].bytes.value();
-    while (move.slot < slot) slots.ram[at(move.slot++)] -= bytes;
-    while (move.slot > slot && slots.ram[at(move.slot - 1)] + bytes <= capacity_)
-      slots.ram[at(--move.slot)] += bytes;
+  void shift(Slots& slots, Shiftable& transfer, int slot) const {
+    const std::int64_t bytes = instance_.costs.values[transfer.step.value].bytes.value();
+    while (transfer.slot < slot) slots.ram[at(transfer.slot++)] -= bytes;
+    while (transfer.slot > slot && slots.ram[at(transfer.slot - 1)] + bytes <= capacity_)
+      slots.ram[at(--transfer.slot)] += bytes;
   }
 
   const Instance& instance_;
@@ -258,13 +261,13 @@ Plan plan_transfers(const Instance& instance, const Plan& plan, Semantics semant
   for (int round = 0; round < kRounds; ++round) {
     bool shifted = false;
     for (const bool page_outs : {true, false}) {
-      Program program = program_of(instance, best);
-      if (!program.exact) return settle(instance, best, Semantics::device);
+      SlotPlan slotted = slot_plan_of(instance, best);
+      if (!slotted.exact) return canonicalize(instance, best, Semantics::device);
       Slots slots = slots_of(best, line);
-      planner.page_in_just_in_time(program, slots);
-      if (page_outs) planner.page_out_at_once(program, slots);
-      keep_order(program);
-      Plan proposed = plan_of(program);
+      planner.page_in_just_in_time(slotted, slots);
+      if (page_outs) planner.page_out_at_once(slotted, slots);
+      keep_order(slotted);
+      Plan proposed = plan_of(slotted);
       Timeline timed = timeline_of(instance, proposed);
       const bool fits = timed.peak.value() <= capacity;
       const bool no_dearer = energy(instance, timed) <= energy(instance, line) * (1 + kTolerance) &&
@@ -277,7 +280,7 @@ Plan plan_transfers(const Instance& instance, const Plan& plan, Semantics semant
     }
     if (!shifted) break;
   }
-  return settle(instance, best, Semantics::device);
+  return canonicalize(instance, best, Semantics::device);
 }
 
 }  // namespace poet

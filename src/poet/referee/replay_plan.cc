@@ -29,9 +29,9 @@ struct Move {
   double end;
 };
 
-class Machine {
+class StepReplay {
  public:
-  Machine(const Instance& instance, Semantics semantics, const Limits& limits, Trace* trace)
+  StepReplay(const Instance& instance, Semantics semantics, const Limits& limits, Trace* trace)
       : instance_(instance),
         graph_(instance.graph),
         costs_(instance.costs),
@@ -234,7 +234,7 @@ class Machine {
 
 Report replay(const Instance& instance, const Plan& plan, Semantics semantics, const Limits& limits,
               Trace* trace) {
-  return Machine(instance, semantics, limits, trace).run(plan);
+  return StepReplay(instance, semantics, limits, trace).run(plan);
 }
 
 }  // namespace poet

@@ -62,7 +62,7 @@ typedef struct poet_plan {
   uint32_t values;     /* of the graph; those of steps are below */
   uint32_t graph_crc;  /* CRC-32 of the GRAPH section's payload: which graph the ids are of */
   uint32_t unit;       /* bytes; addresses are in units */
-  uint32_t residences; /* stays of values in RAM, and runs of ops that need scratch memory */
+  uint32_t residences; /* allocations of values, and of ops that need scratch memory */
   /* The rest is the decoder's business. */
   uint32_t width; /* bytes per address */
   const uint8_t* addresses;

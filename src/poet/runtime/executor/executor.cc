@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "poet/base/error.h"
-#include "poet/plan/channel.h"
+#include "poet/plan/machine.h"
 
 namespace poet::runtime {
 namespace {

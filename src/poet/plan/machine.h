@@ -1,0 +1,83 @@
+#pragma once
+
+// The planner's one interpreter of steps: what lies in RAM, what is on the channel, what time it is, in the
+// semantics asked for. The verifier has its own on purpose (poet/referee).
+
+#include <deque>
+#include <vector>
+
+#include "poet/graph/dataflow.h"
+#include "poet/plan/device_clock.h"
+#include "poet/plan/plan.h"
+
+namespace poet {
+
+/// Whether transfers run beside compute until a step waits for them.
+[[nodiscard]] inline bool has_waits(const Instance& instance, Semantics semantics) {
+  return semantics == Semantics::device && instance.costs.timing.concurrent;
+}
+
+/// Takes the steps of a plan one after the other, also of a plan that the verifier would reject. The RAM of a
+/// transfer belongs to the channel until the plan knows that the transfer has ended: after a wait for it or
+/// for a later one; where transfers take no time beside compute, at once; in staged semantics after the next
+/// first computation. `instance` and `flow`, its data flow, must outlive the machine. Every member function
+/// is O(1) per operand, and per transfer once.
+class Machine {
+ public:
+  Machine(const Instance& instance, const Dataflow& flow, Semantics semantics);
+
+  struct UnderWay {
+    ValueId value;
+    double end;
+  };
+
+  /// The values that the plan has to wait for before it may take the step, in the order of their waits:
+  /// operands still arriving, results and memory to be given back that the channel still moves. Empty where
+  /// there are no waits. Valid until the next call.
+  const std::vector<ValueId>& awaited_by(const Step& step);
+  /// Takes the step, and gives the values that are not moving any more since then. Valid until the next call.
+  const std::vector<ValueId>& take(const Step& step);
+
+  [[nodiscard]] bool in_ram(ValueId v) const { return in_ram_[v] != 0; }
+  [[nodiscard]] bool moving(ValueId v) const { return last_[v] > ended_; }
+  [[nodiscard]] bool arriving(ValueId v) const { return last_in_[v] > ended_; }
+  /// When the value's last transfer ends; 0: it has none.
+  [[nodiscard]] double quiet_at(ValueId v) const { return quiet_at_[v]; }
+  /// Transfers that are not known to have ended, in the channel's order.
+  [[nodiscard]] const std::deque<UnderWay>& under_way() const { return under_way_; }
+
+  /// Transient bytes in RAM; and at the most during the last step, workspace included.
+  [[nodiscard]] Bytes ram() const { return ram_; }
+  [[nodiscard]] Bytes level() const { return level_; }
+  /// When the last step happened: of a transfer on the channel, of others on the compute engine.
+  [[nodiscard]] Interval when() const { return when_; }
+  /// Outside device semantics only computations take time.
+  [[nodiscard]] const DeviceClock& clock() const { return clock_; }
+
+ private:
+  void transfer(const Step& step);
+  void compute(OpId op);
+  void occupy(ValueId v);
+  void end_transfers(int number);
+
+  const Instance& instance_;
+  const Dataflow& flow_;
+  const Semantics semantics_;
+  const bool waits_;
+  DeviceClock clock_;
+  Interval when_;
+  Bytes ram_{};
+  Bytes level_{};
+  IdVector<ValueId, char> in_ram_;
+  IdVector<ValueId, int> last_;     // number of the value's last transfer
+  IdVector<ValueId, int> last_in_;  // of its last page-in
+  IdVector<ValueId, double> quiet_at_;
+  std::deque<UnderWay> under_way_;
+  int issued_ = 0;
+  int ended_ = 0;  // known to have ended
+  OpId next_{0};   // the op to be computed first next
+  std::vector<ValueId> awaited_;
+  std::vector<ValueId> quiet_;
+};
+
+}  // namespace poet
