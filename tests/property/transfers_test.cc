@@ -98,7 +98,34 @@ TEST(PlanTransfers, OnlyShifts) {
   fmt::print("{} plans page, {} shifted, {} cheaper\n", paging, shifted, better);
 }
 
-// Whose order a slot between two computations does not tell: two stays of a value in one.
+// a; b reads a; c, d; e reads a and d: a is away while c and d run. Its page-in stands right before its use,
+// where compute waits for it: one second, though the channel is at rest while d runs.
+TEST(PlanTransfers, MovesPageInsOutOfTheSlotOfTheirUse) {
+  Graph graph;
+  const ValueId a = test::add_node(graph, "a", {}, 10);
+  const ValueId b = test::add_node(graph, "b", {a}, 1);
+  const ValueId c = test::add_node(graph, "c", {b}, 1);
+  const ValueId d = test::add_node(graph, "d", {c}, 1);
+  test::add_node(graph, "e", {a, d}, 1);
+  const Instance instance = test::instance_of(std::move(graph));
+  const auto step = [](StepKind kind, int v) { return Step{kind, OpId(), ValueId(v)}; };
+  const auto compute = [](int op) { return Step{StepKind::compute, OpId(op), ValueId()}; };
+  const Plan plan =
+      canonicalize(instance,
+                   {{compute(0), step(StepKind::page_out, 0), compute(1), step(StepKind::wait, 0), compute(2),
+                     compute(3), step(StepKind::page_in, 0), compute(4)}},
+                   Semantics::device);
+  const Report before = replay(instance, plan, Semantics::device, test::ram(100));
+  ASSERT_EQ(before.broken, "");
+  EXPECT_DOUBLE_EQ(before.runtime.value(), 6);
+  const Plan planned = plan_transfers(instance, plan, Semantics::device, test::ram(100));
+  const Report report = replay(instance, planned, Semantics::device, test::ram(100));
+  ASSERT_EQ(report.broken, "");
+  EXPECT_DOUBLE_EQ(report.runtime.value(), 5);
+  EXPECT_EQ(report.stalled.value(), 0);
+}
+
+// Whose order a slot between two computations does not tell: two allocations of a value in one.
 TEST(PlanTransfers, LeavesPageInsInVainAlone) {
   const auto step = [](StepKind kind, int v) { return Step{kind, OpId(), ValueId(v)}; };
   const auto compute = [](int op) { return Step{StepKind::compute, OpId(op), ValueId()}; };

@@ -164,14 +164,16 @@ class Planner {
   Planner(const Instance& instance, std::int64_t capacity) : instance_(instance), capacity_(capacity) {}
 
   // Latest need first: each page-in ends when it is needed or when the channel is needed for the one after
-  // it.
-  void page_in_just_in_time(SlotPlan& slotted, Slots& slots) const {
+  // it. Needed is when compute begins; that may be so late because it waits for this page-in, as it does
+  // where it is issued right before its use: `without_stalls`, when the computation before has ended.
+  void page_in_just_in_time(SlotPlan& slotted, Slots& slots, bool without_stalls) const {
     std::vector<Shiftable*> transfers = of_kind(slotted, StepKind::page_in);
     std::stable_sort(transfers.begin(), transfers.end(),
                      [](const Shiftable* a, const Shiftable* b) { return a->latest > b->latest; });
     double channel = std::numeric_limits<double>::infinity();
     for (Shiftable* transfer : transfers) {
-      const double end = std::min(slots.compute[at(transfer->latest)], channel);
+      const double needed = (without_stalls ? slots.opens : slots.compute)[at(transfer->latest)];
+      const double end = std::min(needed, channel);
       transfer->begin = std::max(end - seconds(*transfer), slots.opens[at(transfer->earliest)]);
       shift(slots, *transfer, slot_at(slots, transfer->begin, transfer->earliest, transfer->latest));
       transfer->begin = std::max(transfer->begin, slots.opens[at(transfer->slot)]);
@@ -248,37 +250,46 @@ double energy(const Instance& instance, const Timeline& line) {
   return timing.idle.value() * line.makespan + timing.wake_energy.value() * line.wakes;
 }
 
+// Neither costlier nor slower; but for the last bits, as sums of seconds are not exact.
+bool no_worse(const Instance& instance, const Timeline& a, const Timeline& b) {
+  constexpr double kTolerance = 1e-12;
+  return energy(instance, a) <= energy(instance, b) * (1 + kTolerance) &&
+         a.makespan <= b.makespan * (1 + kTolerance);
+}
+
 }  // namespace
 
 Plan plan_transfers(const Instance& instance, const Plan& plan, Semantics semantics, const Limits& limits) {
   if (semantics != Semantics::device) return plan;
   constexpr int kRounds = 4;
-  constexpr double kTolerance = 1e-12;  // relative: sums of seconds
   Plan best = plan;
   Timeline line = timeline_of(instance, plan);
   const std::int64_t capacity = std::max(limits.ram_budget - instance.costs.persistent, line.peak).value();
   const Planner planner(instance, capacity);
-  for (int round = 0; round < kRounds; ++round) {
-    bool shifted = false;
-    for (const bool page_outs : {true, false}) {
-      SlotPlan slotted = slot_plan_of(instance, best);
-      if (!slotted.exact) return canonicalize(instance, best, Semantics::device);
-      Slots slots = slots_of(best, line);
-      planner.page_in_just_in_time(slotted, slots);
-      if (page_outs) planner.page_out_at_once(slotted, slots);
-      keep_order(slotted);
-      Plan proposed = plan_of(slotted);
-      Timeline timed = timeline_of(instance, proposed);
-      const bool fits = timed.peak.value() <= capacity;
-      const bool no_dearer = energy(instance, timed) <= energy(instance, line) * (1 + kTolerance) &&
-                             timed.makespan <= line.makespan * (1 + kTolerance);
-      if (!fits || !no_dearer || proposed.steps == best.steps) continue;
-      best = std::move(proposed);
-      line = std::move(timed);
-      shifted = true;
-      break;
+  // First to where compute stands as it is; then, for what it waits for, to where it could: only for a gain.
+  for (const bool without_stalls : {false, true}) {
+    if (without_stalls && line.stalled == 0) break;
+    for (int round = 0; round < kRounds; ++round) {
+      bool shifted = false;
+      for (const bool page_outs : {true, false}) {
+        SlotPlan slotted = slot_plan_of(instance, best);
+        if (!slotted.exact) return canonicalize(instance, best, Semantics::device);
+        Slots slots = slots_of(best, line);
+        planner.page_in_just_in_time(slotted, slots, without_stalls);
+        if (page_outs) planner.page_out_at_once(slotted, slots);
+        keep_order(slotted);
+        Plan proposed = plan_of(slotted);
+        Timeline timed = timeline_of(instance, proposed);
+        const bool takes = timed.peak.value() <= capacity && no_worse(instance, timed, line) &&
+                           (!without_stalls || !no_worse(instance, line, timed));
+        if (!takes || proposed.steps == best.steps) continue;
+        best = std::move(proposed);
+        line = std::move(timed);
+        shifted = true;
+        break;
+      }
+      if (!shifted) break;
     }
-    if (!shifted) break;
   }
   return canonicalize(instance, best, Semantics::device);
 }

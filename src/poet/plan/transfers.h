@@ -9,8 +9,9 @@ namespace poet {
 /// the same transfers, at better moments. A page-out leaves as soon as its value is complete and the channel
 /// has time for it, and its RAM is free as soon as it has ended and nobody reads it any more. A page-in
 /// starts as late as it can and still arrive in time; where two would need the channel at once, the one
-/// wanted first goes first and is moved earlier, as far as RAM allows. Otherwise compute waits for it, which
-/// the referee charges. Where transfers block compute, they are as close to their uses as can be.
+/// wanted first goes first and is moved earlier, as far as RAM allows; likewise where that saves compute a
+/// wait. Otherwise compute waits for it, which the verifier charges. Where transfers block compute, they are
+/// as close to their uses as can be.
 ///
 /// Never worse: what it returns needs no more energy and time than `plan`, no more RAM than the larger of the
 /// budget and what `plan` needs, and keeps the deadline if `plan` does. `plan` must be one that the referee
