@@ -81,17 +81,19 @@ CompileRequest prepare(const Case& one, const KnownRam& known, Reporter& reporte
 
 Json describe(const CompileResult& result, double wall_seconds) {
   const Outcome& outcome = result.outcome;
-  Json json = {{"status", to_string(outcome.status)},
+  const Certificate& certificate = result.certificate;
+  Json json = {{"status", to_string(certificate.status)},
                {"message", outcome.explanation.reason},
                {"wall", wall_seconds},
                {"solve", outcome.solve_seconds},
-               {"bound", outcome.bound.value()},
+               {"bound", certificate.bounds.every_plan.value()},
                {"nodes", outcome.nodes},
                {"solver", outcome.solver}};
   if (!outcome.schedule.stages.empty()) {
     json["energy"] = result.report.energy.value();
     json["overhead"] = result.overhead;
-    json["gap"] = result.gap;
+    json["gap"] = certificate.gap;
+    json["staged_gap"] = certificate.staged_gap;
     json["peak_ram"] = result.report.peak_ram.value();
   }
   return json;

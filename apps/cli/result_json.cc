@@ -36,6 +36,7 @@ Json explanation_json(const Solved& solved) {
 
 Json result_json(const Solved& solved) {
   const CompileResult& result = solved.result;
+  const Certificate& certificate = result.certificate;
   const Outcome& outcome = result.outcome;
   const Instance& instance = solved.request.instance;
   const bool answered = has_answer(solved);
@@ -45,12 +46,15 @@ Json result_json(const Solved& solved) {
 
   Json json;
   json["format"] = 1;
-  json["status"] = to_string(outcome.status);
+  json["status"] = to_string(certificate.status);
   json["energy_joules"] = figure(energy);
-  // Without any schedule there is nothing that a bound could be a bound of.
-  json["bound_joules"] = outcome.status == Status::infeasible ? Json(nullptr) : Json(outcome.bound.value());
-  json["gap"] = figure(result.gap);
-  json["energy_gap"] = figure(energy > 0 ? std::max(0.0, energy - outcome.bound.value()) / energy : 0.0);
+  // Without any plan there is nothing that a bound could be a bound of.
+  const bool possible = certificate.status != Status::infeasible;
+  json["bound_joules"] = possible ? Json(certificate.bounds.every_plan.value()) : Json(nullptr);
+  json["gap"] = figure(certificate.gap);
+  json["energy_gap"] = figure(certificate.energy_gap);
+  json["staged_bound_joules"] = possible ? optional_json(certificate.bounds.staged) : Json(nullptr);
+  json["staged_gap"] = answered && certificate.bounds.staged ? Json(certificate.staged_gap) : Json(nullptr);
   json["overhead"] = figure(result.overhead);
   json["compute_joules"] = figure(result.report.compute_energy.value());
   json["page_in_joules"] = figure(result.report.page_in_energy.value());

@@ -26,7 +26,8 @@ Bytes working_set(const Instance& instance, const Dataflow& flow, OpId op, Seman
 }  // namespace
 
 bool has_answer(const Solved& solved) {
-  return solved.result.outcome.status == Status::optimal || solved.result.outcome.status == Status::feasible;
+  const Status status = solved.result.certificate.status;
+  return status == Status::optimal || status == Status::feasible;
 }
 
 bool ran_out_of_time(const Solved& solved) {

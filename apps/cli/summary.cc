@@ -82,29 +82,34 @@ std::string without_less_than(const std::string& percent) {
   return percent.starts_with("<") ? percent.substr(1) : percent;
 }
 
+// "at most 1.2% of the overhead (0.03% of the energy)"
+std::string saving(double gap, Joules missing, Joules energy) {
+  const double of_energy = energy > Joules(0) ? std::max(0.0, missing / energy) : 0;
+  return fmt::format("{} of the overhead ({} of the energy)", without_less_than(format_percent(gap, 2)),
+                     without_less_than(format_percent(of_energy, 2)));
+}
+
+// Of staged schedules, where more is proven of them than of every plan.
+std::string staged_status(const Certificate& certificate) {
+  if (!certificate.bounds.staged) return "";
+  if (certificate.staged_gap <= 0) return "; no staged schedule needs less energy";
+  return fmt::format(
+      "; a staged schedule could save at most {}",
+      saving(certificate.staged_gap, certificate.energy - *certificate.bounds.staged, certificate.energy));
+}
+
 std::string status(const Solved& solved) {
-  const CompileResult& result = solved.result;
-  const Joules missing = std::max(Joules(0), result.report.energy - result.outcome.bound);
-  // On a device the bound is on schedules in stages (docs/formulation.md, section 5); the baseline is on all.
-  const bool in_stages = solved.request.semantics == Semantics::device && result.overhead > 1e-9;
-  const char* none = in_stages ? "no schedule in stages" : "no schedule";
-  std::string text = to_string(result.outcome.status);
-  if (result.outcome.status == Status::optimal) {
-    if (result.gap <= 0) {
-      text += fmt::format(": {} needs less energy", none);
-    } else {
-      text += fmt::format(": {} saves more than {} of the overhead ({} of the energy)", none,
-                          without_less_than(format_percent(result.gap, 2)),
-                          without_less_than(format_percent(missing / result.report.energy, 2)));
-    }
-  } else {
-    const double of_energy = result.report.energy > Joules(0) ? missing / result.report.energy : 0;
-    text += fmt::format(
-        ", not proven best: a better schedule could save at most {} of the overhead ({} of the energy); {}",
-        without_less_than(format_percent(result.gap, 2)), without_less_than(format_percent(of_energy, 2)),
-        solved.interrupted ? "stopped by Ctrl-C" : "a longer --time-limit may find it");
+  const Certificate& certificate = solved.result.certificate;
+  const Joules missing = certificate.energy - certificate.bounds.every_plan;
+  std::string text = to_string(certificate.status);
+  if (certificate.status == Status::optimal) {
+    return text + (certificate.gap <= 0
+                       ? ": no plan needs less energy"
+                       : ": no plan saves more than " + saving(certificate.gap, missing, certificate.energy));
   }
-  return text;
+  return text + ", not proven best: a better plan could save at most " +
+         saving(certificate.gap, missing, certificate.energy) + staged_status(certificate) + "; " +
+         (solved.interrupted ? "stopped by Ctrl-C" : "a longer --time-limit may find it");
 }
 
 std::string solver(const Solved& solved) {
@@ -287,9 +292,9 @@ std::string no_answer_text(const Solved& solved) {
   const Graph& graph = solved.request.instance.graph;
   const Limits& limits = solved.request.limits;
   std::string out;
-  if (solved.result.outcome.status == Status::unknown) {
+  if (solved.result.certificate.status == Status::unknown) {
     add(out, "Status",
-        fmt::format("unknown: {} after {} without a schedule; that does not mean there is none",
+        fmt::format("unknown: {} after {} without a plan; that does not mean there is none",
                     solved.interrupted        ? "stopped by Ctrl-C"
                     : ran_out_of_time(solved) ? "time ran out"
                                               : "the search gave up",

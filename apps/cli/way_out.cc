@@ -37,7 +37,7 @@ std::string typed_seconds(Seconds time) {
 std::string why_not(const Solved& solved) {
   const Bytes persistent = solved.request.instance.costs.persistent;
   const Bytes budget = solved.request.limits.ram_budget;
-  if (solved.result.outcome.status == Status::infeasible && persistent > budget) {
+  if (solved.result.certificate.status == Status::infeasible && persistent > budget) {
     const std::string elsewhere =
         solved.inputs.device
             ? fmt::format("; --persistent excluded assumes that they live elsewhere and then needs {}",
@@ -47,8 +47,8 @@ std::string why_not(const Solved& solved) {
                        format_bytes(persistent), format_bytes(budget), elsewhere);
   }
   if (!solved.result.outcome.explanation.reason.empty()) return solved.result.outcome.explanation.reason;
-  if (solved.result.outcome.status == Status::infeasible) return "no schedule keeps these limits";
-  return "no schedule was found, and none was proven impossible";
+  if (solved.result.certificate.status == Status::infeasible) return "no plan keeps these limits";
+  return "no plan was found or proven impossible";
 }
 
 std::vector<std::string> ways_out(const Solved& solved) {

@@ -55,21 +55,6 @@ Attempt attempt(const CompileRequest& request, const SolveOptions& options, Byte
   return made;
 }
 
-/// gap = what is open / what is above the unavoidable baseline.
-void judge(const CompileRequest& request, CompileResult& result) {
-  const double energy = result.report.energy.value();
-  const double baseline = result.keep_all.energy.value();
-  // The bound is on schedules in stage form; transfers at better moments may come below it.
-  result.outcome.bound = std::min(result.outcome.bound, result.report.energy);
-  const double open = energy - result.outcome.bound.value();
-  result.gap = open <= 1e-9 * baseline ? 0 : open / (energy - baseline);
-  result.overhead = baseline > 0 ? energy / baseline - 1 : 0;
-  if (result.gap <= request.options.gap)
-    result.outcome.status = Status::optimal;
-  else if (result.solves > 1)
-    result.outcome.status = Status::feasible;
-}
-
 }  // namespace
 
 CompileResult compile(const CompileRequest& request) {
@@ -82,6 +67,7 @@ CompileResult compile(const CompileRequest& request) {
   if (!fit.found()) {
     const bool scheduled = fit.solves > 1 || !fit.attempt.plan.steps.empty();
     result.outcome = scheduled ? no_addresses(request, fit, attempt, clock) : std::move(fit.attempt.outcome);
+    result.certificate = certify_none(result.outcome.certificate.status, result.outcome.certificate.bounds);
     return result;
   }
   result.held_back = fit.held_back;
@@ -94,7 +80,10 @@ CompileResult compile(const CompileRequest& request) {
   result.arena =
       replay_layout(request.instance, result.plan, result.layout, request.semantics, request.limits);
   ensure(result.arena.valid, ("the referee rejects the addresses: " + result.arena.broken).c_str());
-  judge(request, result);
+  const Joules energy = result.report.energy;
+  const Joules baseline = result.keep_all.energy;
+  result.certificate = certify(energy, baseline, result.outcome.certificate.bounds, request.options.gap);
+  result.overhead = baseline > Joules(0) ? energy / baseline - 1 : 0;
   return result;
 }
 

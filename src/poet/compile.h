@@ -20,7 +20,8 @@ struct CompileRequest {
 };
 
 struct CompileResult {
-  Outcome outcome;           // of the last solve; bound of the first, and never above the plan's energy
+  Certificate certificate;   // what this answer claims, and of which plans
+  Outcome outcome;           // of the last solve; bounds of the first
   Plan plan;                 // empty without a schedule
   Layout layout;             // its addresses
   Report report;             // of the plan, from the referee
@@ -31,7 +32,6 @@ struct CompileResult {
   Report keep_all;           // everything computed once: baseline energy, time and keep-all peak
   int solves = 1;            // more: the addresses of the first plans did not fit the budget
   Bytes held_back{};         // by how much the last solve's RAM budget was lowered for them
-  double gap = 0;            // (energy - bound) / (energy - baseline)
   double overhead = 0;       // energy / baseline - 1
 };
 

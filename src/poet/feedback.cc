@@ -26,12 +26,12 @@ Fit solve_until_it_fits(const CompileRequest& request, const SolveOptions& optio
                         const Clock& clock) {
   Fit fit;
   fit.attempt = attempt(request, options, Bytes(0));
-  const Joules bound = fit.attempt.outcome.bound;  // on what the whole budget allows
+  const Bounds bounds = fit.attempt.outcome.certificate.bounds;  // on what the whole budget allows
   Bytes over = fit.attempt.over;
   Bytes too_little{};                          // held back so much, a schedule's addresses did not fit
   Bytes too_much = request.limits.ram_budget;  // held back so much, there is no schedule
   fit.least = request.limits.ram_budget + over;
-  // A solver outside of this program may be somebody's hands.
+  // An external solver may be interactive.
   while (over > Bytes(0) && fit.solves < kMostSolves && options.solver != Solver::file) {
     const Bytes half_way((too_little + too_much).value() / 2);
     const Bytes held_back = too_little + over < too_much ? too_little + over : half_way;
@@ -42,7 +42,7 @@ Fit solve_until_it_fits(const CompileRequest& request, const SolveOptions& optio
     ++fit.solves;
     Outcome& outcome = fit.attempt.outcome;
     outcome.nodes += nodes;
-    outcome.bound = bound;
+    outcome.certificate.bounds = bounds;
     outcome.solve_seconds = outcome.seconds_to_incumbent = clock.seconds();
     if (fit.attempt.plan.steps.empty()) {
       too_much = held_back;
@@ -58,7 +58,7 @@ Fit solve_until_it_fits(const CompileRequest& request, const SolveOptions& optio
 Outcome no_addresses(const CompileRequest& request, const Fit& fit, const Try& attempt, const Clock& clock) {
   Outcome outcome = fit.attempt.outcome;
   outcome.schedule = {};
-  outcome.status = Status::unknown;
+  outcome.certificate = certify_none(Status::unknown, outcome.certificate.bounds);
   outcome.explanation = {};
   outcome.explanation.reason =
       "schedules fit the RAM budget, but not with an address in RAM for every value of theirs";

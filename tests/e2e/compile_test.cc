@@ -37,7 +37,7 @@ Bytes between(const CompileRequest& request, double fraction) {
 }
 
 void expect_answer(const CompileRequest& request, const CompileResult& result) {
-  EXPECT_TRUE(result.outcome.status == Status::optimal || result.outcome.status == Status::feasible);
+  EXPECT_TRUE(result.certificate.status == Status::optimal || result.certificate.status == Status::feasible);
   EXPECT_FALSE(result.plan.steps.empty());
   EXPECT_TRUE(result.report.valid) << result.report.broken;
   EXPECT_TRUE(result.schedule_report.valid) << result.schedule_report.broken;
@@ -59,13 +59,13 @@ void expect_answer(const CompileRequest& request, const CompileResult& result) {
   }
   // The figures derived from them.
   const double baseline = result.keep_all.energy.value();
-  const double bound = result.outcome.bound.value();
+  const double bound = result.certificate.bounds.every_plan.value();
   EXPECT_LE(bound, energy * (1 + 1e-9));
   EXPECT_GE(energy, baseline * (1 - 1e-9));
   EXPECT_NEAR(result.overhead, energy / baseline - 1, 1e-12);
   const bool open = energy - bound > 1e-9 * baseline;
-  EXPECT_NEAR(result.gap, open ? (energy - bound) / (energy - baseline) : 0, 1e-9);
-  EXPECT_EQ(result.outcome.status == Status::optimal, result.gap <= request.options.gap);
+  EXPECT_NEAR(result.certificate.gap, open ? (energy - bound) / (energy - baseline) : 0, 1e-9);
+  EXPECT_EQ(result.certificate.status == Status::optimal, result.certificate.gap <= request.options.gap);
 }
 
 class CompileOnM4 : public testing::TestWithParam<const char*> {};
@@ -77,7 +77,7 @@ TEST_P(CompileOnM4, EverythingFits) {
   expect_answer(request, result);
   EXPECT_EQ(result.outcome.solver, "none needed");
   EXPECT_EQ(result.overhead, 0);
-  EXPECT_EQ(result.gap, 0);
+  EXPECT_EQ(result.certificate.gap, 0);
   EXPECT_EQ(result.report.energy, result.keep_all.energy);
   EXPECT_EQ(result.report.peak_ram, result.keep_all.peak_ram);
 }
@@ -148,7 +148,7 @@ TEST_P(CompileOnM4, BelowTheFloor) {
   CompileRequest request = on_m4(GetParam());
   request.limits.ram_budget = between(request, 0) - Bytes(1);
   const CompileResult result = compile(request);
-  EXPECT_EQ(result.outcome.status, Status::infeasible);
+  EXPECT_EQ(result.certificate.status, Status::infeasible);
   EXPECT_EQ(*result.outcome.explanation.floor_ram, request.limits.ram_budget + Bytes(1));
   EXPECT_EQ(result.outcome.explanation.reason, "one op's operands and results alone exceed the RAM budget");
   expect_way_out(request, result);
@@ -160,7 +160,7 @@ TEST_P(CompileOnM4, AtTheFloorWithoutTime) {
   request.limits.ram_budget = between(request, 0);
   request.limits.deadline = replay_keep_all(request.instance, Semantics::device).runtime;
   const CompileResult result = compile(request);
-  if (result.outcome.status == Status::optimal || result.outcome.status == Status::feasible)
+  if (result.certificate.status == Status::optimal || result.certificate.status == Status::feasible)
     expect_answer(request, result);
   else
     expect_way_out(request, result);
@@ -172,7 +172,7 @@ TEST_P(CompileOnM4, ParametersCount) {
   ASSERT_GT(persistent, Bytes(0));
   request.limits.ram_budget = persistent - Bytes(1);
   CompileResult result = compile(request);
-  EXPECT_EQ(result.outcome.status, Status::infeasible);
+  EXPECT_EQ(result.certificate.status, Status::infeasible);
   EXPECT_EQ(result.outcome.explanation.reason, "parameters and optimiser state alone exceed the RAM budget");
   EXPECT_GT(*result.outcome.explanation.floor_ram, persistent);
   expect_way_out(request, result);

@@ -80,7 +80,7 @@ Run run(const Case& c, SolveOptions options) {
 double expect_valid(const Case& c, const Outcome& outcome) {
   const Report report = replay(c.instance, outcome.schedule, c.semantics, c.limits);
   EXPECT_TRUE(report.valid) << report.broken;
-  EXPECT_LE(outcome.bound.value(), report.energy.value() * (1 + 1e-9));
+  EXPECT_LE(outcome.certificate.bounds.of_staged().value(), report.energy.value() * (1 + 1e-9));
   return report.energy.value();
 }
 
@@ -103,15 +103,16 @@ void expect_same_answer(const Case& c, int threads) {
   options.threads = threads;
   const Run once = run(c, options);
   fmt::print("{:<40} {}: {} after {:.1f} s, {} nodes, {} phases\n", c.name, threads,
-             to_string(once.outcome.status), once.outcome.solve_seconds, once.outcome.nodes,
+             to_string(once.outcome.certificate.status), once.outcome.solve_seconds, once.outcome.nodes,
              once.phases.size());
-  ASSERT_EQ(once.outcome.status, Status::optimal) << "did not end before its time: proves nothing";
+  ASSERT_EQ(once.outcome.certificate.status, Status::optimal)
+      << "did not end before its time: proves nothing";
   expect_valid(c, once.outcome);
   const Run again = run(c, options);
   expect_same_phases(once, again);
-  EXPECT_EQ(once.outcome.status, again.outcome.status);
+  EXPECT_EQ(once.outcome.certificate.status, again.outcome.certificate.status);
   EXPECT_EQ(once.outcome.schedule, again.outcome.schedule);
-  EXPECT_EQ(once.outcome.bound, again.outcome.bound);
+  EXPECT_EQ(once.outcome.certificate.bounds.every_plan, again.outcome.certificate.bounds.every_plan);
   EXPECT_EQ(once.outcome.nodes, again.outcome.nodes);
 }
 
@@ -153,8 +154,9 @@ void expect_in_time(const Case& c, double limit) {
   const auto start = Clock::now();
   const Outcome outcome = solve({c.instance, c.limits, c.semantics}, options);
   const double took = since(start);
-  fmt::print("{:<40} limit {} s: {} after {:.2f} s\n", c.name, limit, to_string(outcome.status), took);
-  EXPECT_EQ(outcome.status, Status::feasible) << outcome.explanation.reason;
+  fmt::print("{:<40} limit {} s: {} after {:.2f} s\n", c.name, limit, to_string(outcome.certificate.status),
+             took);
+  EXPECT_EQ(outcome.certificate.status, Status::feasible) << outcome.explanation.reason;
   EXPECT_LE(took, limit + 2);
   EXPECT_GE(took, limit - 0.1) << "ended by itself: too easy a case";
   expect_valid(c, outcome);
@@ -180,9 +182,10 @@ TEST(Interruption, ReturnsWhatIsKnownWithinASecond) {
     options.interrupted = [&] { return since(start) > 1; };
     const Outcome outcome = solve({c.instance, c.limits, c.semantics}, options);
     const double took = since(start);
-    fmt::print("{:<40} interrupted after 1 s: {} after {:.2f} s\n", c.name, to_string(outcome.status), took);
+    fmt::print("{:<40} interrupted after 1 s: {} after {:.2f} s\n", c.name,
+               to_string(outcome.certificate.status), took);
     EXPECT_LE(took, 2);
-    EXPECT_EQ(outcome.status, Status::feasible) << outcome.explanation.reason;
+    EXPECT_EQ(outcome.certificate.status, Status::feasible) << outcome.explanation.reason;
     const double energy = expect_valid(c, outcome);
     EXPECT_NEAR(energy, incumbent, 1e-9 * energy);  // the last one that was told of
   }

@@ -85,7 +85,9 @@ void judge(const Instance& instance, Semantics semantics, const Limits& limits, 
     if (!prove) break;
     options.paging = paging;
     const Outcome outcome = solve({instance, limits, semantics}, options);
-    bound[paging ? 1 : 0] = outcome.status == Status::infeasible ? 1e300 : outcome.bound.value();
+    bound[paging ? 1 : 0] = outcome.certificate.status == Status::infeasible
+                                ? 1e300
+                                : outcome.certificate.bounds.of_staged().value();
   }
   for (std::size_t m = 0; m < 4; ++m) {
     SCOPED_TRACE(kMethods[m]);

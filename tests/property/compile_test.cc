@@ -21,8 +21,9 @@ void expect_fit(const CompileRequest& request, const CompileResult& result) {
       replay_layout(instance, result.plan, result.layout, Semantics::device, request.limits);
   EXPECT_TRUE(arena.valid) << arena.broken;
   EXPECT_LE(arena.ram, request.limits.ram_budget);
-  EXPECT_LE(result.outcome.bound, result.report.energy);
-  EXPECT_EQ(result.outcome.status, result.gap <= request.options.gap ? Status::optimal : Status::feasible);
+  EXPECT_LE(result.certificate.bounds.every_plan, result.report.energy);
+  EXPECT_EQ(result.certificate.status,
+            result.certificate.gap <= request.options.gap ? Status::optimal : Status::feasible);
   EXPECT_EQ(result.held_back > Bytes(0), result.solves > 1);
 }
 
@@ -66,8 +67,8 @@ TEST(Feedback, SolvesAgainWithLessRam) {
   expect_fit(request, result);
   EXPECT_GT(result.solves, 1);
   EXPECT_GT(result.overhead, 0);
-  EXPECT_LE(result.outcome.bound, result.keep_all.energy);  // what the whole budget allows
-  EXPECT_EQ(result.outcome.status, Status::feasible);
+  EXPECT_LE(result.certificate.bounds.every_plan, result.keep_all.energy);  // what the whole budget allows
+  EXPECT_EQ(result.certificate.status, Status::feasible);
 }
 
 TEST(Feedback, GivesUpWithAWayOut) {
@@ -78,7 +79,7 @@ TEST(Feedback, GivesUpWithAWayOut) {
     request.instance.graph.ops[op].recomputable = false;
   const CompileResult result = compile(request);
   EXPECT_TRUE(result.plan.steps.empty());
-  EXPECT_EQ(result.outcome.status, Status::unknown);
+  EXPECT_EQ(result.certificate.status, Status::unknown);
   EXPECT_EQ(result.held_back, Bytes(0));
   EXPECT_TRUE(result.outcome.schedule.stages.empty());
   EXPECT_NE(result.outcome.explanation.reason.find("address"), std::string::npos);

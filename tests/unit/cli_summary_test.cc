@@ -29,7 +29,7 @@ Solved infeasible() {
   solved.result.keep_all.peak_ram = Bytes(35);
   solved.result.keep_all.runtime = Seconds(4);
   solved.result.keep_all.energy = Joules(8);
-  solved.result.outcome.status = Status::infeasible;
+  solved.result.certificate.status = Status::infeasible;
   solved.result.outcome.explanation.least_ram = Bytes(30);
   solved.result.outcome.explanation.reason = "b needs 30 B";
   solved.floor_ram = Bytes(30);
@@ -86,7 +86,7 @@ TEST(WayOut, PersistentBytesNameTheirOption) {
 
 TEST(Summary, UnknownIsNotInfeasible) {
   Solved solved = infeasible();
-  solved.result.outcome.status = Status::unknown;
+  solved.result.certificate.status = Status::unknown;
   solved.result.outcome.solve_seconds = 60;
   solved.request.options.time_limit_seconds = 60;
   solved.request.limits.ram_budget = Bytes(32);
@@ -111,11 +111,11 @@ TEST(Summary, UnknownIsNotInfeasible) {
 
 TEST(Summary, FeasibleSaysWhatIsNotProven) {
   Solved solved = infeasible();
-  solved.result.outcome.status = Status::feasible;
+  solved.result.certificate.status = Status::feasible;
   solved.result.outcome.schedule = test::chain_recomputing();
   solved.result.report.energy = Joules(10);
-  solved.result.outcome.bound = Joules(9);
-  solved.result.gap = 0.5;  // (10 - 9) / (10 - 8)
+  solved.result.certificate.bounds.every_plan = Joules(9);
+  solved.result.certificate.gap = 0.5;  // (10 - 9) / (10 - 8)
   solved.result.overhead = 0.25;
   solved.result.report.recomputations = 1;
   const std::string text = summary_text(solved);

@@ -131,11 +131,11 @@ TEST(LeastRam, CountsPersistentBytes) {
 Explanation explained(const Limits& limits, const SolveOptions& options, Semantics semantics) {
   const Instance instance = test::ladder();
   const Outcome outcome = solve({instance, limits, semantics}, options);
-  EXPECT_EQ(outcome.status, Status::infeasible);
+  EXPECT_EQ(outcome.certificate.status, Status::infeasible);
   EXPECT_TRUE(outcome.schedule.stages.empty());
   const auto solvable = [&](const Limits& named) {
     const Outcome again = solve({instance, named, semantics}, options);
-    EXPECT_EQ(again.status, Status::optimal);
+    EXPECT_EQ(again.certificate.status, Status::optimal);
     const Report report = replay(instance, again.schedule, semantics, named);
     EXPECT_TRUE(report.valid) << report.broken;
   };
@@ -180,7 +180,7 @@ TEST(NoAnswer, LimitsThatExcludeEachOther) {
   for (const Semantics semantics : kEvery) {
     SCOPED_TRACE(to_string(semantics));
     const Explanation why = explained(limits(55, 5.5), recomputing_only(), semantics);
-    EXPECT_EQ(why.reason, "no schedule fits the RAM budget together with the other limits");
+    EXPECT_EQ(why.reason, "no plan fits the RAM budget together with the other limits");
     EXPECT_EQ(why.least_ram, Bytes(65));
     ASSERT_TRUE(why.least_deadline.has_value());
     EXPECT_NEAR(why.least_deadline->value(), 6, 1e-9);
@@ -193,8 +193,8 @@ TEST(NoAnswer, InterruptedIsUnknown) {
   SolveOptions options;
   options.interrupted = [] { return true; };
   const Outcome outcome = solve({instance, test::ram(50), Semantics::staged}, options);
-  EXPECT_EQ(outcome.status, Status::unknown);
-  EXPECT_EQ(outcome.explanation.reason, "interrupted before a schedule was found");
+  EXPECT_EQ(outcome.certificate.status, Status::unknown);
+  EXPECT_EQ(outcome.explanation.reason, "interrupted before a plan was found");
   EXPECT_EQ(outcome.explanation.floor_ram, Bytes(50));
 }
 
@@ -203,7 +203,8 @@ TEST(NoAnswer, InterruptedBelowTheFloorIsInfeasible) {
   const Instance instance = test::ladder();
   SolveOptions options;
   options.interrupted = [] { return true; };
-  EXPECT_EQ(solve({instance, test::ram(49), Semantics::staged}, options).status, Status::infeasible);
+  EXPECT_EQ(solve({instance, test::ram(49), Semantics::staged}, options).certificate.status,
+            Status::infeasible);
 }
 
 }  // namespace

@@ -34,7 +34,7 @@ struct MethodAnswer {
   std::string reason;           // without plans: why; part of a sentence, "no ... fits"
   bool treats_graph = true;     // false: the method is not defined for this graph or these rules
   std::string note;             // what was made of the graph: "on a chain of 8 blocks"; or empty
-  std::optional<Joules> bound;  // of methods that prove one: no schedule of their kind needs less energy
+  std::optional<Joules> bound;  // of methods that prove one: no plan of their kind needs less energy
 };
 
 /// Of a method that is not defined for the graph or the rules.

@@ -10,10 +10,11 @@ MethodAnswer solved_plan(const MethodRequest& request, const SolveOptions& optio
   PlannedOutcome planned = solve_plan({request.instance, request.limits, request.semantics}, options);
   const Outcome& outcome = planned.outcome;
   MethodAnswer answer;
-  if (outcome.status != Status::infeasible) answer.bound = outcome.bound;
+  const bool infeasible = outcome.certificate.status == Status::infeasible;
+  if (!infeasible) answer.bound = outcome.certificate.bounds.every_plan;
   if (planned.plan.steps.empty()) {
-    answer.reason = outcome.status == Status::infeasible ? "no schedule of this kind is within the limits"
-                                                         : "no schedule found in the time allowed";
+    answer.reason = infeasible ? "no schedule of this kind is within the limits"
+                               : "no schedule found in the time allowed";
     return answer;
   }
   answer.plans.push_back(std::move(planned.plan));

@@ -3,13 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <set>
 #include <utility>
 
 #include "poet/optimize/greedy.h"
 #include "poet/optimize/local_search.h"
 #include "poet/optimize/paging_search.h"
-#include "poet/optimize/window_search.h"
 #include "poet/plan/canonical.h"
 #include "poet/plan/overlap.h"
 #include "poet/plan/timeline.h"
@@ -23,7 +21,6 @@ namespace {
 constexpr std::array kWaiting = {0.0, 0.3, 1.0};
 constexpr long kEvaluationsPerOp = 250;
 constexpr long kMostEvaluations = 50'000;
-constexpr long kWork = 20'000;  // simplex iterations of a relaxation
 
 /// The device's problem with transfers that take no time. Idle power is charged to computations, and to
 /// transfers for the part `waiting` of their time.
@@ -87,17 +84,6 @@ std::optional<BetweenOps> search_between_ops(const SolveRequest& request, const 
     best = BetweenOps{std::move(schedule), std::move(plan), energy};
   }
   return best;
-}
-
-Joules bound_between_ops(const SolveRequest& request, const SolveOptions& options) {
-  SolveOptions quiet = options;
-  quiet.on_progress = nullptr;
-  const Problem problem = instant_problem(request, options, 0);
-  Search search(problem, quiet);
-  if (const auto first = greedy(problem, [&] { return search.must_stop(); })) search.offer(*first);
-  std::set<int> exact_stages;
-  WindowSearch(search).run(kWork, exact_stages);
-  return Joules(search.bound());
 }
 
 }  // namespace poet

@@ -26,8 +26,4 @@ struct BetweenOps {
 [[nodiscard]] std::optional<BetweenOps> search_between_ops(const SolveRequest& request,
                                                            const SolveOptions& options);
 
-/// A bound on the energy of such plans, and of those in stage form: transfers that take neither time nor, but
-/// for the stage that they serve, RAM. One run of window relaxations.
-[[nodiscard]] Joules bound_between_ops(const SolveRequest& request, const SolveOptions& options);
-
 }  // namespace poet

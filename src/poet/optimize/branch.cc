@@ -23,7 +23,7 @@ double to_objective(const Problem& p, const TightModel& tight, double joules) {
 }
 
 // Stops when the search has found what was asked for, is out of time, or the user has had enough.
-MipOptions mip_options(const Search& search, const TightModel& tight, long work, bool bounds_are_global) {
+MipOptions mip_options(const Search& search, const TightModel& tight, long work) {
   MipOptions options;
   options.time_limit_seconds = search.remaining();
   options.work_limit = work;
@@ -31,14 +31,14 @@ MipOptions mip_options(const Search& search, const TightModel& tight, long work,
   options.threads = search.options().threads;
   options.solver = embedded(search.options().solver);
   if (search.has_incumbent()) options.start = tight.vars.start(search.problem(), search.incumbent());
-  options.keep_going = [&search, &tight, bounds_are_global](double objective, double bound) {
+  options.keep_going = [&search, &tight](double objective, double) {
     const Problem& p = search.problem();
     const double joules = to_joules(p, tight, objective);
-    search.report(bounds_are_global ? to_joules(p, tight, bound) : -kInfinity);
+    search.report();
     if (search.must_stop()) return false;
     // Good enough against the global bound: no need to finish this tree.
     return joules == kInfinity ||
-           !(joules - search.bound() < 0.5 * search.options().gap * (joules - p.baseline_joules));
+           !(joules - search.staged_bound() < 0.5 * search.options().gap * (joules - p.baseline_joules));
   };
   return options;
 }
@@ -80,7 +80,7 @@ Root solve_root(Search& search, const Columns& full) {
   root.lp = solve_lp(tight.model, search.remaining(), [&] { return search.must_stop(); });
   search.used_solver = true;
   if (root.lp.status != LpResult::Status::optimal) return root;
-  search.raise_bound(
+  search.raise_staged_bound(
       to_joules(search.problem(), tight, root.lp.objective - solver_tolerance(root.lp.objective)));
   root.support = tight.vars.decisions(search.problem(), root.lp.x, 1e-6);
   return root;
@@ -100,7 +100,7 @@ bool search_restricted(Search& search, const Columns& columns, std::set<int>& ex
     const TightModel tight = build_tight(p, columns, options);
     const long heaviness = 1 + static_cast<long>(tight.model.entry_column.size() / kEntriesOfLightModel);
     const MipResult mip =
-        solve_mip(tight.model, mip_options(search, tight, std::max(kLeastWork, work / heaviness), false));
+        solve_mip(tight.model, mip_options(search, tight, std::max(kLeastWork, work / heaviness)));
     search.nodes += mip.nodes;
     work -= std::max(1L, mip.work * heaviness);
     if (mip.x.empty()) {
@@ -119,7 +119,7 @@ bool prove(Search& search, const Columns& full, const Root& root, std::set<int>&
   const Problem& p = search.problem();
   while (!search.done() && work > 0) {
     TightModel tight = build_tight(p, full, tight_options(search, exact_stages));
-    MipOptions options = mip_options(search, tight, work, true);
+    MipOptions options = mip_options(search, tight, work);
     // What is left to show is that nothing beats the incumbent by more than the gap that was asked for: all
     // else may be cut off.
     const double best =
@@ -139,7 +139,7 @@ bool prove(Search& search, const Columns& full, const Root& root, std::set<int>&
                                (cut_off || fixed || !search.has_incumbent());
     const double bound =
         nothing_below ? (cut_off ? target : best) : std::min(mip.bound, cut_off ? target : best);
-    if (bound < kInfinity) search.raise_bound(to_joules(p, tight, bound));
+    if (bound < kInfinity) search.raise_staged_bound(to_joules(p, tight, bound));
     if (mip.x.empty()) return nothing_below;
     const Candidate candidate = complete(p, tight.vars.decisions(p, mip.x));
     const bool improved = search.offer(candidate);

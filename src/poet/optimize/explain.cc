@@ -5,6 +5,7 @@
 
 #include "poet/optimize/branch.h"
 #include "poet/optimize/greedy.h"
+#include "poet/optimize/window_ram.h"
 
 namespace poet {
 namespace {
@@ -12,7 +13,8 @@ namespace {
 // Effort of the question for the least RAM, in simplex iterations.
 constexpr long kWork = 100'000;
 
-// Least RAM known (an upper bound, from a replayed schedule) and proven (a lower bound); active bytes.
+// Least RAM known (an upper bound, from a replayed schedule) and proven of staged schedules (a lower bound);
+// active bytes.
 struct LeastRam {
   std::optional<std::int64_t> known;
   double proven = 0;
@@ -149,13 +151,16 @@ bool explain_impossible(const Problem& p, Explanation& explanation) {
   return !explanation.reason.empty();
 }
 
-void explain_no_answer(Search& search, Outcome& outcome, const std::function<void(Search&)>& improve) {
+bool explain_no_answer(Search& search, Explanation& why, const std::function<void(Search&)>& improve) {
   const Problem& p = search.problem();
   const bool interrupted = search.interrupted();
   // Out of time already: half a second to say why, no more.
   const double time = std::min(std::clamp(0.08 * search.options().time_limit_seconds, 0.5, 10.0),
                                std::max(0.5, search.remaining()));
-  Explanation& why = outcome.explanation;
+  const bool by_argument = !why.reason.empty();
+  double proven = 0;
+  if (!by_argument && !interrupted)
+    proven = prove_least_ram(search, kWork, time, [&] { return search.interrupted(); });
   LeastRam least;
   if (!interrupted) least = find_least_ram(search, time);
   if (least.known) why.least_ram = Bytes(*least.known + p.persistent);
@@ -164,21 +169,23 @@ void explain_no_answer(Search& search, Outcome& outcome, const std::function<voi
     if (const auto seconds = find_least_deadline(search, time, improve))
       why.least_deadline = Seconds(*seconds);
   }
-  if (!why.reason.empty()) return;  // shown by a combinatorial argument
-  if (least.proven > static_cast<double>(p.budget) + 0.5) {
-    outcome.status = Status::infeasible;
+  if (by_argument) return true;
+  const double too_much = static_cast<double>(p.budget) + 0.5;
+  if (proven > too_much) {
     why.reason = p.deadline < kInfinity || p.max_bytes_written < std::numeric_limits<std::int64_t>::max()
-                     ? "no schedule fits the RAM budget together with the other limits"
-                     : "no schedule fits the RAM budget";
-    why.proven_ram = Bytes(static_cast<std::int64_t>(std::ceil(least.proven - 0.5)) + p.persistent);
-  } else {
-    outcome.status = Status::unknown;
-    why.reason = interrupted ? "interrupted before a schedule was found"
-                 : search.remaining() <= 0
-                     ? "no schedule was found, and none was shown to be impossible, within the time limit"
-                     : "no schedule was found, and none was shown to be impossible; the search has nothing "
-                       "left to try";
+                     ? "no plan fits the RAM budget together with the other limits"
+                     : "no plan fits the RAM budget";
+    why.proven_ram = Bytes(static_cast<std::int64_t>(std::ceil(proven - 0.5)) + p.persistent);
+    return true;
   }
+  why.reason =
+      interrupted ? "interrupted before a plan was found"
+      : least.proven > too_much
+          ? "no staged schedule is within the limits, and no other plan was found or proven impossible"
+      : search.remaining() <= 0
+          ? "no plan was found or proven impossible within the time limit"
+          : "no plan was found or proven impossible, and the search has nothing left to try";
+  return false;
 }
 
 std::optional<Bytes> least_ram(const SolveRequest& request, const SolveOptions& options) {

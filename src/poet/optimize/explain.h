@@ -18,10 +18,10 @@ bool explain_impossible(const Problem& problem, Explanation& explanation);
 
 /// For a search that ended without a schedule (one that turns up now becomes its incumbent): the least RAM at
 /// the given deadline and the least deadline at the given RAM for which a schedule is found within a share of
-/// the time limit, and the status: `infeasible` only when a second, differently scaled solve (least RAM over
-/// all schedules) agrees, else `unknown`. `improve` searches and bounds until done: it looks for the
+/// the time limit, and the reason. True when no plan exists: by a combinatorial argument, whose reason is
+/// there already, or by prove_least_ram(). `improve` searches and bounds until done: it looks for the
 /// deadline.
-void explain_no_answer(Search& search, Outcome& outcome, const std::function<void(Search&)>& improve);
+bool explain_no_answer(Search& search, Explanation& why, const std::function<void(Search&)>& improve);
 
 /// The least RAM budget (persistent bytes included) for which a schedule within the other limits is known; at
 /// most `time_limit_seconds` are spent. Absent when none was found.

@@ -116,7 +116,7 @@ class Writing {
 
 void run_the_command(Search& search, Writing& writing, ExternalModel external) {
   const auto keep_going = [&search] {
-    search.report(search.bound());
+    search.report();
     return !search.must_stop();
   };
   while (!search.done()) {

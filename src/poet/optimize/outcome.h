@@ -7,6 +7,7 @@
 #include <string>
 
 #include "poet/cost/instance.h"
+#include "poet/optimize/certificate.h"
 #include "poet/optimize/solver_choice.h"
 #include "poet/plan/limits.h"
 #include "poet/plan/schedule.h"
@@ -34,7 +35,8 @@ struct Tightenings {
 struct Progress {
   std::string phase;
   std::optional<double> incumbent_joules;
-  std::optional<double> bound_joules;
+  std::optional<double> bound_joules;         // no plan needs less
+  std::optional<double> staged_bound_joules;  // no staged schedule needs less
   double elapsed_seconds = 0;
 };
 
@@ -63,24 +65,20 @@ struct SolveRequest {
   Semantics semantics = Semantics::device;
 };
 
-enum class Status { optimal, feasible, infeasible, unknown };
-
 /// Why there is no answer, or what the least limits are. Fields are absent when they were not needed or not
 /// found.
 struct Explanation {
-  std::optional<Bytes>
-      floor_ram;    // no schedule exists below: one op's operands, results and what is persistent
-  OpId binding_op;  // the op that needs floor_ram
-  std::optional<Bytes> proven_ram;        // infeasible: no schedule within the other limits needs less
-  std::optional<Bytes> least_ram;         // a schedule is known at this RAM and the given deadline
+  std::optional<Bytes> floor_ram;   // no plan exists below: one op's operands, results and what is persistent
+  OpId binding_op;                  // the op that needs floor_ram
+  std::optional<Bytes> proven_ram;  // infeasible: no plan within the other limits needs less
+  std::optional<Bytes> least_ram;   // a schedule is known at this RAM and the given deadline
   std::optional<Seconds> least_deadline;  // a schedule is known at this deadline and the given RAM
   std::string reason;                     // one sentence
 };
 
 struct Outcome {
-  Status status = Status::unknown;
-  Schedule schedule;  // when optimal or feasible
-  Joules bound{};     // no schedule has less energy
+  Certificate certificate;  // its energy is the optimiser's own measurement
+  Schedule schedule;        // when optimal or feasible
   Explanation explanation;
   double seconds_to_incumbent = 0;
   double solve_seconds = 0;
@@ -88,7 +86,5 @@ struct Outcome {
   std::string solver;     // "none needed", "CBC 2.10.8"...
   std::string next_step;  // Solver::file: what the user is to do now; one sentence, or empty
 };
-
-[[nodiscard]] const char* to_string(Status status);
 
 }  // namespace poet

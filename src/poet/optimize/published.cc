@@ -162,18 +162,18 @@ void solve_published(Search& search) {
   options.relative_gap = 0.5 * search.options().gap;
   options.threads = search.options().threads;
   options.solver = embedded(search.options().solver);
-  options.keep_going = [&](double, double bound) {
-    search.report(p.baseline_joules + bound / scale);
+  options.keep_going = [&](double, double) {
+    search.report();
     return !search.interrupted();
   };
   const MipResult mip = solve_mip(published.model, options);
   search.used_solver = true;
   search.nodes += mip.nodes;
   if (!mip.x.empty()) search.offer(complete(p, published.decisions(mip.x)));
-  // The model never frees a retained value that its stage does not use, so the exact replay may undercut the
-  // model's own bound.
+  // The model never frees a retained value that its stage does not use: its bound is one on the schedules
+  // that it describes, and the exact replay may find less energy than that.
   const double bound = p.baseline_joules + mip.bound / scale;
-  search.raise_bound(search.has_incumbent() ? std::min(bound, search.incumbent().joules) : bound);
+  search.raise_staged_bound(search.has_incumbent() ? std::min(bound, search.incumbent().joules) : bound);
 }
 
 }  // namespace poet

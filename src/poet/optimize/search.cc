@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "poet/optimize/certificate.h"
 #include "poet/optimize/model.h"
 #include "poet/optimize/retime.h"
 
@@ -12,7 +13,8 @@ Search::Search(const Problem& problem, const SolveOptions& options)
     : problem_(problem),
       options_(options),
       start_(std::chrono::steady_clock::now()),
-      bound_(problem.baseline_joules) {}
+      bound_(problem.baseline_joules),
+      staged_bound_(problem.baseline_joules) {}
 
 bool Search::offer(const Candidate& proposed) {
   const Candidate candidate = retime(problem_, proposed, [this] { return must_stop(); });
@@ -20,23 +22,25 @@ bool Search::offer(const Candidate& proposed) {
   if (incumbent_ && candidate.joules >= incumbent_->joules) return false;
   if (!incumbent_) seconds_to_incumbent = elapsed();
   incumbent_ = candidate;
-  report(bound_);
+  report();
   return true;
 }
 
 void Search::raise_bound(double joules) {
   if (joules <= bound_) return;
   bound_ = joules;
-  report(bound_);
+  report();
 }
 
-double Search::gap() const {
-  double best = incumbent_ ? incumbent_->joules : kInfinity;
-  if (options_.known_joules) best = std::min(best, *options_.known_joules);
-  if (best == kInfinity) return kInfinity;
-  const double open = best - bound_;
-  if (open <= 1e-9 * problem_.baseline_joules) return 0;
-  return open / (best - problem_.baseline_joules);
+void Search::raise_staged_bound(double joules) { staged_bound_ = std::max(staged_bound_, joules); }
+
+double Search::best_joules() const {
+  return std::min(incumbent_ ? incumbent_->joules : kInfinity, options_.known_joules.value_or(kInfinity));
+}
+
+double Search::gap_to(double bound) const {
+  const double best = best_joules();
+  return best == kInfinity ? kInfinity : overhead_gap(best, bound, problem_.baseline_joules);
 }
 
 double Search::elapsed() const {
@@ -49,21 +53,16 @@ bool Search::must_stop() const { return remaining() <= 0 || interrupted(); }
 
 void Search::enter(const std::string& phase) {
   phase_ = phase;
-  report(bound_);
+  report();
 }
 
-void Search::report(double bound_joules) const {
+void Search::report() const {
   if (!options_.on_progress) return;
   Progress progress;
   progress.phase = phase_;
-  const double bound = std::max(bound_, bound_joules);
-  progress.bound_joules = bound;
-  std::optional<double> best = options_.known_joules;
-  if (incumbent_) best = std::min(incumbent_->joules, best.value_or(incumbent_->joules));
-  if (best) {
-    progress.incumbent_joules = best;
-    progress.bound_joules = std::min(bound, *best);
-  }
+  progress.bound_joules = bound_;
+  progress.staged_bound_joules = staged_bound();
+  if (best_joules() < kInfinity) progress.incumbent_joules = best_joules();
   progress.elapsed_seconds = elapsed();
   options_.on_progress(progress);
 }

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "poet/optimize/candidate.h"
 #include "poet/optimize/outcome.h"
@@ -30,41 +31,55 @@ class Search {
   /// Retimes the candidate's transfers (device semantics) and accepts it as incumbent if it is within the
   /// limits and better than the one before.
   bool offer(const Candidate& candidate);
-  /// No schedule has less energy than this.
+  /// No plan that first computes the ops in their order has less energy than this.
   void raise_bound(double joules);
+  /// No staged schedule has less energy than this.
+  void raise_staged_bound(double joules);
 
   [[nodiscard]] bool has_incumbent() const { return incumbent_.has_value(); }
   [[nodiscard]] const Candidate& incumbent() const { return *incumbent_; }
+  /// Of the incumbent, or SolveOptions::known_joules where that is less; infinite without either.
+  [[nodiscard]] double best_joules() const;
   [[nodiscard]] double bound() const { return bound_; }
-  /// (energy - bound) / (energy - baseline) of the incumbent, or of SolveOptions::known_joules where that is
-  /// less; 0 when they agree to 1e-9 of the baseline, infinite without either.
-  [[nodiscard]] double gap() const;
-  [[nodiscard]] bool proven() const { return gap() <= options_.gap; }
+  [[nodiscard]] double staged_bound() const { return std::max(bound_, staged_bound_); }
+  /// What is known is within the gap asked for of the best plan, or of the best staged schedule
+  /// (certificate.h).
+  [[nodiscard]] bool proven() const { return gap_to(bound_) <= options_.gap; }
+  [[nodiscard]] bool staged_proven() const { return gap_to(staged_bound()) <= options_.gap; }
 
   [[nodiscard]] double elapsed() const;
   [[nodiscard]] double remaining() const { return options_.time_limit_seconds - elapsed(); }
-  /// The user has had enough.
+  /// Cancelled by the caller.
   [[nodiscard]] bool interrupted() const;
-  /// Time is up or the user has interrupted.
+  /// Time is up or the caller has cancelled.
   [[nodiscard]] bool must_stop() const;
-  [[nodiscard]] bool done() const { return proven() || must_stop(); }
+  /// Nothing is left to do for whoever looks for staged schedules.
+  [[nodiscard]] bool done() const { return staged_proven() || impossible() || must_stop(); }
+  /// Nothing is left to do for whoever raises the bound on every plan.
+  [[nodiscard]] bool bound_done() const { return proven() || impossible() || must_stop(); }
+  /// A window relaxation has no point: no plan is within the limits, if a second solve agrees (explain.h).
+  [[nodiscard]] bool impossible() const { return !impossible_windows.empty(); }
 
   void enter(const std::string& phase);
-  /// Tells the observer; the bound of a tree in progress may be given.
-  void report(double bound_joules) const;
+  /// Tells the observer.
+  void report() const;
 
   double seconds_to_incumbent = 0;
   long nodes = 0;
   bool used_solver = false;
-  std::string next_step;         // see Outcome
-  bool root_infeasible = false;  // says the full model's relaxation; believed when a second solve agrees
+  std::string next_step;                // see Outcome
+  std::vector<int> impossible_windows;  // the breakpoints of a window relaxation that has no point
+  bool root_infeasible = false;         // says the full model's relaxation: no staged schedule
 
  private:
+  [[nodiscard]] double gap_to(double bound) const;
+
   const Problem& problem_;
   const SolveOptions& options_;
   std::chrono::steady_clock::time_point start_;
   std::optional<Candidate> incumbent_;
   double bound_;
+  double staged_bound_;
   std::string phase_;
 };
 

@@ -85,32 +85,41 @@ class FullModel {
 };
 
 // Search and bound in rounds of doubling effort, each by every method: where one stalls, another may not, and
-// what one finds helps the next. Ends when the search is done, or rounds bring nothing more.
+// what one finds helps the next. Ends when the search is done, or rounds bring nothing more. Where the best
+// staged schedule is found, what is left is the bound on every plan, which the windows alone can raise.
 void improve(Search& search) {
   constexpr long kSmallModel = 5'000;  // columns; solved outright
   constexpr int kFruitlessRounds = 3;
+  constexpr double kWorthARound = 0.1;  // of the gap that is open
   const Problem& p = search.problem();
   std::set<int> exact_stages;
   WindowSearch windows(search);
   FullModel full(search);
   const bool is_small = full.size() <= kSmallModel;
   int fruitless = 0;
-  for (int round = 0; !search.done() && fruitless < kFruitlessRounds; ++round) {
+  for (int round = 0; !search.bound_done() && fruitless < kFruitlessRounds; ++round) {
+    const bool staged_proven = search.staged_proven();
     const double bound = search.bound();
+    const double staged_bound = search.staged_bound();
     const double best = search.has_incumbent() ? search.incumbent().joules : kInfinity;
     const int doublings = std::min(round, 20);
     const long work = kWork << doublings;
     const auto seed = static_cast<unsigned>(round) + 1;
     const bool more_windows = search.options().tightenings.windows && windows.run(work, exact_stages);
+    if (staged_proven) {
+      if (!more_windows || search.bound() - bound < kWorthARound * (search.best_joules() - bound)) return;
+      continue;
+    }
     if (round == 0 && !search.done()) search_paging_only(search, evaluations(p) / 4, work);
     const bool more_model = (is_small || round > 0) && full.go_on(5 * work, exact_stages);
-    if (search.done()) return;
+    if (search.done()) continue;
     search.enter("local search");
     local_search(search, {.evaluations = evaluations(p) << doublings, .seed = seed});
     search_around_uses(search, std::min(round, 3), no_decisions(p), exact_stages, work);
     search.enter("neighbourhoods");
     search_neighbourhoods(search, 2, seed, exact_stages, work / 2);
-    if (search.bound() > bound || (search.has_incumbent() && search.incumbent().joules < best))
+    if (search.bound() > bound || search.staged_bound() > staged_bound ||
+        (search.has_incumbent() && search.incumbent().joules < best))
       fruitless = 0;
     else if (full.is_exhausted())
       return;
@@ -155,41 +164,27 @@ Outcome solve(const SolveRequest& request, const SolveOptions& options) {
   Search search(problem, options);
   Outcome outcome;
   outcome.explanation = floor_of(problem);
-  if (explain_impossible(problem, outcome.explanation)) {
-    outcome.status = Status::infeasible;
-  } else {
-    run(search);
-  }
-  if (!search.has_incumbent() && options.explain)
-    explain_no_answer(search, outcome, improve);  // may come across one after all
+  bool infeasible = explain_impossible(problem, outcome.explanation);
+  if (!infeasible) run(search);
+  if (!search.has_incumbent() && options.explain)  // one may turn up after all
+    infeasible = explain_no_answer(search, outcome.explanation, improve);
+  Bounds bounds{Joules(search.bound()), std::nullopt};
+  if (search.staged_bound() > search.bound()) bounds.staged = Joules(search.staged_bound());
   if (search.has_incumbent()) {
-    outcome.status = search.proven() ? Status::optimal : Status::feasible;
     outcome.schedule = to_schedule(problem, request.instance, search.incumbent());
+    outcome.certificate =
+        certify(Joules(search.incumbent().joules), Joules(problem.baseline_joules), bounds, options.gap);
+  } else {
+    outcome.certificate = certify_none(infeasible ? Status::infeasible : Status::unknown, bounds);
   }
-  const double bound = search.bound();
-  outcome.bound = Joules(search.has_incumbent() ? std::min(bound, search.incumbent().joules) : bound);
   outcome.seconds_to_incumbent = search.seconds_to_incumbent;
   outcome.solve_seconds = search.elapsed();
   outcome.nodes = search.nodes;
   outcome.next_step = search.next_step;
-  outcome.solver = search.used_solver ? solver_version(options.solver)
-                   : search.proven()  ? "none needed"
-                                      : "none was run";
+  outcome.solver = search.used_solver       ? solver_version(options.solver)
+                   : search.staged_proven() ? "none needed"
+                                            : "none was run";
   return outcome;
-}
-
-const char* to_string(Status status) {
-  switch (status) {
-    case Status::optimal:
-      return "optimal";
-    case Status::feasible:
-      return "feasible";
-    case Status::infeasible:
-      return "infeasible";
-    case Status::unknown:
-      return "unknown";
-  }
-  return "?";
 }
 
 }  // namespace poet

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "poet/optimize/between_ops.h"
-#include "poet/optimize/explain.h"
 #include "poet/optimize/solve.h"
 #include "poet/plan/timeline.h"
 #include "poet/plan/transfers.h"
@@ -37,30 +36,12 @@ Plan plan_of(const SolveRequest& request, const Schedule& schedule) {
   return plan_transfers(request.instance, plan, request.semantics, request.limits);
 }
 
-/// Puts the plan between ops in the place of a dearer one, or of none.
-void take(const SolveRequest& request, const SolveOptions& options, BetweenOps&& between,
-          PlannedOutcome& planned) {
-  Outcome& outcome = planned.outcome;
-  outcome.schedule = std::move(between.schedule);
+/// Puts the synchronous plan in the place of a costlier one, or of none.
+void take(BetweenOps&& between, PlannedOutcome& planned) {
+  planned.outcome.schedule = std::move(between.schedule);
+  planned.outcome.explanation = {};
   planned.plan = std::move(between.plan);
   planned.between_ops = true;
-  const bool stage_form_bounds = outcome.status != Status::infeasible && outcome.bound <= between.energy;
-  if (!stage_form_bounds) outcome.bound = bound_between_ops(request, options);
-  outcome.bound = std::min(outcome.bound, between.energy);
-  outcome.status = Status::feasible;  // until its gap is judged
-  outcome.explanation = {};
-}
-
-/// What solvers prove is about schedules in stages; where those are impossible, a plan between ops need not
-/// be.
-void weaken_proof(const SolveRequest& request, const SolveOptions& options, Outcome& outcome) {
-  if (outcome.status != Status::infeasible) return;
-  Explanation why = floor_of(make_problem(request, options));
-  if (explain_impossible(make_problem(request, options), why)) return;
-  outcome.status = Status::unknown;
-  outcome.explanation.proven_ram.reset();
-  outcome.explanation.reason =
-      "no schedule in stages is within the limits, and no plan with transfers between two ops was found";
 }
 
 }  // namespace
@@ -89,12 +70,10 @@ PlannedOutcome solve_plan(const SolveRequest& request, const SolveOptions& optio
         none ? Joules()
              : energy_of(request.instance, planned.plan, timeline_of(request.instance, planned.plan));
     if (none || between->energy < energy) {
-      take(request, remaining(options, start), std::move(*between), planned);
+      take(std::move(*between), planned);
       outcome.seconds_to_incumbent = seconds_to_between;
     }
   }
-  if (planned.plan.steps.empty() && looks_between_ops(request, options))
-    weaken_proof(request, options, outcome);
   outcome.solve_seconds = seconds_since(start);
   return planned;
 }

@@ -14,10 +14,9 @@ struct PlannedOutcome {
 };
 
 /// The plan of least energy found: solve() and its schedule linearised, transfers planned; on a device the
-/// better of that and search_between_ops(). The bound is on schedules in stage form; a plan between ops that
-/// needs less comes with bound_between_ops() instead, and `infeasible` on a device means that
-/// no plan of either kind exists: what only stages cannot do is `unknown`. Within half a second of the time
-/// limit, as solve().
+/// better of that and search_between_ops(). The outcome's certificate is the staged search's: its bounds hold
+/// for the plan, its energy is that of the best staged schedule. Within half a second of the time limit, as
+/// solve().
 [[nodiscard]] PlannedOutcome solve_plan(const SolveRequest& request, const SolveOptions& options);
 
 }  // namespace poet

@@ -31,16 +31,19 @@ WindowSearch::WindowSearch(Search& search)
 }
 
 bool WindowSearch::run(long work, std::set<int>& exact_stages) {
-  for (int idle = 0; !search_.done() && idle < kIdleRounds;) {
+  for (int idle = 0; !search_.bound_done() && idle < kIdleRounds;) {
     const double before = search_.bound();
     const Windows windows(p_, breakpoints_);
     const WindowModel model = build_windows(p_, windows, search_.options().tightenings.rounding);
     search_.enter(fmt::format("{} windows", windows.count()));
     if (relax_continuously(windows, model, work)) continue;  // has added breakpoints
     const Relaxed relaxed = relax(model, work);
-    if (relaxed.x.empty() || search_.done()) return !relaxed.closed;
-    look_for_schedules(windows, window_decisions(model, relaxed.x), work, exact_stages);
-    if (!relaxed.closed || search_.done()) return true;
+    // Beside a schedule that would be the solver's noise.
+    if (relaxed.closed && relaxed.x.empty() && search_.best_joules() == kInfinity)
+      search_.impossible_windows = breakpoints_;
+    if (relaxed.x.empty() || search_.bound_done()) return !relaxed.closed;
+    if (!search_.done()) look_for_schedules(windows, window_decisions(model, relaxed.x), work, exact_stages);
+    if (!relaxed.closed || search_.bound_done()) return true;
     const double rise = search_.bound() - before;
     idle = rise > kLeastRise * (search_.bound() - p_.baseline_joules) ? 0 : idle + 1;
     if (!add_where_answer_fails(windows, model, relaxed)) return false;

@@ -14,10 +14,17 @@ Term term(int column) { return Term::of(column); }
 
 class Builder {
  public:
-  Builder(const Problem& problem, const Windows& windows, bool rounding)
+  Builder(const Problem& problem, const Windows& windows, bool rounding, WindowObjective objective)
       : p_(problem), w_(windows), rounding_(rounding) {
     m_.stored.assign(at(p_.values), -1);
-    m_.scale = p_.objective_scale;
+    m_.ram_unit = static_cast<double>(std::max<std::int64_t>(p_.budget, 1));
+    if (objective == WindowObjective::energy) {
+      m_.scale = p_.objective_scale;
+    } else {
+      m_.scale = 0;
+      budget_ = term(m_.model.add_column(0, kInfinity, 1, false));
+      rounding_ = false;  // for one budget only
+    }
     for (auto* columns : {&m_.kept, &m_.page_in, &from_storage_})
       columns->assign(at(w_.count()), std::vector<int>(at(p_.values), -1));
     m_.recompute.assign(at(w_.count()), std::vector<int>(at(p_.ops), -1));
@@ -100,7 +107,7 @@ class Builder {
   void add_ram(int k) {
     const int op = w_.breakpoints()[at(k)];
     const std::int64_t room = p_.budget - working_set(p_, op);
-    const double unit = static_cast<double>(std::max<std::int64_t>(p_.budget, 1));
+    const double unit = m_.ram_unit;
     Linear sum;
     std::vector<int> beside;
     for (int v = 0; v < p_.values; ++v) {
@@ -108,6 +115,10 @@ class Builder {
       if (contains(p_.reads[at(op)], v) || contains(p_.writes[at(op)], v)) continue;
       sum.add(static_cast<double>(p_.bytes[at(v)]) / unit, term(m_.kept[at(k)][at(v)]));
       beside.push_back(v);
+    }
+    if (budget_.is_column()) {
+      m_.model.at_most(sum.add(-1, budget_), -static_cast<double>(working_set(p_, op)) / unit);
+      return;
     }
     m_.model.at_most(sum, static_cast<double>(room) / unit);
     if (rounding_) add_rounded(k, room, beside);
@@ -133,6 +144,7 @@ class Builder {
   const Problem& p_;
   const Windows& w_;
   bool rounding_;
+  Term budget_ = Term::fixed(0);  // a column where the least RAM is sought
   WindowModel m_;
   std::vector<std::vector<int>> from_storage_;
 };
@@ -148,8 +160,9 @@ Windows::Windows(const Problem& problem, std::vector<int> breakpoints)
   }
 }
 
-WindowModel build_windows(const Problem& problem, const Windows& windows, bool rounding) {
-  return Builder(problem, windows, rounding).build();
+WindowModel build_windows(const Problem& problem, const Windows& windows, bool rounding,
+                          WindowObjective objective) {
+  return Builder(problem, windows, rounding, objective).build();
 }
 
 WindowDecisions window_decisions(const WindowModel& model, const std::vector<double>& x) {

@@ -39,8 +39,9 @@ class Windows {
 
 /// Columns by window and op or value; -1 where there is none.
 struct WindowModel {
-  Model model;  // objective: (energy - baseline) * scale
+  Model model;  // objective: (energy - baseline) * scale, or budget / ram_unit
   double scale = 1;
+  double ram_unit = 1;  // bytes
   /// In RAM while the breakpoint op that ends the window runs, to be kept across it or on its way to storage.
   std::vector<std::vector<int>> kept;
   std::vector<std::vector<int>> recompute;  // at least once in the window
@@ -50,7 +51,14 @@ struct WindowModel {
   std::vector<int> stored;  // by value: paged out at all
 };
 
-/// Every schedule gives a point of the model with no more than its energy:
+/// What a window relaxation minimises.
+enum class WindowObjective {
+  energy,  // above the baseline
+  ram,     // the budget, which is then a column
+};
+
+/// Every plan that first computes the ops in their order gives a point of the model with no more than its
+/// energy, staged or not (docs/formulation.md, section 3):
 ///   kept[k,v] <= kept[k-1,v] + recompute[k,p(v)] + page_in[k,v]       unless v is made in window k
 ///   1         <= the same sum                                        where an op of window k reads v
 ///   recompute[k,i] <= the same sum of each operand of i               unless it is made in window k
@@ -58,7 +66,8 @@ struct WindowModel {
 /// and the provenance of kept copies, limits and, in device semantics, the channel's timeline
 /// (window_limits.h), as in docs/formulation.md. O(windows * (values + edges)) columns and
 /// entries.
-[[nodiscard]] WindowModel build_windows(const Problem& problem, const Windows& windows, bool rounding);
+[[nodiscard]] WindowModel build_windows(const Problem& problem, const Windows& windows, bool rounding,
+                                        WindowObjective objective = WindowObjective::energy);
 
 /// What a point of the model decides, in windows.
 struct WindowDecisions {

@@ -11,6 +11,7 @@
 
 #include "poet/base/amounts.h"
 #include "poet/base/error.h"
+#include "poet/optimize/certificate.h"
 
 namespace poet {
 namespace {
@@ -66,9 +67,8 @@ void judge_energy(const MethodAnswer& answer, const Report& keep_all, Judged& ju
   const double baseline = keep_all.energy.value();
   judged.overhead = baseline > 0 ? energy / baseline - 1 : 0;
   if (!answer.bound || judged.verdict != Verdict::holds) return;
-  judged.bound = std::min(*answer.bound, judged.report.energy);
-  const double open = energy - judged.bound->value();
-  judged.gap = open <= 1e-9 * baseline ? 0 : open / (energy - baseline);
+  judged.bound = answer.bound;
+  judged.gap = overhead_gap(energy, judged.bound->value(), baseline);
 }
 
 }  // namespace

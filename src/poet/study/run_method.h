@@ -23,7 +23,7 @@ struct Judged {
   std::string note;             // the method's: what was made of the graph; or empty
   Plan plan;                    // the cheapest that holds; else the nearest, if any
   Report report;                // of `plan`, from the referee
-  std::optional<Joules> bound;  // proven, for schedules of the method's kind; at most the plan's energy
+  std::optional<Joules> bound;  // proven, of every plan of the method's kind
   std::optional<double> gap;    // (energy - bound) / (energy - baseline) where it holds; 0 when they agree
   double overhead = 0;          // energy / baseline - 1, baseline: everything computed once
   double seconds = 0;           // that the method took on the host, replays included
