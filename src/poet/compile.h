@@ -38,7 +38,7 @@ struct CompileResult {
 /// On a device the plan's addresses must fit the budget, too. Where gaps between them leave no room, the
 /// problem is solved again with so much less RAM, a few times; bound and gap stay those of the whole budget.
 /// Throws InputError for a request that cannot be meant (negative budget, deadline not finite, NaN costs).
-/// When no schedule exists that is data: outcome.status and outcome.explanation.
+/// When there is no plan that is data: certificate.status and outcome.explanation.
 [[nodiscard]] CompileResult compile(const CompileRequest& request);
 
 }  // namespace poet
