@@ -10,8 +10,8 @@
 #include <map>
 #include <set>
 
-#include "apps/cli/amounts.h"
-#include "apps/cli/output.h"
+#include "apps/shared/amounts.h"
+#include "apps/shared/output.h"
 #include "bench/cases.h"
 #include "bench/compare.h"
 #include "bench/configurations.h"

@@ -24,7 +24,7 @@ ROOMS = {
     "optimize": PLANS,
     "referee": PLANS,  # never optimize: an error in one is to show in the other
     "baselines": OPTIMIZERS,
-    "runtime": PLANS,
+    "runtime": PLANS | {"referee"},
     "codegen": PLANS,
     "study": OPTIMIZERS | {"baselines", "referee"},
     "report": PLANS | {"referee"},

@@ -11,11 +11,11 @@
 
 #include "apps/cli/command.h"
 #include "apps/cli/comparison.h"
-#include "apps/cli/interrupt.h"
 #include "apps/cli/options.h"
-#include "apps/cli/output.h"
 #include "apps/cli/progress.h"
 #include "apps/cli/solving.h"
+#include "apps/shared/interrupt.h"
+#include "apps/shared/output.h"
 #include "poet/base/error.h"
 #include "poet/base/write_file.h"
 

@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "apps/cli/command.h"
-#include "apps/cli/output.h"
+#include "apps/shared/output.h"
 #include "poet/base/amounts.h"
 #include "poet/cost/device.h"
 #include "poet/report/table.h"

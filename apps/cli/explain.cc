@@ -8,10 +8,10 @@
 
 #include "apps/cli/command.h"
 #include "apps/cli/decisions.h"
-#include "apps/cli/output.h"
 #include "apps/cli/result_json.h"
 #include "apps/cli/solving.h"
 #include "apps/cli/summary.h"
+#include "apps/shared/output.h"
 #include "poet/base/amounts.h"
 #include "poet/graph/dataflow.h"
 #include "poet/report/table.h"

@@ -14,7 +14,7 @@
 #include <cstring>
 
 #include "apps/cli/command.h"
-#include "apps/cli/errors.h"
+#include "apps/shared/errors.h"
 #include "poet/base/error.h"
 
 namespace poet::cli {

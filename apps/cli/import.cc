@@ -5,7 +5,7 @@
 #include "apps/cli/command.h"
 #include "apps/cli/import_report.h"
 #include "apps/cli/inputs.h"
-#include "apps/cli/output.h"
+#include "apps/shared/output.h"
 #include "poet/base/error.h"
 #include "poet/base/write_file.h"
 #include "poet/cost/instance_json.h"

@@ -8,8 +8,8 @@
 #include <system_error>
 #include <tuple>
 
-#include "apps/cli/amounts.h"
 #include "apps/cli/choose.h"
+#include "apps/shared/amounts.h"
 #include "poet/base/data_dir.h"
 #include "poet/base/error.h"
 #include "poet/cost/instance_json.h"

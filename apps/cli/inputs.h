@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "apps/cli/network.h"
+#include "apps/shared/network.h"
 #include "poet/base/units.h"
 #include "poet/cost/device.h"
 #include "poet/cost/instance.h"

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "apps/cli/command.h"
-#include "apps/cli/errors.h"
-#include "apps/cli/output.h"
+#include "apps/shared/errors.h"
+#include "apps/shared/output.h"
 #include "poet/report/table.h"
 
 namespace {

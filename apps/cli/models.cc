@@ -9,7 +9,7 @@
 
 #include "apps/cli/command.h"
 #include "apps/cli/inputs.h"
-#include "apps/cli/output.h"
+#include "apps/shared/output.h"
 #include "poet/autodiff/differentiate.h"
 #include "poet/base/amounts.h"
 #include "poet/cost/tabulate.h"

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <limits>
 
-#include "apps/cli/amounts.h"
-#include "apps/cli/output.h"
+#include "apps/shared/amounts.h"
+#include "apps/shared/output.h"
 #include "poet/base/error.h"
 #include "poet/optimize/solvers/command.h"
 #include "poet/optimize/solvers/solver.h"

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <chrono>
 
-#include "apps/cli/live_line.h"
+#include "apps/shared/live_line.h"
 #include "poet/base/amounts.h"
 
 namespace poet::cli {

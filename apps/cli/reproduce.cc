@@ -10,11 +10,11 @@
 #include <vector>
 
 #include "apps/cli/command.h"
-#include "apps/cli/output.h"
 #include "apps/cli/reproduce/html.h"
 #include "apps/cli/reproduce/section.h"
 #include "apps/cli/reproduce/studies.h"
 #include "apps/cli/sweep_run.h"
+#include "apps/shared/output.h"
 #include "poet/base/amounts.h"
 #include "poet/base/error.h"
 #include "poet/base/write_file.h"

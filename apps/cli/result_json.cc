@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "apps/cli/way_out.h"
+#include "apps/shared/option_names.h"
 
 namespace poet::cli {
 namespace {
@@ -86,7 +87,7 @@ Json result_json(const Solved& solved) {
   json["nodes"] = outcome.nodes;
   json["interrupted"] = solved.interrupted;
   json["solver"] = outcome.solver;
-  if (!outcome.next_step.empty()) json["next_step"] = outcome.next_step;
+  if (!outcome.next_step.empty()) json["next_step"] = with_option_names(outcome.next_step);
   json["semantics"] = to_string(solved.request.semantics);
   json["model"] = instance.model.empty() ? Json(nullptr) : Json(instance.model);
   json["platform"] = instance.platform.empty() ? Json(nullptr) : Json(instance.platform);

@@ -11,13 +11,12 @@
 
 #include "apps/cli/command.h"
 #include "apps/cli/forked.h"
-#include "apps/cli/output.h"
+#include "apps/cli/onnx_weights.h"
 #include "apps/cli/result_json.h"
 #include "apps/cli/solving.h"
 #include "apps/cli/summary.h"
-#include "apps/cli/training/check_run.h"
-#include "apps/cli/training/outputs.h"
-#include "apps/cli/training/weights.h"
+#include "apps/shared/output.h"
+#include "apps/shared/training/outputs.h"
 #include "poet/base/error.h"
 #include "poet/runtime/executor/program.h"
 
@@ -67,8 +66,7 @@ class Run final : public Command {
     if (plan_ && solves) throw InputError("poet run", "has a plan: nothing is left to solve for");
     RunOptions typed = training_;
     typed.steps = problem_.limits.steps;
-    const RunChoice choice = read_run_options(typed);
-    const MachineChoice machine = read_machine_options(machine_);
+    const RunChoice choice = read_run_options(typed, machine_);
     std::vector<NamedFile> written;
     if (plan_out_) written.emplace_back("--plan-out", *plan_out_);
     if (onnx_out_) written.emplace_back("--onnx-out", *onnx_out_);
@@ -79,7 +77,7 @@ class Run final : public Command {
          {std::pair("--onnx", &input.onnx), std::pair("--instance", &input.instance),
           std::pair("--platform", &input.platform)})
       if (*file) read.emplace_back(option, **file);
-    check_outputs(choice, machine, written, read);
+    check_outputs(choice, written, read);
     std::optional<Runnable> runnable;
     if (plan_) {
       refuse_problem_options();
@@ -89,27 +87,26 @@ class Run final : public Command {
       // --steps alone is no deadline.
       if (!problem_.limits.total_deadline) problem_.limits.steps.reset();
       int code = kAnswer;
-      runnable = solve_apart(choice, machine, code);
+      runnable = solve_apart(choice, code);
       if (!runnable) return code;
     }
     if (plan_out_) write_plan(runnable->file, *plan_out_);
-    return train(std::move(*runnable), choice, machine);
+    return train(std::move(*runnable), choice);
   }
 
  private:
   /// Solves in a process of its own, so that the solver's memory is not the training's. Null: there is no
   /// plan, as `code` says and that process has said.
-  std::optional<Runnable> solve_apart(const RunChoice& training, const MachineChoice& machine,
-                                      int& code) const {
+  std::optional<Runnable> solve_apart(const RunChoice& training, int& code) const {
     Forked solver([&](int pipe) {
-      runtime::set_up_kernels(machine.kernels);
+      runtime::set_up_kernels(training.trainer.kernels);
       Solving solving;
       solving.on_interrupt = "training by the best plan so far";
       solving.adjust = [&](Instance& instance, Semantics semantics) {
         // Before the search, so that nobody waits for a plan that cannot be trained by.
-        runtime::charge_workspaces(instance, machine.kernels);
-        check_rules(semantics);
-        check_run(instance.graph, network(), training, machine);
+        runtime::charge_workspaces(instance, training.trainer.kernels);
+        runtime::check_rules(semantics);
+        check_run(instance.graph, training, onnx_source(training, network()));
         if (onnx_out_) check_exportable(instance.graph, network());
       };
       const Solved solved = solve_problem(problem_, solving);
@@ -146,14 +143,17 @@ class Run final : public Command {
     return OnnxNetwork{*problem_.input.onnx, [this] { return read_onnx(problem_.input); }};
   }
 
-  int train(Runnable runnable, const RunChoice& choice, const MachineChoice& machine) const {
+  int train(Runnable runnable, RunChoice choice) const {
     const std::optional<OnnxNetwork> network = this->network();
-    Weights weights(runnable.file.instance.graph, choice.weights, choice.resume ? std::nullopt : network);
-    const Finish finish = [&](const Graph& graph, const runtime::Program& program) {
-      if (onnx_out_) export_weights(graph, program, network, *onnx_out_);
+    std::optional<OnnxWeightsApart> weights;
+    if (const auto source = onnx_source(choice, network)) {
+      weights.emplace(runnable.file.instance.graph, *source);
+      choice.trainer.weights = weights->source();
+    }
+    const Finish finish = [&](const runtime::Trainer& trainer) {
+      if (onnx_out_) export_weights(trainer, network, *onnx_out_);
     };
-    const Session session = run_session(std::move(runnable.file), choice, machine, weights.source(),
-                                        problem_.solver.quiet, finish);
+    const Session session = run_session(std::move(runnable.file), choice, problem_.solver.quiet, finish);
     std::vector<NamedFile> written;
     if (onnx_out_) written.emplace_back("ONNX", *onnx_out_);
     return conclude(session, choice, output_, runnable.answer.value_or(Json::object()), written);

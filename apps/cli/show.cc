@@ -14,8 +14,9 @@
 #include <vector>
 
 #include "apps/cli/command.h"
-#include "apps/cli/output.h"
 #include "apps/cli/plan_input.h"
+#include "apps/shared/option_names.h"
+#include "apps/shared/output.h"
 #include "poet/base/error.h"
 #include "poet/base/write_file.h"
 #include "poet/report/figure.h"
@@ -87,7 +88,7 @@ class Show final : public Command {
       const std::string wrong = breach_of(pictures[i]);
       broken = broken || !wrong.empty();
       if (text_ || !output_) {
-        answer += (i > 0 ? "\n" : "") + picture_text(pictures[i], text_options());
+        answer += (i > 0 ? "\n" : "") + with_option_names(picture_text(pictures[i], text_options()));
       } else if (!wrong.empty()) {
         answer += fmt::format("{}: broken, drawn as far as it goes: {}\n", files_[i], wrong);
       }

@@ -5,10 +5,10 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/cli/command.h"
-#include "apps/cli/output.h"
 #include "apps/cli/result_json.h"
 #include "apps/cli/solving.h"
 #include "apps/cli/summary.h"
+#include "apps/shared/output.h"
 #include "poet/base/error.h"
 #include "poet/plan/plan_file.h"
 #include "poet/plan/schedule_json.h"

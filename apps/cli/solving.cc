@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "apps/cli/command.h"
-#include "apps/cli/interrupt.h"
 #include "apps/cli/progress.h"
+#include "apps/shared/interrupt.h"
 #include "poet/base/error.h"
 #include "poet/graph/dataflow.h"
 #include "poet/referee/replay.h"

@@ -10,6 +10,7 @@
 
 #include "apps/cli/decisions.h"
 #include "apps/cli/way_out.h"
+#include "apps/shared/option_names.h"
 #include "poet/base/amounts.h"
 #include "poet/cost/tabulate.h"
 #include "poet/graph/dataflow.h"
@@ -123,7 +124,7 @@ std::string solver(const Solved& solved) {
 std::vector<std::string> next_step(const Solved& solved) {
   const SolveOptions& options = solved.request.options;
   const Outcome& outcome = solved.result.outcome;
-  if (!outcome.next_step.empty()) return {outcome.next_step};
+  if (!outcome.next_step.empty()) return {with_option_names(outcome.next_step)};
   if (options.solver != Solver::file || options.file.mps.empty() || !options.file.solution.empty()) return {};
   if (solved.interrupted || !options.file.command.empty()) return {};
   return {"nothing was left to solve; no model was written"};

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "apps/cli/command.h"
-#include "apps/cli/output.h"
 #include "apps/cli/sweep_run.h"
+#include "apps/shared/output.h"
 #include "poet/base/error.h"
 #include "poet/base/write_file.h"
 #include "poet/study/csv.h"

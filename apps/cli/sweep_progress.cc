@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "apps/cli/live_line.h"
+#include "apps/shared/live_line.h"
 #include "poet/base/amounts.h"
 
 namespace poet::cli {

@@ -7,12 +7,12 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
-#include "apps/cli/amounts.h"
 #include "apps/cli/inputs.h"
-#include "apps/cli/output.h"
 #include "apps/cli/pending_signals.h"
 #include "apps/cli/sweep_progress.h"
 #include "apps/cli/sweep_worker.h"
+#include "apps/shared/amounts.h"
+#include "apps/shared/output.h"
 #include "poet/base/error.h"
 #include "poet/cost/device.h"
 #include "poet/frontend/zoo.h"

@@ -6,8 +6,8 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/cli/command.h"
-#include "apps/cli/output.h"
 #include "apps/cli/plan_input.h"
+#include "apps/shared/output.h"
 #include "poet/base/amounts.h"
 #include "poet/report/history.h"
 

@@ -7,12 +7,11 @@
 #include <string>
 #include <utility>
 
-#include "apps/cli/command.h"
-#include "apps/cli/errors.h"
-#include "apps/cli/training/options.h"
-#include "apps/cli/training/outputs.h"
-#include "apps/cli/training/safetensors_weights.h"
-#include "apps/cli/training/session.h"
+#include "apps/shared/command.h"
+#include "apps/shared/errors.h"
+#include "apps/shared/training/options.h"
+#include "apps/shared/training/outputs.h"
+#include "apps/shared/training/session.h"
 #include "poet/base/error.h"
 
 namespace poet::cli {
@@ -38,14 +37,11 @@ class RunPlan final : public Command {
   }
 
   int run() override {
-    const RunChoice choice = read_run_options(training_);
-    const MachineChoice machine = read_machine_options(machine_);
-    check_outputs(choice, machine, {}, {{"the plan", plan_}});
-    PlanFile file = read_plan(plan_);
-    if (choice.weights && choice.weights->extension() == ".onnx")
+    const RunChoice choice = read_run_options(training_, machine_);
+    check_outputs(choice, {}, {{"the plan", plan_}});
+    if (choice.weights && is_onnx(*choice.weights))
       throw InputError("--weights", "this program reads no ONNX files; safetensors it does");
-    const SafetensorsWeights weights(file.instance.graph, choice.weights);
-    const Session session = run_session(std::move(file), choice, machine, weights.source(), quiet_);
+    const Session session = run_session(read_plan(plan_), choice, quiet_);
     return conclude(session, choice, output_, nlohmann::ordered_json::object());
   }
 

@@ -154,7 +154,7 @@ TEST(OnnxImport, OpenShapesNeedAWish) {
       "input 'x': dimension 1 ('open') is open; give its shape with --input-shape x=1x3x224x224 or the like");
   ImportOptions options;
   options.input_shapes["z"] = {1, 3};
-  EXPECT_EQ(import_error(model, options), "--input-shape: the model has no input 'z'; it has x");
+  EXPECT_EQ(import_error(model, options), "`input_shapes`: the model has no input 'z'; it has x");
   options.input_shapes = {{"x", {1, 3, 1}}};
   EXPECT_EQ(import_error(model, options), "input 'x': has 2 dimensions, not 3");
   options.input_shapes = {{"x", {1, 4}}};
@@ -169,7 +169,7 @@ TEST(OnnxImport, AFixedBatchIsNotChangedSilently) {
   EXPECT_THAT(
       import_error(onnx_model({4, 3}, {{"w", onnx_reals({3, 2})}}, {onnx_node("MatMul", {"x", "w"}, {"y"})}),
                    options),
-      HasSubstr("input 'x': is for batches of 4, not 8; give its shape with --input-shape x=8x3"));
+      HasSubstr("input 'x': is for batches of 4, not 8; give its shape with `input_shapes` x=8x3"));
 }
 
 TEST(OnnxImport, ABatchSizeThatNoInputHasIsRefused) {
@@ -452,11 +452,11 @@ TEST(OnnxErrors, WhatLibonnxCrashesOnIsRefused) {
 TEST(OnnxImport, CrossEntropyNeedsTwoClasses) {
   EXPECT_EQ(
       import_error(onnx_model({4, 3}, {{"w", onnx_reals({3, 1})}}, {onnx_node("MatMul", {"x", "w"}, {"y"})})),
-      "the output (4, 1) has one class, for which cross-entropy is always 0; --loss mse is for numbers");
+      "the output (4, 1) has one class, for which cross-entropy is always 0; `loss` mse is for numbers");
   const auto sums = onnx_model(
       {4, 3}, {}, {onnx_node("ReduceSum", {"x"}, {"y"}, {{"axes", List{1}}, {"keepdims", std::int64_t{0}}})},
       12);
-  EXPECT_EQ(import_error(sums), "the output (4) has no axis of classes; --loss mse is for numbers");
+  EXPECT_EQ(import_error(sums), "the output (4) has no axis of classes; `loss` mse is for numbers");
 }
 
 }  // namespace

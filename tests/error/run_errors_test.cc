@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-#include "apps/cli/training/options.h"
+#include "apps/shared/training/options.h"
 #include "poet/runtime/weights/safetensors.h"
 #include "tests/support/background.h"
 #include "tests/support/input_error.h"
@@ -151,7 +151,7 @@ TEST_F(RunErrors, EveryOptionIsChecked) {
 TEST_F(RunErrors, NoFileHasAnEmptyName) {
   cli::RunOptions run;
   run.data = "";
-  EXPECT_EQ(input_error([&] { (void)cli::read_run_options(run); }), "--data: must not be empty");
+  EXPECT_EQ(input_error([&] { (void)cli::read_run_options(run, {}); }), "--data: must not be empty");
   cli::MachineOptions machine;
   machine.storage = "";
   EXPECT_EQ(input_error([&] { (void)cli::read_machine_options(machine); }), "--storage: must not be empty");

@@ -137,7 +137,7 @@ TEST(SolverCommand, ThatFailsIsBadInput) {
     (void)solve_mip(model, options);
     FAIL() << "no complaint";
   } catch (const InputError& error) {
-    EXPECT_STREQ(error.what(), "--solver-command: wrote no solution file; its exit code is 3");
+    EXPECT_STREQ(error.what(), "file.command: wrote no solution file; its exit code is 3");
   }
   // An answer that breaks the model is none.
   options.file.command = "echo x0 5 > {solution} # {mps}";

@@ -1,4 +1,4 @@
-#include "apps/cli/amounts.h"
+#include "apps/shared/amounts.h"
 
 #include <gtest/gtest.h>
 

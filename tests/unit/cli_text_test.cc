@@ -6,9 +6,9 @@
 #include <fstream>
 
 #include "apps/cli/inputs.h"
-#include "apps/cli/interrupt.h"
-#include "apps/cli/output.h"
 #include "apps/cli/progress.h"
+#include "apps/shared/interrupt.h"
+#include "apps/shared/output.h"
 #include "poet/base/error.h"
 #include "poet/report/table.h"
 

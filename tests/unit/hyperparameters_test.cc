@@ -42,13 +42,13 @@ TEST(Hyperparameters, ThatTheOptimizerLacksAreRefused) {
     return test::input_error([&] { set_hyperparameters(graph, chosen); });
   };
   EXPECT_EQ(set({.learning_rate = {}, .momentum = 0.5, .beta1 = {}, .beta2 = {}, .eps = {}}),
-            "--momentum: the network's optimiser has none (--optimizer)");
+            "momentum: the network's optimiser has none (`optimizer`)");
   EXPECT_EQ(set({.learning_rate = -1.0, .momentum = {}, .beta1 = {}, .beta2 = {}, .eps = {}}),
-            "--learning-rate: must be > 0 and finite");
+            "learning_rate: must be > 0 and finite");
   EXPECT_EQ(set({.learning_rate = {}, .momentum = 1.0, .beta1 = {}, .beta2 = {}, .eps = {}}),
-            "--momentum: must be at least 0 and below 1");
+            "momentum: must be at least 0 and below 1");
   EXPECT_EQ(set({.learning_rate = {}, .momentum = {}, .beta1 = {}, .beta2 = 0.5, .eps = {}}),
-            "--beta2: the network's optimiser has none (--optimizer)");
+            "beta2: the network's optimiser has none (`optimizer`)");
 }
 
 }  // namespace

@@ -395,7 +395,7 @@ TEST(OnnxImport, AFixedBatchOfOneFollowsTheBatchSize) {
                  {onnx_node("Reshape", {"x", "to"}, {"f"}), onnx_node("MatMul", {"f", "w"}, {"y"})}),
       options);
   EXPECT_EQ(value_named(model.forward, "f").shape, (Shape{3, 4}));
-  EXPECT_THAT(model.notices, ::testing::Contains(HasSubstr("follows --batch-size")));
+  EXPECT_THAT(model.notices, ::testing::Contains(HasSubstr("follows the one chosen")));
 }
 
 TEST(OnnxImport, ShapeArithmeticVanishes) {
@@ -576,7 +576,7 @@ TEST(OnnxImport, AnotherDomainsOperatorHasTheShapeThatTheFileDeclares) {
   EXPECT_EQ(op_of_kind(graph, "opaque").inputs.size(), 2U);  // integers that are known are part of it
   EXPECT_EQ(parameter_count(graph), 7 + 20);
   options.allow_opaque = false;
-  EXPECT_THAT(refusal(), HasSubstr("--allow-opaque"));
+  EXPECT_THAT(refusal(), HasSubstr("`allow_opaque`"));
 }
 
 // A known operator with a setting that its rule does not have.

@@ -131,7 +131,7 @@ void run_the_command(Search& search, Writing& writing, ExternalModel external) {
 void read_the_answer(Search& search, Writing& writing) {
   const FileSolver& files = search.options().file;
   std::ifstream head(files.mps);
-  if (!head) throw InputError(files.mps, "cannot be read; --solution needs the model that was solved");
+  if (!head) throw InputError(files.mps, "cannot be read; `file.solution` needs the model that was solved");
   ExternalModel external = read_head(head, files.mps);
   for (int stage : external.exact_stages)
     if (stage < 0 || stage >= search.problem().ops)
@@ -211,7 +211,7 @@ void solve_by_file(Search& search) {
   const Problem& p = search.problem();
   const FileSolver& files = search.options().file;
   if (files.mps.empty() && files.command.empty())
-    throw InputError("--solver file", "needs --mps or --solver-command");
+    throw InputError(Field{"solver"}, "file needs `file.mps` or `file.command`");
   search.used_solver = true;
   Columns columns = full_columns(p);
   if (estimated_columns(p, columns) <= kMostFullColumns) {
@@ -232,7 +232,7 @@ void solve_by_file(Search& search) {
     writing.write(external);
     search.next_step = fmt::format(
         "minimise {} with any solver, let it write its solution to a file, and run the same command again "
-        "with --solution FILE",
+        "with `file.solution`",
         files.mps);
   }
 }

@@ -22,7 +22,7 @@ class PublishedModel {
   PublishedModel(const Problem& problem, double scale) : p_(problem), n_(problem.ops) {
     for (int op = 0; op < n_; ++op) {
       if (p_.writes[at(op)].size() != 1)
-        throw InputError("--formulation published", "takes ops with one result each");
+        throw InputError(Field{"formulation"}, "published takes ops with one result each");
       value_of_.push_back(p_.writes[at(op)].front());
       op_of_.resize(static_cast<std::size_t>(p_.values), -1);
       op_of_[at(value_of_.back())] = op;

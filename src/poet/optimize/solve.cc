@@ -157,9 +157,9 @@ void run(Search& search) {
 
 Outcome solve(const SolveRequest& request, const SolveOptions& options) {
   if (options.formulation == Formulation::published && request.semantics != Semantics::published)
-    throw InputError("--formulation published",
-                     "is the paper's model of the published semantics; use --semantics published");
-  if (!has_solver(options.solver)) throw InputError("--solver highs", no_highs());
+    throw InputError(Field{"formulation"},
+                     "published is the paper's model of its own semantics; it needs `semantics` published");
+  if (!has_solver(options.solver)) throw InputError(Field{"solver"}, no_highs());
   const Problem problem = make_problem(request, options);
   Search search(problem, options);
   Outcome outcome;

@@ -32,7 +32,7 @@ fs::path echarts_folder() {
   throw InputError(
       "web page",
       fmt::format("ECharts could not be had from npm when poet was built: install npm, then run "
-                  "\"cmake --build {} --target poet_echarts\" (an SVG figure or --text needs nothing)",
+                  "\"cmake --build {} --target poet_echarts\" (an SVG figure or `text` needs nothing)",
                   fs::path(POET_ECHARTS_FOLDER).parent_path().string()));
 }
 

@@ -251,7 +251,7 @@ class Text {
     out_ += table.text(2, width_);
     if (cut) {
       const std::string note =
-          fmt::format("... {} of {}, of each kind those that {} (--all lists every one)", kListed,
+          fmt::format("... {} of {}, of each kind those that {} (`all` lists every one)", kListed,
                       format_count(static_cast<std::int64_t>(total)),
                       file_.semantics == Semantics::device ? "take longest" : "cost most");
       out_ += "  " + wrapped(note, width_ - 2, 2) + "\n";

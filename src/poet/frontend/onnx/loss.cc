@@ -29,7 +29,7 @@ void add_cross_entropy(Walk& walk, ValueId output, bool convolved, const Node* f
   const Shape from = graph.shape(output);
   if (from.size() < 2) {
     throw InputError(
-        fmt::format("the output {} has no axis of classes; --loss mse is for numbers", shown(from)));
+        fmt::format("the output {} has no axis of classes; `loss` mse is for numbers", shown(from)));
   }
   std::int64_t rows = 1;
   bool channels = from.size() > 1;  // (N, C, 1, 1...)
@@ -78,7 +78,7 @@ void add_cross_entropy(Walk& walk, ValueId output, bool convolved, const Node* f
   }
   if (graph.shape(logits).back() == 1) {
     throw InputError(
-        fmt::format("the output {} has one class, for which cross-entropy is always 0; --loss mse is "
+        fmt::format("the output {} has one class, for which cross-entropy is always 0; `loss` mse is "
                     "for numbers",
                     shown(from)));
   }

@@ -224,12 +224,12 @@ void Walk::visit(const Node& node) {
       throw InputError(
           "poet only evaluates this operator while importing, so all its inputs must be known then; export "
           "with fixed shapes where it computes one, otherwise replace it or plan around it with "
-          "--allow-opaque");
+          "`allow_opaque`");
     }
     if (rule == nullptr) {
       throw InputError(
           fmt::format("poet cannot import the operator {}; replace it in the model, cut the model "
-                      "before it, or plan around it with --allow-opaque",
+                      "before it, or plan around it with `allow_opaque`",
                       operator_name(node)));
     }
     rule(*this, node);

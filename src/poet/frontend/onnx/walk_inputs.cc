@@ -21,7 +21,7 @@ std::string remedy(const Declaration& input, std::optional<std::int64_t> batch) 
     }
   }
   const bool all_known = !sizes.empty() && sizes.size() == input.shape->size();
-  return fmt::format("give its shape with --input-shape {}={}", input.name,
+  return fmt::format("give its shape with `input_shapes` {}={}", input.name,
                      all_known ? fmt::format("{}", fmt::join(sizes, "x")) : "1x3x224x224 or the like");
 }
 
@@ -59,7 +59,7 @@ void Walk::add_inputs() {
     std::vector<std::string> names;
     for (const Declaration& input : model_.inputs) names.push_back(input.name);
     if (std::find(names.begin(), names.end(), name) == names.end()) {
-      throw InputError("--input-shape",
+      throw InputError("`input_shapes`",
                        fmt::format("the model has no input '{}'; it has {}", name, fmt::join(names, ", ")));
     }
   }
@@ -99,8 +99,8 @@ void Walk::add_inputs() {
     }
   }
   if (is_read && !batch_is_used) {
-    throw InputError("--batch-size",
-                     fmt::format("{} is no size of any input: --input-shape sets them all; leave "
+    throw InputError("`batch_size`",
+                     fmt::format("{} is no size of any input: `input_shapes` sets them all; leave "
                                  "one of the two out",
                                  *options_.batch_size));
   }

@@ -24,7 +24,7 @@
 namespace poet {
 namespace {
 
-constexpr const char* kOption = "--solver-command";
+const Field kField{"file.command"};
 
 std::string quoted(const std::string& text) {
   std::string out;
@@ -54,7 +54,7 @@ class TemporaryFolder {
   TemporaryFolder() {
     std::string name = (std::filesystem::temp_directory_path() / "poet_XXXXXX").string();
     if (mkdtemp(name.data()) == nullptr)
-      throw InputError(kOption, "no temporary folder " + name + ": " + std::strerror(errno));
+      throw InputError(kField, "no temporary folder " + name + ": " + std::strerror(errno));
     path_ = name;
   }
   ~TemporaryFolder() {
@@ -98,7 +98,7 @@ std::string expand_command(const std::string& command, const std::string& mps, c
   const bool has_solution = text.find("{solution}") != std::string::npos;
   const bool has_mps = text.find("{mps}") != std::string::npos;
   if (!has_mps || !has_solution)
-    throw InputError(kOption, "must say where the files go: {mps} and {solution}");
+    throw InputError(kField, "must say where the files go: {mps} and {solution}");
   std::string out;
   for (std::size_t at = 0; at < text.size();) {
     if (text.compare(at, 5, "{mps}") == 0) {
@@ -120,7 +120,7 @@ CommandEnd run_command(const std::string& expanded, double time_limit_seconds,
   const Clock::time_point start = Clock::now();
   const pid_t process = fork();
   if (process == 0) be_shell(expanded.c_str());
-  if (process < 0) throw InputError(kOption, std::string("cannot be run: ") + std::strerror(errno));
+  if (process < 0) throw InputError(kField, std::string("cannot be run: ") + std::strerror(errno));
   setpgid(process, process);  // both sides do, so that it holds before either goes on
   const auto end = [process] {
     kill(-process, SIGKILL);
@@ -134,7 +134,7 @@ CommandEnd run_command(const std::string& expanded, double time_limit_seconds,
       exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
       return CommandEnd::ended;
     }
-    if (ended < 0 && errno != EINTR) throw InputError(kOption, "its end was missed: wait failed");
+    if (ended < 0 && errno != EINTR) throw InputError(kField, "its end was missed: wait failed");
     bool go_on = false;
     try {
       go_on = std::chrono::duration<double>(Clock::now() - start).count() < time_limit_seconds &&
@@ -167,7 +167,7 @@ SolutionFile ask_command(const Model& model, const ColumnNames& names,
   std::ifstream in(solution);
   if (!in) {
     if (end == CommandEnd::stopped) return {};
-    throw InputError(kOption, "wrote no solution file; its exit code is " + std::to_string(exit_code));
+    throw InputError(kField, "wrote no solution file; its exit code is " + std::to_string(exit_code));
   }
   try {
     return read_solution(in, names, solution);

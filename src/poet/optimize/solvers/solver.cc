@@ -52,7 +52,7 @@ MipResult closed(const MipOptions& options, MipResult result) {
 }  // namespace
 
 MipResult solve_mip(const Model& model, const MipOptions& options) {
-  if (!has_solver(options.solver)) throw InputError("--solver highs", no_highs());
+  if (!has_solver(options.solver)) throw InputError(Field{"solver"}, no_highs());
   if (model.contradiction()) {
     MipResult result;
     result.status = MipResult::Status::infeasible;

@@ -8,6 +8,7 @@
 
 #include "poet/plan/plan_file.h"
 #include "poet/runtime/executor/memory.h"
+#include "poet/runtime/executor/memory_map.h"
 #include "poet/runtime/kernels/kernel.h"
 
 namespace poet::runtime {
@@ -23,14 +24,6 @@ struct PreparedStep {
   std::byte* data = nullptr;   // of a transfer
   std::size_t slot = kNoSlot;  // of a transfer
   bool first = false;          // compute: for the first time in the step
-};
-
-/// Where memory is taken, and how much of it.
-struct MemoryMap {
-  Bytes arena{};       // as the plan has it
-  Bytes persistent{};  // parameters, optimiser state, constants
-  Bytes excluded{};    // what the plan's costs leave out of the budget (--persistent excluded)
-  Bytes workspace{};   // scratch memory of kernels that the plan has no room for
 };
 
 class Program {
@@ -71,10 +64,5 @@ class Program {
   std::vector<std::vector<void*>> pointers_;  // what the steps' calls point to
   std::vector<PreparedStep> steps_;
 };
-
-/// What the kernels need besides their operands becomes part of the plan to be made: every op's workspace is
-/// at least what its kernel asks for, at any address that the device's alignment allows. Throws as
-/// make_kernel().
-void charge_workspaces(Instance& instance, const KernelOptions& options);
 
 }  // namespace poet::runtime

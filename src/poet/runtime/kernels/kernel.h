@@ -11,6 +11,7 @@
 
 #include "poet/base/units.h"
 #include "poet/graph/graph.h"
+#include "poet/runtime/kernels/kernel_options.h"
 
 namespace poet::runtime {
 
@@ -44,28 +45,8 @@ class Kernel {
   [[nodiscard]] virtual std::string implementation() const = 0;
 };
 
-enum class KernelLibrary {
-  fast,       // oneDNN where it has the operator, in the layouts that it computes fastest in
-  lean,       // on tensors as they lie: workspace below 1 MB and the op's own operands; slower
-  reference,  // plain loops, at most a small panel of workspace but where operands have strides
-};
-
-/// Decides the bits of every result, so it never depends on a budget.
-struct KernelOptions {
-  KernelLibrary library = KernelLibrary::fast;
-  int threads = 1;
-  std::string isa;  // "avx2": no newer instructions than these; empty: whatever the machine has
-};
-
 /// The kernel of an op. Shapes, strides, attributes and element types are taken from the graph, which need
 /// not outlive the kernel. Throws InputError naming the op where no kernel treats its kind.
 [[nodiscard]] std::unique_ptr<Kernel> make_kernel(const Graph& graph, OpId op, const KernelOptions& options);
-
-/// To be called once, before the first kernel is made: thread count and instruction set of the process.
-/// Throws InputError for an unknown instruction set or a thread count below 1.
-void set_up_kernels(const KernelOptions& options);
-
-/// "oneDNN 2.6.3, AVX-512, 1 thread" for people: what decides the bits.
-[[nodiscard]] std::string kernels_description(const KernelOptions& options);
 
 }  // namespace poet::runtime

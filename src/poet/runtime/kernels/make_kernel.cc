@@ -73,7 +73,8 @@ void set_up_kernels(const KernelOptions& options) {
 #ifdef POET_HAS_ONEDNN
   set_up_onednn(options);
 #else
-  if (!options.isa.empty()) throw InputError("--isa", "this build has kernels for one instruction set only");
+  if (!options.isa.empty())
+    throw InputError(Field{"isa"}, "this build has kernels for one instruction set only");
 #endif
 }
 

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "poet/graph/graph.h"
-#include "poet/runtime/data/batches.h"
-#include "poet/runtime/executor/executor.h"
+#include "poet/runtime/executor/program.h"
+#include "poet/runtime/training/trainer.h"
 
 namespace poet::runtime {
 
@@ -18,7 +18,7 @@ class TrainingStep {
   /// memory. Throws InputError for an op without a kernel.
   TrainingStep(const Graph& training, const KernelOptions& kernels);
   /// By such a step's plan.
-  TrainingStep(PlanFile plan, const KernelOptions& kernels);
+  TrainingStep(const PlanFile& plan, const KernelOptions& kernels);
   TrainingStep(const TrainingStep&) = delete;
   TrainingStep& operator=(const TrainingStep&) = delete;
   TrainingStep(TrainingStep&&) = delete;
@@ -30,21 +30,17 @@ class TrainingStep {
   /// RAM that it takes.
   [[nodiscard]] static Bytes bytes_of(const PlanFile& plan);
 
-  void run();
+  void run() { last_ = trainer_.step(); }
 
   /// Of the last run, without fetching its data.
-  [[nodiscard]] Seconds makespan() const { return executor_->makespan() - executor_->fetching(); }
+  [[nodiscard]] Seconds makespan() const { return last_.makespan - last_.fetching; }
   /// The ops in their order, and what each took in the last run.
-  [[nodiscard]] const std::vector<PreparedStep>& steps() const { return program_->steps(); }
-  [[nodiscard]] const std::vector<double>& seconds() const { return executor_->seconds(); }
+  [[nodiscard]] const std::vector<PreparedStep>& steps() const { return trainer_.program().steps(); }
+  [[nodiscard]] const std::vector<double>& seconds() const { return trainer_.seconds(); }
 
  private:
-  PlanFile file_;  // those below refer to it
-  std::unique_ptr<Program> program_;
-  std::unique_ptr<Executor> executor_;
-  std::unique_ptr<Dataset> data_;
-  std::unique_ptr<Batches> batches_;
-  std::int64_t number_ = 0;
+  Trainer trainer_;
+  StepFigures last_;
 };
 
 /// Null where it takes more than `available`, less what a program needs besides.

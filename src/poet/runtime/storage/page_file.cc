@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <new>
 #include <optional>
@@ -62,9 +63,15 @@ std::vector<Slot> lay_out(const std::vector<Bytes>& sizes, Bytes block) {
 
 }  // namespace
 
+std::filesystem::path default_page_folder() {
+  const char* chosen = std::getenv("TMPDIR");
+  return chosen != nullptr && *chosen != '\0' ? chosen : "/var/tmp";
+}
+
 struct PageFile::State {
   State(const PageFileOptions& options, const std::vector<Bytes>& sizes)
-      : file(options.where), slots(lay_out(sizes, file.block())) {
+      : file(options.where.empty() ? default_page_folder() : options.where),
+        slots(lay_out(sizes, file.block())) {
     if (options.encrypt) cipher.emplace();
     if (!slots.empty()) size = slots.back().offset + stored(slots.back().bytes);
     file.reserve(Bytes(size), buffer.first(kBufferBytes));

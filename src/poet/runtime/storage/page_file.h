@@ -4,24 +4,14 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "poet/base/units.h"
+#include "poet/runtime/storage/page_file_options.h"
 
 namespace poet::runtime {
-
-struct PageFileOptions {
-  /// A folder: an unnamed file in it, which vanishes with the process however that ends. A file: that one,
-  /// locked against a second run. It is created, or a page file that a killed run has left behind is taken
-  /// over; both are removed at the end. A file that was there empty is used and left empty; any other file is
-  /// refused, never overwritten.
-  std::filesystem::path where;
-  bool encrypt = false;  // with a key that never leaves the process
-  bool direct = true;    // past the page cache, where the file system can
-};
 
 /// Not thread-safe: one channel owns it. Throws InputError naming the file and what went wrong (no space, I/O
 /// error, short write, corrupted page, locked by another run, somebody's file, read-only folder); the space

@@ -6,18 +6,10 @@
 #include <cstdint>
 #include <memory>
 
-#include "poet/base/units.h"
 #include "poet/runtime/storage/page_file.h"
+#include "poet/runtime/storage/transfer_totals.h"
 
 namespace poet::runtime {
-
-/// Since the queue was made or since reset_totals().
-struct TransferTotals {
-  Seconds reading{};  // the channel's own time
-  Seconds writing{};
-  Bytes read{};
-  Bytes written{};
-};
 
 /// First in, first out. Tickets count from 1. Nothing allocates after construction; at most `capacity`
 /// transfers may be under way (a further one waits for the first to end). While there are any, the file and
@@ -40,6 +32,7 @@ class TransferQueue {
   /// failed if it is one of these; nothing after that one is carried out.
   void wait(std::uint64_t ticket);
 
+  /// Since it was made or since reset_totals().
   [[nodiscard]] TransferTotals totals() const;
   void reset_totals();
 

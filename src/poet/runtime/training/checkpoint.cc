@@ -5,9 +5,10 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <vector>
+#include <map>
 
 #include "poet/base/error.h"
+#include "poet/runtime/weights/safetensors.h"
 
 namespace poet::runtime {
 namespace {

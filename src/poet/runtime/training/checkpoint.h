@@ -2,25 +2,14 @@
 
 // A training run on file: everything that the next step depends on.
 
-#include <cstdint>
 #include <filesystem>
-#include <map>
 #include <string>
+#include <vector>
 
 #include "poet/runtime/executor/program.h"
-#include "poet/runtime/weights/safetensors.h"
+#include "poet/runtime/training/run_state.h"
 
 namespace poet::runtime {
-
-/// What besides the tensors a run goes on from.
-struct RunState {
-  std::int64_t step = 0;   // training steps done
-  std::uint64_t seed = 0;  // of weights, data order and dropout
-  float loss = 0;          // of the last step
-  /// What else decides the next bits and cannot be told from tensors, by name: data, batch, kernels,
-  /// optimiser.
-  std::map<std::string, std::string> circumstances;
-};
 
 /// Parameters and optimiser state of `graph`, by name, as safetensors; the state as metadata. The earlier
 /// file stays whole until this one is. Throws as write_safetensors().

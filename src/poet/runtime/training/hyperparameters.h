@@ -9,14 +9,14 @@
 namespace poet::runtime {
 
 struct Hyperparameters {
-  std::optional<double> learning_rate;  // > 0
-  std::optional<double> momentum;       // in [0, 1)
-  std::optional<double> beta1, beta2;   // in [0, 1)
-  std::optional<double> eps;            // > 0
+  std::optional<double> learning_rate{};   // > 0
+  std::optional<double> momentum{};        // in [0, 1)
+  std::optional<double> beta1{}, beta2{};  // in [0, 1)
+  std::optional<double> eps{};             // > 0
 };
 
-/// Writes them into the update ops of `training`. Throws InputError for one out of range, and for one that no
-/// update op has (momentum under SGD).
+/// Writes them into the update ops of `training`. Throws InputError naming the field that is out of range, or
+/// that no update op has (momentum under SGD).
 void set_hyperparameters(Graph& training, const Hyperparameters& chosen);
 
 }  // namespace poet::runtime

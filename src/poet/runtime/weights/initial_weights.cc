@@ -106,9 +106,8 @@ Distribution of_state(const Graph& graph, ValueId v) {
     if (std::find(op.updates.begin(), op.updates.end(), v) == op.updates.end()) continue;
     return op.kind == "batch_norm_stats" && op.inputs.at(3) == v ? kOnes : kZeros;
   }
-  throw InputError(
-      fmt::format("constant '{}'", graph.values[v].name),
-      "has numbers that only the model's file knows; take the weights from it (--weights FILE.onnx)");
+  throw InputError(fmt::format("constant '{}'", graph.values[v].name),
+                   "has numbers that only the model's file knows; take the weights from it (`weights`)");
 }
 
 Distribution distribution(const Graph& graph, ValueId v) {

@@ -57,7 +57,7 @@ void reshape(Walk& walk, const Node& node) {
     const bool open = std::any_of(all.begin(), all.end(), [](std::int64_t d) { return d <= 0; });
     if (open || element_count(all) * batch->first == element_count(from)) {
       target.front() *= batch->first;
-      walk.notice("Reshape to a fixed batch size follows --batch-size");
+      walk.notice("Reshape to a fixed batch size follows the one chosen");
     }
   }
   const Shape to = reshape_target(from, target, integer(node, "allowzero", 0) != 0);
@@ -147,7 +147,7 @@ ValueId following_batch(Walk& walk, const Node& node, std::size_t i) {
   for (std::size_t k = 0; k < node.inputs.size(); ++k) {
     const Shape other = walk.shape(node, k);
     if (other.size() != to.size() || other.front() != batch->first) continue;
-    walk.notice("Concat for a batch of one follows --batch-size");
+    walk.notice("Concat for a batch of one follows the batch size chosen");
     to.front() = batch->first;
     return walk.graph().expand(fmt::format("{}.{}.batch", Walk::name_of(node), i), x, to);
   }

@@ -1,0 +1,58 @@
+#pragma once
+
+// Weights in and out of a run: from ONNX files and into them.
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+
+#include "apps/cli/forked.h"
+#include "apps/shared/training/options.h"
+#include "poet/frontend/onnx/import.h"
+#include "poet/runtime/training/trainer.h"
+#include "poet/runtime/weights/initial_weights.h"
+
+namespace poet::cli {
+
+/// An ONNX file and how it is imported.
+struct OnnxNetwork {
+  std::filesystem::path file;
+  std::function<ImportedModel()> import;
+  bool is_chosen = false;  // by --weights: it must have some of the network's
+};
+
+/// The ONNX file that weights come from: --weights where it is one; without --weights `network`,
+/// the file that the graph came from. None for a run that is resumed: its checkpoint has them.
+[[nodiscard]] std::optional<OnnxNetwork> onnx_source(const RunChoice& training,
+                                                     const std::optional<OnnxNetwork>& network);
+
+/// Weights of an ONNX file, read by a process of its own, which delivers them in the order of
+/// runtime::persistent_values(): parsing takes a multiple of the file's size in memory. To be made before any
+/// thread. Throws InputError.
+class OnnxWeightsApart {
+ public:
+  OnnxWeightsApart(const Graph& graph, const OnnxNetwork& network);
+
+  /// To be asked for each persistent value in order.
+  [[nodiscard]] runtime::WeightSource source();
+
+ private:
+  IdVector<ValueId, Value> values_;  // a copy: the graph moves on
+  Forked reader_;
+};
+
+/// Whether the run could train the graph if it had a plan for it (runtime::check_trainable), with weights of
+/// `source`, the ONNX file that they come from, if any. Reads all of that. Throws InputError as the run
+/// would.
+void check_run(const Graph& graph, const RunChoice& training, const std::optional<OnnxNetwork>& source);
+
+/// Throws InputError where export_weights() would, whatever the weights.
+void check_exportable(const Graph& training, const std::optional<OnnxNetwork>& network);
+
+/// The trained network as an ONNX file, made in a process of its own: `network` with its weights replaced, or
+/// without one the forward part of the training graph. Throws InputError.
+void export_weights(const runtime::Trainer& trainer, const std::optional<OnnxNetwork>& network,
+                    const std::filesystem::path& file);
+
+}  // namespace poet::cli

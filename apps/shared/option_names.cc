@@ -1,0 +1,56 @@
+#include "apps/shared/option_names.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+namespace poet::cli {
+namespace {
+
+/// Fields that are options; the names of most differ by their dashes alone.
+constexpr std::array kOptions = {
+    "all",      "allow_opaque",  "batch_size", "beta1",       "beta2",   "checkpoint", "checkpoint_every",
+    "data",     "encrypt",       "eps",        "formulation", "isa",     "kernels",    "loss",
+    "momentum", "learning_rate", "optimizer",  "resume",      "samples", "seed",       "semantics",
+    "solver",   "steps",         "storage",    "text",        "threads", "trainable",  "weights"};
+constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kOtherwise = {
+    {{"input_shapes", "--input-shape"},
+     {"weights_file", "--weights"},
+     {"file.command", "--solver-command"},
+     {"file.mps", "--mps"},
+     {"file.solution", "--solution"}}};
+
+std::optional<std::string> option_of(std::string_view field) {
+  for (const auto& [name, option] : kOtherwise)
+    if (name == field) return std::string(option);
+  if (std::find(kOptions.begin(), kOptions.end(), field) == kOptions.end()) return std::nullopt;
+  std::string option = "--" + std::string(field);
+  std::replace(option.begin(), option.end(), '_', '-');
+  return option;
+}
+
+}  // namespace
+
+std::string with_option_names(const InputError& error) {
+  const std::optional<std::string> option = error.is_field() ? option_of(error.place()) : std::nullopt;
+  if (!option) return with_option_names(error.what());
+  return *option + ": " + with_option_names(std::string(error.rule()));
+}
+
+std::string with_option_names(std::string text) {
+  for (std::size_t begin = text.find('`'); begin != std::string::npos;) {
+    const std::size_t end = text.find('`', begin + 1);
+    if (end == std::string::npos) break;
+    if (const auto option = option_of(std::string_view(text).substr(begin + 1, end - begin - 1))) {
+      text.replace(begin, end + 1 - begin, *option);
+      begin = text.find('`', begin + option->size());
+    } else {
+      begin = end;  // which may begin the next
+    }
+  }
+  return text;
+}
+
+}  // namespace poet::cli

@@ -1,0 +1,45 @@
+#include "apps/shared/output.h"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <system_error>
+
+#include "poet/base/error.h"
+
+namespace poet::cli {
+
+void print_answer(const std::string& text) {
+  errno = 0;
+  const bool written =
+      std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
+  if (!written && errno != EPIPE)
+    throw InputError("stdout", std::string("cannot be written: ") + std::strerror(errno));
+}
+
+void print_answer(const nlohmann::ordered_json& json) {
+  print_answer(json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
+}
+
+void check_writable(const std::string& option, const std::string& file) {
+  namespace fs = std::filesystem;
+  const fs::path path(file);
+  std::error_code error;
+  if (path.empty() || !path.has_filename())
+    throw InputError(option, "\"" + file + "\" is not the name of a file");
+  const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
+  if (!fs::is_directory(folder, error)) throw InputError(option, "no such folder: " + folder.string());
+  if (access(folder.c_str(), W_OK | X_OK) != 0) {
+    throw InputError(option, "folder " + folder.string() + " cannot be written: " + std::strerror(errno));
+  }
+  const fs::file_status status = fs::status(path, error);
+  if (fs::exists(status) && !fs::is_regular_file(status)) {
+    throw InputError(option, "\"" + file + "\" is not a regular file");
+  }
+}
+
+}  // namespace poet::cli

@@ -1,0 +1,69 @@
+// poet profile: measures this machine for one network and writes a device profile.
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "apps/shared/command.h"
+#include "apps/shared/network.h"
+#include "apps/shared/output.h"
+#include "apps/shared/profiling.h"
+#include "poet/base/error.h"
+#include "poet/base/write_file.h"
+#include "poet/cost/instance_json.h"
+
+namespace poet::cli {
+namespace {
+
+class Profile final : public Command {
+ public:
+  explicit Profile(CLI::App& parent) {
+    app_ = parent.add_subcommand("profile", "measure this machine for a network: a device profile");
+    const std::string group = "What to measure";
+    add_network_options(*app_, input_, group);
+    app_->add_option("--instance", instance_, "or the graph of an instance file (poet import -o)")
+        ->group(group)
+        ->type_name("FILE");
+    add_profiling_options(*app_, options_);
+    app_->add_flag("--json", json_, "the profile on stdout, too")->group("Output");
+    app_->footer(
+        "Times every kind and shape of operator inside whole training steps (where they fit the RAM), the\n"
+        "storage in both directions, whether it runs beside compute, and power where a sensor can be read.\n"
+        "Example:\n"
+        "  poet profile --model resnet18_cifar --batch-size 8 -o here.json\n"
+        "  poet solve --model resnet18_cifar --batch-size 8 --platform here.json --ram-budget 80MB");
+  }
+
+  int run() override {
+    if (!options_.output) throw InputError("-o FILE.json is needed: where to write the profile");
+    check_writable("-o", *options_.output);
+    const Graph training = instance_ ? instance_graph() : load_network(input_).training;
+    const Profiled profiled = profile_machine(training, options_);
+    write_file(*options_.output, profile_file(profiled));
+    if (json_)
+      print_answer(to_json(profiled.device));
+    else
+      print_answer(profile_text(profiled, *options_.output));
+    return kAnswer;
+  }
+
+ private:
+  Graph instance_graph() const {
+    check_onnx_options(input_);
+    if (input_.model || input_.onnx || input_.batch_size || input_.sequence_length || input_.optimizer ||
+        input_.trainable)
+      throw InputError("--instance", "has its graph: it goes with no other option that names or changes one");
+    return read_instance(*instance_).graph;
+  }
+
+  NetworkOptions input_;
+  std::optional<std::string> instance_;
+  ProfilingOptions options_;
+  bool json_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_profile(CLI::App& parent) { return std::make_unique<Profile>(parent); }
+
+}  // namespace poet::cli

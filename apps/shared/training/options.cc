@@ -1,0 +1,163 @@
+#include "apps/shared/training/options.h"
+
+#include <charconv>
+#include <limits>
+#include <utility>
+
+#include "apps/shared/amounts.h"
+#include "poet/base/error.h"
+#include "poet/report/drawing.h"
+#include "poet/report/gnuplot.h"
+
+namespace poet::cli {
+namespace {
+
+constexpr std::int64_t kDefaultSteps = 100;
+constexpr std::int64_t kMostThreads = 1024;
+constexpr std::int64_t kMostSteps = 1'000'000'000;
+
+std::uint64_t parse_seed(const std::string& text) {
+  std::uint64_t seed = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seed);
+  if (error != std::errc{} || end != text.data() + text.size())
+    throw InputError("--seed", "\"" + text + "\" is not a whole number from 0 on");
+  return seed;
+}
+
+std::optional<double> number(const char* option, const std::optional<std::string>& text) {
+  if (!text) return std::nullopt;
+  double value = 0;
+  const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), value);
+  if (error != std::errc{} || end != text->data() + text->size())
+    throw InputError(option, "\"" + *text + "\" is not a number");
+  return value;
+}
+
+void check_named(const char* option, const std::optional<std::string>& path) {
+  if (path && path->empty()) throw InputError(option, "must not be empty");
+}
+
+runtime::KernelLibrary parse_kernels(const std::string& name) {
+  if (name == "fast") return runtime::KernelLibrary::fast;
+  if (name == "lean") return runtime::KernelLibrary::lean;
+  if (name == "reference") return runtime::KernelLibrary::reference;
+  throw InputError("--kernels", "\"" + name + "\" is none of fast, lean, reference");
+}
+
+}  // namespace
+
+void add_run_options(CLI::App& app, RunOptions& options) {
+  const std::string group = "Training";
+  const auto add = [&](const std::string& name, std::optional<std::string>& value, const std::string& help,
+                       const std::string& type) {
+    app.add_option(name, value, help)->group(group)->type_name(type);
+  };
+  add("--data", options.data,
+      "what to train on: CIFAR-10's binary files, MNIST's IDX files, raw tensors, token ids (default: a "
+      "synthetic set that can be learnt)",
+      "PATH");
+  add("--samples", options.samples, "of the synthetic set (default 1024)", "N");
+  add("--seed", options.seed,
+      "of weights, order of the data and dropout (default 0, or the resumed checkpoint's)", "N");
+  add("--weights", options.weights,
+      "start from these instead of seeded ones: safetensors, or the model's ONNX file", "FILE");
+  add("--learning-rate", options.learning_rate,
+      "of the optimiser (default: the plan's; SGD and momentum 0.01, Adam 0.001)", "NUMBER");
+  add("--momentum", options.momentum, "of --optimizer momentum (default 0.9)", "NUMBER");
+  add("--beta1", options.beta1, "of --optimizer adam (default 0.9)", "NUMBER");
+  add("--beta2", options.beta2, "of --optimizer adam (default 0.999)", "NUMBER");
+  add("--eps", options.eps, "of --optimizer adam (default 1e-8)", "NUMBER");
+  add("--checkpoint", options.checkpoint, "write parameters and optimiser state here, as safetensors",
+      "FILE");
+  add("--checkpoint-every", options.checkpoint_every,
+      "write it after every N steps as well (default: at the end only)", "N");
+  add("--resume", options.resume, "go on from a checkpoint; --steps includes the steps that it has done",
+      "FILE");
+  add("--loss-out", options.loss_out, "the loss of every step: .csv, or a curve as .svg, .png, .pdf or .gp",
+      "FILE");
+}
+
+void add_machine_options(CLI::App& app, MachineOptions& options) {
+  const std::string group = "This machine";
+  const auto add = [&](const std::string& name, std::optional<std::string>& value, const std::string& help,
+                       const std::string& type) {
+    app.add_option(name, value, help)->group(group)->type_name(type);
+  };
+  add("--kernels", options.kernels,
+      "fast (default), lean: less workspace, or reference: plain loops, least workspace; each gives bits of "
+      "its own",
+      "NAME");
+  add("--threads", options.threads, "of the kernels (default 1)", "N");
+  add("--isa", options.isa,
+      "no newer instructions than these, for equal bits on different machines: sse41, avx, avx2, avx512... "
+      "(default: all)",
+      "NAME");
+  add("--storage", options.storage,
+      "page to a file without a name in this folder, or to this file (default: TMPDIR, else /var/tmp)",
+      "PATH");
+  app.add_flag("--encrypt", options.encrypt, "what is paged, with a key that only this process has")
+      ->group(group);
+}
+
+void add_run_output_options(CLI::App& app, RunOutput& output) {
+  app.add_flag("--report", output.report, "planned and measured figures side by side")->group("Output");
+  app.add_flag("--json", output.json, "one JSON object instead of text")->group("Output");
+}
+
+MachineChoice read_machine_options(const MachineOptions& options) {
+  check_named("--storage", options.storage);
+  MachineChoice choice;
+  if (options.kernels) choice.kernels.library = parse_kernels(*options.kernels);
+  if (options.threads) {
+    const std::int64_t threads = parse_count("--threads", *options.threads);
+    if (threads > kMostThreads) throw InputError("--threads", "must be at most 1024");
+    choice.kernels.threads = static_cast<int>(threads);
+  }
+  choice.kernels.isa = options.isa.value_or("");
+  if (options.storage) choice.storage.where = *options.storage;
+  choice.storage.encrypt = options.encrypt;
+  return choice;
+}
+
+RunChoice read_run_options(const RunOptions& options, const MachineOptions& machine) {
+  RunChoice choice;
+  choice.steps = options.steps ? parse_count("--steps", *options.steps) : kDefaultSteps;
+  if (choice.steps > kMostSteps) throw InputError("--steps", "must be at most 1,000,000,000");
+  runtime::TrainerOptions& trainer = choice.trainer;
+  if (options.seed) trainer.seed = parse_seed(*options.seed);
+  for (const auto& [option, file] :
+       {std::pair("--data", &options.data), std::pair("--weights", &options.weights),
+        std::pair("--resume", &options.resume), std::pair("--checkpoint", &options.checkpoint),
+        std::pair("--loss-out", &options.loss_out)})
+    check_named(option, *file);
+  if (options.data && options.samples) throw InputError("--samples", "is for the synthetic set, not --data");
+  trainer.data = options.data;
+  if (options.samples) trainer.samples = parse_count("--samples", *options.samples);
+  if (options.weights && options.resume)
+    throw InputError("--weights and --resume", "exclude each other: a checkpoint has weights");
+  choice.weights = options.weights;
+  if (choice.weights && !is_onnx(*choice.weights)) trainer.weights_file = choice.weights;
+  trainer.resume = options.resume;
+  choice.checkpoint = options.checkpoint;
+  choice.loss_out = options.loss_out;
+  if (choice.loss_out && choice.loss_out->extension() != ".csv" && !is_figure(*choice.loss_out))
+    throw InputError("--loss-out", "\"" + *options.loss_out + "\" must end in .csv, .svg, .png, .pdf or .gp");
+  if (choice.loss_out && choice.loss_out->extension() != ".csv" && choice.loss_out->extension() != ".gp" &&
+      !has_gnuplot())
+    throw InputError("--loss-out", "a curve needs gnuplot, which is not installed; .csv and .gp do not");
+  if (options.checkpoint_every) {
+    if (!options.checkpoint) throw InputError("--checkpoint-every", "needs --checkpoint FILE");
+    choice.checkpoint_every = parse_count("--checkpoint-every", *options.checkpoint_every);
+  }
+  trainer.hyperparameters.learning_rate = number("--learning-rate", options.learning_rate);
+  trainer.hyperparameters.momentum = number("--momentum", options.momentum);
+  trainer.hyperparameters.beta1 = number("--beta1", options.beta1);
+  trainer.hyperparameters.beta2 = number("--beta2", options.beta2);
+  trainer.hyperparameters.eps = number("--eps", options.eps);
+  const MachineChoice chosen = read_machine_options(machine);
+  trainer.kernels = chosen.kernels;
+  trainer.storage = chosen.storage;
+  return choice;
+}
+
+}  // namespace poet::cli

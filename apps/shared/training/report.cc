@@ -1,0 +1,230 @@
+#include "apps/shared/training/report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "poet/base/amounts.h"
+#include "poet/cost/tabulate.h"
+#include "poet/report/table.h"
+#include "poet/runtime/training/kind_times.h"
+
+namespace poet::cli {
+namespace {
+
+constexpr int kIndent = 14;
+constexpr int kWidth = 110;
+constexpr std::size_t kShownKinds = 12;  // of operators; the rest is one line
+
+void add(std::string& out, const std::string& label, const std::string& text) {
+  out += fmt::format("{:<{}}{}\n", label, kIndent, wrapped(text, kWidth - kIndent, kIndent));
+}
+
+std::string losses_text(const std::vector<float>& losses) {
+  if (losses.empty()) return "no step was run";
+  if (!std::isfinite(losses.back())) return fmt::format("{:.4g}, then no number", losses.front());
+  // The mean of a tenth of the steps at either end says more than two noisy steps.
+  const std::size_t window = std::max<std::size_t>(1, losses.size() / 10);
+  const auto mean = [window](auto begin) {
+    double sum = 0;
+    for (std::size_t i = 0; i < window; ++i) sum += *begin++;
+    return sum / static_cast<double>(window);
+  };
+  if (losses.size() == 1) return fmt::format("{:.4g}", losses.front());
+  return fmt::format("{:.4g} -> {:.4g} (mean of the first and the last {})", mean(losses.begin()),
+                     mean(losses.end() - static_cast<std::ptrdiff_t>(window)),
+                     counted(static_cast<std::int64_t>(window), "step"));
+}
+
+/// Eight heights, one character per column.
+std::string curve_text(const std::vector<float>& losses) {
+  constexpr std::array<const char*, 8> kBars = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+  constexpr std::size_t kColumns = 60;
+  const std::size_t columns = std::min(kColumns, losses.size());
+  std::vector<double> means;
+  for (std::size_t c = 0; c < columns; ++c) {
+    const std::size_t begin = c * losses.size() / columns;
+    const std::size_t end = (c + 1) * losses.size() / columns;
+    double sum = 0;
+    for (std::size_t i = begin; i < end; ++i) sum += losses[i];
+    means.push_back(sum / static_cast<double>(end - begin));
+  }
+  const auto [least, most] = std::minmax_element(means.begin(), means.end());
+  const double range = *most - *least;
+  std::string text;
+  for (const double mean : means) {
+    const double height = range > 0 ? (mean - *least) / range : 0;
+    text += kBars[std::min<std::size_t>(7, static_cast<std::size_t>(height * 8))];
+  }
+  return text;
+}
+
+bool all_finite(const Session& session) { return session.result.end != runtime::TrainEnd::not_finite; }
+
+std::string trained_text(const Session& session) {
+  const auto count = static_cast<std::int64_t>(session.result.losses.size());
+  std::string text = fmt::format("{} in {}", counted(count, "step"),
+                                 format_seconds(Seconds(session.result.wall_seconds), 3));
+  const double samples = static_cast<double>(count * session.file.instance.batch_size);
+  if (session.result.wall_seconds > 0)
+    text += fmt::format(", {} samples/s", format_number(samples / session.result.wall_seconds, 3));
+  if (session.result.first_step > 1)
+    text += fmt::format(", from step {} on", format_count(session.result.first_step));
+  return text;
+}
+
+std::string weights_text(const Session& session) {
+  if (session.result.first_step > 1) return "of the checkpoint";
+  std::int64_t parameters = 0;
+  for (const Value& value : session.file.instance.graph.values)
+    if (value.persistence == Persistence::parameter && !value.alias_of.valid()) ++parameters;
+  if (session.setup.seeded == 0) return "of the file";
+  const std::string seeded = fmt::format("seeded with {}", session.state.seed);
+  if (session.setup.seeded == parameters) return seeded;
+  return fmt::format("of the file, but {} of {} parameters that it does not hold: {}", session.setup.seeded,
+                     parameters, seeded);
+}
+
+std::string ram_text(const Session& session) {
+  const runtime::MemoryMap& map = session.setup.map;
+  std::string text = fmt::format("arena {} + parameters and optimiser state {} = {} of {} allowed",
+                                 format_bytes(map.arena), format_bytes(map.persistent),
+                                 format_bytes(session.setup.map.arena + session.setup.map.persistent),
+                                 format_bytes(session.file.limits.ram_budget));
+  text += fmt::format("; the process peaked at {}, {} of it the program itself",
+                      format_bytes(session.result.resident_peak), format_bytes(outside_plan(session)));
+  if (map.workspace > Bytes(0))
+    text += fmt::format(", of which {} are scratch memory of kernels that the plan has no room for",
+                        format_bytes(map.workspace));
+  if (map.excluded > Bytes(0))
+    text += fmt::format(", of which {} are what the budget leaves out (--persistent excluded)",
+                        format_bytes(map.excluded));
+  return text;
+}
+
+std::string time_text(const Session& session) {
+  const runtime::Measured& measured = session.result.measured;
+  std::string text = fmt::format("{} a step (median of {}, {} to {})", format_seconds(measured.step),
+                                 format_count(measured.steps), format_seconds(measured.fastest, 3),
+                                 format_seconds(measured.slowest, 3));
+  if (!session.paging.storage.empty())
+    text += fmt::format(", {} of it waiting for storage", format_seconds(measured.stalled, 3));
+  text += fmt::format(
+      "; planned {} on {}", format_seconds(session.setup.planned.runtime),
+      session.file.instance.platform.empty() ? "the instance's device" : session.file.instance.platform);
+  return text;
+}
+
+std::string paged_text(const Session& session) {
+  const runtime::TransferTotals& moved = session.result.measured.transferred;
+  std::string text =
+      fmt::format("{} out and {} in per step; {} ({})", format_bytes(moved.written), format_bytes(moved.read),
+                  session.paging.storage, format_bytes(session.paging.size));
+  if (session.paging.in_ram) text += "; that file system is in RAM, so paging saves none: try --storage";
+  return text;
+}
+
+std::string end_text(const Session& session) {
+  switch (session.result.end) {
+    case runtime::TrainEnd::done:
+      return "";
+    case runtime::TrainEnd::interrupted:
+      return fmt::format("by Ctrl-C after step {}", format_count(session.state.step));
+    case runtime::TrainEnd::not_finite:
+      return fmt::format("at step {} the loss or a parameter is not finite; try a smaller --learning-rate",
+                         format_count(session.state.step));
+  }
+  return "";
+}
+
+std::string kinds_text(const Session& session) {
+  const std::vector<runtime::KindTime> times = runtime::times_by_kind(session.file, session.result.measured);
+  Table table({{"operator"},
+               {"runs", Align::right},
+               {"again", Align::right},
+               {"planned", Align::right},
+               {"measured", Align::right}});
+  runtime::KindTime rest;
+  std::size_t others = 0;
+  const auto row = [&table](const std::string& name, const runtime::KindTime& time) {
+    table.add({name, format_count(time.runs), format_count(time.again),
+               format_seconds(Seconds(time.planned), 3), format_seconds(Seconds(time.measured), 3)});
+  };
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    if (i < kShownKinds) {
+      row(times[i].kind, times[i]);
+      continue;
+    }
+    ++others;
+    rest.runs += times[i].runs;
+    rest.again += times[i].again;
+    rest.planned += times[i].planned;
+    rest.measured += times[i].measured;
+  }
+  if (others > 0) row(fmt::format("{} other kinds", others), rest);
+  return table.text();
+}
+
+}  // namespace
+
+std::string session_text(const Session& session) {
+  const Instance& instance = session.file.instance;
+  std::string out;
+  add(out, "Network",
+      fmt::format("{}, {}, {} parameters, batch {}",
+                  instance.model.empty() ? instance.graph.name : instance.model,
+                  counted(static_cast<std::int64_t>(instance.graph.ops.size()), "op"),
+                  format_count(parameter_count(instance.graph)), instance.batch_size));
+  add(out, "Data", session.setup.data);
+  for (const std::string& notice : session.setup.notices) add(out, "Note", notice);
+  add(out, "Weights", weights_text(session));
+  out += '\n';
+  add(out, "Trained", trained_text(session));
+  add(out, "Loss", losses_text(session.result.losses));
+  if (session.result.losses.size() > 1 && all_finite(session))
+    add(out, "", curve_text(session.result.losses));
+  if (const std::string end = end_text(session); !end.empty()) add(out, "Stopped", end);
+  if (!session.result.losses.empty()) {
+    add(out, "Time", time_text(session));
+    add(out, "RAM", ram_text(session));
+    if (!session.paging.storage.empty()) add(out, "Paged", paged_text(session));
+    if (session.setup.planned.recomputations > 0)
+      add(out, "Recomputed", counted(session.setup.planned.recomputations, "op") + " per step");
+    add(out, "Energy",
+        session.result.energy
+            ? fmt::format("{} in all, idle power included ({})", format_joules(*session.result.energy),
+                          session.result.energy_source)
+            : session.result.energy_source);
+  }
+  add(out, "Kernels", session.setup.kernels);
+  return out;
+}
+
+std::string side_by_side_text(const Session& session) {
+  const runtime::Measured& measured = session.result.measured;
+  Table table({{""}, {"planned", Align::right}, {"measured", Align::right}});
+  const auto row = [&table](const char* what, const std::string& planned, const std::string& found) {
+    table.add({what, planned, found});
+  };
+  row("arena", format_bytes(session.setup.arena.arena), format_bytes(measured.high_water));
+  row("parameters and optimiser state", format_bytes(session.file.instance.costs.persistent),
+      format_bytes(session.setup.map.persistent));
+  row("RAM of the process", format_bytes(session.file.limits.ram_budget),
+      format_bytes(session.result.resident_peak));
+  row("time of a step", format_seconds(session.setup.planned.runtime), format_seconds(measured.step));
+  row("fetching its data", "", format_seconds(measured.fetching));
+  row("waiting for storage", format_seconds(session.setup.planned.stalled), format_seconds(measured.stalled));
+  row("written per step", format_bytes(session.setup.planned.bytes_written),
+      format_bytes(measured.transferred.written));
+  row("writing", "", format_seconds(measured.transferred.writing));
+  row("reading", "", format_seconds(measured.transferred.reading));
+  const auto steps = static_cast<double>(session.result.losses.size());
+  row("energy of a step", format_joules(session.setup.planned.energy),
+      session.result.energy && steps > 0 ? format_joules((1 / steps) * *session.result.energy)
+                                         : "not measured");
+  return table.text() + "\n" + kinds_text(session);
+}
+
+}  // namespace poet::cli

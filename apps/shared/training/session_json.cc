@@ -1,0 +1,83 @@
+#include "apps/shared/training/session_json.h"
+
+#include <nlohmann/json.hpp>
+
+#include "poet/runtime/training/kind_times.h"
+
+namespace poet::cli {
+
+using Json = nlohmann::ordered_json;
+
+Json session_json(const Session& session) {
+  const Instance& instance = session.file.instance;
+  const Report& planned = session.setup.planned;
+  const runtime::Measured& measured = session.result.measured;
+  Json json;
+  json["format"] = 1;
+  json["energy_joules"] = planned.energy.value();
+  json["compute_joules"] = planned.compute_energy.value();
+  json["page_in_joules"] = planned.page_in_energy.value();
+  json["page_out_joules"] = planned.page_out_energy.value();
+  json["idle_joules"] = planned.idle_energy.value();
+  json["runtime_seconds"] = planned.runtime.value();
+  json["stalled_seconds"] = planned.stalled.value();
+  json["deadline_seconds"] =
+      session.file.limits.deadline ? Json(session.file.limits.deadline->value()) : Json(nullptr);
+  json["peak_ram_bytes"] = planned.peak_ram.value();
+  json["arena_bytes"] = session.setup.arena.arena.value();
+  json["ram_budget_bytes"] = session.file.limits.ram_budget.value();
+  json["persistent_bytes"] = instance.costs.persistent.value();
+  json["recomputations"] = planned.recomputations;
+  json["page_ins"] = planned.page_ins;
+  json["page_outs"] = planned.page_outs;
+  json["bytes_written"] = planned.bytes_written.value();
+  json["ops"] = instance.graph.ops.size();
+  json["values"] = instance.graph.values.size();
+  json["semantics"] = to_string(session.file.semantics);
+  json["model"] = instance.model.empty() ? Json(nullptr) : Json(instance.model);
+  json["platform"] = instance.platform.empty() ? Json(nullptr) : Json(instance.platform);
+  json["batch_size"] = instance.batch_size;
+  json["data"] = session.setup.data;
+  json["kernels"] = session.setup.kernels;
+  json["notices"] = session.setup.notices;
+  json["seeded_parameters"] = session.setup.seeded;
+  json["seed"] = session.state.seed;
+  json["first_step"] = session.result.first_step;
+  json["steps"] = session.result.losses.size();
+  json["end"] = session.result.end == runtime::TrainEnd::done          ? "done"
+                : session.result.end == runtime::TrainEnd::interrupted ? "interrupted"
+                                                                       : "not_finite";
+  // What is no number in JSON is null.
+  json["losses"] = session.result.losses;
+  Json& found = json["measured"];
+  found["step_seconds"] = measured.step.value();
+  found["fastest_step_seconds"] = measured.fastest.value();
+  found["slowest_step_seconds"] = measured.slowest.value();
+  found["fetching_seconds"] = measured.fetching.value();
+  found["stalled_seconds"] = measured.stalled.value();
+  found["wall_seconds"] = session.result.wall_seconds;
+  found["arena_high_water_bytes"] = measured.high_water.value();
+  found["persistent_bytes"] = session.setup.map.persistent.value();
+  found["workspace_outside_plan_bytes"] = session.setup.map.workspace.value();
+  found["excluded_bytes"] = session.setup.map.excluded.value();
+  found["process_peak_bytes"] = session.result.resident_peak.value();
+  found["process_outside_plan_bytes"] = outside_plan(session).value();
+  found["bytes_written"] = measured.transferred.written.value();
+  found["bytes_read"] = measured.transferred.read.value();
+  found["writing_seconds"] = measured.transferred.writing.value();
+  found["reading_seconds"] = measured.transferred.reading.value();
+  found["energy_joules"] = session.result.energy ? Json(session.result.energy->value()) : Json(nullptr);
+  found["energy_source"] = session.result.energy_source;
+  found["storage"] = session.paging.storage.empty() ? Json(nullptr) : Json(session.paging.storage);
+  found["operators"] = Json::array();
+  for (const runtime::KindTime& time : runtime::times_by_kind(session.file, session.result.measured)) {
+    found["operators"].push_back({{"kind", time.kind},
+                                  {"runs", time.runs},
+                                  {"recomputations", time.again},
+                                  {"planned_seconds", time.planned},
+                                  {"measured_seconds", time.measured}});
+  }
+  return json;
+}
+
+}  // namespace poet::cli

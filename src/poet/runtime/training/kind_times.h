@@ -1,0 +1,24 @@
+#pragma once
+
+// Where the time of a step goes, by kind of operator.
+
+#include <string>
+#include <vector>
+
+#include "poet/plan/plan_file.h"
+#include "poet/runtime/training/measured.h"
+
+namespace poet::runtime {
+
+struct KindTime {
+  std::string kind;
+  int runs = 0;         // in one step
+  int again = 0;        // of them, recomputations
+  double planned = 0;   // seconds, all runs
+  double measured = 0;  // seconds, all runs
+};
+
+/// The slowest first. `measured`: of steps by this plan.
+[[nodiscard]] std::vector<KindTime> times_by_kind(const PlanFile& file, const Measured& measured);
+
+}  // namespace poet::runtime

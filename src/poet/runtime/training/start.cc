@@ -1,0 +1,37 @@
+#include "poet/runtime/training/start.h"
+
+#include "poet/runtime/data/batches.h"
+#include "poet/runtime/training/checkpoint.h"
+#include "poet/runtime/weights/safetensors_weights.h"
+
+namespace poet::runtime {
+
+ChosenData choose_data(const Graph& graph, const TrainerOptions& options, std::uint64_t seed) {
+  ChosenData chosen;
+  if (options.dataset == nullptr)
+    chosen.opened =
+        options.data ? open_dataset(*options.data, graph) : synthetic_dataset(graph, options.samples, seed);
+  chosen.data = options.dataset != nullptr ? options.dataset : chosen.opened.get();
+  const Batches fits(graph, *chosen.data, seed);
+  return chosen;
+}
+
+std::int64_t start_weights(const Graph& graph, const Program& program, const TrainerOptions& options,
+                           RunState& state) {
+  state = first_state(options);
+  if (options.resume) {
+    state = read_checkpoint(*options.resume, graph, program);
+    return 0;
+  }
+  const SafetensorsWeights file(graph, options.weights_file);
+  std::int64_t seeded = 0;
+  for (const ValueId v : persistent_values(graph)) {
+    std::byte* to = program.persistent(v);
+    if ((options.weights && options.weights(v, to)) || file.read(v, to)) continue;
+    initialise(graph, v, state.seed, to);
+    if (graph.values[v].persistence == Persistence::parameter) ++seeded;
+  }
+  return seeded;
+}
+
+}  // namespace poet::runtime

@@ -1,0 +1,27 @@
+#pragma once
+
+// Where a run starts: its data and its first weights.
+
+#include <cstdint>
+#include <memory>
+
+#include "poet/runtime/executor/program.h"
+#include "poet/runtime/training/trainer_options.h"
+
+namespace poet::runtime {
+
+struct ChosenData {
+  std::unique_ptr<Dataset> opened;  // null: the caller's own
+  const Dataset* data = nullptr;
+};
+
+/// What the options say to train on; it fills at least one batch. Throws InputError as open_dataset() and
+/// Batches.
+[[nodiscard]] ChosenData choose_data(const Graph& graph, const TrainerOptions& options, std::uint64_t seed);
+
+/// Gives every persistent value its first contents and sets `state` to what they belong to. How many
+/// parameters began with seeded numbers. Throws InputError as first_state() and the files do.
+std::int64_t start_weights(const Graph& graph, const Program& program, const TrainerOptions& options,
+                           RunState& state);
+
+}  // namespace poet::runtime

@@ -1,0 +1,126 @@
+#pragma once
+
+// Training by a plan on this machine: a plan, weights and data in; steps, losses and what they took out.
+//
+//   Trainer trainer(read_plan("my.plan"), {.data = "cifar-10-batches-bin"});
+//   const TrainResult result = trainer.train({.steps = 200, .checkpoint = "my.safetensors"});
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "poet/plan/plan_file.h"
+#include "poet/referee/replay.h"
+#include "poet/referee/replay_layout.h"
+#include "poet/runtime/executor/memory_map.h"
+#include "poet/runtime/training/measured.h"
+#include "poet/runtime/training/trainer_options.h"
+
+namespace poet::runtime {
+
+class Program;
+
+/// What a trainer found and made before its first step, for people and programs.
+struct TrainerSetup {
+  Report planned;     // the referee's
+  ArenaReport arena;  // the referee's, of the addresses
+  MemoryMap map;      // RAM
+  std::string data;   // what it trains on
+  std::string kernels;
+  std::int64_t seeded = 0;           // parameters that began with seeded numbers
+  std::vector<std::string> notices;  // what else the resumed checkpoint was made with: other bits follow
+};
+
+/// Of the storage that a trainer pages to.
+struct PagingSetup {
+  std::string storage;  // empty: nothing is paged
+  bool in_ram = false;  // its file system is: paging saves nothing
+  Bytes size{};         // of the file
+};
+
+struct TrainOptions {
+  std::int64_t steps = 1;                             // to have been done at the end, those before included
+  std::optional<std::filesystem::path> checkpoint{};  // written at the end, and every so many steps
+  std::int64_t checkpoint_every = 0;                  // 0: only at the end
+  /// After every step; may be empty.
+  std::function<void(const StepFigures& done)> on_step{};
+  /// Whether to stop after the step under way; may be empty.
+  std::function<bool()> interrupted{};
+};
+
+enum class TrainEnd {
+  done,
+  interrupted,
+  not_finite,  // the last loss or a parameter is infinite or not a number; the checkpoint before it stays
+};
+
+struct TrainResult {
+  TrainEnd end = TrainEnd::done;
+  bool saved = false;           // a checkpoint was written
+  std::int64_t first_step = 1;  // of those that follow
+  std::vector<float> losses;    // of each step
+  Measured measured;
+  double wall_seconds = 0;       // all steps, checkpoints included
+  std::optional<Joules> energy;  // of the machine in this time; absent: no sensor
+  std::string energy_source;     // the sensor, or why there is none
+  Bytes resident_peak{};         // of the process, since it began
+};
+
+/// Trains with the mathematics, the memory and the transfers of a plan by a device's rules. Same plan,
+/// options and instruction set, same bits; how the plan keeps, pages or recomputes changes none of them.
+/// For one thread at a time. Until the first step there is no thread but the caller's; then one carries out
+/// transfers, if any, and `kernels.threads` compute. The kernels' instruction set and threads are the
+/// process's: one choice for all trainers that it has.
+class Trainer {
+ public:
+  /// Checks the plan with the referee, takes the memory, and reads weights and checkpoint. Throws InputError
+  /// for a plan that breaks a rule, for memory that the machine does not have, and for options, files and
+  /// data that do not fit the plan's graph.
+  explicit Trainer(PlanFile file, const TrainerOptions& options = {});
+  ~Trainer();
+  Trainer(const Trainer&) = delete;
+  Trainer& operator=(const Trainer&) = delete;
+  Trainer(Trainer&&) = delete;
+  Trainer& operator=(Trainer&&) = delete;
+
+  /// Opens the file that is paged to, if any, and starts the thread that transfers: what step() and train()
+  /// do otherwise. Throws InputError as PageFile.
+  void open_storage();
+  /// Ends that thread and lets the file go, until the next step: for whoever forks.
+  void close_storage();
+
+  /// The next step. Throws the InputError of a transfer or a data set that failed; parameters may then be
+  /// half updated.
+  StepFigures step();
+
+  /// Steps until `options.steps` are done, measured. Throws as step() and write_checkpoint().
+  TrainResult train(const TrainOptions& options);
+
+  /// A checkpoint to resume from. Throws InputError when it cannot be written.
+  void save(const std::filesystem::path& checkpoint) const;
+
+  /// The plan, its graph with the hyperparameters chosen.
+  [[nodiscard]] const PlanFile& file() const;
+  [[nodiscard]] const TrainerSetup& setup() const;
+  /// Nothing before the storage was opened.
+  [[nodiscard]] const PagingSetup& paging() const;
+  /// Steps done, seed, the last loss.
+  [[nodiscard]] const RunState& state() const;
+  /// The contents of a parameter or other persistent value, after the last step.
+  [[nodiscard]] const std::byte* persistent(ValueId v) const;
+  /// What the plan's steps became, and the seconds that each took in the last training step (while the
+  /// storage is open).
+  [[nodiscard]] const Program& program() const;
+  [[nodiscard]] const std::vector<double>& seconds() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace poet::runtime

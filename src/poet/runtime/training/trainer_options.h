@@ -1,0 +1,51 @@
+#pragma once
+
+// What a training run is set up with, and whether it can be before there is a plan.
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+
+#include "poet/plan/limits.h"
+#include "poet/runtime/data/dataset.h"
+#include "poet/runtime/kernels/kernel_options.h"
+#include "poet/runtime/storage/page_file_options.h"
+#include "poet/runtime/training/hyperparameters.h"
+#include "poet/runtime/training/run_state.h"
+#include "poet/runtime/weights/initial_weights.h"
+
+namespace poet::runtime {
+
+struct TrainerOptions {
+  /// Of weights, data order and dropout. Absent: the resumed checkpoint's, or 0.
+  std::optional<std::uint64_t> seed{};
+
+  // The data: the first that is there.
+  const Dataset* dataset = nullptr;             // must outlive the trainer
+  std::optional<std::filesystem::path> data{};  // as open_dataset() takes it
+  std::int64_t samples = 1024;                  // of synthetic_dataset()
+
+  // The weights: a checkpoint has all. Without one, of each persistent value the first that knows it.
+  std::optional<std::filesystem::path> resume{};        // a checkpoint of the same network
+  WeightSource weights{};                               // asked in the order of persistent_values()
+  std::optional<std::filesystem::path> weights_file{};  // safetensors, by name; then initialise()
+
+  Hyperparameters hyperparameters{};
+  KernelOptions kernels{};
+  PageFileOptions storage{};
+};
+
+/// What step 1 starts from, or what the header of `resume` says. Throws InputError as read_run_state(), and
+/// for a seed other than the checkpoint's.
+[[nodiscard]] RunState first_state(const TrainerOptions& options);
+
+/// Throws InputError for rules that nothing runs by: a plan is carried out by a device's.
+void check_rules(Semantics semantics);
+
+/// Whether data, weights, checkpoint, hyperparameters and, if one is named or encrypted, storage fit a
+/// training graph and this machine: what a Trainer would find wrong only after its plan was solved for. Asks
+/// `weights` for every persistent value, and reads of data sets the labels, of files the headers. Throws
+/// InputError as the Trainer would.
+void check_trainable(const Graph& training, const TrainerOptions& options);
+
+}  // namespace poet::runtime
