@@ -45,7 +45,6 @@ function(poet_library room)
   if(NOT arg_SOURCES)
     file(${glob} arg_SOURCES CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cc)
   endif()
-  file(${glob} headers CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.h)
 
   set(target poet_${room})
   if(arg_SOURCES)
@@ -64,7 +63,8 @@ function(poet_library room)
   add_library(poet::${room} ALIAS ${target})
   set_target_properties(${target} PROPERTIES EXPORT_NAME ${room})
   target_compile_features(${target} ${scope} cxx_std_20)
-  target_sources(${target} ${scope} FILE_SET HEADERS BASE_DIRS ${POET_INCLUDE_ROOT} FILES ${headers})
+  target_include_directories(${target} ${scope} $<BUILD_INTERFACE:${POET_INCLUDE_ROOT}>
+                                                $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 
   list(TRANSFORM arg_DEPENDS REPLACE "^([^:]+)$" "poet::\\1")
   list(TRANSFORM arg_PRIVATE_DEPENDS REPLACE "^([^:]+)$" "poet::\\1")
@@ -74,22 +74,35 @@ function(poet_library room)
   endif()
 
   set_property(GLOBAL APPEND PROPERTY POET_ROOMS ${target})
-  install(TARGETS ${target} EXPORT poetTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
-          FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+  install(TARGETS ${target} EXPORT poetTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 endfunction()
 
-# Makes poet::poet, which is every room at once, and installs what `find_package(poet)` needs.
+# What users include; these headers and all that they include are installed, the others are the library's own.
+set(POET_PUBLIC_HEADERS poet/poet.h poet/plan/decoder/poet_plan.h)
+
+# poet_group(<name> <room>...): poet::<name>, several rooms under one name.
+function(poet_group name)
+  list(TRANSFORM ARGN PREPEND "poet::" OUTPUT_VARIABLE links)
+  add_library(poet_${name} INTERFACE)
+  add_library(poet::${name} ALIAS poet_${name})
+  set_target_properties(poet_${name} PROPERTIES EXPORT_NAME ${name})
+  target_link_libraries(poet_${name} INTERFACE ${links})
+  install(TARGETS poet_${name} EXPORT poetTargets)
+endfunction()
+
+# Makes poet::poet, which is every room at once, and poet::planner, and installs what `find_package(poet)` needs.
 function(poet_install_package)
   include(CMakePackageConfigHelpers)
   get_property(rooms GLOBAL PROPERTY POET_ROOMS)
-  add_library(poet_everything INTERFACE)
-  add_library(poet::poet ALIAS poet_everything)
-  set_target_properties(poet_everything PROPERTIES EXPORT_NAME poet)
-  list(TRANSFORM rooms REPLACE "^poet_" "poet::" OUTPUT_VARIABLE links)
-  target_link_libraries(poet_everything INTERFACE ${links})
+  list(TRANSFORM rooms REPLACE "^poet_" "")
+  poet_group(poet ${rooms})
+  poet_group(planner frontend autodiff compile)
 
   set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/poet)
-  install(TARGETS poet_everything EXPORT poetTargets)
+  install(CODE "set(POET_PUBLIC_HEADERS \"${POET_PUBLIC_HEADERS}\")
+                set(POET_INCLUDE_ROOTS \"${POET_INCLUDE_ROOT};${POET_GENERATED_ROOT}\")
+                set(POET_INCLUDE_DESTINATION \"${CMAKE_INSTALL_INCLUDEDIR}\")")
+  install(SCRIPT ${PROJECT_SOURCE_DIR}/cmake/InstallHeaders.cmake)
   install(EXPORT poetTargets NAMESPACE poet:: DESTINATION ${package_dir})
   configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/poetConfig.cmake.in
                                 ${PROJECT_BINARY_DIR}/poetConfig.cmake INSTALL_DESTINATION ${package_dir})

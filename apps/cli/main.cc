@@ -12,6 +12,7 @@
 #include "apps/shared/errors.h"
 #include "apps/shared/output.h"
 #include "poet/report/table.h"
+#include "poet/version.h"
 
 namespace {
 
@@ -41,7 +42,7 @@ std::string compact(std::string help) {
 int run(int argc, char** argv) {
   using poet::cli::Command;
   CLI::App app("poet: the training schedule of least energy that fits a device's RAM and deadline", "poet");
-  app.set_version_flag("--version", "poet " POET_VERSION);
+  app.set_version_flag("--version", std::string("poet ") + poet::version());
   app.formatter(std::make_shared<Formatter>());  // before the subcommands, which inherit it
   app.require_subcommand(0, 1);
   app.footer("poet COMMAND --help describes a command.");

@@ -19,6 +19,7 @@
 #include "poet/optimize/solvers/solver.h"
 #include "poet/study/store.h"
 #include "poet/study/workers.h"
+#include "poet/version.h"
 
 namespace poet::cli {
 namespace {
@@ -61,7 +62,7 @@ std::vector<std::size_t> find_open_points(const SweepSettings& settings, Results
     const bool again = found && settings.retry && found->verdict == kFailed;
     if (found && !again) {
       failed += found->verdict == kFailed ? 1 : 0;
-      other_version += found->poet_version == POET_VERSION ? 0 : 1;
+      other_version += found->poet_version == version() ? 0 : 1;
     } else {
       open.push_back(i);
     }
@@ -91,7 +92,7 @@ void run_points(WorkerPool& pool, const std::vector<std::size_t>& open, ResultsS
     if (answer.death.empty()) {
       result = result_from_json(nlohmann::ordered_json::parse(answer.text));
     } else {
-      result = result_of(outcome.points[index], POET_VERSION);
+      result = result_of(outcome.points[index], version());
       add_failure(result, "the worker died: " + answer.death);
     }
     store.put(result);
@@ -140,7 +141,7 @@ void check_spec(const SweepSpec& spec) {
 std::optional<SweepOutcome> run_sweep(const SweepSettings& settings,
                                       const std::function<std::vector<SweepPoint>()>& points) {
   PendingSignals signals;  // before MPI starts threads
-  SweepWorker worker(POET_VERSION);
+  SweepWorker worker(version());
   const Work work = [&worker](const std::string& item) { return worker.work(item); };
   std::unique_ptr<WorkerPool> pool;
   if (mpi_processes() > 1) {

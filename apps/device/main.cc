@@ -13,6 +13,7 @@
 #include "apps/shared/training/outputs.h"
 #include "apps/shared/training/session.h"
 #include "poet/base/error.h"
+#include "poet/version.h"
 
 namespace poet::cli {
 namespace {
@@ -55,7 +56,7 @@ class RunPlan final : public Command {
 
 int run(int argc, char** argv) {
   CLI::App app("poet-device: trains by poet's plans on this board, and measures it", "poet-device");
-  app.set_version_flag("--version", "poet-device " POET_VERSION);
+  app.set_version_flag("--version", std::string("poet-device ") + version());
   app.require_subcommand(1, 1);
   RunPlan run_plan(app);
   const std::unique_ptr<Command> profile = make_profile(app);

@@ -1,0 +1,12 @@
+#pragma once
+
+// Networks: from ONNX files, built in, or by GraphBuilder; and the training step of one.
+
+#include "poet/autodiff/differentiate.h"
+#include "poet/base/error.h"
+#include "poet/frontend/onnx/export.h"
+#include "poet/frontend/onnx/import.h"
+#include "poet/frontend/onnx/weights.h"
+#include "poet/frontend/zoo.h"
+#include "poet/graph/builder.h"
+#include "poet/graph/graph.h"

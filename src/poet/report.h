@@ -1,0 +1,9 @@
+#pragma once
+
+// Pictures of plans: a page, a figure, text; and curves.
+
+#include "poet/report/curves.h"
+#include "poet/report/figure.h"
+#include "poet/report/html.h"
+#include "poet/report/picture.h"
+#include "poet/report/text.h"

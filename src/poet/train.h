@@ -1,0 +1,8 @@
+#pragma once
+
+// Training by a plan on this machine.
+
+#include "poet/base/error.h"
+#include "poet/runtime/kernels/kernel_options.h"
+#include "poet/runtime/training/kind_times.h"
+#include "poet/runtime/training/trainer.h"
