@@ -1,11 +1,6 @@
 #include "bench/child.h"
 
-#include <fcntl.h>
-#include <sys/resource.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <chrono>
 #include <mutex>
 #include <new>
@@ -20,17 +15,9 @@ using Json = nlohmann::ordered_json;
 
 class Reporter {
  public:
-  explicit Reporter(int pipe_end) : pipe_end_(pipe_end) {}
+  explicit Reporter(Parent& parent) : parent_(parent) {}
 
-  void send(const char* kind, const Json& content) {
-    const std::string line = Json{{kind, content}}.dump() + "\n";
-    const std::lock_guard lock(mutex_);
-    for (std::size_t sent = 0; sent < line.size();) {
-      const ssize_t count = write(pipe_end_, line.data() + sent, line.size() - sent);
-      if (count > 0) sent += static_cast<std::size_t>(count);
-      if (count < 0 && errno != EINTR) _exit(1);  // the parent has left
-    }
-  }
+  void send(const char* kind, const Json& content) { parent_.send(Json{{kind, content}}.dump()); }
 
   void send(const Progress& progress) {
     {
@@ -45,7 +32,7 @@ class Reporter {
   }
 
  private:
-  int pipe_end_;
+  Parent& parent_;
   std::mutex mutex_;
   std::optional<double> joules_, bound_;  // sent last
 };
@@ -114,23 +101,11 @@ void solve(const Case& one, const Configuration& configuration, const KnownRam& 
   reporter.send("result", describe(result, wall.count()));
 }
 
-// The table goes to stdout, what a solver prints does not.
-void silence_stdout() {
-  const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
-  if (nowhere >= 0) dup2(nowhere, STDOUT_FILENO);
-}
-
 }  // namespace
 
-void run_child(const Case& one, const Configuration& configuration, const KnownRam& ram,
-               const ChildOptions& options, int pipe_end) {
-  silence_stdout();
-  if (options.memory_limit) {
-    const auto bytes = static_cast<rlim_t>(options.memory_limit->value());
-    const rlimit limit{bytes, bytes};
-    setrlimit(RLIMIT_AS, &limit);
-  }
-  Reporter reporter(pipe_end);
+void solve_for(Parent& parent, const Case& one, const Configuration& configuration, const KnownRam& ram,
+               const ChildOptions& options) {
+  Reporter reporter(parent);
   const auto fail = [&](const char* status, const std::string& message) {
     reporter.send("error", {{"status", status}, {"message", message}});
   };
@@ -144,7 +119,6 @@ void run_child(const Case& one, const Configuration& configuration, const KnownR
   } catch (const std::exception& error) {
     fail("failed", error.what());
   }
-  _exit(0);
 }
 
 }  // namespace poet::bench

@@ -1,6 +1,6 @@
 #pragma once
 
-// The process that solves one case and tells its parent, in lines of JSON:
+// The process that solves one case and tells its parent, in messages of JSON:
 //   {"prepared": {"ops":, "least":, "most":, "budget":, "deadline":, "baseline":}}   once, before the solve
 //   {"point": [seconds, joules, bound]}                                             when the solver knows
 //   more
@@ -10,6 +10,7 @@
 
 #include "bench/cases.h"
 #include "bench/configurations.h"
+#include "poet/base/process/child.h"
 
 namespace poet::bench {
 
@@ -22,12 +23,11 @@ struct KnownRam {
 struct ChildOptions {
   double gap = 0.01;
   int threads = 1;
-  std::string solver_command;         // for Solver::file
-  std::optional<Bytes> memory_limit;  // of the address space
+  std::string solver_command;  // for Solver::file
 };
 
-/// Solves and ends the process. Errors are reported, not thrown.
-[[noreturn]] void run_child(const Case& one, const Configuration& configuration, const KnownRam& ram,
-                            const ChildOptions& options, int pipe_end);
+/// Errors are told, not thrown.
+void solve_for(Parent& parent, const Case& one, const Configuration& configuration, const KnownRam& ram,
+               const ChildOptions& options);
 
 }  // namespace poet::bench

@@ -14,6 +14,7 @@ namespace poet::bench {
 struct RunOptions {
   ChildOptions child;
   Marks marks;
+  std::optional<Bytes> memory_limit;  // of the solve's address space
   double grace_seconds = 60;  // beyond the time limit, then the solve is killed and recorded as overrun
 };
 

@@ -129,7 +129,7 @@ RunOptions run_options(const Options& o) {
   run.child.gap = run.marks.gap;
   run.child.threads = o.threads;
   run.child.solver_command = o.solver_command.value_or("");
-  if (o.memory_limit) run.child.memory_limit = cli::parse_bytes("--memory-limit", *o.memory_limit);
+  if (o.memory_limit) run.memory_limit = cli::parse_bytes("--memory-limit", *o.memory_limit);
   run.grace_seconds = o.grace;
   return run;
 }

@@ -1,8 +1,10 @@
 #include "apps/cli/onnx_weights.h"
 
 #include <algorithm>
+#include <cstring>
 #include <map>
 #include <string>
+#include <string_view>
 
 #include "apps/shared/errors.h"
 #include "apps/shared/training/session.h"
@@ -30,15 +32,21 @@ void check_any(const OnnxWeights& weights, const Graph& graph, const std::filesy
   throw InputError(file.string(), "holds no tensor with the name of one of the network's parameters");
 }
 
-/// For each persistent value in order: whether it is known, and its bytes if so.
-int deliver(const OnnxNetwork& network, const Graph& graph, int pipe) {
+// Contents travel in pieces, so that neither side holds them twice.
+constexpr std::size_t kPiece = std::size_t{1} << 20U;
+
+/// For each persistent value in order: "" where it is not known, else its bytes in pieces.
+int deliver(const OnnxNetwork& network, const Graph& graph, Parent& parent) {
   const OnnxWeights weights(network.file, network.import());
   if (network.is_chosen) check_any(weights, graph, network.file);
   Contents contents;
   for (const ValueId v : runtime::persistent_values(graph)) {
-    const char known = read(weights, graph.values[v], contents) ? 1 : 0;
-    write_all(pipe, &known, 1);
-    if (known != 0) write_all(pipe, contents.data(), contents.size());
+    if (!read(weights, graph.values[v], contents)) contents.clear();
+    std::string_view left(reinterpret_cast<const char*>(contents.data()), contents.size());
+    do {
+      parent.send(left.substr(0, kPiece));
+      left.remove_prefix(std::min(left.size(), kPiece));
+    } while (!left.empty());
   }
   return 0;
 }
@@ -59,15 +67,20 @@ std::optional<OnnxNetwork> onnx_source(const RunChoice& training, const std::opt
 }
 
 OnnxWeightsApart::OnnxWeightsApart(const Graph& graph, const OnnxNetwork& network)
-    : values_(graph.values), reader_([&](int pipe) { return deliver(network, graph, pipe); }) {}
+    : values_(graph.values), reader_([&](Parent& parent) { return deliver(network, graph, parent); }) {}
 
 runtime::WeightSource OnnxWeightsApart::source() {
   return [this](ValueId v, std::byte* to) {
-    char known = 0;
-    const auto bytes = static_cast<std::size_t>(values_[v].bytes.value());
-    const bool arrived = reader_.read(&known, 1) && (known == 0 || reader_.read(to, bytes));
-    if (!arrived) check(reader_, "what reads the ONNX file's weights");
-    return arrived && known != 0;
+    auto left = static_cast<std::size_t>(values_[v].bytes.value());
+    do {
+      const std::optional<std::string> piece = reader_.receive();
+      if (!piece) check(reader_, "what reads the ONNX file's weights");
+      if (!piece || piece->empty()) return false;
+      std::memcpy(to, piece->data(), piece->size());
+      to += piece->size();
+      left -= piece->size();
+    } while (left > 0);
+    return true;
   };
 }
 
@@ -106,7 +119,7 @@ void export_weights(const runtime::Trainer& trainer, const std::optional<OnnxNet
     std::copy_n(found->second, value.bytes.value(), to);
     return true;
   };
-  Forked writer([&](int) {
+  Forked writer([&](Parent&) {
     if (network)
       write_onnx_with_weights(network->file, network->import(), file, lookup);
     else

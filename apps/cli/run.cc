@@ -98,7 +98,7 @@ class Run final : public Command {
   /// Solves in a process of its own, so that the solver's memory is not the training's. Null: there is no
   /// plan, as `code` says and that process has said.
   std::optional<Runnable> solve_apart(const RunChoice& training, int& code) const {
-    Forked solver([&](int pipe) {
+    Forked solver([&](Parent& parent) {
       runtime::set_up_kernels(training.trainer.kernels);
       Solving solving;
       solving.on_interrupt = "training by the best plan so far";
@@ -120,21 +120,17 @@ class Run final : public Command {
       const CompileRequest& request = solved.request;
       const std::vector<std::uint8_t> plan = to_binary(
           {request.instance, request.semantics, request.limits, solved.result.plan, solved.result.layout});
-      const std::uint64_t size = plan.size();
-      const std::string answer = result_json(solved).dump(-1, ' ', false, Json::error_handler_t::replace);
-      write_all(pipe, &size, sizeof size);
-      write_all(pipe, plan.data(), plan.size());
-      write_all(pipe, answer.data(), answer.size());
+      parent.send({reinterpret_cast<const char*>(plan.data()), plan.size()});
+      parent.send(result_json(solved).dump(-1, ' ', false, Json::error_handler_t::replace));
       return kAnswer;
     });
-    std::uint64_t size = 0;
-    std::vector<std::uint8_t> plan;
-    if (solver.read(&size, sizeof size)) plan.resize(size);
-    std::string answer;
-    if (solver.read(plan.data(), plan.size())) answer = solver.read_all();
+    const std::optional<std::string> plan = solver.receive();
+    const std::optional<std::string> answer = solver.receive();
     code = solver.wait("what solves for the plan");
     if (code != kAnswer) return std::nullopt;
-    return Runnable{plan_from_binary(plan, "the solver's plan"), Json::parse(answer)};
+    ensure(plan && answer, "what solves for the plan tells it");
+    return Runnable{plan_from_binary({plan->begin(), plan->end()}, "the solver's plan"),
+                    Json::parse(*answer)};
   }
 
   /// The ONNX file that the network comes from.

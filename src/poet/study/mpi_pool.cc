@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "poet/base/error.h"
-#include "poet/study/worker_process.h"
+#include "poet/study/worker.h"
 #include "poet/study/workers.h"
 #ifdef POET_HAS_MPI
 #include <mpi.h>
@@ -126,25 +126,25 @@ class MpiPool final : public WorkerPool {
 };
 
 /// The life of a rank that works.
-void serve(const Work& work, std::unique_ptr<WorkerProcess> worker) {
+void serve(const Work& work, std::unique_ptr<Child> worker) {
   bool busy = false;
   for (;;) {
     const std::optional<Message> message = receive();
     if (message && message->tag == kQuit) break;
     if (message && message->tag == kItem) {
-      if (worker->take()) worker = std::make_unique<WorkerProcess>(work);  // killed while idle
-      worker->give(message->text);
+      if (news_of(*worker)) worker = start_worker(work);  // killed while idle
+      (void)worker->send(message->text);
       busy = true;
     }
-    std::optional<WorkerNews> news = busy ? worker->take() : std::nullopt;
+    std::optional<WorkerNews> news = busy ? news_of(*worker) : std::nullopt;
     if (news) {
       busy = false;
       const bool died = !news->death.empty();
-      if (died) worker = std::make_unique<WorkerProcess>(work);
+      if (died) worker = start_worker(work);
       send(0, died ? kDeath : kAnswer, died ? news->death : news->text);
     } else if (!message) {
       if (busy)
-        wait_for_news({worker.get()}, kSleepMilliseconds);
+        wait_for_news({worker.get()}, 1e-3 * kSleepMilliseconds);
       else
         sleep_shortly();
     }
@@ -160,7 +160,7 @@ bool has_mpi() { return true; }
 
 std::unique_ptr<WorkerPool> mpi_pool(const Work& work) {
   // Before MPI starts threads. Rank 0, which nobody knows yet, does without.
-  auto worker = std::make_unique<WorkerProcess>(work);
+  auto worker = start_worker(work);
   MPI_Init(nullptr, nullptr);
   int rank = 0;
   int ranks = 0;

@@ -3,18 +3,18 @@
 #include <algorithm>
 #include <utility>
 
-#include "poet/study/worker_process.h"
+#include "poet/study/worker.h"
 #include "poet/study/workers.h"
 
 namespace poet {
 namespace {
 
-constexpr int kWaitMilliseconds = 50;
+constexpr double kWaitSeconds = 0.05;
 
 class ProcessPool final : public WorkerPool {
  public:
   ProcessPool(std::size_t workers, Work work) : work_(std::move(work)), slots_(workers) {
-    for (Slot& slot : slots_) slot.worker = std::make_unique<WorkerProcess>(work_);
+    for (Slot& slot : slots_) slot.worker = start_worker(work_);
   }
 
   [[nodiscard]] std::size_t size() const override { return slots_.size(); }
@@ -27,18 +27,18 @@ class ProcessPool final : public WorkerPool {
       if (!keep_going()) return false;
       for (Slot& slot : slots_) {
         if (slot.item || next == items.size()) continue;
-        if (slot.worker->take()) slot.worker = std::make_unique<WorkerProcess>(work_);  // killed while idle
+        if (news_of(*slot.worker)) slot.worker = start_worker(work_);  // killed while idle
         slot.item = next++;
-        slot.worker->give(items[*slot.item]);
+        (void)slot.worker->send(items[*slot.item]);  // to one that is gone: its death is the next news
       }
       wait();
       for (Slot& slot : slots_) {
         if (!slot.item) continue;
-        std::optional<WorkerNews> news = slot.worker->take();
+        std::optional<WorkerNews> news = news_of(*slot.worker);
         if (!news) continue;
         const WorkAnswer answer{*std::exchange(slot.item, std::nullopt), std::move(news->text),
                                 std::move(news->death)};
-        if (!answer.death.empty()) slot.worker = std::make_unique<WorkerProcess>(work_);
+        if (!answer.death.empty()) slot.worker = start_worker(work_);
         --open;
         answered(answer);
       }
@@ -48,16 +48,16 @@ class ProcessPool final : public WorkerPool {
 
  private:
   struct Slot {
-    std::unique_ptr<WorkerProcess> worker;
+    std::unique_ptr<Child> worker;
     std::optional<std::size_t> item;
   };
 
   void wait() const {
-    std::vector<const WorkerProcess*> busy;
+    std::vector<const Child*> busy;
     for (const Slot& slot : slots_) {
       if (slot.item) busy.push_back(slot.worker.get());
     }
-    wait_for_news(busy, kWaitMilliseconds);
+    wait_for_news(busy, kWaitSeconds);
   }
 
   Work work_;

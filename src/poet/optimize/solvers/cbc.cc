@@ -14,8 +14,6 @@
 #include <atomic>
 #include <cmath>
 
-#include "poet/optimize/solvers/apart.h"
-
 namespace poet {
 namespace {
 
@@ -110,18 +108,16 @@ class Listener : public CbcEventHandler {
   Shared* shared_;
 };
 
-enum LpMessage { kLpResult };
-
-void clp_solve(const Model& model, long work_limit, bool perturb, Outbox& outbox) {
+void clp_solve(const Model& model, long work_limit, bool perturb, Parent& parent) {
   ClpSimplex simplex;
   simplex.setLogLevel(0);
   load(simplex, model);
   IterationCount::Shared iterations;
   iterations.limit = work_limit;
   iterations.at_limit = [&] {
-    outbox.send(kLpResult, {static_cast<double>(static_cast<int>(LpResult::Status::stopped)), 0,
-                            static_cast<double>(iterations.used)});
-    outbox.leave();
+    parent.send(to_message({static_cast<double>(static_cast<int>(LpResult::Status::stopped)), 0,
+                            static_cast<double>(iterations.used)}));
+    parent.finish(0);
   };
   IterationCount counter(iterations);
   simplex.passInEventHandler(&counter);
@@ -142,7 +138,7 @@ void clp_solve(const Model& model, long work_limit, bool perturb, Outbox& outbox
     numbers.insert(numbers.end(), simplex.primalColumnSolution(), simplex.primalColumnSolution() + n);
     numbers.insert(numbers.end(), simplex.dualColumnSolution(), simplex.dualColumnSolution() + n);
   }
-  outbox.send(kLpResult, numbers);
+  parent.send(to_message(numbers));
 }
 
 std::vector<std::string> words_for_cbc(const Model& model, const MipOptions& options) {
@@ -178,8 +174,8 @@ LpResult solve_lp(const Model& model, double time_limit_seconds, const std::func
   ChildWatch watch;
   watch.time_limit_seconds = time_limit_seconds;
   if (stop) watch.keep_going = [&stop] { return !stop(); };
-  watch.receive = [&](ChildMessage&& message) {
-    const std::vector<double>& numbers = message.numbers;
+  watch.receive = [&](std::string&& message) {
+    const std::vector<double> numbers = to_numbers(message);
     result.status = static_cast<LpResult::Status>(static_cast<int>(numbers[0]));
     result.work = static_cast<long>(numbers[2]);
     if (result.status != LpResult::Status::optimal) return true;
@@ -189,7 +185,11 @@ LpResult solve_lp(const Model& model, double time_limit_seconds, const std::func
     result.reduced_costs.assign(x + model.columns(), numbers.end());
     return true;
   };
-  (void)run_apart([&](Outbox& outbox) { clp_solve(model, work_limit, perturb, outbox); }, watch);
+  const ChildWork work = [&](Parent& parent) {
+    clp_solve(model, work_limit, perturb, parent);
+    return 0;
+  };
+  (void)run_child(work, watch, kSolverChild);
   return result;
 }
 

@@ -16,9 +16,10 @@ namespace poet {
 [[nodiscard]] MipResult solve_by_command(const Model& model, const MipOptions& options);
 
 /// Writes the model to files.mps, runs files.command on it and reads its answer from files.solution; a file
-/// without a name is temporary. When time is up or keep_going is false, what the command has written by then
-/// is read if that is possible. Throws InputError when the command cannot be run, ends without a solution
-/// file or writes one that cannot be read, and when the model cannot be written.
+/// without a name is temporary. The command is one of /bin/sh's, its output discarded. When time is up or
+/// keep_going is false, what it has written by then is read if that is possible. Throws InputError when the
+/// command cannot be run, ends without a solution file or writes one that cannot be read, and when the model
+/// cannot be written.
 [[nodiscard]] SolutionFile ask_command(const Model& model, const ColumnNames& names,
                                        const std::vector<std::string>& comments, const FileSolver& files,
                                        double time_limit_seconds, const std::function<bool()>& keep_going);
@@ -27,13 +28,5 @@ namespace poet {
 /// the shell. Throws InputError unless {mps} and {solution} occur.
 [[nodiscard]] std::string expand_command(const std::string& command, const std::string& mps,
                                          const std::string& solution, double seconds);
-
-enum class CommandEnd { ended, stopped };
-
-/// Runs the expanded command by /bin/sh in a process group of its own, its output discarded, its messages on
-/// stderr. Stopped with all its children by the time limit or when keep_going, polled every 20 ms, is false.
-/// `exit_code` is 128 + the signal where one ended it.
-[[nodiscard]] CommandEnd run_command(const std::string& expanded, double time_limit_seconds,
-                                     const std::function<bool()>& keep_going, int& exit_code);
 
 }  // namespace poet

@@ -3,9 +3,9 @@
 // Linear and mixed-integer programs solved, whoever solves them. The only way from the rest of poet to a
 // solver.
 //
-// Solvers run in a process of their own, forked for the call and ended with it (solvers/apart.h). So a call
-// returns when it is to, whatever the solver is doing; a crash inside the solver costs its answer and nothing
-// else; and what it allocated is gone. Callbacks are called from the calling thread.
+// Solvers run in a process of their own, forked for the call and ended with it (base/process/child.h). So a
+// call returns when it is to, whatever the solver is doing; a crash inside the solver costs its answer and
+// nothing else; and what it allocated is gone. Callbacks are called from the calling thread.
 
 #include <functional>
 #include <string>

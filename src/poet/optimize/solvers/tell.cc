@@ -2,12 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <utility>
 
 namespace poet {
 namespace {
 
-enum Kind { kIncumbent, kProgress, kResult, kOutOfWork };
+enum Kind { kIncumbent, kProgress, kResult, kOutOfWork };  // the first number of each message
 
 // Nodes alone are news after so many.
 constexpr long kNodesBetweenNews = 100;
@@ -25,14 +26,26 @@ std::vector<double> rounded(const Model& model, const double* x) {
 
 }  // namespace
 
+std::string to_message(const std::vector<double>& numbers) {
+  std::string message(numbers.size() * sizeof(double), '\0');
+  if (!message.empty()) std::memcpy(message.data(), numbers.data(), message.size());
+  return message;
+}
+
+std::vector<double> to_numbers(const std::string& message) {
+  std::vector<double> numbers(message.size() / sizeof(double));
+  if (!numbers.empty()) std::memcpy(numbers.data(), message.data(), numbers.size() * sizeof(double));
+  return numbers;
+}
+
 void Tell::incumbent(const Model& model, const double* x) {
   const std::lock_guard<std::mutex> lock(mutex_);
   std::vector<double> numbers = rounded(model, x);
   const double objective = cost_of(model, numbers.data());
   if (!(objective < objective_)) return;
   objective_ = objective;
-  numbers.insert(numbers.begin(), objective);
-  outbox_.send(kIncumbent, numbers);
+  numbers.insert(numbers.begin(), {kIncumbent, objective});
+  parent_.send(to_message(numbers));
 }
 
 void Tell::progress(double bound, long nodes, long work) {
@@ -40,20 +53,20 @@ void Tell::progress(double bound, long nodes, long work) {
   if (bound == bound_ && nodes < nodes_ + kNodesBetweenNews) return;
   bound_ = bound;
   nodes_ = nodes;
-  outbox_.send(kProgress, {bound, number(nodes), number(work)});
+  parent_.send(to_message({kProgress, bound, number(nodes), number(work)}));
 }
 
 void Tell::result(MipResult::Status status, double bound, long nodes, long work) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  outbox_.send(kResult, {number(static_cast<long>(status)), bound, number(nodes), number(work)});
+  parent_.send(to_message({kResult, number(static_cast<long>(status)), bound, number(nodes), number(work)}));
 }
 
 void Tell::out_of_work(long nodes, long work) {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    outbox_.send(kOutOfWork, {number(nodes), number(work)});
+    parent_.send(to_message({kOutOfWork, number(nodes), number(work)}));
   }
-  outbox_.leave();
+  parent_.finish(0);
 }
 
 MipResult gather(const MipOptions& options, const std::function<void(Tell&)>& solver) {
@@ -64,39 +77,41 @@ MipResult gather(const MipOptions& options, const std::function<void(Tell&)>& so
   ChildWatch watch;
   watch.time_limit_seconds = options.time_limit_seconds;
   watch.keep_going = wanted;
-  watch.receive = [&](ChildMessage&& message) {
-    std::vector<double>& numbers = message.numbers;
+  watch.receive = [&](std::string&& message) {
+    const std::vector<double> numbers = to_numbers(message);
     const auto count = [&numbers](std::size_t i) { return static_cast<long>(numbers[i]); };
-    switch (message.kind) {
+    switch (static_cast<Kind>(count(0))) {
       case kIncumbent:
-        result.objective = numbers[0];
-        result.x.assign(numbers.begin() + 1, numbers.end());
+        result.objective = numbers[1];
+        result.x.assign(numbers.begin() + 2, numbers.end());
         return wanted();
       case kProgress:
-        result.bound = numbers[0];
-        result.nodes = std::max(result.nodes, count(1));
-        result.work = std::max(result.work, count(2));
+        result.bound = numbers[1];
+        result.nodes = std::max(result.nodes, count(2));
+        result.work = std::max(result.work, count(3));
         return wanted();
       case kResult:
         ended = true;
-        result.status = static_cast<MipResult::Status>(count(0));
-        result.bound = std::max(result.bound, numbers[1]);
-        result.nodes = count(2);
-        result.work = count(3);
+        result.status = static_cast<MipResult::Status>(count(1));
+        result.bound = std::max(result.bound, numbers[2]);
+        result.nodes = count(3);
+        result.work = count(4);
         return true;
-      default:  // kOutOfWork
-        result.nodes = std::max(result.nodes, count(0));
-        result.work = count(1);
+      case kOutOfWork:
+        result.nodes = std::max(result.nodes, count(1));
+        result.work = count(2);
         return true;
     }
+    return false;
   };
-  const ChildEnd end = run_apart(
-      [&solver](Outbox& outbox) {
-        Tell tell(outbox);
+  const ChildEnd end = run_child(
+      [&solver](Parent& parent) {
+        Tell tell(parent);
         solver(tell);
+        return 0;
       },
-      watch);
-  result.solver_failed = end == ChildEnd::lost;
+      watch, kSolverChild);
+  result.solver_failed = end.how == ChildEnd::How::lost;
   if (!ended) result.status = result.x.empty() ? MipResult::Status::unknown : MipResult::Status::feasible;
   // Tolerances aside, a bound is never above a solution.
   if (!result.x.empty()) result.bound = std::min(result.bound, result.objective);
