@@ -39,6 +39,19 @@ struct CompileResult {
 /// problem is solved again with so much less RAM, a few times; bound and gap stay those of the whole budget.
 /// Throws InputError for a request that cannot be meant (negative budget, deadline not finite, NaN costs).
 /// When there is no plan that is data: certificate.status and outcome.explanation.
+///
+/// Threads. Any number of threads may call it at a time; each gets what it would get alone, unless time runs
+/// out. Callbacks are called by the calling thread. No thread is started in this process.
+///
+/// Processes. Solvers run in children, forked from the calling thread one after the other (rules:
+/// base/process/child.h) and gone when this returns or throws; they end with this process. In them runs the
+/// solver alone, which shares no lock with the parent but the allocator's and stdio's, and those glibc hands
+/// over in order: other threads may do what they like meanwhile. Nobody else may wait for these children
+/// (waitpid(-1)). SIGCHLD reaches this process as it does for any child.
+///
+/// Signals. No handler is installed; the calling thread's mask is as before, and all are blocked only for the
+/// moment of a fork. The children ignore SIGINT, SIGTERM and SIGHUP: to stop at those is the caller's, by
+/// `options.interrupted`.
 [[nodiscard]] CompileResult compile(const CompileRequest& request);
 
 }  // namespace poet

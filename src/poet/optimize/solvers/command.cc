@@ -68,7 +68,7 @@ std::string expand_command(const std::string& command, const std::string& mps, c
 SolutionFile ask_command(const Model& model, const ColumnNames& names,
                          const std::vector<std::string>& comments, const FileSolver& files,
                          double time_limit_seconds, const std::function<bool()>& keep_going) {
-  const TemporaryFolder folder(kOption);
+  const TemporaryFolder folder(kField.name);
   const std::string mps = files.mps.empty() ? (folder.path() / "model.mps").string() : files.mps;
   const std::string solution =
       files.solution.empty() ? (folder.path() / "model.sol").string() : files.solution;
