@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Counts a test run and prints one closing line: `N passed, N failed` and, when so, `, N skipped`.
 
-usage: count_tests.py FOLDER
+usage: count_tests.py FOLDER...
 
-FOLDER/ctest.xml is ctest's report. A program made of GoogleTest cases leaves FOLDER/NAME.xml besides, and its cases
+FOLDER/ctest.xml is ctest's report; a folder without one counts as a failure. A program made of GoogleTest cases leaves FOLDER/NAME.xml besides, and its cases
 count one by one; any other test counts as one. A program that ctest calls failed although none of its recorded cases
 failed (a crash, a time-out, a sanitizer's finding at exit) counts as one failure more.
 Exit 0 if nothing failed and something ran, 1 otherwise.
@@ -27,12 +27,13 @@ def cases_of(path):
     return len(cases) - failed - skipped, failed, skipped
 
 
-def main(folder):
+def count(folder):
+    """(passed, failed, skipped) of a folder."""
     passed = failed = skipped = 0
     try:
         tests = list(ElementTree.parse(os.path.join(folder, "ctest.xml")).getroot().iter("testcase"))
     except (OSError, ElementTree.ParseError):
-        tests = []
+        return 0, 1, 0
     for test in tests:
         p, f, s = cases_of(os.path.join(folder, test.get("name") + ".xml"))
         status = test.get("status")  # ctest writes: run, fail, notrun (skipped or not startable), disabled
@@ -46,6 +47,11 @@ def main(folder):
             else:
                 f = 1
         passed, failed, skipped = passed + p, failed + f, skipped + s
+    return passed, failed, skipped
+
+
+def main(*folders):
+    passed, failed, skipped = (sum(counts) for counts in zip(*map(count, folders)))
     print(f"{passed} passed, {failed} failed" + (f", {skipped} skipped" if skipped else ""))
     return 0 if failed == 0 and passed > 0 else 1
 
@@ -56,4 +62,4 @@ def skip_message(test):
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1]))
+    sys.exit(main(*sys.argv[1:]))

@@ -1,7 +1,6 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include <csignal>
 #include <filesystem>
 #include <fstream>
 
@@ -97,40 +96,6 @@ TEST(CheckWritable, RefusesWhatCannotBeCreated) {
   EXPECT_THROW(check_writable("--schedule-out", folder.string() + "/"), InputError);
   EXPECT_THROW(check_writable("--schedule-out", "/dev/null"), InputError);
   fs::remove_all(folder);
-}
-
-void interrupt_and_wait(const InterruptGuard& guard) {
-  kill(getpid(), SIGINT);
-  for (int i = 0; i < 500 && !guard.interrupted(); ++i) usleep(10'000);
-}
-
-TEST(InterruptGuard, TakesTheFirstInterrupt) {
-  {
-    const InterruptGuard guard;
-    EXPECT_FALSE(guard.interrupted());
-    interrupt_and_wait(guard);
-    EXPECT_TRUE(guard.interrupted());
-  }
-  EXPECT_FALSE(InterruptGuard().interrupted());
-}
-
-TEST(InterruptGuard, TakesItFromAnyHandler) {
-  // As solvers do in the middle of their work.
-  const InterruptGuard guard;
-  const auto previous = std::signal(SIGINT, SIG_IGN);
-  interrupt_and_wait(guard);
-  std::signal(SIGINT, previous);
-  EXPECT_TRUE(guard.interrupted());
-}
-
-TEST(InterruptGuard, EndsAtTheSecondInterrupt) {
-  const auto interrupt_twice = [] {
-    const InterruptGuard guard;
-    interrupt_and_wait(guard);
-    kill(getpid(), SIGINT);
-    usleep(5'000'000);
-  };
-  EXPECT_EXIT(interrupt_twice(), testing::ExitedWithCode(130), "Ctrl-C again quits at once");
 }
 
 class ReadLimits : public testing::Test {

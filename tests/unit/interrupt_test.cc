@@ -1,0 +1,48 @@
+// Ctrl-C: the first asks, the second ends.
+
+#include "apps/cli/interrupt.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <csignal>
+
+namespace poet::cli {
+namespace {
+
+void interrupt_and_wait(const InterruptGuard& guard) {
+  kill(getpid(), SIGINT);
+  for (int i = 0; i < 500 && !guard.interrupted(); ++i) usleep(10'000);
+}
+
+TEST(InterruptGuard, TakesTheFirstInterrupt) {
+  {
+    const InterruptGuard guard;
+    EXPECT_FALSE(guard.interrupted());
+    interrupt_and_wait(guard);
+    EXPECT_TRUE(guard.interrupted());
+  }
+  EXPECT_FALSE(InterruptGuard().interrupted());
+}
+
+TEST(InterruptGuard, TakesItFromAnyHandler) {
+  // As solvers do in the middle of their work.
+  const InterruptGuard guard;
+  const auto previous = std::signal(SIGINT, SIG_IGN);
+  interrupt_and_wait(guard);
+  std::signal(SIGINT, previous);
+  EXPECT_TRUE(guard.interrupted());
+}
+
+TEST(InterruptGuard, EndsAtTheSecondInterrupt) {
+  const auto interrupt_twice = [] {
+    const InterruptGuard guard;
+    interrupt_and_wait(guard);
+    kill(getpid(), SIGINT);
+    usleep(5'000'000);
+  };
+  EXPECT_EXIT(interrupt_twice(), testing::ExitedWithCode(130), "Ctrl-C again quits at once");
+}
+
+}  // namespace
+}  // namespace poet::cli
