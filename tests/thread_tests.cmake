@@ -8,7 +8,7 @@ set(sources
     unit/storage_speed_test.cc unit/energy_meter_test.cc             # measuring beside the work
     property/runtime_faithful_property_test.cc                       # the executor and its transfers
     support/faithful.cc support/random_instance.cc support/random_schedule.cc support/runtime_interpreter.cc)
-add_executable(thread_tests EXCLUDE_FROM_ALL ${sources} ${PROJECT_SOURCE_DIR}/apps/cli/interrupt.cc)
+add_executable(thread_tests EXCLUDE_FROM_ALL ${sources} ${PROJECT_SOURCE_DIR}/apps/shared/interrupt.cc)
 target_include_directories(thread_tests PRIVATE ${PROJECT_SOURCE_DIR})
 target_link_libraries(thread_tests PRIVATE poet::compile poet::runtime poet::study GTest::gtest_main GTest::gmock
                                            nlohmann_json::nlohmann_json fmt::fmt Threads::Threads)

@@ -1,6 +1,6 @@
 // Ctrl-C: the first asks, the second ends.
 
-#include "apps/cli/interrupt.h"
+#include "apps/shared/interrupt.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
