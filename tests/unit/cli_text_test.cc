@@ -6,7 +6,6 @@
 
 #include "apps/cli/inputs.h"
 #include "apps/cli/progress.h"
-#include "apps/shared/interrupt.h"
 #include "apps/shared/output.h"
 #include "poet/base/error.h"
 #include "poet/report/table.h"

@@ -40,9 +40,11 @@ CompileRequest random_request(std::uint64_t seed) {
 /// Everything but how long it took.
 std::string text_of(const CompileRequest& request, const CompileResult& result) {
   const PlanFile file{request.instance, request.semantics, request.limits, result.plan, result.layout};
-  return fmt::format("{} {:a} {:a} {:a} {} {} {} ", to_string(result.outcome.status),
-                     result.outcome.bound.value(), result.report.energy.value(), result.gap,
-                     result.outcome.nodes, result.solves, result.outcome.explanation.reason) +
+  const Certificate& certificate = result.certificate;
+  return fmt::format("{} {:a} {:a} {:a} {:a} {} {} {} ", to_string(certificate.status),
+                     certificate.bounds.every_plan.value(), certificate.bounds.of_staged().value(),
+                     result.report.energy.value(), certificate.gap, result.outcome.nodes, result.solves,
+                     result.outcome.explanation.reason) +
          (result.plan.steps.empty() ? "" : to_json(file).dump());
 }
 

@@ -52,19 +52,21 @@ ChildEnd run_program(const ProgramCall& call, double time_limit_seconds,
     return errno;
   };
   Child child(become, {Streams::quiet, true, {}});
-  // The connection closes when the program takes over. The child has spoken only if it has not.
-  while (child.open()) (void)child.receive();
-  std::chrono::milliseconds pause{1};
-  while (!child.has_ended()) {
+  // The connection closes when the program takes over; the child speaks only if it has not.
+  for (std::chrono::milliseconds pause{1}; !child.has_ended();) {
     const double spent = std::chrono::duration<double>(Clock::now() - start).count();
     if (spent >= time_limit_seconds || (keep_going && !keep_going())) {
       ChildEnd end = child.kill();
       end.how = ChildEnd::How::stopped;
       return end;
     }
-    std::this_thread::sleep_for(pause);
+    if (child.open())
+      (void)child.receive(0.02);
+    else
+      std::this_thread::sleep_for(pause);
     pause = std::min(pause * 2, std::chrono::milliseconds{20});
   }
+  (void)child.receive(0);
   ChildEnd end = child.kill();
   if (end.how == ChildEnd::How::finished)
     throw InputError(call.arguments.front(), std::string("cannot be run: ") + std::strerror(end.exit_code));
