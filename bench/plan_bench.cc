@@ -58,7 +58,8 @@ Json measured(const Case& one, const Options& options) {
   request.options.time_limit_seconds = options.time_limit;
   const CompileResult result = compile(request);
 
-  Json row = {{"name", one.name}, {"fraction", one.fraction}, {"status", to_string(result.certificate.status)}};
+  Json row = {
+      {"name", one.name}, {"fraction", one.fraction}, {"status", to_string(result.certificate.status)}};
   row["ram_budget_bytes"] = request.limits.ram_budget.value();
   if (result.plan.steps.empty()) return row;
   const Instance& instance = request.instance;

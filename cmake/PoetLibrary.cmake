@@ -9,22 +9,27 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_L
   list(APPEND POET_WARNINGS -Wno-restrict)
 endif()
 
-# poet_precompile(<target>): compiles the target's sources with the standard headers below parsed once for all targets.
-# Sources still include what they use: without precompiled headers they compile all the same.
+# poet_precompile(<target> [FROM <set>] [HEADERS header...] [LIBRARIES target...]): compiles the target's sources with
+# headers parsed once for all targets of a set; HEADERS, which LIBRARIES bring, are added to the standard ones where the
+# set is first used. Sources still include what they use: they compile without precompiled headers, too.
 set(POET_PRECOMPILED
     <algorithm> <array> <chrono> <cmath> <cstdint> <filesystem> <fstream> <functional> <limits> <map> <memory> <numeric>
     <optional> <set> <span> <sstream> <string> <string_view> <tuple> <unordered_map> <utility> <variant> <vector>
     <fmt/format.h>)
 function(poet_precompile target)
-  if(NOT TARGET poet_precompiled)
-    file(WRITE ${PROJECT_BINARY_DIR}/precompiled.cc "")
-    add_library(poet_precompiled OBJECT ${PROJECT_BINARY_DIR}/precompiled.cc)
-    target_compile_features(poet_precompiled PRIVATE cxx_std_20)
-    target_compile_options(poet_precompiled PRIVATE ${POET_WARNINGS})  # GCC: -Wpedantic changes what is predefined
-    target_link_libraries(poet_precompiled PRIVATE fmt::fmt)
-    target_precompile_headers(poet_precompiled PRIVATE ${POET_PRECOMPILED})
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "FROM" "HEADERS;LIBRARIES")
+  if(NOT arg_FROM)
+    set(arg_FROM poet_precompiled)
   endif()
-  target_precompile_headers(${target} REUSE_FROM poet_precompiled)
+  if(NOT TARGET ${arg_FROM})
+    file(WRITE ${PROJECT_BINARY_DIR}/${arg_FROM}.cc "")
+    add_library(${arg_FROM} OBJECT ${PROJECT_BINARY_DIR}/${arg_FROM}.cc)
+    target_compile_features(${arg_FROM} PRIVATE cxx_std_20)
+    target_compile_options(${arg_FROM} PRIVATE ${POET_WARNINGS})  # GCC: -Wpedantic changes what is predefined
+    target_link_libraries(${arg_FROM} PRIVATE fmt::fmt ${arg_LIBRARIES})
+    target_precompile_headers(${arg_FROM} PRIVATE ${POET_PRECOMPILED} ${arg_HEADERS})
+  endif()
+  target_precompile_headers(${target} REUSE_FROM ${arg_FROM})
 endfunction()
 
 # poet_library(<room> [FLAT] [SOURCES file...] [DEPENDS room|target...] [PRIVATE_DEPENDS room|target...])

@@ -1,6 +1,7 @@
 // poet compare: one network, one device, one budget, every method.
 
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>

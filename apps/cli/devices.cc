@@ -1,6 +1,7 @@
 // poet devices: the device profiles; with a name, every number of one and where it comes from.
 
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <nlohmann/json.hpp>
 #include <optional>

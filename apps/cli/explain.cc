@@ -1,6 +1,7 @@
 // poet explain: why each value is kept, paged or recomputed; when there is no schedule, the way out.
 
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <cstddef>

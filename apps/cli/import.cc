@@ -1,5 +1,6 @@
 // poet import: what an ONNX file holds, as the planner sees it.
 
+#include <CLI/CLI.hpp>
 #include <string>
 
 #include "apps/cli/command.h"

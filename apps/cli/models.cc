@@ -1,6 +1,7 @@
 // poet models: the built-in networks, and which of them have published instances.
 
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>

@@ -1,5 +1,6 @@
 #include "apps/cli/options.h"
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <limits>
 

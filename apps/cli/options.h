@@ -3,12 +3,15 @@
 // The options that solve and explain share, as CLI11 declares them. Everything is kept as typed and read
 // later, so that every message has one style and names the option.
 
-#include <CLI/CLI.hpp>
 #include <optional>
 #include <string>
 
 #include "apps/cli/inputs.h"
 #include "poet/optimize/outcome.h"
+
+namespace CLI {
+class App;
+}
 
 namespace poet::cli {
 

@@ -1,6 +1,7 @@
 // poet reproduce: the paper's evaluation, from its published instances and from corrected ones.
 
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <chrono>
 #include <filesystem>

@@ -1,6 +1,7 @@
 // poet run: trains a network on this machine by a plan, under its RAM cap, with real paging.
 
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <memory>
 #include <nlohmann/json.hpp>

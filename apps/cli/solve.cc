@@ -1,6 +1,7 @@
 // poet solve: the schedule of least energy within RAM and time, with its proof.
 
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <nlohmann/json.hpp>
 

@@ -1,5 +1,6 @@
 // poet sweep: networks x devices x sizes x budgets x deadlines x methods, into a results store.
 
+#include <CLI/CLI.hpp>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>

@@ -2,6 +2,7 @@
 // plan file, as steps and on its addresses.
 
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <nlohmann/json.hpp>
 

@@ -2,8 +2,11 @@
 
 // A subcommand of a program: it declares its options when made, and runs after the command line was parsed.
 
-#include <CLI/CLI.hpp>
 #include <memory>
+
+namespace CLI {
+class App;
+}
 
 namespace poet::cli {
 
@@ -26,7 +29,7 @@ class Command {
   virtual int run() = 0;
 
   /// Whether the user called this one.
-  [[nodiscard]] bool called() const { return app_->parsed(); }
+  [[nodiscard]] bool called() const;
 
  protected:
   CLI::App* app_ = nullptr;  // owned by the parent

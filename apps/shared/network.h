@@ -2,7 +2,6 @@
 
 // Which network is trained, and how: from the options that name it to its training graph.
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -10,6 +9,10 @@
 
 #include "poet/frontend/onnx/import.h"
 #include "poet/graph/graph.h"
+
+namespace CLI {
+class App;
+}
 
 namespace poet::cli {
 

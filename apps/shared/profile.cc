@@ -1,6 +1,7 @@
 // poet profile: measures this machine for one network and writes a device profile.
 
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <nlohmann/json.hpp>
 

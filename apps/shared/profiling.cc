@@ -3,6 +3,7 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <sys/utsname.h>
+#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <charconv>

@@ -2,7 +2,6 @@
 
 // Measuring this machine for one network: what `poet profile` and the program for boards share.
 
-#include <CLI/CLI.hpp>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -10,6 +9,10 @@
 #include "apps/shared/training/options.h"
 #include "poet/cost/device.h"
 #include "poet/graph/graph.h"
+
+namespace CLI {
+class App;
+}
 
 namespace poet::cli {
 

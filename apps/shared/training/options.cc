@@ -1,5 +1,6 @@
 #include "apps/shared/training/options.h"
 
+#include <CLI/CLI.hpp>
 #include <charconv>
 #include <limits>
 #include <utility>

@@ -2,13 +2,16 @@
 
 // How a plan is to be trained here: options as typed, and as read.
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
 
 #include "poet/runtime/training/trainer_options.h"
+
+namespace CLI {
+class App;
+}
 
 namespace poet::cli {
 
