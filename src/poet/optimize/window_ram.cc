@@ -22,12 +22,12 @@ int largest_working_set(const Problem& p) {
   return largest;
 }
 
-/// The stage that overflows most when a point's decisions are taken, none of the breakpoints; -1: none does.
-int most_overflowing(const std::vector<double>& ram, double promised, const std::vector<int>& breakpoints) {
+/// The fullest stage with more than `least` bytes that is no breakpoint; -1: there is none.
+int fullest(const std::vector<double>& ram, double least, const std::vector<int>& breakpoints) {
   int most = -1;
   for (int t = 0; t < static_cast<int>(ram.size()); ++t) {
     const bool is_new = std::find(breakpoints.begin(), breakpoints.end(), t) == breakpoints.end();
-    if (is_new && ram[at(t)] > promised * (1 + 1e-6) && (most < 0 || ram[at(t)] > ram[at(most)])) most = t;
+    if (is_new && ram[at(t)] > least && (most < 0 || ram[at(t)] > ram[at(most)])) most = t;
   }
   return most;
 }
@@ -62,10 +62,11 @@ double prove_least_ram(Search& search, long work, double time_limit_seconds,
     if (mip.x.empty()) break;
     const double promised = mip.objective * model.ram_unit;
     const WindowDecisions decided = window_decisions(model, mip.x);
-    int next = most_overflowing(ram_implied(p, windows, model, mip.x, gaps), promised, breakpoints);
+    // Where the answer must overflow; else where its decisions, taken for each use, are fullest.
+    int next = fullest(ram_implied(p, windows, model, mip.x, gaps), promised * (1 + 1e-6), breakpoints);
     if (next < 0) {
       const Candidate spread = complete(p, gaps.decisions(taken_for_each_use(p, windows, decided, gaps)));
-      next = most_overflowing({spread.stage_peak.begin(), spread.stage_peak.end()}, promised, breakpoints);
+      next = fullest({spread.stage_peak.begin(), spread.stage_peak.end()}, 0, breakpoints);
     }
     if (next < 0) break;
     breakpoints.push_back(next);
