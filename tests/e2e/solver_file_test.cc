@@ -39,7 +39,7 @@ TEST(SolverFile, WritesTheModelAndTakesTheAnswer) {
   EXPECT_NE(wrote.json()["next_step"].get<std::string>().find("--solution"), std::string::npos);
   const std::string head = first_lines(mps, 4);
   EXPECT_EQ(head.rfind("* poet timing: conservative\n* poet exact stages:\n* poet model: ", 0), 0U) << head;
-  EXPECT_GT(wrote.json()["bound_joules"].get<double>(), wrote.json()["baseline_joules"].get<double>());
+  EXPECT_GT(wrote.json()["staged_bound_joules"].get<double>(), wrote.json()["baseline_joules"].get<double>());
 
   // An answer that decides nothing: everything is kept, which does not fit; the model comes back with the
   // stages that overflow.

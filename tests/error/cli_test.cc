@@ -102,7 +102,7 @@ TEST(BadNames, ListWhatThereIs) {
                    "--solver: \"gurobi\" is none of cbc, highs, file");
   if (!has_solver(Solver::highs))
     expect_bad_input_with("solve " + kLinear + "--ram-budget 1MB --solver highs",
-                          "--solver: this build has no HiGHS");
+                          "--solver highs: this build has no HiGHS");
   expect_bad_input("solve " + kLinear + "--ram-budget 1MB --formulation loose",
                    "--formulation: \"loose\" is none of tight, published");
   expect_bad_input("solve " + kLinear + "--ram-budget 1MB --formulation published",

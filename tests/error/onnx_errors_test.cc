@@ -141,7 +141,7 @@ TEST(OnnxImport, AnUnknownOperatorIsNamed) {
   model.nodes[1].name = "det";
   EXPECT_EQ(import_error(model),
             "node 1 'det' (Det): poet cannot import the operator Det; replace it in the model, cut the model "
-            "before it, or plan around it with --allow-opaque");
+            "before it, or plan around it with `allow_opaque`");
   model.nodes[1].domain = "com.example";
   EXPECT_THAT(import_error(model), HasSubstr("the operator com.example.Det"));
 }
@@ -149,9 +149,9 @@ TEST(OnnxImport, AnUnknownOperatorIsNamed) {
 TEST(OnnxImport, OpenShapesNeedAWish) {
   const onnx::Model model =
       onnx_model({-1, -1}, {{"w", onnx_reals({3, 2})}}, {onnx_node("MatMul", {"x", "w"}, {"y"})});
-  EXPECT_EQ(
-      import_error(model),
-      "input 'x': dimension 1 ('open') is open; give its shape with --input-shape x=1x3x224x224 or the like");
+  EXPECT_EQ(import_error(model),
+            "input 'x': dimension 1 ('open') is open; give its shape with `input_shapes` x=1x3x224x224 or "
+            "the like");
   ImportOptions options;
   options.input_shapes["z"] = {1, 3};
   EXPECT_EQ(import_error(model, options), "`input_shapes`: the model has no input 'z'; it has x");
@@ -178,8 +178,9 @@ TEST(OnnxImport, ABatchSizeThatNoInputHasIsRefused) {
   options.input_shapes = {{"x", {4, 3}}};
   const onnx::Model model =
       onnx_model({-1, 3}, {{"w", onnx_reals({3, 2})}}, {onnx_node("MatMul", {"x", "w"}, {"y"})});
-  EXPECT_EQ(import_error(model, options),
-            "--batch-size: 8 is no size of any input: --input-shape sets them all; leave one of the two out");
+  EXPECT_EQ(
+      import_error(model, options),
+      "`batch_size`: 8 is no size of any input: `input_shapes` sets them all; leave one of the two out");
   options.input_shapes = {{"x", {8, 3}}};
   EXPECT_EQ(import_model(model, options).batch_size, 8);
 }

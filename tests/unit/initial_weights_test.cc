@@ -157,7 +157,7 @@ TEST(InitialWeights, ConstantsAreNotMadeUp) {
   g.mse_loss("loss", g.add("masked", x, g.constant("mask", {3})), g.input("targets", {1, 3}));
   const Graph graph = g.finish();
   EXPECT_THAT(test::input_error([&] { (void)initial(graph, "mask"); }),
-              AllOf(HasSubstr("constant 'mask'"), HasSubstr("--weights")));
+              AllOf(HasSubstr("constant 'mask'"), HasSubstr("`weights`")));
 }
 
 }  // namespace

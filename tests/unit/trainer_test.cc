@@ -35,6 +35,8 @@ Graph small_network() {
   ValueId x = g.input("input", {4, 3, 8, 8});
   x = g.conv2d("conv", x, {.out_channels = 6, .kernel = {3, 3}, .padding = {1, 1}, .bias = true});
   x = g.relu("relu", g.batch_norm("bn", x));
+  x = g.conv2d("conv2", x, {.out_channels = 6, .kernel = {3, 3}, .padding = {1, 1}});
+  x = g.relu("relu2", g.batch_norm("bn2", x));
   x = g.dropout("drop", g.flatten("flat", x), 0.3);
   g.softmax_cross_entropy("loss", g.linear("fc", x, 5), g.input("targets", {4}, DType::int32));
   return g.finish();
@@ -49,7 +51,7 @@ const PlanFile& scarce_plan() {
     instance.batch_size = 4;
     instance.has_device = true;
     charge_workspaces(instance, kLoops);
-    return plan_between(instance, 0.3);
+    return plan_between(instance, 0.1);
   }();
   return file;
 }
@@ -90,7 +92,7 @@ TEST(Trainer, TellsWhatItWasSetUpWithAndWhatStepsTook) {
   EXPECT_TRUE(setup.planned.valid);
   EXPECT_EQ(setup.map.arena, scarce_plan().layout.arena);
   EXPECT_EQ(setup.map.persistent, scarce_plan().instance.costs.persistent);
-  EXPECT_EQ(setup.seeded, 6);  // weights and biases of conv and fc, scale and shift of bn
+  EXPECT_EQ(setup.seeded, 9);  // two convolutions, one with a bias, fc and two batch norms
   EXPECT_THAT(setup.notices, ElementsAre());
   EXPECT_THAT(setup.data, StartsWith("synthetic"));
   std::vector<std::int64_t> seen;

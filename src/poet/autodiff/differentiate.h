@@ -16,7 +16,7 @@ struct TrainingOptions {
   Optimizer optimizer = Optimizer::sgd;
   /// Which parameters train, by name; empty: all. Frozen parameters need no gradient, and the backward pass
   /// stops where nothing upstream trains.
-  std::function<bool(const std::string& parameter)> trainable;
+  std::function<bool(const std::string& parameter)> trainable{};
 };
 
 /// The training step of `forward`, whose loss is the first output of its one loss op

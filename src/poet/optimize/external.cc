@@ -217,6 +217,7 @@ void solve_by_file(Search& search) {
   if (estimated_columns(p, columns) <= kMostFullColumns) {
     search.enter("root relaxation");
     (void)solve_root(search, columns);
+    if (search.done()) return;  // what is known is good enough
   } else {
     columns = just_in_time_columns(p, 2, 1);
   }

@@ -22,7 +22,7 @@ struct ImportOptions {
   /// 1. Absent: 1 where it is open, else what the file says.
   std::optional<std::int64_t> batch_size;
   /// Shapes of inputs by name, in place of what the file says.
-  std::map<std::string, Shape> input_shapes;
+  std::map<std::string, Shape> input_shapes{};
   /// Cross-entropy takes a softmax off the output and has integer targets, the squared error has targets of
   /// the output's shape.
   Loss loss = Loss::cross_entropy;
