@@ -1,5 +1,6 @@
 # Installs the build into a fresh prefix, then configures, builds and runs projects that know nothing but that prefix:
 # users' programs, and the README's example.
+cmake_minimum_required(VERSION 3.25)
 function(run)
   execute_process(COMMAND ${ARGV} RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
   if(result)

@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# Unit, error, property and fuzz tests with AddressSanitizer and UndefinedBehaviorSanitizer, then what has threads with
+# ThreadSanitizer: presets sanitize and thread-sanitize. Build folders: build-PRESET. The last line counts the tests.
+# shellcheck disable=SC2030,SC2031,SC2034,SC2154  # variables that tools/setup.sh takes and gives
+set -uo pipefail
+cd "$(dirname -- "$(readlink -f -- "$0")")/.." || exit
+root=$PWD
+reports=()
+result=0
+
+# sanitized PRESET: configures, builds and runs the tests of a preset in CMakePresets.json.
+sanitized() (
+  export POET_BUILD_DIR=build-$1
+  # shellcheck source=tools/setup.sh
+  source tools/setup.sh
+  mkdir -p "$build_dir"
+  rm -rf "$build_dir/test-reports" && mkdir "$build_dir/test-reports"
+  : >"$log"
+  SECONDS=0
+  logged "configuring $1" cmake --preset "$1"
+  logged "building $1" cmake --build --preset "$1" -j "$(build_jobs)"
+  say "$1: built in $SECONDS s"
+  ctest --preset "$1" -j2 --output-junit "$build_dir/test-reports/ctest.xml" || exit
+  say "$1: built and run in $SECONDS s"
+)
+
+presets=("$@")
+((${#presets[@]})) || presets=(sanitize thread-sanitize)
+for preset in "${presets[@]}"; do
+  sanitized "$preset" </dev/null || result=$?
+  reports+=("build-$preset/test-reports")
+done
+python3 tools/count_tests.py "${reports[@]}" || ((result)) || result=1
+exit "$result"
