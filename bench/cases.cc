@@ -7,16 +7,15 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "poet/autodiff/differentiate.h"
 #include "poet/base/data_dir.h"
 #include "poet/base/error.h"
 #include "poet/cost/device.h"
 #include "poet/cost/instance_json.h"
-#include "poet/cost/tabulate.h"
 #include "poet/frontend/zoo.h"
 #include "poet/graph/dataflow.h"
 #include "poet/optimize/greedy.h"
 #include "poet/optimize/problem.h"
+#include "poet/pipeline/pose.h"
 #include "tests/support/random_training_graph.h"
 
 namespace poet::bench {
@@ -36,15 +35,10 @@ std::vector<fs::path> json_files(const fs::path& folder) {
 RamRange published_range(const Instance& instance) {
   const Dataflow flow = dataflow(instance.graph);
   RamRange range;
-  for (OpId op : ids<OpId>(instance.graph.ops.size())) {
-    Bytes working{};
-    for (ValueId v : flow.reads[op]) working += instance.costs.values[v].bytes;
-    for (ValueId v : flow.writes[op]) {
-      working += instance.costs.values[v].bytes;
+  range.least = ram_floor(instance, Semantics::published).bytes();
+  for (OpId op : ids<OpId>(instance.graph.ops.size()))
+    for (ValueId v : flow.writes[op])
       if (instance.graph.ops[op].pass == Pass::forward) range.most += instance.costs.values[v].bytes;
-    }
-    range.least = std::max(range.least, working);
-  }
   return range;
 }
 
@@ -109,14 +103,8 @@ Subject load_random(int ops, int seed, Semantics semantics, std::optional<double
 
 Subject load_zoo(const std::string& network, const std::string& device_name,
                  std::optional<double> deadline_factor, bool with_ram) {
-  const DeviceProfile device = find_device(device_name);
   Subject subject;
-  subject.instance.graph = differentiate(build_network(network));
-  subject.instance.costs = tabulate(subject.instance.graph, device);
-  subject.instance.model = network;
-  subject.instance.platform = device.name;
-  subject.instance.has_device = true;
-  if (device.storage) subject.storage_capacity = device.storage->capacity;
+  subject.instance = load({BuiltInNetwork{network, {}}, {}, {}, {}}, {device_name, {}}, {}).instance;
   if (with_ram) subject.ram = least_to_keep_all(subject.instance, Semantics::device, deadline_factor);
   return subject;
 }
@@ -189,6 +177,13 @@ bool wanted(const Case& one, const std::vector<std::string>& only) {
 Bytes RamRange::at(double fraction) const {
   return least + Bytes(static_cast<std::int64_t>(
                      std::floor(fraction * static_cast<double>(most.value() - least.value()))));
+}
+
+Limits limits_of(const Case& one, const Instance& instance, Bytes ram_budget) {
+  Policy policy;
+  policy.ram.bytes = ram_budget;
+  policy.deadline.factor = one.deadline_factor;
+  return poet::limits_of(policy, instance, figures_of(instance, one.semantics));
 }
 
 std::string title(const Case& one) { return fmt::format("{}/{} f={}", one.set, one.name, one.fraction); }

@@ -24,7 +24,6 @@ struct RamRange {
 struct Subject {
   Instance instance;
   RamRange ram;
-  std::optional<Bytes> storage_capacity;  // of the device: a step writes no more
 };
 
 struct Case {
@@ -53,6 +52,9 @@ struct CaseOptions {
   std::vector<int> random_seeds = {1};
   Semantics random_semantics = Semantics::published;
 };
+
+/// The limits of a case under this RAM budget.
+[[nodiscard]] Limits limits_of(const Case& one, const Instance& instance, Bytes ram_budget);
 
 /// The cases in the order of sets, instances, fractions. The sets:
 /// - published: data/published in published semantics. RAM between W, the largest working set of one op, and

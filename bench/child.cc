@@ -45,13 +45,7 @@ CompileRequest prepare(const Case& one, const KnownRam& known, Reporter& reporte
 
   CompileRequest request;
   request.semantics = one.semantics;
-  request.limits.ram_budget = known.budget ? *known.budget : range.at(one.fraction);
-  if (one.deadline_factor) request.limits.deadline = Seconds(*one.deadline_factor * keep_all.runtime.value());
-  if (subject.storage_capacity) {  // no limit where all values together fit
-    std::int64_t all = 0;
-    for (const ValueCost& value : subject.instance.costs.values) all += value.bytes.value();
-    if (subject.storage_capacity->value() < all) request.limits.max_bytes_written = subject.storage_capacity;
-  }
+  request.limits = limits_of(one, subject.instance, known.budget ? *known.budget : range.at(one.fraction));
   request.instance = std::move(subject.instance);
 
   Json facts = {{"ops", request.instance.graph.ops.size()},

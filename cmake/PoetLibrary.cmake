@@ -101,7 +101,7 @@ function(poet_install_package)
   get_property(rooms GLOBAL PROPERTY POET_ROOMS)
   list(TRANSFORM rooms REPLACE "^poet_" "")
   poet_group(poet ${rooms})
-  poet_group(planner frontend autodiff compile)
+  poet_group(planner frontend autodiff pipeline compile)
 
   set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/poet)
   install(CODE "set(POET_PUBLIC_HEADERS \"${POET_PUBLIC_HEADERS}\")

@@ -23,14 +23,15 @@ ROOMS = {
     "plan": VALUES | {"cost"},
     "optimize": PLANS,
     "referee": PLANS,  # never optimize: an error in one is to show in the other
+    "pipeline": OPTIMIZERS | {"frontend", "autodiff", "referee"},  # for apps, study, tests: whoever poses a problem
     "baselines": OPTIMIZERS,
     "runtime": PLANS | {"referee"},
     "codegen": PLANS,
-    "study": OPTIMIZERS | {"baselines", "referee"},
+    "study": OPTIMIZERS | {"baselines", "referee", "pipeline"},
     "report": PLANS | {"referee"},
 }
 # poet/compile.{h,cc} and feedback.{h,cc}, the main path: it takes a graph, so it needs no frontend.
-COMPILE = set(ROOMS) - {"frontend", "report"}
+COMPILE = set(ROOMS) - {"frontend", "pipeline", "report"}
 # What users of the library include: nothing in the library does.
 FACADES = {"poet.h", "network.h", "device.h", "plan.h", "train.h", "report.h", "compare.h"}
 # Third-party headers -> the only folder or file that may include them.

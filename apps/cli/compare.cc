@@ -100,7 +100,7 @@ class Compare final : public Command {
  private:
   void judge(const std::vector<const Method*>& chosen, Comparison& comparison) {
     const CompileRequest& posed = comparison.posed.request;
-    const Report& keep_all = comparison.posed.result.keep_all;
+    const Report& keep_all = comparison.posed.figures.keep_all;
     const InterruptGuard guard;
     std::optional<ProgressDisplay> display;
     if (!options_.solver.quiet) display.emplace(stderr, keep_all.energy);

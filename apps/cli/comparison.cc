@@ -74,7 +74,7 @@ std::string labelled(const std::string& label, const std::string& text) {
 
 std::string limits_text(const Comparison& comparison) {
   const Limits& limits = comparison.posed.request.limits;
-  const Report& keep_all = comparison.posed.result.keep_all;
+  const Report& keep_all = comparison.posed.figures.keep_all;
   std::string text = format_bytes(limits.ram_budget) + " of RAM";
   if (limits.deadline)
     text += fmt::format(", a deadline of {} (the step without limits takes {})",
@@ -82,7 +82,8 @@ std::string limits_text(const Comparison& comparison) {
   if (limits.max_bytes_written)
     text += fmt::format(", {} written to storage", format_bytes(*limits.max_bytes_written));
   return text + fmt::format("; keeping everything takes {}, no schedule less than {}",
-                            format_bytes(keep_all.peak_ram), format_bytes(comparison.posed.floor_ram));
+                            format_bytes(keep_all.peak_ram),
+                            format_bytes(comparison.posed.figures.floor.bytes()));
 }
 
 std::string gap_text(const Judged& judged) {
@@ -145,7 +146,7 @@ std::vector<const Comparison::Row*> cheapest(const Comparison& comparison) {
 bool any_holds(const Comparison& comparison) { return !cheapest(comparison).empty(); }
 
 std::string comparison_text(const Comparison& comparison) {
-  const Report& keep_all = comparison.posed.result.keep_all;
+  const Report& keep_all = comparison.posed.figures.keep_all;
   std::string text = subject_text(comparison.posed);
   text += labelled("Limits", limits_text(comparison));
   Footnotes footnotes;
@@ -195,13 +196,13 @@ std::string comparison_text(const Comparison& comparison) {
 Json comparison_json(const Comparison& comparison) {
   const CompileRequest& request = comparison.posed.request;
   const Instance& instance = request.instance;
-  const Report& keep_all = comparison.posed.result.keep_all;
+  const Report& keep_all = comparison.posed.figures.keep_all;
   Json json;
   json["format"] = 1;
   json["model"] = instance.model.empty() ? Json(nullptr) : Json(instance.model);
   json["platform"] = instance.platform.empty() ? Json(nullptr) : Json(instance.platform);
   json["batch_size"] = instance.batch_size;
-  json["origin"] = comparison.posed.inputs.origin;
+  json["origin"] = comparison.posed.workload.origin;
   json["semantics"] = to_string(request.semantics);
   json["ram_budget_bytes"] = request.limits.ram_budget.value();
   json["deadline_seconds"] = request.limits.deadline ? Json(request.limits.deadline->value()) : Json(nullptr);
@@ -210,7 +211,7 @@ Json comparison_json(const Comparison& comparison) {
   json["baseline_joules"] = keep_all.energy.value();
   json["baseline_seconds"] = keep_all.runtime.value();
   json["keep_all_peak_ram_bytes"] = keep_all.peak_ram.value();
-  json["floor_ram_bytes"] = comparison.posed.floor_ram.value();
+  json["floor_ram_bytes"] = comparison.posed.figures.floor.bytes().value();
   json["persistent_bytes"] = instance.costs.persistent.value();
   json["interrupted"] = comparison.interrupted;
   json["methods"] = Json::array();

@@ -16,7 +16,7 @@ struct Comparison {
     const Method* method = nullptr;
     Judged judged;
   };
-  Solved posed;  // the request, and result.keep_all
+  Solved posed;  // without a result
   std::vector<Row> rows;
   bool interrupted = false;
 };

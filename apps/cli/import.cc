@@ -5,11 +5,12 @@
 
 #include "apps/cli/command.h"
 #include "apps/cli/import_report.h"
-#include "apps/cli/inputs.h"
+#include "apps/shared/inputs.h"
 #include "apps/shared/output.h"
 #include "poet/base/error.h"
 #include "poet/base/write_file.h"
 #include "poet/cost/instance_json.h"
+#include "poet/pipeline/pose.h"
 
 namespace poet::cli {
 namespace {
@@ -44,7 +45,7 @@ class Import final : public Command {
     if (out_) check_writable("-o", *out_);
     const ImportedModel model = read_onnx(options_);
     const Contents contents = measure(model.forward);
-    if (out_) write_file(*out_, to_json(load_inputs(options_).instance).dump(1) + "\n");
+    if (out_) write_file(*out_, to_json(instance()).dump(1) + "\n");
     if (json_)
       print_answer(import_json(file_, model, contents));
     else
@@ -53,6 +54,10 @@ class Import final : public Command {
   }
 
  private:
+  Instance instance() const {
+    return load(network_spec(options_), device_spec(options_), policy_of(options_)).instance;
+  }
+
   std::string file_;
   InputOptions options_;
   std::optional<std::string> out_;

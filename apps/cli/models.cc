@@ -9,14 +9,13 @@
 #include <vector>
 
 #include "apps/cli/command.h"
-#include "apps/cli/inputs.h"
 #include "apps/shared/output.h"
-#include "poet/autodiff/differentiate.h"
 #include "poet/base/amounts.h"
 #include "poet/cost/tabulate.h"
 #include "poet/frontend/zoo.h"
 #include "poet/graph/dataflow.h"
-#include "poet/referee/replay.h"
+#include "poet/pipeline/pose.h"
+#include "poet/pipeline/published.h"
 #include "poet/report/table.h"
 
 namespace poet::cli {
@@ -31,7 +30,7 @@ struct Model {
   std::int64_t forward_macs = 0;
   std::size_t ops = 0;
   std::size_t values = 0;  // that a schedule decides about
-  Bytes keep_all_peak{};   // of activations and gradients
+  Bytes keep_all_peak{};   // parameters included
 };
 
 Model measure(const ZooEntry& entry) {
@@ -42,16 +41,15 @@ Model measure(const ZooEntry& entry) {
   model.parameters = parameter_count(forward);
   model.forward_macs = forward_macs(forward);
 
-  // What stays in RAM when everything is kept depends on no device, but the referee wants costs.
+  // What stays in RAM when everything is kept depends on no device's speed, but the replay wants costs.
   DeviceProfile any;
   any.flops_per_second = 1;
   any.memory_bytes_per_second = 1;
-  Instance instance;
-  instance.graph = differentiate(forward);
-  instance.costs = tabulate(instance.graph, any, PersistentPolicy::excluded);
+  const Workload workload = load({BuiltInNetwork{entry.name, {}}, {}, {}, {}}, {"", any}, {});
+  const Instance& instance = workload.instance;
   model.ops = instance.graph.ops.size();
   model.values = dataflow(instance.graph).transients.size();
-  model.keep_all_peak = replay_keep_all(instance, Semantics::staged).peak_ram;
+  model.keep_all_peak = figures_of(instance, workload.semantics).keep_all.peak_ram;
   return model;
 }
 
@@ -94,9 +92,8 @@ std::string models_text(const std::vector<Model>& models) {
   }
   std::string out = table.text();
   out +=
-      "\nOps and values are those of one training step at batch 1 with SGD; \"keep all\" is the RAM for its "
-      "activations "
-      "and\ngradients when every value is kept until its last use, parameters not counted.\n";
+      "\nOps and values are those of one training step at batch 1 with SGD; \"keep all\" is the RAM that it "
+      "needs when\nevery value is kept until its last use, parameters included.\n";
 
   std::vector<std::string> names;
   std::vector<std::string> platforms;

@@ -131,10 +131,15 @@ void add_problem_options(CLI::App& app, ProblemOptions& options) {
   add_solver_options(app, options.solver);
 }
 
+Policy policy_of(const ProblemOptions& options) {
+  Policy policy = policy_of(options.input, options.limits);
+  policy.paging = !options.solver.no_paging;
+  policy.rematerialization = !options.solver.no_remat;
+  return policy;
+}
+
 SolveOptions read_solver_options(const SolverOptions& options) {
   SolveOptions out;
-  out.paging = !options.no_paging;
-  out.rematerialization = !options.no_remat;
   if (options.gap) out.gap = parse_fraction("--gap", *options.gap);
   if (options.time_limit)
     out.time_limit_seconds = parse_duration("--time-limit", *options.time_limit).value();

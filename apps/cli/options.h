@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "apps/cli/inputs.h"
+#include "apps/shared/inputs.h"
 #include "poet/optimize/outcome.h"
 
 namespace CLI {
@@ -30,6 +30,9 @@ struct ProblemOptions {
   SolverOptions solver;
 };
 
+/// As policy_of() of their parts, with the means that the solver may use.
+[[nodiscard]] Policy policy_of(const ProblemOptions& options);
+
 /// Adds the options to `app`; `options` must outlive the parsing. All of them, or group by group.
 void add_problem_options(CLI::App& app, ProblemOptions& options);
 void add_input_options(CLI::App& app, InputOptions& options);
@@ -38,7 +41,8 @@ void add_limit_options(CLI::App& app, LimitOptions& options);
 /// of, and its default.
 void add_effort_options(CLI::App& app, SolverOptions& options, const std::string& time_limit);
 
-/// Without progress and interruption, which the caller adds. Throws InputError.
+/// Without progress and interruption, which the caller adds, and without the policy's part. Throws
+/// InputError.
 [[nodiscard]] SolveOptions read_solver_options(const SolverOptions& options);
 
 }  // namespace poet::cli

@@ -27,7 +27,7 @@ Json explanation_json(const Solved& solved) {
   json["least_deadline_seconds"] = optional_json(explanation.least_deadline);
   json["binding_op"] = nullptr;
   if (graph.ops.contains(explanation.binding_op)) json["binding_op"] = graph.ops[explanation.binding_op].name;
-  json["floor_ram_bytes"] = solved.floor_ram.value();
+  json["floor_ram_bytes"] = solved.figures.floor.bytes().value();
   json["reason"] = has_answer(solved) ? Json(nullptr) : Json(why_not(solved));
   json["way_out"] = has_answer(solved) ? std::vector<std::string>{} : ways_out(solved);
   return json;
@@ -61,16 +61,16 @@ Json result_json(const Solved& solved) {
   json["page_in_joules"] = figure(result.report.page_in_energy.value());
   json["page_out_joules"] = figure(result.report.page_out_energy.value());
   json["idle_joules"] = figure(result.report.idle_energy.value());
-  json["baseline_joules"] = result.keep_all.energy.value();
+  json["baseline_joules"] = solved.figures.keep_all.energy.value();
   json["runtime_seconds"] = figure(result.report.runtime.value());
   json["stalled_seconds"] = figure(result.report.stalled.value());
-  json["baseline_seconds"] = result.keep_all.runtime.value();
+  json["baseline_seconds"] = solved.figures.keep_all.runtime.value();
   json["deadline_seconds"] = optional_json(solved.request.limits.deadline);
   json["peak_ram_bytes"] = figure(result.report.peak_ram.value());
   json["arena_bytes"] = figure(result.arena.arena.value());
   json["arena_bound_bytes"] = figure(result.layout.lower_bound.value());
   json["ram_budget_bytes"] = solved.request.limits.ram_budget.value();
-  json["keep_all_peak_ram_bytes"] = result.keep_all.peak_ram.value();
+  json["keep_all_peak_ram_bytes"] = solved.figures.keep_all.peak_ram.value();
   json["persistent_bytes"] = instance.costs.persistent.value();
   json["recomputations"] = figure(result.report.recomputations);
   json["page_ins"] = figure(result.report.page_ins);
@@ -92,8 +92,8 @@ Json result_json(const Solved& solved) {
   json["model"] = instance.model.empty() ? Json(nullptr) : Json(instance.model);
   json["platform"] = instance.platform.empty() ? Json(nullptr) : Json(instance.platform);
   json["batch_size"] = instance.batch_size;
-  json["origin"] = solved.inputs.origin;
-  if (!solved.inputs.notices.empty()) json["import_notices"] = solved.inputs.notices;
+  json["origin"] = solved.workload.origin;
+  if (!solved.workload.notices.empty()) json["import_notices"] = solved.workload.notices;
   json["explanation"] = explanation_json(solved);
   return json;
 }

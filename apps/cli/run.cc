@@ -103,15 +103,24 @@ class Run final : public Command {
       runtime::set_up_kernels(training.trainer.kernels);
       Solving solving;
       solving.on_interrupt = "training by the best plan so far";
+      const runtime::KernelOptions& kernels = training.trainer.kernels;
+      if (kernels.library == runtime::KernelLibrary::fast) {
+        const auto with_lean_kernels = [lean = kernels](Instance& instance, Semantics) mutable {
+          lean.library = runtime::KernelLibrary::lean;
+          runtime::charge_workspaces(instance, lean);
+        };
+        solving.alternatives.push_back({"--kernels lean, which need less workspace", with_lean_kernels});
+      }
       solving.adjust = [&](Instance& instance, Semantics semantics) {
         // Before the search, so that nobody waits for a plan that cannot be trained by.
-        runtime::charge_workspaces(instance, training.trainer.kernels);
+        runtime::charge_workspaces(instance, kernels);
         runtime::check_rules(semantics);
         check_run(instance.graph, training, onnx_source(training, network()));
         if (onnx_out_) check_exportable(instance.graph, network());
       };
       const Solved solved = solve_problem(problem_, solving);
       if (!has_answer(solved)) {
+        if (plan_out_) mention_stale("--plan-out", *plan_out_);
         if (output_.json)
           print_answer(result_json(solved));
         else

@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "apps/cli/command.h"
 #include "apps/cli/result_json.h"
@@ -64,6 +65,12 @@ class Solve final : public Command {
       const PlanFile plan{request.instance, request.semantics, request.limits, result.plan, result.layout};
       if (plan_out_) write_plan(plan, *plan_out_);
       if (image_out_) write_device_image(plan, *image_out_);
+    }
+    if (!has_answer(solved)) {
+      for (const auto& [option, file] :
+           {std::pair("--schedule-out", &schedule_out_), std::pair("--plan-out", &plan_out_),
+            std::pair("--image-out", &image_out_)})
+        if (*file) mention_stale(option, **file);
     }
     if (json_) {
       print_answer(result_json(solved));

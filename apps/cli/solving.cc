@@ -1,6 +1,8 @@
 #include "apps/cli/solving.h"
 
+#include <algorithm>
 #include <cstdio>
+#include <limits>
 #include <optional>
 #include <utility>
 
@@ -8,19 +10,61 @@
 #include "apps/cli/progress.h"
 #include "apps/shared/interrupt.h"
 #include "poet/base/error.h"
-#include "poet/graph/dataflow.h"
-#include "poet/referee/replay.h"
+#include "poet/base/stop.h"
+#include "poet/pipeline/solve_options.h"
 
 namespace poet::cli {
 namespace {
 
-/// RAM that `op` needs while it runs, whatever the schedule.
-Bytes working_set(const Instance& instance, const Dataflow& flow, OpId op, Semantics semantics) {
-  Bytes sum = instance.costs.persistent;
-  if (semantics == Semantics::device) sum += instance.costs.ops[op].workspace;
-  for (ValueId value : flow.reads[op]) sum += instance.costs.values[value].bytes;
-  for (ValueId value : flow.writes[op]) sum += instance.costs.values[value].bytes;
-  return sum;
+constexpr double kSecondsToTry = 5;
+
+Solved pose_as(const ProblemOptions& options, const Policy& policy, const Adjustment& adjust) {
+  const NetworkSpec network = network_spec(options.input);
+  const DeviceSpec device = device_spec(options.input);
+  Solved solved;
+  solved.request.options = solve_options(policy, read_solver_options(options.solver));
+  Workload workload = load(network, device, policy);
+  if (adjust) adjust(workload.instance, workload.semantics);
+  if (solved.request.options.formulation == Formulation::published &&
+      workload.semantics != Semantics::published)
+    throw InputError("--formulation", "published is for --semantics published only");
+  Posed posed = pose(std::move(workload), policy);
+  solved.request.instance = std::move(posed.workload.instance);
+  solved.request.semantics = posed.workload.semantics;
+  solved.request.limits = posed.limits;
+  solved.workload = std::move(posed.workload);
+  solved.figures = posed.figures;
+  return solved;
+}
+
+/// Whether there is a plan for what was posed in another way; briefly.
+bool has_plan(Solved posed, const Stop& stop) {
+  posed.request.options.time_limit_seconds = stop.remaining();
+  posed.request.options.interrupted = stop;
+  posed.request.options.explain = false;
+  posed.request.options.gap = std::numeric_limits<double>::max();  // any plan will do
+  posed.result = compile(posed.request);
+  return has_answer(posed);
+}
+
+/// Where no plan can do with the RAM: what else could be changed, tried out.
+void look_further(const ProblemOptions& options, const Solving& how, const InterruptGuard& guard,
+                  Solved& solved) {
+  const bool hopeless = solved.request.limits.ram_budget < solved.figures.floor.bytes();
+  if (!hopeless || has_answer(solved) || solved.request.options.solver == Solver::file) return;
+  const Stop stop(std::min(kSecondsToTry, solved.request.options.time_limit_seconds),
+                  [&guard] { return guard.interrupted(); });
+  for (const Alternative& other : how.alternatives)
+    if (has_plan(pose_as(options, policy_of(options), other.adjust), stop.at_least(0.1)))
+      solved.other_ways.push_back(other.way);
+  if (!solved.workload.device || solved.figures.floor.persistent <= Bytes(0)) return;
+  Policy policy = policy_of(options);
+  policy.persistent = PersistentPolicy::excluded;
+  Solved elsewhere = pose_as(options, policy, how.adjust);
+  solved.floor_elsewhere = elsewhere.figures.floor.bytes();
+  if (has_plan(std::move(elsewhere), stop.at_least(0.1)))
+    solved.other_ways.emplace_back(
+        "--persistent excluded, if parameters and optimiser state need not be in this RAM");
 }
 
 }  // namespace
@@ -37,38 +81,7 @@ bool ran_out_of_time(const Solved& solved) {
 int exit_code(const Solved& solved) { return has_answer(solved) ? kAnswer : kNoAnswer; }
 
 Solved pose_problem(const ProblemOptions& options, const Adjustment& adjust) {
-  Solved solved;
-  solved.request.options = read_solver_options(options.solver);
-  solved.inputs = load_inputs(options.input);
-  solved.request.instance = std::move(solved.inputs.instance);
-  solved.request.semantics = solved.inputs.semantics;
-  if (adjust) adjust(solved.request.instance, solved.request.semantics);
-  const Instance& instance = solved.request.instance;
-  const Semantics semantics = solved.request.semantics;
-  if (solved.request.options.formulation == Formulation::published && semantics != Semantics::published) {
-    throw InputError("--formulation", "published is for --semantics published only");
-  }
-
-  solved.result.keep_all = replay_keep_all(instance, semantics);
-  solved.request.limits = read_limits(options.limits, solved.result.keep_all.runtime);
-  // Every value is paged out at most once in a step, so what is written is what the storage must hold.
-  if (solved.inputs.device && solved.inputs.device->storage) {
-    const Bytes capacity = solved.inputs.device->storage->capacity;
-    auto& writable = solved.request.limits.max_bytes_written;
-    std::int64_t all = 0;
-    for (const ValueCost& value : solved.request.instance.costs.values) all += value.bytes.value();
-    if (capacity < writable.value_or(Bytes(all))) writable = capacity;
-  }
-
-  const Dataflow flow = dataflow(instance.graph);
-  for (OpId op : ids<OpId>(instance.graph.ops.size())) {
-    const Bytes needed = working_set(instance, flow, op, semantics);
-    if (!solved.floor_op.valid() || needed > solved.floor_ram) {
-      solved.floor_ram = needed;
-      solved.floor_op = op;
-    }
-  }
-  return solved;
+  return pose_as(options, policy_of(options), adjust);
 }
 
 Solved solve_problem(const ProblemOptions& options, const Solving& how) {
@@ -77,11 +90,12 @@ Solved solve_problem(const ProblemOptions& options, const Solving& how) {
   const InterruptGuard guard(how.on_interrupt);
   std::optional<ProgressDisplay> display;
   if (!options.solver.quiet) {
-    display.emplace(stderr, solved.result.keep_all.energy);
+    display.emplace(stderr, solved.figures.keep_all.energy);
     solved.request.options.on_progress = [&display](const Progress& progress) { display->show(progress); };
   }
   solved.request.options.interrupted = [&guard] { return guard.interrupted(); };
   solved.result = compile(solved.request);
+  look_further(options, how, guard, solved);
   // Display and guard end here.
   solved.request.options.on_progress = nullptr;
   solved.request.options.interrupted = nullptr;

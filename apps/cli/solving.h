@@ -4,20 +4,25 @@
 // in common.
 
 #include <functional>
+#include <optional>
+#include <string>
+#include <vector>
 
-#include "apps/cli/inputs.h"
 #include "apps/cli/options.h"
+#include "apps/shared/inputs.h"
 #include "poet/compile.h"
+#include "poet/pipeline/pose.h"
 
 namespace poet::cli {
 
 struct Solved {
-  Inputs inputs;  // without the instance, which is in the request
+  Workload workload;  // without the instance, which is in the request
+  Figures figures;
   CompileRequest request;
   CompileResult result;
-  Bytes floor_ram{};  // no schedule exists below: one op's operands, results and what is persistent
-  OpId floor_op;      // the op that needs it; invalid when the graph has no ops
   bool interrupted = false;
+  std::vector<std::string> other_ways;   // out, where there is no answer: each has been tried
+  std::optional<Bytes> floor_elsewhere;  // the RAM floor with --persistent excluded, where that may matter
 };
 
 /// Whether there is a schedule.
@@ -32,13 +37,20 @@ struct Solved {
 /// What is to be changed or checked about an instance before anything is derived from it; may be empty.
 using Adjustment = std::function<void(Instance& instance, Semantics semantics)>;
 
+/// Another way to pose the problem, and what the user is to do for it.
+struct Alternative {
+  std::string way;
+  Adjustment adjust;
+};
+
 struct Solving {
   bool between_ops = true;  // plans without a stage form are welcome
   Adjustment adjust;
+  std::vector<Alternative> alternatives;  // tried where the RAM is too little for any plan
   const char* on_interrupt = "stopping with the best schedule so far";  // what the first Ctrl-C says
 };
 
-/// The request without a result but for result.keep_all; no progress, no interruption. Throws InputError.
+/// The request without a result; no progress, no interruption. Throws InputError.
 [[nodiscard]] Solved pose_problem(const ProblemOptions& options, const Adjustment& adjust = {});
 
 /// Reads every option before it starts to solve. Throws InputError.

@@ -46,7 +46,7 @@ std::string network(const Solved& solved) {
   const Instance& instance = solved.request.instance;
   std::string text =
       fmt::format("{} ({}), {}, {}", instance.model.empty() ? instance.graph.name : instance.model,
-                  solved.inputs.origin, counted(static_cast<std::int64_t>(instance.graph.ops.size()), "op"),
+                  solved.workload.origin, counted(static_cast<std::int64_t>(instance.graph.ops.size()), "op"),
                   counted(std::ssize(dataflow(instance.graph).transients), "value"));
   const std::int64_t parameters = parameter_count(instance.graph);
   if (parameters > 0) text += fmt::format(", {} parameters", format_count(parameters));
@@ -55,7 +55,8 @@ std::string network(const Solved& solved) {
 
 std::string device(const Solved& solved) {
   const Instance& instance = solved.request.instance;
-  if (solved.inputs.device) return solved.inputs.device->name + ": " + solved.inputs.device->description;
+  if (solved.workload.device)
+    return solved.workload.device->name + ": " + solved.workload.device->description;
   return instance.platform.empty() ? "costs from the file" : instance.platform + ", costs as in the instance";
 }
 
@@ -69,7 +70,7 @@ std::string rules(const Solved& solved) {
       break;
   }
   std::string text = "device: transfers take time and RAM";
-  if (solved.inputs.persistent_excluded) {
+  if (solved.workload.persistent_excluded) {
     text += "; parameters, their gradients and optimiser state live elsewhere (--persistent excluded)";
   } else if (counts_persistent(solved)) {
     text += fmt::format("; {} of parameters and optimiser state count",
@@ -136,7 +137,7 @@ std::string energy(const Solved& solved) {
   std::string text = format_joules(report.energy, 6);
   if (result.overhead > 0) {
     text += fmt::format(", {} over the {} of the step without limits", format_percent(result.overhead),
-                        format_joules(result.keep_all.energy, 6));
+                        format_joules(solved.figures.keep_all.energy, 6));
   } else {
     text += ", no more than the step without limits";
   }
@@ -152,7 +153,7 @@ std::string energy(const Solved& solved) {
 
 std::string time(const Solved& solved) {
   const Report& report = solved.result.report;
-  const Seconds unlimited = solved.result.keep_all.runtime;
+  const Seconds unlimited = solved.figures.keep_all.runtime;
   std::string text = format_seconds(report.runtime);
   if (const std::optional<Seconds> deadline = solved.request.limits.deadline) {
     text += fmt::format(" of {} allowed ({})", format_seconds(*deadline),
@@ -177,7 +178,8 @@ std::string ram(const Solved& solved) {
   const Graph& graph = solved.request.instance.graph;
   if (graph.ops.contains(report.peak_op)) text += fmt::format(", at {}", graph.ops[report.peak_op].name);
   return text + fmt::format("; keeping everything takes {}, no schedule less than {}",
-                            format_bytes(solved.result.keep_all.peak_ram), format_bytes(solved.floor_ram));
+                            format_bytes(solved.figures.keep_all.peak_ram),
+                            format_bytes(solved.figures.floor.bytes()));
 }
 
 std::string addresses(const Solved& solved) {
@@ -201,7 +203,7 @@ std::string addresses(const Solved& solved) {
 
 /// Why anything had to be done, or why not.
 std::string need(const Solved& solved) {
-  const Bytes keep_all = solved.result.keep_all.peak_ram;
+  const Bytes keep_all = solved.figures.keep_all.peak_ram;
   const Bytes budget = solved.request.limits.ram_budget;
   const Report& report = solved.result.report;
   const bool done = report.recomputations > 0 || report.page_ins > 0 || report.page_outs > 0;
@@ -267,12 +269,12 @@ std::string paged(const Solved& solved) {
 
 /// What the import and the board itself say; empty when nothing.
 std::vector<std::string> notes(const Solved& solved) {
-  std::vector<std::string> out = solved.inputs.notices;
+  std::vector<std::string> out = solved.workload.notices;
   if (solved.result.between_ops)
     out.emplace_back(
         "transfers happen between two ops here; --schedule-out would ask for a schedule in stages");
-  if (!solved.inputs.device) return out;
-  const DeviceProfile& profile = *solved.inputs.device;
+  if (!solved.workload.device) return out;
+  const DeviceProfile& profile = *solved.workload.device;
   const Bytes budget = solved.request.limits.ram_budget;
   if (budget > profile.ram) {
     out.push_back(fmt::format("the budget of {} is more than the {} of RAM that {} has", format_bytes(budget),
@@ -304,10 +306,12 @@ std::string no_answer_text(const Solved& solved) {
     add(out, "Status", "infeasible: " + why_not(solved));
   }
   std::string least = fmt::format("{} asked for; no schedule below {}", format_bytes(limits.ram_budget),
-                                  format_bytes(solved.floor_ram));
-  if (graph.ops.contains(solved.floor_op)) {
-    least += fmt::format(", what {} needs ({}what it reads and writes)", graph.ops[solved.floor_op].name,
-                         counts_persistent(solved) ? "parameters, " : "");
+                                  format_bytes(solved.figures.floor.bytes()));
+  if (graph.ops.contains(solved.figures.floor.op)) {
+    least +=
+        fmt::format(", what {} needs ({}what it reads and writes{})", graph.ops[solved.figures.floor.op].name,
+                    counts_persistent(solved) ? "parameters, " : "",
+                    solved.figures.floor.largest.workspace > Bytes(0) ? ", its workspace" : "");
   }
   if (explanation.proven_ram)
     least += fmt::format("; none below {} within these limits", format_bytes(*explanation.proven_ram));
@@ -316,11 +320,11 @@ std::string no_answer_text(const Solved& solved) {
                          limits.deadline ? " with this deadline" : "");
   }
   add(out, "RAM",
-      least + fmt::format("; keeping everything takes {}", format_bytes(solved.result.keep_all.peak_ram)));
+      least + fmt::format("; keeping everything takes {}", format_bytes(solved.figures.keep_all.peak_ram)));
   std::string least_time = limits.deadline ? format_seconds(*limits.deadline) + " asked for" : "no deadline";
   least_time +=
-      fmt::format("; the step without limits takes {}", format_seconds(solved.result.keep_all.runtime));
-  if (explanation.least_deadline && limits.ram_budget >= solved.floor_ram) {
+      fmt::format("; the step without limits takes {}", format_seconds(solved.figures.keep_all.runtime));
+  if (explanation.least_deadline && limits.ram_budget >= solved.figures.floor.bytes()) {
     least_time +=
         fmt::format("; a schedule is known at {} with this RAM", format_seconds(*explanation.least_deadline));
   }

@@ -7,17 +7,17 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
-#include "apps/cli/inputs.h"
 #include "apps/cli/pending_signals.h"
 #include "apps/cli/sweep_progress.h"
-#include "apps/cli/sweep_worker.h"
 #include "apps/shared/amounts.h"
 #include "apps/shared/output.h"
 #include "poet/base/error.h"
 #include "poet/cost/device.h"
 #include "poet/frontend/zoo.h"
 #include "poet/optimize/solvers/solver.h"
+#include "poet/pipeline/published.h"
 #include "poet/study/store.h"
+#include "poet/study/sweep_worker.h"
 #include "poet/study/workers.h"
 #include "poet/version.h"
 

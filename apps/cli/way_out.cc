@@ -39,12 +39,18 @@ std::string why_not(const Solved& solved) {
   const Bytes budget = solved.request.limits.ram_budget;
   if (solved.result.certificate.status == Status::infeasible && persistent > budget) {
     const std::string elsewhere =
-        solved.inputs.device
+        solved.floor_elsewhere
             ? fmt::format("; --persistent excluded assumes that they live elsewhere and then needs {}",
-                          format_bytes(solved.floor_ram - persistent))
+                          format_bytes(*solved.floor_elsewhere))
             : "";
     return fmt::format("parameters and optimiser state alone take {}, more than the budget of {}{}",
                        format_bytes(persistent), format_bytes(budget), elsewhere);
+  }
+  const RamFloor& floor = solved.figures.floor;
+  if (budget < floor.bytes() && budget >= floor.bytes() - floor.largest.workspace) {
+    return fmt::format("the kernel of {} needs {} of workspace beside {}its operands and results",
+                       solved.request.instance.graph.ops[floor.op].name,
+                       format_bytes(floor.largest.workspace), persistent > Bytes(0) ? "parameters, " : "");
   }
   if (!solved.result.outcome.explanation.reason.empty()) return solved.result.outcome.explanation.reason;
   if (solved.result.certificate.status == Status::infeasible) return "no plan keeps these limits";
@@ -55,14 +61,13 @@ std::vector<std::string> ways_out(const Solved& solved) {
   const Explanation& explanation = solved.result.outcome.explanation;
   const Limits& limits = solved.request.limits;
   const SolveOptions& options = solved.request.options;
-  const CostTable& costs = solved.request.instance.costs;
   const double budget = static_cast<double>(limits.ram_budget.value());
   std::vector<WayOut> ways;
 
-  const Report& keep_all = solved.result.keep_all;
+  const Report& keep_all = solved.figures.keep_all;
   // Each limit may be hopeless whatever the other one is: then changing the other alone is no way out.
-  const bool ram_hopeless = limits.ram_budget < solved.floor_ram;
-  const bool deadline_hopeless = limits.deadline && *limits.deadline < (1 - 1e-9) * keep_all.runtime;
+  const bool ram_hopeless = limits.ram_budget < solved.figures.floor.bytes();
+  const bool deadline_hopeless = limits.deadline && latest_end(*limits.deadline) < keep_all.runtime;
   if (ram_hopeless && deadline_hopeless) {
     ways.push_back({0, fmt::format("--ram-budget {} together with --deadline {}: the step without limits",
                                    keep_all.peak_ram.value(), typed_seconds(keep_all.runtime))});
@@ -86,15 +91,11 @@ std::vector<std::string> ways_out(const Solved& solved) {
           {kIncomparable, enough_ram ? "a later deadline, or none" : "perhaps a later deadline, or none"});
     }
   }
-  const bool parameters_matter =
-      solved.inputs.device && costs.persistent > Bytes(0) && ram_hopeless && !deadline_hopeless;
-  if (parameters_matter && limits.ram_budget >= solved.floor_ram - costs.persistent) {
-    ways.push_back(
-        {kIncomparable, "--persistent excluded, if parameters and optimiser state need not be in this RAM"});
-  }
+  for (const std::string& way : solved.other_ways) ways.push_back({kIncomparable, way});
   // Of these it is not known that they suffice; below the floor they cannot.
   if (!ram_hopeless && !deadline_hopeless) {
-    if (!options.paging && costs.has_storage) ways.push_back({kIncomparable, "perhaps without --no-paging"});
+    if (!options.paging && solved.request.instance.costs.has_storage)
+      ways.push_back({kIncomparable, "perhaps without --no-paging"});
     if (!options.rematerialization) ways.push_back({kIncomparable, "perhaps without --no-remat"});
     if (limits.max_bytes_written) ways.push_back({kIncomparable, "perhaps a larger --max-bytes-written"});
   }
@@ -102,7 +103,7 @@ std::vector<std::string> ways_out(const Solved& solved) {
     ways.push_back({kIncomparable, fmt::format("a longer --time-limit than {}",
                                                format_seconds(Seconds(options.time_limit_seconds)))});
   }
-  if (solved.inputs.device && solved.request.instance.batch_size > 1) {
+  if (solved.workload.device && solved.request.instance.batch_size > 1) {
     ways.push_back({kIncomparable, "a smaller --batch-size"});
   }
   if (ways.empty()) ways.push_back({kIncomparable, "a larger --ram-budget"});

@@ -1,72 +1,14 @@
 #include "apps/shared/network.h"
 
-#include <fmt/format.h>
-#include <fnmatch.h>
 #include <CLI/CLI.hpp>
-
-#include <algorithm>
-#include <sstream>
 #include <utility>
 
-#include "apps/cli/choose.h"
 #include "apps/shared/amounts.h"
-#include "poet/autodiff/differentiate.h"
 #include "poet/base/error.h"
-#include "poet/frontend/zoo.h"
+#include "poet/pipeline/names.h"
+#include "poet/pipeline/network.h"
 
 namespace poet::cli {
-namespace {
-
-/// The parameters' names match, or the user is told what there is to match.
-void check_trainable(const Graph& forward, const std::string& patterns) {
-  std::vector<std::string> names;
-  for (const Value& value : forward.values) {
-    if (value.persistence != Persistence::parameter) continue;
-    if (matches(patterns, value.name)) return;
-    names.push_back(value.name);
-  }
-  const std::size_t parameters = names.size();
-  names.resize(std::min<std::size_t>(parameters, 3));
-  throw InputError("--trainable", fmt::format("\"{}\" matches none of the {} parameters of {} ({}...)",
-                                              patterns, parameters, forward.name, listed(names)));
-}
-
-TrainingNetwork builtin_network(const NetworkOptions& options) {
-  ZooOptions size;
-  if (options.batch_size) size.batch_size = parse_count("--batch-size", *options.batch_size);
-  if (options.sequence_length)
-    size.sequence_length = parse_count("--sequence-length", *options.sequence_length);
-  TrainingNetwork network;
-  network.training = build_network(*options.model, size);
-  network.batch_size = size.batch_size;
-  network.origin = "built-in network";
-  network.source = "built-in network " + *options.model;
-  return network;
-}
-
-TrainingNetwork onnx_network(const NetworkOptions& options) {
-  ImportedModel imported = read_onnx(options);
-  TrainingNetwork network;
-  network.training = std::move(imported.forward);
-  network.batch_size = imported.batch_size;
-  network.origin = network.source = "ONNX file " + *options.onnx;
-  network.notices = std::move(imported.notices);
-  return network;
-}
-
-/// NAME=1x3x224x224.
-std::pair<std::string, Shape> read_shape(const std::string& text) {
-  const std::size_t equals = text.rfind('=');
-  if (equals == std::string::npos || equals == 0)
-    throw InputError("--input-shape", fmt::format("\"{}\" is not NAME=1x3x224x224", text));
-  Shape shape;
-  std::istringstream list(text.substr(equals + 1));
-  for (std::string size; std::getline(list, size, 'x');) shape.push_back(parse_count("--input-shape", size));
-  if (shape.empty()) throw InputError("--input-shape", fmt::format("\"{}\" gives no sizes", text));
-  return {text.substr(0, equals), shape};
-}
-
-}  // namespace
 
 void add_network_options(CLI::App& app, NetworkOptions& options, const std::string& group) {
   const auto add = [&](const std::string& name, std::optional<std::string>& value, const std::string& help,
@@ -112,52 +54,34 @@ void check_onnx_options(const NetworkOptions& options) {
     throw InputError("--allow-opaque", "is for operators of --onnx FILE");
 }
 
-bool matches(const std::string& patterns, const std::string& name) {
-  std::istringstream list(patterns);
-  std::string pattern;
-  while (std::getline(list, pattern, ',')) {
-    if (fnmatch(pattern.c_str(), name.c_str(), 0) == 0) return true;
-  }
-  return false;
-}
-
-ImportedModel read_onnx(const NetworkOptions& options) {
-  ImportOptions wishes;
-  if (options.batch_size) wishes.batch_size = parse_count("--batch-size", *options.batch_size);
-  for (const std::string& text : options.input_shapes) {
-    const std::pair<std::string, Shape> shape = read_shape(text);
-    if (!wishes.input_shapes.insert(shape).second)
-      throw InputError("--input-shape", fmt::format("two shapes for \"{}\"", shape.first));
-  }
-  if (options.loss) {
-    wishes.loss = choose<Loss>("--loss", *options.loss,
-                               {{"cross-entropy", Loss::cross_entropy}, {"mse", Loss::mean_squared_error}});
-  }
-  wishes.allow_opaque = options.allow_opaque;
-  return import_onnx(*options.onnx, wishes);
-}
-
-TrainingNetwork load_network(const NetworkOptions& options) {
+NetworkSpec network_spec(const NetworkOptions& options) {
   check_onnx_options(options);
   if (options.model.has_value() == options.onnx.has_value())
     throw InputError(options.model ? "--model and --onnx exclude each other: each names a network"
                                    : "no network: name one (--model) or a file (--onnx, --instance)");
-  TrainingOptions training;
-  if (options.optimizer) {
-    training.optimizer = choose<Optimizer>(
-        "--optimizer", *options.optimizer,
-        {{"sgd", Optimizer::sgd}, {"momentum", Optimizer::momentum}, {"adam", Optimizer::adam}});
+  NetworkSpec spec;
+  if (options.onnx) {
+    if (options.sequence_length)
+      throw InputError("--sequence-length",
+                       "is for built-in networks; --input-shape sets the inputs of --onnx");
+    OnnxFile onnx;
+    onnx.file = *options.onnx;
+    onnx.reading.input_shapes = input_shapes_of("--input-shape", options.input_shapes);
+    if (options.loss) onnx.reading.loss = loss_named("--loss", *options.loss);
+    onnx.reading.allow_opaque = options.allow_opaque;
+    spec.source = std::move(onnx);
+  } else {
+    BuiltInNetwork built_in{*options.model, std::nullopt};
+    if (options.sequence_length)
+      built_in.sequence_length = parse_count("--sequence-length", *options.sequence_length);
+    spec.source = std::move(built_in);
   }
-  TrainingNetwork network = options.onnx ? onnx_network(options) : builtin_network(options);
-  network.model = network.training.name;
-  if (options.trainable) {
-    check_trainable(network.training, *options.trainable);
-    training.trainable = [patterns = *options.trainable](const std::string& name) {
-      return matches(patterns, name);
-    };
-  }
-  network.training = differentiate(network.training, training);
-  return network;
+  if (options.batch_size) spec.batch_size = parse_count("--batch-size", *options.batch_size);
+  if (options.optimizer) spec.optimizer = optimizer_named("--optimizer", *options.optimizer);
+  spec.trainable = options.trainable;
+  return spec;
 }
+
+ImportedModel read_onnx(const NetworkOptions& options) { return import_network(network_spec(options)); }
 
 }  // namespace poet::cli

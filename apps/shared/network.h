@@ -1,14 +1,12 @@
 #pragma once
 
-// Which network is trained, and how: from the options that name it to its training graph.
+// Which network is trained, and how: from the options that name it to its spec.
 
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "poet/frontend/onnx/import.h"
-#include "poet/graph/graph.h"
+#include "poet/pipeline/spec.h"
 
 namespace CLI {
 class App;
@@ -30,29 +28,13 @@ struct NetworkOptions {
 void add_network_options(CLI::App& app, NetworkOptions& options, const std::string& group);
 void add_onnx_options(CLI::App& app, NetworkOptions& options, const std::string& group = "Options");
 
-/// The training graph of a built-in network or an ONNX file, and what is to be said about where it comes
-/// from.
-struct TrainingNetwork {
-  Graph training;
-  std::string model;
-  std::int64_t batch_size = 1;
-  std::string origin;  // "built-in network"
-  std::string source;  // "built-in network resnet18"
-  std::vector<std::string> notices;
-};
-
-/// --model or --onnx, and the options that say how it is trained. Throws InputError naming the option or
-/// file.
-[[nodiscard]] TrainingNetwork load_network(const NetworkOptions& options);
-
-/// --onnx and the options that say how it is read. Throws InputError naming the option or file.
-[[nodiscard]] ImportedModel read_onnx(const NetworkOptions& options);
-
 /// Throws InputError for an option of --onnx without it.
 void check_onnx_options(const NetworkOptions& options);
 
-/// Whether `name` matches one of the glob patterns in `patterns`, separated by commas: `*`, `?`, `[a-z]`;
-/// whole names.
-[[nodiscard]] bool matches(const std::string& patterns, const std::string& name);
+/// --model or --onnx, and the options that say how it is trained. Throws InputError naming the option.
+[[nodiscard]] NetworkSpec network_spec(const NetworkOptions& options);
+
+/// --onnx and the options that say how it is read. Throws InputError naming the option or file.
+[[nodiscard]] ImportedModel read_onnx(const NetworkOptions& options);
 
 }  // namespace poet::cli

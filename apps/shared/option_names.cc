@@ -10,13 +10,41 @@ namespace poet::cli {
 namespace {
 
 /// Fields that are options; the names of most differ by their dashes alone.
-constexpr std::array kOptions = {
-    "all",      "allow_opaque",  "batch_size", "beta1",       "beta2",   "checkpoint", "checkpoint_every",
-    "data",     "encrypt",       "eps",        "formulation", "isa",     "kernels",    "loss",
-    "momentum", "learning_rate", "optimizer",  "resume",      "samples", "seed",       "semantics",
-    "solver",   "steps",         "storage",    "text",        "threads", "trainable",  "weights"};
-constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kOtherwise = {
-    {{"input_shapes", "--input-shape"},
+constexpr std::array kOptions = {"all",
+                                 "allow_opaque",
+                                 "batch_size",
+                                 "beta1",
+                                 "beta2",
+                                 "checkpoint",
+                                 "checkpoint_every",
+                                 "data",
+                                 "encrypt",
+                                 "eps",
+                                 "formulation",
+                                 "isa",
+                                 "kernels",
+                                 "learning_rate",
+                                 "loss",
+                                 "momentum",
+                                 "optimizer",
+                                 "persistent",
+                                 "platform",
+                                 "resume",
+                                 "samples",
+                                 "seed",
+                                 "semantics",
+                                 "sequence_length",
+                                 "solver",
+                                 "steps",
+                                 "storage",
+                                 "text",
+                                 "threads",
+                                 "trainable",
+                                 "weights"};
+constexpr std::array<std::pair<std::string_view, std::string_view>, 7> kOtherwise = {
+    {{"deadline.factor", "--runtime-budget"},
+     {"deadline.time", "--deadline"},
+     {"input_shapes", "--input-shape"},
      {"weights_file", "--weights"},
      {"file.command", "--solver-command"},
      {"file.mps", "--mps"},

@@ -15,4 +15,8 @@ void print_answer(const nlohmann::ordered_json& json);
 /// there now, if anything, is a regular file. Creates nothing. `option` is named in the message.
 void check_writable(const std::string& option, const std::string& file);
 
+/// Where nothing was written to `file`, a line on stderr if an earlier one stands there, which is no answer
+/// to what was asked now.
+void mention_stale(const std::string& option, const std::string& file);
+
 }  // namespace poet::cli

@@ -6,12 +6,12 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/shared/command.h"
-#include "apps/shared/network.h"
+#include "apps/shared/inputs.h"
 #include "apps/shared/output.h"
 #include "apps/shared/profiling.h"
 #include "poet/base/error.h"
 #include "poet/base/write_file.h"
-#include "poet/cost/instance_json.h"
+#include "poet/pipeline/network.h"
 
 namespace poet::cli {
 namespace {
@@ -22,7 +22,7 @@ class Profile final : public Command {
     app_ = parent.add_subcommand("profile", "measure this machine for a network: a device profile");
     const std::string group = "What to measure";
     add_network_options(*app_, input_, group);
-    app_->add_option("--instance", instance_, "or the graph of an instance file (poet import -o)")
+    app_->add_option("--instance", input_.instance, "or the graph of an instance file (poet import -o)")
         ->group(group)
         ->type_name("FILE");
     add_profiling_options(*app_, options_);
@@ -38,7 +38,7 @@ class Profile final : public Command {
   int run() override {
     if (!options_.output) throw InputError("-o FILE.json is needed: where to write the profile");
     check_writable("-o", *options_.output);
-    const Graph training = instance_ ? instance_graph() : load_network(input_).training;
+    const Graph training = training_graph(network_spec(input_));
     const Profiled profiled = profile_machine(training, options_);
     write_file(*options_.output, profile_file(profiled));
     if (json_)
@@ -49,16 +49,7 @@ class Profile final : public Command {
   }
 
  private:
-  Graph instance_graph() const {
-    check_onnx_options(input_);
-    if (input_.model || input_.onnx || input_.batch_size || input_.sequence_length || input_.optimizer ||
-        input_.trainable)
-      throw InputError("--instance", "has its graph: it goes with no other option that names or changes one");
-    return read_instance(*instance_).graph;
-  }
-
-  NetworkOptions input_;
-  std::optional<std::string> instance_;
+  InputOptions input_;  // of a network
   ProfilingOptions options_;
   bool json_ = false;
 };

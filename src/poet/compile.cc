@@ -7,6 +7,7 @@
 #include "poet/base/error.h"
 #include "poet/feedback.h"
 #include "poet/optimize/solve_plan.h"
+#include "poet/plan/allowance.h"
 
 namespace poet {
 namespace {
@@ -29,6 +30,7 @@ Attempt attempt(const CompileRequest& request, const SolveOptions& options, Byte
   const Instance& instance = request.instance;
   const Semantics semantics = request.semantics;
   const Limits& limits = request.limits;
+  const Stop stop(options.time_limit_seconds, options.interrupted);
   Limits tightened = limits;
   tightened.ram_budget -= held_back;
   Attempt made;
@@ -50,6 +52,8 @@ Attempt attempt(const CompileRequest& request, const SolveOptions& options, Byte
   place_options.enough = made.report.peak_ram - instance.costs.persistent;
   const bool device = semantics == Semantics::device;
   if (!device) place_options.effort /= 20;  // the paper's world has no addresses
+  if (device) place_options.room = transient_budget(instance.costs, limits);
+  place_options.stop = stop.at_least(0.5);
   made.layout = place(instance, made.plan, semantics, place_options);
   if (device) made.over = instance.costs.persistent + made.layout.arena - limits.ram_budget;
   return made;

@@ -7,6 +7,7 @@
 #include <set>
 #include <string>
 
+#include "poet/base/amounts.h"
 #include "tests/support/program.h"
 
 namespace poet::test {
@@ -175,6 +176,39 @@ TEST(Solve, ParametersBeyondTheBudgetNameTheOption) {
   EXPECT_EQ(excluded["persistent_bytes"], 0);
 }
 
+// 32 KiB are less than the parameters, and more than the step needs without them.
+TEST(Solve, ParametersElsewhereAreAWayOutThatWasTried) {
+  const std::string arguments = "solve --quiet --model linear --platform m0 --ram-budget 32KiB ";
+  const ProgramRun text = poet(arguments);
+  EXPECT_EQ(text.exit_code, 1);
+  EXPECT_TRUE(contains(text.out, "or --persistent excluded, if parameters")) << text.out;
+  const ProgramRun excluded = poet(arguments + "--persistent excluded --json");
+  ASSERT_EQ(excluded.exit_code, 0);
+  // The least that it is said to need is so little that no plan needs less, and the next byte less is
+  // refused.
+  const std::string needs = "then needs ";
+  const std::size_t at = text.out.find(needs);
+  ASSERT_NE(at, std::string::npos) << text.out;
+  const Json tight = poet(
+                         "solve --quiet --json --model linear --platform m0 --persistent excluded "
+                         "--ram-budget 1")
+                         .json();
+  const long floor = tight["explanation"]["floor_ram_bytes"].get<long>();
+  EXPECT_LT(floor, 32768);
+  const std::string said = text.out.substr(at + needs.size(), 10);
+  EXPECT_TRUE(contains(said, format_bytes(Bytes(floor)))) << said << " is not " << floor;
+}
+
+TEST(Solve, AnEarlierPlanIsNotTakenForAnAnswer) {
+  const TemporaryFolder folder;
+  const std::string plan = folder.file("p.plan");
+  const std::string arguments = "solve --quiet --model linear --platform a72 --plan-out " + plan;
+  ASSERT_EQ(poet(arguments + " --ram-budget 1MB").exit_code, 0);
+  const ProgramRun none = poet(arguments + " --ram-budget 10KB");
+  EXPECT_EQ(none.exit_code, 1);
+  EXPECT_TRUE(contains(none.err, "--plan-out: " + plan + " was there before")) << none.err;
+}
+
 TEST(Solve, TotalDeadlineIsPerStep) {
   const Json json = poet(
                         "solve --quiet --json --model linear --platform a72 --ram-budget 1MB "
@@ -331,6 +365,7 @@ TEST(Models, ListTheZoo) {
     names.insert(model["name"].get<std::string>());
     expect_fields(model, {"parameters", "forward_macs", "ops", "values", "keep_all_peak_ram_bytes"}, {});
     EXPECT_TRUE(model["description"].is_string());
+    EXPECT_GT(model["keep_all_peak_ram_bytes"].get<long>(), 4 * model["parameters"].get<long>());
     if (model["name"] == "linear") {
       EXPECT_EQ(model["parameters"], 43590);
       // 784*10 + 10*120 + 120*100 + 100*200 + 200*10 + 10*10

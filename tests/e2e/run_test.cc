@@ -200,6 +200,16 @@ TEST_F(Run, ResumingGoesOnWithDropout) {
   EXPECT_EQ(file_text(file("half")), file_text(file("whole")));
 }
 
+TEST_F(Run, LeanKernelsAreAWayOutThatWasTried) {
+  const std::string arguments = "run --quiet --model linear --platform m4 --ram-budget 300KB --steps 1";
+  const ProgramRun fast = poet(arguments);
+  if (fast.exit_code == 0) GTEST_SKIP() << "these kernels need no workspace";
+  EXPECT_EQ(fast.exit_code, 1);
+  EXPECT_THAT(fast.out, HasSubstr(" of workspace beside parameters, its operands and results"));
+  EXPECT_THAT(fast.out, HasSubstr("or --kernels lean"));
+  EXPECT_EQ(poet(arguments + " --kernels lean").exit_code, 0);
+}
+
 TEST_F(Run, CheckpointsAreWrittenOnTheWay) {
   trained(plan("all") + " --steps 6" + checkpoint("six"));
   // Every 4 and at the end: the last is the one of 6.

@@ -123,8 +123,9 @@ TEST(OnnxOptions, ContradictionsAndBadShapes) {
                    "--instance and --onnx exclude each other: an instance holds its graph");
   expect_bad_input("solve --ram-budget 1MB --onnx x.onnx",
                    "--platform is needed with --onnx: which device (poet devices lists them)");
-  expect_bad_input(budget + "--onnx x.onnx --semantics published",
-                   "--semantics: with --onnx only device: the paper's rules come with published instances");
+  expect_bad_input(
+      budget + "--onnx x.onnx --semantics published",
+      "--semantics: of an ONNX file only device: the paper's rules come with published instances");
   expect_bad_input(budget + "--onnx x.onnx --sequence-length 8",
                    "--sequence-length: is for built-in networks; --input-shape sets the inputs of --onnx");
   expect_bad_input(budget + "--model linear --input-shape x=1x3",
@@ -147,8 +148,8 @@ TEST(FixedGraphs, RefuseOptionsThatWouldChangeThem) {
       const std::string name = option.substr(0, option.find(' '));
       expect_bad_input(
           fmt::format("solve --semantics {} {} --ram-budget 1MB {}", semantics, kLinear, option),
-          fmt::format("{}: --semantics {} uses the published instances, whose graphs and costs are fixed "
-                      "(batch 1, parameters not counted); leave this out or use --semantics device",
+          fmt::format("{}: {} semantics are for the published instances, whose graphs and costs are fixed "
+                      "(batch 1, parameters not counted); leave this out or use device semantics",
                       name, semantics));
     }
   }

@@ -171,6 +171,8 @@ TEST_F(RunErrors, WrongOptionsAreFoundBeforeSolving) {
         std::string("--weights absent.onnx"), std::string("--resume absent"), "--resume " + other_weights})
     complaint(search + option);
   EXPECT_FALSE(fs::exists(file("never")));
+  // Whether the plan pages or not.
+  EXPECT_THAT(complaint(plan() + " --steps 1 --storage absent/pages"), HasSubstr("absent"));
 }
 
 TEST_F(RunErrors, WhatIsReadIsNotWrittenOver) {

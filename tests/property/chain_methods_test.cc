@@ -26,21 +26,9 @@ using test::Rng;
 
 constexpr const char* kMethods[] = {"revolve", "rotor", "pofo", "pofo-blocking"};
 
-Bytes largest_working_set(const Instance& instance, Semantics semantics) {
-  const Dataflow flow = dataflow(instance.graph);
-  Bytes most;
-  for (const OpId op : ids<OpId>(instance.graph.ops.size())) {
-    Bytes set = semantics == Semantics::device ? instance.costs.ops[op].workspace : Bytes();
-    for (const ValueId v : flow.reads[op]) set += instance.costs.values[v].bytes;
-    for (const ValueId v : flow.writes[op]) set += instance.costs.values[v].bytes;
-    most = std::max(most, set);
-  }
-  return most + instance.costs.persistent;
-}
-
 // `percent` of the way from the largest working set to keeping everything.
 Limits limits_at(const Instance& instance, Semantics semantics, const Report& keep_all, int percent) {
-  const Bytes floor = largest_working_set(instance, semantics);
+  const Bytes floor = ram_floor(instance, semantics).bytes();
   Limits limits;
   limits.ram_budget = Bytes(floor.value() + (keep_all.peak_ram - floor).value() * percent / 100);
   return limits;

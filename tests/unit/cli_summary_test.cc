@@ -25,15 +25,15 @@ Solved infeasible() {
   solved.request.instance = test::chain();
   solved.request.semantics = Semantics::staged;
   solved.request.limits.ram_budget = Bytes(29);
-  solved.inputs.origin = "instance file chain.json";
-  solved.result.keep_all.peak_ram = Bytes(35);
-  solved.result.keep_all.runtime = Seconds(4);
-  solved.result.keep_all.energy = Joules(8);
+  solved.workload.origin = "instance file chain.json";
+  solved.figures.keep_all.peak_ram = Bytes(35);
+  solved.figures.keep_all.runtime = Seconds(4);
+  solved.figures.keep_all.energy = Joules(8);
   solved.result.certificate.status = Status::infeasible;
   solved.result.outcome.explanation.least_ram = Bytes(30);
   solved.result.outcome.explanation.reason = "b needs 30 B";
-  solved.floor_ram = Bytes(30);
-  solved.floor_op = OpId(1);
+  solved.figures.floor.largest.values = Bytes(30);
+  solved.figures.floor.op = OpId(1);
   return solved;
 }
 
@@ -75,8 +75,9 @@ TEST(WayOut, NamesSwitchesThatStandInTheWay) {
 TEST(WayOut, PersistentBytesNameTheirOption) {
   Solved solved = infeasible();
   solved.request.instance.costs.persistent = Bytes(1000);
-  solved.inputs.device = DeviceProfile{};
-  solved.floor_ram = Bytes(1030);
+  solved.workload.device = DeviceProfile{};
+  solved.figures.floor.persistent = Bytes(1000);
+  solved.floor_elsewhere = Bytes(30);
   solved.request.limits.ram_budget = Bytes(500);
   EXPECT_EQ(why_not(solved),
             "parameters and optimiser state alone take 1,000 B, more than the budget of 500 B; --persistent "

@@ -4,10 +4,11 @@
 #include <filesystem>
 #include <fstream>
 
-#include "apps/cli/inputs.h"
 #include "apps/cli/progress.h"
+#include "apps/shared/inputs.h"
 #include "apps/shared/output.h"
 #include "poet/base/error.h"
+#include "poet/pipeline/network.h"
 #include "poet/report/table.h"
 
 namespace poet::cli {
@@ -97,10 +98,10 @@ TEST(CheckWritable, RefusesWhatCannotBeCreated) {
   fs::remove_all(folder);
 }
 
-class ReadLimits : public testing::Test {
+class LimitPolicy : public testing::Test {
  protected:
-  ReadLimits() { options_.ram_budget = "1KiB"; }
-  [[nodiscard]] Limits read() const { return read_limits(options_, Seconds(2)); }
+  LimitPolicy() { options_.ram_budget = "1KiB"; }
+  [[nodiscard]] Policy read() const { return policy_of({}, options_); }
   [[nodiscard]] std::string message() const {
     try {
       (void)read();
@@ -112,38 +113,38 @@ class ReadLimits : public testing::Test {
   LimitOptions options_;
 };
 
-TEST_F(ReadLimits, BudgetAloneMeansNoDeadline) {
-  EXPECT_EQ(read().ram_budget, Bytes(1024));
-  EXPECT_FALSE(read().deadline);
+TEST_F(LimitPolicy, BudgetAloneMeansNoDeadline) {
+  EXPECT_EQ(read().ram.bytes, Bytes(1024));
+  EXPECT_FALSE(read().deadline.factor || read().deadline.time);
   EXPECT_FALSE(read().max_bytes_written);
   options_.ram_budget.reset();
   EXPECT_EQ(message(), "--ram-budget is needed: how much RAM the step may use (300KiB, 2MB, ...)");
 }
 
-TEST_F(ReadLimits, FactorMultipliesTheUnlimitedStep) {
+TEST_F(LimitPolicy, FactorIsOnTheUnlimitedStep) {
   options_.runtime_budget = "1.5";
-  EXPECT_EQ(read().deadline, Seconds(3));  // 1.5 * 2 s
+  EXPECT_EQ(read().deadline.factor, 1.5);
   options_.runtime_budget = "0";
   EXPECT_EQ(message(), "--runtime-budget: \"0\" is not a factor (try 1.3; it must be finite and > 0)");
 }
 
-TEST_F(ReadLimits, TotalDeadlineIsSharedByTheSteps) {
+TEST_F(LimitPolicy, TotalDeadlineIsSharedByTheSteps) {
   options_.total_deadline = "1min";
   options_.steps = "120";
-  EXPECT_EQ(read().deadline, Seconds(0.5));  // 60 s / 120
+  EXPECT_EQ(read().deadline.time, Seconds(0.5));  // 60 s / 120
   options_.steps.reset();
   EXPECT_EQ(message(),
             "--total-deadline and --steps need each other: the time for all steps, and how many there are");
 }
 
-TEST_F(ReadLimits, DeadlinesExcludeEachOther) {
+TEST_F(LimitPolicy, DeadlinesExcludeEachOther) {
   options_.runtime_budget = "1.5";
   options_.deadline = "2s";
   EXPECT_EQ(message(),
             "--runtime-budget, --deadline and --total-deadline exclude each other: give one of them");
 }
 
-TEST_F(ReadLimits, WearIsALimitOfItsOwn) {
+TEST_F(LimitPolicy, WearIsALimitOfItsOwn) {
   options_.max_bytes_written = "3MB";
   EXPECT_EQ(read().max_bytes_written, Bytes(3'000'000));
 }

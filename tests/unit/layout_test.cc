@@ -94,6 +94,26 @@ TEST(Residences, ButNotWhereThatTakesMoreRam) {
   EXPECT_EQ(layout.arena, Bytes(350'000'035));
 }
 
+// 18 bytes are the least, which takes some search.
+TEST(Place, TakesMoreEffortWhereThereIsNoRoom) {
+  const Instance instance = test::with_a_gap();
+  const Plan plan = keep_all_plan(instance);
+  int rescued = 0;
+  for (std::int64_t effort = 1; effort < 100'000; effort *= 2) {
+    const PlaceOptions brief{.enough = Bytes(17), .effort = effort};
+    PlaceOptions longer = brief;
+    longer.room = Bytes(18);
+    const Layout first = place(instance, plan, Semantics::staged, brief);
+    const Layout second = place(instance, plan, Semantics::staged, longer);
+    EXPECT_LE(second.arena, first.arena);
+    EXPECT_TRUE(replay_layout(instance, plan, second, Semantics::staged, ram(100)).valid);
+    rescued += first.arena > Bytes(18) && second.arena <= Bytes(18) ? 1 : 0;
+    longer.stop = Stop(0);
+    EXPECT_GE(place(instance, plan, Semantics::staged, longer).arena, second.arena);
+  }
+  EXPECT_GT(rescued, 0);
+}
+
 TEST(InPlace, AResultTakesOverADyingOperand) {
   const Instance instance = relus(false);
   const Plan plan = keep_all_plan(instance);

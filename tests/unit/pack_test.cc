@@ -100,7 +100,7 @@ TEST(Pack, KeepsToItsEffort) {
 TEST(Pack, ObeysStop) {
   int polls = 0;
   PackOptions options;
-  options.stop = [&] { return ++polls > 20; };
+  options.stop = Stop(1e9, [&] { return ++polls > 20; });
   // Too long to prove in few steps: the parts are joined by a buffer that lives throughout.
   std::vector<Buffer> buffers = repeated(kMoreThanLoad, 12);
   buffers.push_back({0, 7 * 12, 1});
@@ -109,7 +109,7 @@ TEST(Pack, ObeysStop) {
   EXPECT_LE(polls, 25);
   EXPECT_EQ(packing.lower_bound, 9);
 
-  options.stop = [] { return true; };
+  options.stop = Stop(0);
   EXPECT_EQ(checked(buffers, options).nodes, 0);
 }
 

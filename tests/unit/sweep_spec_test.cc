@@ -7,7 +7,6 @@
 #include <set>
 
 #include "poet/baselines/method.h"
-#include "poet/study/sweep_limits.h"
 #include "tests/support/paths.h"
 #include "tests/support/program.h"
 #include "tests/support/tiny_instance.h"
@@ -135,41 +134,6 @@ TEST(SweepPoint, SurvivesTheWayToAWorker) {
     EXPECT_EQ(instance_key_of(back), instance_key_of(point));
     EXPECT_EQ(to_text(back), text);  // paths included
   }
-}
-
-TEST(SweepLimits, LeastRamIsTheLargestOp) {
-  Instance instance = chain();  // a: 10 bytes; b reads a: 10 + 20; c reads b: 20 + 5; d: 10 + 5 + 1
-  EXPECT_EQ(least_ram(instance, Semantics::device), Bytes(30));
-  instance.costs.ops[OpId(2)].workspace = Bytes(9);  // c: 34
-  instance.costs.persistent = Bytes(100);
-  EXPECT_EQ(least_ram(instance, Semantics::device), Bytes(134));
-  EXPECT_EQ(least_ram(instance, Semantics::published), Bytes(130));
-}
-
-TEST(SweepLimits, AreRelativeToTheInstance) {
-  SweepPoint point;
-  Report keep_all;
-  keep_all.peak_ram = Bytes(1000);
-  keep_all.runtime = Seconds(2);
-  point.ram.fraction = 0.25;
-  point.deadline.factor = 1.5;
-  Limits limits = limits_of(point, Bytes(200), keep_all, std::nullopt);
-  EXPECT_EQ(limits.ram_budget, Bytes(400));  // 200 + 0.25 * 800
-  EXPECT_EQ(limits.deadline, Seconds(3));
-  EXPECT_FALSE(limits.max_bytes_written);
-  point.ram.fraction = 1;
-  EXPECT_EQ(limits_of(point, Bytes(200), keep_all, std::nullopt).ram_budget, Bytes(1000));
-  point.ram.fraction = 0.999;  // 799.2 cut off
-  EXPECT_EQ(limits_of(point, Bytes(200), keep_all, std::nullopt).ram_budget, Bytes(999));
-
-  point.ram = {std::nullopt, Bytes(77)};
-  point.deadline = {std::nullopt, Seconds(0.1)};
-  point.max_bytes_written = Bytes(50);
-  limits = limits_of(point, Bytes(200), keep_all, Bytes(60));
-  EXPECT_EQ(limits.ram_budget, Bytes(77));
-  EXPECT_EQ(limits.deadline, Seconds(0.1));
-  EXPECT_EQ(limits.max_bytes_written, Bytes(50));
-  EXPECT_EQ(limits_of(point, Bytes(200), keep_all, Bytes(40)).max_bytes_written, Bytes(40));
 }
 
 }  // namespace

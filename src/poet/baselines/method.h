@@ -15,6 +15,7 @@
 
 #include "poet/cost/instance.h"
 #include "poet/optimize/outcome.h"
+#include "poet/plan/allowance.h"
 #include "poet/plan/limits.h"
 #include "poet/plan/plan.h"
 
@@ -62,7 +63,7 @@ struct Method {
 
 /// Bytes that the budget leaves for what a schedule decides about: the budget less what is persistent.
 [[nodiscard]] inline Bytes transient_budget(const MethodRequest& request) {
-  return request.limits.ram_budget - request.instance.costs.persistent;
+  return transient_budget(request.instance.costs, request.limits);
 }
 
 }  // namespace poet

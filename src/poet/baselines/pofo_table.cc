@@ -260,13 +260,12 @@ class Search {
 PofoPlan pofo_plan(const Chain& chain, const std::vector<BlockMemory>& memory, const RotorTable& times,
                    Bytes budget, const PofoLink& link, const std::function<bool()>& stop, int cells) {
   constexpr int kCoarse = 10;
-  constexpr double kTolerance = 1 + 1e-9;  // relative: sums of seconds
   // Without offloads: rotor.
   double known = times.cost(Bytes(), 0, chain.blocks.size() - 1, false);
   for (const BlockMemory& block : memory) known += block.backward_time.value();
-  PofoPlan best = Search(chain, memory, times, budget, link, kCoarse, known * kTolerance).run(stop);
+  PofoPlan best = Search(chain, memory, times, budget, link, kCoarse, latest_end(known)).run(stop);
   if (!best.pieces.empty()) known = std::min(known, best.seconds);
-  PofoPlan fine = Search(chain, memory, times, budget, link, cells, known * kTolerance).run(stop);
+  PofoPlan fine = Search(chain, memory, times, budget, link, cells, latest_end(known)).run(stop);
   if (!fine.pieces.empty() && (best.pieces.empty() || fine.seconds <= best.seconds)) best = std::move(fine);
   return best;
 }

@@ -3,6 +3,8 @@
 // What the optimiser and the referee know of a device: per op and per value, in SI units. Everything above
 // (operator kinds, device profiles, rooflines) ends here.
 
+#include <optional>
+
 #include "poet/base/id.h"
 #include "poet/base/units.h"
 
@@ -43,7 +45,8 @@ struct CostTable {
   IdVector<ValueId, ValueCost> values;
   Bytes persistent{};       // parameters and optimiser state that the budget must hold at every instant
   bool has_storage = true;  // false: nothing can be paged
-  Bytes alignment{1};       // every address in RAM is a multiple of it; a power of two
+  std::optional<Bytes> storage_capacity;  // a step writes no more: every page-out needs a place of its own
+  Bytes alignment{1};                     // every address in RAM is a multiple of it; a power of two
   DeviceTiming timing{};
 };
 

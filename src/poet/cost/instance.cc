@@ -93,6 +93,7 @@ void verify(const Instance& instance) {
   Total total;
   check("persistent", "bytes", costs.persistent);
   total.add("persistent", costs.persistent);
+  if (costs.storage_capacity) check("storage", "capacity", *costs.storage_capacity);
   for (const OpId op : ids<OpId>(costs.ops.size())) {
     const OpCost& cost = costs.ops[op];
     const std::string where = place(instance, op);

@@ -313,6 +313,8 @@ Instance instance_from_json(const Json& json, const std::string& place) {
   instance.platform = optional_text(root, "platform");
   instance.source = optional_text(root, "source");
   if (root.has("alignment_bytes")) instance.costs.alignment = root.at("alignment_bytes").alignment();
+  if (root.has("storage_capacity_bytes"))
+    instance.costs.storage_capacity = byte_field(root.at("storage_capacity_bytes"));
   if (root.has("batch_size")) instance.batch_size = root.at("batch_size").integer(1, kMostInt);
   instance.has_device = root.has("device");
   if (instance.has_device) read_timing(root.at("device"), instance.costs.timing);
@@ -354,6 +356,8 @@ Json to_json(const Instance& instance) {
     json["timing"] = timing_json(instance.costs.timing);
   }
   if (instance.costs.alignment > Bytes(1)) json["alignment_bytes"] = instance.costs.alignment.value();
+  if (instance.costs.storage_capacity)
+    json["storage_capacity_bytes"] = instance.costs.storage_capacity->value();
   if (fits_nodes_form(instance)) {
     json["nodes"] = nodes_json(instance);
     return json;

@@ -111,6 +111,7 @@ CostTable tabulate(const Graph& training, const DeviceProfile& device, Persisten
   align_sizes(training, costs);
   costs.timing.idle = device.idle;
   if (device.storage) {
+    costs.storage_capacity = device.storage->capacity;
     costs.timing.concurrent = device.storage->concurrent;
     costs.timing.wake_time = device.storage->wake_time;
     costs.timing.wake_energy = device.storage->wake_energy;

@@ -7,6 +7,7 @@
 
 #include "poet/cost/cost_table.h"
 #include "poet/cost/device.h"
+#include "poet/cost/persistent_policy.h"
 #include "poet/graph/graph.h"
 
 namespace poet {
@@ -32,12 +33,6 @@ struct Work {
 /// What a profile's overrides are keyed by, with the kind: the shapes of all inputs and all outputs (updated
 /// values where there are none), "1x3x32x32,64x3x3x3->1x64x32x32"; a value without dimensions is "scalar".
 [[nodiscard]] std::string shape_class(const Graph& graph, OpId op);
-
-/// Where parameters, their gradients and optimiser state live.
-enum class PersistentPolicy {
-  counted,   // in RAM, charged to the budget
-  excluded,  // elsewhere (the paper's assumption): they cost the budget nothing
-};
 
 /// Runtime by a roofline per operator: max(flops / flops_per_second, moved / memory_bytes_per_second), or the
 /// profile's override; energy = active power x time. Transfers: latency + bytes rounded up to blocks /

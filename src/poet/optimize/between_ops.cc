@@ -8,6 +8,7 @@
 #include "poet/optimize/greedy.h"
 #include "poet/optimize/local_search.h"
 #include "poet/optimize/paging_search.h"
+#include "poet/plan/allowance.h"
 #include "poet/plan/canonical.h"
 #include "poet/plan/overlap.h"
 #include "poet/plan/timeline.h"
@@ -54,8 +55,8 @@ Plan plan_of(const SolveRequest& request, const Schedule& schedule) {
 
 bool within(const SolveRequest& request, const Timeline& line) {
   const Limits& limits = request.limits;
-  return request.instance.costs.persistent + line.peak <= limits.ram_budget &&
-         (!limits.deadline || line.makespan <= limits.deadline->value() * (1 + 1e-9));
+  return line.peak <= transient_budget(request.instance.costs, limits) &&
+         (!limits.deadline || line.makespan <= latest_end(limits.deadline->value()));
 }
 
 }  // namespace

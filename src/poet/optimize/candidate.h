@@ -28,8 +28,7 @@ struct Candidate {
   std::int64_t bytes_written = 0;
 
   [[nodiscard]] bool within(const Problem& problem) const {
-    return peak <= problem.budget && seconds <= problem.deadline * (1 + 1e-9) &&
-           bytes_written <= problem.max_bytes_written;
+    return peak <= problem.budget && problem.in_time(seconds) && bytes_written <= problem.max_bytes_written;
   }
 };
 

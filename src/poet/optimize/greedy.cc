@@ -30,7 +30,7 @@ std::size_t at(int index) { return static_cast<std::size_t>(index); }
 bool within_limits(const IncrementalReplay& replay) {
   const Problem& p = replay.problem();
   return replay.overflow() == 0 && replay.bytes_written() <= p.max_bytes_written &&
-         replay.total().seconds <= p.deadline * (1 + 1e-9);
+         p.in_time(replay.total().seconds);
 }
 
 // Steps at a time, so that `stop` is heard.

@@ -117,7 +117,7 @@ class Annealing {
     } else {
       repair_.options.joules_per_byte_written *= 0.995;
     }
-    const bool late = replay_.compute_seconds() > p_.deadline * (1 + 1e-9);
+    const bool late = !p_.in_time(replay_.compute_seconds());
     if (late && feasible_) return price_time();
     if (!in_time()) {
       price_time();

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "poet/graph/dataflow.h"
+#include "poet/plan/allowance.h"
 
 namespace poet {
 namespace {
@@ -58,9 +59,9 @@ Problem make_problem(const SolveRequest& request, const SolveOptions& options) {
   p.paging = options.paging && costs.has_storage;
   p.concurrent = costs.timing.concurrent;
   p.persistent = costs.persistent.value();
-  p.budget = request.limits.ram_budget.value() - p.persistent;
+  p.budget = transient_budget(costs, request.limits).value();
   if (request.limits.deadline) p.deadline = request.limits.deadline->value();
-  if (request.limits.max_bytes_written) p.max_bytes_written = request.limits.max_bytes_written->value();
+  if (const auto most = write_limit(costs, request.limits)) p.max_bytes_written = most->value();
   if (p.transfers_take_time()) {
     p.idle_watts = costs.timing.idle.value();
     p.wake_seconds = costs.timing.wake_time.value();
@@ -94,7 +95,9 @@ Problem make_problem(const SolveRequest& request, const SolveOptions& options) {
     p.writes.push_back(active_only(p, flow.writes[op]));
     p.seconds.push_back(costs.ops[op].runtime.value());
     p.joules.push_back(costs.ops[op].energy.value());
-    p.workspace.push_back(p.transfers_take_time() ? costs.ops[op].workspace.value() : 0);
+    const WorkingSet set = working_set(costs, flow, op, request.semantics);
+    p.workspace.push_back(set.workspace.value());
+    p.working_sets.push_back(set.bytes().value());
     p.baseline_seconds += p.seconds.back();
     p.baseline_joules += p.joules.back();
   }
@@ -103,14 +106,6 @@ Problem make_problem(const SolveRequest& request, const SolveOptions& options) {
   p.recompute_until.assign(static_cast<std::size_t>(p.ops), 0);
   find_horizons(p, flow, graph, options.rematerialization);
   return p;
-}
-
-std::int64_t working_set(const Problem& p, int op) {
-  const auto t = static_cast<std::size_t>(op);
-  std::int64_t sum = p.workspace[t];
-  for (int v : p.reads[t]) sum += p.bytes[static_cast<std::size_t>(v)];
-  for (int v : p.writes[t]) sum += p.bytes[static_cast<std::size_t>(v)];
-  return sum;
 }
 
 }  // namespace poet

@@ -22,7 +22,8 @@ struct Problem {
   std::vector<int> recompute_until;      // last stage in which recomputing it can help; the op itself: never
   std::vector<double> seconds;
   std::vector<double> joules;
-  std::vector<std::int64_t> workspace;  // 0 outside device semantics
+  std::vector<std::int64_t> workspace;     // 0 outside device semantics
+  std::vector<std::int64_t> working_sets;  // RAM while it runs: operands, results, workspace
 
   // Per value. Inactive values (persistent, views, without bytes) never appear in reads or writes.
   std::vector<char> active;
@@ -53,8 +54,10 @@ struct Problem {
   [[nodiscard]] bool waiting_costs() const {
     return transfers_take_time() && (idle_watts > 0 || deadline < std::numeric_limits<double>::infinity());
   }
-  /// The deadline as replays take it: with their tolerance, and never before the baseline's end.
-  [[nodiscard]] double latest() const { return std::max(baseline_seconds, deadline * (1 + 1e-9)); }
+  /// As replays take it: with their tolerance.
+  [[nodiscard]] bool in_time(double end) const { return end <= latest_end(deadline); }
+  /// The latest end that is in time, but never before the baseline's.
+  [[nodiscard]] double latest() const { return std::max(baseline_seconds, latest_end(deadline)); }
 };
 
 /// What brings objectives of (joules above the baseline) into a solver's range. O(ops + values).
@@ -63,8 +66,9 @@ struct Problem {
 /// O(ops + values + edges).
 [[nodiscard]] Problem make_problem(const SolveRequest& request, const SolveOptions& options);
 
-/// RAM that op t needs while it runs, whatever the schedule: operands, results, workspace. A floor on the
-/// budget.
-[[nodiscard]] std::int64_t working_set(const Problem& problem, int op);
+/// RAM that op t needs while it runs, whatever the schedule: a floor on the budget.
+[[nodiscard]] inline std::int64_t working_set(const Problem& problem, int op) {
+  return problem.working_sets[static_cast<std::size_t>(op)];
+}
 
 }  // namespace poet

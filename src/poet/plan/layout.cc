@@ -47,6 +47,7 @@ Layout place_at(std::vector<Residence> residences, std::int64_t grain, Bytes ali
   PackOptions packing_options;
   packing_options.good_enough = options.enough.value() / grain;
   packing_options.effort = options.effort;
+  packing_options.stop = options.stop;
   Joined joined = join(residences, grain, true);
   const std::int64_t load = greatest_load(sections_of(joined.buffers));
   Packing packing = pack(joined.buffers, packing_options);
@@ -74,11 +75,8 @@ Layout place_at(std::vector<Residence> residences, std::int64_t grain, Bytes ali
   return layout;
 }
 
-}  // namespace
-
-Layout place(const Instance& instance, const Plan& plan, Semantics semantics, const PlaceOptions& options) {
-  const Bytes alignment = instance.costs.alignment;
-  const std::vector<Residence> residences = residences_of(instance, plan, semantics);
+/// The layout at the coarsest multiples that cost nothing.
+Layout place_once(const std::vector<Residence>& residences, Bytes alignment, const PlaceOptions& options) {
   const Joined joined = join(residences, alignment.value(), true);
   const Bytes load(greatest_load(sections_of(joined.buffers)) * alignment.value());
   const std::int64_t grain = grain_for(load, alignment);
@@ -88,6 +86,25 @@ Layout place(const Instance& instance, const Plan& plan, Semantics semantics, co
     if (coarse.arena <= std::max(load, options.enough)) return coarse;
   }
   return place_at(residences, alignment.value(), alignment, options);
+}
+
+}  // namespace
+
+Layout place(const Instance& instance, const Plan& plan, Semantics semantics, const PlaceOptions& options) {
+  constexpr std::int64_t kWorthIt = 8;  // times the effort, and
+  constexpr double kShare = 0.25;       // of what time is left: a plan with less in RAM may be the better way
+  const Bytes alignment = instance.costs.alignment;
+  const std::vector<Residence> residences = residences_of(instance, plan, semantics);
+  Layout layout = place_once(residences, alignment, options);
+  if (!options.room || layout.arena <= *options.room || layout.lower_bound > *options.room || options.stop())
+    return layout;
+  PlaceOptions more = options;
+  more.enough = std::max(options.enough, *options.room);
+  more.effort = kWorthIt * options.effort;
+  more.stop = options.stop.at_most(kShare * options.stop.remaining());
+  Layout other = place_once(residences, alignment, more);
+  other.lower_bound = std::max(other.lower_bound, layout.lower_bound);
+  return other.arena < layout.arena ? other : layout;
 }
 
 }  // namespace poet

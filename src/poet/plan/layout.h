@@ -3,8 +3,10 @@
 // Where everything lies: a byte offset in one arena for every allocation.
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
+#include "poet/base/stop.h"
 #include "poet/plan/plan.h"
 
 namespace poet {
@@ -39,12 +41,16 @@ struct Layout {
 struct PlaceOptions {
   Bytes enough{};                       // a smaller arena is not looked for
   std::int64_t effort = 2'500'000'000;  // of each search, at most a few: plan/arena/pack.h
+  /// What there is for the arena, if it matters: where it is too small for the one found, the search goes on
+  /// for 8 times the effort, but for a quarter of the time left at most.
+  std::optional<Bytes> room{};
+  Stop stop{};  // ends with the smallest arena so far, after O(residences^2) at worst
 };
 
 /// Offsets for all of them, in an arena as small as the search finds (plan/arena/pack.h). They are multiples
 /// of the alignment; in arenas of more than 15 Mi alignments, where that costs nothing beyond `enough`, of
-/// such a power of two times it that plan files can state them in three bytes. Deterministic. Persistent
-/// values are not in the arena.
+/// such a power of two times it that plan files can state them in three bytes. Deterministic, unless stopped.
+/// Persistent values are not in the arena.
 [[nodiscard]] Layout place(const Instance& instance, const Plan& plan, Semantics semantics,
                            const PlaceOptions& options = {});
 

@@ -22,11 +22,17 @@ inline constexpr std::array kAllSemantics = {Semantics::published, Semantics::st
 struct Limits {
   Bytes ram_budget{};
   std::optional<Seconds> deadline;         // of the training step on the device
-  std::optional<Bytes> max_bytes_written;  // wear: bytes paged out per step
+  std::optional<Bytes> max_bytes_written;  // wear: bytes paged out per step; see also write_limit()
 };
 
 /// A step may take this part longer than its deadline: sums of seconds are not exact.
 inline constexpr double kDeadlineTolerance = 1e-9;
+
+/// The latest end of a step that counts as within `deadline`.
+template <class Time>
+[[nodiscard]] constexpr Time latest_end(Time deadline) {
+  return (1 + kDeadlineTolerance) * deadline;
+}
 
 [[nodiscard]] inline Limits no_limits() {
   return {Bytes(std::numeric_limits<std::int64_t>::max()), std::nullopt, std::nullopt};

@@ -5,6 +5,7 @@
 #include <deque>
 #include <vector>
 
+#include "poet/plan/allowance.h"
 #include "poet/plan/canonical.h"
 #include "poet/plan/machine.h"
 #include "poet/plan/timeline.h"
@@ -153,7 +154,7 @@ Plan with_prefetches(const Instance& instance, const Plan& plan, Bytes budget) {
 
 Plan overlapped(const Instance& instance, const Plan& plan, const Limits& limits) {
   const Dataflow flow = dataflow(instance.graph);
-  const Bytes budget = limits.ram_budget - instance.costs.persistent;  // for transient bytes
+  const Bytes budget = transient_budget(instance.costs, limits);
   const Plan released =
       canonicalize(instance, Releases(instance, flow, plan, budget).plan(), Semantics::device);
   return canonicalize(instance, with_prefetches(instance, released, budget), Semantics::device);

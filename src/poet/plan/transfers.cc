@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "poet/graph/dataflow.h"
+#include "poet/plan/allowance.h"
 #include "poet/plan/canonical.h"
 #include "poet/plan/timeline.h"
 
@@ -264,7 +265,7 @@ Plan plan_transfers(const Instance& instance, const Plan& plan, Semantics semant
   constexpr int kRounds = 4;
   Plan best = plan;
   Timeline line = timeline_of(instance, plan);
-  const std::int64_t capacity = std::max(limits.ram_budget - instance.costs.persistent, line.peak).value();
+  const std::int64_t capacity = std::max(transient_budget(instance.costs, limits), line.peak).value();
   const Planner planner(instance, capacity);
   // First to where compute stands as it is; then, for what it waits for, to where it could: only for a gain.
   for (const bool without_stalls : {false, true}) {

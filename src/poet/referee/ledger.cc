@@ -5,7 +5,6 @@
 #include "poet/base/error.h"
 
 namespace poet {
-namespace {}  // namespace
 
 Ledger::Ledger(const Instance& instance, Semantics semantics, const Limits& limits)
     : costs_(instance.costs), limits_(limits), timed_(semantics == Semantics::device) {
@@ -64,9 +63,14 @@ std::string Ledger::over_budget(Bytes transient) const {
 }
 
 std::string Ledger::over_wear() const {
-  if (!limits_.max_bytes_written || report_.bytes_written <= *limits_.max_bytes_written) return {};
-  return fmt::format("{} bytes written to storage so far, over the limit of {}",
-                     report_.bytes_written.value(), limits_.max_bytes_written->value());
+  const Bytes written = report_.bytes_written;
+  if (limits_.max_bytes_written && written > *limits_.max_bytes_written)
+    return fmt::format("{} bytes written to storage so far, over the limit of {}", written.value(),
+                       limits_.max_bytes_written->value());
+  if (costs_.storage_capacity && written > *costs_.storage_capacity)
+    return fmt::format("{} bytes written to storage so far, which holds {}", written.value(),
+                       costs_.storage_capacity->value());
+  return {};
 }
 
 Report Ledger::close(Seconds makespan, Seconds stalled) {
@@ -78,7 +82,7 @@ Report Ledger::close(Seconds makespan, Seconds stalled) {
   report_.energy =
       report_.compute_energy + report_.page_in_energy + report_.page_out_energy + report_.idle_energy;
   if (!report_.peak_op.valid()) report_.peak_op = last_op_;
-  if (limits_.deadline && report_.runtime > (1 + kDeadlineTolerance) * *limits_.deadline) {
+  if (limits_.deadline && report_.runtime > latest_end(*limits_.deadline)) {
     break_rule(fmt::format("the step takes {} s, over the deadline of {} s", report_.runtime.value(),
                            limits_.deadline->value()));
   }

@@ -12,6 +12,7 @@
 #include "poet/base/amounts.h"
 #include "poet/base/error.h"
 #include "poet/graph/dataflow.h"
+#include "poet/plan/allowance.h"
 #include "poet/plan/names.h"
 #include "poet/report/gnuplot.h"
 #include "poet/report/page.h"
@@ -245,7 +246,7 @@ class Figure {
     for (const Residence& residence : layout.residences) {
       top = std::max(top, static_cast<double>(residence.offset + residence.bytes.value()));
     }
-    const double room = static_cast<double>((file_.limits.ram_budget - instance_.costs.persistent).value());
+    const double room = static_cast<double>(transient_budget(instance_.costs, file_.limits).value());
     const bool far = room > 3 * top;
     if (!far) top = std::max(top, room);
     top *= 1.06;

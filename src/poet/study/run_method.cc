@@ -12,6 +12,7 @@
 #include "poet/base/amounts.h"
 #include "poet/base/error.h"
 #include "poet/optimize/certificate.h"
+#include "poet/plan/allowance.h"
 
 namespace poet {
 namespace {
@@ -25,13 +26,14 @@ struct Excess {
   auto operator<=>(const Excess&) const = default;
 };
 
-Excess excess_of(const Limits& limits, const Report& report) {
+Excess excess_of(const MethodRequest& request, const Report& report) {
+  const Limits& limits = request.limits;
   Excess excess;
   excess.ram = std::max(Bytes(0), report.peak_ram - limits.ram_budget);
-  if (limits.deadline && report.runtime > (1 + kDeadlineTolerance) * *limits.deadline)
+  if (limits.deadline && report.runtime > latest_end(*limits.deadline))
     excess.time = report.runtime - *limits.deadline;
-  if (limits.max_bytes_written)
-    excess.written = std::max(Bytes(0), report.bytes_written - *limits.max_bytes_written);
+  if (const std::optional<Bytes> most = write_limit(request.instance.costs, limits))
+    excess.written = std::max(Bytes(0), report.bytes_written - *most);
   return excess;
 }
 
@@ -42,7 +44,8 @@ std::string over(const char* verb, const std::string& figure, const std::string&
 }
 
 /// What is wrong with a plan that breaks no rule but limits: all of them.
-std::string reason_of(const Excess& excess, const Limits& limits, const Report& report) {
+std::string reason_of(const Excess& excess, const MethodRequest& request, const Report& report) {
+  const Limits& limits = request.limits;
   std::vector<std::string> reasons;
   if (excess.ram > Bytes(0))
     reasons.push_back(over("needs", format_bytes(report.peak_ram), format_bytes(limits.ram_budget),
@@ -52,14 +55,16 @@ std::string reason_of(const Excess& excess, const Limits& limits, const Report& 
                            format_seconds(excess.time) + " too long"));
   if (excess.written > Bytes(0))
     reasons.push_back(over("writes", format_bytes(report.bytes_written),
-                           format_bytes(*limits.max_bytes_written),
+                           format_bytes(*write_limit(request.instance.costs, limits)),
                            format_bytes(excess.written) + " too much"));
   return fmt::format("{}", fmt::join(reasons, ", "));
 }
 
-/// With the figures of the whole plan, although a limit is broken on the way.
+/// With the figures of the whole plan, although a limit is broken on the way, the storage's among them.
 Report unlimited_report(const MethodRequest& request, const Plan& plan) {
-  return replay(request.instance, plan, request.semantics, no_limits());
+  Instance endless = request.instance;
+  endless.costs.storage_capacity.reset();
+  return replay(endless, plan, request.semantics, no_limits());
 }
 
 void judge_energy(const MethodAnswer& answer, const Report& keep_all, Judged& judged) {
@@ -88,7 +93,7 @@ Judged run_method(const Method& method, const MethodRequest& request, const Repo
              fmt::format("{}: the referee rejects the plan: {}", method.name, report.broken).c_str());
     }
     const bool first = judged.plan.steps.empty();
-    const Excess excess = excess_of(request.limits, report);
+    const Excess excess = excess_of(request, report);
     const bool nearer = excess != least ? excess < least : first || report.energy < judged.report.energy;
     const bool better = verdict != judged.verdict ? verdict == Verdict::holds : nearer;
     if (!first && !better) continue;
@@ -101,7 +106,7 @@ Judged run_method(const Method& method, const MethodRequest& request, const Repo
     judged.verdict = answer.treats_graph ? Verdict::no_plan : Verdict::not_applicable;
     judged.reason = answer.reason;
   } else if (judged.verdict == Verdict::over_limits) {
-    judged.reason = reason_of(least, request.limits, judged.report);
+    judged.reason = reason_of(least, request, judged.report);
   }
   if (!judged.plan.steps.empty()) judge_energy(answer, keep_all, judged);
   judged.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

@@ -133,11 +133,11 @@ SweepPoint point_from_text(const std::string& text) try {
   throw InternalError(std::string("a point of a sweep cannot be read: ") + error.what());
 }
 
-std::string describe(const RamWish& ram) {
+std::string describe(const RamBudget& ram) {
   return ram.fraction ? fmt::format("{}", *ram.fraction) : fmt::format("{} B", ram.bytes.value());
 }
 
-std::string describe(const DeadlineWish& deadline) {
+std::string describe(const StepDeadline& deadline) {
   if (deadline.factor) return fmt::format("{}", *deadline.factor);
   return deadline.time ? fmt::format("{} s", deadline.time->value()) : "";
 }

@@ -12,6 +12,7 @@
 
 #include "poet/base/units.h"
 #include "poet/optimize/solver_choice.h"
+#include "poet/pipeline/spec.h"
 #include "poet/plan/limits.h"
 
 namespace poet {
@@ -42,18 +43,6 @@ struct SweepPlatform {
   std::optional<SweepFile> file;
 };
 
-/// What is asked for of the RAM.
-struct RamWish {
-  std::optional<double> fraction;  // (0, 1]: of the way from least_ram() to the peak of keeping everything
-  Bytes bytes{};                   // without a fraction
-};
-
-/// What is asked for of the time; nothing: no deadline.
-struct DeadlineWish {
-  std::optional<double> factor;  // on the time without limits
-  std::optional<Seconds> time;
-};
-
 struct SweepPoint {
   SweepNetwork network;
   std::optional<SweepPlatform> platform;  // absent for instance files
@@ -61,8 +50,8 @@ struct SweepPoint {
   std::optional<std::int64_t> batch_size;
   std::optional<std::int64_t> sequence_length;
   std::optional<std::string> persistent, optimizer;
-  RamWish ram;
-  DeadlineWish deadline;
+  RamBudget ram;
+  StepDeadline deadline;
   std::optional<Bytes> max_bytes_written;
   std::string method;
   double gap = 0.01;
@@ -81,8 +70,8 @@ struct SweepPoint {
 [[nodiscard]] SweepPoint point_from_text(const std::string& text);
 
 /// As people read them: "0.5", "307200 B"; "1.3", "0.05 s", "".
-[[nodiscard]] std::string describe(const RamWish& ram);
-[[nodiscard]] std::string describe(const DeadlineWish& deadline);
+[[nodiscard]] std::string describe(const RamBudget& ram);
+[[nodiscard]] std::string describe(const StepDeadline& deadline);
 
 [[nodiscard]] const char* to_string(NetworkOrigin origin);
 [[nodiscard]] const char* to_string(Solver solver);

@@ -44,14 +44,15 @@ SweepResult result_of(const SweepPoint& point, const std::string& poet_version) 
 }
 
 void add_instance(SweepResult& result, const Instance& instance, Semantics semantics, const Limits& limits,
-                  Bytes least, const Report& keep_all) {
+                  const Figures& figures) {
+  const Report& keep_all = figures.keep_all;
   result.semantics = to_string(semantics);
   result.batch_size = instance.batch_size;
   if (result.platform.empty()) result.platform = instance.platform;
   result.ram_budget_bytes = limits.ram_budget.value();
   if (limits.max_bytes_written) result.max_bytes_written = limits.max_bytes_written->value();
   if (limits.deadline) result.deadline_seconds = finite(limits.deadline->value());
-  result.least_ram_bytes = least.value();
+  result.least_ram_bytes = figures.floor.bytes().value();
   result.persistent_bytes = instance.costs.persistent.value();
   result.keep_all_peak_ram_bytes = keep_all.peak_ram.value();
   result.baseline_joules = keep_all.energy.value();

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 
+#include "poet/pipeline/pose.h"
 #include "poet/study/run_method.h"
 #include "poet/study/sweep_point.h"
 
@@ -102,7 +103,7 @@ void visit_fields(Result& result, const Visit& visit) {
 
 /// The limits and what the instance needs without them.
 void add_instance(SweepResult& result, const Instance& instance, Semantics semantics, const Limits& limits,
-                  Bytes least, const Report& keep_all);
+                  const Figures& figures);
 
 /// The verdict and, when there is a plan, its figures.
 void add_verdict(SweepResult& result, const Judged& judged);

@@ -117,8 +117,8 @@ SweepTarget read_platform(const JsonField& field, const fs::path& folder) {
   return target;
 }
 
-RamWish read_ram(const JsonField& field) {
-  RamWish ram;
+RamBudget read_ram(const JsonField& field) {
+  RamBudget ram;
   if (field.json().is_string()) {
     ram.bytes = parse_bytes(field.place(), field.text());
   } else if (field.json().is_number()) {
@@ -131,8 +131,8 @@ RamWish read_ram(const JsonField& field) {
   return ram;
 }
 
-DeadlineWish read_deadline(const JsonField& field) {
-  DeadlineWish deadline;
+StepDeadline read_deadline(const JsonField& field) {
+  StepDeadline deadline;
   if (field.json().is_string()) {
     deadline.time = parse_duration(field.place(), field.text());
   } else if (field.json().is_number()) {
@@ -205,7 +205,7 @@ SweepSpec read_lists(const JsonField& root, const fs::path& folder) {
       root.fail_at("platforms", "is missing: a network needs a device");
   }
   for (const JsonField& item : filled_list(root.at("ram"))) spec.ram.push_back(read_ram(item));
-  spec.deadlines = {DeadlineWish{}};
+  spec.deadlines = {StepDeadline{}};
   if (root.has("deadlines")) {
     spec.deadlines.clear();
     for (const JsonField& item : filled_list(root.at("deadlines")))
@@ -255,8 +255,8 @@ std::vector<std::optional<std::int64_t>> sizes_of(const std::vector<std::int64_t
 
 void add_limits_and_methods(const SweepSpec& spec, SweepPoint point, std::unordered_set<std::string>& seen,
                             std::vector<SweepPoint>& out) {
-  for (const RamWish& ram : spec.ram) {
-    for (const DeadlineWish& deadline : spec.deadlines) {
+  for (const RamBudget& ram : spec.ram) {
+    for (const StepDeadline& deadline : spec.deadlines) {
       for (const std::string& method : spec.methods) {
         point.ram = ram;
         point.deadline = deadline;

@@ -29,8 +29,8 @@ struct SweepSpec {
   std::optional<Semantics> semantics;  // absent: device, and for instance files what they say
   std::vector<std::int64_t> batch_sizes, sequence_lengths;  // empty: as the network has it
   std::optional<std::string> persistent, optimizer;
-  std::vector<RamWish> ram;
-  std::vector<DeadlineWish> deadlines;
+  std::vector<RamBudget> ram;
+  std::vector<StepDeadline> deadlines;
   std::optional<Bytes> max_bytes_written;
   std::vector<std::string> methods;
   double gap = 0.01;

@@ -35,7 +35,7 @@ class Packer {
   [[nodiscard]] bool done() const {
     const bool good =
         !best_.offsets.empty() && best_.height <= std::max(options_.good_enough, best_.lower_bound);
-    return good || left_ <= 0 || (options_.stop && options_.stop());
+    return good || left_ <= 0 || options_.stop();
   }
 
   void keep(std::vector<std::int64_t> offsets, std::int64_t height) {

@@ -5,8 +5,9 @@
 // knows of graphs.
 
 #include <cstdint>
-#include <functional>
 #include <vector>
+
+#include "poet/base/stop.h"
 
 namespace poet {
 
@@ -27,7 +28,7 @@ struct Packing {
 struct PackOptions {
   std::int64_t good_enough = 0;         // a height up to this one will do
   std::int64_t effort = 2'500'000'000;  // elementary steps, 6e8 to 1e9 in a second; same effort, same packing
-  std::function<bool()> stop;           // polled often; true ends with the best packing so far
+  Stop stop{};                          // polled often; ends with the best packing so far
 };
 
 /// The lowest packing that the effort finds, optimal where height == lower_bound: first-fit over several

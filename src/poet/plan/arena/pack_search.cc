@@ -14,7 +14,7 @@ namespace {
 class PackSearch {
  public:
   PackSearch(const std::vector<Buffer>& buffers, const Sections& sections, const std::vector<int>& order,
-             const PackLimits& limits, const std::function<bool()>& stop)
+             const PackLimits& limits, const Stop& stop)
       : order_(order),
         limits_(limits),
         stop_(stop),
@@ -121,8 +121,7 @@ class PackSearch {
 
   bool may_go_on() {
     ++nodes_;
-    if (nodes_ > limits_.nodes || effort_ > limits_.effort || (nodes_ % 64 == 0 && stop_ && stop_()))
-      gave_up_ = true;
+    if (nodes_ > limits_.nodes || effort_ > limits_.effort || (nodes_ % 64 == 0 && stop_())) gave_up_ = true;
     return !gave_up_;
   }
 
@@ -181,7 +180,7 @@ class PackSearch {
 
   const std::vector<int>& order_;
   const PackLimits limits_;
-  const std::function<bool()>& stop_;
+  const Stop& stop_;
   std::int64_t nodes_ = 0;
   std::int64_t effort_ = 0;
   bool gave_up_ = false;
@@ -197,8 +196,7 @@ class PackSearch {
 }  // namespace
 
 PackAnswer search_packing(const std::vector<Buffer>& buffers, const Sections& sections,
-                          const std::vector<int>& order, const PackLimits& limits,
-                          const std::function<bool()>& stop) {
+                          const std::vector<int>& order, const PackLimits& limits, const Stop& stop) {
   return PackSearch(buffers, sections, order, limits, stop).run();
 }
 

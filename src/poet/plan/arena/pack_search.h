@@ -26,6 +26,6 @@ struct PackLimits {
 /// O(buffers) calls deep, O(buffers^2) integers at worst.
 [[nodiscard]] PackAnswer search_packing(const std::vector<Buffer>& buffers, const Sections& sections,
                                         const std::vector<int>& order, const PackLimits& limits,
-                                        const std::function<bool()>& stop);
+                                        const Stop& stop);
 
 }  // namespace poet

@@ -83,6 +83,7 @@ struct Trainer::State {
       : file(judged(std::move(given), options, setup)),
         storage(options.storage),
         program(file, set_up(options.kernels)) {
+    check_storage(storage);
     const Graph& graph = file.instance.graph;
     setup.kernels = kernels_description(options.kernels);
     setup.map = program.map();

@@ -54,7 +54,11 @@ void check_trainable(const Graph& training, const TrainerOptions& options) {
   const RunState state = first_state(options);
   check_weights(training, options);
   static_cast<void>(choose_data(training, options, state.seed));
-  if (!options.storage.where.empty() || options.storage.encrypt) const PageFile opened(options.storage, {});
+  check_storage(options.storage);
+}
+
+void check_storage(const PageFileOptions& storage) {
+  if (!storage.where.empty() || storage.encrypt) const PageFile opened(storage, {});
 }
 
 }  // namespace poet::runtime

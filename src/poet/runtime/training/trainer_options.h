@@ -42,6 +42,10 @@ struct TrainerOptions {
 /// Throws InputError for rules that nothing runs by: a plan is carried out by a device's.
 void check_rules(Semantics semantics);
 
+/// Opens a storage that is named or encrypted, as even a plan that pages nothing would have it: a mistake in
+/// it is to show at once. Throws InputError as PageFile.
+void check_storage(const PageFileOptions& storage);
+
 /// Whether data, weights, checkpoint, hyperparameters and, if one is named or encrypted, storage fit a
 /// training graph and this machine: what a Trainer would find wrong only after its plan was solved for. Asks
 /// `weights` for every persistent value, and reads of data sets the labels, of files the headers. Throws

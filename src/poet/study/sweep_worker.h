@@ -1,15 +1,14 @@
 #pragma once
 
-// What the workers of a sweep do with a point: build its instance, run its method, have it judged.
+// What the workers of a sweep do with a point: pose its problem, run its method, have it judged.
 
 #include <optional>
 #include <string>
 
-#include "apps/cli/inputs.h"
-#include "poet/referee/replay.h"
+#include "poet/pipeline/pose.h"
 #include "poet/study/sweep_point.h"
 
-namespace poet::cli {
+namespace poet {
 
 /// Lives in a worker process and keeps the instance of its last point, because points of one instance come in
 /// a row.
@@ -25,9 +24,8 @@ class SweepWorker {
   struct Loaded {
     std::string key;
     std::string error;  // of an instance that cannot be built; the rest is empty then
-    Inputs inputs;
-    Report keep_all;
-    Bytes least{};
+    Workload workload;
+    Figures figures;
   };
   const Loaded& load(const SweepPoint& point);
 
@@ -35,4 +33,4 @@ class SweepWorker {
   std::optional<Loaded> loaded_;
 };
 
-}  // namespace poet::cli
+}  // namespace poet

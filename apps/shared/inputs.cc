@@ -1,0 +1,71 @@
+#include "apps/shared/inputs.h"
+
+#include <fmt/format.h>
+
+#include "apps/shared/amounts.h"
+#include "poet/base/error.h"
+#include "poet/pipeline/names.h"
+
+namespace poet::cli {
+
+NetworkSpec network_spec(const InputOptions& options) {
+  if (!options.model && !options.onnx && !options.instance)
+    throw InputError("nothing to schedule: name a network (--model) or a file (--onnx, --instance)");
+  check_onnx_options(options);
+  if (!options.instance) return network_spec(static_cast<const NetworkOptions&>(options));
+  if (options.model || options.onnx)
+    throw InputError(fmt::format("--instance and --{} exclude each other: an instance holds its graph",
+                                 options.model ? "model" : "onnx"));
+  // Beside a network it says how that is trained, which an instance file has fixed.
+  NetworkOptions changes = options;
+  changes.model = "";
+  NetworkSpec spec = network_spec(changes);
+  if (options.sequence_length)
+    throw InputError("--sequence-length", "is for built-in networks; an instance holds its graph");
+  spec.source = InstanceFile{*options.instance};
+  return spec;
+}
+
+DeviceSpec device_spec(const InputOptions& options) {
+  if (!options.platform && !options.instance)
+    throw InputError(fmt::format("--platform is needed with --{}: which device (poet devices lists them)",
+                                 options.onnx ? "onnx" : "model"));
+  return {options.platform.value_or(""), std::nullopt};
+}
+
+Policy policy_of(const InputOptions& options) {
+  Policy policy;
+  if (options.semantics) policy.semantics = semantics_named("--semantics", *options.semantics);
+  if (options.persistent) policy.persistent = persistent_policy_named("--persistent", *options.persistent);
+  return policy;
+}
+
+Policy policy_of(const InputOptions& options, const LimitOptions& limits) {
+  Policy policy = policy_of(options);
+  if (!limits.ram_budget)
+    throw InputError("--ram-budget is needed: how much RAM the step may use (300KiB, 2MB, ...)");
+  policy.ram.bytes = parse_bytes("--ram-budget", *limits.ram_budget);
+  if (limits.max_bytes_written)
+    policy.max_bytes_written = parse_bytes("--max-bytes-written", *limits.max_bytes_written);
+  const int deadlines = static_cast<int>(limits.runtime_budget.has_value()) +
+                        static_cast<int>(limits.deadline.has_value()) +
+                        static_cast<int>(limits.total_deadline.has_value());
+  if (deadlines > 1)
+    throw InputError(
+        "--runtime-budget, --deadline and --total-deadline exclude each other: give one of them");
+  if (limits.total_deadline.has_value() != limits.steps.has_value())
+    throw InputError(
+        "--total-deadline and --steps need each other: the time for all steps, and how many there are");
+  if (limits.runtime_budget) {
+    policy.deadline.factor = parse_factor("--runtime-budget", *limits.runtime_budget);
+  } else if (limits.deadline) {
+    policy.deadline.time = parse_duration("--deadline", *limits.deadline);
+  } else if (limits.total_deadline) {
+    const double steps = static_cast<double>(parse_count("--steps", *limits.steps));
+    policy.deadline.time =
+        Seconds(parse_duration("--total-deadline", *limits.total_deadline).value() / steps);
+  }
+  return policy;
+}
+
+}  // namespace poet::cli

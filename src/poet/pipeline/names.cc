@@ -1,0 +1,47 @@
+#include "poet/pipeline/names.h"
+
+#include <sstream>
+
+#include "poet/base/parse_amounts.h"
+
+namespace poet {
+
+Semantics semantics_named(const std::string& place, const std::string& text) {
+  return choose<Semantics>(
+      place, text,
+      {{"device", Semantics::device}, {"staged", Semantics::staged}, {"published", Semantics::published}});
+}
+
+PersistentPolicy persistent_policy_named(const std::string& place, const std::string& text) {
+  return choose<PersistentPolicy>(
+      place, text, {{"counted", PersistentPolicy::counted}, {"excluded", PersistentPolicy::excluded}});
+}
+
+Optimizer optimizer_named(const std::string& place, const std::string& text) {
+  return choose<Optimizer>(
+      place, text, {{"sgd", Optimizer::sgd}, {"momentum", Optimizer::momentum}, {"adam", Optimizer::adam}});
+}
+
+Loss loss_named(const std::string& place, const std::string& text) {
+  return choose<Loss>(place, text,
+                      {{"cross-entropy", Loss::cross_entropy}, {"mse", Loss::mean_squared_error}});
+}
+
+std::map<std::string, Shape> input_shapes_of(const std::string& place,
+                                             const std::vector<std::string>& texts) {
+  std::map<std::string, Shape> shapes;
+  for (const std::string& text : texts) {
+    const std::size_t equals = text.rfind('=');
+    if (equals == std::string::npos || equals == 0)
+      throw InputError(place, fmt::format("\"{}\" is not NAME=1x3x224x224", text));
+    Shape shape;
+    std::istringstream list(text.substr(equals + 1));
+    for (std::string size; std::getline(list, size, 'x');) shape.push_back(parse_count(place, size));
+    if (shape.empty()) throw InputError(place, fmt::format("\"{}\" gives no sizes", text));
+    if (!shapes.emplace(text.substr(0, equals), shape).second)
+      throw InputError(place, fmt::format("two shapes for \"{}\"", text.substr(0, equals)));
+  }
+  return shapes;
+}
+
+}  // namespace poet

@@ -1,0 +1,102 @@
+#include "poet/pipeline/network.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <fnmatch.h>
+
+#include <algorithm>
+#include <sstream>
+#include <utility>
+
+#include "poet/base/error.h"
+#include "poet/cost/instance_json.h"
+#include "poet/frontend/zoo.h"
+
+namespace poet {
+namespace {
+
+/// The parameters' names match, or the user is told what there is to match.
+void check_trainable(const Graph& forward, const std::string& patterns) {
+  std::vector<std::string> names;
+  for (const Value& value : forward.values) {
+    if (value.persistence != Persistence::parameter) continue;
+    if (matches(patterns, value.name)) return;
+    names.push_back(value.name);
+  }
+  const std::size_t parameters = names.size();
+  names.resize(std::min<std::size_t>(parameters, 3));
+  throw InputError(Field{"trainable"},
+                   fmt::format("\"{}\" matches none of the {} parameters of {} ({}...)", patterns, parameters,
+                               forward.name, fmt::join(names, ", ")));
+}
+
+/// The forward graph, in the place of the training graph.
+TrainingNetwork forward_network(const NetworkSpec& spec) {
+  TrainingNetwork network;
+  if (const auto* built_in = std::get_if<BuiltInNetwork>(&spec.source)) {
+    const ZooOptions size{spec.batch_size.value_or(1), built_in->sequence_length};
+    network.training = build_network(built_in->name, size);
+    network.batch_size = size.batch_size;
+    network.origin = "built-in network";
+    network.source = "built-in network " + built_in->name;
+    return network;
+  }
+  ImportedModel imported = import_network(spec);
+  network.training = std::move(imported.forward);
+  network.batch_size = imported.batch_size;
+  network.origin = network.source = "ONNX file " + std::get<OnnxFile>(spec.source).file.string();
+  network.notices = std::move(imported.notices);
+  return network;
+}
+
+}  // namespace
+
+TrainingNetwork build_training_network(const NetworkSpec& spec) {
+  ensure(!std::holds_alternative<InstanceFile>(spec.source), "an instance file is no network to build");
+  TrainingNetwork network = forward_network(spec);
+  network.model = network.training.name;
+  TrainingOptions options;
+  options.optimizer = spec.optimizer.value_or(Optimizer::sgd);
+  if (spec.trainable) {
+    check_trainable(network.training, *spec.trainable);
+    options.trainable = [patterns = *spec.trainable](const std::string& name) {
+      return matches(patterns, name);
+    };
+  }
+  network.training = differentiate(network.training, options);
+  return network;
+}
+
+Graph training_graph(const NetworkSpec& spec) {
+  const auto* instance = std::get_if<InstanceFile>(&spec.source);
+  if (instance == nullptr) return build_training_network(spec).training;
+  refuse_changes(spec, false, kFixedByFile);
+  return read_instance(instance->file).graph;
+}
+
+ImportedModel import_network(const NetworkSpec& spec) {
+  const auto& onnx = std::get<OnnxFile>(spec.source);
+  ImportOptions options = onnx.reading;
+  options.batch_size = spec.batch_size;
+  return import_onnx(onnx.file, options);
+}
+
+bool matches(const std::string& patterns, const std::string& name) {
+  std::istringstream list(patterns);
+  std::string pattern;
+  while (std::getline(list, pattern, ',')) {
+    if (fnmatch(pattern.c_str(), name.c_str(), 0) == 0) return true;
+  }
+  return false;
+}
+
+void refuse_changes(const NetworkSpec& spec, bool batch_of_one_is_fine, const std::string& why) {
+  const bool one = batch_of_one_is_fine && spec.batch_size == 1;
+  if (spec.batch_size && !one) throw InputError(Field{"batch_size"}, why);
+  const auto* built_in = std::get_if<BuiltInNetwork>(&spec.source);
+  if (built_in != nullptr && built_in->sequence_length) throw InputError(Field{"sequence_length"}, why);
+  if (spec.optimizer) throw InputError(Field{"optimizer"}, why);
+  if (spec.trainable) throw InputError(Field{"trainable"}, why);
+}
+
+}  // namespace poet

@@ -1,0 +1,126 @@
+#include "poet/pipeline/pose.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <utility>
+
+#include "poet/base/error.h"
+#include "poet/cost/instance_json.h"
+#include "poet/cost/tabulate.h"
+#include "poet/pipeline/network.h"
+#include "poet/pipeline/published.h"
+
+namespace poet {
+namespace {
+
+void refuse_persistent(const Policy& policy, const std::string& why) {
+  if (policy.persistent) throw InputError(Field{"persistent"}, why);
+}
+
+Workload load_file(const NetworkSpec& network, const DeviceSpec& device, const Policy& policy) {
+  const std::filesystem::path& file = std::get<InstanceFile>(network.source).file;
+  if (!device.name.empty() || device.profile)
+    throw InputError(Field{"platform"}, "an instance file holds its costs; leave this out");
+  refuse_changes(network, false, kFixedByFile);
+  refuse_persistent(policy, kFixedByFile);
+  Workload workload;
+  workload.instance = read_instance(file);
+  workload.semantics =
+      policy.semantics.value_or(workload.instance.has_device ? Semantics::device : Semantics::staged);
+  workload.origin = "instance file " + file.string();
+  return workload;
+}
+
+Workload load_published(const NetworkSpec& network, const DeviceSpec& device, const Policy& policy) {
+  const std::string why = fmt::format(
+      "{} semantics are for the published instances, whose graphs and costs are fixed (batch 1, parameters "
+      "not counted); leave this out or use device semantics",
+      to_string(*policy.semantics));
+  refuse_changes(network, true, why);
+  refuse_persistent(policy, why);
+  Workload workload;
+  workload.instance = read_published_instance({std::get<BuiltInNetwork>(network.source).name, device.name});
+  workload.semantics = *policy.semantics;
+  workload.origin = "published instance";
+  return workload;
+}
+
+Workload load_network(const NetworkSpec& spec, const DeviceSpec& wanted, const Policy& policy) {
+  TrainingNetwork network = build_training_network(spec);
+  DeviceProfile device = wanted.profile ? *wanted.profile : find_device(wanted.name);
+  const PersistentPolicy persistent = policy.persistent.value_or(PersistentPolicy::counted);
+  Workload workload;
+  workload.origin = std::move(network.origin);
+  workload.notices = std::move(network.notices);
+  workload.persistent_excluded = persistent == PersistentPolicy::excluded;
+  Instance& instance = workload.instance;
+  instance.graph = std::move(network.training);
+  instance.costs = tabulate(instance.graph, device, persistent);
+  instance.model = std::move(network.model);
+  instance.platform = device.name;
+  instance.source = fmt::format("{}, cost model of poet, device profile {}", network.source,
+                                wanted.profile ? device.name : wanted.name);
+  instance.batch_size = network.batch_size;
+  instance.has_device = true;
+  workload.device = std::move(device);
+  return workload;
+}
+
+}  // namespace
+
+Workload load(const NetworkSpec& network, const DeviceSpec& device, const Policy& policy) {
+  const bool on_device = policy.semantics.value_or(Semantics::device) == Semantics::device;
+  Workload workload;
+  if (std::holds_alternative<InstanceFile>(network.source)) {
+    workload = load_file(network, device, policy);
+  } else if (device.name.empty() && !device.profile) {
+    throw InputError(Field{"platform"}, "is missing: a network needs a device");
+  } else if (on_device) {
+    workload = load_network(network, device, policy);
+  } else if (std::holds_alternative<OnnxFile>(network.source)) {
+    throw InputError(Field{"semantics"},
+                     "of an ONNX file only device: the paper's rules come with published instances");
+  } else {
+    workload = load_published(network, device, policy);
+  }
+  if (policy.storage_capacity) workload.instance.costs.storage_capacity = policy.storage_capacity;
+  return workload;
+}
+
+Figures figures_of(const Instance& instance, Semantics semantics) {
+  return {replay_keep_all(instance, semantics), ram_floor(instance, semantics)};
+}
+
+Limits limits_of(const Policy& policy, const Instance& instance, const Figures& figures) {
+  Limits limits;
+  limits.ram_budget = policy.ram.bytes;
+  if (policy.ram.fraction) {
+    const Bytes floor = figures.floor.bytes();
+    const double way = static_cast<double>((figures.keep_all.peak_ram - floor).value());
+    // At 1 exactly the peak: the product of a whole number below 2^53 with 1 is itself.
+    limits.ram_budget = floor + Bytes(static_cast<std::int64_t>(*policy.ram.fraction * way));
+  }
+  if (policy.deadline.factor) limits.deadline = *policy.deadline.factor * figures.keep_all.runtime;
+  if (policy.deadline.time) limits.deadline = policy.deadline.time;
+  if (limits.deadline && !std::isfinite(limits.deadline->value()))
+    throw InputError(Field{policy.deadline.time ? "deadline.time" : "deadline.factor"},
+                     "the deadline that follows is not finite");
+  limits.max_bytes_written = policy.max_bytes_written;
+  limits.max_bytes_written = write_limit(instance.costs, limits);
+  return limits;
+}
+
+Posed pose(Workload workload, const Policy& policy) {
+  Posed posed;
+  posed.workload = std::move(workload);
+  posed.figures = figures_of(posed.workload.instance, posed.workload.semantics);
+  posed.limits = limits_of(policy, posed.workload.instance, posed.figures);
+  return posed;
+}
+
+Posed pose(const NetworkSpec& network, const DeviceSpec& device, const Policy& policy) {
+  return pose(load(network, device, policy), policy);
+}
+
+}  // namespace poet

@@ -1,0 +1,75 @@
+#pragma once
+
+// What is asked for, before anything is read or built: a network, a device, and what a plan may use. Plain
+// values, so that a command line, a sweep, a program or a server can fill them in. pose() (pose.h) makes the
+// problem of them.
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <variant>
+
+#include "poet/autodiff/differentiate.h"
+#include "poet/base/units.h"
+#include "poet/cost/device.h"
+#include "poet/cost/persistent_policy.h"
+#include "poet/frontend/onnx/import.h"
+#include "poet/plan/limits.h"
+
+namespace poet {
+
+/// A built-in network; in published and staged semantics the published instance of it.
+struct BuiltInNetwork {
+  std::string name;
+  std::optional<std::int64_t> sequence_length;
+};
+
+struct OnnxFile {
+  std::filesystem::path file;
+  ImportOptions reading;  // but for the batch size, which is the spec's
+};
+
+/// A graph with its costs: it takes no device and none of the spec's other fields.
+struct InstanceFile {
+  std::filesystem::path file;
+};
+
+/// What is trained, and how.
+struct NetworkSpec {
+  std::variant<BuiltInNetwork, OnnxFile, InstanceFile> source;
+  std::optional<std::int64_t> batch_size;  // absent: 1; of an ONNX file, what it says
+  std::optional<Optimizer> optimizer;      // absent: SGD
+  std::optional<std::string> trainable;    // glob patterns, separated by commas; absent: all parameters
+};
+
+struct DeviceSpec {
+  std::string name;                      // of a shipped profile, or a profile file; empty for instance files
+  std::optional<DeviceProfile> profile;  // instead
+};
+
+/// RAM for everything that the step needs.
+struct RamBudget {
+  std::optional<double> fraction;  // of the way from the RAM floor (0) to the keep-all peak (1)
+  Bytes bytes{};                   // without a fraction
+};
+
+/// Of one training step; neither: no deadline.
+struct StepDeadline {
+  std::optional<double> factor;  // on the time of the step without limits
+  std::optional<Seconds> time;
+};
+
+/// Whose rules hold, and what a plan may use.
+struct Policy {
+  std::optional<Semantics> semantics;          // absent: device; of an instance file, what fits it
+  std::optional<PersistentPolicy> persistent;  // absent: counted
+  bool paging = true;
+  bool rematerialization = true;
+  RamBudget ram;
+  StepDeadline deadline;
+  std::optional<Bytes> max_bytes_written;  // per step
+  std::optional<Bytes> storage_capacity;   // instead of the device's
+};
+
+}  // namespace poet

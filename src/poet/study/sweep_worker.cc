@@ -1,0 +1,108 @@
+#include "poet/study/sweep_worker.h"
+
+#include <exception>
+#include <new>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "poet/base/error.h"
+#include "poet/pipeline/names.h"
+#include "poet/pipeline/solve_options.h"
+#include "poet/study/run_method.h"
+#include "poet/study/sweep_result.h"
+
+namespace poet {
+namespace {
+
+/// The file, if it is still what it was when the spec was read.
+std::filesystem::path unchanged(const SweepFile& file) {
+  if (fingerprinted(file.path).fingerprint != file.fingerprint)
+    throw InputError(file.path.string(), "has changed since the sweep began");
+  return file.path;
+}
+
+NetworkSpec network_of(const SweepPoint& point) {
+  const SweepNetwork& network = point.network;
+  NetworkSpec spec;
+  switch (network.origin) {
+    case NetworkOrigin::name:
+      spec.source = BuiltInNetwork{network.name, point.sequence_length};
+      break;
+    case NetworkOrigin::onnx: {
+      OnnxFile onnx{unchanged(*network.file), {}};
+      onnx.reading.input_shapes = input_shapes_of("input_shapes", network.input_shapes);
+      if (network.loss) onnx.reading.loss = loss_named("loss", *network.loss);
+      onnx.reading.allow_opaque = network.allow_opaque;
+      spec.source = std::move(onnx);
+      break;
+    }
+    case NetworkOrigin::instance:
+      spec.source = InstanceFile{unchanged(*network.file)};
+      break;
+  }
+  spec.batch_size = point.batch_size;
+  if (point.optimizer) spec.optimizer = optimizer_named("optimizer", *point.optimizer);
+  spec.trainable = network.trainable;
+  return spec;
+}
+
+DeviceSpec device_of(const SweepPoint& point) {
+  if (!point.platform) return {};
+  const SweepPlatform& platform = *point.platform;
+  return {platform.file ? unchanged(*platform.file).string() : platform.name, std::nullopt};
+}
+
+Policy policy_of(const SweepPoint& point) {
+  Policy policy;
+  policy.semantics = point.semantics;
+  if (point.persistent) policy.persistent = persistent_policy_named("persistent", *point.persistent);
+  policy.ram = point.ram;
+  policy.deadline = point.deadline;
+  policy.max_bytes_written = point.max_bytes_written;
+  return policy;
+}
+
+}  // namespace
+
+const SweepWorker::Loaded& SweepWorker::load(const SweepPoint& point) {
+  std::string key = instance_key_of(point);
+  if (loaded_ && loaded_->key == key) return *loaded_;
+  loaded_.emplace();
+  loaded_->key = std::move(key);
+  try {
+    loaded_->workload = poet::load(network_of(point), device_of(point), policy_of(point));
+    loaded_->figures = figures_of(loaded_->workload.instance, loaded_->workload.semantics);
+  } catch (const InputError& error) {
+    loaded_->error = error.what();
+  }
+  return *loaded_;
+}
+
+std::string SweepWorker::work(const std::string& item) {
+  const SweepPoint point = point_from_text(item);
+  SweepResult result = result_of(point, version_);
+  try {
+    const Loaded& loaded = load(point);
+    if (!loaded.error.empty()) throw InputError(loaded.error);
+    const Instance& instance = loaded.workload.instance;
+    const Policy policy = policy_of(point);
+    SolveOptions effort;
+    effort.gap = point.gap;
+    effort.time_limit_seconds = point.time_limit_seconds;
+    effort.solver = point.solver;
+    effort.explain = false;
+    const MethodRequest request{instance, limits_of(policy, instance, loaded.figures),
+                                loaded.workload.semantics, solve_options(policy, effort)};
+    add_instance(result, instance, request.semantics, request.limits, loaded.figures);
+    add_verdict(result, run_method(find_method(point.method), request, loaded.figures.keep_all));
+  } catch (const InputError& error) {
+    add_failure(result, error.what());
+  } catch (const std::bad_alloc&) {
+    add_failure(result, "out of memory");
+  } catch (const std::exception& error) {
+    add_failure(result, std::string("internal error: ") + error.what());
+  }
+  return to_json(result).dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+}
+
+}  // namespace poet
