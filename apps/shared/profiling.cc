@@ -20,7 +20,7 @@
 #include "apps/shared/live_line.h"
 #include "poet/base/amounts.h"
 #include "poet/base/error.h"
-#include "poet/cost/operators.h"
+#include "poet/cost/tabulate.h"
 #include "poet/report/table.h"
 #include "poet/runtime/profile/profiler.h"
 #include "poet/runtime/sensors/energy_meter.h"

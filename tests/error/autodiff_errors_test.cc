@@ -89,12 +89,10 @@ TEST(AutodiffErrors, UnknownOperatorBesideTheGradientPathIsFine) {
   EXPECT_EQ(refusal(forward, head), "");
 }
 
-TEST(AutodiffErrors, NoGradientForThisInput) {
-  // An op of a known kind with a trained input more than its rule knows.
+TEST(AutodiffErrors, AnOpThatDoesNotFitItsOperator) {
   Graph forward = network();
   forward.ops[find_op(forward, "gelu")].inputs.push_back(find_value(forward, "fc1.bias"));
-  EXPECT_EQ(refusal(forward),
-            "op 'gelu': operator kind 'gelu' has no gradient rule for its input 'fc1.bias'");
+  EXPECT_THAT(refusal(forward), testing::EndsWith("\"gelu\" (gelu): needs 1 input, not 2"));
 }
 
 TEST(AutodiffErrors, NoGradientThroughSavedStatistics) {
@@ -102,50 +100,11 @@ TEST(AutodiffErrors, NoGradientThroughSavedStatistics) {
   GraphBuilder g("statistics");
   ValueId h = g.linear("fc", g.input("x", {2, 4}), 4);
   h = g.layer_norm("norm", h, 1e-5);
-  h = g.relu("relu", h);
-  g.softmax_cross_entropy("loss", h, g.input("targets", {2}, DType::int32));
+  h = g.relu("relu", g.reduce("reduce_sum", "sum", h, {1}, false));
+  g.mse_loss("loss", h, g.input("targets", {2}));
   Graph forward = g.finish();
   test::replace_input(forward, "relu", 0, "norm.mean");
   EXPECT_EQ(refusal(forward), "op 'norm': no gradient flows through output 'norm.mean' of a layer_norm op");
-}
-
-TEST(AutodiffErrors, MissingOperand) {
-  Graph forward = network();
-  forward.ops[find_op(forward, "fc2")].inputs.resize(1);
-  EXPECT_EQ(refusal(forward), "op 'fc2': a linear op needs at least 2 inputs");
-}
-
-TEST(AutodiffErrors, MissingOutput) {
-  GraphBuilder g("maskless");
-  ValueId h = g.linear("fc", g.input("x", {2, 4}), 4);
-  h = g.dropout("drop", h, 0.5);
-  g.softmax_cross_entropy("loss", h, g.input("targets", {2}, DType::int32));
-  Graph forward = g.finish();
-  forward.ops[find_op(forward, "drop")].outputs.resize(1);
-  forward.values[find_value(forward, "drop.mask")].persistence = Persistence::parameter;
-  forward.values[find_value(forward, "drop.mask")].producer = OpId();
-  EXPECT_EQ(refusal(forward), "op 'drop': a dropout op needs at least 2 outputs");
-}
-
-TEST(AutodiffErrors, BroadcastingAdd) {
-  GraphBuilder g("broadcast");
-  ValueId h = g.linear("fc", g.input("x", {2, 4}), 4);
-  h = g.add("sum", h, h);
-  g.softmax_cross_entropy("loss", h, g.input("targets", {2}, DType::int32));
-  Graph forward = g.finish();
-  test::replace_input(forward, "sum", 1, "fc.weight");
-  EXPECT_EQ(refusal(forward), "op 'sum': 'fc.weight' does not broadcast to the output (2, 4)");
-}
-
-TEST(AutodiffErrors, MatmulOfOtherAxes) {
-  GraphBuilder g("broadcast");
-  g.parameter("other", {3, 2, 2});
-  const ValueId h = g.linear("fc", g.input("x", {2, 2, 2}), 2);
-  const ValueId c = g.matmul("mul", h, h);
-  g.softmax_cross_entropy("loss", g.reshape("flat", c, {2, 4}), g.input("targets", {2}, DType::int32));
-  Graph forward = g.finish();
-  test::replace_input(forward, "mul", 1, "other");
-  EXPECT_EQ(refusal(forward), "op 'mul': 'other' must have the batch axes of the product");
 }
 
 TEST(AutodiffErrors, ViewOfAPart) {
@@ -156,7 +115,9 @@ TEST(AutodiffErrors, ViewOfAPart) {
   g.softmax_cross_entropy("loss", g.relu("relu", part), g.input("targets", {2}, DType::int32));
   Graph forward = g.finish();
   forward.values[part].shape = {1, 4};
-  forward.values[find_value(forward, "relu")].shape = {1, 4};
+  for (const char* name : {"relu", "loss.probabilities"})
+    forward.values[find_value(forward, name)].shape = {1, 4};
+  forward.values[find_value(forward, "targets")].shape = {1};
   EXPECT_EQ(refusal(forward), "op 'relu': the gradient of view 'part' is no view of the gradient of 'fc'");
 }
 
@@ -172,6 +133,8 @@ TEST(AutodiffErrors, ForwardGraphsDoNotUpdateParameters) {
   update.pass = Pass::update;
   update.recomputable = false;
   update.updates = {find_value(forward, "fc2.bias")};
+  update.inputs = {update.updates[0], update.updates[0]};
+  update.attributes = {{"learning_rate", 0.5}};
   forward.ops.push_back(update);
   EXPECT_EQ(refusal(forward), "op 'early': a forward graph does not update parameters");
 }

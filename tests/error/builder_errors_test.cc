@@ -27,6 +27,11 @@ class BuilderErrors : public testing::Test {
   void expect(const char* message, const Action& action) {
     EXPECT_EQ(input_error(action), message);
   }
+  /// By the operator's schema, whose messages end so.
+  template <class Action>
+  void refused(const char* rule, const Action& action) {
+    EXPECT_THAT(input_error(action), testing::EndsWith(rule));
+  }
 };
 
 TEST_F(BuilderErrors, Input) {
@@ -37,7 +42,7 @@ TEST_F(BuilderErrors, Input) {
 }
 
 TEST_F(BuilderErrors, OperandTypeAndRank) {
-  expect("op 'r': 'ids' must be float32, not int32", [&] { g.relu("r", ids); });
+  refused("\"r\" (relu): needs input 0 of type float32, not int32", [&] { g.relu("r", ids); });
   expect("op 'e': 'matrix' must be int32, not float32", [&] { g.embedding("e", matrix, 2, 2); });
   expect("op 'c': 'matrix' must have 4 dimensions, not (4, 5)", [&] { g.conv2d("c", matrix, {}); });
 }
@@ -109,7 +114,8 @@ TEST_F(BuilderErrors, Norms) {
 }
 
 TEST_F(BuilderErrors, SoftmaxOfAScalar) {
-  expect("op 's': needs at least one dimension", [&] { g.softmax("s", g.input("scalar", {})); });
+  refused("\"s\" (softmax): needs input 0 of at least 1 axes, not ()",
+          [&] { g.softmax("s", g.input("scalar", {})); });
 }
 
 TEST_F(BuilderErrors, Dropout) {
@@ -123,7 +129,8 @@ TEST_F(BuilderErrors, Broadcasting) {
   expect("op 'a': (4, 5) and (2, 6, 8, 8) do not broadcast to one shape", [&] { g.add("a", matrix, image); });
   expect("op 's': (2, 6, 8, 8) and (6) do not broadcast to one shape",
          [&] { g.sub("s", image, g.parameter("six", {6})); });
-  expect("op 'm': 'ids' must be float32, not int32", [&] { g.mul("m", matrix, ids); });
+  expect("op 'm': (4, 5) and (4) do not broadcast to one shape", [&] { g.mul("m", matrix, ids); });
+  refused("needs input 1 of type float32, not int32", [&] { g.mul("m", g.input("row", {4}), ids); });
   const ValueId turned = g.permute("turned", matrix, {1, 0});
   EXPECT_THAT(input_error([&] { g.div("d", turned, turned); }),
               HasSubstr("op 'd': 'turned' must be row-major"));
@@ -137,26 +144,30 @@ TEST_F(BuilderErrors, Broadcasting) {
 TEST_F(BuilderErrors, Arithmetic) {
   constexpr double nan = std::numeric_limits<double>::quiet_NaN();
   constexpr double infinity = std::numeric_limits<double>::infinity();
-  expect("op 's': alpha must be finite, not nan", [&] { g.scale("s", matrix, nan); });
-  expect("op 's': beta must be finite, not inf", [&] { g.scale("s", matrix, 1, infinity); });
-  expect("op 'p': the exponent must be finite, not -inf", [&] { g.pow("p", matrix, -infinity); });
-  expect("op 'p': the exponent must not be 0: the result would be constant", [&] { g.pow("p", matrix, 0); });
+  refused("needs a finite alpha, not nan", [&] { g.scale("s", matrix, nan); });
+  refused("needs a finite beta, not inf", [&] { g.scale("s", matrix, 1, infinity); });
+  refused("needs a finite exponent, not -inf", [&] {
+    g.unary("pow", "p", matrix, {{"exponent", -infinity}});
+  });
+  refused("needs exponent other than 0", [&] { g.unary("pow", "p", matrix, {{"exponent", 0.0}}); });
   expect("op 'c': the minimum must be below the maximum, not 6 and 6", [&] { g.clip("c", matrix, 6, 6); });
   expect("op 'c': the minimum must be below the maximum, not nan and 6",
          [&] { g.clip("c", matrix, nan, 6); });
   expect("op 'c': needs a minimum or a maximum", [&] { g.clip("c", matrix, -infinity, infinity); });
-  expect("op 'l': alpha must be >= 0, not -0.1", [&] { g.leaky_relu("l", matrix, -0.1); });
-  expect("op 'e': alpha must be >= 0, not -1", [&] { g.elu("e", matrix, -1); });
-  expect("op 'e': alpha must be finite, not nan", [&] { g.elu("e", matrix, nan); });
-  expect("op 'h': beta must be finite, not nan", [&] { g.hardsigmoid("h", matrix, 0.2, nan); });
+  refused("needs alpha >= 0, not -0.1", [&] { g.unary("leaky_relu", "l", matrix, {{"alpha", -0.1}}); });
+  refused("needs alpha >= 0, not -1", [&] { g.unary("elu", "e", matrix, {{"alpha", -1.0}}); });
+  refused("needs a finite alpha, not nan", [&] { g.unary("elu", "e", matrix, {{"alpha", nan}}); });
+  refused("needs a finite beta, not nan", [&] {
+    g.unary("hardsigmoid", "h", matrix, {{"alpha", 0.2}, {"beta", nan}});
+  });
 }
 
 TEST_F(BuilderErrors, Reductions) {
-  expect("op 'r': (4, 5) has no axis 2", [&] { g.reduce_sum("r", matrix, {0, 2}); });
-  expect("op 'r': (4, 5) has no axis -1", [&] { g.reduce_mean("r", matrix, {-1}); });
-  expect("op 'r': axis 1 is listed twice", [&] { g.reduce_mean("r", matrix, {1, 0, 1}); });
-  expect("op 'r': needs at least one axis", [&] { g.reduce_sum("r", matrix, {}); });
-  expect("op 'r': 'ids' must be float32, not int32", [&] { g.reduce_sum("r", ids, {0}); });
+  expect("op 'r': (4, 5) has no axis 2", [&] { g.reduce("reduce_sum", "r", matrix, {0, 2}); });
+  expect("op 'r': (4, 5) has no axis -1", [&] { g.reduce("reduce_mean", "r", matrix, {-1}); });
+  expect("op 'r': axis 1 is listed twice", [&] { g.reduce("reduce_mean", "r", matrix, {1, 0, 1}); });
+  expect("op 'r': needs at least one axis", [&] { g.reduce("reduce_sum", "r", matrix, {}); });
+  refused("needs input 0 of type float32, not int32", [&] { g.reduce("reduce_sum", "r", ids, {0}); });
 }
 
 TEST_F(BuilderErrors, Parameters) {

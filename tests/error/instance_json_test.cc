@@ -29,7 +29,7 @@ const char* const kOps = R"({"format": 1, "name": "n", "device": {"concurrent": 
    "runtime_seconds": 0, "compute_joules": 0},
   {"name": "y", "kind": "linear", "pass": "forward", "attributes": {"alpha": 0.5, "axes": [0, 1], "n": 3, "s": "t"},
    "inputs": [0, 2], "outputs": [1], "runtime_seconds": 1, "compute_joules": 2, "workspace_bytes": 16},
-  {"name": "u", "kind": "sgd_update", "pass": "update", "inputs": [2, 1], "outputs": [], "updates": [2],
+  {"name": "u", "kind": "made_up_update", "pass": "update", "inputs": [2, 1], "outputs": [], "updates": [2],
    "recomputable": false, "runtime_seconds": 1, "compute_joules": 2}],
  "values": [
   {"name": "x", "shape": [1], "dtype": "float32", "persistence": "input", "producer": 0, "bytes": 4, "ram_bytes": 4},

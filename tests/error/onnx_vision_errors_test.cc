@@ -96,14 +96,14 @@ TEST(OnnxVisionErrors, NumbersThatMakeNoSense) {
               HasSubstr("3 does not divide (1, 6, 4, 4)"));
   EXPECT_THAT(error("SpaceToDepth", {{"blocksize", std::int64_t{2}}}, {4, 4}),
               HasSubstr("images (N, C, H, W)"));
-  EXPECT_THAT(error("Celu", {{"alpha", 0.0}}), HasSubstr("alpha must be finite and > 0, not 0"));
+  EXPECT_THAT(error("Celu", {{"alpha", 0.0}}), HasSubstr("needs alpha > 0, not 0"));
   EXPECT_THAT(error("ThresholdedRelu", {{"alpha", -1.0}}),
-              HasSubstr("alpha must be finite and >= 0, not -1"));
+              HasSubstr("needs alpha >= 0, not -1"));
   EXPECT_THAT(error("ReduceMax", {{"axes", List{0, 0}}}), HasSubstr("axis 0 is listed twice"));
   EXPECT_THAT(error("ReduceL2", {{"axes", List{7}}}), HasSubstr("7 is not in [-4, 4)"));
   EXPECT_THAT(
       import_error(onnx_model({2, 3}, {{"s", onnx_reals({2})}}, {onnx_node("PRelu", {"x", "s"}, {"y"})})),
-      HasSubstr("a slope of (2) does not broadcast to (2, 3)"));
+      HasSubstr("needs a slope that broadcasts to (2, 3), not (2)"));
   EXPECT_THAT(import_error(onnx_model({2, 3, 4}, {{"w", onnx_reals({5, 4, 6})}},
                                       {onnx_node("MatMul", {"x", "w"}, {"y"})})),
               HasSubstr("multiplies (2, 3, 4) by (5, 4, 6)"));
@@ -128,7 +128,10 @@ TEST(BuilderResizeErrors, NameTheOp) {
   EXPECT_THAT(error([](GraphBuilder& g, ValueId x) { g.flip("f", x, {}); }), StartsWith("op 'f': reverses"));
   EXPECT_THAT(error([](GraphBuilder& g, ValueId x) { g.flip("f", x, {1, 1}); }), HasSubstr("each once"));
   EXPECT_THAT(error([](GraphBuilder& g, ValueId x) { g.flip("f", x, {4}); }), HasSubstr("each once"));
-  EXPECT_THAT(error([](GraphBuilder& g, ValueId x) { g.selu("s", x, -1, 1); }), HasSubstr("alpha must be"));
+  EXPECT_THAT(error([](GraphBuilder& g, ValueId x) {
+                g.unary("selu", "s", x, {{"alpha", -1.0}, {"gamma", 1.0}});
+              }),
+              HasSubstr("needs alpha >= 0, not -1"));
 }
 
 }  // namespace

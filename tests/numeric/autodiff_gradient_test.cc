@@ -15,6 +15,7 @@
 #include "poet/autodiff/differentiate.h"
 #include "poet/autodiff/gradient_rules.h"
 #include "poet/graph/builder.h"
+#include "tests/support/function_rows.h"
 #include "tests/support/random_network.h"
 #include "tests/support/reference_kernels.h"
 
@@ -205,26 +206,30 @@ Graph arithmetic_net() {
   const ValueId image = g.input("image", {2, 3, 4, 4});
   const ValueId one = g.constant("one", {});
   const ValueId row = g.parameter("row.weight", {1, 4});
-  ValueId h = g.hardswish("hardswish", g.conv2d("conv", image, {.out_channels = 4, .bias = true}));
-  ValueId gate = g.reduce_mean("squeeze", h, {3, 2});
-  gate = g.hardsigmoid("gate", g.sub("shifted", gate, g.parameter("shift.bias", {4, 1, 1})), 0.3, 0.4);
+  ValueId h = g.unary("hardswish", "hardswish", g.conv2d("conv", image, {.out_channels = 4, .bias = true}));
+  ValueId gate = g.reduce("reduce_mean", "squeeze", h, {3, 2});
+  gate = g.unary("hardsigmoid", "gate", g.sub("shifted", gate, g.parameter("shift.bias", {4, 1, 1})),
+                 {{"alpha", 0.3}, {"beta", 0.4}});
   h = g.mul("excite", gate, h);
-  h = g.leaky_relu("leaky", g.add("rows", h, row), 0.1);
+  h = g.unary("leaky_relu", "leaky", g.add("rows", h, row), {{"alpha", 0.1}});
   h = g.clip("relu6", g.scale("doubled", h, 2.0, 0.3), -0.6, 1.5);
-  h = g.elu("elu", g.sub("minus", g.reshape("column", row, {4, 1}), h), 0.7);
+  h = g.unary("elu", "elu", g.sub("minus", g.reshape("column", row, {4, 1}), h), {{"alpha", 0.7}});
   h = g.clip("floor", h, -0.5, std::numeric_limits<double>::infinity());
-  h = g.reduce_sum("rows_summed", h, {2}, false);
+  h = g.reduce("reduce_sum", "rows_summed", h, {2}, false);
   // (x - mean) / sqrt(var + eps), eps here sigmoid(row) + 1/2
-  const ValueId centred = g.sub("centred", h, g.reduce_mean("mean", h, {2}));
-  const ValueId variance = g.reduce_mean("variance", g.pow("squares", centred, 2), {2});
-  const ValueId eps = g.scale("eps", g.sigmoid("positive", row), 1.0, 0.5);
-  h = g.div("normal", centred, g.sqrt("deviation", g.add("with_eps", variance, eps)));
-  h = g.mul("halves", h, g.add("one_more", g.erf("erf", g.mul("scaled", h, one)), one));
-  h = g.log("log", g.add("softplus", g.exp("exp", g.neg("neg", h)), g.pow("tiny", g.exp("exp1", one), -1.5)));
-  h = g.div("inverse", one, g.add("far_from_0", g.abs("abs", h), g.exp("exp2", row)));
+  const ValueId centred = g.sub("centred", h, g.reduce("reduce_mean", "mean", h, {2}));
+  const ValueId variance =
+      g.reduce("reduce_mean", "variance", g.unary("pow", "squares", centred, {{"exponent", 2.0}}), {2});
+  const ValueId eps = g.scale("eps", g.unary("sigmoid", "positive", row), 1.0, 0.5);
+  h = g.div("normal", centred, g.unary("sqrt", "deviation", g.add("with_eps", variance, eps)));
+  h = g.mul("halves", h, g.add("one_more", g.unary("erf", "erf", g.mul("scaled", h, one)), one));
+  h = g.unary("log", "log",
+              g.add("softplus", g.unary("exp", "exp", g.neg("neg", h)),
+                    g.unary("pow", "tiny", g.unary("exp", "exp1", one), {{"exponent", -1.5}})));
+  h = g.div("inverse", one, g.add("far_from_0", g.unary("abs", "abs", h), g.unary("exp", "exp2", row)));
   h = g.mul("square", h, h);
   h = g.sub("alike", h, g.tanh("tanh", h));
-  h = g.div("last", h, g.exp("exp3", g.parameter("last.bias", {2, 4, 4})));
+  h = g.div("last", h, g.unary("exp", "exp3", g.parameter("last.bias", {2, 4, 4})));
   const ValueId flat = g.flatten("flat", g.add("both", h, g.parameter("offset.bias", {2, 4, 4})));
   g.mse_loss("loss", g.linear("fc", flat, 3), g.input("targets", {2, 3}));
   return g.finish();
@@ -239,14 +244,15 @@ Graph integers_net() {
   const ValueId given = g.input("given_mask", {batch, tokens}, DType::uint8);
   const ValueId one = g.constant("one", {}, DType::int32);
   // Positions of what is not padding, as RoBERTa counts them, below 5.
-  const ValueId is_padding = g.equal("is_padding", ids_in, one);
-  const ValueId counted = g.cast("counted", g.logical_not("is_word", is_padding), DType::int32);
+  const ValueId is_padding = g.binary("equal", "is_padding", ids_in, one);
+  const ValueId counted = g.cast("counted", g.unary("logical_not", "is_word", is_padding), DType::int32);
   ValueId positions = g.mul("positions", g.cumsum("running", counted, 1), counted);
-  positions = g.abs("abs", g.neg("neg", g.add("shifted", positions, one)));
+  positions = g.unary("abs", "abs", g.neg("neg", g.add("shifted", positions, one)));
   const ValueId before = g.cumsum("before", counted, 1, true, true);
-  positions = g.mod("mod", g.sub("difference", positions, before), g.scale("five", one, 0.0, 5.0));
-  positions = g.int_div("half", g.scale("more", positions, 1.0, 9.0), g.scale("two", one, 0.0, 2.0));
-  positions = g.mod("again", positions, g.scale("fives", one, 0.0, 5.0));
+  positions = g.binary("mod", "mod", g.sub("difference", positions, before), g.scale("five", one, 0.0, 5.0));
+  positions =
+      g.binary("int_div", "half", g.scale("more", positions, 1.0, 9.0), g.scale("two", one, 0.0, 2.0));
+  positions = g.binary("mod", "again", positions, g.scale("fives", one, 0.0, 5.0));
   ValueId h = g.gather("by_position", g.parameter("table.weight", {4, 5}), positions, 1);
   h = g.permute("rows_view", h, {1, 2, 0});
   h = g.linear("fc", g.transpose("rows", h, {0, 1, 2}), 4);
@@ -254,16 +260,18 @@ Graph integers_net() {
   const ValueId scores = g.matmul("scores", h, g.permute("turned", h, {0, 2, 1}));
   const ValueId row = g.constant("row", {3}, DType::int32);
   const ValueId column = g.constant("column", {3, 1}, DType::int32);
-  ValueId mask = g.logical_or("or", g.less("less", row, column), g.greater_or_equal("ge", row, column));
-  mask = g.logical_and("and", mask, g.reshape("given_row", given, {batch, 1, tokens}));
-  mask = g.logical_xor("xor", mask, g.greater("greater", scores, g.constant("threshold", {})));
-  mask = g.logical_or("kept", mask, g.less_or_equal("le", row, column));
+  ValueId mask = g.binary("logical_or", "or", g.binary("less", "less", row, column),
+                          g.binary("greater_or_equal", "ge", row, column));
+  mask = g.binary("logical_and", "and", mask, g.reshape("given_row", given, {batch, 1, tokens}));
+  mask = g.binary("logical_xor", "xor", mask,
+                  g.binary("greater", "greater", scores, g.constant("threshold", {})));
+  mask = g.binary("logical_or", "kept", mask, g.binary("less_or_equal", "le", row, column));
   const ValueId p = g.softmax("p", g.where("masked", mask, scores, g.constant("minus_many", {})));
   h = g.matmul("context", p, h);
   const ValueId present = g.reshape("given_column", given, {batch, tokens, 1});
   h = g.where("either", present, h, g.parameter("otherwise.bias", {4}));
   h = g.slice("narrow", h, {0, 0, 0}, {2, 3, 3});
-  h = g.where("or_else", g.equal("same", row, column), g.parameter("first.bias", {3, 1}), h);
+  h = g.where("or_else", g.binary("equal", "same", row, column), g.parameter("first.bias", {3, 1}), h);
   // A stretched token in front of the others, and one token per sample, found by its id.
   const ValueId token = g.expand("token", g.parameter("token.bias", {1, 3}), {batch, 1, 3});
   h = g.concat("tokens", {token, h}, 1);
@@ -285,30 +293,50 @@ Graph integers_net() {
 Graph resize_net() {
   GraphBuilder g("resize_net");
   const ValueId image = g.input("image", {2, 2, 4, 3});
-  ValueId h = g.silu("silu", g.conv2d("conv", image, {.out_channels = 3, .bias = true}));
+  ValueId h = g.unary("silu", "silu", g.conv2d("conv", image, {.out_channels = 3, .bias = true}));
   ValueId up = g.resize("nearest", h, {7, 4}, {.coordinates = "asymmetric", .nearest = "floor"});
-  up = g.mish("mish", g.resize("linear", up, {3, 5}, {.mode = "linear", .coordinates = "half_pixel"}));
+  up = g.unary("mish", "mish",
+               g.resize("linear", up, {3, 5}, {.mode = "linear", .coordinates = "half_pixel"}));
   up = g.resize("cubic", up, {4, 3},
                 {.mode = "cubic", .coordinates = "align_corners", .cubic_a = -0.5, .exclude_outside = true});
   h = g.prelu("prelu", g.add("skip", g.flip("flip", h, {2, 3}), up), g.parameter("slope.weight", {3, 1, 1}));
   ValueId row = g.flatten("row", h);
-  row = g.celu("celu", g.selu("selu", row, 1.7, 1.1), 0.8);
+  row = g.unary("celu", "celu", g.unary("selu", "selu", row, {{"alpha", 1.7}, {"gamma", 1.1}}),
+                {{"alpha", 0.8}});
   row = g.resize("line", g.reshape("line_in", row, {2, 3, 12}), {5},
                  {.mode = "linear", .coordinates = "pytorch_half_pixel", .scales = {0.45}});
-  row = g.softplus("softplus", g.add("wave", g.sin("sin", row), g.cos("cos", row)));
+  row =
+      g.unary("softplus", "softplus", g.add("wave", g.unary("sin", "sin", row), g.unary("cos", "cos", row)));
   // Steps: 0 almost everywhere, so only what passes them by trains.
-  ValueId steps = g.sign("sign", g.round("round", g.floor("floor", g.ceil("ceil", row))));
+  ValueId steps = g.unary("sign", "sign",
+                          g.unary("round", "round", g.unary("floor", "floor", g.unary("ceil", "ceil", row))));
   row = g.add("stepped", row, g.scale("little", steps, 0.25));
-  row = g.log_softmax("log_softmax", g.softsign("softsign", row));
-  row = g.add("extremes", g.reduce_max("max", row, {1}), g.reduce_min("min", row, {2}));
+  row = g.log_softmax("log_softmax", g.unary("softsign", "softsign", row));
+  row = g.add("extremes", g.reduce("reduce_max", "max", row, {1}), g.reduce("reduce_min", "min", row, {2}));
   // (2,3,5) by (5,4), (4,5) by the result, and both stretched.
   const ValueId w = g.parameter("w.weight", {5, 4});
   ValueId m = g.matmul("right", row, w, {.alpha = 0.5, .storage_order = {}});
   m = g.matmul("left", g.permute("wT", g.parameter("v.weight", {3, 4}), {1, 0}), m);
   m = g.matmul("both", g.reshape("a", m, {2, 1, 4, 4}), g.parameter("u.weight", {1, 2, 4, 3}));
-  m = g.thresholded_relu("threshold", m, 0.1);
+  m = g.unary("thresholded_relu", "threshold", m, {{"alpha", 0.1}});
   g.softmax_cross_entropy("loss", g.linear("fc", g.flatten("flat", m), 3),
                           g.input("targets", {2}, DType::int32));
+  return g.finish();
+}
+
+/// Every function of one element that has a slope.
+Graph functions_net() {
+  GraphBuilder g("functions_net");
+  const ValueId x = g.linear("fc", g.input("x", {2, 3}), 4);
+  const ValueId positive = g.scale("positive", g.unary("sigmoid", "of_positive", x), 1.0, 0.5);
+  ValueId sum = x;
+  for (const test::FunctionRow& row : test::function_rows()) {
+    if (row.slope == nullptr) continue;
+    const bool is_positive = row.domain == test::FunctionRow::Domain::positive;
+    const ValueId y = g.unary(row.kind, row.kind, is_positive ? positive : x, row.attributes);
+    sum = g.add(row.kind + std::string(".sum"), g.scale(row.kind + std::string(".part"), y, 0.1), sum);
+  }
+  g.mse_loss("loss", sum, g.input("targets", {2, 4}));
   return g.finish();
 }
 
@@ -491,7 +519,7 @@ TEST(AutodiffGradient, AChoiceReadsItsConditionAlone) {
 TEST(AutodiffGradient, ComputedWeights) {
   GraphBuilder g("computed");
   const ValueId v = g.parameter("v.weight", {3, 2, 2, 2});
-  g.bind("conv.weight", g.mul("w", v, g.exp("e", g.parameter("g.weight", {3, 1, 1, 1}))));
+  g.bind("conv.weight", g.mul("w", v, g.unary("exp", "e", g.parameter("g.weight", {3, 1, 1, 1}))));
   g.bind("norm.weight", g.reshape("flat", g.scale("twice", g.parameter("s.weight", {3, 1}), 2.0), {3}));
   const ValueId h = g.conv2d("conv", g.input("x", {2, 2, 4, 4}), {.out_channels = 3, .kernel = {2, 2}});
   g.mse_loss("loss", g.group_norm("norm", h, 1, 1e-2), g.input("targets", {2, 3, 3, 3}));
@@ -599,7 +627,7 @@ TEST(AutodiffGradient, SumOfAViewLaidOutOtherwise) {
 TEST(AutodiffGradient, EveryKindIsCovered) {
   std::set<std::string> seen;
   for (const Graph& network : {conv_net(), transformer(), layout_net(), arithmetic_net(), integers_net(),
-                               resize_net(), volume_net()}) {
+                               resize_net(), volume_net(), functions_net()}) {
     for (const Optimizer optimizer : {Optimizer::sgd, Optimizer::momentum, Optimizer::adam}) {
       expect_true_gradients(network, {optimizer, nullptr}, 5, &seen);
     }
@@ -690,7 +718,8 @@ TEST(ReferenceKernels, IntegersByHand) {
     GraphBuilder g("cumsum");  // ids 5 1 7, padding 1: positions 1 0 2
     const ValueId x = g.input("x", {1, 3}, DType::int32);
     const ValueId one = g.constant("one", {}, DType::int32);
-    const ValueId words = g.cast("w", g.logical_not("n", g.equal("e", x, one)), DType::int32);
+    const ValueId words =
+        g.cast("w", g.unary("logical_not", "n", g.binary("equal", "e", x, one)), DType::int32);
     const ValueId y = g.mul("y", g.cumsum("c", words, 1), words);
     expect_near(computed_from(g, {{x, {5, 1, 7}}, {one, {1}}}, y), {1, 0, 2});
   }
@@ -718,8 +747,8 @@ TEST(ReferenceKernels, IntegersByHand) {
     GraphBuilder g("rounding");  // -7 / 2 towards zero; the remainder has the divisor's sign
     const ValueId a = g.input("a", {4}, DType::int32);
     const ValueId b = g.input("b", {4}, DType::int32);
-    const ValueId q = g.int_div("q", a, b);
-    const ValueId r = g.mod("r", a, b);
+    const ValueId q = g.binary("int_div", "q", a, b);
+    const ValueId r = g.binary("mod", "r", a, b);
     const ValueId y = g.concat("y", {q, r}, 0);
     expect_near(computed_from(g, {{a, {-7, 7, -7, 7}}, {b, {2, 2, -2, -3}}}, y),
                 {-3, 3, 3, -2, 1, 1, -1, -2});
@@ -734,8 +763,10 @@ TEST(ReferenceKernels, IntegersByHand) {
     GraphBuilder g("logic");
     const ValueId a = g.input("a", {4}, DType::uint8);
     const ValueId b = g.input("b", {4}, DType::uint8);
-    const ValueId y =
-        g.concat("y", {g.logical_and("and", a, b), g.logical_or("or", a, b), g.logical_xor("xor", a, b)}, 0);
+    const ValueId y = g.concat("y",
+                               {g.binary("logical_and", "and", a, b), g.binary("logical_or", "or", a, b),
+                                g.binary("logical_xor", "xor", a, b)},
+                               0);
     expect_near(computed_from(g, {{a, {0, 0, 2, 1}}, {b, {0, 1, 0, 2}}}, y),
                 {0, 0, 0, 1, 0, 1, 1, 1, 0, 1, 1, 0});
   }
@@ -743,10 +774,11 @@ TEST(ReferenceKernels, IntegersByHand) {
     GraphBuilder g("compare");
     const ValueId a = g.input("a", {3});
     const ValueId b = g.input("b", {});
-    const ValueId y = g.concat("y",
-                               {g.less("lt", a, b), g.less_or_equal("le", a, b), g.greater("gt", a, b),
-                                g.greater_or_equal("ge", a, b), g.equal("eq", a, b)},
-                               0);
+    const ValueId y = g.concat(
+        "y",
+        {g.binary("less", "lt", a, b), g.binary("less_or_equal", "le", a, b), g.binary("greater", "gt", a, b),
+         g.binary("greater_or_equal", "ge", a, b), g.binary("equal", "eq", a, b)},
+        0);
     expect_near(computed_from(g, {{a, {1, 2, 3}}, {b, {2}}}, y),
                 {1, 0, 0, 1, 1, 0, 0, 0, 1, 0, 1, 1, 0, 1, 0});
   }
@@ -841,16 +873,18 @@ TEST(ReferenceKernels, NormsByHand) {
 TEST(ReferenceKernels, ArithmeticByHand) {
   GraphBuilder g("arithmetic");
   const ValueId x = g.input("x", {2, 2});
-  const ValueId column = g.reduce_sum("column", x, {1});          // 3 / 7
-  const ValueId row = g.reduce_mean("row", x, {0}, false);        // 2 3
-  const ValueId outer = g.sub("outer", column, row);              // 1 0 / 5 4
-  const ValueId ratio = g.div("ratio", x, row);                   // 1/2 2/3 / 3/2 4/3
-  const ValueId product = g.mul("product", ratio, outer);         // 1/2 0 / 15/2 16/3
-  const ValueId y = g.clip("y", g.add("sum", product, x), 2, 8);  // 3/2 2 / 21/2 28/3, clipped
+  const ValueId column = g.reduce("reduce_sum", "column", x, {1});    // 3 / 7
+  const ValueId row = g.reduce("reduce_mean", "row", x, {0}, false);  // 2 3
+  const ValueId outer = g.sub("outer", column, row);                  // 1 0 / 5 4
+  const ValueId ratio = g.div("ratio", x, row);                       // 1/2 2/3 / 3/2 4/3
+  const ValueId product = g.mul("product", ratio, outer);             // 1/2 0 / 15/2 16/3
+  const ValueId y = g.clip("y", g.add("sum", product, x), 2, 8);      // 3/2 2 / 21/2 28/3, clipped
   expect_near(computed(g, x, {1, 2, 3, 4}, y), {2, 2, 8, 8});
   GraphBuilder h("functions");
   const ValueId z = h.input("z", {4});
-  const ValueId w = h.hardswish("w", h.hardsigmoid("s", h.leaky_relu("l", z, 0.5), 0.25, 0.5));
+  const ValueId w = h.unary("hardswish", "w",
+                            h.unary("hardsigmoid", "s", h.unary("leaky_relu", "l", z, {{"alpha", 0.5}}),
+                                    {{"alpha", 0.25}, {"beta", 0.5}}));
   // leaky -1 -4 1 8; hardsigmoid 1/4 0 3/4 1; x (x + 3) / 6
   expect_near(computed(h, z, {-2, -8, 1, 8}, w), {0.25 * 3.25 / 6, 0.0, 0.75 * 3.75 / 6, 4.0 / 6});
 }
@@ -907,7 +941,7 @@ TEST(ReferenceKernels, ExtremesShareTheirGradient) {
   // max of (b, b, c) with b = 2, c = 1 by one parameter of (2, 2, 1): each b gets half.
   GraphBuilder g("ties");
   const ValueId p = g.parameter("p", {1, 3});
-  const ValueId top = g.reduce_max("top", p, {1});
+  const ValueId top = g.reduce("reduce_max", "top", p, {1});
   const ValueId logits = g.concat("logits", {top, g.input("x", {1, 1})}, 1);
   g.softmax_cross_entropy("loss", logits, g.input("targets", {1}, DType::int32));
   const Graph training = differentiate(g.finish());
@@ -925,8 +959,9 @@ TEST(ReferenceKernels, ActivationsByHand) {
   const ValueId x = g.input("x", {4});
   const ValueId y =
       g.concat("y",
-               {g.softsign("a", x), g.thresholded_relu("b", x, 0.5), g.sign("c", x), g.round("d", x),
-                g.prelu("e", x, g.scale("f", x, -1.0)), g.flip("g", x, {0}), g.reduce_min("h", x, {0})},
+               {g.unary("softsign", "a", x), g.unary("thresholded_relu", "b", x, {{"alpha", 0.5}}),
+                g.unary("sign", "c", x), g.unary("round", "d", x), g.prelu("e", x, g.scale("f", x, -1.0)),
+                g.flip("g", x, {0}), g.reduce("reduce_min", "h", x, {0})},
                0);
   expect_near(computed(g, x, {-1, 0.5, 2.5, 0}, y),
               {-0.5, 1.0 / 3, 2.5 / 3.5, 0, 0, 0,   2.5, 0,  -1, 1, 1, 0, -1, 0, 2, 0,  //
@@ -934,10 +969,12 @@ TEST(ReferenceKernels, ActivationsByHand) {
   GraphBuilder h("logarithms");
   const ValueId z = h.input("z", {1, 2});
   const double e = std::exp(1.0);
-  const ValueId w = h.concat("w",
-                             {h.log_softmax("a", z), h.softplus("b", z), h.silu("c", z), h.mish("d", z),
-                              h.selu("e", z, 2.0, 3.0), h.celu("f", z, 0.5), h.sin("g", z), h.cos("h", z)},
-                             0);
+  const ValueId w =
+      h.concat("w",
+               {h.log_softmax("a", z), h.unary("softplus", "b", z), h.unary("silu", "c", z),
+                h.unary("mish", "d", z), h.unary("selu", "e", z, {{"alpha", 2.0}, {"gamma", 3.0}}),
+                h.unary("celu", "f", z, {{"alpha", 0.5}}), h.unary("sin", "g", z), h.unary("cos", "h", z)},
+               0);
   const double s0 = std::log(2.0);
   const double s1 = std::log(1.0 + 1 / e);
   expect_near(computed(h, z, {0, -1}, w),

@@ -378,23 +378,23 @@ TEST_F(OneDnnKernels, Activations) {
     GraphBuilder g("activations");
     const ValueId x = g.add("x", g.input("in", shape), g.parameter("offset.bias", shape));
     std::vector<ValueId> all;
-    const ValueId positive = g.scale("positive", g.sigmoid("sigmoid", x), 2.0, 0.25);
+    const ValueId positive = g.scale("positive", g.unary("sigmoid", "sigmoid", x), 2.0, 0.25);
     all.push_back(g.relu("relu", x));
-    all.push_back(g.leaky_relu("leaky", x, 0.2));
-    all.push_back(g.elu("elu", x, 0.7));
+    all.push_back(g.unary("leaky_relu", "leaky", x, {{"alpha", 0.2}}));
+    all.push_back(g.unary("elu", "elu", x, {{"alpha", 0.7}}));
     all.push_back(g.tanh("tanh", x));
-    all.push_back(g.exp("exp", x));
-    all.push_back(g.sqrt("sqrt", positive));
-    all.push_back(g.log("log", positive));
+    all.push_back(g.unary("exp", "exp", x));
+    all.push_back(g.unary("sqrt", "sqrt", positive));
+    all.push_back(g.unary("log", "log", positive));
     all.push_back(g.clip("clip", x, -0.4, 0.7));
     all.push_back(g.clip("floor", x, 0.1, std::numeric_limits<double>::infinity()));
     all.push_back(g.clip("roof", x, -std::numeric_limits<double>::infinity(), 0.1));
     all.push_back(g.gelu("gelu", x));
-    all.push_back(g.abs("abs", x));
-    all.push_back(g.silu("silu", x));
-    all.push_back(g.mish("mish", x));
-    all.push_back(g.hardswish("hardswish", g.scale("wide", x, 4.0)));
-    all.push_back(g.softplus("softplus", x));
+    all.push_back(g.unary("abs", "abs", x));
+    all.push_back(g.unary("silu", "silu", x));
+    all.push_back(g.unary("mish", "mish", x));
+    all.push_back(g.unary("hardswish", "hardswish", g.scale("wide", x, 4.0)));
+    all.push_back(g.unary("softplus", "softplus", x));
     all.push_back(g.scale("shift", x, 1.0, 0.5));
     ValueId sum = positive;
     int count = 0;
@@ -417,11 +417,11 @@ TEST_F(OneDnnKernels, Arithmetic) {
        {Shape{2, 3, 5}, Shape{5}, Shape{3, 1}, Shape{2, 1, 1}, Shape{}, Shape{1, 3, 5}}) {
     GraphBuilder g("arithmetic");
     const ValueId x = g.add("x", g.input("in", {2, 3, 5}), g.parameter("x.bias", {2, 3, 5}));
-    const ValueId y = g.scale("above", g.sigmoid("gate", g.parameter("y.weight", other)), 1.0, 0.5);
+    const ValueId y = g.scale("above", g.unary("sigmoid", "gate", g.parameter("y.weight", other)), 1.0, 0.5);
     ValueId z = g.add("added", x, y);
     z = g.sub("from", g.sub("less", z, y), g.mul("product", y, x));
     z = g.div("quotient", z, y);
-    z = g.div("other_quotient", z, g.scale("same_shape", g.sigmoid("gate2", x), 1.0, 0.5));
+    z = g.div("other_quotient", z, g.scale("same_shape", g.unary("sigmoid", "gate2", x), 1.0, 0.5));
     z = g.mul("square", z, z);
     expect_kinds(check(with_loss(g, z)), {"add", "sub", "mul", "div", "mul_backward", "div_backward_a"});
   }
@@ -430,11 +430,11 @@ TEST_F(OneDnnKernels, Arithmetic) {
 TEST_F(OneDnnKernels, Reductions) {
   GraphBuilder g("reductions");
   ValueId x = g.add("x", g.input("in", {3, 4, 5, 6}), g.parameter("x.bias", {3, 4, 5, 6}));
-  x = g.sub("centred", x, g.reduce_mean("mean", x, {3}));
-  x = g.sub("centred2", x, g.reduce_mean("mean2", x, {2, 3}));
-  x = g.add("a", x, g.reduce_max("max", x, {3}));
-  x = g.add("b", x, g.reduce_min("min", x, {2, 3}));
-  x = g.reduce_sum("sum", x, {3}, false);
+  x = g.sub("centred", x, g.reduce("reduce_mean", "mean", x, {3}));
+  x = g.sub("centred2", x, g.reduce("reduce_mean", "mean2", x, {2, 3}));
+  x = g.add("a", x, g.reduce("reduce_max", "max", x, {3}));
+  x = g.add("b", x, g.reduce("reduce_min", "min", x, {2, 3}));
+  x = g.reduce("reduce_sum", "sum", x, {3}, false);
   expect_kinds(check(with_loss(g, x)), {"reduce_mean", "reduce_sum", "reduce_max", "reduce_min"});
 }
 
@@ -503,9 +503,10 @@ TEST_F(OneDnnKernels, NothingFiniteComesOfWhatIsNoNumber) {
   ValueId sum = g.add("x", x, g.parameter("x.bias", {40}));
   int count = 0;
   for (const ValueId v :
-       {g.relu("relu", x), g.clip("clip", x, 0, 6), g.leaky_relu("leaky", x, 0.2), g.elu("elu", x, 0.7),
-        g.tanh("tanh", x), g.sigmoid("sigmoid", x), g.gelu("gelu", x), g.silu("silu", x), g.exp("exp", x),
-        g.sqrt("sqrt", x), g.softplus("softplus", x), g.hardswish("hardswish", x), g.mish("mish", x)})
+       {g.relu("relu", x), g.clip("clip", x, 0, 6), g.unary("leaky_relu", "leaky", x, {{"alpha", 0.2}}),
+        g.unary("elu", "elu", x, {{"alpha", 0.7}}), g.tanh("tanh", x), g.unary("sigmoid", "sigmoid", x),
+        g.gelu("gelu", x), g.unary("silu", "silu", x), g.unary("exp", "exp", x), g.unary("sqrt", "sqrt", x),
+        g.unary("softplus", "softplus", x), g.unary("hardswish", "hardswish", x), g.unary("mish", "mish", x)})
     sum = g.add("sum" + std::to_string(count++), sum, v);
   const Graph graph = with_loss(g, sum);
   for (const KernelLibrary library : {KernelLibrary::fast, KernelLibrary::lean, KernelLibrary::reference}) {

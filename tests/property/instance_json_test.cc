@@ -99,7 +99,7 @@ class Maker {
     Graph& graph = instance.graph;
     Op op;
     op.name = text();
-    op.kind = below(2) == 0 ? "published" : "relu";
+    op.kind = below(2) == 0 ? "published" : "made_up";
     op.pass = below(2) == 0 ? Pass::forward : Pass::backward;
     op.recomputable = below(4) != 0;
     for (std::int64_t n = graph.values.empty() ? 0 : below(4); n > 0; --n) {
@@ -127,7 +127,7 @@ class Maker {
   void add_update(Instance& instance) {
     Op op;
     op.name = text();
-    op.kind = "sgd_update";
+    op.kind = "made_up_update";
     op.pass = Pass::update;
     op.recomputable = false;
     op.inputs = {ValueId(0)};

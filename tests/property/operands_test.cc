@@ -9,7 +9,6 @@
 #include "poet/base/error.h"
 #include "poet/frontend/onnx/import.h"
 #include "poet/frontend/zoo.h"
-#include "poet/runtime/kernels/operands/operands.h"
 #include "tests/support/kernel_graphs.h"
 #include "tests/support/paths.h"
 #include "tests/support/random_network.h"
@@ -18,13 +17,10 @@ namespace poet {
 namespace {
 
 void expect_accepted(const Graph& graph) {
-  for (const OpId op : ids<OpId>(graph.ops.size())) {
-    try {
-      runtime::check_operands(graph, op);
-    } catch (const InputError& error) {
-      ADD_FAILURE() << graph.name << ": " << error.what();
-      return;
-    }
+  try {
+    verify(graph);
+  } catch (const InputError& error) {
+    ADD_FAILURE() << graph.name << ": " << error.what();
   }
 }
 

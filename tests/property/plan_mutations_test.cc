@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <string>
 #include <utility>
@@ -81,7 +82,17 @@ void make_elementwise(Rng& rng, Instance& instance) {
     value.shape = {value.bytes.value()};
     if (!value.alias_of.valid()) instance.costs.values[v].bytes = value.bytes;
   }
-  for (Op& op : graph.ops) op.kind = "add";
+  for (Value& value : graph.values) value.dtype = DType::uint8;
+  // Kinds whose results may lie over each operand, where operands and result are of one shape.
+  for (Op& op : graph.ops) {
+    const bool one_result = op.outputs.size() == 1 && op.updates.empty();
+    if (!one_result || op.inputs.empty() || op.inputs.size() > 3) continue;
+    const bool alike = std::all_of(op.inputs.begin(), op.inputs.end(), [&](ValueId v) {
+      return graph.values[v].shape == graph.values[op.outputs[0]].shape;
+    });
+    const std::array<const char*, 3> kinds = {"logical_not", "logical_and", "where"};
+    if (alike) op.kind = kinds[op.inputs.size() - 1];
+  }
   verify(instance);
 }
 

@@ -75,7 +75,7 @@ Graph gathers(std::uint64_t seed) {
   static_cast<void>(whole);
   const auto sum = [&g](const std::string& name, ValueId v) {
     const ValueId flat = g.reshape(name + ".flat", v, {element_count(g.shape(v))});
-    return g.reduce_mean(name + ".mean", g.tanh(name + ".tanh", flat), {0});
+    return g.reduce("reduce_mean", name + ".mean", g.tanh(name + ".tanh", flat), {0});
   };
   const ValueId row =
       g.select("select", g.parameter("s.weight", {draw(1, 3), draw(3, 4), width}), draw(0, 2));

@@ -22,7 +22,7 @@ inline Operand bytes(Shape shape) { return {std::move(shape), DType::uint8}; }
 inline Operand integers(Shape shape) { return {std::move(shape), DType::int32}; }
 
 /// Inputs that are not persistent come from `input` ops of their own; the op in question is the last one.
-/// `updates` are positions in `inputs`.
+/// `updates` are positions in `inputs`. Nothing is verified: tests look at ops that do not fit, or in part.
 inline Graph one_op(const std::string& kind, const std::vector<Operand>& inputs,
                     const std::vector<Operand>& outputs, Attributes attributes = {},
                     const std::vector<std::size_t>& updates = {}, Pass pass = Pass::forward) {
@@ -61,7 +61,7 @@ inline Graph one_op(const std::string& kind, const std::vector<Operand>& inputs,
     graph.values[v].producer = graph.ops.next_id();
   }
   graph.ops.push_back(op);
-  return verified(graph);
+  return graph;
 }
 
 inline OpId last_op(const Graph& graph) { return OpId(graph.ops.size() - 1); }

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "poet/base/error.h"
-#include "poet/cost/operators.h"
+#include "poet/graph/operators/schema.h"
 #include "poet/graph/strides.h"
 
 namespace poet::test {
@@ -99,7 +99,8 @@ std::string change_strides(Random& random, Value& value) {
   return fmt::format("the strides of {}", value.name);
 }
 
-std::string change_operands(Random& random, Graph& graph, Op& op) {
+std::string change_operands(Random& random, Graph& graph, OpId id) {
+  Op& op = graph.ops[id];
   std::vector<ValueId>& list = below(random, 3) == 0 ? op.outputs : op.inputs;
   const bool output = &list == &op.outputs;
   switch (below(random, 4)) {
@@ -110,7 +111,7 @@ std::string change_operands(Random& random, Graph& graph, Op& op) {
     case 1: {
       if (graph.values.size() == 0) return "nothing";
       Value more = graph.values[ValueId(below(random, graph.values.size()))];
-      more.producer = output ? OpId(graph.ops.size() - 1) : OpId();
+      more.producer = output ? id : OpId();
       more.persistence = output ? Persistence::activation : Persistence::parameter;
       list.push_back(graph.values.push_back(std::move(more)));
       return "an operand more";
@@ -171,19 +172,18 @@ std::string change_attribute(Random& random, Op& op) {
 }
 
 std::string change_kind(Random& random, Op& op) {
-  const std::vector<std::string_view> kinds = priced_operator_kinds();
-  op.kind = kinds[below(random, kinds.size())];
+  const std::vector<OperatorSchema>& all = operators_of_all_families();
+  op.kind = all[below(random, all.size())].kind;
   return "the kind, now " + op.kind;
 }
 
 /// Who produces what is as the lists say, so that the data model's promises hold.
-void tidy(Graph& graph) {
-  const OpId last(graph.ops.size() - 1);
+void tidy(Graph& graph, OpId op) {
   for (const ValueId v : ids<ValueId>(graph.values.size())) {
     Value& value = graph.values[v];
-    const std::vector<ValueId>& outputs = graph.ops[last].outputs;
+    const std::vector<ValueId>& outputs = graph.ops[op].outputs;
     const bool written = std::find(outputs.begin(), outputs.end(), v) != outputs.end();
-    if (value.producer == last && !written) {
+    if (value.producer == op && !written) {
       value.producer = OpId();
       value.persistence = Persistence::optimizer_state;
     }
@@ -192,8 +192,8 @@ void tidy(Graph& graph) {
 
 }  // namespace
 
-std::string mutate_op(Graph& graph, Random& random) {
-  Op& op = graph.ops[OpId(graph.ops.size() - 1)];
+std::string mutate_op(Graph& graph, OpId id, Random& random) {
+  Op& op = graph.ops[id];
   std::vector<ValueId> operands = op.inputs;
   operands.insert(operands.end(), op.outputs.begin(), op.outputs.end());
   Value& value = graph.values[one_of(random, operands)];
@@ -219,7 +219,7 @@ std::string mutate_op(Graph& graph, Random& random) {
       break;
     case 7:
     case 8:
-      what = change_operands(random, graph, op);
+      what = change_operands(random, graph, id);
       break;
     case 9:
       value.bytes = Bytes(value.bytes.value() / 2);
@@ -240,7 +240,7 @@ std::string mutate_op(Graph& graph, Random& random) {
       what = change_attribute(random, op);
       break;
   }
-  tidy(graph);
+  tidy(graph, id);
   return what;
 }
 

@@ -9,8 +9,8 @@
 
 namespace poet::test {
 
-/// Changes the last op of a graph that lone_op() has made, or one of its operands: a dimension, a rank, a
-/// type, strides, bytes, which operands there are, an attribute, the kind. Says what.
-std::string mutate_op(Graph& alone, std::mt19937_64& random);
+/// Changes an op or one of its operands: a dimension, a rank, a type, strides, bytes, which operands there
+/// are, an attribute, what it updates, the kind. Says what.
+std::string mutate_op(Graph& graph, OpId op, std::mt19937_64& random);
 
 }  // namespace poet::test

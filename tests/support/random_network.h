@@ -104,7 +104,7 @@ class RandomNetwork {
       }
       case 14: {
         const ValueId x = earlier();
-        return builder_.sub(name, x, builder_.reduce_mean(name + ".mean", x, {draw(2)}));
+        return builder_.sub(name, x, builder_.reduce("reduce_mean", name + ".mean", x, {draw(2)}));
       }
       default:
         linears_.push_back(name);
@@ -122,7 +122,8 @@ class RandomNetwork {
       case 2:
         return builder_.tanh(name, builder_.mul(name + ".product", a, b));
       default: {
-        const ValueId positive = builder_.scale(name + ".above", builder_.sigmoid(name + ".gate", b), 1, 0.5);
+        const ValueId positive =
+            builder_.scale(name + ".above", builder_.unary("sigmoid", name + ".gate", b), 1, 0.5);
         return builder_.div(name, a, positive);
       }
     }

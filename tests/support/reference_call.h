@@ -71,13 +71,13 @@ using Kernel = std::function<void(Call&)>;
 /// response normalisation.
 void add_layout_kernels(std::map<std::string, Kernel>& table);
 
-/// Kernels of arithmetic element by element, with broadcasting, and of sums along axes.
+/// Kernels of functions of one element, of arithmetic with broadcasting, and of sums along axes.
 void add_elementwise_kernels(std::map<std::string, Kernel>& table);
 
 /// Kernels of integers and truth values: comparisons, logic, choice, gathering, stretching.
 void add_integer_kernels(std::map<std::string, Kernel>& table);
 
-/// Kernels of resizing, reversing, extremes along axes and the activations of builder_activations.cc.
+/// Kernels of resizing, reversing and extremes along axes.
 void add_resize_kernels(std::map<std::string, Kernel>& table);
 
 /// Kernels of lstm, gru and rnn.

@@ -231,12 +231,6 @@ void batch_norm_stats(Call& c) {
 // ---- element by element
 // ---------------------------------------------------------------------------------------------
 
-double gelu_of(double x) { return 0.5 * x * (1.0 + std::erf(x / std::sqrt(2.0))); }
-double gelu_slope(double x) {
-  const double density = std::exp(-0.5 * x * x) / std::sqrt(2.0 * std::acos(-1.0));
-  return 0.5 * (1.0 + std::erf(x / std::sqrt(2.0))) + x * density;
-}
-
 /// In [0, 1), a function of its arguments alone (the finaliser of splitmix64).
 double uniform(std::uint64_t seed, std::uint64_t step, std::uint64_t element) {
   std::uint64_t z = seed * 0x9E3779B97F4A7C15ULL + step * 0xD1B54A32D192ED03ULL + element;
@@ -357,21 +351,6 @@ const std::map<std::string, Kernel>& own_kernels() {
       {"batch_norm_backward", [](Call& c) { norm_backward(c, batch_sets(c.in[1])); }},
       {"layer_norm", [](Call& c) { norm(c, layer_sets(c.in[0])); }},
       {"layer_norm_backward", [](Call& c) { norm_backward(c, layer_sets(c.in[1])); }},
-      {"relu", [](Call& c) { pointwise(c.out[0], c.in[0], [](double x) { return std::max(x, 0.0); }); }},
-      {"relu_backward",
-       [](Call& c) {
-         pointwise(c.out[0], c.in[0], c.in[1], [](double dy, double y) { return y > 0.0 ? dy : 0.0; });
-       }},
-      {"gelu", [](Call& c) { pointwise(c.out[0], c.in[0], gelu_of); }},
-      {"gelu_backward",
-       [](Call& c) {
-         pointwise(c.out[0], c.in[0], c.in[1], [](double dy, double x) { return dy * gelu_slope(x); });
-       }},
-      {"tanh", [](Call& c) { pointwise(c.out[0], c.in[0], [](double x) { return std::tanh(x); }); }},
-      {"tanh_backward",
-       [](Call& c) {
-         pointwise(c.out[0], c.in[0], c.in[1], [](double dy, double y) { return dy * (1.0 - y * y); });
-       }},
       {"softmax", [](Call& c) { softmax_rows(c.in[0], c.out[0]); }},
       {"softmax_backward", softmax_backward},
       {"dropout", dropout},

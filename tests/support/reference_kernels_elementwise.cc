@@ -6,6 +6,7 @@
 #include <limits>
 #include <utility>
 
+#include "tests/support/function_rows.h"
 #include "tests/support/reference_call.h"
 
 namespace poet::reference {
@@ -95,6 +96,18 @@ Kernel reduced_backward(bool mean) {
 }  // namespace
 
 void add_elementwise_kernels(std::map<std::string, Kernel>& table) {
+  for (const test::FunctionRow& row : test::function_rows()) {
+    table[row.kind] = [&row](Call& c) {
+      const test::Numbers n = test::numbers_of(c.op.attributes);
+      for (Index i = 0; i < count(c.in[0]); ++i) at(c.out[0].data, i) = row.f(at(c.in[0], i), n);
+    };
+    if (row.slope == nullptr) continue;
+    table[std::string(row.kind) + "_backward"] = [&row](Call& c) {
+      const test::Numbers n = test::numbers_of(c.op.attributes);
+      for (Index i = 0; i < count(c.in[0]); ++i)
+        at(c.out[0].data, i) = at(c.in[0], i) * row.slope(at(c.in[1], i), n);
+    };
+  }
   table["add"] = joined([](double a, double b) { return a + b; });
   table["sub"] = joined([](double a, double b) { return a - b; });
   table["mul"] = joined([](double a, double b) { return a * b; });
@@ -108,41 +121,9 @@ void add_elementwise_kernels(std::map<std::string, Kernel>& table) {
   table["scale"] = mapped([](const Call& c, double x) { return c.real("alpha") * x + c.real("beta"); });
   table["shift"] = mapped([](const Call& c, double x) { return x + c.real("beta"); });
   table["scale_backward"] = chained([](const Call& c, double) { return c.real("alpha"); });
-  table["sigmoid"] = mapped([](const Call&, double x) { return 1.0 / (1.0 + std::exp(-x)); });
-  table["sigmoid_backward"] = chained([](const Call&, double y) { return y * (1.0 - y); });
-  table["erf"] = mapped([](const Call&, double x) { return std::erf(x); });
-  table["erf_backward"] =
-      chained([](const Call&, double x) { return 2.0 / std::sqrt(std::acos(-1.0)) * std::exp(-x * x); });
-  table["exp"] = mapped([](const Call&, double x) { return std::exp(x); });
-  table["exp_backward"] = chained([](const Call&, double y) { return y; });
-  table["log"] = mapped([](const Call&, double x) { return std::log(x); });
-  table["log_backward"] = chained([](const Call&, double x) { return 1.0 / x; });
-  table["sqrt"] = mapped([](const Call&, double x) { return std::sqrt(x); });
-  table["sqrt_backward"] = chained([](const Call&, double y) { return 0.5 / y; });
-  table["pow"] = mapped([](const Call& c, double x) { return std::pow(x, c.real("exponent")); });
-  table["pow_backward"] = chained(
-      [](const Call& c, double x) { return c.real("exponent") * std::pow(x, c.real("exponent") - 1.0); });
-  table["abs"] = mapped([](const Call&, double x) { return std::abs(x); });
-  table["abs_backward"] = chained([](const Call&, double x) { return x > 0.0 ? 1.0 : x < 0.0 ? -1.0 : 0.0; });
   table["clip"] = mapped([](const Call& c, double x) { return clipped(x, lower(c), upper(c)); });
   table["clip_backward"] =
       chained([](const Call& c, double y) { return y > lower(c) && y < upper(c) ? 1.0 : 0.0; });
-  table["leaky_relu"] = mapped([](const Call& c, double x) { return x > 0.0 ? x : c.real("alpha") * x; });
-  table["leaky_relu_backward"] =
-      chained([](const Call& c, double y) { return y > 0.0 ? 1.0 : c.real("alpha"); });
-  table["elu"] =
-      mapped([](const Call& c, double x) { return x > 0.0 ? x : c.real("alpha") * (std::exp(x) - 1.0); });
-  table["elu_backward"] =
-      chained([](const Call& c, double y) { return y > 0.0 ? 1.0 : y + c.real("alpha"); });
-  table["hardsigmoid"] =
-      mapped([](const Call& c, double x) { return clipped(c.real("alpha") * x + c.real("beta"), 0.0, 1.0); });
-  table["hardsigmoid_backward"] =
-      chained([](const Call& c, double y) { return y > 0.0 && y < 1.0 ? c.real("alpha") : 0.0; });
-  table["hardswish"] = mapped([](const Call&, double x) { return x * clipped(x / 6.0 + 0.5, 0.0, 1.0); });
-  table["hardswish_backward"] = chained([](const Call&, double x) {
-    if (x <= -3.0) return 0.0;
-    return x >= 3.0 ? 1.0 : x / 3.0 + 0.5;
-  });
   table["reduce_sum"] = reduced(false);
   table["reduce_sum_backward"] = reduced_backward(false);
   table["reduce_mean"] = reduced(true);

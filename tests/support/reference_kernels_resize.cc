@@ -208,64 +208,9 @@ void prelu_backward_slope(Call& c) {
   }
 }
 
-using Formula = double (*)(const Call&, double);
-
-Kernel mapped(Formula f) {
-  return [f](Call& c) {
-    for (Index i = 0; i < count(c.in[0]); ++i) at(c.out[0].data, i) = f(c, at(c.in[0], i));
-  };
-}
-/// dx = dy f(what the op reads besides).
-Kernel chained(Formula f) {
-  return [f](Call& c) {
-    for (Index i = 0; i < count(c.in[0]); ++i) at(c.out[0].data, i) = at(c.in[0], i) * f(c, at(c.in[1], i));
-  };
-}
-
-double sigmoid(double x) { return 1.0 / (1.0 + std::exp(-x)); }
-double softplus(double x) { return std::log1p(std::exp(x)); }
-
-void add_activation_kernels(std::map<std::string, Kernel>& table) {
-  table["silu"] = mapped([](const Call&, double x) { return x * sigmoid(x); });
-  table["silu_backward"] =
-      chained([](const Call&, double x) { return sigmoid(x) * (1.0 + x * (1.0 - sigmoid(x))); });
-  table["mish"] = mapped([](const Call&, double x) { return x * std::tanh(softplus(x)); });
-  table["mish_backward"] = chained([](const Call&, double x) {
-    const double t = std::tanh(softplus(x));
-    return t + x * sigmoid(x) * (1.0 - t * t);
-  });
-  table["softplus"] = mapped([](const Call&, double x) { return softplus(x); });
-  table["softplus_backward"] = chained([](const Call&, double y) { return 1.0 - std::exp(-y); });
-  table["softsign"] = mapped([](const Call&, double x) { return x / (1.0 + std::abs(x)); });
-  table["softsign_backward"] =
-      chained([](const Call&, double y) { return (1.0 - std::abs(y)) * (1.0 - std::abs(y)); });
-  table["selu"] = mapped([](const Call& c, double x) {
-    return c.real("gamma") * (x > 0.0 ? x : c.real("alpha") * (std::exp(x) - 1.0));
-  });
-  table["selu_backward"] = chained([](const Call& c, double y) {
-    return y > 0.0 ? c.real("gamma") : y + c.real("gamma") * c.real("alpha");
-  });
-  table["celu"] = mapped([](const Call& c, double x) {
-    return x > 0.0 ? x : c.real("alpha") * (std::exp(x / c.real("alpha")) - 1.0);
-  });
-  table["celu_backward"] =
-      chained([](const Call& c, double y) { return y > 0.0 ? 1.0 : y / c.real("alpha") + 1.0; });
-  table["thresholded_relu"] = mapped([](const Call& c, double x) { return x > c.real("alpha") ? x : 0.0; });
-  table["thresholded_relu_backward"] = chained([](const Call&, double y) { return y > 0.0 ? 1.0 : 0.0; });
-  table["sin"] = mapped([](const Call&, double x) { return std::sin(x); });
-  table["sin_backward"] = chained([](const Call&, double x) { return std::cos(x); });
-  table["cos"] = mapped([](const Call&, double x) { return std::cos(x); });
-  table["cos_backward"] = chained([](const Call&, double x) { return -std::sin(x); });
-  table["sign"] = mapped([](const Call&, double x) { return x > 0.0 ? 1.0 : x < 0.0 ? -1.0 : 0.0; });
-  table["floor"] = mapped([](const Call&, double x) { return std::floor(x); });
-  table["ceil"] = mapped([](const Call&, double x) { return std::ceil(x); });
-  table["round"] = mapped([](const Call&, double x) { return std::nearbyint(x); });
-}
-
 }  // namespace
 
 void add_resize_kernels(std::map<std::string, Kernel>& table) {
-  add_activation_kernels(table);
   table["resize"] = resize;
   table["resize_backward"] = resize_backward;
   table["flip"] = flip;

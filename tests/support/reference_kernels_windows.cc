@@ -192,7 +192,7 @@ void max_pool_backward(Call& c) {
 std::vector<double> window_sizes(const Call& c, const Shape& x, const Shape& y) {
   Window w = pooling_window(c);
   List image = spatial(x);
-  if (c.op.attributes.count("count_include_pad") == 0) {
+  if (c.op.attributes.count("count_include_pad") == 0 || c.integer("count_include_pad") != 0) {
     // The padded image seen as an image.
     const bool uneven = c.op.attributes.count("padding_end") == 1;
     const List& end = uneven ? c.list("padding_end") : c.list("padding");

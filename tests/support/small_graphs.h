@@ -31,11 +31,12 @@ inline ValueId add_output(Graph& graph, std::string name, std::int64_t bytes = 4
   return graph.values.push_back(std::move(value));
 }
 
+/// Of a kind that poet does not know, so that operands may be anything.
 inline OpId add_op(Graph& graph, std::string name, std::vector<ValueId> inputs,
                    std::vector<ValueId> outputs) {
   Op op;
   op.name = std::move(name);
-  op.kind = "opaque";
+  op.kind = "made_up";
   op.inputs = std::move(inputs);
   op.outputs = std::move(outputs);
   return graph.ops.push_back(std::move(op));

@@ -255,9 +255,11 @@ TEST(Differentiate, ArithmeticReadsWhatItsDerivativeNeeds) {
   GraphBuilder g("arithmetic");
   const ValueId x = g.linear("x", g.input("in", {2, 4}), 4, false);
   ValueId h = g.div("ratio", x, g.parameter("b", {4}));
-  h = g.scale("scale", g.clip("clip", g.abs("abs", h), 0, 6), 2, 1);
-  h = g.log("log", g.exp("exp", g.hardswish("hardswish", g.elu("elu", h))));
-  h = g.add("plus", h, g.scale("shift", g.reduce_mean("mean", h, {1}), 1, -3));
+  h = g.scale("scale", g.clip("clip", g.unary("abs", "abs", h), 0, 6), 2, 1);
+  h = g.unary(
+      "log", "log",
+      g.unary("exp", "exp", g.unary("hardswish", "hardswish", g.unary("elu", "elu", h, {{"alpha", 1.0}}))));
+  h = g.add("plus", h, g.scale("shift", g.reduce("reduce_mean", "mean", h, {1}), 1, -3));
   finish_with_loss(g, h);
   const Graph training = differentiate(g.finish());
   const auto line = [&](const std::string& name) { return test::text(training, op(training, name)); };
@@ -281,7 +283,7 @@ TEST(Differentiate, ArithmeticReadsWhatItsDerivativeNeeds) {
 TEST(Differentiate, ConstantsNeverTrain) {
   GraphBuilder g("constants");
   const ValueId x = g.linear("x", g.input("in", {2, 4}), 4, false);
-  finish_with_loss(g, g.mul("scaled", x, g.exp("exp", g.constant("k", {4}))));
+  finish_with_loss(g, g.mul("scaled", x, g.unary("exp", "exp", g.constant("k", {4}))));
   const Graph training = differentiate(g.finish(), {Optimizer::adam, nullptr});
   for (const Op& each : training.ops) {
     for (const ValueId v : each.updates) EXPECT_NE(training.values[v].name, "k");

@@ -159,14 +159,15 @@ TEST(Builder, FunctionsOfOneOperandKeepItsShape) {
   g.scale("scale", x, 2, 0.5);
   g.scale("shift", x, 1, 3);
   g.neg("neg", x);
-  g.pow("pow", x, 2);
+  g.unary("pow", "pow", x, {{"exponent", 2.0}});
   g.clip("relu6", x, 0, 6);
   g.clip("floor", x, -1, std::numeric_limits<double>::infinity());
-  g.leaky_relu("leaky", x);
-  g.elu("elu", x);
-  g.hardsigmoid("hardsigmoid", x);
-  for (const ValueId y : {g.sigmoid("a", x), g.erf("b", x), g.exp("c", x), g.log("d", x), g.sqrt("e", x),
-                          g.abs("f", x), g.hardswish("g", x)}) {
+  g.unary("leaky_relu", "leaky", x, {{"alpha", 0.01}});
+  g.unary("elu", "elu", x, {{"alpha", 1.0}});
+  g.unary("hardsigmoid", "hardsigmoid", x, {{"alpha", 0.2}, {"beta", 0.5}});
+  for (const ValueId y :
+       {g.unary("sigmoid", "a", x), g.unary("erf", "b", x), g.unary("exp", "c", x), g.unary("log", "d", x),
+        g.unary("sqrt", "e", x), g.unary("abs", "f", x), g.unary("hardswish", "g", x)}) {
     EXPECT_EQ(g.shape(y), (Shape{2, 3}));
   }
   const Graph graph = g.finish();
@@ -187,9 +188,9 @@ TEST(Builder, FunctionsOfOneOperandKeepItsShape) {
 TEST(Builder, Reductions) {
   GraphBuilder g("g");
   const ValueId x = g.input("x", {2, 3, 4});
-  EXPECT_EQ(g.shape(g.reduce_sum("a", x, {2, 0})), (Shape{1, 3, 1}));
-  EXPECT_EQ(g.shape(g.reduce_mean("b", x, {1}, false)), (Shape{2, 4}));
-  EXPECT_EQ(g.shape(g.reduce_mean("c", x, {0, 1, 2}, false)), Shape{});
+  EXPECT_EQ(g.shape(g.reduce("reduce_sum", "a", x, {2, 0})), (Shape{1, 3, 1}));
+  EXPECT_EQ(g.shape(g.reduce("reduce_mean", "b", x, {1}, false)), (Shape{2, 4}));
+  EXPECT_EQ(g.shape(g.reduce("reduce_mean", "c", x, {0, 1, 2}, false)), Shape{});
   const Graph graph = g.finish();
   EXPECT_EQ(op_named(graph, "a").attributes,
             (Attributes{{"axes", std::vector<std::int64_t>{0, 2}}, {"keepdims", std::int64_t{1}}}));

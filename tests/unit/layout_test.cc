@@ -28,7 +28,7 @@ Plan keep_all_plan(const Instance& instance) {
   return linearise(instance, keep_all_schedule(instance.graph), Semantics::device);
 }
 
-/// x (8 B) -> y = relu(x) -> z = relu(y); `z` reads `x` too if `late`.
+/// x (8 B) -> y = relu(x) -> z = relu(y), or y + x if `late`.
 Instance relus(bool late) {
   Graph graph;
   const ValueId x = test::add_node(graph, "x", {}, 8);
@@ -37,7 +37,7 @@ Instance relus(bool late) {
       test::add_node(graph, "z", late ? std::vector<ValueId>{y, x} : std::vector<ValueId>{y}, 8);
   for (const ValueId v : {x, y, z}) graph.values[v].shape = {2};
   graph.ops[graph.values[y].producer].kind = "relu";
-  graph.ops[graph.values[z].producer].kind = "relu";
+  graph.ops[graph.values[z].producer].kind = late ? "add" : "relu";
   return test::instance_of(std::move(graph));
 }
 

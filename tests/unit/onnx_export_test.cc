@@ -10,11 +10,13 @@
 #include <map>
 #include <random>
 
+#include "poet/frontend/onnx/functions.h"
 #include "poet/frontend/onnx/read_model.h"
 #include "poet/frontend/onnx/weights.h"
 #include "poet/frontend/zoo.h"
 #include "poet/graph/builder.h"
 #include "tests/support/background.h"
+#include "tests/support/function_rows.h"
 #include "tests/support/graph_text.h"
 #include "tests/support/input_error.h"
 #include "tests/support/proto_model.h"
@@ -121,9 +123,9 @@ TEST_P(OnnxExport, OtherOperators) {
                 .groups = 2,
                 .bias = true,
                 .padding_end = {0, 1}});
-  x = g.silu("silu", x);
+  x = g.unary("silu", "silu", x);
   x = g.max_pool2d("max", x, {.kernel = {2, 2}, .ceil_mode = true});
-  x = g.leaky_relu("leaky", x, 0.25);
+  x = g.unary("leaky_relu", "leaky", x, {{"alpha", 0.25}});
   x = g.prelu("prelu", x, g.parameter("slope", {4, 1, 1}));
   x = g.avg_pool2d("avg", x, {.kernel = {2, 2}, .stride = {1, 1}, .padding = {1, 1}});
   x = g.avg_pool2d("inside", x,
@@ -131,8 +133,8 @@ TEST_P(OnnxExport, OtherOperators) {
   x = g.clip("clip", x, -2, std::numeric_limits<double>::infinity());
   x = g.scale("scale", x, 2.0);
   x = g.scale("shift", x, 1.0, 3.0);
-  x = g.concat("concat", {x, g.pow("pow", x, 3.0)}, 1);
-  x = g.selu("selu", x, 1.5, 1.25);
+  x = g.concat("concat", {x, g.unary("pow", "pow", x, {{"exponent", 3.0}})}, 1);
+  x = g.unary("selu", "selu", x, {{"alpha", 1.5}, {"gamma", 1.25}});
   x = g.mul("mul", x, g.parameter("factor", {8, 1, 1}));
   x = g.linear("fc", g.log_softmax("log_softmax", x), 3);
   g.mse_loss("loss", x, g.input("targets", Shape(g.shape(x))));
@@ -140,6 +142,33 @@ TEST_P(OnnxExport, OtherOperators) {
   options.batch_size = 2;
   options.loss = Loss::mean_squared_error;
   expect_round_trip(g.finish(), options);
+}
+
+// Functions of one element, by their names in ONNX.
+TEST_P(OnnxExport, Functions) {
+  GraphBuilder g("functions");
+  ValueId x = g.linear("fc", g.input("x", {2, 3}), 4);
+  for (const test::FunctionRow& row : test::function_rows()) {
+    const onnx::FunctionName* name = onnx::find_function_of(row.kind);
+    if (name != nullptr && name->since <= GetParam().opset)
+      x = g.add(row.kind + std::string(".sum"), g.unary(row.kind, row.kind, x, row.attributes), x);
+  }
+  g.mse_loss("loss", x, g.input("targets", Shape(g.shape(x))));
+  ImportOptions options;
+  options.batch_size = 2;
+  options.loss = Loss::mean_squared_error;
+  expect_round_trip(g.finish(), options);
+}
+
+TEST(OnnxExportForms, AFunctionOfALaterOpset) {
+  GraphBuilder g("later");
+  const ValueId x = g.unary("hardswish", "swish", g.linear("fc", g.input("x", {2, 3}), 4));
+  g.mse_loss("loss", x, g.input("targets", {2, 4}));
+  const Graph graph = g.finish();
+  Weights weights;
+  EXPECT_EQ(test::input_error([&] { (void)onnx_model_of(graph, std::ref(weights), {.opset = 13}); }),
+            "swish: is a HardSwish, which ONNX has from opset 14 on; it is written with opset 13");
+  EXPECT_NO_THROW((void)onnx_model_of(graph, std::ref(weights), {.opset = 14}));
 }
 
 // What predicts something for every token: the rows of the loss are a view of all samples.

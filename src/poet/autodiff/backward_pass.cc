@@ -10,7 +10,6 @@
 
 #include "poet/autodiff/layout.h"
 #include "poet/base/error.h"
-#include "poet/graph/broadcast.h"
 #include "poet/graph/strides.h"
 
 namespace poet {
@@ -80,11 +79,7 @@ std::vector<BackwardPass::Task> BackwardPass::tasks(const Op& op, const Gradient
 bool BackwardPass::shares(const Op& op, const Task& task) const {
   if (!task.op->shared_unless_broadcast) return false;
   const Shape& whole = graph_.values[op.outputs[0]].shape;
-  const Value& operand = graph_.values[op.inputs[task.targets.front()]];
-  if (operand.shape == whole) return true;
-  if (broadcast_shape(operand.shape, whole) == whole) return false;
-  throw InputError(place(op), fmt::format("'{}' does not broadcast to the output ({})", operand.name,
-                                          fmt::join(whole, ", ")));
+  return graph_.values[op.inputs[task.targets.front()]].shape == whole;
 }
 
 Bytes BackwardPass::written_bytes(const Op& op, const Task& task) const {
@@ -168,27 +163,13 @@ std::vector<ValueId> BackwardPass::operands(const Op& op, const Operand& what) {
   }
   const bool is_input = what.source == Operand::Source::input;
   const std::vector<ValueId>& list = is_input ? op.inputs : op.outputs;
-  if (what.index >= list.size()) {
-    throw InputError(place(op), fmt::format("a {} op needs at least {} {}", op.kind, what.index + 1,
-                                            is_input ? "inputs" : "outputs"));
-  }
-  return {what.transposed ? transposed(op, list[what.index]) : list[what.index]};
+  return {what.transposed ? transposed(list[what.index]) : list[what.index]};
 }
 
 /// A view of `v` with the last two axes swapped.
-ValueId BackwardPass::transposed(const Op& op, ValueId v) {
+ValueId BackwardPass::transposed(ValueId v) {
   const Value& value = graph_.values[v];
-  const Shape& product = graph_.values[op.outputs[0]].shape;
   const std::size_t rank = value.shape.size();
-  bool fits = rank >= 2 && product.size() >= rank;
-  if (fits) {
-    const Shape own(value.shape.begin(), value.shape.end() - 2);
-    const Shape leading(product.begin(), product.end() - 2);
-    fits = broadcast_shape(own, leading) == leading;
-  }
-  if (!fits) {
-    throw InputError(place(op), fmt::format("'{}' must have the batch axes of the product", value.name));
-  }
   std::vector<std::int64_t> axes(rank);
   std::iota(axes.begin(), axes.end(), 0);
   std::swap(axes[rank - 1], axes[rank - 2]);

@@ -56,7 +56,7 @@ class BackwardPass {
   [[nodiscard]] std::vector<std::int64_t> outputs_with_gradients(const Op& op) const;
   /// What a backward op reads as `what`: one value, or a list of any length.
   std::vector<ValueId> operands(const Op& op, const Operand& what);
-  ValueId transposed(const Op& op, ValueId v);
+  ValueId transposed(ValueId v);
   ValueId new_gradient(ValueId of, const std::string& name);
   void contribute(const Op& op, ValueId to, ValueId gradient);
   ValueId as_storage(const Op& op, ValueId view, ValueId gradient);

@@ -13,6 +13,7 @@
 #include "poet/autodiff/gradient_rules.h"
 #include "poet/autodiff/updates.h"
 #include "poet/base/error.h"
+#include "poet/graph/operators/schema.h"
 
 namespace poet {
 namespace {
@@ -31,7 +32,7 @@ OpId find_loss(const Graph& forward) {
         throw InputError(place(op), "a forward graph does not update parameters");
       }
     }
-    if (op.kind != "softmax_cross_entropy" && op.kind != "mse_loss") continue;
+    if (!is_loss(op)) continue;
     if (loss.valid()) {
       throw InputError(place(op),
                        fmt::format("one loss is wanted, and '{}' is one already", forward.ops[loss].name));

@@ -1,6 +1,13 @@
 #include "poet/autodiff/gradient_rules.h"
 
 #include <algorithm>
+#include <optional>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+
+#include "poet/base/error.h"
+#include "poet/graph/operators/schema.h"
 
 namespace poet {
 namespace {
@@ -27,15 +34,6 @@ using Reads = std::vector<Operand>;
 /// An operator with one backward op, which writes the gradients of `gradients_of`.
 GradientRule single(const std::string& kind, Reads reads, std::vector<std::size_t> gradients_of = {0}) {
   return {kind, {{kind + "_backward", "backward", std::move(reads), std::move(gradients_of), false}}};
-}
-
-/// x, weight [, bias]: the input gradient needs the weight, the weight gradient needs x, the bias gradient
-/// neither. So a layer of which only the bias trains does not keep its input.
-GradientRule weighted(const std::string& kind) {
-  return {kind,
-          {{kind + "_backward_input", "backward_input", {kDy, input(1)}, {0}, false},
-           {kind + "_backward_weight", "backward_weight", {kDy, input(0)}, {1, 2}, true},
-           {kind + "_backward_bias", "backward_bias", {kDy}, {2}, false}}};
 }
 
 /// The gradient of operand `index` of a sum.
@@ -88,13 +86,9 @@ GradientRule rnn() {
       {0, 1, 2, 3, 4});
 }
 
-std::vector<GradientRule> make_rules() {
+/// Operators whose gradients need more than their backward kinds' schemas say.
+std::vector<GradientRule> rules_of_their_own() {
   return {
-      weighted("conv2d"),
-      weighted("conv3d"),
-      weighted("conv_transpose2d"),
-      weighted("conv_transpose3d"),
-      weighted("linear"),
       // c = alpha a b: da = alpha dc bᵀ, db = alpha aᵀ dc, summed over leading axes that were stretched
       {"matmul",
        {{"matmul", "backward_a", {kDy, input_transposed(1)}, {0}, false},
@@ -106,94 +100,73 @@ std::vector<GradientRule> make_rules() {
       {"mul",
        {{"mul_backward", "backward_a", {kDy, input(1)}, {0}},
         {"mul_backward", "backward_b", {kDy, input(0)}, {1}}}},
-      // c = a / b: da = dc / b, db = -dc a / b². Not through c = a / b itself, which is never smaller than a.
-      {"div",
-       {{"div_backward_a", "backward_a", {kDy, input(1)}, {0}},
-        {"div_backward_b", "backward_b", {kDy, input(0), input(1)}, {1}}}},
       {"shift", {as_it_comes(0, "backward")}},
-      single("scale", {kDy}),               // alpha is an attribute
-      single("sigmoid", {kDy, output(0)}),  // y (1 - y)
-      single("erf", {kDy, input(0)}),       // 2 / sqrt(pi) exp(-x²)
-      single("exp", {kDy, output(0)}),      // y
-      single("log", {kDy, input(0)}),       // 1 / x
-      single("sqrt", {kDy, output(0)}),     // 1 / (2 y)
-      single("pow", {kDy, input(0)}),       // y / x would be no number at 0
-      single("abs", {kDy, input(0)}),       // the sign, which y has lost
-      // Strictly between the bounds y is x; on a bound x is there too or beyond, and the gradient is 0, as
-      // relu's is at 0. So y decides, which the next layer keeps more often than x.
-      single("clip", {kDy, output(0)}),
-      single("hardsigmoid", {kDy, output(0)}),
-      single("leaky_relu", {kDy, output(0)}),  // the sign of x is the sign of y
-      single("elu", {kDy, output(0)}),         // where negative: alpha exp(x) = y + alpha
-      single("hardswish", {kDy, input(0)}),    // falls before it rises: not invertible
-      // More activations, and resizing.
-      single("silu", {kDy, input(0)}),               // falls before it rises
-      single("mish", {kDy, input(0)}),               // the same
-      single("softplus", {kDy, output(0)}),          // the sigmoid of x is 1 - exp(-y)
-      single("softsign", {kDy, output(0)}),          // (1 - |y|)²
-      single("selu", {kDy, output(0)}),              // where negative: gamma alpha exp(x) = y + gamma alpha
-      single("celu", {kDy, output(0)}),              // where negative: exp(x / alpha) = y / alpha + 1
-      single("thresholded_relu", {kDy, output(0)}),  // positive where x was above the threshold
-      // The slope may be negative, so y does not tell the sign of x.
-      {"prelu",
-       {{"prelu_backward_input", "backward_input", {kDy, input(0), input(1)}, {0}},
-        {"prelu_backward_slope", "backward_slope", {kDy, input(0)}, {1}}}},
-      single("sin", {kDy, input(0)}),
-      single("cos", {kDy, input(0)}),
+      {"expand", {as_it_comes(0, "backward")}},
+      // The derivative is 0 wherever it exists.
       {"sign", {}},
       {"floor", {}},
       {"ceil", {}},
       {"round", {}},
-      single("log_softmax", {kDy, output(0)}),  // dy - exp(y) sum(dy)
-      // Where x is y; several such elements share.
-      single("reduce_max", {kDy, input(0), output(0)}),
-      single("reduce_min", {kDy, input(0), output(0)}),
-      single("resize", {kDy}),  // which elements and how much of each is in the attributes
-      single("flip", {kDy}),
-      single("reduce_sum", {kDy}),
-      single("reduce_mean", {kDy}),
-      single("batch_norm", {kDy, input(0), input(1), output(1), output(2)}, {0, 1, 2}),
-      single("layer_norm", {kDy, input(0), input(1), output(1), output(2)}, {0, 1, 2}),
-      single("relu", {kDy, output(0)}),     // the sign of x is the sign of y
-      single("gelu", {kDy, input(0)}),      // not invertible: x itself
-      single("tanh", {kDy, output(0)}),     // 1 - y²
-      single("softmax", {kDy, output(0)}),  // y (dy - sum(dy y))
-      single("dropout", {kDy, output(1)}),
-      single("max_pool2d", {kDy, output(1)}),
-      single("max_pool3d", {kDy, output(1)}),
-      single("avg_pool2d", {kDy}),
-      single("avg_pool3d", {kDy}),
-      single("global_avg_pool", {kDy}),
-      single("global_max_pool", {kDy, output(1)}),
-      single("group_norm", {kDy, input(0), input(1), output(1), output(2)}, {0, 1, 2}),
-      // x alone: the scale, a sum over a few channels of x, is found again; kept, it would take as much as x.
-      single("lrn", {kDy, input(0)}),
-      single("embedding", {kDy, input(0)}, {1}),
-      single("select", {kDy}),
       // Where the elements went is in the attributes.
       of_many_inputs("concat", {kDy}, BackwardOp::Inputs::each),
       through_all_outputs(single("split", {kAllDys})),
-      single("slice", {kDy}),
-      single("pad", {kDy}),
-      single("transpose", {kDy}),
       lstm(),
       gru(),
       rnn(),
       // Nothing is known of it: everything that it has read and written may matter.
       through_all_outputs(
           of_many_inputs("opaque", {kAllDys, kAllInputs, kAllOutputs}, BackwardOp::Inputs::all)),
-      {"expand", {as_it_comes(0, "backward")}},
-      // Which operand each element came from is in the condition; the operands are not read.
-      {"where",
-       {{"where_backward_a", "backward_a", {kDy, input(0)}, {1}},
-        {"where_backward_b", "backward_b", {kDy, input(0)}, {2}}}},
-      single("gather", {kDy, input(1)}),
-      single("gather_elements", {kDy, input(1)}),
-      single("cumsum", {kDy}),
-      // The loss's own gradient is 1, so nothing comes from above.
-      single("softmax_cross_entropy", {output(1), input(1)}),
-      single("mse_loss", {input(0), input(1)}),  // 2 (x - target) / elements
   };
+}
+
+std::optional<std::size_t> position_of(const std::string& name, const std::vector<OperandSpec>& operands) {
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    if (operands[i].name == name) return i;
+  }
+  return std::nullopt;
+}
+
+/// As the schemas name the operands: a backward op reads dy, the forward op's inputs and outputs; its outputs
+/// are the gradients of the inputs whose names follow a d.
+BackwardOp backward_op(const OperatorSchema& of, const OperatorSchema& backward) {
+  BackwardOp op;
+  op.kind = backward.kind;
+  op.suffix = backward.kind.substr(of.kind.size() + 1);
+  for (const OperandSpec& read : backward.inputs) {
+    if (const auto i = position_of(read.name, of.inputs)) {
+      op.reads.push_back(input(*i));
+    } else if (const auto o = position_of(read.name, of.outputs)) {
+      op.reads.push_back(output(*o));
+    } else {
+      ensure(read.name == "dy", "a backward op reads dy and what its forward op has");
+      op.reads.push_back(kDy);
+    }
+  }
+  for (const OperandSpec& written : backward.outputs) {
+    const auto i = position_of(written.name.substr(1), of.inputs);
+    ensure(i.has_value(), "a backward op writes gradients of what its forward op reads");
+    op.gradients_of.push_back(*i);
+  }
+  // The weight's gradient takes the bias's along; without it the bias has an op that does not read x.
+  op.only_with_first = op.suffix == "backward_weight";
+  return op;
+}
+
+std::vector<GradientRule> make_rules() {
+  std::vector<GradientRule> rules = rules_of_their_own();
+  const auto has_rule = [&rules](const std::string& kind) {
+    return std::any_of(rules.begin(), rules.end(),
+                       [&](const GradientRule& rule) { return rule.kind == kind; });
+  };
+  for (const OperatorSchema& schema : operators_of_all_families()) {
+    if (has_rule(schema.kind)) continue;
+    GradientRule rule{schema.kind, {}};
+    for (const OperatorSchema& other : operators_of_all_families()) {
+      if (other.kind.starts_with(schema.kind + "_backward")) rule.ops.push_back(backward_op(schema, other));
+    }
+    if (!rule.ops.empty()) rules.push_back(std::move(rule));
+  }
+  return rules;
 }
 
 }  // namespace
@@ -204,10 +177,13 @@ const std::vector<GradientRule>& gradient_rules() {
 }
 
 const GradientRule* find_gradient_rule(const std::string& kind) {
-  const std::vector<GradientRule>& rules = gradient_rules();
-  const auto found =
-      std::find_if(rules.begin(), rules.end(), [&](const GradientRule& r) { return r.kind == kind; });
-  return found == rules.end() ? nullptr : &*found;
+  static const std::unordered_map<std::string_view, const GradientRule*> by_kind = [] {
+    std::unordered_map<std::string_view, const GradientRule*> map;
+    for (const GradientRule& rule : gradient_rules()) map.emplace(rule.kind, &rule);
+    return map;
+  }();
+  const auto found = by_kind.find(kind);
+  return found == by_kind.end() ? nullptr : found->second;
 }
 
 }  // namespace poet

@@ -1,8 +1,8 @@
 #pragma once
 
-// Which backward ops an operator has and what each of them reads: one table entry per operator kind. What is
-// read here is what a schedule must keep, page or recompute, so an entry reads exactly what the derivative's
-// formula needs.
+// Which backward ops an operator has and what each of them reads. Most follow from the operands' names in the
+// backward kinds' schemas (graph/operators/); the others have an entry of their own. What is read is what a
+// schedule must keep, page or recompute, so it is exactly what the derivative's formula needs.
 
 #include <cstddef>
 #include <string>
@@ -61,7 +61,7 @@ struct GradientRule {
   static constexpr std::size_t kAllOutputs = static_cast<std::size_t>(-1);
 };
 
-/// The rule of operator `kind`, or nullptr. docs/operators.md is the same table in prose. O(number of kinds).
+/// The rule of operator `kind`, or nullptr. docs/operators.md is the same table in prose. O(1).
 [[nodiscard]] const GradientRule* find_gradient_rule(const std::string& kind);
 
 /// Every rule, one per kind.

@@ -6,11 +6,11 @@
 
 #include <algorithm>
 #include <optional>
-#include <string_view>
 #include <utility>
 
 #include "poet/base/error.h"
 #include "poet/graph/broadcast.h"
+#include "poet/graph/operators/schema.h"
 
 // What every operator shares, and the operators without windows or parameters. The others:
 // builder_layers.cc, builder_norms.cc, builder_windows.cc, builder_recurrent.cc; copies of elements:
@@ -91,15 +91,21 @@ ValueId GraphBuilder::output(const std::string& op, const std::string& name, Str
   return graph_.values.push_back(std::move(value));
 }
 
-Op& GraphBuilder::append(const std::string& name, const char* kind, Attributes attributes,
-                         std::vector<ValueId> inputs, std::vector<ValueId> outputs) {
+Op& GraphBuilder::append(const std::string& name, const std::string& kind, Attributes attributes,
+                         std::vector<ValueId> inputs, std::vector<ValueId> outputs,
+                         std::vector<ValueId> updates) {
   Op op;
   op.name = name;
   op.kind = kind;
   op.attributes = std::move(attributes);
   op.inputs = std::move(inputs);
   op.outputs = std::move(outputs);
-  return graph_.ops[graph_.ops.push_back(std::move(op))];
+  op.updates = std::move(updates);
+  if (!op.updates.empty()) op.pass = Pass::update;
+  op.recomputable = op.updates.empty();
+  const OpId id = graph_.ops.push_back(std::move(op));
+  check_operands(graph_, id);
+  return graph_.ops[id];
 }
 
 void GraphBuilder::check_operand(const std::string& op, ValueId v, int rank, DType dtype) const {
@@ -130,26 +136,12 @@ ValueId GraphBuilder::input(const std::string& name, const Shape& shape, DType d
   return x;
 }
 
-ValueId GraphBuilder::elementwise(const std::string& name, const char* kind, ValueId x,
-                                  Attributes attributes) {
-  const std::string_view of = kind;
-  const bool of_integers = of == "scale" || of == "shift" || of == "abs";
-  DType type = DType::float32;
-  if (of_integers) type = checked_type(name, x, type, {DType::int32});
-  check_operand(name, x, -1, type);
+ValueId GraphBuilder::unary(const std::string& kind, const std::string& name, ValueId x,
+                            Attributes attributes) {
+  const DType type = written_type(kind, 1, any_type(name, x));
   const ValueId y = output(name, name, {shape(x), {}}, type);
   append(name, kind, std::move(attributes), {x}, {y});
   return y;
-}
-
-ValueId GraphBuilder::relu(const std::string& name, ValueId x) { return elementwise(name, "relu", x); }
-ValueId GraphBuilder::gelu(const std::string& name, ValueId x) { return elementwise(name, "gelu", x); }
-ValueId GraphBuilder::tanh(const std::string& name, ValueId x) { return elementwise(name, "tanh", x); }
-
-ValueId GraphBuilder::softmax(const std::string& name, ValueId x) {
-  check_operand(name, x, -1);
-  if (shape(x).empty()) throw InputError(place(name), "needs at least one dimension");
-  return elementwise(name, "softmax", x);
 }
 
 ValueId GraphBuilder::dropout(const std::string& name, ValueId x, double probability) {

@@ -8,7 +8,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <initializer_list>
 #include <map>
 #include <string>
 #include <vector>
@@ -131,81 +130,43 @@ class GraphBuilder {
   /// around: (size - 1) / 2 before, rounded down, the others after.
   ValueId lrn(const std::string& name, ValueId x, const LrnOptions& options);
 
-  ValueId relu(const std::string& name, ValueId x);
-  ValueId gelu(const std::string& name, ValueId x);
-  ValueId tanh(const std::string& name, ValueId x);
-  ValueId softmax(const std::string& name, ValueId x);
+  /// y = f(x), by an operator of docs/operators.md that reads x alone and writes one value of its shape:
+  /// "sigmoid", "leaky_relu" with its attribute, "logical_not".
+  ValueId unary(const std::string& kind, const std::string& name, ValueId x, Attributes attributes = {});
+  ValueId relu(const std::string& name, ValueId x) { return unary("relu", name, x); }
+  ValueId gelu(const std::string& name, ValueId x) { return unary("gelu", name, x); }
+  ValueId tanh(const std::string& name, ValueId x) { return unary("tanh", name, x); }
+  /// Over the last axis, as log_softmax.
+  ValueId softmax(const std::string& name, ValueId x) { return unary("softmax", name, x); }
+  ValueId log_softmax(const std::string& name, ValueId x) { return unary("log_softmax", name, x); }
   /// `probability` of dropping an element. Each dropout of a graph has a seed of its own: 0, 1, 2... in
   /// order.
   ValueId dropout(const std::string& name, ValueId x, double probability);
 
-  // Arithmetic (builder_elementwise.cc). Operands are float32 values of any persistence; add, sub, mul, abs,
-  // neg and scale (by whole numbers) take int32 ones too.
-  /// Operands of two shapes broadcast as NumPy's do: aligned at the last axis, axes of size 1 stretch.
-  ValueId add(const std::string& name, ValueId a, ValueId b);
-  ValueId sub(const std::string& name, ValueId a, ValueId b);
-  ValueId mul(const std::string& name, ValueId a, ValueId b);
-  ValueId div(const std::string& name, ValueId a, ValueId b);
+  // Arithmetic (builder_elementwise.cc). Operands are values of any persistence; add, sub, mul, abs, neg and
+  // scale (by whole numbers) take int32 ones, too.
+  /// By an operator of two operands of one type, which broadcast as NumPy's do: aligned at the last axis,
+  /// axes of size 1 stretch. Arithmetic, comparisons ("less", "equal"), logic ("logical_and"), "int_div",
+  /// "mod". A truth value is a uint8, 0 or not 0; ops write 0 and 1. Integers have no gradient: it stops
+  /// at them.
+  ValueId binary(const std::string& kind, const std::string& name, ValueId a, ValueId b);
+  ValueId add(const std::string& name, ValueId a, ValueId b) { return binary("add", name, a, b); }
+  ValueId sub(const std::string& name, ValueId a, ValueId b) { return binary("sub", name, a, b); }
+  ValueId mul(const std::string& name, ValueId a, ValueId b) { return binary("mul", name, a, b); }
+  ValueId div(const std::string& name, ValueId a, ValueId b) { return binary("div", name, a, b); }
   /// alpha x + beta; a `shift`, which shares its gradient, where alpha is 1.
   ValueId scale(const std::string& name, ValueId x, double alpha, double beta = 0.0);
   /// The scale by -1.
   ValueId neg(const std::string& name, ValueId x);
-  ValueId sigmoid(const std::string& name, ValueId x);
-  ValueId erf(const std::string& name, ValueId x);
-  ValueId exp(const std::string& name, ValueId x);
-  ValueId log(const std::string& name, ValueId x);
-  ValueId sqrt(const std::string& name, ValueId x);
-  ValueId abs(const std::string& name, ValueId x);
-  /// `exponent` is not 0.
-  ValueId pow(const std::string& name, ValueId x, double exponent);
   /// To [minimum, maximum], one of which may be infinite. ReLU6 is (0, 6).
   ValueId clip(const std::string& name, ValueId x, double minimum, double maximum);
-  /// x where positive, else alpha x; alpha >= 0.
-  ValueId leaky_relu(const std::string& name, ValueId x, double alpha = 0.01);
-  /// x where positive, else alpha (exp(x) - 1); alpha >= 0.
-  ValueId elu(const std::string& name, ValueId x, double alpha = 1.0);
-  /// alpha x + beta, clipped to [0, 1].
-  ValueId hardsigmoid(const std::string& name, ValueId x, double alpha = 0.2, double beta = 0.5);
-  /// x (x / 6 + 1/2, clipped to [0, 1]).
-  ValueId hardswish(const std::string& name, ValueId x);
-  /// Over `axes` (at least one, each once, counted from 0), which stay as axes of size 1 with `keepdims`.
-  ValueId reduce_sum(const std::string& name, ValueId x, const std::vector<std::int64_t>& axes,
-                     bool keepdims = true);
-  ValueId reduce_mean(const std::string& name, ValueId x, const std::vector<std::int64_t>& axes,
-                      bool keepdims = true);
-
-  // More activations (builder_activations.cc).
-  /// x times its own sigmoid.
-  ValueId silu(const std::string& name, ValueId x);
-  /// x tanh(softplus(x)).
-  ValueId mish(const std::string& name, ValueId x);
-  /// log(1 + exp(x)).
-  ValueId softplus(const std::string& name, ValueId x);
-  /// x / (1 + |x|).
-  ValueId softsign(const std::string& name, ValueId x);
-  /// gamma x where positive, else gamma alpha (exp(x) - 1); gamma > 0, alpha >= 0.
-  ValueId selu(const std::string& name, ValueId x, double alpha, double gamma);
-  /// x where positive, else alpha (exp(x / alpha) - 1); alpha > 0.
-  ValueId celu(const std::string& name, ValueId x, double alpha = 1.0);
-  /// x where above alpha, else 0; alpha >= 0.
-  ValueId thresholded_relu(const std::string& name, ValueId x, double alpha = 1.0);
   /// x where positive, else slope x; the slope broadcasts to x.
   ValueId prelu(const std::string& name, ValueId x, ValueId slope);
-  ValueId sin(const std::string& name, ValueId x);
-  ValueId cos(const std::string& name, ValueId x);
-  /// -1, 0 or 1. No gradient flows through this and the three below: it is 0 wherever it exists.
-  ValueId sign(const std::string& name, ValueId x);
-  ValueId floor(const std::string& name, ValueId x);
-  ValueId ceil(const std::string& name, ValueId x);
-  /// Halves go to the even neighbour.
-  ValueId round(const std::string& name, ValueId x);
-  /// Over the last axis.
-  ValueId log_softmax(const std::string& name, ValueId x);
-  /// As reduce_sum. Elements that are equally extreme share the gradient.
-  ValueId reduce_max(const std::string& name, ValueId x, const std::vector<std::int64_t>& axes,
-                     bool keepdims = true);
-  ValueId reduce_min(const std::string& name, ValueId x, const std::vector<std::int64_t>& axes,
-                     bool keepdims = true);
+  /// "reduce_sum", "reduce_mean", "reduce_max" or "reduce_min" over `axes` (at least one, each once,
+  /// counted from 0), which stay as axes of size 1 with `keepdims`. Elements that are equally extreme
+  /// share the gradient.
+  ValueId reduce(const std::string& kind, const std::string& name, ValueId x, std::vector<std::int64_t> axes,
+                 bool keepdims = true);
 
   // Windows (builder_windows.cc): x is (N,C,H,W), of the 3-d ones (N,C,D,H,W).
   ValueId conv2d(const std::string& name, ValueId x, const ConvOptions& options);
@@ -236,25 +197,9 @@ class GraphBuilder {
   std::vector<ValueId> opaque(const std::string& name, const std::string& what,
                               const std::vector<ValueId>& inputs, const std::vector<TensorType>& outputs);
 
-  // Integers and conditions (builder_integers.cc). A truth value is a uint8, 0 or not 0; ops write 0 and 1.
-  // Two operands broadcast and are of one type. Integers have no gradient: it stops at them.
-  /// Of float32, int32 or uint8.
-  ValueId equal(const std::string& name, ValueId a, ValueId b);
-  /// Of float32 or int32, as those after it.
-  ValueId less(const std::string& name, ValueId a, ValueId b);
-  ValueId less_or_equal(const std::string& name, ValueId a, ValueId b);
-  ValueId greater(const std::string& name, ValueId a, ValueId b);
-  ValueId greater_or_equal(const std::string& name, ValueId a, ValueId b);
-  ValueId logical_and(const std::string& name, ValueId a, ValueId b);
-  ValueId logical_or(const std::string& name, ValueId a, ValueId b);
-  ValueId logical_xor(const std::string& name, ValueId a, ValueId b);
-  ValueId logical_not(const std::string& name, ValueId x);
+  // Integers and conditions (builder_integers.cc).
   /// Between float32, int32 and uint8. Real numbers are rounded towards zero; what is not 0 is true.
   ValueId cast(const std::string& name, ValueId x, DType to);
-  /// Of int32, rounded towards zero.
-  ValueId int_div(const std::string& name, ValueId a, ValueId b);
-  /// Of int32; the remainder has the sign of b.
-  ValueId mod(const std::string& name, ValueId a, ValueId b);
   /// Of float32 or int32. `exclusive`: without the element itself; `reverse`: from the end.
   ValueId cumsum(const std::string& name, ValueId x, std::int64_t axis, bool exclusive = false,
                  bool reverse = false);
@@ -328,12 +273,9 @@ class GraphBuilder {
   // A value that the op added next writes.
   ValueId output(const std::string& op, const std::string& name, StridedShape layout,
                  DType dtype = DType::float32, Persistence persistence = Persistence::activation);
-  Op& append(const std::string& name, const char* kind, Attributes attributes, std::vector<ValueId> inputs,
-             std::vector<ValueId> outputs);
-  ValueId elementwise(const std::string& name, const char* kind, ValueId x, Attributes attributes = {});
-  ValueId binary(const std::string& name, const char* kind, ValueId a, ValueId b);
-  ValueId reduction(const std::string& name, const char* kind, ValueId x, std::vector<std::int64_t> axes,
-                    bool keepdims);
+  // Checked: what does not fit the operator's schema is refused.
+  Op& append(const std::string& name, const std::string& kind, Attributes attributes,
+             std::vector<ValueId> inputs, std::vector<ValueId> outputs, std::vector<ValueId> updates = {});
   struct RecurrentLayer;
   RecurrentLayer recurrent(const std::string& name, ValueId x, const RecurrentOptions& options,
                            std::int64_t gates, bool has_cells);
@@ -344,14 +286,10 @@ class GraphBuilder {
   ValueId global_pool(const std::string& name, const char* kind, ValueId x, bool indices);
   // Row-major, of this element type and (unless negative) this rank.
   void check_operand(const std::string& op, ValueId v, int rank, DType dtype = DType::float32) const;
-  // The same for a value of one of these types, which it gives. Values of others are to be `preferred`.
-  DType checked_type(const std::string& op, ValueId v, DType preferred,
-                     std::initializer_list<DType> others) const;
+  // Of what an operator writes that reads `inputs` operands, the first of type `read`.
+  static DType written_type(const std::string& kind, std::size_t inputs, DType read);
   // Row-major, whatever the type.
   DType any_type(const std::string& op, ValueId v) const;
-  ValueId joined(const std::string& name, const char* kind, ValueId a, ValueId b, DType result);
-  ValueId compared(const std::string& name, const char* kind, ValueId a, ValueId b);
-  ValueId of_type(const std::string& name, const char* kind, ValueId a, ValueId b, DType type);
 
   Graph graph_;
   std::map<std::string, ValueId> bound_;

@@ -1,4 +1,4 @@
-// Arithmetic element by element, with one or two operands, and sums along axes.
+// Arithmetic element by element, with one or two operands, and what is along axes.
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -17,66 +17,20 @@ namespace poet {
 using complaints::place;
 using complaints::text;
 
-namespace {
-
-void check_finite(const std::string& op, const char* what, double number) {
-  if (!std::isfinite(number))
-    throw InputError(place(op), fmt::format("{} must be finite, not {}", what, number));
-}
-
-// Below zero a value would no longer tell the sign of what it was computed from, which the gradient reads.
-void check_not_negative(const std::string& op, const char* what, double number) {
-  check_finite(op, what, number);
-  if (number < 0) throw InputError(place(op), fmt::format("{} must be >= 0, not {}", what, number));
-}
-
-}  // namespace
-
-ValueId GraphBuilder::binary(const std::string& name, const char* kind, ValueId a, ValueId b) {
-  const DType type = checked_type(name, a, DType::float32, {DType::int32});
-  check_operand(name, b, -1, type);
-  return joined(name, kind, a, b, type);
-}
-
-ValueId GraphBuilder::add(const std::string& name, ValueId a, ValueId b) { return binary(name, "add", a, b); }
-ValueId GraphBuilder::sub(const std::string& name, ValueId a, ValueId b) { return binary(name, "sub", a, b); }
-ValueId GraphBuilder::mul(const std::string& name, ValueId a, ValueId b) { return binary(name, "mul", a, b); }
-ValueId GraphBuilder::div(const std::string& name, ValueId a, ValueId b) {
-  check_operand(name, a, -1);
-  return binary(name, "div", a, b);
+ValueId GraphBuilder::binary(const std::string& kind, const std::string& name, ValueId a, ValueId b) {
+  const DType type = written_type(kind, 2, any_type(name, a));
+  (void)any_type(name, b);
+  const ValueId y = output(name, name, {complaints::stretched(name, shape(a), shape(b)), {}}, type);
+  append(name, kind, {}, {a, b}, {y});
+  return y;
 }
 
 ValueId GraphBuilder::scale(const std::string& name, ValueId x, double alpha, double beta) {
-  check_finite(name, "alpha", alpha);
-  check_finite(name, "beta", beta);
-  if (graph_.values[x].dtype == DType::int32) {
-    for (const double number : {alpha, beta}) {
-      if (number != std::trunc(number))
-        throw InputError(place(name), fmt::format("scales integers by {}, which is no whole number", number));
-    }
-  }
-  if (alpha == 1.0) return elementwise(name, "shift", x, {{"beta", beta}});
-  return elementwise(name, "scale", x, {{"alpha", alpha}, {"beta", beta}});
+  if (alpha == 1.0) return unary("shift", name, x, {{"beta", beta}});
+  return unary("scale", name, x, {{"alpha", alpha}, {"beta", beta}});
 }
 
 ValueId GraphBuilder::neg(const std::string& name, ValueId x) { return scale(name, x, -1.0); }
-
-ValueId GraphBuilder::sigmoid(const std::string& name, ValueId x) { return elementwise(name, "sigmoid", x); }
-ValueId GraphBuilder::erf(const std::string& name, ValueId x) { return elementwise(name, "erf", x); }
-ValueId GraphBuilder::exp(const std::string& name, ValueId x) { return elementwise(name, "exp", x); }
-ValueId GraphBuilder::log(const std::string& name, ValueId x) { return elementwise(name, "log", x); }
-ValueId GraphBuilder::sqrt(const std::string& name, ValueId x) { return elementwise(name, "sqrt", x); }
-ValueId GraphBuilder::abs(const std::string& name, ValueId x) { return elementwise(name, "abs", x); }
-ValueId GraphBuilder::hardswish(const std::string& name, ValueId x) {
-  return elementwise(name, "hardswish", x);
-}
-
-ValueId GraphBuilder::pow(const std::string& name, ValueId x, double exponent) {
-  check_finite(name, "the exponent", exponent);
-  if (exponent == 0)
-    throw InputError(place(name), "the exponent must not be 0: the result would be constant");
-  return elementwise(name, "pow", x, {{"exponent", exponent}});
-}
 
 ValueId GraphBuilder::clip(const std::string& name, ValueId x, double minimum, double maximum) {
   if (!(minimum < maximum)) {
@@ -88,28 +42,19 @@ ValueId GraphBuilder::clip(const std::string& name, ValueId x, double minimum, d
   if (std::isfinite(minimum)) bounds["min"] = minimum;
   if (std::isfinite(maximum)) bounds["max"] = maximum;
   if (bounds.empty()) throw InputError(place(name), "needs a minimum or a maximum");
-  return elementwise(name, "clip", x, std::move(bounds));
+  return unary("clip", name, x, std::move(bounds));
 }
 
-ValueId GraphBuilder::leaky_relu(const std::string& name, ValueId x, double alpha) {
-  check_not_negative(name, "alpha", alpha);
-  return elementwise(name, "leaky_relu", x, {{"alpha", alpha}});
+ValueId GraphBuilder::prelu(const std::string& name, ValueId x, ValueId slope) {
+  for (const ValueId v : {x, slope}) (void)any_type(name, v);
+  const ValueId y = output(name, name, {shape(x), {}});
+  append(name, "prelu", {}, {x, slope}, {y});
+  return y;
 }
 
-ValueId GraphBuilder::elu(const std::string& name, ValueId x, double alpha) {
-  check_not_negative(name, "alpha", alpha);
-  return elementwise(name, "elu", x, {{"alpha", alpha}});
-}
-
-ValueId GraphBuilder::hardsigmoid(const std::string& name, ValueId x, double alpha, double beta) {
-  check_finite(name, "alpha", alpha);
-  check_finite(name, "beta", beta);
-  return elementwise(name, "hardsigmoid", x, {{"alpha", alpha}, {"beta", beta}});
-}
-
-ValueId GraphBuilder::reduction(const std::string& name, const char* kind, ValueId x,
-                                std::vector<std::int64_t> axes, bool keepdims) {
-  check_operand(name, x, -1);
+ValueId GraphBuilder::reduce(const std::string& kind, const std::string& name, ValueId x,
+                             std::vector<std::int64_t> axes, bool keepdims) {
+  (void)any_type(name, x);
   const Shape& from = shape(x);
   std::vector<bool> reduced(from.size());
   for (const std::int64_t axis : axes) {
@@ -131,16 +76,6 @@ ValueId GraphBuilder::reduction(const std::string& name, const char* kind, Value
   const ValueId y = output(name, name, {std::move(to), {}});
   append(name, kind, {{"axes", std::move(axes)}, {"keepdims", std::int64_t{keepdims ? 1 : 0}}}, {x}, {y});
   return y;
-}
-
-ValueId GraphBuilder::reduce_sum(const std::string& name, ValueId x, const std::vector<std::int64_t>& axes,
-                                 bool keepdims) {
-  return reduction(name, "reduce_sum", x, axes, keepdims);
-}
-
-ValueId GraphBuilder::reduce_mean(const std::string& name, ValueId x, const std::vector<std::int64_t>& axes,
-                                  bool keepdims) {
-  return reduction(name, "reduce_mean", x, axes, keepdims);
 }
 
 }  // namespace poet

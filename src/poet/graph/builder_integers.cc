@@ -1,4 +1,4 @@
-// Integers, truth values and what they decide: comparisons, logic, conversions, choice and gathering.
+// Integers, truth values and what they decide: conversions, choice and gathering.
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -13,23 +13,13 @@
 #include "poet/graph/broadcast.h"
 #include "poet/graph/builder.h"
 #include "poet/graph/complaints.h"
+#include "poet/graph/operators/schema.h"
 
 namespace poet {
 
 using complaints::checked_axis;
 using complaints::place;
 using complaints::text;
-
-namespace {
-
-Shape stretched(const std::string& op, const Shape& a, const Shape& b) {
-  std::optional<Shape> to = broadcast_shape(a, b);
-  if (!to)
-    throw InputError(place(op), fmt::format("{} and {} do not broadcast to one shape", text(a), text(b)));
-  return std::move(*to);
-}
-
-}  // namespace
 
 ValueId GraphBuilder::constant(const std::string& name, const Shape& shape, DType dtype) {
   const ValueId v = parameter(name, shape, Persistence::optimizer_state);
@@ -43,77 +33,26 @@ DType GraphBuilder::dtype(ValueId v) const {
   return graph_.values[v].dtype;
 }
 
-DType GraphBuilder::checked_type(const std::string& op, ValueId v, DType preferred,
-                                 std::initializer_list<DType> others) const {
-  ensure(graph_.values.contains(v), "GraphBuilder: a value of this builder");
-  const DType own = graph_.values[v].dtype;
-  const bool other = std::find(others.begin(), others.end(), own) != others.end();
-  check_operand(op, v, -1, other ? own : preferred);
-  return own;
+DType GraphBuilder::written_type(const std::string& kind, std::size_t inputs, DType read) {
+  const OperatorSchema* schema = find_operator(kind);
+  ensure(schema != nullptr && schema->inputs.size() == inputs && schema->outputs.size() == 1,
+         "GraphBuilder: an operator of that many operands and one result");
+  switch (schema->outputs[0].type) {
+    case 'f':
+      return DType::float32;
+    case 'i':
+      return DType::int32;
+    case 'b':
+      return DType::uint8;
+    default:
+      return read;
+  }
 }
 
 DType GraphBuilder::any_type(const std::string& op, ValueId v) const {
   ensure(graph_.values.contains(v), "GraphBuilder: a value of this builder");
   check_operand(op, v, -1, graph_.values[v].dtype);
   return graph_.values[v].dtype;
-}
-
-ValueId GraphBuilder::joined(const std::string& name, const char* kind, ValueId a, ValueId b, DType result) {
-  const ValueId y = output(name, name, {stretched(name, shape(a), shape(b)), {}}, result);
-  append(name, kind, {}, {a, b}, {y});
-  return y;
-}
-
-ValueId GraphBuilder::equal(const std::string& name, ValueId a, ValueId b) {
-  check_operand(name, b, -1, any_type(name, a));
-  return joined(name, "equal", a, b, DType::uint8);
-}
-
-ValueId GraphBuilder::compared(const std::string& name, const char* kind, ValueId a, ValueId b) {
-  check_operand(name, b, -1, checked_type(name, a, DType::float32, {DType::int32}));
-  return joined(name, kind, a, b, DType::uint8);
-}
-
-ValueId GraphBuilder::less(const std::string& name, ValueId a, ValueId b) {
-  return compared(name, "less", a, b);
-}
-ValueId GraphBuilder::less_or_equal(const std::string& name, ValueId a, ValueId b) {
-  return compared(name, "less_or_equal", a, b);
-}
-ValueId GraphBuilder::greater(const std::string& name, ValueId a, ValueId b) {
-  return compared(name, "greater", a, b);
-}
-ValueId GraphBuilder::greater_or_equal(const std::string& name, ValueId a, ValueId b) {
-  return compared(name, "greater_or_equal", a, b);
-}
-
-ValueId GraphBuilder::of_type(const std::string& name, const char* kind, ValueId a, ValueId b, DType type) {
-  check_operand(name, a, -1, type);
-  check_operand(name, b, -1, type);
-  return joined(name, kind, a, b, type);
-}
-
-ValueId GraphBuilder::logical_and(const std::string& name, ValueId a, ValueId b) {
-  return of_type(name, "logical_and", a, b, DType::uint8);
-}
-ValueId GraphBuilder::logical_or(const std::string& name, ValueId a, ValueId b) {
-  return of_type(name, "logical_or", a, b, DType::uint8);
-}
-ValueId GraphBuilder::logical_xor(const std::string& name, ValueId a, ValueId b) {
-  return of_type(name, "logical_xor", a, b, DType::uint8);
-}
-ValueId GraphBuilder::int_div(const std::string& name, ValueId a, ValueId b) {
-  return of_type(name, "int_div", a, b, DType::int32);
-}
-ValueId GraphBuilder::mod(const std::string& name, ValueId a, ValueId b) {
-  return of_type(name, "mod", a, b, DType::int32);
-}
-
-ValueId GraphBuilder::logical_not(const std::string& name, ValueId x) {
-  check_operand(name, x, -1, DType::uint8);
-  const ValueId y = output(name, name, {shape(x), {}}, DType::uint8);
-  append(name, "logical_not", {}, {x}, {y});
-  return y;
 }
 
 ValueId GraphBuilder::cast(const std::string& name, ValueId x, DType to) {
@@ -130,7 +69,7 @@ ValueId GraphBuilder::cast(const std::string& name, ValueId x, DType to) {
 
 ValueId GraphBuilder::cumsum(const std::string& name, ValueId x, std::int64_t axis, bool exclusive,
                              bool reverse) {
-  const DType type = checked_type(name, x, DType::float32, {DType::int32});
+  const DType type = any_type(name, x);
   (void)checked_axis(name, axis, shape(x));
   const ValueId y = output(name, name, {shape(x), {}}, type);
   append(name, "cumsum",
@@ -143,7 +82,7 @@ ValueId GraphBuilder::cumsum(const std::string& name, ValueId x, std::int64_t ax
 
 ValueId GraphBuilder::argmax(const std::string& name, ValueId x, std::int64_t axis, bool keepdims,
                              bool last) {
-  (void)checked_type(name, x, DType::float32, {DType::int32});
+  (void)any_type(name, x);
   const std::size_t along = checked_axis(name, axis, shape(x));
   Shape to = shape(x);
   if (to[along] > std::numeric_limits<std::int32_t>::max())
@@ -164,7 +103,7 @@ ValueId GraphBuilder::where(const std::string& name, ValueId condition, ValueId 
   check_operand(name, condition, -1, DType::uint8);
   const DType type = any_type(name, a);
   check_operand(name, b, -1, type);
-  Shape to = stretched(name, shape(condition), stretched(name, shape(a), shape(b)));
+  Shape to = complaints::stretched(name, shape(condition), complaints::stretched(name, shape(a), shape(b)));
   const ValueId y = output(name, name, {std::move(to), {}}, type);
   append(name, "where", {}, {condition, a, b}, {y});
   return y;

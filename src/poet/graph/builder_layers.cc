@@ -54,12 +54,9 @@ ValueId GraphBuilder::batch_norm(const std::string& name, ValueId x, const Batch
   const ValueId mean = output(name, name + ".mean", {{channels}, {}});
   const ValueId invstd = output(name, name + ".invstd", {{channels}, {}});
   append(name, "batch_norm", {{"eps", options.eps}}, {x, weight, bias}, {y, mean, invstd});
-  Op& stats = append(name + ".stats", "batch_norm_stats",
-                     {{"momentum", options.momentum}, {"eps", options.eps}, {"count", per_channel}},
-                     {mean, invstd, running_mean, running_var}, {});
-  stats.pass = Pass::update;
-  stats.updates = {running_mean, running_var};
-  stats.recomputable = false;
+  append(name + ".stats", "batch_norm_stats",
+         {{"momentum", options.momentum}, {"eps", options.eps}, {"count", per_channel}},
+         {mean, invstd, running_mean, running_var}, {}, {running_mean, running_var});
   return y;
 }
 

@@ -7,9 +7,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "poet/base/error.h"
+#include "poet/graph/broadcast.h"
 #include "poet/graph/graph.h"
 
 namespace poet::complaints {
@@ -23,6 +25,14 @@ inline std::size_t checked_axis(const std::string& op, std::int64_t axis, const 
   if (axis < 0 || axis >= static_cast<std::int64_t>(shape.size()))
     throw InputError(place(op), fmt::format("{} has no axis {}", text(shape), axis));
   return static_cast<std::size_t>(axis);
+}
+
+/// The shape that both broadcast to. Throws InputError when there is none.
+inline Shape stretched(const std::string& op, const Shape& a, const Shape& b) {
+  const std::optional<Shape> to = broadcast_shape(a, b);
+  if (!to)
+    throw InputError(place(op), fmt::format("{} and {} do not broadcast to one shape", text(a), text(b)));
+  return *to;
 }
 
 }  // namespace poet::complaints

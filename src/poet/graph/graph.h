@@ -86,7 +86,7 @@ struct Graph {
 /// effects not recomputable. Also: a value that is neither persistent nor a view has a producer, persistent
 /// values and views have none; a view has the bytes and the persistence of its storage; what produces an
 /// input cannot be recomputed; a persistent value is updated by one op at most; all sizes together fit 64
-/// bits. O(ops + values + edges).
+/// bits. Last, every op fits its operator's schema (operators/schema.h). O(ops + values + edges).
 void verify(const Graph& graph);
 
 /// verify(), then the graph itself, so that stages compose: `differentiate(verified(forward))`.

@@ -9,6 +9,7 @@
 
 #include "poet/base/error.h"
 #include "poet/graph/graph.h"
+#include "poet/graph/operators/schema.h"
 
 namespace poet {
 
@@ -175,6 +176,7 @@ void verify(const Graph& graph) {
   check_producers(graph);
   check_topological_order(graph, storage_of);
   check_updates(graph, storage_of);
+  for (const OpId op : ids<OpId>(graph.ops.size())) check_operands(graph, op);
 }
 
 }  // namespace poet

@@ -7,6 +7,7 @@
 #include "poet/frontend/onnx/export/graph_export.h"
 #include "poet/frontend/onnx/export/rules.h"
 #include "poet/frontend/onnx/protobuf.h"
+#include "poet/graph/operators/schema.h"
 
 namespace poet {
 namespace {
@@ -18,8 +19,6 @@ struct LossInputs {
   ValueId output;
   ValueId targets;
 };
-
-bool is_loss(const Op& op) { return op.kind == "softmax_cross_entropy" || op.kind == "mse_loss"; }
 
 LossInputs loss_inputs(const Graph& forward) {
   for (const Op& op : forward.ops) {

@@ -4,6 +4,7 @@
 #include <initializer_list>
 #include <limits>
 
+#include "poet/frontend/onnx/functions.h"
 #include "poet/frontend/onnx/patterns.h"
 
 namespace poet::onnx {
@@ -62,7 +63,7 @@ bool became_silu(Walk& walk, const Node& node) {
   if (!walk.has(node, 0)) return false;
   const Node* product = times(walk, node, node.inputs[0]);
   if (product == nullptr) return false;
-  walk.set(*product, walk.graph().silu(Walk::name_of(node), walk.row_major(node, 0)));
+  walk.set(*product, walk.graph().unary("silu", Walk::name_of(node), walk.row_major(node, 0)));
   walk.skip(*product);
   walk.notice("Sigmoid, Mul were recognised as SiLU");
   return true;
@@ -74,18 +75,18 @@ bool became_mish(Walk& walk, const Node& node) {
   if (!walk.has(node, 0)) return false;
   const Node* product = times(walk, *tanh, node.inputs[0]);
   if (product == nullptr) return false;
-  walk.set(*product, walk.graph().mish(Walk::name_of(node), walk.row_major(node, 0)));
+  walk.set(*product, add_function(walk, "Mish", Walk::name_of(node), walk.row_major(node, 0)));
   for (const Node* part : {tanh, product}) walk.skip(*part);
   walk.notice("Softplus, Tanh, Mul were recognised as Mish");
   return true;
 }
 
-bool became_hardswish(Walk& walk, const Node& node) {
+bool became_hard_swish(Walk& walk, const Node& node) {
   if (!about(real(node, "alpha", 0.2), 1.0 / 6) || !about(real(node, "beta", 0.5), 0.5)) return false;
   if (!walk.has(node, 0)) return false;
   const Node* product = times(walk, node, node.inputs[0]);
   if (product == nullptr) return false;
-  walk.set(*product, walk.graph().hardswish(Walk::name_of(node), walk.row_major(node, 0)));
+  walk.set(*product, add_function(walk, "HardSwish", Walk::name_of(node), walk.row_major(node, 0)));
   walk.skip(*product);
   walk.notice("HardSigmoid, Mul were recognised as hard swish");
   return true;
@@ -123,11 +124,12 @@ bool became_hard_activation(Walk& walk, const Node& node, std::size_t position, 
   if (ratio == nullptr) return false;
   const Node* last = product == nullptr ? times(walk, *ratio, x) : ratio;
   if (last != nullptr) {
-    const ValueId y = walk.graph().hardswish(name, walk.row_major(node, position));
+    const ValueId y = add_function(walk, "HardSwish", name, walk.row_major(node, position));
     return done(*last, y, {clip, ratio, last, product == nullptr ? last : product},
                 "Add, Clip, Mul, Div were recognised as hard swish");
   }
-  const ValueId y = walk.graph().hardsigmoid(name, walk.row_major(node, position), 1.0 / 6, 0.5);
+  const ValueId y = walk.graph().unary("hardsigmoid", name, walk.row_major(node, position),
+                                       {{"alpha", 1.0 / 6}, {"beta", 0.5}});
   return done(*ratio, y, {clip, ratio}, "Add, Clip, Div were recognised as hard sigmoid");
 }
 

@@ -15,7 +15,7 @@ namespace poet::onnx {
 [[nodiscard]] bool became_mish(Walk& walk, const Node& node);
 
 /// HardSigmoid(x) x with slope 1/6 and offset 1/2, of which `node` is the HardSigmoid.
-[[nodiscard]] bool became_hardswish(Walk& walk, const Node& node);
+[[nodiscard]] bool became_hard_swish(Walk& walk, const Node& node);
 
 /// Relu(x) clipped from above, of which `node` is the Relu: one clip.
 [[nodiscard]] bool became_clip(Walk& walk, const Node& node);

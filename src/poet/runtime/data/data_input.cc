@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "poet/base/error.h"
+#include "poet/graph/operators/schema.h"
 
 namespace poet::runtime {
 namespace {
@@ -34,9 +35,8 @@ bool reads(const Graph& graph, const Op& op, std::size_t i, ValueId input) {
 /// Of what the loss compares with, or nothing.
 std::optional<InputRole> target_role(const Graph& graph, DataInput& input) {
   for (const Op& op : graph.ops) {
-    if (!reads(graph, op, 1, input.value)) continue;
-    if (op.kind == "mse_loss") return InputRole::number_targets;
-    if (op.kind != "softmax_cross_entropy") continue;
+    if (!is_loss(op) || !reads(graph, op, 1, input.value)) continue;
+    if (input.dtype == DType::float32) return InputRole::number_targets;
     input.range = graph.values[op.inputs[0]].shape.back();
     return InputRole::class_targets;
   }

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "poet/base/error.h"
+#include "poet/graph/operators/schema.h"
 #include "poet/plan/machine.h"
 
 namespace poet::runtime {
@@ -18,8 +19,7 @@ double since(Clock::time_point begin) { return std::chrono::duration<double>(Clo
 OpId find_loss(const Graph& graph) {
   OpId found;
   for (const OpId op : ids<OpId>(graph.ops.size())) {
-    const std::string& kind = graph.ops[op].kind;
-    if (kind != "softmax_cross_entropy" && kind != "mse_loss") continue;
+    if (!is_loss(graph.ops[op])) continue;
     if (found.valid()) throw InputError(graph.name, "has more than one loss");
     found = op;
   }

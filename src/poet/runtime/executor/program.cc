@@ -8,7 +8,6 @@
 
 #include "poet/base/error.h"
 #include "poet/graph/dataflow.h"
-#include "poet/runtime/kernels/operands/operands.h"
 
 namespace poet::runtime {
 namespace {
@@ -67,9 +66,9 @@ std::span<std::byte> Program::arena() const { return {arena_, static_cast<std::s
 
 void Program::make_kernels(const KernelOptions& options) {
   const Graph& graph = file_.instance.graph;
+  verify(graph);  // kernels believe it
   for (const OpId op : ids<OpId>(graph.ops.size())) {
     const bool is_input = graph.ops[op].kind == "input";
-    if (is_input) check_operands(graph, op);  // make_kernel() does it for the others
     kernels_.push_back(is_input ? nullptr : make_kernel(graph, op, options));
   }
 }

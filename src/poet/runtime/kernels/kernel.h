@@ -45,8 +45,8 @@ class Kernel {
   [[nodiscard]] virtual std::string implementation() const = 0;
 };
 
-/// The kernel of an op. Shapes, strides, attributes and element types are taken from the graph, which need
-/// not outlive the kernel. Throws InputError naming the op where no kernel treats its kind.
+/// The kernel of an op of a verified graph. Shapes, strides, attributes and element types are taken from the
+/// graph, which need not outlive the kernel. Throws InputError naming the op where no kernel treats its kind.
 [[nodiscard]] std::unique_ptr<Kernel> make_kernel(const Graph& graph, OpId op, const KernelOptions& options);
 
 }  // namespace poet::runtime

@@ -1,14 +1,11 @@
 #include <fmt/format.h>
 
-#include <stdexcept>
 #include <string>
 #include <utility>
-#include <variant>
 
 #include "poet/base/amounts.h"
 #include "poet/base/error.h"
 #include "poet/runtime/kernels/kernel.h"
-#include "poet/runtime/kernels/operands/operands.h"
 #include "poet/runtime/kernels/reference/reference.h"
 #ifdef POET_HAS_ONEDNN
 #include "poet/runtime/kernels/onednn/onednn.h"
@@ -47,17 +44,7 @@ std::string place(const Graph& graph, OpId op) {
 }  // namespace
 
 std::unique_ptr<Kernel> make_kernel(const Graph& graph, OpId op, const KernelOptions& options) {
-  check_operands(graph, op);
-  std::unique_ptr<Kernel> kernel;
-  // What the check has missed shows here at the latest, in an attribute or an operand that is not there.
-  try {
-    kernel = kernel_of(graph, op, options);
-  } catch (const std::out_of_range&) {
-    throw InputError(place(graph, op), fmt::format("lacks what every {} has", graph.ops[op].kind));
-  } catch (const std::bad_variant_access&) {
-    throw InputError(place(graph, op),
-                     fmt::format("has an attribute of a type that no {} has", graph.ops[op].kind));
-  }
+  std::unique_ptr<Kernel> kernel = kernel_of(graph, op, options);
   if (!kernel) {
     const Op& o = graph.ops[op];
     if (o.kind == "published")

@@ -1,10 +1,13 @@
 #include "poet/frontend/onnx/export/rules.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <map>
 
 #include "poet/base/error.h"
+#include "poet/frontend/onnx/functions.h"
 
 namespace poet::onnx {
 namespace {
@@ -222,45 +225,31 @@ void transpose(GraphExport& to, const Op& op) {
   set(same(to, op, "Transpose"), "perm", get<Integers>(op, "axes"));
 }
 
-/// Operators that differ by name alone: their attributes are real numbers of the same names.
+/// Operators without attributes that differ by name alone.
 const std::map<std::string, const char*>& new_names() {
   static const std::map<std::string, const char*> names = {
-      {"abs", "Abs"},
       {"add", "Add"},
-      {"ceil", "Ceil"},
-      {"celu", "Celu"},
-      {"cos", "Cos"},
       {"div", "Div"},
-      {"elu", "Elu"},
-      {"erf", "Erf"},
-      {"exp", "Exp"},
-      {"floor", "Floor"},
       {"global_avg_pool", "GlobalAveragePool"},
       {"global_max_pool", "GlobalMaxPool"},
-      {"hardsigmoid", "HardSigmoid"},
-      {"leaky_relu", "LeakyRelu"},
-      {"log", "Log"},
       {"mul", "Mul"},
       {"prelu", "PRelu"},
-      {"relu", "Relu"},
-      {"round", "Round"},
-      {"selu", "Selu"},
-      {"sigmoid", "Sigmoid"},
-      {"sign", "Sign"},
-      {"sin", "Sin"},
-      {"softplus", "Softplus"},
-      {"softsign", "Softsign"},
-      {"sqrt", "Sqrt"},
       {"sub", "Sub"},
-      {"tanh", "Tanh"},
-      {"thresholded_relu", "ThresholdedRelu"},
   };
   return names;
 }
 
-void renamed(GraphExport& to, const Op& op) {
-  ::onnx::NodeProto& added = same(to, op, new_names().at(op.kind));
-  for (const auto& [name, number] : op.attributes) set(added, name.c_str(), std::get<double>(number));
+void renamed(GraphExport& to, const Op& op) { (void)same(to, op, new_names().at(op.kind)); }
+
+void function(GraphExport& to, const Op& op) {
+  const FunctionName& name = *find_function_of(op.kind);
+  if (to.options().opset < name.since) {
+    throw InputError(op.name,
+                     fmt::format("is a {}, which ONNX has from opset {} on; it is written with opset {}",
+                                 name.op_type, name.since, to.options().opset));
+  }
+  ::onnx::NodeProto& added = same(to, op, name.op_type);
+  for (const auto& attribute : name.attributes) set(added, attribute.first, get<double>(op, attribute.first));
 }
 
 }  // namespace
@@ -292,6 +281,7 @@ ExportRule find_export_rule(const std::string& kind) {
       {"transpose", transpose},
   };
   if (new_names().contains(kind)) return renamed;
+  if (find_function_of(kind) != nullptr) return function;
   const auto found = rules.find(kind);
   return found == rules.end() ? nullptr : found->second;
 }

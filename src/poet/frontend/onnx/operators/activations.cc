@@ -1,49 +1,32 @@
-// Activations, and operators element by element, beyond those of elementwise.cc.
+// Functions of one element.
+
+#include <algorithm>
 
 #include "poet/base/error.h"
+#include "poet/frontend/onnx/functions.h"
 #include "poet/frontend/onnx/operators.h"
 #include "poet/frontend/onnx/patterns_activations.h"
+#include "poet/graph/operators/schema.h"
 
 namespace poet::onnx {
 namespace {
 
-template <ValueId (GraphBuilder::*kOp)(const std::string&, ValueId)>
-void unary(Walk& walk, const Node& node) {
-  walk.set(node, (walk.graph().*kOp)(Walk::name_of(node), walk.row_major(node, 0)));
+/// As the table of functions says it.
+void function(Walk& walk, const Node& node) {
+  const FunctionName& name = *find_function(node.op_type);
+  // What jumps only: what trains below gets no gradient through it.
+  if (poet::find_operator(name.kind + std::string("_backward")) == nullptr)
+    walk.notice("no gradient flows through " + node.op_type);
+  Attributes attributes;
+  for (const auto& [attribute, otherwise] : name.attributes)
+    attributes[attribute] = real(node, attribute, otherwise);
+  walk.set(node, walk.graph().unary(name.kind, Walk::name_of(node), walk.row_major(node, 0), attributes));
 }
 
 /// An operator of two nodes or more where the file spells it so, otherwise itself.
-template <bool (*kBecame)(Walk&, const Node&), ValueId (GraphBuilder::*kOp)(const std::string&, ValueId)>
+template <bool (*kBecame)(Walk&, const Node&)>
 void unless_part(Walk& walk, const Node& node) {
-  if (!kBecame(walk, node)) unary<kOp>(walk, node);
-}
-
-/// Jumps only: what trains below gets no gradient through it.
-template <ValueId (GraphBuilder::*kOp)(const std::string&, ValueId)>
-void step(Walk& walk, const Node& node) {
-  walk.notice("no gradient flows through " + node.op_type);
-  unary<kOp>(walk, node);
-}
-
-void hardsigmoid(Walk& walk, const Node& node) {
-  if (became_hardswish(walk, node)) return;
-  walk.set(node, walk.graph().hardsigmoid(Walk::name_of(node), walk.row_major(node, 0),
-                                          real(node, "alpha", 0.2), real(node, "beta", 0.5)));
-}
-
-void selu(Walk& walk, const Node& node) {
-  walk.set(node, walk.graph().selu(Walk::name_of(node), walk.row_major(node, 0),
-                                   real(node, "alpha", 1.67326319217681884765625),
-                                   real(node, "gamma", 1.05070102214813232421875)));
-}
-
-void celu(Walk& walk, const Node& node) {
-  walk.set(node, walk.graph().celu(Walk::name_of(node), walk.row_major(node, 0), real(node, "alpha", 1.0)));
-}
-
-void thresholded_relu(Walk& walk, const Node& node) {
-  walk.set(node, walk.graph().thresholded_relu(Walk::name_of(node), walk.row_major(node, 0),
-                                               real(node, "alpha", 1.0)));
+  if (!kBecame(walk, node)) function(walk, node);
 }
 
 /// The slope is a weight, also where it is one number: PyTorch's default is one for all channels.
@@ -58,24 +41,22 @@ void prelu(Walk& walk, const Node& node) {
 }  // namespace
 
 const std::vector<OperatorEntry>& activation_operators() {
-  static const std::vector<OperatorEntry> entries = {
-      {"Ceil", step<&GraphBuilder::ceil>},
-      {"Celu", celu},
-      {"Cos", unary<&GraphBuilder::cos>},
-      {"Floor", step<&GraphBuilder::floor>},
-      {"HardSigmoid", hardsigmoid},
-      {"Mish", unary<&GraphBuilder::mish>},
-      {"PRelu", prelu},
-      {"Relu", unless_part<&became_clip, &GraphBuilder::relu>},
-      {"Round", step<&GraphBuilder::round>},
-      {"Selu", selu},
-      {"Sigmoid", unless_part<&became_silu, &GraphBuilder::sigmoid>},
-      {"Sign", step<&GraphBuilder::sign>},
-      {"Sin", unary<&GraphBuilder::sin>},
-      {"Softplus", unless_part<&became_mish, &GraphBuilder::softplus>},
-      {"Softsign", unary<&GraphBuilder::softsign>},
-      {"ThresholdedRelu", thresholded_relu},
-  };
+  static const std::vector<OperatorEntry> entries = [] {
+    std::vector<OperatorEntry> all = {
+        {"HardSigmoid", unless_part<&became_hard_swish>},
+        {"PRelu", prelu},
+        {"Relu", unless_part<&became_clip>},
+        {"Sigmoid", unless_part<&became_silu>},
+        {"Softplus", unless_part<&became_mish>},
+    };
+    for (const FunctionName& name : function_names()) {
+      const bool special = std::any_of(all.begin(), all.end(), [&name](const OperatorEntry& entry) {
+        return std::string_view(entry.op_type) == name.op_type;
+      });
+      if (!special) all.push_back({name.op_type, function});
+    }
+    return all;
+  }();
   return entries;
 }
 

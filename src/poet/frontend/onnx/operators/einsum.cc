@@ -154,7 +154,7 @@ class Einsum {
     }
     if (axes.empty()) return;
     const std::string name = fmt::format("{}.{}.sum", name_, i);
-    term = {g_.reduce_sum(name, walk_.row_major(name, term.value), axes, false), rest};
+    term = {g_.reduce("reduce_sum", name, walk_.row_major(name, term.value), axes, false), rest};
   }
 
   /// As (batch..., first, second), each of the two groups one axis.

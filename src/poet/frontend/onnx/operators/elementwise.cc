@@ -15,11 +15,6 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-template <ValueId (GraphBuilder::*kOp)(const std::string&, ValueId)>
-void unary(Walk& walk, const Node& node) {
-  walk.set(node, (walk.graph().*kOp)(Walk::name_of(node), walk.row_major(node, 0)));
-}
-
 /// x op c or c op x with a known number c.
 ValueId with_number(Walk& walk, const Node& node, std::size_t position, double c) {
   GraphBuilder& g = walk.graph();
@@ -35,7 +30,7 @@ ValueId with_number(Walk& walk, const Node& node, std::size_t position, double c
     if (c == 0) throw InputError("divides by zero");
     return g.scale(name, x, 1.0 / c);
   }
-  const ValueId inverse = g.pow(name + ".inverse", x, -1.0);
+  const ValueId inverse = g.unary("pow", name + ".inverse", x, {{"exponent", -1.0}});
   return c == 1.0 ? inverse : g.scale(name, inverse, c);
 }
 
@@ -132,20 +127,11 @@ void extremum(Walk& walk, const Node& node) {
   find_operator(node.op_type, true)(walk, node);
 }
 
-void leaky_relu(Walk& walk, const Node& node) {
-  walk.set(node,
-           walk.graph().leaky_relu(Walk::name_of(node), walk.row_major(node, 0), real(node, "alpha", 0.01)));
-}
-
-void elu(Walk& walk, const Node& node) {
-  walk.set(node, walk.graph().elu(Walk::name_of(node), walk.row_major(node, 0), real(node, "alpha", 1.0)));
-}
-
 void gelu(Walk& walk, const Node& node) {
   if (text(node, "approximate", "none") != "none") {
     throw InputError("attribute 'approximate'", "must be 'none': poet computes the exact form");
   }
-  unary<&GraphBuilder::gelu>(walk, node);
+  walk.set(node, walk.graph().gelu(Walk::name_of(node), walk.row_major(node, 0)));
 }
 
 void power(Walk& walk, const Node& node) {
@@ -161,11 +147,17 @@ void power(Walk& walk, const Node& node) {
     walk.set(node, walk.operand(node, 0));
     return;
   }
-  walk.set(node, walk.graph().pow(Walk::name_of(node), walk.row_major(node, 0), *exponent));
+  walk.set(node, walk.graph().unary("pow", Walk::name_of(node), walk.row_major(node, 0),
+                                    {{"exponent", *exponent}}));
+}
+
+void neg(Walk& walk, const Node& node) {
+  walk.set(node, walk.graph().neg(Walk::name_of(node), walk.row_major(node, 0)));
 }
 
 void reciprocal(Walk& walk, const Node& node) {
-  walk.set(node, walk.graph().pow(Walk::name_of(node), walk.row_major(node, 0), -1.0));
+  walk.set(node,
+           walk.graph().unary("pow", Walk::name_of(node), walk.row_major(node, 0), {{"exponent", -1.0}}));
 }
 
 void softmax(Walk& walk, const Node& node) {
@@ -215,30 +207,11 @@ void dropout(Walk& walk, const Node& node) {
 
 const std::vector<OperatorEntry>& elementwise_operators() {
   static const std::vector<OperatorEntry> entries = {
-      {"Abs", unary<&GraphBuilder::abs>},
-      {"Add", arithmetic},
-      {"Clip", clip},
-      {"Div", arithmetic},
-      {"Dropout", dropout},
-      {"Elu", elu},
-      {"Erf", unary<&GraphBuilder::erf>},
-      {"Exp", unary<&GraphBuilder::exp>},
-      {"Gelu", gelu},
-      {"HardSwish", unary<&GraphBuilder::hardswish>},
-      {"LeakyRelu", leaky_relu},
-      {"Log", unary<&GraphBuilder::log>},
-      {"LogSoftmax", softmax},
-      {"Max", extremum},
-      {"Min", extremum},
-      {"Mul", arithmetic},
-      {"Neg", unary<&GraphBuilder::neg>},
-      {"Pow", power},
-      {"Reciprocal", reciprocal},
-      {"Softmax", softmax},
-      {"Sqrt", unary<&GraphBuilder::sqrt>},
-      {"Sub", arithmetic},
-      {"Sum", arithmetic},
-      {"Tanh", unary<&GraphBuilder::tanh>},
+      {"Add", arithmetic},  {"Clip", clip},      {"Div", arithmetic},
+      {"Dropout", dropout}, {"Gelu", gelu},      {"LogSoftmax", softmax},
+      {"Max", extremum},    {"Min", extremum},   {"Mul", arithmetic},
+      {"Neg", neg},         {"Pow", power},      {"Reciprocal", reciprocal},
+      {"Softmax", softmax}, {"Sub", arithmetic}, {"Sum", arithmetic},
   };
   return entries;
 }

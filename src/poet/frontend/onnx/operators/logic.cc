@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <limits>
+#include <map>
 #include <numeric>
+#include <string_view>
 #include <utility>
 
 #include "poet/base/error.h"
@@ -13,8 +15,6 @@
 namespace poet::onnx {
 namespace {
 
-using Joined = ValueId (GraphBuilder::*)(const std::string&, ValueId, ValueId);
-
 void check_same_types(const Walk& walk, const Node& node, std::size_t first) {
   for (std::size_t i = first; i < node.inputs.size(); ++i) {
     if (walk.type(node, i) != walk.type(node, first))
@@ -22,15 +22,24 @@ void check_same_types(const Walk& walk, const Node& node, std::size_t first) {
   }
 }
 
-template <Joined kOp>
-void joined(Walk& walk, const Node& node) {
+void joined(Walk& walk, const Node& node, const char* kind) {
   check_same_types(walk, node, 0);
   const ValueId a = walk.any(node, 0);
-  walk.set(node, (walk.graph().*kOp)(Walk::name_of(node), a, walk.any(node, 1)));
+  walk.set(node, walk.graph().binary(kind, Walk::name_of(node), a, walk.any(node, 1)));
+}
+
+/// Comparisons and logic.
+void condition(Walk& walk, const Node& node) {
+  static const std::map<std::string_view, const char*> kinds = {
+      {"And", "logical_and"}, {"Equal", "equal"},
+      {"Greater", "greater"}, {"GreaterOrEqual", "greater_or_equal"},
+      {"Less", "less"},       {"LessOrEqual", "less_or_equal"},
+      {"Or", "logical_or"},   {"Xor", "logical_xor"}};
+  joined(walk, node, kinds.at(node.op_type));
 }
 
 void logical_not(Walk& walk, const Node& node) {
-  walk.set(node, walk.graph().logical_not(Walk::name_of(node), walk.any(node, 0)));
+  walk.set(node, walk.graph().unary("logical_not", Walk::name_of(node), walk.any(node, 0)));
 }
 
 /// An operand of Where. One that is the same number everywhere need not be stretched in a file.
@@ -97,16 +106,18 @@ void integer_arithmetic(Walk& walk, const Node& node) {
 }
 
 void integer_abs(Walk& walk, const Node& node) {
-  walk.set(node, walk.graph().abs(Walk::name_of(node), walk.any(node, 0)));
+  walk.set(node, walk.graph().unary("abs", Walk::name_of(node), walk.any(node, 0)));
 }
 
 void integer_neg(Walk& walk, const Node& node) {
   walk.set(node, walk.graph().neg(Walk::name_of(node), walk.any(node, 0)));
 }
 
+void integer_div(Walk& walk, const Node& node) { joined(walk, node, "int_div"); }
+
 void integer_mod(Walk& walk, const Node& node) {
   if (integer(node, "fmod", 0) != 0) throw InputError("attribute 'fmod'", "must be 0 for integers");
-  joined<&GraphBuilder::mod>(walk, node);
+  joined(walk, node, "mod");
 }
 
 /// The smaller or larger of integers, as a choice between them.
@@ -119,8 +130,8 @@ void extremum(Walk& walk, const Node& node) {
   for (std::size_t i = 1; i < node.inputs.size(); ++i) {
     const std::string step = i + 1 == node.inputs.size() ? name : fmt::format("{}.{}", name, i);
     const ValueId b = walk.any(node, i);
-    const ValueId first =
-        node.op_type == "Min" ? g.less(step + ".less", y, b) : g.greater(step + ".greater", y, b);
+    const ValueId first = node.op_type == "Min" ? g.binary("less", step + ".less", y, b)
+                                                : g.binary("greater", step + ".greater", y, b);
     y = g.where(step, first, y, b);
   }
   walk.set(node, y);
@@ -170,7 +181,7 @@ void one_hot(Walk& walk, const Node& node) {
   Tensor each = integer_list(numbers);
   each.shape = classes;
   const ValueId all = walk.constant(name + ".classes", std::move(each));
-  const ValueId hit = g.equal(name + ".hit", position, all);
+  const ValueId hit = g.binary("equal", name + ".hit", position, all);
   const ValueId both = walk.any(node, 2);
   walk.set(node,
            g.where(name, hit, g.slice(name + ".on", both, {1}, {2}), g.slice(name + ".off", both, {0}, {1})));
@@ -180,27 +191,27 @@ void one_hot(Walk& walk, const Node& node) {
 
 const std::vector<OperatorEntry>& logic_operators() {
   static const std::vector<OperatorEntry> entries = {
-      {"And", joined<&GraphBuilder::logical_and>},
+      {"And", condition},
       {"ArgMax", argmax<false>},
       {"ArgMin", argmax<true>},
       {"CumSum", cumsum},
-      {"Equal", joined<&GraphBuilder::equal>},
-      {"Greater", joined<&GraphBuilder::greater>},
-      {"GreaterOrEqual", joined<&GraphBuilder::greater_or_equal>},
-      {"Less", joined<&GraphBuilder::less>},
-      {"LessOrEqual", joined<&GraphBuilder::less_or_equal>},
+      {"Equal", condition},
+      {"Greater", condition},
+      {"GreaterOrEqual", condition},
+      {"Less", condition},
+      {"LessOrEqual", condition},
       {"Not", logical_not},
       {"OneHot", one_hot},
-      {"Or", joined<&GraphBuilder::logical_or>},
+      {"Or", condition},
       {"Where", where},
-      {"Xor", joined<&GraphBuilder::logical_xor>},
+      {"Xor", condition},
   };
   return entries;
 }
 
 const std::vector<OperatorEntry>& integer_operators() {
   static const std::vector<OperatorEntry> entries = {
-      {"Abs", integer_abs},        {"Add", integer_arithmetic}, {"Div", joined<&GraphBuilder::int_div>},
+      {"Abs", integer_abs},        {"Add", integer_arithmetic}, {"Div", integer_div},
       {"Max", extremum},           {"Min", extremum},           {"Mod", integer_mod},
       {"Mul", integer_arithmetic}, {"Neg", integer_neg},        {"Sub", integer_arithmetic},
       {"Sum", integer_arithmetic},

@@ -18,27 +18,23 @@ std::vector<std::int64_t> reduced_axes(const Walk& walk, const Node& node, std::
   return axes;
 }
 
-using Reduction = ValueId (GraphBuilder::*)(const std::string&, ValueId, const std::vector<std::int64_t>&,
-                                            bool);
-using Unary = ValueId (GraphBuilder::*)(const std::string&, ValueId);
-
 /// What an operator does to each element before and after: sqrt(sum(x²)) is ReduceL2.
 struct Parts {
-  Unary before = nullptr;
+  const char* before = nullptr;
   bool squares = false;
-  Reduction reduction = &GraphBuilder::reduce_sum;
-  Unary after = nullptr;
+  const char* reduction = "reduce_sum";
+  const char* after = nullptr;
 };
 
 Parts parts_of(const std::string& op_type) {
-  if (op_type == "ReduceMean") return {.reduction = &GraphBuilder::reduce_mean};
-  if (op_type == "ReduceMax") return {.reduction = &GraphBuilder::reduce_max};
-  if (op_type == "ReduceMin") return {.reduction = &GraphBuilder::reduce_min};
-  if (op_type == "ReduceL1") return {.before = &GraphBuilder::abs};
-  if (op_type == "ReduceL2") return {.squares = true, .after = &GraphBuilder::sqrt};
+  if (op_type == "ReduceMean") return {.reduction = "reduce_mean"};
+  if (op_type == "ReduceMax") return {.reduction = "reduce_max"};
+  if (op_type == "ReduceMin") return {.reduction = "reduce_min"};
+  if (op_type == "ReduceL1") return {.before = "abs"};
+  if (op_type == "ReduceL2") return {.squares = true, .after = "sqrt"};
   if (op_type == "ReduceSumSquare") return {.squares = true};
-  if (op_type == "ReduceLogSum") return {.after = &GraphBuilder::log};
-  if (op_type == "ReduceLogSumExp") return {.before = &GraphBuilder::exp, .after = &GraphBuilder::log};
+  if (op_type == "ReduceLogSum") return {.after = "log"};
+  if (op_type == "ReduceLogSumExp") return {.before = "exp", .after = "log"};
   return {};
 }
 
@@ -53,13 +49,13 @@ void reduce(Walk& walk, const Node& node) {
   const Parts parts = parts_of(node.op_type);
   const std::string name = Walk::name_of(node);
   ValueId x = walk.row_major(node, 0);
-  if (parts.before != nullptr) x = (g.*parts.before)(name + ".each", x);
-  if (parts.squares) x = g.pow(name + ".squares", x, 2.0);
+  if (parts.before != nullptr) x = g.unary(parts.before, name + ".each", x);
+  if (parts.squares) x = g.unary("pow", name + ".squares", x, {{"exponent", 2.0}});
   if (!axes.empty()) {
     const std::string of_sum = parts.after == nullptr ? name : name + ".sum";
-    x = (g.*parts.reduction)(of_sum, x, axes, integer(node, "keepdims", 1) != 0);
+    x = g.reduce(parts.reduction, of_sum, x, axes, integer(node, "keepdims", 1) != 0);
   }
-  if (parts.after != nullptr) x = (g.*parts.after)(name, x);
+  if (parts.after != nullptr) x = g.unary(parts.after, name, x);
   walk.set(node, x);
 }
 

@@ -25,7 +25,7 @@ constexpr Slot kNone = ~Slot{0};
 
 // The output that is the gradient of x, weight or bias (0, 1, 2).
 Slot gradient_slot(const Subject& subject, Sequence& sequence, std::int64_t position) {
-  const int output = subject.gradient(position, 3);
+  const int output = subject.gradient(position, {0, 1, 2});
   return output < 0 ? kNone : sequence.output(static_cast<std::size_t>(output));
 }
 

@@ -36,7 +36,7 @@ Shape with_rank(Shape shape, std::size_t rank) {
 }  // namespace
 
 std::unique_ptr<Kernel> make_binary(const Subject& subject) {
-  const auto found = arithmetic().find(subject.op.kind);
+  const auto found = arithmetic().find(subject.op().kind);
   if (found == arithmetic().end() || !subject.plain()) return nullptr;
   const std::size_t rank = std::max<std::size_t>(1, subject.output(0).shape.size());
   std::size_t left = 0;

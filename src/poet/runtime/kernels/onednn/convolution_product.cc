@@ -214,9 +214,9 @@ std::unique_ptr<Kernel> make_convolution_product(const Subject& subject) {
   Slot b = right;
   // A transposed convolution is the gradient of one that leads from its y to its x, so what is its forward
   // pass is that one's backward pass and the other way round.
-  const bool transposed = subject.op.kind.starts_with("conv_transpose");
-  const bool weights = subject.op.kind.ends_with("_backward_weight");
-  const bool towards_x = subject.op.kind.ends_with("_backward_input") != transposed;
+  const bool transposed = subject.op().kind.starts_with("conv_transpose");
+  const bool weights = subject.op().kind.ends_with("_backward_weight");
+  const bool towards_x = subject.op().kind.ends_with("_backward_input") != transposed;
   if (weights) {
     const std::size_t image = transposed ? 0 : 1;
     s = shapes(subject, subject.input(image).shape, subject.output(0).shape, subject.input(1 - image).shape);
@@ -236,7 +236,7 @@ std::unique_ptr<Kernel> make_convolution_product(const Subject& subject) {
   } else {
     a = right;
     b = left;
-    if (!subject.op.kind.ends_with("_backward_input") && subject.inputs() == 3) bias = sequence->input(2);
+    if (!subject.op().kind.ends_with("_backward_input") && subject.inputs() == 3) bias = sequence->input(2);
     if (towards_x) {
       s = shapes(subject, subject.output(0).shape, subject.input(1).shape, subject.input(0).shape);
       pieces = backward_input(s);

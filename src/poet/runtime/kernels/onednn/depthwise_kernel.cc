@@ -12,7 +12,7 @@
 namespace poet::runtime::onednn {
 
 bool is_depthwise(const Subject& subject) {
-  const bool weights = subject.op.kind.ends_with("_backward_weight");
+  const bool weights = subject.op().kind.ends_with("_backward_weight");
   const Shape& weight = weights ? subject.output(0).shape : subject.input(1).shape;
   return weight.size() == 4 && weight[0] == subject.integer("groups") && weight[1] == 1 &&
          weight[2] * weight[3] <= 25 && weight[0] > 1;
@@ -20,8 +20,8 @@ bool is_depthwise(const Subject& subject) {
 
 std::unique_ptr<Kernel> make_depthwise(const Subject& subject) {
   if (!subject.plain()) return nullptr;
-  const bool input = subject.op.kind.ends_with("_backward_input");
-  const bool weights = subject.op.kind.ends_with("_backward_weight");
+  const bool input = subject.op().kind.ends_with("_backward_input");
+  const bool weights = subject.op().kind.ends_with("_backward_weight");
   const Shape& x = input ? subject.output(0).shape : subject.input(weights ? 1 : 0).shape;
   const Shape& y = input || weights ? subject.input(0).shape : subject.output(0).shape;
   const Shape& weight = weights ? subject.output(0).shape : subject.input(1).shape;

@@ -52,6 +52,23 @@ const std::map<std::string_view, Function>& functions() {
   return table;
 }
 
+struct Found {
+  const Function* f = nullptr;
+  std::string_view kind;  // forward
+  bool backward = false;
+};
+
+Found function_of(std::string_view kind) {
+  const bool backward = kind.ends_with("_backward");
+  if (backward) kind.remove_suffix(std::string_view("_backward").size());
+  const auto found = functions().find(kind);
+  if (found == functions().end()) return {};
+  const Function& f = found->second;
+  if (backward && (f.from == From::elsewhere || kind == "shift"))
+    return {};  // a shift has no gradient of its own
+  return {&f, kind, backward};
+}
+
 struct Parameters {
   float alpha = 0.0F;
   float beta = 0.0F;
@@ -89,15 +106,12 @@ std::unique_ptr<Kernel> make_clamp(const Subject& subject, float least, float mo
 
 }  // namespace
 
+bool is_eltwise(std::string_view kind) { return function_of(kind).f != nullptr; }
+
 std::unique_ptr<Kernel> make_eltwise(const Subject& subject) {
-  if (!subject.plain()) return nullptr;
-  std::string_view kind = subject.op.kind;
-  const bool backward = kind.ends_with("_backward");
-  if (backward) kind.remove_suffix(std::string_view("_backward").size());
-  const auto found = functions().find(kind);
-  if (found == functions().end()) return nullptr;
-  const Function& f = found->second;
-  if (backward && f.from == From::elsewhere) return nullptr;
+  const auto [function, kind, backward] = function_of(subject.op().kind);
+  if (function == nullptr || !subject.plain()) return nullptr;
+  const Function& f = *function;
   const auto [alpha, beta] = parameters(subject, kind, backward);
   if (!backward && kind == "relu") return make_clamp(subject, 0, std::numeric_limits<float>::infinity());
   if (!backward && kind == "clip") return make_clamp(subject, alpha, beta);

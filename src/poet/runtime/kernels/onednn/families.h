@@ -4,6 +4,7 @@
 // They may throw dnnl::error, which means the same.
 
 #include <memory>
+#include <string_view>
 
 #include "poet/runtime/kernels/onednn/subject.h"
 
@@ -24,7 +25,8 @@ namespace poet::runtime::onednn {
 
 [[nodiscard]] std::unique_ptr<Kernel> make_matmul(const Subject& subject);
 
-/// Functions of one element and their derivatives.
+/// Functions of one element and their derivatives; null for other kinds.
+[[nodiscard]] bool is_eltwise(std::string_view kind);
 [[nodiscard]] std::unique_ptr<Kernel> make_eltwise(const Subject& subject);
 
 /// add, sub, mul and div, and mul_backward and div_backward_a.

@@ -41,38 +41,6 @@ const std::map<std::string_view, Maker>& makers() {
       {"linear_backward_input", make_linear_backward_input},
       {"linear_backward_weight", make_linear_backward_weight},
       {"matmul", make_matmul},
-      {"relu", make_eltwise},
-      {"relu_backward", make_eltwise},
-      {"leaky_relu", make_eltwise},
-      {"leaky_relu_backward", make_eltwise},
-      {"elu", make_eltwise},
-      {"elu_backward", make_eltwise},
-      {"tanh", make_eltwise},
-      {"tanh_backward", make_eltwise},
-      {"sigmoid", make_eltwise},
-      {"sigmoid_backward", make_eltwise},
-      {"exp", make_eltwise},
-      {"exp_backward", make_eltwise},
-      {"sqrt", make_eltwise},
-      {"sqrt_backward", make_eltwise},
-      {"clip", make_eltwise},
-      {"clip_backward", make_eltwise},
-      {"gelu", make_eltwise},
-      {"gelu_backward", make_eltwise},
-      {"log", make_eltwise},
-      {"log_backward", make_eltwise},
-      {"abs", make_eltwise},
-      {"abs_backward", make_eltwise},
-      {"silu", make_eltwise},
-      {"silu_backward", make_eltwise},
-      {"mish", make_eltwise},
-      {"mish_backward", make_eltwise},
-      {"hardswish", make_eltwise},
-      {"hardswish_backward", make_eltwise},
-      {"scale", make_eltwise},
-      {"scale_backward", make_eltwise},
-      {"softplus", make_eltwise},
-      {"shift", make_eltwise},
       {"add", make_binary},
       {"sub", make_binary},
       {"mul", make_binary},
@@ -120,12 +88,13 @@ constexpr auto kInstructionSets = std::to_array<InstructionSet>({
 
 }  // namespace
 
+bool has_onednn_kernel(std::string_view kind) { return makers().contains(kind) || onednn::is_eltwise(kind); }
+
 std::unique_ptr<Kernel> make_onednn_kernel(const Graph& graph, OpId op, const KernelOptions& options) {
-  const onednn::Subject subject{graph, graph.ops[op], options.library, options.threads};
-  const auto maker = makers().find(subject.op.kind);
-  if (maker == makers().end()) return nullptr;
+  const onednn::Subject subject(graph, op, options);
+  const auto maker = makers().find(subject.op().kind);
   try {
-    return maker->second(subject);
+    return maker == makers().end() ? onednn::make_eltwise(subject) : maker->second(subject);
   } catch (const dnnl::error&) {
     return nullptr;  // not for these shapes
   }

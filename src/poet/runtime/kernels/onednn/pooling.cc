@@ -27,7 +27,7 @@ struct Windows {
 // window, poet only those in the padded image.
 std::optional<Windows> windows(const Subject& subject, const Shape& x, const Shape& y) {
   const std::size_t axes = x.size() - 2;
-  if (subject.op.kind.starts_with("global_")) {
+  if (subject.op().kind.starts_with("global_")) {
     const memory::dims image(x.begin() + 2, x.end());
     return Windows{image,
                    memory::dims(axes, 1),
@@ -64,7 +64,7 @@ std::optional<Windows> windows(const Subject& subject, const Shape& x, const Sha
 
 std::unique_ptr<Kernel> make_average_pool(const Subject& subject) {
   if (!subject.plain()) return nullptr;
-  const bool backward = subject.op.kind.ends_with("_backward");
+  const bool backward = subject.op().kind.ends_with("_backward");
   const Shape& x = backward ? subject.output(0).shape : subject.input(0).shape;
   const Shape& y = backward ? subject.input(0).shape : subject.output(0).shape;
   const std::optional<Windows> w = windows(subject, x, y);

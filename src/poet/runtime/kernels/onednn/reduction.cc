@@ -23,7 +23,7 @@ const std::map<std::string_view, algorithm>& reductions() {
 }  // namespace
 
 std::unique_ptr<Kernel> make_reduction(const Subject& subject) {
-  const auto found = reductions().find(subject.op.kind);
+  const auto found = reductions().find(subject.op().kind);
   if (found == reductions().end() || !subject.plain()) return nullptr;
   const Shape& from = subject.input(0).shape;
   Shape to = from;

@@ -40,8 +40,8 @@ std::unique_ptr<Kernel> make(const Subject& subject, bool backward) {
 
 std::unique_ptr<Kernel> make_softmax(const Subject& subject) {
   if (!subject.plain()) return nullptr;
-  const bool backward = subject.op.kind.ends_with("_backward");
-  if (subject.op.kind.starts_with("log_")) {
+  const bool backward = subject.op().kind.ends_with("_backward");
+  if (subject.op().kind.starts_with("log_")) {
     return make<dnnl::logsoftmax_forward, dnnl::logsoftmax_backward>(subject, backward);
   }
   return make<dnnl::softmax_forward, dnnl::softmax_backward>(subject, backward);

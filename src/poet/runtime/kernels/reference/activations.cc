@@ -153,6 +153,10 @@ void add_functions(ReferenceTable& table) {
   table["cos_backward"].make = [](const OpReader& op) {
     return chained(op, [](float x) { return -std::sin(x); });
   };
+  table["atan"].make = [](const OpReader& op) { return mapped(op, [](float x) { return std::atan(x); }); };
+  table["atan_backward"].make = [](const OpReader& op) {
+    return chained(op, [](float x) { return 1.0F / (1.0F + x * x); });
+  };
   table["sign"].make = [](const OpReader& op) {
     return mapped(op, [](float x) { return x > 0.0F ? 1.0F : x < 0.0F ? -1.0F : x; });
   };

@@ -148,28 +148,25 @@ std::unique_ptr<Kernel> max_pool_of(const Pool& p) {
   });
 }
 
-/// Where the tap of a given offset in its window lies, as elements after the window's first place.
-std::vector<Index> tap_places(const Pool& p) {
-  std::vector<Index> places;
+/// How far the tap of a given offset in its window is from the window's first place, axis by axis.
+std::vector<Extents> tap_distances(const Pool& p) {
+  std::vector<Extents> distances;
   for (Index offset = 0; offset < volume(p.kernel); ++offset) {
-    const Extents tap = position_in(p.kernel, offset);
-    Index place = 0;
-    for (std::size_t a = 0; a < 3; ++a) place = place * p.x[a] + tap[a] * p.dilation[a];
-    places.push_back(place);
+    distances.push_back(position_in(p.kernel, offset));
+    for (std::size_t a = 0; a < 3; ++a) distances.back()[a] *= p.dilation[a];
   }
-  return places;
+  return distances;
 }
 
-/// The pool's own indices are within its windows; those of a graph that was tampered with may not be.
+/// The pool's own indices are of elements in its windows; those of a graph that was tampered with may not be.
 [[noreturn]] void refuse_index(const std::string& op, Index index) {
   throw InputError(fmt::format("op \"{}\"", op), fmt::format("index {} is not one of its windows", index));
 }
 
 template <class IndexType>
 std::unique_ptr<Kernel> max_pool_backward_of(const Pool& p, const std::string& name) {
-  return loop_kernel([p, places = tap_places(p), name](const KernelCall& call) {
-    const Index size = volume(p.x);
-    std::fill_n(output(call, 0), p.planes * size, 0.0F);
+  return loop_kernel([p, taps = tap_distances(p), name](const KernelCall& call) {
+    std::fill_n(output(call, 0), p.planes * volume(p.x), 0.0F);
     for (Index plane = 0; plane < p.planes; ++plane) {
       const float* dy = input(call, 0) + plane * volume(p.y);
       const auto* indices = input<IndexType>(call, 1) + plane * volume(p.y);
@@ -177,13 +174,16 @@ std::unique_ptr<Kernel> max_pool_backward_of(const Pool& p, const std::string& n
       Index window = 0;
       for (Index d = 0; d < p.y[0]; ++d) {
         for (Index h = 0; h < p.y[1]; ++h) {
-          const Index row = (d * p.stride[0] - p.padding[0]) * p.x[1] + h * p.stride[1] - p.padding[1];
-          const Index first = row * p.x[2] - p.padding[2];
           for (Index w = 0; w < p.y[2]; ++w, ++window) {
             const auto tap = static_cast<std::size_t>(indices[window]);
-            if (tap >= places.size()) refuse_index(name, indices[window]);
-            const Index place = first + w * p.stride[2] + places[tap];
-            if (place < 0 || place >= size) refuse_index(name, indices[window]);
+            if (tap >= taps.size()) refuse_index(name, indices[window]);
+            const Extents first = {d, h, w};
+            Index place = 0;
+            for (std::size_t a = 0; a < 3; ++a) {
+              const Index at = first[a] * p.stride[a] - p.padding[a] + taps[tap][a];
+              if (at < 0 || at >= p.x[a]) refuse_index(name, indices[window]);
+              place = place * p.x[a] + at;
+            }
             dx[place] += dy[window];
           }
         }

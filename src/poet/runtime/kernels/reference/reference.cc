@@ -33,6 +33,8 @@ const ReferenceTable& factories() {
 
 }  // namespace
 
+bool has_reference_kernel(std::string_view kind) { return factories().contains(kind); }
+
 std::unique_ptr<Kernel> make_reference_kernel(const Graph& graph, OpId op) {
   const OpReader reader(graph, op);
   const auto factory = factories().find(reader.op().kind);

@@ -1,4 +1,4 @@
-#include "poet/runtime/kernels/operands/operand_reader.h"
+#include "poet/graph/operators/checker.h"
 
 #include <algorithm>
 #include <cmath>
@@ -6,70 +6,68 @@
 
 #include "poet/base/amounts.h"
 #include "poet/base/error.h"
+#include "poet/graph/operators/work.h"
 
-namespace poet::runtime::operands {
+namespace poet::operators {
+namespace {
 
-void OperandReader::refuse(const std::string& rule) const {
-  throw InputError(fmt::format("op {} \"{}\" ({})", id_.index, op_.name, op_.kind), "needs " + rule);
+std::string place(OpId id, const Op& op) {
+  return fmt::format("op {} \"{}\" ({})", id.index, op.name, op.kind);
 }
 
-void OperandReader::need_shape(const char* list, std::size_t i, const Shape& shape,
-                               const Shape& wanted) const {
+}  // namespace
+
+void WorkReader::fail(const std::string& rule) const { throw InputError(place(id_, op_), rule); }
+
+void Checker::refuse(const std::string& rule) const { throw InputError(place(id_, op_), "needs " + rule); }
+
+void Checker::need_shape(const char* list, std::size_t i, const Shape& shape, const Shape& wanted) const {
   need(shape == wanted, "{} {} of shape {}, not {}", list, i, text_of(wanted), text_of(shape));
 }
 
-void OperandReader::need_rank(const char* list, std::size_t i, std::size_t least, std::size_t most) const {
-  const Shape& shape = *list == 'i' ? in(i) : out(i);
-  if (shape.size() >= least && shape.size() <= most) return;
-  if (least == most) refuse(fmt::format("{} {} of {} axes, not {}", list, i, least, text_of(shape)));
-  refuse(fmt::format("{} {} of at least {} axes{}, not {}", list, i, least,
-                     most < 64 ? fmt::format(" and at most {}", most) : "", text_of(shape)));
-}
-
-void OperandReader::need_row_major(const Value& value, const char* what) const {
+void Checker::need_row_major(const Value& value, const char* what) const {
   need(value.strides.empty(), "{} row-major, without strides", what);
 }
 
-const Attribute& OperandReader::attribute(const char* name) const {
+const Attribute& Checker::attribute(const char* name) const {
   const auto found = op_.attributes.find(name);
   if (found == op_.attributes.end()) refuse(fmt::format("an attribute {}", name));
   return found->second;
 }
 
-Index OperandReader::integer(const char* name, Index low, Index high) const {
+Index Checker::integer(const char* name, Index low, Index high) const {
   const auto* number = std::get_if<Index>(&attribute(name));
   if (number == nullptr) refuse(fmt::format("an integer as its attribute {}", name));
   need(*number >= low && *number <= high, "{} between {} and {}, not {}", name, low, high, *number);
   return *number;
 }
 
-double OperandReader::any_real(const char* name) const {
+double Checker::any_real(const char* name) const {
   const auto* number = std::get_if<double>(&attribute(name));
   if (number == nullptr) refuse(fmt::format("a real number (1.0, not 1) as its attribute {}", name));
   return *number;
 }
 
-double OperandReader::real(const char* name) const {
+double Checker::real(const char* name) const {
   const double number = any_real(name);
   need(std::isfinite(number), "a finite {}, not {}", name, number);
   return number;
 }
 
-const std::string& OperandReader::text(const char* name, std::initializer_list<std::string_view> of) const {
+const std::string& Checker::text(const char* name, std::initializer_list<std::string_view> of) const {
   const auto* word = std::get_if<std::string>(&attribute(name));
   if (word == nullptr || std::find(of.begin(), of.end(), *word) == of.end())
     refuse(fmt::format("one of {} as its attribute {}", fmt::join(of, ", "), name));
   return *word;
 }
 
-const std::vector<Index>& OperandReader::list(const char* name) const {
+const std::vector<Index>& Checker::list(const char* name) const {
   const auto* numbers = std::get_if<std::vector<Index>>(&attribute(name));
   if (numbers == nullptr) refuse(fmt::format("a list of integers as its attribute {}", name));
   return *numbers;
 }
 
-const std::vector<Index>& OperandReader::list(const char* name, std::size_t size, Index low,
-                                              Index high) const {
+const std::vector<Index>& Checker::list(const char* name, std::size_t size, Index low, Index high) const {
   const std::vector<Index>& numbers = list(name);
   need(numbers.size() == size, "{} as its attribute {}, not {}", counted(static_cast<Index>(size), "number"),
        name, numbers.size());
@@ -78,19 +76,19 @@ const std::vector<Index>& OperandReader::list(const char* name, std::size_t size
   return numbers;
 }
 
-std::size_t OperandReader::axis(const char* name, std::size_t rank) const {
+std::size_t Checker::axis(const char* name, std::size_t rank) const {
   need(rank > 0, "an operand that has axes");
   return static_cast<std::size_t>(integer(name, 0, static_cast<Index>(rank) - 1));
 }
 
-const std::vector<Index>& OperandReader::axes(const char* name, std::size_t rank) const {
+const std::vector<Index>& Checker::axes(const char* name, std::size_t rank) const {
   const std::vector<Index>& numbers = list(name);
   need(!numbers.empty(), "at least one number in {}", name);
   return positions(name, static_cast<Index>(rank), numbers.size(), "axes");
 }
 
-const std::vector<Index>& OperandReader::positions(const char* name, Index end, std::size_t count,
-                                                   const char* of_what) const {
+const std::vector<Index>& Checker::positions(const char* name, Index end, std::size_t count,
+                                             const char* of_what) const {
   const std::vector<Index>& numbers = list(name);
   need(numbers.size() == count, "as many numbers in {} as it has {} ({}), not {}", name, of_what, count,
        numbers.size());
@@ -102,7 +100,7 @@ const std::vector<Index>& OperandReader::positions(const char* name, Index end, 
   return numbers;
 }
 
-std::vector<Index> OperandReader::gradients(Index first, Index last, bool optional) const {
+std::vector<Index> Checker::gradients(Index first, Index last, bool optional) const {
   if (has("gradients")) {
     const std::vector<Index>& list = positions("gradients", last + 1, outputs(), "outputs");
     need(!list.empty() && list.front() >= first, "numbers from {} on in gradients", first);
@@ -125,4 +123,4 @@ bool broadcasts_to(const Shape& shape, const Shape& whole) {
   return true;
 }
 
-}  // namespace poet::runtime::operands
+}  // namespace poet::operators

@@ -1,38 +1,27 @@
 #pragma once
 
-// What rules read of an op; everything that does not fit is refused with the op's place.
+// An op under the rules of its operator; what does not fit is refused with the op's place. Private to
+// graph/operators.
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <cstddef>
-#include <cstdint>
 #include <initializer_list>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include "poet/graph/graph.h"
+#include "poet/graph/operators/op_reader.h"
 
-namespace poet::runtime::operands {
+namespace poet::operators {
 
-using Index = std::int64_t;
-
-class OperandReader {
+class Checker : public OpReader {
  public:
-  OperandReader(const Graph& graph, OpId id) : graph_(graph), id_(id), op_(graph.ops[id]) {}
+  using OpReader::OpReader;
 
-  [[nodiscard]] const Op& op() const { return op_; }
-  [[nodiscard]] const Value& value(ValueId v) const { return graph_.values[v]; }
   [[nodiscard]] Bytes storage_bytes(ValueId v) const { return graph_.values[storage(graph_, v)].bytes; }
-  [[nodiscard]] std::size_t inputs() const { return op_.inputs.size(); }
-  [[nodiscard]] std::size_t outputs() const { return op_.outputs.size(); }
-  /// The signature has said that they are there.
-  [[nodiscard]] const Value& input(std::size_t i) const { return graph_.values[op_.inputs.at(i)]; }
-  [[nodiscard]] const Value& output(std::size_t i) const { return graph_.values[op_.outputs.at(i)]; }
-  [[nodiscard]] const Shape& in(std::size_t i) const { return input(i).shape; }
-  [[nodiscard]] const Shape& out(std::size_t i) const { return output(i).shape; }
 
   /// Throws InputError: the op, and what it needs.
   [[noreturn]] void refuse(const std::string& rule) const;
@@ -42,15 +31,10 @@ class OperandReader {
   }
   void need_in(std::size_t i, const Shape& wanted) const { need_shape("input", i, in(i), wanted); }
   void need_out(std::size_t i, const Shape& wanted) const { need_shape("output", i, out(i), wanted); }
-  /// Of this rank, both bounds included.
-  void need_rank(const char* list, std::size_t i, std::size_t least, std::size_t most = 64) const;
-  void need_in_rank(std::size_t i, std::size_t least, std::size_t most = 64) const {
-    need_rank("input", i, least, most);
-  }
+  void need_shape(const char* list, std::size_t i, const Shape& shape, const Shape& wanted) const;
   void need_row_major(const Value& value, const char* what) const;
 
   // Attributes. Those that are missing, of another type or out of range are refused.
-  [[nodiscard]] bool has(const char* name) const { return op_.attributes.contains(name); }
   [[nodiscard]] Index integer(const char* name, Index low, Index high) const;
   /// Finite.
   [[nodiscard]] double real(const char* name) const;
@@ -73,12 +57,7 @@ class OperandReader {
   [[nodiscard]] std::vector<Index> gradients(Index first, Index last, bool optional) const;
 
  private:
-  void need_shape(const char* list, std::size_t i, const Shape& shape, const Shape& wanted) const;
   [[nodiscard]] const Attribute& attribute(const char* name) const;
-
-  const Graph& graph_;
-  OpId id_;
-  const Op& op_;
 };
 
 [[nodiscard]] inline std::string text_of(const Shape& shape) {
@@ -88,4 +67,4 @@ class OperandReader {
 /// Whether an operand of this shape can be stretched to `whole`.
 [[nodiscard]] bool broadcasts_to(const Shape& shape, const Shape& whole);
 
-}  // namespace poet::runtime::operands
+}  // namespace poet::operators

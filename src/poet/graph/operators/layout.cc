@@ -3,9 +3,9 @@
 #include <cmath>
 #include <limits>
 
-#include "poet/runtime/kernels/operands/rules.h"
+#include "poet/graph/operators/families.h"
 
-namespace poet::runtime::operands {
+namespace poet::operators {
 namespace {
 
 constexpr Index kMost = std::numeric_limits<std::int32_t>::max();
@@ -14,7 +14,7 @@ constexpr Index kMostPlaces = Index{1} << 48;  // as many bytes as a value has a
 /// The attributes axis and sizes: a part's shape is the whole's with its size at the axis.
 class Parts {
  public:
-  Parts(const OperandReader& op, const Shape& whole)
+  Parts(const Checker& op, const Shape& whole)
       : whole_(whole), axis_(op.axis("axis", whole.size())), sizes_(op.list("sizes")) {
     Index rest = whole[axis_];
     for (const Index size : sizes_) {
@@ -38,29 +38,29 @@ class Parts {
   const std::vector<Index>& sizes_;
 };
 
-void need_count(const OperandReader& op, const Parts& parts, const char* list, std::size_t count) {
+void need_count(const Checker& op, const Parts& parts, const char* list, std::size_t count) {
   op.need(count == parts.count(), "as many {}s as sizes ({}), not {}", list, parts.count(), count);
 }
 
-void concat(const OperandReader& op) {
+void concat(const Checker& op) {
   const Parts parts(op, op.out(0));
   need_count(op, parts, "input", op.inputs());
   for (std::size_t i = 0; i < op.inputs(); ++i) op.need_in(i, parts.shape(i));
 }
 
-void concat_backward(const OperandReader& op) {
+void concat_backward(const Checker& op) {
   const Parts parts(op, op.in(0));
   const auto last = static_cast<Index>(parts.count()) - 1;
   op.need_out(0, parts.shape(static_cast<std::size_t>(op.list("gradients", 1, 0, last).front())));
 }
 
-void split(const OperandReader& op) {
+void split(const Checker& op) {
   const Parts parts(op, op.in(0));
   need_count(op, parts, "output", op.outputs());
   for (std::size_t i = 0; i < op.outputs(); ++i) op.need_out(i, parts.shape(i));
 }
 
-void split_backward(const OperandReader& op) {
+void split_backward(const Checker& op) {
   const Parts parts(op, op.out(0));
   const bool some = op.has("output_gradients");
   if (!some) need_count(op, parts, "input", op.inputs());
@@ -74,7 +74,7 @@ void split_backward(const OperandReader& op) {
 }
 
 /// What a slice of `whole` holds.
-Shape sliced(const OperandReader& op, const Shape& whole) {
+Shape sliced(const Checker& op, const Shape& whole) {
   const std::size_t rank = whole.size();
   const std::vector<Index>& starts = op.list("starts", rank, 0, kMostPlaces);
   const std::vector<Index>& ends = op.list("ends", rank, 1, kMostPlaces);
@@ -88,18 +88,18 @@ Shape sliced(const OperandReader& op, const Shape& whole) {
   }
   return part;
 }
-void slice(const OperandReader& op) { op.need_out(0, sliced(op, op.in(0))); }
-void slice_backward(const OperandReader& op) { op.need_in(0, sliced(op, op.out(0))); }
+void slice(const Checker& op) { op.need_out(0, sliced(op, op.in(0))); }
+void slice_backward(const Checker& op) { op.need_in(0, sliced(op, op.out(0))); }
 
 /// What `x` becomes with its padding.
-Shape padded(const OperandReader& op, const Shape& x) {
+Shape padded(const Checker& op, const Shape& x) {
   const std::vector<Index>& before = op.list("before", x.size(), 0, kMostPlaces);
   const std::vector<Index>& after = op.list("after", x.size(), 0, kMostPlaces);
   Shape whole = x;
   for (std::size_t axis = 0; axis < x.size(); ++axis) whole[axis] += before[axis] + after[axis];
   return whole;
 }
-void pad(const OperandReader& op) {
+void pad(const Checker& op) {
   op.need_out(0, padded(op, op.in(0)));
   const double value = op.any_real("value");  // -inf in front of a maximum, say
   const DType type = op.output(0).dtype;
@@ -108,64 +108,58 @@ void pad(const OperandReader& op) {
   op.need(value == std::trunc(value) && value <= most && value >= (type == DType::uint8 ? 0.0 : -most - 1.0),
           "a value that {} has, not {}", to_string(type), value);
 }
-void pad_backward(const OperandReader& op) { op.need_in(0, padded(op, op.out(0))); }
+void pad_backward(const Checker& op) { op.need_in(0, padded(op, op.out(0))); }
 
-void need_turned(const OperandReader& op, const Shape& x, const Shape& y) {
+void need_transposed(const Checker& op, const Shape& x, const Shape& y) {
   const std::vector<Index>& axes = op.list("axes", x.size(), 0, static_cast<Index>(x.size()) - 1);
   std::vector<bool> seen(x.size());
-  Shape turned;
+  Shape transposed;
   for (const Index axis : axes) {
     op.need(!seen[static_cast<std::size_t>(axis)], "each axis once in axes, not {}", text_of(axes));
     seen[static_cast<std::size_t>(axis)] = true;
-    turned.push_back(x[static_cast<std::size_t>(axis)]);
+    transposed.push_back(x[static_cast<std::size_t>(axis)]);
   }
-  op.need(y == turned, "{} turned to {}, not {}", text_of(x), text_of(turned), text_of(y));
+  op.need(y == transposed, "{} transposed to {}, not {}", text_of(x), text_of(transposed), text_of(y));
 }
-void transpose(const OperandReader& op) { need_turned(op, op.in(0), op.out(0)); }
-void transpose_backward(const OperandReader& op) { need_turned(op, op.out(0), op.in(0)); }
+void transpose(const Checker& op) { need_transposed(op, op.in(0), op.out(0)); }
+void transpose_backward(const Checker& op) { need_transposed(op, op.out(0), op.in(0)); }
 
 /// Of x (N, S, D).
-Shape selected(const OperandReader& op, const Shape& x) {
-  (void)op.integer("index", 0, x[1] - 1);
-  return {x[0], x[2]};
-}
-void select(const OperandReader& op) {
-  op.need_in_rank(0, 3, 3);
-  op.need_out(0, selected(op, op.in(0)));
-}
-void select_backward(const OperandReader& op) {
-  op.need_rank("output", 0, 3, 3);
-  op.need_in(0, selected(op, op.out(0)));
-}
+void select(const Checker& op) { (void)op.integer("index", 0, op.in(0)[1] - 1); }
+void select_backward(const Checker& op) { (void)op.integer("index", 0, op.out(0)[1] - 1); }
 
-void expand(const OperandReader& op) {
+void expand(const Checker& op) {
   op.need(broadcasts_to(op.in(0), op.out(0)), "an input that broadcasts to {}, not {}", text_of(op.out(0)),
           text_of(op.in(0)));
 }
 
-void flip(const OperandReader& op) {
-  one_shape(op);
-  (void)op.axes("axes", op.in(0).size());
+void flip(const Checker& op) { (void)op.axes("axes", op.in(0).size()); }
+
+OperatorSchema copied(const char* kind, const char* operands, void (*rule)(const Checker&), const char* parts,
+                      Passes passes = Passes::all) {
+  return {.kind = kind, .operands = operands, .rule = rule, .parts = parts, .passes = passes};
 }
 
 }  // namespace
 
-void add_layout_rules(RuleTable& table) {
-  table["concat"] = {"t+ : t", concat};
-  table["concat_backward"] = {"f : f", concat_backward};
-  table["split"] = {"t : t+", split};
-  table["split_backward"] = {"f+ : f", split_backward};
-  table["slice"] = {"t : t", slice};
-  table["slice_backward"] = {"f : f", slice_backward};
-  table["pad"] = {"t : t", pad};
-  table["pad_backward"] = {"f : f", pad_backward};
-  table["transpose"] = {"t : t", transpose};
-  table["transpose_backward"] = {"f : f", transpose_backward};
-  table["select"] = {"f : f", select};
-  table["select_backward"] = {"f : f", select_backward};
-  table["expand"] = {"t : t", expand};
-  table["flip"] = {"f : f", flip};
-  table["flip_backward"] = {"f : f", flip};
+// A gradient is taken from where the elements went; what is not read or written is not there or zero.
+Schemas layout_operators() {
+  constexpr Passes kPart = Passes::gathered;
+  return {copied("concat", "parts:t+ -> y:t", concat, "-axis"),
+          copied("concat_backward", "dy -> dx", concat_backward, "-axis", kPart),
+          copied("split", "x:t -> parts:t+", split, "-axis"),
+          copied("split_backward", "dys+ -> dx", split_backward, "-axis"),
+          copied("slice", "x:t -> y:t", slice, "", kPart),
+          copied("slice_backward", "dy -> dx", slice_backward, ""),
+          copied("pad", "x:t -> y:t", pad, ""),
+          copied("pad_backward", "dy -> dx", pad_backward, "", kPart),
+          copied("transpose", "x:t -> y:t", transpose, ""),
+          copied("transpose_backward", "dy -> dx", transpose_backward, ""),
+          copied("select", "x(N,S,D) -> y(N,D)", select, "N D", kPart),
+          copied("select_backward", "dy(N,D) -> dx(N,S,D)", select_backward, "N D"),
+          copied("expand", "x:t(~) -> y:t(~)", expand, "~"),
+          copied("flip", "x(...) -> y(...)", flip, "-axes"),
+          copied("flip_backward", "dy(...) -> dx(...)", flip, "-axes")};
 }
 
-}  // namespace poet::runtime::operands
+}  // namespace poet::operators

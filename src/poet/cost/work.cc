@@ -1,0 +1,73 @@
+#include "poet/cost/tabulate.h"
+
+#include <algorithm>
+
+#include "poet/base/error.h"
+#include "poet/graph/operators/schema.h"
+
+namespace poet {
+namespace {
+
+using operators::Count;
+using operators::WorkReader;
+
+/// Storages without repetition; two views of one value are one tensor.
+std::vector<ValueId> distinct_storages(const Graph& graph, const std::vector<ValueId>& values) {
+  std::vector<ValueId> storages;
+  storages.reserve(values.size());
+  for (const ValueId v : values) storages.push_back(storage(graph, v));
+  std::sort(storages.begin(), storages.end());
+  storages.erase(std::unique(storages.begin(), storages.end()), storages.end());
+  return storages;
+}
+
+Count moved(const Graph& graph, const WorkReader& work, const OperatorSchema& schema) {
+  const Op& op = work.op();
+  if (schema.passes == Passes::none) return 0;
+  Count total = 0;
+  for (const ValueId v : distinct_storages(graph, op.inputs)) {
+    Count bytes = graph.values[v].bytes.value();
+    if (schema.passes == Passes::gathered && schema.table < op.inputs.size() &&
+        v == storage(graph, op.inputs[schema.table])) {
+      // Touches as many elements as it delivers.
+      bytes = std::min(bytes, work.times(work.elements(work.out(0)), size_of(graph.values[v].dtype).value()));
+    }
+    total = work.plus(total, bytes);
+  }
+  std::vector<ValueId> written = op.outputs;
+  written.insert(written.end(), op.updates.begin(), op.updates.end());
+  for (const ValueId v : distinct_storages(graph, written))
+    total = work.plus(total, graph.values[v].bytes.value());
+  return total;
+}
+
+}  // namespace
+
+Work work_of(const Graph& graph, OpId op) {
+  const WorkReader work(graph, op);
+  const OperatorSchema* schema = find_operator(work.op().kind);
+  if (schema == nullptr) work.fail("this kind of operator has no cost rule");
+  // Every kernel works in place on its outputs (direct convolution, no im2col), so none needs scratch memory.
+  return {Flops(schema->flops(work)), Bytes(moved(graph, work, *schema)), Bytes(0)};
+}
+
+std::int64_t forward_macs(const Graph& graph) {
+  Count total = 0;
+  for (const OpId id : ids<OpId>(graph.ops.size())) {
+    const WorkReader work(graph, id);
+    const OperatorSchema* schema = find_operator(work.op().kind);
+    if (schema != nullptr && work.op().pass == Pass::forward) total = work.plus(total, schema->macs(work));
+  }
+  return total;
+}
+
+std::int64_t parameter_count(const Graph& graph) {
+  Count total = 0;
+  for (const Value& value : graph.values) {
+    if (value.persistence != Persistence::parameter || value.alias_of.valid()) continue;
+    total += element_count(value.shape);
+  }
+  return total;
+}
+
+}  // namespace poet
