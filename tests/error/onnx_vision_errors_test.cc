@@ -97,8 +97,7 @@ TEST(OnnxVisionErrors, NumbersThatMakeNoSense) {
   EXPECT_THAT(error("SpaceToDepth", {{"blocksize", std::int64_t{2}}}, {4, 4}),
               HasSubstr("images (N, C, H, W)"));
   EXPECT_THAT(error("Celu", {{"alpha", 0.0}}), HasSubstr("needs alpha > 0, not 0"));
-  EXPECT_THAT(error("ThresholdedRelu", {{"alpha", -1.0}}),
-              HasSubstr("needs alpha >= 0, not -1"));
+  EXPECT_THAT(error("ThresholdedRelu", {{"alpha", -1.0}}), HasSubstr("needs alpha >= 0, not -1"));
   EXPECT_THAT(error("ReduceMax", {{"axes", List{0, 0}}}), HasSubstr("axis 0 is listed twice"));
   EXPECT_THAT(error("ReduceL2", {{"axes", List{7}}}), HasSubstr("7 is not in [-4, 4)"));
   EXPECT_THAT(
