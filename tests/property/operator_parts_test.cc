@@ -217,8 +217,9 @@ TEST(OperatorParts, MakeUpTheWhole) {
   for (const OperatorSchema& schema : operators_of_all_families()) {
     const bool named = std::none_of(schema.outputs.begin(), schema.outputs.end(),
                                     [](const OperandSpec& s) { return s.any_shape; });
-    if (!schema.parts.empty() && schema.parts.front() != '-' && named)
+    if (!schema.parts.empty() && schema.parts.front() != '-' && named) {
       EXPECT_TRUE(seen.contains(schema.kind)) << schema.kind << " was not met";
+    }
   }
 }
 

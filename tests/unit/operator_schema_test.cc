@@ -108,8 +108,9 @@ TEST(OperatorSchemas, EveryBackwardKindIsInARule) {
     }
   }
   for (const OperatorSchema& schema : operators_of_all_families()) {
-    if (schema.kind.find("_backward") != std::string::npos)
+    if (schema.kind.find("_backward") != std::string::npos) {
       EXPECT_TRUE(used.contains(schema.kind)) << schema.kind;
+    }
   }
 }
 
@@ -156,9 +157,12 @@ TEST(OperatorSchemas, PartsAreAlongAxesThatThereAre) {
       for (const OperandSpec& output : schema.outputs) written = written || has(output);
       EXPECT_TRUE(read || written) << schema.kind << ": " << word;
       // What is added up is no axis of the result; what is sliced is, or is changed in place.
-      if (summed && word != "*") EXPECT_FALSE(has(schema.outputs.at(0))) << schema.kind << ": " << word;
-      if (!summed && !schema.outputs.empty() && !schema.outputs[0].any_shape)
+      if (summed && word != "*") {
+        EXPECT_FALSE(has(schema.outputs.at(0))) << schema.kind << ": " << word;
+      }
+      if (!summed && !schema.outputs.empty() && !schema.outputs[0].any_shape) {
         EXPECT_TRUE(has(schema.outputs[0])) << schema.kind << ": " << word;
+      }
     }
   }
 }
