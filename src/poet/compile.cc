@@ -53,7 +53,9 @@ Attempt attempt(const CompileRequest& request, const SolveOptions& options, Byte
   const bool device = semantics == Semantics::device;
   if (!device) place_options.effort /= 20;  // the paper's world has no addresses
   if (device) place_options.room = transient_budget(instance.costs, limits);
-  place_options.stop = stop.at_least(0.5);
+  // Time for addresses even where the solve has taken all: without them its plan is none.
+  constexpr double kLeastSeconds = 0.3;
+  place_options.stop = stop() ? Stop(kLeastSeconds) : stop.at_least(kLeastSeconds);
   made.layout = place(instance, made.plan, semantics, place_options);
   if (device) made.over = instance.costs.persistent + made.layout.arena - limits.ram_budget;
   return made;

@@ -30,7 +30,7 @@ LeastRam find_least_ram(Search& search, double time_limit_seconds) {
   for (int t = 0; t < p.ops; ++t)
     least.proven = std::max(least.proven, static_cast<double>(working_set(p, t)));
   const auto learn = [&](const Candidate& c) {
-    if (c.seconds > p.deadline * (1 + 1e-9) || c.bytes_written > p.max_bytes_written) return;
+    if (!p.in_time(c.seconds) || c.bytes_written > p.max_bytes_written) return;
     if (!least.known || c.peak < *least.known) least.known = c.peak;
     search.offer(c);
   };
@@ -145,7 +145,7 @@ bool explain_impossible(const Problem& p, Explanation& explanation) {
     explanation.reason = p.persistent > 0
                              ? "parameters and one op's operands and results alone exceed the RAM budget"
                              : "one op's operands and results alone exceed the RAM budget";
-  } else if (p.deadline < p.baseline_seconds * (1 - 1e-9)) {
+  } else if (!p.in_time(p.baseline_seconds)) {
     explanation.reason = "the deadline is shorter than computing every op once";
   }
   return !explanation.reason.empty();
