@@ -201,12 +201,15 @@ TEST_F(Run, ResumingGoesOnWithDropout) {
 }
 
 TEST_F(Run, LeanKernelsAreAWayOutThatWasTried) {
-  const std::string arguments = "run --quiet --model linear --platform m4 --ram-budget 300KB --steps 1";
+  const std::string arguments =
+      "run --quiet --json --model linear --platform m4 --ram-budget 300KB --steps 1";
   const ProgramRun fast = poet(arguments);
   if (fast.exit_code == 0) GTEST_SKIP() << "these kernels need no workspace";
   EXPECT_EQ(fast.exit_code, 1);
-  EXPECT_THAT(fast.out, HasSubstr(" of workspace beside parameters, its operands and results"));
-  EXPECT_THAT(fast.out, HasSubstr("or --kernels lean"));
+  const Json why = fast.json()["explanation"];
+  EXPECT_THAT(why["reason"].get<std::string>(),
+              HasSubstr(" of workspace beside parameters, its operands and results"));
+  EXPECT_THAT(why["way_out"].dump(), HasSubstr("--kernels lean"));
   EXPECT_EQ(poet(arguments + " --kernels lean").exit_code, 0);
 }
 
