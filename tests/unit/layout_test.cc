@@ -123,7 +123,6 @@ TEST(Place, TakesMoreEffortWhereThereIsNoRoom) {
       const Layout first = place(instance, plan, Semantics::staged, brief);
       const Layout second = place(instance, plan, Semantics::staged, longer);
       EXPECT_LE(second.arena, first.arena);
-      std::printf("DBG %ld %ld %ld\n", effort, first.arena.value(), second.arena.value());
       const ArenaReport report = replay_layout(instance, plan, second, Semantics::staged, ram(10'000));
       EXPECT_TRUE(report.valid) << report.broken;
       rescued += first.arena > least && second.arena <= least ? 1 : 0;

@@ -29,9 +29,9 @@ TEST(PictureJson, HoldsWhatTheRefereeSaw) {
                             "idle":0.0,"runtime":5.0,"stalled":0.0,"peak_ram":30,"peak_op":1,
                             "recomputations":1,"page_ins":0,"page_outs":0,"bytes_written":0})"));
   EXPECT_EQ(json["arena"], Json::parse(R"({"valid":true,"broken":"","bytes":30,"ram":30})"));
-  EXPECT_EQ(json["ops"], Json::parse(R"([["a","opaque","forward",[0],[]],["b","opaque","forward",[1],[0]],
-                                         ["c","opaque","forward",[2],[1]],
-                                         ["d","opaque","forward",[3],[0,2]]])"));
+  EXPECT_EQ(json["ops"], Json::parse(R"([["a","made_up","forward",[0],[]],["b","made_up","forward",[1],[0]],
+                                         ["c","made_up","forward",[2],[1]],
+                                         ["d","made_up","forward",[3],[0,2]]])"));
   EXPECT_EQ(json["values"], Json::parse(R"([["a",10,"activation"],["b",20,"activation"],
                                             ["c",5,"activation"],["d",1,"activation"]])"));
   EXPECT_EQ(json["planned"], 10);
