@@ -83,7 +83,8 @@ Parameters parameters(const Subject& subject, std::string_view kind, bool backwa
   if (kind == "scale") return {real("alpha", 1), backward ? 0.0F : real("beta", 0)};
   if (kind == "shift") return {1.0F, real("beta", 0)};
   if (kind == "silu") return {1.0F, 0.0F};
-  return {real("alpha", 0), 0.0F};
+  if (kind == "leaky_relu" || kind == "elu") return {real("alpha", 0), 0.0F};
+  return {};  // an attribute alpha of another kind is none of its operator's, and not checked
 }
 
 std::unique_ptr<Kernel> make_clamp(const Subject& subject, float least, float most) {
