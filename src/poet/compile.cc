@@ -48,7 +48,7 @@ Attempt attempt(const CompileRequest& request, const SolveOptions& options, Byte
          ("the referee rejects the schedule: " + made.schedule_report.broken).c_str());
 
   PlaceOptions place_options;
-  // A smaller arena than what is alive at one time is luck that nobody needs.
+  // What is alive at one time is the liveness lower bound: the search stops there.
   place_options.enough = made.report.peak_ram - instance.costs.persistent;
   const bool device = semantics == Semantics::device;
   if (!device) place_options.effort /= 20;  // the paper's world has no addresses
