@@ -94,13 +94,11 @@ void add(Schemas& all, const std::string& suffix) {
   const std::vector<AttributeSpec> divisor = {{"count_include_pad", Sort::flag, true}};
   all.push_back({.kind = "max_pool" + suffix,
                  .operands = "x(N,C,*) -> y(N,C,*) indices:u(N,C,*)",
-                 .attributes = divisor,
                  .rule = max_pool<axes>,
                  .parts = "N C *",
                  .flops = max_pool_flops});
   all.push_back({.kind = "max_pool" + suffix + "_backward",
                  .operands = "dy(N,C,*) indices:u(N,C,*) -> dx(N,C,*)",
-                 .attributes = divisor,
                  .rule = max_pool_backward<axes>,
                  .parts = "N C",
                  .flops = per_input<1>});  // one addition per window
