@@ -13,8 +13,8 @@
 #include "poet/cost/instance_json.h"
 #include "poet/frontend/zoo.h"
 #include "poet/graph/dataflow.h"
-#include "poet/optimize/greedy.h"
-#include "poet/optimize/problem.h"
+#include "poet/optimize/heuristic/greedy.h"
+#include "poet/optimize/problem/problem.h"
 #include "poet/pipeline/pose.h"
 #include "tests/support/random_training_graph.h"
 

@@ -109,7 +109,7 @@ void solve_for(Parent& parent, const Case& one, const Configuration& configurati
     fail("failed", "out of memory");
   } catch (const InternalError& error) {
     const std::string message = error.what();
-    fail(message.find("the referee rejects") == std::string::npos ? "failed" : "rejected", message);
+    fail(message.find("the verifier rejects") == std::string::npos ? "failed" : "rejected", message);
   } catch (const std::exception& error) {
     fail("failed", error.what());
   }

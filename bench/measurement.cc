@@ -65,7 +65,7 @@ void visit(M& m, const Visitor& field) {
   field("time_limit_seconds", m.time_limit_seconds);
   field("status", m.status);
   field("message", m.message);
-  field("referee_accepts", m.referee_accepts);
+  field("verifier_accepts", m.verifier_accepts);
   field("energy_joules", m.energy_joules);
   field("bound_joules", m.bound_joules);
   field("overhead", m.overhead);

@@ -34,11 +34,11 @@ struct Measurement {
   std::optional<double> baseline_joules;  // everything computed once
   double time_limit_seconds = 0;
 
-  // The answer. Status: optimal, feasible, infeasible, unknown as poet says; rejected by the referee; failed
+  // The answer. Status: optimal, feasible, infeasible, unknown as poet says; rejected by the verifier; failed
   // (an error message); crashed; overrun (killed well after the time limit).
   std::string status;
-  std::string message;                  // of what went wrong, or why there is no answer
-  std::optional<bool> referee_accepts;  // absent without a schedule
+  std::string message;                   // of what went wrong, or why there is no answer
+  std::optional<bool> verifier_accepts;  // absent without a schedule
   std::optional<double> energy_joules;
   std::optional<double> bound_joules;
   std::optional<double> overhead;    // energy / baseline - 1

@@ -16,7 +16,7 @@
 #include "poet/base/error.h"
 #include "poet/compile.h"
 #include "poet/plan/decoder/poet_plan.h"
-#include "poet/plan/plan_file.h"
+#include "poet/plan/file/plan_file.h"
 
 namespace poet::bench {
 namespace {
@@ -60,7 +60,7 @@ Json measured(const Case& one, const Options& options) {
   if (result.plan.steps.empty()) return row;
   const Instance& instance = request.instance;
   const Bytes peak = result.report.peak_ram - instance.costs.persistent;
-  row["residences"] = result.layout.residences.size();
+  row["allocations"] = result.layout.allocations.size();
   row["recomputations"] = result.report.recomputations;
   row["transfers"] = result.report.page_ins + result.report.page_outs;
   row["peak_bytes"] = peak.value();
@@ -98,17 +98,17 @@ std::string line(const Json& row) {
   if (!row.contains("verified")) return head;
   return head +
          fmt::format(" {:>6} {:>6} {:>6} {:>8.4f} {:>7} {:>6} {:>6} {:>7.2f} {:>8.3f} {:>8.3f}",
-                     row["residences"].get<int>(), row["recomputations"].get<int>(),
+                     row["allocations"].get<int>(), row["recomputations"].get<int>(),
                      row["transfers"].get<int>(), fragmentation(row), row["solves"].get<int>(),
                      row["schedule_section_bytes"].get<int>(), row["address_section_bytes"].get<int>(),
-                     row["address_section_bytes"].get<double>() / std::max(1, row["residences"].get<int>()),
+                     row["address_section_bytes"].get<double>() / std::max(1, row["allocations"].get<int>()),
                      row["place_seconds"].get<double>(), row["verify_seconds"].get<double>()) +
          (row["verified"].get<bool>() ? "" : " BROKEN");
 }
 
 std::string summary(const Json& rows, const Options& options) {
   int planned = 0, verified = 0, tight = 0, again = 0;
-  double worst = 0, slowest_place = 0, slowest_verify = 0, most_per_residence = 0, most_saved = 0;
+  double worst = 0, slowest_place = 0, slowest_verify = 0, most_per_allocation = 0, most_saved = 0;
   for (const Json& row : rows) {
     if (!row.contains("verified")) continue;
     ++planned;
@@ -119,16 +119,16 @@ std::string summary(const Json& rows, const Options& options) {
     slowest_place = std::max(slowest_place, row["place_seconds"].get<double>());
     slowest_verify = std::max(slowest_verify, row["verify_seconds"].get<double>());
     most_saved = std::max(most_saved, row["saved_by_transfers"].get<double>());
-    most_per_residence = std::max(most_per_residence,
-                                  row["address_section_bytes"].get<double>() / row["residences"].get<int>());
+    most_per_allocation = std::max(
+        most_per_allocation, row["address_section_bytes"].get<double>() / row["allocations"].get<int>());
   }
   return fmt::format(
       "{} of {} cases planned, {} verified from their binary form; arena / peak <= {} in {}, at most {:.4f}; "
       "{} solved again\nplacing at most {:.2f} s, reading and verifying at most {:.2f} s; at most {:.2f} "
       "bytes per "
-      "residence; transfers at better moments save at most {:.2f}%\n",
+      "allocation; transfers at better moments save at most {:.2f}%\n",
       planned, rows.size(), verified, options.fragmentation_mark, tight, worst, again, slowest_place,
-      slowest_verify, most_per_residence, 100 * most_saved);
+      slowest_verify, most_per_allocation, 100 * most_saved);
 }
 
 int run(int argc, char** argv) {

@@ -88,7 +88,7 @@ void take_result(const Json& result, Told& told, Measurement& m) {
   m.gap = optional_field<double>(result, "gap");
   m.peak_ram_bytes = optional_field<std::int64_t>(result, "peak_ram");
   if (m.energy_joules) {
-    m.referee_accepts = true;  // compile() throws otherwise
+    m.verifier_accepts = true;  // compile() throws otherwise
     if (*m.energy_joules > 0 && m.bound_joules)
       m.energy_gap = std::max(0.0, (*m.energy_joules - *m.bound_joules) / *m.energy_joules);
     told.points.push_back({result["solve"], m.energy_joules, m.bound_joules});
@@ -164,7 +164,7 @@ std::optional<Measurement> measure(const Case& one, const Configuration& configu
   } else if (m.status.empty()) {
     explain_silence(end, limit, told, m);
   }
-  if (m.status == "rejected") m.referee_accepts = false;
+  if (m.status == "rejected") m.verifier_accepts = false;
   m.overrun_seconds = std::max(0.0, m.wall_seconds - one.time_limit_seconds);
   m.cpu_seconds = end.cpu_seconds;
   m.peak_memory_bytes = end.peak_bytes;

@@ -20,7 +20,7 @@ struct Summary {
   std::string set;
   std::string configuration;
   int cases = 0;
-  int answered = 0;  // with a schedule that the referee accepts
+  int answered = 0;  // with a schedule that the verifier accepts
   int proven = 0;    // status optimal
   int infeasible = 0;
   int broken = 0;  // rejected, failed, crashed, overrun

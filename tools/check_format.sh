@@ -25,8 +25,8 @@ mapfile -d '' files < <(find "${folders[@]}" \( -name '*.h' -o -name '*.cc' \) -
 if [[ ${1:-} == --fix ]]; then
   exec "$tool" -i "${files[@]}"
 fi
-if ! complaints=$("$tool" --dry-run --Werror "${files[@]}" 2>&1); then
+if ! diagnostics=$("$tool" --dry-run --Werror "${files[@]}" 2>&1); then
   echo "not as clang-format leaves them (tools/check_format.sh --fix makes them so):"
-  grep -oE '^[^ :]+:[0-9]+:[0-9]+: error' <<<"$complaints" | cut -d: -f1 | sort | uniq -c
+  grep -oE '^[^ :]+:[0-9]+:[0-9]+: error' <<<"$diagnostics" | cut -d: -f1 | sort | uniq -c
   exit 1
 fi

@@ -22,13 +22,13 @@ ROOMS = {
     "cost": VALUES,
     "plan": VALUES | {"cost"},
     "optimize": PLANS,
-    "referee": PLANS,  # never optimize: an error in one is to show in the other
-    "pipeline": OPTIMIZERS | {"frontend", "autodiff", "referee"},  # for apps, study, tests: whoever poses a problem
+    "verify": PLANS,  # never optimize: an error in one is to show in the other
+    "pipeline": OPTIMIZERS | {"frontend", "autodiff", "verify"},  # for apps, study, tests: whoever poses a problem
     "baselines": OPTIMIZERS,
-    "runtime": PLANS | {"referee"},
+    "runtime": PLANS | {"verify"},
     "codegen": PLANS,
-    "study": OPTIMIZERS | {"baselines", "referee", "pipeline"},
-    "report": PLANS | {"referee"},
+    "study": OPTIMIZERS | {"baselines", "verify", "pipeline"},
+    "report": PLANS | {"verify"},
 }
 # poet/compile.{h,cc} and feedback.{h,cc}, the main path: it takes a graph, so it needs no frontend.
 COMPILE = set(ROOMS) - {"frontend", "pipeline", "report"}

@@ -13,7 +13,7 @@ struct SaidElsewhere {
 /// "poet: MESSAGE" on stderr, one line whatever a library wrote into its exception.
 void complain(std::string message);
 
-/// What `work` returns; where it throws, the complaint and the exit code of that failure: 2 bad input, 3
+/// What `work` returns; where it throws, the diagnostic and the exit code of that failure: 2 bad input, 3
 /// internal error.
 [[nodiscard]] int exit_code_of(const std::function<int()>& work);
 

@@ -25,27 +25,27 @@ void check(const CompileRequest& request) {
   if (request.options.threads < 1) throw InputError("solve threads", "must be >= 1");
 }
 
-/// The stages, from the problem to addresses. `held_back` is left out of the RAM budget of the solve alone.
-Attempt attempt(const CompileRequest& request, const SolveOptions& options, Bytes held_back) {
+/// The stages, from the problem to addresses. `reserve` is left out of the RAM budget of the solve alone.
+Attempt attempt(const CompileRequest& request, const SolveOptions& options, Bytes reserve) {
   const Instance& instance = request.instance;
   const Semantics semantics = request.semantics;
   const Limits& limits = request.limits;
   const Stop stop(options.time_limit_seconds, options.interrupted);
   Limits tightened = limits;
-  tightened.ram_budget -= held_back;
+  tightened.ram_budget -= reserve;
   Attempt made;
   PlannedOutcome planned = solve_plan({instance, tightened, semantics}, options);
   made.outcome = std::move(planned.outcome);
   made.plan = std::move(planned.plan);
-  made.between_ops = planned.between_ops;
+  made.synchronous = planned.synchronous;
   if (made.plan.steps.empty()) return made;
 
   made.report = replay(instance, made.plan, semantics, limits);
-  ensure(made.report.valid, ("the referee rejects the plan: " + made.report.broken).c_str());
+  ensure(made.report.valid, ("the verifier rejects the plan: " + made.report.violation).c_str());
   made.schedule_report = made.report;  // a plan between ops has no stage form
-  if (!made.between_ops) made.schedule_report = replay(instance, made.outcome.schedule, semantics, limits);
+  if (!made.synchronous) made.schedule_report = replay(instance, made.outcome.schedule, semantics, limits);
   ensure(made.schedule_report.valid,
-         ("the referee rejects the schedule: " + made.schedule_report.broken).c_str());
+         ("the verifier rejects the schedule: " + made.schedule_report.violation).c_str());
 
   PlaceOptions place_options;
   // What is alive at one time is the liveness lower bound: the search stops there.
@@ -76,16 +76,16 @@ CompileResult compile(const CompileRequest& request) {
     result.certificate = certify_none(result.outcome.certificate.status, result.outcome.certificate.bounds);
     return result;
   }
-  result.held_back = fit.held_back;
+  result.reserve = fit.reserve;
   result.outcome = std::move(fit.attempt.outcome);
   result.plan = std::move(fit.attempt.plan);
   result.layout = std::move(fit.attempt.layout);
   result.report = fit.attempt.report;
-  result.between_ops = fit.attempt.between_ops;
+  result.synchronous = fit.attempt.synchronous;
   result.schedule_report = fit.attempt.schedule_report;
   result.arena =
       replay_layout(request.instance, result.plan, result.layout, request.semantics, request.limits);
-  ensure(result.arena.valid, ("the referee rejects the addresses: " + result.arena.broken).c_str());
+  ensure(result.arena.valid, ("the verifier rejects the addresses: " + result.arena.violation).c_str());
   const Joules energy = result.report.energy;
   const Joules baseline = result.keep_all.energy;
   result.certificate = certify(energy, baseline, result.outcome.certificate.bounds, request.options.gap);

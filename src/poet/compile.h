@@ -4,11 +4,11 @@
 
 #include "poet/cost/instance.h"
 #include "poet/optimize/outcome.h"
-#include "poet/plan/layout.h"
+#include "poet/plan/layout/layout.h"
 #include "poet/plan/limits.h"
 #include "poet/plan/plan.h"
-#include "poet/referee/replay.h"
-#include "poet/referee/replay_layout.h"
+#include "poet/verify/replay.h"
+#include "poet/verify/replay_layout.h"
 
 namespace poet {
 
@@ -24,14 +24,14 @@ struct CompileResult {
   Outcome outcome;           // of the last solve; bounds of the first
   Plan plan;                 // empty without a schedule
   Layout layout;             // its addresses
-  Report report;             // of the plan, from the referee
-  ArenaReport arena;         // of the addresses, from the referee
+  Report report;             // of the plan, from the verifier
+  ArenaReport arena;         // of the addresses, from the verifier
   Report schedule_report;    // of the schedule in stage form; the plan's where there is none
-  bool between_ops = false;  // the plan has no stage form (optimize/between_ops.h); outcome.schedule is no
-                             // schedule of the device then, but says what is kept, recomputed and paged
+  bool synchronous = false;  // the plan has no stage form (optimize/search/synchronous.h); outcome.schedule
+                             // is no schedule of the device then, but says what is kept, recomputed and paged
   Report keep_all;           // everything computed once: baseline energy, time and keep-all peak
   int solves = 1;            // more: the addresses of the first plans did not fit the budget
-  Bytes held_back{};         // by how much the last solve's RAM budget was lowered for them
+  Bytes reserve{};           // by how much the last solve's RAM budget was lowered for them
   double overhead = 0;       // energy / baseline - 1
 };
 

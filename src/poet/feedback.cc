@@ -34,22 +34,22 @@ Fit solve_until_it_fits(const CompileRequest& request, const SolveOptions& optio
   // An external solver may be interactive.
   while (over > Bytes(0) && fit.solves < kMostSolves && options.solver != Solver::file) {
     const Bytes half_way((too_little + too_much).value() / 2);
-    const Bytes held_back = too_little + over < too_much ? too_little + over : half_way;
-    if (held_back == too_little || interrupted(options)) break;
+    const Bytes reserve = too_little + over < too_much ? too_little + over : half_way;
+    if (reserve == too_little || interrupted(options)) break;
     const long nodes = fit.attempt.outcome.nodes;
-    fit.attempt = attempt(request, options_left(request, clock), held_back);
-    fit.held_back = held_back;
+    fit.attempt = attempt(request, options_left(request, clock), reserve);
+    fit.reserve = reserve;
     ++fit.solves;
     Outcome& outcome = fit.attempt.outcome;
     outcome.nodes += nodes;
     outcome.certificate.bounds = bounds;
     outcome.solve_seconds = outcome.seconds_to_incumbent = clock.seconds();
     if (fit.attempt.plan.steps.empty()) {
-      too_much = held_back;
+      too_much = reserve;
       continue;
     }
     over = fit.attempt.over;
-    too_little = held_back;
+    too_little = reserve;
     fit.least = std::min(fit.least, request.limits.ram_budget + over);
   }
   return fit;

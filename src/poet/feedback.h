@@ -16,13 +16,12 @@ struct Attempt {
   Layout layout;
   Report report;
   Report schedule_report;
-  bool between_ops = false;
+  bool synchronous = false;
   Bytes over{};  // how much more RAM its addresses need than there is
 };
 
-/// One pass through the stages, with `held_back` of the request's RAM budget left out of the solve.
-using Try =
-    std::function<Attempt(const CompileRequest& request, const SolveOptions& options, Bytes held_back)>;
+/// One pass through the stages, with `reserve` of the request's RAM budget left out of the solve.
+using Try = std::function<Attempt(const CompileRequest& request, const SolveOptions& options, Bytes reserve)>;
 
 /// Since it was made.
 class Clock {
@@ -38,8 +37,8 @@ class Clock {
 struct Fit {
   Attempt attempt;  // the last one
   int solves = 1;
-  Bytes held_back{};  // by it
-  Bytes least{};      // without a fit: the least budget at which an attempt would have been one
+  Bytes reserve{};  // by it
+  Bytes least{};    // without a fit: the least budget at which an attempt would have been one
 
   [[nodiscard]] bool found() const { return !attempt.plan.steps.empty() && attempt.over <= Bytes(0); }
 };

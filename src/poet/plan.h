@@ -3,6 +3,6 @@
 // Plans: their files, and the verdict on one, with every figure.
 
 #include "poet/base/error.h"
-#include "poet/plan/plan_file.h"
-#include "poet/referee/replay.h"
-#include "poet/referee/replay_layout.h"
+#include "poet/plan/file/plan_file.h"
+#include "poet/verify/replay.h"
+#include "poet/verify/replay_layout.h"

@@ -238,7 +238,7 @@ TEST_F(Schedule, VerifiesAndTellsTheSameFigures) {
   const Json verdict = poet("verify --json " + file_).json();
   const Json solved = poet("solve --quiet --json " + kLinear).json();
   EXPECT_EQ(verdict["valid"], true);
-  EXPECT_TRUE(verdict["broken"].is_null());
+  EXPECT_TRUE(verdict["violation"].is_null());
   for (const std::string name :
        {"energy_joules", "runtime_seconds", "peak_ram_bytes", "recomputations", "page_ins", "page_outs",
         "bytes_written", "deadline_seconds", "ram_budget_bytes"}) {
@@ -262,11 +262,11 @@ TEST_F(Schedule, BrokenOnesAreExitOneWithRuleAndStage) {
     const std::string file = folder_.write("broken.json", schedule.dump());
     const ProgramRun text = poet("verify " + file);
     EXPECT_EQ(text.exit_code, 1);
-    EXPECT_TRUE(contains(text.out, "broken") && contains(text.out, part)) << text.out;
+    EXPECT_TRUE(contains(text.out, "invalid") && contains(text.out, part)) << text.out;
     const ProgramRun json_run = poet("verify --json " + file);
     EXPECT_EQ(json_run.exit_code, 1);
     EXPECT_EQ(json_run.json()["valid"], false);
-    EXPECT_TRUE(json_run.json()["broken"].is_string());
+    EXPECT_TRUE(json_run.json()["violation"].is_string());
     expect_fields(json_run.json(), {}, {"energy_joules", "peak_ram_bytes"});
   };
   Json forgetful = json_;

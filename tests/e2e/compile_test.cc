@@ -39,8 +39,8 @@ Bytes between(const CompileRequest& request, double fraction) {
 void expect_answer(const CompileRequest& request, const CompileResult& result) {
   EXPECT_TRUE(result.certificate.status == Status::optimal || result.certificate.status == Status::feasible);
   EXPECT_FALSE(result.plan.steps.empty());
-  EXPECT_TRUE(result.report.valid) << result.report.broken;
-  EXPECT_TRUE(result.schedule_report.valid) << result.schedule_report.broken;
+  EXPECT_TRUE(result.report.valid) << result.report.violation;
+  EXPECT_TRUE(result.schedule_report.valid) << result.schedule_report.violation;
   // Plan and schedule are replayed in different ways; the plan moves transfers to better moments.
   const double energy = result.report.energy.value();
   EXPECT_LE(energy, result.schedule_report.energy.value() * (1 + 1e-9));
@@ -50,7 +50,7 @@ void expect_answer(const CompileRequest& request, const CompileResult& result) {
   EXPECT_EQ(result.schedule_report.bytes_written, result.report.bytes_written);
   EXPECT_EQ(result.schedule_report.recomputations, result.report.recomputations);
   EXPECT_LE(result.report.peak_ram, request.limits.ram_budget);
-  EXPECT_TRUE(result.arena.valid) << result.arena.broken;
+  EXPECT_TRUE(result.arena.valid) << result.arena.violation;
   if (request.semantics == Semantics::device) {
     EXPECT_LE(result.arena.ram, request.limits.ram_budget);
   }

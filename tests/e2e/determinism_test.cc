@@ -16,7 +16,7 @@
 #include "poet/frontend/zoo.h"
 #include "poet/optimize/explain.h"
 #include "poet/optimize/solve.h"
-#include "poet/referee/replay.h"
+#include "poet/verify/replay.h"
 #include "tests/support/random_training_graph.h"
 
 namespace poet {
@@ -79,7 +79,7 @@ Run run(const Case& c, SolveOptions options) {
 
 double expect_valid(const Case& c, const Outcome& outcome) {
   const Report report = replay(c.instance, outcome.schedule, c.semantics, c.limits);
-  EXPECT_TRUE(report.valid) << report.broken;
+  EXPECT_TRUE(report.valid) << report.violation;
   EXPECT_LE(outcome.certificate.bounds.of_staged().value(), report.energy.value() * (1 + 1e-9));
   return report.energy.value();
 }

@@ -11,7 +11,7 @@
 
 #include "poet/base/amounts.h"
 #include "poet/base/error.h"
-#include "poet/plan/keep_all.h"
+#include "poet/plan/schedule/keep_all.h"
 #include "poet/report/html.h"
 #include "tests/support/program.h"
 #include "tests/support/random_training_graph.h"
@@ -108,7 +108,7 @@ TEST_F(HtmlPageInBrowser, SaysByHowMuchABudgetIsBroken) {
   EXPECT_NE(document.find("<strong>✗ Broken plan. </strong>"), std::string::npos);
   EXPECT_NE(document.find("<div>Over the budget in 1 step, by up to 5 B (16.7%).</div>"), std::string::npos)
       << document.substr(document.find("<div class=\"verdict"), 400);
-  EXPECT_EQ(document.find(">The referee stopped"), std::string::npos);
+  EXPECT_EQ(document.find(">The verifier stopped"), std::string::npos);
 }
 
 TEST_F(HtmlPageInBrowser, KnowsWhatIsOnStorage) {

@@ -11,7 +11,7 @@
 #include "poet/cost/instance_json.h"
 #include "poet/cost/tabulate.h"
 #include "poet/frontend/zoo.h"
-#include "poet/plan/plan_file.h"
+#include "poet/plan/file/plan_file.h"
 #include "tests/support/plan_image.h"
 
 namespace poet {
@@ -40,27 +40,27 @@ CompileRequest a_quarter(const std::string& network, const std::string& platform
 struct Sizes {
   std::size_t schedule = 0;
   std::size_t addresses = 0;
-  std::size_t residences = 0;
+  std::size_t allocations = 0;
   std::size_t deviations = 0;  // recomputations and transfers
 };
 
 Sizes sizes_of(const std::string& network, const std::string& platform, Semantics semantics) {
   const CompileRequest request = a_quarter(network, platform, semantics);
   const CompileResult result = compile(request);
-  EXPECT_TRUE(result.report.valid) << result.report.broken;
+  EXPECT_TRUE(result.report.valid) << result.report.violation;
   const PlanFile file{request.instance, semantics, request.limits, result.plan, result.layout};
   const std::vector<std::uint8_t> bytes = to_binary(file);
   const PlanFile read = plan_from_binary(bytes, "p.plan");
   EXPECT_EQ(read.plan.steps, result.plan.steps);
-  EXPECT_EQ(read.layout.residences, result.layout.residences);
+  EXPECT_EQ(read.layout.allocations, result.layout.allocations);
   EXPECT_EQ(replay(read.instance, read.plan, read.semantics, read.limits).energy, result.report.energy);
   const std::vector<test::ImageSection> sections = test::sections_of_image(bytes);
-  const Sizes sizes{sections[0].payload.size(), sections[1].payload.size(), result.layout.residences.size(),
+  const Sizes sizes{sections[0].payload.size(), sections[1].payload.size(), result.layout.allocations.size(),
                     static_cast<std::size_t>(result.report.recomputations + result.report.page_ins +
                                              result.report.page_outs)};
-  fmt::print("{} on {}, {}: schedule {} bytes for {} deviations, addresses {} bytes for {} residences\n",
+  fmt::print("{} on {}, {}: schedule {} bytes for {} deviations, addresses {} bytes for {} allocations\n",
              network, platform, to_string(semantics), sizes.schedule, sizes.deviations, sizes.addresses,
-             sizes.residences);
+             sizes.allocations);
   return sizes;
 }
 
@@ -69,7 +69,7 @@ TEST(PlanSize, ResNet18OnCifarTakesAFewHundredBytes) {
     for (const char* platform : {"m0", "m4", "a72"}) {
       const Sizes sizes = sizes_of("resnet18_cifar", platform, semantics);
       EXPECT_LE(sizes.schedule, 400U);
-      EXPECT_LE(sizes.addresses, 16 + 3 * sizes.residences);
+      EXPECT_LE(sizes.addresses, 16 + 3 * sizes.allocations);
       EXPECT_GT(sizes.deviations, 20U);
     }
   }
@@ -82,7 +82,7 @@ TEST(PlanSize, BertTakesLessThanAThousand) {
   for (const char* platform : {"a72", "m0"}) {
     const Sizes sizes = sizes_of("bert", platform, Semantics::device);
     EXPECT_LE(sizes.schedule, 1000U);
-    EXPECT_LE(sizes.addresses, 16 + 3 * sizes.residences);
+    EXPECT_LE(sizes.addresses, 16 + 3 * sizes.allocations);
   }
 }
 

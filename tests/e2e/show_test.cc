@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "poet/plan/keep_all.h"
-#include "poet/plan/plan_file.h"
-#include "poet/plan/schedule_json.h"
+#include "poet/plan/file/plan_file.h"
+#include "poet/plan/file/schedule_json.h"
+#include "poet/plan/schedule/keep_all.h"
 #include "poet/report/gnuplot.h"
 #include "tests/support/program.h"
 #include "tests/support/tiny_instance.h"
@@ -115,7 +115,7 @@ TEST(Show, SvgHoldsTheSeries) {
   const TemporaryFolder folder;
   const ProgramRun run = poet("show -o " + folder.file("a.svg") + " " + schedule_file(folder, 30));
   EXPECT_EQ(run.exit_code, 1) << run.err;
-  EXPECT_TRUE(contains(run.out, "chain.json: broken, drawn as far as it goes: step")) << run.out;
+  EXPECT_TRUE(contains(run.out, "chain.json: invalid, drawn as far as it goes: step")) << run.out;
   const ProgramRun read = read_svg(folder.file("a.svg"));
   EXPECT_EQ(read.exit_code, 0) << read.err;
   for (const char* line :
@@ -248,7 +248,7 @@ TEST(Show, AddressesArePartOfAPlanOnly) {
     file.limits = ram(100);
     file.plan = linearise(file.instance, chain_paging(), semantics);
     file.layout = place(file.instance, file.plan, semantics);
-    file.layout.residences[1].offset = file.layout.residences[0].offset;
+    file.layout.allocations[1].offset = file.layout.allocations[0].offset;
     write_plan(file, folder.file("a.json"));
     for (const char* command : {"verify ", "show "}) {
       const ProgramRun run = poet(command + folder.file("a.json"));

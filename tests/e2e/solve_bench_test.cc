@@ -61,7 +61,7 @@ TEST_F(SolveBench, WritesWhatItMeasured) {
   EXPECT_EQ(file["results"][0]["ram_budget_bytes"], 4136);
   for (const Json& result : file["results"]) {
     EXPECT_EQ(result["status"], "optimal");
-    EXPECT_EQ(result["referee_accepts"], true);
+    EXPECT_EQ(result["verifier_accepts"], true);
     EXPECT_LE(result["gap"], 0.01);
     EXPECT_GT(result["energy_joules"], result["baseline_joules"]);
     EXPECT_LE(result["bound_joules"], result["energy_joules"]);
@@ -143,7 +143,7 @@ TEST_F(SolveBench, ASolveThatDiesIsAResult) {
   EXPECT_EQ(program.exit_code, 0) << program.err;
   const Json file = run();
   EXPECT_TRUE(file["results"][0]["energy_joules"].is_null());
-  EXPECT_EQ(file["summary"][0]["broken"], 1);
+  EXPECT_EQ(file["summary"][0]["violation"], 1);
   EXPECT_EQ(file["summary"][0]["answered"], 0);
 }
 

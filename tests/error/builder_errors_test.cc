@@ -48,9 +48,9 @@ TEST_F(BuilderErrors, OperandTypeAndRank) {
 }
 
 TEST_F(BuilderErrors, OnlyMatmulAndTransposeReadStridedViews) {
-  const ValueId turned = g.permute("turned", matrix, {1, 0});
-  expect("op 'r': 'turned' must be row-major: only matmul and transpose read strided views",
-         [&] { g.relu("r", turned); });
+  const ValueId transposed = g.permute("transposed", matrix, {1, 0});
+  expect("op 'r': 'transposed' must be row-major: only matmul and transpose read strided views",
+         [&] { g.relu("r", transposed); });
 }
 
 TEST_F(BuilderErrors, Conv2d) {
@@ -97,9 +97,9 @@ TEST_F(BuilderErrors, Matmul) {
   const ValueId other = g.input("other", {3, 6, 8, 8});
   EXPECT_THAT(input_error([&] { g.matmul("m", image, other); }),
               HasSubstr("op 'm': multiplies (2, 6, 8, 8) by"));
-  const ValueId turned = g.permute("turned", matrix, {1, 0});
+  const ValueId transposed = g.permute("transposed", matrix, {1, 0});
   expect("op 'm': axes (1, 1): must permute 0..1", [&] {
-    g.matmul("m", matrix, turned, {.alpha = 1, .storage_order = {1, 1}});
+    g.matmul("m", matrix, transposed, {.alpha = 1, .storage_order = {1, 1}});
   });
 }
 
@@ -131,9 +131,9 @@ TEST_F(BuilderErrors, Broadcasting) {
          [&] { g.sub("s", image, g.parameter("six", {6})); });
   expect("op 'm': (4, 5) and (4) do not broadcast to one shape", [&] { g.mul("m", matrix, ids); });
   refused("needs input 1 of type float32, not int32", [&] { g.mul("m", g.input("row", {4}), ids); });
-  const ValueId turned = g.permute("turned", matrix, {1, 0});
-  EXPECT_THAT(input_error([&] { g.div("d", turned, turned); }),
-              HasSubstr("op 'd': 'turned' must be row-major"));
+  const ValueId transposed = g.permute("transposed", matrix, {1, 0});
+  EXPECT_THAT(input_error([&] { g.div("d", transposed, transposed); }),
+              HasSubstr("op 'd': 'transposed' must be row-major"));
   // Each fits 64 bits, stretched to each other they do not.
   const ValueId tall = g.input("tall", {std::int64_t{1} << 40, 1});
   const ValueId wide = g.input("wide", {std::int64_t{1} << 40});

@@ -1,4 +1,4 @@
-// One case per complaint about a device profile: the file, the field, the rule, on one line.
+// One case per diagnostic about a device profile: the file, the field, the rule, on one line.
 
 #include <gtest/gtest.h>
 
@@ -25,7 +25,7 @@ const char* const kGood = R"({
   "overrides": [{"kind": "relu", "shape_class": "2->2", "seconds": 0, "joules": 1}],
   "origins": {"/ram_bytes": "datasheet: page 1", "/page_in": "measured: here"}})";
 
-std::string complaint_of_text(const std::string& text) {
+std::string diagnostic_of_text(const std::string& text) {
   try {
     static_cast<void>(device_from_json(parse_json(text, "my.json"), "my.json"));
   } catch (const InputError& error) {
@@ -35,7 +35,7 @@ std::string complaint_of_text(const std::string& text) {
 }
 
 /// The good profile with the value at `pointer` replaced by `text`, written as JSON; "" removes it.
-std::string complaint(const std::string& pointer, const std::string& text) {
+std::string diagnostic(const std::string& pointer, const std::string& text) {
   Json json = Json::parse(kGood);
   const Json::json_pointer where(pointer);
   if (text.empty()) {
@@ -43,7 +43,7 @@ std::string complaint(const std::string& pointer, const std::string& text) {
   } else {
     json[where] = Json::parse(text);
   }
-  return complaint_of_text(json.dump());
+  return diagnostic_of_text(json.dump());
 }
 
 struct Case {
@@ -52,7 +52,7 @@ struct Case {
   std::string message;
 };
 
-TEST(DeviceErrors, TheProfileItselfIsGood) { EXPECT_EQ(complaint_of_text(kGood), "no error"); }
+TEST(DeviceErrors, TheProfileItselfIsGood) { EXPECT_EQ(diagnostic_of_text(kGood), "no error"); }
 
 TEST(DeviceErrors, NameFileFieldAndRule) {
   const std::vector<Case> cases = {
@@ -114,27 +114,27 @@ TEST(DeviceErrors, NameFileFieldAndRule) {
       {"/origins/ram", "\"assumed: x\"",
        "my.json: /origins/ram: must be the JSON pointer of something in this profile"},
   };
-  for (const Case& c : cases) EXPECT_EQ(complaint(c.pointer, c.replacement), c.message) << c.pointer;
+  for (const Case& c : cases) EXPECT_EQ(diagnostic(c.pointer, c.replacement), c.message) << c.pointer;
 }
 
 TEST(DeviceErrors, UnknownFieldsAreNamedOnOneLine) {
-  EXPECT_EQ(complaint("/ram", "1").substr(0, 60),
+  EXPECT_EQ(diagnostic("/ram", "1").substr(0, 60),
             "my.json: /ram: is not a field here; known: format, name, des");
-  EXPECT_EQ(complaint("/a\n~1b", "1").substr(0, 37), "my.json: /a\\u000a~1b: is not a field ");
+  EXPECT_EQ(diagnostic("/a\n~1b", "1").substr(0, 37), "my.json: /a\\u000a~1b: is not a field ");
 }
 
 TEST(DeviceErrors, TextThatIsNotJson) {
-  EXPECT_EQ(complaint_of_text(""), "my.json: line 1, column 1: not JSON");
-  EXPECT_EQ(complaint_of_text("{\n \"name\": NaN}"),
+  EXPECT_EQ(diagnostic_of_text(""), "my.json: line 1, column 1: not JSON");
+  EXPECT_EQ(diagnostic_of_text("{\n \"name\": NaN}"),
             "my.json: line 2, column 10: not JSON (at \"\"name\": N\")");
-  EXPECT_EQ(complaint_of_text("{\"a\": [1,]}"), "my.json: line 1, column 10: not JSON (at \"1,]\")");
-  EXPECT_EQ(complaint_of_text("{\"a\":\n 1e999}"),
+  EXPECT_EQ(diagnostic_of_text("{\"a\": [1,]}"), "my.json: line 1, column 10: not JSON (at \"1,]\")");
+  EXPECT_EQ(diagnostic_of_text("{\"a\":\n 1e999}"),
             "my.json: line 2, column 6: a number beyond the range of a double: 1e999");
-  EXPECT_EQ(complaint_of_text("{\"a\": -1e999}"),
+  EXPECT_EQ(diagnostic_of_text("{\"a\": -1e999}"),
             "my.json: line 1, column 12: a number beyond the range of a double: -1e999");
-  EXPECT_EQ(complaint_of_text("[]"), "my.json: must be an object");
-  EXPECT_EQ(complaint_of_text("{} {}"), "my.json: line 1, column 4: not JSON (at \"{} {\")");
-  EXPECT_EQ(complaint_of_text(std::string(200, '[')), "my.json: nested deeper than 100 levels");
+  EXPECT_EQ(diagnostic_of_text("[]"), "my.json: must be an object");
+  EXPECT_EQ(diagnostic_of_text("{} {}"), "my.json: line 1, column 4: not JSON (at \"{} {\")");
+  EXPECT_EQ(diagnostic_of_text(std::string(200, '[')), "my.json: nested deeper than 100 levels");
 }
 
 TEST(DeviceErrors, Files) {

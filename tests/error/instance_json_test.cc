@@ -1,4 +1,4 @@
-// One case per complaint about an instance: the file, the place in it, the rule, on one line.
+// One case per diagnostic about an instance: the file, the place in it, the rule, on one line.
 
 #include <gtest/gtest.h>
 
@@ -38,7 +38,7 @@ const char* const kOps = R"({"format": 1, "name": "n", "device": {"concurrent": 
   {"name": "v", "shape": [2], "strides": [1], "dtype": "float32", "persistence": "activation", "alias_of": 1, "bytes": 8,
    "ram_bytes": 0}]})";
 
-std::string complaint_of_text(const std::string& text) {
+std::string diagnostic_of_text(const std::string& text) {
   try {
     static_cast<void>(instance_from_json(parse_json(text, "i.json"), "i.json"));
   } catch (const InputError& error) {
@@ -64,13 +64,13 @@ void expect(const char* good, const std::vector<Case>& cases) {
     } else {
       json.at(where.parent_pointer()).erase(where.back());
     }
-    EXPECT_EQ(complaint_of_text(json.dump()), c.message) << c.pointer << " = " << c.replacement;
+    EXPECT_EQ(diagnostic_of_text(json.dump()), c.message) << c.pointer << " = " << c.replacement;
   }
 }
 
 TEST(InstanceErrors, TheInstancesThemselvesAreGood) {
-  EXPECT_EQ(complaint_of_text(kNodes), "no error");
-  EXPECT_EQ(complaint_of_text(kOps), "no error");
+  EXPECT_EQ(diagnostic_of_text(kNodes), "no error");
+  EXPECT_EQ(diagnostic_of_text(kOps), "no error");
 }
 
 TEST(InstanceErrors, Nodes) {
@@ -206,7 +206,7 @@ TEST(InstanceErrors, RepeatedFieldsCountOnce) {
 TEST(InstanceErrors, SumsThatOverflow) {
   Json json = Json::parse(kNodes);
   for (int i = 0; i < 2; ++i) json["nodes"][i]["runtime_seconds"] = 1.7e308;
-  EXPECT_EQ(complaint_of_text(json.dump()),
+  EXPECT_EQ(diagnostic_of_text(json.dump()),
             "i.json: op 1 'b': the costs up to here add up to more than a double can hold");
 }
 

@@ -11,7 +11,7 @@
 #include <limits>
 
 #include "poet/frontend/onnx/import.h"
-#include "poet/frontend/onnx/read_model.h"
+#include "poet/frontend/onnx/read/read_model.h"
 #include "tests/support/input_error.h"
 #include "tests/support/onnx_models.h"
 

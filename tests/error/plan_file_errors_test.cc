@@ -23,89 +23,89 @@ using testing::HasSubstr;
 
 // ---- JSON
 
-std::string complaint(const std::function<void(Json&)>& damage) {
+std::string diagnostic(const std::function<void(Json&)>& damage) {
   Json json = to_json(chain_file());
   damage(json);
   return test::input_error([&] { static_cast<void>(plan_from_json(json, "p.json")); });
 }
 
 TEST(PlanJsonErrors, Structure) {
-  EXPECT_EQ(complaint([](Json& j) { j = 3; }), "p.json: must be an object");
-  EXPECT_EQ(complaint([](Json& j) { j.erase("format"); }), "p.json: /format: must be present");
-  EXPECT_EQ(complaint([](Json& j) { j["format"] = 2; }), "p.json: /format: must be 1");
-  EXPECT_THAT(complaint([](Json& j) { j["arena"] = 2; }), HasSubstr("p.json: /arena: is not a field here"));
-  for (const char* field : {"instance", "semantics", "ram_budget_bytes", "arena_bytes", "residences"}) {
-    EXPECT_EQ(complaint([&](Json& j) { j.erase(field); }),
+  EXPECT_EQ(diagnostic([](Json& j) { j = 3; }), "p.json: must be an object");
+  EXPECT_EQ(diagnostic([](Json& j) { j.erase("format"); }), "p.json: /format: must be present");
+  EXPECT_EQ(diagnostic([](Json& j) { j["format"] = 2; }), "p.json: /format: must be 1");
+  EXPECT_THAT(diagnostic([](Json& j) { j["arena"] = 2; }), HasSubstr("p.json: /arena: is not a field here"));
+  for (const char* field : {"instance", "semantics", "ram_budget_bytes", "arena_bytes", "allocations"}) {
+    EXPECT_EQ(diagnostic([&](Json& j) { j.erase(field); }),
               fmt::format("p.json: /{}: must be present", field));
   }
-  EXPECT_EQ(complaint([](Json& j) { j.erase("steps"); }),
+  EXPECT_EQ(diagnostic([](Json& j) { j.erase("steps"); }),
             "p.json: is neither a plan (no steps) nor a schedule (no stages)");
-  EXPECT_EQ(complaint([](Json& j) { j["instance"]["values"][2]["ram_bytes"] = -1; }),
+  EXPECT_EQ(diagnostic([](Json& j) { j["instance"]["values"][2]["ram_bytes"] = -1; }),
             "p.json: /instance: /values/2/ram_bytes: must be >= 0");
-  EXPECT_EQ(complaint([](Json& j) { j["semantics"] = "instant"; }),
+  EXPECT_EQ(diagnostic([](Json& j) { j["semantics"] = "instant"; }),
             "p.json: /semantics: must be published, staged or device");
-  EXPECT_EQ(complaint([](Json& j) { j["deadline_seconds"] = 0; }), "p.json: /deadline_seconds: must be > 0");
-  EXPECT_EQ(complaint([](Json& j) { j["max_bytes_written"] = -1; }),
+  EXPECT_EQ(diagnostic([](Json& j) { j["deadline_seconds"] = 0; }), "p.json: /deadline_seconds: must be > 0");
+  EXPECT_EQ(diagnostic([](Json& j) { j["max_bytes_written"] = -1; }),
             "p.json: /max_bytes_written: must be >= 0");
-  EXPECT_EQ(complaint([](Json& j) { j["arena_bytes"] = -1; }), "p.json: /arena_bytes: must be >= 0");
+  EXPECT_EQ(diagnostic([](Json& j) { j["arena_bytes"] = -1; }), "p.json: /arena_bytes: must be >= 0");
 }
 
 TEST(PlanJsonErrors, Steps) {
-  EXPECT_EQ(complaint([](Json& j) { j["steps"] = 1; }), "p.json: /steps: must be an array");
-  EXPECT_EQ(complaint([](Json& j) { j["steps"][1] = "compute"; }), "p.json: /steps/1: must be an array");
-  EXPECT_EQ(complaint([](Json& j) { j["steps"][1].push_back(1); }),
+  EXPECT_EQ(diagnostic([](Json& j) { j["steps"] = 1; }), "p.json: /steps: must be an array");
+  EXPECT_EQ(diagnostic([](Json& j) { j["steps"][1] = "compute"; }), "p.json: /steps/1: must be an array");
+  EXPECT_EQ(diagnostic([](Json& j) { j["steps"][1].push_back(1); }),
             "p.json: /steps/1: must be a kind of step and an index, as in [\"compute\", 0]");
-  EXPECT_EQ(complaint([](Json& j) { j["steps"][1][0] = "page"; }),
+  EXPECT_EQ(diagnostic([](Json& j) { j["steps"][1][0] = "page"; }),
             "p.json: /steps/1/0: must be compute, page_out, page_in, wait or free");
-  EXPECT_EQ(complaint([](Json& j) { j["steps"][1][0] = 1; }), "p.json: /steps/1/0: must be a string");
+  EXPECT_EQ(diagnostic([](Json& j) { j["steps"][1][0] = 1; }), "p.json: /steps/1/0: must be a string");
   for (const char* kind : {"compute", "page_out", "page_in", "wait", "free"}) {
-    EXPECT_EQ(complaint([&](Json& j) { j["steps"][1] = {kind, 4}; }), "p.json: /steps/1/1: must be <= 3");
-    EXPECT_EQ(complaint([&](Json& j) { j["steps"][1] = {kind, -1}; }), "p.json: /steps/1/1: must be >= 0");
+    EXPECT_EQ(diagnostic([&](Json& j) { j["steps"][1] = {kind, 4}; }), "p.json: /steps/1/1: must be <= 3");
+    EXPECT_EQ(diagnostic([&](Json& j) { j["steps"][1] = {kind, -1}; }), "p.json: /steps/1/1: must be >= 0");
   }
 }
 
-TEST(PlanJsonErrors, Residences) {
-  EXPECT_EQ(complaint([](Json& j) { j["residences"] = 1; }), "p.json: /residences: must be an array");
-  EXPECT_THAT(complaint([](Json& j) { j["residences"][0]["ofset"] = 1; }),
-              HasSubstr("p.json: /residences/0/ofset: is not a field here"));
-  const std::string either = "p.json: /residences/0: must have either value or scratch_of_op";
-  EXPECT_EQ(complaint([](Json& j) { j["residences"][0].erase("value"); }), either);
-  EXPECT_EQ(complaint([](Json& j) { j["residences"][0]["scratch_of_op"] = 1; }), either);
-  EXPECT_EQ(complaint([](Json& j) { j["residences"][0]["value"] = 4; }),
-            "p.json: /residences/0/value: must be <= 3");
-  EXPECT_EQ(complaint([](Json& j) {
-              j["residences"][0].erase("value");
-              j["residences"][0]["scratch_of_op"] = 4;
+TEST(PlanJsonErrors, Allocations) {
+  EXPECT_EQ(diagnostic([](Json& j) { j["allocations"] = 1; }), "p.json: /allocations: must be an array");
+  EXPECT_THAT(diagnostic([](Json& j) { j["allocations"][0]["ofset"] = 1; }),
+              HasSubstr("p.json: /allocations/0/ofset: is not a field here"));
+  const std::string either = "p.json: /allocations/0: must have either value or scratch_of_op";
+  EXPECT_EQ(diagnostic([](Json& j) { j["allocations"][0].erase("value"); }), either);
+  EXPECT_EQ(diagnostic([](Json& j) { j["allocations"][0]["scratch_of_op"] = 1; }), either);
+  EXPECT_EQ(diagnostic([](Json& j) { j["allocations"][0]["value"] = 4; }),
+            "p.json: /allocations/0/value: must be <= 3");
+  EXPECT_EQ(diagnostic([](Json& j) {
+              j["allocations"][0].erase("value");
+              j["allocations"][0]["scratch_of_op"] = 4;
             }),
-            "p.json: /residences/0/scratch_of_op: must be <= 3");
+            "p.json: /allocations/0/scratch_of_op: must be <= 3");
   for (const char* field : {"begin", "end", "bytes", "offset"}) {
-    EXPECT_EQ(complaint([&](Json& j) { j["residences"][0][field] = -1; }),
-              fmt::format("p.json: /residences/0/{}: must be >= 0", field));
-    EXPECT_EQ(complaint([&](Json& j) { j["residences"][0].erase(field); }),
-              fmt::format("p.json: /residences/0/{}: must be present", field));
+    EXPECT_EQ(diagnostic([&](Json& j) { j["allocations"][0][field] = -1; }),
+              fmt::format("p.json: /allocations/0/{}: must be >= 0", field));
+    EXPECT_EQ(diagnostic([&](Json& j) { j["allocations"][0].erase(field); }),
+              fmt::format("p.json: /allocations/0/{}: must be present", field));
   }
   for (const char* field : {"begin", "end"}) {
-    EXPECT_EQ(complaint([&](Json& j) { j["residences"][0][field] = 14; }),  // there are 13 steps
-              fmt::format("p.json: /residences/0/{}: must be <= 13", field));
+    EXPECT_EQ(diagnostic([&](Json& j) { j["allocations"][0][field] = 14; }),  // there are 13 steps
+              fmt::format("p.json: /allocations/0/{}: must be <= 13", field));
   }
 }
 
 // ---- binary
 
-std::string complaint(const Octets& bytes) {
+std::string diagnostic(const Octets& bytes) {
   return test::input_error([&] { static_cast<void>(plan_from_binary(bytes, "p.plan")); });
 }
 
 // Of a file of which some sections are changed, checksums right. By tag: what to do with the payload.
-std::string complaint_about(const std::string& tag, const std::function<void(Octets&)>& damage) {
+std::string diagnostic_about(const std::string& tag, const std::function<void(Octets&)>& damage) {
   std::vector<ImageSection> sections = test::sections_of_image(to_binary(chain_file()));
   for (ImageSection& section : sections)
     if (section.tag == tag) damage(section.payload);
-  return complaint(test::make_image(sections));
+  return diagnostic(test::make_image(sections));
 }
 
 // The same for what is CBOR. The schedule stays that of the graph.
-std::string complaint_about(const std::string& tag, const std::function<void(Json&)>& damage) {
+std::string diagnostic_about(const std::string& tag, const std::function<void(Json&)>& damage) {
   std::vector<ImageSection> sections = test::sections_of_image(to_binary(chain_file()));
   for (ImageSection& section : sections) {
     if (section.tag != tag) continue;
@@ -117,21 +117,21 @@ std::string complaint_about(const std::string& tag, const std::function<void(Jso
   const std::uint32_t graph = poet_plan_crc32(sections[2].payload.data(), sections[2].payload.size());
   for (std::size_t i = 0; i < 4; ++i)
     sections[0].payload[3 + i] = static_cast<std::uint8_t>(graph >> (8 * i) & 255);
-  return complaint(test::make_image(sections));
+  return diagnostic(test::make_image(sections));
 }
 
 TEST(PlanBinaryErrors, Container) {
   const Octets good = to_binary(chain_file());
-  EXPECT_EQ(complaint(Octets()), "p.plan: not a plan: does not begin with POET");
-  EXPECT_EQ(complaint(Octets{'P', 'O', 'E', 'M', 1, 0, 0, 0}),
+  EXPECT_EQ(diagnostic(Octets()), "p.plan: not a plan: does not begin with POET");
+  EXPECT_EQ(diagnostic(Octets{'P', 'O', 'E', 'M', 1, 0, 0, 0}),
             "p.plan: not a plan: does not begin with POET");
   Octets bad = good;
   bad[4] = 7;
-  EXPECT_EQ(complaint(bad), "p.plan: version 7 of the plan format; this program reads version 1");
+  EXPECT_EQ(diagnostic(bad), "p.plan: version 7 of the plan format; this program reads version 1");
   bad = good;
   bad.pop_back();
-  EXPECT_EQ(complaint(bad), "p.plan: ends before its last section does");
-  EXPECT_EQ(complaint(to_device_image(chain_file())),
+  EXPECT_EQ(diagnostic(bad), "p.plan: ends before its last section does");
+  EXPECT_EQ(diagnostic(to_device_image(chain_file())),
             "p.plan: has no GRAPH section: it is for a device; the plan file that it was made with has one");
   std::vector<ImageSection> sections = test::sections_of_image(good);
   const char* const names[] = {"SCHEDULE", "ADDRESSES", "GRAPH", "COSTS"};
@@ -139,16 +139,16 @@ TEST(PlanBinaryErrors, Container) {
   for (std::size_t i = 0; i < 4; ++i) {
     bad = good;
     bad[at + 8] ^= 1;
-    EXPECT_EQ(complaint(bad), fmt::format("p.plan: {}: damaged: wrong checksum", names[i]));
+    EXPECT_EQ(diagnostic(bad), fmt::format("p.plan: {}: damaged: wrong checksum", names[i]));
     at += sections[i].payload.size() + 12;
     std::vector<ImageSection> without = sections;
     without.erase(without.begin() + static_cast<std::ptrdiff_t>(i));
     if (i != 2) {
-      EXPECT_EQ(complaint(test::make_image(without)), fmt::format("p.plan: has no {} section", names[i]));
+      EXPECT_EQ(diagnostic(test::make_image(without)), fmt::format("p.plan: has no {} section", names[i]));
     }
     std::vector<ImageSection> twice = sections;
     twice.push_back(sections[i]);
-    EXPECT_EQ(complaint(test::make_image(twice)),
+    EXPECT_EQ(diagnostic(test::make_image(twice)),
               fmt::format("p.plan: {}: a section is there twice", names[i]));
   }
 }
@@ -157,76 +157,77 @@ TEST(PlanBinaryErrors, Schedule) {
   const auto event = [](int byte) {
     return [byte](Octets& payload) { payload.push_back(static_cast<std::uint8_t>(byte)); };
   };
-  EXPECT_EQ(complaint_about("SCHD", event(0xe0)),
+  EXPECT_EQ(diagnostic_about("SCHD", event(0xe0)),
             "p.plan: SCHEDULE is cut short or has an event of no known sort");
-  EXPECT_EQ(complaint_about("SCHD", event(0x00)),
+  EXPECT_EQ(diagnostic_about("SCHD", event(0x00)),
             "p.plan: SCHEDULE names an op that the graph does not have");
-  EXPECT_EQ(complaint_about("SCHD", event(0x9e)),
+  EXPECT_EQ(diagnostic_about("SCHD", event(0x9e)),
             "p.plan: SCHEDULE names a value that the graph does not have");
-  EXPECT_EQ(complaint_about("SCHD", event(0xd0)),
+  EXPECT_EQ(diagnostic_about("SCHD", event(0xd0)),
             "p.plan: SCHEDULE waits for a transfer that is not under way");
   // Flags of a device without waits.
-  EXPECT_EQ(complaint_about("SCHD", [](Octets& payload) { payload[0] = 1; }),
+  EXPECT_EQ(diagnostic_about("SCHD", [](Octets& payload) { payload[0] = 1; }),
             "p.plan: SCHEDULE waits for a transfer that is not under way");
-  EXPECT_EQ(complaint_about("SCHD", [](Octets& payload) { payload[1] = 5; }),
+  EXPECT_EQ(diagnostic_about("SCHD", [](Octets& payload) { payload[1] = 5; }),
             "p.plan: SCHEDULE: is for 5 ops and 4 values, GRAPH has 4 and 4");
-  EXPECT_EQ(complaint_about("SCHD", [](Octets& payload) { payload[2] = 5; }),
+  EXPECT_EQ(diagnostic_about("SCHD", [](Octets& payload) { payload[2] = 5; }),
             "p.plan: SCHEDULE: is for 4 ops and 5 values, GRAPH has 4 and 4");
-  EXPECT_EQ(complaint_about("SCHD", [](Octets& payload) { payload[3] ^= 1; }),
+  EXPECT_EQ(diagnostic_about("SCHD", [](Octets& payload) { payload[3] ^= 1; }),
             "p.plan: SCHEDULE: belongs to another graph: its checksum is not that of GRAPH");
 }
 
 TEST(PlanBinaryErrors, Addresses) {
-  EXPECT_EQ(complaint_about("ADDR", [](Octets& payload) { payload.pop_back(); }),
+  EXPECT_EQ(diagnostic_about("ADDR", [](Octets& payload) { payload.pop_back(); }),
             "p.plan: ADDRESSES has not the length that it states");
-  EXPECT_EQ(complaint_about("ADDR",
-                            [](Octets& payload) {
-                              payload.pop_back();
-                              --payload[1];
-                            }),
-            "p.plan: ADDRESSES: must have 5 addresses, one per residence of the plan; has 4");
-  EXPECT_EQ(complaint_about("ADDR",
-                            [](Octets& payload) {
-                              payload = {0xff, 0xff, 0xff, 0xff, 0x0f, 5, 4};
-                              payload.resize(payload.size() + 20, 0xff);
-                            }),
+  EXPECT_EQ(diagnostic_about("ADDR",
+                             [](Octets& payload) {
+                               payload.pop_back();
+                               --payload[1];
+                             }),
+            "p.plan: ADDRESSES: must have 5 addresses, one per allocation of the plan; has 4");
+  EXPECT_EQ(diagnostic_about("ADDR",
+                             [](Octets& payload) {
+                               payload = {0xff, 0xff, 0xff, 0xff, 0x0f, 5, 4};
+                               payload.resize(payload.size() + 20, 0xff);
+                             }),
             "p.plan: ADDRESSES: address 0 must be <= 9007199254740992 bytes");
 }
 
 TEST(PlanBinaryErrors, GraphAndCosts) {
   const auto array = [](Json& json) { json = Json::array({1}); };
-  EXPECT_EQ(complaint_about("GRPH", array), "p.plan: GRAPH: must be an object");
-  EXPECT_EQ(complaint_about("COST", array), "p.plan: COSTS: must be an object");
-  EXPECT_EQ(complaint_about("COST", [](Octets& payload) { payload.pop_back(); }),
+  EXPECT_EQ(diagnostic_about("GRPH", array), "p.plan: GRAPH: must be an object");
+  EXPECT_EQ(diagnostic_about("COST", array), "p.plan: COSTS: must be an object");
+  EXPECT_EQ(diagnostic_about("COST", [](Octets& payload) { payload.pop_back(); }),
             "p.plan: COSTS: is not CBOR");
-  EXPECT_EQ(complaint_about("COST", [](Octets& payload) { payload.push_back(0); }),
+  EXPECT_EQ(diagnostic_about("COST", [](Octets& payload) { payload.push_back(0); }),
             "p.plan: COSTS: is not CBOR");
   // An array of 2^60 items, and arrays within arrays, deep enough to use up the stack.
-  EXPECT_EQ(complaint_about("COST", [](Octets& payload) { payload = {0x9b, 0x10, 0, 0, 0, 0, 0, 0, 0}; }),
+  EXPECT_EQ(diagnostic_about("COST", [](Octets& payload) { payload = {0x9b, 0x10, 0, 0, 0, 0, 0, 0, 0}; }),
             "p.plan: COSTS: is not CBOR");
-  EXPECT_EQ(complaint_about("COST", [](Octets& payload) { payload.assign(10'000'000, 0x81); }),
+  EXPECT_EQ(diagnostic_about("COST", [](Octets& payload) { payload.assign(10'000'000, 0x81); }),
             "p.plan: COSTS: is not CBOR");
-  EXPECT_EQ(complaint_about("COST", [](Json& json) { json.erase("semantics"); }),
+  EXPECT_EQ(diagnostic_about("COST", [](Json& json) { json.erase("semantics"); }),
             "p.plan: COSTS: /semantics: must be present");
-  EXPECT_EQ(complaint_about("COST", [](Json& json) { json["ram_budget_bytes"] = -1; }),
+  EXPECT_EQ(diagnostic_about("COST", [](Json& json) { json["ram_budget_bytes"] = -1; }),
             "p.plan: COSTS: /ram_budget_bytes: must be >= 0");
-  EXPECT_EQ(complaint_about("COST", [](Json& json) { json["nodes"] = Json::object(); }),
+  EXPECT_EQ(diagnostic_about("COST", [](Json& json) { json["nodes"] = Json::object(); }),
             "p.plan: GRAPH: /nodes: must be present");
-  EXPECT_EQ(complaint_about("COST", [](Json& json) { json["ops"] = 1; }),
+  EXPECT_EQ(diagnostic_about("COST", [](Json& json) { json["ops"] = 1; }),
             "p.plan: COSTS: /ops: must be an object");
-  EXPECT_EQ(complaint_about("COST", [](Json& json) { json["ops"]["runtime_seconds"] = 1; }),
+  EXPECT_EQ(diagnostic_about("COST", [](Json& json) { json["ops"]["runtime_seconds"] = 1; }),
             "p.plan: COSTS: /ops/runtime_seconds: must be an array");
-  EXPECT_EQ(complaint_about("COST", [](Json& json) { json["ops"]["runtime_seconds"].push_back(1); }),
+  EXPECT_EQ(diagnostic_about("COST", [](Json& json) { json["ops"]["runtime_seconds"].push_back(1); }),
             "p.plan: COSTS: /ops/runtime_seconds: must have 4 items, as in GRAPH");
-  EXPECT_EQ(complaint_about("COST", [](Json& json) { json["ops"]["runtime_seconds"][1] = -1; }),
+  EXPECT_EQ(diagnostic_about("COST", [](Json& json) { json["ops"]["runtime_seconds"][1] = -1; }),
             "p.plan: /ops/1/runtime_seconds: must be >= 0");
-  EXPECT_EQ(complaint_about("COST", [](Json& json) { json["ops"]["runtime_seconds"][1] = nullptr; }),
+  EXPECT_EQ(diagnostic_about("COST", [](Json& json) { json["ops"]["runtime_seconds"][1] = nullptr; }),
             "p.plan: /ops/1/runtime_seconds: must be present");
-  EXPECT_EQ(complaint_about("GRPH", [](Json& json) { json["ops"][1] = 1; }),
+  EXPECT_EQ(diagnostic_about("GRPH", [](Json& json) { json["ops"][1] = 1; }),
             "p.plan: GRAPH: /ops/1: must be an object");
-  EXPECT_EQ(complaint_about("GRPH", [](Json& json) { json["ops"] = 1; }),
+  EXPECT_EQ(diagnostic_about("GRPH", [](Json& json) { json["ops"] = 1; }),
             "p.plan: GRAPH: /ops: must be an array");
-  EXPECT_EQ(complaint_about("GRPH", [](Json& json) { json["format"] = 2; }), "p.plan: /format: must be <= 1");
+  EXPECT_EQ(diagnostic_about("GRPH", [](Json& json) { json["format"] = 2; }),
+            "p.plan: /format: must be <= 1");
 }
 
 // ---- files

@@ -36,9 +36,9 @@ TEST_F(RecurrentErrors, ShapesAndStates) {
             }),
             "op 'r': 'flat' must have 3 dimensions, not (15, 2)");
   EXPECT_EQ(input_error([&] {
-              g.rnn("r", g.permute("turned", x, {1, 0, 2}), {});
+              g.rnn("r", g.permute("transposed", x, {1, 0, 2}), {});
             }),
-            "op 'r': 'turned' must be row-major: only matmul and transpose read strided views");
+            "op 'r': 'transposed' must be row-major: only matmul and transpose read strided views");
   EXPECT_EQ(input_error([&] { g.gru("r", x, {.hidden_size = 5, .initial_h = h}); }),
             "op 'r': the initial state 'h' is (1, 3, 4), but must be (1, 3, 5)");
   EXPECT_EQ(input_error([&] {

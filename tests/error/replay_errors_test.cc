@@ -1,12 +1,12 @@
-// Every rule of the referee, broken once in the stage form and once in the step form: the message names the
+// Every rule of the verifier, broken once in the stage form and once in the step form: the message names the
 // rule and the place.
 
 #include <gtest/gtest.h>
 
 #include <functional>
 
-#include "poet/plan/keep_all.h"
-#include "poet/referee/replay.h"
+#include "poet/plan/schedule/keep_all.h"
+#include "poet/verify/replay.h"
 #include "tests/support/tiny_instance.h"
 
 namespace poet {
@@ -24,8 +24,8 @@ std::string broken(const std::function<void(std::vector<Stage>&)>& damage) {
   Schedule schedule = test::chain_paging();
   damage(schedule.stages);
   const Report report = replayed(schedule);
-  EXPECT_EQ(report.valid, report.broken.empty());
-  return report.broken;
+  EXPECT_EQ(report.valid, report.violation.empty());
+  return report.violation;
 }
 
 TEST(ScheduleRules, OneStagePerOp) {
@@ -110,14 +110,14 @@ TEST(ScheduleRules, PageInNeedsTheValueOnStorageWhenTheStageStarts) {
 TEST(ScheduleRules, NoPagingWithoutStorage) {
   Instance instance = test::chain();
   instance.costs.has_storage = false;
-  EXPECT_EQ(replay(instance, test::chain_paging(), Semantics::published, test::ram(1000)).broken,
+  EXPECT_EQ(replay(instance, test::chain_paging(), Semantics::published, test::ram(1000)).violation,
             "stage 1 (b): pages a, but there is no storage");
 }
 
 TEST(ScheduleRules, OnlyRecomputableOpsAreRecomputed) {
   Instance instance = test::chain();
   instance.graph.ops[OpId(0)].recomputable = false;
-  EXPECT_EQ(replay(instance, test::chain_recomputing(), Semantics::staged, test::ram(1000)).broken,
+  EXPECT_EQ(replay(instance, test::chain_recomputing(), Semantics::staged, test::ram(1000)).violation,
             "stage 3 (d): recomputes a, which cannot be recomputed");
 }
 
@@ -130,7 +130,7 @@ TEST(ScheduleRules, OnlyTransientStoragesAreDecidedAbout) {
   const Instance instance = test::instance_of(std::move(graph));
   const auto retaining = [&](int value) {
     const Schedule schedule{{stage({}, {}, {}, {0}), stage({value}, {}, {}, {1})}};
-    return replay(instance, schedule, Semantics::staged, test::ram(1000)).broken;
+    return replay(instance, schedule, Semantics::staged, test::ram(1000)).violation;
   };
   EXPECT_EQ(retaining(w.index), "stage 1 (b): retain names w, which is persistent: always in RAM");
   EXPECT_EQ(retaining(v.index), "stage 1 (b): retain names v, which is a view: name its storage instead");
@@ -138,17 +138,17 @@ TEST(ScheduleRules, OnlyTransientStoragesAreDecidedAbout) {
 }
 
 TEST(ScheduleLimits, Budget) {
-  EXPECT_EQ(replayed(test::chain_recomputing(), test::ram(29)).broken,
+  EXPECT_EQ(replayed(test::chain_recomputing(), test::ram(29)).violation,
             "stage 1 (b): while it runs 30 bytes of RAM, over the budget of 29");
   Instance instance = test::chain();
   instance.costs.values[ValueId(3)].bytes = Bytes(0);
   instance.costs.values[ValueId(1)].bytes = Bytes(1);
   instance.costs.values[ValueId(2)].bytes = Bytes(2);
   // a 10; a b 11; b c 3; c 2, c a 12.
-  EXPECT_EQ(replay(instance, test::chain_recomputing(), Semantics::staged, test::ram(11)).broken,
+  EXPECT_EQ(replay(instance, test::chain_recomputing(), Semantics::staged, test::ram(11)).violation,
             "stage 3 (d): while it recomputes a 12 bytes of RAM, over the budget of 11");
   // a c at the start of stage 3, where a has just been paged in.
-  EXPECT_EQ(replay(instance, test::chain_paging(), Semantics::published, test::ram(11)).broken,
+  EXPECT_EQ(replay(instance, test::chain_paging(), Semantics::published, test::ram(11)).violation,
             "stage 3 (d): at its start 12 bytes of RAM, over the budget of 11");
 }
 
@@ -162,14 +162,14 @@ TEST(ScheduleLimits, FiguresAreCompleteWhenOnlyALimitIsBroken) {
 TEST(ScheduleLimits, PersistentBytesAlone) {
   Instance instance = test::chain();
   instance.costs.persistent = Bytes(100);
-  EXPECT_EQ(replay(instance, test::chain_paging(), Semantics::device, test::ram(99)).broken,
+  EXPECT_EQ(replay(instance, test::chain_paging(), Semantics::device, test::ram(99)).violation,
             "persistent values alone take 100 bytes of RAM, over the budget of 99");
 }
 
 TEST(ScheduleLimits, Deadline) {
   Limits limits = test::ram(1000);
   limits.deadline = Seconds(4.5);
-  EXPECT_EQ(replayed(test::chain_recomputing(), limits).broken,
+  EXPECT_EQ(replayed(test::chain_recomputing(), limits).violation,
             "the step takes 5 s, over the deadline of 4.5 s");
 }
 
@@ -178,7 +178,7 @@ TEST(ScheduleLimits, BytesWritten) {
   limits.max_bytes_written = Bytes(10);
   EXPECT_TRUE(replayed(test::chain_paging(), limits).valid);
   limits.max_bytes_written = Bytes(9);
-  EXPECT_EQ(replayed(test::chain_paging(), limits).broken,
+  EXPECT_EQ(replayed(test::chain_paging(), limits).violation,
             "stage 1 (b): 10 bytes written to storage so far, over the limit of 9");
 }
 
@@ -195,7 +195,7 @@ Report report_of(std::vector<Step> steps, Semantics semantics = Semantics::stage
   return replay(test::chain(), Plan{std::move(steps)}, semantics, limits);
 }
 std::string verdict(std::vector<Step> steps, Semantics semantics = Semantics::staged) {
-  return report_of(std::move(steps), semantics).broken;
+  return report_of(std::move(steps), semantics).violation;
 }
 
 TEST(PlanRules, LeftoversAreFine) {
@@ -281,7 +281,7 @@ TEST(PlanRules, NoPagingWithoutStorage) {
   Instance instance = test::chain();
   instance.costs.has_storage = false;
   const Plan plan{{compute(0), page_out(0)}};
-  EXPECT_EQ(replay(instance, plan, Semantics::device, test::ram(1000)).broken,
+  EXPECT_EQ(replay(instance, plan, Semantics::device, test::ram(1000)).violation,
             "step 1 (page_out a): there is no storage");
 }
 
@@ -289,7 +289,7 @@ TEST(PlanRules, OnlyRecomputableOpsAreRecomputed) {
   Instance instance = test::chain();
   instance.graph.ops[OpId(0)].recomputable = false;
   const Plan plan{{compute(0), compute(0)}};
-  EXPECT_EQ(replay(instance, plan, Semantics::device, test::ram(1000)).broken,
+  EXPECT_EQ(replay(instance, plan, Semantics::device, test::ram(1000)).violation,
             "step 1 (compute a): cannot be recomputed");
 }
 
@@ -300,31 +300,31 @@ TEST(PlanRules, OnlyTransientStoragesMove) {
   const ValueId v = test::add_alias(graph, "v", a);
   const Instance instance = test::instance_of(std::move(graph));
   const std::string message = "a view or a persistent value is neither transferred nor freed";
-  EXPECT_EQ(replay(instance, Plan{{release(w.index)}}, Semantics::device, test::ram(1000)).broken,
+  EXPECT_EQ(replay(instance, Plan{{release(w.index)}}, Semantics::device, test::ram(1000)).violation,
             "step 0 (free w): " + message);
   EXPECT_EQ(
-      replay(instance, Plan{{compute(0), page_out(v.index)}}, Semantics::device, test::ram(1000)).broken,
+      replay(instance, Plan{{compute(0), page_out(v.index)}}, Semantics::device, test::ram(1000)).violation,
       "step 1 (page_out v): " + message);
 }
 
 TEST(PlanLimits, BudgetDeadlineAndBytesWritten) {
   const std::vector<Step> keep_all = {compute(0), compute(1), page_out(0), compute(2), compute(3)};
-  EXPECT_EQ(report_of(keep_all, Semantics::staged, test::ram(29)).broken,
+  EXPECT_EQ(report_of(keep_all, Semantics::staged, test::ram(29)).violation,
             "step 1 (compute b): 30 bytes of RAM, over the budget of 29");
   Limits limits = test::ram(1000);
   limits.deadline = Seconds(3);
-  EXPECT_EQ(report_of(keep_all, Semantics::staged, limits).broken,
+  EXPECT_EQ(report_of(keep_all, Semantics::staged, limits).violation,
             "the step takes 4 s, over the deadline of 3 s");
   limits = test::ram(1000);
   limits.max_bytes_written = Bytes(9);
-  EXPECT_EQ(report_of(keep_all, Semantics::staged, limits).broken,
+  EXPECT_EQ(report_of(keep_all, Semantics::staged, limits).violation,
             "step 2 (page_out a): 10 bytes written to storage so far, over the limit of 9");
   // a 10; a b 30; b 20; b and a in flight 30; with c 35; with d 36.
   const std::vector<Step> paging = {compute(0), page_out(0), compute(1), release(0),
                                     page_in(0), compute(2),  compute(3)};
-  EXPECT_EQ(report_of(paging, Semantics::staged, test::ram(29)).broken,
+  EXPECT_EQ(report_of(paging, Semantics::staged, test::ram(29)).violation,
             "step 2 (compute b): 30 bytes of RAM, over the budget of 29");
-  EXPECT_EQ(report_of(paging, Semantics::staged, test::ram(35)).broken,
+  EXPECT_EQ(report_of(paging, Semantics::staged, test::ram(35)).violation,
             "step 6 (compute d): 36 bytes of RAM, over the budget of 35");
 }
 

@@ -21,8 +21,8 @@ using testing::StartsWith;
 const std::string kRest = R"("ram": [0.5], "methods": ["poet"])";
 const std::string kHead = R"("format": 1, "networks": ["linear"], "platforms": ["m4"])";
 
-/// The complaint about a spec, without the file's name.
-std::string complaint(const std::string& spec) {
+/// The diagnostic about a spec, without the file's name.
+std::string diagnostic(const std::string& spec) {
   const TemporaryFolder folder;
   const std::string file = folder.write("s.json", spec);
   const std::string message = input_error([&] { (void)read_sweep_spec(file); });
@@ -83,7 +83,7 @@ TEST(SweepSpecErrors, NameThePlaceAndTheRule) {
       {"[1]", "must be"},
       {"{", "line 1"},
   };
-  for (const auto& [spec, expected] : cases) EXPECT_THAT(complaint(spec), StartsWith(expected)) << spec;
+  for (const auto& [spec, expected] : cases) EXPECT_THAT(diagnostic(spec), StartsWith(expected)) << spec;
 }
 
 TEST(SweepSpecErrors, InstancesTakeNoOptionsOfNetworks) {
@@ -102,25 +102,25 @@ void run_sql(const std::string& file, const char* sql) {
   sqlite3_close(database);
 }
 
-std::string store_complaint(const std::string& file) {
+std::string store_diagnostic(const std::string& file) {
   return input_error([&] { const ResultsStore store(file); });
 }
 
 TEST(ResultsStoreErrors, OtherFilesAreLeftAlone) {
   const TemporaryFolder folder;
   const std::string text = folder.write("text", std::string(5000, 'x'));
-  EXPECT_EQ(store_complaint(text), text + ": is not a results store (not an SQLite file)");
+  EXPECT_EQ(store_diagnostic(text), text + ": is not a results store (not an SQLite file)");
   EXPECT_EQ(std::filesystem::file_size(text), 5000U);
 
   const std::string foreign = folder.file("foreign.sqlite");
   run_sql(foreign, "CREATE TABLE t (a)");
-  EXPECT_THAT(store_complaint(foreign),
+  EXPECT_THAT(store_diagnostic(foreign),
               EndsWith("is an SQLite file of another program, not a results store"));
 
   const std::string newer = folder.file("newer.sqlite");
   { const ResultsStore store(newer); }
   run_sql(newer, "PRAGMA user_version = 2");
-  EXPECT_THAT(store_complaint(newer), EndsWith("is a results store of format 2; this poet knows 1"));
+  EXPECT_THAT(store_diagnostic(newer), EndsWith("is a results store of format 2; this poet knows 1"));
 
   const std::string damaged = folder.file("damaged.sqlite");
   { const ResultsStore store(damaged); }
@@ -134,12 +134,12 @@ TEST(ResultsStoreErrors, OtherFilesAreLeftAlone) {
 
 TEST(ResultsStoreErrors, PlacesThatCannotBeWritten) {
   const TemporaryFolder folder;
-  EXPECT_THAT(store_complaint(folder.file("none/r.sqlite")), HasSubstr("cannot be opened for writing: "));
-  EXPECT_THAT(store_complaint(folder.file("")), HasSubstr("cannot be opened for writing: "));
+  EXPECT_THAT(store_diagnostic(folder.file("none/r.sqlite")), HasSubstr("cannot be opened for writing: "));
+  EXPECT_THAT(store_diagnostic(folder.file("")), HasSubstr("cannot be opened for writing: "));
   if (geteuid() != 0) {
     const std::string file = folder.write("r.sqlite", "");
     std::filesystem::permissions(file, std::filesystem::perms::owner_read);
-    EXPECT_THAT(store_complaint(file), HasSubstr("cannot be opened for writing: "));
+    EXPECT_THAT(store_diagnostic(file), HasSubstr("cannot be opened for writing: "));
   }
 }
 

@@ -1,4 +1,4 @@
-// ONNX models with something wrong: one line of complaint, or a sound graph that can be differentiated and
+// ONNX models with something wrong: one line of diagnostic, or a sound graph that can be differentiated and
 // priced. Never anything else, and never out of proportion to the file.
 //
 // POET_FUZZ_SECONDS (30) is how long random inputs are tried, POET_FUZZ_SEED (1) where they begin: input i of
@@ -30,7 +30,7 @@
 #include "poet/cost/device.h"
 #include "poet/cost/tabulate.h"
 #include "poet/frontend/onnx/import.h"
-#include "poet/frontend/onnx/read_model.h"
+#include "poet/frontend/onnx/read/read_model.h"
 #include "tests/support/onnx_mutations.h"
 #include "tests/support/onnx_seeds.h"
 #include "tests/support/paths.h"
@@ -121,9 +121,9 @@ struct Verdict {
 };
 
 /// Whether it is one line; what is wrong otherwise.
-std::string complaint_of(const InputError& error) {
+std::string diagnostic_of(const InputError& error) {
   const std::string text = error.what();
-  if (text.empty() || text.find('\n') != std::string::npos) return "a complaint is not one line: " + text;
+  if (text.empty() || text.find('\n') != std::string::npos) return "a diagnostic is not one line: " + text;
   return "";
 }
 
@@ -160,7 +160,7 @@ Verdict judge(const std::string& bytes, const Settings& settings) {
     (void)tabulate(training, device);
     verdict.trained = true;
   } catch (const InputError& error) {
-    verdict.wrong = complaint_of(error);
+    verdict.wrong = diagnostic_of(error);
     if (std::string(stage).starts_with("verify")) verdict.wrong = fmt::format("{}: {}", stage, error.what());
   } catch (const std::exception& error) {
     verdict.wrong = fmt::format("{} throws: {}", stage, error.what());

@@ -1,13 +1,13 @@
-// Damaged plan files: an InputError of one line, or a plan on which the referee has a verdict; nothing else.
+// Damaged plan files: an InputError of one line, or a plan on which the verifier has a verdict; nothing else.
 // In half of the cases the checksums are made right again, so that what lies behind them is reached.
 
 #include <gtest/gtest.h>
 
 #include "poet/base/error.h"
 #include "poet/cost/json_reader.h"
-#include "poet/plan/events.h"
-#include "poet/referee/replay.h"
-#include "poet/referee/replay_layout.h"
+#include "poet/plan/file/events.h"
+#include "poet/verify/replay.h"
+#include "poet/verify/replay_layout.h"
 #include "tests/support/plan_files.h"
 #include "tests/support/plan_image.h"
 
@@ -31,13 +31,13 @@ void expect_refused_or_judged(const Read& read, Outcomes& outcomes) {
     const PlanFile file = read();
     ++outcomes.judged;
     const Report report = replay(file.instance, file.plan, file.semantics, file.limits);
-    EXPECT_EQ(report.valid, report.broken.empty());
+    EXPECT_EQ(report.valid, report.violation.empty());
     outcomes.valid += report.valid;
-    // As the referee on addresses asks for, only after the other one has agreed.
+    // As the verifier on addresses asks for, only after the other one has agreed.
     if (!report.valid) return;
     const ArenaReport arena =
         replay_layout(file.instance, file.plan, file.layout, file.semantics, file.limits);
-    EXPECT_EQ(arena.valid, arena.broken.empty());
+    EXPECT_EQ(arena.valid, arena.violation.empty());
   } catch (const InputError& error) {
     ++outcomes.refused;
     EXPECT_EQ(std::string(error.what()).find('\n'), std::string::npos) << error.what();
@@ -60,7 +60,7 @@ void expect_decided(const Octets& bytes, Outcomes& outcomes) {
       EXPECT_LT(step.value.index, static_cast<std::int64_t>(plan.values));
   }
   std::uint32_t units = 0;
-  for (std::uint32_t r = 0; r < plan.residences; ++r)
+  for (std::uint32_t r = 0; r < plan.allocations; ++r)
     EXPECT_EQ(poet_plan_address(&plan, r, &units), POET_PLAN_OK);
 }
 

@@ -1,7 +1,7 @@
-// Damaged schedule files: an InputError of one line, or a schedule on which the referee has a verdict;
+// Damaged schedule files: an InputError of one line, or a schedule on which the verifier has a verdict;
 // nothing else.
 
-#include "poet/plan/schedule_json.h"
+#include "poet/plan/file/schedule_json.h"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 
 #include "poet/base/error.h"
 #include "poet/cost/json_reader.h"
-#include "poet/referee/replay.h"
+#include "poet/verify/replay.h"
 #include "tests/support/random_instance.h"
 
 namespace poet {
@@ -68,12 +68,12 @@ TEST(ScheduleJsonFuzz, RefusedOrJudged) {
       ++judged;
       for (const Semantics semantics : {Semantics::published, Semantics::staged, Semantics::device}) {
         const Report report = replay(read.instance, read.schedule, semantics, read.limits);
-        EXPECT_EQ(report.valid, report.broken.empty());
+        EXPECT_EQ(report.valid, report.violation.empty());
         if (!report.valid) continue;
         ++valid;
         const Plan plan = linearise(read.instance, read.schedule, semantics);
         const Report again = replay(read.instance, plan, semantics, read.limits);
-        EXPECT_TRUE(again.valid) << again.broken;
+        EXPECT_TRUE(again.valid) << again.violation;
       }
     } catch (const InputError& error) {
       ++refused;

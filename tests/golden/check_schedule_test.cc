@@ -1,4 +1,4 @@
-// The referee against shared/tools/check_schedule.py, which replays the published semantics and the staged
+// The verifier against shared/tools/check_schedule.py, which replays the published semantics and the staged
 // ones and shares no code with this project.
 
 #include <fmt/format.h>
@@ -14,9 +14,9 @@
 
 #include "poet/base/data_dir.h"
 #include "poet/cost/instance_json.h"
-#include "poet/plan/keep_all.h"
-#include "poet/plan/schedule_json.h"
-#include "poet/referee/replay.h"
+#include "poet/plan/file/schedule_json.h"
+#include "poet/plan/schedule/keep_all.h"
+#include "poet/verify/replay.h"
 #include "tests/support/paths.h"
 #include "tests/support/random_instance.h"
 
@@ -62,7 +62,7 @@ class CheckSchedule : public testing::Test {
                const Limits& limits) {
     const Report report = replay(instance, schedule, semantics, limits);
     const Json json = checked({instance, semantics, limits, schedule});
-    EXPECT_EQ(report.valid, json["valid"].get<bool>()) << report.broken << " | " << json.dump();
+    EXPECT_EQ(report.valid, json["valid"].get<bool>()) << report.violation << " | " << json.dump();
     if (report.valid && json["valid"].get<bool>()) {
       EXPECT_EQ(report.peak_ram.value(), json["peak_ram_bytes"].get<std::int64_t>());
       EXPECT_EQ(report.recomputations, json["recomputations"].get<int>());

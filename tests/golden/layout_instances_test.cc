@@ -7,7 +7,7 @@
 #include <sstream>
 #include <string>
 
-#include "poet/plan/arena/pack.h"
+#include "poet/plan/layout/arena/pack.h"
 #include "tests/support/paths.h"
 
 namespace poet {

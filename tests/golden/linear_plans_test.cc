@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "poet/compile.h"
-#include "poet/plan/plan_file.h"
+#include "poet/plan/file/plan_file.h"
 #include "tests/support/linear_search.h"
 #include "tests/support/paths.h"
 
@@ -36,7 +36,7 @@ class LinearPlan : public testing::TestWithParam<std::filesystem::path> {};
 TEST_P(LinearPlan, DisprovesNoClaim) {
   const PlanFile file = read_plan(GetParam());
   const Report report = replay(file.instance, file.plan, file.semantics, file.limits);
-  ASSERT_TRUE(report.valid) << report.broken;
+  ASSERT_TRUE(report.valid) << report.violation;
   const double energy = report.energy.value();
   // Every set of means that the plan does with.
   for (const bool paging : {true, false})
@@ -68,7 +68,7 @@ TEST_P(LinearPlan, IsOneThatTheSearchKnows) {
   ASSERT_TRUE(found.finished);
   ASSERT_TRUE(found.best.has_value());
   const Report best = replay(file.instance, found.best->plan, file.semantics, file.limits);
-  EXPECT_TRUE(best.valid) << best.broken;
+  EXPECT_TRUE(best.valid) << best.violation;
   EXPECT_NEAR(best.energy.value(), found.best->joules, 1e-9);
 }
 

@@ -9,7 +9,7 @@
 #include "poet/cost/device.h"
 #include "poet/cost/tabulate.h"
 #include "poet/frontend/onnx/import.h"
-#include "poet/referee/replay.h"
+#include "poet/verify/replay.h"
 #include "tests/support/paths.h"
 
 namespace poet {

@@ -17,7 +17,7 @@
 
 #include "poet/base/error.h"
 #include "poet/frontend/onnx/import.h"
-#include "poet/frontend/onnx/read_model.h"
+#include "poet/frontend/onnx/read/read_model.h"
 #include "tests/support/onnx_node_cases.h"
 #include "tests/support/reference_kernels.h"
 
@@ -123,7 +123,7 @@ std::map<std::string, Array> contents(const OnnxNodeCase& one) {
   return all;
 }
 
-std::vector<double> transposed(const Array& matrix) {
+std::vector<double> transposed_matrix(const Array& matrix) {
   const auto rows = static_cast<std::size_t>(matrix.shape.at(0));
   const auto columns = static_cast<std::size_t>(matrix.shape.at(1));
   std::vector<double> out(rows * columns);
@@ -144,7 +144,7 @@ const Op& loss_of(const Graph& graph) {
 std::string feed(const ImportedModel& imported, const std::map<std::string, Array>& all,
                  reference::Interpreter& run) {
   const Graph& graph = imported.forward;
-  const std::set<std::string> turned(imported.turned.begin(), imported.turned.end());
+  const std::set<std::string> transposed(imported.transposed.begin(), imported.transposed.end());
   const ValueId targets = loss_of(graph).inputs.at(1);
   for (const ValueId v : ids<ValueId>(graph.values.size())) {
     const Value& value = graph.values[v];
@@ -154,7 +154,7 @@ std::string feed(const ImportedModel& imported, const std::map<std::string, Arra
     const auto found = all.find(value.name);
     const auto elements = static_cast<std::size_t>(element_count(value.shape));
     if (found != all.end() && found->second.data.size() == elements) {
-      run.set(v, turned.contains(value.name) ? transposed(found->second) : found->second.data);
+      run.set(v, transposed.contains(value.name) ? transposed_matrix(found->second) : found->second.data);
     } else if (v == targets || value.name.ends_with(".bias")) {  // one that the file left out
       run.set(v, std::vector<double>(elements, 0.0));
     } else {
@@ -180,16 +180,16 @@ std::string difference(const Array& computed, const Array& expected, double tole
   return "";
 }
 
-/// A complaint is one line that says where it is.
-std::string unclear(const std::string& complaint, const OnnxNodeCase& one) {
-  if (complaint.find('\n') != std::string::npos) return "more than one line: " + complaint;
+/// A diagnostic is one line that says where it is.
+std::string unclear(const std::string& diagnostic, const OnnxNodeCase& one) {
+  if (diagnostic.find('\n') != std::string::npos) return "more than one line: " + diagnostic;
   for (const ::onnx::NodeProto& node : one.model.graph().node()) {
-    if (complaint.find(node.op_type()) != std::string::npos) return "";
+    if (diagnostic.find(node.op_type()) != std::string::npos) return "";
   }
   const bool named =
-      complaint.find("input '") != std::string::npos || complaint.find("output '") != std::string::npos ||
-      complaint.find("(Cast)") != std::string::npos || complaint.find("opset_import") != std::string::npos;
-  return named ? "" : "names neither operator nor input nor output: " + complaint;
+      diagnostic.find("input '") != std::string::npos || diagnostic.find("output '") != std::string::npos ||
+      diagnostic.find("(Cast)") != std::string::npos || diagnostic.find("opset_import") != std::string::npos;
+  return named ? "" : "names neither operator nor input nor output: " + diagnostic;
 }
 
 /// Its result's shape is the whole comparison when there are opaque operators, of which nobody knows more.
@@ -259,9 +259,9 @@ std::string without_numbers(const std::string& text) {
 }
 
 /// The rule without the place.
-std::string rule_of(const std::string& complaint) {
-  const std::size_t node = complaint.find("): ");
-  return node == std::string::npos ? complaint : complaint.substr(node + 3);
+std::string rule_of(const std::string& diagnostic) {
+  const std::size_t node = diagnostic.find("): ");
+  return node == std::string::npos ? diagnostic : diagnostic.substr(node + 3);
 }
 
 TEST(OnnxNodeTests, ImportedGraphsComputeWhatTheStandardSays) {

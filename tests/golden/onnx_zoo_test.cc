@@ -8,7 +8,7 @@
 
 #include "poet/autodiff/differentiate.h"
 #include "poet/frontend/onnx/import.h"
-#include "poet/frontend/onnx/read_model.h"
+#include "poet/frontend/onnx/read/read_model.h"
 #include "poet/frontend/zoo.h"
 #include "tests/support/graph_text.h"
 #include "tests/support/same_graph.h"

@@ -18,7 +18,7 @@
 #include "poet/cost/instance_json.h"
 #include "poet/graph/dataflow.h"
 #include "poet/optimize/solve.h"
-#include "poet/referee/replay.h"
+#include "poet/verify/replay.h"
 #include "tests/support/paths.h"
 
 namespace poet {
@@ -83,7 +83,7 @@ Instance published(const std::string& name) {
   return read_instance(data_dir() / "published" / (name + ".json"));
 }
 
-/// Solves and checks everything but the status: the referee accepts the schedule, its energy is within 1% of
+/// Solves and checks everything but the status: the verifier accepts the schedule, its energy is within 1% of
 /// the overhead of the known one, and the bound is below both.
 Outcome solved(const Known& known, const SolveOptions& options = {}) {
   const Instance instance = published(known.instance);
@@ -93,7 +93,7 @@ Outcome solved(const Known& known, const SolveOptions& options = {}) {
   limits.deadline = kDeadlineFactor * baseline.runtime;
   Outcome outcome = solve({instance, limits, Semantics::published}, options);
   const Report report = replay(instance, outcome.schedule, Semantics::published, limits);
-  EXPECT_TRUE(report.valid) << report.broken;
+  EXPECT_TRUE(report.valid) << report.violation;
   const double energy = report.energy.value();
   const double rounding = 1e-9 * known.joules;
   const double overhead = known.joules - baseline.energy.value();
@@ -138,7 +138,7 @@ TEST(ReferenceExample, NeedsNoSolver) {
   EXPECT_EQ(outcome.certificate.status, Status::optimal);
   EXPECT_EQ(outcome.solver, "none needed");
   const Report report = replay(instance, outcome.schedule, Semantics::published, limits);
-  EXPECT_TRUE(report.valid) << report.broken;
+  EXPECT_TRUE(report.valid) << report.violation;
   EXPECT_NEAR(report.energy.value(), 7.88951, 5e-6);  // as that implementation prints it
   EXPECT_EQ(report.energy, baseline.energy);
   EXPECT_EQ(report.recomputations + report.page_ins + report.page_outs, 0);

@@ -191,8 +191,8 @@ Graph layout_net() {
   h = g.pad("pad", h, {0, 1, 0, 1}, {0, 0, 1, 0}, 0.5);
   h = g.slice("slice", h, {0, 0, 0, 0}, {2, 15, 3, 3}, {1, 3, 1, 2});
   const std::vector<ValueId> parts = g.split("split", h, 1, {2, 3});
-  const ValueId turned = g.permute("turned", parts[1], {0, 2, 1, 3});
-  const ValueId copied = g.transpose("copied", turned, {0, 1, 3, 2});
+  const ValueId transposed = g.permute("transposed", parts[1], {0, 2, 1, 3});
+  const ValueId copied = g.transpose("copied", transposed, {0, 1, 3, 2});
   const ValueId top = g.global_max_pool("top", parts[0]);
   h = g.concat("features", {g.flatten("flat1", top), g.flatten("flat2", copied)}, 1);
   g.softmax_cross_entropy("loss", g.linear("fc", h, 3), g.input("targets", {2}, DType::int32));
@@ -257,7 +257,7 @@ Graph integers_net() {
   h = g.permute("rows_view", h, {1, 2, 0});
   h = g.linear("fc", g.transpose("rows", h, {0, 1, 2}), 4);
   // Attention scores with a mask that three conditions make, one of them of real numbers.
-  const ValueId scores = g.matmul("scores", h, g.permute("turned", h, {0, 2, 1}));
+  const ValueId scores = g.matmul("scores", h, g.permute("transposed", h, {0, 2, 1}));
   const ValueId row = g.constant("row", {3}, DType::int32);
   const ValueId column = g.constant("column", {3, 1}, DType::int32);
   ValueId mask = g.binary("logical_or", "or", g.binary("less", "less", row, column),
@@ -986,8 +986,8 @@ TEST(ReferenceKernels, CopiesByHand) {
   GraphBuilder g("copies");
   const ValueId x = g.input("x", {2, 3});
   const ValueId padded = g.pad("padded", x, {1, 0}, {0, 1}, 9);          // 9 9 9 9 / 1 2 3 9 / 4 5 6 9
-  const ValueId turned = g.permute("turned", padded, {1, 0});            // 9 1 4 / 9 2 5 / 9 3 6 / 9 9 9
-  const ValueId copied = g.transpose("copied", turned, {0, 1});          // the same, row-major
+  const ValueId transposed = g.permute("transposed", padded, {1, 0});    // 9 1 4 / 9 2 5 / 9 3 6 / 9 9 9
+  const ValueId copied = g.transpose("copied", transposed, {0, 1});      // the same, row-major
   const ValueId some = g.slice("some", copied, {0, 1}, {4, 3}, {2, 1});  // 1 4 / 3 6
   const ValueId y = g.concat("y", {some, some, x}, 1);
   expect_near(computed(g, x, {1, 2, 3, 4, 5, 6}, y), {1, 4, 1, 4, 1, 2, 3, 3, 6, 3, 6, 4, 5, 6});

@@ -17,7 +17,7 @@
 #include <string>
 
 #include "poet/compile.h"
-#include "poet/plan/plan_file.h"
+#include "poet/plan/file/plan_file.h"
 #include "tests/support/linear_cases.h"
 #include "tests/support/linear_search.h"
 

@@ -8,7 +8,7 @@
 
 #include <algorithm>
 
-#include "poet/referee/replay.h"
+#include "poet/verify/replay.h"
 #include "tests/support/exhaustive.h"
 #include "tests/support/linear_cases.h"
 #include "tests/support/tiny_instance.h"
@@ -28,7 +28,7 @@ std::optional<LinearPlan> least(const Instance& instance, Semantics semantics, c
   EXPECT_TRUE(result.finished);
   if (!result.best) return std::nullopt;
   const Report report = replay(instance, result.best->plan, semantics, limits);
-  EXPECT_TRUE(report.valid) << report.broken;
+  EXPECT_TRUE(report.valid) << report.violation;
   if (!options.any_plan) {
     EXPECT_NEAR(report.energy.value(), result.best->joules, 1e-9);
     EXPECT_NEAR(report.runtime.value(), result.best->seconds, 1e-9);
@@ -206,7 +206,7 @@ TEST(LinearSearch, EveryPlanIsWhatTheVerifierSays) {
     if (!result.best) continue;
     ++answered;
     const Report report = replay(c.instance, result.best->plan, c.semantics, c.limits);
-    EXPECT_TRUE(report.valid) << report.broken;
+    EXPECT_TRUE(report.valid) << report.violation;
     EXPECT_NEAR(report.energy.value(), result.best->joules, 1e-9);
     EXPECT_NEAR(report.runtime.value(), result.best->seconds, 1e-9);
   }

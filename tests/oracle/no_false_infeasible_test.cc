@@ -9,7 +9,7 @@
 
 #include "poet/optimize/explain.h"
 #include "poet/optimize/solve.h"
-#include "poet/referee/replay.h"
+#include "poet/verify/replay.h"
 #include "tests/support/exhaustive.h"
 #include "tests/support/random_instance.h"
 
@@ -114,7 +114,7 @@ TEST_P(NoFalseInfeasible, AScheduleWhereThereIsOneAndNoneWhereThereIsNone) {
       EXPECT_TRUE(outcome.certificate.status == Status::optimal ||
                   outcome.certificate.status == Status::feasible)
           << answer;
-      EXPECT_TRUE(report.valid) << report.broken;
+      EXPECT_TRUE(report.valid) << report.violation;
       const double slack = 1e-6 * (1 + *best);
       EXPECT_LE(outcome.certificate.bounds.of_staged().value(), *best + slack) << answer;
       EXPECT_GE(report.energy.value(), *best - slack) << answer;

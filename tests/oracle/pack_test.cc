@@ -1,6 +1,6 @@
 // Small packings against every packing there is.
 
-#include "poet/plan/arena/pack.h"
+#include "poet/plan/layout/arena/pack.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <numeric>
 #include <random>
 
-#include "poet/plan/arena/pack_search.h"
+#include "poet/plan/layout/arena/pack_search.h"
 
 namespace poet {
 namespace {

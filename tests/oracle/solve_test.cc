@@ -6,7 +6,7 @@
 
 #include "poet/graph/dataflow.h"
 #include "poet/optimize/solve.h"
-#include "poet/referee/replay.h"
+#include "poet/verify/replay.h"
 #include "tests/support/exhaustive.h"
 #include "tests/support/random_instance.h"
 
@@ -74,7 +74,7 @@ std::optional<double> solved(const Case& c, const SolveOptions& options) {
   if (outcome.schedule.stages.empty()) return std::nullopt;
   EXPECT_EQ(outcome.certificate.staged_gap, 0);
   const Report report = replay(c.instance, outcome.schedule, c.semantics, c.limits);
-  EXPECT_TRUE(report.valid) << report.broken;
+  EXPECT_TRUE(report.valid) << report.violation;
   EXPECT_LE(outcome.certificate.bounds.of_staged().value(), report.energy.value() * (1 + 1e-9));
   return report.energy.value();
 }
@@ -168,7 +168,7 @@ TEST(PublishedFormulation, IsNeverBetterAndExactWithoutPaging) {
       }
     } else {
       const Report report = replay(c.instance, outcome.schedule, c.semantics, c.limits);
-      EXPECT_TRUE(report.valid) << report.broken;
+      EXPECT_TRUE(report.valid) << report.violation;
       ASSERT_TRUE(best.has_value());
       EXPECT_GE(report.energy.value(), *best - 1e-6);
       if (!published.paging) {
@@ -202,7 +202,7 @@ TEST(DeviceTimeline, AnswersAreValidAndAboveTheirBound) {
     if (outcome.schedule.stages.empty()) continue;
     ++answered;
     const Report report = replay(instance, outcome.schedule, Semantics::device, limits);
-    EXPECT_TRUE(report.valid) << report.broken;
+    EXPECT_TRUE(report.valid) << report.violation;
     EXPECT_LE(outcome.certificate.bounds.of_staged().value(), report.energy.value() * (1 + 1e-9));
   }
   EXPECT_GT(answered, 20);

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "poet/cost/instance_json.h"
-#include "poet/optimize/formulation.h"
+#include "poet/optimize/milp/formulation.h"
 #include "poet/optimize/solvers/solver.h"
 #include "tests/support/exhaustive.h"
 #include "tests/support/paths.h"

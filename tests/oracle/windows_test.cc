@@ -1,7 +1,7 @@
 // The window relaxation against every schedule there is: it never claims more than the least energy, whatever
 // the breakpoints. And what it says of small graphs, worked out by hand.
 
-#include "poet/optimize/windows.h"
+#include "poet/optimize/relaxation/windows.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -12,11 +12,11 @@
 #include <numeric>
 
 #include "poet/optimize/explain.h"
-#include "poet/optimize/greedy.h"
-#include "poet/optimize/local_search.h"
+#include "poet/optimize/heuristic/greedy.h"
+#include "poet/optimize/heuristic/local_search.h"
+#include "poet/optimize/relaxation/window_search.h"
 #include "poet/optimize/solvers/solver.h"
-#include "poet/optimize/window_search.h"
-#include "poet/referee/replay.h"
+#include "poet/verify/replay.h"
 #include "tests/support/exhaustive.h"
 #include "tests/support/ladder.h"
 #include "tests/support/random_instance.h"
@@ -477,7 +477,7 @@ TEST_P(WindowRelaxation, HasAPointForEverySchedule) {
     Limits limits;
     limits.ram_budget = Bytes(std::int64_t{1} << 40);
     Report report = replay(instance, schedule, GetParam(), limits);
-    ASSERT_TRUE(report.valid) << report.broken;
+    ASSERT_TRUE(report.valid) << report.violation;
     limits.ram_budget = report.peak_ram;
     limits.deadline = report.runtime;
     limits.max_bytes_written = report.bytes_written;
@@ -519,7 +519,7 @@ TEST(WindowTimeline, HasAPointForSchedulesOnTime) {
     const Candidate found = anneal(constrained, *first, {.evaluations = 3'000}, never);
     const Schedule schedule = to_schedule(constrained, instance, found);
     const Report report = replay(instance, schedule, Semantics::device, limits);
-    ASSERT_TRUE(report.valid) << report.broken;
+    ASSERT_TRUE(report.valid) << report.violation;
     limits.ram_budget = report.peak_ram;
     limits.deadline = report.runtime;
     const Problem problem = make_problem({instance, limits, Semantics::device}, {});

@@ -1,15 +1,15 @@
-// Plans whose transfers happen between two ops: the referee takes them, they are never worse than what the
+// Plans whose transfers happen between two ops: the verifier takes them, they are never worse than what the
 // stage form has, and where RAM is scarce they are better, or the only ones.
 
-#include "poet/optimize/between_ops.h"
+#include "poet/optimize/search/synchronous.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "poet/optimize/explain.h"
 #include "poet/optimize/solve_plan.h"
-#include "poet/plan/timeline.h"
-#include "poet/referee/replay.h"
+#include "poet/plan/timing/timeline.h"
+#include "poet/verify/replay.h"
 #include "tests/support/random_instance.h"
 
 namespace poet {
@@ -46,11 +46,11 @@ Case scarce(Rng& rng) {
 double energy_of_plan(const Case& c, const PlannedOutcome& planned) {
   if (planned.plan.steps.empty()) return 1e300;
   const Report report = replay(c.instance, planned.plan, Semantics::device, c.limits);
-  EXPECT_TRUE(report.valid) << report.broken;
+  EXPECT_TRUE(report.valid) << report.violation;
   return report.energy.value();
 }
 
-TEST(BetweenOps, PlansHoldAndAreNeverWorse) {
+TEST(SynchronousPlan, PlansHoldAndAreNeverWorse) {
   int better = 0;
   int only = 0;
   for (int seed = 1; seed <= 30; ++seed) {
@@ -63,10 +63,10 @@ TEST(BetweenOps, PlansHoldAndAreNeverWorse) {
     const PlannedOutcome both = solve_plan(request, options);
     const double energy = energy_of_plan(c, both);
     SolveOptions stages = options;
-    stages.between_ops = false;
+    stages.synchronous = false;
     const PlannedOutcome staged = solve_plan(request, stages);
     const double staged_energy = energy_of_plan(c, staged);
-    EXPECT_FALSE(staged.between_ops);
+    EXPECT_FALSE(staged.synchronous);
 
     // The first answer good enough ends the search: the gap asked for is what may be lost.
     const double baseline = replay_keep_all(c.instance, Semantics::device).energy.value();
@@ -75,7 +75,7 @@ TEST(BetweenOps, PlansHoldAndAreNeverWorse) {
       EXPECT_LE(both.outcome.certificate.bounds.every_plan.value(), energy * (1 + 1e-9));
       EXPECT_NE(both.outcome.certificate.status, Status::infeasible);
     }
-    if (!both.between_ops) continue;
+    if (!both.synchronous) continue;
     better += energy < staged_energy * (1 - 1e-9) ? 1 : 0;
     only += staged_energy == 1e300 ? 1 : 0;
   }
@@ -83,29 +83,29 @@ TEST(BetweenOps, PlansHoldAndAreNeverWorse) {
   EXPECT_GT(better, 5);
 }
 
-TEST(BetweenOps, EnergyIsTheReferees) {
+TEST(SynchronousPlan, EnergyIsTheVerifiers) {
   int plans = 0;
   for (int seed = 100; seed < 140; ++seed) {
     Rng rng(static_cast<std::uint64_t>(seed));
     const Case c = scarce(rng);
-    const auto found = search_between_ops({c.instance, c.limits, Semantics::device}, {});
+    const auto found = search_synchronous({c.instance, c.limits, Semantics::device}, {});
     if (!found) continue;
     ++plans;
     const Report report = replay(c.instance, found->plan, Semantics::device, c.limits);
-    EXPECT_TRUE(report.valid) << report.broken;
+    EXPECT_TRUE(report.valid) << report.violation;
     EXPECT_NEAR(found->energy.value(), report.energy.value(), 1e-9 * report.energy.value());
   }
   EXPECT_GT(plans, 10);
 }
 
-TEST(BetweenOps, NothingWhereEverythingFitsOrNothingMayBePaged) {
+TEST(SynchronousPlan, NothingWhereEverythingFitsOrNothingMayBePaged) {
   Rng rng(3);
   Case c = scarce(rng);
   SolveOptions options;
   options.paging = false;
-  EXPECT_FALSE(search_between_ops({c.instance, c.limits, Semantics::device}, options));
+  EXPECT_FALSE(search_synchronous({c.instance, c.limits, Semantics::device}, options));
   c.limits.ram_budget = Bytes(1'000'000'000);
-  EXPECT_FALSE(search_between_ops({c.instance, c.limits, Semantics::device}, {}));
+  EXPECT_FALSE(search_synchronous({c.instance, c.limits, Semantics::device}, {}));
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Capuchin on random training steps: the referee accepts every plan, in both semantics and on every channel,
+// Capuchin on random training steps: the verifier accepts every plan, in both semantics and on every channel,
 // and it holds the budget that it was made for; and in published semantics no plan in stage form needs less
 // than the optimiser's bound. (In device semantics a stage holds RAM for its transfers throughout, a plan
 // only while they last, so that there the bound is none for plans.)
@@ -9,8 +9,8 @@
 #include <gtest/gtest.h>
 
 #include "poet/baselines/poet_schedules.h"
-#include "poet/referee/replay.h"
 #include "poet/study/run_method.h"
+#include "poet/verify/replay.h"
 #include "tests/support/random_instance.h"
 #include "tests/support/random_training_graph.h"
 #include "tests/support/stage_form.h"
@@ -59,7 +59,7 @@ TEST(CapuchinProperty, PlansHoldTheBudget) {
     const bool roomy = request.limits.ram_budget >= all.peak_ram;
     for (const Plan& plan : capuchin(request).plans) {
       const Report report = replay(instance, plan, semantics, request.limits);
-      EXPECT_EQ(report.broken, "");
+      EXPECT_EQ(report.violation, "");
       stalled += report.stalled.value() > 0;
     }
     const Judged result = run_method(find_method("capuchin"), request, all);

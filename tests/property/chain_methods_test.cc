@@ -1,4 +1,4 @@
-// revolve, rotor and POFO on random chains and on networks: the referee accepts every plan, and what holds
+// revolve, rotor and POFO on random chains and on networks: the verifier accepts every plan, and what holds
 // costs no less than the optimiser proves for schedules in stages, wherever it is one.
 
 #include <fmt/format.h>
@@ -62,7 +62,7 @@ struct Count {
   int recomputed = 0;
 };
 
-// run_method() throws when the referee rejects a plan for anything but a limit.
+// run_method() throws when the verifier rejects a plan for anything but a limit.
 void judge(const Instance& instance, Semantics semantics, const Limits& limits, const Report& keep_all,
            bool prove, Count (&counts)[4]) {
   SolveOptions options;

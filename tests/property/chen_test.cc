@@ -11,7 +11,7 @@
 #include <numeric>
 
 #include "poet/baselines/segments.h"
-#include "poet/referee/replay.h"
+#include "poet/verify/replay.h"
 #include "tests/support/random_instance.h"
 #include "tests/support/unit_chain.h"
 
@@ -98,7 +98,7 @@ class Simulation {
 Figures figures_of(const Chain& chain, const Plan& plan) {
   const Report report = replay(chain.instance, plan, Semantics::published, no_limits());
   const Report keep_all = replay_keep_all(chain.instance, Semantics::published);
-  EXPECT_TRUE(report.valid) << report.broken;
+  EXPECT_TRUE(report.valid) << report.violation;
   return {report.peak_ram.value(), report.energy.value() - keep_all.energy.value()};
 }
 

@@ -19,12 +19,12 @@ void expect_fit(const CompileRequest& request, const CompileResult& result) {
   EXPECT_TRUE(replay(instance, result.plan, Semantics::device, request.limits).valid);
   const ArenaReport arena =
       replay_layout(instance, result.plan, result.layout, Semantics::device, request.limits);
-  EXPECT_TRUE(arena.valid) << arena.broken;
+  EXPECT_TRUE(arena.valid) << arena.violation;
   EXPECT_LE(arena.ram, request.limits.ram_budget);
   EXPECT_LE(result.certificate.bounds.every_plan, result.report.energy);
   EXPECT_EQ(result.certificate.status,
             result.certificate.gap <= request.options.gap ? Status::optimal : Status::feasible);
-  EXPECT_EQ(result.held_back > Bytes(0), result.solves > 1);
+  EXPECT_EQ(result.reserve > Bytes(0), result.solves > 1);
 }
 
 TEST(CompileProperty, AddressesFitTheBudget) {
@@ -80,7 +80,7 @@ TEST(Feedback, GivesUpWithAWayOut) {
   const CompileResult result = compile(request);
   EXPECT_TRUE(result.plan.steps.empty());
   EXPECT_EQ(result.certificate.status, Status::unknown);
-  EXPECT_EQ(result.held_back, Bytes(0));
+  EXPECT_EQ(result.reserve, Bytes(0));
   EXPECT_TRUE(result.outcome.schedule.stages.empty());
   EXPECT_NE(result.outcome.explanation.reason.find("address"), std::string::npos);
   EXPECT_EQ(result.outcome.explanation.least_ram, Bytes(18));
@@ -98,7 +98,7 @@ TEST(Feedback, TheOtherSemanticsHaveNoAddressesToFit) {
     EXPECT_EQ(result.solves, 1);
     EXPECT_EQ(result.overhead, 0);
     EXPECT_EQ(result.arena.arena, Bytes(18));
-    EXPECT_TRUE(result.arena.valid) << result.arena.broken;
+    EXPECT_TRUE(result.arena.valid) << result.arena.violation;
   }
 }
 

@@ -1,4 +1,4 @@
-// DTR on random training steps: the referee accepts every plan and it holds the budget that it was made for;
+// DTR on random training steps: the verifier accepts every plan and it holds the budget that it was made for;
 // with a budget for everything nothing is recomputed; and no plan in stage form needs less than the
 // optimiser's bound.
 
@@ -8,8 +8,8 @@
 #include <gtest/gtest.h>
 
 #include "poet/baselines/poet_schedules.h"
-#include "poet/referee/replay.h"
 #include "poet/study/run_method.h"
+#include "poet/verify/replay.h"
 #include "tests/support/random_instance.h"
 #include "tests/support/random_training_graph.h"
 #include "tests/support/stage_form.h"

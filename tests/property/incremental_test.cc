@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "poet/optimize/incremental.h"
+#include "poet/optimize/heuristic/incremental.h"
 #include "tests/support/random_instance.h"
 #include "tests/support/random_training_graph.h"
 

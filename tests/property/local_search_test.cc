@@ -5,10 +5,10 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "poet/optimize/greedy.h"
-#include "poet/optimize/local_search.h"
-#include "poet/optimize/retime.h"
-#include "poet/referee/replay.h"
+#include "poet/optimize/heuristic/greedy.h"
+#include "poet/optimize/heuristic/local_search.h"
+#include "poet/optimize/heuristic/retime.h"
+#include "poet/verify/replay.h"
 #include "tests/support/exhaustive.h"
 #include "tests/support/random_instance.h"
 #include "tests/support/random_training_graph.h"
@@ -25,7 +25,7 @@ void expect_valid(const Instance& instance, const Problem& problem, const Limits
   EXPECT_TRUE(candidate.within(problem));
   const Report report =
       replay(instance, to_schedule(problem, instance, candidate), problem.semantics, limits);
-  EXPECT_TRUE(report.valid) << report.broken;
+  EXPECT_TRUE(report.valid) << report.violation;
   EXPECT_NEAR(report.energy.value(), candidate.joules, 1e-9 * candidate.joules);
 }
 

@@ -9,7 +9,7 @@
 #include <algorithm>
 
 #include "poet/plan/canonical.h"
-#include "poet/referee/replay.h"
+#include "poet/verify/replay.h"
 #include "tests/support/random_instance.h"
 #include "tests/support/tiny_instance.h"
 
@@ -42,7 +42,7 @@ TEST_P(MachineTest, AgreesWithTheVerifierStepByStep) {
     const Plan plan = linearise(instance, test::random_schedule(rng, instance), GetParam());
     Trace trace;
     const Report report = replay(instance, plan, GetParam(), no_limits(), &trace);
-    ASSERT_TRUE(report.valid) << report.broken;
+    ASSERT_TRUE(report.valid) << report.violation;
     const Dataflow flow = dataflow(instance.graph);
     Machine machine(instance, flow, GetParam());
     std::size_t moved = 0;
@@ -82,7 +82,7 @@ TEST(Canonicalize, KeepsOfTheWaitsThoseThatSomethingIsLeftToWaitFor) {
   const Instance chain = test::chain();
   const Plan plan = canonicalize(chain, with_two_waits(), Semantics::device);
   EXPECT_EQ(std::count(plan.steps.begin(), plan.steps.end(), step(StepKind::wait, 0)), 1);
-  EXPECT_EQ(replay(chain, plan, Semantics::device, no_limits()).broken, "");
+  EXPECT_EQ(replay(chain, plan, Semantics::device, no_limits()).violation, "");
 }
 
 // Taking them out would make a plan of a list of steps that is none.
@@ -92,7 +92,7 @@ TEST(Canonicalize, LeavesWaitsWhereThereAreNoneToTheVerifier) {
     chain.costs.timing.concurrent = false;
     const Plan plan = canonicalize(chain, with_two_waits(), semantics);
     EXPECT_EQ(std::count(plan.steps.begin(), plan.steps.end(), step(StepKind::wait, 0)), 2);
-    EXPECT_NE(replay(chain, plan, semantics, no_limits()).broken.find("no channel runs beside compute"),
+    EXPECT_NE(replay(chain, plan, semantics, no_limits()).violation.find("no channel runs beside compute"),
               std::string::npos);
   }
 }

@@ -1,12 +1,12 @@
-// The optimiser's own reading of the semantics against the referee's: same RAM, time and energy for any
+// The optimiser's own reading of the semantics against the verifier's: same RAM, time and energy for any
 // decisions.
 
 #include <gtest/gtest.h>
 
 #include <fmt/format.h>
 
-#include "poet/optimize/candidate.h"
-#include "poet/referee/replay.h"
+#include "poet/optimize/problem/candidate.h"
+#include "poet/verify/replay.h"
 #include "tests/support/random_instance.h"
 
 namespace poet {
@@ -26,7 +26,7 @@ Decisions decisions_of(const Problem& problem, const Schedule& schedule) {
 
 class Measure : public testing::TestWithParam<Semantics> {};
 
-TEST_P(Measure, AgreesWithTheReferee) {
+TEST_P(Measure, AgreesWithTheVerifier) {
   test::Rng rng(99);
   int transfers = 0;
   for (int i = 0; i < 4000; ++i) {
@@ -44,7 +44,7 @@ TEST_P(Measure, AgreesWithTheReferee) {
     const Candidate candidate =
         complete(problem, decisions_of(problem, test::random_schedule(rng, instance)));
     const Report report = replay(instance, to_schedule(problem, instance, candidate), GetParam(), limits);
-    ASSERT_TRUE(report.valid) << report.broken;
+    ASSERT_TRUE(report.valid) << report.violation;
     ASSERT_EQ(report.peak_ram.value(), candidate.peak + problem.persistent);
     ASSERT_NEAR(report.runtime.value(), candidate.seconds, 1e-9 * (1 + candidate.seconds));
     ASSERT_NEAR(report.energy.value(), candidate.joules, 1e-9 * (1 + candidate.joules));

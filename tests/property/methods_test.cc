@@ -1,4 +1,4 @@
-// What holds of every method's plans, on random training graphs: the referee takes them but for the limits,
+// What holds of every method's plans, on random training graphs: the verifier takes them but for the limits,
 // and none in stage form needs less energy than poet's bound on all schedules in stage form.
 
 #include <fmt/format.h>
@@ -48,7 +48,7 @@ Case random_case(Rng& rng) {
   }
 }
 
-TEST(Methods, TheRefereeAcceptsThemAndNoneBeatsTheProvenOptimum) {
+TEST(Methods, TheVerifierAcceptsThemAndNoneBeatsTheProvenOptimum) {
   constexpr int kCases = 60;
   std::map<std::string_view, int> held;
   std::map<std::string_view, int> in_stage_form;
@@ -65,7 +65,7 @@ TEST(Methods, TheRefereeAcceptsThemAndNoneBeatsTheProvenOptimum) {
     const double bound = best.bound ? best.bound->value() : 1e300;  // without one there is no schedule
     for (const Method& method : methods()) {
       SCOPED_TRACE(std::string(method.name));
-      const Judged judged = run_method(method, request, keep_all);  // throws where the referee objects
+      const Judged judged = run_method(method, request, keep_all);  // throws where the verifier objects
       if (judged.verdict != Verdict::holds) {
         EXPECT_FALSE(judged.reason.empty());
         continue;

@@ -8,14 +8,14 @@
 #include "poet/cost/json_reader.h"
 #include "poet/cost/tabulate.h"
 #include "poet/frontend/zoo.h"
-#include "poet/referee/replay.h"
-#include "poet/referee/replay_layout.h"
+#include "poet/verify/replay.h"
+#include "poet/verify/replay_layout.h"
 #include "tests/support/plan_files.h"
 
 namespace poet {
 namespace {
 
-// Both forms bring it back, and the referee says of it what it said before.
+// Both forms bring it back, and the verifier says of it what it said before.
 void expect_the_same_from_both_forms(const PlanFile& file) {
   const std::vector<std::uint8_t> bytes = to_binary(file);
   const PlanFile read = plan_from_binary(bytes, "p.plan");
@@ -26,11 +26,11 @@ void expect_the_same_from_both_forms(const PlanFile& file) {
   Limits room;
   room.ram_budget = Bytes(1LL << 40);
   const Report report = replay(read.instance, read.plan, read.semantics, room);
-  EXPECT_TRUE(report.valid) << report.broken;
+  EXPECT_TRUE(report.valid) << report.violation;
   EXPECT_EQ(report.energy, replay(file.instance, file.plan, file.semantics, room).energy);
   room.ram_budget = file.instance.costs.persistent + file.layout.arena;
   const ArenaReport arena = replay_layout(read.instance, read.plan, read.layout, read.semantics, room);
-  EXPECT_TRUE(arena.valid) << arena.broken;
+  EXPECT_TRUE(arena.valid) << arena.violation;
 }
 
 int count(const PlanFile& file, StepKind kind) {
@@ -52,7 +52,7 @@ TEST(PlanFilesOfRandomInstances, ComeBackAsTheyWere) {
     page_ins += count(file, StepKind::page_in);
     waits += count(file, StepKind::wait);
     recomputations += count(file, StepKind::compute) - static_cast<int>(file.instance.graph.ops.size());
-    for (const Residence& residence : file.layout.residences) scratch += residence.op.valid();
+    for (const Allocation& allocation : file.layout.allocations) scratch += allocation.op.valid();
     if (HasFailure()) return;
   }
   EXPECT_GT(scratch, 100);
@@ -76,7 +76,7 @@ TEST(PlanFilesOfNetworks, ComeBackAsTheyWere) {
       file.plan = linearise(file.instance, test::random_schedule(rng, file.instance), semantics);
       file.layout = place(file.instance, file.plan, semantics, {.enough = Bytes(1LL << 40)});
       expect_the_same_from_both_forms(file);
-      for (const Residence& residence : file.layout.residences) in_place += residence.takes_over >= 0;
+      for (const Allocation& allocation : file.layout.allocations) in_place += allocation.takes_over >= 0;
     }
   }
   EXPECT_GT(in_place, 50);

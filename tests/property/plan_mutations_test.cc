@@ -1,4 +1,4 @@
-// What the referee is worth: of plans with one thing wrong it must reject every one that no longer does what
+// What the verifier is worth: of plans with one thing wrong it must reject every one that no longer does what
 // it should. Whether it does is found out by carrying it out (support/plan_machine.h).
 
 #include <fmt/format.h>
@@ -16,10 +16,10 @@
 #include "poet/frontend/zoo.h"
 #include "poet/optimize/solve.h"
 #include "poet/plan/canonical.h"
-#include "poet/plan/layout.h"
-#include "poet/plan/transfers.h"
-#include "poet/referee/replay.h"
-#include "poet/referee/replay_layout.h"
+#include "poet/plan/layout/layout.h"
+#include "poet/plan/timing/transfers.h"
+#include "poet/verify/replay.h"
+#include "poet/verify/replay_layout.h"
 #include "tests/support/plan_corruptions.h"
 #include "tests/support/plan_machine.h"
 #include "tests/support/random_instance.h"
@@ -36,18 +36,18 @@ using test::Rng;
 
 struct Verdict {
   bool valid = false;
-  std::string broken;
+  std::string violation;
   Report report;
 };
 
 Verdict judged(const Case& c) {
   Verdict verdict;
   verdict.report = replay(c.instance, c.plan, c.semantics, c.limits);
-  verdict.broken = verdict.report.broken;
+  verdict.violation = verdict.report.violation;
   if (!verdict.report.valid) return verdict;
   const ArenaReport arena = replay_layout(c.instance, c.plan, c.layout, c.semantics, c.limits);
   verdict.valid = arena.valid;
-  verdict.broken = arena.broken;
+  verdict.violation = arena.violation;
   return verdict;
 }
 
@@ -61,10 +61,10 @@ void lay_out(Case& c, Rng& rng) {
   Limits none;
   none.ram_budget = Bytes(std::int64_t{1} << 50);
   const Report report = replay(c.instance, c.plan, c.semantics, none);
-  ASSERT_TRUE(report.valid) << report.broken;
+  ASSERT_TRUE(report.valid) << report.violation;
   Bytes end{};
-  for (const Residence& residence : c.layout.residences)
-    end = std::max(end, Bytes(residence.offset) + residence.bytes);
+  for (const Allocation& allocation : c.layout.allocations)
+    end = std::max(end, Bytes(allocation.offset) + allocation.bytes);
   c.limits.ram_budget = std::max(report.peak_ram, c.instance.costs.persistent + end);
   if (chance(rng, 0.5)) c.limits.deadline = report.runtime;
   if (chance(rng, 0.5)) c.limits.max_bytes_written = report.bytes_written;
@@ -175,7 +175,7 @@ Case two_on_their_way() {
                   compute(3)};
   lay_out(c, rng);
   const std::int64_t offsets[] = {0, 8, 16, 0, 24};  // a, x, y, x, z
-  for (std::size_t i = 0; i < std::size(offsets); ++i) c.layout.residences[i].offset = offsets[i];
+  for (std::size_t i = 0; i < std::size(offsets); ++i) c.layout.allocations[i].offset = offsets[i];
   c.layout.arena = c.limits.ram_budget = Bytes(32);
   return c;
 }
@@ -211,17 +211,17 @@ std::string listed(const Case& c) {
   std::string text;
   for (std::size_t i = 0; i < c.plan.steps.size(); ++i)
     text += fmt::format("  {} {}\n", i, to_string(c.instance, c.plan.steps[i]));
-  for (const Residence& residence : c.layout.residences)
-    text += fmt::format("  value {} op {} steps {} to {}: {} bytes at {}\n", residence.value.index,
-                        residence.op.index, residence.begin, residence.end, residence.bytes.value(),
-                        residence.offset);
+  for (const Allocation& allocation : c.layout.allocations)
+    text += fmt::format("  value {} op {} steps {} to {}: {} bytes at {}\n", allocation.value.index,
+                        allocation.op.index, allocation.begin, allocation.end, allocation.bytes.value(),
+                        allocation.offset);
   return text;
 }
 
 struct Tally {
   int made = 0;
   int changed = 0;   // does something else
-  int accepted = 0;  // of these, by the referee: must be none
+  int accepted = 0;  // of these, by the verifier: must be none
   int strict = 0;    // rejected although it still does the same
 };
 
@@ -255,7 +255,7 @@ std::vector<Case> valid_cases() {
   return cases;
 }
 
-TEST(PlanMutations, TheRefereeRejectsWhatDoesSomethingElse) {
+TEST(PlanMutations, TheVerifierRejectsWhatDoesSomethingElse) {
   const std::vector<Case> cases = valid_cases();
   if (HasFailure()) return;
   int paging = 0;
@@ -265,15 +265,15 @@ TEST(PlanMutations, TheRefereeRejectsWhatDoesSomethingElse) {
     SCOPED_TRACE(c.name);
     const Verdict verdict = judged(c);
     const test::MachineReport machine = executed(c);
-    ASSERT_TRUE(verdict.valid) << verdict.broken;
+    ASSERT_TRUE(verdict.valid) << verdict.violation;
     ASSERT_TRUE(machine.trains) << machine.wrong << "\n" << listed(c);
     EXPECT_EQ(verdict.report.peak_ram, machine.ram);
     EXPECT_EQ(verdict.report.bytes_written, machine.bytes_written);
     EXPECT_NEAR(verdict.report.runtime.value(), machine.makespan, 1e-9 * machine.makespan);
     paging += verdict.report.page_ins > 0;
     recomputing += verdict.report.recomputations > 0;
-    in_place += std::any_of(c.layout.residences.begin(), c.layout.residences.end(),
-                            [](const Residence& residence) { return residence.takes_over >= 0; });
+    in_place += std::any_of(c.layout.allocations.begin(), c.layout.allocations.end(),
+                            [](const Allocation& allocation) { return allocation.takes_over >= 0; });
   }
   fmt::print("{} plans: {} page, {} recompute, {} write in place\n", cases.size(), paging, recomputing,
              in_place);

@@ -1,7 +1,7 @@
 // Random training steps and random schedules: the replay of the stage form and that of the step form, written
 // independently, agree to the last byte; damaged plans are seen through.
 
-#include "poet/referee/replay.h"
+#include "poet/verify/replay.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -14,7 +14,7 @@
 #include <utility>
 
 #include "poet/graph/dataflow.h"
-#include "poet/plan/keep_all.h"
+#include "poet/plan/schedule/keep_all.h"
 #include "tests/support/random_instance.h"
 
 namespace poet {
@@ -42,8 +42,8 @@ test::RandomInstanceOptions random_options(Rng& rng) {
 bool close(double a, double b) { return std::abs(a - b) <= 1e-12 * std::max(1.0, std::abs(a)); }
 
 void check_agreement(const Report& stages, const Report& steps) {
-  RC_ASSERT(stages.broken == "");
-  RC_ASSERT(steps.broken == "");
+  RC_ASSERT(stages.violation == "");
+  RC_ASSERT(steps.violation == "");
   // Steps free at once what a schedule retains to no end.
   RC_ASSERT(steps.peak_ram <= stages.peak_ram);
   RC_ASSERT(steps.bytes_written == stages.bytes_written);
@@ -279,8 +279,8 @@ TEST(ReplaySpeed, AThousandOps) {
   const Plan plan = linearise(instance, schedule, Semantics::device);
   const Report again = replay(instance, plan, Semantics::device, no_limits());
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
-  EXPECT_TRUE(report.valid) << report.broken;
-  EXPECT_TRUE(again.valid) << again.broken;
+  EXPECT_TRUE(report.valid) << report.violation;
+  EXPECT_TRUE(again.valid) << again.violation;
   EXPECT_LT(seconds.count(), 1.0);  // some 10 ms; sanitizers and a busy machine included
   RecordProperty("milliseconds", static_cast<int>(1000 * seconds.count()));
 }

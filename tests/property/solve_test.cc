@@ -11,7 +11,7 @@
 
 #include "poet/optimize/explain.h"
 #include "poet/optimize/solve.h"
-#include "poet/referee/replay.h"
+#include "poet/verify/replay.h"
 #include "tests/support/random_instance.h"
 
 namespace poet {
@@ -69,7 +69,7 @@ struct Answer {
   [[nodiscard]] bool found() const { return energy < kInfinite; }
 };
 
-/// Solves, has the referee check the schedule, and the bound against its energy.
+/// Solves, has the verifier check the schedule, and the bound against its energy.
 Answer solved(const Case& c, const SolveOptions& options) {
   Answer answer{solve({c.instance, c.limits, c.semantics}, options)};
   const Outcome& outcome = answer.outcome;
@@ -77,7 +77,7 @@ Answer solved(const Case& c, const SolveOptions& options) {
                                                  outcome.certificate.status == Status::unknown);
   if (outcome.schedule.stages.empty()) return answer;
   const Report report = replay(c.instance, outcome.schedule, c.semantics, c.limits);
-  EXPECT_TRUE(report.valid) << report.broken;
+  EXPECT_TRUE(report.valid) << report.violation;
   answer.energy = report.energy.value();
   EXPECT_LE(outcome.certificate.bounds.of_staged().value(), answer.energy * (1 + 1e-9));
   if (outcome.certificate.staged_gap == 0) {

@@ -1,7 +1,7 @@
-// The transfer planner may only shift: what it returns is accepted by the referee, with the same computations
-// and transfers, and is never dearer, slower or larger.
+// The transfer planner may only shift: what it returns is accepted by the verifier, with the same
+// computations and transfers, and is never dearer, slower or larger.
 
-#include "poet/plan/transfers.h"
+#include "poet/plan/timing/transfers.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -11,10 +11,10 @@
 
 #include "poet/optimize/solve.h"
 #include "poet/plan/canonical.h"
-#include "poet/plan/layout.h"
-#include "poet/plan/timeline.h"
-#include "poet/referee/replay.h"
-#include "poet/referee/replay_layout.h"
+#include "poet/plan/layout/layout.h"
+#include "poet/plan/timing/timeline.h"
+#include "poet/verify/replay.h"
+#include "poet/verify/replay_layout.h"
 #include "tests/support/random_instance.h"
 #include "tests/support/tiny_instance.h"
 
@@ -72,8 +72,8 @@ TEST(PlanTransfers, OnlyShifts) {
     const Plan after = plan_transfers(instance, before, Semantics::device, limits);
     const Report old_report = replay(instance, before, Semantics::device, limits);
     const Report report = replay(instance, after, Semantics::device, limits);
-    ASSERT_TRUE(old_report.valid) << old_report.broken;
-    EXPECT_TRUE(report.valid) << report.broken;
+    ASSERT_TRUE(old_report.valid) << old_report.violation;
+    EXPECT_TRUE(report.valid) << report.violation;
     EXPECT_EQ(counted(before), counted(after));
     EXPECT_EQ(computations(before), computations(after));
     EXPECT_LE(report.energy.value(), old_report.energy.value() * (1 + 1e-9));
@@ -89,7 +89,7 @@ TEST(PlanTransfers, OnlyShifts) {
     Limits room;
     room.ram_budget = instance.costs.persistent + layout.arena;
     const ArenaReport arena = replay_layout(instance, after, layout, Semantics::device, room);
-    EXPECT_TRUE(arena.valid) << arena.broken;
+    EXPECT_TRUE(arena.valid) << arena.violation;
     EXPECT_LE(layout.lower_bound, layout.arena);
     if (HasFailure()) return;
   }
@@ -116,11 +116,11 @@ TEST(PlanTransfers, MovesPageInsOutOfTheSlotOfTheirUse) {
                      compute(3), step(StepKind::page_in, 0), compute(4)}},
                    Semantics::device);
   const Report before = replay(instance, plan, Semantics::device, test::ram(100));
-  ASSERT_EQ(before.broken, "");
+  ASSERT_EQ(before.violation, "");
   EXPECT_DOUBLE_EQ(before.runtime.value(), 6);
   const Plan planned = plan_transfers(instance, plan, Semantics::device, test::ram(100));
   const Report report = replay(instance, planned, Semantics::device, test::ram(100));
-  ASSERT_EQ(report.broken, "");
+  ASSERT_EQ(report.violation, "");
   EXPECT_DOUBLE_EQ(report.runtime.value(), 5);
   EXPECT_EQ(report.stalled.value(), 0);
 }
@@ -137,9 +137,9 @@ TEST(PlanTransfers, LeavesPageInsInVainAlone) {
         {{compute(0), step(StepKind::page_out, 0), step(StepKind::free, 0), step(StepKind::page_in, 0),
           step(StepKind::free, 0), compute(0), compute(1), compute(2), compute(3)}},
         Semantics::device);
-    ASSERT_EQ(replay(chain, plan, Semantics::device, test::ram(1000)).broken, "");
+    ASSERT_EQ(replay(chain, plan, Semantics::device, test::ram(1000)).violation, "");
     const Plan planned = plan_transfers(chain, plan, Semantics::device, test::ram(1000));
-    EXPECT_EQ(replay(chain, planned, Semantics::device, test::ram(1000)).broken, "");
+    EXPECT_EQ(replay(chain, planned, Semantics::device, test::ram(1000)).violation, "");
     EXPECT_EQ(planned.steps, plan.steps);
   }
 }

@@ -1,7 +1,7 @@
 #pragma once
 
 // Every schedule of a small instance, by brute force: the oracle of the optimiser. Shares nothing with it,
-// nor with the referee; the stage rules are written out once more.
+// nor with the verifier; the stage rules are written out once more.
 
 #include <optional>
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "poet/plan/plan_file.h"
+#include "poet/plan/file/plan_file.h"
 #include "poet/runtime/kernels/kernel.h"
 
 namespace poet::test {

@@ -103,8 +103,8 @@ Graph matmul(std::uint64_t seed) {
   // The result with its last axes but one next to each other, copied for what follows.
   const ValueId plain = g.matmul("plain", a, b, {.alpha = 0.5, .storage_order = {}});
   if (g.shape(plain).size() != 4) return training_step(g, plain);
-  const ValueId turned = g.matmul("turned", a, b, {.alpha = -2.0, .storage_order = {0, 2, 1, 3}});
-  return training_step(g, g.add("sum", plain, g.transpose("copy", turned, {0, 1, 2, 3})));
+  const ValueId transposed = g.matmul("transposed", a, b, {.alpha = -2.0, .storage_order = {0, 2, 1, 3}});
+  return training_step(g, g.add("sum", plain, g.transpose("copy", transposed, {0, 1, 2, 3})));
 }
 
 Graph norm(std::uint64_t seed) {
@@ -165,7 +165,7 @@ Graph updates(std::uint64_t seed) {
   const auto optimizer = static_cast<Optimizer>(seed % 3);
   GraphBuilder g("updates");
   const std::int64_t width = draw(1, 70);
-  const ValueId w = g.permute("turned", g.parameter("w.weight", {draw(2, 6), width}), {1, 0});
+  const ValueId w = g.permute("transposed", g.parameter("w.weight", {draw(2, 6), width}), {1, 0});
   const ValueId y = g.matmul("y", g.linear("fc", g.input("x", {3, 11}), width), w);
   return training_step(g, y, nullptr, optimizer);
 }

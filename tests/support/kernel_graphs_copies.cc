@@ -20,7 +20,7 @@ Graph copies(std::uint64_t seed) {
   for (std::size_t i = axes.size(); i > 1; --i) {
     std::swap(axes[i - 1], axes[static_cast<std::size_t>(draw(0, static_cast<std::int64_t>(i) - 1))]);
   }
-  x = g.transpose("turned", g.permute("view", x, axes), axes);
+  x = g.transpose("transposed", g.permute("view", x, axes), axes);
   x = g.pad("pad", x, draw.list(shape.size(), 0, 2), draw.list(shape.size(), 0, 2), 0.5);
   std::vector<std::int64_t> some = {draw(0, rank - 1)};
   x = g.flip("flip", x, some);

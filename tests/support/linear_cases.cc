@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "poet/referee/replay.h"
+#include "poet/verify/replay.h"
 #include "tests/support/random_instance.h"
 #include "tests/support/small_graphs.h"
 

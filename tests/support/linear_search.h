@@ -2,7 +2,7 @@
 
 // The plan of least energy of a small instance among all lists of steps that the rules of a plan allow: the
 // oracle of statements about every plan in the given order of ops. Shares nothing with optimiser, planner and
-// referee; what is in RAM, on storage and in flight, and the clock, are written out once more.
+// verifier; what is in RAM, on storage and in flight, and the clock, are written out once more.
 //
 // "Every plan" is every sequence of page-outs, page-ins, waits, computations and frees, in which ops are
 // computed for the first time in index order:

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "poet/frontend/onnx/operators.h"
+#include "poet/frontend/onnx/lower/operators.h"
 
 namespace poet::test {
 namespace {

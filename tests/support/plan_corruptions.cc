@@ -6,7 +6,7 @@
 #include <optional>
 #include <utility>
 
-#include "poet/referee/replay.h"
+#include "poet/verify/replay.h"
 
 namespace poet::test {
 namespace {
@@ -135,12 +135,12 @@ bool wait_for_an_earlier_one(Rng& rng, const PlanCase&, Steps& steps) {
   return true;
 }
 
-OnCase shift(const std::function<std::int64_t(Rng&, const PlanCase&, const Residence&)>& by) {
+OnCase shift(const std::function<std::int64_t(Rng&, const PlanCase&, const Allocation&)>& by) {
   return [by](Rng& rng, PlanCase& c) {
-    Residence& residence = c.layout.residences[any_below(rng, c.layout.residences.size())];
-    const std::int64_t before = residence.offset;
-    residence.offset += by(rng, c, residence);
-    return residence.offset != before;
+    Allocation& allocation = c.layout.allocations[any_below(rng, c.layout.allocations.size())];
+    const std::int64_t before = allocation.offset;
+    allocation.offset += by(rng, c, allocation);
+    return allocation.offset != before;
   };
 }
 
@@ -152,12 +152,12 @@ bool page_out_between(const Plan& plan, ValueId v, int begin, int end) {
 // A result over an operand, which its op may or may not be able to do, and others may or may not miss; as
 // often as anywhere over one that the channel may still be reading.
 bool write_over_an_operand(Rng& rng, PlanCase& c) {
-  std::vector<std::pair<Residence*, const Residence*>> all, leaving;
-  for (Residence& result : c.layout.residences) {
+  std::vector<std::pair<Allocation*, const Allocation*>> all, leaving;
+  for (Allocation& result : c.layout.allocations) {
     const Step& step = c.plan.steps[static_cast<std::size_t>(result.begin)];
     if (!result.value.valid() || step.kind != StepKind::compute) continue;
     const std::vector<ValueId>& inputs = c.instance.graph.ops[step.op].inputs;
-    for (const Residence& operand : c.layout.residences) {
+    for (const Allocation& operand : c.layout.allocations) {
       if (operand.begin >= result.begin || operand.end <= result.begin || operand.bytes != result.bytes ||
           operand.offset == result.offset ||
           std::find(inputs.begin(), inputs.end(), operand.value) == inputs.end())
@@ -175,35 +175,35 @@ bool write_over_an_operand(Rng& rng, PlanCase& c) {
 }
 
 bool exchange_offsets(Rng& rng, PlanCase& c) {
-  Residence& a = c.layout.residences[any_below(rng, c.layout.residences.size())];
-  Residence& b = c.layout.residences[any_below(rng, c.layout.residences.size())];
+  Allocation& a = c.layout.allocations[any_below(rng, c.layout.allocations.size())];
+  Allocation& b = c.layout.allocations[any_below(rng, c.layout.allocations.size())];
   if (a.offset == b.offset) return false;
   std::swap(a.offset, b.offset);
   return true;
 }
 
 bool change_bytes(Rng& rng, PlanCase& c) {
-  Residence& residence = c.layout.residences[any_below(rng, c.layout.residences.size())];
-  residence.bytes += Bytes(chance(rng, 0.7) ? -1 : 1);
+  Allocation& allocation = c.layout.allocations[any_below(rng, c.layout.allocations.size())];
+  allocation.bytes += Bytes(chance(rng, 0.7) ? -1 : 1);
   return true;
 }
 
 bool change_span(Rng& rng, PlanCase& c) {
-  Residence& residence = c.layout.residences[any_below(rng, c.layout.residences.size())];
-  (chance(rng, 0.5) ? residence.begin : residence.end) += chance(rng, 0.5) ? 1 : -1;
+  Allocation& allocation = c.layout.allocations[any_below(rng, c.layout.allocations.size())];
+  (chance(rng, 0.5) ? allocation.begin : allocation.end) += chance(rng, 0.5) ? 1 : -1;
   return true;
 }
 
-bool drop_residence(Rng& rng, PlanCase& c) {
-  c.layout.residences.erase(c.layout.residences.begin() +
-                            signed_of(any_below(rng, c.layout.residences.size())));
+bool drop_allocation(Rng& rng, PlanCase& c) {
+  c.layout.allocations.erase(c.layout.allocations.begin() +
+                             signed_of(any_below(rng, c.layout.allocations.size())));
   return true;
 }
 
-bool insert_residence(Rng& rng, PlanCase& c) {
-  const Residence twice = c.layout.residences[any_below(rng, c.layout.residences.size())];
-  c.layout.residences.insert(
-      c.layout.residences.begin() + signed_of(any_below(rng, c.layout.residences.size() + 1)), twice);
+bool insert_allocation(Rng& rng, PlanCase& c) {
+  const Allocation twice = c.layout.allocations[any_below(rng, c.layout.allocations.size())];
+  c.layout.allocations.insert(
+      c.layout.allocations.begin() + signed_of(any_below(rng, c.layout.allocations.size() + 1)), twice);
   return true;
 }
 
@@ -241,19 +241,19 @@ void lay_out_again(Rng& rng, const PlanCase& valid, const Steps& steps, PlanCase
                                                      : c.instance.graph.values.contains(step.value));
   }
   if (!known) return;
-  const std::vector<Residence>& old = valid.layout.residences;
-  c.layout.residences = residences_of(c.instance, c.plan, c.semantics);
-  for (Residence& residence : c.layout.residences) {
-    const int origin = static_cast<int>(steps[static_cast<std::size_t>(residence.begin)].origin);
-    const auto same = [&](const Residence& other) {
-      return other.value == residence.value && other.op == residence.op;
+  const std::vector<Allocation>& old = valid.layout.allocations;
+  c.layout.allocations = allocations_of(c.instance, c.plan, c.semantics);
+  for (Allocation& allocation : c.layout.allocations) {
+    const int origin = static_cast<int>(steps[static_cast<std::size_t>(allocation.begin)].origin);
+    const auto same = [&](const Allocation& other) {
+      return other.value == allocation.value && other.op == allocation.op;
     };
     auto from = std::find_if(old.begin(), old.end(),
-                             [&](const Residence& other) { return same(other) && other.begin == origin; });
+                             [&](const Allocation& other) { return same(other) && other.begin == origin; });
     if (from == old.end()) from = std::find_if(old.begin(), old.end(), same);
     if (from == old.end()) from = old.begin() + signed_of(any_below(rng, old.size()));
-    residence.offset = from->offset;
-    residence.takes_over = -1;
+    allocation.offset = from->offset;
+    allocation.takes_over = -1;
   }
 }
 
@@ -300,31 +300,31 @@ std::vector<Corruption> corruptions() {
       {"compute earlier", 50, on_steps(move(StepKind::compute, true))},
       {"compute later", 50, on_steps(move(StepKind::compute, false))},
       {"shift by one unit", 50,
-       shift([units](Rng& rng, const PlanCase& c, const Residence&) { return units(rng, c, 1); })},
+       shift([units](Rng& rng, const PlanCase& c, const Allocation&) { return units(rng, c, 1); })},
       {"shift", 50,
-       shift([units](Rng& rng, const PlanCase& c, const Residence&) { return units(rng, c, 20); })},
-      {"shift below zero", 50, shift([](Rng& rng, const PlanCase& c, const Residence& residence) {
-         return -residence.offset - c.instance.costs.alignment.value() * pick(rng, 1, 5);
+       shift([units](Rng& rng, const PlanCase& c, const Allocation&) { return units(rng, c, 20); })},
+      {"shift below zero", 50, shift([](Rng& rng, const PlanCase& c, const Allocation& allocation) {
+         return -allocation.offset - c.instance.costs.alignment.value() * pick(rng, 1, 5);
        })},
-      {"misalign", 50, shift([](Rng& rng, const PlanCase& c, const Residence&) {
+      {"misalign", 50, shift([](Rng& rng, const PlanCase& c, const Allocation&) {
          return c.instance.costs.alignment == Bytes(1)
                     ? 0
                     : std::int64_t{pick(rng, 1, static_cast<int>(c.instance.costs.alignment.value()) - 1)};
        })},
-      {"shift onto another", 50, shift([](Rng& rng, const PlanCase& c, const Residence& residence) {
-         return c.layout.residences[any_below(rng, c.layout.residences.size())].offset - residence.offset;
+      {"shift onto another", 50, shift([](Rng& rng, const PlanCase& c, const Allocation& allocation) {
+         return c.layout.allocations[any_below(rng, c.layout.allocations.size())].offset - allocation.offset;
        })},
-      {"shift beyond the arena", 50, shift([](Rng& rng, const PlanCase& c, const Residence& residence) {
-         const std::int64_t end = c.layout.arena.value() - residence.bytes.value();
-         return end - end % c.instance.costs.alignment.value() - residence.offset +
+      {"shift beyond the arena", 50, shift([](Rng& rng, const PlanCase& c, const Allocation& allocation) {
+         const std::int64_t end = c.layout.arena.value() - allocation.bytes.value();
+         return end - end % c.instance.costs.alignment.value() - allocation.offset +
                 c.instance.costs.alignment.value() * pick(rng, 1, 5);
        })},
       {"write over an operand", 50, write_over_an_operand},
       {"exchange two offsets", 50, exchange_offsets},
       {"change a size", 50, change_bytes},
       {"change a span", 0, change_span},
-      {"drop a residence", 50, drop_residence},
-      {"insert a residence", 50, insert_residence},
+      {"drop a allocation", 50, drop_allocation},
+      {"insert a allocation", 50, insert_allocation},
       {"shrink the arena", 50, shrink_arena},
       {"shrink the budget", 50, shrink_budget},
       {"shorten the deadline", 50, shorten_deadline},

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "poet/cost/instance.h"
-#include "poet/plan/layout.h"
+#include "poet/plan/layout/layout.h"
 #include "poet/plan/limits.h"
 #include "poet/plan/plan.h"
 #include "tests/support/random_instance.h"
@@ -28,7 +28,7 @@ struct Corruption {
   std::string name;
   int floor = 0;  // of some thousands at least that many must have changed what the plan does
   /// Changes one thing of a valid case; false if there is nothing of the sort to change. A plan with other
-  /// steps is given residences that belong to these steps, at the addresses of old: what is wrong must show
+  /// steps is given allocations that belong to these steps, at the addresses of old: what is wrong must show
   /// in what the steps do.
   std::function<bool(Rng&, PlanCase&)> apply;
 };

@@ -8,8 +8,8 @@
 
 #include "poet/cost/instance_json.h"
 #include "poet/plan/canonical.h"
-#include "poet/plan/plan_file.h"
-#include "poet/plan/transfers.h"
+#include "poet/plan/file/plan_file.h"
+#include "poet/plan/timing/transfers.h"
 #include "tests/support/random_instance.h"
 #include "tests/support/tiny_instance.h"
 
@@ -60,7 +60,7 @@ inline void expect_equal(const PlanFile& read, const PlanFile& written) {
   EXPECT_EQ(read.limits.deadline, written.limits.deadline);
   EXPECT_EQ(read.limits.max_bytes_written, written.limits.max_bytes_written);
   EXPECT_EQ(read.plan.steps, written.plan.steps);
-  EXPECT_EQ(read.layout.residences, written.layout.residences);
+  EXPECT_EQ(read.layout.allocations, written.layout.allocations);
   EXPECT_EQ(read.layout.arena, written.layout.arena);
   EXPECT_EQ(read.layout.lower_bound, Bytes(0));
 }

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "poet/plan/bytes_out.h"
 #include "poet/plan/decoder/poet_plan.h"
+#include "poet/plan/file/bytes_out.h"
 
 namespace poet::test {
 

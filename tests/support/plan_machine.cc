@@ -176,18 +176,19 @@ class Machine {
   // The layout's next address.
   Place reserve(std::int64_t bytes) {
     const int stay = next_stay_++;
-    if (static_cast<std::size_t>(stay) >= layout_.residences.size()) {
+    if (static_cast<std::size_t>(stay) >= layout_.allocations.size()) {
       wrong("the layout has no address left");
       return {0, bytes, stay};
     }
-    const Residence& residence = layout_.residences[static_cast<std::size_t>(stay)];
-    if (residence.bytes.value() < bytes) wrong("the place is too small");
-    if (residence.offset < 0 || residence.offset + bytes > layout_.arena.value()) wrong("outside the arena");
-    if (residence.offset % alignment_ != 0) wrong("not aligned");
-    const Bytes end(residence.offset + bytes);
+    const Allocation& allocation = layout_.allocations[static_cast<std::size_t>(stay)];
+    if (allocation.bytes.value() < bytes) wrong("the place is too small");
+    if (allocation.offset < 0 || allocation.offset + bytes > layout_.arena.value())
+      wrong("outside the arena");
+    if (allocation.offset % alignment_ != 0) wrong("not aligned");
+    const Bytes end(allocation.offset + bytes);
     if (semantics_ == Semantics::device && instance_.costs.persistent + end > limits_.ram_budget)
       wrong("address over the budget");
-    return {residence.offset, residence.offset + bytes, stay};
+    return {allocation.offset, allocation.offset + bytes, stay};
   }
   // What has no bytes lies somewhere else.
   Place reserve(ValueId v) {

@@ -1,12 +1,12 @@
 #pragma once
 
-// A device in miniature that carries out a plan with its addresses: the oracle of the referee. It knows no
+// A device in miniature that carries out a plan with its addresses: the oracle of the verifier. It knows no
 // rules of plans, only what memory, compute and a storage channel do, and whether the right thing came out.
 
 #include <string>
 
 #include "poet/cost/instance.h"
-#include "poet/plan/layout.h"
+#include "poet/plan/layout/layout.h"
 #include "poet/plan/limits.h"
 #include "poet/plan/plan.h"
 

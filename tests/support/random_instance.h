@@ -7,7 +7,7 @@
 #include <random>
 
 #include "poet/cost/instance.h"
-#include "poet/plan/schedule.h"
+#include "poet/plan/schedule/schedule.h"
 
 namespace poet::test {
 

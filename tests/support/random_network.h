@@ -86,8 +86,8 @@ class RandomNetwork {
                           : builder_.concat(name, {parts[2], parts[0], parts[2]}, 1);
       }
       case 10: {
-        const ValueId turned = builder_.permute(name + ".view", earlier(), {1, 0});
-        return builder_.transpose(name, builder_.transpose(name + ".copy", turned, {0, 1}), {1, 0});
+        const ValueId transposed = builder_.permute(name + ".view", earlier(), {1, 0});
+        return builder_.transpose(name, builder_.transpose(name + ".copy", transposed, {0, 1}), {1, 0});
       }
       case 11: {
         const ValueId wide = builder_.pad(name + ".pad", earlier(), {0, 1}, {0, 3}, 0.5);

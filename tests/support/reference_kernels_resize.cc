@@ -102,8 +102,8 @@ void flip(Call& c) {
     for (std::size_t axis = shape.size(); axis-- > 0;) {
       const Index position = rest % shape[axis];
       rest /= shape[axis];
-      const bool turned = std::find(axes.begin(), axes.end(), static_cast<Index>(axis)) != axes.end();
-      j += (turned ? shape[axis] - 1 - position : position) * stride;
+      const bool transposed = std::find(axes.begin(), axes.end(), static_cast<Index>(axis)) != axes.end();
+      j += (transposed ? shape[axis] - 1 - position : position) * stride;
       stride *= shape[axis];
     }
     at(c.out[0].data, j) = at(c.in[0], i);

@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "poet/plan/layout.h"
+#include "poet/plan/layout/layout.h"
 #include "poet/report/picture.h"
 #include "tests/support/tiny_instance.h"
 

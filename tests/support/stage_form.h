@@ -4,7 +4,7 @@
 
 #include "poet/cost/instance.h"
 #include "poet/plan/plan.h"
-#include "poet/plan/schedule.h"
+#include "poet/plan/schedule/schedule.h"
 
 namespace poet::test {
 
@@ -36,7 +36,7 @@ namespace poet::test {
 
 /// The plan's decisions as a schedule in stages, if it has that form: within a stage ops go in index order,
 /// each at most once. Transfers move to the stage in which the stage form would have them. What comes out may
-/// need more RAM than the plan: the referee says whether it is a schedule within the limits.
+/// need more RAM than the plan: the verifier says whether it is a schedule within the limits.
 [[nodiscard]] std::optional<Schedule> stage_form(const Instance& instance, const Plan& plan);
 
 }  // namespace poet::test

@@ -9,7 +9,7 @@
 
 #include "poet/cost/instance.h"
 #include "poet/plan/limits.h"
-#include "poet/plan/schedule.h"
+#include "poet/plan/schedule/schedule.h"
 #include "tests/support/small_graphs.h"
 
 namespace poet::test {

@@ -1,4 +1,4 @@
-// Shapes, types and complaints of the operators on integers and truth values.
+// Shapes, types and diagnostics of the operators on integers and truth values.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -47,7 +47,7 @@ TEST_F(BuilderIntegers, ShapesAndTypes) {
   expect(g.expand("expand", whole, {2, 4, 3}), {2, 4, 3}, DType::int32);
   expect(g.concat("concat", {whole, whole}, 1), {4, 2}, DType::int32);
   expect(g.slice("slice", truth, {1}, {4}), {3}, DType::uint8);
-  expect(g.transpose("transpose", g.permute("turned", whole, {1, 0}), {1, 0}), {4, 1}, DType::int32);
+  expect(g.transpose("transpose", g.permute("transposed", whole, {1, 0}), {1, 0}), {4, 1}, DType::int32);
   const Graph graph = g.finish();
   for (const Value& v : graph.values) EXPECT_EQ(v.bytes, byte_count(v.shape, v.dtype)) << v.name;
 }
@@ -68,7 +68,7 @@ TEST_F(BuilderIntegers, AChoiceMayTakeThePlaceOfAnOperandButNotOfItsCondition) {
   EXPECT_EQ(overwritable_inputs(graph, graph.ops[OpId(graph.ops.size() - 1)]), (std::vector<std::size_t>{1}));
 }
 
-TEST_F(BuilderIntegers, Complaints) {
+TEST_F(BuilderIntegers, Diagnostics) {
   const auto expect_error = [](const char* message, const auto& action) {
     EXPECT_THAT(input_error(action), testing::EndsWith(message));
   };

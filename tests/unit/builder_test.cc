@@ -224,23 +224,23 @@ TEST(Builder, MatmulReadsAndWritesStridedViews) {
   GraphBuilder g("g");
   const ValueId q = g.input("q", {1, 3, 4});
   const ValueId heads = g.permute("heads", g.reshape("split", q, {1, 3, 2, 2}), {0, 2, 1, 3});
-  const ValueId turned = g.permute("turned", heads, {0, 1, 3, 2});
-  const ValueId scores = g.matmul("scores", heads, turned, {.alpha = 0.5, .storage_order = {}});
+  const ValueId transposed = g.permute("transposed", heads, {0, 1, 3, 2});
+  const ValueId scores = g.matmul("scores", heads, transposed, {.alpha = 0.5, .storage_order = {}});
   const ValueId context = g.matmul("context", scores, heads, {.alpha = 1.0, .storage_order = {0, 2, 1, 3}});
   const ValueId merged = g.reshape("merged", g.permute("by_token", context, {0, 2, 1, 3}), {1, 3, 4});
   const Graph graph = g.finish();
   EXPECT_EQ(graph.ops.size(), 3U);  // the input and two products: views are no ops
   EXPECT_EQ(graph.values[heads].shape, (Shape{1, 2, 3, 2}));
   EXPECT_EQ(graph.values[heads].strides, (Shape{12, 2, 4, 1}));
-  EXPECT_EQ(graph.values[turned].shape, (Shape{1, 2, 2, 3}));
-  EXPECT_EQ(graph.values[turned].strides, (Shape{12, 2, 1, 4}));
+  EXPECT_EQ(graph.values[transposed].shape, (Shape{1, 2, 2, 3}));
+  EXPECT_EQ(graph.values[transposed].strides, (Shape{12, 2, 1, 4}));
   EXPECT_EQ(graph.values[scores].shape, (Shape{1, 2, 3, 3}));
   EXPECT_TRUE(graph.values[scores].strides.empty());
   EXPECT_EQ(graph.values[context].shape, (Shape{1, 2, 3, 2}));
   EXPECT_EQ(graph.values[context].strides, (Shape{12, 2, 4, 1}));
   EXPECT_TRUE(graph.values[merged].strides.empty());
   EXPECT_EQ(storage(graph, merged), context);
-  EXPECT_EQ(storage(graph, turned), q);
+  EXPECT_EQ(storage(graph, transposed), q);
 }
 
 TEST(Builder, UnevenPaddingHasAnAttributeOfItsOwnWhereItDiffers) {
@@ -456,8 +456,8 @@ TEST(Builder, CopiesOfElements) {
   ASSERT_EQ(parts.size(), 2U);
   EXPECT_EQ(g.shape(parts[1]), (Shape{2, 7, 5}));
   EXPECT_EQ(g.shape(g.pad("pad", x, {0, 1, 2}, {3, 0, 1}, 1.5)), (Shape{5, 4, 8}));
-  const ValueId turned = g.permute("turned", x, {2, 0, 1});
-  const ValueId copied = g.transpose("copied", turned, {1, 0, 2});
+  const ValueId transposed = g.permute("transposed", x, {2, 0, 1});
+  const ValueId copied = g.transpose("copied", transposed, {1, 0, 2});
   EXPECT_EQ(g.shape(copied), (Shape{2, 5, 3}));
   EXPECT_EQ(g.layout(copied), (StridedShape{{2, 5, 3}, {}}));
   const Graph graph = g.finish();
@@ -470,7 +470,7 @@ TEST(Builder, CopiesOfElements) {
             (std::vector<std::int64_t>{3, 7}));
   EXPECT_EQ(graph.values[parts[1]].name, "split.1");
   EXPECT_EQ(std::get<double>(op_named(graph, "pad").attributes.at("value")), 1.5);
-  EXPECT_EQ(op_named(graph, "copied").inputs, std::vector<ValueId>{turned});
+  EXPECT_EQ(op_named(graph, "copied").inputs, std::vector<ValueId>{transposed});
 }
 
 TEST(Builder, OpaqueOperatorsAreWhatTheyReadAndWrite) {

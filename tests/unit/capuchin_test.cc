@@ -9,7 +9,7 @@
 #include <array>
 
 #include "poet/baselines/guided_run.h"
-#include "poet/referee/replay.h"
+#include "poet/verify/replay.h"
 #include "tests/support/there_and_back.h"
 #include "tests/support/tiny_instance.h"
 
@@ -114,8 +114,8 @@ TEST(Capuchin, SwapsTheFreestWhileTheChannelHidesIt) {
   EXPECT_EQ(text(answer.plans[1]), "0 1 -0 2 -1 w0 3 w1 4 5 +1 6 +0 w1 7 w0 8");
   const Report late = replay(instance, answer.plans[0], Semantics::device, request.limits);
   const Report in_time = replay(instance, answer.plans[1], Semantics::device, request.limits);
-  EXPECT_EQ(late.broken, "");
-  EXPECT_EQ(in_time.broken, "");
+  EXPECT_EQ(late.violation, "");
+  EXPECT_EQ(in_time.violation, "");
   EXPECT_DOUBLE_EQ(late.stalled.value(), 0.5);
   EXPECT_DOUBLE_EQ(in_time.stalled.value(), 0);
   EXPECT_DOUBLE_EQ(in_time.runtime.value(), 9);
@@ -184,7 +184,7 @@ TEST(Capuchin, ABlockingChannelHidesNothing) {
   const MethodAnswer answer = capuchin(request);
   ASSERT_FALSE(answer.plans.empty());
   EXPECT_EQ(text(answer.plans[0]), "0 1 -0 2 3 4 5 6 +0 7 8");
-  EXPECT_EQ(replay(instance, answer.plans[0], Semantics::device, request.limits).broken, "");
+  EXPECT_EQ(replay(instance, answer.plans[0], Semantics::device, request.limits).violation, "");
 }
 
 // Without a policy: for e, d is locked and a was accessed the longest ago; for z4 it is b.
@@ -196,7 +196,7 @@ TEST(GuidedRun, TheMeasuredStepSwapsOnDemand) {
   EXPECT_EQ(run.reason, "");
   EXPECT_EQ(text(run.plan), "0 1 2 3 -0 w0 4 -1 w1 5 6 +1 w1 7 +0 w0 8");
   const Report report = replay(instance, run.plan, Semantics::device, request.limits);
-  EXPECT_EQ(report.broken, "");
+  EXPECT_EQ(report.violation, "");
   EXPECT_DOUBLE_EQ(report.stalled.value(), 2);  // four transfers, all awaited
 }
 

@@ -14,7 +14,7 @@
 #include "poet/baselines/revolve.h"
 #include "poet/cost/instance_json.h"
 #include "poet/frontend/zoo.h"
-#include "poet/referee/replay.h"
+#include "poet/verify/replay.h"
 #include "tests/support/paths.h"
 #include "tests/support/random_chain.h"
 #include "tests/support/small_graphs.h"
@@ -184,7 +184,7 @@ TEST(Chain, SchedulesOfNetworksObeyTheRules) {
     for (const std::size_t snapshots : {1U, 3U}) {
       const Plan plan = plan_of_order(request, revolve_order(chain, snapshots));
       const Report report = replay(instance, plan, Semantics::device, no_limits());
-      EXPECT_TRUE(report.valid) << report.broken;
+      EXPECT_TRUE(report.valid) << report.violation;
       EXPECT_GT(report.recomputations, 0);
     }
   }

@@ -6,7 +6,7 @@
 
 #include "poet/baselines/checkmate_relaxation.h"
 #include "poet/baselines/poet_schedules.h"
-#include "poet/referee/replay.h"
+#include "poet/verify/replay.h"
 #include "tests/support/random_instance.h"
 #include "tests/support/unit_chain.h"
 

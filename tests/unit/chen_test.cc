@@ -7,7 +7,7 @@
 
 #include "poet/baselines/segments.h"
 #include "poet/baselines/split_points.h"
-#include "poet/referee/replay.h"
+#include "poet/verify/replay.h"
 #include "tests/support/unit_chain.h"
 
 namespace poet {
@@ -69,7 +69,7 @@ TEST(ChenSqrt, RamOfAChainGrowsWithTheRoot) {
   // Linearised: f10, f20, ... f100 are checkpoints. The last segment that the backward pass needs, f91 to
   // f99, is kept; the nine before it are recomputed once, nine steps each.
   const Report report = report_of(instance, answer.plans[1]);
-  ASSERT_TRUE(report.valid) << report.broken;
+  ASSERT_TRUE(report.valid) << report.violation;
   EXPECT_EQ(report.recomputations, 81);
   // f100 is dead once b100 has run, so while it runs: x, f10 to f90, f91 to f99, f100 and b100: 1 + 9 + 9
   // + 2.
@@ -82,7 +82,7 @@ TEST(ChenSqrt, KeepsWhatCannotBeRecomputed) {
   for (const OpId op : ids<OpId>(instance.graph.ops.size())) instance.graph.ops[op].recomputable = false;
   for (const Plan& plan : chen_sqrt(unlimited(instance)).plans) {
     const Report report = report_of(instance, plan);
-    EXPECT_TRUE(report.valid) << report.broken;
+    EXPECT_TRUE(report.valid) << report.violation;
     EXPECT_EQ(report.recomputations, 0);
   }
 }
@@ -119,7 +119,7 @@ TEST(ChenGreedy, CoversTheRangeFromLittleRamToNoRecomputation) {
   int fewest = 1000;
   for (const Plan& plan : chen_greedy(unlimited(instance)).plans) {
     const Report report = report_of(instance, plan);
-    ASSERT_TRUE(report.valid) << report.broken;
+    ASSERT_TRUE(report.valid) << report.violation;
     least = std::min(least, report.peak_ram);
     fewest = std::min(fewest, report.recomputations);
   }

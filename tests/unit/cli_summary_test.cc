@@ -1,15 +1,15 @@
 // What the program says about a result, from results made by hand.
 
-#include "apps/cli/summary.h"
+#include "apps/cli/solve/summary.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 
-#include "apps/cli/decisions.h"
-#include "apps/cli/result_json.h"
-#include "apps/cli/way_out.h"
+#include "apps/cli/solve/decisions.h"
+#include "apps/cli/solve/result_json.h"
+#include "apps/cli/solve/way_out.h"
 #include "tests/support/tiny_instance.h"
 
 namespace poet::cli {

@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "apps/cli/progress.h"
+#include "apps/cli/solve/progress.h"
 #include "apps/shared/inputs.h"
 #include "apps/shared/output.h"
 #include "poet/base/error.h"

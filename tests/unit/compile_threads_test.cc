@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "poet/compile.h"
-#include "poet/plan/plan_file.h"
+#include "poet/plan/file/plan_file.h"
 #include "tests/support/background.h"
 #include "tests/support/random_instance.h"
 

@@ -594,7 +594,7 @@ TEST(ParameterCount, IsElementsOfParametersOnly) {
             6);
 }
 
-std::string complaint(const Graph& graph) {
+std::string diagnostic(const Graph& graph) {
   try {
     static_cast<void>(work_of(graph, last_op(graph)));
   } catch (const InputError& error) {
@@ -604,14 +604,14 @@ std::string complaint(const Graph& graph) {
 }
 
 TEST(OperatorWork, AnUnknownKindHasNoPrice) {
-  EXPECT_EQ(complaint(one_op("fft", {}, {{{2}}})),
+  EXPECT_EQ(diagnostic(one_op("fft", {}, {{{2}}})),
             "op 0 \"the_op\" (fft): this kind of operator has no cost rule");
 }
 
-TEST(OperatorWork, OverflowIsAComplaint) {
+TEST(OperatorWork, OverflowIsADiagnostic) {
   Graph graph = one_op("relu", {{{2}}}, {{{2}}});
   graph.values[ValueId(0)].shape = {std::int64_t{1} << 40, std::int64_t{1} << 40};
-  EXPECT_EQ(complaint(graph), "op 1 \"the_op\" (relu): its work does not fit 64 bits");
+  EXPECT_EQ(diagnostic(graph), "op 1 \"the_op\" (relu): its work does not fit 64 bits");
 }
 
 }  // namespace

@@ -158,7 +158,7 @@ TEST(Tabulate, OverrideReplacesTimeAndEnergyOfItsKindAndShapesOnly) {
   EXPECT_DOUBLE_EQ(tabulate(other, d).ops[last_op(other)].runtime.value(), 1.88);
 }
 
-TEST(Tabulate, FiguresBeyondADoubleAreAComplaint) {
+TEST(Tabulate, FiguresBeyondADoubleAreADiagnostic) {
   DeviceProfile slow = device();
   slow.flops_per_second = 1e-308;
   EXPECT_THROW(static_cast<void>(tabulate(linear_graph(), slow)), InputError);

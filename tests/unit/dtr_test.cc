@@ -9,7 +9,7 @@
 #include <cmath>
 #include <limits>
 
-#include "poet/referee/replay.h"
+#include "poet/verify/replay.h"
 #include "tests/support/there_and_back.h"
 #include "tests/support/tiny_instance.h"
 
@@ -163,7 +163,7 @@ TEST(Dtr, BringsBackWhatAnUpdateWouldMakeUnrecoverable) {
   EXPECT_EQ(run.evictions, id_list<ValueId>({2}));
   EXPECT_EQ(run.order, id_list<OpId>({0, 1, 2, 3, 1, 4, 5}));
   const Plan plan = dtr(request_for(instance, 34)).plans.at(0);
-  EXPECT_EQ(replay(instance, plan, Semantics::device, test::ram(34)).broken, "");
+  EXPECT_EQ(replay(instance, plan, Semantics::device, test::ram(34)).violation, "");
 }
 
 /// The paper's and the simulator's experiment: n unit ops forward, n backward; the backward op of i

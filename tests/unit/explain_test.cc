@@ -7,7 +7,7 @@
 
 #include "poet/optimize/explain.h"
 #include "poet/optimize/solve.h"
-#include "poet/referee/replay.h"
+#include "poet/verify/replay.h"
 #include "tests/support/ladder.h"
 
 namespace poet {
@@ -137,7 +137,7 @@ Explanation explained(const Limits& limits, const SolveOptions& options, Semanti
     const Outcome again = solve({instance, named, semantics}, options);
     EXPECT_EQ(again.certificate.status, Status::optimal);
     const Report report = replay(instance, again.schedule, semantics, named);
-    EXPECT_TRUE(report.valid) << report.broken;
+    EXPECT_TRUE(report.valid) << report.violation;
   };
   if (outcome.explanation.least_ram) {
     Limits named = limits;

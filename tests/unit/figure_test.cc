@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "poet/base/write_file.h"
-#include "poet/plan/layout.h"
+#include "poet/plan/layout/layout.h"
 #include "poet/report/gnuplot.h"
 #include "tests/support/input_error.h"
 #include "tests/support/program.h"

@@ -5,7 +5,7 @@
 #include <tuple>
 #include <vector>
 
-#include "poet/optimize/gaps.h"
+#include "poet/optimize/problem/gaps.h"
 #include "tests/support/ladder.h"
 
 namespace poet {

@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "poet/optimize/greedy.h"
+#include "poet/optimize/heuristic/greedy.h"
 #include "tests/support/ladder.h"
 
 namespace poet {

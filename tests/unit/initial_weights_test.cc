@@ -120,9 +120,9 @@ TEST(InitialWeights, ParametersOfNoLayer) {
   y = g.add("shifted", y, g.parameter("position", {1, 100, 100}));
   y = g.mul("scaled", y, g.parameter("factor", {100}));
   y = g.prelu("prelu", y, g.parameter("slope", {100}));
-  // Looked through: a part of a turned matrix, read by a linear layer.
-  const ValueId turned = g.transpose("turned", g.parameter("stored", {100, 80}), {1, 0});
-  g.bind("fc.weight", g.slice("part", turned, {0, 0}, {40, 100}));
+  // Looked through: a part of a transposed matrix, read by a linear layer.
+  const ValueId transposed = g.transpose("transposed", g.parameter("stored", {100, 80}), {1, 0});
+  g.bind("fc.weight", g.slice("part", transposed, {0, 0}, {40, 100}));
   y = g.linear("fc", y, 40, false);
   g.mse_loss("loss", y, g.input("targets", {1, 100, 40}));
   const Graph graph = g.finish();

@@ -1,6 +1,6 @@
-// Residences, in-place results and the referee on addresses, worked out by hand.
+// Allocations, in-place results and the verifier on addresses, worked out by hand.
 
-#include "poet/plan/layout.h"
+#include "poet/plan/layout/layout.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,8 +11,8 @@
 #include <utility>
 
 #include "poet/graph/in_place.h"
-#include "poet/plan/keep_all.h"
-#include "poet/referee/replay_layout.h"
+#include "poet/plan/schedule/keep_all.h"
+#include "poet/verify/replay_layout.h"
 #include "tests/support/one_op.h"
 #include "tests/support/tiny_instance.h"
 
@@ -44,26 +44,26 @@ Instance relus(bool late) {
   return test::instance_of(std::move(graph));
 }
 
-TEST(Residences, OfAChain) {
+TEST(Allocations, OfAChain) {
   // a; b; c, free b; d, free a, free c: a is read by d.
   const Instance chain = test::chain();
   const Plan plan = keep_all_plan(chain);
-  const auto residences = residences_of(chain, plan, Semantics::device);
-  ASSERT_EQ(residences.size(), 4U);
-  EXPECT_EQ(residences[0].bytes, Bytes(10));
-  EXPECT_EQ(residences[0].begin, 0);
+  const auto allocations = allocations_of(chain, plan, Semantics::device);
+  ASSERT_EQ(allocations.size(), 4U);
+  EXPECT_EQ(allocations[0].bytes, Bytes(10));
+  EXPECT_EQ(allocations[0].begin, 0);
   const Layout layout = place(chain, plan, Semantics::device);
   // a and b and c are alive together while c runs.
   EXPECT_EQ(layout.lower_bound, Bytes(35));
   EXPECT_EQ(layout.arena, Bytes(35));
   const ArenaReport report = replay_layout(chain, plan, layout, Semantics::device, ram(35));
-  EXPECT_TRUE(report.valid) << report.broken;
+  EXPECT_TRUE(report.valid) << report.violation;
   EXPECT_EQ(report.arena, Bytes(35));
-  EXPECT_THAT(replay_layout(chain, plan, layout, Semantics::device, ram(34)).broken,
+  EXPECT_THAT(replay_layout(chain, plan, layout, Semantics::device, ram(34)).violation,
               HasSubstr("over the budget of 34"));
 }
 
-TEST(Residences, AlignmentRoundsEachUp) {
+TEST(Allocations, AlignmentRoundsEachUp) {
   Instance chain = test::chain();
   chain.costs.alignment = Bytes(16);
   const Plan plan = keep_all_plan(chain);
@@ -72,7 +72,7 @@ TEST(Residences, AlignmentRoundsEachUp) {
   EXPECT_TRUE(replay_layout(chain, plan, layout, Semantics::device, ram(64)).valid);
 }
 
-TEST(Residences, LargeArenasAreCountedInLargerUnits) {
+TEST(Allocations, LargeArenasAreCountedInLargerUnits) {
   Instance chain = test::chain();
   for (ValueCost& cost : chain.costs.values) cost.bytes = Bytes(cost.bytes.value() * 10'000'001);
   const Plan plan = keep_all_plan(chain);
@@ -80,7 +80,7 @@ TEST(Residences, LargeArenasAreCountedInLargerUnits) {
   options.enough = Bytes(350'000'100);
   const Layout layout = place(chain, plan, Semantics::device, options);
   std::int64_t unit = 0;
-  for (const Residence& residence : layout.residences) unit = std::gcd(unit, residence.offset);
+  for (const Allocation& allocation : layout.allocations) unit = std::gcd(unit, allocation.offset);
   EXPECT_GE(unit, 32);
   EXPECT_LE(layout.arena.value() / unit, 1 << 24);
   EXPECT_EQ(layout.lower_bound, Bytes(350'000'035));  // a, b and c
@@ -88,7 +88,7 @@ TEST(Residences, LargeArenasAreCountedInLargerUnits) {
   EXPECT_TRUE(replay_layout(chain, plan, layout, Semantics::device, ram(350'000'100)).valid);
 }
 
-TEST(Residences, ButNotWhereThatTakesMoreRam) {
+TEST(Allocations, ButNotWhereThatTakesMoreRam) {
   Instance chain = test::chain();
   for (ValueCost& cost : chain.costs.values) cost.bytes = Bytes(cost.bytes.value() * 10'000'001);
   PlaceOptions options;
@@ -124,7 +124,7 @@ TEST(Place, TakesMoreEffortWhereThereIsNoRoom) {
       const Layout second = place(instance, plan, Semantics::staged, longer);
       EXPECT_LE(second.arena, first.arena);
       const ArenaReport report = replay_layout(instance, plan, second, Semantics::staged, ram(10'000));
-      EXPECT_TRUE(report.valid) << report.broken;
+      EXPECT_TRUE(report.valid) << report.violation;
       rescued += first.arena > least && second.arena <= least ? 1 : 0;
       longer.stop = Stop(0);
       EXPECT_GE(place(instance, plan, Semantics::staged, longer).arena, second.arena);
@@ -139,9 +139,9 @@ TEST(InPlace, AResultTakesOverADyingOperand) {
   const Layout layout = place(instance, plan, Semantics::device);
   EXPECT_EQ(layout.arena, Bytes(8));
   EXPECT_EQ(layout.lower_bound, Bytes(8));
-  EXPECT_EQ(layout.residences[2].takes_over, 1);
+  EXPECT_EQ(layout.allocations[2].takes_over, 1);
   const ArenaReport report = replay_layout(instance, plan, layout, Semantics::device, ram(8));
-  EXPECT_TRUE(report.valid) << report.broken;
+  EXPECT_TRUE(report.valid) << report.violation;
 }
 
 TEST(InPlace, NotOverWhatIsReadLater) {
@@ -150,11 +150,11 @@ TEST(InPlace, NotOverWhatIsReadLater) {
   Layout layout = place(instance, plan, Semantics::device);
   EXPECT_EQ(layout.arena, Bytes(16));  // y beside x, z over y
   EXPECT_TRUE(replay_layout(instance, plan, layout, Semantics::device, ram(16)).valid);
-  layout.residences[1].offset = layout.residences[0].offset;  // y over x, which z reads
-  EXPECT_THAT(replay_layout(instance, plan, layout, Semantics::device, ram(16)).broken,
-              HasSubstr("residence 1 does not say that it takes over 0"));
-  layout.residences[1].takes_over = 0;
-  EXPECT_THAT(replay_layout(instance, plan, layout, Semantics::device, ram(16)).broken,
+  layout.allocations[1].offset = layout.allocations[0].offset;  // y over x, which z reads
+  EXPECT_THAT(replay_layout(instance, plan, layout, Semantics::device, ram(16)).violation,
+              HasSubstr("allocation 1 does not say that it takes over 0"));
+  layout.allocations[1].takes_over = 0;
+  EXPECT_THAT(replay_layout(instance, plan, layout, Semantics::device, ram(16)).violation,
               HasSubstr("x has been overwritten"));
 }
 
@@ -164,11 +164,11 @@ TEST(InPlace, NotOverWhatTheChannelIsReading) {
   Plan plan = keep_all_plan(instance);
   plan.steps.insert(plan.steps.begin() + 1, {StepKind::page_out, OpId(), ValueId(0)});
   Layout layout = place(instance, plan, Semantics::device);
-  EXPECT_EQ(layout.residences[1].takes_over, -1);
+  EXPECT_EQ(layout.allocations[1].takes_over, -1);
   EXPECT_EQ(layout.arena, Bytes(16));
   EXPECT_TRUE(replay_layout(instance, plan, layout, Semantics::device, ram(16)).valid);
-  layout.residences[1].offset = layout.residences[0].offset;
-  EXPECT_THAT(replay_layout(instance, plan, layout, Semantics::device, ram(16)).broken,
+  layout.allocations[1].offset = layout.allocations[0].offset;
+  EXPECT_THAT(replay_layout(instance, plan, layout, Semantics::device, ram(16)).violation,
               HasSubstr("overlaps x"));
 }
 
@@ -209,30 +209,30 @@ TEST(InPlace, OverOperandsThatAreNotStretched) {
   EXPECT_EQ(positions("reduce_sum", {{{2, 1}}}, {2, 1}), (Positions{}));
 }
 
-TEST(RefereeOnAddresses, RejectsWhatOverlaps) {
+TEST(VerifierOnAddresses, RejectsWhatOverlaps) {
   const Instance chain = test::chain();
   const Plan plan = keep_all_plan(chain);
   const Layout good = place(chain, plan, Semantics::device);
   const auto broken = [&](const Layout& layout) {
-    return replay_layout(chain, plan, layout, Semantics::device, ram(1000)).broken;
+    return replay_layout(chain, plan, layout, Semantics::device, ram(1000)).violation;
   };
   Layout layout = good;
-  layout.residences[1].offset = layout.residences[0].offset + 9;
+  layout.allocations[1].offset = layout.allocations[0].offset + 9;
   EXPECT_THAT(broken(layout), HasSubstr("overlaps a"));
   layout = good;
-  ++layout.residences[1].end;
-  EXPECT_THAT(broken(layout), HasSubstr("residence 1 ends here, not at step"));
+  ++layout.allocations[1].end;
+  EXPECT_THAT(broken(layout), HasSubstr("allocation 1 ends here, not at step"));
   layout = good;
-  layout.residences[0].offset = -1;
+  layout.allocations[0].offset = -1;
   EXPECT_THAT(broken(layout), HasSubstr("a at -1"));
   layout = good;
-  layout.residences.pop_back();
-  EXPECT_THAT(broken(layout), HasSubstr("no residence for d"));
+  layout.allocations.pop_back();
+  EXPECT_THAT(broken(layout), HasSubstr("no allocation for d"));
   layout = good;
-  layout.residences.push_back(layout.residences.back());
+  layout.allocations.push_back(layout.allocations.back());
   EXPECT_THAT(broken(layout), HasSubstr("belongs to no step"));
   layout = good;
-  layout.residences[2].bytes = Bytes(4);
+  layout.allocations[2].bytes = Bytes(4);
   EXPECT_THAT(broken(layout), HasSubstr("is not that of c"));
 }
 

@@ -1,6 +1,6 @@
 // What the importer evaluates: expected by ONNX's operator definitions.
 
-#include "poet/frontend/onnx/constants.h"
+#include "poet/frontend/onnx/lower/constants.h"
 
 #include <gtest/gtest.h>
 

@@ -11,7 +11,7 @@
 #include <random>
 
 #include "poet/frontend/onnx/functions.h"
-#include "poet/frontend/onnx/read_model.h"
+#include "poet/frontend/onnx/read/read_model.h"
 #include "poet/frontend/onnx/weights.h"
 #include "poet/frontend/zoo.h"
 #include "poet/graph/builder.h"
@@ -223,7 +223,7 @@ TEST(OnnxExportForms, AScaleThatShiftsIsTwoNodes) {
 TEST(OnnxExportForms, ATransposeKeepsItsOrder) {
   Weights weights;
   ::onnx::ModelProto model;
-  GraphBuilder g("turned");
+  GraphBuilder g("transposed");
   const ValueId x = g.transpose("t", g.input("x", {2, 3, 4}), {0, 2, 1});
   g.mse_loss("loss", x, g.input("targets", {2, 4, 3}));
   ASSERT_TRUE(model.ParseFromString(onnx_model_of(g.finish(), std::ref(weights))));

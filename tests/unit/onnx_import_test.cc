@@ -13,7 +13,7 @@
 #include "poet/autodiff/differentiate.h"
 #include "poet/base/error.h"
 #include "poet/cost/tabulate.h"
-#include "poet/frontend/onnx/operators.h"
+#include "poet/frontend/onnx/lower/operators.h"
 #include "tests/support/onnx_models.h"
 #include "tests/support/paths.h"
 
@@ -116,7 +116,7 @@ TEST(OnnxImport, SaysWhichWeightsAreStoredTransposed) {
       onnx_model({-1, 4}, {{"in_out", onnx_reals({4, 4})}, {"out_in", onnx_reals({3, 4})}},
                  {onnx_node("MatMul", {"x", "in_out"}, {"a"}),
                   onnx_node("Gemm", {"a", "out_in"}, {"y"}, {{"transB", std::int64_t{1}}})});
-  EXPECT_THAT(import_model(model).turned, ElementsAre("in_out"));
+  EXPECT_THAT(import_model(model).transposed, ElementsAre("in_out"));
 }
 
 TEST(OnnxImport, AWeightReadTwiceIsOneParameter) {
@@ -460,7 +460,7 @@ TEST(OnnxImport, OnlyOneSoftmaxIsTakenOff) {
   EXPECT_THAT(kinds(graph), ElementsAre("input", "linear", "softmax", "input", "softmax_cross_entropy"));
 }
 
-// (2, 4, 8, 8) to 5 channels, turned so that they are last: 2 x 8 x 8 rows of 5 and no further copy.
+// (2, 4, 8, 8) to 5 channels, transposed so that they are last: 2 x 8 x 8 rows of 5 and no further copy.
 TEST(OnnxImport, TheFinalSoftmaxTellsTheAxisOfTheClasses) {
   const Graph graph =
       import_model(onnx_model({2, 4, 8, 8}, {{"w", onnx_reals({5, 4, 1, 1})}},
@@ -599,8 +599,8 @@ TEST(OnnxImport, UnknownSettingsMayBeOpaque) {
                InputError);
 }
 
-// Rows 1 and 2 of the transposed (3, 4) are columns of what is stored; a part that stays transposed is turned
-// where it is read.
+// Rows 1 and 2 of the transposed (3, 4) are columns of what is stored; a part that stays transposed is
+// transposed where it is read.
 TEST(OnnxImport, OfATransposedValueOnlyThePartIsCopied) {
   const Graph graph = import_model(onnx_model({4, 3},
                                               {{"w", onnx_reals({3, 3})},

@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "poet/frontend/onnx/isolated.h"
+#include "poet/frontend/onnx/read/isolated.h"
 
 namespace poet::onnx {
 namespace {

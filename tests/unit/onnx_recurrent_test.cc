@@ -57,8 +57,8 @@ Weights weights(std::int64_t gates, std::int64_t directions = 1) {
 
 void add(Weights& to, const Weights& more) { to.insert(more.begin(), more.end()); }
 
-/// PyTorch's classifier with batch_first: the batch is turned inside and out again, the initial states are
-/// zeros of a shape that it computes, the last step is taken.
+/// PyTorch's classifier with batch_first: the batch is transposed inside and out again, the initial states
+/// are zeros of a shape that it computes, the last step is taken.
 onnx::Model batch_first_classifier() {
   Weights all = weights(4);
   add(all, {{"fc.weight", onnx_reals({7, 5})},
@@ -90,7 +90,7 @@ TEST(OnnxRecurrent, AClassifierOfSequences) {
               ElementsAre("y.0.contiguous transpose(t) -> y.0.contiguous",
                           "y lstm(y.0.contiguous, w, r, b) -> y, y.cells, y.gates", "z slice(z.stored) -> z",
                           "out linear(z.squeezed, fc.weight, fc.bias) -> out"))
-      << "the last step of the turned states is taken before it is copied";
+      << "the last step of the transposed states is taken before it is copied";
   EXPECT_EQ(shape_of(model.forward, "y"), (Shape{4, 1, 2, 5}));
   EXPECT_EQ(shape_of(model.forward, "w"), (Shape{1, 20, 3}));
   // 20*3 + 20*5 + 40 + 7*5 + 7
@@ -247,14 +247,14 @@ TEST(OnnxRecurrent, BatchFirst) {
   const Graph states = layer("y");
   std::vector<std::string> lines = ops(states);
   lines.resize(5);  // without those of the loss
-  EXPECT_THAT(lines,
-              ElementsAre("y.0.turned transpose(x) -> y.0.turned", "y.5.turned transpose(h0) -> y.5.turned",
-                          "y gru(y.0.turned, w, r, y.5.turned, b) -> y, y.gates",
-                          "out.0.contiguous transpose(y.turned) -> out.0.contiguous",
-                          "out relu(out.0.contiguous) -> out"));
+  EXPECT_THAT(lines, ElementsAre("y.0.transposed transpose(x) -> y.0.transposed",
+                                 "y.5.transposed transpose(h0) -> y.5.transposed",
+                                 "y gru(y.0.transposed, w, r, y.5.transposed, b) -> y, y.gates",
+                                 "out.0.contiguous transpose(y.transposed) -> out.0.contiguous",
+                                 "out relu(out.0.contiguous) -> out"));
   EXPECT_EQ(shape_of(states, "y"), (Shape{4, 2, 2, 5}));
-  EXPECT_EQ(shape_of(states, "y.turned"), (Shape{2, 4, 2, 5}));
-  EXPECT_EQ(shape_of(layer("yh"), "y.h.turned"), (Shape{2, 2, 5}));
+  EXPECT_EQ(shape_of(states, "y.transposed"), (Shape{2, 4, 2, 5}));
+  EXPECT_EQ(shape_of(layer("yh"), "y.h.transposed"), (Shape{2, 2, 5}));
   EXPECT_NO_THROW((void)differentiate(states));
 }
 

@@ -313,7 +313,7 @@ TEST(OnnxLoss, ATurnedOutputIsCopiedOnceAtMost) {
                                           onnx_node("Transpose", {"r"}, {"y"}, {{"perm", order}})}))
                      .forward);
   };
-  EXPECT_THAT(of({0, 2, 3, 1}), Contains("transpose").Times(1)) << "axis 1 of the turned one to the end";
+  EXPECT_THAT(of({0, 2, 3, 1}), Contains("transpose").Times(1)) << "axis 1 of the transposed one to the end";
   EXPECT_THAT(of({0, 3, 1, 2}), ::testing::Not(Contains("transpose"))) << "the classes are last already";
 }
 

@@ -52,12 +52,12 @@ TEST_F(OnnxWeightsTest, MatricesOfLinearLayersAreTurned) {
   model.node("MatMul", {"x", "w"}, {"h"});
   model.node("Add", {"h", "b"}, {"y"});
   import(model);
-  EXPECT_THAT(imported_.turned, ElementsAre("w"));
+  EXPECT_THAT(imported_.transposed, ElementsAre("w"));
   EXPECT_THAT(reals("w"), ElementsAre(1, 3, 5, 2, 4, 6));
   EXPECT_THAT(reals("b"), ElementsAre(7, 8));
 }
 
-// A small Constant is known while importing, one of more than 4096 elements is not: both are turned.
+// A small Constant is known while importing, one of more than 4096 elements is not: both are transposed.
 TEST_F(OnnxWeightsTest, ConstantNodes) {
   ProtoModel model({1, 100});
   std::vector<float> large(100 * 50);

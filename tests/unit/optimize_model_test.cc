@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "poet/optimize/model.h"
+#include "poet/optimize/milp/model.h"
 
 namespace poet {
 namespace {

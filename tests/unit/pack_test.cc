@@ -1,11 +1,11 @@
 // Packings worked out by hand.
 
-#include "poet/plan/arena/pack.h"
+#include "poet/plan/layout/arena/pack.h"
 
 #include <gtest/gtest.h>
 
 #include "poet/base/error.h"
-#include "poet/plan/arena/pack_search.h"
+#include "poet/plan/layout/arena/pack_search.h"
 
 namespace poet {
 namespace {

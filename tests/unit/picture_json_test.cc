@@ -13,7 +13,7 @@ using Json = nlohmann::ordered_json;
 
 // chain() with a recomputed: a 1 s, b 1 s, free a, c 1 s, free b, a again 1 s, d 1 s, the rest freed. RAM is
 // 10, 30, 20, 25, 5, 15, 16 and so on; a costs 2 J once more.
-TEST(PictureJson, HoldsWhatTheRefereeSaw) {
+TEST(PictureJson, HoldsWhatTheVerifierSaw) {
   const Picture picture =
       test::picture_of_schedule(test::chain(), test::chain_recomputing(), test::ram(30), "chain");
   const Json json = picture_json(picture);
@@ -21,14 +21,14 @@ TEST(PictureJson, HoldsWhatTheRefereeSaw) {
   EXPECT_EQ(json["title"], "chain");
   EXPECT_EQ(json["semantics"], "device");
   EXPECT_EQ(json["valid"], true);
-  EXPECT_EQ(json["broken"], "");
+  EXPECT_EQ(json["violation"], "");
   EXPECT_EQ(json["ram_budget"], 30);
   EXPECT_EQ(json["deadline"], nullptr);
   EXPECT_EQ(json["figures"],
             Json::parse(R"({"energy":10.0,"compute":10.0,"recompute":2.0,"page_in":0.0,"page_out":0.0,
                             "idle":0.0,"runtime":5.0,"stalled":0.0,"peak_ram":30,"peak_op":1,
                             "recomputations":1,"page_ins":0,"page_outs":0,"bytes_written":0})"));
-  EXPECT_EQ(json["arena"], Json::parse(R"({"valid":true,"broken":"","bytes":30,"ram":30})"));
+  EXPECT_EQ(json["arena"], Json::parse(R"({"valid":true,"violation":"","bytes":30,"ram":30})"));
   EXPECT_EQ(json["ops"], Json::parse(R"([["a","made_up","forward",[0],[]],["b","made_up","forward",[1],[0]],
                                          ["c","made_up","forward",[2],[1]],
                                          ["d","made_up","forward",[3],[0,2]]])"));
@@ -39,11 +39,11 @@ TEST(PictureJson, HoldsWhatTheRefereeSaw) {
                                            "end":[1.0,2.0,2.0,3.0,3.0,4.0,5.0,5.0,5.0,5.0],
                                            "ram":[10,30,20,25,5,15,16,6,1,0]})"));
   EXPECT_EQ(json["channel"], Json::array());
-  ASSERT_EQ(json["residences"].size(), 5u);
-  EXPECT_EQ(json["residences"][0][0], 0);
-  EXPECT_EQ(json["residences"][0][2], 0);
-  EXPECT_EQ(json["residences"][0][3], 2);
-  EXPECT_EQ(json["residences"][0][4], 10);
+  ASSERT_EQ(json["allocations"].size(), 5u);
+  EXPECT_EQ(json["allocations"][0][0], 0);
+  EXPECT_EQ(json["allocations"][0][2], 0);
+  EXPECT_EQ(json["allocations"][0][3], 2);
+  EXPECT_EQ(json["allocations"][0][4], 10);
 }
 
 // a leaves while b is computed, from 1 s to 2 s, and comes back while c is.
@@ -62,15 +62,15 @@ TEST(PictureJson, HoldsTransfersAndWaits) {
   EXPECT_EQ(json["figures"]["recompute"], 0.0);
 }
 
-TEST(PictureJson, StopsWhereTheRefereeStops) {
+TEST(PictureJson, StopsWhereTheVerifierStops) {
   Plan plan;
   plan.steps = {{StepKind::compute, OpId(0), ValueId()}, {StepKind::compute, OpId(2), ValueId()}};
   const Json json = picture_json(test::picture_of_plan(test::chain(), plan, test::ram(30), "broken"));
   EXPECT_EQ(json["valid"], false);
-  EXPECT_EQ(json["broken"], "step 1 (compute c): comes before the first computation of b");
+  EXPECT_EQ(json["violation"], "step 1 (compute c): comes before the first computation of b");
   EXPECT_EQ(json["planned"], 2);
   EXPECT_EQ(json["steps"]["kind"], "c");
-  EXPECT_EQ(json["arena"], Json::parse(R"({"valid":false,"broken":"","bytes":0,"ram":0})"));
+  EXPECT_EQ(json["arena"], Json::parse(R"({"valid":false,"violation":"","bytes":0,"ram":0})"));
 }
 
 // By how much and for how long a plan breaks its budget is seen only when it is replayed to its end.
@@ -78,7 +78,7 @@ TEST(PictureJson, WhatBreaksLimitsOnlyIsReplayedToItsEnd) {
   const Json json =
       picture_json(test::picture_of_schedule(test::chain(), test::chain_paging(), test::ram(30), "over"));
   EXPECT_EQ(json["valid"], false);
-  EXPECT_NE(json["broken"].get<std::string>().find("35 bytes of RAM, over the budget of 30"),
+  EXPECT_NE(json["violation"].get<std::string>().find("35 bytes of RAM, over the budget of 30"),
             std::string::npos);
   EXPECT_EQ(json["steps"]["kind"].get<std::string>().size(), json["planned"]);
   EXPECT_EQ(json["figures"]["peak_ram"], 35);

@@ -11,8 +11,8 @@
 #include <utility>
 
 #include "poet/plan/canonical.h"
-#include "poet/plan/keep_all.h"
-#include "poet/plan/layout.h"
+#include "poet/plan/layout/layout.h"
+#include "poet/plan/schedule/keep_all.h"
 #include "tests/support/random_training_graph.h"
 #include "tests/support/small_pictures.h"
 #include "tests/support/tiny_instance.h"
@@ -60,7 +60,7 @@ Energy        15 J, 87.5% over the 8 J of keeping everything
 Time          4 s, no deadline; computing 100%, storage busy
               50%
 RAM           peak 35 B of 40 B allowed (87.5%)
-Arena         35 B for 5 stays in RAM, none is smaller
+Arena         35 B for 5 allocations, none is smaller
 
 RAM           # values, - budget 40 B
          40 B ----------------------------------------------
@@ -162,7 +162,7 @@ TEST(PictureText, ShortenedUnlessAllIsAskedFor) {
   }
   file.plan = canonicalize(instance, paged, Semantics::device);
   const Picture picture = picture_of(std::move(file), "");
-  ASSERT_TRUE(picture.report.valid) << picture.report.broken;
+  ASSERT_TRUE(picture.report.valid) << picture.report.violation;
   ASSERT_GT(picture.report.page_outs, 100);
   const auto lines_with = [](const std::string& text, const std::string& part) {
     std::istringstream lines(text);

@@ -6,7 +6,7 @@
 
 #include <string>
 
-#include "poet/plan/events.h"
+#include "poet/plan/file/events.h"
 #include "tests/support/plan_image.h"
 
 namespace poet {
@@ -18,7 +18,7 @@ using test::Octets;
 
 // 4 ops and 3 values of a graph whose checksum is 0x04030201, on a device that waits.
 const Octets kHead = {0, 4, 3, 1, 2, 3, 4};
-// Units of 16 bytes, 2 residences of 1 byte each: at 0 and 7.
+// Units of 16 bytes, 2 allocations of 1 byte each: at 0 and 7.
 const Octets kAddresses = {16, 2, 1, 0, 7};
 
 Octets join(const Octets& a, const Octets& b) {
@@ -75,7 +75,7 @@ TEST(PlanDecoder, ReadsHeaders) {
   EXPECT_EQ(plan.values, 3U);
   EXPECT_EQ(plan.graph_crc, 0x04030201U);
   EXPECT_EQ(plan.unit, 16U);
-  EXPECT_EQ(plan.residences, 2U);
+  EXPECT_EQ(plan.allocations, 2U);
 }
 
 TEST(PlanDecoder, ReadsEveryKindOfEvent) {
@@ -207,7 +207,7 @@ TEST(PlanDecoder, RefusesBrokenAddresses) {
   EXPECT_EQ(code_of_addresses({16, 2, 5, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}), POET_PLAN_BAD_ADDRESSES);
   EXPECT_EQ(code_of_addresses({16, 2, 1, 0}), POET_PLAN_BAD_ADDRESSES);  // one too few
   EXPECT_EQ(code_of_addresses({16, 2, 1, 0, 7, 9}), POET_PLAN_BAD_ADDRESSES);
-  // 2^30 + 1 residences of 4 bytes are 4 bytes modulo 2^32.
+  // 2^30 + 1 allocations of 4 bytes are 4 bytes modulo 2^32.
   EXPECT_EQ(code_of_addresses({16, 0x81, 0x80, 0x80, 0x80, 0x04, 4, 0, 0, 0, 0}), POET_PLAN_BAD_ADDRESSES);
 }
 

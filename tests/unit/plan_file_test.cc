@@ -1,6 +1,6 @@
 // Plan files: both forms say the same and come back as they were written.
 
-#include "poet/plan/plan_file.h"
+#include "poet/plan/file/plan_file.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -11,7 +11,7 @@
 
 #include "poet/base/error.h"
 #include "poet/cost/json_reader.h"
-#include "poet/plan/keep_all.h"
+#include "poet/plan/schedule/keep_all.h"
 #include "tests/support/plan_files.h"
 #include "tests/support/plan_image.h"
 
@@ -102,14 +102,14 @@ TEST(PlanFiles, ScheduleIsWhatDeviatesFromKeepAll) {
 
 TEST(PlanFiles, AddressesAreInTheLargestUnit) {
   PlanFile file = chain_file();
-  ASSERT_EQ(file.layout.residences.size(), 5U);
+  ASSERT_EQ(file.layout.allocations.size(), 5U);
   const int units[] = {70'000, 70'020, 70'060, 70'080, 70'100};
-  for (std::size_t r = 0; r < 5; ++r) file.layout.residences[r].offset = 48 * units[r] / 20;
+  for (std::size_t r = 0; r < 5; ++r) file.layout.allocations[r].offset = 48 * units[r] / 20;
   file.layout.arena = Bytes(48 * 3'505 + 1);
   const Octets addresses = test::sections_of_image(to_binary(file))[1].payload;
   EXPECT_EQ(addresses, (Octets{48, 5, 2, 0xac, 0x0d, 0xad, 0x0d, 0xaf, 0x0d, 0xb0, 0x0d, 0xb1, 0x0d}));
   expect_both_forms(file);
-  for (Residence& residence : file.layout.residences) residence.offset = 0;
+  for (Allocation& allocation : file.layout.allocations) allocation.offset = 0;
   file.layout.arena = Bytes(20);
   EXPECT_EQ(test::sections_of_image(to_binary(file))[1].payload, (Octets{1, 5, 1, 0, 0, 0, 0, 0}));
   expect_both_forms(file);
@@ -124,10 +124,10 @@ TEST(PlanFiles, ResultsInPlaceStayInPlace) {
   const Instance instance = test::instance_of(std::move(graph));
   const Plan plan = linearise(instance, keep_all_schedule(instance.graph), Semantics::device);
   PlanFile file = test::file_of(instance, plan, Semantics::device, test::ram(16));
-  ASSERT_EQ(file.layout.residences[1].takes_over, 0);
+  ASSERT_EQ(file.layout.allocations[1].takes_over, 0);
   expect_both_forms(file);
-  file.layout.residences[1].offset = 8;
-  file.layout.residences[1].takes_over = -1;
+  file.layout.allocations[1].offset = 8;
+  file.layout.allocations[1].takes_over = -1;
   file.layout.arena = Bytes(16);
   expect_both_forms(file);
 }
@@ -157,7 +157,7 @@ TEST(PlanFiles, DeviceImageHasScheduleAndAddressesOnly) {
   for (std::size_t i = 0; i < 2; ++i) EXPECT_EQ(sections[i].payload, all[i].payload);
   poet_plan opened;
   EXPECT_EQ(poet_plan_open(&opened, image.data(), image.size()), POET_PLAN_OK);
-  EXPECT_EQ(opened.residences, file.layout.residences.size());
+  EXPECT_EQ(opened.allocations, file.layout.allocations.size());
   EXPECT_THROW(static_cast<void>(plan_from_binary(image, "x.plan")), InputError);
 }
 
@@ -179,7 +179,7 @@ TEST(PlanFiles, BinaryFormRefusesWhatItCannotHold) {
   file.plan.steps.insert(file.plan.steps.begin(), {StepKind::wait, OpId(), ValueId(3)});
   EXPECT_THROW(static_cast<void>(to_binary(file)), InternalError);  // waits for no transfer
   file = chain_file();
-  file.layout.residences.pop_back();
+  file.layout.allocations.pop_back();
   EXPECT_THROW(static_cast<void>(to_binary(file)), InternalError);
   file = chain_file();
   file.layout.arena = Bytes(1000);
@@ -191,11 +191,11 @@ TEST(PlanFiles, JsonHoldsAnything) {
   file.plan.steps = {{StepKind::free, OpId(), ValueId(3)},
                      {StepKind::compute, OpId(2), ValueId()},
                      {StepKind::page_in, OpId(), ValueId(1)}};
-  file.layout.residences = {{ValueId(1), OpId(), 2, 0, Bytes(7), -1, 5},
-                            {ValueId(), OpId(3), 3, 3, Bytes(0), -1, 0}};
+  file.layout.allocations = {{ValueId(1), OpId(), 2, 0, Bytes(7), -1, 5},
+                             {ValueId(), OpId(3), 3, 3, Bytes(0), -1, 0}};
   expect_equal(plan_from_json(to_json(file), "x.json"), file);
   file.plan.steps.clear();
-  file.layout.residences.clear();
+  file.layout.allocations.clear();
   expect_equal(plan_from_json(to_json(file), "x.json"), file);
 }
 
@@ -229,7 +229,7 @@ TEST_F(WrittenPlans, AreBinaryOrJsonByName) {
   EXPECT_EQ(std::distance(fs::directory_iterator(folder_), fs::directory_iterator()), 2);
 }
 
-TEST_F(WrittenPlans, HaveOneStepAndOneResidencePerLine) {
+TEST_F(WrittenPlans, HaveOneStepAndOneAllocationPerLine) {
   PlanFile file = chain_file();
   write_plan(file, folder_ / "p.json");
   const std::string text = content("p.json");
@@ -239,10 +239,10 @@ TEST_F(WrittenPlans, HaveOneStepAndOneResidencePerLine) {
                       "\"max_bytes_written\": 10,\n\"arena_bytes\": 35,\n\"steps\": [\n"
                       "[\"compute\",0],\n[\"page_out\",0],\n[\"compute\",1],\n[\"wait\",0],\n[\"free\",0],\n"
                       "[\"page_in\",0],\n[\"compute\",2],\n[\"free\",1],\n[\"wait\",0],\n[\"compute\",3],\n"
-                      "[\"free\",0],\n[\"free\",2],\n[\"free\",3]\n],\n\"residences\": [\n"));
-  const Residence& first = file.layout.residences[0];
+                      "[\"free\",0],\n[\"free\",2],\n[\"free\",3]\n],\n\"allocations\": [\n"));
+  const Allocation& first = file.layout.allocations[0];
   EXPECT_THAT(text,
-              HasSubstr(fmt::format("\"residences\": [\n{{\"value\":0,\"begin\":0,\"end\":4,\"bytes\":10,"
+              HasSubstr(fmt::format("\"allocations\": [\n{{\"value\":0,\"begin\":0,\"end\":4,\"bytes\":10,"
                                     "\"offset\":{}}},\n{{\"value\":1,",
                                     first.offset)));
 }

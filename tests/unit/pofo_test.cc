@@ -1,4 +1,4 @@
-// POFO's program: what it reckons with is what the referee finds, and its choices are the fastest.
+// POFO's program: what it reckons with is what the verifier finds, and its choices are the fastest.
 
 #include "poet/baselines/pofo.h"
 
@@ -9,7 +9,7 @@
 #include <string>
 
 #include "poet/baselines/pofo_table.h"
-#include "poet/referee/replay.h"
+#include "poet/verify/replay.h"
 #include "tests/support/random_chain.h"
 #include "tests/support/tiny_instance.h"
 
@@ -64,7 +64,7 @@ TEST(Pofo, OffloadsWhatTheLinkHides) {
   ASSERT_FALSE(answer.plans.empty());
   EXPECT_EQ(answer.note, "on a chain of 6 blocks (of 6 forward ops)");
   const Report report = replay(instance, answer.plans.front(), Semantics::device, limits);
-  ASSERT_TRUE(report.valid) << report.broken;
+  ASSERT_TRUE(report.valid) << report.violation;
   EXPECT_EQ(report.recomputations, 0);
   EXPECT_EQ(report.page_ins, 2);  // 2 B too many
   EXPECT_DOUBLE_EQ(report.runtime.value(), 12);
@@ -73,7 +73,7 @@ TEST(Pofo, OffloadsWhatTheLinkHides) {
   const MethodAnswer blocking = pofo_blocking({instance, limits, Semantics::device, {}});
   ASSERT_FALSE(blocking.plans.empty());
   const Report stopped = replay(instance, blocking.plans.front(), Semantics::device, limits);
-  ASSERT_TRUE(stopped.valid) << stopped.broken;
+  ASSERT_TRUE(stopped.valid) << stopped.violation;
   EXPECT_DOUBLE_EQ(stopped.runtime.value(), 14);
 }
 
@@ -101,7 +101,7 @@ TEST(Pofo, BlockingTimeIsWhatTheProgramSays) {
       }
       const Report report =
           replay(instance, answer.plans.front(), Semantics::device, test::ram(budget.value()));
-      ASSERT_TRUE(report.valid) << report.broken;
+      ASSERT_TRUE(report.valid) << report.violation;
       // Rarely the grid loses what rotor finds; then the answer is rotor's.
       merged += plan.pieces.empty() ? 1 : 0;
       if (plan.pieces.empty()) continue;
@@ -134,7 +134,7 @@ TEST(Pofo, OverlapTakesPlace) {
     ASSERT_EQ(plan.pieces.empty(), answer.plans.empty());
     if (plan.pieces.empty()) continue;
     const Report report = replay(instance, answer.plans.front(), Semantics::device, limits);
-    ASSERT_TRUE(report.valid) << report.broken;
+    ASSERT_TRUE(report.valid) << report.violation;
     if (report.page_ins == 0) continue;
     ++paged;
     prompt += report.runtime.value() <= plan.seconds * 1.01 ? 1 : 0;

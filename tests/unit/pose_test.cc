@@ -156,7 +156,7 @@ TEST(StorageCapacity, CannotBeLost) {
 
   request.instance.costs.storage_capacity = free.report.bytes_written - Bytes(1);
   const Report over = replay(request.instance, free.plan, request.semantics, request.limits);
-  EXPECT_THAT(over.broken, HasSubstr("bytes written to storage so far, which holds "));
+  EXPECT_THAT(over.violation, HasSubstr("bytes written to storage so far, which holds "));
   EXPECT_TRUE(compile(request).report.bytes_written < free.report.bytes_written);
   request.instance.costs.storage_capacity = Bytes(0);
   EXPECT_EQ(compile(request).report.bytes_written, Bytes(0));

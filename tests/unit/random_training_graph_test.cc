@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "poet/optimize/candidate.h"
+#include "poet/optimize/problem/candidate.h"
 #include "tests/support/random_training_graph.h"
 
 namespace poet {

@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "poet/plan/keep_all.h"
-#include "poet/referee/replay.h"
+#include "poet/plan/schedule/keep_all.h"
+#include "poet/verify/replay.h"
 #include "tests/support/tiny_instance.h"
 
 namespace poet {
@@ -17,8 +17,8 @@ Report both(const Instance& instance, const Schedule& schedule, Semantics semant
             const Limits& limits = test::ram(1000)) {
   const Report report = replay(instance, schedule, semantics, limits);
   const Report again = replay(instance, linearise(instance, schedule, semantics), semantics, limits);
-  EXPECT_TRUE(report.valid) << report.broken;
-  EXPECT_TRUE(again.valid) << again.broken;
+  EXPECT_TRUE(report.valid) << report.violation;
+  EXPECT_TRUE(again.valid) << again.violation;
   EXPECT_EQ(again.peak_ram, report.peak_ram);
   EXPECT_EQ(again.peak_op, report.peak_op);
   EXPECT_EQ(again.energy, report.energy);
@@ -219,9 +219,9 @@ TEST(ReplayRam, RecomputationAfterAnUpdateIsNot) {
   const Schedule schedule{
       {stage({}, {}, {}, {0}), stage({1}, {}, {}, {1}), stage({2}, {}, {}, {2}), stage({}, {}, {}, {0, 3})}};
   const Report report = replay(with_update(), schedule, Semantics::staged, test::ram(1000));
-  EXPECT_EQ(report.broken, "stage 3 (h): recomputes f, which reads what u has updated");
+  EXPECT_EQ(report.violation, "stage 3 (h): recomputes f, which reads what u has updated");
   const Plan plan = linearise(with_update(), schedule, Semantics::staged);
-  EXPECT_EQ(replay(with_update(), plan, Semantics::staged, test::ram(1000)).broken,
+  EXPECT_EQ(replay(with_update(), plan, Semantics::staged, test::ram(1000)).violation,
             "step 5 (compute f): w has been updated");
 }
 
@@ -252,8 +252,8 @@ TEST(ReplayRam, PageInOfWhatIsInRamAnywayIsLeftOutOfThePlan) {
   for (const Semantics semantics : {Semantics::published, Semantics::staged, Semantics::device}) {
     const Report report = replay(instance, schedule, semantics, test::ram(35));
     const Report plan = replay(instance, linearise(instance, schedule, semantics), semantics, test::ram(35));
-    EXPECT_TRUE(report.valid) << report.broken;
-    EXPECT_TRUE(plan.valid) << plan.broken;
+    EXPECT_TRUE(report.valid) << report.violation;
+    EXPECT_TRUE(plan.valid) << plan.violation;
     EXPECT_EQ(report.energy, Joules(15));
     EXPECT_EQ(plan.energy, Joules(11));
     EXPECT_EQ(plan.peak_ram, report.peak_ram);

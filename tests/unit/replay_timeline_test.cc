@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "poet/referee/replay.h"
+#include "poet/verify/replay.h"
 #include "tests/support/tiny_instance.h"
 
 namespace poet {
@@ -25,8 +25,8 @@ Report both(const Instance& instance, const Schedule& schedule) {
   const Report report = replay(instance, schedule, Semantics::device, limits);
   const Report again =
       replay(instance, linearise(instance, schedule, Semantics::device), Semantics::device, limits);
-  EXPECT_TRUE(report.valid) << report.broken;
-  EXPECT_TRUE(again.valid) << again.broken;
+  EXPECT_TRUE(report.valid) << report.violation;
+  EXPECT_TRUE(again.valid) << again.violation;
   EXPECT_EQ(again.runtime, report.runtime);
   EXPECT_EQ(again.stalled, report.stalled);
   EXPECT_EQ(again.page_in_energy, report.page_in_energy);
@@ -133,7 +133,7 @@ TEST(ReplayTimeline, PagingOutWhatIsStillArriving) {
       std::find(plan.steps.rbegin(), plan.steps.rend(), Step{StepKind::wait, OpId(), ValueId(0)});
   plan.steps.insert(wait.base() - 1, again);
   const Report twice = replay(instance, plan, Semantics::device, test::ram(1000));
-  EXPECT_TRUE(twice.valid) << twice.broken;
+  EXPECT_TRUE(twice.valid) << twice.violation;
   EXPECT_EQ(twice.runtime, Seconds(5));
 }
 
@@ -163,7 +163,7 @@ TEST(ReplayTimeline, PageInInVainHoldsItsStageUp) {
   schedule.stages[3] = stage({0, 2}, {0}, {}, {3});
   const Instance instance = timed_chain(0.5, 5);
   const Report report = replay(instance, schedule, Semantics::device, test::ram(1000));
-  EXPECT_TRUE(report.valid) << report.broken;
+  EXPECT_TRUE(report.valid) << report.violation;
   EXPECT_EQ(report.runtime, Seconds(8));
   EXPECT_EQ(report.stalled, Seconds(4));
   // The plan does without the transfer.
@@ -177,7 +177,7 @@ TEST(ReplayTimeline, StepEndsWithItsLastTransfer) {
   const auto compute = [](int op) { return Step{StepKind::compute, OpId(op), ValueId()}; };
   const Plan plan{{compute(0), compute(1), compute(2), {StepKind::page_out, OpId(), ValueId(0)}, compute(3)}};
   const Report report = replay(instance, plan, Semantics::device, test::ram(1000));
-  EXPECT_TRUE(report.valid) << report.broken;
+  EXPECT_TRUE(report.valid) << report.violation;
   EXPECT_EQ(report.runtime, Seconds(8));
   EXPECT_EQ(report.stalled, Seconds(0));
 }

@@ -8,8 +8,8 @@
 #include <limits>
 #include <vector>
 
-#include "poet/referee/replay.h"
 #include "poet/study/run_method.h"
+#include "poet/verify/replay.h"
 #include "tests/support/random_chain.h"
 #include "tests/support/tiny_instance.h"
 
@@ -100,7 +100,7 @@ TEST(Revolve, PlansNeedTheRamOfTheirSnapshots) {
   Report last;
   for (const Plan& plan : answer.plans) {
     const Report report = replay(instance, plan, Semantics::device, no_limits());
-    ASSERT_TRUE(report.valid) << report.broken;
+    ASSERT_TRUE(report.valid) << report.violation;
     if (last.valid) {
       EXPECT_LE(report.peak_ram, last.peak_ram);
       EXPECT_GT(report.recomputations, last.recomputations);

@@ -1,4 +1,4 @@
-// rotor's table against all schedules of its kind, each replayed by the referee.
+// rotor's table against all schedules of its kind, each replayed by the verifier.
 
 #include "poet/baselines/rotor.h"
 
@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "poet/baselines/compute_order.h"
-#include "poet/referee/replay.h"
+#include "poet/verify/replay.h"
 #include "tests/support/random_chain.h"
 #include "tests/support/tiny_instance.h"
 
@@ -54,7 +54,7 @@ class Every {
       }
       const Plan plan = plan_of_order({instance_, no_limits(), semantics_, {}}, order.ops());
       const Report report = replay(instance_, plan, semantics_, no_limits());
-      EXPECT_TRUE(report.valid) << report.broken;
+      EXPECT_TRUE(report.valid) << report.violation;
       all.emplace_back(report.peak_ram, report.energy.value());
     }
     return all;
@@ -126,7 +126,7 @@ TEST(Rotor, LeastEnergyOfAllPersistentSchedules) {
       none += best ? 0 : 1;
       if (!best) continue;
       const Report report = replay(instance, answer.plans.front(), semantics, test::ram(budget.value()));
-      ASSERT_TRUE(report.valid) << report.broken;
+      ASSERT_TRUE(report.valid) << report.violation;
       ASSERT_NEAR(report.energy.value(), *best, 1e-9) << budget.value();
       recomputing += report.energy.value() > once + 1e-9 ? 1 : 0;
     }
@@ -162,7 +162,7 @@ TEST(Rotor, CoarseSlotsStayWithinTheBudget) {
       const MethodRequest request{instance, test::ram(budget.value()), Semantics::device, {}};
       const Report report =
           replay(instance, plan_of_order(request, order.ops()), Semantics::device, request.limits);
-      EXPECT_TRUE(report.valid) << report.broken;
+      EXPECT_TRUE(report.valid) << report.violation;
     }
   }
   EXPECT_GT(feasible, 100);

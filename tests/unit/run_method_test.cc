@@ -92,7 +92,7 @@ TEST(RunMethod, SaysByHowMuchWhereTheFigureWouldReadLikeTheLimit) {
             "needs 2 B too much, takes 10 us too long");
 }
 
-TEST(RunMethod, ADeadlineHoldsToTheRefereesTolerance) {
+TEST(RunMethod, ADeadlineHoldsToTheVerifiersTolerance) {
   const Instance instance = test::unit_chain(kSteps);
   const Limits limits{Bytes(7), Seconds(13 * (1 - 1e-10)), std::nullopt};
   EXPECT_EQ(judged(find_method("checkpoint-all"), instance, limits).reason, "needs 8 B");

@@ -1,6 +1,6 @@
 // Schedule files: what is written is read back, and laid out for people and independent checkers.
 
-#include "poet/plan/schedule_json.h"
+#include "poet/plan/file/schedule_json.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "apps/cli/sweep_progress.h"
+#include "apps/cli/sweep/sweep_progress.h"
 
 #include <gtest/gtest.h>
 

@@ -71,7 +71,8 @@ Section figure3(const std::vector<Study>& studies) {
   Section section;
   section.title = "Figure 3: energy against RAM, all methods";
   section.text = fmt::format(
-      "Every point is a plan within the RAM budget, which the referee has replayed; where a method has none, "
+      "Every point is a plan within the RAM budget, which the verifier has replayed; where a method has "
+      "none, "
       "its "
       "curve has a gap. 0% is drawn at the lower edge. Published: the reference implementation's graphs and "
       "costs, the paper's rules (a page-in "

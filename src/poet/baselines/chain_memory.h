@@ -1,7 +1,7 @@
 #pragma once
 
-// What the blocks of a chain take: RAM as the referee counts it when a plan gives back everything as early as
-// it can, and the cost of running them.
+// What the blocks of a chain take: RAM as the verifier counts it when a plan gives back everything as early
+// as it can, and the cost of running them.
 
 #include <array>
 #include <vector>

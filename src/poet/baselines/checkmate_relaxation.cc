@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "poet/optimize/model.h"
-#include "poet/optimize/problem.h"
+#include "poet/optimize/milp/model.h"
+#include "poet/optimize/problem/problem.h"
 #include "poet/optimize/solvers/solver.h"
 
 namespace poet {

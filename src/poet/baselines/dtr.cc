@@ -141,7 +141,7 @@ class Simulation {
                        format_bytes(wanted), format_bytes(ram_ + costs_.persistent));
   }
 
-  // ---- residence
+  // ---- allocation
 
   void evict(ValueId v) {
     values_.resident[v] = 0;

@@ -16,7 +16,7 @@
 // - Operands that are resident are locked first, the missing ones are recomputed in order, then room is made.
 //   Of equal scores the value that became evictable last goes.
 // - An op computes all its results; they are evicted one by one, each at the cost of the whole op. What a
-//   repetition computes although it is resident takes no second place, for the referee knows none (the
+//   repetition computes although it is resident takes no second place, for the verifier knows none (the
 //   simulator frees it right after the op).
 //
 // What the simulator's logs do not have, values that cannot be recomputed: inputs, and results of ops whose

@@ -2,7 +2,7 @@
 
 // A training step under Capuchin (Peng et al., ASPLOS 2020): evictions and prefetches at the moments that a
 // policy fixed, everything else on demand. Without a policy it is the measured execution, which only swaps on
-// demand. The clock and the rules of RAM are the referee's.
+// demand. The clock and the rules of RAM are the verifier's.
 
 #include <string>
 #include <vector>

@@ -3,7 +3,7 @@
 // What every method of this folder takes and gives. One file per method; methods() lists them.
 //
 // A method proposes plans, it does not judge them: which of its plans hold the limits, and what they cost, is
-// the referee's to say (study/run_method.h). So a paper's "try these parameters and keep the best" is a list
+// the verifier's to say (study/run_method.h). So a paper's "try these parameters and keep the best" is a list
 // of plans here.
 
 #include <optional>

@@ -8,8 +8,8 @@
 #include "poet/baselines/pofo_table.h"
 #include "poet/plan/canonical.h"
 #include "poet/plan/machine.h"
-#include "poet/plan/overlap.h"
-#include "poet/plan/transfers.h"
+#include "poet/plan/timing/overlap.h"
+#include "poet/plan/timing/transfers.h"
 
 namespace poet {
 namespace {

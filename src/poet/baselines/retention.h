@@ -6,7 +6,7 @@
 
 #include "poet/cost/instance.h"
 #include "poet/graph/dataflow.h"
-#include "poet/plan/schedule.h"
+#include "poet/plan/schedule/schedule.h"
 
 namespace poet {
 

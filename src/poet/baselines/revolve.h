@@ -32,7 +32,7 @@ namespace poet {
 [[nodiscard]] std::vector<OpId> revolve_order(const Chain& chain, std::size_t snapshots);
 
 /// One plan per number of snapshots from the number of blocks down to one, as long as they differ: the paper
-/// counts snapshots, not bytes, so which of them fit is the referee's to say. O(blocks³ * ops per block).
+/// counts snapshots, not bytes, so which of them fit is the verifier's to say. O(blocks³ * ops per block).
 [[nodiscard]] MethodAnswer revolve(const MethodRequest& request);
 
 }  // namespace poet

@@ -20,7 +20,7 @@ namespace poet {
 /// there, then i to k - 1.
 ///
 /// Costs are joules (of the ops, and of idling while they run), of which seconds are a special case. Memory
-/// is what the referee counts: a value leaves after its last use, which for block i's input depends on
+/// is what the verifier counts: a value leaves after its last use, which for block i's input depends on
 /// whether the backward ops of the block before read it (`kept`). What is held outside is counted in slots,
 /// rounded upwards; peaks on top of it in bytes. So a schedule that the table holds for feasible is.
 ///

@@ -1,6 +1,6 @@
 #pragma once
 
-// What the optimiser and the referee know of a device: per op and per value, in SI units. Everything above
+// What the optimiser and the verifier know of a device: per op and per value, in SI units. Everything above
 // (operator kinds, device profiles, rooflines) ends here.
 
 #include <optional>

@@ -70,7 +70,7 @@ class Inspector : public nlohmann::json_sax<Json> {
     return false;
   }
 
-  [[nodiscard]] std::string complaint(std::string_view text) const {
+  [[nodiscard]] std::string diagnostic(std::string_view text) const {
     return position_ == 0 ? rule_ : line_and_column(text, position_) + ": " + rule_;
   }
 
@@ -131,7 +131,7 @@ std::string read_text_file(const std::filesystem::path& file) {
 
 Json parse_json(const std::string& text, const std::string& place) {
   Inspector inspector;
-  if (!Json::sax_parse(text, &inspector)) throw InputError(place, inspector.complaint(text));
+  if (!Json::sax_parse(text, &inspector)) throw InputError(place, inspector.diagnostic(text));
   return Json::parse(text);
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// Reading JSON that people wrote: every complaint names the file, the place in it (a JSON pointer) and the
+// Reading JSON that people wrote: every diagnostic names the file, the place in it (a JSON pointer) and the
 // rule.
 
 #include <cstddef>

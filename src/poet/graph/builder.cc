@@ -1,5 +1,5 @@
 #include "poet/graph/builder.h"
-#include "poet/graph/complaints.h"
+#include "poet/graph/diagnostics.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -18,8 +18,8 @@
 
 namespace poet {
 
-using complaints::place;
-using complaints::text;
+using diagnostics::place;
+using diagnostics::text;
 
 namespace {
 

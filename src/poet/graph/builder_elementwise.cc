@@ -10,17 +10,17 @@
 
 #include "poet/base/error.h"
 #include "poet/graph/builder.h"
-#include "poet/graph/complaints.h"
+#include "poet/graph/diagnostics.h"
 
 namespace poet {
 
-using complaints::place;
-using complaints::text;
+using diagnostics::place;
+using diagnostics::text;
 
 ValueId GraphBuilder::binary(const std::string& kind, const std::string& name, ValueId a, ValueId b) {
   const DType type = written_type(kind, 2, any_type(name, a));
   (void)any_type(name, b);
-  const ValueId y = output(name, name, {complaints::stretched(name, shape(a), shape(b)), {}}, type);
+  const ValueId y = output(name, name, {diagnostics::stretched(name, shape(a), shape(b)), {}}, type);
   append(name, kind, {}, {a, b}, {y});
   return y;
 }

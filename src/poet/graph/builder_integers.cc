@@ -12,14 +12,14 @@
 #include "poet/base/error.h"
 #include "poet/graph/broadcast.h"
 #include "poet/graph/builder.h"
-#include "poet/graph/complaints.h"
+#include "poet/graph/diagnostics.h"
 #include "poet/graph/operators/schema.h"
 
 namespace poet {
 
-using complaints::checked_axis;
-using complaints::place;
-using complaints::text;
+using diagnostics::checked_axis;
+using diagnostics::place;
+using diagnostics::text;
 
 ValueId GraphBuilder::constant(const std::string& name, const Shape& shape, DType dtype) {
   const ValueId v = parameter(name, shape, Persistence::optimizer_state);
@@ -103,7 +103,7 @@ ValueId GraphBuilder::where(const std::string& name, ValueId condition, ValueId 
   check_operand(name, condition, -1, DType::uint8);
   const DType type = any_type(name, a);
   check_operand(name, b, -1, type);
-  Shape to = complaints::stretched(name, shape(condition), complaints::stretched(name, shape(a), shape(b)));
+  Shape to = diagnostics::stretched(name, shape(condition), diagnostics::stretched(name, shape(a), shape(b)));
   const ValueId y = output(name, name, {std::move(to), {}}, type);
   append(name, "where", {}, {condition, a, b}, {y});
   return y;

@@ -7,13 +7,13 @@
 
 #include "poet/base/error.h"
 #include "poet/graph/builder.h"
-#include "poet/graph/complaints.h"
+#include "poet/graph/diagnostics.h"
 
 namespace poet {
 
-using complaints::checked_axis;
-using complaints::place;
-using complaints::text;
+using diagnostics::checked_axis;
+using diagnostics::place;
+using diagnostics::text;
 
 namespace {
 

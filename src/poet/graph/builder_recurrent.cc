@@ -7,12 +7,12 @@
 
 #include "poet/base/error.h"
 #include "poet/graph/builder.h"
-#include "poet/graph/complaints.h"
+#include "poet/graph/diagnostics.h"
 
 namespace poet {
 
-using complaints::place;
-using complaints::text;
+using diagnostics::place;
+using diagnostics::text;
 
 namespace {
 

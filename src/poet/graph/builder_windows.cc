@@ -9,11 +9,11 @@
 
 #include "poet/base/error.h"
 #include "poet/graph/builder.h"
-#include "poet/graph/complaints.h"
+#include "poet/graph/diagnostics.h"
 
 namespace poet {
 
-using complaints::place;
+using diagnostics::place;
 
 namespace {
 

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "poet/optimize/branch.h"
-#include "poet/optimize/greedy.h"
-#include "poet/optimize/window_ram.h"
+#include "poet/optimize/heuristic/greedy.h"
+#include "poet/optimize/milp/branch.h"
+#include "poet/optimize/relaxation/window_ram.h"
 
 namespace poet {
 namespace {

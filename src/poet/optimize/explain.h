@@ -5,7 +5,7 @@
 #include <functional>
 
 #include "poet/optimize/outcome.h"
-#include "poet/optimize/search.h"
+#include "poet/optimize/search/search.h"
 
 namespace poet {
 

@@ -8,9 +8,9 @@
 
 #include "poet/cost/instance.h"
 #include "poet/optimize/certificate.h"
-#include "poet/optimize/solver_choice.h"
+#include "poet/optimize/solvers/solver_choice.h"
 #include "poet/plan/limits.h"
-#include "poet/plan/schedule.h"
+#include "poet/plan/schedule/schedule.h"
 
 namespace poet {
 
@@ -48,7 +48,7 @@ struct SolveOptions {
   bool rematerialization = true;
   bool explain = true;  // without a schedule, look for the least RAM and the least deadline
   /// solve_plan() on a device: also plans whose transfers happen between two ops, which have no stage form.
-  bool between_ops = true;
+  bool synchronous = true;
   /// solve(): an answer of so much energy is there already; the search ends when it is proven good enough.
   std::optional<double> known_joules;
   Formulation formulation = Formulation::tight;

@@ -8,17 +8,17 @@
 #include <set>
 
 #include "poet/base/error.h"
-#include "poet/optimize/branch.h"
-#include "poet/optimize/columns.h"
 #include "poet/optimize/explain.h"
-#include "poet/optimize/external.h"
-#include "poet/optimize/greedy.h"
-#include "poet/optimize/local_search.h"
-#include "poet/optimize/neighbourhoods.h"
-#include "poet/optimize/paging_search.h"
-#include "poet/optimize/published.h"
-#include "poet/optimize/search.h"
-#include "poet/optimize/window_search.h"
+#include "poet/optimize/heuristic/greedy.h"
+#include "poet/optimize/heuristic/local_search.h"
+#include "poet/optimize/heuristic/paging_search.h"
+#include "poet/optimize/milp/branch.h"
+#include "poet/optimize/milp/columns.h"
+#include "poet/optimize/milp/neighbourhoods.h"
+#include "poet/optimize/milp/published.h"
+#include "poet/optimize/relaxation/window_search.h"
+#include "poet/optimize/search/search.h"
+#include "poet/optimize/solvers/external.h"
 
 namespace poet {
 namespace {

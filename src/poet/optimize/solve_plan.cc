@@ -5,10 +5,10 @@
 #include <optional>
 #include <utility>
 
-#include "poet/optimize/between_ops.h"
+#include "poet/optimize/search/synchronous.h"
 #include "poet/optimize/solve.h"
-#include "poet/plan/timeline.h"
-#include "poet/plan/transfers.h"
+#include "poet/plan/timing/timeline.h"
+#include "poet/plan/timing/transfers.h"
 
 namespace poet {
 namespace {
@@ -19,8 +19,8 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-bool looks_between_ops(const SolveRequest& request, const SolveOptions& options) {
-  return request.semantics == Semantics::device && options.between_ops && options.paging &&
+bool looks_synchronous(const SolveRequest& request, const SolveOptions& options) {
+  return request.semantics == Semantics::device && options.synchronous && options.paging &&
          request.instance.costs.has_storage && options.solver != Solver::file;
 }
 
@@ -37,22 +37,22 @@ Plan plan_of(const SolveRequest& request, const Schedule& schedule) {
 }
 
 /// Puts the synchronous plan in the place of a costlier one, or of none.
-void take(BetweenOps&& between, PlannedOutcome& planned) {
+void take(SynchronousPlan&& between, PlannedOutcome& planned) {
   planned.outcome.schedule = std::move(between.schedule);
   planned.outcome.explanation = {};
   planned.plan = std::move(between.plan);
-  planned.between_ops = true;
+  planned.synchronous = true;
 }
 
 }  // namespace
 
 PlannedOutcome solve_plan(const SolveRequest& request, const SolveOptions& options) {
   const Clock::time_point start = Clock::now();
-  std::optional<BetweenOps> between;
+  std::optional<SynchronousPlan> between;
   double seconds_to_between = 0;
   SolveOptions for_stages = options;
-  if (looks_between_ops(request, options)) {
-    between = search_between_ops(request, options);
+  if (looks_synchronous(request, options)) {
+    between = search_synchronous(request, options);
     seconds_to_between = seconds_since(start);
     for_stages = remaining(options, start);
     if (between) {

@@ -13,7 +13,7 @@
 #include "poet/pipeline/spec.h"
 #include "poet/plan/allowance.h"
 #include "poet/plan/limits.h"
-#include "poet/referee/replay.h"
+#include "poet/verify/replay.h"
 
 namespace poet {
 

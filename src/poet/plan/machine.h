@@ -1,14 +1,14 @@
 #pragma once
 
 // The planner's one interpreter of steps: what lies in RAM, what is on the channel, what time it is, in the
-// semantics asked for. The verifier has its own on purpose (poet/referee).
+// semantics asked for. The verifier has its own on purpose (poet/verifier).
 
 #include <deque>
 #include <vector>
 
 #include "poet/graph/dataflow.h"
-#include "poet/plan/device_clock.h"
 #include "poet/plan/plan.h"
+#include "poet/plan/timing/device_clock.h"
 
 namespace poet {
 

@@ -83,7 +83,7 @@ class Figure {
     page_.title(title_lines());
     values_panel();
     memory_panel();
-    if (!file_.layout.residences.empty() && history_.steps > 0) arena_panel();
+    if (!file_.layout.allocations.empty() && history_.steps > 0) arena_panel();
     const std::string x_name = axis_ == Axis::step ? "step" : fmt::format("time ({})", x_unit_.name);
     return page_.script(output, x_name, x(scale_.length() > 0 ? scale_.length() : 1));
   }
@@ -136,7 +136,7 @@ class Figure {
         Series{"page-out", kPurple, kPurple, 0.9, ""}, Series{"page-in", kGreen, kGreen, 0.9, ""}};
     // With a thousand rows what happens has to be higher than its own row to be seen.
     const double least = 0.006 * static_cast<double>(ops);
-    for (const Stay& stay : history_.stays) {
+    for (const LiveInterval& stay : history_.live) {
       const auto [low, high] = row(stay.value);
       const double missing = std::max(0.0, least / 3 - (high - low)) / 2;
       series[1].add(x(scale_.begin(stay.begin)), x(scale_.begin(stay.end)), low - missing, high + missing);
@@ -243,23 +243,23 @@ class Figure {
         Series{"computed", kLightBlue, kWhite, 0.2, ""}, Series{"recomputed", kLightOrange, kWhite, 0.2, ""},
         Series{"page-in", kLightGreen, kWhite, 0.2, ""}, Series{"workspace", kYellow, kWhite, 0.2, ""}};
     double top = 1;
-    for (const Residence& residence : layout.residences) {
-      top = std::max(top, static_cast<double>(residence.offset + residence.bytes.value()));
+    for (const Allocation& allocation : layout.allocations) {
+      top = std::max(top, static_cast<double>(allocation.offset + allocation.bytes.value()));
     }
     const double room = static_cast<double>(transient_budget(instance_.costs, file_.limits).value());
     const bool far = room > 3 * top;
     if (!far) top = std::max(top, room);
     top *= 1.06;
     const Unit unit = unit_for(top, kBytes);
-    for (const Residence& residence : layout.residences) {
-      const auto begin = static_cast<std::size_t>(std::max(residence.begin, 0));
+    for (const Allocation& allocation : layout.allocations) {
+      const auto begin = static_cast<std::size_t>(std::max(allocation.begin, 0));
       if (begin >= history_.steps) continue;
-      const std::size_t end = std::min(static_cast<std::size_t>(std::max(residence.end, 0)), history_.steps);
-      const bool is_scratch = !residence.value.valid();
-      const double low = static_cast<double>(residence.offset) / unit.size;
+      const std::size_t end = std::min(static_cast<std::size_t>(std::max(allocation.end, 0)), history_.steps);
+      const bool is_scratch = !allocation.value.valid();
+      const double low = static_cast<double>(allocation.offset) / unit.size;
       series[is_scratch ? 3 : origin(begin)].add(
           x(scale_.begin(begin)), x(is_scratch ? scale_.end(begin) : scale_.begin(end)), low,
-          low + static_cast<double>(residence.bytes.value()) / unit.size);
+          low + static_cast<double>(allocation.bytes.value()) / unit.size);
     }
     std::vector<LegendEntry> legend = legend_of(series);
     const bool has_base = instance_.costs.persistent > Bytes(0);

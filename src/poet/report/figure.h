@@ -14,7 +14,7 @@
 namespace poet {
 
 /// The whole gnuplot script, its data inline, that draws the figure into `output`. Same picture, same bytes.
-/// A broken plan is drawn as far as the replay came. O(steps + edges).
+/// An invalid plan is drawn as far as the replay came. O(steps + edges).
 [[nodiscard]] std::string figure_script(const Picture& picture, Axis axis, FigureFormat format,
                                         const std::string& output);
 

@@ -37,7 +37,7 @@ class Historian {
       history_.whole.end = std::max(history_.whole.end, move.interval.end);
       history_.transferring += move.interval.end - move.interval.begin;
     }
-    for (Stay& stay : history_.stays) {
+    for (LiveInterval& stay : history_.live) {
       if (stay.end == kOpen) stay.end = history_.steps;
     }
     return std::move(history_);
@@ -64,7 +64,7 @@ class Historian {
         wait(step);
         break;
       case StepKind::free:
-        if (open_[step.value] >= 0) history_.stays[static_cast<std::size_t>(open_[step.value])].end = number_;
+        if (open_[step.value] >= 0) history_.live[static_cast<std::size_t>(open_[step.value])].end = number_;
         open_[step.value] = -1;
         break;
     }
@@ -83,8 +83,8 @@ class Historian {
   }
 
   void begin(ValueId v, Action from) {
-    open_[v] = static_cast<int>(history_.stays.size());
-    history_.stays.push_back({v, from, number_, kOpen});
+    open_[v] = static_cast<int>(history_.live.size());
+    history_.live.push_back({v, from, number_, kOpen});
   }
 
   void move(const Step& step, Action action, const Transfer& cost) {
@@ -149,7 +149,7 @@ double Scale::at(double seconds) const {
 }
 
 std::string breach_of(const Picture& picture) {
-  return picture.report.valid ? picture.arena.broken : picture.report.broken;
+  return picture.report.valid ? picture.arena.violation : picture.report.violation;
 }
 
 std::string subject_of(const Instance& instance) {

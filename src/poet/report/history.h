@@ -1,7 +1,7 @@
 #pragma once
 
 // A plan as pictures tell it: which value was in RAM from when to when, what ran and what moved. Derived from
-// the steps that the referee replayed and from the times that it gave them.
+// the steps that the verifier replayed and from the times that it gave them.
 
 #include <cstddef>
 #include <string>
@@ -26,7 +26,7 @@ struct Event {
 };
 
 /// One stay of a value in RAM.
-struct Stay {
+struct LiveInterval {
   ValueId value;
   Action from = Action::compute;  // or recompute or page_in: how it got there
   std::size_t begin = 0;          // the step that takes the memory
@@ -34,14 +34,14 @@ struct Stay {
 };
 
 struct History {
-  std::vector<Event> events;  // in order of steps; waits that took no time are left out
-  std::vector<Stay> stays;    // by begin
-  std::size_t steps = 0;      // that were replayed; all of them unless a rule was broken
-  Trace::Interval whole;      // seconds, from 0 to the last thing that happened
-  double computing = 0;       // seconds
-  double transferring = 0;    // seconds of the channel, waking up included
-  std::size_t peak_step = 0;  // the first at which RAM is highest
-  Bytes peak{};               // persistent bytes included
+  std::vector<Event> events;       // in order of steps; waits that took no time are left out
+  std::vector<LiveInterval> live;  // by begin
+  std::size_t steps = 0;           // that were replayed; all of them unless a rule was violated
+  Trace::Interval whole;           // seconds, from 0 to the last thing that happened
+  double computing = 0;            // seconds
+  double transferring = 0;         // seconds of the channel, waking up included
+  std::size_t peak_step = 0;       // the first at which RAM is highest
+  Bytes peak{};                    // persistent bytes included
 };
 
 /// O(steps + edges).

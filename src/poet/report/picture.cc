@@ -18,7 +18,7 @@ Picture picture_of(PlanFile plan, std::string title) {
   Report whole = replay(file.instance, file.plan, file.semantics, no_limits(), &trace);
   if (whole.valid) {
     whole.valid = false;
-    whole.broken = std::move(picture.report.broken);
+    whole.violation = std::move(picture.report.violation);
     picture.report = std::move(whole);
     picture.trace = std::move(trace);
   }

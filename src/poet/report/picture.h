@@ -1,12 +1,12 @@
 #pragma once
 
-// What every picture of a plan is drawn from: the plan and what the referee saw when it replayed it.
+// What every picture of a plan is drawn from: the plan and what the verifier saw when it replayed it.
 
 #include <string>
 
-#include "poet/plan/plan_file.h"
-#include "poet/referee/replay.h"
-#include "poet/referee/replay_layout.h"
+#include "poet/plan/file/plan_file.h"
+#include "poet/verify/replay.h"
+#include "poet/verify/replay_layout.h"
 
 namespace poet {
 
@@ -18,7 +18,7 @@ struct Picture {
   Trace trace;        // one entry per step that was replayed
 };
 
-/// Asks the referee. A plan that breaks nothing but its limits is replayed to its end, to show by how much
+/// Asks the verifier. A plan that breaks nothing but its limits is replayed to its end, to show by how much
 /// and for how long; the verdict stays. O(steps log steps + edges).
 [[nodiscard]] Picture picture_of(PlanFile plan, std::string title);
 

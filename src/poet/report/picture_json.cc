@@ -52,7 +52,7 @@ class Writer {
     json["batch"] = instance_.batch_size;
     json["semantics"] = to_string(plan.semantics);
     json["valid"] = report.valid;
-    json["broken"] = report.broken;
+    json["violation"] = report.violation;
     json["ram_budget"] = plan.limits.ram_budget.value();
     json["deadline"] = plan.limits.deadline ? Json(plan.limits.deadline->value()) : Json();
     json["max_bytes_written"] =
@@ -61,7 +61,7 @@ class Writer {
     json["figures"] = figures();
     const ArenaReport& arena = picture_.arena;
     json["arena"] = {{"valid", arena.valid},
-                     {"broken", arena.broken},
+                     {"violation", arena.violation},
                      {"bytes", arena.arena.value()},
                      {"ram", arena.ram.value()}};
     json["ops"] = ops();
@@ -69,7 +69,7 @@ class Writer {
     json["planned"] = plan.plan.steps.size();
     json["steps"] = steps();
     json["channel"] = channel();
-    json["residences"] = residences();
+    json["allocations"] = allocations();
     return json;
   }
 
@@ -81,7 +81,7 @@ class Writer {
   }
   [[nodiscard]] Json op_id(OpId op) const { return graph_.ops.contains(op) ? Json(op.index) : Json(); }
 
-  // The referee does not tell first computations and others apart in its energies.
+  // The verifier does not tell first computations and others apart in its energies.
   [[nodiscard]] Joules recompute_energy() const {
     Joules sum{};
     IdVector<OpId, char> computed(graph_.ops.size(), 0);
@@ -157,9 +157,9 @@ class Writer {
     return list;
   }
 
-  [[nodiscard]] Json residences() const {
+  [[nodiscard]] Json allocations() const {
     Json list = Json::array();
-    for (const Residence& one : picture_.plan.layout.residences) {
+    for (const Allocation& one : picture_.plan.layout.allocations) {
       list.push_back({value_id(one.value), op_id(one.op), one.begin, one.end, one.bytes.value(), one.offset,
                       one.takes_over});
     }

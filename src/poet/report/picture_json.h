@@ -6,25 +6,25 @@
 
 namespace poet {
 
-/// What the page draws: SI base units, bytes whole. Figures are the referee's; "recompute" alone is summed
+/// What the page draws: SI base units, bytes whole. Figures are the verifier's; "recompute" alone is summed
 /// from the cost table over the computations that the trace has and that are not the first of their op, and
 /// is part of "compute".
 ///
 ///   {"title", "network", "device", "source", "batch", "semantics",
-///    "valid", "broken",
+///    "valid", "violation",
 ///    "ram_budget", "deadline": null|s, "max_bytes_written": null|bytes, "persistent",
 ///    "figures": {"energy", "compute", "recompute", "page_in", "page_out", "idle", "runtime", "stalled",
 ///                "peak_ram", "peak_op": null|op, "recomputations", "page_ins", "page_outs",
 ///                "bytes_written"},
-///    "arena": {"valid", "broken", "bytes", "ram"},            as replay_layout() answers; zeros if not asked
-///    "ops":    [[name, kind, pass, [values written], [values read]]...],
-///    "values": [[name, bytes, persistence]...],               transient storages only, numbered by position
-///    "planned": number of steps in the plan,
-///    "steps": {"kind": one of "oiwcf" per replayed step,      page_out, page_in, wait, compute, free
+///    "arena": {"valid", "violation", "bytes", "ram"},            as replay_layout() answers; zeros if not
+///    asked "ops":    [[name, kind, pass, [values written], [values read]]...], "values": [[name, bytes,
+///    persistence]...],               transient storages only, numbered by position "planned": number of
+///    steps in the plan, "steps": {"kind": one of "oiwcf" per replayed step,      page_out, page_in, wait,
+///    compute, free
 ///              "id": [op or value...], "end": [s...], "ram": [bytes...]},  a step begins where the last
 ///              ended
 ///    "channel": [[step, begin, end]...],
-///    "residences": [[value or null, op or null, first step, last step, bytes, offset, takes_over]...]}
+///    "allocations": [[value or null, op or null, first step, last step, bytes, offset, takes_over]...]}
 ///
 /// Ids out of range become null, text that is not UTF-8 is for the writer of the JSON to replace.
 /// O(steps + edges).

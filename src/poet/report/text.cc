@@ -130,9 +130,9 @@ class Text {
 
   void arena() {
     const Layout& layout = file_.layout;
-    if (layout.residences.empty() || !picture_.arena.valid) return;
+    if (layout.allocations.empty() || !picture_.arena.valid) return;
     std::string text = fmt::format("{} for {}", format_bytes(picture_.arena.arena),
-                                   counted(std::ssize(layout.residences), "stay") + " in RAM");
+                                   counted(std::ssize(layout.allocations), "allocation"));
     if (layout.lower_bound > Bytes(0)) {
       text += picture_.arena.arena <= layout.lower_bound
                   ? ", none is smaller"

@@ -17,7 +17,7 @@ struct TextOptions {
   Axis axis = Axis::time;
 };
 
-/// Every line ends in a newline. A broken plan is shown as far as the replay came. O(steps log steps +
+/// Every line ends in a newline. An invalid plan is shown as far as the replay came. O(steps log steps +
 /// edges).
 [[nodiscard]] std::string picture_text(const Picture& picture, const TextOptions& options = {});
 

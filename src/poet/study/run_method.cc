@@ -90,7 +90,7 @@ Judged run_method(const Method& method, const MethodRequest& request, const Repo
     if (!report.valid) {
       report = unlimited_report(request, plan);
       ensure(report.valid,
-             fmt::format("{}: the referee rejects the plan: {}", method.name, report.broken).c_str());
+             fmt::format("{}: the verifier rejects the plan: {}", method.name, report.violation).c_str());
     }
     const bool first = judged.plan.steps.empty();
     const Excess excess = excess_of(request, report);

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "poet/baselines/method.h"
-#include "poet/referee/replay.h"
+#include "poet/verify/replay.h"
 
 namespace poet {
 
@@ -22,7 +22,7 @@ struct Judged {
   std::string reason;           // unless it holds: part of a sentence
   std::string note;             // the method's: what was made of the graph; or empty
   Plan plan;                    // the cheapest that holds; else the nearest, if any
-  Report report;                // of `plan`, from the referee
+  Report report;                // of `plan`, from the verifier
   std::optional<Joules> bound;  // proven, of every plan of the method's kind
   std::optional<double> gap;    // (energy - bound) / (energy - baseline) where it holds; 0 when they agree
   double overhead = 0;          // energy / baseline - 1, baseline: everything computed once

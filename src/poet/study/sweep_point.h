@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "poet/base/units.h"
-#include "poet/optimize/solver_choice.h"
+#include "poet/optimize/solvers/solver_choice.h"
 #include "poet/pipeline/spec.h"
 #include "poet/plan/limits.h"
 

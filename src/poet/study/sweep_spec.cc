@@ -11,7 +11,7 @@
 #include "poet/base/parse_amounts.h"
 #include "poet/baselines/method.h"
 #include "poet/cost/json_reader.h"
-#include "poet/plan/limits_json.h"
+#include "poet/plan/file/limits_json.h"
 
 namespace poet {
 namespace {

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "poet/frontend/onnx/walk.h"
+#include "poet/frontend/onnx/lower/walk.h"
 
 namespace poet::onnx {
 

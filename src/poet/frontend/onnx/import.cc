@@ -4,8 +4,8 @@
 #include <string>
 
 #include "poet/base/error.h"
-#include "poet/frontend/onnx/read_model.h"
-#include "poet/frontend/onnx/walk.h"
+#include "poet/frontend/onnx/lower/walk.h"
+#include "poet/frontend/onnx/read/read_model.h"
 
 namespace poet {
 

@@ -47,9 +47,9 @@ struct NodeInput {
 struct ImportedModel {
   Graph forward;
   NodeCounts nodes;
-  std::int64_t batch_size = 1;       // first dimension of the first input
-  std::vector<std::string> notices;  // what was changed on the way, one line each
-  std::vector<std::string> turned;   // matrices among the parameters that the file stores transposed
+  std::int64_t batch_size = 1;          // first dimension of the first input
+  std::vector<std::string> notices;     // what was changed on the way, one line each
+  std::vector<std::string> transposed;  // matrices among the parameters that the file stores transposed
   /// Persistent values, by name, whose numbers are in no tensor of the file: evaluated while importing, or
   /// one number everywhere (`fill`).
   std::map<std::string, onnx::Tensor> contents;

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "poet/optimize/model.h"
+#include "poet/optimize/milp/model.h"
 
 namespace poet {
 

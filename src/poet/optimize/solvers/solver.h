@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
-#include "poet/optimize/model.h"
-#include "poet/optimize/solver_choice.h"
+#include "poet/optimize/milp/model.h"
+#include "poet/optimize/solvers/solver_choice.h"
 
 namespace poet {
 

@@ -89,15 +89,15 @@ static int open_schedule(poet_plan* plan, const uint8_t* at, uint32_t length) {
 static int open_addresses(poet_plan* plan, const uint8_t* at, uint32_t length) {
   const uint8_t* end = at + length;
   uint32_t left, i;
-  if (!varint(&at, end, &plan->unit) || !varint(&at, end, &plan->residences) || at == end)
+  if (!varint(&at, end, &plan->unit) || !varint(&at, end, &plan->allocations) || at == end)
     return POET_PLAN_BAD_ADDRESSES;
   plan->width = *at++;
   plan->addresses = at;
   if (plan->unit == 0 || plan->width < 1 || plan->width > 4) return POET_PLAN_BAD_ADDRESSES;
   left = (uint32_t)(end - at);
   for (i = 0; i < plan->width; ++i) { /* a product might not fit 32 bits */
-    if (left < plan->residences) return POET_PLAN_BAD_ADDRESSES;
-    left -= plan->residences;
+    if (left < plan->allocations) return POET_PLAN_BAD_ADDRESSES;
+    left -= plan->allocations;
   }
   return left == 0 ? POET_PLAN_OK : POET_PLAN_BAD_ADDRESSES;
 }
@@ -196,9 +196,9 @@ int poet_plan_next(poet_plan_cursor* cursor, poet_plan_step* step) {
   return POET_PLAN_OK;
 }
 
-int poet_plan_address(const poet_plan* plan, uint32_t residence, uint32_t* units) {
-  if (residence >= plan->residences) return POET_PLAN_BAD_RESIDENCE;
-  *units = number(plan->addresses + (size_t)residence * plan->width, plan->width);
+int poet_plan_address(const poet_plan* plan, uint32_t allocation, uint32_t* units) {
+  if (allocation >= plan->allocations) return POET_PLAN_BAD_RESIDENCE;
+  *units = number(plan->addresses + (size_t)allocation * plan->width, plan->width);
   return POET_PLAN_OK;
 }
 
@@ -231,7 +231,7 @@ const char* poet_plan_message(int code) {
     case POET_PLAN_BAD_ADDRESSES:
       return "ADDRESSES has not the length that it states";
     case POET_PLAN_BAD_RESIDENCE:
-      return "there is no such residence";
+      return "there is no such allocation";
     default:
       return "unknown code";
   }

@@ -49,7 +49,7 @@ enum {
   POET_PLAN_BAD_VALUE = -9,      /* beyond the number of values */
   POET_PLAN_BAD_WAIT = -10,      /* for a transfer that has not been issued, or where there are no waits */
   POET_PLAN_BAD_ADDRESSES = -11, /* the ADDRESSES section has not the length that it states */
-  POET_PLAN_BAD_RESIDENCE = -12  /* beyond the number of residences */
+  POET_PLAN_BAD_RESIDENCE = -12  /* beyond the number of allocations */
 };
 
 /* Set in poet_plan.flags: there are no waits; complete every transfer before the step after it. */
@@ -58,11 +58,11 @@ enum {
 /* A plan that was opened. It refers to the image, which must stay where it is. */
 typedef struct poet_plan {
   uint32_t flags;
-  uint32_t ops;        /* of the graph; those of steps are below */
-  uint32_t values;     /* of the graph; those of steps are below */
-  uint32_t graph_crc;  /* CRC-32 of the GRAPH section's payload: which graph the ids are of */
-  uint32_t unit;       /* bytes; addresses are in units */
-  uint32_t residences; /* allocations of values, and of ops that need scratch memory */
+  uint32_t ops;         /* of the graph; those of steps are below */
+  uint32_t values;      /* of the graph; those of steps are below */
+  uint32_t graph_crc;   /* CRC-32 of the GRAPH section's payload: which graph the ids are of */
+  uint32_t unit;        /* bytes; addresses are in units */
+  uint32_t allocations; /* allocations of values, and of ops that need scratch memory */
   /* The rest is the decoder's business. */
   uint32_t width; /* bytes per address */
   const uint8_t* addresses;
@@ -104,10 +104,10 @@ void poet_plan_begin(const poet_plan* plan, poet_plan_cursor* cursor);
 /* The next step; POET_PLAN_END after the last one. */
 int poet_plan_next(poet_plan_cursor* cursor, poet_plan_step* step);
 
-/* Where residence `residence` lies in the arena, in units. Residences are numbered in the order in which the
- * steps take memory; a step takes it for its scratch memory first, then for its results in order of values.
- * (A result that is in RAM takes none; plans with waits have no such step.) */
-int poet_plan_address(const poet_plan* plan, uint32_t residence, uint32_t* units);
+/* Where allocation `allocation` lies in the arena, in units. Allocations are numbered in the order in which
+ * the steps take memory; a step takes it for its scratch memory first, then for its results in order of
+ * values. (A result that is in RAM takes none; plans with waits have no such step.) */
+int poet_plan_address(const poet_plan* plan, uint32_t allocation, uint32_t* units);
 
 /* A section's payload, its CRC-32 checked. */
 int poet_plan_section(const void* image, size_t size, uint32_t tag, const uint8_t** payload,

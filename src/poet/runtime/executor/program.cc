@@ -138,19 +138,19 @@ void Program::prepare() {
   const Graph& graph = file_.instance.graph;
   const CostTable& costs = file_.instance.costs;
   const IdVector<ValueId, ValueId> storage_of = storages(graph);
-  const std::vector<Residence>& residences = file_.layout.residences;
+  const std::vector<Allocation>& allocations = file_.layout.allocations;
 
-  // Where each value is as the steps go by. Residences are in the order of their beginnings.
+  // Where each value is as the steps go by. Allocations are in the order of their beginnings.
   IdVector<ValueId, std::byte*> place = fixed_;
   const auto where = [&](ValueId v) -> void* {
     std::byte* address = place[storage_of[v]];
     // Only tensors without elements have none.
     return address != nullptr ? address : arena_;
   };
-  for (const Residence& residence : residences)
-    if (residence.offset % kLeastAlignment.value() != 0)
+  for (const Allocation& allocation : allocations)
+    if (allocation.offset % kLeastAlignment.value() != 0)
       throw InputError("the plan's addresses", "must be multiples of 4, the size of a number");
-  std::size_t next_residence = 0;
+  std::size_t next_allocation = 0;
   IdVector<OpId, char> computed(graph.ops.size(), 0);
   const auto pointers = [&](const std::vector<ValueId>& values) -> std::span<void* const> {
     std::vector<void*>& list = pointers_.emplace_back();
@@ -170,11 +170,12 @@ void Program::prepare() {
     // A result may lie over an operand, so operands are looked up first.
     if (step.kind == StepKind::compute) inputs = pointers(graph.ops[step.op].inputs);
     std::byte* scratch = nullptr;
-    for (; next_residence < residences.size() && residences[next_residence].begin == i; ++next_residence) {
-      const Residence& residence = residences[next_residence];
-      std::byte* address = arena_ + residence.offset;
-      if (residence.value.valid())
-        place[residence.value] = address;
+    for (; next_allocation < allocations.size() && allocations[next_allocation].begin == i;
+         ++next_allocation) {
+      const Allocation& allocation = allocations[next_allocation];
+      std::byte* address = arena_ + allocation.offset;
+      if (allocation.value.valid())
+        place[allocation.value] = address;
       else
         scratch = address;
     }

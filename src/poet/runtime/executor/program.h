@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "poet/plan/plan_file.h"
+#include "poet/plan/file/plan_file.h"
 #include "poet/runtime/executor/memory.h"
 #include "poet/runtime/executor/memory_map.h"
 #include "poet/runtime/kernels/kernel.h"
@@ -28,9 +28,9 @@ struct PreparedStep {
 
 class Program {
  public:
-  /// `file` is one that the referee accepts, and must outlive the program. Throws InputError naming the op or
-  /// value when the plan's sizes cannot hold its tensors, when an op has no kernel here, or when the machine
-  /// does not give the memory.
+  /// `file` is one that the verifier accepts, and must outlive the program. Throws InputError naming the op
+  /// or value when the plan's sizes cannot hold its tensors, when an op has no kernel here, or when the
+  /// machine does not give the memory.
   Program(const PlanFile& file, const KernelOptions& options);
 
   [[nodiscard]] const std::vector<PreparedStep>& steps() const { return steps_; }

@@ -5,8 +5,8 @@
 
 #include "poet/cost/instance.h"
 #include "poet/cost/tabulate.h"
-#include "poet/plan/keep_all.h"
-#include "poet/plan/plan_file.h"
+#include "poet/plan/file/plan_file.h"
+#include "poet/plan/schedule/keep_all.h"
 #include "poet/runtime/data/data_input.h"
 
 namespace poet::runtime {

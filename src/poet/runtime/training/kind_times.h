@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "poet/plan/plan_file.h"
+#include "poet/plan/file/plan_file.h"
 #include "poet/runtime/training/measured.h"
 
 namespace poet::runtime {

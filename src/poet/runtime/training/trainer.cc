@@ -49,9 +49,9 @@ std::vector<std::string> changed_circumstances(const RunState& from,
 PlanFile judged(PlanFile file, const TrainerOptions& options, TrainerSetup& setup) {
   setup.planned = replay(file.instance, file.plan, file.semantics, file.limits);
   check_rules(file.semantics);
-  if (!setup.planned.valid) throw InputError("the plan", "is broken: " + setup.planned.broken);
+  if (!setup.planned.valid) throw InputError("the plan", "is invalid: " + setup.planned.violation);
   setup.arena = replay_layout(file.instance, file.plan, file.layout, file.semantics, file.limits);
-  if (!setup.arena.valid) throw InputError("the plan's addresses", "are broken: " + setup.arena.broken);
+  if (!setup.arena.valid) throw InputError("the plan's addresses", "are invalid: " + setup.arena.violation);
   set_hyperparameters(file.instance.graph, options.hyperparameters);
   return file;
 }

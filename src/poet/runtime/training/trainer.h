@@ -14,12 +14,12 @@
 #include <string>
 #include <vector>
 
-#include "poet/plan/plan_file.h"
-#include "poet/referee/replay.h"
-#include "poet/referee/replay_layout.h"
+#include "poet/plan/file/plan_file.h"
 #include "poet/runtime/executor/memory_map.h"
 #include "poet/runtime/training/measured.h"
 #include "poet/runtime/training/trainer_options.h"
+#include "poet/verify/replay.h"
+#include "poet/verify/replay_layout.h"
 
 namespace poet::runtime {
 
@@ -27,8 +27,8 @@ class Program;
 
 /// What a trainer found and made before its first step, for people and programs.
 struct TrainerSetup {
-  Report planned;     // the referee's
-  ArenaReport arena;  // the referee's, of the addresses
+  Report planned;     // the verifier's
+  ArenaReport arena;  // the verifier's, of the addresses
   MemoryMap map;      // RAM
   std::string data;   // what it trains on
   std::string kernels;
@@ -78,7 +78,7 @@ struct TrainResult {
 /// process's: one choice for all trainers that it has.
 class Trainer {
  public:
-  /// Checks the plan with the referee, takes the memory, and reads weights and checkpoint. Throws InputError
+  /// Checks the plan with the verifier, takes the memory, and reads weights and checkpoint. Throws InputError
   /// for a plan that breaks a rule, for memory that the machine does not have, and for options, files and
   /// data that do not fit the plan's graph.
   explicit Trainer(PlanFile file, const TrainerOptions& options = {});

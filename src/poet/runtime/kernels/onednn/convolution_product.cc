@@ -171,7 +171,7 @@ std::vector<Piece> backward_input(const Shapes& s) {
   return result;
 }
 
-// dweight (out x in, taps) = dy (out x images, positions) windows of x, turned.
+// dweight (out x in, taps) = dy (out x images, positions) windows of x, transposed.
 Product backward_weight(const Shapes& s) {
   Product p;
   p.m = s.out;

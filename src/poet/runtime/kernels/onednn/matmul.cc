@@ -92,8 +92,8 @@ std::unique_ptr<Kernel> make_matmul(const Subject& subject) {
   p.c_columns = {c.strides[column]};
   p.alpha = static_cast<float>(subject.real("alpha"));
   // Results are written row by row: of a transposed one, the transposed product.
-  const bool turned = c.strides[row] == 1 && c.strides[column] != 1;
-  if (turned) {
+  const bool transposed = c.strides[row] == 1 && c.strides[column] != 1;
+  if (transposed) {
     std::swap(p.m, p.n);
     std::swap(p.a_rows, p.b_columns);
     std::swap(p.a_columns, p.b_rows);
@@ -112,14 +112,14 @@ std::unique_ptr<Kernel> make_matmul(const Subject& subject) {
     }
     return true;
   };
-  if (!turned && all.size() > 1 && follow()) {
+  if (!transposed && all.size() > 1 && follow()) {
     p.m *= static_cast<std::int64_t>(all.size());
     all = {{}};
   }
 
   auto sequence = std::make_unique<Sequence>();
-  const Slot left = sequence->input(turned ? 1 : 0);
-  const Slot right = sequence->input(turned ? 0 : 1);
+  const Slot left = sequence->input(transposed ? 1 : 0);
+  const Slot right = sequence->input(transposed ? 0 : 1);
   const Slot result = sequence->output(0);
   const int threads = subject.threads;
   const Slot scratch = sequence->scratch(static_cast<std::size_t>(product_workspace(p, threads).value()));
@@ -128,8 +128,8 @@ std::unique_ptr<Kernel> make_matmul(const Subject& subject) {
         Product one = p;
         for (const Part& part : all) {
           one.accumulate = part.accumulate;
-          multiply(one, read(slots, left) + (turned ? part.b : part.a),
-                   read(slots, right) + (turned ? part.a : part.b), written(slots, result) + part.c, {},
+          multiply(one, read(slots, left) + (transposed ? part.b : part.a),
+                   read(slots, right) + (transposed ? part.a : part.b), written(slots, result) + part.c, {},
                    written(slots, scratch), threads);
         }
       },

@@ -104,7 +104,7 @@ Box selected(const OpReader& op, const Value& whole) {
 }
 
 /// x seen in the order of y's axes.
-Box turned(const OpReader& op, const Value& x) {
+Box transposed(const OpReader& op, const Value& x) {
   const Shape strides = strides_of(x);
   Box box;
   for (const Index axis : op.list("axes")) box.strides.push_back(strides[static_cast<std::size_t>(axis)]);
@@ -152,8 +152,8 @@ void add_layout_kernels(ReferenceTable& table) {
   table["select_backward"] = {into_box<selected>, true};
   table["pad"] = {pad, true};
   table["pad_backward"] = {from_box<inside_padding>, true};
-  table["transpose"] = {from_box<turned>, true};
-  table["transpose_backward"] = {into_box<turned>, true};
+  table["transpose"] = {from_box<transposed>, true};
+  table["transpose_backward"] = {into_box<transposed>, true};
   table["expand"] = {expand, true};
 }
 

@@ -1,0 +1,134 @@
+// poet compare: one network, one device, one budget, every method.
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "apps/cli/command.h"
+#include "apps/cli/compare/comparison.h"
+#include "apps/cli/solve/options.h"
+#include "apps/cli/solve/progress.h"
+#include "apps/cli/solve/solving.h"
+#include "apps/shared/interrupt.h"
+#include "apps/shared/output.h"
+#include "poet/base/error.h"
+#include "poet/base/write_file.h"
+
+namespace poet::cli {
+namespace {
+
+constexpr double kSecondsPerMethod = 30;
+
+std::vector<const Method*> chosen_methods(const std::optional<std::string>& names) {
+  std::vector<const Method*> chosen;
+  if (!names || *names == "all") {
+    for (const Method& method : methods()) chosen.push_back(&method);
+    return chosen;
+  }
+  std::istringstream list(*names);
+  for (std::string name; std::getline(list, name, ',');) {
+    try {
+      const Method* method = &find_method(name);
+      if (std::find(chosen.begin(), chosen.end(), method) != chosen.end())
+        throw InputError(fmt::format("names {} twice", name));
+      chosen.push_back(method);
+    } catch (const InputError& error) {
+      throw InputError("--methods", error.what());
+    }
+  }
+  if (chosen.empty()) throw InputError("--methods", "names none");
+  return chosen;
+}
+
+/// A mistake in one method does not take the others' answers with it.
+Judged judged(const Method& method, const MethodRequest& request, const Report& keep_all) {
+  try {
+    return run_method(method, request, keep_all);
+  } catch (const InternalError& error) {
+    Judged none;
+    none.reason = fmt::format("internal error: {}", error.what());
+    return none;
+  }
+}
+
+class Compare final : public Command {
+ public:
+  explicit Compare(CLI::App& parent) {
+    app_ = parent.add_subcommand("compare", "every published method on one network, device and budget");
+    add_input_options(*app_, options_.input);
+    add_limit_options(*app_, options_.limits);
+    add_effort_options(*app_, options_.solver, "of each method on this machine (default 30s)");
+    app_->add_option("--methods", methods_, "these only, in this order (default: all)")
+        ->type_name("NAME,...");
+    app_->add_flag("--list", list_, "list the methods with their sources, and do nothing else");
+    app_->add_option("--csv", csv_, "write the table as CSV as well")->group("Output")->type_name("FILE");
+    app_->add_flag("--json", json_, "one JSON object instead of text")->group("Output");
+    app_->footer(
+        "Every plan is replayed by the verifier under the same rules. Methods that know no budget or no "
+        "deadline\nare judged by what their plans need.\n"
+        "Example:\n"
+        "  poet compare --model resnet18_cifar --platform a72 --ram-budget 56MB\n"
+        "\nExit code: 0 a method's plan holds the limits, 1 none does, 2 bad input, 3 internal error.");
+  }
+
+  int run() override {
+    if (list_) {
+      print_answer(json_ ? methods_json().dump(1) + "\n" : methods_text());
+      return kAnswer;
+    }
+    const std::vector<const Method*> chosen = chosen_methods(methods_);
+    if (csv_) check_writable("--csv", *csv_);
+    if (!options_.solver.time_limit) options_.solver.time_limit = fmt::format("{}s", kSecondsPerMethod);
+    Comparison comparison;
+    comparison.posed = pose_problem(options_);
+    judge(chosen, comparison);
+    if (csv_) write_file(*csv_, comparison_csv(comparison));
+    if (json_) {
+      print_answer(comparison_json(comparison));
+    } else {
+      print_answer(comparison_text(comparison));
+    }
+    return any_holds(comparison) ? kAnswer : kNoAnswer;
+  }
+
+ private:
+  void judge(const std::vector<const Method*>& chosen, Comparison& comparison) {
+    const CompileRequest& posed = comparison.posed.request;
+    const Report& keep_all = comparison.posed.figures.keep_all;
+    const InterruptGuard guard;
+    std::optional<ProgressDisplay> display;
+    if (!options_.solver.quiet) display.emplace(stderr, keep_all.energy);
+    MethodRequest request{posed.instance, posed.limits, posed.semantics, posed.options};
+    request.options.interrupted = [&guard] { return guard.interrupted(); };
+    for (const Method* method : chosen) {
+      if (guard.interrupted()) break;
+      if (display) {
+        display->show({std::string(method->title), {}, {}, 0});
+        request.options.on_progress = [&](const Progress& progress) {
+          Progress shown = progress;
+          shown.phase = fmt::format("{}, {}", method->title, progress.phase);
+          display->show(shown);
+        };
+      }
+      comparison.rows.push_back({method, judged(*method, request, keep_all)});
+    }
+    comparison.interrupted = guard.interrupted();
+  }
+
+  ProblemOptions options_;
+  std::optional<std::string> methods_, csv_;
+  bool list_ = false;
+  bool json_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_compare(CLI::App& parent) { return std::make_unique<Compare>(parent); }
+
+}  // namespace poet::cli

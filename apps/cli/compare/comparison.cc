@@ -1,0 +1,265 @@
+#include "apps/cli/compare/comparison.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "apps/cli/solve/summary.h"
+#include "poet/base/amounts.h"
+#include "poet/report/table.h"
+#include "poet/study/csv.h"
+
+namespace poet::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int kWidth = 110;
+
+bool has_plan(const Judged& judged) { return !judged.plan.steps.empty(); }
+
+/// Texts that are shown once, under the table, and referred to by number.
+class Footnotes {
+ public:
+  /// "[2]"; empty for an empty text.
+  std::string mark(const std::string& text) {
+    if (text.empty()) return "";
+    if (std::find(texts_.begin(), texts_.end(), text) == texts_.end()) texts_.push_back(text);
+    const auto at = std::find(texts_.begin(), texts_.end(), text) - texts_.begin();
+    return fmt::format("[{}]", at + 1);
+  }
+
+  [[nodiscard]] std::string text() const {
+    std::string lines;
+    for (std::size_t i = 0; i < texts_.size(); ++i) {
+      const std::string label = fmt::format("[{}] ", i + 1);
+      const int indent = static_cast<int>(label.size());
+      lines += label + wrapped(texts_[i], kWidth - indent, indent) + "\n";
+    }
+    return lines.empty() ? "" : "\n" + lines;
+  }
+
+ private:
+  std::vector<std::string> texts_;
+};
+
+/// Whether the plan holds the limits, with the reason where it is short.
+std::string verdict_text(const Judged& judged, Footnotes& footnotes) {
+  std::string text;
+  switch (judged.verdict) {
+    case Verdict::holds:
+      text = "yes";
+      break;
+    case Verdict::over_limits:
+      text = "no: " + judged.reason;
+      break;
+    case Verdict::no_plan:
+      text = "no plan " + footnotes.mark(judged.reason);
+      break;
+    case Verdict::not_applicable:
+      text = "not defined here " + footnotes.mark(judged.reason);
+      break;
+  }
+  return judged.note.empty() ? text : text + " " + footnotes.mark(judged.note);
+}
+
+/// As lines of summary.h.
+std::string labelled(const std::string& label, const std::string& text) {
+  constexpr int kIndent = 14;
+  return fmt::format("{:<{}}{}\n", label, kIndent, wrapped(text, kWidth - kIndent, kIndent));
+}
+
+std::string limits_text(const Comparison& comparison) {
+  const Limits& limits = comparison.posed.request.limits;
+  const Report& keep_all = comparison.posed.figures.keep_all;
+  std::string text = format_bytes(limits.ram_budget) + " of RAM";
+  if (limits.deadline)
+    text += fmt::format(", a deadline of {} (the step without limits takes {})",
+                        format_seconds(*limits.deadline), format_seconds(keep_all.runtime));
+  if (limits.max_bytes_written)
+    text += fmt::format(", {} written to storage", format_bytes(*limits.max_bytes_written));
+  return text + fmt::format("; keeping everything takes {}, no schedule less than {}",
+                            format_bytes(keep_all.peak_ram),
+                            format_bytes(comparison.posed.figures.floor.bytes()));
+}
+
+std::string gap_text(const Judged& judged) {
+  if (!judged.gap) return "";
+  return *judged.gap == 0 ? "0" : format_percent(*judged.gap, 2);
+}
+
+Json row_json(const Comparison::Row& row) {
+  const Judged& judged = row.judged;
+  const Report& report = judged.report;
+  // Of the plan shown, whether it holds or is the nearest.
+  const auto figure = [&](const auto& value) { return has_plan(judged) ? Json(value) : Json(nullptr); };
+  Json json;
+  json["method"] = row.method->name;
+  json["title"] = row.method->title;
+  json["verdict"] = to_string(judged.verdict);
+  json["verified"] = judged.verdict == Verdict::holds;
+  json["reason"] = judged.reason.empty() ? Json(nullptr) : Json(judged.reason);
+  json["note"] = judged.note.empty() ? Json(nullptr) : Json(judged.note);
+  json["peak_ram_bytes"] = figure(report.peak_ram.value());
+  json["energy_joules"] = figure(report.energy.value());
+  json["overhead"] = figure(judged.overhead);
+  json["compute_joules"] = figure(report.compute_energy.value());
+  json["page_in_joules"] = figure(report.page_in_energy.value());
+  json["page_out_joules"] = figure(report.page_out_energy.value());
+  json["idle_joules"] = figure(report.idle_energy.value());
+  json["runtime_seconds"] = figure(report.runtime.value());
+  json["stalled_seconds"] = figure(report.stalled.value());
+  json["recomputations"] = figure(report.recomputations);
+  json["page_ins"] = figure(report.page_ins);
+  json["page_outs"] = figure(report.page_outs);
+  json["bytes_written"] = figure(report.bytes_written.value());
+  json["bound_joules"] = judged.bound ? Json(judged.bound->value()) : Json(nullptr);
+  json["gap"] = judged.gap ? Json(*judged.gap) : Json(nullptr);
+  json["method_seconds"] = judged.seconds;
+  return json;
+}
+
+std::string cell_of(const Json& value) {
+  if (value.is_null()) return "";
+  return csv_cell(value.is_string() ? value.get<std::string>() : value.dump());
+}
+
+/// The rows whose plan holds and needs the least energy, but for rounding.
+std::vector<const Comparison::Row*> cheapest(const Comparison& comparison) {
+  constexpr double kSame = 1 + 1e-9;
+  double least = std::numeric_limits<double>::infinity();
+  for (const Comparison::Row& row : comparison.rows)
+    if (row.judged.verdict == Verdict::holds) least = std::min(least, row.judged.report.energy.value());
+  std::vector<const Comparison::Row*> best;
+  for (const Comparison::Row& row : comparison.rows) {
+    const bool holds = row.judged.verdict == Verdict::holds;
+    if (holds && row.judged.report.energy.value() <= kSame * least) best.push_back(&row);
+  }
+  return best;
+}
+
+}  // namespace
+
+bool any_holds(const Comparison& comparison) { return !cheapest(comparison).empty(); }
+
+std::string comparison_text(const Comparison& comparison) {
+  const Report& keep_all = comparison.posed.figures.keep_all;
+  std::string text = subject_text(comparison.posed);
+  text += labelled("Limits", limits_text(comparison));
+  Footnotes footnotes;
+  Table table({{"method", Align::left},
+               {"RAM", Align::right},
+               {"energy", Align::right},
+               {"overhead", Align::right},
+               {"time", Align::right},
+               {"recomputed", Align::right},
+               {"paged", Align::right},
+               {"gap", Align::right},
+               {"verified", Align::left}});
+  for (const Comparison::Row& row : comparison.rows) {
+    const Judged& judged = row.judged;
+    const Report& report = judged.report;
+    std::vector<std::string> cells = {std::string(row.method->title)};
+    if (has_plan(judged)) {
+      cells.push_back(format_bytes(report.peak_ram));
+      cells.push_back(format_joules(report.energy, 6));
+      cells.push_back(format_percent(judged.overhead, 3));
+      cells.push_back(format_seconds(report.runtime));
+      cells.push_back(report.recomputations == 0 ? "-" : format_count(report.recomputations));
+      cells.push_back(report.page_ins == 0 ? "-" : format_count(report.page_ins));
+      cells.push_back(gap_text(judged));
+    } else {
+      cells.insert(cells.end(), {"-", "-", "-", "-", "-", "-", ""});
+    }
+    cells.push_back(verdict_text(judged, footnotes));
+    table.add(std::move(cells));
+  }
+  text += "\n" + table.text(0, kWidth) + footnotes.text();
+  const std::vector<const Comparison::Row*> best = cheapest(comparison);
+  if (best.empty()) {
+    text += "\nNo method's plan is within the limits.\n";
+  } else {
+    std::vector<std::string_view> titles;
+    for (const Comparison::Row* row : best) titles.push_back(row->method->title);
+    text += "\n" + labelled("Least energy", fmt::format("{}: {} over the {} of the step without limits",
+                                                        fmt::join(titles, "; "),
+                                                        format_percent(best.front()->judged.overhead, 3),
+                                                        format_joules(keep_all.energy, 6)));
+  }
+  if (comparison.interrupted) text += "Interrupted: methods that are missing were not run.\n";
+  return text;
+}
+
+Json comparison_json(const Comparison& comparison) {
+  const CompileRequest& request = comparison.posed.request;
+  const Instance& instance = request.instance;
+  const Report& keep_all = comparison.posed.figures.keep_all;
+  Json json;
+  json["format"] = 1;
+  json["model"] = instance.model.empty() ? Json(nullptr) : Json(instance.model);
+  json["platform"] = instance.platform.empty() ? Json(nullptr) : Json(instance.platform);
+  json["batch_size"] = instance.batch_size;
+  json["origin"] = comparison.posed.workload.origin;
+  json["semantics"] = to_string(request.semantics);
+  json["ram_budget_bytes"] = request.limits.ram_budget.value();
+  json["deadline_seconds"] = request.limits.deadline ? Json(request.limits.deadline->value()) : Json(nullptr);
+  json["max_bytes_written"] =
+      request.limits.max_bytes_written ? Json(request.limits.max_bytes_written->value()) : Json(nullptr);
+  json["baseline_joules"] = keep_all.energy.value();
+  json["baseline_seconds"] = keep_all.runtime.value();
+  json["keep_all_peak_ram_bytes"] = keep_all.peak_ram.value();
+  json["floor_ram_bytes"] = comparison.posed.figures.floor.bytes().value();
+  json["persistent_bytes"] = instance.costs.persistent.value();
+  json["interrupted"] = comparison.interrupted;
+  json["methods"] = Json::array();
+  for (const Comparison::Row& row : comparison.rows) json["methods"].push_back(row_json(row));
+  return json;
+}
+
+std::string comparison_csv(const Comparison& comparison) {
+  std::string csv;
+  for (const Comparison::Row& row : comparison.rows) {
+    const Json json = row_json(row);
+    std::vector<std::string> keys;
+    std::vector<std::string> cells;
+    for (const auto& [key, value] : json.items()) {
+      keys.push_back(key);
+      cells.push_back(cell_of(value));
+    }
+    if (csv.empty()) csv = fmt::format("{}\n", fmt::join(keys, ","));
+    csv += fmt::format("{}\n", fmt::join(cells, ","));
+  }
+  return csv;
+}
+
+std::string methods_text() {
+  Table table({{"method", Align::left},
+               {"", Align::left},
+               {"recomputes", Align::left},
+               {"pages", Align::left},
+               {"source", Align::left}});
+  for (const Method& method : methods()) {
+    table.add({std::string(method.name), std::string(method.title), method.recomputes ? "yes" : "-",
+               method.pages ? "yes" : "-", std::string(method.source)});
+  }
+  return table.text();
+}
+
+Json methods_json() {
+  Json json;
+  json["format"] = 1;
+  json["methods"] = Json::array();
+  for (const Method& method : methods()) {
+    json["methods"].push_back(Json{{"name", method.name},
+                                   {"title", method.title},
+                                   {"source", method.source},
+                                   {"recomputes", method.recomputes},
+                                   {"pages", method.pages}});
+  }
+  return json;
+}
+
+}  // namespace poet::cli

@@ -1,0 +1,36 @@
+#pragma once
+
+// The answer of `poet compare`, as text, JSON and CSV.
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "apps/cli/solve/solving.h"
+#include "poet/study/run_method.h"
+
+namespace poet::cli {
+
+struct Comparison {
+  struct Row {
+    const Method* method = nullptr;
+    Judged judged;
+  };
+  Solved posed;  // without a result
+  std::vector<Row> rows;
+  bool interrupted = false;
+};
+
+/// Whether some method's plan is within the limits.
+[[nodiscard]] bool any_holds(const Comparison& comparison);
+
+[[nodiscard]] std::string comparison_text(const Comparison& comparison);
+[[nodiscard]] nlohmann::ordered_json comparison_json(const Comparison& comparison);
+/// One line per method under a heading; figures in SI units, empty where there are none.
+[[nodiscard]] std::string comparison_csv(const Comparison& comparison);
+
+/// Every method with its source.
+[[nodiscard]] std::string methods_text();
+[[nodiscard]] nlohmann::ordered_json methods_json();
+
+}  // namespace poet::cli

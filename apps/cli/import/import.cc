@@ -1,0 +1,73 @@
+// poet import: what an ONNX file holds, as the planner sees it.
+
+#include <CLI/CLI.hpp>
+#include <string>
+
+#include "apps/cli/command.h"
+#include "apps/cli/import/import_report.h"
+#include "apps/shared/inputs.h"
+#include "apps/shared/output.h"
+#include "poet/base/error.h"
+#include "poet/base/write_file.h"
+#include "poet/cost/instance_json.h"
+#include "poet/pipeline/pose.h"
+
+namespace poet::cli {
+namespace {
+
+class Import final : public Command {
+ public:
+  explicit Import(CLI::App& parent) {
+    app_ = parent.add_subcommand("import", "show what an ONNX file holds, or make an instance of it");
+    app_->add_option("FILE.onnx", file_, "the model")->required()->type_name("");
+    const auto add = [&](const std::string& name, std::optional<std::string>& value, const std::string& help,
+                         const std::string& type) { app_->add_option(name, value, help)->type_name(type); };
+    add("--batch-size", options_.batch_size, "samples per training step (default 1)", "N");
+    add_onnx_options(*app_, options_);
+    add("-o,--instance-out", out_, "write the training step with its costs, for --instance; needs --platform",
+        "FILE.json");
+    add("--platform", options_.platform, "the device for -o: a name (poet devices) or a profile",
+        "NAME|FILE.json");
+    add("--optimizer", options_.optimizer, "for -o: sgd (default), momentum or adam", "NAME");
+    add("--trainable", options_.trainable, "for -o: train these parameters only", "PATTERN");
+    app_->add_flag("--operators", every_op_,
+                   "list every operator with its shapes, not only the sums by kind");
+    app_->add_flag("--parameters", every_parameter_, "list what stays in RAM across steps, by name");
+    app_->add_flag("--json", json_, "one JSON object instead of text");
+  }
+
+  int run() override {
+    options_.onnx = file_;
+    if (out_.has_value() != options_.platform.has_value())
+      throw InputError("--platform and -o need each other: costs are those of a device");
+    if (!out_ && (options_.optimizer || options_.trainable))
+      throw InputError("--optimizer and --trainable", "are for the instance that -o writes");
+    if (out_) check_writable("-o", *out_);
+    const ImportedModel model = read_onnx(options_);
+    const Contents contents = measure(model.forward);
+    if (out_) write_file(*out_, to_json(instance()).dump(1) + "\n");
+    if (json_)
+      print_answer(import_json(file_, model, contents));
+    else
+      print_answer(import_text(file_, model, contents, every_op_, every_parameter_));
+    return kAnswer;
+  }
+
+ private:
+  Instance instance() const {
+    return load(network_spec(options_), device_spec(options_), policy_of(options_)).instance;
+  }
+
+  std::string file_;
+  InputOptions options_;
+  std::optional<std::string> out_;
+  bool every_op_ = false;
+  bool every_parameter_ = false;
+  bool json_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_import(CLI::App& parent) { return std::make_unique<Import>(parent); }
+
+}  // namespace poet::cli

@@ -1,0 +1,129 @@
+// poet reproduce: the paper's evaluation, from its published instances and from corrected ones.
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include <chrono>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include "apps/cli/command.h"
+#include "apps/cli/reproduce/html.h"
+#include "apps/cli/reproduce/section.h"
+#include "apps/cli/reproduce/studies.h"
+#include "apps/cli/sweep/sweep_run.h"
+#include "apps/shared/output.h"
+#include "poet/base/amounts.h"
+#include "poet/base/error.h"
+#include "poet/base/write_file.h"
+#include "poet/report/gnuplot.h"
+#include "poet/report/table.h"
+#include "poet/study/csv.h"
+
+namespace poet::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kMethod =
+    "Made by poet reproduce. Each point is a method's plan on one instance and RAM budget; the verifier, "
+    "which "
+    "shares nothing with the methods, replayed every plan step by step, and all figures are its own. Points "
+    "within the limits only are drawn. results.csv has every point with its gap, results.sqlite the same; "
+    "the "
+    "sweeps are data/reproduction/*.json, and poet sweep runs each of them alone.";
+
+class Reproduce final : public Command {
+ public:
+  explicit Reproduce(CLI::App& parent) {
+    app_ = parent.add_subcommand("reproduce",
+                                 "the paper's evaluation: every figure and table, next to its numbers");
+    app_->add_option("-o,--output", folder_, "the folder for report, figures and results; made if need be")
+        ->type_name("DIR");
+    app_->add_flag("--quick", quick_, "a few points of each figure only (about 3 minutes)");
+    app_->add_option("--jobs", jobs_, "worker processes (default: one per core; with mpirun the ranks work)")
+        ->type_name("N");
+    app_->add_flag("--retry", retry_, "run points again that failed");
+    app_->add_flag("--quiet", quiet_, "no progress on stderr");
+    app_->footer(
+        "Writes DIR/report.html, the figures as SVG and PNG (with gnuplot), results.csv and results.sqlite.\n"
+        "Ctrl-C loses no finished point: the same command goes on where it stopped.\n"
+        "\nExit code: 0 done, 1 interrupted, 2 bad input, 3 internal error.");
+  }
+
+  int run() override {
+    if (!folder_) throw InputError("-o is needed: the folder for the report");
+    const fs::path folder = *folder_;
+    make_folder(folder);
+    std::vector<Study> studies = read_studies(quick_);
+    const SweepSettings settings{(folder / "results.sqlite").string(), jobs_, retry_, quiet_};
+    std::optional<SweepOutcome> outcome = run_sweep(settings, [&] { return points_of(studies); });
+    if (!outcome) return kAnswer;
+    if (points_left(*outcome) > 0) {
+      print_answer(
+          fmt::format("Interrupted; the same command goes on ({} points left).\n", points_left(*outcome)));
+      return kNoAnswer;
+    }
+    const std::vector<SweepResult> results = results_of(*outcome);
+    write_file(folder / "results.csv", csv_text(results, pareto_flags(results)));
+    distribute(results, studies);
+    const std::vector<Section> report = sections(studies);
+    if (has_gnuplot()) draw(report, folder);
+    write_file(
+        folder / "report.html",
+        report_html(
+            {quick_ ? "POET's evaluation, reproduced (quick)" : "POET's evaluation, reproduced", kMethod},
+            report, folder));
+    print_answer(summary(report, results, folder));
+    return kAnswer;
+  }
+
+ private:
+  static void make_folder(const fs::path& folder) {
+    std::error_code error;
+    fs::create_directories(folder, error);
+    if (error || !fs::is_directory(folder))
+      throw InputError("-o", fmt::format("\"{}\" is no folder and cannot be made one", folder.string()));
+  }
+
+  static void draw(const std::vector<Section>& report, const fs::path& folder) {
+    for (const Section& section : report)
+      for (const NamedFigure& figure : section.figures)
+        for (const char* extension : {".svg", ".png"})
+          write_curves(figure.panels, folder / (figure.file + extension));
+  }
+
+  [[nodiscard]] static std::string summary(const std::vector<Section>& report,
+                                           const std::vector<SweepResult>& results, const fs::path& folder) {
+    std::string text;
+    for (const Section& section : report) {
+      if (section.claims.empty()) continue;
+      text += section.title + "\n";
+      Table table({{"", Align::left}, {"paper", Align::left}, {"here", Align::left}});
+      for (const Claim& claim : section.claims) table.add({claim.what, claim.paper, claim.here});
+      text += table.text(2, 110) + "\n";
+    }
+    std::size_t failed = 0;
+    for (const SweepResult& result : results) failed += result.verdict == kFailed ? 1 : 0;
+    text += fmt::format("Points        {}{}\n", format_count(static_cast<std::int64_t>(results.size())),
+                        failed > 0 ? fmt::format(", {} failed (results.csv says why; --retry)", failed) : "");
+    if (!has_gnuplot())
+      text += "Figures       none: gnuplot is not installed (apt-get install gnuplot-nox)\n";
+    text += fmt::format("Report        {}\n", (folder / "report.html").string());
+    return text;
+  }
+
+  std::optional<std::string> folder_, jobs_;
+  bool quick_ = false;
+  bool retry_ = false;
+  bool quiet_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_reproduce(CLI::App& parent) { return std::make_unique<Reproduce>(parent); }
+
+}  // namespace poet::cli

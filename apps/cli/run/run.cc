@@ -1,0 +1,190 @@
+// poet run: trains a network on this machine by a plan, under its RAM cap, with real paging.
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "apps/cli/command.h"
+#include "apps/cli/forked.h"
+#include "apps/cli/run/onnx_weights.h"
+#include "apps/cli/solve/result_json.h"
+#include "apps/cli/solve/solving.h"
+#include "apps/cli/solve/summary.h"
+#include "apps/shared/output.h"
+#include "apps/shared/training/outputs.h"
+#include "poet/base/error.h"
+#include "poet/runtime/executor/program.h"
+
+namespace poet::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// A plan to run and, where it was solved for just now, the answer of `poet solve --json`.
+struct Runnable {
+  PlanFile file;
+  std::optional<Json> answer;
+};
+
+class Run final : public Command {
+ public:
+  explicit Run(CLI::App& parent) {
+    app_ =
+        parent.add_subcommand("run", "train a network here, under the RAM cap of a plan, with real paging");
+    app_->add_option("plan", plan_,
+                     "a plan file (poet solve --plan-out); else what to solve first, as for solve")
+        ->type_name("PLAN");
+    add_problem_options(*app_, problem_);
+    app_->get_option("--steps")->description(
+        "training steps to have done at the end (default 100); also what --total-deadline is for");
+    add_run_options(*app_, training_);
+    add_machine_options(*app_, machine_);
+    const std::string group = "Output";
+    app_->add_option("--plan-out", plan_out_, "write the plan that was solved for")
+        ->group(group)
+        ->type_name("FILE");
+    app_->add_option("--onnx-out", onnx_out_, "write the trained network")->group(group)->type_name("FILE");
+    add_run_output_options(*app_, output_);
+    app_->footer(
+        "Solving happens in a process of its own; then one arena of the planned size is all that the step "
+        "works in.\nExamples:\n"
+        "  poet run --model resnet18_cifar --platform a72 --ram-budget 56MB --batch-size 8 --steps 200\n"
+        "  poet run my.plan --data cifar-10-batches-bin --checkpoint my.safetensors --checkpoint-every 100\n"
+        "\nExit code: 0 all steps done, 1 no plan, interrupted, or a loss that is not finite, 2 bad input, 3 "
+        "internal\nerror.");
+  }
+
+  int run() override {
+    const bool solves = problem_.input.model || problem_.input.onnx || problem_.input.instance;
+    if (!plan_ && !solves)
+      throw InputError("poet run", "needs a plan file, or --model, --onnx or --instance to solve for");
+    if (plan_ && solves) throw InputError("poet run", "has a plan: nothing is left to solve for");
+    RunOptions typed = training_;
+    typed.steps = problem_.limits.steps;
+    const RunChoice choice = read_run_options(typed, machine_);
+    std::vector<NamedFile> written;
+    if (plan_out_) written.emplace_back("--plan-out", *plan_out_);
+    if (onnx_out_) written.emplace_back("--onnx-out", *onnx_out_);
+    std::vector<NamedFile> read;
+    if (plan_) read.emplace_back("the plan", *plan_);
+    const InputOptions& input = problem_.input;
+    for (const auto& [option, file] :
+         {std::pair("--onnx", &input.onnx), std::pair("--instance", &input.instance),
+          std::pair("--platform", &input.platform)})
+      if (*file) read.emplace_back(option, **file);
+    check_outputs(choice, written, read);
+    std::optional<Runnable> runnable;
+    if (plan_) {
+      refuse_problem_options();
+      runnable = Runnable{read_plan(*plan_), {}};
+      if (onnx_out_) check_exportable(runnable->file.instance.graph, {});
+    } else {
+      // --steps alone is no deadline.
+      if (!problem_.limits.total_deadline) problem_.limits.steps.reset();
+      int code = kAnswer;
+      runnable = solve_apart(choice, code);
+      if (!runnable) return code;
+    }
+    if (plan_out_) write_plan(runnable->file, *plan_out_);
+    return train(std::move(*runnable), choice);
+  }
+
+ private:
+  /// Solves in a process of its own, so that the solver's memory is not the training's. Null: there is no
+  /// plan, as `code` says and that process has said.
+  std::optional<Runnable> solve_apart(const RunChoice& training, int& code) const {
+    Forked solver([&](Parent& parent) {
+      runtime::set_up_kernels(training.trainer.kernels);
+      Solving solving;
+      solving.on_interrupt = "training by the best plan so far";
+      const runtime::KernelOptions& kernels = training.trainer.kernels;
+      if (kernels.library == runtime::KernelLibrary::fast) {
+        const auto with_lean_kernels = [lean = kernels](Instance& instance, Semantics) mutable {
+          lean.library = runtime::KernelLibrary::lean;
+          runtime::charge_workspaces(instance, lean);
+        };
+        solving.alternatives.push_back({"--kernels lean, which need less workspace", with_lean_kernels});
+      }
+      solving.adjust = [&](Instance& instance, Semantics semantics) {
+        // Before the search, so that nobody waits for a plan that cannot be trained by.
+        runtime::charge_workspaces(instance, kernels);
+        runtime::check_rules(semantics);
+        check_run(instance.graph, training, onnx_source(training, network()));
+        if (onnx_out_) check_exportable(instance.graph, network());
+      };
+      const Solved solved = solve_problem(problem_, solving);
+      if (!has_answer(solved)) {
+        if (plan_out_) mention_stale("--plan-out", *plan_out_);
+        if (output_.json)
+          print_answer(result_json(solved));
+        else
+          print_answer(summary_text(solved));
+        return kNoAnswer;
+      }
+      const CompileRequest& request = solved.request;
+      const std::vector<std::uint8_t> plan = to_binary(
+          {request.instance, request.semantics, request.limits, solved.result.plan, solved.result.layout});
+      parent.send({reinterpret_cast<const char*>(plan.data()), plan.size()});
+      parent.send(result_json(solved).dump(-1, ' ', false, Json::error_handler_t::replace));
+      return kAnswer;
+    });
+    const std::optional<std::string> plan = solver.receive();
+    const std::optional<std::string> answer = solver.receive();
+    code = solver.wait("what solves for the plan");
+    if (code != kAnswer) return std::nullopt;
+    ensure(plan && answer, "what solves for the plan tells it");
+    return Runnable{plan_from_binary({plan->begin(), plan->end()}, "the solver's plan"),
+                    Json::parse(*answer)};
+  }
+
+  /// The ONNX file that the network comes from.
+  std::optional<OnnxNetwork> network() const {
+    if (!problem_.input.onnx) return std::nullopt;
+    return OnnxNetwork{*problem_.input.onnx, [this] { return read_onnx(problem_.input); }};
+  }
+
+  int train(Runnable runnable, RunChoice choice) const {
+    const std::optional<OnnxNetwork> network = this->network();
+    std::optional<OnnxWeightsApart> weights;
+    if (const auto source = onnx_source(choice, network)) {
+      weights.emplace(runnable.file.instance.graph, *source);
+      choice.trainer.weights = weights->source();
+    }
+    const Finish finish = [&](const runtime::Trainer& trainer) {
+      if (onnx_out_) export_weights(trainer, network, *onnx_out_);
+    };
+    const Session session = run_session(std::move(runnable.file), choice, problem_.solver.quiet, finish);
+    std::vector<NamedFile> written;
+    if (onnx_out_) written.emplace_back("ONNX", *onnx_out_);
+    return conclude(session, choice, output_, runnable.answer.value_or(Json::object()), written);
+  }
+
+  /// A plan has its network, device and limits: an option that names another would be thought to hold.
+  void refuse_problem_options() const {
+    for (const CLI::Option* option : app_->get_options()) {
+      const std::string group = option->get_group();
+      const bool of_problem = group == "What to schedule" || group == "Limits" || group == "Solving";
+      const std::string name = option->get_name();
+      if (of_problem && option->count() > 0 && name != "--steps" && name != "--quiet")
+        throw InputError(name, "is for solving; the plan that is given has been solved for");
+    }
+  }
+
+  ProblemOptions problem_;
+  RunOptions training_;
+  MachineOptions machine_;
+  std::optional<std::string> plan_, plan_out_, onnx_out_;
+  RunOutput output_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_run(CLI::App& parent) { return std::make_unique<Run>(parent); }
+
+}  // namespace poet::cli

@@ -1,0 +1,148 @@
+// poet show: pictures of a plan or a schedule, as the verifier saw it: a page, a figure, or text.
+
+#include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <cctype>
+#include <cstdlib>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "apps/cli/command.h"
+#include "apps/cli/show/plan_input.h"
+#include "apps/shared/option_names.h"
+#include "apps/shared/output.h"
+#include "poet/base/error.h"
+#include "poet/base/write_file.h"
+#include "poet/report/figure.h"
+#include "poet/report/history.h"
+#include "poet/report/html.h"
+#include "poet/report/picture.h"
+#include "poet/report/text.h"
+
+namespace poet::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool has_unicode_terminal() {
+  for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
+    const char* value = std::getenv(name);
+    if (value == nullptr || *value == '\0') continue;
+    std::string locale(value);
+    std::transform(locale.begin(), locale.end(), locale.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    return locale.find("utf-8") != std::string::npos || locale.find("utf8") != std::string::npos;
+  }
+  return false;
+}
+
+int text_width() {
+  constexpr int kUsual = 100;
+  winsize size{};
+  if (isatty(STDOUT_FILENO) == 1 && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1) {
+    return std::min<int>(size.ws_col, 2 * kUsual);
+  }
+  return kUsual;
+}
+
+class Show final : public Command {
+ public:
+  explicit Show(CLI::App& parent) {
+    app_ = parent.add_subcommand("show", "draw a plan: what is computed, moved and in RAM when");
+    app_->add_option("FILE", files_, "a plan or a schedule, as poet solve writes them; a page shows several")
+        ->required()
+        ->type_name("");
+    app_->add_option("-o", output_,
+                     "where to draw: a page (.html), a figure (.svg, .png, .pdf) or a figure's "
+                     "gnuplot script (.gp); without, text")
+        ->type_name("FILE");
+    app_->add_flag("--text", text_, "text as well");
+    app_->add_option("--axis", axis_,
+                     "of figures and text: time, or step, where short ops are as wide as long ones")
+        ->type_name("time|step")
+        ->check(CLI::IsMember({"time", "step"}));
+    app_->add_option("--semantics", semantics_, "judge a schedule by other rules than its own")
+        ->type_name("published|staged|device")
+        ->check(CLI::IsMember({"published", "staged", "device"}));
+    app_->add_flag("--all", all_, "text: list everything that deviates from keeping all values");
+    app_->footer(
+        "Exit code: 0 valid, 1 invalid (drawn as far as it goes), 2 unreadable or bad option, 3 internal "
+        "error.");
+  }
+
+  int run() override {
+    check_options();
+    std::vector<Picture> pictures;
+    pictures.reserve(files_.size());
+    for (const std::string& file : files_) pictures.push_back(load_plan(file, semantics()).picture);
+    if (output_) draw(pictures);
+    std::string answer;
+    bool invalid = false;
+    for (std::size_t i = 0; i < pictures.size(); ++i) {
+      const std::string wrong = breach_of(pictures[i]);
+      invalid = invalid || !wrong.empty();
+      if (text_ || !output_) {
+        answer += (i > 0 ? "\n" : "") + with_option_names(picture_text(pictures[i], text_options()));
+      } else if (!wrong.empty()) {
+        answer += fmt::format("{}: invalid, drawn as far as it goes: {}\n", files_[i], wrong);
+      }
+    }
+    print_answer(answer);
+    return invalid ? kNoAnswer : kAnswer;
+  }
+
+ private:
+  void check_options() const {
+    if (!output_) return;
+    const fs::path path(*output_);
+    if (path.extension() != ".html" && !is_figure(path)) {
+      throw InputError("-o", fmt::format("\"{}\" must end in .html, .svg, .png, .pdf or .gp", *output_));
+    }
+    if (files_.size() > 1 && is_figure(path)) {
+      throw InputError("-o",
+                       fmt::format("a figure shows one plan, not {}; .html shows several", files_.size()));
+    }
+    check_writable("-o", *output_);
+  }
+
+  void draw(const std::vector<Picture>& pictures) const {
+    if (is_figure(*output_)) {
+      write_figure(pictures.front(), axis(), *output_);
+    } else {
+      write_file(*output_, html_page(pictures));
+    }
+  }
+
+  [[nodiscard]] Axis axis() const { return axis_ == "step" ? Axis::step : Axis::time; }
+
+  [[nodiscard]] std::optional<Semantics> semantics() const {
+    for (const Semantics one : kAllSemantics) {
+      if (semantics_ == to_string(one)) return one;
+    }
+    return std::nullopt;
+  }
+
+  [[nodiscard]] TextOptions text_options() const {
+    return {text_width(), has_unicode_terminal(), all_, axis()};
+  }
+
+  std::vector<std::string> files_;
+  std::optional<std::string> output_;
+  std::string axis_ = "time";
+  std::string semantics_;
+  bool text_ = false;
+  bool all_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_show(CLI::App& parent) { return std::make_unique<Show>(parent); }
+
+}  // namespace poet::cli

@@ -1,0 +1,131 @@
+// poet verify: replays a schedule file by every rule, as stages and as the plan that follows from it, or a
+// plan file, as steps and on its addresses.
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include <nlohmann/json.hpp>
+
+#include "apps/cli/command.h"
+#include "apps/cli/show/plan_input.h"
+#include "apps/shared/output.h"
+#include "poet/base/amounts.h"
+#include "poet/report/history.h"
+
+namespace poet::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+bool schedule_invalid(const LoadedPlan& loaded) { return loaded.stage_report && !loaded.stage_report->valid; }
+
+/// The first rule violated; empty: none.
+std::string violated_rule(const LoadedPlan& loaded) {
+  return schedule_invalid(loaded) ? loaded.stage_report->violation : breach_of(loaded.picture);
+}
+
+bool is_valid(const LoadedPlan& loaded) { return violated_rule(loaded).empty(); }
+
+const char* violated_in(const LoadedPlan& loaded) {
+  return schedule_invalid(loaded) ? "schedule" : loaded.picture.report.valid ? "addresses" : "plan";
+}
+
+Json verdict_json(const LoadedPlan& loaded) {
+  const Report& report = loaded.picture.report;
+  const PlanFile& file = loaded.picture.plan;
+  const bool valid = is_valid(loaded);
+  // figures of an invalid schedule go only as far as the replay came; they would be read as the schedule's.
+  const auto figure = [valid](const auto& value) { return valid ? Json(value) : Json(nullptr); };
+  Json json;
+  json["format"] = 2;
+  json["kind"] = loaded.stages > 0 ? "schedule" : "plan";
+  json["valid"] = valid;
+  json["violation"] = valid ? Json(nullptr) : Json(violated_rule(loaded));
+  json["violated_in"] = valid ? Json(nullptr) : Json(violated_in(loaded));
+  json["energy_joules"] = figure(report.energy.value());
+  json["compute_joules"] = figure(report.compute_energy.value());
+  json["page_in_joules"] = figure(report.page_in_energy.value());
+  json["page_out_joules"] = figure(report.page_out_energy.value());
+  json["idle_joules"] = figure(report.idle_energy.value());
+  json["runtime_seconds"] = figure(report.runtime.value());
+  json["stalled_seconds"] = figure(report.stalled.value());
+  json["deadline_seconds"] = file.limits.deadline ? Json(file.limits.deadline->value()) : Json(nullptr);
+  json["peak_ram_bytes"] = figure(report.peak_ram.value());
+  json["arena_bytes"] = figure(loaded.picture.arena.arena.value());
+  json["ram_budget_bytes"] = file.limits.ram_budget.value();
+  json["recomputations"] = figure(report.recomputations);
+  json["page_ins"] = figure(report.page_ins);
+  json["page_outs"] = figure(report.page_outs);
+  json["bytes_written"] = figure(report.bytes_written.value());
+  json["semantics"] = to_string(file.semantics);
+  return json;
+}
+
+std::string addresses_text(const LoadedPlan& loaded) {
+  const ArenaReport& arena = loaded.picture.arena;
+  std::string text = fmt::format("an arena of {} for {} allocations", format_bytes(arena.arena),
+                                 loaded.picture.plan.layout.allocations.size());
+  if (loaded.stages > 0) text += ", as poet places them";
+  const PlanFile& file = loaded.picture.plan;
+  if (file.semantics == Semantics::device && arena.ram > file.limits.ram_budget)
+    text += fmt::format("; that is {} with what is persistent, over the budget", format_bytes(arena.ram));
+  return text;
+}
+
+std::string verdict_text(const std::string& name, const LoadedPlan& loaded) {
+  const Report& report = loaded.picture.report;
+  const PlanFile& file = loaded.picture.plan;
+  if (!is_valid(loaded)) {
+    const bool follows = loaded.stages > 0 && !schedule_invalid(loaded);
+    return fmt::format("{}: invalid{}: {}\n", name,
+                       follows ? ", in the plan that follows from the stages" : "", violated_rule(loaded));
+  }
+  std::string out = fmt::format("{}: valid, every rule holds in {} ({} semantics)\n", name,
+                                loaded.stages > 0 ? fmt::format("{} stages", loaded.stages)
+                                                  : fmt::format("{} steps", file.plan.steps.size()),
+                                to_string(file.semantics));
+  out += fmt::format("  energy  {}\n", format_joules(report.energy, 6));
+  out +=
+      fmt::format("  time    {}{}\n", format_seconds(report.runtime),
+                  file.limits.deadline ? fmt::format(" of {} allowed", format_seconds(*file.limits.deadline))
+                                       : ", no deadline");
+  out += fmt::format("  RAM     peak {} of {} allowed\n", format_bytes(report.peak_ram),
+                     format_bytes(file.limits.ram_budget));
+  out += fmt::format("  arena   {}\n", addresses_text(loaded));
+  out += fmt::format("  done    {}, {}, {}, {} written\n", counted(report.recomputations, "recomputation"),
+                     counted(report.page_ins, "page-in"), counted(report.page_outs, "page-out"),
+                     format_bytes(report.bytes_written));
+  return out;
+}
+
+class Verify final : public Command {
+ public:
+  explicit Verify(CLI::App& parent) {
+    app_ = parent.add_subcommand("verify", "replay a schedule or plan file by every rule");
+    app_->add_option("FILE", file_, "what poet solve --schedule-out or --plan-out writes")
+        ->required()
+        ->type_name("");
+    app_->add_flag("--json", json_, "one JSON object instead of text");
+    app_->footer(
+        "Exit code: 0 valid, 1 invalid (names the rule and the step), 2 unreadable, 3 internal error.");
+  }
+
+  int run() override {
+    const LoadedPlan loaded = load_plan(file_);
+    if (json_)
+      print_answer(verdict_json(loaded));
+    else
+      print_answer(verdict_text(file_, loaded));
+    return is_valid(loaded) ? kAnswer : kNoAnswer;
+  }
+
+ private:
+  std::string file_;
+  bool json_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_verify(CLI::App& parent) { return std::make_unique<Verify>(parent); }
+
+}  // namespace poet::cli

@@ -1,0 +1,44 @@
+#pragma once
+
+// What a schedule decides about each value, and what the alternatives would have cost.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "poet/cost/instance.h"
+#include "poet/plan/limits.h"
+#include "poet/plan/schedule/schedule.h"
+
+namespace poet::cli {
+
+struct Decision {
+  ValueId value;
+  Bytes bytes{};
+  int page_outs = 0;
+  int page_ins = 0;
+  int recomputations = 0;  // of its producer, in stages that did not start with the value in RAM
+  Joules spent{};  // on its transfers and recomputations; ops with several outputs: the largest has it
+  std::optional<Joules> page_cost;  // once out and once in; absent without storage
+  std::optional<Joules>
+      recompute_cost;  // of its producer, inputs at hand; absent when that must not run twice
+  OpId gone_from;      // longest stretch without a copy in RAM between its uses: the first op it misses
+  OpId back_at;        // and the op for whose stage it is there again; both invalid when never gone
+
+  [[nodiscard]] bool kept() const { return page_ins == 0 && page_outs == 0 && recomputations == 0; }
+};
+
+/// One per transient value with bytes, in order of values. `schedule` must be valid. O(stages * values).
+[[nodiscard]] std::vector<Decision> decisions(const Instance& instance, const Schedule& schedule,
+                                              Semantics semantics);
+
+/// Most energy first, then most bytes.
+void sort_by_importance(std::vector<Decision>& decisions);
+
+/// "paged", "recomputed", "paged and recomputed" or "kept".
+[[nodiscard]] std::string treatment(const Decision& decision);
+
+/// In a few words why, as far as the costs of this value tell: "paging is 8.3x cheaper".
+[[nodiscard]] std::string reason(const Decision& decision);
+
+}  // namespace poet::cli

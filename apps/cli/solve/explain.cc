@@ -1,0 +1,194 @@
+// poet explain: why each value is kept, paged or recomputed; when there is no schedule, the way out.
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <nlohmann/json.hpp>
+
+#include "apps/cli/command.h"
+#include "apps/cli/solve/decisions.h"
+#include "apps/cli/solve/result_json.h"
+#include "apps/cli/solve/solving.h"
+#include "apps/cli/solve/summary.h"
+#include "apps/shared/output.h"
+#include "poet/base/amounts.h"
+#include "poet/graph/dataflow.h"
+#include "poet/report/table.h"
+
+namespace poet::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::size_t kRows = 20;  // without --all
+
+Json joules_json(const std::optional<Joules>& energy) {
+  return energy ? Json(energy->value()) : Json(nullptr);
+}
+
+Json per_byte_json(const std::optional<Joules>& energy, Bytes bytes) {
+  return energy ? Json(energy->value() / static_cast<double>(bytes.value())) : Json(nullptr);
+}
+
+Json decision_json(const Instance& instance, const Decision& decision) {
+  Json json;
+  json["value"] = decision.value.index;
+  json["name"] = instance.graph.values[decision.value].name;
+  json["bytes"] = decision.bytes.value();
+  json["decision"] = treatment(decision);
+  json["reason"] = reason(decision);
+  json["page_outs"] = decision.page_outs;
+  json["page_ins"] = decision.page_ins;
+  json["recomputations"] = decision.recomputations;
+  json["spent_joules"] = decision.spent.value();
+  json["page_joules"] = joules_json(decision.page_cost);
+  json["page_joules_per_byte"] = per_byte_json(decision.page_cost, decision.bytes);
+  json["recompute_joules"] = joules_json(decision.recompute_cost);
+  json["recompute_joules_per_byte"] = per_byte_json(decision.recompute_cost, decision.bytes);
+  json["gone_from_op"] = decision.gone_from.valid() ? Json(decision.gone_from.index) : Json(nullptr);
+  json["back_at_op"] = decision.back_at.valid() ? Json(decision.back_at.index) : Json(nullptr);
+  return json;
+}
+
+std::string per_byte(const std::optional<Joules>& energy, Bytes bytes) {
+  if (!energy) return "-";
+  return format_joules(Joules(energy->value() / static_cast<double>(bytes.value())), 3) + "/B";
+}
+
+std::string how_often(const Decision& decision) {
+  std::string text;
+  if (decision.page_outs > 0 || decision.page_ins > 0) {
+    text = fmt::format("paged {} out, {} in", decision.page_outs, decision.page_ins);
+  }
+  if (decision.recomputations > 0) {
+    text += fmt::format("{}recomputed {}x", text.empty() ? "" : ", ", decision.recomputations);
+  }
+  return text.empty() ? "kept" : text;
+}
+
+std::string away(const Decision& decision) {
+  if (!decision.gone_from.valid()) return "-";
+  return fmt::format("{}-{}", decision.gone_from.index, decision.back_at.index - 1);
+}
+
+void add_rows(std::string& out, const Instance& instance, const std::vector<Decision>& shown) {
+  Table table({{"value", Align::left},
+               {"size", Align::right},
+               {"decision", Align::left},
+               {"spent", Align::right},
+               {"to page", Align::right},
+               {"to recompute", Align::right},
+               {"away in stages", Align::right},
+               {"why", Align::left}});
+  for (const Decision& decision : shown) {
+    table.add({instance.graph.values[decision.value].name, format_bytes(decision.bytes), how_often(decision),
+               decision.spent > Joules(0) ? format_joules(decision.spent, 3) : "-",
+               per_byte(decision.page_cost, decision.bytes),
+               per_byte(decision.recompute_cost, decision.bytes), away(decision), reason(decision)});
+  }
+  out += table.text();
+}
+
+/// How many values are simply kept, and what for.
+std::string kept_text(const Instance& instance, const std::vector<Decision>& all) {
+  const Dataflow flow = dataflow(instance.graph);
+  int saved = 0;
+  int local = 0;
+  Bytes saved_bytes{};
+  for (const Decision& decision : all) {
+    if (!decision.kept()) continue;
+    const bool forward = instance.graph.ops[flow.producer[decision.value]].pass == Pass::forward;
+    const std::vector<OpId>& users = flow.users[decision.value];
+    const bool saved_for_backward = forward && std::any_of(users.begin(), users.end(), [&](OpId user) {
+                                      return instance.graph.ops[user].pass != Pass::forward;
+                                    });
+    if (saved_for_backward) {
+      ++saved;
+      saved_bytes += decision.bytes;
+    } else {
+      ++local;
+    }
+  }
+  return fmt::format(
+      "Simply kept: {} values, because they fit: {} ({}) from the forward to the backward pass, {} within "
+      "one pass.\n",
+      saved + local, saved, format_bytes(saved_bytes), local);
+}
+
+std::string explanation_text(const Solved& solved, std::vector<Decision> all, bool show_all) {
+  const Instance& instance = solved.request.instance;
+  std::string out = kept_text(instance, all);
+  sort_by_importance(all);
+  std::vector<Decision> shown;
+  std::size_t moved = 0;
+  for (const Decision& decision : all) {
+    if (!decision.kept()) ++moved;
+    if (show_all || (!decision.kept() && shown.size() < kRows)) shown.push_back(decision);
+  }
+  if (moved == 0) out += "No value is paged or recomputed.\n";
+  if (moved > 0) {
+    out += fmt::format(
+        "Not simply kept: {}. The dearest come first; \"to page\" is once out and in, \"to "
+        "recompute\" "
+        "its op alone.\n",
+        counted(static_cast<std::ptrdiff_t>(moved), "value"));
+  }
+  if (!shown.empty()) {
+    out += "\n";
+    add_rows(out, instance, shown);
+  }
+  if (moved > shown.size()) {
+    Joules rest{};
+    std::size_t seen = 0;
+    for (const Decision& decision : all) {
+      if (!decision.kept() && ++seen > shown.size()) rest += decision.spent;
+    }
+    out += fmt::format("... and {} more, {} together (--all shows every value)\n", moved - shown.size(),
+                       format_joules(rest, 3));
+  }
+  return out;
+}
+
+class Explain final : public Command {
+ public:
+  explicit Explain(CLI::App& parent) {
+    app_ = parent.add_subcommand("explain", "solve, then say why each value is kept, paged or recomputed");
+    add_problem_options(*app_, options_);
+    app_->add_flag("--all", all_, "every value, those that are simply kept as well")->group("Output");
+    app_->add_flag("--json", json_, "one JSON object instead of text; lists every value")->group("Output");
+    app_->footer(
+        "Exit code: 0 an answer, 1 infeasible or unknown (with the way out), 2 bad input, 3 internal error.");
+  }
+
+  int run() override {
+    const Solved solved = solve_problem(options_);
+    const Instance& instance = solved.request.instance;
+    std::vector<Decision> all;
+    if (has_answer(solved))
+      all = decisions(instance, solved.result.outcome.schedule, solved.request.semantics);
+    if (json_) {
+      Json json = result_json(solved);
+      json["decisions"] = Json::array();
+      for (const Decision& decision : all) json["decisions"].push_back(decision_json(instance, decision));
+      print_answer(json);
+    } else {
+      std::string text = summary_text(solved);
+      if (has_answer(solved)) text += "\n" + explanation_text(solved, all, all_);
+      print_answer(text);
+    }
+    return exit_code(solved);
+  }
+
+ private:
+  ProblemOptions options_;
+  bool all_ = false;
+  bool json_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_explain(CLI::App& parent) { return std::make_unique<Explain>(parent); }
+
+}  // namespace poet::cli

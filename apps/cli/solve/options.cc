@@ -1,0 +1,160 @@
+#include "apps/cli/solve/options.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <limits>
+
+#include "apps/shared/amounts.h"
+#include "apps/shared/output.h"
+#include "poet/base/error.h"
+#include "poet/optimize/solvers/command.h"
+#include "poet/optimize/solvers/solver.h"
+
+namespace poet::cli {
+
+void add_input_options(CLI::App& app, InputOptions& options) {
+  const std::string group = "What to schedule";
+  const auto add = [&](const std::string& name, std::optional<std::string>& value, const std::string& help,
+                       const std::string& type) {
+    app.add_option(name, value, help)->group(group)->type_name(type);
+  };
+  add_network_options(app, options, group);
+  add("--instance", options.instance, "or a graph with its costs, from a file", "FILE");
+  add("--platform", options.platform, "the device: a name (poet devices) or a profile", "NAME|FILE.json");
+  add("--persistent", options.persistent,
+      "counted (default): parameters, their gradients and optimiser state take RAM from the budget; "
+      "excluded: they live "
+      "elsewhere",
+      "POLICY");
+  add("--semantics", options.semantics,
+      "device (default): RAM and time as the device has them; staged, published: the paper's rules, with "
+      "--model on its "
+      "published instance; staged is the default for an instance file without a device",
+      "RULES");
+}
+
+void add_limit_options(CLI::App& app, LimitOptions& options) {
+  const std::string group = "Limits";
+  const auto add = [&](const std::string& name, std::optional<std::string>& value, const std::string& help,
+                       const std::string& type) {
+    app.add_option(name, value, help)->group(group)->type_name(type);
+  };
+  add("--ram-budget", options.ram_budget, "RAM for everything the step needs: 737719, 300KiB, 2MB (required)",
+      "BYTES");
+  add("--runtime-budget", options.runtime_budget,
+      "deadline as a multiple of the time the step takes without limits, as in 1.3 (default: no deadline)",
+      "FACTOR");
+  add("--deadline", options.deadline,
+      "or the deadline of one step: 50ms, 2s, 1.5min; bare numbers are seconds", "TIME");
+  add("--total-deadline", options.total_deadline, "or the deadline of --steps steps together", "TIME");
+  add("--steps", options.steps, "how many steps --total-deadline is for", "N");
+  add("--max-bytes-written", options.max_bytes_written,
+      "wear: at most so many bytes written to storage per step (default: no limit)", "BYTES");
+}
+
+void add_effort_options(CLI::App& app, SolverOptions& options, const std::string& time_limit) {
+  const std::string group = "Solving";
+  const auto add = [&](const std::string& name, std::optional<std::string>& value, const std::string& help,
+                       const std::string& type) {
+    app.add_option(name, value, help)->group(group)->type_name(type);
+  };
+  add("--gap", options.gap,
+      "stop when no schedule can save more than this part of the energy above the unlimited step's (default "
+      "1%)",
+      "PART");
+  add("--time-limit", options.time_limit, time_limit, "TIME");
+  add("--solve-threads", options.solve_threads, "threads of the solver (default 1)", "N");
+  app.add_flag("--quiet", options.quiet, "no progress on stderr")->group(group);
+}
+
+namespace {
+
+void add_solver_options(CLI::App& app, SolverOptions& options) {
+  const std::string group = "Solving";
+  const auto add = [&](const std::string& name, std::optional<std::string>& value, const std::string& help,
+                       const std::string& type) {
+    app.add_option(name, value, help)->group(group)->type_name(type);
+  };
+  app.add_flag("--no-paging", options.no_paging, "recompute only")->group(group);
+  app.add_flag("--no-remat", options.no_remat, "page only")->group(group);
+  add_effort_options(
+      app, options,
+      "of the solver on this machine (default 2min); without an answer about 1 s more, to say why");
+  add("--solver", options.solver,
+      "who searches: cbc (default), highs where the build has it, or file: any program, through the files "
+      "below",
+      "NAME");
+  add("--mps", options.mps, "with --solver file: write the model here", "FILE.mps");
+  add("--solution", options.solution, "with --solver file: read the answer to the model in --mps from here",
+      "FILE");
+  add("--solver-command", options.solver_command,
+      "with --solver file: run this on the model instead, as in \"cbc {mps} sec {seconds} solve solution "
+      "{solution}\"",
+      "COMMAND");
+  add("--formulation", options.formulation,
+      "tight (default), or published: the paper's Algorithm 1, with --semantics published", "NAME");
+}
+
+void read_solver(const SolverOptions& options, SolveOptions& out) {
+  const std::string name = options.solver.value_or("cbc");
+  if (name == "highs") {
+    out.solver = Solver::highs;
+    if (!has_solver(Solver::highs)) throw InputError("--solver highs", no_highs());
+  } else if (name == "file") {
+    out.solver = Solver::file;
+  } else if (name != "cbc") {
+    throw InputError("--solver", "\"" + name + "\" is none of cbc, highs, file");
+  }
+  const bool any = options.mps || options.solution || options.solver_command;
+  if (out.solver != Solver::file) {
+    if (any) throw InputError("--mps, --solution and --solver-command", "are for --solver file only");
+    return;
+  }
+  if (!options.mps && !options.solver_command)
+    throw InputError("--solver file", "needs --mps FILE.mps to write the model to, or --solver-command");
+  if (options.solution && (!options.mps || options.solver_command))
+    throw InputError("--solution", "is the answer to the model in --mps, and excludes --solver-command");
+  if (options.formulation && *options.formulation == "published")
+    throw InputError("--solver file", "writes the tight formulation, not --formulation published");
+  if (options.mps) check_writable("--mps", *options.mps);
+  out.file.mps = options.mps.value_or("");
+  out.file.solution = options.solution.value_or("");
+  out.file.command = options.solver_command.value_or("");
+  if (options.solver_command) (void)expand_command(out.file.command, "", "", 1);
+}
+
+}  // namespace
+
+void add_problem_options(CLI::App& app, ProblemOptions& options) {
+  add_input_options(app, options.input);
+  add_limit_options(app, options.limits);
+  add_solver_options(app, options.solver);
+}
+
+Policy policy_of(const ProblemOptions& options) {
+  Policy policy = policy_of(options.input, options.limits);
+  policy.paging = !options.solver.no_paging;
+  policy.rematerialization = !options.solver.no_remat;
+  return policy;
+}
+
+SolveOptions read_solver_options(const SolverOptions& options) {
+  SolveOptions out;
+  if (options.gap) out.gap = parse_fraction("--gap", *options.gap);
+  if (options.time_limit)
+    out.time_limit_seconds = parse_duration("--time-limit", *options.time_limit).value();
+  if (options.solve_threads) {
+    // More threads than any machine has cores only costs memory.
+    out.threads =
+        static_cast<int>(std::min<std::int64_t>(parse_count("--solve-threads", *options.solve_threads), 256));
+  }
+  read_solver(options, out);
+  if (options.formulation && *options.formulation == "published") {
+    out.formulation = Formulation::published;
+  } else if (options.formulation && *options.formulation != "tight") {
+    throw InputError("--formulation", "\"" + *options.formulation + "\" is none of tight, published");
+  }
+  return out;
+}
+
+}  // namespace poet::cli

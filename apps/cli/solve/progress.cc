@@ -1,0 +1,94 @@
+#include "apps/cli/solve/progress.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "apps/shared/live_line.h"
+#include "poet/base/amounts.h"
+
+namespace poet::cli {
+namespace {
+
+double now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+/// Everything but the time.
+std::string describe_state(const Progress& progress, Joules baseline) {
+  std::string text = progress.phase;
+  const auto add = [&text](const std::string& part) {
+    text += text.empty() || text.ends_with(": ") ? part : ", " + part;
+  };
+  if (!text.empty()) text += ": ";
+  if (progress.incumbent_joules) add("best " + format_joules(Joules(*progress.incumbent_joules), 6));
+  if (progress.bound_joules) add("bound " + format_joules(Joules(*progress.bound_joules), 6));
+  if (progress.incumbent_joules && progress.bound_joules) {
+    const double missing = *progress.incumbent_joules - *progress.bound_joules;
+    const double overhead = *progress.incumbent_joules - baseline.value();
+    if (overhead > 0) add("gap " + format_percent(std::max(0.0, missing) / overhead, 2));
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string describe(const Progress& progress, Joules baseline) {
+  std::string text = describe_state(progress, baseline);
+  const std::string elapsed = progress.elapsed_seconds < 120
+                                  ? fmt::format("{:.1f} s", progress.elapsed_seconds)
+                                  : format_seconds(Seconds(progress.elapsed_seconds), 3);
+  return text + (text.empty() || text.ends_with(": ") ? "" : ", ") + elapsed;
+}
+
+bool PlainFilter::worth_printing(const Progress& progress, Joules baseline) {
+  std::string text = describe_state(progress, baseline);
+  if (printed_) {
+    const bool new_phase = printed_->phase != progress.phase;
+    const bool soon = progress.elapsed_seconds < printed_->elapsed_seconds + 1;
+    if (text == printed_text_ || (soon && !new_phase)) return false;
+  }
+  printed_ = progress;
+  printed_text_ = std::move(text);
+  return true;
+}
+
+ProgressDisplay::ProgressDisplay(std::FILE* stream, Joules baseline)
+    : stream_(stream), baseline_(baseline), live_(is_live(stream)) {
+  if (live_) painter_ = std::thread([this] { redraw_until_done(); });
+}
+
+ProgressDisplay::~ProgressDisplay() {
+  if (!live_) return;
+  {
+    const std::lock_guard lock(mutex_);
+    done_ = true;
+  }
+  done_changed_.notify_all();
+  painter_.join();
+  remove_line(stream_);
+}
+
+void ProgressDisplay::show(const Progress& progress) {
+  const std::lock_guard lock(mutex_);
+  latest_ = progress;
+  latest_at_ = now();
+  if (!live_ && filter_.worth_printing(progress, baseline_)) {
+    // Not fmt::print, which throws when nobody reads stderr any more: progress is no reason to stop.
+    std::fputs(fmt::format("poet: {}\n", describe(progress, baseline_)).c_str(), stream_);
+    std::fflush(stream_);
+  }
+}
+
+void ProgressDisplay::redraw_until_done() {
+  std::unique_lock lock(mutex_);
+  while (!done_changed_.wait_for(lock, std::chrono::milliseconds(250), [this] { return done_; })) {
+    if (!latest_) continue;
+    Progress shown = *latest_;
+    shown.elapsed_seconds += now() - latest_at_;
+    draw_line(stream_, describe(shown, baseline_));
+  }
+}
+
+}  // namespace poet::cli

@@ -1,0 +1,107 @@
+// poet solve: the schedule of least energy within RAM and time, with its proof.
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "apps/cli/command.h"
+#include "apps/cli/solve/result_json.h"
+#include "apps/cli/solve/solving.h"
+#include "apps/cli/solve/summary.h"
+#include "apps/shared/output.h"
+#include "poet/base/error.h"
+#include "poet/plan/file/plan_file.h"
+#include "poet/plan/file/schedule_json.h"
+
+namespace poet::cli {
+namespace {
+
+class Solve final : public Command {
+ public:
+  explicit Solve(CLI::App& parent) {
+    app_ = parent.add_subcommand("solve", "find the training schedule of least energy within RAM and time");
+    add_problem_options(*app_, options_);
+    app_->add_option(
+            "--schedule-out", schedule_out_,
+            "write the schedule, for poet verify; it is in stages, so answers that are not are left out")
+        ->group("Output")
+        ->type_name("FILE.json");
+    app_->add_option("--plan-out", plan_out_,
+                     "write the plan with its addresses, for poet show and devices; JSON if so named")
+        ->group("Output")
+        ->type_name("FILE");
+    app_->add_option("--image-out", image_out_,
+                     "write what a device needs of the plan: schedule and addresses")
+        ->group("Output")
+        ->type_name("FILE");
+    app_->add_flag("--json", json_, "one JSON object instead of text")->group("Output");
+    app_->footer(
+        "Examples:\n"
+        "  poet solve --model resnet18_cifar --platform a72 --ram-budget 56MB --runtime-budget 1.3 "
+        "--plan-out p\n"
+        "  poet solve --semantics published --model resnet18_cifar --platform a72 --ram-budget 3000000\n"
+        "\nExit code: 0 an answer, 1 infeasible or unknown, 2 bad input, 3 internal error.");
+  }
+
+  int run() override {
+    // Before the work, so that nobody waits for a result that cannot be written.
+    if (schedule_out_) check_writable("--schedule-out", *schedule_out_);
+    if (plan_out_) check_writable("--plan-out", *plan_out_);
+    if (image_out_) check_writable("--image-out", *image_out_);
+    check_distinct();
+    // A schedule file is in stages, and so must the answer be.
+    Solving how;
+    how.synchronous = !schedule_out_;
+    const Solved solved = solve_problem(options_, how);
+    const CompileRequest& request = solved.request;
+    const CompileResult& result = solved.result;
+    if (has_answer(solved) && schedule_out_) {
+      write_schedule({request.instance, request.semantics, request.limits, result.outcome.schedule},
+                     *schedule_out_);
+    }
+    if (has_answer(solved) && (plan_out_ || image_out_)) {
+      const PlanFile plan{request.instance, request.semantics, request.limits, result.plan, result.layout};
+      if (plan_out_) write_plan(plan, *plan_out_);
+      if (image_out_) write_device_image(plan, *image_out_);
+    }
+    if (!has_answer(solved)) {
+      for (const auto& [option, file] :
+           {std::pair("--schedule-out", &schedule_out_), std::pair("--plan-out", &plan_out_),
+            std::pair("--image-out", &image_out_)})
+        if (*file) mention_stale(option, **file);
+    }
+    if (json_) {
+      print_answer(result_json(solved));
+    } else {
+      std::string text = summary_text(solved);
+      if (has_answer(solved) && schedule_out_)
+        text += fmt::format("{:<14}{}; check it with: poet verify {}\n", "Schedule", *schedule_out_,
+                            *schedule_out_);
+      if (!has_answer(solved) && schedule_out_ && request.semantics == Semantics::device)
+        text += fmt::format("{:<14}or leave out --schedule-out: not every plan has stages\n", "");
+      if (has_answer(solved) && plan_out_)
+        text += fmt::format("{:<14}{}; look at it with: poet show {}\n", "Plan", *plan_out_, *plan_out_);
+      print_answer(text);
+    }
+    return exit_code(solved);
+  }
+
+ private:
+  void check_distinct() const {
+    const bool twice = (schedule_out_ && (schedule_out_ == plan_out_ || schedule_out_ == image_out_)) ||
+                       (plan_out_ && plan_out_ == image_out_);
+    if (twice) throw InputError("--schedule-out, --plan-out, --image-out", "must name different files");
+  }
+
+  ProblemOptions options_;
+  std::optional<std::string> schedule_out_, plan_out_, image_out_;
+  bool json_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_solve(CLI::App& parent) { return std::make_unique<Solve>(parent); }
+
+}  // namespace poet::cli

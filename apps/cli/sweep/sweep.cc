@@ -1,0 +1,92 @@
+// poet sweep: networks x devices x sizes x budgets x deadlines x methods, into a results store.
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "apps/cli/command.h"
+#include "apps/cli/sweep/sweep_run.h"
+#include "apps/shared/output.h"
+#include "poet/base/error.h"
+#include "poet/base/write_file.h"
+#include "poet/study/csv.h"
+
+namespace poet::cli {
+namespace {
+
+class Sweep final : public Command {
+ public:
+  explicit Sweep(CLI::App& parent) {
+    app_ =
+        parent.add_subcommand("sweep", "run methods over networks, devices and limits, into a results store");
+    app_->add_option("spec", spec_, "what to run: a JSON file (docs/formats.md, Sweep)")
+        ->required()
+        ->type_name("SPEC.json");
+    app_->add_option("--store", store_, "the results store, made if need be; what is in it is not run again")
+        ->type_name("FILE.sqlite");
+    app_->add_option("--csv", csv_, "write all points of the spec, with those on Pareto curves marked")
+        ->type_name("FILE.csv");
+    app_->add_option("--jobs", jobs_, "worker processes (default: one per core; with mpirun the ranks work)")
+        ->type_name("N");
+    app_->add_flag("--retry", retry_, "run points again that failed");
+    app_->add_flag("--json", json_, "one JSON object instead of text");
+    app_->add_flag("--quiet", quiet_, "no progress on stderr");
+    app_->footer(
+        "Ctrl-C and crashes lose no finished point: the same command goes on where it stopped.\n"
+        "\nExamples:\n"
+        "  poet sweep spec.json --store results.sqlite --csv results.csv\n"
+        "  mpirun -n 4 poet sweep spec.json --store results.sqlite\n"
+        "\nExit code: 0 every point has a result, 1 interrupted with points left, 2 bad input, 3 internal "
+        "error.");
+  }
+
+  int run() override {
+    if (!store_) throw InputError("--store is needed: the file for the results");
+    const SweepSettings settings{*store_, jobs_, retry_, quiet_};
+    std::optional<SweepOutcome> outcome = run_sweep(settings, [this] {
+      check_csv();
+      const SweepSpec spec = read_sweep_spec(spec_);
+      check_spec(spec);
+      return expand(spec);
+    });
+    if (!outcome) return kAnswer;
+    outcome->spec = spec_;
+    outcome->csv = csv_;
+    write_answer(*outcome);
+    return points_left(*outcome) == 0 ? kAnswer : kNoAnswer;
+  }
+
+ private:
+  void check_csv() const {
+    if (!csv_) return;
+    check_writable("--csv", *csv_);
+    if (std::filesystem::weakly_canonical(*csv_) == std::filesystem::weakly_canonical(*store_))
+      throw InputError("--store, --csv", "must name different files");
+  }
+
+  void write_answer(const SweepOutcome& outcome) const {
+    if (csv_) {
+      const std::vector<SweepResult> results = results_of(outcome);
+      write_file(*csv_, csv_text(results, pareto_flags(results)));
+    }
+    if (json_)
+      print_answer(sweep_json(outcome));
+    else
+      print_answer(sweep_text(outcome));
+  }
+
+  std::string spec_;
+  std::optional<std::string> store_, csv_, jobs_;
+  bool retry_ = false;
+  bool json_ = false;
+  bool quiet_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_sweep(CLI::App& parent) { return std::make_unique<Sweep>(parent); }
+
+}  // namespace poet::cli

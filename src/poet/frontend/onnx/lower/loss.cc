@@ -1,0 +1,95 @@
+#include "poet/frontend/onnx/lower/loss.h"
+
+#include <fmt/format.h>
+
+#include "poet/base/error.h"
+
+namespace poet::onnx {
+namespace {
+
+/// The axis that a softmax normalises. Before opset 13 those are all axes from the given one on, which is
+/// the same when at most one of them is longer than 1.
+std::size_t softmax_axis(const Node& node, const Shape& shape, std::int64_t opset) {
+  const std::size_t first = checked_axis(integer(node, "axis", opset < 13 ? 1 : -1), shape.size());
+  if (opset >= 13) return first;
+  std::size_t axis = first;
+  for (std::size_t i = first; i < shape.size(); ++i) {
+    if (shape[i] == 1) continue;
+    if (shape[axis] != 1 && axis != i) throw InputError("normalises several axes at once");
+    axis = i;
+  }
+  return axis;
+}
+
+}  // namespace
+
+void add_cross_entropy(Walk& walk, ValueId output, bool convolved, const Node* final_softmax) {
+  GraphBuilder& graph = walk.graph();
+  ValueId logits = output;
+  const Shape from = graph.shape(output);
+  if (from.size() < 2) {
+    throw InputError(
+        fmt::format("the output {} has no axis of classes; `loss` mse is for numbers", shown(from)));
+  }
+  std::int64_t rows = 1;
+  bool channels = from.size() > 1;  // (N, C, 1, 1...)
+  for (std::size_t i = 2; i < from.size(); ++i) channels = channels && from[i] == 1;
+  // Convolutions have their channels along axis 1; of other results of three axes the last one is it.
+  bool pixels = (from.size() > 3 || (from.size() == 3 && convolved)) && !channels;
+  if (final_softmax != nullptr) {
+    // It knows where the classes are.
+    const std::string place = Walk::place_of(*final_softmax);
+    std::size_t axis = 0;
+    try {
+      axis = softmax_axis(*final_softmax, from, walk.opset());
+    } catch (const InputError& error) {
+      throw InputError(place, error.what());
+    }
+    if (pixels && axis + 1 == from.size()) pixels = false;
+    if (!channels && from.size() == 3 && axis == 1) pixels = true;
+    const std::size_t classes = pixels || channels ? 1 : from.size() - 1;
+    if (axis != classes) {
+      throw InputError(place, fmt::format("normalises axis {} of {}, but the loss has its classes along axis "
+                                          "{}; transpose before it",
+                                          axis, shown(from), classes));
+    }
+  }
+  if (pixels) {
+    // One prediction per pixel, classes along axis 1.
+    std::vector<std::int64_t> classes_last = {0};
+    for (std::size_t i = 2; i < from.size(); ++i) classes_last.push_back(static_cast<std::int64_t>(i));
+    classes_last.push_back(1);
+    // What an exporter has transposed the other way round before is only seen so.
+    const bool is_stored_so = permuted(graph.layout(logits), classes_last).strides.empty();
+    logits = is_stored_so ? graph.permute("logits.rows", logits, classes_last)
+                          : graph.transpose("logits.rows", logits, classes_last);
+    rows = element_count(from) / from[1];
+    logits = graph.reshape("logits.flat", logits, {rows, from[1]});
+    walk.notice("the loss is the mean over every position of the output, with its classes along axis 1");
+  } else {
+    logits = walk.row_major("logits", logits);
+    const std::int64_t classes = channels ? from[1] : from.back();
+    rows = element_count(from) / classes;
+    if (from.size() > 2 && !channels) {
+      walk.notice(
+          "the loss is the mean over every position of the output, with its classes along the last axis");
+    }
+    if (from.size() != 2) logits = graph.reshape("logits.flat", logits, {rows, classes});
+  }
+  if (graph.shape(logits).back() == 1) {
+    throw InputError(
+        fmt::format("the output {} has one class, for which cross-entropy is always 0; `loss` mse is "
+                    "for numbers",
+                    shown(from)));
+  }
+  const ValueId targets = graph.input("targets", {rows}, DType::int32);
+  graph.softmax_cross_entropy("loss", logits, targets);
+}
+
+void add_mean_squared_error(Walk& walk, ValueId output) {
+  GraphBuilder& graph = walk.graph();
+  const ValueId x = walk.row_major("logits", output);
+  graph.mse_loss("loss", x, graph.input("targets", Shape(graph.shape(x))));
+}
+
+}  // namespace poet::onnx

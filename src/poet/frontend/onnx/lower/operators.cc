@@ -1,0 +1,39 @@
+#include "poet/frontend/onnx/lower/operators.h"
+
+#include <algorithm>
+
+namespace poet::onnx {
+namespace {
+
+std::vector<const std::vector<OperatorEntry>*> lists() {
+  return {&layer_operators(),     &window_operators(), &elementwise_operators(), &activation_operators(),
+          &reduction_operators(), &layout_operators(), &resize_operators(),      &gather_operators(),
+          &logic_operators(),     &einsum_operators(), &recurrent_operators()};
+}
+
+}  // namespace
+
+OperatorRule find_operator(const std::string& op_type, bool integers) {
+  if (integers) {
+    for (const OperatorEntry& entry : integer_operators()) {
+      if (entry.op_type == op_type) return entry.rule;
+    }
+  }
+  for (const std::vector<OperatorEntry>* list : lists()) {
+    for (const OperatorEntry& entry : *list) {
+      if (entry.op_type == op_type) return entry.rule;
+    }
+  }
+  return nullptr;
+}
+
+std::vector<std::string> imported_operators() {
+  std::vector<std::string> names;
+  for (const std::vector<OperatorEntry>* list : lists()) {
+    for (const OperatorEntry& entry : *list) names.emplace_back(entry.op_type);
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+}  // namespace poet::onnx

@@ -1,0 +1,42 @@
+#pragma once
+
+// One rule per ONNX operator: how a node becomes ops of the graph. Private to poet/frontend/onnx.
+
+#include <string>
+#include <vector>
+
+#include "poet/frontend/onnx/lower/walk.h"
+
+namespace poet::onnx {
+
+/// Adds what the node does to walk.graph() and sets its results. Throws InputError saying which attribute or
+/// input does not fit and what to do; the walk adds which node it is.
+using OperatorRule = void (*)(Walk& walk, const Node& node);
+
+struct OperatorEntry {
+  const char* op_type;
+  OperatorRule rule;
+};
+
+// One list per file in operators/.
+[[nodiscard]] const std::vector<OperatorEntry>& layer_operators();        // with weights
+[[nodiscard]] const std::vector<OperatorEntry>& window_operators();       // convolution and pooling
+[[nodiscard]] const std::vector<OperatorEntry>& elementwise_operators();  // element by element
+[[nodiscard]] const std::vector<OperatorEntry>& layout_operators();       // views and copies
+[[nodiscard]] const std::vector<OperatorEntry>& gather_operators();       // elements at positions
+[[nodiscard]] const std::vector<OperatorEntry>& logic_operators();        // truth values and choice
+[[nodiscard]] const std::vector<OperatorEntry>& activation_operators();   // more, element by element
+[[nodiscard]] const std::vector<OperatorEntry>& reduction_operators();    // along axes
+[[nodiscard]] const std::vector<OperatorEntry>& resize_operators();       // images of other sizes
+[[nodiscard]] const std::vector<OperatorEntry>& einsum_operators();
+[[nodiscard]] const std::vector<OperatorEntry>& recurrent_operators();  // recurrent layers
+// These take the place of others of the same name where the first input holds integers or truth values.
+[[nodiscard]] const std::vector<OperatorEntry>& integer_operators();
+
+/// Null when there is none. `integers`: the first input holds integers or truth values.
+[[nodiscard]] OperatorRule find_operator(const std::string& op_type, bool integers);
+
+/// All, in alphabetical order.
+[[nodiscard]] std::vector<std::string> imported_operators();
+
+}  // namespace poet::onnx

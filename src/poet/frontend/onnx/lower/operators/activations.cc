@@ -1,0 +1,63 @@
+// Functions of one element.
+
+#include <algorithm>
+
+#include "poet/base/error.h"
+#include "poet/frontend/onnx/functions.h"
+#include "poet/frontend/onnx/fuse/patterns_activations.h"
+#include "poet/frontend/onnx/lower/operators.h"
+#include "poet/graph/operators/schema.h"
+
+namespace poet::onnx {
+namespace {
+
+/// As the table of functions says it.
+void function(Walk& walk, const Node& node) {
+  const FunctionName& name = *find_function(node.op_type);
+  // What jumps only: what trains below gets no gradient through it.
+  if (poet::find_operator(name.kind + std::string("_backward")) == nullptr)
+    walk.notice("no gradient flows through " + node.op_type);
+  Attributes attributes;
+  for (const auto& [attribute, otherwise] : name.attributes)
+    attributes[attribute] = real(node, attribute, otherwise);
+  walk.set(node, walk.graph().unary(name.kind, Walk::name_of(node), walk.row_major(node, 0), attributes));
+}
+
+/// An operator of two nodes or more where the file spells it so, otherwise itself.
+template <bool (*kBecame)(Walk&, const Node&)>
+void unless_part(Walk& walk, const Node& node) {
+  if (!kBecame(walk, node)) function(walk, node);
+}
+
+/// The slope is a weight, also where it is one number: PyTorch's default is one for all channels.
+void prelu(Walk& walk, const Node& node) {
+  const ValueId x = walk.row_major(node, 0);
+  const Fixed* slope = walk.fixed(node, 1);
+  const bool one_number = slope != nullptr && !slope->constant && walk.scalar(node, 1);
+  const ValueId s = one_number ? walk.weight(node, 1, walk.shape(node, 1)) : walk.row_major(node, 1);
+  walk.set(node, walk.graph().prelu(Walk::name_of(node), x, s));
+}
+
+}  // namespace
+
+const std::vector<OperatorEntry>& activation_operators() {
+  static const std::vector<OperatorEntry> entries = [] {
+    std::vector<OperatorEntry> all = {
+        {"HardSigmoid", unless_part<&became_hard_swish>},
+        {"PRelu", prelu},
+        {"Relu", unless_part<&became_clip>},
+        {"Sigmoid", unless_part<&became_silu>},
+        {"Softplus", unless_part<&became_mish>},
+    };
+    for (const FunctionName& name : function_names()) {
+      const bool special = std::any_of(all.begin(), all.end(), [&name](const OperatorEntry& entry) {
+        return std::string_view(entry.op_type) == name.op_type;
+      });
+      if (!special) all.push_back({name.op_type, function});
+    }
+    return all;
+  }();
+  return entries;
+}
+
+}  // namespace poet::onnx

@@ -1,0 +1,216 @@
+// Recurrent layers.
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cctype>
+
+#include "poet/base/error.h"
+#include "poet/frontend/onnx/lower/operators.h"
+
+namespace poet::onnx {
+namespace {
+
+constexpr std::size_t kX = 0;
+constexpr std::size_t kSequenceLens = 4;
+constexpr std::size_t kInitialH = 5;
+constexpr std::size_t kInitialC = 6;
+constexpr std::size_t kPeepholes = 7;
+
+Direction direction(const Node& node) {
+  const std::string name = text(node, "direction", "forward");
+  if (name == "forward") return Direction::forward;
+  if (name == "reverse") return Direction::reverse;
+  if (name == "bidirectional") return Direction::bidirectional;
+  throw InputError("attribute 'direction'", fmt::format("'{}' is not known", name));
+}
+
+/// The activations of one direction in lower case: those of the node, equal in both directions, or the
+/// operator's own.
+std::vector<std::string> activations(const Node& node, std::size_t directions,
+                                     const std::vector<std::string>& own) {
+  const auto found = node.attributes.find("activations");
+  if (found == node.attributes.end()) return own;
+  const auto* given = std::get_if<std::vector<std::string>>(&found->second);
+  if (given == nullptr) throw InputError("attribute 'activations'", "must be a list of texts");
+  std::vector<std::string> names = *given;
+  for (std::string& name : names) {
+    std::transform(name.begin(), name.end(), name.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  }
+  const std::size_t each = own.size();
+  if (names.size() != each * directions) {
+    throw InputError("attribute 'activations'",
+                     fmt::format("has {} names, not {}", names.size(), each * directions));
+  }
+  for (std::size_t i = each; i < names.size(); ++i) {
+    if (names[i] != names[i - each]) {
+      throw InputError("attribute 'activations'", "must be the same in both directions");
+    }
+  }
+  names.resize(each);
+  return names;
+}
+
+void check_activations(const Node& node, std::size_t directions, const std::vector<std::string>& own) {
+  const std::vector<std::string> names = activations(node, directions, own);
+  if (names == own) return;
+  throw InputError("attribute 'activations'", fmt::format("must be {}, the operator's own, not {}",
+                                                          fmt::join(own, ", "), fmt::join(names, ", ")));
+}
+
+void check_lengths(const Walk& walk, const Node& node, std::int64_t steps) {
+  if (!walk.has(node, kSequenceLens)) return;
+  const Fixed* lengths = walk.fixed(node, kSequenceLens);
+  const auto is_whole = [&](std::int64_t length) { return length == steps; };
+  if (lengths != nullptr && lengths->tensor.known && lengths->tensor.type == Type::integer &&
+      std::all_of(lengths->tensor.integers.begin(), lengths->tensor.integers.end(), is_whole)) {
+    return;
+  }
+  throw InputError(
+      fmt::format("input {} ('{}') must be {} for every sample: poet plans sequences of one length; export "
+                  "without lengths",
+                  kSequenceLens, node.inputs[kSequenceLens], steps));
+}
+
+/// What no rule of poet's covers. Absent: as the operator's defaults are.
+void check_rest(const Walk& walk, const Node& node) {
+  if (node.attributes.contains("clip")) throw InputError("attribute 'clip'", "must be absent");
+  if (integer(node, "input_forget", 0) != 0) throw InputError("attribute 'input_forget'", "must be 0");
+  if (node.op_type == "LSTM" && walk.has(node, kPeepholes)) {
+    throw InputError(
+        fmt::format("input {} ('{}'): peepholes are not supported", kPeepholes, node.inputs[kPeepholes]));
+  }
+}
+
+/// A layer on its way from a node to an op.
+struct Layer {
+  Walk& walk;
+  const Node& node;
+  std::string name;
+  bool batch_first;
+  ValueId x;
+  RecurrentOptions options;
+};
+
+/// Real numbers, the first two axes exchanged where the node has the batch first.
+ValueId sequence_first(const Layer& layer, std::size_t i) {
+  const Shape shape = layer.walk.shape(layer.node, i);
+  if (shape.size() != 3) throw InputError(fmt::format("input {} must have 3 dimensions", i));
+  if (!layer.batch_first) return layer.walk.row_major(layer.node, i);
+  const std::string name = fmt::format("{}.{}.transposed", layer.name, i);
+  return layer.walk.graph().transpose(name, layer.walk.value(layer.node, i), {1, 0, 2});
+}
+
+/// Weights as they lie in the file, or what nodes make of weights.
+void bind(const Layer& layer, std::size_t i, const char* suffix) {
+  Walk& walk = layer.walk;
+  const bool made = walk.is_runtime(layer.node, i);
+  if (made) {
+    walk.notice(
+        "weights of recurrent layers that nodes put together are copied in every step; export with constant "
+        "folding");
+  }
+  walk.graph().bind(layer.name + suffix, made ? walk.row_major(layer.node, i)
+                                              : walk.weight(layer.node, i, walk.shape(layer.node, i)));
+}
+
+/// The initial state at input `i`, unless there is none or it is known to be zero.
+ValueId initial_state(const Layer& layer, std::size_t i) {
+  if (!layer.walk.has(layer.node, i) || layer.walk.is_zero_state(layer.node, i)) return {};
+  return sequence_first(layer, i);
+}
+
+Layer prepared(Walk& walk, const Node& node, std::int64_t gates) {
+  Layer layer{walk, node, Walk::name_of(node), integer(node, "layout", 0) != 0, {}, {}};
+  check_rest(walk, node);
+  layer.options.direction = direction(node);
+  const Shape recurrence = walk.shape(node, 2);
+  if (recurrence.size() != 3 || recurrence[1] != gates * recurrence[2]) {
+    throw InputError(fmt::format("input 2 must be (directions, {} hidden_size, hidden_size), not {}", gates,
+                                 shown(recurrence)));
+  }
+  layer.options.hidden_size = recurrence[2];
+  if (const std::int64_t told = integer(node, "hidden_size", recurrence[2]); told != recurrence[2]) {
+    throw InputError("attribute 'hidden_size'",
+                     fmt::format("is {}, but input 2 is {}", told, shown(recurrence)));
+  }
+  layer.x = sequence_first(layer, kX);
+  check_lengths(walk, node, walk.graph().shape(layer.x)[0]);
+  layer.options.bias = walk.has(node, 3);
+  bind(layer, 1, ".weight_ih");
+  bind(layer, 2, ".weight_hh");
+  if (layer.options.bias) bind(layer, 3, ".bias");
+  layer.options.initial_h = initial_state(layer, kInitialH);
+  return layer;
+}
+
+std::size_t directions(const Layer& layer) {
+  return layer.options.direction == Direction::bidirectional ? 2 : 1;
+}
+
+void set_states(const Layer& layer, const ValueId y) {
+  if (!layer.walk.is_read(layer.node, 0)) return;
+  Runtime all{y};
+  if (layer.batch_first) all.id = layer.walk.graph().permute(layer.name + ".transposed", y, {2, 0, 1, 3});
+  layer.walk.set_output(layer.node.outputs[0], all);
+}
+
+/// Output `i` is what `states` end with.
+void set_last(const Layer& layer, std::size_t i, const char* suffix, ValueId states) {
+  if (!layer.walk.is_read(layer.node, i)) return;
+  GraphBuilder& graph = layer.walk.graph();
+  Runtime last{graph.last_step(layer.name + suffix, states, layer.options.direction)};
+  if (layer.batch_first) last.id = graph.permute(layer.name + suffix + ".transposed", last.id, {1, 0, 2});
+  layer.walk.set_output(layer.node.outputs[i], last);
+}
+
+void lstm(Walk& walk, const Node& node) {
+  Layer layer = prepared(walk, node, 4);
+  check_activations(node, directions(layer), {"sigmoid", "tanh", "tanh"});
+  RecurrentOptions& options = layer.options;
+  options.initial_c = initial_state(layer, kInitialC);
+  if (options.initial_h.valid() != options.initial_c.valid()) {
+    // The op has both or neither: the other one is zeros.
+    const bool cell = options.initial_h.valid();
+    Tensor zeros;
+    zeros.shape = walk.graph().shape(cell ? options.initial_h : options.initial_c);
+    zeros.fill = 0.0;
+    ValueId& missing = cell ? options.initial_c : options.initial_h;
+    missing = walk.constant(layer.name + (cell ? ".initial_c" : ".initial_h"), std::move(zeros));
+  }
+  const LstmOutputs out = walk.graph().lstm(layer.name, layer.x, options);
+  set_states(layer, out.y);
+  set_last(layer, 1, ".h", out.y);
+  set_last(layer, 2, ".c", out.cells);
+}
+
+void gru(Walk& walk, const Node& node) {
+  const Layer layer = prepared(walk, node, 3);
+  check_activations(node, directions(layer), {"sigmoid", "tanh"});
+  const bool linear_before_reset = integer(node, "linear_before_reset", 0) != 0;
+  const ValueId y = walk.graph().gru(layer.name, layer.x, layer.options, linear_before_reset);
+  set_states(layer, y);
+  set_last(layer, 1, ".h", y);
+}
+
+void rnn(Walk& walk, const Node& node) {
+  const Layer layer = prepared(walk, node, 1);
+  const std::string activation = activations(node, directions(layer), {"tanh"}).front();
+  if (activation != "tanh" && activation != "relu") {
+    throw InputError("attribute 'activations'", fmt::format("must be Tanh or Relu, not {}", activation));
+  }
+  const ValueId y = walk.graph().rnn(layer.name, layer.x, layer.options, activation == "relu");
+  set_states(layer, y);
+  set_last(layer, 1, ".h", y);
+}
+
+}  // namespace
+
+const std::vector<OperatorEntry>& recurrent_operators() {
+  static const std::vector<OperatorEntry> entries = {{"GRU", gru}, {"LSTM", lstm}, {"RNN", rnn}};
+  return entries;
+}
+
+}  // namespace poet::onnx

@@ -1,0 +1,73 @@
+// Sums, means, norms and extremes along axes.
+
+#include "poet/base/error.h"
+#include "poet/frontend/onnx/fuse/patterns.h"
+#include "poet/frontend/onnx/lower/operators.h"
+
+namespace poet::onnx {
+namespace {
+
+/// The axes, ascending as listed; none when nothing is to be reduced.
+std::vector<std::int64_t> reduced_axes(const Walk& walk, const Node& node, std::size_t rank) {
+  const std::vector<std::int64_t> listed =
+      walk.has(node, 1) ? walk.known_integers(node, 1) : integers(node, "axes");
+  std::vector<std::int64_t> axes;
+  for (const std::int64_t axis : listed) axes.push_back(static_cast<std::int64_t>(checked_axis(axis, rank)));
+  if (!axes.empty() || integer(node, "noop_with_empty_axes", 0) != 0) return axes;
+  for (std::size_t i = 0; i < rank; ++i) axes.push_back(static_cast<std::int64_t>(i));
+  return axes;
+}
+
+/// What an operator does to each element before and after: sqrt(sum(x²)) is ReduceL2.
+struct Parts {
+  const char* before = nullptr;
+  bool squares = false;
+  const char* reduction = "reduce_sum";
+  const char* after = nullptr;
+};
+
+Parts parts_of(const std::string& op_type) {
+  if (op_type == "ReduceMean") return {.reduction = "reduce_mean"};
+  if (op_type == "ReduceMax") return {.reduction = "reduce_max"};
+  if (op_type == "ReduceMin") return {.reduction = "reduce_min"};
+  if (op_type == "ReduceL1") return {.before = "abs"};
+  if (op_type == "ReduceL2") return {.squares = true, .after = "sqrt"};
+  if (op_type == "ReduceSumSquare") return {.squares = true};
+  if (op_type == "ReduceLogSum") return {.after = "log"};
+  if (op_type == "ReduceLogSumExp") return {.before = "exp", .after = "log"};
+  return {};
+}
+
+void reduce(Walk& walk, const Node& node) {
+  if (node.op_type == "ReduceMean" && became_layer_norm(walk, node)) return;
+  const std::vector<std::int64_t> axes = reduced_axes(walk, node, walk.shape(node, 0).size());
+  if (axes.empty() && integer(node, "noop_with_empty_axes", 0) != 0) {
+    walk.set(node, walk.operand(node, 0));
+    return;
+  }
+  GraphBuilder& g = walk.graph();
+  const Parts parts = parts_of(node.op_type);
+  const std::string name = Walk::name_of(node);
+  ValueId x = walk.row_major(node, 0);
+  if (parts.before != nullptr) x = g.unary(parts.before, name + ".each", x);
+  if (parts.squares) x = g.unary("pow", name + ".squares", x, {{"exponent", 2.0}});
+  if (!axes.empty()) {
+    const std::string of_sum = parts.after == nullptr ? name : name + ".sum";
+    x = g.reduce(parts.reduction, of_sum, x, axes, integer(node, "keepdims", 1) != 0);
+  }
+  if (parts.after != nullptr) x = g.unary(parts.after, name, x);
+  walk.set(node, x);
+}
+
+}  // namespace
+
+const std::vector<OperatorEntry>& reduction_operators() {
+  static const std::vector<OperatorEntry> entries = {
+      {"ReduceL1", reduce},        {"ReduceL2", reduce},  {"ReduceLogSum", reduce},
+      {"ReduceLogSumExp", reduce}, {"ReduceMax", reduce}, {"ReduceMean", reduce},
+      {"ReduceMin", reduce},       {"ReduceSum", reduce}, {"ReduceSumSquare", reduce},
+  };
+  return entries;
+}
+
+}  // namespace poet::onnx

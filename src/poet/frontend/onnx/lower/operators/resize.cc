@@ -1,0 +1,178 @@
+// Images of another size, and blocks of space to channels and back.
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "poet/base/error.h"
+#include "poet/frontend/onnx/lower/operators.h"
+
+namespace poet::onnx {
+namespace {
+
+/// What comes in place of the spatial axes.
+struct Target {
+  std::vector<std::int64_t> sizes;
+  std::vector<double> scales;  // empty: as the sizes say
+};
+
+std::vector<double> known_reals(const Walk& walk, const Node& node, std::size_t i) {
+  const Fixed* x = walk.fixed(node, i);
+  if (x == nullptr || x->tensor.type != Type::real || !x->tensor.known) {
+    throw InputError(
+        fmt::format("input {} ('{}') must hold real numbers known while importing: poet plans fixed shapes; "
+                    "export with a constant size and its contents in the file",
+                    i, node.inputs[i]));
+  }
+  return x->tensor.reals;
+}
+
+bool given(const Walk& walk, const Node& node, std::size_t i) {
+  return walk.has(node, i) && element_count(walk.shape(node, i)) > 0;
+}
+
+/// The axes that a list of sizes or scales is for: all, or those that opset 18 lists.
+std::vector<std::size_t> listed_axes(const Node& node, const char* what, std::size_t count,
+                                     std::size_t rank) {
+  std::vector<std::size_t> axes;
+  for (const std::int64_t axis : integers(node, "axes")) axes.push_back(checked_axis(axis, rank));
+  for (std::size_t axis = 0; axes.size() < rank && !node.attributes.contains("axes"); ++axis)
+    axes.push_back(axis);
+  if (axes.size() != count) throw InputError(fmt::format("has {} {} for {} axes", count, what, axes.size()));
+  return axes;
+}
+
+[[noreturn]] void refuse_axis(std::size_t axis) {
+  throw InputError(
+      fmt::format("resizes axis {}; only the axes after the batch and the channels can be resized, "
+                  "transpose before and after",
+                  axis));
+}
+
+Target by_sizes(const Walk& walk, const Node& node, std::size_t input, const Shape& x) {
+  if (text(node, "keep_aspect_ratio_policy", "stretch") != "stretch") {
+    throw InputError("attribute 'keep_aspect_ratio_policy'", "must be 'stretch'; give the sizes themselves");
+  }
+  const std::vector<std::int64_t> sizes = walk.known_integers(node, input);
+  const std::vector<std::size_t> axes = listed_axes(node, "sizes", sizes.size(), x.size());
+  Shape to = x;
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    const auto batch = walk.rescaled_batch();
+    const bool follows =
+        axes[i] == 0 && batch && sizes[i] == batch->second && x[0] == batch->first * sizes[i];
+    if (axes[i] < 2 && sizes[i] != x[axes[i]] && !follows) refuse_axis(axes[i]);
+    if (axes[i] >= 2) to[axes[i]] = sizes[i];
+  }
+  return {Shape(to.begin() + 2, to.end()), {}};
+}
+
+Target by_scales(const Node& node, const std::vector<double>& scales, const Shape& x) {
+  const std::vector<std::size_t> axes = listed_axes(node, "scales", scales.size(), x.size());
+  Shape to = x;
+  std::vector<double> by(x.size(), 1.0);
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    by[axes[i]] = scales[i];
+    if (axes[i] < 2 && scales[i] != 1.0) refuse_axis(axes[i]);
+    // In single precision, as ONNX's shape inference does it.
+    const float size = std::floor(static_cast<float>(x[axes[i]]) * static_cast<float>(scales[i]));
+    if (!(size >= 1.0F && size < 1e9F)) {
+      throw InputError(fmt::format("the scale {} makes no image of {} elements along axis {}", scales[i],
+                                   x[axes[i]], axes[i]));
+    }
+    to[axes[i]] = static_cast<std::int64_t>(size);
+  }
+  return {Shape(to.begin() + 2, to.end()), std::vector<double>(by.begin() + 2, by.end())};
+}
+
+Target target(const Walk& walk, const Node& node, const Shape& x) {
+  if (node.attributes.contains("scales")) return by_scales(node, reals(node, "scales"), x);  // Upsample 7
+  const bool old = node.op_type == "Upsample" || walk.opset() < 11;
+  const std::size_t scales = old ? 1 : 2;
+  if (!old && given(walk, node, 3)) return by_sizes(walk, node, 3, x);
+  if (!given(walk, node, scales)) throw InputError("has neither scales nor sizes");
+  return by_scales(node, known_reals(walk, node, scales), x);
+}
+
+void resize(Walk& walk, const Node& node) {
+  const Shape x = walk.shape(node, 0);
+  if (x.size() < 3) throw InputError("resizes values (N, C, ...) with at least one axis after the channels");
+  ResizeOptions options;
+  options.mode = text(node, "mode", "nearest");
+  if (options.mode == "bilinear" || options.mode == "trilinear") options.mode = "linear";
+  if (node.op_type == "Upsample" || walk.opset() < 11) {
+    options.coordinates = "asymmetric";
+    options.nearest = "floor";
+  } else {
+    options.coordinates = text(node, "coordinate_transformation_mode", "half_pixel");
+    options.nearest = text(node, "nearest_mode", "round_prefer_floor");
+    options.cubic_a = real(node, "cubic_coeff_a", -0.75);
+    options.exclude_outside = integer(node, "exclude_outside", 0) != 0;
+  }
+  if (options.coordinates == "tf_crop_and_resize" || options.coordinates == "half_pixel_symmetric") {
+    throw InputError("attribute 'coordinate_transformation_mode'",
+                     fmt::format("'{}' is not supported; export with half_pixel, align_corners or asymmetric",
+                                 options.coordinates));
+  }
+  const Target to = target(walk, node, x);
+  bool same = true;
+  bool smaller = false;
+  for (std::size_t i = 0; i < to.sizes.size(); ++i) {
+    same = same && to.sizes[i] == x[i + 2] && (to.scales.empty() || to.scales[i] == 1.0);
+    smaller = smaller || to.sizes[i] < x[i + 2];
+  }
+  if (same) {
+    walk.set(node, walk.operand(node, 0));
+    return;
+  }
+  if (integer(node, "antialias", 0) != 0 && smaller && options.mode != "nearest") {
+    throw InputError("attribute 'antialias'", "must be 0 where images get smaller; use an average pool");
+  }
+  options.scales = to.scales;
+  walk.set(node, walk.graph().resize(Walk::name_of(node), walk.row_major(node, 0), to.sizes, options));
+}
+
+/// Between (N, C b², H, W) and (N, C, H b, W b): a copy in another order.
+void rearrange(Walk& walk, const Node& node) {
+  const Shape x = walk.shape(node, 0);
+  const std::int64_t b = integer(node, "blocksize", 0);
+  const bool to_space = node.op_type == "DepthToSpace";
+  if (x.size() != 4) throw InputError("rearranges images (N, C, H, W)");
+  constexpr std::int64_t kLargest = 1 << 15;
+  const bool fits =
+      b >= 1 && b <= kLargest && (to_space ? x[1] % (b * b) == 0 : x[2] % b == 0 && x[3] % b == 0);
+  if (!fits) throw InputError("attribute 'blocksize'", fmt::format("{} does not divide {}", b, shown(x)));
+  const std::string mode = text(node, "mode", "DCR");
+  if (mode != "DCR" && mode != "CRD")
+    throw InputError("attribute 'mode'", fmt::format("'{}' is not known", mode));
+  GraphBuilder& g = walk.graph();
+  const std::string name = Walk::name_of(node);
+  const ValueId from = walk.row_major(node, 0);
+  if (to_space) {
+    const std::int64_t c = x[1] / (b * b);
+    const bool depth_first = mode == "DCR";
+    const ValueId parts =
+        g.reshape(name + ".parts", from,
+                  depth_first ? Shape{x[0], b, b, c, x[2], x[3]} : Shape{x[0], c, b, b, x[2], x[3]});
+    const ValueId y = depth_first ? g.transpose(name, parts, {0, 3, 4, 1, 5, 2})
+                                  : g.transpose(name, parts, {0, 1, 4, 2, 5, 3});
+    walk.set(node, g.reshape(name + ".shape", y, {x[0], c, x[2] * b, x[3] * b}));
+    return;
+  }
+  const ValueId parts = g.reshape(name + ".parts", from, {x[0], x[1], x[2] / b, b, x[3] / b, b});
+  const ValueId y = g.transpose(name, parts, {0, 3, 5, 1, 2, 4});
+  walk.set(node, g.reshape(name + ".shape", y, {x[0], x[1] * b * b, x[2] / b, x[3] / b}));
+}
+
+}  // namespace
+
+const std::vector<OperatorEntry>& resize_operators() {
+  static const std::vector<OperatorEntry> entries = {
+      {"DepthToSpace", rearrange},
+      {"Resize", resize},
+      {"SpaceToDepth", rearrange},
+      {"Upsample", resize},
+  };
+  return entries;
+}
+
+}  // namespace poet::onnx

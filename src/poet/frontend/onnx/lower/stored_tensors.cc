@@ -1,0 +1,50 @@
+#include "poet/frontend/onnx/lower/stored_tensors.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "poet/frontend/onnx/read/protobuf.h"
+
+namespace poet::onnx {
+namespace {
+
+constexpr auto kViews =
+    std::to_array<std::string_view>({"Cast", "Flatten", "Identity", "Reshape", "Squeeze", "Unsqueeze"});
+
+const ::onnx::TensorProto* constant(const ::onnx::NodeProto& node) {
+  for (const ::onnx::AttributeProto& attribute : node.attribute()) {
+    if (attribute.name() == "value" && attribute.has_t()) return &attribute.t();
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+StoredTensors::StoredTensors(const ::onnx::GraphProto& graph) {
+  for (const ::onnx::TensorProto& tensor : graph.initializer()) initializers_[clean(tensor.name())] = &tensor;
+  for (const ::onnx::NodeProto& node : graph.node()) {
+    for (const std::string& output : node.output()) writers_[clean(output)] = &node;
+  }
+}
+
+const ::onnx::NodeProto* StoredTensors::writer(const std::string& name) const {
+  const auto found = writers_.find(name);
+  return found == writers_.end() ? nullptr : found->second;
+}
+
+const ::onnx::TensorProto* StoredTensors::find(std::string name) const {
+  // A file that was imported has no cycles, but it may not be that file any more.
+  for (std::size_t nodes = 0; nodes <= writers_.size(); ++nodes) {
+    if (const auto stored = initializers_.find(name); stored != initializers_.end()) return stored->second;
+    const ::onnx::NodeProto* node = writer(name);
+    if (node == nullptr) return nullptr;
+    if (node->op_type() == "Constant") return constant(*node);
+    const bool is_view = std::find(kViews.begin(), kViews.end(), node->op_type()) != kViews.end();
+    if (!is_view || node->input_size() == 0) return nullptr;
+    name = clean(node->input(0));
+  }
+  return nullptr;
+}
+
+}  // namespace poet::onnx

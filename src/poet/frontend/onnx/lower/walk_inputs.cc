@@ -1,0 +1,109 @@
+// The model's inputs, with the shapes that the file and the user give them.
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "poet/base/error.h"
+#include "poet/frontend/onnx/lower/walk.h"
+
+namespace poet::onnx {
+namespace {
+
+/// What to do about an input of open or other size, with its own shape where the file knows it.
+std::string remedy(const Declaration& input, std::optional<std::int64_t> batch) {
+  std::vector<std::string> sizes;
+  if (input.shape) {
+    for (const Dimension& d : *input.shape) {
+      const bool first = sizes.empty() && batch;
+      if (first || d.size) sizes.push_back(std::to_string(first ? *batch : *d.size));
+    }
+  }
+  const bool all_known = !sizes.empty() && sizes.size() == input.shape->size();
+  return fmt::format("give its shape with `input_shapes` {}={}", input.name,
+                     all_known ? fmt::format("{}", fmt::join(sizes, "x")) : "1x3x224x224 or the like");
+}
+
+/// The file's shape of an input with the user's wishes.
+Shape chosen_shape(const Declaration& input, const ImportOptions& options) {
+  const std::string place = fmt::format("input '{}'", input.name);
+  if (const auto found = options.input_shapes.find(input.name); found != options.input_shapes.end()) {
+    if (input.shape && input.shape->size() != found->second.size()) {
+      throw InputError(place,
+                       fmt::format("has {} dimensions, not {}", input.shape->size(), found->second.size()));
+    }
+    return found->second;
+  }
+  if (!input.shape) throw InputError(place, "has no shape in the file; " + remedy(input, {}));
+  Shape shape;
+  for (std::size_t i = 0; i < input.shape->size(); ++i) {
+    const Dimension& d = (*input.shape)[i];
+    const bool batch = i == 0 && (!d.size || *d.size == 1);
+    if (!d.size && !batch) {
+      throw InputError(place, fmt::format("dimension {} ('{}') is open; {}", i, d.symbol, remedy(input, {})));
+    }
+    shape.push_back(batch ? options.batch_size.value_or(1) : *d.size);
+    if (i == 0 && !batch && options.batch_size && *options.batch_size != *d.size) {
+      throw InputError(place, fmt::format("is for batches of {}, not {}; {}", *d.size, *options.batch_size,
+                                          remedy(input, options.batch_size)));
+    }
+  }
+  return shape;
+}
+
+}  // namespace
+
+void Walk::add_inputs() {
+  for (const auto& [name, shape] : options_.input_shapes) {
+    std::vector<std::string> names;
+    for (const Declaration& input : model_.inputs) names.push_back(input.name);
+    if (std::find(names.begin(), names.end(), name) == names.end()) {
+      throw InputError("`input_shapes`",
+                       fmt::format("the model has no input '{}'; it has {}", name, fmt::join(names, ", ")));
+    }
+  }
+  bool first = true;
+  bool batch_is_used = false;
+  bool is_read = false;
+  for (const Declaration& input : model_.inputs) {
+    if (readers(input.name).empty() && input.name != logits_) continue;
+    const Shape shape = chosen_shape(input, options_);
+    is_read = true;
+    // Along any axis: sequences may have the batch second.
+    batch_is_used = batch_is_used || !options_.batch_size || !options_.input_shapes.contains(input.name) ||
+                    std::find(shape.begin(), shape.end(), *options_.batch_size) != shape.end();
+    if (input.type == Type::other) {
+      throw InputError(fmt::format("input '{}'", input.name),
+                       fmt::format("is of type {}; poet feeds float32, int32 and booleans", input.type_name));
+    }
+    if (input.type == Type::real && input.type_name != "float") {
+      notice(fmt::format("{} inputs are taken as float32", input.type_name));
+    }
+    if (input.type == Type::integer && input.type_name != "int32") {
+      notice(fmt::format("{} inputs are fed as int32", input.type_name));
+    }
+    if (input.shape) {
+      for (std::size_t i = 0; i < shape.size(); ++i) {
+        const Dimension& d = (*input.shape)[i];
+        if (!d.size && !d.symbol.empty()) symbols_.emplace(d.symbol, shape[i]);
+      }
+    }
+    operands_[input.name] = runtime(graph_.input(input.name, shape, dtype_of(input.type)));
+    if (!first || shape.empty()) continue;
+    first = false;
+    batch_size_ = shape.front();
+    if (input.shape && !input.shape->empty() && input.shape->front().size &&
+        *input.shape->front().size != batch_size_ && batch_size_ % *input.shape->front().size == 0) {
+      rescaled_batch_ = {batch_size_ / *input.shape->front().size, *input.shape->front().size};
+    }
+  }
+  if (is_read && !batch_is_used) {
+    throw InputError("`batch_size`",
+                     fmt::format("{} is no size of any input: `input_shapes` sets them all; leave "
+                                 "one of the two out",
+                                 *options_.batch_size));
+  }
+}
+
+}  // namespace poet::onnx

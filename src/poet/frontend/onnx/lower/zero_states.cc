@@ -1,0 +1,46 @@
+#include "poet/frontend/onnx/lower/zero_states.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+namespace poet::onnx {
+namespace {
+
+/// Zeros if input 0 is, wherever its elements go.
+constexpr auto kMovers =
+    std::to_array<std::string_view>({"Cast", "Expand", "Flatten", "Gather", "Identity", "Reshape", "Slice",
+                                     "Split", "Squeeze", "Tile", "Transpose", "Unsqueeze"});
+
+bool makes_zeros(const Node& node) {
+  if (node.op_type != "Constant" && node.op_type != "ConstantOfShape") return false;
+  const auto value = node.attributes.find("value");
+  if (value == node.attributes.end()) return node.op_type == "ConstantOfShape";
+  const Tensor* tensor = std::get_if<Tensor>(&value->second);
+  return tensor != nullptr && tensor->zeros;
+}
+
+}  // namespace
+
+std::set<std::string> zero_values(const Model& model) {
+  std::set<std::string> zeros;
+  for (const Node& node : model.nodes) {
+    if (!node.domain.empty() || node.outputs.empty()) continue;
+    const auto is_zero = [&](const std::string& input) { return zeros.contains(input); };
+    const bool moves = std::find(kMovers.begin(), kMovers.end(), node.op_type) != kMovers.end();
+    const bool zero = makes_zeros(node) || (moves && !node.inputs.empty() && is_zero(node.inputs.front())) ||
+                      (node.op_type == "Concat" && !node.inputs.empty() &&
+                       std::all_of(node.inputs.begin(), node.inputs.end(), is_zero));
+    if (zero) zeros.insert(node.outputs.begin(), node.outputs.end());
+  }
+  zeros.erase("");
+  return zeros;
+}
+
+bool is_initial_state(const Node& node, std::size_t i) {
+  if (!node.domain.empty()) return false;
+  const bool lstm = node.op_type == "LSTM";
+  return (i == 5 && (lstm || node.op_type == "GRU" || node.op_type == "RNN")) || (i == 6 && lstm);
+}
+
+}  // namespace poet::onnx

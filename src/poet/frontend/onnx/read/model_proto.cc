@@ -1,0 +1,58 @@
+#include "poet/frontend/onnx/read/model_proto.h"
+
+#include <google/protobuf/io/coded_stream.h>
+
+#include <cstdint>
+#include <fstream>
+#include <limits>
+#include <sstream>
+#include <system_error>
+
+#include "poet/base/error.h"
+#include "poet/frontend/onnx/read/protobuf.h"
+
+namespace poet::onnx {
+namespace {
+
+constexpr std::uintmax_t kMostBytes = std::numeric_limits<std::int32_t>::max();
+
+}  // namespace
+
+std::string read_bytes(const std::filesystem::path& file) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(file, error)) throw InputError(file.string(), "is no readable file");
+  if (std::filesystem::file_size(file, error) > kMostBytes) {
+    throw InputError(file.string(), "is larger than 2 GiB: export the weights as external data");
+  }
+  std::ifstream stream(file, std::ios::binary);
+  std::ostringstream bytes;
+  if (!stream || (stream.peek() != std::ifstream::traits_type::eof() && !(bytes << stream.rdbuf()))) {
+    throw InputError(file.string(), "cannot be read");
+  }
+  return std::move(bytes).str();
+}
+
+::onnx::ModelProto parse_proto(std::string_view bytes, const std::string& place) {
+  const Silence silence;
+  if (bytes.empty()) throw InputError(place, "is empty");
+  if (bytes.size() > kMostBytes) {
+    throw InputError(place, "is larger than 2 GiB: export the weights as external data");
+  }
+  ::onnx::ModelProto proto;
+  google::protobuf::io::CodedInputStream stream(reinterpret_cast<const std::uint8_t*>(bytes.data()),
+                                                static_cast<int>(bytes.size()));
+  stream.SetTotalBytesLimit(std::numeric_limits<int>::max());
+  if (!proto.ParseFromCodedStream(&stream) || !stream.ConsumedEntireMessage()) {
+    throw InputError(place, "is no ONNX model, or is cut off or damaged");
+  }
+  if (!proto.has_graph() || proto.graph().node_size() == 0)
+    throw InputError(place, "is no ONNX model: it has no graph");
+
+  return proto;
+}
+
+::onnx::ModelProto read_proto(const std::filesystem::path& file) {
+  return parse_proto(read_bytes(file), file.string());
+}
+
+}  // namespace poet::onnx

@@ -1,0 +1,190 @@
+#include "poet/frontend/onnx/read/read_model.h"
+
+#include <fmt/format.h>
+#include <onnx/checker.h>
+
+#include <algorithm>
+#include <set>
+#include <sstream>
+
+#include "poet/base/error.h"
+#include "poet/frontend/onnx/read/model_proto.h"
+#include "poet/frontend/onnx/read/protobuf.h"
+#include "poet/frontend/onnx/read/read_tensor.h"
+
+namespace poet::onnx {
+namespace {
+
+using Proto = ::onnx::TensorProto;
+
+std::string one_line(const std::string& text) {
+  std::istringstream words(text);
+  std::string line;
+  for (std::string word; words >> word;) line += (line.empty() ? "" : " ") + word;
+  return line;
+}
+
+AttributeValue read_attribute(const ::onnx::AttributeProto& proto, const std::string& place) {
+  using Attribute = ::onnx::AttributeProto;
+  switch (proto.type()) {
+    case Attribute::INT:
+      return proto.i();
+    case Attribute::FLOAT:
+      return static_cast<double>(proto.f());
+    case Attribute::STRING:
+      return clean(proto.s());
+    case Attribute::INTS:
+      return std::vector<std::int64_t>(proto.ints().begin(), proto.ints().end());
+    case Attribute::FLOATS:
+      return std::vector<double>(proto.floats().begin(), proto.floats().end());
+    case Attribute::STRINGS:
+      return cleaned(proto.strings());
+    case Attribute::TENSOR:
+      return read_tensor(proto.t(), place);
+    default:
+      return OtherAttribute{};
+  }
+}
+
+Node read_node(const ::onnx::NodeProto& proto, std::size_t index, const std::string& place) {
+  Node node;
+  node.index = index;
+  node.name = clean(proto.name());
+  node.op_type = clean(proto.op_type());
+  node.domain = proto.domain() == "ai.onnx" ? "" : clean(proto.domain());
+  node.inputs = cleaned(proto.input());
+  node.outputs = cleaned(proto.output());
+  for (const ::onnx::AttributeProto& attribute : proto.attribute()) {
+    const std::string name = clean(attribute.name());
+    node.attributes[name] = read_attribute(
+        attribute,
+        fmt::format("{}: node {} '{}' ({}), attribute '{}'", place, index, node.name, node.op_type, name));
+  }
+  return node;
+}
+
+Declaration read_declaration(const ::onnx::ValueInfoProto& proto) {
+  Declaration input;
+  input.name = clean(proto.name());
+  input.type = Type::other;
+  input.type_name = "no tensor";
+  if (!proto.type().has_tensor_type()) return input;
+  const ::onnx::TypeProto_Tensor& type = proto.type().tensor_type();
+  input.type = type_of(type.elem_type());
+  input.type_name = type_name(type.elem_type());
+  if (!type.has_shape()) return input;
+  input.shape.emplace();
+  for (const ::onnx::TensorShapeProto_Dimension& dim : type.shape().dim()) {
+    Dimension dimension;
+    // Exporters also write 0 or -1 for "unknown".
+    if (dim.has_dim_value() && dim.dim_value() > 0) dimension.size = dim.dim_value();
+    if (dim.has_dim_param()) dimension.symbol = clean(dim.dim_param());
+    input.shape->push_back(std::move(dimension));
+  }
+  return input;
+}
+
+bool has_data(const Proto& tensor) {
+  if (tensor.data_location() == Proto::EXTERNAL) return false;
+  return tensor.has_raw_data() || tensor.float_data_size() > 0 || tensor.int32_data_size() > 0 ||
+         tensor.int64_data_size() > 0 || tensor.double_data_size() > 0 || tensor.uint64_data_size() > 0 ||
+         tensor.string_data_size() > 0;
+}
+
+/// libonnx refuses models without their weights and models newer than itself; for those the walk over the
+/// nodes finds what matters here.
+bool can_be_checked(const ::onnx::ModelProto& model) {
+  if (model.ir_version() > ::onnx::Version::IR_VERSION) return false;
+  for (const ::onnx::OperatorSetIdProto& opset : model.opset_import()) {
+    if (!opset.domain().empty() && opset.domain() != "ai.onnx") return false;
+    if (opset.version() > kNewestOpset) return false;
+  }
+  for (const Proto& tensor : model.graph().initializer()) {
+    if (!has_data(tensor)) return false;
+  }
+  for (const ::onnx::NodeProto& node : model.graph().node()) {
+    for (const ::onnx::AttributeProto& attribute : node.attribute()) {
+      if (attribute.has_t() && !has_data(attribute.t())) return false;
+    }
+  }
+  return true;
+}
+
+/// Every input is known before it is read, every output is new: no cycles either.
+void check_order(const Model& model, const std::string& place) {
+  std::set<std::string> known;
+  for (const Declaration& input : model.inputs) known.insert(input.name);
+  for (const auto& [name, tensor] : model.initializers) known.insert(name);
+  for (const Node& node : model.nodes) {
+    const auto fail = [&](const std::string& rule) {
+      throw InputError(fmt::format("{}: node {} '{}' ({})", place, node.index, node.name, node.op_type),
+                       rule);
+    };
+    for (const std::string& input : node.inputs) {
+      if (!input.empty() && !known.contains(input)) {
+        fail(fmt::format("reads '{}', which no input, initialiser or earlier node provides", input));
+      }
+    }
+    for (const std::string& output : node.outputs) {
+      if (!output.empty() && !known.insert(output).second) {
+        fail(fmt::format("writes '{}', which something else has provided already", output));
+      }
+    }
+  }
+  for (const std::string& output : model.outputs) {
+    if (!known.contains(output)) {
+      throw InputError(place, fmt::format("nothing provides the output '{}'", output));
+    }
+  }
+}
+
+}  // namespace
+
+Model parse_model(std::string_view bytes, const std::string& place) {
+  const Silence silence;
+  const ::onnx::ModelProto proto = parse_proto(bytes, place);
+  Model model;
+  model.name = clean(proto.graph().name());
+  for (const ::onnx::OperatorSetIdProto& opset : proto.opset_import()) {
+    if (opset.domain().empty() || opset.domain() == "ai.onnx") model.opset = opset.version();
+  }
+  if (model.opset < 1)
+    throw InputError(place, "says for no version of ONNX's operators what it was made (opset_import)");
+  if (proto.graph().sparse_initializer_size() > 0) {
+    throw InputError(place, "has sparse initialisers; export it with dense ones");
+  }
+  for (const Proto& tensor : proto.graph().initializer()) {
+    const std::string name = clean(tensor.name());
+    if (model.initializers.contains(name))
+      throw InputError(place, fmt::format("has two initialisers '{}'", name));
+    model.initializers[name] = read_tensor(tensor, fmt::format("{}: initialiser '{}'", place, name));
+  }
+  for (const ::onnx::ValueInfoProto& input : proto.graph().input()) {
+    if (!model.initializers.contains(clean(input.name()))) model.inputs.push_back(read_declaration(input));
+  }
+  for (const ::onnx::ValueInfoProto& output : proto.graph().output())
+    model.outputs.push_back(clean(output.name()));
+  for (const auto* infos : {&proto.graph().value_info(), &proto.graph().output()}) {
+    for (const ::onnx::ValueInfoProto& info : *infos) {
+      Declaration stated = read_declaration(info);
+      if (stated.shape) model.declared.insert_or_assign(clean(info.name()), std::move(stated));
+    }
+  }
+  if (model.outputs.empty()) throw InputError(place, "has no output to attach a loss to");
+  for (const ::onnx::NodeProto& node : proto.graph().node()) {
+    model.nodes.push_back(read_node(node, model.nodes.size(), place));
+  }
+  check_order(model, place);
+  if (can_be_checked(proto)) {
+    try {
+      ::onnx::checker::check_model(proto);
+    } catch (const std::exception& error) {
+      throw InputError(place, "libonnx refuses it: " + one_line(error.what()));
+    }
+  }
+  return model;
+}
+
+Model read_model(const std::filesystem::path& file) { return parse_model(read_bytes(file), file.string()); }
+
+}  // namespace poet::onnx

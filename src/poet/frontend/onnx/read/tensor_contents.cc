@@ -1,0 +1,210 @@
+#include "poet/frontend/onnx/read/tensor_contents.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cstdint>
+#include <cstring>
+#include <fstream>
+#include <limits>
+
+#include "poet/base/error.h"
+#include "poet/frontend/onnx/lower/numbers.h"
+#include "poet/frontend/onnx/read/protobuf.h"
+
+namespace poet::onnx {
+namespace {
+
+namespace fs = std::filesystem;
+using Proto = ::onnx::TensorProto;
+
+/// 0 for what holds no numbers.
+std::int64_t element_size(std::int32_t type) {
+  switch (type) {
+    case Proto::DOUBLE:
+    case Proto::INT64:
+    case Proto::UINT64:
+      return 8;
+    case Proto::FLOAT:
+    case Proto::INT32:
+    case Proto::UINT32:
+      return 4;
+    case Proto::FLOAT16:
+    case Proto::BFLOAT16:
+    case Proto::INT16:
+    case Proto::UINT16:
+      return 2;
+    case Proto::INT8:
+    case Proto::UINT8:
+    case Proto::BOOL:
+      return 1;
+    default:
+      return 0;
+  }
+}
+
+std::int64_t byte_size(const Proto& tensor) {
+  const Shape shape(tensor.dims().begin(), tensor.dims().end());
+  (void)byte_count(shape, DType::int64);  // so that no product below overflows
+  return element_count(shape) * element_size(tensor.data_type());
+}
+
+/// A field's elements, each in `width` bytes: fields hold narrow types in wide numbers.
+template <class Field>
+std::string packed(const Field& field, std::int64_t width) {
+  std::string bytes;
+  bytes.reserve(static_cast<std::size_t>(field.size() * width));
+  for (const auto element : field)  // little-endian, as this machine: the low bytes come first
+    bytes.append(reinterpret_cast<const char*>(&element), static_cast<std::size_t>(width));
+  return bytes;
+}
+
+/// A number of the description of external data; `otherwise` where it says nothing.
+std::int64_t external_number(const std::string& text, const char* what, std::int64_t otherwise) {
+  if (text.empty()) return otherwise;
+  std::int64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size() || number < 0)
+    throw InputError(fmt::format("external data: the {} '{}' is no number of bytes", what, clean(text)));
+  return number;
+}
+
+/// What names a place outside the model's folder is no part of the model.
+fs::path external_file(const std::string& location, const fs::path& folder) {
+  const fs::path relative(location);
+  bool leaves = relative.empty() || relative.is_absolute();
+  for (const fs::path& part : relative) leaves = leaves || part == "..";
+  if (leaves)
+    throw InputError(fmt::format("external data: '{}' is not in the model's folder", clean(location)));
+  return folder / relative;
+}
+
+std::string external_elements(const Proto& tensor, const fs::path& folder) {
+  std::string location;
+  std::string offset;
+  std::string length;
+  for (const auto& entry : tensor.external_data()) {
+    if (entry.key() == "location") location = entry.value();
+    if (entry.key() == "offset") offset = entry.value();
+    if (entry.key() == "length") length = entry.value();
+  }
+  const fs::path file = external_file(location, folder);
+  const std::int64_t size = byte_size(tensor);
+  const std::int64_t begin = external_number(offset, "offset", 0);
+  if (external_number(length, "length", size) != size) {
+    throw InputError(fmt::format("external data: has {} bytes, but its elements are {}", length, size));
+  }
+  // Before anything of that size is reserved.
+  std::error_code error;
+  const auto present = static_cast<std::int64_t>(fs::file_size(file, error));
+  if (error) throw InputError(fmt::format("external data: {}: {}", file.string(), error.message()));
+  if (begin > present || size > present - begin) {
+    throw InputError(fmt::format("external data: {} has {} bytes, but the elements are {} from {} on",
+                                 file.string(), present, size, begin));
+  }
+  std::ifstream stream(file, std::ios::binary);
+  std::string bytes(static_cast<std::size_t>(size), '\0');
+  stream.seekg(begin);
+  if (!stream.read(bytes.data(), size))
+    throw InputError(fmt::format("external data: {} cannot be read", file.string()));
+  return bytes;
+}
+
+std::string elements_of_fields(const Proto& tensor) {
+  const std::int64_t width = element_size(tensor.data_type());
+  switch (tensor.data_type()) {
+    case Proto::FLOAT:
+      return packed(tensor.float_data(), width);
+    case Proto::DOUBLE:
+      return packed(tensor.double_data(), width);
+    case Proto::INT64:
+      return packed(tensor.int64_data(), width);
+    case Proto::UINT32:
+    case Proto::UINT64:
+      return packed(tensor.uint64_data(), width);
+    default:
+      return packed(tensor.int32_data(), width);
+  }
+}
+
+/// Where element i goes: the tensor's matrix has so many rows and columns, or `rows` is 1.
+struct Order {
+  std::size_t rows;
+  std::size_t columns;
+  [[nodiscard]] std::size_t to(std::size_t i) const { return i % columns * rows + i / columns; }
+};
+
+template <class To, class From, class Decode>
+void write_as(const std::string& raw, const Order& order, std::byte* to, Decode decode) {
+  const std::size_t count = raw.size() / sizeof(From);
+  for (std::size_t i = 0; i < count; ++i) {
+    From stored;
+    std::memcpy(&stored, raw.data() + i * sizeof(From), sizeof(From));
+    const To element = converted<To>(decode(stored));
+    std::memcpy(to + order.to(i) * sizeof(To), &element, sizeof(To));
+  }
+}
+
+template <class To>
+void write_from(std::int32_t type, const std::string& raw, const Order& order, std::byte* to) {
+  const auto same = [](auto x) { return x; };
+  switch (type) {
+    case Proto::FLOAT:
+      return write_as<To, float>(raw, order, to, same);
+    case Proto::DOUBLE:
+      return write_as<To, double>(raw, order, to, same);
+    case Proto::FLOAT16:
+      return write_as<To, std::uint16_t>(raw, order, to, from_float16);
+    case Proto::BFLOAT16:
+      return write_as<To, std::uint16_t>(raw, order, to, from_bfloat16);
+    case Proto::INT64:
+      return write_as<To, std::int64_t>(raw, order, to, same);
+    case Proto::UINT64:
+      return write_as<To, std::uint64_t>(raw, order, to, same);
+    case Proto::INT32:
+      return write_as<To, std::int32_t>(raw, order, to, same);
+    case Proto::UINT32:
+      return write_as<To, std::uint32_t>(raw, order, to, same);
+    case Proto::INT16:
+      return write_as<To, std::int16_t>(raw, order, to, same);
+    case Proto::UINT16:
+      return write_as<To, std::uint16_t>(raw, order, to, same);
+    case Proto::INT8:
+      return write_as<To, std::int8_t>(raw, order, to, same);
+    default:
+      return write_as<To, std::uint8_t>(raw, order, to, same);
+  }
+}
+
+}  // namespace
+
+std::optional<std::string> raw_elements(const Proto& tensor, const fs::path& folder) {
+  if (element_size(tensor.data_type()) == 0)
+    throw InputError(fmt::format("holds {}, no numbers", type_name(tensor.data_type())));
+  if (tensor.data_location() == Proto::EXTERNAL) return external_elements(tensor, folder);
+  const std::int64_t size = byte_size(tensor);
+  std::string bytes = tensor.has_raw_data() ? tensor.raw_data() : elements_of_fields(tensor);
+  if (bytes.empty() && size > 0) return std::nullopt;
+  if (static_cast<std::int64_t>(bytes.size()) != size)
+    throw InputError(fmt::format("has {} bytes, but its elements are {}", bytes.size(), size));
+  return bytes;
+}
+
+void write_elements(const Proto& tensor, const std::string& raw, bool transposed, DType to_type,
+                    std::byte* to) {
+  ensure(!transposed || tensor.dims_size() == 2, "only matrices are transposed");
+  const auto dim = [&](int i) { return static_cast<std::size_t>(tensor.dims(i)); };
+  const Order order = transposed ? Order{dim(0), dim(1)} : Order{1, std::numeric_limits<std::size_t>::max()};
+  switch (to_type) {
+    case DType::float32:
+      return write_from<float>(tensor.data_type(), raw, order, to);
+    case DType::int32:
+      return write_from<std::int32_t>(tensor.data_type(), raw, order, to);
+    case DType::int64:
+      return write_from<std::int64_t>(tensor.data_type(), raw, order, to);
+    case DType::uint8:
+      return write_from<std::uint8_t>(tensor.data_type(), raw, order, to);
+  }
+}
+
+}  // namespace poet::onnx

@@ -1,0 +1,103 @@
+#include "poet/frontend/onnx/weights.h"
+
+#include <fmt/format.h>
+
+#include <cstring>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "poet/base/error.h"
+#include "poet/frontend/onnx/lower/numbers.h"
+#include "poet/frontend/onnx/lower/stored_tensors.h"
+#include "poet/frontend/onnx/read/model_proto.h"
+#include "poet/frontend/onnx/read/protobuf.h"
+#include "poet/frontend/onnx/read/tensor_contents.h"
+
+namespace poet {
+namespace {
+
+template <class T>
+void fill(const Value& value, std::byte* to, const onnx::Tensor& from) {
+  const auto count = static_cast<std::size_t>(element_count(value.shape));
+  for (std::size_t i = 0; i < count; ++i) {
+    const T element = from.type != onnx::Type::real ? onnx::converted<T>(from.integers.at(i))
+                      : from.known                  ? onnx::converted<T>(from.reals.at(i))
+                                                    : onnx::converted<T>(*from.fill);
+    std::memcpy(to + i * sizeof(T), &element, sizeof(T));
+  }
+}
+
+/// What the import found out.
+void write_contents(const Value& value, const onnx::Tensor& from, std::byte* to) {
+  switch (value.dtype) {
+    case DType::float32:
+      return fill<float>(value, to, from);
+    case DType::int32:
+      return fill<std::int32_t>(value, to, from);
+    case DType::int64:
+      return fill<std::int64_t>(value, to, from);
+    case DType::uint8:
+      return fill<std::uint8_t>(value, to, from);
+  }
+}
+
+}  // namespace
+
+struct OnnxWeights::State {
+  std::filesystem::path file;
+  ::onnx::ModelProto model;
+  onnx::StoredTensors tensors;
+  std::map<std::string, onnx::Tensor> contents;
+  std::map<std::string, NodeInput> placements;
+  std::set<std::string> transposed;
+
+  /// The tensor of the file that a value has its first contents from; null when there is none.
+  [[nodiscard]] const ::onnx::TensorProto* find(const std::string& name) const {
+    const auto placed = placements.find(name);
+    if (placed == placements.end()) return tensors.find(name);
+    const auto index = static_cast<int>(placed->second.node);
+    const auto input = static_cast<int>(placed->second.input);
+    if (index >= model.graph().node_size()) return nullptr;  // not the file any more that was imported
+    const ::onnx::NodeProto& node = model.graph().node(index);
+    return input < node.input_size() ? tensors.find(onnx::clean(node.input(input))) : nullptr;
+  }
+};
+
+OnnxWeights::OnnxWeights(const std::filesystem::path& file, const ImportedModel& imported)
+    : state_(std::make_unique<State>()) {
+  const onnx::Silence silence;
+  state_->file = file;
+  state_->model = onnx::read_proto(file);
+  state_->tensors = onnx::StoredTensors(state_->model.graph());
+  state_->contents = imported.contents;
+  state_->placements = imported.placements;
+  state_->transposed = std::set<std::string>(imported.transposed.begin(), imported.transposed.end());
+}
+
+OnnxWeights::~OnnxWeights() = default;
+
+bool OnnxWeights::read(const Value& value, std::byte* to) const {
+  try {
+    if (const auto known = state_->contents.find(value.name); known != state_->contents.end()) {
+      write_contents(value, known->second, to);
+      return true;
+    }
+    const ::onnx::TensorProto* tensor = state_->find(value.name);
+    if (tensor == nullptr) return false;
+    const std::optional<std::string> raw = onnx::raw_elements(*tensor, state_->file.parent_path());
+    if (!raw) return false;
+    const Shape shape(tensor->dims().begin(), tensor->dims().end());
+    if (element_count(shape) != element_count(value.shape)) {
+      throw InputError(
+          fmt::format("has {} elements, but the network takes {}; it was imported from another file",
+                      element_count(shape), element_count(value.shape)));
+    }
+    onnx::write_elements(*tensor, *raw, state_->transposed.contains(value.name), value.dtype, to);
+    return true;
+  } catch (const InputError& error) {
+    throw InputError(fmt::format("{}: tensor '{}'", state_->file.string(), value.name), error.what());
+  }
+}
+
+}  // namespace poet

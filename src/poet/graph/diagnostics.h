@@ -1,0 +1,38 @@
+#pragma once
+
+// How the builder speaks of ops and shapes when it refuses something. Private to builder*.cc.
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "poet/base/error.h"
+#include "poet/graph/broadcast.h"
+#include "poet/graph/graph.h"
+
+namespace poet::diagnostics {
+
+inline std::string place(const std::string& op) { return fmt::format("op '{}'", op); }
+
+inline std::string text(const Shape& shape) { return fmt::format("({})", fmt::join(shape, ", ")); }
+
+/// `axis`, counted from 0, of `shape`. Throws InputError when there is none.
+inline std::size_t checked_axis(const std::string& op, std::int64_t axis, const Shape& shape) {
+  if (axis < 0 || axis >= static_cast<std::int64_t>(shape.size()))
+    throw InputError(place(op), fmt::format("{} has no axis {}", text(shape), axis));
+  return static_cast<std::size_t>(axis);
+}
+
+/// The shape that both broadcast to. Throws InputError when there is none.
+inline Shape stretched(const std::string& op, const Shape& a, const Shape& b) {
+  const std::optional<Shape> to = broadcast_shape(a, b);
+  if (!to)
+    throw InputError(place(op), fmt::format("{} and {} do not broadcast to one shape", text(a), text(b)));
+  return *to;
+}
+
+}  // namespace poet::diagnostics

@@ -1,0 +1,204 @@
+#include "poet/optimize/heuristic/greedy.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "poet/optimize/heuristic/local_search.h"
+#include "poet/optimize/heuristic/repair.h"
+#include "poet/optimize/heuristic/retime.h"
+
+namespace poet {
+namespace {
+
+constexpr double kAnyJoules = std::numeric_limits<double>::infinity();
+constexpr std::uint64_t kSeed = 1;
+
+enum class Policy { both, page_only, recompute_only, fast };  // fast: least time first, for tight deadlines
+constexpr Policy kPolicies[] = {Policy::both, Policy::page_only, Policy::recompute_only, Policy::fast};
+
+RepairOptions options_for(const Problem& p, Policy policy) {
+  RepairOptions options;
+  options.page = p.paging && policy != Policy::recompute_only;
+  options.recompute = policy != Policy::page_only;
+  if (policy == Policy::fast)
+    options.joules_per_second = 1e3 * p.baseline_joules / std::max(p.baseline_seconds, 1e-300);
+  return options;
+}
+
+std::size_t at(int index) { return static_cast<std::size_t>(index); }
+
+bool within_limits(const IncrementalReplay& replay) {
+  const Problem& p = replay.problem();
+  return replay.overflow() == 0 && replay.bytes_written() <= p.max_bytes_written &&
+         p.in_time(replay.total().seconds);
+}
+
+// Steps at a time, so that `stop` is heard.
+bool make_fit(IncrementalReplay& replay, Repair& repair, const std::function<bool()>& stop) {
+  constexpr long kSteps = 50;
+  constexpr int kPatience = 10;  // times without less overflow than ever
+  std::int64_t least = std::numeric_limits<std::int64_t>::max();
+  for (int since = 0; since < kPatience && !stop(); ++since) {
+    if (repair.make_fit(kAnyJoules, kSteps)) {
+      replay.commit();
+      return true;
+    }
+    if (repair.stuck()) break;
+    if (replay.overflow() < least) {
+      least = replay.overflow();
+      since = 0;
+    }
+  }
+  replay.commit();
+  return false;
+}
+
+// Takes decisions back that are not needed after all, dearest first, or replaces them by cheaper ones.
+void polish(IncrementalReplay& replay, Repair& repair, const std::function<bool()>& stop) {
+  const Problem& p = replay.problem();
+  struct Decision {
+    double price;
+    bool recompute;
+    int id;
+    int stage;
+  };
+  std::vector<Decision> all;
+  for (int t = 0; t < p.ops; ++t) {
+    for (int op : replay.recomputed_in(t)) all.push_back({p.joules[at(op)], true, op, t});
+    for (int v : replay.paged_in_in(t))
+      all.push_back({p.in_joules[at(v)] + p.out_joules[at(v)], false, v, t});
+  }
+  std::stable_sort(all.begin(), all.end(),
+                   [](const Decision& a, const Decision& b) { return a.price > b.price; });
+  const auto keep_if_better = [&](double joules) {
+    replay.update();
+    if (replay.overflow() == 0 && replay.least_joules() < joules && within_limits(replay) &&
+        replay.total().joules < joules) {
+      replay.commit();
+      return true;
+    }
+    replay.rollback();
+    return false;
+  };
+  const auto remove = [&](const Decision& d) {
+    return d.recompute ? replay.remove_recompute(d.id, d.stage) : replay.remove_page_in(d.id, d.stage);
+  };
+  for (const Decision& d : all) {
+    if (stop()) return;
+    const double joules = replay.total().joules;
+    if (!remove(d) || keep_if_better(joules)) continue;
+    if (d.recompute && repair.options.page) {
+      remove(d);
+      for (int v : p.writes[at(d.id)]) repair.page(v, d.stage);
+      keep_if_better(joules);
+    } else if (!d.recompute && repair.options.recompute) {
+      const int need = replay.next_need(d.id, d.stage);
+      remove(d);
+      if (need < p.ops) repair.recompute(p.producer[at(d.id)], need);
+      keep_if_better(joules);
+    }
+  }
+}
+
+// A candidate that fits RAM; it may break other limits.
+std::optional<Candidate> fit_and_polish(IncrementalReplay& replay, const RepairOptions& options,
+                                        std::uint64_t seed, const std::function<bool()>& stop) {
+  Repair repair(replay, seed);
+  repair.options = options;
+  if (!make_fit(replay, repair, stop)) return std::nullopt;
+  repair.options.noise = 0;
+  if (within_limits(replay)) polish(replay, repair, stop);
+  return complete(replay.problem(), replay.decisions());
+}
+
+// The best within the limits; and, while there is none, the one nearest to its deadline of those that fit
+// RAM.
+class Choice {
+ public:
+  explicit Choice(const Problem& problem) : p_(problem) {}
+
+  void consider(const std::optional<Candidate>& found) {
+    if (!found) return;
+    if (found->within(p_)) {
+      if (!best || found->joules < best->joules) best = found;
+    } else if (!nearest || found->seconds < nearest->seconds) {
+      nearest = found;
+    }
+  }
+
+  std::optional<Candidate> best, nearest;
+
+ private:
+  const Problem& p_;
+};
+
+// Mends a schedule that breaks the deadline or the write limit.
+std::optional<Candidate> meet_limits(const Problem& p, const Candidate& start,
+                                     const std::function<bool()>& stop) {
+  LocalSearchOptions effort;
+  effort.evaluations = 5'000 + 10L * p.ops;
+  const Candidate found = anneal(p, retime(p, start, stop), effort, stop);
+  if (!found.within(p)) return std::nullopt;
+  return found;
+}
+
+bool applies(const Problem& p, Policy policy) { return policy != Policy::page_only || p.paging; }
+
+}  // namespace
+
+std::optional<Candidate> greedy(const Problem& problem, const std::function<bool()>& stop) {
+  Choice choice(problem);
+  const auto attempt = [&](const RepairOptions& options, std::uint64_t seed) {
+    IncrementalReplay replay(problem);
+    choice.consider(fit_and_polish(replay, options, seed, stop));
+  };
+  for (Policy policy : kPolicies) {
+    if (stop()) break;
+    if (!applies(problem, policy) || (policy == Policy::fast && choice.best)) continue;
+    attempt(options_for(problem, policy), kSeed);
+  }
+  constexpr std::uint64_t kAttempts = 6;  // at random, where nothing fits
+  for (std::uint64_t i = 1; i <= kAttempts && !choice.best && !choice.nearest && !stop(); ++i) {
+    RepairOptions options = options_for(problem, i % 2 == 0 ? Policy::fast : Policy::both);
+    options.noise = 0.5 * static_cast<double>(i);
+    attempt(options, kSeed + i);
+  }
+  if (!choice.best && choice.nearest && !stop()) return meet_limits(problem, *choice.nearest, stop);
+  return choice.best;
+}
+
+std::optional<Candidate> greedy_from(const Problem& problem, std::vector<Mode> modes,
+                                     const std::function<bool()>& stop) {
+  IncrementalReplay replay(problem);
+  replay.load(Gaps(problem).decisions(modes));
+  replay.commit();
+  const std::optional<Candidate> found =
+      fit_and_polish(replay, options_for(problem, Policy::both), kSeed, stop);
+  if (!found || found->within(problem)) return found;
+  return meet_limits(problem, *found, stop);
+}
+
+Candidate lean_schedule(const Problem& problem, const std::function<bool()>& stop) {
+  Candidate leanest = complete(problem, no_decisions(problem));
+  std::int64_t floor = 0;
+  for (int t = 0; t < problem.ops; ++t) floor = std::max(floor, working_set(problem, t));
+  Problem p = problem;
+  for (Policy policy : kPolicies) {
+    // The least budget that the policy can meet, by bisection.
+    std::int64_t low = floor;
+    while (applies(problem, policy) && low < leanest.peak && !stop()) {
+      p.budget = low + (leanest.peak - low) / 2;
+      IncrementalReplay replay(p);
+      Repair repair(replay, kSeed);
+      repair.options = options_for(p, policy);
+      if (make_fit(replay, repair, stop)) {
+        leanest = complete(problem, replay.decisions());
+      } else {
+        low = p.budget + 1;
+      }
+    }
+  }
+  return leanest;
+}
+
+}  // namespace poet

@@ -1,0 +1,269 @@
+#include "poet/optimize/heuristic/repair.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace poet {
+namespace {
+
+constexpr int kDepth = 60;         // of chains of recomputation
+constexpr double kHopeless = 1e3;  // what must be kept all the same is no gain
+constexpr int kBlock = 64;
+constexpr double kNever = std::numeric_limits<double>::infinity();
+
+std::size_t at(int index) { return static_cast<std::size_t>(index); }
+
+}  // namespace
+
+Repair::Repair(IncrementalReplay& replay, std::uint64_t seed)
+    : r_(replay),
+      p_(replay.problem()),
+      random_(seed),
+      planned_(at(p_.ops), 0),
+      overflowing_(at(p_.ops) + 1, 0) {}
+
+double Repair::uniform() { return static_cast<double>(random_() >> 11) * 0x1p-53; }
+
+int Repair::below(int end) { return static_cast<int>(random_() % static_cast<std::uint64_t>(end)); }
+
+bool Repair::make_fit(double most_joules, long most_steps) {
+  r_.update();
+  ++evaluations_;
+  stuck_ = false;
+  for (long step = 0; r_.overflow() > 0; ++step) {
+    if (r_.least_joules() > most_joules || step >= most_steps) return false;
+    const auto& peak = r_.stage_peak();
+    const int worst = static_cast<int>(std::max_element(peak.begin(), peak.end()) - peak.begin());
+    stuck_ = !relieve(worst);
+    if (stuck_) return false;
+    ++evaluations_;
+  }
+  return r_.least_joules() <= most_joules;
+}
+
+// Steps, cheapest first, until the stage should fit.
+bool Repair::relieve(int stage) {
+  const auto& peak = r_.stage_peak();
+  for (std::size_t s = 0; s < peak.size(); ++s) overflowing_[s + 1] = overflowing_[s] + (peak[s] > p_.budget);
+  find_highest();
+  steps_.clear();
+  collect_kept(stage, steps_);
+  collect_local(stage, steps_);
+  if (steps_.empty()) return false;
+  if (options.noise > 0)
+    for (Step& step : steps_) step.price *= std::exp(options.noise * (2 * uniform() - 1));
+  const auto dearer = [](const Step& a, const Step& b) {
+    if (a.price != b.price) return a.price > b.price;
+    return a.id != b.id ? a.id > b.id : a.means > b.means;
+  };
+  std::make_heap(steps_.begin(), steps_.end(), dearer);
+  if (steps_.front().price == kNever) return false;
+  // One at a time where few are needed; where the overflow is large, several before looking again.
+  std::int64_t excess = (peak[at(stage)] - p_.budget) / 4;
+  std::vector<int> taken;
+  while (!steps_.empty()) {
+    std::pop_heap(steps_.begin(), steps_.end(), dearer);
+    const Step step = steps_.back();
+    steps_.pop_back();
+    if (step.price == kNever) break;
+    if (std::find(taken.begin(), taken.end(), step.id) != taken.end()) continue;
+    take(step);
+    taken.push_back(step.id);
+    excess -= step.means == Means::earlier ? 0 : p_.bytes[at(step.id)];
+    if (excess <= 0 || step.means == Means::earlier) break;
+  }
+  r_.update();
+  return true;
+}
+
+// What stays in RAM across the stage without being used in it.
+void Repair::collect_kept(int stage, std::vector<Step>& steps) {
+  for (int v = 0; v < p_.values; ++v) {
+    if (!p_.active[at(v)] || p_.producer[at(v)] >= stage) continue;
+    const auto& kept = r_.retained(v);
+    if (kept.empty() || kept.back().last <= stage || !r_.is_retained(v, stage)) continue;
+    if (!r_.is_retained(v, stage + 1)) continue;
+    const int from = r_.last_event(v, stage + 1);
+    if (from == stage) continue;
+    const int to = r_.next_need(v, stage);
+    if (to >= p_.ops || is_protected(v, from, to)) continue;
+    const int relieved = overflowing_[at(to)] - overflowing_[at(from) + 1];
+    const double bytes = static_cast<double>(p_.bytes[at(v)]) * std::max(1, relieved);
+    freed_ = {from + 1, to - 1, p_.bytes[at(v)]};
+    if (options.page && can_page(v, to)) steps.push_back({price_of_paging(v) / bytes, v, to, Means::page});
+    if (options.recompute && can_recompute(v, to)) {
+      ++plan_;
+      steps.push_back(
+          {price_of_recomputing(p_.producer[at(v)], to, kDepth) / bytes, v, to, Means::recompute});
+    }
+    freed_ = {};
+  }
+}
+
+// What the stage recomputes and pages in may be what overflows.
+void Repair::collect_local(int stage, std::vector<Step>& steps) {
+  for (int op : r_.recomputed_in(stage)) {
+    for (int v : p_.writes[at(op)]) {
+      if (!options.page || !can_page(v, stage) || r_.is_retained(v, stage - 1) ||
+          is_protected(v, stage, stage))
+        continue;
+      const double bytes = static_cast<double>(p_.bytes[at(v)]);
+      const double change = std::max(0.05 * price_of_op(op), price_of_paging(v) - price_of_op(op));
+      steps.push_back({change / bytes, v, stage, Means::page_instead});
+    }
+    if (stage - 1 > op && stage - 1 <= p_.recompute_until[at(op)] && !r_.is_computed(op, stage - 1)) {
+      std::int64_t bytes = 1;
+      for (int u : p_.reads[at(op)]) bytes += p_.bytes[at(u)];
+      steps.push_back({price_of_op(op) / static_cast<double>(bytes), op, stage, Means::earlier});
+    }
+  }
+  if (!p_.transfers_take_ram()) return;
+  for (int v : r_.paged_in_in(stage)) {
+    if (!options.recompute) break;
+    const int need = r_.next_need(v, stage);
+    if (need >= p_.ops || !can_recompute(v, need) || is_protected(v, stage, need)) continue;
+    ++plan_;
+    const double price = price_of_recomputing(p_.producer[at(v)], need, kDepth);
+    steps.push_back({price / static_cast<double>(p_.bytes[at(v)]), v, stage, Means::recompute_instead});
+  }
+}
+
+void Repair::take(const Step& step) {
+  switch (step.means) {
+    case Means::recompute:
+      recompute_with_operands(p_.producer[at(step.id)], step.stage, kDepth);
+      break;
+    case Means::page:
+      page(step.id, step.stage);
+      break;
+    case Means::page_instead:
+      r_.remove_recompute(p_.producer[at(step.id)], step.stage);
+      page(step.id, step.stage);
+      break;
+    case Means::earlier:
+      r_.remove_recompute(step.id, step.stage);
+      recompute(step.id, step.stage - 1);
+      break;
+    case Means::recompute_instead: {
+      const int need = r_.next_need(step.id, step.stage);
+      r_.remove_page_in(step.id, step.stage);
+      recompute(p_.producer[at(step.id)], need);
+      break;
+    }
+  }
+}
+
+bool Repair::can_page(int v, int stage) const {
+  return p_.paging && stage - 1 >= p_.producer[at(v)] + 2 && !r_.is_read(v, stage - 1);
+}
+
+bool Repair::can_recompute(int v, int stage) const {
+  const int op = p_.producer[at(v)];
+  return stage > op && stage <= p_.recompute_until[at(op)];
+}
+
+bool Repair::available(int v, int stage) const {
+  return r_.is_retained(v, stage) || r_.is_computed(p_.producer[at(v)], stage);
+}
+
+void Repair::find_highest() {
+  const auto& peak = r_.stage_peak();
+  highest_.clear();
+  for (std::size_t first = 0; first < peak.size(); first += kBlock) {
+    const auto begin = peak.begin() + static_cast<std::ptrdiff_t>(first);
+    highest_.push_back(
+        *std::max_element(begin, begin + std::min<std::ptrdiff_t>(kBlock, peak.end() - begin)));
+  }
+}
+
+// Latest first: the way is usually barred near the stage that the value is wanted in.
+bool Repair::stays_below(int first, int last, std::int64_t most) const {
+  const auto& peak = r_.stage_peak();
+  for (int t = last; t >= first;) {
+    if (t % kBlock == kBlock - 1 && t - kBlock + 1 >= first) {
+      if (highest_[at(t / kBlock)] > most) return false;
+      t -= kBlock;
+    } else {
+      if (peak[at(t)] > most) return false;
+      --t;
+    }
+  }
+  return true;
+}
+
+// Whether it can simply stay from when it was last in RAM.
+bool Repair::fits_until(int v, int stage) const {
+  const int first = r_.last_event(v, stage) + 1;
+  const std::int64_t most = p_.budget - p_.bytes[at(v)];
+  const int freed_first = std::clamp(freed_.first, first, stage + 1);
+  const int freed_last = std::clamp(freed_.last, freed_first - 1, stage);
+  return stays_below(freed_last + 1, stage, most) &&
+         stays_below(freed_first, freed_last, most + freed_.bytes) &&
+         stays_below(first, freed_first - 1, most);
+}
+
+double Repair::price_of_paging(int v) const {
+  const double written =
+      p_.out_joules[at(v)] + options.joules_per_byte_written * static_cast<double>(p_.bytes[at(v)]);
+  return p_.in_joules[at(v)] + (r_.page_out(v) >= 0 ? 0 : written);
+}
+
+double Repair::price_of_op(int op) const {
+  return p_.joules[at(op)] + (p_.idle_watts + options.joules_per_second) * p_.seconds[at(op)];
+}
+
+double Repair::price_of_recomputing(int op, int stage, int depth) {
+  planned_[at(op)] = plan_;
+  double price = price_of_op(op);
+  for (int u : p_.reads[at(op)])
+    if (!available(u, stage)) price += price_of_bringing(u, stage, depth - 1);
+  return price;
+}
+
+double Repair::price_of_bringing(int v, int stage, int depth) {
+  const int op = p_.producer[at(v)];
+  if (planned_[at(op)] == plan_ || fits_until(v, stage)) return 0;
+  double price = kNever;
+  if (options.page && can_page(v, stage)) price = price_of_paging(v);
+  if (options.recompute && depth > 0 && price > price_of_op(op) && can_recompute(v, stage))
+    price = std::min(price, price_of_recomputing(op, stage, depth));
+  return price == kNever ? kHopeless * price_of_op(op) : price;
+}
+
+void Repair::recompute(int op, int stage) {
+  find_highest();
+  recompute_with_operands(op, stage, kDepth);
+}
+
+void Repair::recompute_with_operands(int op, int stage, int depth) {
+  if (!r_.add_recompute(op, stage)) return;
+  for (int u : p_.reads[at(op)])
+    if (!available(u, stage)) bring(u, stage, depth - 1);
+}
+
+void Repair::bring(int v, int stage, int depth) {
+  if (fits_until(v, stage)) return;
+  const int op = p_.producer[at(v)];
+  const double paged = options.page && can_page(v, stage) ? price_of_paging(v) : kNever;
+  double recomputed = kNever;
+  if (options.recompute && depth > 0 && can_recompute(v, stage) && paged > price_of_op(op)) {
+    ++plan_;
+    recomputed = price_of_recomputing(op, stage, depth);
+  }
+  if (paged == kNever && recomputed == kNever) return;  // kept, whether it fits or not
+  if (recomputed <= paged) {
+    recompute_with_operands(op, stage, depth);
+  } else {
+    page(v, stage);
+  }
+}
+
+bool Repair::page(int v, int stage) { return can_page(v, stage) && r_.add_page_in(v, stage - 1); }
+
+bool Repair::is_protected(int v, int from, int to) const {
+  return std::any_of(protected_.begin(), protected_.end(),
+                     [&](const Spot& s) { return s.value == v && from <= s.stage && s.stage <= to; });
+}
+
+}  // namespace poet

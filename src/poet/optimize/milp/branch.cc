@@ -1,0 +1,153 @@
+#include "poet/optimize/milp/branch.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace poet {
+namespace {
+
+// Beyond this many columns a restricted model of a graph of 10,000 ops takes gigabytes and a minute for its
+// root alone (every stage's RAM row has what may be kept across it); windows and local search do better.
+constexpr long kMostRestrictedColumns = 30'000;
+
+// An iteration on a large model takes longer: it counts for several.
+constexpr std::size_t kEntriesOfLightModel = 50'000;
+constexpr long kLeastWork = 1'000;
+
+double to_joules(const Problem& p, const TightModel& tight, double objective) {
+  return p.baseline_joules + objective / tight.scale;
+}
+
+double to_objective(const Problem& p, const TightModel& tight, double joules) {
+  return (joules - p.baseline_joules) * tight.scale;
+}
+
+// Stops when the search has found what was asked for, is out of time, or the user has had enough.
+MipOptions mip_options(const Search& search, const TightModel& tight, long work) {
+  MipOptions options;
+  options.time_limit_seconds = search.remaining();
+  options.work_limit = work;
+  options.relative_gap = std::min(0.5 * search.options().gap, 0.005);
+  options.threads = search.options().threads;
+  options.solver = embedded(search.options().solver);
+  if (search.has_incumbent()) options.start = tight.vars.start(search.problem(), search.incumbent());
+  options.keep_going = [&search, &tight](double objective, double) {
+    const Problem& p = search.problem();
+    const double joules = to_joules(p, tight, objective);
+    search.report();
+    if (search.must_stop()) return false;
+    // Good enough against the global bound: no need to finish this tree.
+    return joules == kInfinity ||
+           !(joules - search.staged_bound() < 0.5 * search.options().gap * (joules - p.baseline_joules));
+  };
+  return options;
+}
+
+bool add_overflowing_stages(const Problem& p, const Candidate& candidate, std::set<int>& exact_stages) {
+  bool added = false;
+  for (int t = 0; t < p.ops; ++t)
+    if (candidate.stage_peak[static_cast<std::size_t>(t)] > p.budget && exact_stages.insert(t).second)
+      added = true;
+  return added;
+}
+
+TightOptions tight_options(const Search& search, const std::set<int>& exact_stages) {
+  TightOptions options;
+  options.tightenings = search.options().tightenings;
+  options.exact_stages = exact_stages;
+  return options;
+}
+
+// A column at zero in the relaxation whose reduced cost lifts it to the target cannot be in a solution below
+// the target.
+bool fix_by_reduced_cost(const Search& search, Model& model, const LpResult& root, double target) {
+  if (!search.options().tightenings.reduced_cost_fixing || target == kInfinity) return false;
+  if (root.status != LpResult::Status::optimal) return false;
+  bool any = false;
+  for (std::size_t c = 0; c < root.x.size(); ++c)  // the root's columns come first in every full model
+    if (model.integer[c] && root.x[c] < 1e-9 && root.objective + root.reduced_costs[c] > target + 1e-6) {
+      model.upper[c] = 0;
+      any = true;
+    }
+  return any;
+}
+
+}  // namespace
+
+Root solve_root(Search& search, const Columns& full) {
+  const TightModel tight = build_tight(search.problem(), full, tight_options(search, {}));
+  Root root{{}, no_decisions(search.problem())};
+  root.lp = solve_lp(tight.model, search.remaining(), [&] { return search.must_stop(); });
+  search.used_solver = true;
+  if (root.lp.status != LpResult::Status::optimal) return root;
+  search.raise_staged_bound(
+      to_joules(search.problem(), tight, root.lp.objective - solver_tolerance(root.lp.objective)));
+  root.support = tight.vars.decisions(search.problem(), root.lp.x, 1e-6);
+  return root;
+}
+
+bool search_restricted(Search& search, const Columns& columns, std::set<int>& exact_stages, long work) {
+  const Problem& p = search.problem();
+  if (estimated_columns(p, columns) > kMostRestrictedColumns) return false;
+  bool improved = false;
+  TightOptions options = tight_options(search, exact_stages);
+  // Where waiting costs energy or the deadline, plan as if every stage waited for its own transfers: hiding
+  // them inside the stage is then worth something. The relaxed timing, which hides all, is the second try
+  // when that has no schedule.
+  if (p.waiting_costs()) options.timing = rows::Timing::conservative;
+  while (!search.done() && work > 0) {
+    options.exact_stages = exact_stages;
+    const TightModel tight = build_tight(p, columns, options);
+    const long heaviness = 1 + static_cast<long>(tight.model.entry_column.size() / kEntriesOfLightModel);
+    const MipResult mip =
+        solve_mip(tight.model, mip_options(search, tight, std::max(kLeastWork, work / heaviness)));
+    search.nodes += mip.nodes;
+    work -= std::max(1L, mip.work * heaviness);
+    if (mip.x.empty()) {
+      if (mip.status != MipResult::Status::infeasible || options.timing == rows::Timing::relaxed) break;
+      options.timing = rows::Timing::relaxed;
+      continue;
+    }
+    const Candidate candidate = complete(p, tight.vars.decisions(p, mip.x));
+    if (search.offer(candidate)) improved = true;
+    if (!add_overflowing_stages(p, candidate, exact_stages)) break;
+  }
+  return improved;
+}
+
+bool prove(Search& search, const Columns& full, const Root& root, std::set<int>& exact_stages, long work) {
+  const Problem& p = search.problem();
+  while (!search.done() && work > 0) {
+    TightModel tight = build_tight(p, full, tight_options(search, exact_stages));
+    MipOptions options = mip_options(search, tight, work);
+    // What is left to show is that nothing beats the incumbent by more than the gap that was asked for: all
+    // else may be cut off.
+    const double best =
+        search.has_incumbent() ? to_objective(p, tight, search.incumbent().joules) : kInfinity;
+    const double target = best * (1 - 0.95 * search.options().gap);
+    const bool cut_off = target < best * (1 - 1e-6);
+    if (cut_off) {
+      options.cutoff = target;
+      options.start.clear();
+    }
+    const bool fixed = fix_by_reduced_cost(search, tight.model, root.lp, cut_off ? target : best);
+    const MipResult mip = solve_mip(tight.model, options);
+    search.nodes += mip.nodes;
+    work -= mip.work;
+    // With nothing cut off an incumbent itself is a point of the model: "infeasible" is then noise.
+    const bool nothing_below = mip.x.empty() && mip.status == MipResult::Status::infeasible &&
+                               (cut_off || fixed || !search.has_incumbent());
+    const double bound =
+        nothing_below ? (cut_off ? target : best) : std::min(mip.bound, cut_off ? target : best);
+    if (bound < kInfinity) search.raise_staged_bound(to_joules(p, tight, bound));
+    if (mip.x.empty()) return nothing_below;
+    const Candidate candidate = complete(p, tight.vars.decisions(p, mip.x));
+    const bool improved = search.offer(candidate);
+    const bool more_exact = add_overflowing_stages(p, candidate, exact_stages);
+    // Without either, the same model would give the same answer.
+    if (!(improved && cut_off) && !more_exact) return mip.status == MipResult::Status::optimal;
+  }
+  return false;
+}
+
+}  // namespace poet

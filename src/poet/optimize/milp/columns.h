@@ -1,0 +1,35 @@
+#pragma once
+
+// Which decisions a model may take. The full set is exact; a subset gives schedules, not bounds.
+
+#include <vector>
+
+#include "poet/optimize/problem/candidate.h"
+#include "poet/optimize/problem/problem.h"
+
+namespace poet {
+
+struct Columns {
+  Decisions allowed;              // per stage: what may be recomputed, paged in, paged out
+  bool page_out_anytime = false;  // the stage of a page-out is left open and costs no RAM (exact in published
+                                  // semantics, else a relaxation)
+};
+
+/// Every decision that some optimal schedule could take.
+[[nodiscard]] Columns full_columns(const Problem& problem);
+
+/// Decisions just in time for a first computation: recompute at most `depth` levels of producers in the stage
+/// that needs them or in the `width` stages before it, page in during the `width` stages before (at least
+/// one), page out in the first `width` stages after production.
+[[nodiscard]] Columns just_in_time_columns(const Problem& problem, int depth, int width);
+
+/// Adds every decision of `more`.
+void merge(Columns& columns, const Decisions& more);
+
+/// Beyond this many columns the full model's root relaxation takes minutes and gigabytes.
+inline constexpr long kMostFullColumns = 250'000;
+
+/// How many columns a model of `columns` would have, roughly.
+[[nodiscard]] long estimated_columns(const Problem& problem, const Columns& columns);
+
+}  // namespace poet

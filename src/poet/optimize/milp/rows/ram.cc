@@ -1,0 +1,134 @@
+// B: budget, b_v: bytes. When stage t starts (with In only where transfers take RAM during their stage):
+//
+//   sum_v S[t,v] b_v + In[t,v] b_v <= B
+//
+// While op t runs, last in its stage: its working set, and of the rest what is kept, K[t,v]:
+//
+//   working_set(t) + sum over v not in reads(t), writes(t) of K[t,v] b_v <= B
+//
+// In published semantics K = S[t+1,v] - In[t,v]: what arrives takes RAM from the next stage on; K is 0/1
+// thanks to In <= S[t+1]. Else K = S[t+1,v] + E[t,v] with E >= Out[t,v] - S[t+1,v]: what leaves takes RAM
+// until it has left. Both rows are exact in stages that recompute nothing, and relaxations elsewhere.
+//
+// Tensor sizes are few and large, so each row is strengthened by rounding: for a size d, over 0/1 quantities
+// x_v,
+//
+//   sum floor(b_v / d) x_v <= floor((B - constants) / d)
+
+#include <algorithm>
+#include <set>
+
+#include "poet/optimize/milp/rows/rows.h"
+#include "poet/optimize/problem/sorted.h"
+
+namespace poet::rows {
+namespace {
+
+// One 0/1 quantity of a RAM row.
+struct Load {
+  Linear quantity;
+  std::int64_t bytes;
+};
+
+class RamRows {
+ public:
+  RamRows(Model& model, const Problem& problem, const Budget& budget, bool rounding)
+      : model_(model), budget_(budget) {
+    if (!rounding || !budget.is_fixed()) return;
+    std::set<std::int64_t> sizes;
+    for (int v = 0; v < problem.values; ++v)
+      if (problem.active[static_cast<std::size_t>(v)])
+        sizes.insert(problem.bytes[static_cast<std::size_t>(v)]);
+    constexpr std::int64_t kMostCopies = 40;  // smaller sizes round away next to nothing
+    constexpr std::size_t kMostSizes = 6;
+    for (auto d = sizes.rbegin(); d != sizes.rend() && round_to_.size() < kMostSizes; ++d)
+      if (budget.bytes / *d <= kMostCopies) round_to_.push_back(*d);
+  }
+
+  void at_most_budget(const std::vector<Load>& loads, std::int64_t constant) {
+    const std::int64_t free = budget_.bytes - constant;
+    Linear row;
+    std::int64_t most = 0;
+    for (const Load& load : loads) {
+      row.add(load.quantity, static_cast<double>(load.bytes) / budget_.unit);
+      most += load.bytes;
+    }
+    if (budget_.is_fixed() && most <= free) return;
+    row.add(-1, budget_.amount);
+    model_.at_most(row, static_cast<double>(-constant) / budget_.unit);
+    for (std::int64_t d : round_to_) {
+      if (free < 0) break;
+      Linear rounded;
+      std::int64_t count = 0;
+      bool exact = free % d == 0;
+      for (const Load& load : loads) {
+        if (load.bytes < d) continue;
+        rounded.add(load.quantity, static_cast<double>(load.bytes / d));
+        count += load.bytes / d;
+        exact = exact && load.bytes % d == 0;
+      }
+      if (!exact && count > free / d) model_.at_most(rounded, static_cast<double>(free / d));
+    }
+  }
+
+ private:
+  Model& model_;
+  const Budget& budget_;
+  std::vector<std::int64_t> round_to_;
+};
+
+// Values whose retention has a column at the start of each stage.
+std::vector<std::vector<int>> retainable(const Problem& p, const Variables& vars) {
+  std::vector<std::vector<int>> at(static_cast<std::size_t>(p.ops) + 1);
+  for (int v = 0; v < p.values; ++v) {
+    if (vars.segments(v).empty()) continue;
+    for (int t = vars.segments(v).front().first; t <= vars.last_stage(v); ++t)
+      at[static_cast<std::size_t>(t)].push_back(v);
+  }
+  return at;
+}
+
+// What is kept of v beyond op t's own operands and results.
+Linear kept(Model& model, const Problem& p, const Variables& vars, int t, int v) {
+  Linear quantity;
+  quantity.add(1, vars.retain(t + 1, v));
+  if (!p.transfers_take_ram()) return quantity.add(-1, vars.page_in(t, v));
+  const Term out = vars.page_out(t, v);
+  if (out.is_zero()) return quantity;
+  const Term leaving = Term::of(model.add_column(0, 1, 0, false));
+  Linear until_it_left;
+  model.at_least(until_it_left.add(1, leaving).add(-1, out).add(1, vars.retain(t + 1, v)), 0);
+  return quantity.add(1, leaving);
+}
+
+}  // namespace
+
+void ram(Model& model, const Problem& p, const Variables& vars, const Budget& budget, bool rounding) {
+  RamRows rows(model, p, budget, rounding);
+  std::vector<std::vector<int>> arriving(static_cast<std::size_t>(p.ops));
+  for (int v = 0; v < p.values; ++v)
+    for (const auto& [t, column] : vars.page_ins(v)) arriving[static_cast<std::size_t>(t)].push_back(v);
+  const std::vector<std::vector<int>> live = retainable(p, vars);
+  for (int t = 0; t < p.ops; ++t) {
+    const auto stage = static_cast<std::size_t>(t);
+    std::vector<Load> start;
+    for (int v : live[stage])
+      start.push_back({Linear().add(1, vars.retain(t, v)), p.bytes[static_cast<std::size_t>(v)]});
+    if (p.transfers_take_ram())
+      for (int v : arriving[stage])
+        start.push_back({Linear().add(1, vars.page_in(t, v)), p.bytes[static_cast<std::size_t>(v)]});
+    rows.at_most_budget(start, 0);
+
+    std::vector<Load> running;
+    std::vector<int> beside = live[stage + 1];
+    for (int v : live[stage])  // leaves for storage in this stage and is not kept after it
+      if (vars.page_out(t, v).is_column() && !contains(live[stage + 1], v)) beside.push_back(v);
+    for (int v : beside) {
+      if (contains(p.reads[stage], v) || contains(p.writes[stage], v)) continue;
+      running.push_back({kept(model, p, vars, t, v), p.bytes[static_cast<std::size_t>(v)]});
+    }
+    rows.at_most_budget(running, working_set(p, t));
+  }
+}
+
+}  // namespace poet::rows

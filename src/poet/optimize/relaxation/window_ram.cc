@@ -1,0 +1,77 @@
+#include "poet/optimize/relaxation/window_ram.h"
+
+#include <algorithm>
+#include <chrono>
+#include <vector>
+
+#include "poet/optimize/problem/gaps.h"
+#include "poet/optimize/relaxation/windows.h"
+#include "poet/optimize/solvers/solver.h"
+
+namespace poet {
+namespace {
+
+constexpr double kSolverTolerance = 1e-7;  // of the RAM that a solver says is needed
+
+std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+int largest_working_set(const Problem& p) {
+  int largest = 0;
+  for (int t = 1; t < p.ops; ++t)
+    if (working_set(p, t) > working_set(p, largest)) largest = t;
+  return largest;
+}
+
+/// The fullest stage with more than `least` bytes that is no breakpoint; -1: there is none.
+int fullest(const std::vector<double>& ram, double least, const std::vector<int>& breakpoints) {
+  int most = -1;
+  for (int t = 0; t < static_cast<int>(ram.size()); ++t) {
+    const bool is_new = std::find(breakpoints.begin(), breakpoints.end(), t) == breakpoints.end();
+    if (is_new && ram[at(t)] > least && (most < 0 || ram[at(t)] > ram[at(most)])) most = t;
+  }
+  return most;
+}
+
+}  // namespace
+
+double prove_least_ram(Search& search, long work, double time_limit_seconds,
+                       const std::function<bool()>& stop) {
+  const Problem& p = search.problem();
+  const Gaps gaps(p);
+  const double started = search.elapsed();
+  const auto left = [&] { return time_limit_seconds - (search.elapsed() - started); };
+  std::vector<int> breakpoints = search.impossible_windows;
+  if (breakpoints.empty()) breakpoints = {largest_working_set(p)};
+  auto proven = static_cast<double>(working_set(p, largest_working_set(p)));
+  while (proven <= static_cast<double>(p.budget) && work > 0 && left() > 0 && !stop()) {
+    const Windows windows(p, breakpoints);
+    const WindowModel model = build_windows(p, windows, false, WindowObjective::ram);
+    MipOptions options;
+    options.time_limit_seconds = left();
+    options.work_limit = work;
+    options.relative_gap = 1e-9;
+    options.solver = embedded(search.options().solver);
+    options.keep_going = [&](double, double) { return left() > 0 && !stop(); };
+    search.used_solver = true;
+    const MipResult mip = solve_mip(model.model, options);
+    work -= std::max(1L, mip.work);
+    // RAM enough is a point of the model unless the other limits forbid it: "infeasible" is then about them,
+    // and has no second opinion.
+    if (mip.status == MipResult::Status::infeasible) break;
+    proven = std::max(proven, mip.bound * model.ram_unit * (1 - kSolverTolerance));
+    if (mip.x.empty()) break;
+    const double promised = mip.objective * model.ram_unit;
+    const WindowDecisions decided = window_decisions(model, mip.x);
+    // Where the answer must overflow; else where its decisions, taken for each use, are fullest.
+    int next = fullest(ram_implied(p, windows, model, mip.x, gaps), promised * (1 + 1e-6), breakpoints);
+    if (next < 0) {
+      const Candidate spread = complete(p, gaps.decisions(taken_for_each_use(p, windows, decided, gaps)));
+      next = fullest({spread.stage_peak.begin(), spread.stage_peak.end()}, 0, breakpoints);
+    }
+    if (next < 0) break;
+    breakpoints.push_back(next);
+  }
+  return proven;
+}
+
+}  // namespace poet

@@ -1,0 +1,183 @@
+#include "poet/optimize/relaxation/window_search.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "poet/optimize/heuristic/greedy.h"
+#include "poet/optimize/heuristic/incremental.h"
+#include "poet/optimize/heuristic/local_search.h"
+#include "poet/optimize/milp/branch.h"
+
+namespace poet {
+namespace {
+
+constexpr int kIdleRounds = 3;       // breakpoints tried in a row without a better bound
+constexpr double kLeastRise = 1e-3;  // of the overhead that is proven; less is not a better bound
+constexpr long kEvaluationsPerAnswer = 20'000;
+constexpr int kWaitReach = 4;  // stages before a wait in which its cause is sought
+constexpr int kApart = 2;      // stages between breakpoints that are added together
+
+std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+}  // namespace
+
+WindowSearch::WindowSearch(Search& search)
+    : search_(search), p_(search.problem()), gaps_(p_), found_(no_decisions(p_)) {
+  const Candidate keep_all = complete(p_, no_decisions(p_));
+  const auto& peak = keep_all.stage_peak;
+  breakpoints_ = {static_cast<int>(std::max_element(peak.begin(), peak.end()) - peak.begin())};
+}
+
+bool WindowSearch::run(long work, std::set<int>& exact_stages) {
+  for (int idle = 0; !search_.bound_done() && idle < kIdleRounds;) {
+    const double before = search_.bound();
+    const Windows windows(p_, breakpoints_);
+    const WindowModel model = build_windows(p_, windows, search_.options().tightenings.rounding);
+    search_.enter(fmt::format("{} windows", windows.count()));
+    if (relax_continuously(windows, model, work)) continue;  // has added breakpoints
+    const Relaxed relaxed = relax(model, work);
+    // Beside a schedule that would be the solver's noise.
+    if (relaxed.closed && relaxed.x.empty() && search_.best_joules() == kInfinity)
+      search_.impossible_windows = breakpoints_;
+    if (relaxed.x.empty() || search_.bound_done()) return !relaxed.closed;
+    if (!search_.done()) look_for_schedules(windows, window_decisions(model, relaxed.x), work, exact_stages);
+    if (!relaxed.closed || search_.bound_done()) return true;
+    const double rise = search_.bound() - before;
+    idle = rise > kLeastRise * (search_.bound() - p_.baseline_joules) ? 0 : idle + 1;
+    if (!add_where_answer_fails(windows, model, relaxed)) return false;
+  }
+  return true;
+}
+
+bool WindowSearch::is_breakpoint(int stage) const {
+  return std::find(breakpoints_.begin(), breakpoints_.end(), stage) != breakpoints_.end();
+}
+
+// The stages that overflow most, not beside each other. False when none does.
+bool WindowSearch::add_overflowing(const std::vector<double>& ram, int at_most) {
+  std::vector<int> order;
+  for (int t = 0; t < p_.ops; ++t)
+    if (ram[at(t)] > static_cast<double>(p_.budget) * (1 + 1e-6) && !is_breakpoint(t)) order.push_back(t);
+  std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return ram[at(a)] > ram[at(b)]; });
+  std::vector<int> added;
+  for (int t : order) {
+    if (static_cast<int>(added.size()) >= at_most) break;
+    if (std::any_of(added.begin(), added.end(), [&](int s) { return std::abs(s - t) <= kApart; })) continue;
+    breakpoints_.push_back(t);
+    added.push_back(t);
+  }
+  return !added.empty();
+}
+
+bool WindowSearch::add_where_answer_fails(const Windows& windows, const WindowModel& model,
+                                          const Relaxed& relaxed) {
+  const WindowDecisions decided = window_decisions(model, relaxed.x);
+  const Candidate spread = complete(p_, gaps_.decisions(taken_for_each_use(p_, windows, decided, gaps_)));
+  return add_overflowing(ram_implied(p_, windows, model, relaxed.x, gaps_), 1) ||
+         add_overflowing({spread.stage_peak.begin(), spread.stage_peak.end()}, 1) ||
+         add_where_recomputed_twice(windows, spread) || add_where_compute_waits();
+}
+
+// Device semantics: what the relaxation takes to happen beside compute, and what in the best schedule does
+// not. The last stage before the longest wait that is no breakpoint yet: RAM that is full there, or transfers
+// that end there, are what it had to wait for.
+bool WindowSearch::add_where_compute_waits() {
+  if (!p_.transfers_take_time() || !search_.has_incumbent()) return false;
+  IncrementalReplay replay(p_);
+  replay.load(search_.incumbent().decisions);
+  const std::vector<double> waits = replay.waits();
+  std::vector<int> order;
+  for (int t = 1; t < p_.ops; ++t)
+    if (waits[at(t)] > 0) order.push_back(t);
+  std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return waits[at(a)] > waits[at(b)]; });
+  for (int t : order)
+    for (int before = t - 1; before >= std::max(0, t - kWaitReach); --before)
+      if (!is_breakpoint(before)) {
+        breakpoints_.push_back(before);
+        return true;
+      }
+  return false;
+}
+
+// The relaxation computes an op once in a window where a schedule that fits does so more often, or keeps the
+// result: a breakpoint in between decides which. Most joules first, at stages that are nearly full.
+bool WindowSearch::add_where_recomputed_twice(const Windows& windows, const Candidate& spread) {
+  std::vector<double> doubled(at(p_.ops), 0.0);
+  std::vector<int> last(at(p_.ops), -1);
+  for (int t = 0; t < p_.ops; ++t)
+    for (int op : spread.decisions.recompute[at(t)]) {
+      if (last[at(op)] >= 0 && windows.of(last[at(op)]) == windows.of(t))
+        for (int s = last[at(op)]; s < t; ++s) doubled[at(s)] += p_.joules[at(op)];
+      last[at(op)] = t;
+    }
+  int best = -1;
+  double most = 0;
+  for (int t = 0; t < p_.ops; ++t) {
+    const double full = static_cast<double>(spread.stage_peak[at(t)]) / static_cast<double>(p_.budget);
+    const double score = doubled[at(t)] * std::pow(full, 4);
+    if (score > most && !is_breakpoint(t)) {
+      most = score;
+      best = t;
+    }
+  }
+  if (best >= 0) breakpoints_.push_back(best);
+  return best >= 0;
+}
+
+// Breakpoints that the linear relaxation already asks for are cheaper to find with it. True when it has added
+// some.
+bool WindowSearch::relax_continuously(const Windows& windows, const WindowModel& model, long work) {
+  const LpResult lp = solve_lp(
+      model.model, search_.remaining(), [&] { return search_.must_stop(); }, work);
+  search_.used_solver = true;
+  if (lp.status != LpResult::Status::optimal) return false;
+  raise_bound(model, lp.objective);
+  return add_overflowing(ram_implied(p_, windows, model, lp.x, gaps_), 1 + windows.count() / 4);
+}
+
+WindowSearch::Relaxed WindowSearch::relax(const WindowModel& model, long work) {
+  MipOptions options;
+  options.time_limit_seconds = search_.remaining();
+  options.work_limit = work;
+  options.relative_gap = std::min(1e-4, 0.1 * search_.options().gap);
+  options.threads = search_.options().threads;
+  options.solver = embedded(search_.options().solver);
+  options.keep_going = [this](double, double) { return !search_.must_stop(); };
+  MipResult mip = solve_mip(model.model, options);
+  search_.nodes += mip.nodes;
+  raise_bound(model, mip.bound);
+  const bool closed = mip.status == MipResult::Status::optimal || mip.status == MipResult::Status::infeasible;
+  return {closed, std::move(mip.x)};
+}
+
+void WindowSearch::raise_bound(const WindowModel& model, double objective) {
+  if (!std::isfinite(objective)) return;
+  search_.raise_bound(p_.baseline_joules +
+                      std::max(0.0, objective - solver_tolerance(objective)) / model.scale);
+}
+
+// The relaxation's decisions as schedules, and everything in between: for each use, or once in the window, or
+// for some uses.
+void WindowSearch::look_for_schedules(const Windows& windows, const WindowDecisions& decided, long work,
+                                      std::set<int>& exact_stages) {
+  const auto stop = [this] { return search_.must_stop(); };
+  const std::vector<Mode> modes = taken_for_each_use(p_, windows, decided, gaps_);
+  const Decisions once = taken_once(p_, windows, decided);
+  search_.offer(complete(p_, once));
+  if (const auto mended = greedy_from(p_, modes, stop)) {
+    search_.offer(*mended);
+    if (!search_.done()) search_.offer(anneal(p_, *mended, {.evaluations = kEvaluationsPerAnswer}, stop));
+  }
+  if (search_.done()) return;
+  Columns columns{found_};
+  merge(columns, gaps_.decisions(modes));
+  merge(columns, once);
+  found_ = columns.allowed;
+  if (search_.has_incumbent()) merge(columns, search_.incumbent().decisions);
+  columns.page_out_anytime = p_.semantics == Semantics::published;
+  search_restricted(search_, columns, exact_stages, work);
+}
+
+}  // namespace poet

@@ -1,0 +1,49 @@
+#pragma once
+
+// Window relaxations with more and more breakpoints: each raises the bound and says where to look for
+// schedules, and its answer says where the next breakpoint belongs.
+
+#include <set>
+#include <vector>
+
+#include "poet/optimize/problem/gaps.h"
+#include "poet/optimize/relaxation/windows.h"
+#include "poet/optimize/search/search.h"
+
+namespace poet {
+
+class WindowSearch {
+ public:
+  explicit WindowSearch(Search& search);
+
+  /// Goes on from where it stopped, until the search is done, a relaxation takes more than `work` simplex
+  /// iterations, or several breakpoints in a row have not raised the bound. Schedules found on the way are
+  /// offered. New stages that needed exact rows are added to `exact_stages`. False when there is no
+  /// breakpoint left to add.
+  bool run(long work, std::set<int>& exact_stages);
+
+ private:
+  struct Relaxed {
+    bool closed = false;  // solved to its optimum, or infeasible
+    std::vector<double> x;
+  };
+
+  [[nodiscard]] bool is_breakpoint(int stage) const;
+  bool add_overflowing(const std::vector<double>& ram, int at_most);
+  bool add_where_recomputed_twice(const Windows& windows, const Candidate& spread);
+  bool add_where_compute_waits();
+  bool add_where_answer_fails(const Windows& windows, const WindowModel& model, const Relaxed& relaxed);
+  bool relax_continuously(const Windows& windows, const WindowModel& model, long work);
+  Relaxed relax(const WindowModel& model, long work);
+  void raise_bound(const WindowModel& model, double objective);
+  void look_for_schedules(const Windows& windows, const WindowDecisions& decided, long work,
+                          std::set<int>& exact_stages);
+
+  Search& search_;
+  const Problem& p_;
+  const Gaps gaps_;
+  std::vector<int> breakpoints_;
+  Decisions found_;  // what the relaxations have decided so far
+};
+
+}  // namespace poet

@@ -1,0 +1,243 @@
+#include "poet/optimize/relaxation/windows.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "poet/optimize/problem/sorted.h"
+#include "poet/optimize/relaxation/window_limits.h"
+
+namespace poet {
+namespace {
+
+std::size_t at(int i) { return static_cast<std::size_t>(i); }
+Term term(int column) { return Term::of(column); }
+
+class Builder {
+ public:
+  Builder(const Problem& problem, const Windows& windows, bool rounding, WindowObjective objective)
+      : p_(problem), w_(windows), rounding_(rounding) {
+    m_.stored.assign(at(p_.values), -1);
+    m_.ram_unit = static_cast<double>(std::max<std::int64_t>(p_.budget, 1));
+    if (objective == WindowObjective::energy) {
+      m_.scale = p_.objective_scale;
+    } else {
+      m_.scale = 0;
+      budget_ = term(m_.model.add_column(0, kInfinity, 1, false));
+      rounding_ = false;  // for one budget only
+    }
+    for (auto* columns : {&m_.kept, &m_.page_in, &from_storage_})
+      columns->assign(at(w_.count()), std::vector<int>(at(p_.values), -1));
+    m_.recompute.assign(at(w_.count()), std::vector<int>(at(p_.ops), -1));
+  }
+
+  WindowModel build() {
+    add_columns();
+    for (int k = 1; k < w_.count(); ++k) add_window(k);
+    for (int k = 0; k + 1 < w_.count(); ++k) add_ram(k);
+    add_limits(p_, w_, m_);
+    return std::move(m_);
+  }
+
+ private:
+  void add_columns() {
+    Model& model = m_.model;
+    for (int v = 0; v < p_.values; ++v) {
+      if (!p_.active[at(v)] || p_.users[at(v)].empty()) continue;
+      const int made = w_.of(p_.producer[at(v)]);
+      if (p_.paging && made + 1 < w_.count())
+        m_.stored[at(v)] = model.add_binary(m_.scale * p_.out_joules[at(v)]);
+      for (int k = made; k < w_.count() && w_.first_stage(k) <= p_.horizon[at(v)]; ++k) {
+        if (w_.last_stage(k) < p_.horizon[at(v)]) m_.kept[at(k)][at(v)] = model.add_binary(0);
+        if (k == made || m_.stored[at(v)] < 0) continue;
+        m_.page_in[at(k)][at(v)] = model.add_binary(m_.scale * p_.in_joules[at(v)]);
+        if (m_.kept[at(k)][at(v)] >= 0) from_storage_[at(k)][at(v)] = model.add_column(0, 1, 0, false);
+      }
+    }
+    for (int op = 0; op < p_.ops; ++op)
+      for (int k = w_.of(op) + 1; k < w_.count() && w_.first_stage(k) <= p_.recompute_until[at(op)]; ++k)
+        m_.recompute[at(k)][at(op)] = model.add_binary(m_.scale * p_.joules[at(op)]);
+  }
+
+  // What brings v into window k, in which it is not made.
+  Linear available(int k, int v) const {
+    return Linear()
+        .add(1, term(m_.kept[at(k - 1)][at(v)]))
+        .add(1, term(m_.recompute[at(k)][at(p_.producer[at(v)])]))
+        .add(1, term(m_.page_in[at(k)][at(v)]));
+  }
+
+  bool made_before(int k, int v) const { return w_.of(p_.producer[at(v)]) < k; }
+
+  void add_window(int k) {
+    Model& model = m_.model;
+    std::vector<char> is_read(at(p_.values), 0);
+    for (int t = w_.first_stage(k); t <= w_.last_stage(k); ++t)
+      for (int v : p_.reads[at(t)]) is_read[at(v)] = 1;
+    for (int v = 0; v < p_.values; ++v) {
+      if (!p_.active[at(v)] || !made_before(k, v)) continue;
+      if (is_read[at(v)]) model.at_least(available(k, v), 1);
+      if (m_.kept[at(k)][at(v)] >= 0) add_retention(k, v);
+      if (m_.page_in[at(k)][at(v)] >= 0)
+        model.at_most(Linear().add(1, term(m_.page_in[at(k)][at(v)])).add(-1, term(m_.stored[at(v)])), 0);
+    }
+    for (int op = 0; op < p_.ops; ++op) {
+      if (m_.recompute[at(k)][at(op)] < 0) continue;
+      for (int u : p_.reads[at(op)])
+        if (made_before(k, u))
+          model.at_most(Linear().add(1, term(m_.recompute[at(k)][at(op)])).add(available(k, u), -1), 0);
+    }
+  }
+
+  // Copies kept since a computation, and copies that came from storage, each on their own.
+  void add_retention(int k, int v) {
+    Model& model = m_.model;
+    const Term kept = term(m_.kept[at(k)][at(v)]);
+    const Term before = term(m_.kept[at(k - 1)][at(v)]);
+    const Term paged = term(from_storage_[at(k)][at(v)]);
+    const Term paged_before = term(from_storage_[at(k - 1)][at(v)]);
+    const Term recomputed = term(m_.recompute[at(k)][at(p_.producer[at(v)])]);
+    model.at_most(
+        Linear().add(1, kept).add(-1, paged).add(-1, before).add(1, paged_before).add(-1, recomputed), 0);
+    if (!paged.is_column()) return;
+    model.at_most(Linear().add(1, paged).add(-1, paged_before).add(-1, term(m_.page_in[at(k)][at(v)])), 0);
+    model.at_most(Linear().add(1, paged).add(-1, term(m_.stored[at(v)])), 0);
+    model.at_most(Linear().add(1, paged).add(-1, kept), 0);
+  }
+
+  void add_ram(int k) {
+    const int op = w_.breakpoints()[at(k)];
+    const std::int64_t room = p_.budget - working_set(p_, op);
+    const double unit = m_.ram_unit;
+    Linear sum;
+    std::vector<int> beside;
+    for (int v = 0; v < p_.values; ++v) {
+      if (m_.kept[at(k)][at(v)] < 0) continue;
+      if (contains(p_.reads[at(op)], v) || contains(p_.writes[at(op)], v)) continue;
+      sum.add(static_cast<double>(p_.bytes[at(v)]) / unit, term(m_.kept[at(k)][at(v)]));
+      beside.push_back(v);
+    }
+    if (budget_.is_column()) {
+      m_.model.at_most(sum.add(-1, budget_), -static_cast<double>(working_set(p_, op)) / unit);
+      return;
+    }
+    m_.model.at_most(sum, static_cast<double>(room) / unit);
+    if (rounding_) add_rounded(k, room, beside);
+  }
+
+  // The same row in whole numbers of each size. Most graphs have a few sizes only.
+  void add_rounded(int k, std::int64_t room, const std::vector<int>& beside) {
+    constexpr std::size_t kMostSizes = 60;
+    std::vector<std::int64_t> sizes;
+    for (int v : beside) sizes.push_back(p_.bytes[at(v)]);
+    std::sort(sizes.rbegin(), sizes.rend());
+    sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
+    if (sizes.size() > kMostSizes) sizes.resize(kMostSizes);
+    for (std::int64_t size : sizes) {
+      Linear sum;
+      for (int v : beside)
+        if (p_.bytes[at(v)] >= size)
+          sum.add(static_cast<double>(p_.bytes[at(v)] / size), term(m_.kept[at(k)][at(v)]));
+      m_.model.at_most(sum, static_cast<double>(room / size));
+    }
+  }
+
+  const Problem& p_;
+  const Windows& w_;
+  bool rounding_;
+  Term budget_ = Term::fixed(0);  // a column where the least RAM is sought
+  WindowModel m_;
+  std::vector<std::vector<int>> from_storage_;
+};
+
+}  // namespace
+
+Windows::Windows(const Problem& problem, std::vector<int> breakpoints)
+    : breakpoints_(std::move(breakpoints)), stages_(problem.ops) {
+  std::sort(breakpoints_.begin(), breakpoints_.end());
+  for (int t = 0; t < problem.ops; ++t) {
+    const auto next = std::lower_bound(breakpoints_.begin(), breakpoints_.end(), t);
+    of_.push_back(static_cast<int>(next - breakpoints_.begin()));
+  }
+}
+
+WindowModel build_windows(const Problem& problem, const Windows& windows, bool rounding,
+                          WindowObjective objective) {
+  return Builder(problem, windows, rounding, objective).build();
+}
+
+WindowDecisions window_decisions(const WindowModel& model, const std::vector<double>& x) {
+  const auto taken = [&](const std::vector<std::vector<int>>& columns) {
+    std::vector<std::vector<int>> sets(columns.size());
+    for (std::size_t k = 0; k < columns.size(); ++k)
+      for (std::size_t id = 0; id < columns[k].size(); ++id)
+        if (columns[k][id] >= 0 && x[at(columns[k][id])] > 0.5) sets[k].push_back(static_cast<int>(id));
+    return sets;
+  };
+  return {taken(model.recompute), taken(model.page_in)};
+}
+
+Decisions taken_once(const Problem& p, const Windows& windows, const WindowDecisions& decided) {
+  Decisions d = no_decisions(p);
+  for (int k = 1; k < windows.count(); ++k) {
+    const int last = windows.last_stage(k);
+    std::vector<int> needed(at(p.values), last);  // the first stage of the window that needs the value
+    for (int t = last; t >= windows.first_stage(k); --t)
+      for (int v : p.reads[at(t)]) needed[at(v)] = t;
+    const auto& ops = decided.recompute[at(k)];
+    for (auto op = ops.rbegin(); op != ops.rend(); ++op) {
+      int stage = last;
+      for (int v : p.writes[at(*op)]) stage = std::min(stage, needed[at(v)]);
+      if (stage > p.recompute_until[at(*op)]) continue;
+      d.recompute[at(stage)].push_back(*op);
+      for (int u : p.reads[at(*op)]) needed[at(u)] = std::min(needed[at(u)], stage);
+    }
+    for (int v : decided.page_in[at(k)])
+      if (const int stage = needed[at(v)] - 1; stage >= p.producer[at(v)] + 2)
+        d.page_in[at(stage)].push_back(v);
+  }
+  for (auto* sets : {&d.recompute, &d.page_in})
+    for (auto& set : *sets) std::sort(set.begin(), set.end());
+  return d;
+}
+
+std::vector<Mode> taken_for_each_use(const Problem& p, const Windows& windows, const WindowDecisions& decided,
+                                     const Gaps& gaps) {
+  std::vector<Mode> modes = gaps.keep_all();
+  for (std::size_t g = 0; g < modes.size(); ++g) {
+    const Gap& gap = gaps.all()[g];
+    if (gap.to >= p.ops) continue;
+    for (int k = windows.of(gap.from); k <= windows.of(gap.to); ++k) {
+      if (contains(decided.page_in[at(k)], gap.value) && gaps.possible(gap, Mode::page))
+        modes[g] = Mode::page;
+      if (contains(decided.recompute[at(k)], p.producer[at(gap.value)]) &&
+          gaps.possible(gap, Mode::recompute))
+        modes[g] = Mode::recompute;
+    }
+  }
+  return modes;
+}
+
+std::vector<double> ram_implied(const Problem& p, const Windows& windows, const WindowModel& model,
+                                const std::vector<double>& x, const Gaps& gaps) {
+  const auto value_of = [&](int column) { return column >= 0 ? x[at(column)] : 0.0; };
+  std::vector<double> change(at(p.ops) + 1, 0.0);
+  for (const Gap& gap : gaps.all()) {
+    if (gap.to >= p.ops) continue;
+    double kept = 1;
+    for (int k = windows.of(gap.from); k <= windows.of(gap.to); ++k)
+      kept -= value_of(model.recompute[at(k)][at(p.producer[at(gap.value)])]) +
+              value_of(model.page_in[at(k)][at(gap.value)]);
+    if (kept <= 0) continue;
+    change[at(gap.from) + 1] += kept * static_cast<double>(p.bytes[at(gap.value)]);
+    change[at(gap.to)] -= kept * static_cast<double>(p.bytes[at(gap.value)]);
+  }
+  std::vector<double> ram(at(p.ops));
+  double sum = 0;
+  for (int t = 0; t < p.ops; ++t) {
+    sum += change[at(t)];
+    ram[at(t)] = sum + static_cast<double>(working_set(p, t));
+  }
+  return ram;
+}
+
+}  // namespace poet

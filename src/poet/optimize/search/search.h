@@ -1,0 +1,86 @@
+#pragma once
+
+// The state of one solve: what is known so far, how long it may go on, and who wants to hear of it.
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "poet/optimize/outcome.h"
+#include "poet/optimize/problem/candidate.h"
+#include "poet/optimize/problem/problem.h"
+
+namespace poet {
+
+/// By how much a relaxation's objective is lowered before it counts as a bound. Where the objective is scaled
+/// as usual (baseline 1e4) this is less than the 1e-9 of the baseline below which a gap is none.
+[[nodiscard]] inline double solver_tolerance(double objective) {
+  return std::min(1e-7 * std::abs(objective), 5e-6);
+}
+
+class Search {
+ public:
+  Search(const Problem& problem, const SolveOptions& options);
+
+  [[nodiscard]] const Problem& problem() const { return problem_; }
+  [[nodiscard]] const SolveOptions& options() const { return options_; }
+
+  /// Retimes the candidate's transfers (device semantics) and accepts it as incumbent if it is within the
+  /// limits and better than the one before.
+  bool offer(const Candidate& candidate);
+  /// No plan that first computes the ops in their order has less energy than this.
+  void raise_bound(double joules);
+  /// No staged schedule has less energy than this.
+  void raise_staged_bound(double joules);
+
+  [[nodiscard]] bool has_incumbent() const { return incumbent_.has_value(); }
+  [[nodiscard]] const Candidate& incumbent() const { return *incumbent_; }
+  /// Of the incumbent, or SolveOptions::known_joules where that is less; infinite without either.
+  [[nodiscard]] double best_joules() const;
+  [[nodiscard]] double bound() const { return bound_; }
+  [[nodiscard]] double staged_bound() const { return std::max(bound_, staged_bound_); }
+  /// What is known is within the gap asked for of the best plan, or of the best staged schedule
+  /// (certificate.h).
+  [[nodiscard]] bool proven() const { return gap_to(bound_) <= options_.gap; }
+  [[nodiscard]] bool staged_proven() const { return gap_to(staged_bound()) <= options_.gap; }
+
+  [[nodiscard]] double elapsed() const;
+  [[nodiscard]] double remaining() const { return options_.time_limit_seconds - elapsed(); }
+  /// Cancelled by the caller.
+  [[nodiscard]] bool interrupted() const;
+  /// Time is up or the caller has cancelled.
+  [[nodiscard]] bool must_stop() const;
+  /// Nothing is left to do for whoever looks for staged schedules.
+  [[nodiscard]] bool done() const { return staged_proven() || impossible() || must_stop(); }
+  /// Nothing is left to do for whoever raises the bound on every plan.
+  [[nodiscard]] bool bound_done() const { return proven() || impossible() || must_stop(); }
+  /// A window relaxation has no point: no plan is within the limits, if a second solve agrees (explain.h).
+  [[nodiscard]] bool impossible() const { return !impossible_windows.empty(); }
+
+  void enter(const std::string& phase);
+  /// Tells the observer.
+  void report() const;
+
+  double seconds_to_incumbent = 0;
+  long nodes = 0;
+  bool used_solver = false;
+  std::string next_step;                // see Outcome
+  std::vector<int> impossible_windows;  // the breakpoints of a window relaxation that has no point
+  bool root_infeasible = false;         // says the full model's relaxation: no staged schedule
+
+ private:
+  [[nodiscard]] double gap_to(double bound) const;
+
+  const Problem& problem_;
+  const SolveOptions& options_;
+  std::chrono::steady_clock::time_point start_;
+  std::optional<Candidate> incumbent_;
+  double bound_;
+  double staged_bound_;
+  std::string phase_;
+};
+
+}  // namespace poet

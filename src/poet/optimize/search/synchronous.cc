@@ -1,0 +1,90 @@
+#include "poet/optimize/search/synchronous.h"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <utility>
+
+#include "poet/optimize/heuristic/greedy.h"
+#include "poet/optimize/heuristic/local_search.h"
+#include "poet/optimize/heuristic/paging_search.h"
+#include "poet/plan/allowance.h"
+#include "poet/plan/canonical.h"
+#include "poet/plan/timing/overlap.h"
+#include "poet/plan/timing/timeline.h"
+#include "poet/plan/timing/transfers.h"
+
+namespace poet {
+namespace {
+
+// Of a transfer's time, the part during which compute waits for it. Which guess is right shows only in the
+// plan.
+constexpr std::array kWaiting = {0.0, 0.3, 1.0};
+constexpr long kEvaluationsPerOp = 250;
+constexpr long kMostEvaluations = 50'000;
+
+/// The device's problem with transfers that take no time. Idle power is charged to computations, and to
+/// transfers for the part `waiting` of their time.
+Problem instant_problem(const SolveRequest& request, const SolveOptions& options, double waiting) {
+  Problem p = make_problem(request, options);
+  for (std::size_t op = 0; op < p.joules.size(); ++op) p.joules[op] += p.idle_watts * p.seconds[op];
+  for (std::size_t v = 0; v < p.in_joules.size(); ++v) {
+    p.in_joules[v] += waiting * p.idle_watts * p.in_seconds[v];
+    p.out_joules[v] += waiting * p.idle_watts * p.out_seconds[v];
+  }
+  p.idle_watts = p.wake_seconds = p.wake_joules = 0;
+  p.semantics = Semantics::published;
+  p.objective_scale = objective_scale(p);
+  return p;
+}
+
+/// The schedule's steps, transfers where the paper has them; without waits and frees.
+Plan steps_of(const Instance& instance, const Schedule& schedule) {
+  Plan plan = linearise(instance, schedule, Semantics::published);
+  std::erase_if(plan.steps, [](const Step& step) { return step.kind == StepKind::free; });
+  return plan;
+}
+
+Plan plan_of(const SolveRequest& request, const Schedule& schedule) {
+  const Instance& instance = request.instance;
+  const Plan steps = steps_of(instance, schedule);
+  const Plan plan = instance.costs.timing.concurrent ? overlapped(instance, steps, request.limits)
+                                                     : canonicalize(instance, steps, Semantics::device);
+  return plan_transfers(instance, plan, Semantics::device, request.limits);
+}
+
+bool within(const SolveRequest& request, const Timeline& line) {
+  const Limits& limits = request.limits;
+  return line.peak <= transient_budget(request.instance.costs, limits) &&
+         (!limits.deadline || line.makespan <= latest_end(limits.deadline->value()));
+}
+
+}  // namespace
+
+std::optional<SynchronousPlan> search_synchronous(const SolveRequest& request, const SolveOptions& options) {
+  std::optional<SynchronousPlan> best;
+  SolveOptions quiet = options;
+  quiet.on_progress = nullptr;
+  const auto start = std::chrono::steady_clock::now();
+  for (const double waiting : kWaiting) {
+    const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
+    quiet.time_limit_seconds = options.time_limit_seconds - spent.count();
+    const Problem problem = instant_problem(request, options, waiting);
+    if (!problem.paging || complete(problem, no_decisions(problem)).within(problem)) break;
+    Search search(problem, quiet);
+    if (search.must_stop()) break;
+    if (const auto first = greedy(problem, [&] { return search.must_stop(); })) search.offer(*first);
+    offer_paging_only(search);
+    if (!search.has_incumbent()) continue;
+    local_search(search, {.evaluations = std::min(kEvaluationsPerOp * problem.ops, kMostEvaluations)});
+    Schedule schedule = to_schedule(problem, request.instance, search.incumbent());
+    Plan plan = plan_of(request, schedule);
+    const Timeline line = timeline_of(request.instance, plan);
+    const Joules energy = energy_of(request.instance, plan, line);
+    if (!within(request, line) || (best && best->energy <= energy)) continue;
+    best = SynchronousPlan{std::move(schedule), std::move(plan), energy};
+  }
+  return best;
+}
+
+}  // namespace poet

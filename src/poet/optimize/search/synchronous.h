@@ -1,0 +1,29 @@
+#pragma once
+
+// Plans for devices whose transfers happen between two ops.
+//
+// In the stage form a transfer holds RAM during whole stages, so that it may run beside compute. Where RAM is
+// scarce, a plan does better that sends a value, waits until it has left, and only then goes on: its RAM is
+// what the paper's instantaneous transfers need. So schedules are sought under the paper's rule for RAM
+// (with scratch memory), and their transfers then moved beside compute as far as RAM allows.
+
+#include <optional>
+
+#include "poet/optimize/outcome.h"
+#include "poet/plan/plan.h"
+
+namespace poet {
+
+struct SynchronousPlan {
+  Schedule schedule;  // obeys RAM under published semantics, scratch memory besides
+  Plan plan;          // obeys every limit on the device
+  Joules energy{};    // of the plan
+};
+
+/// The best found by greedy and local search for several guesses of how much idle power transfers will cost.
+/// Nothing where everything fits, nothing can be paged, or no plan within the limits was found. Device
+/// semantics. Effort is counted in evaluations; `options` say which means are allowed and when to stop.
+[[nodiscard]] std::optional<SynchronousPlan> search_synchronous(const SolveRequest& request,
+                                                                const SolveOptions& options);
+
+}  // namespace poet

@@ -1,0 +1,241 @@
+#include "poet/optimize/solvers/external.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <fstream>
+#include <istream>
+#include <sstream>
+
+#include "poet/base/error.h"
+#include "poet/optimize/milp/branch.h"
+#include "poet/optimize/solvers/command.h"
+
+namespace poet {
+namespace {
+
+// Larger full models are not written: decisions near uses only, and no root relaxation.
+
+constexpr const char* kTimingHead = "* poet timing:";
+constexpr const char* kStagesHead = "* poet exact stages:";
+constexpr const char* kModelHead = "* poet model:";
+
+// FNV-1a over everything that the model says.
+class Fingerprint {
+ public:
+  template <class T>
+  Fingerprint& add(const std::vector<T>& items) {
+    for (const T& item : items) {
+      unsigned char bytes[sizeof item];
+      std::memcpy(bytes, &item, sizeof item);
+      for (const unsigned char byte : bytes) hash_ = (hash_ ^ byte) * 1099511628211ULL;
+    }
+    return *this;
+  }
+  [[nodiscard]] std::string text() const { return fmt::format("{:016x}", hash_); }
+
+ private:
+  std::uint64_t hash_ = 14695981039346656037ULL;
+};
+
+std::string fingerprint_of(const Model& model) {
+  return Fingerprint()
+      .add(model.lower)
+      .add(model.upper)
+      .add(model.cost)
+      .add(model.integer)
+      .add(model.row_lower)
+      .add(model.row_upper)
+      .add(model.row_start)
+      .add(model.entry_column)
+      .add(model.entry_value)
+      .text();
+}
+
+std::vector<std::string> head_of(const ExternalModel& external) {
+  std::string stages;
+  for (const int stage : external.exact_stages) stages += fmt::format(" {}", stage);
+  const auto line = [](const char* head, const std::string& text) { return std::string(head + 2) + text; };
+  return {line(kTimingHead, external.timing == rows::Timing::relaxed ? " relaxed" : " conservative"),
+          line(kStagesHead, stages), line(kModelHead, " " + external.fingerprint)};
+}
+
+bool after(const std::string& line, const char* head, std::string& rest) {
+  if (line.rfind(head, 0) != 0) return false;
+  rest = line.substr(std::strlen(head));
+  return true;
+}
+
+// One model and the way back from its solutions.
+class Writing {
+ public:
+  Writing(Search& search, const Columns& columns) : search_(search), columns_(columns) {}
+
+  TightModel build(ExternalModel& external) const {
+    TightOptions options;
+    options.tightenings = search_.options().tightenings;
+    options.timing = external.timing;
+    options.exact_stages = external.exact_stages;
+    TightModel tight = build_tight(search_.problem(), columns_, options);
+    external.fingerprint = fingerprint_of(tight.model);
+    return tight;
+  }
+
+  // Writes the model to the file of the user's choice.
+  void write(ExternalModel& external) const {
+    const TightModel tight = build(external);
+    write_mps_file(search_.options().file.mps, tight.model, meaningful_names(search_.problem(), tight),
+                   head_of(external));
+  }
+
+  enum class Answer { taken, overflows, none };
+
+  // Offers what the answer decides; changes `external` where another model must be solved.
+  Answer take(const TightModel& tight, const SolutionFile& answer, ExternalModel& external) {
+    const Problem& p = search_.problem();
+    if (!answer.has_solution) {
+      if (external.timing == rows::Timing::relaxed) return Answer::none;
+      external.timing = rows::Timing::relaxed;  // stages that wait for their transfers are too slow
+      return Answer::overflows;
+    }
+    const Candidate candidate = complete(p, tight.vars.decisions(p, answer.x));
+    search_.offer(candidate);
+    bool more = false;
+    for (int t = 0; t < p.ops; ++t)
+      if (candidate.stage_peak[static_cast<std::size_t>(t)] > p.budget)
+        more |= external.exact_stages.insert(t).second;
+    return more ? Answer::overflows : Answer::taken;
+  }
+
+ private:
+  Search& search_;
+  const Columns& columns_;
+};
+
+void run_the_command(Search& search, Writing& writing, ExternalModel external) {
+  const auto keep_going = [&search] {
+    search.report();
+    return !search.must_stop();
+  };
+  while (!search.done()) {
+    const TightModel tight = writing.build(external);
+    const SolutionFile answer =
+        ask_command(tight.model, meaningful_names(search.problem(), tight), head_of(external),
+                    search.options().file, search.remaining(), keep_going);
+    if (writing.take(tight, answer, external) != Writing::Answer::overflows) return;
+  }
+}
+
+void read_the_answer(Search& search, Writing& writing) {
+  const FileSolver& files = search.options().file;
+  std::ifstream head(files.mps);
+  if (!head) throw InputError(files.mps, "cannot be read; `file.solution` needs the model that was solved");
+  ExternalModel external = read_head(head, files.mps);
+  for (int stage : external.exact_stages)
+    if (stage < 0 || stage >= search.problem().ops)
+      throw InputError(files.mps, fmt::format("has exact rows for stage {}: there is none", stage));
+  const std::string written = external.fingerprint;
+  const TightModel tight = writing.build(external);
+  if (external.fingerprint != written)
+    throw InputError(files.mps, "is the model of another problem, or of other options");
+  std::ifstream in(files.solution);
+  if (!in) throw InputError(files.solution, "cannot be read");
+  const SolutionFile answer = read_solution(in, meaningful_names(search.problem(), tight), files.solution);
+  if (writing.take(tight, answer, external) == Writing::Answer::overflows) {
+    writing.write(external);
+    search.next_step =
+        answer.has_solution
+            ? fmt::format(
+                  "that schedule's true peak is above the budget; {} now has exact rows for {} "
+                  "stages: solve it again and come back with its answer",
+                  files.mps, external.exact_stages.size())
+            : fmt::format(
+                  "no answer under conservative timing; {} now has relaxed timing: solve it again and "
+                  "come back with its answer",
+                  files.mps);
+  } else if (!answer.has_solution) {
+    search.next_step = fmt::format("{} has no solution: \"{}\"; poet does not take that for a proof",
+                                   files.solution, answer.claim);
+  }
+}
+
+}  // namespace
+
+ColumnNames meaningful_names(const Problem& problem, const TightModel& tight) {
+  ColumnNames names = plain_names(tight.model);
+  const auto name = [&names](int column, std::string text) {
+    names[static_cast<std::size_t>(column)] = std::move(text);
+  };
+  const Variables& vars = tight.vars;
+  for (int op = 0; op < problem.ops; ++op)
+    for (const auto& [stage, column] : vars.recomputes(op)) name(column, fmt::format("R_{}_{}", stage, op));
+  for (int v = 0; v < problem.values; ++v) {
+    for (const auto& [stage, column] : vars.segments(v)) {
+      name(column, fmt::format("S_{}_{}", stage, v));
+      if (const Term copy = vars.from_storage(stage, v); copy.is_column())
+        name(copy.column, fmt::format("D_{}_{}", stage, v));
+    }
+    for (const auto& [stage, column] : vars.page_ins(v)) name(column, fmt::format("In_{}_{}", stage, v));
+    for (const auto& [stage, column] : vars.page_outs(v)) name(column, fmt::format("Out_{}_{}", stage, v));
+    // One column if the stage of the page-out is open, else the sum of those that have their names.
+    const Linear stored = vars.stored(v);
+    if (vars.page_outs(v).empty() && stored.terms().size() == 1)
+      name(stored.terms()[0].first, fmt::format("Stored_{}", v));
+  }
+  return names;
+}
+
+ExternalModel read_head(std::istream& in, const std::string& place) {
+  ExternalModel external;
+  bool has_timing = false;
+  for (std::string line, rest; std::getline(in, line) && !line.empty() && line[0] == '*';) {
+    if (line.back() == '\r') line.pop_back();
+    if (after(line, kTimingHead, rest)) {
+      has_timing = rest == " relaxed" || rest == " conservative";
+      external.timing = rest == " relaxed" ? rows::Timing::relaxed : rows::Timing::conservative;
+    } else if (after(line, kStagesHead, rest)) {
+      std::istringstream stages(rest);
+      for (int stage = 0; stages >> stage;) external.exact_stages.insert(stage);
+    } else if (after(line, kModelHead, rest) && !rest.empty()) {
+      external.fingerprint = rest.substr(1);
+    }
+  }
+  if (!has_timing || external.fingerprint.empty())
+    throw InputError(place, "does not begin as a model that poet has written");
+  return external;
+}
+
+void solve_by_file(Search& search) {
+  const Problem& p = search.problem();
+  const FileSolver& files = search.options().file;
+  if (files.mps.empty() && files.command.empty())
+    throw InputError(Field{"solver"}, "file needs `file.mps` or `file.command`");
+  search.used_solver = true;
+  Columns columns = full_columns(p);
+  if (estimated_columns(p, columns) <= kMostFullColumns) {
+    search.enter("root relaxation");
+    (void)solve_root(search, columns);
+    if (search.done()) return;  // what is known is good enough
+  } else {
+    columns = just_in_time_columns(p, 2, 1);
+  }
+  search.enter("external solver");
+  Writing writing(search, columns);
+  ExternalModel external;
+  if (p.waiting_costs()) external.timing = rows::Timing::conservative;
+  if (!files.command.empty()) {
+    run_the_command(search, writing, external);
+  } else if (!files.solution.empty()) {
+    read_the_answer(search, writing);
+  } else {
+    writing.write(external);
+    search.next_step = fmt::format(
+        "minimise {} with any solver, let it write its solution to a file, and run the same command again "
+        "with `file.solution`",
+        files.mps);
+  }
+}
+
+}  // namespace poet

@@ -1,0 +1,177 @@
+#include "poet/plan/layout/arena/pack.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "poet/base/error.h"
+#include "poet/plan/layout/arena/first_fit.h"
+#include "poet/plan/layout/arena/pack_orders.h"
+#include "poet/plan/layout/arena/pack_search.h"
+
+namespace poet {
+namespace {
+
+// The search goes as deep as there are buffers and copies what is left at each level.
+constexpr std::size_t kMostSearched = 2000;
+
+// First-fits after which better orders have become rare.
+constexpr int kRounds = 300;
+
+// Of buffers that take room only.
+class Packer {
+ public:
+  Packer(const std::vector<Buffer>& buffers, const PackOptions& options)
+      : buffers_(buffers), options_(options), sections_(sections_of(buffers)), left_(options.effort) {
+    best_.lower_bound = greatest_load(sections_);
+  }
+
+  Packing run() {
+    fit_all();
+    if (buffers_.size() <= kMostSearched) search();
+    return std::move(best_);
+  }
+
+ private:
+  [[nodiscard]] bool done() const {
+    const bool good =
+        !best_.offsets.empty() && best_.height <= std::max(options_.good_enough, best_.lower_bound);
+    return good || left_ <= 0 || options_.stop();
+  }
+
+  void keep(std::vector<std::int64_t> offsets, std::int64_t height) {
+    if (!best_.offsets.empty() && height >= best_.height) return;
+    best_.offsets = std::move(offsets);
+    best_.height = height;
+  }
+
+  FirstFit fit_in(const std::vector<int>& order) {
+    FirstFit fit = first_fit(buffers_, sections_, order);
+    if (best_.offsets.empty() || fit.height < best_.height) best_order_ = order;
+    keep(fit.offsets, fit.height);
+    const auto count = static_cast<std::int64_t>(buffers_.size());
+    left_ -= count * count / 2;
+    return fit;
+  }
+
+  void fit_all() {
+    for (const std::vector<int>& order : trait_orders(buffers_, sections_)) {
+      fit_in(order);
+      if (done()) return;
+    }
+    improve_order(buffers_.size() <= kMostSearched ? left_ - left_ / 8 : 0);
+  }
+
+  // Squeaky wheel: whatever ends too high comes earlier next time, by up to a tenth of all. Until no more
+  // than `reserve` of the effort is left.
+  void improve_order(std::int64_t reserve) {
+    std::vector<int> order = best_order_;
+    std::vector<double> turn(order.size());
+    const double step = 0.1 * static_cast<double>(order.size());
+    for (int round = 0; round < kRounds && left_ > reserve && !done(); ++round) {
+      const FirstFit fit = fit_in(order);
+      for (std::size_t i = 0; i < order.size(); ++i) {
+        const auto b = static_cast<std::size_t>(order[i]);
+        turn[b] = static_cast<double>(i);
+        if (fit.offsets[b] + buffers_[b].size > best_.lower_bound) turn[b] -= step * fraction(random_);
+      }
+      std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
+        return turn[static_cast<std::size_t>(a)] < turn[static_cast<std::size_t>(b)];
+      });
+    }
+  }
+
+  // Two thirds of the effort for the lower bound itself, of the rest for halfway between it and the best...
+  void search() {
+    std::int64_t low = best_.lower_bound;  // nothing lower was found
+    std::int64_t target = low;
+    while (!done() && low < best_.height) {
+      target = std::min(std::max(target, options_.good_enough), best_.height - 1);
+      if (!try_height(target, left_ / 3 * 2 + 1)) low = target + 1;
+      target = low + (best_.height - low) / 2;
+    }
+  }
+
+  // Short tries from ever new orders, which get lucky where luck helps; and ever longer ones, a quarter of
+  // the effort, so that the search is complete in the end.
+  bool try_height(std::int64_t height, std::int64_t effort) {
+    const std::int64_t brief = std::max<std::int64_t>(2 * static_cast<std::int64_t>(buffers_.size()), 100);
+    std::int64_t lengthy = brief;
+    std::int64_t spent_briefly = 0, spent_long = 0;
+    while (spent_briefly + spent_long < effort && !done()) {
+      const bool long_one = 3 * spent_long <= spent_briefly;
+      const PackLimits limits{height, long_one ? lengthy : brief, effort - spent_briefly - spent_long};
+      const PackAnswer answer = search_packing(
+          buffers_, sections_, outward_order(buffers_, sections_, random_), limits, options_.stop);
+      (long_one ? spent_long : spent_briefly) += answer.effort;
+      if (long_one) lengthy *= 2;
+      left_ -= answer.effort;
+      best_.nodes += answer.nodes;
+      if (answer.status == PackAnswer::Status::found) {
+        std::int64_t reached = 0;
+        for (std::size_t b = 0; b < buffers_.size(); ++b)
+          reached = std::max(reached, answer.offsets[b] + buffers_[b].size);
+        keep(answer.offsets, reached);
+        return true;
+      }
+      if (answer.status == PackAnswer::Status::impossible) {
+        best_.lower_bound = std::max(best_.lower_bound, height + 1);
+        return false;
+      }
+    }
+    return false;
+  }
+
+  const std::vector<Buffer>& buffers_;
+  const PackOptions& options_;
+  const Sections sections_;
+  std::int64_t left_;  // of the effort
+  std::mt19937 random_{1};
+  std::vector<int> best_order_;  // for first-fit
+  Packing best_;
+};
+
+}  // namespace
+
+Packing pack(const std::vector<Buffer>& buffers, const PackOptions& options) {
+  constexpr std::int64_t kMost = std::int64_t{1} << 62;
+  std::vector<Buffer> solid;
+  std::vector<std::size_t> index;
+  std::int64_t sum = 0;
+  for (std::size_t b = 0; b < buffers.size(); ++b) {
+    ensure(buffers[b].upper > buffers[b].lower && buffers[b].size >= 0, "a buffer has a lifetime and a size");
+    ensure(buffers[b].size <= kMost - sum, "the buffers' sizes add up to at most 2^62");
+    sum += buffers[b].size;
+    if (buffers[b].size == 0) continue;
+    solid.push_back(buffers[b]);
+    index.push_back(b);
+  }
+  Packing packing;
+  if (!solid.empty()) packing = Packer(solid, options).run();
+  std::vector<std::int64_t> offsets(buffers.size(), 0);
+  for (std::size_t i = 0; i < index.size(); ++i) offsets[index[i]] = packing.offsets[i];
+  packing.offsets = std::move(offsets);
+  return packing;
+}
+
+bool is_packing(const std::vector<Buffer>& buffers, const std::vector<std::int64_t>& offsets) {
+  if (offsets.size() != buffers.size()) return false;
+  if (std::any_of(offsets.begin(), offsets.end(), [](std::int64_t offset) { return offset < 0; }))
+    return false;
+  std::vector<std::size_t> by_start(buffers.size());
+  std::iota(by_start.begin(), by_start.end(), std::size_t{0});
+  std::sort(by_start.begin(), by_start.end(),
+            [&](std::size_t a, std::size_t b) { return buffers[a].lower < buffers[b].lower; });
+  std::vector<std::size_t> alive;
+  for (const std::size_t b : by_start) {
+    if (buffers[b].size == 0) continue;
+    const auto dead = [&](std::size_t a) { return buffers[a].upper <= buffers[b].lower; };
+    alive.erase(std::remove_if(alive.begin(), alive.end(), dead), alive.end());
+    for (const std::size_t a : alive)
+      if (offsets[a] < offsets[b] + buffers[b].size && offsets[b] < offsets[a] + buffers[a].size)
+        return false;
+    alive.push_back(b);
+  }
+  return true;
+}
+
+}  // namespace poet

@@ -1,0 +1,31 @@
+#pragma once
+
+// Is there a packing of at most a given height? Branch and bound in the manner of MiniMalloc (Moffitt, ASPLOS
+// 2023), each of whose ideas is found in pack_search.cc where it is used.
+
+#include "poet/plan/layout/arena/sections.h"
+
+namespace poet {
+
+struct PackAnswer {
+  enum class Status { found, impossible, gave_up } status = Status::gave_up;
+  std::vector<std::int64_t> offsets;  // when found
+  std::int64_t nodes = 0;
+  std::int64_t effort = 0;
+};
+
+/// Limits of one search. Effort counts the buffers and sections looked at.
+struct PackLimits {
+  std::int64_t capacity = 0;
+  std::int64_t nodes = 0;
+  std::int64_t effort = 0;
+};
+
+/// `buffers` of size > 0 with their sections; `order` holds each of them once: of those that may lie equally
+/// low, the first in the order is tried first. 'Impossible' only after a complete search. Depth and memory:
+/// O(buffers) calls deep, O(buffers^2) integers at worst.
+[[nodiscard]] PackAnswer search_packing(const std::vector<Buffer>& buffers, const Sections& sections,
+                                        const std::vector<int>& order, const PackLimits& limits,
+                                        const Stop& stop);
+
+}  // namespace poet
