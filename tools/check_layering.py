@@ -24,14 +24,14 @@ ROOMS = {
     "optimize": PLANS,
     "verify": PLANS,  # never optimize: an error in one is to show in the other
     "pipeline": OPTIMIZERS | {"frontend", "autodiff", "verify"},  # for apps, study, tests: whoever poses a problem
-    "baselines": OPTIMIZERS,
+    "baselines": OPTIMIZERS | {"compile.h"},
     "runtime": PLANS | {"verify"},
     "codegen": PLANS,
     "study": OPTIMIZERS | {"baselines", "verify", "pipeline"},
     "report": PLANS | {"verify"},
 }
-# poet/compile.{h,cc} and feedback.{h,cc}, the main path: it takes a graph, so it needs no frontend.
-COMPILE = set(ROOMS) - {"frontend", "pipeline", "report"}
+# poet/compile.{h,cc} and reserve.{h,cc}, the main path from a posed problem to a plan.
+COMPILE = OPTIMIZERS | {"verify"}
 # What users of the library include: nothing in the library does.
 FACADES = {"poet.h", "network.h", "device.h", "plan.h", "train.h", "report.h", "compare.h"}
 # Third-party headers -> the only folder or file that may include them.
@@ -80,7 +80,7 @@ def main(include_root, *others):
             print(f"{path}:1: {room} is not a folder known to {sys.argv[0]}")
             found += 1
             continue
-        allowed = ROOMS.get(room, COMPILE | {"compile.h", "feedback.h"})
+        allowed = ROOMS.get(room, COMPILE | {"compile.h", "reserve.h"})
         jobs.append((path, None if "/".join(parts) in FACADES else allowed, room))
     for folder in others:
         jobs += [(path, None, "") for path in sources(pathlib.Path(folder))]

@@ -3,7 +3,7 @@
 function report(message) {
   document.body.dataset.error = message;
   const note = document.createElement("p");
-  note.className = "verdict broken";
+  note.className = "verdict invalid";
   note.textContent = "This page could not be drawn: " + message;
   document.body.prepend(note);
 }

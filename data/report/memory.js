@@ -118,12 +118,12 @@ function ramTip(model, s) {
   if (!model.steps.length) return "";
   const step = model.steps[s];
   const resident = residentAt(model, s);
-  const entries = resident.slice(0, TOP).map((stay) => [valueName(model, stay.value), bytes(stay.bytes)]);
+  const entries = resident.slice(0, TOP).map((interval) => [valueName(model, interval.value), bytes(interval.bytes)]);
   const rest = resident.slice(TOP);
   if (rest.length)
-    entries.push([`and ${count(rest.length)} more`, bytes(rest.reduce((sum, stay) => sum + stay.bytes, 0))]);
+    entries.push([`and ${count(rest.length)} more`, bytes(rest.reduce((sum, interval) => sum + interval.bytes, 0))]);
   if (model.persistent > 0) entries.push(["persistent values", bytes(model.persistent)]);
-  const scratch = step.ram - model.persistent - resident.reduce((sum, stay) => sum + stay.bytes, 0);
+  const scratch = step.ram - model.persistent - resident.reduce((sum, interval) => sum + interval.bytes, 0);
   if (scratch > 0) entries.push(["workspace", bytes(scratch)]);
   const over = step.ram > model.ram_budget ? `, ${bytes(step.ram - model.ram_budget)} over budget` : "";
   return tipText(
@@ -154,9 +154,9 @@ const kindOf = (model, one) => (one.value === null ? "" : model.values[one.value
 const passOf = (model, one) =>
   one.value === null ? "" : model.ops[model.rows[model.rowOfValue[one.value]].op][2];
 
-/** Residences as far as the replay came. */
+/** Allocations as far as the replay came. */
 function lotsOf(model) {
-  return model.residences
+  return model.allocations
     .map(([value, op, s0, s1, size, offset, over]) => ({
       value,
       op,
@@ -221,7 +221,7 @@ function land(view, model, name, colour, lots) {
 
 function lotTip(model, one) {
   const name = one.value === null ? `workspace of ${opName(model, one.op)}` : valueName(model, one.value);
-  const before = one.over >= 0 ? model.residences[one.over] : undefined;
+  const before = one.over >= 0 ? model.allocations[one.over] : undefined;
   const note = before
     ? `Written in place, over ${before[0] === null ? "workspace" : valueName(model, before[0])}.`
     : "";
@@ -237,10 +237,10 @@ function lotTip(model, one) {
 }
 
 function arenaWords(model) {
-  const inPlace = model.residences.filter((one) => one[6] >= 0).length;
+  const inPlace = model.allocations.filter((one) => one[6] >= 0).length;
   const size =
-    model.arena.valid || model.arena.broken
+    model.arena.valid || model.arena.violation
       ? `Arena ${bytes(model.arena.bytes)}`
-      : `Not checked, as the plan itself is broken. Addresses go up to ${bytes(model.reach)}`;
-  return `${size}; ${counted(model.residences.length, "residence")}, ${count(inPlace)} written in place over an operand (dark edge).`;
+      : `Not checked, as the plan itself is invalid. Addresses go up to ${bytes(model.reach)}`;
+  return `${size}; ${counted(model.allocations.length, "allocation")}, ${count(inPlace)} written in place over an operand (dark edge).`;
 }

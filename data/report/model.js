@@ -14,7 +14,7 @@ function modelOf(picture) {
   const model = {
     ...picture,
     steps,
-    stays: [],
+    live: [],
     runs: [],
     waits: [],
     moves: [],
@@ -25,11 +25,11 @@ function modelOf(picture) {
   };
   const ends = picture.channel.map((move) => move[2]);
   model.makespan = largest([picture.figures.runtime, steps.length ? steps.at(-1).t1 : 0, ...ends]);
-  model.reach = largest(picture.residences.map((one) => one[4] + one[5])); // the highest address
+  model.reach = largest(picture.allocations.map((one) => one[4] + one[5])); // the highest address
   model.timeOf = (s) => (s < steps.length ? steps[s].t0 : model.makespan);
   addRows(model);
   addRuns(model);
-  addStays(model);
+  addLive(model);
   addMoves(model);
   return model;
 }
@@ -64,17 +64,17 @@ function addRuns(model) {
   });
 }
 
-/** Stays in RAM, from the step that takes the memory to the one that gives it back. */
-function addStays(model) {
+/** Live intervals: from the step that takes the memory to the one that gives it back. */
+function addLive(model) {
   const open = new Map();
   const begin = (value, s, from) => {
     if (!open.has(value)) open.set(value, { value, s0: s, t0: model.steps[s].t0, from });
   };
   const close = (value, s) => {
-    const stay = open.get(value);
-    if (stay)
-      model.stays.push({
-        ...stay,
+    const interval = open.get(value);
+    if (interval)
+      model.live.push({
+        ...interval,
         s1: s,
         t1: model.timeOf(s),
         bytes: model.values[value][1],
@@ -141,8 +141,8 @@ function addMoves(model) {
 
 /** What is in RAM while step s runs, largest first. */
 function residentAt(model, s) {
-  return model.stays
-    .filter((stay) => stay.s0 <= s && s < stay.s1 && stay.bytes > 0)
+  return model.live
+    .filter((interval) => interval.s0 <= s && s < interval.s1 && interval.bytes > 0)
     .sort((a, b) => b.bytes - a.bytes || a.s0 - b.s0);
 }
 

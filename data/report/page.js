@@ -113,10 +113,10 @@ function build() {
     lanesOption,
     lanesWords,
   );
-  if (models.some((m) => m.residences.length))
+  if (models.some((m) => m.allocations.length))
     panel(
       "Arena",
-      "Where everything lies: each rectangle is a stay in RAM, or the workspace of a running op.",
+      "Where everything lies: each rectangle is an allocation: of a value, or the workspace of a running op.",
       () => 400,
       arenaOption,
       arenaWords,
@@ -188,11 +188,15 @@ function listen() {
   });
   const charts = document.getElementById("charts");
   let width = charts.clientWidth;
-  new ResizeObserver(() => {
-    if (charts.clientWidth === width) return;
-    width = charts.clientWidth;
-    resize();
-  }).observe(charts);
+  // In the next frame: charts that change their size while the browser lays the page out would be an error.
+  const observer = new ResizeObserver(() =>
+    requestAnimationFrame(() => {
+      if (charts.clientWidth === width) return;
+      width = charts.clientWidth;
+      resize();
+    }),
+  );
+  observer.observe(charts);
   window.addEventListener("beforeprint", () => resize(700));
   window.addEventListener("afterprint", () => resize());
   window.addEventListener("hashchange", obeyAddress);

@@ -19,18 +19,18 @@ function tile(name, amount, beside = "", over = false) {
 function verdict(model) {
   const block = element("div", { className: "verdict" });
   const wrong = !model.valid
-    ? ["Broken plan. ", model.broken]
+    ? ["Invalid plan. ", model.violation]
     : !model.arena.valid
-      ? ["Broken layout. ", model.arena.broken]
+      ? ["Invalid layout. ", model.arena.violation]
       : null;
   if (!wrong) {
     block.append(
       element("strong", {}, "✓ Valid. "),
-      `All ${count(model.planned)} steps and every address replayed, no rule broken.`,
+      `All ${count(model.planned)} steps and every address replayed, no rule violated.`,
     );
     return block;
   }
-  block.className = "verdict broken";
+  block.className = "verdict invalid";
   block.setAttribute("role", "alert");
   block.append(element("strong", {}, "✗ " + wrong[0]), wrong[1]);
   if (model.steps.length < model.planned)
@@ -56,7 +56,7 @@ function figuresOf(model) {
   const { figures, arena } = model;
   const of = (limit, share, text) => (limit === null ? "no limit" : `${share} of ${text}`);
   const late = model.deadline !== null && figures.runtime > model.deadline * (1 + 1e-9);
-  const checked = arena.valid || arena.broken;
+  const checked = arena.valid || arena.violation;
   return element(
     "dl",
     {},
@@ -80,7 +80,7 @@ function figuresOf(model) {
       checked ? bytes(arena.ram) : "not checked",
       checked
         ? `arena ${bytes(arena.bytes)}${model.persistent > 0 ? `, persistent ${bytes(model.persistent)}` : ""}`
-        : "the plan itself is broken",
+        : "the plan itself is invalid",
       checked && arena.ram > model.ram_budget,
     ),
     tile("recomputations", count(figures.recomputations), `${counted(model.ops.length, "op")}`),

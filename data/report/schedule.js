@@ -13,8 +13,8 @@ function scheduleOption(view, model) {
   const byRow = (item) => item.row;
   const byValue = (item) => model.rowOfValue[item.value];
   const series = [
-    bars(view, "stored", COLOUR.stored, model.stored, byValue, 1, (stay) => storedTip(model, stay)),
-    bars(view, "in RAM", COLOUR.resident, model.stays, byValue, 1, (stay) => stayTip(model, stay)),
+    bars(view, "stored", COLOUR.stored, model.stored, byValue, 1, (interval) => storedTip(model, interval)),
+    bars(view, "in RAM", COLOUR.resident, model.live, byValue, 1, (interval) => liveTip(model, interval)),
     bars(view, "computed first", COLOUR.first, spread(runsOf(model, false)), byRow, 2, (run) => runTip(model, run)),
     bars(view, "recomputed", COLOUR.again, spread(runsOf(model, true)), byRow, 3, (run) => runTip(model, run)),
     bars(view, "page-out", COLOUR.out, movesOf(model, "o"), byValue, 3, (move) => moveTip(model, move)),
@@ -97,33 +97,33 @@ function runTip(model, run) {
 function whyAgain(model, run) {
   const readers = new Set();
   for (const value of model.ops[run.op][3]) {
-    const stay = model.stays.find((one) => one.value === value && one.s0 <= run.step && run.step < one.s1);
+    const interval = model.live.find((one) => one.value === value && one.s0 <= run.step && run.step < one.s1);
     for (const s of model.readers[value])
-      if (s > run.step && stay && s < stay.s1) readers.add(opName(model, model.steps[s].id));
+      if (s > run.step && interval && s < interval.s1) readers.add(opName(model, model.steps[s].id));
   }
   const names = [...readers];
   return names.length ? `Had been given up; needed again by ${someNames(names, 3)}.` : "";
 }
 
-function stayTip(model, stay) {
-  const readers = model.readers[stay.value]
-    .filter((s) => s > stay.s0 && s < stay.s1)
+function liveTip(model, interval) {
+  const readers = model.readers[interval.value]
+    .filter((s) => s > interval.s0 && s < interval.s1)
     .map((s) => opName(model, model.steps[s].id));
-  const came = { compute: "computed", recompute: "recomputed", "page in": "paged in" }[stay.from];
+  const came = { compute: "computed", recompute: "recomputed", "page in": "paged in" }[interval.from];
   const why = readers.length
     ? `Read by ${someNames([...new Set(readers)], 4)}.`
-    : "Nobody reads it in this stay.";
-  const end = stay.kept ? " Kept to the end." : "";
+    : "Nobody reads it before it is freed.";
+  const end = interval.kept ? " Kept to the end." : "";
   return tipText(
-    `${valueName(model, stay.value)}: in RAM`,
-    [["bytes", bytes(stay.bytes)], ["came", came], ...whenText(model, stay)],
+    `${valueName(model, interval.value)}: in RAM`,
+    [["bytes", bytes(interval.bytes)], ["came", came], ...whenText(model, interval)],
     why + end,
   );
 }
 
-function storedTip(model, stay) {
-  const size = ["bytes", bytes(model.values[stay.value][1])];
-  return tipText(`${valueName(model, stay.value)}: on storage`, [size, ...whenText(model, stay)]);
+function storedTip(model, interval) {
+  const size = ["bytes", bytes(model.values[interval.value][1])];
+  return tipText(`${valueName(model, interval.value)}: on storage`, [size, ...whenText(model, interval)]);
 }
 
 function moveTip(model, move) {

@@ -1,3 +1,7 @@
+// The passes from a posed problem (poet/pipeline poses it) to a certified plan, one under the other: solve,
+// lower, schedule transfers, canonicalize, verify, place, certify. One deadline and one cancellation go
+// through all of them.
+
 #include "poet/compile.h"
 
 #include <algorithm>
@@ -5,91 +9,200 @@
 #include <utility>
 
 #include "poet/base/error.h"
-#include "poet/feedback.h"
-#include "poet/optimize/solve_plan.h"
+#include "poet/optimize/search/synchronous.h"
+#include "poet/optimize/solve.h"
 #include "poet/plan/allowance.h"
+#include "poet/plan/timing/timeline.h"
+#include "poet/plan/timing/transfers.h"
+#include "poet/reserve.h"
 
 namespace poet {
 namespace {
 
+// Beyond the time limit: for what makes an answer of what the search has found.
+constexpr double kMostSecondsOver = 0.6;
+constexpr double kSecondsToSolve = 0.3;
+constexpr double kSecondsToPlace = 0.2;
+
 void check(const CompileRequest& request) {
   verify(request.instance);
-  if (request.limits.ram_budget.value() <= 0) throw InputError("RAM budget", "must be > 0");
-  if (request.limits.deadline &&
-      !(request.limits.deadline->value() > 0 && std::isfinite(request.limits.deadline->value())))
-    throw InputError("deadline", "must be > 0 and finite");
-  if (request.limits.max_bytes_written && request.limits.max_bytes_written->value() < 0)
-    throw InputError("bytes written", "must be >= 0");
-  if (!(request.options.gap >= 0)) throw InputError("gap", "must be >= 0");
-  if (!(request.options.time_limit_seconds > 0)) throw InputError("time limit", "must be > 0");
-  if (request.options.threads < 1) throw InputError("solve threads", "must be >= 1");
+  const Limits& limits = request.limits;
+  if (limits.ram_budget.value() <= 0) throw InputError(Field{"ram_budget"}, "must be > 0");
+  if (limits.deadline && !(limits.deadline->value() > 0 && std::isfinite(limits.deadline->value())))
+    throw InputError(Field{"deadline"}, "must be > 0 and finite");
+  if (limits.max_bytes_written && limits.max_bytes_written->value() < 0)
+    throw InputError(Field{"max_bytes_written"}, "must be >= 0");
+  if (!(request.options.gap >= 0)) throw InputError(Field{"gap"}, "must be >= 0");
+  if (!(request.options.time_limit_seconds > 0)) throw InputError(Field{"time_limit_seconds"}, "must be > 0");
+  if (request.options.threads < 1) throw InputError(Field{"threads"}, "must be >= 1");
 }
 
-/// The stages, from the problem to addresses. `reserve` is left out of the RAM budget of the solve alone.
-Attempt attempt(const CompileRequest& request, const SolveOptions& options, Bytes reserve) {
+bool searches_synchronous(const CompileRequest& request) {
+  const SolveOptions& options = request.options;
+  return request.semantics == Semantics::device && options.synchronous && options.paging &&
+         request.instance.costs.has_storage && options.solver != Solver::file;
+}
+
+/// What the passes make of the problem with a part of its RAM budget kept back.
+struct Attempt {
+  Outcome outcome;  // of the search for staged schedules
+  Plan plan;        // empty without an answer; so is what follows
+  bool synchronous = false;
+  Report report;
+  Report schedule_report;
+  Layout layout;
+  Bytes over{};  // how much more RAM its addresses need than there is
+};
+
+Attempt run_passes(const CompileRequest& request, Bytes reserve, const Stop& stop) {
   const Instance& instance = request.instance;
   const Semantics semantics = request.semantics;
-  const Limits& limits = request.limits;
-  const Stop stop(options.time_limit_seconds, options.interrupted);
-  Limits tightened = limits;
-  tightened.ram_budget -= reserve;
+  SolveRequest problem{instance, request.limits, semantics};
+  problem.limits.ram_budget -= reserve;
+  SolveOptions options = request.options;
+  options.explain = options.explain && reserve == Bytes(0);
   Attempt made;
-  PlannedOutcome planned = solve_plan({instance, tightened, semantics}, options);
-  made.outcome = std::move(planned.outcome);
-  made.plan = std::move(planned.plan);
-  made.synchronous = planned.synchronous;
+
+  // Solve: plans with synchronous paging, which are found quickly or not at all; then staged schedules, and
+  // the bounds.
+  std::optional<SynchronousPlan> synchronous;
+  if (searches_synchronous(request)) synchronous = search_synchronous(problem, options, stop);
+  const double seconds_to_synchronous = stop.elapsed();
+  if (synchronous) {
+    options.known_joules = synchronous->energy.value();
+    options.explain = false;
+  }
+  made.outcome = solve(problem, options, stop.at_least(kSecondsToSolve));
+
+  // Lower, schedule transfers, canonicalize (the last two leave plans canonical).
+  std::optional<Joules> energy;
+  if (!made.outcome.schedule.stages.empty()) {
+    made.plan = linearise(instance, made.outcome.schedule, semantics);
+    made.plan = plan_transfers(instance, made.plan, semantics, request.limits);
+    energy = energy_of(instance, made.plan, timeline_of(instance, made.plan));
+  }
+  if (synchronous && !(energy && *energy <= synchronous->energy)) {
+    made.plan = std::move(synchronous->plan);
+    made.outcome.schedule = std::move(synchronous->schedule);
+    made.outcome.explanation = {};
+    made.outcome.seconds_to_incumbent = seconds_to_synchronous;
+    made.synchronous = true;
+  }
   if (made.plan.steps.empty()) return made;
 
-  made.report = replay(instance, made.plan, semantics, limits);
+  // Verify.
+  made.report = replay(instance, made.plan, semantics, request.limits);
   ensure(made.report.valid, ("the verifier rejects the plan: " + made.report.violation).c_str());
-  made.schedule_report = made.report;  // a plan between ops has no stage form
-  if (!made.synchronous) made.schedule_report = replay(instance, made.outcome.schedule, semantics, limits);
+  made.schedule_report = made.report;
+  if (!made.synchronous)
+    made.schedule_report = replay(instance, made.outcome.schedule, semantics, request.limits);
   ensure(made.schedule_report.valid,
          ("the verifier rejects the schedule: " + made.schedule_report.violation).c_str());
 
-  PlaceOptions place_options;
-  // What is alive at one time is the liveness lower bound: the search stops there.
-  place_options.enough = made.report.peak_ram - instance.costs.persistent;
+  // Place.
+  if (!request.addresses) return made;
   const bool device = semantics == Semantics::device;
-  if (!device) place_options.effort /= 20;  // the paper's world has no addresses
-  if (device) place_options.room = transient_budget(instance.costs, limits);
-  // Time for addresses even where the solve has taken all: without them its plan is none.
-  constexpr double kLeastSeconds = 0.3;
-  place_options.stop = stop() ? Stop(kLeastSeconds) : stop.at_least(kLeastSeconds);
+  PlaceOptions place_options;
+  place_options.enough = made.report.peak_ram - instance.costs.persistent;  // the liveness lower bound
+  place_options.stop = stop.at_least(kSecondsToPlace);
+  if (device) place_options.room = transient_budget(instance.costs, request.limits);
+  if (!device) place_options.effort /= 20;  // the paper's semantics has no addresses
   made.layout = place(instance, made.plan, semantics, place_options);
-  if (device) made.over = instance.costs.persistent + made.layout.arena - limits.ram_budget;
+  if (device) made.over = instance.costs.persistent + made.layout.arena - request.limits.ram_budget;
   return made;
+}
+
+/// The last attempt, and the reserves that led to it.
+struct Fit {
+  Attempt attempt;
+  ReserveSearch reserves;
+
+  [[nodiscard]] bool found() const { return !attempt.plan.steps.empty() && attempt.over <= Bytes(0); }
+  [[nodiscard]] bool has_plan() const { return !attempt.plan.steps.empty() || reserves.solves() > 1; }
+};
+
+/// Keeps back more RAM until the addresses fit as well. Bounds are the first attempt's: on what the whole
+/// budget allows.
+Fit run_until_addresses_fit(const CompileRequest& request, const Stop& stop, const Stop& overtime) {
+  Fit fit{{}, ReserveSearch(request.limits.ram_budget)};
+  Attempt& made = fit.attempt;
+  std::optional<Bounds> bounds;
+  long nodes = 0;
+  std::optional<Bytes> over;
+  do {
+    made = run_passes(request, fit.reserves.reserve(), stop);
+    if (!bounds) bounds = made.outcome.certificate.bounds;
+    nodes += made.outcome.nodes;
+    made.outcome.nodes = nodes;
+    made.outcome.certificate.bounds = *bounds;
+    over = made.plan.steps.empty() ? std::nullopt : std::optional(made.over);
+  } while (fit.reserves.next(over) && !overtime() && request.options.solver != Solver::file);
+  return fit;
+}
+
+/// There are plans, but none whose addresses fit: with how much RAM there would be one, which is tried before
+/// it is said.
+void explain_no_addresses(const CompileRequest& request, const Fit& fit, const Stop& stop,
+                          const Stop& overtime, Outcome& outcome) {
+  constexpr int kMostBudgets = 3;
+  outcome.schedule = {};
+  outcome.explanation = {};
+  outcome.explanation.reason =
+      "schedules fit the RAM budget, but not with an address in RAM for every value of theirs";
+  CompileRequest wider = request;
+  wider.options.explain = false;
+  Bytes least = fit.reserves.least_budget();
+  for (int i = 0; i < kMostBudgets && request.options.solver != Solver::file && !overtime(); ++i) {
+    wider.limits.ram_budget = least;
+    const Fit other = run_until_addresses_fit(wider, stop, overtime);
+    if (other.found()) outcome.explanation.least_ram = least;
+    if (other.found() || other.reserves.least_budget() <= least) break;
+    least = other.reserves.least_budget();
+  }
 }
 
 }  // namespace
 
 CompileResult compile(const CompileRequest& request) {
   check(request);
-  const Clock clock;
+  const SolveOptions& options = request.options;
+  const Stop stop = stop_of(options);
+  const Stop overtime(options.time_limit_seconds + kMostSecondsOver, options.interrupted);
   CompileResult result;
   result.keep_all = replay_keep_all(request.instance, request.semantics);
-  Fit fit = solve_until_it_fits(request, request.options, attempt, clock);
-  result.solves = fit.solves;
+
+  Fit fit = run_until_addresses_fit(request, stop, overtime);
+  result.solves = fit.reserves.solves();
+  result.outcome = std::move(fit.attempt.outcome);
+  const Bounds bounds = result.outcome.certificate.bounds;
   if (!fit.found()) {
-    const bool scheduled = fit.solves > 1 || !fit.attempt.plan.steps.empty();
-    result.outcome = scheduled ? no_addresses(request, fit, attempt, clock) : std::move(fit.attempt.outcome);
-    result.certificate = certify_none(result.outcome.certificate.status, result.outcome.certificate.bounds);
+    Status status = result.outcome.certificate.status;
+    if (fit.has_plan()) {
+      explain_no_addresses(request, fit, stop, overtime, result.outcome);
+      status = Status::unknown;
+    }
+    result.certificate = result.outcome.certificate = certify_none(status, bounds);
+    result.outcome.solve_seconds = stop.elapsed();
     return result;
   }
-  result.reserve = fit.reserve;
-  result.outcome = std::move(fit.attempt.outcome);
   result.plan = std::move(fit.attempt.plan);
-  result.layout = std::move(fit.attempt.layout);
-  result.report = fit.attempt.report;
   result.synchronous = fit.attempt.synchronous;
-  result.schedule_report = fit.attempt.schedule_report;
-  result.arena =
-      replay_layout(request.instance, result.plan, result.layout, request.semantics, request.limits);
-  ensure(result.arena.valid, ("the verifier rejects the addresses: " + result.arena.violation).c_str());
+  result.report = std::move(fit.attempt.report);
+  result.schedule_report = std::move(fit.attempt.schedule_report);
+  result.layout = std::move(fit.attempt.layout);
+  result.reserve = fit.reserves.reserve();
+  if (request.addresses) {
+    result.arena =
+        replay_layout(request.instance, result.plan, result.layout, request.semantics, request.limits);
+    ensure(result.arena.valid, ("the verifier rejects the addresses: " + result.arena.violation).c_str());
+  }
+
+  // Certify.
   const Joules energy = result.report.energy;
   const Joules baseline = result.keep_all.energy;
-  result.certificate = certify(energy, baseline, result.outcome.certificate.bounds, request.options.gap);
+  result.certificate = certify(energy, baseline, bounds, options.gap);
   result.overhead = baseline > Joules(0) ? energy / baseline - 1 : 0;
+  result.outcome.solve_seconds = stop.elapsed();
   return result;
 }
 

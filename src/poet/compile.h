@@ -17,6 +17,7 @@ struct CompileRequest {
   Limits limits;
   Semantics semantics = Semantics::device;
   SolveOptions options;
+  bool addresses = true;  // places the plan; on a device it must fit the budget so as well
 };
 
 struct CompileResult {
@@ -26,9 +27,10 @@ struct CompileResult {
   Layout layout;             // its addresses
   Report report;             // of the plan, from the verifier
   ArenaReport arena;         // of the addresses, from the verifier
-  Report schedule_report;    // of the schedule in stage form; the plan's where there is none
-  bool synchronous = false;  // the plan has no stage form (optimize/search/synchronous.h); outcome.schedule
-                             // is no schedule of the device then, but says what is kept, recomputed and paged
+  Report schedule_report;    // of the staged schedule; the plan's where there is none
+  /// The plan pages synchronously (optimize/search/synchronous.h): it is no staged schedule, and
+  /// outcome.schedule says what is kept, recomputed and paged, no more.
+  bool synchronous = false;
   Report keep_all;           // everything computed once: baseline energy, time and keep-all peak
   int solves = 1;            // more: the addresses of the first plans did not fit the budget
   Bytes reserve{};           // by how much the last solve's RAM budget was lowered for them
@@ -37,6 +39,7 @@ struct CompileResult {
 
 /// On a device the plan's addresses must fit the budget, too. Where gaps between them leave no room, the
 /// problem is solved again with so much less RAM, a few times; bound and gap stay those of the whole budget.
+/// Ends within a second of the time limit and half a second of a cancellation, with the best plan so far.
 /// Throws InputError for a request that cannot be meant (negative budget, deadline not finite, NaN costs).
 /// When there is no plan that is data: certificate.status and outcome.explanation.
 ///

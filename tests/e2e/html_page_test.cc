@@ -102,10 +102,10 @@ TEST_F(HtmlPageInBrowser, DrawsAPlan) {
 }
 
 // b, 20 bytes, and a, 10, which is coming back, are 30: c adds 5 while it runs.
-TEST_F(HtmlPageInBrowser, SaysByHowMuchABudgetIsBroken) {
+TEST_F(HtmlPageInBrowser, SaysByHowMuchABudgetIsExceeded) {
   const std::string document = drawn({chain_picture(test::chain_paging(), 30)}, "", kEveryTooltip);
   expect_drawn(document, 5, "time");
-  EXPECT_NE(document.find("<strong>✗ Broken plan. </strong>"), std::string::npos);
+  EXPECT_NE(document.find("<strong>✗ Invalid plan. </strong>"), std::string::npos);
   EXPECT_NE(document.find("<div>Over the budget in 1 step, by up to 5 B (16.7%).</div>"), std::string::npos)
       << document.substr(document.find("<div class=\"verdict"), 400);
   EXPECT_EQ(document.find(">The verifier stopped"), std::string::npos);
@@ -172,12 +172,12 @@ TEST_F(HtmlPageInBrowser, ChartsShareTheirAxis) {
   EXPECT_NE(body.find("data-shown=\"shown: 1 s to 3 s\""), std::string::npos) << body;
 }
 
-TEST_F(HtmlPageInBrowser, SeveralPlansAndWhatIsBroken) {
+TEST_F(HtmlPageInBrowser, SeveralPlansAndWhatIsInvalid) {
   const std::string document =
       drawn({chain_picture(test::chain_recomputing(), 30), chain_picture(test::chain_paging(), 30)});
   expect_drawn(document, 9, "time");
   EXPECT_NE(document.find("<strong>✓ Valid. </strong>"), std::string::npos);
-  EXPECT_NE(document.find("<strong>✗ Broken plan. </strong>"), std::string::npos);
+  EXPECT_NE(document.find("<strong>✗ Invalid plan. </strong>"), std::string::npos);
   EXPECT_NE(document.find("role=\"alert\""), std::string::npos);
 }
 

@@ -25,7 +25,7 @@ class Stop {
   [[nodiscard]] bool expired() const { return remaining() <= 0; }
   [[nodiscard]] bool cancelled() const { return cancelled_ && cancelled_(); }
 
-  /// Since it was made.
+  /// Since the first one was made, which the others come from.
   [[nodiscard]] double elapsed() const {
     return std::chrono::duration<double>(Clock::now() - begin_).count();
   }
@@ -33,21 +33,23 @@ class Stop {
   [[nodiscard]] double remaining() const { return seconds_ == kForever ? kForever : seconds_ - elapsed(); }
 
   /// For one phase: `seconds` from now, but no later than this one; cancelled with it.
-  [[nodiscard]] Stop at_most(double seconds) const {
-    return Stop(std::min(seconds, remaining()), cancelled_);
-  }
+  [[nodiscard]] Stop at_most(double seconds) const { return until(std::min(seconds_, elapsed() + seconds)); }
   /// For what must be tried even when time is up: with this one, but not before `seconds` from now; cancelled
   /// with it.
-  [[nodiscard]] Stop at_least(double seconds) const {
-    return Stop(std::max(seconds, remaining()), cancelled_);
-  }
+  [[nodiscard]] Stop at_least(double seconds) const { return until(std::max(seconds_, elapsed() + seconds)); }
 
  private:
   using Clock = std::chrono::steady_clock;
   static constexpr double kForever = std::numeric_limits<double>::infinity();
 
+  [[nodiscard]] Stop until(double seconds) const {
+    Stop other = *this;
+    other.seconds_ = seconds;
+    return other;
+  }
+
   Clock::time_point begin_ = Clock::now();
-  double seconds_ = kForever;
+  double seconds_ = kForever;  // after `begin_`
   std::function<bool()> cancelled_;
 };
 

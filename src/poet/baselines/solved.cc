@@ -2,22 +2,27 @@
 
 #include <utility>
 
-#include "poet/optimize/solve_plan.h"
+#include "poet/compile.h"
 
 namespace poet {
 
 MethodAnswer solved_plan(const MethodRequest& request, const SolveOptions& options) {
-  PlannedOutcome planned = solve_plan({request.instance, request.limits, request.semantics}, options);
-  const Outcome& outcome = planned.outcome;
+  CompileRequest problem;
+  problem.instance = request.instance;
+  problem.limits = request.limits;
+  problem.semantics = request.semantics;
+  problem.options = options;
+  problem.addresses = false;  // no other method has any
+  CompileResult compiled = compile(problem);
   MethodAnswer answer;
-  const bool infeasible = outcome.certificate.status == Status::infeasible;
-  if (!infeasible) answer.bound = outcome.certificate.bounds.every_plan;
-  if (planned.plan.steps.empty()) {
+  const bool infeasible = compiled.certificate.status == Status::infeasible;
+  if (!infeasible) answer.bound = compiled.certificate.bounds.every_plan;
+  if (compiled.plan.steps.empty()) {
     answer.reason = infeasible ? "no schedule of this kind is within the limits"
                                : "no schedule found in the time allowed";
     return answer;
   }
-  answer.plans.push_back(std::move(planned.plan));
+  answer.plans.push_back(std::move(compiled.plan));
   return answer;
 }
 

@@ -4,7 +4,7 @@
 
 namespace poet {
 
-/// The optimiser's plan, solve_plan()'s. Without one the reason says whether there is none or none was found.
+/// compile()'s plan, without addresses. Without one the reason says whether there is none or none was found.
 [[nodiscard]] MethodAnswer solved_plan(const MethodRequest& request, const SolveOptions& options);
 
 }  // namespace poet

@@ -21,11 +21,8 @@ struct LeastRam {
 };
 
 // Schedules met on the way that are within all limits are offered to the search.
-LeastRam find_least_ram(Search& search, double time_limit_seconds) {
+LeastRam find_least_ram(Search& search, const Stop& stop) {
   const Problem& p = search.problem();
-  const double start = search.elapsed();
-  const auto left = [&] { return time_limit_seconds - (search.elapsed() - start); };
-  const auto stop = [&] { return left() <= 0 || search.interrupted(); };
   LeastRam least;
   for (int t = 0; t < p.ops; ++t)
     least.proven = std::max(least.proven, static_cast<double>(working_set(p, t)));
@@ -48,7 +45,7 @@ LeastRam find_least_ram(Search& search, double time_limit_seconds) {
       TightOptions options;
       options.objective = Objective::ram;
       const TightModel tight = build_tight(p, columns, options);
-      const LpResult lp = solve_lp(tight.model, left(), stop, kWork);
+      const LpResult lp = solve_lp(tight.model, stop.remaining(), stop, kWork);
       if (lp.status == LpResult::Status::optimal)
         least.proven = std::max(least.proven, lp.objective * tight.ram_unit * (1 - 1e-7));
     }
@@ -63,7 +60,7 @@ LeastRam find_least_ram(Search& search, double time_limit_seconds) {
   while (!stop() && work > 0 && (!least.known || static_cast<double>(*least.known) > least.proven + 0.5)) {
     const TightModel tight = build_tight(p, columns, options);
     MipOptions mip_options;
-    mip_options.time_limit_seconds = left();
+    mip_options.time_limit_seconds = stop.remaining();
     mip_options.work_limit = work;
     mip_options.relative_gap = 1e-9;
     mip_options.solver = embedded(search.options().solver);
@@ -88,8 +85,8 @@ LeastRam find_least_ram(Search& search, double time_limit_seconds) {
 }
 
 // The same search with seconds in the place of joules and no deadline.
-std::optional<double> find_least_deadline(Search& search, double time_limit_seconds,
-                                          const std::function<void(Search&)>& improve) {
+std::optional<double> find_least_deadline(Search& search, const std::function<void(Search&)>& improve,
+                                          const Stop& until) {
   Problem fastest = search.problem();
   fastest.joules = fastest.seconds;
   const bool blocking = fastest.transfers_take_time() && !fastest.concurrent;
@@ -105,9 +102,8 @@ std::optional<double> find_least_deadline(Search& search, double time_limit_seco
   fastest.baseline_joules = fastest.baseline_seconds;
   fastest.objective_scale = objective_scale(fastest);
   SolveOptions options = search.options();
-  options.time_limit_seconds = time_limit_seconds;
   options.on_progress = nullptr;
-  Search timed(fastest, options);
+  Search timed(fastest, options, until);
   const auto stop = [&] { return timed.must_stop(); };
   std::optional<double> least;
   const auto learn = [&](const Candidate& c) {
@@ -151,23 +147,28 @@ bool explain_impossible(const Problem& p, Explanation& explanation) {
   return !explanation.reason.empty();
 }
 
+double seconds_for_reason(const SolveOptions& options) {
+  const double limit = options.time_limit_seconds;
+  return options.explain ? std::clamp(0.08 * limit, std::min(0.2 * limit, 1.0), 10.0) : 0;
+}
+
 bool explain_no_answer(Search& search, Explanation& why, const std::function<void(Search&)>& improve) {
   const Problem& p = search.problem();
-  const bool interrupted = search.interrupted();
-  // Out of time already: half a second to say why, no more.
-  const double time = std::min(std::clamp(0.08 * search.options().time_limit_seconds, 0.5, 10.0),
-                               std::max(0.5, search.remaining()));
+  const bool cancelled = search.stop().cancelled();
+  const bool timed_out = search.remaining() <= 0;
+  // Three questions share the time; when it is up, the rest are asked all the same, for a moment each.
+  constexpr double kMoment = 0.1;
+  const double share = seconds_for_reason(search.options()) / (timed_out ? 3 : 1);
+  const auto stop = [&] { return search.stop().at_most(share).at_least(kMoment); };
   const bool by_argument = !why.reason.empty();
   double proven = 0;
-  if (!by_argument && !interrupted)
-    proven = prove_least_ram(search, kWork, time, [&] { return search.interrupted(); });
+  if (!by_argument && !cancelled) proven = prove_least_ram(search, kWork, stop());
   LeastRam least;
-  if (!interrupted) least = find_least_ram(search, time);
+  if (!cancelled) least = find_least_ram(search, stop());
   if (least.known) why.least_ram = Bytes(*least.known + p.persistent);
   const bool ram_may_do = why.floor_ram->value() - p.persistent <= p.budget;
-  if (ram_may_do && !interrupted) {
-    if (const auto seconds = find_least_deadline(search, time, improve))
-      why.least_deadline = Seconds(*seconds);
+  if (ram_may_do && !cancelled) {
+    if (const auto seconds = find_least_deadline(search, improve, stop())) why.least_deadline = Seconds(*seconds);
   }
   if (by_argument) return true;
   const double too_much = static_cast<double>(p.budget) + 0.5;
@@ -179,19 +180,18 @@ bool explain_no_answer(Search& search, Explanation& why, const std::function<voi
     return true;
   }
   why.reason =
-      interrupted ? "interrupted before a plan was found"
+      cancelled ? "interrupted before a plan was found"
       : least.proven > too_much
           ? "no staged schedule is within the limits, and no other plan was found or proven impossible"
-      : search.remaining() <= 0
-          ? "no plan was found or proven impossible within the time limit"
-          : "no plan was found or proven impossible, and the search has nothing left to try";
+      : timed_out ? "no plan was found or proven impossible within the time limit"
+                  : "no plan was found or proven impossible, and the search has nothing left to try";
   return false;
 }
 
 std::optional<Bytes> least_ram(const SolveRequest& request, const SolveOptions& options) {
   const Problem problem = make_problem(request, options);
   Search search(problem, options);
-  const LeastRam least = find_least_ram(search, options.time_limit_seconds);
+  const LeastRam least = find_least_ram(search, search.stop());
   if (!least.known) return std::nullopt;
   return Bytes(*least.known + problem.persistent);
 }

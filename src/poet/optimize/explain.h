@@ -16,9 +16,12 @@ namespace poet {
 /// budget, the deadline is shorter than computing everything once); fills explanation.reason.
 bool explain_impossible(const Problem& problem, Explanation& explanation);
 
+/// What a search without a schedule leaves of its time for the reason.
+[[nodiscard]] double seconds_for_reason(const SolveOptions& options);
+
 /// For a search that ended without a schedule (one that turns up now becomes its incumbent): the least RAM at
-/// the given deadline and the least deadline at the given RAM for which a schedule is found within a share of
-/// the time limit, and the reason. True when no plan exists: by a combinatorial argument, whose reason is
+/// the given deadline and the least deadline at the given RAM for which a schedule is found within
+/// seconds_for_reason(), or a moment where time is up, and the reason. True when no plan exists: by a combinatorial argument, whose reason is
 /// there already, or by prove_least_ram(). `improve` searches and bounds until done: it looks for the
 /// deadline.
 bool explain_no_answer(Search& search, Explanation& why, const std::function<void(Search&)>& improve);

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "poet/base/stop.h"
 #include "poet/cost/instance.h"
 #include "poet/optimize/certificate.h"
 #include "poet/optimize/solvers/solver_choice.h"
@@ -47,7 +48,7 @@ struct SolveOptions {
   bool paging = true;
   bool rematerialization = true;
   bool explain = true;  // without a schedule, look for the least RAM and the least deadline
-  /// solve_plan() on a device: also plans whose transfers happen between two ops, which have no stage form.
+  /// compile() on a device: also plans with synchronous paging, which are no staged schedules.
   bool synchronous = true;
   /// solve(): an answer of so much energy is there already; the search ends when it is proven good enough.
   std::optional<double> known_joules;
@@ -58,6 +59,11 @@ struct SolveOptions {
   std::function<void(const Progress&)> on_progress;  // called from the solving thread
   std::function<bool()> interrupted;                 // polled; true: stop and return the best schedule so far
 };
+
+/// The time limit, from now on, and the caller's cancellation.
+[[nodiscard]] inline Stop stop_of(const SolveOptions& options) {
+  return Stop(options.time_limit_seconds, options.interrupted);
+}
 
 struct SolveRequest {
   const Instance& instance;
@@ -82,6 +88,7 @@ struct Outcome {
   Explanation explanation;
   double seconds_to_incumbent = 0;
   double solve_seconds = 0;
+  bool timed_out = false;  // the search was ended by its time limit, and not by itself
   long nodes = 0;         // branch-and-bound nodes over all trees
   std::string solver;     // "none needed", "CBC 2.10.8"...
   std::string next_step;  // Solver::file: what the user is to do now; one sentence, or empty

@@ -155,17 +155,19 @@ void run(Search& search) {
 
 }  // namespace
 
-Outcome solve(const SolveRequest& request, const SolveOptions& options) {
+Outcome solve(const SolveRequest& request, const SolveOptions& options, const Stop& stop) {
   if (options.formulation == Formulation::published && request.semantics != Semantics::published)
     throw InputError(Field{"formulation"},
                      "published is the paper's model of its own semantics; it needs `semantics` published");
   if (!has_solver(options.solver)) throw InputError(Field{"solver"}, no_highs());
   const Problem problem = make_problem(request, options);
-  Search search(problem, options);
+  Search search(problem, options, stop);
+  search.seconds_for_reason = seconds_for_reason(options);
   Outcome outcome;
   outcome.explanation = floor_of(problem);
   bool infeasible = explain_impossible(problem, outcome.explanation);
   if (!infeasible) run(search);
+  const bool timed_out = search.remaining() <= 0;
   if (!search.has_incumbent() && options.explain)  // one may turn up after all
     infeasible = explain_no_answer(search, outcome.explanation, improve);
   Bounds bounds{Joules(search.bound()), std::nullopt};
@@ -179,6 +181,7 @@ Outcome solve(const SolveRequest& request, const SolveOptions& options) {
   }
   outcome.seconds_to_incumbent = search.seconds_to_incumbent;
   outcome.solve_seconds = search.elapsed();
+  outcome.timed_out = timed_out;
   outcome.nodes = search.nodes;
   outcome.next_step = search.next_step;
   outcome.solver = search.used_solver       ? solver_version(options.solver)

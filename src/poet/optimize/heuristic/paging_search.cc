@@ -38,9 +38,8 @@ void search_paging_only(Search& search, long evaluations, long work) {
   if (!problem.paging || !leave_out_recomputation(problem)) return;
   search.enter("paging only");
   SolveOptions options = search.options();
-  options.time_limit_seconds = search.remaining();
   options.on_progress = nullptr;
-  Search part(problem, options);
+  Search part(problem, options, search.stop().at_most(search.remaining()));
   if (const auto first = greedy(problem, [&] { return part.must_stop(); })) part.offer(*first);
   local_search(part, {.evaluations = evaluations});
   std::set<int> exact_stages;

@@ -22,7 +22,7 @@ double to_objective(const Problem& p, const TightModel& tight, double joules) {
   return (joules - p.baseline_joules) * tight.scale;
 }
 
-// Stops when the search has found what was asked for, is out of time, or the user has had enough.
+// Stops when the search has found what was asked for, is out of time, or is cancelled.
 MipOptions mip_options(const Search& search, const TightModel& tight, long work) {
   MipOptions options;
   options.time_limit_seconds = search.remaining();

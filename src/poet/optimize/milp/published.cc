@@ -164,7 +164,7 @@ void solve_published(Search& search) {
   options.solver = embedded(search.options().solver);
   options.keep_going = [&](double, double) {
     search.report();
-    return !search.interrupted();
+    return !search.must_stop();
   };
   const MipResult mip = solve_mip(published.model, options);
   search.used_solver = true;

@@ -34,24 +34,21 @@ int fullest(const std::vector<double>& ram, double least, const std::vector<int>
 
 }  // namespace
 
-double prove_least_ram(Search& search, long work, double time_limit_seconds,
-                       const std::function<bool()>& stop) {
+double prove_least_ram(Search& search, long work, const Stop& stop) {
   const Problem& p = search.problem();
   const Gaps gaps(p);
-  const double started = search.elapsed();
-  const auto left = [&] { return time_limit_seconds - (search.elapsed() - started); };
   std::vector<int> breakpoints = search.impossible_windows;
   if (breakpoints.empty()) breakpoints = {largest_working_set(p)};
   auto proven = static_cast<double>(working_set(p, largest_working_set(p)));
-  while (proven <= static_cast<double>(p.budget) && work > 0 && left() > 0 && !stop()) {
+  while (proven <= static_cast<double>(p.budget) && work > 0 && !stop()) {
     const Windows windows(p, breakpoints);
     const WindowModel model = build_windows(p, windows, false, WindowObjective::ram);
     MipOptions options;
-    options.time_limit_seconds = left();
+    options.time_limit_seconds = stop.remaining();
     options.work_limit = work;
     options.relative_gap = 1e-9;
     options.solver = embedded(search.options().solver);
-    options.keep_going = [&](double, double) { return left() > 0 && !stop(); };
+    options.keep_going = [&](double, double) { return !stop(); };
     search.used_solver = true;
     const MipResult mip = solve_mip(model.model, options);
     work -= std::max(1L, mip.work);

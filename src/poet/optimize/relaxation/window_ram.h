@@ -3,7 +3,6 @@
 // The proof that no plan exists: the least RAM of a window relaxation, which speaks of every plan.
 
 #include <cstdint>
-#include <functional>
 
 #include "poet/optimize/search/search.h"
 
@@ -14,7 +13,6 @@ namespace poet {
 /// search found one without a point (Search::impossible_windows), one more breakpoint after another. At least
 /// the largest working set. Ends when the bound exceeds the budget, at `work` simplex iterations, on `stop`,
 /// or when no breakpoint is left to add.
-[[nodiscard]] double prove_least_ram(Search& search, long work, double time_limit_seconds,
-                                     const std::function<bool()>& stop);
+[[nodiscard]] double prove_least_ram(Search& search, long work, const Stop& stop);
 
 }  // namespace poet

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "poet/optimize/certificate.h"
 #include "poet/optimize/heuristic/retime.h"
@@ -9,10 +10,10 @@
 
 namespace poet {
 
-Search::Search(const Problem& problem, const SolveOptions& options)
+Search::Search(const Problem& problem, const SolveOptions& options, Stop stop)
     : problem_(problem),
       options_(options),
-      start_(std::chrono::steady_clock::now()),
+      stop_(std::move(stop)),
       bound_(problem.baseline_joules),
       staged_bound_(problem.baseline_joules) {}
 
@@ -42,14 +43,6 @@ double Search::gap_to(double bound) const {
   const double best = best_joules();
   return best == kInfinity ? kInfinity : overhead_gap(best, bound, problem_.baseline_joules);
 }
-
-double Search::elapsed() const {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-}
-
-bool Search::interrupted() const { return options_.interrupted && options_.interrupted(); }
-
-bool Search::must_stop() const { return remaining() <= 0 || interrupted(); }
 
 void Search::enter(const std::string& phase) {
   phase_ = phase;

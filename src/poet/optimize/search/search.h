@@ -3,12 +3,13 @@
 // The state of one solve: what is known so far, how long it may go on, and who wants to hear of it.
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "poet/base/stop.h"
 #include "poet/optimize/outcome.h"
 #include "poet/optimize/problem/candidate.h"
 #include "poet/optimize/problem/problem.h"
@@ -23,7 +24,10 @@ namespace poet {
 
 class Search {
  public:
-  Search(const Problem& problem, const SolveOptions& options);
+  /// Ends with `stop`, whatever `options` says of time.
+  Search(const Problem& problem, const SolveOptions& options, Stop stop);
+  /// Its time begins now.
+  Search(const Problem& problem, const SolveOptions& options) : Search(problem, options, stop_of(options)) {}
 
   [[nodiscard]] const Problem& problem() const { return problem_; }
   [[nodiscard]] const SolveOptions& options() const { return options_; }
@@ -47,12 +51,15 @@ class Search {
   [[nodiscard]] bool proven() const { return gap_to(bound_) <= options_.gap; }
   [[nodiscard]] bool staged_proven() const { return gap_to(staged_bound()) <= options_.gap; }
 
-  [[nodiscard]] double elapsed() const;
-  [[nodiscard]] double remaining() const { return options_.time_limit_seconds - elapsed(); }
-  /// Cancelled by the caller.
-  [[nodiscard]] bool interrupted() const;
+  /// As it was given, with the time for reasons.
+  [[nodiscard]] const Stop& stop() const { return stop_; }
+  [[nodiscard]] double elapsed() const { return stop_.elapsed(); }
+  /// Seconds left for the search: without an incumbent, what is kept for the reason (explain.h) is taken off.
+  [[nodiscard]] double remaining() const {
+    return stop_.remaining() - (best_joules() == kForever ? seconds_for_reason : 0);
+  }
   /// Time is up or the caller has cancelled.
-  [[nodiscard]] bool must_stop() const;
+  [[nodiscard]] bool must_stop() const { return remaining() <= 0 || stop_.cancelled(); }
   /// Nothing is left to do for whoever looks for staged schedules.
   [[nodiscard]] bool done() const { return staged_proven() || impossible() || must_stop(); }
   /// Nothing is left to do for whoever raises the bound on every plan.
@@ -64,6 +71,7 @@ class Search {
   /// Tells the observer.
   void report() const;
 
+  double seconds_for_reason = 0;
   double seconds_to_incumbent = 0;
   long nodes = 0;
   bool used_solver = false;
@@ -72,11 +80,13 @@ class Search {
   bool root_infeasible = false;         // says the full model's relaxation: no staged schedule
 
  private:
+  static constexpr double kForever = std::numeric_limits<double>::infinity();
+
   [[nodiscard]] double gap_to(double bound) const;
 
   const Problem& problem_;
   const SolveOptions& options_;
-  std::chrono::steady_clock::time_point start_;
+  Stop stop_;
   std::optional<Candidate> incumbent_;
   double bound_;
   double staged_bound_;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <utility>
 
 #include "poet/optimize/heuristic/greedy.h"
@@ -61,17 +60,14 @@ bool within(const SolveRequest& request, const Timeline& line) {
 
 }  // namespace
 
-std::optional<SynchronousPlan> search_synchronous(const SolveRequest& request, const SolveOptions& options) {
+std::optional<SynchronousPlan> search_synchronous(const SolveRequest& request, const SolveOptions& options, const Stop& stop) {
   std::optional<SynchronousPlan> best;
   SolveOptions quiet = options;
   quiet.on_progress = nullptr;
-  const auto start = std::chrono::steady_clock::now();
   for (const double waiting : kWaiting) {
-    const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
-    quiet.time_limit_seconds = options.time_limit_seconds - spent.count();
     const Problem problem = instant_problem(request, options, waiting);
     if (!problem.paging || complete(problem, no_decisions(problem)).within(problem)) break;
-    Search search(problem, quiet);
+    Search search(problem, quiet, stop);
     if (search.must_stop()) break;
     if (const auto first = greedy(problem, [&] { return search.must_stop(); })) search.offer(*first);
     offer_paging_only(search);

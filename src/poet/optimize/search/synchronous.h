@@ -22,8 +22,8 @@ struct SynchronousPlan {
 
 /// The best found by greedy and local search for several guesses of how much idle power transfers will cost.
 /// Nothing where everything fits, nothing can be paged, or no plan within the limits was found. Device
-/// semantics. Effort is counted in evaluations; `options` say which means are allowed and when to stop.
+/// semantics. Effort is counted in evaluations; `options` say which mechanisms are allowed.
 [[nodiscard]] std::optional<SynchronousPlan> search_synchronous(const SolveRequest& request,
-                                                                const SolveOptions& options);
+                                                                const SolveOptions& options, const Stop& stop);
 
 }  // namespace poet

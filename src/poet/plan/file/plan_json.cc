@@ -19,7 +19,9 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
-constexpr std::int64_t kFormat = 1;
+constexpr std::int64_t kFormat = 2;
+// In format 1 allocations had another name.
+constexpr const char* kAllocations[] = {"residences", "allocations"};
 constexpr std::array<std::pair<StepKind, const char*>, 5> kKinds = {{{StepKind::compute, "compute"},
                                                                      {StepKind::page_out, "page_out"},
                                                                      {StepKind::page_in, "page_in"},
@@ -103,7 +105,7 @@ Json to_json(const PlanFile& file) {
   json["arena_bytes"] = file.layout.arena.value();
   Json& steps = json["steps"] = Json::array();
   for (const Step& step : file.plan.steps) steps.push_back(step_json(step));
-  Json& allocations = json["allocations"] = Json::array();
+  Json& allocations = json[kAllocations[kFormat - 1]] = Json::array();
   for (const Allocation& allocation : file.layout.allocations)
     allocations.push_back(allocation_json(allocation));
   return json;
@@ -112,9 +114,10 @@ Json to_json(const PlanFile& file) {
 PlanFile plan_from_json(const Json& json, const std::string& place) {
   const JsonField root(json, place);
   if (!root.has("steps")) root.fail("is neither a plan (no steps) nor a schedule (no stages)");
+  const std::int64_t format = root.at("format").integer(1, kFormat);
+  const char* allocations = kAllocations[format - 1];
   root.only({"format", "instance", "semantics", "ram_budget_bytes", "deadline_seconds", "max_bytes_written",
-             "arena_bytes", "steps", "allocations"});
-  if (root.at("format").integer(0, kMostBytes) != kFormat) root.at("format").fail("must be 1");
+             "arena_bytes", "steps", allocations});
 
   PlanFile file;
   const JsonField instance = root.at("instance");
@@ -124,7 +127,7 @@ PlanFile plan_from_json(const Json& json, const std::string& place) {
   const Graph& graph = file.instance.graph;
   for (const JsonField& step : root.at("steps").items()) file.plan.steps.push_back(read_step(step, graph));
   file.layout.arena = Bytes(root.at("arena_bytes").integer(0, kMostBytes));
-  for (const JsonField& allocation : root.at("allocations").items())
+  for (const JsonField& allocation : root.at(allocations).items())
     file.layout.allocations.push_back(read_allocation(allocation, graph, file.plan.steps.size()));
   find_takeovers(file, file.layout.allocations);
   return file;
