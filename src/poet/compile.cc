@@ -19,10 +19,27 @@
 namespace poet {
 namespace {
 
-// Beyond the time limit: for what makes an answer of what the search has found.
-constexpr double kMostSecondsOver = 0.6;
-constexpr double kSecondsToSolve = 0.3;
-constexpr double kSecondsToPlace = 0.2;
+/// The request's time, and a little more in which an answer is made of what was found: without addresses
+/// there is none.
+class Time {
+ public:
+  explicit Time(const SolveOptions& options) : limit_(stop_of(options)) {}
+
+  /// For the search.
+  [[nodiscard]] const Stop& limit() const { return limit_; }
+  /// For what follows it: the same, or what is left of the little more once the limit is reached.
+  [[nodiscard]] Stop finish() {
+    constexpr double kAfterLimit = 0.5;
+    constexpr double kAfterCancellation = 0.2;
+    if (!limit_()) return limit_.at_least(kAfterLimit);
+    if (!finish_) finish_ = Stop(limit_.cancelled() ? kAfterCancellation : kAfterLimit);
+    return *finish_;
+  }
+
+ private:
+  Stop limit_;
+  std::optional<Stop> finish_;
+};
 
 void check(const CompileRequest& request) {
   verify(request.instance);
@@ -54,7 +71,7 @@ struct Attempt {
   Bytes over{};  // how much more RAM its addresses need than there is
 };
 
-Attempt run_passes(const CompileRequest& request, Bytes reserve, const Stop& stop) {
+Attempt run_passes(const CompileRequest& request, Bytes reserve, const Stop& search, Time& time) {
   const Instance& instance = request.instance;
   const Semantics semantics = request.semantics;
   SolveRequest problem{instance, request.limits, semantics};
@@ -66,13 +83,13 @@ Attempt run_passes(const CompileRequest& request, Bytes reserve, const Stop& sto
   // Solve: plans with synchronous paging, which are found quickly or not at all; then staged schedules, and
   // the bounds.
   std::optional<SynchronousPlan> synchronous;
-  if (searches_synchronous(request)) synchronous = search_synchronous(problem, options, stop);
-  const double seconds_to_synchronous = stop.elapsed();
+  if (searches_synchronous(request)) synchronous = search_synchronous(problem, options, search);
+  const double seconds_to_synchronous = search.elapsed();
   if (synchronous) {
     options.known_joules = synchronous->energy.value();
     options.explain = false;
   }
-  made.outcome = solve(problem, options, stop.at_least(kSecondsToSolve));
+  made.outcome = solve(problem, options, search);
 
   // Lower, schedule transfers, canonicalize (the last two leave plans canonical).
   std::optional<Joules> energy;
@@ -104,7 +121,7 @@ Attempt run_passes(const CompileRequest& request, Bytes reserve, const Stop& sto
   const bool device = semantics == Semantics::device;
   PlaceOptions place_options;
   place_options.enough = made.report.peak_ram - instance.costs.persistent;  // the liveness lower bound
-  place_options.stop = stop.at_least(kSecondsToPlace);
+  place_options.stop = time.finish();
   if (device) place_options.room = transient_budget(instance.costs, request.limits);
   if (!device) place_options.effort /= 20;  // the paper's semantics has no addresses
   made.layout = place(instance, made.plan, semantics, place_options);
@@ -123,27 +140,28 @@ struct Fit {
 
 /// Keeps back more RAM until the addresses fit as well. Bounds are the first attempt's: on what the whole
 /// budget allows.
-Fit run_until_addresses_fit(const CompileRequest& request, const Stop& stop, const Stop& overtime) {
+Fit run_until_addresses_fit(const CompileRequest& request, Time& time) {
   Fit fit{{}, ReserveSearch(request.limits.ram_budget)};
   Attempt& made = fit.attempt;
   std::optional<Bounds> bounds;
   long nodes = 0;
   std::optional<Bytes> over;
+  Stop search = time.limit();
   do {
-    made = run_passes(request, fit.reserves.reserve(), stop);
+    made = run_passes(request, fit.reserves.reserve(), search, time);
+    search = time.finish();
     if (!bounds) bounds = made.outcome.certificate.bounds;
     nodes += made.outcome.nodes;
     made.outcome.nodes = nodes;
     made.outcome.certificate.bounds = *bounds;
     over = made.plan.steps.empty() ? std::nullopt : std::optional(made.over);
-  } while (fit.reserves.next(over) && !overtime() && request.options.solver != Solver::file);
+  } while (fit.reserves.next(over) && !search() && request.options.solver != Solver::file);
   return fit;
 }
 
 /// There are plans, but none whose addresses fit: with how much RAM there would be one, which is tried before
 /// it is said.
-void explain_no_addresses(const CompileRequest& request, const Fit& fit, const Stop& stop,
-                          const Stop& overtime, Outcome& outcome) {
+void explain_no_addresses(const CompileRequest& request, const Fit& fit, Time& time, Outcome& outcome) {
   constexpr int kMostBudgets = 3;
   outcome.schedule = {};
   outcome.explanation = {};
@@ -152,9 +170,9 @@ void explain_no_addresses(const CompileRequest& request, const Fit& fit, const S
   CompileRequest wider = request;
   wider.options.explain = false;
   Bytes least = fit.reserves.least_budget();
-  for (int i = 0; i < kMostBudgets && request.options.solver != Solver::file && !overtime(); ++i) {
+  for (int i = 0; i < kMostBudgets && request.options.solver != Solver::file && !time.finish()(); ++i) {
     wider.limits.ram_budget = least;
-    const Fit other = run_until_addresses_fit(wider, stop, overtime);
+    const Fit other = run_until_addresses_fit(wider, time);
     if (other.found()) outcome.explanation.least_ram = least;
     if (other.found() || other.reserves.least_budget() <= least) break;
     least = other.reserves.least_budget();
@@ -166,23 +184,22 @@ void explain_no_addresses(const CompileRequest& request, const Fit& fit, const S
 CompileResult compile(const CompileRequest& request) {
   check(request);
   const SolveOptions& options = request.options;
-  const Stop stop = stop_of(options);
-  const Stop overtime(options.time_limit_seconds + kMostSecondsOver, options.interrupted);
+  Time time(options);
   CompileResult result;
   result.keep_all = replay_keep_all(request.instance, request.semantics);
 
-  Fit fit = run_until_addresses_fit(request, stop, overtime);
+  Fit fit = run_until_addresses_fit(request, time);
   result.solves = fit.reserves.solves();
   result.outcome = std::move(fit.attempt.outcome);
   const Bounds bounds = result.outcome.certificate.bounds;
   if (!fit.found()) {
     Status status = result.outcome.certificate.status;
     if (fit.has_plan()) {
-      explain_no_addresses(request, fit, stop, overtime, result.outcome);
+      explain_no_addresses(request, fit, time, result.outcome);
       status = Status::unknown;
     }
     result.certificate = result.outcome.certificate = certify_none(status, bounds);
-    result.outcome.solve_seconds = stop.elapsed();
+    result.outcome.solve_seconds = time.limit().elapsed();
     return result;
   }
   result.plan = std::move(fit.attempt.plan);
@@ -202,7 +219,7 @@ CompileResult compile(const CompileRequest& request) {
   const Joules baseline = result.keep_all.energy;
   result.certificate = certify(energy, baseline, bounds, options.gap);
   result.overhead = baseline > Joules(0) ? energy / baseline - 1 : 0;
-  result.outcome.solve_seconds = stop.elapsed();
+  result.outcome.solve_seconds = time.limit().elapsed();
   return result;
 }
 

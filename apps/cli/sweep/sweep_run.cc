@@ -16,6 +16,7 @@
 #include "poet/frontend/zoo.h"
 #include "poet/optimize/solvers/solver.h"
 #include "poet/pipeline/published.h"
+#include "poet/study/carry.h"
 #include "poet/study/store.h"
 #include "poet/study/sweep_worker.h"
 #include "poet/study/workers.h"
@@ -161,6 +162,10 @@ std::optional<SweepOutcome> run_sweep(const SweepSettings& settings,
     if (pool == nullptr) pool = process_pool(std::min(jobs, open.size()), work);
     run_points(*pool, open, store, outcome, progress, signals);
   }
+  std::vector<SweepResult*> results;  // the store keeps them as they were found
+  for (std::optional<SweepResult>& result : outcome.results)
+    if (result) results.push_back(&*result);
+  carry_between_limits(results);
   return outcome;
 }
 

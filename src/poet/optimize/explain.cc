@@ -31,14 +31,18 @@ LeastRam find_least_ram(Search& search, const Stop& stop) {
     if (!least.known || c.peak < *least.known) least.known = c.peak;
     search.offer(c);
   };
+  if (stop()) return least;
   learn(complete(p, no_decisions(p)));
   const Candidate lean = lean_schedule(p, stop);
   learn(lean);
+  if (stop()) return least;
 
   // Solve for the budget itself, over all decisions when that is affordable.
-  Columns columns = full_columns(p);
   constexpr long kMostColumns = 60'000;
-  const bool all = estimated_columns(p, columns) <= kMostColumns;
+  const bool published = p.semantics == Semantics::published;
+  const bool all = estimated_full_columns(p, published) <= kMostColumns;
+  Columns columns;
+  if (all || search.root_infeasible) columns = full_columns(p);
   if (!all) {
     // A second opinion on an infeasible root relaxation: the same rows, the budget for an objective.
     if (search.root_infeasible) {
@@ -87,6 +91,7 @@ LeastRam find_least_ram(Search& search, const Stop& stop) {
 // The same search with seconds in the place of joules and no deadline.
 std::optional<double> find_least_deadline(Search& search, const std::function<void(Search&)>& improve,
                                           const Stop& until) {
+  if (until()) return std::nullopt;
   Problem fastest = search.problem();
   fastest.joules = fastest.seconds;
   const bool blocking = fastest.transfers_take_time() && !fastest.concurrent;
@@ -156,10 +161,11 @@ bool explain_no_answer(Search& search, Explanation& why, const std::function<voi
   const Problem& p = search.problem();
   const bool cancelled = search.stop().cancelled();
   const bool timed_out = search.remaining() <= 0;
-  // Three questions share the time; when it is up, the rest are asked all the same, for a moment each.
+  // Three questions share the time; when it is up, they have a moment all the same.
   constexpr double kMoment = 0.1;
   const double share = seconds_for_reason(search.options()) / (timed_out ? 3 : 1);
-  const auto stop = [&] { return search.stop().at_most(share).at_least(kMoment); };
+  const Stop end = search.stop().at_least(3 * kMoment);
+  const auto stop = [&] { return end.at_most(std::max(share, kMoment)); };
   const bool by_argument = !why.reason.empty();
   double proven = 0;
   if (!by_argument && !cancelled) proven = prove_least_ram(search, kWork, stop());
@@ -168,7 +174,8 @@ bool explain_no_answer(Search& search, Explanation& why, const std::function<voi
   if (least.known) why.least_ram = Bytes(*least.known + p.persistent);
   const bool ram_may_do = why.floor_ram->value() - p.persistent <= p.budget;
   if (ram_may_do && !cancelled) {
-    if (const auto seconds = find_least_deadline(search, improve, stop())) why.least_deadline = Seconds(*seconds);
+    if (const auto seconds = find_least_deadline(search, improve, stop()))
+      why.least_deadline = Seconds(*seconds);
   }
   if (by_argument) return true;
   const double too_much = static_cast<double>(p.budget) + 0.5;

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <optional>
 #include <set>
+#include <utility>
 
 #include "poet/base/error.h"
 #include "poet/optimize/explain.h"
@@ -50,19 +51,22 @@ bool search_around_uses(Search& search, int width, const Decisions& support, std
 // The MIP with every decision: exact but for the timeline of device semantics, and large.
 class FullModel {
  public:
-  explicit FullModel(Search& search) : search_(search), columns_(full_columns(search.problem())) {
+  explicit FullModel(Search& search) : search_(search) {
     const Problem& p = search.problem();
-    if (p.transfers_take_ram() && estimated_columns(p, columns_) > kMostFullColumns / 4)
-      columns_.page_out_anytime = true;
+    const bool anytime = !p.transfers_take_ram() || estimated_full_columns(p, false) > kMostFullColumns / 4;
+    size_ = estimated_full_columns(p, anytime);
+    if (size_ > kMostFullColumns) return;
+    columns_ = full_columns(p);
+    columns_.page_out_anytime = anytime;
   }
 
-  [[nodiscard]] long size() const { return estimated_columns(search_.problem(), columns_); }
+  [[nodiscard]] long size() const { return size_; }
   /// Closed or infeasible.
   [[nodiscard]] bool is_exhausted() const { return finished_; }
 
   // False when it is too large or exhausted.
   bool go_on(long work, std::set<int>& exact_stages) {
-    if (finished_ || size() > kMostFullColumns) return false;
+    if (finished_ || size_ > kMostFullColumns) return false;
     if (!root_) {
       search_.enter("root relaxation");
       root_ = solve_root(search_, columns_);
@@ -79,7 +83,8 @@ class FullModel {
 
  private:
   Search& search_;
-  Columns columns_;
+  long size_ = 0;
+  Columns columns_;  // none where they are too many
   std::optional<Root> root_;
   bool finished_ = false;
 };
@@ -111,7 +116,7 @@ void improve(Search& search) {
       continue;
     }
     if (round == 0 && !search.done()) search_paging_only(search, evaluations(p) / 4, work);
-    const bool more_model = (is_small || round > 0) && full.go_on(5 * work, exact_stages);
+    const bool more_model = !search.done() && (is_small || round > 0) && full.go_on(5 * work, exact_stages);
     if (search.done()) continue;
     search.enter("local search");
     local_search(search, {.evaluations = evaluations(p) << doublings, .seed = seed});
@@ -130,6 +135,7 @@ void improve(Search& search) {
 
 void run(Search& search) {
   const Problem& p = search.problem();
+  if (search.options().known_joules && search.must_stop()) return;  // not even time for that
   search.enter("keep all");
   search.offer(complete(p, no_decisions(p)));
   if (search.done()) return;
@@ -140,9 +146,9 @@ void run(Search& search) {
   }
   search.enter("greedy");
   const auto stop = [&] { return search.must_stop(); };
-  if (const auto first = greedy(p, stop)) search.offer(*first);
+  if (auto first = greedy(p, stop)) search.offer(std::move(*first));
   offer_paging_only(search);
-  if (!search.has_incumbent()) search.offer(lean_schedule(p, stop));
+  if (!search.has_incumbent() && !stop()) search.offer(lean_schedule(p, stop));
   if (search.done()) return;
   search.enter("local search");
   local_search(search, {.evaluations = evaluations(p) / 4});

@@ -245,8 +245,8 @@ bool local_search(Search& search, const LocalSearchOptions& options) {
   LocalSearchOptions round = options;
   round.evaluations = std::min(options.evaluations, 10'000L);
   for (long left = options.evaluations; left > 0 && !stop();) {
-    const Candidate found = anneal(search.problem(), search.incumbent(), round, stop);
-    if (found.joules < search.incumbent().joules) improved |= search.offer(found);
+    Candidate found = anneal(search.problem(), search.incumbent(), round, stop);
+    if (found.joules < search.incumbent().joules) improved |= search.offer(std::move(found));
     left -= round.evaluations;
     round.evaluations = std::min(left, 2 * round.evaluations);
     ++round.seed;

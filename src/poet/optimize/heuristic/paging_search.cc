@@ -27,6 +27,7 @@ bool leave_out_recomputation(Problem& p) {
 }  // namespace
 
 void offer_paging_only(Search& search) {
+  if (search.must_stop()) return;
   Problem problem = search.problem();
   if (!problem.paging || !leave_out_recomputation(problem)) return;
   if (const auto first = greedy(problem, [&] { return search.must_stop(); }))
@@ -34,6 +35,7 @@ void offer_paging_only(Search& search) {
 }
 
 void search_paging_only(Search& search, long evaluations, long work) {
+  if (search.must_stop()) return;
   Problem problem = search.problem();
   if (!problem.paging || !leave_out_recomputation(problem)) return;
   search.enter("paging only");
@@ -44,7 +46,8 @@ void search_paging_only(Search& search, long evaluations, long work) {
   local_search(part, {.evaluations = evaluations});
   std::set<int> exact_stages;
   if (options.tightenings.windows) WindowSearch(part).run(work, exact_stages);
-  if (part.has_incumbent()) search.offer(complete(search.problem(), part.incumbent().decisions));
+  if (part.has_incumbent() && part.incumbent().joules < search.best_joules())
+    search.offer(complete(search.problem(), part.incumbent().decisions));
 }
 
 }  // namespace poet

@@ -115,7 +115,7 @@ class Retiming {
 
 Candidate retime(const Problem& p, Candidate candidate, const std::function<bool()>& stop) {
   const bool fits = candidate.peak <= p.budget && candidate.bytes_written <= p.max_bytes_written;
-  if (!p.transfers_take_time() || candidate.bytes_written == 0 || !fits) return candidate;
+  if (!p.transfers_take_time() || candidate.bytes_written == 0 || !fits || stop()) return candidate;
   Retiming retiming(p, candidate, stop);
   retiming.run();
   return complete(p, retiming.decisions());

@@ -107,4 +107,20 @@ long estimated_columns(const Problem& p, const Columns& c) {
   return sum;
 }
 
+long estimated_full_columns(const Problem& p, bool page_out_anytime) {
+  long sum = 0;
+  for (int op = 0; op < p.ops; ++op) {
+    const auto i = static_cast<std::size_t>(op);
+    const auto reads = static_cast<long>(p.reads[i].size());
+    sum += reads + (2 + reads) * std::max(0, p.recompute_until[i] - op);
+  }
+  for (int v = 0; v < p.values; ++v) {
+    const auto i = static_cast<std::size_t>(v);
+    if (!p.paging || !p.active[i]) continue;
+    const long stages = std::max(0, p.horizon[i] - p.producer[i] - 2);  // can_page_in(), can_page_out()
+    sum += (page_out_anytime ? 3 : 5) * stages;
+  }
+  return sum;
+}
+
 }  // namespace poet

@@ -31,5 +31,7 @@ inline constexpr long kMostFullColumns = 250'000;
 
 /// How many columns a model of `columns` would have, roughly.
 [[nodiscard]] long estimated_columns(const Problem& problem, const Columns& columns);
+/// The same of full_columns(), which this does not make: they are quadratic in ops. O(ops + values).
+[[nodiscard]] long estimated_full_columns(const Problem& problem, bool page_out_anytime);
 
 }  // namespace poet

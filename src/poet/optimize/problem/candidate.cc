@@ -24,6 +24,7 @@ void retain_what_is_needed(const Problem& p, Candidate& c) {
         wanted[static_cast<std::size_t>(v)] = kLater;
         touched.push_back(v);
       }
+    const auto from_next = std::ssize(touched);
     const auto supply = [&](int op) {
       for (int v : p.writes[static_cast<std::size_t>(op)]) wanted[static_cast<std::size_t>(v)] = kNo;
       for (int u : p.reads[static_cast<std::size_t>(op)]) {
@@ -48,6 +49,8 @@ void retain_what_is_needed(const Problem& p, Candidate& c) {
     auto& ins = c.decisions.page_in[stage];
     std::erase_if(ins, [&](int v) { return wanted[static_cast<std::size_t>(v)] != kLater; });
     for (int v : ins) wanted[static_cast<std::size_t>(v)] = kNo;
+    std::sort(touched.begin() + from_next, touched.end());  // the ones before are sorted already
+    std::inplace_merge(touched.begin(), touched.begin() + from_next, touched.end());
     for (int v : touched) {
       auto& mark = wanted[static_cast<std::size_t>(v)];
       if (mark == kNo) continue;
@@ -55,7 +58,6 @@ void retain_what_is_needed(const Problem& p, Candidate& c) {
       c.retain[stage].push_back(v);
       mark = kNo;
     }
-    std::sort(c.retain[stage].begin(), c.retain[stage].end());
   }
 }
 
@@ -85,15 +87,15 @@ void place_page_outs(const Problem& p, Candidate& c, const Decisions& proposed) 
         first_in[static_cast<std::size_t>(v)] = t;
         paged.push_back(v);
       }
-  std::vector<int> wish(static_cast<std::size_t>(p.values), -1);
+  std::vector<int> proposed_stage(static_cast<std::size_t>(p.values), -1);
   for (int t = 0; t < p.ops; ++t)
     for (int v : proposed.page_out[static_cast<std::size_t>(t)])
-      if (wish[static_cast<std::size_t>(v)] < 0) wish[static_cast<std::size_t>(v)] = t;
+      if (proposed_stage[static_cast<std::size_t>(v)] < 0) proposed_stage[static_cast<std::size_t>(v)] = t;
   for (auto& outs : c.decisions.page_out) outs.clear();
   for (int v : paged) {
     const auto i = static_cast<std::size_t>(v);
     const int earliest = p.producer[i] + 1;
-    int stage = wish[i] >= earliest && wish[i] < first_in[i] ? wish[i] : -1;
+    int stage = proposed_stage[i] >= earliest && proposed_stage[i] < first_in[i] ? proposed_stage[i] : -1;
     for (int t = earliest; stage < 0 && t < first_in[i]; ++t) {
       if (!contains(c.retain[static_cast<std::size_t>(t)], v)) continue;
       const bool stays = contains(c.retain[static_cast<std::size_t>(t) + 1], v);

@@ -36,6 +36,7 @@ int fullest(const std::vector<double>& ram, double least, const std::vector<int>
 
 double prove_least_ram(Search& search, long work, const Stop& stop) {
   const Problem& p = search.problem();
+  if (stop()) return static_cast<double>(working_set(p, largest_working_set(p)));
   const Gaps gaps(p);
   std::vector<int> breakpoints = search.impossible_windows;
   if (breakpoints.empty()) breakpoints = {largest_working_set(p)};

@@ -163,6 +163,7 @@ void WindowSearch::raise_bound(const WindowModel& model, double objective) {
 void WindowSearch::look_for_schedules(const Windows& windows, const WindowDecisions& decided, long work,
                                       std::set<int>& exact_stages) {
   const auto stop = [this] { return search_.must_stop(); };
+  if (stop()) return;
   const std::vector<Mode> modes = taken_for_each_use(p_, windows, decided, gaps_);
   const Decisions once = taken_once(p_, windows, decided);
   search_.offer(complete(p_, once));

@@ -17,12 +17,12 @@ Search::Search(const Problem& problem, const SolveOptions& options, Stop stop)
       bound_(problem.baseline_joules),
       staged_bound_(problem.baseline_joules) {}
 
-bool Search::offer(const Candidate& proposed) {
-  const Candidate candidate = retime(problem_, proposed, [this] { return must_stop(); });
+bool Search::offer(Candidate candidate) {
+  candidate = retime(problem_, std::move(candidate), [this] { return must_stop(); });
   if (!candidate.within(problem_)) return false;
   if (incumbent_ && candidate.joules >= incumbent_->joules) return false;
   if (!incumbent_) seconds_to_incumbent = elapsed();
-  incumbent_ = candidate;
+  incumbent_ = std::move(candidate);
   report();
   return true;
 }

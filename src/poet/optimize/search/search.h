@@ -34,7 +34,7 @@ class Search {
 
   /// Retimes the candidate's transfers (device semantics) and accepts it as incumbent if it is within the
   /// limits and better than the one before.
-  bool offer(const Candidate& candidate);
+  bool offer(Candidate candidate);
   /// No plan that first computes the ops in their order has less energy than this.
   void raise_bound(double joules);
   /// No staged schedule has less energy than this.

@@ -60,16 +60,19 @@ bool within(const SolveRequest& request, const Timeline& line) {
 
 }  // namespace
 
-std::optional<SynchronousPlan> search_synchronous(const SolveRequest& request, const SolveOptions& options, const Stop& stop) {
+std::optional<SynchronousPlan> search_synchronous(const SolveRequest& request, const SolveOptions& options,
+                                                  const Stop& stop) {
   std::optional<SynchronousPlan> best;
   SolveOptions quiet = options;
   quiet.on_progress = nullptr;
   for (const double waiting : kWaiting) {
+    if (stop()) break;
     const Problem problem = instant_problem(request, options, waiting);
     if (!problem.paging || complete(problem, no_decisions(problem)).within(problem)) break;
     Search search(problem, quiet, stop);
     if (search.must_stop()) break;
     if (const auto first = greedy(problem, [&] { return search.must_stop(); })) search.offer(*first);
+    if (best && stop()) break;
     offer_paging_only(search);
     if (!search.has_incumbent()) continue;
     local_search(search, {.evaluations = std::min(kEvaluationsPerOp * problem.ops, kMostEvaluations)});

@@ -24,6 +24,7 @@ struct SynchronousPlan {
 /// Nothing where everything fits, nothing can be paged, or no plan within the limits was found. Device
 /// semantics. Effort is counted in evaluations; `options` say which mechanisms are allowed.
 [[nodiscard]] std::optional<SynchronousPlan> search_synchronous(const SolveRequest& request,
-                                                                const SolveOptions& options, const Stop& stop);
+                                                                const SolveOptions& options,
+                                                                const Stop& stop);
 
 }  // namespace poet

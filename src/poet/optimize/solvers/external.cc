@@ -213,8 +213,9 @@ void solve_by_file(Search& search) {
   if (files.mps.empty() && files.command.empty())
     throw InputError(Field{"solver"}, "file needs `file.mps` or `file.command`");
   search.used_solver = true;
-  Columns columns = full_columns(p);
-  if (estimated_columns(p, columns) <= kMostFullColumns) {
+  Columns columns;
+  if (estimated_full_columns(p, p.semantics == Semantics::published) <= kMostFullColumns) {
+    columns = full_columns(p);
     search.enter("root relaxation");
     (void)solve_root(search, columns);
     if (search.done()) return;  // what is known is good enough

@@ -2,12 +2,12 @@
 // stage form has, and where RAM is scarce they are better, or the only ones.
 
 #include "poet/optimize/search/synchronous.h"
+#include "poet/compile.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "poet/optimize/explain.h"
-#include "poet/optimize/solve_plan.h"
 #include "poet/plan/timing/timeline.h"
 #include "poet/verify/replay.h"
 #include "tests/support/random_instance.h"
@@ -43,7 +43,7 @@ Case scarce(Rng& rng) {
   }
 }
 
-double energy_of_plan(const Case& c, const PlannedOutcome& planned) {
+double energy_of_plan(const Case& c, const CompileResult& planned) {
   if (planned.plan.steps.empty()) return 1e300;
   const Report report = replay(c.instance, planned.plan, Semantics::device, c.limits);
   EXPECT_TRUE(report.valid) << report.violation;
@@ -57,14 +57,15 @@ TEST(SynchronousPlan, PlansHoldAndAreNeverWorse) {
     SCOPED_TRACE(fmt::format("seed {}", seed));
     Rng rng(static_cast<std::uint64_t>(seed));
     const Case c = scarce(rng);
-    const SolveRequest request{c.instance, c.limits, Semantics::device};
-    SolveOptions options;
-    options.time_limit_seconds = 1;
-    const PlannedOutcome both = solve_plan(request, options);
+    CompileRequest request;
+    request.instance = c.instance;
+    request.limits = c.limits;
+    request.options.time_limit_seconds = 1;
+    request.addresses = false;
+    const CompileResult both = compile(request);
     const double energy = energy_of_plan(c, both);
-    SolveOptions stages = options;
-    stages.synchronous = false;
-    const PlannedOutcome staged = solve_plan(request, stages);
+    request.options.synchronous = false;
+    const CompileResult staged = compile(request);
     const double staged_energy = energy_of_plan(c, staged);
     EXPECT_FALSE(staged.synchronous);
 
@@ -72,8 +73,8 @@ TEST(SynchronousPlan, PlansHoldAndAreNeverWorse) {
     const double baseline = replay_keep_all(c.instance, Semantics::device).energy.value();
     EXPECT_LE(energy - baseline, (staged_energy - baseline) * 1.011 + 1e-9 * baseline);
     if (energy < 1e300) {
-      EXPECT_LE(both.outcome.certificate.bounds.every_plan.value(), energy * (1 + 1e-9));
-      EXPECT_NE(both.outcome.certificate.status, Status::infeasible);
+      EXPECT_LE(both.certificate.bounds.every_plan.value(), energy * (1 + 1e-9));
+      EXPECT_NE(both.certificate.status, Status::infeasible);
     }
     if (!both.synchronous) continue;
     better += energy < staged_energy * (1 - 1e-9) ? 1 : 0;
@@ -88,7 +89,7 @@ TEST(SynchronousPlan, EnergyIsTheVerifiers) {
   for (int seed = 100; seed < 140; ++seed) {
     Rng rng(static_cast<std::uint64_t>(seed));
     const Case c = scarce(rng);
-    const auto found = search_synchronous({c.instance, c.limits, Semantics::device}, {});
+    const auto found = search_synchronous({c.instance, c.limits, Semantics::device}, {}, {});
     if (!found) continue;
     ++plans;
     const Report report = replay(c.instance, found->plan, Semantics::device, c.limits);
@@ -103,9 +104,9 @@ TEST(SynchronousPlan, NothingWhereEverythingFitsOrNothingMayBePaged) {
   Case c = scarce(rng);
   SolveOptions options;
   options.paging = false;
-  EXPECT_FALSE(search_synchronous({c.instance, c.limits, Semantics::device}, options));
+  EXPECT_FALSE(search_synchronous({c.instance, c.limits, Semantics::device}, options, {}));
   c.limits.ram_budget = Bytes(1'000'000'000);
-  EXPECT_FALSE(search_synchronous({c.instance, c.limits, Semantics::device}, {}));
+  EXPECT_FALSE(search_synchronous({c.instance, c.limits, Semantics::device}, {}, {}));
 }
 
 }  // namespace
