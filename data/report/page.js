@@ -162,9 +162,9 @@ function resize(width) {
 
 /** #axis=step, #zoom=20-60 (percent of the x axis): what a link can ask for. */
 function obeyAddress() {
-  const wishes = new URLSearchParams(location.hash.slice(1));
-  setMode(wishes.get("axis") === "step" ? "step" : "time");
-  const [from, to] = (wishes.get("zoom") ?? "").split("-").map(Number);
+  const settings = new URLSearchParams(location.hash.slice(1));
+  setMode(settings.get("axis") === "step" ? "step" : "time");
+  const [from, to] = (settings.get("zoom") ?? "").split("-").map(Number);
   if (to > from) zoomTo(from, to);
 }
 

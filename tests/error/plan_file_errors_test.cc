@@ -32,7 +32,7 @@ std::string diagnostic(const std::function<void(Json&)>& damage) {
 TEST(PlanJsonErrors, Structure) {
   EXPECT_EQ(diagnostic([](Json& j) { j = 3; }), "p.json: must be an object");
   EXPECT_EQ(diagnostic([](Json& j) { j.erase("format"); }), "p.json: /format: must be present");
-  EXPECT_EQ(diagnostic([](Json& j) { j["format"] = 3; }), "p.json: /format: must be from 1 to 2");
+  EXPECT_EQ(diagnostic([](Json& j) { j["format"] = 3; }), "p.json: /format: must be <= 2");
   EXPECT_THAT(diagnostic([](Json& j) { j["arena"] = 2; }), HasSubstr("p.json: /arena: is not a field here"));
   for (const char* field : {"instance", "semantics", "ram_budget_bytes", "arena_bytes", "allocations"}) {
     EXPECT_EQ(diagnostic([&](Json& j) { j.erase(field); }),

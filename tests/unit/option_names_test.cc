@@ -16,7 +16,7 @@ TEST(OptionNames, StandForTheLibrarysFields) {
 
 TEST(OptionNames, LeaveEverythingElseAlone) {
   EXPECT_EQ(with_option_names(InputError("seed", "is a file")), "seed: is a file");
-  EXPECT_EQ(with_option_names(InputError(Field{"gap"}, "must be >= 0")), "gap: must be >= 0");
+  EXPECT_EQ(with_option_names(InputError(Field{"horizon"}, "must be >= 0")), "horizon: must be >= 0");
   EXPECT_EQ(with_option_names(InputError("x", "`unknown` and `seed` and `half")),
             "x: `unknown` and --seed and `half");
 }

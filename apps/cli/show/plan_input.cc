@@ -47,7 +47,7 @@ LoadedPlan plan_of_schedule(ScheduleFile schedule, std::optional<Semantics> sema
   const PlanFile& made = loaded.picture.plan;
   if (loaded.picture.report.valid)
     loaded.picture.arena = replay_layout(made.instance, made.plan, made.layout, made.semantics, no_limits());
-  // The stage form has rules of its own, which the steps that follow from it may happen to obey.
+  // Staged schedules have rules of its own, which the steps that follow from it may happen to obey.
   if (!stages.valid) {
     loaded.picture.report.valid = false;
     loaded.picture.report.violation = stages.violation;

@@ -49,10 +49,10 @@ void trace(Decision& decision, const Schedule& schedule, OpId producer) {
   }
 }
 
-std::string times_cheaper(Joules cheaper, Joules dearer) {
+std::string times_cheaper(Joules cheaper, Joules costlier) {
   if (cheaper == Joules(0)) return "free";
-  const double ratio = dearer / cheaper;
-  if (ratio < 1.05) return "no dearer";
+  const double ratio = costlier / cheaper;
+  if (ratio < 1.05) return "no costlier";
   if (ratio > 1e4) return "far cheaper";
   return format_number(ratio, 2) + "x cheaper";
 }

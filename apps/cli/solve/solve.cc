@@ -25,7 +25,7 @@ class Solve final : public Command {
     add_problem_options(*app_, options_);
     app_->add_option(
             "--schedule-out", schedule_out_,
-            "write the schedule, for poet verify; it is in stages, so answers that are not are left out")
+            "write the schedule, for poet verify; it is staged (Checkmate form), other answers are left out")
         ->group("Output")
         ->type_name("FILE.json");
     app_->add_option("--plan-out", plan_out_,
@@ -51,7 +51,7 @@ class Solve final : public Command {
     if (plan_out_) check_writable("--plan-out", *plan_out_);
     if (image_out_) check_writable("--image-out", *image_out_);
     check_distinct();
-    // A schedule file is in stages, and so must the answer be.
+    // A schedule file holds a staged schedule, so the answer must be one.
     Solving how;
     how.synchronous = !schedule_out_;
     const Solved solved = solve_problem(options_, how);

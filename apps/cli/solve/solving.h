@@ -44,7 +44,7 @@ struct Alternative {
 };
 
 struct Solving {
-  bool synchronous = true;  // plans without a stage form are welcome
+  bool synchronous = true;  // also plans that are no staged schedules
   Adjustment adjust;
   std::vector<Alternative> alternatives;  // tried where the RAM is too little for any plan
   const char* on_interrupt = "stopping with the best schedule so far";  // what the first Ctrl-C says

@@ -271,8 +271,7 @@ std::string paged(const Solved& solved) {
 std::vector<std::string> notes(const Solved& solved) {
   std::vector<std::string> out = solved.workload.notices;
   if (solved.result.synchronous)
-    out.emplace_back(
-        "transfers happen between two ops here; --schedule-out would ask for a schedule in stages");
+    out.emplace_back("this plan pages synchronously; --schedule-out would ask for a staged schedule");
   if (!solved.workload.device) return out;
   const DeviceProfile& profile = *solved.workload.device;
   const Bytes budget = solved.request.limits.ram_budget;

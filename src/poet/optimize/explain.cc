@@ -167,13 +167,14 @@ bool explain_no_answer(Search& search, Explanation& why, const std::function<voi
   const Stop end = search.stop().at_least(3 * kMoment);
   const auto stop = [&] { return end.at_most(std::max(share, kMoment)); };
   const bool by_argument = !why.reason.empty();
+  const bool asks = !cancelled && search.has_a_moment();
   double proven = 0;
-  if (!by_argument && !cancelled) proven = prove_least_ram(search, kWork, stop());
+  if (!by_argument && asks) proven = prove_least_ram(search, kWork, stop());
   LeastRam least;
-  if (!cancelled) least = find_least_ram(search, stop());
+  if (asks) least = find_least_ram(search, stop());
   if (least.known) why.least_ram = Bytes(*least.known + p.persistent);
   const bool ram_may_do = why.floor_ram->value() - p.persistent <= p.budget;
-  if (ram_may_do && !cancelled) {
+  if (ram_may_do && asks) {
     if (const auto seconds = find_least_deadline(search, improve, stop()))
       why.least_deadline = Seconds(*seconds);
   }

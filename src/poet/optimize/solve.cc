@@ -135,7 +135,7 @@ void improve(Search& search) {
 
 void run(Search& search) {
   const Problem& p = search.problem();
-  if (search.options().known_joules && search.must_stop()) return;  // not even time for that
+  if (!search.has_a_moment() || (search.options().known_joules && search.must_stop())) return;
   search.enter("keep all");
   search.offer(complete(p, no_decisions(p)));
   if (search.done()) return;

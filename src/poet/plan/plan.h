@@ -37,7 +37,7 @@ struct Plan {
 /// RAM. Page-ins that bring nothing are left out (value in RAM anyway, or not retained by the next stage),
 /// and waits and frees are where canonicalize() puts them, so that the plan may cost less and occupy less
 /// than the schedule, never more (but for waking up a channel that now has time to fall asleep). `schedule`
-/// must obey the rules of the stage form (the verifier checks them). O(stages * values).
+/// must obey the rules of staged schedules (the verifier checks them). O(stages * values).
 [[nodiscard]] Plan linearise(const Instance& instance, const Schedule& schedule, Semantics semantics);
 
 [[nodiscard]] std::string to_string(const Instance& instance, const Step& step);

@@ -17,7 +17,7 @@ namespace poet {
 
 struct Report {
   bool valid = false;
-  std::string violation;  // the first broken rule and where, when not valid
+  std::string violation;  // the first violated rule and where, when not valid
   Joules energy{};        // compute + page_in + page_out + idle
   Joules compute_energy{};
   Joules page_in_energy{};
@@ -50,7 +50,7 @@ struct Trace {
   std::vector<Move> channel;  // in order
 };
 
-/// Every rule of the stage form (order, dependencies, retention, storage, recomputability, parameter
+/// Every rule of staged schedules (order, dependencies, retention, storage, recomputability, parameter
 /// updates), RAM at every instant, deadline and write limit. Figures are filled as far as the replay came. In
 /// device semantics the timeline is replayed as well: transfers in stage order on one FIFO channel (page-outs
 /// before page-ins), an op starts when its predecessor has ended and its inputs have arrived, a freed value

@@ -152,7 +152,7 @@ class StepReplay {
     return {};
   }
 
-  // In the stage form this is where a stage ends, and with it its transfers.
+  // In staged schedules this is where a stage ends, and with it its transfers.
   void first_computed(OpId op) {
     for (const ValueId v : graph_.ops[op].updates) presence_[storage(graph_, v)].updated = true;
     next_ = OpId(op.index + 1);

@@ -1,5 +1,5 @@
-// Replay of the stage form: what a stage may do is checked against the stages around it, RAM is counted from
-// what each stage retains, computes and transfers.
+// Replay of staged schedules: what a stage may do is checked against the stages around it, RAM is counted
+// from what each stage retains, computes and transfers.
 
 #include <fmt/format.h>
 

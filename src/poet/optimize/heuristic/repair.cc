@@ -53,17 +53,17 @@ bool Repair::relieve(int stage) {
   if (steps_.empty()) return false;
   if (options.noise > 0)
     for (Step& step : steps_) step.price *= std::exp(options.noise * (2 * uniform() - 1));
-  const auto dearer = [](const Step& a, const Step& b) {
+  const auto costlier = [](const Step& a, const Step& b) {
     if (a.price != b.price) return a.price > b.price;
     return a.id != b.id ? a.id > b.id : a.means > b.means;
   };
-  std::make_heap(steps_.begin(), steps_.end(), dearer);
+  std::make_heap(steps_.begin(), steps_.end(), costlier);
   if (steps_.front().price == kNever) return false;
   // One at a time where few are needed; where the overflow is large, several before looking again.
   std::int64_t excess = (peak[at(stage)] - p_.budget) / 4;
   std::vector<int> taken;
   while (!steps_.empty()) {
-    std::pop_heap(steps_.begin(), steps_.end(), dearer);
+    std::pop_heap(steps_.begin(), steps_.end(), costlier);
     const Step step = steps_.back();
     steps_.pop_back();
     if (step.price == kNever) break;

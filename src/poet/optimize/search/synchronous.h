@@ -1,10 +1,10 @@
 #pragma once
 
-// Plans for devices whose transfers happen between two ops.
+// Plans with synchronous (op-granular) paging: compute waits between two ops until a value has left.
 //
-// In the stage form a transfer holds RAM during whole stages, so that it may run beside compute. Where RAM is
-// scarce, a plan does better that sends a value, waits until it has left, and only then goes on: its RAM is
-// what the paper's instantaneous transfers need. So schedules are sought under the paper's rule for RAM
+// In a staged schedule a transfer holds RAM during whole stages, so that it may run beside compute. Where RAM
+// is scarce, a plan does better that sends a value, waits until it has left, and only then goes on: its RAM
+// is what the paper's instantaneous transfers need. So schedules are sought under the paper's rule for RAM
 // (with scratch memory), and their transfers then moved beside compute as far as RAM allows.
 
 #include <optional>

@@ -1,4 +1,4 @@
-// POET's Algorithm 2: from a schedule in stages to the list of steps that carries it out.
+// POET's Algorithm 2: from a staged schedule to the list of steps that carries it out.
 
 #include <algorithm>
 

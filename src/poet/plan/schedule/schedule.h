@@ -1,6 +1,6 @@
 #pragma once
 
-// A schedule in stages (as in POET): stage t computes op t for the first time, as the last op of the
+// A staged schedule (Checkmate form): stage t computes op t for the first time, as the last op of the
 // stage; before it, earlier ops may be recomputed in index order, each at most once. Vectors are sorted and
 // without repetition.
 

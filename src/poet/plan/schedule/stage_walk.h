@@ -1,8 +1,8 @@
 #pragma once
 
-// The stage form's one reading (docs/formulation.md, section 1): which steps a stage stands for, and when in
-// it RAM is given back. Shared by what makes plans of schedules and by what measures them; a template, as
-// local search walks stages in its innermost loop.
+// The one reading of staged schedules (docs/formulation.md, section 1): which steps a stage stands for, and
+// when in it RAM is given back. Shared by what makes plans of schedules and by what measures them; a
+// template, as local search walks stages in its innermost loop.
 
 namespace poet {
 

@@ -19,8 +19,8 @@ void write_checkpoint(const std::filesystem::path& file, const Graph& graph, con
 /// The state of a checkpoint, from its header. Throws InputError naming the file when it is none.
 [[nodiscard]] RunState read_run_state(const std::filesystem::path& file);
 
-/// Throws InputError naming the file when it lacks a persistent value of `graph` or holds one of another type
-/// or shape. Reads the header alone.
+/// Throws InputError naming the file when it is without a persistent value of `graph` or holds one of another
+/// type or shape. Reads the header alone.
 void check_checkpoint(const std::filesystem::path& file, const Graph& graph);
 
 /// Reads every persistent value of `graph` back. Throws InputError as the two above.

@@ -25,7 +25,7 @@ std::string remedy(const Declaration& input, std::optional<std::int64_t> batch) 
                      all_known ? fmt::format("{}", fmt::join(sizes, "x")) : "1x3x224x224 or the like");
 }
 
-/// The file's shape of an input with the user's wishes.
+/// The file's shape of an input as the user has set it.
 Shape chosen_shape(const Declaration& input, const ImportOptions& options) {
   const std::string place = fmt::format("input '{}'", input.name);
   if (const auto found = options.input_shapes.find(input.name); found != options.input_shapes.end()) {

@@ -91,7 +91,7 @@ class Packer {
     }
   }
 
-  // Short tries from ever new orders, which get lucky where luck helps; and ever longer ones, a quarter of
+  // Short tries from ever new orders, some of which happen to fit; and ever longer ones, a quarter of
   // the effort, so that the search is complete in the end.
   bool try_height(std::int64_t height, std::int64_t effort) {
     const std::int64_t brief = std::max<std::int64_t>(2 * static_cast<std::int64_t>(buffers_.size()), 100);

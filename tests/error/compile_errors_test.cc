@@ -1,0 +1,46 @@
+// Requests that cannot be meant: compile() names the field, and nothing is solved.
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <limits>
+#include <string>
+
+#include "poet/base/error.h"
+#include "poet/compile.h"
+#include "tests/support/tiny_instance.h"
+
+namespace poet {
+namespace {
+
+std::string diagnostic(const std::function<void(CompileRequest&)>& damage) {
+  CompileRequest request;
+  request.instance = test::chain();
+  request.limits.ram_budget = Bytes(1000);
+  damage(request);
+  try {
+    (void)compile(request);
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(CompileErrors, NameTheField) {
+  constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  EXPECT_EQ(diagnostic([](auto&) {}), "");
+  EXPECT_EQ(diagnostic([](auto& r) { r.limits.ram_budget = Bytes(0); }), "ram_budget: must be > 0");
+  for (const double wrong : {0.0, -1.0, kNan, kInfinity}) {
+    EXPECT_EQ(diagnostic([&](auto& r) { r.limits.deadline = Seconds(wrong); }),
+              "deadline: must be > 0 and finite");
+  }
+  EXPECT_EQ(diagnostic([](auto& r) { r.limits.max_bytes_written = Bytes(-1); }),
+            "max_bytes_written: must be >= 0");
+  EXPECT_EQ(diagnostic([](auto& r) { r.options.gap = kNan; }), "gap: must be >= 0");
+  EXPECT_EQ(diagnostic([](auto& r) { r.options.time_limit_seconds = 0; }), "time_limit_seconds: must be > 0");
+  EXPECT_EQ(diagnostic([](auto& r) { r.options.threads = 0; }), "threads: must be >= 1");
+}
+
+}  // namespace
+}  // namespace poet
