@@ -21,20 +21,20 @@ struct CompileRequest {
 };
 
 struct CompileResult {
-  Certificate certificate;   // what this answer claims, and of which plans
-  Outcome outcome;           // of the last solve; bounds of the first
-  Plan plan;                 // empty without a schedule
-  Layout layout;             // its addresses
-  Report report;             // of the plan, from the verifier
-  ArenaReport arena;         // of the addresses, from the verifier
-  Report schedule_report;    // of the staged schedule; the plan's where there is none
+  Certificate certificate;  // what this answer claims, and of which plans
+  Outcome outcome;          // of the last solve; bounds of the first
+  Plan plan;                // empty without a schedule
+  Layout layout;            // its addresses
+  Report report;            // of the plan, from the verifier
+  ArenaReport arena;        // of the addresses, from the verifier
+  Report schedule_report;   // of the staged schedule; the plan's where there is none
   /// The plan pages synchronously (optimize/search/synchronous.h): it is no staged schedule, and
   /// outcome.schedule says what is kept, recomputed and paged, no more.
   bool synchronous = false;
-  Report keep_all;           // everything computed once: baseline energy, time and keep-all peak
-  int solves = 1;            // more: the addresses of the first plans did not fit the budget
-  Bytes reserve{};           // by how much the last solve's RAM budget was lowered for them
-  double overhead = 0;       // energy / baseline - 1
+  Report keep_all;      // everything computed once: baseline energy, time and keep-all peak
+  int solves = 1;       // more: the addresses of the first plans did not fit the budget
+  Bytes reserve{};      // by how much the last solve's RAM budget was lowered for them
+  double overhead = 0;  // energy / baseline - 1
 };
 
 /// On a device the plan's addresses must fit the budget, too. Where gaps between them leave no room, the

@@ -233,7 +233,7 @@ TEST_F(WrittenPlans, HaveOneStepAndOneAllocationPerLine) {
   PlanFile file = chain_file();
   write_plan(file, folder_ / "p.json");
   const std::string text = content("p.json");
-  EXPECT_EQ(text.rfind("{\n\"format\": 1,\n\"instance\": {", 0), 0U) << text;
+  EXPECT_EQ(text.rfind("{\n\"format\": 2,\n\"instance\": {", 0), 0U) << text;
   EXPECT_THAT(
       text, HasSubstr("\n\"semantics\": \"device\",\n\"ram_budget_bytes\": 35,\n\"deadline_seconds\": 7.1,\n"
                       "\"max_bytes_written\": 10,\n\"arena_bytes\": 35,\n\"steps\": [\n"

@@ -21,9 +21,9 @@ bool explain_impossible(const Problem& problem, Explanation& explanation);
 
 /// For a search that ended without a schedule (one that turns up now becomes its incumbent): the least RAM at
 /// the given deadline and the least deadline at the given RAM for which a schedule is found within
-/// seconds_for_reason(), or a moment where time is up, and the reason. True when no plan exists: by a combinatorial argument, whose reason is
-/// there already, or by prove_least_ram(). `improve` searches and bounds until done: it looks for the
-/// deadline.
+/// seconds_for_reason(), or a moment where time is up, and the reason. True when no plan exists: by a
+/// combinatorial argument, whose reason is there already, or by prove_least_ram(). `improve` searches and
+/// bounds until done: it looks for the deadline.
 bool explain_no_answer(Search& search, Explanation& why, const std::function<void(Search&)>& improve);
 
 /// The least RAM budget (persistent bytes included) for which a schedule within the other limits is known; at

@@ -89,9 +89,9 @@ struct Outcome {
   double seconds_to_incumbent = 0;
   double solve_seconds = 0;
   bool timed_out = false;  // the search was ended by its time limit, and not by itself
-  long nodes = 0;         // branch-and-bound nodes over all trees
-  std::string solver;     // "none needed", "CBC 2.10.8"...
-  std::string next_step;  // Solver::file: what the user is to do now; one sentence, or empty
+  long nodes = 0;          // branch-and-bound nodes over all trees
+  std::string solver;      // "none needed", "CBC 2.10.8"...
+  std::string next_step;   // Solver::file: what the user is to do now; one sentence, or empty
 };
 
 }  // namespace poet

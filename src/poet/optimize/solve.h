@@ -8,8 +8,8 @@ namespace poet {
 ///
 /// A greedy schedule at once; then rounds of doubling effort: window relaxations (bound and hint), local
 /// search, restricted MIPs and neighbourhoods around the best schedule, and, where it fits in memory, the
-/// full MIP. Every accepted schedule has been replayed exactly. Ends at the gap asked for, with `stop` (within
-/// half a second), or when nothing is left to try. Effort is counted in simplex iterations and
+/// full MIP. Every accepted schedule has been replayed exactly. Ends at the gap asked for, with `stop`
+/// (within half a second), or when nothing is left to try. Effort is counted in simplex iterations and
 /// replays, not in seconds: equal input and options give the equal schedule, unless `stop` strikes.
 /// Throws InputError only for options that contradict each other (published formulation outside the published
 /// semantics).
