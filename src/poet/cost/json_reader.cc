@@ -135,6 +135,10 @@ Json parse_json(const std::string& text, const std::string& place) {
   return Json::parse(text);
 }
 
+std::string json_text(const Json& json, int indent) {
+  return json.dump(indent, ' ', false, Json::error_handler_t::replace);
+}
+
 Json read_json_file(const std::filesystem::path& file) {
   return parse_json(read_text_file(file), file.string());
 }

@@ -28,6 +28,10 @@ inline constexpr std::int64_t kMostBytes = std::int64_t{1} << 53;
 /// counts.
 [[nodiscard]] nlohmann::ordered_json parse_json(const std::string& text, const std::string& place);
 
+/// The reverse, on one line or indented, with what is not UTF-8 (names from files) replaced: JSON must be.
+/// Each source that calls parse() or dump() of the JSON library compiles the whole of them; these do so once.
+[[nodiscard]] std::string json_text(const nlohmann::ordered_json& json, int indent = -1);
+
 /// parse_json(read_text_file(file), file).
 [[nodiscard]] nlohmann::ordered_json read_json_file(const std::filesystem::path& file);
 

@@ -10,6 +10,7 @@
 
 #include "poet/base/data_dir.h"
 #include "poet/base/error.h"
+#include "poet/cost/json_reader.h"
 #include "poet/report/picture_json.h"
 
 namespace poet {
@@ -53,7 +54,7 @@ std::string escaped(std::string text) {
 std::string pictures_json(const std::vector<Picture>& pictures) {
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
   for (const Picture& picture : pictures) list.push_back(picture_json(picture));
-  std::string text = list.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  std::string text = json_text(list);
   text = replace_all(std::move(text), "<", "\\u003c");
   text = replace_all(std::move(text), ">", "\\u003e");
   return replace_all(std::move(text), "&", "\\u0026");

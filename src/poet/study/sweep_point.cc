@@ -102,19 +102,19 @@ SweepFile fingerprinted(const std::filesystem::path& path) {
   return {std::filesystem::absolute(path).lexically_normal(), fmt::format("{:016x}", hash)};
 }
 
-std::string key_of(const SweepPoint& point) { return point_json(point).dump(); }
+std::string key_of(const SweepPoint& point) { return json_text(point_json(point)); }
 
-std::string instance_key_of(const SweepPoint& point) { return instance_json(point).dump(); }
+std::string instance_key_of(const SweepPoint& point) { return json_text(instance_json(point)); }
 
 std::string to_text(const SweepPoint& point) {
   Json json = point_json(point);
   if (point.network.file) json["path"] = point.network.file->path.string();
   if (point.platform && point.platform->file) json["platform_path"] = point.platform->file->path.string();
-  return json.dump();
+  return json_text(json);
 }
 
 SweepPoint point_from_text(const std::string& text) try {
-  const Json json = Json::parse(text);
+  const Json json = parse_json(text, "a point");
   SweepPoint point;
   read_instance_part(json, point);
   get(json, "ram", point.ram.fraction);
@@ -129,7 +129,7 @@ SweepPoint point_from_text(const std::string& text) try {
   point.time_limit_seconds = json.at("time_limit_seconds").get<double>();
   point.solver = json.at("solver") == to_string(Solver::highs) ? Solver::highs : Solver::cbc;
   return point;
-} catch (const Json::exception& error) {
+} catch (const std::exception& error) {
   throw InternalError(std::string("a point of a sweep cannot be read: ") + error.what());
 }
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "poet/base/error.h"
+#include "poet/cost/json_reader.h"
 #include "poet/pipeline/names.h"
 #include "poet/pipeline/solve_options.h"
 #include "poet/study/run_method.h"
@@ -102,7 +103,7 @@ std::string SweepWorker::work(const std::string& item) {
   } catch (const std::exception& error) {
     add_failure(result, std::string("internal error: ") + error.what());
   }
-  return to_json(result).dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  return json_text(to_json(result));
 }
 
 }  // namespace poet

@@ -3,30 +3,25 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "poet/cost/json_reader.h"
+
 namespace poet {
 
 using Json = nlohmann::ordered_json;
-
-namespace {
-
-/// Names need not be UTF-8, JSON must be.
-std::string dump(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
-
-}  // namespace
 
 std::string text_of(const Json& json, std::initializer_list<std::string_view> listed) {
   std::string text = "{";
   const char* separator = "\n";
   for (const auto& [key, value] : json.items()) {
-    text += separator + dump(key) + ": ";
+    text += separator + json_text(key) + ": ";
     separator = ",\n";
     if (std::find(listed.begin(), listed.end(), key) == listed.end()) {
-      text += dump(value);
+      text += json_text(value);
       continue;
     }
     const char* between = "[\n";
     for (const Json& item : value) {
-      text += between + dump(item);
+      text += between + json_text(item);
       between = ",\n";
     }
     text += value.empty() ? "[]" : "\n]";
