@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -12,6 +11,7 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 
+#include "apps/shared/parser.h"
 #include "bench/cases.h"
 #include "poet/base/error.h"
 #include "poet/compile.h"
@@ -136,20 +136,22 @@ int run(int argc, char** argv) {
   options.cases.sets = {"zoo"};
   options.cases.fractions = {1, 0.5, 0.25, 0};
   options.cases.random_semantics = Semantics::device;
-  CLI::App app("plan_bench: what becomes of schedules on the way to a device");
-  app.add_option("--set", options.cases.sets, "zoo (default), published, random")->delimiter(',');
-  app.add_option("--only", options.cases.only, "parts of SET/NAME")->delimiter(',');
-  app.add_option("--fractions", options.cases.fractions, "f of the RAM budget (1,0.5,0.25,0)")
-      ->delimiter(',');
-  app.add_option("--random-ops", options.cases.random_ops, "sizes in the set random (1000,10000)")
-      ->delimiter(',');
-  app.add_option("--random-seeds", options.cases.random_seeds, "seeds in the set random (1)")->delimiter(',');
-  app.add_option("--time-limit", options.time_limit, "seconds for each solve (5)");
-  app.add_option("--json", options.json, "every figure, into this file");
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : 2;
+  cli::Program program("plan_bench", "plan_bench: what becomes of schedules on the way to a device");
+  const cli::Parser parser = program.parser();
+  parser.option("--set", options.cases.sets, "zoo (default), published, random", "NAME,...")
+      .separated_by(',');
+  parser.option("--only", options.cases.only, "parts of SET/NAME", "PART,...").separated_by(',');
+  parser.option("--fractions", options.cases.fractions, "f of the RAM budget (1,0.5,0.25,0)", "F,...")
+      .separated_by(',');
+  parser.option("--random-ops", options.cases.random_ops, "sizes in the set random (1000,10000)", "N,...")
+      .separated_by(',');
+  parser.option("--random-seeds", options.cases.random_seeds, "seeds in the set random (1)", "N,...")
+      .separated_by(',');
+  parser.option("--time-limit", options.time_limit, "seconds for each solve (5)", "SECONDS");
+  parser.option("--json", options.json, "every figure, into this file", "FILE");
+  if (const auto answer = program.parse(argc, argv)) {
+    fmt::print("{}", *answer);
+    return 0;
   }
   const auto note = [](const std::string& text) { fmt::print(stderr, "{}\n", text); };
   Json rows = Json::array();

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
 #include <map>
@@ -12,6 +11,7 @@
 
 #include "apps/shared/amounts.h"
 #include "apps/shared/output.h"
+#include "apps/shared/parser.h"
 #include "bench/cases.h"
 #include "bench/compare.h"
 #include "bench/configurations.h"
@@ -47,59 +47,54 @@ struct Options {
   bool list = false;
 };
 
-void declare(CLI::App& app, Options& o) {
-  const auto list_option = [&](const char* group, const char* name, auto& value, const std::string& help,
-                               const char* type) {
-    app.add_option(name, value, help)->group(group)->delimiter(',')->type_name(type);
-  };
-  const auto option = [&](const char* group, const char* name, auto& value, const std::string& help,
-                          const char* type) {
-    app.add_option(name, value, help)->group(group)->type_name(type);
-  };
-  const char* what = "What is solved";
-  list_option(what, "--set", o.cases.sets, "published (default), recompute, random, zoo", "NAME,...");
-  list_option(what, "--only", o.cases.only, "cases in whose set/name one of these parts occurs", "PART,...");
-  list_option(what, "--fractions", o.cases.fractions,
-              "f: RAM is least + f (most - least); default: each set's own", "F,...");
-  option(what, "--deadline", o.cases.deadline, "factor on the step with everything computed once", "FACTOR");
-  option(what, "--recompute", o.cases.recompute_folder, "where the set recompute is", "DIR");
-  list_option(what, "--random-ops", o.cases.random_ops, "sizes of random graphs (default 1000,10000)",
-              "N,...");
-  list_option(what, "--random-seeds", o.cases.random_seeds, "one graph of each size per seed (default 1)",
-              "N,...");
-  option(what, "--random-semantics", o.random_semantics, "published (default), staged or device", "RULES");
-  option(what, "--expected", o.best_known, "best energies known, for the column missed", "CSV");
-  app.add_flag("--list", o.list, "show the cases and their RAM, solve nothing")->group(what);
+void declare(const cli::Parser& parser, Options& o) {
+  const cli::Parser what = parser.group("What is solved");
+  what.option("--set", o.cases.sets, "published (default), recompute, random, zoo", "NAME,...")
+      .separated_by(',');
+  what.option("--only", o.cases.only, "cases in whose set/name one of these parts occurs", "PART,...")
+      .separated_by(',');
+  what.option("--fractions", o.cases.fractions, "f: RAM is least + f (most - least); default: each set's own",
+              "F,...")
+      .separated_by(',');
+  what.option("--deadline", o.cases.deadline, "factor on the step with everything computed once", "FACTOR");
+  what.option("--recompute", o.cases.recompute_folder, "where the set recompute is", "DIR");
+  what.option("--random-ops", o.cases.random_ops, "sizes of random graphs (default 1000,10000)", "N,...")
+      .separated_by(',');
+  what.option("--random-seeds", o.cases.random_seeds, "one graph of each size per seed (default 1)", "N,...")
+      .separated_by(',');
+  what.option("--random-semantics", o.random_semantics, "published (default), staged or device", "RULES");
+  what.option("--expected", o.best_known, "best energies known, for the column missed", "CSV");
+  what.flag("--list", o.list, "show the cases and their RAM, solve nothing");
 
-  const char* how = "How it is solved";
-  list_option(how, "--formulation", o.formulations, "tight (default), published", "NAME,...");
-  list_option(how, "--solver", o.solvers, "cbc (default), highs, file", "NAME,...");
-  option(how, "--solver-command", o.solver_command,
-         "of the solver file, run by the shell: {mps}, {solution} and {seconds} are replaced", "COMMAND");
-  list_option(
-      how, "--without", o.without,
-      fmt::format("also with these tightenings off, one at a time, a+b both, each: every one alone ({})",
-                  fmt::join(tightening_names(), ", ")),
-      "NAME,...");
-  option(how, "--gap", o.gap, "that a solve is to prove (default 1%)", "PART");
-  option(how, "--mark", o.mark, "gap whose time is reported (default 1%)", "PART");
-  option(how, "--energy-mark", o.energy_mark, "energy gap whose time is reported (default 0.1%)", "PART");
-  option(how, "--time-limit", o.time_limit, "of each solve; default: each set's own, 60 s for published",
-         "TIME");
-  option(how, "--threads", o.threads, "of the solver (default 1)", "N");
-  option(how, "--grace", o.grace, "seconds beyond the time limit, then a solve is killed (default 60)", "S");
-  option(how, "--memory-limit", o.memory_limit, "of each solve's address space (default: none)", "BYTES");
+  const cli::Parser how = parser.group("How it is solved");
+  how.option("--formulation", o.formulations, "tight (default), published", "NAME,...").separated_by(',');
+  how.option("--solver", o.solvers, "cbc (default), highs, file", "NAME,...").separated_by(',');
+  how.option("--solver-command", o.solver_command,
+             "of the solver file, run by the shell: {mps}, {solution} and {seconds} are replaced", "COMMAND");
+  how.option(
+         "--without", o.without,
+         fmt::format("also with these tightenings off, one at a time, a+b both, each: every one alone ({})",
+                     fmt::join(tightening_names(), ", ")),
+         "NAME,...")
+      .separated_by(',');
+  how.option("--gap", o.gap, "that a solve is to prove (default 1%)", "PART");
+  how.option("--mark", o.mark, "gap whose time is reported (default 1%)", "PART");
+  how.option("--energy-mark", o.energy_mark, "energy gap whose time is reported (default 0.1%)", "PART");
+  how.option("--time-limit", o.time_limit, "of each solve; default: each set's own, 60 s for published",
+             "TIME");
+  how.option("--threads", o.threads, "of the solver (default 1)", "N");
+  how.option("--grace", o.grace, "seconds beyond the time limit, then a solve is killed (default 60)", "S");
+  how.option("--memory-limit", o.memory_limit, "of each solve's address space (default: none)", "BYTES");
 
-  const char* where = "What comes out";
-  option(where, "--json", o.json, "everything, written after every solve", "FILE");
-  app.add_flag("--resume", o.resume, "continue the run in --json FILE: what is in it is not solved again")
-      ->group(where);
-  option(
-      where, "--compare", o.old_run,
+  const cli::Parser where = parser.group("What comes out");
+  where.option("--json", o.json, "everything, written after every solve", "FILE");
+  where.flag("--resume", o.resume, "continue the run in --json FILE: what is in it is not solved again");
+  where.option(
+      "--compare", o.old_run,
       "an older run; its RAM budgets are used where it has the case; exit code 1 when an energy got worse or "
       "an answer was lost",
       "FILE");
-  option(where, "--tolerance", o.tolerance, "of --compare, a share of the overhead (default 1%)", "PART");
+  where.option("--tolerance", o.tolerance, "of --compare, a share of the overhead (default 1%)", "PART");
 }
 
 Semantics semantics(const std::string& name) {
@@ -251,15 +246,14 @@ int main(int argc, char** argv) {
   Options options;
   options.cases.recompute_folder = shared / "recompute";
   options.best_known = shared / "expected.csv";
-  CLI::App app("Solves sets of instances and says how fast and how well.", "solve_bench");
-  declare(app, options);
+  cli::Program program("solve_bench", "Solves sets of instances and says how fast and how well.");
+  declare(program.parser(), options);
   try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : kBadInput;
-  }
-  (void)interrupted();  // from here on Ctrl-C ends the run in good order
-  try {
+    if (const auto answer = program.parse(argc, argv)) {
+      cli::print_answer(*answer);
+      return 0;
+    }
+    (void)interrupted();  // from here on Ctrl-C ends the run in good order
     return run(options);
   } catch (const InputError& error) {
     note(error.what());

@@ -41,7 +41,7 @@ OWNERS = {
     r"(onnx|google/protobuf)/.*": "frontend/onnx",
     r"(oneapi/dnnl/)?dnnl.*": "runtime/kernels/onednn",
     r"(openssl/.*|xxhash)\.h": "runtime/storage",
-    r"CLI/.*": "apps",
+    r"CLI/.*": "apps/shared/parser.cc",
     r"sqlite3\w*\.h": "study/store.cc",
     r"mpi\.h": "study/mpi_pool.cc",
 }

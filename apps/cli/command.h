@@ -6,16 +6,16 @@
 
 namespace poet::cli {
 
-[[nodiscard]] std::unique_ptr<Command> make_solve(CLI::App& parent);
-[[nodiscard]] std::unique_ptr<Command> make_run(CLI::App& parent);
-[[nodiscard]] std::unique_ptr<Command> make_verify(CLI::App& parent);
-[[nodiscard]] std::unique_ptr<Command> make_show(CLI::App& parent);
-[[nodiscard]] std::unique_ptr<Command> make_explain(CLI::App& parent);
-[[nodiscard]] std::unique_ptr<Command> make_compare(CLI::App& parent);
-[[nodiscard]] std::unique_ptr<Command> make_reproduce(CLI::App& parent);
-[[nodiscard]] std::unique_ptr<Command> make_import(CLI::App& parent);
-[[nodiscard]] std::unique_ptr<Command> make_sweep(CLI::App& parent);
-[[nodiscard]] std::unique_ptr<Command> make_models(CLI::App& parent);
-[[nodiscard]] std::unique_ptr<Command> make_devices(CLI::App& parent);
+[[nodiscard]] std::unique_ptr<Command> make_solve(Program& program);
+[[nodiscard]] std::unique_ptr<Command> make_run(Program& program);
+[[nodiscard]] std::unique_ptr<Command> make_verify(Program& program);
+[[nodiscard]] std::unique_ptr<Command> make_show(Program& program);
+[[nodiscard]] std::unique_ptr<Command> make_explain(Program& program);
+[[nodiscard]] std::unique_ptr<Command> make_compare(Program& program);
+[[nodiscard]] std::unique_ptr<Command> make_reproduce(Program& program);
+[[nodiscard]] std::unique_ptr<Command> make_import(Program& program);
+[[nodiscard]] std::unique_ptr<Command> make_sweep(Program& program);
+[[nodiscard]] std::unique_ptr<Command> make_models(Program& program);
+[[nodiscard]] std::unique_ptr<Command> make_devices(Program& program);
 
 }  // namespace poet::cli

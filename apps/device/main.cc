@@ -1,7 +1,6 @@
 // The program poet-device: what a board itself runs. Plans are made elsewhere; here they are trained by, and
 // here the machine is measured for them.
 
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -20,17 +19,16 @@ namespace {
 
 class RunPlan final : public Command {
  public:
-  explicit RunPlan(CLI::App& parent) {
-    app_ = parent.add_subcommand("run", "train by a plan, under its RAM cap, with real paging");
-    app_->add_option("plan", plan_, "a plan file (poet solve --plan-out)")->required()->type_name("PLAN");
-    app_->add_option("--steps", training_.steps, "training steps to have done at the end (default 100)")
-        ->group("Training")
-        ->type_name("N");
-    add_run_options(*app_, training_);
-    add_machine_options(*app_, machine_);
-    add_run_output_options(*app_, output_);
-    app_->add_flag("--quiet", quiet_, "no progress on stderr")->group("Output");
-    app_->footer(
+  explicit RunPlan(Program& program)
+      : Command(program.command("run", "train by a plan, under its RAM cap, with real paging")) {
+    parser_.option("plan", plan_, "a plan file (poet solve --plan-out)", "PLAN").required();
+    parser_.group("Training")
+        .option("--steps", training_.steps, "training steps to have done at the end (default 100)", "N");
+    add_run_options(parser_, training_);
+    add_machine_options(parser_, machine_);
+    add_run_output_options(parser_, output_);
+    parser_.group("Output").flag("--quiet", quiet_, "no progress on stderr");
+    parser_.footer(
         "Example:\n"
         "  poet-device run my.plan --data cifar-10-batches-bin --checkpoint my.safetensors\n"
         "\nExit code: 0 all steps done, 1 interrupted, or a loss that is not finite, 2 bad input, 3 internal "
@@ -55,20 +53,12 @@ class RunPlan final : public Command {
 };
 
 int run(int argc, char** argv) {
-  CLI::App app("poet-device: trains by poet's plans on this board, and measures it", "poet-device");
-  app.set_version_flag("--version", std::string("poet-device ") + version());
-  app.require_subcommand(1, 1);
-  RunPlan run_plan(app);
-  const std::unique_ptr<Command> profile = make_profile(app);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::Success& wanted) {  // --help, --version
-    return app.exit(wanted);
-  } catch (const CLI::ParseError& error) {
-    complain(error.what());
-    return kBadInput;
-  }
-  return run_plan.called() ? run_plan.run() : profile->run();
+  Program program("poet-device", "poet-device: trains by poet's plans on this board, and measures it",
+                  version());
+  std::vector<std::unique_ptr<Command>> commands;
+  commands.push_back(std::make_unique<RunPlan>(program));
+  commands.push_back(make_profile(program));
+  return run_commands(program, commands, "run or profile", argc, argv);
 }
 
 }  // namespace

@@ -1,9 +1,21 @@
 #include "apps/shared/command.h"
 
-#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "apps/shared/output.h"
+#include "poet/base/error.h"
 
 namespace poet::cli {
 
-bool Command::called() const { return app_->parsed(); }
+int run_commands(Program& program, const std::vector<std::unique_ptr<Command>>& commands,
+                 const std::string& names, int argc, const char* const* argv) {
+  if (const std::optional<std::string> answer = program.parse(argc, argv)) {
+    print_answer(*answer);
+    return kAnswer;
+  }
+  for (const std::unique_ptr<Command>& command : commands)
+    if (command->called()) return command->run();
+  throw InputError(fmt::format("a command is missing: {} ({} --help describes them)", names, program.name()));
+}
 
 }  // namespace poet::cli

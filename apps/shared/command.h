@@ -1,12 +1,13 @@
 #pragma once
 
-// A subcommand of a program: it declares its options when made, and runs after the command line was parsed.
+// A command of a program: it declares its options when made, and runs after the command line was parsed.
 
 #include <memory>
+#include <string>
+#include <utility>
+#include <vector>
 
-namespace CLI {
-class App;
-}
+#include "apps/shared/parser.h"
 
 namespace poet::cli {
 
@@ -19,7 +20,7 @@ constexpr int kInternalError = 3;
 class Command {
  public:
   virtual ~Command() = default;
-  Command() = default;
+  explicit Command(Parser parser) : parser_(std::move(parser)) {}
   Command(const Command&) = delete;
   Command& operator=(const Command&) = delete;
   Command(Command&&) = delete;
@@ -29,13 +30,19 @@ class Command {
   virtual int run() = 0;
 
   /// Whether the user called this one.
-  [[nodiscard]] bool called() const;
+  [[nodiscard]] bool called() const { return parser_.called(); }
 
  protected:
-  CLI::App* app_ = nullptr;  // owned by the parent
+  Parser parser_;
 };
 
 /// `profile`, which both programs have.
-[[nodiscard]] std::unique_ptr<Command> make_profile(CLI::App& parent);
+[[nodiscard]] std::unique_ptr<Command> make_profile(Program& program);
+
+/// Parses the command line and runs the command that it names, or prints the help or version that it asks
+/// for. Returns the exit code. `names`, of the commands, are for the message that there is none. Throws
+/// InputError, and as the command does.
+[[nodiscard]] int run_commands(Program& program, const std::vector<std::unique_ptr<Command>>& commands,
+                               const std::string& names, int argc, const char* const* argv);
 
 }  // namespace poet::cli

@@ -1,48 +1,41 @@
 #include "apps/shared/network.h"
 
-#include <CLI/CLI.hpp>
 #include <utility>
 
 #include "apps/shared/amounts.h"
+#include "apps/shared/parser.h"
 #include "poet/base/error.h"
 #include "poet/pipeline/names.h"
 #include "poet/pipeline/network.h"
 
 namespace poet::cli {
 
-void add_network_options(CLI::App& app, NetworkOptions& options, const std::string& group) {
-  const auto add = [&](const std::string& name, std::optional<std::string>& value, const std::string& help,
-                       const std::string& type) {
-    app.add_option(name, value, help)->group(group)->type_name(type);
-  };
-  add("--model", options.model, "a built-in network (poet models lists them)", "NAME");
-  add("--onnx", options.onnx,
-      "or a network from an ONNX file, with weights or without (poet import inspects it)", "FILE");
-  add_onnx_options(app, options, group);
-  add("--batch-size", options.batch_size,
-      "samples per training step (default 1; of an ONNX file, what it says)", "N");
-  add("--sequence-length", options.sequence_length,
-      "tokens per sample, for bert, bert_tiny and transformer (default 512)", "N");
-  add("--optimizer", options.optimizer, "sgd (default), momentum or adam", "NAME");
-  add("--trainable", options.trainable,
+void add_network_options(const Parser& parser, NetworkOptions& options) {
+  parser.option("--model", options.model, "a built-in network (poet models lists them)", "NAME");
+  parser.option("--onnx", options.onnx,
+                "or a network from an ONNX file, with weights or without (poet import inspects it)", "FILE");
+  add_onnx_options(parser, options);
+  parser.option("--batch-size", options.batch_size,
+                "samples per training step (default 1; of an ONNX file, what it says)", "N");
+  parser.option("--sequence-length", options.sequence_length,
+                "tokens per sample, for bert, bert_tiny and transformer (default 512)", "N");
+  parser.option("--optimizer", options.optimizer, "sgd (default), momentum or adam", "NAME");
+  parser.option(
+      "--trainable", options.trainable,
       "train these parameters only: names with * and ?, separated by commas, as in \"layer4.*,fc.*\" "
       "(default: all)",
       "PATTERN");
 }
 
-void add_onnx_options(CLI::App& app, NetworkOptions& options, const std::string& group) {
-  app.add_option("--input-shape", options.input_shapes,
-                 "of an ONNX file: the shape of an input, instead of the file's; may be repeated")
-      ->group(group)
-      ->type_name("NAME=1x3x224x224");
-  app.add_option("--loss", options.loss, "of an ONNX file: cross-entropy (default) or mse")
-      ->group(group)
-      ->type_name("NAME");
-  app.add_flag(
-         "--allow-opaque", options.allow_opaque,
-         "of an ONNX file: plan around operators that poet does not know: never recompute them, keep all "
-         "that they read and write")
-      ->group(group);
+void add_onnx_options(const Parser& parser, NetworkOptions& options) {
+  parser.option("--input-shape", options.input_shapes,
+                "of an ONNX file: the shape of an input, instead of the file's; may be repeated",
+                "NAME=1x3x224x224");
+  parser.option("--loss", options.loss, "of an ONNX file: cross-entropy (default) or mse", "NAME");
+  parser.flag(
+      "--allow-opaque", options.allow_opaque,
+      "of an ONNX file: plan around operators that poet does not know: never recompute them, keep all "
+      "that they read and write");
 }
 
 void check_onnx_options(const NetworkOptions& options) {

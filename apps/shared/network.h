@@ -8,11 +8,9 @@
 
 #include "poet/pipeline/spec.h"
 
-namespace CLI {
-class App;
-}
-
 namespace poet::cli {
+
+class Parser;
 
 /// As typed; absent where the user said nothing.
 struct NetworkOptions {
@@ -23,10 +21,10 @@ struct NetworkOptions {
   std::optional<std::string> batch_size, sequence_length, optimizer, trainable;
 };
 
-/// Adds the options to `app`, in `group` of the help; `options` must outlive the parsing. All of them, or
+/// Adds the options to `parser`; `options` must outlive the parsing. All of them, or
 /// those that say how an ONNX file is read.
-void add_network_options(CLI::App& app, NetworkOptions& options, const std::string& group);
-void add_onnx_options(CLI::App& app, NetworkOptions& options, const std::string& group = "Options");
+void add_network_options(const Parser& parser, NetworkOptions& options);
+void add_onnx_options(const Parser& parser, NetworkOptions& options);
 
 /// Throws InputError for an option of --onnx without it.
 void check_onnx_options(const NetworkOptions& options);

@@ -6,10 +6,10 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <system_error>
 
 #include "poet/base/error.h"
+#include "poet/cost/json_reader.h"
 
 namespace poet::cli {
 
@@ -21,9 +21,7 @@ void print_answer(const std::string& text) {
     throw InputError("stdout", std::string("cannot be written: ") + std::strerror(errno));
 }
 
-void print_answer(const nlohmann::ordered_json& json) {
-  print_answer(json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
-}
+void print_answer(const nlohmann::ordered_json& json) { print_answer(json_text(json, 2) + "\n"); }
 
 void check_writable(const std::string& option, const std::string& file) {
   namespace fs = std::filesystem;

@@ -1,7 +1,6 @@
 // poet profile: measures this machine for one network and writes a device profile.
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include <nlohmann/json.hpp>
 
@@ -18,16 +17,15 @@ namespace {
 
 class Profile final : public Command {
  public:
-  explicit Profile(CLI::App& parent) {
-    app_ = parent.add_subcommand("profile", "measure this machine for a network: a device profile");
-    const std::string group = "What to measure";
-    add_network_options(*app_, input_, group);
-    app_->add_option("--instance", input_.instance, "or the graph of an instance file (poet import -o)")
-        ->group(group)
-        ->type_name("FILE");
-    add_profiling_options(*app_, options_);
-    app_->add_flag("--json", json_, "the profile on stdout, too")->group("Output");
-    app_->footer(
+  explicit Profile(Program& program)
+      : Command(program.command("profile", "measure this machine for a network: a device profile")) {
+    const Parser subject = parser_.group("What to measure");
+    add_network_options(subject, input_);
+    subject.option("--instance", input_.instance, "or the graph of an instance file (poet import -o)",
+                   "FILE");
+    add_profiling_options(parser_, options_);
+    parser_.group("Output").flag("--json", json_, "the profile on stdout, too");
+    parser_.footer(
         "Times every kind and shape of operator inside whole training steps (where they fit the RAM), the\n"
         "storage in both directions, whether it runs beside compute, and power where a sensor can be read.\n"
         "Example:\n"
@@ -56,6 +54,6 @@ class Profile final : public Command {
 
 }  // namespace
 
-std::unique_ptr<Command> make_profile(CLI::App& parent) { return std::make_unique<Profile>(parent); }
+std::unique_ptr<Command> make_profile(Program& program) { return std::make_unique<Profile>(program); }
 
 }  // namespace poet::cli

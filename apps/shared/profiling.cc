@@ -3,7 +3,6 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <sys/utsname.h>
-#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <charconv>
@@ -18,8 +17,10 @@
 #include "apps/shared/amounts.h"
 #include "apps/shared/interrupt.h"
 #include "apps/shared/live_line.h"
+#include "apps/shared/parser.h"
 #include "poet/base/amounts.h"
 #include "poet/base/error.h"
+#include "poet/cost/json_reader.h"
 #include "poet/cost/tabulate.h"
 #include "poet/report/table.h"
 #include "poet/runtime/profile/profiler.h"
@@ -133,23 +134,21 @@ std::optional<Power> idle_power(const Status& status) {
 
 }  // namespace
 
-void add_profiling_options(CLI::App& app, ProfilingOptions& options) {
-  const auto add = [&](const std::string& group, const std::string& name, std::optional<std::string>& value,
-                       const std::string& help, const std::string& type) {
-    return app.add_option(name, value, help)->group(group)->type_name(type);
-  };
-  add("Output", "-o", options.output, "the device profile, for --platform (required)", "FILE.json");
-  add("Output", "--name", options.name, "of the device (default: that of the file)", "NAME");
-  add("Measuring", "--seconds", options.budget, "for the operators (default 10s; three steps at least)",
-      "TIME");
-  add("Power", "--active-watts", options.active_watts,
-      "above idle, while computing (default: what a sensor says; without one 1 W)", "WATTS");
-  add("Power", "--idle-watts", options.idle_watts,
-      "all the time (default: what a sensor says; without one, or with --active-watts, 0)", "WATTS");
-  add("Power", "--storage-watts", options.storage_watts,
-      "above idle, while transferring (default: a twentieth of the active power)", "WATTS");
-  add_machine_options(app, options.machine);
-  app.add_flag("--quiet", options.quiet, "no progress on stderr")->group("Output");
+void add_profiling_options(const Parser& parser, ProfilingOptions& options) {
+  const Parser output = parser.group("Output");
+  const Parser power = parser.group("Power");
+  output.option("-o", options.output, "the device profile, for --platform (required)", "FILE.json");
+  output.option("--name", options.name, "of the device (default: that of the file)", "NAME");
+  parser.group("Measuring")
+      .option("--seconds", options.budget, "for the operators (default 10s; three steps at least)", "TIME");
+  power.option("--active-watts", options.active_watts,
+               "above idle, while computing (default: what a sensor says; without one 1 W)", "WATTS");
+  power.option("--idle-watts", options.idle_watts,
+               "all the time (default: what a sensor says; without one, or with --active-watts, 0)", "WATTS");
+  power.option("--storage-watts", options.storage_watts,
+               "above idle, while transferring (default: a twentieth of the active power)", "WATTS");
+  add_machine_options(parser, options.machine);
+  output.flag("--quiet", options.quiet, "no progress on stderr");
 }
 
 Profiled profile_machine(const Graph& training, const ProfilingOptions& options) {
@@ -228,10 +227,7 @@ std::string direction_text(const StorageDirection& direction) {
 
 }  // namespace
 
-std::string profile_file(const Profiled& profiled) {
-  using Json = nlohmann::ordered_json;
-  return to_json(profiled.device).dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
-}
+std::string profile_file(const Profiled& profiled) { return json_text(to_json(profiled.device), 1) + "\n"; }
 
 std::string profile_text(const Profiled& profiled, const std::string& file) {
   const DeviceProfile& device = profiled.device;

@@ -10,11 +10,9 @@
 #include "poet/cost/device.h"
 #include "poet/graph/graph.h"
 
-namespace CLI {
-class App;
-}
-
 namespace poet::cli {
+
+class Parser;
 
 /// As typed.
 struct ProfilingOptions {
@@ -23,7 +21,7 @@ struct ProfilingOptions {
   bool quiet = false;
 };
 
-void add_profiling_options(CLI::App& app, ProfilingOptions& options);
+void add_profiling_options(const Parser& parser, ProfilingOptions& options);
 
 struct Profiled {
   DeviceProfile device;

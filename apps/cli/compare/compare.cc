@@ -1,7 +1,6 @@
 // poet compare: one network, one device, one budget, every method.
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -19,6 +18,7 @@
 #include "apps/shared/output.h"
 #include "poet/base/error.h"
 #include "poet/base/write_file.h"
+#include "poet/cost/json_reader.h"
 
 namespace poet::cli {
 namespace {
@@ -59,17 +59,17 @@ Judged judged(const Method& method, const MethodRequest& request, const Report& 
 
 class Compare final : public Command {
  public:
-  explicit Compare(CLI::App& parent) {
-    app_ = parent.add_subcommand("compare", "every published method on one network, device and budget");
-    add_input_options(*app_, options_.input);
-    add_limit_options(*app_, options_.limits);
-    add_effort_options(*app_, options_.solver, "of each method on this machine (default 30s)");
-    app_->add_option("--methods", methods_, "these only, in this order (default: all)")
-        ->type_name("NAME,...");
-    app_->add_flag("--list", list_, "list the methods with their sources, and do nothing else");
-    app_->add_option("--csv", csv_, "write the table as CSV as well")->group("Output")->type_name("FILE");
-    app_->add_flag("--json", json_, "one JSON object instead of text")->group("Output");
-    app_->footer(
+  explicit Compare(Program& program)
+      : Command(program.command("compare", "every published method on one network, device and budget")) {
+    add_input_options(parser_, options_.input);
+    add_limit_options(parser_, options_.limits);
+    add_effort_options(parser_, options_.solver, "of each method on this machine (default 30s)");
+    parser_.option("--methods", methods_, "these only, in this order (default: all)", "NAME,...");
+    parser_.flag("--list", list_, "list the methods with their sources, and do nothing else");
+    const Parser output = parser_.group("Output");
+    output.option("--csv", csv_, "write the table as CSV as well", "FILE");
+    output.flag("--json", json_, "one JSON object instead of text");
+    parser_.footer(
         "Every plan is replayed by the verifier under the same rules. Methods that know no budget or no "
         "deadline\nare judged by what their plans need.\n"
         "Example:\n"
@@ -79,7 +79,7 @@ class Compare final : public Command {
 
   int run() override {
     if (list_) {
-      print_answer(json_ ? methods_json().dump(1) + "\n" : methods_text());
+      print_answer(json_ ? json_text(methods_json(), 1) + "\n" : methods_text());
       return kAnswer;
     }
     const std::vector<const Method*> chosen = chosen_methods(methods_);
@@ -129,6 +129,6 @@ class Compare final : public Command {
 
 }  // namespace
 
-std::unique_ptr<Command> make_compare(CLI::App& parent) { return std::make_unique<Compare>(parent); }
+std::unique_ptr<Command> make_compare(Program& program) { return std::make_unique<Compare>(program); }
 
 }  // namespace poet::cli

@@ -9,6 +9,7 @@
 
 #include "apps/cli/solve/summary.h"
 #include "poet/base/amounts.h"
+#include "poet/cost/json_reader.h"
 #include "poet/report/table.h"
 #include "poet/study/csv.h"
 
@@ -124,7 +125,7 @@ Json row_json(const Comparison::Row& row) {
 
 std::string cell_of(const Json& value) {
   if (value.is_null()) return "";
-  return csv_cell(value.is_string() ? value.get<std::string>() : value.dump());
+  return csv_cell(value.is_string() ? value.get<std::string>() : json_text(value));
 }
 
 /// The rows whose plan holds and needs the least energy, but for rounding.

@@ -1,6 +1,5 @@
 // poet import: what an ONNX file holds, as the planner sees it.
 
-#include <CLI/CLI.hpp>
 #include <string>
 
 #include "apps/cli/command.h"
@@ -10,6 +9,7 @@
 #include "poet/base/error.h"
 #include "poet/base/write_file.h"
 #include "poet/cost/instance_json.h"
+#include "poet/cost/json_reader.h"
 #include "poet/pipeline/pose.h"
 
 namespace poet::cli {
@@ -17,23 +17,20 @@ namespace {
 
 class Import final : public Command {
  public:
-  explicit Import(CLI::App& parent) {
-    app_ = parent.add_subcommand("import", "show what an ONNX file holds, or make an instance of it");
-    app_->add_option("FILE.onnx", file_, "the model")->required()->type_name("");
-    const auto add = [&](const std::string& name, std::optional<std::string>& value, const std::string& help,
-                         const std::string& type) { app_->add_option(name, value, help)->type_name(type); };
-    add("--batch-size", options_.batch_size, "samples per training step (default 1)", "N");
-    add_onnx_options(*app_, options_);
-    add("-o,--instance-out", out_, "write the training step with its costs, for --instance; needs --platform",
-        "FILE.json");
-    add("--platform", options_.platform, "the device for -o: a name (poet devices) or a profile",
-        "NAME|FILE.json");
-    add("--optimizer", options_.optimizer, "for -o: sgd (default), momentum or adam", "NAME");
-    add("--trainable", options_.trainable, "for -o: train these parameters only", "PATTERN");
-    app_->add_flag("--operators", every_op_,
-                   "list every operator with its shapes, not only the sums by kind");
-    app_->add_flag("--parameters", every_parameter_, "list what stays in RAM across steps, by name");
-    app_->add_flag("--json", json_, "one JSON object instead of text");
+  explicit Import(Program& program)
+      : Command(program.command("import", "show what an ONNX file holds, or make an instance of it")) {
+    parser_.option("FILE.onnx", file_, "the model", "").required();
+    parser_.option("--batch-size", options_.batch_size, "samples per training step (default 1)", "N");
+    add_onnx_options(parser_, options_);
+    parser_.option("-o,--instance-out", out_,
+                   "write the training step with its costs, for --instance; needs --platform", "FILE.json");
+    parser_.option("--platform", options_.platform, "the device for -o: a name (poet devices) or a profile",
+                   "NAME|FILE.json");
+    parser_.option("--optimizer", options_.optimizer, "for -o: sgd (default), momentum or adam", "NAME");
+    parser_.option("--trainable", options_.trainable, "for -o: train these parameters only", "PATTERN");
+    parser_.flag("--operators", every_op_, "list every operator with its shapes, not only the sums by kind");
+    parser_.flag("--parameters", every_parameter_, "list what stays in RAM across steps, by name");
+    parser_.flag("--json", json_, "one JSON object instead of text");
   }
 
   int run() override {
@@ -45,7 +42,7 @@ class Import final : public Command {
     if (out_) check_writable("-o", *out_);
     const ImportedModel model = read_onnx(options_);
     const Contents contents = measure(model.forward);
-    if (out_) write_file(*out_, to_json(instance()).dump(1) + "\n");
+    if (out_) write_file(*out_, json_text(to_json(instance()), 1) + "\n");
     if (json_)
       print_answer(import_json(file_, model, contents));
     else
@@ -68,6 +65,6 @@ class Import final : public Command {
 
 }  // namespace
 
-std::unique_ptr<Command> make_import(CLI::App& parent) { return std::make_unique<Import>(parent); }
+std::unique_ptr<Command> make_import(Program& program) { return std::make_unique<Import>(program); }
 
 }  // namespace poet::cli

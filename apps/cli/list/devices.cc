@@ -1,7 +1,6 @@
 // poet devices: the device profiles; with a name, every number of one and where it comes from.
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -12,6 +11,7 @@
 #include "apps/shared/output.h"
 #include "poet/base/amounts.h"
 #include "poet/cost/device.h"
+#include "poet/cost/json_reader.h"
 #include "poet/report/table.h"
 
 namespace poet::cli {
@@ -50,7 +50,7 @@ std::string devices_text(const std::vector<DeviceProfile>& devices) {
 /// A number as people read it, by the unit in its field's name.
 std::string with_unit(std::string_view field, const Json& value) {
   if (value.is_boolean()) return value.get<bool>() ? "yes" : "no";
-  if (!value.is_number()) return value.is_string() ? value.get<std::string>() : value.dump();
+  if (!value.is_number()) return value.is_string() ? value.get<std::string>() : json_text(value);
   const double number = value.get<double>();
   if (field == "flops_per_second") return flops(number);
   if (field.ends_with("bytes_per_second")) return rate(number);
@@ -59,7 +59,7 @@ std::string with_unit(std::string_view field, const Json& value) {
   if (field.ends_with("seconds")) return format_seconds(Seconds(number));
   if (field.ends_with("joules")) return format_joules(Joules(number));
   if (field.ends_with("watts")) return format_watts(Watts(number));
-  return value.dump();
+  return json_text(value);
 }
 
 /// The origin of the number at `pointer`: its own, or that of the nearest object around it that has one.
@@ -99,11 +99,11 @@ std::string device_text(const DeviceProfile& device) {
 
 class Devices final : public Command {
  public:
-  explicit Devices(CLI::App& parent) {
-    app_ = parent.add_subcommand("devices",
-                                 "list the device profiles, or show one with the origin of every number");
-    app_->add_option("NAME", name_, "a device, or a profile (FILE.json)")->type_name("");
-    app_->add_flag("--json", json_, "one JSON object instead of text");
+  explicit Devices(Program& program)
+      : Command(program.command("devices",
+                                "list the device profiles, or show one with the origin of every number")) {
+    parser_.option("NAME", name_, "a device, or a profile (FILE.json)", "");
+    parser_.flag("--json", json_, "one JSON object instead of text");
   }
 
   int run() override {
@@ -135,6 +135,6 @@ class Devices final : public Command {
 
 }  // namespace
 
-std::unique_ptr<Command> make_devices(CLI::App& parent) { return std::make_unique<Devices>(parent); }
+std::unique_ptr<Command> make_devices(Program& program) { return std::make_unique<Devices>(program); }
 
 }  // namespace poet::cli

@@ -1,7 +1,6 @@
 // poet models: the built-in networks, and which of them have published instances.
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -112,9 +111,8 @@ std::string models_text(const std::vector<Model>& models) {
 
 class Models final : public Command {
  public:
-  explicit Models(CLI::App& parent) {
-    app_ = parent.add_subcommand("models", "list the built-in networks");
-    app_->add_flag("--json", json_, "one JSON object instead of text");
+  explicit Models(Program& program) : Command(program.command("models", "list the built-in networks")) {
+    parser_.flag("--json", json_, "one JSON object instead of text");
   }
 
   int run() override {
@@ -133,6 +131,6 @@ class Models final : public Command {
 
 }  // namespace
 
-std::unique_ptr<Command> make_models(CLI::App& parent) { return std::make_unique<Models>(parent); }
+std::unique_ptr<Command> make_models(Program& program) { return std::make_unique<Models>(program); }
 
 }  // namespace poet::cli

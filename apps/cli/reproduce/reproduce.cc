@@ -1,7 +1,6 @@
 // poet reproduce: the paper's evaluation, from its published instances and from corrected ones.
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include <chrono>
 #include <filesystem>
@@ -38,17 +37,17 @@ constexpr const char* kMethod =
 
 class Reproduce final : public Command {
  public:
-  explicit Reproduce(CLI::App& parent) {
-    app_ = parent.add_subcommand("reproduce",
-                                 "the paper's evaluation: every figure and table, next to its numbers");
-    app_->add_option("-o,--output", folder_, "the folder for report, figures and results; made if need be")
-        ->type_name("DIR");
-    app_->add_flag("--quick", quick_, "a few points of each figure only (about 3 minutes)");
-    app_->add_option("--jobs", jobs_, "worker processes (default: one per core; with mpirun the ranks work)")
-        ->type_name("N");
-    app_->add_flag("--retry", retry_, "run points again that failed");
-    app_->add_flag("--quiet", quiet_, "no progress on stderr");
-    app_->footer(
+  explicit Reproduce(Program& program)
+      : Command(program.command("reproduce",
+                                "the paper's evaluation: every figure and table, next to its numbers")) {
+    parser_.option("-o,--output", folder_, "the folder for report, figures and results; made if need be",
+                   "DIR");
+    parser_.flag("--quick", quick_, "a few points of each figure only (about 3 minutes)");
+    parser_.option("--jobs", jobs_, "worker processes (default: one per core; with mpirun the ranks work)",
+                   "N");
+    parser_.flag("--retry", retry_, "run points again that failed");
+    parser_.flag("--quiet", quiet_, "no progress on stderr");
+    parser_.footer(
         "Writes DIR/report.html, the figures as SVG and PNG (with gnuplot), results.csv and results.sqlite.\n"
         "Ctrl-C loses no finished point: the same command goes on where it stopped.\n"
         "\nExit code: 0 done, 1 interrupted, 2 bad input, 3 internal error.");
@@ -124,6 +123,6 @@ class Reproduce final : public Command {
 
 }  // namespace
 
-std::unique_ptr<Command> make_reproduce(CLI::App& parent) { return std::make_unique<Reproduce>(parent); }
+std::unique_ptr<Command> make_reproduce(Program& program) { return std::make_unique<Reproduce>(program); }
 
 }  // namespace poet::cli

@@ -1,7 +1,6 @@
 // poet run: trains a network on this machine by a plan, under its RAM cap, with real paging.
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -19,6 +18,7 @@
 #include "apps/shared/output.h"
 #include "apps/shared/training/outputs.h"
 #include "poet/base/error.h"
+#include "poet/cost/json_reader.h"
 #include "poet/runtime/executor/program.h"
 
 namespace poet::cli {
@@ -34,24 +34,21 @@ struct Runnable {
 
 class Run final : public Command {
  public:
-  explicit Run(CLI::App& parent) {
-    app_ =
-        parent.add_subcommand("run", "train a network here, under the RAM cap of a plan, with real paging");
-    app_->add_option("plan", plan_,
-                     "a plan file (poet solve --plan-out); else what to solve first, as for solve")
-        ->type_name("PLAN");
-    add_problem_options(*app_, problem_);
-    app_->get_option("--steps")->description(
-        "training steps to have done at the end (default 100); also what --total-deadline is for");
-    add_run_options(*app_, training_);
-    add_machine_options(*app_, machine_);
-    const std::string group = "Output";
-    app_->add_option("--plan-out", plan_out_, "write the plan that was solved for")
-        ->group(group)
-        ->type_name("FILE");
-    app_->add_option("--onnx-out", onnx_out_, "write the trained network")->group(group)->type_name("FILE");
-    add_run_output_options(*app_, output_);
-    app_->footer(
+  explicit Run(Program& program)
+      : Command(
+            program.command("run", "train a network here, under the RAM cap of a plan, with real paging")) {
+    parser_.option("plan", plan_,
+                   "a plan file (poet solve --plan-out); else what to solve first, as for solve", "PLAN");
+    add_problem_options(parser_, problem_);
+    parser_.describe(
+        "--steps", "training steps to have done at the end (default 100); also what --total-deadline is for");
+    add_run_options(parser_, training_);
+    add_machine_options(parser_, machine_);
+    const Parser output = parser_.group("Output");
+    output.option("--plan-out", plan_out_, "write the plan that was solved for", "FILE");
+    output.option("--onnx-out", onnx_out_, "write the trained network", "FILE");
+    add_run_output_options(parser_, output_);
+    parser_.footer(
         "Solving happens in a process of its own; then one arena of the planned size is all that the step "
         "works in.\nExamples:\n"
         "  poet run --model resnet18_cifar --platform a72 --ram-budget 56MB --batch-size 8 --steps 200\n"
@@ -131,7 +128,7 @@ class Run final : public Command {
       const std::vector<std::uint8_t> plan = to_binary(
           {request.instance, request.semantics, request.limits, solved.result.plan, solved.result.layout});
       parent.send({reinterpret_cast<const char*>(plan.data()), plan.size()});
-      parent.send(result_json(solved).dump(-1, ' ', false, Json::error_handler_t::replace));
+      parent.send(json_text(result_json(solved)));
       return kAnswer;
     });
     const std::optional<std::string> plan = solver.receive();
@@ -140,7 +137,7 @@ class Run final : public Command {
     if (code != kAnswer) return std::nullopt;
     ensure(plan && answer, "what solves for the plan tells it");
     return Runnable{plan_from_binary({plan->begin(), plan->end()}, "the solver's plan"),
-                    Json::parse(*answer)};
+                    parse_json(*answer, "the solver's answer")};
   }
 
   /// The ONNX file that the network comes from.
@@ -167,13 +164,10 @@ class Run final : public Command {
 
   /// A plan has its network, device and limits: an option that names another would be thought to hold.
   void refuse_problem_options() const {
-    for (const CLI::Option* option : app_->get_options()) {
-      const std::string group = option->get_group();
-      const bool of_problem = group == "What to schedule" || group == "Limits" || group == "Solving";
-      const std::string name = option->get_name();
-      if (of_problem && option->count() > 0 && name != "--steps" && name != "--quiet")
-        throw InputError(name, "is for solving; the plan that is given has been solved for");
-    }
+    for (const char* group : {"What to schedule", "Limits", "Solving"})
+      for (const std::string& name : parser_.group(group).given())
+        if (name != "--steps" && name != "--quiet")
+          throw InputError(name, "is for solving; the plan that is given has been solved for");
   }
 
   ProblemOptions problem_;
@@ -185,6 +179,6 @@ class Run final : public Command {
 
 }  // namespace
 
-std::unique_ptr<Command> make_run(CLI::App& parent) { return std::make_unique<Run>(parent); }
+std::unique_ptr<Command> make_run(Program& program) { return std::make_unique<Run>(program); }
 
 }  // namespace poet::cli

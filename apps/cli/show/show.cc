@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
-#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <cctype>
@@ -54,25 +53,26 @@ int text_width() {
 
 class Show final : public Command {
  public:
-  explicit Show(CLI::App& parent) {
-    app_ = parent.add_subcommand("show", "draw a plan: what is computed, moved and in RAM when");
-    app_->add_option("FILE", files_, "a plan or a schedule, as poet solve writes them; a page shows several")
-        ->required()
-        ->type_name("");
-    app_->add_option("-o", output_,
-                     "where to draw: a page (.html), a figure (.svg, .png, .pdf) or a figure's "
-                     "gnuplot script (.gp); without, text")
-        ->type_name("FILE");
-    app_->add_flag("--text", text_, "text as well");
-    app_->add_option("--axis", axis_,
-                     "of figures and text: time, or step, where short ops are as wide as long ones")
-        ->type_name("time|step")
-        ->check(CLI::IsMember({"time", "step"}));
-    app_->add_option("--semantics", semantics_, "judge a schedule by other rules than its own")
-        ->type_name("published|staged|device")
-        ->check(CLI::IsMember({"published", "staged", "device"}));
-    app_->add_flag("--all", all_, "text: list everything that deviates from keeping all values");
-    app_->footer(
+  explicit Show(Program& program)
+      : Command(program.command("show", "draw a plan: what is computed, moved and in RAM when")) {
+    parser_
+        .option("FILE", files_, "a plan or a schedule, as poet solve writes them; a page shows several", "")
+        .required();
+    parser_.option("-o", output_,
+                   "where to draw: a page (.html), a figure (.svg, .png, .pdf) or a figure's "
+                   "gnuplot script (.gp); without, text",
+                   "FILE");
+    parser_.flag("--text", text_, "text as well");
+    parser_
+        .option("--axis", axis_,
+                "of figures and text: time, or step, where short ops are as wide as long ones", "time|step")
+        .one_of({"time", "step"});
+    parser_
+        .option("--semantics", semantics_, "judge a schedule by other rules than its own",
+                "published|staged|device")
+        .one_of({"published", "staged", "device"});
+    parser_.flag("--all", all_, "text: list everything that deviates from keeping all values");
+    parser_.footer(
         "Exit code: 0 valid, 1 invalid (drawn as far as it goes), 2 unreadable or bad option, 3 internal "
         "error.");
   }
@@ -143,6 +143,6 @@ class Show final : public Command {
 
 }  // namespace
 
-std::unique_ptr<Command> make_show(CLI::App& parent) { return std::make_unique<Show>(parent); }
+std::unique_ptr<Command> make_show(Program& program) { return std::make_unique<Show>(program); }
 
 }  // namespace poet::cli

@@ -2,7 +2,6 @@
 // plan file, as steps and on its addresses.
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include <nlohmann/json.hpp>
 
@@ -100,13 +99,11 @@ std::string verdict_text(const std::string& name, const LoadedPlan& loaded) {
 
 class Verify final : public Command {
  public:
-  explicit Verify(CLI::App& parent) {
-    app_ = parent.add_subcommand("verify", "replay a schedule or plan file by every rule");
-    app_->add_option("FILE", file_, "what poet solve --schedule-out or --plan-out writes")
-        ->required()
-        ->type_name("");
-    app_->add_flag("--json", json_, "one JSON object instead of text");
-    app_->footer(
+  explicit Verify(Program& program)
+      : Command(program.command("verify", "replay a schedule or plan file by every rule")) {
+    parser_.option("FILE", file_, "what poet solve --schedule-out or --plan-out writes", "").required();
+    parser_.flag("--json", json_, "one JSON object instead of text");
+    parser_.footer(
         "Exit code: 0 valid, 1 invalid (names the rule and the step), 2 unreadable, 3 internal error.");
   }
 
@@ -126,6 +123,6 @@ class Verify final : public Command {
 
 }  // namespace
 
-std::unique_ptr<Command> make_verify(CLI::App& parent) { return std::make_unique<Verify>(parent); }
+std::unique_ptr<Command> make_verify(Program& program) { return std::make_unique<Verify>(program); }
 
 }  // namespace poet::cli

@@ -1,7 +1,6 @@
 // poet explain: why each value is kept, paged or recomputed; when there is no schedule, the way out.
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -153,12 +152,13 @@ std::string explanation_text(const Solved& solved, std::vector<Decision> all, bo
 
 class Explain final : public Command {
  public:
-  explicit Explain(CLI::App& parent) {
-    app_ = parent.add_subcommand("explain", "solve, then say why each value is kept, paged or recomputed");
-    add_problem_options(*app_, options_);
-    app_->add_flag("--all", all_, "every value, those that are simply kept as well")->group("Output");
-    app_->add_flag("--json", json_, "one JSON object instead of text; lists every value")->group("Output");
-    app_->footer(
+  explicit Explain(Program& program)
+      : Command(program.command("explain", "solve, then say why each value is kept, paged or recomputed")) {
+    add_problem_options(parser_, options_);
+    const Parser output = parser_.group("Output");
+    output.flag("--all", all_, "every value, those that are simply kept as well");
+    output.flag("--json", json_, "one JSON object instead of text; lists every value");
+    parser_.footer(
         "Exit code: 0 an answer, 1 infeasible or unknown (with the way out), 2 bad input, 3 internal error.");
   }
 
@@ -189,6 +189,6 @@ class Explain final : public Command {
 
 }  // namespace
 
-std::unique_ptr<Command> make_explain(CLI::App& parent) { return std::make_unique<Explain>(parent); }
+std::unique_ptr<Command> make_explain(Program& program) { return std::make_unique<Explain>(program); }
 
 }  // namespace poet::cli

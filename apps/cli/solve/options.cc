@@ -1,98 +1,89 @@
 #include "apps/cli/solve/options.h"
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <limits>
 
 #include "apps/shared/amounts.h"
 #include "apps/shared/output.h"
+#include "apps/shared/parser.h"
 #include "poet/base/error.h"
 #include "poet/optimize/solvers/command.h"
 #include "poet/optimize/solvers/solver.h"
 
 namespace poet::cli {
 
-void add_input_options(CLI::App& app, InputOptions& options) {
-  const std::string group = "What to schedule";
-  const auto add = [&](const std::string& name, std::optional<std::string>& value, const std::string& help,
-                       const std::string& type) {
-    app.add_option(name, value, help)->group(group)->type_name(type);
-  };
-  add_network_options(app, options, group);
-  add("--instance", options.instance, "or a graph with its costs, from a file", "FILE");
-  add("--platform", options.platform, "the device: a name (poet devices) or a profile", "NAME|FILE.json");
-  add("--persistent", options.persistent,
-      "counted (default): parameters, their gradients and optimiser state take RAM from the budget; "
-      "excluded: they live "
-      "elsewhere",
-      "POLICY");
-  add("--semantics", options.semantics,
+void add_input_options(const Parser& parser, InputOptions& options) {
+  const Parser group = parser.group("What to schedule");
+  add_network_options(group, options);
+  group.option("--instance", options.instance, "or a graph with its costs, from a file", "FILE");
+  group.option("--platform", options.platform, "the device: a name (poet devices) or a profile",
+               "NAME|FILE.json");
+  group.option("--persistent", options.persistent,
+               "counted (default): parameters, their gradients and optimiser state take RAM from the budget; "
+               "excluded: they live "
+               "elsewhere",
+               "POLICY");
+  group.option(
+      "--semantics", options.semantics,
       "device (default): RAM and time as the device has them; staged, published: the paper's rules, with "
       "--model on its "
       "published instance; staged is the default for an instance file without a device",
       "RULES");
 }
 
-void add_limit_options(CLI::App& app, LimitOptions& options) {
-  const std::string group = "Limits";
-  const auto add = [&](const std::string& name, std::optional<std::string>& value, const std::string& help,
-                       const std::string& type) {
-    app.add_option(name, value, help)->group(group)->type_name(type);
-  };
-  add("--ram-budget", options.ram_budget, "RAM for everything the step needs: 737719, 300KiB, 2MB (required)",
-      "BYTES");
-  add("--runtime-budget", options.runtime_budget,
+void add_limit_options(const Parser& parser, LimitOptions& options) {
+  const Parser group = parser.group("Limits");
+  group.option("--ram-budget", options.ram_budget,
+               "RAM for everything the step needs: 737719, 300KiB, 2MB (required)", "BYTES");
+  group.option(
+      "--runtime-budget", options.runtime_budget,
       "deadline as a multiple of the time the step takes without limits, as in 1.3 (default: no deadline)",
       "FACTOR");
-  add("--deadline", options.deadline,
-      "or the deadline of one step: 50ms, 2s, 1.5min; bare numbers are seconds", "TIME");
-  add("--total-deadline", options.total_deadline, "or the deadline of --steps steps together", "TIME");
-  add("--steps", options.steps, "how many steps --total-deadline is for", "N");
-  add("--max-bytes-written", options.max_bytes_written,
-      "wear: at most so many bytes written to storage per step (default: no limit)", "BYTES");
+  group.option("--deadline", options.deadline,
+               "or the deadline of one step: 50ms, 2s, 1.5min; bare numbers are seconds", "TIME");
+  group.option("--total-deadline", options.total_deadline, "or the deadline of --steps steps together",
+               "TIME");
+  group.option("--steps", options.steps, "how many steps --total-deadline is for", "N");
+  group.option("--max-bytes-written", options.max_bytes_written,
+               "wear: at most so many bytes written to storage per step (default: no limit)", "BYTES");
 }
 
-void add_effort_options(CLI::App& app, SolverOptions& options, const std::string& time_limit) {
-  const std::string group = "Solving";
-  const auto add = [&](const std::string& name, std::optional<std::string>& value, const std::string& help,
-                       const std::string& type) {
-    app.add_option(name, value, help)->group(group)->type_name(type);
-  };
-  add("--gap", options.gap,
+void add_effort_options(const Parser& parser, SolverOptions& options, const std::string& time_limit) {
+  const Parser group = parser.group("Solving");
+  group.option(
+      "--gap", options.gap,
       "stop when no schedule can save more than this part of the energy above the unlimited step's (default "
       "1%)",
       "PART");
-  add("--time-limit", options.time_limit, time_limit, "TIME");
-  add("--solve-threads", options.solve_threads, "threads of the solver (default 1)", "N");
-  app.add_flag("--quiet", options.quiet, "no progress on stderr")->group(group);
+  group.option("--time-limit", options.time_limit, time_limit, "TIME");
+  group.option("--solve-threads", options.solve_threads, "threads of the solver (default 1)", "N");
+  group.flag("--quiet", options.quiet, "no progress on stderr");
 }
 
 namespace {
 
-void add_solver_options(CLI::App& app, SolverOptions& options) {
-  const std::string group = "Solving";
-  const auto add = [&](const std::string& name, std::optional<std::string>& value, const std::string& help,
-                       const std::string& type) {
-    app.add_option(name, value, help)->group(group)->type_name(type);
-  };
-  app.add_flag("--no-paging", options.no_paging, "recompute only")->group(group);
-  app.add_flag("--no-remat", options.no_remat, "page only")->group(group);
+void add_solver_options(const Parser& parser, SolverOptions& options) {
+  const Parser group = parser.group("Solving");
+  group.flag("--no-paging", options.no_paging, "recompute only");
+  group.flag("--no-remat", options.no_remat, "page only");
   add_effort_options(
-      app, options,
+      parser, options,
       "of the solver on this machine (default 2min); without an answer about 1 s more, to say why");
-  add("--solver", options.solver,
+  group.option(
+      "--solver", options.solver,
       "who searches: cbc (default), highs where the build has it, or file: any program, through the files "
       "below",
       "NAME");
-  add("--mps", options.mps, "with --solver file: write the model here", "FILE.mps");
-  add("--solution", options.solution, "with --solver file: read the answer to the model in --mps from here",
-      "FILE");
-  add("--solver-command", options.solver_command,
+  group.option("--mps", options.mps, "with --solver file: write the model here", "FILE.mps");
+  group.option("--solution", options.solution,
+               "with --solver file: read the answer to the model in --mps from here", "FILE");
+  group.option(
+      "--solver-command", options.solver_command,
       "with --solver file: run this on the model instead, as in \"cbc {mps} sec {seconds} solve solution "
       "{solution}\"",
       "COMMAND");
-  add("--formulation", options.formulation,
-      "tight (default), or published: the paper's Algorithm 1, with --semantics published", "NAME");
+  group.option("--formulation", options.formulation,
+               "tight (default), or published: the paper's Algorithm 1, with --semantics published", "NAME");
 }
 
 void read_solver(const SolverOptions& options, SolveOptions& out) {
@@ -125,10 +116,10 @@ void read_solver(const SolverOptions& options, SolveOptions& out) {
 
 }  // namespace
 
-void add_problem_options(CLI::App& app, ProblemOptions& options) {
-  add_input_options(app, options.input);
-  add_limit_options(app, options.limits);
-  add_solver_options(app, options.solver);
+void add_problem_options(const Parser& parser, ProblemOptions& options) {
+  add_input_options(parser, options.input);
+  add_limit_options(parser, options.limits);
+  add_solver_options(parser, options.solver);
 }
 
 Policy policy_of(const ProblemOptions& options) {

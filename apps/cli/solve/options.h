@@ -1,6 +1,6 @@
 #pragma once
 
-// The options that solve and explain share, as CLI11 declares them. Everything is kept as typed and read
+// The options that solve and explain share, as they are declared. Everything is kept as typed and read
 // later, so that every message has one style and names the option.
 
 #include <optional>
@@ -9,11 +9,9 @@
 #include "apps/shared/inputs.h"
 #include "poet/optimize/outcome.h"
 
-namespace CLI {
-class App;
-}
-
 namespace poet::cli {
+
+class Parser;
 
 /// As typed.
 struct SolverOptions {
@@ -33,13 +31,13 @@ struct ProblemOptions {
 /// As policy_of() of their parts, with the means that the solver may use.
 [[nodiscard]] Policy policy_of(const ProblemOptions& options);
 
-/// Adds the options to `app`; `options` must outlive the parsing. All of them, or group by group.
-void add_problem_options(CLI::App& app, ProblemOptions& options);
-void add_input_options(CLI::App& app, InputOptions& options);
-void add_limit_options(CLI::App& app, LimitOptions& options);
+/// Adds the options to `parser`; `options` must outlive the parsing. All of them, or group by group.
+void add_problem_options(const Parser& parser, ProblemOptions& options);
+void add_input_options(const Parser& parser, InputOptions& options);
+void add_limit_options(const Parser& parser, LimitOptions& options);
 /// --gap, --time-limit, --solve-threads and --quiet: of whatever solves. `time_limit` says what the limit is
 /// of, and its default.
-void add_effort_options(CLI::App& app, SolverOptions& options, const std::string& time_limit);
+void add_effort_options(const Parser& parser, SolverOptions& options, const std::string& time_limit);
 
 /// Without progress and interruption, which the caller adds, and without the policy's part. Throws
 /// InputError.

@@ -1,7 +1,6 @@
 // poet solve: the schedule of least energy within RAM and time, with its proof.
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -20,24 +19,20 @@ namespace {
 
 class Solve final : public Command {
  public:
-  explicit Solve(CLI::App& parent) {
-    app_ = parent.add_subcommand("solve", "find the training schedule of least energy within RAM and time");
-    add_problem_options(*app_, options_);
-    app_->add_option(
-            "--schedule-out", schedule_out_,
-            "write the schedule, for poet verify; it is staged (Checkmate form), other answers are left out")
-        ->group("Output")
-        ->type_name("FILE.json");
-    app_->add_option("--plan-out", plan_out_,
-                     "write the plan with its addresses, for poet show and devices; JSON if so named")
-        ->group("Output")
-        ->type_name("FILE");
-    app_->add_option("--image-out", image_out_,
-                     "write what a device needs of the plan: schedule and addresses")
-        ->group("Output")
-        ->type_name("FILE");
-    app_->add_flag("--json", json_, "one JSON object instead of text")->group("Output");
-    app_->footer(
+  explicit Solve(Program& program)
+      : Command(program.command("solve", "find the training schedule of least energy within RAM and time")) {
+    add_problem_options(parser_, options_);
+    const Parser output = parser_.group("Output");
+    output.option(
+        "--schedule-out", schedule_out_,
+        "write the schedule, for poet verify; it is staged (Checkmate form), other answers are left out",
+        "FILE.json");
+    output.option("--plan-out", plan_out_,
+                  "write the plan with its addresses, for poet show and devices; JSON if so named", "FILE");
+    output.option("--image-out", image_out_, "write what a device needs of the plan: schedule and addresses",
+                  "FILE");
+    output.flag("--json", json_, "one JSON object instead of text");
+    parser_.footer(
         "Examples:\n"
         "  poet solve --model resnet18_cifar --platform a72 --ram-budget 56MB --runtime-budget 1.3 "
         "--plan-out p\n"
@@ -102,6 +97,6 @@ class Solve final : public Command {
 
 }  // namespace
 
-std::unique_ptr<Command> make_solve(CLI::App& parent) { return std::make_unique<Solve>(parent); }
+std::unique_ptr<Command> make_solve(Program& program) { return std::make_unique<Solve>(program); }
 
 }  // namespace poet::cli

@@ -1,6 +1,5 @@
 // poet sweep: networks x devices x sizes x budgets x deadlines x methods, into a results store.
 
-#include <CLI/CLI.hpp>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -19,22 +18,21 @@ namespace {
 
 class Sweep final : public Command {
  public:
-  explicit Sweep(CLI::App& parent) {
-    app_ =
-        parent.add_subcommand("sweep", "run methods over networks, devices and limits, into a results store");
-    app_->add_option("spec", spec_, "what to run: a JSON file (docs/formats.md, Sweep)")
-        ->required()
-        ->type_name("SPEC.json");
-    app_->add_option("--store", store_, "the results store, made if need be; what is in it is not run again")
-        ->type_name("FILE.sqlite");
-    app_->add_option("--csv", csv_, "write all points of the spec, with those on Pareto curves marked")
-        ->type_name("FILE.csv");
-    app_->add_option("--jobs", jobs_, "worker processes (default: one per core; with mpirun the ranks work)")
-        ->type_name("N");
-    app_->add_flag("--retry", retry_, "run points again that failed");
-    app_->add_flag("--json", json_, "one JSON object instead of text");
-    app_->add_flag("--quiet", quiet_, "no progress on stderr");
-    app_->footer(
+  explicit Sweep(Program& program)
+      : Command(
+            program.command("sweep", "run methods over networks, devices and limits, into a results store")) {
+    parser_.option("spec", spec_, "what to run: a JSON file (docs/formats.md, Sweep)", "SPEC.json")
+        .required();
+    parser_.option("--store", store_, "the results store, made if need be; what is in it is not run again",
+                   "FILE.sqlite");
+    parser_.option("--csv", csv_, "write all points of the spec, with those on Pareto curves marked",
+                   "FILE.csv");
+    parser_.option("--jobs", jobs_, "worker processes (default: one per core; with mpirun the ranks work)",
+                   "N");
+    parser_.flag("--retry", retry_, "run points again that failed");
+    parser_.flag("--json", json_, "one JSON object instead of text");
+    parser_.flag("--quiet", quiet_, "no progress on stderr");
+    parser_.footer(
         "Ctrl-C and crashes lose no finished point: the same command goes on where it stopped.\n"
         "\nExamples:\n"
         "  poet sweep spec.json --store results.sqlite --csv results.csv\n"
@@ -87,6 +85,6 @@ class Sweep final : public Command {
 
 }  // namespace
 
-std::unique_ptr<Command> make_sweep(CLI::App& parent) { return std::make_unique<Sweep>(parent); }
+std::unique_ptr<Command> make_sweep(Program& program) { return std::make_unique<Sweep>(program); }
 
 }  // namespace poet::cli

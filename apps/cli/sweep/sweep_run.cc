@@ -13,6 +13,7 @@
 #include "apps/shared/output.h"
 #include "poet/base/error.h"
 #include "poet/cost/device.h"
+#include "poet/cost/json_reader.h"
 #include "poet/frontend/zoo.h"
 #include "poet/optimize/solvers/solver.h"
 #include "poet/pipeline/published.h"
@@ -91,7 +92,7 @@ void run_points(WorkerPool& pool, const std::vector<std::size_t>& open, ResultsS
     const std::size_t index = open[answer.item];
     SweepResult result;
     if (answer.death.empty()) {
-      result = result_from_json(nlohmann::ordered_json::parse(answer.text));
+      result = result_from_json(parse_json(answer.text, "the worker"));
     } else {
       result = result_of(outcome.points[index], version());
       add_failure(result, "the worker died: " + answer.death);

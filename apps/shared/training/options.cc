@@ -1,11 +1,11 @@
 #include "apps/shared/training/options.h"
 
-#include <CLI/CLI.hpp>
 #include <charconv>
 #include <limits>
 #include <utility>
 
 #include "apps/shared/amounts.h"
+#include "apps/shared/parser.h"
 #include "poet/base/error.h"
 #include "poet/report/drawing.h"
 #include "poet/report/gnuplot.h"
@@ -47,62 +47,58 @@ runtime::KernelLibrary parse_kernels(const std::string& name) {
 
 }  // namespace
 
-void add_run_options(CLI::App& app, RunOptions& options) {
-  const std::string group = "Training";
-  const auto add = [&](const std::string& name, std::optional<std::string>& value, const std::string& help,
-                       const std::string& type) {
-    app.add_option(name, value, help)->group(group)->type_name(type);
-  };
-  add("--data", options.data,
+void add_run_options(const Parser& parser, RunOptions& options) {
+  const Parser group = parser.group("Training");
+  group.option(
+      "--data", options.data,
       "what to train on: CIFAR-10's binary files, MNIST's IDX files, raw tensors, token ids (default: a "
       "synthetic set that can be learnt)",
       "PATH");
-  add("--samples", options.samples, "of the synthetic set (default 1024)", "N");
-  add("--seed", options.seed,
-      "of weights, order of the data and dropout (default 0, or the resumed checkpoint's)", "N");
-  add("--weights", options.weights,
-      "start from these instead of seeded ones: safetensors, or the model's ONNX file", "FILE");
-  add("--learning-rate", options.learning_rate,
-      "of the optimiser (default: the plan's; SGD and momentum 0.01, Adam 0.001)", "NUMBER");
-  add("--momentum", options.momentum, "of --optimizer momentum (default 0.9)", "NUMBER");
-  add("--beta1", options.beta1, "of --optimizer adam (default 0.9)", "NUMBER");
-  add("--beta2", options.beta2, "of --optimizer adam (default 0.999)", "NUMBER");
-  add("--eps", options.eps, "of --optimizer adam (default 1e-8)", "NUMBER");
-  add("--checkpoint", options.checkpoint, "write parameters and optimiser state here, as safetensors",
-      "FILE");
-  add("--checkpoint-every", options.checkpoint_every,
-      "write it after every N steps as well (default: at the end only)", "N");
-  add("--resume", options.resume, "go on from a checkpoint; --steps includes the steps that it has done",
-      "FILE");
-  add("--loss-out", options.loss_out, "the loss of every step: .csv, or a curve as .svg, .png, .pdf or .gp",
-      "FILE");
+  group.option("--samples", options.samples, "of the synthetic set (default 1024)", "N");
+  group.option("--seed", options.seed,
+               "of weights, order of the data and dropout (default 0, or the resumed checkpoint's)", "N");
+  group.option("--weights", options.weights,
+               "start from these instead of seeded ones: safetensors, or the model's ONNX file", "FILE");
+  group.option("--learning-rate", options.learning_rate,
+               "of the optimiser (default: the plan's; SGD and momentum 0.01, Adam 0.001)", "NUMBER");
+  group.option("--momentum", options.momentum, "of --optimizer momentum (default 0.9)", "NUMBER");
+  group.option("--beta1", options.beta1, "of --optimizer adam (default 0.9)", "NUMBER");
+  group.option("--beta2", options.beta2, "of --optimizer adam (default 0.999)", "NUMBER");
+  group.option("--eps", options.eps, "of --optimizer adam (default 1e-8)", "NUMBER");
+  group.option("--checkpoint", options.checkpoint,
+               "write parameters and optimiser state here, as safetensors", "FILE");
+  group.option("--checkpoint-every", options.checkpoint_every,
+               "write it after every N steps as well (default: at the end only)", "N");
+  group.option("--resume", options.resume,
+               "go on from a checkpoint; --steps includes the steps that it has done", "FILE");
+  group.option("--loss-out", options.loss_out,
+               "the loss of every step: .csv, or a curve as .svg, .png, .pdf or .gp", "FILE");
 }
 
-void add_machine_options(CLI::App& app, MachineOptions& options) {
-  const std::string group = "This machine";
-  const auto add = [&](const std::string& name, std::optional<std::string>& value, const std::string& help,
-                       const std::string& type) {
-    app.add_option(name, value, help)->group(group)->type_name(type);
-  };
-  add("--kernels", options.kernels,
+void add_machine_options(const Parser& parser, MachineOptions& options) {
+  const Parser group = parser.group("This machine");
+  group.option(
+      "--kernels", options.kernels,
       "fast (default), lean: less workspace, or reference: plain loops, least workspace; each gives bits of "
       "its own",
       "NAME");
-  add("--threads", options.threads, "of the kernels (default 1)", "N");
-  add("--isa", options.isa,
+  group.option("--threads", options.threads, "of the kernels (default 1)", "N");
+  group.option(
+      "--isa", options.isa,
       "no newer instructions than these, for equal bits on different machines: sse41, avx, avx2, avx512... "
       "(default: all)",
       "NAME");
-  add("--storage", options.storage,
+  group.option(
+      "--storage", options.storage,
       "page to a file without a name in this folder, or to this file (default: TMPDIR, else /var/tmp)",
       "PATH");
-  app.add_flag("--encrypt", options.encrypt, "what is paged, with a key that only this process has")
-      ->group(group);
+  group.flag("--encrypt", options.encrypt, "what is paged, with a key that only this process has");
 }
 
-void add_run_output_options(CLI::App& app, RunOutput& output) {
-  app.add_flag("--report", output.report, "planned and measured figures side by side")->group("Output");
-  app.add_flag("--json", output.json, "one JSON object instead of text")->group("Output");
+void add_run_output_options(const Parser& parser, RunOutput& output) {
+  const Parser group = parser.group("Output");
+  group.flag("--report", output.report, "planned and measured figures side by side");
+  group.flag("--json", output.json, "one JSON object instead of text");
 }
 
 MachineChoice read_machine_options(const MachineOptions& options) {

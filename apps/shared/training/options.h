@@ -9,11 +9,9 @@
 
 #include "poet/runtime/training/trainer_options.h"
 
-namespace CLI {
-class App;
-}
-
 namespace poet::cli {
+
+class Parser;
 
 /// As typed; absent where the user said nothing.
 struct RunOptions {
@@ -50,9 +48,9 @@ struct RunOutput {
 };
 
 /// All but --steps, which solving has as well: whoever calls adds it.
-void add_run_options(CLI::App& app, RunOptions& options);
-void add_machine_options(CLI::App& app, MachineOptions& options);
-void add_run_output_options(CLI::App& app, RunOutput& output);
+void add_run_options(const Parser& parser, RunOptions& options);
+void add_machine_options(const Parser& parser, MachineOptions& options);
+void add_run_output_options(const Parser& parser, RunOutput& output);
 
 /// Throw InputError naming the option.
 [[nodiscard]] MachineChoice read_machine_options(const MachineOptions& options);

@@ -1,0 +1,126 @@
+#include "apps/shared/parser.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+
+#include "poet/base/error.h"
+#include "poet/report/table.h"
+
+namespace poet::cli {
+namespace {
+
+/// Descriptions broken at spaces instead of lines that leave the terminal.
+class Formatter final : public CLI::Formatter {
+ public:
+  Formatter() { column_width(kColumn); }
+  std::string make_option_desc(const CLI::Option* option) const override {
+    return wrapped(option->get_description(), kWidth - kColumn, 0);
+  }
+
+ private:
+  static constexpr int kColumn = 34;
+  static constexpr int kWidth = 110;
+};
+
+/// CLI11 separates groups of options by two empty lines; one is enough.
+std::string compact(std::string help) {
+  for (std::size_t at = help.find("\n\n\n"); at != std::string::npos; at = help.find("\n\n\n"))
+    help.erase(at, 1);
+  return help;
+}
+
+std::string unknown(const CLI::App& app, bool is_program) {
+  const std::vector<std::string> extra = app.remaining(true);
+  const std::string first = extra.empty() ? "" : extra.front();
+  const bool has_commands = !app.get_subcommands({}).empty();
+  const char* what = first.starts_with("-") ? "option" : is_program && has_commands ? "command" : "argument";
+  return fmt::format("unknown {} \"{}\"", what, first);
+}
+
+}  // namespace
+
+const Option& Option::required() const {
+  option_->required();
+  return *this;
+}
+
+const Option& Option::one_of(std::initializer_list<std::string> values) const {
+  option_->check(CLI::IsMember(std::vector<std::string>(values)));
+  return *this;
+}
+
+const Option& Option::separated_by(char delimiter) const {
+  option_->delimiter(delimiter);
+  return *this;
+}
+
+Parser Parser::group(const std::string& title) const {
+  Parser inside = *this;
+  inside.group_ = title;
+  return inside;
+}
+
+Option Parser::option(const std::string& name, Target target, const std::string& help,
+                      const std::string& type) const {
+  CLI::Option* added =
+      std::visit([&](auto value) { return app_->add_option(name, value.get(), help); }, target);
+  added->group(group_)->type_name(type);
+  return Option(added);
+}
+
+void Parser::flag(const std::string& name, bool& target, const std::string& help) const {
+  app_->add_flag(name, target, help)->group(group_);
+}
+
+void Parser::describe(const std::string& name, const std::string& help) const {
+  app_->get_option(name)->description(help);
+}
+
+void Parser::footer(const std::string& text) const { app_->footer(text); }
+
+bool Parser::called() const { return app_->parsed(); }
+
+std::vector<std::string> Parser::given() const {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app_->get_options())
+    if (option->get_group() == group_ && option->count() > 0) names.push_back(option->get_name());
+  return names;
+}
+
+void Program::Delete::operator()(CLI::App* app) const { delete app; }
+
+Program::Program(const std::string& name, const std::string& description, const std::string& version)
+    : app_(new CLI::App(description, name)) {
+  if (!version.empty()) app_->set_version_flag("--version", name + " " + version);
+  app_->formatter(std::make_shared<Formatter>());  // before the commands, which inherit it
+  app_->require_subcommand(0, 1);
+}
+
+std::string Program::name() const { return app_->get_name(); }
+
+Parser Program::command(const std::string& name, const std::string& description) {
+  return Parser(*app_->add_subcommand(name, description));
+}
+
+std::optional<std::string> Program::parse(int argc, const char* const* argv) {
+  const auto wrong = [this](const std::string& what) {
+    const std::vector<CLI::App*> called = app_->get_subcommands();
+    const std::string place = name() + (called.empty() ? "" : " " + called.front()->get_name());
+    return InputError(fmt::format("{} ({} --help lists what there is)", what, place));
+  };
+  try {
+    app_->parse(argc, argv);
+  } catch (const CLI::CallForVersion& version) {
+    return std::string(version.what()) + "\n";
+  } catch (const CLI::CallForHelp&) {
+    return compact(app_->help());
+  } catch (const CLI::ExtrasError&) {
+    throw wrong(unknown(*app_, app_->get_subcommands().empty()));
+  } catch (const CLI::ParseError& error) {
+    throw wrong(error.what());
+  }
+  return std::nullopt;
+}
+
+}  // namespace poet::cli
