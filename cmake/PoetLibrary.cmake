@@ -85,6 +85,13 @@ function(poet_library room)
   install(TARGETS ${target} EXPORT poetTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 endfunction()
 
+# poet_light(<glob>...): of a room that is not LIGHT, the sources of the current folder that are.
+function(poet_light)
+  list(TRANSFORM ARGN PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/ OUTPUT_VARIABLE globs)
+  file(GLOB light CONFIGURE_DEPENDS ${globs})
+  set_source_files_properties(${light} PROPERTIES COMPILE_OPTIONS $<$<CONFIG:Release>:-O1>)
+endfunction()
+
 # What users include; these headers and all that they include are installed, the others are the library's own.
 set(POET_PUBLIC_HEADERS poet/poet.h poet/plan/decoder/poet_plan.h)
 

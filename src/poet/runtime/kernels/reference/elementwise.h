@@ -46,24 +46,55 @@ void apply_run(const F& f, Index n, To* y, const std::array<Index, sizeof...(Fro
   (std::make_index_sequence<kOperands>());
 }
 
+/// Goes through the runs of R - 1 operands and, first, the result; what is computed of a run is left to
+/// whoever knows the function, so that this is compiled once for all functions.
+template <std::size_t R>
+class ElementwiseKernel : public Kernel {
+ public:
+  explicit ElementwiseKernel(const OpReader& op) : walk_(walk_of(op)) {}
+
+  void run(const KernelCall& call) final {
+    for_each_run(walk_, [&](const std::array<Index, R>& at) { run_at(call, at); });
+  }
+  [[nodiscard]] std::string implementation() const final { return "reference"; }
+
+ protected:
+  /// The run that begins at these places of the operands.
+  virtual void run_at(const KernelCall& call, const std::array<Index, R>& at) const = 0;
+
+  const Walk<R> walk_;
+
+ private:
+  static Walk<R> walk_of(const OpReader& op) {
+    const Shape& whole = op.out(0);
+    std::array<Shape, R> strides;
+    strides[0] = stretched_strides(op.output(0), whole);
+    for (std::size_t r = 1; r < R; ++r) strides[r] = stretched_strides(op.input(r - 1), whole);
+    return make_walk(walk_axes(whole, strides));
+  }
+};
+
+template <class F, class To, class... From>
+class FunctionKernel final : public ElementwiseKernel<sizeof...(From) + 1> {
+ public:
+  FunctionKernel(const OpReader& op, F f) : ElementwiseKernel<sizeof...(From) + 1>(op), f_(std::move(f)) {}
+
+ private:
+  void run_at(const KernelCall& call, const std::array<Index, sizeof...(From) + 1>& at) const override {
+    [&]<std::size_t... r>(std::index_sequence<r...>) {
+      apply_run(f_, this->walk_.count, output<To>(call, 0) + at[0], this->walk_.step,
+                (input<From>(call, r) + at[r + 1])...);
+    }
+    (std::index_sequence_for<From...>());
+  }
+
+  F f_;
+};
+
 /// The first sizeof...(From) inputs, stretched to output 0.
 template <class To, class... From, class F>
 [[nodiscard]] std::unique_ptr<Kernel> elementwise(const OpReader& op, F f) {
-  constexpr std::size_t kOperands = sizeof...(From);
-  const Shape& whole = op.out(0);
-  std::array<Shape, kOperands + 1> strides;
-  strides[0] = stretched_strides(op.output(0), whole);
-  for (std::size_t r = 0; r < kOperands; ++r) strides[r + 1] = stretched_strides(op.input(r), whole);
-  const auto walk = make_walk(walk_axes(whole, strides));
-  return loop_kernel([walk, f](const KernelCall& call) {
-    [&]<std::size_t... r>(std::index_sequence<r...>) {
-      for_each_run(walk, [&](const std::array<Index, kOperands + 1>& at) {
-        apply_run(f, walk.count, output<To>(call, 0) + at[0], walk.step,
-                  (input<From>(call, r) + at[r + 1])...);
-      });
-    }
-    (std::make_index_sequence<kOperands>());
-  });
+  return std::make_unique<FunctionKernel<F, To, From...>>(op, std::move(f));
 }
 
 }  // namespace poet::runtime
