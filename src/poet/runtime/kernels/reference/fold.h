@@ -3,8 +3,10 @@
 // Sums along axes: out[k] = factor * the sum over r of f(a[k, r], b[k, r]...), in double, in an order that
 // depends on shapes alone.
 
+#include <algorithm>
 #include <array>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -73,58 +75,104 @@ double row_sum(std::index_sequence<r...>, Index n, const F& f, const std::array<
   return sum_of(n, [&](Index i) { return f(from[i * step[r]]...); });
 }
 
-/// Sums of a run of kept elements, a block of neighbours at a time.
-template <std::size_t... r, std::size_t R, class F, class... From>
-void fold_columns(std::index_sequence<r...> operands, const Fold<R>& fold, const F& f, double factor,
-                  float* out, const From*... x) {
-  constexpr Index kBlock = 64;
-  const auto& step = fold.kept.step;
-  for (Index begin = 0; begin < fold.kept.count; begin += kBlock) {
-    const Index n = std::min(kBlock, fold.kept.count - begin);
-    double sum[kBlock] = {};
-    for_each_run(fold.summed, [&](const std::array<Index, R>& at) {
-      for (Index s = 0; s < fold.summed.count; ++s) {
-        add_columns(operands, sum, n, f, step, (x + at[r] + s * fold.summed.step[r] + begin * step[r])...);
-      }
-    });
-    for (Index i = 0; i < n; ++i) out[(begin + i) * step[R]] = static_cast<float>(factor * sum[i]);
-  }
-}
+/// Goes through what is kept and what is summed; the sums of runs are left to whoever knows the function, so
+/// that this is compiled once for all functions.
+template <std::size_t R>
+class FoldKernel : public Kernel {
+ public:
+  FoldKernel(const Shape& whole, const std::array<Shape, R + 1>& strides, double factor)
+      : fold_(make_fold<R>(whole, strides)), factor_(factor) {}
 
-/// Sums of a run of kept elements, one after another.
-template <std::size_t... r, std::size_t R, class F, class... From>
-void fold_rows(std::index_sequence<r...> operands, const Fold<R>& fold, const F& f, double factor, float* out,
-               const From*... x) {
-  for (Index k = 0; k < fold.kept.count; ++k) {
-    double sum = 0.0;
-    for_each_run(fold.summed, [&](const std::array<Index, R>& at) {
-      sum +=
-          row_sum(operands, fold.summed.count, f, fold.summed.step, (x + at[r] + k * fold.kept.step[r])...);
+  void run(const KernelCall& call) final {
+    for_each_run(fold_.kept, [&](const std::array<Index, R + 1>& at) {
+      Places from;
+      std::copy_n(at.begin(), R, from.begin());
+      float* out = output(call, 0) + at[R];
+      fold_.by_columns ? by_columns(call, from, out) : by_rows(call, from, out);
     });
-    out[k * fold.kept.step[R]] = static_cast<float>(factor * sum);
   }
-}
+  [[nodiscard]] std::string implementation() const final { return "reference"; }
+
+ protected:
+  using Places = std::array<Index, R>;  // of the operands, from their beginnings
+
+  /// Adds to the sums of `n` neighbours that are kept.
+  virtual void add_to(double* sum, Index n, const KernelCall& call, const Places& at) const = 0;
+  /// Of one run that is summed.
+  [[nodiscard]] virtual double sum_at(const KernelCall& call, const Places& at) const = 0;
+
+  const Fold<R> fold_;
+
+ private:
+  /// Sums of a run of kept elements, a block of neighbours at a time.
+  void by_columns(const KernelCall& call, const Places& from, float* out) const {
+    constexpr Index kBlock = 64;
+    const auto& step = fold_.kept.step;
+    for (Index begin = 0; begin < fold_.kept.count; begin += kBlock) {
+      const Index n = std::min(kBlock, fold_.kept.count - begin);
+      double sum[kBlock] = {};
+      for_each_run(fold_.summed, [&](const Places& at) {
+        for (Index s = 0; s < fold_.summed.count; ++s) {
+          Places place;
+          for (std::size_t r = 0; r < R; ++r)
+            place[r] = from[r] + at[r] + s * fold_.summed.step[r] + begin * step[r];
+          add_to(sum, n, call, place);
+        }
+      });
+      for (Index i = 0; i < n; ++i) out[(begin + i) * step[R]] = static_cast<float>(factor_ * sum[i]);
+    }
+  }
+
+  /// Sums of a run of kept elements, one after another.
+  void by_rows(const KernelCall& call, const Places& from, float* out) const {
+    const auto& step = fold_.kept.step;
+    for (Index k = 0; k < fold_.kept.count; ++k) {
+      double sum = 0.0;
+      for_each_run(fold_.summed, [&](const Places& at) {
+        Places place;
+        for (std::size_t r = 0; r < R; ++r) place[r] = from[r] + at[r] + k * step[r];
+        sum += sum_at(call, place);
+      });
+      out[k * step[R]] = static_cast<float>(factor_ * sum);
+    }
+  }
+
+  double factor_;
+};
+
+template <class F, class... From>
+class FunctionFold final : public FoldKernel<sizeof...(From)> {
+  using Base = FoldKernel<sizeof...(From)>;
+  using typename Base::Places;
+
+ public:
+  FunctionFold(const Shape& whole, const std::array<Shape, sizeof...(From) + 1>& strides, F f, double factor)
+      : Base(whole, strides, factor), f_(std::move(f)) {}
+
+ private:
+  void add_to(double* sum, Index n, const KernelCall& call, const Places& at) const override {
+    [&]<std::size_t... r>(std::index_sequence<r...> operands) {
+      add_columns(operands, sum, n, f_, this->fold_.kept.step, (input<From>(call, r) + at[r])...);
+    }
+    (std::index_sequence_for<From...>());
+  }
+  [[nodiscard]] double sum_at(const KernelCall& call, const Places& at) const override {
+    return [&]<std::size_t... r>(std::index_sequence<r...> operands) {
+      return row_sum(operands, this->fold_.summed.count, f_, this->fold_.summed.step,
+                     (input<From>(call, r) + at[r])...);
+    }
+    (std::index_sequence_for<From...>());
+  }
+
+  F f_;
+};
 
 /// `f` takes and gives doubles; operands are of these element types.
 template <class... From, class F>
 [[nodiscard]] std::unique_ptr<Kernel> fold_kernel(const Shape& whole,
                                                   const std::array<Shape, sizeof...(From) + 1>& strides, F f,
                                                   double factor = 1.0) {
-  constexpr std::size_t kOperands = sizeof...(From);
-  const Fold<kOperands> fold = make_fold<kOperands>(whole, strides);
-  return loop_kernel([fold, f, factor](const KernelCall& call) {
-    [&]<std::size_t... r>(std::index_sequence<r...> operands) {
-      for_each_run(fold.kept, [&](const std::array<Index, kOperands + 1>& at) {
-        float* out = output(call, 0) + at[kOperands];
-        if (fold.by_columns) {
-          fold_columns(operands, fold, f, factor, out, (input<From>(call, r) + at[r])...);
-        } else {
-          fold_rows(operands, fold, f, factor, out, (input<From>(call, r) + at[r])...);
-        }
-      });
-    }
-    (std::make_index_sequence<kOperands>());
-  });
+  return std::make_unique<FunctionFold<F, From...>>(whole, strides, std::move(f), factor);
 }
 
 /// The gradient of an operand: f(dy, what else the op reads), summed where the operand was stretched to the
