@@ -59,8 +59,8 @@ void add_effort_options(CLI::App& app, SolverOptions& options, const std::string
     app.add_option(name, value, help)->group(group)->type_name(type);
   };
   add("--gap", options.gap,
-      "stop when no schedule can save more than this part of the energy above the unlimited step's (default "
-      "1%)",
+      "stop when the gap is proven to be at most this part of the overhead, the energy above the step "
+      "without limits (default 1%; a MIP's gap is relative to the whole energy)",
       "PART");
   add("--time-limit", options.time_limit, time_limit, "TIME");
   add("--solve-threads", options.solve_threads, "threads of the solver (default 1)", "N");
