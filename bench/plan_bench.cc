@@ -103,7 +103,7 @@ std::string line(const Json& row) {
                      row["schedule_section_bytes"].get<int>(), row["address_section_bytes"].get<int>(),
                      row["address_section_bytes"].get<double>() / std::max(1, row["allocations"].get<int>()),
                      row["place_seconds"].get<double>(), row["verify_seconds"].get<double>()) +
-         (row["verified"].get<bool>() ? "" : " BROKEN");
+         (row["verified"].get<bool>() ? "" : " INVALID");
 }
 
 std::string summary(const Json& rows, const Options& options) {
@@ -156,8 +156,8 @@ int run(int argc, char** argv) {
   const auto note = [](const std::string& text) { fmt::print(stderr, "{}\n", text); };
   Json rows = Json::array();
   fmt::print("{:<28} {:>5} {:<10} {:>6} {:>6} {:>6} {:>8} {:>7} {:>6} {:>6} {:>7} {:>8} {:>8}\n", "case", "f",
-             "status", "stays", "recomp", "moves", "arena/pk", "solves", "sched", "addr", "B/stay", "place s",
-             "verify s");
+             "status", "allocs", "recomp", "moves", "arena/pk", "solves", "sched", "addr", "B/alloc",
+             "place s", "verify s");
   for (const Case& one : cases(options.cases, note)) {
     rows.push_back(measured(one, options));
     fmt::print("{}\n", line(rows.back()));

@@ -1,4 +1,4 @@
-# How a folder of the library ("room") becomes a target, and how all of them become an installed package.
+# How a folder of the library ("component") becomes a target, and how all of them become an installed package.
 
 # CBC comes with pkg-config files only. PoetLibrary.cmake and poetConfig.cmake.in share this list.
 set(POET_CBC_MODULES cbc osi-clp clp cgl osi coinutils)
@@ -32,16 +32,16 @@ function(poet_precompile target)
   target_precompile_headers(${target} REUSE_FROM ${arg_FROM})
 endfunction()
 
-# poet_library(<room> [FLAT] [LIGHT] [SOURCES file...] [DEPENDS room|target...] [PRIVATE_DEPENDS room|target...])
+# poet_library(<component> [FLAT] [LIGHT] [SOURCES file...] [DEPENDS component|target...] [PRIVATE_DEPENDS component|target...])
 #
-# Makes the static library poet_<room>, also called poet::<room>, of the current folder, and adds it to poet::poet.
+# Makes the static library poet_<component>, also called poet::<component>, of the current folder, and adds it to poet::poet.
 # Without SOURCES it takes every .cc in the folder and below (FLAT: in the folder only), so that a new file needs no
 # edit here; without any .cc the library is its headers. LIGHT: nothing in it takes time, so that -O1 will do, which
-# compiles a third faster. A name with "::" in DEPENDS is a target as it stands, any other is a room.
-function(poet_library room)
+# compiles a third faster. A name with "::" in DEPENDS is a target as it stands, any other is a component.
+function(poet_library component)
   cmake_parse_arguments(PARSE_ARGV 1 arg "FLAT;LIGHT" "" "SOURCES;DEPENDS;PRIVATE_DEPENDS")
   if(arg_UNPARSED_ARGUMENTS)
-    message(FATAL_ERROR "poet_library(${room}): unknown arguments ${arg_UNPARSED_ARGUMENTS}")
+    message(FATAL_ERROR "poet_library(${component}): unknown arguments ${arg_UNPARSED_ARGUMENTS}")
   endif()
   set(glob GLOB_RECURSE)
   if(arg_FLAT)
@@ -51,7 +51,7 @@ function(poet_library room)
     file(${glob} arg_SOURCES CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cc)
   endif()
 
-  set(target poet_${room})
+  set(target poet_${component})
   if(arg_SOURCES)
     add_library(${target} STATIC ${arg_SOURCES})
     set(scope PUBLIC)
@@ -68,8 +68,8 @@ function(poet_library room)
     set(scope INTERFACE)
     set(arg_PRIVATE_DEPENDS)
   endif()
-  add_library(poet::${room} ALIAS ${target})
-  set_target_properties(${target} PROPERTIES EXPORT_NAME ${room})
+  add_library(poet::${component} ALIAS ${target})
+  set_target_properties(${target} PROPERTIES EXPORT_NAME ${component})
   target_compile_features(${target} ${scope} cxx_std_20)
   target_include_directories(${target} ${scope} $<BUILD_INTERFACE:${POET_INCLUDE_ROOT}>
                                                 $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
@@ -81,7 +81,7 @@ function(poet_library room)
     target_link_libraries(${target} PRIVATE ${arg_PRIVATE_DEPENDS})
   endif()
 
-  set_property(GLOBAL APPEND PROPERTY POET_ROOMS ${target})
+  set_property(GLOBAL APPEND PROPERTY POET_COMPONENTS ${target})
   install(TARGETS ${target} EXPORT poetTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 endfunction()
 
@@ -95,7 +95,7 @@ endfunction()
 # What users include; these headers and all that they include are installed, the others are the library's own.
 set(POET_PUBLIC_HEADERS poet/poet.h poet/plan/decoder/poet_plan.h)
 
-# poet_group(<name> <room>...): poet::<name>, several rooms under one name.
+# poet_group(<name> <component>...): poet::<name>, several components under one name.
 function(poet_group name)
   list(TRANSFORM ARGN PREPEND "poet::" OUTPUT_VARIABLE links)
   add_library(poet_${name} INTERFACE)
@@ -105,12 +105,12 @@ function(poet_group name)
   install(TARGETS poet_${name} EXPORT poetTargets)
 endfunction()
 
-# Makes poet::poet, which is every room at once, and poet::planner, and installs what `find_package(poet)` needs.
+# Makes poet::poet, which is every component at once, and poet::planner, and installs what `find_package(poet)` needs.
 function(poet_install_package)
   include(CMakePackageConfigHelpers)
-  get_property(rooms GLOBAL PROPERTY POET_ROOMS)
-  list(TRANSFORM rooms REPLACE "^poet_" "")
-  poet_group(poet ${rooms})
+  get_property(components GLOBAL PROPERTY POET_COMPONENTS)
+  list(TRANSFORM components REPLACE "^poet_" "")
+  poet_group(poet ${components})
   poet_group(planner frontend autodiff pipeline compile)
 
   set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/poet)

@@ -3,7 +3,7 @@
 
 usage: check_layering.py INCLUDE_ROOT [FOLDER...]
 
-INCLUDE_ROOT holds poet/; its rooms obey ROOMS and OWNERS. Files in further FOLDERs may include any room, so only
+INCLUDE_ROOT holds poet/; its components obey COMPONENTS and OWNERS. Files in further FOLDERs may include any component, so only
 OWNERS applies to them. Prints one line per violation; exit 0 if there is none, 1 otherwise.
 """
 import pathlib
@@ -13,8 +13,8 @@ import sys
 VALUES = {"base", "graph"}
 PLANS = VALUES | {"cost", "plan"}
 OPTIMIZERS = PLANS | {"optimize"}
-# Room -> rooms that it may include besides itself.
-ROOMS = {
+# Component -> components that it may include besides itself.
+COMPONENTS = {
     "base": {"version.h"},  # which is generated
     "graph": {"base"},
     "frontend": VALUES,
@@ -48,8 +48,8 @@ OWNERS = {
 INCLUDE = re.compile(r'\s*#\s*include\s*[<"]([^>"]+)[>"]')
 
 
-def violations(path, allowed, room):
-    """Yields (line number, what is wrong); `allowed` is None where any room may be included."""
+def violations(path, allowed, component):
+    """Yields (line number, what is wrong); `allowed` is None where any component may be included."""
     for number, line in enumerate(path.read_text().splitlines(), 1):
         match = INCLUDE.match(line)
         if not match:
@@ -57,8 +57,8 @@ def violations(path, allowed, room):
         header = match.group(1)
         if header.startswith("poet/"):
             target = header.split("/")[1]
-            if allowed is not None and target != room and target not in allowed:
-                yield number, f"{room} may not include {target.removesuffix('.h')}"
+            if allowed is not None and target != component and target not in allowed:
+                yield number, f"{component} may not include {target.removesuffix('.h')}"
             continue
         for pattern, owner in OWNERS.items():
             if re.fullmatch(pattern, header) and f"/{owner}/" not in f"/{path.as_posix()}/":
@@ -75,18 +75,18 @@ def main(include_root, *others):
     jobs = []
     for path in sources(library):
         parts = path.relative_to(library).parts
-        room = parts[0] if len(parts) > 1 else "compile"
-        if room != "compile" and room not in ROOMS:
-            print(f"{path}:1: {room} is not a folder known to {sys.argv[0]}")
+        component = parts[0] if len(parts) > 1 else "compile"
+        if component != "compile" and component not in COMPONENTS:
+            print(f"{path}:1: {component} is not a folder known to {sys.argv[0]}")
             found += 1
             continue
-        allowed = ROOMS.get(room, COMPILE | {"compile.h", "reserve.h"})
-        jobs.append((path, None if "/".join(parts) in FACADES else allowed, room))
+        allowed = COMPONENTS.get(component, COMPILE | {"compile.h", "reserve.h"})
+        jobs.append((path, None if "/".join(parts) in FACADES else allowed, component))
     for folder in others:
         jobs += [(path, None, "") for path in sources(pathlib.Path(folder))]
-    for path, allowed, room in jobs:
+    for path, allowed, component in jobs:
         checked += 1
-        for number, wrong in violations(path, allowed, room):
+        for number, wrong in violations(path, allowed, component):
             print(f"{path}:{number}: {wrong}")
             found += 1
     print(f"{checked} files, {found} violations")

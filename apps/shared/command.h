@@ -13,7 +13,7 @@ namespace poet::cli {
 
 /// Exit codes that every command keeps to; the last two come from exceptions (errors.h).
 constexpr int kAnswer = 0;
-constexpr int kNoAnswer = 1;  // infeasible or unknown; for verify: broken; for run: not all steps
+constexpr int kNoAnswer = 1;  // infeasible or unknown; for verify: invalid; for run: not all steps
 constexpr int kBadInput = 2;
 constexpr int kInternalError = 3;
 

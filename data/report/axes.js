@@ -222,7 +222,7 @@ const legendAbove = (names) => ({
   textStyle: { color: COLOUR.ink },
 });
 
-/** Where the referee stopped, if it did. */
+/** Where the verifier stopped, if it did. */
 function stopMark(view, model) {
   if (model.valid || model.steps.length >= model.planned) return [];
   return [

@@ -122,7 +122,7 @@ function build() {
       arenaWords,
     );
   const note =
-    "Recomputing is part of the referee's compute energy; its share is the sum of the cost table over the steps that recompute.";
+    "Recomputing is part of the verifier's compute energy; its share is the sum of the cost table over the steps that recompute.";
   addPanel("Energy", note, (row) => {
     row.className = "row";
     addChart(

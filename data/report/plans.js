@@ -38,7 +38,7 @@ function verdict(model) {
       element(
         "div",
         { className: "soft" },
-        `The referee stopped at step ${count(model.steps.length)} of ${count(model.planned)}; figures and charts go that far.`,
+        `The verifier stopped at step ${count(model.steps.length)} of ${count(model.planned)}; figures and charts go that far.`,
       ),
     );
   else if (model.figures.peak_ram > model.ram_budget)

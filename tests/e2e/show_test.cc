@@ -79,7 +79,7 @@ TEST(Show, OverBudgetIsShownAndExitsWithOne) {
   const TemporaryFolder folder;
   const ProgramRun run = poet("show " + schedule_file(folder, 30));
   EXPECT_EQ(run.exit_code, 1);
-  EXPECT_TRUE(contains(run.out, "BROKEN: step")) << run.out;
+  EXPECT_TRUE(contains(run.out, "INVALID: step")) << run.out;
   EXPECT_TRUE(contains(run.out, "35 bytes of RAM, over the budget of 30")) << run.out;
   EXPECT_TRUE(contains(run.out, "peak 35 B")) << run.out;
 }
@@ -106,7 +106,7 @@ TEST(Show, ABrokenScheduleIsShownAsFarAsItGoes) {
   write_schedule(file, folder.file("broken.json"));
   const ProgramRun run = poet("show " + folder.file("broken.json"));
   EXPECT_EQ(run.exit_code, 1) << run.err;
-  EXPECT_TRUE(contains(run.out, "BROKEN: stage 2 (c)")) << run.out;
+  EXPECT_TRUE(contains(run.out, "INVALID: stage 2 (c)")) << run.out;
   EXPECT_TRUE(contains(run.out, "Compute       F")) << run.out;
 }
 

@@ -78,7 +78,7 @@ TEST(Figure, WhatExceedsTheBudgetIsMarked) {
   EXPECT_THAT(script_of(paging()), Not(HasSubstr("over the budget")));
   const std::string script = script_of(paging(30));
   EXPECT_THAT(script, HasSubstr("title 'over the budget'"));
-  EXPECT_THAT(script, HasSubstr(": BROKEN\""));
+  EXPECT_THAT(script, HasSubstr(": INVALID\""));
 }
 
 TEST(Figure, ABrokenPlanGoesAsFarAsTheReplay) {
@@ -88,7 +88,7 @@ TEST(Figure, ABrokenPlanGoesAsFarAsTheReplay) {
   const Picture picture = picture_of(std::move(file), "");
   ASSERT_FALSE(picture.report.valid);
   const std::string script = script_of(picture);
-  EXPECT_THAT(script, HasSubstr(": BROKEN\""));
+  EXPECT_THAT(script, HasSubstr(": INVALID\""));
   EXPECT_THAT(script, Not(HasSubstr("$values_page_in")));
   EXPECT_THAT(script, HasSubstr("set xrange [0:3]"));
 }
@@ -99,7 +99,7 @@ TEST(Figure, AnEmptyPlanIsNoError) {
   file.layout = {};
   const Picture picture = picture_of(std::move(file), "");
   const std::string script = script_of(picture);
-  EXPECT_THAT(script, HasSubstr("BROKEN"));
+  EXPECT_THAT(script, HasSubstr("INVALID"));
   if (!has_gnuplot()) GTEST_SKIP() << "gnuplot is not installed";
   EXPECT_THAT(run_gnuplot(script), HasSubstr("</svg>"));
 }

@@ -110,7 +110,7 @@ TEST(PictureText, SaysWhatBreaksTheBudget) {
   options.unicode = false;
   const std::string text =
       picture_text(planned(test::chain(), test::chain_paging(), Semantics::device, 30), options);
-  EXPECT_THAT(text, HasSubstr("Verdict       BROKEN: step"));
+  EXPECT_THAT(text, HasSubstr("Verdict       INVALID: step"));
   EXPECT_THAT(text, HasSubstr("35 bytes of RAM, over the budget of 30"));
   // RAM is over the budget from 2 s to 3 s of 4 s: the third quarter of 86 columns crosses its line.
   EXPECT_THAT(text, HasSubstr("30 B " + std::string(43, '-') + std::string(22, '!') + std::string(21, '-')));

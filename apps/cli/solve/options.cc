@@ -52,8 +52,8 @@ void add_effort_options(const Parser& parser, SolverOptions& options, const std:
   const Parser group = parser.group("Solving");
   group.option(
       "--gap", options.gap,
-      "stop when no schedule can save more than this part of the energy above the unlimited step's (default "
-      "1%)",
+      "stop when the gap is proven to be at most this part of the overhead, the energy above the step "
+      "without limits (default 1%; a MIP's gap is relative to the whole energy)",
       "PART");
   group.option("--time-limit", options.time_limit, time_limit, "TIME");
   group.option("--solve-threads", options.solve_threads, "threads of the solver (default 1)", "N");

@@ -107,7 +107,7 @@ Attribute read_attribute(const JsonField& json) {
   json.fail("must be a number, a string or an array of integers");
 }
 
-/// The enumerator that a name stands for; `parse` complains about names it does not know.
+/// The enumerator that a name stands for; `parse` refuses names it does not know.
 template <class Enum>
 Enum read_name(const JsonField& json, Enum (*parse)(const std::string&)) {
   const std::string& name = json.name();

@@ -106,7 +106,7 @@ class Figure {
     std::vector<std::string> lines;
     const std::string wrong = breach_of(picture_);
     if (!wrong.empty()) {
-      lines.push_back(subject + ": BROKEN");
+      lines.push_back(subject + ": INVALID");
       lines.push_back(printable(wrong, 200));
     } else {
       const double least = replay_keep_all(instance_, file_.semantics).energy.value();

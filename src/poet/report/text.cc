@@ -90,7 +90,7 @@ class Text {
     if (file_.limits.max_bytes_written)
       limits += ", " + format_bytes(*file_.limits.max_bytes_written) + " written";
     if (!report_.valid) add("Limits", limits);
-    add("Verdict", "BROKEN: " + printable(wrong, 500));
+    add("Verdict", "INVALID: " + printable(wrong, 500));
     const std::size_t steps = file_.plan.steps.size();
     if (history_.steps < steps) {
       add("", fmt::format("what follows ends there, after {} of {} steps", history_.steps, steps));

@@ -60,7 +60,7 @@ std::string reason_of(const Excess& excess, const MethodRequest& request, const 
   return fmt::format("{}", fmt::join(reasons, ", "));
 }
 
-/// With the figures of the whole plan, although a limit is broken on the way, the storage's among them.
+/// With the figures of the whole plan, although a limit is violated on the way, the storage's among them.
 Report unlimited_report(const MethodRequest& request, const Plan& plan) {
   Instance endless = request.instance;
   endless.costs.storage_capacity.reset();

@@ -1,6 +1,6 @@
 #pragma once
 
-// What both replays count in the same way: energy, transfers, the peak, and whether a limit is broken. It
+// What both replays count in the same way: energy, transfers, the peak, and whether a limit is violated. It
 // knows nothing of what is in RAM nor of time: the two replays find that out each in its own way.
 
 #include <string>
@@ -13,7 +13,7 @@ class Ledger {
  public:
   Ledger(const Instance& instance, Semantics semantics, const Limits& limits);
 
-  /// The first rule that was broken is the one that is reported.
+  /// The first rule that was violated is the one that is reported.
   void break_rule(const std::string& message);
   [[nodiscard]] bool violated() const { return !report_.violation.empty(); }
 

@@ -99,7 +99,7 @@ ValueId Walk::moving_state(const Node& node, std::size_t i, std::int64_t size) {
   notice("running statistics that the file shares are kept once for each BatchNormalization");
   Fixed own = w;
   own.name = fmt::format("{}.{}", name_of(node), w.name);
-  if (own.transposed || element_count(own.tensor.shape) != size) return weight(node, i, {size});  // complains
+  if (own.transposed || element_count(own.tensor.shape) != size) return weight(node, i, {size});  // throws
   place(own.name, node, i);
   return parameter(node, own, {size}, Persistence::optimizer_state, false);
 }
