@@ -57,7 +57,7 @@ TEST(Solve, JsonHasEveryFieldOfTheContract) {
   const ProgramRun run = poet("solve --quiet --json " + kLinear);
   EXPECT_EQ(run.exit_code, 0);
   const Json json = run.json();
-  EXPECT_EQ(json["format"], 1);
+  EXPECT_EQ(json["format"], 2);
   EXPECT_EQ(json["status"], "optimal");
   EXPECT_EQ(json["semantics"], "published");
   EXPECT_TRUE(json["solver"].is_string());

@@ -46,7 +46,7 @@ Json result_json(const Solved& solved) {
   const double energy = result.report.energy.value();
 
   Json json;
-  json["format"] = 1;
+  json["format"] = 2;
   json["status"] = to_string(certificate.status);
   json["energy_joules"] = figure(energy);
   // Without any plan there is nothing that a bound could be a bound of.
