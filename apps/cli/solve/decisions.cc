@@ -16,13 +16,33 @@ bool contains(const auto& sorted, auto item) {
   return std::binary_search(sorted.begin(), sorted.end(), item);
 }
 
-/// The output that stands for the op: the one with most bytes, the first of equals.
-ValueId main_output(const Instance& instance, const std::vector<ValueId>& writes) {
-  ValueId best;
-  for (ValueId value : writes) {
-    if (!best.valid() || instance.costs.values[value].bytes > instance.costs.values[best].bytes) best = value;
-  }
-  return best;
+/// Whether stage `t` has a use for the copy of `value` that it computes: another op reads it there, or it
+/// outlives the stage.
+bool wanted(const Schedule& schedule, const std::vector<OpId>& users, ValueId value, std::size_t t) {
+  const Stage& stage = schedule.stages[t];
+  const bool stays = t + 1 < schedule.stages.size() && contains(schedule.stages[t + 1].retain, value);
+  return stays || contains(stage.page_out, value) ||
+         std::any_of(users.begin(), users.end(), [&](OpId user) { return contains(stage.compute, user); });
+}
+
+/// What recomputing `op` in stage `t` brings back, the largest first; what nobody wanted comes last.
+struct BroughtBack {
+  std::vector<ValueId> values;
+  std::size_t wanted = 0;
+};
+
+BroughtBack brought_back(const Instance& instance, const Dataflow& flow, const Schedule& schedule, OpId op,
+                         std::size_t t) {
+  BroughtBack back;
+  for (ValueId value : flow.writes[op])
+    if (!contains(schedule.stages[t].retain, value)) back.values.push_back(value);
+  std::stable_sort(back.values.begin(), back.values.end(), [&](ValueId a, ValueId b) {
+    return instance.costs.values[a].bytes > instance.costs.values[b].bytes;
+  });
+  const auto used = [&](ValueId value) { return wanted(schedule, flow.users[value], value, t); };
+  const auto end = std::stable_partition(back.values.begin(), back.values.end(), used);
+  back.wanted = static_cast<std::size_t>(end - back.values.begin());
+  return back;
 }
 
 /// Follows one value through the stages.
@@ -57,11 +77,45 @@ std::string times_cheaper(Joules cheaper, Joules costlier) {
   return format_number(ratio, 2) + "x cheaper";
 }
 
+Joules page_cost(const ValueCost& cost) { return cost.page_out.energy + cost.page_in.energy; }
+
+Joules energy_once(const Instance& instance, OpId op, Semantics semantics) {
+  const OpCost& cost = instance.costs.ops[op];
+  return semantics == Semantics::device ? cost.energy + instance.costs.timing.idle * cost.runtime
+                                        : cost.energy;
+}
+
+/// Charges every recomputation to the largest value that it was for; the others are its by-products.
+void charge_recomputations(const Instance& instance, const Dataflow& flow, const Schedule& schedule,
+                           Semantics semantics, std::vector<Decision>& all) {
+  IdVector<ValueId, Decision*> decision_of(instance.graph.values.size(), nullptr);
+  for (Decision& decision : all) {
+    decision_of[decision.value] = &decision;
+    decision.by_product = decision.recomputations > 0;
+  }
+  for (std::size_t t = 0; t < schedule.stages.size(); ++t) {
+    for (OpId op : schedule.stages[t].compute) {
+      if (static_cast<std::size_t>(op.index) == t) continue;  // for the first time
+      const BroughtBack back = brought_back(instance, flow, schedule, op, t);
+      const auto first = std::find_if(back.values.begin(), back.values.end(),
+                                      [&](ValueId value) { return decision_of[value] != nullptr; });
+      if (first == back.values.end()) continue;  // nothing of it takes room
+      Decision& cause = *decision_of[*first];
+      cause.by_product = false;
+      cause.spent += energy_once(instance, op, semantics);
+      Joules together{};
+      for (std::size_t i = 0; i < back.wanted; ++i)
+        together += page_cost(instance.costs.values[back.values[i]]);
+      if (instance.costs.has_storage && back.wanted > 1)
+        cause.page_all_cost = std::min(cause.page_all_cost.value_or(together), together);
+    }
+  }
+}
+
 }  // namespace
 
 std::vector<Decision> decisions(const Instance& instance, const Schedule& schedule, Semantics semantics) {
   const Dataflow flow = dataflow(instance.graph);
-  const bool idle_counts = semantics == Semantics::device;
   std::vector<Decision> out;
   for (ValueId value : flow.transients) {
     const ValueCost& cost = instance.costs.values[value];
@@ -73,15 +127,12 @@ std::vector<Decision> decisions(const Instance& instance, const Schedule& schedu
     decision.bytes = cost.bytes;
     trace(decision, schedule, producer);
 
-    if (instance.costs.has_storage) decision.page_cost = cost.page_out.energy + cost.page_in.energy;
-    Joules once = instance.costs.ops[producer].energy;
-    if (idle_counts) once += instance.costs.timing.idle * instance.costs.ops[producer].runtime;
-    if (op.recomputable) decision.recompute_cost = once;
+    if (instance.costs.has_storage) decision.page_cost = page_cost(cost);
+    if (op.recomputable) decision.recompute_cost = energy_once(instance, producer, semantics);
     decision.spent = decision.page_outs * cost.page_out.energy + decision.page_ins * cost.page_in.energy;
-    if (main_output(instance, flow.writes[producer]) == value)
-      decision.spent += decision.recomputations * once;
     out.push_back(decision);
   }
+  charge_recomputations(instance, flow, schedule, semantics, out);
   return out;
 }
 
@@ -98,10 +149,14 @@ std::string treatment(const Decision& decision) {
   return "paged and recomputed";
 }
 
-std::string reason(const Decision& decision) {
+std::string reason(const Decision& decision, const SolveOptions& options) {
   const bool paged = decision.page_ins > 0;
   const bool recomputed = decision.recomputations > 0;
   if (decision.kept()) return "fits";
+  if (decision.by_product) {
+    return paged ? "paged, and a by-product where its op is recomputed for another result"
+                 : "a by-product: its op is recomputed for another result, so keeping or paging it saves nothing";
+  }
   if (paged && recomputed) return "each where it is cheaper";
   if (!decision.page_cost) return "no storage to page to";
   if (!decision.recompute_cost) return "must not be computed twice";
@@ -109,9 +164,14 @@ std::string reason(const Decision& decision) {
   const Joules recompute = *decision.recompute_cost;
   if (paged) {
     if (page <= recompute) return "paging is " + times_cheaper(page, recompute);
-    return "recomputing it would need its inputs too";
+    return options.rematerialization ? "recomputing it would need its inputs too"
+                                     : "recomputing is switched off";
   }
   if (recompute <= page) return "recomputing is " + times_cheaper(recompute, page);
+  if (!options.paging) return "paging is switched off";
+  if (decision.page_all_cost && recompute <= *decision.page_all_cost)
+    return "recomputing is " + times_cheaper(recompute, *decision.page_all_cost) +
+           " than paging all that it brings back";
   return "no room or time for the transfers";
 }
 

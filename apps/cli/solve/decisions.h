@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "poet/cost/instance.h"
+#include "poet/optimize/outcome.h"
 #include "poet/plan/limits.h"
 #include "poet/plan/schedule/schedule.h"
 
@@ -18,17 +19,23 @@ struct Decision {
   int page_outs = 0;
   int page_ins = 0;
   int recomputations = 0;  // of its producer, in stages that did not start with the value in RAM
-  Joules spent{};  // on its transfers and recomputations; ops with several outputs: the largest has it
+  /// Its op was recomputed for the sake of another result each time: keeping or paging this one would save
+  /// nothing.
+  bool by_product = false;
+  /// On its transfers, and on recomputations of which it is not a by-product.
+  Joules spent{};
   std::optional<Joules> page_cost;  // once out and once in; absent without storage
   std::optional<Joules>
       recompute_cost;  // of its producer, inputs at hand; absent when that must not run twice
+  std::optional<Joules> page_all_cost;  // of all that its recomputation brings back, once out and once in
   OpId gone_from;      // longest stretch without a copy in RAM between its uses: the first op it misses
   OpId back_at;        // and the op for whose stage it is there again; both invalid when never gone
 
   [[nodiscard]] bool kept() const { return page_ins == 0 && page_outs == 0 && recomputations == 0; }
 };
 
-/// One per transient value with bytes, in order of values. `schedule` must be valid. O(stages * values).
+/// One per transient value with bytes, in order of values. `schedule` must be valid. O(stages * values +
+/// recomputations * edges).
 [[nodiscard]] std::vector<Decision> decisions(const Instance& instance, const Schedule& schedule,
                                               Semantics semantics);
 
@@ -38,7 +45,8 @@ void sort_by_importance(std::vector<Decision>& decisions);
 /// "paged", "recomputed", "paged and recomputed" or "kept".
 [[nodiscard]] std::string treatment(const Decision& decision);
 
-/// In a few words why, as far as the costs of this value tell: "paging is 8.3x cheaper".
-[[nodiscard]] std::string reason(const Decision& decision);
+/// In a few words why, as far as the costs of this value and what the solver may use tell: "paging is 8.3x
+/// cheaper".
+[[nodiscard]] std::string reason(const Decision& decision, const SolveOptions& options);
 
 }  // namespace poet::cli

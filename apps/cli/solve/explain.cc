@@ -31,13 +31,15 @@ Json per_byte_json(const std::optional<Joules>& energy, Bytes bytes) {
   return energy ? Json(energy->value() / static_cast<double>(bytes.value())) : Json(nullptr);
 }
 
-Json decision_json(const Instance& instance, const Decision& decision) {
+Json decision_json(const CompileRequest& request, const Decision& decision) {
+  const Instance& instance = request.instance;
   Json json;
   json["value"] = decision.value.index;
   json["name"] = instance.graph.values[decision.value].name;
   json["bytes"] = decision.bytes.value();
   json["decision"] = treatment(decision);
-  json["reason"] = reason(decision);
+  json["reason"] = reason(decision, request.options);
+  json["by_product"] = decision.by_product;
   json["page_outs"] = decision.page_outs;
   json["page_ins"] = decision.page_ins;
   json["recomputations"] = decision.recomputations;
@@ -72,7 +74,8 @@ std::string away(const Decision& decision) {
   return fmt::format("{}-{}", decision.gone_from.index, decision.back_at.index - 1);
 }
 
-void add_rows(std::string& out, const Instance& instance, const std::vector<Decision>& shown) {
+void add_rows(std::string& out, const CompileRequest& request, const std::vector<Decision>& shown) {
+  const Instance& instance = request.instance;
   Table table({{"value", Align::left},
                {"size", Align::right},
                {"decision", Align::left},
@@ -85,7 +88,8 @@ void add_rows(std::string& out, const Instance& instance, const std::vector<Deci
     table.add({instance.graph.values[decision.value].name, format_bytes(decision.bytes), how_often(decision),
                decision.spent > Joules(0) ? format_joules(decision.spent, 3) : "-",
                per_byte(decision.page_cost, decision.bytes),
-               per_byte(decision.recompute_cost, decision.bytes), away(decision), reason(decision)});
+               per_byte(decision.recompute_cost, decision.bytes), away(decision),
+               reason(decision, request.options)});
   }
   out += table.text();
 }
@@ -129,14 +133,14 @@ std::string explanation_text(const Solved& solved, std::vector<Decision> all, bo
   if (moved == 0) out += "No value is paged or recomputed.\n";
   if (moved > 0) {
     out += fmt::format(
-        "Not simply kept: {}. The dearest come first; \"to page\" is once out and in, \"to "
+        "Not simply kept: {}. The costliest come first; \"to page\" is once out and in, \"to "
         "recompute\" "
         "its op alone.\n",
         counted(static_cast<std::ptrdiff_t>(moved), "value"));
   }
   if (!shown.empty()) {
     out += "\n";
-    add_rows(out, instance, shown);
+    add_rows(out, solved.request, shown);
   }
   if (moved > shown.size()) {
     Joules rest{};
@@ -171,7 +175,7 @@ class Explain final : public Command {
     if (json_) {
       Json json = result_json(solved);
       json["decisions"] = Json::array();
-      for (const Decision& decision : all) json["decisions"].push_back(decision_json(instance, decision));
+      for (const Decision& decision : all) json["decisions"].push_back(decision_json(solved.request, decision));
       print_answer(json);
     } else {
       std::string text = summary_text(solved);
