@@ -51,6 +51,45 @@ TEST(OnnxInitializers, MergedOnesAreParametersOfTheirOwn) {
   EXPECT_THAT(model.notices, Contains(HasSubstr("an Identity of an initialiser")));
 }
 
+/// Two convolutions with such weights, by a program that calls itself `producer`.
+std::vector<std::string> convolution_notices(const std::string& producer,
+                                             const std::vector<std::string>& names) {
+  onnx::Model model =
+      onnx_model({4, 3, 8, 8},
+                 {{names[0], onnx_reals({2, 3, 3, 3})},
+                  {names[1], onnx_reals({2})},
+                  {names[2], onnx_reals({5, 2, 3, 3})},
+                  {names[3], onnx_reals({5})}},
+                 {onnx_node("Conv", {"x", names[0], names[1]}, {"a"}), onnx_node("Relu", {"a"}, {"r"}),
+                  onnx_node("Conv", {"r", names[2], names[3]}, {"c"}),
+                  onnx_node("GlobalAveragePool", {"c"}, {"p"}), onnx_node("Flatten", {"p"}, {"y"})});
+  model.producer = producer;
+  return import_model(model).notices;
+}
+
+TEST(OnnxInitializers, FoldedBatchNormalisationIsSaid) {
+  const std::vector<std::string> folded = {"onnx::Conv_19", "onnx::Conv_20", "onnx::Conv_22",
+                                           "onnx::Conv_23"};
+  const std::string both = "batch normalisation is folded into 2 convolutions";
+  EXPECT_THAT(convolution_notices("pytorch", folded),
+              Contains(testing::AllOf(HasSubstr(both), HasSubstr("TrainingMode.TRAINING"))));
+  // As PyTorch called them before 1.11; and where one convolution has no normalisation behind it.
+  EXPECT_THAT(convolution_notices("pytorch", {"19", "20", "22", "23"}), Contains(HasSubstr(both)));
+  EXPECT_THAT(
+      convolution_notices("pytorch", {"onnx::Conv_19", "onnx::Conv_20", "conv2.weight", "conv2.bias"}),
+      Contains(HasSubstr("folded into 1 convolution,")));
+  // By the exporter based on torch.export: the second convolution reads r.
+  EXPECT_THAT(convolution_notices("pytorch", {"conv1.weight", "x_bias", "conv2.weight", "r_bias"}),
+              Contains(testing::AllOf(HasSubstr(both), HasSubstr("dynamo=False"))));
+  // Without normalisation, with filters that a weight normalisation computes, and by somebody who counts.
+  const auto silent = Not(Contains(HasSubstr("folded")));
+  EXPECT_THAT(convolution_notices("pytorch", {"conv1.weight", "conv1.bias", "conv2.weight", "conv2.bias"}),
+              silent);
+  EXPECT_THAT(convolution_notices("pytorch", {"onnx::Conv_19", "conv1.bias", "onnx::Conv_22", "conv2.bias"}),
+              silent);
+  EXPECT_THAT(convolution_notices("somebody", {"19", "20", "22", "23"}), silent);
+}
+
 // A network that reads one weight twice does so by one name.
 TEST(OnnxInitializers, AnIdentityOfAValueIsTheValue) {
   const ImportedModel model =

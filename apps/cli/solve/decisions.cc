@@ -155,7 +155,8 @@ std::string reason(const Decision& decision, const SolveOptions& options) {
   if (decision.kept()) return "fits";
   if (decision.by_product) {
     return paged ? "paged, and a by-product where its op is recomputed for another result"
-                 : "a by-product: its op is recomputed for another result, so keeping or paging it saves nothing";
+                 : "a by-product: its op is recomputed for another result, so keeping or paging it saves "
+                   "nothing";
   }
   if (paged && recomputed) return "each where it is cheaper";
   if (!decision.page_cost) return "no storage to page to";

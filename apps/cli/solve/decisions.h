@@ -28,8 +28,8 @@ struct Decision {
   std::optional<Joules>
       recompute_cost;  // of its producer, inputs at hand; absent when that must not run twice
   std::optional<Joules> page_all_cost;  // of all that its recomputation brings back, once out and once in
-  OpId gone_from;      // longest stretch without a copy in RAM between its uses: the first op it misses
-  OpId back_at;        // and the op for whose stage it is there again; both invalid when never gone
+  OpId gone_from;  // longest stretch without a copy in RAM between its uses: the first op it misses
+  OpId back_at;    // and the op for whose stage it is there again; both invalid when never gone
 
   [[nodiscard]] bool kept() const { return page_ins == 0 && page_outs == 0 && recomputations == 0; }
 };

@@ -175,7 +175,8 @@ class Explain final : public Command {
     if (json_) {
       Json json = result_json(solved);
       json["decisions"] = Json::array();
-      for (const Decision& decision : all) json["decisions"].push_back(decision_json(solved.request, decision));
+      for (const Decision& decision : all)
+        json["decisions"].push_back(decision_json(solved.request, decision));
       print_answer(json);
     } else {
       std::string text = summary_text(solved);

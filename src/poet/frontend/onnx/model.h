@@ -66,6 +66,7 @@ struct Declaration {
 
 struct Model {
   std::string name;
+  std::string producer;             // the program that wrote it, as it calls itself
   std::int64_t opset = 0;           // of ONNX's own operators
   std::vector<Declaration> inputs;  // without those that only give an initialiser's type
   std::vector<std::string> outputs;

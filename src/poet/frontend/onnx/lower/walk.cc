@@ -7,6 +7,7 @@
 #include <list>
 
 #include "poet/base/error.h"
+#include "poet/frontend/onnx/lower/folded_norm.h"
 #include "poet/frontend/onnx/lower/loss.h"
 #include "poet/frontend/onnx/lower/opaque.h"
 #include "poet/frontend/onnx/lower/operators.h"
@@ -261,6 +262,7 @@ ImportedModel Walk::run() {
   add_constants();
   for (const Node& node : model_.nodes) visit(node);
   add_loss();
+  if (const auto folded = folded_norm_notice(model_, needed_)) notice(*folded);
   ImportedModel imported;
   imported.forward = graph_.finish();
   imported.nodes = counts_;

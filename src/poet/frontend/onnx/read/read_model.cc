@@ -145,6 +145,7 @@ Model parse_model(std::string_view bytes, const std::string& place) {
   const ::onnx::ModelProto proto = parse_proto(bytes, place);
   Model model;
   model.name = clean(proto.graph().name());
+  model.producer = clean(proto.producer_name());
   for (const ::onnx::OperatorSetIdProto& opset : proto.opset_import()) {
     if (opset.domain().empty() || opset.domain() == "ai.onnx") model.opset = opset.version();
   }

@@ -1,0 +1,44 @@
+#include "poet/frontend/onnx/lower/folded_norm.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+
+namespace poet::onnx {
+namespace {
+
+bool is_numbered(std::string_view name) {
+  constexpr std::string_view kPrefix = "onnx::Conv_";
+  if (name.starts_with(kPrefix)) name.remove_prefix(kPrefix.size());
+  return !name.empty() && std::all_of(name.begin(), name.end(), [](char c) { return '0' <= c && c <= '9'; });
+}
+
+bool is_convolution(const Model& model, const Node& node) {
+  return node.domain.empty() && (node.op_type == "Conv" || node.op_type == "ConvTranspose") &&
+         node.inputs.size() == 3 && model.initializers.contains(node.inputs[1]) &&
+         model.initializers.contains(node.inputs[2]);
+}
+
+}  // namespace
+
+std::optional<std::string> folded_norm_notice(const Model& model, const std::set<std::size_t>& needed) {
+  if (model.producer != "pytorch") return std::nullopt;
+  int folded = 0;
+  bool by_torch_export = false;
+  for (const Node& node : model.nodes) {
+    if (!needed.contains(node.index) || !is_convolution(model, node)) continue;
+    const bool is_added = node.inputs[2] == node.inputs[0] + "_bias";
+    if (!is_added && !(is_numbered(node.inputs[1]) && is_numbered(node.inputs[2]))) continue;
+    ++folded;
+    by_torch_export |= is_added;
+  }
+  if (folded == 0) return std::nullopt;
+  return fmt::format(
+      "batch normalisation is folded into {} convolution{}, as PyTorch exports by default: the network "
+      "trains without it; torch.onnx.export(..., {}training=torch.onnx.TrainingMode.TRAINING, "
+      "do_constant_folding=False) keeps it",
+      folded, folded == 1 ? "" : "s", by_torch_export ? "dynamo=False, " : "");
+}
+
+}  // namespace poet::onnx
