@@ -4,8 +4,9 @@ set(sources
     unit/child_test.cc unit/program_test.cc unit/workers_test.cc     # processes, from threads too
     unit/compile_threads_test.cc                                     # the main path from several threads
     unit/interrupt_test.cc                                           # the thread that waits for Ctrl-C
-    unit/transfer_queue_test.cc unit/storage_memory_test.cc          # transfers in the background
+    unit/transfer_queue_test.cc                                      # transfers in the background
     unit/storage_speed_test.cc unit/energy_meter_test.cc             # measuring beside the work
+    unit/trainer_test.cc                                             # training with both
     property/runtime_faithful_property_test.cc                       # the executor and its transfers
     support/faithful.cc support/random_instance.cc support/random_schedule.cc support/runtime_interpreter.cc)
 add_executable(thread_tests EXCLUDE_FROM_ALL ${sources} ${PROJECT_SOURCE_DIR}/apps/shared/interrupt.cc)
@@ -14,6 +15,7 @@ target_link_libraries(thread_tests PRIVATE poet::compile poet::runtime poet::stu
                                            nlohmann_json::nlohmann_json fmt::fmt Threads::Threads)
 target_compile_definitions(thread_tests PRIVATE POET_TEST_REPOSITORY="${PROJECT_SOURCE_DIR}")
 target_compile_options(thread_tests PRIVATE ${POET_WARNINGS})
+poet_precompile_test(thread_tests)
 add_test(NAME thread_tests COMMAND thread_tests WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
 # Children of a process with threads may start their own, which ThreadSanitizer does not support and need not watch.
 set_tests_properties(thread_tests PROPERTIES TIMEOUT 600 ENVIRONMENT

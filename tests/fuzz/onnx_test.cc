@@ -31,6 +31,7 @@
 #include "poet/cost/tabulate.h"
 #include "poet/frontend/onnx/import.h"
 #include "poet/frontend/onnx/read/read_model.h"
+#include "tests/support/effort.h"
 #include "tests/support/onnx_mutations.h"
 #include "tests/support/onnx_seeds.h"
 #include "tests/support/paths.h"
@@ -350,7 +351,7 @@ TEST_F(OnnxFuzz, DamagedModels) {
     if (!pool->empty()) pools.push_back(pool);
   }
   const auto seed = static_cast<std::uint64_t>(number("POET_FUZZ_SEED", 1));
-  const double limit = number("POET_FUZZ_SECONDS", 30);
+  const double limit = number("POET_FUZZ_SECONDS", test::effort(30));
   for (std::uint64_t input = 0; seconds() < limit; ++input) {
     std::seed_seq start = {seed, input};
     std::mt19937_64 random(start);

@@ -14,6 +14,7 @@
 #include "poet/compile.h"
 #include "poet/cost/tabulate.h"
 #include "poet/graph/operators/schema.h"
+#include "tests/support/effort.h"
 #include "tests/support/kernel_graphs.h"
 #include "tests/support/op_mutations.h"
 #include "tests/support/runtime_kernel_check.h"
@@ -21,7 +22,7 @@
 namespace poet {
 namespace {
 
-constexpr int kGraphs = 10000;
+constexpr int kGraphs = test::effort(10000);
 constexpr std::int64_t kMostBytes = 1 << 22;  // of a value; graphs with larger ones are not run
 constexpr int kPlanned = 40;                  // one of as many accepted graphs gets a plan
 
@@ -126,7 +127,7 @@ TEST(VerifyFuzz, DamagedGraphsAreRefusedOrRight) {
               counts.right, counts.planned, counts.refused_by_data, counts.not_run);
   EXPECT_GT(counts.refused, graphs / 2);
   EXPECT_GT(counts.right, graphs / 20);
-  EXPECT_GT(counts.planned, 10);
+  EXPECT_GT(counts.planned, test::effort(10));
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include "poet/baselines/poet_schedules.h"
 #include "poet/study/run_method.h"
 #include "poet/verify/replay.h"
+#include "tests/support/effort.h"
 #include "tests/support/random_instance.h"
 #include "tests/support/random_training_graph.h"
 #include "tests/support/stage_form.h"
@@ -42,7 +43,7 @@ TEST(CapuchinProperty, PlansHoldTheBudget) {
   int in_stage_form = 0;
   int below = 0;  // the bound
   int below_published = 0;
-  for (int seed = 1; seed <= 900; ++seed) {
+  for (int seed = 1; seed <= test::effort(900); ++seed) {
     SCOPED_TRACE(fmt::format("seed {}", seed));
     Rng rng(static_cast<std::uint64_t>(seed));
     const Semantics semantics = seed % 3 == 0 ? Semantics::published : Semantics::device;
@@ -84,11 +85,11 @@ TEST(CapuchinProperty, PlansHoldTheBudget) {
     EXPECT_FALSE(in_stages && cheaper) << result.report.energy.value() << " " << optimal.bound->value();
     if (HasFailure()) return;
   }
-  EXPECT_GT(paging, 200);
-  EXPECT_GT(recomputing, 100);
-  EXPECT_GT(stalled, 100);
-  EXPECT_GT(judged, 50);
-  EXPECT_GT(in_stage_form, 50);
+  EXPECT_GT(paging, test::effort(200));
+  EXPECT_GT(recomputing, test::effort(100));
+  EXPECT_GT(stalled, test::effort(100));
+  EXPECT_GT(judged, test::effort(50));
+  EXPECT_GT(in_stage_form, test::effort(50));
   fmt::print(
       "{} plans, {} page, {} recompute, {} measured; {} beside a bound: {} in stage form, {} below it, {} "
       "of them published\n",

@@ -16,6 +16,7 @@
 #include "poet/frontend/zoo.h"
 #include "poet/optimize/solve.h"
 #include "poet/study/run_method.h"
+#include "tests/support/effort.h"
 #include "tests/support/paths.h"
 #include "tests/support/random_chain.h"
 
@@ -99,7 +100,7 @@ void judge(const Instance& instance, Semantics semantics, const Limits& limits, 
 
 TEST(ChainMethods, RandomChains) {
   Count counts[4];
-  for (int i = 0; i < 24; ++i) {
+  for (int i = 0; i < test::effort(24); ++i) {
     Rng rng(static_cast<std::uint64_t>(i) + 1);
     test::RandomChainOptions options;
     options.blocks = test::pick(rng, 3, 5);
@@ -117,18 +118,18 @@ TEST(ChainMethods, RandomChains) {
   }
   for (std::size_t m = 0; m < 4; ++m) {
     SCOPED_TRACE(kMethods[m]);
-    EXPECT_GT(counts[m].held, 15);
-    EXPECT_GT(counts[m].recomputed, 5);
-    EXPECT_GT(counts[m].proven, 15);
+    EXPECT_GT(counts[m].held, test::effort(15));
+    EXPECT_GT(counts[m].recomputed, test::effort(5));
+    EXPECT_GT(counts[m].proven, test::effort(15));
     if (m > 1) {
-      EXPECT_GT(counts[m].paged, 5);
+      EXPECT_GT(counts[m].paged, test::effort(5));
     }
   }
 }
 
 TEST(ChainMethods, LongRandomChains) {
   Count counts[4];
-  for (int i = 0; i < 16; ++i) {
+  for (int i = 0; i < test::effort(16); ++i) {
     Rng rng(static_cast<std::uint64_t>(i) + 1);
     test::RandomChainOptions options;
     options.blocks = test::pick(rng, 7, 30);
@@ -144,7 +145,7 @@ TEST(ChainMethods, LongRandomChains) {
       judge(instance, semantics, limits_at(instance, semantics, keep_all, percent), keep_all, false, counts);
     }
   }
-  for (const Count& count : counts) EXPECT_GT(count.held, 25);
+  for (const Count& count : counts) EXPECT_GT(count.held, test::effort(25));
 }
 
 TEST(ChainMethods, Networks) {

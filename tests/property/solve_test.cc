@@ -12,6 +12,7 @@
 #include "poet/optimize/explain.h"
 #include "poet/optimize/solve.h"
 #include "poet/verify/replay.h"
+#include "tests/support/effort.h"
 #include "tests/support/random_instance.h"
 
 namespace poet {
@@ -105,7 +106,7 @@ TEST_P(Solve, MoreRamTimeOrFreedomNeverCostsMore) {
   int answered = 0;
   int proven = 0;
   int cheaper = 0;
-  for (int i = 0; i < 40; ++i) {
+  for (int i = 0; i < test::effort(40); ++i) {
     SCOPED_TRACE(fmt::format("case {}", i));
     const Case c = random_case(rng, GetParam(), false);
     const Answer answer = solved(c, exact());
@@ -140,14 +141,14 @@ TEST_P(Solve, MoreRamTimeOrFreedomNeverCostsMore) {
     }
     if (HasFailure()) return;
   }
-  EXPECT_GT(answered, 20);  // the cases are not all impossible
+  EXPECT_GT(answered, test::effort(20));  // the cases are not all impossible
   EXPECT_EQ(proven, answered);
-  EXPECT_GT(cheaper, 20);  // nor is what is added always useless
+  EXPECT_GT(cheaper, test::effort(20));  // nor is what is added always useless
 }
 
 TEST_P(Solve, SameCallSameSchedule) {
   Rng rng(33);
-  for (int i = 0; i < 15; ++i) {
+  for (int i = 0; i < test::effort(15); ++i) {
     SCOPED_TRACE(fmt::format("case {}", i));
     const Case c = random_case(rng, GetParam(), false);
     const Outcome once = solve({c.instance, c.limits, c.semantics}, exact());
@@ -165,7 +166,8 @@ TEST_P(Solve, SameCallSameSchedule) {
 TEST_P(Solve, NamedLimitsHaveASchedule) {
   Rng rng(34);
   int named = 0;
-  for (int i = 0; i < 100 && named < 12; ++i) {
+  const int enough_named = test::effort(12);
+  for (int i = 0; i < 100 && named < enough_named; ++i) {
     SCOPED_TRACE(fmt::format("case {}", i));
     Case c = random_case(rng, GetParam(), false);
     if (test::chance(rng, 0.5))
@@ -192,7 +194,7 @@ TEST_P(Solve, NamedLimitsHaveASchedule) {
     }
     if (HasFailure()) return;
   }
-  EXPECT_EQ(named, 12);
+  EXPECT_EQ(named, enough_named);
 }
 
 INSTANTIATE_TEST_SUITE_P(Property, Solve,
@@ -203,7 +205,7 @@ INSTANTIATE_TEST_SUITE_P(Property, Solve,
 TEST(SolvePublishedFormulation, IsValidAndNeverBelowTheTightBound) {
   Rng rng(35);
   int answered = 0;
-  for (int i = 0; i < 25; ++i) {
+  for (int i = 0; i < test::effort(25); ++i) {
     SCOPED_TRACE(fmt::format("case {}", i));
     test::RandomInstanceOptions options;
     options.ops = test::pick(rng, 6, 8);
@@ -220,7 +222,7 @@ TEST(SolvePublishedFormulation, IsValidAndNeverBelowTheTightBound) {
     EXPECT_LE(ours.energy, theirs.energy + 1e-6);
     if (HasFailure()) return;
   }
-  EXPECT_GT(answered, 10);
+  EXPECT_GT(answered, test::effort(10));
 }
 
 // Where waiting costs energy the timeline is modelled approximately: answers need not be optimal, but bounds
@@ -228,7 +230,7 @@ TEST(SolvePublishedFormulation, IsValidAndNeverBelowTheTightBound) {
 TEST(SolveDeviceTimeline, BoundsHoldAgainstNarrowerCases) {
   Rng rng(36);
   int answered = 0;
-  for (int i = 0; i < 40; ++i) {
+  for (int i = 0; i < test::effort(40); ++i) {
     SCOPED_TRACE(fmt::format("case {}", i));
     const Case c = random_case(rng, Semantics::device, true);
     SolveOptions quick = exact();
@@ -245,7 +247,7 @@ TEST(SolveDeviceTimeline, BoundsHoldAgainstNarrowerCases) {
     }
     if (HasFailure()) return;
   }
-  EXPECT_GT(answered, 20);
+  EXPECT_GT(answered, test::effort(20));
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "poet/optimize/explain.h"
 #include "poet/plan/timing/timeline.h"
 #include "poet/verify/replay.h"
+#include "tests/support/effort.h"
 #include "tests/support/random_instance.h"
 
 namespace poet {
@@ -53,7 +54,7 @@ double energy_of_plan(const Case& c, const CompileResult& planned) {
 TEST(SynchronousPlan, PlansHoldAndAreNeverWorse) {
   int better = 0;
   int only = 0;
-  for (int seed = 1; seed <= 30; ++seed) {
+  for (int seed = 1; seed <= test::effort(30); ++seed) {
     SCOPED_TRACE(fmt::format("seed {}", seed));
     Rng rng(static_cast<std::uint64_t>(seed));
     const Case c = scarce(rng);
@@ -81,12 +82,12 @@ TEST(SynchronousPlan, PlansHoldAndAreNeverWorse) {
     only += staged_energy == 1e300 ? 1 : 0;
   }
   fmt::print("better in {} cases, the only ones in {}\n", better, only);
-  EXPECT_GT(better, 5);
+  EXPECT_GT(better, test::effort(5));
 }
 
 TEST(SynchronousPlan, EnergyIsTheVerifiers) {
   int plans = 0;
-  for (int seed = 100; seed < 140; ++seed) {
+  for (int seed = 100; seed < 100 + test::effort(40); ++seed) {
     Rng rng(static_cast<std::uint64_t>(seed));
     const Case c = scarce(rng);
     const auto found = search_synchronous({c.instance, c.limits, Semantics::device}, {}, {});
@@ -96,7 +97,7 @@ TEST(SynchronousPlan, EnergyIsTheVerifiers) {
     EXPECT_TRUE(report.valid) << report.violation;
     EXPECT_NEAR(found->energy.value(), report.energy.value(), 1e-9 * report.energy.value());
   }
-  EXPECT_GT(plans, 10);
+  EXPECT_GT(plans, test::effort(10));
 }
 
 TEST(SynchronousPlan, NothingWhereEverythingFitsOrNothingMayBePaged) {

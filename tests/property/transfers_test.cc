@@ -15,6 +15,7 @@
 #include "poet/plan/timing/timeline.h"
 #include "poet/verify/replay.h"
 #include "poet/verify/replay_layout.h"
+#include "tests/support/effort.h"
 #include "tests/support/random_instance.h"
 #include "tests/support/tiny_instance.h"
 
@@ -43,7 +44,7 @@ TEST(PlanTransfers, OnlyShifts) {
   int paging = 0;
   int shifted = 0;
   int better = 0;
-  for (int i = 0; i < 400; ++i) {
+  for (int i = 0; i < test::effort(400); ++i) {
     SCOPED_TRACE(fmt::format("seed {}", i));
     Rng rng(static_cast<std::uint64_t>(i) + 1);
     test::RandomInstanceOptions options;
@@ -93,7 +94,7 @@ TEST(PlanTransfers, OnlyShifts) {
     EXPECT_LE(layout.lower_bound, layout.arena);
     if (HasFailure()) return;
   }
-  EXPECT_GT(shifted, 20);
+  EXPECT_GT(shifted, test::effort(20));
   EXPECT_GT(better, 0);
   fmt::print("{} plans page, {} shifted, {} cheaper\n", paging, shifted, better);
 }

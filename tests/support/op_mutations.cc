@@ -26,14 +26,15 @@ T& one_of(Random& random, std::vector<T>& list) {
   return list[below(random, list.size())];
 }
 
-/// A number like `n`, or at an end of what there is.
+/// A number like `n`, or at an end of what there is. Sums wrap around.
 std::int64_t other(Random& random, std::int64_t n) {
-  const std::array<std::int64_t, 14> numbers = {n + 1,
-                                                n - 1,
-                                                n + 1,
-                                                n - 1,
-                                                n + 2,
-                                                n > 1 << 20 ? n : 2 * n,
+  const auto by = [n](std::uint64_t step) { return static_cast<std::int64_t>(static_cast<std::uint64_t>(n) + step); };
+  const std::array<std::int64_t, 14> numbers = {by(1),
+                                                by(-1),
+                                                by(1),
+                                                by(-1),
+                                                by(2),
+                                                n > 1 << 20 ? n : by(static_cast<std::uint64_t>(n)),
                                                 n / 2,
                                                 0,
                                                 1,

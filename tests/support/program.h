@@ -79,6 +79,7 @@ inline ProgramRun run_command(const std::vector<std::string>& arguments,
   return run;
 }
 
+#ifdef POET_TEST_PROGRAM
 /// `poet` with these arguments, separated by spaces.
 inline ProgramRun poet(const std::string& arguments) {
   std::vector<std::string> words = {program().string()};
@@ -86,6 +87,7 @@ inline ProgramRun poet(const std::string& arguments) {
   for (std::string word; text >> word;) words.push_back(word);
   return run_command(words);
 }
+#endif
 
 /// A folder of its own for each test, gone at its end.
 class TemporaryFolder {

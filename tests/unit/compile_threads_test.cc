@@ -18,6 +18,14 @@
 namespace poet {
 namespace {
 
+// GCC 12's AddressSanitizer does not free its allocator for a forked child: where another thread was allocating,
+// the child waits for ever. With it, one thread at a time calls; ThreadSanitizer looks at several.
+#ifdef __SANITIZE_ADDRESS__
+constexpr bool kOneAtATime = true;
+#else
+constexpr bool kOneAtATime = false;
+#endif
+
 /// A small problem that is solved to the end, so that no clock decides.
 CompileRequest random_request(std::uint64_t seed) {
   test::Rng rng(seed);
@@ -49,7 +57,7 @@ std::string text_of(const CompileRequest& request, const CompileResult& result) 
 }
 
 TEST(CompileThreads, GiveWhatOneThreadGives) {
-  constexpr std::size_t kThreads = 4;
+  constexpr std::size_t kThreads = kOneAtATime ? 1 : 4;
   std::vector<CompileRequest> requests;
   std::vector<std::string> expected;
   std::size_t with_plan = 0;
@@ -82,8 +90,9 @@ TEST(CompileThreads, OneThatIsStoppedDisturbsNoOther) {
   stopped.options.interrupted = [] { return true; };
   std::string got;
   std::thread other([&] { got = text_of(request, compile(request)); });
+  if (kOneAtATime) other.join();
   for (int i = 0; i < 5; ++i) (void)compile(stopped);
-  other.join();
+  if (!kOneAtATime) other.join();
   EXPECT_EQ(got, expected);
 }
 

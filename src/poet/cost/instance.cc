@@ -35,7 +35,7 @@ void check(const std::string& where, const char* direction, const Transfer& tran
 }
 
 void check_multiple(const std::string& where, const char* what, Bytes bytes, Bytes alignment) {
-  if (rounded_up(bytes, alignment) != bytes) {
+  if (bytes.value() % alignment.value() != 0) {
     throw InputError(where, fmt::format("{} must be a multiple of the alignment {}, not {}", what,
                                         alignment.value(), bytes.value()));
   }
