@@ -16,6 +16,7 @@
 #include "poet/runtime/weights/safetensors.h"
 #include "tests/support/background.h"
 #include "tests/support/program.h"
+#include "tests/support/proto_model.h"
 #include "tests/support/real_faults.h"
 #include "tests/support/training.h"
 
@@ -285,6 +286,59 @@ TEST_F(Run, TrainedWeightsGoOutAndComeBackAsOnnx) {
   // And without a plan.
   const std::string onnx = "--onnx " + file("net.onnx") + " --platform a72 --batch-size 2 --steps 2 --seed 9";
   EXPECT_EQ(trained(onnx + kFastSearch + kPlenty)["losses"], by_checkpoint["losses"]);
+}
+
+// A ConvTranspose is something that poet reads and has no node of its own for.
+TEST_F(Run, APlanOfAnOnnxNetworkTakesItsWeightsAndGoesOutByItsNodes) {
+  ProtoModel model({2, 3, 8, 8});
+  std::vector<float> filters(3 * 4 * 2 * 2), weight(4 * 16 * 16 * 5);
+  for (std::size_t i = 0; i < filters.size(); ++i) filters[i] = 0.01F * static_cast<float>(i % 7) - 0.02F;
+  for (std::size_t i = 0; i < weight.size(); ++i) weight[i] = 0.001F * static_cast<float>(i % 11) - 0.004F;
+  model.floats("up.weight", {3, 4, 2, 2}, filters);
+  model.floats("up.bias", {4}, {0.1F, 0.2F, -0.1F, 0});
+  model.floats("fc.weight", {5, 4 * 16 * 16}, weight);
+  ::onnx::AttributeProto& strides =
+      *model.node("ConvTranspose", {"x", "up.weight", "up.bias"}, {"u"}).add_attribute();
+  strides.set_name("strides");
+  strides.set_type(::onnx::AttributeProto::INTS);
+  strides.add_ints(2);
+  strides.add_ints(2);
+  model.node("Relu", {"u"}, {"r"});
+  model.node("Flatten", {"r"}, {"f"});
+  ProtoModel::set(model.node("Gemm", {"f", "fc.weight"}, {"y"}), "transB", 1);
+  auto& shape = *model.graph().mutable_output(0)->mutable_type()->mutable_tensor_type()->mutable_shape();
+  shape.mutable_dim()->DeleteSubrange(2, 2);
+  folder_.write("up.onnx", model.bytes());
+  const std::string network = "--onnx " + file("up.onnx");
+  const std::string from_network =
+      network + " --platform a72 --ram-budget 1MB" + kFastSearch + "--plan-out " + file("up.plan");
+
+  const std::string go_on = " --steps 3 --seed 9 ";
+  const Json direct = trained(from_network + go_on + "--onnx-out " + file("direct.onnx"));
+  const Json by_weights =
+      trained(file("up.plan") + go_on + "--weights " + file("up.onnx") + " --onnx-out " + file("w.onnx"));
+  const Json by_network = trained(file("up.plan") + go_on + network + " --onnx-out " + file("n.onnx"));
+  EXPECT_EQ(by_weights["losses"], direct["losses"]);
+  EXPECT_EQ(by_network["losses"], direct["losses"]);
+  EXPECT_EQ(file_text(file("w.onnx")), file_text(file("direct.onnx")));
+  EXPECT_EQ(file_text(file("n.onnx")), file_text(file("direct.onnx")));
+  EXPECT_NE(file_text(file("n.onnx")), file_text(file("up.onnx")));
+
+  // A resumed run names the file for its nodes alone.
+  trained(file("up.plan") + " --steps 2 --seed 9 " + network + checkpoint("c"));
+  trained(file("up.plan") + " --steps 3 --resume " + file("c") + " " + network + " --onnx-out " +
+          file("r.onnx"));
+  EXPECT_EQ(file_text(file("r.onnx")), file_text(file("direct.onnx")));
+
+  // Without the file there are no nodes to write; another network's file is none of this plan's.
+  const ProgramRun nameless =
+      poet("run --quiet " + file("up.plan") + " --steps 1 --onnx-out " + file("x.onnx"));
+  EXPECT_EQ(nameless.exit_code, 2);
+  EXPECT_THAT(nameless.err, HasSubstr("is a conv_transpose2d, which poet cannot write as ONNX"));
+  const ProgramRun other = poet("run --quiet " + plan("all") + " --steps 1 " + network);
+  EXPECT_EQ(other.exit_code, 2);
+  EXPECT_THAT(other.err, HasSubstr("up.onnx: is not what the plan was made for: the plan has a parameter"));
+  EXPECT_EQ(poet("run --quiet " + file("up.plan") + " --steps 1 --loss mse").exit_code, 2);
 }
 
 TEST_F(Run, ALossThatIsNotFiniteEndsTheRun) {

@@ -1,5 +1,7 @@
 #include "apps/cli/run/onnx_weights.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
 #include <map>
@@ -51,6 +53,28 @@ int deliver(const OnnxNetwork& network, const Graph& graph, Parent& parent) {
   return 0;
 }
 
+/// Shapes of parameters by name.
+std::map<std::string, Shape> parameters_of(const Graph& graph) {
+  std::map<std::string, Shape> shapes;
+  for (const Value& value : graph.values)
+    if (value.persistence == Persistence::parameter && !value.alias_of.valid())
+      shapes.emplace(value.name, value.shape);
+  return shapes;
+}
+
+/// Why a graph was not made of this import: a parameter that only one of them has. Empty if it may have been.
+std::string other_parameter(const Graph& imported, const Graph& training) {
+  const std::map<std::string, Shape> ours = parameters_of(training);
+  const std::map<std::string, Shape> theirs = parameters_of(imported);
+  for (const auto& [name, shape] : ours)
+    if (const auto found = theirs.find(name); found == theirs.end() || found->second != shape)
+      return fmt::format("is not what the plan was made for: the plan has a parameter '{}'", name);
+  for (const auto& [name, shape] : theirs)
+    if (!ours.contains(name))
+      return fmt::format("is not what the plan was made for: only the file has a parameter '{}'", name);
+  return "";
+}
+
 /// Ends as the process did if it failed: what went wrong there was said there.
 void check(Forked& process, const std::string& what) {
   const int code = process.wait(what);
@@ -64,6 +88,28 @@ std::optional<OnnxNetwork> onnx_source(const RunChoice& training, const std::opt
   if (!training.weights) return network;
   if (!is_onnx(*training.weights)) return std::nullopt;
   return OnnxNetwork{*training.weights, [file = *training.weights] { return import_onnx(file); }, true};
+}
+
+std::optional<OnnxNetwork> origin_of(const Graph& training, const RunChoice& choice,
+                                     const std::optional<OnnxNetwork>& named, bool exports) {
+  std::optional<OnnxNetwork> candidate = named;
+  if (!candidate && choice.weights && is_onnx(*choice.weights))
+    candidate = OnnxNetwork{*choice.weights, [file = *choice.weights] { return import_onnx(file); }};
+  if (!candidate) {
+    if (exports) check_exportable(training, {});
+    return std::nullopt;
+  }
+  constexpr const char* kSame = "same";
+  Forked looker([&](Parent& parent) {
+    const std::string other = other_parameter(candidate->import().forward, training);
+    if (named && !other.empty()) throw InputError(named->file.string(), other);
+    if (exports) check_exportable(training, other.empty() ? candidate : std::nullopt);
+    if (other.empty()) parent.send(kSame);
+    return 0;
+  });
+  const bool same = looker.receive() == kSame;
+  check(looker, "what reads the ONNX file");
+  return same ? candidate : std::nullopt;
 }
 
 OnnxWeightsApart::OnnxWeightsApart(const Graph& graph, const OnnxNetwork& network)

@@ -27,6 +27,12 @@ struct OnnxNetwork {
 [[nodiscard]] std::optional<OnnxNetwork> onnx_source(const RunChoice& training,
                                                      const std::optional<OnnxNetwork>& network);
 
+/// The ONNX file that the network of a plan came from: `named` by the user, which must be it, else --weights
+/// where that has all parameters of the network and no others. With `exports`, throws InputError also where
+/// export_weights() would. Reads in a process of its own.
+[[nodiscard]] std::optional<OnnxNetwork> origin_of(const Graph& training, const RunChoice& choice,
+                                                   const std::optional<OnnxNetwork>& named, bool exports);
+
 /// Weights of an ONNX file, read by a process of its own, which delivers them in the order of
 /// runtime::persistent_values(): parsing takes a multiple of the file's size in memory. To be made before any
 /// thread. Throws InputError.

@@ -5,6 +5,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -46,7 +47,8 @@ class Run final : public Command {
     add_machine_options(parser_, machine_);
     const Parser output = parser_.group("Output");
     output.option("--plan-out", plan_out_, "write the plan that was solved for", "FILE");
-    output.option("--onnx-out", onnx_out_, "write the trained network", "FILE");
+    output.option("--onnx-out", onnx_out_,
+                  "write the trained network; of a plan for an ONNX file, --onnx names that file", "FILE");
     add_run_output_options(parser_, output_);
     parser_.footer(
         "Solving happens in a process of its own; then one arena of the planned size is all that the step "
@@ -58,7 +60,7 @@ class Run final : public Command {
   }
 
   int run() override {
-    const bool solves = problem_.input.model || problem_.input.onnx || problem_.input.instance;
+    const bool solves = problem_.input.model || problem_.input.instance || (!plan_ && problem_.input.onnx);
     if (!plan_ && !solves)
       throw InputError("poet run", "needs a plan file, or --model, --onnx or --instance to solve for");
     if (plan_ && solves) throw InputError("poet run", "has a plan: nothing is left to solve for");
@@ -80,8 +82,9 @@ class Run final : public Command {
     if (plan_) {
       refuse_problem_options();
       runnable = Runnable{read_plan(*plan_), {}};
-      if (onnx_out_) check_exportable(runnable->file.instance.graph, {});
+      origin_ = origin_of(runnable->file.instance.graph, choice, network(), onnx_out_.has_value());
     } else {
+      origin_ = network();
       // --steps alone is no deadline.
       if (!problem_.limits.total_deadline) problem_.limits.steps.reset();
       int code = kAnswer;
@@ -112,8 +115,8 @@ class Run final : public Command {
         // Before the search, so that nobody waits for a plan that cannot be trained by.
         runtime::charge_workspaces(instance, kernels);
         runtime::check_rules(semantics);
-        check_run(instance.graph, training, onnx_source(training, network()));
-        if (onnx_out_) check_exportable(instance.graph, network());
+        check_run(instance.graph, training, onnx_source(training, origin_));
+        if (onnx_out_) check_exportable(instance.graph, origin_);
       };
       const Solved solved = solve_problem(problem_, solving);
       if (!has_answer(solved)) {
@@ -140,21 +143,20 @@ class Run final : public Command {
                     parse_json(*answer, "the solver's answer")};
   }
 
-  /// The ONNX file that the network comes from.
+  /// The ONNX file that is named as the network's.
   std::optional<OnnxNetwork> network() const {
     if (!problem_.input.onnx) return std::nullopt;
     return OnnxNetwork{*problem_.input.onnx, [this] { return read_onnx(problem_.input); }};
   }
 
   int train(Runnable runnable, RunChoice choice) const {
-    const std::optional<OnnxNetwork> network = this->network();
     std::optional<OnnxWeightsApart> weights;
-    if (const auto source = onnx_source(choice, network)) {
+    if (const auto source = onnx_source(choice, origin_)) {
       weights.emplace(runnable.file.instance.graph, *source);
       choice.trainer.weights = weights->source();
     }
     const Finish finish = [&](const runtime::Trainer& trainer) {
-      if (onnx_out_) export_weights(trainer, network, *onnx_out_);
+      if (onnx_out_) export_weights(trainer, origin_, *onnx_out_);
     };
     const Session session = run_session(std::move(runnable.file), choice, problem_.solver.quiet, finish);
     std::vector<NamedFile> written;
@@ -162,11 +164,15 @@ class Run final : public Command {
     return conclude(session, choice, output_, runnable.answer.value_or(Json::object()), written);
   }
 
-  /// A plan has its network, device and limits: an option that names another would be thought to hold.
+  /// A plan has its network, device and limits: an option that names another would be thought to hold. --onnx
+  /// says which file the network came from.
   void refuse_problem_options() const {
+    check_onnx_options(problem_.input);
+    const std::set<std::string> welcome = {"--steps",       "--quiet", "--onnx",
+                                           "--input-shape", "--loss",  "--allow-opaque"};
     for (const char* group : {"What to schedule", "Limits", "Solving"})
       for (const std::string& name : parser_.group(group).given())
-        if (name != "--steps" && name != "--quiet")
+        if (!welcome.contains(name))
           throw InputError(name, "is for solving; the plan that is given has been solved for");
   }
 
@@ -174,6 +180,7 @@ class Run final : public Command {
   RunOptions training_;
   MachineOptions machine_;
   std::optional<std::string> plan_, plan_out_, onnx_out_;
+  std::optional<OnnxNetwork> origin_;  // the ONNX file that the network comes from
   RunOutput output_;
 };
 
