@@ -40,10 +40,16 @@ std::int64_t grain_for(Bytes load, Bytes alignment) {
   return grain;
 }
 
-/// The layout of these allocations at multiples of `grain`; sets neither arena's nor bound's alignment.
-Layout place_at(std::vector<Allocation> allocations, std::int64_t grain, Bytes alignment,
-                const PlaceOptions& options) {
+struct Placed {
   Layout layout;
+  bool best = false;  // the search is complete, or the arena small enough: more effort changes nothing
+};
+
+/// The layout of these allocations at multiples of `grain`; sets neither arena's nor bound's alignment.
+Placed place_at(std::vector<Allocation> allocations, std::int64_t grain, Bytes alignment,
+                const PlaceOptions& options) {
+  Placed placed;
+  Layout& layout = placed.layout;
   PackOptions packing_options;
   packing_options.good_enough = options.enough.value() / grain;
   packing_options.effort = options.effort;
@@ -51,6 +57,7 @@ Layout place_at(std::vector<Allocation> allocations, std::int64_t grain, Bytes a
   Joined joined = join(allocations, grain, true);
   const std::int64_t load = greatest_load(sections_of(joined.buffers));
   Packing packing = pack(joined.buffers, packing_options);
+  placed.best = packing.height <= std::max(packing.lower_bound, packing_options.good_enough);
   const bool in_place = joined.buffers.size() < allocations.size();
   // What the search proves beyond the load holds for these addresses in place, not for fewer of them.
   layout.lower_bound = Bytes((in_place ? load : packing.lower_bound) * grain);
@@ -59,6 +66,8 @@ Layout place_at(std::vector<Allocation> allocations, std::int64_t grain, Bytes a
     Joined apart = join(allocations, grain, false);
     packing_options.good_enough = std::max(packing_options.good_enough, load);
     Packing other = pack(apart.buffers, packing_options);
+    const bool best_apart = other.height <= std::max(other.lower_bound, packing_options.good_enough);
+    placed.best = placed.best && best_apart;
     if (other.height < packing.height) {
       packing = std::move(other);
       joined = std::move(apart);
@@ -72,18 +81,18 @@ Layout place_at(std::vector<Allocation> allocations, std::int64_t grain, Bytes a
     layout.arena = std::max(layout.arena, end);
   }
   layout.allocations = std::move(allocations);
-  return layout;
+  return placed;
 }
 
 /// The layout at the coarsest multiples that cost nothing.
-Layout place_once(const std::vector<Allocation>& allocations, Bytes alignment, const PlaceOptions& options) {
+Placed place_once(const std::vector<Allocation>& allocations, Bytes alignment, const PlaceOptions& options) {
   const Joined joined = join(allocations, alignment.value(), true);
   const Bytes load(greatest_load(sections_of(joined.buffers)) * alignment.value());
   const std::int64_t grain = grain_for(load, alignment);
   if (grain > alignment.value()) {
-    Layout coarse = place_at(allocations, grain, alignment, options);
-    coarse.lower_bound = load;
-    if (coarse.arena <= std::max(load, options.enough)) return coarse;
+    Placed coarse = place_at(allocations, grain, alignment, options);
+    coarse.layout.lower_bound = load;
+    if (coarse.layout.arena <= std::max(load, options.enough)) return coarse;
   }
   return place_at(allocations, alignment.value(), alignment, options);
 }
@@ -91,20 +100,22 @@ Layout place_once(const std::vector<Allocation>& allocations, Bytes alignment, c
 }  // namespace
 
 Layout place(const Instance& instance, const Plan& plan, Semantics semantics, const PlaceOptions& options) {
-  constexpr std::int64_t kWorthIt = 8;  // times the effort, and
-  constexpr double kShare = 0.25;       // of what time is left: a plan with less in RAM may be the better way
+  constexpr std::int64_t kWorthIt = 40;  // times the effort, and
+  constexpr double kShare = 0.25;  // of what time is left: a plan with less in RAM may be the better way
   const Bytes alignment = instance.costs.alignment;
   const std::vector<Allocation> allocations = allocations_of(instance, plan, semantics);
-  Layout layout = place_once(allocations, alignment, options);
-  if (!options.room || layout.arena <= *options.room || layout.lower_bound > *options.room || options.stop())
-    return layout;
+  Placed placed = place_once(allocations, alignment, options);
+  Layout& layout = placed.layout;
+  if (placed.best || !options.room || layout.arena <= *options.room || layout.lower_bound > *options.room ||
+      options.stop())
+    return std::move(layout);
   PlaceOptions more = options;
   more.enough = std::max(options.enough, *options.room);
   more.effort = kWorthIt * options.effort;
   more.stop = options.stop.at_most(kShare * options.stop.remaining());
-  Layout other = place_once(allocations, alignment, more);
+  Layout other = place_once(allocations, alignment, more).layout;
   other.lower_bound = std::max(other.lower_bound, layout.lower_bound);
-  return other.arena < layout.arena ? other : layout;
+  return other.arena < layout.arena ? std::move(other) : std::move(layout);
 }
 
 }  // namespace poet
