@@ -31,6 +31,7 @@ Solved infeasible() {
   solved.figures.keep_all.energy = Joules(8);
   solved.result.certificate.status = Status::infeasible;
   solved.result.outcome.explanation.least_ram = Bytes(30);
+  solved.ways.ram = Bytes(30);
   solved.result.outcome.explanation.reason = "b needs 30 B";
   solved.figures.floor.largest.values = Bytes(30);
   solved.figures.floor.op = OpId(1);
@@ -44,32 +45,38 @@ TEST(WayOut, PutsTheSmallestChangeFirst) {
   // Enough RAM for every op, too little for this deadline: either limit may give way.
   solved.request.limits.ram_budget = Bytes(30);
   solved.request.limits.deadline = Seconds(4.5);
-  solved.result.outcome.explanation.least_ram = Bytes(35);        // 17% more
-  solved.result.outcome.explanation.least_deadline = Seconds(5);  // 11% more
-  EXPECT_THAT(ways_out(solved), ElementsAre("--deadline 5 (11% more)", "--ram-budget 35 (17% more)"));
+  solved.ways.ram = Bytes(34);        // 13% more
+  solved.ways.deadline = Seconds(5);  // 11% more
+  EXPECT_THAT(ways_out(solved), ElementsAre("--deadline 5 (11% more)", "--ram-budget 34 (13% more)"));
+  solved.ways.ram = Bytes(35);
+  EXPECT_THAT(ways_out(solved), ElementsAre("--deadline 5 (11% more)",
+                                            "--ram-budget 35 (17% more), with which everything can be kept"));
 }
 
-TEST(WayOut, ChangesBothLimitsWhenEachIsHopeless) {
+TEST(WayOut, NamesBothLimitsWhereNeitherAloneWillDo) {
   Solved solved = infeasible();
   solved.request.limits.deadline = Seconds(1);  // the four ops alone take 4 s
+  solved.ways = {};
+  solved.ways.both = {Bytes(35), Seconds(4)};
   EXPECT_THAT(ways_out(solved),
               ElementsAre("--ram-budget 35 together with --deadline 4: the step without limits"));
-  solved.request.limits.ram_budget = Bytes(100);
-  EXPECT_THAT(ways_out(solved), ElementsAre("a later deadline, or none"));
 }
 
-TEST(WayOut, NamesSwitchesThatStandInTheWay) {
+TEST(WayOut, NamesWhateverElseWasTried) {
   Solved solved = infeasible();
-  solved.request.options.paging = false;
-  solved.request.options.rematerialization = false;
-  solved.request.limits.max_bytes_written = Bytes(1);
-  // Below what one op needs they are not in the way.
-  EXPECT_THAT(ways_out(solved), ElementsAre("--ram-budget 30 (3.4% more)"));
   solved.request.limits.ram_budget = Bytes(31);
-  solved.result.outcome.explanation.least_ram = Bytes(35);
-  EXPECT_THAT(ways_out(solved),
-              ElementsAre("--ram-budget 35 (13% more)", "perhaps without --no-paging",
-                          "perhaps without --no-remat", "perhaps a larger --max-bytes-written"));
+  solved.request.limits.max_bytes_written = Bytes(1);
+  solved.ways.ram = Bytes(34);
+  solved.ways.others = {"without --no-paging"};
+  solved.ways.max_bytes_written = Bytes(10);
+  solved.ways.batch_size = 4;
+  EXPECT_THAT(ways_out(solved), ElementsAre("--ram-budget 34 (9.7% more)", "without --no-paging",
+                                            "--max-bytes-written 10", "--batch-size 4"));
+  // Where nothing was found there is no figure.
+  solved.ways = {};
+  EXPECT_THAT(ways_out(solved), ElementsAre("a larger --ram-budget"));
+  solved.request.limits.deadline = Seconds(1);
+  EXPECT_THAT(ways_out(solved), ElementsAre("a later deadline, or none"));
 }
 
 TEST(WayOut, PersistentBytesNameTheirOption) {
@@ -92,6 +99,7 @@ TEST(Summary, UnknownIsNotInfeasible) {
   solved.request.options.time_limit_seconds = 60;
   solved.request.limits.ram_budget = Bytes(32);
   solved.result.outcome.explanation.least_ram.reset();
+  solved.ways.ram = Bytes(35);
   const std::string text = summary_text(solved);
   EXPECT_THAT(text,
               HasSubstr("unknown: time ran out after 60 s without a plan; that does not mean there is none"));

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <limits>
 #include <optional>
 #include <utility>
 
 #include "apps/cli/command.h"
 #include "apps/cli/solve/progress.h"
+#include "apps/cli/solve/try_ways.h"
 #include "apps/shared/interrupt.h"
 #include "poet/base/error.h"
 #include "poet/base/stop.h"
@@ -18,8 +18,8 @@ namespace {
 
 constexpr double kSecondsToTry = 5;
 
-Solved pose_as(const ProblemOptions& options, const Policy& policy, const Adjustment& adjust) {
-  const NetworkSpec network = network_spec(options.input);
+Solved pose_as(const ProblemOptions& options, const NetworkSpec& network, const Policy& policy,
+               const Adjustment& adjust) {
   const DeviceSpec device = device_spec(options.input);
   Solved solved;
   solved.request.options = solve_options(policy, read_solver_options(options.solver));
@@ -37,34 +37,76 @@ Solved pose_as(const ProblemOptions& options, const Policy& policy, const Adjust
   return solved;
 }
 
-/// Whether there is a plan for what was posed in another way; briefly.
-bool has_plan(Solved posed, const Stop& stop) {
-  posed.request.options.time_limit_seconds = stop.remaining();
-  posed.request.options.interrupted = stop;
-  posed.request.options.explain = false;
-  posed.request.options.gap = std::numeric_limits<double>::max();  // any plan will do
-  posed.result = compile(posed.request);
-  return has_answer(posed);
+/// The problem with another policy.
+std::function<Solved()> posing(const ProblemOptions& options, const Solving& how,
+                               const std::function<void(Policy&)>& change) {
+  Policy policy = policy_of(options);
+  change(policy);
+  return
+      [&options, &how, policy] { return pose_as(options, network_spec(options.input), policy, how.adjust); };
 }
 
-/// Where no plan can do with the RAM: what else could be changed, tried out.
+/// What may help with RAM that is too little for any plan.
+std::vector<OtherWay> ways_to_less_ram(const ProblemOptions& options, const Solving& how, Solved& solved) {
+  std::vector<OtherWay> ways;
+  for (const Alternative& other : how.alternatives)
+    ways.push_back({other.way, [&options, &other] { return pose_problem(options, other.adjust); }});
+  if (!solved.workload.device || solved.figures.floor.persistent <= Bytes(0)) return ways;
+  const auto elsewhere =
+      posing(options, how, [](Policy& policy) { policy.persistent = PersistentPolicy::excluded; });
+  solved.floor_elsewhere = elsewhere().figures.floor.bytes();
+  ways.push_back(
+      {"--persistent excluded, if parameters and optimiser state need not be in this RAM", elsewhere});
+  return ways;
+}
+
+/// Switches that may stand in the way.
+std::vector<OtherWay> ways_to_more_means(const ProblemOptions& options, const Solving& how,
+                                         const Solved& solved) {
+  std::vector<OtherWay> ways;
+  if (options.solver.no_paging && solved.request.instance.costs.has_storage)
+    ways.push_back(
+        {"without --no-paging", posing(options, how, [](Policy& policy) { policy.paging = true; })});
+  if (options.solver.no_remat)
+    ways.push_back({"without --no-remat",
+                    posing(options, how, [](Policy& policy) { policy.rematerialization = true; })});
+  return ways;
+}
+
+std::vector<OtherBatch> smaller_batches(const ProblemOptions& options, const Solving& how,
+                                        const Solved& solved) {
+  std::vector<OtherBatch> batches;
+  if (!solved.workload.device) return batches;
+  for (std::int64_t size = solved.request.instance.batch_size / 2; size >= 1; size /= 2) {
+    NetworkSpec network = network_spec(options.input);
+    network.batch_size = size;
+    batches.push_back({size, [&options, &how, network] {
+                         return pose_as(options, network, policy_of(options), how.adjust);
+                       }});
+  }
+  return batches;
+}
+
+/// Where there is no answer: what could be changed, tried out.
 void look_further(const ProblemOptions& options, const Solving& how, const InterruptGuard& guard,
                   Solved& solved) {
-  const bool hopeless = solved.request.limits.ram_budget < solved.figures.floor.bytes();
-  if (!hopeless || has_answer(solved) || solved.request.options.solver == Solver::file) return;
+  if (has_answer(solved) || guard.interrupted()) return;
+  Elsewhere elsewhere;
+  if (ram_hopeless(solved)) {
+    elsewhere.ways = ways_to_less_ram(options, how, solved);
+  } else if (!deadline_hopeless(solved)) {
+    elsewhere.ways = ways_to_more_means(options, how, solved);
+    if (options.limits.max_bytes_written)
+      elsewhere.any_written = posing(options, how, [](Policy& policy) { policy.max_bytes_written.reset(); });
+  }
+  elsewhere.batches = smaller_batches(options, how, solved);
   const Stop stop(std::min(kSecondsToTry, solved.request.options.time_limit_seconds),
                   [&guard] { return guard.interrupted(); });
-  for (const Alternative& other : how.alternatives)
-    if (has_plan(pose_as(options, policy_of(options), other.adjust), stop.at_least(0.1)))
-      solved.other_ways.push_back(other.way);
-  if (!solved.workload.device || solved.figures.floor.persistent <= Bytes(0)) return;
-  Policy policy = policy_of(options);
-  policy.persistent = PersistentPolicy::excluded;
-  Solved elsewhere = pose_as(options, policy, how.adjust);
-  solved.floor_elsewhere = elsewhere.figures.floor.bytes();
-  if (has_plan(std::move(elsewhere), stop.at_least(0.1)))
-    solved.other_ways.emplace_back(
-        "--persistent excluded, if parameters and optimiser state need not be in this RAM");
+  solved.ways = find_ways_out(solved, elsewhere, stop);
+  // Of a schedule alone it was not known that it fits with addresses.
+  Explanation& explanation = solved.result.outcome.explanation;
+  if (solved.ways.ram) explanation.least_ram = solved.ways.ram;
+  if (solved.ways.deadline) explanation.least_deadline = solved.ways.deadline;
 }
 
 }  // namespace
@@ -74,6 +116,15 @@ bool has_answer(const Solved& solved) {
   return status == Status::optimal || status == Status::feasible;
 }
 
+bool ram_hopeless(const Solved& solved) {
+  return solved.request.limits.ram_budget < solved.figures.floor.bytes();
+}
+
+bool deadline_hopeless(const Solved& solved) {
+  const std::optional<Seconds> deadline = solved.request.limits.deadline;
+  return deadline && latest_end(*deadline) < solved.figures.keep_all.runtime;
+}
+
 bool ran_out_of_time(const Solved& solved) {
   return solved.result.outcome.solve_seconds >= solved.request.options.time_limit_seconds;
 }
@@ -81,7 +132,7 @@ bool ran_out_of_time(const Solved& solved) {
 int exit_code(const Solved& solved) { return has_answer(solved) ? kAnswer : kNoAnswer; }
 
 Solved pose_problem(const ProblemOptions& options, const Adjustment& adjust) {
-  return pose_as(options, policy_of(options), adjust);
+  return pose_as(options, network_spec(options.input), policy_of(options), adjust);
 }
 
 Solved solve_problem(const ProblemOptions& options, const Solving& how) {

@@ -3,9 +3,11 @@
 // From options as typed to a compiled result, with progress on stderr and Ctrl-C: what solve and explain have
 // in common.
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "apps/cli/solve/options.h"
@@ -15,18 +17,33 @@
 
 namespace poet::cli {
 
+/// Where there is no answer: other limits and ways to pose the problem, for each of which a plan was found.
+struct WaysOut {
+  std::optional<Bytes> ram;  // all else as it was given, here and below
+  std::optional<Seconds> deadline;
+  bool any_deadline = false;                      // a plan without a deadline, but with no certain one
+  std::optional<std::pair<Bytes, Seconds>> both;  // RAM and deadline of the step without limits
+  std::optional<Bytes> max_bytes_written;
+  std::optional<std::int64_t> batch_size;
+  std::vector<std::string> others;  // as the user is to be told
+};
+
 struct Solved {
   Workload workload;  // without the instance, which is in the request
   Figures figures;
   CompileRequest request;
   CompileResult result;
   bool interrupted = false;
-  std::vector<std::string> other_ways;   // out, where there is no answer: each has been tried
+  WaysOut ways;                          // without an answer; of a solve that was not interrupted
   std::optional<Bytes> floor_elsewhere;  // the RAM floor with --persistent excluded, where that may matter
 };
 
 /// Whether there is a schedule.
 [[nodiscard]] bool has_answer(const Solved& solved);
+
+/// Whether no plan keeps the RAM budget, whatever the deadline, and the other way round.
+[[nodiscard]] bool ram_hopeless(const Solved& solved);
+[[nodiscard]] bool deadline_hopeless(const Solved& solved);
 
 /// Whether the search was ended by its time limit, and not by itself.
 [[nodiscard]] bool ran_out_of_time(const Solved& solved);
@@ -53,7 +70,8 @@ struct Solving {
 /// The request without a result; no progress, no interruption. Throws InputError.
 [[nodiscard]] Solved pose_problem(const ProblemOptions& options, const Adjustment& adjust = {});
 
-/// Reads every option before it starts to solve. Throws InputError.
+/// Reads every option before it starts to solve. Where there is no answer, ways out are looked for: 5 seconds
+/// more at most, and no more than the time limit. Throws InputError.
 [[nodiscard]] Solved solve_problem(const ProblemOptions& options, const Solving& how = {});
 
 }  // namespace poet::cli

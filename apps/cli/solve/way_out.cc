@@ -25,11 +25,8 @@ std::string more_text(double change) {
   return std::isfinite(change) && change < 100 ? fmt::format(" ({} more)", format_percent(change, 2)) : "";
 }
 
-/// Enough digits that the deadline is not rounded below what is needed.
 std::string typed_seconds(Seconds time) {
-  const double rounded = std::ceil(time.value() * 1e6) / 1e6;
-  return rounded < 1e-3 ? fmt::format("{:.9f}", std::ceil(time.value() * 1e9) / 1e9)
-                        : fmt::format("{}", rounded);
+  return time.value() < 1e-3 ? fmt::format("{:.9f}", time.value()) : fmt::format("{}", time.value());
 }
 
 }  // namespace
@@ -58,55 +55,34 @@ std::string why_not(const Solved& solved) {
 }
 
 std::vector<std::string> ways_out(const Solved& solved) {
-  const Explanation& explanation = solved.result.outcome.explanation;
+  const WaysOut& found = solved.ways;
   const Limits& limits = solved.request.limits;
-  const SolveOptions& options = solved.request.options;
-  const double budget = static_cast<double>(limits.ram_budget.value());
   std::vector<WayOut> ways;
-
-  const Report& keep_all = solved.figures.keep_all;
-  // Each limit may be hopeless whatever the other one is: then changing the other alone is no way out.
-  const bool ram_hopeless = limits.ram_budget < solved.figures.floor.bytes();
-  const bool deadline_hopeless = limits.deadline && latest_end(*limits.deadline) < keep_all.runtime;
-  if (ram_hopeless && deadline_hopeless) {
-    ways.push_back({0, fmt::format("--ram-budget {} together with --deadline {}: the step without limits",
-                                   keep_all.peak_ram.value(), typed_seconds(keep_all.runtime))});
-  } else if (!deadline_hopeless) {
-    const bool known = explanation.least_ram && *explanation.least_ram > limits.ram_budget;
-    const Bytes enough = known ? *explanation.least_ram : keep_all.peak_ram;
-    const double change = more(static_cast<double>(enough.value()), budget);
-    if (enough > limits.ram_budget) {
-      ways.push_back({change, fmt::format("--ram-budget {}{}{}", enough.value(), more_text(change),
-                                          known ? "" : ", with which everything can be kept")});
-    }
+  if (found.ram) {
+    const double change =
+        more(static_cast<double>(found.ram->value()), static_cast<double>(limits.ram_budget.value()));
+    const bool keeps_all = *found.ram >= solved.figures.keep_all.peak_ram;
+    ways.push_back({change, fmt::format("--ram-budget {}{}{}", found.ram->value(), more_text(change),
+                                        keeps_all ? ", with which everything can be kept" : "")});
   }
-  if (limits.deadline && !ram_hopeless) {
-    if (explanation.least_deadline && *explanation.least_deadline > *limits.deadline) {
-      const double change = more(explanation.least_deadline->value(), limits.deadline->value());
-      ways.push_back({change, fmt::format("--deadline {}{}", typed_seconds(*explanation.least_deadline),
-                                          more_text(change))});
-    } else {
-      const bool enough_ram = limits.ram_budget >= keep_all.peak_ram;
-      ways.push_back(
-          {kIncomparable, enough_ram ? "a later deadline, or none" : "perhaps a later deadline, or none"});
-    }
+  if (found.deadline) {
+    const double change = more(found.deadline->value(), limits.deadline->value());
+    ways.push_back(
+        {change, fmt::format("--deadline {}{}", typed_seconds(*found.deadline), more_text(change))});
   }
-  for (const std::string& way : solved.other_ways) ways.push_back({kIncomparable, way});
-  // Of these it is not known that they suffice; below the floor they cannot.
-  if (!ram_hopeless && !deadline_hopeless) {
-    if (!options.paging && solved.request.instance.costs.has_storage)
-      ways.push_back({kIncomparable, "perhaps without --no-paging"});
-    if (!options.rematerialization) ways.push_back({kIncomparable, "perhaps without --no-remat"});
-    if (limits.max_bytes_written) ways.push_back({kIncomparable, "perhaps a larger --max-bytes-written"});
-  }
+  const auto add = [&ways](std::string text) { ways.push_back({kIncomparable, std::move(text)}); };
+  if (found.both)
+    add(fmt::format("--ram-budget {} together with --deadline {}: the step without limits",
+                    found.both->first.value(), typed_seconds(found.both->second)));
+  if (found.any_deadline) add("no deadline");
+  for (const std::string& way : found.others) add(way);
+  if (found.max_bytes_written) add(fmt::format("--max-bytes-written {}", found.max_bytes_written->value()));
+  if (found.batch_size) add(fmt::format("--batch-size {}", *found.batch_size));
   if (ran_out_of_time(solved) && !solved.interrupted) {
-    ways.push_back({kIncomparable, fmt::format("a longer --time-limit than {}",
-                                               format_seconds(Seconds(options.time_limit_seconds)))});
+    add(fmt::format("perhaps a longer --time-limit than {}",
+                    format_seconds(Seconds(solved.request.options.time_limit_seconds))));
   }
-  if (solved.workload.device && solved.request.instance.batch_size > 1) {
-    ways.push_back({kIncomparable, "a smaller --batch-size"});
-  }
-  if (ways.empty()) ways.push_back({kIncomparable, "a larger --ram-budget"});
+  if (ways.empty()) add(deadline_hopeless(solved) ? "a later deadline, or none" : "a larger --ram-budget");
 
   std::stable_sort(ways.begin(), ways.end(),
                    [](const WayOut& a, const WayOut& b) { return a.change < b.change; });

@@ -1,0 +1,140 @@
+#include "apps/cli/solve/try_ways.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <utility>
+
+#include "poet/base/error.h"
+#include "poet/compile.h"
+
+namespace poet::cli {
+namespace {
+
+constexpr double kMoment = 0.1;  // seconds for each try, even when time is up
+
+/// To digits that are typed, never to less time.
+Seconds rounded_up(Seconds time) {
+  const double digits = time.value() < 1e-3 ? 1e9 : 1e6;
+  return Seconds(std::ceil(time.value() * digits) / digits);
+}
+
+class Ways {
+ public:
+  Ways(const Solved& solved, const Stop& stop)
+      : solved_(solved), stop_(stop), request_(solved.request), given_(solved.request.limits) {}
+
+  WaysOut find(const Elsewhere& elsewhere) {
+    if (!deadline_hopeless(solved_)) try_ram();
+    if (given_.deadline && !ram_hopeless(solved_)) try_deadline();
+    if (given_.deadline && !ways_.ram && !ways_.deadline && !ways_.any_deadline) try_both();
+    for (const OtherWay& other : elsewhere.ways)
+      if (plan_of(other.pose)) ways_.others.push_back(other.way);
+    if (elsewhere.any_written) try_writing(elsewhere.any_written);
+    for (const OtherBatch& other : elsewhere.batches) {
+      if (ways_.batch_size) break;
+      if (plan_of(other.pose)) ways_.batch_size = other.batch_size;
+    }
+    return std::move(ways_);
+  }
+
+ private:
+  /// With the user's gap: with another one the search may take another course, and find a plan that it would
+  /// not find for the user.
+  [[nodiscard]] std::optional<CompileResult> plan_of(CompileRequest& request) const {
+    constexpr double kShare = 1.0 / 3;  // of the time left: others are to be tried as well
+    const Stop stop = stop_.at_most(kShare * stop_.remaining()).at_least(kMoment);
+    request.options.time_limit_seconds = stop.remaining();
+    request.options.interrupted = [stop] { return stop.cancelled(); };
+    request.options.on_progress = nullptr;
+    request.options.explain = false;
+    request.options.solver = embedded(request.options.solver);
+    CompileResult result = compile(request);
+    if (result.plan.steps.empty()) return std::nullopt;
+    return result;
+  }
+
+  [[nodiscard]] std::optional<CompileResult> plan_of(const std::function<Solved()>& pose) const {
+    try {
+      Solved posed = pose();
+      posed.request.options.synchronous = request_.options.synchronous;
+      return plan_of(posed.request);
+    } catch (const InputError&) {
+      return std::nullopt;  // as of a file whose batch is fixed
+    }
+  }
+
+  [[nodiscard]] std::optional<CompileResult> plan_within(const Limits& limits) {
+    request_.limits = limits;
+    return plan_of(request_);
+  }
+
+  /// RAM with which everything can be kept, with an address for each value.
+  Bytes enough_ram() {
+    Limits limits = given_;
+    const Bytes peak = solved_.figures.keep_all.peak_ram;
+    limits.ram_budget = 2 * peak;
+    limits.deadline.reset();
+    const auto result = plan_within(limits);
+    return result ? std::max(peak, result->arena.ram) : peak;
+  }
+
+  void try_ram() {
+    const Bytes enough = enough_ram();
+    const Bytes floor = std::max(given_.ram_budget, solved_.figures.floor.bytes());
+    const Bytes least = std::max(floor, solved_.result.outcome.explanation.least_ram.value_or(floor));
+    Limits limits = given_;
+    for (const std::int64_t part : {0, 1, 4, 16, 32}) {  // of 32 on the way to enough
+      limits.ram_budget = least + Bytes((enough - least).value() / 32 * part);
+      if (part == 32) limits.ram_budget = enough;
+      if (limits.ram_budget <= given_.ram_budget || !plan_within(limits)) continue;
+      ways_.ram = limits.ram_budget;
+      return;
+    }
+  }
+
+  void try_deadline() {
+    Limits limits = given_;
+    const auto works = [&](Seconds time) {
+      limits.deadline = rounded_up(time);
+      if (*limits.deadline <= *given_.deadline || !plan_within(limits)) return false;
+      ways_.deadline = limits.deadline;
+      return true;
+    };
+    const std::optional<Seconds> least = solved_.result.outcome.explanation.least_deadline;
+    if (least && works(*least)) return;
+    limits.deadline.reset();
+    const auto unhurried = plan_within(limits);
+    if (unhurried && !works(unhurried->report.runtime)) ways_.any_deadline = true;
+  }
+
+  void try_both() {
+    Limits limits = given_;
+    limits.ram_budget = std::max(given_.ram_budget, enough_ram());
+    limits.deadline = std::max(*given_.deadline, rounded_up(solved_.figures.keep_all.runtime));
+    if (plan_within(limits)) ways_.both = {limits.ram_budget, *limits.deadline};
+  }
+
+  void try_writing(const std::function<Solved()>& pose) {
+    const auto result = plan_of(pose);
+    if (!result) return;
+    Limits limits = given_;
+    limits.max_bytes_written = result->report.bytes_written;
+    if (limits.max_bytes_written > given_.max_bytes_written && plan_within(limits))
+      ways_.max_bytes_written = limits.max_bytes_written;
+  }
+
+  const Solved& solved_;
+  const Stop& stop_;
+  CompileRequest request_;
+  const Limits given_;
+  WaysOut ways_;
+};
+
+}  // namespace
+
+WaysOut find_ways_out(const Solved& solved, const Elsewhere& elsewhere, const Stop& stop) {
+  return Ways(solved, stop).find(elsewhere);
+}
+
+}  // namespace poet::cli

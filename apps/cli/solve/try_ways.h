@@ -1,0 +1,39 @@
+#pragma once
+
+// Where there is no plan: what else could be changed, each change tried by solving the problem so.
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "apps/cli/solve/solving.h"
+#include "poet/base/stop.h"
+
+namespace poet::cli {
+
+/// The problem posed in another way, and what the user is to do for it. `pose` may throw InputError: then it
+/// is no way.
+struct OtherWay {
+  std::string way;
+  std::function<Solved()> pose;
+};
+
+struct OtherBatch {
+  std::int64_t batch_size = 0;
+  std::function<Solved()> pose;
+};
+
+/// What other_ways() may use of the problem.
+struct Elsewhere {
+  std::vector<OtherWay> ways;
+  std::vector<OtherBatch> batches;      // the largest first; the first with a plan is taken
+  std::function<Solved()> any_written;  // without --max-bytes-written; empty where it was not given
+};
+
+/// The ways out of `solved`, which has no answer: each has a plan, found within `stop` (and a moment each).
+/// More RAM and later deadlines are as little as the explanation knows or, where no plan is found there,
+/// more.
+[[nodiscard]] WaysOut find_ways_out(const Solved& solved, const Elsewhere& elsewhere, const Stop& stop);
+
+}  // namespace poet::cli

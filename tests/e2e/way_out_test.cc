@@ -1,0 +1,150 @@
+// Where poet has no answer it says what would help: each of these ways is taken as typed, and there is a
+// plan.
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "apps/cli/solve/way_out.h"
+#include "poet/cost/instance_json.h"
+#include "tests/support/program.h"
+#include "tests/support/random_instance.h"
+
+namespace poet::cli {
+namespace {
+
+using test::chance;
+using test::pick;
+using test::Rng;
+
+/// The options with what `way` says to type. False where it says nothing that can be typed.
+bool take(const std::string& way, ProblemOptions& options) {
+  std::istringstream text(way);
+  bool known = false;
+  for (std::string word; text >> word;) {
+    std::string value;
+    if (word == "--ram-budget" && text >> value) {
+      options.limits.ram_budget = value.ends_with(",") ? value.substr(0, value.size() - 1) : value;
+    } else if (word == "--deadline" && text >> value) {
+      options.limits.runtime_budget.reset();
+      options.limits.deadline = value.ends_with(":") ? value.substr(0, value.size() - 1) : value;
+    } else if (word == "--max-bytes-written" && text >> value) {
+      options.limits.max_bytes_written = value;
+    } else if (word == "--batch-size" && text >> value) {
+      options.input.batch_size = value;
+    } else if (word == "--persistent") {
+      options.input.persistent = "excluded";
+    } else if (word == "--no-paging") {
+      options.solver.no_paging = false;
+    } else if (word == "--no-remat") {
+      options.solver.no_remat = false;
+    } else if (way == "no deadline") {
+      options.limits.deadline.reset();
+      options.limits.runtime_budget.reset();
+    } else {
+      continue;
+    }
+    known = true;
+  }
+  return known;
+}
+
+struct Counts {
+  int unanswered = 0;
+  std::map<std::string, int> taken;  // by the option that begins them
+};
+
+void expect_ways_that_work(const ProblemOptions& options, Counts& counts) {
+  const Solved solved = solve_problem(options);
+  if (has_answer(solved)) return;
+  ++counts.unanswered;
+  for (const std::string& way : ways_out(solved)) {
+    if (way.starts_with("perhaps a longer --time-limit")) continue;
+    ProblemOptions other = options;
+    ASSERT_TRUE(take(way, other)) << "there is nothing to type in: " << way;
+    EXPECT_TRUE(has_answer(solve_problem(other))) << "no plan with: " << way;
+    ++counts.taken[way.substr(0, way.find(' '))];
+  }
+}
+
+ProblemOptions quick() {
+  ProblemOptions options;
+  options.solver.quiet = true;
+  options.solver.time_limit = "4";
+  return options;
+}
+
+/// Limits that are too little more often than not: RAM about the floor, a deadline about the shortest time.
+void set_limits(Rng& rng, const Instance& instance, Semantics semantics, ProblemOptions& options) {
+  const Figures figures = figures_of(instance, semantics);
+  const std::int64_t floor = figures.floor.bytes().value();
+  const std::int64_t most = figures.keep_all.peak_ram.value();
+  const std::int64_t budget =
+      chance(rng, 0.3) ? floor * pick(rng, 30, 99) / 100 : floor + (most - floor) * pick(rng, 0, 60) / 100;
+  options.limits.ram_budget = std::to_string(std::max<std::int64_t>(budget, 1));
+  if (chance(rng, 0.7))
+    options.limits.deadline = fmt::format("{}", figures.keep_all.runtime.value() * pick(rng, 80, 130) / 100);
+  options.solver.no_paging = chance(rng, 0.3);
+  options.solver.no_remat = chance(rng, 0.3);
+  if (chance(rng, 0.2)) options.limits.max_bytes_written = std::to_string(pick(rng, 0, 40));
+}
+
+TEST(WayOut, OfRandomInstancesWork) {
+  const test::TemporaryFolder folder;
+  Counts counts;
+  for (int seed = 1; seed <= 50; ++seed) {
+    SCOPED_TRACE(seed);
+    Rng rng(static_cast<std::uint64_t>(seed));
+    test::RandomInstanceOptions shape;
+    shape.ops = pick(rng, 6, 14);
+    shape.multi_output = chance(rng, 0.5);
+    shape.storage = chance(rng, 0.8);
+    shape.updates = chance(rng, 0.5);
+    shape.views = chance(rng, 0.3);
+    shape.inputs = chance(rng, 0.5);
+    shape.device = chance(rng, 0.7);
+    const Instance instance = random_instance(rng, shape);
+    ProblemOptions options = quick();
+    const Semantics semantics = shape.device ? Semantics::device : Semantics::staged;
+    options.input.instance = folder.write(fmt::format("{}.json", seed), to_json(instance).dump());
+    options.input.semantics = to_string(semantics);
+    set_limits(rng, instance, semantics, options);
+    expect_ways_that_work(options, counts);
+  }
+  EXPECT_GT(counts.unanswered, 20);
+  for (const char* option : {"--ram-budget", "--deadline", "without", "--max-bytes-written"})
+    EXPECT_GT(counts.taken[option], 0) << option;
+}
+
+TEST(WayOut, OfBuiltInNetworksWork) {
+  Counts counts;
+  for (const char* model : {"linear", "bert_tiny"}) {
+    for (const char* platform : {"m4", "a72"}) {
+      for (const bool hurried : {false, true}) {
+        SCOPED_TRACE(fmt::format("{} on {}{}", model, platform, hurried ? ", hurried" : ""));
+        ProblemOptions options = quick();
+        options.input.model = model;
+        options.input.platform = platform;
+        options.input.batch_size = "4";
+        if (std::string(model) == "bert_tiny") options.input.sequence_length = "16";
+        options.limits.ram_budget = "1";
+        const Figures figures = pose_problem(options).figures;
+        const std::int64_t floor = figures.floor.bytes().value();
+        for (const std::int64_t budget : {floor / 2, floor - 1, floor}) {
+          options.limits.ram_budget = std::to_string(budget);
+          if (hurried) options.limits.runtime_budget = budget == floor ? "1" : "0.9";
+          expect_ways_that_work(options, counts);
+        }
+      }
+    }
+  }
+  EXPECT_GT(counts.unanswered, 12);
+  for (const char* option : {"--ram-budget", "--persistent", "--batch-size"})
+    EXPECT_GT(counts.taken[option], 3) << option;
+}
+
+}  // namespace
+}  // namespace poet::cli
