@@ -14,7 +14,6 @@ target_include_directories(thread_tests PRIVATE ${PROJECT_SOURCE_DIR})
 target_link_libraries(thread_tests PRIVATE poet::compile poet::runtime poet::study GTest::gtest_main GTest::gmock
                                            nlohmann_json::nlohmann_json fmt::fmt Threads::Threads)
 target_compile_definitions(thread_tests PRIVATE POET_TEST_REPOSITORY="${PROJECT_SOURCE_DIR}")
-target_compile_options(thread_tests PRIVATE ${POET_WARNINGS})
 poet_precompile_test(thread_tests)
 add_test(NAME thread_tests COMMAND thread_tests WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
 # Children of a process with threads may start their own, which ThreadSanitizer does not support and need not watch.
