@@ -318,7 +318,7 @@ Case random_case(Rng& rng, Semantics semantics) {
     c.instance.costs.timing = {};
     const Report all = replay_keep_all(c.instance, semantics);
     const int floor =
-        static_cast<int>(floor_of(make_problem({c.instance, c.limits, semantics}, {})).floor_ram->value());
+        static_cast<int>(ram_floor(make_problem({c.instance, c.limits, semantics}, {})).floor_ram->value());
     const int most = static_cast<int>(all.peak_ram.value());
     if (most <= floor) continue;
     c.limits.ram_budget = Bytes(test::pick(rng, floor, most - 1));
@@ -510,7 +510,7 @@ TEST(WindowTimeline, HasAPointForSchedulesOnTime) {
     SolveOptions options;
     options.rematerialization = test::chance(rng, 0.5);
     Limits limits;
-    const Bytes least = *floor_of(make_problem({instance, limits, Semantics::device}, options)).floor_ram;
+    const Bytes least = *ram_floor(make_problem({instance, limits, Semantics::device}, options)).floor_ram;
     limits.ram_budget = least + Bytes((all.peak_ram - least).value() * test::pick(rng, 0, 19) / 20);
     const Problem constrained = make_problem({instance, limits, Semantics::device}, options);
     const auto never = [] { return false; };

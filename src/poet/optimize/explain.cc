@@ -127,7 +127,7 @@ std::optional<double> find_least_deadline(Search& search, const std::function<vo
 
 }  // namespace
 
-Explanation floor_of(const Problem& problem) {
+Explanation ram_floor(const Problem& problem) {
   Explanation explanation;
   std::int64_t floor = -1;
   for (int t = 0; t < problem.ops; ++t)

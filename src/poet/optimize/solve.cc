@@ -170,7 +170,7 @@ Outcome solve(const SolveRequest& request, const SolveOptions& options, const St
   Search search(problem, options, stop);
   search.seconds_for_reason = seconds_for_reason(options);
   Outcome outcome;
-  outcome.explanation = floor_of(problem);
+  outcome.explanation = ram_floor(problem);
   bool infeasible = explain_impossible(problem, outcome.explanation);
   if (!infeasible) run(search);
   const bool timed_out = search.remaining() <= 0;

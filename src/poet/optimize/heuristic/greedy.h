@@ -13,7 +13,7 @@ namespace poet {
 
 /// Starting from keep-all, what bridges the stage of worst overflow is taken from RAM, least energy per byte
 /// and overflowing stage first, until all fits; then what was not needed after all is taken back. Policies
-/// (both means, paging only, recomputing only, least time) are tried and, where none fits, some at random.
+/// (both mechanisms, paging only, recomputing only, least time) are tried and, where none fits, some at random.
 /// Where RAM can be met but the deadline or the write limit is not, a short local search seeks to. The
 /// cheapest result within all limits is returned. `stop` is polled. O(values + stages) a step, a step per
 /// value that must leave.
