@@ -50,7 +50,7 @@ LeastRam find_least_ram(Search& search, const Stop& stop) {
       options.objective = Objective::ram;
       const TightModel tight = build_tight(p, columns, options);
       const LpResult lp = solve_lp(tight.model, stop.remaining(), stop, kWork);
-      if (lp.status == LpResult::Status::optimal)
+      if (lp.status == LpStatus::optimal)
         least.proven = std::max(least.proven, lp.objective * tight.ram_unit * (1 - 1e-7));
     }
     columns = just_in_time_columns(p, 2, 1);
@@ -73,7 +73,7 @@ LeastRam find_least_ram(Search& search, const Stop& stop) {
     const MipResult mip = solve_mip(tight.model, mip_options);
     work -= mip.work;
     // Keeping everything is a point of the model: "infeasible" would be noise.
-    if (all && mip.status != MipResult::Status::infeasible)
+    if (all && mip.status != MipStatus::infeasible)
       least.proven = std::max(least.proven, mip.bound * tight.ram_unit * (1 - 1e-9));
     if (mip.x.empty()) break;
     const Candidate candidate = complete(p, tight.vars.decisions(p, mip.x));

@@ -70,10 +70,10 @@ class FullModel {
     if (!root_) {
       search_.enter("root relaxation");
       root_ = solve_root(search_, columns_);
-      search_.root_infeasible = root_->lp.status == LpResult::Status::infeasible;
+      search_.root_infeasible = root_->lp.status == LpStatus::infeasible;
       if (search_.root_infeasible) finished_ = true;
       if (search_.done() || finished_) return !finished_;
-      if (root_->lp.status == LpResult::Status::optimal)
+      if (root_->lp.status == LpStatus::optimal)
         search_around_uses(search_, 0, root_->support, exact_stages, work);
     }
     search_.enter("proof");
