@@ -136,7 +136,7 @@ int run(int argc, char** argv) {
   options.cases.sets = {"zoo"};
   options.cases.fractions = {1, 0.5, 0.25, 0};
   options.cases.random_semantics = Semantics::device;
-  cli::Program program("plan_bench", "plan_bench: what becomes of schedules on the way to a device");
+  cli::CommandLine program("plan_bench", "plan_bench: what becomes of schedules on the way to a device");
   const cli::Parser parser = program.parser();
   parser.option("--set", options.cases.sets, "zoo (default), published, random", "NAME,...")
       .separated_by(',');

@@ -246,7 +246,7 @@ int main(int argc, char** argv) {
   Options options;
   options.cases.recompute_folder = shared / "recompute";
   options.best_known = shared / "expected.csv";
-  cli::Program program("solve_bench", "Solves sets of instances and says how fast and how well.");
+  cli::CommandLine program("solve_bench", "Solves sets of instances and says how fast and how well.");
   declare(program.parser(), options);
   try {
     if (const auto answer = program.parse(argc, argv)) {

@@ -3,8 +3,8 @@
 
 usage: check_layering.py INCLUDE_ROOT [FOLDER...]
 
-INCLUDE_ROOT holds poet/; its components obey COMPONENTS and OWNERS. Files in further FOLDERs may include any component, so only
-OWNERS applies to them. Prints one line per violation; exit 0 if there is none, 1 otherwise.
+INCLUDE_ROOT holds poet/; its components obey COMPONENTS, EXPORTED, OWNERS and WITH_JSON. Files in further FOLDERs may include any
+component, so only EXPORTED and OWNERS apply to them. Prints one line per violation; exit 0 if there is none, 1 otherwise.
 """
 import pathlib
 import re
@@ -34,6 +34,20 @@ COMPONENTS = {
 COMPILE = OPTIMIZERS | {"verify"}
 # What users of the library include: nothing in the library does.
 FACADES = {"poet.h", "network.h", "device.h", "plan.h", "train.h", "report.h", "compare.h"}
+# A header in a sub-folder of a component is private to the folder above: optimize/milp/rows/rows.h to optimize/milp and what is
+# below it, optimize/milp/branch.h to optimize. But for these folders (not what is below them) and headers, which others include.
+EXPORTED = {
+    "base/process",
+    "frontend/onnx/export.h", "frontend/onnx/import.h", "frontend/onnx/weights.h",
+    "graph/operators/op_reader.h", "graph/operators/schema.h",
+    "optimize/heuristic/greedy.h", "optimize/milp/model.h", "optimize/problem/problem.h", "optimize/search/synchronous.h",
+    "optimize/solvers",
+    "plan/decoder", "plan/file", "plan/layout", "plan/schedule", "plan/timing",
+    "runtime/executor/program.h", "runtime/kernels/kernel.h", "runtime/kernels/kernel_options.h", "runtime/profile/profiler.h",
+    "runtime/sensors", "runtime/training", "runtime/weights/initial_weights.h",
+}
+# The headers that may include <nlohmann/json.hpp>; all others make do with <nlohmann/json_fwd.hpp>.
+WITH_JSON = {"cost/instance_parts.h"}
 # Third-party headers -> the only folder or file that may include them.
 OWNERS = {
     r"(coin/)?(Cbc|Cgl|Clp|Coin|Osi)\w*\.(hpp|h)": "optimize/solvers",
@@ -48,8 +62,19 @@ OWNERS = {
 INCLUDE = re.compile(r'\s*#\s*include\s*[<"]([^>"]+)[>"]')
 
 
-def violations(path, allowed, component):
-    """Yields (line number, what is wrong); `allowed` is None where any component may be included."""
+def is_private(header, folder):
+    """Whether files of `folder` may not include `header`, both below poet/; `folder` is "" outside the library."""
+    home = header.parent
+    above = home.parent.as_posix()
+    if above == "." or {header.as_posix(), home.as_posix()} & EXPORTED:
+        return False
+    return not f"{folder}/".startswith(f"{above}/")
+
+
+def violations(path, allowed, component, inside):
+    """Yields (line number, what is wrong). `allowed` is None where any component may be included; `inside` is the file's path
+    below poet/, None outside the library."""
+    folder = inside.parent.as_posix() if inside else ""
     for number, line in enumerate(path.read_text().splitlines(), 1):
         match = INCLUDE.match(line)
         if not match:
@@ -59,7 +84,11 @@ def violations(path, allowed, component):
             target = header.split("/")[1]
             if allowed is not None and target != component and target not in allowed:
                 yield number, f"{component} may not include {target.removesuffix('.h')}"
+            elif is_private(pathlib.PurePosixPath(header).relative_to("poet"), folder):
+                yield number, f"{header} is private to {pathlib.PurePosixPath(header).parent.parent}"
             continue
+        if header == "nlohmann/json.hpp" and inside and inside.suffix == ".h" and inside.as_posix() not in WITH_JSON:
+            yield number, "a header includes nlohmann/json_fwd.hpp"
         for pattern, owner in OWNERS.items():
             if re.fullmatch(pattern, header) and f"/{owner}/" not in f"/{path.as_posix()}/":
                 yield number, f"{header.split('/')[-1]} belongs in {owner}"
@@ -74,19 +103,21 @@ def main(include_root, *others):
     found = checked = 0
     jobs = []
     for path in sources(library):
-        parts = path.relative_to(library).parts
+        inside = path.relative_to(library)
+        parts = inside.parts
         component = parts[0] if len(parts) > 1 else "compile"
         if component != "compile" and component not in COMPONENTS:
             print(f"{path}:1: {component} is not a folder known to {sys.argv[0]}")
             found += 1
             continue
         allowed = COMPONENTS.get(component, COMPILE | {"compile.h", "reserve.h"})
-        jobs.append((path, None if "/".join(parts) in FACADES else allowed, component))
+        jobs.append((path, None if inside.as_posix() in FACADES else allowed, component, inside))
     for folder in others:
-        jobs += [(path, None, "") for path in sources(pathlib.Path(folder))]
-    for path, allowed, component in jobs:
+        jobs += [(path, None, "", None) for path in sources(pathlib.Path(folder))]
+    for job in jobs:
+        path = job[0]
         checked += 1
-        for number, wrong in violations(path, allowed, component):
+        for number, wrong in violations(*job):
             print(f"{path}:{number}: {wrong}")
             found += 1
     print(f"{checked} files, {found} violations")

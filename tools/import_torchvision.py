@@ -214,29 +214,29 @@ def main():
     parser.add_argument("--list", action="store_true")
     parser.add_argument("--all", action="store_true")
     parser.add_argument("--modes", choices=["default", "all"], default="default")
-    wishes = parser.parse_intermixed_args()
+    arguments = parser.parse_intermixed_args()
     known = networks()
-    for pattern in wishes.patterns:
+    for pattern in arguments.patterns:
         if not fnmatch.filter(known, pattern):
             sys.exit(f"no network is called {pattern}; --list shows them")
     chosen = {name: network for name, network in known.items()
-              if (any(fnmatch.fnmatch(name, pattern) for pattern in wishes.patterns) if wishes.patterns
-                  else wishes.all or name in TAKEN_ANYWAY or (network[2] or 0) <= LARGE)}
-    if wishes.list:
+              if (any(fnmatch.fnmatch(name, pattern) for pattern in arguments.patterns) if arguments.patterns
+                  else arguments.all or name in TAKEN_ANYWAY or (network[2] or 0) <= LARGE)}
+    if arguments.list:
         print("\n".join(chosen))
         return 0
     counts = {True: 0, False: 0, None: 0}
     print(f"{'network':<36} {'opset, mode':<18} {'parameters':>11} {'MACs':>7} {'ops':>5} {'s':>6}")
     with tempfile.TemporaryDirectory() as folder:
         for name, network in chosen.items():
-            for mode in ALL_MODES if wishes.modes == "all" else DEFAULT_MODES:
-                line, well = one(wishes.poet, network, mode, folder)
+            for mode in ALL_MODES if arguments.modes == "all" else DEFAULT_MODES:
+                line, well = one(arguments.poet, network, mode, folder)
                 gc.collect()
-                if well is None and wishes.modes == "default" and mode is not DEFAULT_MODES[-1]:
+                if well is None and arguments.modes == "default" and mode is not DEFAULT_MODES[-1]:
                     continue
                 counts[well] += 1
                 print(f"{name:<36} {mode.text:<18} {line}", flush=True)
-                if wishes.modes == "default":
+                if arguments.modes == "default":
                     break
     unexported = f", {counts[None]} not exported by PyTorch" if counts[None] else ""
     print(f"{counts[True]} imported, {counts[False]} failed{unexported}")

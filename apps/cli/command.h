@@ -6,16 +6,16 @@
 
 namespace poet::cli {
 
-[[nodiscard]] std::unique_ptr<Command> make_solve(Program& program);
-[[nodiscard]] std::unique_ptr<Command> make_run(Program& program);
-[[nodiscard]] std::unique_ptr<Command> make_verify(Program& program);
-[[nodiscard]] std::unique_ptr<Command> make_show(Program& program);
-[[nodiscard]] std::unique_ptr<Command> make_explain(Program& program);
-[[nodiscard]] std::unique_ptr<Command> make_compare(Program& program);
-[[nodiscard]] std::unique_ptr<Command> make_reproduce(Program& program);
-[[nodiscard]] std::unique_ptr<Command> make_import(Program& program);
-[[nodiscard]] std::unique_ptr<Command> make_sweep(Program& program);
-[[nodiscard]] std::unique_ptr<Command> make_models(Program& program);
-[[nodiscard]] std::unique_ptr<Command> make_devices(Program& program);
+[[nodiscard]] std::unique_ptr<Command> make_solve(CommandLine& program);
+[[nodiscard]] std::unique_ptr<Command> make_run(CommandLine& program);
+[[nodiscard]] std::unique_ptr<Command> make_verify(CommandLine& program);
+[[nodiscard]] std::unique_ptr<Command> make_show(CommandLine& program);
+[[nodiscard]] std::unique_ptr<Command> make_explain(CommandLine& program);
+[[nodiscard]] std::unique_ptr<Command> make_compare(CommandLine& program);
+[[nodiscard]] std::unique_ptr<Command> make_reproduce(CommandLine& program);
+[[nodiscard]] std::unique_ptr<Command> make_import(CommandLine& program);
+[[nodiscard]] std::unique_ptr<Command> make_sweep(CommandLine& program);
+[[nodiscard]] std::unique_ptr<Command> make_models(CommandLine& program);
+[[nodiscard]] std::unique_ptr<Command> make_devices(CommandLine& program);
 
 }  // namespace poet::cli

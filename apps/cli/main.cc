@@ -11,8 +11,9 @@ namespace {
 
 int run(int argc, char** argv) {
   using namespace poet::cli;
-  Program program("poet", "poet: the training schedule of least energy that fits a device's RAM and deadline",
-                  poet::version());
+  CommandLine program("poet",
+                      "poet: the training schedule of least energy that fits a device's RAM and deadline",
+                      poet::version());
   program.parser().footer("poet COMMAND --help describes a command.");
   std::vector<std::unique_ptr<Command>> commands;
   for (const auto make : {make_solve, make_explain, make_compare, make_run, make_profile, make_verify,

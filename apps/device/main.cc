@@ -19,7 +19,7 @@ namespace {
 
 class RunPlan final : public Command {
  public:
-  explicit RunPlan(Program& program)
+  explicit RunPlan(CommandLine& program)
       : Command(program.command("run", "train by a plan, under its RAM cap, with real paging")) {
     parser_.option("plan", plan_, "a plan file (poet solve --plan-out)", "PLAN").required();
     parser_.group("Training")
@@ -53,8 +53,8 @@ class RunPlan final : public Command {
 };
 
 int run(int argc, char** argv) {
-  Program program("poet-device", "poet-device: trains by poet's plans on this board, and measures it",
-                  version());
+  CommandLine program("poet-device", "poet-device: trains by poet's plans on this board, and measures it",
+                      version());
   std::vector<std::unique_ptr<Command>> commands;
   commands.push_back(std::make_unique<RunPlan>(program));
   commands.push_back(make_profile(program));

@@ -7,7 +7,7 @@
 
 namespace poet::cli {
 
-int run_commands(Program& program, const std::vector<std::unique_ptr<Command>>& commands,
+int run_commands(CommandLine& program, const std::vector<std::unique_ptr<Command>>& commands,
                  const std::string& names, int argc, const char* const* argv) {
   if (const std::optional<std::string> answer = program.parse(argc, argv)) {
     print_answer(*answer);

@@ -37,12 +37,12 @@ class Command {
 };
 
 /// `profile`, which both programs have.
-[[nodiscard]] std::unique_ptr<Command> make_profile(Program& program);
+[[nodiscard]] std::unique_ptr<Command> make_profile(CommandLine& program);
 
 /// Parses the command line and runs the command that it names, or prints the help or version that it asks
 /// for. Returns the exit code. `names`, of the commands, are for the message that there is none. Throws
 /// InputError, and as the command does.
-[[nodiscard]] int run_commands(Program& program, const std::vector<std::unique_ptr<Command>>& commands,
+[[nodiscard]] int run_commands(CommandLine& program, const std::vector<std::unique_ptr<Command>>& commands,
                                const std::string& names, int argc, const char* const* argv);
 
 }  // namespace poet::cli

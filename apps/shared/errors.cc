@@ -12,7 +12,7 @@
 
 namespace poet::cli {
 
-void complain(std::string message) {
+void print_diagnostic(std::string message) {
   std::replace(message.begin(), message.end(), '\n', ' ');
   std::fputs(("poet: " + message + "\n").c_str(), stderr);
 }
@@ -27,16 +27,16 @@ int exit_code_of(const std::function<int()>& work) {
   try {
     return work();
   } catch (const InputError& error) {
-    complain(with_option_names(error));
+    print_diagnostic(with_option_names(error));
     return kBadInput;
   } catch (const SaidElsewhere& failure) {
     return failure.exit_code;
   } catch (const std::bad_alloc&) {
-    complain("internal error: out of memory");
+    print_diagnostic("internal error: out of memory");
   } catch (const std::exception& error) {
-    complain(std::string("internal error: ") + error.what());
+    print_diagnostic(std::string("internal error: ") + error.what());
   } catch (...) {
-    complain("internal error: of an unknown kind");
+    print_diagnostic("internal error: of an unknown kind");
   }
   return kInternalError;
 }

@@ -11,7 +11,7 @@ struct SaidElsewhere {
 };
 
 /// "poet: MESSAGE" on stderr, one line whatever a library wrote into its exception.
-void complain(std::string message);
+void print_diagnostic(std::string message);
 
 /// What `work` returns; where it throws, the diagnostic and the exit code of that failure: 2 bad input, 3
 /// internal error.

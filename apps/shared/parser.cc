@@ -88,22 +88,22 @@ std::vector<std::string> Parser::given() const {
   return names;
 }
 
-void Program::Delete::operator()(CLI::App* app) const { delete app; }
+void CommandLine::Delete::operator()(CLI::App* app) const { delete app; }
 
-Program::Program(const std::string& name, const std::string& description, const std::string& version)
+CommandLine::CommandLine(const std::string& name, const std::string& description, const std::string& version)
     : app_(new CLI::App(description, name)) {
   if (!version.empty()) app_->set_version_flag("--version", name + " " + version);
   app_->formatter(std::make_shared<Formatter>());  // before the commands, which inherit it
   app_->require_subcommand(0, 1);
 }
 
-std::string Program::name() const { return app_->get_name(); }
+std::string CommandLine::name() const { return app_->get_name(); }
 
-Parser Program::command(const std::string& name, const std::string& description) {
+Parser CommandLine::command(const std::string& name, const std::string& description) {
   return Parser(*app_->add_subcommand(name, description));
 }
 
-std::optional<std::string> Program::parse(int argc, const char* const* argv) {
+std::optional<std::string> CommandLine::parse(int argc, const char* const* argv) {
   const auto wrong = [this](const std::string& what) {
     const std::vector<CLI::App*> called = app_->get_subcommands();
     const std::string place = name() + (called.empty() ? "" : " " + called.front()->get_name());

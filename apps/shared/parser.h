@@ -69,10 +69,10 @@ class Parser {
 };
 
 /// A program's command line.
-class Program {
+class CommandLine {
  public:
   /// With --version where there is one.
-  Program(const std::string& name, const std::string& description, const std::string& version = "");
+  CommandLine(const std::string& name, const std::string& description, const std::string& version = "");
 
   [[nodiscard]] std::string name() const;
   /// Of the program itself.

@@ -17,7 +17,7 @@ namespace {
 
 class Profile final : public Command {
  public:
-  explicit Profile(Program& program)
+  explicit Profile(CommandLine& program)
       : Command(program.command("profile", "measure this machine for a network: a device profile")) {
     const Parser subject = parser_.group("What to measure");
     add_network_options(subject, input_);
@@ -54,6 +54,6 @@ class Profile final : public Command {
 
 }  // namespace
 
-std::unique_ptr<Command> make_profile(Program& program) { return std::make_unique<Profile>(program); }
+std::unique_ptr<Command> make_profile(CommandLine& program) { return std::make_unique<Profile>(program); }
 
 }  // namespace poet::cli

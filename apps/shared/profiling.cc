@@ -85,16 +85,16 @@ std::optional<Watts> watts(const char* option, const std::optional<std::string>&
 }
 
 /// One live line on a terminal, nothing elsewhere but its first and last words.
-class Status {
+class StatusLine {
  public:
-  explicit Status(bool quiet) : live_(!quiet && is_live(stderr)), quiet_(quiet) {}
-  ~Status() {
+  explicit StatusLine(bool quiet) : live_(!quiet && is_live(stderr)), quiet_(quiet) {}
+  ~StatusLine() {
     if (live_) remove_line(stderr);
   }
-  Status(const Status&) = delete;
-  Status& operator=(const Status&) = delete;
-  Status(Status&&) = delete;
-  Status& operator=(Status&&) = delete;
+  StatusLine(const StatusLine&) = delete;
+  StatusLine& operator=(const StatusLine&) = delete;
+  StatusLine(StatusLine&&) = delete;
+  StatusLine& operator=(StatusLine&&) = delete;
 
   void say(const std::string& text) const {
     if (live_) draw_line(stderr, text);
@@ -126,7 +126,7 @@ std::optional<Power> power_during(const Work& work) {
   return Power{Watts(meter->stop().value() / seconds), meter->description()};
 }
 
-std::optional<Power> idle_power(const Status& status) {
+std::optional<Power> idle_power(const StatusLine& status) {
   if (!runtime::EnergyMeter::open()) return std::nullopt;
   status.say("measuring the idle power");
   return power_during([] { std::this_thread::sleep_for(std::chrono::duration<double>(kIdleSeconds)); });
@@ -168,7 +168,7 @@ Profiled profile_machine(const Graph& training, const ProfilingOptions& options)
   { const runtime::PageFile opened(machine.storage, {}); }
 
   const InterruptGuard guard("measuring no more than needed");
-  const Status status(options.quiet);
+  const StatusLine status(options.quiet);
   times.interrupted = [&guard] { return guard.interrupted(); };
   times.on_repetition = [&status](int done, int all) {
     status.redraw(fmt::format("measuring operators: {} of {}", done, all));

@@ -60,7 +60,7 @@ bool searches_synchronous(const CompileRequest& request) {
          request.instance.costs.has_storage && options.solver != Solver::file;
 }
 
-/// What the passes make of the problem with a part of its RAM budget kept back.
+/// What the passes make of the problem with a part of its RAM budget in reserve.
 struct Attempt {
   Outcome outcome;  // of the search for staged schedules
   Plan plan;        // empty without an answer; so is what follows
@@ -138,7 +138,7 @@ struct Fit {
   [[nodiscard]] bool has_plan() const { return !attempt.plan.steps.empty() || reserves.solves() > 1; }
 };
 
-/// Keeps back more RAM until the addresses fit as well. Bounds are the first attempt's: on what the whole
+/// Reserves more RAM until the addresses fit as well. Bounds are the first attempt's: on what the whole
 /// budget allows.
 Fit run_until_addresses_fit(const CompileRequest& request, Time& time) {
   Fit fit{{}, ReserveSearch(request.limits.ram_budget)};

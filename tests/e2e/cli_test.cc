@@ -525,7 +525,7 @@ TEST(Compare, JsonAndCsvSayTheSame) {
     EXPECT_TRUE(lines[i].starts_with(json["methods"][i - 1]["method"].get<std::string>() + ",")) << lines[i];
 }
 
-TEST(Compare, NamesEveryBrokenLimitAndExitsWithOne) {
+TEST(Compare, NamesEveryViolatedLimitAndExitsWithOne) {
   const std::string limits =
       "--ram-budget 260.3KB --runtime-budget 0.5 --methods checkpoint-all,chen-greedy ";
   const ProgramRun run = poet(kCompare + limits);

@@ -38,7 +38,7 @@ struct Case {
 Case limited(const std::string& name, Instance instance, Semantics semantics, double fraction) {
   Case c{fmt::format("{} {} f={}", name, to_string(semantics), fraction), std::move(instance), semantics, {}};
   const Report all = replay_keep_all(c.instance, semantics);
-  const Bytes floor = *floor_of(make_problem({c.instance, {}, semantics}, {})).floor_ram;
+  const Bytes floor = *ram_floor(make_problem({c.instance, {}, semantics}, {})).floor_ram;
   const auto range = static_cast<double>((all.peak_ram - floor).value());
   c.limits.ram_budget = floor + Bytes(static_cast<std::int64_t>(fraction * range));
   c.limits.deadline = Seconds(1.3 * all.runtime.value());

@@ -1,4 +1,4 @@
-// Every rule of the verifier, broken once in the stage form and once in the step form: the message names the
+// Every rule of the verifier, violated once by a schedule and once by a plan: the message names the
 // rule and the place.
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ Report replayed(const Schedule& schedule, const Limits& limits = test::ram(1000)
 }
 
 /// The message of chain_paging() after `damage`.
-std::string broken(const std::function<void(std::vector<Stage>&)>& damage) {
+std::string violation(const std::function<void(std::vector<Stage>&)>& damage) {
   Schedule schedule = test::chain_paging();
   damage(schedule.stages);
   const Report report = replayed(schedule);
@@ -29,30 +29,30 @@ std::string broken(const std::function<void(std::vector<Stage>&)>& damage) {
 }
 
 TEST(ScheduleRules, OneStagePerOp) {
-  EXPECT_EQ(broken([](auto& s) { s.pop_back(); }), "3 stages for 4 ops");
+  EXPECT_EQ(violation([](auto& s) { s.pop_back(); }), "3 stages for 4 ops");
 }
 
 TEST(ScheduleRules, IndicesInRange) {
-  EXPECT_EQ(broken([](auto& s) { s[1].retain = {ValueId(4)}; }),
+  EXPECT_EQ(violation([](auto& s) { s[1].retain = {ValueId(4)}; }),
             "stage 1 (b): retain names value 4, but there are 4");
-  EXPECT_EQ(broken([](auto& s) { s[2].page_in = {ValueId(-1)}; }),
+  EXPECT_EQ(violation([](auto& s) { s[2].page_in = {ValueId(-1)}; }),
             "stage 2 (c): page_in names value -1, but there are 4");
-  EXPECT_EQ(broken([](auto& s) { s[2].page_out = {ValueId(9)}; }),
+  EXPECT_EQ(violation([](auto& s) { s[2].page_out = {ValueId(9)}; }),
             "stage 2 (c): page_out names value 9, but there are 4");
-  EXPECT_EQ(broken([](auto& s) { s[2].compute = {OpId(5)}; }),
+  EXPECT_EQ(violation([](auto& s) { s[2].compute = {OpId(5)}; }),
             "stage 2 (c): compute names op 5, but there are 4");
 }
 
 TEST(ScheduleRules, ListsInOrder) {
-  EXPECT_EQ(broken([](auto& s) {
+  EXPECT_EQ(violation([](auto& s) {
               s[3].retain = {ValueId(2), ValueId(0)};
             }),
             "stage 3 (d): retain lists a after c; values go in increasing order, each at most once");
-  EXPECT_EQ(broken([](auto& s) {
+  EXPECT_EQ(violation([](auto& s) {
               s[1].page_out = {ValueId(0), ValueId(0)};
             }),
             "stage 1 (b): page_out lists a after a; values go in increasing order, each at most once");
-  EXPECT_EQ(broken([](auto& s) {
+  EXPECT_EQ(violation([](auto& s) {
               s[3].compute = {OpId(1), OpId(0), OpId(3)};
             }),
             "stage 3 (d): computes a after b; ops go in increasing order, each at most once");
@@ -60,23 +60,23 @@ TEST(ScheduleRules, ListsInOrder) {
 
 TEST(ScheduleRules, LastOpIsTheStagesOwn) {
   const std::string message = "the last op computed must be the stage's own";
-  EXPECT_EQ(broken([](auto& s) { s[2].compute.clear(); }), "stage 2 (c): " + message);
-  EXPECT_EQ(broken([](auto& s) { s[2].compute = {OpId(1)}; }), "stage 2 (c): " + message);
+  EXPECT_EQ(violation([](auto& s) { s[2].compute.clear(); }), "stage 2 (c): " + message);
+  EXPECT_EQ(violation([](auto& s) { s[2].compute = {OpId(1)}; }), "stage 2 (c): " + message);
 }
 
 TEST(ScheduleRules, RetainedValuesComeFromTheStageBefore) {
   const std::string message = ", which the stage before neither retains, computes nor pages in";
-  EXPECT_EQ(broken([](auto& s) { s[0].retain = {ValueId(0)}; }), "stage 0 (a): retains a" + message);
-  EXPECT_EQ(broken([](auto& s) {
+  EXPECT_EQ(violation([](auto& s) { s[0].retain = {ValueId(0)}; }), "stage 0 (a): retains a" + message);
+  EXPECT_EQ(violation([](auto& s) {
               s[1].retain = {ValueId(0), ValueId(2)};
             }),
             "stage 1 (b): retains c" + message);
-  EXPECT_EQ(broken([](auto& s) { s[2].page_in.clear(); }), "stage 3 (d): retains a" + message);
+  EXPECT_EQ(violation([](auto& s) { s[2].page_in.clear(); }), "stage 3 (d): retains a" + message);
 }
 
 TEST(ScheduleRules, DependenciesAreInRam) {
-  EXPECT_EQ(broken([](auto& s) { s[3].retain = {ValueId(2)}; }), "stage 3 (d): needs a, not in RAM");
-  EXPECT_EQ(broken([](auto& s) {
+  EXPECT_EQ(violation([](auto& s) { s[3].retain = {ValueId(2)}; }), "stage 3 (d): needs a, not in RAM");
+  EXPECT_EQ(violation([](auto& s) {
               s[3].retain = {ValueId(2)};
               s[3].compute = {OpId(1), OpId(3)};
             }),
@@ -85,7 +85,7 @@ TEST(ScheduleRules, DependenciesAreInRam) {
 
 TEST(ScheduleRules, PageInIsUsableFromTheNextStageOn) {
   // a is paged in by stage 3 itself, which needs it.
-  EXPECT_EQ(broken([](auto& s) {
+  EXPECT_EQ(violation([](auto& s) {
               s[2].page_in.clear();
               s[3].retain = {ValueId(2)};
               s[3].page_in = {ValueId(0)};
@@ -94,16 +94,16 @@ TEST(ScheduleRules, PageInIsUsableFromTheNextStageOn) {
 }
 
 TEST(ScheduleRules, PageOutNeedsTheValueInRamWhenTheStageStarts) {
-  EXPECT_EQ(broken([](auto& s) { s[2].page_out = {ValueId(0)}; }),
+  EXPECT_EQ(violation([](auto& s) { s[2].page_out = {ValueId(0)}; }),
             "stage 2 (c): pages out a, not in RAM at its start");
-  EXPECT_EQ(broken([](auto& s) { s[0].page_out = {ValueId(0)}; }),
+  EXPECT_EQ(violation([](auto& s) { s[0].page_out = {ValueId(0)}; }),
             "stage 0 (a): pages out a, not in RAM at its start");
 }
 
 TEST(ScheduleRules, PageInNeedsTheValueOnStorageWhenTheStageStarts) {
-  EXPECT_EQ(broken([](auto& s) { s[1].page_out.clear(); }),
+  EXPECT_EQ(violation([](auto& s) { s[1].page_out.clear(); }),
             "stage 2 (c): pages in a, not on storage at its start");
-  EXPECT_EQ(broken([](auto& s) { s[1].page_in = {ValueId(0)}; }),
+  EXPECT_EQ(violation([](auto& s) { s[1].page_in = {ValueId(0)}; }),
             "stage 1 (b): pages in a, not on storage at its start");
 }
 
@@ -152,7 +152,7 @@ TEST(ScheduleLimits, Budget) {
             "stage 3 (d): at its start 12 bytes of RAM, over the budget of 11");
 }
 
-TEST(ScheduleLimits, FiguresAreCompleteWhenOnlyALimitIsBroken) {
+TEST(ScheduleLimits, FiguresAreCompleteWhenOnlyALimitIsViolated) {
   const Report report = replayed(test::chain_recomputing(), test::ram(29));
   EXPECT_FALSE(report.valid);
   EXPECT_EQ(report.peak_ram, Bytes(30));

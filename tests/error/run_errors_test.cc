@@ -34,7 +34,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::StartsWith;
 
-/// What `poet run` complains of, without "poet: " and the line's end. Checks that it is one line, that
+/// The diagnostic of `poet run`, without "poet: " and the line's end. Checks that it is one line, that
 /// nothing is on stdout, and the exit code.
 std::string diagnostic(const std::string& options, int exit_code = 2) {
   const ProgramRun run = poet("run --quiet " + options);

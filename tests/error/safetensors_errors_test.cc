@@ -37,7 +37,7 @@ std::string diagnostic(const Action& action) {
     EXPECT_THAT(error.what(), Not(HasSubstr("\n")));
     return error.what();
   }
-  return "nothing to complain of";
+  return "no error";
 }
 
 class SafetensorsErrors : public ::testing::Test {

@@ -141,9 +141,9 @@ TEST(SolverCommand, ThatFailsIsBadInput) {
   }
   // An answer that breaks the model is none.
   options.file.command = "echo x0 5 > {solution} # {mps}";
-  EXPECT_EQ(solve_mip(model, options).status, MipResult::Status::unknown);
+  EXPECT_EQ(solve_mip(model, options).status, MipStatus::unknown);
   options.file.command = "echo x0 1 > {solution} # {mps}";
-  EXPECT_EQ(solve_mip(model, options).status, MipResult::Status::feasible);
+  EXPECT_EQ(solve_mip(model, options).status, MipStatus::feasible);
 }
 
 }  // namespace

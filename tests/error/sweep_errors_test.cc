@@ -147,7 +147,7 @@ TEST(SweepErrors, AreExitTwoBeforeAnythingRuns) {
   const TemporaryFolder folder;
   const std::string good = folder.write("s.json", "{" + kHead + ", " + kRest + "}");
   const std::string store = " --store " + folder.file("r.sqlite");
-  const auto complains = [&](const std::string& arguments, const std::string& expected) {
+  const auto expect_diagnostic = [&](const std::string& arguments, const std::string& expected) {
     const ProgramRun run = poet("sweep " + arguments);
     EXPECT_EQ(run.exit_code, 2) << arguments;
     EXPECT_EQ(run.out, "");
@@ -155,23 +155,24 @@ TEST(SweepErrors, AreExitTwoBeforeAnythingRuns) {
     EXPECT_EQ(std::count(run.err.begin(), run.err.end(), '\n'), 1) << run.err;
     EXPECT_FALSE(std::filesystem::exists(folder.file("r.sqlite"))) << arguments;
   };
-  complains(store, "spec");
-  complains(good, "--store is needed");
-  complains(good + " --store " + folder.file("none/r.sqlite"), "--store: no such folder");
-  complains(good + store + " --csv " + folder.file("none/r.csv"), "--csv: no such folder");
-  complains(good + store + " --csv " + folder.file("r.sqlite"), "must name different files");
-  complains(good + store + " --jobs 0", "--jobs: \"0\" is not a whole number >= 1");
-  complains(folder.file("none.json") + store, "none.json");
+  expect_diagnostic(store, "spec");
+  expect_diagnostic(good, "--store is needed");
+  expect_diagnostic(good + " --store " + folder.file("none/r.sqlite"), "--store: no such folder");
+  expect_diagnostic(good + store + " --csv " + folder.file("none/r.csv"), "--csv: no such folder");
+  expect_diagnostic(good + store + " --csv " + folder.file("r.sqlite"), "must name different files");
+  expect_diagnostic(good + store + " --jobs 0", "--jobs: \"0\" is not a whole number >= 1");
+  expect_diagnostic(folder.file("none.json") + store, "none.json");
   const auto spec = [&](const std::string& name, const std::string& text) {
     return folder.write(name, "{\"format\": 1, " + text + ", " + kRest + "}") + store;
   };
-  complains(spec("a.json", R"("networks": ["linear", "lenet"], "platforms": ["m4"])"),
-            "/networks/1: model 'lenet': unknown");
-  complains(spec("b.json", R"("networks": ["linear"], "platforms": ["m4", "m9"])"), "/platforms/1: ");
-  complains(spec("c.json", R"("networks": ["linear"], "platforms": ["m4"], "sequence_lengths": [7])"),
-            "/networks/0: ");
-  complains(spec("d.json", R"("networks": ["linear"], "platforms": ["jetsontx2"], "semantics": "published")"),
-            "/networks/0: no published instance of linear on jetsontx2");
+  expect_diagnostic(spec("a.json", R"("networks": ["linear", "lenet"], "platforms": ["m4"])"),
+                    "/networks/1: model 'lenet': unknown");
+  expect_diagnostic(spec("b.json", R"("networks": ["linear"], "platforms": ["m4", "m9"])"), "/platforms/1: ");
+  expect_diagnostic(spec("c.json", R"("networks": ["linear"], "platforms": ["m4"], "sequence_lengths": [7])"),
+                    "/networks/0: ");
+  expect_diagnostic(
+      spec("d.json", R"("networks": ["linear"], "platforms": ["jetsontx2"], "semantics": "published")"),
+      "/networks/0: no published instance of linear on jetsontx2");
 }
 
 }  // namespace

@@ -38,7 +38,7 @@ TEST_P(LinearPlan, DisprovesNoClaim) {
   const Report report = replay(file.instance, file.plan, file.semantics, file.limits);
   ASSERT_TRUE(report.valid) << report.violation;
   const double energy = report.energy.value();
-  // Every set of means that the plan does with.
+  // Every set of mechanisms that the plan does with.
   for (const bool paging : {true, false})
     for (const bool rematerialization : {true, false}) {
       if ((!paging && pages(file.plan)) || (!rematerialization && report.recomputations > 0)) continue;

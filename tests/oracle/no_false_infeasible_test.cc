@@ -58,7 +58,7 @@ Case random_case(std::uint64_t seed, Semantics semantics) {
     c.instance.costs.timing = {};
     const Report all = replay_keep_all(c.instance, semantics);
     const int floor =
-        static_cast<int>(floor_of(make_problem({c.instance, {}, semantics}, {})).floor_ram->value());
+        static_cast<int>(ram_floor(make_problem({c.instance, {}, semantics}, {})).floor_ram->value());
     const int most = static_cast<int>(all.peak_ram.value()) - 1;
     if (most < floor) continue;
     const int highest = test::chance(rng, 0.7) ? floor + (most - floor) / 4 : most;

@@ -129,11 +129,11 @@ class PackOracle : public testing::Test {
     std::shuffle(order.begin(), order.end(), rng);
     PackLimits limits{least, 1'000'000, 1'000'000'000};
     const PackAnswer answer = search_packing(solid, sections, order, limits, {});
-    ASSERT_EQ(answer.status, PackAnswer::Status::found);
+    ASSERT_EQ(answer.status, PackStatus::found);
     EXPECT_TRUE(occupied_once(solid, answer.offsets));
     for (std::size_t b = 0; b < solid.size(); ++b) EXPECT_LE(answer.offsets[b] + solid[b].size, least);
     limits.capacity = least - 1;
-    EXPECT_EQ(search_packing(solid, sections, order, limits, {}).status, PackAnswer::Status::impossible);
+    EXPECT_EQ(search_packing(solid, sections, order, limits, {}).status, PackStatus::impossible);
   }
 
   int valid_ = 0, invalid_ = 0, above_load_ = 0;

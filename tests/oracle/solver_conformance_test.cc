@@ -23,7 +23,7 @@
 namespace poet {
 namespace {
 
-using Mip = MipResult::Status;
+using Mip = MipStatus;
 using test::Rng;
 
 constexpr double kTolerance = 1e-6;
@@ -368,7 +368,7 @@ TEST_P(SolverConformance, TimeLimitHoldsInsideTheRoot) {
     if (limited.solver == Solver::cbc) {
       LpResult lp;
       EXPECT_LT(seconds_of([&] { lp = solve_lp(tight.model, limit); }), limit + 0.5);
-      EXPECT_NE(lp.status, LpResult::Status::infeasible);
+      EXPECT_NE(lp.status, LpStatus::infeasible);
     }
   }
 }
@@ -470,14 +470,14 @@ INSTANTIATE_TEST_SUITE_P(Solvers, SolverConformance, testing::ValuesIn(candidate
 TEST(LinearPrograms, WorkLimitsEndAtTheSamePlace) {
   const Model model = two_sacks(200);
   const LpResult whole = solve_lp(model, 10);
-  ASSERT_EQ(whole.status, LpResult::Status::optimal);
+  ASSERT_EQ(whole.status, LpStatus::optimal);
   EXPECT_EQ(solve_lp(model, 10).x, whole.x);
   ASSERT_GT(whole.work, 1);
   const LpResult enough = solve_lp(model, 10, {}, whole.work);
-  EXPECT_EQ(enough.status, LpResult::Status::optimal);
+  EXPECT_EQ(enough.status, LpStatus::optimal);
   EXPECT_EQ(enough.x, whole.x);
   const LpResult less = solve_lp(model, 10, {}, whole.work - 1);
-  EXPECT_EQ(less.status, LpResult::Status::stopped);
+  EXPECT_EQ(less.status, LpStatus::stopped);
   EXPECT_EQ(less.work, whole.work);
 }
 

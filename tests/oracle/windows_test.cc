@@ -44,17 +44,17 @@ Problem problem_of(const Instance& instance, std::int64_t bytes, Semantics seman
 // The relaxation's least energy; absent where it has no point.
 std::optional<double> least(const Problem& problem, const std::vector<int>& breakpoints,
                             bool rounding = true) {
-  const WindowModel model = build_windows(problem, Windows(problem, breakpoints), rounding);
+  const WindowModel model = build_windows(problem, StageWindows(problem, breakpoints), rounding);
   const MipResult mip = solve_mip(model.model, {});
-  if (mip.status == MipResult::Status::infeasible) return std::nullopt;
-  EXPECT_EQ(mip.status, MipResult::Status::optimal);
+  if (mip.status == MipStatus::infeasible) return std::nullopt;
+  EXPECT_EQ(mip.status, MipStatus::optimal);
   EXPECT_LE(violation(model.model, mip.x), 1e-6);
   return problem.baseline_joules + mip.objective / model.scale;
 }
 
 TEST(Windows, EachEndsWithItsBreakpoint) {
   const Problem problem = problem_of(test::ladder(), 65);
-  const Windows windows(problem, {3, 1});  // in any order
+  const StageWindows windows(problem, {3, 1});  // in any order
   EXPECT_EQ(windows.count(), 3);
   EXPECT_EQ(windows.breakpoints(), (std::vector<int>{1, 3}));
   // Stages 0 and 1, then 2 and 3, then 4.
@@ -70,13 +70,13 @@ TEST(Windows, EachEndsWithItsBreakpoint) {
 
 TEST(Windows, BreakpointAtTheFirstOrLastOp) {
   const Problem problem = problem_of(test::ladder(), 65);
-  const Windows first(problem, {0});
+  const StageWindows first(problem, {0});
   EXPECT_EQ(first.last_stage(0), 0);
   EXPECT_EQ(first.first_stage(1), 1);
   EXPECT_EQ(first.of(0), 0);
   EXPECT_EQ(first.of(1), 1);
   // The window after the last op holds no stage.
-  const Windows last(problem, {4});
+  const StageWindows last(problem, {4});
   EXPECT_EQ(last.count(), 2);
   EXPECT_EQ(last.of(4), 0);
   EXPECT_GT(last.first_stage(1), last.last_stage(1));
@@ -84,7 +84,7 @@ TEST(Windows, BreakpointAtTheFirstOrLastOp) {
 
 TEST(WindowModel, HasColumnsWhereSomethingIsToBeDecided) {
   const Problem problem = problem_of(test::ladder(), 65);
-  const Windows windows(problem, {kC});  // a, b, c | d, e
+  const StageWindows windows(problem, {kC});  // a, b, c | d, e
   const WindowModel model = build_windows(problem, windows, true);
   const auto present = [](const std::vector<int>& columns) {
     std::vector<int> ids;
@@ -190,7 +190,7 @@ TEST(WindowModel, RoundingCountsLargeTensors) {
   const Problem problem = problem_of(instance, 39);
   EXPECT_NEAR(*least(problem, {5}, false), 14 + 6, 1e-6);  // 3 of 5 leave: whole values in both
   EXPECT_NEAR(*least(problem, {5}, true), 14 + 6, 1e-6);
-  const Windows windows(problem, {5});
+  const StageWindows windows(problem, {5});
   const LpResult coarse = solve_lp(build_windows(problem, windows, false).model, 10);
   const LpResult rounded = solve_lp(build_windows(problem, windows, true).model, 10);
   const double scale = build_windows(problem, windows, true).scale;
@@ -200,7 +200,7 @@ TEST(WindowModel, RoundingCountsLargeTensors) {
 
 TEST(TakenOnce, WhereItIsFirstNeededInItsWindow) {
   const Problem problem = problem_of(test::ladder(), 65);
-  const Windows windows(problem, {kB});  // a, b | c, d, e
+  const StageWindows windows(problem, {kB});  // a, b | c, d, e
   const auto taken = [&](std::vector<int> recompute, std::vector<int> page_in) {
     return taken_once(problem, windows, {{{}, std::move(recompute)}, {{}, std::move(page_in)}});
   };
@@ -235,33 +235,33 @@ TEST(TakenForEachUse, EveryGapThatTouchesTheWindow) {
   const Gaps gaps(problem);
   // From a's production: b, d, f; then the end.
   const std::vector<std::size_t>& of_a = gaps.of(0);
-  const auto modes_of_a = [&](const Windows& windows, const WindowDecisions& decided) {
-    const std::vector<Mode> modes = taken_for_each_use(problem, windows, decided, gaps);
+  const auto modes_of_a = [&](const StageWindows& windows, const WindowDecisions& decided) {
+    const std::vector<GapMode> modes = taken_for_each_use(problem, windows, decided, gaps);
     EXPECT_EQ(modes.size(), gaps.all().size());
     for (std::size_t g = 0; g < modes.size(); ++g)
       if (gaps.all()[g].value != 0) {
         EXPECT_EQ(modes[g], gaps.keep_all()[g]) << g;
       }
-    return std::vector<Mode>{modes[of_a[0]], modes[of_a[1]], modes[of_a[2]]};
+    return std::vector<GapMode>{modes[of_a[0]], modes[of_a[1]], modes[of_a[2]]};
   };
-  const Mode keep = Mode::keep, page = Mode::page, again = Mode::recompute;
+  const GapMode keep = GapMode::keep, page = GapMode::page, again = GapMode::recompute;
   // One window for d and f: recomputed for each of them; once would be for d.
-  const Windows one(problem, {1});
-  EXPECT_EQ(modes_of_a(one, {{{}, {0}}, {{}, {}}}), (std::vector<Mode>{keep, again, again}));
-  EXPECT_EQ(modes_of_a(one, {{{}, {}}, {{}, {0}}}), (std::vector<Mode>{keep, page, page}));
+  const StageWindows one(problem, {1});
+  EXPECT_EQ(modes_of_a(one, {{{}, {0}}, {{}, {}}}), (std::vector<GapMode>{keep, again, again}));
+  EXPECT_EQ(modes_of_a(one, {{{}, {}}, {{}, {0}}}), (std::vector<GapMode>{keep, page, page}));
   EXPECT_EQ(taken_once(problem, one, {{{}, {0}}, {{}, {}}}).recompute, (Sets{{}, {}, {}, {0}, {}, {}}));
   // Where both are decided, computing it is.
-  EXPECT_EQ(modes_of_a(one, {{{}, {0}}, {{}, {0}}}), (std::vector<Mode>{keep, again, again}));
+  EXPECT_EQ(modes_of_a(one, {{{}, {0}}, {{}, {0}}}), (std::vector<GapMode>{keep, again, again}));
   // A breakpoint at d: what returns in the window before is for d, in the one after for f.
-  const Windows two(problem, {1, 3});
-  EXPECT_EQ(modes_of_a(two, {{{}, {}, {0}}, {{}, {}, {}}}), (std::vector<Mode>{keep, keep, again}));
-  EXPECT_EQ(modes_of_a(two, {{{}, {0}, {}}, {{}, {}, {}}}), (std::vector<Mode>{keep, again, again}));
+  const StageWindows two(problem, {1, 3});
+  EXPECT_EQ(modes_of_a(two, {{{}, {}, {0}}, {{}, {}, {}}}), (std::vector<GapMode>{keep, keep, again}));
+  EXPECT_EQ(modes_of_a(two, {{{}, {0}, {}}, {{}, {}, {}}}), (std::vector<GapMode>{keep, again, again}));
 }
 
 TEST(RamImplied, GrowsByWhatDoesNotReturn) {
   const Problem problem = problem_of(test::ladder(), 55);
   const Gaps gaps(problem);
-  const Windows windows(problem, {kC});
+  const StageWindows windows(problem, {kC});
   const WindowModel model = build_windows(problem, windows, true);
   using Point = std::vector<std::pair<int, double>>;
   const auto ram = [&](const Point& point) {
@@ -282,7 +282,7 @@ TEST(RamImplied, GrowsByWhatDoesNotReturn) {
 
 TEST(WindowDecisions, AreTheColumnsAtOne) {
   const Problem problem = problem_of(test::ladder(), 55);
-  const Windows windows(problem, {kC});
+  const StageWindows windows(problem, {kC});
   const WindowModel model = build_windows(problem, windows, true);
   std::vector<double> x(at(model.model.columns()), 0.0);
   x[at(model.recompute[1][kC])] = 1;
@@ -318,7 +318,7 @@ Case random_case(Rng& rng, Semantics semantics) {
     c.instance.costs.timing = {};
     const Report all = replay_keep_all(c.instance, semantics);
     const int floor =
-        static_cast<int>(floor_of(make_problem({c.instance, c.limits, semantics}, {})).floor_ram->value());
+        static_cast<int>(ram_floor(make_problem({c.instance, c.limits, semantics}, {})).floor_ram->value());
     const int most = static_cast<int>(all.peak_ram.value());
     if (most <= floor) continue;
     c.limits.ram_budget = Bytes(test::pick(rng, floor, most - 1));
@@ -424,7 +424,7 @@ int expect_point(Rng& rng, const Problem& problem, const Schedule& schedule, con
   int decisions = 0;
   std::vector<int> breakpoints = shuffled_ops(rng, problem.ops);
   breakpoints.resize(at(test::chance(rng, 0.3) ? problem.ops : test::pick(rng, 1, problem.ops)));
-  const Windows windows(problem, breakpoints);
+  const StageWindows windows(problem, breakpoints);
   WindowModel windowed = build_windows(problem, windows, true);
   Model& model = windowed.model;
   // All to 0, then what the schedule does back to 1.
@@ -453,8 +453,7 @@ int expect_point(Rng& rng, const Problem& problem, const Schedule& schedule, con
       for (const ValueId v : stage.page_out) take(windowed.kept, windows.of(t), v.index);
   }
   const MipResult mip = solve_mip(model, {});
-  EXPECT_EQ(mip.status, MipResult::Status::optimal)
-      << fmt::format("breakpoints {}", fmt::join(breakpoints, " "));
+  EXPECT_EQ(mip.status, MipStatus::optimal) << fmt::format("breakpoints {}", fmt::join(breakpoints, " "));
   EXPECT_LE(problem.baseline_joules + mip.objective / windowed.scale, report.energy.value() * (1 + 1e-9));
   return decisions;
 }
@@ -510,7 +509,7 @@ TEST(WindowTimeline, HasAPointForSchedulesOnTime) {
     SolveOptions options;
     options.rematerialization = test::chance(rng, 0.5);
     Limits limits;
-    const Bytes least = *floor_of(make_problem({instance, limits, Semantics::device}, options)).floor_ram;
+    const Bytes least = *ram_floor(make_problem({instance, limits, Semantics::device}, options)).floor_ram;
     limits.ram_budget = least + Bytes((all.peak_ram - least).value() * test::pick(rng, 0, 19) / 20);
     const Problem constrained = make_problem({instance, limits, Semantics::device}, options);
     const auto never = [] { return false; };

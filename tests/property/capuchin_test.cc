@@ -1,5 +1,5 @@
 // Capuchin on random training steps: the verifier accepts every plan, in both semantics and on every channel,
-// and it holds the budget that it was made for; and in published semantics no plan in stage form needs less
+// and it holds the budget that it was made for; and in published semantics no staged plan needs less
 // than the optimiser's bound. (In device semantics a stage holds RAM for its transfers throughout, a plan
 // only while they last, so that there the bound is none for plans.)
 
@@ -14,7 +14,7 @@
 #include "tests/support/effort.h"
 #include "tests/support/random_instance.h"
 #include "tests/support/random_training_graph.h"
-#include "tests/support/stage_form.h"
+#include "tests/support/staged_schedule.h"
 #include "tests/support/working_set.h"
 
 namespace poet {
@@ -40,7 +40,7 @@ TEST(CapuchinProperty, PlansHoldTheBudget) {
   int stalled = 0;
   int measured = 0;
   int judged = 0;
-  int in_stage_form = 0;
+  int staged_plans = 0;
   int below = 0;  // the bound
   int below_published = 0;
   for (int seed = 1; seed <= test::effort(900); ++seed) {
@@ -77,23 +77,23 @@ TEST(CapuchinProperty, PlansHoldTheBudget) {
     const MethodAnswer optimal = poet_full(request);
     if (!optimal.bound) continue;
     ++judged;
-    const bool in_stages = semantics == Semantics::published && test::has_stage_form(instance, result.plan);
-    in_stage_form += in_stages;
+    const bool staged = semantics == Semantics::published && test::is_staged(instance, result.plan);
+    staged_plans += staged;
     const bool cheaper = result.report.energy.value() < optimal.bound->value() * (1 - 1e-9);
     below += cheaper;
     below_published += cheaper && semantics == Semantics::published;
-    EXPECT_FALSE(in_stages && cheaper) << result.report.energy.value() << " " << optimal.bound->value();
+    EXPECT_FALSE(staged && cheaper) << result.report.energy.value() << " " << optimal.bound->value();
     if (HasFailure()) return;
   }
   EXPECT_GT(paging, test::effort(200));
   EXPECT_GT(recomputing, test::effort(100));
   EXPECT_GT(stalled, test::effort(100));
   EXPECT_GT(judged, test::effort(50));
-  EXPECT_GT(in_stage_form, test::effort(50));
+  EXPECT_GT(staged_plans, test::effort(50));
   fmt::print(
-      "{} plans, {} page, {} recompute, {} measured; {} beside a bound: {} in stage form, {} below it, {} "
+      "{} plans, {} page, {} recompute, {} measured; {} beside a bound: {} staged, {} below it, {} "
       "of them published\n",
-      plans, paging, recomputing, measured, judged, in_stage_form, below, below_published);
+      plans, paging, recomputing, measured, judged, staged_plans, below, below_published);
 }
 
 TEST(CapuchinProperty, LargeTrainingSteps) {

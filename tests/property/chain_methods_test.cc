@@ -1,5 +1,5 @@
 // revolve, rotor and POFO on random chains and on networks: the verifier accepts every plan, and what holds
-// costs no less than the optimiser proves for schedules in stages, wherever it is one.
+// costs no less than the optimiser proves for staged schedules, wherever it is one.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -38,7 +38,7 @@ Limits limits_at(const Instance& instance, Semantics semantics, const Report& ke
 // On a device a stage's transfers are in RAM beside everything that it computes. A plan that moves a value
 // between two first computations, when neither's operands are there, is none of the schedules that solve()
 // proves its bound for.
-bool in_stage_form(const Instance& instance, Semantics semantics, const Plan& plan) {
+bool is_staged(const Instance& instance, Semantics semantics, const Plan& plan) {
   if (semantics != Semantics::device) return true;
   const Dataflow flow = dataflow(instance.graph);
   IdVector<ValueId, int> out(instance.graph.values.size(), -1);  // the stage of its transfer
@@ -92,7 +92,7 @@ void judge(const Instance& instance, Semantics semantics, const Limits& limits, 
     ++counts[m].held;
     counts[m].paged += judged.report.page_ins > 0 ? 1 : 0;
     counts[m].recomputed += judged.report.recomputations > 0 ? 1 : 0;
-    if (!prove || !in_stage_form(instance, semantics, judged.plan)) continue;
+    if (!prove || !is_staged(instance, semantics, judged.plan)) continue;
     ++counts[m].proven;
     EXPECT_GE(judged.report.energy.value(), bound[method.pages ? 1 : 0] * (1 - 1e-9));
   }

@@ -1,5 +1,5 @@
 // DTR on random training steps: the verifier accepts every plan and it holds the budget that it was made for;
-// with a budget for everything nothing is recomputed; and no plan in stage form needs less than the
+// with a budget for everything nothing is recomputed; and no staged plan needs less than the
 // optimiser's bound.
 
 #include "poet/baselines/dtr.h"
@@ -12,7 +12,7 @@
 #include "poet/verify/replay.h"
 #include "tests/support/random_instance.h"
 #include "tests/support/random_training_graph.h"
-#include "tests/support/stage_form.h"
+#include "tests/support/staged_schedule.h"
 #include "tests/support/working_set.h"
 
 namespace poet {
@@ -67,18 +67,18 @@ TEST(DtrProperty, PlansHoldTheBudget) {
       const MethodAnswer optimal = poet_without_paging(request);
       if (!optimal.bound) continue;
       ++judged;
-      const bool in_stages = test::has_stage_form(instance, result.plan);
-      outside += !in_stages;
+      const bool staged = test::is_staged(instance, result.plan);
+      outside += !staged;
       const bool cheaper = result.report.energy.value() < optimal.bound->value() * (1 - 1e-9);
       below += cheaper;
-      EXPECT_FALSE(in_stages && cheaper) << name << " " << result.report.energy.value();
+      EXPECT_FALSE(staged && cheaper) << name << " " << result.report.energy.value();
     }
     if (HasFailure()) return;
   }
   EXPECT_GT(recomputing, 200);
   EXPECT_GT(judged, 20);
-  fmt::print("{} plans, {} recompute, {} beside a bound: {} outside the stage form, {} below\n", plans,
-             recomputing, judged, outside, below);
+  fmt::print("{} plans, {} recompute, {} beside a bound: {} not staged, {} below\n", plans, recomputing,
+             judged, outside, below);
 }
 
 TEST(DtrProperty, LargeTrainingSteps) {

@@ -1,5 +1,5 @@
 // What holds of every method's plans, on random training graphs: the verifier takes them but for the limits,
-// and none in stage form needs less energy than poet's bound on all schedules in stage form.
+// and no staged one needs less energy than poet's bound on all staged schedules.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 #include "poet/study/run_method.h"
 #include "tests/support/effort.h"
 #include "tests/support/random_instance.h"
-#include "tests/support/stage_form.h"
+#include "tests/support/staged_schedule.h"
 
 namespace poet {
 namespace {
@@ -40,7 +40,7 @@ Case random_case(Rng& rng) {
     options.device = c.semantics == Semantics::device;
     c.instance = test::random_instance(rng, options);
     const Report all = replay_keep_all(c.instance, c.semantics);
-    const std::int64_t floor = floor_of(make_problem({c.instance, {}, c.semantics}, {})).floor_ram->value();
+    const std::int64_t floor = ram_floor(make_problem({c.instance, {}, c.semantics}, {})).floor_ram->value();
     if (all.peak_ram.value() <= floor) continue;
     c.limits.ram_budget =
         Bytes(pick(rng, static_cast<int>(floor), static_cast<int>(all.peak_ram.value()) + 3));
@@ -52,8 +52,8 @@ Case random_case(Rng& rng) {
 TEST(Methods, TheVerifierAcceptsThemAndNoneBeatsTheProvenOptimum) {
   constexpr int kCases = test::effort(60);
   std::map<std::string_view, int> held;
-  std::map<std::string_view, int> in_stage_form;
-  std::map<std::string_view, int> ahead;  // of the bound, with what the stage form cannot do
+  std::map<std::string_view, int> staged_plans;
+  std::map<std::string_view, int> ahead;  // of the bound, with what no staged schedule can do
   for (int seed = 1; seed <= kCases; ++seed) {
     SCOPED_TRACE(fmt::format("seed {}", seed));
     Rng rng(static_cast<std::uint64_t>(seed));
@@ -76,10 +76,10 @@ TEST(Methods, TheVerifierAcceptsThemAndNoneBeatsTheProvenOptimum) {
       EXPECT_GE(judged.overhead, -1e-12);
       const double energy = judged.report.energy.value();
       const bool beats = energy < bound - 1e-6 * keep_all.energy.value();
-      const auto schedule = test::stage_form(c.instance, judged.plan);
+      const auto schedule = test::staged_schedule(c.instance, judged.plan);
       const bool staged = schedule && replay(c.instance, *schedule, c.semantics, c.limits).valid;
       if (staged) {
-        ++in_stage_form[method.name];
+        ++staged_plans[method.name];
         const Report stages = replay(c.instance, *schedule, c.semantics, c.limits);
         EXPECT_GE(stages.energy.value(), bound - 1e-6 * keep_all.energy.value());
       }
@@ -87,9 +87,9 @@ TEST(Methods, TheVerifierAcceptsThemAndNoneBeatsTheProvenOptimum) {
     }
   }
   for (const Method& method : methods()) {
-    fmt::print("{:18} holds {:3}, in stage form {:3}, below its bound {}\n", method.name, held[method.name],
-               in_stage_form[method.name], ahead[method.name]);
-    EXPECT_GT(in_stage_form[method.name], test::kSanitized ? 0 : 2) << method.name;
+    fmt::print("{:18} holds {:3}, staged {:3}, below its bound {}\n", method.name, held[method.name],
+               staged_plans[method.name], ahead[method.name]);
+    EXPECT_GT(staged_plans[method.name], test::kSanitized ? 0 : 2) << method.name;
   }
 }
 

@@ -1,4 +1,4 @@
-// Random training steps and random schedules: the replay of the stage form and that of the step form, written
+// Random training steps and random schedules: the replays of the schedule and of its plan, written
 // independently, agree to the last byte; damaged plans are seen through.
 
 #include "poet/verify/replay.h"

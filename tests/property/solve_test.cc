@@ -45,7 +45,7 @@ Case random_case(Rng& rng, Semantics semantics, bool timed) {
     if (!timed) c.instance.costs.timing = {};
     const Report all = replay_keep_all(c.instance, semantics);
     const Problem problem = make_problem({c.instance, c.limits, semantics}, {});
-    const std::int64_t floor = floor_of(problem).floor_ram->value();
+    const std::int64_t floor = ram_floor(problem).floor_ram->value();
     if (all.peak_ram.value() <= floor) continue;
     c.limits.ram_budget =
         Bytes(test::pick(rng, static_cast<int>(floor), static_cast<int>(all.peak_ram.value()) - 1));
@@ -88,7 +88,7 @@ Answer solved(const Case& c, const SolveOptions& options) {
 }
 
 /// `wider` allows whatever `narrow` allows.
-void expect_no_dearer(const Answer& wider, const Answer& narrow) {
+void expect_no_costlier(const Answer& wider, const Answer& narrow) {
   if (!narrow.found()) return;
   EXPECT_NE(wider.outcome.certificate.status, Status::infeasible);
   EXPECT_LE(wider.outcome.certificate.bounds.of_staged().value(), narrow.energy + 1e-6 * (1 + narrow.energy));
@@ -128,7 +128,7 @@ TEST_P(Solve, MoreRamTimeOrFreedomNeverCostsMore) {
       wider.push_back(solved(more, exact()));
     }
     for (const Answer& w : wider) {
-      expect_no_dearer(w, answer);
+      expect_no_costlier(w, answer);
       cheaper += w.energy < answer.energy - 1e-6;
     }
 
@@ -136,7 +136,7 @@ TEST_P(Solve, MoreRamTimeOrFreedomNeverCostsMore) {
       SolveOptions options = exact();
       options.*freedom = false;
       const Answer narrow = solved(c, options);
-      expect_no_dearer(answer, narrow);
+      expect_no_costlier(answer, narrow);
       cheaper += answer.energy < narrow.energy - 1e-6;
     }
     if (HasFailure()) return;
@@ -171,7 +171,7 @@ TEST_P(Solve, NamedLimitsHaveASchedule) {
     SCOPED_TRACE(fmt::format("case {}", i));
     Case c = random_case(rng, GetParam(), false);
     if (test::chance(rng, 0.5))
-      c.limits.ram_budget = *floor_of(make_problem({c.instance, c.limits, c.semantics}, {})).floor_ram;
+      c.limits.ram_budget = *ram_floor(make_problem({c.instance, c.limits, c.semantics}, {})).floor_ram;
     if (test::chance(rng, 0.5)) c.instance.costs.has_storage = false;
     const Answer answer = solved(c, exact());
     if (answer.found()) continue;
@@ -211,7 +211,7 @@ TEST(SolvePublishedFormulation, IsValidAndNeverBelowTheTightBound) {
     options.ops = test::pick(rng, 6, 8);
     Case c{test::random_instance(rng, options), {}, Semantics::published};
     const std::int64_t floor =
-        floor_of(make_problem({c.instance, c.limits, c.semantics}, {})).floor_ram->value();
+        ram_floor(make_problem({c.instance, c.limits, c.semantics}, {})).floor_ram->value();
     c.limits.ram_budget = Bytes((floor + replay_keep_all(c.instance, c.semantics).peak_ram.value()) / 2);
     SolveOptions published = exact();
     published.formulation = Formulation::published;
@@ -239,11 +239,11 @@ TEST(SolveDeviceTimeline, BoundsHoldAgainstNarrowerCases) {
     answered += answer.found();
     Case more = c;
     more.limits.ram_budget = c.limits.ram_budget + Bytes(test::pick(rng, 1, 40));
-    expect_no_dearer(solved(more, quick), answer);
+    expect_no_costlier(solved(more, quick), answer);
     for (const auto freedom : {&SolveOptions::paging, &SolveOptions::rematerialization}) {
       SolveOptions options = quick;
       options.*freedom = false;
-      expect_no_dearer(answer, solved(c, options));
+      expect_no_costlier(answer, solved(c, options));
     }
     if (HasFailure()) return;
   }

@@ -1,5 +1,5 @@
-// Plans whose transfers happen between two ops: the verifier takes them, they are never worse than what the
-// stage form has, and where RAM is scarce they are better, or the only ones.
+// Plans with synchronous paging: the verifier takes them, they are never worse than what the
+// staged schedules have, and where RAM is scarce they are better, or the only ones.
 
 #include "poet/optimize/search/synchronous.h"
 #include "poet/compile.h"
@@ -35,7 +35,7 @@ Case scarce(Rng& rng) {
     Case c{test::random_instance(rng, options), {}};
     const Report all = replay_keep_all(c.instance, Semantics::device);
     const std::int64_t floor =
-        floor_of(make_problem({c.instance, {}, Semantics::device}, {})).floor_ram->value();
+        ram_floor(make_problem({c.instance, {}, Semantics::device}, {})).floor_ram->value();
     const std::int64_t range = all.peak_ram.value() - floor;
     if (range <= 4) continue;
     c.limits.ram_budget = Bytes(floor + range * pick(rng, 5, 50) / 100);

@@ -1,5 +1,5 @@
 // The transfer planner may only shift: what it returns is accepted by the verifier, with the same
-// computations and transfers, and is never dearer, slower or larger.
+// computations and transfers, and is never costlier, slower or larger.
 
 #include "poet/plan/timing/transfers.h"
 

@@ -23,11 +23,11 @@ Content mixed(Content a, Content b) {
   return x ^ (x >> 31);
 }
 
-// Bytes in memory, and who has them: the number of a stay, -1 nobody.
+// Bytes in memory, and who has them: the number of an allocation, -1 nobody.
 struct Place {
   std::int64_t begin = 0;
   std::int64_t end = 0;
-  int stay = -1;
+  int allocation = -1;
 
   [[nodiscard]] bool meets(const Place& other) const { return begin < other.end && other.begin < end; }
   [[nodiscard]] bool same_bytes(const Place& other) const { return begin == other.begin && end == other.end; }
@@ -42,7 +42,7 @@ class Memory {
     cut(place.begin);
     cut(place.end);
     parts_.erase(parts_.lower_bound(place.begin), parts_.lower_bound(place.end));
-    parts_[place.begin] = {place.end, place.stay, content, place.begin};
+    parts_[place.begin] = {place.end, place.allocation, content, place.begin};
   }
 
   // Garbage unless all of it is one thing that was written here.
@@ -64,13 +64,14 @@ class Memory {
     cut(place.begin);
     cut(place.end);
     for (auto part = parts_.lower_bound(place.begin); part != parts_.end() && part->first < place.end; ++part)
-      if (part->second.stay == place.stay) part->second = {part->second.end, -1, garbage(), part->first};
+      if (part->second.allocation == place.allocation)
+        part->second = {part->second.end, -1, garbage(), part->first};
   }
 
  private:
   struct Part {
     std::int64_t end = 0;
-    int stay = -1;
+    int allocation = -1;
     Content content = 0;
     std::int64_t origin = 0;  // where its first byte was written
   };
@@ -175,12 +176,12 @@ class Machine {
 
   // The layout's next address.
   Place reserve(std::int64_t bytes) {
-    const int stay = next_stay_++;
-    if (static_cast<std::size_t>(stay) >= layout_.allocations.size()) {
+    const int number = next_allocation_++;
+    if (static_cast<std::size_t>(number) >= layout_.allocations.size()) {
       wrong("the layout has no address left");
-      return {0, bytes, stay};
+      return {0, bytes, number};
     }
-    const Allocation& allocation = layout_.allocations[static_cast<std::size_t>(stay)];
+    const Allocation& allocation = layout_.allocations[static_cast<std::size_t>(number)];
     if (allocation.bytes.value() < bytes) wrong("the place is too small");
     if (allocation.offset < 0 || allocation.offset + bytes > layout_.arena.value())
       wrong("outside the arena");
@@ -188,7 +189,7 @@ class Machine {
     const Bytes end(allocation.offset + bytes);
     if (semantics_ == Semantics::device && instance_.costs.persistent + end > limits_.ram_budget)
       wrong("address over the budget");
-    return {allocation.offset, allocation.offset + bytes, stay};
+    return {allocation.offset, allocation.offset + bytes, number};
   }
   // What has no bytes lies somewhere else.
   Place reserve(ValueId v) {
@@ -233,7 +234,7 @@ class Machine {
   void free(ValueId v) {
     if (!place_[v]) return;
     for (const Flight& flight : flights_) {
-      if (flight.place.stay != place_[v]->stay) continue;
+      if (flight.place.allocation != place_[v]->allocation) continue;
       if (flight.in) wrong("given back while it arrives");
       flight.copy->spoiled = true;
     }
@@ -280,7 +281,7 @@ class Machine {
   Copy taken_of(ValueId v) {
     if (!place_[v]) return {memory_.garbage(), false, nullptr};
     for (const Flight& flight : flights_)
-      if (flight.in && flight.place.stay == place_[v]->stay && semantics_ == Semantics::device)
+      if (flight.in && flight.place.allocation == place_[v]->allocation && semantics_ == Semantics::device)
         return {flight.copy->content, flight.spoiled, flight.copy};
     return {memory_.read(*place_[v]), false, nullptr};
   }
@@ -304,9 +305,10 @@ class Machine {
 
   // An op that makes a value again waits while the channel moves it: where transfers take no time, unasked.
   void finish_moving(const Place& place) {
-    flights_.erase(std::remove_if(flights_.begin(), flights_.end(),
-                                  [&](const Flight& flight) { return flight.place.stay == place.stay; }),
-                   flights_.end());
+    flights_.erase(
+        std::remove_if(flights_.begin(), flights_.end(),
+                       [&](const Flight& flight) { return flight.place.allocation == place.allocation; }),
+        flights_.end());
   }
 
   void compute(OpId id) {
@@ -404,7 +406,7 @@ class Machine {
   int issued_ = 0;
   IdVector<OpId, int> runs_;
   OpId next_{0};
-  int next_stay_ = 0;
+  int next_allocation_ = 0;
   std::int64_t ram_ = 0;
   double now_ = 0;
   double channel_free_ = 0;

@@ -31,7 +31,7 @@ struct RandomInstanceOptions {
 /// order. Without multi_output, updates and views value i is what op i writes.
 [[nodiscard]] Instance random_instance(Rng& rng, const RandomInstanceOptions& options);
 
-/// A schedule that obeys every rule of the stage form but knows no budget: values are dropped, paged and
+/// A schedule that obeys every rule of staged schedules but knows no budget: values are dropped, paged and
 /// recomputed at random, as often as the seed likes, with no page-in in vain. O(ops * values).
 [[nodiscard]] Schedule random_schedule(Rng& rng, const Instance& instance);
 

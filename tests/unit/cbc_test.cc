@@ -15,8 +15,8 @@
 namespace poet {
 namespace {
 
-using Lp = LpResult::Status;
-using Mip = MipResult::Status;
+using Lp = LpStatus;
+using Mip = MipStatus;
 
 constexpr double kTolerance = 1e-7;
 

@@ -32,13 +32,13 @@ double least_energy(const MethodAnswer& answer, const MethodRequest& request) {
 TEST(CheckmateRelaxation, CostsTheBaselineWhereEverythingFits) {
   const Instance instance = test::unit_chain(6);
   const Relaxation relaxation = checkmate_relaxation(request_of(instance, 100), Bytes(100));
-  ASSERT_EQ(relaxation.status, Relaxation::Status::solved);
+  ASSERT_EQ(relaxation.status, RelaxationStatus::solved);
   EXPECT_NEAR(relaxation.joules, 2.0 * 13, 1e-6);  // 13 ops of 2 J
 }
 
 TEST(CheckmateRelaxation, IsInfeasibleBelowAWorkingSet) {
   const Instance instance = test::unit_chain(6);
-  EXPECT_EQ(checkmate_relaxation(request_of(instance, 2), Bytes(2)).status, Relaxation::Status::infeasible);
+  EXPECT_EQ(checkmate_relaxation(request_of(instance, 2), Bytes(2)).status, RelaxationStatus::infeasible);
   EXPECT_FALSE(checkmate_lp(request_of(instance, 2)).reason.empty());
 }
 
@@ -47,7 +47,7 @@ TEST(CheckmateRelaxation, BoundsTheOptimum) {
     const Instance instance = test::unit_chain(6);
     const MethodRequest request = request_of(instance, budget);
     const Relaxation relaxation = checkmate_relaxation(request, Bytes(budget));
-    ASSERT_EQ(relaxation.status, Relaxation::Status::solved);
+    ASSERT_EQ(relaxation.status, RelaxationStatus::solved);
     const double optimum = least_energy(checkmate(request), request);
     EXPECT_LE(relaxation.joules, optimum + 1e-6);
     EXPECT_GT(optimum, 26);  // nothing fits without recomputing: x, f1 to f6 and b6 are 8 bytes

@@ -135,7 +135,8 @@ TEST(Summary, FeasibleSaysWhatIsNotProven) {
 
 TEST(Decisions, TellKeptPagedAndRecomputedApart) {
   const Instance instance = test::chain();
-  const std::vector<Decision> recompute = decisions(instance, test::chain_recomputing(), Semantics::staged);
+  const std::vector<ValueDecision> recompute =
+      decisions(instance, test::chain_recomputing(), Semantics::staged);
   ASSERT_EQ(recompute.size(), 4U);
   EXPECT_EQ(treatment(recompute[0]), "recomputed");
   EXPECT_EQ(recompute[0].recomputations, 1);
@@ -145,7 +146,7 @@ TEST(Decisions, TellKeptPagedAndRecomputedApart) {
   EXPECT_EQ(reason(recompute[0], {}), "recomputing is 3.5x cheaper");
   for (const std::size_t other : {1U, 2U, 3U}) EXPECT_EQ(treatment(recompute[other]), "kept");
 
-  const std::vector<Decision> page = decisions(instance, test::chain_paging(), Semantics::staged);
+  const std::vector<ValueDecision> page = decisions(instance, test::chain_paging(), Semantics::staged);
   EXPECT_EQ(treatment(page[0]), "paged");
   EXPECT_EQ(page[0].page_outs, 1);
   EXPECT_EQ(page[0].page_ins, 1);
@@ -155,7 +156,7 @@ TEST(Decisions, TellKeptPagedAndRecomputedApart) {
 
 /// a (10 B); drop, which costs 8 J, writes y (20 B) and mask (5 B); c (5 B) reads y; d reads c, the mask and,
 /// if it is to, y. Everything that drop writes is dropped and recomputed for d.
-std::vector<Decision> with_a_mask(bool d_reads_y) {
+std::vector<ValueDecision> with_a_mask(bool d_reads_y) {
   Graph graph;
   const ValueId a = test::add_node(graph, "a", {}, 10);
   const ValueId y = test::add_output(graph, "y", 20);
@@ -171,7 +172,7 @@ std::vector<Decision> with_a_mask(bool d_reads_y) {
 }
 
 TEST(Decisions, ByProductsAreNotRecomputedForTheirOwnSake) {
-  const std::vector<Decision> both = with_a_mask(true);
+  const std::vector<ValueDecision> both = with_a_mask(true);
   ASSERT_EQ(both.size(), 5U);  // a, y, mask, c, d
   EXPECT_EQ(both[1].recomputations, 1);
   EXPECT_FALSE(both[1].by_product);
@@ -187,7 +188,7 @@ TEST(Decisions, ByProductsAreNotRecomputedForTheirOwnSake) {
   EXPECT_EQ(reason(both[1], no_paging), "paging is switched off");
 
   // Where the mask alone is read again, the op is recomputed for it, however much larger its other result is.
-  const std::vector<Decision> mask_only = with_a_mask(false);
+  const std::vector<ValueDecision> mask_only = with_a_mask(false);
   EXPECT_TRUE(mask_only[1].by_product);
   EXPECT_FALSE(mask_only[2].by_product);
   EXPECT_EQ(mask_only[2].spent, Joules(8));
@@ -201,8 +202,8 @@ TEST(Decisions, IdlePowerCountsOnTheDevice) {
   EXPECT_EQ(decisions(instance, test::chain_recomputing(), Semantics::device)[0].recompute_cost, Joules(7));
 }
 
-TEST(Decisions, TheDearestComeFirst) {
-  std::vector<Decision> list(3);
+TEST(Decisions, TheCostliestComeFirst) {
+  std::vector<ValueDecision> list(3);
   list[0].bytes = Bytes(1);
   list[1].bytes = Bytes(9);
   list[2].spent = Joules(1);

@@ -93,7 +93,7 @@ TEST(ShippedDevices, ArePhysical) {
     EXPECT_GT(device.memory_bytes_per_second, device.storage->page_in.bytes_per_second);
     ASSERT_TRUE(device.storage->write_endurance.has_value());
     EXPECT_GT(*device.storage->write_endurance, device.storage->capacity);
-    // Joules per operation: software floating point is the dearest, 0.4 uJ; the TX2 the cheapest, 0.2 nJ.
+    // Joules per operation: software floating point is the costliest, 0.4 uJ; the TX2 the cheapest, 0.2 nJ.
     const double joules = device.active.value() / device.flops_per_second;
     EXPECT_GT(joules, 1e-11);
     EXPECT_LT(joules, 1e-6);

@@ -39,7 +39,7 @@ Problem problem_of(const Instance& instance, const Limits& limits,
 }
 
 TEST(Floor, IsTheLargestWorkingSet) {
-  const Explanation floor = floor_of(problem_of(test::ladder(), test::ram(1000)));
+  const Explanation floor = ram_floor(problem_of(test::ladder(), test::ram(1000)));
   EXPECT_EQ(floor.floor_ram, Bytes(50));  // b and c
   EXPECT_EQ(floor.binding_op, OpId(2));
 }
@@ -48,10 +48,10 @@ TEST(Floor, CountsPersistentBytesAndOnDevicesWorkspace) {
   Instance instance = test::ladder();
   instance.costs.persistent = Bytes(100);
   instance.costs.ops[OpId(4)].workspace = Bytes(15);  // 36 + 15
-  const Explanation staged = floor_of(problem_of(instance, test::ram(1000), Semantics::staged));
+  const Explanation staged = ram_floor(problem_of(instance, test::ram(1000), Semantics::staged));
   EXPECT_EQ(staged.floor_ram, Bytes(150));
   EXPECT_EQ(staged.binding_op, OpId(2));
-  const Explanation device = floor_of(problem_of(instance, test::ram(1000), Semantics::device));
+  const Explanation device = ram_floor(problem_of(instance, test::ram(1000), Semantics::device));
   EXPECT_EQ(device.floor_ram, Bytes(151));
   EXPECT_EQ(device.binding_op, OpId(4));
 }
@@ -59,7 +59,7 @@ TEST(Floor, CountsPersistentBytesAndOnDevicesWorkspace) {
 // Empty: the argument does not apply.
 std::string impossible(const Instance& instance, const Limits& limits) {
   const Problem problem = problem_of(instance, limits);
-  Explanation explanation = floor_of(problem);
+  Explanation explanation = ram_floor(problem);
   const bool shown = explain_impossible(problem, explanation);
   EXPECT_EQ(shown, !explanation.reason.empty());
   return explanation.reason;

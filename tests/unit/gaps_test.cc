@@ -26,7 +26,7 @@ std::vector<std::tuple<int, int, int>> list(const Gaps& gaps) {
 }
 
 // All kept but the gap of `value` that ends in op `to`.
-std::vector<Mode> with(const Gaps& gaps, std::vector<Mode> modes, int value, int to, Mode mode) {
+std::vector<GapMode> with(const Gaps& gaps, std::vector<GapMode> modes, int value, int to, GapMode mode) {
   for (std::size_t g : gaps.of(value))
     if (gaps.all()[g].to == to) modes[g] = mode;
   return modes;
@@ -55,9 +55,9 @@ TEST(Gaps, OnlyThoseWithAnOpInBetweenCanBeEmptied) {
   const Gaps gaps(problem);
   for (const Gap& gap : gaps.all()) {
     const bool long_enough = gap.to == 4 && (gap.value == kA || gap.value == kB);
-    EXPECT_TRUE(gaps.possible(gap, Mode::keep));
-    EXPECT_EQ(gaps.possible(gap, Mode::recompute), long_enough) << gap.value << gap.from << gap.to;
-    EXPECT_EQ(gaps.possible(gap, Mode::page), long_enough) << gap.value << gap.from << gap.to;
+    EXPECT_TRUE(gaps.possible(gap, GapMode::keep));
+    EXPECT_EQ(gaps.possible(gap, GapMode::recompute), long_enough) << gap.value << gap.from << gap.to;
+    EXPECT_EQ(gaps.possible(gap, GapMode::page), long_enough) << gap.value << gap.from << gap.to;
   }
 }
 
@@ -73,11 +73,11 @@ TEST(Gaps, PagingTakesTwoStages) {
   const Instance instance = test::instance_of(std::move(graph));
   const Problem problem = problem_of(instance);
   const Gaps gaps(problem);
-  EXPECT_FALSE(gaps.possible({kA, 0, 2}, Mode::page));  // in during stage 1, out during stage 1: no
-  EXPECT_TRUE(gaps.possible({kA, 0, 2}, Mode::recompute));
-  EXPECT_TRUE(gaps.possible({kA, 0, 3}, Mode::page));
-  EXPECT_FALSE(gaps.possible({kC, 2, 4}, Mode::page));
-  EXPECT_TRUE(gaps.possible({kC, 2, 4}, Mode::recompute));
+  EXPECT_FALSE(gaps.possible({kA, 0, 2}, GapMode::page));  // in during stage 1, out during stage 1: no
+  EXPECT_TRUE(gaps.possible({kA, 0, 2}, GapMode::recompute));
+  EXPECT_TRUE(gaps.possible({kA, 0, 3}, GapMode::page));
+  EXPECT_FALSE(gaps.possible({kC, 2, 4}, GapMode::page));
+  EXPECT_TRUE(gaps.possible({kC, 2, 4}, GapMode::recompute));
 }
 
 TEST(Gaps, WhatTheProblemForbidsIsNotPossible) {
@@ -85,13 +85,13 @@ TEST(Gaps, WhatTheProblemForbidsIsNotPossible) {
   options.paging = false;
   const Gap gap{kA, 1, 4};
   const Problem resident = problem_of(test::ladder(), Semantics::published, options);
-  EXPECT_FALSE(Gaps(resident).possible(gap, Mode::page));
-  EXPECT_TRUE(Gaps(resident).possible(gap, Mode::recompute));
+  EXPECT_FALSE(Gaps(resident).possible(gap, GapMode::page));
+  EXPECT_TRUE(Gaps(resident).possible(gap, GapMode::recompute));
   options.paging = true;
   options.rematerialization = false;
   const Problem once = problem_of(test::ladder(), Semantics::published, options);
-  EXPECT_TRUE(Gaps(once).possible(gap, Mode::page));
-  EXPECT_FALSE(Gaps(once).possible(gap, Mode::recompute));
+  EXPECT_TRUE(Gaps(once).possible(gap, GapMode::page));
+  EXPECT_FALSE(Gaps(once).possible(gap, GapMode::recompute));
 }
 
 TEST(Gaps, WithoutBytesThereAreNone) {
@@ -115,7 +115,7 @@ TEST(GapDecisions, KeepAllTakesNone) {
 TEST(GapDecisions, RecomputeInTheStageOfTheUse) {
   const Problem problem = problem_of(test::ladder());
   const Gaps gaps(problem);
-  const Decisions d = gaps.decisions(with(gaps, gaps.keep_all(), kA, 4, Mode::recompute));
+  const Decisions d = gaps.decisions(with(gaps, gaps.keep_all(), kA, 4, GapMode::recompute));
   EXPECT_EQ(d.recompute, (Sets{{}, {}, {}, {}, {kA}}));
   EXPECT_EQ(d.page_in, Sets(5));
   const Candidate candidate = complete(problem, d);
@@ -127,7 +127,7 @@ TEST(GapDecisions, RecomputeInTheStageOfTheUse) {
 TEST(GapDecisions, PageInTheStageBeforeTheUse) {
   const Problem problem = problem_of(test::ladder());
   const Gaps gaps(problem);
-  const Decisions d = gaps.decisions(with(gaps, gaps.keep_all(), kA, 4, Mode::page));
+  const Decisions d = gaps.decisions(with(gaps, gaps.keep_all(), kA, 4, GapMode::page));
   EXPECT_EQ(d.recompute, Sets(5));
   EXPECT_EQ(d.page_in, (Sets{{}, {}, {}, {kA}, {}}));
   const Candidate candidate = complete(problem, d);
@@ -144,12 +144,12 @@ TEST(GapDecisions, PageInTheStageBeforeTheUse) {
 TEST(GapDecisions, OperandsComeTheWayTheirOwnGapSays) {
   const Problem problem = problem_of(test::ladder());
   const Gaps gaps(problem);
-  const std::vector<Mode> b_recomputed = with(gaps, gaps.keep_all(), kB, 4, Mode::recompute);
+  const std::vector<GapMode> b_recomputed = with(gaps, gaps.keep_all(), kB, 4, GapMode::recompute);
   EXPECT_EQ(gaps.decisions(b_recomputed).recompute[4], (std::vector<int>{kB}));  // a is kept
-  const Decisions chain = gaps.decisions(with(gaps, b_recomputed, kA, 4, Mode::recompute));
+  const Decisions chain = gaps.decisions(with(gaps, b_recomputed, kA, 4, GapMode::recompute));
   EXPECT_EQ(chain.recompute[4], (std::vector<int>{kA, kB}));
   EXPECT_EQ(complete(problem, chain).stage_peak, (std::vector<std::int64_t>{10, 30, 50, 35, 36}));
-  const Decisions mixed = gaps.decisions(with(gaps, b_recomputed, kA, 4, Mode::page));
+  const Decisions mixed = gaps.decisions(with(gaps, b_recomputed, kA, 4, GapMode::page));
   EXPECT_EQ(mixed.recompute[4], (std::vector<int>{kB}));
   EXPECT_EQ(mixed.page_in[3], (std::vector<int>{kA}));
   EXPECT_EQ(complete(problem, mixed).joules, 10 + 2 + 7);
@@ -159,7 +159,7 @@ TEST(GapDecisions, OperandsComeTheWayTheirOwnGapSays) {
 TEST(GapDecisions, OperandsWithoutFurtherUseAreRecomputed) {
   const Problem problem = problem_of(test::ladder_without_rail());
   const Gaps gaps(problem);
-  const std::vector<Mode> modes = with(gaps, gaps.keep_all(), kB, 4, Mode::recompute);
+  const std::vector<GapMode> modes = with(gaps, gaps.keep_all(), kB, 4, GapMode::recompute);
   const Decisions d = gaps.decisions(modes);
   EXPECT_EQ(d.recompute, (Sets{{}, {}, {}, {}, {kA, kB}}));
   const Candidate candidate = complete(problem, d);
@@ -167,7 +167,7 @@ TEST(GapDecisions, OperandsWithoutFurtherUseAreRecomputed) {
   EXPECT_EQ(candidate.stage_peak, (std::vector<std::int64_t>{10, 30, 50, 35, 35}));
   EXPECT_EQ(candidate.joules, 14);
   // Unless its last gap says that it is kept.
-  const Decisions kept = gaps.decisions(with(gaps, modes, kA, 5, Mode::keep));
+  const Decisions kept = gaps.decisions(with(gaps, modes, kA, 5, GapMode::keep));
   EXPECT_EQ(kept.recompute[4], (std::vector<int>{kB}));
   EXPECT_EQ(complete(problem, kept).stage_peak, (std::vector<std::int64_t>{10, 30, 60, 45, 35}));
 }
@@ -177,7 +177,7 @@ TEST(GapDecisions, OperandsThatCannotBeRecomputedAreKept) {
   instance.graph.ops[OpId(kA)].recomputable = false;
   const Problem problem = problem_of(instance);
   const Gaps gaps(problem);
-  const Decisions d = gaps.decisions(with(gaps, gaps.keep_all(), kB, 4, Mode::recompute));
+  const Decisions d = gaps.decisions(with(gaps, gaps.keep_all(), kB, 4, GapMode::recompute));
   EXPECT_EQ(d.recompute[4], (std::vector<int>{kB}));
   EXPECT_EQ(complete(problem, d).retain[3], (std::vector<int>{kA, kC}));
 }
@@ -187,8 +187,8 @@ TEST(GapDecisions, ResultsOfOneOpReturnTogether) {
   const Problem problem = problem_of(test::twins());
   const Gaps gaps(problem);
   const int x = 0, y = 1;
-  std::vector<Mode> modes = with(gaps, gaps.keep_all(), x, 4, Mode::recompute);
-  modes = with(gaps, modes, y, 4, Mode::recompute);
+  std::vector<GapMode> modes = with(gaps, gaps.keep_all(), x, 4, GapMode::recompute);
+  modes = with(gaps, modes, y, 4, GapMode::recompute);
   EXPECT_EQ(gaps.decisions(modes).recompute, (Sets{{}, {}, {}, {}, {0}}));
 }
 

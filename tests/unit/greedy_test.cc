@@ -130,9 +130,9 @@ TEST(GreedyFrom, TakesBackWhatWasNotNeeded) {
   const Instance instance = test::ladder();
   const Problem problem = make_problem({instance, test::ram(65), Semantics::published}, {});
   const Gaps gaps(problem);
-  std::vector<Mode> modes = gaps.keep_all();
+  std::vector<GapMode> modes = gaps.keep_all();
   for (std::size_t g = 0; g < modes.size(); ++g)
-    if (gaps.possible(gaps.all()[g], Mode::page)) modes[g] = Mode::page;
+    if (gaps.possible(gaps.all()[g], GapMode::page)) modes[g] = GapMode::page;
   const auto found = greedy_from(problem, modes, never);
   ASSERT_TRUE(found.has_value());
   EXPECT_EQ(found->joules, 10);

@@ -213,27 +213,27 @@ TEST(VerifierOnAddresses, RejectsWhatOverlaps) {
   const Instance chain = test::chain();
   const Plan plan = keep_all_plan(chain);
   const Layout good = place(chain, plan, Semantics::device);
-  const auto broken = [&](const Layout& layout) {
+  const auto violation = [&](const Layout& layout) {
     return replay_layout(chain, plan, layout, Semantics::device, ram(1000)).violation;
   };
   Layout layout = good;
   layout.allocations[1].offset = layout.allocations[0].offset + 9;
-  EXPECT_THAT(broken(layout), HasSubstr("overlaps a"));
+  EXPECT_THAT(violation(layout), HasSubstr("overlaps a"));
   layout = good;
   ++layout.allocations[1].end;
-  EXPECT_THAT(broken(layout), HasSubstr("allocation 1 ends here, not at step"));
+  EXPECT_THAT(violation(layout), HasSubstr("allocation 1 ends here, not at step"));
   layout = good;
   layout.allocations[0].offset = -1;
-  EXPECT_THAT(broken(layout), HasSubstr("a at -1"));
+  EXPECT_THAT(violation(layout), HasSubstr("a at -1"));
   layout = good;
   layout.allocations.pop_back();
-  EXPECT_THAT(broken(layout), HasSubstr("no allocation for d"));
+  EXPECT_THAT(violation(layout), HasSubstr("no allocation for d"));
   layout = good;
   layout.allocations.push_back(layout.allocations.back());
-  EXPECT_THAT(broken(layout), HasSubstr("belongs to no step"));
+  EXPECT_THAT(violation(layout), HasSubstr("belongs to no step"));
   layout = good;
   layout.allocations[2].bytes = Bytes(4);
-  EXPECT_THAT(broken(layout), HasSubstr("is not that of c"));
+  EXPECT_THAT(violation(layout), HasSubstr("is not that of c"));
 }
 
 }  // namespace

@@ -110,7 +110,7 @@ TEST_F(ModelRows, RowsThatSomePointBreaksStay) {
   model.at_least(Linear().add(1, x).add(-1, y), -0.999);
   model.at_least(Linear().add(1, z), -2.999);
   model.at_most(Linear().add(1, z), 1e9);      // z has no upper bound
-  model.add_row(Linear().add(1, x), -1, 0.5);  // only one side can be broken
+  model.add_row(Linear().add(1, x), -1, 0.5);  // only one side can be violated
   EXPECT_EQ(model.rows(), 5);
 }
 

@@ -161,7 +161,7 @@ TEST(Sections, KeepOnlyTheTimesThatMatter) {
 }
 
 TEST(SearchPacking, SaysWhyItEnds) {
-  using Status = PackAnswer::Status;
+  using Status = PackStatus;
   const Sections sections = sections_of(kMoreThanLoad);
   const std::vector<int> order{6, 5, 4, 3, 2, 1, 0};
   const auto status = [&](std::int64_t capacity, std::int64_t nodes, std::int64_t effort) {

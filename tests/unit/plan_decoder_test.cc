@@ -103,7 +103,7 @@ TEST(PlanDecoder, ReadsAddresses) {
     std::uint32_t units = 0;
     ASSERT_EQ(poet_plan_address(&plan, 1, &units), POET_PLAN_OK);
     EXPECT_EQ(units, 0x30201006U & (0xffffffffU >> (32 - 8 * width)));
-    EXPECT_EQ(poet_plan_address(&plan, 2, &units), POET_PLAN_BAD_RESIDENCE);
+    EXPECT_EQ(poet_plan_address(&plan, 2, &units), POET_PLAN_BAD_ALLOCATION);
   }
 }
 
@@ -212,9 +212,9 @@ TEST(PlanDecoder, RefusesBrokenAddresses) {
 }
 
 TEST(PlanDecoder, HasAMessageForEveryCode) {
-  for (int code = POET_PLAN_BAD_RESIDENCE; code <= POET_PLAN_END; ++code)
+  for (int code = POET_PLAN_BAD_ALLOCATION; code <= POET_PLAN_END; ++code)
     EXPECT_STRNE(poet_plan_message(code), poet_plan_message(99)) << code;
-  EXPECT_STREQ(poet_plan_message(POET_PLAN_BAD_RESIDENCE - 1), "unknown code");
+  EXPECT_STREQ(poet_plan_message(POET_PLAN_BAD_ALLOCATION - 1), "unknown code");
 }
 
 TEST(PlanEvents, AreTheBytesWorkedOutByHand) {

@@ -1,4 +1,5 @@
-// RAM, energy and counts of the stage form, worked out by hand in each semantics; the plan must say the same.
+// RAM, energy and counts of staged schedules, worked out by hand in each semantics; the plan must say the
+// same.
 
 #include <gtest/gtest.h>
 

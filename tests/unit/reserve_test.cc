@@ -1,4 +1,4 @@
-// How much RAM is kept back for gaps between addresses, try after try.
+// How much RAM is reserved for gaps between addresses, try after try.
 
 #include "poet/reserve.h"
 

@@ -67,7 +67,7 @@ TEST(RunMethod, NearestIsJudgedByRamThenTime) {
   EXPECT_EQ(nearest.report.peak_ram, Bytes(7));
 }
 
-TEST(RunMethod, NamesEveryLimitThatIsBroken) {
+TEST(RunMethod, NamesEveryViolatedLimit) {
   const Instance instance = test::unit_chain(kSteps);
   const Method pages = method_of(pages_within_six_bytes);
   Limits limits = no_limits();

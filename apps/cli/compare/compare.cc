@@ -59,7 +59,7 @@ Judged judged(const Method& method, const MethodRequest& request, const Report& 
 
 class Compare final : public Command {
  public:
-  explicit Compare(Program& program)
+  explicit Compare(CommandLine& program)
       : Command(program.command("compare", "every published method on one network, device and budget")) {
     add_input_options(parser_, options_.input);
     add_limit_options(parser_, options_.limits);
@@ -129,6 +129,6 @@ class Compare final : public Command {
 
 }  // namespace
 
-std::unique_ptr<Command> make_compare(Program& program) { return std::make_unique<Compare>(program); }
+std::unique_ptr<Command> make_compare(CommandLine& program) { return std::make_unique<Compare>(program); }
 
 }  // namespace poet::cli

@@ -17,7 +17,7 @@ namespace {
 
 class Import final : public Command {
  public:
-  explicit Import(Program& program)
+  explicit Import(CommandLine& program)
       : Command(program.command("import", "show what an ONNX file holds, or make an instance of it")) {
     parser_.option("FILE.onnx", file_, "the model", "").required();
     parser_.option("--batch-size", options_.batch_size, "samples per training step (default 1)", "N");
@@ -65,6 +65,6 @@ class Import final : public Command {
 
 }  // namespace
 
-std::unique_ptr<Command> make_import(Program& program) { return std::make_unique<Import>(program); }
+std::unique_ptr<Command> make_import(CommandLine& program) { return std::make_unique<Import>(program); }
 
 }  // namespace poet::cli

@@ -99,7 +99,7 @@ std::string device_text(const DeviceProfile& device) {
 
 class Devices final : public Command {
  public:
-  explicit Devices(Program& program)
+  explicit Devices(CommandLine& program)
       : Command(program.command("devices",
                                 "list the device profiles, or show one with the origin of every number")) {
     parser_.option("NAME", name_, "a device, or a profile (FILE.json)", "");
@@ -135,6 +135,6 @@ class Devices final : public Command {
 
 }  // namespace
 
-std::unique_ptr<Command> make_devices(Program& program) { return std::make_unique<Devices>(program); }
+std::unique_ptr<Command> make_devices(CommandLine& program) { return std::make_unique<Devices>(program); }
 
 }  // namespace poet::cli

@@ -22,7 +22,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct Model {
+struct ModelRow {
   std::string name;
   std::string description;
   std::int64_t parameters = 0;
@@ -32,8 +32,8 @@ struct Model {
   Bytes keep_all_peak{};   // parameters included
 };
 
-Model measure(const ZooEntry& entry) {
-  Model model;
+ModelRow measure(const ZooEntry& entry) {
+  ModelRow model;
   model.name = entry.name;
   model.description = entry.description;
   const Graph forward = entry.build({});
@@ -52,11 +52,11 @@ Model measure(const ZooEntry& entry) {
   return model;
 }
 
-Json models_json(const std::vector<Model>& models) {
+Json models_json(const std::vector<ModelRow>& models) {
   Json json;
   json["format"] = 1;
   json["models"] = Json::array();
-  for (const Model& model : models) {
+  for (const ModelRow& model : models) {
     Json item;
     item["name"] = model.name;
     item["description"] = model.description;
@@ -74,7 +74,7 @@ Json models_json(const std::vector<Model>& models) {
   return json;
 }
 
-std::string models_text(const std::vector<Model>& models) {
+std::string models_text(const std::vector<ModelRow>& models) {
   Table table({{"network", Align::left},
                {"parameters", Align::right},
                {"forward MACs", Align::right},
@@ -82,7 +82,7 @@ std::string models_text(const std::vector<Model>& models) {
                {"values", Align::right},
                {"keep all", Align::right},
                {"description", Align::left}});
-  for (const Model& model : models) {
+  for (const ModelRow& model : models) {
     table.add({model.name, format_count(model.parameters),
                format_short(static_cast<double>(model.forward_macs)),
                format_count(static_cast<std::int64_t>(model.ops)),
@@ -111,12 +111,12 @@ std::string models_text(const std::vector<Model>& models) {
 
 class Models final : public Command {
  public:
-  explicit Models(Program& program) : Command(program.command("models", "list the built-in networks")) {
+  explicit Models(CommandLine& program) : Command(program.command("models", "list the built-in networks")) {
     parser_.flag("--json", json_, "one JSON object instead of text");
   }
 
   int run() override {
-    std::vector<Model> models;
+    std::vector<ModelRow> models;
     for (const ZooEntry& entry : zoo()) models.push_back(measure(entry));
     if (json_)
       print_answer(models_json(models));
@@ -131,6 +131,6 @@ class Models final : public Command {
 
 }  // namespace
 
-std::unique_ptr<Command> make_models(Program& program) { return std::make_unique<Models>(program); }
+std::unique_ptr<Command> make_models(CommandLine& program) { return std::make_unique<Models>(program); }
 
 }  // namespace poet::cli

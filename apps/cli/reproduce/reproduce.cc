@@ -37,7 +37,7 @@ constexpr const char* kMethod =
 
 class Reproduce final : public Command {
  public:
-  explicit Reproduce(Program& program)
+  explicit Reproduce(CommandLine& program)
       : Command(program.command("reproduce",
                                 "the paper's evaluation: every figure and table, next to its numbers")) {
     parser_.option("-o,--output", folder_, "the folder for report, figures and results; made if need be",
@@ -123,6 +123,6 @@ class Reproduce final : public Command {
 
 }  // namespace
 
-std::unique_ptr<Command> make_reproduce(Program& program) { return std::make_unique<Reproduce>(program); }
+std::unique_ptr<Command> make_reproduce(CommandLine& program) { return std::make_unique<Reproduce>(program); }
 
 }  // namespace poet::cli

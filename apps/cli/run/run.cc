@@ -35,7 +35,7 @@ struct Runnable {
 
 class Run final : public Command {
  public:
-  explicit Run(Program& program)
+  explicit Run(CommandLine& program)
       : Command(
             program.command("run", "train a network here, under the RAM cap of a plan, with real paging")) {
     parser_.option("plan", plan_,
@@ -186,6 +186,6 @@ class Run final : public Command {
 
 }  // namespace
 
-std::unique_ptr<Command> make_run(Program& program) { return std::make_unique<Run>(program); }
+std::unique_ptr<Command> make_run(CommandLine& program) { return std::make_unique<Run>(program); }
 
 }  // namespace poet::cli

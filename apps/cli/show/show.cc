@@ -53,7 +53,7 @@ int text_width() {
 
 class Show final : public Command {
  public:
-  explicit Show(Program& program)
+  explicit Show(CommandLine& program)
       : Command(program.command("show", "draw a plan: what is computed, moved and in RAM when")) {
     parser_
         .option("FILE", files_, "a plan or a schedule, as poet solve writes them; a page shows several", "")
@@ -143,6 +143,6 @@ class Show final : public Command {
 
 }  // namespace
 
-std::unique_ptr<Command> make_show(Program& program) { return std::make_unique<Show>(program); }
+std::unique_ptr<Command> make_show(CommandLine& program) { return std::make_unique<Show>(program); }
 
 }  // namespace poet::cli

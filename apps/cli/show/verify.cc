@@ -99,7 +99,7 @@ std::string verdict_text(const std::string& name, const LoadedPlan& loaded) {
 
 class Verify final : public Command {
  public:
-  explicit Verify(Program& program)
+  explicit Verify(CommandLine& program)
       : Command(program.command("verify", "replay a schedule or plan file by every rule")) {
     parser_.option("FILE", file_, "what poet solve --schedule-out or --plan-out writes", "").required();
     parser_.flag("--json", json_, "one JSON object instead of text");
@@ -123,6 +123,6 @@ class Verify final : public Command {
 
 }  // namespace
 
-std::unique_ptr<Command> make_verify(Program& program) { return std::make_unique<Verify>(program); }
+std::unique_ptr<Command> make_verify(CommandLine& program) { return std::make_unique<Verify>(program); }
 
 }  // namespace poet::cli

@@ -46,7 +46,7 @@ BroughtBack brought_back(const Instance& instance, const Dataflow& flow, const S
 }
 
 /// Follows one value through the stages.
-void trace(Decision& decision, const Schedule& schedule, OpId producer) {
+void trace(ValueDecision& decision, const Schedule& schedule, OpId producer) {
   int gone_for = 0;  // stages so far without a copy since it was last there
   int longest_gap = 0;
   for (std::size_t t = static_cast<std::size_t>(producer.index) + 1; t < schedule.stages.size(); ++t) {
@@ -87,9 +87,9 @@ Joules energy_once(const Instance& instance, OpId op, Semantics semantics) {
 
 /// Charges every recomputation to the largest value that it was for; the others are its by-products.
 void charge_recomputations(const Instance& instance, const Dataflow& flow, const Schedule& schedule,
-                           Semantics semantics, std::vector<Decision>& all) {
-  IdVector<ValueId, Decision*> decision_of(instance.graph.values.size(), nullptr);
-  for (Decision& decision : all) {
+                           Semantics semantics, std::vector<ValueDecision>& all) {
+  IdVector<ValueId, ValueDecision*> decision_of(instance.graph.values.size(), nullptr);
+  for (ValueDecision& decision : all) {
     decision_of[decision.value] = &decision;
     decision.by_product = decision.recomputations > 0;
   }
@@ -100,7 +100,7 @@ void charge_recomputations(const Instance& instance, const Dataflow& flow, const
       const auto first = std::find_if(back.values.begin(), back.values.end(),
                                       [&](ValueId value) { return decision_of[value] != nullptr; });
       if (first == back.values.end()) continue;  // nothing of it takes room
-      Decision& cause = *decision_of[*first];
+      ValueDecision& cause = *decision_of[*first];
       cause.by_product = false;
       cause.spent += energy_once(instance, op, semantics);
       Joules together{};
@@ -114,15 +114,16 @@ void charge_recomputations(const Instance& instance, const Dataflow& flow, const
 
 }  // namespace
 
-std::vector<Decision> decisions(const Instance& instance, const Schedule& schedule, Semantics semantics) {
+std::vector<ValueDecision> decisions(const Instance& instance, const Schedule& schedule,
+                                     Semantics semantics) {
   const Dataflow flow = dataflow(instance.graph);
-  std::vector<Decision> out;
+  std::vector<ValueDecision> out;
   for (ValueId value : flow.transients) {
     const ValueCost& cost = instance.costs.values[value];
     if (cost.bytes == Bytes(0)) continue;
     const OpId producer = flow.producer[value];
     const Op& op = instance.graph.ops[producer];
-    Decision decision;
+    ValueDecision decision;
     decision.value = value;
     decision.bytes = cost.bytes;
     trace(decision, schedule, producer);
@@ -136,20 +137,20 @@ std::vector<Decision> decisions(const Instance& instance, const Schedule& schedu
   return out;
 }
 
-void sort_by_importance(std::vector<Decision>& decisions) {
-  std::stable_sort(decisions.begin(), decisions.end(), [](const Decision& a, const Decision& b) {
+void sort_by_importance(std::vector<ValueDecision>& decisions) {
+  std::stable_sort(decisions.begin(), decisions.end(), [](const ValueDecision& a, const ValueDecision& b) {
     return std::tie(b.spent, b.bytes) < std::tie(a.spent, a.bytes);
   });
 }
 
-std::string treatment(const Decision& decision) {
+std::string treatment(const ValueDecision& decision) {
   if (decision.kept()) return "kept";
   if (decision.recomputations == 0) return "paged";
   if (decision.page_ins == 0 && decision.page_outs == 0) return "recomputed";
   return "paged and recomputed";
 }
 
-std::string reason(const Decision& decision, const SolveOptions& options) {
+std::string reason(const ValueDecision& decision, const SolveOptions& options) {
   const bool paged = decision.page_ins > 0;
   const bool recomputed = decision.recomputations > 0;
   if (decision.kept()) return "fits";

@@ -13,7 +13,7 @@
 
 namespace poet::cli {
 
-struct Decision {
+struct ValueDecision {
   ValueId value;
   Bytes bytes{};
   int page_outs = 0;
@@ -36,17 +36,17 @@ struct Decision {
 
 /// One per transient value with bytes, in order of values. `schedule` must be valid. O(stages * values +
 /// recomputations * edges).
-[[nodiscard]] std::vector<Decision> decisions(const Instance& instance, const Schedule& schedule,
-                                              Semantics semantics);
+[[nodiscard]] std::vector<ValueDecision> decisions(const Instance& instance, const Schedule& schedule,
+                                                   Semantics semantics);
 
 /// Most energy first, then most bytes.
-void sort_by_importance(std::vector<Decision>& decisions);
+void sort_by_importance(std::vector<ValueDecision>& decisions);
 
 /// "paged", "recomputed", "paged and recomputed" or "kept".
-[[nodiscard]] std::string treatment(const Decision& decision);
+[[nodiscard]] std::string treatment(const ValueDecision& decision);
 
 /// In a few words why, as far as the costs of this value and what the solver may use tell: "paging is 8.3x
 /// cheaper".
-[[nodiscard]] std::string reason(const Decision& decision, const SolveOptions& options);
+[[nodiscard]] std::string reason(const ValueDecision& decision, const SolveOptions& options);
 
 }  // namespace poet::cli

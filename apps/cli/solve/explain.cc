@@ -31,7 +31,7 @@ Json per_byte_json(const std::optional<Joules>& energy, Bytes bytes) {
   return energy ? Json(energy->value() / static_cast<double>(bytes.value())) : Json(nullptr);
 }
 
-Json decision_json(const CompileRequest& request, const Decision& decision) {
+Json decision_json(const CompileRequest& request, const ValueDecision& decision) {
   const Instance& instance = request.instance;
   Json json;
   json["value"] = decision.value.index;
@@ -58,7 +58,7 @@ std::string per_byte(const std::optional<Joules>& energy, Bytes bytes) {
   return format_joules(Joules(energy->value() / static_cast<double>(bytes.value())), 3) + "/B";
 }
 
-std::string how_often(const Decision& decision) {
+std::string how_often(const ValueDecision& decision) {
   std::string text;
   if (decision.page_outs > 0 || decision.page_ins > 0) {
     text = fmt::format("paged {} out, {} in", decision.page_outs, decision.page_ins);
@@ -69,12 +69,12 @@ std::string how_often(const Decision& decision) {
   return text.empty() ? "kept" : text;
 }
 
-std::string away(const Decision& decision) {
+std::string away(const ValueDecision& decision) {
   if (!decision.gone_from.valid()) return "-";
   return fmt::format("{}-{}", decision.gone_from.index, decision.back_at.index - 1);
 }
 
-void add_rows(std::string& out, const CompileRequest& request, const std::vector<Decision>& shown) {
+void add_rows(std::string& out, const CompileRequest& request, const std::vector<ValueDecision>& shown) {
   const Instance& instance = request.instance;
   Table table({{"value", Align::left},
                {"size", Align::right},
@@ -84,7 +84,7 @@ void add_rows(std::string& out, const CompileRequest& request, const std::vector
                {"to recompute", Align::right},
                {"away in stages", Align::right},
                {"why", Align::left}});
-  for (const Decision& decision : shown) {
+  for (const ValueDecision& decision : shown) {
     table.add({instance.graph.values[decision.value].name, format_bytes(decision.bytes), how_often(decision),
                decision.spent > Joules(0) ? format_joules(decision.spent, 3) : "-",
                per_byte(decision.page_cost, decision.bytes),
@@ -95,12 +95,12 @@ void add_rows(std::string& out, const CompileRequest& request, const std::vector
 }
 
 /// How many values are simply kept, and what for.
-std::string kept_text(const Instance& instance, const std::vector<Decision>& all) {
+std::string kept_text(const Instance& instance, const std::vector<ValueDecision>& all) {
   const Dataflow flow = dataflow(instance.graph);
   int saved = 0;
   int local = 0;
   Bytes saved_bytes{};
-  for (const Decision& decision : all) {
+  for (const ValueDecision& decision : all) {
     if (!decision.kept()) continue;
     const bool forward = instance.graph.ops[flow.producer[decision.value]].pass == Pass::forward;
     const std::vector<OpId>& users = flow.users[decision.value];
@@ -120,13 +120,13 @@ std::string kept_text(const Instance& instance, const std::vector<Decision>& all
       saved + local, saved, format_bytes(saved_bytes), local);
 }
 
-std::string explanation_text(const Solved& solved, std::vector<Decision> all, bool show_all) {
+std::string explanation_text(const Solved& solved, std::vector<ValueDecision> all, bool show_all) {
   const Instance& instance = solved.request.instance;
   std::string out = kept_text(instance, all);
   sort_by_importance(all);
-  std::vector<Decision> shown;
+  std::vector<ValueDecision> shown;
   std::size_t moved = 0;
-  for (const Decision& decision : all) {
+  for (const ValueDecision& decision : all) {
     if (!decision.kept()) ++moved;
     if (show_all || (!decision.kept() && shown.size() < kRows)) shown.push_back(decision);
   }
@@ -145,7 +145,7 @@ std::string explanation_text(const Solved& solved, std::vector<Decision> all, bo
   if (moved > shown.size()) {
     Joules rest{};
     std::size_t seen = 0;
-    for (const Decision& decision : all) {
+    for (const ValueDecision& decision : all) {
       if (!decision.kept() && ++seen > shown.size()) rest += decision.spent;
     }
     out += fmt::format("... and {} more, {} together (--all shows every value)\n", moved - shown.size(),
@@ -156,7 +156,7 @@ std::string explanation_text(const Solved& solved, std::vector<Decision> all, bo
 
 class Explain final : public Command {
  public:
-  explicit Explain(Program& program)
+  explicit Explain(CommandLine& program)
       : Command(program.command("explain", "solve, then say why each value is kept, paged or recomputed")) {
     add_problem_options(parser_, options_);
     const Parser output = parser_.group("Output");
@@ -169,13 +169,13 @@ class Explain final : public Command {
   int run() override {
     const Solved solved = solve_problem(options_);
     const Instance& instance = solved.request.instance;
-    std::vector<Decision> all;
+    std::vector<ValueDecision> all;
     if (has_answer(solved))
       all = decisions(instance, solved.result.outcome.schedule, solved.request.semantics);
     if (json_) {
       Json json = result_json(solved);
       json["decisions"] = Json::array();
-      for (const Decision& decision : all)
+      for (const ValueDecision& decision : all)
         json["decisions"].push_back(decision_json(solved.request, decision));
       print_answer(json);
     } else {
@@ -194,6 +194,6 @@ class Explain final : public Command {
 
 }  // namespace
 
-std::unique_ptr<Command> make_explain(Program& program) { return std::make_unique<Explain>(program); }
+std::unique_ptr<Command> make_explain(CommandLine& program) { return std::make_unique<Explain>(program); }
 
 }  // namespace poet::cli

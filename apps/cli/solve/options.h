@@ -28,7 +28,7 @@ struct ProblemOptions {
   SolverOptions solver;
 };
 
-/// As policy_of() of their parts, with the means that the solver may use.
+/// As policy_of() of their parts, with the mechanisms that the solver may use.
 [[nodiscard]] Policy policy_of(const ProblemOptions& options);
 
 /// Adds the options to `parser`; `options` must outlive the parsing. All of them, or group by group.

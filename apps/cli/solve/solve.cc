@@ -19,7 +19,7 @@ namespace {
 
 class Solve final : public Command {
  public:
-  explicit Solve(Program& program)
+  explicit Solve(CommandLine& program)
       : Command(program.command("solve", "find the training schedule of least energy within RAM and time")) {
     add_problem_options(parser_, options_);
     const Parser output = parser_.group("Output");
@@ -97,6 +97,6 @@ class Solve final : public Command {
 
 }  // namespace
 
-std::unique_ptr<Command> make_solve(Program& program) { return std::make_unique<Solve>(program); }
+std::unique_ptr<Command> make_solve(CommandLine& program) { return std::make_unique<Solve>(program); }
 
 }  // namespace poet::cli

@@ -249,16 +249,18 @@ std::string recomputed(const Solved& solved) {
 
 std::string paged(const Solved& solved) {
   const Instance& instance = solved.request.instance;
-  std::vector<Decision> moved = decisions(instance, solved.result.outcome.schedule, solved.request.semantics);
-  moved.erase(std::remove_if(
-                  moved.begin(), moved.end(),
-                  [](const Decision& decision) { return decision.page_ins == 0 && decision.page_outs == 0; }),
+  std::vector<ValueDecision> moved =
+      decisions(instance, solved.result.outcome.schedule, solved.request.semantics);
+  moved.erase(std::remove_if(moved.begin(), moved.end(),
+                             [](const ValueDecision& decision) {
+                               return decision.page_ins == 0 && decision.page_outs == 0;
+                             }),
               moved.end());
   std::stable_sort(moved.begin(), moved.end(),
-                   [](const Decision& a, const Decision& b) { return a.bytes > b.bytes; });
+                   [](const ValueDecision& a, const ValueDecision& b) { return a.bytes > b.bytes; });
   std::vector<std::string> names;
   names.reserve(moved.size());
-  for (const Decision& decision : moved) {
+  for (const ValueDecision& decision : moved) {
     names.push_back(
         fmt::format("{} ({})", instance.graph.values[decision.value].name, format_bytes(decision.bytes)));
   }

@@ -18,7 +18,7 @@ namespace {
 
 class Sweep final : public Command {
  public:
-  explicit Sweep(Program& program)
+  explicit Sweep(CommandLine& program)
       : Command(
             program.command("sweep", "run methods over networks, devices and limits, into a results store")) {
     parser_.option("spec", spec_, "what to run: a JSON file (docs/formats.md, Sweep)", "SPEC.json")
@@ -85,6 +85,6 @@ class Sweep final : public Command {
 
 }  // namespace
 
-std::unique_ptr<Command> make_sweep(Program& program) { return std::make_unique<Sweep>(program); }
+std::unique_ptr<Command> make_sweep(CommandLine& program) { return std::make_unique<Sweep>(program); }
 
 }  // namespace poet::cli

@@ -30,9 +30,9 @@ struct Recomputation {
   std::vector<ValueId> sources;
 };
 
-class Policy {
+class PolicyChooser {
  public:
-  Policy(const MethodRequest& request, const Dataflow& flow, const AccessLog& log)
+  PolicyChooser(const MethodRequest& request, const Dataflow& flow, const AccessLog& log)
       : request_(request),
         flow_(flow),
         log_(log),
@@ -216,13 +216,13 @@ class Policy {
 
 CapuchinPolicy capuchin_policy(const MethodRequest& request, const Dataflow& flow, const AccessLog& log,
                                const std::function<bool()>& interrupted) {
-  return Policy(request, flow, log).choose(interrupted);
+  return PolicyChooser(request, flow, log).choose(interrupted);
 }
 
 double recomputation_seconds(const MethodRequest& request, const Dataflow& flow,
                              const std::vector<Eviction>& evictions, ValueId value, OpId back_access) {
   const AccessLog none = access_log(request, flow);
-  Policy policy(request, flow, none);
+  PolicyChooser policy(request, flow, none);
   for (const Eviction& eviction : evictions) policy.take(eviction);
   return policy.recomputation(value, back_access).seconds;
 }

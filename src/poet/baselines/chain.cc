@@ -18,7 +18,7 @@ bool is_input(const Graph& graph, const Dataflow& flow, OpId op) {
 }
 
 // Blocks as ranges of forward ops and of backward ops.
-struct Range {
+struct OpRange {
   std::size_t begin = 0;
   std::size_t end = 0;
 };
@@ -114,7 +114,7 @@ class Cutter {
   [[nodiscard]] int block_of(OpId op) const {
     const auto after =
         std::upper_bound(forward_.begin(), forward_.end(), static_cast<std::size_t>(op.index),
-                         [](std::size_t index, const Range& range) { return index < range.begin; });
+                         [](std::size_t index, const OpRange& range) { return index < range.begin; });
     return static_cast<int>(after - forward_.begin()) - 1;
   }
 
@@ -256,8 +256,8 @@ class Cutter {
   ValueId first_input_;
   std::size_t forward_begin_ = 0;
   std::size_t forward_end_ = 0;
-  std::vector<Range> forward_;
-  std::vector<Range> backward_;
+  std::vector<OpRange> forward_;
+  std::vector<OpRange> backward_;
 };
 
 }  // namespace

@@ -22,17 +22,17 @@ Relaxation relax(const MethodRequest& request, MethodAnswer& answer) {
   const auto reduced = static_cast<std::int64_t>((1 - kAllowance) * static_cast<double>(budget.value()));
   Relaxation relaxation = checkmate_relaxation(request, Bytes(reduced));
   switch (relaxation.status) {
-    case Relaxation::Status::solved:
+    case RelaxationStatus::solved:
       break;
-    case Relaxation::Status::infeasible:
+    case RelaxationStatus::infeasible:
       answer.reason =
           fmt::format("the relaxation has no solution at {:.0f}% of the budget", 100 * (1 - kAllowance));
       break;
-    case Relaxation::Status::too_large:
+    case RelaxationStatus::too_large:
       answer.reason = fmt::format("the relaxation has {} rows, more than {}", format_count(relaxation.rows),
                                   format_count(kMostRelaxationRows));
       break;
-    case Relaxation::Status::stopped:
+    case RelaxationStatus::stopped:
       answer.reason = fmt::format("the relaxation, of {} rows, was not solved in the time allowed",
                                   format_count(relaxation.rows));
       break;
@@ -62,7 +62,7 @@ MethodAnswer checkmate(const MethodRequest& request) {
 MethodAnswer checkmate_lp(const MethodRequest& request) {
   MethodAnswer answer;
   const Relaxation relaxation = relax(request, answer);
-  if (relaxation.status != Relaxation::Status::solved) return answer;
+  if (relaxation.status != RelaxationStatus::solved) return answer;
   const Dataflow flow = dataflow(request.instance.graph);
   for (const int tenths : {5, 1, 2, 3, 4, 6, 7, 8, 9}) {
     const auto at_least = [tenths](double s) { return s >= 0.1 * tenths - kSolverNoise; };
@@ -74,7 +74,7 @@ MethodAnswer checkmate_lp(const MethodRequest& request) {
 MethodAnswer checkmate_random(const MethodRequest& request) {
   MethodAnswer answer;
   const Relaxation relaxation = relax(request, answer);
-  if (relaxation.status != Relaxation::Status::solved) return answer;
+  if (relaxation.status != RelaxationStatus::solved) return answer;
   const Dataflow flow = dataflow(request.instance.graph);
   std::mt19937_64 random(1);
   constexpr double kUnit = 0x1p-53;  // standard distributions differ from library to library

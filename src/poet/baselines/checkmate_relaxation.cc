@@ -134,20 +134,20 @@ Relaxation checkmate_relaxation(const MethodRequest& request, Bytes budget) {
   Relaxation relaxation;
   relaxation.rows = program.model.rows();
   if (relaxation.rows > kMostRelaxationRows) {
-    relaxation.status = Relaxation::Status::too_large;
+    relaxation.status = RelaxationStatus::too_large;
     return relaxation;
   }
   if (budget <= Bytes(0) || program.model.contradiction()) {
-    relaxation.status = Relaxation::Status::infeasible;
+    relaxation.status = RelaxationStatus::infeasible;
     return relaxation;
   }
   const LpResult lp = solve_lp(program.model, options.time_limit_seconds, options.interrupted, -1, true);
-  if (lp.status != LpResult::Status::optimal) {
-    relaxation.status = lp.status == LpResult::Status::infeasible ? Relaxation::Status::infeasible
-                                                                  : Relaxation::Status::stopped;
+  if (lp.status != LpStatus::optimal) {
+    relaxation.status =
+        lp.status == LpStatus::infeasible ? RelaxationStatus::infeasible : RelaxationStatus::stopped;
     return relaxation;
   }
-  relaxation.status = Relaxation::Status::solved;
+  relaxation.status = RelaxationStatus::solved;
   relaxation.joules = problem.baseline_joules + lp.objective / problem.objective_scale;
   program.read(lp.x, relaxation);
   return relaxation;

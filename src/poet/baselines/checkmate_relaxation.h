@@ -8,9 +8,11 @@ namespace poet {
 
 inline constexpr int kMostRelaxationRows = 500'000;
 
+enum class RelaxationStatus { solved, infeasible, too_large, stopped };
+
 /// S of Checkmate's linear relaxation.
 struct Relaxation {
-  enum class Status { solved, infeasible, too_large, stopped } status = Status::stopped;
+  RelaxationStatus status = RelaxationStatus::stopped;
   int rows = 0;
   double joules = 0;  // the relaxation's optimum, a bound on schedules that page nothing within the budget
 

@@ -31,10 +31,10 @@ struct Passage {
   Bytes peak;
 };
 
-class Search {
+class PofoSearch {
  public:
-  Search(const Chain& chain, const std::vector<BlockMemory>& memory, const RotorTable& times, Bytes budget,
-         const PofoLink& link, int cells, double at_most)
+  PofoSearch(const Chain& chain, const std::vector<BlockMemory>& memory, const RotorTable& times,
+             Bytes budget, const PofoLink& link, int cells, double at_most)
       : chain_(chain),
         memory_(memory),
         times_(times),
@@ -263,9 +263,9 @@ PofoPlan pofo_plan(const Chain& chain, const std::vector<BlockMemory>& memory, c
   // Without offloads: rotor.
   double known = times.cost(Bytes(), 0, chain.blocks.size() - 1, false);
   for (const BlockMemory& block : memory) known += block.backward_time.value();
-  PofoPlan best = Search(chain, memory, times, budget, link, kCoarse, latest_end(known)).run(stop);
+  PofoPlan best = PofoSearch(chain, memory, times, budget, link, kCoarse, latest_end(known)).run(stop);
   if (!best.pieces.empty()) known = std::min(known, best.seconds);
-  PofoPlan fine = Search(chain, memory, times, budget, link, cells, latest_end(known)).run(stop);
+  PofoPlan fine = PofoSearch(chain, memory, times, budget, link, cells, latest_end(known)).run(stop);
   if (!fine.pieces.empty() && (best.pieces.empty() || fine.seconds <= best.seconds)) best = std::move(fine);
   return best;
 }

@@ -50,7 +50,7 @@ LeastRam find_least_ram(Search& search, const Stop& stop) {
       options.objective = Objective::ram;
       const TightModel tight = build_tight(p, columns, options);
       const LpResult lp = solve_lp(tight.model, stop.remaining(), stop, kWork);
-      if (lp.status == LpResult::Status::optimal)
+      if (lp.status == LpStatus::optimal)
         least.proven = std::max(least.proven, lp.objective * tight.ram_unit * (1 - 1e-7));
     }
     columns = just_in_time_columns(p, 2, 1);
@@ -73,7 +73,7 @@ LeastRam find_least_ram(Search& search, const Stop& stop) {
     const MipResult mip = solve_mip(tight.model, mip_options);
     work -= mip.work;
     // Keeping everything is a point of the model: "infeasible" would be noise.
-    if (all && mip.status != MipResult::Status::infeasible)
+    if (all && mip.status != MipStatus::infeasible)
       least.proven = std::max(least.proven, mip.bound * tight.ram_unit * (1 - 1e-9));
     if (mip.x.empty()) break;
     const Candidate candidate = complete(p, tight.vars.decisions(p, mip.x));
@@ -127,7 +127,7 @@ std::optional<double> find_least_deadline(Search& search, const std::function<vo
 
 }  // namespace
 
-Explanation floor_of(const Problem& problem) {
+Explanation ram_floor(const Problem& problem) {
   Explanation explanation;
   std::int64_t floor = -1;
   for (int t = 0; t < problem.ops; ++t)

@@ -10,7 +10,7 @@
 namespace poet {
 
 /// The largest working set of one op, and which op it is.
-[[nodiscard]] Explanation floor_of(const Problem& problem);
+[[nodiscard]] Explanation ram_floor(const Problem& problem);
 
 /// Whether a combinatorial argument alone shows that no schedule exists (an op's working set exceeds the
 /// budget, the deadline is shorter than computing everything once); fills explanation.reason.

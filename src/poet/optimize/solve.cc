@@ -70,10 +70,10 @@ class FullModel {
     if (!root_) {
       search_.enter("root relaxation");
       root_ = solve_root(search_, columns_);
-      search_.root_infeasible = root_->lp.status == LpResult::Status::infeasible;
+      search_.root_infeasible = root_->lp.status == LpStatus::infeasible;
       if (search_.root_infeasible) finished_ = true;
       if (search_.done() || finished_) return !finished_;
-      if (root_->lp.status == LpResult::Status::optimal)
+      if (root_->lp.status == LpStatus::optimal)
         search_around_uses(search_, 0, root_->support, exact_stages, work);
     }
     search_.enter("proof");
@@ -170,7 +170,7 @@ Outcome solve(const SolveRequest& request, const SolveOptions& options, const St
   Search search(problem, options, stop);
   search.seconds_for_reason = seconds_for_reason(options);
   Outcome outcome;
-  outcome.explanation = floor_of(problem);
+  outcome.explanation = ram_floor(problem);
   bool infeasible = explain_impossible(problem, outcome.explanation);
   if (!infeasible) run(search);
   const bool timed_out = search.remaining() <= 0;

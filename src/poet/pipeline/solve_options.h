@@ -9,7 +9,7 @@
 
 namespace poet {
 
-/// `effort` with the means that the policy allows.
+/// `effort` with the mechanisms that the policy allows.
 [[nodiscard]] inline SolveOptions solve_options(const Policy& policy, SolveOptions effort) {
   effort.paging = policy.paging;
   effort.rematerialization = policy.rematerialization;

@@ -7,10 +7,10 @@
 namespace poet {
 namespace {
 
-// The allocations of a plan and the last step that each needs its RAM for.
-class Allocations {
+// Every allocation ends with the last step that needs its RAM.
+class EarliestFrees {
  public:
-  Allocations(const Instance& instance, const Plan& plan, Semantics semantics)
+  EarliestFrees(const Instance& instance, const Plan& plan, Semantics semantics)
       : plan_(plan),
         flow_(dataflow(instance.graph)),
         machine_(instance, flow_, semantics),
@@ -30,7 +30,7 @@ class Allocations {
   }
 
  private:
-  struct Allocation {
+  struct LastNeed {
     bool open = false;
     int needed = 0;  // last step that needs the RAM
   };
@@ -62,16 +62,16 @@ class Allocations {
 
   // What is still moving stays where it is.
   void end(ValueId v) {
-    Allocation& allocation = last_[v];
-    if (!allocation.open || machine_.moving(v)) return;
-    freed_after_[static_cast<std::size_t>(allocation.needed)].push_back(v);
-    allocation.open = false;
+    LastNeed& last = last_[v];
+    if (!last.open || machine_.moving(v)) return;
+    freed_after_[static_cast<std::size_t>(last.needed)].push_back(v);
+    last.open = false;
   }
 
   const Plan& plan_;
   const Dataflow flow_;
   Machine machine_;
-  IdVector<ValueId, Allocation> last_;             // of each value
+  IdVector<ValueId, LastNeed> last_;               // of each value
   std::vector<std::vector<ValueId>> freed_after_;  // per step
 };
 
@@ -94,7 +94,7 @@ Plan with_waits(const Instance& instance, const Plan& plan, Semantics semantics)
 }
 
 Plan with_frees(const Instance& instance, const Plan& plan, Semantics semantics) {
-  return Allocations(instance, plan, semantics).freed();
+  return EarliestFrees(instance, plan, semantics).freed();
 }
 
 }  // namespace poet

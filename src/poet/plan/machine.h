@@ -1,7 +1,7 @@
 #pragma once
 
 // The planner's one interpreter of steps: what lies in RAM, what is on the channel, what time it is, in the
-// semantics asked for. The verifier has its own on purpose (poet/verifier).
+// semantics asked for. The verifier has its own on purpose (poet/verify).
 
 #include <deque>
 #include <vector>
@@ -50,7 +50,7 @@ class Machine {
   [[nodiscard]] Bytes ram() const { return ram_; }
   [[nodiscard]] Bytes level() const { return level_; }
   /// When the last step happened: of a transfer on the channel, of others on the compute engine.
-  [[nodiscard]] Interval when() const { return when_; }
+  [[nodiscard]] TransferInterval when() const { return when_; }
   /// Outside device semantics only computations take time.
   [[nodiscard]] const DeviceClock& clock() const { return clock_; }
 
@@ -65,7 +65,7 @@ class Machine {
   const Semantics semantics_;
   const bool waits_;
   DeviceClock clock_;
-  Interval when_;
+  TransferInterval when_;
   Bytes ram_{};
   Bytes level_{};
   IdVector<ValueId, char> in_ram_;

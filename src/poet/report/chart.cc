@@ -19,7 +19,7 @@ constexpr int kLines = 10;       // of the chart of RAM, at most
 constexpr double kFarAbove = 3;  // times the peak
 
 /// The columns that a stretch of the axis touches; one at least.
-struct Columns {
+struct ColumnRange {
   std::size_t first;
   std::size_t last;  // inclusive
 };
@@ -33,7 +33,7 @@ class Grid {
   [[nodiscard]] std::size_t count() const { return count_; }
   [[nodiscard]] double begin(std::size_t column) const { return static_cast<double>(column) * per_column_; }
 
-  [[nodiscard]] Columns of(double begin, double end) const {
+  [[nodiscard]] ColumnRange of(double begin, double end) const {
     const std::size_t first = column(begin);
     // What ends exactly where a column begins is not in it.
     std::size_t last = column(end);
@@ -122,13 +122,13 @@ class MemoryChart {
   [[nodiscard]] std::vector<double> column_peaks() const {
     std::vector<double> most(grid_.count(), 0);
     for (std::size_t step = 0; step < history_.steps; ++step) {
-      const Columns columns = grid_.of(scale_.begin(step), scale_.end(step));
+      const ColumnRange columns = grid_.of(scale_.begin(step), scale_.end(step));
       for (std::size_t column = columns.first; column <= columns.last; ++column) {
         most[column] = std::max(most[column], static_cast<double>(picture_.trace.ram[step].value()));
       }
     }
     // Transfers may go on after the last step.
-    const Columns rest = grid_.of(scale_.end(history_.steps - 1), scale_.length());
+    const ColumnRange rest = grid_.of(scale_.end(history_.steps - 1), scale_.length());
     for (std::size_t column = rest.first + 1; column <= rest.last; ++column) {
       most[column] = static_cast<double>(picture_.trace.ram[history_.steps - 1].value());
     }
@@ -231,7 +231,7 @@ class Lane {
 
   void add(char letter, double begin, double end) {
     const std::size_t kind = letters_.find(letter);
-    const Columns columns = grid_.of(begin, end);
+    const ColumnRange columns = grid_.of(begin, end);
     for (std::size_t column = columns.first; column <= columns.last; ++column) {
       // However short: more than nothing.
       shares_[column][kind] += std::max(grid_.overlap(column, begin, end), 1e-30);

@@ -136,10 +136,10 @@ class Figure {
         Series{"page-out", kPurple, kPurple, 0.9, ""}, Series{"page-in", kGreen, kGreen, 0.9, ""}};
     // With a thousand rows what happens has to be higher than its own row to be seen.
     const double least = 0.006 * static_cast<double>(ops);
-    for (const LiveInterval& stay : history_.live) {
-      const auto [low, high] = row(stay.value);
+    for (const LiveInterval& live : history_.live) {
+      const auto [low, high] = row(live.value);
       const double missing = std::max(0.0, least / 3 - (high - low)) / 2;
-      series[1].add(x(scale_.begin(stay.begin)), x(scale_.begin(stay.end)), low - missing, high + missing);
+      series[1].add(x(scale_.begin(live.begin)), x(scale_.begin(live.end)), low - missing, high + missing);
     }
     IdVector<ValueId, double> moved(instance_.graph.values.size(), -1);  // when last
     for (const Event& event : history_.events) {

@@ -32,13 +32,13 @@ class Historian {
       history_.whole.end = std::max(history_.whole.end, now().end);
     }
     // In the stretch that was replayed; a step that broke a rule may have begun a transfer.
-    for (const Trace::Move& move : picture_.trace.channel) {
-      if (move.step >= history_.steps) continue;
-      history_.whole.end = std::max(history_.whole.end, move.interval.end);
-      history_.transferring += move.interval.end - move.interval.begin;
+    for (const Trace::TimedTransfer& transfer : picture_.trace.channel) {
+      if (transfer.step >= history_.steps) continue;
+      history_.whole.end = std::max(history_.whole.end, transfer.interval.end);
+      history_.transferring += transfer.interval.end - transfer.interval.begin;
     }
-    for (LiveInterval& stay : history_.live) {
-      if (stay.end == kOpen) stay.end = history_.steps;
+    for (LiveInterval& live : history_.live) {
+      if (live.end == kOpen) live.end = history_.steps;
     }
     return std::move(history_);
   }
@@ -88,7 +88,7 @@ class Historian {
   }
 
   void move(const Step& step, Action action, const Transfer& cost) {
-    const std::vector<Trace::Move>& channel = picture_.trace.channel;
+    const std::vector<Trace::TimedTransfer>& channel = picture_.trace.channel;
     while (moved_ < channel.size() && channel[moved_].step < number_) ++moved_;
     const Trace::Interval interval =
         moved_ < channel.size() && channel[moved_].step == number_ ? channel[moved_].interval : now();
@@ -109,7 +109,7 @@ class Historian {
   const Graph& graph_;
   const Dataflow flow_;
   IdVector<OpId, char> computed_;
-  IdVector<ValueId, int> open_;  // the running stay; -1: not in RAM
+  IdVector<ValueId, int> open_;  // the running allocation; -1: not in RAM
   std::size_t moved_ = 0;        // moves of the channel that are told
   std::size_t number_ = 0;       // of the step at hand
   History history_;

@@ -25,7 +25,7 @@ struct Event {
   Joules energy{};           // without waking up
 };
 
-/// One stay of a value in RAM.
+/// One allocation of a value.
 struct LiveInterval {
   ValueId value;
   Action from = Action::compute;  // or recompute or page_in: how it got there

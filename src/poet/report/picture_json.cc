@@ -152,8 +152,8 @@ class Writer {
 
   [[nodiscard]] Json channel() const {
     Json list = Json::array();
-    for (const Trace::Move& move : picture_.trace.channel)
-      list.push_back({move.step, move.interval.begin, move.interval.end});
+    for (const Trace::TimedTransfer& transfer : picture_.trace.channel)
+      list.push_back({transfer.step, transfer.interval.begin, transfer.interval.end});
     return list;
   }
 

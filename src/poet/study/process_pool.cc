@@ -14,7 +14,7 @@ constexpr double kWaitSeconds = 0.05;
 class ProcessPool final : public WorkerPool {
  public:
   ProcessPool(std::size_t workers, Work work) : work_(std::move(work)), slots_(workers) {
-    for (Slot& slot : slots_) slot.worker = start_worker(work_);
+    for (WorkerSlot& slot : slots_) slot.worker = start_worker(work_);
   }
 
   [[nodiscard]] std::size_t size() const override { return slots_.size(); }
@@ -25,14 +25,14 @@ class ProcessPool final : public WorkerPool {
     std::size_t open = items.size();
     while (open > 0) {
       if (!keep_going()) return false;
-      for (Slot& slot : slots_) {
+      for (WorkerSlot& slot : slots_) {
         if (slot.item || next == items.size()) continue;
         if (news_of(*slot.worker)) slot.worker = start_worker(work_);  // killed while idle
         slot.item = next++;
         (void)slot.worker->send(items[*slot.item]);  // to one that is gone: its death is the next news
       }
       wait();
-      for (Slot& slot : slots_) {
+      for (WorkerSlot& slot : slots_) {
         if (!slot.item) continue;
         std::optional<WorkerNews> news = news_of(*slot.worker);
         if (!news) continue;
@@ -47,21 +47,21 @@ class ProcessPool final : public WorkerPool {
   }
 
  private:
-  struct Slot {
+  struct WorkerSlot {
     std::unique_ptr<Child> worker;
     std::optional<std::size_t> item;
   };
 
   void wait() const {
     std::vector<const Child*> busy;
-    for (const Slot& slot : slots_) {
+    for (const WorkerSlot& slot : slots_) {
       if (slot.item) busy.push_back(slot.worker.get());
     }
     wait_for_news(busy, kWaitSeconds);
   }
 
   Work work_;
-  std::vector<Slot> slots_;
+  std::vector<WorkerSlot> slots_;
 };
 
 }  // namespace

@@ -40,14 +40,14 @@ struct Trace {
     double begin = 0;
     double end = 0;
   };
-  struct Move {
+  struct TimedTransfer {
     std::size_t step = 0;
     Interval interval;  // of the channel, waking up included
   };
   std::vector<Interval>
-      steps;                  // of the compute engine: its work or its waiting; transfers are issued at once
-  std::vector<Bytes> ram;     // persistent bytes included: while the step computes, else after it
-  std::vector<Move> channel;  // in order
+      steps;               // of the compute engine: its work or its waiting; transfers are issued at once
+  std::vector<Bytes> ram;  // persistent bytes included: while the step computes, else after it
+  std::vector<TimedTransfer> channel;  // in order
 };
 
 /// Every rule of staged schedules (order, dependencies, retention, storage, recomputability, parameter

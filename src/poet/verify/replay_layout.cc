@@ -12,9 +12,9 @@
 namespace poet {
 namespace {
 
-class MemoryMap {
+class LayoutReplay {
  public:
-  MemoryMap(const Instance& instance, const Plan& plan, const Layout& layout, Semantics semantics)
+  LayoutReplay(const Instance& instance, const Plan& plan, const Layout& layout, Semantics semantics)
       : instance_(instance),
         graph_(instance.graph),
         plan_(plan),
@@ -157,7 +157,7 @@ class MemoryMap {
     place = {};
   }
 
-  // Runtimes and pictures go by what a allocation says of itself.
+  // Runtimes and pictures go by what an allocation says of itself.
   void check_end(const Place& place) {
     if (place.allocation < 0) return;
     const int said = layout_.allocations[static_cast<std::size_t>(place.allocation)].end;
@@ -233,7 +233,7 @@ class MemoryMap {
 
 ArenaReport replay_layout(const Instance& instance, const Plan& plan, const Layout& layout,
                           Semantics semantics, const Limits& limits) {
-  return MemoryMap(instance, plan, layout, semantics).run(limits);
+  return LayoutReplay(instance, plan, layout, semantics).run(limits);
 }
 
 }  // namespace poet

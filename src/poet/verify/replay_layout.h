@@ -11,7 +11,7 @@ namespace poet {
 struct ArenaReport {
   bool valid = false;
   std::string violation;  // the first rule violated and where, when not valid
-  Bytes arena{};          // as the layout states it, or the highest end of a allocation
+  Bytes arena{};          // as the layout states it, or the highest end of an allocation
   Bytes ram{};            // arena and persistent values
 };
 

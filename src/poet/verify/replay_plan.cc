@@ -22,7 +22,7 @@ struct Presence {
   bool updated = false;       // a persistent value that an update op has changed
 };
 
-struct Move {
+struct IssuedTransfer {
   StepKind kind;
   ValueId value;
   double start;  // device: on the channel, seconds, waking up included
@@ -105,7 +105,7 @@ class StepReplay {
     if (!beside_) return "no channel runs beside compute";
     if (presence_[v].last_move == 0) return "nothing has moved it";
     const std::size_t last = presence_[v].last_move;
-    stall(moves_[last - 1].end);
+    stall(transfers_[last - 1].end);
     while (ended_ < last) end_move();
     return {};
   }
@@ -157,20 +157,20 @@ class StepReplay {
     for (const ValueId v : graph_.ops[op].updates) presence_[storage(graph_, v)].updated = true;
     next_ = OpId(op.index + 1);
     if (semantics_ != Semantics::staged) return;
-    while (ended_ < moves_.size()) end_move();
+    while (ended_ < transfers_.size()) end_move();
   }
 
   /// Puts a transfer at the end of the channel's queue, or carries it out.
   void move(const Step& step, Seconds duration) {
     const bool timed = semantics_ == Semantics::device;
-    const bool rested = moves_.empty() || moves_.back().end < now_;
-    const double start = timed && !rested ? moves_.back().end : now_;
+    const bool rested = transfers_.empty() || transfers_.back().end < now_;
+    const double start = timed && !rested ? transfers_.back().end : now_;
     const double wake = rested ? costs_.timing.wake_time.value() : 0;
     const double end = timed ? start + wake + duration.value() : now_;
-    moves_.push_back({step.kind, step.value, start, end});
+    transfers_.push_back({step.kind, step.value, start, end});
     if (trace_ != nullptr) trace_->channel.push_back({number_, {start, end}});
     ++presence_[step.value].moves;
-    presence_[step.value].last_move = moves_.size();
+    presence_[step.value].last_move = transfers_.size();
     if (beside_ || semantics_ == Semantics::staged) return;
     stall(end);
     end_move();
@@ -178,7 +178,7 @@ class StepReplay {
 
   /// The oldest transfer that is not known to have ended has ended.
   void end_move() {
-    const Move& oldest = moves_[ended_++];
+    const IssuedTransfer& oldest = transfers_[ended_++];
     Presence& value = presence_[oldest.value];
     --value.moves;
     if (oldest.kind == StepKind::page_in) value.usable = true;
@@ -203,9 +203,9 @@ class StepReplay {
 
   Report close() {
     double makespan = now_;
-    for (std::size_t i = 0; semantics_ == Semantics::device && i < moves_.size(); ++i) {
-      if (i == 0 || moves_[i].start > moves_[i - 1].end) ledger_.woke(moves_[i].kind);
-      makespan = std::max(makespan, moves_[i].end);
+    for (std::size_t i = 0; semantics_ == Semantics::device && i < transfers_.size(); ++i) {
+      if (i == 0 || transfers_[i].start > transfers_[i - 1].end) ledger_.woke(transfers_[i].kind);
+      makespan = std::max(makespan, transfers_[i].end);
     }
     return ledger_.close(Seconds(makespan), Seconds(stalled_));
   }
@@ -219,13 +219,13 @@ class StepReplay {
   Ledger ledger_;
   Trace* const trace_;
 
-  IdVector<ValueId, Presence> presence_;  // of storages
-  std::vector<Move> moves_;               // what the channel did or is to do, in order
-  std::size_t ended_ = 0;                 // of them, known to have ended
-  OpId next_{0};                          // the op to be computed first next
-  Bytes ram_{};                           // transient values
-  Bytes scratch_{};                       // of the running step
-  double now_ = 0;                        // of the compute engine, seconds
+  IdVector<ValueId, Presence> presence_;   // of storages
+  std::vector<IssuedTransfer> transfers_;  // what the channel did or is to do, in order
+  std::size_t ended_ = 0;                  // of them, known to have ended
+  OpId next_{0};                           // the op to be computed first next
+  Bytes ram_{};                            // transient values
+  Bytes scratch_{};                        // of the running step
+  double now_ = 0;                         // of the compute engine, seconds
   double stalled_ = 0;
   std::size_t number_ = 0;  // of the running step
 };

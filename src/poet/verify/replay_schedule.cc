@@ -27,9 +27,9 @@ class StageMark {
 };
 
 /// One compute engine and one FIFO channel for both directions.
-class Timeline {
+class ScheduleClock {
  public:
-  Timeline(const DeviceTiming& timing, std::size_t values)
+  ScheduleClock(const DeviceTiming& timing, std::size_t values)
       : timing_(timing), arrival_(values), moving_until_(values) {}
 
   /// Puts a transfer on the channel; true if that wakes it up.
@@ -75,7 +75,7 @@ class StageReplay {
         timed_(semantics == Semantics::device),
         flow_(dataflow(instance.graph)),
         ledger_(instance, semantics, limits),
-        timeline_(instance.costs.timing, graph_.values.size()),
+        clock_(instance.costs.timing, graph_.values.size()),
         within_reach_(graph_.values.size()),
         live_(graph_.values.size()),
         arriving_(graph_.values.size()),
@@ -94,7 +94,7 @@ class StageReplay {
       break_rule(t, wrong);
       break;
     }
-    return ledger_.close(timeline_.makespan(), timeline_.stalled());
+    return ledger_.close(clock_.makespan(), clock_.stalled());
   }
 
  private:
@@ -194,10 +194,10 @@ class StageReplay {
     // What only its transfer still holds; a page-in that the next stage does not retain was in vain.
     for (const ValueId v : stage.page_out) {
       stored_[v] = 1;
-      if (!held_next_.holds(v, t)) timeline_.wait_for_transfers(v);
+      if (!held_next_.holds(v, t)) clock_.wait_for_transfers(v);
     }
     for (const ValueId v : stage.page_in) {
-      if (!held_next_.holds(v, t)) timeline_.wait_for_transfers(v);
+      if (!held_next_.holds(v, t)) clock_.wait_for_transfers(v);
     }
     return {};
   }
@@ -220,17 +220,17 @@ class StageReplay {
     for (const ValueId v : at(t).page_out) {
       ledger_.paged_out(v);
       if (const std::string over = ledger_.over_wear(); !over.empty()) break_rule(t, over);
-      if (timed_ && timeline_.move(v, costs_.values[v].page_out.seconds)) ledger_.woke(StepKind::page_out);
+      if (timed_ && clock_.move(v, costs_.values[v].page_out.seconds)) ledger_.woke(StepKind::page_out);
       if (!instant_) leaving_.set(v, t);
     }
     for (const ValueId v : at(t).page_in) {
       ledger_.paged_in(v);
-      if (timed_ && timeline_.move(v, costs_.values[v].page_in.seconds)) ledger_.woke(StepKind::page_in);
+      if (timed_ && clock_.move(v, costs_.values[v].page_in.seconds)) ledger_.woke(StepKind::page_in);
       if (instant_) continue;  // takes RAM from the next stage on
       arriving_.set(v, t);
       if (live_.holds(v, t)) continue;
       ram_ += costs_.values[v].bytes;
-      timeline_.usable_after_transfer(v);
+      clock_.usable_after_transfer(v);
     }
   }
 
@@ -240,10 +240,10 @@ class StageReplay {
       return fmt::format("{}needs {}, not in RAM", op == t ? "" : "recomputing " + name_of(graph_, op) + " ",
                          name_of(graph_, v));
     }
-    for (const ValueId v : flow_.reads[op]) timeline_.wait_for_arrival(v);
+    for (const ValueId v : flow_.reads[op]) clock_.wait_for_arrival(v);
     for (const ValueId v : flow_.writes[op]) {
       // No op writes into memory that the channel still reads or fills.
-      timeline_.wait_for_transfers(v);
+      clock_.wait_for_transfers(v);
       if (!live_.holds(v, t) && !arriving_.holds(v, t)) ram_ += costs_.values[v].bytes;
       live_.set(v, t);
     }
@@ -252,7 +252,7 @@ class StageReplay {
     occupy(t, op, op == t ? "while it runs" : "while it recomputes " + name_of(graph_, op));
     ram_ -= scratch;
     ledger_.computed(op, op != t);
-    timeline_.compute(costs_.ops[op].runtime);
+    clock_.compute(costs_.ops[op].runtime);
     for (const ValueId v : flow_.reads[op]) {
       --uses_left_[v];
       release_if_done(v, t);
@@ -266,7 +266,7 @@ class StageReplay {
     live_.clear(v);
     if (arriving_.holds(v, t)) return;
     ram_ -= costs_.values[v].bytes;
-    timeline_.wait_for_transfers(v);
+    clock_.wait_for_transfers(v);
   }
 
   void occupy(OpId t, OpId op, const std::string& when) {
@@ -289,7 +289,7 @@ class StageReplay {
   const bool timed_;
   const Dataflow flow_;
   Ledger ledger_;
-  Timeline timeline_;
+  ScheduleClock clock_;
 
   StageMark within_reach_;                     // the stage may retain it
   StageMark live_;                             // in RAM and usable in the stage

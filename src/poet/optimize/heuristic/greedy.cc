@@ -13,14 +13,14 @@ namespace {
 constexpr double kAnyJoules = std::numeric_limits<double>::infinity();
 constexpr std::uint64_t kSeed = 1;
 
-enum class Policy { both, page_only, recompute_only, fast };  // fast: least time first, for tight deadlines
-constexpr Policy kPolicies[] = {Policy::both, Policy::page_only, Policy::recompute_only, Policy::fast};
+enum class Variant { both, page_only, recompute_only, fast };  // fast: least time first, for tight deadlines
+constexpr Variant kVariants[] = {Variant::both, Variant::page_only, Variant::recompute_only, Variant::fast};
 
-RepairOptions options_for(const Problem& p, Policy policy) {
+RepairOptions options_for(const Problem& p, Variant variant) {
   RepairOptions options;
-  options.page = p.paging && policy != Policy::recompute_only;
-  options.recompute = policy != Policy::page_only;
-  if (policy == Policy::fast)
+  options.page = p.paging && variant != Variant::recompute_only;
+  options.recompute = variant != Variant::page_only;
+  if (variant == Variant::fast)
     options.joules_per_second = 1e3 * p.baseline_joules / std::max(p.baseline_seconds, 1e-300);
   return options;
 }
@@ -53,7 +53,7 @@ bool make_fit(IncrementalReplay& replay, Repair& repair, const std::function<boo
   return false;
 }
 
-// Takes decisions back that are not needed after all, dearest first, or replaces them by cheaper ones.
+// Takes decisions back that are not needed after all, costliest first, or replaces them by cheaper ones.
 void polish(IncrementalReplay& replay, Repair& repair, const std::function<bool()>& stop) {
   const Problem& p = replay.problem();
   struct Decision {
@@ -113,9 +113,9 @@ std::optional<Candidate> fit_and_polish(IncrementalReplay& replay, const RepairO
 
 // The best within the limits; and, while there is none, the one nearest to its deadline of those that fit
 // RAM.
-class Choice {
+class BestFound {
  public:
-  explicit Choice(const Problem& problem) : p_(problem) {}
+  explicit BestFound(const Problem& problem) : p_(problem) {}
 
   void consider(const std::optional<Candidate>& found) {
     if (!found) return;
@@ -142,38 +142,39 @@ std::optional<Candidate> meet_limits(const Problem& p, const Candidate& start,
   return found;
 }
 
-bool applies(const Problem& p, Policy policy) { return policy != Policy::page_only || p.paging; }
+bool applies(const Problem& p, Variant variant) { return variant != Variant::page_only || p.paging; }
 
 }  // namespace
 
 std::optional<Candidate> greedy(const Problem& problem, const std::function<bool()>& stop) {
-  Choice choice(problem);
+  BestFound best_found(problem);
   const auto attempt = [&](const RepairOptions& options, std::uint64_t seed) {
     IncrementalReplay replay(problem);
-    choice.consider(fit_and_polish(replay, options, seed, stop));
+    best_found.consider(fit_and_polish(replay, options, seed, stop));
   };
-  for (Policy policy : kPolicies) {
+  for (Variant variant : kVariants) {
     if (stop()) break;
-    if (!applies(problem, policy) || (policy == Policy::fast && choice.best)) continue;
-    attempt(options_for(problem, policy), kSeed);
+    if (!applies(problem, variant) || (variant == Variant::fast && best_found.best)) continue;
+    attempt(options_for(problem, variant), kSeed);
   }
   constexpr std::uint64_t kAttempts = 6;  // at random, where nothing fits
-  for (std::uint64_t i = 1; i <= kAttempts && !choice.best && !choice.nearest && !stop(); ++i) {
-    RepairOptions options = options_for(problem, i % 2 == 0 ? Policy::fast : Policy::both);
+  for (std::uint64_t i = 1; i <= kAttempts && !best_found.best && !best_found.nearest && !stop(); ++i) {
+    RepairOptions options = options_for(problem, i % 2 == 0 ? Variant::fast : Variant::both);
     options.noise = 0.5 * static_cast<double>(i);
     attempt(options, kSeed + i);
   }
-  if (!choice.best && choice.nearest && !stop()) return meet_limits(problem, *choice.nearest, stop);
-  return choice.best;
+  if (!best_found.best && best_found.nearest && !stop())
+    return meet_limits(problem, *best_found.nearest, stop);
+  return best_found.best;
 }
 
-std::optional<Candidate> greedy_from(const Problem& problem, std::vector<Mode> modes,
+std::optional<Candidate> greedy_from(const Problem& problem, std::vector<GapMode> modes,
                                      const std::function<bool()>& stop) {
   IncrementalReplay replay(problem);
   replay.load(Gaps(problem).decisions(modes));
   replay.commit();
   const std::optional<Candidate> found =
-      fit_and_polish(replay, options_for(problem, Policy::both), kSeed, stop);
+      fit_and_polish(replay, options_for(problem, Variant::both), kSeed, stop);
   if (!found || found->within(problem)) return found;
   return meet_limits(problem, *found, stop);
 }
@@ -183,14 +184,14 @@ Candidate lean_schedule(const Problem& problem, const std::function<bool()>& sto
   std::int64_t floor = 0;
   for (int t = 0; t < problem.ops; ++t) floor = std::max(floor, working_set(problem, t));
   Problem p = problem;
-  for (Policy policy : kPolicies) {
-    // The least budget that the policy can meet, by bisection.
+  for (Variant variant : kVariants) {
+    // The least budget that the variant can meet, by bisection.
     std::int64_t low = floor;
-    while (applies(problem, policy) && low < leanest.peak && !stop()) {
+    while (applies(problem, variant) && low < leanest.peak && !stop()) {
       p.budget = low + (leanest.peak - low) / 2;
       IncrementalReplay replay(p);
       Repair repair(replay, kSeed);
-      repair.options = options_for(p, policy);
+      repair.options = options_for(p, variant);
       if (make_fit(replay, repair, stop)) {
         leanest = complete(problem, replay.decisions());
       } else {

@@ -320,7 +320,7 @@ int IncrementalReplay::place_page_out(int v, std::vector<Stretch>& kept) const {
   const int earliest = p_.producer[at(v)] + 1;
   const int first_in = ins_[at(v)].front();
   int stage = -1;
-  if (const int wish = pinned_out_[at(v)]; wish >= earliest && wish < first_in) stage = wish;
+  if (const int pinned = pinned_out_[at(v)]; pinned >= earliest && pinned < first_in) stage = pinned;
   // Where it is retained at all, it is read, or stays: the transfer costs no RAM.
   if (stage < 0) stage = !kept.empty() && kept.front().first < first_in ? kept.front().first : earliest;
 

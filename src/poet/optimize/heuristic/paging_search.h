@@ -6,7 +6,7 @@ namespace poet {
 
 // Schedules that only page: a space so much smaller than the whole that a little effort there sometimes finds
 // what a lot of it misses here, where storage is quick next to compute. Nothing happens where only one of the
-// means is allowed.
+// mechanisms is allowed.
 
 /// Offers the greedy one. Milliseconds.
 void offer_paging_only(Search& search);

@@ -42,43 +42,43 @@ bool Repair::make_fit(double most_joules, long most_steps) {
   return r_.least_joules() <= most_joules;
 }
 
-// Steps, cheapest first, until the stage should fit.
+// Changes, cheapest first, until the stage should fit.
 bool Repair::relieve(int stage) {
   const auto& peak = r_.stage_peak();
   for (std::size_t s = 0; s < peak.size(); ++s) overflowing_[s + 1] = overflowing_[s] + (peak[s] > p_.budget);
   find_highest();
-  steps_.clear();
-  collect_kept(stage, steps_);
-  collect_local(stage, steps_);
-  if (steps_.empty()) return false;
+  changes_.clear();
+  collect_kept(stage, changes_);
+  collect_local(stage, changes_);
+  if (changes_.empty()) return false;
   if (options.noise > 0)
-    for (Step& step : steps_) step.price *= std::exp(options.noise * (2 * uniform() - 1));
-  const auto costlier = [](const Step& a, const Step& b) {
+    for (Change& change : changes_) change.price *= std::exp(options.noise * (2 * uniform() - 1));
+  const auto costlier = [](const Change& a, const Change& b) {
     if (a.price != b.price) return a.price > b.price;
-    return a.id != b.id ? a.id > b.id : a.means > b.means;
+    return a.id != b.id ? a.id > b.id : a.mechanism > b.mechanism;
   };
-  std::make_heap(steps_.begin(), steps_.end(), costlier);
-  if (steps_.front().price == kNever) return false;
+  std::make_heap(changes_.begin(), changes_.end(), costlier);
+  if (changes_.front().price == kNever) return false;
   // One at a time where few are needed; where the overflow is large, several before looking again.
   std::int64_t excess = (peak[at(stage)] - p_.budget) / 4;
   std::vector<int> taken;
-  while (!steps_.empty()) {
-    std::pop_heap(steps_.begin(), steps_.end(), costlier);
-    const Step step = steps_.back();
-    steps_.pop_back();
-    if (step.price == kNever) break;
-    if (std::find(taken.begin(), taken.end(), step.id) != taken.end()) continue;
-    take(step);
-    taken.push_back(step.id);
-    excess -= step.means == Means::earlier ? 0 : p_.bytes[at(step.id)];
-    if (excess <= 0 || step.means == Means::earlier) break;
+  while (!changes_.empty()) {
+    std::pop_heap(changes_.begin(), changes_.end(), costlier);
+    const Change change = changes_.back();
+    changes_.pop_back();
+    if (change.price == kNever) break;
+    if (std::find(taken.begin(), taken.end(), change.id) != taken.end()) continue;
+    take(change);
+    taken.push_back(change.id);
+    excess -= change.mechanism == Mechanism::earlier ? 0 : p_.bytes[at(change.id)];
+    if (excess <= 0 || change.mechanism == Mechanism::earlier) break;
   }
   r_.update();
   return true;
 }
 
 // What stays in RAM across the stage without being used in it.
-void Repair::collect_kept(int stage, std::vector<Step>& steps) {
+void Repair::collect_kept(int stage, std::vector<Change>& changes) {
   for (int v = 0; v < p_.values; ++v) {
     if (!p_.active[at(v)] || p_.producer[at(v)] >= stage) continue;
     const auto& kept = r_.retained(v);
@@ -91,18 +91,19 @@ void Repair::collect_kept(int stage, std::vector<Step>& steps) {
     const int relieved = overflowing_[at(to)] - overflowing_[at(from) + 1];
     const double bytes = static_cast<double>(p_.bytes[at(v)]) * std::max(1, relieved);
     freed_ = {from + 1, to - 1, p_.bytes[at(v)]};
-    if (options.page && can_page(v, to)) steps.push_back({price_of_paging(v) / bytes, v, to, Means::page});
+    if (options.page && can_page(v, to))
+      changes.push_back({price_of_paging(v) / bytes, v, to, Mechanism::page});
     if (options.recompute && can_recompute(v, to)) {
       ++plan_;
-      steps.push_back(
-          {price_of_recomputing(p_.producer[at(v)], to, kDepth) / bytes, v, to, Means::recompute});
+      changes.push_back(
+          {price_of_recomputing(p_.producer[at(v)], to, kDepth) / bytes, v, to, Mechanism::recompute});
     }
     freed_ = {};
   }
 }
 
 // What the stage recomputes and pages in may be what overflows.
-void Repair::collect_local(int stage, std::vector<Step>& steps) {
+void Repair::collect_local(int stage, std::vector<Change>& changes) {
   for (int op : r_.recomputed_in(stage)) {
     for (int v : p_.writes[at(op)]) {
       if (!options.page || !can_page(v, stage) || r_.is_retained(v, stage - 1) ||
@@ -110,12 +111,12 @@ void Repair::collect_local(int stage, std::vector<Step>& steps) {
         continue;
       const double bytes = static_cast<double>(p_.bytes[at(v)]);
       const double change = std::max(0.05 * price_of_op(op), price_of_paging(v) - price_of_op(op));
-      steps.push_back({change / bytes, v, stage, Means::page_instead});
+      changes.push_back({change / bytes, v, stage, Mechanism::page_instead});
     }
     if (stage - 1 > op && stage - 1 <= p_.recompute_until[at(op)] && !r_.is_computed(op, stage - 1)) {
       std::int64_t bytes = 1;
       for (int u : p_.reads[at(op)]) bytes += p_.bytes[at(u)];
-      steps.push_back({price_of_op(op) / static_cast<double>(bytes), op, stage, Means::earlier});
+      changes.push_back({price_of_op(op) / static_cast<double>(bytes), op, stage, Mechanism::earlier});
     }
   }
   if (!p_.transfers_take_ram()) return;
@@ -125,30 +126,30 @@ void Repair::collect_local(int stage, std::vector<Step>& steps) {
     if (need >= p_.ops || !can_recompute(v, need) || is_protected(v, stage, need)) continue;
     ++plan_;
     const double price = price_of_recomputing(p_.producer[at(v)], need, kDepth);
-    steps.push_back({price / static_cast<double>(p_.bytes[at(v)]), v, stage, Means::recompute_instead});
+    changes.push_back({price / static_cast<double>(p_.bytes[at(v)]), v, stage, Mechanism::recompute_instead});
   }
 }
 
-void Repair::take(const Step& step) {
-  switch (step.means) {
-    case Means::recompute:
-      recompute_with_operands(p_.producer[at(step.id)], step.stage, kDepth);
+void Repair::take(const Change& change) {
+  switch (change.mechanism) {
+    case Mechanism::recompute:
+      recompute_with_operands(p_.producer[at(change.id)], change.stage, kDepth);
       break;
-    case Means::page:
-      page(step.id, step.stage);
+    case Mechanism::page:
+      page(change.id, change.stage);
       break;
-    case Means::page_instead:
-      r_.remove_recompute(p_.producer[at(step.id)], step.stage);
-      page(step.id, step.stage);
+    case Mechanism::page_instead:
+      r_.remove_recompute(p_.producer[at(change.id)], change.stage);
+      page(change.id, change.stage);
       break;
-    case Means::earlier:
-      r_.remove_recompute(step.id, step.stage);
-      recompute(step.id, step.stage - 1);
+    case Mechanism::earlier:
+      r_.remove_recompute(change.id, change.stage);
+      recompute(change.id, change.stage - 1);
       break;
-    case Means::recompute_instead: {
-      const int need = r_.next_need(step.id, step.stage);
-      r_.remove_page_in(step.id, step.stage);
-      recompute(p_.producer[at(step.id)], need);
+    case Mechanism::recompute_instead: {
+      const int need = r_.next_need(change.id, change.stage);
+      r_.remove_page_in(change.id, change.stage);
+      recompute(p_.producer[at(change.id)], need);
       break;
     }
   }

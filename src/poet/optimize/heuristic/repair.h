@@ -1,7 +1,7 @@
 #pragma once
 
 // Makes decisions fit the RAM budget: takes from RAM, at the stage of worst overflow, what is cheapest to
-// bring back per byte, until all fits. Both the first schedules and the local search are made of this step.
+// bring back per byte, until all fits. Both the first schedules and the local search are made of this change.
 
 #include <cstdint>
 #include <random>
@@ -48,14 +48,14 @@ class Repair {
   [[nodiscard]] long evaluations() const { return evaluations_; }
 
  private:
-  enum class Means : char { recompute, page, page_instead, earlier, recompute_instead };
-  struct Step {
+  enum class Mechanism : char { recompute, page, page_instead, earlier, recompute_instead };
+  struct Change {
     double price;
     int id;     // value; of `earlier`: op
     int stage;  // where it must be back
-    Means means;
+    Mechanism mechanism;
   };
-  struct Freed {  // what the step at hand frees
+  struct Freed {  // what the change at hand frees
     int first = 0;
     int last = -1;
     std::int64_t bytes = 0;
@@ -66,9 +66,9 @@ class Repair {
   };
 
   bool relieve(int stage);
-  void collect_kept(int stage, std::vector<Step>& steps);
-  void collect_local(int stage, std::vector<Step>& steps);
-  void take(const Step& step);
+  void collect_kept(int stage, std::vector<Change>& changes);
+  void collect_local(int stage, std::vector<Change>& changes);
+  void take(const Change& change);
   [[nodiscard]] bool can_page(int value, int stage) const;
   [[nodiscard]] bool can_recompute(int value, int stage) const;
   [[nodiscard]] bool available(int value, int stage) const;
@@ -93,7 +93,7 @@ class Repair {
   int plan_ = 0;
   std::vector<int> overflowing_;       // prefix sums
   std::vector<std::int64_t> highest_;  // peak of every kBlock stages
-  std::vector<Step> steps_;
+  std::vector<Change> changes_;
   std::vector<Spot> protected_;
 };
 

@@ -62,7 +62,7 @@ TightOptions tight_options(const Search& search, const std::set<int>& exact_stag
 // the target.
 bool fix_by_reduced_cost(const Search& search, Model& model, const LpResult& root, double target) {
   if (!search.options().tightenings.reduced_cost_fixing || target == kInfinity) return false;
-  if (root.status != LpResult::Status::optimal) return false;
+  if (root.status != LpStatus::optimal) return false;
   bool any = false;
   for (std::size_t c = 0; c < root.x.size(); ++c)  // the root's columns come first in every full model
     if (model.integer[c] && root.x[c] < 1e-9 && root.objective + root.reduced_costs[c] > target + 1e-6) {
@@ -79,7 +79,7 @@ Root solve_root(Search& search, const Columns& full) {
   Root root{{}, no_decisions(search.problem())};
   root.lp = solve_lp(tight.model, search.remaining(), [&] { return search.must_stop(); });
   search.used_solver = true;
-  if (root.lp.status != LpResult::Status::optimal) return root;
+  if (root.lp.status != LpStatus::optimal) return root;
   search.raise_staged_bound(
       to_joules(search.problem(), tight, root.lp.objective - solver_tolerance(root.lp.objective)));
   root.support = tight.vars.decisions(search.problem(), root.lp.x, 1e-6);
@@ -94,7 +94,7 @@ bool search_restricted(Search& search, const Columns& columns, std::set<int>& ex
   // Where waiting costs energy or the deadline, plan as if every stage waited for its own transfers: hiding
   // them inside the stage is then worth something. The relaxed timing, which hides all, is the second try
   // when that has no schedule.
-  if (p.waiting_costs()) options.timing = rows::Timing::conservative;
+  if (p.waiting_costs()) options.timing = rows::TransferTiming::conservative;
   while (!search.done() && work > 0) {
     options.exact_stages = exact_stages;
     const TightModel tight = build_tight(p, columns, options);
@@ -104,8 +104,8 @@ bool search_restricted(Search& search, const Columns& columns, std::set<int>& ex
     search.nodes += mip.nodes;
     work -= std::max(1L, mip.work * heaviness);
     if (mip.x.empty()) {
-      if (mip.status != MipResult::Status::infeasible || options.timing == rows::Timing::relaxed) break;
-      options.timing = rows::Timing::relaxed;
+      if (mip.status != MipStatus::infeasible || options.timing == rows::TransferTiming::relaxed) break;
+      options.timing = rows::TransferTiming::relaxed;
       continue;
     }
     const Candidate candidate = complete(p, tight.vars.decisions(p, mip.x));
@@ -135,8 +135,8 @@ bool prove(Search& search, const Columns& full, const Root& root, std::set<int>&
     search.nodes += mip.nodes;
     work -= mip.work;
     // With nothing cut off an incumbent itself is a point of the model: "infeasible" is then noise.
-    const bool nothing_below = mip.x.empty() && mip.status == MipResult::Status::infeasible &&
-                               (cut_off || fixed || !search.has_incumbent());
+    const bool nothing_below =
+        mip.x.empty() && mip.status == MipStatus::infeasible && (cut_off || fixed || !search.has_incumbent());
     const double bound =
         nothing_below ? (cut_off ? target : best) : std::min(mip.bound, cut_off ? target : best);
     if (bound < kInfinity) search.raise_staged_bound(to_joules(p, tight, bound));
@@ -145,7 +145,7 @@ bool prove(Search& search, const Columns& full, const Root& root, std::set<int>&
     const bool improved = search.offer(candidate);
     const bool more_exact = add_overflowing_stages(p, candidate, exact_stages);
     // Without either, the same model would give the same answer.
-    if (!(improved && cut_off) && !more_exact) return mip.status == MipResult::Status::optimal;
+    if (!(improved && cut_off) && !more_exact) return mip.status == MipStatus::optimal;
   }
   return false;
 }

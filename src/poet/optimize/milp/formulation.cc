@@ -13,7 +13,7 @@ TightModel build_tight(const Problem& problem, const Columns& columns, const Tig
   rows::retention(model, problem, vars, options.tightenings);
   rows::paging(model, problem, vars);
   const bool transfers_may_be_early =
-      problem.transfers_take_time() && options.timing == rows::Timing::conservative;
+      problem.transfers_take_time() && options.timing == rows::TransferTiming::conservative;
   if (options.tightenings.use_it_or_lose_it)
     rows::use_it_or_lose_it(model, problem, vars, transfers_may_be_early);
   rows::Budget budget;

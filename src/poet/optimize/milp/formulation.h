@@ -22,7 +22,7 @@ enum class Objective { energy, ram };
 
 struct TightOptions {
   Tightenings tightenings;
-  rows::Timing timing = rows::Timing::relaxed;
+  rows::TransferTiming timing = rows::TransferTiming::relaxed;
   Objective objective = Objective::energy;
   std::set<int> exact_stages;  // stages whose RAM is modelled at every computation
 };

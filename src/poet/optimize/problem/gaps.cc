@@ -24,29 +24,31 @@ bool Gaps::can_recompute(int value, int stage) const {
   return stage > op && stage <= p_.recompute_until[static_cast<std::size_t>(op)];
 }
 
-bool Gaps::possible(const Gap& gap, Mode mode) const {
-  if (mode == Mode::keep) return true;
+bool Gaps::possible(const Gap& gap, GapMode mode) const {
+  if (mode == GapMode::keep) return true;
   if (gap.to >= p_.ops || gap.to < gap.from + 2) return false;
-  if (mode == Mode::recompute) return can_recompute(gap.value, gap.to);
+  if (mode == GapMode::recompute) return can_recompute(gap.value, gap.to);
   return p_.paging && gap.to - 1 >= p_.producer[static_cast<std::size_t>(gap.value)] + 2;
 }
 
-std::vector<Mode> Gaps::keep_all() const {
-  std::vector<Mode> modes(gaps_.size(), Mode::keep);
+std::vector<GapMode> Gaps::keep_all() const {
+  std::vector<GapMode> modes(gaps_.size(), GapMode::keep);
   for (std::size_t g = 0; g < gaps_.size(); ++g)
-    if (gaps_[g].to >= p_.ops) modes[g] = Mode::recompute;  // kept all the same in stages where it cannot be
+    if (gaps_[g].to >= p_.ops)
+      modes[g] = GapMode::recompute;  // kept all the same in stages where it cannot be
   return modes;
 }
 
-Mode Gaps::mode_at(const std::vector<Mode>& modes, int value, int stage) const {
+GapMode Gaps::mode_at(const std::vector<GapMode>& modes, int value, int stage) const {
   for (std::size_t g : of(value))
     if (gaps_[g].from < stage && stage <= gaps_[g].to) return modes[g];
-  return Mode::keep;
+  return GapMode::keep;
 }
 
-void Gaps::restore(const std::vector<Mode>& modes, Decisions& d, int value, int stage, Mode mode) const {
-  if (mode == Mode::keep) return;
-  if (mode == Mode::page) {
+void Gaps::restore(const std::vector<GapMode>& modes, Decisions& d, int value, int stage,
+                   GapMode mode) const {
+  if (mode == GapMode::keep) return;
+  if (mode == GapMode::page) {
     d.page_in[static_cast<std::size_t>(stage - 1)].push_back(value);
     return;
   }
@@ -55,14 +57,14 @@ void Gaps::restore(const std::vector<Mode>& modes, Decisions& d, int value, int 
   if (std::find(set.begin(), set.end(), op) != set.end()) return;
   set.push_back(op);
   for (int u : p_.reads[static_cast<std::size_t>(op)]) {
-    Mode how = mode_at(modes, u, stage);
-    if (how == Mode::page && stage - 1 < p_.producer[static_cast<std::size_t>(u)] + 2) how = Mode::keep;
-    if (how == Mode::recompute && !can_recompute(u, stage)) how = Mode::keep;
+    GapMode how = mode_at(modes, u, stage);
+    if (how == GapMode::page && stage - 1 < p_.producer[static_cast<std::size_t>(u)] + 2) how = GapMode::keep;
+    if (how == GapMode::recompute && !can_recompute(u, stage)) how = GapMode::keep;
     restore(modes, d, u, stage, how);
   }
 }
 
-Decisions Gaps::decisions(const std::vector<Mode>& modes) const {
+Decisions Gaps::decisions(const std::vector<GapMode>& modes) const {
   Decisions d = no_decisions(p_);
   for (std::size_t g = 0; g < gaps_.size(); ++g)
     if (gaps_[g].to < p_.ops) restore(modes, d, gaps_[g].value, gaps_[g].to, modes[g]);

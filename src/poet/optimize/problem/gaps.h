@@ -10,7 +10,7 @@
 
 namespace poet {
 
-enum class Mode : char { keep, page, recompute };
+enum class GapMode : char { keep, page, recompute };
 
 struct Gap {
   int value;
@@ -30,21 +30,22 @@ class Gaps {
 
   /// Whether the gap can be bridged that way: there is an op in between to gain from, and time to leave and
   /// return.
-  [[nodiscard]] bool possible(const Gap& gap, Mode mode) const;
+  [[nodiscard]] bool possible(const Gap& gap, GapMode mode) const;
 
   /// Every gap kept, but what others' recomputation needs after its last first use is itself recomputed where
   /// it can be.
-  [[nodiscard]] std::vector<Mode> keep_all() const;
+  [[nodiscard]] std::vector<GapMode> keep_all() const;
 
   /// The decisions that bridge every gap by its mode: page in during the stage before the use, recompute in
   /// the use's own stage, and restore the operands of what is recomputed by the modes of the gaps that they
   /// are in. O(gaps + decisions).
-  [[nodiscard]] Decisions decisions(const std::vector<Mode>& modes) const;
+  [[nodiscard]] Decisions decisions(const std::vector<GapMode>& modes) const;
 
  private:
   [[nodiscard]] bool can_recompute(int value, int stage) const;
-  [[nodiscard]] Mode mode_at(const std::vector<Mode>& modes, int value, int stage) const;
-  void restore(const std::vector<Mode>& modes, Decisions& decisions, int value, int stage, Mode mode) const;
+  [[nodiscard]] GapMode mode_at(const std::vector<GapMode>& modes, int value, int stage) const;
+  void restore(const std::vector<GapMode>& modes, Decisions& decisions, int value, int stage,
+               GapMode mode) const;
 
   const Problem& p_;
   std::vector<Gap> gaps_;

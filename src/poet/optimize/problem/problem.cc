@@ -41,10 +41,10 @@ void find_horizons(Problem& p, const Dataflow& flow, const Graph& graph, bool re
 double objective_scale(const Problem& p) {
   constexpr double kBaseline = 1e4;
   constexpr double kMostCost = 1e12;
-  double dearest = 0;
+  double costliest = 0;
   for (const auto* costs : {&p.joules, &p.in_joules, &p.out_joules})
-    for (double cost : *costs) dearest = std::max(dearest, cost);
-  const double unit = std::max(p.baseline_joules / kBaseline, dearest / kMostCost);
+    for (double cost : *costs) costliest = std::max(costliest, cost);
+  const double unit = std::max(p.baseline_joules / kBaseline, costliest / kMostCost);
   return unit > 0 ? 1 / unit : 1;
 }
 

@@ -19,7 +19,7 @@ Term term(int column) { return Term::of(column); }
 // the baseline's, where nothing is recomputed and nothing waits.
 class LimitRows {
  public:
-  LimitRows(const Problem& problem, const Windows& windows, WindowModel& model)
+  LimitRows(const Problem& problem, const StageWindows& windows, WindowModel& model)
       : p_(problem), w_(windows), m_(model), unit_(problem.baseline_seconds) {}
 
   void add() {
@@ -216,7 +216,7 @@ class LimitRows {
   }
 
   const Problem& p_;
-  const Windows& w_;
+  const StageWindows& w_;
   WindowModel& m_;
   double unit_;
   Term longer_ = Term::fixed(0);
@@ -227,7 +227,7 @@ class LimitRows {
 
 }  // namespace
 
-void add_limits(const Problem& problem, const Windows& windows, WindowModel& model) {
+void add_limits(const Problem& problem, const StageWindows& windows, WindowModel& model) {
   LimitRows(problem, windows, model).add();
 }
 

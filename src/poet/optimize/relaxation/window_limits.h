@@ -11,6 +11,6 @@ namespace poet {
 ///   with a channel that blocks, as both; idle power runs all the while; deadline; bytes written.
 /// Where there is a channel beside compute, also when each breakpoint op starts, and per pair of breakpoints
 /// that the transfers that must lie between them do not take longer than what lies between them.
-void add_limits(const Problem& problem, const Windows& windows, WindowModel& model);
+void add_limits(const Problem& problem, const StageWindows& windows, WindowModel& model);
 
 }  // namespace poet

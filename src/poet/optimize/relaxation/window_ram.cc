@@ -42,7 +42,7 @@ double prove_least_ram(Search& search, long work, const Stop& stop) {
   if (breakpoints.empty()) breakpoints = {largest_working_set(p)};
   auto proven = static_cast<double>(working_set(p, largest_working_set(p)));
   while (proven <= static_cast<double>(p.budget) && work > 0 && !stop()) {
-    const Windows windows(p, breakpoints);
+    const StageWindows windows(p, breakpoints);
     const WindowModel model = build_windows(p, windows, false, WindowObjective::ram);
     MipOptions options;
     options.time_limit_seconds = stop.remaining();
@@ -55,7 +55,7 @@ double prove_least_ram(Search& search, long work, const Stop& stop) {
     work -= std::max(1L, mip.work);
     // RAM enough is a point of the model unless the other limits forbid it: "infeasible" is then about them,
     // and has no second opinion.
-    if (mip.status == MipResult::Status::infeasible) break;
+    if (mip.status == MipStatus::infeasible) break;
     proven = std::max(proven, mip.bound * model.ram_unit * (1 - kSolverTolerance));
     if (mip.x.empty()) break;
     const double promised = mip.objective * model.ram_unit;

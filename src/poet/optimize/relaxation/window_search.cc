@@ -33,7 +33,7 @@ WindowSearch::WindowSearch(Search& search)
 bool WindowSearch::run(long work, std::set<int>& exact_stages) {
   for (int idle = 0; !search_.bound_done() && idle < kIdleRounds;) {
     const double before = search_.bound();
-    const Windows windows(p_, breakpoints_);
+    const StageWindows windows(p_, breakpoints_);
     const WindowModel model = build_windows(p_, windows, search_.options().tightenings.rounding);
     search_.enter(fmt::format("{} windows", windows.count()));
     if (relax_continuously(windows, model, work)) continue;  // has added breakpoints
@@ -71,7 +71,7 @@ bool WindowSearch::add_overflowing(const std::vector<double>& ram, int at_most) 
   return !added.empty();
 }
 
-bool WindowSearch::add_where_answer_fails(const Windows& windows, const WindowModel& model,
+bool WindowSearch::add_where_answer_fails(const StageWindows& windows, const WindowModel& model,
                                           const Relaxed& relaxed) {
   const WindowDecisions decided = window_decisions(model, relaxed.x);
   const Candidate spread = complete(p_, gaps_.decisions(taken_for_each_use(p_, windows, decided, gaps_)));
@@ -103,7 +103,7 @@ bool WindowSearch::add_where_compute_waits() {
 
 // The relaxation computes an op once in a window where a schedule that fits does so more often, or keeps the
 // result: a breakpoint in between decides which. Most joules first, at stages that are nearly full.
-bool WindowSearch::add_where_recomputed_twice(const Windows& windows, const Candidate& spread) {
+bool WindowSearch::add_where_recomputed_twice(const StageWindows& windows, const Candidate& spread) {
   std::vector<double> doubled(at(p_.ops), 0.0);
   std::vector<int> last(at(p_.ops), -1);
   for (int t = 0; t < p_.ops; ++t)
@@ -128,11 +128,11 @@ bool WindowSearch::add_where_recomputed_twice(const Windows& windows, const Cand
 
 // Breakpoints that the linear relaxation already asks for are cheaper to find with it. True when it has added
 // some.
-bool WindowSearch::relax_continuously(const Windows& windows, const WindowModel& model, long work) {
+bool WindowSearch::relax_continuously(const StageWindows& windows, const WindowModel& model, long work) {
   const LpResult lp = solve_lp(
       model.model, search_.remaining(), [&] { return search_.must_stop(); }, work);
   search_.used_solver = true;
-  if (lp.status != LpResult::Status::optimal) return false;
+  if (lp.status != LpStatus::optimal) return false;
   raise_bound(model, lp.objective);
   return add_overflowing(ram_implied(p_, windows, model, lp.x, gaps_), 1 + windows.count() / 4);
 }
@@ -148,7 +148,7 @@ WindowSearch::Relaxed WindowSearch::relax(const WindowModel& model, long work) {
   MipResult mip = solve_mip(model.model, options);
   search_.nodes += mip.nodes;
   raise_bound(model, mip.bound);
-  const bool closed = mip.status == MipResult::Status::optimal || mip.status == MipResult::Status::infeasible;
+  const bool closed = mip.status == MipStatus::optimal || mip.status == MipStatus::infeasible;
   return {closed, std::move(mip.x)};
 }
 
@@ -160,11 +160,11 @@ void WindowSearch::raise_bound(const WindowModel& model, double objective) {
 
 // The relaxation's decisions as schedules, and everything in between: for each use, or once in the window, or
 // for some uses.
-void WindowSearch::look_for_schedules(const Windows& windows, const WindowDecisions& decided, long work,
+void WindowSearch::look_for_schedules(const StageWindows& windows, const WindowDecisions& decided, long work,
                                       std::set<int>& exact_stages) {
   const auto stop = [this] { return search_.must_stop(); };
   if (stop()) return;
-  const std::vector<Mode> modes = taken_for_each_use(p_, windows, decided, gaps_);
+  const std::vector<GapMode> modes = taken_for_each_use(p_, windows, decided, gaps_);
   const Decisions once = taken_once(p_, windows, decided);
   search_.offer(complete(p_, once));
   if (const auto mended = greedy_from(p_, modes, stop)) {

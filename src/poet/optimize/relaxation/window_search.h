@@ -30,13 +30,13 @@ class WindowSearch {
 
   [[nodiscard]] bool is_breakpoint(int stage) const;
   bool add_overflowing(const std::vector<double>& ram, int at_most);
-  bool add_where_recomputed_twice(const Windows& windows, const Candidate& spread);
+  bool add_where_recomputed_twice(const StageWindows& windows, const Candidate& spread);
   bool add_where_compute_waits();
-  bool add_where_answer_fails(const Windows& windows, const WindowModel& model, const Relaxed& relaxed);
-  bool relax_continuously(const Windows& windows, const WindowModel& model, long work);
+  bool add_where_answer_fails(const StageWindows& windows, const WindowModel& model, const Relaxed& relaxed);
+  bool relax_continuously(const StageWindows& windows, const WindowModel& model, long work);
   Relaxed relax(const WindowModel& model, long work);
   void raise_bound(const WindowModel& model, double objective);
-  void look_for_schedules(const Windows& windows, const WindowDecisions& decided, long work,
+  void look_for_schedules(const StageWindows& windows, const WindowDecisions& decided, long work,
                           std::set<int>& exact_stages);
 
   Search& search_;

@@ -14,7 +14,7 @@ Term term(int column) { return Term::of(column); }
 
 class Builder {
  public:
-  Builder(const Problem& problem, const Windows& windows, bool rounding, WindowObjective objective)
+  Builder(const Problem& problem, const StageWindows& windows, bool rounding, WindowObjective objective)
       : p_(problem), w_(windows), rounding_(rounding) {
     m_.stored.assign(at(p_.values), -1);
     m_.ram_unit = static_cast<double>(std::max<std::int64_t>(p_.budget, 1));
@@ -142,7 +142,7 @@ class Builder {
   }
 
   const Problem& p_;
-  const Windows& w_;
+  const StageWindows& w_;
   bool rounding_;
   Term budget_ = Term::fixed(0);  // a column where the least RAM is sought
   WindowModel m_;
@@ -151,7 +151,7 @@ class Builder {
 
 }  // namespace
 
-Windows::Windows(const Problem& problem, std::vector<int> breakpoints)
+StageWindows::StageWindows(const Problem& problem, std::vector<int> breakpoints)
     : breakpoints_(std::move(breakpoints)), stages_(problem.ops) {
   std::sort(breakpoints_.begin(), breakpoints_.end());
   for (int t = 0; t < problem.ops; ++t) {
@@ -160,7 +160,7 @@ Windows::Windows(const Problem& problem, std::vector<int> breakpoints)
   }
 }
 
-WindowModel build_windows(const Problem& problem, const Windows& windows, bool rounding,
+WindowModel build_windows(const Problem& problem, const StageWindows& windows, bool rounding,
                           WindowObjective objective) {
   return Builder(problem, windows, rounding, objective).build();
 }
@@ -176,7 +176,7 @@ WindowDecisions window_decisions(const WindowModel& model, const std::vector<dou
   return {taken(model.recompute), taken(model.page_in)};
 }
 
-Decisions taken_once(const Problem& p, const Windows& windows, const WindowDecisions& decided) {
+Decisions taken_once(const Problem& p, const StageWindows& windows, const WindowDecisions& decided) {
   Decisions d = no_decisions(p);
   for (int k = 1; k < windows.count(); ++k) {
     const int last = windows.last_stage(k);
@@ -200,24 +200,24 @@ Decisions taken_once(const Problem& p, const Windows& windows, const WindowDecis
   return d;
 }
 
-std::vector<Mode> taken_for_each_use(const Problem& p, const Windows& windows, const WindowDecisions& decided,
-                                     const Gaps& gaps) {
-  std::vector<Mode> modes = gaps.keep_all();
+std::vector<GapMode> taken_for_each_use(const Problem& p, const StageWindows& windows,
+                                        const WindowDecisions& decided, const Gaps& gaps) {
+  std::vector<GapMode> modes = gaps.keep_all();
   for (std::size_t g = 0; g < modes.size(); ++g) {
     const Gap& gap = gaps.all()[g];
     if (gap.to >= p.ops) continue;
     for (int k = windows.of(gap.from); k <= windows.of(gap.to); ++k) {
-      if (contains(decided.page_in[at(k)], gap.value) && gaps.possible(gap, Mode::page))
-        modes[g] = Mode::page;
+      if (contains(decided.page_in[at(k)], gap.value) && gaps.possible(gap, GapMode::page))
+        modes[g] = GapMode::page;
       if (contains(decided.recompute[at(k)], p.producer[at(gap.value)]) &&
-          gaps.possible(gap, Mode::recompute))
-        modes[g] = Mode::recompute;
+          gaps.possible(gap, GapMode::recompute))
+        modes[g] = GapMode::recompute;
     }
   }
   return modes;
 }
 
-std::vector<double> ram_implied(const Problem& p, const Windows& windows, const WindowModel& model,
+std::vector<double> ram_implied(const Problem& p, const StageWindows& windows, const WindowModel& model,
                                 const std::vector<double>& x, const Gaps& gaps) {
   const auto value_of = [&](int column) { return column >= 0 ? x[at(column)] : 0.0; };
   std::vector<double> change(at(p.ops) + 1, 0.0);

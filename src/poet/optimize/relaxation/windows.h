@@ -16,10 +16,10 @@ namespace poet {
 
 /// Window k holds the stages after breakpoint k - 1 up to and including breakpoint k; the last one ends with
 /// the last stage.
-class Windows {
+class StageWindows {
  public:
   /// Breakpoints: distinct ops, at least one.
-  Windows(const Problem& problem, std::vector<int> breakpoints);
+  StageWindows(const Problem& problem, std::vector<int> breakpoints);
 
   [[nodiscard]] int count() const { return static_cast<int>(breakpoints_.size()) + 1; }
   [[nodiscard]] const std::vector<int>& breakpoints() const { return breakpoints_; }
@@ -66,7 +66,7 @@ enum class WindowObjective {
 /// and the provenance of kept copies, limits and, in device semantics, the channel's timeline
 /// (window_limits.h), as in docs/formulation.md. O(windows * (values + edges)) columns and
 /// entries.
-[[nodiscard]] WindowModel build_windows(const Problem& problem, const Windows& windows, bool rounding,
+[[nodiscard]] WindowModel build_windows(const Problem& problem, const StageWindows& windows, bool rounding,
                                         WindowObjective objective = WindowObjective::energy);
 
 /// What a point of the model decides, in windows.
@@ -78,16 +78,16 @@ struct WindowDecisions {
 
 /// As decisions per stage, each taken once in its window, where it is first needed. Costs what the relaxation
 /// says, and may overflow inside the windows.
-[[nodiscard]] Decisions taken_once(const Problem& problem, const Windows& windows,
+[[nodiscard]] Decisions taken_once(const Problem& problem, const StageWindows& windows,
                                    const WindowDecisions& decided);
 
 /// As a mode per gap: recomputed or paged again for each use. Overflows less, costs more.
-[[nodiscard]] std::vector<Mode> taken_for_each_use(const Problem& problem, const Windows& windows,
-                                                   const WindowDecisions& decided, const Gaps& gaps);
+[[nodiscard]] std::vector<GapMode> taken_for_each_use(const Problem& problem, const StageWindows& windows,
+                                                      const WindowDecisions& decided, const Gaps& gaps);
 
 /// Per stage: RAM, at least, of any schedule that agrees with point x of the model (what it says is kept
 /// across a gap fills RAM all the way). Where this exceeds the budget, a breakpoint cuts off x.
-[[nodiscard]] std::vector<double> ram_implied(const Problem& problem, const Windows& windows,
+[[nodiscard]] std::vector<double> ram_implied(const Problem& problem, const StageWindows& windows,
                                               const WindowModel& model, const std::vector<double>& x,
                                               const Gaps& gaps);
 

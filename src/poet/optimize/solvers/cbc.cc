@@ -115,8 +115,8 @@ void clp_solve(const Model& model, long work_limit, bool perturb, Parent& parent
   IterationCount::Shared iterations;
   iterations.limit = work_limit;
   iterations.at_limit = [&] {
-    parent.send(to_message({static_cast<double>(static_cast<int>(LpResult::Status::stopped)), 0,
-                            static_cast<double>(iterations.used)}));
+    parent.send(to_message(
+        {static_cast<double>(static_cast<int>(LpStatus::stopped)), 0, static_cast<double>(iterations.used)}));
     parent.finish(0);
   };
   IterationCount counter(iterations);
@@ -127,13 +127,13 @@ void clp_solve(const Model& model, long work_limit, bool perturb, Parent& parent
   constexpr int kWhenStuck = 50;  // Clp decides when
   if (perturb) simplex.setPerturbation(kWhenStuck);
   simplex.initialSolve(how);
-  LpResult::Status status = LpResult::Status::stopped;
-  if (simplex.isProvenPrimalInfeasible()) status = LpResult::Status::infeasible;
-  if (simplex.isProvenOptimal()) status = LpResult::Status::optimal;
+  LpStatus status = LpStatus::stopped;
+  if (simplex.isProvenPrimalInfeasible()) status = LpStatus::infeasible;
+  if (simplex.isProvenOptimal()) status = LpStatus::optimal;
   std::vector<double> numbers = {static_cast<double>(static_cast<int>(status)),
                                  simplex.objectiveValue() + model.cost_constant,
                                  static_cast<double>(iterations.used)};
-  if (status == LpResult::Status::optimal) {
+  if (status == LpStatus::optimal) {
     const auto n = static_cast<std::size_t>(model.columns());
     numbers.insert(numbers.end(), simplex.primalColumnSolution(), simplex.primalColumnSolution() + n);
     numbers.insert(numbers.end(), simplex.dualColumnSolution(), simplex.dualColumnSolution() + n);
@@ -168,7 +168,7 @@ LpResult solve_lp(const Model& model, double time_limit_seconds, const std::func
                   long work_limit, bool perturb) {
   LpResult result;
   if (model.contradiction()) {
-    result.status = LpResult::Status::infeasible;
+    result.status = LpStatus::infeasible;
     return result;
   }
   ChildWatch watch;
@@ -176,9 +176,9 @@ LpResult solve_lp(const Model& model, double time_limit_seconds, const std::func
   if (stop) watch.keep_going = [&stop] { return !stop(); };
   watch.receive = [&](std::string&& message) {
     const std::vector<double> numbers = to_numbers(message);
-    result.status = static_cast<LpResult::Status>(static_cast<int>(numbers[0]));
+    result.status = static_cast<LpStatus>(static_cast<int>(numbers[0]));
     result.work = static_cast<long>(numbers[2]);
-    if (result.status != LpResult::Status::optimal) return true;
+    if (result.status != LpStatus::optimal) return true;
     result.objective = numbers[1];
     const auto x = numbers.begin() + 3;
     result.x.assign(x, x + model.columns());
@@ -217,11 +217,11 @@ void cbc_solve(const Model& model, const MipOptions& options, Tell& tell) {
   // one.
   osi.initialSolve();
   if (osi.isProvenPrimalInfeasible()) {
-    tell.result(MipResult::Status::infeasible, -kInfinity, 0, iterations.used);
+    tell.result(MipStatus::infeasible, -kInfinity, 0, iterations.used);
     return;
   }
   if (osi.isProvenDualInfeasible()) {
-    tell.result(MipResult::Status::unknown, -kInfinity, 0, iterations.used);
+    tell.result(MipStatus::unknown, -kInfinity, 0, iterations.used);
     return;
   }
   if (osi.isProvenOptimal()) {
@@ -250,14 +250,14 @@ void cbc_solve(const Model& model, const MipOptions& options, Tell& tell) {
   const auto no_callback = [](CbcModel*, int) { return 0; };
   CbcMain1(static_cast<int>(arguments.size()), arguments.data(), cbc, no_callback, data);
 
-  MipResult::Status status = MipResult::Status::unknown;
+  MipStatus status = MipStatus::unknown;
   const bool found = cbc.bestSolution() != nullptr;
   const bool finished = cbc.status() == 0 && cbc.secondaryStatus() <= 2;
   if (found) {
     tell.incumbent(model, cbc.bestSolution());
-    status = finished && cbc.isProvenOptimal() ? MipResult::Status::optimal : MipResult::Status::feasible;
+    status = finished && cbc.isProvenOptimal() ? MipStatus::optimal : MipStatus::feasible;
   } else if (cbc.isProvenInfeasible() || (cbc.status() == 0 && cbc.secondaryStatus() <= 1)) {
-    status = MipResult::Status::infeasible;
+    status = MipStatus::infeasible;
   }
   double bound = cbc.getBestPossibleObjValue();
   // Secondary status 1: what is left of the tree is infeasible or no better than the incumbent. The reported

@@ -104,7 +104,7 @@ MipResult solve_by_command(const Model& model, const MipOptions& options) {
   result.x = std::move(answer.x);
   result.objective = model.cost_constant;
   for (std::size_t c = 0; c < result.x.size(); ++c) result.objective += model.cost[c] * result.x[c];
-  result.status = MipResult::Status::feasible;
+  result.status = MipStatus::feasible;
   return result;
 }
 

@@ -58,7 +58,7 @@ std::vector<std::string> head_of(const ExternalModel& external) {
   std::string stages;
   for (const int stage : external.exact_stages) stages += fmt::format(" {}", stage);
   const auto line = [](const char* head, const std::string& text) { return std::string(head + 2) + text; };
-  return {line(kTimingHead, external.timing == rows::Timing::relaxed ? " relaxed" : " conservative"),
+  return {line(kTimingHead, external.timing == rows::TransferTiming::relaxed ? " relaxed" : " conservative"),
           line(kStagesHead, stages), line(kModelHead, " " + external.fingerprint)};
 }
 
@@ -96,8 +96,8 @@ class Writing {
   Answer take(const TightModel& tight, const SolutionFile& answer, ExternalModel& external) {
     const Problem& p = search_.problem();
     if (!answer.has_solution) {
-      if (external.timing == rows::Timing::relaxed) return Answer::none;
-      external.timing = rows::Timing::relaxed;  // stages that wait for their transfers are too slow
+      if (external.timing == rows::TransferTiming::relaxed) return Answer::none;
+      external.timing = rows::TransferTiming::relaxed;  // stages that wait for their transfers are too slow
       return Answer::overflows;
     }
     const Candidate candidate = complete(p, tight.vars.decisions(p, answer.x));
@@ -194,7 +194,8 @@ ExternalModel read_head(std::istream& in, const std::string& place) {
     if (line.back() == '\r') line.pop_back();
     if (after(line, kTimingHead, rest)) {
       has_timing = rest == " relaxed" || rest == " conservative";
-      external.timing = rest == " relaxed" ? rows::Timing::relaxed : rows::Timing::conservative;
+      external.timing =
+          rest == " relaxed" ? rows::TransferTiming::relaxed : rows::TransferTiming::conservative;
     } else if (after(line, kStagesHead, rest)) {
       std::istringstream stages(rest);
       for (int stage = 0; stages >> stage;) external.exact_stages.insert(stage);
@@ -225,7 +226,7 @@ void solve_by_file(Search& search) {
   search.enter("external solver");
   Writing writing(search, columns);
   ExternalModel external;
-  if (p.waiting_costs()) external.timing = rows::Timing::conservative;
+  if (p.waiting_costs()) external.timing = rows::TransferTiming::conservative;
   if (!files.command.empty()) {
     run_the_command(search, writing, external);
   } else if (!files.solution.empty()) {

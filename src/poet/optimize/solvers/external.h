@@ -14,7 +14,7 @@ namespace poet {
 
 /// What must be known to build the model of an MPS file again; written to its head as comments.
 struct ExternalModel {
-  rows::Timing timing = rows::Timing::relaxed;
+  rows::TransferTiming timing = rows::TransferTiming::relaxed;
   std::set<int> exact_stages;
   std::string fingerprint;  // of the model; empty before it is built
 };

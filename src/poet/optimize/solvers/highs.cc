@@ -109,10 +109,10 @@ void pass_start(void* highs, const MipOptions& options) {
   (void)Highs_setSparseSolution(highs, static_cast<HighsInt>(columns.size()), columns.data(), values.data());
 }
 
-MipResult::Status status_of(HighsInt model_status, bool found) {
-  if (model_status == kHighsModelStatusInfeasible) return MipResult::Status::infeasible;
-  if (model_status == kHighsModelStatusOptimal && found) return MipResult::Status::optimal;
-  return found ? MipResult::Status::feasible : MipResult::Status::unknown;
+MipStatus status_of(HighsInt model_status, bool found) {
+  if (model_status == kHighsModelStatusInfeasible) return MipStatus::infeasible;
+  if (model_status == kHighsModelStatusOptimal && found) return MipStatus::optimal;
+  return found ? MipStatus::feasible : MipStatus::unknown;
 }
 
 }  // namespace
@@ -146,14 +146,14 @@ void highs_solve(const Model& model, const MipOptions& options, Tell& tell) {
   std::int64_t nodes = 0;
   const bool whole = Highs_getDoubleInfoValue(highs.get(), "mip_dual_bound", &bound) == kHighsStatusOk;
   (void)Highs_getInt64InfoValue(highs.get(), "mip_node_count", &nodes);
-  const MipResult::Status status = status_of(Highs_getModelStatus(highs.get()), found);
+  const MipStatus status = status_of(Highs_getModelStatus(highs.get()), found);
   if (!whole || !std::isfinite(bound)) bound = -kInfinity;
   // A model without integers has no tree, and no bound of one.
   const bool any_integer = std::count(model.integer.begin(), model.integer.end(), 0) <
                            static_cast<std::ptrdiff_t>(model.integer.size());
   if (!any_integer) {
     bound = -kInfinity;
-    if (status == MipResult::Status::optimal)
+    if (status == MipStatus::optimal)
       (void)Highs_getDoubleInfoValue(highs.get(), "objective_function_value", &bound);
   }
   tell.result(status, bound, static_cast<long>(std::max<std::int64_t>(nodes, 0)), context.work);

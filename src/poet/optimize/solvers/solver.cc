@@ -12,10 +12,10 @@
 namespace poet {
 namespace {
 
-// Nothing to decide, nothing that can be broken: what is a contradiction has been sorted out.
+// Nothing to decide, no row that can be violated: what is a contradiction has been sorted out.
 MipResult nothing_to_decide(const Model& model) {
   MipResult result;
-  result.status = MipResult::Status::optimal;
+  result.status = MipStatus::optimal;
   result.objective = result.bound = model.cost_constant;
   return result;
 }
@@ -33,9 +33,9 @@ MipResult solve_by_cbc(const Model& model, MipOptions options) {
   again.nodes += result.nodes;
   again.work += result.work;
   again.bound = std::max(again.bound, result.bound);
-  if (again.status != MipResult::Status::infeasible && !result.x.empty() &&
+  if (again.status != MipStatus::infeasible && !result.x.empty() &&
       (again.x.empty() || result.objective < again.objective)) {
-    again.status = MipResult::Status::feasible;
+    again.status = MipStatus::feasible;
     again.objective = result.objective;
     again.x = std::move(result.x);
   }
@@ -44,7 +44,7 @@ MipResult solve_by_cbc(const Model& model, MipOptions options) {
 
 // A tree searched to the end is closed to within tolerances: at what its solution costs.
 MipResult closed(const MipOptions& options, MipResult result) {
-  if (result.status == MipResult::Status::optimal && options.relative_gap == 0 && options.absolute_gap == 0)
+  if (result.status == MipStatus::optimal && options.relative_gap == 0 && options.absolute_gap == 0)
     result.bound = result.objective;
   return result;
 }
@@ -55,7 +55,7 @@ MipResult solve_mip(const Model& model, const MipOptions& options) {
   if (!has_solver(options.solver)) throw InputError(Field{"solver"}, no_highs());
   if (model.contradiction()) {
     MipResult result;
-    result.status = MipResult::Status::infeasible;
+    result.status = MipStatus::infeasible;
     return result;
   }
   if (model.columns() == 0) return nothing_to_decide(model);

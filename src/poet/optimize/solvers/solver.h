@@ -17,16 +17,20 @@
 
 namespace poet {
 
+enum class LpStatus { optimal, infeasible, stopped };
+
 struct LpResult {
-  enum class Status { optimal, infeasible, stopped } status = Status::stopped;
+  LpStatus status = LpStatus::stopped;
   double objective = 0;  // cost constant included
   std::vector<double> x;
   std::vector<double> reduced_costs;
   long work = 0;  // simplex iterations
 };
 
+enum class MipStatus { optimal, feasible, infeasible, unknown };
+
 struct MipResult {
-  enum class Status { optimal, feasible, infeasible, unknown } status = Status::unknown;
+  MipStatus status = MipStatus::unknown;
   double objective = 0;  // of x; cost constant included
   double bound =
       -kInfinity;  // no point of the model costs less; with a cutoff: none that is below the cutoff
@@ -61,7 +65,7 @@ struct MipOptions {
 };
 
 /// The linear relaxation, by Clp's dual simplex. Deterministic. `stop` is polled every 20 ms; true gives
-/// Status::stopped, as do the time limit, more than `work_limit` iterations (negative: no limit) and
+/// LpStatus::stopped, as do the time limit, more than `work_limit` iterations (negative: no limit) and
 /// unbounded models. Returns within 0.5 s of either limit. `perturb` lets Clp perturb costs where it
 /// stalls: several times faster on large degenerate programs, another vertex where there are several.
 [[nodiscard]] LpResult solve_lp(const Model& model, double time_limit_seconds,

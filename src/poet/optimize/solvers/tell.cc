@@ -56,7 +56,7 @@ void Tell::progress(double bound, long nodes, long work) {
   parent_.send(to_message({kProgress, bound, number(nodes), number(work)}));
 }
 
-void Tell::result(MipResult::Status status, double bound, long nodes, long work) {
+void Tell::result(MipStatus status, double bound, long nodes, long work) {
   const std::lock_guard<std::mutex> lock(mutex_);
   parent_.send(to_message({kResult, number(static_cast<long>(status)), bound, number(nodes), number(work)}));
 }
@@ -92,7 +92,7 @@ MipResult gather(const MipOptions& options, const std::function<void(Tell&)>& so
         return wanted();
       case kResult:
         ended = true;
-        result.status = static_cast<MipResult::Status>(count(1));
+        result.status = static_cast<MipStatus>(count(1));
         result.bound = std::max(result.bound, numbers[2]);
         result.nodes = count(3);
         result.work = count(4);
@@ -112,7 +112,7 @@ MipResult gather(const MipOptions& options, const std::function<void(Tell&)>& so
       },
       watch, kSolverChild);
   result.solver_failed = end.how == ChildEnd::How::lost;
-  if (!ended) result.status = result.x.empty() ? MipResult::Status::unknown : MipResult::Status::feasible;
+  if (!ended) result.status = result.x.empty() ? MipStatus::unknown : MipStatus::feasible;
   // Tolerances aside, a bound is never above a solution.
   if (!result.x.empty()) result.bound = std::min(result.bound, result.objective);
   return result;

@@ -35,7 +35,7 @@ class Tell {
   /// A bound on the whole model, and nodes searched. Told on only if something has changed.
   void progress(double bound, long nodes, long work);
   /// The solver has ended by itself, or by a limit that it keeps itself.
-  void result(MipResult::Status status, double bound, long nodes, long work);
+  void result(MipStatus status, double bound, long nodes, long work);
   /// The work limit has been reached: ends the process. What was told before counts.
   [[noreturn]] void out_of_work(long nodes, long work);
 

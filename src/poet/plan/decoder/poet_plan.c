@@ -197,7 +197,7 @@ int poet_plan_next(poet_plan_cursor* cursor, poet_plan_step* step) {
 }
 
 int poet_plan_address(const poet_plan* plan, uint32_t allocation, uint32_t* units) {
-  if (allocation >= plan->allocations) return POET_PLAN_BAD_RESIDENCE;
+  if (allocation >= plan->allocations) return POET_PLAN_BAD_ALLOCATION;
   *units = number(plan->addresses + (size_t)allocation * plan->width, plan->width);
   return POET_PLAN_OK;
 }
@@ -230,7 +230,7 @@ const char* poet_plan_message(int code) {
       return "SCHEDULE waits for a transfer that is not under way";
     case POET_PLAN_BAD_ADDRESSES:
       return "ADDRESSES has not the length that it states";
-    case POET_PLAN_BAD_RESIDENCE:
+    case POET_PLAN_BAD_ALLOCATION:
       return "there is no such allocation";
     default:
       return "unknown code";

@@ -49,7 +49,7 @@ enum {
   POET_PLAN_BAD_VALUE = -9,      /* beyond the number of values */
   POET_PLAN_BAD_WAIT = -10,      /* for a transfer that has not been issued, or where there are no waits */
   POET_PLAN_BAD_ADDRESSES = -11, /* the ADDRESSES section has not the length that it states */
-  POET_PLAN_BAD_RESIDENCE = -12  /* beyond the number of allocations */
+  POET_PLAN_BAD_ALLOCATION = -12 /* beyond the number of allocations */
 };
 
 /* Set in poet_plan.flags: there are no waits; complete every transfer before the step after it. */

@@ -27,7 +27,7 @@ struct Allocation {
 
 struct Layout {
   std::vector<Allocation> allocations;  // by begin; those of no bytes are left out
-  Bytes arena{};                        // the highest end of a allocation, rounded up to the alignment
+  Bytes arena{};                        // the highest end of an allocation, rounded up to the alignment
   Bytes lower_bound{};                  // no layout of this plan is smaller
 };
 

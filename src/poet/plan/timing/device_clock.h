@@ -8,7 +8,7 @@
 namespace poet {
 
 /// Seconds from the beginning of the step.
-struct Interval {
+struct TransferInterval {
   double begin = 0;
   double end = 0;
 };
@@ -24,7 +24,7 @@ struct DeviceClock {
   int wakes = 0;       // bursts of the channel
 
   /// Puts a transfer on the channel, which wakes up first if it has been at rest.
-  Interval transfer(double seconds) {
+  TransferInterval transfer(double seconds) {
     const bool rested = wakes == 0 || channel < now;
     const double begin = rested ? now : channel;
     channel = begin + (rested ? wake_seconds : 0) + seconds;

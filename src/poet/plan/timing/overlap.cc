@@ -20,71 +20,36 @@ class Releases {
   Releases(const Instance& instance, const Dataflow& flow, const Plan& plan, Bytes budget)
       : costs_(instance.costs),
         flow_(flow),
-        plan_(plan),
+        // Of transfers that take no time: an allocation ends with the last step that needs it.
+        freed_(with_frees(instance, plan, Semantics::published)),
         budget_(budget),
         machine_(instance, flow, Semantics::device),
-        last_(instance.graph.values.size()),
-        ends_(plan.steps.size()) {}
+        page_out_(instance.graph.values.size(), 0) {}
 
   Plan plan() {
-    find_allocations();
-    for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
-      const Step& step = plan_.steps[i];
+    for (const Step& step : freed_.steps) {
+      if (step.kind == StepKind::free) {
+        end(step.value);
+        continue;
+      }
       make_room(step);
       for (const ValueId v : machine_.awaited_by(step)) machine_.take({StepKind::wait, OpId(), v});
       machine_.take(step);
       freeing_.steps.push_back(step);
-      for (const Leaving& end : ends_[i]) {
-        if (end.paged_out)
-          leaving_.insert(std::upper_bound(leaving_.begin(), leaving_.end(), end, earlier), end);
-        else
-          machine_.take({StepKind::free, OpId(), end.value});
-      }
+      if (step.kind == StepKind::page_out) page_out_[step.value] = ++page_outs_;
     }
     return std::move(freeing_);
   }
 
  private:
-  struct Allocation {
-    bool open = false;
-    std::size_t needed = 0;  // last step that needs it
-    bool paged_out = false;
-    std::size_t page_out = 0;  // step
-  };
-  struct Leaving {
-    ValueId value;
-    bool paged_out = false;
-    std::size_t page_out = 0;
-  };
-
-  static bool earlier(const Leaving& a, const Leaving& b) { return a.page_out < b.page_out; }
-
-  void find_allocations() {
-    for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
-      const Step& step = plan_.steps[i];
-      if (step.kind == StepKind::page_out) {
-        Allocation& allocation = last_[step.value];
-        allocation.paged_out = true;
-        allocation.page_out = i;
-        allocation.needed = i;
-      } else if (step.kind == StepKind::page_in) {
-        begin(step.value, i);
-      } else {
-        for (const ValueId v : flow_.reads[step.op]) last_[v].needed = i;
-        for (const ValueId v : flow_.writes[step.op]) begin(v, i);
-      }
+  // Nothing reads the value any more: its RAM is given back now, or once it has been sent.
+  void end(ValueId v) {
+    if (page_out_[v] == 0) {
+      machine_.take({StepKind::free, OpId(), v});
+      return;
     }
-    for (const ValueId v : flow_.transients) close(v);
-  }
-
-  void begin(ValueId v, std::size_t i) {
-    close(v);
-    last_[v] = {true, i, false, 0};
-  }
-
-  void close(ValueId v) {
-    const Allocation& allocation = last_[v];
-    if (allocation.open) ends_[allocation.needed].push_back({v, allocation.paged_out, allocation.page_out});
+    const auto earlier = [&](ValueId a, ValueId b) { return page_out_[a] < page_out_[b]; };
+    leaving_.insert(std::upper_bound(leaving_.begin(), leaving_.end(), v, earlier), v);
   }
 
   // Before the step: what has been sent, and oldest first what is in the way.
@@ -95,28 +60,29 @@ class Releases {
     if (step.kind == StepKind::compute) wanted += costs_.ops[step.op].workspace;
     if (step.kind != StepKind::page_out)
       for (const ValueId v : come) wanted += costs_.values[v].bytes;
-    const auto returns = [&](const Leaving& end) {
-      return step.kind != StepKind::page_out && std::find(come.begin(), come.end(), end.value) != come.end();
+    const auto returns = [&](ValueId v) {
+      return step.kind != StepKind::page_out && std::find(come.begin(), come.end(), v) != come.end();
     };
     for (; !leaving_.empty(); leaving_.pop_front()) {
-      const ValueId oldest = leaving_.front().value;
+      const ValueId oldest = leaving_.front();
       const bool needed =
           machine_.ram() + wanted > budget_ || std::any_of(leaving_.begin(), leaving_.end(), returns);
       if (!needed && machine_.quiet_at(oldest) > machine_.clock().now) break;
       machine_.take({StepKind::wait, OpId(), oldest});
       machine_.take({StepKind::free, OpId(), oldest});
       freeing_.steps.push_back({StepKind::free, OpId(), oldest});
+      page_out_[oldest] = 0;
     }
   }
 
   const CostTable& costs_;
   const Dataflow& flow_;
-  const Plan& plan_;
+  const Plan freed_;
   const Bytes budget_;
   Machine machine_;
-  IdVector<ValueId, Allocation> last_;      // of each value
-  std::vector<std::vector<Leaving>> ends_;  // per step: the allocations that it is the last to need
-  std::deque<Leaving> leaving_;             // paged out and not read any more, in the channel's order
+  IdVector<ValueId, int> page_out_;  // of the allocation at hand, by number; 0: none
+  int page_outs_ = 0;
+  std::deque<ValueId> leaving_;  // paged out and not read any more, in the channel's order
   Plan freeing_;
 };
 

@@ -40,7 +40,7 @@ struct SlotPlan {
 // What the plan does in which slot, and how far it could be shifted.
 SlotPlan slot_plan_of(const Instance& instance, const Plan& plan) {
   const Dataflow flow = dataflow(instance.graph);
-  struct Allocation {
+  struct SlotInterval {
     int begin = 0;      // slot
     int freed = 0;      // slot of the last free
     int last_use = 0;   // slot after it
@@ -50,25 +50,24 @@ SlotPlan slot_plan_of(const Instance& instance, const Plan& plan) {
     bool paged_in = false;
     bool freed_late = false;  // the last free is for a page-out of its own slot
   };
-  IdVector<ValueId, Allocation> allocations(instance.graph.values.size());
+  IdVector<ValueId, SlotInterval> intervals(instance.graph.values.size());
   SlotPlan slotted;
   for (const Step& step : plan.steps) {
     const int slot = static_cast<int>(slotted.computations.size());
     switch (step.kind) {
       case StepKind::page_out: {
-        Allocation& allocation = allocations[step.value];
-        allocation.page_out = static_cast<int>(slotted.transfers.size());
-        slotted.transfers.push_back(
-            {step, slot, allocation.paged_in ? slot : allocation.begin, slot, 0, allocation.page_in});
-        if (allocation.page_in >= 0) slotted.transfers[at(allocation.page_in)].latest = slot;
-        allocation.page_in = -1;
+        SlotInterval& live = intervals[step.value];
+        live.page_out = static_cast<int>(slotted.transfers.size());
+        slotted.transfers.push_back({step, slot, live.paged_in ? slot : live.begin, slot, 0, live.page_in});
+        if (live.page_in >= 0) slotted.transfers[at(live.page_in)].latest = slot;
+        live.page_in = -1;
         break;
       }
       case StepKind::page_in: {
-        Allocation& allocation = allocations[step.value];
-        const int freed = allocation.freed;
-        if (freed == slot && allocation.freed_late) slotted.exact = false;
-        allocation = {slot, freed, slot, -1, static_cast<int>(slotted.transfers.size()), true, true, false};
+        SlotInterval& live = intervals[step.value];
+        const int freed = live.freed;
+        if (freed == slot && live.freed_late) slotted.exact = false;
+        live = {slot, freed, slot, -1, static_cast<int>(slotted.transfers.size()), true, true, false};
         // After the free, which may wait for a transfer in its slot.
         slotted.transfers.push_back({step, slot, std::min(freed + 1, slot), slot});
         break;
@@ -76,28 +75,27 @@ SlotPlan slot_plan_of(const Instance& instance, const Plan& plan) {
       case StepKind::wait:
         break;
       case StepKind::free: {
-        Allocation& allocation = allocations[step.value];
-        if (allocation.page_out >= 0) slotted.transfers[at(allocation.page_out)].latest = slot;
-        if (allocation.page_in >= 0) slotted.exact = false;  // in vain
-        slotted.releases.push_back({step, slot, allocation.last_use, allocation.page_out});
-        const bool late = allocation.page_out >= 0 && slotted.transfers[at(allocation.page_out)].slot == slot;
-        allocation = {};
-        allocation.freed = slot;
-        allocation.freed_late = late;
+        SlotInterval& live = intervals[step.value];
+        if (live.page_out >= 0) slotted.transfers[at(live.page_out)].latest = slot;
+        if (live.page_in >= 0) slotted.exact = false;  // in vain
+        slotted.releases.push_back({step, slot, live.last_use, live.page_out});
+        const bool late = live.page_out >= 0 && slotted.transfers[at(live.page_out)].slot == slot;
+        live = {};
+        live.freed = slot;
+        live.freed_late = late;
         break;
       }
       case StepKind::compute:
         for (const ValueId v : flow.reads[step.op]) {
-          Allocation& allocation = allocations[v];
-          allocation.last_use = slot + 1;
-          if (allocation.page_in >= 0) slotted.transfers[at(allocation.page_in)].latest = slot;
-          allocation.page_in = -1;
+          SlotInterval& live = intervals[v];
+          live.last_use = slot + 1;
+          if (live.page_in >= 0) slotted.transfers[at(live.page_in)].latest = slot;
+          live.page_in = -1;
         }
         for (const ValueId v : flow.writes[step.op]) {
-          Allocation& allocation = allocations[v];
-          if (!allocation.in_ram)
-            allocation = {slot + 1, allocation.freed, slot + 1, -1, -1, true, false, false};
-          allocation.last_use = slot + 1;
+          SlotInterval& live = intervals[v];
+          if (!live.in_ram) live = {slot + 1, live.freed, slot + 1, -1, -1, true, false, false};
+          live.last_use = slot + 1;
         }
         slotted.computations.push_back(step);
         break;

@@ -1,7 +1,7 @@
 #pragma once
 
 // The formats that open_dataset() tells apart, each with a test whether `path` is meant to be one and an
-// opener, which throws InputError naming the file and the rule that is broken. Private to runtime/data.
+// opener, which throws InputError naming the file and the violated rule. Private to runtime/data.
 
 #include <filesystem>
 #include <memory>

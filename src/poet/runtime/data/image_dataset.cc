@@ -50,7 +50,7 @@ class ImageDataset : public Dataset {
   ImageDataset(ImageFormat format, std::vector<ImageFile> files, const std::vector<DataInput>& inputs)
       : format_(std::move(format)), files_(std::move(files)), inputs_(inputs) {
     for (const ImageFile& file : files_) samples_ += file.samples;
-    for (const Channel& channel : format_.channels) {
+    for (const ChannelStatistics& channel : format_.channels) {
       std::array<float, 256>& as_float = normalised_.emplace_back();
       for (std::size_t pixel = 0; pixel < as_float.size(); ++pixel) {
         as_float[pixel] =

@@ -27,7 +27,7 @@ struct ImageFile {
 };
 
 /// Mean and standard deviation of a channel's pixels, as fractions of 255.
-struct Channel {
+struct ChannelStatistics {
   double mean;
   double deviation;
 };
@@ -35,7 +35,7 @@ struct Channel {
 struct ImageFormat {
   std::string name;  // "CIFAR-10"
   Shape image;       // channels, height, width
-  std::vector<Channel> channels;
+  std::vector<ChannelStatistics> channels;
   std::int64_t classes = 10;
   Places images;
   Places labels;

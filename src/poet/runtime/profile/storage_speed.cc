@@ -125,7 +125,7 @@ std::int64_t passes_that_take(Seconds time) {
 }
 
 /// Round trips of a page, all queued at once so that whoever queues them has nothing more to do.
-struct Series {
+struct RoundTrips {
   TransferQueue& queue;
   std::size_t slot;
   std::byte* memory;
@@ -151,7 +151,7 @@ double together_over_sum(PageFile& file, Transfers& transfers, Seconds time) {
   });
   const int round_trips = static_cast<int>(std::clamp(time / once, 2.0, 2000.0));
   TransferQueue queue(file, static_cast<std::size_t>(2 * round_trips));
-  const Series series{queue, slot, transfers.memory(), round_trips};
+  const RoundTrips series{queue, slot, transfers.memory(), round_trips};
   const std::int64_t passes = passes_that_take(time_of([&] { queue.wait(series.issue()); }));
 
   std::vector<double> alone_computing;

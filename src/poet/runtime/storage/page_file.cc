@@ -41,7 +41,7 @@ class AlignedBuffer {
   std::byte* bytes_;
 };
 
-struct Slot {
+struct PageSlot {
   std::int64_t offset = 0;
   std::int64_t bytes = 0;
   bool written = false;
@@ -49,13 +49,13 @@ struct Slot {
   PageSeal seal{};
 };
 
-std::vector<Slot> lay_out(const std::vector<Bytes>& sizes, Bytes block) {
-  std::vector<Slot> slots;
+std::vector<PageSlot> lay_out(const std::vector<Bytes>& sizes, Bytes block) {
+  std::vector<PageSlot> slots;
   slots.reserve(sizes.size());
   std::int64_t end = block.value();  // the first is the file's own
   for (const Bytes size : sizes) {
     ensure(size.value() >= 0 && size.value() <= (std::int64_t{1} << 62) - end, "the pages fit a file");
-    slots.push_back(Slot{.offset = end, .bytes = size.value()});
+    slots.push_back(PageSlot{.offset = end, .bytes = size.value()});
     end += rounded_up(size, block).value();
   }
   return slots;
@@ -82,7 +82,7 @@ struct PageFile::State {
     return rounded_up(Bytes(bytes), file.block()).value();
   }
 
-  Slot& slot(std::size_t number) {
+  PageSlot& slot(std::size_t number) {
     ensure(number < slots.size(), "a page has a slot");
     return slots[number];
   }
@@ -95,7 +95,7 @@ struct PageFile::State {
   void read_chunk(std::size_t number, std::int64_t at, std::span<std::byte> data);
 
   BackingFile file;
-  std::vector<Slot> slots;
+  std::vector<PageSlot> slots;
   std::int64_t size = 0;
   AlignedBuffer buffer;
   PageChecksum checksum;
@@ -133,7 +133,7 @@ PageFile::~PageFile() = default;
 
 void PageFile::write(std::size_t slot, const std::byte* data) {
   State& s = *state_;
-  Slot& page = s.slot(slot);
+  PageSlot& page = s.slot(slot);
   page.written = false;
   s.checksum.start();
   if (s.cipher) s.cipher->start_encrypting(page.seal);
@@ -146,7 +146,7 @@ void PageFile::write(std::size_t slot, const std::byte* data) {
 
 void PageFile::read(std::size_t slot, std::byte* data) {
   State& s = *state_;
-  const Slot& page = s.slot(slot);
+  const PageSlot& page = s.slot(slot);
   ensure(page.written, "a page is written before it is read");
   s.checksum.start();
   if (s.cipher) s.cipher->start_decrypting(page.seal);
@@ -164,7 +164,7 @@ Bytes PageFile::bytes(std::size_t slot) const { return Bytes(state_->slot(slot).
 Bytes PageFile::offset(std::size_t slot) const { return Bytes(state_->slot(slot).offset); }
 
 Bytes PageFile::buffer() const {
-  return Bytes(kBufferBytes + static_cast<std::int64_t>(state_->slots.size() * sizeof(Slot)));
+  return Bytes(kBufferBytes + static_cast<std::int64_t>(state_->slots.size() * sizeof(PageSlot)));
 }
 
 Bytes PageFile::size() const { return Bytes(state_->size); }

@@ -13,7 +13,7 @@
 namespace poet::runtime {
 namespace {
 
-struct Transfer {
+struct QueuedTransfer {
   std::size_t slot = 0;
   const std::byte* from = nullptr;  // to page out
   std::byte* to = nullptr;          // to page in
@@ -26,13 +26,13 @@ struct Transfer {
 struct TransferQueue::State {
   State(PageFile& pages, std::size_t capacity) : file(pages), ring(capacity) {}
 
-  std::uint64_t issue(const Transfer& transfer);
+  std::uint64_t issue(const QueuedTransfer& transfer);
   void serve();
-  void carry_out(const Transfer& transfer);
-  void end_one(const Transfer& transfer, Seconds time, std::exception_ptr failure);
+  void carry_out(const QueuedTransfer& transfer);
+  void end_one(const QueuedTransfer& transfer, Seconds time, std::exception_ptr failure);
 
   PageFile& file;
-  std::vector<Transfer> ring;
+  std::vector<QueuedTransfer> ring;
 
   std::mutex mutex;  // of all below
   std::condition_variable changed;
@@ -46,7 +46,7 @@ struct TransferQueue::State {
   std::thread thread;
 };
 
-std::uint64_t TransferQueue::State::issue(const Transfer& transfer) {
+std::uint64_t TransferQueue::State::issue(const QueuedTransfer& transfer) {
   std::unique_lock lock(mutex);
   changed.wait(lock, [&] { return issued - ended < ring.size(); });
   if (failure) std::rethrow_exception(failure);
@@ -61,7 +61,7 @@ void TransferQueue::State::serve() {
   while (true) {
     changed.wait(lock, [&] { return closing || ended < issued; });
     if (ended == issued) return;
-    const Transfer transfer = ring[(ended + 1) % ring.size()];
+    const QueuedTransfer transfer = ring[(ended + 1) % ring.size()];
     const bool skip = failure != nullptr;
     lock.unlock();
     std::exception_ptr failed_now;
@@ -77,14 +77,15 @@ void TransferQueue::State::serve() {
   }
 }
 
-void TransferQueue::State::carry_out(const Transfer& transfer) {
+void TransferQueue::State::carry_out(const QueuedTransfer& transfer) {
   if (transfer.from != nullptr)
     file.write(transfer.slot, transfer.from);
   else
     file.read(transfer.slot, transfer.to);
 }
 
-void TransferQueue::State::end_one(const Transfer& transfer, Seconds time, std::exception_ptr failed_now) {
+void TransferQueue::State::end_one(const QueuedTransfer& transfer, Seconds time,
+                                   std::exception_ptr failed_now) {
   ++ended;
   if (failed_now) {
     failure = std::move(failed_now);
@@ -115,11 +116,11 @@ TransferQueue::~TransferQueue() {
 }
 
 std::uint64_t TransferQueue::page_out(std::size_t slot, const std::byte* from) {
-  return state_->issue(Transfer{.slot = slot, .from = from, .bytes = state_->file.bytes(slot)});
+  return state_->issue(QueuedTransfer{.slot = slot, .from = from, .bytes = state_->file.bytes(slot)});
 }
 
 std::uint64_t TransferQueue::page_in(std::size_t slot, std::byte* to) {
-  return state_->issue(Transfer{.slot = slot, .to = to, .bytes = state_->file.bytes(slot)});
+  return state_->issue(QueuedTransfer{.slot = slot, .to = to, .bytes = state_->file.bytes(slot)});
 }
 
 void TransferQueue::wait(std::uint64_t ticket) {

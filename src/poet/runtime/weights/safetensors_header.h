@@ -19,7 +19,7 @@ struct SafetensorsHeader {
 };
 
 /// Checks every rule, those on places against the `data` bytes that follow the header. Throws InputError
-/// "FILE: ..." for the first that is broken.
+/// "FILE: ..." for the first that is violated.
 [[nodiscard]] SafetensorsHeader parse_safetensors_header(const std::string& text, std::int64_t data,
                                                          const std::string& file);
 

@@ -46,7 +46,7 @@ StageTimes stage_times(const Problem& p, const Variables& vars, double unit) {
 
 }  // namespace
 
-void limits(Model& model, const Problem& p, const Variables& vars, Timing timing, double scale) {
+void limits(Model& model, const Problem& p, const Variables& vars, TransferTiming timing, double scale) {
   if (p.max_bytes_written < std::numeric_limits<std::int64_t>::max()) {
     const double unit = static_cast<double>(std::max<std::int64_t>(p.max_bytes_written, 1));
     Linear written;
@@ -69,7 +69,7 @@ void limits(Model& model, const Problem& p, const Variables& vars, Timing timing
   const Term makespan =
       Term::of(model.add_column(baseline, p.latest() / unit, scale * p.idle_watts * unit, false));
   model.cost_constant -= scale * p.idle_watts * unit * baseline;  // costs are counted above the baseline
-  if (timing == Timing::relaxed) {
+  if (timing == TransferTiming::relaxed) {
     Linear busy;
     busy.add(compute, 1).add(-1, makespan);
     if (!p.concurrent) busy.add(channel, 1);

@@ -43,7 +43,7 @@ void ram(Model& model, const Problem& problem, const Variables& vars, const Budg
 void exact_ram(Model& model, const Problem& problem, const Variables& vars, const Budget& budget, int stage);
 
 /// How transfer time enters.
-enum class Timing {
+enum class TransferTiming {
   /// makespan >= compute, >= channel (or their sum when the channel blocks): a relaxation.
   relaxed,
   /// Every stage waits for its own transfers. But for waking up and rewritten results the replay is never
@@ -52,6 +52,6 @@ enum class Timing {
 };
 
 /// Deadline, idle energy, bytes written. Adds columns; `scale` is the objective's.
-void limits(Model& model, const Problem& problem, const Variables& vars, Timing timing, double scale);
+void limits(Model& model, const Problem& problem, const Variables& vars, TransferTiming timing, double scale);
 
 }  // namespace poet::rows

@@ -106,14 +106,14 @@ class Packer {
       if (long_one) lengthy *= 2;
       left_ -= answer.effort;
       best_.nodes += answer.nodes;
-      if (answer.status == PackAnswer::Status::found) {
+      if (answer.status == PackStatus::found) {
         std::int64_t reached = 0;
         for (std::size_t b = 0; b < buffers_.size(); ++b)
           reached = std::max(reached, answer.offsets[b] + buffers_[b].size);
         keep(answer.offsets, reached);
         return true;
       }
-      if (answer.status == PackAnswer::Status::impossible) {
+      if (answer.status == PackStatus::impossible) {
         best_.lower_bound = std::max(best_.lower_bound, height + 1);
         return false;
       }

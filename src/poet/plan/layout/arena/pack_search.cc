@@ -36,11 +36,11 @@ class PackSearch {
     answer.nodes = nodes_;
     answer.effort = effort_;
     if (found) {
-      answer.status = PackAnswer::Status::found;
+      answer.status = PackStatus::found;
       answer.offsets.resize(items_.size());
       for (std::size_t i = 0; i < items_.size(); ++i) answer.offsets[at(order_[i])] = items_[i].lowest;
     } else if (!gave_up_) {
-      answer.status = PackAnswer::Status::impossible;
+      answer.status = PackStatus::impossible;
     }
     return answer;
   }

@@ -7,8 +7,10 @@
 
 namespace poet {
 
+enum class PackStatus { found, impossible, gave_up };
+
 struct PackAnswer {
-  enum class Status { found, impossible, gave_up } status = Status::gave_up;
+  PackStatus status = PackStatus::gave_up;
   std::vector<std::int64_t> offsets;  // when found
   std::int64_t nodes = 0;
   std::int64_t effort = 0;

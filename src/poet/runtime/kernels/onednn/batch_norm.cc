@@ -11,7 +11,7 @@
 namespace poet::runtime::onednn {
 namespace {
 
-Channel channel_of(const Shape& shape) {
+ChannelPlanes channel_of(const Shape& shape) {
   const std::int64_t plane = element_count(shape) / (shape.at(0) * shape.at(1));
   return {shape.at(0), plane, shape.at(1) * plane};
 }
@@ -21,17 +21,17 @@ std::unique_ptr<Kernel> finished_loop(std::unique_ptr<Sequence> sequence, Loop l
   return Sequence::finished(std::move(sequence));
 }
 
-constexpr Slot kNone = ~Slot{0};
+constexpr BufferId kNone = ~BufferId{0};
 
 // The output that is the gradient of x, weight or bias (0, 1, 2).
-Slot gradient_slot(const Subject& subject, Sequence& sequence, std::int64_t position) {
+BufferId gradient_slot(const Subject& subject, Sequence& sequence, std::int64_t position) {
   const int output = subject.gradient(position, {0, 1, 2});
   return output < 0 ? kNone : sequence.output(static_cast<std::size_t>(output));
 }
 
 // Both normalisations have the same operands. `scale` is 1 / the deviation, of a channel or a row.
 struct Forward {
-  Slot x, weight, bias, y, mean, scale;
+  BufferId x, weight, bias, y, mean, scale;
 };
 
 Forward forward_operands(Sequence& sequence) {
@@ -41,10 +41,10 @@ Forward forward_operands(Sequence& sequence) {
 
 // Gradients that are not wanted are kNone.
 struct Backward {
-  Slot dy, x, weight, mean, scale, dx, dweight, dbias;
+  BufferId dy, x, weight, mean, scale, dx, dweight, dbias;
 
-  [[nodiscard]] float* gradient(void* const* slots, Slot slot) const {
-    return slot == kNone ? nullptr : written(slots, slot);
+  [[nodiscard]] float* gradient(void* const* buffers, BufferId slot) const {
+    return slot == kNone ? nullptr : written(buffers, slot);
   }
 };
 
@@ -70,13 +70,13 @@ std::unique_ptr<Kernel> make_batch_norm(const Subject& subject) {
   const Forward of = forward_operands(*sequence);
   return finished_loop(std::move(sequence),
                        [=, &loops = wide_loops(), channel = channel_of(shape), channels = shape[1],
-                        threads = subject.threads, eps = subject.real("eps")](void* const* slots) {
+                        threads = subject.threads, eps = subject.real("eps")](void* const* buffers) {
 #pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)
                          for (std::int64_t c = 0; c < channels; ++c) {
                            const std::int64_t first = c * channel.plane;
-                           loops.batch_norm(channel, read(slots, of.x) + first, read(slots, of.weight)[c],
-                                            read(slots, of.bias)[c], eps, written(slots, of.y) + first,
-                                            written(slots, of.mean) + c, written(slots, of.scale) + c);
+                           loops.batch_norm(channel, read(buffers, of.x) + first, read(buffers, of.weight)[c],
+                                            read(buffers, of.bias)[c], eps, written(buffers, of.y) + first,
+                                            written(buffers, of.mean) + c, written(buffers, of.scale) + c);
                          }
                        });
 }
@@ -88,16 +88,16 @@ std::unique_ptr<Kernel> make_batch_norm_backward(const Subject& subject) {
   const Backward of = backward_operands(subject, *sequence);
   return finished_loop(
       std::move(sequence), [=, &loops = wide_loops(), channel = channel_of(shape), channels = shape[1],
-                            threads = subject.threads](void* const* slots) {
+                            threads = subject.threads](void* const* buffers) {
 #pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)
         for (std::int64_t c = 0; c < channels; ++c) {
           const std::int64_t first = c * channel.plane;
-          float* dx = of.gradient(slots, of.dx);
-          float* dweight = of.gradient(slots, of.dweight);
-          float* dbias = of.gradient(slots, of.dbias);
+          float* dx = of.gradient(buffers, of.dx);
+          float* dweight = of.gradient(buffers, of.dweight);
+          float* dbias = of.gradient(buffers, of.dbias);
           loops.batch_norm_backward(
-              channel, read(slots, of.dy) + first, read(slots, of.x) + first, read(slots, of.weight)[c],
-              read(slots, of.mean)[c], read(slots, of.scale)[c], dx == nullptr ? nullptr : dx + first,
+              channel, read(buffers, of.dy) + first, read(buffers, of.x) + first, read(buffers, of.weight)[c],
+              read(buffers, of.mean)[c], read(buffers, of.scale)[c], dx == nullptr ? nullptr : dx + first,
               dweight == nullptr ? nullptr : dweight + c, dbias == nullptr ? nullptr : dbias + c);
         }
       });
@@ -110,12 +110,12 @@ std::unique_ptr<Kernel> make_layer_norm(const Subject& subject) {
   auto sequence = std::make_unique<Sequence>();
   const Forward of = forward_operands(*sequence);
   return finished_loop(std::move(sequence), [=, &loops = wide_loops(), eps = subject.real("eps"),
-                                             threads = subject.threads](void* const* slots) {
+                                             threads = subject.threads](void* const* buffers) {
 #pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)
     for (std::int64_t row = 0; row < rows; ++row) {
-      loops.layer_norm(size, read(slots, of.x) + row * size, read(slots, of.weight), read(slots, of.bias),
-                       eps, written(slots, of.y) + row * size, written(slots, of.mean) + row,
-                       written(slots, of.scale) + row);
+      loops.layer_norm(size, read(buffers, of.x) + row * size, read(buffers, of.weight),
+                       read(buffers, of.bias), eps, written(buffers, of.y) + row * size,
+                       written(buffers, of.mean) + row, written(buffers, of.scale) + row);
     }
   });
 }
@@ -127,22 +127,23 @@ std::unique_ptr<Kernel> make_layer_norm_backward(const Subject& subject) {
   auto sequence = std::make_unique<Sequence>();
   const Backward of = backward_operands(subject, *sequence);
   return finished_loop(std::move(sequence), [=, &loops = wide_loops(),
-                                             threads = subject.threads](void* const* slots) {
+                                             threads = subject.threads](void* const* buffers) {
     if (of.dx != kNone) {
 #pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)
       for (std::int64_t row = 0; row < rows; ++row) {
-        loops.layer_norm_backward(size, read(slots, of.dy) + row * size, read(slots, of.x) + row * size,
-                                  read(slots, of.weight), read(slots, of.mean)[row],
-                                  read(slots, of.scale)[row], written(slots, of.dx) + row * size);
+        loops.layer_norm_backward(size, read(buffers, of.dy) + row * size, read(buffers, of.x) + row * size,
+                                  read(buffers, of.weight), read(buffers, of.mean)[row],
+                                  read(buffers, of.scale)[row], written(buffers, of.dx) + row * size);
       }
     }
     if (of.dweight == kNone && of.dbias == kNone) return;
     constexpr std::int64_t kPart = 128;
 #pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)
     for (std::int64_t part = 0; part < (size + kPart - 1) / kPart; ++part) {
-      loops.layer_norm_sums(rows, size, part * kPart, std::min(size, (part + 1) * kPart), read(slots, of.dy),
-                            read(slots, of.x), read(slots, of.mean), read(slots, of.scale),
-                            of.gradient(slots, of.dweight), of.gradient(slots, of.dbias));
+      loops.layer_norm_sums(rows, size, part * kPart, std::min(size, (part + 1) * kPart),
+                            read(buffers, of.dy), read(buffers, of.x), read(buffers, of.mean),
+                            read(buffers, of.scale), of.gradient(buffers, of.dweight),
+                            of.gradient(buffers, of.dbias));
     }
   });
 }
@@ -151,14 +152,14 @@ std::unique_ptr<Kernel> make_channel_sum(const Subject& subject) {
   if (!subject.plain()) return nullptr;
   const Shape& shape = subject.input(0).shape;
   auto sequence = std::make_unique<Sequence>();
-  const Slot dy = sequence->input(0);
-  const Slot dbias = sequence->output(0);
+  const BufferId dy = sequence->input(0);
+  const BufferId dbias = sequence->output(0);
   return finished_loop(
       std::move(sequence), [=, &loops = wide_loops(), channel = channel_of(shape), channels = shape[1],
-                            threads = subject.threads](void* const* slots) {
+                            threads = subject.threads](void* const* buffers) {
 #pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)
         for (std::int64_t c = 0; c < channels; ++c) {
-          written(slots, dbias)[c] = loops.channel_sum(channel, read(slots, dy) + c * channel.plane);
+          written(buffers, dbias)[c] = loops.channel_sum(channel, read(buffers, dy) + c * channel.plane);
         }
       });
 }
@@ -168,10 +169,10 @@ std::unique_ptr<Kernel> make_column_sums(const Subject& subject) {
   const std::int64_t columns = subject.input(0).shape.back();
   const std::int64_t rows = element_count(subject.input(0).shape) / columns;
   auto sequence = std::make_unique<Sequence>();
-  const Slot dy = sequence->input(0);
-  const Slot dbias = sequence->output(0);
-  return finished_loop(std::move(sequence), [=, &loops = wide_loops()](void* const* slots) {
-    loops.column_sums(rows, columns, read(slots, dy), written(slots, dbias));
+  const BufferId dy = sequence->input(0);
+  const BufferId dbias = sequence->output(0);
+  return finished_loop(std::move(sequence), [=, &loops = wide_loops()](void* const* buffers) {
+    loops.column_sums(rows, columns, read(buffers, dy), written(buffers, dbias));
   });
 }
 

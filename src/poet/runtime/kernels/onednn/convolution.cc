@@ -97,12 +97,12 @@ std::unique_ptr<Kernel> make_convolution(const Subject& subject) {
   if (!is_direct(description)) return make_row_major(subject);
 
   auto sequence = std::make_unique<Sequence>();
-  const Slot out = sequence->output(0, row_major(y));
-  const Slot source = sequence->in_layout(sequence->input(0, row_major(x)), description.src_desc());
-  const Slot weight =
+  const BufferId out = sequence->output(0, row_major(y));
+  const BufferId source = sequence->in_layout(sequence->input(0, row_major(x)), description.src_desc());
+  const BufferId weight =
       sequence->in_layout(sequence->input(1, row_major(g.weight)), description.weights_desc());
-  const Slot result = sequence->result_for(out, description.dst_desc());
-  std::vector<std::pair<int, Slot>> arguments = {
+  const BufferId result = sequence->result_for(out, description.dst_desc());
+  std::vector<std::pair<int, BufferId>> arguments = {
       {DNNL_ARG_SRC, source}, {DNNL_ARG_WEIGHTS, weight}, {DNNL_ARG_DST, result}};
   if (bias) arguments.emplace_back(DNNL_ARG_BIAS, sequence->input(2, description.bias_desc()));
   sequence->add(dnnl::convolution_forward(description), description, arguments);
@@ -125,11 +125,12 @@ std::unique_ptr<Kernel> make_convolution_backward_input(const Subject& subject) 
   if (!is_direct(description)) return make_row_major(subject);
 
   auto sequence = std::make_unique<Sequence>();
-  const Slot out = sequence->output(0, row_major(dx));
-  const Slot gradient = sequence->in_layout(sequence->input(0, row_major(dy)), description.diff_dst_desc());
-  const Slot weight =
+  const BufferId out = sequence->output(0, row_major(dx));
+  const BufferId gradient =
+      sequence->in_layout(sequence->input(0, row_major(dy)), description.diff_dst_desc());
+  const BufferId weight =
       sequence->in_layout(sequence->input(1, row_major(g.weight)), description.weights_desc());
-  const Slot result = sequence->result_for(out, description.diff_src_desc());
+  const BufferId result = sequence->result_for(out, description.diff_src_desc());
   sequence->add(dnnl::convolution_backward_data(description), description,
                 {{DNNL_ARG_DIFF_DST, gradient}, {DNNL_ARG_WEIGHTS, weight}, {DNNL_ARG_DIFF_SRC, result}});
   sequence->deliver(result, out);
@@ -153,11 +154,12 @@ std::unique_ptr<Kernel> make_convolution_backward_weight(const Subject& subject)
   if (!is_direct(description)) return make_row_major(subject);
 
   auto sequence = std::make_unique<Sequence>();
-  const Slot out = sequence->output(0, row_major(g.weight));
-  const Slot gradient = sequence->in_layout(sequence->input(0, row_major(dy)), description.diff_dst_desc());
-  const Slot source = sequence->in_layout(sequence->input(1, row_major(x)), description.src_desc());
-  const Slot result = sequence->result_for(out, description.diff_weights_desc());
-  std::vector<std::pair<int, Slot>> arguments = {
+  const BufferId out = sequence->output(0, row_major(g.weight));
+  const BufferId gradient =
+      sequence->in_layout(sequence->input(0, row_major(dy)), description.diff_dst_desc());
+  const BufferId source = sequence->in_layout(sequence->input(1, row_major(x)), description.src_desc());
+  const BufferId result = sequence->result_for(out, description.diff_weights_desc());
+  std::vector<std::pair<int, BufferId>> arguments = {
       {DNNL_ARG_DIFF_DST, gradient}, {DNNL_ARG_SRC, source}, {DNNL_ARG_DIFF_WEIGHTS, result}};
   if (bias) arguments.emplace_back(DNNL_ARG_DIFF_BIAS, sequence->output(1, description.diff_bias_desc()));
   sequence->add(dnnl::convolution_backward_weights(description), description, arguments);

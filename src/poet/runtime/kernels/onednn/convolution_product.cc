@@ -25,8 +25,8 @@ struct Shapes {
   std::int64_t in, out;           // channels of a group
   std::int64_t plane_x, plane_y;  // numbers of a channel
   std::int64_t taps;
-  bool pointwise;      // a window is one number, and all are in order
-  WindowAxis axes[3];  // from y's positions to x
+  bool pointwise;           // a window is one number, and all are in order
+  ConvolutionAxis axes[3];  // from y's positions to x
 };
 
 Shapes shapes(const Subject& subject, const Shape& x, const Shape& weight, const Shape& y) {
@@ -41,7 +41,7 @@ Shapes shapes(const Subject& subject, const Shape& x, const Shape& weight, const
   const std::size_t count = x.size() - 2;
   s.pointwise = s.taps == 1;
   for (std::size_t i = 0; i < count; ++i) {
-    WindowAxis& axis = s.axes[3 - count + i];
+    ConvolutionAxis& axis = s.axes[3 - count + i];
     axis.input = x[i + 2];
     axis.output = y[i + 2];
     axis.taps = weight[i + 2];
@@ -54,8 +54,8 @@ Shapes shapes(const Subject& subject, const Shape& x, const Shape& weight, const
 }
 
 // y (out x images, positions) = weight (out x in, taps) windows of x.
-Product forward(const Shapes& s) {
-  Product p;
+Gemm forward(const Shapes& s) {
+  Gemm p;
   p.m = s.out;
   p.n = s.images * s.plane_y;
   p.k = s.in * s.taps;
@@ -75,7 +75,7 @@ Product forward(const Shapes& s) {
 
 // A product for the part of an operand that begins there.
 struct Piece {
-  Product product;
+  Gemm product;
   std::int64_t a = 0;
   std::int64_t c = 0;
 };
@@ -86,10 +86,10 @@ struct PhaseAxis {
   std::int64_t positions = 0;
   std::int64_t first_tap = 0;
   std::int64_t tap_step = 1;
-  WindowAxis windows;  // of dy; its taps may be none
+  ConvolutionAxis windows;  // of dy; its taps may be none
 };
 
-std::vector<PhaseAxis> phases(const WindowAxis& axis) {
+std::vector<PhaseAxis> phases(const ConvolutionAxis& axis) {
   std::vector<PhaseAxis> result;
   const std::int64_t stride = axis.step;
   for (std::int64_t phase = 0; phase < std::min(stride, axis.input); ++phase) {
@@ -115,7 +115,7 @@ std::vector<PhaseAxis> phases(const WindowAxis& axis) {
 // dx (in x images, positions) = weight (in x out, taps) windows of dy: for the positions of each phase modulo
 // the stride those taps alone that meet any of y.
 std::vector<Piece> backward_input(const Shapes& s) {
-  Product p;
+  Gemm p;
   p.m = s.in;
   p.n = s.images * s.plane_x;
   p.k = s.out * s.taps;
@@ -136,7 +136,7 @@ std::vector<Piece> backward_input(const Shapes& s) {
     for (const PhaseAxis& y : phases(s.axes[1])) {
       for (const PhaseAxis& x : phases(s.axes[2])) {
         Piece piece{p};
-        Product& part = piece.product;
+        Gemm& part = piece.product;
         part.windows = {{z.windows, y.windows, x.windows}, image_y, s.plane_y};
         part.k = s.out * z.windows.taps * y.windows.taps * x.windows.taps;
         part.n = s.images * z.positions * y.positions * x.positions;
@@ -172,8 +172,8 @@ std::vector<Piece> backward_input(const Shapes& s) {
 }
 
 // dweight (out x in, taps) = dy (out x images, positions) windows of x, transposed.
-Product backward_weight(const Shapes& s) {
-  Product p;
+Gemm backward_weight(const Shapes& s) {
+  Gemm p;
   p.m = s.out;
   p.n = s.in * s.taps;
   p.k = s.images * s.plane_y;
@@ -196,22 +196,22 @@ Product backward_weight(const Shapes& s) {
 std::unique_ptr<Kernel> make_convolution_product(const Subject& subject) {
   if (!subject.plain()) return nullptr;
   auto sequence = std::make_unique<Sequence>();
-  const Slot left = sequence->input(0);
-  const Slot right = sequence->input(1);
-  const Slot result = sequence->output(0);
-  constexpr Slot kNone = ~Slot{0};
-  Slot bias = kNone;
+  const BufferId left = sequence->input(0);
+  const BufferId right = sequence->input(1);
+  const BufferId result = sequence->output(0);
+  constexpr BufferId kNone = ~BufferId{0};
+  BufferId bias = kNone;
 
   // Distances of a group's part in the operands of the product A B = C.
   struct Groups {
     std::int64_t a, b, c;
   };
   Shapes s{};
-  Product p;
+  Gemm p;
   std::vector<Piece> pieces;
   Groups step{};
-  Slot a = left;
-  Slot b = right;
+  BufferId a = left;
+  BufferId b = right;
   // A transposed convolution is the gradient of one that leads from its y to its x, so what is its forward
   // pass is that one's backward pass and the other way round.
   const bool transposed = subject.op().kind.starts_with("conv_transpose");
@@ -262,35 +262,35 @@ std::unique_ptr<Kernel> make_convolution_product(const Subject& subject) {
   const std::int64_t rows = pieces.front().product.m;
   const std::int64_t size = element_count(subject.output(0).shape);
   const std::int64_t plane = weights ? 1 : product_of(subject.output(0).shape, 2);
-  const Slot scratch = sequence->scratch(static_cast<std::size_t>(needed.value()));
+  const BufferId scratch = sequence->scratch(static_cast<std::size_t>(needed.value()));
   sequence->add(
-      [=](void* const* slots) {
-        float* to = written(slots, result);
+      [=](void* const* buffers) {
+        float* to = written(buffers, result);
         if (!complete) {
           for (std::int64_t i = 0; i < size; ++i) {
-            to[i] = bias == kNone ? 0.0F : read(slots, bias)[i / plane % (s.groups * rows)];
+            to[i] = bias == kNone ? 0.0F : read(buffers, bias)[i / plane % (s.groups * rows)];
           }
         }
         for (std::int64_t g = 0; g < s.groups; ++g) {
           Bias added;
-          if (bias != kNone) added.of_rows = read(slots, bias) + g * rows;
+          if (bias != kNone) added.of_rows = read(buffers, bias) + g * rows;
           for (const Piece& piece : pieces) {
             if (piece.product.k == 0) continue;
-            multiply(piece.product, read(slots, a) + g * step.a + piece.a, read(slots, b) + g * step.b,
-                     to + g * step.c + piece.c, added, written(slots, scratch), threads);
+            multiply(piece.product, read(buffers, a) + g * step.a + piece.a, read(buffers, b) + g * step.b,
+                     to + g * step.c + piece.c, added, written(buffers, scratch), threads);
           }
         }
       },
       "wide product");
   if (weights && subject.outputs() == 2) {
-    const Slot dbias = sequence->output(1);
+    const BufferId dbias = sequence->output(1);
     const Shape& dy = subject.input(0).shape;
     const std::int64_t plane_dy = product_of(dy, 2);
-    const Channel channel{dy[0], plane_dy, dy[1] * plane_dy};
+    const ChannelPlanes channel{dy[0], plane_dy, dy[1] * plane_dy};
     sequence->add(
-        [=, &loops = wide_loops(), channels = dy[1]](void* const* slots) {
+        [=, &loops = wide_loops(), channels = dy[1]](void* const* buffers) {
           for (std::int64_t c = 0; c < channels; ++c) {
-            written(slots, dbias)[c] = loops.channel_sum(channel, read(slots, left) + c * channel.plane);
+            written(buffers, dbias)[c] = loops.channel_sum(channel, read(buffers, left) + c * channel.plane);
           }
         },
         "");

@@ -45,30 +45,30 @@ std::unique_ptr<Kernel> make_depthwise(const Subject& subject) {
   const int threads = subject.threads;
 
   auto sequence = std::make_unique<Sequence>();
-  const Slot a = sequence->input(0);
-  const Slot b = sequence->input(1);
-  const Slot result = sequence->output(0);
-  const Slot scratch = sequence->scratch(static_cast<std::size_t>(own * threads) * sizeof(float));
+  const BufferId a = sequence->input(0);
+  const BufferId b = sequence->input(1);
+  const BufferId result = sequence->output(0);
+  const BufferId scratch = sequence->scratch(static_cast<std::size_t>(own * threads) * sizeof(float));
   const DepthwiseLoops& loops = depthwise_loops();
   if (weights) {
     sequence->add(
-        [=, &loops](void* const* slots) {
+        [=, &loops](void* const* buffers) {
 #pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)
           for (std::int64_t c = 0; c < channels; ++c) {
-            loops.backward_weight(p, images, read(slots, b) + c * plane_x, channels * plane_x,
-                                  read(slots, a) + c * plane_y, channels * plane_y,
-                                  written(slots, result) + c * taps,
-                                  written(slots, scratch) + own * omp_get_thread_num());
+            loops.backward_weight(p, images, read(buffers, b) + c * plane_x, channels * plane_x,
+                                  read(buffers, a) + c * plane_y, channels * plane_y,
+                                  written(buffers, result) + c * taps,
+                                  written(buffers, scratch) + own * omp_get_thread_num());
           }
         },
         "wide loops");
     if (subject.outputs() == 2) {
-      const Slot dbias = sequence->output(1);
-      const Channel channel{images, plane_y, channels * plane_y};
+      const BufferId dbias = sequence->output(1);
+      const ChannelPlanes channel{images, plane_y, channels * plane_y};
       sequence->add(
-          [=, &sums = wide_loops()](void* const* slots) {
+          [=, &sums = wide_loops()](void* const* buffers) {
             for (std::int64_t c = 0; c < channels; ++c) {
-              written(slots, dbias)[c] = sums.channel_sum(channel, read(slots, a) + c * plane_y);
+              written(buffers, dbias)[c] = sums.channel_sum(channel, read(buffers, a) + c * plane_y);
             }
           },
           "");
@@ -76,20 +76,21 @@ std::unique_ptr<Kernel> make_depthwise(const Subject& subject) {
     return Sequence::finished(std::move(sequence));
   }
   const bool has_bias = !input && subject.inputs() == 3;
-  const Slot bias = has_bias ? sequence->input(2) : a;
+  const BufferId bias = has_bias ? sequence->input(2) : a;
   sequence->add(
-      [=, &loops](void* const* slots) {
+      [=, &loops](void* const* buffers) {
 #pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)
         for (std::int64_t i = 0; i < images * channels; ++i) {
           const std::int64_t c = i % channels;
-          const float* weight_of = read(slots, b) + c * taps;
-          float* own_scratch = written(slots, scratch) + own * omp_get_thread_num();
+          const float* weight_of = read(buffers, b) + c * taps;
+          float* own_scratch = written(buffers, scratch) + own * omp_get_thread_num();
           if (input) {
-            loops.backward_input(p, read(slots, a) + i * plane_y, weight_of,
-                                 written(slots, result) + i * plane_x, own_scratch);
+            loops.backward_input(p, read(buffers, a) + i * plane_y, weight_of,
+                                 written(buffers, result) + i * plane_x, own_scratch);
           } else {
-            loops.forward(p, read(slots, a) + i * plane_x, weight_of, has_bias ? read(slots, bias)[c] : 0.0F,
-                          written(slots, result) + i * plane_y, own_scratch);
+            loops.forward(p, read(buffers, a) + i * plane_x, weight_of,
+                          has_bias ? read(buffers, bias)[c] : 0.0F, written(buffers, result) + i * plane_y,
+                          own_scratch);
           }
         }
       },

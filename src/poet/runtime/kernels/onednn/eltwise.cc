@@ -89,17 +89,17 @@ Parameters parameters(const Subject& subject, std::string_view kind, bool backwa
 
 std::unique_ptr<Kernel> make_clamp(const Subject& subject, float least, float most) {
   auto sequence = std::make_unique<Sequence>();
-  const Slot x = sequence->input(0);
-  const Slot y = sequence->output(0);
+  const BufferId x = sequence->input(0);
+  const BufferId y = sequence->output(0);
   const std::int64_t size = element_count(subject.output(0).shape);
   const int threads = subject.threads;
   sequence->add(
-      [=, &loops = wide_loops()](void* const* slots) {
+      [=, &loops = wide_loops()](void* const* buffers) {
         constexpr std::int64_t kPart = 1 << 16;
 #pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)
         for (std::int64_t first = 0; first < size; first += kPart)
-          loops.clamp(std::min(kPart, size - first), read(slots, x) + first, least, most,
-                      written(slots, y) + first);
+          loops.clamp(std::min(kPart, size - first), read(buffers, x) + first, least, most,
+                      written(buffers, y) + first);
       },
       "wide loops");
   return Sequence::finished(std::move(sequence));

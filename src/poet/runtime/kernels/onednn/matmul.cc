@@ -12,7 +12,7 @@
 namespace poet::runtime::onednn {
 namespace {
 
-struct Operand {
+struct MatmulOperand {
   Shape shape;
   Shape strides;
 
@@ -22,8 +22,8 @@ struct Operand {
 };
 
 // With leading axes of size 1 up to `rank`.
-Operand operand(const Value& value, std::size_t rank) {
-  Operand result{value.shape, value.strides.empty() ? row_major_strides(value.shape) : value.strides};
+MatmulOperand operand(const Value& value, std::size_t rank) {
+  MatmulOperand result{value.shape, value.strides.empty() ? row_major_strides(value.shape) : value.strides};
   while (result.shape.size() < rank) {
     result.shape.insert(result.shape.begin(), 1);
     result.strides.insert(result.strides.begin(), 0);
@@ -44,7 +44,8 @@ struct Part {
 };
 
 // Axes along which c has no extent come last, so that all that is added to one result is neighbours.
-std::vector<Part> parts(const Operand& a, const Operand& b, const Operand& c, std::size_t leading) {
+std::vector<Part> parts(const MatmulOperand& a, const MatmulOperand& b, const MatmulOperand& c,
+                        std::size_t leading) {
   std::vector<std::size_t> axes;
   for (const bool summed : {false, true}) {
     for (std::size_t axis = 0; axis < leading; ++axis) {
@@ -74,13 +75,13 @@ std::unique_ptr<Kernel> make_matmul(const Subject& subject) {
   const Value& value_c = subject.output(0);
   if (!is_float32(value_a) || !is_float32(value_b) || !is_float32(value_c)) return nullptr;
   const std::size_t rank = std::max({value_a.shape.size(), value_b.shape.size(), value_c.shape.size()});
-  const Operand a = operand(value_a, rank);
-  const Operand b = operand(value_b, rank);
-  const Operand c = operand(value_c, rank);
+  const MatmulOperand a = operand(value_a, rank);
+  const MatmulOperand b = operand(value_b, rank);
+  const MatmulOperand c = operand(value_c, rank);
   const std::size_t row = rank - 2;
   const std::size_t column = rank - 1;
 
-  Product p;
+  Gemm p;
   p.m = c.size(row);
   p.n = c.size(column);
   p.k = a.size(column);
@@ -118,19 +119,19 @@ std::unique_ptr<Kernel> make_matmul(const Subject& subject) {
   }
 
   auto sequence = std::make_unique<Sequence>();
-  const Slot left = sequence->input(transposed ? 1 : 0);
-  const Slot right = sequence->input(transposed ? 0 : 1);
-  const Slot result = sequence->output(0);
+  const BufferId left = sequence->input(transposed ? 1 : 0);
+  const BufferId right = sequence->input(transposed ? 0 : 1);
+  const BufferId result = sequence->output(0);
   const int threads = subject.threads;
-  const Slot scratch = sequence->scratch(static_cast<std::size_t>(product_workspace(p, threads).value()));
+  const BufferId scratch = sequence->scratch(static_cast<std::size_t>(product_workspace(p, threads).value()));
   sequence->add(
-      [=](void* const* slots) {
-        Product one = p;
+      [=](void* const* buffers) {
+        Gemm one = p;
         for (const Part& part : all) {
           one.accumulate = part.accumulate;
-          multiply(one, read(slots, left) + (transposed ? part.b : part.a),
-                   read(slots, right) + (transposed ? part.a : part.b), written(slots, result) + part.c, {},
-                   written(slots, scratch), threads);
+          multiply(one, read(buffers, left) + (transposed ? part.b : part.a),
+                   read(buffers, right) + (transposed ? part.a : part.b), written(buffers, result) + part.c,
+                   {}, written(buffers, scratch), threads);
         }
       },
       "wide product");

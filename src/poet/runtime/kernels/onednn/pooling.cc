@@ -14,7 +14,7 @@ using dnnl::algorithm;
 using dnnl::memory;
 using dnnl::prop_kind;
 
-struct Windows {
+struct PoolWindows {
   memory::dims kernel;
   memory::dims stride;
   memory::dims dilation;  // 0: dense
@@ -25,23 +25,23 @@ struct Windows {
 
 // `x` and `y` are the forward op's. Nothing where oneDNN divides by another number: it counts all places of a
 // window, poet only those in the padded image.
-std::optional<Windows> windows(const Subject& subject, const Shape& x, const Shape& y) {
+std::optional<PoolWindows> windows(const Subject& subject, const Shape& x, const Shape& y) {
   const std::size_t axes = x.size() - 2;
   if (subject.op().kind.starts_with("global_")) {
     const memory::dims image(x.begin() + 2, x.end());
-    return Windows{image,
-                   memory::dims(axes, 1),
-                   memory::dims(axes, 0),
-                   memory::dims(axes, 0),
-                   memory::dims(axes, 0),
-                   algorithm::pooling_avg_include_padding};
+    return PoolWindows{image,
+                       memory::dims(axes, 1),
+                       memory::dims(axes, 0),
+                       memory::dims(axes, 0),
+                       memory::dims(axes, 0),
+                       algorithm::pooling_avg_include_padding};
   }
-  Windows w{subject.list("kernel"),
-            subject.list("stride"),
-            memory::dims(axes, 0),
-            subject.list("padding"),
-            {},
-            algorithm::pooling_avg_include_padding};
+  PoolWindows w{subject.list("kernel"),
+                subject.list("stride"),
+                memory::dims(axes, 0),
+                subject.list("padding"),
+                {},
+                algorithm::pooling_avg_include_padding};
   const bool counts_padding = !subject.has("count_include_pad") || subject.integer("count_include_pad") != 0;
   if (!counts_padding) w.what = algorithm::pooling_avg_exclude_padding;
   w.padding_end = subject.has("padding_end") ? subject.list("padding_end") : w.padding;
@@ -67,7 +67,7 @@ std::unique_ptr<Kernel> make_average_pool(const Subject& subject) {
   const bool backward = subject.op().kind.ends_with("_backward");
   const Shape& x = backward ? subject.output(0).shape : subject.input(0).shape;
   const Shape& y = backward ? subject.input(0).shape : subject.output(0).shape;
-  const std::optional<Windows> w = windows(subject, x, y);
+  const std::optional<PoolWindows> w = windows(subject, x, y);
   if (!w) return nullptr;
   const dnnl::pooling_v2_forward::primitive_desc forward(
       {prop_kind::forward_training, w->what, row_major(x), row_major(y), w->stride, w->kernel, w->dilation,

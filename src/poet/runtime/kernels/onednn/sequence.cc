@@ -37,48 +37,48 @@ bool is_fast(const dnnl::primitive_desc_base& description) {
   return name.find("ref") == std::string_view::npos;
 }
 
-Slot Sequence::place(Space space, std::size_t index, const dnnl::memory::desc& layout) {
+BufferId Sequence::place(Space space, std::size_t index, const dnnl::memory::desc& layout) {
   buffers_.push_back({space, index, layout, {}});
   return buffers_.size() - 1;
 }
 
-Slot Sequence::input(std::size_t position, const dnnl::memory::desc& layout) {
+BufferId Sequence::input(std::size_t position, const dnnl::memory::desc& layout) {
   return place(Space::input, position, layout);
 }
-Slot Sequence::output(std::size_t position, const dnnl::memory::desc& layout) {
+BufferId Sequence::output(std::size_t position, const dnnl::memory::desc& layout) {
   return place(Space::output, position, layout);
 }
-Slot Sequence::input(std::size_t position) { return place(Space::input, position, {}); }
-Slot Sequence::output(std::size_t position) { return place(Space::output, position, {}); }
-Slot Sequence::update(std::size_t position) { return place(Space::update, position, {}); }
+BufferId Sequence::input(std::size_t position) { return place(Space::input, position, {}); }
+BufferId Sequence::output(std::size_t position) { return place(Space::output, position, {}); }
+BufferId Sequence::update(std::size_t position) { return place(Space::update, position, {}); }
 
-Slot Sequence::scratch(const dnnl::memory::desc& layout) {
-  const Slot slot = scratch(layout.get_size());
+BufferId Sequence::scratch(const dnnl::memory::desc& layout) {
+  const BufferId slot = scratch(layout.get_size());
   buffers_[slot].layout = layout;
   return slot;
 }
 
-Slot Sequence::scratch(std::size_t bytes) {
-  const Slot slot = place(Space::workspace, static_cast<std::size_t>(workspace_), {});
+BufferId Sequence::scratch(std::size_t bytes) {
+  const BufferId slot = place(Space::workspace, static_cast<std::size_t>(workspace_), {});
   workspace_ += aligned(static_cast<std::int64_t>(bytes));
   return slot;
 }
 
-Slot Sequence::in_layout(Slot slot, const dnnl::memory::desc& wanted) {
-  const Slot result = result_for(slot, wanted);
-  if (result != slot) reorder(slot, result);
+BufferId Sequence::in_layout(BufferId buffer, const dnnl::memory::desc& wanted) {
+  const BufferId result = result_for(buffer, wanted);
+  if (result != buffer) reorder(buffer, result);
   return result;
 }
 
-Slot Sequence::result_for(Slot slot, const dnnl::memory::desc& wanted) {
-  return buffers_[slot].layout == wanted ? slot : scratch(wanted);
+BufferId Sequence::result_for(BufferId buffer, const dnnl::memory::desc& wanted) {
+  return buffers_[buffer].layout == wanted ? buffer : scratch(wanted);
 }
 
-void Sequence::deliver(Slot result, Slot slot) {
-  if (result != slot) reorder(result, slot);
+void Sequence::deliver(BufferId result, BufferId buffer) {
+  if (result != buffer) reorder(result, buffer);
 }
 
-void Sequence::reorder(Slot from, Slot to) {
+void Sequence::reorder(BufferId from, BufferId to) {
   const dnnl::reorder::primitive_desc description(engine(), buffers_[from].layout, engine(),
                                                   buffers_[to].layout, scratchpad_by_user());
   std::string name = std::move(name_);  // a reorder does not name the kernel
@@ -88,19 +88,19 @@ void Sequence::reorder(Slot from, Slot to) {
 }
 
 void Sequence::add(const dnnl::primitive& primitive, const dnnl::primitive_desc_base& description,
-                   const std::vector<std::pair<int, Slot>>& arguments) {
-  Step step{primitive, {}, arguments, {}};
+                   const std::vector<std::pair<int, BufferId>>& arguments) {
+  Operation operation{primitive, {}, arguments, {}};
   const dnnl::memory::desc scratchpad = description.scratchpad_desc();
   if (const auto bytes = static_cast<std::int64_t>(scratchpad.get_size()); bytes > 0) {
-    step.arguments.emplace_back(DNNL_ARG_SCRATCHPAD, place(Space::scratchpad, 0, scratchpad));
+    operation.arguments.emplace_back(DNNL_ARG_SCRATCHPAD, place(Space::scratchpad, 0, scratchpad));
     scratchpad_ = std::max(scratchpad_, aligned(bytes));
   }
-  steps_.push_back(std::move(step));
+  operations_.push_back(std::move(operation));
   if (name_.empty()) name_ = fmt::format("oneDNN {}", description.impl_info_str());
 }
 
 void Sequence::add(Loop loop, std::string name) {
-  steps_.push_back({{}, std::move(loop), {}, {}});
+  operations_.push_back({{}, std::move(loop), {}, {}});
   if (name_.empty()) name_ = std::move(name);
 }
 
@@ -109,11 +109,11 @@ std::unique_ptr<Kernel> Sequence::finished(std::unique_ptr<Sequence> sequence) {
     if (buffer.space == Space::scratchpad) buffer.index = static_cast<std::size_t>(sequence->workspace_);
   }
   sequence->workspace_ += sequence->scratchpad_;
-  for (Step& step : sequence->steps_) {
-    for (const auto& [argument, slot] : step.arguments) {
+  for (Operation& operation : sequence->operations_) {
+    for (const auto& [argument, slot] : operation.arguments) {
       Buffer& buffer = sequence->buffers_[slot];
       if (!buffer.memory) buffer.memory = dnnl::memory(buffer.layout, engine(), DNNL_MEMORY_NONE);
-      step.prepared.push_back({argument, buffer.memory.get()});
+      operation.prepared.push_back({argument, buffer.memory.get()});
     }
   }
   sequence->addresses_.resize(sequence->buffers_.size());
@@ -140,13 +140,14 @@ void Sequence::run(const KernelCall& call) {
     }
     if (buffer.memory) buffer.memory.set_data_handle(addresses_[i]);
   }
-  for (const Step& step : steps_) {
-    if (step.loop) {
-      step.loop(addresses_.data());
+  for (const Operation& operation : operations_) {
+    if (operation.loop) {
+      operation.loop(addresses_.data());
       continue;
     }
-    const dnnl_status_t status = dnnl_primitive_execute(
-        step.primitive.get(), stream().get(), static_cast<int>(step.prepared.size()), step.prepared.data());
+    const dnnl_status_t status =
+        dnnl_primitive_execute(operation.primitive.get(), stream().get(),
+                               static_cast<int>(operation.prepared.size()), operation.prepared.data());
     ensure(status == dnnl_success, "a oneDNN primitive runs on the operands it was made for");
   }
 }

@@ -22,40 +22,40 @@ namespace poet::runtime::onednn {
 [[nodiscard]] const dnnl::stream& stream();
 
 /// A buffer that a sequence works on: an operand of the op or a piece of the workspace.
-using Slot = std::size_t;
+using BufferId = std::size_t;
 
-/// Works on the addresses of all slots.
-using Loop = std::function<void(void* const* slots)>;
+/// Works on the addresses of all buffers.
+using Loop = std::function<void(void* const* buffers)>;
 
-/// For loops: the numbers of a slot.
-inline const float* read(void* const* slots, Slot slot) { return static_cast<const float*>(slots[slot]); }
-inline float* written(void* const* slots, Slot slot) { return static_cast<float*>(slots[slot]); }
+/// For loops: the numbers of a buffer.
+inline const float* read(void* const* buffers, BufferId id) { return static_cast<const float*>(buffers[id]); }
+inline float* written(void* const* buffers, BufferId id) { return static_cast<float*>(buffers[id]); }
 
 class Sequence final : public Kernel {
  public:
   Sequence() = default;
 
   /// Operands in their layout in storage.
-  Slot input(std::size_t position, const dnnl::memory::desc& layout);
-  Slot output(std::size_t position, const dnnl::memory::desc& layout);
+  BufferId input(std::size_t position, const dnnl::memory::desc& layout);
+  BufferId output(std::size_t position, const dnnl::memory::desc& layout);
   /// Operands that only loops see.
-  Slot input(std::size_t position);
-  Slot output(std::size_t position);
-  Slot update(std::size_t position);
-  Slot scratch(const dnnl::memory::desc& layout);
-  Slot scratch(std::size_t bytes);
+  BufferId input(std::size_t position);
+  BufferId output(std::size_t position);
+  BufferId update(std::size_t position);
+  BufferId scratch(const dnnl::memory::desc& layout);
+  BufferId scratch(std::size_t bytes);
 
-  /// `slot` itself where its layout is `wanted`; else a scratch that it is copied to here.
-  Slot in_layout(Slot slot, const dnnl::memory::desc& wanted);
-  /// Where something is to be written in the layout `wanted` that belongs in `slot`: itself or a scratch.
-  Slot result_for(Slot slot, const dnnl::memory::desc& wanted);
+  /// `buffer` itself where its layout is `wanted`; else a scratch that it is copied to here.
+  BufferId in_layout(BufferId buffer, const dnnl::memory::desc& wanted);
+  /// Where something is to be written in the layout `wanted` that belongs in `buffer`: itself or a scratch.
+  BufferId result_for(BufferId buffer, const dnnl::memory::desc& wanted);
   /// Copies a result to where it belongs, unless it is there.
-  void deliver(Slot result, Slot slot);
+  void deliver(BufferId result, BufferId buffer);
 
-  /// Executes a primitive with DNNL_ARG_... -> slot. Its scratchpad, which the attributes must leave to the
+  /// Executes a primitive with DNNL_ARG_... -> buffer. Its scratchpad, which the attributes must leave to the
   /// user (scratchpad_by_user()), is added.
   void add(const dnnl::primitive& primitive, const dnnl::primitive_desc_base& description,
-           const std::vector<std::pair<int, Slot>>& arguments);
+           const std::vector<std::pair<int, BufferId>>& arguments);
   void add(Loop loop, std::string name);
 
   /// The kernel, which cannot change any more. Pieces of the workspace are aligned to 64.
@@ -73,18 +73,18 @@ class Sequence final : public Kernel {
     dnnl::memory::desc layout;
     dnnl::memory memory;  // where primitives see it
   };
-  struct Step {
+  struct Operation {
     dnnl::primitive primitive;  // or a loop
     Loop loop;
-    std::vector<std::pair<int, Slot>> arguments;
+    std::vector<std::pair<int, BufferId>> arguments;
     std::vector<dnnl_exec_arg_t> prepared;
   };
 
-  Slot place(Space space, std::size_t index, const dnnl::memory::desc& layout);
-  void reorder(Slot from, Slot to);
+  BufferId place(Space space, std::size_t index, const dnnl::memory::desc& layout);
+  void reorder(BufferId from, BufferId to);
 
   std::vector<Buffer> buffers_;
-  std::vector<Step> steps_;
+  std::vector<Operation> operations_;
   std::vector<void*> addresses_;
   std::int64_t workspace_ = 0;
   std::int64_t scratchpad_ = 0;  // the largest; primitives take turns in it

@@ -8,9 +8,9 @@ namespace {
 
 template <class T>
 void copy(const BoxCopy& c, T* to, const T* from) {
-  const Index count = c.walk.count;
-  const auto step = c.walk.step;
-  for_each_run(c.walk, [&](const std::array<Index, 2>& at) {
+  const Index count = c.nest.count;
+  const auto step = c.nest.step;
+  for_each_run(c.nest, [&](const std::array<Index, 2>& at) {
     T* __restrict out = to + c.to_offset + at[0];
     const T* __restrict in = from + c.from_offset + at[1];
     if (step[0] == 1 && step[1] == 1) {
@@ -39,7 +39,7 @@ void BoxCopy::run(void* to, const void* from) const {
 BoxCopy box_copy(DType type, const Shape& box, const Shape& to_strides, Index to_offset,
                  const Shape& from_strides, Index from_offset) {
   return {size_of(type).value(), to_offset, from_offset,
-          make_walk(walk_axes<2>(box, {to_strides, from_strides}))};
+          make_loop_nest(loop_axes<2>(box, {to_strides, from_strides}))};
 }
 
 void fill(DType type, void* to, Index count, double value) {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "poet/runtime/kernels/kernel.h"
-#include "poet/runtime/kernels/reference/walk.h"
+#include "poet/runtime/kernels/reference/loop_nest.h"
 
 namespace poet::runtime {
 
@@ -16,7 +16,7 @@ struct BoxCopy {
   Index size = 4;
   Index to_offset = 0;
   Index from_offset = 0;
-  Walk<2> walk;  // what is written, what is read
+  LoopNest<2> nest;  // what is written, what is read
 
   void run(void* to, const void* from) const;
 };

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "poet/runtime/kernels/reference/loop_kernel.h"
-#include "poet/runtime/kernels/reference/walk.h"
+#include "poet/runtime/kernels/reference/loop_nest.h"
 
 namespace poet::runtime {
 
@@ -63,15 +63,15 @@ class ElementwiseKernel : public Kernel {
   /// The run that begins at these places of the operands.
   virtual void run_at(const KernelCall& call, const std::array<Index, R>& at) const = 0;
 
-  const Walk<R> walk_;
+  const LoopNest<R> walk_;
 
  private:
-  static Walk<R> walk_of(const OpReader& op) {
+  static LoopNest<R> walk_of(const OpReader& op) {
     const Shape& whole = op.out(0);
     std::array<Shape, R> strides;
     strides[0] = stretched_strides(op.output(0), whole);
     for (std::size_t r = 1; r < R; ++r) strides[r] = stretched_strides(op.input(r - 1), whole);
-    return make_walk(walk_axes(whole, strides));
+    return make_loop_nest(loop_axes(whole, strides));
   }
 };
 

@@ -12,7 +12,7 @@
 
 #include "poet/runtime/kernels/reference/elementwise.h"
 #include "poet/runtime/kernels/reference/loop_kernel.h"
-#include "poet/runtime/kernels/reference/walk.h"
+#include "poet/runtime/kernels/reference/loop_nest.h"
 
 namespace poet::runtime {
 
@@ -32,25 +32,25 @@ template <class F>
 /// R operands and, last, what is written: its strides are 0 along the axes that are summed.
 template <std::size_t R>
 struct Fold {
-  Walk<R + 1> kept;
-  Walk<R> summed;
+  LoopNest<R + 1> kept;
+  LoopNest<R> summed;
   bool by_columns = false;  // neighbours in storage go to different sums
 };
 
 template <std::size_t R>
 [[nodiscard]] Fold<R> make_fold(const Shape& whole, const std::array<Shape, R + 1>& strides) {
-  std::vector<WalkAxis<R + 1>> kept;
-  std::vector<WalkAxis<R>> summed;
-  for (const WalkAxis<R + 1>& axis : walk_axes(whole, strides)) {
+  std::vector<LoopAxis<R + 1>> kept;
+  std::vector<LoopAxis<R>> summed;
+  for (const LoopAxis<R + 1>& axis : loop_axes(whole, strides)) {
     if (axis.stride[R] != 0) {
       kept.push_back(axis);
       continue;
     }
-    WalkAxis<R> a{axis.size, {}};
+    LoopAxis<R> a{axis.size, {}};
     std::copy_n(axis.stride.begin(), R, a.stride.begin());
     summed.push_back(a);
   }
-  Fold<R> fold{make_walk(std::move(kept)), make_walk(std::move(summed)), false};
+  Fold<R> fold{make_loop_nest(std::move(kept)), make_loop_nest(std::move(summed)), false};
   fold.by_columns = fold.kept.count > 1 && fold.kept.step[0] < fold.summed.step[0];
   if (fold.summed.count == 1 && fold.summed.rank == 0) fold.by_columns = true;
   return fold;

@@ -11,7 +11,7 @@
 #include "poet/base/error.h"
 #include "poet/runtime/kernels/reference/families.h"
 #include "poet/runtime/kernels/reference/loop_kernel.h"
-#include "poet/runtime/kernels/reference/walk.h"
+#include "poet/runtime/kernels/reference/loop_nest.h"
 
 namespace poet::runtime {
 namespace {
@@ -101,8 +101,8 @@ std::unique_ptr<Kernel> gather_backward(const OpReader& op) {
 /// The elements of the indices' shape, whose own place in x is without what `axis` adds.
 struct Pick {
   std::string name;
-  Walk<2> walk;    // indices, x
-  Index size = 1;  // of x along the axis
+  LoopNest<2> nest;  // indices, x
+  Index size = 1;    // of x along the axis
   Index stride = 1;
 };
 
@@ -111,17 +111,17 @@ Pick pick_of(const OpReader& op, const Value& x) {
   Shape own = strides_of(x);
   Pick p{op.op().name, {}, x.shape[axis], own[axis]};
   own[axis] = 0;
-  p.walk = make_walk(walk_axes<2>(op.in(1), {strides_of(op.input(1)), own}));
+  p.nest = make_loop_nest(loop_axes<2>(op.in(1), {strides_of(op.input(1)), own}));
   return p;
 }
 
 /// Calls f(element of the indices, element of x).
 template <class F>
 void for_each_pick(const Pick& p, const std::int32_t* indices, const F& f) {
-  for_each_run(p.walk, [&](const std::array<Index, 2>& at) {
-    for (Index k = 0; k < p.walk.count; ++k) {
-      const Index i = at[0] + k * p.walk.step[0];
-      f(i, at[1] + k * p.walk.step[1] + checked(p.name, indices[i], p.size, true) * p.stride);
+  for_each_run(p.nest, [&](const std::array<Index, 2>& at) {
+    for (Index k = 0; k < p.nest.count; ++k) {
+      const Index i = at[0] + k * p.nest.step[0];
+      f(i, at[1] + k * p.nest.step[1] + checked(p.name, indices[i], p.size, true) * p.stride);
     }
   });
 }

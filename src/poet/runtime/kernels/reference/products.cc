@@ -9,7 +9,7 @@
 #include "poet/runtime/kernels/reference/fold.h"
 #include "poet/runtime/kernels/reference/gemm.h"
 #include "poet/runtime/kernels/reference/loop_kernel.h"
-#include "poet/runtime/kernels/reference/walk.h"
+#include "poet/runtime/kernels/reference/loop_nest.h"
 
 namespace poet::runtime {
 namespace {
@@ -123,8 +123,8 @@ std::unique_ptr<Kernel> matmul(const OpReader& op) {
   // Axes along which the result is summed come last.
   std::array<Shape, 3> strides;
   for (std::size_t i = 0; i < 3; ++i) strides[i] = leading_strides(*operands[i], whole);
-  std::vector<WalkAxis<3>> kept;
-  std::vector<WalkAxis<2>> summed;
+  std::vector<LoopAxis<3>> kept;
+  std::vector<LoopAxis<2>> summed;
   for (std::size_t axis = 0; axis < whole.size(); ++axis) {
     const std::array<Index, 3> s = {strides[2][axis], strides[0][axis], strides[1][axis]};
     if (s[0] != 0) {
@@ -133,8 +133,8 @@ std::unique_ptr<Kernel> matmul(const OpReader& op) {
       summed.push_back({whole[axis], {s[1], s[2]}});
     }
   }
-  const Walk<3> products = make_walk(std::move(kept));
-  const Walk<2> terms = make_walk(std::move(summed));
+  const LoopNest<3> products = make_loop_nest(std::move(kept));
+  const LoopNest<2> terms = make_loop_nest(std::move(summed));
   const auto last_two = [](const Value& v) {
     const Shape all = strides_of(v);
     return std::array<Index, 2>{all[all.size() - 2], all.back()};

@@ -37,7 +37,7 @@ struct Layer {
 };
 
 /// One direction of a layer at work.
-struct Pass {
+struct DirectionPass {
   const RecurrentSizes& sizes;
   Index d;
   const float* weight_hh;
@@ -47,7 +47,7 @@ struct Pass {
   const float* c0;
   float* panel;
 
-  Pass(const Layer& l, const KernelCall& call, Index direction)
+  DirectionPass(const Layer& l, const KernelCall& call, Index direction)
       : sizes(l.sizes),
         d(direction),
         weight_hh(input(call, 2) + d * sizes.rows() * sizes.hidden),
@@ -69,7 +69,8 @@ struct Pass {
         panel);
   }
 
-  /// Rows [first, first + count) of weight_hh times a state (null: zero) into to: (N, stride), without bias.
+  /// Rows [first, first + count) of weight_hh times a state (null: zero) into to: (N, stride), without
+  /// bias.
   void from_h(const float* h, Index first, Index count, bool add, float* to, Index stride) const {
     if (h == nullptr) {
       for (Index n = 0; !add && n < sizes.batch; ++n) std::fill_n(to + n * stride, count, 0.0F);
@@ -94,7 +95,7 @@ std::unique_ptr<Kernel> lstm(const OpReader& op) {
         const RecurrentSizes& s = layer.sizes;
         const Index hidden = s.hidden;
         for (Index d = 0; d < s.directions; ++d) {
-          const Pass pass(layer, call, d);
+          const DirectionPass pass(layer, call, d);
           pass.from_x(call, output(call, 2), s.kept);
           for (Index k = 0; k < s.steps; ++k) {
             const Index position = s.position(d, k);
@@ -137,7 +138,7 @@ std::unique_ptr<Kernel> gru(const OpReader& op) {
         const Index hidden = s.hidden;
         auto* reset = reinterpret_cast<float*>(static_cast<std::byte*>(call.workspace) + panel.value());
         for (Index d = 0; d < s.directions; ++d) {
-          const Pass pass(layer, call, d);
+          const DirectionPass pass(layer, call, d);
           pass.from_x(call, output(call, 1), s.kept);
           for (Index k = 0; k < s.steps; ++k) {
             const Index position = s.position(d, k);
@@ -188,7 +189,7 @@ std::unique_ptr<Kernel> rnn(const OpReader& op) {
       [=](const KernelCall& call) {
         const RecurrentSizes& s = layer.sizes;
         for (Index d = 0; d < s.directions; ++d) {
-          const Pass pass(layer, call, d);
+          const DirectionPass pass(layer, call, d);
           pass.from_x(call, output(call, 0), s.hidden);
           for (Index k = 0; k < s.steps; ++k) {
             float* y = output(call, 0) + s.at(s.position(d, k), d, s.hidden);

@@ -38,15 +38,15 @@ struct RecurrentSizes {
 };
 
 /// Row-major, rows `stride` elements apart.
-struct Rows {
+struct StridedRows {
   const float* at;
   Index stride;
 };
 
 /// c = start + a wᵀ for `m` rows of width `k`; w is (n, k), contiguous. `c_at`: where row i of c begins.
 template <class RowAt>
-void multiply_transposed(Index m, Index n, Index k, Rows a, const float* w, const float* of_column, bool add,
-                         float* c, const RowAt& c_at, float* panel) {
+void multiply_transposed(Index m, Index n, Index k, StridedRows a, const float* w, const float* of_column,
+                         bool add, float* c, const RowAt& c_at, float* panel) {
   gemm::Product p{m, n, k};
   p.add = add;
   p.of_column = of_column;
@@ -56,7 +56,7 @@ void multiply_transposed(Index m, Index n, Index k, Rows a, const float* w, cons
 }
 
 /// c (m, n) = [c +] a b; b is (k, n), contiguous.
-inline void multiply_rows(Index m, Index n, Index k, Rows a, const float* b, bool add, float* c,
+inline void multiply_rows(Index m, Index n, Index k, StridedRows a, const float* b, bool add, float* c,
                           Index c_stride, float* panel) {
   gemm::Product p{m, n, k};
   p.add = add;
@@ -67,7 +67,8 @@ inline void multiply_rows(Index m, Index n, Index k, Rows a, const float* b, boo
 }
 
 /// c (m, n) += aᵀ b: both have `k` rows, c is contiguous.
-inline void add_transposed_product(Index m, Index n, Index k, Rows a, Rows b, float* c, float* panel) {
+inline void add_transposed_product(Index m, Index n, Index k, StridedRows a, StridedRows b, float* c,
+                                   float* panel) {
   gemm::Product p{m, n, k};
   p.add = true;
   gemm::multiply(

@@ -93,12 +93,12 @@ struct Buffers {
 };
 
 /// A layer's backward pass, one direction at a time.
-struct Plan {
+struct LayerBackward {
   RecurrentSizes sizes;
   Gradients at;
   Scratch scratch;
 
-  Plan(const OpReader& op, Gradients::Kind kind, const Shape& states, Index gates, Index kept)
+  LayerBackward(const OpReader& op, Gradients::Kind kind, const Shape& states, Index gates, Index kept)
       : sizes(op, states, gates, kept), at(op, kind) {
     if (at.dx >= 0) sizes.inputs = op.out(static_cast<std::size_t>(at.dx))[2];
     if (at.dih >= 0) sizes.inputs = op.out(static_cast<std::size_t>(at.dih))[2];
@@ -121,7 +121,7 @@ struct Plan {
   /// The gradient of the sums (N, rows) at a position reaches x, weight_ih and the bias's first half.
   void into_x(const KernelCall& call, Index d, Index position, const Buffers& b) const {
     const Index inputs = sizes.inputs;
-    const Rows gates{b.gates_x, sizes.rows()};
+    const StridedRows gates{b.gates_x, sizes.rows()};
     if (float* dx = out_or_null(call, at.dx, position * sizes.batch * inputs)) {
       multiply_rows(sizes.batch, inputs, sizes.rows(), gates,
                     in_or_null(call, at.weight_ih, d * sizes.rows() * inputs), d > 0, dx, inputs, b.panel);
@@ -144,7 +144,7 @@ struct Plan {
   void into_h(const KernelCall& call, Index d, const float* gates, Index first, Index count, const float* h,
               bool add, float* dh, const Buffers& b) const {
     const Index hidden = sizes.hidden;
-    const Rows some{gates + first, sizes.rows()};
+    const StridedRows some{gates + first, sizes.rows()};
     multiply_rows(sizes.batch, hidden, count, some,
                   in_or_null(call, at.weight_hh, (d * sizes.rows() + first) * hidden), add, dh, hidden,
                   b.panel);
@@ -180,7 +180,7 @@ struct Plan {
 
 /// Runs `step(direction, k, buffers)` for every step of every direction, last first.
 template <class Step>
-std::unique_ptr<Kernel> through_time(const Plan& plan, const Step& step) {
+std::unique_ptr<Kernel> through_time(const LayerBackward& plan, const Step& step) {
   return loop_kernel(
       [plan, step](const KernelCall& call) {
         const Buffers b(plan.scratch, call.workspace);
@@ -195,7 +195,7 @@ std::unique_ptr<Kernel> through_time(const Plan& plan, const Step& step) {
 
 float value_or_zero(const float* at, Index i) { return at == nullptr ? 0.0F : at[i]; }
 
-void lstm_step(const Plan& plan, const KernelCall& call, Index d, Index k, const Buffers& b) {
+void lstm_step(const LayerBackward& plan, const KernelCall& call, Index d, Index k, const Buffers& b) {
   const RecurrentSizes& s = plan.sizes;
   const Index hidden = s.hidden;
   const Index position = s.position(d, k);
@@ -231,7 +231,7 @@ void lstm_step(const Plan& plan, const KernelCall& call, Index d, Index k, const
 }
 
 template <bool linear_first>
-void gru_step(const Plan& plan, const KernelCall& call, Index d, Index k, const Buffers& b) {
+void gru_step(const LayerBackward& plan, const KernelCall& call, Index d, Index k, const Buffers& b) {
   const RecurrentSizes& s = plan.sizes;
   const Index hidden = s.hidden;
   const Index position = s.position(d, k);
@@ -282,7 +282,7 @@ void gru_step(const Plan& plan, const KernelCall& call, Index d, Index k, const 
 }
 
 template <bool relu>
-void rnn_step(const Plan& plan, const KernelCall& call, Index d, Index k, const Buffers& b) {
+void rnn_step(const LayerBackward& plan, const KernelCall& call, Index d, Index k, const Buffers& b) {
   const RecurrentSizes& s = plan.sizes;
   const Index position = s.position(d, k);
   const Index here = s.at(position, d, s.hidden);
@@ -304,21 +304,21 @@ const Shape& input_shape(const OpReader& op, int i) { return op.in(static_cast<s
 
 std::unique_ptr<Kernel> make_lstm_backward(const OpReader& op) {
   const Gradients at(op, Gradients::Kind::lstm);
-  return through_time(Plan(op, Gradients::Kind::lstm, input_shape(op, at.cells), 4, 4), lstm_step);
+  return through_time(LayerBackward(op, Gradients::Kind::lstm, input_shape(op, at.cells), 4, 4), lstm_step);
 }
 
 std::unique_ptr<Kernel> make_gru_backward(const OpReader& op) {
   const Gradients at(op, Gradients::Kind::gru);
   const Shape& states = input_shape(op, at.y);
   if (op.integer("linear_before_reset") != 0) {
-    return through_time(Plan(op, Gradients::Kind::gru, states, 3, 4), gru_step<true>);
+    return through_time(LayerBackward(op, Gradients::Kind::gru, states, 3, 4), gru_step<true>);
   }
-  return through_time(Plan(op, Gradients::Kind::gru, states, 3, 3), gru_step<false>);
+  return through_time(LayerBackward(op, Gradients::Kind::gru, states, 3, 3), gru_step<false>);
 }
 
 std::unique_ptr<Kernel> make_rnn_backward(const OpReader& op) {
   const Gradients at(op, Gradients::Kind::rnn);
-  const Plan plan(op, Gradients::Kind::rnn, input_shape(op, at.y), 1, 0);
+  const LayerBackward plan(op, Gradients::Kind::rnn, input_shape(op, at.y), 1, 0);
   return op.text("activation") == "relu" ? through_time(plan, rnn_step<true>)
                                          : through_time(plan, rnn_step<false>);
 }

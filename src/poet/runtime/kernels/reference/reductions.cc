@@ -47,12 +47,12 @@ std::unique_ptr<Kernel> reduce_sum(const OpReader& op) {
 template <bool mean>
 std::unique_ptr<Kernel> reduce_sum_backward(const OpReader& op) {
   const Shape& x = op.out(0);
-  const auto walk =
-      make_walk(walk_axes<2>(x, {strides_of(op.output(0)), reduced_strides(op, op.input(0), x)}));
+  const auto nest =
+      make_loop_nest(loop_axes<2>(x, {strides_of(op.output(0)), reduced_strides(op, op.input(0), x)}));
   const float factor = mean ? static_cast<float>(1.0 / together(op, x)) : 1.0F;
-  return loop_kernel([walk, factor](const KernelCall& call) {
-    for_each_run(walk, [&](const std::array<Index, 2>& at) {
-      apply_run([factor](float dy) { return factor * dy; }, walk.count, output(call, 0) + at[0], walk.step,
+  return loop_kernel([nest, factor](const KernelCall& call) {
+    for_each_run(nest, [&](const std::array<Index, 2>& at) {
+      apply_run([factor](float dy) { return factor * dy; }, nest.count, output(call, 0) + at[0], nest.step,
                 input(call, 0) + at[1]);
     });
   });

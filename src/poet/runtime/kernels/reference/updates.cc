@@ -6,44 +6,44 @@
 
 #include "poet/runtime/kernels/reference/families.h"
 #include "poet/runtime/kernels/reference/loop_kernel.h"
-#include "poet/runtime/kernels/reference/walk.h"
+#include "poet/runtime/kernels/reference/loop_nest.h"
 
 namespace poet::runtime {
 namespace {
 
 /// Calls f(place in parameter and state, place in the gradient) for every element.
 template <class F>
-void for_each_weight(const Walk<2>& walk, const F& f) {
-  for_each_run(walk, [&](const std::array<Index, 2>& at) {
-    if (walk.step[0] == 1 && walk.step[1] == 1) {
+void for_each_weight(const LoopNest<2>& nest, const F& f) {
+  for_each_run(nest, [&](const std::array<Index, 2>& at) {
+    if (nest.step[0] == 1 && nest.step[1] == 1) {
 #pragma GCC ivdep
-      for (Index i = 0; i < walk.count; ++i) f(at[0] + i, at[1] + i);
+      for (Index i = 0; i < nest.count; ++i) f(at[0] + i, at[1] + i);
     } else {
-      for (Index i = 0; i < walk.count; ++i) f(at[0] + i * walk.step[0], at[1] + i * walk.step[1]);
+      for (Index i = 0; i < nest.count; ++i) f(at[0] + i * nest.step[0], at[1] + i * nest.step[1]);
     }
   });
 }
 
-Walk<2> parameter_and_gradient(const OpReader& op) {
-  return make_walk(walk_axes<2>(op.in(0), {strides_of(op.input(0)), strides_of(op.input(1))}));
+LoopNest<2> parameter_and_gradient(const OpReader& op) {
+  return make_loop_nest(loop_axes<2>(op.in(0), {strides_of(op.input(0)), strides_of(op.input(1))}));
 }
 
 std::unique_ptr<Kernel> sgd_update(const OpReader& op) {
   return loop_kernel(
-      [walk = parameter_and_gradient(op), rate = op.real32("learning_rate")](const KernelCall& call) {
+      [nest = parameter_and_gradient(op), rate = op.real32("learning_rate")](const KernelCall& call) {
         const float* __restrict gradient = input(call, 1);
         float* __restrict parameter = updated(call, 0);
-        for_each_weight(walk, [=](Index i, Index g) { parameter[i] -= rate * gradient[g]; });
+        for_each_weight(nest, [=](Index i, Index g) { parameter[i] -= rate * gradient[g]; });
       });
 }
 
 std::unique_ptr<Kernel> momentum_update(const OpReader& op) {
-  return loop_kernel([walk = parameter_and_gradient(op), rate = op.real32("learning_rate"),
+  return loop_kernel([nest = parameter_and_gradient(op), rate = op.real32("learning_rate"),
                       momentum = op.real32("momentum")](const KernelCall& call) {
     const float* __restrict gradient = input(call, 1);
     float* __restrict parameter = updated(call, 0);
     float* __restrict velocity = updated(call, 1);
-    for_each_weight(walk, [=](Index i, Index g) {
+    for_each_weight(nest, [=](Index i, Index g) {
       velocity[i] = momentum * velocity[i] + gradient[g];
       parameter[i] -= rate * velocity[i];
     });
@@ -51,7 +51,7 @@ std::unique_ptr<Kernel> momentum_update(const OpReader& op) {
 }
 
 std::unique_ptr<Kernel> adam_update(const OpReader& op) {
-  return loop_kernel([walk = parameter_and_gradient(op), rate = op.real("learning_rate"),
+  return loop_kernel([nest = parameter_and_gradient(op), rate = op.real("learning_rate"),
                       beta1 = op.real("beta1"), beta2 = op.real("beta2"),
                       eps = op.real32("eps")](const KernelCall& call) {
     const float* __restrict gradient = input(call, 1);
@@ -65,7 +65,7 @@ std::unique_ptr<Kernel> adam_update(const OpReader& op) {
     const auto b2 = static_cast<float>(beta2);
     const auto new1 = static_cast<float>(1.0 - beta1);
     const auto new2 = static_cast<float>(1.0 - beta2);
-    for_each_weight(walk, [=](Index i, Index g) {
+    for_each_weight(nest, [=](Index i, Index g) {
       const float d = gradient[g];
       m[i] = b1 * m[i] + new1 * d;
       v[i] = b2 * v[i] + new2 * d * d;

@@ -16,11 +16,11 @@ namespace {
 struct GemmLoops {
   std::int64_t rows;     // of a tile
   std::int64_t columns;  // of a panel of B
-  void (*pack_a)(const Product& product, const float* a, std::int64_t first_row, std::int64_t rows,
+  void (*pack_a)(const Gemm& product, const float* a, std::int64_t first_row, std::int64_t rows,
                  std::int64_t first_k, std::int64_t depth, float* to);
-  void (*pack_b)(const Product& product, const float* b, std::int64_t first_k, std::int64_t depth,
+  void (*pack_b)(const Gemm& product, const float* b, std::int64_t first_k, std::int64_t depth,
                  std::int64_t column, std::int64_t columns, float* to, float* lines);
-  void (*multiply_panel)(const Product& product, const float* packed_a, std::int64_t first_row,
+  void (*multiply_panel)(const Gemm& product, const float* packed_a, std::int64_t first_row,
                          std::int64_t rows, std::int64_t depth, const float* b, std::int64_t b_stride,
                          std::int64_t column, std::int64_t columns, float* c, const Bias& bias, bool first);
 };
@@ -42,10 +42,10 @@ constexpr std::int64_t kShortDepth = 32;
 // Rows of A packed at once: they stay in the second cache.
 constexpr std::int64_t kBlock = 264;
 
-bool few_rows(const Product& p) { return p.m <= 3 * loops().rows; }
+bool few_rows(const Gemm& p) { return p.m <= 3 * loops().rows; }
 
 // Few rows, or short columns, do not repay a copy of what lies side by side anyway.
-bool b_in_place(const Product& p) {
+bool b_in_place(const Gemm& p) {
   return p.b == Content::matrix && p.b_columns.stride == 1 && (few_rows(p) || p.k <= kShortDepth) &&
          (p.n <= p.b_columns.inner || p.b_columns.inner % loops().columns == 0) && p.k <= p.b_rows.inner;
 }
@@ -57,7 +57,7 @@ struct Blocks {
   std::int64_t panel;  // numbers per thread
 };
 
-Blocks blocks(const Product& p) {
+Blocks blocks(const Gemm& p) {
   const std::int64_t tile = loops().rows;
   Blocks result{};
   // Parts of equal size.
@@ -72,12 +72,12 @@ Blocks blocks(const Product& p) {
 
 }  // namespace
 
-Bytes product_workspace(const Product& product, int threads) {
+Bytes product_workspace(const Gemm& product, int threads) {
   const Blocks b = blocks(product);
   return Bytes((b.a + b.panel * threads) * static_cast<std::int64_t>(sizeof(float)));
 }
 
-void multiply(const Product& p, const float* a, const float* b, float* c, const Bias& bias, float* workspace,
+void multiply(const Gemm& p, const float* a, const float* b, float* c, const Bias& bias, float* workspace,
               int threads) {
   const GemmLoops& with = loops();
   const Blocks block = blocks(p);

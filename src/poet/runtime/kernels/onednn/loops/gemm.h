@@ -19,7 +19,7 @@ struct Level {
 
 /// Where the i-th row or column of a matrix lies: the first `inner` ones `stride` apart, such groups `outer`
 /// apart, and groups of those further out.
-struct Axis {
+struct MatrixAxis {
   std::int64_t stride = 1;
   std::int64_t inner = std::numeric_limits<std::int64_t>::max();
   std::int64_t outer = 0;
@@ -42,7 +42,7 @@ struct Axis {
 
 /// One spatial axis of a convolution: output position `p` and tap `k` meet the input position p step + origin
 /// + k tap, where it is within the input.
-struct WindowAxis {
+struct ConvolutionAxis {
   std::int64_t input = 1;
   std::int64_t output = 1;
   std::int64_t taps = 1;
@@ -52,8 +52,8 @@ struct WindowAxis {
 };
 
 /// The matrix of all windows of images: one axis counts (channel, taps), the other (image, output positions).
-struct Windows {
-  WindowAxis axes[3];  // depth, height, width
+struct Im2colMatrix {
+  ConvolutionAxis axes[3];  // depth, height, width
   std::int64_t image = 0;
   std::int64_t channel = 0;  // distances in memory
 };
@@ -62,13 +62,13 @@ struct Windows {
 enum class Content { matrix, windows, windows_transposed };
 
 /// C = alpha A B + bias, or C += alpha A B.
-struct Product {
+struct Gemm {
   std::int64_t m = 0, n = 0, k = 0;
-  Axis a_rows, a_columns;
+  MatrixAxis a_rows, a_columns;
   Content b = Content::matrix;
-  Axis b_rows, b_columns;  // of a matrix
-  Windows windows;
-  Axis c_rows, c_columns;
+  MatrixAxis b_rows, b_columns;  // of a matrix
+  Im2colMatrix windows;
+  MatrixAxis c_rows, c_columns;
   float alpha = 1.0F;
   bool accumulate = false;
 };
@@ -80,10 +80,10 @@ struct Bias {
 };
 
 /// Scratch memory that multiply() needs.
-[[nodiscard]] Bytes product_workspace(const Product& product, int threads);
+[[nodiscard]] Bytes product_workspace(const Gemm& product, int threads);
 
 /// The bits depend on the product, the numbers and the instruction set, not on the number of threads.
-void multiply(const Product& product, const float* a, const float* b, float* c, const Bias& bias,
+void multiply(const Gemm& product, const float* a, const float* b, float* c, const Bias& bias,
               float* workspace, int threads);
 
 }  // namespace poet::runtime::onednn

@@ -18,7 +18,7 @@ constexpr std::size_t kMaxRank = 16;
 
 /// Runs of `count` elements, operand r stepping by step[r], at the places that the outer axes count through.
 template <std::size_t R>
-struct Walk {
+struct LoopNest {
   Index count = 1;
   std::array<Index, R> step{};
   std::size_t rank = 0;  // outer axes, slowest first
@@ -27,19 +27,19 @@ struct Walk {
 };
 
 template <std::size_t R>
-struct WalkAxis {
+struct LoopAxis {
   Index size = 1;
   std::array<Index, R> stride{};
 };
 
 /// From axes in any order. Throws InputError where more than kMaxRank of them cannot be joined.
 template <std::size_t R>
-[[nodiscard]] Walk<R> make_walk(std::vector<WalkAxis<R>> axes) {
-  std::erase_if(axes, [](const WalkAxis<R>& a) { return a.size == 1; });
+[[nodiscard]] LoopNest<R> make_loop_nest(std::vector<LoopAxis<R>> axes) {
+  std::erase_if(axes, [](const LoopAxis<R>& a) { return a.size == 1; });
   std::stable_sort(axes.begin(), axes.end(),
-                   [](const WalkAxis<R>& a, const WalkAxis<R>& b) { return a.stride[0] > b.stride[0]; });
-  std::vector<WalkAxis<R>> joined;
-  for (const WalkAxis<R>& axis : axes) {
+                   [](const LoopAxis<R>& a, const LoopAxis<R>& b) { return a.stride[0] > b.stride[0]; });
+  std::vector<LoopAxis<R>> joined;
+  for (const LoopAxis<R>& axis : axes) {
     bool joins = !joined.empty();
     for (std::size_t r = 0; joins && r < R; ++r) {
       joins = joined.back().stride[r] == axis.stride[r] * axis.size;
@@ -51,18 +51,18 @@ template <std::size_t R>
     joined.back().size *= axis.size;
     joined.back().stride = axis.stride;
   }
-  Walk<R> walk;
-  walk.step.fill(1);
-  if (joined.empty()) return walk;
+  LoopNest<R> nest;
+  nest.step.fill(1);
+  if (joined.empty()) return nest;
   if (joined.size() > kMaxRank + 1) throw InputError("reference kernels", "too many axes");
-  walk.count = joined.back().size;
-  walk.step = joined.back().stride;
+  nest.count = joined.back().size;
+  nest.step = joined.back().stride;
   joined.pop_back();
-  for (const WalkAxis<R>& axis : joined) {
-    walk.size[walk.rank] = axis.size;
-    walk.stride[walk.rank++] = axis.stride;
+  for (const LoopAxis<R>& axis : joined) {
+    nest.size[nest.rank] = axis.size;
+    nest.stride[nest.rank++] = axis.stride;
   }
-  return walk;
+  return nest;
 }
 
 /// The strides of an operand that is stretched to `whole` (aligned at the last axis), 0 where it is.
@@ -78,8 +78,8 @@ template <std::size_t R>
 
 /// Axes of `whole` with these strides per operand.
 template <std::size_t R>
-[[nodiscard]] std::vector<WalkAxis<R>> walk_axes(const Shape& whole, const std::array<Shape, R>& strides) {
-  std::vector<WalkAxis<R>> axes(whole.size());
+[[nodiscard]] std::vector<LoopAxis<R>> loop_axes(const Shape& whole, const std::array<Shape, R>& strides) {
+  std::vector<LoopAxis<R>> axes(whole.size());
   for (std::size_t axis = 0; axis < whole.size(); ++axis) {
     axes[axis].size = whole[axis];
     for (std::size_t r = 0; r < R; ++r) axes[axis].stride[r] = strides[r][axis];
@@ -89,19 +89,19 @@ template <std::size_t R>
 
 /// Calls f(offsets of the operands) for every run, in order.
 template <std::size_t R, class F>
-void for_each_run(const Walk<R>& walk, const F& f) {
+void for_each_run(const LoopNest<R>& nest, const F& f) {
   std::array<Index, R> offset{};
   std::array<Index, kMaxRank> position{};
   for (;;) {
     f(offset);
-    std::size_t axis = walk.rank;
+    std::size_t axis = nest.rank;
     for (;;) {
       if (axis == 0) return;
       --axis;
-      for (std::size_t r = 0; r < R; ++r) offset[r] += walk.stride[axis][r];
-      if (++position[axis] < walk.size[axis]) break;
+      for (std::size_t r = 0; r < R; ++r) offset[r] += nest.stride[axis][r];
+      if (++position[axis] < nest.size[axis]) break;
       position[axis] = 0;
-      for (std::size_t r = 0; r < R; ++r) offset[r] -= walk.stride[axis][r] * walk.size[axis];
+      for (std::size_t r = 0; r < R; ++r) offset[r] -= nest.stride[axis][r] * nest.size[axis];
     }
   }
 }

@@ -1,4 +1,4 @@
-#include "tests/support/stage_form.h"
+#include "tests/support/staged_schedule.h"
 
 #include <algorithm>
 #include <set>
@@ -30,7 +30,7 @@ bool read_in_stage(const Dataflow& flow, const Plan& plan, std::size_t from, OpI
 
 }  // namespace
 
-std::optional<Schedule> stage_form(const Instance& instance, const Plan& plan) {
+std::optional<Schedule> staged_schedule(const Instance& instance, const Plan& plan) {
   const Dataflow flow = dataflow(instance.graph);
   std::vector<LooseStage> stages(instance.graph.ops.size() + 1);
   Set in_ram;

@@ -8,11 +8,11 @@
 
 namespace poet::test {
 
-/// Whether a schedule in stage form does in published or, without transfers, in any semantics what the plan
+/// Whether a staged schedule does in published or, without transfers, in any semantics what the plan
 /// does: between two first computations every op at most once and in index order, transfers before all of
 /// them, and two first computations at least between a page-out and its page-in. The optimiser's bound is for
 /// such plans.
-[[nodiscard]] inline bool has_stage_form(const Instance& instance, const Plan& plan) {
+[[nodiscard]] inline bool is_staged(const Instance& instance, const Plan& plan) {
   OpId next{0};
   OpId last;  // computed in this stage
   IdVector<ValueId, OpId> left(instance.graph.values.size());
@@ -34,9 +34,9 @@ namespace poet::test {
   return !instance.graph.ops.contains(next);
 }
 
-/// The plan's decisions as a schedule in stages, if it has that form: within a stage ops go in index order,
-/// each at most once. Transfers move to the stage in which the stage form would have them. What comes out may
-/// need more RAM than the plan: the verifier says whether it is a schedule within the limits.
-[[nodiscard]] std::optional<Schedule> stage_form(const Instance& instance, const Plan& plan);
+/// The plan's decisions as a staged schedule, if there is one: within a stage ops go in index order,
+/// each at most once. Transfers move to the stage in which a staged schedule would have them. What comes out
+/// may need more RAM than the plan: the verifier says whether it is a schedule within the limits.
+[[nodiscard]] std::optional<Schedule> staged_schedule(const Instance& instance, const Plan& plan);
 
 }  // namespace poet::test

@@ -1,0 +1,1 @@
+#include "poet/optimize/milp/rows/rows.h"
