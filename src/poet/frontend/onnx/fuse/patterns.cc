@@ -4,12 +4,9 @@
 
 #include "poet/frontend/onnx/lower/constants.h"
 #include "poet/frontend/onnx/lower/lowering.h"
-#include "poet/frontend/onnx/lower/operands.h"
 
 namespace poet::onnx {
 namespace {
-
-bool about(double a, double b) { return std::fabs(a - b) <= 1e-4 * std::fabs(b); }
 
 /// The position of the operand that is not a known number; nothing unless exactly one is.
 std::optional<std::pair<std::size_t, double>> with_number(const Lowering& net, const Node& node) {
@@ -50,51 +47,46 @@ bool is_square(const Lowering& net, const Node& node, const std::string& x) {
 /// The only reader of `node`, when it is an `op_type` that also reads a known number.
 std::optional<std::pair<const Node*, double>> following(const Lowering& net, const Node& node,
                                                         const std::string& op_type) {
-  const Node* next = only_reader(net.uses, node);
-  if (next == nullptr || next->op_type != op_type) return std::nullopt;
-  const auto number = with_number(net, *next);
+  const Node* next = only_reader(net.uses, node, op_type);
+  const auto number = next == nullptr ? std::nullopt : with_number(net, *next);
   if (!number) return std::nullopt;
   return std::pair{next, number->second};
 }
 
-/// The only reader of `node`, when it is an `op_type` that also reads a weight of `size` numbers
-/// in at most `rank` axes, and where.
-std::optional<std::pair<const Node*, std::size_t>> with_weight(const Lowering& net, const Node& node,
-                                                               const std::string& op_type, std::int64_t size,
-                                                               std::size_t rank) {
-  const Node* next = only_reader(net.uses, node);
-  if (next == nullptr || next->op_type != op_type || next->inputs.size() != 2) return std::nullopt;
-  const std::size_t other = next->inputs[0] == node.outputs[0] ? 1 : 0;
-  if (!net.operands.contains(next->inputs[other])) return std::nullopt;
-  const Fixed* weight = fixed_of(net, *next, other);
-  if (weight == nullptr || weight->transposed || weight->tensor.type != Type::real) return std::nullopt;
-  const Shape& shape = weight->tensor.shape;
+/// following_weight() of `size` numbers in at most `rank` axes.
+std::optional<std::pair<const Node*, std::size_t>> following_list(const Lowering& net, const Node& node,
+                                                                  const std::string& op_type,
+                                                                  std::int64_t size, std::size_t rank) {
+  const auto next = following_weight(net, node, op_type);
+  if (!next) return std::nullopt;
+  const Shape shape = shape_of(net, *next->first, next->second);
   // With more axes than the other operand it would give the result more.
-  if (shape.empty() || shape.size() > rank || shape.back() != size || element_count(shape) != size)
-    return std::nullopt;
-  return std::pair{next, other};
+  const bool fits =
+      !shape.empty() && shape.size() <= rank && shape.back() == size && element_count(shape) == size;
+  return fits ? next : std::nullopt;
 }
 
 }  // namespace
 
+bool about(double a, double b) { return std::fabs(a - b) <= 1e-4 * std::fabs(b); }
+
 bool became_layer_norm(Lowering& net, const Node& mean) {
   const Shape x = shape_of(net, mean, 0);
   if (!is_mean_of_rows(net, &mean, x.size())) return false;
-  const Node* centred = only_reader(net.uses, mean);
-  if (centred == nullptr || centred->op_type != "Sub" || centred->inputs[0] != mean.inputs[0]) return false;
+  const Node* centred = only_reader(net.uses, mean, "Sub");
+  if (centred == nullptr || centred->inputs[0] != mean.inputs[0]) return false;
   for (const Node* square : readers(net.uses, centred->outputs[0])) {
     if (!is_square(net, *square, centred->outputs[0])) continue;
     const Node* variance = only_reader(net.uses, *square);
     if (!is_mean_of_rows(net, variance, x.size())) continue;
     const auto plus = following(net, *variance, "Add");
-    const Node* root = plus ? only_reader(net.uses, *plus->first) : nullptr;
-    if (root == nullptr || root->op_type != "Sqrt") continue;
-    const Node* ratio = only_reader(net.uses, *root);
-    if (ratio == nullptr || ratio->op_type != "Div" || ratio->inputs[0] != centred->outputs[0]) continue;
+    const Node* root = plus ? only_reader(net.uses, *plus->first, "Sqrt") : nullptr;
+    const Node* ratio = root == nullptr ? nullptr : only_reader(net.uses, *root, "Div");
+    if (ratio == nullptr || ratio->inputs[0] != centred->outputs[0]) continue;
     const std::size_t reads = square->op_type == "Mul" ? 3 : 2;
     if (readers(net.uses, centred->outputs[0]).size() != reads) continue;
-    const auto weight = with_weight(net, *ratio, "Mul", x.back(), x.size());
-    const auto bias = weight ? with_weight(net, *weight->first, "Add", x.back(), x.size()) : std::nullopt;
+    const auto weight = following_list(net, *ratio, "Mul", x.back(), x.size());
+    const auto bias = weight ? following_list(net, *weight->first, "Add", x.back(), x.size()) : std::nullopt;
     if (!bias) continue;
     const std::string name = name_of(mean);
     const ValueId from = row_major(net, mean, 0);
@@ -129,9 +121,19 @@ std::optional<std::pair<const Node*, double>> following_factor(const Lowering& n
   return std::pair{next, factor->second};
 }
 
+std::optional<std::pair<const Node*, std::size_t>> following_weight(const Lowering& net, const Node& node,
+                                                                    const std::string& op_type) {
+  const Node* next = only_reader(net.uses, node, op_type);
+  if (next == nullptr || next->inputs.size() != 2) return std::nullopt;
+  const std::size_t other = next->inputs[0] == node.outputs[0] ? 1 : 0;
+  const Fixed* weight = net.operands.contains(next->inputs[other]) ? fixed_of(net, *next, other) : nullptr;
+  if (weight == nullptr || weight->transposed || weight->tensor.type != Type::real) return std::nullopt;
+  return std::pair{next, other};
+}
+
 std::optional<std::pair<const Node*, std::size_t>> following_bias(const Lowering& net, const Node& node,
                                                                   std::int64_t size) {
-  return with_weight(net, node, "Add", size, shape_of(net, node, 0).size());
+  return following_list(net, node, "Add", size, shape_of(net, node, 0).size());
 }
 
 bool feeds_product_only(const Lowering& net, const Node& node) {
@@ -147,14 +149,12 @@ bool became_gelu(Lowering& net, const Node& node, std::size_t position) {
   if (readers(net.uses, x).size() > kMostReaders) return false;
   for (const Node* start : readers(net.uses, x)) {
     if (!multiplies(net, start, std::sqrt(0.5))) continue;
-    const Node* erf = only_reader(net.uses, *start);
-    if (erf == nullptr || erf->op_type != "Erf") continue;
-    const Node* plus = only_reader(net.uses, *erf);
-    if (plus == nullptr || plus->op_type != "Add") continue;
-    const auto one = with_number(net, *plus);
-    if (!one || !about(one->second, 1.0)) continue;
-    const Node* times = only_reader(net.uses, *plus);
-    if (times == nullptr || times->op_type != "Mul" || times->inputs.size() != 2) continue;
+    const Node* erf = only_reader(net.uses, *start, "Erf");
+    const auto plus_one = erf == nullptr ? std::nullopt : following(net, *erf, "Add");
+    if (!plus_one || !about(plus_one->second, 1.0)) continue;
+    const Node* plus = plus_one->first;
+    const Node* times = only_reader(net.uses, *plus, "Mul");
+    if (times == nullptr || times->inputs.size() != 2) continue;
     const std::string& other = times->inputs[times->inputs[0] == plus->outputs[0] ? 1 : 0];
     const Node* half = nullptr;
     const Node* last = nullptr;

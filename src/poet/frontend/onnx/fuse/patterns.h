@@ -12,6 +12,9 @@ namespace poet::onnx {
 
 struct Lowering;
 
+/// Whether `a` is `b` as a file may have rounded it.
+[[nodiscard]] bool about(double a, double b);
+
 /// For Mul and Div with a known number: the other operand's position and the factor that it is multiplied by.
 /// Nothing when the number is divided by the operand.
 [[nodiscard]] std::optional<std::pair<std::size_t, double>> factor_of(const Lowering& net, const Node& node);
@@ -20,6 +23,12 @@ struct Lowering;
 [[nodiscard]] std::optional<std::pair<const Node*, double>> following_factor(const Lowering& net,
                                                                              const Node& node,
                                                                              std::size_t rank);
+
+/// The only reader of `node`'s result, when it is an `op_type` of two inputs that also reads a weight, and
+/// that one's position.
+[[nodiscard]] std::optional<std::pair<const Node*, std::size_t>> following_weight(const Lowering& net,
+                                                                                  const Node& node,
+                                                                                  const std::string& op_type);
 
 /// The Add that is the only reader of `node`'s result and adds a weight of `size` numbers along the last
 /// axis, and the weight's position.

@@ -8,17 +8,14 @@
 #include "poet/frontend/onnx/fuse/patterns.h"
 #include "poet/frontend/onnx/lower/constants.h"
 #include "poet/frontend/onnx/lower/lowering.h"
-#include "poet/frontend/onnx/lower/operands.h"
 
 namespace poet::onnx {
 namespace {
 
-bool about(double a, double b) { return std::fabs(a - b) <= 1e-4 * std::fabs(b); }
-
 /// The Mul that is the only reader of `node`'s result, and reads `x` besides; null otherwise.
 const Node* times(const Lowering& net, const Node& node, const std::string& x) {
-  const Node* next = only_reader(net.uses, node);
-  if (next == nullptr || next->op_type != "Mul" || next->inputs.size() != 2) return nullptr;
+  const Node* next = only_reader(net.uses, node, "Mul");
+  if (next == nullptr || next->inputs.size() != 2) return nullptr;
   return next->inputs[next->inputs[0] == node.outputs[0] ? 1 : 0] == x ? next : nullptr;
 }
 
@@ -48,11 +45,8 @@ std::optional<std::pair<double, double>> bounds(const Lowering& net, const Node&
 /// up to 0 does.
 std::optional<std::pair<const Node*, double>> clipped_from_0(const Lowering& net, const Node& node,
                                                              bool after_relu) {
-  const Node* clip = only_reader(net.uses, node);
-  if (clip == nullptr || clip->op_type != "Clip" || clip->inputs.empty() ||
-      clip->inputs[0] != node.outputs[0]) {
-    return std::nullopt;
-  }
+  const Node* clip = only_reader(net.uses, node, "Clip");
+  if (clip == nullptr || clip->inputs.empty() || clip->inputs[0] != node.outputs[0]) return std::nullopt;
   const auto to = bounds(net, *clip);
   if (!to || !(after_relu ? to->first <= 0.0 : to->first == 0.0) || !(to->second > 0.0) ||
       !std::isfinite(to->second)) {
@@ -74,9 +68,8 @@ bool became_silu(Lowering& net, const Node& node) {
 }
 
 bool became_mish(Lowering& net, const Node& node) {
-  const Node* tanh = only_reader(net.uses, node);
-  if (tanh == nullptr || tanh->op_type != "Tanh") return false;
-  if (!has_input(node, 0)) return false;
+  const Node* tanh = only_reader(net.uses, node, "Tanh");
+  if (tanh == nullptr || !has_input(node, 0)) return false;
   const Node* product = times(net, *tanh, node.inputs[0]);
   if (product == nullptr) return false;
   set_result(net, *product, add_function(net.graph(), "Mish", name_of(node), row_major(net, node, 0)));
@@ -107,8 +100,7 @@ bool became_clip(Lowering& net, const Node& node) {
 
 bool became_hard_activation(Lowering& net, const Node& node, std::size_t position, double number) {
   if (node.op_type != "Add" || number != 3.0) return false;
-  const Node* relu = only_reader(net.uses, node);
-  if (relu != nullptr && relu->op_type != "Relu") relu = nullptr;
+  const Node* relu = only_reader(net.uses, node, "Relu");
   const auto bounded = clipped_from_0(net, relu == nullptr ? node : *relu, relu != nullptr);
   if (!bounded || bounded->second != 6.0) return false;
   const Node* clip = bounded->first;

@@ -3,7 +3,6 @@
 #include "poet/frontend/onnx/fuse/patterns.h"
 #include "poet/frontend/onnx/lower/constants.h"
 #include "poet/frontend/onnx/lower/lowering.h"
-#include "poet/frontend/onnx/lower/operands.h"
 
 namespace poet::onnx {
 namespace {
@@ -33,23 +32,18 @@ bool gives_back(const Lowering& net, const Node& node, const std::string& x, con
   return false;
 }
 
-/// The only reader, when it is an `op_type` that also reads one number per channel of a value of `shape`, and
-/// where.
+/// following_weight() with one number per channel of a value of `shape`.
 std::optional<std::pair<const Node*, std::size_t>> per_channel(const Lowering& net, const Node& node,
                                                                const std::string& op_type,
                                                                const Shape& shape) {
-  const Node* next = only_reader(net.uses, node);
-  if (next == nullptr || next->op_type != op_type || next->inputs.size() != 2) return std::nullopt;
-  const std::size_t other = next->inputs[0] == node.outputs[0] ? 1 : 0;
-  if (!net.operands.contains(next->inputs[other])) return std::nullopt;
-  const Fixed* weight = fixed_of(net, *next, other);
-  if (weight == nullptr || weight->transposed || weight->tensor.type != Type::real) return std::nullopt;
+  const auto next = following_weight(net, node, op_type);
+  if (!next) return std::nullopt;
   Shape wanted(shape.size() - 1, 1);
   wanted[0] = shape[1];
   Shape with_batch = wanted;
   with_batch.insert(with_batch.begin(), 1);
-  if (weight->tensor.shape != wanted && weight->tensor.shape != with_batch) return std::nullopt;
-  return std::pair{next, other};
+  const Shape weight = shape_of(net, *next->first, next->second);
+  return weight == wanted || weight == with_batch ? next : std::nullopt;
 }
 
 }  // namespace
@@ -60,14 +54,13 @@ bool became_group_norm(Lowering& net, const Node& node, const Shape& reshaped) {
   if (x.size() < 3 || reshaped.size() < 3 || reshaped[0] != x[0]) return false;
   const std::int64_t groups = reshaped[1];
   if (groups < 1 || x[1] % groups != 0) return false;
-  const Node* norm = only_reader(net.uses, node);
-  if (norm == nullptr || norm->op_type != "InstanceNormalization" || norm->inputs[0] != node.outputs[0] ||
-      !all_are(net, *norm, 1, 1.0) || !all_are(net, *norm, 2, 0.0)) {
+  const Node* norm = only_reader(net.uses, node, "InstanceNormalization");
+  if (norm == nullptr || norm->inputs[0] != node.outputs[0] || !all_are(net, *norm, 1, 1.0) ||
+      !all_are(net, *norm, 2, 0.0)) {
     return false;
   }
-  const Node* back = only_reader(net.uses, *norm);
-  if (back == nullptr || back->op_type != "Reshape" || !gives_back(net, *back, node.inputs[0], x))
-    return false;
+  const Node* back = only_reader(net.uses, *norm, "Reshape");
+  if (back == nullptr || !gives_back(net, *back, node.inputs[0], x)) return false;
   const auto weight = per_channel(net, *back, "Mul", x);
   const auto bias = weight ? per_channel(net, *weight->first, "Add", x) : std::nullopt;
   if (!bias) return false;

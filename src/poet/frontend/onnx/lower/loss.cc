@@ -8,7 +8,6 @@
 #include "poet/frontend/onnx/lower/constants/attributes.h"
 #include "poet/frontend/onnx/lower/constants/shape_rules.h"
 #include "poet/frontend/onnx/lower/lowering.h"
-#include "poet/frontend/onnx/lower/operands.h"
 
 namespace poet::onnx {
 namespace {

@@ -11,7 +11,7 @@
 #include "poet/frontend/onnx/import.h"
 #include "poet/frontend/onnx/lower/inputs.h"
 #include "poet/frontend/onnx/lower/notices.h"
-#include "poet/frontend/onnx/lower/operand.h"
+#include "poet/frontend/onnx/lower/operands.h"
 #include "poet/frontend/onnx/lower/persistent.h"
 #include "poet/frontend/onnx/lower/uses.h"
 #include "poet/frontend/onnx/read/infer_types.h"

@@ -7,7 +7,6 @@
 
 #include "poet/frontend/onnx/lower/constants.h"
 #include "poet/frontend/onnx/lower/lowering.h"
-#include "poet/frontend/onnx/lower/operands.h"
 
 namespace poet::onnx {
 

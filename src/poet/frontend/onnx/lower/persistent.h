@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "poet/frontend/onnx/import.h"
-#include "poet/frontend/onnx/lower/operand.h"
+#include "poet/frontend/onnx/lower/operands.h"
 
 namespace poet::onnx {
 

@@ -45,6 +45,11 @@ const Node* only_reader(const Uses& uses, const Node& node) {
   return all.size() == 1 && all.front()->domain.empty() ? all.front() : nullptr;
 }
 
+const Node* only_reader(const Uses& uses, const Node& node, std::string_view op_type) {
+  const Node* reader = only_reader(uses, node);
+  return reader != nullptr && reader->op_type == op_type ? reader : nullptr;
+}
+
 bool is_read(const Uses& uses, const Node& node, std::size_t output) {
   if (output >= node.outputs.size() || node.outputs[output].empty()) return false;
   const std::string& name = node.outputs[output];

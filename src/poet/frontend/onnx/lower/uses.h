@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "poet/frontend/onnx/model.h"
@@ -29,6 +30,8 @@ struct Uses {
 /// The only reader of a node's first output, unless that is also the model's output; null otherwise. For
 /// operators that the file spells as several.
 [[nodiscard]] const Node* only_reader(const Uses& uses, const Node& node);
+/// The same, if it is an `op_type`.
+[[nodiscard]] const Node* only_reader(const Uses& uses, const Node& node, std::string_view op_type);
 
 /// Whether the loss or a node that is needed reads output `output` of a node.
 [[nodiscard]] bool is_read(const Uses& uses, const Node& node, std::size_t output);

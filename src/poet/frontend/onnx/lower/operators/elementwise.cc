@@ -54,10 +54,7 @@ void arithmetic(Lowering& net, const Node& node) {
     throw InputError("attribute 'axis'",
                      "of opsets before 7 is not supported; convert the model to a newer one");
   }
-  if (node.inputs.size() == 1) {
-    set_result(net, node, operand_of(net, node, 0));
-    return;
-  }
+  if (node.inputs.size() == 1) return set_result(net, node, operand_of(net, node, 0));
   if (node.inputs.size() == 2) {
     for (const std::size_t position : {std::size_t{0}, std::size_t{1}}) {
       const std::optional<double> number = scalar_of(net, node, 1 - position);
@@ -65,10 +62,8 @@ void arithmetic(Lowering& net, const Node& node) {
       if (!number || (!is_runtime(net, node, position) && scalar_of(net, node, position))) continue;
       const Shape to = broadcast(shape_of(net, node, 0), shape_of(net, node, 1));
       const bool same_shape = to == shape_of(net, node, position);
-      if (same_shape && changes_nothing(node, position, *number)) {
-        set_result(net, node, operand_of(net, node, position));
-        return;
-      }
+      if (same_shape && changes_nothing(node, position, *number))
+        return set_result(net, node, operand_of(net, node, position));
       if (const Runtime* x = std::get_if<Runtime>(&operand_of(net, node, position))) {
         if (became_gelu(net, node, position) || became_hard_activation(net, node, position, *number)) return;
         const auto factor = factor_of(net, node);
@@ -105,10 +100,7 @@ void clip(Lowering& net, const Node& node) {
   bound(2, maximum);
   if (minimum <= std::numeric_limits<float>::lowest()) minimum = -kInfinity;
   if (maximum >= std::numeric_limits<float>::max()) maximum = kInfinity;
-  if (minimum == -kInfinity && maximum == kInfinity) {
-    set_result(net, node, operand_of(net, node, 0));
-    return;
-  }
+  if (minimum == -kInfinity && maximum == kInfinity) return set_result(net, node, operand_of(net, node, 0));
   set_result(net, node, net.graph().clip(name_of(node), row_major(net, node, 0), minimum, maximum));
 }
 
@@ -143,10 +135,7 @@ void power(Lowering& net, const Node& node) {
   }
   if (!exponent || shape_of(net, node, 1).size() > shape_of(net, node, 0).size())
     throw InputError("the exponent must be one known number; write others as Exp(Mul(exponent, Log(x)))");
-  if (*exponent == 1.0) {
-    set_result(net, node, operand_of(net, node, 0));
-    return;
-  }
+  if (*exponent == 1.0) return set_result(net, node, operand_of(net, node, 0));
   set_result(net, node,
              net.graph().unary("pow", name_of(node), row_major(net, node, 0), {{"exponent", *exponent}}));
 }
@@ -168,10 +157,7 @@ void softmax(Lowering& net, const Node& node) {
   const auto of_rows = [&](ValueId rows) {
     return node.op_type == "Softmax" ? g.softmax(name, rows) : g.log_softmax(name, rows);
   };
-  if (axis + 1 == x.size()) {
-    set_result(net, node, of_rows(row_major(net, node, 0)));
-    return;
-  }
+  if (axis + 1 == x.size()) return set_result(net, node, of_rows(row_major(net, node, 0)));
   if (net.model.opset < 13) {  // over all axes from this one on
     const auto split = x.begin() + static_cast<std::ptrdiff_t>(axis);
     const Shape matrix = {element_count(Shape(x.begin(), split)), element_count(Shape(split, x.end()))};
@@ -193,10 +179,7 @@ void dropout(Lowering& net, const Node& node) {
     if (!number) throw InputError("the ratio must be a known real number");
     ratio = *number;
   }
-  if (ratio == 0.0) {
-    set_result(net, node, operand_of(net, node, 0));
-    return;
-  }
+  if (ratio == 0.0) return set_result(net, node, operand_of(net, node, 0));
   const bool training = has_input(node, 2) && !known_integers(net, node, 2).empty() &&
                         known_integers(net, node, 2).front() != 0;
   if (!training) net.notices.add("Dropout of an inference export was put back into training mode");

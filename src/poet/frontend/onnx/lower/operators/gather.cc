@@ -38,10 +38,8 @@ void take_range(Lowering& net, const Node& node, std::size_t axis,
   const std::string name = name_of(node);
   const bool real = type_of(net, node, 0) == Type::real;
   const ValueId from = real ? value_of(net, node, 0) : any_value(net, node, 0);
-  if (one && x.size() == 3 && axis == 1 && real && net.graph().layout(from).strides.empty()) {
-    set_result(net, node, net.graph().select(name, from, positions[0]));
-    return;
-  }
+  if (one && x.size() == 3 && axis == 1 && real && net.graph().layout(from).strides.empty())
+    return set_result(net, node, net.graph().select(name, from, positions[0]));
   std::vector<std::int64_t> starts(x.size(), 0);
   std::vector<std::int64_t> ends = x;
   starts[axis] = positions.front();
@@ -60,10 +58,8 @@ void gather(Lowering& net, const Node& node) {
                     !table->tensor.patterned && x.size() == 2 && axis == 0;
   const auto positions = known_positions(net, node, x[axis]);
   if (positions && is_range(*positions) && shape_of(net, node, 1).size() <= 1 &&
-      (!rows || shape_of(net, node, 1).empty())) {
-    take_range(net, node, axis, *positions);
-    return;
-  }
+      (!rows || shape_of(net, node, 1).empty()))
+    return take_range(net, node, axis, *positions);
   const std::string name = name_of(node);
   const ValueId ids = any_value(net, node, 1);
   if (rows) {

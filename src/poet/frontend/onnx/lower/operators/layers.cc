@@ -57,8 +57,7 @@ void product(Lowering& net, const Node& node, ValueId a, ValueId b, double alpha
     last = factor->first;
     skip(net, *last);
   }
-  const Node* next = only_reader(net.uses, *last);
-  if (next != nullptr && next->op_type == "Transpose") {
+  if (const Node* next = only_reader(net.uses, *last, "Transpose")) {
     const std::vector<std::int64_t> order = integers(*next, "perm");
     if (order.size() == rank) options.storage_order = order;
   }
@@ -66,10 +65,8 @@ void product(Lowering& net, const Node& node, ValueId a, ValueId b, double alpha
 }
 
 void matmul(Lowering& net, const Node& node) {
-  if (is_data(net, node, 0) && fixed_of(net, node, 1) != nullptr && shape_of(net, node, 1).size() == 2) {
-    linear(net, node, false);
-    return;
-  }
+  if (is_data(net, node, 0) && fixed_of(net, node, 1) != nullptr && shape_of(net, node, 1).size() == 2)
+    return linear(net, node, false);
   double alpha = 1.0;
   ValueId operands[2];
   for (std::size_t i = 0; i < 2; ++i) {
@@ -83,10 +80,7 @@ void matmul(Lowering& net, const Node& node) {
   }
   const bool row = shape_of(net, node, 0).size() == 1;
   const bool column = shape_of(net, node, 1).size() == 1;
-  if (!row && !column) {
-    product(net, node, operands[0], operands[1], alpha);
-    return;
-  }
+  if (!row && !column) return product(net, node, operands[0], operands[1], alpha);
   // A list is a matrix of one row or column, which the result does not have.
   GraphBuilder& g = net.graph();
   const std::string name = name_of(node);
@@ -121,10 +115,8 @@ void gemm(Lowering& net, const Node& node) {
   const bool bias_is_weight =
       !has_input(node, 2) || (beta == 1.0 && fixed_of(net, node, 2) != nullptr && per_column());
   if (alpha == 1.0 && !transpose_a && fixed_of(net, node, 1) != nullptr && is_data(net, node, 0) &&
-      bias_is_weight) {
-    linear(net, node, transpose_b);
-    return;
-  }
+      bias_is_weight)
+    return linear(net, node, transpose_b);
   const std::string name = name_of(node);
   const auto matrix = [&](std::size_t i, bool transposed) {
     const ValueId x = value_of(net, node, i);
@@ -132,10 +124,7 @@ void gemm(Lowering& net, const Node& node) {
   };
   const ValueId a = matrix(0, transpose_a);
   const ValueId b = matrix(1, transpose_b);
-  if (!has_bias) {
-    product(net, node, a, b, alpha);
-    return;
-  }
+  if (!has_bias) return product(net, node, a, b, alpha);
   const ValueId y = net.graph().matmul(name, a, b, {.alpha = alpha, .storage_order = {}});
   const Shape to = net.graph().shape(y);
   if (broadcast(to, shape_of(net, node, 2)) != to)
@@ -198,10 +187,7 @@ void layer_norm(Lowering& net, const Node& node) {
   const std::string name = name_of(node);
   const double eps = real(node, "epsilon", 1e-5);
   const ValueId from = row_major(net, node, 0);
-  if (split + 1 == x.end()) {
-    set_result(net, node, net.graph().layer_norm(name, from, eps));
-    return;
-  }
+  if (split + 1 == x.end()) return set_result(net, node, net.graph().layer_norm(name, from, eps));
   // Several axes are one in a view.
   const Shape rows = {element_count(Shape(x.begin(), split)), size};
   const ValueId y = net.graph().layer_norm(name, net.graph().reshape(name + ".rows", from, rows), eps);

@@ -29,10 +29,7 @@ void reshaped_to(Lowering& net, const Node& node, const Shape& to) {
     set_result(net, node, seen);
     return;
   }
-  if (from == to) {
-    set_result(net, node, x);
-    return;
-  }
+  if (from == to) return set_result(net, node, x);
   const std::string name = name_of(node);
   if (const Runtime* integers = std::get_if<Runtime>(&x);
       integers != nullptr && integers->type != Type::real) {
@@ -102,10 +99,8 @@ void cast(Lowering& net, const Node& node) {
   const bool to_integer = (to >= 2 && to <= 7) || to == 12 || to == 13;
   const Type from = type_of(net, node, 0);
   if ((from == Type::real && to_real) || (from == Type::integer && to_integer) ||
-      (from == Type::boolean && to == 9)) {
-    set_result(net, node, x);
-    return;
-  }
+      (from == Type::boolean && to == 9))
+    return set_result(net, node, x);
   if (!to_real && !to_integer && to != 9)
     throw InputError("attribute 'to'", fmt::format("element type {} is not supported", to));
   const DType type = to_real ? DType::float32 : to_integer ? DType::int32 : DType::uint8;
@@ -161,10 +156,7 @@ void concat(Lowering& net, const Node& node) {
   std::vector<ValueId> inputs;
   for (std::size_t i = 0; i < node.inputs.size(); ++i)
     inputs.push_back(axis == 0 ? any_value(net, node, i) : following_batch(net, node, i));
-  if (inputs.size() == 1) {
-    set_result(net, node, inputs.front());
-    return;
-  }
+  if (inputs.size() == 1) return set_result(net, node, inputs.front());
   set_result(net, node, net.graph().concat(name_of(node), inputs, axis));
 }
 
@@ -172,10 +164,7 @@ void concat(Lowering& net, const Node& node) {
 void expand(Lowering& net, const Node& node) {
   const Shape from = shape_of(net, node, 0);
   const Shape to = broadcast(from, known_integers(net, node, 1));
-  if (to == from) {
-    set_result(net, node, operand_of(net, node, 0));
-    return;
-  }
+  if (to == from) return set_result(net, node, operand_of(net, node, 0));
   set_result(net, node, net.graph().expand(name_of(node), any_value(net, node, 0), to));
 }
 
@@ -199,10 +188,7 @@ void tile(Lowering& net, const Node& node) {
     stretched.push_back(from[axis]);
     to.push_back(element_count({from[axis], repeats[axis]}));
   }
-  if (to == from) {
-    set_result(net, node, operand_of(net, node, 0));
-    return;
-  }
+  if (to == from) return set_result(net, node, operand_of(net, node, 0));
   GraphBuilder& g = net.graph();
   const std::string name = name_of(node);
   const ValueId x = g.reshape(name + ".apart", any_value(net, node, 0), apart);
@@ -231,10 +217,7 @@ void slice(Lowering& net, const Node& node) {
     to.push_back(length);
   }
   const std::string name = name_of(node);
-  if (to == from && reversed.empty()) {
-    set_result(net, node, operand_of(net, node, 0));
-    return;
-  }
+  if (to == from && reversed.empty()) return set_result(net, node, operand_of(net, node, 0));
   ValueId y = type_of(net, node, 0) == Type::real ? value_of(net, node, 0) : any_value(net, node, 0);
   if (to != from) y = sliced(net.graph(), reversed.empty() ? name : name + ".part", y, starts, ends, steps);
   if (!reversed.empty()) y = net.graph().flip(name, row_major(net.graph(), name, y), reversed);

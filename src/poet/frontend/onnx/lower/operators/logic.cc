@@ -83,10 +83,8 @@ void integer_arithmetic(Lowering& net, const Node& node) {
     if (!known || !is_runtime(net, node, at) ||
         shape_of(net, node, 1 - at).size() > shape_of(net, node, at).size())
       continue;
-    if (*known == (node.op_type == "Mul" ? 1 : 0) && (at == 0 || node.op_type != "Sub")) {
-      set_result(net, node, operand_of(net, node, at));
-      return;
-    }
+    if (*known == (node.op_type == "Mul" ? 1 : 0) && (at == 0 || node.op_type != "Sub"))
+      return set_result(net, node, operand_of(net, node, at));
     const ValueId x = any_value(net, node, at);
     const auto c = static_cast<double>(*known);
     if (adds)

@@ -41,10 +41,8 @@ Parts parts_of(const std::string& op_type) {
 void reduce(Lowering& net, const Node& node) {
   if (node.op_type == "ReduceMean" && became_layer_norm(net, node)) return;
   const std::vector<std::int64_t> axes = reduced_axes(net, node, shape_of(net, node, 0).size());
-  if (axes.empty() && integer(node, "noop_with_empty_axes", 0) != 0) {
-    set_result(net, node, operand_of(net, node, 0));
-    return;
-  }
+  if (axes.empty() && integer(node, "noop_with_empty_axes", 0) != 0)
+    return set_result(net, node, operand_of(net, node, 0));
   GraphBuilder& g = net.graph();
   const Parts parts = parts_of(node.op_type);
   const std::string name = name_of(node);

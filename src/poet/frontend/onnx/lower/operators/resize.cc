@@ -120,10 +120,7 @@ void resize(Lowering& net, const Node& node) {
     same = same && to.sizes[i] == x[i + 2] && (to.scales.empty() || to.scales[i] == 1.0);
     smaller = smaller || to.sizes[i] < x[i + 2];
   }
-  if (same) {
-    set_result(net, node, operand_of(net, node, 0));
-    return;
-  }
+  if (same) return set_result(net, node, operand_of(net, node, 0));
   if (integer(node, "antialias", 0) != 0 && smaller && options.mode != "nearest") {
     throw InputError("attribute 'antialias'", "must be 0 where images get smaller; use an average pool");
   }
