@@ -33,7 +33,7 @@ class NodeError : public InputError {
 /// Nodes, by index, that become opaque operators, and what their rules do not support.
 using OpaqueNodes = std::map<std::size_t, std::string>;
 
-/// What the rules of operators read and add to.
+/// What the rules of operators read and add to: a network (`net`) of which some nodes are ops already.
 struct Lowering {
   const Model& model;
   const ImportOptions& options;

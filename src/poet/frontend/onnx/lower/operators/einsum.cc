@@ -72,7 +72,7 @@ struct Term {
 class Einsum {
  public:
   Einsum(Lowering& net, const Node& node)
-      : net_(net), g_(net.graph()), name_(name_of(node)), text_(text(node, "equation", "")) {
+      : g_(net.graph()), name_(name_of(node)), text_(text(node, "equation", "")) {
     const Equation equation = parsed(text_);
     output_ = equation.output;
     if (equation.inputs.size() != node.inputs.size() || node.inputs.size() > 2) {
@@ -154,7 +154,7 @@ class Einsum {
     }
     if (axes.empty()) return;
     const std::string name = fmt::format("{}.{}.sum", name_, i);
-    term = {g_.reduce("reduce_sum", name, row_major(net_.graph(), name, term.value), axes, false), rest};
+    term = {g_.reduce("reduce_sum", name, row_major(g_, name, term.value), axes, false), rest};
   }
 
   /// As (batch..., first, second), each of the two groups one axis.
@@ -168,7 +168,7 @@ class Einsum {
     Shape shape = sizes_of(batch);
     shape.push_back(element_count(sizes_of(first)));
     shape.push_back(element_count(sizes_of(second)));
-    return g_.reshape(name + ".matrix", row_major(net_.graph(), name, v), shape);
+    return g_.reshape(name + ".matrix", row_major(g_, name, v), shape);
   }
 
   /// Nothing is summed: a product with broadcasting.
@@ -186,13 +186,12 @@ class Einsum {
       const std::string name = fmt::format("{}.{}", name_, i);
       ValueId v = term.value;
       if (wanted != term.letters) v = g_.permute(name, v, places(term.letters, wanted));
-      v = row_major(net_.graph(), name, v);
+      v = row_major(g_, name, v);
       factors[i] = g_.shape(v) == shape ? v : g_.reshape(name + ".shape", v, shape);
     }
     return g_.mul(name_, factors[0], factors[1]);
   }
 
-  Lowering& net_;
   GraphBuilder& g_;
   std::string name_;
   std::string text_;
