@@ -53,11 +53,11 @@ const FunctionName* find_function_of(std::string_view kind) {
   return first([kind](const FunctionName& name) { return name.kind == kind; });
 }
 
-ValueId add_function(Walk& walk, const char* op_type, const std::string& name, ValueId x) {
+ValueId add_function(GraphBuilder& graph, const char* op_type, const std::string& name, ValueId x) {
   const FunctionName& function = *find_function(op_type);
   Attributes attributes;
   for (const auto& [attribute, number] : function.attributes) attributes[attribute] = number;
-  return walk.graph().unary(function.kind, name, x, std::move(attributes));
+  return graph.unary(function.kind, name, x, std::move(attributes));
 }
 
 }  // namespace poet::onnx

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "poet/frontend/onnx/lower/walk.h"
+#include "poet/graph/builder.h"
 
 namespace poet::onnx {
 
@@ -27,6 +27,7 @@ struct FunctionName {
 [[nodiscard]] const FunctionName* find_function_of(std::string_view kind);
 
 /// Adds the function that ONNX calls `op_type`, with its default attributes.
-[[nodiscard]] ValueId add_function(Walk& walk, const char* op_type, const std::string& name, ValueId x);
+[[nodiscard]] ValueId add_function(GraphBuilder& graph, const char* op_type, const std::string& name,
+                                   ValueId x);
 
 }  // namespace poet::onnx

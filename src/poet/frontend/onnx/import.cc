@@ -4,7 +4,7 @@
 #include <string>
 
 #include "poet/base/error.h"
-#include "poet/frontend/onnx/lower/walk.h"
+#include "poet/frontend/onnx/lower/lowering.h"
 #include "poet/frontend/onnx/read/read_model.h"
 
 namespace poet {
@@ -24,10 +24,10 @@ bool may_become_opaque(const std::string& op_type) {
 ImportedModel import_model(const onnx::Model& model, const ImportOptions& options) {
   // Each round finds one more node that its rule cannot take. Operators without any rule need no round.
   constexpr std::size_t kMostRounds = 64;
-  std::map<std::size_t, std::string> opaque;
+  onnx::OpaqueNodes opaque;
   for (;;) {
     try {
-      return onnx::Walk(model, options, opaque).run();
+      return onnx::lower_model(model, options, opaque);
     } catch (const onnx::NodeError& error) {
       const bool again = options.allow_opaque && opaque.size() < kMostRounds &&
                          may_become_opaque(model.nodes.at(error.node()).op_type) &&

@@ -2,10 +2,24 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "poet/base/error.h"
+#include "poet/frontend/onnx/lower/constants/attributes.h"
+#include "poet/frontend/onnx/lower/constants/shape_rules.h"
+#include "poet/frontend/onnx/lower/lowering.h"
 
 namespace poet::onnx {
 namespace {
+
+/// The node that has it among its outputs, of ONNX's own operators; null when there is none.
+const Node* writer_of(const Model& model, const std::string& value) {
+  const auto writes = [&value](const Node& node) {
+    return std::find(node.outputs.begin(), node.outputs.end(), value) != node.outputs.end();
+  };
+  const auto found = std::find_if(model.nodes.begin(), model.nodes.end(), writes);
+  return found == model.nodes.end() || !found->domain.empty() ? nullptr : &*found;
+}
 
 /// The axis that a softmax normalises. Before opset 13 those are all axes from the given one on, which is
 /// the same when at most one of them is longer than 1.
@@ -21,10 +35,9 @@ std::size_t softmax_axis(const Node& node, const Shape& shape, std::int64_t opse
   return axis;
 }
 
-}  // namespace
-
-void add_cross_entropy(Walk& walk, ValueId output, bool convolved, const Node* final_softmax) {
-  GraphBuilder& graph = walk.graph();
+/// `convolved`: a convolution wrote it. `final_softmax`: the one that was taken off, or null.
+void add_cross_entropy(Lowering& net, ValueId output, bool convolved, const Node* final_softmax) {
+  GraphBuilder& graph = net.graph();
   ValueId logits = output;
   const Shape from = graph.shape(output);
   if (from.size() < 2) {
@@ -38,10 +51,10 @@ void add_cross_entropy(Walk& walk, ValueId output, bool convolved, const Node* f
   bool pixels = (from.size() > 3 || (from.size() == 3 && convolved)) && !channels;
   if (final_softmax != nullptr) {
     // It knows where the classes are.
-    const std::string place = Walk::place_of(*final_softmax);
+    const std::string place = place_of(*final_softmax);
     std::size_t axis = 0;
     try {
-      axis = softmax_axis(*final_softmax, from, walk.opset());
+      axis = softmax_axis(*final_softmax, from, net.model.opset);
     } catch (const InputError& error) {
       throw InputError(place, error.what());
     }
@@ -65,13 +78,13 @@ void add_cross_entropy(Walk& walk, ValueId output, bool convolved, const Node* f
                           : graph.transpose("logits.rows", logits, classes_last);
     rows = element_count(from) / from[1];
     logits = graph.reshape("logits.flat", logits, {rows, from[1]});
-    walk.notice("the loss is the mean over every position of the output, with its classes along axis 1");
+    net.notices.add("the loss is the mean over every position of the output, with its classes along axis 1");
   } else {
-    logits = walk.row_major("logits", logits);
+    logits = row_major(graph, "logits", logits);
     const std::int64_t classes = channels ? from[1] : from.back();
     rows = element_count(from) / classes;
     if (from.size() > 2 && !channels) {
-      walk.notice(
+      net.notices.add(
           "the loss is the mean over every position of the output, with its classes along the last axis");
     }
     if (from.size() != 2) logits = graph.reshape("logits.flat", logits, {rows, classes});
@@ -86,10 +99,51 @@ void add_cross_entropy(Walk& walk, ValueId output, bool convolved, const Node* f
   graph.softmax_cross_entropy("loss", logits, targets);
 }
 
-void add_mean_squared_error(Walk& walk, ValueId output) {
-  GraphBuilder& graph = walk.graph();
-  const ValueId x = walk.row_major("logits", output);
+void add_mean_squared_error(Lowering& net, ValueId output) {
+  GraphBuilder& graph = net.graph();
+  const ValueId x = row_major(graph, "logits", output);
   graph.mse_loss("loss", x, graph.input("targets", Shape(graph.shape(x))));
+}
+
+}  // namespace
+
+LossInput taken_off(const Model& model, Loss loss, Notices& notices) {
+  LossInput input{model.outputs.front()};
+  if (model.outputs.size() > 1) {
+    notices.add(
+        fmt::format("of {} outputs only the first, '{}', gets a loss", model.outputs.size(), input.logits));
+  }
+  if (loss != Loss::cross_entropy) return input;
+  const Node* last = writer_of(model, input.logits);
+  if (last != nullptr && last->outputs.front() == input.logits && !last->inputs.empty() &&
+      (last->op_type == "SoftmaxCrossEntropyLoss" || last->op_type == "NegativeLogLikelihoodLoss")) {
+    input.file_had_loss = true;
+    notices.add(
+        fmt::format("the file's {} was taken off: poet's loss is the mean over all targets, without weights",
+                    last->op_type));
+    input.logits = last->inputs.front();
+    last = writer_of(model, input.logits);
+  }
+  if (last != nullptr && last->inputs.size() == 1 &&
+      (last->op_type == "Softmax" || last->op_type == "LogSoftmax")) {
+    input.final_softmax = last;
+    notices.add(fmt::format("the final {} was taken off: the cross-entropy loss has its own", last->op_type));
+    input.logits = last->inputs.front();
+  }
+  return input;
+}
+
+void add_loss(Lowering& net, const LossInput& input) {
+  const auto found = net.operands.find(input.logits);
+  const Runtime* output = found == net.operands.end() ? nullptr : std::get_if<Runtime>(&found->second);
+  if (output == nullptr || output->type != Type::real)
+    throw InputError(fmt::format("the output '{}' does not depend on the inputs", input.logits));
+  if (net.options.loss == Loss::mean_squared_error) return add_mean_squared_error(net, output->id);
+  const bool convolved = std::any_of(net.model.nodes.begin(), net.model.nodes.end(), [&](const Node& node) {
+    return (node.op_type == "Conv" || node.op_type == "ConvTranspose") && !node.outputs.empty() &&
+           node.outputs.front() == input.logits;
+  });
+  add_cross_entropy(net, output->id, convolved || input.file_had_loss, input.final_softmax);
 }
 
 }  // namespace poet::onnx

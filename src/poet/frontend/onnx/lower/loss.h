@@ -1,18 +1,32 @@
 #pragma once
 
-// The loss that the import attaches to a model's output. Private to poet/frontend/onnx.
+// The loss that the import attaches to a model's output, in place of the file's own. Private to
+// poet/frontend/onnx.
 
-#include "poet/frontend/onnx/lower/walk.h"
+#include <string>
+
+#include "poet/frontend/onnx/import.h"
+#include "poet/frontend/onnx/lower/notices.h"
 
 namespace poet::onnx {
 
-/// Cross-entropy on `output`: (N, C) and (N, C, 1, 1...) have one target per sample, (N, C, H, W), (N, C, D,
-/// H, W) and, of a convolution, (N, C, L) one per pixel, others one per position of all axes but the last.
-/// `convolved`: a convolution wrote it. `final_softmax`: the one that was taken off, or null; it tells where
-/// the classes are. Throws InputError when they are where the loss has none.
-void add_cross_entropy(Walk& walk, ValueId output, bool convolved, const Node* final_softmax);
+struct Lowering;
 
-/// Mean squared difference between `output` and targets of its shape.
-void add_mean_squared_error(Walk& walk, ValueId output);
+struct LossInput {
+  std::string logits;                   // what the loss reads
+  bool file_had_loss = false;           // which was taken off
+  const Node* final_softmax = nullptr;  // that was taken off
+};
+
+/// The model's first output, or what comes before the file's own loss and a final softmax: poet's loss takes
+/// the place of the one and has the other. O(nodes).
+[[nodiscard]] LossInput taken_off(const Model& model, Loss loss, Notices& notices);
+
+/// Adds the loss that is asked for, and its targets: the mean squared error has targets of the output's
+/// shape. Cross-entropy on (N, C) and (N, C, 1, 1...) has one target per sample, on (N, C, H, W), (N, C, D,
+/// H, W) and, of a convolution, (N, C, L) one per pixel, on others one per position of all axes but the last.
+/// Throws InputError when the output does not depend on the inputs, or when a final softmax tells that the
+/// classes are where the loss has none.
+void add_loss(Lowering& net, const LossInput& input);
 
 }  // namespace poet::onnx

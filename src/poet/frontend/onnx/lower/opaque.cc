@@ -5,19 +5,20 @@
 #include <algorithm>
 
 #include "poet/base/error.h"
-#include "poet/frontend/onnx/read/infer_types.h"
+#include "poet/frontend/onnx/lower/constants/shape_rules.h"
+#include "poet/frontend/onnx/lower/lowering.h"
 
 namespace poet::onnx {
 namespace {
 
 /// What libonnx is told of an operand.
-Tensor described(const Walk& walk, const Node& node, std::size_t i) {
-  const Operand& x = walk.operand(node, i);
+Tensor described(const Lowering& net, const Node& node, std::size_t i) {
+  const Operand& x = operand_of(net, node, i);
   if (const Fixed* known = std::get_if<Fixed>(&x)) return known->tensor;
   Tensor tensor;
   tensor.type = std::get<Runtime>(x).type;
   tensor.type_name = tensor.type == Type::real ? "float" : tensor.type == Type::integer ? "int64" : "bool";
-  tensor.shape = walk.shape(node, i);
+  tensor.shape = shape_of(net, node, i);
   return tensor;
 }
 
@@ -27,9 +28,9 @@ TensorType stored(const Tensor& tensor) {
 }
 
 /// With `inferred` from libonnx, which knows the batch size; else as the file says.
-TensorType output_type(const Walk& walk, const std::string& name, const std::optional<Tensor>& inferred,
+TensorType output_type(const Lowering& net, const std::string& name, const std::optional<Tensor>& inferred,
                        const std::string& cause) {
-  const std::optional<Tensor> type = inferred ? inferred : walk.declared(name);
+  const std::optional<Tensor> type = inferred ? inferred : declared(net.model, net.sizes, name);
   if (!type) {
     throw InputError(
         fmt::format("{}cannot be opaque: neither libonnx nor the file (value_info) tells the shape of its "
@@ -48,7 +49,7 @@ std::string operator_name(const Node& node) {
   return node.domain.empty() ? node.op_type : node.domain + "." + node.op_type;
 }
 
-void add_opaque(Walk& walk, const Node& node, const std::string& reason) {
+void add_opaque(Lowering& net, const Node& node, const std::string& reason) {
   const std::string cause = reason.empty() ? "" : reason + "; and it ";
   const auto subgraph = std::find_if(node.attributes.begin(), node.attributes.end(), [](const auto& entry) {
     return std::holds_alternative<OtherAttribute>(entry.second);
@@ -61,26 +62,25 @@ void add_opaque(Walk& walk, const Node& node, const std::string& reason) {
   std::vector<const Tensor*> described_inputs(node.inputs.size(), nullptr);
   std::vector<ValueId> inputs;
   for (std::size_t i = 0; i < node.inputs.size(); ++i) {
-    if (!walk.has(node, i)) continue;
-    known[i] = described(walk, node, i);
+    if (!has_input(node, i)) continue;
+    known[i] = described(net, node, i);
     described_inputs[i] = &known[i];
     // Integers that are known are part of the operator.
-    if (walk.is_runtime(node, i) || known[i].type == Type::real) inputs.push_back(walk.any(node, i));
+    if (is_runtime(net, node, i) || known[i].type == Type::real) inputs.push_back(any_value(net, node, i));
   }
   const std::vector<std::optional<Tensor>> inferred =
-      walk.type_inference().infer(node, described_inputs, walk.opset());
+      net.type_inference.infer(node, described_inputs, net.model.opset);
   std::vector<TensorType> outputs;
   for (std::size_t i = 0; i < node.outputs.size(); ++i) {
-    if (!node.outputs[i].empty()) outputs.push_back(output_type(walk, node.outputs[i], inferred[i], cause));
+    if (!node.outputs[i].empty()) outputs.push_back(output_type(net, node.outputs[i], inferred[i], cause));
   }
-  const std::vector<ValueId> made =
-      walk.graph().opaque(Walk::name_of(node), operator_name(node), inputs, outputs);
+  const std::vector<ValueId> made = net.graph().opaque(name_of(node), operator_name(node), inputs, outputs);
   std::size_t next = 0;
   for (const std::string& output : node.outputs) {
     if (output.empty()) continue;
-    walk.set_output(output, walk.runtime(made[next++]));
+    net.operands[output] = runtime_of(net.graph(), made[next++]);
   }
-  walk.notice(
+  net.notices.add(
       fmt::format("{} is opaque to poet{}: it is never recomputed, everything that it reads and writes is "
                   "kept for its gradient, and its cost is a guess of one operation per element",
                   operator_name(node), reason.empty() ? "" : fmt::format(" ({})", reason)));

@@ -4,9 +4,11 @@
 
 #include <string>
 
-#include "poet/frontend/onnx/lower/walk.h"
+#include "poet/frontend/onnx/model.h"
 
 namespace poet::onnx {
+
+struct Lowering;
 
 /// "LpPool", "com.acme.Fancy".
 [[nodiscard]] std::string operator_name(const Node& node);
@@ -14,6 +16,6 @@ namespace poet::onnx {
 /// Adds the node as an opaque op with the shapes that libonnx infers or the file declares for its outputs.
 /// `reason`: why its rule could not take it; empty when there is none. Throws InputError when an output's
 /// shape is not known or the node has subgraphs, which read more than its inputs.
-void add_opaque(Walk& walk, const Node& node, const std::string& reason);
+void add_opaque(Lowering& net, const Node& node, const std::string& reason);
 
 }  // namespace poet::onnx

@@ -5,13 +5,14 @@
 #include <string>
 #include <vector>
 
-#include "poet/frontend/onnx/lower/walk.h"
+#include "poet/frontend/onnx/lower/constants.h"
+#include "poet/frontend/onnx/lower/lowering.h"
 
 namespace poet::onnx {
 
-/// Adds what the node does to walk.graph() and sets its results. Throws InputError saying which attribute or
-/// input does not fit and what to do; the walk adds which node it is.
-using OperatorRule = void (*)(Walk& walk, const Node& node);
+/// Adds what the node does to net.graph() and sets its results. Throws InputError saying which attribute or
+/// input does not fit and what to do; lower_model() adds which node it is.
+using OperatorRule = void (*)(Lowering& net, const Node& node);
 
 struct OperatorEntry {
   const char* op_type;

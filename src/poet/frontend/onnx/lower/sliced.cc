@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <numeric>
 
+#include "poet/frontend/onnx/lower/operands.h"
+
 namespace poet::onnx {
 namespace {
 
@@ -25,9 +27,9 @@ std::vector<std::int64_t> reordered(const std::vector<std::int64_t>& list, const
 
 }  // namespace
 
-ValueId sliced(Walk& walk, const std::string& name, ValueId x, const std::vector<std::int64_t>& starts,
-               const std::vector<std::int64_t>& ends, const std::vector<std::int64_t>& steps) {
-  GraphBuilder& graph = walk.graph();
+ValueId sliced(GraphBuilder& graph, const std::string& name, ValueId x,
+               const std::vector<std::int64_t>& starts, const std::vector<std::int64_t>& ends,
+               const std::vector<std::int64_t>& steps) {
   const StridedShape layout = graph.layout(x);
   if (layout.strides.empty()) return graph.slice(name, x, starts, ends, steps);
   Axes order = identity(layout.shape.size());  // slowest first
@@ -35,7 +37,7 @@ ValueId sliced(Walk& walk, const std::string& name, ValueId x, const std::vector
     return layout.strides[index(a)] > layout.strides[index(b)];
   });
   if (!permuted(layout, order).strides.empty()) {
-    return graph.slice(name, walk.row_major(name, x), starts, ends, steps);
+    return graph.slice(name, row_major(graph, name, x), starts, ends, steps);
   }
   Axes back(order.size());
   for (std::size_t i = 0; i < order.size(); ++i) back[index(order[i])] = static_cast<std::int64_t>(i);
@@ -45,15 +47,15 @@ ValueId sliced(Walk& walk, const std::string& name, ValueId x, const std::vector
   return graph.permute(name + ".transposed", part, back);
 }
 
-ValueId without_axis(Walk& walk, const std::string& name, ValueId x, std::size_t axis) {
-  StridedShape layout = walk.graph().layout(x);
+ValueId without_axis(GraphBuilder& graph, const std::string& name, ValueId x, std::size_t axis) {
+  StridedShape layout = graph.layout(x);
   const auto at = static_cast<std::ptrdiff_t>(axis);
   layout.shape.erase(layout.shape.begin() + at);
   if (!layout.strides.empty()) {
     layout.strides.erase(layout.strides.begin() + at);
     layout = permuted(layout, identity(layout.shape.size()));  // row-major ones have no strides
   }
-  return walk.graph().view(name, x, layout);
+  return graph.view(name, x, layout);
 }
 
 }  // namespace poet::onnx

@@ -6,17 +6,17 @@
 #include <string>
 #include <vector>
 
-#include "poet/frontend/onnx/lower/walk.h"
+#include "poet/graph/builder.h"
 
 namespace poet::onnx {
 
 /// GraphBuilder::slice of a value with any strides. Where the value is a permuted view, what is copied is the
 /// part only: it is taken in the storage's order of axes, and the result is a view of it.
-[[nodiscard]] ValueId sliced(Walk& walk, const std::string& name, ValueId x,
+[[nodiscard]] ValueId sliced(GraphBuilder& graph, const std::string& name, ValueId x,
                              const std::vector<std::int64_t>& starts, const std::vector<std::int64_t>& ends,
                              const std::vector<std::int64_t>& steps);
 
 /// x without `axis`, which has size 1: a view.
-[[nodiscard]] ValueId without_axis(Walk& walk, const std::string& name, ValueId x, std::size_t axis);
+[[nodiscard]] ValueId without_axis(GraphBuilder& graph, const std::string& name, ValueId x, std::size_t axis);
 
 }  // namespace poet::onnx

@@ -4,6 +4,8 @@
 #include <array>
 #include <string_view>
 
+#include "poet/frontend/onnx/lower/lowering.h"
+
 namespace poet::onnx {
 namespace {
 
@@ -41,6 +43,14 @@ bool is_initial_state(const Node& node, std::size_t i) {
   if (!node.domain.empty()) return false;
   const bool lstm = node.op_type == "LSTM";
   return (i == 5 && (lstm || node.op_type == "GRU" || node.op_type == "RNN")) || (i == 6 && lstm);
+}
+
+bool is_zero_state(Lowering& net, const Node& node, std::size_t i) {
+  if (net.zeros.contains(node.inputs[i])) return true;
+  const auto stored = net.model.initializers.find(node.inputs[i]);
+  if (stored == net.model.initializers.end() || !stored->second.zeros) return false;
+  net.notices.add("initial states of zeros that recurrent layers read from the file do not train");
+  return true;
 }
 
 }  // namespace poet::onnx

@@ -12,30 +12,30 @@ namespace poet::onnx {
 namespace {
 
 /// As the table of functions says it.
-void function(Walk& walk, const Node& node) {
+void function(Lowering& net, const Node& node) {
   const FunctionName& name = *find_function(node.op_type);
   // What jumps only: what trains below gets no gradient through it.
   if (poet::find_operator(name.kind + std::string("_backward")) == nullptr)
-    walk.notice("no gradient flows through " + node.op_type);
+    net.notices.add("no gradient flows through " + node.op_type);
   Attributes attributes;
   for (const auto& [attribute, otherwise] : name.attributes)
     attributes[attribute] = real(node, attribute, otherwise);
-  walk.set(node, walk.graph().unary(name.kind, Walk::name_of(node), walk.row_major(node, 0), attributes));
+  set_result(net, node, net.graph().unary(name.kind, name_of(node), row_major(net, node, 0), attributes));
 }
 
 /// An operator of two nodes or more where the file spells it so, otherwise itself.
-template <bool (*kBecame)(Walk&, const Node&)>
-void unless_part(Walk& walk, const Node& node) {
-  if (!kBecame(walk, node)) function(walk, node);
+template <bool (*kBecame)(Lowering&, const Node&)>
+void unless_part(Lowering& net, const Node& node) {
+  if (!kBecame(net, node)) function(net, node);
 }
 
 /// The slope is a weight, also where it is one number: PyTorch's default is one for all channels.
-void prelu(Walk& walk, const Node& node) {
-  const ValueId x = walk.row_major(node, 0);
-  const Fixed* slope = walk.fixed(node, 1);
-  const bool one_number = slope != nullptr && !slope->constant && walk.scalar(node, 1);
-  const ValueId s = one_number ? walk.weight(node, 1, walk.shape(node, 1)) : walk.row_major(node, 1);
-  walk.set(node, walk.graph().prelu(Walk::name_of(node), x, s));
+void prelu(Lowering& net, const Node& node) {
+  const ValueId x = row_major(net, node, 0);
+  const Fixed* slope = fixed_of(net, node, 1);
+  const bool one_number = slope != nullptr && !slope->constant && scalar_of(net, node, 1);
+  const ValueId s = one_number ? weight_of(net, node, 1, shape_of(net, node, 1)) : row_major(net, node, 1);
+  set_result(net, node, net.graph().prelu(name_of(node), x, s));
 }
 
 }  // namespace

@@ -71,8 +71,8 @@ struct Term {
 
 class Einsum {
  public:
-  Einsum(Walk& walk, const Node& node)
-      : walk_(walk), g_(walk.graph()), name_(Walk::name_of(node)), text_(text(node, "equation", "")) {
+  Einsum(Lowering& net, const Node& node)
+      : g_(net.graph()), name_(name_of(node)), text_(text(node, "equation", "")) {
     const Equation equation = parsed(text_);
     output_ = equation.output;
     if (equation.inputs.size() != node.inputs.size() || node.inputs.size() > 2) {
@@ -81,7 +81,7 @@ class Einsum {
                          equation.inputs.size(), node.inputs.size()));
     }
     for (std::size_t i = 0; i < node.inputs.size(); ++i) {
-      const Shape shape = walk.shape(node, i);
+      const Shape shape = shape_of(net, node, i);
       if (shape.size() != equation.inputs[i].size()) {
         refuse(text_, fmt::format("has {} axes for operand {}, which is {}", equation.inputs[i].size(), i,
                                   shown(shape)));
@@ -91,7 +91,7 @@ class Einsum {
         if (known->second != shape[axis])
           refuse(text_, fmt::format("gives '{}' two sizes", equation.inputs[i][axis]));
       }
-      terms_.push_back({walk.value(node, i), equation.inputs[i]});
+      terms_.push_back({value_of(net, node, i), equation.inputs[i]});
     }
   }
 
@@ -116,12 +116,12 @@ class Einsum {
     const std::string whole = batch + rows + columns;
     if (rows.size() == 1 && columns.size() == 1) options.storage_order = places(whole, output_);
     ValueId y = g_.matmul(name_, left, right, options);
-    if (rows.size() != 1 || columns.size() != 1) y = g_.reshape(name_ + ".axes", y, shape_of(whole));
+    if (rows.size() != 1 || columns.size() != 1) y = g_.reshape(name_ + ".axes", y, sizes_of(whole));
     return ordered(y, whole);
   }
 
  private:
-  [[nodiscard]] Shape shape_of(const std::string& letters) const {
+  [[nodiscard]] Shape sizes_of(const std::string& letters) const {
     Shape shape;
     for (const char c : letters) shape.push_back(sizes_.at(c));
     return shape;
@@ -154,7 +154,7 @@ class Einsum {
     }
     if (axes.empty()) return;
     const std::string name = fmt::format("{}.{}.sum", name_, i);
-    term = {g_.reduce("reduce_sum", name, walk_.row_major(name, term.value), axes, false), rest};
+    term = {g_.reduce("reduce_sum", name, row_major(g_, name, term.value), axes, false), rest};
   }
 
   /// As (batch..., first, second), each of the two groups one axis.
@@ -165,10 +165,10 @@ class Einsum {
     ValueId v = term.value;
     if (wanted != term.letters) v = g_.permute(name, v, places(term.letters, wanted));
     if (first.size() == 1 && second.size() == 1) return v;
-    Shape shape = shape_of(batch);
-    shape.push_back(element_count(shape_of(first)));
-    shape.push_back(element_count(shape_of(second)));
-    return g_.reshape(name + ".matrix", walk_.row_major(name, v), shape);
+    Shape shape = sizes_of(batch);
+    shape.push_back(element_count(sizes_of(first)));
+    shape.push_back(element_count(sizes_of(second)));
+    return g_.reshape(name + ".matrix", row_major(g_, name, v), shape);
   }
 
   /// Nothing is summed: a product with broadcasting.
@@ -186,13 +186,12 @@ class Einsum {
       const std::string name = fmt::format("{}.{}", name_, i);
       ValueId v = term.value;
       if (wanted != term.letters) v = g_.permute(name, v, places(term.letters, wanted));
-      v = walk_.row_major(name, v);
+      v = row_major(g_, name, v);
       factors[i] = g_.shape(v) == shape ? v : g_.reshape(name + ".shape", v, shape);
     }
     return g_.mul(name_, factors[0], factors[1]);
   }
 
-  Walk& walk_;
   GraphBuilder& g_;
   std::string name_;
   std::string text_;
@@ -201,7 +200,7 @@ class Einsum {
   std::vector<Term> terms_;
 };
 
-void einsum(Walk& walk, const Node& node) { walk.set(node, Einsum(walk, node).result()); }
+void einsum(Lowering& net, const Node& node) { set_result(net, node, Einsum(net, node).result()); }
 
 }  // namespace
 

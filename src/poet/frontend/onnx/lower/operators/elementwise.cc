@@ -16,13 +16,13 @@ namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// x op c or c op x with a known number c.
-ValueId with_number(Walk& walk, const Node& node, std::size_t position, double c) {
-  GraphBuilder& g = walk.graph();
-  const std::string name = Walk::name_of(node);
-  const ValueId x = walk.row_major(node, position);
+ValueId with_number(Lowering& net, const Node& node, std::size_t position, double c) {
+  GraphBuilder& g = net.graph();
+  const std::string name = name_of(node);
+  const ValueId x = row_major(net, node, position);
   const bool x_first = position == 0;
-  if (const Fixed* number = walk.fixed(node, 1 - position); number != nullptr && !number->constant)
-    walk.notice("single numbers that the file stores are constants and do not train");
+  if (const Fixed* number = fixed_of(net, node, 1 - position); number != nullptr && !number->constant)
+    net.notices.add("single numbers that the file stores are constants and do not train");
   if (node.op_type == "Add" || node.op_type == "Sum") return g.scale(name, x, 1.0, c);
   if (node.op_type == "Sub") return x_first ? g.scale(name, x, 1.0, -c) : g.scale(name, x, -1.0, c);
   if (node.op_type == "Mul") return g.scale(name, x, c);
@@ -41,64 +41,58 @@ bool changes_nothing(const Node& node, std::size_t position, double c) {
   return c == 1.0 && (node.op_type == "Mul" || position == 0);
 }
 
-ValueId two(Walk& walk, const Node& node, const std::string& name, ValueId a, ValueId b) {
-  GraphBuilder& g = walk.graph();
+ValueId two(Lowering& net, const Node& node, const std::string& name, ValueId a, ValueId b) {
+  GraphBuilder& g = net.graph();
   if (node.op_type == "Sub") return g.sub(name, a, b);
   if (node.op_type == "Mul") return g.mul(name, a, b);
   if (node.op_type == "Div") return g.div(name, a, b);
   return g.add(name, a, b);
 }
 
-void arithmetic(Walk& walk, const Node& node) {
+void arithmetic(Lowering& net, const Node& node) {
   if (node.attributes.contains("axis")) {
     throw InputError("attribute 'axis'",
                      "of opsets before 7 is not supported; convert the model to a newer one");
   }
-  if (node.inputs.size() == 1) {
-    walk.set(node, walk.operand(node, 0));
-    return;
-  }
+  if (node.inputs.size() == 1) return set_result(net, node, operand_of(net, node, 0));
   if (node.inputs.size() == 2) {
     for (const std::size_t position : {std::size_t{0}, std::size_t{1}}) {
-      const std::optional<double> number = walk.scalar(node, 1 - position);
+      const std::optional<double> number = scalar_of(net, node, 1 - position);
       // Of two numbers one is a weight: it varies.
-      if (!number || (!walk.is_runtime(node, position) && walk.scalar(node, position))) continue;
-      const Shape to = broadcast(walk.shape(node, 0), walk.shape(node, 1));
-      const bool same_shape = to == walk.shape(node, position);
-      if (same_shape && changes_nothing(node, position, *number)) {
-        walk.set(node, walk.operand(node, position));
-        return;
-      }
-      if (const Runtime* x = std::get_if<Runtime>(&walk.operand(node, position))) {
-        if (became_gelu(walk, node, position) || became_hard_activation(walk, node, position, *number))
-          return;
-        const auto factor = factor_of(walk, node);
-        if (factor && same_shape && x->type == Type::real && feeds_product_only(walk, node)) {
-          walk.set(node, Operand{Runtime{x->id, x->scale * factor->second, x->type}});
+      if (!number || (!is_runtime(net, node, position) && scalar_of(net, node, position))) continue;
+      const Shape to = broadcast(shape_of(net, node, 0), shape_of(net, node, 1));
+      const bool same_shape = to == shape_of(net, node, position);
+      if (same_shape && changes_nothing(node, position, *number))
+        return set_result(net, node, operand_of(net, node, position));
+      if (const Runtime* x = std::get_if<Runtime>(&operand_of(net, node, position))) {
+        if (became_gelu(net, node, position) || became_hard_activation(net, node, position, *number)) return;
+        const auto factor = factor_of(net, node);
+        if (factor && same_shape && x->type == Type::real && feeds_product_only(net, node)) {
+          set_result(net, node, Operand{Runtime{x->id, x->scale * factor->second, x->type}});
           return;
         }
       }
-      ValueId y = with_number(walk, node, position, *number);
-      if (walk.graph().shape(y) != to) y = walk.graph().reshape(Walk::name_of(node) + ".shape", y, to);
-      walk.set(node, y);
+      ValueId y = with_number(net, node, position, *number);
+      if (net.graph().shape(y) != to) y = net.graph().reshape(name_of(node) + ".shape", y, to);
+      set_result(net, node, y);
       return;
     }
   }
-  const std::string name = Walk::name_of(node);
-  ValueId y = walk.row_major(node, 0);
+  const std::string name = name_of(node);
+  ValueId y = row_major(net, node, 0);
   for (std::size_t i = 1; i < node.inputs.size(); ++i) {
     const bool last = i + 1 == node.inputs.size();
-    y = two(walk, node, last ? name : fmt::format("{}.{}", name, i), y, walk.row_major(node, i));
+    y = two(net, node, last ? name : fmt::format("{}.{}", name, i), y, row_major(net, node, i));
   }
-  walk.set(node, y);
+  set_result(net, node, y);
 }
 
-void clip(Walk& walk, const Node& node) {
+void clip(Lowering& net, const Node& node) {
   double minimum = real(node, "min", -kInfinity);
   double maximum = real(node, "max", kInfinity);
   const auto bound = [&](std::size_t i, double& to) {
-    if (!walk.has(node, i)) return;
-    const std::optional<double> number = walk.scalar(node, i);
+    if (!has_input(node, i)) return;
+    const std::optional<double> number = scalar_of(net, node, i);
     if (!number) throw InputError("the bounds must be known real numbers");
     to = *number;
   };
@@ -106,101 +100,90 @@ void clip(Walk& walk, const Node& node) {
   bound(2, maximum);
   if (minimum <= std::numeric_limits<float>::lowest()) minimum = -kInfinity;
   if (maximum >= std::numeric_limits<float>::max()) maximum = kInfinity;
-  if (minimum == -kInfinity && maximum == kInfinity) {
-    walk.set(node, walk.operand(node, 0));
-    return;
-  }
-  walk.set(node, walk.graph().clip(Walk::name_of(node), walk.row_major(node, 0), minimum, maximum));
+  if (minimum == -kInfinity && maximum == kInfinity) return set_result(net, node, operand_of(net, node, 0));
+  set_result(net, node, net.graph().clip(name_of(node), row_major(net, node, 0), minimum, maximum));
 }
 
 /// With a known number it is a clip; of values it is a comparison and a choice, as of integers.
-void extremum(Walk& walk, const Node& node) {
+void extremum(Lowering& net, const Node& node) {
   for (const std::size_t position : {std::size_t{0}, std::size_t{1}}) {
-    if (node.inputs.size() != 2 || !walk.is_runtime(node, position)) continue;
-    const std::optional<double> number = walk.scalar(node, 1 - position);
-    if (!number || walk.shape(node, 1 - position).size() > walk.shape(node, position).size()) continue;
+    if (node.inputs.size() != 2 || !is_runtime(net, node, position)) continue;
+    const std::optional<double> number = scalar_of(net, node, 1 - position);
+    if (!number || shape_of(net, node, 1 - position).size() > shape_of(net, node, position).size()) continue;
     const bool maximum = node.op_type == "Max";
-    walk.set(node, walk.graph().clip(Walk::name_of(node), walk.row_major(node, position),
-                                     maximum ? *number : -kInfinity, maximum ? kInfinity : *number));
+    set_result(net, node,
+               net.graph().clip(name_of(node), row_major(net, node, position), maximum ? *number : -kInfinity,
+                                maximum ? kInfinity : *number));
     return;
   }
-  find_operator(node.op_type, true)(walk, node);
+  find_operator(node.op_type, true)(net, node);
 }
 
-void gelu(Walk& walk, const Node& node) {
+void gelu(Lowering& net, const Node& node) {
   if (text(node, "approximate", "none") != "none") {
     throw InputError("attribute 'approximate'", "must be 'none': poet computes the exact form");
   }
-  walk.set(node, walk.graph().gelu(Walk::name_of(node), walk.row_major(node, 0)));
+  set_result(net, node, net.graph().gelu(name_of(node), row_major(net, node, 0)));
 }
 
-void power(Walk& walk, const Node& node) {
-  std::optional<double> exponent = walk.scalar(node, 1);
-  const Fixed* fixed = walk.fixed(node, 1);
+void power(Lowering& net, const Node& node) {
+  std::optional<double> exponent = scalar_of(net, node, 1);
+  const Fixed* fixed = fixed_of(net, node, 1);
   if (fixed != nullptr && fixed->tensor.known && fixed->tensor.type == Type::integer &&
       fixed->tensor.integers.size() == 1) {
     exponent = static_cast<double>(fixed->tensor.integers.front());
   }
-  if (!exponent || walk.shape(node, 1).size() > walk.shape(node, 0).size())
+  if (!exponent || shape_of(net, node, 1).size() > shape_of(net, node, 0).size())
     throw InputError("the exponent must be one known number; write others as Exp(Mul(exponent, Log(x)))");
-  if (*exponent == 1.0) {
-    walk.set(node, walk.operand(node, 0));
-    return;
-  }
-  walk.set(node, walk.graph().unary("pow", Walk::name_of(node), walk.row_major(node, 0),
-                                    {{"exponent", *exponent}}));
+  if (*exponent == 1.0) return set_result(net, node, operand_of(net, node, 0));
+  set_result(net, node,
+             net.graph().unary("pow", name_of(node), row_major(net, node, 0), {{"exponent", *exponent}}));
 }
 
-void neg(Walk& walk, const Node& node) {
-  walk.set(node, walk.graph().neg(Walk::name_of(node), walk.row_major(node, 0)));
+void neg(Lowering& net, const Node& node) {
+  set_result(net, node, net.graph().neg(name_of(node), row_major(net, node, 0)));
 }
 
-void reciprocal(Walk& walk, const Node& node) {
-  walk.set(node,
-           walk.graph().unary("pow", Walk::name_of(node), walk.row_major(node, 0), {{"exponent", -1.0}}));
+void reciprocal(Lowering& net, const Node& node) {
+  set_result(net, node,
+             net.graph().unary("pow", name_of(node), row_major(net, node, 0), {{"exponent", -1.0}}));
 }
 
-void softmax(Walk& walk, const Node& node) {
-  GraphBuilder& g = walk.graph();
-  const Shape x = walk.shape(node, 0);
-  const std::size_t axis = checked_axis(integer(node, "axis", walk.opset() < 13 ? 1 : -1), x.size());
-  const std::string name = Walk::name_of(node);
+void softmax(Lowering& net, const Node& node) {
+  GraphBuilder& g = net.graph();
+  const Shape x = shape_of(net, node, 0);
+  const std::size_t axis = checked_axis(integer(node, "axis", net.model.opset < 13 ? 1 : -1), x.size());
+  const std::string name = name_of(node);
   const auto of_rows = [&](ValueId rows) {
     return node.op_type == "Softmax" ? g.softmax(name, rows) : g.log_softmax(name, rows);
   };
-  if (axis + 1 == x.size()) {
-    walk.set(node, of_rows(walk.row_major(node, 0)));
-    return;
-  }
-  if (walk.opset() < 13) {  // over all axes from this one on
+  if (axis + 1 == x.size()) return set_result(net, node, of_rows(row_major(net, node, 0)));
+  if (net.model.opset < 13) {  // over all axes from this one on
     const auto split = x.begin() + static_cast<std::ptrdiff_t>(axis);
     const Shape matrix = {element_count(Shape(x.begin(), split)), element_count(Shape(split, x.end()))};
-    const ValueId flat = g.reshape(name + ".flat", walk.row_major(node, 0), matrix);
-    walk.set(node, g.reshape(name + ".shape", of_rows(flat), x));
+    const ValueId flat = g.reshape(name + ".flat", row_major(net, node, 0), matrix);
+    set_result(net, node, g.reshape(name + ".shape", of_rows(flat), x));
     return;
   }
   std::vector<std::int64_t> last;  // swaps the axis with the last one, and back
   for (std::size_t i = 0; i < x.size(); ++i) last.push_back(static_cast<std::int64_t>(i));
   std::swap(last[axis], last.back());
-  const ValueId rows = g.transpose(name + ".rows", walk.value(node, 0), last);
-  walk.set(node, g.permute(name + ".shape", of_rows(rows), last));
+  const ValueId rows = g.transpose(name + ".rows", value_of(net, node, 0), last);
+  set_result(net, node, g.permute(name + ".shape", of_rows(rows), last));
 }
 
-void dropout(Walk& walk, const Node& node) {
+void dropout(Lowering& net, const Node& node) {
   double ratio = real(node, "ratio", 0.5);
-  if (walk.has(node, 1)) {
-    const std::optional<double> number = walk.scalar(node, 1);
+  if (has_input(node, 1)) {
+    const std::optional<double> number = scalar_of(net, node, 1);
     if (!number) throw InputError("the ratio must be a known real number");
     ratio = *number;
   }
-  if (ratio == 0.0) {
-    walk.set(node, walk.operand(node, 0));
-    return;
-  }
-  const bool training =
-      walk.has(node, 2) && !walk.known_integers(node, 2).empty() && walk.known_integers(node, 2).front() != 0;
-  if (!training) walk.notice("Dropout of an inference export was put back into training mode");
-  walk.set(node, walk.graph().dropout(Walk::name_of(node), walk.row_major(node, 0), ratio));
+  if (ratio == 0.0) return set_result(net, node, operand_of(net, node, 0));
+  const bool training = has_input(node, 2) && !known_integers(net, node, 2).empty() &&
+                        known_integers(net, node, 2).front() != 0;
+  if (!training) net.notices.add("Dropout of an inference export was put back into training mode");
+  set_result(net, node, net.graph().dropout(name_of(node), row_major(net, node, 0), ratio));
 }
 
 }  // namespace

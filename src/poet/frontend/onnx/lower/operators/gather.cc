@@ -10,9 +10,9 @@ namespace poet::onnx {
 namespace {
 
 /// Known positions in [-size, size), counted from the front; nothing when they are not known.
-std::optional<std::vector<std::int64_t>> known_positions(const Walk& walk, const Node& node,
+std::optional<std::vector<std::int64_t>> known_positions(const Lowering& net, const Node& node,
                                                          std::int64_t size) {
-  const Fixed* ids = walk.fixed(node, 1);
+  const Fixed* ids = fixed_of(net, node, 1);
   if (ids == nullptr || !ids->tensor.known) return std::nullopt;
   std::vector<std::int64_t> positions;
   positions.reserve(ids->tensor.integers.size());
@@ -31,56 +31,55 @@ bool is_range(const std::vector<std::int64_t>& positions) {
 }
 
 /// One position (whose axis goes) or a range of them.
-void take_range(Walk& walk, const Node& node, std::size_t axis, const std::vector<std::int64_t>& positions) {
-  const Shape x = walk.shape(node, 0);
-  const bool one = walk.shape(node, 1).empty();
-  const std::string name = Walk::name_of(node);
-  const bool real = walk.type(node, 0) == Type::real;
-  const ValueId from = real ? walk.value(node, 0) : walk.any(node, 0);
-  if (one && x.size() == 3 && axis == 1 && real && walk.graph().layout(from).strides.empty()) {
-    walk.set(node, walk.graph().select(name, from, positions[0]));
-    return;
-  }
+void take_range(Lowering& net, const Node& node, std::size_t axis,
+                const std::vector<std::int64_t>& positions) {
+  const Shape x = shape_of(net, node, 0);
+  const bool one = shape_of(net, node, 1).empty();
+  const std::string name = name_of(node);
+  const bool real = type_of(net, node, 0) == Type::real;
+  const ValueId from = real ? value_of(net, node, 0) : any_value(net, node, 0);
+  if (one && x.size() == 3 && axis == 1 && real && net.graph().layout(from).strides.empty())
+    return set_result(net, node, net.graph().select(name, from, positions[0]));
   std::vector<std::int64_t> starts(x.size(), 0);
   std::vector<std::int64_t> ends = x;
   starts[axis] = positions.front();
   ends[axis] = positions.back() + 1;
-  ValueId y = sliced(walk, name, from, starts, ends, std::vector<std::int64_t>(x.size(), 1));
-  if (one) y = without_axis(walk, name + ".squeezed", y, axis);
-  walk.set(node, y);
+  ValueId y = sliced(net.graph(), name, from, starts, ends, std::vector<std::int64_t>(x.size(), 1));
+  if (one) y = without_axis(net.graph(), name + ".squeezed", y, axis);
+  set_result(net, node, y);
 }
 
-void gather(Walk& walk, const Node& node) {
-  const Shape x = walk.shape(node, 0);
+void gather(Lowering& net, const Node& node) {
+  const Shape x = shape_of(net, node, 0);
   const std::size_t axis = checked_axis(integer(node, "axis", 0), x.size());
-  if (walk.type(node, 1) != Type::integer) throw InputError("the indices must be integers");
-  const Fixed* table = walk.fixed(node, 0);
+  if (type_of(net, node, 1) != Type::integer) throw InputError("the indices must be integers");
+  const Fixed* table = fixed_of(net, node, 0);
   const bool rows = table != nullptr && table->tensor.type == Type::real && !table->transposed &&
                     !table->tensor.patterned && x.size() == 2 && axis == 0;
-  const auto positions = known_positions(walk, node, x[axis]);
-  if (positions && is_range(*positions) && walk.shape(node, 1).size() <= 1 &&
-      (!rows || walk.shape(node, 1).empty())) {
-    take_range(walk, node, axis, *positions);
-    return;
-  }
-  const std::string name = Walk::name_of(node);
-  const ValueId ids = walk.any(node, 1);
+  const auto positions = known_positions(net, node, x[axis]);
+  if (positions && is_range(*positions) && shape_of(net, node, 1).size() <= 1 &&
+      (!rows || shape_of(net, node, 1).empty()))
+    return take_range(net, node, axis, *positions);
+  const std::string name = name_of(node);
+  const ValueId ids = any_value(net, node, 1);
   if (rows) {
-    walk.graph().bind(name + ".weight", walk.weight(node, 0, x));
-    walk.set(node, walk.graph().embedding(name, ids, x[0], x[1]));
+    net.graph().bind(name + ".weight", weight_of(net, node, 0, x));
+    set_result(net, node, net.graph().embedding(name, ids, x[0], x[1]));
     return;
   }
-  walk.set(node, walk.graph().gather(name, walk.any(node, 0), ids, static_cast<std::int64_t>(axis)));
+  set_result(net, node,
+             net.graph().gather(name, any_value(net, node, 0), ids, static_cast<std::int64_t>(axis)));
 }
 
-void gather_elements(Walk& walk, const Node& node) {
-  const Shape x = walk.shape(node, 0);
+void gather_elements(Lowering& net, const Node& node) {
+  const Shape x = shape_of(net, node, 0);
   const std::size_t axis = checked_axis(integer(node, "axis", 0), x.size());
-  if (walk.type(node, 1) != Type::integer) throw InputError("the indices must be integers");
-  (void)known_positions(walk, node, x[axis]);
-  const ValueId from = walk.any(node, 0);
-  walk.set(node, walk.graph().gather_elements(Walk::name_of(node), from, walk.any(node, 1),
-                                              static_cast<std::int64_t>(axis)));
+  if (type_of(net, node, 1) != Type::integer) throw InputError("the indices must be integers");
+  (void)known_positions(net, node, x[axis]);
+  const ValueId from = any_value(net, node, 0);
+  set_result(net, node,
+             net.graph().gather_elements(name_of(node), from, any_value(net, node, 1),
+                                         static_cast<std::int64_t>(axis)));
 }
 
 }  // namespace

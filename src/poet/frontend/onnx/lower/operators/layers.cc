@@ -15,91 +15,85 @@ namespace poet::onnx {
 namespace {
 
 /// The node's first output, or that of the Add after it, is a linear layer of input 0.
-void linear(Walk& walk, const Node& node, bool read_as_out_in) {
-  const std::string name = Walk::name_of(node);
-  const Shape weight = walk.shape(node, 1);
+void linear(Lowering& net, const Node& node, bool read_as_out_in) {
+  const std::string name = name_of(node);
+  const Shape weight = shape_of(net, node, 1);
   if (weight.size() != 2) throw InputError("the weight must be a matrix");
   const std::int64_t out = weight[read_as_out_in ? 0 : 1];
-  if (!walk.stored_as_out_in(node, 1, read_as_out_in)) {
+  if (!stored_as_out_in(net, node, 1, read_as_out_in)) {
     // Another reader has it stored the other way round, and products read views.
-    const ValueId from = walk.value(node, 0);
-    ValueId matrix = walk.value(node, 1);
-    if (read_as_out_in) matrix = walk.graph().permute(name + ".weight.T", matrix, {1, 0});
-    ValueId y = walk.graph().matmul(name, from, matrix);
-    if (walk.has(node, 2)) y = walk.graph().add(name + ".add", y, walk.weight(node, 2, {out}));
-    walk.set(node, y);
+    const ValueId from = value_of(net, node, 0);
+    ValueId matrix = value_of(net, node, 1);
+    if (read_as_out_in) matrix = net.graph().permute(name + ".weight.T", matrix, {1, 0});
+    ValueId y = net.graph().matmul(name, from, matrix);
+    if (has_input(node, 2)) y = net.graph().add(name + ".add", y, weight_of(net, node, 2, {out}));
+    set_result(net, node, y);
     return;
   }
-  const ValueId x = walk.row_major(node, 0);
-  walk.graph().bind(name + ".weight", walk.linear_weight(node, 1, read_as_out_in));
-  bool bias = walk.has(node, 2);
+  const ValueId x = row_major(net, node, 0);
+  net.graph().bind(name + ".weight", linear_weight(net, node, 1, read_as_out_in));
+  bool bias = has_input(node, 2);
   const Node* last = &node;
   if (bias) {
-    walk.graph().bind(name + ".bias", walk.weight(node, 2, {out}));
-  } else if (const auto add = following_bias(walk, node, out)) {
+    net.graph().bind(name + ".bias", weight_of(net, node, 2, {out}));
+  } else if (const auto add = following_bias(net, node, out)) {
     bias = true;
-    walk.graph().bind(name + ".bias", walk.weight(*add->first, add->second, {out}));
+    net.graph().bind(name + ".bias", weight_of(net, *add->first, add->second, {out}));
     last = add->first;
-    walk.skip(*last);
+    skip(net, *last);
   }
-  walk.set(*last, walk.graph().linear(name, x, out, bias));
+  set_result(net, *last, net.graph().linear(name, x, out, bias));
 }
 
 /// A matrix product of two values. What scales it before or after becomes its alpha, and where a Transpose
 /// reads it, it is written in that order.
-void product(Walk& walk, const Node& node, ValueId a, ValueId b, double alpha) {
+void product(Lowering& net, const Node& node, ValueId a, ValueId b, double alpha) {
   MatmulOptions options;
   options.alpha = alpha;
   const Node* last = &node;
-  const std::size_t rank = std::max(walk.graph().shape(a).size(), walk.graph().shape(b).size());
-  if (const auto factor = following_factor(walk, node, rank)) {
+  const std::size_t rank = std::max(net.graph().shape(a).size(), net.graph().shape(b).size());
+  if (const auto factor = following_factor(net, node, rank)) {
     options.alpha *= factor->second;
     last = factor->first;
-    walk.skip(*last);
+    skip(net, *last);
   }
-  const Node* next = walk.only_reader(*last);
-  if (next != nullptr && next->op_type == "Transpose") {
+  if (const Node* next = only_reader(net.uses, *last, "Transpose")) {
     const std::vector<std::int64_t> order = integers(*next, "perm");
     if (order.size() == rank) options.storage_order = order;
   }
-  walk.set(*last, walk.graph().matmul(Walk::name_of(node), a, b, options));
+  set_result(net, *last, net.graph().matmul(name_of(node), a, b, options));
 }
 
-void matmul(Walk& walk, const Node& node) {
-  if (walk.is_data(node, 0) && walk.fixed(node, 1) != nullptr && walk.shape(node, 1).size() == 2) {
-    linear(walk, node, false);
-    return;
-  }
+void matmul(Lowering& net, const Node& node) {
+  if (is_data(net, node, 0) && fixed_of(net, node, 1) != nullptr && shape_of(net, node, 1).size() == 2)
+    return linear(net, node, false);
   double alpha = 1.0;
   ValueId operands[2];
   for (std::size_t i = 0; i < 2; ++i) {
-    if (const Runtime* x = std::get_if<Runtime>(&walk.operand(node, i));
+    if (const Runtime* x = std::get_if<Runtime>(&operand_of(net, node, i));
         x != nullptr && x->type == Type::real) {
       alpha *= x->scale;
       operands[i] = x->id;
     } else {
-      operands[i] = walk.value(node, i);
+      operands[i] = value_of(net, node, i);
     }
   }
-  const bool row = walk.shape(node, 0).size() == 1;
-  const bool column = walk.shape(node, 1).size() == 1;
-  if (!row && !column) {
-    product(walk, node, operands[0], operands[1], alpha);
-    return;
-  }
+  const bool row = shape_of(net, node, 0).size() == 1;
+  const bool column = shape_of(net, node, 1).size() == 1;
+  if (!row && !column) return product(net, node, operands[0], operands[1], alpha);
   // A list is a matrix of one row or column, which the result does not have.
-  GraphBuilder& g = walk.graph();
-  const std::string name = Walk::name_of(node);
+  GraphBuilder& g = net.graph();
+  const std::string name = name_of(node);
   if (row) operands[0] = g.reshape(name + ".row", operands[0], {1, g.shape(operands[0])[0]});
   if (column) operands[1] = g.reshape(name + ".column", operands[1], {g.shape(operands[1])[0], 1});
   const ValueId y = g.matmul(name, operands[0], operands[1], {.alpha = alpha, .storage_order = {}});
   Shape to = g.shape(y);
   if (row) to.erase(to.end() - 2);
   if (column) to.pop_back();
-  walk.set(node, g.reshape(name + ".shape", y, to));
+  set_result(net, node, g.reshape(name + ".shape", y, to));
 }
 
-void gemm(Walk& walk, const Node& node) {
+void gemm(Lowering& net, const Node& node) {
   const bool transpose_a = integer(node, "transA", 0) != 0;
   const bool transpose_b = integer(node, "transB", 0) != 0;
   const double alpha = real(node, "alpha", 1.0);
@@ -107,133 +101,126 @@ void gemm(Walk& walk, const Node& node) {
   for (const double factor : {alpha, beta}) {
     if (!std::isfinite(factor)) throw InputError("alpha and beta must be finite");
   }
-  const bool has_bias = walk.has(node, 2) && beta != 0.0;
-  if (walk.shape(node, 0).size() != 2 || walk.shape(node, 1).size() != 2)
+  const bool has_bias = has_input(node, 2) && beta != 0.0;
+  if (shape_of(net, node, 0).size() != 2 || shape_of(net, node, 1).size() != 2)
     throw InputError("multiplies matrices only");
-  const std::int64_t out = walk.shape(node, 1)[transpose_b ? 0 : 1];
+  const std::int64_t out = shape_of(net, node, 1)[transpose_b ? 0 : 1];
   // One number per column; other shapes are broadcast.
   const auto per_column = [&] {
-    const Shape c = walk.shape(node, 2);
+    const Shape c = shape_of(net, node, 2);
     const std::int64_t count = element_count(c);
     // A list of another length is refused where the weight is bound.
     return count == out ? c.empty() || c.back() == out : c.size() == 1 && count != 1;
   };
   const bool bias_is_weight =
-      !walk.has(node, 2) || (beta == 1.0 && walk.fixed(node, 2) != nullptr && per_column());
-  if (alpha == 1.0 && !transpose_a && walk.fixed(node, 1) != nullptr && walk.is_data(node, 0) &&
-      bias_is_weight) {
-    linear(walk, node, transpose_b);
-    return;
-  }
-  const std::string name = Walk::name_of(node);
+      !has_input(node, 2) || (beta == 1.0 && fixed_of(net, node, 2) != nullptr && per_column());
+  if (alpha == 1.0 && !transpose_a && fixed_of(net, node, 1) != nullptr && is_data(net, node, 0) &&
+      bias_is_weight)
+    return linear(net, node, transpose_b);
+  const std::string name = name_of(node);
   const auto matrix = [&](std::size_t i, bool transposed) {
-    const ValueId x = walk.value(node, i);
-    return transposed ? walk.graph().permute(fmt::format("{}.{}T", name, i), x, {1, 0}) : x;
+    const ValueId x = value_of(net, node, i);
+    return transposed ? net.graph().permute(fmt::format("{}.{}T", name, i), x, {1, 0}) : x;
   };
   const ValueId a = matrix(0, transpose_a);
   const ValueId b = matrix(1, transpose_b);
-  if (!has_bias) {
-    product(walk, node, a, b, alpha);
-    return;
-  }
-  const ValueId y = walk.graph().matmul(name, a, b, {.alpha = alpha, .storage_order = {}});
-  const Shape to = walk.graph().shape(y);
-  if (broadcast(to, walk.shape(node, 2)) != to)
+  if (!has_bias) return product(net, node, a, b, alpha);
+  const ValueId y = net.graph().matmul(name, a, b, {.alpha = alpha, .storage_order = {}});
+  const Shape to = net.graph().shape(y);
+  if (broadcast(to, shape_of(net, node, 2)) != to)
     throw InputError(fmt::format("input 2 does not broadcast to ({})", fmt::join(to, ", ")));
-  ValueId c = walk.row_major(node, 2);
-  if (beta != 1.0) c = walk.graph().scale(name + ".beta", c, beta);
-  walk.set(node, walk.graph().add(name + ".add", y, c));
+  ValueId c = row_major(net, node, 2);
+  if (beta != 1.0) c = net.graph().scale(name + ".beta", c, beta);
+  set_result(net, node, net.graph().add(name + ".add", y, c));
 }
 
 /// Scale (neutral at 1) or shift (at 0) of a normalisation. Exporters write ones and zeros as Constant nodes
 /// for one that has none: these do not train.
-ValueId norm_weight(Walk& walk, const Node& node, std::size_t i, std::int64_t size, double neutral) {
-  const Fixed* w = walk.fixed(node, i);
+ValueId norm_weight(Lowering& net, const Node& node, std::size_t i, std::int64_t size, double neutral) {
+  const Fixed* w = fixed_of(net, node, i);
   const bool none = w != nullptr && w->constant && w->tensor.known &&
                     std::all_of(w->tensor.reals.begin(), w->tensor.reals.end(),
                                 [neutral](double x) { return x == neutral; });
   if (none) {
-    walk.notice(node.op_type + (neutral == 1.0 ? " without a scale keeps ones, which do not train"
-                                               : " without a shift keeps zeros, which do not train"));
+    net.notices.add(node.op_type + (neutral == 1.0 ? " without a scale keeps ones, which do not train"
+                                                   : " without a shift keeps zeros, which do not train"));
   }
-  return walk.weight(node, i, {size}, none ? Persistence::optimizer_state : Persistence::parameter);
+  return weight_of(net, node, i, {size}, none ? Persistence::optimizer_state : Persistence::parameter);
 }
 
-void batch_norm(Walk& walk, const Node& node) {
+void batch_norm(Lowering& net, const Node& node) {
   if (integer(node, "spatial", 1) != 1) throw InputError("attribute 'spatial'", "must be 1");
   const bool training =
-      integer(node, "training_mode", 0) != 0 || (walk.opset() < 14 && node.outputs.size() > 1);
-  if (!training) walk.notice("BatchNormalization of an inference export was put back into training mode");
-  const Shape x = walk.shape(node, 0);
+      integer(node, "training_mode", 0) != 0 || (net.model.opset < 14 && node.outputs.size() > 1);
+  if (!training) net.notices.add("BatchNormalization of an inference export was put back into training mode");
+  const Shape x = shape_of(net, node, 0);
   if (x.size() < 2) throw InputError("needs a batch and a channel dimension");
-  const std::string name = Walk::name_of(node);
-  walk.graph().bind(name + ".weight", norm_weight(walk, node, 1, x[1], 1.0));
-  walk.graph().bind(name + ".bias", norm_weight(walk, node, 2, x[1], 0.0));
-  walk.graph().bind(name + ".running_mean", walk.moving_state(node, 3, x[1]));
-  walk.graph().bind(name + ".running_var", walk.moving_state(node, 4, x[1]));
+  const std::string name = name_of(node);
+  net.graph().bind(name + ".weight", norm_weight(net, node, 1, x[1], 1.0));
+  net.graph().bind(name + ".bias", norm_weight(net, node, 2, x[1], 0.0));
+  net.graph().bind(name + ".running_mean", moving_state(net, node, 3, x[1]));
+  net.graph().bind(name + ".running_var", moving_state(net, node, 4, x[1]));
   BatchNormOptions options;
   options.eps = real(node, "epsilon", 1e-5);
   options.momentum = 1.0 - real(node, "momentum", 0.9);  // of the new value; ONNX has that of the old one
-  walk.set(node, walk.graph().batch_norm(name, walk.row_major(node, 0), options));
+  set_result(net, node, net.graph().batch_norm(name, row_major(net, node, 0), options));
 }
 
 /// Binds scale (input 1) and shift (input 2, optional).
-void bind_affine(Walk& walk, const Node& node, std::int64_t size) {
-  const std::string name = Walk::name_of(node);
-  walk.graph().bind(name + ".weight", norm_weight(walk, node, 1, size, 1.0));
-  if (walk.has(node, 2)) {
-    walk.graph().bind(name + ".bias", norm_weight(walk, node, 2, size, 0.0));
+void bind_affine(Lowering& net, const Node& node, std::int64_t size) {
+  const std::string name = name_of(node);
+  net.graph().bind(name + ".weight", norm_weight(net, node, 1, size, 1.0));
+  if (has_input(node, 2)) {
+    net.graph().bind(name + ".bias", norm_weight(net, node, 2, size, 0.0));
   } else {
-    walk.place(name + ".bias", node, 2);
-    walk.notice(node.op_type + " without bias got one");
+    net.persistent.placements[name + ".bias"] = {node.index, 2};
+    net.notices.add(node.op_type + " without bias got one");
   }
 }
 
-void layer_norm(Walk& walk, const Node& node) {
-  const Shape x = walk.shape(node, 0);
+void layer_norm(Lowering& net, const Node& node) {
+  const Shape x = shape_of(net, node, 0);
   const auto split =
       x.begin() + static_cast<std::ptrdiff_t>(checked_axis(integer(node, "axis", -1), x.size()));
   const std::int64_t size = element_count(Shape(split, x.end()));
-  bind_affine(walk, node, size);
-  const std::string name = Walk::name_of(node);
+  bind_affine(net, node, size);
+  const std::string name = name_of(node);
   const double eps = real(node, "epsilon", 1e-5);
-  const ValueId from = walk.row_major(node, 0);
-  if (split + 1 == x.end()) {
-    walk.set(node, walk.graph().layer_norm(name, from, eps));
-    return;
-  }
+  const ValueId from = row_major(net, node, 0);
+  if (split + 1 == x.end()) return set_result(net, node, net.graph().layer_norm(name, from, eps));
   // Several axes are one in a view.
   const Shape rows = {element_count(Shape(x.begin(), split)), size};
-  const ValueId y = walk.graph().layer_norm(name, walk.graph().reshape(name + ".rows", from, rows), eps);
-  walk.set(node, walk.graph().reshape(name + ".shape", y, x));
+  const ValueId y = net.graph().layer_norm(name, net.graph().reshape(name + ".rows", from, rows), eps);
+  set_result(net, node, net.graph().reshape(name + ".shape", y, x));
 }
 
-void instance_norm(Walk& walk, const Node& node) {
-  const Shape x = walk.shape(node, 0);
+void instance_norm(Lowering& net, const Node& node) {
+  const Shape x = shape_of(net, node, 0);
   if (x.size() < 2) throw InputError("needs a batch and a channel dimension");
-  bind_affine(walk, node, x[1]);
-  walk.set(node, walk.graph().instance_norm(Walk::name_of(node), walk.row_major(node, 0),
-                                            real(node, "epsilon", 1e-5)));
+  bind_affine(net, node, x[1]);
+  set_result(net, node,
+             net.graph().instance_norm(name_of(node), row_major(net, node, 0), real(node, "epsilon", 1e-5)));
 }
 
-void group_norm(Walk& walk, const Node& node) {
-  const Shape x = walk.shape(node, 0);
+void group_norm(Lowering& net, const Node& node) {
+  const Shape x = shape_of(net, node, 0);
   if (x.size() < 2) throw InputError("needs a batch and a channel dimension");
-  if (walk.shape(node, 1) != Shape{x[1]}) {
+  if (shape_of(net, node, 1) != Shape{x[1]}) {
     throw InputError("scale and bias must have one number per channel; export with opset 21 or newer");
   }
-  bind_affine(walk, node, x[1]);
-  walk.set(node, walk.graph().group_norm(Walk::name_of(node), walk.row_major(node, 0),
-                                         integer(node, "num_groups", 1), real(node, "epsilon", 1e-5)));
+  bind_affine(net, node, x[1]);
+  set_result(net, node,
+             net.graph().group_norm(name_of(node), row_major(net, node, 0), integer(node, "num_groups", 1),
+                                    real(node, "epsilon", 1e-5)));
 }
 
-void lrn(Walk& walk, const Node& node) {
+void lrn(Lowering& net, const Node& node) {
   LrnOptions options;
   options.size = integer(node, "size", 1);
   options.alpha = real(node, "alpha", 1e-4);
   options.beta = real(node, "beta", 0.75);
   options.bias = real(node, "bias", 1.0);
-  walk.set(node, walk.graph().lrn(Walk::name_of(node), walk.row_major(node, 0), options));
+  set_result(net, node, net.graph().lrn(name_of(node), row_major(net, node, 0), options));
 }
 
 }  // namespace

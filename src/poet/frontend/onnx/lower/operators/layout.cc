@@ -14,9 +14,9 @@ namespace poet::onnx {
 namespace {
 
 /// The operand in another shape of as many elements: a weight stays a weight, an integer input an input.
-void reshaped_to(Walk& walk, const Node& node, const Shape& to) {
-  const Operand x = walk.operand(node, 0);
-  const Shape from = walk.shape(node, 0);
+void reshaped_to(Lowering& net, const Node& node, const Shape& to) {
+  const Operand x = operand_of(net, node, 0);
+  const Shape from = shape_of(net, node, 0);
   if (element_count(from) != element_count(to)) {
     throw InputError(
         fmt::format("makes ({}) of ({}): the numbers of elements differ; the file may fix the batch "
@@ -26,163 +26,153 @@ void reshaped_to(Walk& walk, const Node& node, const Shape& to) {
   if (const Fixed* weight = std::get_if<Fixed>(&x); weight != nullptr && !weight->transposed) {
     Fixed seen = *weight;
     seen.tensor.shape = to;
-    walk.set(node, seen);
+    set_result(net, node, seen);
     return;
   }
-  if (from == to) {
-    walk.set(node, x);
-    return;
-  }
-  const std::string name = Walk::name_of(node);
+  if (from == to) return set_result(net, node, x);
+  const std::string name = name_of(node);
   if (const Runtime* integers = std::get_if<Runtime>(&x);
       integers != nullptr && integers->type != Type::real) {
-    walk.set(node, walk.graph().reshape(name, walk.any(node, 0), to));
+    set_result(net, node, net.graph().reshape(name, any_value(net, node, 0), to));
     return;
   }
-  walk.set(node, walk.graph().reshape(name, walk.row_major(node, 0), to));
+  set_result(net, node, net.graph().reshape(name, row_major(net, node, 0), to));
 }
 
 /// From the input of newer opsets or the attribute of older ones.
-std::vector<std::int64_t> list(const Walk& walk, const Node& node, std::size_t position,
+std::vector<std::int64_t> list(const Lowering& net, const Node& node, std::size_t position,
                                const std::string& name) {
-  return walk.has(node, position) ? walk.known_integers(node, position) : integers(node, name);
+  return has_input(node, position) ? known_integers(net, node, position) : integers(node, name);
 }
 
-void reshape(Walk& walk, const Node& node) {
-  const Shape from = walk.shape(node, 0);
-  std::vector<std::int64_t> target = list(walk, node, 1, "shape");
-  const auto batch = walk.rescaled_batch();
-  if (batch && walk.is_runtime(node, 0) && !target.empty() && target.front() == batch->second) {
+void reshape(Lowering& net, const Node& node) {
+  const Shape from = shape_of(net, node, 0);
+  std::vector<std::int64_t> target = list(net, node, 1, "shape");
+  const auto batch = net.sizes.rescaled_batch;
+  if (batch && is_runtime(net, node, 0) && !target.empty() && target.front() == batch->in_file) {
     Shape all = target;
     const bool open = std::any_of(all.begin(), all.end(), [](std::int64_t d) { return d <= 0; });
-    if (open || element_count(all) * batch->first == element_count(from)) {
-      target.front() *= batch->first;
-      walk.notice("Reshape to a fixed batch size follows the one chosen");
+    if (open || element_count(all) * batch->times == element_count(from)) {
+      target.front() *= batch->times;
+      net.notices.add("Reshape to a fixed batch size follows the one chosen");
     }
   }
   const Shape to = reshape_target(from, target, integer(node, "allowzero", 0) != 0);
-  if (!became_group_norm(walk, node, to)) reshaped_to(walk, node, to);
+  if (!became_group_norm(net, node, to)) reshaped_to(net, node, to);
 }
 
-void flatten(Walk& walk, const Node& node) {
-  const Shape from = walk.shape(node, 0);
+void flatten(Lowering& net, const Node& node) {
+  const Shape from = shape_of(net, node, 0);
   const std::int64_t axis = integer(node, "axis", 1);
   const auto rank = static_cast<std::int64_t>(from.size());
   if (axis < -rank || axis > rank)
     throw InputError("attribute 'axis'", fmt::format("{} is out of range", axis));
   const auto split = from.begin() + (axis < 0 ? axis + rank : axis);
-  reshaped_to(walk, node,
+  reshaped_to(net, node,
               {element_count(Shape(from.begin(), split)), element_count(Shape(split, from.end()))});
 }
 
-void squeeze(Walk& walk, const Node& node) {
-  reshaped_to(walk, node, squeezed(walk.shape(node, 0), list(walk, node, 1, "axes")));
+void squeeze(Lowering& net, const Node& node) {
+  reshaped_to(net, node, squeezed(shape_of(net, node, 0), list(net, node, 1, "axes")));
 }
 
-void unsqueeze(Walk& walk, const Node& node) {
-  reshaped_to(walk, node, unsqueezed(walk.shape(node, 0), list(walk, node, 1, "axes")));
+void unsqueeze(Lowering& net, const Node& node) {
+  reshaped_to(net, node, unsqueezed(shape_of(net, node, 0), list(net, node, 1, "axes")));
 }
 
 /// Exporters merge initialisers that are equal at the time (all scales of a new network's normalisations):
 /// one stays, and an Identity has the name of every other. They are parameters of their own; one that the
 /// network reads in several places has one name.
-void identity(Walk& walk, const Node& node) {
-  Operand x = walk.operand(node, 0);
+void identity(Lowering& net, const Node& node) {
+  Operand x = operand_of(net, node, 0);
   if (Fixed* weight = std::get_if<Fixed>(&x); weight != nullptr && weight->name == node.inputs[0]) {
     weight->name = node.outputs.at(0);
-    walk.notice("an Identity of an initialiser is a parameter of its own");
+    net.notices.add("an Identity of an initialiser is a parameter of its own");
   }
-  walk.set(node, std::move(x));
+  set_result(net, node, std::move(x));
 }
 
-void cast(Walk& walk, const Node& node) {
-  const Operand x = walk.operand(node, 0);
+void cast(Lowering& net, const Node& node) {
+  const Operand x = operand_of(net, node, 0);
   const std::int64_t to = integer(node, "to", 0);
   const bool to_real = to == 1 || to == 10 || to == 11 || to == 16;
   const bool to_integer = (to >= 2 && to <= 7) || to == 12 || to == 13;
-  const Type from = walk.type(node, 0);
+  const Type from = type_of(net, node, 0);
   if ((from == Type::real && to_real) || (from == Type::integer && to_integer) ||
-      (from == Type::boolean && to == 9)) {
-    walk.set(node, x);
-    return;
-  }
+      (from == Type::boolean && to == 9))
+    return set_result(net, node, x);
   if (!to_real && !to_integer && to != 9)
     throw InputError("attribute 'to'", fmt::format("element type {} is not supported", to));
   const DType type = to_real ? DType::float32 : to_integer ? DType::int32 : DType::uint8;
-  walk.set(node, walk.graph().cast(Walk::name_of(node), walk.any(node, 0), type));
+  set_result(net, node, net.graph().cast(name_of(node), any_value(net, node, 0), type));
 }
 
-void transpose(Walk& walk, const Node& node) {
-  const Shape from = walk.shape(node, 0);
+void transpose(Lowering& net, const Node& node) {
+  const Shape from = shape_of(net, node, 0);
   std::vector<std::int64_t> axes = integers(node, "perm");
   if (axes.empty()) {
     for (std::size_t i = from.size(); i-- > 0;) axes.push_back(static_cast<std::int64_t>(i));
   }
-  const Operand x = walk.operand(node, 0);
+  const Operand x = operand_of(net, node, 0);
   if (const Fixed* weight = std::get_if<Fixed>(&x);
       weight != nullptr && from.size() == 2 && axes == std::vector<std::int64_t>{1, 0}) {
     Fixed seen = *weight;
     seen.transposed = !seen.transposed;
     std::reverse(seen.tensor.shape.begin(), seen.tensor.shape.end());
-    walk.set(node, seen);
+    set_result(net, node, seen);
     return;
   }
   Runtime seen;
   if (const Runtime* runtime = std::get_if<Runtime>(&x)) {
     seen = *runtime;
   } else {
-    seen = walk.runtime(walk.type(node, 0) == Type::real ? walk.value(node, 0) : walk.any(node, 0));
+    seen = runtime_of(net.graph(),
+                      type_of(net, node, 0) == Type::real ? value_of(net, node, 0) : any_value(net, node, 0));
   }
-  seen.id = walk.graph().permute(Walk::name_of(node), seen.id, axes);
-  walk.set(node, Operand{seen});
+  seen.id = net.graph().permute(name_of(node), seen.id, axes);
+  set_result(net, node, Operand{seen});
 }
 
 /// Where the batch is larger than in the file, what the file repeats for each of its samples is repeated for
 /// each of these.
-ValueId following_batch(Walk& walk, const Node& node, std::size_t i) {
-  const ValueId x = walk.any(node, i);
-  const auto batch = walk.rescaled_batch();
-  Shape to = walk.graph().shape(x);
-  if (!batch || batch->second != 1 || to.empty() || to.front() != 1) return x;
+ValueId following_batch(Lowering& net, const Node& node, std::size_t i) {
+  const ValueId x = any_value(net, node, i);
+  const auto batch = net.sizes.rescaled_batch;
+  Shape to = net.graph().shape(x);
+  if (!batch || batch->in_file != 1 || to.empty() || to.front() != 1) return x;
   for (std::size_t k = 0; k < node.inputs.size(); ++k) {
-    const Shape other = walk.shape(node, k);
-    if (other.size() != to.size() || other.front() != batch->first) continue;
-    walk.notice("Concat for a batch of one follows the batch size chosen");
-    to.front() = batch->first;
-    return walk.graph().expand(fmt::format("{}.{}.batch", Walk::name_of(node), i), x, to);
+    const Shape other = shape_of(net, node, k);
+    if (other.size() != to.size() || other.front() != batch->times) continue;
+    net.notices.add("Concat for a batch of one follows the batch size chosen");
+    to.front() = batch->times;
+    return net.graph().expand(fmt::format("{}.{}.batch", name_of(node), i), x, to);
   }
   return x;
 }
 
-void concat(Walk& walk, const Node& node) {
+void concat(Lowering& net, const Node& node) {
   const auto axis =
-      static_cast<std::int64_t>(checked_axis(integer(node, "axis", 1), walk.shape(node, 0).size()));
+      static_cast<std::int64_t>(checked_axis(integer(node, "axis", 1), shape_of(net, node, 0).size()));
   std::vector<ValueId> inputs;
   for (std::size_t i = 0; i < node.inputs.size(); ++i)
-    inputs.push_back(axis == 0 ? walk.any(node, i) : following_batch(walk, node, i));
-  if (inputs.size() == 1) {
-    walk.set(node, inputs.front());
-    return;
-  }
-  walk.set(node, walk.graph().concat(Walk::name_of(node), inputs, axis));
+    inputs.push_back(axis == 0 ? any_value(net, node, i) : following_batch(net, node, i));
+  if (inputs.size() == 1) return set_result(net, node, inputs.front());
+  set_result(net, node, net.graph().concat(name_of(node), inputs, axis));
 }
 
 /// Copies along axes of size 1, as the class token of vision transformers has one per sample.
-void expand(Walk& walk, const Node& node) {
-  const Shape from = walk.shape(node, 0);
-  const Shape to = broadcast(from, walk.known_integers(node, 1));
-  if (to == from) {
-    walk.set(node, walk.operand(node, 0));
-    return;
-  }
-  walk.set(node, walk.graph().expand(Walk::name_of(node), walk.any(node, 0), to));
+void expand(Lowering& net, const Node& node) {
+  const Shape from = shape_of(net, node, 0);
+  const Shape to = broadcast(from, known_integers(net, node, 1));
+  if (to == from) return set_result(net, node, operand_of(net, node, 0));
+  set_result(net, node, net.graph().expand(name_of(node), any_value(net, node, 0), to));
 }
 
 /// x `repeats` times along each axis, one after another: x seen with an axis of size 1 before each axis,
 /// stretched.
-void tile(Walk& walk, const Node& node) {
-  const Shape from = walk.shape(node, 0);
-  const std::vector<std::int64_t>& repeats = walk.known_integers(node, 1);
+void tile(Lowering& net, const Node& node) {
+  const Shape from = shape_of(net, node, 0);
+  const std::vector<std::int64_t>& repeats = known_integers(net, node, 1);
   if (repeats.size() != from.size())
     throw InputError(fmt::format("has {} repeats for {} axes", repeats.size(), from.size()));
   Shape apart;
@@ -198,22 +188,19 @@ void tile(Walk& walk, const Node& node) {
     stretched.push_back(from[axis]);
     to.push_back(element_count({from[axis], repeats[axis]}));
   }
-  if (to == from) {
-    walk.set(node, walk.operand(node, 0));
-    return;
-  }
-  GraphBuilder& g = walk.graph();
-  const std::string name = Walk::name_of(node);
-  const ValueId x = g.reshape(name + ".apart", walk.any(node, 0), apart);
+  if (to == from) return set_result(net, node, operand_of(net, node, 0));
+  GraphBuilder& g = net.graph();
+  const std::string name = name_of(node);
+  const ValueId x = g.reshape(name + ".apart", any_value(net, node, 0), apart);
   const ValueId y = g.expand(name, x, stretched);
-  walk.set(node, stretched == to ? y : g.reshape(name + ".shape", y, to));
+  set_result(net, node, stretched == to ? y : g.reshape(name + ".shape", y, to));
 }
 
-void slice(Walk& walk, const Node& node) {
-  const Shape from = walk.shape(node, 0);
+void slice(Lowering& net, const Node& node) {
+  const Shape from = shape_of(net, node, 0);
   const std::vector<Range> ranges =
-      slice_ranges(from, list(walk, node, 1, "starts"), list(walk, node, 2, "ends"),
-                   list(walk, node, 3, "axes"), list(walk, node, 4, "steps"));
+      slice_ranges(from, list(net, node, 1, "starts"), list(net, node, 2, "ends"), list(net, node, 3, "axes"),
+                   list(net, node, 4, "steps"));
   std::vector<std::int64_t> starts;
   std::vector<std::int64_t> ends;
   std::vector<std::int64_t> steps;
@@ -229,33 +216,31 @@ void slice(Walk& walk, const Node& node) {
     steps.push_back(range.step < 0 ? -range.step : range.step);
     to.push_back(length);
   }
-  const std::string name = Walk::name_of(node);
-  if (to == from && reversed.empty()) {
-    walk.set(node, walk.operand(node, 0));
-    return;
-  }
-  ValueId y = walk.type(node, 0) == Type::real ? walk.value(node, 0) : walk.any(node, 0);
-  if (to != from) y = sliced(walk, reversed.empty() ? name : name + ".part", y, starts, ends, steps);
-  if (!reversed.empty()) y = walk.graph().flip(name, walk.row_major(name, y), reversed);
-  walk.set(node, y);
+  const std::string name = name_of(node);
+  if (to == from && reversed.empty()) return set_result(net, node, operand_of(net, node, 0));
+  ValueId y = type_of(net, node, 0) == Type::real ? value_of(net, node, 0) : any_value(net, node, 0);
+  if (to != from) y = sliced(net.graph(), reversed.empty() ? name : name + ".part", y, starts, ends, steps);
+  if (!reversed.empty()) y = net.graph().flip(name, row_major(net.graph(), name, y), reversed);
+  set_result(net, node, y);
 }
 
-void split(Walk& walk, const Node& node) {
-  const Shape from = walk.shape(node, 0);
+void split(Lowering& net, const Node& node) {
+  const Shape from = shape_of(net, node, 0);
   const std::size_t axis = checked_axis(integer(node, "axis", 0), from.size());
-  std::vector<std::int64_t> sizes = list(walk, node, 1, "split");
+  std::vector<std::int64_t> sizes = list(net, node, 1, "split");
   if (sizes.empty()) {
     const auto parts = static_cast<std::int64_t>(node.outputs.size());
     const std::int64_t part = (from[axis] + parts - 1) / parts;
     for (std::int64_t i = 0; i < parts; ++i) sizes.push_back(std::min(part, from[axis] - part * i));
   }
   if (sizes.size() != node.outputs.size()) throw InputError("has not one size per output");
-  const std::string name = Walk::name_of(node);
-  const ValueId x = walk.any(node, 0);
-  const auto is_read = [&](const std::string& output) { return !walk.readers(output).empty(); };
+  const std::string name = name_of(node);
+  const ValueId x = any_value(net, node, 0);
+  const auto is_read = [&](const std::string& output) { return !readers(net.uses, output).empty(); };
   if (std::all_of(node.outputs.begin(), node.outputs.end(), is_read)) {
-    const std::vector<ValueId> parts = walk.graph().split(name, x, static_cast<std::int64_t>(axis), sizes);
-    for (std::size_t i = 0; i < parts.size(); ++i) walk.set_output(node.outputs[i], walk.runtime(parts[i]));
+    const std::vector<ValueId> parts = net.graph().split(name, x, static_cast<std::int64_t>(axis), sizes);
+    for (std::size_t i = 0; i < parts.size(); ++i)
+      net.operands[node.outputs[i]] = runtime_of(net.graph(), parts[i]);
     return;
   }
   // Only the parts that somebody reads.
@@ -266,27 +251,29 @@ void split(Walk& walk, const Node& node) {
     if (sizes[i] < 0 || sizes[i] > from[axis] - start[axis])
       throw InputError(fmt::format("the sizes ({}) do not add up to {}", fmt::join(sizes, ", "), from[axis]));
     end[axis] = start[axis] + sizes[i];
-    if (is_read(output) || walk.is_logits(output))
-      walk.set_output(output, walk.runtime(walk.graph().slice(fmt::format("{}.{}", name, i), x, start, end)));
+    if (is_read(output) || output == net.uses.logits) {
+      const ValueId part = net.graph().slice(fmt::format("{}.{}", name, i), x, start, end);
+      net.operands[output] = runtime_of(net.graph(), part);
+    }
     start[axis] = end[axis];
   }
   if (start[axis] != from[axis])
     throw InputError(fmt::format("the sizes ({}) do not add up to {}", fmt::join(sizes, ", "), from[axis]));
 }
 
-void pad(Walk& walk, const Node& node) {
+void pad(Lowering& net, const Node& node) {
   if (text(node, "mode", "constant") != "constant")
     throw InputError("attribute 'mode'", "must be 'constant'");
-  const std::size_t rank = walk.shape(node, 0).size();
-  const std::vector<std::int64_t> pads = list(walk, node, 1, "pads");
+  const std::size_t rank = shape_of(net, node, 0).size();
+  const std::vector<std::int64_t> pads = list(net, node, 1, "pads");
   double value = real(node, "value", 0.0);
-  if (walk.has(node, 2)) {
-    const std::optional<double> number = walk.scalar(node, 2);
-    const std::optional<std::int64_t> whole = walk.whole_number(node, 2);
+  if (has_input(node, 2)) {
+    const std::optional<double> number = scalar_of(net, node, 2);
+    const std::optional<std::int64_t> whole = whole_number(net, node, 2);
     if (!number && !whole) throw InputError("the value of the padding must be a known number");
     value = number ? *number : static_cast<double>(*whole);
   }
-  std::vector<std::int64_t> axes = list(walk, node, 3, "axes");
+  std::vector<std::int64_t> axes = list(net, node, 3, "axes");
   if (axes.empty()) {
     for (std::size_t i = 0; i < rank; ++i) axes.push_back(static_cast<std::int64_t>(i));
   }
@@ -298,10 +285,10 @@ void pad(Walk& walk, const Node& node) {
     after[checked_axis(axes[i], rank)] = pads[i + axes.size()];
   }
   if (std::all_of(pads.begin(), pads.end(), [](std::int64_t p) { return p == 0; })) {
-    walk.set(node, walk.operand(node, 0));
+    set_result(net, node, operand_of(net, node, 0));
     return;
   }
-  walk.set(node, walk.graph().pad(Walk::name_of(node), walk.any(node, 0), before, after, value));
+  set_result(net, node, net.graph().pad(name_of(node), any_value(net, node, 0), before, after, value));
 }
 
 }  // namespace

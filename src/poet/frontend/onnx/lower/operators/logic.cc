@@ -15,176 +15,177 @@
 namespace poet::onnx {
 namespace {
 
-void check_same_types(const Walk& walk, const Node& node, std::size_t first) {
+void check_same_types(const Lowering& net, const Node& node, std::size_t first) {
   for (std::size_t i = first; i < node.inputs.size(); ++i) {
-    if (walk.type(node, i) != walk.type(node, first))
+    if (type_of(net, node, i) != type_of(net, node, first))
       throw InputError("its operands have different element types");
   }
 }
 
-void joined(Walk& walk, const Node& node, const char* kind) {
-  check_same_types(walk, node, 0);
-  const ValueId a = walk.any(node, 0);
-  walk.set(node, walk.graph().binary(kind, Walk::name_of(node), a, walk.any(node, 1)));
+void joined(Lowering& net, const Node& node, const char* kind) {
+  check_same_types(net, node, 0);
+  const ValueId a = any_value(net, node, 0);
+  set_result(net, node, net.graph().binary(kind, name_of(node), a, any_value(net, node, 1)));
 }
 
 /// Comparisons and logic.
-void condition(Walk& walk, const Node& node) {
+void condition(Lowering& net, const Node& node) {
   static const std::map<std::string_view, const char*> kinds = {
       {"And", "logical_and"}, {"Equal", "equal"},
       {"Greater", "greater"}, {"GreaterOrEqual", "greater_or_equal"},
       {"Less", "less"},       {"LessOrEqual", "less_or_equal"},
       {"Or", "logical_or"},   {"Xor", "logical_xor"}};
-  joined(walk, node, kinds.at(node.op_type));
+  joined(net, node, kinds.at(node.op_type));
 }
 
-void logical_not(Walk& walk, const Node& node) {
-  walk.set(node, walk.graph().unary("logical_not", Walk::name_of(node), walk.any(node, 0)));
+void logical_not(Lowering& net, const Node& node) {
+  set_result(net, node, net.graph().unary("logical_not", name_of(node), any_value(net, node, 0)));
 }
 
 /// An operand of Where. One that is the same number everywhere need not be stretched in a file.
-ValueId choice(Walk& walk, const Node& node, std::size_t i) {
-  const Fixed* x = walk.fixed(node, i);
-  if (x == nullptr || !x->tensor.fill) return walk.any(node, i);
-  const Shape without = broadcast(walk.shape(node, 0), walk.shape(node, 3 - i));
+ValueId choice(Lowering& net, const Node& node, std::size_t i) {
+  const Fixed* x = fixed_of(net, node, i);
+  if (x == nullptr || !x->tensor.fill) return any_value(net, node, i);
+  const Shape without = broadcast(shape_of(net, node, 0), shape_of(net, node, 3 - i));
   const Shape shape = broadcast(without, x->tensor.shape) == without ? Shape{} : x->tensor.shape;
-  walk.notice("constants of the file stay in RAM and do not train");
+  net.notices.add("constants of the file stay in RAM and do not train");
   Tensor number;
   number.shape = shape;
   number.fill = x->tensor.fill;
-  return walk.constant(fmt::format("{}.{}", Walk::name_of(node), x->name), std::move(number));
+  return add_constant(net, fmt::format("{}.{}", name_of(node), x->name), std::move(number));
 }
 
-void where(Walk& walk, const Node& node) {
-  if (walk.type(node, 0) != Type::boolean) throw InputError("the condition must be of truth values");
-  check_same_types(walk, node, 1);
-  const ValueId condition = walk.any(node, 0);
-  const ValueId a = choice(walk, node, 1);
-  walk.set(node, walk.graph().where(Walk::name_of(node), condition, a, choice(walk, node, 2)));
+void where(Lowering& net, const Node& node) {
+  if (type_of(net, node, 0) != Type::boolean) throw InputError("the condition must be of truth values");
+  check_same_types(net, node, 1);
+  const ValueId condition = any_value(net, node, 0);
+  const ValueId a = choice(net, node, 1);
+  set_result(net, node, net.graph().where(name_of(node), condition, a, choice(net, node, 2)));
 }
 
-std::optional<std::int64_t> number(const Walk& walk, const Node& node, std::size_t i) {
-  const std::optional<std::int64_t> n = walk.whole_number(node, i);
+std::optional<std::int64_t> number(const Lowering& net, const Node& node, std::size_t i) {
+  const std::optional<std::int64_t> n = whole_number(net, node, i);
   if (n && (*n > std::numeric_limits<std::int32_t>::max() || *n < std::numeric_limits<std::int32_t>::min()))
     throw InputError(fmt::format("the number {} does not fit int32, in which poet holds integers", *n));
   return n;
 }
 
 /// Add, Sub, Mul of integers. With a known number no constant is needed.
-void integer_arithmetic(Walk& walk, const Node& node) {
-  check_same_types(walk, node, 0);
-  if (walk.type(node, 0) != Type::integer) throw InputError("is for numbers, not for truth values");
-  GraphBuilder& g = walk.graph();
-  const std::string name = Walk::name_of(node);
+void integer_arithmetic(Lowering& net, const Node& node) {
+  check_same_types(net, node, 0);
+  if (type_of(net, node, 0) != Type::integer) throw InputError("is for numbers, not for truth values");
+  GraphBuilder& g = net.graph();
+  const std::string name = name_of(node);
   const bool adds = node.op_type == "Add" || node.op_type == "Sum";
   for (const std::size_t at : {std::size_t{0}, std::size_t{1}}) {
     if (node.inputs.size() != 2) break;
-    const std::optional<std::int64_t> known = number(walk, node, 1 - at);
-    if (!known || !walk.is_runtime(node, at) || walk.shape(node, 1 - at).size() > walk.shape(node, at).size())
+    const std::optional<std::int64_t> known = number(net, node, 1 - at);
+    if (!known || !is_runtime(net, node, at) ||
+        shape_of(net, node, 1 - at).size() > shape_of(net, node, at).size())
       continue;
-    if (*known == (node.op_type == "Mul" ? 1 : 0) && (at == 0 || node.op_type != "Sub")) {
-      walk.set(node, walk.operand(node, at));
-      return;
-    }
-    const ValueId x = walk.any(node, at);
+    if (*known == (node.op_type == "Mul" ? 1 : 0) && (at == 0 || node.op_type != "Sub"))
+      return set_result(net, node, operand_of(net, node, at));
+    const ValueId x = any_value(net, node, at);
     const auto c = static_cast<double>(*known);
     if (adds)
-      walk.set(node, g.scale(name, x, 1.0, c));
+      set_result(net, node, g.scale(name, x, 1.0, c));
     else if (node.op_type == "Mul")
-      walk.set(node, g.scale(name, x, c));
+      set_result(net, node, g.scale(name, x, c));
     else
-      walk.set(node, at == 0 ? g.scale(name, x, 1.0, -c) : g.scale(name, x, -1.0, c));
+      set_result(net, node, at == 0 ? g.scale(name, x, 1.0, -c) : g.scale(name, x, -1.0, c));
     return;
   }
-  ValueId y = walk.any(node, 0);
+  ValueId y = any_value(net, node, 0);
   for (std::size_t i = 1; i < node.inputs.size(); ++i) {
     const std::string step = i + 1 == node.inputs.size() ? name : fmt::format("{}.{}", name, i);
-    const ValueId b = walk.any(node, i);
+    const ValueId b = any_value(net, node, i);
     y = adds ? g.add(step, y, b) : node.op_type == "Mul" ? g.mul(step, y, b) : g.sub(step, y, b);
   }
-  walk.set(node, y);
+  set_result(net, node, y);
 }
 
-void integer_abs(Walk& walk, const Node& node) {
-  walk.set(node, walk.graph().unary("abs", Walk::name_of(node), walk.any(node, 0)));
+void integer_abs(Lowering& net, const Node& node) {
+  set_result(net, node, net.graph().unary("abs", name_of(node), any_value(net, node, 0)));
 }
 
-void integer_neg(Walk& walk, const Node& node) {
-  walk.set(node, walk.graph().neg(Walk::name_of(node), walk.any(node, 0)));
+void integer_neg(Lowering& net, const Node& node) {
+  set_result(net, node, net.graph().neg(name_of(node), any_value(net, node, 0)));
 }
 
-void integer_div(Walk& walk, const Node& node) { joined(walk, node, "int_div"); }
+void integer_div(Lowering& net, const Node& node) { joined(net, node, "int_div"); }
 
-void integer_mod(Walk& walk, const Node& node) {
+void integer_mod(Lowering& net, const Node& node) {
   if (integer(node, "fmod", 0) != 0) throw InputError("attribute 'fmod'", "must be 0 for integers");
-  joined(walk, node, "mod");
+  joined(net, node, "mod");
 }
 
 /// The smaller or larger of integers, as a choice between them.
 /// Of real numbers too, where none of them is a known number.
-void extremum(Walk& walk, const Node& node) {
-  check_same_types(walk, node, 0);
-  GraphBuilder& g = walk.graph();
-  const std::string name = Walk::name_of(node);
-  ValueId y = walk.any(node, 0);
+void extremum(Lowering& net, const Node& node) {
+  check_same_types(net, node, 0);
+  GraphBuilder& g = net.graph();
+  const std::string name = name_of(node);
+  ValueId y = any_value(net, node, 0);
   for (std::size_t i = 1; i < node.inputs.size(); ++i) {
     const std::string step = i + 1 == node.inputs.size() ? name : fmt::format("{}.{}", name, i);
-    const ValueId b = walk.any(node, i);
+    const ValueId b = any_value(net, node, i);
     const ValueId first = node.op_type == "Min" ? g.binary("less", step + ".less", y, b)
                                                 : g.binary("greater", step + ".greater", y, b);
     y = g.where(step, first, y, b);
   }
-  walk.set(node, y);
+  set_result(net, node, y);
 }
 
-void cumsum(Walk& walk, const Node& node) {
-  const std::vector<std::int64_t>& axis = walk.known_integers(node, 1);
+void cumsum(Lowering& net, const Node& node) {
+  const std::vector<std::int64_t>& axis = known_integers(net, node, 1);
   if (axis.size() != 1) throw InputError("the axis must be one number");
-  const std::size_t along = checked_axis(axis.front(), walk.shape(node, 0).size());
-  walk.set(node, walk.graph().cumsum(Walk::name_of(node), walk.any(node, 0), static_cast<std::int64_t>(along),
-                                     integer(node, "exclusive", 0) != 0, integer(node, "reverse", 0) != 0));
+  const std::size_t along = checked_axis(axis.front(), shape_of(net, node, 0).size());
+  set_result(net, node,
+             net.graph().cumsum(name_of(node), any_value(net, node, 0), static_cast<std::int64_t>(along),
+                                integer(node, "exclusive", 0) != 0, integer(node, "reverse", 0) != 0));
 }
 
 /// The smallest is the largest of the negatives.
 template <bool smallest>
-void argmax(Walk& walk, const Node& node) {
-  const std::size_t axis = checked_axis(integer(node, "axis", 0), walk.shape(node, 0).size());
-  const std::string name = Walk::name_of(node);
-  ValueId x = walk.any(node, 0);
-  if (smallest) x = walk.graph().neg(name + ".negative", x);
-  walk.set(node,
-           walk.graph().argmax(name, x, static_cast<std::int64_t>(axis), integer(node, "keepdims", 1) != 0,
-                               integer(node, "select_last_index", 0) != 0));
+void argmax(Lowering& net, const Node& node) {
+  const std::size_t axis = checked_axis(integer(node, "axis", 0), shape_of(net, node, 0).size());
+  const std::string name = name_of(node);
+  ValueId x = any_value(net, node, 0);
+  if (smallest) x = net.graph().neg(name + ".negative", x);
+  set_result(net, node,
+             net.graph().argmax(name, x, static_cast<std::int64_t>(axis), integer(node, "keepdims", 1) != 0,
+                                integer(node, "select_last_index", 0) != 0));
 }
 
 /// Rows that are `on` at a position and `off` elsewhere.
-void one_hot(Walk& walk, const Node& node) {
-  GraphBuilder& g = walk.graph();
-  const std::string name = Walk::name_of(node);
-  if (walk.type(node, 0) != Type::integer) throw InputError("the indices must be integers");
-  const std::optional<std::int64_t> depth = number(walk, node, 1);
-  const Fixed* values = walk.fixed(node, 2);
+void one_hot(Lowering& net, const Node& node) {
+  GraphBuilder& g = net.graph();
+  const std::string name = name_of(node);
+  if (type_of(net, node, 0) != Type::integer) throw InputError("the indices must be integers");
+  const std::optional<std::int64_t> depth = number(net, node, 1);
+  const Fixed* values = fixed_of(net, node, 2);
   if (!depth || *depth < 1) throw InputError("the depth must be a known positive integer");
   if (*depth > kMostIntegers)
     throw InputError(fmt::format("the depth {} is larger than the {} supported", *depth, kMostIntegers));
   if (values == nullptr || values->tensor.shape != Shape{2})
     throw InputError("the two values must be known while importing");
-  const Shape ids = walk.shape(node, 0);
+  const Shape ids = shape_of(net, node, 0);
   const std::size_t axis = checked_axis(integer(node, "axis", -1), ids.size() + 1);
   Shape column = ids;
   column.insert(column.begin() + static_cast<std::ptrdiff_t>(axis), 1);
   Shape classes(ids.size() + 1, 1);
   classes[axis] = *depth;
-  const ValueId position = g.reshape(name + ".positions", walk.any(node, 0), column);
+  const ValueId position = g.reshape(name + ".positions", any_value(net, node, 0), column);
   std::vector<std::int64_t> numbers(static_cast<std::size_t>(*depth));
   std::iota(numbers.begin(), numbers.end(), 0);
   Tensor each = integer_list(numbers);
   each.shape = classes;
-  const ValueId all = walk.constant(name + ".classes", std::move(each));
+  const ValueId all = add_constant(net, name + ".classes", std::move(each));
   const ValueId hit = g.binary("equal", name + ".hit", position, all);
-  const ValueId both = walk.any(node, 2);
-  walk.set(node,
-           g.where(name, hit, g.slice(name + ".on", both, {1}, {2}), g.slice(name + ".off", both, {0}, {1})));
+  const ValueId both = any_value(net, node, 2);
+  set_result(
+      net, node,
+      g.where(name, hit, g.slice(name + ".on", both, {1}, {2}), g.slice(name + ".off", both, {0}, {1})));
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 
 #include "poet/base/error.h"
 #include "poet/frontend/onnx/lower/operators.h"
+#include "poet/frontend/onnx/lower/zero_states.h"
 
 namespace poet::onnx {
 namespace {
@@ -60,9 +61,9 @@ void check_activations(const Node& node, std::size_t directions, const std::vect
                                                           fmt::join(own, ", "), fmt::join(names, ", ")));
 }
 
-void check_lengths(const Walk& walk, const Node& node, std::int64_t steps) {
-  if (!walk.has(node, kSequenceLens)) return;
-  const Fixed* lengths = walk.fixed(node, kSequenceLens);
+void check_lengths(const Lowering& net, const Node& node, std::int64_t steps) {
+  if (!has_input(node, kSequenceLens)) return;
+  const Fixed* lengths = fixed_of(net, node, kSequenceLens);
   const auto is_whole = [&](std::int64_t length) { return length == steps; };
   if (lengths != nullptr && lengths->tensor.known && lengths->tensor.type == Type::integer &&
       std::all_of(lengths->tensor.integers.begin(), lengths->tensor.integers.end(), is_whole)) {
@@ -75,10 +76,10 @@ void check_lengths(const Walk& walk, const Node& node, std::int64_t steps) {
 }
 
 /// What no rule of poet's covers. Absent: as the operator's defaults are.
-void check_rest(const Walk& walk, const Node& node) {
+void check_rest(const Node& node) {
   if (node.attributes.contains("clip")) throw InputError("attribute 'clip'", "must be absent");
   if (integer(node, "input_forget", 0) != 0) throw InputError("attribute 'input_forget'", "must be 0");
-  if (node.op_type == "LSTM" && walk.has(node, kPeepholes)) {
+  if (node.op_type == "LSTM" && has_input(node, kPeepholes)) {
     throw InputError(
         fmt::format("input {} ('{}'): peepholes are not supported", kPeepholes, node.inputs[kPeepholes]));
   }
@@ -86,7 +87,7 @@ void check_rest(const Walk& walk, const Node& node) {
 
 /// A layer on its way from a node to an op.
 struct Layer {
-  Walk& walk;
+  Lowering& net;
   const Node& node;
   std::string name;
   bool batch_first;
@@ -96,37 +97,37 @@ struct Layer {
 
 /// Real numbers, the first two axes exchanged where the node has the batch first.
 ValueId sequence_first(const Layer& layer, std::size_t i) {
-  const Shape shape = layer.walk.shape(layer.node, i);
+  const Shape shape = shape_of(layer.net, layer.node, i);
   if (shape.size() != 3) throw InputError(fmt::format("input {} must have 3 dimensions", i));
-  if (!layer.batch_first) return layer.walk.row_major(layer.node, i);
+  if (!layer.batch_first) return row_major(layer.net, layer.node, i);
   const std::string name = fmt::format("{}.{}.transposed", layer.name, i);
-  return layer.walk.graph().transpose(name, layer.walk.value(layer.node, i), {1, 0, 2});
+  return layer.net.graph().transpose(name, value_of(layer.net, layer.node, i), {1, 0, 2});
 }
 
 /// Weights as they lie in the file, or what nodes make of weights.
 void bind(const Layer& layer, std::size_t i, const char* suffix) {
-  Walk& walk = layer.walk;
-  const bool made = walk.is_runtime(layer.node, i);
+  Lowering& net = layer.net;
+  const bool made = is_runtime(net, layer.node, i);
   if (made) {
-    walk.notice(
+    net.notices.add(
         "weights of recurrent layers that nodes put together are copied in every step; export with constant "
         "folding");
   }
-  walk.graph().bind(layer.name + suffix, made ? walk.row_major(layer.node, i)
-                                              : walk.weight(layer.node, i, walk.shape(layer.node, i)));
+  net.graph().bind(layer.name + suffix, made ? row_major(net, layer.node, i)
+                                             : weight_of(net, layer.node, i, shape_of(net, layer.node, i)));
 }
 
 /// The initial state at input `i`, unless there is none or it is known to be zero.
 ValueId initial_state(const Layer& layer, std::size_t i) {
-  if (!layer.walk.has(layer.node, i) || layer.walk.is_zero_state(layer.node, i)) return {};
+  if (!has_input(layer.node, i) || is_zero_state(layer.net, layer.node, i)) return {};
   return sequence_first(layer, i);
 }
 
-Layer prepared(Walk& walk, const Node& node, std::int64_t gates) {
-  Layer layer{walk, node, Walk::name_of(node), integer(node, "layout", 0) != 0, {}, {}};
-  check_rest(walk, node);
+Layer prepared(Lowering& net, const Node& node, std::int64_t gates) {
+  Layer layer{net, node, name_of(node), integer(node, "layout", 0) != 0, {}, {}};
+  check_rest(node);
   layer.options.direction = direction(node);
-  const Shape recurrence = walk.shape(node, 2);
+  const Shape recurrence = shape_of(net, node, 2);
   if (recurrence.size() != 3 || recurrence[1] != gates * recurrence[2]) {
     throw InputError(fmt::format("input 2 must be (directions, {} hidden_size, hidden_size), not {}", gates,
                                  shown(recurrence)));
@@ -137,8 +138,8 @@ Layer prepared(Walk& walk, const Node& node, std::int64_t gates) {
                      fmt::format("is {}, but input 2 is {}", told, shown(recurrence)));
   }
   layer.x = sequence_first(layer, kX);
-  check_lengths(walk, node, walk.graph().shape(layer.x)[0]);
-  layer.options.bias = walk.has(node, 3);
+  check_lengths(net, node, net.graph().shape(layer.x)[0]);
+  layer.options.bias = has_input(node, 3);
   bind(layer, 1, ".weight_ih");
   bind(layer, 2, ".weight_hh");
   if (layer.options.bias) bind(layer, 3, ".bias");
@@ -151,23 +152,23 @@ std::size_t directions(const Layer& layer) {
 }
 
 void set_states(const Layer& layer, const ValueId y) {
-  if (!layer.walk.is_read(layer.node, 0)) return;
+  if (!is_read(layer.net.uses, layer.node, 0)) return;
   Runtime all{y};
-  if (layer.batch_first) all.id = layer.walk.graph().permute(layer.name + ".transposed", y, {2, 0, 1, 3});
-  layer.walk.set_output(layer.node.outputs[0], all);
+  if (layer.batch_first) all.id = layer.net.graph().permute(layer.name + ".transposed", y, {2, 0, 1, 3});
+  layer.net.operands[layer.node.outputs[0]] = all;
 }
 
 /// Output `i` is what `states` end with.
 void set_last(const Layer& layer, std::size_t i, const char* suffix, ValueId states) {
-  if (!layer.walk.is_read(layer.node, i)) return;
-  GraphBuilder& graph = layer.walk.graph();
+  if (!is_read(layer.net.uses, layer.node, i)) return;
+  GraphBuilder& graph = layer.net.graph();
   Runtime last{graph.last_step(layer.name + suffix, states, layer.options.direction)};
   if (layer.batch_first) last.id = graph.permute(layer.name + suffix + ".transposed", last.id, {1, 0, 2});
-  layer.walk.set_output(layer.node.outputs[i], last);
+  layer.net.operands[layer.node.outputs[i]] = last;
 }
 
-void lstm(Walk& walk, const Node& node) {
-  Layer layer = prepared(walk, node, 4);
+void lstm(Lowering& net, const Node& node) {
+  Layer layer = prepared(net, node, 4);
   check_activations(node, directions(layer), {"sigmoid", "tanh", "tanh"});
   RecurrentOptions& options = layer.options;
   options.initial_c = initial_state(layer, kInitialC);
@@ -175,33 +176,33 @@ void lstm(Walk& walk, const Node& node) {
     // The op has both or neither: the other one is zeros.
     const bool cell = options.initial_h.valid();
     Tensor zeros;
-    zeros.shape = walk.graph().shape(cell ? options.initial_h : options.initial_c);
+    zeros.shape = net.graph().shape(cell ? options.initial_h : options.initial_c);
     zeros.fill = 0.0;
     ValueId& missing = cell ? options.initial_c : options.initial_h;
-    missing = walk.constant(layer.name + (cell ? ".initial_c" : ".initial_h"), std::move(zeros));
+    missing = add_constant(net, layer.name + (cell ? ".initial_c" : ".initial_h"), std::move(zeros));
   }
-  const LstmOutputs out = walk.graph().lstm(layer.name, layer.x, options);
+  const LstmOutputs out = net.graph().lstm(layer.name, layer.x, options);
   set_states(layer, out.y);
   set_last(layer, 1, ".h", out.y);
   set_last(layer, 2, ".c", out.cells);
 }
 
-void gru(Walk& walk, const Node& node) {
-  const Layer layer = prepared(walk, node, 3);
+void gru(Lowering& net, const Node& node) {
+  const Layer layer = prepared(net, node, 3);
   check_activations(node, directions(layer), {"sigmoid", "tanh"});
   const bool linear_before_reset = integer(node, "linear_before_reset", 0) != 0;
-  const ValueId y = walk.graph().gru(layer.name, layer.x, layer.options, linear_before_reset);
+  const ValueId y = net.graph().gru(layer.name, layer.x, layer.options, linear_before_reset);
   set_states(layer, y);
   set_last(layer, 1, ".h", y);
 }
 
-void rnn(Walk& walk, const Node& node) {
-  const Layer layer = prepared(walk, node, 1);
+void rnn(Lowering& net, const Node& node) {
+  const Layer layer = prepared(net, node, 1);
   const std::string activation = activations(node, directions(layer), {"tanh"}).front();
   if (activation != "tanh" && activation != "relu") {
     throw InputError("attribute 'activations'", fmt::format("must be Tanh or Relu, not {}", activation));
   }
-  const ValueId y = walk.graph().rnn(layer.name, layer.x, layer.options, activation == "relu");
+  const ValueId y = net.graph().rnn(layer.name, layer.x, layer.options, activation == "relu");
   set_states(layer, y);
   set_last(layer, 1, ".h", y);
 }

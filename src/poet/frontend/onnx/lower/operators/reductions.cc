@@ -8,9 +8,9 @@ namespace poet::onnx {
 namespace {
 
 /// The axes, ascending as listed; none when nothing is to be reduced.
-std::vector<std::int64_t> reduced_axes(const Walk& walk, const Node& node, std::size_t rank) {
+std::vector<std::int64_t> reduced_axes(const Lowering& net, const Node& node, std::size_t rank) {
   const std::vector<std::int64_t> listed =
-      walk.has(node, 1) ? walk.known_integers(node, 1) : integers(node, "axes");
+      has_input(node, 1) ? known_integers(net, node, 1) : integers(node, "axes");
   std::vector<std::int64_t> axes;
   for (const std::int64_t axis : listed) axes.push_back(static_cast<std::int64_t>(checked_axis(axis, rank)));
   if (!axes.empty() || integer(node, "noop_with_empty_axes", 0) != 0) return axes;
@@ -38,17 +38,15 @@ Parts parts_of(const std::string& op_type) {
   return {};
 }
 
-void reduce(Walk& walk, const Node& node) {
-  if (node.op_type == "ReduceMean" && became_layer_norm(walk, node)) return;
-  const std::vector<std::int64_t> axes = reduced_axes(walk, node, walk.shape(node, 0).size());
-  if (axes.empty() && integer(node, "noop_with_empty_axes", 0) != 0) {
-    walk.set(node, walk.operand(node, 0));
-    return;
-  }
-  GraphBuilder& g = walk.graph();
+void reduce(Lowering& net, const Node& node) {
+  if (node.op_type == "ReduceMean" && became_layer_norm(net, node)) return;
+  const std::vector<std::int64_t> axes = reduced_axes(net, node, shape_of(net, node, 0).size());
+  if (axes.empty() && integer(node, "noop_with_empty_axes", 0) != 0)
+    return set_result(net, node, operand_of(net, node, 0));
+  GraphBuilder& g = net.graph();
   const Parts parts = parts_of(node.op_type);
-  const std::string name = Walk::name_of(node);
-  ValueId x = walk.row_major(node, 0);
+  const std::string name = name_of(node);
+  ValueId x = row_major(net, node, 0);
   if (parts.before != nullptr) x = g.unary(parts.before, name + ".each", x);
   if (parts.squares) x = g.unary("pow", name + ".squares", x, {{"exponent", 2.0}});
   if (!axes.empty()) {
@@ -56,7 +54,7 @@ void reduce(Walk& walk, const Node& node) {
     x = g.reduce(parts.reduction, of_sum, x, axes, integer(node, "keepdims", 1) != 0);
   }
   if (parts.after != nullptr) x = g.unary(parts.after, name, x);
-  walk.set(node, x);
+  set_result(net, node, x);
 }
 
 }  // namespace

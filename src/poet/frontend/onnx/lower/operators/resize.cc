@@ -16,8 +16,8 @@ struct Target {
   std::vector<double> scales;  // empty: as the sizes say
 };
 
-std::vector<double> known_reals(const Walk& walk, const Node& node, std::size_t i) {
-  const Fixed* x = walk.fixed(node, i);
+std::vector<double> known_reals(const Lowering& net, const Node& node, std::size_t i) {
+  const Fixed* x = fixed_of(net, node, i);
   if (x == nullptr || x->tensor.type != Type::real || !x->tensor.known) {
     throw InputError(
         fmt::format("input {} ('{}') must hold real numbers known while importing: poet plans fixed shapes; "
@@ -27,8 +27,8 @@ std::vector<double> known_reals(const Walk& walk, const Node& node, std::size_t 
   return x->tensor.reals;
 }
 
-bool given(const Walk& walk, const Node& node, std::size_t i) {
-  return walk.has(node, i) && element_count(walk.shape(node, i)) > 0;
+bool given(const Lowering& net, const Node& node, std::size_t i) {
+  return has_input(node, i) && element_count(shape_of(net, node, i)) > 0;
 }
 
 /// The axes that a list of sizes or scales is for: all, or those that opset 18 lists.
@@ -49,17 +49,17 @@ std::vector<std::size_t> listed_axes(const Node& node, const char* what, std::si
                   axis));
 }
 
-Target by_sizes(const Walk& walk, const Node& node, std::size_t input, const Shape& x) {
+Target by_sizes(const Lowering& net, const Node& node, std::size_t input, const Shape& x) {
   if (text(node, "keep_aspect_ratio_policy", "stretch") != "stretch") {
     throw InputError("attribute 'keep_aspect_ratio_policy'", "must be 'stretch'; give the sizes themselves");
   }
-  const std::vector<std::int64_t> sizes = walk.known_integers(node, input);
+  const std::vector<std::int64_t> sizes = known_integers(net, node, input);
   const std::vector<std::size_t> axes = listed_axes(node, "sizes", sizes.size(), x.size());
   Shape to = x;
   for (std::size_t i = 0; i < axes.size(); ++i) {
-    const auto batch = walk.rescaled_batch();
+    const auto batch = net.sizes.rescaled_batch;
     const bool follows =
-        axes[i] == 0 && batch && sizes[i] == batch->second && x[0] == batch->first * sizes[i];
+        axes[i] == 0 && batch && sizes[i] == batch->in_file && x[0] == batch->times * sizes[i];
     if (axes[i] < 2 && sizes[i] != x[axes[i]] && !follows) refuse_axis(axes[i]);
     if (axes[i] >= 2) to[axes[i]] = sizes[i];
   }
@@ -84,22 +84,22 @@ Target by_scales(const Node& node, const std::vector<double>& scales, const Shap
   return {Shape(to.begin() + 2, to.end()), std::vector<double>(by.begin() + 2, by.end())};
 }
 
-Target target(const Walk& walk, const Node& node, const Shape& x) {
+Target target(const Lowering& net, const Node& node, const Shape& x) {
   if (node.attributes.contains("scales")) return by_scales(node, reals(node, "scales"), x);  // Upsample 7
-  const bool old = node.op_type == "Upsample" || walk.opset() < 11;
+  const bool old = node.op_type == "Upsample" || net.model.opset < 11;
   const std::size_t scales = old ? 1 : 2;
-  if (!old && given(walk, node, 3)) return by_sizes(walk, node, 3, x);
-  if (!given(walk, node, scales)) throw InputError("has neither scales nor sizes");
-  return by_scales(node, known_reals(walk, node, scales), x);
+  if (!old && given(net, node, 3)) return by_sizes(net, node, 3, x);
+  if (!given(net, node, scales)) throw InputError("has neither scales nor sizes");
+  return by_scales(node, known_reals(net, node, scales), x);
 }
 
-void resize(Walk& walk, const Node& node) {
-  const Shape x = walk.shape(node, 0);
+void resize(Lowering& net, const Node& node) {
+  const Shape x = shape_of(net, node, 0);
   if (x.size() < 3) throw InputError("resizes values (N, C, ...) with at least one axis after the channels");
   ResizeOptions options;
   options.mode = text(node, "mode", "nearest");
   if (options.mode == "bilinear" || options.mode == "trilinear") options.mode = "linear";
-  if (node.op_type == "Upsample" || walk.opset() < 11) {
+  if (node.op_type == "Upsample" || net.model.opset < 11) {
     options.coordinates = "asymmetric";
     options.nearest = "floor";
   } else {
@@ -113,27 +113,24 @@ void resize(Walk& walk, const Node& node) {
                      fmt::format("'{}' is not supported; export with half_pixel, align_corners or asymmetric",
                                  options.coordinates));
   }
-  const Target to = target(walk, node, x);
+  const Target to = target(net, node, x);
   bool same = true;
   bool smaller = false;
   for (std::size_t i = 0; i < to.sizes.size(); ++i) {
     same = same && to.sizes[i] == x[i + 2] && (to.scales.empty() || to.scales[i] == 1.0);
     smaller = smaller || to.sizes[i] < x[i + 2];
   }
-  if (same) {
-    walk.set(node, walk.operand(node, 0));
-    return;
-  }
+  if (same) return set_result(net, node, operand_of(net, node, 0));
   if (integer(node, "antialias", 0) != 0 && smaller && options.mode != "nearest") {
     throw InputError("attribute 'antialias'", "must be 0 where images get smaller; use an average pool");
   }
   options.scales = to.scales;
-  walk.set(node, walk.graph().resize(Walk::name_of(node), walk.row_major(node, 0), to.sizes, options));
+  set_result(net, node, net.graph().resize(name_of(node), row_major(net, node, 0), to.sizes, options));
 }
 
 /// Between (N, C b², H, W) and (N, C, H b, W b): a copy in another order.
-void rearrange(Walk& walk, const Node& node) {
-  const Shape x = walk.shape(node, 0);
+void rearrange(Lowering& net, const Node& node) {
+  const Shape x = shape_of(net, node, 0);
   const std::int64_t b = integer(node, "blocksize", 0);
   const bool to_space = node.op_type == "DepthToSpace";
   if (x.size() != 4) throw InputError("rearranges images (N, C, H, W)");
@@ -144,9 +141,9 @@ void rearrange(Walk& walk, const Node& node) {
   const std::string mode = text(node, "mode", "DCR");
   if (mode != "DCR" && mode != "CRD")
     throw InputError("attribute 'mode'", fmt::format("'{}' is not known", mode));
-  GraphBuilder& g = walk.graph();
-  const std::string name = Walk::name_of(node);
-  const ValueId from = walk.row_major(node, 0);
+  GraphBuilder& g = net.graph();
+  const std::string name = name_of(node);
+  const ValueId from = row_major(net, node, 0);
   if (to_space) {
     const std::int64_t c = x[1] / (b * b);
     const bool depth_first = mode == "DCR";
@@ -155,12 +152,12 @@ void rearrange(Walk& walk, const Node& node) {
                   depth_first ? Shape{x[0], b, b, c, x[2], x[3]} : Shape{x[0], c, b, b, x[2], x[3]});
     const ValueId y = depth_first ? g.transpose(name, parts, {0, 3, 4, 1, 5, 2})
                                   : g.transpose(name, parts, {0, 1, 4, 2, 5, 3});
-    walk.set(node, g.reshape(name + ".shape", y, {x[0], c, x[2] * b, x[3] * b}));
+    set_result(net, node, g.reshape(name + ".shape", y, {x[0], c, x[2] * b, x[3] * b}));
     return;
   }
   const ValueId parts = g.reshape(name + ".parts", from, {x[0], x[1], x[2] / b, b, x[3] / b, b});
   const ValueId y = g.transpose(name, parts, {0, 3, 5, 1, 2, 4});
-  walk.set(node, g.reshape(name + ".shape", y, {x[0], x[1] * b * b, x[2] / b, x[3] / b}));
+  set_result(net, node, g.reshape(name + ".shape", y, {x[0], x[1] * b * b, x[2] / b, x[3] / b}));
 }
 
 }  // namespace

@@ -127,20 +127,20 @@ Shape as_plane(Shape shape) {
 }
 
 /// The first input, as a view where it has one spatial axis.
-ValueId image(Walk& walk, const Node& node) {
-  const ValueId x = walk.row_major(node, 0);
-  const Shape shape = walk.graph().shape(x);
+ValueId image(Lowering& net, const Node& node) {
+  const ValueId x = row_major(net, node, 0);
+  const Shape shape = net.graph().shape(x);
   if (shape.size() != 3) return x;
-  return walk.graph().reshape(Walk::name_of(node) + ".plane", x, as_plane(shape));
+  return net.graph().reshape(name_of(node) + ".plane", x, as_plane(shape));
 }
 
 /// The result, as a view where the first input has one spatial axis.
-void set_result(Walk& walk, const Node& node, ValueId y) {
-  if (walk.shape(node, 0).size() == 3) {
-    const Shape shape = walk.graph().shape(y);
-    y = walk.graph().reshape(Walk::name_of(node) + ".line", y, {shape[0], shape[1], shape[3]});
+void set_image(Lowering& net, const Node& node, ValueId y) {
+  if (shape_of(net, node, 0).size() == 3) {
+    const Shape shape = net.graph().shape(y);
+    y = net.graph().reshape(name_of(node) + ".line", y, {shape[0], shape[1], shape[3]});
   }
-  walk.set(node, y);
+  set_result(net, node, y);
 }
 
 template <class Options>
@@ -154,25 +154,25 @@ void set_windows(Options& options, const Windows& w) {
 
 // ---- the rules
 
-void bind_weights(Walk& walk, const Node& node, const ConvOptions& options) {
-  const std::string name = Walk::name_of(node);
-  walk.graph().bind(name + ".weight", walk.weight(node, 1, as_plane(walk.shape(node, 1))));
-  if (options.bias) walk.graph().bind(name + ".bias", walk.weight(node, 2, {options.out_channels}));
+void bind_weights(Lowering& net, const Node& node, const ConvOptions& options) {
+  const std::string name = name_of(node);
+  net.graph().bind(name + ".weight", weight_of(net, node, 1, as_plane(shape_of(net, node, 1))));
+  if (options.bias) net.graph().bind(name + ".bias", weight_of(net, node, 2, {options.out_channels}));
 }
 
-void conv(Walk& walk, const Node& node) {
-  const Shape x = walk.shape(node, 0);
-  const Shape weight = walk.shape(node, 1);
+void conv(Lowering& net, const Node& node) {
+  const Shape x = shape_of(net, node, 0);
+  const Shape weight = shape_of(net, node, 1);
   ConvOptions options;
   set_windows(options, windows(node, x, kernel_of(node, x, weight)));
   options.out_channels = weight[0];
   options.groups = integer(node, "group", 1);
-  options.bias = walk.has(node, 2);
-  bind_weights(walk, node, options);
-  GraphBuilder& g = walk.graph();
-  const ValueId in = image(walk, node);
-  const std::string name = Walk::name_of(node);
-  set_result(walk, node, spatial_axes(x) == 3 ? g.conv3d(name, in, options) : g.conv2d(name, in, options));
+  options.bias = has_input(node, 2);
+  bind_weights(net, node, options);
+  GraphBuilder& g = net.graph();
+  const ValueId in = image(net, node);
+  const std::string name = name_of(node);
+  set_image(net, node, spatial_axes(x) == 3 ? g.conv3d(name, in, options) : g.conv2d(name, in, options));
 }
 
 /// The padding with which the output has the size that is asked for. Where it is larger than what the windows
@@ -192,9 +192,9 @@ void pad_to_size(Windows& w, Extent& extra, const Shape& x, const Extent& sizes,
   }
 }
 
-void conv_transpose(Walk& walk, const Node& node) {
-  const Shape x = walk.shape(node, 0);
-  const Shape weight = walk.shape(node, 1);  // (C, O/groups, kernel...)
+void conv_transpose(Lowering& net, const Node& node) {
+  const Shape x = shape_of(net, node, 0);
+  const Shape weight = shape_of(net, node, 1);  // (C, O/groups, kernel...)
   Windows w = unpadded(node, kernel_of(node, x, weight));
   const std::size_t axes = w.kernel.size();
   ConvOptions options;
@@ -204,7 +204,7 @@ void conv_transpose(Walk& walk, const Node& node) {
                      fmt::format("{} groups must divide {} input channels", options.groups, weight[0]));
   }
   options.out_channels = weight[1] * options.groups;
-  options.bias = walk.has(node, 2);
+  options.bias = has_input(node, 2);
 
   Extent extra = list(node, "output_padding", Extent(axes, 0));
   const std::string how = automatic_padding(node);
@@ -221,16 +221,16 @@ void conv_transpose(Walk& walk, const Node& node) {
   }
   set_windows(options, w);
   options.output_padding = as_plane(extra, 0);
-  bind_weights(walk, node, options);
-  GraphBuilder& g = walk.graph();
-  const ValueId in = image(walk, node);
-  const std::string name = Walk::name_of(node);
-  set_result(walk, node,
-             axes == 3 ? g.conv_transpose3d(name, in, options) : g.conv_transpose2d(name, in, options));
+  bind_weights(net, node, options);
+  GraphBuilder& g = net.graph();
+  const ValueId in = image(net, node);
+  const std::string name = name_of(node);
+  set_image(net, node,
+            axes == 3 ? g.conv_transpose3d(name, in, options) : g.conv_transpose2d(name, in, options));
 }
 
-PoolOptions pool_options(Walk& walk, const Node& node) {
-  const Shape x = walk.shape(node, 0);
+PoolOptions pool_options(Lowering& net, const Node& node) {
+  const Shape x = shape_of(net, node, 0);
   const Extent ones(spatial_axes(x), 1);
   if (!node.attributes.contains("kernel_shape")) throw InputError("attribute 'kernel_shape'", "is missing");
   PoolOptions options;
@@ -239,41 +239,41 @@ PoolOptions pool_options(Walk& walk, const Node& node) {
   return options;
 }
 
-void max_pool(Walk& walk, const Node& node) {
-  if (node.outputs.size() > 1 && !walk.readers(node.outputs[1]).empty()) {
+void max_pool(Lowering& net, const Node& node) {
+  if (node.outputs.size() > 1 && !readers(net.uses, node.outputs[1]).empty()) {
     throw InputError(
         fmt::format("output 1 ('{}')", node.outputs[1]),
         "poet's indices are places in a window, for the gradient alone; replace what reads them, "
         "an unpooling by ConvTranspose or Resize");
   }
-  const PoolOptions options = pool_options(walk, node);
-  GraphBuilder& g = walk.graph();
-  const ValueId x = image(walk, node);
-  const std::string name = Walk::name_of(node);
-  set_result(walk, node,
-             options.kernel.size() == 3 ? g.max_pool3d(name, x, options) : g.max_pool2d(name, x, options));
+  const PoolOptions options = pool_options(net, node);
+  GraphBuilder& g = net.graph();
+  const ValueId x = image(net, node);
+  const std::string name = name_of(node);
+  set_image(net, node,
+            options.kernel.size() == 3 ? g.max_pool3d(name, x, options) : g.max_pool2d(name, x, options));
 }
 
-void average_pool(Walk& walk, const Node& node) {
-  PoolOptions options = pool_options(walk, node);
+void average_pool(Lowering& net, const Node& node) {
+  PoolOptions options = pool_options(net, node);
   // Without padding the two ways to divide are one; the builder's default keeps graphs alike.
   const Extent none(options.kernel.size(), 0);
   if (options.padding != none || options.padding_end != none || options.ceil_mode) {
     options.count_include_pad = integer(node, "count_include_pad", 0) != 0;
   }
-  GraphBuilder& g = walk.graph();
-  const ValueId x = image(walk, node);
-  const std::string name = Walk::name_of(node);
-  set_result(walk, node,
-             options.kernel.size() == 3 ? g.avg_pool3d(name, x, options) : g.avg_pool2d(name, x, options));
+  GraphBuilder& g = net.graph();
+  const ValueId x = image(net, node);
+  const std::string name = name_of(node);
+  set_image(net, node,
+            options.kernel.size() == 3 ? g.avg_pool3d(name, x, options) : g.avg_pool2d(name, x, options));
 }
 
-void global_average_pool(Walk& walk, const Node& node) {
-  walk.set(node, walk.graph().global_avg_pool(Walk::name_of(node), walk.row_major(node, 0)));
+void global_average_pool(Lowering& net, const Node& node) {
+  set_result(net, node, net.graph().global_avg_pool(name_of(node), row_major(net, node, 0)));
 }
 
-void global_max_pool(Walk& walk, const Node& node) {
-  walk.set(node, walk.graph().global_max_pool(Walk::name_of(node), walk.row_major(node, 0)));
+void global_max_pool(Lowering& net, const Node& node) {
+  set_result(net, node, net.graph().global_max_pool(name_of(node), row_major(net, node, 0)));
 }
 
 }  // namespace

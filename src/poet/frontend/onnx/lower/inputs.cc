@@ -1,4 +1,4 @@
-// The model's inputs, with the shapes that the file and the user give them.
+#include "poet/frontend/onnx/lower/inputs.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "poet/base/error.h"
-#include "poet/frontend/onnx/lower/walk.h"
+#include "poet/frontend/onnx/lower/lowering.h"
 
 namespace poet::onnx {
 namespace {
@@ -54,10 +54,12 @@ Shape chosen_shape(const Declaration& input, const ImportOptions& options) {
 
 }  // namespace
 
-void Walk::add_inputs() {
-  for (const auto& [name, shape] : options_.input_shapes) {
+void add_inputs(Lowering& net) {
+  const ImportOptions& options = net.options;
+  InputSizes& sizes = net.sizes;
+  for (const auto& [name, shape] : options.input_shapes) {
     std::vector<std::string> names;
-    for (const Declaration& input : model_.inputs) names.push_back(input.name);
+    for (const Declaration& input : net.model.inputs) names.push_back(input.name);
     if (std::find(names.begin(), names.end(), name) == names.end()) {
       throw InputError("`input_shapes`",
                        fmt::format("the model has no input '{}'; it has {}", name, fmt::join(names, ", ")));
@@ -66,44 +68,62 @@ void Walk::add_inputs() {
   bool first = true;
   bool batch_is_used = false;
   bool is_read = false;
-  for (const Declaration& input : model_.inputs) {
-    if (readers(input.name).empty() && input.name != logits_) continue;
-    const Shape shape = chosen_shape(input, options_);
+  for (const Declaration& input : net.model.inputs) {
+    if (readers(net.uses, input.name).empty() && input.name != net.uses.logits) continue;
+    const Shape shape = chosen_shape(input, options);
     is_read = true;
     // Along any axis: sequences may have the batch second.
-    batch_is_used = batch_is_used || !options_.batch_size || !options_.input_shapes.contains(input.name) ||
-                    std::find(shape.begin(), shape.end(), *options_.batch_size) != shape.end();
+    batch_is_used = batch_is_used || !options.batch_size || !options.input_shapes.contains(input.name) ||
+                    std::find(shape.begin(), shape.end(), *options.batch_size) != shape.end();
     if (input.type == Type::other) {
       throw InputError(fmt::format("input '{}'", input.name),
                        fmt::format("is of type {}; poet feeds float32, int32 and booleans", input.type_name));
     }
     if (input.type == Type::real && input.type_name != "float") {
-      notice(fmt::format("{} inputs are taken as float32", input.type_name));
+      net.notices.add(fmt::format("{} inputs are taken as float32", input.type_name));
     }
     if (input.type == Type::integer && input.type_name != "int32") {
-      notice(fmt::format("{} inputs are fed as int32", input.type_name));
+      net.notices.add(fmt::format("{} inputs are fed as int32", input.type_name));
     }
     if (input.shape) {
       for (std::size_t i = 0; i < shape.size(); ++i) {
         const Dimension& d = (*input.shape)[i];
-        if (!d.size && !d.symbol.empty()) symbols_.emplace(d.symbol, shape[i]);
+        if (!d.size && !d.symbol.empty()) sizes.symbols.emplace(d.symbol, shape[i]);
       }
     }
-    operands_[input.name] = runtime(graph_.input(input.name, shape, dtype_of(input.type)));
+    const ValueId fed = net.graph().input(input.name, shape, dtype_of(input.type));
+    net.operands[input.name] = runtime_of(net.graph(), fed);
     if (!first || shape.empty()) continue;
     first = false;
-    batch_size_ = shape.front();
-    if (input.shape && !input.shape->empty() && input.shape->front().size &&
-        *input.shape->front().size != batch_size_ && batch_size_ % *input.shape->front().size == 0) {
-      rescaled_batch_ = {batch_size_ / *input.shape->front().size, *input.shape->front().size};
-    }
+    sizes.batch_size = shape.front();
+    if (!input.shape || input.shape->empty() || !input.shape->front().size) continue;
+    const std::int64_t in_file = *input.shape->front().size;
+    if (in_file != sizes.batch_size && sizes.batch_size % in_file == 0)
+      sizes.rescaled_batch = {sizes.batch_size / in_file, in_file};
   }
   if (is_read && !batch_is_used) {
     throw InputError("`batch_size`",
                      fmt::format("{} is no size of any input: `input_shapes` sets them all; leave "
                                  "one of the two out",
-                                 *options_.batch_size));
+                                 *options.batch_size));
   }
+}
+
+std::optional<Tensor> declared(const Model& model, const InputSizes& sizes, const std::string& result) {
+  const auto found = model.declared.find(result);
+  if (found == model.declared.end() || !found->second.shape) return std::nullopt;
+  Tensor tensor;
+  tensor.type = found->second.type;
+  tensor.type_name = found->second.type_name;
+  for (const Dimension& d : *found->second.shape) {
+    const auto symbol = sizes.symbols.find(d.symbol);
+    if (!d.size && symbol == sizes.symbols.end()) return std::nullopt;
+    tensor.shape.push_back(d.size ? *d.size : symbol->second);
+  }
+  if (sizes.rescaled_batch && !tensor.shape.empty() &&
+      found->second.shape->front().size == sizes.rescaled_batch->in_file)
+    tensor.shape.front() *= sizes.rescaled_batch->times;
+  return tensor;
 }
 
 }  // namespace poet::onnx

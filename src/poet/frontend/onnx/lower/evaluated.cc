@@ -1,0 +1,91 @@
+#include "poet/frontend/onnx/lower/evaluated.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <list>
+
+#include "poet/base/error.h"
+#include "poet/frontend/onnx/lower/constants.h"
+#include "poet/frontend/onnx/lower/lowering.h"
+
+namespace poet::onnx {
+namespace {
+
+constexpr std::int64_t kMostHeld = std::int64_t{1} << 26;
+
+/// Real numbers that may train if they reach an operator as they are.
+bool may_train(const Fixed& x) {
+  return x.tensor.type == Type::real && element_count(x.tensor.shape) != 1 && !x.constant && !x.tensor.fill;
+}
+
+/// Operators that only change how a constant is seen: their own rules keep its name.
+bool only_views(const Node& node, std::size_t rank) {
+  const std::int64_t to = integer(node, "to", 0);
+  if (node.op_type == "Cast") return to == 1 || to == 10 || to == 11 || to == 16;
+  for (const char* view : {"Reshape", "Squeeze", "Unsqueeze", "Transpose", "Identity", "Flatten"}) {
+    if (node.op_type == view) return node.op_type != "Transpose" || rank == 2;
+  }
+  return false;
+}
+
+/// What Shape or Size make of a value of this shape, known or not.
+Tensor of_shape(const Node& node, const Shape& whole) {
+  if (node.op_type == "Size") {
+    Tensor count = integer_list({element_count(whole)});
+    count.shape = {};
+    return count;
+  }
+  const auto rank = static_cast<std::int64_t>(whole.size());
+  const std::int64_t start = integer(node, "start", 0);
+  const std::int64_t end = integer(node, "end", rank);
+  const std::int64_t from = std::clamp<std::int64_t>(start < 0 ? start + rank : start, 0, rank);
+  const std::int64_t to = std::clamp<std::int64_t>(end < 0 ? end + rank : end, from, rank);
+  return integer_list(Shape(whole.begin() + from, whole.begin() + to));
+}
+
+}  // namespace
+
+bool was_evaluated(Lowering& net, const Node& node) {
+  if (node.outputs.empty()) return false;
+  if (node.op_type == "Shape" || node.op_type == "Size") {
+    set_result(net, node, Fixed{node.outputs.front(), of_shape(node, shape_of(net, node, 0))});
+    return true;
+  }
+  if (!is_evaluated(node.op_type)) return false;
+  Operands inputs;
+  std::list<Tensor> filled;
+  for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+    const Fixed* x = fixed_of(net, node, i);
+    inputs.push_back(x == nullptr ? nullptr : &x->tensor);
+    if (x == nullptr || x->tensor.type != Type::real) continue;
+    // Weights keep their names, however small they are.
+    if (may_train(*x) || x->transposed) return false;
+    if (element_count(x->tensor.shape) != 1 && only_views(node, x->tensor.shape.size())) return false;
+    if (x->tensor.known || !x->tensor.fill) continue;
+    filled.push_back(with_contents(x->tensor));
+    inputs.back() = &filled.back();
+  }
+  std::optional<Tensor> result = evaluate(node, inputs, net.model.opset);
+  if (!result) return false;
+  // Each is bounded, and so are all together.
+  net.evaluated_elements += result->known ? element_count(result->shape) : 0;
+  if (net.evaluated_elements > kMostHeld) {
+    throw InputError(
+        fmt::format("the constants that nodes make have more than {} elements together; store them as "
+                    "initialisers",
+                    kMostHeld));
+  }
+  // A number that the file stores is a weight for operators that have one, however it is shaped on the way.
+  const Fixed* seen = inputs.empty() ? nullptr : fixed_of(net, node, 0);
+  if (seen != nullptr && seen->tensor.type == Type::real && !seen->constant && only_views(node, 0)) {
+    const std::string name = node.op_type == "Identity" ? node.outputs.front() : seen->name;
+    set_result(net, node, Fixed{name, std::move(*result)});
+    return true;
+  }
+  const bool constant = node.op_type != "ConstantOfShape";  // which also stands for weights
+  set_result(net, node, Fixed{node.outputs.front(), std::move(*result), false, constant});
+  return true;
+}
+
+}  // namespace poet::onnx

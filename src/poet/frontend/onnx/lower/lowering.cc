@@ -1,0 +1,123 @@
+#include "poet/frontend/onnx/lower/lowering.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "poet/frontend/onnx/lower/evaluated.h"
+#include "poet/frontend/onnx/lower/folded_norm.h"
+#include "poet/frontend/onnx/lower/loss.h"
+#include "poet/frontend/onnx/lower/opaque.h"
+#include "poet/frontend/onnx/lower/operators.h"
+#include "poet/frontend/onnx/lower/zero_states.h"
+
+namespace poet::onnx {
+namespace {
+
+/// Evaluates the node, or adds what it does by its rule, or as an opaque op.
+void lower_node(Lowering& net, const Node& node) {
+  if (!net.uses.needed.contains(node.index) || !net.done.insert(node.index).second) return;
+  const auto reason = net.opaque.find(node.index);
+  const bool evaluable = node.domain.empty() && is_evaluated(node.op_type);
+  bool opaque = reason != net.opaque.end();
+  try {
+    if (!opaque && was_evaluated(net, node)) {
+      ++net.counts.evaluated;
+      return;
+    }
+    const bool integers = has_input(node, 0) && type_of(net, node, 0) != Type::real;
+    const OperatorRule rule = node.domain.empty() ? find_operator(node.op_type, integers) : nullptr;
+    if (rule == nullptr && net.options.allow_opaque) opaque = true;
+    if (opaque) {
+      const std::string evaluates =
+          rule == nullptr && evaluable ? "poet only evaluates it, of known inputs" : "";
+      return add_opaque(net, node, reason == net.opaque.end() ? evaluates : reason->second);
+    }
+    if (rule == nullptr && evaluable) {
+      throw InputError(
+          "poet only evaluates this operator while importing, so all its inputs must be known then; export "
+          "with fixed shapes where it computes one, otherwise replace it or plan around it with "
+          "`allow_opaque`");
+    }
+    if (rule == nullptr) {
+      throw InputError(
+          fmt::format("poet cannot import the operator {}; replace it in the model, cut the model "
+                      "before it, or plan around it with `allow_opaque`",
+                      operator_name(node)));
+    }
+    rule(net, node);
+  } catch (const InputError& error) {
+    if (opaque) throw InputError(place_of(node), error.what());
+    throw NodeError(node.index, place_of(node), error.what());
+  }
+}
+
+/// First of all, so that rules that look ahead know them.
+void add_constants(Lowering& net) {
+  for (const auto& [name, tensor] : net.model.initializers)
+    net.operands[name] = Fixed{name, tensor, false, tensor.patterned};
+  const auto is_fixed = [&net](const std::string& input) {
+    const auto found = net.operands.find(input);
+    return found != net.operands.end() && std::holds_alternative<Fixed>(found->second);
+  };
+  for (const Node& node : net.model.nodes) {
+    static const std::set<std::string> kinds = {"Cast",    "Constant", "ConstantOfShape", "Identity",
+                                                "Reshape", "Squeeze",  "Unsqueeze"};
+    if (node.domain.empty() && kinds.contains(node.op_type) &&
+        std::all_of(node.inputs.begin(), node.inputs.end(), is_fixed)) {
+      lower_node(net, node);
+    }
+  }
+}
+
+ImportedModel imported(Lowering& net) {
+  ImportedModel out;
+  out.forward = net.graph().finish();
+  out.nodes = net.counts;
+  out.nodes.all = static_cast<std::int64_t>(net.model.nodes.size());
+  out.nodes.unneeded = out.nodes.all - static_cast<std::int64_t>(net.uses.needed.size());
+  out.batch_size = net.sizes.batch_size;
+  for (const auto& [name, weight] : net.persistent.stored) {
+    if (weight.transposed) out.transposed.push_back(name);
+  }
+  out.contents = std::move(net.persistent.contents);
+  out.placements = std::move(net.persistent.placements);
+  out.notices = net.notices.lines();
+  return out;
+}
+
+}  // namespace
+
+ImportedModel lower_model(const Model& model, const ImportOptions& options, const OpaqueNodes& opaque) {
+  if (options.batch_size && *options.batch_size < 1) throw InputError("batch size", "must be >= 1");
+  Notices notices;
+  const LossInput loss_input = taken_off(model, options.loss, notices);
+  const std::set<std::string> zeros = zero_values(model);
+  Lowering net{.model = model,
+               .options = options,
+               .opaque = opaque,
+               .zeros = zeros,
+               .uses = uses_of(model, loss_input.logits, zeros, opaque),
+               .notices = notices,
+               .builder = GraphBuilder(model.name)};
+  add_inputs(net);
+  add_constants(net);
+  for (const Node& node : model.nodes) lower_node(net, node);
+  add_loss(net, loss_input);
+  if (const auto folded = folded_norm_notice(model, net.uses.needed)) net.notices.add(*folded);
+  return imported(net);
+}
+
+void skip(Lowering& net, const Node& node) {
+  if (net.done.insert(node.index).second) ++net.counts.merged;
+}
+
+std::string name_of(const Node& node) {
+  return node.name.empty() ? fmt::format("{}_{}", node.op_type, node.index) : node.name;
+}
+
+std::string place_of(const Node& node) {
+  return fmt::format("node {} '{}' ({})", node.index, node.name, node.op_type);
+}
+
+}  // namespace poet::onnx

@@ -1,0 +1,59 @@
+#include "poet/frontend/onnx/lower/uses.h"
+
+#include <algorithm>
+
+#include "poet/frontend/onnx/lower/zero_states.h"
+
+namespace poet::onnx {
+
+Uses uses_of(const Model& model, const std::string& logits, const std::set<std::string>& zeros,
+             const std::map<std::size_t, std::string>& opaque) {
+  Uses uses{logits, {}, {}};
+  std::set<std::string> wanted = {logits};
+  for (std::size_t i = model.nodes.size(); i-- > 0;) {
+    const Node& node = model.nodes[i];
+    const bool used = std::any_of(node.outputs.begin(), node.outputs.end(),
+                                  [&](const std::string& output) { return wanted.contains(output); });
+    if (!used) continue;
+    uses.needed.insert(node.index);
+    for (std::size_t k = 0; k < node.inputs.size(); ++k) {
+      // What only makes zeros for a layer to start with is not computed.
+      const bool is_none = is_initial_state(node, k) && zeros.contains(node.inputs[k]);
+      if (!is_none || opaque.contains(node.index)) wanted.insert(node.inputs[k]);
+    }
+    wanted.erase("");
+  }
+  for (const Node& node : model.nodes) {
+    if (!uses.needed.contains(node.index)) continue;
+    for (const std::string& input : node.inputs) {
+      if (!input.empty()) uses.readers[input].push_back(&node);
+    }
+  }
+  return uses;
+}
+
+const std::vector<const Node*>& readers(const Uses& uses, const std::string& value) {
+  static const std::vector<const Node*> none;
+  const auto found = uses.readers.find(value);
+  return found == uses.readers.end() ? none : found->second;
+}
+
+const Node* only_reader(const Uses& uses, const Node& node) {
+  const std::string& output = node.outputs.at(0);
+  if (output == uses.logits) return nullptr;
+  const std::vector<const Node*>& all = readers(uses, output);
+  return all.size() == 1 && all.front()->domain.empty() ? all.front() : nullptr;
+}
+
+const Node* only_reader(const Uses& uses, const Node& node, std::string_view op_type) {
+  const Node* reader = only_reader(uses, node);
+  return reader != nullptr && reader->op_type == op_type ? reader : nullptr;
+}
+
+bool is_read(const Uses& uses, const Node& node, std::size_t output) {
+  if (output >= node.outputs.size() || node.outputs[output].empty()) return false;
+  const std::string& name = node.outputs[output];
+  return name == uses.logits || !readers(uses, name).empty();
+}
+
+}  // namespace poet::onnx

@@ -1,0 +1,39 @@
+#pragma once
+
+// Which nodes the loss needs, and who reads what among them. Private to poet/frontend/onnx.
+
+#include <cstddef>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "poet/frontend/onnx/model.h"
+
+namespace poet::onnx {
+
+struct Uses {
+  std::string logits;                                       // what the loss reads
+  std::set<std::size_t> needed;                             // nodes, by index, that they depend on
+  std::map<std::string, std::vector<const Node*>> readers;  // needed ones, once per input that reads it
+};
+
+/// `zeros`: values that no recurrent layer needs as its initial state (zero_values()), unless it is one of
+/// the `opaque` nodes, by index. `model` must outlive the result, unchanged. O(nodes log nodes).
+[[nodiscard]] Uses uses_of(const Model& model, const std::string& logits, const std::set<std::string>& zeros,
+                           const std::map<std::size_t, std::string>& opaque);
+
+/// The needed nodes that read it, once per input. O(log nodes), as the following.
+[[nodiscard]] const std::vector<const Node*>& readers(const Uses& uses, const std::string& value);
+
+/// The only reader of a node's first output, unless that is also the model's output; null otherwise. For
+/// operators that the file spells as several.
+[[nodiscard]] const Node* only_reader(const Uses& uses, const Node& node);
+/// The same, if it is an `op_type`.
+[[nodiscard]] const Node* only_reader(const Uses& uses, const Node& node, std::string_view op_type);
+
+/// Whether the loss or a node that is needed reads output `output` of a node.
+[[nodiscard]] bool is_read(const Uses& uses, const Node& node, std::size_t output);
+
+}  // namespace poet::onnx
