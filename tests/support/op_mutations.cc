@@ -28,7 +28,9 @@ T& one_of(Random& random, std::vector<T>& list) {
 
 /// A number like `n`, or at an end of what there is. Sums wrap around.
 std::int64_t other(Random& random, std::int64_t n) {
-  const auto by = [n](std::uint64_t step) { return static_cast<std::int64_t>(static_cast<std::uint64_t>(n) + step); };
+  const auto by = [n](std::uint64_t step) {
+    return static_cast<std::int64_t>(static_cast<std::uint64_t>(n) + step);
+  };
   const std::array<std::int64_t, 14> numbers = {by(1),
                                                 by(-1),
                                                 by(1),

@@ -18,8 +18,9 @@
 namespace poet {
 namespace {
 
-// GCC 12's AddressSanitizer does not free its allocator for a forked child: where another thread was allocating,
-// the child waits for ever. With it, one thread at a time calls; ThreadSanitizer looks at several.
+// GCC 12's AddressSanitizer does not free its allocator for a forked child: where another thread was
+// allocating, the child waits for ever. With it, one thread at a time calls; ThreadSanitizer looks at
+// several.
 #ifdef __SANITIZE_ADDRESS__
 constexpr bool kOneAtATime = true;
 #else

@@ -1,4 +1,5 @@
 #include "poet/frontend/onnx/fuse/patterns.h"
+#include "poet/graph/nn.h"
 
 #include <cmath>
 
@@ -96,7 +97,7 @@ bool became_layer_norm(Walk& walk, const Node& mean) {
     const ValueId from = walk.row_major(mean, 0);
     walk.graph().bind(name + ".weight", walk.weight(*weight->first, weight->second, {x.back()}));
     walk.graph().bind(name + ".bias", walk.weight(*bias->first, bias->second, {x.back()}));
-    walk.set(*bias->first, walk.graph().layer_norm(name, from, plus->second));
+    walk.set(*bias->first, nn::layer_norm(walk.graph(), name, from, plus->second));
     for (const Node* part :
          {centred, square, variance, plus->first, root, ratio, weight->first, bias->first}) {
       walk.skip(*part);
@@ -167,7 +168,7 @@ bool became_gelu(Walk& walk, const Node& node, std::size_t position) {
       }
     }
     if (last == nullptr) continue;
-    const ValueId y = walk.graph().gelu(Walk::name_of(*erf), walk.row_major(node, position));
+    const ValueId y = nn::gelu(walk.graph(), Walk::name_of(*erf), walk.row_major(node, position));
     for (const Node* part : {start, erf, plus, times, half}) walk.skip(*part);
     walk.set(*last, y);
     walk.notice("Div, Erf, Add, Mul, Mul were recognised as GELU");

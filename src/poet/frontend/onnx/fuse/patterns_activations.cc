@@ -6,6 +6,7 @@
 
 #include "poet/frontend/onnx/functions.h"
 #include "poet/frontend/onnx/fuse/patterns.h"
+#include "poet/graph/nn.h"
 
 namespace poet::onnx {
 namespace {
@@ -63,7 +64,7 @@ bool became_silu(Walk& walk, const Node& node) {
   if (!walk.has(node, 0)) return false;
   const Node* product = times(walk, node, node.inputs[0]);
   if (product == nullptr) return false;
-  walk.set(*product, walk.graph().unary("silu", Walk::name_of(node), walk.row_major(node, 0)));
+  walk.set(*product, nn::unary(walk.graph(), "silu", Walk::name_of(node), walk.row_major(node, 0)));
   walk.skip(*product);
   walk.notice("Sigmoid, Mul were recognised as SiLU");
   return true;
@@ -95,7 +96,8 @@ bool became_hard_swish(Walk& walk, const Node& node) {
 bool became_clip(Walk& walk, const Node& node) {
   const auto bounded = clipped_from_0(walk, node, true);
   if (!bounded) return false;
-  const ValueId y = walk.graph().clip(Walk::name_of(node), walk.row_major(node, 0), 0.0, bounded->second);
+  const ValueId y =
+      nn::clip(walk.graph(), Walk::name_of(node), walk.row_major(node, 0), 0.0, bounded->second);
   walk.set(*bounded->first, y);
   walk.skip(*bounded->first);
   return true;
@@ -128,8 +130,8 @@ bool became_hard_activation(Walk& walk, const Node& node, std::size_t position, 
     return done(*last, y, {clip, ratio, last, product == nullptr ? last : product},
                 "Add, Clip, Mul, Div were recognised as hard swish");
   }
-  const ValueId y = walk.graph().unary("hardsigmoid", name, walk.row_major(node, position),
-                                       {{"alpha", 1.0 / 6}, {"beta", 0.5}});
+  const ValueId y = nn::unary(walk.graph(), "hardsigmoid", name, walk.row_major(node, position),
+                              {{"alpha", 1.0 / 6}, {"beta", 0.5}});
   return done(*ratio, y, {clip, ratio}, "Add, Clip, Div were recognised as hard sigmoid");
 }
 

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "poet/frontend/onnx/fuse/patterns.h"
+#include "poet/graph/nn.h"
 
 namespace poet::onnx {
 namespace {
@@ -72,7 +73,7 @@ bool became_group_norm(Walk& walk, const Node& node, const Shape& reshaped) {
   const ValueId from = walk.row_major(node, 0);
   walk.graph().bind(name + ".weight", walk.weight(*weight->first, weight->second, {x[1]}));
   walk.graph().bind(name + ".bias", walk.weight(*bias->first, bias->second, {x[1]}));
-  walk.set(*bias->first, walk.graph().group_norm(name, from, groups, real(*norm, "epsilon", 1e-5)));
+  walk.set(*bias->first, nn::group_norm(walk.graph(), name, from, groups, real(*norm, "epsilon", 1e-5)));
   for (const Node* part : {norm, back, weight->first, bias->first}) walk.skip(*part);
   walk.notice("Reshape, InstanceNormalization, Reshape, Mul, Add were recognised as group normalisation");
   return true;

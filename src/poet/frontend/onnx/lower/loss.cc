@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "poet/base/error.h"
+#include "poet/graph/nn.h"
 
 namespace poet::onnx {
 namespace {
@@ -61,10 +62,10 @@ void add_cross_entropy(Walk& walk, ValueId output, bool convolved, const Node* f
     classes_last.push_back(1);
     // What an exporter has transposed the other way round before is only seen so.
     const bool is_stored_so = permuted(graph.layout(logits), classes_last).strides.empty();
-    logits = is_stored_so ? graph.permute("logits.rows", logits, classes_last)
-                          : graph.transpose("logits.rows", logits, classes_last);
+    logits = is_stored_so ? nn::permute(graph, "logits.rows", logits, classes_last)
+                          : nn::transpose(graph, "logits.rows", logits, classes_last);
     rows = element_count(from) / from[1];
-    logits = graph.reshape("logits.flat", logits, {rows, from[1]});
+    logits = nn::reshape(graph, "logits.flat", logits, {rows, from[1]});
     walk.notice("the loss is the mean over every position of the output, with its classes along axis 1");
   } else {
     logits = walk.row_major("logits", logits);
@@ -74,7 +75,7 @@ void add_cross_entropy(Walk& walk, ValueId output, bool convolved, const Node* f
       walk.notice(
           "the loss is the mean over every position of the output, with its classes along the last axis");
     }
-    if (from.size() != 2) logits = graph.reshape("logits.flat", logits, {rows, classes});
+    if (from.size() != 2) logits = nn::reshape(graph, "logits.flat", logits, {rows, classes});
   }
   if (graph.shape(logits).back() == 1) {
     throw InputError(
@@ -83,13 +84,13 @@ void add_cross_entropy(Walk& walk, ValueId output, bool convolved, const Node* f
                     shown(from)));
   }
   const ValueId targets = graph.input("targets", {rows}, DType::int32);
-  graph.softmax_cross_entropy("loss", logits, targets);
+  nn::softmax_cross_entropy(graph, "loss", logits, targets);
 }
 
 void add_mean_squared_error(Walk& walk, ValueId output) {
   GraphBuilder& graph = walk.graph();
   const ValueId x = walk.row_major("logits", output);
-  graph.mse_loss("loss", x, graph.input("targets", Shape(graph.shape(x))));
+  nn::mse_loss(graph, "loss", x, graph.input("targets", Shape(graph.shape(x))));
 }
 
 }  // namespace poet::onnx

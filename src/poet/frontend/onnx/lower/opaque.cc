@@ -6,6 +6,7 @@
 
 #include "poet/base/error.h"
 #include "poet/frontend/onnx/read/infer_types.h"
+#include "poet/graph/nn.h"
 
 namespace poet::onnx {
 namespace {
@@ -21,14 +22,14 @@ Tensor described(const Walk& walk, const Node& node, std::size_t i) {
   return tensor;
 }
 
-TensorType stored(const Tensor& tensor) {
+nn::TensorType stored(const Tensor& tensor) {
   if (tensor.type == Type::other) throw InputError(fmt::format("writes values of type {}", tensor.type_name));
   return {tensor.shape, dtype_of(tensor.type)};
 }
 
 /// With `inferred` from libonnx, which knows the batch size; else as the file says.
-TensorType output_type(const Walk& walk, const std::string& name, const std::optional<Tensor>& inferred,
-                       const std::string& cause) {
+nn::TensorType output_type(const Walk& walk, const std::string& name, const std::optional<Tensor>& inferred,
+                           const std::string& cause) {
   const std::optional<Tensor> type = inferred ? inferred : walk.declared(name);
   if (!type) {
     throw InputError(
@@ -69,12 +70,12 @@ void add_opaque(Walk& walk, const Node& node, const std::string& reason) {
   }
   const std::vector<std::optional<Tensor>> inferred =
       walk.type_inference().infer(node, described_inputs, walk.opset());
-  std::vector<TensorType> outputs;
+  std::vector<nn::TensorType> outputs;
   for (std::size_t i = 0; i < node.outputs.size(); ++i) {
     if (!node.outputs[i].empty()) outputs.push_back(output_type(walk, node.outputs[i], inferred[i], cause));
   }
   const std::vector<ValueId> made =
-      walk.graph().opaque(Walk::name_of(node), operator_name(node), inputs, outputs);
+      nn::opaque(walk.graph(), Walk::name_of(node), operator_name(node), inputs, outputs);
   std::size_t next = 0;
   for (const std::string& output : node.outputs) {
     if (output.empty()) continue;

@@ -6,6 +6,7 @@
 
 #include "poet/base/error.h"
 #include "poet/frontend/onnx/lower/walk.h"
+#include "poet/graph/nn.h"
 
 namespace poet::onnx {
 
@@ -97,7 +98,7 @@ ValueId Walk::value(const Node& node, std::size_t i) {
     }
     if (runtime->scale == 1.0) return runtime->id;
     const std::string name = fmt::format("{}.{}.scaled", name_of(node), i);
-    return graph_.scale(name, row_major(name, runtime->id), runtime->scale);
+    return nn::scale(graph_, name, row_major(name, runtime->id), runtime->scale);
   }
   const Fixed& w = std::get<Fixed>(x);
   if (w.tensor.type != Type::real) {
@@ -111,7 +112,7 @@ ValueId Walk::value(const Node& node, std::size_t i) {
   const Persistence persistence = trains ? Persistence::parameter : Persistence::optimizer_state;
   if (!w.transposed) return parameter(node, w, w.tensor.shape, persistence, false);
   const ValueId stored = parameter(node, w, {w.tensor.shape[1], w.tensor.shape[0]}, persistence, false);
-  return graph_.permute(w.name + ".T", stored, {1, 0});
+  return nn::permute(graph_, w.name + ".T", stored, {1, 0});
 }
 
 ValueId Walk::any(const Node& node, std::size_t i) {
@@ -138,7 +139,7 @@ ValueId Walk::row_major(const std::string& name, ValueId v) {
   std::vector<std::int64_t> axes;
   for (std::size_t axis = 0; axis < layout.shape.size(); ++axis)
     axes.push_back(static_cast<std::int64_t>(axis));
-  return graph_.transpose(name + ".contiguous", v, axes);
+  return nn::transpose(graph_, name + ".contiguous", v, axes);
 }
 
 void Walk::set(const Node& node, Operand result) {

@@ -6,6 +6,7 @@
 
 #include "poet/base/error.h"
 #include "poet/frontend/onnx/lower/walk.h"
+#include "poet/graph/nn.h"
 
 namespace poet::onnx {
 namespace {
@@ -32,7 +33,7 @@ ValueId Walk::constant(const Node& node, const Fixed& w) {
   for (const auto& [like, id] : constants_) {
     if (like.type != t.type || like.integers != t.integers) continue;
     if (like.shape == t.shape) return id;
-    return graph_.reshape(fmt::format("{}.{}", name_of(node), w.name), id, t.shape);
+    return nn::reshape(graph_, fmt::format("{}.{}", name_of(node), w.name), id, t.shape);
   }
   const ValueId id = parameter(node, w, t.shape, Persistence::optimizer_state, false);
   constants_.emplace_back(t, id);
@@ -71,7 +72,7 @@ ValueId Walk::weight(const Node& node, std::size_t i, const Shape& as_stored, Pe
     const ValueId w = row_major(node, i);
     if (graph_.shape(w) == as_stored) return w;
     if (element_count(graph_.shape(w)) == element_count(as_stored))
-      return graph_.reshape(fmt::format("{}.{}.weight", name_of(node), i), w, as_stored);
+      return nn::reshape(graph_, fmt::format("{}.{}.weight", name_of(node), i), w, as_stored);
     throw InputError(fmt::format("the weight '{}' is {}, but must be {}", node.inputs[i],
                                  shown(graph_.shape(w)), shown(as_stored)));
   }
@@ -127,12 +128,13 @@ ValueId Walk::parameter(const Node& node, const Fixed& w, const Shape& stored, P
   if (found != parameters_.end()) {
     if (found->second.transposed != transposed) {
       const std::string name = fmt::format("{}.{}.T", name_of(node), w.name);
-      const ValueId seen = graph_.permute(name, found->second.id, {1, 0});  // only matrices are transposed
+      const ValueId seen =
+          nn::permute(graph_, name, found->second.id, {1, 0});  // only matrices are transposed
       if (graph_.shape(seen) == stored) return seen;
-      return graph_.reshape(name + ".shape", row_major(name, seen), stored);
+      return nn::reshape(graph_, name + ".shape", row_major(name, seen), stored);
     }
     if (found->second.shape == stored) return found->second.id;
-    return graph_.reshape(fmt::format("{}.{}", name_of(node), w.name), found->second.id, stored);
+    return nn::reshape(graph_, fmt::format("{}.{}", name_of(node), w.name), found->second.id, stored);
   }
   for (const std::int64_t d : stored) {
     if (d < 1) throw InputError(fmt::format("the weight '{}' is {}", w.name, shown(stored)));

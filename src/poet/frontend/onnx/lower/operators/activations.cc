@@ -6,6 +6,7 @@
 #include "poet/frontend/onnx/functions.h"
 #include "poet/frontend/onnx/fuse/patterns_activations.h"
 #include "poet/frontend/onnx/lower/operators.h"
+#include "poet/graph/nn.h"
 #include "poet/graph/operators/schema.h"
 
 namespace poet::onnx {
@@ -20,7 +21,8 @@ void function(Walk& walk, const Node& node) {
   Attributes attributes;
   for (const auto& [attribute, otherwise] : name.attributes)
     attributes[attribute] = real(node, attribute, otherwise);
-  walk.set(node, walk.graph().unary(name.kind, Walk::name_of(node), walk.row_major(node, 0), attributes));
+  walk.set(node,
+           nn::unary(walk.graph(), name.kind, Walk::name_of(node), walk.row_major(node, 0), attributes));
 }
 
 /// An operator of two nodes or more where the file spells it so, otherwise itself.
@@ -35,7 +37,7 @@ void prelu(Walk& walk, const Node& node) {
   const Fixed* slope = walk.fixed(node, 1);
   const bool one_number = slope != nullptr && !slope->constant && walk.scalar(node, 1);
   const ValueId s = one_number ? walk.weight(node, 1, walk.shape(node, 1)) : walk.row_major(node, 1);
-  walk.set(node, walk.graph().prelu(Walk::name_of(node), x, s));
+  walk.set(node, nn::prelu(walk.graph(), Walk::name_of(node), x, s));
 }
 
 }  // namespace

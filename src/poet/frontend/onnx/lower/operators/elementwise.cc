@@ -9,6 +9,7 @@
 #include "poet/frontend/onnx/fuse/patterns.h"
 #include "poet/frontend/onnx/fuse/patterns_activations.h"
 #include "poet/frontend/onnx/lower/operators.h"
+#include "poet/graph/nn.h"
 
 namespace poet::onnx {
 namespace {
@@ -23,15 +24,15 @@ ValueId with_number(Walk& walk, const Node& node, std::size_t position, double c
   const bool x_first = position == 0;
   if (const Fixed* number = walk.fixed(node, 1 - position); number != nullptr && !number->constant)
     walk.notice("single numbers that the file stores are constants and do not train");
-  if (node.op_type == "Add" || node.op_type == "Sum") return g.scale(name, x, 1.0, c);
-  if (node.op_type == "Sub") return x_first ? g.scale(name, x, 1.0, -c) : g.scale(name, x, -1.0, c);
-  if (node.op_type == "Mul") return g.scale(name, x, c);
+  if (node.op_type == "Add" || node.op_type == "Sum") return nn::scale(g, name, x, 1.0, c);
+  if (node.op_type == "Sub") return x_first ? nn::scale(g, name, x, 1.0, -c) : nn::scale(g, name, x, -1.0, c);
+  if (node.op_type == "Mul") return nn::scale(g, name, x, c);
   if (x_first) {
     if (c == 0) throw InputError("divides by zero");
-    return g.scale(name, x, 1.0 / c);
+    return nn::scale(g, name, x, 1.0 / c);
   }
-  const ValueId inverse = g.unary("pow", name + ".inverse", x, {{"exponent", -1.0}});
-  return c == 1.0 ? inverse : g.scale(name, inverse, c);
+  const ValueId inverse = nn::unary(g, "pow", name + ".inverse", x, {{"exponent", -1.0}});
+  return c == 1.0 ? inverse : nn::scale(g, name, inverse, c);
 }
 
 /// x + 0, x - 0, 1 x, x / 1: exporters write them for factors that may be others.
@@ -43,10 +44,10 @@ bool changes_nothing(const Node& node, std::size_t position, double c) {
 
 ValueId two(Walk& walk, const Node& node, const std::string& name, ValueId a, ValueId b) {
   GraphBuilder& g = walk.graph();
-  if (node.op_type == "Sub") return g.sub(name, a, b);
-  if (node.op_type == "Mul") return g.mul(name, a, b);
-  if (node.op_type == "Div") return g.div(name, a, b);
-  return g.add(name, a, b);
+  if (node.op_type == "Sub") return nn::sub(g, name, a, b);
+  if (node.op_type == "Mul") return nn::mul(g, name, a, b);
+  if (node.op_type == "Div") return nn::div(g, name, a, b);
+  return nn::add(g, name, a, b);
 }
 
 void arithmetic(Walk& walk, const Node& node) {
@@ -79,7 +80,7 @@ void arithmetic(Walk& walk, const Node& node) {
         }
       }
       ValueId y = with_number(walk, node, position, *number);
-      if (walk.graph().shape(y) != to) y = walk.graph().reshape(Walk::name_of(node) + ".shape", y, to);
+      if (walk.graph().shape(y) != to) y = nn::reshape(walk.graph(), Walk::name_of(node) + ".shape", y, to);
       walk.set(node, y);
       return;
     }
@@ -110,7 +111,7 @@ void clip(Walk& walk, const Node& node) {
     walk.set(node, walk.operand(node, 0));
     return;
   }
-  walk.set(node, walk.graph().clip(Walk::name_of(node), walk.row_major(node, 0), minimum, maximum));
+  walk.set(node, nn::clip(walk.graph(), Walk::name_of(node), walk.row_major(node, 0), minimum, maximum));
 }
 
 /// With a known number it is a clip; of values it is a comparison and a choice, as of integers.
@@ -120,8 +121,8 @@ void extremum(Walk& walk, const Node& node) {
     const std::optional<double> number = walk.scalar(node, 1 - position);
     if (!number || walk.shape(node, 1 - position).size() > walk.shape(node, position).size()) continue;
     const bool maximum = node.op_type == "Max";
-    walk.set(node, walk.graph().clip(Walk::name_of(node), walk.row_major(node, position),
-                                     maximum ? *number : -kInfinity, maximum ? kInfinity : *number));
+    walk.set(node, nn::clip(walk.graph(), Walk::name_of(node), walk.row_major(node, position),
+                            maximum ? *number : -kInfinity, maximum ? kInfinity : *number));
     return;
   }
   find_operator(node.op_type, true)(walk, node);
@@ -131,7 +132,7 @@ void gelu(Walk& walk, const Node& node) {
   if (text(node, "approximate", "none") != "none") {
     throw InputError("attribute 'approximate'", "must be 'none': poet computes the exact form");
   }
-  walk.set(node, walk.graph().gelu(Walk::name_of(node), walk.row_major(node, 0)));
+  walk.set(node, nn::gelu(walk.graph(), Walk::name_of(node), walk.row_major(node, 0)));
 }
 
 void power(Walk& walk, const Node& node) {
@@ -147,17 +148,17 @@ void power(Walk& walk, const Node& node) {
     walk.set(node, walk.operand(node, 0));
     return;
   }
-  walk.set(node, walk.graph().unary("pow", Walk::name_of(node), walk.row_major(node, 0),
-                                    {{"exponent", *exponent}}));
+  walk.set(node, nn::unary(walk.graph(), "pow", Walk::name_of(node), walk.row_major(node, 0),
+                           {{"exponent", *exponent}}));
 }
 
 void neg(Walk& walk, const Node& node) {
-  walk.set(node, walk.graph().neg(Walk::name_of(node), walk.row_major(node, 0)));
+  walk.set(node, nn::neg(walk.graph(), Walk::name_of(node), walk.row_major(node, 0)));
 }
 
 void reciprocal(Walk& walk, const Node& node) {
-  walk.set(node,
-           walk.graph().unary("pow", Walk::name_of(node), walk.row_major(node, 0), {{"exponent", -1.0}}));
+  walk.set(node, nn::unary(walk.graph(), "pow", Walk::name_of(node), walk.row_major(node, 0),
+                           {{"exponent", -1.0}}));
 }
 
 void softmax(Walk& walk, const Node& node) {
@@ -166,7 +167,7 @@ void softmax(Walk& walk, const Node& node) {
   const std::size_t axis = checked_axis(integer(node, "axis", walk.opset() < 13 ? 1 : -1), x.size());
   const std::string name = Walk::name_of(node);
   const auto of_rows = [&](ValueId rows) {
-    return node.op_type == "Softmax" ? g.softmax(name, rows) : g.log_softmax(name, rows);
+    return node.op_type == "Softmax" ? nn::softmax(g, name, rows) : nn::log_softmax(g, name, rows);
   };
   if (axis + 1 == x.size()) {
     walk.set(node, of_rows(walk.row_major(node, 0)));
@@ -175,15 +176,15 @@ void softmax(Walk& walk, const Node& node) {
   if (walk.opset() < 13) {  // over all axes from this one on
     const auto split = x.begin() + static_cast<std::ptrdiff_t>(axis);
     const Shape matrix = {element_count(Shape(x.begin(), split)), element_count(Shape(split, x.end()))};
-    const ValueId flat = g.reshape(name + ".flat", walk.row_major(node, 0), matrix);
-    walk.set(node, g.reshape(name + ".shape", of_rows(flat), x));
+    const ValueId flat = nn::reshape(g, name + ".flat", walk.row_major(node, 0), matrix);
+    walk.set(node, nn::reshape(g, name + ".shape", of_rows(flat), x));
     return;
   }
   std::vector<std::int64_t> last;  // swaps the axis with the last one, and back
   for (std::size_t i = 0; i < x.size(); ++i) last.push_back(static_cast<std::int64_t>(i));
   std::swap(last[axis], last.back());
-  const ValueId rows = g.transpose(name + ".rows", walk.value(node, 0), last);
-  walk.set(node, g.permute(name + ".shape", of_rows(rows), last));
+  const ValueId rows = nn::transpose(g, name + ".rows", walk.value(node, 0), last);
+  walk.set(node, nn::permute(g, name + ".shape", of_rows(rows), last));
 }
 
 void dropout(Walk& walk, const Node& node) {
@@ -200,7 +201,7 @@ void dropout(Walk& walk, const Node& node) {
   const bool training =
       walk.has(node, 2) && !walk.known_integers(node, 2).empty() && walk.known_integers(node, 2).front() != 0;
   if (!training) walk.notice("Dropout of an inference export was put back into training mode");
-  walk.set(node, walk.graph().dropout(Walk::name_of(node), walk.row_major(node, 0), ratio));
+  walk.set(node, nn::dropout(walk.graph(), Walk::name_of(node), walk.row_major(node, 0), ratio));
 }
 
 }  // namespace

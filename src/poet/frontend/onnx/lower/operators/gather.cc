@@ -5,6 +5,7 @@
 #include "poet/base/error.h"
 #include "poet/frontend/onnx/lower/operators.h"
 #include "poet/frontend/onnx/lower/sliced.h"
+#include "poet/graph/nn.h"
 
 namespace poet::onnx {
 namespace {
@@ -38,7 +39,7 @@ void take_range(Walk& walk, const Node& node, std::size_t axis, const std::vecto
   const bool real = walk.type(node, 0) == Type::real;
   const ValueId from = real ? walk.value(node, 0) : walk.any(node, 0);
   if (one && x.size() == 3 && axis == 1 && real && walk.graph().layout(from).strides.empty()) {
-    walk.set(node, walk.graph().select(name, from, positions[0]));
+    walk.set(node, nn::select(walk.graph(), name, from, positions[0]));
     return;
   }
   std::vector<std::int64_t> starts(x.size(), 0);
@@ -67,10 +68,10 @@ void gather(Walk& walk, const Node& node) {
   const ValueId ids = walk.any(node, 1);
   if (rows) {
     walk.graph().bind(name + ".weight", walk.weight(node, 0, x));
-    walk.set(node, walk.graph().embedding(name, ids, x[0], x[1]));
+    walk.set(node, nn::embedding(walk.graph(), name, ids, x[0], x[1]));
     return;
   }
-  walk.set(node, walk.graph().gather(name, walk.any(node, 0), ids, static_cast<std::int64_t>(axis)));
+  walk.set(node, nn::gather(walk.graph(), name, walk.any(node, 0), ids, static_cast<std::int64_t>(axis)));
 }
 
 void gather_elements(Walk& walk, const Node& node) {
@@ -79,8 +80,8 @@ void gather_elements(Walk& walk, const Node& node) {
   if (walk.type(node, 1) != Type::integer) throw InputError("the indices must be integers");
   (void)known_positions(walk, node, x[axis]);
   const ValueId from = walk.any(node, 0);
-  walk.set(node, walk.graph().gather_elements(Walk::name_of(node), from, walk.any(node, 1),
-                                              static_cast<std::int64_t>(axis)));
+  walk.set(node, nn::gather_elements(walk.graph(), Walk::name_of(node), from, walk.any(node, 1),
+                                     static_cast<std::int64_t>(axis)));
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "poet/frontend/onnx/fuse/patterns.h"
 #include "poet/frontend/onnx/lower/operators.h"
 #include "poet/frontend/onnx/lower/sliced.h"
+#include "poet/graph/nn.h"
 
 namespace poet::onnx {
 namespace {
@@ -24,9 +25,9 @@ void linear(Walk& walk, const Node& node, bool read_as_out_in) {
     // Another reader has it stored the other way round, and products read views.
     const ValueId from = walk.value(node, 0);
     ValueId matrix = walk.value(node, 1);
-    if (read_as_out_in) matrix = walk.graph().permute(name + ".weight.T", matrix, {1, 0});
-    ValueId y = walk.graph().matmul(name, from, matrix);
-    if (walk.has(node, 2)) y = walk.graph().add(name + ".add", y, walk.weight(node, 2, {out}));
+    if (read_as_out_in) matrix = nn::permute(walk.graph(), name + ".weight.T", matrix, {1, 0});
+    ValueId y = nn::matmul(walk.graph(), name, from, matrix);
+    if (walk.has(node, 2)) y = nn::add(walk.graph(), name + ".add", y, walk.weight(node, 2, {out}));
     walk.set(node, y);
     return;
   }
@@ -42,13 +43,13 @@ void linear(Walk& walk, const Node& node, bool read_as_out_in) {
     last = add->first;
     walk.skip(*last);
   }
-  walk.set(*last, walk.graph().linear(name, x, out, bias));
+  walk.set(*last, nn::linear(walk.graph(), name, x, out, bias));
 }
 
 /// A matrix product of two values. What scales it before or after becomes its alpha, and where a Transpose
 /// reads it, it is written in that order.
 void product(Walk& walk, const Node& node, ValueId a, ValueId b, double alpha) {
-  MatmulOptions options;
+  nn::MatmulOptions options;
   options.alpha = alpha;
   const Node* last = &node;
   const std::size_t rank = std::max(walk.graph().shape(a).size(), walk.graph().shape(b).size());
@@ -62,7 +63,7 @@ void product(Walk& walk, const Node& node, ValueId a, ValueId b, double alpha) {
     const std::vector<std::int64_t> order = integers(*next, "perm");
     if (order.size() == rank) options.storage_order = order;
   }
-  walk.set(*last, walk.graph().matmul(Walk::name_of(node), a, b, options));
+  walk.set(*last, nn::matmul(walk.graph(), Walk::name_of(node), a, b, options));
 }
 
 void matmul(Walk& walk, const Node& node) {
@@ -90,13 +91,13 @@ void matmul(Walk& walk, const Node& node) {
   // A list is a matrix of one row or column, which the result does not have.
   GraphBuilder& g = walk.graph();
   const std::string name = Walk::name_of(node);
-  if (row) operands[0] = g.reshape(name + ".row", operands[0], {1, g.shape(operands[0])[0]});
-  if (column) operands[1] = g.reshape(name + ".column", operands[1], {g.shape(operands[1])[0], 1});
-  const ValueId y = g.matmul(name, operands[0], operands[1], {.alpha = alpha, .storage_order = {}});
+  if (row) operands[0] = nn::reshape(g, name + ".row", operands[0], {1, g.shape(operands[0])[0]});
+  if (column) operands[1] = nn::reshape(g, name + ".column", operands[1], {g.shape(operands[1])[0], 1});
+  const ValueId y = nn::matmul(g, name, operands[0], operands[1], {.alpha = alpha, .storage_order = {}});
   Shape to = g.shape(y);
   if (row) to.erase(to.end() - 2);
   if (column) to.pop_back();
-  walk.set(node, g.reshape(name + ".shape", y, to));
+  walk.set(node, nn::reshape(g, name + ".shape", y, to));
 }
 
 void gemm(Walk& walk, const Node& node) {
@@ -128,7 +129,7 @@ void gemm(Walk& walk, const Node& node) {
   const std::string name = Walk::name_of(node);
   const auto matrix = [&](std::size_t i, bool transposed) {
     const ValueId x = walk.value(node, i);
-    return transposed ? walk.graph().permute(fmt::format("{}.{}T", name, i), x, {1, 0}) : x;
+    return transposed ? nn::permute(walk.graph(), fmt::format("{}.{}T", name, i), x, {1, 0}) : x;
   };
   const ValueId a = matrix(0, transpose_a);
   const ValueId b = matrix(1, transpose_b);
@@ -136,13 +137,13 @@ void gemm(Walk& walk, const Node& node) {
     product(walk, node, a, b, alpha);
     return;
   }
-  const ValueId y = walk.graph().matmul(name, a, b, {.alpha = alpha, .storage_order = {}});
+  const ValueId y = nn::matmul(walk.graph(), name, a, b, {.alpha = alpha, .storage_order = {}});
   const Shape to = walk.graph().shape(y);
   if (broadcast(to, walk.shape(node, 2)) != to)
     throw InputError(fmt::format("input 2 does not broadcast to ({})", fmt::join(to, ", ")));
   ValueId c = walk.row_major(node, 2);
-  if (beta != 1.0) c = walk.graph().scale(name + ".beta", c, beta);
-  walk.set(node, walk.graph().add(name + ".add", y, c));
+  if (beta != 1.0) c = nn::scale(walk.graph(), name + ".beta", c, beta);
+  walk.set(node, nn::add(walk.graph(), name + ".add", y, c));
 }
 
 /// Scale (neutral at 1) or shift (at 0) of a normalisation. Exporters write ones and zeros as Constant nodes
@@ -171,10 +172,10 @@ void batch_norm(Walk& walk, const Node& node) {
   walk.graph().bind(name + ".bias", norm_weight(walk, node, 2, x[1], 0.0));
   walk.graph().bind(name + ".running_mean", walk.moving_state(node, 3, x[1]));
   walk.graph().bind(name + ".running_var", walk.moving_state(node, 4, x[1]));
-  BatchNormOptions options;
+  nn::BatchNormOptions options;
   options.eps = real(node, "epsilon", 1e-5);
   options.momentum = 1.0 - real(node, "momentum", 0.9);  // of the new value; ONNX has that of the old one
-  walk.set(node, walk.graph().batch_norm(name, walk.row_major(node, 0), options));
+  walk.set(node, nn::batch_norm(walk.graph(), name, walk.row_major(node, 0), options));
 }
 
 /// Binds scale (input 1) and shift (input 2, optional).
@@ -199,21 +200,22 @@ void layer_norm(Walk& walk, const Node& node) {
   const double eps = real(node, "epsilon", 1e-5);
   const ValueId from = walk.row_major(node, 0);
   if (split + 1 == x.end()) {
-    walk.set(node, walk.graph().layer_norm(name, from, eps));
+    walk.set(node, nn::layer_norm(walk.graph(), name, from, eps));
     return;
   }
   // Several axes are one in a view.
   const Shape rows = {element_count(Shape(x.begin(), split)), size};
-  const ValueId y = walk.graph().layer_norm(name, walk.graph().reshape(name + ".rows", from, rows), eps);
-  walk.set(node, walk.graph().reshape(name + ".shape", y, x));
+  const ValueId y =
+      nn::layer_norm(walk.graph(), name, nn::reshape(walk.graph(), name + ".rows", from, rows), eps);
+  walk.set(node, nn::reshape(walk.graph(), name + ".shape", y, x));
 }
 
 void instance_norm(Walk& walk, const Node& node) {
   const Shape x = walk.shape(node, 0);
   if (x.size() < 2) throw InputError("needs a batch and a channel dimension");
   bind_affine(walk, node, x[1]);
-  walk.set(node, walk.graph().instance_norm(Walk::name_of(node), walk.row_major(node, 0),
-                                            real(node, "epsilon", 1e-5)));
+  walk.set(node, nn::instance_norm(walk.graph(), Walk::name_of(node), walk.row_major(node, 0),
+                                   real(node, "epsilon", 1e-5)));
 }
 
 void group_norm(Walk& walk, const Node& node) {
@@ -223,17 +225,17 @@ void group_norm(Walk& walk, const Node& node) {
     throw InputError("scale and bias must have one number per channel; export with opset 21 or newer");
   }
   bind_affine(walk, node, x[1]);
-  walk.set(node, walk.graph().group_norm(Walk::name_of(node), walk.row_major(node, 0),
-                                         integer(node, "num_groups", 1), real(node, "epsilon", 1e-5)));
+  walk.set(node, nn::group_norm(walk.graph(), Walk::name_of(node), walk.row_major(node, 0),
+                                integer(node, "num_groups", 1), real(node, "epsilon", 1e-5)));
 }
 
 void lrn(Walk& walk, const Node& node) {
-  LrnOptions options;
+  nn::LrnOptions options;
   options.size = integer(node, "size", 1);
   options.alpha = real(node, "alpha", 1e-4);
   options.beta = real(node, "beta", 0.75);
   options.bias = real(node, "bias", 1.0);
-  walk.set(node, walk.graph().lrn(Walk::name_of(node), walk.row_major(node, 0), options));
+  walk.set(node, nn::lrn(walk.graph(), Walk::name_of(node), walk.row_major(node, 0), options));
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "poet/frontend/onnx/fuse/patterns.h"
 #include "poet/frontend/onnx/lower/operators.h"
 #include "poet/frontend/onnx/lower/sliced.h"
+#include "poet/graph/nn.h"
 
 namespace poet::onnx {
 namespace {
@@ -36,10 +37,10 @@ void reshaped_to(Walk& walk, const Node& node, const Shape& to) {
   const std::string name = Walk::name_of(node);
   if (const Runtime* integers = std::get_if<Runtime>(&x);
       integers != nullptr && integers->type != Type::real) {
-    walk.set(node, walk.graph().reshape(name, walk.any(node, 0), to));
+    walk.set(node, nn::reshape(walk.graph(), name, walk.any(node, 0), to));
     return;
   }
-  walk.set(node, walk.graph().reshape(name, walk.row_major(node, 0), to));
+  walk.set(node, nn::reshape(walk.graph(), name, walk.row_major(node, 0), to));
 }
 
 /// From the input of newer opsets or the attribute of older ones.
@@ -109,7 +110,7 @@ void cast(Walk& walk, const Node& node) {
   if (!to_real && !to_integer && to != 9)
     throw InputError("attribute 'to'", fmt::format("element type {} is not supported", to));
   const DType type = to_real ? DType::float32 : to_integer ? DType::int32 : DType::uint8;
-  walk.set(node, walk.graph().cast(Walk::name_of(node), walk.any(node, 0), type));
+  walk.set(node, nn::cast(walk.graph(), Walk::name_of(node), walk.any(node, 0), type));
 }
 
 void transpose(Walk& walk, const Node& node) {
@@ -133,7 +134,7 @@ void transpose(Walk& walk, const Node& node) {
   } else {
     seen = walk.runtime(walk.type(node, 0) == Type::real ? walk.value(node, 0) : walk.any(node, 0));
   }
-  seen.id = walk.graph().permute(Walk::name_of(node), seen.id, axes);
+  seen.id = nn::permute(walk.graph(), Walk::name_of(node), seen.id, axes);
   walk.set(node, Operand{seen});
 }
 
@@ -149,7 +150,7 @@ ValueId following_batch(Walk& walk, const Node& node, std::size_t i) {
     if (other.size() != to.size() || other.front() != batch->first) continue;
     walk.notice("Concat for a batch of one follows the batch size chosen");
     to.front() = batch->first;
-    return walk.graph().expand(fmt::format("{}.{}.batch", Walk::name_of(node), i), x, to);
+    return nn::expand(walk.graph(), fmt::format("{}.{}.batch", Walk::name_of(node), i), x, to);
   }
   return x;
 }
@@ -164,7 +165,7 @@ void concat(Walk& walk, const Node& node) {
     walk.set(node, inputs.front());
     return;
   }
-  walk.set(node, walk.graph().concat(Walk::name_of(node), inputs, axis));
+  walk.set(node, nn::concat(walk.graph(), Walk::name_of(node), inputs, axis));
 }
 
 /// Copies along axes of size 1, as the class token of vision transformers has one per sample.
@@ -175,7 +176,7 @@ void expand(Walk& walk, const Node& node) {
     walk.set(node, walk.operand(node, 0));
     return;
   }
-  walk.set(node, walk.graph().expand(Walk::name_of(node), walk.any(node, 0), to));
+  walk.set(node, nn::expand(walk.graph(), Walk::name_of(node), walk.any(node, 0), to));
 }
 
 /// x `repeats` times along each axis, one after another: x seen with an axis of size 1 before each axis,
@@ -204,9 +205,9 @@ void tile(Walk& walk, const Node& node) {
   }
   GraphBuilder& g = walk.graph();
   const std::string name = Walk::name_of(node);
-  const ValueId x = g.reshape(name + ".apart", walk.any(node, 0), apart);
-  const ValueId y = g.expand(name, x, stretched);
-  walk.set(node, stretched == to ? y : g.reshape(name + ".shape", y, to));
+  const ValueId x = nn::reshape(g, name + ".apart", walk.any(node, 0), apart);
+  const ValueId y = nn::expand(g, name, x, stretched);
+  walk.set(node, stretched == to ? y : nn::reshape(g, name + ".shape", y, to));
 }
 
 void slice(Walk& walk, const Node& node) {
@@ -236,7 +237,7 @@ void slice(Walk& walk, const Node& node) {
   }
   ValueId y = walk.type(node, 0) == Type::real ? walk.value(node, 0) : walk.any(node, 0);
   if (to != from) y = sliced(walk, reversed.empty() ? name : name + ".part", y, starts, ends, steps);
-  if (!reversed.empty()) y = walk.graph().flip(name, walk.row_major(name, y), reversed);
+  if (!reversed.empty()) y = nn::flip(walk.graph(), name, walk.row_major(name, y), reversed);
   walk.set(node, y);
 }
 
@@ -254,7 +255,8 @@ void split(Walk& walk, const Node& node) {
   const ValueId x = walk.any(node, 0);
   const auto is_read = [&](const std::string& output) { return !walk.readers(output).empty(); };
   if (std::all_of(node.outputs.begin(), node.outputs.end(), is_read)) {
-    const std::vector<ValueId> parts = walk.graph().split(name, x, static_cast<std::int64_t>(axis), sizes);
+    const std::vector<ValueId> parts =
+        nn::split(walk.graph(), name, x, static_cast<std::int64_t>(axis), sizes);
     for (std::size_t i = 0; i < parts.size(); ++i) walk.set_output(node.outputs[i], walk.runtime(parts[i]));
     return;
   }
@@ -267,7 +269,8 @@ void split(Walk& walk, const Node& node) {
       throw InputError(fmt::format("the sizes ({}) do not add up to {}", fmt::join(sizes, ", "), from[axis]));
     end[axis] = start[axis] + sizes[i];
     if (is_read(output) || walk.is_logits(output))
-      walk.set_output(output, walk.runtime(walk.graph().slice(fmt::format("{}.{}", name, i), x, start, end)));
+      walk.set_output(output,
+                      walk.runtime(nn::slice(walk.graph(), fmt::format("{}.{}", name, i), x, start, end)));
     start[axis] = end[axis];
   }
   if (start[axis] != from[axis])
@@ -301,7 +304,7 @@ void pad(Walk& walk, const Node& node) {
     walk.set(node, walk.operand(node, 0));
     return;
   }
-  walk.set(node, walk.graph().pad(Walk::name_of(node), walk.any(node, 0), before, after, value));
+  walk.set(node, nn::pad(walk.graph(), Walk::name_of(node), walk.any(node, 0), before, after, value));
 }
 
 }  // namespace

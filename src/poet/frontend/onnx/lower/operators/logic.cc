@@ -11,6 +11,7 @@
 #include "poet/base/error.h"
 #include "poet/frontend/onnx/lower/operators.h"
 #include "poet/frontend/onnx/read/read_model.h"
+#include "poet/graph/nn.h"
 
 namespace poet::onnx {
 namespace {
@@ -25,7 +26,7 @@ void check_same_types(const Walk& walk, const Node& node, std::size_t first) {
 void joined(Walk& walk, const Node& node, const char* kind) {
   check_same_types(walk, node, 0);
   const ValueId a = walk.any(node, 0);
-  walk.set(node, walk.graph().binary(kind, Walk::name_of(node), a, walk.any(node, 1)));
+  walk.set(node, nn::binary(walk.graph(), kind, Walk::name_of(node), a, walk.any(node, 1)));
 }
 
 /// Comparisons and logic.
@@ -39,7 +40,7 @@ void condition(Walk& walk, const Node& node) {
 }
 
 void logical_not(Walk& walk, const Node& node) {
-  walk.set(node, walk.graph().unary("logical_not", Walk::name_of(node), walk.any(node, 0)));
+  walk.set(node, nn::unary(walk.graph(), "logical_not", Walk::name_of(node), walk.any(node, 0)));
 }
 
 /// An operand of Where. One that is the same number everywhere need not be stretched in a file.
@@ -60,7 +61,7 @@ void where(Walk& walk, const Node& node) {
   check_same_types(walk, node, 1);
   const ValueId condition = walk.any(node, 0);
   const ValueId a = choice(walk, node, 1);
-  walk.set(node, walk.graph().where(Walk::name_of(node), condition, a, choice(walk, node, 2)));
+  walk.set(node, nn::where(walk.graph(), Walk::name_of(node), condition, a, choice(walk, node, 2)));
 }
 
 std::optional<std::int64_t> number(const Walk& walk, const Node& node, std::size_t i) {
@@ -89,28 +90,30 @@ void integer_arithmetic(Walk& walk, const Node& node) {
     const ValueId x = walk.any(node, at);
     const auto c = static_cast<double>(*known);
     if (adds)
-      walk.set(node, g.scale(name, x, 1.0, c));
+      walk.set(node, nn::scale(g, name, x, 1.0, c));
     else if (node.op_type == "Mul")
-      walk.set(node, g.scale(name, x, c));
+      walk.set(node, nn::scale(g, name, x, c));
     else
-      walk.set(node, at == 0 ? g.scale(name, x, 1.0, -c) : g.scale(name, x, -1.0, c));
+      walk.set(node, at == 0 ? nn::scale(g, name, x, 1.0, -c) : nn::scale(g, name, x, -1.0, c));
     return;
   }
   ValueId y = walk.any(node, 0);
   for (std::size_t i = 1; i < node.inputs.size(); ++i) {
     const std::string step = i + 1 == node.inputs.size() ? name : fmt::format("{}.{}", name, i);
     const ValueId b = walk.any(node, i);
-    y = adds ? g.add(step, y, b) : node.op_type == "Mul" ? g.mul(step, y, b) : g.sub(step, y, b);
+    y = adds                    ? nn::add(g, step, y, b)
+        : node.op_type == "Mul" ? nn::mul(g, step, y, b)
+                                : nn::sub(g, step, y, b);
   }
   walk.set(node, y);
 }
 
 void integer_abs(Walk& walk, const Node& node) {
-  walk.set(node, walk.graph().unary("abs", Walk::name_of(node), walk.any(node, 0)));
+  walk.set(node, nn::unary(walk.graph(), "abs", Walk::name_of(node), walk.any(node, 0)));
 }
 
 void integer_neg(Walk& walk, const Node& node) {
-  walk.set(node, walk.graph().neg(Walk::name_of(node), walk.any(node, 0)));
+  walk.set(node, nn::neg(walk.graph(), Walk::name_of(node), walk.any(node, 0)));
 }
 
 void integer_div(Walk& walk, const Node& node) { joined(walk, node, "int_div"); }
@@ -130,9 +133,9 @@ void extremum(Walk& walk, const Node& node) {
   for (std::size_t i = 1; i < node.inputs.size(); ++i) {
     const std::string step = i + 1 == node.inputs.size() ? name : fmt::format("{}.{}", name, i);
     const ValueId b = walk.any(node, i);
-    const ValueId first = node.op_type == "Min" ? g.binary("less", step + ".less", y, b)
-                                                : g.binary("greater", step + ".greater", y, b);
-    y = g.where(step, first, y, b);
+    const ValueId first = node.op_type == "Min" ? nn::binary(g, "less", step + ".less", y, b)
+                                                : nn::binary(g, "greater", step + ".greater", y, b);
+    y = nn::where(g, step, first, y, b);
   }
   walk.set(node, y);
 }
@@ -141,8 +144,9 @@ void cumsum(Walk& walk, const Node& node) {
   const std::vector<std::int64_t>& axis = walk.known_integers(node, 1);
   if (axis.size() != 1) throw InputError("the axis must be one number");
   const std::size_t along = checked_axis(axis.front(), walk.shape(node, 0).size());
-  walk.set(node, walk.graph().cumsum(Walk::name_of(node), walk.any(node, 0), static_cast<std::int64_t>(along),
-                                     integer(node, "exclusive", 0) != 0, integer(node, "reverse", 0) != 0));
+  walk.set(node,
+           nn::cumsum(walk.graph(), Walk::name_of(node), walk.any(node, 0), static_cast<std::int64_t>(along),
+                      integer(node, "exclusive", 0) != 0, integer(node, "reverse", 0) != 0));
 }
 
 /// The smallest is the largest of the negatives.
@@ -151,10 +155,9 @@ void argmax(Walk& walk, const Node& node) {
   const std::size_t axis = checked_axis(integer(node, "axis", 0), walk.shape(node, 0).size());
   const std::string name = Walk::name_of(node);
   ValueId x = walk.any(node, 0);
-  if (smallest) x = walk.graph().neg(name + ".negative", x);
-  walk.set(node,
-           walk.graph().argmax(name, x, static_cast<std::int64_t>(axis), integer(node, "keepdims", 1) != 0,
-                               integer(node, "select_last_index", 0) != 0));
+  if (smallest) x = nn::neg(walk.graph(), name + ".negative", x);
+  walk.set(node, nn::argmax(walk.graph(), name, x, static_cast<std::int64_t>(axis),
+                            integer(node, "keepdims", 1) != 0, integer(node, "select_last_index", 0) != 0));
 }
 
 /// Rows that are `on` at a position and `off` elsewhere.
@@ -175,16 +178,16 @@ void one_hot(Walk& walk, const Node& node) {
   column.insert(column.begin() + static_cast<std::ptrdiff_t>(axis), 1);
   Shape classes(ids.size() + 1, 1);
   classes[axis] = *depth;
-  const ValueId position = g.reshape(name + ".positions", walk.any(node, 0), column);
+  const ValueId position = nn::reshape(g, name + ".positions", walk.any(node, 0), column);
   std::vector<std::int64_t> numbers(static_cast<std::size_t>(*depth));
   std::iota(numbers.begin(), numbers.end(), 0);
   Tensor each = integer_list(numbers);
   each.shape = classes;
   const ValueId all = walk.constant(name + ".classes", std::move(each));
-  const ValueId hit = g.binary("equal", name + ".hit", position, all);
+  const ValueId hit = nn::binary(g, "equal", name + ".hit", position, all);
   const ValueId both = walk.any(node, 2);
-  walk.set(node,
-           g.where(name, hit, g.slice(name + ".on", both, {1}, {2}), g.slice(name + ".off", both, {0}, {1})));
+  walk.set(node, nn::where(g, name, hit, nn::slice(g, name + ".on", both, {1}, {2}),
+                           nn::slice(g, name + ".off", both, {0}, {1})));
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 
 #include "poet/base/error.h"
 #include "poet/frontend/onnx/lower/operators.h"
+#include "poet/graph/nn.h"
 
 namespace poet::onnx {
 namespace {
@@ -18,11 +19,11 @@ constexpr std::size_t kInitialH = 5;
 constexpr std::size_t kInitialC = 6;
 constexpr std::size_t kPeepholes = 7;
 
-Direction direction(const Node& node) {
+nn::Direction direction(const Node& node) {
   const std::string name = text(node, "direction", "forward");
-  if (name == "forward") return Direction::forward;
-  if (name == "reverse") return Direction::reverse;
-  if (name == "bidirectional") return Direction::bidirectional;
+  if (name == "forward") return nn::Direction::forward;
+  if (name == "reverse") return nn::Direction::reverse;
+  if (name == "bidirectional") return nn::Direction::bidirectional;
   throw InputError("attribute 'direction'", fmt::format("'{}' is not known", name));
 }
 
@@ -91,7 +92,7 @@ struct Layer {
   std::string name;
   bool batch_first;
   ValueId x;
-  RecurrentOptions options;
+  nn::RecurrentOptions options;
 };
 
 /// Real numbers, the first two axes exchanged where the node has the batch first.
@@ -100,7 +101,7 @@ ValueId sequence_first(const Layer& layer, std::size_t i) {
   if (shape.size() != 3) throw InputError(fmt::format("input {} must have 3 dimensions", i));
   if (!layer.batch_first) return layer.walk.row_major(layer.node, i);
   const std::string name = fmt::format("{}.{}.transposed", layer.name, i);
-  return layer.walk.graph().transpose(name, layer.walk.value(layer.node, i), {1, 0, 2});
+  return nn::transpose(layer.walk.graph(), name, layer.walk.value(layer.node, i), {1, 0, 2});
 }
 
 /// Weights as they lie in the file, or what nodes make of weights.
@@ -147,13 +148,14 @@ Layer prepared(Walk& walk, const Node& node, std::int64_t gates) {
 }
 
 std::size_t directions(const Layer& layer) {
-  return layer.options.direction == Direction::bidirectional ? 2 : 1;
+  return layer.options.direction == nn::Direction::bidirectional ? 2 : 1;
 }
 
 void set_states(const Layer& layer, const ValueId y) {
   if (!layer.walk.is_read(layer.node, 0)) return;
   Runtime all{y};
-  if (layer.batch_first) all.id = layer.walk.graph().permute(layer.name + ".transposed", y, {2, 0, 1, 3});
+  if (layer.batch_first)
+    all.id = nn::permute(layer.walk.graph(), layer.name + ".transposed", y, {2, 0, 1, 3});
   layer.walk.set_output(layer.node.outputs[0], all);
 }
 
@@ -161,15 +163,16 @@ void set_states(const Layer& layer, const ValueId y) {
 void set_last(const Layer& layer, std::size_t i, const char* suffix, ValueId states) {
   if (!layer.walk.is_read(layer.node, i)) return;
   GraphBuilder& graph = layer.walk.graph();
-  Runtime last{graph.last_step(layer.name + suffix, states, layer.options.direction)};
-  if (layer.batch_first) last.id = graph.permute(layer.name + suffix + ".transposed", last.id, {1, 0, 2});
+  Runtime last{nn::last_step(graph, layer.name + suffix, states, layer.options.direction)};
+  if (layer.batch_first)
+    last.id = nn::permute(graph, layer.name + suffix + ".transposed", last.id, {1, 0, 2});
   layer.walk.set_output(layer.node.outputs[i], last);
 }
 
 void lstm(Walk& walk, const Node& node) {
   Layer layer = prepared(walk, node, 4);
   check_activations(node, directions(layer), {"sigmoid", "tanh", "tanh"});
-  RecurrentOptions& options = layer.options;
+  nn::RecurrentOptions& options = layer.options;
   options.initial_c = initial_state(layer, kInitialC);
   if (options.initial_h.valid() != options.initial_c.valid()) {
     // The op has both or neither: the other one is zeros.
@@ -180,7 +183,7 @@ void lstm(Walk& walk, const Node& node) {
     ValueId& missing = cell ? options.initial_c : options.initial_h;
     missing = walk.constant(layer.name + (cell ? ".initial_c" : ".initial_h"), std::move(zeros));
   }
-  const LstmOutputs out = walk.graph().lstm(layer.name, layer.x, options);
+  const nn::LstmOutputs out = nn::lstm(walk.graph(), layer.name, layer.x, options);
   set_states(layer, out.y);
   set_last(layer, 1, ".h", out.y);
   set_last(layer, 2, ".c", out.cells);
@@ -190,7 +193,7 @@ void gru(Walk& walk, const Node& node) {
   const Layer layer = prepared(walk, node, 3);
   check_activations(node, directions(layer), {"sigmoid", "tanh"});
   const bool linear_before_reset = integer(node, "linear_before_reset", 0) != 0;
-  const ValueId y = walk.graph().gru(layer.name, layer.x, layer.options, linear_before_reset);
+  const ValueId y = nn::gru(walk.graph(), layer.name, layer.x, layer.options, linear_before_reset);
   set_states(layer, y);
   set_last(layer, 1, ".h", y);
 }
@@ -201,7 +204,7 @@ void rnn(Walk& walk, const Node& node) {
   if (activation != "tanh" && activation != "relu") {
     throw InputError("attribute 'activations'", fmt::format("must be Tanh or Relu, not {}", activation));
   }
-  const ValueId y = walk.graph().rnn(layer.name, layer.x, layer.options, activation == "relu");
+  const ValueId y = nn::rnn(walk.graph(), layer.name, layer.x, layer.options, activation == "relu");
   set_states(layer, y);
   set_last(layer, 1, ".h", y);
 }
