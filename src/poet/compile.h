@@ -16,7 +16,7 @@ struct CompileRequest {
   Instance instance;
   Limits limits;
   Semantics semantics = Semantics::device;
-  SolveOptions options;
+  SolveOptions options = {};
   bool addresses = true;  // places the plan; on a device it must fit the budget so as well
 };
 

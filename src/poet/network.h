@@ -8,5 +8,5 @@
 #include "poet/frontend/onnx/import.h"
 #include "poet/frontend/onnx/weights.h"
 #include "poet/frontend/zoo.h"
-#include "poet/graph/builder.h"
 #include "poet/graph/graph.h"
+#include "poet/graph/nn.h"

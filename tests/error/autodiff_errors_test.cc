@@ -7,7 +7,7 @@
 
 #include "poet/autodiff/differentiate.h"
 #include "poet/base/error.h"
-#include "poet/graph/builder.h"
+#include "poet/graph/nn.h"
 #include "tests/support/graph_text.h"
 
 namespace poet {
@@ -29,10 +29,10 @@ std::string refusal(const Graph& forward, const TrainingOptions& options = {}) {
 /// x (2, 4) - fc1 - gelu - fc2 - loss
 Graph network() {
   GraphBuilder g("network");
-  ValueId h = g.linear("fc1", g.input("x", {2, 4}), 4);
-  h = g.gelu("gelu", h);
-  h = g.linear("fc2", h, 4);
-  g.softmax_cross_entropy("loss", h, g.input("targets", {2}, DType::int32));
+  ValueId h = nn::linear(g, "fc1", g.input("x", {2, 4}), 4);
+  h = nn::gelu(g, "gelu", h);
+  h = nn::linear(g, "fc2", h, 4);
+  nn::softmax_cross_entropy(g, "loss", h, g.input("targets", {2}, DType::int32));
   return g.finish();
 }
 
@@ -40,7 +40,7 @@ TEST(AutodiffErrors, TheNetworkOfTheseTestsIsFine) { EXPECT_EQ(refusal(network()
 
 TEST(AutodiffErrors, NoLoss) {
   GraphBuilder g("headless");
-  g.linear("fc", g.input("x", {2, 4}), 4);
+  nn::linear(g, "fc", g.input("x", {2, 4}), 4);
   EXPECT_EQ(refusal(g.finish()),
             "graph 'headless': no loss: a softmax_cross_entropy or mse_loss op is needed");
 }
@@ -53,10 +53,10 @@ TEST(AutodiffErrors, EmptyGraph) {
 
 TEST(AutodiffErrors, TwoLosses) {
   GraphBuilder g("two");
-  const ValueId h = g.linear("fc", g.input("x", {2, 4}), 4);
+  const ValueId h = nn::linear(g, "fc", g.input("x", {2, 4}), 4);
   const ValueId targets = g.input("targets", {2}, DType::int32);
-  g.softmax_cross_entropy("loss", h, targets);
-  g.softmax_cross_entropy("second", h, targets);
+  nn::softmax_cross_entropy(g, "loss", h, targets);
+  nn::softmax_cross_entropy(g, "second", h, targets);
   EXPECT_EQ(refusal(g.finish()), "op 'second': one loss is wanted, and 'loss' is one already");
 }
 
@@ -69,8 +69,8 @@ TEST(AutodiffErrors, NothingTrains) {
 TEST(AutodiffErrors, OnlyParametersBesideTheLossTrain) {
   GraphBuilder g("beside");
   const ValueId x = g.input("x", {2, 4});
-  g.linear("side", x, 4);
-  g.softmax_cross_entropy("loss", g.linear("fc", x, 4), g.input("targets", {2}, DType::int32));
+  nn::linear(g, "side", x, 4);
+  nn::softmax_cross_entropy(g, "loss", nn::linear(g, "fc", x, 4), g.input("targets", {2}, DType::int32));
   const TrainingOptions side{Optimizer::sgd, [](const std::string& name) { return name == "side.weight"; }};
   EXPECT_EQ(refusal(g.finish(), side),
             "graph 'beside': nothing trains: the loss depends on no trainable parameter");
@@ -98,10 +98,10 @@ TEST(AutodiffErrors, AnOpThatDoesNotFitItsOperator) {
 TEST(AutodiffErrors, NoGradientThroughSavedStatistics) {
   // The loss depends on layer_norm's saved mean, which its rule does not differentiate.
   GraphBuilder g("statistics");
-  ValueId h = g.linear("fc", g.input("x", {2, 4}), 4);
-  h = g.layer_norm("norm", h, 1e-5);
-  h = g.relu("relu", g.reduce("reduce_sum", "sum", h, {1}, false));
-  g.mse_loss("loss", h, g.input("targets", {2}));
+  ValueId h = nn::linear(g, "fc", g.input("x", {2, 4}), 4);
+  h = nn::layer_norm(g, "norm", h, 1e-5);
+  h = nn::relu(g, "relu", nn::reduce(g, "reduce_sum", "sum", h, {1}, false));
+  nn::mse_loss(g, "loss", h, g.input("targets", {2}));
   Graph forward = g.finish();
   test::replace_input(forward, "relu", 0, "norm.mean");
   EXPECT_EQ(refusal(forward), "op 'norm': no gradient flows through output 'norm.mean' of a layer_norm op");
@@ -110,9 +110,9 @@ TEST(AutodiffErrors, NoGradientThroughSavedStatistics) {
 TEST(AutodiffErrors, ViewOfAPart) {
   // `part` shows the first half of h only.
   GraphBuilder g("part");
-  const ValueId h = g.linear("fc", g.input("x", {2, 4}), 4);
-  const ValueId part = g.reshape("part", h, {2, 4});
-  g.softmax_cross_entropy("loss", g.relu("relu", part), g.input("targets", {2}, DType::int32));
+  const ValueId h = nn::linear(g, "fc", g.input("x", {2, 4}), 4);
+  const ValueId part = nn::reshape(g, "part", h, {2, 4});
+  nn::softmax_cross_entropy(g, "loss", nn::relu(g, "relu", part), g.input("targets", {2}, DType::int32));
   Graph forward = g.finish();
   forward.values[part].shape = {1, 4};
   for (const char* name : {"relu", "loss.probabilities"})

@@ -5,6 +5,7 @@
 
 #include <filesystem>
 
+#include "poet/graph/nn.h"
 #include "poet/runtime/data/dataset.h"
 #include "tests/support/data_networks.h"
 #include "tests/support/input_error.h"
@@ -149,8 +150,8 @@ TEST_F(DatasetErrors, BatchesThatDoNotAgree) {
   GraphBuilder g("uneven");
   const ValueId a = g.input("a", {2, 3});
   const ValueId b = g.input("b", {4, 3});
-  g.mse_loss("loss", g.matmul("ab", g.permute("t", a, {1, 0}), g.reshape("r", b, {2, 6})),
-             g.input("c", {3, 6}));
+  nn::mse_loss(g, "loss", nn::matmul(g, "ab", nn::permute(g, "t", a, {1, 0}), nn::reshape(g, "r", b, {2, 6})),
+               g.input("c", {3, 6}));
   const Graph graph = g.finish();
   EXPECT_THAT(input_error([&] { (void)data_inputs(graph); }), HasSubstr("input 'b': has 4 samples"));
 }

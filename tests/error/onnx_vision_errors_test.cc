@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "poet/frontend/onnx/import.h"
-#include "poet/graph/builder.h"
+#include "poet/graph/nn.h"
 #include "tests/support/input_error.h"
 #include "tests/support/onnx_models.h"
 
@@ -114,21 +114,22 @@ TEST(BuilderResizeErrors, NameTheOp) {
     const ValueId x = g.input("x", {1, 2, 4, 4});
     return input_error([&] { add(g, x); });
   };
-  EXPECT_THAT(error([](GraphBuilder& g, ValueId x) { g.resize("r", x, {2}); }),
+  EXPECT_THAT(error([](GraphBuilder& g, ValueId x) { nn::resize(g, "r", x, {2}); }),
               StartsWith("op 'r': needs x of 3"));
   EXPECT_THAT(error([](GraphBuilder& g, ValueId x) {
-                g.resize("r", x, {2, 0});
+                nn::resize(g, "r", x, {2, 0});
               }),
               HasSubstr("makes 0 of 4 by the scale 0"));
   EXPECT_THAT(error([](GraphBuilder& g, ValueId x) {
-                g.resize("r", x, {2, 2}, {.coordinates = "corner"});
+                nn::resize(g, "r", x, {2, 2}, {.coordinates = "corner"});
               }),
               HasSubstr("coordinates 'corner' is none of half_pixel"));
-  EXPECT_THAT(error([](GraphBuilder& g, ValueId x) { g.flip("f", x, {}); }), StartsWith("op 'f': reverses"));
-  EXPECT_THAT(error([](GraphBuilder& g, ValueId x) { g.flip("f", x, {1, 1}); }), HasSubstr("each once"));
-  EXPECT_THAT(error([](GraphBuilder& g, ValueId x) { g.flip("f", x, {4}); }), HasSubstr("each once"));
+  EXPECT_THAT(error([](GraphBuilder& g, ValueId x) { nn::flip(g, "f", x, {}); }),
+              StartsWith("op 'f': reverses"));
+  EXPECT_THAT(error([](GraphBuilder& g, ValueId x) { nn::flip(g, "f", x, {1, 1}); }), HasSubstr("each once"));
+  EXPECT_THAT(error([](GraphBuilder& g, ValueId x) { nn::flip(g, "f", x, {4}); }), HasSubstr("each once"));
   EXPECT_THAT(error([](GraphBuilder& g, ValueId x) {
-                g.unary("selu", "s", x, {{"alpha", -1.0}, {"gamma", 1.0}});
+                nn::unary(g, "selu", "s", x, {{"alpha", -1.0}, {"gamma", 1.0}});
               }),
               HasSubstr("needs alpha >= 0, not -1"));
 }

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "poet/frontend/onnx/import.h"
-#include "poet/graph/builder.h"
+#include "poet/graph/nn.h"
 #include "tests/support/input_error.h"
 #include "tests/support/onnx_models.h"
 
@@ -29,48 +29,49 @@ class RecurrentErrors : public testing::Test {
 };
 
 TEST_F(RecurrentErrors, ShapesAndStates) {
-  EXPECT_EQ(input_error([&] { g.rnn("r", h, {.hidden_size = 0}); }),
+  EXPECT_EQ(input_error([&] { nn::rnn(g, "r", h, {.hidden_size = 0}); }),
             "op 'r': hidden_size must be between 1 and 1099511627776, not 0");
   EXPECT_EQ(input_error([&] {
-              g.rnn("r", g.reshape("flat", x, {15, 2}), {});
+              nn::rnn(g, "r", nn::reshape(g, "flat", x, {15, 2}), {});
             }),
             "op 'r': 'flat' must have 3 dimensions, not (15, 2)");
   EXPECT_EQ(input_error([&] {
-              g.rnn("r", g.permute("transposed", x, {1, 0, 2}), {});
+              nn::rnn(g, "r", nn::permute(g, "transposed", x, {1, 0, 2}), {});
             }),
             "op 'r': 'transposed' must be row-major: only matmul and transpose read strided views");
-  EXPECT_EQ(input_error([&] { g.gru("r", x, {.hidden_size = 5, .initial_h = h}); }),
+  EXPECT_EQ(input_error([&] { nn::gru(g, "r", x, {.hidden_size = 5, .initial_h = h}); }),
             "op 'r': the initial state 'h' is (1, 3, 4), but must be (1, 3, 5)");
   EXPECT_EQ(input_error([&] {
-              g.gru("r", x, {.hidden_size = 4, .direction = Direction::bidirectional, .initial_h = h});
+              nn::gru(g, "r", x,
+                      {.hidden_size = 4, .direction = nn::Direction::bidirectional, .initial_h = h});
             }),
             "op 'r': the initial state 'h' is (1, 3, 4), but must be (2, 3, 4)");
-  EXPECT_EQ(input_error([&] { g.lstm("r", x, {.hidden_size = 4, .initial_h = h}); }),
+  EXPECT_EQ(input_error([&] { nn::lstm(g, "r", x, {.hidden_size = 4, .initial_h = h}); }),
             "op 'r': has both initial states or none");
-  EXPECT_EQ(input_error([&] { g.lstm("r", x, {.hidden_size = 4, .initial_c = h}); }),
+  EXPECT_EQ(input_error([&] { nn::lstm(g, "r", x, {.hidden_size = 4, .initial_c = h}); }),
             "op 'r': has both initial states or none");
-  EXPECT_EQ(input_error([&] { g.gru("r", x, {.hidden_size = 4, .initial_h = h, .initial_c = h}); }),
+  EXPECT_EQ(input_error([&] { nn::gru(g, "r", x, {.hidden_size = 4, .initial_h = h, .initial_c = h}); }),
             "op 'r': has no cell state");
 }
 
 TEST_F(RecurrentErrors, WeightsThatAreBound) {
   g.bind("r.weight_ih", g.parameter("w", {1, 4, 3}));
-  EXPECT_EQ(input_error([&] { g.rnn("r", x, {.hidden_size = 4}); }),
+  EXPECT_EQ(input_error([&] { nn::rnn(g, "r", x, {.hidden_size = 4}); }),
             "op 'r': 'w' is (1, 4, 3), but must be (1, 4, 2)");
-  g.bind("q.weight_ih", g.permute("t", g.parameter("s", {4, 1, 2}), {1, 0, 2}));
-  EXPECT_NO_THROW(g.rnn("q", x, {.hidden_size = 4}));  // an axis of size 1 lies anywhere
-  g.bind("p.weight_hh", g.permute("u", g.parameter("v", {1, 4, 4}), {0, 2, 1}));
-  EXPECT_EQ(input_error([&] { g.rnn("p", x, {.hidden_size = 4}); }),
+  g.bind("q.weight_ih", nn::permute(g, "t", g.parameter("s", {4, 1, 2}), {1, 0, 2}));
+  EXPECT_NO_THROW(nn::rnn(g, "q", x, {.hidden_size = 4}));  // an axis of size 1 lies anywhere
+  g.bind("p.weight_hh", nn::permute(g, "u", g.parameter("v", {1, 4, 4}), {0, 2, 1}));
+  EXPECT_EQ(input_error([&] { nn::rnn(g, "p", x, {.hidden_size = 4}); }),
             "op 'p': 'u' must be row-major: only matmul and transpose read strided views");
 }
 
 TEST_F(RecurrentErrors, StatesOfAnotherLayer) {
-  const ValueId y = g.rnn("r", x, {.hidden_size = 4});
-  EXPECT_EQ(input_error([&] { g.last_step("l", y, Direction::bidirectional); }),
+  const ValueId y = nn::rnn(g, "r", x, {.hidden_size = 4});
+  EXPECT_EQ(input_error([&] { nn::last_step(g, "l", y, nn::Direction::bidirectional); }),
             "op 'l': (5, 1, 3, 4) has not the states of a bidirectional layer");
-  EXPECT_EQ(input_error([&] { g.last_step("l", x, Direction::forward); }),
+  EXPECT_EQ(input_error([&] { nn::last_step(g, "l", x, nn::Direction::forward); }),
             "op 'l': 'x' must have 4 dimensions, not (5, 3, 2)");
-  EXPECT_EQ(input_error([&] { g.rnn("huge", x, {.hidden_size = std::int64_t{1} << 40}); }),
+  EXPECT_EQ(input_error([&] { nn::rnn(g, "huge", x, {.hidden_size = std::int64_t{1} << 40}); }),
             "op 'huge': shape (1, 1099511627776, 1099511627776): more elements than 64 bits can count");
 }
 

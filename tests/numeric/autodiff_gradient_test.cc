@@ -14,7 +14,7 @@
 
 #include "poet/autodiff/differentiate.h"
 #include "poet/autodiff/gradient_rules.h"
-#include "poet/graph/builder.h"
+#include "poet/graph/nn.h"
 #include "tests/support/function_rows.h"
 #include "tests/support/random_network.h"
 #include "tests/support/reference_kernels.h"
@@ -105,21 +105,22 @@ void expect_true_gradients(const Graph& forward, const TrainingOptions& options,
 Graph conv_net() {
   GraphBuilder g("conv_net");
   ValueId h = g.input("image", {2, 2, 9, 9});
-  h = g.conv2d("conv1", h,
-               {.out_channels = 4, .kernel = {3, 3}, .stride = {1, 2}, .padding = {1, 0}, .bias = true});
-  h = g.batch_norm("bn1", h);
-  h = g.relu("relu1", h);
-  h = g.max_pool2d("max", h, {.kernel = {3, 2}, .stride = {2, 1}, .padding = {1, 0}});
-  ValueId r = g.conv2d(
-      "conv2", h, {.out_channels = 4, .kernel = {3, 3}, .padding = {2, 2}, .dilation = {2, 2}, .groups = 2});
-  r = g.batch_norm("bn2", r);
-  const ValueId skip = g.conv2d("downsample", h, {.out_channels = 4, .bias = true});
-  h = g.relu("relu2", g.add("residual", r, skip));
-  h = g.avg_pool2d("avg", h, {.kernel = {2, 2}, .stride = {2, 1}, .padding = {1, 1}});
-  h = g.dropout("drop", h, 0.3);
-  h = g.global_avg_pool("pool", h);
-  h = g.linear("fc", g.flatten("flat", h), 3);
-  g.softmax_cross_entropy("loss", h, g.input("targets", {2}, DType::int32));
+  h = nn::conv2d(g, "conv1", h,
+                 {.out_channels = 4, .kernel = {3, 3}, .stride = {1, 2}, .padding = {1, 0}, .bias = true});
+  h = nn::batch_norm(g, "bn1", h);
+  h = nn::relu(g, "relu1", h);
+  h = nn::max_pool2d(g, "max", h, {.kernel = {3, 2}, .stride = {2, 1}, .padding = {1, 0}});
+  ValueId r =
+      nn::conv2d(g, "conv2", h,
+                 {.out_channels = 4, .kernel = {3, 3}, .padding = {2, 2}, .dilation = {2, 2}, .groups = 2});
+  r = nn::batch_norm(g, "bn2", r);
+  const ValueId skip = nn::conv2d(g, "downsample", h, {.out_channels = 4, .bias = true});
+  h = nn::relu(g, "relu2", nn::add(g, "residual", r, skip));
+  h = nn::avg_pool2d(g, "avg", h, {.kernel = {2, 2}, .stride = {2, 1}, .padding = {1, 1}});
+  h = nn::dropout(g, "drop", h, 0.3);
+  h = nn::global_avg_pool(g, "pool", h);
+  h = nn::linear(g, "fc", nn::flatten(g, "flat", h), 3);
+  nn::softmax_cross_entropy(g, "loss", h, g.input("targets", {2}, DType::int32));
   return g.finish();
 }
 
@@ -129,26 +130,27 @@ Graph transformer() {
   const std::int64_t batch = 2;
   const std::int64_t tokens = 3;
   const ValueId ids_in = g.input("ids", {batch, tokens}, DType::int32);
-  const ValueId words = g.embedding("words", ids_in, 5, 4);
-  const ValueId types = g.embedding("types", g.input("type_ids", {batch, tokens}, DType::int32), 3, 4);
-  ValueId x = g.layer_norm("norm0", g.add("sum0", words, types), 1e-3);
-  const ValueId q = g.linear("q", x, 4);
-  const ValueId k = g.linear("k", x, 4);
-  const ValueId v = g.linear("v", x, 4);
+  const ValueId words = nn::embedding(g, "words", ids_in, 5, 4);
+  const ValueId types = nn::embedding(g, "types", g.input("type_ids", {batch, tokens}, DType::int32), 3, 4);
+  ValueId x = nn::layer_norm(g, "norm0", nn::add(g, "sum0", words, types), 1e-3);
+  const ValueId q = nn::linear(g, "q", x, 4);
+  const ValueId k = nn::linear(g, "k", x, 4);
+  const ValueId v = nn::linear(g, "v", x, 4);
   const StridedShape split = reshaped(g.layout(q), {batch, tokens, 2, 2});
   const ValueId scores =
-      g.matmul("scores", g.view("q_heads", q, permuted(split, {0, 2, 1, 3})),
-               g.view("k_heads", k, permuted(split, {0, 2, 3, 1})), {.alpha = 0.7, .storage_order = {}});
-  const ValueId p = g.dropout("attention_drop", g.softmax("p", scores), 0.2);
-  const ValueId context = g.matmul("context", p, g.view("v_heads", v, permuted(split, {0, 2, 1, 3})),
-                                   {.alpha = 1.0, .storage_order = {0, 2, 1, 3}});
+      nn::matmul(g, "scores", g.view("q_heads", q, permuted(split, {0, 2, 1, 3})),
+                 g.view("k_heads", k, permuted(split, {0, 2, 3, 1})), {.alpha = 0.7, .storage_order = {}});
+  const ValueId p = nn::dropout(g, "attention_drop", nn::softmax(g, "p", scores), 0.2);
+  const ValueId context = nn::matmul(g, "context", p, g.view("v_heads", v, permuted(split, {0, 2, 1, 3})),
+                                     {.alpha = 1.0, .storage_order = {0, 2, 1, 3}});
   ValueId h =
       g.view("merged", context, reshaped(permuted(g.layout(context), {0, 2, 1, 3}), {batch, tokens, 4}));
-  x = g.layer_norm("norm1", g.add("sum1", g.linear("out", h, 4), x), 1e-3);
-  h = g.linear("down", g.gelu("gelu", g.linear("up", x, 6)), 4);
-  x = g.layer_norm("norm2", g.add("sum2", h, x), 1e-3);
-  h = g.tanh("pooled", g.linear("pooler", g.select("first", x, 1), 4));
-  g.softmax_cross_entropy("loss", g.linear("classifier", h, 3), g.input("targets", {batch}, DType::int32));
+  x = nn::layer_norm(g, "norm1", nn::add(g, "sum1", nn::linear(g, "out", h, 4), x), 1e-3);
+  h = nn::linear(g, "down", nn::gelu(g, "gelu", nn::linear(g, "up", x, 6)), 4);
+  x = nn::layer_norm(g, "norm2", nn::add(g, "sum2", h, x), 1e-3);
+  h = nn::tanh(g, "pooled", nn::linear(g, "pooler", nn::select(g, "first", x, 1), 4));
+  nn::softmax_cross_entropy(g, "loss", nn::linear(g, "classifier", h, 3),
+                            g.input("targets", {batch}, DType::int32));
   return g.finish();
 }
 
@@ -157,45 +159,45 @@ Graph transformer() {
 Graph layout_net() {
   GraphBuilder g("layout_net");
   const ValueId image = g.input("image", {2, 2, 7, 6});
-  ValueId h = g.conv2d("conv1", image,
-                       {.out_channels = 4,
-                        .kernel = {3, 3},
-                        .stride = {2, 1},
-                        .padding = {0, 1},
-                        .bias = true,
-                        .padding_end = {1, 2}});
-  h = g.lrn("lrn1", h, {.size = 3, .alpha = 0.9, .beta = 0.75, .bias = 1.0});
-  h = g.group_norm("gn", h, 2, 1e-2);
-  h = g.lrn("lrn2", h, {.size = 2, .alpha = 0.5, .beta = 0.5, .bias = 2.0});
-  h = g.max_pool2d("max", h,
-                   {.kernel = {2, 2},
-                    .stride = {1, 2},
-                    .padding = {0, 1},
-                    .dilation = {1, 2},
-                    .padding_end = {1, 0},
-                    .ceil_mode = true});
+  ValueId h = nn::conv2d(g, "conv1", image,
+                         {.out_channels = 4,
+                          .kernel = {3, 3},
+                          .stride = {2, 1},
+                          .padding = {0, 1},
+                          .bias = true,
+                          .padding_end = {1, 2}});
+  h = nn::lrn(g, "lrn1", h, {.size = 3, .alpha = 0.9, .beta = 0.75, .bias = 1.0});
+  h = nn::group_norm(g, "gn", h, 2, 1e-2);
+  h = nn::lrn(g, "lrn2", h, {.size = 2, .alpha = 0.5, .beta = 0.5, .bias = 2.0});
+  h = nn::max_pool2d(g, "max", h,
+                     {.kernel = {2, 2},
+                      .stride = {1, 2},
+                      .padding = {0, 1},
+                      .dilation = {1, 2},
+                      .padding_end = {1, 0},
+                      .ceil_mode = true});
   EXPECT_EQ(g.shape(h), (Shape{2, 4, 3, 4}));
-  ValueId a = g.avg_pool2d("avg_image", h,
-                           {.kernel = {2, 3},
-                            .stride = {2, 2},
-                            .padding = {1, 0},
-                            .padding_end = {0, 1},
-                            .ceil_mode = true,
-                            .count_include_pad = false});
-  a = g.instance_norm("in", a, 1e-2);
+  ValueId a = nn::avg_pool2d(g, "avg_image", h,
+                             {.kernel = {2, 3},
+                              .stride = {2, 2},
+                              .padding = {1, 0},
+                              .padding_end = {0, 1},
+                              .ceil_mode = true,
+                              .count_include_pad = false});
+  a = nn::instance_norm(g, "in", a, 1e-2);
   const ValueId b =
-      g.avg_pool2d("avg", h, {.kernel = {2, 2}, .stride = {2, 3}, .padding = {0, 0}, .ceil_mode = true});
-  const ValueId corner = g.slice("corner", image, {0, 0, 0, 0}, {2, 2, 2, 2});
-  h = g.concat("cat", {a, corner, b, a}, 1);
+      nn::avg_pool2d(g, "avg", h, {.kernel = {2, 2}, .stride = {2, 3}, .padding = {0, 0}, .ceil_mode = true});
+  const ValueId corner = nn::slice(g, "corner", image, {0, 0, 0, 0}, {2, 2, 2, 2});
+  h = nn::concat(g, "cat", {a, corner, b, a}, 1);
   EXPECT_EQ(g.shape(h), (Shape{2, 14, 2, 2}));
-  h = g.pad("pad", h, {0, 1, 0, 1}, {0, 0, 1, 0}, 0.5);
-  h = g.slice("slice", h, {0, 0, 0, 0}, {2, 15, 3, 3}, {1, 3, 1, 2});
-  const std::vector<ValueId> parts = g.split("split", h, 1, {2, 3});
-  const ValueId transposed = g.permute("transposed", parts[1], {0, 2, 1, 3});
-  const ValueId copied = g.transpose("copied", transposed, {0, 1, 3, 2});
-  const ValueId top = g.global_max_pool("top", parts[0]);
-  h = g.concat("features", {g.flatten("flat1", top), g.flatten("flat2", copied)}, 1);
-  g.softmax_cross_entropy("loss", g.linear("fc", h, 3), g.input("targets", {2}, DType::int32));
+  h = nn::pad(g, "pad", h, {0, 1, 0, 1}, {0, 0, 1, 0}, 0.5);
+  h = nn::slice(g, "slice", h, {0, 0, 0, 0}, {2, 15, 3, 3}, {1, 3, 1, 2});
+  const std::vector<ValueId> parts = nn::split(g, "split", h, 1, {2, 3});
+  const ValueId transposed = nn::permute(g, "transposed", parts[1], {0, 2, 1, 3});
+  const ValueId copied = nn::transpose(g, "copied", transposed, {0, 1, 3, 2});
+  const ValueId top = nn::global_max_pool(g, "top", parts[0]);
+  h = nn::concat(g, "features", {nn::flatten(g, "flat1", top), nn::flatten(g, "flat2", copied)}, 1);
+  nn::softmax_cross_entropy(g, "loss", nn::linear(g, "fc", h, 3), g.input("targets", {2}, DType::int32));
   return g.finish();
 }
 
@@ -206,32 +208,37 @@ Graph arithmetic_net() {
   const ValueId image = g.input("image", {2, 3, 4, 4});
   const ValueId one = g.constant("one", {});
   const ValueId row = g.parameter("row.weight", {1, 4});
-  ValueId h = g.unary("hardswish", "hardswish", g.conv2d("conv", image, {.out_channels = 4, .bias = true}));
-  ValueId gate = g.reduce("reduce_mean", "squeeze", h, {3, 2});
-  gate = g.unary("hardsigmoid", "gate", g.sub("shifted", gate, g.parameter("shift.bias", {4, 1, 1})),
-                 {{"alpha", 0.3}, {"beta", 0.4}});
-  h = g.mul("excite", gate, h);
-  h = g.unary("leaky_relu", "leaky", g.add("rows", h, row), {{"alpha", 0.1}});
-  h = g.clip("relu6", g.scale("doubled", h, 2.0, 0.3), -0.6, 1.5);
-  h = g.unary("elu", "elu", g.sub("minus", g.reshape("column", row, {4, 1}), h), {{"alpha", 0.7}});
-  h = g.clip("floor", h, -0.5, std::numeric_limits<double>::infinity());
-  h = g.reduce("reduce_sum", "rows_summed", h, {2}, false);
+  ValueId h =
+      nn::unary(g, "hardswish", "hardswish", nn::conv2d(g, "conv", image, {.out_channels = 4, .bias = true}));
+  ValueId gate = nn::reduce(g, "reduce_mean", "squeeze", h, {3, 2});
+  gate =
+      nn::unary(g, "hardsigmoid", "gate", nn::sub(g, "shifted", gate, g.parameter("shift.bias", {4, 1, 1})),
+                {{"alpha", 0.3}, {"beta", 0.4}});
+  h = nn::mul(g, "excite", gate, h);
+  h = nn::unary(g, "leaky_relu", "leaky", nn::add(g, "rows", h, row), {{"alpha", 0.1}});
+  h = nn::clip(g, "relu6", nn::scale(g, "doubled", h, 2.0, 0.3), -0.6, 1.5);
+  h = nn::unary(g, "elu", "elu", nn::sub(g, "minus", nn::reshape(g, "column", row, {4, 1}), h),
+                {{"alpha", 0.7}});
+  h = nn::clip(g, "floor", h, -0.5, std::numeric_limits<double>::infinity());
+  h = nn::reduce(g, "reduce_sum", "rows_summed", h, {2}, false);
   // (x - mean) / sqrt(var + eps), eps here sigmoid(row) + 1/2
-  const ValueId centred = g.sub("centred", h, g.reduce("reduce_mean", "mean", h, {2}));
-  const ValueId variance =
-      g.reduce("reduce_mean", "variance", g.unary("pow", "squares", centred, {{"exponent", 2.0}}), {2});
-  const ValueId eps = g.scale("eps", g.unary("sigmoid", "positive", row), 1.0, 0.5);
-  h = g.div("normal", centred, g.unary("sqrt", "deviation", g.add("with_eps", variance, eps)));
-  h = g.mul("halves", h, g.add("one_more", g.unary("erf", "erf", g.mul("scaled", h, one)), one));
-  h = g.unary("log", "log",
-              g.add("softplus", g.unary("exp", "exp", g.neg("neg", h)),
-                    g.unary("pow", "tiny", g.unary("exp", "exp1", one), {{"exponent", -1.5}})));
-  h = g.div("inverse", one, g.add("far_from_0", g.unary("abs", "abs", h), g.unary("exp", "exp2", row)));
-  h = g.mul("square", h, h);
-  h = g.sub("alike", h, g.tanh("tanh", h));
-  h = g.div("last", h, g.unary("exp", "exp3", g.parameter("last.bias", {2, 4, 4})));
-  const ValueId flat = g.flatten("flat", g.add("both", h, g.parameter("offset.bias", {2, 4, 4})));
-  g.mse_loss("loss", g.linear("fc", flat, 3), g.input("targets", {2, 3}));
+  const ValueId centred = nn::sub(g, "centred", h, nn::reduce(g, "reduce_mean", "mean", h, {2}));
+  const ValueId variance = nn::reduce(g, "reduce_mean", "variance",
+                                      nn::unary(g, "pow", "squares", centred, {{"exponent", 2.0}}), {2});
+  const ValueId eps = nn::scale(g, "eps", nn::unary(g, "sigmoid", "positive", row), 1.0, 0.5);
+  h = nn::div(g, "normal", centred, nn::unary(g, "sqrt", "deviation", nn::add(g, "with_eps", variance, eps)));
+  h = nn::mul(g, "halves", h,
+              nn::add(g, "one_more", nn::unary(g, "erf", "erf", nn::mul(g, "scaled", h, one)), one));
+  h = nn::unary(g, "log", "log",
+                nn::add(g, "softplus", nn::unary(g, "exp", "exp", nn::neg(g, "neg", h)),
+                        nn::unary(g, "pow", "tiny", nn::unary(g, "exp", "exp1", one), {{"exponent", -1.5}})));
+  h = nn::div(g, "inverse", one,
+              nn::add(g, "far_from_0", nn::unary(g, "abs", "abs", h), nn::unary(g, "exp", "exp2", row)));
+  h = nn::mul(g, "square", h, h);
+  h = nn::sub(g, "alike", h, nn::tanh(g, "tanh", h));
+  h = nn::div(g, "last", h, nn::unary(g, "exp", "exp3", g.parameter("last.bias", {2, 4, 4})));
+  const ValueId flat = nn::flatten(g, "flat", nn::add(g, "both", h, g.parameter("offset.bias", {2, 4, 4})));
+  nn::mse_loss(g, "loss", nn::linear(g, "fc", flat, 3), g.input("targets", {2, 3}));
   return g.finish();
 }
 
@@ -244,47 +251,50 @@ Graph integers_net() {
   const ValueId given = g.input("given_mask", {batch, tokens}, DType::uint8);
   const ValueId one = g.constant("one", {}, DType::int32);
   // Positions of what is not padding, as RoBERTa counts them, below 5.
-  const ValueId is_padding = g.binary("equal", "is_padding", ids_in, one);
-  const ValueId counted = g.cast("counted", g.unary("logical_not", "is_word", is_padding), DType::int32);
-  ValueId positions = g.mul("positions", g.cumsum("running", counted, 1), counted);
-  positions = g.unary("abs", "abs", g.neg("neg", g.add("shifted", positions, one)));
-  const ValueId before = g.cumsum("before", counted, 1, true, true);
-  positions = g.binary("mod", "mod", g.sub("difference", positions, before), g.scale("five", one, 0.0, 5.0));
-  positions =
-      g.binary("int_div", "half", g.scale("more", positions, 1.0, 9.0), g.scale("two", one, 0.0, 2.0));
-  positions = g.binary("mod", "again", positions, g.scale("fives", one, 0.0, 5.0));
-  ValueId h = g.gather("by_position", g.parameter("table.weight", {4, 5}), positions, 1);
-  h = g.permute("rows_view", h, {1, 2, 0});
-  h = g.linear("fc", g.transpose("rows", h, {0, 1, 2}), 4);
+  const ValueId is_padding = nn::binary(g, "equal", "is_padding", ids_in, one);
+  const ValueId counted =
+      nn::cast(g, "counted", nn::unary(g, "logical_not", "is_word", is_padding), DType::int32);
+  ValueId positions = nn::mul(g, "positions", nn::cumsum(g, "running", counted, 1), counted);
+  positions = nn::unary(g, "abs", "abs", nn::neg(g, "neg", nn::add(g, "shifted", positions, one)));
+  const ValueId before = nn::cumsum(g, "before", counted, 1, true, true);
+  positions = nn::binary(g, "mod", "mod", nn::sub(g, "difference", positions, before),
+                         nn::scale(g, "five", one, 0.0, 5.0));
+  positions = nn::binary(g, "int_div", "half", nn::scale(g, "more", positions, 1.0, 9.0),
+                         nn::scale(g, "two", one, 0.0, 2.0));
+  positions = nn::binary(g, "mod", "again", positions, nn::scale(g, "fives", one, 0.0, 5.0));
+  ValueId h = nn::gather(g, "by_position", g.parameter("table.weight", {4, 5}), positions, 1);
+  h = nn::permute(g, "rows_view", h, {1, 2, 0});
+  h = nn::linear(g, "fc", nn::transpose(g, "rows", h, {0, 1, 2}), 4);
   // Attention scores with a mask that three conditions make, one of them of real numbers.
-  const ValueId scores = g.matmul("scores", h, g.permute("transposed", h, {0, 2, 1}));
+  const ValueId scores = nn::matmul(g, "scores", h, nn::permute(g, "transposed", h, {0, 2, 1}));
   const ValueId row = g.constant("row", {3}, DType::int32);
   const ValueId column = g.constant("column", {3, 1}, DType::int32);
-  ValueId mask = g.binary("logical_or", "or", g.binary("less", "less", row, column),
-                          g.binary("greater_or_equal", "ge", row, column));
-  mask = g.binary("logical_and", "and", mask, g.reshape("given_row", given, {batch, 1, tokens}));
-  mask = g.binary("logical_xor", "xor", mask,
-                  g.binary("greater", "greater", scores, g.constant("threshold", {})));
-  mask = g.binary("logical_or", "kept", mask, g.binary("less_or_equal", "le", row, column));
-  const ValueId p = g.softmax("p", g.where("masked", mask, scores, g.constant("minus_many", {})));
-  h = g.matmul("context", p, h);
-  const ValueId present = g.reshape("given_column", given, {batch, tokens, 1});
-  h = g.where("either", present, h, g.parameter("otherwise.bias", {4}));
-  h = g.slice("narrow", h, {0, 0, 0}, {2, 3, 3});
-  h = g.where("or_else", g.binary("equal", "same", row, column), g.parameter("first.bias", {3, 1}), h);
+  ValueId mask = nn::binary(g, "logical_or", "or", nn::binary(g, "less", "less", row, column),
+                            nn::binary(g, "greater_or_equal", "ge", row, column));
+  mask = nn::binary(g, "logical_and", "and", mask, nn::reshape(g, "given_row", given, {batch, 1, tokens}));
+  mask = nn::binary(g, "logical_xor", "xor", mask,
+                    nn::binary(g, "greater", "greater", scores, g.constant("threshold", {})));
+  mask = nn::binary(g, "logical_or", "kept", mask, nn::binary(g, "less_or_equal", "le", row, column));
+  const ValueId p = nn::softmax(g, "p", nn::where(g, "masked", mask, scores, g.constant("minus_many", {})));
+  h = nn::matmul(g, "context", p, h);
+  const ValueId present = nn::reshape(g, "given_column", given, {batch, tokens, 1});
+  h = nn::where(g, "either", present, h, g.parameter("otherwise.bias", {4}));
+  h = nn::slice(g, "narrow", h, {0, 0, 0}, {2, 3, 3});
+  h = nn::where(g, "or_else", nn::binary(g, "equal", "same", row, column), g.parameter("first.bias", {3, 1}),
+                h);
   // A stretched token in front of the others, and one token per sample, found by its id.
-  const ValueId token = g.expand("token", g.parameter("token.bias", {1, 3}), {batch, 1, 3});
-  h = g.concat("tokens", {token, h}, 1);
-  h = g.cumsum("sums", g.cumsum("from_end", h, 2, true, true), 1);
-  const ValueId last = g.argmax("last", ids_in, 1, false, true);
-  const ValueId at = g.reshape("at", g.argmax("first", h, 2), {batch, 4, 1});
-  ValueId picked = g.gather_elements("picked", h, at, 2);
-  picked = g.mul("weighted", picked, g.cast("as_real", at, DType::float32));
-  h = g.gather("some", g.add("sum", h, picked), last, 1);
-  const ValueId whole = g.cast("whole", h, DType::int32);  // stops the gradient
-  h = g.add("with_whole", h, g.cast("real_again", whole, DType::float32));
-  g.softmax_cross_entropy("loss", g.linear("head", g.flatten("flat", h), 3),
-                          g.input("targets", {batch}, DType::int32));
+  const ValueId token = nn::expand(g, "token", g.parameter("token.bias", {1, 3}), {batch, 1, 3});
+  h = nn::concat(g, "tokens", {token, h}, 1);
+  h = nn::cumsum(g, "sums", nn::cumsum(g, "from_end", h, 2, true, true), 1);
+  const ValueId last = nn::argmax(g, "last", ids_in, 1, false, true);
+  const ValueId at = nn::reshape(g, "at", nn::argmax(g, "first", h, 2), {batch, 4, 1});
+  ValueId picked = nn::gather_elements(g, "picked", h, at, 2);
+  picked = nn::mul(g, "weighted", picked, nn::cast(g, "as_real", at, DType::float32));
+  h = nn::gather(g, "some", nn::add(g, "sum", h, picked), last, 1);
+  const ValueId whole = nn::cast(g, "whole", h, DType::int32);  // stops the gradient
+  h = nn::add(g, "with_whole", h, nn::cast(g, "real_again", whole, DType::float32));
+  nn::softmax_cross_entropy(g, "loss", nn::linear(g, "head", nn::flatten(g, "flat", h), 3),
+                            g.input("targets", {batch}, DType::int32));
   return g.finish();
 }
 
@@ -293,57 +303,62 @@ Graph integers_net() {
 Graph resize_net() {
   GraphBuilder g("resize_net");
   const ValueId image = g.input("image", {2, 2, 4, 3});
-  ValueId h = g.unary("silu", "silu", g.conv2d("conv", image, {.out_channels = 3, .bias = true}));
-  ValueId up = g.resize("nearest", h, {7, 4}, {.coordinates = "asymmetric", .nearest = "floor"});
-  up = g.unary("mish", "mish",
-               g.resize("linear", up, {3, 5}, {.mode = "linear", .coordinates = "half_pixel"}));
-  up = g.resize("cubic", up, {4, 3},
-                {.mode = "cubic", .coordinates = "align_corners", .cubic_a = -0.5, .exclude_outside = true});
-  h = g.prelu("prelu", g.add("skip", g.flip("flip", h, {2, 3}), up), g.parameter("slope.weight", {3, 1, 1}));
-  ValueId row = g.flatten("row", h);
-  row = g.unary("celu", "celu", g.unary("selu", "selu", row, {{"alpha", 1.7}, {"gamma", 1.1}}),
-                {{"alpha", 0.8}});
-  row = g.resize("line", g.reshape("line_in", row, {2, 3, 12}), {5},
-                 {.mode = "linear", .coordinates = "pytorch_half_pixel", .scales = {0.45}});
-  row =
-      g.unary("softplus", "softplus", g.add("wave", g.unary("sin", "sin", row), g.unary("cos", "cos", row)));
+  ValueId h = nn::unary(g, "silu", "silu", nn::conv2d(g, "conv", image, {.out_channels = 3, .bias = true}));
+  ValueId up = nn::resize(g, "nearest", h, {7, 4}, {.coordinates = "asymmetric", .nearest = "floor"});
+  up = nn::unary(g, "mish", "mish",
+                 nn::resize(g, "linear", up, {3, 5}, {.mode = "linear", .coordinates = "half_pixel"}));
+  up =
+      nn::resize(g, "cubic", up, {4, 3},
+                 {.mode = "cubic", .coordinates = "align_corners", .cubic_a = -0.5, .exclude_outside = true});
+  h = nn::prelu(g, "prelu", nn::add(g, "skip", nn::flip(g, "flip", h, {2, 3}), up),
+                g.parameter("slope.weight", {3, 1, 1}));
+  ValueId row = nn::flatten(g, "row", h);
+  row = nn::unary(g, "celu", "celu", nn::unary(g, "selu", "selu", row, {{"alpha", 1.7}, {"gamma", 1.1}}),
+                  {{"alpha", 0.8}});
+  row = nn::resize(g, "line", nn::reshape(g, "line_in", row, {2, 3, 12}), {5},
+                   {.mode = "linear", .coordinates = "pytorch_half_pixel", .scales = {0.45}});
+  row = nn::unary(g, "softplus", "softplus",
+                  nn::add(g, "wave", nn::unary(g, "sin", "sin", row), nn::unary(g, "cos", "cos", row)));
   // Steps: 0 almost everywhere, so only what passes them by trains.
-  ValueId steps = g.unary("sign", "sign",
-                          g.unary("round", "round", g.unary("floor", "floor", g.unary("ceil", "ceil", row))));
-  row = g.add("stepped", row, g.scale("little", steps, 0.25));
-  row = g.log_softmax("log_softmax", g.unary("softsign", "softsign", row));
-  row = g.add("extremes", g.reduce("reduce_max", "max", row, {1}), g.reduce("reduce_min", "min", row, {2}));
+  ValueId steps = nn::unary(
+      g, "sign", "sign",
+      nn::unary(g, "round", "round", nn::unary(g, "floor", "floor", nn::unary(g, "ceil", "ceil", row))));
+  row = nn::add(g, "stepped", row, nn::scale(g, "little", steps, 0.25));
+  row = nn::log_softmax(g, "log_softmax", nn::unary(g, "softsign", "softsign", row));
+  row = nn::add(g, "extremes", nn::reduce(g, "reduce_max", "max", row, {1}),
+                nn::reduce(g, "reduce_min", "min", row, {2}));
   // (2,3,5) by (5,4), (4,5) by the result, and both stretched.
   const ValueId w = g.parameter("w.weight", {5, 4});
-  ValueId m = g.matmul("right", row, w, {.alpha = 0.5, .storage_order = {}});
-  m = g.matmul("left", g.permute("wT", g.parameter("v.weight", {3, 4}), {1, 0}), m);
-  m = g.matmul("both", g.reshape("a", m, {2, 1, 4, 4}), g.parameter("u.weight", {1, 2, 4, 3}));
-  m = g.unary("thresholded_relu", "threshold", m, {{"alpha", 0.1}});
-  g.softmax_cross_entropy("loss", g.linear("fc", g.flatten("flat", m), 3),
-                          g.input("targets", {2}, DType::int32));
+  ValueId m = nn::matmul(g, "right", row, w, {.alpha = 0.5, .storage_order = {}});
+  m = nn::matmul(g, "left", nn::permute(g, "wT", g.parameter("v.weight", {3, 4}), {1, 0}), m);
+  m = nn::matmul(g, "both", nn::reshape(g, "a", m, {2, 1, 4, 4}), g.parameter("u.weight", {1, 2, 4, 3}));
+  m = nn::unary(g, "thresholded_relu", "threshold", m, {{"alpha", 0.1}});
+  nn::softmax_cross_entropy(g, "loss", nn::linear(g, "fc", nn::flatten(g, "flat", m), 3),
+                            g.input("targets", {2}, DType::int32));
   return g.finish();
 }
 
 /// Every function of one element that has a slope.
 Graph functions_net() {
   GraphBuilder g("functions_net");
-  const ValueId x = g.linear("fc", g.input("x", {2, 3}), 4);
-  const ValueId positive = g.scale("positive", g.unary("sigmoid", "of_positive", x), 1.0, 0.5);
+  const ValueId x = nn::linear(g, "fc", g.input("x", {2, 3}), 4);
+  const ValueId positive = nn::scale(g, "positive", nn::unary(g, "sigmoid", "of_positive", x), 1.0, 0.5);
   ValueId sum = x;
   for (const test::FunctionRow& row : test::function_rows()) {
     if (row.slope == nullptr) continue;
     const bool is_positive = row.domain == test::FunctionRow::Domain::positive;
-    const ValueId y = g.unary(row.kind, row.kind, is_positive ? positive : x, row.attributes);
-    sum = g.add(row.kind + std::string(".sum"), g.scale(row.kind + std::string(".part"), y, 0.1), sum);
+    const ValueId y = nn::unary(g, row.kind, row.kind, is_positive ? positive : x, row.attributes);
+    sum = nn::add(g, row.kind + std::string(".sum"), nn::scale(g, row.kind + std::string(".part"), y, 0.1),
+                  sum);
   }
-  g.mse_loss("loss", sum, g.input("targets", {2, 4}));
+  nn::mse_loss(g, "loss", sum, g.input("targets", {2, 4}));
   return g.finish();
 }
 
 struct RecurrentCase {
   std::string kind;  // lstm, gru, rnn
   bool variant;      // linear before reset; relu; the loss reads an lstm's cells, without a bias nothing else
-  Direction direction;
+  nn::Direction direction;
   bool bias;
   bool states;  // initial ones: h a parameter, c of a layer
 
@@ -356,7 +371,8 @@ struct RecurrentCase {
 std::vector<RecurrentCase> recurrent_cases() {
   std::vector<RecurrentCase> cases;
   for (const char* kind : {"lstm", "gru", "rnn"}) {
-    for (const Direction direction : {Direction::forward, Direction::reverse, Direction::bidirectional}) {
+    for (const nn::Direction direction :
+         {nn::Direction::forward, nn::Direction::reverse, nn::Direction::bidirectional}) {
       for (const int bits : {0, 1, 2, 3, 4, 5, 6, 7}) {
         const bool variant = (bits & 4) != 0;
         cases.push_back({kind, variant, direction, (bits & 1) != 0, (bits & 2) != 0});
@@ -369,85 +385,87 @@ std::vector<RecurrentCase> recurrent_cases() {
 /// Three steps, two samples: the loss reads the states of every step, and the last ones once more.
 Graph recurrent_net(const RecurrentCase& wanted) {
   GraphBuilder g(wanted.name());
-  const std::int64_t directions = wanted.direction == Direction::bidirectional ? 2 : 1;
-  const ValueId x = g.linear("embed", g.input("x", {3, 2, 2}), 2);
-  RecurrentOptions options;
+  const std::int64_t directions = wanted.direction == nn::Direction::bidirectional ? 2 : 1;
+  const ValueId x = nn::linear(g, "embed", g.input("x", {3, 2, 2}), 2);
+  nn::RecurrentOptions options;
   options.hidden_size = 3;
   options.direction = wanted.direction;
   options.bias = wanted.bias;
   if (wanted.states) {
     options.initial_h = g.parameter("h0", {directions, 2, 3});
-    if (wanted.kind == "lstm") options.initial_c = g.linear("c0", g.input("start", {directions, 2, 1}), 3);
+    if (wanted.kind == "lstm")
+      options.initial_c = nn::linear(g, "c0", g.input("start", {directions, 2, 1}), 3);
   }
   ValueId y;
   ValueId cells;
   if (wanted.kind == "lstm") {
-    const LstmOutputs out = g.lstm("layer", x, options);
+    const nn::LstmOutputs out = nn::lstm(g, "layer", x, options);
     y = out.y;
     if (wanted.variant) cells = out.cells;
   }
-  if (wanted.kind == "gru") y = g.gru("layer", x, options, wanted.variant);
-  if (wanted.kind == "rnn") y = g.rnn("layer", x, options, wanted.variant);
+  if (wanted.kind == "gru") y = nn::gru(g, "layer", x, options, wanted.variant);
+  if (wanted.kind == "rnn") y = nn::rnn(g, "layer", x, options, wanted.variant);
   const auto with_last = [&](const std::string& name, ValueId states) {
-    return g.mul(name + ".both", states, g.last_step(name + ".last", states, wanted.direction));
+    return nn::mul(g, name + ".both", states, nn::last_step(g, name + ".last", states, wanted.direction));
   };
   ValueId h;
   if (!cells.valid() || wanted.bias) h = with_last("y", y);
-  if (cells.valid()) h = h.valid() ? g.add("sum", h, with_last("cells", cells)) : with_last("cells", cells);
-  g.softmax_cross_entropy("loss", g.reshape("rows", h, {6 * directions, 3}),
-                          g.input("targets", {6 * directions}, DType::int32));
+  if (cells.valid())
+    h = h.valid() ? nn::add(g, "sum", h, with_last("cells", cells)) : with_last("cells", cells);
+  nn::softmax_cross_entropy(g, "loss", nn::reshape(g, "rows", h, {6 * directions, 3}),
+                            g.input("targets", {6 * directions}, DType::int32));
   return g.finish();
 }
 
 /// Windows over three axes, transposed convolutions, a pool with a window too long for indices of one byte.
 Graph volume_net() {
   GraphBuilder g("volume_net");
-  ValueId h = g.conv3d("conv0", g.input("volume", {2, 2, 4, 5, 4}), {.out_channels = 2});
-  h = g.conv3d("conv1", h,
-               {.out_channels = 4,
-                .kernel = {3, 2, 3},
-                .stride = {1, 2, 1},
-                .padding = {1, 1, 0},
-                .dilation = {1, 2, 1},
-                .groups = 2,
-                .bias = true,
-                .padding_end = {1, 0, 2}});
-  h = g.tanh("tanh", h);
+  ValueId h = nn::conv3d(g, "conv0", g.input("volume", {2, 2, 4, 5, 4}), {.out_channels = 2});
+  h = nn::conv3d(g, "conv1", h,
+                 {.out_channels = 4,
+                  .kernel = {3, 2, 3},
+                  .stride = {1, 2, 1},
+                  .padding = {1, 1, 0},
+                  .dilation = {1, 2, 1},
+                  .groups = 2,
+                  .bias = true,
+                  .padding_end = {1, 0, 2}});
+  h = nn::tanh(g, "tanh", h);
   EXPECT_EQ(g.shape(h), (Shape{2, 4, 4, 2, 4}));
-  const ValueId most = g.max_pool3d(
-      "max", h, {.kernel = {2, 1, 2}, .stride = {1, 1, 2}, .padding = {1, 0, 0}, .ceil_mode = true});
-  const ValueId mean = g.avg_pool3d("avg", h,
-                                    {.kernel = {3, 2, 2},
-                                     .stride = {2, 1, 3},
-                                     .padding = {1, 0, 0},
-                                     .ceil_mode = true,
-                                     .count_include_pad = false});
+  const ValueId most = nn::max_pool3d(
+      g, "max", h, {.kernel = {2, 1, 2}, .stride = {1, 1, 2}, .padding = {1, 0, 0}, .ceil_mode = true});
+  const ValueId mean = nn::avg_pool3d(g, "avg", h,
+                                      {.kernel = {3, 2, 2},
+                                       .stride = {2, 1, 3},
+                                       .padding = {1, 0, 0},
+                                       .ceil_mode = true,
+                                       .count_include_pad = false});
   EXPECT_EQ(g.shape(mean), (Shape{2, 4, 3, 1, 2}));
-  const ValueId up = g.conv_transpose3d("up", mean,
-                                        {.out_channels = 4,
-                                         .kernel = {2, 2, 1},
-                                         .stride = {2, 1, 1},
-                                         .padding = {1, 0, 0},
-                                         .groups = 2,
-                                         .bias = true,
-                                         .padding_end = {0, 0, 0}});
-  h = g.add("sum", most, up);
-  const ValueId top = g.flatten("top.flat", g.global_max_pool("top", h));
-  const ValueId middle = g.flatten("middle.flat", g.global_avg_pool("middle", h));
-  h = g.conv_transpose2d("grow", g.reshape("plane", h, {2, 4, 5, 4}),
-                         {.out_channels = 2,
-                          .kernel = {3, 2},
-                          .stride = {2, 1},
-                          .padding = {1, 0},
-                          .dilation = {1, 2},
-                          .groups = 2,
-                          .bias = true,
-                          .output_padding = {1, 0}});
+  const ValueId up = nn::conv_transpose3d(g, "up", mean,
+                                          {.out_channels = 4,
+                                           .kernel = {2, 2, 1},
+                                           .stride = {2, 1, 1},
+                                           .padding = {1, 0, 0},
+                                           .groups = 2,
+                                           .bias = true,
+                                           .padding_end = {0, 0, 0}});
+  h = nn::add(g, "sum", most, up);
+  const ValueId top = nn::flatten(g, "top.flat", nn::global_max_pool(g, "top", h));
+  const ValueId middle = nn::flatten(g, "middle.flat", nn::global_avg_pool(g, "middle", h));
+  h = nn::conv_transpose2d(g, "grow", nn::reshape(g, "plane", h, {2, 4, 5, 4}),
+                           {.out_channels = 2,
+                            .kernel = {3, 2},
+                            .stride = {2, 1},
+                            .padding = {1, 0},
+                            .dilation = {1, 2},
+                            .groups = 2,
+                            .bias = true,
+                            .output_padding = {1, 0}});
   EXPECT_EQ(g.shape(h), (Shape{2, 2, 10, 6}));
-  h = g.pad("long", g.reshape("line", h, {2, 1, 1, 120}), {0, 0, 0, 70}, {0, 0, 0, 70}, -0.2);
-  h = g.max_pool2d("longest", h, {.kernel = {1, 257}, .stride = {1, 41}, .padding = {0, 60}});
-  h = g.concat("features", {top, middle, g.flatten("longest.flat", h)}, 1);
-  g.softmax_cross_entropy("loss", g.linear("fc", h, 3), g.input("targets", {2}, DType::int32));
+  h = nn::pad(g, "long", nn::reshape(g, "line", h, {2, 1, 1, 120}), {0, 0, 0, 70}, {0, 0, 0, 70}, -0.2);
+  h = nn::max_pool2d(g, "longest", h, {.kernel = {1, 257}, .stride = {1, 41}, .padding = {0, 60}});
+  h = nn::concat(g, "features", {top, middle, nn::flatten(g, "longest.flat", h)}, 1);
+  nn::softmax_cross_entropy(g, "loss", nn::linear(g, "fc", h, 3), g.input("targets", {2}, DType::int32));
   return g.finish();
 }
 
@@ -481,12 +499,12 @@ TEST(AutodiffGradient, IntegersNet) {
 TEST(AutodiffGradient, IntegersNeedNoGradientAndStopIt) {
   // x -> int -> real again: nothing flows back through either cast, nor to a float that came from a mask.
   GraphBuilder g("stop");
-  const ValueId x = g.linear("fc", g.input("in", {2, 2}), 2, false);
-  const ValueId whole = g.cast("whole", x, DType::int32);
-  const ValueId real = g.cast("real", whole, DType::float32);
-  const ValueId mask = g.cast("mask", g.input("m", {2, 2}, DType::uint8), DType::float32);
-  const ValueId y = g.mul("y", g.add("sum", x, real), g.scale("inverse", mask, -1.0, 1.0));
-  g.softmax_cross_entropy("loss", y, g.input("targets", {2}, DType::int32));
+  const ValueId x = nn::linear(g, "fc", g.input("in", {2, 2}), 2, false);
+  const ValueId whole = nn::cast(g, "whole", x, DType::int32);
+  const ValueId real = nn::cast(g, "real", whole, DType::float32);
+  const ValueId mask = nn::cast(g, "mask", g.input("m", {2, 2}, DType::uint8), DType::float32);
+  const ValueId y = nn::mul(g, "y", nn::add(g, "sum", x, real), nn::scale(g, "inverse", mask, -1.0, 1.0));
+  nn::softmax_cross_entropy(g, "loss", y, g.input("targets", {2}, DType::int32));
   const Graph training = differentiate(g.finish());
   EXPECT_EQ(test::added_ops(training),
             (std::vector<std::string>{
@@ -499,10 +517,10 @@ TEST(AutodiffGradient, IntegersNeedNoGradientAndStopIt) {
 
 TEST(AutodiffGradient, AChoiceReadsItsConditionAlone) {
   GraphBuilder g("choice");
-  const ValueId x = g.linear("fc", g.input("in", {2, 2}), 2, false);
+  const ValueId x = nn::linear(g, "fc", g.input("in", {2, 2}), 2, false);
   const ValueId c = g.input("c", {2, 1}, DType::uint8);
-  const ValueId y = g.where("y", c, x, g.parameter("b", {2}));
-  g.softmax_cross_entropy("loss", y, g.input("targets", {2}, DType::int32));
+  const ValueId y = nn::where(g, "y", c, x, g.parameter("b", {2}));
+  nn::softmax_cross_entropy(g, "loss", y, g.input("targets", {2}, DType::int32));
   const Graph training = differentiate(g.finish());
   EXPECT_EQ(test::added_ops(training),
             (std::vector<std::string>{
@@ -519,10 +537,11 @@ TEST(AutodiffGradient, AChoiceReadsItsConditionAlone) {
 TEST(AutodiffGradient, ComputedWeights) {
   GraphBuilder g("computed");
   const ValueId v = g.parameter("v.weight", {3, 2, 2, 2});
-  g.bind("conv.weight", g.mul("w", v, g.unary("exp", "e", g.parameter("g.weight", {3, 1, 1, 1}))));
-  g.bind("norm.weight", g.reshape("flat", g.scale("twice", g.parameter("s.weight", {3, 1}), 2.0), {3}));
-  const ValueId h = g.conv2d("conv", g.input("x", {2, 2, 4, 4}), {.out_channels = 3, .kernel = {2, 2}});
-  g.mse_loss("loss", g.group_norm("norm", h, 1, 1e-2), g.input("targets", {2, 3, 3, 3}));
+  g.bind("conv.weight", nn::mul(g, "w", v, nn::unary(g, "exp", "e", g.parameter("g.weight", {3, 1, 1, 1}))));
+  g.bind("norm.weight",
+         nn::reshape(g, "flat", nn::scale(g, "twice", g.parameter("s.weight", {3, 1}), 2.0), {3}));
+  const ValueId h = nn::conv2d(g, "conv", g.input("x", {2, 2, 4, 4}), {.out_channels = 3, .kernel = {2, 2}});
+  nn::mse_loss(g, "loss", nn::group_norm(g, "norm", h, 1, 1e-2), g.input("targets", {2, 3, 3, 3}));
   const Graph forward = g.finish();
   for (std::uint64_t seed = 1; seed <= 3; ++seed) expect_true_gradients(forward, {}, seed);
 }
@@ -564,10 +583,10 @@ TEST(AutodiffGradient, OperandsThatBroadcastSumTheirGradientsAndOthersShareThem)
   // x (2,2) and b (2): d(x + b) reaches x uncopied and b as the sum of its rows; a (2,2) in a - a * c reads c
   // alone, never a.
   GraphBuilder g("broadcast");
-  const ValueId x = g.linear("x", g.input("in", {2, 2}), 2, false);
-  const ValueId a = g.add("a", x, g.parameter("b", {2}));
-  const ValueId s = g.sub("s", a, g.mul("m", a, g.constant("c", {2, 1})));
-  g.softmax_cross_entropy("loss", s, g.input("targets", {2}, DType::int32));
+  const ValueId x = nn::linear(g, "x", g.input("in", {2, 2}), 2, false);
+  const ValueId a = nn::add(g, "a", x, g.parameter("b", {2}));
+  const ValueId s = nn::sub(g, "s", a, nn::mul(g, "m", a, g.constant("c", {2, 1})));
+  nn::softmax_cross_entropy(g, "loss", s, g.input("targets", {2}, DType::int32));
   const Graph training = differentiate(g.finish());
   EXPECT_EQ(test::added_ops(training),
             (std::vector<std::string>{
@@ -611,12 +630,12 @@ TEST(AutodiffGradient, RandomNetworks) {
 TEST(AutodiffGradient, SumOfAViewLaidOutOtherwise) {
   // The gradient of `sum` is row-major, its operand a transposed view: seen back in h's shape it has strides.
   GraphBuilder g("strided_sum");
-  const ValueId h = g.linear("fc", g.input("x", {2, 3}), 4);
-  g.permute("h_view", h, {1, 0});
-  const ValueId other = g.reshape("other_view", g.linear("other", g.input("y", {2, 3}), 4), {4, 2});
-  const ValueId sum = g.add("sum", other, other);
-  g.softmax_cross_entropy("loss", g.linear("head", g.relu("relu", sum), 3),
-                          g.input("targets", {4}, DType::int32));
+  const ValueId h = nn::linear(g, "fc", g.input("x", {2, 3}), 4);
+  nn::permute(g, "h_view", h, {1, 0});
+  const ValueId other = nn::reshape(g, "other_view", nn::linear(g, "other", g.input("y", {2, 3}), 4), {4, 2});
+  const ValueId sum = nn::add(g, "sum", other, other);
+  nn::softmax_cross_entropy(g, "loss", nn::linear(g, "head", nn::relu(g, "relu", sum), 3),
+                            g.input("targets", {4}, DType::int32));
   Graph forward = g.finish();
   test::replace_input(forward, "sum", 0, "h_view");
   const Graph training = differentiate(forward);
@@ -648,8 +667,8 @@ TEST(AutodiffGradient, EveryKindIsCovered) {
 /// fc (1 -> 2, no bias) on x = 3: logits (3a, 3b).
 Graph two_weights() {
   GraphBuilder g("two_weights");
-  const ValueId h = g.linear("fc", g.input("x", {1, 1}), 2, false);
-  g.softmax_cross_entropy("loss", h, g.input("targets", {1}, DType::int32));
+  const ValueId h = nn::linear(g, "fc", g.input("x", {1, 1}), 2, false);
+  nn::softmax_cross_entropy(g, "loss", h, g.input("targets", {1}, DType::int32));
   return g.finish();
 }
 
@@ -678,8 +697,8 @@ TEST(AutodiffUpdate, RunningStatisticsMoveOnce) {
   // One channel, values 1 and 3: mean 2, unbiased variance ((1-2)² + (3-2)²) / 1 = 2. Momentum 0.1 from 0 and
   // 0.
   GraphBuilder g("stats");
-  const ValueId h = g.linear("fc", g.batch_norm("bn", g.input("x", {2, 1})), 2, false);
-  g.softmax_cross_entropy("loss", h, g.input("targets", {2}, DType::int32));
+  const ValueId h = nn::linear(g, "fc", nn::batch_norm(g, "bn", g.input("x", {2, 1})), 2, false);
+  nn::softmax_cross_entropy(g, "loss", h, g.input("targets", {2}, DType::int32));
   const Graph training = differentiate(g.finish());
   Interpreter run(training);
   for (const auto& entry : random_data(training, 0, 2)) run.set(entry.first, entry.second);
@@ -719,54 +738,56 @@ TEST(ReferenceKernels, IntegersByHand) {
     const ValueId x = g.input("x", {1, 3}, DType::int32);
     const ValueId one = g.constant("one", {}, DType::int32);
     const ValueId words =
-        g.cast("w", g.unary("logical_not", "n", g.binary("equal", "e", x, one)), DType::int32);
-    const ValueId y = g.mul("y", g.cumsum("c", words, 1), words);
+        nn::cast(g, "w", nn::unary(g, "logical_not", "n", nn::binary(g, "equal", "e", x, one)), DType::int32);
+    const ValueId y = nn::mul(g, "y", nn::cumsum(g, "c", words, 1), words);
     expect_near(computed_from(g, {{x, {5, 1, 7}}, {one, {1}}}, y), {1, 0, 2});
   }
   {
     GraphBuilder g("reverse");  // without the own one, from the end
     const ValueId x = g.input("x", {2, 3});
-    const ValueId y = g.cumsum("y", x, 1, true, true);
+    const ValueId y = nn::cumsum(g, "y", x, 1, true, true);
     expect_near(computed_from(g, {{x, {1, 2, 3, 4, 5, 6}}}, y), {5, 3, 0, 11, 6, 0});
   }
   {
     GraphBuilder g("gather");  // columns 2, 0 and the last of each row
     const ValueId x = g.input("x", {2, 3});
     const ValueId i = g.input("i", {3}, DType::int32);
-    const ValueId y = g.gather("y", x, i, 1);
+    const ValueId y = nn::gather(g, "y", x, i, 1);
     expect_near(computed_from(g, {{x, {1, 2, 3, 4, 5, 6}}, {i, {2, 0, -1}}}, y), {3, 1, 3, 6, 4, 6});
   }
   {
     GraphBuilder g("elements");
     const ValueId x = g.input("x", {2, 3});
     const ValueId i = g.input("i", {2, 2}, DType::int32);
-    const ValueId y = g.gather_elements("y", x, i, 1);
+    const ValueId y = nn::gather_elements(g, "y", x, i, 1);
     expect_near(computed_from(g, {{x, {1, 2, 3, 4, 5, 6}}, {i, {2, 0, 1, -1}}}, y), {3, 1, 5, 6});
   }
   {
     GraphBuilder g("rounding");  // -7 / 2 towards zero; the remainder has the divisor's sign
     const ValueId a = g.input("a", {4}, DType::int32);
     const ValueId b = g.input("b", {4}, DType::int32);
-    const ValueId q = g.binary("int_div", "q", a, b);
-    const ValueId r = g.binary("mod", "r", a, b);
-    const ValueId y = g.concat("y", {q, r}, 0);
+    const ValueId q = nn::binary(g, "int_div", "q", a, b);
+    const ValueId r = nn::binary(g, "mod", "r", a, b);
+    const ValueId y = nn::concat(g, "y", {q, r}, 0);
     expect_near(computed_from(g, {{a, {-7, 7, -7, 7}}, {b, {2, 2, -2, -3}}}, y),
                 {-3, 3, 3, -2, 1, 1, -1, -2});
   }
   {
     GraphBuilder g("argmax");
     const ValueId x = g.input("x", {2, 3});
-    const ValueId y = g.concat("y", {g.argmax("first", x, 1), g.argmax("last", x, 1, true, true)}, 1);
+    const ValueId y =
+        nn::concat(g, "y", {nn::argmax(g, "first", x, 1), nn::argmax(g, "last", x, 1, true, true)}, 1);
     expect_near(computed_from(g, {{x, {3, 1, 3, 0, 2, 1}}}, y), {0, 2, 1, 1});
   }
   {
     GraphBuilder g("logic");
     const ValueId a = g.input("a", {4}, DType::uint8);
     const ValueId b = g.input("b", {4}, DType::uint8);
-    const ValueId y = g.concat("y",
-                               {g.binary("logical_and", "and", a, b), g.binary("logical_or", "or", a, b),
-                                g.binary("logical_xor", "xor", a, b)},
-                               0);
+    const ValueId y =
+        nn::concat(g, "y",
+                   {nn::binary(g, "logical_and", "and", a, b), nn::binary(g, "logical_or", "or", a, b),
+                    nn::binary(g, "logical_xor", "xor", a, b)},
+                   0);
     expect_near(computed_from(g, {{a, {0, 0, 2, 1}}, {b, {0, 1, 0, 2}}}, y),
                 {0, 0, 0, 1, 0, 1, 1, 1, 0, 1, 1, 0});
   }
@@ -774,11 +795,12 @@ TEST(ReferenceKernels, IntegersByHand) {
     GraphBuilder g("compare");
     const ValueId a = g.input("a", {3});
     const ValueId b = g.input("b", {});
-    const ValueId y = g.concat(
-        "y",
-        {g.binary("less", "lt", a, b), g.binary("less_or_equal", "le", a, b), g.binary("greater", "gt", a, b),
-         g.binary("greater_or_equal", "ge", a, b), g.binary("equal", "eq", a, b)},
-        0);
+    const ValueId y =
+        nn::concat(g, "y",
+                   {nn::binary(g, "less", "lt", a, b), nn::binary(g, "less_or_equal", "le", a, b),
+                    nn::binary(g, "greater", "gt", a, b), nn::binary(g, "greater_or_equal", "ge", a, b),
+                    nn::binary(g, "equal", "eq", a, b)},
+                   0);
     expect_near(computed_from(g, {{a, {1, 2, 3}}, {b, {2}}}, y),
                 {1, 0, 0, 1, 1, 0, 0, 0, 1, 0, 1, 1, 0, 1, 0});
   }
@@ -787,7 +809,7 @@ TEST(ReferenceKernels, IntegersByHand) {
     const ValueId c = g.input("c", {2, 1}, DType::uint8);
     const ValueId x = g.input("x", {2});
     const ValueId m = g.input("m", {});
-    const ValueId y = g.softmax("p", g.where("y", c, g.expand("e", x, {2, 2}), m));
+    const ValueId y = nn::softmax(g, "p", nn::where(g, "y", c, nn::expand(g, "e", x, {2, 2}), m));
     expect_near(computed_from(g, {{c, {1, 0}}, {x, {0, 0}}, {m, {5}}}, y), {0.5, 0.5, 0.5, 0.5});
   }
 }
@@ -799,13 +821,13 @@ TEST(ReferenceKernels, UnevenWindowsByHand) {
   const auto average = [&row](bool ceil, bool include) {
     GraphBuilder g("avg");
     const ValueId x = g.input("x", {1, 1, 1, 5});
-    const ValueId y = g.avg_pool2d("y", x,
-                                   {.kernel = {1, 4},
-                                    .stride = {1, 3},
-                                    .padding = {0, 2},
-                                    .padding_end = {0, 1},
-                                    .ceil_mode = ceil,
-                                    .count_include_pad = include});
+    const ValueId y = nn::avg_pool2d(g, "y", x,
+                                     {.kernel = {1, 4},
+                                      .stride = {1, 3},
+                                      .padding = {0, 2},
+                                      .padding_end = {0, 1},
+                                      .ceil_mode = ceil,
+                                      .count_include_pad = include});
     return computed(g, x, row, y);
   };
   // Windows of 4 every 3 over (0, 0, 1, 2, 3, 4, 5, 0): 0 0 1 2 and 2 3 4 5; rounded up one more: 5, padding
@@ -818,7 +840,7 @@ TEST(ReferenceKernels, UnevenWindowsByHand) {
   GraphBuilder g("max");
   const ValueId x = g.input("x", {1, 1, 1, 5});
   const ValueId y =
-      g.max_pool2d("y", x, {.kernel = {1, 2}, .stride = {1, 1}, .padding = {0, 1}, .dilation = {1, 2}});
+      nn::max_pool2d(g, "y", x, {.kernel = {1, 2}, .stride = {1, 1}, .padding = {0, 1}, .dilation = {1, 2}});
   // Places (-1, 1), (0, 2), (1, 3), (2, 4), (3, 5).
   expect_near(computed(g, x, {5, 1, 3, 4, 2}, y), {1, 5, 4, 3, 4});
 }
@@ -826,14 +848,14 @@ TEST(ReferenceKernels, UnevenWindowsByHand) {
 TEST(ReferenceKernels, TransposedConvolutionByHand) {
   GraphBuilder g("grow");
   const ValueId x = g.input("x", {1, 2, 1, 3});
-  const ValueId y = g.conv_transpose2d("y", x,
-                                       {.out_channels = 2,
-                                        .kernel = {1, 3},
-                                        .stride = {1, 2},
-                                        .padding = {0, 1},
-                                        .groups = 2,
-                                        .bias = true,
-                                        .output_padding = {0, 1}});
+  const ValueId y = nn::conv_transpose2d(g, "y", x,
+                                         {.out_channels = 2,
+                                          .kernel = {1, 3},
+                                          .stride = {1, 2},
+                                          .padding = {0, 1},
+                                          .groups = 2,
+                                          .bias = true,
+                                          .output_padding = {0, 1}});
   const Graph graph = g.finish();
   Interpreter run(graph);
   run.set(x, {1, 2, 3, 1, 0, 0});
@@ -848,9 +870,9 @@ TEST(ReferenceKernels, TransposedConvolutionByHand) {
 TEST(ReferenceKernels, VolumesByHand) {
   GraphBuilder g("volume");
   const ValueId x = g.input("x", {1, 1, 2, 2, 2});
-  const ValueId conv = g.conv3d("conv", x, {.kernel = {2, 1, 2}});
-  const ValueId max = g.max_pool3d("max", x, {.kernel = {2, 2, 1}});
-  const ValueId avg = g.avg_pool3d("avg", x, {.kernel = {1, 2, 2}});
+  const ValueId conv = nn::conv3d(g, "conv", x, {.kernel = {2, 1, 2}});
+  const ValueId max = nn::max_pool3d(g, "max", x, {.kernel = {2, 2, 1}});
+  const ValueId avg = nn::avg_pool3d(g, "avg", x, {.kernel = {1, 2, 2}});
   const Graph graph = g.finish();
   Interpreter run(graph);
   run.set(x, {1, 2, 3, 4, 5, 6, 8, 7});
@@ -866,25 +888,26 @@ TEST(ReferenceKernels, NormsByHand) {
   // Channels 1, 2, 3; windows of 2 go one channel further: sums of squares 5, 13, 9; alpha / size = 0.5.
   GraphBuilder g("lrn");
   const ValueId x = g.input("x", {1, 3});
-  const ValueId y = g.lrn("y", x, {.size = 2, .alpha = 1.0, .beta = 2.0, .bias = 0.5});
+  const ValueId y = nn::lrn(g, "y", x, {.size = 2, .alpha = 1.0, .beta = 2.0, .bias = 0.5});
   expect_near(computed(g, x, {1, 2, 3}, y), {1.0 / 9, 2.0 / 49, 3.0 / 25});
 }
 
 TEST(ReferenceKernels, ArithmeticByHand) {
   GraphBuilder g("arithmetic");
   const ValueId x = g.input("x", {2, 2});
-  const ValueId column = g.reduce("reduce_sum", "column", x, {1});    // 3 / 7
-  const ValueId row = g.reduce("reduce_mean", "row", x, {0}, false);  // 2 3
-  const ValueId outer = g.sub("outer", column, row);                  // 1 0 / 5 4
-  const ValueId ratio = g.div("ratio", x, row);                       // 1/2 2/3 / 3/2 4/3
-  const ValueId product = g.mul("product", ratio, outer);             // 1/2 0 / 15/2 16/3
-  const ValueId y = g.clip("y", g.add("sum", product, x), 2, 8);      // 3/2 2 / 21/2 28/3, clipped
+  const ValueId column = nn::reduce(g, "reduce_sum", "column", x, {1});     // 3 / 7
+  const ValueId row = nn::reduce(g, "reduce_mean", "row", x, {0}, false);   // 2 3
+  const ValueId outer = nn::sub(g, "outer", column, row);                   // 1 0 / 5 4
+  const ValueId ratio = nn::div(g, "ratio", x, row);                        // 1/2 2/3 / 3/2 4/3
+  const ValueId product = nn::mul(g, "product", ratio, outer);              // 1/2 0 / 15/2 16/3
+  const ValueId y = nn::clip(g, "y", nn::add(g, "sum", product, x), 2, 8);  // 3/2 2 / 21/2 28/3, clipped
   expect_near(computed(g, x, {1, 2, 3, 4}, y), {2, 2, 8, 8});
   GraphBuilder h("functions");
   const ValueId z = h.input("z", {4});
-  const ValueId w = h.unary("hardswish", "w",
-                            h.unary("hardsigmoid", "s", h.unary("leaky_relu", "l", z, {{"alpha", 0.5}}),
-                                    {{"alpha", 0.25}, {"beta", 0.5}}));
+  const ValueId w =
+      nn::unary(h, "hardswish", "w",
+                nn::unary(h, "hardsigmoid", "s", nn::unary(h, "leaky_relu", "l", z, {{"alpha", 0.5}}),
+                          {{"alpha", 0.25}, {"beta", 0.5}}));
   // leaky -1 -4 1 8; hardsigmoid 1/4 0 3/4 1; x (x + 3) / 6
   expect_near(computed(h, z, {-2, -8, 1, 8}, w), {0.25 * 3.25 / 6, 0.0, 0.75 * 3.75 / 6, 4.0 / 6});
 }
@@ -892,10 +915,10 @@ TEST(ReferenceKernels, ArithmeticByHand) {
 // Expectations of ONNX's own tests of Resize, or by hand where they have none.
 TEST(ReferenceKernels, ResizesByHand) {
   const auto resized = [](const Shape& shape, const std::vector<double>& data,
-                          const std::vector<std::int64_t>& sizes, const ResizeOptions& options) {
+                          const std::vector<std::int64_t>& sizes, const nn::ResizeOptions& options) {
     GraphBuilder g("resize");
     const ValueId x = g.input("x", shape);
-    return computed(g, x, data, g.resize("y", x, sizes, options));
+    return computed(g, x, data, nn::resize(g, "y", x, sizes, options));
   };
   const std::vector<double> four = {1, 2, 3, 4};
   expect_near(resized({1, 1, 2, 2}, four, {4, 6}, {.coordinates = "half_pixel"}),
@@ -927,12 +950,12 @@ TEST(ReferenceKernels, ResizesByHand) {
   expect_near(resized({1, 1, 4}, odd, {3}, {.mode = "cubic", .coordinates = "align_corners"}),
               {1, (19.0 * 6 - 3.0 * 10) / 32, 9});
   // Half way before the first element: the border thrice, or without those that are not there.
-  const ResizeOptions half = {.mode = "cubic", .coordinates = "half_pixel", .scales = {2}};
+  const nn::ResizeOptions half = {.mode = "cubic", .coordinates = "half_pixel", .scales = {2}};
   // Place -1/4: distances 7/4, 3/4, 1/4, 5/4 with weights of a = -3/4: -9/256, 67/256 and so on.
   const double w[] = {-9.0 / 256, 67.0 / 256, 225.0 / 256, -27.0 / 256};
   EXPECT_NEAR(w[0] + w[1] + w[2] + w[3], 1.0, 1e-15);
   EXPECT_NEAR(resized({1, 1, 4}, odd, {8}, half)[0], (w[0] + w[1] + w[2]) * 1 + w[3] * 2, 1e-12);
-  ResizeOptions inside = half;
+  nn::ResizeOptions inside = half;
   inside.exclude_outside = true;
   EXPECT_NEAR(resized({1, 1, 4}, odd, {8}, inside)[0], (w[2] * 1 + w[3] * 2) / (w[2] + w[3]), 1e-12);
 }
@@ -941,9 +964,9 @@ TEST(ReferenceKernels, ExtremesShareTheirGradient) {
   // max of (b, b, c) with b = 2, c = 1 by one parameter of (2, 2, 1): each b gets half.
   GraphBuilder g("ties");
   const ValueId p = g.parameter("p", {1, 3});
-  const ValueId top = g.reduce("reduce_max", "top", p, {1});
-  const ValueId logits = g.concat("logits", {top, g.input("x", {1, 1})}, 1);
-  g.softmax_cross_entropy("loss", logits, g.input("targets", {1}, DType::int32));
+  const ValueId top = nn::reduce(g, "reduce_max", "top", p, {1});
+  const ValueId logits = nn::concat(g, "logits", {top, g.input("x", {1, 1})}, 1);
+  nn::softmax_cross_entropy(g, "loss", logits, g.input("targets", {1}, DType::int32));
   const Graph training = differentiate(g.finish());
   Interpreter run(training);
   run.set(find_value(training, "p"), {2, 2, 1});
@@ -958,23 +981,25 @@ TEST(ReferenceKernels, ActivationsByHand) {
   GraphBuilder g("activations");
   const ValueId x = g.input("x", {4});
   const ValueId y =
-      g.concat("y",
-               {g.unary("softsign", "a", x), g.unary("thresholded_relu", "b", x, {{"alpha", 0.5}}),
-                g.unary("sign", "c", x), g.unary("round", "d", x), g.prelu("e", x, g.scale("f", x, -1.0)),
-                g.flip("g", x, {0}), g.reduce("reduce_min", "h", x, {0})},
-               0);
+      nn::concat(g, "y",
+                 {nn::unary(g, "softsign", "a", x),
+                  nn::unary(g, "thresholded_relu", "b", x, {{"alpha", 0.5}}), nn::unary(g, "sign", "c", x),
+                  nn::unary(g, "round", "d", x), nn::prelu(g, "e", x, nn::scale(g, "f", x, -1.0)),
+                  nn::flip(g, "g", x, {0}), nn::reduce(g, "reduce_min", "h", x, {0})},
+                 0);
   expect_near(computed(g, x, {-1, 0.5, 2.5, 0}, y),
               {-0.5, 1.0 / 3, 2.5 / 3.5, 0, 0, 0,   2.5, 0,  -1, 1, 1, 0, -1, 0, 2, 0,  //
                -1,   0.5,     2.5,       0, 0, 2.5, 0.5, -1, -1});
   GraphBuilder h("logarithms");
   const ValueId z = h.input("z", {1, 2});
   const double e = std::exp(1.0);
-  const ValueId w =
-      h.concat("w",
-               {h.log_softmax("a", z), h.unary("softplus", "b", z), h.unary("silu", "c", z),
-                h.unary("mish", "d", z), h.unary("selu", "e", z, {{"alpha", 2.0}, {"gamma", 3.0}}),
-                h.unary("celu", "f", z, {{"alpha", 0.5}}), h.unary("sin", "g", z), h.unary("cos", "h", z)},
-               0);
+  const ValueId w = nn::concat(
+      h, "w",
+      {nn::log_softmax(h, "a", z), nn::unary(h, "softplus", "b", z), nn::unary(h, "silu", "c", z),
+       nn::unary(h, "mish", "d", z), nn::unary(h, "selu", "e", z, {{"alpha", 2.0}, {"gamma", 3.0}}),
+       nn::unary(h, "celu", "f", z, {{"alpha", 0.5}}), nn::unary(h, "sin", "g", z),
+       nn::unary(h, "cos", "h", z)},
+      0);
   const double s0 = std::log(2.0);
   const double s1 = std::log(1.0 + 1 / e);
   expect_near(computed(h, z, {0, -1}, w),
@@ -985,11 +1010,11 @@ TEST(ReferenceKernels, ActivationsByHand) {
 TEST(ReferenceKernels, CopiesByHand) {
   GraphBuilder g("copies");
   const ValueId x = g.input("x", {2, 3});
-  const ValueId padded = g.pad("padded", x, {1, 0}, {0, 1}, 9);          // 9 9 9 9 / 1 2 3 9 / 4 5 6 9
-  const ValueId transposed = g.permute("transposed", padded, {1, 0});    // 9 1 4 / 9 2 5 / 9 3 6 / 9 9 9
-  const ValueId copied = g.transpose("copied", transposed, {0, 1});      // the same, row-major
-  const ValueId some = g.slice("some", copied, {0, 1}, {4, 3}, {2, 1});  // 1 4 / 3 6
-  const ValueId y = g.concat("y", {some, some, x}, 1);
+  const ValueId padded = nn::pad(g, "padded", x, {1, 0}, {0, 1}, 9);          // 9 9 9 9 / 1 2 3 9 / 4 5 6 9
+  const ValueId transposed = nn::permute(g, "transposed", padded, {1, 0});    // 9 1 4 / 9 2 5 / 9 3 6 / 9 9 9
+  const ValueId copied = nn::transpose(g, "copied", transposed, {0, 1});      // the same, row-major
+  const ValueId some = nn::slice(g, "some", copied, {0, 1}, {4, 3}, {2, 1});  // 1 4 / 3 6
+  const ValueId y = nn::concat(g, "y", {some, some, x}, 1);
   expect_near(computed(g, x, {1, 2, 3, 4, 5, 6}, y), {1, 4, 1, 4, 1, 2, 3, 3, 6, 3, 6, 4, 5, 6});
 }
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "poet/graph/builder.h"
+#include "poet/graph/nn.h"
 #include "tests/support/reference_kernels.h"
 
 namespace poet {
@@ -57,19 +57,21 @@ struct Computed {
 Computed computed(const std::string& kind, bool variant) {
   GraphBuilder g(kind);
   const ValueId x = g.input("x", {3, 2, 2});
-  RecurrentOptions options;
+  nn::RecurrentOptions options;
   options.hidden_size = 2;
-  options.direction = Direction::bidirectional;
+  options.direction = nn::Direction::bidirectional;
   options.initial_h = g.input("h", {2, 2, 2});
-  LstmOutputs out;
+  nn::LstmOutputs out;
   if (kind == "lstm") {
     options.initial_c = g.input("c", {2, 2, 2});
-    out = g.lstm("layer", x, options);
+    out = nn::lstm(g, "layer", x, options);
   } else {
-    out.y = kind == "gru" ? g.gru("layer", x, options, variant) : g.rnn("layer", x, options, variant);
+    out.y =
+        kind == "gru" ? nn::gru(g, "layer", x, options, variant) : nn::rnn(g, "layer", x, options, variant);
   }
-  const ValueId last_h = g.last_step("last_h", out.y, options.direction);
-  const ValueId last_c = out.cells.valid() ? g.last_step("last_c", out.cells, options.direction) : ValueId();
+  const ValueId last_h = nn::last_step(g, "last_h", out.y, options.direction);
+  const ValueId last_c =
+      out.cells.valid() ? nn::last_step(g, "last_c", out.cells, options.direction) : ValueId();
   const Graph graph = g.finish();
   Interpreter run(graph);
   fill(run, graph, "layer.weight_ih", 1);
@@ -150,7 +152,8 @@ TEST(RecurrentLayers, GruThatResetsTheStateByHand) {
     GraphBuilder g("gru");
     const ValueId x = g.input("x", {1, 1, 1});
     const ValueId h = g.input("h", {1, 1, 2});
-    const ValueId y = g.gru("gru", x, {.hidden_size = 2, .bias = false, .initial_h = h}, linear_before_reset);
+    const ValueId y =
+        nn::gru(g, "gru", x, {.hidden_size = 2, .bias = false, .initial_h = h}, linear_before_reset);
     const Graph graph = g.finish();
     Interpreter run(graph);
     const Op& op = graph.ops[OpId(graph.ops.size() - 1)];

@@ -7,7 +7,7 @@
 #include "poet/cost/device.h"
 #include "poet/cost/tabulate.h"
 #include "poet/frontend/zoo.h"
-#include "poet/graph/builder.h"
+#include "poet/graph/nn.h"
 #include "poet/runtime/executor/program.h"
 #include "tests/support/faithful.h"
 
@@ -33,22 +33,22 @@ Instance instance_of(const Graph& forward, const KernelOptions& kernels, Optimiz
 Graph all_sorts() {
   GraphBuilder g("all_sorts");
   ValueId x = g.input("input", {4, 3, 12, 12});
-  x = g.conv2d("conv1", x, {.out_channels = 8, .kernel = {3, 3}, .padding = {1, 1}, .bias = true});
-  x = g.batch_norm("bn1", x);
-  x = g.relu("relu1", x);
+  x = nn::conv2d(g, "conv1", x, {.out_channels = 8, .kernel = {3, 3}, .padding = {1, 1}, .bias = true});
+  x = nn::batch_norm(g, "bn1", x);
+  x = nn::relu(g, "relu1", x);
   const ValueId skip = x;
-  x = g.conv2d("conv2", x, {.out_channels = 8, .kernel = {3, 3}, .padding = {1, 1}});
-  x = g.batch_norm("bn2", x);
-  x = g.add("join", x, skip);
-  x = g.relu("relu2", x);
-  x = g.max_pool2d("pool", x, {});
-  x = g.dropout("drop", x, 0.3);
-  x = g.flatten("flat", x);
-  x = g.linear("fc1", x, 24);
-  x = g.tanh("tanh", x);
-  x = g.dropout("drop2", x, 0.5);
-  x = g.linear("fc2", x, 5);
-  g.softmax_cross_entropy("loss", x, g.input("targets", {4}, DType::int32));
+  x = nn::conv2d(g, "conv2", x, {.out_channels = 8, .kernel = {3, 3}, .padding = {1, 1}});
+  x = nn::batch_norm(g, "bn2", x);
+  x = nn::add(g, "join", x, skip);
+  x = nn::relu(g, "relu2", x);
+  x = nn::max_pool2d(g, "pool", x, {});
+  x = nn::dropout(g, "drop", x, 0.3);
+  x = nn::flatten(g, "flat", x);
+  x = nn::linear(g, "fc1", x, 24);
+  x = nn::tanh(g, "tanh", x);
+  x = nn::dropout(g, "drop2", x, 0.5);
+  x = nn::linear(g, "fc2", x, 5);
+  nn::softmax_cross_entropy(g, "loss", x, g.input("targets", {4}, DType::int32));
   return g.finish();
 }
 

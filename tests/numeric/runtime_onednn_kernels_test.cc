@@ -17,8 +17,8 @@
 
 #include "poet/autodiff/differentiate.h"
 #include "poet/base/error.h"
-#include "poet/graph/builder.h"
 #include "poet/graph/in_place.h"
+#include "poet/graph/nn.h"
 #include "poet/runtime/kernels/kernel.h"
 #include "tests/support/kernel_runs.h"
 #include "tests/support/random_network.h"
@@ -141,7 +141,7 @@ std::set<std::string> check(const Graph& forward, const TrainingOptions& options
 /// (x - target)² on whatever was computed.
 Graph with_loss(GraphBuilder& g, ValueId x) {
   const Shape shape = g.shape(x);
-  g.mse_loss("loss", x, g.input("targets", shape));
+  nn::mse_loss(g, "loss", x, g.input("targets", shape));
   return g.finish();
 }
 
@@ -155,11 +155,11 @@ class OneDnnKernels : public ::testing::Test {
 };
 
 /// A convolution between two others, so that all gradients are there.
-std::set<std::string> check_convolution(const Shape& image, const ConvOptions& options) {
+std::set<std::string> check_convolution(const Shape& image, const nn::ConvOptions& options) {
   GraphBuilder g("convolution");
   ValueId x = g.input("image", image);
-  x = g.mul("scaled", x, g.parameter("scale.weight", image));  // so that dx is wanted
-  x = image.size() == 4 ? g.conv2d("conv", x, options) : g.conv3d("conv", x, options);
+  x = nn::mul(g, "scaled", x, g.parameter("scale.weight", image));  // so that dx is wanted
+  x = image.size() == 4 ? nn::conv2d(g, "conv", x, options) : nn::conv3d(g, "conv", x, options);
   return check(with_loss(g, x));
 }
 
@@ -230,7 +230,7 @@ TEST_F(OneDnnKernels, ConvolutionsOfVolumes) {
 }
 
 TEST_F(OneDnnKernels, TransposedConvolutions) {
-  const std::vector<std::pair<Shape, ConvOptions>> cases = {
+  const std::vector<std::pair<Shape, nn::ConvOptions>> cases = {
       {{2, 3, 5, 4}, {.out_channels = 4, .kernel = {3, 3}, .bias = true}},
       {{2, 4, 5, 6},
        {.out_channels = 6,
@@ -246,8 +246,9 @@ TEST_F(OneDnnKernels, TransposedConvolutions) {
   };
   for (const auto& [image, options] : cases) {
     GraphBuilder g("transposed");
-    ValueId x = g.mul("scaled", g.input("image", image), g.parameter("scale.weight", image));
-    x = image.size() == 4 ? g.conv_transpose2d("conv", x, options) : g.conv_transpose3d("conv", x, options);
+    ValueId x = nn::mul(g, "scaled", g.input("image", image), g.parameter("scale.weight", image));
+    x = image.size() == 4 ? nn::conv_transpose2d(g, "conv", x, options)
+                          : nn::conv_transpose3d(g, "conv", x, options);
     const std::string kind = image.size() == 4 ? "conv_transpose2d" : "conv_transpose3d";
     expect_kinds(check(with_loss(g, x)), {kind, kind + "_backward_input", kind + "_backward_weight"});
   }
@@ -256,8 +257,8 @@ TEST_F(OneDnnKernels, TransposedConvolutions) {
 TEST_F(OneDnnKernels, LayerNorms) {
   for (const Shape& shape : {Shape{5, 7}, Shape{2, 3, 16}, Shape{3, 300}, Shape{70, 33}}) {
     GraphBuilder g("norms");
-    ValueId x = g.layer_norm("norm1", g.input("x", shape), 1e-5);
-    x = g.layer_norm("norm2", g.tanh("tanh", x), 0.01);
+    ValueId x = nn::layer_norm(g, "norm1", g.input("x", shape), 1e-5);
+    x = nn::layer_norm(g, "norm2", nn::tanh(g, "tanh", x), 0.01);
     expect_kinds(check(with_loss(g, x)), {"layer_norm", "layer_norm_backward"});
   }
 }
@@ -265,9 +266,9 @@ TEST_F(OneDnnKernels, LayerNorms) {
 TEST_F(OneDnnKernels, GradientOfABiasAlone) {
   GraphBuilder g("frozen_weights");
   ValueId x = g.input("image", {3, 4, 9, 9});
-  x = g.conv2d("conv", x, {.out_channels = 5, .kernel = {3, 3}, .bias = true});
-  x = g.relu("relu", x);
-  x = g.linear("fc", x, 37);
+  x = nn::conv2d(g, "conv", x, {.out_channels = 5, .kernel = {3, 3}, .bias = true});
+  x = nn::relu(g, "relu", x);
+  x = nn::linear(g, "fc", x, 37);
   const auto kinds =
       check(with_loss(g, x), {.optimizer = Optimizer::sgd,
                               .trainable = [](const std::string& name) { return name.ends_with(".bias"); }});
@@ -277,9 +278,9 @@ TEST_F(OneDnnKernels, GradientOfABiasAlone) {
 TEST_F(OneDnnKernels, LinearLayers) {
   for (const Shape& shape : {Shape{5, 7}, Shape{2, 3, 16}, Shape{1, 40}, Shape{70, 33}, Shape{40, 500}}) {
     GraphBuilder g("linear");
-    ValueId x = g.linear("fc1", g.input("x", shape), 19);
-    x = g.linear("fc2", x, 32, false);
-    x = g.linear("fc3", x, 3);
+    ValueId x = nn::linear(g, "fc1", g.input("x", shape), 19);
+    x = nn::linear(g, "fc2", x, 32, false);
+    x = nn::linear(g, "fc3", x, 3);
     expect_kinds(check(with_loss(g, x)), {"linear", "linear_backward_input", "linear_backward_weight"});
   }
 }
@@ -290,9 +291,9 @@ TEST_F(OneDnnKernels, ProductsInBlocks) {
            {300, 430, 70}, {5, 2100, 45}, {300, 20, 130}, {37, 33, 290}, {1, 70, 1}}) {
     GraphBuilder g("products");
     ValueId x =
-        g.mul("x", g.input("in", {sizes[0], sizes[1]}), g.parameter("x.weight", {sizes[0], sizes[1]}));
-    x = g.matmul("product", x, g.parameter("product.weight", {sizes[1], sizes[2]}));
-    x = g.linear("fc", x, sizes[1]);
+        nn::mul(g, "x", g.input("in", {sizes[0], sizes[1]}), g.parameter("x.weight", {sizes[0], sizes[1]}));
+    x = nn::matmul(g, "product", x, g.parameter("product.weight", {sizes[1], sizes[2]}));
+    x = nn::linear(g, "fc", x, sizes[1]);
     expect_kinds(check(with_loss(g, x)), {"matmul", "linear"});
   }
 }
@@ -312,10 +313,11 @@ TEST_F(OneDnnKernels, ConvolutionsInBlocks) {
 /// Loops and products share work out by what is written, so the number of threads shows in no bit.
 TEST_F(OneDnnKernels, ThreadsDoNotShowInLoopsAndProducts) {
   GraphBuilder g("threads");
-  ValueId x =
-      g.conv2d("conv", g.input("in", {3, 6, 20, 20}), {.out_channels = 50, .kernel = {3, 3}, .bias = true});
-  x = g.conv2d("depthwise", g.batch_norm("bn", x), {.out_channels = 50, .kernel = {3, 3}, .groups = 50});
-  x = g.layer_norm("ln", g.linear("fc", g.flatten("flat", x), 40), 1e-5);
+  ValueId x = nn::conv2d(g, "conv", g.input("in", {3, 6, 20, 20}),
+                         {.out_channels = 50, .kernel = {3, 3}, .bias = true});
+  x = nn::conv2d(g, "depthwise", nn::batch_norm(g, "bn", x),
+                 {.out_channels = 50, .kernel = {3, 3}, .groups = 50});
+  x = nn::layer_norm(g, "ln", nn::linear(g, "fc", nn::flatten(g, "flat", x), 40), 1e-5);
   const Graph graph = differentiate(with_loss(g, x));
   const Checked checked(graph, 3);
   EXPECT_EQ(checked.check_threads(), 12);
@@ -324,28 +326,28 @@ TEST_F(OneDnnKernels, ThreadsDoNotShowInLoopsAndProducts) {
 TEST_F(OneDnnKernels, ProductsOfViews) {
   GraphBuilder g("attention");
   const ValueId x = g.input("x", {2, 5, 12});
-  const ValueId q = g.linear("q", x, 12);
-  const ValueId k = g.linear("k", x, 12);
-  const ValueId v = g.linear("v", x, 12);
+  const ValueId q = nn::linear(g, "q", x, 12);
+  const ValueId k = nn::linear(g, "k", x, 12);
+  const ValueId v = nn::linear(g, "v", x, 12);
   const StridedShape heads = reshaped(g.layout(q), {2, 5, 3, 4});
   const ValueId scores =
-      g.matmul("scores", g.view("q_heads", q, permuted(heads, {0, 2, 1, 3})),
-               g.view("k_heads", k, permuted(heads, {0, 2, 3, 1})), {.alpha = 0.5, .storage_order = {}});
-  const ValueId p = g.softmax("p", scores);
-  const ValueId context = g.matmul("context", p, g.view("v_heads", v, permuted(heads, {0, 2, 1, 3})),
-                                   {.alpha = 1.0, .storage_order = {0, 2, 1, 3}});
+      nn::matmul(g, "scores", g.view("q_heads", q, permuted(heads, {0, 2, 1, 3})),
+                 g.view("k_heads", k, permuted(heads, {0, 2, 3, 1})), {.alpha = 0.5, .storage_order = {}});
+  const ValueId p = nn::softmax(g, "p", scores);
+  const ValueId context = nn::matmul(g, "context", p, g.view("v_heads", v, permuted(heads, {0, 2, 1, 3})),
+                                     {.alpha = 1.0, .storage_order = {0, 2, 1, 3}});
   const ValueId merged =
       g.view("merged", context, reshaped(permuted(g.layout(context), {0, 2, 1, 3}), {2, 5, 12}));
-  expect_kinds(check(with_loss(g, g.log_softmax("log", g.linear("out", merged, 6)))),
+  expect_kinds(check(with_loss(g, nn::log_softmax(g, "log", nn::linear(g, "out", merged, 6)))),
                {"matmul", "softmax", "log_softmax"});
 }
 
 TEST_F(OneDnnKernels, ProductsWithStretchedAxes) {
   GraphBuilder g("broadcast");
   ValueId x = g.input("x", {3, 2, 4, 5});
-  x = g.matmul("a", x, g.parameter("a.weight", {5, 6}), {.alpha = 2.0, .storage_order = {}});
-  x = g.matmul("b", g.parameter("b.weight", {2, 7, 4}), x);
-  x = g.matmul("c", x, g.parameter("c.weight", {3, 1, 6, 2}));
+  x = nn::matmul(g, "a", x, g.parameter("a.weight", {5, 6}), {.alpha = 2.0, .storage_order = {}});
+  x = nn::matmul(g, "b", g.parameter("b.weight", {2, 7, 4}), x);
+  x = nn::matmul(g, "c", x, g.parameter("c.weight", {3, 1, 6, 2}));
   expect_kinds(check(with_loss(g, x)), {"matmul"});
 }
 
@@ -353,8 +355,8 @@ TEST_F(OneDnnKernels, BatchNorms) {
   for (const Shape& shape :
        {Shape{2, 3, 4, 5}, Shape{4, 17}, Shape{3, 2, 131}, Shape{1, 4, 7, 7}, Shape{2, 2, 200, 190}}) {
     GraphBuilder g("norms");
-    ValueId x = g.batch_norm("bn1", g.input("x", shape));
-    x = g.batch_norm("bn2", g.tanh("tanh", x), {.eps = 0.01, .momentum = 0.1});
+    ValueId x = nn::batch_norm(g, "bn1", g.input("x", shape));
+    x = nn::batch_norm(g, "bn2", nn::tanh(g, "tanh", x), {.eps = 0.01, .momentum = 0.1});
     expect_kinds(check(with_loss(g, x)), {"batch_norm", "batch_norm_backward"});
   }
 }
@@ -362,8 +364,8 @@ TEST_F(OneDnnKernels, BatchNorms) {
 TEST_F(OneDnnKernels, BatchNormsOfWhichPartsTrain) {
   for (const std::string trained : {"bn2.weight", "bn2.bias", "first.bias"}) {
     GraphBuilder g("parts");
-    ValueId x = g.linear("first", g.input("x", {6, 5}), 4);
-    x = g.batch_norm("bn2", x);
+    ValueId x = nn::linear(g, "first", g.input("x", {6, 5}), 4);
+    x = nn::batch_norm(g, "bn2", x);
     expect_kinds(
         check(with_loss(g, x), {.optimizer = Optimizer::sgd,
                                 .trainable = [trained](const std::string& name) { return name == trained; }}),
@@ -376,29 +378,29 @@ TEST_F(OneDnnKernels, BatchNormsOfWhichPartsTrain) {
 TEST_F(OneDnnKernels, Activations) {
   for (const Shape& shape : {Shape{3, 5}, Shape{1}, Shape{2, 3, 4, 7}, Shape{1000}}) {
     GraphBuilder g("activations");
-    const ValueId x = g.add("x", g.input("in", shape), g.parameter("offset.bias", shape));
+    const ValueId x = nn::add(g, "x", g.input("in", shape), g.parameter("offset.bias", shape));
     std::vector<ValueId> all;
-    const ValueId positive = g.scale("positive", g.unary("sigmoid", "sigmoid", x), 2.0, 0.25);
-    all.push_back(g.relu("relu", x));
-    all.push_back(g.unary("leaky_relu", "leaky", x, {{"alpha", 0.2}}));
-    all.push_back(g.unary("elu", "elu", x, {{"alpha", 0.7}}));
-    all.push_back(g.tanh("tanh", x));
-    all.push_back(g.unary("exp", "exp", x));
-    all.push_back(g.unary("sqrt", "sqrt", positive));
-    all.push_back(g.unary("log", "log", positive));
-    all.push_back(g.clip("clip", x, -0.4, 0.7));
-    all.push_back(g.clip("floor", x, 0.1, std::numeric_limits<double>::infinity()));
-    all.push_back(g.clip("roof", x, -std::numeric_limits<double>::infinity(), 0.1));
-    all.push_back(g.gelu("gelu", x));
-    all.push_back(g.unary("abs", "abs", x));
-    all.push_back(g.unary("silu", "silu", x));
-    all.push_back(g.unary("mish", "mish", x));
-    all.push_back(g.unary("hardswish", "hardswish", g.scale("wide", x, 4.0)));
-    all.push_back(g.unary("softplus", "softplus", x));
-    all.push_back(g.scale("shift", x, 1.0, 0.5));
+    const ValueId positive = nn::scale(g, "positive", nn::unary(g, "sigmoid", "sigmoid", x), 2.0, 0.25);
+    all.push_back(nn::relu(g, "relu", x));
+    all.push_back(nn::unary(g, "leaky_relu", "leaky", x, {{"alpha", 0.2}}));
+    all.push_back(nn::unary(g, "elu", "elu", x, {{"alpha", 0.7}}));
+    all.push_back(nn::tanh(g, "tanh", x));
+    all.push_back(nn::unary(g, "exp", "exp", x));
+    all.push_back(nn::unary(g, "sqrt", "sqrt", positive));
+    all.push_back(nn::unary(g, "log", "log", positive));
+    all.push_back(nn::clip(g, "clip", x, -0.4, 0.7));
+    all.push_back(nn::clip(g, "floor", x, 0.1, std::numeric_limits<double>::infinity()));
+    all.push_back(nn::clip(g, "roof", x, -std::numeric_limits<double>::infinity(), 0.1));
+    all.push_back(nn::gelu(g, "gelu", x));
+    all.push_back(nn::unary(g, "abs", "abs", x));
+    all.push_back(nn::unary(g, "silu", "silu", x));
+    all.push_back(nn::unary(g, "mish", "mish", x));
+    all.push_back(nn::unary(g, "hardswish", "hardswish", nn::scale(g, "wide", x, 4.0)));
+    all.push_back(nn::unary(g, "softplus", "softplus", x));
+    all.push_back(nn::scale(g, "shift", x, 1.0, 0.5));
     ValueId sum = positive;
     int count = 0;
-    for (const ValueId v : all) sum = g.add("sum" + std::to_string(count++), sum, v);
+    for (const ValueId v : all) sum = nn::add(g, "sum" + std::to_string(count++), sum, v);
     expect_kinds(check(with_loss(g, sum)),
                  {"relu",      "relu_backward",      "leaky_relu", "leaky_relu_backward",
                   "elu",       "elu_backward",       "tanh",       "tanh_backward",
@@ -416,30 +418,32 @@ TEST_F(OneDnnKernels, Arithmetic) {
   for (const Shape& other :
        {Shape{2, 3, 5}, Shape{5}, Shape{3, 1}, Shape{2, 1, 1}, Shape{}, Shape{1, 3, 5}}) {
     GraphBuilder g("arithmetic");
-    const ValueId x = g.add("x", g.input("in", {2, 3, 5}), g.parameter("x.bias", {2, 3, 5}));
-    const ValueId y = g.scale("above", g.unary("sigmoid", "gate", g.parameter("y.weight", other)), 1.0, 0.5);
-    ValueId z = g.add("added", x, y);
-    z = g.sub("from", g.sub("less", z, y), g.mul("product", y, x));
-    z = g.div("quotient", z, y);
-    z = g.div("other_quotient", z, g.scale("same_shape", g.unary("sigmoid", "gate2", x), 1.0, 0.5));
-    z = g.mul("square", z, z);
+    const ValueId x = nn::add(g, "x", g.input("in", {2, 3, 5}), g.parameter("x.bias", {2, 3, 5}));
+    const ValueId y =
+        nn::scale(g, "above", nn::unary(g, "sigmoid", "gate", g.parameter("y.weight", other)), 1.0, 0.5);
+    ValueId z = nn::add(g, "added", x, y);
+    z = nn::sub(g, "from", nn::sub(g, "less", z, y), nn::mul(g, "product", y, x));
+    z = nn::div(g, "quotient", z, y);
+    z = nn::div(g, "other_quotient", z,
+                nn::scale(g, "same_shape", nn::unary(g, "sigmoid", "gate2", x), 1.0, 0.5));
+    z = nn::mul(g, "square", z, z);
     expect_kinds(check(with_loss(g, z)), {"add", "sub", "mul", "div", "mul_backward", "div_backward_a"});
   }
 }
 
 TEST_F(OneDnnKernels, Reductions) {
   GraphBuilder g("reductions");
-  ValueId x = g.add("x", g.input("in", {3, 4, 5, 6}), g.parameter("x.bias", {3, 4, 5, 6}));
-  x = g.sub("centred", x, g.reduce("reduce_mean", "mean", x, {3}));
-  x = g.sub("centred2", x, g.reduce("reduce_mean", "mean2", x, {2, 3}));
-  x = g.add("a", x, g.reduce("reduce_max", "max", x, {3}));
-  x = g.add("b", x, g.reduce("reduce_min", "min", x, {2, 3}));
-  x = g.reduce("reduce_sum", "sum", x, {3}, false);
+  ValueId x = nn::add(g, "x", g.input("in", {3, 4, 5, 6}), g.parameter("x.bias", {3, 4, 5, 6}));
+  x = nn::sub(g, "centred", x, nn::reduce(g, "reduce_mean", "mean", x, {3}));
+  x = nn::sub(g, "centred2", x, nn::reduce(g, "reduce_mean", "mean2", x, {2, 3}));
+  x = nn::add(g, "a", x, nn::reduce(g, "reduce_max", "max", x, {3}));
+  x = nn::add(g, "b", x, nn::reduce(g, "reduce_min", "min", x, {2, 3}));
+  x = nn::reduce(g, "reduce_sum", "sum", x, {3}, false);
   expect_kinds(check(with_loss(g, x)), {"reduce_mean", "reduce_sum", "reduce_max", "reduce_min"});
 }
 
 TEST_F(OneDnnKernels, AveragePools) {
-  const std::vector<PoolOptions> pools = {
+  const std::vector<nn::PoolOptions> pools = {
       {.kernel = {2, 2}},
       {.kernel = {3, 2}, .stride = {2, 1}, .padding = {1, 0}},
       {.kernel = {3, 3}, .stride = {2, 2}, .padding = {1, 1}, .count_include_pad = false},
@@ -449,15 +453,15 @@ TEST_F(OneDnnKernels, AveragePools) {
       {.kernel = {2, 2}, .stride = {1, 1}, .dilation = {2, 1}},
   };
   std::set<std::string> kinds;
-  for (const PoolOptions& pool : pools) {
+  for (const nn::PoolOptions& pool : pools) {
     GraphBuilder g("pools");
-    ValueId x = g.add("x", g.input("in", {2, 3, 9, 7}), g.parameter("x.bias", {2, 3, 9, 7}));
-    x = g.global_avg_pool("global", g.avg_pool2d("pool", x, pool));
+    ValueId x = nn::add(g, "x", g.input("in", {2, 3, 9, 7}), g.parameter("x.bias", {2, 3, 9, 7}));
+    x = nn::global_avg_pool(g, "global", nn::avg_pool2d(g, "pool", x, pool));
     kinds.merge(check(with_loss(g, x)));
   }
   GraphBuilder g("volumes");
-  ValueId x = g.add("x", g.input("in", {2, 3, 4, 5, 6}), g.parameter("x.bias", {2, 3, 4, 5, 6}));
-  x = g.avg_pool3d("pool", x, {.kernel = {2, 2, 3}});
+  ValueId x = nn::add(g, "x", g.input("in", {2, 3, 4, 5, 6}), g.parameter("x.bias", {2, 3, 4, 5, 6}));
+  x = nn::avg_pool3d(g, "pool", x, {.kernel = {2, 2, 3}});
   kinds.merge(check(with_loss(g, x)));
   expect_kinds(kinds, {"avg_pool2d", "avg_pool2d_backward", "avg_pool3d", "avg_pool3d_backward",
                        "global_avg_pool", "global_avg_pool_backward"});
@@ -475,8 +479,8 @@ TEST_F(OneDnnKernels, RandomNetworks) {
 /// The derivatives at kinks are those of docs/operators.md: 0 for relu at 0 and for clip on its bounds.
 TEST_F(OneDnnKernels, Kinks) {
   GraphBuilder g("kinks");
-  const ValueId x = g.add("x", g.input("in", {5}), g.parameter("x.bias", {5}));
-  const ValueId both = g.add("both", g.relu("relu", x), g.clip("clip", x, 0.0, 6.0));
+  const ValueId x = nn::add(g, "x", g.input("in", {5}), g.parameter("x.bias", {5}));
+  const ValueId both = nn::add(g, "both", nn::relu(g, "relu", x), nn::clip(g, "clip", x, 0.0, 6.0));
   const Graph graph = differentiate(with_loss(g, both));
   for (const OpId id : ids<OpId>(graph.ops.size())) {
     const Op& op = graph.ops[id];
@@ -500,14 +504,16 @@ TEST_F(OneDnnKernels, NothingFiniteComesOfWhatIsNoNumber) {
   numbers[3] = numbers[38] = kNone;
   GraphBuilder g("diverged");
   const ValueId x = g.input("in", {40});
-  ValueId sum = g.add("x", x, g.parameter("x.bias", {40}));
+  ValueId sum = nn::add(g, "x", x, g.parameter("x.bias", {40}));
   int count = 0;
-  for (const ValueId v :
-       {g.relu("relu", x), g.clip("clip", x, 0, 6), g.unary("leaky_relu", "leaky", x, {{"alpha", 0.2}}),
-        g.unary("elu", "elu", x, {{"alpha", 0.7}}), g.tanh("tanh", x), g.unary("sigmoid", "sigmoid", x),
-        g.gelu("gelu", x), g.unary("silu", "silu", x), g.unary("exp", "exp", x), g.unary("sqrt", "sqrt", x),
-        g.unary("softplus", "softplus", x), g.unary("hardswish", "hardswish", x), g.unary("mish", "mish", x)})
-    sum = g.add("sum" + std::to_string(count++), sum, v);
+  for (const ValueId v : {nn::relu(g, "relu", x), nn::clip(g, "clip", x, 0, 6),
+                          nn::unary(g, "leaky_relu", "leaky", x, {{"alpha", 0.2}}),
+                          nn::unary(g, "elu", "elu", x, {{"alpha", 0.7}}), nn::tanh(g, "tanh", x),
+                          nn::unary(g, "sigmoid", "sigmoid", x), nn::gelu(g, "gelu", x),
+                          nn::unary(g, "silu", "silu", x), nn::unary(g, "exp", "exp", x),
+                          nn::unary(g, "sqrt", "sqrt", x), nn::unary(g, "softplus", "softplus", x),
+                          nn::unary(g, "hardswish", "hardswish", x), nn::unary(g, "mish", "mish", x)})
+    sum = nn::add(g, "sum" + std::to_string(count++), sum, v);
   const Graph graph = with_loss(g, sum);
   for (const KernelLibrary library : {KernelLibrary::fast, KernelLibrary::lean, KernelLibrary::reference}) {
     for (const OpId id : ids<OpId>(graph.ops.size())) {

@@ -2,14 +2,15 @@
 
 #include <algorithm>
 
+#include "poet/graph/nn.h"
 #include "tests/support/random_network.h"
 
 namespace poet::test {
 namespace {
 
 /// Sizes of an image that leave at least one window.
-Extent image_of(Draws& draw, const ConvOptions& o) {
-  Extent image;
+nn::Extent image_of(Draws& draw, const nn::ConvOptions& o) {
+  nn::Extent image;
   for (std::size_t a = 0; a < o.kernel.size(); ++a) {
     const std::int64_t reach = (o.kernel[a] - 1) * o.dilation[a] + 1 - o.padding[a] - o.padding_end[a];
     image.push_back(std::max<std::int64_t>(1, reach) + draw(0, 6));
@@ -20,7 +21,7 @@ Extent image_of(Draws& draw, const ConvOptions& o) {
 /// Strides beyond the kernel, dilation, padding that is uneven or more than the kernel, groups of all sizes.
 Graph convolution(std::uint64_t seed, std::size_t axes, bool transposed) {
   Draws draw(seed);
-  ConvOptions o;
+  nn::ConvOptions o;
   o.groups = draw(0, 2) == 0 ? draw(1, 4) : 1;
   o.out_channels = o.groups * draw(1, draw.half() ? 3 : 9);
   o.kernel = draw.list(axes, 1, axes == 3 ? 2 : 4);
@@ -30,7 +31,7 @@ Graph convolution(std::uint64_t seed, std::size_t axes, bool transposed) {
   o.dilation = draw.list(axes, 1, 2);
   o.bias = draw.half();
   Shape x = {draw(1, 3), o.groups * draw(1, draw.half() ? 2 : 6)};
-  const Extent image = image_of(draw, o);
+  const nn::Extent image = image_of(draw, o);
   x.insert(x.end(), image.begin(), image.end());
   if (transposed) {
     for (std::size_t a = 0; a < axes; ++a) {
@@ -42,9 +43,9 @@ Graph convolution(std::uint64_t seed, std::size_t axes, bool transposed) {
   const ValueId in = draw(0, 3) == 0 ? g.input("x", x) : g.parameter("x.weight", x);
   ValueId y;
   if (transposed) {
-    y = axes == 2 ? g.conv_transpose2d("conv", in, o) : g.conv_transpose3d("conv", in, o);
+    y = axes == 2 ? nn::conv_transpose2d(g, "conv", in, o) : nn::conv_transpose3d(g, "conv", in, o);
   } else {
-    y = axes == 2 ? g.conv2d("conv", in, o) : g.conv3d("conv", in, o);
+    y = axes == 2 ? nn::conv2d(g, "conv", in, o) : nn::conv3d(g, "conv", in, o);
   }
   const bool bias_only = o.bias && draw(0, 3) == 0;
   return training_step(g, y,
@@ -57,12 +58,13 @@ Graph large_convolution(std::uint64_t seed) {
   const std::int64_t stride = draw(1, 2);
   const std::int64_t kernel = draw.half() ? 3 : 1;
   GraphBuilder g("blocks");
-  const ValueId y = g.conv2d("conv", g.parameter("x.weight", {2, draw(29, 36), draw(9, 14), draw(9, 14)}),
-                             {.out_channels = draw(33, 38),
-                              .kernel = {kernel, kernel},
-                              .stride = {stride, stride},
-                              .padding = {kernel / 2, kernel / 2},
-                              .bias = true});
+  const ValueId y =
+      nn::conv2d(g, "conv", g.parameter("x.weight", {2, draw(29, 36), draw(9, 14), draw(9, 14)}),
+                 {.out_channels = draw(33, 38),
+                  .kernel = {kernel, kernel},
+                  .stride = {stride, stride},
+                  .padding = {kernel / 2, kernel / 2},
+                  .bias = true});
   return training_step(g, y);
 }
 
@@ -71,7 +73,8 @@ Graph linear(std::uint64_t seed) {
   GraphBuilder g("linear");
   Shape x = draw.shape(0, 2);
   x.push_back(draw(1, draw.half() ? 300 : 20));
-  const ValueId y = g.linear("fc", g.parameter("x.weight", x), draw(1, draw.half() ? 150 : 12), draw.half());
+  const ValueId y =
+      nn::linear(g, "fc", g.parameter("x.weight", x), draw(1, draw.half() ? 150 : 12), draw.half());
   const bool bias_only = draw(0, 3) == 0 && g.shape(y).back() > 1;
   return training_step(
       g, y, [=](const std::string& name) { return !bias_only || name == "fc.bias" || name == "x.weight"; });
@@ -91,20 +94,21 @@ Graph matmul(std::uint64_t seed) {
       case 0:
         return g.parameter(name + ".weight", {draw.half() ? p : 1, q, rows, columns});
       case 1:
-        return g.permute(name, g.parameter(name + ".weight", {p, rows, q, columns}), {0, 2, 1, 3});
+        return nn::permute(g, name, g.parameter(name + ".weight", {p, rows, q, columns}), {0, 2, 1, 3});
       case 2:
-        return g.permute(name, g.parameter(name + ".weight", {p, columns, q, rows}), {0, 2, 3, 1});
+        return nn::permute(g, name, g.parameter(name + ".weight", {p, columns, q, rows}), {0, 2, 3, 1});
       default:
-        return g.permute(name, g.parameter(name + ".weight", {columns, rows}), {1, 0});
+        return nn::permute(g, name, g.parameter(name + ".weight", {columns, rows}), {1, 0});
     }
   };
   const ValueId a = operand("a", m, k);
   const ValueId b = operand("b", k, n);
   // The result with its last axes but one next to each other, copied for what follows.
-  const ValueId plain = g.matmul("plain", a, b, {.alpha = 0.5, .storage_order = {}});
+  const ValueId plain = nn::matmul(g, "plain", a, b, {.alpha = 0.5, .storage_order = {}});
   if (g.shape(plain).size() != 4) return training_step(g, plain);
-  const ValueId transposed = g.matmul("transposed", a, b, {.alpha = -2.0, .storage_order = {0, 2, 1, 3}});
-  return training_step(g, g.add("sum", plain, g.transpose("copy", transposed, {0, 1, 2, 3})));
+  const ValueId transposed =
+      nn::matmul(g, "transposed", a, b, {.alpha = -2.0, .storage_order = {0, 2, 1, 3}});
+  return training_step(g, nn::add(g, "sum", plain, nn::transpose(g, "copy", transposed, {0, 1, 2, 3})));
 }
 
 Graph norm(std::uint64_t seed) {
@@ -116,10 +120,10 @@ Graph norm(std::uint64_t seed) {
   const ValueId in = g.parameter("x.weight", x);
   const std::int64_t kind = draw(0, 3);
   ValueId y;
-  if (kind == 0) y = g.batch_norm("norm", in, {.eps = 1e-3, .momentum = 0.3});
-  if (kind == 1) y = g.layer_norm("norm", in, 1e-2);
-  if (kind == 2) y = g.group_norm("norm", in, groups, 1e-2);
-  if (kind == 3) y = g.lrn("norm", in, {.size = draw(1, 6), .alpha = 0.9, .beta = 0.75, .bias = 1.5});
+  if (kind == 0) y = nn::batch_norm(g, "norm", in, {.eps = 1e-3, .momentum = 0.3});
+  if (kind == 1) y = nn::layer_norm(g, "norm", in, 1e-2);
+  if (kind == 2) y = nn::group_norm(g, "norm", in, groups, 1e-2);
+  if (kind == 3) y = nn::lrn(g, "norm", in, {.size = draw(1, 6), .alpha = 0.9, .beta = 0.75, .bias = 1.5});
   const std::int64_t part = kind == 3 ? 0 : draw(0, 2);
   return training_step(
       g, y, [part](const std::string& name) { return part == 0 || (name == "x.weight") == (part == 1); });
@@ -127,7 +131,7 @@ Graph norm(std::uint64_t seed) {
 
 Graph pool(std::uint64_t seed, std::size_t axes) {
   Draws draw(seed);
-  PoolOptions o;
+  nn::PoolOptions o;
   o.kernel = draw.list(axes, 1, 3);
   o.stride = draw.list(axes, 1, 4);
   o.dilation = draw.list(axes, 1, 2);
@@ -142,20 +146,21 @@ Graph pool(std::uint64_t seed, std::size_t axes) {
   }
   GraphBuilder g("pool");
   const ValueId in = g.parameter("x.weight", x);
-  PoolOptions max = o;
+  nn::PoolOptions max = o;
   max.count_include_pad = true;
-  const ValueId most = axes == 2 ? g.max_pool2d("max", in, max) : g.max_pool3d("max", in, max);
-  const ValueId mean = axes == 2 ? g.avg_pool2d("avg", in, o) : g.avg_pool3d("avg", in, o);
-  const ValueId whole = g.sub("whole", g.global_avg_pool("gap", in), g.global_max_pool("gmp", in));
-  return training_step(g, g.add("both", g.add("sum", most, mean), whole));
+  const ValueId most = axes == 2 ? nn::max_pool2d(g, "max", in, max) : nn::max_pool3d(g, "max", in, max);
+  const ValueId mean = axes == 2 ? nn::avg_pool2d(g, "avg", in, o) : nn::avg_pool3d(g, "avg", in, o);
+  const ValueId whole =
+      nn::sub(g, "whole", nn::global_avg_pool(g, "gap", in), nn::global_max_pool(g, "gmp", in));
+  return training_step(g, nn::add(g, "both", nn::add(g, "sum", most, mean), whole));
 }
 
 /// A window of more elements than indices of one byte tell apart.
 Graph long_pool(std::uint64_t seed) {
   Draws draw(seed);
   GraphBuilder g("long_pool");
-  const ValueId y = g.max_pool2d("max", g.parameter("x.weight", {2, 1, draw(20, 24), draw(20, 30)}),
-                                 {.kernel = {17, 16}, .stride = {3, 2}, .padding = {2, 1}});
+  const ValueId y = nn::max_pool2d(g, "max", g.parameter("x.weight", {2, 1, draw(20, 24), draw(20, 30)}),
+                                   {.kernel = {17, 16}, .stride = {3, 2}, .padding = {2, 1}});
   return training_step(g, y);
 }
 
@@ -165,8 +170,8 @@ Graph updates(std::uint64_t seed) {
   const auto optimizer = static_cast<Optimizer>(seed % 3);
   GraphBuilder g("updates");
   const std::int64_t width = draw(1, 70);
-  const ValueId w = g.permute("transposed", g.parameter("w.weight", {draw(2, 6), width}), {1, 0});
-  const ValueId y = g.matmul("y", g.linear("fc", g.input("x", {3, 11}), width), w);
+  const ValueId w = nn::permute(g, "transposed", g.parameter("w.weight", {draw(2, 6), width}), {1, 0});
+  const ValueId y = nn::matmul(g, "y", nn::linear(g, "fc", g.input("x", {3, 11}), width), w);
   return training_step(g, y, nullptr, optimizer);
 }
 
@@ -180,7 +185,7 @@ Graph network(std::uint64_t seed) {
 Graph training_step(GraphBuilder& g, ValueId y, const std::function<bool(const std::string&)>& trains,
                     Optimizer optimizer) {
   const Shape shape = g.shape(y);
-  g.mse_loss("loss", y, g.input("targets", shape));
+  nn::mse_loss(g, "loss", y, g.input("targets", shape));
   return differentiate(g.finish(), {optimizer, trains});
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "poet/graph/nn.h"
 #include "tests/support/function_rows.h"
 #include "tests/support/kernel_graphs.h"
 
@@ -15,31 +16,32 @@ Graph activations(std::uint64_t seed) {
   GraphBuilder g("activations");
   const Shape shape = draw.shape(0, 4);
   const ValueId x = g.parameter("x.weight", shape);
-  const ValueId positive = g.scale("positive", g.unary("sigmoid", "of_positive", x), 2.0, 0.25);
+  const ValueId positive = nn::scale(g, "positive", nn::unary(g, "sigmoid", "of_positive", x), 2.0, 0.25);
   std::vector<ValueId> all = {
-      g.clip("clip", x, -0.5, 0.75),
-      g.clip("at_most", x, -std::numeric_limits<double>::infinity(), 0.5),
-      g.scale("scale", x, -1.5, 0.25),
-      g.scale("shift", x, 1.0, 0.3),
-      g.unary("pow", "square", x, {{"exponent", 2.0}}),
-      g.dropout("dropout", x, 0.3),
+      nn::clip(g, "clip", x, -0.5, 0.75),
+      nn::clip(g, "at_most", x, -std::numeric_limits<double>::infinity(), 0.5),
+      nn::scale(g, "scale", x, -1.5, 0.25),
+      nn::scale(g, "shift", x, 1.0, 0.3),
+      nn::unary(g, "pow", "square", x, {{"exponent", 2.0}}),
+      nn::dropout(g, "dropout", x, 0.3),
   };
-  const ValueId wide = g.scale("wide", x, 5.0);
+  const ValueId wide = nn::scale(g, "wide", x, 5.0);
   for (const FunctionRow& row : function_rows()) {
     using Domain = FunctionRow::Domain;
     const ValueId of = row.domain == Domain::positive ? positive : row.domain == Domain::wide ? wide : x;
-    if (row.slope != nullptr) all.push_back(g.unary(row.kind, row.kind, of, row.attributes));
+    if (row.slope != nullptr) all.push_back(nn::unary(g, row.kind, row.kind, of, row.attributes));
   }
   if (!shape.empty()) {
-    all.push_back(g.softmax("softmax", x));
-    all.push_back(g.log_softmax("log_softmax", x));
+    all.push_back(nn::softmax(g, "softmax", x));
+    all.push_back(nn::log_softmax(g, "log_softmax", x));
   }
-  ValueId steps =
-      g.unary("sign", "sign",
-              g.unary("round", "round",
-                      g.scale("halves", g.unary("floor", "floor", g.unary("ceil", "ceil", x)), 0.5)));
-  ValueId sum = g.mul("steps", steps, x);
-  for (std::size_t i = 0; i < all.size(); ++i) sum = g.add("sum" + std::to_string(i), all[i], sum);
+  ValueId steps = nn::unary(
+      g, "sign", "sign",
+      nn::unary(
+          g, "round", "round",
+          nn::scale(g, "halves", nn::unary(g, "floor", "floor", nn::unary(g, "ceil", "ceil", x)), 0.5)));
+  ValueId sum = nn::mul(g, "steps", steps, x);
+  for (std::size_t i = 0; i < all.size(); ++i) sum = nn::add(g, "sum" + std::to_string(i), all[i], sum);
   return training_step(g, sum);
 }
 
@@ -63,14 +65,16 @@ Graph arithmetic(std::uint64_t seed) {
   const ValueId whole = g.parameter("whole.weight", shape);
   const ValueId a = g.parameter("a.weight", squeezed(draw, shape));
   const ValueId b = g.parameter("b.weight", squeezed(draw, shape));
-  const ValueId positive = g.scale("above", g.unary("sigmoid", "gate", b), 1.0, 0.5);
-  ValueId y = g.add("add", g.sub("sub", a, g.mul("mul", b, whole)), g.sub("other", whole, a));
-  y = g.add("ratio", g.div("div", y, positive), g.div("small", a, positive));
-  y = g.prelu("prelu", y, g.parameter("slope.weight", squeezed(draw, shape)));
-  const ValueId condition = g.binary("less", "less", a, b);
-  y = g.add("chosen", y, g.where("where", condition, whole, b));
-  y = g.add("chosen2", y, g.where("where2", g.input("c", squeezed(draw, shape), DType::uint8), a, whole));
-  return training_step(g, g.add("stretched", y, g.expand("expand", a, shape)));
+  const ValueId positive = nn::scale(g, "above", nn::unary(g, "sigmoid", "gate", b), 1.0, 0.5);
+  ValueId y =
+      nn::add(g, "add", nn::sub(g, "sub", a, nn::mul(g, "mul", b, whole)), nn::sub(g, "other", whole, a));
+  y = nn::add(g, "ratio", nn::div(g, "div", y, positive), nn::div(g, "small", a, positive));
+  y = nn::prelu(g, "prelu", y, g.parameter("slope.weight", squeezed(draw, shape)));
+  const ValueId condition = nn::binary(g, "less", "less", a, b);
+  y = nn::add(g, "chosen", y, nn::where(g, "where", condition, whole, b));
+  y = nn::add(g, "chosen2", y,
+              nn::where(g, "where2", g.input("c", squeezed(draw, shape), DType::uint8), a, whole));
+  return training_step(g, nn::add(g, "stretched", y, nn::expand(g, "expand", a, shape)));
 }
 
 Graph reductions(std::uint64_t seed) {
@@ -88,18 +92,18 @@ Graph reductions(std::uint64_t seed) {
   GraphBuilder g("reductions");
   // Whole numbers of a few values: equally extreme ones.
   const ValueId x = g.parameter("x.weight", shape);
-  const ValueId few = g.clip("few", x, -0.5, 0.5);
-  ValueId y = g.add("sums", g.reduce("reduce_sum", "sum", x, axes, keep),
-                    g.reduce("reduce_mean", "mean", x, axes, keep));
-  y = g.add("extremes", y,
-            g.sub("range", g.reduce("reduce_max", "max", few, axes, keep),
-                  g.reduce("reduce_min", "min", few, axes, keep)));
+  const ValueId few = nn::clip(g, "few", x, -0.5, 0.5);
+  ValueId y = nn::add(g, "sums", nn::reduce(g, "reduce_sum", "sum", x, axes, keep),
+                      nn::reduce(g, "reduce_mean", "mean", x, axes, keep));
+  y = nn::add(g, "extremes", y,
+              nn::sub(g, "range", nn::reduce(g, "reduce_max", "max", few, axes, keep),
+                      nn::reduce(g, "reduce_min", "min", few, axes, keep)));
   const std::int64_t axis = draw(0, rank - 1);
-  const ValueId sums = g.cumsum("cumsum", g.cumsum("before", x, axis, draw.half(), draw.half()),
-                                draw(0, rank - 1), draw.half(), draw.half());
-  const ValueId flat = g.reshape("flat", sums, {element_count(shape)});
-  const ValueId all = g.reduce("reduce_sum", "all", flat, {0}, false);
-  return training_step(g, g.add("y", y, all));
+  const ValueId sums = nn::cumsum(g, "cumsum", nn::cumsum(g, "before", x, axis, draw.half(), draw.half()),
+                                  draw(0, rank - 1), draw.half(), draw.half());
+  const ValueId flat = nn::reshape(g, "flat", sums, {element_count(shape)});
+  const ValueId all = nn::reduce(g, "reduce_sum", "all", flat, {0}, false);
+  return training_step(g, nn::add(g, "y", y, all));
 }
 
 Graph integers(std::uint64_t seed) {
@@ -112,31 +116,34 @@ Graph integers(std::uint64_t seed) {
   const ValueId x = g.parameter("x.weight", shape);
   const ValueId z = g.input("z", squeezed(draw, shape));
   // 1 to 3, with both signs.
-  ValueId divisor = g.scale("one_more", b, 1.0, 1.0);
-  divisor = g.mul("signed", divisor, g.scale("sign", g.cast("c_as_int", c, DType::int32), 2.0, -1.0));
-  ValueId whole = g.sub("difference", g.mul("product", g.scale("seven", a, -7.0, 3.0), a), b);
-  whole = g.add("sum", g.binary("int_div", "quotient", whole, divisor),
-                g.binary("mod", "remainder", whole, divisor));
+  ValueId divisor = nn::scale(g, "one_more", b, 1.0, 1.0);
+  divisor = nn::mul(g, "signed", divisor,
+                    nn::scale(g, "sign", nn::cast(g, "c_as_int", c, DType::int32), 2.0, -1.0));
+  ValueId whole = nn::sub(g, "difference", nn::mul(g, "product", nn::scale(g, "seven", a, -7.0, 3.0), a), b);
+  whole = nn::add(g, "sum", nn::binary(g, "int_div", "quotient", whole, divisor),
+                  nn::binary(g, "mod", "remainder", whole, divisor));
   const auto rank = static_cast<std::int64_t>(shape.size());
-  whole = g.cumsum("cumsum", whole, draw(0, rank - 1), draw.half(), draw.half());
-  ValueId mask =
-      g.binary("logical_or", "or", g.binary("less", "less", a, b), g.binary("greater_or_equal", "ge", x, z));
-  mask = g.binary("logical_and", "and", mask,
-                  g.unary("logical_not", "not", g.binary("equal", "equal", whole, a)));
-  mask = g.binary("logical_xor", "xor", mask, g.binary("greater", "greater", z, x));
-  mask = g.binary("logical_or", "kept", mask, g.binary("less_or_equal", "le", a, b));
-  mask = g.binary("logical_xor", "given", mask, g.binary("equal", "same", c, mask));
-  mask = g.binary("logical_and", "real", mask, g.binary("equal", "reals", x, x));
-  const ValueId most =
-      g.argmax("argmax", g.add("few", x, g.clip("c1", x, -0.5, 0.5)), draw(0, rank - 1), true, draw.half());
-  const ValueId most_whole = g.argmax("argmax_int", a, draw(0, rank - 1), true, draw.half());
-  whole = g.where("one_of_two", mask, whole, g.unary("abs", "abs", g.add("places", most, most_whole)));
-  const ValueId truncated = g.cast("truncated", g.scale("large", x, 3.0), DType::int32);
-  const ValueId truth = g.cast("truth", truncated, DType::uint8);
-  ValueId y = g.add("with_whole", x, g.cast("as_real", whole, DType::float32));
-  y = g.add("with_truth", y,
-            g.cast("truth_as_real", g.binary("logical_and", "both", truth, mask), DType::float32));
-  return training_step(g, g.where("chosen", mask, y, x));
+  whole = nn::cumsum(g, "cumsum", whole, draw(0, rank - 1), draw.half(), draw.half());
+  ValueId mask = nn::binary(g, "logical_or", "or", nn::binary(g, "less", "less", a, b),
+                            nn::binary(g, "greater_or_equal", "ge", x, z));
+  mask = nn::binary(g, "logical_and", "and", mask,
+                    nn::unary(g, "logical_not", "not", nn::binary(g, "equal", "equal", whole, a)));
+  mask = nn::binary(g, "logical_xor", "xor", mask, nn::binary(g, "greater", "greater", z, x));
+  mask = nn::binary(g, "logical_or", "kept", mask, nn::binary(g, "less_or_equal", "le", a, b));
+  mask = nn::binary(g, "logical_xor", "given", mask, nn::binary(g, "equal", "same", c, mask));
+  mask = nn::binary(g, "logical_and", "real", mask, nn::binary(g, "equal", "reals", x, x));
+  const ValueId most = nn::argmax(g, "argmax", nn::add(g, "few", x, nn::clip(g, "c1", x, -0.5, 0.5)),
+                                  draw(0, rank - 1), true, draw.half());
+  const ValueId most_whole = nn::argmax(g, "argmax_int", a, draw(0, rank - 1), true, draw.half());
+  whole = nn::where(g, "one_of_two", mask, whole,
+                    nn::unary(g, "abs", "abs", nn::add(g, "places", most, most_whole)));
+  const ValueId truncated = nn::cast(g, "truncated", nn::scale(g, "large", x, 3.0), DType::int32);
+  const ValueId truth = nn::cast(g, "truth", truncated, DType::uint8);
+  ValueId y = nn::add(g, "with_whole", x, nn::cast(g, "as_real", whole, DType::float32));
+  y = nn::add(
+      g, "with_truth", y,
+      nn::cast(g, "truth_as_real", nn::binary(g, "logical_and", "both", truth, mask), DType::float32));
+  return training_step(g, nn::where(g, "chosen", mask, y, x));
 }
 
 Graph losses(std::uint64_t seed) {
@@ -144,8 +151,8 @@ Graph losses(std::uint64_t seed) {
   GraphBuilder g("losses");
   const std::int64_t rows = draw(1, 40);
   const std::int64_t classes = draw(3, 30);
-  const ValueId x = g.scale("wide", g.parameter("x.weight", {rows, classes}), 20.0);
-  g.softmax_cross_entropy("loss", x, g.input("targets", {rows}, DType::int32));
+  const ValueId x = nn::scale(g, "wide", g.parameter("x.weight", {rows, classes}), 20.0);
+  nn::softmax_cross_entropy(g, "loss", x, g.input("targets", {rows}, DType::int32));
   return differentiate(g.finish());
 }
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "poet/autodiff/differentiate.h"
-#include "poet/graph/builder.h"
+#include "poet/graph/nn.h"
 #include "tests/support/graph_text.h"
 
 namespace poet::test {
@@ -24,12 +24,12 @@ class RandomNetwork {
   [[nodiscard]] Graph build() {
     batch_ = 1 + draw(3);
     const ValueId x = builder_.input("x", {batch_, kWidth});
-    values_.push_back(chance(50) ? x : builder_.linear("stem", x, kWidth));
+    values_.push_back(chance(50) ? x : nn::linear(builder_, "stem", x, kWidth));
     if (values_.back() != x) values_.push_back(x);
     const std::int64_t layers = 1 + draw(10);
     for (std::int64_t i = 0; i < layers; ++i) values_.push_back(layer("l" + std::to_string(i)));
-    const ValueId logits = builder_.linear("head", values_.back(), 3);
-    builder_.softmax_cross_entropy("loss", logits, builder_.input("targets", {batch_}, DType::int32));
+    const ValueId logits = nn::linear(builder_, "head", values_.back(), 3);
+    nn::softmax_cross_entropy(builder_, "loss", logits, builder_.input("targets", {batch_}, DType::int32));
     Graph graph = builder_.finish();
     tie_parameters(graph);
     return graph;
@@ -61,37 +61,38 @@ class RandomNetwork {
   ValueId layer(const std::string& name) {
     switch (draw(16)) {
       case 0:
-        return builder_.relu(name, earlier());
+        return nn::relu(builder_, name, earlier());
       case 1:
-        return builder_.gelu(name, earlier());
+        return nn::gelu(builder_, name, earlier());
       case 2:
-        return builder_.tanh(name, earlier());
+        return nn::tanh(builder_, name, earlier());
       case 3:
-        return builder_.softmax(name, earlier());
+        return nn::softmax(builder_, name, earlier());
       case 4:
-        return builder_.dropout(name, earlier(), 0.25);
+        return nn::dropout(builder_, name, earlier(), 0.25);
       case 5:
-        return builder_.layer_norm(name, earlier(), 0.1);
+        return nn::layer_norm(builder_, name, earlier(), 0.1);
       case 6:
-        return builder_.add(name, earlier(), earlier());
+        return nn::add(builder_, name, earlier(), earlier());
       case 7:
         return product(name);
       case 8: {
-        const ValueId once = builder_.reshape(name + ".view", earlier(), {batch_ * 2, 2});
-        return builder_.reshape(name, builder_.relu(name + ".relu", once), {batch_, kWidth});
+        const ValueId once = nn::reshape(builder_, name + ".view", earlier(), {batch_ * 2, 2});
+        return nn::reshape(builder_, name, nn::relu(builder_, name + ".relu", once), {batch_, kWidth});
       }
       case 9: {
-        const std::vector<ValueId> parts = builder_.split(name + ".part", earlier(), 1, {2, 1, 1});
-        return chance(50) ? builder_.concat(name, {parts[1], parts[0], parts[2]}, 1)
-                          : builder_.concat(name, {parts[2], parts[0], parts[2]}, 1);
+        const std::vector<ValueId> parts = nn::split(builder_, name + ".part", earlier(), 1, {2, 1, 1});
+        return chance(50) ? nn::concat(builder_, name, {parts[1], parts[0], parts[2]}, 1)
+                          : nn::concat(builder_, name, {parts[2], parts[0], parts[2]}, 1);
       }
       case 10: {
-        const ValueId transposed = builder_.permute(name + ".view", earlier(), {1, 0});
-        return builder_.transpose(name, builder_.transpose(name + ".copy", transposed, {0, 1}), {1, 0});
+        const ValueId transposed = nn::permute(builder_, name + ".view", earlier(), {1, 0});
+        return nn::transpose(builder_, name, nn::transpose(builder_, name + ".copy", transposed, {0, 1}),
+                             {1, 0});
       }
       case 11: {
-        const ValueId wide = builder_.pad(name + ".pad", earlier(), {0, 1}, {0, 3}, 0.5);
-        return builder_.slice(name, wide, {0, 0}, {batch_, 2 * kWidth}, {1, 2});
+        const ValueId wide = nn::pad(builder_, name + ".pad", earlier(), {0, 1}, {0, 3}, 0.5);
+        return nn::slice(builder_, name, wide, {0, 0}, {batch_, 2 * kWidth}, {1, 2});
       }
       case 12:
         return arithmetic(name, earlier(), earlier());
@@ -104,11 +105,11 @@ class RandomNetwork {
       }
       case 14: {
         const ValueId x = earlier();
-        return builder_.sub(name, x, builder_.reduce("reduce_mean", name + ".mean", x, {draw(2)}));
+        return nn::sub(builder_, name, x, nn::reduce(builder_, "reduce_mean", name + ".mean", x, {draw(2)}));
       }
       default:
         linears_.push_back(name);
-        return builder_.linear(name, earlier(), kWidth, chance(70));
+        return nn::linear(builder_, name, earlier(), kWidth, chance(70));
     }
   }
 
@@ -116,15 +117,15 @@ class RandomNetwork {
   ValueId arithmetic(const std::string& name, ValueId a, ValueId b) {
     switch (draw(4)) {
       case 0:
-        return builder_.sub(name, a, b);
+        return nn::sub(builder_, name, a, b);
       case 1:
-        return builder_.add(name, a, b);
+        return nn::add(builder_, name, a, b);
       case 2:
-        return builder_.tanh(name, builder_.mul(name + ".product", a, b));
+        return nn::tanh(builder_, name, nn::mul(builder_, name + ".product", a, b));
       default: {
         const ValueId positive =
-            builder_.scale(name + ".above", builder_.unary("sigmoid", name + ".gate", b), 1, 0.5);
-        return builder_.div(name, a, positive);
+            nn::scale(builder_, name + ".above", nn::unary(builder_, "sigmoid", name + ".gate", b), 1, 0.5);
+        return nn::div(builder_, name, a, positive);
       }
     }
   }
@@ -132,13 +133,13 @@ class RandomNetwork {
   /// tanh((a bᵀ) c), on transposed views; the product at times stored transposed.
   ValueId product(const std::string& name) {
     const ValueId a = earlier();
-    const ValueId transposed = builder_.permute(name + ".view", earlier(), {1, 0});
+    const ValueId transposed = nn::permute(builder_, name + ".view", earlier(), {1, 0});
     const std::vector<std::int64_t> order =
         chance(50) ? std::vector<std::int64_t>{1, 0} : std::vector<std::int64_t>{};
     const ValueId square =
-        builder_.matmul(name + ".square", a, transposed, {.alpha = 0.5, .storage_order = order});
-    const ValueId cubic = builder_.matmul(name + ".cubic", square, earlier());
-    return builder_.tanh(name, cubic);  // a chain of cubes would leave the range of numbers
+        nn::matmul(builder_, name + ".square", a, transposed, {.alpha = 0.5, .storage_order = order});
+    const ValueId cubic = nn::matmul(builder_, name + ".cubic", square, earlier());
+    return nn::tanh(builder_, name, cubic);  // a chain of cubes would leave the range of numbers
   }
 
   void tie_parameters(Graph& graph) {

@@ -16,7 +16,7 @@
 #include "poet/autodiff/gradient_rules.h"
 #include "poet/autodiff/layout.h"
 #include "poet/frontend/zoo.h"
-#include "poet/graph/builder.h"
+#include "poet/graph/nn.h"
 #include "tests/support/graph_text.h"
 
 namespace poet {
@@ -48,15 +48,15 @@ TrainingOptions training_only(std::vector<std::string> names, Optimizer optimize
 
 void finish_with_loss(GraphBuilder& g, ValueId logits) {
   const ValueId targets = g.input("targets", {g.shape(logits)[0]}, DType::int32);
-  g.softmax_cross_entropy("loss", logits, targets);
+  nn::softmax_cross_entropy(g, "loss", logits, targets);
 }
 
 /// x (batch, 3) - fc1 - (batch, 4) - relu - fc2 - (batch, 2)
 Graph two_layers(std::int64_t batch) {
   GraphBuilder g("two_layers");
-  ValueId h = g.linear("fc1", g.input("x", {batch, 3}), 4);
-  h = g.relu("relu", h);
-  finish_with_loss(g, g.linear("fc2", h, 2));
+  ValueId h = nn::linear(g, "fc1", g.input("x", {batch, 3}), 4);
+  h = nn::relu(g, "relu", h);
+  finish_with_loss(g, nn::linear(g, "fc2", h, 2));
   return g.finish();
 }
 
@@ -92,8 +92,8 @@ TEST(Differentiate, TheSmallerGradientGoesFirst) {
 TEST(Differentiate, EqualGradientsStartWithTheInput) {
   // Without a bias, batch 2: dx and dweight are 32 bytes each.
   GraphBuilder g("equal");
-  const ValueId h = g.relu("relu", g.linear("fc1", g.input("x", {2, 3}), 4));
-  finish_with_loss(g, g.linear("fc2", h, 2, false));
+  const ValueId h = nn::relu(g, "relu", nn::linear(g, "fc1", g.input("x", {2, 3}), 4));
+  finish_with_loss(g, nn::linear(g, "fc2", h, 2, false));
   const std::vector<std::string> lines = added_ops(differentiate(g.finish()));
   EXPECT_EQ(lines.at(1), "fc2:backward_input linear_backward_input(grad:fc2, fc2.weight) -> grad:relu");
 }
@@ -130,9 +130,9 @@ TEST(Differentiate, ResidualBlockAccumulatesWhatAddPassesThrough) {
   // relu feeds fc2 and the sum: its gradient is grad:sum (shared, not copied) plus fc2's input gradient.
   // fc2, out: dx 4 x 4 = 16 bytes; dweight + dbias more.
   GraphBuilder g("residual");
-  const ValueId h = g.relu("relu", g.linear("fc1", g.input("x", {1, 3}), 4));
-  const ValueId sum = g.add("sum", g.linear("fc2", h, 4), h);
-  finish_with_loss(g, g.linear("out", sum, 2));
+  const ValueId h = nn::relu(g, "relu", nn::linear(g, "fc1", g.input("x", {1, 3}), 4));
+  const ValueId sum = nn::add(g, "sum", nn::linear(g, "fc2", h, 4), h);
+  finish_with_loss(g, nn::linear(g, "out", sum, 2));
   EXPECT_THAT(
       added_ops(differentiate(g.finish())),
       ElementsAre(
@@ -154,8 +154,8 @@ TEST(Differentiate, ResidualBlockAccumulatesWhatAddPassesThrough) {
 
 TEST(Differentiate, AValueAddedToItselfGetsItsGradientTwice) {
   GraphBuilder g("double");
-  const ValueId h = g.linear("fc1", g.input("x", {1, 3}), 4);
-  finish_with_loss(g, g.linear("out", g.add("twice", h, h), 2));
+  const ValueId h = nn::linear(g, "fc1", g.input("x", {1, 3}), 4);
+  finish_with_loss(g, nn::linear(g, "out", nn::add(g, "twice", h, h), 2));
   const Graph training = differentiate(g.finish());
   EXPECT_EQ(test::text(training, op(training, "grad:fc1:accumulate")),
             "grad:fc1:accumulate add(grad:twice, grad:twice) -> grad:fc1:sum");
@@ -165,11 +165,11 @@ TEST(Differentiate, ThreeUsersMakeAChain) {
   // h is read by relu, gelu and tanh. From the last user on: tanh's contribution, then gelu's, a sum, relu's,
   // a sum.
   GraphBuilder g("three");
-  const ValueId h = g.linear("fc1", g.input("x", {1, 3}), 4);
-  const ValueId a = g.relu("a", h);
-  const ValueId b = g.gelu("b", h);
-  const ValueId c = g.tanh("c", h);
-  finish_with_loss(g, g.add("bc+a", g.add("b+c", b, c), a));
+  const ValueId h = nn::linear(g, "fc1", g.input("x", {1, 3}), 4);
+  const ValueId a = nn::relu(g, "a", h);
+  const ValueId b = nn::gelu(g, "b", h);
+  const ValueId c = nn::tanh(g, "c", h);
+  finish_with_loss(g, nn::add(g, "bc+a", nn::add(g, "b+c", b, c), a));
   EXPECT_THAT(
       added_ops(differentiate(g.finish())),
       ElementsAre("loss:backward softmax_cross_entropy_backward(loss.probabilities, targets) -> grad:bc+a",
@@ -188,12 +188,12 @@ TEST(Differentiate, ThreeUsersMakeAChain) {
 Graph small_conv_net() {
   GraphBuilder g("conv_bn_relu");
   ValueId h = g.input("image", {2, 3, 8, 8});
-  h = g.conv2d("conv", h, {.out_channels = 4, .kernel = {3, 3}, .stride = {2, 2}, .padding = {1, 1}});
-  h = g.batch_norm("bn", h);
-  h = g.relu("relu", h);
-  h = g.global_avg_pool("pool", h);
-  h = g.flatten("flat", h);
-  finish_with_loss(g, g.linear("fc", h, 2));
+  h = nn::conv2d(g, "conv", h, {.out_channels = 4, .kernel = {3, 3}, .stride = {2, 2}, .padding = {1, 1}});
+  h = nn::batch_norm(g, "bn", h);
+  h = nn::relu(g, "relu", h);
+  h = nn::global_avg_pool(g, "pool", h);
+  h = nn::flatten(g, "flat", h);
+  finish_with_loss(g, nn::linear(g, "fc", h, 2));
   return g.finish();
 }
 
@@ -231,13 +231,13 @@ TEST(Differentiate, ConvBatchNormRelu) {
 
 TEST(Differentiate, OperatorsReadWhatTheirDerivativeNeeds) {
   GraphBuilder g("vision");
-  ValueId h = g.conv2d("conv", g.input("image", {1, 2, 8, 8}), {.out_channels = 2});
-  h = g.max_pool2d("max", h, {});
-  h = g.avg_pool2d("avg", h, {});
-  h = g.flatten("flat", h);
-  h = g.dropout("drop", h, 0.5);
-  h = g.softmax("soft", h);
-  h = g.layer_norm("norm", h, 1e-5);
+  ValueId h = nn::conv2d(g, "conv", g.input("image", {1, 2, 8, 8}), {.out_channels = 2});
+  h = nn::max_pool2d(g, "max", h, {});
+  h = nn::avg_pool2d(g, "avg", h, {});
+  h = nn::flatten(g, "flat", h);
+  h = nn::dropout(g, "drop", h, 0.5);
+  h = nn::softmax(g, "soft", h);
+  h = nn::layer_norm(g, "norm", h, 1e-5);
   finish_with_loss(g, h);
   const Graph training = differentiate(g.finish());
   const auto line = [&](const std::string& name) { return test::text(training, op(training, name)); };
@@ -253,13 +253,14 @@ TEST(Differentiate, OperatorsReadWhatTheirDerivativeNeeds) {
 
 TEST(Differentiate, ArithmeticReadsWhatItsDerivativeNeeds) {
   GraphBuilder g("arithmetic");
-  const ValueId x = g.linear("x", g.input("in", {2, 4}), 4, false);
-  ValueId h = g.div("ratio", x, g.parameter("b", {4}));
-  h = g.scale("scale", g.clip("clip", g.unary("abs", "abs", h), 0, 6), 2, 1);
-  h = g.unary(
-      "log", "log",
-      g.unary("exp", "exp", g.unary("hardswish", "hardswish", g.unary("elu", "elu", h, {{"alpha", 1.0}}))));
-  h = g.add("plus", h, g.scale("shift", g.reduce("reduce_mean", "mean", h, {1}), 1, -3));
+  const ValueId x = nn::linear(g, "x", g.input("in", {2, 4}), 4, false);
+  ValueId h = nn::div(g, "ratio", x, g.parameter("b", {4}));
+  h = nn::scale(g, "scale", nn::clip(g, "clip", nn::unary(g, "abs", "abs", h), 0, 6), 2, 1);
+  h = nn::unary(
+      g, "log", "log",
+      nn::unary(g, "exp", "exp",
+                nn::unary(g, "hardswish", "hardswish", nn::unary(g, "elu", "elu", h, {{"alpha", 1.0}}))));
+  h = nn::add(g, "plus", h, nn::scale(g, "shift", nn::reduce(g, "reduce_mean", "mean", h, {1}), 1, -3));
   finish_with_loss(g, h);
   const Graph training = differentiate(g.finish());
   const auto line = [&](const std::string& name) { return test::text(training, op(training, name)); };
@@ -282,8 +283,8 @@ TEST(Differentiate, ArithmeticReadsWhatItsDerivativeNeeds) {
 
 TEST(Differentiate, ConstantsNeverTrain) {
   GraphBuilder g("constants");
-  const ValueId x = g.linear("x", g.input("in", {2, 4}), 4, false);
-  finish_with_loss(g, g.mul("scaled", x, g.unary("exp", "exp", g.constant("k", {4}))));
+  const ValueId x = nn::linear(g, "x", g.input("in", {2, 4}), 4, false);
+  finish_with_loss(g, nn::mul(g, "scaled", x, nn::unary(g, "exp", "exp", g.constant("k", {4}))));
   const Graph training = differentiate(g.finish(), {Optimizer::adam, nullptr});
   for (const Op& each : training.ops) {
     for (const ValueId v : each.updates) EXPECT_NE(training.values[v].name, "k");
@@ -295,14 +296,14 @@ TEST(Differentiate, ConstantsNeverTrain) {
 
 TEST(Differentiate, CopiesReadTheGradientAlone) {
   GraphBuilder g("copies");
-  ValueId h = g.conv2d("conv", g.input("image", {1, 2, 8, 8}), {.out_channels = 2});
-  h = g.lrn("lrn", h, {});
-  h = g.group_norm("gn", h, 2, 1e-5);
-  h = g.slice("slice", h, {0, 0, 0, 0}, {1, 2, 4, 4});
-  h = g.pad("pad", h, {0, 0, 1, 1}, {0, 0, 0, 0});
-  h = g.transpose("turn", h, {0, 2, 3, 1});
-  h = g.global_max_pool("top", h);
-  finish_with_loss(g, g.flatten("flat", h));
+  ValueId h = nn::conv2d(g, "conv", g.input("image", {1, 2, 8, 8}), {.out_channels = 2});
+  h = nn::lrn(g, "lrn", h, {});
+  h = nn::group_norm(g, "gn", h, 2, 1e-5);
+  h = nn::slice(g, "slice", h, {0, 0, 0, 0}, {1, 2, 4, 4});
+  h = nn::pad(g, "pad", h, {0, 0, 1, 1}, {0, 0, 0, 0});
+  h = nn::transpose(g, "turn", h, {0, 2, 3, 1});
+  h = nn::global_max_pool(g, "top", h);
+  finish_with_loss(g, nn::flatten(g, "flat", h));
   const Graph training = differentiate(g.finish());
   const auto line = [&](const std::string& name) { return test::text(training, op(training, name)); };
   EXPECT_EQ(line("top:backward"),
@@ -318,11 +319,11 @@ TEST(Differentiate, CopiesReadTheGradientAlone) {
 
 TEST(Differentiate, ASplitReadsTheGradientsThatThereAre) {
   GraphBuilder g("split");
-  const ValueId x = g.linear("fc", g.input("x", {2, 3}), 6, false);
-  const std::vector<ValueId> parts = g.split("split", x, 1, {2, 3, 1});
-  const std::vector<ValueId> halves = g.split("halves", parts[1], 0, {1, 1});
-  const ValueId both = g.concat("both", halves, 0);
-  finish_with_loss(g, g.concat("cat", {parts[0], both}, 1));
+  const ValueId x = nn::linear(g, "fc", g.input("x", {2, 3}), 6, false);
+  const std::vector<ValueId> parts = nn::split(g, "split", x, 1, {2, 3, 1});
+  const std::vector<ValueId> halves = nn::split(g, "halves", parts[1], 0, {1, 1});
+  const ValueId both = nn::concat(g, "both", halves, 0);
+  finish_with_loss(g, nn::concat(g, "cat", {parts[0], both}, 1));
   const Graph training = differentiate(g.finish());
   EXPECT_EQ(test::text(training, op(training, "halves:backward")),
             "halves:backward split_backward(grad:halves.0, grad:halves.1) -> grad:split.1");
@@ -337,10 +338,10 @@ TEST(Differentiate, AnOpaqueOperatorKeepsAllThatItReadsAndWrites) {
   GraphBuilder g("opaque");
   const ValueId table = g.parameter("table", {5, 2});
   const ValueId ids_in = g.input("ids", {3}, DType::int32);
-  const ValueId scale = g.linear("scale", g.input("x", {3, 2}), 2, false);
-  const std::vector<ValueId> made =
-      g.opaque("magic", "com.acme.Magic", {ids_in, table, scale}, {{{3, 2}}, {{3}}, {{3}, DType::int32}});
-  finish_with_loss(g, g.relu("relu", made[0]));
+  const ValueId scale = nn::linear(g, "scale", g.input("x", {3, 2}), 2, false);
+  const std::vector<ValueId> made = nn::opaque(g, "magic", "com.acme.Magic", {ids_in, table, scale},
+                                               {{{3, 2}}, {{3}}, {{3}, DType::int32}});
+  finish_with_loss(g, nn::relu(g, "relu", made[0]));
   const Graph training = differentiate(g.finish());
   EXPECT_EQ(test::text(training, op(training, "magic:backward")),
             "magic:backward opaque_backward(grad:magic, ids, table, scale, magic, magic.1, magic.2) -> "
@@ -354,8 +355,8 @@ TEST(Differentiate, AnOpaqueOperatorKeepsAllThatItReadsAndWrites) {
 
 TEST(Differentiate, MeanSquaredErrorIsALoss) {
   GraphBuilder g("regression");
-  const ValueId y = g.linear("fc", g.input("x", {2, 3}), 4, false);
-  g.mse_loss("loss", y, g.input("targets", {2, 4}));
+  const ValueId y = nn::linear(g, "fc", g.input("x", {2, 3}), 4, false);
+  nn::mse_loss(g, "loss", y, g.input("targets", {2, 4}));
   const Graph training = differentiate(g.finish());
   EXPECT_EQ(test::text(training, op(training, "loss:backward")),
             "loss:backward mse_loss_backward(fc, targets) -> grad:fc");
@@ -364,9 +365,9 @@ TEST(Differentiate, MeanSquaredErrorIsALoss) {
 TEST(Differentiate, ConcatHasOneBackwardOpForEachInputThatNeedsIt) {
   GraphBuilder g("concat");
   const ValueId x = g.input("x", {1, 3});
-  const ValueId a = g.linear("a", x, 4, false);
-  const ValueId b = g.linear("b", x, 2, false);
-  finish_with_loss(g, g.linear("out", g.concat("cat", {a, x, b, a}, 1), 2, false));
+  const ValueId a = nn::linear(g, "a", x, 4, false);
+  const ValueId b = nn::linear(g, "b", x, 2, false);
+  finish_with_loss(g, nn::linear(g, "out", nn::concat(g, "cat", {a, x, b, a}, 1), 2, false));
   const Graph training = differentiate(g.finish());
   std::vector<std::string> lines;
   for (const Op& each : training.ops) {
@@ -388,9 +389,9 @@ TEST(Differentiate, SharedParameterIsUpdatedOnceAfterItsLastReader) {
   // fc1 and fc2 have one weight. Batch 1: dx 16 bytes, dweight 64: input gradients first. fc2's weight
   // gradient waits for fc1's; the update comes after the sum.
   GraphBuilder g("shared");
-  ValueId h = g.linear("fc0", g.input("x", {1, 3}), 4, false);
-  h = g.linear("fc1", h, 4, false);
-  h = g.linear("fc2", h, 4, false);
+  ValueId h = nn::linear(g, "fc0", g.input("x", {1, 3}), 4, false);
+  h = nn::linear(g, "fc1", h, 4, false);
+  h = nn::linear(g, "fc2", h, 4, false);
   finish_with_loss(g, h);
   Graph forward = g.finish();
   test::replace_input(forward, "fc2", 1, "fc1.weight");
@@ -411,8 +412,8 @@ TEST(Differentiate, TiedEmbeddingAndOutputLayer) {
   // The output layer's weight is a transposed-free view of the embedding's table: both gradients are (5, 4).
   GraphBuilder g("tied");
   const ValueId tokens = g.input("tokens", {2}, DType::int32);
-  const ValueId h = g.embedding("embed", tokens, 5, 4);
-  finish_with_loss(g, g.linear("out", h, 5, false));
+  const ValueId h = nn::embedding(g, "embed", tokens, 5, 4);
+  finish_with_loss(g, nn::linear(g, "out", h, 5, false));
   Graph forward = g.finish();
   test::replace_input(forward, "out", 1, "embed.weight");
   const Graph training = differentiate(forward);
@@ -478,8 +479,8 @@ TEST(Differentiate, BatchNormWritesOnlyWantedGradients) {
 TEST(Differentiate, ParametersThatDoNotReachTheLossStay) {
   GraphBuilder g("side");
   const ValueId x = g.input("x", {1, 3});
-  g.linear("side", x, 4);
-  finish_with_loss(g, g.linear("fc", x, 2));
+  nn::linear(g, "side", x, 4);
+  finish_with_loss(g, nn::linear(g, "fc", x, 2));
   const Graph training = differentiate(g.finish());
   EXPECT_TRUE(find_op(training, "side").valid());
   EXPECT_TRUE(find_op(training, "fc.weight:update").valid());
@@ -490,19 +491,19 @@ TEST(Differentiate, ParametersThatDoNotReachTheLossStay) {
 Graph attention() {
   GraphBuilder g("attention");
   const ValueId x = g.input("x", {1, 3, 4});
-  const ValueId q = g.linear("q", x, 4, false);
-  const ValueId k = g.linear("k", x, 4, false);
-  const ValueId v = g.linear("v", x, 4, false);
+  const ValueId q = nn::linear(g, "q", x, 4, false);
+  const ValueId k = nn::linear(g, "k", x, 4, false);
+  const ValueId v = nn::linear(g, "v", x, 4, false);
   const StridedShape split = reshaped(g.layout(q), {1, 3, 2, 2});
   const ValueId q_heads = g.view("q_heads", q, permuted(split, {0, 2, 1, 3}));  // (1, 2, 3, 2)
   const ValueId k_heads = g.view("k_heads", k, permuted(split, {0, 2, 3, 1}));  // (1, 2, 2, 3)
   const ValueId v_heads = g.view("v_heads", v, permuted(split, {0, 2, 1, 3}));  // (1, 2, 3, 2)
-  const ValueId scores = g.matmul("scores", q_heads, k_heads, {.alpha = 0.5, .storage_order = {}});
-  const ValueId p = g.softmax("p", scores);
-  const ValueId context = g.matmul("context", p, v_heads, {.alpha = 1.0, .storage_order = {0, 2, 1, 3}});
+  const ValueId scores = nn::matmul(g, "scores", q_heads, k_heads, {.alpha = 0.5, .storage_order = {}});
+  const ValueId p = nn::softmax(g, "p", scores);
+  const ValueId context = nn::matmul(g, "context", p, v_heads, {.alpha = 1.0, .storage_order = {0, 2, 1, 3}});
   const ValueId merged =
       g.view("merged", context, reshaped(permuted(g.layout(context), {0, 2, 1, 3}), {1, 3, 4}));
-  finish_with_loss(g, g.linear("out", g.select("first", merged, 0), 2));
+  finish_with_loss(g, nn::linear(g, "out", nn::select(g, "first", merged, 0), 2));
   return g.finish();
 }
 

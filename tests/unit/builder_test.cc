@@ -1,4 +1,4 @@
-#include "poet/graph/builder.h"
+#include "poet/graph/nn.h"
 
 #include <gtest/gtest.h>
 
@@ -30,14 +30,14 @@ std::vector<Shape> shapes(const Graph& graph, const std::vector<ValueId>& list) 
 TEST(Builder, Conv2d) {
   GraphBuilder g("g");
   const ValueId x = g.input("x", {2, 6, 11, 9});
-  g.conv2d("conv", x,
-           {.out_channels = 8,
-            .kernel = {3, 5},
-            .stride = {2, 1},
-            .padding = {1, 0},
-            .dilation = {2, 1},
-            .groups = 2,
-            .bias = true});
+  nn::conv2d(g, "conv", x,
+             {.out_channels = 8,
+              .kernel = {3, 5},
+              .stride = {2, 1},
+              .padding = {1, 0},
+              .dilation = {2, 1},
+              .groups = 2,
+              .bias = true});
   const Graph graph = g.finish();
   const Op& conv = op_named(graph, "conv");
   // Height: (11 + 2 - 2 (3 - 1) - 1) / 2 + 1 = 8 / 2 + 1 = 5. Width: (9 - (5 - 1) - 1) / 1 + 1 = 5.
@@ -58,8 +58,8 @@ TEST(Builder, Conv2d) {
 
 TEST(Builder, LinearActsOnTheLastAxis) {
   GraphBuilder g("g");
-  g.linear("fc", g.input("x", {2, 3, 4}), 5);
-  g.linear("plain", g.input("z", {4}), 1, false);
+  nn::linear(g, "fc", g.input("x", {2, 3, 4}), 5);
+  nn::linear(g, "plain", g.input("z", {4}), 1, false);
   const Graph graph = g.finish();
   EXPECT_EQ(shapes(graph, op_named(graph, "fc").outputs), (std::vector<Shape>{{2, 3, 5}}));
   EXPECT_EQ(shapes(graph, op_named(graph, "fc").inputs), (std::vector<Shape>{{2, 3, 4}, {5, 4}, {5}}));
@@ -68,7 +68,7 @@ TEST(Builder, LinearActsOnTheLastAxis) {
 
 TEST(Builder, BatchNormUpdatesItsRunningStatisticsInAnOpOfItsOwn) {
   GraphBuilder g("g");
-  g.batch_norm("bn", g.input("x", {2, 3, 4, 5}), {.eps = 1e-3, .momentum = 0.2});
+  nn::batch_norm(g, "bn", g.input("x", {2, 3, 4, 5}), {.eps = 1e-3, .momentum = 0.2});
   const Graph graph = g.finish();
   ASSERT_EQ(graph.ops.size(), 3U);
   const Op& norm = graph.ops[OpId(1)];
@@ -92,7 +92,7 @@ TEST(Builder, BatchNormUpdatesItsRunningStatisticsInAnOpOfItsOwn) {
 
 TEST(Builder, LayerNormSavesStatisticsPerRow) {
   GraphBuilder g("g");
-  g.layer_norm("ln", g.input("x", {2, 3, 4}), 1e-12);
+  nn::layer_norm(g, "ln", g.input("x", {2, 3, 4}), 1e-12);
   const Graph graph = g.finish();
   EXPECT_EQ(shapes(graph, op_named(graph, "ln").outputs), (std::vector<Shape>{{2, 3, 4}, {2, 3}, {2, 3}}));
   EXPECT_EQ(shapes(graph, op_named(graph, "ln").inputs), (std::vector<Shape>{{2, 3, 4}, {4}, {4}}));
@@ -101,9 +101,9 @@ TEST(Builder, LayerNormSavesStatisticsPerRow) {
 TEST(Builder, Pools) {
   GraphBuilder g("g");
   const ValueId x = g.input("x", {1, 2, 112, 7});
-  g.max_pool2d("max", x, {.kernel = {3, 3}, .stride = {2, 2}, .padding = {1, 1}});
-  g.avg_pool2d("avg", x, {.kernel = {2, 3}, .stride = {2, 2}, .padding = {0, 0}});
-  g.global_avg_pool("global", x);
+  nn::max_pool2d(g, "max", x, {.kernel = {3, 3}, .stride = {2, 2}, .padding = {1, 1}});
+  nn::avg_pool2d(g, "avg", x, {.kernel = {2, 3}, .stride = {2, 2}, .padding = {0, 0}});
+  nn::global_avg_pool(g, "global", x);
   const Graph graph = g.finish();
   // (112 + 2 - 3) / 2 + 1 = 56 (rounded down), (7 + 2 - 3) / 2 + 1 = 4; an index is a byte.
   const Op& max = op_named(graph, "max");
@@ -117,13 +117,13 @@ TEST(Builder, Pools) {
 TEST(Builder, ElementwiseKeepsShapesAndDropoutsHaveSeedsOfTheirOwn) {
   GraphBuilder g("g");
   ValueId x = g.input("x", {2, 3});
-  x = g.relu("relu", x);
-  x = g.gelu("gelu", x);
-  x = g.tanh("tanh", x);
-  x = g.softmax("softmax", x);
-  const ValueId a = g.dropout("drop1", x, 0.1);
-  const ValueId b = g.dropout("drop2", x, 0.5);
-  x = g.add("add", a, b);
+  x = nn::relu(g, "relu", x);
+  x = nn::gelu(g, "gelu", x);
+  x = nn::tanh(g, "tanh", x);
+  x = nn::softmax(g, "softmax", x);
+  const ValueId a = nn::dropout(g, "drop1", x, 0.1);
+  const ValueId b = nn::dropout(g, "drop2", x, 0.5);
+  x = nn::add(g, "add", a, b);
   EXPECT_EQ(g.shape(x), (Shape{2, 3}));
   const Graph graph = g.finish();
   const Op& first = op_named(graph, "drop1");
@@ -140,11 +140,11 @@ TEST(Builder, ArithmeticBroadcasts) {
   const ValueId gate = g.input("gate", {2, 3, 1, 1});
   const ValueId row = g.parameter("row", {5});
   const ValueId one = g.constant("one", {});
-  EXPECT_EQ(g.shape(g.mul("gated", x, gate)), (Shape{2, 3, 4, 5}));
-  EXPECT_EQ(g.shape(g.sub("both", gate, g.parameter("column", {4, 1}))), (Shape{2, 3, 4, 1}));
-  EXPECT_EQ(g.shape(g.div("inverse", one, x)), (Shape{2, 3, 4, 5}));
-  EXPECT_EQ(g.shape(g.add("longer", row, x)), (Shape{2, 3, 4, 5}));
-  EXPECT_EQ(g.shape(g.add("scalars", one, one)), Shape{});
+  EXPECT_EQ(g.shape(nn::mul(g, "gated", x, gate)), (Shape{2, 3, 4, 5}));
+  EXPECT_EQ(g.shape(nn::sub(g, "both", gate, g.parameter("column", {4, 1}))), (Shape{2, 3, 4, 1}));
+  EXPECT_EQ(g.shape(nn::div(g, "inverse", one, x)), (Shape{2, 3, 4, 5}));
+  EXPECT_EQ(g.shape(nn::add(g, "longer", row, x)), (Shape{2, 3, 4, 5}));
+  EXPECT_EQ(g.shape(nn::add(g, "scalars", one, one)), Shape{});
   const Graph graph = g.finish();
   EXPECT_EQ(op_named(graph, "longer").inputs, (std::vector<ValueId>{row, x}));
   EXPECT_EQ(graph.values[row].persistence, Persistence::parameter);
@@ -156,18 +156,19 @@ TEST(Builder, ArithmeticBroadcasts) {
 TEST(Builder, FunctionsOfOneOperandKeepItsShape) {
   GraphBuilder g("g");
   const ValueId x = g.input("x", {2, 3});
-  g.scale("scale", x, 2, 0.5);
-  g.scale("shift", x, 1, 3);
-  g.neg("neg", x);
-  g.unary("pow", "pow", x, {{"exponent", 2.0}});
-  g.clip("relu6", x, 0, 6);
-  g.clip("floor", x, -1, std::numeric_limits<double>::infinity());
-  g.unary("leaky_relu", "leaky", x, {{"alpha", 0.01}});
-  g.unary("elu", "elu", x, {{"alpha", 1.0}});
-  g.unary("hardsigmoid", "hardsigmoid", x, {{"alpha", 0.2}, {"beta", 0.5}});
+  nn::scale(g, "scale", x, 2, 0.5);
+  nn::scale(g, "shift", x, 1, 3);
+  nn::neg(g, "neg", x);
+  nn::unary(g, "pow", "pow", x, {{"exponent", 2.0}});
+  nn::clip(g, "relu6", x, 0, 6);
+  nn::clip(g, "floor", x, -1, std::numeric_limits<double>::infinity());
+  nn::unary(g, "leaky_relu", "leaky", x, {{"alpha", 0.01}});
+  nn::unary(g, "elu", "elu", x, {{"alpha", 1.0}});
+  nn::unary(g, "hardsigmoid", "hardsigmoid", x, {{"alpha", 0.2}, {"beta", 0.5}});
   for (const ValueId y :
-       {g.unary("sigmoid", "a", x), g.unary("erf", "b", x), g.unary("exp", "c", x), g.unary("log", "d", x),
-        g.unary("sqrt", "e", x), g.unary("abs", "f", x), g.unary("hardswish", "g", x)}) {
+       {nn::unary(g, "sigmoid", "a", x), nn::unary(g, "erf", "b", x), nn::unary(g, "exp", "c", x),
+        nn::unary(g, "log", "d", x), nn::unary(g, "sqrt", "e", x), nn::unary(g, "abs", "f", x),
+        nn::unary(g, "hardswish", "g", x)}) {
     EXPECT_EQ(g.shape(y), (Shape{2, 3}));
   }
   const Graph graph = g.finish();
@@ -188,9 +189,9 @@ TEST(Builder, FunctionsOfOneOperandKeepItsShape) {
 TEST(Builder, Reductions) {
   GraphBuilder g("g");
   const ValueId x = g.input("x", {2, 3, 4});
-  EXPECT_EQ(g.shape(g.reduce("reduce_sum", "a", x, {2, 0})), (Shape{1, 3, 1}));
-  EXPECT_EQ(g.shape(g.reduce("reduce_mean", "b", x, {1}, false)), (Shape{2, 4}));
-  EXPECT_EQ(g.shape(g.reduce("reduce_mean", "c", x, {0, 1, 2}, false)), Shape{});
+  EXPECT_EQ(g.shape(nn::reduce(g, "reduce_sum", "a", x, {2, 0})), (Shape{1, 3, 1}));
+  EXPECT_EQ(g.shape(nn::reduce(g, "reduce_mean", "b", x, {1}, false)), (Shape{2, 4}));
+  EXPECT_EQ(g.shape(nn::reduce(g, "reduce_mean", "c", x, {0, 1, 2}, false)), Shape{});
   const Graph graph = g.finish();
   EXPECT_EQ(op_named(graph, "a").attributes,
             (Attributes{{"axes", std::vector<std::int64_t>{0, 2}}, {"keepdims", std::int64_t{1}}}));
@@ -200,11 +201,11 @@ TEST(Builder, Reductions) {
 
 TEST(Builder, EmbeddingSelectAndLoss) {
   GraphBuilder g("g");
-  ValueId x = g.embedding("table", g.input("ids", {2, 3}, DType::int32), 100, 8);
+  ValueId x = nn::embedding(g, "table", g.input("ids", {2, 3}, DType::int32), 100, 8);
   EXPECT_EQ(g.shape(x), (Shape{2, 3, 8}));
-  x = g.select("first", x, 0);
+  x = nn::select(g, "first", x, 0);
   EXPECT_EQ(g.shape(x), (Shape{2, 8}));
-  const ValueId loss = g.softmax_cross_entropy("loss", x, g.input("targets", {2}, DType::int32));
+  const ValueId loss = nn::softmax_cross_entropy(g, "loss", x, g.input("targets", {2}, DType::int32));
   EXPECT_EQ(g.shape(loss), Shape{1});
   const Graph graph = g.finish();
   EXPECT_EQ(shapes(graph, op_named(graph, "loss").outputs), (std::vector<Shape>{{1}, {2, 8}}));
@@ -223,11 +224,13 @@ TEST(Builder, InputsAreDataThatCannotBeRecomputed) {
 TEST(Builder, MatmulReadsAndWritesStridedViews) {
   GraphBuilder g("g");
   const ValueId q = g.input("q", {1, 3, 4});
-  const ValueId heads = g.permute("heads", g.reshape("split", q, {1, 3, 2, 2}), {0, 2, 1, 3});
-  const ValueId transposed = g.permute("transposed", heads, {0, 1, 3, 2});
-  const ValueId scores = g.matmul("scores", heads, transposed, {.alpha = 0.5, .storage_order = {}});
-  const ValueId context = g.matmul("context", scores, heads, {.alpha = 1.0, .storage_order = {0, 2, 1, 3}});
-  const ValueId merged = g.reshape("merged", g.permute("by_token", context, {0, 2, 1, 3}), {1, 3, 4});
+  const ValueId heads = nn::permute(g, "heads", nn::reshape(g, "split", q, {1, 3, 2, 2}), {0, 2, 1, 3});
+  const ValueId transposed = nn::permute(g, "transposed", heads, {0, 1, 3, 2});
+  const ValueId scores = nn::matmul(g, "scores", heads, transposed, {.alpha = 0.5, .storage_order = {}});
+  const ValueId context =
+      nn::matmul(g, "context", scores, heads, {.alpha = 1.0, .storage_order = {0, 2, 1, 3}});
+  const ValueId merged =
+      nn::reshape(g, "merged", nn::permute(g, "by_token", context, {0, 2, 1, 3}), {1, 3, 4});
   const Graph graph = g.finish();
   EXPECT_EQ(graph.ops.size(), 3U);  // the input and two products: views are no ops
   EXPECT_EQ(graph.values[heads].shape, (Shape{1, 2, 3, 2}));
@@ -246,8 +249,8 @@ TEST(Builder, MatmulReadsAndWritesStridedViews) {
 TEST(Builder, UnevenPaddingHasAnAttributeOfItsOwnWhereItDiffers) {
   GraphBuilder g("g");
   const ValueId x = g.input("x", {1, 2, 7, 6});
-  g.conv2d("even", x, {.kernel = {3, 3}, .padding = {1, 1}, .padding_end = {1, 1}});
-  g.conv2d("uneven", x, {.kernel = {3, 3}, .stride = {2, 2}, .padding = {0, 1}, .padding_end = {1, 2}});
+  nn::conv2d(g, "even", x, {.kernel = {3, 3}, .padding = {1, 1}, .padding_end = {1, 1}});
+  nn::conv2d(g, "uneven", x, {.kernel = {3, 3}, .stride = {2, 2}, .padding = {0, 1}, .padding_end = {1, 2}});
   const Graph graph = g.finish();
   EXPECT_EQ(op_named(graph, "even").attributes.count("padding_end"), 0U);
   const Op& uneven = op_named(graph, "uneven");
@@ -262,7 +265,9 @@ TEST(Builder, UnevenPaddingHasAnAttributeOfItsOwnWhereItDiffers) {
 TEST(Builder, PoolsWithCeilingAndDilation) {
   GraphBuilder g("g");
   const ValueId x = g.input("x", {1, 2, 6, 5});
-  const auto pooled = [&](const PoolOptions& options) { return g.shape(g.max_pool2d("p", x, options)); };
+  const auto pooled = [&](const nn::PoolOptions& options) {
+    return g.shape(nn::max_pool2d(g, "p", x, options));
+  };
   // (6 - 3) / 2 = 1.5 and (5 - 3) / 2 = 1.
   EXPECT_EQ(pooled({.kernel = {3, 3}, .stride = {2, 2}, .padding = {0, 0}}), (Shape{1, 2, 2, 2}));
   EXPECT_EQ(pooled({.kernel = {3, 3}, .stride = {2, 2}, .padding = {0, 0}, .ceil_mode = true}),
@@ -274,8 +279,8 @@ TEST(Builder, PoolsWithCeilingAndDilation) {
   // A window reaches over 5 elements: 6 - 5 + 1 and 5 - 5 + 1.
   EXPECT_EQ(pooled({.kernel = {3, 3}, .stride = {1, 1}, .padding = {0, 0}, .dilation = {2, 2}}),
             (Shape{1, 2, 2, 1}));
-  g.avg_pool2d("plain", x, {});
-  g.avg_pool2d("inside", x, {.count_include_pad = false});
+  nn::avg_pool2d(g, "plain", x, {});
+  nn::avg_pool2d(g, "inside", x, {.count_include_pad = false});
   const Graph graph = g.finish();
   EXPECT_EQ(op_named(graph, "plain").attributes.size(), 3U);  // kernel, stride, padding: no more than needed
   EXPECT_EQ(std::get<std::int64_t>(op_named(graph, "inside").attributes.at("count_include_pad")), 0);
@@ -310,13 +315,13 @@ struct PoolAxis {
 std::int64_t built_windows(const PoolAxis& a) {
   GraphBuilder g("g");
   try {
-    return g.shape(g.max_pool2d("p", g.input("x", {1, 1, a.size, 1}),
-                                {.kernel = {a.kernel, 1},
-                                 .stride = {a.stride, 1},
-                                 .padding = {a.before, 0},
-                                 .dilation = {a.dilation, 1},
-                                 .padding_end = {a.after, 0},
-                                 .ceil_mode = a.ceil}))[2];
+    return g.shape(nn::max_pool2d(g, "p", g.input("x", {1, 1, a.size, 1}),
+                                  {.kernel = {a.kernel, 1},
+                                   .stride = {a.stride, 1},
+                                   .padding = {a.before, 0},
+                                   .dilation = {a.dilation, 1},
+                                   .padding_end = {a.after, 0},
+                                   .ceil_mode = a.ceil}))[2];
   } catch (const InputError&) {
     return -1;
   }
@@ -347,27 +352,27 @@ TEST(Builder, PoolsAreWhatCountingWindowsGives) {
 
 TEST(Builder, Convolutions) {
   GraphBuilder g("g");
-  g.conv3d("volume", g.input("v", {2, 6, 5, 11, 9}),
-           {.out_channels = 8,
-            .kernel = {2, 3, 5},
-            .stride = {1, 2, 1},
-            .padding = {0, 1, 0},
-            .dilation = {3, 2, 1},
-            .groups = 2});
+  nn::conv3d(g, "volume", g.input("v", {2, 6, 5, 11, 9}),
+             {.out_channels = 8,
+              .kernel = {2, 3, 5},
+              .stride = {1, 2, 1},
+              .padding = {0, 1, 0},
+              .dilation = {3, 2, 1},
+              .groups = 2});
   const ValueId x = g.input("x", {2, 6, 4, 5});
-  g.conv_transpose2d("grown", x,
-                     {.out_channels = 9,
-                      .kernel = {3, 2},
-                      .stride = {2, 3},
-                      .padding = {1, 0},
-                      .dilation = {1, 2},
-                      .groups = 3,
-                      .bias = true,
-                      .output_padding = {1, 0}});
-  g.conv_transpose2d("cut", x,
-                     {.kernel = {3, 2}, .stride = {2, 3}, .padding = {1, 0}, .padding_end = {0, 2}});
-  g.conv_transpose3d("grown_volume", g.input("u", {1, 4, 2, 3, 1}),
-                     {.out_channels = 5, .kernel = {2, 2, 2}, .stride = {2, 2, 2}});
+  nn::conv_transpose2d(g, "grown", x,
+                       {.out_channels = 9,
+                        .kernel = {3, 2},
+                        .stride = {2, 3},
+                        .padding = {1, 0},
+                        .dilation = {1, 2},
+                        .groups = 3,
+                        .bias = true,
+                        .output_padding = {1, 0}});
+  nn::conv_transpose2d(g, "cut", x,
+                       {.kernel = {3, 2}, .stride = {2, 3}, .padding = {1, 0}, .padding_end = {0, 2}});
+  nn::conv_transpose3d(g, "grown_volume", g.input("u", {1, 4, 2, 3, 1}),
+                       {.out_channels = 5, .kernel = {2, 2, 2}, .stride = {2, 2, 2}});
   const Graph graph = g.finish();
   const Op& volume = op_named(graph, "volume");
   // 5 - 3 (2 - 1) = 2, and two axes as those of Conv2d above.
@@ -401,14 +406,14 @@ TEST(Builder, AConvolutionLeadsBackFromATransposedOne) {
     // Of the sizes that lead to `size` there are as many as the stride.
     if (extra >= stride || stride * (size - 1) + dilation * (kernel - 1) + 1 + extra <= 2 * padding) continue;
     GraphBuilder g("g");
-    const ValueId y = g.conv_transpose2d("up", g.input("x", {1, 1, 1, size}),
-                                         {.kernel = {1, kernel},
-                                          .stride = {1, stride},
-                                          .padding = {0, padding},
-                                          .dilation = {1, dilation},
-                                          .output_padding = {0, extra}});
-    const ValueId x = g.conv2d(
-        "down", y,
+    const ValueId y = nn::conv_transpose2d(g, "up", g.input("x", {1, 1, 1, size}),
+                                           {.kernel = {1, kernel},
+                                            .stride = {1, stride},
+                                            .padding = {0, padding},
+                                            .dilation = {1, dilation},
+                                            .output_padding = {0, extra}});
+    const ValueId x = nn::conv2d(
+        g, "down", y,
         {.kernel = {1, kernel}, .stride = {1, stride}, .padding = {0, padding}, .dilation = {1, dilation}});
     EXPECT_EQ(g.shape(x).back(), size)
         << "by way of " << g.shape(y).back() << ", kernel " << kernel << " stride " << stride << " dilation "
@@ -423,13 +428,14 @@ TEST(Builder, PoolsOfVolumesAndOfLongWindows) {
   const ValueId x = g.input("x", {1, 2, 9, 8, 8});
   const ValueId row = g.input("row", {1, 2, 1, 600});
   // (9 + 2 - 3) / 2 + 1 = 5, (8 - 2) / 2 + 1 = 4, (8 - 2) / 3 + 1 = 3.
-  g.max_pool3d("max", x, {.kernel = {3, 2, 2}, .stride = {2, 2, 3}, .padding = {1, 0, 0}});
-  g.avg_pool3d("avg", x, {.kernel = {3, 2, 2}, .stride = {2, 2, 3}, .padding = {1, 0, 0}, .ceil_mode = true});
-  g.max_pool3d("cubes", x, {.kernel = {8, 8, 8}});
-  g.max_pool2d("byte", row, {.kernel = {1, 256}});
-  g.max_pool2d("more", row, {.kernel = {1, 257}});
-  g.global_max_pool("top", x);
-  g.global_avg_pool("mean", g.reshape("line", row, {1, 2, 600}));
+  nn::max_pool3d(g, "max", x, {.kernel = {3, 2, 2}, .stride = {2, 2, 3}, .padding = {1, 0, 0}});
+  nn::avg_pool3d(g, "avg", x,
+                 {.kernel = {3, 2, 2}, .stride = {2, 2, 3}, .padding = {1, 0, 0}, .ceil_mode = true});
+  nn::max_pool3d(g, "cubes", x, {.kernel = {8, 8, 8}});
+  nn::max_pool2d(g, "byte", row, {.kernel = {1, 256}});
+  nn::max_pool2d(g, "more", row, {.kernel = {1, 257}});
+  nn::global_max_pool(g, "top", x);
+  nn::global_avg_pool(g, "mean", nn::reshape(g, "line", row, {1, 2, 600}));
   const Graph graph = g.finish();
   const auto indices = [&](const char* op) { return graph.values[op_named(graph, op).outputs.at(1)]; };
   EXPECT_EQ(shapes(graph, op_named(graph, "max").outputs),
@@ -449,15 +455,15 @@ TEST(Builder, CopiesOfElements) {
   GraphBuilder g("g");
   const ValueId x = g.input("x", {2, 3, 5});
   const ValueId y = g.input("y", {2, 4, 5});
-  const ValueId joined = g.concat("joined", {x, y, x}, 1);
+  const ValueId joined = nn::concat(g, "joined", {x, y, x}, 1);
   EXPECT_EQ(g.shape(joined), (Shape{2, 10, 5}));
-  EXPECT_EQ(g.shape(g.slice("slice", joined, {1, 0, 0}, {2, 10, 4}, {1, 3, 2})), (Shape{1, 4, 2}));
-  const std::vector<ValueId> parts = g.split("split", joined, 1, {3, 7});
+  EXPECT_EQ(g.shape(nn::slice(g, "slice", joined, {1, 0, 0}, {2, 10, 4}, {1, 3, 2})), (Shape{1, 4, 2}));
+  const std::vector<ValueId> parts = nn::split(g, "split", joined, 1, {3, 7});
   ASSERT_EQ(parts.size(), 2U);
   EXPECT_EQ(g.shape(parts[1]), (Shape{2, 7, 5}));
-  EXPECT_EQ(g.shape(g.pad("pad", x, {0, 1, 2}, {3, 0, 1}, 1.5)), (Shape{5, 4, 8}));
-  const ValueId transposed = g.permute("transposed", x, {2, 0, 1});
-  const ValueId copied = g.transpose("copied", transposed, {1, 0, 2});
+  EXPECT_EQ(g.shape(nn::pad(g, "pad", x, {0, 1, 2}, {3, 0, 1}, 1.5)), (Shape{5, 4, 8}));
+  const ValueId transposed = nn::permute(g, "transposed", x, {2, 0, 1});
+  const ValueId copied = nn::transpose(g, "copied", transposed, {1, 0, 2});
   EXPECT_EQ(g.shape(copied), (Shape{2, 5, 3}));
   EXPECT_EQ(g.layout(copied), (StridedShape{{2, 5, 3}, {}}));
   const Graph graph = g.finish();
@@ -478,7 +484,7 @@ TEST(Builder, OpaqueOperatorsAreWhatTheyReadAndWrite) {
   const ValueId ids_in = g.input("ids", {4}, DType::int32);
   const ValueId w = g.parameter("w", {3, 2});
   const std::vector<ValueId> made =
-      g.opaque("magic", "com.acme.Magic", {ids_in, w}, {{{4, 2}}, {{7}, DType::int32}});
+      nn::opaque(g, "magic", "com.acme.Magic", {ids_in, w}, {{{4, 2}}, {{7}, DType::int32}});
   ASSERT_EQ(made.size(), 2U);
   EXPECT_EQ(g.shape(made[0]), (Shape{4, 2}));
   const Graph graph = g.finish();
@@ -493,10 +499,10 @@ TEST(Builder, OpaqueOperatorsAreWhatTheyReadAndWrite) {
 TEST(Builder, NormsWithinAnImage) {
   GraphBuilder g("g");
   const ValueId x = g.input("x", {2, 6, 3, 3});
-  g.group_norm("gn", x, 3, 1e-5);
-  g.instance_norm("in", x, 1e-5);
-  g.lrn("lrn", x, {});
-  g.global_max_pool("top", x);
+  nn::group_norm(g, "gn", x, 3, 1e-5);
+  nn::instance_norm(g, "in", x, 1e-5);
+  nn::lrn(g, "lrn", x, {});
+  nn::global_max_pool(g, "top", x);
   const Graph graph = g.finish();
   EXPECT_EQ(shapes(graph, op_named(graph, "gn").outputs), (std::vector<Shape>{{2, 6, 3, 3}, {2, 3}, {2, 3}}));
   EXPECT_EQ(shapes(graph, op_named(graph, "gn").inputs), (std::vector<Shape>{{2, 6, 3, 3}, {6}, {6}}));
@@ -510,7 +516,7 @@ TEST(Builder, NormsWithinAnImage) {
 TEST(Builder, FlattenIsAView) {
   GraphBuilder g("g");
   const ValueId x = g.input("x", {2, 3, 4, 5});
-  const ValueId flat = g.flatten("flat", x);
+  const ValueId flat = nn::flatten(g, "flat", x);
   const Graph graph = g.finish();
   EXPECT_EQ(graph.values[flat].shape, (Shape{2, 60}));
   EXPECT_EQ(graph.values[flat].alias_of, x);

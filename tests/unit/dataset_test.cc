@@ -10,6 +10,7 @@
 #include <numeric>
 
 #include "poet/frontend/zoo.h"
+#include "poet/graph/nn.h"
 #include "tests/support/data_networks.h"
 #include "tests/support/scratch_folder.h"
 
@@ -138,7 +139,7 @@ TEST(RawTensors, TokensAloneFeedATransformer) {
 TEST(RawTensors, NamesBecomeFileNames) {
   GraphBuilder g("odd");
   const ValueId x = g.input("../x:0", {1, 2});
-  g.mse_loss("loss", g.linear("fc", x, 1), g.input("targets", {1, 1}));
+  nn::mse_loss(g, "loss", nn::linear(g, "fc", x, 1), g.input("targets", {1, 1}));
   const Graph graph = g.finish();
   const ScratchFolder folder;
   folder.write(".._x_0.bin", bytes_of<float>({1, 2}));

@@ -10,7 +10,7 @@
 
 #include "poet/autodiff/differentiate.h"
 #include "poet/frontend/zoo.h"
-#include "poet/graph/builder.h"
+#include "poet/graph/nn.h"
 #include "tests/support/data_networks.h"
 #include "tests/support/graph_text.h"
 #include "tests/support/input_error.h"
@@ -100,12 +100,12 @@ TEST(InitialWeights, OptimiserStateIsZero) {
 TEST(InitialWeights, RecurrentLayers) {
   GraphBuilder g("lstm");
   const ValueId x = g.input("x", {3, 2, 100});
-  RecurrentOptions options;
+  nn::RecurrentOptions options;
   options.hidden_size = 25;
   options.initial_h = g.parameter("h0", {1, 2, 25});
   options.initial_c = g.parameter("c0", {1, 2, 25});
-  const LstmOutputs out = g.lstm("lstm", x, options);
-  g.mse_loss("loss", out.y, g.input("targets", {3, 1, 2, 25}));
+  const nn::LstmOutputs out = nn::lstm(g, "lstm", x, options);
+  nn::mse_loss(g, "loss", out.y, g.input("targets", {3, 1, 2, 25}));
   const Graph graph = g.finish();
   for (const char* name : {"lstm.weight_ih", "lstm.weight_hh", "lstm.bias"})
     expect_uniform(initial(graph, name), 0.2);
@@ -116,15 +116,15 @@ TEST(InitialWeights, RecurrentLayers) {
 TEST(InitialWeights, ParametersOfNoLayer) {
   GraphBuilder g("loose");
   const ValueId x = g.input("x", {1, 100, 50});
-  ValueId y = g.matmul("product", x, g.parameter("matrix", {50, 100}));
-  y = g.add("shifted", y, g.parameter("position", {1, 100, 100}));
-  y = g.mul("scaled", y, g.parameter("factor", {100}));
-  y = g.prelu("prelu", y, g.parameter("slope", {100}));
+  ValueId y = nn::matmul(g, "product", x, g.parameter("matrix", {50, 100}));
+  y = nn::add(g, "shifted", y, g.parameter("position", {1, 100, 100}));
+  y = nn::mul(g, "scaled", y, g.parameter("factor", {100}));
+  y = nn::prelu(g, "prelu", y, g.parameter("slope", {100}));
   // Looked through: a part of a transposed matrix, read by a linear layer.
-  const ValueId transposed = g.transpose("transposed", g.parameter("stored", {100, 80}), {1, 0});
-  g.bind("fc.weight", g.slice("part", transposed, {0, 0}, {40, 100}));
-  y = g.linear("fc", y, 40, false);
-  g.mse_loss("loss", y, g.input("targets", {1, 100, 40}));
+  const ValueId transposed = nn::transpose(g, "transposed", g.parameter("stored", {100, 80}), {1, 0});
+  g.bind("fc.weight", nn::slice(g, "part", transposed, {0, 0}, {40, 100}));
+  y = nn::linear(g, "fc", y, 40, false);
+  nn::mse_loss(g, "loss", y, g.input("targets", {1, 100, 40}));
   const Graph graph = g.finish();
   expect_uniform(initial(graph, "matrix"), 1 / std::sqrt(50.0));
   expect_normal(initial(graph, "position"), 0.02);
@@ -138,10 +138,10 @@ TEST(InitialWeights, NeitherOrderNorOthersMatter) {
   const auto network = [](bool other_first) {
     GraphBuilder g("two");
     ValueId x = g.input("x", {1, 30});
-    if (other_first) x = g.linear("other", x, 30);
-    x = g.linear("fc", x, 30);
-    if (!other_first) x = g.linear("later", x, 30);
-    g.mse_loss("loss", x, g.input("targets", {1, 30}));
+    if (other_first) x = nn::linear(g, "other", x, 30);
+    x = nn::linear(g, "fc", x, 30);
+    if (!other_first) x = nn::linear(g, "later", x, 30);
+    nn::mse_loss(g, "loss", x, g.input("targets", {1, 30}));
     return g.finish();
   };
   const std::vector<float> weight = initial(network(true), "fc.weight");
@@ -153,8 +153,8 @@ TEST(InitialWeights, NeitherOrderNorOthersMatter) {
 
 TEST(InitialWeights, ConstantsAreNotMadeUp) {
   GraphBuilder g("constant");
-  const ValueId x = g.linear("fc", g.input("x", {1, 3}), 3);
-  g.mse_loss("loss", g.add("masked", x, g.constant("mask", {3})), g.input("targets", {1, 3}));
+  const ValueId x = nn::linear(g, "fc", g.input("x", {1, 3}), 3);
+  nn::mse_loss(g, "loss", nn::add(g, "masked", x, g.constant("mask", {3})), g.input("targets", {1, 3}));
   const Graph graph = g.finish();
   EXPECT_THAT(test::input_error([&] { (void)initial(graph, "mask"); }),
               AllOf(HasSubstr("constant 'mask'"), HasSubstr("`weights`")));

@@ -14,7 +14,7 @@
 #include "poet/frontend/onnx/read/read_model.h"
 #include "poet/frontend/onnx/weights.h"
 #include "poet/frontend/zoo.h"
-#include "poet/graph/builder.h"
+#include "poet/graph/nn.h"
 #include "tests/support/background.h"
 #include "tests/support/function_rows.h"
 #include "tests/support/graph_text.h"
@@ -115,29 +115,29 @@ TEST_P(OnnxExport, BuiltInNetworks) {
 TEST_P(OnnxExport, OtherOperators) {
   GraphBuilder g("others");
   ValueId x = g.input("x", {2, 4, 9, 9});
-  x = g.conv2d("conv", x,
-               {.out_channels = 4,
-                .kernel = {3, 2},
-                .padding = {1, 0},
-                .dilation = {1, 2},
-                .groups = 2,
-                .bias = true,
-                .padding_end = {0, 1}});
-  x = g.unary("silu", "silu", x);
-  x = g.max_pool2d("max", x, {.kernel = {2, 2}, .ceil_mode = true});
-  x = g.unary("leaky_relu", "leaky", x, {{"alpha", 0.25}});
-  x = g.prelu("prelu", x, g.parameter("slope", {4, 1, 1}));
-  x = g.avg_pool2d("avg", x, {.kernel = {2, 2}, .stride = {1, 1}, .padding = {1, 1}});
-  x = g.avg_pool2d("inside", x,
-                   {.kernel = {2, 2}, .stride = {1, 1}, .padding = {1, 1}, .count_include_pad = false});
-  x = g.clip("clip", x, -2, std::numeric_limits<double>::infinity());
-  x = g.scale("scale", x, 2.0);
-  x = g.scale("shift", x, 1.0, 3.0);
-  x = g.concat("concat", {x, g.unary("pow", "pow", x, {{"exponent", 3.0}})}, 1);
-  x = g.unary("selu", "selu", x, {{"alpha", 1.5}, {"gamma", 1.25}});
-  x = g.mul("mul", x, g.parameter("factor", {8, 1, 1}));
-  x = g.linear("fc", g.log_softmax("log_softmax", x), 3);
-  g.mse_loss("loss", x, g.input("targets", Shape(g.shape(x))));
+  x = nn::conv2d(g, "conv", x,
+                 {.out_channels = 4,
+                  .kernel = {3, 2},
+                  .padding = {1, 0},
+                  .dilation = {1, 2},
+                  .groups = 2,
+                  .bias = true,
+                  .padding_end = {0, 1}});
+  x = nn::unary(g, "silu", "silu", x);
+  x = nn::max_pool2d(g, "max", x, {.kernel = {2, 2}, .ceil_mode = true});
+  x = nn::unary(g, "leaky_relu", "leaky", x, {{"alpha", 0.25}});
+  x = nn::prelu(g, "prelu", x, g.parameter("slope", {4, 1, 1}));
+  x = nn::avg_pool2d(g, "avg", x, {.kernel = {2, 2}, .stride = {1, 1}, .padding = {1, 1}});
+  x = nn::avg_pool2d(g, "inside", x,
+                     {.kernel = {2, 2}, .stride = {1, 1}, .padding = {1, 1}, .count_include_pad = false});
+  x = nn::clip(g, "clip", x, -2, std::numeric_limits<double>::infinity());
+  x = nn::scale(g, "scale", x, 2.0);
+  x = nn::scale(g, "shift", x, 1.0, 3.0);
+  x = nn::concat(g, "concat", {x, nn::unary(g, "pow", "pow", x, {{"exponent", 3.0}})}, 1);
+  x = nn::unary(g, "selu", "selu", x, {{"alpha", 1.5}, {"gamma", 1.25}});
+  x = nn::mul(g, "mul", x, g.parameter("factor", {8, 1, 1}));
+  x = nn::linear(g, "fc", nn::log_softmax(g, "log_softmax", x), 3);
+  nn::mse_loss(g, "loss", x, g.input("targets", Shape(g.shape(x))));
   ImportOptions options;
   options.batch_size = 2;
   options.loss = Loss::mean_squared_error;
@@ -147,13 +147,13 @@ TEST_P(OnnxExport, OtherOperators) {
 // Functions of one element, by their names in ONNX.
 TEST_P(OnnxExport, Functions) {
   GraphBuilder g("functions");
-  ValueId x = g.linear("fc", g.input("x", {2, 3}), 4);
+  ValueId x = nn::linear(g, "fc", g.input("x", {2, 3}), 4);
   for (const test::FunctionRow& row : test::function_rows()) {
     const onnx::FunctionName* name = onnx::find_function_of(row.kind);
     if (name != nullptr && name->since <= GetParam().opset)
-      x = g.add(row.kind + std::string(".sum"), g.unary(row.kind, row.kind, x, row.attributes), x);
+      x = nn::add(g, row.kind + std::string(".sum"), nn::unary(g, row.kind, row.kind, x, row.attributes), x);
   }
-  g.mse_loss("loss", x, g.input("targets", Shape(g.shape(x))));
+  nn::mse_loss(g, "loss", x, g.input("targets", Shape(g.shape(x))));
   ImportOptions options;
   options.batch_size = 2;
   options.loss = Loss::mean_squared_error;
@@ -162,8 +162,8 @@ TEST_P(OnnxExport, Functions) {
 
 TEST(OnnxExportForms, AFunctionOfALaterOpset) {
   GraphBuilder g("later");
-  const ValueId x = g.unary("hardswish", "swish", g.linear("fc", g.input("x", {2, 3}), 4));
-  g.mse_loss("loss", x, g.input("targets", {2, 4}));
+  const ValueId x = nn::unary(g, "hardswish", "swish", nn::linear(g, "fc", g.input("x", {2, 3}), 4));
+  nn::mse_loss(g, "loss", x, g.input("targets", {2, 4}));
   const Graph graph = g.finish();
   Weights weights;
   EXPECT_EQ(test::input_error([&] { (void)onnx_model_of(graph, std::ref(weights), {.opset = 13}); }),
@@ -174,8 +174,9 @@ TEST(OnnxExportForms, AFunctionOfALaterOpset) {
 // What predicts something for every token: the rows of the loss are a view of all samples.
 TEST_P(OnnxExport, RowsPerSample) {
   GraphBuilder g("rows");
-  const ValueId x = g.linear("fc", g.input("x", {2, 5, 4}), 3);
-  g.softmax_cross_entropy("loss", g.reshape("rows", x, {10, 3}), g.input("targets", {10}, DType::int32));
+  const ValueId x = nn::linear(g, "fc", g.input("x", {2, 5, 4}), 3);
+  nn::softmax_cross_entropy(g, "loss", nn::reshape(g, "rows", x, {10, 3}),
+                            g.input("targets", {10}, DType::int32));
   ImportOptions options;
   options.batch_size = 2;
   const Graph graph = g.finish();
@@ -210,8 +211,8 @@ TEST(OnnxExportForms, AScaleThatShiftsIsTwoNodes) {
   Weights weights;
   ::onnx::ModelProto model;
   GraphBuilder g("scaled");
-  const ValueId x = g.scale("s", g.input("x", {2, 3}), 2.0, 3.0);
-  g.mse_loss("loss", x, g.input("targets", {2, 3}));
+  const ValueId x = nn::scale(g, "s", g.input("x", {2, 3}), 2.0, 3.0);
+  nn::mse_loss(g, "loss", x, g.input("targets", {2, 3}));
   ASSERT_TRUE(model.ParseFromString(onnx_model_of(g.finish(), std::ref(weights))));
   ASSERT_EQ(model.graph().node_size(), 2);
   EXPECT_EQ(model.graph().node(0).op_type(), "Mul");
@@ -224,8 +225,8 @@ TEST(OnnxExportForms, ATransposeKeepsItsOrder) {
   Weights weights;
   ::onnx::ModelProto model;
   GraphBuilder g("transposed");
-  const ValueId x = g.transpose("t", g.input("x", {2, 3, 4}), {0, 2, 1});
-  g.mse_loss("loss", x, g.input("targets", {2, 4, 3}));
+  const ValueId x = nn::transpose(g, "t", g.input("x", {2, 3, 4}), {0, 2, 1});
+  nn::mse_loss(g, "loss", x, g.input("targets", {2, 4, 3}));
   ASSERT_TRUE(model.ParseFromString(onnx_model_of(g.finish(), std::ref(weights))));
   ASSERT_EQ(model.graph().node_size(), 1);
   EXPECT_THAT(model.graph().node(0).attribute(0).ints(), ElementsAre(0, 2, 1));
@@ -234,8 +235,8 @@ TEST(OnnxExportForms, ATransposeKeepsItsOrder) {
 TEST(OnnxExportErrors, WhatHasNoForm) {
   Weights weights;
   GraphBuilder g("odd");
-  const ValueId x = g.cumsum("sums", g.input("x", {2, 3}), 1);
-  g.mse_loss("loss", x, g.input("targets", {2, 3}));
+  const ValueId x = nn::cumsum(g, "sums", g.input("x", {2, 3}), 1);
+  nn::mse_loss(g, "loss", x, g.input("targets", {2, 3}));
   const Graph graph = g.finish();
   EXPECT_THAT(test::input_error([&] { (void)onnx_model_of(graph, std::ref(weights)); }),
               HasSubstr("op 'sums': is a cumsum, which poet cannot write as ONNX"));

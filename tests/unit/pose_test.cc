@@ -10,6 +10,7 @@
 #include "poet/base/error.h"
 #include "poet/compile.h"
 #include "poet/cost/instance_json.h"
+#include "poet/frontend/zoo.h"
 #include "poet/pipeline/solve_options.h"
 #include "tests/support/tiny_instance.h"
 
@@ -115,6 +116,15 @@ TEST(Pose, BuildsANetworkOnADevice) {
   // A profile as a value is as good as its name.
   const Posed by_value = pose(network, {"", posed.workload.device}, policy);
   EXPECT_EQ(by_value.figures.keep_all.energy, excluded.figures.keep_all.energy);
+
+  // So is a graph.
+  network.source = ForwardGraph{build_network("linear", {2, {}}), 2};
+  EXPECT_THAT(message_of(network, {"m4", {}}, policy), HasSubstr("batch_size: was fixed"));
+  network.batch_size.reset();
+  const Posed by_graph = pose(network, {"m4", {}}, policy);
+  EXPECT_EQ(by_graph.workload.instance.batch_size, 2);
+  EXPECT_EQ(by_graph.figures.keep_all.energy, excluded.figures.keep_all.energy);
+  EXPECT_EQ(by_graph.figures.floor.bytes(), excluded.figures.floor.bytes());
 }
 
 TEST(Pose, RefusesWhatAFixedGraphCannotObey) {

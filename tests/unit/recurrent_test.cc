@@ -8,7 +8,7 @@
 
 #include "poet/autodiff/differentiate.h"
 #include "poet/base/error.h"
-#include "poet/graph/builder.h"
+#include "poet/graph/nn.h"
 #include "tests/support/graph_text.h"
 
 namespace poet {
@@ -33,8 +33,8 @@ TEST(Recurrent, LstmKeepsItsCellsAndGates) {
   const ValueId x = g.input("x", {5, 3, 2});
   const ValueId h = g.input("h", {2, 3, 4});
   const ValueId c = g.input("c", {2, 3, 4});
-  g.lstm("lstm", x,
-         {.hidden_size = 4, .direction = Direction::bidirectional, .initial_h = h, .initial_c = c});
+  nn::lstm(g, "lstm", x,
+           {.hidden_size = 4, .direction = nn::Direction::bidirectional, .initial_h = h, .initial_c = c});
   const Graph graph = g.finish();
   const Op& op = op_named(graph, "lstm");
   EXPECT_EQ(shapes(graph, op.inputs),
@@ -51,8 +51,8 @@ TEST(Recurrent, LstmKeepsItsCellsAndGates) {
 TEST(Recurrent, GruKeepsItsGatesAndAProductThatItResets) {
   for (const bool linear_before_reset : {false, true}) {
     GraphBuilder g("g");
-    g.gru("gru", g.input("x", {5, 3, 2}), {.hidden_size = 4, .direction = Direction::reverse},
-          linear_before_reset);
+    nn::gru(g, "gru", g.input("x", {5, 3, 2}), {.hidden_size = 4, .direction = nn::Direction::reverse},
+            linear_before_reset);
     const Graph graph = g.finish();
     const Op& op = op_named(graph, "gru");
     EXPECT_EQ(shapes(graph, op.inputs), (std::vector<Shape>{{5, 3, 2}, {1, 12, 2}, {1, 12, 4}, {1, 24}}));
@@ -65,7 +65,7 @@ TEST(Recurrent, GruKeepsItsGatesAndAProductThatItResets) {
 
 TEST(Recurrent, RnnKeepsNothingElse) {
   GraphBuilder g("g");
-  g.rnn("rnn", g.input("x", {5, 3, 2}), {.hidden_size = 4, .bias = false}, true);
+  nn::rnn(g, "rnn", g.input("x", {5, 3, 2}), {.hidden_size = 4, .bias = false}, true);
   const Graph graph = g.finish();
   const Op& op = op_named(graph, "rnn");
   EXPECT_EQ(shapes(graph, op.inputs), (std::vector<Shape>{{5, 3, 2}, {1, 4, 2}, {1, 4, 4}}));
@@ -76,11 +76,12 @@ TEST(Recurrent, RnnKeepsNothingElse) {
 
 // A layer of one step is left with all that it has.
 TEST(Recurrent, TheLastStepOfEachDirection) {
-  const auto kinds = [](std::int64_t steps, Direction direction) {
+  const auto kinds = [](std::int64_t steps, nn::Direction direction) {
     GraphBuilder g("g");
-    const ValueId y = g.rnn("rnn", g.input("x", {steps, 3, 2}), {.hidden_size = 4, .direction = direction});
-    const ValueId last = g.last_step("last", y, direction);
-    EXPECT_EQ(g.shape(last), (Shape{direction == Direction::bidirectional ? 2 : 1, 3, 4}));
+    const ValueId y =
+        nn::rnn(g, "rnn", g.input("x", {steps, 3, 2}), {.hidden_size = 4, .direction = direction});
+    const ValueId last = nn::last_step(g, "last", y, direction);
+    EXPECT_EQ(g.shape(last), (Shape{direction == nn::Direction::bidirectional ? 2 : 1, 3, 4}));
     std::vector<std::string> result;
     for (const Op& op : g.finish().ops) {
       if (op.kind != "slice") {
@@ -92,11 +93,11 @@ TEST(Recurrent, TheLastStepOfEachDirection) {
     }
     return result;
   };
-  EXPECT_EQ(kinds(5, Direction::forward), (std::vector<std::string>{"input", "rnn", "slice 4 0"}));
-  EXPECT_EQ(kinds(5, Direction::reverse), (std::vector<std::string>{"input", "rnn", "slice 0 0"}));
-  EXPECT_EQ(kinds(5, Direction::bidirectional),
+  EXPECT_EQ(kinds(5, nn::Direction::forward), (std::vector<std::string>{"input", "rnn", "slice 4 0"}));
+  EXPECT_EQ(kinds(5, nn::Direction::reverse), (std::vector<std::string>{"input", "rnn", "slice 0 0"}));
+  EXPECT_EQ(kinds(5, nn::Direction::bidirectional),
             (std::vector<std::string>{"input", "rnn", "slice 4 0", "slice 0 1", "concat"}));
-  EXPECT_EQ(kinds(1, Direction::bidirectional), (std::vector<std::string>{"input", "rnn"}));
+  EXPECT_EQ(kinds(1, nn::Direction::bidirectional), (std::vector<std::string>{"input", "rnn"}));
 }
 
 enum class States { none, parameters };
@@ -104,17 +105,18 @@ enum class States { none, parameters };
 /// The backward op of a layer between two linear ones, as text.
 std::string backward(const std::string& kind, States states, const std::vector<std::string>& trainable) {
   GraphBuilder g("g");
-  const ValueId x = g.linear("below", g.input("in", {5, 3, 2}), 2);
-  RecurrentOptions options;
+  const ValueId x = nn::linear(g, "below", g.input("in", {5, 3, 2}), 2);
+  nn::RecurrentOptions options;
   options.hidden_size = 4;
   if (states == States::parameters) {
     options.initial_h = g.parameter("h0", {1, 3, 4});
     if (kind == "lstm") options.initial_c = g.parameter("c0", {1, 3, 4});
   }
-  const ValueId y = kind == "lstm"  ? g.lstm("layer", x, options).y
-                    : kind == "gru" ? g.gru("layer", x, options)
-                                    : g.rnn("layer", x, options);
-  g.softmax_cross_entropy("loss", g.reshape("rows", y, {15, 4}), g.input("targets", {15}, DType::int32));
+  const ValueId y = kind == "lstm"  ? nn::lstm(g, "layer", x, options).y
+                    : kind == "gru" ? nn::gru(g, "layer", x, options)
+                                    : nn::rnn(g, "layer", x, options);
+  nn::softmax_cross_entropy(g, "loss", nn::reshape(g, "rows", y, {15, 4}),
+                            g.input("targets", {15}, DType::int32));
   const Graph training = differentiate(g.finish(), {Optimizer::sgd, [&](const std::string& name) {
                                                       return std::find(trainable.begin(), trainable.end(),
                                                                        name) != trainable.end();

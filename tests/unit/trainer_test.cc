@@ -11,7 +11,7 @@
 #include "poet/autodiff/differentiate.h"
 #include "poet/cost/device.h"
 #include "poet/cost/tabulate.h"
-#include "poet/graph/builder.h"
+#include "poet/graph/nn.h"
 #include "poet/runtime/executor/program.h"
 #include "poet/runtime/training/checkpoint.h"
 #include "poet/runtime/training/kind_times.h"
@@ -33,12 +33,12 @@ const KernelOptions kLoops{KernelLibrary::reference, 1, ""};
 Graph small_network() {
   GraphBuilder g("small");
   ValueId x = g.input("input", {4, 3, 8, 8});
-  x = g.conv2d("conv", x, {.out_channels = 6, .kernel = {3, 3}, .padding = {1, 1}, .bias = true});
-  x = g.relu("relu", g.batch_norm("bn", x));
-  x = g.conv2d("conv2", x, {.out_channels = 6, .kernel = {3, 3}, .padding = {1, 1}});
-  x = g.relu("relu2", g.batch_norm("bn2", x));
-  x = g.dropout("drop", g.flatten("flat", x), 0.3);
-  g.softmax_cross_entropy("loss", g.linear("fc", x, 5), g.input("targets", {4}, DType::int32));
+  x = nn::conv2d(g, "conv", x, {.out_channels = 6, .kernel = {3, 3}, .padding = {1, 1}, .bias = true});
+  x = nn::relu(g, "relu", nn::batch_norm(g, "bn", x));
+  x = nn::conv2d(g, "conv2", x, {.out_channels = 6, .kernel = {3, 3}, .padding = {1, 1}});
+  x = nn::relu(g, "relu2", nn::batch_norm(g, "bn2", x));
+  x = nn::dropout(g, "drop", nn::flatten(g, "flat", x), 0.3);
+  nn::softmax_cross_entropy(g, "loss", nn::linear(g, "fc", x, 5), g.input("targets", {4}, DType::int32));
   return g.finish();
 }
 

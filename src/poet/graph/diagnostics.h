@@ -1,6 +1,6 @@
 #pragma once
 
-// How the builder speaks of ops and shapes when it refuses something. Private to builder*.cc.
+// How the builder speaks of ops and shapes when it refuses something. Private to builder.cc and nn/.
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -19,6 +19,19 @@ namespace poet::diagnostics {
 inline std::string place(const std::string& op) { return fmt::format("op '{}'", op); }
 
 inline std::string text(const Shape& shape) { return fmt::format("({})", fmt::join(shape, ", ")); }
+
+/// Throws InputError when 64 bits cannot count them.
+inline Bytes checked_bytes(const std::string& op, const Shape& shape, DType dtype) {
+  try {
+    return byte_count(shape, dtype);
+  } catch (const InputError& error) {
+    throw InputError(place(op), error.what());
+  }
+}
+
+inline void check_positive(const std::string& op, const char* what, std::int64_t number) {
+  if (number < 1) throw InputError(place(op), fmt::format("{} must be positive, not {}", what, number));
+}
 
 /// `axis`, counted from 0, of `shape`. Throws InputError when there is none.
 inline std::size_t checked_axis(const std::string& op, std::int64_t axis, const Shape& shape) {

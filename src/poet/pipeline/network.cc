@@ -41,6 +41,13 @@ TrainingNetwork forward_network(const NetworkSpec& spec) {
     network.source = "built-in network " + built_in->name;
     return network;
   }
+  if (const auto* made = std::get_if<ForwardGraph>(&spec.source)) {
+    if (spec.batch_size) throw InputError(Field{"batch_size"}, "was fixed when the forward graph was made");
+    network.training = made->graph;
+    network.batch_size = made->batch_size;
+    network.origin = network.source = "graph " + made->graph.name;
+    return network;
+  }
   ImportedModel imported = import_network(spec);
   network.training = std::move(imported.forward);
   network.batch_size = imported.batch_size;

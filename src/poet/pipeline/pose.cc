@@ -78,9 +78,11 @@ Workload load(const NetworkSpec& network, const DeviceSpec& device, const Policy
     throw InputError(Field{"platform"}, "is missing: a network needs a device");
   } else if (on_device) {
     workload = load_network(network, device, policy);
-  } else if (std::holds_alternative<OnnxFile>(network.source)) {
-    throw InputError(Field{"semantics"},
-                     "of an ONNX file only device: the paper's rules come with published instances");
+  } else if (!std::holds_alternative<BuiltInNetwork>(network.source)) {
+    throw InputError(
+        Field{"semantics"},
+        fmt::format("of {} only device: the paper's rules come with published instances",
+                    std::holds_alternative<OnnxFile>(network.source) ? "an ONNX file" : "a graph"));
   } else {
     workload = load_published(network, device, policy);
   }

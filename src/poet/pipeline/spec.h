@@ -15,6 +15,7 @@
 #include "poet/cost/device.h"
 #include "poet/cost/persistent_policy.h"
 #include "poet/frontend/onnx/import.h"
+#include "poet/graph/graph.h"
 #include "poet/plan/limits.h"
 
 namespace poet {
@@ -22,12 +23,18 @@ namespace poet {
 /// A built-in network; in published and staged semantics the published instance of it.
 struct BuiltInNetwork {
   std::string name;
-  std::optional<std::int64_t> sequence_length;
+  std::optional<std::int64_t> sequence_length = {};
 };
 
 struct OnnxFile {
   std::filesystem::path file;
-  ImportOptions reading;  // but for the batch size, which is the spec's
+  ImportOptions reading = {};  // but for the batch size, which is the spec's
+};
+
+/// A forward graph that ends in a loss, made by hand (graph/nn.h) or imported.
+struct ForwardGraph {
+  Graph graph;
+  std::int64_t batch_size = 1;  // that it was made for
 };
 
 /// A graph with its costs: it takes no device and none of the spec's other fields.
@@ -37,39 +44,40 @@ struct InstanceFile {
 
 /// What is trained, and how.
 struct NetworkSpec {
-  std::variant<BuiltInNetwork, OnnxFile, InstanceFile> source;
-  std::optional<std::int64_t> batch_size;  // absent: 1; of an ONNX file, what it says
-  std::optional<Optimizer> optimizer;      // absent: SGD
-  std::optional<std::string> trainable;    // glob patterns, separated by commas; absent: all parameters
+  std::variant<BuiltInNetwork, OnnxFile, InstanceFile, ForwardGraph> source;
+  std::optional<std::int64_t> batch_size =
+      {};                                   // absent: 1; of an ONNX file, what it says; not of a ForwardGraph
+  std::optional<Optimizer> optimizer = {};  // absent: SGD
+  std::optional<std::string> trainable = {};  // glob patterns, separated by commas; absent: all parameters
 };
 
 struct DeviceSpec {
-  std::string name;                      // of a shipped profile, or a profile file; empty for instance files
-  std::optional<DeviceProfile> profile;  // instead
+  std::string name;  // of a shipped profile, or a profile file; empty for instance files
+  std::optional<DeviceProfile> profile = {};  // instead
 };
 
 /// RAM for everything that the step needs.
 struct RamBudget {
-  std::optional<double> fraction;  // of the way from the RAM floor (0) to the keep-all peak (1)
-  Bytes bytes{};                   // without a fraction
+  std::optional<double> fraction = {};  // of the way from the RAM floor (0) to the keep-all peak (1)
+  Bytes bytes{};                        // without a fraction
 };
 
 /// Of one training step; neither: no deadline.
 struct StepDeadline {
-  std::optional<double> factor;  // on the time of the step without limits
-  std::optional<Seconds> time;
+  std::optional<double> factor = {};  // on the time of the step without limits
+  std::optional<Seconds> time = {};
 };
 
 /// Whose rules hold, and what a plan may use.
 struct Policy {
-  std::optional<Semantics> semantics;          // absent: device; of an instance file, what fits it
-  std::optional<PersistentPolicy> persistent;  // absent: counted
+  std::optional<Semantics> semantics = {};          // absent: device; of an instance file, what fits it
+  std::optional<PersistentPolicy> persistent = {};  // absent: counted
   bool paging = true;
   bool rematerialization = true;
-  RamBudget ram;
-  StepDeadline deadline;
-  std::optional<Bytes> max_bytes_written;  // per step
-  std::optional<Bytes> storage_capacity;   // instead of the device's
+  RamBudget ram = {};
+  StepDeadline deadline = {};
+  std::optional<Bytes> max_bytes_written = {};  // per step
+  std::optional<Bytes> storage_capacity = {};   // instead of the device's
 };
 
 }  // namespace poet

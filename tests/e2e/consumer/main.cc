@@ -9,10 +9,10 @@ int main(int, char** argv) {
   if (std::strcmp(poet::version(), POET_VERSION_STRING) != 0) return 3;
   poet::GraphBuilder network("by hand");
   poet::ValueId x = network.input("input", {8, 16});
-  x = network.relu("relu1", network.linear("fc1", x, 64));
-  x = network.relu("relu2", network.linear("fc2", x, 64));
-  network.softmax_cross_entropy("loss", network.linear("fc3", x, 4),
-                                network.input("targets", {8}, poet::DType::int32));
+  x = poet::nn::relu(network, "relu1", poet::nn::linear(network, "fc1", x, 64));
+  x = poet::nn::relu(network, "relu2", poet::nn::linear(network, "fc2", x, 64));
+  poet::nn::softmax_cross_entropy(network, "loss", poet::nn::linear(network, "fc3", x, 4),
+                                  network.input("targets", {8}, poet::DType::int32));
   poet::CompileRequest request;
   request.instance.graph = poet::differentiate(network.finish());
   request.instance.costs = poet::tabulate(request.instance.graph, poet::find_device("m4"));

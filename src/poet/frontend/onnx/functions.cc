@@ -1,4 +1,5 @@
 #include "poet/frontend/onnx/functions.h"
+#include "poet/graph/nn.h"
 
 #include <algorithm>
 
@@ -57,7 +58,7 @@ ValueId add_function(GraphBuilder& graph, const char* op_type, const std::string
   const FunctionName& function = *find_function(op_type);
   Attributes attributes;
   for (const auto& [attribute, number] : function.attributes) attributes[attribute] = number;
-  return graph.unary(function.kind, name, x, std::move(attributes));
+  return nn::unary(graph, function.kind, name, x, std::move(attributes));
 }
 
 }  // namespace poet::onnx

@@ -7,6 +7,7 @@
 
 #include "poet/base/error.h"
 #include "poet/frontend/zoo/networks.h"
+#include "poet/graph/nn.h"
 
 namespace poet::networks {
 
@@ -24,9 +25,9 @@ constexpr std::int64_t kClasses = 2;
 ValueId attention(GraphBuilder& g, const std::string& name, ValueId x, const BertSize& size) {
   const std::int64_t batch = g.shape(x)[0];
   const std::int64_t sequence = g.shape(x)[1];
-  const ValueId q = g.linear(name + ".query", x, size.width);
-  const ValueId k = g.linear(name + ".key", x, size.width);
-  const ValueId v = g.linear(name + ".value", x, size.width);
+  const ValueId q = nn::linear(g, name + ".query", x, size.width);
+  const ValueId k = nn::linear(g, name + ".key", x, size.width);
+  const ValueId v = nn::linear(g, name + ".value", x, size.width);
 
   const std::int64_t head_width = size.width / size.heads;
   const StridedShape split = reshaped(g.layout(q), {batch, sequence, size.heads, head_width});
@@ -37,11 +38,11 @@ ValueId attention(GraphBuilder& g, const std::string& name, ValueId x, const Ber
   const ValueId v_heads = g.view(name + ".value_heads", v, heads);
 
   const double scale = 1.0 / std::sqrt(static_cast<double>(head_width));
-  ValueId p = g.matmul(name + ".scores", q_heads, k_heads, {.alpha = scale, .storage_order = {}});
-  p = g.softmax(name + ".softmax", p);
-  p = g.dropout(name + ".dropout", p, kBertDropout);
+  ValueId p = nn::matmul(g, name + ".scores", q_heads, k_heads, {.alpha = scale, .storage_order = {}});
+  p = nn::softmax(g, name + ".softmax", p);
+  p = nn::dropout(g, name + ".dropout", p, kBertDropout);
   const ValueId context =
-      g.matmul(name + ".context", p, v_heads, {.alpha = 1.0, .storage_order = {0, 2, 1, 3}});
+      nn::matmul(g, name + ".context", p, v_heads, {.alpha = 1.0, .storage_order = {0, 2, 1, 3}});
   return g.view(name + ".context_merged", context,
                 reshaped(permuted(g.layout(context), {0, 2, 1, 3}), {batch, sequence, size.width}));
 }
@@ -50,17 +51,17 @@ ValueId attention(GraphBuilder& g, const std::string& name, ValueId x, const Ber
 
 ValueId encoder_block(GraphBuilder& g, const std::string& name, ValueId x, const BertSize& size) {
   ValueId a = attention(g, name + ".attention.self", x, size);
-  a = g.linear(name + ".attention.output.dense", a, size.width);
-  a = g.dropout(name + ".attention.output.dropout", a, kBertDropout);
-  a = g.add(name + ".attention.output.add", a, x);
-  a = g.layer_norm(name + ".attention.output.LayerNorm", a, kBertLayerNormEps);
+  a = nn::linear(g, name + ".attention.output.dense", a, size.width);
+  a = nn::dropout(g, name + ".attention.output.dropout", a, kBertDropout);
+  a = nn::add(g, name + ".attention.output.add", a, x);
+  a = nn::layer_norm(g, name + ".attention.output.LayerNorm", a, kBertLayerNormEps);
 
-  ValueId f = g.linear(name + ".intermediate.dense", a, size.feed_forward);
-  f = g.gelu(name + ".intermediate.gelu", f);
-  f = g.linear(name + ".output.dense", f, size.width);
-  f = g.dropout(name + ".output.dropout", f, kBertDropout);
-  f = g.add(name + ".output.add", f, a);
-  return g.layer_norm(name + ".output.LayerNorm", f, kBertLayerNormEps);
+  ValueId f = nn::linear(g, name + ".intermediate.dense", a, size.feed_forward);
+  f = nn::gelu(g, name + ".intermediate.gelu", f);
+  f = nn::linear(g, name + ".output.dense", f, size.width);
+  f = nn::dropout(g, name + ".output.dropout", f, kBertDropout);
+  f = nn::add(g, name + ".output.add", f, a);
+  return nn::layer_norm(g, name + ".output.LayerNorm", f, kBertLayerNormEps);
 }
 
 namespace {
@@ -74,25 +75,26 @@ Graph classifier(const char* name, const BertSize& size, const ZooOptions& optio
   const ValueId token_type_ids = g.input("token_type_ids", tokens, DType::int32);
   const ValueId position_ids = g.input("position_ids", tokens, DType::int32);
 
-  const ValueId words = g.embedding("bert.embeddings.word_embeddings", input_ids, kVocabulary, size.width);
+  const ValueId words =
+      nn::embedding(g, "bert.embeddings.word_embeddings", input_ids, kVocabulary, size.width);
   const ValueId types =
-      g.embedding("bert.embeddings.token_type_embeddings", token_type_ids, kTokenTypes, size.width);
-  ValueId x = g.add("bert.embeddings.add_types", words, types);
+      nn::embedding(g, "bert.embeddings.token_type_embeddings", token_type_ids, kTokenTypes, size.width);
+  ValueId x = nn::add(g, "bert.embeddings.add_types", words, types);
   const ValueId positions =
-      g.embedding("bert.embeddings.position_embeddings", position_ids, kBertPositions, size.width);
-  x = g.add("bert.embeddings.add_positions", x, positions);
-  x = g.layer_norm("bert.embeddings.LayerNorm", x, kBertLayerNormEps);
-  x = g.dropout("bert.embeddings.dropout", x, kBertDropout);
+      nn::embedding(g, "bert.embeddings.position_embeddings", position_ids, kBertPositions, size.width);
+  x = nn::add(g, "bert.embeddings.add_positions", x, positions);
+  x = nn::layer_norm(g, "bert.embeddings.LayerNorm", x, kBertLayerNormEps);
+  x = nn::dropout(g, "bert.embeddings.dropout", x, kBertDropout);
 
   for (std::int64_t layer = 0; layer < size.layers; ++layer) {
     x = encoder_block(g, fmt::format("bert.encoder.layer.{}", layer), x, size);
   }
 
-  x = g.select("bert.pooler.first_token", x, 0);
-  x = g.linear("bert.pooler.dense", x, size.width);
-  x = g.tanh("bert.pooler.tanh", x);
-  x = g.dropout("dropout", x, kBertDropout);
-  x = g.linear("classifier", x, kClasses);
+  x = nn::select(g, "bert.pooler.first_token", x, 0);
+  x = nn::linear(g, "bert.pooler.dense", x, size.width);
+  x = nn::tanh(g, "bert.pooler.tanh", x);
+  x = nn::dropout(g, "dropout", x, kBertDropout);
+  x = nn::linear(g, "classifier", x, kClasses);
   cross_entropy_loss(g, x, data.batch);
   return g.finish();
 }
@@ -109,8 +111,8 @@ Graph transformer(const ZooOptions& options) {
   ValueId x = g.input("input", {size.batch, size.sequence, kBase.width});
   x = encoder_block(g, "encoder", x, kBase);
   // A training step needs a loss: the least head that is a real task, kept apart by its name.
-  x = g.select("head.first_token", x, 0);
-  x = g.linear("head.classifier", x, kClasses);
+  x = nn::select(g, "head.first_token", x, 0);
+  x = nn::linear(g, "head.classifier", x, kClasses);
   cross_entropy_loss(g, x, size.batch);
   return g.finish();
 }

@@ -2,6 +2,7 @@
 
 #include "poet/base/error.h"
 #include "poet/frontend/zoo/networks.h"
+#include "poet/graph/nn.h"
 
 namespace poet::networks {
 
@@ -35,7 +36,7 @@ BatchAndSequence batch_and_sequence(const ZooOptions& options, std::int64_t long
 
 void cross_entropy_loss(GraphBuilder& g, ValueId logits, std::int64_t batch) {
   const ValueId targets = g.input("targets", {batch}, DType::int32);
-  g.softmax_cross_entropy("loss", logits, targets);
+  nn::softmax_cross_entropy(g, "loss", logits, targets);
 }
 
 }  // namespace poet::networks

@@ -5,6 +5,7 @@
 #include <array>
 
 #include "poet/frontend/zoo/networks.h"
+#include "poet/graph/nn.h"
 
 namespace poet::networks {
 
@@ -14,8 +15,8 @@ Graph linear(const ZooOptions& options) {
   ValueId x = g.input("input", {batch, 784});
   constexpr std::array<std::int64_t, 6> widths = {10, 120, 100, 200, 10, 10};
   for (std::size_t i = 0; i < widths.size(); ++i) {
-    x = g.linear(fmt::format("fc{}", i + 1), x, widths[i]);
-    x = g.relu(fmt::format("relu{}", i + 1), x);
+    x = nn::linear(g, fmt::format("fc{}", i + 1), x, widths[i]);
+    x = nn::relu(g, fmt::format("relu{}", i + 1), x);
   }
   cross_entropy_loss(g, x, batch);
   return g.finish();

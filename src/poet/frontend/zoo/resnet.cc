@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "poet/frontend/zoo/networks.h"
+#include "poet/graph/nn.h"
 
 namespace poet::networks {
 
@@ -19,12 +20,12 @@ struct Stage {
 
 ValueId conv_bn(GraphBuilder& g, const std::string& conv, const std::string& bn, ValueId x,
                 std::int64_t channels, std::int64_t kernel, std::int64_t stride) {
-  x = g.conv2d(conv, x,
-               {.out_channels = channels,
-                .kernel = {kernel, kernel},
-                .stride = {stride, stride},
-                .padding = {kernel / 2, kernel / 2}});
-  return g.batch_norm(bn, x);
+  x = nn::conv2d(g, conv, x,
+                 {.out_channels = channels,
+                  .kernel = {kernel, kernel},
+                  .stride = {stride, stride},
+                  .padding = {kernel / 2, kernel / 2}});
+  return nn::batch_norm(g, bn, x);
 }
 
 // The skip connection: x itself, or a 1x1 projection where the shape changes.
@@ -37,11 +38,11 @@ ValueId shortcut(GraphBuilder& g, const std::string& block, ValueId x, std::int6
 ValueId basic_block(GraphBuilder& g, const std::string& name, ValueId x, std::int64_t channels,
                     std::int64_t stride) {
   ValueId y = conv_bn(g, name + ".conv1", name + ".bn1", x, channels, 3, stride);
-  y = g.relu(name + ".relu1", y);
+  y = nn::relu(g, name + ".relu1", y);
   y = conv_bn(g, name + ".conv2", name + ".bn2", y, channels, 3, 1);
   const ValueId skip = shortcut(g, name, x, channels, stride);
-  y = g.add(name + ".add", y, skip);
-  return g.relu(name + ".relu2", y);
+  y = nn::add(g, name + ".add", y, skip);
+  return nn::relu(g, name + ".relu2", y);
 }
 
 // v1.5: the stride is in the 3x3 convolution, not in the first 1x1.
@@ -49,13 +50,13 @@ ValueId bottleneck(GraphBuilder& g, const std::string& name, ValueId x, std::int
                    std::int64_t stride) {
   const std::int64_t wide = 4 * channels;
   ValueId y = conv_bn(g, name + ".conv1", name + ".bn1", x, channels, 1, 1);
-  y = g.relu(name + ".relu1", y);
+  y = nn::relu(g, name + ".relu1", y);
   y = conv_bn(g, name + ".conv2", name + ".bn2", y, channels, 3, stride);
-  y = g.relu(name + ".relu2", y);
+  y = nn::relu(g, name + ".relu2", y);
   y = conv_bn(g, name + ".conv3", name + ".bn3", y, wide, 1, 1);
   const ValueId skip = shortcut(g, name, x, wide, stride);
-  y = g.add(name + ".add", y, skip);
-  return g.relu(name + ".relu3", y);
+  y = nn::add(g, name + ".add", y, skip);
+  return nn::relu(g, name + ".relu3", y);
 }
 
 using Block = ValueId (*)(GraphBuilder&, const std::string&, ValueId, std::int64_t, std::int64_t);
@@ -72,9 +73,9 @@ ValueId stages(GraphBuilder& g, ValueId x, Block block, const std::vector<Stage>
 }
 
 Graph head(GraphBuilder& g, ValueId x, std::int64_t classes, std::int64_t batch) {
-  x = g.global_avg_pool("avgpool", x);
-  x = g.flatten("flatten", x);
-  x = g.linear("fc", x, classes);
+  x = nn::global_avg_pool(g, "avgpool", x);
+  x = nn::flatten(g, "flatten", x);
+  x = nn::linear(g, "fc", x, classes);
   cross_entropy_loss(g, x, batch);
   return g.finish();
 }
@@ -83,14 +84,14 @@ Graph head(GraphBuilder& g, ValueId x, std::int64_t classes, std::int64_t batch)
 ValueId imagenet_stem(GraphBuilder& g, std::int64_t batch) {
   ValueId x = g.input("input", {batch, 3, 224, 224});
   x = conv_bn(g, "conv1", "bn1", x, 64, 7, 2);
-  x = g.relu("relu", x);
-  return g.max_pool2d("maxpool", x, {.kernel = {3, 3}, .stride = {2, 2}, .padding = {1, 1}});
+  x = nn::relu(g, "relu", x);
+  return nn::max_pool2d(g, "maxpool", x, {.kernel = {3, 3}, .stride = {2, 2}, .padding = {1, 1}});
 }
 
 ValueId cifar_stem(GraphBuilder& g, std::int64_t batch, std::int64_t channels) {
   ValueId x = g.input("input", {batch, 3, 32, 32});
   x = conv_bn(g, "conv1", "bn1", x, channels, 3, 1);
-  return g.relu("relu", x);
+  return nn::relu(g, "relu", x);
 }
 
 }  // namespace

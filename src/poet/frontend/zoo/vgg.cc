@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "poet/frontend/zoo/networks.h"
+#include "poet/graph/nn.h"
 
 namespace poet::networks {
 
@@ -19,11 +20,11 @@ ValueId vgg16_features(GraphBuilder& g, ValueId x) {
   int index = 0;
   for (const auto& group : groups) {
     for (const std::int64_t channels : group) {
-      x = g.conv2d(fmt::format("features.{}", index++), x,
-                   {.out_channels = channels, .kernel = {3, 3}, .padding = {1, 1}, .bias = true});
-      x = g.relu(fmt::format("features.{}", index++), x);
+      x = nn::conv2d(g, fmt::format("features.{}", index++), x,
+                     {.out_channels = channels, .kernel = {3, 3}, .padding = {1, 1}, .bias = true});
+      x = nn::relu(g, fmt::format("features.{}", index++), x);
     }
-    x = g.max_pool2d(fmt::format("features.{}", index++), x, {.kernel = {2, 2}, .stride = {2, 2}});
+    x = nn::max_pool2d(g, fmt::format("features.{}", index++), x, {.kernel = {2, 2}, .stride = {2, 2}});
   }
   return x;
 }
@@ -34,14 +35,14 @@ Graph vgg16_at(const char* name, const ZooOptions& options, std::int64_t image, 
   ValueId x = g.input("input", {batch, 3, image, image});
   x = vgg16_features(g, x);
   // torchvision pools to 7x7 here, which changes nothing on 224x224 images.
-  x = g.flatten("flatten", x);
-  x = g.linear("classifier.0", x, 4096);
-  x = g.relu("classifier.1", x);
-  x = g.dropout("classifier.2", x, 0.5);
-  x = g.linear("classifier.3", x, 4096);
-  x = g.relu("classifier.4", x);
-  x = g.dropout("classifier.5", x, 0.5);
-  x = g.linear("classifier.6", x, classes);
+  x = nn::flatten(g, "flatten", x);
+  x = nn::linear(g, "classifier.0", x, 4096);
+  x = nn::relu(g, "classifier.1", x);
+  x = nn::dropout(g, "classifier.2", x, 0.5);
+  x = nn::linear(g, "classifier.3", x, 4096);
+  x = nn::relu(g, "classifier.4", x);
+  x = nn::dropout(g, "classifier.5", x, 0.5);
+  x = nn::linear(g, "classifier.6", x, classes);
   cross_entropy_loss(g, x, batch);
   return g.finish();
 }

@@ -4,6 +4,7 @@
 
 #include "poet/frontend/onnx/lower/constants.h"
 #include "poet/frontend/onnx/lower/lowering.h"
+#include "poet/graph/nn.h"
 
 namespace poet::onnx {
 namespace {
@@ -90,9 +91,9 @@ bool became_layer_norm(Lowering& net, const Node& mean) {
     if (!bias) continue;
     const std::string name = name_of(mean);
     const ValueId from = row_major(net, mean, 0);
-    net.graph().bind(name + ".weight", weight_of(net, *weight->first, weight->second, {x.back()}));
-    net.graph().bind(name + ".bias", weight_of(net, *bias->first, bias->second, {x.back()}));
-    set_result(net, *bias->first, net.graph().layer_norm(name, from, plus->second));
+    net.builder.bind(name + ".weight", weight_of(net, *weight->first, weight->second, {x.back()}));
+    net.builder.bind(name + ".bias", weight_of(net, *bias->first, bias->second, {x.back()}));
+    set_result(net, *bias->first, nn::layer_norm(net.builder, name, from, plus->second));
     for (const Node* part :
          {centred, square, variance, plus->first, root, ratio, weight->first, bias->first}) {
       skip(net, *part);
@@ -171,7 +172,7 @@ bool became_gelu(Lowering& net, const Node& node, std::size_t position) {
       }
     }
     if (last == nullptr) continue;
-    const ValueId y = net.graph().gelu(name_of(*erf), row_major(net, node, position));
+    const ValueId y = nn::gelu(net.builder, name_of(*erf), row_major(net, node, position));
     for (const Node* part : {start, erf, plus, times, half}) skip(net, *part);
     set_result(net, *last, y);
     net.notices.add("Div, Erf, Add, Mul, Mul were recognised as GELU");

@@ -8,6 +8,7 @@
 #include "poet/frontend/onnx/fuse/patterns.h"
 #include "poet/frontend/onnx/lower/constants.h"
 #include "poet/frontend/onnx/lower/lowering.h"
+#include "poet/graph/nn.h"
 
 namespace poet::onnx {
 namespace {
@@ -61,7 +62,7 @@ bool became_silu(Lowering& net, const Node& node) {
   if (!has_input(node, 0)) return false;
   const Node* product = times(net, node, node.inputs[0]);
   if (product == nullptr) return false;
-  set_result(net, *product, net.graph().unary("silu", name_of(node), row_major(net, node, 0)));
+  set_result(net, *product, nn::unary(net.builder, "silu", name_of(node), row_major(net, node, 0)));
   skip(net, *product);
   net.notices.add("Sigmoid, Mul were recognised as SiLU");
   return true;
@@ -72,7 +73,7 @@ bool became_mish(Lowering& net, const Node& node) {
   if (tanh == nullptr || !has_input(node, 0)) return false;
   const Node* product = times(net, *tanh, node.inputs[0]);
   if (product == nullptr) return false;
-  set_result(net, *product, add_function(net.graph(), "Mish", name_of(node), row_major(net, node, 0)));
+  set_result(net, *product, add_function(net.builder, "Mish", name_of(node), row_major(net, node, 0)));
   for (const Node* part : {tanh, product}) skip(net, *part);
   net.notices.add("Softplus, Tanh, Mul were recognised as Mish");
   return true;
@@ -83,7 +84,7 @@ bool became_hard_swish(Lowering& net, const Node& node) {
   if (!has_input(node, 0)) return false;
   const Node* product = times(net, node, node.inputs[0]);
   if (product == nullptr) return false;
-  set_result(net, *product, add_function(net.graph(), "HardSwish", name_of(node), row_major(net, node, 0)));
+  set_result(net, *product, add_function(net.builder, "HardSwish", name_of(node), row_major(net, node, 0)));
   skip(net, *product);
   net.notices.add("HardSigmoid, Mul were recognised as hard swish");
   return true;
@@ -92,7 +93,7 @@ bool became_hard_swish(Lowering& net, const Node& node) {
 bool became_clip(Lowering& net, const Node& node) {
   const auto bounded = clipped_from_0(net, node, true);
   if (!bounded) return false;
-  const ValueId y = net.graph().clip(name_of(node), row_major(net, node, 0), 0.0, bounded->second);
+  const ValueId y = nn::clip(net.builder, name_of(node), row_major(net, node, 0), 0.0, bounded->second);
   set_result(net, *bounded->first, y);
   skip(net, *bounded->first);
   return true;
@@ -120,12 +121,12 @@ bool became_hard_activation(Lowering& net, const Node& node, std::size_t positio
   if (ratio == nullptr) return false;
   const Node* last = product == nullptr ? times(net, *ratio, x) : ratio;
   if (last != nullptr) {
-    const ValueId y = add_function(net.graph(), "HardSwish", name, row_major(net, node, position));
+    const ValueId y = add_function(net.builder, "HardSwish", name, row_major(net, node, position));
     return done(*last, y, {clip, ratio, last, product == nullptr ? last : product},
                 "Add, Clip, Mul, Div were recognised as hard swish");
   }
-  const ValueId y = net.graph().unary("hardsigmoid", name, row_major(net, node, position),
-                                      {{"alpha", 1.0 / 6}, {"beta", 0.5}});
+  const ValueId y = nn::unary(net.builder, "hardsigmoid", name, row_major(net, node, position),
+                              {{"alpha", 1.0 / 6}, {"beta", 0.5}});
   return done(*ratio, y, {clip, ratio}, "Add, Clip, Div were recognised as hard sigmoid");
 }
 

@@ -3,6 +3,7 @@
 #include "poet/frontend/onnx/fuse/patterns.h"
 #include "poet/frontend/onnx/lower/constants.h"
 #include "poet/frontend/onnx/lower/lowering.h"
+#include "poet/graph/nn.h"
 
 namespace poet::onnx {
 namespace {
@@ -66,9 +67,10 @@ bool became_group_norm(Lowering& net, const Node& node, const Shape& reshaped) {
   if (!bias) return false;
   const std::string name = name_of(*norm);
   const ValueId from = row_major(net, node, 0);
-  net.graph().bind(name + ".weight", weight_of(net, *weight->first, weight->second, {x[1]}));
-  net.graph().bind(name + ".bias", weight_of(net, *bias->first, bias->second, {x[1]}));
-  set_result(net, *bias->first, net.graph().group_norm(name, from, groups, real(*norm, "epsilon", 1e-5)));
+  net.builder.bind(name + ".weight", weight_of(net, *weight->first, weight->second, {x[1]}));
+  net.builder.bind(name + ".bias", weight_of(net, *bias->first, bias->second, {x[1]}));
+  set_result(net, *bias->first,
+             nn::group_norm(net.builder, name, from, groups, real(*norm, "epsilon", 1e-5)));
   for (const Node* part : {norm, back, weight->first, bias->first}) skip(net, *part);
   net.notices.add("Reshape, InstanceNormalization, Reshape, Mul, Add were recognised as group normalisation");
   return true;

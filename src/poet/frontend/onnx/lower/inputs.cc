@@ -91,8 +91,8 @@ void add_inputs(Lowering& net) {
         if (!d.size && !d.symbol.empty()) sizes.symbols.emplace(d.symbol, shape[i]);
       }
     }
-    const ValueId fed = net.graph().input(input.name, shape, dtype_of(input.type));
-    net.operands[input.name] = runtime_of(net.graph(), fed);
+    const ValueId fed = net.builder.input(input.name, shape, dtype_of(input.type));
+    net.operands[input.name] = runtime_of(net.builder, fed);
     if (!first || shape.empty()) continue;
     first = false;
     sizes.batch_size = shape.front();

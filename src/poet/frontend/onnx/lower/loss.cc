@@ -8,6 +8,7 @@
 #include "poet/frontend/onnx/lower/constants/attributes.h"
 #include "poet/frontend/onnx/lower/constants/shape_rules.h"
 #include "poet/frontend/onnx/lower/lowering.h"
+#include "poet/graph/nn.h"
 
 namespace poet::onnx {
 namespace {
@@ -37,7 +38,7 @@ std::size_t softmax_axis(const Node& node, const Shape& shape, std::int64_t opse
 
 /// `convolved`: a convolution wrote it. `final_softmax`: the one that was taken off, or null.
 void add_cross_entropy(Lowering& net, ValueId output, bool convolved, const Node* final_softmax) {
-  GraphBuilder& graph = net.graph();
+  GraphBuilder& graph = net.builder;
   ValueId logits = output;
   const Shape from = graph.shape(output);
   if (from.size() < 2) {
@@ -74,10 +75,10 @@ void add_cross_entropy(Lowering& net, ValueId output, bool convolved, const Node
     classes_last.push_back(1);
     // What an exporter has transposed the other way round before is only seen so.
     const bool is_stored_so = permuted(graph.layout(logits), classes_last).strides.empty();
-    logits = is_stored_so ? graph.permute("logits.rows", logits, classes_last)
-                          : graph.transpose("logits.rows", logits, classes_last);
+    logits = is_stored_so ? nn::permute(graph, "logits.rows", logits, classes_last)
+                          : nn::transpose(graph, "logits.rows", logits, classes_last);
     rows = element_count(from) / from[1];
-    logits = graph.reshape("logits.flat", logits, {rows, from[1]});
+    logits = nn::reshape(graph, "logits.flat", logits, {rows, from[1]});
     net.notices.add("the loss is the mean over every position of the output, with its classes along axis 1");
   } else {
     logits = row_major(graph, "logits", logits);
@@ -87,7 +88,7 @@ void add_cross_entropy(Lowering& net, ValueId output, bool convolved, const Node
       net.notices.add(
           "the loss is the mean over every position of the output, with its classes along the last axis");
     }
-    if (from.size() != 2) logits = graph.reshape("logits.flat", logits, {rows, classes});
+    if (from.size() != 2) logits = nn::reshape(graph, "logits.flat", logits, {rows, classes});
   }
   if (graph.shape(logits).back() == 1) {
     throw InputError(
@@ -96,13 +97,13 @@ void add_cross_entropy(Lowering& net, ValueId output, bool convolved, const Node
                     shown(from)));
   }
   const ValueId targets = graph.input("targets", {rows}, DType::int32);
-  graph.softmax_cross_entropy("loss", logits, targets);
+  nn::softmax_cross_entropy(graph, "loss", logits, targets);
 }
 
 void add_mean_squared_error(Lowering& net, ValueId output) {
-  GraphBuilder& graph = net.graph();
+  GraphBuilder& graph = net.builder;
   const ValueId x = row_major(graph, "logits", output);
-  graph.mse_loss("loss", x, graph.input("targets", Shape(graph.shape(x))));
+  nn::mse_loss(graph, "loss", x, graph.input("targets", Shape(graph.shape(x))));
 }
 
 }  // namespace

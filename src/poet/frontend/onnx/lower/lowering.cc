@@ -72,7 +72,7 @@ void add_constants(Lowering& net) {
 
 ImportedModel imported(Lowering& net) {
   ImportedModel out;
-  out.forward = net.graph().finish();
+  out.forward = net.builder.finish();
   out.nodes = net.counts;
   out.nodes.all = static_cast<std::int64_t>(net.model.nodes.size());
   out.nodes.unneeded = out.nodes.all - static_cast<std::int64_t>(net.uses.needed.size());

@@ -50,9 +50,6 @@ struct Lowering {
   NodeCounts counts = {};
   std::set<std::size_t> done = {};      // nodes, by index
   std::int64_t evaluated_elements = 0;  // that nodes have made while importing
-
-  GraphBuilder& graph() { return builder; }
-  [[nodiscard]] const GraphBuilder& graph() const { return builder; }
 };
 
 /// The whole import. Throws NodeError where it is a node that cannot be taken, otherwise InputError.

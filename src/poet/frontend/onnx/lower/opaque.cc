@@ -7,6 +7,7 @@
 #include "poet/base/error.h"
 #include "poet/frontend/onnx/lower/constants/shape_rules.h"
 #include "poet/frontend/onnx/lower/lowering.h"
+#include "poet/graph/nn.h"
 
 namespace poet::onnx {
 namespace {
@@ -22,14 +23,14 @@ Tensor described(const Lowering& net, const Node& node, std::size_t i) {
   return tensor;
 }
 
-TensorType stored(const Tensor& tensor) {
+nn::TensorType stored(const Tensor& tensor) {
   if (tensor.type == Type::other) throw InputError(fmt::format("writes values of type {}", tensor.type_name));
   return {tensor.shape, dtype_of(tensor.type)};
 }
 
 /// With `inferred` from libonnx, which knows the batch size; else as the file says.
-TensorType output_type(const Lowering& net, const std::string& name, const std::optional<Tensor>& inferred,
-                       const std::string& cause) {
+nn::TensorType output_type(const Lowering& net, const std::string& name,
+                           const std::optional<Tensor>& inferred, const std::string& cause) {
   const std::optional<Tensor> type = inferred ? inferred : declared(net.model, net.sizes, name);
   if (!type) {
     throw InputError(
@@ -70,15 +71,16 @@ void add_opaque(Lowering& net, const Node& node, const std::string& reason) {
   }
   const std::vector<std::optional<Tensor>> inferred =
       net.type_inference.infer(node, described_inputs, net.model.opset);
-  std::vector<TensorType> outputs;
+  std::vector<nn::TensorType> outputs;
   for (std::size_t i = 0; i < node.outputs.size(); ++i) {
     if (!node.outputs[i].empty()) outputs.push_back(output_type(net, node.outputs[i], inferred[i], cause));
   }
-  const std::vector<ValueId> made = net.graph().opaque(name_of(node), operator_name(node), inputs, outputs);
+  const std::vector<ValueId> made =
+      nn::opaque(net.builder, name_of(node), operator_name(node), inputs, outputs);
   std::size_t next = 0;
   for (const std::string& output : node.outputs) {
     if (output.empty()) continue;
-    net.operands[output] = runtime_of(net.graph(), made[next++]);
+    net.operands[output] = runtime_of(net.builder, made[next++]);
   }
   net.notices.add(
       fmt::format("{} is opaque to poet{}: it is never recomputed, everything that it reads and writes is "

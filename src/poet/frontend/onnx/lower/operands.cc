@@ -4,6 +4,7 @@
 
 #include "poet/base/error.h"
 #include "poet/frontend/onnx/lower/lowering.h"
+#include "poet/graph/nn.h"
 
 namespace poet::onnx {
 
@@ -51,7 +52,7 @@ const Fixed* fixed_of(const Lowering& net, const Node& node, std::size_t i) {
 Shape shape_of(const Lowering& net, const Node& node, std::size_t i) {
   const Operand& x = operand_of(net, node, i);
   if (const Fixed* known = std::get_if<Fixed>(&x)) return known->tensor.shape;
-  return net.graph().shape(std::get<Runtime>(x).id);
+  return net.builder.shape(std::get<Runtime>(x).id);
 }
 
 std::optional<double> scalar_of(const Lowering& net, const Node& node, std::size_t i) {
@@ -93,7 +94,7 @@ ValueId value_of(Lowering& net, const Node& node, std::size_t i) {
     }
     if (runtime->scale == 1.0) return runtime->id;
     const std::string name = fmt::format("{}.{}.scaled", name_of(node), i);
-    return net.graph().scale(name, row_major(net.graph(), name, runtime->id), runtime->scale);
+    return nn::scale(net.builder, name, row_major(net.builder, name, runtime->id), runtime->scale);
   }
   const Fixed& w = std::get<Fixed>(x);
   if (w.tensor.type != Type::real) {
@@ -107,14 +108,14 @@ ValueId value_of(Lowering& net, const Node& node, std::size_t i) {
   const Persistence persistence = trains ? Persistence::parameter : Persistence::optimizer_state;
   if (!w.transposed) return stored_value(net, node, w, w.tensor.shape, persistence);
   const ValueId stored = stored_value(net, node, w, {w.tensor.shape[1], w.tensor.shape[0]}, persistence);
-  return net.graph().permute(w.name + ".T", stored, {1, 0});
+  return nn::permute(net.builder, w.name + ".T", stored, {1, 0});
 }
 
 ValueId any_value(Lowering& net, const Node& node, std::size_t i) {
   const Operand& x = operand_of(net, node, i);
   if (type_of(net, node, i) == Type::real) return row_major(net, node, i);
   if (const Runtime* known = std::get_if<Runtime>(&x))
-    return row_major(net.graph(), fmt::format("{}.{}", name_of(node), i), known->id);
+    return row_major(net.builder, fmt::format("{}.{}", name_of(node), i), known->id);
   const Fixed& w = std::get<Fixed>(x);
   if (w.tensor.type == Type::other || w.transposed) {
     throw InputError(
@@ -125,7 +126,7 @@ ValueId any_value(Lowering& net, const Node& node, std::size_t i) {
 }
 
 ValueId row_major(Lowering& net, const Node& node, std::size_t i) {
-  return row_major(net.graph(), fmt::format("{}.{}", name_of(node), i), value_of(net, node, i));
+  return row_major(net.builder, fmt::format("{}.{}", name_of(node), i), value_of(net, node, i));
 }
 
 ValueId row_major(GraphBuilder& graph, const std::string& name, ValueId v) {
@@ -134,7 +135,7 @@ ValueId row_major(GraphBuilder& graph, const std::string& name, ValueId v) {
   std::vector<std::int64_t> axes;
   for (std::size_t axis = 0; axis < layout.shape.size(); ++axis)
     axes.push_back(static_cast<std::int64_t>(axis));
-  return graph.transpose(name + ".contiguous", v, axes);
+  return nn::transpose(graph, name + ".contiguous", v, axes);
 }
 
 void set_result(Lowering& net, const Node& node, Operand result) {
@@ -143,7 +144,7 @@ void set_result(Lowering& net, const Node& node, Operand result) {
 }
 
 void set_result(Lowering& net, const Node& node, ValueId result) {
-  set_result(net, node, Operand{runtime_of(net.graph(), result)});
+  set_result(net, node, Operand{runtime_of(net.builder, result)});
 }
 
 }  // namespace poet::onnx

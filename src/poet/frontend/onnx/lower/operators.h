@@ -10,7 +10,7 @@
 
 namespace poet::onnx {
 
-/// Adds what the node does to net.graph() and sets its results. Throws InputError saying which attribute or
+/// Adds what the node does to net.builder and sets its results. Throws InputError saying which attribute or
 /// input does not fit and what to do; lower_model() adds which node it is.
 using OperatorRule = void (*)(Lowering& net, const Node& node);
 

@@ -7,6 +7,7 @@
 #include "poet/base/error.h"
 #include "poet/frontend/onnx/lower/constants/shape_rules.h"
 #include "poet/frontend/onnx/lower/lowering.h"
+#include "poet/graph/nn.h"
 
 namespace poet::onnx {
 namespace {
@@ -45,18 +46,19 @@ const Fixed& real_weight(const Lowering& net, const Node& node, std::size_t i) {
 
 ValueId stored_value(Lowering& net, const Node& node, const Fixed& w, const Shape& stored,
                      Persistence persistence, bool transposed) {
-  GraphBuilder& graph = net.graph();
+  GraphBuilder& graph = net.builder;
   PersistentValues& all = net.persistent;
   const auto found = all.stored.find(w.name);
   if (found != all.stored.end()) {
     if (found->second.transposed != transposed) {
       const std::string name = fmt::format("{}.{}.T", name_of(node), w.name);
-      const ValueId seen = graph.permute(name, found->second.id, {1, 0});  // only matrices are transposed
+      const ValueId seen =
+          nn::permute(graph, name, found->second.id, {1, 0});  // only matrices are transposed
       if (graph.shape(seen) == stored) return seen;
-      return graph.reshape(name + ".shape", row_major(graph, name, seen), stored);
+      return nn::reshape(graph, name + ".shape", row_major(graph, name, seen), stored);
     }
     if (found->second.shape == stored) return found->second.id;
-    return graph.reshape(fmt::format("{}.{}", name_of(node), w.name), found->second.id, stored);
+    return nn::reshape(graph, fmt::format("{}.{}", name_of(node), w.name), found->second.id, stored);
   }
   for (const std::int64_t d : stored) {
     if (d < 1) throw InputError(fmt::format("the weight '{}' is {}", w.name, shown(stored)));
@@ -82,7 +84,7 @@ ValueId constant_of(Lowering& net, const Node& node, const Fixed& w) {
   for (const auto& [like, id] : all.constants) {
     if (like.type != t.type || like.integers != t.integers) continue;
     if (like.shape == t.shape) return id;
-    return net.graph().reshape(fmt::format("{}.{}", name_of(node), w.name), id, t.shape);
+    return nn::reshape(net.builder, fmt::format("{}.{}", name_of(node), w.name), id, t.shape);
   }
   const ValueId id = stored_value(net, node, w, t.shape, Persistence::optimizer_state);
   all.constants.emplace_back(t, id);
@@ -90,7 +92,7 @@ ValueId constant_of(Lowering& net, const Node& node, const Fixed& w) {
 }
 
 ValueId add_constant(Lowering& net, const std::string& name, Tensor contents) {
-  const ValueId id = net.graph().constant(name, contents.shape, dtype_of(contents.type));
+  const ValueId id = net.builder.constant(name, contents.shape, dtype_of(contents.type));
   net.persistent.contents[name] = std::move(contents);
   return id;
 }
@@ -102,18 +104,18 @@ ValueId weight_of(Lowering& net, const Node& node, std::size_t i, const Shape& a
   if (computed != nullptr && computed->type == Type::real && persistence == Persistence::parameter &&
       !is_input_of(net.model, node.inputs[i])) {
     const ValueId w = row_major(net, node, i);
-    if (net.graph().shape(w) == as_stored) return w;
-    if (element_count(net.graph().shape(w)) == element_count(as_stored))
-      return net.graph().reshape(fmt::format("{}.{}.weight", name_of(node), i), w, as_stored);
+    if (net.builder.shape(w) == as_stored) return w;
+    if (element_count(net.builder.shape(w)) == element_count(as_stored))
+      return nn::reshape(net.builder, fmt::format("{}.{}.weight", name_of(node), i), w, as_stored);
     throw InputError(fmt::format("the weight '{}' is {}, but must be {}", node.inputs[i],
-                                 shown(net.graph().shape(w)), shown(as_stored)));
+                                 shown(net.builder.shape(w)), shown(as_stored)));
   }
   const Fixed& w = real_weight(net, node, i);
   if (w.transposed || element_count(w.tensor.shape) != element_count(as_stored)) {
     throw InputError(fmt::format("the weight '{}' is {}{}, but must be {}", w.name, shown(w.tensor.shape),
                                  w.transposed ? " (transposed)" : "", shown(as_stored)));
   }
-  return row_major(net.graph(), fmt::format("{}.{}", name_of(node), w.name),
+  return row_major(net.builder, fmt::format("{}.{}", name_of(node), w.name),
                    stored_value(net, node, w, as_stored, persistence));
 }
 

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "poet/frontend/onnx/lower/operands.h"
+#include "poet/graph/nn.h"
 
 namespace poet::onnx {
 namespace {
@@ -31,20 +32,20 @@ ValueId sliced(GraphBuilder& graph, const std::string& name, ValueId x,
                const std::vector<std::int64_t>& starts, const std::vector<std::int64_t>& ends,
                const std::vector<std::int64_t>& steps) {
   const StridedShape layout = graph.layout(x);
-  if (layout.strides.empty()) return graph.slice(name, x, starts, ends, steps);
+  if (layout.strides.empty()) return nn::slice(graph, name, x, starts, ends, steps);
   Axes order = identity(layout.shape.size());  // slowest first
   std::stable_sort(order.begin(), order.end(), [&](std::int64_t a, std::int64_t b) {
     return layout.strides[index(a)] > layout.strides[index(b)];
   });
   if (!permuted(layout, order).strides.empty()) {
-    return graph.slice(name, row_major(graph, name, x), starts, ends, steps);
+    return nn::slice(graph, name, row_major(graph, name, x), starts, ends, steps);
   }
   Axes back(order.size());
   for (std::size_t i = 0; i < order.size(); ++i) back[index(order[i])] = static_cast<std::int64_t>(i);
-  const ValueId stored = graph.permute(name + ".stored", x, order);
-  const ValueId part =
-      graph.slice(name, stored, reordered(starts, order), reordered(ends, order), reordered(steps, order));
-  return graph.permute(name + ".transposed", part, back);
+  const ValueId stored = nn::permute(graph, name + ".stored", x, order);
+  const ValueId part = nn::slice(graph, name, stored, reordered(starts, order), reordered(ends, order),
+                                 reordered(steps, order));
+  return nn::permute(graph, name + ".transposed", part, back);
 }
 
 ValueId without_axis(GraphBuilder& graph, const std::string& name, ValueId x, std::size_t axis) {

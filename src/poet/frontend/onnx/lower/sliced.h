@@ -7,10 +7,11 @@
 #include <vector>
 
 #include "poet/graph/builder.h"
+#include "poet/graph/nn.h"
 
 namespace poet::onnx {
 
-/// GraphBuilder::slice of a value with any strides. Where the value is a permuted view, what is copied is the
+/// nn::slice of a value with any strides. Where the value is a permuted view, what is copied is the
 /// part only: it is taken in the storage's order of axes, and the result is a view of it.
 [[nodiscard]] ValueId sliced(GraphBuilder& graph, const std::string& name, ValueId x,
                              const std::vector<std::int64_t>& starts, const std::vector<std::int64_t>& ends,

@@ -6,6 +6,7 @@
 #include "poet/frontend/onnx/functions.h"
 #include "poet/frontend/onnx/fuse/patterns_activations.h"
 #include "poet/frontend/onnx/lower/operators.h"
+#include "poet/graph/nn.h"
 #include "poet/graph/operators/schema.h"
 
 namespace poet::onnx {
@@ -20,7 +21,8 @@ void function(Lowering& net, const Node& node) {
   Attributes attributes;
   for (const auto& [attribute, otherwise] : name.attributes)
     attributes[attribute] = real(node, attribute, otherwise);
-  set_result(net, node, net.graph().unary(name.kind, name_of(node), row_major(net, node, 0), attributes));
+  set_result(net, node,
+             nn::unary(net.builder, name.kind, name_of(node), row_major(net, node, 0), attributes));
 }
 
 /// An operator of two nodes or more where the file spells it so, otherwise itself.
@@ -35,7 +37,7 @@ void prelu(Lowering& net, const Node& node) {
   const Fixed* slope = fixed_of(net, node, 1);
   const bool one_number = slope != nullptr && !slope->constant && scalar_of(net, node, 1);
   const ValueId s = one_number ? weight_of(net, node, 1, shape_of(net, node, 1)) : row_major(net, node, 1);
-  set_result(net, node, net.graph().prelu(name_of(node), x, s));
+  set_result(net, node, nn::prelu(net.builder, name_of(node), x, s));
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include "poet/base/error.h"
 #include "poet/frontend/onnx/lower/operators.h"
+#include "poet/graph/nn.h"
 
 namespace poet::onnx {
 namespace {
@@ -72,7 +73,7 @@ struct Term {
 class Einsum {
  public:
   Einsum(Lowering& net, const Node& node)
-      : g_(net.graph()), name_(name_of(node)), text_(text(node, "equation", "")) {
+      : g_(net.builder), name_(name_of(node)), text_(text(node, "equation", "")) {
     const Equation equation = parsed(text_);
     output_ = equation.output;
     if (equation.inputs.size() != node.inputs.size() || node.inputs.size() > 2) {
@@ -112,11 +113,11 @@ class Einsum {
     // Views as long as each group is one axis; otherwise copies where axes do not lie side by side.
     const ValueId left = grouped(terms_[0], batch, rows, inner);
     const ValueId right = grouped(terms_[1], batch, inner, columns);
-    MatmulOptions options;
+    nn::MatmulOptions options;
     const std::string whole = batch + rows + columns;
     if (rows.size() == 1 && columns.size() == 1) options.storage_order = places(whole, output_);
-    ValueId y = g_.matmul(name_, left, right, options);
-    if (rows.size() != 1 || columns.size() != 1) y = g_.reshape(name_ + ".axes", y, sizes_of(whole));
+    ValueId y = nn::matmul(g_, name_, left, right, options);
+    if (rows.size() != 1 || columns.size() != 1) y = nn::reshape(g_, name_ + ".axes", y, sizes_of(whole));
     return ordered(y, whole);
   }
 
@@ -136,7 +137,7 @@ class Einsum {
   }
 
   ValueId ordered(ValueId v, const std::string& letters) {
-    return letters == output_ ? v : g_.permute(name_ + ".order", v, places(letters, output_));
+    return letters == output_ ? v : nn::permute(g_, name_ + ".order", v, places(letters, output_));
   }
 
   void sum_what_only_it_has(std::size_t i) {
@@ -154,7 +155,7 @@ class Einsum {
     }
     if (axes.empty()) return;
     const std::string name = fmt::format("{}.{}.sum", name_, i);
-    term = {g_.reduce("reduce_sum", name, row_major(g_, name, term.value), axes, false), rest};
+    term = {nn::reduce(g_, "reduce_sum", name, row_major(g_, name, term.value), axes, false), rest};
   }
 
   /// As (batch..., first, second), each of the two groups one axis.
@@ -163,12 +164,12 @@ class Einsum {
     const std::string wanted = batch + first + second;
     const std::string name = fmt::format("{}.{}", name_, &term - terms_.data());
     ValueId v = term.value;
-    if (wanted != term.letters) v = g_.permute(name, v, places(term.letters, wanted));
+    if (wanted != term.letters) v = nn::permute(g_, name, v, places(term.letters, wanted));
     if (first.size() == 1 && second.size() == 1) return v;
     Shape shape = sizes_of(batch);
     shape.push_back(element_count(sizes_of(first)));
     shape.push_back(element_count(sizes_of(second)));
-    return g_.reshape(name + ".matrix", row_major(g_, name, v), shape);
+    return nn::reshape(g_, name + ".matrix", row_major(g_, name, v), shape);
   }
 
   /// Nothing is summed: a product with broadcasting.
@@ -185,11 +186,11 @@ class Einsum {
       }
       const std::string name = fmt::format("{}.{}", name_, i);
       ValueId v = term.value;
-      if (wanted != term.letters) v = g_.permute(name, v, places(term.letters, wanted));
+      if (wanted != term.letters) v = nn::permute(g_, name, v, places(term.letters, wanted));
       v = row_major(g_, name, v);
-      factors[i] = g_.shape(v) == shape ? v : g_.reshape(name + ".shape", v, shape);
+      factors[i] = g_.shape(v) == shape ? v : nn::reshape(g_, name + ".shape", v, shape);
     }
-    return g_.mul(name_, factors[0], factors[1]);
+    return nn::mul(g_, name_, factors[0], factors[1]);
   }
 
   GraphBuilder& g_;

@@ -9,6 +9,7 @@
 #include "poet/frontend/onnx/fuse/patterns.h"
 #include "poet/frontend/onnx/fuse/patterns_activations.h"
 #include "poet/frontend/onnx/lower/operators.h"
+#include "poet/graph/nn.h"
 
 namespace poet::onnx {
 namespace {
@@ -17,21 +18,21 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// x op c or c op x with a known number c.
 ValueId with_number(Lowering& net, const Node& node, std::size_t position, double c) {
-  GraphBuilder& g = net.graph();
+  GraphBuilder& g = net.builder;
   const std::string name = name_of(node);
   const ValueId x = row_major(net, node, position);
   const bool x_first = position == 0;
   if (const Fixed* number = fixed_of(net, node, 1 - position); number != nullptr && !number->constant)
     net.notices.add("single numbers that the file stores are constants and do not train");
-  if (node.op_type == "Add" || node.op_type == "Sum") return g.scale(name, x, 1.0, c);
-  if (node.op_type == "Sub") return x_first ? g.scale(name, x, 1.0, -c) : g.scale(name, x, -1.0, c);
-  if (node.op_type == "Mul") return g.scale(name, x, c);
+  if (node.op_type == "Add" || node.op_type == "Sum") return nn::scale(g, name, x, 1.0, c);
+  if (node.op_type == "Sub") return x_first ? nn::scale(g, name, x, 1.0, -c) : nn::scale(g, name, x, -1.0, c);
+  if (node.op_type == "Mul") return nn::scale(g, name, x, c);
   if (x_first) {
     if (c == 0) throw InputError("divides by zero");
-    return g.scale(name, x, 1.0 / c);
+    return nn::scale(g, name, x, 1.0 / c);
   }
-  const ValueId inverse = g.unary("pow", name + ".inverse", x, {{"exponent", -1.0}});
-  return c == 1.0 ? inverse : g.scale(name, inverse, c);
+  const ValueId inverse = nn::unary(g, "pow", name + ".inverse", x, {{"exponent", -1.0}});
+  return c == 1.0 ? inverse : nn::scale(g, name, inverse, c);
 }
 
 /// x + 0, x - 0, 1 x, x / 1: exporters write them for factors that may be others.
@@ -42,11 +43,11 @@ bool changes_nothing(const Node& node, std::size_t position, double c) {
 }
 
 ValueId two(Lowering& net, const Node& node, const std::string& name, ValueId a, ValueId b) {
-  GraphBuilder& g = net.graph();
-  if (node.op_type == "Sub") return g.sub(name, a, b);
-  if (node.op_type == "Mul") return g.mul(name, a, b);
-  if (node.op_type == "Div") return g.div(name, a, b);
-  return g.add(name, a, b);
+  GraphBuilder& g = net.builder;
+  if (node.op_type == "Sub") return nn::sub(g, name, a, b);
+  if (node.op_type == "Mul") return nn::mul(g, name, a, b);
+  if (node.op_type == "Div") return nn::div(g, name, a, b);
+  return nn::add(g, name, a, b);
 }
 
 void arithmetic(Lowering& net, const Node& node) {
@@ -73,7 +74,7 @@ void arithmetic(Lowering& net, const Node& node) {
         }
       }
       ValueId y = with_number(net, node, position, *number);
-      if (net.graph().shape(y) != to) y = net.graph().reshape(name_of(node) + ".shape", y, to);
+      if (net.builder.shape(y) != to) y = nn::reshape(net.builder, name_of(node) + ".shape", y, to);
       set_result(net, node, y);
       return;
     }
@@ -101,7 +102,7 @@ void clip(Lowering& net, const Node& node) {
   if (minimum <= std::numeric_limits<float>::lowest()) minimum = -kInfinity;
   if (maximum >= std::numeric_limits<float>::max()) maximum = kInfinity;
   if (minimum == -kInfinity && maximum == kInfinity) return set_result(net, node, operand_of(net, node, 0));
-  set_result(net, node, net.graph().clip(name_of(node), row_major(net, node, 0), minimum, maximum));
+  set_result(net, node, nn::clip(net.builder, name_of(node), row_major(net, node, 0), minimum, maximum));
 }
 
 /// With a known number it is a clip; of values it is a comparison and a choice, as of integers.
@@ -112,8 +113,8 @@ void extremum(Lowering& net, const Node& node) {
     if (!number || shape_of(net, node, 1 - position).size() > shape_of(net, node, position).size()) continue;
     const bool maximum = node.op_type == "Max";
     set_result(net, node,
-               net.graph().clip(name_of(node), row_major(net, node, position), maximum ? *number : -kInfinity,
-                                maximum ? kInfinity : *number));
+               nn::clip(net.builder, name_of(node), row_major(net, node, position),
+                        maximum ? *number : -kInfinity, maximum ? kInfinity : *number));
     return;
   }
   find_operator(node.op_type, true)(net, node);
@@ -123,7 +124,7 @@ void gelu(Lowering& net, const Node& node) {
   if (text(node, "approximate", "none") != "none") {
     throw InputError("attribute 'approximate'", "must be 'none': poet computes the exact form");
   }
-  set_result(net, node, net.graph().gelu(name_of(node), row_major(net, node, 0)));
+  set_result(net, node, nn::gelu(net.builder, name_of(node), row_major(net, node, 0)));
 }
 
 void power(Lowering& net, const Node& node) {
@@ -136,40 +137,41 @@ void power(Lowering& net, const Node& node) {
   if (!exponent || shape_of(net, node, 1).size() > shape_of(net, node, 0).size())
     throw InputError("the exponent must be one known number; write others as Exp(Mul(exponent, Log(x)))");
   if (*exponent == 1.0) return set_result(net, node, operand_of(net, node, 0));
-  set_result(net, node,
-             net.graph().unary("pow", name_of(node), row_major(net, node, 0), {{"exponent", *exponent}}));
+  set_result(
+      net, node,
+      nn::unary(net.builder, "pow", name_of(node), row_major(net, node, 0), {{"exponent", *exponent}}));
 }
 
 void neg(Lowering& net, const Node& node) {
-  set_result(net, node, net.graph().neg(name_of(node), row_major(net, node, 0)));
+  set_result(net, node, nn::neg(net.builder, name_of(node), row_major(net, node, 0)));
 }
 
 void reciprocal(Lowering& net, const Node& node) {
   set_result(net, node,
-             net.graph().unary("pow", name_of(node), row_major(net, node, 0), {{"exponent", -1.0}}));
+             nn::unary(net.builder, "pow", name_of(node), row_major(net, node, 0), {{"exponent", -1.0}}));
 }
 
 void softmax(Lowering& net, const Node& node) {
-  GraphBuilder& g = net.graph();
+  GraphBuilder& g = net.builder;
   const Shape x = shape_of(net, node, 0);
   const std::size_t axis = checked_axis(integer(node, "axis", net.model.opset < 13 ? 1 : -1), x.size());
   const std::string name = name_of(node);
   const auto of_rows = [&](ValueId rows) {
-    return node.op_type == "Softmax" ? g.softmax(name, rows) : g.log_softmax(name, rows);
+    return node.op_type == "Softmax" ? nn::softmax(g, name, rows) : nn::log_softmax(g, name, rows);
   };
   if (axis + 1 == x.size()) return set_result(net, node, of_rows(row_major(net, node, 0)));
   if (net.model.opset < 13) {  // over all axes from this one on
     const auto split = x.begin() + static_cast<std::ptrdiff_t>(axis);
     const Shape matrix = {element_count(Shape(x.begin(), split)), element_count(Shape(split, x.end()))};
-    const ValueId flat = g.reshape(name + ".flat", row_major(net, node, 0), matrix);
-    set_result(net, node, g.reshape(name + ".shape", of_rows(flat), x));
+    const ValueId flat = nn::reshape(g, name + ".flat", row_major(net, node, 0), matrix);
+    set_result(net, node, nn::reshape(g, name + ".shape", of_rows(flat), x));
     return;
   }
   std::vector<std::int64_t> last;  // swaps the axis with the last one, and back
   for (std::size_t i = 0; i < x.size(); ++i) last.push_back(static_cast<std::int64_t>(i));
   std::swap(last[axis], last.back());
-  const ValueId rows = g.transpose(name + ".rows", value_of(net, node, 0), last);
-  set_result(net, node, g.permute(name + ".shape", of_rows(rows), last));
+  const ValueId rows = nn::transpose(g, name + ".rows", value_of(net, node, 0), last);
+  set_result(net, node, nn::permute(g, name + ".shape", of_rows(rows), last));
 }
 
 void dropout(Lowering& net, const Node& node) {
@@ -183,7 +185,7 @@ void dropout(Lowering& net, const Node& node) {
   const bool training = has_input(node, 2) && !known_integers(net, node, 2).empty() &&
                         known_integers(net, node, 2).front() != 0;
   if (!training) net.notices.add("Dropout of an inference export was put back into training mode");
-  set_result(net, node, net.graph().dropout(name_of(node), row_major(net, node, 0), ratio));
+  set_result(net, node, nn::dropout(net.builder, name_of(node), row_major(net, node, 0), ratio));
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include "poet/base/error.h"
 #include "poet/frontend/onnx/lower/operators.h"
 #include "poet/frontend/onnx/lower/sliced.h"
+#include "poet/graph/nn.h"
 
 namespace poet::onnx {
 namespace {
@@ -38,14 +39,14 @@ void take_range(Lowering& net, const Node& node, std::size_t axis,
   const std::string name = name_of(node);
   const bool real = type_of(net, node, 0) == Type::real;
   const ValueId from = real ? value_of(net, node, 0) : any_value(net, node, 0);
-  if (one && x.size() == 3 && axis == 1 && real && net.graph().layout(from).strides.empty())
-    return set_result(net, node, net.graph().select(name, from, positions[0]));
+  if (one && x.size() == 3 && axis == 1 && real && net.builder.layout(from).strides.empty())
+    return set_result(net, node, nn::select(net.builder, name, from, positions[0]));
   std::vector<std::int64_t> starts(x.size(), 0);
   std::vector<std::int64_t> ends = x;
   starts[axis] = positions.front();
   ends[axis] = positions.back() + 1;
-  ValueId y = sliced(net.graph(), name, from, starts, ends, std::vector<std::int64_t>(x.size(), 1));
-  if (one) y = without_axis(net.graph(), name + ".squeezed", y, axis);
+  ValueId y = sliced(net.builder, name, from, starts, ends, std::vector<std::int64_t>(x.size(), 1));
+  if (one) y = without_axis(net.builder, name + ".squeezed", y, axis);
   set_result(net, node, y);
 }
 
@@ -63,12 +64,12 @@ void gather(Lowering& net, const Node& node) {
   const std::string name = name_of(node);
   const ValueId ids = any_value(net, node, 1);
   if (rows) {
-    net.graph().bind(name + ".weight", weight_of(net, node, 0, x));
-    set_result(net, node, net.graph().embedding(name, ids, x[0], x[1]));
+    net.builder.bind(name + ".weight", weight_of(net, node, 0, x));
+    set_result(net, node, nn::embedding(net.builder, name, ids, x[0], x[1]));
     return;
   }
   set_result(net, node,
-             net.graph().gather(name, any_value(net, node, 0), ids, static_cast<std::int64_t>(axis)));
+             nn::gather(net.builder, name, any_value(net, node, 0), ids, static_cast<std::int64_t>(axis)));
 }
 
 void gather_elements(Lowering& net, const Node& node) {
@@ -78,8 +79,8 @@ void gather_elements(Lowering& net, const Node& node) {
   (void)known_positions(net, node, x[axis]);
   const ValueId from = any_value(net, node, 0);
   set_result(net, node,
-             net.graph().gather_elements(name_of(node), from, any_value(net, node, 1),
-                                         static_cast<std::int64_t>(axis)));
+             nn::gather_elements(net.builder, name_of(node), from, any_value(net, node, 1),
+                                 static_cast<std::int64_t>(axis)));
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "poet/frontend/onnx/fuse/patterns.h"
 #include "poet/frontend/onnx/lower/operators.h"
 #include "poet/frontend/onnx/lower/sliced.h"
+#include "poet/graph/nn.h"
 
 namespace poet::onnx {
 namespace {
@@ -24,34 +25,34 @@ void linear(Lowering& net, const Node& node, bool read_as_out_in) {
     // Another reader has it stored the other way round, and products read views.
     const ValueId from = value_of(net, node, 0);
     ValueId matrix = value_of(net, node, 1);
-    if (read_as_out_in) matrix = net.graph().permute(name + ".weight.T", matrix, {1, 0});
-    ValueId y = net.graph().matmul(name, from, matrix);
-    if (has_input(node, 2)) y = net.graph().add(name + ".add", y, weight_of(net, node, 2, {out}));
+    if (read_as_out_in) matrix = nn::permute(net.builder, name + ".weight.T", matrix, {1, 0});
+    ValueId y = nn::matmul(net.builder, name, from, matrix);
+    if (has_input(node, 2)) y = nn::add(net.builder, name + ".add", y, weight_of(net, node, 2, {out}));
     set_result(net, node, y);
     return;
   }
   const ValueId x = row_major(net, node, 0);
-  net.graph().bind(name + ".weight", linear_weight(net, node, 1, read_as_out_in));
+  net.builder.bind(name + ".weight", linear_weight(net, node, 1, read_as_out_in));
   bool bias = has_input(node, 2);
   const Node* last = &node;
   if (bias) {
-    net.graph().bind(name + ".bias", weight_of(net, node, 2, {out}));
+    net.builder.bind(name + ".bias", weight_of(net, node, 2, {out}));
   } else if (const auto add = following_bias(net, node, out)) {
     bias = true;
-    net.graph().bind(name + ".bias", weight_of(net, *add->first, add->second, {out}));
+    net.builder.bind(name + ".bias", weight_of(net, *add->first, add->second, {out}));
     last = add->first;
     skip(net, *last);
   }
-  set_result(net, *last, net.graph().linear(name, x, out, bias));
+  set_result(net, *last, nn::linear(net.builder, name, x, out, bias));
 }
 
 /// A matrix product of two values. What scales it before or after becomes its alpha, and where a Transpose
 /// reads it, it is written in that order.
 void product(Lowering& net, const Node& node, ValueId a, ValueId b, double alpha) {
-  MatmulOptions options;
+  nn::MatmulOptions options;
   options.alpha = alpha;
   const Node* last = &node;
-  const std::size_t rank = std::max(net.graph().shape(a).size(), net.graph().shape(b).size());
+  const std::size_t rank = std::max(net.builder.shape(a).size(), net.builder.shape(b).size());
   if (const auto factor = following_factor(net, node, rank)) {
     options.alpha *= factor->second;
     last = factor->first;
@@ -61,7 +62,7 @@ void product(Lowering& net, const Node& node, ValueId a, ValueId b, double alpha
     const std::vector<std::int64_t> order = integers(*next, "perm");
     if (order.size() == rank) options.storage_order = order;
   }
-  set_result(net, *last, net.graph().matmul(name_of(node), a, b, options));
+  set_result(net, *last, nn::matmul(net.builder, name_of(node), a, b, options));
 }
 
 void matmul(Lowering& net, const Node& node) {
@@ -82,15 +83,15 @@ void matmul(Lowering& net, const Node& node) {
   const bool column = shape_of(net, node, 1).size() == 1;
   if (!row && !column) return product(net, node, operands[0], operands[1], alpha);
   // A list is a matrix of one row or column, which the result does not have.
-  GraphBuilder& g = net.graph();
+  GraphBuilder& g = net.builder;
   const std::string name = name_of(node);
-  if (row) operands[0] = g.reshape(name + ".row", operands[0], {1, g.shape(operands[0])[0]});
-  if (column) operands[1] = g.reshape(name + ".column", operands[1], {g.shape(operands[1])[0], 1});
-  const ValueId y = g.matmul(name, operands[0], operands[1], {.alpha = alpha, .storage_order = {}});
+  if (row) operands[0] = nn::reshape(g, name + ".row", operands[0], {1, g.shape(operands[0])[0]});
+  if (column) operands[1] = nn::reshape(g, name + ".column", operands[1], {g.shape(operands[1])[0], 1});
+  const ValueId y = nn::matmul(g, name, operands[0], operands[1], {.alpha = alpha, .storage_order = {}});
   Shape to = g.shape(y);
   if (row) to.erase(to.end() - 2);
   if (column) to.pop_back();
-  set_result(net, node, g.reshape(name + ".shape", y, to));
+  set_result(net, node, nn::reshape(g, name + ".shape", y, to));
 }
 
 void gemm(Lowering& net, const Node& node) {
@@ -120,18 +121,18 @@ void gemm(Lowering& net, const Node& node) {
   const std::string name = name_of(node);
   const auto matrix = [&](std::size_t i, bool transposed) {
     const ValueId x = value_of(net, node, i);
-    return transposed ? net.graph().permute(fmt::format("{}.{}T", name, i), x, {1, 0}) : x;
+    return transposed ? nn::permute(net.builder, fmt::format("{}.{}T", name, i), x, {1, 0}) : x;
   };
   const ValueId a = matrix(0, transpose_a);
   const ValueId b = matrix(1, transpose_b);
   if (!has_bias) return product(net, node, a, b, alpha);
-  const ValueId y = net.graph().matmul(name, a, b, {.alpha = alpha, .storage_order = {}});
-  const Shape to = net.graph().shape(y);
+  const ValueId y = nn::matmul(net.builder, name, a, b, {.alpha = alpha, .storage_order = {}});
+  const Shape to = net.builder.shape(y);
   if (broadcast(to, shape_of(net, node, 2)) != to)
     throw InputError(fmt::format("input 2 does not broadcast to ({})", fmt::join(to, ", ")));
   ValueId c = row_major(net, node, 2);
-  if (beta != 1.0) c = net.graph().scale(name + ".beta", c, beta);
-  set_result(net, node, net.graph().add(name + ".add", y, c));
+  if (beta != 1.0) c = nn::scale(net.builder, name + ".beta", c, beta);
+  set_result(net, node, nn::add(net.builder, name + ".add", y, c));
 }
 
 /// Scale (neutral at 1) or shift (at 0) of a normalisation. Exporters write ones and zeros as Constant nodes
@@ -156,22 +157,22 @@ void batch_norm(Lowering& net, const Node& node) {
   const Shape x = shape_of(net, node, 0);
   if (x.size() < 2) throw InputError("needs a batch and a channel dimension");
   const std::string name = name_of(node);
-  net.graph().bind(name + ".weight", norm_weight(net, node, 1, x[1], 1.0));
-  net.graph().bind(name + ".bias", norm_weight(net, node, 2, x[1], 0.0));
-  net.graph().bind(name + ".running_mean", moving_state(net, node, 3, x[1]));
-  net.graph().bind(name + ".running_var", moving_state(net, node, 4, x[1]));
-  BatchNormOptions options;
+  net.builder.bind(name + ".weight", norm_weight(net, node, 1, x[1], 1.0));
+  net.builder.bind(name + ".bias", norm_weight(net, node, 2, x[1], 0.0));
+  net.builder.bind(name + ".running_mean", moving_state(net, node, 3, x[1]));
+  net.builder.bind(name + ".running_var", moving_state(net, node, 4, x[1]));
+  nn::BatchNormOptions options;
   options.eps = real(node, "epsilon", 1e-5);
   options.momentum = 1.0 - real(node, "momentum", 0.9);  // of the new value; ONNX has that of the old one
-  set_result(net, node, net.graph().batch_norm(name, row_major(net, node, 0), options));
+  set_result(net, node, nn::batch_norm(net.builder, name, row_major(net, node, 0), options));
 }
 
 /// Binds scale (input 1) and shift (input 2, optional).
 void bind_affine(Lowering& net, const Node& node, std::int64_t size) {
   const std::string name = name_of(node);
-  net.graph().bind(name + ".weight", norm_weight(net, node, 1, size, 1.0));
+  net.builder.bind(name + ".weight", norm_weight(net, node, 1, size, 1.0));
   if (has_input(node, 2)) {
-    net.graph().bind(name + ".bias", norm_weight(net, node, 2, size, 0.0));
+    net.builder.bind(name + ".bias", norm_weight(net, node, 2, size, 0.0));
   } else {
     net.persistent.placements[name + ".bias"] = {node.index, 2};
     net.notices.add(node.op_type + " without bias got one");
@@ -187,19 +188,21 @@ void layer_norm(Lowering& net, const Node& node) {
   const std::string name = name_of(node);
   const double eps = real(node, "epsilon", 1e-5);
   const ValueId from = row_major(net, node, 0);
-  if (split + 1 == x.end()) return set_result(net, node, net.graph().layer_norm(name, from, eps));
+  if (split + 1 == x.end()) return set_result(net, node, nn::layer_norm(net.builder, name, from, eps));
   // Several axes are one in a view.
   const Shape rows = {element_count(Shape(x.begin(), split)), size};
-  const ValueId y = net.graph().layer_norm(name, net.graph().reshape(name + ".rows", from, rows), eps);
-  set_result(net, node, net.graph().reshape(name + ".shape", y, x));
+  const ValueId y =
+      nn::layer_norm(net.builder, name, nn::reshape(net.builder, name + ".rows", from, rows), eps);
+  set_result(net, node, nn::reshape(net.builder, name + ".shape", y, x));
 }
 
 void instance_norm(Lowering& net, const Node& node) {
   const Shape x = shape_of(net, node, 0);
   if (x.size() < 2) throw InputError("needs a batch and a channel dimension");
   bind_affine(net, node, x[1]);
-  set_result(net, node,
-             net.graph().instance_norm(name_of(node), row_major(net, node, 0), real(node, "epsilon", 1e-5)));
+  set_result(
+      net, node,
+      nn::instance_norm(net.builder, name_of(node), row_major(net, node, 0), real(node, "epsilon", 1e-5)));
 }
 
 void group_norm(Lowering& net, const Node& node) {
@@ -210,17 +213,17 @@ void group_norm(Lowering& net, const Node& node) {
   }
   bind_affine(net, node, x[1]);
   set_result(net, node,
-             net.graph().group_norm(name_of(node), row_major(net, node, 0), integer(node, "num_groups", 1),
-                                    real(node, "epsilon", 1e-5)));
+             nn::group_norm(net.builder, name_of(node), row_major(net, node, 0),
+                            integer(node, "num_groups", 1), real(node, "epsilon", 1e-5)));
 }
 
 void lrn(Lowering& net, const Node& node) {
-  LrnOptions options;
+  nn::LrnOptions options;
   options.size = integer(node, "size", 1);
   options.alpha = real(node, "alpha", 1e-4);
   options.beta = real(node, "beta", 0.75);
   options.bias = real(node, "bias", 1.0);
-  set_result(net, node, net.graph().lrn(name_of(node), row_major(net, node, 0), options));
+  set_result(net, node, nn::lrn(net.builder, name_of(node), row_major(net, node, 0), options));
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "poet/frontend/onnx/fuse/patterns.h"
 #include "poet/frontend/onnx/lower/operators.h"
 #include "poet/frontend/onnx/lower/sliced.h"
+#include "poet/graph/nn.h"
 
 namespace poet::onnx {
 namespace {
@@ -33,10 +34,10 @@ void reshaped_to(Lowering& net, const Node& node, const Shape& to) {
   const std::string name = name_of(node);
   if (const Runtime* integers = std::get_if<Runtime>(&x);
       integers != nullptr && integers->type != Type::real) {
-    set_result(net, node, net.graph().reshape(name, any_value(net, node, 0), to));
+    set_result(net, node, nn::reshape(net.builder, name, any_value(net, node, 0), to));
     return;
   }
-  set_result(net, node, net.graph().reshape(name, row_major(net, node, 0), to));
+  set_result(net, node, nn::reshape(net.builder, name, row_major(net, node, 0), to));
 }
 
 /// From the input of newer opsets or the attribute of older ones.
@@ -104,7 +105,7 @@ void cast(Lowering& net, const Node& node) {
   if (!to_real && !to_integer && to != 9)
     throw InputError("attribute 'to'", fmt::format("element type {} is not supported", to));
   const DType type = to_real ? DType::float32 : to_integer ? DType::int32 : DType::uint8;
-  set_result(net, node, net.graph().cast(name_of(node), any_value(net, node, 0), type));
+  set_result(net, node, nn::cast(net.builder, name_of(node), any_value(net, node, 0), type));
 }
 
 void transpose(Lowering& net, const Node& node) {
@@ -126,10 +127,10 @@ void transpose(Lowering& net, const Node& node) {
   if (const Runtime* runtime = std::get_if<Runtime>(&x)) {
     seen = *runtime;
   } else {
-    seen = runtime_of(net.graph(),
+    seen = runtime_of(net.builder,
                       type_of(net, node, 0) == Type::real ? value_of(net, node, 0) : any_value(net, node, 0));
   }
-  seen.id = net.graph().permute(name_of(node), seen.id, axes);
+  seen.id = nn::permute(net.builder, name_of(node), seen.id, axes);
   set_result(net, node, Operand{seen});
 }
 
@@ -138,14 +139,14 @@ void transpose(Lowering& net, const Node& node) {
 ValueId following_batch(Lowering& net, const Node& node, std::size_t i) {
   const ValueId x = any_value(net, node, i);
   const auto batch = net.sizes.rescaled_batch;
-  Shape to = net.graph().shape(x);
+  Shape to = net.builder.shape(x);
   if (!batch || batch->in_file != 1 || to.empty() || to.front() != 1) return x;
   for (std::size_t k = 0; k < node.inputs.size(); ++k) {
     const Shape other = shape_of(net, node, k);
     if (other.size() != to.size() || other.front() != batch->times) continue;
     net.notices.add("Concat for a batch of one follows the batch size chosen");
     to.front() = batch->times;
-    return net.graph().expand(fmt::format("{}.{}.batch", name_of(node), i), x, to);
+    return nn::expand(net.builder, fmt::format("{}.{}.batch", name_of(node), i), x, to);
   }
   return x;
 }
@@ -157,7 +158,7 @@ void concat(Lowering& net, const Node& node) {
   for (std::size_t i = 0; i < node.inputs.size(); ++i)
     inputs.push_back(axis == 0 ? any_value(net, node, i) : following_batch(net, node, i));
   if (inputs.size() == 1) return set_result(net, node, inputs.front());
-  set_result(net, node, net.graph().concat(name_of(node), inputs, axis));
+  set_result(net, node, nn::concat(net.builder, name_of(node), inputs, axis));
 }
 
 /// Copies along axes of size 1, as the class token of vision transformers has one per sample.
@@ -165,7 +166,7 @@ void expand(Lowering& net, const Node& node) {
   const Shape from = shape_of(net, node, 0);
   const Shape to = broadcast(from, known_integers(net, node, 1));
   if (to == from) return set_result(net, node, operand_of(net, node, 0));
-  set_result(net, node, net.graph().expand(name_of(node), any_value(net, node, 0), to));
+  set_result(net, node, nn::expand(net.builder, name_of(node), any_value(net, node, 0), to));
 }
 
 /// x `repeats` times along each axis, one after another: x seen with an axis of size 1 before each axis,
@@ -189,11 +190,11 @@ void tile(Lowering& net, const Node& node) {
     to.push_back(element_count({from[axis], repeats[axis]}));
   }
   if (to == from) return set_result(net, node, operand_of(net, node, 0));
-  GraphBuilder& g = net.graph();
+  GraphBuilder& g = net.builder;
   const std::string name = name_of(node);
-  const ValueId x = g.reshape(name + ".apart", any_value(net, node, 0), apart);
-  const ValueId y = g.expand(name, x, stretched);
-  set_result(net, node, stretched == to ? y : g.reshape(name + ".shape", y, to));
+  const ValueId x = nn::reshape(g, name + ".apart", any_value(net, node, 0), apart);
+  const ValueId y = nn::expand(g, name, x, stretched);
+  set_result(net, node, stretched == to ? y : nn::reshape(g, name + ".shape", y, to));
 }
 
 void slice(Lowering& net, const Node& node) {
@@ -219,8 +220,8 @@ void slice(Lowering& net, const Node& node) {
   const std::string name = name_of(node);
   if (to == from && reversed.empty()) return set_result(net, node, operand_of(net, node, 0));
   ValueId y = type_of(net, node, 0) == Type::real ? value_of(net, node, 0) : any_value(net, node, 0);
-  if (to != from) y = sliced(net.graph(), reversed.empty() ? name : name + ".part", y, starts, ends, steps);
-  if (!reversed.empty()) y = net.graph().flip(name, row_major(net.graph(), name, y), reversed);
+  if (to != from) y = sliced(net.builder, reversed.empty() ? name : name + ".part", y, starts, ends, steps);
+  if (!reversed.empty()) y = nn::flip(net.builder, name, row_major(net.builder, name, y), reversed);
   set_result(net, node, y);
 }
 
@@ -238,9 +239,10 @@ void split(Lowering& net, const Node& node) {
   const ValueId x = any_value(net, node, 0);
   const auto is_read = [&](const std::string& output) { return !readers(net.uses, output).empty(); };
   if (std::all_of(node.outputs.begin(), node.outputs.end(), is_read)) {
-    const std::vector<ValueId> parts = net.graph().split(name, x, static_cast<std::int64_t>(axis), sizes);
+    const std::vector<ValueId> parts =
+        nn::split(net.builder, name, x, static_cast<std::int64_t>(axis), sizes);
     for (std::size_t i = 0; i < parts.size(); ++i)
-      net.operands[node.outputs[i]] = runtime_of(net.graph(), parts[i]);
+      net.operands[node.outputs[i]] = runtime_of(net.builder, parts[i]);
     return;
   }
   // Only the parts that somebody reads.
@@ -252,8 +254,8 @@ void split(Lowering& net, const Node& node) {
       throw InputError(fmt::format("the sizes ({}) do not add up to {}", fmt::join(sizes, ", "), from[axis]));
     end[axis] = start[axis] + sizes[i];
     if (is_read(output) || output == net.uses.logits) {
-      const ValueId part = net.graph().slice(fmt::format("{}.{}", name, i), x, start, end);
-      net.operands[output] = runtime_of(net.graph(), part);
+      const ValueId part = nn::slice(net.builder, fmt::format("{}.{}", name, i), x, start, end);
+      net.operands[output] = runtime_of(net.builder, part);
     }
     start[axis] = end[axis];
   }
@@ -288,7 +290,7 @@ void pad(Lowering& net, const Node& node) {
     set_result(net, node, operand_of(net, node, 0));
     return;
   }
-  set_result(net, node, net.graph().pad(name_of(node), any_value(net, node, 0), before, after, value));
+  set_result(net, node, nn::pad(net.builder, name_of(node), any_value(net, node, 0), before, after, value));
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include "poet/base/error.h"
 #include "poet/frontend/onnx/lower/operators.h"
 #include "poet/frontend/onnx/read/read_model.h"
+#include "poet/graph/nn.h"
 
 namespace poet::onnx {
 namespace {
@@ -25,7 +26,7 @@ void check_same_types(const Lowering& net, const Node& node, std::size_t first) 
 void joined(Lowering& net, const Node& node, const char* kind) {
   check_same_types(net, node, 0);
   const ValueId a = any_value(net, node, 0);
-  set_result(net, node, net.graph().binary(kind, name_of(node), a, any_value(net, node, 1)));
+  set_result(net, node, nn::binary(net.builder, kind, name_of(node), a, any_value(net, node, 1)));
 }
 
 /// Comparisons and logic.
@@ -39,7 +40,7 @@ void condition(Lowering& net, const Node& node) {
 }
 
 void logical_not(Lowering& net, const Node& node) {
-  set_result(net, node, net.graph().unary("logical_not", name_of(node), any_value(net, node, 0)));
+  set_result(net, node, nn::unary(net.builder, "logical_not", name_of(node), any_value(net, node, 0)));
 }
 
 /// An operand of Where. One that is the same number everywhere need not be stretched in a file.
@@ -60,7 +61,7 @@ void where(Lowering& net, const Node& node) {
   check_same_types(net, node, 1);
   const ValueId condition = any_value(net, node, 0);
   const ValueId a = choice(net, node, 1);
-  set_result(net, node, net.graph().where(name_of(node), condition, a, choice(net, node, 2)));
+  set_result(net, node, nn::where(net.builder, name_of(node), condition, a, choice(net, node, 2)));
 }
 
 std::optional<std::int64_t> number(const Lowering& net, const Node& node, std::size_t i) {
@@ -74,7 +75,7 @@ std::optional<std::int64_t> number(const Lowering& net, const Node& node, std::s
 void integer_arithmetic(Lowering& net, const Node& node) {
   check_same_types(net, node, 0);
   if (type_of(net, node, 0) != Type::integer) throw InputError("is for numbers, not for truth values");
-  GraphBuilder& g = net.graph();
+  GraphBuilder& g = net.builder;
   const std::string name = name_of(node);
   const bool adds = node.op_type == "Add" || node.op_type == "Sum";
   for (const std::size_t at : {std::size_t{0}, std::size_t{1}}) {
@@ -88,28 +89,30 @@ void integer_arithmetic(Lowering& net, const Node& node) {
     const ValueId x = any_value(net, node, at);
     const auto c = static_cast<double>(*known);
     if (adds)
-      set_result(net, node, g.scale(name, x, 1.0, c));
+      set_result(net, node, nn::scale(g, name, x, 1.0, c));
     else if (node.op_type == "Mul")
-      set_result(net, node, g.scale(name, x, c));
+      set_result(net, node, nn::scale(g, name, x, c));
     else
-      set_result(net, node, at == 0 ? g.scale(name, x, 1.0, -c) : g.scale(name, x, -1.0, c));
+      set_result(net, node, at == 0 ? nn::scale(g, name, x, 1.0, -c) : nn::scale(g, name, x, -1.0, c));
     return;
   }
   ValueId y = any_value(net, node, 0);
   for (std::size_t i = 1; i < node.inputs.size(); ++i) {
     const std::string step = i + 1 == node.inputs.size() ? name : fmt::format("{}.{}", name, i);
     const ValueId b = any_value(net, node, i);
-    y = adds ? g.add(step, y, b) : node.op_type == "Mul" ? g.mul(step, y, b) : g.sub(step, y, b);
+    y = adds                    ? nn::add(g, step, y, b)
+        : node.op_type == "Mul" ? nn::mul(g, step, y, b)
+                                : nn::sub(g, step, y, b);
   }
   set_result(net, node, y);
 }
 
 void integer_abs(Lowering& net, const Node& node) {
-  set_result(net, node, net.graph().unary("abs", name_of(node), any_value(net, node, 0)));
+  set_result(net, node, nn::unary(net.builder, "abs", name_of(node), any_value(net, node, 0)));
 }
 
 void integer_neg(Lowering& net, const Node& node) {
-  set_result(net, node, net.graph().neg(name_of(node), any_value(net, node, 0)));
+  set_result(net, node, nn::neg(net.builder, name_of(node), any_value(net, node, 0)));
 }
 
 void integer_div(Lowering& net, const Node& node) { joined(net, node, "int_div"); }
@@ -123,15 +126,15 @@ void integer_mod(Lowering& net, const Node& node) {
 /// Of real numbers too, where none of them is a known number.
 void extremum(Lowering& net, const Node& node) {
   check_same_types(net, node, 0);
-  GraphBuilder& g = net.graph();
+  GraphBuilder& g = net.builder;
   const std::string name = name_of(node);
   ValueId y = any_value(net, node, 0);
   for (std::size_t i = 1; i < node.inputs.size(); ++i) {
     const std::string step = i + 1 == node.inputs.size() ? name : fmt::format("{}.{}", name, i);
     const ValueId b = any_value(net, node, i);
-    const ValueId first = node.op_type == "Min" ? g.binary("less", step + ".less", y, b)
-                                                : g.binary("greater", step + ".greater", y, b);
-    y = g.where(step, first, y, b);
+    const ValueId first = node.op_type == "Min" ? nn::binary(g, "less", step + ".less", y, b)
+                                                : nn::binary(g, "greater", step + ".greater", y, b);
+    y = nn::where(g, step, first, y, b);
   }
   set_result(net, node, y);
 }
@@ -141,8 +144,8 @@ void cumsum(Lowering& net, const Node& node) {
   if (axis.size() != 1) throw InputError("the axis must be one number");
   const std::size_t along = checked_axis(axis.front(), shape_of(net, node, 0).size());
   set_result(net, node,
-             net.graph().cumsum(name_of(node), any_value(net, node, 0), static_cast<std::int64_t>(along),
-                                integer(node, "exclusive", 0) != 0, integer(node, "reverse", 0) != 0));
+             nn::cumsum(net.builder, name_of(node), any_value(net, node, 0), static_cast<std::int64_t>(along),
+                        integer(node, "exclusive", 0) != 0, integer(node, "reverse", 0) != 0));
 }
 
 /// The smallest is the largest of the negatives.
@@ -151,15 +154,15 @@ void argmax(Lowering& net, const Node& node) {
   const std::size_t axis = checked_axis(integer(node, "axis", 0), shape_of(net, node, 0).size());
   const std::string name = name_of(node);
   ValueId x = any_value(net, node, 0);
-  if (smallest) x = net.graph().neg(name + ".negative", x);
+  if (smallest) x = nn::neg(net.builder, name + ".negative", x);
   set_result(net, node,
-             net.graph().argmax(name, x, static_cast<std::int64_t>(axis), integer(node, "keepdims", 1) != 0,
-                                integer(node, "select_last_index", 0) != 0));
+             nn::argmax(net.builder, name, x, static_cast<std::int64_t>(axis),
+                        integer(node, "keepdims", 1) != 0, integer(node, "select_last_index", 0) != 0));
 }
 
 /// Rows that are `on` at a position and `off` elsewhere.
 void one_hot(Lowering& net, const Node& node) {
-  GraphBuilder& g = net.graph();
+  GraphBuilder& g = net.builder;
   const std::string name = name_of(node);
   if (type_of(net, node, 0) != Type::integer) throw InputError("the indices must be integers");
   const std::optional<std::int64_t> depth = number(net, node, 1);
@@ -175,17 +178,17 @@ void one_hot(Lowering& net, const Node& node) {
   column.insert(column.begin() + static_cast<std::ptrdiff_t>(axis), 1);
   Shape classes(ids.size() + 1, 1);
   classes[axis] = *depth;
-  const ValueId position = g.reshape(name + ".positions", any_value(net, node, 0), column);
+  const ValueId position = nn::reshape(g, name + ".positions", any_value(net, node, 0), column);
   std::vector<std::int64_t> numbers(static_cast<std::size_t>(*depth));
   std::iota(numbers.begin(), numbers.end(), 0);
   Tensor each = integer_list(numbers);
   each.shape = classes;
   const ValueId all = add_constant(net, name + ".classes", std::move(each));
-  const ValueId hit = g.binary("equal", name + ".hit", position, all);
+  const ValueId hit = nn::binary(g, "equal", name + ".hit", position, all);
   const ValueId both = any_value(net, node, 2);
-  set_result(
-      net, node,
-      g.where(name, hit, g.slice(name + ".on", both, {1}, {2}), g.slice(name + ".off", both, {0}, {1})));
+  set_result(net, node,
+             nn::where(g, name, hit, nn::slice(g, name + ".on", both, {1}, {2}),
+                       nn::slice(g, name + ".off", both, {0}, {1})));
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "poet/base/error.h"
 #include "poet/frontend/onnx/lower/operators.h"
 #include "poet/frontend/onnx/lower/zero_states.h"
+#include "poet/graph/nn.h"
 
 namespace poet::onnx {
 namespace {
@@ -19,11 +20,11 @@ constexpr std::size_t kInitialH = 5;
 constexpr std::size_t kInitialC = 6;
 constexpr std::size_t kPeepholes = 7;
 
-Direction direction(const Node& node) {
+nn::Direction direction(const Node& node) {
   const std::string name = text(node, "direction", "forward");
-  if (name == "forward") return Direction::forward;
-  if (name == "reverse") return Direction::reverse;
-  if (name == "bidirectional") return Direction::bidirectional;
+  if (name == "forward") return nn::Direction::forward;
+  if (name == "reverse") return nn::Direction::reverse;
+  if (name == "bidirectional") return nn::Direction::bidirectional;
   throw InputError("attribute 'direction'", fmt::format("'{}' is not known", name));
 }
 
@@ -92,7 +93,7 @@ struct Layer {
   std::string name;
   bool batch_first;
   ValueId x;
-  RecurrentOptions options;
+  nn::RecurrentOptions options;
 };
 
 /// Real numbers, the first two axes exchanged where the node has the batch first.
@@ -101,7 +102,7 @@ ValueId sequence_first(const Layer& layer, std::size_t i) {
   if (shape.size() != 3) throw InputError(fmt::format("input {} must have 3 dimensions", i));
   if (!layer.batch_first) return row_major(layer.net, layer.node, i);
   const std::string name = fmt::format("{}.{}.transposed", layer.name, i);
-  return layer.net.graph().transpose(name, value_of(layer.net, layer.node, i), {1, 0, 2});
+  return nn::transpose(layer.net.builder, name, value_of(layer.net, layer.node, i), {1, 0, 2});
 }
 
 /// Weights as they lie in the file, or what nodes make of weights.
@@ -113,7 +114,7 @@ void bind(const Layer& layer, std::size_t i, const char* suffix) {
         "weights of recurrent layers that nodes put together are copied in every step; export with constant "
         "folding");
   }
-  net.graph().bind(layer.name + suffix, made ? row_major(net, layer.node, i)
+  net.builder.bind(layer.name + suffix, made ? row_major(net, layer.node, i)
                                              : weight_of(net, layer.node, i, shape_of(net, layer.node, i)));
 }
 
@@ -138,7 +139,7 @@ Layer prepared(Lowering& net, const Node& node, std::int64_t gates) {
                      fmt::format("is {}, but input 2 is {}", told, shown(recurrence)));
   }
   layer.x = sequence_first(layer, kX);
-  check_lengths(net, node, net.graph().shape(layer.x)[0]);
+  check_lengths(net, node, net.builder.shape(layer.x)[0]);
   layer.options.bias = has_input(node, 3);
   bind(layer, 1, ".weight_ih");
   bind(layer, 2, ".weight_hh");
@@ -148,40 +149,41 @@ Layer prepared(Lowering& net, const Node& node, std::int64_t gates) {
 }
 
 std::size_t directions(const Layer& layer) {
-  return layer.options.direction == Direction::bidirectional ? 2 : 1;
+  return layer.options.direction == nn::Direction::bidirectional ? 2 : 1;
 }
 
 void set_states(const Layer& layer, const ValueId y) {
   if (!is_read(layer.net.uses, layer.node, 0)) return;
   Runtime all{y};
-  if (layer.batch_first) all.id = layer.net.graph().permute(layer.name + ".transposed", y, {2, 0, 1, 3});
+  if (layer.batch_first) all.id = nn::permute(layer.net.builder, layer.name + ".transposed", y, {2, 0, 1, 3});
   layer.net.operands[layer.node.outputs[0]] = all;
 }
 
 /// Output `i` is what `states` end with.
 void set_last(const Layer& layer, std::size_t i, const char* suffix, ValueId states) {
   if (!is_read(layer.net.uses, layer.node, i)) return;
-  GraphBuilder& graph = layer.net.graph();
-  Runtime last{graph.last_step(layer.name + suffix, states, layer.options.direction)};
-  if (layer.batch_first) last.id = graph.permute(layer.name + suffix + ".transposed", last.id, {1, 0, 2});
+  GraphBuilder& graph = layer.net.builder;
+  Runtime last{nn::last_step(graph, layer.name + suffix, states, layer.options.direction)};
+  if (layer.batch_first)
+    last.id = nn::permute(graph, layer.name + suffix + ".transposed", last.id, {1, 0, 2});
   layer.net.operands[layer.node.outputs[i]] = last;
 }
 
 void lstm(Lowering& net, const Node& node) {
   Layer layer = prepared(net, node, 4);
   check_activations(node, directions(layer), {"sigmoid", "tanh", "tanh"});
-  RecurrentOptions& options = layer.options;
+  nn::RecurrentOptions& options = layer.options;
   options.initial_c = initial_state(layer, kInitialC);
   if (options.initial_h.valid() != options.initial_c.valid()) {
     // The op has both or neither: the other one is zeros.
     const bool cell = options.initial_h.valid();
     Tensor zeros;
-    zeros.shape = net.graph().shape(cell ? options.initial_h : options.initial_c);
+    zeros.shape = net.builder.shape(cell ? options.initial_h : options.initial_c);
     zeros.fill = 0.0;
     ValueId& missing = cell ? options.initial_c : options.initial_h;
     missing = add_constant(net, layer.name + (cell ? ".initial_c" : ".initial_h"), std::move(zeros));
   }
-  const LstmOutputs out = net.graph().lstm(layer.name, layer.x, options);
+  const nn::LstmOutputs out = nn::lstm(net.builder, layer.name, layer.x, options);
   set_states(layer, out.y);
   set_last(layer, 1, ".h", out.y);
   set_last(layer, 2, ".c", out.cells);
@@ -191,7 +193,7 @@ void gru(Lowering& net, const Node& node) {
   const Layer layer = prepared(net, node, 3);
   check_activations(node, directions(layer), {"sigmoid", "tanh"});
   const bool linear_before_reset = integer(node, "linear_before_reset", 0) != 0;
-  const ValueId y = net.graph().gru(layer.name, layer.x, layer.options, linear_before_reset);
+  const ValueId y = nn::gru(net.builder, layer.name, layer.x, layer.options, linear_before_reset);
   set_states(layer, y);
   set_last(layer, 1, ".h", y);
 }
@@ -202,7 +204,7 @@ void rnn(Lowering& net, const Node& node) {
   if (activation != "tanh" && activation != "relu") {
     throw InputError("attribute 'activations'", fmt::format("must be Tanh or Relu, not {}", activation));
   }
-  const ValueId y = net.graph().rnn(layer.name, layer.x, layer.options, activation == "relu");
+  const ValueId y = nn::rnn(net.builder, layer.name, layer.x, layer.options, activation == "relu");
   set_states(layer, y);
   set_last(layer, 1, ".h", y);
 }

@@ -3,6 +3,7 @@
 #include "poet/base/error.h"
 #include "poet/frontend/onnx/fuse/patterns.h"
 #include "poet/frontend/onnx/lower/operators.h"
+#include "poet/graph/nn.h"
 
 namespace poet::onnx {
 namespace {
@@ -43,17 +44,17 @@ void reduce(Lowering& net, const Node& node) {
   const std::vector<std::int64_t> axes = reduced_axes(net, node, shape_of(net, node, 0).size());
   if (axes.empty() && integer(node, "noop_with_empty_axes", 0) != 0)
     return set_result(net, node, operand_of(net, node, 0));
-  GraphBuilder& g = net.graph();
+  GraphBuilder& g = net.builder;
   const Parts parts = parts_of(node.op_type);
   const std::string name = name_of(node);
   ValueId x = row_major(net, node, 0);
-  if (parts.before != nullptr) x = g.unary(parts.before, name + ".each", x);
-  if (parts.squares) x = g.unary("pow", name + ".squares", x, {{"exponent", 2.0}});
+  if (parts.before != nullptr) x = nn::unary(g, parts.before, name + ".each", x);
+  if (parts.squares) x = nn::unary(g, "pow", name + ".squares", x, {{"exponent", 2.0}});
   if (!axes.empty()) {
     const std::string of_sum = parts.after == nullptr ? name : name + ".sum";
-    x = g.reduce(parts.reduction, of_sum, x, axes, integer(node, "keepdims", 1) != 0);
+    x = nn::reduce(g, parts.reduction, of_sum, x, axes, integer(node, "keepdims", 1) != 0);
   }
-  if (parts.after != nullptr) x = g.unary(parts.after, name, x);
+  if (parts.after != nullptr) x = nn::unary(g, parts.after, name, x);
   set_result(net, node, x);
 }
 

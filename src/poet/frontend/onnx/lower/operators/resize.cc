@@ -6,6 +6,7 @@
 
 #include "poet/base/error.h"
 #include "poet/frontend/onnx/lower/operators.h"
+#include "poet/graph/nn.h"
 
 namespace poet::onnx {
 namespace {
@@ -96,7 +97,7 @@ Target target(const Lowering& net, const Node& node, const Shape& x) {
 void resize(Lowering& net, const Node& node) {
   const Shape x = shape_of(net, node, 0);
   if (x.size() < 3) throw InputError("resizes values (N, C, ...) with at least one axis after the channels");
-  ResizeOptions options;
+  nn::ResizeOptions options;
   options.mode = text(node, "mode", "nearest");
   if (options.mode == "bilinear" || options.mode == "trilinear") options.mode = "linear";
   if (node.op_type == "Upsample" || net.model.opset < 11) {
@@ -125,7 +126,7 @@ void resize(Lowering& net, const Node& node) {
     throw InputError("attribute 'antialias'", "must be 0 where images get smaller; use an average pool");
   }
   options.scales = to.scales;
-  set_result(net, node, net.graph().resize(name_of(node), row_major(net, node, 0), to.sizes, options));
+  set_result(net, node, nn::resize(net.builder, name_of(node), row_major(net, node, 0), to.sizes, options));
 }
 
 /// Between (N, C b², H, W) and (N, C, H b, W b): a copy in another order.
@@ -141,23 +142,23 @@ void rearrange(Lowering& net, const Node& node) {
   const std::string mode = text(node, "mode", "DCR");
   if (mode != "DCR" && mode != "CRD")
     throw InputError("attribute 'mode'", fmt::format("'{}' is not known", mode));
-  GraphBuilder& g = net.graph();
+  GraphBuilder& g = net.builder;
   const std::string name = name_of(node);
   const ValueId from = row_major(net, node, 0);
   if (to_space) {
     const std::int64_t c = x[1] / (b * b);
     const bool depth_first = mode == "DCR";
     const ValueId parts =
-        g.reshape(name + ".parts", from,
-                  depth_first ? Shape{x[0], b, b, c, x[2], x[3]} : Shape{x[0], c, b, b, x[2], x[3]});
-    const ValueId y = depth_first ? g.transpose(name, parts, {0, 3, 4, 1, 5, 2})
-                                  : g.transpose(name, parts, {0, 1, 4, 2, 5, 3});
-    set_result(net, node, g.reshape(name + ".shape", y, {x[0], c, x[2] * b, x[3] * b}));
+        nn::reshape(g, name + ".parts", from,
+                    depth_first ? Shape{x[0], b, b, c, x[2], x[3]} : Shape{x[0], c, b, b, x[2], x[3]});
+    const ValueId y = depth_first ? nn::transpose(g, name, parts, {0, 3, 4, 1, 5, 2})
+                                  : nn::transpose(g, name, parts, {0, 1, 4, 2, 5, 3});
+    set_result(net, node, nn::reshape(g, name + ".shape", y, {x[0], c, x[2] * b, x[3] * b}));
     return;
   }
-  const ValueId parts = g.reshape(name + ".parts", from, {x[0], x[1], x[2] / b, b, x[3] / b, b});
-  const ValueId y = g.transpose(name, parts, {0, 3, 5, 1, 2, 4});
-  set_result(net, node, g.reshape(name + ".shape", y, {x[0], x[1] * b * b, x[2] / b, x[3] / b}));
+  const ValueId parts = nn::reshape(g, name + ".parts", from, {x[0], x[1], x[2] / b, b, x[3] / b, b});
+  const ValueId y = nn::transpose(g, name, parts, {0, 3, 5, 1, 2, 4});
+  set_result(net, node, nn::reshape(g, name + ".shape", y, {x[0], x[1] * b * b, x[2] / b, x[3] / b}));
 }
 
 }  // namespace

@@ -7,17 +7,18 @@
 
 #include "poet/base/error.h"
 #include "poet/frontend/onnx/lower/operators.h"
+#include "poet/graph/nn.h"
 
 namespace poet::onnx {
 namespace {
 
 /// One number per spatial axis in each list.
 struct Windows {
-  Extent kernel;
-  Extent stride;
-  Extent dilation;
-  Extent before;  // padding
-  Extent after;
+  nn::Extent kernel;
+  nn::Extent stride;
+  nn::Extent dilation;
+  nn::Extent before;  // padding
+  nn::Extent after;
 };
 
 std::size_t spatial_axes(const Shape& x) {
@@ -29,8 +30,8 @@ std::size_t spatial_axes(const Shape& x) {
   return x.size() - 2;
 }
 
-Extent list(const Node& node, const std::string& attribute, const Extent& otherwise) {
-  Extent given = integers(node, attribute, otherwise);
+nn::Extent list(const Node& node, const std::string& attribute, const nn::Extent& otherwise) {
+  nn::Extent given = integers(node, attribute, otherwise);
   if (given.size() != otherwise.size()) {
     throw InputError(fmt::format("attribute '{}'", attribute),
                      fmt::format("must have {} numbers, not {}", otherwise.size(), given.size()));
@@ -51,7 +52,7 @@ std::string automatic_padding(const Node& node) {
 void check_sizes(const char* attribute, const Windows& w) {
   constexpr std::int64_t most = std::int64_t{1} << 30;
   const auto fits = [](std::int64_t number) { return number >= 1 && number <= most; };
-  for (const Extent* extent : {&w.kernel, &w.stride, &w.dilation}) {
+  for (const nn::Extent* extent : {&w.kernel, &w.stride, &w.dilation}) {
     if (std::all_of(extent->begin(), extent->end(), fits)) continue;
     throw InputError(fmt::format("attribute '{}'", attribute),
                      "the window is not positive, or too large for the input");
@@ -77,20 +78,20 @@ void pad_to_same(Windows& w, const Shape& x, bool more_at_end) {
 
 void given_padding(Windows& w, const Node& node) {
   const std::size_t axes = w.kernel.size();
-  const Extent pads = list(node, "pads", Extent(2 * axes, 0));
+  const nn::Extent pads = list(node, "pads", nn::Extent(2 * axes, 0));
   w.before.assign(pads.begin(), pads.begin() + static_cast<std::ptrdiff_t>(axes));
   w.after.assign(pads.begin() + static_cast<std::ptrdiff_t>(axes), pads.end());
 }
 
 /// All but the padding.
-Windows unpadded(const Node& node, const Extent& kernel) {
+Windows unpadded(const Node& node, const nn::Extent& kernel) {
   const std::size_t axes = kernel.size();
-  const Extent ones(axes, 1);
-  return {kernel, list(node, "strides", ones), list(node, "dilations", ones), Extent(axes, 0),
-          Extent(axes, 0)};
+  const nn::Extent ones(axes, 1);
+  return {kernel, list(node, "strides", ones), list(node, "dilations", ones), nn::Extent(axes, 0),
+          nn::Extent(axes, 0)};
 }
 
-Windows windows(const Node& node, const Shape& x, const Extent& kernel) {
+Windows windows(const Node& node, const Shape& x, const nn::Extent& kernel) {
   Windows w = unpadded(node, kernel);
   const std::string how = automatic_padding(node);
   if (how == "SAME_UPPER" || how == "SAME_LOWER") {
@@ -102,12 +103,12 @@ Windows windows(const Node& node, const Shape& x, const Extent& kernel) {
 }
 
 /// The kernel of a weight (O, C/groups, kernel...), which the node may state once more.
-Extent kernel_of(const Node& node, const Shape& x, const Shape& weight) {
+nn::Extent kernel_of(const Node& node, const Shape& x, const Shape& weight) {
   if (weight.size() != spatial_axes(x) + 2) {
     throw InputError(
         fmt::format("the weight must have {} axes, as the input has, not {}", x.size(), weight.size()));
   }
-  Extent kernel(weight.begin() + 2, weight.end());
+  nn::Extent kernel(weight.begin() + 2, weight.end());
   if (list(node, "kernel_shape", kernel) != kernel) {
     throw InputError("attribute 'kernel_shape'", "is not the shape of the weight");
   }
@@ -116,7 +117,7 @@ Extent kernel_of(const Node& node, const Shape& x, const Shape& weight) {
 
 // ---- one axis as two
 
-Extent as_plane(Extent extent, std::int64_t number) {
+nn::Extent as_plane(nn::Extent extent, std::int64_t number) {
   if (extent.size() == 1) extent.insert(extent.begin(), number);
   return extent;
 }
@@ -129,16 +130,16 @@ Shape as_plane(Shape shape) {
 /// The first input, as a view where it has one spatial axis.
 ValueId image(Lowering& net, const Node& node) {
   const ValueId x = row_major(net, node, 0);
-  const Shape shape = net.graph().shape(x);
+  const Shape shape = net.builder.shape(x);
   if (shape.size() != 3) return x;
-  return net.graph().reshape(name_of(node) + ".plane", x, as_plane(shape));
+  return nn::reshape(net.builder, name_of(node) + ".plane", x, as_plane(shape));
 }
 
 /// The result, as a view where the first input has one spatial axis.
 void set_image(Lowering& net, const Node& node, ValueId y) {
   if (shape_of(net, node, 0).size() == 3) {
-    const Shape shape = net.graph().shape(y);
-    y = net.graph().reshape(name_of(node) + ".line", y, {shape[0], shape[1], shape[3]});
+    const Shape shape = net.builder.shape(y);
+    y = nn::reshape(net.builder, name_of(node) + ".line", y, {shape[0], shape[1], shape[3]});
   }
   set_result(net, node, y);
 }
@@ -154,30 +155,31 @@ void set_windows(Options& options, const Windows& w) {
 
 // ---- the rules
 
-void bind_weights(Lowering& net, const Node& node, const ConvOptions& options) {
+void bind_weights(Lowering& net, const Node& node, const nn::ConvOptions& options) {
   const std::string name = name_of(node);
-  net.graph().bind(name + ".weight", weight_of(net, node, 1, as_plane(shape_of(net, node, 1))));
-  if (options.bias) net.graph().bind(name + ".bias", weight_of(net, node, 2, {options.out_channels}));
+  net.builder.bind(name + ".weight", weight_of(net, node, 1, as_plane(shape_of(net, node, 1))));
+  if (options.bias) net.builder.bind(name + ".bias", weight_of(net, node, 2, {options.out_channels}));
 }
 
 void conv(Lowering& net, const Node& node) {
   const Shape x = shape_of(net, node, 0);
   const Shape weight = shape_of(net, node, 1);
-  ConvOptions options;
+  nn::ConvOptions options;
   set_windows(options, windows(node, x, kernel_of(node, x, weight)));
   options.out_channels = weight[0];
   options.groups = integer(node, "group", 1);
   options.bias = has_input(node, 2);
   bind_weights(net, node, options);
-  GraphBuilder& g = net.graph();
+  GraphBuilder& g = net.builder;
   const ValueId in = image(net, node);
   const std::string name = name_of(node);
-  set_image(net, node, spatial_axes(x) == 3 ? g.conv3d(name, in, options) : g.conv2d(name, in, options));
+  set_image(net, node,
+            spatial_axes(x) == 3 ? nn::conv3d(g, name, in, options) : nn::conv2d(g, name, in, options));
 }
 
 /// The padding with which the output has the size that is asked for. Where it is larger than what the windows
 /// reach over, there are elements more at its end.
-void pad_to_size(Windows& w, Extent& extra, const Shape& x, const Extent& sizes, bool more_at_end) {
+void pad_to_size(Windows& w, nn::Extent& extra, const Shape& x, const nn::Extent& sizes, bool more_at_end) {
   constexpr std::int64_t most = std::int64_t{1} << 60;
   check_sizes("output_shape", w);
   for (std::size_t axis = 0; axis < w.kernel.size(); ++axis) {
@@ -197,7 +199,7 @@ void conv_transpose(Lowering& net, const Node& node) {
   const Shape weight = shape_of(net, node, 1);  // (C, O/groups, kernel...)
   Windows w = unpadded(node, kernel_of(node, x, weight));
   const std::size_t axes = w.kernel.size();
-  ConvOptions options;
+  nn::ConvOptions options;
   options.groups = integer(node, "group", 1);
   if (options.groups < 1 || weight[0] % options.groups != 0) {
     throw InputError("attribute 'group'",
@@ -206,12 +208,12 @@ void conv_transpose(Lowering& net, const Node& node) {
   options.out_channels = weight[1] * options.groups;
   options.bias = has_input(node, 2);
 
-  Extent extra = list(node, "output_padding", Extent(axes, 0));
+  nn::Extent extra = list(node, "output_padding", nn::Extent(axes, 0));
   const std::string how = automatic_padding(node);
   if (node.attributes.contains("output_shape")) {
-    pad_to_size(w, extra, x, list(node, "output_shape", Extent(axes, 0)), how == "SAME_UPPER");
+    pad_to_size(w, extra, x, list(node, "output_shape", nn::Extent(axes, 0)), how == "SAME_UPPER");
   } else if (how == "SAME_UPPER" || how == "SAME_LOWER") {
-    Extent sizes = w.stride;
+    nn::Extent sizes = w.stride;
     for (std::size_t axis = 0; axis < axes; ++axis) {
       if (__builtin_mul_overflow(sizes[axis], x[axis + 2], &sizes[axis])) sizes[axis] = 0;  // is refused
     }
@@ -222,18 +224,19 @@ void conv_transpose(Lowering& net, const Node& node) {
   set_windows(options, w);
   options.output_padding = as_plane(extra, 0);
   bind_weights(net, node, options);
-  GraphBuilder& g = net.graph();
+  GraphBuilder& g = net.builder;
   const ValueId in = image(net, node);
   const std::string name = name_of(node);
-  set_image(net, node,
-            axes == 3 ? g.conv_transpose3d(name, in, options) : g.conv_transpose2d(name, in, options));
+  set_image(
+      net, node,
+      axes == 3 ? nn::conv_transpose3d(g, name, in, options) : nn::conv_transpose2d(g, name, in, options));
 }
 
-PoolOptions pool_options(Lowering& net, const Node& node) {
+nn::PoolOptions pool_options(Lowering& net, const Node& node) {
   const Shape x = shape_of(net, node, 0);
-  const Extent ones(spatial_axes(x), 1);
+  const nn::Extent ones(spatial_axes(x), 1);
   if (!node.attributes.contains("kernel_shape")) throw InputError("attribute 'kernel_shape'", "is missing");
-  PoolOptions options;
+  nn::PoolOptions options;
   set_windows(options, windows(node, x, list(node, "kernel_shape", ones)));
   options.ceil_mode = integer(node, "ceil_mode", 0) != 0;
   return options;
@@ -246,34 +249,36 @@ void max_pool(Lowering& net, const Node& node) {
         "poet's indices are places in a window, for the gradient alone; replace what reads them, "
         "an unpooling by ConvTranspose or Resize");
   }
-  const PoolOptions options = pool_options(net, node);
-  GraphBuilder& g = net.graph();
+  const nn::PoolOptions options = pool_options(net, node);
+  GraphBuilder& g = net.builder;
   const ValueId x = image(net, node);
   const std::string name = name_of(node);
-  set_image(net, node,
-            options.kernel.size() == 3 ? g.max_pool3d(name, x, options) : g.max_pool2d(name, x, options));
+  set_image(
+      net, node,
+      options.kernel.size() == 3 ? nn::max_pool3d(g, name, x, options) : nn::max_pool2d(g, name, x, options));
 }
 
 void average_pool(Lowering& net, const Node& node) {
-  PoolOptions options = pool_options(net, node);
+  nn::PoolOptions options = pool_options(net, node);
   // Without padding the two ways to divide are one; the builder's default keeps graphs alike.
-  const Extent none(options.kernel.size(), 0);
+  const nn::Extent none(options.kernel.size(), 0);
   if (options.padding != none || options.padding_end != none || options.ceil_mode) {
     options.count_include_pad = integer(node, "count_include_pad", 0) != 0;
   }
-  GraphBuilder& g = net.graph();
+  GraphBuilder& g = net.builder;
   const ValueId x = image(net, node);
   const std::string name = name_of(node);
-  set_image(net, node,
-            options.kernel.size() == 3 ? g.avg_pool3d(name, x, options) : g.avg_pool2d(name, x, options));
+  set_image(
+      net, node,
+      options.kernel.size() == 3 ? nn::avg_pool3d(g, name, x, options) : nn::avg_pool2d(g, name, x, options));
 }
 
 void global_average_pool(Lowering& net, const Node& node) {
-  set_result(net, node, net.graph().global_avg_pool(name_of(node), row_major(net, node, 0)));
+  set_result(net, node, nn::global_avg_pool(net.builder, name_of(node), row_major(net, node, 0)));
 }
 
 void global_max_pool(Lowering& net, const Node& node) {
-  set_result(net, node, net.graph().global_max_pool(name_of(node), row_major(net, node, 0)));
+  set_result(net, node, nn::global_max_pool(net.builder, name_of(node), row_major(net, node, 0)));
 }
 
 }  // namespace

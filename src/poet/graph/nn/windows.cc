@@ -1,25 +1,22 @@
-// The operators with windows: convolutions and pools, over two or three spatial axes.
+#include "poet/graph/nn/windows.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <limits>
 #include <utility>
 
 #include "poet/base/error.h"
-#include "poet/graph/builder.h"
 #include "poet/graph/diagnostics.h"
 
-namespace poet {
+namespace poet::nn {
 
+using diagnostics::check_positive;
 using diagnostics::place;
 
 namespace {
-
-void check_positive(const std::string& op, const char* what, std::int64_t number) {
-  if (number < 1) throw InputError(place(op), fmt::format("{} must be positive, not {}", what, number));
-}
 
 // Windows along one axis.
 struct WindowAxis {
@@ -171,18 +168,16 @@ Attributes convolution_attributes(const Windows& w, std::int64_t groups) {
   return attributes;
 }
 
-}  // namespace
-
-ValueId GraphBuilder::convolution(const std::string& name, const char* kind, std::size_t axes, ValueId x,
-                                  const ConvOptions& options, bool transposed) {
-  check_operand(name, x, static_cast<int>(axes) + 2);
+ValueId convolution(GraphBuilder& g, const std::string& name, const char* kind, std::size_t axes, ValueId x,
+                    const ConvOptions& options, bool transposed) {
+  g.check_operand(name, x, static_cast<int>(axes) + 2);
   const Windows w = checked(name, axes, options, false);
   const Extent none(axes, 0);
   const Extent extra =
       not_negative(name, "output_padding", per_axis(name, "output_padding", options.output_padding, none));
   check_positive(name, "out_channels", options.out_channels);
   check_positive(name, "groups", options.groups);
-  const Shape from = shape(x);
+  const Shape from = g.shape(x);
   const std::int64_t out = options.out_channels;
   if (from[1] % options.groups != 0 || out % options.groups != 0) {
     throw InputError(place(name), fmt::format("{} groups must divide {} input and {} output channels",
@@ -201,90 +196,92 @@ ValueId GraphBuilder::convolution(const std::string& name, const char* kind, std
     to.push_back(transposed ? reached_over(name, axis, extra[i]) : windows(name, axis));
     weight.push_back(axis.kernel);
   }
-  std::vector<ValueId> inputs = {x, persistent(name, name + ".weight", weight, Persistence::parameter)};
-  if (options.bias) inputs.push_back(persistent(name, name + ".bias", {out}, Persistence::parameter));
-  const ValueId y = output(name, name, {to, {}});
+  std::vector<ValueId> inputs = {x, g.persistent(name, name + ".weight", weight, Persistence::parameter)};
+  if (options.bias) inputs.push_back(g.persistent(name, name + ".bias", {out}, Persistence::parameter));
+  const ValueId y = g.output(name, name, {to, {}});
   Attributes attributes = convolution_attributes(w, options.groups);
   if (extra != none) attributes["output_padding"] = extra;
-  append(name, kind, std::move(attributes), std::move(inputs), {y});
+  g.append(name, kind, std::move(attributes), std::move(inputs), {y});
   return y;
 }
 
-ValueId GraphBuilder::conv2d(const std::string& name, ValueId x, const ConvOptions& options) {
-  return convolution(name, "conv2d", 2, x, options, false);
-}
-
-ValueId GraphBuilder::conv3d(const std::string& name, ValueId x, const ConvOptions& options) {
-  return convolution(name, "conv3d", 3, x, options, false);
-}
-
-ValueId GraphBuilder::conv_transpose2d(const std::string& name, ValueId x, const ConvOptions& options) {
-  return convolution(name, "conv_transpose2d", 2, x, options, true);
-}
-
-ValueId GraphBuilder::conv_transpose3d(const std::string& name, ValueId x, const ConvOptions& options) {
-  return convolution(name, "conv_transpose3d", 3, x, options, true);
-}
-
-ValueId GraphBuilder::pool(const std::string& name, const char* kind, std::size_t axes, ValueId x,
-                           const PoolOptions& options, bool indices) {
-  check_operand(name, x, static_cast<int>(axes) + 2);
+ValueId pool(GraphBuilder& g, const std::string& name, const char* kind, std::size_t axes, ValueId x,
+             const PoolOptions& options, bool indices) {
+  g.check_operand(name, x, static_cast<int>(axes) + 2);
   const Windows w = checked(name, axes, options, true);
-  Shape to = shape(x);
+  Shape to = g.shape(x);
   for (std::size_t i = 0; i < axes; ++i) {
     const WindowAxis axis = w.axis(i, to[i + 2]);
     to[i + 2] = windows(name, axis, options.ceil_mode);
     check_pool_padding(name, axis, options.padding_end.empty(), to[i + 2]);
   }
-  std::vector<ValueId> outputs = {output(name, name, {to, {}})};
-  if (indices) outputs.push_back(output(name, name + ".indices", {to, {}}, index_type(name, w.kernel)));
+  std::vector<ValueId> outputs = {g.output(name, name, {to, {}})};
+  if (indices) outputs.push_back(g.output(name, name + ".indices", {to, {}}, index_type(name, w.kernel)));
   Attributes attributes = {{"kernel", w.kernel}, {"stride", w.stride}, {"padding", w.before}};
   add_padding_end(attributes, w);
   if (w.dilation != Extent(axes, 1)) attributes["dilation"] = w.dilation;
   if (!indices && !options.count_include_pad) attributes["count_include_pad"] = std::int64_t{0};
-  append(name, kind, std::move(attributes), {x}, outputs);
+  g.append(name, kind, std::move(attributes), {x}, outputs);
   return outputs.front();
 }
 
-ValueId GraphBuilder::max_pool2d(const std::string& name, ValueId x, const PoolOptions& options) {
-  return pool(name, "max_pool2d", 2, x, options, true);
-}
-
-ValueId GraphBuilder::max_pool3d(const std::string& name, ValueId x, const PoolOptions& options) {
-  return pool(name, "max_pool3d", 3, x, options, true);
-}
-
-ValueId GraphBuilder::avg_pool2d(const std::string& name, ValueId x, const PoolOptions& options) {
-  return pool(name, "avg_pool2d", 2, x, options, false);
-}
-
-ValueId GraphBuilder::avg_pool3d(const std::string& name, ValueId x, const PoolOptions& options) {
-  return pool(name, "avg_pool3d", 3, x, options, false);
-}
-
-ValueId GraphBuilder::global_pool(const std::string& name, const char* kind, ValueId x, bool indices) {
-  check_operand(name, x, -1);
-  Shape to = shape(x);
+ValueId global_pool(GraphBuilder& g, const std::string& name, const char* kind, ValueId x, bool indices) {
+  g.check_operand(name, x);
+  Shape to = g.shape(x);
   if (to.size() < 3) {
     throw InputError(place(name), "needs a batch, a channel and at least one more dimension");
   }
   const Extent plane(to.begin() + 2, to.end());
   std::fill(to.begin() + 2, to.end(), 1);
-  std::vector<ValueId> outputs = {output(name, name, {to, {}})};
+  std::vector<ValueId> outputs = {g.output(name, name, {to, {}})};
   if (indices) {
     (void)index_type(name, plane);  // of a plane, however small, an index takes 4 bytes
-    outputs.push_back(output(name, name + ".indices", {to, {}}, DType::int32));
+    outputs.push_back(g.output(name, name + ".indices", {to, {}}, DType::int32));
   }
-  append(name, kind, {}, {x}, outputs);
+  g.append(name, kind, {}, {x}, outputs);
   return outputs.front();
 }
 
-ValueId GraphBuilder::global_avg_pool(const std::string& name, ValueId x) {
-  return global_pool(name, "global_avg_pool", x, false);
+}  // namespace
+
+ValueId conv2d(GraphBuilder& g, const std::string& name, ValueId x, const ConvOptions& options) {
+  return convolution(g, name, "conv2d", 2, x, options, false);
 }
 
-ValueId GraphBuilder::global_max_pool(const std::string& name, ValueId x) {
-  return global_pool(name, "global_max_pool", x, true);
+ValueId conv3d(GraphBuilder& g, const std::string& name, ValueId x, const ConvOptions& options) {
+  return convolution(g, name, "conv3d", 3, x, options, false);
 }
 
-}  // namespace poet
+ValueId conv_transpose2d(GraphBuilder& g, const std::string& name, ValueId x, const ConvOptions& options) {
+  return convolution(g, name, "conv_transpose2d", 2, x, options, true);
+}
+
+ValueId conv_transpose3d(GraphBuilder& g, const std::string& name, ValueId x, const ConvOptions& options) {
+  return convolution(g, name, "conv_transpose3d", 3, x, options, true);
+}
+
+ValueId max_pool2d(GraphBuilder& g, const std::string& name, ValueId x, const PoolOptions& options) {
+  return pool(g, name, "max_pool2d", 2, x, options, true);
+}
+
+ValueId max_pool3d(GraphBuilder& g, const std::string& name, ValueId x, const PoolOptions& options) {
+  return pool(g, name, "max_pool3d", 3, x, options, true);
+}
+
+ValueId avg_pool2d(GraphBuilder& g, const std::string& name, ValueId x, const PoolOptions& options) {
+  return pool(g, name, "avg_pool2d", 2, x, options, false);
+}
+
+ValueId avg_pool3d(GraphBuilder& g, const std::string& name, ValueId x, const PoolOptions& options) {
+  return pool(g, name, "avg_pool3d", 3, x, options, false);
+}
+
+ValueId global_avg_pool(GraphBuilder& g, const std::string& name, ValueId x) {
+  return global_pool(g, name, "global_avg_pool", x, false);
+}
+
+ValueId global_max_pool(GraphBuilder& g, const std::string& name, ValueId x) {
+  return global_pool(g, name, "global_max_pool", x, true);
+}
+
+}  // namespace poet::nn

@@ -1,4 +1,4 @@
-// Images of another size, and in reversed order.
+#include "poet/graph/nn/resize.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -6,14 +6,14 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstddef>
 #include <string_view>
 #include <utility>
 
 #include "poet/base/error.h"
-#include "poet/graph/builder.h"
 #include "poet/graph/diagnostics.h"
 
-namespace poet {
+namespace poet::nn {
 
 using diagnostics::place;
 
@@ -34,10 +34,10 @@ constexpr std::array<std::string_view, 4> kNearest = {"round_prefer_floor", "rou
 
 }  // namespace
 
-ValueId GraphBuilder::resize(const std::string& name, ValueId x, const std::vector<std::int64_t>& sizes,
-                             const ResizeOptions& options) {
-  check_operand(name, x, -1);
-  Shape to = shape(x);
+ValueId resize(GraphBuilder& g, const std::string& name, ValueId x, const std::vector<std::int64_t>& sizes,
+               const ResizeOptions& options) {
+  g.check_operand(name, x);
+  Shape to = g.shape(x);
   if (to.size() < 3 || to.size() > 5 || sizes.size() + 2 != to.size() ||
       (!options.scales.empty() && options.scales.size() != sizes.size())) {
     throw InputError(place(name),
@@ -68,24 +68,9 @@ ValueId GraphBuilder::resize(const std::string& name, ValueId x, const std::vect
     to[i + 2] = sizes[i];
     attributes[fmt::format("scale{}", i)] = scale;
   }
-  const ValueId y = output(name, name, {std::move(to), {}});
-  append(name, "resize", std::move(attributes), {x}, {y});
+  const ValueId y = g.output(name, name, {std::move(to), {}});
+  g.append(name, "resize", std::move(attributes), {x}, {y});
   return y;
 }
 
-ValueId GraphBuilder::flip(const std::string& name, ValueId x, std::vector<std::int64_t> axes) {
-  check_operand(name, x, -1);
-  const auto rank = static_cast<std::int64_t>(shape(x).size());
-  std::sort(axes.begin(), axes.end());
-  const bool twice = std::adjacent_find(axes.begin(), axes.end()) != axes.end();
-  if (axes.empty() || twice || axes.front() < 0 || axes.back() >= rank) {
-    throw InputError(place(name), fmt::format("reverses the axes ({}) of {} dimensions: needs at least one, "
-                                              "each once",
-                                              fmt::join(axes, ", "), rank));
-  }
-  const ValueId y = output(name, name, {shape(x), {}});
-  append(name, "flip", {{"axes", std::move(axes)}}, {x}, {y});
-  return y;
-}
-
-}  // namespace poet
+}  // namespace poet::nn
