@@ -127,7 +127,7 @@ TEST(VerifyFuzz, DamagedGraphsAreRefusedOrRight) {
               counts.right, counts.planned, counts.refused_by_data, counts.not_run);
   EXPECT_GT(counts.refused, graphs / 2);
   EXPECT_GT(counts.right, graphs / 20);
-  EXPECT_GT(counts.planned, test::effort(10));
+  EXPECT_GT(counts.planned, test::enough(10));
 }
 
 }  // namespace

@@ -118,11 +118,11 @@ TEST(ChainMethods, RandomChains) {
   }
   for (std::size_t m = 0; m < 4; ++m) {
     SCOPED_TRACE(kMethods[m]);
-    EXPECT_GT(counts[m].held, test::effort(15));
-    EXPECT_GT(counts[m].recomputed, test::effort(5));
-    EXPECT_GT(counts[m].proven, test::effort(15));
+    EXPECT_GT(counts[m].held, test::enough(15));
+    EXPECT_GT(counts[m].recomputed, test::enough(5));
+    EXPECT_GT(counts[m].proven, test::enough(15));
     if (m > 1) {
-      EXPECT_GT(counts[m].paged, test::effort(5));
+      EXPECT_GT(counts[m].paged, test::enough(5));
     }
   }
 }
@@ -145,7 +145,7 @@ TEST(ChainMethods, LongRandomChains) {
       judge(instance, semantics, limits_at(instance, semantics, keep_all, percent), keep_all, false, counts);
     }
   }
-  for (const Count& count : counts) EXPECT_GT(count.held, test::effort(25));
+  for (const Count& count : counts) EXPECT_GT(count.held, test::enough(25));
 }
 
 TEST(ChainMethods, Networks) {

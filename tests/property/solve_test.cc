@@ -141,9 +141,9 @@ TEST_P(Solve, MoreRamTimeOrFreedomNeverCostsMore) {
     }
     if (HasFailure()) return;
   }
-  EXPECT_GT(answered, test::effort(20));  // the cases are not all impossible
+  EXPECT_GT(answered, test::enough(20));  // the cases are not all impossible
   EXPECT_EQ(proven, answered);
-  EXPECT_GT(cheaper, test::effort(20));  // nor is what is added always useless
+  EXPECT_GT(cheaper, test::enough(20));  // nor is what is added always useless
 }
 
 TEST_P(Solve, SameCallSameSchedule) {
@@ -166,7 +166,7 @@ TEST_P(Solve, SameCallSameSchedule) {
 TEST_P(Solve, NamedLimitsHaveASchedule) {
   Rng rng(34);
   int named = 0;
-  const int enough_named = test::effort(12);
+  const int enough_named = test::enough(12);
   for (int i = 0; i < 100 && named < enough_named; ++i) {
     SCOPED_TRACE(fmt::format("case {}", i));
     Case c = random_case(rng, GetParam(), false);
@@ -222,7 +222,7 @@ TEST(SolvePublishedFormulation, IsValidAndNeverBelowTheTightBound) {
     EXPECT_LE(ours.energy, theirs.energy + 1e-6);
     if (HasFailure()) return;
   }
-  EXPECT_GT(answered, test::effort(10));
+  EXPECT_GT(answered, test::enough(10));
 }
 
 // Where waiting costs energy the timeline is modelled approximately: answers need not be optimal, but bounds
@@ -247,7 +247,7 @@ TEST(SolveDeviceTimeline, BoundsHoldAgainstNarrowerCases) {
     }
     if (HasFailure()) return;
   }
-  EXPECT_GT(answered, test::effort(20));
+  EXPECT_GT(answered, test::enough(20));
 }
 
 }  // namespace

@@ -82,7 +82,7 @@ TEST(SynchronousPlan, PlansHoldAndAreNeverWorse) {
     only += staged_energy == 1e300 ? 1 : 0;
   }
   fmt::print("better in {} cases, the only ones in {}\n", better, only);
-  EXPECT_GT(better, test::effort(5));
+  EXPECT_GT(better, test::enough(5));
 }
 
 TEST(SynchronousPlan, EnergyIsTheVerifiers) {
@@ -97,7 +97,7 @@ TEST(SynchronousPlan, EnergyIsTheVerifiers) {
     EXPECT_TRUE(report.valid) << report.violation;
     EXPECT_NEAR(found->energy.value(), report.energy.value(), 1e-9 * report.energy.value());
   }
-  EXPECT_GT(plans, test::effort(10));
+  EXPECT_GT(plans, test::enough(10));
 }
 
 TEST(SynchronousPlan, NothingWhereEverythingFitsOrNothingMayBePaged) {

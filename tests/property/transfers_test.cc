@@ -94,7 +94,7 @@ TEST(PlanTransfers, OnlyShifts) {
     EXPECT_LE(layout.lower_bound, layout.arena);
     if (HasFailure()) return;
   }
-  EXPECT_GT(shifted, test::effort(20));
+  EXPECT_GT(shifted, test::enough(20));
   EXPECT_GT(better, 0);
   fmt::print("{} plans page, {} shifted, {} cheaper\n", paging, shifted, better);
 }

@@ -48,7 +48,10 @@ inline std::vector<pid_t> children_of(pid_t parent) {
     std::istringstream rest(stat.substr(after_name + 1));
     char state = 0;
     pid_t of = 0;
-    if (rest >> state >> of && of == parent && state != 'Z') children.push_back(std::stoi(name));
+    if (!(rest >> state >> of) || of != parent) continue;
+    long threads = 0;  // the first may be a zombie while others still end
+    for (int field = 5; field <= 20; ++field) rest >> threads;
+    if (state != 'Z' || threads > 1) children.push_back(std::stoi(name));
   }
   return children;
 }

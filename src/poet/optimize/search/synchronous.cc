@@ -58,6 +58,18 @@ bool within(const SolveRequest& request, const Timeline& line) {
          (!limits.deadline || line.makespan <= latest_end(limits.deadline->value()));
 }
 
+/// The plan of a candidate that the search for `problem` found. Nothing where its waits exceed the limits.
+std::optional<SynchronousPlan> planned(const SolveRequest& request, const Problem& problem,
+                                       const Candidate& candidate) {
+  SynchronousPlan made;
+  made.schedule = to_schedule(problem, request.instance, candidate);
+  made.plan = plan_of(request, made.schedule);
+  const Timeline line = timeline_of(request.instance, made.plan);
+  if (!within(request, line)) return std::nullopt;
+  made.energy = energy_of(request.instance, made.plan, line);
+  return made;
+}
+
 }  // namespace
 
 std::optional<SynchronousPlan> search_synchronous(const SolveRequest& request, const SolveOptions& options,
@@ -75,13 +87,12 @@ std::optional<SynchronousPlan> search_synchronous(const SolveRequest& request, c
     if (best && stop()) break;
     offer_paging_only(search);
     if (!search.has_incumbent()) continue;
+    const Candidate first = search.incumbent();
     local_search(search, {.evaluations = std::min(kEvaluationsPerOp * problem.ops, kMostEvaluations)});
-    Schedule schedule = to_schedule(problem, request.instance, search.incumbent());
-    Plan plan = plan_of(request, schedule);
-    const Timeline line = timeline_of(request.instance, plan);
-    const Joules energy = energy_of(request.instance, plan, line);
-    if (!within(request, line) || (best && best->energy <= energy)) continue;
-    best = SynchronousPlan{std::move(schedule), std::move(plan), energy};
+    std::optional<SynchronousPlan> found = planned(request, problem, search.incumbent());
+    // What costs less without waiting may wait longer.
+    if (!found && !best) found = planned(request, problem, first);
+    if (found && (!best || found->energy < best->energy)) best = std::move(found);
   }
   return best;
 }
