@@ -13,21 +13,13 @@
 #include "poet/compile.h"
 #include "poet/plan/file/plan_file.h"
 #include "tests/support/background.h"
+#include "tests/support/effort.h"
 #include "tests/support/random_instance.h"
 
 namespace poet {
 namespace {
 
-// GCC 12's AddressSanitizer does not free its allocator for a forked child: where another thread was
-// allocating, the child waits for ever. With it, one thread at a time calls; ThreadSanitizer looks at
-// several.
-#ifdef __SANITIZE_ADDRESS__
-constexpr bool kOneAtATime = true;
-#else
-constexpr bool kOneAtATime = false;
-#endif
-
-/// A small problem that is solved to the end, so that no clock decides.
+/// A small problem that is solved to the end, so that no clock decides; sanitized, to any gap.
 CompileRequest random_request(std::uint64_t seed) {
   test::Rng rng(seed);
   test::RandomInstanceOptions options;
@@ -41,7 +33,7 @@ CompileRequest random_request(std::uint64_t seed) {
   const Report all = replay_keep_all(request.instance, request.semantics);
   request.limits.ram_budget = Bytes(all.peak_ram.value() * test::pick(rng, 50, 95) / 100);
   request.limits.deadline = Seconds(1.5 * all.runtime.value());
-  request.options.gap = 0;
+  request.options.gap = test::kSanitized ? 1 : 0;
   request.options.time_limit_seconds = 300;
   return request;
 }
@@ -57,16 +49,28 @@ std::string text_of(const CompileRequest& request, const CompileResult& result) 
          (result.plan.steps.empty() ? "" : to_json(file).dump());
 }
 
-TEST(CompileThreads, GiveWhatOneThreadGives) {
-  constexpr std::size_t kThreads = kOneAtATime ? 1 : 4;
+/// Problems to be solved by several threads at a time. GCC 12's sanitizers do not free their allocators for a
+/// forked child: where another thread was allocating, the child waits for ever. With them these are problems
+/// that take no solver, and so no process.
+std::vector<CompileRequest> requests_for_threads() {
   std::vector<CompileRequest> requests;
+  for (std::uint64_t seed = 0; requests.size() < 12; ++seed) {
+    CompileRequest request = random_request(seed);
+    if (!test::kSanitized || compile(request).outcome.solver.starts_with("none"))
+      requests.push_back(std::move(request));
+  }
+  return requests;
+}
+
+TEST(CompileThreads, GiveWhatOneThreadGives) {
+  constexpr std::size_t kThreads = 4;
+  const std::vector<CompileRequest> requests = requests_for_threads();
   std::vector<std::string> expected;
   std::size_t with_plan = 0;
-  for (std::uint64_t seed = 0; seed < 12; ++seed) {
-    requests.push_back(random_request(seed));
-    const CompileResult result = compile(requests.back());
+  for (const CompileRequest& request : requests) {
+    const CompileResult result = compile(request);
     with_plan += result.plan.steps.empty() ? 0 : 1;
-    expected.push_back(text_of(requests.back(), result));
+    expected.push_back(text_of(request, result));
   }
   EXPECT_GE(with_plan, 4U);
   std::vector<std::vector<std::string>> got(kThreads, std::vector<std::string>(requests.size()));
@@ -85,15 +89,14 @@ TEST(CompileThreads, GiveWhatOneThreadGives) {
 }
 
 TEST(CompileThreads, OneThatIsStoppedDisturbsNoOther) {
-  const CompileRequest request = random_request(1);
+  const CompileRequest request = requests_for_threads().at(1);
   const std::string expected = text_of(request, compile(request));
   CompileRequest stopped = request;
   stopped.options.interrupted = [] { return true; };
   std::string got;
   std::thread other([&] { got = text_of(request, compile(request)); });
-  if (kOneAtATime) other.join();
   for (int i = 0; i < 5; ++i) (void)compile(stopped);
-  if (!kOneAtATime) other.join();
+  other.join();
   EXPECT_EQ(got, expected);
 }
 
