@@ -39,8 +39,8 @@ class Option {
   CLI::Option* option_;
 };
 
-/// Where options are declared: a command, or the program itself. A handle, good for as long as its Program.
-/// Targets must outlive the parsing.
+/// Where options are declared: a command, or the program itself. A handle, good for as long as its
+/// CommandLine. Targets must outlive the parsing.
 class Parser {
  public:
   explicit Parser(CLI::App& app) : app_(&app) {}

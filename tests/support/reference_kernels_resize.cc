@@ -1,5 +1,5 @@
 // Reference kernels of resizing, reversing, extremes along axes, and the activations of
-// builder_activations.cc.
+// graph/nn/elementwise.h.
 
 #include <algorithm>
 #include <cmath>

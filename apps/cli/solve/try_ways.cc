@@ -42,6 +42,7 @@ class Ways {
   /// With the user's gap: with another one the search may take another course, and find a plan that it would
   /// not find for the user.
   [[nodiscard]] std::optional<CompileResult> plan_of(CompileRequest& request) const {
+    if (stop_.cancelled()) return std::nullopt;
     constexpr double kShare = 1.0 / 3;  // of the time left: others are to be tried as well
     const Stop stop = stop_.at_most(kShare * stop_.remaining()).at_least(kMoment);
     request.options.time_limit_seconds = stop.remaining();
@@ -55,6 +56,7 @@ class Ways {
   }
 
   [[nodiscard]] std::optional<CompileResult> plan_of(const std::function<Solved()>& pose) const {
+    if (stop_.cancelled()) return std::nullopt;  // posing takes time, too
     try {
       Solved posed = pose();
       posed.request.options.synchronous = request_.options.synchronous;

@@ -24,7 +24,7 @@ struct OtherBatch {
   std::function<Solved()> pose;
 };
 
-/// What other_ways() may use of the problem.
+/// What find_ways_out() may use of the problem.
 struct Elsewhere {
   std::vector<OtherWay> ways;
   std::vector<OtherBatch> batches;      // the largest first; the first with a plan is taken

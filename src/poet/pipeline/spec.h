@@ -45,9 +45,9 @@ struct InstanceFile {
 /// What is trained, and how.
 struct NetworkSpec {
   std::variant<BuiltInNetwork, OnnxFile, InstanceFile, ForwardGraph> source;
-  std::optional<std::int64_t> batch_size =
-      {};                                   // absent: 1; of an ONNX file, what it says; not of a ForwardGraph
-  std::optional<Optimizer> optimizer = {};  // absent: SGD
+  // Absent: 1; of an ONNX file, what it says. Must be absent for a ForwardGraph, which has its own.
+  std::optional<std::int64_t> batch_size = {};
+  std::optional<Optimizer> optimizer = {};    // absent: SGD
   std::optional<std::string> trainable = {};  // glob patterns, separated by commas; absent: all parameters
 };
 

@@ -241,10 +241,6 @@ bool IncrementalReplay::is_read(int v, int stage) const {
   return found != reads.end() && found->stage == stage;
 }
 
-bool IncrementalReplay::needed_at(int v, int stage) const {
-  return is_read(v, stage) && !is_computed(p_.producer[at(v)], stage);
-}
-
 int IncrementalReplay::next_need(int v, int stage) const {
   const auto& reads = reads_[at(v)];
   auto found = std::lower_bound(reads.begin(), reads.end(), stage + 1,

@@ -61,8 +61,6 @@ class IncrementalReplay {
   /// By how much the stages exceed the budget, in all.
   [[nodiscard]] std::int64_t overflow() const { return overflow_; }
   [[nodiscard]] std::int64_t bytes_written() const { return bytes_written_; }
-  /// Compute and transfers; without idle energy and waking up.
-  [[nodiscard]] double active_joules() const { return joules_; }
   /// Of all ops computed.
   [[nodiscard]] double compute_seconds() const { return seconds_; }
 
@@ -128,7 +126,6 @@ class IncrementalReplay {
   void undo(const Edit& edit);
   void touch_value(int value);
   void touch_stage(int stage);
-  [[nodiscard]] bool needed_at(int value, int stage) const;
   [[nodiscard]] bool supplies_later(int value, int stage) const;
   void queue_supplies(int value);
   void drop_useless();

@@ -52,7 +52,7 @@ void lower_node(Lowering& net, const Node& node) {
   }
 }
 
-/// First of all, so that rules that look ahead know them.
+/// Before all other nodes, so that rules that look ahead know them.
 void add_constants(Lowering& net) {
   for (const auto& [name, tensor] : net.model.initializers)
     net.operands[name] = Fixed{name, tensor, false, tensor.patterned};

@@ -1,6 +1,6 @@
 #pragma once
 
-// A model on its way from nodes to ops, and the road that it takes. Private to poet/frontend/onnx.
+// The state of an import, and the import itself. Private to poet/frontend/onnx.
 
 #include <cstdint>
 #include <map>

@@ -186,9 +186,9 @@ void one_hot(Lowering& net, const Node& node) {
   const ValueId all = add_constant(net, name + ".classes", std::move(each));
   const ValueId hit = nn::binary(g, "equal", name + ".hit", position, all);
   const ValueId both = any_value(net, node, 2);
-  set_result(net, node,
-             nn::where(g, name, hit, nn::slice(g, name + ".on", both, {1}, {2}),
-                       nn::slice(g, name + ".off", both, {0}, {1})));
+  const ValueId off = nn::slice(g, name + ".off", both, {0}, {1});
+  const ValueId on = nn::slice(g, name + ".on", both, {1}, {2});
+  set_result(net, node, nn::where(g, name, hit, on, off));
 }
 
 }  // namespace

@@ -243,7 +243,7 @@ nn::PoolOptions pool_options(Lowering& net, const Node& node) {
 }
 
 void max_pool(Lowering& net, const Node& node) {
-  if (node.outputs.size() > 1 && !readers(net.uses, node.outputs[1]).empty()) {
+  if (is_read(net.uses, node, 1)) {
     throw InputError(
         fmt::format("output 1 ('{}')", node.outputs[1]),
         "poet's indices are places in a window, for the gradient alone; replace what reads them, "
