@@ -146,11 +146,11 @@ Solved solve_problem(const ProblemOptions& options, const Solving& how) {
   }
   solved.request.options.interrupted = [&guard] { return guard.interrupted(); };
   solved.result = compile(solved.request);
+  solved.interrupted = guard.interrupted();  // the search, not what looks for ways out
   look_further(options, how, guard, solved);
   // Display and guard end here.
   solved.request.options.on_progress = nullptr;
   solved.request.options.interrupted = nullptr;
-  solved.interrupted = guard.interrupted();
   return solved;
 }
 

@@ -70,8 +70,9 @@ struct Solving {
 /// The request without a result; no progress, no interruption. Throws InputError.
 [[nodiscard]] Solved pose_problem(const ProblemOptions& options, const Adjustment& adjust = {});
 
-/// Reads every option before it starts to solve. Where there is no answer, ways out are looked for: 5 seconds
-/// more at most, and no more than the time limit. Throws InputError.
+/// Reads every option before it starts to solve. Where there is no answer, ways out are looked for, in 5
+/// seconds or the time limit if that is less; after that each takes 0.1 s and what posing it takes. Throws
+/// InputError.
 [[nodiscard]] Solved solve_problem(const ProblemOptions& options, const Solving& how = {});
 
 }  // namespace poet::cli
