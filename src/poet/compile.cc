@@ -30,7 +30,7 @@ class Time {
   /// For what follows it: the same, or what is left of the little more once the limit is reached.
   [[nodiscard]] Stop finish() {
     constexpr double kAfterLimit = 0.5;
-    constexpr double kAfterCancellation = 0.15;
+    constexpr double kAfterCancellation = 0.05;
     if (!limit_()) return limit_.at_least(kAfterLimit);
     if (!finish_) finish_ = Stop(limit_.cancelled() ? kAfterCancellation : kAfterLimit);
     return *finish_;

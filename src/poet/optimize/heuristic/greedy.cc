@@ -33,13 +33,12 @@ bool within_limits(const IncrementalReplay& replay) {
          p.in_time(replay.total().seconds);
 }
 
-// Steps at a time, so that `stop` is heard.
 bool make_fit(IncrementalReplay& replay, Repair& repair, const std::function<bool()>& stop) {
-  constexpr long kSteps = 50;
-  constexpr int kPatience = 10;  // times without less overflow than ever
+  constexpr long kSteps = 50;    // at a time,
+  constexpr int kPatience = 10;  // and so many times without less overflow than ever
   std::int64_t least = std::numeric_limits<std::int64_t>::max();
   for (int since = 0; since < kPatience && !stop(); ++since) {
-    if (repair.make_fit(kAnyJoules, kSteps)) {
+    if (repair.make_fit(kAnyJoules, kSteps, stop)) {
       replay.commit();
       return true;
     }

@@ -44,10 +44,11 @@ class Annealing {
       temperature_ = mean * kHottest * std::pow(kColdest / kHottest, progress);
       if (changes_since_listing_ > decisions_.size() / 8) list_decisions();
       if (decisions_.empty()) return;
-      step();
+      step(stop);
     }
   }
 
+  [[nodiscard]] bool improved() const { return improved_; }
   [[nodiscard]] Candidate best() {
     replay_.return_to_mark();
     return complete(p_, replay_.decisions());
@@ -73,7 +74,7 @@ class Annealing {
     return decisions_[at(repair_.below(static_cast<int>(decisions_.size())))];
   }
 
-  void step() {
+  void step(const std::function<bool()>& stop) {
     repair_.clear_protected();
     repair_.options.noise = kLeastNoise * std::pow(kMostNoise / kLeastNoise, repair_.uniform());
     if (!change()) {
@@ -81,7 +82,7 @@ class Annealing {
       return;
     }
     const double threshold = score_ - temperature_ * std::log(1 - repair_.uniform());
-    if (!repair_.make_fit(threshold, kMostRepairs) || !accept(threshold)) {
+    if (!repair_.make_fit(threshold, kMostRepairs, stop) || !accept(threshold)) {
       replay_.rollback();
       return;
     }
@@ -89,6 +90,7 @@ class Annealing {
     ++changes_since_listing_;
     if (score_ < best_score_ - 1e-12 * p_.baseline_joules) {
       best_score_ = score_;
+      improved_ = true;
       replay_.mark();
     }
   }
@@ -220,6 +222,7 @@ class Annealing {
   Repair repair_;
   double score_ = 0;
   double best_score_ = 0;  // of the marked decisions
+  bool improved_ = false;  // marked since the start
   bool feasible_ = false;  // and will remain so
   double temperature_ = 0;
   double unit_of_time_price_ = 0;
@@ -231,8 +234,10 @@ class Annealing {
 
 Candidate anneal(const Problem& problem, const Candidate& start, const LocalSearchOptions& options,
                  const std::function<bool()>& stop) {
+  if (stop()) return start;
   Annealing annealing(problem, start, options);
   annealing.run(options.evaluations, stop);
+  if (!annealing.improved()) return start;
   Candidate best = annealing.best();
   if (!best.within(problem)) return start;
   return !start.within(problem) || best.joules < start.joules ? best : start;

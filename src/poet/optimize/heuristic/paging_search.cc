@@ -30,8 +30,9 @@ void offer_paging_only(Search& search) {
   if (search.must_stop()) return;
   Problem problem = search.problem();
   if (!problem.paging || !leave_out_recomputation(problem)) return;
-  if (const auto first = greedy(problem, [&] { return search.must_stop(); }))
-    search.offer(complete(search.problem(), first->decisions));
+  const auto first = greedy(problem, [&] { return search.must_stop(); });
+  if (!first || (search.has_incumbent() && search.must_stop())) return;
+  search.offer(complete(search.problem(), first->decisions));
 }
 
 void search_paging_only(Search& search, long evaluations, long work) {

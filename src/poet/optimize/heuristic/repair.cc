@@ -27,12 +27,12 @@ double Repair::uniform() { return static_cast<double>(random_() >> 11) * 0x1p-53
 
 int Repair::below(int end) { return static_cast<int>(random_() % static_cast<std::uint64_t>(end)); }
 
-bool Repair::make_fit(double most_joules, long most_steps) {
+bool Repair::make_fit(double most_joules, long most_steps, const std::function<bool()>& stop) {
   r_.update();
   ++evaluations_;
   stuck_ = false;
   for (long step = 0; r_.overflow() > 0; ++step) {
-    if (r_.least_joules() > most_joules || step >= most_steps) return false;
+    if (r_.least_joules() > most_joules || step >= most_steps || stop()) return false;
     const auto& peak = r_.stage_peak();
     const int worst = static_cast<int>(std::max_element(peak.begin(), peak.end()) - peak.begin());
     stuck_ = !relieve(worst);
@@ -110,8 +110,8 @@ void Repair::collect_local(int stage, std::vector<Change>& changes) {
           is_protected(v, stage, stage))
         continue;
       const double bytes = static_cast<double>(p_.bytes[at(v)]);
-      const double change = std::max(0.05 * price_of_op(op), price_of_paging(v) - price_of_op(op));
-      changes.push_back({change / bytes, v, stage, Mechanism::page_instead});
+      const double price = std::max(0.05 * price_of_op(op), price_of_paging(v) - price_of_op(op));
+      changes.push_back({price / bytes, v, stage, Mechanism::page_instead});
     }
     if (stage - 1 > op && stage - 1 <= p_.recompute_until[at(op)] && !r_.is_computed(op, stage - 1)) {
       std::int64_t bytes = 1;

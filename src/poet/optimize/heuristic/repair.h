@@ -4,6 +4,7 @@
 // bring back per byte, until all fits. Both the first schedules and the local search are made of this change.
 
 #include <cstdint>
+#include <functional>
 #include <random>
 #include <vector>
 
@@ -26,9 +27,10 @@ class Repair {
   RepairOptions options;
 
   /// Adds decisions until nothing overflows. False, with the decisions made so far still in place, when it
-  /// does not get there, when the energy passes `most_joules`, or after `most_steps` evaluations. Settled in
-  /// any case, never committed. O(values + stages) an evaluation, besides the replay's.
-  bool make_fit(double most_joules, long most_steps);
+  /// does not get there, when the energy passes `most_joules`, after `most_steps` evaluations, or as soon as
+  /// `stop` says so. Settled in any case, never committed. O(values + stages) an evaluation, besides the
+  /// replay's.
+  bool make_fit(double most_joules, long most_steps, const std::function<bool()>& stop);
 
   /// The value's copy is not taken from RAM between these stages in the next make_fit().
   void protect(int value, int stage) { protected_.push_back({value, stage}); }

@@ -44,12 +44,13 @@ Plan steps_of(const Instance& instance, const Schedule& schedule) {
   return plan;
 }
 
-Plan plan_of(const SolveRequest& request, const Schedule& schedule) {
+Plan plan_of(const SolveRequest& request, const Schedule& schedule, const Stop& stop) {
   const Instance& instance = request.instance;
   const Plan steps = steps_of(instance, schedule);
   const Plan plan = instance.costs.timing.concurrent ? overlapped(instance, steps, request.limits)
                                                      : canonicalize(instance, steps, Semantics::device);
-  return plan_transfers(instance, plan, Semantics::device, request.limits);
+  const Stop soon = stop.cancelled() ? Stop(0) : Stop();
+  return plan_transfers(instance, plan, Semantics::device, request.limits, soon);
 }
 
 bool within(const SolveRequest& request, const Timeline& line) {
@@ -58,23 +59,33 @@ bool within(const SolveRequest& request, const Timeline& line) {
          (!limits.deadline || line.makespan <= latest_end(limits.deadline->value()));
 }
 
-/// The plan of a candidate that the search for `problem` found. Nothing where its waits exceed the limits.
-std::optional<SynchronousPlan> planned(const SolveRequest& request, const Problem& problem,
-                                       const Candidate& candidate) {
-  SynchronousPlan made;
-  made.schedule = to_schedule(problem, request.instance, candidate);
-  made.plan = plan_of(request, made.schedule);
-  const Timeline line = timeline_of(request.instance, made.plan);
-  if (!within(request, line)) return std::nullopt;
-  made.energy = energy_of(request.instance, made.plan, line);
-  return made;
-}
+/// Plans of candidates; the best of those whose waits keep the limits.
+class BestPlan {
+ public:
+  BestPlan(const SolveRequest& request, const Stop& stop) : request_(request), stop_(stop) {}
+
+  void consider(const Problem& problem, const Candidate& candidate) {
+    SynchronousPlan made;
+    made.schedule = to_schedule(problem, request_.instance, candidate);
+    made.plan = plan_of(request_, made.schedule, stop_);
+    const Timeline line = timeline_of(request_.instance, made.plan);
+    if (!within(request_, line)) return;
+    made.energy = energy_of(request_.instance, made.plan, line);
+    if (!best || made.energy < best->energy) best = std::move(made);
+  }
+
+  std::optional<SynchronousPlan> best;
+
+ private:
+  const SolveRequest& request_;
+  const Stop& stop_;
+};
 
 }  // namespace
 
 std::optional<SynchronousPlan> search_synchronous(const SolveRequest& request, const SolveOptions& options,
                                                   const Stop& stop) {
-  std::optional<SynchronousPlan> best;
+  BestPlan plans(request, stop);
   SolveOptions quiet = options;
   quiet.on_progress = nullptr;
   for (const double waiting : kWaiting) {
@@ -84,17 +95,17 @@ std::optional<SynchronousPlan> search_synchronous(const SolveRequest& request, c
     Search search(problem, quiet, stop);
     if (search.must_stop()) break;
     if (const auto first = greedy(problem, [&] { return search.must_stop(); })) search.offer(*first);
-    if (best && stop()) break;
+    if (plans.best && stop()) break;
     offer_paging_only(search);
     if (!search.has_incumbent()) continue;
-    const Candidate first = search.incumbent();
+    // Before the search as well: what costs less without waiting may wait longer, and there is an answer
+    // then.
+    if (!plans.best) plans.consider(problem, search.incumbent());
     local_search(search, {.evaluations = std::min(kEvaluationsPerOp * problem.ops, kMostEvaluations)});
-    std::optional<SynchronousPlan> found = planned(request, problem, search.incumbent());
-    // What costs less without waiting may wait longer.
-    if (!found && !best) found = planned(request, problem, first);
-    if (found && (!best || found->energy < best->energy)) best = std::move(found);
+    if (plans.best && stop.cancelled()) break;
+    plans.consider(problem, search.incumbent());
   }
-  return best;
+  return plans.best;
 }
 
 }  // namespace poet

@@ -258,7 +258,8 @@ bool no_worse(const Instance& instance, const Timeline& a, const Timeline& b) {
 
 }  // namespace
 
-Plan plan_transfers(const Instance& instance, const Plan& plan, Semantics semantics, const Limits& limits) {
+Plan plan_transfers(const Instance& instance, const Plan& plan, Semantics semantics, const Limits& limits,
+                    const Stop& stop) {
   if (semantics != Semantics::device) return plan;
   constexpr int kRounds = 4;
   Plan best = plan;
@@ -267,7 +268,7 @@ Plan plan_transfers(const Instance& instance, const Plan& plan, Semantics semant
   const Planner planner(instance, capacity);
   // First to where compute stands as it is; then, for what it waits for, to where it could: only for a gain.
   for (const bool without_stalls : {false, true}) {
-    if (without_stalls && line.stalled == 0) break;
+    if (without_stalls && (line.stalled == 0 || stop())) break;
     for (int round = 0; round < kRounds; ++round) {
       bool shifted = false;
       for (const bool page_outs : {true, false}) {
@@ -287,7 +288,7 @@ Plan plan_transfers(const Instance& instance, const Plan& plan, Semantics semant
         shifted = true;
         break;
       }
-      if (!shifted) break;
+      if (!shifted || stop()) break;
     }
   }
   return canonicalize(instance, best, Semantics::device);
