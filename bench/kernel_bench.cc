@@ -4,6 +4,7 @@
 //   [--cpu-time]
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>

@@ -2,6 +2,7 @@
 // Progress goes to stderr, tables to stdout, everything to a JSON file.
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>

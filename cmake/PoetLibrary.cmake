@@ -4,9 +4,10 @@
 set(POET_CBC_MODULES cbc osi-clp clp cgl osi coinutils)
 
 set(POET_WARNINGS -Wall -Wextra -Wpedantic -Wshadow -Wconversion)
-# GCC 12 warns of overlapping memcpy inside std::string's operator+ where there is none (GCC bug 105651).
+# GCC 12 warns of what is not there: copies that overlap inside std::string's operator+ (GCC bug 105651), memory of a
+# std::vector that is freed and was not allocated.
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
-  list(APPEND POET_WARNINGS -Wno-restrict)
+  list(APPEND POET_WARNINGS -Wno-restrict -Wno-free-nonheap-object)
 endif()
 
 # poet_precompile(<target> [FROM <set>] [HEADERS header...] [LIBRARIES target...]): compiles the target's sources with

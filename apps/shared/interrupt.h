@@ -14,7 +14,7 @@ namespace poet::cli {
 class InterruptGuard {
  public:
   /// `first` is what the first Ctrl-C says.
-  explicit InterruptGuard(const char* first = "stopping with the best schedule so far");
+  explicit InterruptGuard(const char* first = "stopping with what was found so far");
   ~InterruptGuard();
   InterruptGuard(const InterruptGuard&) = delete;
   InterruptGuard& operator=(const InterruptGuard&) = delete;

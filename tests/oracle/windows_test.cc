@@ -504,7 +504,7 @@ TEST(WindowTimeline, HasAPointForSchedulesOnTime) {
       moving += value.page_in.seconds.value() + value.page_out.seconds.value();
     const double faster = all.runtime.value() / moving * std::exp2(test::pick(rng, 0, 8));
     for (ValueCost& value : instance.costs.values)
-      for (Transfer* transfer : {&value.page_in, &value.page_out})
+      for (TransferCost* transfer : {&value.page_in, &value.page_out})
         transfer->seconds = Seconds(transfer->seconds.value() * faster);
     SolveOptions options;
     options.rematerialization = test::chance(rng, 0.5);

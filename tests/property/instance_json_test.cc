@@ -69,8 +69,8 @@ class Maker {
     return kTexts[static_cast<std::size_t>(below(5))] + std::to_string(below(100));
   }
 
-  Transfer transfer(const Instance& instance) {
-    return instance.costs.has_storage ? Transfer{Seconds(figure()), Joules(figure())} : Transfer{};
+  TransferCost transfer(const Instance& instance) {
+    return instance.costs.has_storage ? TransferCost{Seconds(figure()), Joules(figure())} : TransferCost{};
   }
 
   Value& add_value(Instance& instance, OpId producer) {

@@ -54,7 +54,7 @@ void any_costs(Rng& rng, Instance& instance) {
   for (const Value& value : instance.graph.values) {
     const auto bytes = static_cast<double>(value.bytes.value());
     const auto transfer = [&] {
-      return Transfer{Seconds(kTick * bytes * slowness / 2), Joules(kTick * bytes * pick(rng, 1, price))};
+      return TransferCost{Seconds(kTick * bytes * slowness / 2), Joules(kTick * bytes * pick(rng, 1, price))};
     };
     costs.values.push_back({value.bytes, transfer(), transfer()});
   }
@@ -90,7 +90,7 @@ Instance instance_of(Rng& rng, int ops) {
 
 void remove_storage(CostTable& costs) {
   costs.has_storage = false;
-  for (ValueCost& cost : costs.values) cost.page_out = cost.page_in = Transfer();
+  for (ValueCost& cost : costs.values) cost.page_out = cost.page_in = TransferCost();
 }
 
 // From what one op needs to what everything needs: half of the budgets barely do, or barely do not.

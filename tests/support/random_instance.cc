@@ -118,7 +118,7 @@ class Training {
   std::vector<Layer> layers_;
 };
 
-Transfer random_transfer(Rng& rng) {
+TransferCost random_transfer(Rng& rng) {
   return {Seconds(pick(rng, 1, 24) / 8.0), Joules(pick(rng, 1, 16) / 4.0)};
 }
 

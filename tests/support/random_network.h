@@ -3,6 +3,8 @@
 // Small random forward graphs with a loss: layered, with skips, views of views, tied parameters, and at times
 // a frozen part. The same seed gives the same network.
 
+#include <fmt/format.h>
+
 #include <cstdint>
 #include <functional>
 #include <random>
@@ -27,7 +29,7 @@ class RandomNetwork {
     values_.push_back(chance(50) ? x : nn::linear(builder_, "stem", x, kWidth));
     if (values_.back() != x) values_.push_back(x);
     const std::int64_t layers = 1 + draw(10);
-    for (std::int64_t i = 0; i < layers; ++i) values_.push_back(layer("l" + std::to_string(i)));
+    for (std::int64_t i = 0; i < layers; ++i) values_.push_back(layer(fmt::format("l{}", i)));
     const ValueId logits = nn::linear(builder_, "head", values_.back(), 3);
     nn::softmax_cross_entropy(builder_, "loss", logits, builder_.input("targets", {batch_}, DType::int32));
     Graph graph = builder_.finish();

@@ -19,9 +19,6 @@ std::pair<Index, Index> rows_and_columns(const Array& a) {
   return {count(a) / columns, columns};
 }
 
-void pointwise(Array& out, const Array& a, const std::function<double(double)>& f) {
-  std::transform(a.data.begin(), a.data.end(), out.data.begin(), f);
-}
 void pointwise(Array& out, const Array& a, const Array& b, const std::function<double(double, double)>& f) {
   std::transform(a.data.begin(), a.data.end(), b.data.begin(), out.data.begin(), f);
 }

@@ -1,6 +1,7 @@
 // poet models: the built-in networks, and which of them have published instances.
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>

@@ -102,7 +102,7 @@ class Run final : public Command {
     Forked solver([&](Parent& parent) {
       runtime::set_up_kernels(training.trainer.kernels);
       Solving solving;
-      solving.on_interrupt = "training by the best plan so far";
+      solving.on_interrupt = "training by the best plan found so far, if there is one";
       const runtime::KernelOptions& kernels = training.trainer.kernels;
       if (kernels.library == runtime::KernelLibrary::fast) {
         const auto with_lean_kernels = [lean = kernels](Instance& instance, Semantics) mutable {

@@ -54,15 +54,19 @@ std::vector<OtherWay> ways_to_less_ram(const ProblemOptions& options, const Solv
   if (!solved.workload.device || solved.figures.floor.persistent <= Bytes(0)) return ways;
   const auto elsewhere =
       posing(options, how, [](Policy& policy) { policy.persistent = PersistentPolicy::excluded; });
-  solved.floor_elsewhere = elsewhere().figures.floor.bytes();
+  try {
+    solved.floor_elsewhere = elsewhere().figures.floor.bytes();
+  } catch (const InputError&) {
+    return ways;
+  }
   ways.push_back(
       {"--persistent excluded, if parameters and optimiser state need not be in this RAM", elsewhere});
   return ways;
 }
 
 /// Switches that may stand in the way.
-std::vector<OtherWay> ways_to_more_means(const ProblemOptions& options, const Solving& how,
-                                         const Solved& solved) {
+std::vector<OtherWay> ways_to_more_mechanisms(const ProblemOptions& options, const Solving& how,
+                                              const Solved& solved) {
   std::vector<OtherWay> ways;
   if (options.solver.no_paging && solved.request.instance.costs.has_storage)
     ways.push_back(
@@ -90,18 +94,19 @@ std::vector<OtherBatch> smaller_batches(const ProblemOptions& options, const Sol
 /// Where there is no answer: what could be changed, tried out.
 void look_further(const ProblemOptions& options, const Solving& how, const InterruptGuard& guard,
                   Solved& solved) {
-  if (has_answer(solved) || guard.interrupted()) return;
+  const SolveOptions& solving = solved.request.options;
+  if (has_answer(solved) || guard.interrupted() || solving.solver == Solver::file) return;
+  const Stop stop(std::min(kSecondsToTry, solving.time_limit_seconds),
+                  [&guard] { return guard.interrupted(); });
   Elsewhere elsewhere;
   if (ram_hopeless(solved)) {
     elsewhere.ways = ways_to_less_ram(options, how, solved);
   } else if (!deadline_hopeless(solved)) {
-    elsewhere.ways = ways_to_more_means(options, how, solved);
+    elsewhere.ways = ways_to_more_mechanisms(options, how, solved);
     if (options.limits.max_bytes_written)
       elsewhere.any_written = posing(options, how, [](Policy& policy) { policy.max_bytes_written.reset(); });
   }
   elsewhere.batches = smaller_batches(options, how, solved);
-  const Stop stop(std::min(kSecondsToTry, solved.request.options.time_limit_seconds),
-                  [&guard] { return guard.interrupted(); });
   solved.ways = find_ways_out(solved, elsewhere, stop);
   // Of a schedule alone it was not known that it fits with addresses.
   Explanation& explanation = solved.result.outcome.explanation;

@@ -64,15 +64,14 @@ struct Solving {
   bool synchronous = true;  // also plans that are no staged schedules
   Adjustment adjust;
   std::vector<Alternative> alternatives;  // tried where the RAM is too little for any plan
-  const char* on_interrupt = "stopping with the best schedule so far";  // what the first Ctrl-C says
+  const char* on_interrupt = "stopping with what was found so far";  // what the first Ctrl-C says
 };
 
 /// The request without a result; no progress, no interruption. Throws InputError.
 [[nodiscard]] Solved pose_problem(const ProblemOptions& options, const Adjustment& adjust = {});
 
-/// Reads every option before it starts to solve. Where there is no answer, ways out are looked for, in 5
-/// seconds or the time limit if that is less; after that each takes 0.1 s and what posing it takes. Throws
-/// InputError.
+/// Reads every option before it starts to solve. Where there is no answer, ways out are looked for, for 5
+/// seconds or the time limit if that is less, and a second or two beyond it at most. Throws InputError.
 [[nodiscard]] Solved solve_problem(const ProblemOptions& options, const Solving& how = {});
 
 }  // namespace poet::cli

@@ -1,6 +1,7 @@
 #include "apps/cli/solve/summary.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>

@@ -11,6 +11,7 @@
 namespace poet::cli {
 namespace {
 
+constexpr double kShare = 0.25;  // of the time left, for one try: there are others
 constexpr double kMoment = 0.1;  // seconds for each try, even when time is up
 
 /// To digits that are typed, never to less time.
@@ -29,12 +30,11 @@ class Ways {
     if (given_.deadline && !ram_hopeless(solved_)) try_deadline();
     if (given_.deadline && !ways_.ram && !ways_.deadline && !ways_.any_deadline) try_both();
     for (const OtherWay& other : elsewhere.ways)
-      if (plan_of(other.pose)) ways_.others.push_back(other.way);
+      if (has_plan(other.pose)) ways_.others.push_back(other.way);
     if (elsewhere.any_written) try_writing(elsewhere.any_written);
-    for (const OtherBatch& other : elsewhere.batches) {
-      if (ways_.batch_size) break;
-      if (plan_of(other.pose)) ways_.batch_size = other.batch_size;
-    }
+    const auto batch = std::find_if(elsewhere.batches.begin(), elsewhere.batches.end(),
+                                    [&](const OtherBatch& other) { return has_plan(other.pose); });
+    if (batch != elsewhere.batches.end()) ways_.batch_size = batch->batch_size;
     return std::move(ways_);
   }
 
@@ -43,20 +43,18 @@ class Ways {
   /// not find for the user.
   [[nodiscard]] std::optional<CompileResult> plan_of(CompileRequest& request) const {
     if (stop_.cancelled()) return std::nullopt;
-    constexpr double kShare = 1.0 / 3;  // of the time left: others are to be tried as well
     const Stop stop = stop_.at_most(kShare * stop_.remaining()).at_least(kMoment);
     request.options.time_limit_seconds = stop.remaining();
     request.options.interrupted = [stop] { return stop.cancelled(); };
     request.options.on_progress = nullptr;
     request.options.explain = false;
-    request.options.solver = embedded(request.options.solver);
     CompileResult result = compile(request);
     if (result.plan.steps.empty()) return std::nullopt;
     return result;
   }
 
   [[nodiscard]] std::optional<CompileResult> plan_of(const std::function<Solved()>& pose) const {
-    if (stop_.cancelled()) return std::nullopt;  // posing takes time, too
+    if (stop_()) return std::nullopt;  // posing takes time, too
     try {
       Solved posed = pose();
       posed.request.options.synchronous = request_.options.synchronous;
@@ -66,6 +64,8 @@ class Ways {
     }
   }
 
+  [[nodiscard]] bool has_plan(const std::function<Solved()>& pose) const { return plan_of(pose).has_value(); }
+
   [[nodiscard]] std::optional<CompileResult> plan_within(const Limits& limits) {
     request_.limits = limits;
     return plan_of(request_);
@@ -73,26 +73,31 @@ class Ways {
 
   /// RAM with which everything can be kept, with an address for each value.
   Bytes enough_ram() {
-    Limits limits = given_;
+    if (enough_) return *enough_;
     const Bytes peak = solved_.figures.keep_all.peak_ram;
+    Limits limits = given_;
     limits.ram_budget = 2 * peak;
     limits.deadline.reset();
     const auto result = plan_within(limits);
-    return result ? std::max(peak, result->arena.ram) : peak;
+    enough_ = result ? std::max(peak, result->arena.ram) : peak;
+    return *enough_;
   }
 
+  /// First with enough, which is found at once; then, the least first, with how much less.
   void try_ram() {
     const Bytes enough = enough_ram();
     const Bytes floor = std::max(given_.ram_budget, solved_.figures.floor.bytes());
     const Bytes least = std::max(floor, solved_.result.outcome.explanation.least_ram.value_or(floor));
-    Limits limits = given_;
-    for (const std::int64_t part : {0, 1, 4, 16, 32}) {  // of 32 on the way to enough
-      limits.ram_budget = least + Bytes((enough - least).value() / 32 * part);
-      if (part == 32) limits.ram_budget = enough;
-      if (limits.ram_budget <= given_.ram_budget || !plan_within(limits)) continue;
-      ways_.ram = limits.ram_budget;
-      return;
-    }
+    const auto works = [&](Bytes ram) {
+      Limits limits = given_;
+      limits.ram_budget = ram;
+      if (ram <= given_.ram_budget || !plan_within(limits)) return false;
+      ways_.ram = ram;
+      return true;
+    };
+    works(enough);
+    for (const std::int64_t part : {0, 1, 4, 16})  // of 32 on the way there
+      if (least < enough && works(least + Bytes((enough - least).value() / 32 * part))) return;
   }
 
   void try_deadline() {
@@ -130,6 +135,7 @@ class Ways {
   const Stop& stop_;
   CompileRequest request_;
   const Limits given_;
+  std::optional<Bytes> enough_;
   WaysOut ways_;
 };
 

@@ -31,9 +31,9 @@ struct Elsewhere {
   std::function<Solved()> any_written;  // without --max-bytes-written; empty where it was not given
 };
 
-/// The ways out of `solved`, which has no answer: each has a plan, found within `stop` (and a moment each).
-/// More RAM and later deadlines are as little as the explanation knows or, where no plan is found there,
-/// more.
+/// The ways out of `solved`, which has no answer: each has a plan, found within `stop` (other limits are
+/// tried for a moment each even later). More RAM and later deadlines are as little as the explanation knows
+/// or, where no plan is found there, more.
 [[nodiscard]] WaysOut find_ways_out(const Solved& solved, const Elsewhere& elsewhere, const Stop& stop);
 
 }  // namespace poet::cli

@@ -53,7 +53,7 @@ std::string format_count(std::int64_t count) {
   std::string text = fmt::format("{}", count);
   const std::ptrdiff_t sign = count < 0 ? 1 : 0;
   for (std::ptrdiff_t at = std::ssize(text) - 3; at > sign; at -= 3)
-    text.insert(static_cast<std::size_t>(at), ",");
+    text.insert(static_cast<std::size_t>(at), 1, ',');
   return text;
 }
 

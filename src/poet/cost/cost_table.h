@@ -16,7 +16,7 @@ struct OpCost {
   Bytes workspace{};  // scratch RAM while the op runs
 };
 
-struct Transfer {
+struct TransferCost {
   Seconds seconds{};
   Joules energy{};  // increment over idle power
 };
@@ -25,8 +25,8 @@ struct ValueCost {
   // RAM that the value occupies; 0 for views and for what the user excluded from the budget. A persistent
   // value's are part of CostTable::persistent.
   Bytes bytes{};
-  Transfer page_out{};
-  Transfer page_in{};
+  TransferCost page_out{};
+  TransferCost page_in{};
 };
 
 /// Of an address in RAM: a power of two up to this one.

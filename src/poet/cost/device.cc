@@ -1,6 +1,7 @@
 #include "poet/cost/device.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <string_view>

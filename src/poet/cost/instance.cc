@@ -26,7 +26,7 @@ void check(const std::string& where, const char* what, Bytes bytes) {
   if (bytes < Bytes(0)) throw InputError(where, fmt::format("{} must be >= 0, not {}", what, bytes.value()));
 }
 
-void check(const std::string& where, const char* direction, const Transfer& transfer, bool has_storage) {
+void check(const std::string& where, const char* direction, const TransferCost& transfer, bool has_storage) {
   check(where, fmt::format("{} seconds", direction).c_str(), transfer.seconds.value());
   check(where, fmt::format("{} joules", direction).c_str(), transfer.energy.value());
   if (!has_storage && (transfer.seconds > Seconds(0) || transfer.energy > Joules(0))) {
@@ -117,7 +117,7 @@ void verify(const Instance& instance) {
     check(where, "page-in", cost.page_in, costs.has_storage);
     check(where, "page-out", cost.page_out, costs.has_storage);
     total.add(where, cost.bytes);
-    for (const Transfer& transfer : {cost.page_in, cost.page_out}) {
+    for (const TransferCost& transfer : {cost.page_in, cost.page_out}) {
       total.add(where, transfer.seconds.value());
       total.add(where, transfer.energy.value());
     }

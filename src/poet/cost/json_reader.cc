@@ -1,6 +1,7 @@
 #include "poet/cost/json_reader.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>

@@ -1,6 +1,7 @@
 #include "poet/cost/tabulate.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -51,7 +52,7 @@ OpCost cost_of(const Graph& graph, OpId op, const DeviceProfile& device, const O
   return {runtime, device.active * runtime, work.workspace};
 }
 
-Transfer transfer(Bytes bytes, Bytes block, const StorageDirection& direction) {
+TransferCost transfer(Bytes bytes, Bytes block, const StorageDirection& direction) {
   const auto moved = static_cast<double>(rounded_up(bytes, block).value());
   const Seconds seconds = direction.latency + Seconds(moved / direction.bytes_per_second);
   return {seconds, direction.power * seconds};
@@ -64,7 +65,7 @@ Bytes ram_of(const Value& value, PersistentPolicy policy) {
   return between_steps && policy == PersistentPolicy::excluded ? Bytes(0) : value.bytes;
 }
 
-bool is_finite(const Transfer& t) {
+bool is_finite(const TransferCost& t) {
   return std::isfinite(t.seconds.value()) && std::isfinite(t.energy.value());
 }
 

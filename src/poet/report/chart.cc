@@ -1,6 +1,7 @@
 #include "poet/report/chart.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>

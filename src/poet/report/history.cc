@@ -1,6 +1,7 @@
 #include "poet/report/history.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstddef>
@@ -87,7 +88,7 @@ class Historian {
     history_.live.push_back({v, from, number_, kOpen});
   }
 
-  void move(const Step& step, Action action, const Transfer& cost) {
+  void move(const Step& step, Action action, const TransferCost& cost) {
     const std::vector<Trace::TimedTransfer>& channel = picture_.trace.channel;
     while (moved_ < channel.size() && channel[moved_].step < number_) ++moved_;
     const Trace::Interval interval =

@@ -1,6 +1,7 @@
 #include "poet/report/page.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cmath>
 #include <cstddef>

@@ -3,6 +3,7 @@
 // Text in aligned columns, for terminals.
 
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace poet {

@@ -1,6 +1,7 @@
 #include "poet/report/text.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>

@@ -1,6 +1,7 @@
 #include "poet/study/sweep_spec.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <limits>

@@ -22,7 +22,7 @@ void check_channels(const std::string& op, const Shape& shape) {
 ValueId batch_norm(GraphBuilder& g, const std::string& name, ValueId x, const BatchNormOptions& options) {
   g.check_operand(name, x);
   const Shape from = g.shape(x);
-  if (from.size() < 2) throw InputError(place(name), "needs a batch and a channel dimension");
+  check_channels(name, from);
   if (!(options.eps > 0)) throw InputError(place(name), fmt::format("eps must be > 0, not {}", options.eps));
   const std::int64_t channels = from[1];
   const std::int64_t per_channel = element_count(from) / channels;

@@ -1,5 +1,7 @@
 #include "poet/graph/operators/checker.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cmath>
 #include <variant>

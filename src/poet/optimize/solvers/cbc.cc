@@ -203,7 +203,7 @@ void cbc_solve(const Model& model, const MipOptions& options, Tell& tell) {
     if (model.integer[static_cast<std::size_t>(c)]) osi.setInteger(c);
   if (!options.start.empty()) {
     osi.setIntParam(OsiNameDiscipline, 2);
-    for (int c = 0; c < model.columns(); ++c) osi.setColName(c, "c" + std::to_string(c));
+    for (int c = 0; c < model.columns(); ++c) osi.setColName(c, fmt::format("c{}", c));
   }
 
   IterationCount::Shared iterations;
@@ -241,7 +241,7 @@ void cbc_solve(const Model& model, const MipOptions& options, Tell& tell) {
   cbc.passInEventHandler(&listener);
   if (!options.start.empty()) {
     std::vector<std::pair<std::string, double>> start;
-    for (const auto& [column, value] : options.start) start.emplace_back("c" + std::to_string(column), value);
+    for (const auto& [column, value] : options.start) start.emplace_back(fmt::format("c{}", column), value);
     cbc.setMIPStart(start);
   }
   const std::vector<std::string> words = words_for_cbc(model, options);

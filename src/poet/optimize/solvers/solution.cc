@@ -6,6 +6,7 @@
 #include <sstream>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 
 #include "poet/base/error.h"
 #include "poet/optimize/solvers/mps.h"

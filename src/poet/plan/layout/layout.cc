@@ -114,8 +114,10 @@ Layout place(const Instance& instance, const Plan& plan, Semantics semantics, co
   more.effort = kWorthIt * options.effort;
   more.stop = options.stop.at_most(kShare * options.stop.remaining());
   Layout other = place_once(allocations, alignment, more).layout;
-  other.lower_bound = std::max(other.lower_bound, layout.lower_bound);
-  return other.arena < layout.arena ? std::move(other) : std::move(layout);
+  const Bytes lower_bound = std::max(other.lower_bound, layout.lower_bound);
+  if (other.arena < layout.arena) layout = std::move(other);
+  layout.lower_bound = lower_bound;
+  return std::move(layout);
 }
 
 }  // namespace poet

@@ -20,7 +20,7 @@ class Releases {
   Releases(const Instance& instance, const Dataflow& flow, const Plan& plan, Bytes budget)
       : costs_(instance.costs),
         flow_(flow),
-        // Of transfers that take no time: an allocation ends with the last step that needs it.
+        // As if transfers took no time: an allocation ends with the last step that needs it.
         freed_(with_frees(instance, plan, Semantics::published)),
         budget_(budget),
         machine_(instance, flow, Semantics::device),

@@ -214,7 +214,7 @@ class Planner {
  private:
   [[nodiscard]] double seconds(const Shiftable& transfer) const {
     const ValueCost& cost = instance_.costs.values[transfer.step.value];
-    const Transfer& cost_of = transfer.step.kind == StepKind::page_in ? cost.page_in : cost.page_out;
+    const TransferCost& cost_of = transfer.step.kind == StepKind::page_in ? cost.page_in : cost.page_out;
     return cost_of.seconds.value() + instance_.costs.timing.wake_time.value();
   }
 

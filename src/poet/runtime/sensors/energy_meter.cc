@@ -2,6 +2,7 @@
 
 #include <condition_variable>
 #include <mutex>
+#include <utility>
 
 #include "poet/base/error.h"
 #include "poet/runtime/sensors/energy_sensor.h"

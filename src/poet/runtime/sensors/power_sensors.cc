@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cctype>
 #include <optional>
+#include <utility>
 
 #include "poet/runtime/sensors/energy_sensor.h"
 #include "poet/runtime/sensors/small_file.h"

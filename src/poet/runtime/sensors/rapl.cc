@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "poet/runtime/sensors/energy_sensor.h"
 #include "poet/runtime/sensors/small_file.h"

@@ -2,6 +2,7 @@
 
 // The state of an import, and the import itself. Private to poet/frontend/onnx.
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <set>

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "poet/base/error.h"
+#include "poet/frontend/onnx/lower/constants/attributes.h"
 #include "poet/frontend/onnx/lower/lowering.h"
 #include "poet/graph/nn.h"
 
@@ -82,6 +83,11 @@ const std::vector<std::int64_t>& known_integers(const Lowering& net, const Node&
                     i, node.inputs[i]));
   }
   return x->tensor.integers;
+}
+
+std::vector<std::int64_t> integers_of(const Lowering& net, const Node& node, std::size_t i,
+                                      const std::string& attribute) {
+  return has_input(node, i) ? known_integers(net, node, i) : integers(node, attribute);
 }
 
 ValueId value_of(Lowering& net, const Node& node, std::size_t i) {

@@ -3,6 +3,7 @@
 // What the names of a file stand for while its nodes are lowered: what a node reads, and what it gives.
 // Private to poet/frontend/onnx.
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -58,6 +59,9 @@ using Operand = std::variant<std::monostate, Runtime, Fixed>;
 [[nodiscard]] std::optional<std::int64_t> whole_number(const Lowering& net, const Node& node, std::size_t i);
 [[nodiscard]] const std::vector<std::int64_t>& known_integers(const Lowering& net, const Node& node,
                                                               std::size_t i);
+/// The same, from the input of newer opsets or the attribute of older ones; empty where neither is there.
+[[nodiscard]] std::vector<std::int64_t> integers_of(const Lowering& net, const Node& node, std::size_t i,
+                                                    const std::string& attribute);
 
 // Input `i` as a value of the graph, added where it is not there yet.
 /// Real tensor; a weight becomes a parameter. Views keep their strides.

@@ -6,9 +6,10 @@ namespace poet::onnx {
 namespace {
 
 std::vector<const std::vector<OperatorEntry>*> lists() {
-  return {&layer_operators(),     &window_operators(), &elementwise_operators(), &activation_operators(),
-          &reduction_operators(), &layout_operators(), &resize_operators(),      &gather_operators(),
-          &logic_operators(),     &einsum_operators(), &recurrent_operators()};
+  return {&product_operators(),     &norm_operators(),       &convolution_operators(), &pooling_operators(),
+          &elementwise_operators(), &activation_operators(), &reduction_operators(),   &view_operators(),
+          &copy_operators(),        &resize_operators(),     &gather_operators(),      &logic_operators(),
+          &einsum_operators(),      &recurrent_operators()};
 }
 
 }  // namespace

@@ -20,10 +20,13 @@ struct OperatorEntry {
 };
 
 // One list per file in operators/.
-[[nodiscard]] const std::vector<OperatorEntry>& layer_operators();        // with weights
-[[nodiscard]] const std::vector<OperatorEntry>& window_operators();       // convolution and pooling
+[[nodiscard]] const std::vector<OperatorEntry>& product_operators();  // of matrices
+[[nodiscard]] const std::vector<OperatorEntry>& norm_operators();
+[[nodiscard]] const std::vector<OperatorEntry>& convolution_operators();
+[[nodiscard]] const std::vector<OperatorEntry>& pooling_operators();
 [[nodiscard]] const std::vector<OperatorEntry>& elementwise_operators();  // element by element
-[[nodiscard]] const std::vector<OperatorEntry>& layout_operators();       // views and copies
+[[nodiscard]] const std::vector<OperatorEntry>& view_operators();         // in another shape, order or type
+[[nodiscard]] const std::vector<OperatorEntry>& copy_operators();         // joined, cut, repeated
 [[nodiscard]] const std::vector<OperatorEntry>& gather_operators();       // elements at positions
 [[nodiscard]] const std::vector<OperatorEntry>& logic_operators();        // truth values and choice
 [[nodiscard]] const std::vector<OperatorEntry>& activation_operators();   // more, element by element

@@ -2,6 +2,7 @@
 
 // Weights, moving statistics and constants of the file as persistent values. Private to poet/frontend/onnx.
 
+#include <cstddef>
 #include <map>
 #include <string>
 #include <utility>

@@ -2,6 +2,7 @@
 
 // Parts of values that are views.
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>

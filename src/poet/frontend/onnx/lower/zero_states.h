@@ -2,6 +2,7 @@
 
 // Initial states that a file spells out as zeros: to a recurrent layer they are none.
 
+#include <cstddef>
 #include <set>
 #include <string>
 

@@ -52,10 +52,10 @@ void apply_run(const F& f, Index n, To* y, const std::array<Index, sizeof...(Fro
 template <std::size_t R>
 class ElementwiseKernel : public Kernel {
  public:
-  explicit ElementwiseKernel(const OpReader& op) : walk_(walk_of(op)) {}
+  explicit ElementwiseKernel(const OpReader& op) : nest_(nest_of(op)) {}
 
   void run(const KernelCall& call) final {
-    for_each_run(walk_, [&](const std::array<Index, R>& at) { run_at(call, at); });
+    for_each_run(nest_, [&](const std::array<Index, R>& at) { run_at(call, at); });
   }
   [[nodiscard]] std::string implementation() const final { return "reference"; }
 
@@ -63,10 +63,10 @@ class ElementwiseKernel : public Kernel {
   /// The run that begins at these places of the operands.
   virtual void run_at(const KernelCall& call, const std::array<Index, R>& at) const = 0;
 
-  const LoopNest<R> walk_;
+  const LoopNest<R> nest_;
 
  private:
-  static LoopNest<R> walk_of(const OpReader& op) {
+  static LoopNest<R> nest_of(const OpReader& op) {
     const Shape& whole = op.out(0);
     std::array<Shape, R> strides;
     strides[0] = stretched_strides(op.output(0), whole);
@@ -83,7 +83,7 @@ class FunctionKernel final : public ElementwiseKernel<sizeof...(From) + 1> {
  private:
   void run_at(const KernelCall& call, const std::array<Index, sizeof...(From) + 1>& at) const override {
     [&]<std::size_t... r>(std::index_sequence<r...>) {
-      apply_run(f_, this->walk_.count, output<To>(call, 0) + at[0], this->walk_.step,
+      apply_run(f_, this->nest_.count, output<To>(call, 0) + at[0], this->nest_.step,
                 (input<From>(call, r) + at[r + 1])...);
     }
     (std::index_sequence_for<From...>());

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <type_traits>
 
 #include "poet/base/error.h"
 #include "poet/runtime/kernels/reference/elementwise.h"

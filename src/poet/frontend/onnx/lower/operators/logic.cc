@@ -122,8 +122,7 @@ void integer_mod(Lowering& net, const Node& node) {
   joined(net, node, "mod");
 }
 
-/// The smaller or larger of integers, as a choice between them.
-/// Of real numbers too, where none of them is a known number.
+/// Min and Max of several tensors, none of them a known number: each time a choice between two.
 void extremum(Lowering& net, const Node& node) {
   check_same_types(net, node, 0);
   GraphBuilder& g = net.builder;

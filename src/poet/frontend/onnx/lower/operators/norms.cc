@@ -1,0 +1,114 @@
+// Normalisations.
+
+#include <algorithm>
+
+#include "poet/base/error.h"
+#include "poet/frontend/onnx/lower/operators.h"
+#include "poet/graph/nn.h"
+
+namespace poet::onnx {
+namespace {
+
+/// Scale (neutral at 1) or shift (at 0) of a normalisation. Exporters write ones and zeros as Constant nodes
+/// for one that has none: these do not train.
+ValueId norm_weight(Lowering& net, const Node& node, std::size_t i, std::int64_t size, double neutral) {
+  const Fixed* w = fixed_of(net, node, i);
+  const bool none = w != nullptr && w->constant && w->tensor.known &&
+                    std::all_of(w->tensor.reals.begin(), w->tensor.reals.end(),
+                                [neutral](double x) { return x == neutral; });
+  if (none) {
+    net.notices.add(node.op_type + (neutral == 1.0 ? " without a scale keeps ones, which do not train"
+                                                   : " without a shift keeps zeros, which do not train"));
+  }
+  return weight_of(net, node, i, {size}, none ? Persistence::optimizer_state : Persistence::parameter);
+}
+
+void batch_norm(Lowering& net, const Node& node) {
+  if (integer(node, "spatial", 1) != 1) throw InputError("attribute 'spatial'", "must be 1");
+  const bool training =
+      integer(node, "training_mode", 0) != 0 || (net.model.opset < 14 && node.outputs.size() > 1);
+  if (!training) net.notices.add("BatchNormalization of an inference export was put back into training mode");
+  const Shape x = shape_of(net, node, 0);
+  if (x.size() < 2) throw InputError("needs a batch and a channel dimension");
+  const std::string name = name_of(node);
+  net.builder.bind(name + ".weight", norm_weight(net, node, 1, x[1], 1.0));
+  net.builder.bind(name + ".bias", norm_weight(net, node, 2, x[1], 0.0));
+  net.builder.bind(name + ".running_mean", moving_state(net, node, 3, x[1]));
+  net.builder.bind(name + ".running_var", moving_state(net, node, 4, x[1]));
+  nn::BatchNormOptions options;
+  options.eps = real(node, "epsilon", 1e-5);
+  options.momentum = 1.0 - real(node, "momentum", 0.9);  // of the new value; ONNX has that of the old one
+  set_result(net, node, nn::batch_norm(net.builder, name, row_major(net, node, 0), options));
+}
+
+/// Binds scale (input 1) and shift (input 2, optional).
+void bind_affine(Lowering& net, const Node& node, std::int64_t size) {
+  const std::string name = name_of(node);
+  net.builder.bind(name + ".weight", norm_weight(net, node, 1, size, 1.0));
+  if (has_input(node, 2)) {
+    net.builder.bind(name + ".bias", norm_weight(net, node, 2, size, 0.0));
+  } else {
+    net.persistent.placements[name + ".bias"] = {node.index, 2};
+    net.notices.add(node.op_type + " without bias got one");
+  }
+}
+
+void layer_norm(Lowering& net, const Node& node) {
+  const Shape x = shape_of(net, node, 0);
+  const auto split =
+      x.begin() + static_cast<std::ptrdiff_t>(checked_axis(integer(node, "axis", -1), x.size()));
+  const std::int64_t size = element_count(Shape(split, x.end()));
+  bind_affine(net, node, size);
+  const std::string name = name_of(node);
+  const double eps = real(node, "epsilon", 1e-5);
+  const ValueId from = row_major(net, node, 0);
+  if (split + 1 == x.end()) return set_result(net, node, nn::layer_norm(net.builder, name, from, eps));
+  // Several axes are one in a view.
+  const Shape rows = {element_count(Shape(x.begin(), split)), size};
+  const ValueId y =
+      nn::layer_norm(net.builder, name, nn::reshape(net.builder, name + ".rows", from, rows), eps);
+  set_result(net, node, nn::reshape(net.builder, name + ".shape", y, x));
+}
+
+void instance_norm(Lowering& net, const Node& node) {
+  const Shape x = shape_of(net, node, 0);
+  if (x.size() < 2) throw InputError("needs a batch and a channel dimension");
+  bind_affine(net, node, x[1]);
+  set_result(
+      net, node,
+      nn::instance_norm(net.builder, name_of(node), row_major(net, node, 0), real(node, "epsilon", 1e-5)));
+}
+
+void group_norm(Lowering& net, const Node& node) {
+  const Shape x = shape_of(net, node, 0);
+  if (x.size() < 2) throw InputError("needs a batch and a channel dimension");
+  if (shape_of(net, node, 1) != Shape{x[1]}) {
+    throw InputError("scale and bias must have one number per channel; export with opset 21 or newer");
+  }
+  bind_affine(net, node, x[1]);
+  set_result(net, node,
+             nn::group_norm(net.builder, name_of(node), row_major(net, node, 0),
+                            integer(node, "num_groups", 1), real(node, "epsilon", 1e-5)));
+}
+
+void lrn(Lowering& net, const Node& node) {
+  nn::LrnOptions options;
+  options.size = integer(node, "size", 1);
+  options.alpha = real(node, "alpha", 1e-4);
+  options.beta = real(node, "beta", 0.75);
+  options.bias = real(node, "bias", 1.0);
+  set_result(net, node, nn::lrn(net.builder, name_of(node), row_major(net, node, 0), options));
+}
+
+}  // namespace
+
+const std::vector<OperatorEntry>& norm_operators() {
+  static const std::vector<OperatorEntry> entries = {
+      {"BatchNormalization", batch_norm},       {"GroupNormalization", group_norm},
+      {"InstanceNormalization", instance_norm}, {"LRN", lrn},
+      {"LayerNormalization", layer_norm},
+  };
+  return entries;
+}
+
+}  // namespace poet::onnx
