@@ -33,6 +33,16 @@ function(poet_precompile target)
   target_precompile_headers(${target} REUSE_FROM ${arg_FROM})
 endfunction()
 
+# poet_unite(<target>): compiles its sources eight at a time, which takes the compiler half the time. Each compiles alone as
+# well: POET_UNITY is off in the presets dev, tidy and thread-sanitize. Names in anonymous namespaces differ within a library.
+option(POET_UNITY "Compile the library's sources eight at a time" ON)
+function(poet_unite target)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ${POET_UNITY} UNITY_BUILD_BATCH_SIZE 8)
+  if(POET_UNITY)  # a source that another file includes looks like a header to the compiler
+    target_compile_options(${target} PRIVATE -Wno-subobject-linkage)
+  endif()
+endfunction()
+
 # poet_library(<component> [FLAT] [LIGHT] [SOURCES file...] [DEPENDS component|target...] [PRIVATE_DEPENDS component|target...])
 #
 # Makes the static library poet_<component>, also called poet::<component>, of the current folder, and adds it to poet::poet.
@@ -61,6 +71,7 @@ function(poet_library component)
       target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
     endif()
     poet_precompile(${target})
+    poet_unite(${target})
     if(POET_WARNINGS_AS_ERRORS)
       target_compile_options(${target} PRIVATE -Werror)
     endif()

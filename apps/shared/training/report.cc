@@ -18,7 +18,7 @@ constexpr int kIndent = 14;
 constexpr int kWidth = 110;
 constexpr std::size_t kShownKinds = 12;  // of operators; the rest is one line
 
-void add(std::string& out, const std::string& label, const std::string& text) {
+void add_line(std::string& out, const std::string& label, const std::string& text) {
   out += fmt::format("{:<{}}{}\n", label, kIndent, wrapped(text, kWidth - kIndent, kIndent));
 }
 
@@ -172,33 +172,33 @@ std::string kinds_text(const Session& session) {
 std::string session_text(const Session& session) {
   const Instance& instance = session.file.instance;
   std::string out;
-  add(out, "Network",
-      fmt::format("{}, {}, {} parameters, batch {}",
-                  instance.model.empty() ? instance.graph.name : instance.model,
-                  counted(static_cast<std::int64_t>(instance.graph.ops.size()), "op"),
-                  format_count(parameter_count(instance.graph)), instance.batch_size));
-  add(out, "Data", session.setup.data);
-  for (const std::string& notice : session.setup.notices) add(out, "Note", notice);
-  add(out, "Weights", weights_text(session));
+  add_line(out, "Network",
+           fmt::format("{}, {}, {} parameters, batch {}",
+                       instance.model.empty() ? instance.graph.name : instance.model,
+                       counted(static_cast<std::int64_t>(instance.graph.ops.size()), "op"),
+                       format_count(parameter_count(instance.graph)), instance.batch_size));
+  add_line(out, "Data", session.setup.data);
+  for (const std::string& notice : session.setup.notices) add_line(out, "Note", notice);
+  add_line(out, "Weights", weights_text(session));
   out += '\n';
-  add(out, "Trained", trained_text(session));
-  add(out, "Loss", losses_text(session.result.losses));
+  add_line(out, "Trained", trained_text(session));
+  add_line(out, "Loss", losses_text(session.result.losses));
   if (session.result.losses.size() > 1 && all_finite(session))
-    add(out, "", curve_text(session.result.losses));
-  if (const std::string end = end_text(session); !end.empty()) add(out, "Stopped", end);
+    add_line(out, "", curve_text(session.result.losses));
+  if (const std::string end = end_text(session); !end.empty()) add_line(out, "Stopped", end);
   if (!session.result.losses.empty()) {
-    add(out, "Time", time_text(session));
-    add(out, "RAM", ram_text(session));
-    if (!session.paging.storage.empty()) add(out, "Paged", paged_text(session));
+    add_line(out, "Time", time_text(session));
+    add_line(out, "RAM", ram_text(session));
+    if (!session.paging.storage.empty()) add_line(out, "Paged", paged_text(session));
     if (session.setup.planned.recomputations > 0)
-      add(out, "Recomputed", counted(session.setup.planned.recomputations, "op") + " per step");
-    add(out, "Energy",
-        session.result.energy
-            ? fmt::format("{} in all, idle power included ({})", format_joules(*session.result.energy),
-                          session.result.energy_source)
-            : session.result.energy_source);
+      add_line(out, "Recomputed", counted(session.setup.planned.recomputations, "op") + " per step");
+    add_line(out, "Energy",
+             session.result.energy
+                 ? fmt::format("{} in all, idle power included ({})", format_joules(*session.result.energy),
+                               session.result.energy_source)
+                 : session.result.energy_source);
   }
-  add(out, "Kernels", session.setup.kernels);
+  add_line(out, "Kernels", session.setup.kernels);
   return out;
 }
 

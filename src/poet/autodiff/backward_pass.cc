@@ -10,14 +10,10 @@
 
 #include "poet/autodiff/layout.h"
 #include "poet/base/error.h"
+#include "poet/graph/diagnostics.h"
 #include "poet/graph/strides.h"
 
 namespace poet {
-namespace {
-
-std::string place(const Op& op) { return fmt::format("op '{}'", op.name); }
-
-}  // namespace
 
 void BackwardPass::differentiate(const Op& op, bool is_loss) {
   const GradientRule* rule = find_gradient_rule(op.kind);
@@ -25,13 +21,15 @@ void BackwardPass::differentiate(const Op& op, bool is_loss) {
   for (const std::int64_t position : arrived) {
     const auto i = static_cast<std::size_t>(position);
     if (i >= (rule == nullptr ? 1 : rule->outputs_with_gradients)) {
-      throw InputError(place(op), fmt::format("no gradient flows through output '{}' of a {} op",
-                                              graph_.values[op.outputs[i]].name, op.kind));
+      throw InputError(diagnostics::place(op.name),
+                       fmt::format("no gradient flows through output '{}' of a {} op",
+                                   graph_.values[op.outputs[i]].name, op.kind));
     }
   }
   if (!is_loss && arrived.empty()) return;
   if (rule == nullptr)
-    throw InputError(place(op), fmt::format("operator kind '{}' has no gradient rule", op.kind));
+    throw InputError(diagnostics::place(op.name),
+                     fmt::format("operator kind '{}' has no gradient rule", op.kind));
   std::vector<Task> todo = tasks(op, *rule);
   // The gradient that is written first waits in RAM while the other is computed, so the smaller one goes
   // first: a convolution's weight gradient where images are large, its input gradient where weights are.
@@ -69,8 +67,9 @@ std::vector<BackwardPass::Task> BackwardPass::tasks(const Op& op, const Gradient
   const auto missed = std::find(open.begin(), open.end(), true);
   if (missed != open.end()) {
     const ValueId v = op.inputs[static_cast<std::size_t>(missed - open.begin())];
-    throw InputError(place(op), fmt::format("operator kind '{}' has no gradient rule for its input '{}'",
-                                            op.kind, graph_.values[v].name));
+    throw InputError(diagnostics::place(op.name),
+                     fmt::format("operator kind '{}' has no gradient rule for its input '{}'", op.kind,
+                                 graph_.values[v].name));
   }
   return result;
 }
@@ -218,8 +217,9 @@ ValueId BackwardPass::as_storage(const Op& op, ValueId view, ValueId gradient) {
   const Value& whole = graph_.values[target];
   const std::optional<StridedShape> seen = viewed_back(graph_.values[gradient], graph_.values[view], whole);
   if (!seen) {
-    throw InputError(place(op), fmt::format("the gradient of view '{}' is no view of the gradient of '{}'",
-                                            graph_.values[view].name, whole.name));
+    throw InputError(diagnostics::place(op.name),
+                     fmt::format("the gradient of view '{}' is no view of the gradient of '{}'",
+                                 graph_.values[view].name, whole.name));
   }
   if (*seen == strided_shape(graph_.values[gradient])) return gradient;
   return add_view(graph_, gradient, *seen, unique("grad:" + whole.name));

@@ -13,12 +13,12 @@
 #include "poet/autodiff/gradient_rules.h"
 #include "poet/autodiff/updates.h"
 #include "poet/base/error.h"
+#include "poet/graph/diagnostics.h"
 #include "poet/graph/operators/schema.h"
 
 namespace poet {
 namespace {
 
-std::string place(const Op& op) { return fmt::format("op '{}'", op.name); }
 std::string place(const Graph& graph) { return fmt::format("graph '{}'", graph.name); }
 
 /// The one op whose first output is the loss. Also refuses what is not a forward graph.
@@ -26,15 +26,16 @@ OpId find_loss(const Graph& forward) {
   OpId loss;
   for (const OpId id : ids<OpId>(forward.ops.size())) {
     const Op& op = forward.ops[id];
-    if (op.pass == Pass::backward) throw InputError(place(op), "a forward graph has no backward ops");
+    if (op.pass == Pass::backward)
+      throw InputError(diagnostics::place(op.name), "a forward graph has no backward ops");
     for (const ValueId v : op.updates) {
       if (forward.values[v].persistence == Persistence::parameter) {
-        throw InputError(place(op), "a forward graph does not update parameters");
+        throw InputError(diagnostics::place(op.name), "a forward graph does not update parameters");
       }
     }
     if (!is_loss(op)) continue;
     if (loss.valid()) {
-      throw InputError(place(op),
+      throw InputError(diagnostics::place(op.name),
                        fmt::format("one loss is wanted, and '{}' is one already", forward.ops[loss].name));
     }
     loss = id;

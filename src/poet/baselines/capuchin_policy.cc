@@ -4,10 +4,10 @@
 #include <limits>
 #include <optional>
 
+#include "poet/base/numbers.h"
+
 namespace poet {
 namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 struct PeakPeriod {
   OpId first;

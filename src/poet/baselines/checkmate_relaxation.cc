@@ -2,14 +2,13 @@
 
 #include <algorithm>
 
+#include "poet/base/numbers.h"
 #include "poet/optimize/milp/model.h"
 #include "poet/optimize/problem/problem.h"
 #include "poet/optimize/solvers/solver.h"
 
 namespace poet {
 namespace {
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 class RelaxedCheckmate {
  public:

@@ -8,15 +8,10 @@
 #include "poet/base/amounts.h"
 #include "poet/base/error.h"
 #include "poet/baselines/compute_order.h"
+#include "poet/baselines/gives_up.h"
 
 namespace poet {
 namespace {
-
-constexpr double kThrashing = 50;  // times the step without recomputation
-
-struct GivesUp {
-  std::string reason;
-};
 
 class Simulation {
  public:

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "poet/base/id.h"
+#include "poet/base/numbers.h"
 
 namespace poet {
 
@@ -46,8 +47,6 @@ class EvictedComponents {
     double cost;  // of the whole component; meaningful at its root
   };
   static constexpr int kNone = -1;
-
-  static std::size_t at(int node) { return static_cast<std::size_t>(node); }
 
   int root(int node) {
     while (nodes_[at(node)].parent != node) {

@@ -6,17 +6,12 @@
 
 #include "poet/base/amounts.h"
 #include "poet/base/error.h"
+#include "poet/baselines/gives_up.h"
 #include "poet/plan/canonical.h"
 #include "poet/plan/machine.h"
 
 namespace poet {
 namespace {
-
-constexpr double kThrashing = 50;  // times the step without recomputation
-
-struct GivesUp {
-  std::string reason;
-};
 
 class Run {
  public:

@@ -6,10 +6,10 @@
 #include <unordered_map>
 #include <utility>
 
+#include "poet/base/numbers.h"
+
 namespace poet {
 namespace {
-
-constexpr double kInfinite = std::numeric_limits<double>::infinity();
 
 double number(Bytes bytes) { return static_cast<double>(bytes.value()); }
 
@@ -115,7 +115,7 @@ class PofoSearch {
       const bool gone = offload && link_.blocking;
       const Bytes beside = memory_[last_].carried + (gone ? Bytes() : saved);
       const Bytes held = state.kept + (gone ? Bytes() : saved);
-      double excess = -kInfinite;
+      double excess = -kInfinity;
       Bytes peak;
       double forward = 0;
       double backward = 0;
@@ -146,7 +146,7 @@ class PofoSearch {
     next.piece.held = held + Bytes(reserved);
     const PofoPiece& piece = next.piece;
     const double recomputed = times_.cost(piece.held, piece.first, piece.next - 1, piece.kept);
-    if (recomputed == kInfinite) return;
+    if (recomputed == kInfinity) return;
     fetch(state, recomputed + backward, before ? state.prefetched : 0, next);
     add(s, input, next);
   }

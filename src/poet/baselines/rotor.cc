@@ -4,14 +4,11 @@
 #include <limits>
 
 #include "poet/base/error.h"
+#include "poet/base/numbers.h"
 #include "poet/baselines/compute_order.h"
 
 namespace poet {
-namespace {
-
-constexpr double kInfinite = std::numeric_limits<double>::infinity();
-
-}  // namespace
+namespace {}  // namespace
 
 RotorTable::RotorTable(const Chain& chain, const std::vector<BlockMemory>& memory, Bytes budget, int slots)
     : chain_(chain), memory_(memory), budget_(budget) {
@@ -75,7 +72,7 @@ void RotorTable::fill(std::size_t first, std::size_t last, bool kept) {
   const bool initial = last + 1 == chain_.blocks.size();
   const std::size_t again = initial ? 1 : 0;
   Row& row = rows_[index(first, last, kept)];
-  row.assign(static_cast<std::size_t>(slots_) + 1, kInfinite);
+  row.assign(static_cast<std::size_t>(slots_) + 1, kInfinity);
   if (first == last) {
     const int most = most_held_by_turn(first, kept, initial);
     for (int held = 0; held <= most; ++held)
@@ -113,7 +110,7 @@ RotorTable::Choice RotorTable::best(int held, std::size_t first, std::size_t las
   const std::size_t again = initial ? 1 : 0;
   const auto at = static_cast<std::size_t>(held);
   if (first == last) return {rows_[index(first, last, kept)][at], first};
-  Choice best{kInfinite, first};
+  Choice best{kInfinity, first};
   const int saved = held_by_record(first, kept);
   if (held <= std::min(most_held_by_record(first, last, kept, initial), slots_ - saved)) {
     const Row& after = rows_[index(first + 1, last, chain_.blocks[first].reads_output)];
@@ -137,7 +134,7 @@ RotorTable::Choice RotorTable::best(int held, std::size_t first, std::size_t las
 
 double RotorTable::cost(Bytes held, std::size_t first, std::size_t last, bool kept) const {
   const int slots = slots_of(held);
-  return slots > slots_ ? kInfinite : rows_[index(first, last, kept)][static_cast<std::size_t>(slots)];
+  return slots > slots_ ? kInfinity : rows_[index(first, last, kept)][static_cast<std::size_t>(slots)];
 }
 
 void RotorTable::emit(Bytes held, std::size_t first, std::size_t last, bool kept, ChainOrder& order) const {
@@ -146,7 +143,7 @@ void RotorTable::emit(Bytes held, std::size_t first, std::size_t last, bool kept
 
 void RotorTable::emit(int held, std::size_t first, std::size_t last, bool kept, ChainOrder& order) const {
   const Choice choice = best(held, first, last, kept);
-  ensure(choice.cost < kInfinite, "rotor: a schedule is wanted where none fits");
+  ensure(choice.cost < kInfinity, "rotor: a schedule is wanted where none fits");
   if (first == last) {
     order.turn(first);
     order.backward(first);
@@ -169,7 +166,7 @@ MethodAnswer rotor(const MethodRequest& request) {
   answer.note = chain_note(chain);
   const std::vector<BlockMemory> memory = chain_memory(request.instance, flow, chain, request.semantics);
   const RotorTable table(chain, memory, transient_budget(request));
-  if (table.cost(Bytes(), 0, chain.blocks.size() - 1, false) == kInfinite) {
+  if (table.cost(Bytes(), 0, chain.blocks.size() - 1, false) == kInfinity) {
     answer.reason = "no persistent schedule of the chain is within the RAM budget";
     return answer;
   }

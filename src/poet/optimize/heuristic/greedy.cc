@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "poet/base/numbers.h"
 #include "poet/optimize/heuristic/local_search.h"
 #include "poet/optimize/heuristic/repair.h"
 #include "poet/optimize/heuristic/retime.h"
@@ -24,8 +25,6 @@ RepairOptions options_for(const Problem& p, Variant variant) {
     options.joules_per_second = 1e3 * p.baseline_joules / std::max(p.baseline_seconds, 1e-300);
   return options;
 }
-
-std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
 bool within_limits(const IncrementalReplay& replay) {
   const Problem& p = replay.problem();

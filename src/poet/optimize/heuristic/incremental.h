@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "poet/base/numbers.h"
 #include "poet/optimize/problem/candidate.h"
 #include "poet/optimize/problem/problem.h"
 #include "poet/plan/schedule/stage_walk.h"
@@ -114,8 +115,6 @@ class IncrementalReplay {
   };
   class WalkedStage;
   class Timing;
-
-  static std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
   void put_recompute(int op, int stage);
   void take_recompute(int op, int stage);

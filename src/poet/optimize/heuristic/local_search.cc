@@ -3,12 +3,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "poet/base/numbers.h"
 #include "poet/optimize/heuristic/repair.h"
 
 namespace poet {
 namespace {
-
-std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
 // Of the mean price of a decision.
 constexpr double kHottest = 0.3;

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "poet/base/numbers.h"
+
 namespace poet {
 namespace {
 
@@ -11,8 +13,6 @@ constexpr int kDepth = 60;         // of chains of recomputation
 constexpr double kHopeless = 1e3;  // what must be kept all the same is no gain
 constexpr int kBlock = 64;
 constexpr double kNever = std::numeric_limits<double>::infinity();
-
-std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
 }  // namespace
 

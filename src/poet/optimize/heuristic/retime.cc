@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "poet/base/numbers.h"
 #include "poet/optimize/heuristic/incremental.h"
 
 namespace poet {
@@ -9,8 +10,6 @@ namespace {
 
 constexpr int kReach = 12;  // stages that a transfer may move in one step
 constexpr long kMostTrials = 20'000;
-
-std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
 class Retiming {
  public:

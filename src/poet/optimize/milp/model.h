@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-namespace poet {
+#include "poet/base/numbers.h"
 
-inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
+namespace poet {
 
 /// A column, or a constant where the problem has already decided: lets row builders ignore the difference.
 struct Term {

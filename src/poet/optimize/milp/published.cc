@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "poet/base/error.h"
+#include "poet/base/numbers.h"
 #include "poet/optimize/milp/model.h"
 #include "poet/optimize/solvers/solver.h"
 
@@ -50,8 +51,6 @@ class PublishedModel {
   }
 
  private:
-  static std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
   void add_columns(double scale) {
     compute_ = retain_ = on_storage_ = in_ = out_ = zero_grid(n_);
     for (int t = 0; t < n_; ++t) {

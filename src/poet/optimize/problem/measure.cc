@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "poet/base/numbers.h"
 #include "poet/optimize/problem/candidate.h"
 #include "poet/plan/schedule/stage_walk.h"
 #include "poet/plan/timing/device_clock.h"
@@ -77,8 +78,6 @@ class Meter {
   }
 
  private:
-  static std::size_t at(int index) { return static_cast<std::size_t>(index); }
-
   const Problem& p_;
   const Candidate& c_;
   DeviceClock clock_;

@@ -4,6 +4,7 @@
 #include <map>
 #include <utility>
 
+#include "poet/base/numbers.h"
 #include "poet/optimize/problem/sorted.h"
 
 namespace poet {
@@ -11,9 +12,6 @@ namespace {
 
 constexpr int kMostBetween = 8;     // windows between which transfers are added up
 constexpr int kArrivalWindows = 2;  // what arrives in a window has been paged in there or in the one before
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
-Term term(int column) { return Term::of(column); }
 
 // All times in multiples of the baseline's, and those of the step and of breakpoints as what they are above
 // the baseline's, where nothing is recomputed and nothing waits.
@@ -42,7 +40,7 @@ class LimitRows {
     const double most = std::max(1.0, static_cast<double>(p_.max_bytes_written));
     Linear written;
     for (int v = 0; v < p_.values; ++v)
-      written.add(static_cast<double>(p_.bytes[at(v)]) / most, term(m_.stored[at(v)]));
+      written.add(static_cast<double>(p_.bytes[at(v)]) / most, Term::of(m_.stored[at(v)]));
     m_.model.at_most(written, static_cast<double>(p_.max_bytes_written) / most);
   }
 
@@ -50,7 +48,7 @@ class LimitRows {
     Linear sum;
     for (int k = first; k <= last; ++k)
       for (int op = 0; op < p_.ops; ++op)
-        sum.add(p_.seconds[at(op)] / unit_, term(m_.recompute[at(k)][at(op)]));
+        sum.add(p_.seconds[at(op)] / unit_, Term::of(m_.recompute[at(k)][at(op)]));
     return sum;
   }
 
@@ -60,9 +58,9 @@ class LimitRows {
     const int from = breakpoint < 0 ? 0 : w_.last_stage(breakpoint);
     Linear sum;
     for (int v = 0; v < p_.values; ++v) {
-      if (p_.producer[at(v)] >= from) sum.add(p_.out_seconds[at(v)] / unit_, term(m_.stored[at(v)]));
+      if (p_.producer[at(v)] >= from) sum.add(p_.out_seconds[at(v)] / unit_, Term::of(m_.stored[at(v)]));
       for (int k = breakpoint + 1; k < w_.count(); ++k)
-        sum.add(p_.in_seconds[at(v)] / unit_, term(m_.page_in[at(k)][at(v)]));
+        sum.add(p_.in_seconds[at(v)] / unit_, Term::of(m_.page_in[at(k)][at(v)]));
     }
     return sum;
   }
@@ -119,7 +117,7 @@ class LimitRows {
         for (int j = from + 1; j <= k; ++j) {
           const int in = m_.page_in[at(j)][at(v)];
           if (in < 0 || seconds == 0) continue;
-          arriving.add(seconds, j < k ? term(in)
+          arriving.add(seconds, j < k ? Term::of(in)
                                       : excess(in, {m_.kept[at(k) - 1][at(v)],
                                                     m_.recompute[at(k)][at(p_.producer[at(v)])]}));
           most += seconds;
@@ -161,27 +159,27 @@ class LimitRows {
       if (m_.stored[at(v)] < 0) continue;
       for (int k = w_.of(p_.producer[at(v)]); k < breakpoints; ++k) {
         const int now = written_[at(k)][at(v)] = model.add_column(0, 1, 0, false);
-        model.at_most(Linear().add(1, term(now)).add(-1, term(m_.stored[at(v)])), 0);
+        model.at_most(Linear().add(1, Term::of(now)).add(-1, Term::of(m_.stored[at(v)])), 0);
         if (const int in = m_.page_in[at(k)][at(v)]; in >= 0)
-          model.at_most(Linear().add(1, term(in)).add(-1, term(now)), 0);
+          model.at_most(Linear().add(1, Term::of(in)).add(-1, Term::of(now)), 0);
         if (k == w_.of(p_.producer[at(v)])) continue;
-        const Term before = term(written_[at(k) - 1][at(v)]);
-        model.at_most(Linear().add(1, before).add(-1, term(now)), 0);
+        const Term before = Term::of(written_[at(k) - 1][at(v)]);
+        model.at_most(Linear().add(1, before).add(-1, Term::of(now)), 0);
         model.at_most(Linear()
-                          .add(1, term(now))
+                          .add(1, Term::of(now))
                           .add(-1, before)
-                          .add(-1, term(m_.kept[at(k) - 1][at(v)]))
-                          .add(-1, term(m_.recompute[at(k)][at(p_.producer[at(v)])])),
+                          .add(-1, Term::of(m_.kept[at(k) - 1][at(v)]))
+                          .add(-1, Term::of(m_.recompute[at(k)][at(p_.producer[at(v)])])),
                       0);
       }
       // The last window: from storage as written before the last breakpoint, or written since.
       const int last = breakpoints;
       if (const int in = m_.page_in[at(last)][at(v)]; in >= 0)
         model.at_most(Linear()
-                          .add(1, term(in))
-                          .add(-1, term(written_[at(last) - 1][at(v)]))
-                          .add(-1, term(m_.kept[at(last) - 1][at(v)]))
-                          .add(-1, term(m_.recompute[at(last)][at(p_.producer[at(v)])])),
+                          .add(1, Term::of(in))
+                          .add(-1, Term::of(written_[at(last) - 1][at(v)]))
+                          .add(-1, Term::of(m_.kept[at(last) - 1][at(v)]))
+                          .add(-1, Term::of(m_.recompute[at(last)][at(p_.producer[at(v)])])),
                       0);
     }
   }
@@ -207,12 +205,12 @@ class LimitRows {
   // At least one column less others, and at least 0.
   Term excess(int column, const std::vector<int>& others) {
     const auto [it, is_new] = excess_.try_emplace({column, others}, -1);
-    if (!is_new) return term(it->second);
+    if (!is_new) return Term::of(it->second);
     it->second = m_.model.add_column(0, 1, 0, false);
-    Linear least = Linear().add(1, term(column)).add(-1, term(it->second));
-    for (int other : others) least.add(-1, term(other));
+    Linear least = Linear().add(1, Term::of(column)).add(-1, Term::of(it->second));
+    for (int other : others) least.add(-1, Term::of(other));
     m_.model.at_most(least, 0);
-    return term(it->second);
+    return Term::of(it->second);
   }
 
   const Problem& p_;

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <vector>
 
+#include "poet/base/numbers.h"
 #include "poet/optimize/problem/gaps.h"
 #include "poet/optimize/relaxation/windows.h"
 #include "poet/optimize/solvers/solver.h"
@@ -12,8 +13,6 @@ namespace poet {
 namespace {
 
 constexpr double kSolverTolerance = 1e-7;  // of the RAM that a solver says is needed
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 int largest_working_set(const Problem& p) {
   int largest = 0;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "poet/base/numbers.h"
 #include "poet/optimize/heuristic/greedy.h"
 #include "poet/optimize/heuristic/incremental.h"
 #include "poet/optimize/heuristic/local_search.h"
@@ -18,8 +19,6 @@ constexpr double kLeastRise = 1e-3;  // of the overhead that is proven; less is 
 constexpr long kEvaluationsPerAnswer = 20'000;
 constexpr int kWaitReach = 4;  // stages before a wait in which its cause is sought
 constexpr int kApart = 2;      // stages between breakpoints that are added together
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 }  // namespace
 

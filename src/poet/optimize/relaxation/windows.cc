@@ -3,14 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "poet/base/numbers.h"
 #include "poet/optimize/problem/sorted.h"
 #include "poet/optimize/relaxation/window_limits.h"
 
 namespace poet {
 namespace {
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
-Term term(int column) { return Term::of(column); }
 
 class Builder {
  public:
@@ -22,7 +20,7 @@ class Builder {
       m_.scale = p_.objective_scale;
     } else {
       m_.scale = 0;
-      budget_ = term(m_.model.add_column(0, kInfinity, 1, false));
+      budget_ = Term::of(m_.model.add_column(0, kInfinity, 1, false));
       rounding_ = false;  // for one budget only
     }
     for (auto* columns : {&m_.kept, &m_.page_in, &from_storage_})
@@ -61,9 +59,9 @@ class Builder {
   // What brings v into window k, in which it is not made.
   Linear available(int k, int v) const {
     return Linear()
-        .add(1, term(m_.kept[at(k - 1)][at(v)]))
-        .add(1, term(m_.recompute[at(k)][at(p_.producer[at(v)])]))
-        .add(1, term(m_.page_in[at(k)][at(v)]));
+        .add(1, Term::of(m_.kept[at(k - 1)][at(v)]))
+        .add(1, Term::of(m_.recompute[at(k)][at(p_.producer[at(v)])]))
+        .add(1, Term::of(m_.page_in[at(k)][at(v)]));
   }
 
   bool made_before(int k, int v) const { return w_.of(p_.producer[at(v)]) < k; }
@@ -78,29 +76,31 @@ class Builder {
       if (is_read[at(v)]) model.at_least(available(k, v), 1);
       if (m_.kept[at(k)][at(v)] >= 0) add_retention(k, v);
       if (m_.page_in[at(k)][at(v)] >= 0)
-        model.at_most(Linear().add(1, term(m_.page_in[at(k)][at(v)])).add(-1, term(m_.stored[at(v)])), 0);
+        model.at_most(Linear().add(1, Term::of(m_.page_in[at(k)][at(v)])).add(-1, Term::of(m_.stored[at(v)])),
+                      0);
     }
     for (int op = 0; op < p_.ops; ++op) {
       if (m_.recompute[at(k)][at(op)] < 0) continue;
       for (int u : p_.reads[at(op)])
         if (made_before(k, u))
-          model.at_most(Linear().add(1, term(m_.recompute[at(k)][at(op)])).add(available(k, u), -1), 0);
+          model.at_most(Linear().add(1, Term::of(m_.recompute[at(k)][at(op)])).add(available(k, u), -1), 0);
     }
   }
 
   // Copies kept since a computation, and copies that came from storage, each on their own.
   void add_retention(int k, int v) {
     Model& model = m_.model;
-    const Term kept = term(m_.kept[at(k)][at(v)]);
-    const Term before = term(m_.kept[at(k - 1)][at(v)]);
-    const Term paged = term(from_storage_[at(k)][at(v)]);
-    const Term paged_before = term(from_storage_[at(k - 1)][at(v)]);
-    const Term recomputed = term(m_.recompute[at(k)][at(p_.producer[at(v)])]);
+    const Term kept = Term::of(m_.kept[at(k)][at(v)]);
+    const Term before = Term::of(m_.kept[at(k - 1)][at(v)]);
+    const Term paged = Term::of(from_storage_[at(k)][at(v)]);
+    const Term paged_before = Term::of(from_storage_[at(k - 1)][at(v)]);
+    const Term recomputed = Term::of(m_.recompute[at(k)][at(p_.producer[at(v)])]);
     model.at_most(
         Linear().add(1, kept).add(-1, paged).add(-1, before).add(1, paged_before).add(-1, recomputed), 0);
     if (!paged.is_column()) return;
-    model.at_most(Linear().add(1, paged).add(-1, paged_before).add(-1, term(m_.page_in[at(k)][at(v)])), 0);
-    model.at_most(Linear().add(1, paged).add(-1, term(m_.stored[at(v)])), 0);
+    model.at_most(Linear().add(1, paged).add(-1, paged_before).add(-1, Term::of(m_.page_in[at(k)][at(v)])),
+                  0);
+    model.at_most(Linear().add(1, paged).add(-1, Term::of(m_.stored[at(v)])), 0);
     model.at_most(Linear().add(1, paged).add(-1, kept), 0);
   }
 
@@ -113,7 +113,7 @@ class Builder {
     for (int v = 0; v < p_.values; ++v) {
       if (m_.kept[at(k)][at(v)] < 0) continue;
       if (contains(p_.reads[at(op)], v) || contains(p_.writes[at(op)], v)) continue;
-      sum.add(static_cast<double>(p_.bytes[at(v)]) / unit, term(m_.kept[at(k)][at(v)]));
+      sum.add(static_cast<double>(p_.bytes[at(v)]) / unit, Term::of(m_.kept[at(k)][at(v)]));
       beside.push_back(v);
     }
     if (budget_.is_column()) {
@@ -136,7 +136,7 @@ class Builder {
       Linear sum;
       for (int v : beside)
         if (p_.bytes[at(v)] >= size)
-          sum.add(static_cast<double>(p_.bytes[at(v)] / size), term(m_.kept[at(k)][at(v)]));
+          sum.add(static_cast<double>(p_.bytes[at(v)] / size), Term::of(m_.kept[at(k)][at(v)]));
       m_.model.at_most(sum, static_cast<double>(room / size));
     }
   }

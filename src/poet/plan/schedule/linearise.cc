@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "poet/base/error.h"
+#include "poet/base/numbers.h"
 #include "poet/graph/dataflow.h"
 #include "poet/plan/canonical.h"
 #include "poet/plan/plan.h"
@@ -55,7 +56,6 @@ class Lineariser {
   void starts() {}
 
  private:
-  static std::size_t at(int index) { return static_cast<std::size_t>(index); }
   [[nodiscard]] const Stage& stage() const { return schedule_.stages[at(t_)]; }
 
   // Transfers that bring nothing are left out: the value is in RAM anyway, or the next stage does not want

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "poet/base/numbers.h"
 #include "poet/graph/dataflow.h"
 #include "poet/plan/allowance.h"
 #include "poet/plan/canonical.h"
@@ -10,8 +11,6 @@
 
 namespace poet {
 namespace {
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 // Slot s lies right before computation s; the last one after all of them.
 struct Shiftable {

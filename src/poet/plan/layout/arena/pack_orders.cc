@@ -4,10 +4,10 @@
 #include <array>
 #include <numeric>
 
+#include "poet/base/numbers.h"
+
 namespace poet {
 namespace {
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 int any_of(int count, std::mt19937& random) { return static_cast<int>(random() % at(count)); }
 

@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "poet/base/numbers.h"
+
 namespace poet {
 namespace {
 
@@ -62,7 +64,6 @@ class PackSearch {
     std::int64_t lowest;  // before; negative: the buffer was placed
   };
 
-  static std::size_t at(int i) { return static_cast<std::size_t>(i); }
   Item& item(int i) { return items_[at(i)]; }
   [[nodiscard]] std::int64_t top(int i) const { return items_[at(i)].lowest + items_[at(i)].size; }
 

@@ -8,6 +8,7 @@
 #include <map>
 #include <string_view>
 
+#include "poet/base/numbers.h"
 #include "poet/runtime/kernels/onednn/families.h"
 #include "poet/runtime/kernels/onednn/loops/wide_loops.h"
 #include "poet/runtime/kernels/onednn/sequence.h"
@@ -78,7 +79,6 @@ Parameters parameters(const Subject& subject, std::string_view kind, bool backwa
   const auto real = [&subject](const char* name, double absent) {
     return static_cast<float>(subject.has(name) ? subject.real(name) : absent);
   };
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
   if (kind == "clip") return {real("min", -kInfinity), real("max", kInfinity)};
   if (kind == "scale") return {real("alpha", 1), backward ? 0.0F : real("beta", 0)};
   if (kind == "shift") return {1.0F, real("beta", 0)};

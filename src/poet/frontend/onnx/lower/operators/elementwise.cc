@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "poet/base/error.h"
+#include "poet/base/numbers.h"
 #include "poet/frontend/onnx/fuse/patterns.h"
 #include "poet/frontend/onnx/fuse/patterns_activations.h"
 #include "poet/frontend/onnx/lower/operators.h"
@@ -13,8 +14,6 @@
 
 namespace poet::onnx {
 namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// x op c or c op x with a known number c.
 ValueId with_number(Lowering& net, const Node& node, std::size_t position, double c) {

@@ -123,7 +123,7 @@ void integer_mod(Lowering& net, const Node& node) {
 }
 
 /// Min and Max of several tensors, none of them a known number: each time a choice between two.
-void extremum(Lowering& net, const Node& node) {
+void chosen_extremum(Lowering& net, const Node& node) {
   check_same_types(net, node, 0);
   GraphBuilder& g = net.builder;
   const std::string name = name_of(node);
@@ -215,7 +215,7 @@ const std::vector<OperatorEntry>& logic_operators() {
 const std::vector<OperatorEntry>& integer_operators() {
   static const std::vector<OperatorEntry> entries = {
       {"Abs", integer_abs},        {"Add", integer_arithmetic}, {"Div", integer_div},
-      {"Max", extremum},           {"Min", extremum},           {"Mod", integer_mod},
+      {"Max", chosen_extremum},    {"Min", chosen_extremum},    {"Mod", integer_mod},
       {"Mul", integer_arithmetic}, {"Neg", integer_neg},        {"Sub", integer_arithmetic},
       {"Sum", integer_arithmetic},
   };
