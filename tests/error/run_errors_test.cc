@@ -452,7 +452,8 @@ TEST_F(RunErrorsWhileSolving, CtrlCSaysThatTrainingFollows) {
   ASSERT_NE(solver(), 0);
   run_.send(SIGINT);
   EXPECT_TRUE(wait_until(
-      [this] { return run_.output().find("training by the best plan so far") != std::string::npos; }, 20))
+      [this] { return run_.output().find("training by the best plan found so far") != std::string::npos; },
+      20))
       << run_.output();
   EXPECT_THAT(run_.wait(), AnyOf(0, 1)) << "a plan had been found, or none yet";
 }

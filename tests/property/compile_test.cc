@@ -6,6 +6,10 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <utility>
+
+#include "poet/pipeline/pose.h"
+#include "tests/support/effort.h"
 #include "tests/support/random_instance.h"
 #include "tests/support/tiny_instance.h"
 
@@ -100,6 +104,22 @@ TEST(Feedback, TheOtherSemanticsHaveNoAddressesToFit) {
     EXPECT_EQ(result.arena.arena, Bytes(18));
     EXPECT_TRUE(result.arena.valid) << result.arena.violation;
   }
+}
+
+// What the search for synchronous plans costs least without waiting may wait too long for the deadline, where
+// its first schedule does not: both are planned.
+TEST(Synchronous, AFirstScheduleThatKeepsTheDeadlineIsNotLost) {
+  Policy policy;
+  policy.ram.bytes = Bytes(1'492'200);
+  policy.deadline.time = Seconds(102.748029);
+  Posed posed = pose({BuiltInNetwork{"resnet14_cifar", {}}, 4, {}, {}}, {"m4", {}}, policy);
+  CompileRequest request;
+  request.instance = std::move(posed.workload.instance);
+  request.limits = posed.limits;
+  request.options.time_limit_seconds = test::kSanitized ? 40 : 6;
+  const CompileResult result = compile(request);
+  EXPECT_EQ(result.certificate.status, Status::feasible);
+  EXPECT_TRUE(result.report.valid) << result.report.violation;
 }
 
 }  // namespace
