@@ -34,11 +34,12 @@ function(poet_precompile target)
 endfunction()
 
 # poet_unite(<target>): compiles its sources eight at a time, which takes the compiler half the time. Each compiles alone as
-# well: POET_UNITY is off in the presets dev, tidy and thread-sanitize. Names in anonymous namespaces differ within a library.
+# well: POET_UNITY is off in the presets dev, tidy and thread-sanitize. Names in anonymous namespaces differ within a library
+# (tools/check_names.py).
 option(POET_UNITY "Compile the library's sources eight at a time" ON)
 function(poet_unite target)
   set_target_properties(${target} PROPERTIES UNITY_BUILD ${POET_UNITY} UNITY_BUILD_BATCH_SIZE 8)
-  if(POET_UNITY)  # a source that another file includes looks like a header to the compiler
+  if(POET_UNITY AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")  # a source that another file includes looks like a header to the compiler
     target_compile_options(${target} PRIVATE -Wno-subobject-linkage)
   endif()
 endfunction()

@@ -4,8 +4,9 @@
 
 #include "poet/compile.h"
 
-#include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <optional>
 #include <utility>
 
 #include "poet/base/error.h"
@@ -23,21 +24,24 @@ namespace {
 /// there is none.
 class Time {
  public:
-  explicit Time(const SolveOptions& options) : limit_(stop_of(options)) {}
+  explicit Time(const CompileRequest& request)
+      : limit_(stop_of(request.options)), ops_(request.instance.graph.ops.size()) {}
 
   /// For the search.
   [[nodiscard]] const Stop& limit() const { return limit_; }
   /// For what follows it: the same, or what is left of the little more once the limit is reached.
   [[nodiscard]] Stop finish() {
     constexpr double kAfterLimit = 0.5;
-    constexpr double kAfterCancellation = 0.05;
+    constexpr int kLarge = 4'000;  // ops: there the other passes take much of half a second
+    const double after_cancellation = ops_ <= kLarge ? 0.15 : 0.05;
     if (!limit_()) return limit_.at_least(kAfterLimit);
-    if (!finish_) finish_ = Stop(limit_.cancelled() ? kAfterCancellation : kAfterLimit);
+    if (!finish_) finish_ = Stop(limit_.cancelled() ? after_cancellation : kAfterLimit);
     return *finish_;
   }
 
  private:
   Stop limit_;
+  std::size_t ops_;
   std::optional<Stop> finish_;
 };
 
@@ -84,7 +88,6 @@ Attempt run_passes(const CompileRequest& request, Bytes reserve, const Stop& sea
   // the bounds.
   std::optional<SynchronousPlan> synchronous;
   if (searches_synchronous(request)) synchronous = search_synchronous(problem, options, search);
-  const double seconds_to_synchronous = search.elapsed();
   if (synchronous) {
     options.known_joules = synchronous->energy.value();
     options.explain = false;
@@ -95,14 +98,14 @@ Attempt run_passes(const CompileRequest& request, Bytes reserve, const Stop& sea
   std::optional<Joules> energy;
   if (!made.outcome.schedule.stages.empty()) {
     made.plan = linearise(instance, made.outcome.schedule, semantics);
-    made.plan = plan_transfers(instance, made.plan, semantics, request.limits);
+    made.plan = plan_transfers(instance, made.plan, semantics, request.limits, search.when_cancelled());
     energy = energy_of(instance, made.plan, timeline_of(instance, made.plan));
   }
   if (synchronous && !(energy && *energy <= synchronous->energy)) {
     made.plan = std::move(synchronous->plan);
     made.outcome.schedule = std::move(synchronous->schedule);
     made.outcome.explanation = {};
-    made.outcome.seconds_to_incumbent = seconds_to_synchronous;
+    made.outcome.seconds_to_incumbent = synchronous->seconds_to_first;
     made.synchronous = true;
   }
   if (made.plan.steps.empty()) return made;
@@ -184,7 +187,7 @@ void explain_no_addresses(const CompileRequest& request, const Fit& fit, Time& t
 CompileResult compile(const CompileRequest& request) {
   check(request);
   const SolveOptions& options = request.options;
-  Time time(options);
+  Time time(request);
   CompileResult result;
   result.keep_all = replay_keep_all(request.instance, request.semantics);
 

@@ -106,8 +106,8 @@ TEST(Feedback, TheOtherSemanticsHaveNoAddressesToFit) {
   }
 }
 
-// What the search for synchronous plans costs least without waiting may wait too long for the deadline, where
-// its first schedule does not: both are planned.
+// What the search for synchronous plans finds cheapest without waiting may wait too long for the deadline,
+// where its first schedule does not: both are planned.
 TEST(Synchronous, AFirstScheduleThatKeepsTheDeadlineIsNotLost) {
   Policy policy;
   policy.ram.bytes = Bytes(1'492'200);

@@ -19,7 +19,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr int kWidth = 110;
+constexpr int kTextWidth = 110;
 
 bool has_plan(const Judged& judged) { return !judged.plan.steps.empty(); }
 
@@ -39,7 +39,7 @@ class Footnotes {
     for (std::size_t i = 0; i < texts_.size(); ++i) {
       const std::string label = fmt::format("[{}] ", i + 1);
       const int indent = static_cast<int>(label.size());
-      lines += label + wrapped(texts_[i], kWidth - indent, indent) + "\n";
+      lines += label + wrapped(texts_[i], kTextWidth - indent, indent) + "\n";
     }
     return lines.empty() ? "" : "\n" + lines;
   }
@@ -71,7 +71,7 @@ std::string verdict_text(const Judged& judged, Footnotes& footnotes) {
 /// As lines of summary.h.
 std::string labelled(const std::string& label, const std::string& text) {
   constexpr int kIndent = 14;
-  return fmt::format("{:<{}}{}\n", label, kIndent, wrapped(text, kWidth - kIndent, kIndent));
+  return fmt::format("{:<{}}{}\n", label, kIndent, wrapped(text, kTextWidth - kIndent, kIndent));
 }
 
 std::string limits_text(const Comparison& comparison) {
@@ -179,7 +179,7 @@ std::string comparison_text(const Comparison& comparison) {
     cells.push_back(verdict_text(judged, footnotes));
     table.add(std::move(cells));
   }
-  text += "\n" + table.text(0, kWidth) + footnotes.text();
+  text += "\n" + table.text(0, kTextWidth) + footnotes.text();
   const std::vector<const Comparison::Row*> best = cheapest(comparison);
   if (best.empty()) {
     text += "\nNo method's plan is within the limits.\n";

@@ -91,7 +91,7 @@ std::vector<OtherBatch> smaller_batches(const ProblemOptions& options, const Sol
   return batches;
 }
 
-/// Where there is no answer: what could be changed, tried out.
+/// Where there is no answer: what could be changed, tried out. With `--solver file` nothing was solved yet.
 void look_further(const ProblemOptions& options, const Solving& how, const InterruptGuard& guard,
                   Solved& solved) {
   const SolveOptions& solving = solved.request.options;

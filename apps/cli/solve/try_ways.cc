@@ -12,7 +12,8 @@ namespace poet::cli {
 namespace {
 
 constexpr double kShare = 0.25;  // of the time left, for one try: there are others
-constexpr double kMoment = 0.1;  // seconds for each try, even when time is up
+constexpr double kMoment = 0.1;  // seconds for each try, even when time is up,
+constexpr double kOvertime = 1;  // unless for so long
 
 /// To digits that are typed, never to less time.
 Seconds rounded_up(Seconds time) {
@@ -26,11 +27,11 @@ class Ways {
       : solved_(solved), stop_(stop), request_(solved.request), given_(solved.request.limits) {}
 
   WaysOut find(const Elsewhere& elsewhere) {
+    for (const OtherWay& other : elsewhere.ways)
+      if (has_plan(other.pose)) ways_.others.push_back(other.way);
     if (!deadline_hopeless(solved_)) try_ram();
     if (given_.deadline && !ram_hopeless(solved_)) try_deadline();
     if (given_.deadline && !ways_.ram && !ways_.deadline && !ways_.any_deadline) try_both();
-    for (const OtherWay& other : elsewhere.ways)
-      if (has_plan(other.pose)) ways_.others.push_back(other.way);
     if (elsewhere.any_written) try_writing(elsewhere.any_written);
     const auto batch = std::find_if(elsewhere.batches.begin(), elsewhere.batches.end(),
                                     [&](const OtherBatch& other) { return has_plan(other.pose); });
@@ -42,7 +43,7 @@ class Ways {
   /// With the user's gap: with another one the search may take another course, and find a plan that it would
   /// not find for the user.
   [[nodiscard]] std::optional<CompileResult> plan_of(CompileRequest& request) const {
-    if (stop_.cancelled()) return std::nullopt;
+    if (stop_.cancelled() || stop_.remaining() < -kOvertime) return std::nullopt;
     const Stop stop = stop_.at_most(kShare * stop_.remaining()).at_least(kMoment);
     request.options.time_limit_seconds = stop.remaining();
     request.options.interrupted = [stop] { return stop.cancelled(); };
@@ -96,8 +97,11 @@ class Ways {
       return true;
     };
     works(enough);
-    for (const std::int64_t part : {0, 1, 4, 16})  // of 32 on the way there
-      if (least < enough && works(least + Bytes((enough - least).value() / 32 * part))) return;
+    if (least > enough && !ways_.ram) works(least);
+    for (const std::int64_t part : {0, 1, 4, 16}) {  // of 32 on the way there
+      const Bytes ram = least + Bytes((enough - least).value() * part / 32);
+      if (ram < enough && works(ram)) return;
+    }
   }
 
   void try_deadline() {

@@ -17,20 +17,20 @@
 namespace poet {
 namespace {
 
-struct TypedUnit {
+struct InputUnit {
   std::string_view name;
   double scale;
 };
 
 constexpr std::array kByteUnits = {
-    TypedUnit{"", 1},       TypedUnit{"b", 1},           TypedUnit{"kb", 1e3},
-    TypedUnit{"mb", 1e6},   TypedUnit{"gb", 1e9},        TypedUnit{"tb", 1e12},
-    TypedUnit{"kib", 1024}, TypedUnit{"mib", 1048576.0}, TypedUnit{"gib", 1073741824.0}};
-constexpr std::array kTimeUnits = {TypedUnit{"", 1},      TypedUnit{"ns", 1e-9}, TypedUnit{"us", 1e-6},
-                                   TypedUnit{"ms", 1e-3}, TypedUnit{"s", 1},     TypedUnit{"min", 60},
-                                   TypedUnit{"h", 3600}};
-constexpr std::array kFractionUnits = {TypedUnit{"", 1}, TypedUnit{"%", 0.01}};
-constexpr std::array kNoUnits = {TypedUnit{"", 1}};
+    InputUnit{"", 1},       InputUnit{"b", 1},           InputUnit{"kb", 1e3},
+    InputUnit{"mb", 1e6},   InputUnit{"gb", 1e9},        InputUnit{"tb", 1e12},
+    InputUnit{"kib", 1024}, InputUnit{"mib", 1048576.0}, InputUnit{"gib", 1073741824.0}};
+constexpr std::array kTimeUnits = {InputUnit{"", 1},      InputUnit{"ns", 1e-9}, InputUnit{"us", 1e-6},
+                                   InputUnit{"ms", 1e-3}, InputUnit{"s", 1},     InputUnit{"min", 60},
+                                   InputUnit{"h", 3600}};
+constexpr std::array kFractionUnits = {InputUnit{"", 1}, InputUnit{"%", 0.01}};
+constexpr std::array kNoUnits = {InputUnit{"", 1}};
 
 std::string_view trimmed(std::string_view text) {
   while (!text.empty() && std::isspace(static_cast<unsigned char>(text.front()))) text.remove_prefix(1);
@@ -45,7 +45,7 @@ struct Amount {
 
 /// A number and one of the units; nothing when the text is anything else, is not finite, or is negative.
 template <std::size_t N>
-std::optional<Amount> read_amount(std::string_view text, const std::array<TypedUnit, N>& units) {
+std::optional<Amount> read_amount(std::string_view text, const std::array<InputUnit, N>& units) {
   text = trimmed(text);
   double number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -54,7 +54,7 @@ std::optional<Amount> read_amount(std::string_view text, const std::array<TypedU
   std::string unit(trimmed(text));
   std::transform(unit.begin(), unit.end(), unit.begin(),
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  for (const TypedUnit& known : units) {
+  for (const InputUnit& known : units) {
     if (unit == known.name) return Amount{number, known.scale};
   }
   return std::nullopt;

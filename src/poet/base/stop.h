@@ -38,6 +38,9 @@ class Stop {
   /// with it.
   [[nodiscard]] Stop at_least(double seconds) const { return until(std::max(seconds_, elapsed() + seconds)); }
 
+  /// Only cancelled with this one, whatever the time.
+  [[nodiscard]] Stop when_cancelled() const { return until(kForever); }
+
  private:
   using Clock = std::chrono::steady_clock;
   static constexpr double kForever = std::numeric_limits<double>::infinity();

@@ -1,7 +1,6 @@
 #include "poet/baselines/capuchin_policy.h"
 
 #include <algorithm>
-#include <limits>
 #include <optional>
 
 #include "poet/base/numbers.h"

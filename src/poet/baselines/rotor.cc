@@ -1,7 +1,6 @@
 #include "poet/baselines/rotor.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "poet/base/error.h"
 #include "poet/base/numbers.h"

@@ -1,6 +1,6 @@
 #pragma once
 
-// How the builder speaks of ops and shapes when it refuses something. Private to builder.cc and nn/.
+// How the builder speaks of ops and shapes when it refuses something. For builder.cc, nn/ and autodiff.
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

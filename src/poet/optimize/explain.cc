@@ -11,7 +11,7 @@ namespace poet {
 namespace {
 
 // Effort of the question for the least RAM, in simplex iterations.
-constexpr long kWork = 100'000;
+constexpr long kProofWork = 100'000;
 
 // Least RAM known (an upper bound, from a replayed schedule) and proven of staged schedules (a lower bound);
 // active bytes.
@@ -49,7 +49,7 @@ LeastRam find_least_ram(Search& search, const Stop& stop) {
       TightOptions options;
       options.objective = Objective::ram;
       const TightModel tight = build_tight(p, columns, options);
-      const LpResult lp = solve_lp(tight.model, stop.remaining(), stop, kWork);
+      const LpResult lp = solve_lp(tight.model, stop.remaining(), stop, kProofWork);
       if (lp.status == LpStatus::optimal)
         least.proven = std::max(least.proven, lp.objective * tight.ram_unit * (1 - 1e-7));
     }
@@ -60,7 +60,7 @@ LeastRam find_least_ram(Search& search, const Stop& stop) {
   TightOptions options;
   options.objective = Objective::ram;
   options.tightenings = search.options().tightenings;
-  long work = kWork;
+  long work = kProofWork;
   while (!stop() && work > 0 && (!least.known || static_cast<double>(*least.known) > least.proven + 0.5)) {
     const TightModel tight = build_tight(p, columns, options);
     MipOptions mip_options;
@@ -169,7 +169,7 @@ bool explain_no_answer(Search& search, Explanation& why, const std::function<voi
   const bool by_argument = !why.reason.empty();
   const bool asks = !cancelled && search.has_a_moment();
   double proven = 0;
-  if (!by_argument && asks) proven = prove_least_ram(search, kWork, stop());
+  if (!by_argument && asks) proven = prove_least_ram(search, kProofWork, stop());
   LeastRam least;
   if (asks) least = find_least_ram(search, stop());
   if (least.known) why.least_ram = Bytes(*least.known + p.persistent);

@@ -10,7 +10,7 @@ namespace poet::operators {
 namespace {
 
 /// Places of one window.
-constexpr Index kMostPlaces = Index{1} << 24;
+constexpr Index kMostWindowPlaces = Index{1} << 24;
 
 Index places(const std::vector<Index>& kernel) {
   Index product = 1;
@@ -23,7 +23,7 @@ void need_pool(const Checker& op, std::size_t axes, const Shape& x, const Shape&
   need_image(op, "x", x, axes);
   need_image(op, "y", y, axes);
   const std::vector<Index>& kernel = op.list("kernel", axes, 1, kMostSize);
-  op.need(places(kernel) <= kMostPlaces, "windows of at most {} places, not {}", kMostPlaces,
+  op.need(places(kernel) <= kMostWindowPlaces, "windows of at most {} places, not {}", kMostWindowPlaces,
           text_of(kernel));
   const std::vector<WindowAxis> windows = windows_of(op, kernel, true);
   for (std::size_t i = 0; i < axes; ++i) {
@@ -90,7 +90,7 @@ Count avg_pool_flops(const WorkReader& w) { return w.each(w.out(0), w.window());
 Count avg_pool_backward_flops(const WorkReader& w) { return w.each(w.in(0), w.plus(w.window(), 1)); }
 
 template <std::size_t axes>
-void add(Schemas& all, const std::string& suffix) {
+void add_pool(Schemas& all, const std::string& suffix) {
   const std::vector<AttributeSpec> divisor = {{"count_include_pad", Sort::flag, true}};
   all.push_back({.kind = "max_pool" + suffix,
                  .operands = "x(N,C,*) -> y(N,C,*) indices:u(N,C,*)",
@@ -122,8 +122,8 @@ void add(Schemas& all, const std::string& suffix) {
 
 Schemas pool_operators() {
   Schemas all;
-  add<2>(all, "2d");
-  add<3>(all, "3d");
+  add_pool<2>(all, "2d");
+  add_pool<3>(all, "3d");
   const Schemas global = {
       {.kind = "global_avg_pool",
        .operands = "x(N,C,*) -> y(N,C,*)",

@@ -11,7 +11,6 @@
 namespace poet {
 namespace {
 
-constexpr double kAnyJoules = std::numeric_limits<double>::infinity();
 constexpr std::uint64_t kSeed = 1;
 
 enum class Variant { both, page_only, recompute_only, fast };  // fast: least time first, for tight deadlines
@@ -33,11 +32,11 @@ bool within_limits(const IncrementalReplay& replay) {
 }
 
 bool make_fit(IncrementalReplay& replay, Repair& repair, const std::function<bool()>& stop) {
-  constexpr long kSteps = 50;    // at a time,
-  constexpr int kPatience = 10;  // and so many times without less overflow than ever
+  constexpr long kSteps = 50;    // between two looks at what was reached
+  constexpr int kPatience = 10;  // looks in a row without less overflow than ever
   std::int64_t least = std::numeric_limits<std::int64_t>::max();
   for (int since = 0; since < kPatience && !stop(); ++since) {
-    if (repair.make_fit(kAnyJoules, kSteps, stop)) {
+    if (repair.make_fit(kInfinity, kSteps, stop)) {
       replay.commit();
       return true;
     }

@@ -31,7 +31,7 @@ void offer_paging_only(Search& search) {
   Problem problem = search.problem();
   if (!problem.paging || !leave_out_recomputation(problem)) return;
   const auto first = greedy(problem, [&] { return search.must_stop(); });
-  if (!first || (search.has_incumbent() && search.must_stop())) return;
+  if (!first || (search.has_incumbent() && !search.has_a_moment())) return;
   search.offer(complete(search.problem(), first->decisions));
 }
 

@@ -8,7 +8,7 @@ namespace poet {
 // what a lot of it misses here, where storage is quick next to compute. Nothing happens where only one of the
 // mechanisms is allowed.
 
-/// Offers the greedy one. Milliseconds.
+/// Offers the greedy one, as far as there is time. Milliseconds.
 void offer_paging_only(Search& search);
 
 /// Offers what local search and window relaxations find: `evaluations`, and `work` simplex iterations a

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "poet/base/numbers.h"
 
@@ -12,7 +11,7 @@ namespace {
 constexpr int kDepth = 60;         // of chains of recomputation
 constexpr double kHopeless = 1e3;  // what must be kept all the same is no gain
 constexpr int kBlock = 64;
-constexpr double kNever = std::numeric_limits<double>::infinity();
+constexpr double kNever = kInfinity;
 
 }  // namespace
 

@@ -4,7 +4,6 @@
 // it; nothing else in poet knows a solver's types.
 
 #include <cstddef>
-#include <limits>
 #include <utility>
 #include <vector>
 

@@ -12,7 +12,7 @@
 namespace poet {
 namespace {
 
-constexpr double kSolverTolerance = 1e-7;  // of the RAM that a solver says is needed
+constexpr double kRowTolerance = 1e-7;  // of the RAM that a solver says is needed
 
 int largest_working_set(const Problem& p) {
   int largest = 0;
@@ -55,7 +55,7 @@ double prove_least_ram(Search& search, long work, const Stop& stop) {
     // RAM enough is a point of the model unless the other limits forbid it: "infeasible" is then about them,
     // and has no second opinion.
     if (mip.status == MipStatus::infeasible) break;
-    proven = std::max(proven, mip.bound * model.ram_unit * (1 - kSolverTolerance));
+    proven = std::max(proven, mip.bound * model.ram_unit * (1 - kRowTolerance));
     if (mip.x.empty()) break;
     const double promised = mip.objective * model.ram_unit;
     const WindowDecisions decided = window_decisions(model, mip.x);

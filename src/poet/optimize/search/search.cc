@@ -4,9 +4,9 @@
 #include <cmath>
 #include <utility>
 
+#include "poet/base/numbers.h"
 #include "poet/optimize/certificate.h"
 #include "poet/optimize/heuristic/retime.h"
-#include "poet/optimize/milp/model.h"
 
 namespace poet {
 

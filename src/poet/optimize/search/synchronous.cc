@@ -44,13 +44,12 @@ Plan steps_of(const Instance& instance, const Schedule& schedule) {
   return plan;
 }
 
-Plan plan_of(const SolveRequest& request, const Schedule& schedule, const Stop& stop) {
+Plan plan_of(const SolveRequest& request, const Schedule& schedule, const Stop& cancelled) {
   const Instance& instance = request.instance;
   const Plan steps = steps_of(instance, schedule);
   const Plan plan = instance.costs.timing.concurrent ? overlapped(instance, steps, request.limits)
                                                      : canonicalize(instance, steps, Semantics::device);
-  const Stop soon = stop.cancelled() ? Stop(0) : Stop();
-  return plan_transfers(instance, plan, Semantics::device, request.limits, soon);
+  return plan_transfers(instance, plan, Semantics::device, request.limits, cancelled);
 }
 
 bool within(const SolveRequest& request, const Timeline& line) {
@@ -62,22 +61,38 @@ bool within(const SolveRequest& request, const Timeline& line) {
 /// Plans of candidates; the best of those whose waits keep the limits.
 class BestPlan {
  public:
-  BestPlan(const SolveRequest& request, const Stop& stop) : request_(request), stop_(stop) {}
+  BestPlan(const SolveRequest& request, const SolveOptions& options, const Stop& stop)
+      : request_(request), options_(options), stop_(stop) {}
 
   void consider(const Problem& problem, const Candidate& candidate) {
     SynchronousPlan made;
     made.schedule = to_schedule(problem, request_.instance, candidate);
-    made.plan = plan_of(request_, made.schedule, stop_);
+    // Not stopped when time is up: a plan that waits too long is none.
+    made.plan = plan_of(request_, made.schedule, stop_.when_cancelled());
     const Timeline line = timeline_of(request_.instance, made.plan);
     if (!within(request_, line)) return;
     made.energy = energy_of(request_.instance, made.plan, line);
-    if (!best || made.energy < best->energy) best = std::move(made);
+    if (best && best->energy <= made.energy) return;
+    made.seconds_to_first = best ? best->seconds_to_first : stop_.elapsed();
+    best = std::move(made);
+    report(problem);
   }
 
   std::optional<SynchronousPlan> best;
 
  private:
+  void report(const Problem& problem) const {
+    if (!options_.on_progress) return;
+    Progress progress;
+    progress.phase = "synchronous paging";
+    progress.bound_joules = progress.staged_bound_joules = problem.baseline_joules;
+    progress.incumbent_joules = best->energy.value();
+    progress.elapsed_seconds = stop_.elapsed();
+    options_.on_progress(progress);
+  }
+
   const SolveRequest& request_;
+  const SolveOptions& options_;
   const Stop& stop_;
 };
 
@@ -85,7 +100,7 @@ class BestPlan {
 
 std::optional<SynchronousPlan> search_synchronous(const SolveRequest& request, const SolveOptions& options,
                                                   const Stop& stop) {
-  BestPlan plans(request, stop);
+  BestPlan plans(request, options, stop);
   SolveOptions quiet = options;
   quiet.on_progress = nullptr;
   for (const double waiting : kWaiting) {
@@ -98,14 +113,15 @@ std::optional<SynchronousPlan> search_synchronous(const SolveRequest& request, c
     if (plans.best && stop()) break;
     offer_paging_only(search);
     if (!search.has_incumbent()) continue;
-    // Before the search as well: what costs less without waiting may wait longer, and there is an answer
-    // then.
-    if (!plans.best) plans.consider(problem, search.incumbent());
-    local_search(search, {.evaluations = std::min(kEvaluationsPerOp * problem.ops, kMostEvaluations)});
-    if (plans.best && stop.cancelled()) break;
-    plans.consider(problem, search.incumbent());
+    // Before the search as well: what costs less without waiting may wait longer.
+    const bool considered = !plans.best;
+    if (considered) plans.consider(problem, search.incumbent());
+    const long evaluations = std::min(kEvaluationsPerOp * problem.ops, kMostEvaluations);
+    const bool improved = local_search(search, {.evaluations = evaluations});
+    if (plans.best && stop.cancelled() && !search.has_a_moment()) break;
+    if (improved || !considered) plans.consider(problem, search.incumbent());
   }
-  return plans.best;
+  return std::move(plans.best);
 }
 
 }  // namespace poet

@@ -15,14 +15,16 @@
 namespace poet {
 
 struct SynchronousPlan {
-  Schedule schedule;  // obeys RAM under published semantics, scratch memory besides
-  Plan plan;          // obeys every limit on the device
-  Joules energy{};    // of the plan
+  Schedule schedule;            // obeys RAM under published semantics, scratch memory besides
+  Plan plan;                    // obeys every limit on the device
+  Joules energy{};              // of the plan
+  double seconds_to_first = 0;  // since the search began, until there was any plan
 };
 
 /// The best found by greedy and local search for several guesses of how much idle power transfers will cost.
-/// Nothing where everything fits, nothing can be paged, or no plan within the limits was found. Device
-/// semantics. Effort is counted in evaluations; `options` say which mechanisms are allowed.
+/// Nothing where everything fits, nothing can be paged, or no plan within the limits was found. Stopped: the
+/// best so far. Device semantics. Effort is counted in evaluations; `options` say which mechanisms are
+/// allowed.
 [[nodiscard]] std::optional<SynchronousPlan> search_synchronous(const SolveRequest& request,
                                                                 const SolveOptions& options,
                                                                 const Stop& stop);

@@ -19,8 +19,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::int64_t kFormat = 1;
-constexpr std::int64_t kUnbounded = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t kScheduleFormat = 1;
+constexpr std::int64_t kAnyNumber = std::numeric_limits<std::int64_t>::max();
 
 template <class IdType>
 Json indices(const std::vector<IdType>& list) {
@@ -60,7 +60,7 @@ Stage read_stage(const JsonField& json, const Graph& graph) {
 
 Json to_json(const ScheduleFile& file) {
   Json json;
-  json["format"] = kFormat;
+  json["format"] = kScheduleFormat;
   json["instance"] = to_json(file.instance);
   write_limits(json, file.semantics, file.limits);
   json["stages"] = Json::array();
@@ -79,7 +79,7 @@ ScheduleFile schedule_from_json(const Json& json, const std::string& place) {
   const JsonField root(json, place);
   root.only({"format", "instance", "semantics", "ram_budget_bytes", "deadline_seconds", "max_bytes_written",
              "stages"});
-  if (root.at("format").integer(0, kUnbounded) != kFormat) root.at("format").fail("must be 1");
+  if (root.at("format").integer(0, kAnyNumber) != kScheduleFormat) root.at("format").fail("must be 1");
 
   ScheduleFile file;
   const JsonField instance = root.at("instance");

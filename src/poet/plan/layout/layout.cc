@@ -40,15 +40,15 @@ std::int64_t grain_for(Bytes load, Bytes alignment) {
   return grain;
 }
 
-struct Placed {
+struct PlacedArena {
   Layout layout;
   bool best = false;  // the search is complete, or the arena small enough: more effort changes nothing
 };
 
 /// The layout of these allocations at multiples of `grain`; sets neither arena's nor bound's alignment.
-Placed place_at(std::vector<Allocation> allocations, std::int64_t grain, Bytes alignment,
-                const PlaceOptions& options) {
-  Placed placed;
+PlacedArena place_at(std::vector<Allocation> allocations, std::int64_t grain, Bytes alignment,
+                     const PlaceOptions& options) {
+  PlacedArena placed;
   Layout& layout = placed.layout;
   PackOptions packing_options;
   packing_options.good_enough = options.enough.value() / grain;
@@ -85,12 +85,13 @@ Placed place_at(std::vector<Allocation> allocations, std::int64_t grain, Bytes a
 }
 
 /// The layout at the coarsest multiples that cost nothing.
-Placed place_once(const std::vector<Allocation>& allocations, Bytes alignment, const PlaceOptions& options) {
+PlacedArena place_once(const std::vector<Allocation>& allocations, Bytes alignment,
+                       const PlaceOptions& options) {
   const Joined joined = join(allocations, alignment.value(), true);
   const Bytes load(greatest_load(sections_of(joined.buffers)) * alignment.value());
   const std::int64_t grain = grain_for(load, alignment);
   if (grain > alignment.value()) {
-    Placed coarse = place_at(allocations, grain, alignment, options);
+    PlacedArena coarse = place_at(allocations, grain, alignment, options);
     coarse.layout.lower_bound = load;
     if (coarse.layout.arena <= std::max(load, options.enough)) return coarse;
   }
@@ -104,7 +105,7 @@ Layout place(const Instance& instance, const Plan& plan, Semantics semantics, co
   constexpr double kShare = 0.25;  // of what time is left: a plan with less in RAM may be the better way
   const Bytes alignment = instance.costs.alignment;
   const std::vector<Allocation> allocations = allocations_of(instance, plan, semantics);
-  Placed placed = place_once(allocations, alignment, options);
+  PlacedArena placed = place_once(allocations, alignment, options);
   Layout& layout = placed.layout;
   if (placed.best || !options.room || layout.arena <= *options.room || layout.lower_bound > *options.room ||
       options.stop())

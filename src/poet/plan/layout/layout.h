@@ -41,9 +41,9 @@ struct Layout {
 struct PlaceOptions {
   Bytes enough{};                       // a smaller arena is not looked for
   std::int64_t effort = 2'500'000'000;  // of each search, at most a few: plan/layout/arena/pack.h
-  /// What there is for the arena, if it matters: where it is too small for the one found, and neither that
-  /// one nor the room is proven hopeless, the search goes on for 40 times the effort, but for a quarter of
-  /// the time left at most.
+  /// What there is for the arena, if it matters: where it is too small for the one found, the search goes on
+  /// for 40 times the effort, but for a quarter of the time left at most; unless it was complete or the lower
+  /// bound exceeds the room.
   std::optional<Bytes> room{};
   Stop stop{};  // ends with the smallest arena so far, after O(allocations^2) at worst
 };

@@ -1,7 +1,6 @@
 #include "poet/plan/timing/transfers.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "poet/base/numbers.h"
 #include "poet/graph/dataflow.h"
@@ -168,7 +167,7 @@ class Planner {
     std::vector<Shiftable*> transfers = of_kind(slotted, StepKind::page_in);
     std::stable_sort(transfers.begin(), transfers.end(),
                      [](const Shiftable* a, const Shiftable* b) { return a->latest > b->latest; });
-    double channel = std::numeric_limits<double>::infinity();
+    double channel = kInfinity;
     for (Shiftable* transfer : transfers) {
       const double needed = (without_stalls ? slots.opens : slots.compute)[at(transfer->latest)];
       const double end = std::min(needed, channel);

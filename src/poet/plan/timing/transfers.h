@@ -17,7 +17,7 @@ namespace poet {
 /// Never worse: what it returns needs no more energy and time than `plan`, no more RAM than the larger of the
 /// budget and what `plan` needs, and keeps the deadline if `plan` does. `plan` must be one that the verifier
 /// accepts but for the limits; one with page-ins in vain comes back as it is, and so does any outside device
-/// semantics. At most 8 rounds, the last one as soon as `stop` says so; O(rounds * (steps + transfers *
+/// semantics. At most 8 rounds, no further one once `stop` says so; O(rounds * (steps + transfers *
 /// (transfers + moved slots))).
 [[nodiscard]] Plan plan_transfers(const Instance& instance, const Plan& plan, Semantics semantics,
                                   const Limits& limits, const Stop& stop = {});

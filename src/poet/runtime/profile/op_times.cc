@@ -20,7 +20,9 @@ constexpr std::size_t kSwept = std::size_t{64} << 20;  // larger than the caches
 
 using Clock = std::chrono::steady_clock;
 
-double since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
+double seconds_since(Clock::time_point begin) {
+  return std::chrono::duration<double>(Clock::now() - begin).count();
+}
 
 double relative_spread(const std::vector<double>& numbers, double centre) {
   std::vector<double> distances;
@@ -81,7 +83,7 @@ void measure_in_steps(TrainingStep& step, const OpTimesOptions& options, Classes
   step.run();  // touches the memory
   const Clock::time_point second = Clock::now();
   step.run();
-  found.repetitions = repetitions_for(options.budget, since(second));
+  found.repetitions = repetitions_for(options.budget, seconds_since(second));
   std::vector<double> makespans;
   for (int r = 0; r < found.repetitions; ++r) {
     if (options.interrupted && options.interrupted() && r >= kLeastRepetitions) break;
@@ -164,11 +166,11 @@ void measure_alone(const Graph& graph, const OpTimesOptions& options, Classes& c
     kernel->run(operands.call());
     const Clock::time_point begin = Clock::now();
     while (std::ssize(c.runs) < kLeastRepetitions ||
-           (!hurry && since(begin) < each.value() && std::ssize(c.runs) < kMostRepetitions)) {
+           (!hurry && seconds_since(begin) < each.value() && std::ssize(c.runs) < kMostRepetitions)) {
       sweep_caches(swept);
       const Clock::time_point run = Clock::now();
       kernel->run(operands.call());
-      c.runs.push_back(since(run));
+      c.runs.push_back(seconds_since(run));
     }
     if (options.on_repetition) options.on_repetition(++done, static_cast<int>(classes.all().size()));
   }

@@ -17,7 +17,7 @@ namespace {
 constexpr Watts kAssumedActive{1};
 constexpr double kAssumedStorageShare = 0.05;
 
-constexpr std::int64_t kCacheLine = 64;
+constexpr std::int64_t kLineBytes = 64;
 // What paging is worth trying with, where nobody measured a storage's wear.
 constexpr std::int64_t kBlock = 4096;
 
@@ -98,7 +98,7 @@ DeviceProfile profile_of(const std::string& name, const Graph& training, const M
   device.description = fmt::format("{}, measured {} for {}, {}", measured.machine, measured.date,
                                    training.name, measured.kernels);
   device.ram = measured.ram;
-  device.alignment = Bytes(kCacheLine);
+  device.alignment = Bytes(kLineBytes);
   const Rates rates = rates_of(training, measured.ops.times);
   device.flops_per_second = rates.flops_per_second;
   device.memory_bytes_per_second = rates.bytes_per_second;

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::int64_t kSamples = 64;
 constexpr Bytes kBesides{64 << 20};  // libraries, generated code, measuring the storage
-constexpr std::uint64_t kSeed = 1;
+constexpr std::uint64_t kStepSeed = 1;
 
 /// Costs that do not matter, sizes that do.
 Instance instance_of(const Graph& training, const KernelOptions& kernels) {
@@ -34,7 +34,7 @@ Instance instance_of(const Graph& training, const KernelOptions& kernels) {
 
 TrainerOptions options_for(const Graph& graph, const KernelOptions& kernels) {
   TrainerOptions options;
-  options.seed = kSeed;
+  options.seed = kStepSeed;
   options.samples = std::max(kSamples, samples_per_step(data_inputs(graph)));
   options.kernels = kernels;
   // Zeros where only a file would know better.

@@ -8,13 +8,13 @@
 namespace poet::runtime {
 namespace {
 
-constexpr std::int64_t kReserved = 1 << 20;  // steps whose figures have their memory beforehand
+constexpr std::int64_t kReservedSteps = 1 << 20;  // steps whose figures have their memory beforehand
 
 }  // namespace
 
 Measurement::Measurement(std::size_t plan_steps, std::int64_t steps) : seconds_(plan_steps, 0.0) {
   for (std::vector<double>* figures : {&makespans_, &stalled_, &fetching_})
-    figures->reserve(static_cast<std::size_t>(std::min(steps, kReserved)));
+    figures->reserve(static_cast<std::size_t>(std::min(steps, kReservedSteps)));
 }
 
 void Measurement::add(const StepFigures& step, const std::vector<double>& seconds) {

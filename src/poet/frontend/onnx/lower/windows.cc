@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "poet/base/error.h"
+#include "poet/frontend/onnx/lower/constants.h"
 
 namespace poet::onnx {
 namespace {

@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <string>
 
-#include "poet/frontend/onnx/lower/constants.h"
 #include "poet/frontend/onnx/lower/lowering.h"
 #include "poet/graph/nn.h"
 

@@ -58,10 +58,10 @@ Pool pool_of(const OpReader& op, const Shape& x, const Shape& y) {
   return p;
 }
 
-constexpr Index kBlock = 64;  // windows at once
+constexpr Index kLanes = 64;  // windows at once
 
 /// Some windows of a row.
-struct Block {
+struct PoolBlock {
   Extents at;    // the first one
   Index window;  // its number in the plane
   Index count;
@@ -69,12 +69,12 @@ struct Block {
 
 template <class F>
 void for_each_block(const Pool& p, const F& f) {
-  Block b{};
+  PoolBlock b{};
   for (b.at[0] = 0; b.at[0] < p.y[0]; ++b.at[0]) {
     for (b.at[1] = 0; b.at[1] < p.y[1]; ++b.at[1]) {
-      for (b.at[2] = 0; b.at[2] < p.y[2]; b.at[2] += kBlock) {
+      for (b.at[2] = 0; b.at[2] < p.y[2]; b.at[2] += kLanes) {
         b.window = (b.at[0] * p.y[1] + b.at[1]) * p.y[2] + b.at[2];
-        b.count = std::min(kBlock, p.y[2] - b.at[2]);
+        b.count = std::min(kLanes, p.y[2] - b.at[2]);
         f(b);
       }
     }
@@ -84,7 +84,7 @@ void for_each_block(const Pool& p, const F& f) {
 /// Calls f(tap's offset in the window, first and last window of the block that have it, the element of the
 /// plane that it meets in window 0 of the block), taps in order.
 template <class F>
-void for_each_tap(const Pool& p, const Block& b, const F& f) {
+void for_each_tap(const Pool& p, const PoolBlock& b, const F& f) {
   const Reach depth = p.inside(0, b.at[0]);
   const Reach height = p.inside(1, b.at[1]);
   for (Index d = depth.begin; d < depth.end; ++d) {
@@ -124,9 +124,9 @@ std::unique_ptr<Kernel> max_pool_of(const Pool& p) {
       const float* x = input(call, 0) + plane * volume(p.x);
       float* y = output(call, 0) + plane * volume(p.y);
       auto* indices = output<IndexType>(call, 1) + plane * volume(p.y);
-      for_each_block(p, [&](const Block& b) {
-        std::array<float, kBlock> best;
-        std::array<std::int32_t, kBlock> chosen;
+      for_each_block(p, [&](const PoolBlock& b) {
+        std::array<float, kLanes> best;
+        std::array<std::int32_t, kLanes> chosen;
         best.fill(-std::numeric_limits<float>::infinity());
         chosen.fill(-1);
         for_each_tap(p, b, [&](Index offset, Index begin, Index end, Index element) {
@@ -204,7 +204,7 @@ std::unique_ptr<Kernel> max_pool_backward(const OpReader& op) {
 }
 
 /// The divisors of the windows of a block.
-void find_divisors(const Pool& p, const Block& b, std::array<float, kBlock>& divisor) {
+void find_divisors(const Pool& p, const PoolBlock& b, std::array<float, kLanes>& divisor) {
   const Index of_row =
       p.places[0][static_cast<std::size_t>(b.at[0])] * p.places[1][static_cast<std::size_t>(b.at[1])];
   const Index* of_columns = p.places[2].data() + b.at[2];
@@ -218,13 +218,13 @@ std::unique_ptr<Kernel> avg_pool(const OpReader& op) {
     for (Index plane = 0; plane < p.planes; ++plane) {
       const float* x = input(call, 0) + plane * volume(p.x);
       float* y = output(call, 0) + plane * volume(p.y);
-      for_each_block(p, [&](const Block& b) {
-        double sum[kBlock] = {};
+      for_each_block(p, [&](const PoolBlock& b) {
+        double sum[kLanes] = {};
         for_each_tap(p, b, [&](Index, Index begin, Index end, Index element) {
           const float* from = x + element;
           for (Index i = begin; i < end; ++i) sum[i] += static_cast<double>(from[i * p.stride[2]]);
         });
-        std::array<float, kBlock> divisor;
+        std::array<float, kLanes> divisor;
         find_divisors(p, b, divisor);
         for (Index i = 0; i < b.count; ++i) {
           y[b.window + i] = static_cast<float>(sum[i]) / divisor[static_cast<std::size_t>(i)];
@@ -240,8 +240,8 @@ std::unique_ptr<Kernel> avg_pool_backward(const OpReader& op) {
     for (Index plane = 0; plane < p.planes; ++plane) {
       const float* dy = input(call, 0) + plane * volume(p.y);
       float* dx = output(call, 0) + plane * volume(p.x);
-      for_each_block(p, [&](const Block& b) {
-        std::array<float, kBlock> share;
+      for_each_block(p, [&](const PoolBlock& b) {
+        std::array<float, kLanes> share;
         find_divisors(p, b, share);
         for (Index i = 0; i < b.count; ++i) {
           share[static_cast<std::size_t>(i)] = dy[b.window + i] / share[static_cast<std::size_t>(i)];

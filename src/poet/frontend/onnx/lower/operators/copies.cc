@@ -40,6 +40,14 @@ void concat(Lowering& net, const Node& node) {
   set_result(net, node, nn::concat(net.builder, name_of(node), inputs, axis));
 }
 
+/// Copies along axes of size 1, as the class token of vision transformers has one per sample.
+void expand(Lowering& net, const Node& node) {
+  const Shape from = shape_of(net, node, 0);
+  const Shape to = broadcast(from, known_integers(net, node, 1));
+  if (to == from) return set_result(net, node, operand_of(net, node, 0));
+  set_result(net, node, nn::expand(net.builder, name_of(node), any_value(net, node, 0), to));
+}
+
 /// x `repeats` times along each axis, one after another: x seen with an axis of size 1 before each axis,
 /// stretched.
 void tile(Lowering& net, const Node& node) {
@@ -168,7 +176,8 @@ void pad(Lowering& net, const Node& node) {
 
 const std::vector<OperatorEntry>& copy_operators() {
   static const std::vector<OperatorEntry> entries = {
-      {"Concat", concat}, {"Pad", pad}, {"Slice", slice}, {"Split", split}, {"Tile", tile},
+      {"Concat", concat}, {"Expand", expand}, {"Pad", pad},
+      {"Slice", slice},   {"Split", split},   {"Tile", tile},
   };
   return entries;
 }

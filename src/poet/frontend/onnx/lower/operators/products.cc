@@ -9,7 +9,6 @@
 #include "poet/base/error.h"
 #include "poet/frontend/onnx/fuse/patterns.h"
 #include "poet/frontend/onnx/lower/operators.h"
-#include "poet/frontend/onnx/lower/sliced.h"
 #include "poet/graph/nn.h"
 
 namespace poet::onnx {

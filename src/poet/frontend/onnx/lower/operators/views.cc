@@ -127,20 +127,12 @@ void transpose(Lowering& net, const Node& node) {
   set_result(net, node, Operand{seen});
 }
 
-/// Copies along axes of size 1, as the class token of vision transformers has one per sample.
-void expand(Lowering& net, const Node& node) {
-  const Shape from = shape_of(net, node, 0);
-  const Shape to = broadcast(from, known_integers(net, node, 1));
-  if (to == from) return set_result(net, node, operand_of(net, node, 0));
-  set_result(net, node, nn::expand(net.builder, name_of(node), any_value(net, node, 0), to));
-}
-
 }  // namespace
 
 const std::vector<OperatorEntry>& view_operators() {
   static const std::vector<OperatorEntry> entries = {
-      {"Cast", cast},       {"Expand", expand},   {"Flatten", flatten},     {"Identity", identity},
-      {"Reshape", reshape}, {"Squeeze", squeeze}, {"Transpose", transpose}, {"Unsqueeze", unsqueeze},
+      {"Cast", cast},       {"Flatten", flatten},     {"Identity", identity},   {"Reshape", reshape},
+      {"Squeeze", squeeze}, {"Transpose", transpose}, {"Unsqueeze", unsqueeze},
   };
   return entries;
 }
