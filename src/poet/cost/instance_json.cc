@@ -144,8 +144,8 @@ std::int32_t read_index(const JsonField& json, std::size_t count) {
 }
 
 Value read_value(const JsonField& json, std::size_t ops, std::size_t values) {
-  json.only({"name", "shape", "strides", "dtype", "persistence", "producer", "alias_of", "bytes", "ram_bytes",
-             "page_in_seconds", "page_out_seconds", "page_in_joules", "page_out_joules"});
+  json.only({"name", "shape", "strides", "dtype", "persistence", "producer", "alias_of", "bytes", "part",
+             "ram_bytes", "page_in_seconds", "page_out_seconds", "page_in_joules", "page_out_joules"});
   Value value;
   value.name = json.at("name").name();
   value.shape = json.at("shape").integers(0, kMostInt);
@@ -155,6 +155,12 @@ Value read_value(const JsonField& json, std::size_t ops, std::size_t values) {
   value.dtype = read_name(json.at("dtype"), dtype_from_string);
   value.persistence = read_name(json.at("persistence"), persistence_from_string);
   value.bytes = byte_field(json.at("bytes"));
+  if (json.has("part")) {
+    const JsonField part = json.at("part");
+    part.only({"tensor", "shape", "begin"});
+    value.part = Part{part.at("tensor").name(), part.at("shape").integers(0, kMostInt),
+                      part.at("begin").integers(0, kMostInt)};
+  }
   if (json.has("alias_of")) value.alias_of = ValueId(read_index(json.at("alias_of"), values));
   if (json.has("producer")) value.producer = OpId(read_index(json.at("producer"), ops));
   return value;
@@ -289,6 +295,9 @@ Json value_json(const Value& value, const ValueCost& cost, bool has_storage) {
   json["persistence"] = to_string(value.persistence);
   if (value.producer.valid()) json["producer"] = value.producer.index;
   if (value.alias_of.valid()) json["alias_of"] = value.alias_of.index;
+  if (value.part)
+    json["part"] = {
+        {"tensor", value.part->tensor}, {"shape", value.part->shape}, {"begin", value.part->begin}};
   json["bytes"] = value.bytes.value();
   json["ram_bytes"] = cost.bytes.value();
   if (has_storage) write_transfers(cost, json);

@@ -50,6 +50,7 @@ Schemas gather_operators() {
       {.kind = "embedding_backward",
        .operands = "dy(...,D) ids:i(...) -> dtable(V,D)",
        .parts = "D +...",
+       .accumulates = true,
        .flops = per_input<1>},
       {.kind = "gather",
        .operands = "x:t indices:i -> y:t",

@@ -92,6 +92,7 @@ bool has_onednn_kernel(std::string_view kind) { return makers().contains(kind) |
 
 std::unique_ptr<Kernel> make_onednn_kernel(const Graph& graph, OpId op, const KernelOptions& options) {
   const onednn::Subject subject(graph, op, options);
+  if (subject.op().attributes.contains("accumulate")) return nullptr;
   const auto maker = makers().find(subject.op().kind);
   try {
     return maker == makers().end() ? onednn::make_eltwise(subject) : maker->second(subject);

@@ -62,8 +62,8 @@ void copy_rows(const Gather& g, const void* x, const std::int32_t* indices, void
   }
 }
 
-void add_rows(const Gather& g, const float* dy, const std::int32_t* indices, float* dx) {
-  std::fill_n(dx, g.outer * g.size * g.inner, 0.0F);
+void add_rows(const Gather& g, const float* dy, const std::int32_t* indices, float* dx, bool add = false) {
+  if (!add) std::fill_n(dx, g.outer * g.size * g.inner, 0.0F);
   for (Index o = 0; o < g.outer; ++o) {
     for (Index i = 0; i < g.indices; ++i, dy += g.inner) {
       float* __restrict to = dx + (o * g.size + checked(g.name, indices[i], g.size, g.wraps)) * g.inner;
@@ -79,8 +79,10 @@ std::unique_ptr<Kernel> embedding(const OpReader& op) {
   });
 }
 std::unique_ptr<Kernel> embedding_backward(const OpReader& op) {
-  return loop_kernel([g = embedding_of(op, op.out(0), op.in_count(1))](const KernelCall& call) {
-    add_rows(g, input(call, 0), input<std::int32_t>(call, 1), output(call, 0));
+  return loop_kernel([g = embedding_of(op, op.out(0), op.in_count(1)), accumulator = op.accumulator(0),
+                      count = op.out_count(0)](const KernelCall& call) {
+    const bool add = goes_on(call, accumulator, 0, count);
+    add_rows(g, input(call, 0), input<std::int32_t>(call, 1), output(call, 0), add);
   });
 }
 

@@ -1,0 +1,316 @@
+#include "poet/split/emit.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "poet/base/error.h"
+#include "poet/graph/strides.h"
+#include "poet/split/loops.h"
+
+namespace poet::splitting {
+namespace {
+
+using Cell = std::vector<std::int64_t>;  // per axis the number of the part
+
+/// "[:,64:128]": along the axes up to the last that is cut.
+std::string brackets(const Part& part, const Shape& size) {
+  std::size_t end = size.size();
+  while (end > 0 && size[end - 1] == part.shape[end - 1]) --end;
+  if (end == 0) return "";
+  std::string text;
+  for (std::size_t a = 0; a < end; ++a) {
+    text += a == 0 ? "[" : ",";
+    text += size[a] == part.shape[a] ? ":" : fmt::format("{}:{}", part.begin[a], part.begin[a] + size[a]);
+  }
+  return text + "]";
+}
+
+class Emitter {
+ public:
+  Emitter(const Graph& graph, const Partition& partition) : graph_(graph), p_(partition) {
+    result_.name = graph.name;
+    // Persistent values that no op names are part of the graph, too.
+    for (const ValueId v : ids<ValueId>(graph.values.size()))
+      if (is_persistent(graph.values[v].persistence) && !graph.values[v].alias_of.valid()) all_parts(v);
+  }
+
+  Graph emit() {
+    for (const OpId id : ids<OpId>(graph_.ops.size())) emit(id);
+    return std::move(result_);
+  }
+
+ private:
+  // ---- values
+
+  [[nodiscard]] const AxisClass& axis_class(ValueId storage, std::size_t axis) const {
+    return p_.classes[static_cast<std::size_t>(p_.of_axis[storage][axis])];
+  }
+
+  /// The part of a storage, made where it is not there yet.
+  ValueId part_of(ValueId s, const Cell& cell) {
+    const auto [entry, is_new] = parts_.emplace(std::pair{s, cell}, ValueId());
+    if (is_new) entry->second = result_.values.push_back(slice_of(s, cell));
+    return entry->second;
+  }
+
+  [[nodiscard]] Value slice_of(ValueId s, const Cell& cell) const {
+    Value value = graph_.values[s];
+    value.producer = OpId();
+    Part part{tensor_name(value), tensor_shape(value), Shape(value.shape.size(), 0)};
+    if (value.part) part.begin = value.part->begin;
+    bool cut = false;
+    for (std::size_t a = 0; a < cell.size(); ++a) {
+      if (p_.parts(p_.of_axis[s][a]) == 1) continue;
+      cut = true;
+      const Range range = range_of(axis_class(s, a), graph_.values[s].shape[a], cell[a]);
+      part.begin[a] += range.begin;
+      value.shape[a] = range.end - range.begin;
+    }
+    if (!cut) return value;
+    value.strides = strides_within(s, graph_.values[s], value.shape);
+    value.bytes = byte_count(value.shape, value.dtype);
+    value.name = part.tensor + brackets(part, value.shape);
+    value.part = std::move(part);
+    return value;
+  }
+
+  /// The strides of `view`, a view of s or itself, in a part of s of this shape: axes that lie within an axis
+  /// of s that is cut are not touched, those without step over less.
+  [[nodiscard]] Shape strides_within(ValueId s, const Value& view, const Shape& part) const {
+    if (view.strides.empty()) return {};
+    const Value& whole = graph_.values[s];
+    const Shape own = whole.strides.empty() ? row_major_strides(whole.shape) : whole.strides;
+    Shape strides = view.strides;
+    for (std::int64_t& stride : strides) {
+      const std::int64_t before = stride;
+      for (std::size_t a = 0; a < part.size(); ++a)
+        if (part[a] != whole.shape[a] && own[a] * whole.shape[a] <= before)
+          stride = stride / whole.shape[a] * part[a];
+    }
+    return strides;
+  }
+
+  void all_parts(ValueId s) {
+    Cell cell(graph_.values[s].shape.size(), 0);
+    for (;;) {
+      (void)part_of(s, cell);
+      std::size_t a = cell.size();
+      while (a > 0 && ++cell[a - 1] == p_.parts(p_.of_axis[s][a - 1])) cell[--a] = 0;
+      if (a == 0) return;
+    }
+  }
+
+  // ---- ops
+
+  /// An op under way: its loops and where in them we are.
+  struct Place {
+    OpId id;
+    std::vector<Loop> loops;
+    std::vector<std::int64_t> at;  // per label the number of the part
+  };
+
+  /// The part of a value that the op reads or writes there.
+  [[nodiscard]] Cell cell_of(const Place& place, ValueId v, const AxisLabels& labels) const {
+    const ValueId s = storage(graph_, v);
+    Cell cell(graph_.values[s].shape.size(), 0);
+    for (std::size_t a = 0; a < labels.size(); ++a) {
+      const int axis = p_.storage_axis[v][a];
+      if (labels[a] != kNoLabel && axis >= 0)
+        cell[static_cast<std::size_t>(axis)] = place.at[static_cast<std::size_t>(labels[a])];
+    }
+    return cell;
+  }
+
+  ValueId operand(const Place& place, ValueId v, const AxisLabels& labels) {
+    const ValueId s = storage(graph_, v);
+    const Cell cell = cell_of(place, v, labels);
+    const ValueId part = part_of(s, cell);
+    if (s == v) return part;
+    const auto [entry, is_new] = parts_.emplace(std::pair{v, cell}, ValueId());
+    if (is_new) entry->second = result_.values.push_back(view_of(place, v, labels, part));
+    return entry->second;
+  }
+
+  [[nodiscard]] Value view_of(const Place& place, ValueId v, const AxisLabels& labels, ValueId part) const {
+    const ValueId s = storage(graph_, v);
+    Value view = graph_.values[v];
+    const Value& held = result_.values[part];
+    view.alias_of = part;
+    view.bytes = held.bytes;
+    view.strides = strides_within(s, graph_.values[v], held.shape);
+    if (held.part) {
+      view.name += brackets(*held.part, held.shape);
+      for (std::size_t a = 0; a < labels.size(); ++a) {
+        if (labels[a] == kNoLabel || p_.storage_axis[v][a] < 0) continue;
+        const auto label = static_cast<std::size_t>(labels[a]);
+        const int c = p_.of_label[place.id][label];
+        if (p_.parts(c) == 1) continue;
+        const Range range = range_of(p_.classes[static_cast<std::size_t>(c)], view.shape[a], place.at[label]);
+        view.shape[a] = range.end - range.begin;
+      }
+    }
+    return view;
+  }
+
+  [[nodiscard]] std::vector<Loop> loops_of(OpId id) const {
+    const OpAxes& axes = p_.axes[id];
+    std::vector<Loop> loops;
+    for (std::size_t l = 0; l < axes.labels.size(); ++l) {
+      const std::int64_t parts = p_.parts(p_.of_label[id][l]);
+      if (parts > 1) loops.push_back({static_cast<int>(l), parts, axes.labels[l].summed});
+    }
+    if (loops.size() < 2) return loops;
+    std::vector<Traffic> operands;
+    const Op& op = graph_.ops[id];
+    for (std::size_t i = 0; i < op.inputs.size(); ++i)
+      operands.push_back({bytes_of(op.inputs[i]), axes.inputs[i], false});
+    for (std::size_t i = 0; i < op.outputs.size(); ++i)
+      operands.push_back({bytes_of(op.outputs[i]), axes.outputs[i], true});
+    return best_order(std::move(loops), operands);
+  }
+  [[nodiscard]] double bytes_of(ValueId v) const {
+    return static_cast<double>(graph_.values[v].bytes.value());
+  }
+
+  void emit(OpId id) {
+    Place place{id, loops_of(id), std::vector<std::int64_t>(p_.axes[id].labels.size(), 0)};
+    sums_.clear();
+    for (;;) {
+      emit_at(place);
+      std::size_t i = place.loops.size();
+      for (; i > 0; --i) {
+        std::int64_t& at = place.at[static_cast<std::size_t>(place.loops[i - 1].label)];
+        if (++at < place.loops[i - 1].parts) break;
+        at = 0;
+      }
+      if (i == 0) return;
+    }
+  }
+
+  /// A result that is added up.
+  struct Sum {
+    std::int64_t terms = 0;  // so far
+    ValueId value;
+  };
+
+  void emit_at(const Place& place) {
+    const Op& whole = graph_.ops[place.id];
+    const OpAxes& axes = p_.axes[place.id];
+    Op op = whole;
+    op.inputs.clear();
+    op.outputs.clear();
+    op.updates.clear();
+    const auto at = [&](int label) { return place.at[static_cast<std::size_t>(label)]; };
+    const bool first_term = std::all_of(place.loops.begin(), place.loops.end(), [&](const Loop& loop) {
+      return !loop.summed || at(loop.label) == 0;
+    });
+    for (std::size_t i = 0; i < whole.inputs.size(); ++i) {
+      const bool bias = std::find(axes.biases.begin(), axes.biases.end(), i) != axes.biases.end();
+      if (!bias || first_term) op.inputs.push_back(operand(place, whole.inputs[i], axes.inputs[i]));
+    }
+    std::vector<std::int64_t> kept, accumulate;
+    std::vector<ValueId> accumulators;
+    for (std::size_t i = 0; i < whole.outputs.size(); ++i) {
+      const AxisLabels& labels = axes.outputs[i];
+      std::int64_t terms = 1;
+      bool again = false;
+      for (const Loop& loop : place.loops) {
+        if (std::find(labels.begin(), labels.end(), loop.label) != labels.end()) continue;
+        if (loop.summed) {
+          terms *= loop.parts;
+        } else {
+          again = again || at(loop.label) > 0;
+        }
+      }
+      if (again) continue;  // computed by an earlier part
+      kept.push_back(static_cast<std::int64_t>(i));
+      const Cell cell = cell_of(place, whole.outputs[i], labels);
+      Sum& sum = sums_[{i, cell}];
+      if (sum.terms > 0) {
+        accumulate.push_back(static_cast<std::int64_t>(op.outputs.size()));
+        accumulators.push_back(sum.value);
+      }
+      ++sum.terms;
+      sum.value =
+          sum.terms == terms ? part_of(whole.outputs[i], cell) : partial(whole.outputs[i], cell, sum.terms);
+      op.outputs.push_back(sum.value);
+    }
+    if (op.outputs.empty() && !whole.outputs.empty()) return;
+    for (const ValueId v : whole.updates) {
+      const auto position = static_cast<std::size_t>(std::find(whole.inputs.begin(), whole.inputs.end(), v) -
+                                                     whole.inputs.begin());
+      op.updates.push_back(op.inputs.at(position));
+    }
+    if (kept.size() < whole.outputs.size()) op.attributes["gradients"] = gradients(whole, kept);
+    if (!accumulate.empty()) op.attributes["accumulate"] = accumulate;
+    op.inputs.insert(op.inputs.end(), accumulators.begin(), accumulators.end());
+    adapt(place, op);
+    name(place, op);
+    result_.ops.push_back(std::move(op));
+  }
+
+  /// What the sum is after so many terms.
+  ValueId partial(ValueId v, const Cell& cell, std::int64_t terms) {
+    Value value = slice_of(v, cell);
+    value.name += fmt::format(":{}", terms);
+    value.part.reset();
+    return result_.values.push_back(std::move(value));
+  }
+
+  /// The forward inputs that the outputs which are left are gradients of.
+  [[nodiscard]] static std::vector<std::int64_t> gradients(const Op& whole,
+                                                           const std::vector<std::int64_t>& kept) {
+    const auto found = whole.attributes.find("gradients");
+    std::vector<std::int64_t> positions;
+    for (const std::int64_t i : kept) {
+      // A weight's gradient is that of input 1, a bias's that of input 2.
+      positions.push_back(found == whole.attributes.end() ? i + 1
+                                                          : std::get<std::vector<std::int64_t>>(
+                                                                found->second)[static_cast<std::size_t>(i)]);
+    }
+    return positions;
+  }
+
+  /// Attributes that count along an axis that is cut.
+  void adapt(const Place& place, Op& op) const {
+    const OpAxes& axes = p_.axes[place.id];
+    for (const Loop& loop : place.loops) {
+      const auto label = static_cast<std::size_t>(loop.label);
+      if (axes.labels[label].name != "groups") continue;
+      const Range range = range_of(p_.classes[static_cast<std::size_t>(p_.of_label[place.id][label])],
+                                   axes.labels[label].size, place.at[label]);
+      op.attributes["groups"] = range.end - range.begin;
+    }
+  }
+
+  /// "conv1[0:8]", of a sum "conv1[0:8]+[16:32]": its output's ranges, then those that are summed.
+  void name(const Place& place, Op& op) const {
+    if (place.loops.empty()) return;
+    std::string ranges, terms;
+    for (std::size_t l = 0; l < p_.axes[place.id].labels.size(); ++l) {
+      const Label& label = p_.axes[place.id].labels[l];
+      const int c = p_.of_label[place.id][l];
+      if (p_.parts(c) == 1) continue;
+      const Range range = range_of(p_.classes[static_cast<std::size_t>(c)], label.size, place.at[l]);
+      std::string& text = label.summed ? terms : ranges;
+      text += fmt::format("{}{}:{}", text.empty() ? "" : ",", range.begin, range.end);
+    }
+    if (!ranges.empty()) op.name += "[" + ranges + "]";
+    if (!terms.empty()) op.name += "+[" + terms + "]";
+  }
+
+  const Graph& graph_;
+  const Partition& p_;
+  Graph result_;
+  std::map<std::pair<ValueId, Cell>, ValueId> parts_;  // of storages, and views of them
+  std::map<std::pair<std::size_t, Cell>, Sum> sums_;   // of the op under way: output, part
+};
+
+}  // namespace
+
+Graph emit_parts(const Graph& graph, const Partition& partition) { return Emitter(graph, partition).emit(); }
+
+}  // namespace poet::splitting
