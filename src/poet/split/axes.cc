@@ -186,7 +186,12 @@ class Reader {
                                        [&](const AxisLabels& labels) { return !lacks(labels); });
       if (label.summed && !all_have && !schema_.accumulates) label.cuttable = false;
       if (!label.summed && !all_have && !once_is_enough()) label.cuttable = false;
-      if (!in_some && op_.kind != "input") label.cuttable = false;
+      // The rows of a table's gradient are found by what the ids say.
+      if (!in_some && op_.kind != "input" && op_.kind != "embedding_backward") label.cuttable = false;
+      if (label.name == "S" && op_.kind.starts_with("select")) {
+        label.only = std::get<std::int64_t>(op_.attributes.at("index"));
+        label.cuttable = label.size > 1;
+      }
     }
   }
 

@@ -3,6 +3,7 @@
 // Along which axes an op can be computed in parts, and where each of its operands has them. Private to split.
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,8 @@ struct Label {
   std::int64_t size = 1;  // that of the operands' axes, or a number that divides it (groups)
   bool cuttable = false;
   bool summed = false;  // results without it are added up; otherwise its first part alone computes them
+  // The one place along it that is read or written, by the attribute `index`.
+  std::optional<std::int64_t> only = {};
 };
 
 /// Per axis of an operand the label that it has; kNoLabel: it is read and written whole.

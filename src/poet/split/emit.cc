@@ -14,6 +14,7 @@ namespace poet::splitting {
 namespace {
 
 using Cell = std::vector<std::int64_t>;  // per axis the number of the part
+using Box = std::vector<Range>;          // per axis its elements
 
 /// "[:,64:128]": along the axes up to the last that is cut.
 std::string brackets(const Part& part, const Shape& size) {
@@ -37,9 +38,10 @@ class Emitter {
       if (is_persistent(graph.values[v].persistence) && !graph.values[v].alias_of.valid()) all_parts(v);
   }
 
-  Graph emit() {
+  Emitted emit() {
     for (const OpId id : ids<OpId>(graph_.ops.size())) emit(id);
-    return std::move(result_);
+    copies_.resize(result_.ops.size(), 0);
+    return {std::move(result_), std::move(copies_)};
   }
 
  private:
@@ -52,22 +54,35 @@ class Emitter {
   /// The part of a storage, made where it is not there yet.
   ValueId part_of(ValueId s, const Cell& cell) {
     const auto [entry, is_new] = parts_.emplace(std::pair{s, cell}, ValueId());
-    if (is_new) entry->second = result_.values.push_back(slice_of(s, cell));
+    if (is_new) entry->second = result_.values.push_back(slice_of(s, box_of(s, cell)));
     return entry->second;
   }
 
-  [[nodiscard]] Value slice_of(ValueId s, const Cell& cell) const {
+  [[nodiscard]] Range range_in(ValueId s, std::size_t axis, std::int64_t i) const {
+    const std::int64_t size = graph_.values[s].shape[axis];
+    return p_.of_axis[s][axis] == kNoClass ? Range{0, size} : range_of(axis_class(s, axis), size, i);
+  }
+  [[nodiscard]] Box box_of(ValueId s, const Cell& cell) const {
+    Box box;
+    for (std::size_t a = 0; a < cell.size(); ++a) box.push_back(range_in(s, a, cell[a]));
+    return box;
+  }
+
+  /// `suffix`: of the tensor's name.
+  [[nodiscard]] Value slice_of(ValueId s, const Box& box, const std::string& suffix = "") const {
     Value value = graph_.values[s];
     value.producer = OpId();
+    value.name += suffix;
     Part part{tensor_name(value), tensor_shape(value), Shape(value.shape.size(), 0)};
-    if (value.part) part.begin = value.part->begin;
+    if (value.part) {
+      part.tensor += suffix;
+      part.begin = value.part->begin;
+    }
     bool cut = false;
-    for (std::size_t a = 0; a < cell.size(); ++a) {
-      if (p_.parts(p_.of_axis[s][a]) == 1) continue;
-      cut = true;
-      const Range range = range_of(axis_class(s, a), graph_.values[s].shape[a], cell[a]);
-      part.begin[a] += range.begin;
-      value.shape[a] = range.end - range.begin;
+    for (std::size_t a = 0; a < box.size(); ++a) {
+      cut = cut || box[a].end - box[a].begin < value.shape[a];
+      part.begin[a] += box[a].begin;
+      value.shape[a] = box[a].end - box[a].begin;
     }
     if (!cut) return value;
     value.strides = strides_within(s, graph_.values[s], value.shape);
@@ -126,31 +141,108 @@ class Emitter {
 
   ValueId operand(const Place& place, ValueId v, const AxisLabels& labels) {
     const ValueId s = storage(graph_, v);
-    const Cell cell = cell_of(place, v, labels);
-    const ValueId part = part_of(s, cell);
+    const ValueId part = held(place.id, s, needed(place, v, labels));
     if (s == v) return part;
-    const auto [entry, is_new] = parts_.emplace(std::pair{v, cell}, ValueId());
+    const auto [entry, is_new] = views_.emplace(std::pair{v, part}, ValueId());
     if (is_new) entry->second = result_.values.push_back(view_of(place, v, labels, part));
     return entry->second;
+  }
+
+  /// What the op needs there of the storage of v.
+  [[nodiscard]] Box needed(const Place& place, ValueId v, const AxisLabels& labels) const {
+    const ValueId s = storage(graph_, v);
+    Box box;
+    for (const std::int64_t size : graph_.values[s].shape) box.push_back({0, size});
+    for (std::size_t a = 0; a < labels.size(); ++a) {
+      const int axis = p_.storage_axis[v][a];
+      if (labels[a] == kNoLabel || axis < 0) continue;
+      const auto label = static_cast<std::size_t>(labels[a]);
+      const AxisClass& cut = p_.classes[static_cast<std::size_t>(p_.of_label[place.id][label])];
+      Range& range = box[static_cast<std::size_t>(axis)];
+      range = range_of(cut, range.end, place.at[label]);
+    }
+    return box;
+  }
+
+  /// A value with these elements of a storage: one of its parts, or a copy out of several, which the parts of
+  /// one op share.
+  ValueId held(OpId reader, ValueId s, const Box& box) {
+    Cell first, last;
+    bool exact = true;
+    for (std::size_t a = 0; a < box.size(); ++a) {
+      std::int64_t i = 0;
+      while (range_in(s, a, i).end <= box[a].begin) ++i;
+      first.push_back(i);
+      exact = exact && range_in(s, a, i).begin == box[a].begin;
+      while (range_in(s, a, i).end < box[a].end) ++i;
+      last.push_back(i);
+      exact = exact && range_in(s, a, i).end == box[a].end && first.back() == i;
+    }
+    if (exact) return part_of(s, first);
+    std::vector<std::int64_t> key{s.index};
+    for (const Range& range : box) key.insert(key.end(), {range.begin, range.end});
+    const auto known = made_.find(key);
+    if (known != made_.end()) return known->second;
+
+    Op op;
+    op.pass = graph_.ops[reader].pass;
+    std::size_t axis = 0;
+    while (axis < box.size() && first[axis] == last[axis]) ++axis;
+    if (axis < box.size()) {
+      op.kind = "concat";
+      std::vector<std::int64_t> sizes;
+      for (std::int64_t i = first[axis]; i <= last[axis]; ++i) {
+        const Range part = range_in(s, axis, i);
+        Box piece = box;
+        piece[axis] = {std::max(part.begin, box[axis].begin), std::min(part.end, box[axis].end)};
+        sizes.push_back(piece[axis].end - piece[axis].begin);
+        op.inputs.push_back(held(reader, s, piece));
+      }
+      op.attributes = {{"axis", static_cast<std::int64_t>(axis)}, {"sizes", sizes}};
+    } else {
+      op.kind = "slice";
+      op.inputs = {part_of(s, first)};
+      std::vector<std::int64_t> starts, ends;
+      for (std::size_t a = 0; a < box.size(); ++a) {
+        const Range part = range_in(s, a, first[a]);
+        starts.push_back(box[a].begin - part.begin);
+        ends.push_back(box[a].end - part.begin);
+      }
+      op.attributes = {
+          {"starts", starts}, {"ends", ends}, {"steps", std::vector<std::int64_t>(box.size(), 1)}};
+    }
+    Value value = slice_of(s, box, ":copy");
+    value.persistence = Persistence::activation;
+    op.name = fmt::format("{} for {}", value.name, graph_.ops[reader].name);
+    op.outputs = {result_.values.push_back(std::move(value))};
+    const ValueId copy = op.outputs.front();
+    copies_.resize(result_.ops.size(), 0);
+    copies_.push_back(1);
+    result_.ops.push_back(std::move(op));
+    return made_[std::move(key)] = copy;
   }
 
   [[nodiscard]] Value view_of(const Place& place, ValueId v, const AxisLabels& labels, ValueId part) const {
     const ValueId s = storage(graph_, v);
     Value view = graph_.values[v];
-    const Value& held = result_.values[part];
+    const Value& of = result_.values[part];
     view.alias_of = part;
-    view.bytes = held.bytes;
-    view.strides = strides_within(s, graph_.values[v], held.shape);
-    if (held.part) {
-      view.name += brackets(*held.part, held.shape);
+    view.bytes = of.bytes;
+    view.persistence = of.persistence;
+    view.strides = strides_within(s, graph_.values[v], of.shape);
+    if (of.part) {
+      Part of_view{view.name, view.shape, Shape(view.shape.size(), 0)};
       for (std::size_t a = 0; a < labels.size(); ++a) {
         if (labels[a] == kNoLabel || p_.storage_axis[v][a] < 0) continue;
         const auto label = static_cast<std::size_t>(labels[a]);
         const int c = p_.of_label[place.id][label];
         if (p_.parts(c) == 1) continue;
         const Range range = range_of(p_.classes[static_cast<std::size_t>(c)], view.shape[a], place.at[label]);
+        of_view.begin[a] = range.begin;
         view.shape[a] = range.end - range.begin;
       }
+      view.name += brackets(of_view, view.shape);
+      view.part = std::move(of_view);
     }
     return view;
   }
@@ -178,6 +270,7 @@ class Emitter {
   void emit(OpId id) {
     Place place{id, loops_of(id), std::vector<std::int64_t>(p_.axes[id].labels.size(), 0)};
     sums_.clear();
+    made_.clear();
     for (;;) {
       emit_at(place);
       std::size_t i = place.loops.size();
@@ -199,6 +292,7 @@ class Emitter {
   void emit_at(const Place& place) {
     const Op& whole = graph_.ops[place.id];
     const OpAxes& axes = p_.axes[place.id];
+    if (passes_over(place)) return;
     Op op = whole;
     op.inputs.clear();
     op.outputs.clear();
@@ -219,6 +313,7 @@ class Emitter {
       bool again = false;
       for (const Loop& loop : place.loops) {
         if (std::find(labels.begin(), labels.end(), loop.label) != labels.end()) continue;
+        if (axes.labels[static_cast<std::size_t>(loop.label)].only) continue;
         if (loop.summed) {
           terms *= loop.parts;
         } else {
@@ -254,10 +349,29 @@ class Emitter {
 
   /// What the sum is after so many terms.
   ValueId partial(ValueId v, const Cell& cell, std::int64_t terms) {
-    Value value = slice_of(v, cell);
-    value.name += fmt::format(":{}", terms);
-    value.part.reset();
-    return result_.values.push_back(std::move(value));
+    return result_.values.push_back(slice_of(v, box_of(v, cell), fmt::format(":{}", terms)));
+  }
+
+  /// Where an op reads one place of an axis alone, its other parts do nothing.
+  [[nodiscard]] bool passes_over(const Place& place) const {
+    const OpAxes& axes = p_.axes[place.id];
+    return std::any_of(place.loops.begin(), place.loops.end(), [&](const Loop& loop) {
+      const auto label = static_cast<std::size_t>(loop.label);
+      const bool written =
+          std::any_of(axes.outputs.begin(), axes.outputs.end(), [&](const AxisLabels& labels) {
+            return std::find(labels.begin(), labels.end(), loop.label) != labels.end();
+          });
+      return axes.labels[label].only && !written && !holds(place, label);
+    });
+  }
+  [[nodiscard]] Range range_at(const Place& place, std::size_t label) const {
+    return range_of(p_.classes[static_cast<std::size_t>(p_.of_label[place.id][label])],
+                    p_.axes[place.id].labels[label].size, place.at[label]);
+  }
+  [[nodiscard]] bool holds(const Place& place, std::size_t label) const {
+    const Range range = range_at(place, label);
+    const std::int64_t only = *p_.axes[place.id].labels[label].only;
+    return only >= range.begin && only < range.end;
   }
 
   /// The forward inputs that the outputs which are left are gradients of.
@@ -279,10 +393,12 @@ class Emitter {
     const OpAxes& axes = p_.axes[place.id];
     for (const Loop& loop : place.loops) {
       const auto label = static_cast<std::size_t>(loop.label);
-      if (axes.labels[label].name != "groups") continue;
-      const Range range = range_of(p_.classes[static_cast<std::size_t>(p_.of_label[place.id][label])],
-                                   axes.labels[label].size, place.at[label]);
-      op.attributes["groups"] = range.end - range.begin;
+      const Range range = range_at(place, label);
+      if (axes.labels[label].name == "groups") op.attributes["groups"] = range.end - range.begin;
+      if (axes.labels[label].only) {
+        op.attributes["index"] =
+            holds(place, label) ? *axes.labels[label].only - range.begin : std::int64_t{-1};
+      }
     }
   }
 
@@ -292,9 +408,8 @@ class Emitter {
     std::string ranges, terms;
     for (std::size_t l = 0; l < p_.axes[place.id].labels.size(); ++l) {
       const Label& label = p_.axes[place.id].labels[l];
-      const int c = p_.of_label[place.id][l];
-      if (p_.parts(c) == 1) continue;
-      const Range range = range_of(p_.classes[static_cast<std::size_t>(c)], label.size, place.at[l]);
+      if (p_.parts(p_.of_label[place.id][l]) == 1) continue;
+      const Range range = range_at(place, l);
       std::string& text = label.summed ? terms : ranges;
       text += fmt::format("{}{}:{}", text.empty() ? "" : ",", range.begin, range.end);
     }
@@ -305,12 +420,18 @@ class Emitter {
   const Graph& graph_;
   const Partition& p_;
   Graph result_;
-  std::map<std::pair<ValueId, Cell>, ValueId> parts_;  // of storages, and views of them
-  std::map<std::pair<std::size_t, Cell>, Sum> sums_;   // of the op under way: output, part
+  std::vector<char> copies_;
+  std::map<std::pair<ValueId, Cell>, ValueId> parts_;     // of storages
+  std::map<std::pair<ValueId, ValueId>, ValueId> views_;  // of a view, what it is a view of there
+  // Of the op under way:
+  std::map<std::pair<std::size_t, Cell>, Sum> sums_;   // output, part
+  std::map<std::vector<std::int64_t>, ValueId> made_;  // copies: storage, box
 };
 
 }  // namespace
 
-Graph emit_parts(const Graph& graph, const Partition& partition) { return Emitter(graph, partition).emit(); }
+Emitted emit_parts(const Graph& graph, const Partition& partition) {
+  return Emitter(graph, partition).emit();
+}
 
 }  // namespace poet::splitting

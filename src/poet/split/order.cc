@@ -16,9 +16,10 @@ using Index = std::size_t;
 
 class Schedule {
  public:
-  Schedule(const Graph& graph, std::vector<Op>& ops)
+  Schedule(const Graph& graph, const std::vector<Op>& ops, const std::vector<char>& copies)
       : graph_(graph),
         ops_(ops),
+        copies_(copies),
         before_(ops.size()),
         after_(ops.size()),
         missing_(ops.size()),
@@ -28,7 +29,7 @@ class Schedule {
     find_waiting();
   }
 
-  std::vector<Op> run() {
+  std::vector<Index> run() {
     for (Index op = 0; op < ops_.size(); ++op) {
       if (waits_[op] || ops_[op].pass == Pass::update) continue;
       if (!done_[op]) emit(op);
@@ -116,6 +117,7 @@ class Schedule {
   [[nodiscard]] bool comes_early(Index op) const {
     const Op& o = ops_[op];
     if (o.pass == Pass::update) return true;
+    if (copies_[op] != 0) return false;
     const OperatorSchema* schema = find_operator(o.kind);
     return schema != nullptr && !schema->accumulates && o.kind != "input" && !o.inputs.empty();
   }
@@ -125,7 +127,7 @@ class Schedule {
     for (const Index first : before_[op])
       if (waits_[first]) emit(first);
     done_[op] = true;
-    result_.push_back(std::move(ops_[op]));
+    result_.push_back(op);
     for (const Index user : users_[op])
       if (--missing_[user] == 0 && !done_[user] && early_[user] != 0) ready_.push(user);
   }
@@ -139,7 +141,8 @@ class Schedule {
   }
 
   const Graph& graph_;
-  std::vector<Op>& ops_;
+  const std::vector<Op>& ops_;
+  const std::vector<char>& copies_;
   std::vector<std::vector<Index>> before_, after_;
   std::vector<std::vector<Index>> users_;  // what waits for the op: `missing_` counts
   std::vector<Index> missing_;
@@ -147,11 +150,14 @@ class Schedule {
   std::vector<bool> waits_;  // for the update that it leads to
   std::vector<char> early_;
   std::priority_queue<Index, std::vector<Index>, std::greater<>> ready_;
-  std::vector<Op> result_;
+  std::vector<Index> result_;
 };
 
 }  // namespace
 
-std::vector<Op> ordered(const Graph& graph, std::vector<Op> ops) { return Schedule(graph, ops).run(); }
+std::vector<std::size_t> order_of(const Graph& graph, const std::vector<Op>& ops,
+                                  const std::vector<char>& copies) {
+  return Schedule(graph, ops, copies).run();
+}
 
 }  // namespace poet::splitting

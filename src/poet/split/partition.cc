@@ -9,6 +9,7 @@
 #include <set>
 
 #include "poet/base/error.h"
+#include "poet/graph/operators/schema.h"
 #include "poet/graph/strides.h"
 
 namespace poet::splitting {
@@ -36,97 +37,186 @@ std::vector<int> axes_in_storage(const Value& view, const Value& storage) {
   return found;
 }
 
-/// Nodes are axes of storages and labels of ops.
+/// Nodes are axes of storages and labels of ops; a class is named by one of its nodes.
 class Classes {
  public:
-  Classes(const Graph& graph, Partition& result) : graph_(graph), result_(result) {
+  Classes(const Graph& graph, Bytes limit, Partition& result)
+      : graph_(graph), limit_(limit), result_(result) {
     for (const ValueId v : ids<ValueId>(graph.values.size())) {
       const Value& value = graph.values[v];
       result.storage_axis.push_back(axes_in_storage(value, graph.values[storage(graph, v)]));
       first_axis_.push_back(static_cast<int>(parent_.size()));
       if (!value.alias_of.valid())
-        for (const std::int64_t size : value.shape) add(size);
+        for (const std::int64_t size : value.shape) add(size).storages.push_back(v);
     }
     for (const OpId id : ids<OpId>(graph.ops.size())) {
       result.axes.push_back(axes_of(graph, graph.ops[id]));
       first_label_.push_back(static_cast<int>(parent_.size()));
       for (const Label& label : result.axes[id].labels) {
-        const int node = add(label.size);
-        if (!label.cuttable && label.size > 1) need_whole(node, graph.ops[id], label.name);
+        Class& added = add(label.size);
+        if (!label.cuttable && label.size > 1) need_whole(added, graph.ops[id], label.name);
       }
     }
   }
 
+  /// What is done element by element, and all results, are cut as the op is. A product's operands are so
+  /// where that leaves no tensor too large; otherwise they are copied into other parts for it.
   void find() {
-    for (const OpId id : ids<OpId>(graph_.ops.size())) {
-      const Op& op = graph_.ops[id];
-      const OpAxes& axes = result_.axes[id];
-      for (std::size_t i = 0; i < op.inputs.size(); ++i) tie(id, op.inputs[i], axes.inputs[i]);
-      for (std::size_t i = 0; i < op.outputs.size(); ++i) tie(id, op.outputs[i], axes.outputs[i]);
+    for (const bool operands_of_products : {false, true}) {
+      for (const OpId id : ids<OpId>(graph_.ops.size())) {
+        const Op& op = graph_.ops[id];
+        const OpAxes& axes = result_.axes[id];
+        const OperatorSchema* schema = find_operator(op.kind);
+        const bool product = schema != nullptr && schema->accumulates;
+        for (std::size_t i = 0; i < op.inputs.size() && product == operands_of_products; ++i)
+          tie(id, op.inputs[i], axes.inputs[i], product);
+        for (std::size_t i = 0; i < op.outputs.size() && !operands_of_products; ++i)
+          tie(id, op.outputs[i], axes.outputs[i], false);
+      }
     }
+    keep_order_of_sums();
     number();
   }
 
  private:
-  int add(std::int64_t size) {
+  struct Class {
+    std::int64_t units = 1;
+    std::string whole;  // why it is not cut
+    std::vector<ValueId> storages;
+  };
+
+  Class& add(std::int64_t size) {
     parent_.push_back(static_cast<int>(parent_.size()));
-    size_.push_back(size);
-    whole_.emplace_back();
-    return parent_.back();
+    classes_.push_back({size, {}, {}});
+    return classes_.back();
   }
+  static std::size_t at(int node) { return static_cast<std::size_t>(node); }
   int root(int node) {
     while (parent_[at(node)] != node) node = parent_[at(node)] = parent_[at(parent_[at(node)])];
     return node;
   }
-  static std::size_t at(int node) { return static_cast<std::size_t>(node); }
+  Class& class_of(int node) { return classes_[at(root(node))]; }
 
-  void need_whole(int node, const Op& op, const std::string& what) {
-    node = root(node);
-    if (whole_[at(node)].empty())
-      whole_[at(node)] = fmt::format("{} ({}) needs {} whole", op.name, op.kind, what);
+  static void need_whole(Class& c, const Op& op, const std::string& what) {
+    if (c.whole.empty()) c.whole = fmt::format("{} ({}) needs {} whole", op.name, op.kind, what);
   }
 
   /// The operand's axes and the op's labels.
-  void tie(OpId id, ValueId v, const AxisLabels& labels) {
+  void tie(OpId id, ValueId v, const AxisLabels& labels, bool may_copy) {
     const ValueId s = storage(graph_, v);
+    const Op& op = graph_.ops[id];
     std::set<int> tied;
     for (std::size_t a = 0; a < labels.size(); ++a) {
       const int axis = result_.storage_axis[v][a];
       if (labels[a] == kNoLabel) continue;
       const int label = first_label_[id] + labels[a];
-      if (axis < 0) {
-        if (graph_.values[v].shape[a] > 1)
-          need_whole(label, graph_.ops[id], "an axis of the view " + graph_.values[v].name);
-        continue;
+      if (axis >= 0) {
+        tied.insert(axis);
+        const int of_tensor = first_axis_[s] + axis;
+        if (!may_copy || !better_copied(s, root(label), root(of_tensor))) {
+          unite(label, of_tensor);
+        } else {  // boundaries between elements of the storage
+          class_of(label).units = std::gcd(class_of(label).units, graph_.values[s].shape[at(axis)]);
+        }
+      } else if (graph_.values[v].shape[a] > 1) {
+        need_whole(class_of(label), op, "an axis of the view " + graph_.values[v].name);
       }
-      tied.insert(axis);
-      unite(label, first_axis_[s] + axis);
     }
     for (std::size_t a = 0; a < graph_.values[s].shape.size(); ++a) {
-      if (!tied.contains(static_cast<int>(a)) && graph_.values[s].shape[a] > 1)
-        need_whole(first_axis_[s] + static_cast<int>(a), graph_.ops[id],
-                   fmt::format("axis {} of {}", a, graph_.values[s].name));
+      if (may_copy || tied.contains(static_cast<int>(a)) || graph_.values[s].shape[a] == 1) continue;
+      need_whole(class_of(first_axis_[s] + static_cast<int>(a)), op,
+                 fmt::format("axis {} of {}", a, graph_.values[s].name));
     }
+  }
+
+  /// The least that a part of the storage can have, were the classes a and b one.
+  double least_part(ValueId s, int a, int b) {
+    const Value& value = graph_.values[s];
+    auto bytes = static_cast<double>(value.bytes.value());
+    for (std::size_t axis = 0; axis < value.shape.size(); ++axis) {
+      const int r = root(first_axis_[s] + static_cast<int>(axis));
+      const bool merged = a != b && (r == a || r == b);
+      const Class& one = classes_[at(r)];
+      const Class& other = classes_[at(merged ? (r == a ? b : a) : r)];
+      if (one.whole.empty() && other.whole.empty())
+        bytes /= static_cast<double>(std::gcd(one.units, other.units));
+    }
+    return bytes;
+  }
+
+  /// Whether the storage had better be copied for an op than be cut as the op is: some tensor would be too
+  /// large otherwise, but not the storage itself, of which the copy would have as much.
+  bool better_copied(ValueId storage, int a, int b) {
+    const auto gets_too_large = [&](ValueId s) {
+      return least_part(s, a, b) > std::max(least_part(s, a, a), static_cast<double>(limit_.value()));
+    };
+    if (a == b || gets_too_large(storage)) return false;
+    for (const int node : {a, b}) {
+      const std::vector<ValueId>& storages = classes_[at(node)].storages;
+      if (std::any_of(storages.begin(), storages.end(), gets_too_large)) return true;
+    }
+    return false;
   }
 
   void unite(int a, int b) {
     a = root(a);
     b = root(b);
     if (a == b) return;
-    size_[at(a)] = std::gcd(size_[at(a)], size_[at(b)]);
+    if (classes_[at(a)].storages.size() < classes_[at(b)].storages.size()) std::swap(a, b);
+    Class& into = classes_[at(a)];
+    Class& from = classes_[at(b)];
+    into.units = std::gcd(into.units, from.units);
+    if (into.whole.empty()) into.whole = from.whole;
+    into.storages.insert(into.storages.end(), from.storages.begin(), from.storages.end());
+    from.storages.clear();
     parent_[at(b)] = a;
-    if (whole_[at(a)].empty()) whole_[at(a)] = whole_[at(b)];
+  }
+
+  /// Of axes that an op sums over one after another, an inner one is cut where the outer ones are cut into
+  /// single elements: otherwise parts would add up in another order. Where those cannot be, it is whole.
+  void keep_order_of_sums() {
+    for (bool again = true; again;) {
+      again = false;
+      for_each_nested_sum([&](OpId id, int outer, int inner) {
+        Class& of_inner = class_of(inner);
+        if (class_of(outer).whole.empty() || !of_inner.whole.empty()) return;
+        need_whole(of_inner, graph_.ops[id], "the inner one of two axes that it sums over");
+        again = true;
+      });
+    }
+  }
+  template <class F>
+  void for_each_nested_sum(const F& f) {
+    for (const OpId id : ids<OpId>(graph_.ops.size())) {
+      const std::vector<Label>& labels = result_.axes[id].labels;
+      for (std::size_t inner = 0; inner < labels.size(); ++inner) {
+        for (std::size_t outer = 0; outer < inner; ++outer) {
+          if (!labels[outer].summed || !labels[inner].summed || labels[outer].size == 1 ||
+              labels[inner].size == 1)
+            continue;
+          if (is_summed(id, outer) && is_summed(id, inner))
+            f(id, first_label_[id] + static_cast<int>(outer), first_label_[id] + static_cast<int>(inner));
+        }
+      }
+    }
+  }
+  /// By a result that lacks it.
+  [[nodiscard]] bool is_summed(OpId id, std::size_t label) const {
+    const std::vector<AxisLabels>& outputs = result_.axes[id].outputs;
+    return std::any_of(outputs.begin(), outputs.end(), [&](const AxisLabels& labels) {
+      return std::find(labels.begin(), labels.end(), static_cast<int>(label)) == labels.end();
+    });
   }
 
   void number() {
     std::vector<int> number(parent_.size(), kNoClass);
-    const auto class_of = [&](int node) {
+    const auto number_of = [&](int node) {
       const int r = root(node);
       if (number[at(r)] == kNoClass) {
         number[at(r)] = static_cast<int>(result_.classes.size());
         AxisClass found;
-        found.units = size_[at(r)];
-        found.reason = whole_[at(r)];
+        found.units = classes_[at(r)].units;
+        found.reason = classes_[at(r)].whole;
         found.most = found.usual = found.reason.empty() ? found.units : 1;
         result_.classes.push_back(std::move(found));
       }
@@ -137,20 +227,25 @@ class Classes {
       const Value& value = graph_.values[v];
       if (value.alias_of.valid()) continue;
       for (std::size_t a = 0; a < value.shape.size(); ++a)
-        list.push_back(value.shape[a] == 1 ? kNoClass : class_of(first_axis_[v] + static_cast<int>(a)));
+        list.push_back(value.shape[a] == 1 ? kNoClass : number_of(first_axis_[v] + static_cast<int>(a)));
     }
     for (const OpId id : ids<OpId>(graph_.ops.size())) {
       std::vector<int>& list = result_.of_label[result_.of_label.push_back({})];
       for (std::size_t l = 0; l < result_.axes[id].labels.size(); ++l)
-        list.push_back(class_of(first_label_[id] + static_cast<int>(l)));
+        list.push_back(number_of(first_label_[id] + static_cast<int>(l)));
     }
+    for_each_nested_sum([&](OpId, int outer, int inner) {
+      const int before = number_of(outer);
+      const int then = number_of(inner);
+      if (before != then) result_.classes[at(then)].after.push_back(before);
+    });
   }
 
   const Graph& graph_;
+  Bytes limit_;
   Partition& result_;
   std::vector<int> parent_;
-  std::vector<std::int64_t> size_;
-  std::vector<std::string> whole_;  // why the class is not cut
+  std::vector<Class> classes_;  // of roots
   IdVector<ValueId, int> first_axis_;
   IdVector<OpId, int> first_label_;
 };
@@ -191,8 +286,18 @@ class Refinement {
     for (std::size_t l = 0; l < axes.labels.size(); ++l) {
       AxisClass& c = at(p_.of_label[id][l]);
       const std::int64_t per_unit = axes.labels[l].size / c.units;
+      if (axes.labels[l].size == 1) continue;
       if (axes.labels[l].name == (op.kind.starts_with("conv_transpose") ? "C" : "O"))
         c.usual = std::min(c.usual, std::max<std::int64_t>(1, c.units * per_unit / kFewestChannels));
+    }
+  }
+
+  /// What has to be cut before.
+  void cut_into_elements(const std::vector<int>& classes) {
+    for (const int c : classes) {
+      if (at(c).parts == at(c).units) continue;
+      at(c).parts = at(c).units;
+      cut_into_elements(at(c).after);
     }
   }
 
@@ -228,6 +333,7 @@ class Refinement {
       }
     }
     if (best == kNoClass) return false;
+    cut_into_elements(at(best).after);
     at(best).parts = next_parts(at(best));
     return true;
   }
@@ -258,7 +364,7 @@ Bytes largest_part(const Graph& graph, const Partition& partition, ValueId stora
 
 Partition partition(const Graph& graph, Bytes limit) {
   Partition result;
-  Classes(graph, result).find();
+  Classes(graph, limit, result).find();
   Refinement refinement(graph, result);
   // Where there is no choice first.
   std::vector<ValueId> order;

@@ -2,9 +2,10 @@
 
 // Into which parts every tensor of a graph is cut. Private to split.
 //
-// Axes that have to be cut alike (an op's operands along one of its labels, a view and its storage) are one
-// class, with one list of boundaries. A class is counted in units: an axis of size s has s / units elements
-// per unit, and boundaries lie between units.
+// Axes that are cut alike (an op's operands along one of its labels, a view and its storage) are one class,
+// with one list of boundaries. Where an operand's axis and its op's label are of two classes, the op reads a
+// copy. A class is counted in units: an axis of size s has s / units elements per unit, and boundaries lie
+// between units.
 
 #include <cstdint>
 #include <string>
@@ -21,6 +22,7 @@ struct AxisClass {
   std::int64_t most = 1;   // parts at most: 1 where some op needs the axis whole
   std::int64_t usual = 1;  // parts at most, but where nothing else would do
   std::string reason;      // why it is not cut
+  std::vector<int> after;  // classes that are cut into single units before
 };
 
 /// [begin, end) of part `i` of an axis of size `size`.

@@ -33,25 +33,32 @@ std::string reason_for(const Partition& p, ValueId v) {
 void report_tensors(const Graph& whole, const Partition& p, Bytes limit, SplitReport& report) {
   for (const ValueId v : ids<ValueId>(whole.values.size())) {
     if (whole.values[v].alias_of.valid()) continue;
-    const Bytes largest = splitting::largest_part(whole, p, v);
-    report.largest_value = std::max(report.largest_value, largest);
     if (is_cut(p, v)) ++report.tensors;
+    const Bytes largest = splitting::largest_part(whole, p, v);
     if (largest > limit) report.unsplit.push_back({whole.values[v].name, largest, reason_for(p, v)});
   }
-  std::stable_sort(report.unsplit.begin(), report.unsplit.end(),
-                   [](const Unsplit& a, const Unsplit& b) { return a.bytes > b.bytes; });
 }
 
-void report_ops(const Graph& parts, SplitReport& report) {
-  for (const Op& op : parts.ops) {
+/// Operands and results; copies that an op needs larger than the limit.
+void report_ops(const Graph& parts, const std::vector<char>& copies, Bytes limit, SplitReport& report) {
+  for (const OpId id : ids<OpId>(parts.ops.size())) {
+    const Op& op = parts.ops[id];
     std::set<ValueId> operands;
     for (const auto* list : {&op.inputs, &op.outputs})
       for (const ValueId v : *list) operands.insert(storage(parts, v));
     Bytes sum;
-    for (const ValueId v : operands) sum += parts.values[v].bytes;
-    if (sum <= report.working_set) continue;
-    report.working_set = sum;
-    report.largest_op = op.name;
+    for (const ValueId v : operands) {
+      sum += parts.values[v].bytes;
+      report.largest_value = std::max(report.largest_value, parts.values[v].bytes);
+    }
+    if (sum > report.working_set) {
+      report.working_set = sum;
+      report.largest_op = op.name;
+    }
+    if (!copies.empty() && copies[static_cast<std::size_t>(id.index)] != 0) {
+      const Value& copy = parts.values[op.outputs.front()];
+      if (copy.bytes > limit) report.unsplit.push_back({copy.name, copy.bytes, op.name});
+    }
   }
 }
 
@@ -66,20 +73,25 @@ Graph split(const Graph& training, const SplitOptions& options, SplitReport* rep
   bool cut = false;
   for (const ValueId v : ids<ValueId>(training.values.size())) cut = cut || is_cut(partition, v);
   Graph result = training;
+  std::vector<char> copies;  // in the order of the result
   if (cut) {
-    result = splitting::emit_parts(training, partition);
+    splitting::Emitted emitted = splitting::emit_parts(training, partition);
+    result = std::move(emitted.graph);
     std::vector<Op> ops(std::make_move_iterator(result.ops.begin()),
                         std::make_move_iterator(result.ops.end()));
     result.ops = {};
-    for (Op& op : splitting::ordered(result, std::move(ops))) {
-      const OpId id = result.ops.push_back(std::move(op));
+    for (const std::size_t i : splitting::order_of(result, ops, emitted.copies)) {
+      copies.push_back(emitted.copies[i]);
+      const OpId id = result.ops.push_back(std::move(ops[i]));
       for (const ValueId v : result.ops[id].outputs) result.values[v].producer = id;
     }
   }
   if (report != nullptr) {
     *report = {};
     report_tensors(training, partition, options.part, *report);
-    report_ops(result, *report);
+    report_ops(result, copies, options.part, *report);
+    std::stable_sort(report->unsplit.begin(), report->unsplit.end(),
+                     [](const Unsplit& a, const Unsplit& b) { return a.bytes > b.bytes; });
   }
   return verified(std::move(result));
 }
