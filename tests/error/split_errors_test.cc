@@ -37,8 +37,9 @@ TEST(SplitErrors, APartLiesWithinItsTensor) {
   for (Value& value : graph.values) {
     if (!value.part || value.part->tensor != "fc.weight") continue;
     value.part->begin.back() = 7;
-    EXPECT_NE(test::input_error([&] { verify(graph); }).find("a part must lie within its tensor, 'fc.weight'"),
-              std::string::npos);
+    EXPECT_NE(
+        test::input_error([&] { verify(graph); }).find("a part must lie within its tensor, 'fc.weight'"),
+        std::string::npos);
     return;
   }
   FAIL() << "fc.weight is in parts";
@@ -51,17 +52,20 @@ TEST(SplitErrors, AccumulatorsFitTheirOutputs) {
     const Op sound = op;
     const auto refused = [&] { return test::input_error([&] { verify(graph); }); };
     op.attributes["accumulate"] = std::vector<std::int64_t>{1};
-    EXPECT_NE(refused().find("ascending numbers below 1 in accumulate, not 1"), std::string::npos) << refused();
+    EXPECT_NE(refused().find("ascending numbers below 1 in accumulate, not 1"), std::string::npos)
+        << refused();
     op.attributes["accumulate"] = std::vector<std::int64_t>{};
     EXPECT_NE(refused().find("an input for each number in accumulate"), std::string::npos) << refused();
     op.attributes["accumulate"] = std::string("all");
-    EXPECT_NE(refused().find("a list of integers as its attribute accumulate"), std::string::npos) << refused();
+    EXPECT_NE(refused().find("a list of integers as its attribute accumulate"), std::string::npos)
+        << refused();
     op = sound;
     op.inputs.back() = op.inputs.front();
     EXPECT_NE(refused().find("of shape"), std::string::npos) << refused();
     op = sound;
     op.kind = "relu";
-    EXPECT_NE(refused().find("no attribute accumulate: its result is no sum"), std::string::npos) << refused();
+    EXPECT_NE(refused().find("no attribute accumulate: its result is no sum"), std::string::npos)
+        << refused();
     return;
   }
   FAIL() << "a sum is in parts";

@@ -38,7 +38,8 @@ std::vector<std::string> parts_of(const Graph& graph, const std::string& tensor)
 }
 
 std::ptrdiff_t place_of(const Graph& graph, const std::string& op) {
-  const auto found = std::find_if(graph.ops.begin(), graph.ops.end(), [&](const Op& o) { return o.name == op; });
+  const auto found =
+      std::find_if(graph.ops.begin(), graph.ops.end(), [&](const Op& o) { return o.name == op; });
   EXPECT_NE(found, graph.ops.end()) << op;
   return found - graph.ops.begin();
 }
@@ -72,7 +73,8 @@ TEST(Split, HalvesAreNamedAndSummedInOrder) {
   EXPECT_FALSE(first.attributes.contains("accumulate"));
   ASSERT_EQ(second.inputs.size(), 3U);
   EXPECT_EQ(second.inputs[2], first.outputs[0]);
-  EXPECT_EQ(std::get<std::vector<std::int64_t>>(second.attributes.at("accumulate")), std::vector<std::int64_t>{0});
+  EXPECT_EQ(std::get<std::vector<std::int64_t>>(second.attributes.at("accumulate")),
+            std::vector<std::int64_t>{0});
   EXPECT_EQ(report.largest_value, Bytes(256));
   EXPECT_EQ(report.tensors, 3U);  // x, first.weight, its gradient
 }
@@ -83,7 +85,8 @@ TEST(Split, ABiasHasOneGradient) {
   const Op& without = parts.ops[OpId(place_of(parts, "first:backward_weight[4:8]"))];
   EXPECT_EQ(with_bias.outputs.size(), 2U);
   EXPECT_EQ(without.outputs.size(), 1U);
-  EXPECT_EQ(std::get<std::vector<std::int64_t>>(without.attributes.at("gradients")), std::vector<std::int64_t>{1});
+  EXPECT_EQ(std::get<std::vector<std::int64_t>>(without.attributes.at("gradients")),
+            std::vector<std::int64_t>{1});
 }
 
 TEST(Split, UpdatesFollowTheirGradients) {
@@ -103,15 +106,17 @@ TEST(Split, OneStreamOfChannelsIsCutAlike) {
   GraphBuilder g("residual");
   // 8 channels of 4 x 4: 512 bytes.
   ValueId x = g.input("x", {1, 8, 4, 4});
-  const ValueId stem = nn::relu(g, "relu", nn::conv2d(g, "stem", x, {.out_channels = 8, .kernel = {3, 3}, .padding = {1, 1}}));
-  x = nn::batch_norm(g, "norm", nn::conv2d(g, "conv", stem, {.out_channels = 8, .kernel = {3, 3}, .padding = {1, 1}}));
+  const ValueId stem =
+      nn::relu(g, "relu", nn::conv2d(g, "stem", x, {.out_channels = 8, .kernel = {3, 3}, .padding = {1, 1}}));
+  x = nn::batch_norm(g, "norm",
+                     nn::conv2d(g, "conv", stem, {.out_channels = 8, .kernel = {3, 3}, .padding = {1, 1}}));
   x = nn::add(g, "add", x, stem);
   x = nn::linear(g, "head", nn::flatten(g, "flat", nn::global_avg_pool(g, "pool", x)), 2);
   nn::softmax_cross_entropy(g, "loss", x, g.input("targets", {1}, DType::int32));
   const Graph parts = split(differentiate(g.finish()), {Bytes(128)});
   for (const std::string tensor : {"stem", "conv", "norm", "add", "relu"}) {
-    EXPECT_THAT(parts_of(parts, tensor), ElementsAre(tensor + "[:,0:2]", tensor + "[:,2:4]", tensor + "[:,4:6]",
-                                                     tensor + "[:,6:8]"));
+    EXPECT_THAT(parts_of(parts, tensor),
+                ElementsAre(tensor + "[:,0:2]", tensor + "[:,2:4]", tensor + "[:,4:6]", tensor + "[:,6:8]"));
   }
   EXPECT_EQ(parts_of(parts, "conv.weight").size(), 16U);
   EXPECT_THAT(parts_of(parts, "head.weight"), ElementsAre("head.weight[:,0:2]", "head.weight[:,2:4]",

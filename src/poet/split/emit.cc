@@ -31,7 +31,8 @@ std::string brackets(const Part& part, const Shape& size) {
 
 class Emitter {
  public:
-  Emitter(const Graph& graph, const Partition& partition) : graph_(graph), p_(partition) {
+  Emitter(const Graph& graph, const Partition& partition, Bytes ram)
+      : graph_(graph), p_(partition), ram_(ram) {
     result_.name = graph.name;
     // Persistent values that no op names are part of the graph, too.
     for (const ValueId v : ids<ValueId>(graph.values.size()))
@@ -261,7 +262,7 @@ class Emitter {
       operands.push_back({bytes_of(op.inputs[i]), axes.inputs[i], false});
     for (std::size_t i = 0; i < op.outputs.size(); ++i)
       operands.push_back({bytes_of(op.outputs[i]), axes.outputs[i], true});
-    return best_order(std::move(loops), operands);
+    return best_order(std::move(loops), operands, static_cast<double>(ram_.value()));
   }
   [[nodiscard]] double bytes_of(ValueId v) const {
     return static_cast<double>(graph_.values[v].bytes.value());
@@ -419,6 +420,7 @@ class Emitter {
 
   const Graph& graph_;
   const Partition& p_;
+  Bytes ram_;
   Graph result_;
   std::vector<char> copies_;
   std::map<std::pair<ValueId, Cell>, ValueId> parts_;     // of storages
@@ -430,8 +432,8 @@ class Emitter {
 
 }  // namespace
 
-Emitted emit_parts(const Graph& graph, const Partition& partition) {
-  return Emitter(graph, partition).emit();
+Emitted emit_parts(const Graph& graph, const Partition& partition, Bytes ram) {
+  return Emitter(graph, partition, ram).emit();
 }
 
 }  // namespace poet::splitting

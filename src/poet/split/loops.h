@@ -23,8 +23,10 @@ struct Traffic {
   bool written = false;
 };
 
-/// The loops from the outermost to the innermost one such that least is moved when one part of every operand
-/// is in RAM at a time; sums keep their order. O(loops! * operands).
-[[nodiscard]] std::vector<Loop> best_order(std::vector<Loop> loops, const std::vector<Traffic>& operands);
+/// The loops from the outermost to the innermost one such that least is moved in a RAM of `ram` bytes (or
+/// that holds one part of every operand, if that is more); sums keep their order. O(loops! * loops *
+/// operands).
+[[nodiscard]] std::vector<Loop> best_order(std::vector<Loop> loops, const std::vector<Traffic>& operands,
+                                           double ram);
 
 }  // namespace poet::splitting

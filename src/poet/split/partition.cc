@@ -9,7 +9,6 @@
 #include <set>
 
 #include "poet/base/error.h"
-#include "poet/graph/operators/schema.h"
 #include "poet/graph/strides.h"
 
 namespace poet::splitting {
@@ -60,18 +59,22 @@ class Classes {
   }
 
   /// What is done element by element, and all results, are cut as the op is. A product's operands are so
-  /// where that leaves no tensor too large; otherwise they are copied into other parts for it.
+  /// where that leaves no tensor too large; otherwise they are copied into other parts for it. Those come
+  /// last that would make something coarser.
   void find() {
-    for (const bool operands_of_products : {false, true}) {
+    for (const Tie wanted : {Tie::always, Tie::if_alike, Tie::unless_copied}) {
       for (const OpId id : ids<OpId>(graph_.ops.size())) {
         const Op& op = graph_.ops[id];
         const OpAxes& axes = result_.axes[id];
-        const OperatorSchema* schema = find_operator(op.kind);
-        const bool product = schema != nullptr && schema->accumulates;
-        for (std::size_t i = 0; i < op.inputs.size() && product == operands_of_products; ++i)
-          tie(id, op.inputs[i], axes.inputs[i], product);
-        for (std::size_t i = 0; i < op.outputs.size() && !operands_of_products; ++i)
-          tie(id, op.outputs[i], axes.outputs[i], false);
+        const bool product =
+            op.kind == "matmul" || op.kind.starts_with("conv") || op.kind.starts_with("linear");
+        if (product || wanted == Tie::always) {
+          const bool inputs = product == (wanted != Tie::always);
+          for (std::size_t i = 0; i < op.inputs.size() && inputs; ++i)
+            tie(id, op.inputs[i], axes.inputs[i], wanted);
+        }
+        for (std::size_t i = 0; i < op.outputs.size() && wanted == Tie::always; ++i)
+          tie(id, op.outputs[i], axes.outputs[i], wanted);
       }
     }
     keep_order_of_sums();
@@ -79,6 +82,7 @@ class Classes {
   }
 
  private:
+  enum class Tie { always, if_alike, unless_copied };
   struct Class {
     std::int64_t units = 1;
     std::string whole;  // why it is not cut
@@ -102,8 +106,9 @@ class Classes {
   }
 
   /// The operand's axes and the op's labels.
-  void tie(OpId id, ValueId v, const AxisLabels& labels, bool may_copy) {
+  void tie(OpId id, ValueId v, const AxisLabels& labels, Tie how) {
     const ValueId s = storage(graph_, v);
+    const Shape& shape = graph_.values[s].shape;
     const Op& op = graph_.ops[id];
     std::set<int> tied;
     for (std::size_t a = 0; a < labels.size(); ++a) {
@@ -112,20 +117,28 @@ class Classes {
       const int label = first_label_[id] + labels[a];
       if (axis >= 0) {
         tied.insert(axis);
-        const int of_tensor = first_axis_[s] + axis;
-        if (!may_copy || !better_copied(s, root(label), root(of_tensor))) {
-          unite(label, of_tensor);
-        } else {  // boundaries between elements of the storage
-          class_of(label).units = std::gcd(class_of(label).units, graph_.values[s].shape[at(axis)]);
-        }
+        tie_axis(label, s, axis, how);
       } else if (graph_.values[v].shape[a] > 1) {
         need_whole(class_of(label), op, "an axis of the view " + graph_.values[v].name);
       }
     }
-    for (std::size_t a = 0; a < graph_.values[s].shape.size(); ++a) {
-      if (may_copy || tied.contains(static_cast<int>(a)) || graph_.values[s].shape[a] == 1) continue;
+    for (std::size_t a = 0; a < shape.size() && how == Tie::always; ++a) {
+      if (tied.contains(static_cast<int>(a)) || shape[a] == 1) continue;
       need_whole(class_of(first_axis_[s] + static_cast<int>(a)), op,
                  fmt::format("axis {} of {}", a, graph_.values[s].name));
+    }
+  }
+
+  void tie_axis(int label, ValueId s, int axis, Tie how) {
+    const int of_tensor = first_axis_[s] + axis;
+    const Class& a = class_of(label);
+    const Class& b = class_of(of_tensor);
+    const bool alike = a.whole.empty() == b.whole.empty() && (!a.whole.empty() || a.units == b.units);
+    if (how == Tie::if_alike && !alike) return;
+    if (how != Tie::unless_copied || !better_copied(s, axis, root(label))) {
+      unite(label, of_tensor);
+    } else {  // boundaries between elements of the storage
+      class_of(label).units = std::gcd(class_of(label).units, graph_.values[s].shape[at(axis)]);
     }
   }
 
@@ -144,14 +157,21 @@ class Classes {
     return bytes;
   }
 
-  /// Whether the storage had better be copied for an op than be cut as the op is: some tensor would be too
-  /// large otherwise, but not the storage itself, of which the copy would have as much.
-  bool better_copied(ValueId storage, int a, int b) {
-    const auto gets_too_large = [&](ValueId s) {
-      return least_part(s, a, b) > std::max(least_part(s, a, a), static_cast<double>(limit_.value()));
+  /// Whether a storage had better be copied for an op than be cut along its axis as the op is: some tensor
+  /// would be too large otherwise, but not the copy.
+  bool better_copied(ValueId storage, int axis, int label) {
+    const int of_axis = root(first_axis_[storage] + axis);
+    const auto limit = [&](ValueId s) {
+      return std::max(least_part(s, label, label), static_cast<double>(limit_.value()));
     };
-    if (a == b || gets_too_large(storage)) return false;
-    for (const int node : {a, b}) {
+    const auto gets_too_large = [&](ValueId s) { return least_part(s, label, of_axis) > limit(s); };
+    if (label == of_axis) return false;
+    const auto of = [&](int node) {
+      const Class& c = classes_[at(node)];
+      return c.whole.empty() ? static_cast<double>(c.units) : 1.0;
+    };
+    if (least_part(storage, label, label) * of(of_axis) / of(label) > limit(storage)) return false;
+    for (const int node : {label, of_axis}) {
       const std::vector<ValueId>& storages = classes_[at(node)].storages;
       if (std::any_of(storages.begin(), storages.end(), gets_too_large)) return true;
     }

@@ -72,10 +72,12 @@ Graph split(const Graph& training, const SplitOptions& options, SplitReport* rep
   const Partition partition = splitting::partition(training, options.part);
   bool cut = false;
   for (const ValueId v : ids<ValueId>(training.values.size())) cut = cut || is_cut(partition, v);
+  constexpr std::int64_t kPartsInRam = 4;
+  const Bytes ram = options.ram > Bytes(0) ? options.ram : kPartsInRam * options.part;
   Graph result = training;
   std::vector<char> copies;  // in the order of the result
   if (cut) {
-    splitting::Emitted emitted = splitting::emit_parts(training, partition);
+    splitting::Emitted emitted = splitting::emit_parts(training, partition, ram);
     result = std::move(emitted.graph);
     std::vector<Op> ops(std::make_move_iterator(result.ops.begin()),
                         std::make_move_iterator(result.ops.end()));
