@@ -37,11 +37,11 @@ std::vector<std::string> parts_of(const Graph& graph, const std::string& tensor)
   return names;
 }
 
-std::ptrdiff_t place_of(const Graph& graph, const std::string& op) {
+std::size_t place_of(const Graph& graph, const std::string& op) {
   const auto found =
       std::find_if(graph.ops.begin(), graph.ops.end(), [&](const Op& o) { return o.name == op; });
   EXPECT_NE(found, graph.ops.end()) << op;
-  return found - graph.ops.begin();
+  return static_cast<std::size_t>(found - graph.ops.begin());
 }
 
 TEST(Split, NothingIsCutThatFits) {

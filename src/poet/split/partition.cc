@@ -89,6 +89,11 @@ class Classes {
     std::vector<ValueId> storages;
   };
 
+  /// A class that is never cut, for axes that no label stands for.
+  int add_uncut() {
+    add(1).whole = "no label";
+    return parent_.back();
+  }
   Class& add(std::int64_t size) {
     parent_.push_back(static_cast<int>(parent_.size()));
     classes_.push_back({size, {}, {}});
@@ -122,8 +127,9 @@ class Classes {
         need_whole(class_of(label), op, "an axis of the view " + graph_.values[v].name);
       }
     }
-    for (std::size_t a = 0; a < shape.size() && how == Tie::always; ++a) {
+    for (std::size_t a = 0; a < shape.size() && how != Tie::if_alike; ++a) {
       if (tied.contains(static_cast<int>(a)) || shape[a] == 1) continue;
+      if (how == Tie::unless_copied && better_copied(s, static_cast<int>(a), uncut_)) continue;
       need_whole(class_of(first_axis_[s] + static_cast<int>(a)), op,
                  fmt::format("axis {} of {}", a, graph_.values[s].name));
     }
@@ -266,6 +272,7 @@ class Classes {
   Partition& result_;
   std::vector<int> parent_;
   std::vector<Class> classes_;  // of roots
+  int uncut_ = add_uncut();
   IdVector<ValueId, int> first_axis_;
   IdVector<OpId, int> first_label_;
 };

@@ -18,8 +18,8 @@
 namespace poet {
 
 struct SplitOptions {
-  Bytes part;  // no value is larger where it can be cut; > 0
-  Bytes ram;   // for which the order of an op's parts is chosen; 0: four parts
+  Bytes part;   // no value is larger where it can be cut; > 0
+  Bytes ram{};  // for which the order of an op's parts is chosen; 0: four parts
 };
 
 /// A tensor that stays larger than the limit.
