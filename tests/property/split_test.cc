@@ -16,6 +16,7 @@
 #include "poet/frontend/zoo.h"
 #include "poet/graph/nn.h"
 #include "poet/graph/operators/schema.h"
+#include "poet/runtime/kernels/kernel.h"
 #include "tests/support/parts.h"
 #include "tests/support/random_network.h"
 #include "tests/support/runtime_interpreter.h"
@@ -46,9 +47,11 @@ std::map<std::string, Numbers> starts(const Graph& graph, std::uint64_t seed) {
   return all;
 }
 
-class Run {
+class Steps {
  public:
-  Run(const Graph& graph, const std::map<std::string, Numbers>& numbers) : graph_(graph), run_(graph) {
+  Steps(const Graph& graph, const std::map<std::string, Numbers>& numbers,
+        const MakeKernel& make = reference_kernel)
+      : run_(graph, make) {
     for (const ValueId v : ids<ValueId>(graph.values.size())) {
       const Value& value = graph.values[v];
       const auto found = numbers.find(tensor_name(value));
@@ -63,7 +66,6 @@ class Run {
   const RuntimeInterpreter& values() const { return run_; }
 
  private:
-  const Graph& graph_;
   RuntimeInterpreter run_;
   ValueId loss_;
 };
@@ -78,7 +80,7 @@ bool expect_same_bits(const Graph& whole, Bytes limit, std::uint64_t seed) {
   const Graph parts = split(whole, {limit}, &report);
   if (report.tensors == 0) return false;
   const auto numbers = starts(whole, seed);
-  Run of_whole(whole, numbers), of_parts(parts, numbers);
+  Steps of_whole(whole, numbers), of_parts(parts, numbers);
   std::map<std::string, ValueId> tensors;
   for (const ValueId v : ids<ValueId>(whole.values.size()))
     if (!whole.values[v].alias_of.valid()) tensors[whole.values[v].name] = v;
@@ -174,6 +176,25 @@ TEST(Split, OfLayersOfAllSortsTrainsToTheSameBits) {
     }
   }
   EXPECT_GT(cut, 30);
+}
+
+TEST(Split, OfLayersOfAllSortsWithTheLibrarysKernels) {
+  const runtime::KernelOptions fast{runtime::KernelLibrary::fast, 1, ""};
+  const auto fastest = [&](const Graph& graph, OpId op) { return runtime::make_kernel(graph, op, fast); };
+  for (Graph (*make)(std::int64_t) : {encoder, images}) {
+    const Graph whole = differentiate(make(1), {Optimizer::sgd, {}});
+    const auto numbers = starts(whole, 3);
+    for (const std::int64_t limit : {512, 64}) {
+      const Graph parts = split(whole, {Bytes(limit)});
+      Steps expected(whole, numbers), actual(parts, numbers, fastest);
+      for (std::int64_t step = 1; step <= 3; ++step) {
+        expected.step(step);
+        actual.step(step);
+        EXPECT_NEAR(actual.loss(), expected.loss(), 1e-3) << whole.name << ", step " << step;
+      }
+      EXPECT_TRUE(actual.intact());
+    }
+  }
 }
 
 TEST(Split, OfRandomNetworksTrainsToTheSameBits) {
