@@ -12,6 +12,7 @@
 #include "poet/autodiff/differentiate.h"
 #include "poet/graph/nn.h"
 #include "poet/graph/parts.h"
+#include "poet/split/loops.h"
 
 namespace poet {
 namespace {
@@ -132,6 +133,24 @@ TEST(Split, SaysWhatStaysWhole) {
   ASSERT_FALSE(report.unsplit.empty());
   EXPECT_EQ(report.unsplit.front().bytes, Bytes(256));
   EXPECT_THAT(report.unsplit.front().reason, HasSubstr("needs C whole"));
+}
+
+// y (4 parts) = W x (4 parts); W is not counted. One part of y and one of x fit: x is read for every part of
+// y, 4 * 4 + 4 parts are moved; the other way round each part of y is written and read again, 4 + 4 + 2 * 12.
+// With room for two parts of y, x is read for every second one: 2 * 4 + 4.
+TEST(Nests, AreThoseThatMoveLeast) {
+  using splitting::Turns;
+  constexpr int kOut = 0, kIn = 1;
+  const std::vector<splitting::Loop> loops = {{kIn, 4, true}, {kOut, 4, false}};
+  const std::vector<splitting::Traffic> operands = {{4.0, {kIn}, false}, {4.0, {kOut}, true}};
+  const auto nest = [&](double ram) {
+    std::vector<std::vector<std::int64_t>> turns;
+    for (const Turns& t : splitting::best_nest(loops, operands, ram))
+      turns.push_back({t.label, t.times, t.step});
+    return turns;
+  };
+  EXPECT_THAT(nest(2), ElementsAre(ElementsAre(kOut, 4, 1), ElementsAre(kIn, 4, 1)));
+  EXPECT_THAT(nest(3), ElementsAre(ElementsAre(kOut, 2, 2), ElementsAre(kIn, 4, 1), ElementsAre(kOut, 2, 1)));
 }
 
 TEST(Parts, RunsOfABox) {
