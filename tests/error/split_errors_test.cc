@@ -60,7 +60,7 @@ TEST(SplitErrors, AccumulatorsFitTheirOutputs) {
     EXPECT_NE(refused().find("a list of integers as its attribute accumulate"), std::string::npos)
         << refused();
     op = sound;
-    op.inputs.back() = op.inputs.front();
+    op.inputs.back() = op.inputs[1];
     EXPECT_NE(refused().find("of shape"), std::string::npos) << refused();
     op = sound;
     op.kind = "relu";

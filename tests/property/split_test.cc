@@ -35,8 +35,7 @@ std::map<std::string, Numbers> starts(const Graph& graph, std::uint64_t seed) {
     if (value.alias_of.valid()) continue;
     const bool input = value.producer.valid() && graph.ops[value.producer].kind == "input";
     if (!input && !is_persistent(value.persistence)) continue;
-    const bool magnitude =
-        value.name.ends_with(".m") || value.name.ends_with(".v") || value.name.ends_with("var");
+    const bool magnitude = value.name.ends_with("exp_avg_sq") || value.name.ends_with("var");
     Numbers& numbers = all[value.name];
     for (std::int64_t i = 0; i < element_count(value.shape); ++i) {
       const double number =

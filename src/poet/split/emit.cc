@@ -396,7 +396,7 @@ class Emitter {
 
   /// What the sum is after so many terms.
   ValueId partial(ValueId v, const Cell& cell, std::int64_t terms) {
-    return result_.values.push_back(slice_of(v, box_of(v, cell), fmt::format(":{}", terms)));
+    return result_.values.push_back(slice_of(v, box_of(v, cell), fmt::format("+{}", terms)));
   }
 
   /// Where an op reads one place of an axis alone, its other parts do nothing.
