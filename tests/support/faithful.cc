@@ -38,8 +38,8 @@ Bits carried_out(const PlanFile& file, const runtime::KernelOptions& kernels, in
   const Graph& graph = file.instance.graph;
   runtime::set_up_kernels(kernels);
   const runtime::Program program(file, kernels);
-  for (const ValueId v : runtime::persistent_values(graph))
-    runtime::initialise(graph, v, kSeed, program.persistent(v));
+  const runtime::InitialWeights weights(graph);
+  for (const ValueId v : runtime::persistent_values(graph)) weights.write(v, kSeed, program.persistent(v));
   runtime::Executor executor(file, program, {.where = std::filesystem::temp_directory_path()});
   const auto data = runtime::synthetic_dataset(graph, kSamples, kSeed);
   const std::vector<runtime::DataInput> inputs = runtime::data_inputs(graph);
