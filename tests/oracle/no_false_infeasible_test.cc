@@ -48,6 +48,7 @@ Case random_case(std::uint64_t seed, Semantics semantics) {
   for (;;) {
     test::RandomInstanceOptions options;
     options.ops = test::chance(rng, 0.1) ? 6 : test::pick(rng, 3, 5);
+    options.in_place = test::chance(rng, 0.5);
     options.multi_output = options.ops < 6 && test::chance(rng, 0.4);
     options.updates = test::chance(rng, 0.3);
     options.views = test::chance(rng, 0.2);

@@ -40,6 +40,7 @@ Case random_case(Rng& rng, Semantics semantics, bool single_output) {
   for (;;) {
     test::RandomInstanceOptions options;
     options.ops = test::pick(rng, 3, 6);
+    options.in_place = test::chance(rng, 0.5);
     options.multi_output = !single_output && test::chance(rng, 0.4);
     options.updates = !single_output && test::chance(rng, 0.3);
     options.inputs = test::chance(rng, 0.3);
@@ -188,6 +189,7 @@ TEST(DeviceTimeline, AnswersAreValidAndAboveTheirBound) {
     SCOPED_TRACE(fmt::format("case {}", i));
     test::RandomInstanceOptions options;
     options.ops = test::pick(rng, 4, 9);
+    options.in_place = test::chance(rng, 0.5);
     options.device = true;
     options.multi_output = test::chance(rng, 0.3);
     const Instance instance = test::random_instance(rng, options);

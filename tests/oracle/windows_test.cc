@@ -309,6 +309,7 @@ Case random_case(Rng& rng, Semantics semantics) {
   for (;;) {
     test::RandomInstanceOptions options;
     options.ops = test::pick(rng, 3, 5);
+    options.in_place = test::chance(rng, 0.5);
     options.multi_output = test::chance(rng, 0.5);
     options.updates = test::chance(rng, 0.3);
     options.inputs = test::chance(rng, 0.3);
@@ -467,6 +468,7 @@ TEST_P(WindowRelaxation, HasAPointForEverySchedule) {
     SCOPED_TRACE(fmt::format("case {}", i));
     test::RandomInstanceOptions options;
     options.ops = test::pick(rng, 6, 24);
+    options.in_place = test::chance(rng, 0.5);
     options.multi_output = test::chance(rng, 0.5);
     options.updates = test::chance(rng, 0.3);
     options.inputs = test::chance(rng, 0.3);

@@ -38,6 +38,7 @@ TEST(CompileProperty, AddressesFitTheBudget) {
     Rng rng(static_cast<std::uint64_t>(seed) + 77);
     test::RandomInstanceOptions options;
     options.ops = test::pick(rng, 5, 9);
+    options.in_place = test::chance(rng, 0.5);
     options.multi_output = test::chance(rng, 0.5);
     options.device = true;
     CompileRequest request;

@@ -25,6 +25,7 @@ constexpr const char* kDtr[] = {"dtr", "dtr-eq", "dtr-local"};
 test::RandomInstanceOptions random_options(Rng& rng) {
   test::RandomInstanceOptions options;
   options.ops = test::pick(rng, 4, 16);
+  options.in_place = test::chance(rng, 0.5);
   options.multi_output = test::chance(rng, 0.5);
   options.storage = test::chance(rng, 0.5);
   options.updates = test::chance(rng, 0.6);

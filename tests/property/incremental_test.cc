@@ -99,6 +99,7 @@ TEST_P(Incremental, AgreesWithTheWholeReplay) {
     SCOPED_TRACE(fmt::format("case {}", i));
     test::RandomInstanceOptions options;
     options.ops = test::pick(rng, 3, 16);
+    options.in_place = test::chance(rng, 0.5);
     options.multi_output = test::chance(rng, 0.5);
     options.updates = test::chance(rng, 0.3);
     options.views = test::chance(rng, 0.3);

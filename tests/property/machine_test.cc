@@ -21,6 +21,7 @@ using test::Rng;
 Instance random_device(Rng& rng) {
   test::RandomInstanceOptions options;
   options.ops = test::pick(rng, 4, 16);
+  options.in_place = test::chance(rng, 0.5);
   options.multi_output = test::chance(rng, 0.4);
   options.updates = test::chance(rng, 0.3);
   options.views = test::chance(rng, 0.3);
@@ -35,6 +36,7 @@ class MachineTest : public testing::TestWithParam<Semantics> {};
 TEST_P(MachineTest, AgreesWithTheVerifierStepByStep) {
   int transfers = 0;
   int waits = 0;
+  int in_place = 0;
   for (int i = 0; i < 1000; ++i) {
     SCOPED_TRACE(fmt::format("seed {}", i));
     Rng rng(static_cast<std::uint64_t>(i) + 1);
@@ -49,7 +51,10 @@ TEST_P(MachineTest, AgreesWithTheVerifierStepByStep) {
     for (std::size_t s = 0; s < plan.steps.size(); ++s) {
       const Step& step = plan.steps[s];
       ASSERT_TRUE(machine.awaited_by(step).empty()) << "the plan has all its waits";
-      machine.take(step);
+      const ValueId overwritten =
+          step.kind == StepKind::compute ? machine.overwritten_by(plan, s) : ValueId();
+      in_place += overwritten.valid() ? 1 : 0;
+      machine.take(step, overwritten);
       ASSERT_EQ(machine.level() + instance.costs.persistent, trace.ram[s]);
       Trace::Interval expected = trace.steps[s];
       if (step.kind == StepKind::page_in || step.kind == StepKind::page_out)
@@ -63,6 +68,7 @@ TEST_P(MachineTest, AgreesWithTheVerifierStepByStep) {
     transfers += report.page_outs;
   }
   EXPECT_GT(transfers, 300);
+  EXPECT_GT(in_place, 300);
   EXPECT_EQ(waits > 0, GetParam() == Semantics::device);
 }
 

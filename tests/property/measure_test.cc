@@ -29,10 +29,12 @@ class Measure : public testing::TestWithParam<Semantics> {};
 TEST_P(Measure, AgreesWithTheVerifier) {
   test::Rng rng(99);
   int transfers = 0;
+  int in_place = 0;
   for (int i = 0; i < 4000; ++i) {
     SCOPED_TRACE(fmt::format("case {}", i));
     test::RandomInstanceOptions options;
     options.ops = test::pick(rng, 3, 16);
+    options.in_place = test::chance(rng, 0.5);
     options.multi_output = test::chance(rng, 0.5);
     options.updates = test::chance(rng, 0.3);
     options.views = test::chance(rng, 0.3);
@@ -50,8 +52,18 @@ TEST_P(Measure, AgreesWithTheVerifier) {
     ASSERT_NEAR(report.energy.value(), candidate.joules, 1e-9 * (1 + candidate.joules));
     ASSERT_EQ(report.bytes_written.value(), candidate.bytes_written);
     transfers += report.page_ins;
+    Instance apart = instance;  // nothing is written over an operand
+    for (Op& op : apart.graph.ops) op.kind = "published";
+    const Report more = replay(apart, to_schedule(problem, apart, candidate), GetParam(), limits);
+    ASSERT_LE(report.peak_ram, more.peak_ram);
+    in_place += report.peak_ram < more.peak_ram;
   }
   EXPECT_GT(transfers, 1000);
+  if (GetParam() == Semantics::device) {
+    EXPECT_GT(in_place, 300);
+  } else {
+    EXPECT_EQ(in_place, 0);
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Measure,

@@ -32,6 +32,7 @@ Case random_case(Rng& rng) {
     c.semantics = kAllSemantics[static_cast<std::size_t>(pick(rng, 0, 2))];
     test::RandomInstanceOptions options;
     options.ops = pick(rng, 6, 14);
+    options.in_place = chance(rng, 0.5);
     options.multi_output = chance(rng, 0.4);
     options.updates = chance(rng, 0.3);
     options.views = chance(rng, 0.2);
@@ -89,7 +90,7 @@ TEST(Methods, TheVerifierAcceptsThemAndNoneBeatsTheProvenOptimum) {
   for (const Method& method : methods()) {
     fmt::print("{:18} holds {:3}, staged {:3}, below its bound {}\n", method.name, held[method.name],
                staged_plans[method.name], ahead[method.name]);
-    EXPECT_GT(staged_plans[method.name], test::enough(2)) << method.name;
+    EXPECT_GT(staged_plans[method.name], test::enough(1)) << method.name;
   }
 }
 

@@ -35,6 +35,7 @@ Case random_case(Rng& rng, Semantics semantics, bool timed) {
   for (;;) {
     test::RandomInstanceOptions options;
     options.ops = test::pick(rng, 6, 14);
+    options.in_place = test::chance(rng, 0.5);
     options.multi_output = test::chance(rng, 0.4);
     options.updates = test::chance(rng, 0.3);
     options.views = test::chance(rng, 0.2);
@@ -209,6 +210,7 @@ TEST(SolvePublishedFormulation, IsValidAndNeverBelowTheTightBound) {
     SCOPED_TRACE(fmt::format("case {}", i));
     test::RandomInstanceOptions options;
     options.ops = test::pick(rng, 6, 8);
+    options.in_place = test::chance(rng, 0.5);
     Case c{test::random_instance(rng, options), {}, Semantics::published};
     const std::int64_t floor =
         ram_floor(make_problem({c.instance, c.limits, c.semantics}, {})).floor_ram->value();

@@ -28,6 +28,7 @@ Case scarce(Rng& rng) {
   for (;;) {
     test::RandomInstanceOptions options;
     options.ops = pick(rng, 8, 16);
+    options.in_place = test::chance(rng, 0.5);
     options.multi_output = test::chance(rng, 0.3);
     options.updates = test::chance(rng, 0.3);
     options.inputs = test::chance(rng, 0.5);

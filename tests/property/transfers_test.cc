@@ -49,6 +49,7 @@ TEST(PlanTransfers, OnlyShifts) {
     Rng rng(static_cast<std::uint64_t>(i) + 1);
     test::RandomInstanceOptions options;
     options.ops = test::pick(rng, 6, 14);
+    options.in_place = test::chance(rng, 0.5);
     options.multi_output = test::chance(rng, 0.4);
     options.updates = test::chance(rng, 0.3);
     options.views = test::chance(rng, 0.2);

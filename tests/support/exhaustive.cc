@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "poet/graph/dataflow.h"
+#include "poet/graph/in_place.h"
 
 namespace poet::test {
 namespace {
@@ -188,13 +189,32 @@ class Enumeration {
     drop_unneeded(-1);
     for (int i = 0; i <= t; ++i) {
       if (!(computed & bit(i))) continue;
+      Mask needed = stays | flying;  // after the op
+      for (int j = i + 1; j <= t; ++j)
+        if (computed & bit(j)) needed |= reads_[static_cast<std::size_t>(j)];
+      const std::int64_t once = written_over(i, live | flying, live & ~needed);
       live |= writes_[static_cast<std::size_t>(i)];
       const std::int64_t scratch =
           semantics_ == Semantics::device ? instance_.costs.ops[OpId(i)].workspace.value() : 0;
-      if (bytes(live | flying) + scratch > budget) return false;
+      if (bytes(live | flying) + scratch - once > budget) return false;
       drop_unneeded(i);
     }
     return true;
+  }
+
+  // Device: bytes of one of the dying operands, where the op's first result may be written over it.
+  [[nodiscard]] std::int64_t written_over(int i, Mask in_ram, Mask dying) const {
+    const Op& op = instance_.graph.ops[OpId(i)];
+    if (semantics_ != Semantics::device || op.outputs.empty()) return 0;
+    const ValueId result = op.outputs.front();
+    if (in_ram & bit(result.index)) return 0;
+    for (const std::size_t position : overwritable_inputs(instance_.graph, op)) {
+      const ValueId v = storage(instance_.graph, op.inputs[position]);
+      const auto size = static_cast<std::size_t>(v.index);
+      if ((dying & bit(v.index)) && bytes_[size] == bytes_[static_cast<std::size_t>(result.index)])
+        return bytes_[size];
+    }
+    return 0;
   }
 
   const Instance& instance_;

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "poet/graph/in_place.h"
 #include "poet/verify/replay.h"
 #include "tests/support/random_instance.h"
 #include "tests/support/small_graphs.h"
@@ -17,7 +18,10 @@ namespace {
 constexpr double kTick = 1.0 / 1024;
 
 // Values are read soon after they are made, or much later.
-Graph any_graph(Rng& rng, int ops) {
+Graph any_graph(Rng& rng, int ops, bool in_place) {
+  const auto bytes = [&](int least, int most) {
+    return in_place && chance(rng, 0.75) ? 3 : pick(rng, least, most);
+  };
   Graph graph;
   graph.name = "any";
   std::vector<ValueId> made;
@@ -30,17 +34,13 @@ Graph any_graph(Rng& rng, int ops) {
     const int more = pick(rng, 0, 2);
     for (int k = 0; k < more && i > 0; ++k)
       read(made[static_cast<std::size_t>(pick(rng, 0, static_cast<int>(made.size()) - 1))]);
-    std::vector<ValueId> writes = {add_output(graph, fmt::format("v{}", i), pick(rng, 1, 6))};
-    if (chance(rng, 0.1)) writes.push_back(add_output(graph, fmt::format("w{}", i), pick(rng, 0, 4)));
+    std::vector<ValueId> writes = {add_output(graph, fmt::format("v{}", i), bytes(1, 6))};
+    if (chance(rng, 0.1)) writes.push_back(add_output(graph, fmt::format("w{}", i), bytes(0, 4)));
     const OpId op = add_op(graph, fmt::format("op{}", i), std::move(reads), writes);
-    graph.ops[op].kind = "published";
     graph.ops[op].recomputable = chance(rng, 0.8);
     made.insert(made.end(), writes.begin(), writes.end());
   }
-  for (Value& value : graph.values) {
-    value.dtype = DType::uint8;
-    value.shape = {value.bytes.value()};
-  }
+  choose_kinds(rng, graph, in_place);
   return graph;
 }
 
@@ -65,8 +65,9 @@ void any_costs(Rng& rng, Instance& instance) {
   if (chance(rng, 0.35)) costs.timing.wake_energy = Joules(kTick * pick(rng, 1, 6));
 }
 
-Instance training_step(Rng& rng, int ops) {
+Instance training_step(Rng& rng, int ops, bool in_place) {
   RandomInstanceOptions options;
+  options.in_place = in_place;
   options.ops = ops;
   options.multi_output = chance(rng, 0.3);
   options.updates = chance(rng, 0.3);
@@ -81,9 +82,10 @@ Instance training_step(Rng& rng, int ops) {
 }
 
 Instance instance_of(Rng& rng, int ops) {
-  if (chance(rng, 0.5)) return training_step(rng, ops);
+  const bool in_place = chance(rng, 0.5);
+  if (chance(rng, 0.5)) return training_step(rng, ops, in_place);
   Instance instance;
-  instance.graph = any_graph(rng, ops);
+  instance.graph = any_graph(rng, ops, in_place);
   any_costs(rng, instance);
   return instance;
 }
@@ -112,6 +114,14 @@ Bytes largest_working_set(const Instance& instance, Semantics semantics) {
     std::int64_t sum = semantics == Semantics::device ? instance.costs.ops[id].workspace.value() : 0;
     for (const ValueId v : touched)
       if (!is_persistent(instance.graph.values[v].persistence)) sum += instance.costs.values[v].bytes.value();
+    for (const std::size_t position : overwritable_inputs(instance.graph, op)) {
+      const ValueId v = storage(instance.graph, op.inputs[position]);
+      const Bytes bytes = instance.costs.values[v].bytes;
+      if (semantics != Semantics::device || is_persistent(instance.graph.values[v].persistence)) continue;
+      if (bytes != instance.costs.values[op.outputs.front()].bytes) continue;
+      sum -= bytes.value();
+      break;
+    }
     most = std::max(most, sum);
   }
   return Bytes(most) + instance.costs.persistent;

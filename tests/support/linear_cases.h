@@ -20,11 +20,13 @@ struct LinearCase {
 };
 
 /// Graphs of `least_ops` to `most_ops` ops: half of them training steps of random_instance(), half of them
-/// any graph in which each op reads up to three earlier values. Times and energies are multiples of powers of
+/// any graph in which each op reads up to three earlier values; in half of either most results may be written
+/// over an operand. Times and energies are multiples of powers of
 /// two, so that their sums are exact in any order.
 [[nodiscard]] LinearCase linear_case(std::uint64_t seed, int least_ops, int most_ops);
 
-/// What the op with the largest operands, results and workspace needs, with what is persistent.
+/// What the op with the largest operands, results and workspace needs, with what is persistent; on a device
+/// an operand over which the first result may be written does not count.
 [[nodiscard]] Bytes largest_working_set(const Instance& instance, Semantics semantics);
 
 }  // namespace poet::test

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "poet/graph/in_place.h"
+
 namespace poet::test {
 namespace {
 
@@ -36,6 +38,7 @@ LinearMachine::LinearMachine(const Instance& instance, Semantics semantics, cons
   if (instance.graph.values.size() > 31) throw std::invalid_argument("too many values to search");
   read_graph(instance.graph);
   read_costs(instance.costs, without);
+  if (timed) read_in_place(instance.graph, instance.costs);
 }
 
 void LinearMachine::read_graph(const Graph& graph) {
@@ -79,15 +82,30 @@ void LinearMachine::read_costs(const CostTable& costs, const Without& without) {
                       joules * cost.page_in.energy.value()});
 }
 
+void LinearMachine::read_in_place(const Graph& graph, const CostTable& costs) {
+  for (std::size_t i = 0; i < ops.size(); ++i) {
+    const poet::Op& op = graph.ops[OpId(i)];
+    for (const std::size_t position : overwritable_inputs(graph, op)) {
+      ValueId v = op.inputs[position];
+      while (graph.values[v].alias_of.valid()) v = graph.values[v].alias_of;
+      const Bytes bytes = costs.values[op.outputs[0]].bytes;
+      if (is_kept_always(graph.values[v]) || bytes != costs.values[v].bytes || bytes == Bytes(0)) continue;
+      ops[i].overwritable |= bit(v.index);
+      ops[i].result = op.outputs[0].index;
+    }
+  }
+}
+
 std::int64_t LinearMachine::bytes_of(Mask mask) const {
   std::int64_t sum = 0;
   for_each_bit(mask, [&](int v) { sum += values[at(v)].bytes; });
   return sum;
 }
 
-std::int64_t LinearMachine::missing_for_compute(const MachineState& state, int op) const {
-  return persistent + bytes_of(state.idle | state.moving() | ops[at(op)].writes) + ops[at(op)].workspace -
-         limits_.ram_budget.value();
+std::int64_t LinearMachine::missing_for_compute(const MachineState& state, int op, int overwritten) const {
+  const std::int64_t once = overwritten < 0 ? 0 : values[at(overwritten)].bytes;
+  return persistent - once + bytes_of(state.idle | state.moving() | ops[at(op)].writes) +
+         ops[at(op)].workspace - limits_.ram_budget.value();
 }
 
 std::int64_t LinearMachine::missing_for_page_in(const MachineState& state, int value) const {
@@ -100,13 +118,18 @@ double LinearMachine::makespan(const MachineState& state) const {
 
 // What leaves can be read until it is freed; what arrives cannot. Nothing that moves can be written, nor
 // (in staged semantics) is there a reason to, within a stage.
-bool LinearMachine::compute(MachineState& state, int i) const {
+bool LinearMachine::compute(MachineState& state, int i, int overwritten) const {
   const Op& op = ops[at(i)];
   const Mask moving = state.moving();
   const Mask usable = (state.idle | moving) & ~state.arriving();
   const bool first = i == state.next;
   if (!first && !may_recompute(i, state.next)) return false;
-  if ((op.reads & ~usable) || (op.writes & moving) || missing_for_compute(state, i) > 0) return false;
+  if ((op.reads & ~usable) || (op.writes & moving)) return false;
+  if (missing_for_compute(state, i, overwritten) > 0) return false;
+  if (overwritten >= 0) {
+    if (!(op.overwritable & state.idle & bit(overwritten)) || (state.idle & bit(op.result))) return false;
+    state.idle &= ~bit(overwritten);
+  }
   state.idle |= op.writes;
   state.joules += op.joules;
   state.now += op.seconds;

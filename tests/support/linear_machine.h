@@ -48,6 +48,8 @@ class LinearMachine {
  public:
   struct Op {
     Mask reads = 0, writes = 0;
+    Mask overwritable = 0;  // device: what its first result may be written over
+    int result = -1;        // if there is any
     double seconds = 0, joules = 0;
     std::int64_t workspace = 0;
     int last_again = -1;  // it may be computed again until this op has been computed
@@ -66,7 +68,9 @@ class LinearMachine {
   LinearMachine(const Instance& instance, Semantics semantics, const Limits& limits, const Without& without);
 
   /// Carries out one step if the rules and the RAM budget allow it. Energy and time are for others to judge.
-  [[nodiscard]] bool compute(MachineState& state, int op) const;
+  /// `overwritten`: the operand over which the op writes its first result, which is given back with it; -1:
+  /// none.
+  [[nodiscard]] bool compute(MachineState& state, int op, int overwritten = -1) const;
   [[nodiscard]] bool page_out(MachineState& state, int value) const;
   [[nodiscard]] bool page_in(MachineState& state, int value) const;
   /// Until the oldest transfer in flight has ended.
@@ -74,7 +78,8 @@ class LinearMachine {
   [[nodiscard]] bool free(MachineState& state, Mask values) const;
 
   /// RAM over the budget while the op runs, or when the page-in is issued: what has to be freed before.
-  [[nodiscard]] std::int64_t missing_for_compute(const MachineState& state, int op) const;
+  [[nodiscard]] std::int64_t missing_for_compute(const MachineState& state, int op,
+                                                 int overwritten = -1) const;
   [[nodiscard]] std::int64_t missing_for_page_in(const MachineState& state, int value) const;
 
   [[nodiscard]] bool may_recompute(int op, int next) const {
@@ -97,6 +102,7 @@ class LinearMachine {
 
  private:
   void read_graph(const Graph& graph);
+  void read_in_place(const Graph& graph, const CostTable& costs);
   void read_costs(const CostTable& costs, const Without& without);
   void transfer(MachineState& state, bool out, int value, double seconds) const;
   void land(MachineState& state) const;

@@ -19,6 +19,8 @@ namespace {
 // values is tried of which none could have stayed. A page-in of what is still held is left out. What no later
 // computation can need is freed at once.
 //
+// A result is written over an operand where room is needed: else the operand is freed later, at no cost.
+//
 // Waits that cost no time are no decisions: what has ended is known to have ended.
 //
 // Late issue (channel beside compute). A transfer that would start only when the next step, a computation or
@@ -51,7 +53,8 @@ struct Label : MachineState {
   int parent = -1;
   Act act = Act::none;  // how it came from its parent
   int what = -1;
-  Mask freed = 0;  // before that
+  Mask freed = 0;        // before that
+  int overwritten = -1;  // the operand over which a computation writes its first result
 };
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
@@ -173,6 +176,12 @@ class Search {
       return;  // late issue
     for_each_sufficient(from.idle & ~op.reads & ~op.writes, machine_.missing_for_compute(from, i),
                         [&](Mask freed) { take(parent, from, Act::compute, i, freed); });
+    if (reduced_ && machine_.missing_for_compute(from, i) <= 0) return;
+    for_each_bit(op.overwritable & from.idle, [&](int v) {
+      const Mask copy = from.idle & bit(op.result);  // what another computation has left of it
+      for_each_sufficient(from.idle & ~op.reads & ~op.writes, machine_.missing_for_compute(from, i, v),
+                          [&](Mask freed) { take(parent, from, Act::compute, i, freed | copy, v); });
+    });
   }
 
   void page_out(int parent, const Label& from, int v) {
@@ -218,14 +227,15 @@ class Search {
     }
   }
 
-  void take(int parent, const Label& from, Act act, int what, Mask freed) {
+  void take(int parent, const Label& from, Act act, int what, Mask freed, int overwritten = -1) {
     Label to = from;
     to.parent = parent;
     to.act = act;
     to.what = what;
     to.freed = freed;
+    to.overwritten = overwritten;
     bool done = machine_.free(to, freed);
-    if (act == Act::compute) done = done && machine_.compute(to, what);
+    if (act == Act::compute) done = done && machine_.compute(to, what, overwritten);
     if (act == Act::out) done = done && machine_.page_out(to, what);
     if (act == Act::in) done = done && machine_.page_in(to, what);
     if (act == Act::wait) done = done && machine_.wait(to);
@@ -297,6 +307,10 @@ class Search {
     if (to.act == Act::compute) {
       plan.steps.push_back({StepKind::compute, OpId(static_cast<std::int32_t>(to.what)), ValueId()});
       held |= machine_.ops[at(to.what)].writes;
+      if (to.overwritten >= 0) {
+        add(StepKind::free, to.overwritten);
+        held &= ~bit(to.overwritten);
+      }
     }
     Mask in_flight = from.moving();
     if (to.act == Act::out || to.act == Act::in) {

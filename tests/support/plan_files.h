@@ -34,6 +34,7 @@ inline PlanFile chain_file(Semantics semantics = Semantics::device) {
 inline PlanFile random_file(Rng& rng, int most_ops) {
   RandomInstanceOptions options;
   options.ops = pick(rng, 2, most_ops);
+  options.in_place = chance(rng, 0.5);
   options.multi_output = chance(rng, 0.4);
   options.updates = chance(rng, 0.3);
   options.views = chance(rng, 0.3);

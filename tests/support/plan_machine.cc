@@ -324,7 +324,8 @@ class Machine {
     if (workspace > 0) scratch = reserve(workspace);
     std::vector<ValueId> outputs = op.outputs;
     std::sort(outputs.begin(), outputs.end());
-    std::int64_t added = 0;
+    std::int64_t added = -written_over(op);
+    const std::int64_t given_back = -added;
     for (const ValueId v : outputs) {
       if (place_[v]) {  // made again where it is
         if (semantics_ == Semantics::staged) finish_moving(*place_[v]);
@@ -334,7 +335,7 @@ class Machine {
       added += bytes(v);
     }
     use(added + workspace);
-    use(-workspace);
+    ram_ += given_back - workspace;  // until the plan gives it back
 
     Content result = mixed(0x6f70U, static_cast<Content>(id.index));
     for (const ValueId input : op.inputs)
@@ -351,6 +352,22 @@ class Machine {
       if (memory_.read(*place_[v]) != made(right_[id], v))
         wrong(fmt::format("value {} is spoiled at once", v.index));
     if (semantics_ == Semantics::staged) land(issued_);
+  }
+
+  // On a device: bytes of an operand over which the first result can be written, because the plan gives it
+  // back right after and the channel has nothing to do with it.
+  [[nodiscard]] std::int64_t written_over(const Op& op) const {
+    if (semantics_ != Semantics::device || op.outputs.empty() || place_[op.outputs.front()]) return 0;
+    for (const std::size_t position : overwritable_inputs(graph_, op)) {
+      const ValueId v = storage_[op.inputs[position]];
+      if (!lives_in_arena(v) || !place_[v] || bytes(v) != bytes(op.outputs.front())) continue;
+      if (std::any_of(flights_.begin(), flights_.end(),
+                      [&](const Flight& flight) { return flight.place.allocation == place_[v]->allocation; }))
+        continue;
+      for (std::size_t i = at_ + 1; i < plan_.steps.size() && plan_.steps[i].kind == StepKind::free; ++i)
+        if (plan_.steps[i].value == v) return bytes(v);
+    }
+    return 0;
   }
 
   Content operand(ValueId v) {

@@ -34,7 +34,7 @@ class Training {
     for (int k = forward - 1; left() > 0; k = std::max(k - 1, 0)) {
       gradient = add_backward(layers_[static_cast<std::size_t>(k)], gradient);
     }
-    look_published();
+    choose_kinds(rng_, graph_, options_.in_place);
     return std::move(graph_);
   }
 
@@ -48,7 +48,10 @@ class Training {
   };
 
   [[nodiscard]] int left() const { return options_.ops - static_cast<int>(graph_.ops.size()); }
-  std::int64_t bytes() { return unit_ * pick(rng_, 1, 8); }
+  std::int64_t bytes() {
+    if (options_.in_place && chance(rng_, 0.75)) return unit_ * 4;
+    return unit_ * pick(rng_, 1, 8);
+  }
   ValueId any_of(const std::vector<ValueId>& list) {
     return list[static_cast<std::size_t>(pick(rng_, 0, static_cast<int>(list.size()) - 1))];
   }
@@ -102,15 +105,6 @@ class Training {
     return result;
   }
 
-  // So that instance files can have the form of the published ones.
-  void look_published() {
-    for (Op& op : graph_.ops) op.kind = "published";
-    for (Value& value : graph_.values) {
-      value.dtype = DType::uint8;
-      value.shape = {value.bytes.value()};
-    }
-  }
-
   Rng& rng_;
   const RandomInstanceOptions& options_;
   std::int64_t unit_ = 1;
@@ -151,6 +145,23 @@ void add_costs(Rng& rng, const RandomInstanceOptions& options, Instance& instanc
 }
 
 }  // namespace
+
+// "published", so that instance files can have the form of the published ones.
+void choose_kinds(Rng& rng, Graph& graph, bool in_place) {
+  constexpr const char* kInPlace[] = {"logical_not", "logical_and", "where"};  // of one, two, three operands
+  for (Value& value : graph.values) {
+    value.dtype = DType::uint8;
+    value.shape = {value.bytes.value()};
+  }
+  for (Op& op : graph.ops) {
+    op.kind = "published";
+    if (!in_place || op.outputs.size() != 1 || op.inputs.empty() || op.inputs.size() > 3) continue;
+    const bool alike = std::all_of(op.inputs.begin(), op.inputs.end(), [&](ValueId v) {
+      return graph.values[v].bytes == graph.values[op.outputs.front()].bytes;
+    });
+    if (alike && chance(rng, 0.9)) op.kind = kInPlace[op.inputs.size() - 1];
+  }
+}
 
 Instance random_instance(Rng& rng, const RandomInstanceOptions& options) {
   Instance instance;

@@ -23,6 +23,7 @@ struct RandomInstanceOptions {
   bool views = false;   // some values are read through views
   bool inputs = false;  // the first op cannot be recomputed
   bool device = false;  // workspace, idle power, waking up, a channel that may block
+  bool in_place = false;  // most values have one size, and most ops can write their result over an operand
 };
 
 /// Forward ops first, each reading the one before and some earlier ones; then their backward ops in reverse,
@@ -30,6 +31,10 @@ struct RandomInstanceOptions {
 /// number of bytes; seconds are multiples of 1/8 and joules of 1/4, so that their sums are exact in any
 /// order. Without multi_output, updates and views value i is what op i writes.
 [[nodiscard]] Instance random_instance(Rng& rng, const RandomInstanceOptions& options);
+
+/// Gives most ops with one output that have one to three operands of its bytes a kind that may write it over
+/// any of them; the others the kind "published". All values become bytes.
+void choose_kinds(Rng& rng, Graph& graph, bool in_place);
 
 /// A schedule that obeys every rule of staged schedules but knows no budget: values are dropped, paged and
 /// recomputed at random, as often as the seed likes, with no page-in in vain. O(ops * values).

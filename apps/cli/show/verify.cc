@@ -62,8 +62,11 @@ Json verdict_json(const LoadedPlan& loaded) {
 
 std::string addresses_text(const LoadedPlan& loaded) {
   const ArenaReport& arena = loaded.picture.arena;
-  std::string text = fmt::format("an arena of {} for {} allocations", format_bytes(arena.arena),
-                                 loaded.picture.plan.layout.allocations.size());
+  const std::size_t allocations = loaded.picture.plan.layout.allocations.size();
+  std::string text =
+      arena.ram == loaded.picture.report.peak_ram
+          ? fmt::format("{} allocations in that peak, without a gap", allocations)
+          : fmt::format("an arena of {} for {} allocations", format_bytes(arena.arena), allocations);
   if (loaded.stages > 0) text += ", as poet places them";
   const PlanFile& file = loaded.picture.plan;
   if (file.semantics == Semantics::device && arena.ram > file.limits.ram_budget)

@@ -186,10 +186,15 @@ std::string ram(const Solved& solved) {
 std::string addresses(const Solved& solved) {
   const CompileResult& result = solved.result;
   const Bytes least = result.layout.lower_bound;
-  std::string text = fmt::format("an arena of {} for {} allocations", format_bytes(result.arena.arena),
-                                 result.layout.allocations.size());
-  if (solved.request.instance.costs.persistent > Bytes(0))
-    text += fmt::format(", {} with what is persistent", format_bytes(result.arena.ram));
+  std::string text;
+  if (result.arena.ram == result.report.peak_ram) {
+    text = fmt::format("{} allocations in that peak, without a gap", result.layout.allocations.size());
+  } else {
+    text = fmt::format("an arena of {} for {} allocations", format_bytes(result.arena.arena),
+                       result.layout.allocations.size());
+    if (solved.request.instance.costs.persistent > Bytes(0))
+      text += fmt::format(", {} with what is persistent", format_bytes(result.arena.ram));
+  }
   if (result.arena.arena <= least) {
     text += "; none is smaller";
   } else {

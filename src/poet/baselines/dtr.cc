@@ -9,6 +9,7 @@
 #include "poet/base/error.h"
 #include "poet/baselines/compute_order.h"
 #include "poet/baselines/gives_up.h"
+#include "poet/plan/overwritable.h"
 
 namespace poet {
 namespace {
@@ -20,6 +21,7 @@ class Simulation {
         graph_(request.instance.graph),
         costs_(request.instance.costs),
         flow_(dataflow(graph_)),
+        overwritable_(overwritable_operands(request.instance)),
         budget_(transient_budget(request)),
         values_(request.instance, flow_),
         score_(heuristic, values_),
@@ -102,12 +104,23 @@ class Simulation {
     Bytes wanted = request_.semantics == Semantics::device ? costs_.ops[op].workspace : Bytes();
     for (const ValueId v : flow_.writes[op])
       if (!values_.resident[v]) wanted += costs_.values[v].bytes;
+    wanted -= written_over(op);
     while (ram_ + wanted > budget_) {
       const ValueId victim = lowest(op);
       if (!victim.valid()) throw GivesUp{too_little(op, wanted)};
       run_.evictions.push_back(victim);
       evict(victim);
     }
+  }
+
+  /// On a device: bytes of an operand that is released with the op, over which it writes its first result.
+  [[nodiscard]] Bytes written_over(OpId op) const {
+    if (request_.semantics != Semantics::device || op != next_ || overwritable_[op].empty()) return {};
+    if (values_.resident[graph_.ops[op].outputs.front()]) return {};
+    for (const ValueId v : overwritable_[op])
+      if (flow_.users[v].back() == op && (!pinned(v) || (frozen_[flow_.producer[v]] && expendable(v))))
+        return costs_.values[v].bytes;
+    return {};
   }
 
   /// Of all evictable values but what `op` is about to write again; the last of equal ones, but the first
@@ -253,6 +266,7 @@ class Simulation {
   const Graph& graph_;
   const CostTable& costs_;
   const Dataflow flow_;
+  const IdVector<OpId, std::vector<ValueId>> overwritable_;
   const Bytes budget_;
   const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 

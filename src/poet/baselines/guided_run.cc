@@ -9,6 +9,7 @@
 #include "poet/baselines/gives_up.h"
 #include "poet/plan/canonical.h"
 #include "poet/plan/machine.h"
+#include "poet/plan/overwritable.h"
 
 namespace poet {
 namespace {
@@ -24,6 +25,7 @@ class Run {
         log_(log),
         budget_(transient_budget(request)),
         policy_(policy),
+        overwritable_(overwritable_operands(request.instance)),
         eviction_of_(graph_.values.size(), nullptr),
         evicted_after_(graph_.ops.size()),
         values_(graph_.values.size()),
@@ -131,7 +133,16 @@ class Run {
     Bytes wanted = request_.semantics == Semantics::device ? costs_.ops[op].workspace : Bytes();
     for (const ValueId v : flow_.writes[op])
       if (!machine_.in_ram(v)) wanted += costs_.values[v].bytes;
-    return wanted;
+    return wanted - written_over(op);
+  }
+
+  /// On a device: bytes of an operand that dies with the op, over which it writes its first result.
+  [[nodiscard]] Bytes written_over(OpId op) const {
+    if (request_.semantics != Semantics::device || op != next_ || overwritable_[op].empty()) return {};
+    if (machine_.in_ram(graph_.ops[op].outputs.front())) return {};
+    for (const ValueId v : overwritable_[op])
+      if (flow_.users[v].back() == op && !machine_.moving(v)) return costs_.values[v].bytes;
+    return {};
   }
 
   // ---- RAM
@@ -287,6 +298,7 @@ class Run {
   const AccessLog& log_;
   const Bytes budget_;
   const std::vector<Eviction>& policy_;
+  const IdVector<OpId, std::vector<ValueId>> overwritable_;
   IdVector<ValueId, const Eviction*> eviction_of_;
   IdVector<OpId, std::vector<const Eviction*>> evicted_after_;
   std::vector<const Eviction*> prefetches_;  // not started yet, by back access

@@ -12,13 +12,15 @@ namespace poet {
 
 /// RAM that one op needs while it runs, whatever the plan.
 struct WorkingSet {
-  Bytes values{};     // its operands and results
+  Bytes values{};     // its operands and results; in device semantics one operand less where the first result
+                      // may be written over it
   Bytes workspace{};  // in device semantics
 
   [[nodiscard]] Bytes bytes() const { return values + workspace; }
 };
+/// `overwritable`: overwritable_operands() of the op.
 [[nodiscard]] WorkingSet working_set(const CostTable& costs, const Dataflow& flow, OpId op,
-                                     Semantics semantics);
+                                     const std::vector<ValueId>& overwritable, Semantics semantics);
 
 /// No plan needs less RAM: what is persistent and the largest working set.
 struct RamFloor {

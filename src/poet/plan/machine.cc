@@ -2,11 +2,14 @@
 
 #include <algorithm>
 
+#include "poet/plan/overwritable.h"
+
 namespace poet {
 
 Machine::Machine(const Instance& instance, const Dataflow& flow, Semantics semantics)
     : instance_(instance),
       flow_(flow),
+      overwritable_(overwritable_operands(instance)),
       semantics_(semantics),
       waits_(has_waits(instance, semantics)),
       clock_{instance.costs.timing.wake_time.value(), waits_},
@@ -34,7 +37,18 @@ const std::vector<ValueId>& Machine::awaited_by(const Step& step) {
   return awaited_;
 }
 
-const std::vector<ValueId>& Machine::take(const Step& step) {
+ValueId Machine::overwritten_by(const Plan& plan, std::size_t i) const {
+  const OpId op = plan.steps[i].op;
+  if (overwritable_[op].empty() || in_ram(instance_.graph.ops[op].outputs.front())) return ValueId();
+  for (const ValueId v : overwritable_[op]) {
+    if (!in_ram(v) || moving(v)) continue;
+    for (std::size_t k = i + 1; k < plan.steps.size() && plan.steps[k].kind == StepKind::free; ++k)
+      if (plan.steps[k].value == v) return v;
+  }
+  return ValueId();
+}
+
+const std::vector<ValueId>& Machine::take(const Step& step, ValueId overwritten) {
   quiet_.clear();
   when_.begin = clock_.now;
   level_ = Bytes();
@@ -56,7 +70,7 @@ const std::vector<ValueId>& Machine::take(const Step& step) {
       in_ram_[step.value] = 0;
       break;
     case StepKind::compute:
-      compute(step.op);
+      compute(step.op, overwritten);
       break;
   }
   level_ += ram_;
@@ -77,10 +91,16 @@ void Machine::transfer(const Step& step) {
   if (!waits_ && semantics_ != Semantics::staged) end_transfers(issued_);
 }
 
-void Machine::compute(OpId op) {
+void Machine::compute(OpId op, ValueId overwritten) {
   for (const ValueId v : flow_.writes[op]) occupy(v);
   const OpCost& cost = instance_.costs.ops[op];
-  if (semantics_ == Semantics::device) level_ = cost.workspace;
+  if (semantics_ == Semantics::device) {
+    level_ = cost.workspace;
+    if (overwritten.valid()) {  // its RAM is the result's from now on; the free that follows gives none back
+      ram_ -= instance_.costs.values[overwritten].bytes;
+      in_ram_[overwritten] = 0;
+    }
+  }
   clock_.compute(cost.runtime.value());
   when_.end = clock_.now;
   if (op < next_) return;

@@ -35,8 +35,12 @@ class Machine {
   /// operands still arriving, results and memory to be given back that the channel still moves. Empty where
   /// there are no waits. Valid until the next call.
   const std::vector<ValueId>& awaited_by(const Step& step);
+  /// The operand over which step i of the plan, a computation that is taken next, writes its first result;
+  /// invalid: none. It dies with the op: the plan frees it right after the step, and nothing moves it.
+  [[nodiscard]] ValueId overwritten_by(const Plan& plan, std::size_t i) const;
   /// Takes the step, and gives the values that are not moving any more since then. Valid until the next call.
-  const std::vector<ValueId>& take(const Step& step);
+  /// `overwritten`: as overwritten_by() gives it, where level() is to be known.
+  const std::vector<ValueId>& take(const Step& step, ValueId overwritten = ValueId());
 
   [[nodiscard]] bool in_ram(ValueId v) const { return in_ram_[v] != 0; }
   [[nodiscard]] bool moving(ValueId v) const { return last_[v] > ended_; }
@@ -46,7 +50,8 @@ class Machine {
   /// Transfers that are not known to have ended, in the channel's order.
   [[nodiscard]] const std::deque<UnderWay>& under_way() const { return under_way_; }
 
-  /// Transient bytes in RAM; and at the most during the last step, workspace included.
+  /// Transient bytes in RAM; and at the most during the last step: in device semantics with workspace, and an
+  /// operand and the result written over it counted once.
   [[nodiscard]] Bytes ram() const { return ram_; }
   [[nodiscard]] Bytes level() const { return level_; }
   /// When the last step happened: of a transfer on the channel, of others on the compute engine.
@@ -56,12 +61,13 @@ class Machine {
 
  private:
   void transfer(const Step& step);
-  void compute(OpId op);
+  void compute(OpId op, ValueId overwritten);
   void occupy(ValueId v);
   void end_transfers(int number);
 
   const Instance& instance_;
   const Dataflow& flow_;
+  const IdVector<OpId, std::vector<ValueId>> overwritable_;
   const Semantics semantics_;
   const bool waits_;
   DeviceClock clock_;

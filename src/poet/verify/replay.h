@@ -55,7 +55,9 @@ struct Trace {
 /// device semantics the timeline is replayed as well: transfers in stage order on one FIFO channel (page-outs
 /// before page-ins), an op starts when its predecessor has ended and its inputs have arrived, a freed value
 /// waits for its page-out. An op that writes a value anew while the channel moves it waits for that transfer.
-/// `instance` must be verified. O(stages * values).
+/// A result written over an operand that dies with the op counts once with it (docs/formulation.md, section
+/// 1); where the channel still sends the operand, the op waits. `instance` must be verified. O(stages *
+/// values).
 [[nodiscard]] Report replay(const Instance& instance, const Schedule& schedule, Semantics semantics,
                             const Limits& limits);
 
@@ -63,7 +65,9 @@ struct Trace {
 /// memory belongs to the channel until the plan knows that the transfer has ended: nobody uses what is
 /// arriving, nobody frees or writes what is moving. It knows after a wait for it or for a later one; where
 /// transfers block compute, at once; in staged semantics, where they last as long as their stage, after the
-/// next first computation (and a stage may compute anew what it moves). O(steps + edges). `trace`, if given,
+/// next first computation (and a stage may compute anew what it moves). On a device an op's first result and
+/// an operand count once while it runs if the operator can write the one over the other, the frees right
+/// after it name the operand, and its transfers are known to have ended. O(steps + edges). `trace`, if given,
 /// is filled as far as the replay came.
 [[nodiscard]] Report replay(const Instance& instance, const Plan& plan, Semantics semantics,
                             const Limits& limits, Trace* trace = nullptr);

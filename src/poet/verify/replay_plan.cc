@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "poet/graph/dataflow.h"
+#include "poet/graph/in_place.h"
 #include "poet/plan/names.h"
 #include "poet/verify/ledger.h"
 #include "poet/verify/replay.h"
@@ -16,6 +17,7 @@ namespace {
 struct Presence {
   bool in_ram = false;        // memory is taken
   bool usable = false;        // and known to hold the value
+  bool overwritten = false;   // its memory is a result's already
   bool on_storage = false;    // device: once the channel has done what is enqueued
   int moves = 0;              // transfers that may still need the memory
   std::size_t last_move = 0;  // device: its number on the channel
@@ -43,6 +45,7 @@ class StepReplay {
         presence_(graph_.values.size()) {}
 
   Report run(const Plan& plan) {
+    steps_ = &plan.steps;
     for (number_ = 0; number_ < plan.steps.size(); ++number_) {
       const Step& step = plan.steps[number_];
       const double begin = now_;
@@ -116,7 +119,8 @@ class StepReplay {
     if (value.moves > 0) return "its transfer may still be under way";
     value.in_ram = false;
     value.usable = false;
-    ram_ -= costs_.values[v].bytes;
+    if (!value.overwritten) ram_ -= costs_.values[v].bytes;
+    value.overwritten = false;
     return {};
   }
 
@@ -135,6 +139,14 @@ class StepReplay {
       if (!value.in_ram) return fmt::format("needs {}, not in RAM", name_of(graph_, v));
       if (!value.usable) return fmt::format("needs {}, which may still be arriving", name_of(graph_, v));
     }
+    const OpCost& cost = costs_.ops[step.op];
+    if (semantics_ == Semantics::device) {
+      scratch_ = cost.workspace;
+      if (const ValueId operand = written_over(op); operand.valid()) {
+        presence_[operand].overwritten = true;
+        ram_ -= costs_.values[operand].bytes;
+      }
+    }
     for (const ValueId v : flow_.writes[step.op]) {
       Presence& value = presence_[v];
       if (value.moves > 0 && beside_)
@@ -143,12 +155,24 @@ class StepReplay {
       value.in_ram = true;
       value.usable = true;
     }
-    const OpCost& cost = costs_.ops[step.op];
-    if (semantics_ == Semantics::device) scratch_ = cost.workspace;
     occupy(step, ram_ + scratch_, step.op);
     ledger_.computed(step.op, again);
     now_ += cost.runtime.value();
     if (!again) first_computed(step.op);
+    return {};
+  }
+
+  /// Before its results take RAM: the operand over which the op writes its first one. It has to be given back
+  /// right after the op, and no transfer may still need it.
+  [[nodiscard]] ValueId written_over(const Op& op) const {
+    if (op.outputs.empty() || presence_[op.outputs.front()].in_ram) return {};
+    const Bytes bytes = costs_.values[op.outputs.front()].bytes;
+    for (const std::size_t position : overwritable_inputs(graph_, op)) {
+      const ValueId v = storage(graph_, op.inputs[position]);
+      if (!flow_.producer[v].valid() || costs_.values[v].bytes != bytes || presence_[v].moves > 0) continue;
+      for (std::size_t i = number_ + 1; i < steps_->size() && (*steps_)[i].kind == StepKind::free; ++i)
+        if ((*steps_)[i].value == v) return v;
+    }
     return {};
   }
 
@@ -218,6 +242,7 @@ class StepReplay {
   const Dataflow flow_;
   Ledger ledger_;
   Trace* const trace_;
+  const std::vector<Step>* steps_ = nullptr;  // of the plan
 
   IdVector<ValueId, Presence> presence_;   // of storages
   std::vector<IssuedTransfer> transfers_;  // what the channel did or is to do, in order

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "poet/graph/dataflow.h"
+#include "poet/graph/in_place.h"
 #include "poet/plan/names.h"
 #include "poet/plan/schedule/keep_all.h"
 #include "poet/verify/ledger.h"
@@ -241,16 +242,19 @@ class StageReplay {
                          name_of(graph_, v));
     }
     for (const ValueId v : flow_.reads[op]) clock_.wait_for_arrival(v);
+    const ValueId overwritten = timed_ ? written_over(op, t) : ValueId();
+    if (overwritten.valid()) clock_.wait_for_transfers(overwritten);
     for (const ValueId v : flow_.writes[op]) {
       // No op writes into memory that the channel still reads or fills.
       clock_.wait_for_transfers(v);
       if (!live_.holds(v, t) && !arriving_.holds(v, t)) ram_ += costs_.values[v].bytes;
       live_.set(v, t);
     }
-    const Bytes scratch = timed_ ? costs_.ops[op].workspace : Bytes();
-    ram_ += scratch;
+    Bytes beside_values = timed_ ? costs_.ops[op].workspace : Bytes();
+    if (overwritten.valid()) beside_values -= costs_.values[overwritten].bytes;
+    ram_ += beside_values;
     occupy(t, op, op == t ? "while it runs" : "while it recomputes " + name_of(graph_, op));
-    ram_ -= scratch;
+    ram_ -= beside_values;
     ledger_.computed(op, op != t);
     clock_.compute(costs_.ops[op].runtime);
     for (const ValueId v : flow_.reads[op]) {
@@ -258,6 +262,23 @@ class StageReplay {
       release_if_done(v, t);
     }
     for (const ValueId v : flow_.writes[op]) release_if_done(v, t);
+    return {};
+  }
+
+  // The operand over which the op writes its first result, if that is not in RAM nor arriving: the first one,
+  // in the op's order, that can be written over and that nothing in this stage or the next needs any more.
+  [[nodiscard]] ValueId written_over(OpId id, OpId t) const {
+    const Op& op = graph_.ops[id];
+    if (op.outputs.empty()) return {};
+    const ValueId result = op.outputs.front();
+    const Bytes bytes = costs_.values[result].bytes;
+    if (bytes.value() == 0 || live_.holds(result, t) || arriving_.holds(result, t)) return {};
+    for (const std::size_t position : overwritable_inputs(graph_, op)) {
+      const ValueId v = storage(graph_, op.inputs[position]);
+      const bool dies = flow_.producer[v].valid() && uses_left_[v] == 1 && !held_next_.holds(v, t) &&
+                        !leaving_.holds(v, t) && !arriving_.holds(v, t);
+      if (dies && costs_.values[v].bytes == bytes) return v;
+    }
     return {};
   }
 

@@ -12,6 +12,7 @@ struct LocalRam {
   const Problem& p;
   std::int64_t ram = 0;
   std::int64_t peak = 0;
+  std::int64_t once = 0;  // bytes that operand and result of the next op share
 
   [[nodiscard]] std::int64_t bytes(int v) const { return p.bytes[static_cast<std::size_t>(v)]; }
   void enters(int v) { ram += bytes(v); }
@@ -19,7 +20,11 @@ struct LocalRam {
   void page_in(int v) { ram += bytes(v); }
   void starts() { peak = ram; }
   void produces(int v) { ram += bytes(v); }
-  void computes(int op) { peak = std::max(peak, ram + p.workspace[static_cast<std::size_t>(op)]); }
+  void overwrites(int v) { once = bytes(v); }
+  void computes(int op) {
+    peak = std::max(peak, ram + p.workspace[static_cast<std::size_t>(op)] - once);
+    once = 0;
+  }
   void leaves(int v) { ram -= bytes(v); }
 };
 

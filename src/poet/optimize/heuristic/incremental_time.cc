@@ -33,6 +33,7 @@ class IncrementalReplay::Timing {
   void page_in(int v) { r_.arrival_[at(v)] = r_.quiet_[at(v)] = clock_.transfer(p_.in_seconds[at(v)]).end; }
   void starts() {}
   void produces(int) {}
+  void overwrites(int v) { leaves(v); }
   void computes(int op) {
     for (int v : p_.reads[at(op)]) clock_.wait_until(r_.arrival_[at(v)]);
     for (int v : p_.writes[at(op)]) leaves(v);

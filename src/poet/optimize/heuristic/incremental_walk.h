@@ -24,6 +24,8 @@ class IncrementalReplay::WalkedStage {
   [[nodiscard]] Retention retention(int v) const { return r_.retention(r_.kept_[at(v)], t_); }
   [[nodiscard]] InStage& state(int v) const { return r_.state_[at(v)]; }
   [[nodiscard]] int& uses(int v) const { return r_.uses_[at(v)]; }
+  [[nodiscard]] const std::vector<int>& overwritable(int op) const { return r_.p_.overwritable[at(op)]; }
+  [[nodiscard]] int first_result(int op) const { return r_.p_.first_result[at(op)]; }
 
  private:
   const IncrementalReplay& r_;

@@ -47,8 +47,9 @@ bool Repair::relieve(int stage) {
   for (std::size_t s = 0; s < peak.size(); ++s) overflowing_[s + 1] = overflowing_[s] + (peak[s] > p_.budget);
   find_highest();
   changes_.clear();
-  collect_kept(stage, changes_);
+  collect_kept(stage, false, changes_);
   collect_local(stage, changes_);
+  if (changes_.empty()) collect_kept(stage, true, changes_);
   if (changes_.empty()) return false;
   if (options.noise > 0)
     for (Change& change : changes_) change.price *= std::exp(options.noise * (2 * uniform() - 1));
@@ -76,18 +77,19 @@ bool Repair::relieve(int stage) {
   return true;
 }
 
-// What stays in RAM across the stage without being used in it.
-void Repair::collect_kept(int stage, std::vector<Change>& changes) {
+// What stays in RAM across the stage without being used in it; or, `overwritable`, what is used there by an
+// op that could write its result over it.
+void Repair::collect_kept(int stage, bool overwritable, std::vector<Change>& changes) {
   for (int v = 0; v < p_.values; ++v) {
     if (!p_.active[at(v)] || p_.producer[at(v)] >= stage) continue;
     const auto& kept = r_.retained(v);
     if (kept.empty() || kept.back().last <= stage || !r_.is_retained(v, stage)) continue;
     if (!r_.is_retained(v, stage + 1)) continue;
     const int from = r_.last_event(v, stage + 1);
-    if (from == stage) continue;
+    if ((from == stage) != overwritable || (overwritable && !can_be_overwritten(v, stage))) continue;
     const int to = r_.next_need(v, stage);
     if (to >= p_.ops || is_protected(v, from, to)) continue;
-    const int relieved = overflowing_[at(to)] - overflowing_[at(from) + 1];
+    const int relieved = overflowing_[at(to)] - overflowing_[std::min(at(from) + 1, at(stage))];
     const double bytes = static_cast<double>(p_.bytes[at(v)]) * std::max(1, relieved);
     freed_ = {from + 1, to - 1, p_.bytes[at(v)]};
     if (options.page && can_page(v, to))
@@ -152,6 +154,17 @@ void Repair::take(const Change& change) {
       break;
     }
   }
+}
+
+// By the result of an op of the stage that finds all such operands kept.
+bool Repair::can_be_overwritten(int v, int stage) const {
+  const auto by = [&](int op) {
+    const std::vector<int>& operands = p_.overwritable[at(op)];
+    return std::find(operands.begin(), operands.end(), v) != operands.end() &&
+           std::all_of(operands.begin(), operands.end(), [&](int u) { return r_.is_retained(u, stage + 1); });
+  };
+  const std::vector<int>& again = r_.recomputed_in(stage);
+  return by(stage) || std::any_of(again.begin(), again.end(), by);
 }
 
 bool Repair::can_page(int v, int stage) const {

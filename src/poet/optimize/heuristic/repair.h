@@ -68,9 +68,10 @@ class Repair {
   };
 
   bool relieve(int stage);
-  void collect_kept(int stage, std::vector<Change>& changes);
+  void collect_kept(int stage, bool overwritable, std::vector<Change>& changes);
   void collect_local(int stage, std::vector<Change>& changes);
   void take(const Change& change);
+  [[nodiscard]] bool can_be_overwritten(int value, int stage) const;
   [[nodiscard]] bool can_page(int value, int stage) const;
   [[nodiscard]] bool can_recompute(int value, int stage) const;
   [[nodiscard]] bool available(int value, int stage) const;

@@ -56,6 +56,8 @@ class Meter {
   }
   InStage& state(int v) { return state_[at(v)]; }
   int& uses(int v) { return uses_[at(v)]; }
+  [[nodiscard]] const std::vector<int>& overwritable(int op) const { return p_.overwritable[at(op)]; }
+  [[nodiscard]] int first_result(int op) const { return p_.first_result[at(op)]; }
 
   // What happens in it.
   void enters(int v) { ram_ += p_.bytes[at(v)]; }
@@ -66,8 +68,13 @@ class Meter {
   }
   void starts() { peak_ = ram_; }
   void produces(int v) { ram_ += p_.bytes[at(v)]; }
+  void overwrites(int v) {
+    once_ = p_.bytes[at(v)];
+    clock_.wait_until(quiet_[at(v)]);
+  }
   void computes(int op) {
-    peak_ = std::max(peak_, ram_ + p_.workspace[at(op)]);
+    peak_ = std::max(peak_, ram_ + p_.workspace[at(op)] - once_);
+    once_ = 0;
     for (int v : reads(op)) clock_.wait_until(arrival_[at(v)]);
     for (int v : writes(op)) clock_.wait_until(quiet_[at(v)]);
     clock_.compute(p_.seconds[at(op)]);
@@ -84,6 +91,7 @@ class Meter {
   int t_ = 0;
   std::int64_t ram_ = 0;
   std::int64_t peak_ = 0;
+  std::int64_t once_ = 0;           // bytes that operand and result of the next op share
   std::vector<int> retained_;       // value -> last stage that starts with it in RAM
   std::vector<int> retained_next_;  // last stage whose successor does
   std::vector<InStage> state_;

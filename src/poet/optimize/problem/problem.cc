@@ -4,6 +4,7 @@
 
 #include "poet/graph/dataflow.h"
 #include "poet/plan/allowance.h"
+#include "poet/plan/overwritable.h"
 
 namespace poet {
 namespace {
@@ -90,12 +91,19 @@ Problem make_problem(const SolveRequest& request, const SolveOptions& options) {
     for (OpId user : flow.users[v]) p.users[i].push_back(user.index);
   }
 
+  const IdVector<OpId, std::vector<ValueId>> overwritable = overwritable_operands(request.instance);
   for (OpId op : ids<OpId>(graph.ops.size())) {
     p.reads.push_back(active_only(p, flow.reads[op]));
     p.writes.push_back(active_only(p, flow.writes[op]));
     p.seconds.push_back(costs.ops[op].runtime.value());
     p.joules.push_back(costs.ops[op].energy.value());
-    const WorkingSet set = working_set(costs, flow, op, request.semantics);
+    p.overwritable.emplace_back();
+    p.first_result.push_back(-1);
+    if (request.semantics == Semantics::device && !overwritable[op].empty()) {
+      for (const ValueId v : overwritable[op]) p.overwritable.back().push_back(v.index);
+      p.first_result.back() = graph.ops[op].outputs.front().index;
+    }
+    const WorkingSet set = working_set(costs, flow, op, overwritable[op], request.semantics);
     p.workspace.push_back(set.workspace.value());
     p.working_sets.push_back(set.bytes().value());
     p.baseline_seconds += p.seconds.back();

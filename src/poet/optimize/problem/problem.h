@@ -22,8 +22,13 @@ struct Problem {
   std::vector<int> recompute_until;      // last stage in which recomputing it can help; the op itself: never
   std::vector<double> seconds;
   std::vector<double> joules;
-  std::vector<std::int64_t> workspace;     // 0 outside device semantics
-  std::vector<std::int64_t> working_sets;  // RAM while it runs: operands, results, workspace
+  std::vector<std::int64_t> workspace;  // 0 outside device semantics
+  // Active values over which its first result may be written (plan/overwritable.h); none outside device
+  // semantics.
+  std::vector<std::vector<int>> overwritable;
+  std::vector<int> first_result;           // of ops that may overwrite something; else -1
+  std::vector<std::int64_t> working_sets;  // RAM while it runs, at least: operands, results, workspace; one
+                                           // operand less where the first result may be written over it
 
   // Per value. Inactive values (persistent, views, without bytes) never appear in reads or writes.
   std::vector<char> active;

@@ -109,34 +109,54 @@ class Builder {
     const std::int64_t room = p_.budget - working_set(p_, op);
     const double unit = m_.ram_unit;
     Linear sum;
-    std::vector<int> beside;
+    std::vector<std::int64_t> beside;  // bytes of
+    std::vector<int> loads;            // columns
     for (int v = 0; v < p_.values; ++v) {
       if (m_.kept[at(k)][at(v)] < 0) continue;
       if (contains(p_.reads[at(op)], v) || contains(p_.writes[at(op)], v)) continue;
       sum.add(static_cast<double>(p_.bytes[at(v)]) / unit, Term::of(m_.kept[at(k)][at(v)]));
-      beside.push_back(v);
+      beside.push_back(p_.bytes[at(v)]);
+      loads.push_back(m_.kept[at(k)][at(v)]);
+    }
+    if (const int all = all_kept(k); all >= 0) {
+      sum.add(static_cast<double>(p_.bytes[at(p_.first_result[at(op)])]) / unit, Term::of(all));
+      beside.push_back(p_.bytes[at(p_.first_result[at(op)])]);
+      loads.push_back(all);
     }
     if (budget_.is_column()) {
       m_.model.at_most(sum.add(-1, budget_), -static_cast<double>(working_set(p_, op)) / unit);
       return;
     }
     m_.model.at_most(sum, static_cast<double>(room) / unit);
-    if (rounding_) add_rounded(k, room, beside);
+    if (rounding_) add_rounded(room, beside, loads);
+  }
+
+  // 1 if all operands are kept over which the breakpoint op may write its first result; -1: there are none,
+  // or never all of them.
+  int all_kept(int k) {
+    const std::vector<int>& operands = p_.overwritable[at(w_.breakpoints()[at(k)])];
+    Linear sum;
+    for (int v : operands) {
+      if (m_.kept[at(k)][at(v)] < 0) return -1;
+      sum.add(1, Term::of(m_.kept[at(k)][at(v)]));
+    }
+    if (operands.size() < 2) return operands.empty() ? -1 : m_.kept[at(k)][at(operands.front())];
+    const int all = m_.model.add_column(0, 1, 0, false);
+    m_.model.at_most(sum.add(-1, Term::of(all)), static_cast<double>(operands.size() - 1));
+    return all;
   }
 
   // The same row in whole numbers of each size. Most graphs have a few sizes only.
-  void add_rounded(int k, std::int64_t room, const std::vector<int>& beside) {
+  void add_rounded(std::int64_t room, const std::vector<std::int64_t>& bytes, const std::vector<int>& loads) {
     constexpr std::size_t kMostSizes = 60;
-    std::vector<std::int64_t> sizes;
-    for (int v : beside) sizes.push_back(p_.bytes[at(v)]);
+    std::vector<std::int64_t> sizes = bytes;
     std::sort(sizes.rbegin(), sizes.rend());
     sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
     if (sizes.size() > kMostSizes) sizes.resize(kMostSizes);
     for (std::int64_t size : sizes) {
       Linear sum;
-      for (int v : beside)
-        if (p_.bytes[at(v)] >= size)
-          sum.add(static_cast<double>(p_.bytes[at(v)] / size), Term::of(m_.kept[at(k)][at(v)]));
+      for (std::size_t i = 0; i < loads.size(); ++i)
+        if (bytes[i] >= size) sum.add(static_cast<double>(bytes[i] / size), Term::of(loads[i]));
       m_.model.at_most(sum, static_cast<double>(room / size));
     }
   }
@@ -148,6 +168,12 @@ class Builder {
   WindowModel m_;
   std::vector<std::vector<int>> from_storage_;
 };
+
+// The gap after op `from`, whose result may be written over the value.
+bool is_overwritable(const Problem& p, const Gap& gap) {
+  const std::vector<int>& operands = p.overwritable[at(gap.from)];
+  return std::find(operands.begin(), operands.end(), gap.value) != operands.end();
+}
 
 }  // namespace
 
@@ -221,12 +247,17 @@ std::vector<double> ram_implied(const Problem& p, const StageWindows& windows, c
                                 const std::vector<double>& x, const Gaps& gaps) {
   const auto value_of = [&](int column) { return column >= 0 ? x[at(column)] : 0.0; };
   std::vector<double> change(at(p.ops) + 1, 0.0);
+  std::vector<double> given(at(p.ops), 1.0);  // how far no operand dies over which the result may be written
   for (const Gap& gap : gaps.all()) {
-    if (gap.to >= p.ops) continue;
+    if (gap.to >= p.ops) {
+      if (is_overwritable(p, gap)) given[at(gap.from)] = 0;
+      continue;
+    }
     double kept = 1;
     for (int k = windows.of(gap.from); k <= windows.of(gap.to); ++k)
       kept -= value_of(model.recompute[at(k)][at(p.producer[at(gap.value)])]) +
               value_of(model.page_in[at(k)][at(gap.value)]);
+    if (is_overwritable(p, gap)) given[at(gap.from)] -= 1 - std::clamp(kept, 0.0, 1.0);
     if (kept <= 0) continue;
     change[at(gap.from) + 1] += kept * static_cast<double>(p.bytes[at(gap.value)]);
     change[at(gap.to)] -= kept * static_cast<double>(p.bytes[at(gap.value)]);
@@ -236,6 +267,8 @@ std::vector<double> ram_implied(const Problem& p, const StageWindows& windows, c
   for (int t = 0; t < p.ops; ++t) {
     sum += change[at(t)];
     ram[at(t)] = sum + static_cast<double>(working_set(p, t));
+    if (!p.overwritable[at(t)].empty())
+      ram[at(t)] += std::max(given[at(t)], 0.0) * static_cast<double>(p.bytes[at(p.first_result[at(t)])]);
   }
   return ram;
 }

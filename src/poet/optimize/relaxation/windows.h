@@ -42,7 +42,8 @@ struct WindowModel {
   Model model;  // objective: (energy - baseline) * scale, or budget / ram_unit
   double scale = 1;
   double ram_unit = 1;  // bytes
-  /// In RAM while the breakpoint op that ends the window runs, to be kept across it or on its way to storage.
+  /// In RAM while the breakpoint op that ends the window runs, to be kept across it or on its way to storage
+  /// (an operand that dies with the op is not kept).
   std::vector<std::vector<int>> kept;
   std::vector<std::vector<int>> recompute;  // at least once in the window
   /// At least once in a stage of the window; in published semantics, where a page-in takes no RAM in its own
@@ -62,7 +63,8 @@ enum class WindowObjective {
 ///   kept[k,v] <= kept[k-1,v] + recompute[k,p(v)] + page_in[k,v]       unless v is made in window k
 ///   1         <= the same sum                                        where an op of window k reads v
 ///   recompute[k,i] <= the same sum of each operand of i               unless it is made in window k
-///   sum of kept * bytes at breakpoint op t <= budget - working set of t
+///   sum of kept * bytes at breakpoint op t <= budget - working set of t, and, where t may write its result
+///   over operands, one operand less if all of these are kept
 /// and the provenance of kept copies, limits and, in device semantics, the channel's timeline
 /// (window_limits.h), as in docs/formulation.md. O(windows * (values + edges)) columns and
 /// entries.

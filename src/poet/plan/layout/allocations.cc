@@ -2,7 +2,6 @@
 
 #include "poet/base/error.h"
 #include "poet/graph/dataflow.h"
-#include "poet/graph/in_place.h"
 #include "poet/plan/layout/layout.h"
 #include "poet/plan/machine.h"
 
@@ -45,13 +44,13 @@ class Occupancy {
     const Bytes workspace = instance_.costs.ops[op].workspace;
     if (with_workspace_ && workspace.value() > 0)
       allocations_.push_back({ValueId(), op, i, i + 1, workspace, -1, 0});
-    const int dying = dying_operand(op, i);
+    // As RAM is counted, so that addresses can do with as much.
+    const ValueId overwritten = machine_.overwritten_by(plan_, static_cast<std::size_t>(i));
     for (const ValueId v : flow_.writes[op]) {
       if (open_[v] >= 0) continue;  // in RAM already: written again where it is
       begin(v, i);
-      if (dying >= 0 && v == storage(instance_.graph, instance_.graph.ops[op].outputs.front()) &&
-          open_[v] >= 0 && allocations_.back().bytes == allocations_[static_cast<std::size_t>(dying)].bytes)
-        allocations_.back().takes_over = dying;
+      if (overwritten.valid() && v == instance_.graph.ops[op].outputs.front())
+        allocations_.back().takes_over = open_[overwritten];
     }
   }
 
@@ -60,19 +59,6 @@ class Occupancy {
     if (bytes.value() == 0) return;
     open_[v] = static_cast<int>(allocations_.size());
     allocations_.push_back({v, OpId(), i, -1, bytes, -1, 0});
-  }
-
-  // The allocation of an operand over which the op may write: freed right after it, never on its way to
-  // storage, as the channel might still be reading it.
-  [[nodiscard]] int dying_operand(OpId op, int i) const {
-    const Graph& graph = instance_.graph;
-    for (const std::size_t position : overwritable_inputs(graph, graph.ops[op])) {
-      const ValueId v = storage(graph, graph.ops[op].inputs[position]);
-      if (!flow_.producer[v].valid() || open_[v] < 0 || machine_.moving(v)) continue;
-      for (int next = i + 1; next < steps() && step(next).kind == StepKind::free; ++next)
-        if (step(next).value == v) return open_[v];
-    }
-    return -1;
   }
 
   const Instance& instance_;

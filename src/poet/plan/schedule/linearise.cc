@@ -6,6 +6,8 @@
 #include "poet/base/numbers.h"
 #include "poet/graph/dataflow.h"
 #include "poet/plan/canonical.h"
+#include "poet/plan/machine.h"
+#include "poet/plan/overwritable.h"
 #include "poet/plan/plan.h"
 #include "poet/plan/schedule/stage_walk.h"
 
@@ -14,15 +16,18 @@ namespace {
 
 class Lineariser {
  public:
-  Lineariser(const Graph& graph, const Schedule& schedule, Semantics semantics)
-      : schedule_(schedule),
-        flow_(dataflow(graph)),
+  Lineariser(const Instance& instance, const Schedule& schedule, Semantics semantics)
+      : graph_(instance.graph),
+        schedule_(schedule),
+        flow_(dataflow(graph_)),
+        overwritable_(overwritable_operands(instance)),
+        waits_(has_waits(instance, semantics)),
         instant_(semantics == Semantics::published),
-        stored_(graph.values.size(), 0),
-        retained_(graph.values.size(), -1),
-        retained_next_(graph.values.size(), -1),
-        state_(graph.values.size(), InStage::away),
-        uses_(graph.values.size(), 0) {}
+        stored_(graph_.values.size(), 0),
+        retained_(graph_.values.size(), -1),
+        retained_next_(graph_.values.size(), -1),
+        state_(graph_.values.size(), InStage::away),
+        uses_(graph_.values.size(), 0) {}
 
   Plan run() {
     for (t_ = 0; at(t_) < schedule_.stages.size(); ++t_) {
@@ -44,6 +49,18 @@ class Lineariser {
   [[nodiscard]] Retention retention(ValueId v) const { return {retained_[v] == t_, retained_next_[v] == t_}; }
   InStage& state(ValueId v) { return state_[v]; }
   int& uses(ValueId v) { return uses_[v]; }
+  [[nodiscard]] ValueId first_result(OpId op) const { return graph_.ops[op].outputs.front(); }
+  // What the schedule says moves is not written over, even if the transfer is left out.
+  const std::vector<ValueId>& overwritable(OpId op) {
+    still_.clear();
+    for (const ValueId v : overwritable_[op]) {
+      const auto& outs = stage().page_out;
+      const auto& ins = stage().page_in;
+      if (!std::binary_search(outs.begin(), outs.end(), v) && !std::binary_search(ins.begin(), ins.end(), v))
+        still_.push_back(v);
+    }
+    return still_;
+  }
 
   // Its steps. canonicalize() finds where memory can be given back; it learns here where that may wait for a
   // page-out.
@@ -51,6 +68,10 @@ class Lineariser {
   void page_in(ValueId v) { add(StepKind::page_in, v); }
   void computes(OpId op) { plan_.steps.push_back({StepKind::compute, op, ValueId()}); }
   void leaves(ValueId v) { add(StepKind::free, v); }
+  // What still leaves for storage: with_waits() drops the wait where there is nothing to wait for.
+  void overwrites(ValueId v) {
+    if (waits_) add(StepKind::wait, v);
+  }
   void enters(ValueId) {}
   void produces(ValueId) {}
   void starts() {}
@@ -81,11 +102,15 @@ class Lineariser {
 
   void add(StepKind kind, ValueId v) { plan_.steps.push_back({kind, OpId(), v}); }
 
+  const Graph& graph_;
   const Schedule& schedule_;
   const Dataflow flow_;
+  const IdVector<OpId, std::vector<ValueId>> overwritable_;
+  const bool waits_;
   const bool instant_;              // transfers take no time and a page-in is issued at its stage's end
   IdVector<ValueId, char> stored_;  // an earlier stage or this one pages the value out
-  std::vector<ValueId> page_outs_, page_ins_;      // of this stage
+  std::vector<ValueId> page_outs_, page_ins_;  // of this stage
+  std::vector<ValueId> still_;
   IdVector<ValueId, std::int32_t> retained_;       // last stage that starts with the value in RAM
   IdVector<ValueId, std::int32_t> retained_next_;  // last stage whose successor does
   IdVector<ValueId, InStage> state_;
@@ -98,7 +123,7 @@ class Lineariser {
 
 Plan linearise(const Instance& instance, const Schedule& schedule, Semantics semantics) {
   ensure(schedule.stages.size() == instance.graph.ops.size(), "a schedule has one stage per op");
-  return canonicalize(instance, Lineariser(instance.graph, schedule, semantics).run(), semantics);
+  return canonicalize(instance, Lineariser(instance, schedule, semantics).run(), semantics);
 }
 
 }  // namespace poet

@@ -24,10 +24,13 @@ enum class InStage : char {
 /// and bring values at its end (published semantics). `stage` says what happens, with sorted lists:
 /// - present(): values retained when it starts; those of them suffice that something happens to in the stage;
 /// - page_outs(), page_ins(); for_each_op(f) in order, its own op last; reads(op), writes(op);
-/// - retention(v); and, per value, state(v), `away` between walks, and uses(v), 0 between walks.
+/// - retention(v); and, per value, state(v), `away` between walks, and uses(v), 0 between walks;
+/// - overwritable(op), the operands over which its first result may be written (plan/overwritable.h), and, if
+///   there are any, first_result(op).
 /// `sink` hears what happens: enters(v), in RAM at the start and not throughout; page_out(v); page_in(v);
-/// starts(), before the first computation; produces(v), a result that was not in RAM; computes(op);
-/// leaves(v), its RAM is given back. O(values and operands named).
+/// starts(), before the first computation; produces(v), a result that was not in RAM; overwrites(v), the
+/// first result is written over this operand, which leaves with the op; computes(op); leaves(v), its RAM is
+/// given back. O(values and operands named).
 template <class Stage, class Sink>
 void walk_stage(Stage& stage, Sink& sink, bool transfers_take_ram) {
   const auto look = [&](auto v) {
@@ -61,12 +64,18 @@ void walk_stage(Stage& stage, Sink& sink, bool transfers_take_ram) {
   });
   sink.starts();
   for (const auto v : stage.present()) leave_if_done(v);
+  const auto overwrite = [&](auto op) {
+    for (const auto v : stage.overwritable(op))
+      if (stage.state(v) == InStage::here && stage.uses(v) == 1) return sink.overwrites(v);
+  };
   stage.for_each_op([&](auto op) {
+    const bool anew = !stage.overwritable(op).empty() && stage.state(stage.first_result(op)) == InStage::away;
     for (const auto v : stage.writes(op))
       if (stage.state(v) == InStage::away) {
         stage.state(v) = stage.retention(v).next ? InStage::held : InStage::here;
         sink.produces(v);
       }
+    if (anew) overwrite(op);
     sink.computes(op);
     for (const auto v : stage.reads(op)) {
       --stage.uses(v);

@@ -13,9 +13,11 @@ Timeline timeline_of(const Instance& instance, const Plan& plan) {
   line.begin.reserve(plan.steps.size());
   line.end.reserve(plan.steps.size());
   line.ram.reserve(plan.steps.size());
-  for (const Step& step : plan.steps) {
+  for (std::size_t i = 0; i < plan.steps.size(); ++i) {
+    const Step& step = plan.steps[i];
     for (const ValueId v : machine.awaited_by(step)) machine.take({StepKind::wait, OpId(), v});
-    machine.take(step);
+    const bool computes = step.kind == StepKind::compute;
+    machine.take(step, computes ? machine.overwritten_by(plan, i) : ValueId());
     line.begin.push_back(machine.when().begin);
     line.end.push_back(machine.when().end);
     line.ram.push_back(machine.level());

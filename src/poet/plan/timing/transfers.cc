@@ -6,6 +6,7 @@
 #include "poet/graph/dataflow.h"
 #include "poet/plan/allowance.h"
 #include "poet/plan/canonical.h"
+#include "poet/plan/machine.h"
 #include "poet/plan/timing/timeline.h"
 
 namespace poet {
@@ -30,13 +31,16 @@ struct Release {
 
 struct SlotPlan {
   std::vector<Step> computations;
+  // Per computation, what is paged out before its result is written over it, as RAM demands; invalid: none.
+  std::vector<ValueId> overwritten;
   std::vector<Shiftable> transfers;
   std::vector<Release> releases;
   bool exact = true;  // false: a slot holds two allocations of one value, which have no order here
 };
 
-// What the plan does in which slot, and how far it could be shifted.
-SlotPlan slot_plan_of(const Instance& instance, const Plan& plan) {
+// What the plan does in which slot, and how far it could be shifted. `line` is the plan's.
+SlotPlan slot_plan_of(const Instance& instance, const Plan& plan, const Timeline& line,
+                      std::int64_t capacity) {
   const Dataflow flow = dataflow(instance.graph);
   struct SlotInterval {
     int begin = 0;      // slot
@@ -50,8 +54,12 @@ SlotPlan slot_plan_of(const Instance& instance, const Plan& plan) {
   };
   IdVector<ValueId, SlotInterval> intervals(instance.graph.values.size());
   SlotPlan slotted;
-  for (const Step& step : plan.steps) {
+  Machine machine(instance, flow, Semantics::device);
+  const bool waits = has_waits(instance, Semantics::device);
+  for (std::size_t i = 0; i < plan.steps.size(); ++i) {
+    const Step& step = plan.steps[i];
     const int slot = static_cast<int>(slotted.computations.size());
+    for (const ValueId v : machine.awaited_by(step)) machine.take({StepKind::wait, OpId(), v});
     switch (step.kind) {
       case StepKind::page_out: {
         SlotInterval& live = intervals[step.value];
@@ -84,6 +92,12 @@ SlotPlan slot_plan_of(const Instance& instance, const Plan& plan) {
         break;
       }
       case StepKind::compute:
+        slotted.overwritten.emplace_back();
+        if (const ValueId v = machine.overwritten_by(plan, i);
+            waits && v.valid() && intervals[v].page_out >= 0) {
+          const std::int64_t apart = (line.ram[i] + instance.costs.values[v].bytes).value();
+          if (apart > capacity) slotted.overwritten.back() = v;
+        }
         for (const ValueId v : flow.reads[step.op]) {
           SlotInterval& live = intervals[v];
           live.last_use = slot + 1;
@@ -98,11 +112,12 @@ SlotPlan slot_plan_of(const Instance& instance, const Plan& plan) {
         slotted.computations.push_back(step);
         break;
     }
+    machine.take(step);
   }
   return slotted;
 }
 
-// Without waits, which follow. In a slot: what can be freed, the transfers as they are planned, what their
+// Without waits that follow. In a slot: what can be freed, the transfers as they are planned, what their
 // end frees, the computation.
 Plan plan_of(const SlotPlan& slotted) {
   const std::size_t slots = slotted.computations.size() + 1;
@@ -120,7 +135,10 @@ Plan plan_of(const SlotPlan& slotted) {
                      [](const Shiftable* a, const Shiftable* b) { return a->begin < b->begin; });
     for (const Shiftable* transfer : transfers[s]) plan.steps.push_back(transfer->step);
     for (const Release* release : after[s]) plan.steps.push_back(release->step);
-    if (s + 1 < slots) plan.steps.push_back(slotted.computations[s]);
+    if (s + 1 == slots) break;
+    if (const ValueId v = slotted.overwritten[s]; v.valid())
+      plan.steps.push_back({StepKind::wait, OpId(), v});
+    plan.steps.push_back(slotted.computations[s]);
   }
   return plan;
 }
@@ -270,7 +288,7 @@ Plan plan_transfers(const Instance& instance, const Plan& plan, Semantics semant
     for (int round = 0; round < kRounds; ++round) {
       bool shifted = false;
       for (const bool page_outs : {true, false}) {
-        SlotPlan slotted = slot_plan_of(instance, best);
+        SlotPlan slotted = slot_plan_of(instance, best, line, capacity);
         if (!slotted.exact) return canonicalize(instance, best, Semantics::device);
         Slots slots = slots_of(best, line);
         planner.page_in_just_in_time(slotted, slots, without_stalls);

@@ -5,7 +5,12 @@
 //     + sum N[v] b_v                           results of ops up to k, computed anew
 //     - sum Free[v,j] b_v                      what left right after an op j < k, which read or wrote it
 //     + sum In[t,v] b_v                        reserved for what arrives, where transfers take RAM
-//     + R[t,k] workspace_k  <= B
+//     + R[t,k] workspace_k
+//     - G[k] b                                 of op k's first result y, where it is written over an operand
+//   <= B
+//
+// G <= N[y] and G <= sum of Free[v,k] over the operands v that y may be written over (device semantics): one
+// of them leaves with the op.
 //
 // N = R for ops with one result, else N >= R - S + L. Free and L are 1 only if nothing later needs v:
 //
@@ -46,6 +51,7 @@ class ExactStage {
       for (int v : p_.writes[k]) now.add(weight(v), created_[static_cast<std::size_t>(v)]);
       Linear running;
       running.add(now, 1).add(static_cast<double>(p_.workspace[k]) / budget_.unit, vars_.compute(t_, op));
+      write_over(op, running);
       model_.at_most(running.add(-1, budget_.amount), 0);
       for (const auto& [v, column] : freed_after_[k]) now.add(-weight(v), Term::of(column));
     }
@@ -54,6 +60,21 @@ class ExactStage {
  private:
   [[nodiscard]] double weight(int v) const {
     return static_cast<double>(p_.bytes[static_cast<std::size_t>(v)]) / budget_.unit;
+  }
+
+  // The first result, once made anew, may take the bytes of one operand that leaves.
+  void write_over(int op, Linear& running) {
+    const auto k = static_cast<std::size_t>(op);
+    const std::vector<int>& operands = p_.overwritable[k];
+    Linear dying;
+    for (const auto& [v, column] : freed_after_[k])
+      if (std::find(operands.begin(), operands.end(), v) != operands.end()) dying.add(1, Term::of(column));
+    if (dying.terms().empty()) return;
+    const int result = p_.first_result[k];
+    const Term once = Term::of(model_.add_column(0, 1, 0, false));
+    model_.at_most(Linear().add(1, once).add(dying, -1), 0);
+    model_.at_most(Linear().add(1, once).add(-1, created_[static_cast<std::size_t>(result)]), 0);
+    running.add(-weight(result), once);
   }
 
   // x + K[t,v] <= 1

@@ -6,6 +6,14 @@
 //
 //   working_set(t) + sum over v not in reads(t), writes(t) of K[t,v] b_v <= B
 //
+// Where op t may write its first result over operands (overwritable(t), in device semantics), working_set(t)
+// counts result and operand once, and all that is kept of them is one operand more:
+//
+//   Z[t] b on the left,  Z[t] >= sum over v in overwritable(t) of K[t,v] - (|overwritable(t)| - 1),  Z[t] >=
+//   0
+//
+// with one such operand Z = K[t,v].
+//
 // In published semantics K = S[t+1,v] - In[t,v]: what arrives takes RAM from the next stage on; K is 0/1
 // thanks to In <= S[t+1]. Else K = S[t+1,v] + E[t,v] with E >= Out[t,v] - S[t+1,v]: what leaves takes RAM
 // until it has left. Both rows are exact in stages that recompute nothing, and relaxations elsewhere.
@@ -101,6 +109,20 @@ Linear kept(Model& model, const Problem& p, const Variables& vars, int t, int v)
   return quantity.add(1, leaving);
 }
 
+// 1 if all operands are kept over which op t may write its first result.
+Linear all_kept(Model& model, const Problem& p, const Variables& vars, int t) {
+  const std::vector<int>& operands = p.overwritable[static_cast<std::size_t>(t)];
+  Linear sum;
+  for (int v : operands) {
+    if (vars.retain(t + 1, v).is_zero() && vars.page_out(t, v).is_zero()) return {};
+    sum.add(kept(model, p, vars, t, v), 1);
+  }
+  if (operands.size() < 2) return sum;
+  const Term all = Term::of(model.add_column(0, 1, 0, false));
+  model.at_most(sum.add(-1, all), static_cast<double>(operands.size() - 1));
+  return Linear().add(1, all);
+}
+
 }  // namespace
 
 void ram(Model& model, const Problem& p, const Variables& vars, const Budget& budget, bool rounding) {
@@ -127,6 +149,8 @@ void ram(Model& model, const Problem& p, const Variables& vars, const Budget& bu
       if (contains(p.reads[stage], v) || contains(p.writes[stage], v)) continue;
       running.push_back({kept(model, p, vars, t, v), p.bytes[static_cast<std::size_t>(v)]});
     }
+    if (const Linear all = all_kept(model, p, vars, t); !all.terms().empty())
+      running.push_back({all, p.bytes[static_cast<std::size_t>(p.first_result[stage])]});
     rows.at_most_budget(running, working_set(p, t));
   }
 }
