@@ -4,15 +4,20 @@
 
 #include "poet/compile.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <optional>
 #include <utility>
 
 #include "poet/base/error.h"
+#include "poet/optimize/problem/loads.h"
+#include "poet/optimize/problem/residence.h"
 #include "poet/optimize/search/synchronous.h"
 #include "poet/optimize/solve.h"
 #include "poet/plan/allowance.h"
+#include "poet/plan/canonical.h"
+#include "poet/plan/timing/overlap.h"
 #include "poet/plan/timing/timeline.h"
 #include "poet/plan/timing/transfers.h"
 #include "poet/reserve.h"
@@ -64,6 +69,11 @@ bool searches_synchronous(const CompileRequest& request) {
          request.instance.costs.has_storage && options.solver != Solver::file;
 }
 
+bool has_paged(const Instance& instance) {
+  const auto& values = instance.graph.values;
+  return std::any_of(values.begin(), values.end(), [](const Value& value) { return value.paged; });
+}
+
 /// What the passes make of the problem with a part of its RAM budget in reserve.
 struct Attempt {
   Outcome outcome;  // of the search for staged schedules
@@ -75,30 +85,25 @@ struct Attempt {
   Bytes over{};  // how much more RAM its addresses need than there is
 };
 
-Attempt run_passes(const CompileRequest& request, Bytes reserve, const Stop& search, Time& time) {
-  const Instance& instance = request.instance;
-  const Semantics semantics = request.semantics;
-  SolveRequest problem{instance, request.limits, semantics};
-  problem.limits.ram_budget -= reserve;
-  SolveOptions options = request.options;
-  options.explain = options.explain && reserve == Bytes(0);
+/// Solve: plans with synchronous paging, which are found quickly or not at all; then staged schedules, and the
+/// bounds. The better one as steps whose transfers are scheduled.
+Attempt solve_and_lower(const SolveRequest& problem, SolveOptions options, bool synchronous_too,
+                        const Stop& search) {
+  const Instance& instance = problem.instance;
   Attempt made;
-
-  // Solve: plans with synchronous paging, which are found quickly or not at all; then staged schedules, and
-  // the bounds.
   std::optional<SynchronousPlan> synchronous;
-  if (searches_synchronous(request)) synchronous = search_synchronous(problem, options, search);
+  if (synchronous_too) synchronous = search_synchronous(problem, options, search);
   if (synchronous) {
     options.known_joules = synchronous->energy.value();
     options.explain = false;
   }
   made.outcome = solve(problem, options, search);
 
-  // Lower, schedule transfers, canonicalize (the last two leave plans canonical).
   std::optional<Joules> energy;
   if (!made.outcome.schedule.stages.empty()) {
-    made.plan = linearise(instance, made.outcome.schedule, semantics);
-    made.plan = plan_transfers(instance, made.plan, semantics, request.limits, search.when_cancelled());
+    made.plan = linearise(instance, made.outcome.schedule, problem.semantics);
+    made.plan =
+        plan_transfers(instance, made.plan, problem.semantics, problem.limits, search.when_cancelled());
     energy = energy_of(instance, made.plan, timeline_of(instance, made.plan));
   }
   if (synchronous && !(energy && *energy <= synchronous->energy)) {
@@ -108,6 +113,41 @@ Attempt run_passes(const CompileRequest& request, Bytes reserve, const Stop& sea
     made.outcome.seconds_to_incumbent = synchronous->seconds_to_first;
     made.synchronous = true;
   }
+  return made;
+}
+
+/// The same where persistent values are paged, by the instance with loads. Its schedules say nothing of the
+/// original instance; what is left of them is the plan.
+Attempt solve_with_loads(const SolveRequest& problem, const SolveOptions& options, bool synchronous_too,
+                         const Stop& search) {
+  const Instance& instance = problem.instance;
+  const WithLoads loads = with_loads(instance);
+  const SolveRequest with{loads.instance, limits_with_loads(loads, problem.limits), problem.semantics};
+  Attempt made = solve_and_lower(with, options, synchronous_too, search);
+  made.synchronous = true;
+  made.outcome.schedule = {};
+  if (made.plan.steps.empty()) return made;
+  const Plan steps = without_loads(loads, instance, made.plan);
+  const Plan timed = instance.costs.timing.concurrent ? overlapped(instance, steps, problem.limits)
+                                                      : canonicalize(instance, steps, Semantics::device);
+  made.plan = plan_transfers(instance, timed, Semantics::device, problem.limits, search.when_cancelled());
+  // Loads were taken to be hidden by compute.
+  const Limits& limits = problem.limits;
+  const Timeline line = timeline_of(instance, made.plan);
+  if (limits.deadline && line.makespan > latest_end(limits.deadline->value())) made.plan = {};
+  return made;
+}
+
+Attempt run_passes(const CompileRequest& request, Bytes reserve, const Stop& search, Time& time) {
+  const Instance& instance = request.instance;
+  const Semantics semantics = request.semantics;
+  SolveRequest problem{instance, request.limits, semantics};
+  problem.limits.ram_budget -= reserve;
+  SolveOptions options = request.options;
+  options.explain = options.explain && reserve == Bytes(0);
+  const bool synchronous = searches_synchronous(request);
+  Attempt made = has_paged(instance) ? solve_with_loads(problem, options, synchronous, search)
+                                     : solve_and_lower(problem, options, synchronous, search);
   if (made.plan.steps.empty()) return made;
 
   // Verify.
@@ -182,10 +222,43 @@ void explain_no_addresses(const CompileRequest& request, const Fit& fit, Time& t
   }
 }
 
+/// The least energy over the sets of paged values that are worth a try, each with its share of the time.
+CompileResult compile_best_residence(const CompileRequest& request) {
+  const Stop stop = stop_of(request.options);
+  const std::vector<std::vector<ValueId>> sets = paged_sets(request.instance, request.limits.ram_budget);
+  CompileRequest one = request;
+  one.choose_paged = false;
+  std::optional<CompileResult> best;
+  const auto found = [](const CompileResult& result) { return !result.plan.steps.empty(); };
+  for (std::size_t i = 0; i < sets.size() && !(best && stop()); ++i) {
+    one.instance = with_paged(request.instance, sets[i]);
+    one.options.time_limit_seconds =
+        std::max(1e-3, stop.remaining() / static_cast<double>(sets.size() - i));
+    one.options.explain = request.options.explain && i + 1 == sets.size() && !(best && found(*best));
+    CompileResult result = compile(one);
+    result.paged = sets[i];
+    const bool better = !best || (found(result) && (!found(*best) || result.report.energy < best->report.energy));
+    if (better) best = std::move(result);
+  }
+  if (!best) {
+    one.instance = with_paged(request.instance, pageable(request.instance));
+    best = compile(one);
+    best->paged = pageable(request.instance);
+    return std::move(*best);
+  }
+  // What was proven holds for one set each.
+  const Bounds bounds{best->keep_all.energy, std::nullopt};
+  best->outcome.solve_seconds = stop.elapsed();
+  best->certificate = found(*best) ? certify(best->report.energy, best->keep_all.energy, bounds, request.options.gap)
+                                   : certify_none(Status::unknown, bounds);
+  return std::move(*best);
+}
+
 }  // namespace
 
 CompileResult compile(const CompileRequest& request) {
   check(request);
+  if (request.choose_paged && request.semantics == Semantics::device) return compile_best_residence(request);
   const SolveOptions& options = request.options;
   Time time(request);
   CompileResult result;

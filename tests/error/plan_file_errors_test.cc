@@ -127,7 +127,7 @@ TEST(PlanBinaryErrors, Container) {
             "p.plan: not a plan: does not begin with POET");
   Octets bad = good;
   bad[4] = 7;
-  EXPECT_EQ(diagnostic(bad), "p.plan: version 7 of the plan format; this program reads version 1");
+  EXPECT_EQ(diagnostic(bad), "p.plan: version 7 of the plan format; this program reads up to version 2");
   bad = good;
   bad.pop_back();
   EXPECT_EQ(diagnostic(bad), "p.plan: ends before its last section does");

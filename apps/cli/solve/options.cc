@@ -19,9 +19,9 @@ void add_input_options(const Parser& parser, InputOptions& options) {
   group.option("--platform", options.platform, "the device: a name (poet devices) or a profile",
                "NAME|FILE.json");
   group.option("--persistent", options.persistent,
-               "counted (default): parameters, their gradients and optimiser state take RAM from the budget; "
-               "excluded: they live "
-               "elsewhere",
+               "resident (default): parameters and optimiser state are in RAM from step to step; auto: each is "
+               "in RAM or at home on storage, whichever costs less energy; excluded: they live elsewhere, as do "
+               "the parameters' gradients",
                "POLICY");
   group.option(
       "--semantics", options.semantics,

@@ -32,6 +32,7 @@ Solved pose_as(const ProblemOptions& options, const NetworkSpec& network, const 
   solved.request.instance = std::move(posed.workload.instance);
   solved.request.semantics = posed.workload.semantics;
   solved.request.limits = posed.limits;
+  solved.request.choose_paged = posed.workload.choose_paged;
   solved.workload = std::move(posed.workload);
   solved.figures = posed.figures;
   return solved;
@@ -151,6 +152,8 @@ Solved solve_problem(const ProblemOptions& options, const Solving& how) {
   }
   solved.request.options.interrupted = [&guard] { return guard.interrupted(); };
   solved.result = compile(solved.request);
+  if (solved.request.choose_paged)
+    solved.request.instance = with_paged(std::move(solved.request.instance), solved.result.paged);
   solved.interrupted = guard.interrupted();  // the search, not what looks for ways out
   look_further(options, how, guard, solved);
   // Display and guard end here.

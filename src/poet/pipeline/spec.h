@@ -71,7 +71,7 @@ struct StepDeadline {
 /// Whose rules hold, and what a plan may use.
 struct Policy {
   std::optional<Semantics> semantics = {};          // absent: device; of an instance file, what fits it
-  std::optional<PersistentPolicy> persistent = {};  // absent: counted
+  std::optional<PersistentPolicy> persistent = {};  // absent: resident
   bool paging = true;
   bool rematerialization = true;
   RamBudget ram = {};

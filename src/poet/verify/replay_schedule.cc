@@ -307,7 +307,10 @@ Report replay(const Instance& instance, const Schedule& schedule, Semantics sema
 }
 
 Report replay_keep_all(const Instance& instance, Semantics semantics) {
-  return replay(instance, keep_all_schedule(instance.graph), semantics, no_limits());
+  if (dataflow(instance.graph).paged.empty())
+    return replay(instance, keep_all_schedule(instance.graph), semantics, no_limits());
+  const Instance resident = with_paged(instance, {});
+  return replay(resident, keep_all_schedule(resident.graph), semantics, no_limits());
 }
 
 }  // namespace poet
