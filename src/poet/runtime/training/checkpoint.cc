@@ -54,11 +54,11 @@ std::vector<ValueId> persistent_values(const Graph& graph) {
   return found;
 }
 
-bool all_finite(const Graph& graph, const Program& program) {
+bool all_finite(const Graph& graph, const PersistentValues& persistent) {
   for (const ValueId v : persistent_values(graph)) {
     const Value& value = graph.values[v];
     if (value.dtype != DType::float32) continue;
-    const auto* numbers = reinterpret_cast<const float*>(program.persistent(v));
+    const auto* numbers = reinterpret_cast<const float*>(persistent.contents(v));
     const auto* end = numbers + element_count(value.shape);
     if (!std::all_of(numbers, end, [](float number) { return std::isfinite(number); })) return false;
   }
@@ -76,12 +76,12 @@ std::string describe_optimizer(const Graph& graph) {
   return "none";
 }
 
-void write_checkpoint(const std::filesystem::path& file, const Graph& graph, const Program& program,
+void write_checkpoint(const std::filesystem::path& file, const Graph& graph, const PersistentValues& persistent,
                       const RunState& state) {
   std::vector<TensorEntry> tensors;
   for (const ValueId v : persistent_values(graph)) {
     const Value& value = graph.values[v];
-    tensors.push_back({value.name, value.dtype, value.shape, program.persistent(v)});
+    tensors.push_back({value.name, value.dtype, value.shape, persistent.contents(v)});
   }
   std::map<std::string, std::string> metadata = {{"format", kFormat},
                                                  {"step", fmt::format("{}", state.step)},
@@ -101,12 +101,12 @@ void check_checkpoint(const std::filesystem::path& file, const Graph& graph) {
   }
 }
 
-RunState read_checkpoint(const std::filesystem::path& file, const Graph& graph, const Program& program) {
+RunState read_checkpoint(const std::filesystem::path& file, const Graph& graph, PersistentValues& persistent) {
   const SafetensorsFile opened(file);
   RunState state = state_of(opened, file);
   for (const ValueId v : persistent_values(graph)) {
     const Value& value = graph.values[v];
-    opened.read(value.name, value.dtype, value.shape, program.persistent(v));
+    persistent.set(v, [&](std::byte* to) { opened.read(value.name, value.dtype, value.shape, to); });
   }
   return state;
 }

@@ -16,20 +16,21 @@ ChosenData choose_data(const Graph& graph, const TrainerOptions& options, std::u
   return chosen;
 }
 
-std::int64_t start_weights(const Graph& graph, const Program& program, const TrainerOptions& options,
+std::int64_t start_weights(const Graph& graph, PersistentValues& persistent, const TrainerOptions& options,
                            RunState& state) {
   state = first_state(options);
   if (options.resume) {
-    state = read_checkpoint(*options.resume, graph, program);
+    state = read_checkpoint(*options.resume, graph, persistent);
     return 0;
   }
   const SafetensorsWeights file(graph, options.weights_file);
   std::int64_t seeded = 0;
   for (const ValueId v : persistent_values(graph)) {
-    std::byte* to = program.persistent(v);
-    if ((options.weights && options.weights(v, to)) || file.read(v, to)) continue;
-    initialise(graph, v, state.seed, to);
-    if (graph.values[v].persistence == Persistence::parameter) ++seeded;
+    persistent.set(v, [&](std::byte* to) {
+      if ((options.weights && options.weights(v, to)) || file.read(v, to)) return;
+      initialise(graph, v, state.seed, to);
+      if (graph.values[v].persistence == Persistence::parameter) ++seeded;
+    });
   }
   return seeded;
 }
