@@ -222,7 +222,8 @@ void explain_no_addresses(const CompileRequest& request, const Fit& fit, Time& t
   }
 }
 
-/// The least energy over the sets of paged values that are worth a try, each with its share of the time.
+/// The least energy over the sets of paged values that are worth a try, each with its share of the time; half
+/// of it for what needs no storage.
 CompileResult compile_best_residence(const CompileRequest& request) {
   const Stop stop = stop_of(request.options);
   const std::vector<std::vector<ValueId>> sets = paged_sets(request.instance, request.limits.ram_budget);
@@ -232,8 +233,8 @@ CompileResult compile_best_residence(const CompileRequest& request) {
   const auto found = [](const CompileResult& result) { return !result.plan.steps.empty(); };
   for (std::size_t i = 0; i < sets.size() && !(best && stop()); ++i) {
     one.instance = with_paged(request.instance, sets[i]);
-    one.options.time_limit_seconds =
-        std::max(1e-3, stop.remaining() / static_cast<double>(sets.size() - i));
+    const double share = sets[i].empty() ? 0.5 : 1 / static_cast<double>(sets.size() - i);
+    one.options.time_limit_seconds = std::max(1e-3, share * stop.remaining());
     one.options.explain = request.options.explain && i + 1 == sets.size() && !(best && found(*best));
     CompileResult result = compile(one);
     result.paged = sets[i];
