@@ -85,8 +85,8 @@ struct Attempt {
   Bytes over{};  // how much more RAM its addresses need than there is
 };
 
-/// Solve: plans with synchronous paging, which are found quickly or not at all; then staged schedules, and the
-/// bounds. The better one as steps whose transfers are scheduled.
+/// Solve: plans with synchronous paging, which are found quickly or not at all; then staged schedules, and
+/// the bounds. The better one as steps whose transfers are scheduled.
 Attempt solve_and_lower(const SolveRequest& problem, SolveOptions options, bool synchronous_too,
                         const Stop& search) {
   const Instance& instance = problem.instance;
@@ -238,7 +238,8 @@ CompileResult compile_best_residence(const CompileRequest& request) {
     one.options.explain = request.options.explain && i + 1 == sets.size() && !(best && found(*best));
     CompileResult result = compile(one);
     result.paged = sets[i];
-    const bool better = !best || (found(result) && (!found(*best) || result.report.energy < best->report.energy));
+    const bool better =
+        !best || (found(result) && (!found(*best) || result.report.energy < best->report.energy));
     if (better) best = std::move(result);
   }
   if (!best) {
@@ -250,8 +251,9 @@ CompileResult compile_best_residence(const CompileRequest& request) {
   // What was proven holds for one set each.
   const Bounds bounds{best->keep_all.energy, std::nullopt};
   best->outcome.solve_seconds = stop.elapsed();
-  best->certificate = found(*best) ? certify(best->report.energy, best->keep_all.energy, bounds, request.options.gap)
-                                   : certify_none(Status::unknown, bounds);
+  best->certificate = found(*best)
+                          ? certify(best->report.energy, best->keep_all.energy, bounds, request.options.gap)
+                          : certify_none(Status::unknown, bounds);
   return std::move(*best);
 }
 

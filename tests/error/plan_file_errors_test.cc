@@ -226,8 +226,8 @@ TEST(PlanBinaryErrors, GraphAndCosts) {
             "p.plan: GRAPH: /ops/1: must be an object");
   EXPECT_EQ(diagnostic_about("GRPH", [](Json& json) { json["ops"] = 1; }),
             "p.plan: GRAPH: /ops: must be an array");
-  EXPECT_EQ(diagnostic_about("GRPH", [](Json& json) { json["format"] = 2; }),
-            "p.plan: /format: must be <= 1");
+  EXPECT_EQ(diagnostic_about("GRPH", [](Json& json) { json["format"] = 3; }),
+            "p.plan: /format: must be <= 2");
 }
 
 // ---- files

@@ -28,8 +28,8 @@ Instance random_instance(std::uint64_t seed) {
   constexpr std::array kDevices = {"m4", "a72", "jetsontx2"};
   constexpr std::array kOptimizers = {Optimizer::sgd, Optimizer::momentum, Optimizer::adam};
   Instance instance;
-  instance.graph = differentiate(RandomNetwork(seed).build(),
-                                 {kOptimizers[seed % kOptimizers.size()], RandomNetwork::some_trainable(seed)});
+  instance.graph = differentiate(RandomNetwork(seed).build(), {kOptimizers[seed % kOptimizers.size()],
+                                                               RandomNetwork::some_trainable(seed)});
   DeviceProfile device = find_device(kDevices[seed / 3 % kDevices.size()]);
   device.storage->concurrent = seed % 2 == 0;
   instance.costs = tabulate(instance.graph, device);
@@ -71,8 +71,8 @@ TEST(PagedValues, TrainBitForBitBelowTheResidentFloor) {
     ASSERT_TRUE(has_plan(kept)) << seed;
     const Bits expected = carried_out(file_of(instance, keep_all, kept), kKernels, 3);
     for (const double part : {0.3, 0.8}) {
-      const Bytes budget = paged + Bytes(static_cast<std::int64_t>(
-                                       part * static_cast<double>((resident - paged).value())));
+      const Bytes budget =
+          paged + Bytes(static_cast<std::int64_t>(part * static_cast<double>((resident - paged).value())));
       if (budget >= resident) continue;
       const CompileResult result = compiled(instance, budget, true);
       if (!has_plan(result)) continue;

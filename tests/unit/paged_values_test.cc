@@ -120,8 +120,8 @@ TEST(PagedValues, OnlyPersistentValuesAreAtHomeOnStorage) {
 }
 
 TEST(PagedValues, ComeInForEveryUseAndGoHomeAfterTheUpdate) {
-  const Report report = judged({run(kInput), in(kWeight), run(kForward), run(kBackward), in(kWeight),
-                                run(kUpdate), out(kWeight)});
+  const Report report = judged(
+      {run(kInput), in(kWeight), run(kForward), run(kBackward), in(kWeight), run(kUpdate), out(kWeight)});
   EXPECT_TRUE(report.valid) << report.violation;
   EXPECT_EQ(report.peak_ram, Bytes(300));
   EXPECT_EQ(report.page_ins, 2);
@@ -134,8 +134,7 @@ TEST(PagedValues, EveryRuleHasAMessage) {
   EXPECT_EQ(violation({run(kInput), run(kForward)}), "step 1 (compute forward): needs weight, not in RAM");
   EXPECT_EQ(violation({in(kWeight), out(kWeight)}),
             "step 1 (page_out weight): its contents are on storage: nothing has updated it");
-  const std::vector<Step> updated = {in(kWeight),    run(kInput),  run(kForward),
-                                     run(kBackward), run(kUpdate)};
+  const std::vector<Step> updated = {in(kWeight), run(kInput), run(kForward), run(kBackward), run(kUpdate)};
   const auto after = [&](std::vector<Step> more) {
     more.insert(more.begin(), updated.begin(), updated.end());
     return violation(more);
@@ -158,15 +157,15 @@ TEST(PagedValues, AreLoadsForTheSearch) {
   EXPECT_FALSE(loads.original[load].valid());
   EXPECT_EQ(loads.written_home, Bytes(100));
   EXPECT_EQ(loads.instance.costs.ops[load].energy, Joules(1));
-  EXPECT_EQ(loads.instance.costs.ops[load].runtime, Seconds(0));     // beside compute
+  EXPECT_EQ(loads.instance.costs.ops[load].runtime, Seconds(0));    // beside compute
   EXPECT_EQ(loads.instance.costs.ops[OpId(4)].energy, Joules(12));  // the update and its page-out
   const Dataflow flow = dataflow(loads.instance.graph);
   EXPECT_EQ(flow.last_recompute[load], OpId(4));
   EXPECT_EQ(flow.last_recompute[OpId(2)], OpId(4));
   // Loaded, dropped, loaded again.
-  const Plan plan{{run(kInput), run(load), run(OpId(2)), free_of(ValueId(4)), run(OpId(3)), run(load),
-                   run(OpId(4))}};
-  const std::vector<Step> expected = {run(kInput),    in(kWeight),  run(kForward), run(kBackward),
+  const Plan plan{
+      {run(kInput), run(load), run(OpId(2)), free_of(ValueId(4)), run(OpId(3)), run(load), run(OpId(4))}};
+  const std::vector<Step> expected = {run(kInput), in(kWeight),  run(kForward), run(kBackward),
                                       in(kWeight), run(kUpdate), out(kWeight)};
   EXPECT_EQ(without_loads(loads, paged(), plan).steps, expected);
 }

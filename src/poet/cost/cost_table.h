@@ -43,8 +43,8 @@ struct DeviceTiming {
 struct CostTable {
   IdVector<OpId, OpCost> ops;
   IdVector<ValueId, ValueCost> values;
-  Bytes persistent{};       // resident parameters and optimiser state: in RAM at every instant
-  bool has_storage = true;  // false: nothing can be paged
+  Bytes persistent{};                     // resident parameters and optimiser state: in RAM at every instant
+  bool has_storage = true;                // false: nothing can be paged
   std::optional<Bytes> storage_capacity;  // a step writes no more: every page-out needs a place of its own
   Bytes alignment{1};                     // every address in RAM is a multiple of it; a power of two
   DeviceTiming timing{};

@@ -143,8 +143,7 @@ void verify(const Instance& instance) {
     check(where, "RAM", cost.bytes);
     if (instance.graph.values[v].paged && !costs.has_storage)
       throw InputError(where, "is at home on storage, but there is none");
-    if (!is_resident(instance.graph.values[v]))
-      check_multiple(where, "RAM", cost.bytes, costs.alignment);
+    if (!is_resident(instance.graph.values[v])) check_multiple(where, "RAM", cost.bytes, costs.alignment);
     if (instance.graph.values[v].alias_of.valid() && cost.bytes != Bytes(0)) {
       throw InputError(where, "a view occupies no RAM of its own");
     }

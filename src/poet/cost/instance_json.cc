@@ -346,13 +346,11 @@ Instance instance_from_json(const Json& json, const std::string& place) {
 
 Json to_json(const Instance& instance) {
   const auto& values_of = instance.graph.values;
-  const bool has_paged = std::any_of(values_of.begin(), values_of.end(), [](const Value& v) { return v.paged; });
-  Json json = {{"format", has_paged ? 2 : 1},
-               {"name", instance.graph.name},
-               {"model", instance.model},
-               {"platform", instance.platform},
-               {"batch_size", instance.batch_size},
-               {"source", instance.source}};
+  const bool has_paged =
+      std::any_of(values_of.begin(), values_of.end(), [](const Value& v) { return v.paged; });
+  Json json = {{"format", has_paged ? 2 : 1},       {"name", instance.graph.name},
+               {"model", instance.model},           {"platform", instance.platform},
+               {"batch_size", instance.batch_size}, {"source", instance.source}};
   if (instance.has_device) {
     json["device"] = {{"name", instance.platform}};
     json["device"].update(timing_json(instance.costs.timing));

@@ -18,8 +18,8 @@ struct Dataflow {
   IdVector<OpId, OpId> last_recompute;  // op may be recomputed in stage t only if t <= this: later stages
                                         // start after an update of a persistent value that it reads;
                                         // not recomputable: the op itself
-  std::vector<ValueId> transients;      // values that a schedule decides about, increasing; none is persistent
-  std::vector<ValueId> paged;           // persistent values at home on storage, increasing
+  std::vector<ValueId> transients;  // values that a schedule decides about, increasing; none is persistent
+  std::vector<ValueId> paged;       // persistent values at home on storage, increasing
 
   /// Whether a plan may move the value and give its RAM back.
   [[nodiscard]] bool movable(ValueId v) const { return producer[v].valid() || is_paged[v]; }

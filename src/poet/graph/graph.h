@@ -90,10 +90,11 @@ struct Graph {
 /// Checks the model's promises and throws InputError naming the op or value that breaks one: ids in range,
 /// topological order, one producer per value and the producer lists it, no alias cycles, non-negative bytes,
 /// only persistent values updated, every reader of a persistent value before its update, ops with side
-/// effects not recomputable, only persistent values that are no views `paged`. Also: a value that is neither persistent nor a view has a producer, persistent
-/// values and views have none; a view has the bytes and the persistence of its storage; what produces an
-/// input cannot be recomputed; a persistent value is updated by one op at most; all sizes together fit 64
-/// bits. Last, every op fits its operator's schema (operators/schema.h). O(ops + values + edges).
+/// effects not recomputable, only persistent values that are no views `paged`. Also: a value that is neither
+/// persistent nor a view has a producer, persistent values and views have none; a view has the bytes and the
+/// persistence of its storage; what produces an input cannot be recomputed; a persistent value is updated by
+/// one op at most; all sizes together fit 64 bits. Last, every op fits its operator's schema
+/// (operators/schema.h). O(ops + values + edges).
 void verify(const Graph& graph);
 
 /// verify(), then the graph itself, so that stages compose: `differentiate(verified(forward))`.

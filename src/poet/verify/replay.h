@@ -63,10 +63,10 @@ struct Trace {
 /// memory belongs to the channel until the plan knows that the transfer has ended: nobody uses what is
 /// arriving, nobody frees or writes what is moving. It knows after a wait for it or for a later one; where
 /// transfers block compute, at once; in staged semantics, where they last as long as their stage, after the
-/// next first computation (and a stage may compute anew what it moves). A paged persistent value is on storage
-/// when the step begins. It may be paged in until its update; after the update it is paged out once, before its
-/// memory is given back and before the step ends. O(steps + edges). `trace`, if given, is filled as far as the
-/// replay came.
+/// next first computation (and a stage may compute anew what it moves). A paged persistent value is on
+/// storage when the step begins. It may be paged in until its update; after the update it is paged out once,
+/// before its memory is given back and before the step ends. O(steps + edges). `trace`, if given, is filled
+/// as far as the replay came.
 [[nodiscard]] Report replay(const Instance& instance, const Plan& plan, Semantics semantics,
                             const Limits& limits, Trace* trace = nullptr);
 

@@ -63,8 +63,8 @@ class StepReplay {
     }
     for (const ValueId v : flow_.paged) {
       if (!presence_[v].home)
-        ledger_.break_rule(fmt::format("after the last step: {} was not paged out after its update",
-                                       name_of(graph_, v)));
+        ledger_.break_rule(
+            fmt::format("after the last step: {} was not paged out after its update", name_of(graph_, v)));
     }
     return close();
   }

@@ -13,14 +13,14 @@
 
 namespace poet {
 
-/// An instance in which every paged value is at home in its own entry, which takes no RAM, and is brought by a
-/// load right before its first reader. Loads can be redone until the value is updated, as can its readers.
-/// Energies of its plans are those of the original's, and every plan of the original with its page-ins as late
-/// as they may be is one of its plans: bounds carry over.
+/// An instance in which every paged value is at home in its own entry, which takes no RAM, and is brought by
+/// a load right before its first reader. Loads can be redone until the value is updated, as can its readers.
+/// Energies of its plans are those of the original's, and every plan of the original with its page-ins as
+/// late as they may be is one of its plans: bounds carry over.
 struct WithLoads {
   Instance instance;
-  IdVector<OpId, OpId> original;       // of each op; invalid: a load
-  IdVector<OpId, ValueId> loads;       // of a load: the paged value
+  IdVector<OpId, OpId> original;        // of each op; invalid: a load
+  IdVector<OpId, ValueId> loads;        // of a load: the paged value
   IdVector<ValueId, ValueId> value_of;  // of each value: the original's
   Bytes written_home{};                 // by the updates
 };

@@ -24,7 +24,8 @@ std::vector<std::vector<ValueId>> paged_sets(const Instance& instance, Bytes ram
   if (all.empty() || room < Bytes(0)) return sets;
   std::vector<ValueId> smallest_first = all;
   std::sort(smallest_first.begin(), smallest_first.end(), [&](ValueId a, ValueId b) {
-    return std::make_tuple(instance.costs.values[a].bytes, a) < std::make_tuple(instance.costs.values[b].bytes, b);
+    return std::make_tuple(instance.costs.values[a].bytes, a) <
+           std::make_tuple(instance.costs.values[b].bytes, b);
   });
   for (const double part : kParts) {
     Bytes left(static_cast<std::int64_t>(part * static_cast<double>(room.value())));

@@ -115,8 +115,9 @@ Octets section(const Octets& image, std::uint32_t tag, const char* name, const s
     case POET_PLAN_OK:
       return {payload, payload + length};
     case POET_PLAN_BAD_VERSION:
-      throw InputError(place, fmt::format("version {} of the plan format; this program reads up to version {}",
-                                          image[4] + 256 * image[5], POET_PLAN_VERSION));
+      throw InputError(place,
+                       fmt::format("version {} of the plan format; this program reads up to version {}",
+                                   image[4] + 256 * image[5], POET_PLAN_VERSION));
     case POET_PLAN_NO_SECTION:
       if (tag == POET_PLAN_GRAPH)
         throw InputError(

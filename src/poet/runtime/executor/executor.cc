@@ -28,7 +28,8 @@ OpId find_loss(const Graph& graph) {
   return found;
 }
 
-Executor::Executor(const PlanFile& file, const Program& program, PersistentValues& persistent, PageFile* pages)
+Executor::Executor(const PlanFile& file, const Program& program, PersistentValues& persistent,
+                   PageFile* pages)
     : program_(program),
       persistent_(persistent),
       waits_(has_waits(file.instance, file.semantics)),

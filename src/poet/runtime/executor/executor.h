@@ -34,7 +34,8 @@ class Executor {
   Executor& operator=(Executor&&) = delete;
 
   /// One training step; `number` counts from 1. Allocates nothing but what kernels do (kernel.h). Throws the
-  /// InputError of a transfer that failed or of the input source; resident parameters may then be half updated.
+  /// InputError of a transfer that failed or of the input source; resident parameters may then be half
+  /// updated.
   void run(std::int64_t number, std::uint64_t seed, const InputSource& inputs, const Observer& observer = {});
 
   /// Of the last step.

@@ -17,14 +17,14 @@ inline constexpr std::size_t kNoSlot = static_cast<std::size_t>(-1);
 
 struct PreparedStep {
   StepKind kind = StepKind::compute;
-  OpId op;                     // compute
-  ValueId value;               // the others
-  Kernel* kernel = nullptr;    // compute, but for `input` ops, which the data set carries out
-  KernelCall call;             // its pointers
-  std::byte* data = nullptr;   // of a transfer
-  std::size_t slot = kNoSlot;  // of a transfer
+  OpId op;                           // compute
+  ValueId value;                     // the others
+  Kernel* kernel = nullptr;          // compute, but for `input` ops, which the data set carries out
+  KernelCall call;                   // its pointers
+  std::byte* data = nullptr;         // of a transfer
+  std::size_t slot = kNoSlot;        // of a transfer
   std::size_t other_slot = kNoSlot;  // of a paged persistent value its second one, else the same
-  bool first = false;          // compute: for the first time in the step
+  bool first = false;                // compute: for the first time in the step
 };
 
 /// Page slots of a paged persistent value; one where no step writes it.

@@ -76,8 +76,8 @@ std::string describe_optimizer(const Graph& graph) {
   return "none";
 }
 
-void write_checkpoint(const std::filesystem::path& file, const Graph& graph, const PersistentValues& persistent,
-                      const RunState& state) {
+void write_checkpoint(const std::filesystem::path& file, const Graph& graph,
+                      const PersistentValues& persistent, const RunState& state) {
   std::vector<TensorEntry> tensors;
   for (const ValueId v : persistent_values(graph)) {
     const Value& value = graph.values[v];
@@ -101,7 +101,8 @@ void check_checkpoint(const std::filesystem::path& file, const Graph& graph) {
   }
 }
 
-RunState read_checkpoint(const std::filesystem::path& file, const Graph& graph, PersistentValues& persistent) {
+RunState read_checkpoint(const std::filesystem::path& file, const Graph& graph,
+                         PersistentValues& persistent) {
   const SafetensorsFile opened(file);
   RunState state = state_of(opened, file);
   for (const ValueId v : persistent_values(graph)) {

@@ -13,8 +13,8 @@ namespace poet::runtime {
 
 /// Parameters and optimiser state of `graph`, by name, as safetensors; the state as metadata. The earlier
 /// file stays whole until this one is. Throws as write_safetensors().
-void write_checkpoint(const std::filesystem::path& file, const Graph& graph, const PersistentValues& persistent,
-                      const RunState& state);
+void write_checkpoint(const std::filesystem::path& file, const Graph& graph,
+                      const PersistentValues& persistent, const RunState& state);
 
 /// The state of a checkpoint, from its header. Throws InputError naming the file when it is none.
 [[nodiscard]] RunState read_run_state(const std::filesystem::path& file);
