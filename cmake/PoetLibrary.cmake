@@ -124,7 +124,7 @@ function(poet_install_package)
   get_property(components GLOBAL PROPERTY POET_COMPONENTS)
   list(TRANSFORM components REPLACE "^poet_" "")
   poet_group(poet ${components})
-  poet_group(planner frontend autodiff pipeline compile)
+  poet_group(planner frontend autodiff split pipeline compile)
 
   set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/poet)
   install(CODE "set(POET_PUBLIC_HEADERS \"${POET_PUBLIC_HEADERS}\")

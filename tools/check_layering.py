@@ -19,11 +19,12 @@ COMPONENTS = {
     "graph": {"base"},
     "frontend": VALUES,
     "autodiff": VALUES,
+    "split": VALUES,
     "cost": VALUES,
     "plan": VALUES | {"cost"},
     "optimize": PLANS,
     "verify": PLANS,  # never optimize: an error in one is to show in the other
-    "pipeline": OPTIMIZERS | {"frontend", "autodiff", "verify"},  # for apps, study, tests: whoever poses a problem
+    "pipeline": OPTIMIZERS | {"frontend", "autodiff", "split", "verify"},  # for apps, study, tests: whoever poses a problem
     "baselines": OPTIMIZERS | {"compile.h"},
     "runtime": PLANS | {"verify"},
     "study": OPTIMIZERS | {"baselines", "verify", "pipeline"},

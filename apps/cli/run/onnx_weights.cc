@@ -14,6 +14,7 @@
 #include "poet/base/error.h"
 #include "poet/frontend/onnx/export.h"
 #include "poet/frontend/onnx/weights.h"
+#include "poet/graph/parts.h"
 #include "poet/runtime/training/checkpoint.h"
 
 namespace poet::cli {
@@ -58,7 +59,7 @@ std::map<std::string, Shape> parameters_of(const Graph& graph) {
   std::map<std::string, Shape> shapes;
   for (const Value& value : graph.values)
     if (value.persistence == Persistence::parameter && !value.alias_of.valid())
-      shapes.emplace(value.name, value.shape);
+      shapes.emplace(tensor_name(value), tensor_shape(value));
   return shapes;
 }
 
@@ -156,13 +157,17 @@ void check_exportable(const Graph& training, const std::optional<OnnxNetwork>& n
 void export_weights(const runtime::Trainer& trainer, const std::optional<OnnxNetwork>& network,
                     const std::filesystem::path& file) {
   const Graph& training = trainer.file().instance.graph;
-  std::map<std::string, const std::byte*> trained;
-  for (const ValueId v : runtime::persistent_values(training))
-    trained[training.values[v].name] = trainer.persistent(v);
-  const WeightLookup lookup = [&trained](const Value& value, std::byte* to) {
+  std::map<std::string, Tensor> trained;
+  for (Tensor& tensor : persistent_tensors(training)) trained[tensor.name] = std::move(tensor);
+  const WeightLookup lookup = [&](const Value& value, std::byte* to) {
     const auto found = trained.find(value.name);
     if (found == trained.end()) return false;
-    std::copy_n(found->second, value.bytes.value(), to);
+    const std::int64_t size = size_of(value.dtype).value();
+    for (const ValueId v : found->second.values) {
+      for_each_run_of_part(training.values[v], [&](std::int64_t first, std::int64_t at, std::int64_t count) {
+        std::copy_n(trainer.persistent(v) + at * size, count * size, to + first * size);
+      });
+    }
     return true;
   };
   Forked writer([&](Parent&) {

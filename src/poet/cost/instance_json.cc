@@ -144,7 +144,7 @@ std::int32_t read_index(const JsonField& json, std::size_t count) {
 }
 
 Value read_value(const JsonField& json, std::size_t ops, std::size_t values) {
-  json.only({"name", "shape", "strides", "dtype", "persistence", "paged", "producer", "alias_of", "bytes",
+  json.only({"name", "shape", "strides", "dtype", "persistence", "paged", "producer", "alias_of", "bytes", "part",
              "ram_bytes", "page_in_seconds", "page_out_seconds", "page_in_joules", "page_out_joules"});
   Value value;
   value.name = json.at("name").name();
@@ -156,6 +156,12 @@ Value read_value(const JsonField& json, std::size_t ops, std::size_t values) {
   value.persistence = read_name(json.at("persistence"), persistence_from_string);
   value.bytes = byte_field(json.at("bytes"));
   if (json.has("paged")) value.paged = json.at("paged").boolean();
+  if (json.has("part")) {
+    const JsonField part = json.at("part");
+    part.only({"tensor", "shape", "begin"});
+    value.part = Part{part.at("tensor").name(), part.at("shape").integers(0, kMostInt),
+                      part.at("begin").integers(0, kMostInt)};
+  }
   if (json.has("alias_of")) value.alias_of = ValueId(read_index(json.at("alias_of"), values));
   if (json.has("producer")) value.producer = OpId(read_index(json.at("producer"), ops));
   return value;
@@ -291,6 +297,9 @@ Json value_json(const Value& value, const ValueCost& cost, bool has_storage) {
   if (value.producer.valid()) json["producer"] = value.producer.index;
   if (value.paged) json["paged"] = true;
   if (value.alias_of.valid()) json["alias_of"] = value.alias_of.index;
+  if (value.part)
+    json["part"] = {
+        {"tensor", value.part->tensor}, {"shape", value.part->shape}, {"begin", value.part->begin}};
   json["bytes"] = value.bytes.value();
   json["ram_bytes"] = cost.bytes.value();
   if (has_storage) write_transfers(cost, json);

@@ -48,7 +48,10 @@ Work work_of(const Graph& graph, OpId op) {
   const OperatorSchema* schema = find_operator(work.op().kind);
   if (schema == nullptr) work.fail("this kind of operator has no cost rule");
   // Every kernel works in place on its outputs (direct convolution, no im2col), so none needs scratch memory.
-  return {Flops(schema->flops(work)), Bytes(moved(graph, work, *schema)), Bytes(0)};
+  Count flops = schema->flops(work);
+  for (const std::int64_t i : work.accumulated())
+    flops = work.plus(flops, work.elements(work.out(static_cast<std::size_t>(i))));
+  return {Flops(flops), Bytes(moved(graph, work, *schema)), Bytes(0)};
 }
 
 std::int64_t forward_macs(const Graph& graph) {

@@ -36,6 +36,13 @@ using Shape = std::vector<std::int64_t>;
 using Attribute = std::variant<std::int64_t, double, std::string, std::vector<std::int64_t>>;
 using Attributes = std::map<std::string, Attribute>;
 
+/// What a value is of a tensor that exists in parts only (split/split.h).
+struct Part {
+  std::string tensor;  // its name
+  Shape shape;         // of the whole
+  Shape begin;         // the first element along every axis; Value::shape says how many there are
+};
+
 struct Value {
   std::string name;
   Shape shape;
@@ -46,7 +53,16 @@ struct Value {
   ValueId alias_of;  // valid for views: the value whose storage this one shares
   Persistence persistence = Persistence::activation;
   bool paged = false;  // of a persistent value: at home on storage, in RAM only while a plan keeps it there
+  std::optional<Part> part{};
 };
+
+/// The tensor's name and shape: the value's own unless it is a part of one.
+[[nodiscard]] inline const std::string& tensor_name(const Value& value) {
+  return value.part ? value.part->tensor : value.name;
+}
+[[nodiscard]] inline const Shape& tensor_shape(const Value& value) {
+  return value.part ? value.part->shape : value.shape;
+}
 
 struct Op {
   std::string name;

@@ -18,7 +18,14 @@ std::vector<std::size_t> overwritable_inputs(const Graph& graph, const Op& op) {
   std::vector<std::size_t> positions;
   if (schema == nullptr || op.outputs.empty()) return positions;
   const Value& output = graph.values[op.outputs.front()];
-  for (std::size_t i = 0; i < std::min(schema->in_place, op.inputs.size()); ++i) {
+  std::vector<std::size_t> candidates;
+  for (std::size_t i = 0; i < std::min(schema->in_place, op.inputs.size()); ++i) candidates.push_back(i);
+  const auto accumulate = op.attributes.find("accumulate");
+  if (accumulate != op.attributes.end()) {
+    const auto& outputs = std::get<std::vector<std::int64_t>>(accumulate->second);
+    if (outputs.front() == 0) candidates.push_back(op.inputs.size() - outputs.size());
+  }
+  for (const std::size_t i : candidates) {
     // Written over, a transposed view of the same storage would be read too late.
     const bool alone = std::all_of(op.inputs.begin(), op.inputs.end(), [&](ValueId other) {
       return storage(graph, other) != storage(graph, op.inputs[i]) ||

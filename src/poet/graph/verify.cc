@@ -44,6 +44,16 @@ void check_ids(const Graph& graph) {
   }
 }
 
+bool within_tensor(const Value& value) {
+  const Part& part = *value.part;
+  if (part.shape.size() != value.shape.size()) return false;
+  for (std::size_t axis = 0; axis < value.shape.size(); ++axis) {
+    const std::int64_t begin = part.begin[axis];
+    if (begin < 0 || begin > part.shape[axis] || value.shape[axis] > part.shape[axis] - begin) return false;
+  }
+  return true;
+}
+
 // Sums of any of the sizes are safe afterwards.
 void check_sizes(const Graph& graph) {
   std::int64_t total = 0;
@@ -54,6 +64,10 @@ void check_sizes(const Graph& graph) {
     }
     if (!value.strides.empty() && value.strides.size() != value.shape.size()) {
       throw InputError(place(graph, v), "must have one stride per dimension, or none at all");
+    }
+    if (value.part && (value.part->begin.size() != value.shape.size() || !within_tensor(value))) {
+      throw InputError(place(graph, v),
+                       fmt::format("a part must lie within its tensor, '{}'", value.part->tensor));
     }
     if (value.bytes.value() < 0) {
       throw InputError(place(graph, v), fmt::format("bytes must be >= 0, not {}", value.bytes.value()));

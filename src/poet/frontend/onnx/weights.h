@@ -28,9 +28,12 @@ class OnnxWeights {
   /// its element type: a parameter, running statistics or a constant. False when the file has none for it:
   /// optimiser state, or a weight that it goes without. Throws InputError naming file and tensor when the
   /// contents do not fit, or cannot be read from the file that the model refers to. O(elements).
+  /// Part of a tensor is taken out of it; that of the last part stays in memory for the next one.
   [[nodiscard]] bool read(const Value& value, std::byte* to) const;
 
  private:
+  bool read_part(const Value& value, std::byte* to) const;
+
   struct State;
   std::unique_ptr<State> state_;
 };

@@ -116,6 +116,25 @@ void check_updates(const Checker& op, const OperatorSchema& schema) {
   }
 }
 
+/// How many inputs are accumulators. What else reads the op counts without them.
+void check_accumulators(const Checker& op, const OperatorSchema& schema) {
+  if (!op.has("accumulate")) return;
+  op.need(schema.accumulates, "no attribute accumulate: its result is no sum");
+  const std::vector<Index>& outputs = op.Checker::list("accumulate");
+  op.need(!outputs.empty() && outputs.size() < op.op().inputs.size(),
+          "an input for each number in accumulate");
+  (void)op.positions("accumulate", static_cast<Index>(op.outputs()), outputs.size(), "accumulators");
+  for (const Index i : outputs) {
+    const auto output = static_cast<std::size_t>(i);
+    const auto position = static_cast<std::size_t>(op.accumulator(output));
+    const Value& from = op.value(op.op().inputs[position]);
+    const Value& to = op.output(output);
+    op.need_shape("input", position, from.shape, to.shape);
+    op.need(from.dtype == to.dtype && from.strides == to.strides, "input {} in the layout of output {}",
+            position, i);
+  }
+}
+
 void check_attribute(const Checker& op, const AttributeSpec& attribute) {
   using Sort = AttributeSpec::Sort;
   const char* name = attribute.name;
@@ -237,10 +256,12 @@ void check_operands(const Graph& graph, OpId id) {
   const Checker op(graph, id);
   const OperatorSchema* schema = find_operator(op.op().kind);
   if (schema == nullptr) return;
-  for (std::size_t i = 0; i < op.inputs(); ++i) check_value(op, "input", i, op.op().inputs[i]);
+  for (std::size_t i = 0; i < op.op().inputs.size(); ++i) check_value(op, "input", i, op.op().inputs[i]);
   for (std::size_t i = 0; i < op.outputs(); ++i) check_value(op, "output", i, op.op().outputs[i]);
+  check_accumulators(op, *schema);
   CommonTypes common;
-  check_list(op, "input", op.op().inputs, schema->inputs, common);
+  const auto own = op.op().inputs.begin();
+  check_list(op, "input", {own, own + static_cast<std::ptrdiff_t>(op.inputs())}, schema->inputs, common);
   check_list(op, "output", op.op().outputs, schema->outputs, common);
   check_updates(op, *schema);
   for (const AttributeSpec& attribute : schema->attributes) check_attribute(op, attribute);

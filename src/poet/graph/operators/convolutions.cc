@@ -98,6 +98,7 @@ void add(Schemas& all, const std::string& kind) {
                  .attributes = groups,
                  .rule = convolution<axes, transposed>,
                  .parts = "N O +C *",
+                 .accumulates = true,
                  .flops = transposed ? conv_transpose : conv,
                  .macs = transposed ? conv_transpose_macs : conv_macs,
                  .library = true});
@@ -107,6 +108,7 @@ void add(Schemas& all, const std::string& kind) {
                  .attributes = groups,
                  .rule = backward_input<axes, transposed>,
                  .parts = "N C +O *",
+                 .accumulates = true,
                  .flops = transposed ? conv_transpose_backward_input : conv_backward_input,
                  .library = true});
   all.push_back({.kind = kind + "_backward_weight",
@@ -115,12 +117,14 @@ void add(Schemas& all, const std::string& kind) {
                  .attributes = groups,
                  .rule = backward_weight<axes, transposed>,
                  .parts = "O C +N",
+                 .accumulates = true,
                  .flops = transposed ? conv_transpose_backward_weight : conv_backward_weight,
                  .library = true});
   all.push_back({.kind = kind + "_backward_bias",
                  .operands = "dy(N,O,*) -> dbias(O)",
                  .rule = backward_bias<axes>,
                  .parts = "O +N +*",
+                 .accumulates = true,
                  .flops = per_input<1>,
                  .library = true});
 }

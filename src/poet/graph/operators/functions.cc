@@ -165,7 +165,7 @@ Schemas function_operators() {
        .operands = "x(...) -> y(...) mask:b(...)",
        .attributes = {{"p", Sort::probability}, {"seed", Sort::integer}},
        .in_place = 1,
-       .parts = "",             // the mask is a function of the element's position in the whole
+       .parts = "...",          // the mask is a function of the element's position in the whole: Value::part
        .flops = per_input<2>},  // compare, scale
       {.kind = "dropout_backward",
        .operands = "dy(...) mask:b(...) -> dx(...)",

@@ -43,13 +43,15 @@ Schemas gather_operators() {
   return {
       {.kind = "embedding",
        .operands = "ids:i(...) table(V,D) -> y(...,D)",
-       .parts = "... D",
+       .parts = "... D +V",  // each row is in one part of the table: Value::part
+       .accumulates = true,
        .passes = Passes::gathered,
        .table = 1},
       // One addition per element gathered. Dense: the gradient of the whole table.
       {.kind = "embedding_backward",
        .operands = "dy(...,D) ids:i(...) -> dtable(V,D)",
-       .parts = "D +...",
+       .parts = "V D +...",
+       .accumulates = true,
        .flops = per_input<1>},
       {.kind = "gather",
        .operands = "x:t indices:i -> y:t",

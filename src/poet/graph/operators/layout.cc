@@ -126,7 +126,8 @@ void transpose_backward(const Checker& op) { need_transposed(op, op.out(0), op.i
 
 /// Of x (N, S, D).
 void select(const Checker& op) { (void)op.integer("index", 0, op.in(0)[1] - 1); }
-void select_backward(const Checker& op) { (void)op.integer("index", 0, op.out(0)[1] - 1); }
+/// -1: not in this part of dx, which is zero.
+void select_backward(const Checker& op) { (void)op.integer("index", -1, op.out(0)[1] - 1); }
 
 void expand(const Checker& op) {
   op.need(broadcasts_to(op.in(0), op.out(0)), "an input that broadcasts to {}, not {}", text_of(op.out(0)),

@@ -98,7 +98,8 @@ Schemas norm_operators() {
       {.kind = "layer_norm_backward",
        .operands = "dy(...,D) x(...,D) weight(D) mean(...) rstd(...) -> dx dweight? dbias?",
        .rule = gradients,
-       .parts = "",  // the parameters' gradients are sums over what dx is sliced along
+       .parts = "+...",  // the parameters' gradients are added up
+       .accumulates = true,
        .flops = layer_norm_backward,
        .library = true},
       {.kind = "group_norm",

@@ -23,7 +23,8 @@ class OpReader {
   OpReader(const Graph& graph, OpId id) : graph_(graph), id_(id), op_(graph.ops[id]) {}
 
   [[nodiscard]] const Op& op() const { return op_; }
-  [[nodiscard]] std::size_t inputs() const { return op_.inputs.size(); }
+  /// Without accumulators, which come behind them.
+  [[nodiscard]] std::size_t inputs() const { return op_.inputs.size() - accumulated().size(); }
   [[nodiscard]] std::size_t outputs() const { return op_.outputs.size(); }
   [[nodiscard]] const Value& value(ValueId v) const { return graph_.values[v]; }
   [[nodiscard]] const Value& input(std::size_t i) const { return at(op_.inputs, i); }
@@ -41,6 +42,18 @@ class OpReader {
   [[nodiscard]] const std::string& text(const char* name) const { return get<std::string>(name); }
   [[nodiscard]] const std::vector<Index>& list(const char* name) const {
     return get<std::vector<Index>>(name);
+  }
+
+  /// The outputs that go on from an accumulator.
+  [[nodiscard]] std::vector<Index> accumulated() const {
+    return has("accumulate") ? list("accumulate") : std::vector<Index>();
+  }
+  /// The input that output `i` goes on from; -1: none.
+  [[nodiscard]] int accumulator(std::size_t i) const {
+    const std::vector<Index> outputs = accumulated();
+    const auto found = std::find(outputs.begin(), outputs.end(), static_cast<Index>(i));
+    return found == outputs.end() ? -1
+                                  : static_cast<int>(inputs()) + static_cast<int>(found - outputs.begin());
   }
 
   /// Which output is the gradient of forward input `position`; -1: none. `all`: the positions when no

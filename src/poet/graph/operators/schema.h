@@ -79,6 +79,11 @@ struct OperatorSchema {
   /// operand's gradient. With groups a part has whole groups.
   std::string_view parts = "";
 
+  /// Whether an op can go on where another one has stopped: with the attribute `accumulate`, the positions of
+  /// some outputs, it has behind all other inputs one of each such output's shape, in this order, and adds
+  /// its result to it, term by term as if the sum had never been interrupted. Output 0 may lie over its own.
+  bool accumulates = false;
+
   operators::CountOf flops = operators::nothing;  // docs/cost_model.md
   operators::CountOf macs = operators::nothing;   // of forward kinds: multiply-accumulates
   Passes passes = Passes::all;

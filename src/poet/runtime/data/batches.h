@@ -13,21 +13,26 @@ namespace poet::runtime {
 
 class Batches {
  public:
-  /// `data` must outlive it; its samples are as the inputs of `graph`. Throws InputError where it has too few
-  /// for one batch.
+  /// `graph` and `data` must outlive it; its samples are as the inputs of `graph`. Throws InputError where it
+  /// has too few for one batch.
   Batches(const Graph& graph, const Dataset& data, std::uint64_t seed);
 
   /// What read() gives from now on: batch_of_step(step). Does not allocate.
   void select(std::int64_t step);
 
-  /// Throws as Dataset::read(). Does not allocate.
-  void read(OpId input, std::byte* to) const { data_.read(places_[input], batch_, to); }
+  /// Throws as Dataset::read(). Does not allocate. Part of an input is taken out of whole samples, for one of
+  /// which there is memory.
+  void read(OpId input, std::byte* to);
 
  private:
+  void read_part(const Value& value, std::size_t place, std::byte* to);
+
+  const Graph& graph_;
   const Dataset& data_;
   std::uint64_t seed_;
   IdVector<OpId, std::size_t> places_;  // of each `input` op's data in data_inputs()
   std::vector<std::int64_t> batch_;     // sample numbers
+  std::vector<std::byte> sample_;       // the largest of those that are read in parts
 };
 
 }  // namespace poet::runtime

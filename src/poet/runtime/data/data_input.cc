@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cctype>
 #include <optional>
+#include <set>
 
 #include "poet/base/error.h"
 #include "poet/graph/operators/schema.h"
@@ -37,7 +38,7 @@ std::optional<InputRole> target_role(const Graph& graph, DataInput& input) {
   for (const Op& op : graph.ops) {
     if (!is_loss(op) || !reads(graph, op, 1, input.value)) continue;
     if (input.dtype == DType::float32) return InputRole::number_targets;
-    input.range = graph.values[op.inputs[0]].shape.back();
+    input.range = tensor_shape(graph.values[op.inputs[0]]).back();
     return InputRole::class_targets;
   }
   return std::nullopt;
@@ -53,7 +54,7 @@ InputRole token_role(const Graph& graph, DataInput& input) {
     if (!embeds && !gathers) continue;
     const Value& table = graph.values[op.inputs[embeds ? 1 : 0]];
     const std::int64_t axis = embeds ? 0 : std::get<std::int64_t>(op.attributes.at("axis"));
-    const std::int64_t rows = table.shape.at(static_cast<std::size_t>(axis));
+    const std::int64_t rows = tensor_shape(table).at(static_cast<std::size_t>(axis));
     input.range = input.range == 0 ? rows : std::min(input.range, rows);
     if (!role) role = role_named(table.name);
   }
@@ -90,13 +91,15 @@ void set_sample(DataInput& input, std::int64_t batch) {
 
 std::vector<DataInput> data_inputs(const Graph& graph) {
   std::vector<DataInput> inputs;
+  std::set<std::string> known;  // in parts
   for (const Op& op : graph.ops) {
     if (op.kind != "input") continue;
     const Value& value = graph.values[op.outputs.at(0)];
+    if (value.part && !known.insert(value.part->tensor).second) continue;
     DataInput input;
     input.value = op.outputs[0];
-    input.name = op.name;
-    input.shape = value.shape;
+    input.name = value.part ? value.part->tensor : op.name;
+    input.shape = tensor_shape(value);
     input.dtype = value.dtype;
     if (input.dtype == DType::int64)
       throw InputError(place(input), "is int64; data are float32, int32 or truth values (uint8)");

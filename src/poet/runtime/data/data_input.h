@@ -20,9 +20,9 @@ enum class InputRole {
   number_targets,  // what a squared error compares with
 };
 
-/// A value that an `input` op writes.
+/// A value that an `input` op writes; a tensor of which several such ops write parts.
 struct DataInput {
-  ValueId value;
+  ValueId value;     // of a tensor in parts the first part
   std::string name;  // of the op
   Shape shape;       // axis 0 counts the samples of a batch, or what is predicted of them, sample by sample
   DType dtype = DType::float32;

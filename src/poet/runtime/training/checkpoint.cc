@@ -8,6 +8,7 @@
 #include <map>
 
 #include "poet/base/error.h"
+#include "poet/graph/parts.h"
 #include "poet/runtime/weights/safetensors.h"
 
 namespace poet::runtime {
@@ -79,9 +80,10 @@ std::string describe_optimizer(const Graph& graph) {
 void write_checkpoint(const std::filesystem::path& file, const Graph& graph,
                       const PersistentValues& persistent, const RunState& state) {
   std::vector<TensorEntry> tensors;
-  for (const ValueId v : persistent_values(graph)) {
-    const Value& value = graph.values[v];
-    tensors.push_back({value.name, value.dtype, value.shape, persistent.contents(v)});
+  for (const Tensor& tensor : persistent_tensors(graph)) {
+    TensorEntry& entry = tensors.emplace_back(TensorEntry{tensor.name, tensor.dtype, tensor.shape});
+    for (const ValueId v : tensor.values)
+      entry.parts.push_back({&graph.values[v], persistent.contents(v)});
   }
   std::map<std::string, std::string> metadata = {{"format", kFormat},
                                                  {"step", fmt::format("{}", state.step)},
@@ -95,20 +97,16 @@ RunState read_run_state(const std::filesystem::path& file) { return state_of(Saf
 
 void check_checkpoint(const std::filesystem::path& file, const Graph& graph) {
   const SafetensorsFile opened(file);
-  for (const ValueId v : persistent_values(graph)) {
-    const Value& value = graph.values[v];
-    opened.check(value.name, value.dtype, value.shape);
-  }
+  for (const Tensor& tensor : persistent_tensors(graph))
+    opened.check(tensor.name, tensor.dtype, tensor.shape);
 }
 
 RunState read_checkpoint(const std::filesystem::path& file, const Graph& graph,
                          PersistentValues& persistent) {
   const SafetensorsFile opened(file);
   RunState state = state_of(opened, file);
-  for (const ValueId v : persistent_values(graph)) {
-    const Value& value = graph.values[v];
-    persistent.set(v, [&](std::byte* to) { opened.read(value.name, value.dtype, value.shape, to); });
-  }
+  for (const ValueId v : persistent_values(graph))
+    persistent.set(v, [&](std::byte* to) { opened.read(graph.values[v], to); });
   return state;
 }
 

@@ -1,5 +1,7 @@
 #include "poet/runtime/training/start.h"
 
+#include <algorithm>
+
 #include "poet/runtime/data/batches.h"
 #include "poet/runtime/training/checkpoint.h"
 #include "poet/runtime/weights/safetensors_weights.h"
@@ -16,6 +18,16 @@ ChosenData choose_data(const Graph& graph, const TrainerOptions& options, std::u
   return chosen;
 }
 
+namespace {
+
+/// Of a tensor in parts the first part alone.
+bool begins_tensor(const Value& value) {
+  return !value.part ||
+         std::all_of(value.part->begin.begin(), value.part->begin.end(), [](auto i) { return i == 0; });
+}
+
+}  // namespace
+
 std::int64_t start_weights(const Graph& graph, PersistentValues& persistent, const TrainerOptions& options,
                            RunState& state) {
   state = first_state(options);
@@ -29,7 +41,7 @@ std::int64_t start_weights(const Graph& graph, PersistentValues& persistent, con
     persistent.set(v, [&](std::byte* to) {
       if ((options.weights && options.weights(v, to)) || file.read(v, to)) return;
       initialise(graph, v, state.seed, to);
-      if (graph.values[v].persistence == Persistence::parameter) ++seeded;
+      if (graph.values[v].persistence == Persistence::parameter && begins_tensor(graph.values[v])) ++seeded;
     });
   }
   return seeded;

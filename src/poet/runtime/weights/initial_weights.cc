@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "poet/base/error.h"
+#include "poet/graph/parts.h"
 #include "poet/runtime/random.h"
 
 namespace poet::runtime {
@@ -84,12 +85,12 @@ Distribution of_recurrent(const Graph& graph, const Reader& reader) {
   const bool has_state = op.attributes.contains("initial_state");
   const std::size_t states = !has_state ? 0 : op.kind == "lstm" ? 2 : 1;
   if (reader.position > 2 && reader.position < 3 + states) return kZeros;
-  return uniform_by(graph.values[op.inputs[2]].shape.back());
+  return uniform_by(tensor_shape(graph.values[op.inputs[2]]).back());
 }
 
 Distribution of_parameter(const Graph& graph, const Reader& reader) {
   const Op& op = *reader.op;
-  const auto shape = [&](std::size_t i) { return graph.values[op.inputs.at(i)].shape; };
+  const auto shape = [&](std::size_t i) { return tensor_shape(graph.values[op.inputs.at(i)]); };
   if (is_one_of(op.kind, kWeighted) && reader.position > 0) return uniform_by(fan_in(shape(1)));
   if (is_one_of(op.kind, kNorms) && reader.position > 0) return reader.position == 1 ? kOnes : kZeros;
   if (is_one_of(op.kind, kRecurrent) && reader.position > 0) return of_recurrent(graph, reader);
@@ -125,15 +126,17 @@ void initialise(const Graph& training, ValueId v, std::uint64_t seed, std::byte*
   ensure(is_persistent(value.persistence) && !value.alias_of.valid(), "what is initialised is persistent");
   const Distribution from = distribution(training, v);
   ensure(value.dtype == DType::float32, "what trains, and what an update moves, is float32");
-  const std::uint64_t key = subkey(seed, key_of(value.name));
-  const auto count = static_cast<std::uint64_t>(element_count(value.shape));
-  for (std::uint64_t i = 0; i < count; ++i) {
-    double x = from.mean;
-    if (from.deviation > 0) x += from.deviation * random_normal(key, i);
-    if (from.bound > 0) x += from.bound * (2.0 * random_uniform(key, i) - 1.0);
-    const auto number = static_cast<float>(x);
-    std::memcpy(to + i * sizeof(number), &number, sizeof(number));
-  }
+  const std::uint64_t key = subkey(seed, key_of(tensor_name(value)));
+  for_each_run_of_part(value, [&](std::int64_t first, std::int64_t, std::int64_t count) {
+    for (std::int64_t k = 0; k < count; ++k, to += sizeof(float)) {
+      const auto i = static_cast<std::uint64_t>(first + k);
+      double x = from.mean;
+      if (from.deviation > 0) x += from.deviation * random_normal(key, i);
+      if (from.bound > 0) x += from.bound * (2.0 * random_uniform(key, i) - 1.0);
+      const auto number = static_cast<float>(x);
+      std::memcpy(to, &number, sizeof(number));
+    }
+  });
 }
 
 }  // namespace poet::runtime

@@ -20,8 +20,8 @@ using WeightSource = std::function<bool(ValueId v, std::byte* to)>;
 /// and 1 for running statistics. Parameters that PyTorch leaves to the network: ones for factors, otherwise
 /// normal with deviation 0.02, as transformers have it. What only moves elements (slice, transpose,
 /// concat...) is looked through. A function of the seed and the value's name, shape and reader, of nothing
-/// else. Throws InputError for a constant of the graph (no parameter, never updated): numbers that only the
-/// model's file knows. O(ops + values + elements).
+/// else; a part of a tensor has what the tensor would have there. Throws InputError for a constant of the
+/// graph (no parameter, never updated): numbers that only the model's file knows. O(ops + values + elements).
 void initialise(const Graph& training, ValueId v, std::uint64_t seed, std::byte* to);
 
 /// Throws as initialise() would.

@@ -12,6 +12,7 @@
 
 #include "poet/base/amounts.h"
 #include "poet/base/error.h"
+#include "poet/graph/parts.h"
 #include "poet/runtime/weights/safetensors_header.h"
 
 namespace poet::runtime {
@@ -87,6 +88,15 @@ void SafetensorsFile::read(const std::string& name, DType dtype, const Shape& sh
   const SafetensorsPlace& place = check(name, dtype, shape);
   read_or_fail(descriptor_, place.begin, {to, static_cast<std::size_t>(place.end - place.begin)},
                described(name));
+}
+
+void SafetensorsFile::read(const Value& value, std::byte* to) const {
+  const SafetensorsPlace& place = check(tensor_name(value), value.dtype, tensor_shape(value));
+  const std::int64_t size = size_of(value.dtype).value();
+  for_each_run_of_part(value, [&](std::int64_t first, std::int64_t at, std::int64_t count) {
+    read_or_fail(descriptor_, place.begin + first * size,
+                 {to + at * size, static_cast<std::size_t>(count * size)}, described(tensor_name(value)));
+  });
 }
 
 std::string SafetensorsFile::described(const std::string& name) const {

@@ -28,6 +28,13 @@ struct TensorEntry {
   DType dtype = DType::float32;
   Shape shape;
   const std::byte* data = nullptr;  // row-major; to be written
+
+  /// In place of `data` the parts that make up the tensor.
+  struct Slice {
+    const Value* value;
+    const std::byte* data;
+  };
+  std::vector<Slice> parts{};
 };
 
 /// Streams the tensors into a file beside `file`, flushes it to storage and renames it: the earlier file
@@ -58,6 +65,9 @@ class SafetensorsFile {
 
   /// Reads such a tensor into `to`. Throws InputError as check(), and where it cannot be read.
   void read(const std::string& name, DType dtype, const Shape& shape, std::byte* to) const;
+
+  /// The tensor with the name of this one's tensor, or what the value is of it.
+  void read(const Value& value, std::byte* to) const;
 
  private:
   [[nodiscard]] std::string described(const std::string& name) const;

@@ -10,8 +10,9 @@ SafetensorsWeights::SafetensorsWeights(const Graph& graph, const std::optional<s
   file_ = std::make_unique<SafetensorsFile>(*file);
   bool any = false;
   for (const Value& value : graph.values) {
-    if (!is_persistent(value.persistence) || value.alias_of.valid() || !file_->has(value.name)) continue;
-    file_->check(value.name, value.dtype, value.shape);
+    if (!is_persistent(value.persistence) || value.alias_of.valid() || !file_->has(tensor_name(value)))
+      continue;
+    file_->check(tensor_name(value), value.dtype, tensor_shape(value));
     any = true;
   }
   if (!any)
@@ -20,8 +21,7 @@ SafetensorsWeights::SafetensorsWeights(const Graph& graph, const std::optional<s
 
 bool SafetensorsWeights::read(ValueId v, std::byte* to) const {
   if (!has(v)) return false;
-  const Value& value = graph_.values[v];
-  file_->read(value.name, value.dtype, value.shape, to);
+  file_->read(graph_.values[v], to);
   return true;
 }
 

@@ -16,7 +16,7 @@ class SafetensorsWeights {
   /// value of the graph, or one of another type or shape.
   SafetensorsWeights(const Graph& graph, const std::optional<std::filesystem::path>& file);
 
-  [[nodiscard]] bool has(ValueId v) const { return file_ && file_->has(graph_.values[v].name); }
+  [[nodiscard]] bool has(ValueId v) const { return file_ && file_->has(tensor_name(graph_.values[v])); }
 
   /// Whether the file has the value; `to` has its contents then. Throws as SafetensorsFile::read().
   [[nodiscard]] bool read(ValueId v, std::byte* to) const;

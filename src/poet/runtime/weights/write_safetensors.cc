@@ -13,6 +13,7 @@
 
 #include "poet/base/amounts.h"
 #include "poet/base/error.h"
+#include "poet/graph/parts.h"
 #include "poet/runtime/weights/safetensors_header.h"
 
 namespace poet::runtime {
@@ -126,9 +127,21 @@ class Draft {
   Draft& operator=(Draft&&) = delete;
 
   void append(std::span<const std::byte> bytes) {
-    const IoOutcome outcome = write_at(descriptor_.get(), size_, bytes);
-    if (outcome.done < bytes.size()) fail(target_, explain(outcome, bytes.size()));
+    put(0, bytes);
     size_ += static_cast<std::int64_t>(bytes.size());
+  }
+
+  /// A tensor behind what there is, from the values that make it up.
+  void append(const TensorEntry& tensor) {
+    const std::int64_t size = size_of(tensor.dtype).value();
+    const std::int64_t bytes = byte_count(tensor.shape, tensor.dtype).value();
+    if (tensor.data != nullptr) put(0, {tensor.data, static_cast<std::size_t>(bytes)});
+    for (const TensorEntry::Slice& from : tensor.parts) {
+      for_each_run_of_part(*from.value, [&](std::int64_t first, std::int64_t at, std::int64_t count) {
+        put(first * size, {from.data + at * size, static_cast<std::size_t>(count * size)});
+      });
+    }
+    size_ += bytes;
   }
 
   /// On storage before it takes the place of what was there, and its name on storage before this returns.
@@ -142,6 +155,11 @@ class Draft {
   }
 
  private:
+  void put(std::int64_t offset, std::span<const std::byte> bytes) {
+    const IoOutcome outcome = write_at(descriptor_.get(), size_ + offset, bytes);
+    if (outcome.done < bytes.size()) fail(target_, explain(outcome, bytes.size()));
+  }
+
   fs::path target_;
   fs::path draft_;
   Descriptor descriptor_;
@@ -170,8 +188,7 @@ void write_safetensors(const fs::path& file, const std::vector<TensorEntry>& ten
   Draft draft(target_of(file));
   draft.append(length);
   draft.append(std::as_bytes(std::span(header)));
-  for (const TensorEntry* tensor : order)
-    draft.append({tensor->data, static_cast<std::size_t>(byte_count(tensor->shape, tensor->dtype).value())});
+  for (const TensorEntry* tensor : order) draft.append(*tensor);
   draft.publish();
 }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 #include <optional>
 #include <set>
@@ -13,6 +14,7 @@
 #include "poet/frontend/onnx/read/model_proto.h"
 #include "poet/frontend/onnx/read/protobuf.h"
 #include "poet/frontend/onnx/read/tensor_contents.h"
+#include "poet/graph/parts.h"
 
 namespace poet {
 namespace {
@@ -52,6 +54,10 @@ struct OnnxWeights::State {
   std::map<std::string, NodeInput> placements;
   std::set<std::string> transposed;
 
+  // The tensor whose parts are being read.
+  std::string in_parts;
+  std::vector<std::byte> whole;  // empty: the file has none
+
   /// The tensor of the file that a value has its first contents from; null when there is none.
   [[nodiscard]] const ::onnx::TensorProto* find(const std::string& name) const {
     const auto placed = placements.find(name);
@@ -78,6 +84,7 @@ OnnxWeights::OnnxWeights(const std::filesystem::path& file, const ImportedModel&
 OnnxWeights::~OnnxWeights() = default;
 
 bool OnnxWeights::read(const Value& value, std::byte* to) const {
+  if (value.part) return read_part(value, to);
   try {
     if (const auto known = state_->contents.find(value.name); known != state_->contents.end()) {
       write_contents(value, known->second, to);
@@ -98,6 +105,24 @@ bool OnnxWeights::read(const Value& value, std::byte* to) const {
   } catch (const InputError& error) {
     throw InputError(fmt::format("{}: tensor '{}'", state_->file.string(), value.name), error.what());
   }
+}
+
+bool OnnxWeights::read_part(const Value& value, std::byte* to) const {
+  if (state_->in_parts != value.part->tensor) {
+    Value tensor = value;
+    tensor.name = value.part->tensor;
+    tensor.shape = value.part->shape;
+    tensor.part.reset();
+    state_->whole.resize(static_cast<std::size_t>(byte_count(tensor.shape, tensor.dtype).value()));
+    if (!read(tensor, state_->whole.data())) state_->whole.clear();
+    state_->in_parts = tensor.name;
+  }
+  if (state_->whole.empty()) return false;
+  const std::int64_t size = size_of(value.dtype).value();
+  for_each_run_of_part(value, [&](std::int64_t first, std::int64_t at, std::int64_t count) {
+    std::copy_n(state_->whole.data() + first * size, count * size, to + at * size);
+  });
+  return true;
 }
 
 }  // namespace poet

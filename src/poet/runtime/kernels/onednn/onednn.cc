@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "poet/base/error.h"
+#include "poet/runtime/kernels/onednn/accumulating.h"
 #include "poet/runtime/kernels/onednn/families.h"
 #include "poet/runtime/kernels/onednn/sequence.h"
 
@@ -94,7 +95,8 @@ std::unique_ptr<Kernel> make_onednn_kernel(const Graph& graph, OpId op, const Ke
   const onednn::Subject subject(graph, op, options);
   const auto maker = makers().find(subject.op().kind);
   try {
-    return maker == makers().end() ? onednn::make_eltwise(subject) : maker->second(subject);
+    return onednn::with_accumulators(
+        subject, maker == makers().end() ? onednn::make_eltwise(subject) : maker->second(subject));
   } catch (const dnnl::error&) {
     return nullptr;  // not for these shapes
   }

@@ -21,13 +21,14 @@ constexpr Index kGathered = std::max(gemm::kWidth, gemm::kDepth);
 // ---- y from x
 
 void forward_product(const Convolution& c, const Grid& grid, const float* x, const float* weight,
-                     const float* bias, float* y, float* panel) {
+                     const float* bias, bool add, float* y, float* panel) {
   const Index taps = c.taps();
   const Index plane = c.y_plane();
   for (Index g = 0; g < c.groups; ++g) {
     const float* group_x = x + g * c.in_channels * c.x_plane();
     const float* group_weight = weight + g * c.out_channels * c.in_channels * taps;
     gemm::Product p{c.out_channels, c.images * plane, c.in_channels * taps};
+    p.add = add;
     if (bias != nullptr) p.of_row = bias + g * c.out_channels;
     gemm::multiply(
         p, [&](const gemm::LeftPanel& to) { to.copy(group_weight, c.in_channels * taps, 1); },
@@ -79,11 +80,11 @@ void for_each_filter(const Convolution& c, bool by_x, const F& f) {
 }
 
 void forward_rows(const Convolution& c, const Grid& grid, const float* x, const float* weight,
-                  const float* bias, float* y) {
+                  const float* bias, bool add, float* y) {
   for_each_filter(c, false, [&](Index x_plane, Index y_plane, Index filter, bool first) {
     const float* from = x + x_plane * c.x_plane();
     float* to = y + y_plane * c.y_plane();
-    if (first) std::fill_n(to, c.y_plane(), bias != nullptr ? bias[y_plane % c.y_channels()] : 0.0F);
+    if (first && !add) std::fill_n(to, c.y_plane(), bias != nullptr ? bias[y_plane % c.y_channels()] : 0.0F);
     for (const Tap& tap : grid.taps) {
       const float factor = weight[filter * c.taps() + tap.place];
       for_each_row(c, tap, [&](Index y_row, Index x_row, Index begin, Index end) {
@@ -102,7 +103,7 @@ void forward_rows(const Convolution& c, const Grid& grid, const float* x, const 
 // ---- the gradient of x, or the result of a transposed convolution
 
 void backward_product(const Convolution& c, const Grid& grid, const Extents& phase, const float* dy,
-                      const float* weight, const float* bias, float* dx, float* panel) {
+                      const float* weight, const float* bias, bool add, float* dx, float* panel) {
   const auto taps = static_cast<Index>(grid.taps.size());
   const Index points = volume(grid.size);
   if (points == 0) return;
@@ -110,6 +111,7 @@ void backward_product(const Convolution& c, const Grid& grid, const Extents& pha
     const float* group_dy = dy + g * c.out_channels * c.y_plane();
     const float* group_weight = weight + g * c.out_channels * c.in_channels * c.taps();
     gemm::Product p{c.in_channels, c.images * points, c.out_channels * taps};
+    p.add = add;
     if (bias != nullptr) p.of_row = bias + g * c.in_channels;
     gemm::multiply(
         p,
@@ -145,11 +147,11 @@ void backward_product(const Convolution& c, const Grid& grid, const Extents& pha
 }
 
 void backward_rows(const Convolution& c, const Grid& grid, const float* dy, const float* weight,
-                   const float* bias, float* dx) {
+                   const float* bias, bool add, float* dx) {
   for_each_filter(c, true, [&](Index x_plane, Index y_plane, Index filter, bool first) {
     const float* from = dy + y_plane * c.y_plane();
     float* to = dx + x_plane * c.x_plane();
-    if (first) std::fill_n(to, c.x_plane(), bias != nullptr ? bias[x_plane % c.x_channels()] : 0.0F);
+    if (first && !add) std::fill_n(to, c.x_plane(), bias != nullptr ? bias[x_plane % c.x_channels()] : 0.0F);
     for (const Tap& tap : grid.taps) {
       const float factor = weight[filter * c.taps() + tap.place];
       for_each_row(c, tap, [&](Index y_row, Index x_row, Index begin, Index end) {
@@ -167,16 +169,18 @@ void backward_rows(const Convolution& c, const Grid& grid, const float* dy, cons
 
 // ---- the gradient of the weight
 
-void weight_product(const Convolution& c, const Grid& grid, const float* dy, const float* x, float* dweight,
-                    float* panel) {
+void weight_product(const Convolution& c, const Grid& grid, const float* dy, const float* x, bool add,
+                    float* dweight, float* panel) {
   const Index taps = c.taps();
   const Index plane = c.y_plane();
   const Index filter = c.in_channels * taps;
   for (Index g = 0; g < c.groups; ++g) {
     const float* group_dy = dy + g * c.out_channels * plane;
     const float* group_x = x + g * c.in_channels * c.x_plane();
+    gemm::Product p{c.out_channels, filter, c.images * plane};
+    p.add = add;
     gemm::multiply(
-        {c.out_channels, filter, c.images * plane},
+        p,
         [&](const gemm::LeftPanel& to) {
           for (Index r = 0; r < gemm::kRows; ++r) {
             float* at = to.to + r;
@@ -208,53 +212,33 @@ void weight_product(const Convolution& c, const Grid& grid, const float* dy, con
   }
 }
 
-void weight_rows(const Convolution& c, const Grid& grid, const float* dy, const float* x, float* dweight) {
-  for (Index o = 0; o < c.y_channels(); ++o) {
-    for (Index i = 0; i < c.in_channels; ++i) {
-      const Index in = o / c.out_channels * c.in_channels + i;
-      for (const Tap& tap : grid.taps) {
-        double sum = 0.0;
-        for (Index n = 0; n < c.images; ++n) {
-          const float* from = x + (n * c.x_channels() + in) * c.x_plane();
-          const float* gradient = dy + (n * c.y_channels() + o) * c.y_plane();
-          for_each_row(c, tap, [&](Index y_row, Index x_row, Index begin, Index end) {
-            const float* a = gradient + y_row + begin;
-            const float* b = from + x_row + begin * c.stride[2];
-            if (c.stride[2] == 1) {
-              sum += sum_of(end - begin, [&](Index k) { return a[k] * b[k]; });
-            } else {
-              sum += sum_of(end - begin, [&](Index k) { return a[k] * b[k * c.stride[2]]; });
-            }
-          });
-        }
-        dweight[(o * c.in_channels + i) * c.taps() + tap.place] = static_cast<float>(sum);
-      }
-    }
-  }
-}
-
 // ---- kernels
 
-std::unique_ptr<Kernel> towards_y(const Convolution& c, bool biased) {
+std::unique_ptr<Kernel> towards_y(const OpReader& op, const Convolution& c, bool biased) {
   const Grid grid = windows_grid(c);
   const bool few = c.out_channels <= kFewChannels;
   return loop_kernel(
-      [=](const KernelCall& call) {
+      [=, accumulator = op.accumulator(0), count = op.out_count(0)](const KernelCall& call) {
+        const bool add = goes_on(call, accumulator, 0, count);
         const float* bias = biased ? input(call, 2) : nullptr;
         if (few) {
-          forward_rows(c, grid, input(call, 0), input(call, 1), bias, output(call, 0));
+          forward_rows(c, grid, input(call, 0), input(call, 1), bias, add, output(call, 0));
         } else {
-          forward_product(c, grid, input(call, 0), input(call, 1), bias, output(call, 0),
+          forward_product(c, grid, input(call, 0), input(call, 1), bias, add, output(call, 0),
                           static_cast<float*>(call.workspace));
         }
       },
       few ? Bytes(0) : gemm::workspace(c.images * c.y_plane(), c.in_channels * c.taps()));
 }
 
-std::unique_ptr<Kernel> towards_x(const Convolution& c, bool biased) {
+std::unique_ptr<Kernel> towards_x(const OpReader& op, const Convolution& c, bool biased) {
+  const auto started = [accumulator = op.accumulator(0), count = op.out_count(0)](const KernelCall& call) {
+    return goes_on(call, accumulator, 0, count);
+  };
   if (c.in_channels <= kFewChannels) {
-    return loop_kernel([c, grid = windows_grid(c), biased](const KernelCall& call) {
-      backward_rows(c, grid, input(call, 0), input(call, 1), biased ? input(call, 2) : nullptr,
+    return loop_kernel([c, grid = windows_grid(c), biased, started](const KernelCall& call) {
+      const bool add = started(call);
+      backward_rows(c, grid, input(call, 0), input(call, 1), biased ? input(call, 2) : nullptr, add,
                     output(call, 0));
     });
   }
@@ -272,24 +256,25 @@ std::unique_ptr<Kernel> towards_x(const Convolution& c, bool biased) {
     if (points > 0) phases.emplace_back(phase, std::move(grid));
   }
   return loop_kernel(
-      [c, phases = std::move(phases), biased](const KernelCall& call) {
+      [c, phases = std::move(phases), biased, started](const KernelCall& call) {
+        const bool add = started(call);
         for (const auto& entry : phases) {
           backward_product(c, entry.second, entry.first, input(call, 0), input(call, 1),
-                           biased ? input(call, 2) : nullptr, output(call, 0),
+                           biased ? input(call, 2) : nullptr, add, output(call, 0),
                            static_cast<float*>(call.workspace));
         }
       },
       workspace);
 }
 
-void sum_channels(const float* from, Index images, Index channels, Index plane, float* to) {
+/// Image after image, so that a part of the batch can go on where another has stopped.
+void sum_channels(const float* from, Index images, Index channels, Index plane, bool add, float* to) {
   for (Index c = 0; c < channels; ++c) {
-    double sum = 0.0;
+    if (!add) to[c] = 0.0F;
     for (Index n = 0; n < images; ++n) {
       const float* at = from + (n * channels + c) * plane;
-      sum += sum_of(plane, [at](Index i) { return at[i]; });
+      to[c] = static_cast<float>(static_cast<double>(to[c]) + sum_of(plane, [at](Index i) { return at[i]; }));
     }
-    to[c] = static_cast<float>(sum);
   }
 }
 
@@ -297,36 +282,37 @@ void sum_channels(const float* from, Index images, Index channels, Index plane, 
 /// channels of the first operand, which is dy, in both cases.
 std::unique_ptr<Kernel> towards_weight(const OpReader& op, const Convolution& c, bool x_first) {
   const Grid grid = windows_grid(c);
-  const bool few = c.out_channels <= kFewChannels;
   const int weight = op.gradient(1, {1, 2});
   const int bias = op.gradient(2, {1, 2});
   const Index channels = x_first ? c.x_channels() : c.y_channels();
   const Index plane = x_first ? c.x_plane() : c.y_plane();
+  const std::array<int, 2> accumulators = {op.accumulator(0), op.accumulator(1)};
+  const Index weights = op.out_count(0);
   return loop_kernel(
       [=](const KernelCall& call) {
         const float* x = input(call, x_first ? 0 : 1);
         const float* y = input(call, x_first ? 1 : 0);
         if (weight >= 0) {
-          float* to = output(call, static_cast<std::size_t>(weight));
-          if (few) {
-            weight_rows(c, grid, y, x, to);
-          } else {
-            weight_product(c, grid, y, x, to, static_cast<float*>(call.workspace));
-          }
+          const auto at = static_cast<std::size_t>(weight);
+          const bool add = goes_on(call, accumulators[at], at, weights);
+          weight_product(c, grid, y, x, add, output(call, at), static_cast<float*>(call.workspace));
         }
-        if (bias >= 0)
-          sum_channels(input(call, 0), c.images, channels, plane,
-                       output(call, static_cast<std::size_t>(bias)));
+        if (bias >= 0) {
+          const auto at = static_cast<std::size_t>(bias);
+          const bool add = goes_on(call, accumulators[at], at, channels);
+          sum_channels(input(call, 0), c.images, channels, plane, add, output(call, at));
+        }
       },
-      few ? Bytes(0) : gemm::workspace(c.in_channels * c.taps(), c.images * c.y_plane()));
+      gemm::workspace(c.in_channels * c.taps(), c.images * c.y_plane()));
 }
 
 std::unique_ptr<Kernel> backward_bias(const OpReader& op) {
   const Index images = op.in(0)[0];
   const Index channels = op.in(0)[1];
   const Index plane = volume(spatial(op.in(0)));
-  return loop_kernel([=](const KernelCall& call) {
-    sum_channels(input(call, 0), images, channels, plane, output(call, 0));
+  return loop_kernel([=, accumulator = op.accumulator(0)](const KernelCall& call) {
+    const bool add = goes_on(call, accumulator, 0, channels);
+    sum_channels(input(call, 0), images, channels, plane, add, output(call, 0));
   });
 }
 
@@ -335,20 +321,20 @@ std::unique_ptr<Kernel> backward_bias(const OpReader& op) {
 void add_convolution_kernels(ReferenceTable& table) {
   for (const std::string axes : {"2d", "3d"}) {
     table["conv" + axes] = {[](const OpReader& op) {
-      return towards_y(convolution_of(op, op.in(0), op.in(1), op.out(0)), op.inputs() > 2);
+      return towards_y(op, convolution_of(op, op.in(0), op.in(1), op.out(0)), op.inputs() > 2);
     }};
     table["conv" + axes + "_backward_input"] = {[](const OpReader& op) {
-      return towards_x(convolution_of(op, op.out(0), op.in(1), op.in(0)), false);
+      return towards_x(op, convolution_of(op, op.out(0), op.in(1), op.in(0)), false);
     }};
     table["conv" + axes + "_backward_weight"] = {[](const OpReader& op) {
       const auto weight = static_cast<std::size_t>(std::max(0, op.gradient(1, {1, 2})));
       return towards_weight(op, convolution_of(op, op.in(1), op.out(weight), op.in(0)), false);
     }};
     table["conv_transpose" + axes] = {[](const OpReader& op) {
-      return towards_x(convolution_of(op, op.out(0), op.in(1), op.in(0)), op.inputs() > 2);
+      return towards_x(op, convolution_of(op, op.out(0), op.in(1), op.in(0)), op.inputs() > 2);
     }};
     table["conv_transpose" + axes + "_backward_input"] = {[](const OpReader& op) {
-      return towards_y(convolution_of(op, op.in(0), op.in(1), op.out(0)), false);
+      return towards_y(op, convolution_of(op, op.in(0), op.in(1), op.out(0)), false);
     }};
     table["conv_transpose" + axes + "_backward_weight"] = {[](const OpReader& op) {
       const auto weight = static_cast<std::size_t>(std::max(0, op.gradient(1, {1, 2})));

@@ -33,6 +33,7 @@ struct Gather {
   Index outer = 1, size = 1, inner = 1;
   Index indices = 0;
   bool wraps = true;
+  Index first = 0, rows = 0;  // of a table in parts: the part's first row, and those of the whole
 };
 
 Gather gather_of(const OpReader& op, const Shape& x) {
@@ -46,8 +47,10 @@ Gather gather_of(const OpReader& op, const Shape& x) {
   return g;
 }
 
-Gather embedding_of(const OpReader& op, const Shape& table, Index indices) {
-  return {op.op().name, 1, table[0], table[1], indices, false};
+Gather embedding_of(const OpReader& op, const Value& table, Index indices) {
+  const Shape& shape = table.shape;
+  return {op.op().name,          1, shape[0], shape[1], indices, false, table.part ? table.part->begin[0] : 0,
+          tensor_shape(table)[0]};
 }
 
 void copy_rows(const Gather& g, const void* x, const std::int32_t* indices, void* y, Index element_size) {
@@ -73,14 +76,36 @@ void add_rows(const Gather& g, const float* dy, const std::int32_t* indices, flo
   }
 }
 
+/// Calls f(number of the index, row of the table's part) for the indices that are rows of this part.
+template <class F>
+void for_each_row_found(const Gather& g, const std::int32_t* indices, const F& f) {
+  for (Index i = 0; i < g.indices; ++i) {
+    const Index row = checked(g.name, indices[i], g.rows, g.wraps) - g.first;
+    if (row >= 0 && row < g.size) f(i, row);
+  }
+}
+
+/// Rows that are not in this part of the table are what the accumulator has, or zero.
 std::unique_ptr<Kernel> embedding(const OpReader& op) {
-  return loop_kernel([g = embedding_of(op, op.in(1), op.in_count(0))](const KernelCall& call) {
-    copy_rows(g, call.inputs[1], input<std::int32_t>(call, 0), call.outputs[0], sizeof(float));
+  return loop_kernel([g = embedding_of(op, op.input(1), op.in_count(0)), accumulator = op.accumulator(0),
+                      count = op.out_count(0)](const KernelCall& call) {
+    float* to = output(call, 0);
+    if (!goes_on(call, accumulator, 0, count) && g.size < g.rows) std::fill_n(to, count, 0.0F);
+    for_each_row_found(g, input<std::int32_t>(call, 0), [&](Index i, Index row) {
+      std::copy_n(input(call, 1) + row * g.inner, g.inner, to + i * g.inner);
+    });
   });
 }
 std::unique_ptr<Kernel> embedding_backward(const OpReader& op) {
-  return loop_kernel([g = embedding_of(op, op.out(0), op.in_count(1))](const KernelCall& call) {
-    add_rows(g, input(call, 0), input<std::int32_t>(call, 1), output(call, 0));
+  return loop_kernel([g = embedding_of(op, op.output(0), op.in_count(1)), accumulator = op.accumulator(0),
+                      count = op.out_count(0)](const KernelCall& call) {
+    float* table = output(call, 0);
+    if (!goes_on(call, accumulator, 0, count)) std::fill_n(table, count, 0.0F);
+    for_each_row_found(g, input<std::int32_t>(call, 1), [&](Index i, Index row) {
+      const float* __restrict from = input(call, 0) + i * g.inner;
+      float* __restrict to = table + row * g.inner;
+      for (Index k = 0; k < g.inner; ++k) to[k] += from[k];
+    });
   });
 }
 

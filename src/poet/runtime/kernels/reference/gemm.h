@@ -2,8 +2,9 @@
 
 // Matrix products in float32 on operands of any layout: the scheme of Goto and van de Geijn ("Anatomy of
 // high-performance matrix multiplication", 2008) with one level of blocks. Whoever multiplies says how a
-// block of either operand is copied into a panel, so that a convolution needs no matrix of its windows. What
-// an element of the result is summed from, and in what order, depends on the sizes alone.
+// block of either operand is copied into a panel, so that a convolution needs no matrix of its windows. An
+// element of the result is what it starts with, to which its terms are added one by one, in order: a product
+// that goes on where another has stopped (`Product::add`) gives the bits of the whole.
 
 #include <algorithm>
 #include <array>
@@ -17,7 +18,7 @@ namespace poet::runtime::gemm {
 
 constexpr Index kRows = 4;     // of a tile of the result, which is held in registers
 constexpr Index kColumns = 8;  // of it
-constexpr Index kDepth = 256;  // summed in registers before the result is touched
+constexpr Index kDepth = 256;  // summed in registers before the result is stored
 constexpr Index kWidth = 128;  // columns of a panel
 
 using Lanes = float __attribute__((vector_size(16)));
@@ -29,9 +30,10 @@ inline Lanes load(const float* from) {
 }
 inline void store(float* to, Lanes lanes) { std::memcpy(to, &lanes, sizeof lanes); }
 
-/// tile = a b: `a` is (depth, kRows), `b` (depth, kColumns), the tile row-major.
+/// tile += a b: `a` is (depth, kRows), `b` (depth, kColumns), the tile row-major.
 inline void multiply_tile(Index depth, const float* a, const float* b, float* tile) {
-  Lanes c00{}, c01{}, c10{}, c11{}, c20{}, c21{}, c30{}, c31{};
+  Lanes c00 = load(tile), c01 = load(tile + 4), c10 = load(tile + 8), c11 = load(tile + 12);
+  Lanes c20 = load(tile + 16), c21 = load(tile + 20), c30 = load(tile + 24), c31 = load(tile + 28);
   for (Index k = 0; k < depth; ++k, a += kRows, b += kColumns) {
     const Lanes b0 = load(b);
     const Lanes b1 = load(b + 4);
@@ -52,6 +54,18 @@ inline void multiply_tile(Index depth, const float* a, const float* b, float* ti
   store(tile + 20, c21);
   store(tile + 24, c30);
   store(tile + 28, c31);
+}
+
+/// The same of one row, the tile's first: a depthwise convolution has no more.
+inline void multiply_row(Index depth, const float* a, const float* b, float* tile) {
+  Lanes c0 = load(tile);
+  Lanes c1 = load(tile + 4);
+  for (Index k = 0; k < depth; ++k, a += kRows, b += kColumns) {
+    c0 += a[0] * load(b);
+    c1 += a[0] * load(b + 4);
+  }
+  store(tile, c0);
+  store(tile + 4, c1);
 }
 
 /// A block of the left operand: element (row, k) goes to to[k * kRows + row].
@@ -130,7 +144,7 @@ struct RightPanel {
   }
 };
 
-/// c[m, n] = what it starts with + alpha * sum over k of a[m, k] b[k, n]
+/// c[m, n] = what it starts with + the sum over k of (alpha a[m, k]) b[k, n]
 struct Product {
   Index m = 0;
   Index n = 0;
@@ -155,6 +169,7 @@ void multiply(const Product& p, const Left& left, const Right& right, float* c, 
   std::array<Index, kWidth> place;
   alignas(64) std::array<float, kRows * kDepth> a;
   alignas(64) std::array<float, kRows * kColumns> tile;
+  tile.fill(0.0F);
   for (Index n0 = 0; n0 < p.n; n0 += kWidth) {
     const Index width = std::min(kWidth, p.n - n0);
     for (Index j = 0; j < width; ++j) place[static_cast<std::size_t>(j)] = column_at(n0 + j);
@@ -166,29 +181,40 @@ void multiply(const Product& p, const Left& left, const Right& right, float* c, 
       for (Index m0 = 0; m0 < p.m; m0 += kRows) {
         const Index rows = std::min(kRows, p.m - m0);
         if (depth > 0) left(LeftPanel{a.data(), m0, rows, k0, depth});
+        if (p.alpha != 1.0F) {
+          for (Index i = 0; i < depth * kRows; ++i) a[static_cast<std::size_t>(i)] *= p.alpha;
+        }
         for (Index j0 = 0; j0 < width; j0 += kColumns) {
-          multiply_tile(depth, a.data(), panel + j0 * depth, tile.data());
           const Index columns = std::min(kColumns, width - j0);
           const Index* at = place.data() + j0;
           const bool whole = columns == kColumns && at[kColumns - 1] - at[0] == kColumns - 1;
           for (Index r = 0; r < rows; ++r) {
+            float* start = tile.data() + r * kColumns;
+            if (add) {
+              const float* from = c + row_at(m0 + r);
+              if (whole) {
+                std::memcpy(start, from + at[0], kColumns * sizeof(float));
+              } else {
+                for (Index j = 0; j < columns; ++j) start[j] = from[at[j]];
+              }
+            } else if (p.of_column != nullptr) {
+              for (Index j = 0; j < columns; ++j) start[j] = p.of_column[n0 + j0 + j];
+            } else {
+              std::fill_n(start, kColumns, p.of_row != nullptr ? p.of_row[m0 + r] : 0.0F);
+            }
+          }
+          if (rows == 1) {
+            multiply_row(depth, a.data(), panel + j0 * depth, tile.data());
+          } else {
+            multiply_tile(depth, a.data(), panel + j0 * depth, tile.data());
+          }
+          for (Index r = 0; r < rows; ++r) {
             float* to = c + row_at(m0 + r);
             const float* from = tile.data() + r * kColumns;
-            const float of_row = p.of_row != nullptr ? p.of_row[m0 + r] : 0.0F;
-            if (whole && p.of_column == nullptr) {
-              to += at[0];
-              if (add) {
-                for (Index j = 0; j < kColumns; ++j) to[j] = to[j] + p.alpha * from[j];
-              } else {
-                for (Index j = 0; j < kColumns; ++j) to[j] = of_row + p.alpha * from[j];
-              }
-              continue;
-            }
-            for (Index j = 0; j < columns; ++j) {
-              const float start = add                      ? to[at[j]]
-                                  : p.of_column != nullptr ? p.of_column[n0 + j0 + j]
-                                                           : of_row;
-              to[at[j]] = start + p.alpha * from[j];
+            if (whole) {
+              std::memcpy(to + at[0], from, kColumns * sizeof(float));
+            } else {
+              for (Index j = 0; j < columns; ++j) to[at[j]] = from[j];
             }
           }
         }

@@ -125,6 +125,13 @@ std::unique_ptr<Kernel> into_box(const OpReader& op) {
   return one_copy(op, box_copy(x.dtype, x.shape, box.strides, box.offset, strides_of(x), 0));
 }
 
+std::unique_ptr<Kernel> select_backward(const OpReader& op) {
+  if (op.integer("index") >= 0) return into_box<selected>(op);
+  return loop_kernel([type = op.output(0).dtype, count = op.out_count(0)](const KernelCall& call) {
+    fill(type, call.outputs[0], count, 0.0);
+  });
+}
+
 std::unique_ptr<Kernel> pad(const OpReader& op) {
   const Box box = inside_padding(op, op.output(0));
   const Value& x = op.input(0);
@@ -149,7 +156,7 @@ void add_layout_kernels(ReferenceTable& table) {
   table["slice"] = {from_box<slice_of>, true};
   table["slice_backward"] = {into_box<slice_of>, true};
   table["select"] = {from_box<selected>, true};
-  table["select_backward"] = {into_box<selected>, true};
+  table["select_backward"] = {select_backward, true};
   table["pad"] = {pad, true};
   table["pad_backward"] = {from_box<inside_padding>, true};
   table["transpose"] = {from_box<transposed>, true};

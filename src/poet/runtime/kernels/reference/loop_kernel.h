@@ -2,6 +2,7 @@
 
 // A kernel is a loop with what it knows of its operands, captured by value.
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <utility>
@@ -43,6 +44,15 @@ template <class T = float>
 template <class T = float>
 [[nodiscard]] T* updated(const KernelCall& call, std::size_t i) {
   return static_cast<T*>(call.updates[i]);
+}
+
+/// Puts what output `i`, of `count` elements, goes on from where it goes. Whether there is anything:
+/// otherwise `accumulator`, OpReader::accumulator(i), is negative.
+[[nodiscard]] inline bool goes_on(const KernelCall& call, int accumulator, std::size_t i, Index count) {
+  if (accumulator < 0) return false;
+  const float* from = input(call, static_cast<std::size_t>(accumulator));
+  if (from != output(call, i)) std::copy_n(from, count, output(call, i));
+  return true;
 }
 
 }  // namespace poet::runtime

@@ -1,5 +1,6 @@
 // Batch, layer and group norms. Statistics are summed in double, in two passes.
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 
@@ -155,32 +156,17 @@ std::unique_ptr<Kernel> layer_norm(const OpReader& op) {
   });
 }
 
-/// dweight and dbias: sums of columns, a block of them at a time.
-void layer_norm_parameters(const KernelCall& call, Index rows, Index width, float* dweight, float* dbias) {
-  constexpr Index kBlock = 64;
-  for (Index begin = 0; begin < width; begin += kBlock) {
-    const Index n = std::min(kBlock, width - begin);
-    double of_weight[kBlock] = {};
-    double of_bias[kBlock] = {};
-    for (Index r = 0; r < rows; ++r) {
-      const float* dy = input(call, 0) + r * width + begin;
-      const float* x = input(call, 1) + r * width + begin;
-      const float mean = input(call, 3)[r];
-      const float inverse = input(call, 4)[r];
-      for (Index i = 0; i < n; ++i) {
-        of_weight[i] += static_cast<double>(dy[i]) * static_cast<double>((x[i] - mean) * inverse);
-        of_bias[i] += static_cast<double>(dy[i]);
-      }
-    }
-    for (Index i = 0; i < n; ++i) {
-      if (dweight != nullptr) dweight[begin + i] = static_cast<float>(of_weight[i]);
-      if (dbias != nullptr) dbias[begin + i] = static_cast<float>(of_bias[i]);
-    }
+/// A gradient of `width` numbers, sums of columns: row after row, so that some rows can go on where others
+/// have stopped. f(place in x, row) is what is added.
+template <class F>
+void sum_rows(const KernelCall& call, int gradient, int accumulator, Index rows, Index width, const F& f) {
+  if (gradient < 0) return;
+  const auto at = static_cast<std::size_t>(gradient);
+  float* __restrict to = output(call, at);
+  if (!goes_on(call, accumulator, at, width)) std::fill_n(to, width, 0.0F);
+  for (Index r = 0; r < rows; ++r) {
+    for (Index i = 0; i < width; ++i) to[i] += f(r * width + i, r);
   }
-}
-
-float* output_or_null(const KernelCall& call, int i) {
-  return i < 0 ? nullptr : output(call, static_cast<std::size_t>(i));
 }
 
 std::unique_ptr<Kernel> layer_norm_backward(const OpReader& op) {
@@ -189,6 +175,9 @@ std::unique_ptr<Kernel> layer_norm_backward(const OpReader& op) {
   const int dx = op.gradient(0, {0, 1, 2});
   const int dweight = op.gradient(1, {0, 1, 2});
   const int dbias = op.gradient(2, {0, 1, 2});
+  const auto accumulator = [&op](int i) { return i < 0 ? -1 : op.accumulator(static_cast<std::size_t>(i)); };
+  const int from_weight = accumulator(dweight);
+  const int from_bias = accumulator(dbias);
   return loop_kernel([=](const KernelCall& call) {
     const float* __restrict weight = input(call, 2);
     for (Index r = 0; dx >= 0 && r < rows; ++r) {
@@ -209,9 +198,13 @@ std::unique_ptr<Kernel> layer_norm_backward(const OpReader& op) {
         to[i] = inverse * ((dy[i] * weight[i] - of_all) - (x[i] - mean) * of_x);
       }
     }
-    if (dweight >= 0 || dbias >= 0) {
-      layer_norm_parameters(call, rows, width, output_or_null(call, dweight), output_or_null(call, dbias));
-    }
+    const float* __restrict dy = input(call, 0);
+    const float* __restrict x = input(call, 1);
+    const float* __restrict mean = input(call, 3);
+    const float* __restrict inverse = input(call, 4);
+    sum_rows(call, dweight, from_weight, rows, width,
+             [=](Index i, Index r) { return dy[i] * ((x[i] - mean[r]) * inverse[r]); });
+    sum_rows(call, dbias, from_bias, rows, width, [=](Index i, Index) { return dy[i]; });
   });
 }
 

@@ -35,8 +35,9 @@ std::unique_ptr<Kernel> linear(const OpReader& op) {
   const Index rows = op.in_count(0) / ins;
   const bool biased = op.inputs() > 2;
   return loop_kernel(
-      [=](const KernelCall& call) {
+      [=, accumulator = op.accumulator(0)](const KernelCall& call) {
         gemm::Product p{rows, outs, ins};
+        p.add = goes_on(call, accumulator, 0, rows * outs);
         if (biased) p.of_column = input(call, 2);
         multiply(p, {input(call, 0), ins, 1}, {input(call, 1), 1, ins}, output(call, 0), outs, 1,
                  call.workspace);
@@ -49,24 +50,20 @@ std::unique_ptr<Kernel> linear_backward_input(const OpReader& op) {
   const Index ins = op.in(1).at(1);
   const Index rows = op.in_count(0) / outs;
   return loop_kernel(
-      [=](const KernelCall& call) {
-        multiply({rows, ins, outs}, {input(call, 0), outs, 1}, {input(call, 1), ins, 1}, output(call, 0), ins,
-                 1, call.workspace);
+      [=, accumulator = op.accumulator(0)](const KernelCall& call) {
+        gemm::Product p{rows, ins, outs};
+        p.add = goes_on(call, accumulator, 0, rows * ins);
+        multiply(p, {input(call, 0), outs, 1}, {input(call, 1), ins, 1}, output(call, 0), ins, 1,
+                 call.workspace);
       },
       gemm::workspace(ins, outs));
 }
 
-/// Sums of the columns of a matrix, a block of neighbours at a time.
-void sum_columns(const float* from, Index rows, Index columns, float* to) {
-  constexpr Index kBlock = 64;
-  for (Index begin = 0; begin < columns; begin += kBlock) {
-    const Index n = std::min(kBlock, columns - begin);
-    std::array<double, kBlock> sum{};
-    for (Index r = 0; r < rows; ++r) {
-      const float* row = from + r * columns + begin;
-      for (Index i = 0; i < n; ++i) sum[static_cast<std::size_t>(i)] += static_cast<double>(row[i]);
-    }
-    for (Index i = 0; i < n; ++i) to[begin + i] = static_cast<float>(sum[static_cast<std::size_t>(i)]);
+/// Sums of the columns of a matrix, row after row, so that some rows can go on where others have stopped.
+void sum_columns(const float* __restrict from, Index rows, Index columns, bool add, float* __restrict to) {
+  if (!add) std::fill_n(to, columns, 0.0F);
+  for (Index r = 0; r < rows; ++r) {
+    for (Index i = 0; i < columns; ++i) to[i] += from[r * columns + i];
   }
 }
 
@@ -76,13 +73,21 @@ std::unique_ptr<Kernel> linear_backward_weight(const OpReader& op) {
   const Index rows = op.in_count(0) / outs;
   const int weight = op.gradient(1, {1, 2});
   const int bias = op.gradient(2, {1, 2});
+  const std::array<int, 2> accumulators = {op.accumulator(0), op.accumulator(1)};
   return loop_kernel(
       [=](const KernelCall& call) {
         if (weight >= 0) {
-          multiply({outs, ins, rows}, {input(call, 0), 1, outs}, {input(call, 1), ins, 1},
-                   output(call, static_cast<std::size_t>(weight)), ins, 1, call.workspace);
+          const auto at = static_cast<std::size_t>(weight);
+          gemm::Product p{outs, ins, rows};
+          p.add = goes_on(call, accumulators[at], at, outs * ins);
+          multiply(p, {input(call, 0), 1, outs}, {input(call, 1), ins, 1}, output(call, at), ins, 1,
+                   call.workspace);
         }
-        if (bias >= 0) sum_columns(input(call, 0), rows, outs, output(call, static_cast<std::size_t>(bias)));
+        if (bias >= 0) {
+          const auto at = static_cast<std::size_t>(bias);
+          const bool add = goes_on(call, accumulators[at], at, outs);
+          sum_columns(input(call, 0), rows, outs, add, output(call, at));
+        }
       },
       gemm::workspace(ins, rows));
 }
@@ -90,8 +95,10 @@ std::unique_ptr<Kernel> linear_backward_weight(const OpReader& op) {
 std::unique_ptr<Kernel> linear_backward_bias(const OpReader& op) {
   const Index outs = op.in(0).back();
   const Index rows = op.in_count(0) / outs;
-  return loop_kernel(
-      [=](const KernelCall& call) { sum_columns(input(call, 0), rows, outs, output(call, 0)); });
+  return loop_kernel([=, accumulator = op.accumulator(0)](const KernelCall& call) {
+    const bool add = goes_on(call, accumulator, 0, outs);
+    sum_columns(input(call, 0), rows, outs, add, output(call, 0));
+  });
 }
 
 /// The strides of the leading axes of an operand, stretched to `whole`, which has leading axes only.
@@ -146,10 +153,12 @@ std::unique_ptr<Kernel> matmul(const OpReader& op) {
   gemm::Product p{a[a.size() - 2], op.in(1).back(), a.back()};
   p.alpha = op.real32("alpha");
   return loop_kernel(
-      [=](const KernelCall& call) {
+      [=, accumulator = op.accumulator(0), count = op.out_count(0)](const KernelCall& call) {
+        const bool add = goes_on(call, accumulator, 0, count);
         for_each_run(products, [&](const std::array<Index, 3>& at) {
           for (Index i = 0; i < products.count; ++i) {
             gemm::Product next = p;
+            next.add = add;
             for_each_run(terms, [&](const std::array<Index, 2>& from) {
               for (Index k = 0; k < terms.count; ++k) {
                 const Index a_at = at[1] + i * products.step[1] + from[0] + k * terms.step[0];

@@ -24,9 +24,9 @@ class RowMajorOperands final : public Kernel {
   RowMajorOperands(const OpReader& op, std::unique_ptr<Kernel> kernel) : kernel_(std::move(kernel)) {
     ensure(op.op().updates.empty(), "kernels of updates read any strides");
     size_ = rounded_up(kernel_->workspace(), kAlignment);
-    for (std::size_t i = 0; i < op.inputs(); ++i) add(in_, op.input(i), i, true);
+    for (std::size_t i = 0; i < op.op().inputs.size(); ++i) add(in_, op.input(i), i, true);
     for (std::size_t i = 0; i < op.outputs(); ++i) add(out_, op.output(i), i, false);
-    inputs_.resize(op.inputs());
+    inputs_.resize(op.op().inputs.size());
     outputs_.resize(op.outputs());
   }
 

@@ -1,0 +1,46 @@
+#pragma once
+
+// Tensors that exist in parts only (Value::part), seen as the whole.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "poet/graph/graph.h"
+
+namespace poet {
+
+/// A tensor that a graph has, whole or in parts.
+struct Tensor {
+  std::string name;
+  DType dtype = DType::float32;
+  Shape shape;
+  std::vector<ValueId> values;  // its parts, or itself
+};
+
+/// Those that keep their contents across steps, in the order of their first values. O(values log values).
+[[nodiscard]] std::vector<Tensor> persistent_tensors(const Graph& graph);
+
+/// Calls f(first element in the tensor, first in the value, number of elements) for all runs of neighbours
+/// that a row-major value has of its tensor, in order: one run for a value that is no part.
+template <class F>
+void for_each_run_of_part(const Value& value, const F& f) {
+  const std::int64_t count = element_count(value.shape);
+  if (count == 0) return;
+  const Shape& whole = tensor_shape(value);
+  std::size_t inner = whole.size();  // axes from here on are whole
+  std::int64_t run = 1;
+  while (inner > 0 && whole[inner - 1] == value.shape[inner - 1]) run *= whole[--inner];
+  if (inner > 0) run *= value.shape[inner - 1];
+  for (std::int64_t first = 0; first < count; first += run) {
+    std::int64_t rest = first, place = 0, stride = 1;
+    for (std::size_t axis = whole.size(); axis-- > 0;) {
+      place += (rest % value.shape[axis] + (value.part ? value.part->begin[axis] : 0)) * stride;
+      rest /= value.shape[axis];
+      stride *= whole[axis];
+    }
+    f(place, first, run);
+  }
+}
+
+}  // namespace poet

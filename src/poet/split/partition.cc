@@ -1,0 +1,410 @@
+#include "poet/split/partition.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <set>
+
+#include "poet/base/error.h"
+#include "poet/graph/strides.h"
+
+namespace poet::splitting {
+namespace {
+
+/// A convolution's gradient of a weight sums in another order where a group has fewer output channels.
+constexpr std::int64_t kFewestChannels = 4;
+
+Shape strides_of_value(const Value& value) {
+  return value.strides.empty() ? row_major_strides(value.shape) : value.strides;
+}
+
+/// An axis of a view and one of its storage are cut by the same ranges, in proportion, where both span the
+/// same elements.
+std::vector<int> axes_in_storage(const Value& view, const Value& storage) {
+  std::vector<int> found(view.shape.size(), -1);
+  const Shape of_view = strides_of_value(view);
+  const Shape of_storage = strides_of_value(storage);
+  for (std::size_t v = 0; v < view.shape.size(); ++v) {
+    for (std::size_t s = 0; s < storage.shape.size(); ++s) {
+      if (view.shape[v] == 1 || storage.shape[s] == 1) continue;
+      if (view.shape[v] * of_view[v] == storage.shape[s] * of_storage[s]) found[v] = static_cast<int>(s);
+    }
+  }
+  return found;
+}
+
+/// Nodes are axes of storages and labels of ops; a class is named by one of its nodes.
+class Classes {
+ public:
+  Classes(const Graph& graph, Bytes limit, Partition& result)
+      : graph_(graph), limit_(limit), result_(result) {
+    for (const ValueId v : ids<ValueId>(graph.values.size())) {
+      const Value& value = graph.values[v];
+      result.storage_axis.push_back(axes_in_storage(value, graph.values[storage(graph, v)]));
+      first_axis_.push_back(static_cast<int>(parent_.size()));
+      if (!value.alias_of.valid())
+        for (const std::int64_t size : value.shape) add(size).storages.push_back(v);
+    }
+    for (const OpId id : ids<OpId>(graph.ops.size())) {
+      result.axes.push_back(axes_of(graph, graph.ops[id]));
+      first_label_.push_back(static_cast<int>(parent_.size()));
+      for (const Label& label : result.axes[id].labels) {
+        Class& added = add(label.size);
+        if (!label.cuttable && label.size > 1) need_whole(added, graph.ops[id], label.name);
+      }
+    }
+  }
+
+  /// What is done element by element, and all results, are cut as the op is. A product's operands are so
+  /// where that leaves no tensor too large; otherwise they are copied into other parts for it. Those come
+  /// last that would make something coarser.
+  void find() {
+    for (const Tie wanted : {Tie::always, Tie::if_alike, Tie::unless_copied}) {
+      for (const OpId id : ids<OpId>(graph_.ops.size())) {
+        const Op& op = graph_.ops[id];
+        const OpAxes& axes = result_.axes[id];
+        const bool product =
+            op.kind == "matmul" || op.kind.starts_with("conv") || op.kind.starts_with("linear");
+        if (product || wanted == Tie::always) {
+          const bool inputs = product == (wanted != Tie::always);
+          for (std::size_t i = 0; i < op.inputs.size() && inputs; ++i)
+            tie(id, op.inputs[i], axes.inputs[i], wanted);
+        }
+        for (std::size_t i = 0; i < op.outputs.size() && wanted == Tie::always; ++i)
+          tie(id, op.outputs[i], axes.outputs[i], wanted);
+      }
+    }
+    keep_order_of_sums();
+    number();
+  }
+
+ private:
+  enum class Tie { always, if_alike, unless_copied };
+  struct Class {
+    std::int64_t units = 1;
+    std::string whole;  // why it is not cut
+    std::vector<ValueId> storages;
+  };
+
+  /// A class that is never cut, for axes that no label stands for.
+  int add_uncut() {
+    add(1).whole = "no label";
+    return parent_.back();
+  }
+  Class& add(std::int64_t size) {
+    parent_.push_back(static_cast<int>(parent_.size()));
+    classes_.push_back({size, {}, {}});
+    return classes_.back();
+  }
+  static std::size_t at(int node) { return static_cast<std::size_t>(node); }
+  int root(int node) {
+    while (parent_[at(node)] != node) node = parent_[at(node)] = parent_[at(parent_[at(node)])];
+    return node;
+  }
+  Class& class_of(int node) { return classes_[at(root(node))]; }
+
+  static void need_whole(Class& c, const Op& op, const std::string& what) {
+    if (c.whole.empty()) c.whole = fmt::format("{} ({}) needs {} whole", op.name, op.kind, what);
+  }
+
+  /// The operand's axes and the op's labels.
+  void tie(OpId id, ValueId v, const AxisLabels& labels, Tie how) {
+    const ValueId s = storage(graph_, v);
+    const Shape& shape = graph_.values[s].shape;
+    const Op& op = graph_.ops[id];
+    std::set<int> tied;
+    for (std::size_t a = 0; a < labels.size(); ++a) {
+      const int axis = result_.storage_axis[v][a];
+      if (labels[a] == kNoLabel) continue;
+      const int label = first_label_[id] + labels[a];
+      if (axis >= 0) {
+        tied.insert(axis);
+        tie_axis(label, s, axis, how);
+      } else if (graph_.values[v].shape[a] > 1) {
+        need_whole(class_of(label), op, "an axis of the view " + graph_.values[v].name);
+      }
+    }
+    for (std::size_t a = 0; a < shape.size() && how != Tie::if_alike; ++a) {
+      if (tied.contains(static_cast<int>(a)) || shape[a] == 1) continue;
+      if (how == Tie::unless_copied && better_copied(s, static_cast<int>(a), uncut_)) continue;
+      need_whole(class_of(first_axis_[s] + static_cast<int>(a)), op,
+                 fmt::format("axis {} of {}", a, graph_.values[s].name));
+    }
+  }
+
+  void tie_axis(int label, ValueId s, int axis, Tie how) {
+    const int of_tensor = first_axis_[s] + axis;
+    const Class& a = class_of(label);
+    const Class& b = class_of(of_tensor);
+    const bool alike = a.whole.empty() == b.whole.empty() && (!a.whole.empty() || a.units == b.units);
+    if (how == Tie::if_alike && !alike) return;
+    if (how != Tie::unless_copied || !better_copied(s, axis, root(label))) {
+      unite(label, of_tensor);
+    } else {  // boundaries between elements of the storage
+      class_of(label).units = std::gcd(class_of(label).units, graph_.values[s].shape[at(axis)]);
+    }
+  }
+
+  /// The least that a part of the storage can have, were the classes a and b one.
+  double least_part(ValueId s, int a, int b) {
+    const Value& value = graph_.values[s];
+    auto bytes = static_cast<double>(value.bytes.value());
+    for (std::size_t axis = 0; axis < value.shape.size(); ++axis) {
+      const int r = root(first_axis_[s] + static_cast<int>(axis));
+      const bool merged = a != b && (r == a || r == b);
+      const Class& one = classes_[at(r)];
+      const Class& other = classes_[at(merged ? (r == a ? b : a) : r)];
+      if (one.whole.empty() && other.whole.empty())
+        bytes /= static_cast<double>(std::gcd(one.units, other.units));
+    }
+    return bytes;
+  }
+
+  /// Whether a storage had better be copied for an op than be cut along its axis as the op is: some tensor
+  /// would be too large otherwise, but not the copy.
+  bool better_copied(ValueId storage, int axis, int label) {
+    const int of_axis = root(first_axis_[storage] + axis);
+    const auto limit = [&](ValueId s) {
+      return std::max(least_part(s, label, label), static_cast<double>(limit_.value()));
+    };
+    const auto gets_too_large = [&](ValueId s) { return least_part(s, label, of_axis) > limit(s); };
+    if (label == of_axis) return false;
+    const auto of = [&](int node) {
+      const Class& c = classes_[at(node)];
+      return c.whole.empty() ? static_cast<double>(c.units) : 1.0;
+    };
+    if (least_part(storage, label, label) * of(of_axis) / of(label) > limit(storage)) return false;
+    for (const int node : {label, of_axis}) {
+      const std::vector<ValueId>& storages = classes_[at(node)].storages;
+      if (std::any_of(storages.begin(), storages.end(), gets_too_large)) return true;
+    }
+    return false;
+  }
+
+  void unite(int a, int b) {
+    a = root(a);
+    b = root(b);
+    if (a == b) return;
+    if (classes_[at(a)].storages.size() < classes_[at(b)].storages.size()) std::swap(a, b);
+    Class& into = classes_[at(a)];
+    Class& from = classes_[at(b)];
+    into.units = std::gcd(into.units, from.units);
+    if (into.whole.empty()) into.whole = from.whole;
+    into.storages.insert(into.storages.end(), from.storages.begin(), from.storages.end());
+    from.storages.clear();
+    parent_[at(b)] = a;
+  }
+
+  /// Of axes that an op sums over one after another, an inner one is cut where the outer ones are cut into
+  /// single elements: otherwise parts would add up in another order. Where those cannot be, it is whole.
+  void keep_order_of_sums() {
+    for (bool again = true; again;) {
+      again = false;
+      for_each_nested_sum([&](OpId id, int outer, int inner) {
+        Class& of_inner = class_of(inner);
+        if (class_of(outer).whole.empty() || !of_inner.whole.empty()) return;
+        need_whole(of_inner, graph_.ops[id], "the inner one of two axes that it sums over");
+        again = true;
+      });
+    }
+  }
+  template <class F>
+  void for_each_nested_sum(const F& f) {
+    for (const OpId id : ids<OpId>(graph_.ops.size())) {
+      const std::vector<Label>& labels = result_.axes[id].labels;
+      for (std::size_t inner = 0; inner < labels.size(); ++inner) {
+        for (std::size_t outer = 0; outer < inner; ++outer) {
+          if (!labels[outer].summed || !labels[inner].summed || labels[outer].size == 1 ||
+              labels[inner].size == 1)
+            continue;
+          if (is_summed(id, outer) && is_summed(id, inner))
+            f(id, first_label_[id] + static_cast<int>(outer), first_label_[id] + static_cast<int>(inner));
+        }
+      }
+    }
+  }
+  /// By a result that lacks it.
+  [[nodiscard]] bool is_summed(OpId id, std::size_t label) const {
+    const std::vector<AxisLabels>& outputs = result_.axes[id].outputs;
+    return std::any_of(outputs.begin(), outputs.end(), [&](const AxisLabels& labels) {
+      return std::find(labels.begin(), labels.end(), static_cast<int>(label)) == labels.end();
+    });
+  }
+
+  void number() {
+    std::vector<int> number(parent_.size(), kNoClass);
+    const auto number_of = [&](int node) {
+      const int r = root(node);
+      if (number[at(r)] == kNoClass) {
+        number[at(r)] = static_cast<int>(result_.classes.size());
+        AxisClass found;
+        found.units = classes_[at(r)].units;
+        found.reason = classes_[at(r)].whole;
+        found.most = found.usual = found.reason.empty() ? found.units : 1;
+        result_.classes.push_back(std::move(found));
+      }
+      return number[at(r)];
+    };
+    for (const ValueId v : ids<ValueId>(graph_.values.size())) {
+      std::vector<int>& list = result_.of_axis[result_.of_axis.push_back({})];
+      const Value& value = graph_.values[v];
+      if (value.alias_of.valid()) continue;
+      for (std::size_t a = 0; a < value.shape.size(); ++a)
+        list.push_back(value.shape[a] == 1 ? kNoClass : number_of(first_axis_[v] + static_cast<int>(a)));
+    }
+    for (const OpId id : ids<OpId>(graph_.ops.size())) {
+      std::vector<int>& list = result_.of_label[result_.of_label.push_back({})];
+      for (std::size_t l = 0; l < result_.axes[id].labels.size(); ++l)
+        list.push_back(number_of(first_label_[id] + static_cast<int>(l)));
+    }
+    for_each_nested_sum([&](OpId, int outer, int inner) {
+      const int before = number_of(outer);
+      const int then = number_of(inner);
+      if (before != then) result_.classes[at(then)].after.push_back(before);
+    });
+  }
+
+  const Graph& graph_;
+  Bytes limit_;
+  Partition& result_;
+  std::vector<int> parent_;
+  std::vector<Class> classes_;  // of roots
+  int uncut_ = add_uncut();
+  IdVector<ValueId, int> first_axis_;
+  IdVector<OpId, int> first_label_;
+};
+
+/// Units of the largest part.
+std::int64_t units_per_part(const AxisClass& c, std::int64_t parts) { return (c.units + parts - 1) / parts; }
+
+/// The next number of parts by which the largest part gets smaller.
+std::int64_t next_parts(const AxisClass& c) {
+  const std::int64_t per_part = units_per_part(c, c.parts);
+  return per_part <= 1 ? c.parts : (c.units + per_part - 2) / (per_part - 1);
+}
+
+/// How finely each class is cut.
+class Refinement {
+ public:
+  Refinement(const Graph& graph, Partition& p) : graph_(graph), p_(p), ops_of_(p.classes.size()) {
+    for (const OpId id : ids<OpId>(graph.ops.size())) {
+      std::set<int> classes(p.of_label[id].begin(), p.of_label[id].end());
+      for (const int c : classes) ops_of_[static_cast<std::size_t>(c)].push_back(id);
+      keep_channels(id);
+    }
+  }
+
+  void cut(ValueId v, Bytes limit) {
+    while (largest_part(graph_, p_, v) > limit) {
+      if (!refine(v, false) && !refine(v, true)) return;
+    }
+  }
+
+ private:
+  AxisClass& at(int c) { return p_.classes[static_cast<std::size_t>(c)]; }
+
+  void keep_channels(OpId id) {
+    const Op& op = graph_.ops[id];
+    if (!op.kind.starts_with("conv") || !op.kind.ends_with("_backward_weight")) return;
+    const OpAxes& axes = p_.axes[id];
+    for (std::size_t l = 0; l < axes.labels.size(); ++l) {
+      AxisClass& c = at(p_.of_label[id][l]);
+      const std::int64_t per_unit = axes.labels[l].size / c.units;
+      if (axes.labels[l].size == 1) continue;
+      if (axes.labels[l].name == (op.kind.starts_with("conv_transpose") ? "C" : "O"))
+        c.usual = std::min(c.usual, std::max<std::int64_t>(1, c.units * per_unit / kFewestChannels));
+    }
+  }
+
+  /// What has to be cut before.
+  void cut_into_elements(const std::vector<int>& classes) {
+    for (const int c : classes) {
+      if (at(c).parts == at(c).units) continue;
+      at(c).parts = at(c).units;
+      cut_into_elements(at(c).after);
+    }
+  }
+
+  double ops_with(int c) const {
+    double total = 0;
+    for (const OpId id : ops_of_[static_cast<std::size_t>(c)]) {
+      double parts = 1;
+      for (const int other : p_.of_label[id]) parts *= static_cast<double>(p_.parts(other));
+      total += parts;
+    }
+    return total;
+  }
+
+  /// Cuts v more finely along the axis for which that makes the fewest ops. Whether there is one.
+  bool refine(ValueId v, bool beyond_usual) {
+    int best = kNoClass;
+    double least = std::numeric_limits<double>::infinity();
+    for (const int c : p_.of_axis[v]) {
+      if (c == kNoClass) continue;
+      AxisClass& axes = at(c);
+      const std::int64_t parts = axes.parts;
+      const std::int64_t next = next_parts(axes);
+      if (next <= parts || next > (beyond_usual ? axes.most : axes.usual)) continue;
+      const double smaller = std::log(static_cast<double>(units_per_part(axes, parts)) /
+                                      static_cast<double>(units_per_part(axes, next)));
+      const double before = ops_with(c);
+      axes.parts = next;
+      const double price = (ops_with(c) - before) / smaller;
+      axes.parts = parts;
+      if (price < least) {
+        least = price;
+        best = c;
+      }
+    }
+    if (best == kNoClass) return false;
+    cut_into_elements(at(best).after);
+    at(best).parts = next_parts(at(best));
+    return true;
+  }
+
+  const Graph& graph_;
+  Partition& p_;
+  std::vector<std::vector<OpId>> ops_of_;
+};
+
+}  // namespace
+
+Range range_of(const AxisClass& axes, std::int64_t size, std::int64_t i) {
+  const std::int64_t per_unit = size / axes.units;
+  return {i * axes.units / axes.parts * per_unit, (i + 1) * axes.units / axes.parts * per_unit};
+}
+
+Bytes largest_part(const Graph& graph, const Partition& partition, ValueId storage) {
+  const Value& value = graph.values[storage];
+  std::int64_t whole = value.bytes.value();
+  for (std::size_t a = 0; a < value.shape.size(); ++a) {
+    const int c = partition.of_axis[storage][a];
+    if (c == kNoClass) continue;
+    const AxisClass& axes = partition.classes[static_cast<std::size_t>(c)];
+    whole = whole / axes.units * units_per_part(axes, axes.parts);
+  }
+  return Bytes(whole);
+}
+
+Partition partition(const Graph& graph, Bytes limit) {
+  Partition result;
+  Classes(graph, limit, result).find();
+  Refinement refinement(graph, result);
+  // Where there is no choice first.
+  std::vector<ValueId> order;
+  for (const ValueId v : ids<ValueId>(graph.values.size()))
+    if (!graph.values[v].alias_of.valid()) order.push_back(v);
+  const auto choices = [&](ValueId v) {
+    return std::count_if(result.of_axis[v].begin(), result.of_axis[v].end(), [&](int c) {
+      return c != kNoClass && result.classes[static_cast<std::size_t>(c)].most > 1;
+    });
+  };
+  std::stable_sort(order.begin(), order.end(), [&](ValueId a, ValueId b) { return choices(a) < choices(b); });
+  for (const ValueId v : order) refinement.cut(v, limit);
+  return result;
+}
+
+}  // namespace poet::splitting
