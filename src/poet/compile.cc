@@ -17,6 +17,7 @@
 #include "poet/optimize/solve.h"
 #include "poet/plan/allowance.h"
 #include "poet/plan/canonical.h"
+#include "poet/plan/layout/addresses.h"
 #include "poet/plan/timing/overlap.h"
 #include "poet/plan/timing/timeline.h"
 #include "poet/plan/timing/transfers.h"
@@ -83,7 +84,19 @@ struct Attempt {
   Report schedule_report;
   Layout layout;
   Bytes over{};  // how much more RAM its addresses need than there is
+  std::optional<PlacedPlan> placed;  // another plan, costlier, whose addresses fit
 };
+
+void verify_plan(const CompileRequest& request, Attempt& made) {
+  const Instance& instance = request.instance;
+  made.report = replay(instance, made.plan, request.semantics, request.limits);
+  ensure(made.report.valid, ("the verifier rejects the plan: " + made.report.violation).c_str());
+  made.schedule_report = made.report;
+  if (!made.synchronous)
+    made.schedule_report = replay(instance, made.outcome.schedule, request.semantics, request.limits);
+  ensure(made.schedule_report.valid,
+         ("the verifier rejects the schedule: " + made.schedule_report.violation).c_str());
+}
 
 /// Solve: plans with synchronous paging, which are found quickly or not at all; then staged schedules, and
 /// the bounds. The better one as steps whose transfers are scheduled.
@@ -113,7 +126,26 @@ Attempt solve_and_lower(const SolveRequest& problem, SolveOptions options, bool 
     made.outcome.seconds_to_incumbent = synchronous->seconds_to_first;
     made.synchronous = true;
   }
+  if (synchronous) made.placed = std::move(synchronous->placed);
   return made;
+}
+
+/// With the addresses of the instance with loads, as every transfer stands where it stood; nothing where they
+/// do not hold.
+std::optional<PlacedPlan> placed_without_loads(const SolveRequest& problem, const WithLoads& loads,
+                                               const PlacedPlan& with) {
+  const Instance& instance = problem.instance;
+  PlacedPlan made;
+  made.plan = canonicalize(instance, without_loads(loads, instance, with.plan), Semantics::device);
+  made.layout.arena = with.layout.arena;
+  made.layout.allocations = allocations_of(instance, made.plan, Semantics::device);
+  if (made.layout.allocations.size() != with.layout.allocations.size()) return std::nullopt;
+  for (std::size_t i = 0; i < made.layout.allocations.size(); ++i)
+    made.layout.allocations[i].offset = with.layout.allocations[i].offset;
+  part_what_lies_apart(made.layout.allocations);
+  const bool holds = replay(instance, made.plan, Semantics::device, problem.limits).valid &&
+                     replay_layout(instance, made.plan, made.layout, Semantics::device, problem.limits).valid;
+  return holds ? std::optional(std::move(made)) : std::nullopt;
 }
 
 /// The same where persistent values are paged, by the instance with loads. Its schedules say nothing of the
@@ -127,7 +159,10 @@ Attempt solve_with_loads(const SolveRequest& problem, const SolveOptions& option
   made.synchronous = true;
   made.outcome.schedule = {};
   if (made.plan.steps.empty()) return made;
-  const Plan steps = without_loads(loads, instance, made.plan);
+  Plan steps = without_loads(loads, instance, made.plan);
+  std::erase_if(steps.steps, [](const Step& step) {
+    return step.kind == StepKind::wait || step.kind == StepKind::free;
+  });
   const Plan timed = instance.costs.timing.concurrent ? overlapped(instance, steps, problem.limits)
                                                       : canonicalize(instance, steps, Semantics::device);
   made.plan = plan_transfers(instance, timed, Semantics::device, problem.limits, search.when_cancelled());
@@ -135,6 +170,7 @@ Attempt solve_with_loads(const SolveRequest& problem, const SolveOptions& option
   const Limits& limits = problem.limits;
   const Timeline line = timeline_of(instance, made.plan);
   if (limits.deadline && line.makespan > latest_end(limits.deadline->value())) made.plan = {};
+  if (made.placed) made.placed = placed_without_loads(problem, loads, *made.placed);
   return made;
 }
 
@@ -151,13 +187,7 @@ Attempt run_passes(const CompileRequest& request, Bytes reserve, const Stop& sea
   if (made.plan.steps.empty()) return made;
 
   // Verify.
-  made.report = replay(instance, made.plan, semantics, request.limits);
-  ensure(made.report.valid, ("the verifier rejects the plan: " + made.report.violation).c_str());
-  made.schedule_report = made.report;
-  if (!made.synchronous)
-    made.schedule_report = replay(instance, made.outcome.schedule, semantics, request.limits);
-  ensure(made.schedule_report.valid,
-         ("the verifier rejects the schedule: " + made.schedule_report.violation).c_str());
+  verify_plan(request, made);
 
   // Place.
   if (!request.addresses) return made;
@@ -165,10 +195,22 @@ Attempt run_passes(const CompileRequest& request, Bytes reserve, const Stop& sea
   PlaceOptions place_options;
   place_options.enough = made.report.peak_ram - instance.costs.persistent;  // the liveness lower bound
   place_options.stop = time.finish();
-  if (device) place_options.room = transient_budget(instance.costs, request.limits);
+  const bool has_other = made.placed.has_value();
+  constexpr double kMoment = 3;
+  if (has_other) place_options.stop = place_options.stop.at_most(kMoment);
+  if (device && !has_other) place_options.room = transient_budget(instance.costs, request.limits);
   if (!device) place_options.effort /= 20;  // the paper's semantics has no addresses
   made.layout = place(instance, made.plan, semantics, place_options);
-  if (device) made.over = instance.costs.persistent + made.layout.arena - request.limits.ram_budget;
+  const auto over = [&] { return instance.costs.persistent + made.layout.arena - request.limits.ram_budget; };
+  if (device) made.over = over();
+  if (made.over > Bytes(0) && has_other) {
+    made.plan = std::move(made.placed->plan);
+    made.layout = std::move(made.placed->layout);
+    made.outcome.schedule = std::move(made.placed->schedule);
+    made.synchronous = true;
+    made.over = over();
+    verify_plan(request, made);
+  }
   return made;
 }
 

@@ -123,6 +123,7 @@ Plan without_loads(const WithLoads& loads, const Instance& original, const Plan&
         break;
       case StepKind::wait:
       case StepKind::free:
+        made.steps.push_back({step.kind, OpId(), loads.value_of[step.value]});
         break;
     }
   }
