@@ -165,8 +165,8 @@ TEST(PagedValues, AreLoadsForTheSearch) {
   // Loaded, dropped, loaded again.
   const Plan plan{
       {run(kInput), run(load), run(OpId(2)), free_of(ValueId(4)), run(OpId(3)), run(load), run(OpId(4))}};
-  const std::vector<Step> expected = {run(kInput), in(kWeight),  run(kForward), run(kBackward),
-                                      in(kWeight), run(kUpdate), out(kWeight)};
+  const std::vector<Step> expected = {run(kInput),    in(kWeight), run(kForward), free_of(kWeight),
+                                      run(kBackward), in(kWeight), run(kUpdate),  out(kWeight)};
   EXPECT_EQ(without_loads(loads, paged(), plan).steps, expected);
 }
 

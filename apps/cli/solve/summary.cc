@@ -71,6 +71,7 @@ std::string rules(const Solved& solved) {
       break;
   }
   std::string text = "device: transfers take time and RAM";
+  if (solved.workload.part) text += fmt::format("; operators in parts of {}", format_bytes(*solved.workload.part));
   if (solved.workload.persistent_excluded) {
     text += "; parameters, their gradients and optimiser state live elsewhere (--persistent excluded)";
   } else if (counts_persistent(solved)) {

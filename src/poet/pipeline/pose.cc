@@ -9,6 +9,7 @@
 #include "poet/cost/instance_json.h"
 #include "poet/cost/tabulate.h"
 #include "poet/pipeline/network.h"
+#include "poet/pipeline/parts.h"
 #include "poet/pipeline/published.h"
 
 namespace poet {
@@ -56,7 +57,10 @@ Workload load_network(const NetworkSpec& spec, const DeviceSpec& wanted, const P
   workload.persistent_excluded = persistent == PersistentPolicy::excluded;
   workload.choose_paged = persistent == PersistentPolicy::automatic;
   Instance& instance = workload.instance;
-  instance.graph = std::move(network.training);
+  InParts parts = in_parts(std::move(network.training), policy.split,
+                           policy.ram.fraction ? Bytes(0) : policy.ram.bytes, persistent, device);
+  workload.part = parts.part;
+  instance.graph = std::move(parts.training);
   instance.costs = tabulate(instance.graph, device, persistent);
   instance.model = std::move(network.model);
   instance.platform = device.name;
