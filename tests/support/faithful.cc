@@ -43,8 +43,9 @@ Bits carried_out(const PlanFile& file, const runtime::KernelOptions& kernels, in
     pages = std::make_unique<runtime::PageFile>(
         runtime::PageFileOptions{.where = std::filesystem::temp_directory_path()}, program.slots());
   runtime::PersistentValues persistent(graph, program, pages.get());
+  const runtime::InitialWeights weights(graph);
   for (const ValueId v : runtime::persistent_values(graph))
-    persistent.set(v, [&](std::byte* to) { runtime::initialise(graph, v, kSeed, to); });
+    persistent.set(v, [&](std::byte* to) { weights.write(v, kSeed, to); });
   runtime::Executor executor(file, program, persistent, pages.get());
   const auto data = runtime::synthetic_dataset(graph, kSamples, kSeed);
   const std::vector<runtime::DataInput> inputs = runtime::data_inputs(graph);

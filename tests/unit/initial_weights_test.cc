@@ -27,7 +27,7 @@ constexpr std::uint64_t kSeed = 42;
 std::vector<float> initial(const Graph& graph, const std::string& name, std::uint64_t seed = kSeed) {
   const ValueId v = test::find_value(graph, name);
   std::vector<float> out(static_cast<std::size_t>(element_count(graph.values[v].shape)));
-  initialise(graph, v, seed, reinterpret_cast<std::byte*>(out.data()));
+  InitialWeights(graph).write(v, seed, reinterpret_cast<std::byte*>(out.data()));
   return out;
 }
 

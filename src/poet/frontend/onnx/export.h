@@ -28,8 +28,8 @@ struct OnnxOptions {
 /// them. GELU is spelt out; layer normalisation is too before opset 17. Imported again, the model is the same
 /// graph with the same weights (a `scale` with a shift is two ops, a `transpose` is a view and a copy). What
 /// `weights` does not know has a shape and no contents. For the operators of the built-in networks and what
-/// ONNX calls by one name; throws InputError naming the op on others, for views that mix samples, and when
-/// the model is larger than 2 GiB.
+/// ONNX calls by one name; throws InputError naming the op on others, for views that mix samples, for a
+/// graph in parts (split/split.h), and when the model is larger than 2 GiB.
 [[nodiscard]] std::string onnx_model_of(const Graph& forward, const WeightLookup& weights,
                                         const OnnxOptions& options = {});
 

@@ -36,11 +36,12 @@ std::int64_t start_weights(const Graph& graph, PersistentValues& persistent, con
     return 0;
   }
   const SafetensorsWeights file(graph, options.weights_file);
+  const InitialWeights seeds(graph);
   std::int64_t seeded = 0;
   for (const ValueId v : persistent_values(graph)) {
     persistent.set(v, [&](std::byte* to) {
       if ((options.weights && options.weights(v, to)) || file.read(v, to)) return;
-      initialise(graph, v, state.seed, to);
+      seeds.write(v, state.seed, to);
       if (graph.values[v].persistence == Persistence::parameter && begins_tensor(graph.values[v])) ++seeded;
     });
   }

@@ -17,11 +17,12 @@ namespace {
 void check_weights(const Graph& graph, const TrainerOptions& options) {
   if (options.resume) return check_checkpoint(*options.resume, graph);
   const SafetensorsWeights file(graph, options.weights_file);
+  const InitialWeights seeds(graph);
   std::vector<std::byte> contents;
   for (const ValueId v : persistent_values(graph)) {
     contents.resize(static_cast<std::size_t>(graph.values[v].bytes.value()));
     if (options.weights && options.weights(v, contents.data())) continue;
-    if (!file.has(v)) check_initialisable(graph, v);
+    if (!file.has(v)) seeds.check(v);
   }
 }
 

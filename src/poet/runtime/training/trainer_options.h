@@ -28,7 +28,7 @@ struct TrainerOptions {
   // The weights: a checkpoint has all. Without one, of each persistent value the first that knows it.
   std::optional<std::filesystem::path> resume{};        // a checkpoint of the same network
   WeightSource weights{};                               // asked in the order of persistent_values()
-  std::optional<std::filesystem::path> weights_file{};  // safetensors, by name; then initialise()
+  std::optional<std::filesystem::path> weights_file{};  // safetensors, by name; then InitialWeights
 
   Hyperparameters hyperparameters{};
   KernelOptions kernels{};

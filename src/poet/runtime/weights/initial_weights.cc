@@ -6,8 +6,6 @@
 #include <array>
 #include <cmath>
 #include <cstring>
-#include <optional>
-#include <set>
 #include <string_view>
 
 #include "poet/base/error.h"
@@ -49,26 +47,6 @@ constexpr auto kNorms = std::to_array<std::string_view>({"batch_norm", "layer_no
 constexpr auto kRecurrent = std::to_array<std::string_view>({"lstm", "gru", "rnn"});
 constexpr auto kFactors = std::to_array<std::string_view>({"mul", "div"});
 
-/// One operand of an op.
-struct Reader {
-  const Op* op;
-  std::size_t position;
-};
-
-/// The first op that does something with the numbers of `v`, and not only moves them.
-std::optional<Reader> first_reader(const Graph& graph, ValueId v) {
-  const IdVector<ValueId, ValueId> storage_of = storages(graph);
-  std::set<ValueId> holders = {v};
-  for (const Op& op : graph.ops) {
-    for (std::size_t i = 0; i < op.inputs.size(); ++i) {
-      if (!holders.contains(storage_of[op.inputs[i]])) continue;
-      if (!is_one_of(op.kind, kMovers)) return Reader{&op, i};
-      holders.insert(op.outputs.begin(), op.outputs.end());
-    }
-  }
-  return std::nullopt;
-}
-
 /// How many numbers an output sums over: the axes of a weight but the first.
 std::int64_t fan_in(const Shape& weight) {
   return weight.empty() ? 1 : element_count(weight) / std::max<std::int64_t>(weight.front(), 1);
@@ -80,16 +58,16 @@ Distribution of_product(const Shape& operand, std::size_t position) {
 }
 
 /// weight_ih, weight_hh and the bias; between them may be initial states, which begin at zero.
-Distribution of_recurrent(const Graph& graph, const Reader& reader) {
-  const Op& op = *reader.op;
+Distribution of_recurrent(const Graph& graph, const InitialWeights::Use& reader) {
+  const Op& op = graph.ops[reader.op];
   const bool has_state = op.attributes.contains("initial_state");
   const std::size_t states = !has_state ? 0 : op.kind == "lstm" ? 2 : 1;
   if (reader.position > 2 && reader.position < 3 + states) return kZeros;
   return uniform_by(tensor_shape(graph.values[op.inputs[2]]).back());
 }
 
-Distribution of_parameter(const Graph& graph, const Reader& reader) {
-  const Op& op = *reader.op;
+Distribution of_parameter(const Graph& graph, const InitialWeights::Use& reader) {
+  const Op& op = graph.ops[reader.op];
   const auto shape = [&](std::size_t i) { return tensor_shape(graph.values[op.inputs.at(i)]); };
   if (is_one_of(op.kind, kWeighted) && reader.position > 0) return uniform_by(fan_in(shape(1)));
   if (is_one_of(op.kind, kNorms) && reader.position > 0) return reader.position == 1 ? kOnes : kZeros;
@@ -102,29 +80,45 @@ Distribution of_parameter(const Graph& graph, const Reader& reader) {
 }
 
 /// State that an update moves. Its gradient's sums begin at zero, and so do means; variances begin at one.
-Distribution of_state(const Graph& graph, ValueId v) {
-  for (const Op& op : graph.ops) {
-    if (std::find(op.updates.begin(), op.updates.end(), v) == op.updates.end()) continue;
-    return op.kind == "batch_norm_stats" && op.inputs.at(3) == v ? kOnes : kZeros;
-  }
-  throw InputError(fmt::format("constant '{}'", graph.values[v].name),
-                   "has numbers that only the model's file knows; take the weights from it (`weights`)");
-}
-
-Distribution distribution(const Graph& graph, ValueId v) {
-  if (graph.values[v].persistence != Persistence::parameter) return of_state(graph, v);
-  const std::optional<Reader> reader = first_reader(graph, v);
-  return reader ? of_parameter(graph, *reader) : kZeros;
+Distribution of_state(const Graph& graph, ValueId v, const InitialWeights::Use& update) {
+  if (!update.op.valid())
+    throw InputError(fmt::format("constant '{}'", graph.values[v].name),
+                     "has numbers that only the model's file knows; take the weights from it (`weights`)");
+  return graph.ops[update.op].kind == "batch_norm_stats" && update.position == 1 ? kOnes : kZeros;
 }
 
 }  // namespace
 
-void check_initialisable(const Graph& training, ValueId v) { static_cast<void>(distribution(training, v)); }
+InitialWeights::InitialWeights(const Graph& training)
+    : graph_(training), readers_(training.values.size()), updates_(training.values.size()) {
+  // Which persistent values a storage has numbers of.
+  const IdVector<ValueId, ValueId> storage_of = storages(training);
+  IdVector<ValueId, std::vector<ValueId>> origins(training.values.size());
+  for (const ValueId v : ids<ValueId>(training.values.size()))
+    if (is_persistent(training.values[v].persistence) && storage_of[v] == v) origins[v] = {v};
+  for (const OpId id : ids<OpId>(training.ops.size())) {
+    const Op& op = training.ops[id];
+    const bool moves = is_one_of(op.kind, kMovers);
+    for (std::size_t i = 0; i < op.inputs.size(); ++i) {
+      for (const ValueId v : origins[storage_of[op.inputs[i]]]) {
+        if (!moves && !readers_[v].op.valid()) readers_[v] = {id, i};
+        if (!moves || readers_[v].op.valid()) continue;
+        for (const ValueId output : op.outputs) origins[output].push_back(v);
+      }
+    }
+    for (std::size_t i = 0; i < op.updates.size(); ++i) updates_[op.updates[i]] = {id, i};
+  }
+}
 
-void initialise(const Graph& training, ValueId v, std::uint64_t seed, std::byte* to) {
-  const Value& value = training.values[v];
+void InitialWeights::write(ValueId v, std::uint64_t seed, std::byte* to) const {
+  const Value& value = graph_.values[v];
   ensure(is_persistent(value.persistence) && !value.alias_of.valid(), "what is initialised is persistent");
-  const Distribution from = distribution(training, v);
+  Distribution from = kZeros;
+  if (value.persistence != Persistence::parameter) {
+    from = of_state(graph_, v, updates_[v]);
+  } else if (readers_[v].op.valid()) {
+    from = of_parameter(graph_, readers_[v]);
+  }
   ensure(value.dtype == DType::float32, "what trains, and what an update moves, is float32");
   const std::uint64_t key = subkey(seed, key_of(tensor_name(value)));
   for_each_run_of_part(value, [&](std::int64_t first, std::int64_t, std::int64_t count) {
@@ -137,6 +131,11 @@ void initialise(const Graph& training, ValueId v, std::uint64_t seed, std::byte*
       std::memcpy(to, &number, sizeof(number));
     }
   });
+}
+
+void InitialWeights::check(ValueId v) const {
+  if (graph_.values[v].persistence != Persistence::parameter)
+    static_cast<void>(of_state(graph_, v, updates_[v]));
 }
 
 }  // namespace poet::runtime

@@ -45,6 +45,11 @@ std::string onnx_model_of(const Graph& forward, const WeightLookup& weights, con
     throw InputError(
         "opset", fmt::format("must be {} to {}, not {}", kOldestOpset, onnx::kNewestOpset, options.opset));
   }
+  for (const Value& value : forward.values) {
+    if (!value.part) continue;
+    throw InputError(fmt::format("tensor '{}'", value.part->tensor),
+                     "is in parts: trained weights go into the ONNX file that the network came from");
+  }
   const LossInputs loss = loss_inputs(forward);
   onnx::GraphExport to(forward, weights, options);
   for (const Op& op : forward.ops) {
