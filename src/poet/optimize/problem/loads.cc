@@ -89,6 +89,25 @@ class Loading {
   WithLoads made_;
 };
 
+/// Without page-ins that nothing reads before the value goes or comes again.
+Plan without_idle_page_ins(const Dataflow& flow, const Plan& plan) {
+  IdVector<ValueId, char> wanted(flow.producer.size(), 0);
+  std::vector<Step> backwards;
+  for (auto step = plan.steps.rbegin(); step != plan.steps.rend(); ++step) {
+    if (step->kind == StepKind::compute) {
+      for (const ValueId v : flow.reads[step->op]) wanted[v] = 1;
+    } else if (step->kind == StepKind::page_out) {
+      wanted[step->value] = 1;
+    } else if (step->kind == StepKind::page_in) {
+      const bool idle = wanted[step->value] == 0;
+      wanted[step->value] = 0;
+      if (idle) continue;
+    }
+    backwards.push_back(*step);
+  }
+  return {{backwards.rbegin(), backwards.rend()}};
+}
+
 }  // namespace
 
 WithLoads with_loads(const Instance& instance) { return Loading(instance).run(); }
@@ -127,7 +146,7 @@ Plan without_loads(const WithLoads& loads, const Instance& original, const Plan&
         break;
     }
   }
-  return made;
+  return without_idle_page_ins(flow, made);
 }
 
 }  // namespace poet
