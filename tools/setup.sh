@@ -7,6 +7,7 @@
 packages=(
   cmake ninja-build g++ pkg-config
   libfmt-dev libcli11-dev nlohmann-json3-dev
+  liblemon-dev
   coinor-libcbc-dev coinor-libclp-dev coinor-libcgl-dev coinor-libosi-dev coinor-libcoinutils-dev
   libonnx-dev libprotobuf-dev protobuf-compiler
   libsqlite3-dev libssl-dev libxxhash-dev

@@ -75,6 +75,17 @@ struct Attempt {
   Bytes over{};  // how much more RAM its addresses need than there is
 };
 
+void verify_plan(const CompileRequest& request, Attempt& made) {
+  const Instance& instance = request.instance;
+  made.report = replay(instance, made.plan, request.semantics, request.limits);
+  ensure(made.report.valid, ("the verifier rejects the plan: " + made.report.violation).c_str());
+  made.schedule_report = made.report;
+  if (!made.synchronous)
+    made.schedule_report = replay(instance, made.outcome.schedule, request.semantics, request.limits);
+  ensure(made.schedule_report.valid,
+         ("the verifier rejects the schedule: " + made.schedule_report.violation).c_str());
+}
+
 Attempt run_passes(const CompileRequest& request, Bytes reserve, const Stop& search, Time& time) {
   const Instance& instance = request.instance;
   const Semantics semantics = request.semantics;
@@ -111,13 +122,7 @@ Attempt run_passes(const CompileRequest& request, Bytes reserve, const Stop& sea
   if (made.plan.steps.empty()) return made;
 
   // Verify.
-  made.report = replay(instance, made.plan, semantics, request.limits);
-  ensure(made.report.valid, ("the verifier rejects the plan: " + made.report.violation).c_str());
-  made.schedule_report = made.report;
-  if (!made.synchronous)
-    made.schedule_report = replay(instance, made.outcome.schedule, semantics, request.limits);
-  ensure(made.schedule_report.valid,
-         ("the verifier rejects the schedule: " + made.schedule_report.violation).c_str());
+  verify_plan(request, made);
 
   // Place.
   if (!request.addresses) return made;
@@ -125,10 +130,22 @@ Attempt run_passes(const CompileRequest& request, Bytes reserve, const Stop& sea
   PlaceOptions place_options;
   place_options.enough = made.report.peak_ram - instance.costs.persistent;  // the liveness lower bound
   place_options.stop = time.finish();
-  if (device) place_options.room = transient_budget(instance.costs, request.limits);
+  const bool has_other = synchronous && synchronous->placed;
+  constexpr double kMoment = 3;
+  if (has_other) place_options.stop = place_options.stop.at_most(kMoment);
+  if (device && !has_other) place_options.room = transient_budget(instance.costs, request.limits);
   if (!device) place_options.effort /= 20;  // the paper's semantics has no addresses
   made.layout = place(instance, made.plan, semantics, place_options);
-  if (device) made.over = instance.costs.persistent + made.layout.arena - request.limits.ram_budget;
+  const auto over = [&] { return instance.costs.persistent + made.layout.arena - request.limits.ram_budget; };
+  if (device) made.over = over();
+  if (made.over > Bytes(0) && has_other) {
+    made.plan = std::move(synchronous->placed->plan);
+    made.layout = std::move(synchronous->placed->layout);
+    made.outcome.schedule = std::move(synchronous->placed->schedule);
+    made.synchronous = true;
+    made.over = over();
+    verify_plan(request, made);
+  }
   return made;
 }
 

@@ -69,6 +69,7 @@ struct Trace {
                             const Limits& limits, Trace* trace = nullptr);
 
 /// Everything computed once, nothing dropped, nothing paged: baseline energy and time, and the keep-all peak.
+/// O(ops + edges).
 [[nodiscard]] Report replay_keep_all(const Instance& instance, Semantics semantics);
 
 }  // namespace poet

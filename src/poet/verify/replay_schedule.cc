@@ -7,7 +7,6 @@
 
 #include "poet/graph/dataflow.h"
 #include "poet/plan/names.h"
-#include "poet/plan/schedule/keep_all.h"
 #include "poet/verify/ledger.h"
 #include "poet/verify/replay.h"
 
@@ -307,7 +306,16 @@ Report replay(const Instance& instance, const Schedule& schedule, Semantics sema
 }
 
 Report replay_keep_all(const Instance& instance, Semantics semantics) {
-  return replay(instance, keep_all_schedule(instance.graph), semantics, no_limits());
+  const Dataflow flow = dataflow(instance.graph);
+  IdVector<OpId, std::vector<ValueId>> dies(instance.graph.ops.size());  // with the op
+  for (const ValueId v : flow.transients)
+    dies[flow.users[v].empty() ? flow.producer[v] : flow.users[v].back()].push_back(v);
+  Plan plan;
+  for (const OpId op : ids<OpId>(instance.graph.ops.size())) {
+    plan.steps.push_back({StepKind::compute, op, ValueId()});
+    for (const ValueId v : dies[op]) plan.steps.push_back({StepKind::free, OpId(), v});
+  }
+  return replay(instance, plan, semantics, no_limits());
 }
 
 }  // namespace poet
