@@ -47,7 +47,8 @@ class Foresight {
   // `room_`: beside what the op reads that is in need of it.
   double recomputing(int v, int stage, int depth) {
     const int op = p_.producer[at(v)];
-    if ((depth >= kStreamDepth && !p_.reads[at(op)].empty()) || stage > p_.recompute_until[at(op)]) return kInfinity;
+    if ((depth >= kStreamDepth && !p_.reads[at(op)].empty()) || stage > p_.recompute_until[at(op)])
+      return kInfinity;
     const auto& users = p_.reads[at(stage)];
     const auto beside = [&](const std::vector<int>& values) {
       std::int64_t bytes = 0;
@@ -78,8 +79,8 @@ class Foresight {
   [[nodiscard]] bool is_there(int u, int stage) const {
     if (before_ == nullptr) return false;
     const auto& all = before_->residences[at(u)];
-    const auto next = std::upper_bound(all.begin(), all.end(), stage,
-                                       [](int t, const Residence& r) { return t < r.from; });
+    const auto next =
+        std::upper_bound(all.begin(), all.end(), stage, [](int t, const Residence& r) { return t < r.from; });
     if (next == all.begin()) return false;
     const Residence& residence = *(next - 1);
     if (residence.to <= stage) return false;
@@ -101,7 +102,8 @@ class Foresight {
 
 class StreamingPass {
  public:
-  StreamingPass(const Problem& p, const Gaps& gaps, const StreamingGuide& guide, std::vector<double> recomputation)
+  StreamingPass(const Problem& p, const Gaps& gaps, const StreamingGuide& guide,
+                std::vector<double> recomputation)
       : p_(p),
         gaps_(gaps),
         guide_(guide),
@@ -185,7 +187,8 @@ class StreamingPass {
     if (bytes == 0) return true;
     std::optional<std::int64_t> offset = arena_->put(v, bytes);
     while (!offset) {
-      const auto leaving = arena_->in_the_way(bytes, [&](int u) { return u < 0 || pins_[at(u)] > 0 ? kInfinity : loss(u); });
+      const auto leaving =
+          arena_->in_the_way(bytes, [&](int u) { return u < 0 || pins_[at(u)] > 0 ? kInfinity : loss(u); });
       if (!leaving) return false;
       for (const int u : *leaving)
         if (!evict(u)) return false;
@@ -272,7 +275,8 @@ class StreamingPass {
   // `beside`: what is needed in RAM meanwhile and is not there or not pinned yet, v included.
   [[nodiscard]] double price_of_recomputing(int v, int depth, std::int64_t beside) const {
     const int op = p_.producer[at(v)];
-    if ((depth >= kStreamDepth && !p_.reads[at(op)].empty()) || t_ > p_.recompute_until[at(op)]) return kInfinity;
+    if ((depth >= kStreamDepth && !p_.reads[at(op)].empty()) || t_ > p_.recompute_until[at(op)])
+      return kInfinity;
     double price = price_of(p_, op);
     for (const int u : p_.reads[at(op)])
       if (!here(u) || pins_[at(u)] == 0) beside += p_.bytes[at(u)];
@@ -308,7 +312,8 @@ class StreamingPass {
   }
 
   [[nodiscard]] double price_of_return(int v, std::size_t g) const {
-    const double paging = p_.paging ? p_.in_joules[at(v)] + (stored_[at(v)] ? 0 : p_.out_joules[at(v)]) : kInfinity;
+    const double paging =
+        p_.paging ? p_.in_joules[at(v)] + (stored_[at(v)] ? 0 : p_.out_joules[at(v)]) : kInfinity;
     return std::min(paging, recomputation_[g]);
   }
 
@@ -354,7 +359,8 @@ class StreamingPass {
   // beside what the op reads.
   bool secure(int v, int stage, std::int64_t room, int depth) {
     const int op = p_.producer[at(v)];
-    if ((depth >= kStreamDepth && !p_.reads[at(op)].empty()) || stage > p_.recompute_until[at(op)]) return false;
+    if ((depth >= kStreamDepth && !p_.reads[at(op)].empty()) || stage > p_.recompute_until[at(op)])
+      return false;
     const auto& read = p_.reads[at(stage)];
     for (const auto* values : {&p_.reads[at(op)], &p_.writes[at(op)]})
       for (const int u : *values)

@@ -65,7 +65,8 @@ std::vector<double> solve_flow(const std::vector<std::int64_t>& capacity,
   for (const PackedInterval& i : intervals) {
     const auto arc = network.addArc(Network::nodeFromId(i.first), Network::nodeFromId(i.last + 1));
     upper[arc] = i.bytes;
-    cost[arc] = i.bytes > 0 ? -std::llround(std::max(0.0, i.joules) / static_cast<double>(i.bytes) * unit) : 0;
+    cost[arc] =
+        i.bytes > 0 ? -std::llround(std::max(0.0, i.joules) / static_cast<double>(i.bytes) * unit) : 0;
   }
   Simplex simplex(network);
   simplex.lowerMap(lower).upperMap(upper).costMap(cost);

@@ -130,8 +130,8 @@ bool keeps_all(const Problem& problem) {
   return keep_all_peak(problem) <= problem.budget && problem.in_time(problem.baseline_seconds);
 }
 
-/// Plans of streaming passes: the first one at once, and the best of some rounds. With an alignment, plans with
-/// addresses.
+/// Plans of streaming passes: the first one at once, and the best of some rounds. With an alignment, plans
+/// with addresses.
 void search_streams(const Problem& problem, const Stop& stop, std::int64_t alignment, BestPlan& plans) {
   constexpr int kRounds = 12;
   const auto has_one = [&] { return alignment > 0 ? plans.placed.has_value() : plans.best.has_value(); };
@@ -176,7 +176,9 @@ std::optional<SynchronousPlan> search_synchronous(const SolveRequest& request, c
     if (stop()) break;
     const Problem problem = instant_problem(request, options, waiting);
     if (!problem.paging || keeps_all(problem)) break;
-    const auto part = [&] { return is_large(problem) ? stop.at_most(kPartOfLarge * stop.remaining()) : stop; };
+    const auto part = [&] {
+      return is_large(problem) ? stop.at_most(kPartOfLarge * stop.remaining()) : stop;
+    };
     search_streams(problem, part(), 0, plans);
     if (is_large(problem)) search_streams(problem, part(), alignment, plans);
     // Candidates of large problems take their time, and solve() looks for some.
