@@ -13,6 +13,7 @@
 #include "poet/optimize/search/synchronous.h"
 #include "poet/optimize/solve.h"
 #include "poet/plan/allowance.h"
+#include "poet/plan/schedule/stages_of.h"
 #include "poet/plan/timing/timeline.h"
 #include "poet/plan/timing/transfers.h"
 #include "poet/reserve.h"
@@ -115,6 +116,7 @@ Attempt run_passes(const CompileRequest& request, Bytes reserve, const Stop& sea
   if (synchronous && !(energy && *energy <= synchronous->energy)) {
     made.plan = std::move(synchronous->plan);
     made.outcome.schedule = std::move(synchronous->schedule);
+    if (made.outcome.schedule.stages.empty()) made.outcome.schedule = stages_of(instance, made.plan);
     made.outcome.explanation = {};
     made.outcome.seconds_to_incumbent = synchronous->seconds_to_first;
     made.synchronous = true;
@@ -141,7 +143,7 @@ Attempt run_passes(const CompileRequest& request, Bytes reserve, const Stop& sea
   if (made.over > Bytes(0) && has_other) {
     made.plan = std::move(synchronous->placed->plan);
     made.layout = std::move(synchronous->placed->layout);
-    made.outcome.schedule = std::move(synchronous->placed->schedule);
+    made.outcome.schedule = stages_of(instance, made.plan);
     made.synchronous = true;
     made.over = over();
     verify_plan(request, made);

@@ -45,7 +45,8 @@ BroughtBack brought_back(const Instance& instance, const Dataflow& flow, const S
   return back;
 }
 
-/// Follows the values through the stages. O(size of the schedule), where each value's stages would be too many.
+/// Follows the values through the stages. O(size of the schedule), where each value's stages would be too
+/// many.
 class Traces {
  public:
   Traces(const Instance& instance, const Dataflow& flow, const Schedule& schedule)

@@ -56,7 +56,7 @@ class Streaming {
 
   /// Nothing where an op's needs do not fit beside what its operands' recomputation takes, or where `stop`
   /// says so. What is known of an earlier pass, `before`, says which operands will be in RAM when something
-  /// is to be recomputed. O(edges + ops * values in RAM).
+  /// is to be recomputed. O(edges + evictions * values in RAM).
   [[nodiscard]] std::optional<Stream> run(const StreamingGuide& guide, const Stream* before,
                                           const std::function<bool()>& stop) const;
 

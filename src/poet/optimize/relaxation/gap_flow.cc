@@ -116,7 +116,7 @@ std::vector<double> solve_in_child(const std::vector<std::int64_t>& capacity,
 std::optional<Packing> pack_intervals(const std::vector<std::int64_t>& capacity,
                                       const std::vector<PackedInterval>& intervals,
                                       const std::function<bool()>& stop) {
-  constexpr std::size_t kMostAtOnce = 40'000;  // arcs; a third of a second
+  constexpr std::size_t kMostAtOnce = 3'000;  // arcs: 10 ms
   const bool long_run = stop && capacity.size() + intervals.size() > kMostAtOnce;
   const std::vector<double> solution =
       long_run ? solve_in_child(capacity, intervals, stop) : solve_flow(capacity, intervals);
