@@ -54,6 +54,7 @@ PROJECT = ("poet/", "apps/", "bench/", "tests/")
 # Third-party headers -> the only folder or file that may include them.
 OWNERS = {
     r"(coin/)?(Cbc|Cgl|Clp|Coin|Osi)\w*\.(hpp|h)": "optimize/solvers",
+    r"zlib\.h": "cost/json_reader.cc",
     r"lemon/.*": "optimize/relaxation/gap_flow.cc",
     r"(interfaces/highs_c_api|(highs/)?Highs\w*)\.h": "optimize/solvers",
     r"(onnx|google/protobuf)/.*": "frontend/onnx",

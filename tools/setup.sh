@@ -12,7 +12,7 @@ packages=(
   libonnx-dev libprotobuf-dev protobuf-compiler
   libsqlite3-dev libssl-dev libxxhash-dev
   libdnnl-dev
-  zlib1g-dev # coinutils.pc links zlib, and no package above brings it
+  zlib1g-dev # reads compressed instances; coinutils.pc links it, too, and no package above brings it
   libgtest-dev libgmock-dev librapidcheck-dev python3
 )
 # Wanted but not needed, so failing to install them is not the end: who would use them says so or, in tests, skips.

@@ -18,6 +18,7 @@
 #include "poet/plan/allowance.h"
 #include "poet/plan/canonical.h"
 #include "poet/plan/layout/addresses.h"
+#include "poet/plan/schedule/stages_of.h"
 #include "poet/plan/timing/overlap.h"
 #include "poet/plan/timing/timeline.h"
 #include "poet/plan/timing/transfers.h"
@@ -122,6 +123,7 @@ Attempt solve_and_lower(const SolveRequest& problem, SolveOptions options, bool 
   if (synchronous && !(energy && *energy <= synchronous->energy)) {
     made.plan = std::move(synchronous->plan);
     made.outcome.schedule = std::move(synchronous->schedule);
+    if (made.outcome.schedule.stages.empty()) made.outcome.schedule = stages_of(instance, made.plan);
     made.outcome.explanation = {};
     made.outcome.seconds_to_incumbent = synchronous->seconds_to_first;
     made.synchronous = true;
@@ -174,6 +176,16 @@ Attempt solve_with_loads(const SolveRequest& problem, const SolveOptions& option
   return made;
 }
 
+/// In place of the plan whose addresses do not fit.
+void use_placed(const CompileRequest& request, PlacedPlan placed, Attempt& made) {
+  made.plan = std::move(placed.plan);
+  made.layout = std::move(placed.layout);
+  made.outcome.schedule = has_paged(request.instance) ? Schedule{} : stages_of(request.instance, made.plan);
+  made.synchronous = true;
+  made.over = request.instance.costs.persistent + made.layout.arena - request.limits.ram_budget;
+  verify_plan(request, made);
+}
+
 Attempt run_passes(const CompileRequest& request, Bytes reserve, const Stop& search, Time& time) {
   const Instance& instance = request.instance;
   const Semantics semantics = request.semantics;
@@ -195,8 +207,9 @@ Attempt run_passes(const CompileRequest& request, Bytes reserve, const Stop& sea
   PlaceOptions place_options;
   place_options.enough = made.report.peak_ram - instance.costs.persistent;  // the liveness lower bound
   place_options.stop = time.finish();
-  const bool has_other = made.placed.has_value();
+  constexpr std::size_t kLarge = 4'000;  // ops: there a search with less RAM takes long
   constexpr double kMoment = 3;
+  const bool has_other = made.placed && instance.graph.ops.size() > kLarge;
   if (has_other) place_options.stop = place_options.stop.at_most(kMoment);
   if (device && !has_other) place_options.room = transient_budget(instance.costs, request.limits);
   if (!device) place_options.effort /= 20;  // the paper's semantics has no addresses
@@ -204,12 +217,7 @@ Attempt run_passes(const CompileRequest& request, Bytes reserve, const Stop& sea
   const auto over = [&] { return instance.costs.persistent + made.layout.arena - request.limits.ram_budget; };
   if (device) made.over = over();
   if (made.over > Bytes(0) && has_other) {
-    made.plan = std::move(made.placed->plan);
-    made.layout = std::move(made.placed->layout);
-    made.outcome.schedule = std::move(made.placed->schedule);
-    made.synchronous = true;
-    made.over = over();
-    verify_plan(request, made);
+    use_placed(request, *made.placed, made);
   }
   return made;
 }
@@ -231,9 +239,11 @@ Fit run_until_addresses_fit(const CompileRequest& request, Time& time) {
   std::optional<Bounds> bounds;
   long nodes = 0;
   std::optional<Bytes> over;
+  std::optional<PlacedPlan> placed;
   Stop search = time.limit();
   do {
     made = run_passes(request, fit.reserves.reserve(), search, time);
+    if (made.placed && !placed) placed = std::move(made.placed);
     search = time.finish();
     if (!bounds) bounds = made.outcome.certificate.bounds;
     nodes += made.outcome.nodes;
@@ -241,6 +251,7 @@ Fit run_until_addresses_fit(const CompileRequest& request, Time& time) {
     made.outcome.certificate.bounds = *bounds;
     over = made.plan.steps.empty() ? std::nullopt : std::optional(made.over);
   } while (fit.reserves.next(over) && !search() && request.options.solver != Solver::file);
+  if (!fit.found() && placed) use_placed(request, std::move(*placed), made);
   return fit;
 }
 

@@ -115,7 +115,8 @@ TEST(GapRelaxation, NeverClaimsMoreThanTheLeastEnergy) {
     options.paging = c.paging;
     options.rematerialization = c.rematerialization;
     options.most_states = 50'000;
-    const test::LinearSearchResult best = test::search_linear_plans(c.instance, c.semantics, c.limits, options);
+    const test::LinearSearchResult best =
+        test::search_linear_plans(c.instance, c.semantics, c.limits, options);
     if (!best.finished || !best.best) continue;
     ++compared;
     SolveOptions solve;

@@ -140,16 +140,22 @@ void bound_by_gaps(Search& search) {
   constexpr int kPatience = 8;         // rounds in a row
   constexpr double kLeastRise = 1e-4;  // of the overhead that is proven
   constexpr double kPartOfTime = 0.5;
-  constexpr double kFarther = 0.1;  // than the best bound so far, where the best plan is much farther
+  // How far above the best bound so far the next one is sought, where the best plan is farther: less where
+  // the way there leads down.
+  constexpr double kFarther = 1;
+  constexpr double kNearer = 0.7;
   const Problem& p = search.problem();
   search.enter("gaps");
   const Stop stop = search.stop().at_most(kPartOfTime * search.remaining());
   const Gaps gaps(p);
   GapRelaxation relaxation(p, gaps);
+  double farther = kFarther;
   for (int round = 0, idle = 0; round < kRounds && idle < kPatience && !stop(); ++round) {
     const double before = relaxation.bound() - p.baseline_joules;
-    const double target = relaxation.bound() + kFarther * before + 1e-3 * p.baseline_joules;
-    if (!relaxation.improve(std::min(search.best_joules(), target), stop)) return;
+    const double target = relaxation.bound() + farther * before + 1e-3 * p.baseline_joules;
+    const auto reached = relaxation.improve(std::min(search.best_joules(), target), stop);
+    if (!reached) return;
+    if (*reached < relaxation.bound()) farther *= kNearer;
     const double overhead = relaxation.bound() - p.baseline_joules;
     const double tolerance = solver_tolerance(overhead * p.objective_scale) / p.objective_scale;
     search.raise_bound(p.baseline_joules + std::max(0.0, overhead - tolerance));

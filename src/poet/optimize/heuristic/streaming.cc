@@ -47,7 +47,8 @@ class Foresight {
   // `room_`: beside what the op reads that is in need of it.
   double recomputing(int v, int stage, int depth) {
     const int op = p_.producer[at(v)];
-    if ((depth >= kStreamDepth && !p_.reads[at(op)].empty()) || stage > p_.recompute_until[at(op)]) return kInfinity;
+    if ((depth >= kStreamDepth && !p_.reads[at(op)].empty()) || stage > p_.recompute_until[at(op)])
+      return kInfinity;
     const auto& users = p_.reads[at(stage)];
     const auto beside = [&](const std::vector<int>& values) {
       std::int64_t bytes = 0;
@@ -78,8 +79,8 @@ class Foresight {
   [[nodiscard]] bool is_there(int u, int stage) const {
     if (before_ == nullptr) return false;
     const auto& all = before_->residences[at(u)];
-    const auto next = std::upper_bound(all.begin(), all.end(), stage,
-                                       [](int t, const Residence& r) { return t < r.from; });
+    const auto next =
+        std::upper_bound(all.begin(), all.end(), stage, [](int t, const Residence& r) { return t < r.from; });
     if (next == all.begin()) return false;
     const Residence& residence = *(next - 1);
     if (residence.to <= stage) return false;
@@ -101,7 +102,8 @@ class Foresight {
 
 class StreamingPass {
  public:
-  StreamingPass(const Problem& p, const Gaps& gaps, const StreamingGuide& guide, std::vector<double> recomputation)
+  StreamingPass(const Problem& p, const Gaps& gaps, const StreamingGuide& guide,
+                std::vector<double> recomputation)
       : p_(p),
         gaps_(gaps),
         guide_(guide),
@@ -112,7 +114,8 @@ class StreamingPass {
         stored_(at(p.values), 0),
         wanted_stored_(at(p.values), 0),
         complete_at_(at(p.values), 0),
-        offset_(at(p.values), 0) {
+        offset_(at(p.values), 0),
+        recent_(at(p.values)) {
     if (guide.alignment > 0) arena_.emplace(p.budget, guide.alignment, largest_value(p) / 2);
     rent_.push_back(0);
     for (const double rent : guide.rent) rent_.push_back(rent_.back() + rent);
@@ -185,7 +188,8 @@ class StreamingPass {
     if (bytes == 0) return true;
     std::optional<std::int64_t> offset = arena_->put(v, bytes);
     while (!offset) {
-      const auto leaving = arena_->in_the_way(bytes, [&](int u) { return u < 0 || pins_[at(u)] > 0 ? kInfinity : loss(u); });
+      const auto leaving =
+          arena_->in_the_way(bytes, [&](int u) { return u < 0 || pins_[at(u)] > 0 ? kInfinity : loss(u); });
       if (!leaving) return false;
       for (const int u : *leaving)
         if (!evict(u)) return false;
@@ -195,9 +199,7 @@ class StreamingPass {
     return true;
   }
 
-  [[nodiscard]] double loss(int v) const {
-    return std::max(0.0, rank(v)) * static_cast<double>(p_.bytes[at(v)]);
-  }
+  double loss(int v) { return std::max(0.0, recent_rank(v)) * static_cast<double>(p_.bytes[at(v)]); }
 
   // Operands are in RAM and pinned.
   bool compute(int op) {
@@ -272,7 +274,8 @@ class StreamingPass {
   // `beside`: what is needed in RAM meanwhile and is not there or not pinned yet, v included.
   [[nodiscard]] double price_of_recomputing(int v, int depth, std::int64_t beside) const {
     const int op = p_.producer[at(v)];
-    if ((depth >= kStreamDepth && !p_.reads[at(op)].empty()) || t_ > p_.recompute_until[at(op)]) return kInfinity;
+    if ((depth >= kStreamDepth && !p_.reads[at(op)].empty()) || t_ > p_.recompute_until[at(op)])
+      return kInfinity;
     double price = price_of(p_, op);
     for (const int u : p_.reads[at(op)])
       if (!here(u) || pins_[at(u)] == 0) beside += p_.bytes[at(u)];
@@ -308,28 +311,46 @@ class StreamingPass {
   }
 
   [[nodiscard]] double price_of_return(int v, std::size_t g) const {
-    const double paging = p_.paging ? p_.in_joules[at(v)] + (stored_[at(v)] ? 0 : p_.out_joules[at(v)]) : kInfinity;
+    const double paging =
+        p_.paging ? p_.in_joules[at(v)] + (stored_[at(v)] ? 0 : p_.out_joules[at(v)]) : kInfinity;
     return std::min(paging, recomputation_[g]);
+  }
+
+  // Of many values the ranks are not looked up each time: they change slowly while nobody uses the value.
+  double recent_rank(int v) {
+    constexpr std::size_t kMany = 64;
+    Recent& recent = recent_[at(v)];
+    const auto fresh = static_cast<long>(present_.size() / kMany);
+    if (recent.looked_up < 0 || recent.cursor != cursor_[at(v)] || recent.looked_up + fresh < evictions_)
+      recent = {rank(v), cursor_[at(v)], evictions_};
+    return recent.rank;
   }
 
   // Takes from RAM what ranks lowest; of what is taken, none that need not go.
   bool make_room(std::int64_t more) {
     if (ram_ + more <= p_.budget) return true;
+    ++evictions_;
     ranked_.clear();
     for (const int v : present_)
-      if (pins_[at(v)] == 0) ranked_.push_back({rank(v), v});
-    std::sort(ranked_.begin(), ranked_.end());
+      if (pins_[at(v)] == 0) ranked_.push_back({recent_rank(v), v});
+    const auto later = [](const Ranked& a, const Ranked& b) { return b < a; };
+    std::make_heap(ranked_.begin(), ranked_.end(), later);
     std::int64_t excess = ram_ + more - p_.budget;
-    std::size_t taken = 0;
-    for (; taken < ranked_.size() && excess > 0; ++taken) excess -= p_.bytes[at(ranked_[taken].value)];
+    taken_.clear();
+    while (!ranked_.empty() && excess > 0) {
+      std::pop_heap(ranked_.begin(), ranked_.end(), later);
+      taken_.push_back(ranked_.back());
+      ranked_.pop_back();
+      excess -= p_.bytes[at(taken_.back().value)];
+    }
     if (excess > 0) return false;
-    for (std::size_t i = taken; i-- > 0;) {
-      const std::int64_t bytes = p_.bytes[at(ranked_[i].value)];
-      if (excess + bytes <= 0 && ranked_[i].rank >= 0) {
+    for (std::size_t i = taken_.size(); i-- > 0;) {
+      const std::int64_t bytes = p_.bytes[at(taken_[i].value)];
+      if (excess + bytes <= 0 && taken_[i].rank >= 0) {
         excess += bytes;
         continue;
       }
-      if (!evict(ranked_[i].value)) return false;
+      if (!evict(taken_[i].value)) return false;
     }
     return true;
   }
@@ -354,7 +375,8 @@ class StreamingPass {
   // beside what the op reads.
   bool secure(int v, int stage, std::int64_t room, int depth) {
     const int op = p_.producer[at(v)];
-    if ((depth >= kStreamDepth && !p_.reads[at(op)].empty()) || stage > p_.recompute_until[at(op)]) return false;
+    if ((depth >= kStreamDepth && !p_.reads[at(op)].empty()) || stage > p_.recompute_until[at(op)])
+      return false;
     const auto& read = p_.reads[at(stage)];
     for (const auto* values : {&p_.reads[at(op)], &p_.writes[at(op)]})
       for (const int u : *values)
@@ -411,7 +433,14 @@ class StreamingPass {
   std::vector<char> wanted_stored_;       // something is to be recomputed from it
   std::vector<std::size_t> complete_at_;  // steps before
   std::vector<std::pair<std::size_t, int>> page_outs_;
-  std::vector<Ranked> ranked_;
+  std::vector<Ranked> ranked_, taken_;
+  struct Recent {
+    double rank = 0;
+    int cursor = 0;
+    long looked_up = -1;
+  };
+  std::vector<Recent> recent_;
+  long evictions_ = 0;
   std::optional<StreamingArena> arena_;
   std::vector<std::int64_t> offset_;
   int takings_ = 0;  // page-ins and computations so far

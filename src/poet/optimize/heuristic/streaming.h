@@ -22,16 +22,16 @@ struct StreamingGuide {
   std::vector<double> rent;  // per op: of a byte
   std::vector<double> kept;  // per gap: 1 keeps its value before all that have 0; empty: 0
   bool by_distance = false;  // farthest next use leaves first, whatever it costs (Belady)
-  /// Recomputing from operands, which want RAM meanwhile, counts for so many times its price; infinite: a value
-  /// leaves without a copy only where it is made of nothing.
+  /// Recomputing from operands, which want RAM meanwhile, counts for so many times its price; infinite: a
+  /// value leaves without a copy only where it is made of nothing.
   double caution = 1;
   std::int64_t alignment = 0;  // more: everything gets an address, a multiple of it
 };
 
 /// Where something lies from when it is taken into RAM.
 struct Taken {
-  int taking = 0;   // of the steps that page in or compute, the one that takes it, by number
-  int value = -1;   // -1: workspace of the op
+  int taking = 0;  // of the steps that page in or compute, the one that takes it, by number
+  int value = -1;  // -1: workspace of the op
   std::int64_t offset = 0;
 };
 
@@ -56,7 +56,7 @@ class Streaming {
 
   /// Nothing where an op's needs do not fit beside what its operands' recomputation takes, or where `stop`
   /// says so. What is known of an earlier pass, `before`, says which operands will be in RAM when something
-  /// is to be recomputed. O(edges + ops * values in RAM).
+  /// is to be recomputed. O(edges + evictions * values in RAM).
   [[nodiscard]] std::optional<Stream> run(const StreamingGuide& guide, const Stream* before,
                                           const std::function<bool()>& stop) const;
 

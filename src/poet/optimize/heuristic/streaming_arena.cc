@@ -46,7 +46,8 @@ std::optional<std::vector<int>> StreamingArena::in_the_way(std::int64_t bytes,
     double sum = 0;
     for (std::size_t i = first; i < blocks_.size() && sum < least; ++i) {
       sum += losses[i];
-      const std::int64_t end = i + 1 < blocks_.size() ? blocks_[i + 1].begin : bytes_ / alignment_ * alignment_;
+      const std::int64_t end =
+          i + 1 < blocks_.size() ? blocks_[i + 1].begin : bytes_ / alignment_ * alignment_;
       if (sum >= least || end - begin < size) continue;
       least = sum;
       best_first = first;

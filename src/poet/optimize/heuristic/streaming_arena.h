@@ -1,8 +1,8 @@
 #pragma once
 
-// Addresses for a streaming pass. RAM that is free in pieces is of no use for a value that is larger than each
-// of them, and where RAM holds a handful of values that is a good part of it: so what leaves is what lies
-// together.
+// Addresses for a streaming pass. RAM that is free in pieces is of no use for a value that is larger than
+// each of them, and where RAM holds a handful of values that is a good part of it: so what leaves is what
+// lies together.
 
 #include <cstdint>
 #include <functional>
@@ -27,8 +27,8 @@ class StreamingArena {
   std::optional<std::int64_t> put(int id, std::int64_t bytes);
   void remove(int id);
 
-  /// The neighbours whose leaving makes the room and loses least. `loss`, at least 0, is infinite for what has
-  /// to stay. Nothing where there is no way. O(blocks).
+  /// The neighbours whose leaving makes the room and loses least. `loss`, at least 0, is infinite for what
+  /// has to stay. Nothing where there is no way. O(blocks).
   [[nodiscard]] std::optional<std::vector<int>> in_the_way(std::int64_t bytes,
                                                            const std::function<double(int)>& loss) const;
 

@@ -18,15 +18,23 @@ bool is_modelled(const Problem& p, const Gap& gap) { return gap.to < p.ops && ga
 std::int64_t usual_size(const Problem& p) {
   std::map<std::int64_t, double> bytes;
   for (int v = 0; v < p.values; ++v)
-    if (p.active[at(v)]) bytes[p.bytes[at(v)]] += static_cast<double>(p.bytes[at(v)]) * static_cast<double>(p.users[at(v)].size());
-  const auto most = std::max_element(bytes.begin(), bytes.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+    if (p.active[at(v)])
+      bytes[p.bytes[at(v)]] +=
+          static_cast<double>(p.bytes[at(v)]) * static_cast<double>(p.users[at(v)].size());
+  const auto most = std::max_element(bytes.begin(), bytes.end(),
+                                     [](const auto& a, const auto& b) { return a.second < b.second; });
   return most == bytes.end() ? 1 : std::max<std::int64_t>(1, most->first);
 }
 
 }  // namespace
 
 StreamingSearch::StreamingSearch(const Problem& problem, std::int64_t alignment)
-    : p_(problem), alignment_(alignment), gaps_(problem), streaming_(problem, gaps_), share_(gaps_.all().size(), 0.0), part_(usual_size(problem)) {
+    : p_(problem),
+      alignment_(alignment),
+      gaps_(problem),
+      streaming_(problem, gaps_),
+      share_(gaps_.all().size(), 0.0),
+      part_(usual_size(problem)) {
   for (int v = 0; v < p_.values; ++v) {
     const auto count = std::count_if(gaps_.of(v).begin(), gaps_.of(v).end(),
                                      [&](std::size_t g) { return is_modelled(p_, gaps_.all()[g]); });
@@ -54,10 +62,12 @@ bool StreamingSearch::by_rule(int round, const std::function<bool()>& stop) {
     bool by_distance;
     double caution;
   };
-  constexpr std::array<Rule, kRules> kOrder{{{false, 1}, {false, kInfinity}, {false, 1}, {false, 1.5}, {false, 2.5}, {true, kInfinity}}};
+  constexpr std::array<Rule, kRules> kOrder{
+      {{false, 1}, {false, kInfinity}, {false, 1}, {false, 1.5}, {false, 2.5}, {true, kInfinity}}};
   const std::vector<double> ones(at(p_.ops), 1.0);
   const auto pass = [&](const Rule& rule, const Stream* before) {
-    return consider(streaming_.run({ones, {}, rule.by_distance, rule.caution, alignment_}, before, stop), rule.caution);
+    return consider(streaming_.run({ones, {}, rule.by_distance, rule.caution, alignment_}, before, stop),
+                    rule.caution);
   };
   const std::optional<Stream> before = best_;
   if (pass(kOrder[at(round)], before ? &*before : nullptr)) return true;
@@ -79,7 +89,8 @@ bool StreamingSearch::by_packing(int round, const std::function<bool()>& stop) {
   for (std::size_t g = 0; g < gaps_.all().size(); ++g) {
     const Gap& gap = gaps_.all()[g];
     if (!is_modelled(p_, gap)) continue;
-    const double paging = p_.paging ? p_.in_joules[at(gap.value)] + share_[g] * p_.out_joules[at(gap.value)] : kInfinity;
+    const double paging =
+        p_.paging ? p_.in_joules[at(gap.value)] + share_[g] * p_.out_joules[at(gap.value)] : kInfinity;
     const double joules = std::min({paging, recomputation[g], p_.baseline_joules}) * factor();
     intervals.push_back({gap.from + 1, gap.to - 1, p_.bytes[at(gap.value)], joules});
     ids.push_back(g);
@@ -87,7 +98,8 @@ bool StreamingSearch::by_packing(int round, const std::function<bool()>& stop) {
   if (stop()) return false;
   std::optional<Packing> packing = pack_intervals(capacity(round % 2 == 0), intervals, stop);
   if (!packing) return false;
-  StreamingGuide guide{std::move(packing->price), std::vector<double>(gaps_.all().size(), 0.0), false, caution_, alignment_};
+  StreamingGuide guide{std::move(packing->price), std::vector<double>(gaps_.all().size(), 0.0), false,
+                       caution_, alignment_};
   for (std::size_t i = 0; i < ids.size(); ++i) guide.kept[ids[i]] = packing->kept[i];
   split_page_outs(guide.rent, recomputation);
   std::optional<Stream> before = last_;
@@ -109,13 +121,15 @@ std::vector<std::int64_t> StreamingSearch::capacity(bool in_whole_parts) const {
 }
 
 // A page-out is paid once: mostly by the gaps that want it most.
-void StreamingSearch::split_page_outs(const std::vector<double>& rent, const std::vector<double>& recomputation) {
+void StreamingSearch::split_page_outs(const std::vector<double>& rent,
+                                      const std::vector<double>& recomputation) {
   std::vector<double> sum{0};
   for (const double x : rent) sum.push_back(sum.back() + x);
   const auto wants = [&](std::size_t g) {
     const Gap& gap = gaps_.all()[g];
     if (!is_modelled(p_, gap)) return 0.0;
-    const double keeping = (sum[at(gap.to)] - sum[at(gap.from) + 1]) * static_cast<double>(p_.bytes[at(gap.value)]);
+    const double keeping =
+        (sum[at(gap.to)] - sum[at(gap.from) + 1]) * static_cast<double>(p_.bytes[at(gap.value)]);
     return std::max(0.0, std::min(keeping, recomputation[g]) - p_.in_joules[at(gap.value)]);
   };
   for (int v = 0; v < p_.values; ++v) {

@@ -22,8 +22,8 @@ class StreamingSearch {
   StreamingSearch(const StreamingSearch&) = delete;
   StreamingSearch& operator=(const StreamingSearch&) = delete;
 
-  /// One round: the first few are passes by simple rules, which take milliseconds per 1,000 ops; then each is a
-  /// packing and passes by it. The same rounds whenever it is called. Whether it found something better.
+  /// One round: the first few are passes by simple rules, which take milliseconds per 1,000 ops; then each is
+  /// a packing and passes by it. The same rounds whenever it is called. Whether it found something better.
   bool improve(const std::function<bool()>& stop);
 
   /// Of least energy within the write limit.
@@ -45,7 +45,7 @@ class StreamingSearch {
   std::vector<double> share_;  // per gap: of its value's page-out
   std::int64_t part_ = 1;      // bytes that values usually have
   int round_ = 0;
-  double caution_ = 1;         // of the best
+  double caution_ = 1;  // of the best
   std::mt19937_64 random_{1};
 };
 

@@ -21,11 +21,12 @@ struct PackedInterval {
 struct Packing {
   std::vector<double> price;  // per op: joules a byte of capacity is worth
   std::vector<double> kept;   // per interval: the part that stays
-  double saved = 0;           // no packing saves more; follows from the prices, whatever the solver's accuracy
+  double saved = 0;  // no packing saves more; follows from the prices, whatever the solver's accuracy
 };
 
-/// `capacity`, per op, is at least 0. A network simplex on ops + intervals arcs: a second for 100,000 of them.
-/// So many run in a child process, and nothing comes back where `stop` says so; fewer do not ask.
+/// `capacity`, per op, is at least 0. A network simplex on ops + intervals arcs: up to a second for 30,000 of
+/// them. With thousands it runs in a child process, and nothing comes back where `stop` says so; fewer do not
+/// ask.
 [[nodiscard]] std::optional<Packing> pack_intervals(const std::vector<std::int64_t>& capacity,
                                                     const std::vector<PackedInterval>& intervals,
                                                     const std::function<bool()>& stop = {});

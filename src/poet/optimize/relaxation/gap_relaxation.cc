@@ -27,7 +27,7 @@ void project(const std::vector<double*>& point, double total) {
     if (sorted[i] - all > 0) shift = all;
   }
   double rounded = 0;
-  for (double* x : point) rounded += *x = std::max(0.0, *x - shift);
+  for (double* x : point) rounded += * x = std::max(0.0, *x - shift);
   if (rounded > total)
     for (double* x : point) *x *= total / rounded;
 }
@@ -44,7 +44,8 @@ GapRelaxation::GapRelaxation(const Problem& problem, const Gaps& gaps)
       claims_(at(problem.values)),
       most_(problem.baseline_joules),
       bound_(problem.baseline_joules) {
-  for (int t = 0; t < p_.ops; ++t) capacity_.push_back(std::max<std::int64_t>(0, p_.budget - working_set(p_, t)));
+  for (int t = 0; t < p_.ops; ++t)
+    capacity_.push_back(std::max<std::int64_t>(0, p_.budget - working_set(p_, t)));
   link_operands();
   for (std::size_t g = 0; g < index_.size(); ++g) {
     const Gap& gap = gaps_.all()[g];
@@ -77,8 +78,8 @@ GapRelaxation::GapRelaxation(const Problem& problem, const Gaps& gaps)
     modelled_[m].fee = modelled_[m].chain.empty() ? 0 : std::max(0.0, fees[m]);
 }
 
-// What each value is recomputed from: of the operands that serve nothing else so, the costliest to bring back,
-// a page-out included where nothing else reads it later.
+// What each value is recomputed from: of the operands that serve nothing else so, the costliest to bring
+// back, a page-out included where nothing else reads it later.
 void GapRelaxation::link_operands() {
   std::vector<char> taken(at(p_.values), 0);
   for (int op = 0; op < p_.ops; ++op) {
@@ -107,7 +108,8 @@ double GapRelaxation::page_in_price(int value) const {
 double GapRelaxation::recompute_price(int value, int after) const {
   const int op = p_.producer[at(value)];
   if (after + 1 > p_.recompute_until[at(op)]) return kInfinity;
-  return (p_.joules[at(op)] + p_.idle_watts * p_.seconds[at(op)]) / static_cast<double>(p_.writes[at(op)].size());
+  return (p_.joules[at(op)] + p_.idle_watts * p_.seconds[at(op)]) /
+         static_cast<double>(p_.writes[at(op)].size());
 }
 
 void GapRelaxation::add_chain(Modelled& modelled) const {

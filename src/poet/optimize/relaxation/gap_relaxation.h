@@ -1,8 +1,8 @@
 #pragma once
 
-// A bound on every plan that needs no matrix: between two uses a value takes RAM at every op, or it is brought
-// back, which costs at least so much (docs/formulation.md, section 3). What stays is an interval packing
-// (gap_flow.h). Multipliers split what several gaps share between them; each choice of them is valid.
+// A bound on every plan that needs no matrix: between two uses a value takes RAM at every op, or it is
+// brought back, which costs at least so much (docs/formulation.md, section 3). What stays is an interval
+// packing (gap_flow.h). Multipliers split what several gaps share between them; each choice of them is valid.
 
 #include <array>
 #include <functional>
@@ -39,12 +39,13 @@ class GapRelaxation {
     double paging = 0;  // the part of its page-out's joules that a page-in for this gap pays
   };
   struct Modelled {
-    std::size_t id;        // in Gaps
-    std::int64_t bytes;    // least of the chain
+    std::size_t id;      // in Gaps
+    std::int64_t bytes;  // least of the chain
     double recompute;
-    double paging = 0;     // as above
-    double fee = 0;        // for being recomputed from what another gap keeps
-    std::vector<Link> chain;  // each is computed from the next; what the last one is computed from costs nothing
+    double paging = 0;  // as above
+    double fee = 0;     // for being recomputed from what another gap keeps
+    std::vector<Link>
+        chain;  // each is computed from the next; what the last one is computed from costs nothing
   };
   struct Way {
     double joules;
@@ -75,9 +76,9 @@ class GapRelaxation {
   std::vector<int> operand_;  // per value: what it is recomputed from, which serves no other so; -1: none
   std::vector<int> index_;    // per gap of Gaps: in modelled_, or -1
   std::vector<Modelled> modelled_;
-  std::vector<Parts> parts_;  // per gap of Gaps
+  std::vector<Parts> parts_;                             // per gap of Gaps
   std::vector<std::array<int, kLinks + 1>> takes_part_;  // how many gaps
-  std::vector<std::vector<Claim>> claims_;  // per value: whose page-ins share its page-out
+  std::vector<std::vector<Claim>> claims_;               // per value: whose page-ins share its page-out
   std::vector<std::int64_t> capacity_;
   double most_;  // that any gap is worth
   double bound_;

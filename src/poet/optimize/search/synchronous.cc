@@ -11,7 +11,6 @@
 #include "poet/optimize/search/streamed_plan.h"
 #include "poet/plan/allowance.h"
 #include "poet/plan/canonical.h"
-#include "poet/plan/schedule/stages_of.h"
 #include "poet/plan/timing/overlap.h"
 #include "poet/plan/timing/timeline.h"
 #include "poet/plan/timing/transfers.h"
@@ -69,15 +68,14 @@ class BestPlan {
   void consider(const Problem& problem, const Candidate& candidate) {
     Schedule schedule = to_schedule(problem, request_.instance, candidate);
     const Plan steps = steps_of(request_.instance, schedule);
-    consider(problem, steps, [&] { return std::move(schedule); });
+    consider(problem, steps, std::move(schedule));
   }
 
   void consider(const Problem& problem, const Stream& stream) {
-    const auto stages = [&] { return stages_of(request_.instance, stream.plan); };
     if (stream.addresses.empty()) {
       Plan steps = stream.plan;
       std::erase_if(steps.steps, [](const Step& step) { return step.kind == StepKind::free; });
-      consider(problem, steps, stages);
+      consider(problem, steps, {});
       return;
     }
     PlacedPlan made;
@@ -87,7 +85,6 @@ class BestPlan {
     made.energy = energy_of(request_.instance, made.plan, line);
     if (placed && placed->energy <= made.energy) return;
     made.layout = layout_of(request_.instance, made.plan, stream);
-    made.schedule = stages();
     placed = std::move(made);
   }
 
@@ -95,15 +92,15 @@ class BestPlan {
   std::optional<SynchronousPlan> best;
 
  private:
-  void consider(const Problem& problem, const Plan& steps, const std::function<Schedule()>& schedule) {
+  void consider(const Problem& problem, const Plan& steps, Schedule schedule) {
     SynchronousPlan made{};
-    // Not stopped when time is up: a plan that waits too long is none.
-    made.plan = planned(request_, steps, stop_.when_cancelled());
+    // Not stopped when time is up, unless it takes its time: a plan that waits too long is none.
+    made.plan = planned(request_, steps, is_large(problem) ? stop_ : stop_.when_cancelled());
     const Timeline line = timeline_of(request_.instance, made.plan);
     if (!within(request_, line)) return;
     made.energy = energy_of(request_.instance, made.plan, line);
     if (best && best->energy <= made.energy) return;
-    made.schedule = schedule();
+    made.schedule = std::move(schedule);
     made.seconds_to_first = best ? best->seconds_to_first : stop_.elapsed();
     best = std::move(made);
     report(problem);
@@ -130,8 +127,8 @@ bool keeps_all(const Problem& problem) {
   return keep_all_peak(problem) <= problem.budget && problem.in_time(problem.baseline_seconds);
 }
 
-/// Plans of streaming passes: the first one at once, and the best of some rounds. With an alignment, plans with
-/// addresses.
+/// Plans of streaming passes: the first one at once, and the best of some rounds. With an alignment, plans
+/// with addresses.
 void search_streams(const Problem& problem, const Stop& stop, std::int64_t alignment, BestPlan& plans) {
   constexpr int kRounds = 12;
   const auto has_one = [&] { return alignment > 0 ? plans.placed.has_value() : plans.best.has_value(); };
@@ -176,9 +173,11 @@ std::optional<SynchronousPlan> search_synchronous(const SolveRequest& request, c
     if (stop()) break;
     const Problem problem = instant_problem(request, options, waiting);
     if (!problem.paging || keeps_all(problem)) break;
-    const auto part = [&] { return is_large(problem) ? stop.at_most(kPartOfLarge * stop.remaining()) : stop; };
+    const auto part = [&] {
+      return is_large(problem) ? stop.at_most(kPartOfLarge * stop.remaining()) : stop;
+    };
     search_streams(problem, part(), 0, plans);
-    if (is_large(problem)) search_streams(problem, part(), alignment, plans);
+    search_streams(problem, part(), alignment, plans);
     // Candidates of large problems take their time, and solve() looks for some.
     if (!is_large(problem) || !plans.best) search_candidates(problem, quiet, stop, plans);
   }

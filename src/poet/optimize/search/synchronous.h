@@ -17,14 +17,14 @@ namespace poet {
 
 /// A plan whose addresses fit the RAM budget as well.
 struct PlacedPlan {
-  Schedule schedule;
   Plan plan;
   Joules energy{};
   Layout layout;
 };
 
 struct SynchronousPlan {
-  Schedule schedule;            // obeys RAM under published semantics, scratch memory besides
+  /// Obeys RAM under published semantics, scratch memory besides; none where the plan comes from a stream.
+  Schedule schedule;
   Plan plan;                    // obeys every limit on the device
   Joules energy{};              // of the plan
   double seconds_to_first = 0;  // since the search began, until there was any plan

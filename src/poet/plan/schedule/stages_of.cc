@@ -22,7 +22,8 @@ Schedule stages_of(const Instance& instance, const Plan& plan) {
   IdVector<ValueId, char> in_ram(instance.graph.values.size(), 0);
   std::vector<ValueId> present;
   const auto bring = [&](ValueId v) {
-    if (!in_ram[v]) present.push_back(v);
+    const auto place = std::lower_bound(present.begin(), present.end(), v);
+    if (place == present.end() || *place != v) present.insert(place, v);
     in_ram[v] = 1;
   };
   std::size_t t = 0;
