@@ -84,7 +84,7 @@ struct Attempt {
   Report report;
   Report schedule_report;
   Layout layout;
-  Bytes over{};  // how much more RAM its addresses need than there is
+  Bytes over{};                      // how much more RAM its addresses need than there is
   std::optional<PlacedPlan> placed;  // another plan, costlier, whose addresses fit
 };
 
@@ -162,9 +162,8 @@ Attempt solve_with_loads(const SolveRequest& problem, const SolveOptions& option
   made.outcome.schedule = {};
   if (made.plan.steps.empty()) return made;
   Plan steps = without_loads(loads, instance, made.plan);
-  std::erase_if(steps.steps, [](const Step& step) {
-    return step.kind == StepKind::wait || step.kind == StepKind::free;
-  });
+  std::erase_if(steps.steps,
+                [](const Step& step) { return step.kind == StepKind::wait || step.kind == StepKind::free; });
   const Plan timed = instance.costs.timing.concurrent ? overlapped(instance, steps, problem.limits)
                                                       : canonicalize(instance, steps, Semantics::device);
   made.plan = plan_transfers(instance, timed, Semantics::device, problem.limits, search.when_cancelled());
@@ -284,6 +283,9 @@ CompileResult compile_best_residence(const CompileRequest& request) {
   one.choose_paged = false;
   std::optional<CompileResult> best;
   const auto found = [](const CompileResult& result) { return !result.plan.steps.empty(); };
+  const std::vector<ValueId> all = pageable(request.instance);
+  Joules all_paged{};  // no plan needs less with every persistent value paged
+  bool impossible = false;
   for (std::size_t i = 0; i < sets.size() && !(best && stop()); ++i) {
     one.instance = with_paged(request.instance, sets[i]);
     const double share = sets[i].empty() ? 0.5 : 1 / static_cast<double>(sets.size() - i);
@@ -291,18 +293,28 @@ CompileResult compile_best_residence(const CompileRequest& request) {
     one.options.explain = request.options.explain && i + 1 == sets.size() && !(best && found(*best));
     CompileResult result = compile(one);
     result.paged = sets[i];
+    if (sets[i] == all) {
+      all_paged = result.certificate.bounds.every_plan;
+      // Resident values need fewer transfers, but no less RAM.
+      impossible = result.certificate.status == Status::infeasible && !request.limits.deadline &&
+                   !request.limits.max_bytes_written;
+    }
     const bool better =
         !best || (found(result) && (!found(*best) || result.report.energy < best->report.energy));
     if (better) best = std::move(result);
+    if (found(*best) && best->report.energy <= best->keep_all.energy) break;
   }
-  if (!best) {
-    one.instance = with_paged(request.instance, pageable(request.instance));
+  if (!best) {  // below the floor, which says so
+    const Instance paged = with_paged(request.instance, all);
+    const bool has_homes = !paged.costs.storage_capacity || *paged.costs.storage_capacity >= Bytes(0);
+    one.instance = has_homes ? paged : with_paged(request.instance, {});
     best = compile(one);
-    best->paged = pageable(request.instance);
+    if (has_homes) best->paged = all;
     return std::move(*best);
   }
-  // What was proven holds for one set each.
-  const Bounds bounds{best->keep_all.energy, std::nullopt};
+  // What was proven holds for one set each; of all sets this is known.
+  const Joules saved = most_saved_by_residents(request.instance, request.limits.ram_budget);
+  const Bounds bounds{std::max(best->keep_all.energy, all_paged - saved), std::nullopt};
   best->outcome.solve_seconds = stop.elapsed();
   best->certificate = found(*best)
                           ? certify(best->report.energy, best->keep_all.energy, bounds, request.options.gap)

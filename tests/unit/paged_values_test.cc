@@ -178,5 +178,22 @@ TEST(PagedValues, SetsToTryBeginWithAllResident) {
   EXPECT_TRUE(paged_sets(instance(), Bytes(299)).empty());
 }
 
+TEST(PagedValues, HaveTwoPlacesOnStorage) {
+  Instance small = instance();
+  small.costs.storage_capacity = Bytes(250);
+  EXPECT_EQ(with_paged(small, {kWeight}).costs.storage_capacity, Bytes(50));
+  EXPECT_EQ(with_paged(with_paged(small, {kWeight}), {}).costs.storage_capacity, Bytes(250));
+  small.costs.storage_capacity = Bytes(150);
+  EXPECT_EQ(paged_sets(small, Bytes(1000)), std::vector<std::vector<ValueId>>{{}});
+}
+
+TEST(PagedValues, ResidentOnesSaveAtMostTheirTransfers) {
+  // One page-in and the page-out, where there is room for the weight beside data, weight and result; a part
+  // of that where there is less.
+  EXPECT_DOUBLE_EQ(most_saved_by_residents(instance(), Bytes(1000)).value(), 3);
+  EXPECT_DOUBLE_EQ(most_saved_by_residents(instance(), Bytes(250)).value(), 1.5);
+  EXPECT_DOUBLE_EQ(most_saved_by_residents(instance(), Bytes(100)).value(), 0);
+}
+
 }  // namespace
 }  // namespace poet

@@ -24,10 +24,11 @@ void add_input_options(const Parser& parser, InputOptions& options) {
       "in RAM or at home on storage, whichever costs less energy; excluded: they live elsewhere, as do "
       "the parameters' gradients",
       "POLICY");
-  group.option("--split", options.split,
-               "off (default): operators as they are; auto: in parts, where the RAM budget is small beside the "
-               "largest operator; or in parts of at most so many bytes: 32KiB",
-               "auto|off|BYTES");
+  group.option(
+      "--split", options.split,
+      "off (default): operators as they are; auto: in parts, where the RAM budget is small beside the "
+      "largest operator; or in parts of at most so many bytes: 32KiB",
+      "auto|off|BYTES");
   group.option(
       "--semantics", options.semantics,
       "device (default): RAM and time as the device has them; staged, published: the paper's rules, with "

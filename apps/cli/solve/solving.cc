@@ -53,6 +53,12 @@ std::vector<OtherWay> ways_to_less_ram(const ProblemOptions& options, const Solv
   for (const Alternative& other : how.alternatives)
     ways.push_back({other.way, [&options, &other] { return pose_problem(options, other.adjust); }});
   if (!solved.workload.device || solved.figures.floor.persistent <= Bytes(0)) return ways;
+  if (solved.request.instance.costs.has_storage && !solved.workload.choose_paged)
+    ways.push_back({"--persistent auto --split auto, with parameters at home on storage",
+                    posing(options, how, [](Policy& policy) {
+                      policy.persistent = PersistentPolicy::automatic;
+                      policy.split.automatic = true;
+                    })});
   const auto elsewhere =
       posing(options, how, [](Policy& policy) { policy.persistent = PersistentPolicy::excluded; });
   try {

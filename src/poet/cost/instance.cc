@@ -81,6 +81,8 @@ Instance with_paged(Instance instance, const std::vector<ValueId>& paged) {
     if (value.paged == (wanted[v] != 0)) continue;
     Bytes& bytes = costs.values[v].bytes;
     value.paged = !value.paged;
+    const Bytes home = 2 * value.bytes;  // a step reads one copy and writes the other
+    if (costs.storage_capacity) *costs.storage_capacity += value.paged ? Bytes(0) - home : home;
     if (value.paged) {
       costs.persistent -= bytes;
       bytes = rounded_up(bytes, costs.alignment);

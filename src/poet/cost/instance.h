@@ -25,8 +25,8 @@ struct Instance {
 /// stay in RAM costs is then what its address costs.
 void align_sizes(const Graph& graph, CostTable& costs);
 
-/// The instance with these persistent values at home on storage (Value::paged), all others resident: their
-/// RAM counts where a plan keeps them, no longer in CostTable::persistent. O(values).
+/// The instance with these persistent values at home on storage (Value::paged), all others resident. RAM
+/// counts where a plan keeps it; homes are off the storage's capacity (negative: too little). O(values).
 [[nodiscard]] Instance with_paged(Instance instance, const std::vector<ValueId>& paged);
 
 /// The persistent values that may live on storage, increasing: none without storage, and none that the

@@ -144,8 +144,9 @@ std::int32_t read_index(const JsonField& json, std::size_t count) {
 }
 
 Value read_value(const JsonField& json, std::size_t ops, std::size_t values) {
-  json.only({"name", "shape", "strides", "dtype", "persistence", "paged", "producer", "alias_of", "bytes", "part",
-             "ram_bytes", "page_in_seconds", "page_out_seconds", "page_in_joules", "page_out_joules"});
+  json.only({"name", "shape", "strides", "dtype", "persistence", "paged", "producer", "alias_of", "bytes",
+             "part", "ram_bytes", "page_in_seconds", "page_out_seconds", "page_in_joules",
+             "page_out_joules"});
   Value value;
   value.name = json.at("name").name();
   value.shape = json.at("shape").integers(0, kMostInt);

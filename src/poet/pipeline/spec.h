@@ -70,7 +70,7 @@ struct StepDeadline {
 
 /// Whether the training graph is split into parts (split/split.h). Neither: never.
 struct Splitting {
-  bool automatic = false;           // where a RAM budget in bytes is below twice what the largest op needs
+  bool automatic = false;          // where a RAM budget in bytes is below twice what the largest op needs
   std::optional<Bytes> part = {};  // into parts of so many bytes at most
 };
 

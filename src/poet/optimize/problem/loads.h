@@ -32,8 +32,8 @@ struct WithLoads {
 /// The limits that are left for the instance with loads.
 [[nodiscard]] Limits limits_with_loads(const WithLoads& loads, Limits limits);
 
-/// The steps of the original for a plan of the instance with loads: page-ins in place of loads, page-outs right
-/// after updates; waits and frees as they stand, so that some are missing. O(steps).
+/// The steps of the original for a plan of the instance with loads: page-ins in place of loads, page-outs
+/// right after updates; waits and frees as they stand, so that some are missing. O(steps).
 [[nodiscard]] Plan without_loads(const WithLoads& loads, const Instance& original, const Plan& plan);
 
 }  // namespace poet

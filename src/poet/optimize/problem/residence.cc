@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <tuple>
+#include <utility>
 
+#include "poet/graph/dataflow.h"
 #include "poet/plan/allowance.h"
 
 namespace poet {
@@ -11,6 +13,10 @@ namespace {
 
 // Of the RAM beside the largest op.
 constexpr std::array kParts = {0.75, 0.5, 0.25, 0.1, 0.0};
+
+bool has_homes(const Instance& instance) {
+  return !instance.costs.storage_capacity || *instance.costs.storage_capacity >= Bytes(0);
+}
 
 Bytes floor_of(const Instance& instance) { return ram_floor(instance, Semantics::device).bytes(); }
 
@@ -39,9 +45,38 @@ std::vector<std::vector<ValueId>> paged_sets(const Instance& instance, Bytes ram
     }
     std::sort(paged.begin(), paged.end());
     if (paged.empty() || (!sets.empty() && sets.back() == paged)) continue;
+    if (!has_homes(with_paged(instance, paged))) continue;
     sets.push_back(std::move(paged));
   }
   return sets;
+}
+
+Joules most_saved_by_residents(const Instance& instance, Bytes ram_budget) {
+  const CostTable& costs = instance.costs;
+  const std::vector<ValueId> all = pageable(instance);
+  const Dataflow flow = dataflow(with_paged(instance, all).graph);
+  IdVector<ValueId, char> updated(instance.graph.values.size(), 0);
+  for (const std::vector<ValueId>& changes : flow.changes)
+    for (const ValueId v : changes) updated[v] = 1;
+  const auto saved = [&](ValueId v) {
+    const auto price = [&](const TransferCost& transfer) {
+      return transfer.energy + (costs.timing.concurrent ? Joules(0) : costs.timing.idle * transfer.seconds);
+    };
+    return price(costs.values[v].page_in) + (updated[v] ? price(costs.values[v].page_out) : Joules(0));
+  };
+  std::vector<std::pair<double, ValueId>> per_byte;
+  for (const ValueId v : all)
+    per_byte.emplace_back(saved(v).value() / static_cast<double>(costs.values[v].bytes.value()), v);
+  std::sort(per_byte.rbegin(), per_byte.rend());
+  const Bytes largest = ram_floor(with_paged(instance, {}), Semantics::device).largest.bytes();
+  Bytes room = std::max(Bytes(0), ram_budget - largest);
+  Joules sum{};
+  for (const auto& [joules, v] : per_byte) {
+    const Bytes taken = std::min(room, costs.values[v].bytes);
+    sum += Joules(joules * static_cast<double>(taken.value()));
+    room -= taken;
+  }
+  return sum;
 }
 
 }  // namespace poet

@@ -82,8 +82,7 @@ void write_checkpoint(const std::filesystem::path& file, const Graph& graph,
   std::vector<TensorEntry> tensors;
   for (const Tensor& tensor : persistent_tensors(graph)) {
     TensorEntry& entry = tensors.emplace_back(TensorEntry{tensor.name, tensor.dtype, tensor.shape});
-    for (const ValueId v : tensor.values)
-      entry.parts.push_back({&graph.values[v], persistent.contents(v)});
+    for (const ValueId v : tensor.values) entry.parts.push_back({&graph.values[v], persistent.contents(v)});
   }
   std::map<std::string, std::string> metadata = {{"format", kFormat},
                                                  {"step", fmt::format("{}", state.step)},
