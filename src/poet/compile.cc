@@ -318,7 +318,7 @@ CompileResult compile_best_residence(const CompileRequest& request) {
   best->outcome.solve_seconds = stop.elapsed();
   best->certificate = found(*best)
                           ? certify(best->report.energy, best->keep_all.energy, bounds, request.options.gap)
-                          : certify_none(Status::unknown, bounds);
+                          : certify_none(impossible ? Status::infeasible : Status::unknown, bounds);
   return std::move(*best);
 }
 

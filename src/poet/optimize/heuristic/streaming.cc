@@ -114,8 +114,8 @@ class StreamingPass {
         stored_(at(p.values), 0),
         wanted_stored_(at(p.values), 0),
         complete_at_(at(p.values), 0),
-        offset_(at(p.values), 0),
-        recent_(at(p.values)) {
+        recent_(at(p.values)),
+        offset_(at(p.values), 0) {
     if (guide.alignment > 0) arena_.emplace(p.budget, guide.alignment, largest_value(p) / 2);
     rent_.push_back(0);
     for (const double rent : guide.rent) rent_.push_back(rent_.back() + rent);
