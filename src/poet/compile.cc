@@ -274,51 +274,68 @@ void explain_no_addresses(const CompileRequest& request, const Fit& fit, Time& t
   }
 }
 
+/// What is known of plans that page every persistent value holds for all choices of resident values, less
+/// what these save (residence.h): if transfers are not limited otherwise, and with the RAM by which resident
+/// values are smaller, whose sizes are not rounded up.
+bool holds_for_every_choice(const CompileRequest& request, const Instance& all_paged) {
+  return !request.limits.deadline && !write_limit(all_paged.costs, request.limits);
+}
+
 /// The least energy over the sets of paged values that are worth a try, each with its share of the time; half
 /// of it for what needs no storage.
 CompileResult compile_best_residence(const CompileRequest& request) {
   const Stop stop = stop_of(request.options);
-  const std::vector<std::vector<ValueId>> sets = paged_sets(request.instance, request.limits.ram_budget);
+  const Bytes budget = request.limits.ram_budget;
+  const std::vector<std::vector<ValueId>> sets = paged_sets(request.instance, budget);
+  const std::vector<ValueId> all = pageable(request.instance);
+  const Instance all_paged = with_paged(request.instance, all);
+  const Bytes rounding = rounding_of(request.instance, all);
+  const auto found = [](const CompileResult& result) { return !result.plan.steps.empty(); };
   CompileRequest one = request;
   one.choose_paged = false;
+  const auto take_share = [&](double share) {
+    one.options.time_limit_seconds = std::max(1e-3, share * stop.remaining());
+  };
+  if (sets.empty()) {  // below the floor, which says so
+    const bool has_homes = all_paged.costs.storage_capacity.value_or(Bytes(0)) >= Bytes(0);
+    one.instance = has_homes ? all_paged : with_paged(request.instance, {});
+    CompileResult result = compile(one);
+    if (has_homes) result.paged = all;
+    return result;
+  }
   std::optional<CompileResult> best;
-  const auto found = [](const CompileResult& result) { return !result.plan.steps.empty(); };
-  const std::vector<ValueId> all = pageable(request.instance);
-  Joules all_paged{};  // no plan needs less with every persistent value paged
-  bool impossible = false;
+  std::optional<Certificate> of_all;  // with every persistent value paged
+  const std::size_t runs = sets.size() + (rounding > Bytes(0) ? 1 : 0);
   for (std::size_t i = 0; i < sets.size() && !(best && stop()); ++i) {
     one.instance = with_paged(request.instance, sets[i]);
-    const double share = sets[i].empty() ? 0.5 : 1 / static_cast<double>(sets.size() - i);
-    one.options.time_limit_seconds = std::max(1e-3, share * stop.remaining());
+    take_share(sets[i].empty() ? 0.5 : 1 / static_cast<double>(runs - i));
     one.options.explain = request.options.explain && i + 1 == sets.size() && !(best && found(*best));
     CompileResult result = compile(one);
     result.paged = sets[i];
-    if (sets[i] == all) {
-      all_paged = result.certificate.bounds.every_plan;
-      // Resident values need fewer transfers, but no less RAM.
-      impossible = result.certificate.status == Status::infeasible && !request.limits.deadline &&
-                   !request.limits.max_bytes_written;
-    }
+    if (sets[i] == all && rounding == Bytes(0)) of_all = result.certificate;
     const bool better =
         !best || (found(result) && (!found(*best) || result.report.energy < best->report.energy));
     if (better) best = std::move(result);
     if (found(*best) && best->report.energy <= best->keep_all.energy) break;
   }
-  if (!best) {  // below the floor, which says so
-    const Instance paged = with_paged(request.instance, all);
-    const bool has_homes = !paged.costs.storage_capacity || *paged.costs.storage_capacity >= Bytes(0);
-    one.instance = has_homes ? paged : with_paged(request.instance, {});
-    best = compile(one);
-    if (has_homes) best->paged = all;
-    return std::move(*best);
+  if (rounding > Bytes(0) && !stop() && holds_for_every_choice(request, all_paged)) {
+    one.instance = all_paged;
+    one.limits.ram_budget = budget + rounding;
+    one.addresses = one.options.explain = false;
+    take_share(1);
+    of_all = compile(one).certificate;
   }
-  // What was proven holds for one set each; of all sets this is known.
-  const Joules saved = most_saved_by_residents(request.instance, request.limits.ram_budget);
-  const Bounds bounds{std::max(best->keep_all.energy, all_paged - saved), std::nullopt};
+  Bounds bounds{best->keep_all.energy, std::nullopt};
+  Status none = Status::unknown;
+  if (of_all && holds_for_every_choice(request, all_paged)) {
+    const Joules saved = most_saved_by_residents(request.instance, budget);
+    bounds.every_plan = std::max(bounds.every_plan, of_all->bounds.every_plan - saved);
+    none = of_all->status == Status::infeasible ? Status::infeasible : Status::unknown;
+  }
   best->outcome.solve_seconds = stop.elapsed();
   best->certificate = found(*best)
                           ? certify(best->report.energy, best->keep_all.energy, bounds, request.options.gap)
-                          : certify_none(impossible ? Status::infeasible : Status::unknown, bounds);
+                          : certify_none(none, bounds);
   return std::move(*best);
 }
 

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#ifdef POET_ZLIB
 #include <zlib.h>
+#endif
 
 #include <algorithm>
 #include <cmath>
@@ -133,6 +135,8 @@ std::string read_text_file(const std::filesystem::path& file) {
 
 namespace {
 
+#ifdef POET_ZLIB
+
 // zlib reads what is not compressed as it is.
 std::string decompressed(const std::filesystem::path& file) {
   const gzFile in = gzopen(file.c_str(), "rb");
@@ -145,6 +149,14 @@ std::string decompressed(const std::filesystem::path& file) {
   if (read < 0 || !complete) throw InputError(file.string(), "cannot be decompressed");
   return text;
 }
+
+#else
+
+std::string decompressed(const std::filesystem::path& file) {
+  throw InputError(file.string(), "is compressed, which this program cannot read: it was built without zlib");
+}
+
+#endif
 
 }  // namespace
 

@@ -12,7 +12,7 @@ namespace poet {
 namespace {
 
 // Of the RAM beside the largest op.
-constexpr std::array kParts = {0.75, 0.5, 0.25, 0.1, 0.0};
+constexpr std::array kFractions = {0.75, 0.5, 0.25, 0.1, 0.0};
 
 bool has_homes(const Instance& instance) {
   return !instance.costs.storage_capacity || *instance.costs.storage_capacity >= Bytes(0);
@@ -33,7 +33,7 @@ std::vector<std::vector<ValueId>> paged_sets(const Instance& instance, Bytes ram
     return std::make_tuple(instance.costs.values[a].bytes, a) <
            std::make_tuple(instance.costs.values[b].bytes, b);
   });
-  for (const double part : kParts) {
+  for (const double part : kFractions) {
     Bytes left(static_cast<std::int64_t>(part * static_cast<double>(room.value())));
     std::vector<ValueId> paged;
     for (const ValueId v : smallest_first) {
@@ -49,6 +49,15 @@ std::vector<std::vector<ValueId>> paged_sets(const Instance& instance, Bytes ram
     sets.push_back(std::move(paged));
   }
   return sets;
+}
+
+Bytes rounding_of(const Instance& instance, const std::vector<ValueId>& values) {
+  Bytes sum;
+  for (const ValueId v : values) {
+    const Bytes bytes = instance.graph.values[v].bytes;
+    sum += rounded_up(bytes, instance.costs.alignment) - bytes;
+  }
+  return sum;
 }
 
 Joules most_saved_by_residents(const Instance& instance, Bytes ram_budget) {

@@ -16,6 +16,9 @@ namespace poet {
 /// semantics. O(sets * (ops + edges)).
 [[nodiscard]] std::vector<std::vector<ValueId>> paged_sets(const Instance& instance, Bytes ram_budget);
 
+/// By how much the values grow when they are paged: addresses are aligned, resident values packed. O(values).
+[[nodiscard]] Bytes rounding_of(const Instance& instance, const std::vector<ValueId>& values);
+
 /// Whatever stays resident, a plan saves at most so much over one that pages every persistent value: one of
 /// the former becomes one of the latter with the same RAM by a load of each resident value at the beginning
 /// and a page-out at the end. So the bound of an instance in which all are paged (loads.h), less this, is one
