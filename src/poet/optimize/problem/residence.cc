@@ -13,6 +13,8 @@ namespace {
 
 // Of the RAM beside the largest op.
 constexpr std::array kFractions = {0.75, 0.5, 0.25, 0.1, 0.0};
+constexpr std::size_t kLarge = 4'000;  // ops: there one search takes the time of many
+constexpr double kMostOfLarge = 0.1;
 
 bool has_homes(const Instance& instance) {
   return !instance.costs.storage_capacity || *instance.costs.storage_capacity >= Bytes(0);
@@ -33,7 +35,9 @@ std::vector<std::vector<ValueId>> paged_sets(const Instance& instance, Bytes ram
     return std::make_tuple(instance.costs.values[a].bytes, a) <
            std::make_tuple(instance.costs.values[b].bytes, b);
   });
+  const double most = instance.graph.ops.size() > kLarge ? kMostOfLarge : kFractions.front();
   for (const double part : kFractions) {
+    if (part > most) continue;
     Bytes left(static_cast<std::int64_t>(part * static_cast<double>(room.value())));
     std::vector<ValueId> paged;
     for (const ValueId v : smallest_first) {
