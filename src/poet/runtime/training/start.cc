@@ -1,7 +1,6 @@
 #include "poet/runtime/training/start.h"
 
-#include <algorithm>
-
+#include "poet/graph/parts.h"
 #include "poet/runtime/data/batches.h"
 #include "poet/runtime/training/checkpoint.h"
 #include "poet/runtime/weights/safetensors_weights.h"
@@ -17,16 +16,6 @@ ChosenData choose_data(const Graph& graph, const TrainerOptions& options, std::u
   const Batches fits(graph, *chosen.data, seed);
   return chosen;
 }
-
-namespace {
-
-/// Of a tensor in parts the first part alone.
-bool begins_tensor(const Value& value) {
-  return !value.part ||
-         std::all_of(value.part->begin.begin(), value.part->begin.end(), [](auto i) { return i == 0; });
-}
-
-}  // namespace
 
 std::int64_t start_weights(const Graph& graph, PersistentValues& persistent, const TrainerOptions& options,
                            RunState& state) {
