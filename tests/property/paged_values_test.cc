@@ -21,7 +21,7 @@
 namespace poet::test {
 namespace {
 
-constexpr std::uint64_t kNetworks = 12;
+constexpr std::uint64_t kNetworks = 8;
 const runtime::KernelOptions kKernels{runtime::KernelLibrary::reference, 1, ""};
 
 Instance random_instance(std::uint64_t seed) {
@@ -42,7 +42,8 @@ CompileResult compiled(const Instance& instance, Bytes budget, bool choose_paged
   CompileRequest request;
   request.instance = instance;
   request.limits.ram_budget = budget;
-  request.options.time_limit_seconds = 4;
+  // Half of the time is for all resident: more than they have alone.
+  request.options.time_limit_seconds = choose_paged ? 6 : 2;
   request.options.explain = false;
   request.choose_paged = choose_paged;
   return compile(request);
