@@ -7,11 +7,12 @@
 packages=(
   cmake ninja-build g++ pkg-config
   libfmt-dev libcli11-dev nlohmann-json3-dev
+  liblemon-dev
   coinor-libcbc-dev coinor-libclp-dev coinor-libcgl-dev coinor-libosi-dev coinor-libcoinutils-dev
   libonnx-dev libprotobuf-dev protobuf-compiler
   libsqlite3-dev libssl-dev libxxhash-dev
   libdnnl-dev
-  zlib1g-dev # coinutils.pc links zlib, and no package above brings it
+  zlib1g-dev # reads compressed instances; coinutils.pc links it, too, and no package above brings it
   libgtest-dev libgmock-dev librapidcheck-dev python3
 )
 # Wanted but not needed, so failing to install them is not the end: who would use them says so or, in tests, skips.

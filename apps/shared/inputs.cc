@@ -36,6 +36,10 @@ DeviceSpec device_spec(const InputOptions& options) {
 Policy policy_of(const InputOptions& options) {
   Policy policy;
   if (options.semantics) policy.semantics = semantics_named("--semantics", *options.semantics);
+  if (options.split && *options.split == "auto")
+    policy.split.automatic = true;
+  else if (options.split && *options.split != "off")
+    policy.split.part = parse_bytes("--split", *options.split);
   if (options.persistent) policy.persistent = persistent_policy_named("--persistent", *options.persistent);
   return policy;
 }

@@ -12,7 +12,7 @@ namespace poet::cli {
 
 /// As typed; absent where the user said nothing.
 struct InputOptions : NetworkOptions {
-  std::optional<std::string> instance, platform, semantics, persistent;
+  std::optional<std::string> instance, platform, semantics, persistent, split;
 };
 
 /// As typed.

@@ -4,15 +4,22 @@
 
 #include "poet/compile.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <optional>
 #include <utility>
 
 #include "poet/base/error.h"
+#include "poet/optimize/problem/loads.h"
+#include "poet/optimize/problem/residence.h"
 #include "poet/optimize/search/synchronous.h"
 #include "poet/optimize/solve.h"
 #include "poet/plan/allowance.h"
+#include "poet/plan/canonical.h"
+#include "poet/plan/layout/addresses.h"
+#include "poet/plan/schedule/stages_of.h"
+#include "poet/plan/timing/overlap.h"
 #include "poet/plan/timing/timeline.h"
 #include "poet/plan/timing/transfers.h"
 #include "poet/reserve.h"
@@ -64,6 +71,11 @@ bool searches_synchronous(const CompileRequest& request) {
          request.instance.costs.has_storage && options.solver != Solver::file;
 }
 
+bool has_paged(const Instance& instance) {
+  const auto& values = instance.graph.values;
+  return std::any_of(values.begin(), values.end(), [](const Value& value) { return value.paged; });
+}
+
 /// What the passes make of the problem with a part of its RAM budget in reserve.
 struct Attempt {
   Outcome outcome;  // of the search for staged schedules
@@ -72,8 +84,106 @@ struct Attempt {
   Report report;
   Report schedule_report;
   Layout layout;
-  Bytes over{};  // how much more RAM its addresses need than there is
+  Bytes over{};                      // how much more RAM its addresses need than there is
+  std::optional<PlacedPlan> placed;  // another plan, costlier, whose addresses fit
 };
+
+void verify_plan(const CompileRequest& request, Attempt& made) {
+  const Instance& instance = request.instance;
+  made.report = replay(instance, made.plan, request.semantics, request.limits);
+  ensure(made.report.valid, ("the verifier rejects the plan: " + made.report.violation).c_str());
+  made.schedule_report = made.report;
+  if (!made.synchronous)
+    made.schedule_report = replay(instance, made.outcome.schedule, request.semantics, request.limits);
+  ensure(made.schedule_report.valid,
+         ("the verifier rejects the schedule: " + made.schedule_report.violation).c_str());
+}
+
+/// Solve: plans with synchronous paging, which are found quickly or not at all; then staged schedules, and
+/// the bounds. The better one as steps whose transfers are scheduled.
+Attempt solve_and_lower(const SolveRequest& problem, SolveOptions options, bool synchronous_too,
+                        const Stop& search) {
+  const Instance& instance = problem.instance;
+  Attempt made;
+  std::optional<SynchronousPlan> synchronous;
+  if (synchronous_too) synchronous = search_synchronous(problem, options, search);
+  if (synchronous) {
+    options.known_joules = synchronous->energy.value();
+    options.explain = false;
+  }
+  made.outcome = solve(problem, options, search);
+
+  std::optional<Joules> energy;
+  if (!made.outcome.schedule.stages.empty()) {
+    made.plan = linearise(instance, made.outcome.schedule, problem.semantics);
+    made.plan =
+        plan_transfers(instance, made.plan, problem.semantics, problem.limits, search.when_cancelled());
+    energy = energy_of(instance, made.plan, timeline_of(instance, made.plan));
+  }
+  if (synchronous && !(energy && *energy <= synchronous->energy)) {
+    made.plan = std::move(synchronous->plan);
+    made.outcome.schedule = std::move(synchronous->schedule);
+    if (made.outcome.schedule.stages.empty()) made.outcome.schedule = stages_of(instance, made.plan);
+    made.outcome.explanation = {};
+    made.outcome.seconds_to_incumbent = synchronous->seconds_to_first;
+    made.synchronous = true;
+  }
+  if (synchronous) made.placed = std::move(synchronous->placed);
+  return made;
+}
+
+/// With the addresses of the instance with loads, as every transfer stands where it stood; nothing where they
+/// do not hold.
+std::optional<PlacedPlan> placed_without_loads(const SolveRequest& problem, const WithLoads& loads,
+                                               const PlacedPlan& with) {
+  const Instance& instance = problem.instance;
+  PlacedPlan made;
+  made.plan = canonicalize(instance, without_loads(loads, instance, with.plan), Semantics::device);
+  made.layout.arena = with.layout.arena;
+  made.layout.allocations = allocations_of(instance, made.plan, Semantics::device);
+  if (made.layout.allocations.size() != with.layout.allocations.size()) return std::nullopt;
+  for (std::size_t i = 0; i < made.layout.allocations.size(); ++i)
+    made.layout.allocations[i].offset = with.layout.allocations[i].offset;
+  part_what_lies_apart(made.layout.allocations);
+  const bool holds = replay(instance, made.plan, Semantics::device, problem.limits).valid &&
+                     replay_layout(instance, made.plan, made.layout, Semantics::device, problem.limits).valid;
+  return holds ? std::optional(std::move(made)) : std::nullopt;
+}
+
+/// The same where persistent values are paged, by the instance with loads. Its schedules say nothing of the
+/// original instance; what is left of them is the plan.
+Attempt solve_with_loads(const SolveRequest& problem, const SolveOptions& options, bool synchronous_too,
+                         const Stop& search) {
+  const Instance& instance = problem.instance;
+  const WithLoads loads = with_loads(instance);
+  const SolveRequest with{loads.instance, limits_with_loads(loads, problem.limits), problem.semantics};
+  Attempt made = solve_and_lower(with, options, synchronous_too, search);
+  made.synchronous = true;
+  made.outcome.schedule = {};
+  if (made.plan.steps.empty()) return made;
+  Plan steps = without_loads(loads, instance, made.plan);
+  std::erase_if(steps.steps,
+                [](const Step& step) { return step.kind == StepKind::wait || step.kind == StepKind::free; });
+  const Plan timed = instance.costs.timing.concurrent ? overlapped(instance, steps, problem.limits)
+                                                      : canonicalize(instance, steps, Semantics::device);
+  made.plan = plan_transfers(instance, timed, Semantics::device, problem.limits, search.when_cancelled());
+  // Loads were taken to be hidden by compute.
+  const Limits& limits = problem.limits;
+  const Timeline line = timeline_of(instance, made.plan);
+  if (limits.deadline && line.makespan > latest_end(limits.deadline->value())) made.plan = {};
+  if (made.placed) made.placed = placed_without_loads(problem, loads, *made.placed);
+  return made;
+}
+
+/// In place of the plan whose addresses do not fit.
+void use_placed(const CompileRequest& request, PlacedPlan placed, Attempt& made) {
+  made.plan = std::move(placed.plan);
+  made.layout = std::move(placed.layout);
+  made.outcome.schedule = has_paged(request.instance) ? Schedule{} : stages_of(request.instance, made.plan);
+  made.synchronous = true;
+  made.over = request.instance.costs.persistent + made.layout.arena - request.limits.ram_budget;
+  verify_plan(request, made);
+}
 
 Attempt run_passes(const CompileRequest& request, Bytes reserve, const Stop& search, Time& time) {
   const Instance& instance = request.instance;
@@ -82,42 +192,13 @@ Attempt run_passes(const CompileRequest& request, Bytes reserve, const Stop& sea
   problem.limits.ram_budget -= reserve;
   SolveOptions options = request.options;
   options.explain = options.explain && reserve == Bytes(0);
-  Attempt made;
-
-  // Solve: plans with synchronous paging, which are found quickly or not at all; then staged schedules, and
-  // the bounds.
-  std::optional<SynchronousPlan> synchronous;
-  if (searches_synchronous(request)) synchronous = search_synchronous(problem, options, search);
-  if (synchronous) {
-    options.known_joules = synchronous->energy.value();
-    options.explain = false;
-  }
-  made.outcome = solve(problem, options, search);
-
-  // Lower, schedule transfers, canonicalize (the last two leave plans canonical).
-  std::optional<Joules> energy;
-  if (!made.outcome.schedule.stages.empty()) {
-    made.plan = linearise(instance, made.outcome.schedule, semantics);
-    made.plan = plan_transfers(instance, made.plan, semantics, request.limits, search.when_cancelled());
-    energy = energy_of(instance, made.plan, timeline_of(instance, made.plan));
-  }
-  if (synchronous && !(energy && *energy <= synchronous->energy)) {
-    made.plan = std::move(synchronous->plan);
-    made.outcome.schedule = std::move(synchronous->schedule);
-    made.outcome.explanation = {};
-    made.outcome.seconds_to_incumbent = synchronous->seconds_to_first;
-    made.synchronous = true;
-  }
+  const bool synchronous = searches_synchronous(request);
+  Attempt made = has_paged(instance) ? solve_with_loads(problem, options, synchronous, search)
+                                     : solve_and_lower(problem, options, synchronous, search);
   if (made.plan.steps.empty()) return made;
 
   // Verify.
-  made.report = replay(instance, made.plan, semantics, request.limits);
-  ensure(made.report.valid, ("the verifier rejects the plan: " + made.report.violation).c_str());
-  made.schedule_report = made.report;
-  if (!made.synchronous)
-    made.schedule_report = replay(instance, made.outcome.schedule, semantics, request.limits);
-  ensure(made.schedule_report.valid,
-         ("the verifier rejects the schedule: " + made.schedule_report.violation).c_str());
+  verify_plan(request, made);
 
   // Place.
   if (!request.addresses) return made;
@@ -125,10 +206,18 @@ Attempt run_passes(const CompileRequest& request, Bytes reserve, const Stop& sea
   PlaceOptions place_options;
   place_options.enough = made.report.peak_ram - instance.costs.persistent;  // the liveness lower bound
   place_options.stop = time.finish();
-  if (device) place_options.room = transient_budget(instance.costs, request.limits);
+  constexpr std::size_t kLarge = 4'000;  // ops: there a search with less RAM takes long
+  constexpr double kMoment = 3;
+  const bool has_other = made.placed && instance.graph.ops.size() > kLarge;
+  if (has_other) place_options.stop = place_options.stop.at_most(kMoment);
+  if (device && !has_other) place_options.room = transient_budget(instance.costs, request.limits);
   if (!device) place_options.effort /= 20;  // the paper's semantics has no addresses
   made.layout = place(instance, made.plan, semantics, place_options);
-  if (device) made.over = instance.costs.persistent + made.layout.arena - request.limits.ram_budget;
+  const auto over = [&] { return instance.costs.persistent + made.layout.arena - request.limits.ram_budget; };
+  if (device) made.over = over();
+  if (made.over > Bytes(0) && has_other) {
+    use_placed(request, *made.placed, made);
+  }
   return made;
 }
 
@@ -149,9 +238,11 @@ Fit run_until_addresses_fit(const CompileRequest& request, Time& time) {
   std::optional<Bounds> bounds;
   long nodes = 0;
   std::optional<Bytes> over;
+  std::optional<PlacedPlan> placed;
   Stop search = time.limit();
   do {
     made = run_passes(request, fit.reserves.reserve(), search, time);
+    if (made.placed && !placed) placed = std::move(made.placed);
     search = time.finish();
     if (!bounds) bounds = made.outcome.certificate.bounds;
     nodes += made.outcome.nodes;
@@ -159,6 +250,7 @@ Fit run_until_addresses_fit(const CompileRequest& request, Time& time) {
     made.outcome.certificate.bounds = *bounds;
     over = made.plan.steps.empty() ? std::nullopt : std::optional(made.over);
   } while (fit.reserves.next(over) && !search() && request.options.solver != Solver::file);
+  if (!fit.found() && placed) use_placed(request, std::move(*placed), made);
   return fit;
 }
 
@@ -182,10 +274,76 @@ void explain_no_addresses(const CompileRequest& request, const Fit& fit, Time& t
   }
 }
 
+/// What is known of plans that page every persistent value holds for all choices of resident values, less
+/// what these save (residence.h): if transfers are not limited otherwise, and with the RAM by which resident
+/// values are smaller, whose sizes are not rounded up.
+bool holds_for_every_choice(const CompileRequest& request, const Instance& all_paged) {
+  return !request.limits.deadline && !write_limit(all_paged.costs, request.limits);
+}
+
+/// The least energy over the sets of paged values that are worth a try, each with its share of the time; half
+/// of it for what needs no storage.
+CompileResult compile_best_residence(const CompileRequest& request) {
+  const Stop stop = stop_of(request.options);
+  const Bytes budget = request.limits.ram_budget;
+  const std::vector<std::vector<ValueId>> sets = paged_sets(request.instance, budget);
+  const std::vector<ValueId> all = pageable(request.instance);
+  const Instance all_paged = with_paged(request.instance, all);
+  const Bytes rounding = rounding_of(request.instance, all);
+  const auto found = [](const CompileResult& result) { return !result.plan.steps.empty(); };
+  CompileRequest one = request;
+  one.choose_paged = false;
+  const auto take_share = [&](double share) {
+    one.options.time_limit_seconds = std::max(1e-3, share * stop.remaining());
+  };
+  if (sets.empty()) {  // below the floor, which says so
+    const bool has_homes = all_paged.costs.storage_capacity.value_or(Bytes(0)) >= Bytes(0);
+    one.instance = has_homes ? all_paged : with_paged(request.instance, {});
+    CompileResult result = compile(one);
+    if (has_homes) result.paged = all;
+    return result;
+  }
+  std::optional<CompileResult> best;
+  std::optional<Certificate> of_all;  // with every persistent value paged
+  const std::size_t runs = sets.size() + (rounding > Bytes(0) ? 1 : 0);
+  for (std::size_t i = 0; i < sets.size() && !(best && stop()); ++i) {
+    one.instance = with_paged(request.instance, sets[i]);
+    take_share(sets[i].empty() ? 0.5 : 1 / static_cast<double>(runs - i));
+    one.options.explain = request.options.explain && i + 1 == sets.size() && !(best && found(*best));
+    CompileResult result = compile(one);
+    result.paged = sets[i];
+    if (sets[i] == all && rounding == Bytes(0)) of_all = result.certificate;
+    const bool better =
+        !best || (found(result) && (!found(*best) || result.report.energy < best->report.energy));
+    if (better) best = std::move(result);
+    if (found(*best) && best->report.energy <= best->keep_all.energy) break;
+  }
+  if (rounding > Bytes(0) && !stop() && holds_for_every_choice(request, all_paged)) {
+    one.instance = all_paged;
+    one.limits.ram_budget = budget + rounding;
+    one.addresses = one.options.explain = false;
+    take_share(1);
+    of_all = compile(one).certificate;
+  }
+  Bounds bounds{best->keep_all.energy, std::nullopt};
+  Status none = Status::unknown;
+  if (of_all && holds_for_every_choice(request, all_paged)) {
+    const Joules saved = most_saved_by_residents(request.instance, budget);
+    bounds.every_plan = std::max(bounds.every_plan, of_all->bounds.every_plan - saved);
+    none = of_all->status == Status::infeasible ? Status::infeasible : Status::unknown;
+  }
+  best->outcome.solve_seconds = stop.elapsed();
+  best->certificate = found(*best)
+                          ? certify(best->report.energy, best->keep_all.energy, bounds, request.options.gap)
+                          : certify_none(none, bounds);
+  return std::move(*best);
+}
+
 }  // namespace
 
 CompileResult compile(const CompileRequest& request) {
   check(request);
+  if (request.choose_paged && request.semantics == Semantics::device) return compile_best_residence(request);
   const SolveOptions& options = request.options;
   Time time(request);
   CompileResult result;

@@ -2,6 +2,8 @@
 
 // The one main path: instance and limits in, verified schedule, plan and addresses out.
 
+#include <vector>
+
 #include "poet/cost/instance.h"
 #include "poet/optimize/outcome.h"
 #include "poet/plan/layout/layout.h"
@@ -18,9 +20,14 @@ struct CompileRequest {
   Semantics semantics = Semantics::device;
   SolveOptions options = {};
   bool addresses = true;  // places the plan; on a device it must fit the budget so as well
+  /// On a device with storage: which persistent values are paged is decided here, whatever the instance says.
+  bool choose_paged = false;
 };
 
 struct CompileResult {
+  /// The persistent values at home on storage: plan, addresses and reports are of with_paged(instance,
+  /// paged).
+  std::vector<ValueId> paged;
   Certificate certificate;  // what this answer claims, and of which plans
   Outcome outcome;          // of the last solve; bounds of the first
   Plan plan;                // empty without a schedule
@@ -39,6 +46,8 @@ struct CompileResult {
 
 /// On a device the plan's addresses must fit the budget, too. Where gaps between them leave no room, the
 /// problem is solved again with so much less RAM, a few times; bound and gap stay those of the whole budget.
+/// With `choose_paged` persistent values are resident where that costs less energy: never more than with all
+/// of them resident.
 /// Ends within a second of the time limit and half a second of a cancellation, with the best plan so far.
 /// Throws InputError for a request that cannot be meant (negative budget, deadline not finite, NaN costs).
 /// When there is no plan that is data: certificate.status and outcome.explanation.

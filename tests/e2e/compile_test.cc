@@ -167,7 +167,7 @@ TEST_P(CompileOnM4, AtTheFloorWithoutTime) {
 }
 
 TEST_P(CompileOnM4, ParametersCount) {
-  CompileRequest request = on_m4(GetParam(), PersistentPolicy::counted);
+  CompileRequest request = on_m4(GetParam(), PersistentPolicy::resident);
   const Bytes persistent = request.instance.costs.persistent;
   ASSERT_GT(persistent, Bytes(0));
   request.limits.ram_budget = persistent - Bytes(1);

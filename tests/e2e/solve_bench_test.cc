@@ -143,7 +143,7 @@ TEST_F(SolveBench, ASolveThatDiesIsAResult) {
   EXPECT_EQ(program.exit_code, 0) << program.err;
   const Json file = run();
   EXPECT_TRUE(file["results"][0]["energy_joules"].is_null());
-  EXPECT_EQ(file["summary"][0]["violation"], 1);
+  EXPECT_EQ(file["summary"][0]["broken"], 1);
   EXPECT_EQ(file["summary"][0]["answered"], 0);
 }
 

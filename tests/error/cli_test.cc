@@ -97,7 +97,7 @@ TEST(BadNames, ListWhatThereIs) {
   expect_bad_input("solve " + kLinear + "--ram-budget 1MB --optimizer lion",
                    "--optimizer: \"lion\" is none of sgd, momentum, adam");
   expect_bad_input("solve " + kLinear + "--ram-budget 1MB --persistent maybe",
-                   "--persistent: \"maybe\" is none of counted, excluded");
+                   "--persistent: \"maybe\" is none of auto, resident, excluded");
   expect_bad_input("solve " + kLinear + "--ram-budget 1MB --solver gurobi",
                    "--solver: \"gurobi\" is none of cbc, highs, file");
   if (!has_solver(Solver::highs))

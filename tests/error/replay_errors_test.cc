@@ -299,7 +299,7 @@ TEST(PlanRules, OnlyTransientStoragesMove) {
   const ValueId a = test::add_node(graph, "a", {w});
   const ValueId v = test::add_alias(graph, "v", a);
   const Instance instance = test::instance_of(std::move(graph));
-  const std::string message = "a view or a persistent value is neither transferred nor freed";
+  const std::string message = "a view or a resident persistent value is neither transferred nor freed";
   EXPECT_EQ(replay(instance, Plan{{release(w.index)}}, Semantics::device, test::ram(1000)).violation,
             "step 0 (free w): " + message);
   EXPECT_EQ(

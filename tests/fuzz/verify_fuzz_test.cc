@@ -83,7 +83,7 @@ void expect_refused_or_right(const Graph& graph, std::uint64_t seed, const Devic
     EXPECT_EQ(what.find('\n'), std::string::npos) << what;
     return;
   }
-  const CostTable costs = tabulate(graph, device, PersistentPolicy::counted);
+  const CostTable costs = tabulate(graph, device, PersistentPolicy::resident);
   if (!is_small(graph) || !is_comparable(graph) || !has_kernels(graph)) {
     ++counts.not_run;
     return;

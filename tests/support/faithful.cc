@@ -38,9 +38,15 @@ Bits carried_out(const PlanFile& file, const runtime::KernelOptions& kernels, in
   const Graph& graph = file.instance.graph;
   runtime::set_up_kernels(kernels);
   const runtime::Program program(file, kernels);
+  std::unique_ptr<runtime::PageFile> pages;
+  if (!program.slots().empty())
+    pages = std::make_unique<runtime::PageFile>(
+        runtime::PageFileOptions{.where = std::filesystem::temp_directory_path()}, program.slots());
+  runtime::PersistentValues persistent(graph, program, pages.get());
   const runtime::InitialWeights weights(graph);
-  for (const ValueId v : runtime::persistent_values(graph)) weights.write(v, kSeed, program.persistent(v));
-  runtime::Executor executor(file, program, {.where = std::filesystem::temp_directory_path()});
+  for (const ValueId v : runtime::persistent_values(graph))
+    persistent.set(v, [&](std::byte* to) { weights.write(v, kSeed, to); });
+  runtime::Executor executor(file, program, persistent, pages.get());
   const auto data = runtime::synthetic_dataset(graph, kSamples, kSeed);
   const std::vector<runtime::DataInput> inputs = runtime::data_inputs(graph);
   std::vector<std::int64_t> batch(static_cast<std::size_t>(inputs.front().shape.front()));
@@ -72,7 +78,7 @@ Bits carried_out(const PlanFile& file, const runtime::KernelOptions& kernels, in
     bits.outputs.insert(bits.outputs.end(), first.begin(), first.end());
   }
   for (const ValueId v : runtime::persistent_values(graph))
-    bits.persistent.push_back(hash_of(program.persistent(v), graph.values[v].bytes));
+    bits.persistent.push_back(hash_of(persistent.contents(v), graph.values[v].bytes));
   bits.paged = static_cast<int>(program.transfers());
   return bits;
 }

@@ -120,7 +120,8 @@ TEST(Summary, UnknownIsNotInfeasible) {
 TEST(Summary, FeasibleSaysWhatIsNotProven) {
   Solved solved = infeasible();
   solved.result.certificate.status = Status::feasible;
-  solved.result.outcome.schedule = test::chain_recomputing();
+  solved.result.plan =
+      linearise(solved.request.instance, test::chain_recomputing(), solved.request.semantics);
   solved.result.report.energy = Joules(10);
   solved.result.certificate.bounds.every_plan = Joules(9);
   solved.result.certificate.gap = 0.5;  // (10 - 9) / (10 - 8)

@@ -105,14 +105,14 @@ Graph update_graph() {
 }
 
 TEST(Tabulate, CountedParametersArePersistentAndGradientsAreNot) {
-  const CostTable costs = tabulate(update_graph(), device(), PersistentPolicy::counted);
+  const CostTable costs = tabulate(update_graph(), device(), PersistentPolicy::resident);
   EXPECT_EQ(costs.persistent, Bytes(24));
   EXPECT_EQ(costs.values[ValueId(0)].bytes, Bytes(24));
   EXPECT_EQ(costs.values[ValueId(1)].bytes, Bytes(24));
 }
 
 TEST(Tabulate, ExcludedValuesOccupyNothingButAreNotFreeToPage) {
-  const CostTable counted = tabulate(update_graph(), device(), PersistentPolicy::counted);
+  const CostTable counted = tabulate(update_graph(), device(), PersistentPolicy::resident);
   const CostTable costs = tabulate(update_graph(), device(), PersistentPolicy::excluded);
   EXPECT_EQ(costs.persistent, Bytes(0));
   EXPECT_EQ(costs.values[ValueId(0)].bytes, Bytes(0));

@@ -138,7 +138,7 @@ TEST(PlanDecoder, RefusesBrokenContainers) {
   other[0] = 'p';
   EXPECT_EQ(code_of(other), POET_PLAN_NOT_A_PLAN);
   other = good;
-  other[4] = 2;
+  other[4] = 3;
   EXPECT_EQ(code_of(other), POET_PLAN_BAD_VERSION);
   other = good;
   other[5] = 1;

@@ -45,29 +45,51 @@ BroughtBack brought_back(const Instance& instance, const Dataflow& flow, const S
   return back;
 }
 
-/// Follows one value through the stages.
-void trace(ValueDecision& decision, const Schedule& schedule, OpId producer) {
-  int gone_for = 0;  // stages so far without a copy since it was last there
-  int longest_gap = 0;
-  for (std::size_t t = static_cast<std::size_t>(producer.index) + 1; t < schedule.stages.size(); ++t) {
-    const Stage& stage = schedule.stages[t];
-    const bool retained = contains(stage.retain, decision.value);
-    const bool recomputed = !retained && contains(stage.compute, producer);
-    decision.page_outs += static_cast<int>(contains(stage.page_out, decision.value));
-    decision.page_ins += static_cast<int>(contains(stage.page_in, decision.value));
-    decision.recomputations += static_cast<int>(recomputed);
-    if (!retained && !recomputed) {
-      ++gone_for;
-      continue;
+/// Follows the values through the stages. O(size of the schedule), where each value's stages would be too
+/// many.
+class Traces {
+ public:
+  Traces(const Instance& instance, const Dataflow& flow, const Schedule& schedule)
+      : traces_(instance.graph.values.size()) {
+    for (const ValueId v : flow.transients) traces_[v].there = flow.producer[v].index;
+    for (std::size_t t = 0; t < schedule.stages.size(); ++t) {
+      const Stage& stage = schedule.stages[t];
+      for (const ValueId v : stage.page_out) ++traces_[v].decision.page_outs;
+      for (const ValueId v : stage.page_in) ++traces_[v].decision.page_ins;
+      for (const ValueId v : stage.retain) is_there(v, t);
+      for (const OpId op : stage.compute) {
+        if (static_cast<std::size_t>(op.index) == t) continue;  // for the first time
+        for (const ValueId v : flow.writes[op]) {
+          if (contains(stage.retain, v)) continue;
+          ++traces_[v].decision.recomputations;
+          is_there(v, t);
+        }
+      }
     }
-    if (gone_for > longest_gap) {
-      longest_gap = gone_for;
-      decision.gone_from = OpId(t - static_cast<std::size_t>(gone_for));
-      decision.back_at = OpId(t);
-    }
-    gone_for = 0;
   }
-}
+
+  [[nodiscard]] const ValueDecision& of(ValueId value) const { return traces_[value].decision; }
+
+ private:
+  struct Trace {
+    ValueDecision decision;
+    int there = 0;  // the last stage so far with a copy
+    int longest_gap = 0;
+  };
+
+  void is_there(ValueId v, std::size_t t) {
+    Trace& trace = traces_[v];
+    const int gone_for = static_cast<int>(t) - trace.there - 1;
+    if (gone_for > trace.longest_gap) {
+      trace.longest_gap = gone_for;
+      trace.decision.gone_from = OpId(trace.there + 1);
+      trace.decision.back_at = OpId(t);
+    }
+    trace.there = static_cast<int>(t);
+  }
+
+  IdVector<ValueId, Trace> traces_;
+};
 
 std::string times_cheaper(Joules cheaper, Joules costlier) {
   if (cheaper == Joules(0)) return "free";
@@ -117,17 +139,16 @@ void charge_recomputations(const Instance& instance, const Dataflow& flow, const
 std::vector<ValueDecision> decisions(const Instance& instance, const Schedule& schedule,
                                      Semantics semantics) {
   const Dataflow flow = dataflow(instance.graph);
+  const Traces traces(instance, flow, schedule);
   std::vector<ValueDecision> out;
   for (ValueId value : flow.transients) {
     const ValueCost& cost = instance.costs.values[value];
     if (cost.bytes == Bytes(0)) continue;
     const OpId producer = flow.producer[value];
     const Op& op = instance.graph.ops[producer];
-    ValueDecision decision;
+    ValueDecision decision = traces.of(value);
     decision.value = value;
     decision.bytes = cost.bytes;
-    trace(decision, schedule, producer);
-
     if (instance.costs.has_storage) decision.page_cost = page_cost(cost);
     if (op.recomputable) decision.recompute_cost = energy_once(instance, producer, semantics);
     decision.spent = decision.page_outs * cost.page_out.energy + decision.page_ins * cost.page_in.energy;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "apps/cli/command.h"
@@ -14,6 +15,7 @@
 #include "apps/shared/output.h"
 #include "poet/base/amounts.h"
 #include "poet/graph/dataflow.h"
+#include "poet/plan/schedule/stages_of.h"
 #include "poet/report/table.h"
 
 namespace poet::cli {
@@ -154,6 +156,41 @@ std::string explanation_text(const Solved& solved, std::vector<ValueDecision> al
   return out;
 }
 
+/// What happens to the values that are not persistent, by stages.
+Schedule schedule_of(const Solved& solved) {
+  if (solved.result.paged.empty()) return solved.result.outcome.schedule;
+  const Instance& instance = solved.request.instance;
+  Plan plan = solved.result.plan;
+  std::erase_if(plan.steps, [&](const Step& step) {
+    return step.kind != StepKind::compute && instance.graph.values[step.value].paged;
+  });
+  return stages_of(with_paged(instance, {}), plan);
+}
+
+/// Where parameters and optimiser state are at home; empty where none is paged.
+std::string persistent_text(const Solved& solved) {
+  const Instance& instance = solved.request.instance;
+  if (solved.result.paged.empty()) return {};
+  IdVector<ValueId, int> page_ins(instance.graph.values.size(), 0);
+  for (const Step& step : solved.result.plan.steps)
+    if (step.kind == StepKind::page_in) ++page_ins[step.value];
+  std::map<int, std::pair<long, Bytes>> by_page_ins;
+  for (const ValueId v : solved.result.paged) {
+    auto& [count, bytes] = by_page_ins[page_ins[v]];
+    ++count;
+    bytes += instance.graph.values[v].bytes;
+  }
+  std::string text = "\nParameters and optimiser state\n";
+  for (const auto& [times_in, held] : by_page_ins)
+    text += fmt::format("  {} ({}) at home on storage, read {} a step\n", counted(held.first, "value"),
+                        format_bytes(held.second), counted(times_in, "time"));
+  const auto resident = pageable(instance).size() - solved.result.paged.size();
+  text +=
+      fmt::format("  {} ({}) in RAM from step to step: of small values transfers cost the most per byte\n",
+                  counted(static_cast<long>(resident), "value"), format_bytes(instance.costs.persistent));
+  return text;
+}
+
 class Explain final : public Command {
  public:
   explicit Explain(CommandLine& program)
@@ -170,8 +207,7 @@ class Explain final : public Command {
     const Solved solved = solve_problem(options_);
     const Instance& instance = solved.request.instance;
     std::vector<ValueDecision> all;
-    if (has_answer(solved))
-      all = decisions(instance, solved.result.outcome.schedule, solved.request.semantics);
+    if (has_answer(solved)) all = decisions(instance, schedule_of(solved), solved.request.semantics);
     if (json_) {
       Json json = result_json(solved);
       json["decisions"] = Json::array();
@@ -180,7 +216,7 @@ class Explain final : public Command {
       print_answer(json);
     } else {
       std::string text = summary_text(solved);
-      if (has_answer(solved)) text += "\n" + explanation_text(solved, all, all_);
+      if (has_answer(solved)) text += "\n" + explanation_text(solved, all, all_) + persistent_text(solved);
       print_answer(text);
     }
     return exit_code(solved);

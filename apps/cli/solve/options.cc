@@ -18,11 +18,17 @@ void add_input_options(const Parser& parser, InputOptions& options) {
   group.option("--instance", options.instance, "or a graph with its costs, from a file", "FILE");
   group.option("--platform", options.platform, "the device: a name (poet devices) or a profile",
                "NAME|FILE.json");
-  group.option("--persistent", options.persistent,
-               "counted (default): parameters, their gradients and optimiser state take RAM from the budget; "
-               "excluded: they live "
-               "elsewhere",
-               "POLICY");
+  group.option(
+      "--persistent", options.persistent,
+      "resident (default): parameters and optimiser state are in RAM from step to step; auto: each is "
+      "in RAM or at home on storage, whichever costs less energy; excluded: they live elsewhere, as do "
+      "the parameters' gradients",
+      "POLICY");
+  group.option(
+      "--split", options.split,
+      "off (default): operators as they are; auto: in parts, where the RAM budget is small beside the "
+      "largest operator; or in parts of at most so many bytes: 32KiB",
+      "auto|off|BYTES");
   group.option(
       "--semantics", options.semantics,
       "device (default): RAM and time as the device has them; staged, published: the paper's rules, with "

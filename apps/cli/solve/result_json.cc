@@ -72,6 +72,8 @@ Json result_json(const Solved& solved) {
   json["ram_budget_bytes"] = solved.request.limits.ram_budget.value();
   json["keep_all_peak_ram_bytes"] = solved.figures.keep_all.peak_ram.value();
   json["persistent_bytes"] = instance.costs.persistent.value();
+  json["paged_persistent_values"] = result.paged.size();
+  json["part_bytes"] = optional_json(solved.workload.part);
   json["recomputations"] = figure(result.report.recomputations);
   json["page_ins"] = figure(result.report.page_ins);
   json["page_outs"] = figure(result.report.page_outs);

@@ -46,6 +46,9 @@ class Solve final : public Command {
     if (plan_out_) check_writable("--plan-out", *plan_out_);
     if (image_out_) check_writable("--image-out", *image_out_);
     check_distinct();
+    if (schedule_out_ && options_.input.persistent == "auto")
+      throw InputError(
+          "--schedule-out: staged schedules keep parameters in RAM; leave out --persistent auto");
     // A schedule file holds a staged schedule, so the answer must be one.
     Solving how;
     how.synchronous = !schedule_out_;

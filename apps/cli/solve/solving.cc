@@ -32,6 +32,7 @@ Solved pose_as(const ProblemOptions& options, const NetworkSpec& network, const 
   solved.request.instance = std::move(posed.workload.instance);
   solved.request.semantics = posed.workload.semantics;
   solved.request.limits = posed.limits;
+  solved.request.choose_paged = posed.workload.choose_paged;
   solved.workload = std::move(posed.workload);
   solved.figures = posed.figures;
   return solved;
@@ -52,6 +53,12 @@ std::vector<OtherWay> ways_to_less_ram(const ProblemOptions& options, const Solv
   for (const Alternative& other : how.alternatives)
     ways.push_back({other.way, [&options, &other] { return pose_problem(options, other.adjust); }});
   if (!solved.workload.device || solved.figures.floor.persistent <= Bytes(0)) return ways;
+  if (solved.request.instance.costs.has_storage && !solved.workload.choose_paged)
+    ways.push_back({"--persistent auto --split auto, with parameters at home on storage",
+                    posing(options, how, [](Policy& policy) {
+                      policy.persistent = PersistentPolicy::automatic;
+                      policy.split.automatic = true;
+                    })});
   const auto elsewhere =
       posing(options, how, [](Policy& policy) { policy.persistent = PersistentPolicy::excluded; });
   try {
@@ -151,6 +158,8 @@ Solved solve_problem(const ProblemOptions& options, const Solving& how) {
   }
   solved.request.options.interrupted = [&guard] { return guard.interrupted(); };
   solved.result = compile(solved.request);
+  if (solved.request.choose_paged)
+    solved.request.instance = with_paged(std::move(solved.request.instance), solved.result.paged);
   solved.interrupted = guard.interrupted();  // the search, not what looks for ways out
   look_further(options, how, guard, solved);
   // Display and guard end here.

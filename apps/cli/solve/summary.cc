@@ -61,6 +61,13 @@ std::string device(const Solved& solved) {
   return instance.platform.empty() ? "costs from the file" : instance.platform + ", costs as in the instance";
 }
 
+/// Persistent values that the plan pages.
+Bytes bytes_at_home(const Solved& solved) {
+  Bytes sum;
+  for (const ValueId v : solved.result.paged) sum += solved.request.instance.graph.values[v].bytes;
+  return sum;
+}
+
 std::string rules(const Solved& solved) {
   switch (solved.request.semantics) {
     case Semantics::published:
@@ -71,12 +78,17 @@ std::string rules(const Solved& solved) {
       break;
   }
   std::string text = "device: transfers take time and RAM";
+  if (solved.workload.part)
+    text += fmt::format("; operators in parts of {}", format_bytes(*solved.workload.part));
   if (solved.workload.persistent_excluded) {
     text += "; parameters, their gradients and optimiser state live elsewhere (--persistent excluded)";
   } else if (counts_persistent(solved)) {
     text += fmt::format("; {} of parameters and optimiser state count",
                         format_bytes(solved.request.instance.costs.persistent));
   }
+  if (const Bytes home = solved.workload.choose_paged ? bytes_at_home(solved) : Bytes(0); home > Bytes(0))
+    text += fmt::format("; {} of {} live on storage", format_bytes(home),
+                        counts_persistent(solved) ? "them" : "parameters and optimiser state");
   return text;
 }
 
@@ -222,16 +234,14 @@ std::string need(const Solved& solved) {
 
 std::string recomputed(const Solved& solved) {
   const Instance& instance = solved.request.instance;
-  const Schedule& schedule = solved.result.outcome.schedule;
   struct Repeated {
     OpId op;
     int count;
     Joules energy;
   };
   std::vector<int> counts(instance.graph.ops.size(), -1);  // computed once is not recomputed
-  for (const Stage& stage : schedule.stages) {
-    for (OpId op : stage.compute) ++counts[static_cast<std::size_t>(op.index)];
-  }
+  for (const Step& step : solved.result.plan.steps)
+    if (step.kind == StepKind::compute) ++counts[static_cast<std::size_t>(step.op.index)];
   std::vector<Repeated> repeated;
   Joules total{};
   for (OpId op : ids<OpId>(instance.graph.ops.size())) {
@@ -255,21 +265,17 @@ std::string recomputed(const Solved& solved) {
 
 std::string paged(const Solved& solved) {
   const Instance& instance = solved.request.instance;
-  std::vector<ValueDecision> moved =
-      decisions(instance, solved.result.outcome.schedule, solved.request.semantics);
-  moved.erase(std::remove_if(moved.begin(), moved.end(),
-                             [](const ValueDecision& decision) {
-                               return decision.page_ins == 0 && decision.page_outs == 0;
-                             }),
-              moved.end());
-  std::stable_sort(moved.begin(), moved.end(),
-                   [](const ValueDecision& a, const ValueDecision& b) { return a.bytes > b.bytes; });
+  std::vector<ValueId> moved;
+  for (const Step& step : solved.result.plan.steps)
+    if (step.kind == StepKind::page_in || step.kind == StepKind::page_out) moved.push_back(step.value);
+  std::sort(moved.begin(), moved.end());
+  moved.erase(std::unique(moved.begin(), moved.end()), moved.end());
+  const auto bytes = [&](ValueId v) { return instance.costs.values[v].bytes; };
+  std::stable_sort(moved.begin(), moved.end(), [&](ValueId a, ValueId b) { return bytes(a) > bytes(b); });
   std::vector<std::string> names;
   names.reserve(moved.size());
-  for (const ValueDecision& decision : moved) {
-    names.push_back(
-        fmt::format("{} ({})", instance.graph.values[decision.value].name, format_bytes(decision.bytes)));
-  }
+  for (const ValueId v : moved)
+    names.push_back(fmt::format("{} ({})", instance.graph.values[v].name, format_bytes(bytes(v))));
   const Report& report = solved.result.report;
   return fmt::format("{} ({} out, {} in), {} written: {}", counted(std::ssize(moved), "value"),
                      report.page_outs, report.page_ins, format_bytes(report.bytes_written), first_few(names));
@@ -279,7 +285,9 @@ std::string paged(const Solved& solved) {
 std::vector<std::string> notes(const Solved& solved) {
   std::vector<std::string> out = solved.workload.notices;
   if (solved.result.synchronous)
-    out.emplace_back("this plan pages synchronously; --schedule-out would ask for a staged schedule");
+    out.emplace_back(solved.result.paged.empty()
+                         ? "this plan pages synchronously; --schedule-out would ask for a staged schedule"
+                         : "this plan pages parameters; staged schedules (--schedule-out) cannot");
   if (!solved.workload.device) return out;
   const DeviceProfile& profile = *solved.workload.device;
   const Bytes budget = solved.request.limits.ram_budget;

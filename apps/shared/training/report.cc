@@ -8,6 +8,7 @@
 
 #include "poet/base/amounts.h"
 #include "poet/cost/tabulate.h"
+#include "poet/graph/parts.h"
 #include "poet/report/table.h"
 #include "poet/runtime/training/kind_times.h"
 
@@ -79,7 +80,8 @@ std::string weights_text(const Session& session) {
   if (session.result.first_step > 1) return "of the checkpoint";
   std::int64_t parameters = 0;
   for (const Value& value : session.file.instance.graph.values)
-    if (value.persistence == Persistence::parameter && !value.alias_of.valid()) ++parameters;
+    if (value.persistence == Persistence::parameter && !value.alias_of.valid() && begins_tensor(value))
+      ++parameters;
   if (session.setup.seeded == 0) return "of the file";
   const std::string seeded = fmt::format("seeded with {}", session.state.seed);
   if (session.setup.seeded == parameters) return seeded;

@@ -22,8 +22,8 @@ struct TransferCost {
 };
 
 struct ValueCost {
-  // RAM that the value occupies; 0 for views and for what the user excluded from the budget. A persistent
-  // value's are part of CostTable::persistent.
+  // RAM that the value occupies; 0 for views and for what the user excluded from the budget. A resident
+  // persistent value's are part of CostTable::persistent.
   Bytes bytes{};
   TransferCost page_out{};
   TransferCost page_in{};
@@ -43,8 +43,8 @@ struct DeviceTiming {
 struct CostTable {
   IdVector<OpId, OpCost> ops;
   IdVector<ValueId, ValueCost> values;
-  Bytes persistent{};       // parameters and optimiser state that the budget must hold at every instant
-  bool has_storage = true;  // false: nothing can be paged
+  Bytes persistent{};                     // resident parameters and optimiser state: in RAM at every instant
+  bool has_storage = true;                // false: nothing can be paged
   std::optional<Bytes> storage_capacity;  // a step writes no more: every page-out needs a place of its own
   Bytes alignment{1};                     // every address in RAM is a multiple of it; a power of two
   DeviceTiming timing{};

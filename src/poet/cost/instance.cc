@@ -67,9 +67,43 @@ class Total {
 void align_sizes(const Graph& graph, CostTable& costs) {
   for (OpCost& cost : costs.ops) cost.workspace = rounded_up(cost.workspace, costs.alignment);
   for (const ValueId v : ids<ValueId>(graph.values.size())) {
-    if (is_persistent(graph.values[v].persistence)) continue;
+    if (is_resident(graph.values[v])) continue;
     costs.values[v].bytes = rounded_up(costs.values[v].bytes, costs.alignment);
   }
+}
+
+Instance with_paged(Instance instance, const std::vector<ValueId>& paged) {
+  CostTable& costs = instance.costs;
+  IdVector<ValueId, char> wanted(instance.graph.values.size(), 0);
+  for (const ValueId v : paged) wanted[v] = 1;
+  for (const ValueId v : ids<ValueId>(instance.graph.values.size())) {
+    Value& value = instance.graph.values[v];
+    if (value.paged == (wanted[v] != 0)) continue;
+    Bytes& bytes = costs.values[v].bytes;
+    value.paged = !value.paged;
+    const Bytes home = 2 * value.bytes;  // a step reads one copy and writes the other
+    if (costs.storage_capacity) *costs.storage_capacity += value.paged ? Bytes(0) - home : home;
+    if (value.paged) {
+      costs.persistent -= bytes;
+      bytes = rounded_up(bytes, costs.alignment);
+    } else {
+      if (bytes > Bytes(0)) bytes = value.bytes;
+      costs.persistent += bytes;
+    }
+  }
+  return instance;
+}
+
+std::vector<ValueId> pageable(const Instance& instance) {
+  std::vector<ValueId> found;
+  if (!instance.costs.has_storage) return found;
+  for (const ValueId v : ids<ValueId>(instance.graph.values.size())) {
+    const Value& value = instance.graph.values[v];
+    if (is_persistent(value.persistence) && !value.alias_of.valid() &&
+        instance.costs.values[v].bytes > Bytes(0))
+      found.push_back(v);
+  }
+  return found;
 }
 
 void verify(const Instance& instance) {
@@ -109,8 +143,9 @@ void verify(const Instance& instance) {
     const ValueCost& cost = costs.values[v];
     const std::string where = place(instance, v);
     check(where, "RAM", cost.bytes);
-    if (!is_persistent(instance.graph.values[v].persistence))
-      check_multiple(where, "RAM", cost.bytes, costs.alignment);
+    if (instance.graph.values[v].paged && !costs.has_storage)
+      throw InputError(where, "is at home on storage, but there is none");
+    if (!is_resident(instance.graph.values[v])) check_multiple(where, "RAM", cost.bytes, costs.alignment);
     if (instance.graph.values[v].alias_of.valid() && cost.bytes != Bytes(0)) {
       throw InputError(where, "a view occupies no RAM of its own");
     }

@@ -4,6 +4,7 @@
 // schedule files embed it, `poet verify` needs nothing else.
 
 #include <string>
+#include <vector>
 
 #include "poet/cost/cost_table.h"
 #include "poet/graph/graph.h"
@@ -20,9 +21,17 @@ struct Instance {
   bool has_device = false;  // a `device` object was present: device semantics apply by default
 };
 
-/// Rounds up to the alignment what lives in the arena: values that are not persistent, and workspace. What a
+/// Rounds up to the alignment what lives in the arena: values that are not resident, and workspace. What a
 /// stay in RAM costs is then what its address costs.
 void align_sizes(const Graph& graph, CostTable& costs);
+
+/// The instance with these persistent values at home on storage (Value::paged), all others resident. RAM
+/// counts where a plan keeps it; homes are off the storage's capacity (negative: too little). O(values).
+[[nodiscard]] Instance with_paged(Instance instance, const std::vector<ValueId>& paged);
+
+/// The persistent values that may live on storage, increasing: none without storage, and none that the
+/// budget does not count. O(values).
+[[nodiscard]] std::vector<ValueId> pageable(const Instance& instance);
 
 /// Checks costs against the graph (sizes of the tables, finite and non-negative figures, aligned sizes) and
 /// the graph itself. Throws InputError naming the op or value.

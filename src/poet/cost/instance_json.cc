@@ -144,8 +144,9 @@ std::int32_t read_index(const JsonField& json, std::size_t count) {
 }
 
 Value read_value(const JsonField& json, std::size_t ops, std::size_t values) {
-  json.only({"name", "shape", "strides", "dtype", "persistence", "producer", "alias_of", "bytes", "part",
-             "ram_bytes", "page_in_seconds", "page_out_seconds", "page_in_joules", "page_out_joules"});
+  json.only({"name", "shape", "strides", "dtype", "persistence", "paged", "producer", "alias_of", "bytes",
+             "part", "ram_bytes", "page_in_seconds", "page_out_seconds", "page_in_joules",
+             "page_out_joules"});
   Value value;
   value.name = json.at("name").name();
   value.shape = json.at("shape").integers(0, kMostInt);
@@ -155,6 +156,7 @@ Value read_value(const JsonField& json, std::size_t ops, std::size_t values) {
   value.dtype = read_name(json.at("dtype"), dtype_from_string);
   value.persistence = read_name(json.at("persistence"), persistence_from_string);
   value.bytes = byte_field(json.at("bytes"));
+  if (json.has("paged")) value.paged = json.at("paged").boolean();
   if (json.has("part")) {
     const JsonField part = json.at("part");
     part.only({"tensor", "shape", "begin"});
@@ -294,6 +296,7 @@ Json value_json(const Value& value, const ValueCost& cost, bool has_storage) {
   json["dtype"] = to_string(value.dtype);
   json["persistence"] = to_string(value.persistence);
   if (value.producer.valid()) json["producer"] = value.producer.index;
+  if (value.paged) json["paged"] = true;
   if (value.alias_of.valid()) json["alias_of"] = value.alias_of.index;
   if (value.part)
     json["part"] = {
@@ -315,7 +318,7 @@ Json timing_json(const DeviceTiming& timing) {
 
 Instance instance_from_json(const Json& json, const std::string& place) {
   const JsonField root(json, place);
-  static_cast<void>(root.at("format").integer(1, 1));
+  static_cast<void>(root.at("format").integer(1, 2));
   Instance instance;
   instance.graph.name = optional_text(root, "name");
   instance.model = optional_text(root, "model");
@@ -352,12 +355,12 @@ Instance instance_from_json(const Json& json, const std::string& place) {
 }
 
 Json to_json(const Instance& instance) {
-  Json json = {{"format", 1},
-               {"name", instance.graph.name},
-               {"model", instance.model},
-               {"platform", instance.platform},
-               {"batch_size", instance.batch_size},
-               {"source", instance.source}};
+  const auto& values_of = instance.graph.values;
+  const bool has_paged =
+      std::any_of(values_of.begin(), values_of.end(), [](const Value& v) { return v.paged; });
+  Json json = {{"format", has_paged ? 2 : 1},       {"name", instance.graph.name},
+               {"model", instance.model},           {"platform", instance.platform},
+               {"batch_size", instance.batch_size}, {"source", instance.source}};
   if (instance.has_device) {
     json["device"] = {{"name", instance.platform}};
     json["device"].update(timing_json(instance.costs.timing));

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#ifdef POET_ZLIB
+#include <zlib.h>
+#endif
 
 #include <algorithm>
 #include <cmath>
@@ -130,6 +133,33 @@ std::string read_text_file(const std::filesystem::path& file) {
   return text.str();
 }
 
+namespace {
+
+#ifdef POET_ZLIB
+
+// zlib reads what is not compressed as it is.
+std::string decompressed(const std::filesystem::path& file) {
+  const gzFile in = gzopen(file.c_str(), "rb");
+  std::string text;
+  std::string part(1 << 16, '\0');
+  int read = in == nullptr ? -1 : 0;
+  while (in != nullptr && (read = gzread(in, part.data(), static_cast<unsigned>(part.size()))) > 0)
+    text.append(part, 0, static_cast<std::size_t>(read));
+  const bool complete = in != nullptr && gzclose(in) == Z_OK;
+  if (read < 0 || !complete) throw InputError(file.string(), "cannot be decompressed");
+  return text;
+}
+
+#else
+
+std::string decompressed(const std::filesystem::path& file) {
+  throw InputError(file.string(), "is compressed, which this program cannot read: it was built without zlib");
+}
+
+#endif
+
+}  // namespace
+
 Json parse_json(const std::string& text, const std::string& place) {
   Inspector inspector;
   if (!Json::sax_parse(text, &inspector)) throw InputError(place, inspector.diagnostic(text));
@@ -141,7 +171,9 @@ std::string json_text(const Json& json, int indent) {
 }
 
 Json read_json_file(const std::filesystem::path& file) {
-  return parse_json(read_text_file(file), file.string());
+  std::string text = read_text_file(file);
+  if (text.starts_with("\x1f\x8b")) text = decompressed(file);
+  return parse_json(text, file.string());
 }
 
 std::string JsonField::place() const { return pointer_.empty() ? file_ : file_ + ": " + pointer_; }

@@ -32,7 +32,7 @@ inline constexpr std::int64_t kMostBytes = std::int64_t{1} << 53;
 /// Each source that calls parse() or dump() of the JSON library compiles the whole of them; these do so once.
 [[nodiscard]] std::string json_text(const nlohmann::ordered_json& json, int indent = -1);
 
-/// parse_json(read_text_file(file), file).
+/// parse_json(read_text_file(file), file); of a file that gzip has compressed, what is in it.
 [[nodiscard]] nlohmann::ordered_json read_json_file(const std::filesystem::path& file);
 
 /// One value inside a JSON document, which it refers to and must not outlive. Every accessor throws

@@ -2,10 +2,11 @@
 
 namespace poet {
 
-/// Where parameters, their gradients and optimiser state live.
+/// Where parameters and optimiser state live.
 enum class PersistentPolicy {
-  counted,   // in RAM, charged to the budget
-  excluded,  // elsewhere (the paper's assumption): they cost the budget nothing
+  automatic,  // each in RAM or at home on storage, as the plan decides
+  resident,   // in RAM from step to step, charged to the budget
+  excluded,   // elsewhere (the paper's assumption), gradients as well: they cost the budget nothing
 };
 
 }  // namespace poet

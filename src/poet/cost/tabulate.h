@@ -42,6 +42,6 @@ struct Work {
 /// but keep their transfer costs. Throws InputError when a figure leaves the range of a double. O(ops +
 /// values).
 [[nodiscard]] CostTable tabulate(const Graph& training, const DeviceProfile& device,
-                                 PersistentPolicy persistent = PersistentPolicy::counted);
+                                 PersistentPolicy persistent = PersistentPolicy::resident);
 
 }  // namespace poet

@@ -6,6 +6,7 @@
 // indices, a Dropout mask): values are kept or paged one by one, ops are recomputed as a whole. A view
 // (Reshape, Flatten) is not an op but a value that aliases another one's storage. The only mutation is an
 // update op's: it changes the persistent values in `Op::updates` in place, after every other reader of them.
+// A persistent value is resident (in RAM from step to step) or paged (Value::paged).
 
 #include <cstdint>
 #include <map>
@@ -51,6 +52,7 @@ struct Value {
   OpId producer;     // invalid for persistent values (in RAM before the step starts)
   ValueId alias_of;  // valid for views: the value whose storage this one shares
   Persistence persistence = Persistence::activation;
+  bool paged = false;  // of a persistent value: at home on storage, in RAM only while a plan keeps it there
   std::optional<Part> part{};
 };
 
@@ -83,6 +85,11 @@ struct Graph {
   return p == Persistence::parameter || p == Persistence::optimizer_state;
 }
 
+/// In RAM from step to step.
+[[nodiscard]] inline bool is_resident(const Value& value) {
+  return is_persistent(value.persistence) && !value.paged;
+}
+
 /// 1 for the empty shape. Throws InputError when a dimension is negative or the product overflows.
 [[nodiscard]] std::int64_t element_count(const Shape& shape);
 [[nodiscard]] Bytes size_of(DType dtype);
@@ -99,10 +106,11 @@ struct Graph {
 /// Checks the model's promises and throws InputError naming the op or value that breaks one: ids in range,
 /// topological order, one producer per value and the producer lists it, no alias cycles, non-negative bytes,
 /// only persistent values updated, every reader of a persistent value before its update, ops with side
-/// effects not recomputable. Also: a value that is neither persistent nor a view has a producer, persistent
-/// values and views have none; a view has the bytes and the persistence of its storage; what produces an
-/// input cannot be recomputed; a persistent value is updated by one op at most; all sizes together fit 64
-/// bits. Last, every op fits its operator's schema (operators/schema.h). O(ops + values + edges).
+/// effects not recomputable, only persistent values that are no views `paged`. Also: a value that is neither
+/// persistent nor a view has a producer, persistent values and views have none; a view has the bytes and the
+/// persistence of its storage; what produces an input cannot be recomputed; a persistent value is updated by
+/// one op at most; all sizes together fit 64 bits. Last, every op fits its operator's schema
+/// (operators/schema.h). O(ops + values + edges).
 void verify(const Graph& graph);
 
 /// verify(), then the graph itself, so that stages compose: `differentiate(verified(forward))`.

@@ -2,6 +2,7 @@
 
 // Tensors that exist in parts only (Value::part), seen as the whole.
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -20,6 +21,12 @@ struct Tensor {
 
 /// Those that keep their contents across steps, in the order of their first values. O(values log values).
 [[nodiscard]] std::vector<Tensor> persistent_tensors(const Graph& graph);
+
+/// Whether the value has the tensor's first element: one value of each tensor does.
+[[nodiscard]] inline bool begins_tensor(const Value& value) {
+  return !value.part ||
+         std::all_of(value.part->begin.begin(), value.part->begin.end(), [](auto i) { return i == 0; });
+}
 
 /// Calls f(first element in the tensor, first in the value, number of elements) for all runs of neighbours
 /// that a row-major value has of its tensor, in order: one run for a value that is no part.

@@ -120,6 +120,9 @@ void check_producers(const Graph& graph) {
                                          : fmt::format("names {} as its producer, which does not write it",
                                                        place(graph, value.producer)));
     }
+    if (value.paged && (value.alias_of.valid() || !is_persistent(value.persistence))) {
+      throw InputError(place(graph, v), "only a persistent value that is no view can be paged");
+    }
     if (value.alias_of.valid()) continue;
     if (is_persistent(value.persistence) && value.producer.valid()) {
       throw InputError(place(graph, v),

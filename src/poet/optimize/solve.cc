@@ -17,6 +17,7 @@
 #include "poet/optimize/milp/columns.h"
 #include "poet/optimize/milp/neighbourhoods.h"
 #include "poet/optimize/milp/published.h"
+#include "poet/optimize/relaxation/gap_relaxation.h"
 #include "poet/optimize/relaxation/window_search.h"
 #include "poet/optimize/search/search.h"
 #include "poet/optimize/solvers/external.h"
@@ -133,20 +134,57 @@ void improve(Search& search) {
   }
 }
 
+// A bound for which no matrix is needed: of large problems mostly the only one, of others in a moment.
+void bound_by_gaps(Search& search) {
+  constexpr int kRounds = 100;
+  constexpr int kPatience = 8;         // rounds in a row
+  constexpr double kLeastRise = 1e-4;  // of the overhead that is proven
+  constexpr double kPartOfTime = 0.5;
+  // How far above the best bound so far the next one is sought, where the best plan is farther: less where
+  // the way there leads down.
+  constexpr double kFarther = 1;
+  constexpr double kNearer = 0.7;
+  const Problem& p = search.problem();
+  search.enter("gaps");
+  const Stop stop = search.stop().at_most(kPartOfTime * search.remaining());
+  const Gaps gaps(p);
+  GapRelaxation relaxation(p, gaps);
+  double farther = kFarther;
+  for (int round = 0, idle = 0; round < kRounds && idle < kPatience && !stop(); ++round) {
+    const double before = relaxation.bound() - p.baseline_joules;
+    const double target = relaxation.bound() + farther * before + 1e-3 * p.baseline_joules;
+    const auto reached = relaxation.improve(std::min(search.best_joules(), target), stop);
+    if (!reached) return;
+    if (*reached < relaxation.bound()) farther *= kNearer;
+    const double overhead = relaxation.bound() - p.baseline_joules;
+    const double tolerance = solver_tolerance(overhead * p.objective_scale) / p.objective_scale;
+    search.raise_bound(p.baseline_joules + std::max(0.0, overhead - tolerance));
+    if (search.bound_done()) return;
+    idle = overhead > before * (1 + kLeastRise) ? 0 : idle + 1;
+  }
+}
+
 void run(Search& search) {
   const Problem& p = search.problem();
   if (!search.has_a_moment() || (search.options().known_joules && search.must_stop())) return;
   search.enter("keep all");
-  search.offer(complete(p, no_decisions(p)));
+  if (!is_large(p) || keep_all_peak(p) <= p.budget) search.offer(complete(p, no_decisions(p)));
   if (search.done()) return;
   if (search.options().formulation == Formulation::published) {
     search.enter("published formulation");
     solve_published(search);
     return;
   }
+  // Where an answer is known, the rest is for one that is better.
+  constexpr double kPartOfLarge = 0.4;
+  const bool hurries = is_large(p) && search.options().known_joules;
+  if (is_large(p)) bound_by_gaps(search);
+  if (search.done()) return;
   search.enter("greedy");
-  const auto stop = [&] { return search.must_stop(); };
+  const Stop part = search.stop().at_most(hurries ? kPartOfLarge * search.remaining() : kInfinity);
+  const auto stop = [&] { return search.must_stop() || part(); };
   if (auto first = greedy(p, stop)) search.offer(std::move(*first));
+  if (hurries && !search.has_incumbent()) return;
   offer_paging_only(search);
   if (!search.has_incumbent() && !stop()) search.offer(lean_schedule(p, stop));
   if (search.done()) return;
@@ -155,6 +193,7 @@ void run(Search& search) {
   if (search.options().solver == Solver::file) {
     solve_by_file(search);
   } else {
+    if (!is_large(p)) bound_by_gaps(search);
     improve(search);
   }
 }

@@ -13,8 +13,11 @@ Semantics semantics_named(const std::string& place, const std::string& text) {
 }
 
 PersistentPolicy persistent_policy_named(const std::string& place, const std::string& text) {
-  return choose<PersistentPolicy>(
-      place, text, {{"counted", PersistentPolicy::counted}, {"excluded", PersistentPolicy::excluded}});
+  if (text == "counted") return PersistentPolicy::resident;  // its name in older sweeps
+  return choose<PersistentPolicy>(place, text,
+                                  {{"auto", PersistentPolicy::automatic},
+                                   {"resident", PersistentPolicy::resident},
+                                   {"excluded", PersistentPolicy::excluded}});
 }
 
 Optimizer optimizer_named(const std::string& place, const std::string& text) {

@@ -9,6 +9,7 @@
 #include "poet/cost/instance_json.h"
 #include "poet/cost/tabulate.h"
 #include "poet/pipeline/network.h"
+#include "poet/pipeline/parts.h"
 #include "poet/pipeline/published.h"
 
 namespace poet {
@@ -49,13 +50,17 @@ Workload load_published(const NetworkSpec& network, const DeviceSpec& device, co
 Workload load_network(const NetworkSpec& spec, const DeviceSpec& wanted, const Policy& policy) {
   TrainingNetwork network = build_training_network(spec);
   DeviceProfile device = wanted.profile ? *wanted.profile : find_device(wanted.name);
-  const PersistentPolicy persistent = policy.persistent.value_or(PersistentPolicy::counted);
+  const PersistentPolicy persistent = policy.persistent.value_or(PersistentPolicy::resident);
   Workload workload;
   workload.origin = std::move(network.origin);
   workload.notices = std::move(network.notices);
   workload.persistent_excluded = persistent == PersistentPolicy::excluded;
+  workload.choose_paged = persistent == PersistentPolicy::automatic;
   Instance& instance = workload.instance;
-  instance.graph = std::move(network.training);
+  InParts parts = in_parts(std::move(network.training), policy.split,
+                           policy.ram.fraction ? Bytes(0) : policy.ram.bytes, persistent, device);
+  workload.part = parts.part;
+  instance.graph = std::move(parts.training);
   instance.costs = tabulate(instance.graph, device, persistent);
   instance.model = std::move(network.model);
   instance.platform = device.name;
@@ -116,8 +121,11 @@ Limits limits_of(const Policy& policy, const Instance& instance, const Figures& 
 Posed pose(Workload workload, const Policy& policy) {
   Posed posed;
   posed.workload = std::move(workload);
-  posed.figures = figures_of(posed.workload.instance, posed.workload.semantics);
-  posed.limits = limits_of(policy, posed.workload.instance, posed.figures);
+  const Instance& instance = posed.workload.instance;
+  posed.figures = posed.workload.choose_paged
+                      ? figures_of(with_paged(instance, pageable(instance)), posed.workload.semantics)
+                      : figures_of(instance, posed.workload.semantics);
+  posed.limits = limits_of(policy, instance, posed.figures);
   return posed;
 }
 

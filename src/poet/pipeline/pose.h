@@ -25,6 +25,8 @@ struct Workload {
   std::optional<DeviceProfile> device;  // of a built-in network or an ONNX file
   std::vector<std::string> notices;     // of an ONNX file: what was changed on the way
   bool persistent_excluded = false;
+  std::optional<Bytes> part;  // the graph is split into parts of so many bytes
+  bool choose_paged = false;  // persistent values may live on storage, as compile() decides
 };
 
 /// What no limit changes.

@@ -68,10 +68,17 @@ struct StepDeadline {
   std::optional<Seconds> time = {};
 };
 
+/// Whether the training graph is split into parts (split/split.h). Neither: never.
+struct Splitting {
+  bool automatic = false;          // where a RAM budget in bytes is below twice what the largest op needs
+  std::optional<Bytes> part = {};  // into parts of so many bytes at most
+};
+
 /// Whose rules hold, and what a plan may use.
 struct Policy {
   std::optional<Semantics> semantics = {};          // absent: device; of an instance file, what fits it
-  std::optional<PersistentPolicy> persistent = {};  // absent: counted
+  std::optional<PersistentPolicy> persistent = {};  // absent: resident
+  Splitting split = {};
   bool paging = true;
   bool rematerialization = true;
   RamBudget ram = {};

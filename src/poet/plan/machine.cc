@@ -31,6 +31,7 @@ const std::vector<ValueId>& Machine::awaited_by(const Step& step) {
   if (step.kind == StepKind::compute) {
     for (const ValueId v : flow_.reads[step.op]) await(v, last_in_[v]);
     for (const ValueId v : flow_.writes[step.op]) await(v, last_[v]);
+    for (const ValueId v : flow_.changes[step.op]) await(v, last_[v]);
   } else if (step.kind == StepKind::free) {
     await(step.value, last_[step.value]);
   }

@@ -34,13 +34,14 @@ void Ledger::paged_in(ValueId value) {
   ++report_.page_ins;
 }
 
-void Ledger::paged_out(ValueId value) {
+void Ledger::paged_out(ValueId value, bool home) {
   report_.page_out_energy += costs_.values[value].page_out.energy;
   ++report_.page_outs;
   // A plan may write without end: it is over any limit then, so the count may stop.
   std::int64_t written = 0;
   if (!__builtin_add_overflow(report_.bytes_written.value(), costs_.values[value].bytes.value(), &written)) {
     report_.bytes_written = Bytes(written);
+    if (!home) stored_ += costs_.values[value].bytes;
   }
 }
 
@@ -67,8 +68,8 @@ std::string Ledger::over_wear() const {
   if (limits_.max_bytes_written && written > *limits_.max_bytes_written)
     return fmt::format("{} bytes written to storage so far, over the limit of {}", written.value(),
                        limits_.max_bytes_written->value());
-  if (costs_.storage_capacity && written > *costs_.storage_capacity)
-    return fmt::format("{} bytes written to storage so far, which holds {}", written.value(),
+  if (costs_.storage_capacity && stored_ > *costs_.storage_capacity)
+    return fmt::format("{} bytes written to storage so far, which holds {}", stored_.value(),
                        costs_.storage_capacity->value());
   return {};
 }

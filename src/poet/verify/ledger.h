@@ -19,7 +19,8 @@ class Ledger {
 
   void computed(OpId op, bool again);
   void paged_in(ValueId value);
-  void paged_out(ValueId value);
+  /// `home`: to the place on storage that a persistent value has anyway.
+  void paged_out(ValueId value, bool home = false);
   /// `woken_by` is the kind of the first transfer of a burst.
   void woke(StepKind woken_by);
 
@@ -39,6 +40,7 @@ class Ledger {
   const Limits limits_;
   const bool timed_;
   Report report_;
+  Bytes stored_{};  // written to places of its own
   Seconds computing_{};
   OpId last_op_;
 };

@@ -67,12 +67,15 @@ struct Trace {
 /// transfers block compute, at once; in staged semantics, where they last as long as their stage, after the
 /// next first computation (and a stage may compute anew what it moves). On a device an op's first result and
 /// an operand count once while it runs if the operator can write the one over the other, the frees right
-/// after it name the operand, and its transfers are known to have ended. O(steps + edges). `trace`, if given,
-/// is filled as far as the replay came.
+/// after it name the operand, and its transfers are known to have ended. A paged persistent value is on
+/// storage when the step begins. It may be paged in until its update; after the update it is paged out once,
+/// before its memory is given back and before the step ends. O(steps + edges). `trace`, if given, is filled
+/// as far as the replay came.
 [[nodiscard]] Report replay(const Instance& instance, const Plan& plan, Semantics semantics,
                             const Limits& limits, Trace* trace = nullptr);
 
-/// Everything computed once, nothing dropped, nothing paged: baseline energy and time, and the keep-all peak.
+/// Everything computed once, nothing dropped, nothing paged, persistent values resident: baseline energy and
+/// time, and the keep-all peak. O(ops + edges).
 [[nodiscard]] Report replay_keep_all(const Instance& instance, Semantics semantics);
 
 }  // namespace poet

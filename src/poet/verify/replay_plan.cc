@@ -22,6 +22,7 @@ struct Presence {
   int moves = 0;              // transfers that may still need the memory
   std::size_t last_move = 0;  // device: its number on the channel
   bool updated = false;       // a persistent value that an update op has changed
+  bool home = true;           // a paged value whose newest contents are on storage, or on their way there
 };
 
 struct IssuedTransfer {
@@ -42,7 +43,9 @@ class StepReplay {
         flow_(dataflow(instance.graph)),
         ledger_(instance, semantics, limits),
         trace_(trace),
-        presence_(graph_.values.size()) {}
+        presence_(graph_.values.size()) {
+    for (const ValueId v : flow_.paged) presence_[v].on_storage = true;
+  }
 
   Report run(const Plan& plan) {
     steps_ = &plan.steps;
@@ -61,6 +64,11 @@ class StepReplay {
     if (graph_.ops.contains(next_)) {
       ledger_.break_rule(fmt::format("after the last step: {} was never computed", name_of(graph_, next_)));
     }
+    for (const ValueId v : flow_.paged) {
+      if (!presence_[v].home)
+        ledger_.break_rule(
+            fmt::format("after the last step: {} was not paged out after its update", name_of(graph_, v)));
+    }
     return close();
   }
 
@@ -71,8 +79,8 @@ class StepReplay {
       return compute(step);
     }
     if (!graph_.values.contains(step.value)) return fmt::format("there are {} values", graph_.values.size());
-    if (!flow_.producer[step.value].valid())
-      return "a view or a persistent value is neither transferred nor freed";
+    if (!flow_.movable(step.value))
+      return "a view or a resident persistent value is neither transferred nor freed";
     if (step.kind == StepKind::free) return free(step.value);
     if (!costs_.has_storage) return "there is no storage";
     if (step.kind == StepKind::wait) return wait(step.value);
@@ -84,7 +92,12 @@ class StepReplay {
     if (!value.in_ram) return "not in RAM";
     // On the one channel what is still arriving has arrived when its turn comes to leave.
     if (!value.usable && !beside_) return "still arriving";
-    ledger_.paged_out(step.value);
+    if (flow_.is_paged[step.value]) {
+      if (!value.updated) return "its contents are on storage: nothing has updated it";
+      if (value.home) return "it has been paged out since its update";
+      value.home = true;
+    }
+    ledger_.paged_out(step.value, flow_.is_paged[step.value] != 0);
     if (const std::string over = ledger_.over_wear(); !over.empty()) break_rule(step, over);
     value.on_storage = semantics_ != Semantics::staged;
     move(step, costs_.values[step.value].page_out.seconds);
@@ -95,6 +108,7 @@ class StepReplay {
     Presence& value = presence_[step.value];
     if (!value.on_storage) return "not on storage";
     if (value.in_ram) return "already in RAM";
+    if (value.updated) return "nothing reads it after its update";
     ledger_.paged_in(step.value);
     value.in_ram = true;
     value.usable = false;
@@ -117,6 +131,7 @@ class StepReplay {
     Presence& value = presence_[v];
     if (!value.in_ram) return "not in RAM";
     if (value.moves > 0) return "its transfer may still be under way";
+    if (!value.home) return "its update has not been paged out";
     value.in_ram = false;
     value.usable = false;
     if (!value.overwritten) ram_ -= costs_.values[v].bytes;
@@ -138,6 +153,10 @@ class StepReplay {
       const Presence& value = presence_[v];
       if (!value.in_ram) return fmt::format("needs {}, not in RAM", name_of(graph_, v));
       if (!value.usable) return fmt::format("needs {}, which may still be arriving", name_of(graph_, v));
+    }
+    for (const ValueId v : flow_.changes[step.op]) {
+      if (presence_[v].moves > 0)
+        return fmt::format("updates {}, whose transfer may still be under way", name_of(graph_, v));
     }
     const OpCost& cost = costs_.ops[step.op];
     if (semantics_ == Semantics::device) {
@@ -179,6 +198,7 @@ class StepReplay {
   // In staged schedules this is where a stage ends, and with it its transfers.
   void first_computed(OpId op) {
     for (const ValueId v : graph_.ops[op].updates) presence_[storage(graph_, v)].updated = true;
+    for (const ValueId v : flow_.changes[op]) presence_[v].home = false;
     next_ = OpId(op.index + 1);
     if (semantics_ != Semantics::staged) return;
     while (ended_ < transfers_.size()) end_move();

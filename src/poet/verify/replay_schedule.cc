@@ -8,7 +8,6 @@
 #include "poet/graph/dataflow.h"
 #include "poet/graph/in_place.h"
 #include "poet/plan/names.h"
-#include "poet/plan/schedule/keep_all.h"
 #include "poet/verify/ledger.h"
 #include "poet/verify/replay.h"
 
@@ -328,7 +327,17 @@ Report replay(const Instance& instance, const Schedule& schedule, Semantics sema
 }
 
 Report replay_keep_all(const Instance& instance, Semantics semantics) {
-  return replay(instance, keep_all_schedule(instance.graph), semantics, no_limits());
+  const Dataflow flow = dataflow(instance.graph);
+  if (!flow.paged.empty()) return replay_keep_all(with_paged(instance, {}), semantics);
+  IdVector<OpId, std::vector<ValueId>> dies(instance.graph.ops.size());  // with the op
+  for (const ValueId v : flow.transients)
+    dies[flow.users[v].empty() ? flow.producer[v] : flow.users[v].back()].push_back(v);
+  Plan plan;
+  for (const OpId op : ids<OpId>(instance.graph.ops.size())) {
+    plan.steps.push_back({StepKind::compute, op, ValueId()});
+    for (const ValueId v : dies[op]) plan.steps.push_back({StepKind::free, OpId(), v});
+  }
+  return replay(instance, plan, semantics, no_limits());
 }
 
 }  // namespace poet

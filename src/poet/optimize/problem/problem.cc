@@ -116,4 +116,21 @@ Problem make_problem(const SolveRequest& request, const SolveOptions& options) {
   return p;
 }
 
+std::int64_t keep_all_peak(const Problem& p) {
+  std::vector<std::int64_t> change(static_cast<std::size_t>(p.ops) + 1, 0);
+  for (std::size_t v = 0; v < p.bytes.size(); ++v) {
+    if (p.active[v] == 0) continue;
+    const int last = p.users[v].empty() ? p.producer[v] : p.users[v].back();
+    change[static_cast<std::size_t>(p.producer[v])] += p.bytes[v];
+    change[static_cast<std::size_t>(last) + 1] -= p.bytes[v];
+  }
+  std::int64_t ram = 0;
+  std::int64_t peak = 0;
+  for (std::size_t t = 0; t < p.workspace.size(); ++t) {
+    ram += change[t];
+    peak = std::max(peak, ram + p.workspace[t]);
+  }
+  return peak;
+}
+
 }  // namespace poet

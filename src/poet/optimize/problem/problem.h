@@ -76,4 +76,13 @@ struct Problem {
   return problem.working_sets[static_cast<std::size_t>(op)];
 }
 
+/// Whether a pass over ops x live values takes more than a moment, so that what would do without one should.
+[[nodiscard]] inline bool is_large(const Problem& problem) {
+  constexpr int kMostOps = 4'000;
+  return problem.ops > kMostOps;
+}
+
+/// RAM that computing every op once and keeping all for its last use needs. O(ops + edges).
+[[nodiscard]] std::int64_t keep_all_peak(const Problem& problem);
+
 }  // namespace poet

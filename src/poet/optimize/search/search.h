@@ -61,10 +61,7 @@ class Search {
   /// Time is up or the caller has cancelled.
   [[nodiscard]] bool must_stop() const { return remaining() <= 0 || stop_.cancelled(); }
   /// Whether there is time for a pass over ops x live values: on more ops it takes more than a moment.
-  [[nodiscard]] bool has_a_moment() const {
-    constexpr int kMostOps = 4'000;
-    return problem_.ops <= kMostOps || !must_stop();
-  }
+  [[nodiscard]] bool has_a_moment() const { return !is_large(problem_) || !must_stop(); }
   /// Nothing is left to do for whoever looks for staged schedules.
   [[nodiscard]] bool done() const { return staged_proven() || impossible() || must_stop(); }
   /// Nothing is left to do for whoever raises the bound on every plan.

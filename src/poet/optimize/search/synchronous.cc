@@ -7,6 +7,8 @@
 #include "poet/optimize/heuristic/greedy.h"
 #include "poet/optimize/heuristic/local_search.h"
 #include "poet/optimize/heuristic/paging_search.h"
+#include "poet/optimize/heuristic/streaming_search.h"
+#include "poet/optimize/search/streamed_plan.h"
 #include "poet/plan/allowance.h"
 #include "poet/plan/canonical.h"
 #include "poet/plan/timing/overlap.h"
@@ -44,9 +46,8 @@ Plan steps_of(const Instance& instance, const Schedule& schedule) {
   return plan;
 }
 
-Plan plan_of(const SolveRequest& request, const Schedule& schedule, const Stop& cancelled) {
+Plan planned(const SolveRequest& request, const Plan& steps, const Stop& cancelled) {
   const Instance& instance = request.instance;
-  const Plan steps = steps_of(instance, schedule);
   const Plan plan = instance.costs.timing.concurrent ? overlapped(instance, steps, request.limits)
                                                      : canonicalize(instance, steps, Semantics::device);
   return plan_transfers(instance, plan, Semantics::device, request.limits, cancelled);
@@ -65,22 +66,46 @@ class BestPlan {
       : request_(request), options_(options), stop_(stop) {}
 
   void consider(const Problem& problem, const Candidate& candidate) {
-    SynchronousPlan made;
-    made.schedule = to_schedule(problem, request_.instance, candidate);
-    // Not stopped when time is up: a plan that waits too long is none.
-    made.plan = plan_of(request_, made.schedule, stop_.when_cancelled());
+    Schedule schedule = to_schedule(problem, request_.instance, candidate);
+    const Plan steps = steps_of(request_.instance, schedule);
+    consider(problem, steps, std::move(schedule));
+  }
+
+  void consider(const Problem& problem, const Stream& stream) {
+    if (stream.addresses.empty()) {
+      Plan steps = stream.plan;
+      std::erase_if(steps.steps, [](const Step& step) { return step.kind == StepKind::free; });
+      consider(problem, steps, {});
+      return;
+    }
+    PlacedPlan made;
+    made.plan = plan_in_place(request_.instance, stream);
+    const Timeline line = timeline_of(request_.instance, made.plan);
+    if (!within(request_, line)) return;
+    made.energy = energy_of(request_.instance, made.plan, line);
+    if (placed && placed->energy <= made.energy) return;
+    made.layout = layout_of(request_.instance, made.plan, stream);
+    placed = std::move(made);
+  }
+
+  std::optional<PlacedPlan> placed;
+  std::optional<SynchronousPlan> best;
+
+ private:
+  void consider(const Problem& problem, const Plan& steps, Schedule schedule) {
+    SynchronousPlan made{};
+    // Not stopped when time is up, unless it takes its time: a plan that waits too long is none.
+    made.plan = planned(request_, steps, is_large(problem) ? stop_ : stop_.when_cancelled());
     const Timeline line = timeline_of(request_.instance, made.plan);
     if (!within(request_, line)) return;
     made.energy = energy_of(request_.instance, made.plan, line);
     if (best && best->energy <= made.energy) return;
+    made.schedule = std::move(schedule);
     made.seconds_to_first = best ? best->seconds_to_first : stop_.elapsed();
     best = std::move(made);
     report(problem);
   }
 
-  std::optional<SynchronousPlan> best;
-
- private:
   void report(const Problem& problem) const {
     if (!options_.on_progress) return;
     Progress progress;
@@ -96,31 +121,67 @@ class BestPlan {
   const Stop& stop_;
 };
 
+/// Everything can be kept; of a large problem by a shorter argument, as candidates take their time.
+bool keeps_all(const Problem& problem) {
+  if (!is_large(problem)) return complete(problem, no_decisions(problem)).within(problem);
+  return keep_all_peak(problem) <= problem.budget && problem.in_time(problem.baseline_seconds);
+}
+
+/// Plans of streaming passes: the first one at once, and the best of some rounds. With an alignment, plans
+/// with addresses.
+void search_streams(const Problem& problem, const Stop& stop, std::int64_t alignment, BestPlan& plans) {
+  constexpr int kRounds = 12;
+  const auto has_one = [&] { return alignment > 0 ? plans.placed.has_value() : plans.best.has_value(); };
+  StreamingSearch streams(problem, alignment);
+  for (int round = 0; round < kRounds; ++round) {
+    const bool first = !has_one() && !streams.best();
+    if (first ? stop.cancelled() : stop()) break;
+    const bool better = streams.improve(first ? stop.when_cancelled() : stop);
+    if (first && better) plans.consider(problem, *streams.best());
+  }
+  if (streams.best() && !stop.cancelled()) plans.consider(problem, *streams.best());
+}
+
+/// The best candidate of greedy and local search.
+void search_candidates(const Problem& problem, const SolveOptions& options, const Stop& stop,
+                       BestPlan& plans) {
+  Search search(problem, options, stop);
+  if (search.must_stop()) return;
+  if (const auto first = greedy(problem, [&] { return search.must_stop(); })) search.offer(*first);
+  if (plans.best && stop()) return;
+  offer_paging_only(search);
+  if (!search.has_incumbent()) return;
+  // Before the search as well: what costs less without waiting may wait longer.
+  const bool considered = !plans.best;
+  if (considered) plans.consider(problem, search.incumbent());
+  const long evaluations = std::min(kEvaluationsPerOp * problem.ops, kMostEvaluations);
+  const bool improved = local_search(search, {.evaluations = evaluations});
+  if (plans.best && stop.cancelled() && !search.has_a_moment()) return;
+  if (improved || !considered) plans.consider(problem, search.incumbent());
+}
+
 }  // namespace
 
 std::optional<SynchronousPlan> search_synchronous(const SolveRequest& request, const SolveOptions& options,
                                                   const Stop& stop) {
+  constexpr double kPartOfLarge = 0.06;  // of the time left, each time; the bounds want most of it
+  const std::int64_t alignment = std::max<std::int64_t>(1, request.instance.costs.alignment.value());
   BestPlan plans(request, options, stop);
   SolveOptions quiet = options;
   quiet.on_progress = nullptr;
   for (const double waiting : kWaiting) {
     if (stop()) break;
     const Problem problem = instant_problem(request, options, waiting);
-    if (!problem.paging || complete(problem, no_decisions(problem)).within(problem)) break;
-    Search search(problem, quiet, stop);
-    if (search.must_stop()) break;
-    if (const auto first = greedy(problem, [&] { return search.must_stop(); })) search.offer(*first);
-    if (plans.best && stop()) break;
-    offer_paging_only(search);
-    if (!search.has_incumbent()) continue;
-    // Before the search as well: what costs less without waiting may wait longer.
-    const bool considered = !plans.best;
-    if (considered) plans.consider(problem, search.incumbent());
-    const long evaluations = std::min(kEvaluationsPerOp * problem.ops, kMostEvaluations);
-    const bool improved = local_search(search, {.evaluations = evaluations});
-    if (plans.best && stop.cancelled() && !search.has_a_moment()) break;
-    if (improved || !considered) plans.consider(problem, search.incumbent());
+    if (!problem.paging || keeps_all(problem)) break;
+    const auto part = [&] {
+      return is_large(problem) ? stop.at_most(kPartOfLarge * stop.remaining()) : stop;
+    };
+    search_streams(problem, part(), 0, plans);
+    search_streams(problem, part(), alignment, plans);
+    // Candidates of large problems take their time, and solve() looks for some.
+    if (!is_large(problem) || !plans.best) search_candidates(problem, quiet, stop, plans);
   }
+  if (plans.best) plans.best->placed = std::move(plans.placed);
   return std::move(plans.best);
 }
 

@@ -10,15 +10,27 @@
 #include <optional>
 
 #include "poet/optimize/outcome.h"
+#include "poet/plan/layout/layout.h"
 #include "poet/plan/plan.h"
 
 namespace poet {
 
+/// A plan whose addresses fit the RAM budget as well.
+struct PlacedPlan {
+  Plan plan;
+  Joules energy{};
+  Layout layout;
+};
+
 struct SynchronousPlan {
-  Schedule schedule;            // obeys RAM under published semantics, scratch memory besides
+  /// Obeys RAM under published semantics, scratch memory besides; none where the plan comes from a stream.
+  Schedule schedule;
   Plan plan;                    // obeys every limit on the device
   Joules energy{};              // of the plan
   double seconds_to_first = 0;  // since the search began, until there was any plan
+  /// Of large problems: costlier than `plan`, but with addresses, which are hard to find afterwards where RAM
+  /// holds a handful of values.
+  std::optional<PlacedPlan> placed;
 };
 
 /// The best found by greedy and local search for several guesses of how much idle power transfers will cost.

@@ -47,7 +47,7 @@ int poet_plan_section(const void* image, size_t size, uint32_t tag, const uint8_
   const uint8_t* found = NULL;
   uint32_t sections;
   if (size < POET_PLAN_HEADER_BYTES || number(at, 4) != MAGIC) return POET_PLAN_NOT_A_PLAN;
-  if (number(at + 4, 2) != POET_PLAN_VERSION) return POET_PLAN_BAD_VERSION;
+  if (number(at + 4, 2) < 1 || number(at + 4, 2) > POET_PLAN_VERSION) return POET_PLAN_BAD_VERSION;
   sections = number(at + 6, 2);
   at += POET_PLAN_HEADER_BYTES;
   size -= POET_PLAN_HEADER_BYTES;
@@ -73,11 +73,12 @@ int poet_plan_section(const void* image, size_t size, uint32_t tag, const uint8_
   return POET_PLAN_OK;
 }
 
-static int open_schedule(poet_plan* plan, const uint8_t* at, uint32_t length) {
+static int open_schedule(poet_plan* plan, uint32_t version, const uint8_t* at, uint32_t length) {
+  const uint32_t known = version == 1 ? POET_PLAN_BLOCKING : POET_PLAN_BLOCKING | POET_PLAN_PAGED;
   plan->end = at + length;
   if (length < 1) return POET_PLAN_BAD_SCHEDULE;
   plan->flags = *at++;
-  if (plan->flags > POET_PLAN_BLOCKING || !varint(&at, plan->end, &plan->ops) ||
+  if ((plan->flags & ~known) != 0 || !varint(&at, plan->end, &plan->ops) ||
       !varint(&at, plan->end, &plan->values) || plan->end - at < 4)
     return POET_PLAN_BAD_SCHEDULE;
   if (plan->ops > MOST_IDS || plan->values > MOST_IDS) return POET_PLAN_BAD_SCHEDULE;
@@ -110,7 +111,7 @@ int poet_plan_open(poet_plan* plan, const void* image, size_t size) {
   poet_plan_cursor cursor;
   poet_plan_step step;
   int code = poet_plan_section(image, size, POET_PLAN_SCHEDULE, &payload, &length);
-  if (code == POET_PLAN_OK) code = open_schedule(plan, payload, length);
+  if (code == POET_PLAN_OK) code = open_schedule(plan, number((const uint8_t*)image + 4, 2), payload, length);
   if (code != POET_PLAN_OK) return code;
   code = poet_plan_section(image, size, POET_PLAN_ADDRESSES, &payload, &length);
   if (code == POET_PLAN_OK) code = open_addresses(plan, payload, length);

@@ -22,7 +22,7 @@
 extern "C" {
 #endif
 
-#define POET_PLAN_VERSION 1u
+#define POET_PLAN_VERSION 2u        /* the newest; 1 differs in having no POET_PLAN_PAGED */
 #define POET_PLAN_HEADER_BYTES 8u   /* of the file: "POET", version, number of sections */
 #define POET_PLAN_SECTION_BYTES 12u /* of a section without its payload: tag, length, CRC-32 */
 
@@ -54,6 +54,9 @@ enum {
 
 /* Set in poet_plan.flags: there are no waits; complete every transfer before the step after it. */
 #define POET_PLAN_BLOCKING 1u
+/* Set in poet_plan.flags: some persistent values are at home on storage. Such a value is paged in without
+ * having been paged out in the same step, and paged out after its update. */
+#define POET_PLAN_PAGED 2u
 
 /* A plan that was opened. It refers to the image, which must stay where it is. */
 typedef struct poet_plan {

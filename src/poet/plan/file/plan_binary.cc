@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "poet/base/error.h"
@@ -27,9 +28,14 @@ using Octets = std::vector<std::uint8_t>;
 
 std::uint32_t checksum(const Octets& bytes) { return poet_plan_crc32(bytes.data(), bytes.size()); }
 
+bool has_paged(const Graph& graph) {
+  return std::any_of(graph.values.begin(), graph.values.end(), [](const Value& v) { return v.paged; });
+}
+
 // Where transfers take no time of their own, whoever carries the plan out completes each at once.
 std::uint32_t flags_of(const Instance& instance, Semantics semantics) {
-  return has_waits(instance, semantics) ? 0 : POET_PLAN_BLOCKING;
+  return (has_waits(instance, semantics) ? 0 : POET_PLAN_BLOCKING) |
+         (has_paged(instance.graph) ? POET_PLAN_PAGED : 0);
 }
 
 // ---- writing
@@ -45,10 +51,10 @@ struct Section {
   Octets payload;
 };
 
-Octets image_of(const std::vector<Section>& sections) {
+Octets image_of(const std::vector<Section>& sections, std::uint32_t version) {
   BytesOut out;
   out.append({'P', 'O', 'E', 'T'});
-  out.number(POET_PLAN_VERSION, 2);
+  out.number(version, 2);
   out.number(sections.size(), 2);
   for (const Section& section : sections) {
     BytesOut covered;
@@ -85,7 +91,8 @@ Octets write(const PlanFile& file, bool for_device) {
     sections.push_back({POET_PLAN_GRAPH, std::move(graph)});
     sections.push_back({POET_PLAN_COSTS, cbor(parts.costs)});
   }
-  Octets image = image_of(sections);
+  // Files without paged values stay readable to older programs.
+  Octets image = image_of(sections, has_paged(file.instance.graph) ? POET_PLAN_VERSION : 1);
 
   poet_plan opened;
   ensure(poet_plan_open(&opened, image.data(), image.size()) == POET_PLAN_OK, "a written plan can be read");
@@ -108,8 +115,9 @@ Octets section(const Octets& image, std::uint32_t tag, const char* name, const s
     case POET_PLAN_OK:
       return {payload, payload + length};
     case POET_PLAN_BAD_VERSION:
-      throw InputError(place, fmt::format("version {} of the plan format; this program reads version {}",
-                                          image[4] + 256 * image[5], POET_PLAN_VERSION));
+      throw InputError(place,
+                       fmt::format("version {} of the plan format; this program reads up to version {}",
+                                   image[4] + 256 * image[5], POET_PLAN_VERSION));
     case POET_PLAN_NO_SECTION:
       if (tag == POET_PLAN_GRAPH)
         throw InputError(

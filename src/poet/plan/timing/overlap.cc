@@ -142,6 +142,8 @@ Plan with_prefetches(const Instance& instance, const Plan& plan, Bytes budget) {
     std::size_t to = i;
     const std::size_t least = std::max(earliest, gone[step.value]);
     while (to > least && ram[to - 1] + bytes <= budget) --to;
+    // Of a free it is known what is taken after it.
+    while (to > 0 && to < i && plan.steps[to].kind == StepKind::free && ram[to - 1] + bytes > budget) ++to;
     for (std::size_t k = to; k < i; ++k) ram[k] += bytes;
     before[to].push_back(step);
     earliest = std::max(earliest, to);

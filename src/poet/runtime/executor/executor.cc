@@ -28,15 +28,15 @@ OpId find_loss(const Graph& graph) {
   return found;
 }
 
-Executor::Executor(const PlanFile& file, const Program& program, const PageFileOptions& storage)
+Executor::Executor(const PlanFile& file, const Program& program, PersistentValues& persistent,
+                   PageFile* pages)
     : program_(program),
+      persistent_(persistent),
       waits_(has_waits(file.instance, file.semantics)),
       loss_op_(find_loss(file.instance.graph)),
       ticket_(file.instance.graph.values.size(), 0),
       seconds_(program.steps().size(), 0.0) {
-  if (program.slots().empty()) return;
-  pages_ = std::make_unique<PageFile>(storage, program.slots());
-  channel_ = std::make_unique<TransferQueue>(*pages_, program.transfers());
+  if (program.transfers() > 0) channel_ = std::make_unique<TransferQueue>(*pages, program.transfers());
 }
 
 Executor::~Executor() = default;
@@ -72,12 +72,14 @@ void Executor::run(std::int64_t number, std::uint64_t seed, const InputSource& i
     step_begin = step_end;
   }
   wait_for(last_ticket_);  // the next step's transfers must not meet this one's
+  persistent_.commit();
   makespan_ = Seconds(since(begin));
 }
 
 void Executor::issue(const PreparedStep& step) {
-  last_ticket_ = step.kind == StepKind::page_out ? channel_->page_out(step.slot, step.data)
-                                                 : channel_->page_in(step.slot, step.data);
+  const std::size_t slot = persistent_.slot(step);
+  last_ticket_ = step.kind == StepKind::page_out ? channel_->page_out(slot, step.data)
+                                                 : channel_->page_in(slot, step.data);
   ticket_[step.value] = last_ticket_;
   if (!waits_) wait_for(last_ticket_);
 }

@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "poet/runtime/executor/persistent.h"
 #include "poet/runtime/executor/program.h"
 #include "poet/runtime/storage/page_file.h"
 #include "poet/runtime/storage/transfer_queue.h"
@@ -22,9 +23,10 @@ using Observer = std::function<void(const PreparedStep& step)>;
 
 class Executor {
  public:
-  /// Opens the page file if the plan pages, and starts the channel. `program` must outlive the executor. The
-  /// plan is one by the rules of a device. Throws InputError as PageFile does.
-  Executor(const PlanFile& file, const Program& program, const PageFileOptions& storage);
+  /// Starts the channel if the plan pages, to `pages`, which has the program's slots; null where it has none.
+  /// `program`, `persistent` and `pages` must outlive the executor. The plan is one by the rules of a device.
+  /// Throws InputError as TransferQueue does.
+  Executor(const PlanFile& file, const Program& program, PersistentValues& persistent, PageFile* pages);
   ~Executor();
   Executor(const Executor&) = delete;
   Executor& operator=(const Executor&) = delete;
@@ -32,7 +34,8 @@ class Executor {
   Executor& operator=(Executor&&) = delete;
 
   /// One training step; `number` counts from 1. Allocates nothing but what kernels do (kernel.h). Throws the
-  /// InputError of a transfer that failed or of the input source; parameters may then be half updated.
+  /// InputError of a transfer that failed or of the input source; resident parameters may then be half
+  /// updated.
   void run(std::int64_t number, std::uint64_t seed, const InputSource& inputs, const Observer& observer = {});
 
   /// Of the last step.
@@ -47,8 +50,6 @@ class Executor {
   [[nodiscard]] Seconds fetching() const { return fetching_; }
   /// The channel's work since the executor was made.
   [[nodiscard]] TransferTotals transferred() const;
-  /// Null where the plan pages nothing.
-  [[nodiscard]] const PageFile* page_file() const { return pages_.get(); }
 
  private:
   void issue(const PreparedStep& step);
@@ -56,9 +57,9 @@ class Executor {
   void compute(const PreparedStep& step, std::int64_t number, std::uint64_t seed, const InputSource& inputs);
 
   const Program& program_;
+  PersistentValues& persistent_;
   bool waits_ = false;  // transfers run beside compute until a step waits for them
   OpId loss_op_;
-  std::unique_ptr<PageFile> pages_;
   std::unique_ptr<TransferQueue> channel_;
   IdVector<ValueId, std::uint64_t> ticket_;  // of the value's last transfer
   std::uint64_t last_ticket_ = 0;

@@ -56,9 +56,10 @@ Program::Program(const PlanFile& file, const KernelOptions& options)
     : file_(file),
       kernels_(),
       fixed_(file.instance.graph.values.size(), nullptr),
-      slot_(file.instance.graph.values.size(), kNoSlot) {
+      home_(file.instance.graph.values.size()) {
   make_kernels(options);
   map_memory();
+  lay_out_homes();
   prepare();
 }
 
@@ -90,7 +91,7 @@ void Program::map_memory() {
       throw InputError(fmt::format("value {} \"{}\"", v.index, value.name),
                        fmt::format("has {} bytes, the plan's costs give it {}", value.bytes.value(),
                                    costs.values[v].bytes.value()));
-    } else if (is_persistent(value.persistence)) {
+    } else if (is_resident(value)) {
       counted.push_back(v);
     }
   }
@@ -126,12 +127,24 @@ void Program::map_memory() {
   }
 }
 
-std::size_t Program::slot_of(ValueId v) {
-  if (slot_[v] == kNoSlot) {
-    slot_[v] = slots_.size();
+void Program::lay_out_homes() {
+  const Dataflow flow = dataflow(file_.instance.graph);
+  has_homes_ = !flow.paged.empty();
+  for (const ValueId v : flow.paged) static_cast<void>(slots_of(v));
+  for (const std::vector<ValueId>& changed : flow.changes)
+    for (const ValueId v : changed) {
+      home_[v].other_slot = slots_.size();
+      slots_.push_back(file_.instance.graph.values[v].bytes);
+    }
+}
+
+const Home& Program::slots_of(ValueId v) {
+  Home& home = home_[v];
+  if (home.slot == kNoSlot) {
+    home.slot = home.other_slot = slots_.size();
     slots_.push_back(file_.instance.graph.values[v].bytes);
   }
-  return slot_[v];
+  return home;
 }
 
 void Program::prepare() {
@@ -182,7 +195,8 @@ void Program::prepare() {
     switch (step.kind) {
       case StepKind::page_out:
       case StepKind::page_in:
-        prepared.slot = slot_of(step.value);
+        prepared.slot = slots_of(step.value).slot;
+        prepared.other_slot = slots_of(step.value).other_slot;
         prepared.data = static_cast<std::byte*>(where(step.value));
         ++transfers_;
         break;

@@ -55,11 +55,11 @@ std::vector<ValueId> persistent_values(const Graph& graph) {
   return found;
 }
 
-bool all_finite(const Graph& graph, const Program& program) {
+bool all_finite(const Graph& graph, const PersistentValues& persistent) {
   for (const ValueId v : persistent_values(graph)) {
     const Value& value = graph.values[v];
     if (value.dtype != DType::float32) continue;
-    const auto* numbers = reinterpret_cast<const float*>(program.persistent(v));
+    const auto* numbers = reinterpret_cast<const float*>(persistent.contents(v));
     const auto* end = numbers + element_count(value.shape);
     if (!std::all_of(numbers, end, [](float number) { return std::isfinite(number); })) return false;
   }
@@ -77,12 +77,12 @@ std::string describe_optimizer(const Graph& graph) {
   return "none";
 }
 
-void write_checkpoint(const std::filesystem::path& file, const Graph& graph, const Program& program,
-                      const RunState& state) {
+void write_checkpoint(const std::filesystem::path& file, const Graph& graph,
+                      const PersistentValues& persistent, const RunState& state) {
   std::vector<TensorEntry> tensors;
   for (const Tensor& tensor : persistent_tensors(graph)) {
     TensorEntry& entry = tensors.emplace_back(TensorEntry{tensor.name, tensor.dtype, tensor.shape});
-    for (const ValueId v : tensor.values) entry.parts.push_back({&graph.values[v], program.persistent(v)});
+    for (const ValueId v : tensor.values) entry.parts.push_back({&graph.values[v], persistent.contents(v)});
   }
   std::map<std::string, std::string> metadata = {{"format", kFormat},
                                                  {"step", fmt::format("{}", state.step)},
@@ -100,10 +100,12 @@ void check_checkpoint(const std::filesystem::path& file, const Graph& graph) {
     opened.check(tensor.name, tensor.dtype, tensor.shape);
 }
 
-RunState read_checkpoint(const std::filesystem::path& file, const Graph& graph, const Program& program) {
+RunState read_checkpoint(const std::filesystem::path& file, const Graph& graph,
+                         PersistentValues& persistent) {
   const SafetensorsFile opened(file);
   RunState state = state_of(opened, file);
-  for (const ValueId v : persistent_values(graph)) opened.read(graph.values[v], program.persistent(v));
+  for (const ValueId v : persistent_values(graph))
+    persistent.set(v, [&](std::byte* to) { opened.read(graph.values[v], to); });
   return state;
 }
 

@@ -6,15 +6,15 @@
 #include <string>
 #include <vector>
 
-#include "poet/runtime/executor/program.h"
+#include "poet/runtime/executor/persistent.h"
 #include "poet/runtime/training/run_state.h"
 
 namespace poet::runtime {
 
 /// Parameters and optimiser state of `graph`, by name, as safetensors; the state as metadata. The earlier
 /// file stays whole until this one is. Throws as write_safetensors().
-void write_checkpoint(const std::filesystem::path& file, const Graph& graph, const Program& program,
-                      const RunState& state);
+void write_checkpoint(const std::filesystem::path& file, const Graph& graph,
+                      const PersistentValues& persistent, const RunState& state);
 
 /// The state of a checkpoint, from its header. Throws InputError naming the file when it is none.
 [[nodiscard]] RunState read_run_state(const std::filesystem::path& file);
@@ -25,10 +25,10 @@ void check_checkpoint(const std::filesystem::path& file, const Graph& graph);
 
 /// Reads every persistent value of `graph` back. Throws InputError as the two above.
 [[nodiscard]] RunState read_checkpoint(const std::filesystem::path& file, const Graph& graph,
-                                       const Program& program);
+                                       PersistentValues& persistent);
 
 /// Whether no parameter and no optimiser state is infinite or not a number. O(elements).
-[[nodiscard]] bool all_finite(const Graph& graph, const Program& program);
+[[nodiscard]] bool all_finite(const Graph& graph, const PersistentValues& persistent);
 
 /// "adam_update beta1=0.9 beta2=0.999 eps=1e-08 learning_rate=0.001" of the graph's first update.
 [[nodiscard]] std::string describe_optimizer(const Graph& graph);

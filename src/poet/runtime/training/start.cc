@@ -1,7 +1,6 @@
 #include "poet/runtime/training/start.h"
 
-#include <algorithm>
-
+#include "poet/graph/parts.h"
 #include "poet/runtime/data/batches.h"
 #include "poet/runtime/training/checkpoint.h"
 #include "poet/runtime/weights/safetensors_weights.h"
@@ -18,31 +17,22 @@ ChosenData choose_data(const Graph& graph, const TrainerOptions& options, std::u
   return chosen;
 }
 
-namespace {
-
-/// Of a tensor in parts the first part alone.
-bool begins_tensor(const Value& value) {
-  return !value.part ||
-         std::all_of(value.part->begin.begin(), value.part->begin.end(), [](auto i) { return i == 0; });
-}
-
-}  // namespace
-
-std::int64_t start_weights(const Graph& graph, const Program& program, const TrainerOptions& options,
+std::int64_t start_weights(const Graph& graph, PersistentValues& persistent, const TrainerOptions& options,
                            RunState& state) {
   state = first_state(options);
   if (options.resume) {
-    state = read_checkpoint(*options.resume, graph, program);
+    state = read_checkpoint(*options.resume, graph, persistent);
     return 0;
   }
   const SafetensorsWeights file(graph, options.weights_file);
   const InitialWeights seeds(graph);
   std::int64_t seeded = 0;
   for (const ValueId v : persistent_values(graph)) {
-    std::byte* to = program.persistent(v);
-    if ((options.weights && options.weights(v, to)) || file.read(v, to)) continue;
-    seeds.write(v, state.seed, to);
-    if (graph.values[v].persistence == Persistence::parameter && begins_tensor(graph.values[v])) ++seeded;
+    persistent.set(v, [&](std::byte* to) {
+      if ((options.weights && options.weights(v, to)) || file.read(v, to)) return;
+      seeds.write(v, state.seed, to);
+      if (graph.values[v].persistence == Persistence::parameter && begins_tensor(graph.values[v])) ++seeded;
+    });
   }
   return seeded;
 }

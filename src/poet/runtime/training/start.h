@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "poet/runtime/executor/program.h"
+#include "poet/runtime/executor/persistent.h"
 #include "poet/runtime/training/trainer_options.h"
 
 namespace poet::runtime {
@@ -21,7 +21,7 @@ struct ChosenData {
 
 /// Gives every persistent value its first contents and sets `state` to what they belong to. How many
 /// parameters began with seeded numbers. Throws InputError as first_state() and the files do.
-std::int64_t start_weights(const Graph& graph, const Program& program, const TrainerOptions& options,
+std::int64_t start_weights(const Graph& graph, PersistentValues& persistent, const TrainerOptions& options,
                            RunState& state);
 
 }  // namespace poet::runtime

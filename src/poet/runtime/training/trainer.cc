@@ -12,6 +12,7 @@
 #include "poet/base/error.h"
 #include "poet/runtime/data/batches.h"
 #include "poet/runtime/executor/executor.h"
+#include "poet/runtime/executor/persistent.h"
 #include "poet/runtime/sensors/energy_meter.h"
 #include "poet/runtime/sensors/process_memory.h"
 #include "poet/runtime/training/checkpoint.h"
@@ -74,6 +75,8 @@ struct Trainer::State {
   PlanFile file;  // those below refer to it
   PageFileOptions storage;
   Program program;
+  std::unique_ptr<PageFile> pages;  // open as long as parameters are at home there; else while the storage is
+  std::unique_ptr<PersistentValues> persistent;
   RunState run;
   ChosenData data;
   std::unique_ptr<Batches> batches;
@@ -88,7 +91,9 @@ struct Trainer::State {
     setup.kernels = kernels_description(options.kernels);
     setup.map = program.map();
     check_machine(setup.map);
-    setup.seeded = start_weights(graph, program, options, run);
+    if (program.has_homes()) open_pages();
+    persistent = std::make_unique<PersistentValues>(graph, program, pages.get());
+    setup.seeded = start_weights(graph, *persistent, options, run);
     data = choose_data(graph, options, run.seed);
     batches = std::make_unique<Batches>(graph, *data.data, run.seed);
     setup.data = data.data->description();
@@ -101,7 +106,13 @@ struct Trainer::State {
     run.circumstances = std::move(circumstances);
   }
 
-  [[nodiscard]] bool finite() const { return all_finite(file.instance.graph, program); }
+  void open_pages() {
+    if (pages || program.slots().empty()) return;
+    pages = std::make_unique<PageFile>(storage, program.slots());
+    paging = {pages->description(), pages->in_ram(), pages->size()};
+  }
+
+  [[nodiscard]] bool finite() const { return all_finite(file.instance.graph, *persistent); }
 };
 
 Trainer::Trainer(PlanFile file, const TrainerOptions& options)
@@ -112,17 +123,21 @@ Trainer::~Trainer() = default;
 void Trainer::open_storage() {
   State& state = *state_;
   if (state.executor) return;
-  state.executor = std::make_unique<Executor>(state.file, state.program, state.storage);
-  if (const PageFile* pages = state.executor->page_file())
-    state.paging = {pages->description(), pages->in_ram(), pages->size()};
+  state.open_pages();
+  state.executor =
+      std::make_unique<Executor>(state.file, state.program, *state.persistent, state.pages.get());
 }
 
-void Trainer::close_storage() { state_->executor.reset(); }
+void Trainer::close_storage() {
+  state_->executor.reset();
+  if (!state_->program.has_homes()) state_->pages.reset();
+}
 
 StepFigures Trainer::step() {
   open_storage();
   State& state = *state_;
   const std::int64_t number = state.run.step + 1;
+  state.persistent->forget();
   state.batches->select(number);
   state.executor->run(number, state.run.seed,
                       [&state](OpId input, std::byte* to) { state.batches->read(input, to); });
@@ -187,14 +202,14 @@ TrainResult Trainer::train(const TrainOptions& options) {
 }
 
 void Trainer::save(const std::filesystem::path& checkpoint) const {
-  write_checkpoint(checkpoint, state_->file.instance.graph, state_->program, state_->run);
+  write_checkpoint(checkpoint, state_->file.instance.graph, *state_->persistent, state_->run);
 }
 
 const PlanFile& Trainer::file() const { return state_->file; }
 const TrainerSetup& Trainer::setup() const { return state_->setup; }
 const PagingSetup& Trainer::paging() const { return state_->paging; }
 const RunState& Trainer::state() const { return state_->run; }
-const std::byte* Trainer::persistent(ValueId v) const { return state_->program.persistent(v); }
+const std::byte* Trainer::persistent(ValueId v) const { return state_->persistent->contents(v); }
 const Program& Trainer::program() const { return state_->program; }
 
 const std::vector<double>& Trainer::seconds() const {

@@ -91,7 +91,8 @@ class Trainer {
   /// Opens the file that is paged to, if any, and starts the thread that transfers: what step() and train()
   /// do otherwise. Throws InputError as PageFile.
   void open_storage();
-  /// Ends that thread and lets the file go, until the next step: for whoever forks.
+  /// Ends that thread and, unless parameters are at home on it, lets the file go, until the next step: for
+  /// whoever forks.
   void close_storage();
 
   /// The next step. Throws the InputError of a transfer or a data set that failed; parameters may then be
@@ -111,7 +112,8 @@ class Trainer {
   [[nodiscard]] const PagingSetup& paging() const;
   /// Steps done, seed, the last loss.
   [[nodiscard]] const RunState& state() const;
-  /// The contents of a parameter or other persistent value, after the last step.
+  /// The contents of a parameter or other persistent value, after the last step and until the next one. Of a
+  /// paged one a copy is made in memory of its own. Throws InputError when the storage does not give it back.
   [[nodiscard]] const std::byte* persistent(ValueId v) const;
   /// What the plan's steps became, and the seconds that each took in the last training step (while the
   /// storage is open).

@@ -1,0 +1,466 @@
+#include "poet/optimize/heuristic/streaming.h"
+
+#include <algorithm>
+
+#include "poet/base/numbers.h"
+#include "poet/optimize/heuristic/streaming_arena.h"
+#include "poet/optimize/problem/sorted.h"
+
+namespace poet {
+namespace {
+
+constexpr int kStreamDepth = 3;  // of recomputations for each other
+constexpr int kWorkspace = -1;   // in the place of a value
+
+std::int64_t largest_value(const Problem& p) {
+  std::int64_t largest = 0;
+  for (int v = 0; v < p.values; ++v)
+    if (p.active[at(v)]) largest = std::max(largest, p.bytes[at(v)]);
+  return largest;
+}
+
+double price_of(const Problem& p, int op) { return p.joules[at(op)] + p.idle_watts * p.seconds[at(op)]; }
+
+// What recomputing costs at the end of each gap, as far as that can be foreseen.
+class Foresight {
+ public:
+  Foresight(const Problem& p, const Gaps& gaps, const Stream* before) : p_(p), gaps_(gaps), before_(before) {}
+
+  std::vector<double> prices() {
+    std::vector<double> prices(gaps_.all().size(), kInfinity);
+    for (std::size_t g = 0; g < prices.size(); ++g) {
+      const Gap& gap = gaps_.all()[g];
+      if (gap.to >= p_.ops) continue;
+      room_ = p_.budget - bytes_of(p_.reads[at(gap.to)]);
+      prices[g] = recomputing(gap.value, gap.to, 0);
+    }
+    return prices;
+  }
+
+ private:
+  [[nodiscard]] std::int64_t bytes_of(const std::vector<int>& values) const {
+    std::int64_t bytes = 0;
+    for (const int v : values) bytes += p_.bytes[at(v)];
+    return bytes;
+  }
+
+  // `room_`: beside what the op reads that is in need of it.
+  double recomputing(int v, int stage, int depth) {
+    const int op = p_.producer[at(v)];
+    if ((depth >= kStreamDepth && !p_.reads[at(op)].empty()) || stage > p_.recompute_until[at(op)])
+      return kInfinity;
+    const auto& users = p_.reads[at(stage)];
+    const auto beside = [&](const std::vector<int>& values) {
+      std::int64_t bytes = 0;
+      for (const int u : values)
+        if (!contains(users, u)) bytes += p_.bytes[at(u)];
+      return bytes;
+    };
+    const std::int64_t needed = beside(p_.reads[at(op)]) + beside(p_.writes[at(op)]);
+    if (needed + p_.workspace[at(op)] > room_) return kInfinity;
+    room_ -= needed;
+    double price = price_of(p_, op);
+    for (const int u : p_.reads[at(op)]) {
+      if (price == kInfinity) break;
+      price += bringing(u, stage, depth);
+    }
+    room_ += needed;
+    return price;
+  }
+
+  double bringing(int u, int stage, int depth) {
+    if (contains(p_.reads[at(stage)], u) || is_there(u, stage)) return 0;
+    double paging = kInfinity;
+    if (p_.paging) paging = p_.in_joules[at(u)] + (is_used_after(u, stage) ? 0 : p_.out_joules[at(u)]);
+    return std::min(paging, recomputing(u, stage, depth + 1));
+  }
+
+  // In RAM then and for a use of its own: one of its computations' before or after.
+  [[nodiscard]] bool is_there(int u, int stage) const {
+    if (before_ == nullptr) return false;
+    const auto& all = before_->residences[at(u)];
+    const auto next =
+        std::upper_bound(all.begin(), all.end(), stage, [](int t, const Residence& r) { return t < r.from; });
+    if (next == all.begin()) return false;
+    const Residence& residence = *(next - 1);
+    if (residence.to <= stage) return false;
+    if (residence.from <= p_.producer[at(u)]) return true;
+    const auto& users = p_.users[at(u)];
+    const auto use = std::lower_bound(users.begin(), users.end(), residence.from);
+    return use != users.end() && *use < residence.to;
+  }
+
+  [[nodiscard]] bool is_used_after(int u, int stage) const {
+    return !p_.users[at(u)].empty() && p_.users[at(u)].back() > stage;
+  }
+
+  const Problem& p_;
+  const Gaps& gaps_;
+  const Stream* before_;
+  std::int64_t room_ = 0;
+};
+
+class StreamingPass {
+ public:
+  StreamingPass(const Problem& p, const Gaps& gaps, const StreamingGuide& guide,
+                std::vector<double> recomputation)
+      : p_(p),
+        gaps_(gaps),
+        guide_(guide),
+        recomputation_(std::move(recomputation)),
+        slot_(at(p.values), -1),
+        pins_(at(p.values), 0),
+        cursor_(at(p.values), 0),
+        stored_(at(p.values), 0),
+        wanted_stored_(at(p.values), 0),
+        complete_at_(at(p.values), 0),
+        recent_(at(p.values)),
+        offset_(at(p.values), 0) {
+    if (guide.alignment > 0) arena_.emplace(p.budget, guide.alignment, largest_value(p) / 2);
+    rent_.push_back(0);
+    for (const double rent : guide.rent) rent_.push_back(rent_.back() + rent);
+    made_.residences.resize(at(p.values));
+  }
+
+  std::optional<Stream> run(const std::function<bool()>& stop) {
+    constexpr int kPoll = 256;
+    for (t_ = 0; t_ < p_.ops; ++t_) {
+      if (t_ % kPoll == 0 && stop()) return std::nullopt;
+      if (!step() && !step_from_empty()) return std::nullopt;
+    }
+    place_page_outs();
+    return std::move(made_);
+  }
+
+ private:
+  bool step() {
+    const auto& operands = p_.reads[at(t_)];
+    for (const int u : operands) pin(u);
+    bool done = true;
+    for (const int u : operands) done = done && bring(u, 0);
+    done = done && compute(t_);
+    for (const int u : operands) unpin(u);
+    for (const int u : operands) cursor_[at(u)] += done ? 1 : 0;
+    return done;
+  }
+
+  // Where there is room enough, but not in one piece: once more, with nothing in RAM.
+  bool step_from_empty() {
+    if (!arena_) return false;
+    while (!present_.empty())
+      if (!evict(present_.back())) return false;
+    return step();
+  }
+
+  [[nodiscard]] bool here(int v) const { return slot_[at(v)] >= 0; }
+  void pin(int v) {
+    if (pins_[at(v)]++ == 0 && here(v)) pinned_ += p_.bytes[at(v)];
+  }
+  void unpin(int v) {
+    if (--pins_[at(v)] == 0 && here(v)) pinned_ -= p_.bytes[at(v)];
+  }
+  [[nodiscard]] std::size_t gap_of(int v) const { return gaps_.of(v)[at(cursor_[at(v)])]; }
+
+  void enter(int v) {
+    slot_[at(v)] = static_cast<int>(present_.size());
+    present_.push_back(v);
+    ram_ += p_.bytes[at(v)];
+    if (pins_[at(v)] > 0) pinned_ += p_.bytes[at(v)];
+    complete_at_[at(v)] = made_.plan.steps.size();
+    made_.residences[at(v)].push_back({t_, p_.ops});
+  }
+
+  void leave(int v) {
+    const int last = present_.back();
+    present_[at(slot_[at(v)])] = last;
+    slot_[at(last)] = slot_[at(v)];
+    slot_[at(v)] = -1;
+    present_.pop_back();
+    ram_ -= p_.bytes[at(v)];
+    made_.residences[at(v)].back().to = t_;
+    made_.plan.steps.push_back({StepKind::free, OpId(), ValueId(v)});
+    if (arena_) arena_->remove(v);
+  }
+
+  // Room for the value; for workspace (kWorkspace).
+  bool take(int v, std::int64_t bytes) {
+    if (!arena_) return make_room(bytes);
+    if (bytes == 0) return true;
+    std::optional<std::int64_t> offset = arena_->put(v, bytes);
+    while (!offset) {
+      const auto leaving =
+          arena_->in_the_way(bytes, [&](int u) { return u < 0 || pins_[at(u)] > 0 ? kInfinity : loss(u); });
+      if (!leaving) return false;
+      for (const int u : *leaving)
+        if (!evict(u)) return false;
+      offset = arena_->put(v, bytes);
+    }
+    made_.addresses.push_back({takings_, v, *offset});
+    return true;
+  }
+
+  double loss(int v) { return std::max(0.0, recent_rank(v)) * static_cast<double>(p_.bytes[at(v)]); }
+
+  // Operands are in RAM and pinned.
+  bool compute(int op) {
+    const auto& results = p_.writes[at(op)];
+    for (const int v : results) pin(v);
+    const bool fits = arena_ ? take_each(op) : make_room(missing(op));
+    for (const int v : results) unpin(v);
+    if (!fits) return false;
+    made_.plan.steps.push_back({StepKind::compute, OpId(op), ValueId()});
+    ++takings_;
+    made_.joules += price_of(p_, op);
+    made_.seconds += p_.seconds[at(op)];
+    for (const int v : results)
+      if (!here(v)) enter(v);
+    return true;
+  }
+
+  [[nodiscard]] std::int64_t missing(int op) const {
+    std::int64_t bytes = p_.workspace[at(op)];
+    for (const int v : p_.writes[at(op)])
+      if (!here(v)) bytes += p_.bytes[at(v)];
+    return bytes;
+  }
+
+  // Addresses for results and workspace. A result that is there stays where it is.
+  bool take_each(int op) {
+    bool fits = take(kWorkspace, p_.workspace[at(op)]);
+    std::vector<int> taken;
+    for (const int v : p_.writes[at(op)]) {
+      if (!fits) break;
+      if (here(v)) {
+        made_.addresses.push_back({takings_, v, offset_[at(v)]});
+        continue;
+      }
+      fits = take(v, p_.bytes[at(v)]);
+      if (!fits) break;
+      offset_[at(v)] = made_.addresses.back().offset;
+      taken.push_back(v);
+    }
+    arena_->remove(kWorkspace);
+    if (!fits)
+      for (const int v : taken) arena_->remove(v);
+    return fits;
+  }
+
+  bool bring(int v, int depth) {
+    if (here(v)) return true;
+    const int op = p_.producer[at(v)];
+    const double paging = stored_[at(v)] ? p_.in_joules[at(v)] : kInfinity;
+    const double recomputing = price_of_recomputing(v, depth, p_.bytes[at(v)]);
+    if (paging == kInfinity && recomputing == kInfinity) return false;
+    if (paging <= recomputing) return page_in(v);
+    for (const int u : p_.reads[at(op)]) pin(u);
+    bool done = true;
+    for (const int u : p_.reads[at(op)]) done = done && bring(u, depth + 1);
+    done = done && compute(op);
+    for (const int u : p_.reads[at(op)]) unpin(u);
+    if (done || paging == kInfinity) return done;
+    return page_in(v);
+  }
+
+  bool page_in(int v) {
+    if (!take(v, p_.bytes[at(v)])) return false;
+    if (arena_) offset_[at(v)] = made_.addresses.back().offset;
+    made_.plan.steps.push_back({StepKind::page_in, OpId(), ValueId(v)});
+    ++takings_;
+    made_.joules += p_.in_joules[at(v)];
+    enter(v);
+    return true;
+  }
+
+  // `beside`: what is needed in RAM meanwhile and is not there or not pinned yet, v included.
+  [[nodiscard]] double price_of_recomputing(int v, int depth, std::int64_t beside) const {
+    const int op = p_.producer[at(v)];
+    if ((depth >= kStreamDepth && !p_.reads[at(op)].empty()) || t_ > p_.recompute_until[at(op)])
+      return kInfinity;
+    double price = price_of(p_, op);
+    for (const int u : p_.reads[at(op)])
+      if (!here(u) || pins_[at(u)] == 0) beside += p_.bytes[at(u)];
+    for (const int w : p_.writes[at(op)])
+      if (w != v && !here(w)) beside += p_.bytes[at(w)];
+    if (pinned_ + beside + p_.workspace[at(op)] > p_.budget) return kInfinity;
+    for (const int u : p_.reads[at(op)]) {
+      if (here(u)) continue;
+      const double paging = stored_[at(u)] ? p_.in_joules[at(u)] : kInfinity;
+      price += std::min(paging, price_of_recomputing(u, depth + 1, beside));
+      if (price == kInfinity) break;
+    }
+    return price;
+  }
+
+  struct Ranked {
+    double rank;
+    int value;
+    bool operator<(const Ranked& other) const {
+      return rank != other.rank ? rank < other.rank : value < other.value;
+    }
+  };
+
+  [[nodiscard]] double rank(int v) const {
+    const std::size_t g = gap_of(v);
+    const Gap& gap = gaps_.all()[g];
+    if (gap.to >= p_.ops) return wanted_stored_[at(v)] && !stored_[at(v)] ? 0 : -1;
+    if (guide_.by_distance) return 1.0 / (gap.to - t_ + 1);
+    const double away = gap.to <= t_ ? 0 : rent_[at(gap.to)] - rent_[at(t_)];
+    const auto bytes = static_cast<double>(p_.bytes[at(v)]);
+    const double kept = guide_.kept.empty() ? 0 : guide_.kept[g];
+    return 1e6 * kept + price_of_return(v, g) / (bytes * (away + 1e-9 * rent_.back() + 1e-300));
+  }
+
+  [[nodiscard]] double price_of_return(int v, std::size_t g) const {
+    const double paging =
+        p_.paging ? p_.in_joules[at(v)] + (stored_[at(v)] ? 0 : p_.out_joules[at(v)]) : kInfinity;
+    return std::min(paging, recomputation_[g]);
+  }
+
+  // Of many values the ranks are not looked up each time: they change slowly while nobody uses the value.
+  double recent_rank(int v) {
+    constexpr std::size_t kMany = 64;
+    Recent& recent = recent_[at(v)];
+    const auto fresh = static_cast<long>(present_.size() / kMany);
+    if (recent.looked_up < 0 || recent.cursor != cursor_[at(v)] || recent.looked_up + fresh < evictions_)
+      recent = {rank(v), cursor_[at(v)], evictions_};
+    return recent.rank;
+  }
+
+  // Takes from RAM what ranks lowest; of what is taken, none that need not go.
+  bool make_room(std::int64_t more) {
+    if (ram_ + more <= p_.budget) return true;
+    ++evictions_;
+    ranked_.clear();
+    for (const int v : present_)
+      if (pins_[at(v)] == 0) ranked_.push_back({recent_rank(v), v});
+    const auto later = [](const Ranked& a, const Ranked& b) { return b < a; };
+    std::make_heap(ranked_.begin(), ranked_.end(), later);
+    std::int64_t excess = ram_ + more - p_.budget;
+    taken_.clear();
+    while (!ranked_.empty() && excess > 0) {
+      std::pop_heap(ranked_.begin(), ranked_.end(), later);
+      taken_.push_back(ranked_.back());
+      ranked_.pop_back();
+      excess -= p_.bytes[at(taken_.back().value)];
+    }
+    if (excess > 0) return false;
+    for (std::size_t i = taken_.size(); i-- > 0;) {
+      const std::int64_t bytes = p_.bytes[at(taken_[i].value)];
+      if (excess + bytes <= 0 && taken_[i].rank >= 0) {
+        excess += bytes;
+        continue;
+      }
+      if (!evict(taken_[i].value)) return false;
+    }
+    return true;
+  }
+
+  bool evict(int v) {
+    const std::size_t g = gap_of(v);
+    const bool used = gaps_.all()[g].to < p_.ops;
+    if (!stored_[at(v)] && (used || wanted_stored_[at(v)])) {
+      const double paging = p_.paging ? p_.in_joules[at(v)] + p_.out_joules[at(v)] : kInfinity;
+      const bool drops = used && !wanted_stored_[at(v)] && recomputation_[g] < paging &&
+                         secure(v, gaps_.all()[g].to, room_for(gaps_.all()[g].to), 0);
+      if (!drops) {
+        if (!p_.paging) return false;
+        store(v);
+      }
+    }
+    leave(v);
+    return true;
+  }
+
+  // What v is to be recomputed from before op `stage` will not be lost, and there will be room for it: `room`
+  // beside what the op reads.
+  bool secure(int v, int stage, std::int64_t room, int depth) {
+    const int op = p_.producer[at(v)];
+    if ((depth >= kStreamDepth && !p_.reads[at(op)].empty()) || stage > p_.recompute_until[at(op)])
+      return false;
+    const auto& read = p_.reads[at(stage)];
+    for (const auto* values : {&p_.reads[at(op)], &p_.writes[at(op)]})
+      for (const int u : *values)
+        if (!contains(read, u)) room -= p_.bytes[at(u)];
+    if (room < p_.workspace[at(op)]) return false;
+    for (const int u : p_.reads[at(op)]) {
+      if (stored_[at(u)] || secure(u, stage, room, depth + 1)) continue;
+      if (!here(u) || !p_.paging) return false;
+      wanted_stored_[at(u)] = 1;
+    }
+    return true;
+  }
+
+  [[nodiscard]] std::int64_t room_for(int stage) const {
+    std::int64_t room = p_.budget;
+    for (const int u : p_.reads[at(stage)]) room -= p_.bytes[at(u)];
+    return room;
+  }
+
+  void store(int v) {
+    stored_[at(v)] = 1;
+    made_.joules += p_.out_joules[at(v)];
+    made_.bytes_written += p_.bytes[at(v)];
+    page_outs_.push_back({complete_at_[at(v)], v});
+  }
+
+  // Right after the step that brought the value.
+  void place_page_outs() {
+    std::sort(page_outs_.begin(), page_outs_.end());
+    std::vector<Step> steps;
+    steps.reserve(made_.plan.steps.size() + page_outs_.size());
+    auto next = page_outs_.begin();
+    for (std::size_t i = 0; i <= made_.plan.steps.size(); ++i) {
+      for (; next != page_outs_.end() && next->first == i; ++next)
+        steps.push_back({StepKind::page_out, OpId(), ValueId(next->second)});
+      if (i < made_.plan.steps.size()) steps.push_back(made_.plan.steps[i]);
+    }
+    made_.plan.steps = std::move(steps);
+  }
+
+  const Problem& p_;
+  const Gaps& gaps_;
+  const StreamingGuide& guide_;
+  const std::vector<double> recomputation_;  // per gap
+  std::vector<double> rent_;                 // prefix sums
+  int t_ = 0;
+  std::int64_t ram_ = 0;
+  std::int64_t pinned_ = 0;  // bytes of what is in RAM and pinned
+  std::vector<int> present_;
+  std::vector<int> slot_;    // in present_; -1: not in RAM
+  std::vector<int> pins_;    // operands and results of what is computed
+  std::vector<int> cursor_;  // uses so far
+  std::vector<char> stored_;
+  std::vector<char> wanted_stored_;       // something is to be recomputed from it
+  std::vector<std::size_t> complete_at_;  // steps before
+  std::vector<std::pair<std::size_t, int>> page_outs_;
+  std::vector<Ranked> ranked_, taken_;
+  struct Recent {
+    double rank = 0;
+    int cursor = 0;
+    long looked_up = -1;
+  };
+  std::vector<Recent> recent_;
+  long evictions_ = 0;
+  std::optional<StreamingArena> arena_;
+  std::vector<std::int64_t> offset_;
+  int takings_ = 0;  // page-ins and computations so far
+  Stream made_;
+};
+
+}  // namespace
+
+Streaming::Streaming(const Problem& problem, const Gaps& gaps) : p_(problem), gaps_(gaps) {}
+
+std::vector<double> Streaming::recomputation(const Stream* before) const {
+  return Foresight(p_, gaps_, before).prices();
+}
+
+std::optional<Stream> Streaming::run(const StreamingGuide& guide, const Stream* before,
+                                     const std::function<bool()>& stop) const {
+  std::vector<double> prices = recomputation(before);
+  for (std::size_t g = 0; g < prices.size(); ++g)
+    if (!p_.reads[at(p_.producer[at(gaps_.all()[g].value)])].empty()) prices[g] *= guide.caution;
+  return StreamingPass(p_, gaps_, guide, std::move(prices)).run(stop);
+}
+
+}  // namespace poet

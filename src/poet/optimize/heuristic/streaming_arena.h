@@ -1,0 +1,46 @@
+#pragma once
+
+// Addresses for a streaming pass. RAM that is free in pieces is of no use for a value that is larger than
+// each of them, and where RAM holds a handful of values that is a good part of it: so what leaves is what
+// lies together.
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <vector>
+
+namespace poet {
+
+class StreamingArena {
+ public:
+  struct Block {
+    std::int64_t begin;
+    std::int64_t end;
+    int id;
+  };
+
+  /// Offsets are multiples of `alignment`. Blocks of less than `small` bytes come from the top.
+  StreamingArena(std::int64_t bytes, std::int64_t alignment, std::int64_t small)
+      : bytes_(bytes), alignment_(alignment), small_(small) {}
+
+  /// Puts a block into the smallest hole that it fits in. Nothing where there is none. O(blocks).
+  std::optional<std::int64_t> put(int id, std::int64_t bytes);
+  void remove(int id);
+
+  /// The neighbours whose leaving makes the room and loses least. `loss`, at least 0, is infinite for what
+  /// has to stay. Nothing where there is no way. O(blocks).
+  [[nodiscard]] std::optional<std::vector<int>> in_the_way(std::int64_t bytes,
+                                                           const std::function<double(int)>& loss) const;
+
+ private:
+  [[nodiscard]] std::int64_t rounded(std::int64_t bytes) const {
+    return (bytes + alignment_ - 1) / alignment_ * alignment_;
+  }
+
+  std::int64_t bytes_;
+  std::int64_t alignment_;
+  std::int64_t small_;
+  std::vector<Block> blocks_;  // by offset
+};
+
+}  // namespace poet

@@ -1,0 +1,95 @@
+#include "poet/optimize/problem/residence.h"
+
+#include <algorithm>
+#include <array>
+#include <tuple>
+#include <utility>
+
+#include "poet/graph/dataflow.h"
+#include "poet/plan/allowance.h"
+
+namespace poet {
+namespace {
+
+// Of the RAM beside the largest op.
+constexpr std::array kFractions = {0.75, 0.5, 0.25, 0.1, 0.0};
+constexpr std::size_t kLarge = 4'000;  // ops: there one search takes the time of many
+constexpr double kMostOfLarge = 0.1;
+
+bool has_homes(const Instance& instance) {
+  return !instance.costs.storage_capacity || *instance.costs.storage_capacity >= Bytes(0);
+}
+
+Bytes floor_of(const Instance& instance) { return ram_floor(instance, Semantics::device).bytes(); }
+
+}  // namespace
+
+std::vector<std::vector<ValueId>> paged_sets(const Instance& instance, Bytes ram_budget) {
+  std::vector<std::vector<ValueId>> sets;
+  if (floor_of(with_paged(instance, {})) <= ram_budget) sets.emplace_back();
+  const std::vector<ValueId> all = pageable(instance);
+  const Bytes room = ram_budget - floor_of(with_paged(instance, all));
+  if (all.empty() || room < Bytes(0)) return sets;
+  std::vector<ValueId> smallest_first = all;
+  std::sort(smallest_first.begin(), smallest_first.end(), [&](ValueId a, ValueId b) {
+    return std::make_tuple(instance.costs.values[a].bytes, a) <
+           std::make_tuple(instance.costs.values[b].bytes, b);
+  });
+  const double most = instance.graph.ops.size() > kLarge ? kMostOfLarge : kFractions.front();
+  for (const double part : kFractions) {
+    if (part > most) continue;
+    Bytes left(static_cast<std::int64_t>(part * static_cast<double>(room.value())));
+    std::vector<ValueId> paged;
+    for (const ValueId v : smallest_first) {
+      const Bytes bytes = instance.costs.values[v].bytes;
+      if (bytes <= left)
+        left -= bytes;
+      else
+        paged.push_back(v);
+    }
+    std::sort(paged.begin(), paged.end());
+    if (paged.empty() || (!sets.empty() && sets.back() == paged)) continue;
+    if (!has_homes(with_paged(instance, paged))) continue;
+    sets.push_back(std::move(paged));
+  }
+  return sets;
+}
+
+Bytes rounding_of(const Instance& instance, const std::vector<ValueId>& values) {
+  Bytes sum;
+  for (const ValueId v : values) {
+    const Bytes bytes = instance.graph.values[v].bytes;
+    sum += rounded_up(bytes, instance.costs.alignment) - bytes;
+  }
+  return sum;
+}
+
+Joules most_saved_by_residents(const Instance& instance, Bytes ram_budget) {
+  const CostTable& costs = instance.costs;
+  const std::vector<ValueId> all = pageable(instance);
+  const Dataflow flow = dataflow(with_paged(instance, all).graph);
+  IdVector<ValueId, char> updated(instance.graph.values.size(), 0);
+  for (const std::vector<ValueId>& changes : flow.changes)
+    for (const ValueId v : changes) updated[v] = 1;
+  const auto saved = [&](ValueId v) {
+    const auto price = [&](const TransferCost& transfer) {
+      return transfer.energy + (costs.timing.concurrent ? Joules(0) : costs.timing.idle * transfer.seconds);
+    };
+    return price(costs.values[v].page_in) + (updated[v] ? price(costs.values[v].page_out) : Joules(0));
+  };
+  std::vector<std::pair<double, ValueId>> per_byte;
+  for (const ValueId v : all)
+    per_byte.emplace_back(saved(v).value() / static_cast<double>(costs.values[v].bytes.value()), v);
+  std::sort(per_byte.rbegin(), per_byte.rend());
+  const Bytes largest = ram_floor(with_paged(instance, {}), Semantics::device).largest.bytes();
+  Bytes room = std::max(Bytes(0), ram_budget - largest);
+  Joules sum{};
+  for (const auto& [joules, v] : per_byte) {
+    const Bytes taken = std::min(room, costs.values[v].bytes);
+    sum += Joules(joules * static_cast<double>(taken.value()));
+    room -= taken;
+  }
+  return sum;
+}
+
+}  // namespace poet

@@ -1,0 +1,29 @@
+#pragma once
+
+// Which persistent values live on storage: sets worth trying.
+
+#include <vector>
+
+#include "poet/cost/instance.h"
+#include "poet/plan/limits.h"
+
+namespace poet {
+
+/// Sets of persistent values to page, in the order in which they are worth a try: none, if the budget allows
+/// that; then all but some, and all. Those that stay resident are the smallest, whose transfers cost the most
+/// energy per byte of RAM, up to a part of the RAM that the budget leaves beside the largest op. Sets for
+/// which the budget is below the floor, or whose homes the storage does not hold, are left out. Device
+/// semantics. O(sets * (ops + edges)).
+[[nodiscard]] std::vector<std::vector<ValueId>> paged_sets(const Instance& instance, Bytes ram_budget);
+
+/// By how much the values grow when they are paged: addresses are aligned, resident values packed. O(values).
+[[nodiscard]] Bytes rounding_of(const Instance& instance, const std::vector<ValueId>& values);
+
+/// Whatever stays resident, a plan saves at most so much over one that pages every persistent value: one of
+/// the former becomes one of the latter with the same RAM by a load of each resident value at the beginning
+/// and a page-out at the end. So the bound of an instance in which all are paged (loads.h), less this, is one
+/// on every choice. A fractional knapsack: of what a resident value saves, as much as has room beside the
+/// largest op. Device semantics. O(values log values + edges).
+[[nodiscard]] Joules most_saved_by_residents(const Instance& instance, Bytes ram_budget);
+
+}  // namespace poet

@@ -1,0 +1,130 @@
+#include "poet/optimize/relaxation/gap_flow.h"
+
+#include <lemon/network_simplex.h>
+#include <lemon/smart_graph.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <string>
+
+#include "poet/base/error.h"
+#include "poet/base/numbers.h"
+#include "poet/base/process/child.h"
+
+namespace poet {
+namespace {
+
+using Network = lemon::SmartDigraph;
+using Simplex = lemon::NetworkSimplex<Network, std::int64_t, std::int64_t>;
+
+// Costs of a byte are whole numbers up to this, so that sums along any path stay far from overflow.
+constexpr double kLargestCost = 1e9;
+
+// What prices prove: each interval is kept where it is worth more than the capacity that it takes.
+double saved_at_most(const std::vector<std::int64_t>& capacity, const std::vector<PackedInterval>& intervals,
+                     const std::vector<double>& price) {
+  std::vector<double> sum(price.size() + 1, 0.0);
+  double saved = 0;
+  for (std::size_t t = 0; t < price.size(); ++t) {
+    sum[t + 1] = sum[t] + price[t];
+    saved += price[t] * static_cast<double>(capacity[t]);
+  }
+  for (const PackedInterval& interval : intervals) {
+    const double rent = sum[at(interval.last) + 1] - sum[at(interval.first)];
+    saved += std::max(0.0, interval.joules - rent * static_cast<double>(interval.bytes));
+  }
+  return saved;
+}
+
+// All capacity flows from the first op to past the last one: along the ops what is not used, but at least
+// what op t's lesser capacity forbids; along an interval what it is given.
+// Prices, then what is kept.
+std::vector<double> solve_flow(const std::vector<std::int64_t>& capacity,
+                               const std::vector<PackedInterval>& intervals) {
+  const int ops = static_cast<int>(capacity.size());
+  std::int64_t most = 0;
+  for (const std::int64_t bytes : capacity) most = std::max(most, bytes);
+  double dearest = 0;
+  for (const PackedInterval& i : intervals)
+    if (i.bytes > 0) dearest = std::max(dearest, i.joules / static_cast<double>(i.bytes));
+  const double unit = dearest > 0 ? kLargestCost / dearest : 1;
+
+  Network network;
+  network.reserveNode(ops + 1);
+  network.reserveArc(ops + static_cast<int>(intervals.size()));
+  for (int t = 0; t <= ops; ++t) network.addNode();
+  Network::ArcMap<std::int64_t> lower(network, 0);
+  Network::ArcMap<std::int64_t> upper(network, 0);
+  Network::ArcMap<std::int64_t> cost(network, 0);
+  for (int t = 0; t < ops; ++t) {
+    const auto arc = network.addArc(Network::nodeFromId(t), Network::nodeFromId(t + 1));
+    lower[arc] = most - capacity[at(t)];
+    upper[arc] = most;
+  }
+  for (const PackedInterval& i : intervals) {
+    const auto arc = network.addArc(Network::nodeFromId(i.first), Network::nodeFromId(i.last + 1));
+    upper[arc] = i.bytes;
+    cost[arc] =
+        i.bytes > 0 ? -std::llround(std::max(0.0, i.joules) / static_cast<double>(i.bytes) * unit) : 0;
+  }
+  Simplex simplex(network);
+  simplex.lowerMap(lower).upperMap(upper).costMap(cost);
+  simplex.stSupply(Network::nodeFromId(0), Network::nodeFromId(ops), most);
+  ensure(simplex.run() == Simplex::OPTIMAL, "an interval packing has no optimum");
+
+  std::vector<double> solution;
+  for (int t = 0; t < ops; ++t) {
+    const std::int64_t fall =
+        simplex.potential(Network::nodeFromId(t)) - simplex.potential(Network::nodeFromId(t + 1));
+    solution.push_back(std::max(0.0, static_cast<double>(fall) / unit));
+  }
+  for (std::size_t i = 0; i < intervals.size(); ++i) {
+    const auto arc = Network::arcFromId(ops + static_cast<int>(i));
+    const std::int64_t bytes = intervals[i].bytes;
+    solution.push_back(bytes > 0 ? static_cast<double>(simplex.flow(arc)) / static_cast<double>(bytes) : 1);
+  }
+  return solution;
+}
+
+std::vector<double> solve_in_child(const std::vector<std::int64_t>& capacity,
+                                   const std::vector<PackedInterval>& intervals,
+                                   const std::function<bool()>& stop) {
+  std::vector<double> solution;
+  ChildWatch watch;
+  watch.receive = [&](std::string&& message) {
+    solution.resize(message.size() / sizeof(double));
+    std::memcpy(solution.data(), message.data(), message.size());
+    return true;
+  };
+  watch.keep_going = [&] { return !stop(); };
+  const ChildEnd end = run_child(
+      [&](Parent& parent) {
+        const std::vector<double> found = solve_flow(capacity, intervals);
+        std::string message(found.size() * sizeof(double), '\0');
+        std::memcpy(message.data(), found.data(), message.size());
+        parent.send(message);
+        return 0;
+      },
+      watch);
+  if (end.how != ChildEnd::How::finished || solution.size() != capacity.size() + intervals.size()) return {};
+  return solution;
+}
+
+}  // namespace
+
+std::optional<Packing> pack_intervals(const std::vector<std::int64_t>& capacity,
+                                      const std::vector<PackedInterval>& intervals,
+                                      const std::function<bool()>& stop) {
+  constexpr std::size_t kMostAtOnce = 3'000;  // arcs: 10 ms
+  const bool long_run = stop && capacity.size() + intervals.size() > kMostAtOnce;
+  const std::vector<double> solution =
+      long_run ? solve_in_child(capacity, intervals, stop) : solve_flow(capacity, intervals);
+  if (solution.empty() && !capacity.empty()) return std::nullopt;
+  const auto middle = solution.begin() + static_cast<std::ptrdiff_t>(capacity.size());
+  Packing packing{{solution.begin(), middle}, {middle, solution.end()}, 0};
+  packing.saved = saved_at_most(capacity, intervals, packing.price);
+  return packing;
+}
+
+}  // namespace poet

@@ -1,0 +1,148 @@
+// The gap relaxation against every linear plan there is: whatever its multipliers, it never claims more than
+// the least energy. And the packing in it against all subsets and the LP solver.
+
+#include "poet/optimize/relaxation/gap_relaxation.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+
+#include "poet/optimize/relaxation/gap_flow.h"
+#include "poet/optimize/solvers/solver.h"
+#include "tests/support/linear_cases.h"
+#include "tests/support/linear_search.h"
+
+namespace poet {
+namespace {
+
+using test::LinearCase;
+
+struct PackingCase {
+  std::vector<std::int64_t> capacity;
+  std::vector<PackedInterval> intervals;
+};
+
+PackingCase random_packing(std::uint64_t seed, bool units) {
+  std::mt19937_64 random(seed);
+  const auto below = [&](int end) { return static_cast<int>(random() % static_cast<unsigned>(end)); };
+  PackingCase c;
+  const int ops = 1 + below(9);
+  for (int t = 0; t < ops; ++t) c.capacity.push_back(below(units ? 4 : 30));
+  for (int i = below(10); i > 0; --i) {
+    const int first = below(ops);
+    c.intervals.push_back({first, first + below(ops - first), units ? 1 : 1 + below(15), 0.25 * below(40)});
+  }
+  return c;
+}
+
+double by_linear_program(const PackingCase& c) {
+  if (c.intervals.empty()) return 0;
+  Model model;
+  std::vector<int> columns;
+  for (const PackedInterval& i : c.intervals) columns.push_back(model.add_column(0, 1, -i.joules, false));
+  for (int t = 0; t < static_cast<int>(c.capacity.size()); ++t) {
+    Linear sum;
+    for (std::size_t i = 0; i < c.intervals.size(); ++i)
+      if (c.intervals[i].first <= t && t <= c.intervals[i].last)
+        sum.add(static_cast<double>(c.intervals[i].bytes), Term::of(columns[i]));
+    model.at_most(sum, static_cast<double>(c.capacity[static_cast<std::size_t>(t)]));
+  }
+  const LpResult lp = solve_lp(model, 60);
+  EXPECT_EQ(lp.status, LpStatus::optimal);
+  return -lp.objective;
+}
+
+double by_all_subsets(const PackingCase& c) {
+  double best = 0;
+  for (unsigned subset = 0; subset < 1U << c.intervals.size(); ++subset) {
+    std::vector<std::int64_t> left = c.capacity;
+    double joules = 0;
+    for (std::size_t i = 0; i < c.intervals.size(); ++i) {
+      if ((subset >> i & 1U) == 0) continue;
+      joules += c.intervals[i].joules;
+      for (int t = c.intervals[i].first; t <= c.intervals[i].last; ++t)
+        left[static_cast<std::size_t>(t)] -= c.intervals[i].bytes;
+    }
+    if (std::all_of(left.begin(), left.end(), [](std::int64_t bytes) { return bytes >= 0; }))
+      best = std::max(best, joules);
+  }
+  return best;
+}
+
+TEST(GapFlow, SavesWhatTheLinearProgramSays) {
+  int binding = 0;
+  for (std::uint64_t seed = 1; seed <= 2'000; ++seed) {
+    SCOPED_TRACE(fmt::format("seed {}", seed));
+    const PackingCase c = random_packing(seed, false);
+    const Packing packing = *pack_intervals(c.capacity, c.intervals);
+    const double saved = by_linear_program(c);
+    EXPECT_NEAR(packing.saved, saved, 1e-6);
+    double kept = 0;
+    std::vector<double> used(c.capacity.size(), 0.0);
+    for (std::size_t i = 0; i < c.intervals.size(); ++i) {
+      kept += packing.kept[i] * c.intervals[i].joules;
+      for (int t = c.intervals[i].first; t <= c.intervals[i].last; ++t)
+        used[static_cast<std::size_t>(t)] += packing.kept[i] * static_cast<double>(c.intervals[i].bytes);
+    }
+    EXPECT_NEAR(kept, saved, 1e-6);
+    for (std::size_t t = 0; t < used.size(); ++t)
+      EXPECT_LE(used[t], static_cast<double>(c.capacity[t]) + 1e-6);
+    double all = 0;
+    for (const PackedInterval& i : c.intervals) all += i.joules;
+    binding += saved < all - 1e-6;
+  }
+  EXPECT_GT(binding, 1'000);
+}
+
+// Of equal sizes: the matrix is totally unimodular.
+TEST(GapFlow, PacksEqualSizesAsWellAsAnySubset) {
+  for (std::uint64_t seed = 1; seed <= 1'000; ++seed) {
+    SCOPED_TRACE(fmt::format("seed {}", seed));
+    const PackingCase c = random_packing(seed, true);
+    EXPECT_NEAR(pack_intervals(c.capacity, c.intervals)->saved, by_all_subsets(c), 1e-6);
+  }
+}
+
+// Targets far above the optimum make steps so long that the multipliers go anywhere.
+TEST(GapRelaxation, NeverClaimsMoreThanTheLeastEnergy) {
+  int compared = 0, raised = 0, closed = 0;
+  for (std::uint64_t seed = 1; seed <= 4'000; ++seed) {
+    SCOPED_TRACE(fmt::format("seed {}", seed));
+    const LinearCase c = test::linear_case(seed, 3, 7);
+    test::LinearSearchOptions options;
+    options.paging = c.paging;
+    options.rematerialization = c.rematerialization;
+    options.most_states = 50'000;
+    const test::LinearSearchResult best =
+        test::search_linear_plans(c.instance, c.semantics, c.limits, options);
+    if (!best.finished || !best.best) continue;
+    ++compared;
+    SolveOptions solve;
+    solve.paging = c.paging;
+    solve.rematerialization = c.rematerialization;
+    const Problem problem = make_problem({c.instance, c.limits, c.semantics}, solve);
+    const Gaps gaps(problem);
+    const double least = best.best->joules;
+    const double overhead = least - problem.baseline_joules;
+    double bound = 0;
+    for (const double beyond : {0.0, 0.1, 1.0, 10.0}) {
+      GapRelaxation relaxation(problem, gaps);
+      for (int i = 0; i < 12; ++i) relaxation.improve(least + beyond * (overhead + 0.1));
+      bound = std::max(bound, relaxation.bound());
+    }
+    ASSERT_LE(bound, least + 1e-9);
+    raised += bound > problem.baseline_joules + 1e-9;
+    closed += overhead > 1e-9 && bound > least - 1e-6;
+  }
+  EXPECT_GT(compared, 2'000);
+  EXPECT_GT(raised, 500);
+  EXPECT_GT(closed, 100);
+  RecordProperty("compared", compared);
+  RecordProperty("raised", raised);
+  RecordProperty("closed", closed);
+}
+
+}  // namespace
+}  // namespace poet
