@@ -66,7 +66,7 @@ class Loading {
     Graph& graph = made_.instance.graph;
     Op op = from_.graph.ops[id];
     OpCost cost = from_.costs.ops[id];
-    const auto operands = static_cast<std::ptrdiff_t>(OpReader(from_.graph, op).inputs());
+    const auto operands = static_cast<std::ptrdiff_t>(operators::OpReader(from_.graph, id).inputs());
     std::vector<ValueId> loaded;
     for (const ValueId v : flow_.reads[id])
       if (flow_.is_paged[v]) loaded.push_back(brought_[v]);
