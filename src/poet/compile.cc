@@ -132,22 +132,10 @@ Attempt solve_and_lower(const SolveRequest& problem, SolveOptions options, bool 
   return made;
 }
 
-/// With the addresses of the instance with loads, as every transfer stands where it stood; nothing where they
-/// do not hold.
-std::optional<PlacedPlan> placed_without_loads(const SolveRequest& problem, const WithLoads& loads,
-                                               const PlacedPlan& with) {
-  const Instance& instance = problem.instance;
-  PlacedPlan made;
-  made.plan = canonicalize(instance, without_loads(loads, instance, with.plan), Semantics::device);
-  made.layout.arena = with.layout.arena;
-  made.layout.allocations = allocations_of(instance, made.plan, Semantics::device);
-  if (made.layout.allocations.size() != with.layout.allocations.size()) return std::nullopt;
-  for (std::size_t i = 0; i < made.layout.allocations.size(); ++i)
-    made.layout.allocations[i].offset = with.layout.allocations[i].offset;
-  part_what_lies_apart(made.layout.allocations);
-  const bool holds = replay(instance, made.plan, Semantics::device, problem.limits).valid &&
-                     replay_layout(instance, made.plan, made.layout, Semantics::device, problem.limits).valid;
-  return holds ? std::optional(std::move(made)) : std::nullopt;
+bool holds(const SolveRequest& problem, const PlacedPlan& placed) {
+  const auto& [instance, limits, semantics] = problem;
+  return replay(instance, placed.plan, semantics, limits).valid &&
+         replay_layout(instance, placed.plan, placed.layout, semantics, limits).valid;
 }
 
 /// The same where persistent values are paged, by the instance with loads. Its schedules say nothing of the
@@ -161,7 +149,7 @@ Attempt solve_with_loads(const SolveRequest& problem, const SolveOptions& option
   made.synchronous = true;
   made.outcome.schedule = {};
   if (made.plan.steps.empty()) return made;
-  Plan steps = without_loads(loads, instance, made.plan);
+  Plan steps = without_loads(loads, instance, made.plan).plan;
   std::erase_if(steps.steps,
                 [](const Step& step) { return step.kind == StepKind::wait || step.kind == StepKind::free; });
   const Plan timed = instance.costs.timing.concurrent ? overlapped(instance, steps, problem.limits)
@@ -171,7 +159,10 @@ Attempt solve_with_loads(const SolveRequest& problem, const SolveOptions& option
   const Limits& limits = problem.limits;
   const Timeline line = timeline_of(instance, made.plan);
   if (limits.deadline && line.makespan > latest_end(limits.deadline->value())) made.plan = {};
-  if (made.placed) made.placed = placed_without_loads(problem, loads, *made.placed);
+  if (made.placed) {
+    made.placed = placed_without_loads(instance, loads, *made.placed);
+    if (!holds(problem, *made.placed)) made.placed.reset();
+  }
   return made;
 }
 

@@ -84,10 +84,11 @@ TEST(Streaming, AddressesHold) {
     const Plan plan = plan_in_place(c.instance, *search.best());
     const Report report = replay(c.instance, plan, Semantics::device, c.limits);
     ASSERT_TRUE(report.valid) << report.violation;
-    const Layout layout = layout_of(c.instance, plan, *search.best());
+    const Layout layout = layout_of(c.instance, plan, search.best()->addresses);
     const ArenaReport arena = replay_layout(c.instance, plan, layout, Semantics::device, c.limits);
     ASSERT_TRUE(arena.valid) << arena.violation;
     EXPECT_EQ(arena.arena, layout.arena);
+    EXPECT_LE(layout.lower_bound, place(c.instance, plan, Semantics::device).arena);
     ++plans;
   }
   EXPECT_GT(plans, test::enough(900));

@@ -167,7 +167,7 @@ TEST(PagedValues, AreLoadsForTheSearch) {
       {run(kInput), run(load), run(OpId(2)), free_of(ValueId(4)), run(OpId(3)), run(load), run(OpId(4))}};
   const std::vector<Step> expected = {run(kInput),    in(kWeight), run(kForward), free_of(kWeight),
                                       run(kBackward), in(kWeight), run(kUpdate),  out(kWeight)};
-  EXPECT_EQ(without_loads(loads, paged(), plan).steps, expected);
+  EXPECT_EQ(without_loads(loads, paged(), plan).plan.steps, expected);
 }
 
 TEST(PagedValues, SetsToTryBeginWithAllResident) {

@@ -114,6 +114,7 @@ class StreamingPass {
         stored_(at(p.values), 0),
         wanted_stored_(at(p.values), 0),
         complete_at_(at(p.values), 0),
+        sent_at_(at(p.values), 0),
         recent_(at(p.values)),
         offset_(at(p.values), 0) {
     if (guide.alignment > 0) arena_.emplace(p.budget, guide.alignment, largest_value(p) / 2);
@@ -138,7 +139,7 @@ class StreamingPass {
     for (const int u : operands) pin(u);
     bool done = true;
     for (const int u : operands) done = done && bring(u, 0);
-    done = done && compute(t_);
+    done = done && compute(t_, dying());
     for (const int u : operands) unpin(u);
     for (const int u : operands) cursor_[at(u)] += done ? 1 : 0;
     return done;
@@ -177,6 +178,7 @@ class StreamingPass {
     slot_[at(v)] = -1;
     present_.pop_back();
     ram_ -= p_.bytes[at(v)];
+    if (pins_[at(v)] > 0) pinned_ -= p_.bytes[at(v)];
     made_.residences[at(v)].back().to = t_;
     made_.plan.steps.push_back({StepKind::free, OpId(), ValueId(v)});
     if (arena_) arena_->remove(v);
@@ -201,31 +203,50 @@ class StreamingPass {
 
   double loss(int v) { return std::max(0.0, recent_rank(v)) * static_cast<double>(p_.bytes[at(v)]); }
 
-  // Operands are in RAM and pinned.
-  bool compute(int op) {
+  // The operand over which the op writes its first result: nothing needs it afterwards; -1: none.
+  [[nodiscard]] int dying() const {
+    if (p_.overwritable[at(t_)].empty() || here(p_.first_result[at(t_)])) return -1;
+    for (const int u : p_.overwritable[at(t_)]) {
+      const auto next = static_cast<std::size_t>(cursor_[at(u)]) + 1;
+      if (gaps_.all()[gaps_.of(u)[next]].to >= p_.ops && (p_.paging || !wanted_stored_[at(u)])) return u;
+    }
+    return -1;
+  }
+
+  // Operands are in RAM and pinned. `overwritten`: one of them, or -1.
+  bool compute(int op, int overwritten) {
     const auto& results = p_.writes[at(op)];
     for (const int v : results) pin(v);
-    const bool fits = arena_ ? take_each(op) : make_room(missing(op));
+    const bool fits = arena_ ? take_each(op, overwritten) : make_room(missing(op, overwritten));
     for (const int v : results) unpin(v);
     if (!fits) return false;
+    if (overwritten >= 0) finish_sending(overwritten);
     made_.plan.steps.push_back({StepKind::compute, OpId(op), ValueId()});
     ++takings_;
     made_.joules += price_of(p_, op);
     made_.seconds += p_.seconds[at(op)];
     for (const int v : results)
       if (!here(v)) enter(v);
+    if (overwritten >= 0) leave(overwritten);
     return true;
   }
 
-  [[nodiscard]] std::int64_t missing(int op) const {
+  [[nodiscard]] std::int64_t missing(int op, int overwritten) const {
     std::int64_t bytes = p_.workspace[at(op)];
     for (const int v : p_.writes[at(op)])
       if (!here(v)) bytes += p_.bytes[at(v)];
-    return bytes;
+    return overwritten < 0 ? bytes : bytes - p_.bytes[at(overwritten)];
+  }
+
+  // Before something is written over the value, which nothing in RAM needs any more.
+  void finish_sending(int v) {
+    if (wanted_stored_[at(v)] && !stored_[at(v)]) store(v);
+    if (p_.concurrent && sent_at_[at(v)] == complete_at_[at(v)])
+      made_.plan.steps.push_back({StepKind::wait, OpId(), ValueId(v)});
   }
 
   // Addresses for results and workspace. A result that is there stays where it is.
-  bool take_each(int op) {
+  bool take_each(int op, int overwritten) {
     bool fits = take(kWorkspace, p_.workspace[at(op)]);
     std::vector<int> taken;
     for (const int v : p_.writes[at(op)]) {
@@ -234,6 +255,7 @@ class StreamingPass {
         made_.addresses.push_back({takings_, v, offset_[at(v)]});
         continue;
       }
+      if (overwritten >= 0 && v == p_.first_result[at(op)]) continue;
       fits = take(v, p_.bytes[at(v)]);
       if (!fits) break;
       offset_[at(v)] = made_.addresses.back().offset;
@@ -242,6 +264,12 @@ class StreamingPass {
     arena_->remove(kWorkspace);
     if (!fits)
       for (const int v : taken) arena_->remove(v);
+    if (fits && overwritten >= 0) {
+      const int v = p_.first_result[at(op)];
+      arena_->replace(overwritten, v);
+      offset_[at(v)] = offset_[at(overwritten)];
+      made_.addresses.push_back({takings_, v, offset_[at(v)]});
+    }
     return fits;
   }
 
@@ -255,7 +283,7 @@ class StreamingPass {
     for (const int u : p_.reads[at(op)]) pin(u);
     bool done = true;
     for (const int u : p_.reads[at(op)]) done = done && bring(u, depth + 1);
-    done = done && compute(op);
+    done = done && compute(op, -1);
     for (const int u : p_.reads[at(op)]) unpin(u);
     if (done || paging == kInfinity) return done;
     return page_in(v);
@@ -398,6 +426,7 @@ class StreamingPass {
 
   void store(int v) {
     stored_[at(v)] = 1;
+    sent_at_[at(v)] = complete_at_[at(v)];
     made_.joules += p_.out_joules[at(v)];
     made_.bytes_written += p_.bytes[at(v)];
     page_outs_.push_back({complete_at_[at(v)], v});
@@ -432,6 +461,7 @@ class StreamingPass {
   std::vector<char> stored_;
   std::vector<char> wanted_stored_;       // something is to be recomputed from it
   std::vector<std::size_t> complete_at_;  // steps before
+  std::vector<std::size_t> sent_at_;      // where its page-out goes
   std::vector<std::pair<std::size_t, int>> page_outs_;
   std::vector<Ranked> ranked_, taken_;
   struct Recent {

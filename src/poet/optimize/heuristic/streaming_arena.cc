@@ -32,6 +32,11 @@ void StreamingArena::remove(int id) {
   std::erase_if(blocks_, [&](const Block& block) { return block.id == id; });
 }
 
+void StreamingArena::replace(int from, int to) {
+  for (Block& block : blocks_)
+    if (block.id == from) block.id = to;
+}
+
 std::optional<std::vector<int>> StreamingArena::in_the_way(std::int64_t bytes,
                                                            const std::function<double(int)>& loss) const {
   const std::int64_t size = rounded(bytes);

@@ -26,6 +26,8 @@ class StreamingArena {
   /// Puts a block into the smallest hole that it fits in. Nothing where there is none. O(blocks).
   std::optional<std::int64_t> put(int id, std::int64_t bytes);
   void remove(int id);
+  /// Block `to` takes the place of block `from`, of the same size. O(blocks).
+  void replace(int from, int to);
 
   /// The neighbours whose leaving makes the room and loses least. `loss`, at least 0, is infinite for what
   /// has to stay. Nothing where there is no way. O(blocks).

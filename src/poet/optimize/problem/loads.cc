@@ -94,23 +94,27 @@ class Loading {
   WithLoads made_;
 };
 
-/// Without page-ins that nothing reads before the value goes or comes again.
-Plan without_idle_page_ins(const Dataflow& flow, const Plan& plan) {
+/// Leaves out the page-ins that nothing reads.
+WithoutLoads without_idle_page_ins(const Dataflow& flow, const Plan& plan) {
   IdVector<ValueId, char> wanted(flow.producer.size(), 0);
-  std::vector<Step> backwards;
+  WithoutLoads backwards;
   for (auto step = plan.steps.rbegin(); step != plan.steps.rend(); ++step) {
+    bool idle = false;
     if (step->kind == StepKind::compute) {
       for (const ValueId v : flow.reads[step->op]) wanted[v] = 1;
     } else if (step->kind == StepKind::page_out) {
       wanted[step->value] = 1;
     } else if (step->kind == StepKind::page_in) {
-      const bool idle = wanted[step->value] == 0;
+      idle = wanted[step->value] == 0;
       wanted[step->value] = 0;
-      if (idle) continue;
     }
-    backwards.push_back(*step);
+    if (step->kind == StepKind::compute || step->kind == StepKind::page_in)
+      backwards.left_out.push_back(idle ? 1 : 0);
+    if (!idle) backwards.plan.steps.push_back(*step);
   }
-  return {{backwards.rbegin(), backwards.rend()}};
+  std::reverse(backwards.plan.steps.begin(), backwards.plan.steps.end());
+  std::reverse(backwards.left_out.begin(), backwards.left_out.end());
+  return backwards;
 }
 
 }  // namespace
@@ -123,7 +127,7 @@ Limits limits_with_loads(const WithLoads& loads, Limits limits) {
   return limits;
 }
 
-Plan without_loads(const WithLoads& loads, const Instance& original, const Plan& plan) {
+WithoutLoads without_loads(const WithLoads& loads, const Instance& original, const Plan& plan) {
   const Dataflow flow = dataflow(original.graph);
   Plan made;
   for (const Step& step : plan.steps) {

@@ -7,6 +7,8 @@
 // part of the update's cost. Where transfers run beside compute they take no time here: the plan that follows
 // is timed as it is.
 
+#include <vector>
+
 #include "poet/cost/instance.h"
 #include "poet/plan/limits.h"
 #include "poet/plan/plan.h"
@@ -32,8 +34,15 @@ struct WithLoads {
 /// The limits that are left for the instance with loads.
 [[nodiscard]] Limits limits_with_loads(const WithLoads& loads, Limits limits);
 
-/// The steps of the original for a plan of the instance with loads: page-ins in place of loads, page-outs
-/// right after updates; waits and frees as they stand, so that some are missing. O(steps).
-[[nodiscard]] Plan without_loads(const WithLoads& loads, const Instance& original, const Plan& plan);
+/// Of a plan of the instance with loads: the steps of the original, and which of its computations and page-ins,
+/// in their order, are left out: page-ins that nothing reads before the value goes or comes again.
+struct WithoutLoads {
+  Plan plan;
+  std::vector<char> left_out;
+};
+
+/// Page-ins in place of loads, page-outs right after updates; waits and frees as they stand, so that some are
+/// missing. O(steps).
+[[nodiscard]] WithoutLoads without_loads(const WithLoads& loads, const Instance& original, const Plan& plan);
 
 }  // namespace poet

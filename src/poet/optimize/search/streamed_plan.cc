@@ -6,6 +6,7 @@
 
 #include "poet/base/error.h"
 #include "poet/plan/canonical.h"
+#include "poet/plan/layout/addresses.h"
 
 namespace poet {
 
@@ -15,29 +16,82 @@ Plan plan_in_place(const Instance& instance, const Stream& stream) {
   return canonicalize(instance, stream.plan, Semantics::device);
 }
 
-Layout layout_of(const Instance& instance, const Plan& plan, const Stream& stream) {
-  std::map<std::pair<int, int>, std::int64_t> offsets;  // by number of the taking step, and value
-  for (const Taken& taken : stream.addresses) offsets[{taken.taking, taken.value}] = taken.offset;
+namespace {
+
+// What is in RAM at once; of what is written in place, once.
+Bytes greatest_load_of(const std::vector<Allocation>& allocations, std::size_t steps) {
+  std::vector<int> end;
+  for (const Allocation& allocation : allocations) end.push_back(allocation.end);
+  for (const Allocation& allocation : allocations)
+    if (allocation.takes_over >= 0) end[static_cast<std::size_t>(allocation.takes_over)] = allocation.begin;
+  std::vector<Bytes> change(steps + 1);
+  for (std::size_t i = 0; i < allocations.size(); ++i) {
+    if (end[i] <= allocations[i].begin) continue;
+    change[static_cast<std::size_t>(allocations[i].begin)] += allocations[i].bytes;
+    change[static_cast<std::size_t>(end[i])] -= allocations[i].bytes;
+  }
+  Bytes load;
+  Bytes greatest;
+  for (const Bytes bytes : change) greatest = std::max(greatest, load += bytes);
+  return greatest;
+}
+
+// Of each step that takes RAM, its number among those.
+std::vector<int> takings_of(const Plan& plan) {
   std::vector<int> number(plan.steps.size(), -1);
   int takings = 0;
   for (std::size_t i = 0; i < plan.steps.size(); ++i) {
     const StepKind kind = plan.steps[i].kind;
     if (kind == StepKind::compute || kind == StepKind::page_in) number[i] = takings++;
   }
+  return number;
+}
+
+// What the original's plan takes, and where.
+std::vector<Taken> taken_without_loads(const WithLoads& loads, const PlacedPlan& with,
+                                       const std::vector<char>& left_out) {
+  std::vector<int> renumbered;
+  int kept = 0;
+  for (const char out : left_out) renumbered.push_back(out != 0 ? -1 : kept++);
+  const std::vector<int> number = takings_of(with.plan);
+  std::vector<Taken> taken;
+  for (const Allocation& allocation : with.layout.allocations) {
+    const int before = number[static_cast<std::size_t>(allocation.begin)];
+    const int taking = renumbered[static_cast<std::size_t>(before)];
+    const int value = allocation.value.valid() ? loads.value_of[allocation.value].index : -1;
+    if (taking >= 0) taken.push_back({taking, value, allocation.offset});
+  }
+  return taken;
+}
+
+}  // namespace
+
+Layout layout_of(const Instance& instance, const Plan& plan, const std::vector<Taken>& taken) {
+  std::map<std::pair<int, int>, std::int64_t> offsets;  // by number of the taking step, and value
+  for (const Taken& one : taken) offsets[{one.taking, one.value}] = one.offset;
+  const std::vector<int> number = takings_of(plan);
   Layout layout;
   layout.allocations = allocations_of(instance, plan, Semantics::device);
+  layout.lower_bound = greatest_load_of(layout.allocations, plan.steps.size());
   const std::int64_t grain = std::max<std::int64_t>(1, instance.costs.alignment.value());
   for (Allocation& allocation : layout.allocations) {
     const int value = allocation.value.valid() ? allocation.value.index : -1;
     const auto found = offsets.find({number[static_cast<std::size_t>(allocation.begin)], value});
     ensure(found != offsets.end(), "a stream gives an address to whatever it takes into RAM");
     allocation.offset = found->second;
-    allocation.takes_over = -1;
     const std::int64_t end = allocation.offset + allocation.bytes.value();
     layout.arena = std::max(layout.arena, Bytes((end + grain - 1) / grain * grain));
-    layout.lower_bound = std::max(layout.lower_bound, allocation.bytes);
   }
+  part_what_lies_apart(layout.allocations);
   return layout;
+}
+
+PlacedPlan placed_without_loads(const Instance& original, const WithLoads& loads, const PlacedPlan& plan) {
+  const WithoutLoads without = without_loads(loads, original, plan.plan);
+  PlacedPlan made;
+  made.plan = canonicalize(original, without.plan, Semantics::device);
+  made.layout = layout_of(original, made.plan, taken_without_loads(loads, plan, without.left_out));
+  return made;
 }
 
 }  // namespace poet

@@ -2,16 +2,32 @@
 
 // Plans with addresses straight from a streaming pass that has given everything its place.
 
+#include <vector>
+
 #include "poet/optimize/heuristic/streaming.h"
+#include "poet/optimize/problem/loads.h"
 #include "poet/plan/layout/layout.h"
 
 namespace poet {
+
+/// A plan whose addresses fit the RAM budget as well.
+struct PlacedPlan {
+  Plan plan;
+  Joules energy{};
+  Layout layout;
+};
 
 /// A stream with addresses as a plan for the device: its steps in their order, and waits. Transfers are not
 /// moved beside compute, as that would take the place of something else.
 [[nodiscard]] Plan plan_in_place(const Instance& instance, const Stream& stream);
 
-/// The addresses of plan_in_place()'s result. O(steps log steps).
-[[nodiscard]] Layout layout_of(const Instance& instance, const Plan& plan, const Stream& stream);
+/// The plan's allocations where `taken` puts them. O(steps log steps).
+[[nodiscard]] Layout layout_of(const Instance& instance, const Plan& plan, const std::vector<Taken>& taken);
+
+/// Of a plan of the instance with loads (optimize/problem/loads.h), the original's with the same addresses:
+/// every transfer stands where it stood. Its energy is left open; as loads were taken for ops, which no
+/// channel delays, it may break a limit. O(steps log steps).
+[[nodiscard]] PlacedPlan placed_without_loads(const Instance& original, const WithLoads& loads,
+                                              const PlacedPlan& plan);
 
 }  // namespace poet

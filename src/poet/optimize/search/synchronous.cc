@@ -74,7 +74,9 @@ class BestPlan {
   void consider(const Problem& problem, const Stream& stream) {
     if (stream.addresses.empty()) {
       Plan steps = stream.plan;
-      std::erase_if(steps.steps, [](const Step& step) { return step.kind == StepKind::free; });
+      std::erase_if(steps.steps, [](const Step& step) {
+        return step.kind == StepKind::free || step.kind == StepKind::wait;
+      });
       consider(problem, steps, {});
       return;
     }
@@ -84,7 +86,7 @@ class BestPlan {
     if (!within(request_, line)) return;
     made.energy = energy_of(request_.instance, made.plan, line);
     if (placed && placed->energy <= made.energy) return;
-    made.layout = layout_of(request_.instance, made.plan, stream);
+    made.layout = layout_of(request_.instance, made.plan, stream.addresses);
     placed = std::move(made);
   }
 

@@ -10,17 +10,10 @@
 #include <optional>
 
 #include "poet/optimize/outcome.h"
-#include "poet/plan/layout/layout.h"
+#include "poet/optimize/search/streamed_plan.h"
 #include "poet/plan/plan.h"
 
 namespace poet {
-
-/// A plan whose addresses fit the RAM budget as well.
-struct PlacedPlan {
-  Plan plan;
-  Joules energy{};
-  Layout layout;
-};
 
 struct SynchronousPlan {
   /// Obeys RAM under published semantics, scratch memory besides; none where the plan comes from a stream.
