@@ -164,22 +164,20 @@ class Classes {
   }
 
   /// Whether a storage had better be copied for an op than be cut along its axis as the op is: some tensor
-  /// would be too large otherwise, but not the copy.
+  /// would be too large otherwise, and larger than the copy.
   bool better_copied(ValueId storage, int axis, int label) {
     const int of_axis = root(first_axis_[storage] + axis);
-    const auto limit = [&](ValueId s) {
-      return std::max(least_part(s, label, label), static_cast<double>(limit_.value()));
-    };
-    const auto gets_too_large = [&](ValueId s) { return least_part(s, label, of_axis) > limit(s); };
     if (label == of_axis) return false;
-    const auto of = [&](int node) {
+    const auto units = [&](int node) {
       const Class& c = classes_[at(node)];
       return c.whole.empty() ? static_cast<double>(c.units) : 1.0;
     };
-    if (least_part(storage, label, label) * of(of_axis) / of(label) > limit(storage)) return false;
+    const double copy = least_part(storage, label, label) * units(of_axis) / units(label);
     for (const int node : {label, of_axis}) {
-      const std::vector<ValueId>& storages = classes_[at(node)].storages;
-      if (std::any_of(storages.begin(), storages.end(), gets_too_large)) return true;
+      for (const ValueId s : classes_[at(node)].storages) {
+        const double apart = std::max(least_part(s, label, label), static_cast<double>(limit_.value()));
+        if (least_part(s, label, of_axis) > std::max(apart, copy)) return true;
+      }
     }
     return false;
   }
