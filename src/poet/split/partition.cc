@@ -14,9 +14,6 @@
 namespace poet::splitting {
 namespace {
 
-/// A convolution's gradient of a weight sums in another order where a group has fewer output channels.
-constexpr std::int64_t kFewestChannels = 4;
-
 Shape strides_of_value(const Value& value) {
   return value.strides.empty() ? row_major_strides(value.shape) : value.strides;
 }
@@ -118,7 +115,8 @@ class Classes {
     std::set<int> tied;
     for (std::size_t a = 0; a < labels.size(); ++a) {
       const int axis = result_.storage_axis[v][a];
-      if (labels[a] == kNoLabel) continue;
+      if (labels[a] == kJoined) tied.insert(axis);
+      if (labels[a] < 0) continue;
       const int label = first_label_[id] + labels[a];
       if (axis >= 0) {
         tied.insert(axis);
@@ -241,7 +239,7 @@ class Classes {
         AxisClass found;
         found.units = classes_[at(r)].units;
         found.reason = classes_[at(r)].whole;
-        found.most = found.usual = found.reason.empty() ? found.units : 1;
+        found.most = found.reason.empty() ? found.units : 1;
         result_.classes.push_back(std::move(found));
       }
       return number[at(r)];
@@ -291,31 +289,17 @@ class Refinement {
     for (const OpId id : ids<OpId>(graph.ops.size())) {
       std::set<int> classes(p.of_label[id].begin(), p.of_label[id].end());
       for (const int c : classes) ops_of_[static_cast<std::size_t>(c)].push_back(id);
-      keep_channels(id);
     }
   }
 
   void cut(ValueId v, Bytes limit) {
     while (largest_part(graph_, p_, v) > limit) {
-      if (!refine(v, false) && !refine(v, true)) return;
+      if (!refine(v)) return;
     }
   }
 
  private:
   AxisClass& at(int c) { return p_.classes[static_cast<std::size_t>(c)]; }
-
-  void keep_channels(OpId id) {
-    const Op& op = graph_.ops[id];
-    if (!op.kind.starts_with("conv") || !op.kind.ends_with("_backward_weight")) return;
-    const OpAxes& axes = p_.axes[id];
-    for (std::size_t l = 0; l < axes.labels.size(); ++l) {
-      AxisClass& c = at(p_.of_label[id][l]);
-      const std::int64_t per_unit = axes.labels[l].size / c.units;
-      if (axes.labels[l].size == 1) continue;
-      if (axes.labels[l].name == (op.kind.starts_with("conv_transpose") ? "C" : "O"))
-        c.usual = std::min(c.usual, std::max<std::int64_t>(1, c.units * per_unit / kFewestChannels));
-    }
-  }
 
   /// What has to be cut before.
   void cut_into_elements(const std::vector<int>& classes) {
@@ -337,7 +321,7 @@ class Refinement {
   }
 
   /// Cuts v more finely along the axis for which that makes the fewest ops. Whether there is one.
-  bool refine(ValueId v, bool beyond_usual) {
+  bool refine(ValueId v) {
     int best = kNoClass;
     double least = std::numeric_limits<double>::infinity();
     for (const int c : p_.of_axis[v]) {
@@ -345,7 +329,7 @@ class Refinement {
       AxisClass& axes = at(c);
       const std::int64_t parts = axes.parts;
       const std::int64_t next = next_parts(axes);
-      if (next <= parts || next > (beyond_usual ? axes.most : axes.usual)) continue;
+      if (next <= parts || next > axes.most) continue;
       const double smaller = std::log(static_cast<double>(units_per_part(axes, parts)) /
                                       static_cast<double>(units_per_part(axes, next)));
       const double before = ops_with(c);
