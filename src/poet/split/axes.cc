@@ -27,6 +27,8 @@ std::int64_t groups_of(const Op& op) {
   return found == op.attributes.end() ? 1 : std::get<std::int64_t>(found->second);
 }
 
+bool is_box(const Op& op) { return op.kind.starts_with("slice") || op.kind.starts_with("pad"); }
+
 class Reader {
  public:
   Reader(const Graph& graph, const Op& op, const OperatorSchema& schema)
@@ -124,6 +126,9 @@ class Reader {
         const std::size_t at = is_x ? a : static_cast<std::size_t>(axes[a]);
         labels[a] = label(std::to_string(at), own[a]);
       }
+    } else if (is_box(op_)) {
+      for (std::size_t a = 0; a < own.size(); ++a)
+        if (is_all_of(a)) labels[a] = label(std::to_string(a), own[a]);
     } else if (is_join(op_)) {
       const auto axis = static_cast<std::size_t>(named("axis").front());
       for (std::size_t a = 0; a < own.size(); ++a)
@@ -134,6 +139,13 @@ class Reader {
       reduced(input, i, named("axes"), labels);
     }
     return labels;
+  }
+
+  /// Whether a slice takes all along the axis, or padding adds nothing.
+  [[nodiscard]] bool is_all_of(std::size_t axis) const {
+    const Shape& x = shape(op_.kind == "slice" || op_.kind == "pad", 0);
+    const Shape& y = shape(op_.kind == "slice_backward" || op_.kind == "pad_backward", 0);
+    return x[axis] == y[axis];
   }
 
   /// x has all axes, y those that are left.
@@ -175,8 +187,8 @@ class Reader {
   }
 
   void mark_cuttable() {
-    const bool by_position =
-        op_.kind == "input" || op_.kind.starts_with("transpose") || schema_.parts.starts_with("-");
+    const bool by_position = op_.kind == "input" || op_.kind.starts_with("transpose") || is_box(op_) ||
+                             schema_.parts.starts_with("-");
     for (std::size_t l = 0; l < axes_.labels.size(); ++l) {
       Label& label = axes_.labels[l];
       const auto [named, plus] = named_part(label.name);

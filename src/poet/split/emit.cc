@@ -502,6 +502,10 @@ class Emitter {
       const auto label = static_cast<std::size_t>(loop.label);
       const Range range = range_at(place, label);
       if (axes.labels[label].name == "groups") op.attributes["groups"] = range.end - range.begin;
+      if (op.attributes.contains("ends")) {  // a slice, of all along the axis
+        auto& ends = std::get<std::vector<std::int64_t>>(op.attributes["ends"]);
+        ends[std::stoul(axes.labels[label].name)] = range.end - range.begin;
+      }
       if (axes.labels[label].only) {
         op.attributes["index"] =
             holds(place, label) ? *axes.labels[label].only - range.begin : std::int64_t{-1};

@@ -55,23 +55,21 @@ class Classes {
     }
   }
 
-  /// What is done element by element, and all results, are cut as the op is. A product's operands are so
-  /// where that leaves no tensor too large; otherwise they are copied into other parts for it. Those come
-  /// last that would make something coarser.
+  /// Results and what is updated are cut as the op is. Operands are so where that leaves no tensor too large;
+  /// otherwise they are copied into other parts for the op. Those come last that would make something
+  /// coarser.
   void find() {
-    for (const Tie wanted : {Tie::always, Tie::if_alike, Tie::unless_copied}) {
+    for (const Tie how : {Tie::always, Tie::if_alike, Tie::unless_copied}) {
       for (const OpId id : ids<OpId>(graph_.ops.size())) {
         const Op& op = graph_.ops[id];
         const OpAxes& axes = result_.axes[id];
-        const bool product =
-            op.kind == "matmul" || op.kind.starts_with("conv") || op.kind.starts_with("linear");
-        if (product || wanted == Tie::always) {
-          const bool inputs = product == (wanted != Tie::always);
-          for (std::size_t i = 0; i < op.inputs.size() && inputs; ++i)
-            tie(id, op.inputs[i], axes.inputs[i], wanted);
+        for (std::size_t i = 0; i < op.inputs.size(); ++i) {
+          const bool updated =
+              std::find(op.updates.begin(), op.updates.end(), op.inputs[i]) != op.updates.end();
+          if (updated == (how == Tie::always)) tie(id, op.inputs[i], axes.inputs[i], how);
         }
-        for (std::size_t i = 0; i < op.outputs.size() && wanted == Tie::always; ++i)
-          tie(id, op.outputs[i], axes.outputs[i], wanted);
+        for (std::size_t i = 0; i < op.outputs.size() && how == Tie::always; ++i)
+          tie(id, op.outputs[i], axes.outputs[i], how);
       }
     }
     keep_order_of_sums();
