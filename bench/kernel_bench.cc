@@ -1,7 +1,8 @@
 // Times the kernels of a training step, each value in memory of its own. Prints the least time of every op
 // over the steps, summed by kind, and the slowest ops. Usage: kernel_bench NETWORK|FILE.onnx BATCH
 //   [--library=fast|lean|reference] [--isa=avx2] [--threads=1] [--steps=10] [--ops=30] [--skip-missing]
-//   [--cpu-time]
+//   [--cpu-time] [--split=32]
+// --split: of the graph in parts of so many KiB.
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -21,6 +22,7 @@
 #include "poet/frontend/onnx/import.h"
 #include "poet/frontend/zoo.h"
 #include "poet/runtime/kernels/kernel.h"
+#include "poet/split/split.h"
 
 namespace poet {
 namespace {
@@ -32,6 +34,7 @@ struct Arguments {
   int steps = 10;
   std::size_t ops = 30;
   bool skip_missing = false;
+  std::int64_t part_kib = 0;
   bool cpu_time = false;  // of this process instead of the wall clock: on a busy machine
 };
 
@@ -55,6 +58,8 @@ Arguments parsed(int argc, char** argv) {
       result.steps = std::stoi(value);
     } else if (argument.starts_with("--ops=")) {
       result.ops = std::stoul(value);
+    } else if (argument.starts_with("--split=")) {
+      result.part_kib = std::stoll(value);
     } else if (argument == "--skip-missing") {
       result.skip_missing = true;
     } else if (argument == "--cpu-time") {
@@ -111,7 +116,8 @@ void bench(const Arguments& arguments) {
       arguments.network.ends_with(".onnx")
           ? import_onnx(arguments.network, options).forward
           : build_network(arguments.network, {.batch_size = arguments.batch, .sequence_length = {}});
-  const Graph graph = differentiate(forward);
+  Graph graph = differentiate(forward);
+  if (arguments.part_kib > 0) graph = split(graph, {Bytes(arguments.part_kib * 1024)});
   std::mt19937 random(1);
 
   IdVector<ValueId, void*> storage_of;

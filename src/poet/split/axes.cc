@@ -15,11 +15,19 @@ namespace {
 /// What the word for an axis of an operand stands for: a label, or several, which count from the last one.
 constexpr const char* kSeveral = "...";
 constexpr const char* kGroups = "groups";
+constexpr const char* kJoinedName = "joined ";
+
+bool is_join(const Op& op) {
+  return op.kind == "concat" || op.kind == "concat_backward" || op.kind == "split" ||
+         op.kind == "split_backward";
+}
 
 std::int64_t groups_of(const Op& op) {
   const auto found = op.attributes.find("groups");
   return found == op.attributes.end() ? 1 : std::get<std::int64_t>(found->second);
 }
+
+bool is_box(const Op& op) { return op.kind.starts_with("slice") || op.kind.starts_with("pad"); }
 
 class Reader {
  public:
@@ -118,18 +126,26 @@ class Reader {
         const std::size_t at = is_x ? a : static_cast<std::size_t>(axes[a]);
         labels[a] = label(std::to_string(at), own[a]);
       }
-    } else if (schema_.parts == "-axis" && schema_.passes != Passes::gathered && is_join()) {
-      const std::int64_t axis = named("axis").front();
+    } else if (is_box(op_)) {
       for (std::size_t a = 0; a < own.size(); ++a)
-        if (static_cast<std::int64_t>(a) != axis) labels[a] = label(std::to_string(a), own[a]);
+        if (is_all_of(a)) labels[a] = label(std::to_string(a), own[a]);
+    } else if (is_join(op_)) {
+      const auto axis = static_cast<std::size_t>(named("axis").front());
+      for (std::size_t a = 0; a < own.size(); ++a)
+        if (a != axis) labels[a] = label(std::to_string(a), own[a]);
+      if (joins(graph_, op_))
+        labels[axis] = input ? kJoined : label(kJoinedName + std::to_string(i), own[axis]);
     } else if (schema_.parts == "-axes" && schema_.kind.starts_with("reduce_")) {
       reduced(input, i, named("axes"), labels);
     }
     return labels;
   }
 
-  [[nodiscard]] bool is_join() const {
-    return op_.kind.starts_with("concat") || op_.kind == "split" || op_.kind == "split_backward";
+  /// Whether a slice takes all along the axis, or padding adds nothing.
+  [[nodiscard]] bool is_all_of(std::size_t axis) const {
+    const Shape& x = shape(op_.kind == "slice" || op_.kind == "pad", 0);
+    const Shape& y = shape(op_.kind == "slice_backward" || op_.kind == "pad_backward", 0);
+    return x[axis] == y[axis];
   }
 
   /// x has all axes, y those that are left.
@@ -171,8 +187,8 @@ class Reader {
   }
 
   void mark_cuttable() {
-    const bool by_position =
-        op_.kind == "input" || op_.kind.starts_with("transpose") || schema_.parts.starts_with("-");
+    const bool by_position = op_.kind == "input" || op_.kind.starts_with("transpose") || is_box(op_) ||
+                             schema_.parts.starts_with("-");
     for (std::size_t l = 0; l < axes_.labels.size(); ++l) {
       Label& label = axes_.labels[l];
       const auto [named, plus] = named_part(label.name);
@@ -188,6 +204,7 @@ class Reader {
       if (!label.summed && !all_have && !once_is_enough()) label.cuttable = false;
       // The rows of a table's gradient are found by what the ids say.
       if (!in_some && op_.kind != "input" && op_.kind != "embedding_backward") label.cuttable = false;
+      if (label.name.starts_with(kJoinedName)) label.cuttable = label.size > 1;
       if (label.name == "S" && op_.kind.starts_with("select")) {
         label.only = std::get<std::int64_t>(op_.attributes.at("index"));
         label.cuttable = label.size > 1;
@@ -208,6 +225,12 @@ class Reader {
 };
 
 }  // namespace
+
+bool joins(const Graph& graph, const Op& op) {
+  if (!is_join(op) || op.attributes.contains("output_gradients")) return false;
+  return std::none_of(op.inputs.begin(), op.inputs.end(),
+                      [&](ValueId v) { return graph.values[v].alias_of.valid(); });
+}
 
 OpAxes axes_of(const Graph& graph, const Op& op) {
   const OperatorSchema* schema = find_operator(op.kind);

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
+#include <optional>
 #include <utility>
 
 #include "poet/base/error.h"
@@ -37,7 +39,8 @@ class Emitter {
     find_gradients();
     // Persistent values that no op names are part of the graph, too.
     for (const ValueId v : ids<ValueId>(graph.values.size()))
-      if (is_persistent(graph.values[v].persistence) && !graph.values[v].alias_of.valid()) all_parts(v);
+      if (is_persistent(graph.values[v].persistence) && !graph.values[v].alias_of.valid())
+        for_each_cell(v, [&](const Cell& cell) { (void)part_of(v, cell); });
   }
 
   Emitted emit() {
@@ -110,10 +113,11 @@ class Emitter {
     return strides;
   }
 
-  void all_parts(ValueId s) {
+  template <class F>
+  void for_each_cell(ValueId s, const F& f) {
     Cell cell(graph_.values[s].shape.size(), 0);
     for (;;) {
-      (void)part_of(s, cell);
+      f(cell);
       std::size_t a = cell.size();
       while (a > 0 && ++cell[a - 1] == p_.parts(p_.of_axis[s][a - 1])) cell[--a] = 0;
       if (a == 0) return;
@@ -135,7 +139,7 @@ class Emitter {
     Cell cell(graph_.values[s].shape.size(), 0);
     for (std::size_t a = 0; a < labels.size(); ++a) {
       const int axis = p_.storage_axis[v][a];
-      if (labels[a] != kNoLabel && axis >= 0)
+      if (labels[a] >= 0 && axis >= 0)
         cell[static_cast<std::size_t>(axis)] = place.at[static_cast<std::size_t>(labels[a])];
     }
     return cell;
@@ -157,7 +161,7 @@ class Emitter {
     for (const std::int64_t size : graph_.values[s].shape) box.push_back({0, size});
     for (std::size_t a = 0; a < labels.size(); ++a) {
       const int axis = p_.storage_axis[v][a];
-      if (labels[a] == kNoLabel || axis < 0) continue;
+      if (labels[a] < 0 || axis < 0) continue;
       const auto label = static_cast<std::size_t>(labels[a]);
       const AxisClass& cut = p_.classes[static_cast<std::size_t>(p_.of_label[place.id][label])];
       Range& range = box[static_cast<std::size_t>(axis)];
@@ -235,7 +239,7 @@ class Emitter {
     if (of.part) {
       Part of_view{view.name, view.shape, Shape(view.shape.size(), 0)};
       for (std::size_t a = 0; a < labels.size(); ++a) {
-        if (labels[a] == kNoLabel || p_.storage_axis[v][a] < 0) continue;
+        if (labels[a] < 0 || p_.storage_axis[v][a] < 0) continue;
         const auto label = static_cast<std::size_t>(labels[a]);
         const int c = p_.of_label[place.id][label];
         if (p_.parts(c) == 1) continue;
@@ -279,7 +283,7 @@ class Emitter {
       if (std::find(known.begin(), known.end(), v) != known.end()) return;
       Traffic traffic{bytes_of(v), {}, written};
       for (const int label : labels) {
-        if (label == kNoLabel) continue;
+        if (label < 0) continue;
         const int c = p_.of_label[gradient][static_cast<std::size_t>(label)];
         const auto own = std::find(p_.of_label[id].begin(), p_.of_label[id].end(), c);
         if (own != p_.of_label[id].end())
@@ -311,6 +315,7 @@ class Emitter {
   }
 
   void emit(OpId id) {
+    if (joins(graph_, graph_.ops[id]) && cut_where_joined(graph_.ops[id])) return emit_joined(id);
     Place place{id, loops_of(id), std::vector<std::int64_t>(p_.axes[id].labels.size(), 0)};
     const Nest nest = nest_of(id, place.loops);
     std::vector<std::int64_t> turn(nest.size(), 0);
@@ -328,6 +333,61 @@ class Emitter {
       while (i > 0 && ++turn[i - 1] == nest[i - 1].times) turn[--i] = 0;
       if (i == 0) return;
     }
+  }
+
+  [[nodiscard]] bool cut_where_joined(const Op& op) const {
+    const auto axis = static_cast<std::size_t>(std::get<std::int64_t>(op.attributes.at("axis")));
+    const auto is_cut = [&](ValueId v) { return p_.parts(p_.of_axis[v][axis]) > 1; };
+    return std::any_of(op.inputs.begin(), op.inputs.end(), is_cut) ||
+           std::any_of(op.outputs.begin(), op.outputs.end(), is_cut);
+  }
+
+  /// Every part of what is joined or taken apart is put together out of whatever has its elements.
+  void emit_joined(OpId id) {
+    const Op& whole = graph_.ops[id];
+    const auto axis = static_cast<std::size_t>(std::get<std::int64_t>(whole.attributes.at("axis")));
+    const bool from_one =
+        whole.inputs.size() == 1 && whole.kind != "concat" && whole.kind != "split_backward";
+    made_.clear();
+    for (std::size_t i = 0; i < whole.outputs.size(); ++i) {
+      const ValueId to = whole.outputs[i];
+      const std::int64_t begin = from_one ? joined_begin(whole, i) : 0;
+      for_each_cell(to, [&](const Cell& cell) {
+        const Box box = box_of(to, cell);
+        const Range wanted{box[axis].begin + begin, box[axis].end + begin};
+        Op op;
+        op.kind = "concat";
+        op.pass = whole.pass;
+        op.recomputable = whole.recomputable;
+        std::vector<std::int64_t> sizes;
+        std::int64_t at = 0;
+        for (const ValueId from : whole.inputs) {
+          const std::int64_t size = graph_.values[from].shape[axis];
+          Box piece = box;
+          piece[axis] = {std::max(wanted.begin - at, std::int64_t{0}), std::min(wanted.end - at, size)};
+          at += size;
+          if (piece[axis].begin >= piece[axis].end) continue;
+          sizes.push_back(piece[axis].end - piece[axis].begin);
+          op.inputs.push_back(held(id, from, piece));
+        }
+        op.attributes = {{"axis", static_cast<std::int64_t>(axis)}, {"sizes", sizes}};
+        op.outputs = {part_of(to, cell)};
+        const std::optional<Part>& part = result_.values[op.outputs.front()].part;
+        op.name = whole.name + (whole.outputs.size() > 1 ? fmt::format(".{}", i) : "") +
+                  (part ? brackets(*part, result_.values[op.outputs.front()].shape) : "");
+        result_.ops.push_back(std::move(op));
+      });
+    }
+  }
+  /// Where what output i has begins in what there is one of.
+  [[nodiscard]] static std::int64_t joined_begin(const Op& op, std::size_t i) {
+    const auto& sizes = std::get<std::vector<std::int64_t>>(op.attributes.at("sizes"));
+    const auto number = op.kind == "concat_backward"
+                            ? static_cast<std::size_t>(
+                                  std::get<std::vector<std::int64_t>>(op.attributes.at("gradients")).front())
+                            : i;
+    return std::accumulate(sizes.begin(), sizes.begin() + static_cast<std::ptrdiff_t>(number),
+                           std::int64_t{0});
   }
 
   /// A result that is added up.
@@ -442,6 +502,10 @@ class Emitter {
       const auto label = static_cast<std::size_t>(loop.label);
       const Range range = range_at(place, label);
       if (axes.labels[label].name == "groups") op.attributes["groups"] = range.end - range.begin;
+      if (op.attributes.contains("ends")) {  // a slice, of all along the axis
+        auto& ends = std::get<std::vector<std::int64_t>>(op.attributes["ends"]);
+        ends[std::stoul(axes.labels[label].name)] = range.end - range.begin;
+      }
       if (axes.labels[label].only) {
         op.attributes["index"] =
             holds(place, label) ? *axes.labels[label].only - range.begin : std::int64_t{-1};

@@ -14,9 +14,6 @@
 namespace poet::splitting {
 namespace {
 
-/// A convolution's gradient of a weight sums in another order where a group has fewer output channels.
-constexpr std::int64_t kFewestChannels = 4;
-
 Shape strides_of_value(const Value& value) {
   return value.strides.empty() ? row_major_strides(value.shape) : value.strides;
 }
@@ -58,23 +55,21 @@ class Classes {
     }
   }
 
-  /// What is done element by element, and all results, are cut as the op is. A product's operands are so
-  /// where that leaves no tensor too large; otherwise they are copied into other parts for it. Those come
-  /// last that would make something coarser.
+  /// Results and what is updated are cut as the op is. Operands are so where that leaves no tensor too large;
+  /// otherwise they are copied into other parts for the op. Those come last that would make something
+  /// coarser.
   void find() {
-    for (const Tie wanted : {Tie::always, Tie::if_alike, Tie::unless_copied}) {
+    for (const Tie how : {Tie::always, Tie::if_alike, Tie::unless_copied}) {
       for (const OpId id : ids<OpId>(graph_.ops.size())) {
         const Op& op = graph_.ops[id];
         const OpAxes& axes = result_.axes[id];
-        const bool product =
-            op.kind == "matmul" || op.kind.starts_with("conv") || op.kind.starts_with("linear");
-        if (product || wanted == Tie::always) {
-          const bool inputs = product == (wanted != Tie::always);
-          for (std::size_t i = 0; i < op.inputs.size() && inputs; ++i)
-            tie(id, op.inputs[i], axes.inputs[i], wanted);
+        for (std::size_t i = 0; i < op.inputs.size(); ++i) {
+          const bool updated =
+              std::find(op.updates.begin(), op.updates.end(), op.inputs[i]) != op.updates.end();
+          if (updated == (how == Tie::always)) tie(id, op.inputs[i], axes.inputs[i], how);
         }
-        for (std::size_t i = 0; i < op.outputs.size() && wanted == Tie::always; ++i)
-          tie(id, op.outputs[i], axes.outputs[i], wanted);
+        for (std::size_t i = 0; i < op.outputs.size() && how == Tie::always; ++i)
+          tie(id, op.outputs[i], axes.outputs[i], how);
       }
     }
     keep_order_of_sums();
@@ -118,7 +113,8 @@ class Classes {
     std::set<int> tied;
     for (std::size_t a = 0; a < labels.size(); ++a) {
       const int axis = result_.storage_axis[v][a];
-      if (labels[a] == kNoLabel) continue;
+      if (labels[a] == kJoined) tied.insert(axis);
+      if (labels[a] < 0) continue;
       const int label = first_label_[id] + labels[a];
       if (axis >= 0) {
         tied.insert(axis);
@@ -164,22 +160,20 @@ class Classes {
   }
 
   /// Whether a storage had better be copied for an op than be cut along its axis as the op is: some tensor
-  /// would be too large otherwise, but not the copy.
+  /// would be too large otherwise, and larger than the copy.
   bool better_copied(ValueId storage, int axis, int label) {
     const int of_axis = root(first_axis_[storage] + axis);
-    const auto limit = [&](ValueId s) {
-      return std::max(least_part(s, label, label), static_cast<double>(limit_.value()));
-    };
-    const auto gets_too_large = [&](ValueId s) { return least_part(s, label, of_axis) > limit(s); };
     if (label == of_axis) return false;
-    const auto of = [&](int node) {
+    const auto units = [&](int node) {
       const Class& c = classes_[at(node)];
       return c.whole.empty() ? static_cast<double>(c.units) : 1.0;
     };
-    if (least_part(storage, label, label) * of(of_axis) / of(label) > limit(storage)) return false;
+    const double copy = least_part(storage, label, label) * units(of_axis) / units(label);
     for (const int node : {label, of_axis}) {
-      const std::vector<ValueId>& storages = classes_[at(node)].storages;
-      if (std::any_of(storages.begin(), storages.end(), gets_too_large)) return true;
+      for (const ValueId s : classes_[at(node)].storages) {
+        const double apart = std::max(least_part(s, label, label), static_cast<double>(limit_.value()));
+        if (least_part(s, label, of_axis) > std::max(apart, copy)) return true;
+      }
     }
     return false;
   }
@@ -243,7 +237,7 @@ class Classes {
         AxisClass found;
         found.units = classes_[at(r)].units;
         found.reason = classes_[at(r)].whole;
-        found.most = found.usual = found.reason.empty() ? found.units : 1;
+        found.most = found.reason.empty() ? found.units : 1;
         result_.classes.push_back(std::move(found));
       }
       return number[at(r)];
@@ -293,31 +287,17 @@ class Refinement {
     for (const OpId id : ids<OpId>(graph.ops.size())) {
       std::set<int> classes(p.of_label[id].begin(), p.of_label[id].end());
       for (const int c : classes) ops_of_[static_cast<std::size_t>(c)].push_back(id);
-      keep_channels(id);
     }
   }
 
   void cut(ValueId v, Bytes limit) {
     while (largest_part(graph_, p_, v) > limit) {
-      if (!refine(v, false) && !refine(v, true)) return;
+      if (!refine(v)) return;
     }
   }
 
  private:
   AxisClass& at(int c) { return p_.classes[static_cast<std::size_t>(c)]; }
-
-  void keep_channels(OpId id) {
-    const Op& op = graph_.ops[id];
-    if (!op.kind.starts_with("conv") || !op.kind.ends_with("_backward_weight")) return;
-    const OpAxes& axes = p_.axes[id];
-    for (std::size_t l = 0; l < axes.labels.size(); ++l) {
-      AxisClass& c = at(p_.of_label[id][l]);
-      const std::int64_t per_unit = axes.labels[l].size / c.units;
-      if (axes.labels[l].size == 1) continue;
-      if (axes.labels[l].name == (op.kind.starts_with("conv_transpose") ? "C" : "O"))
-        c.usual = std::min(c.usual, std::max<std::int64_t>(1, c.units * per_unit / kFewestChannels));
-    }
-  }
 
   /// What has to be cut before.
   void cut_into_elements(const std::vector<int>& classes) {
@@ -339,7 +319,7 @@ class Refinement {
   }
 
   /// Cuts v more finely along the axis for which that makes the fewest ops. Whether there is one.
-  bool refine(ValueId v, bool beyond_usual) {
+  bool refine(ValueId v) {
     int best = kNoClass;
     double least = std::numeric_limits<double>::infinity();
     for (const int c : p_.of_axis[v]) {
@@ -347,7 +327,7 @@ class Refinement {
       AxisClass& axes = at(c);
       const std::int64_t parts = axes.parts;
       const std::int64_t next = next_parts(axes);
-      if (next <= parts || next > (beyond_usual ? axes.most : axes.usual)) continue;
+      if (next <= parts || next > axes.most) continue;
       const double smaller = std::log(static_cast<double>(units_per_part(axes, parts)) /
                                       static_cast<double>(units_per_part(axes, next)));
       const double before = ops_with(c);

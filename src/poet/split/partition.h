@@ -20,7 +20,6 @@ struct AxisClass {
   std::int64_t units = 1;
   std::int64_t parts = 1;
   std::int64_t most = 1;   // parts at most: 1 where some op needs the axis whole
-  std::int64_t usual = 1;  // parts at most, but where nothing else would do
   std::string reason;      // why it is not cut
   std::vector<int> after;  // classes that are cut into single units before
 };

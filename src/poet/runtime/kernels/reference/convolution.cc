@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <limits>
 #include <utility>
+#include <vector>
 
 #include "poet/runtime/kernels/reference/families.h"
 #include "poet/runtime/kernels/reference/fold.h"
@@ -212,6 +214,86 @@ void weight_product(const Convolution& c, const Grid& grid, const float* dy, con
   }
 }
 
+/// One row of y: sum[t] += gradient[i] * from[t][i * step] for i in [begin, end), each sum in order.
+template <std::size_t taps>
+void add_row(const float* gradient, const std::array<const float*, taps>& from, Index step, Index begin,
+             Index end, const std::array<float*, taps>& sum) {
+  std::array<float, taps> own;  // in registers, side by side
+  for (std::size_t t = 0; t < taps; ++t) own[t] = *sum[t];
+  for (Index i = begin; i < end; ++i) {
+    for (std::size_t t = 0; t < taps; ++t) own[t] += gradient[i] * from[t][i * step];
+  }
+  for (std::size_t t = 0; t < taps; ++t) *sum[t] = own[t];
+}
+
+/// The taps of one row of y that meet x there, and where their sums are.
+struct RowTaps {
+  std::vector<const float*> from;  // of column 0
+  std::vector<Reach> columns;
+  std::vector<float*> sum;
+  std::size_t count = 0;
+};
+
+template <std::size_t taps>
+void add_taps(const RowTaps& row, std::size_t& first, const float* gradient, Index step) {
+  for (; first + taps <= row.count; first += taps) {
+    std::array<const float*, taps> from;
+    std::array<float*, taps> sum;
+    Index begin = 0;
+    Index end = std::numeric_limits<Index>::max();
+    for (std::size_t t = 0; t < taps; ++t) {
+      from[t] = row.from[first + t];
+      sum[t] = row.sum[first + t];
+      begin = std::max(begin, row.columns[first + t].begin);
+      end = std::min(end, row.columns[first + t].end);
+    }
+    end = std::max(begin, end);
+    // Columns that not all of them meet are before and behind.
+    const auto one = [&](std::size_t t, Index b, Index e) {
+      if (b < e) add_row<1>(gradient, {from[t]}, step, b, e, {sum[t]});
+    };
+    for (std::size_t t = 0; t < taps; ++t)
+      one(t, row.columns[first + t].begin, std::min(begin, row.columns[first + t].end));
+    add_row<taps>(gradient, from, step, begin, end, sum);
+    for (std::size_t t = 0; t < taps; ++t)
+      one(t, std::max(end, row.columns[first + t].begin), row.columns[first + t].end);
+  }
+}
+
+/// As weight_product, in the same order: image by image, row by row.
+void weight_rows(const Convolution& c, const Grid& grid, const float* dy, const float* x, bool add,
+                 float* dweight, RowTaps& row) {
+  if (!add) std::fill_n(dweight, c.y_channels() * c.in_channels * c.taps(), 0.0F);
+  for (Index o = 0; o < c.y_channels(); ++o) {
+    for (Index i = 0; i < c.in_channels; ++i) {
+      float* to = dweight + (o * c.in_channels + i) * c.taps();
+      const Index in = o / c.out_channels * c.in_channels + i;
+      for (Index n = 0; n < c.images; ++n) {
+        const float* from = x + (n * c.x_channels() + in) * c.x_plane();
+        const float* gradient = dy + (n * c.y_channels() + o) * c.y_plane();
+        for (Index d = 0; d < c.y[0]; ++d) {
+          for (Index h = 0; h < c.y[1]; ++h, gradient += c.y[2]) {
+            row.count = 0;
+            for (const Tap& tap : grid.taps) {
+              const bool meets = d >= tap.reach[0].begin && d < tap.reach[0].end && h >= tap.reach[1].begin &&
+                                 h < tap.reach[1].end;
+              if (!meets) continue;
+              const Index at = (d * c.stride[0] + tap.offset[0]) * c.x[1] + h * c.stride[1] + tap.offset[1];
+              row.from[row.count] = from + at * c.x[2] + tap.offset[2];
+              row.columns[row.count] = tap.reach[2];
+              row.sum[row.count++] = to + tap.place;
+            }
+            std::size_t first = 0;
+            add_taps<9>(row, first, gradient, c.stride[2]);
+            add_taps<3>(row, first, gradient, c.stride[2]);
+            add_taps<1>(row, first, gradient, c.stride[2]);
+          }
+        }
+      }
+    }
+  }
+}
+
 // ---- kernels
 
 std::unique_ptr<Kernel> towards_y(const OpReader& op, const Convolution& c, bool biased) {
@@ -282,6 +364,11 @@ void sum_channels(const float* from, Index images, Index channels, Index plane, 
 /// channels of the first operand, which is dy, in both cases.
 std::unique_ptr<Kernel> towards_weight(const OpReader& op, const Convolution& c, bool x_first) {
   const Grid grid = windows_grid(c);
+  const bool few = c.out_channels <= kFewChannels;
+  RowTaps row;
+  row.from.resize(grid.taps.size());
+  row.columns.resize(grid.taps.size());
+  row.sum.resize(grid.taps.size());
   const int weight = op.gradient(1, {1, 2});
   const int bias = op.gradient(2, {1, 2});
   const Index channels = x_first ? c.x_channels() : c.y_channels();
@@ -289,13 +376,17 @@ std::unique_ptr<Kernel> towards_weight(const OpReader& op, const Convolution& c,
   const std::array<int, 2> accumulators = {op.accumulator(0), op.accumulator(1)};
   const Index weights = op.out_count(0);
   return loop_kernel(
-      [=](const KernelCall& call) {
+      [=](const KernelCall& call) mutable {
         const float* x = input(call, x_first ? 0 : 1);
         const float* y = input(call, x_first ? 1 : 0);
         if (weight >= 0) {
           const auto at = static_cast<std::size_t>(weight);
           const bool add = goes_on(call, accumulators[at], at, weights);
-          weight_product(c, grid, y, x, add, output(call, at), static_cast<float*>(call.workspace));
+          if (few) {
+            weight_rows(c, grid, y, x, add, output(call, at), row);
+          } else {
+            weight_product(c, grid, y, x, add, output(call, at), static_cast<float*>(call.workspace));
+          }
         }
         if (bias >= 0) {
           const auto at = static_cast<std::size_t>(bias);
@@ -303,7 +394,7 @@ std::unique_ptr<Kernel> towards_weight(const OpReader& op, const Convolution& c,
           sum_channels(input(call, 0), c.images, channels, plane, add, output(call, at));
         }
       },
-      gemm::workspace(c.in_channels * c.taps(), c.images * c.y_plane()));
+      few ? Bytes(0) : gemm::workspace(c.in_channels * c.taps(), c.images * c.y_plane()));
 }
 
 std::unique_ptr<Kernel> backward_bias(const OpReader& op) {

@@ -56,18 +56,6 @@ inline void multiply_tile(Index depth, const float* a, const float* b, float* ti
   store(tile + 28, c31);
 }
 
-/// The same of one row, the tile's first: a depthwise convolution has no more.
-inline void multiply_row(Index depth, const float* a, const float* b, float* tile) {
-  Lanes c0 = load(tile);
-  Lanes c1 = load(tile + 4);
-  for (Index k = 0; k < depth; ++k, a += kRows, b += kColumns) {
-    c0 += a[0] * load(b);
-    c1 += a[0] * load(b + 4);
-  }
-  store(tile, c0);
-  store(tile + 4, c1);
-}
-
 /// A block of the left operand: element (row, k) goes to to[k * kRows + row].
 struct LeftPanel {
   float* to;
@@ -203,11 +191,7 @@ void multiply(const Product& p, const Left& left, const Right& right, float* c, 
               std::fill_n(start, kColumns, p.of_row != nullptr ? p.of_row[m0 + r] : 0.0F);
             }
           }
-          if (rows == 1) {
-            multiply_row(depth, a.data(), panel + j0 * depth, tile.data());
-          } else {
-            multiply_tile(depth, a.data(), panel + j0 * depth, tile.data());
-          }
+          multiply_tile(depth, a.data(), panel + j0 * depth, tile.data());
           for (Index r = 0; r < rows; ++r) {
             float* to = c + row_at(m0 + r);
             const float* from = tile.data() + r * kColumns;
