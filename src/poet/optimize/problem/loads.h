@@ -34,8 +34,8 @@ struct WithLoads {
 /// The limits that are left for the instance with loads.
 [[nodiscard]] Limits limits_with_loads(const WithLoads& loads, Limits limits);
 
-/// Of a plan of the instance with loads: the steps of the original, and which of its computations and page-ins,
-/// in their order, are left out: page-ins that nothing reads before the value goes or comes again.
+/// Of a plan of the instance with loads: the steps of the original, and which of its computations and
+/// page-ins, in their order, are left out: page-ins that nothing reads before the value goes or comes again.
 struct WithoutLoads {
   Plan plan;
   std::vector<char> left_out;
