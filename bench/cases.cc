@@ -183,7 +183,9 @@ Limits limits_of(const Case& one, const Instance& instance, Bytes ram_budget) {
   Policy policy;
   policy.ram.bytes = ram_budget;
   policy.deadline.factor = one.deadline_factor;
-  return poet::limits_of(policy, instance, figures_of(instance, one.semantics));
+  Workload workload;
+  workload.instance = instance;
+  return poet::limits_of(policy, workload, figures_of(instance, one.semantics));
 }
 
 std::string title(const Case& one) { return fmt::format("{}/{} f={}", one.set, one.name, one.fraction); }

@@ -7,6 +7,7 @@ set(sources
     unit/transfer_queue_test.cc                                      # transfers in the background
     unit/storage_speed_test.cc unit/energy_meter_test.cc             # measuring beside the work
     unit/trainer_test.cc                                             # training with both
+    unit/plan_change_test.cc                                         # and with another thread after each change
     property/runtime_faithful_property_test.cc                       # the executor and its transfers
     support/faithful.cc support/random_instance.cc support/random_schedule.cc support/runtime_interpreter.cc)
 add_executable(thread_tests EXCLUDE_FROM_ALL ${sources} ${PROJECT_SOURCE_DIR}/apps/shared/interrupt.cc)

@@ -40,7 +40,7 @@ class RunPlan final : public Command {
     check_outputs(choice, {}, {{"the plan", plan_}});
     if (choice.weights && is_onnx(*choice.weights))
       throw InputError("--weights", "this program reads no ONNX files; safetensors it does");
-    const Session session = run_session(read_plan(plan_), choice, quiet_);
+    const Session session = run_session(read_plans(plan_), choice, quiet_);
     return conclude(session, choice, output_, nlohmann::ordered_json::object());
   }
 

@@ -48,6 +48,8 @@ Policy policy_of(const InputOptions& options, const LimitOptions& limits) {
   Policy policy = policy_of(options);
   if (!limits.ram_budget)
     throw InputError("--ram-budget is needed: how much RAM the step may use (300KiB, 2MB, ...)");
+  if (limits.ram_budget->find(',') != std::string::npos)
+    throw InputError("--ram-budget", "takes one amount here; several are for poet solve and poet run");
   policy.ram.bytes = parse_bytes("--ram-budget", *limits.ram_budget);
   if (limits.max_bytes_written)
     policy.max_bytes_written = parse_bytes("--max-bytes-written", *limits.max_bytes_written);

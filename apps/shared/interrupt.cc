@@ -11,7 +11,8 @@ namespace poet::cli {
 namespace {
 
 constexpr std::array kRequests = {SIGINT, SIGTERM, SIGHUP};
-constexpr int kWakeUp = SIGUSR1;  // sent to the watching thread alone, at the guard's end
+constexpr int kWakeUp =
+    SIGURG;  // sent to the watching thread alone, at the guard's end; ignored by all others
 
 sigset_t watched_signals() {
   sigset_t set;

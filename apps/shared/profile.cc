@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
 
+#include "apps/shared/amounts.h"
 #include "apps/shared/command.h"
 #include "apps/shared/inputs.h"
 #include "apps/shared/output.h"
@@ -11,6 +14,7 @@
 #include "poet/base/error.h"
 #include "poet/base/write_file.h"
 #include "poet/pipeline/network.h"
+#include "poet/split/split.h"
 
 namespace poet::cli {
 namespace {
@@ -23,6 +27,9 @@ class Profile final : public Command {
     add_network_options(subject, input_);
     subject.option("--instance", input_.instance, "or the graph of an instance file (poet import -o)",
                    "FILE");
+    subject.option("--split", split_,
+                   "operators in parts of at most so many bytes, as `poet solve --split` has them: 32KiB",
+                   "BYTES");
     add_profiling_options(parser_, options_);
     parser_.group("Output").flag("--json", json_, "the profile on stdout, too");
     parser_.footer(
@@ -36,7 +43,8 @@ class Profile final : public Command {
   int run() override {
     if (!options_.output) throw InputError("-o FILE.json is needed: where to write the profile");
     check_writable("-o", *options_.output);
-    const Graph training = training_graph(network_spec(input_));
+    Graph training = training_graph(network_spec(input_));
+    if (split_) training = split(training, {parse_bytes("--split", *split_)});
     const Profiled profiled = profile_machine(training, options_);
     write_file(*options_.output, profile_file(profiled));
     if (json_)
@@ -48,6 +56,7 @@ class Profile final : public Command {
 
  private:
   InputOptions input_;  // of a network
+  std::optional<std::string> split_;
   ProfilingOptions options_;
   bool json_ = false;
 };

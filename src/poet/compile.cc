@@ -4,6 +4,8 @@
 
 #include "poet/compile.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -12,7 +14,7 @@
 
 #include "poet/base/error.h"
 #include "poet/optimize/problem/loads.h"
-#include "poet/optimize/problem/residence.h"
+#include "poet/optimize/search/streamed_plan.h"
 #include "poet/optimize/search/synchronous.h"
 #include "poet/optimize/solve.h"
 #include "poet/plan/allowance.h"
@@ -23,6 +25,7 @@
 #include "poet/plan/timing/timeline.h"
 #include "poet/plan/timing/transfers.h"
 #include "poet/reserve.h"
+#include "poet/residence.h"
 
 namespace poet {
 namespace {
@@ -139,15 +142,35 @@ bool holds(const SolveRequest& problem, const PlacedPlan& placed) {
 }
 
 /// The same where persistent values are paged, by the instance with loads. Its schedules say nothing of the
-/// original instance; what is left of them is the plan.
-Attempt solve_with_loads(const SolveRequest& problem, const SolveOptions& options, bool synchronous_too,
-                         const Stop& search) {
+/// original instance; what is left of them is the plan. Loads beside compute take no time in that instance:
+/// where the plan then is late, another one is sought that has so much less time, up to `tries` in all.
+Attempt solve_with_loads(const SolveRequest& problem, SolveOptions options, bool synchronous_too,
+                         const Stop& whole_search, Seconds earlier = Seconds(0), int tries = 3) {
+  const bool may_be_late = problem.limits.deadline && problem.instance.costs.timing.concurrent && tries > 1;
+  const Stop search = may_be_late ? whole_search.at_most(whole_search.remaining() / 2) : whole_search;
   const Instance& instance = problem.instance;
-  const WithLoads loads = with_loads(instance);
-  const SolveRequest with{loads.instance, limits_with_loads(loads, problem.limits), problem.semantics};
+  WithLoads loads = with_loads(instance);
+  if (!options.rematerialization) {  // which does not mean loads
+    for (const OpId op : ids<OpId>(loads.original.size()))
+      if (loads.original[op].valid()) loads.instance.graph.ops[op].recomputable = false;
+    options.rematerialization = true;
+  }
+  if (problem.limits.max_bytes_written && *problem.limits.max_bytes_written < loads.written_home) {
+    Attempt none;
+    none.outcome.certificate = certify_none(Status::infeasible, {});
+    none.outcome.explanation.reason =
+        fmt::format("a step writes {} bytes home to storage, over the limit of {}",
+                    loads.written_home.value(), problem.limits.max_bytes_written->value());
+    return none;
+  }
+  SolveRequest with{loads.instance, limits_with_loads(loads, problem.limits), problem.semantics};
+  if (earlier > Seconds(0)) *with.limits.deadline -= earlier;
   Attempt made = solve_and_lower(with, options, synchronous_too, search);
   made.synchronous = true;
   made.outcome.schedule = {};
+  OpId& binding = made.outcome.explanation.binding_op;
+  while (binding.valid() && !loads.original[binding].valid()) binding = OpId(binding.index + 1);  // a reader
+  if (binding.valid()) binding = loads.original[binding];
   if (made.plan.steps.empty()) return made;
   Plan steps = without_loads(loads, instance, made.plan).plan;
   std::erase_if(steps.steps,
@@ -155,14 +178,28 @@ Attempt solve_with_loads(const SolveRequest& problem, const SolveOptions& option
   const Plan timed = instance.costs.timing.concurrent ? overlapped(instance, steps, problem.limits)
                                                       : canonicalize(instance, steps, Semantics::device);
   made.plan = plan_transfers(instance, timed, Semantics::device, problem.limits, search.when_cancelled());
-  // Loads were taken to be hidden by compute.
-  const Limits& limits = problem.limits;
-  const Timeline line = timeline_of(instance, made.plan);
-  if (limits.deadline && line.makespan > latest_end(limits.deadline->value())) made.plan = {};
   if (made.placed) {
     made.placed = placed_without_loads(instance, loads, *made.placed);
     if (!holds(problem, *made.placed)) made.placed.reset();
   }
+  const Limits& limits = problem.limits;
+  const Seconds end(timeline_of(instance, made.plan).makespan);
+  if (!limits.deadline || end <= latest_end(*limits.deadline)) return made;
+  const Bounds bounds = made.outcome.certificate.bounds;  // of plans with all the time that there is
+  made.plan = {};
+  earlier += end - *limits.deadline;
+  if (may_be_late && !whole_search() && earlier < *limits.deadline) {
+    std::optional<PlacedPlan> placed = std::move(made.placed);
+    made = solve_with_loads(problem, options, synchronous_too, whole_search, earlier, tries - 1);
+    if (!made.placed) made.placed = std::move(placed);
+  }
+  if (made.plan.steps.empty()) {
+    made.outcome.certificate.status = Status::unknown;
+    made.outcome.explanation = {};
+    made.outcome.explanation.reason =
+        "loads of parameters make the plans that were found end after the deadline";
+  }
+  made.outcome.certificate.bounds = bounds;
   return made;
 }
 
@@ -263,71 +300,6 @@ void explain_no_addresses(const CompileRequest& request, const Fit& fit, Time& t
     if (other.found() || other.reserves.least_budget() <= least) break;
     least = other.reserves.least_budget();
   }
-}
-
-/// What is known of plans that page every persistent value holds for all choices of resident values, less
-/// what these save (residence.h): if transfers are not limited otherwise, and with the RAM by which resident
-/// values are smaller, whose sizes are not rounded up.
-bool holds_for_every_choice(const CompileRequest& request, const Instance& all_paged) {
-  return !request.limits.deadline && !write_limit(all_paged.costs, request.limits);
-}
-
-/// The least energy over the sets of paged values that are worth a try, each with its share of the time; half
-/// of it for what needs no storage.
-CompileResult compile_best_residence(const CompileRequest& request) {
-  const Stop stop = stop_of(request.options);
-  const Bytes budget = request.limits.ram_budget;
-  const std::vector<std::vector<ValueId>> sets = paged_sets(request.instance, budget);
-  const std::vector<ValueId> all = pageable(request.instance);
-  const Instance all_paged = with_paged(request.instance, all);
-  const Bytes rounding = rounding_of(request.instance, all);
-  const auto found = [](const CompileResult& result) { return !result.plan.steps.empty(); };
-  CompileRequest one = request;
-  one.choose_paged = false;
-  const auto take_share = [&](double share) {
-    one.options.time_limit_seconds = std::max(1e-3, share * stop.remaining());
-  };
-  if (sets.empty()) {  // below the floor, which says so
-    const bool has_homes = all_paged.costs.storage_capacity.value_or(Bytes(0)) >= Bytes(0);
-    one.instance = has_homes ? all_paged : with_paged(request.instance, {});
-    CompileResult result = compile(one);
-    if (has_homes) result.paged = all;
-    return result;
-  }
-  std::optional<CompileResult> best;
-  std::optional<Certificate> of_all;  // with every persistent value paged
-  const std::size_t runs = sets.size() + (rounding > Bytes(0) ? 1 : 0);
-  for (std::size_t i = 0; i < sets.size() && !(best && stop()); ++i) {
-    one.instance = with_paged(request.instance, sets[i]);
-    take_share(sets[i].empty() ? 0.5 : 1 / static_cast<double>(runs - i));
-    one.options.explain = request.options.explain && i + 1 == sets.size() && !(best && found(*best));
-    CompileResult result = compile(one);
-    result.paged = sets[i];
-    if (sets[i] == all && rounding == Bytes(0)) of_all = result.certificate;
-    const bool better =
-        !best || (found(result) && (!found(*best) || result.report.energy < best->report.energy));
-    if (better) best = std::move(result);
-    if (found(*best) && best->report.energy <= best->keep_all.energy) break;
-  }
-  if (rounding > Bytes(0) && !stop() && holds_for_every_choice(request, all_paged)) {
-    one.instance = all_paged;
-    one.limits.ram_budget = budget + rounding;
-    one.addresses = one.options.explain = false;
-    take_share(1);
-    of_all = compile(one).certificate;
-  }
-  Bounds bounds{best->keep_all.energy, std::nullopt};
-  Status none = Status::unknown;
-  if (of_all && holds_for_every_choice(request, all_paged)) {
-    const Joules saved = most_saved_by_residents(request.instance, budget);
-    bounds.every_plan = std::max(bounds.every_plan, of_all->bounds.every_plan - saved);
-    none = of_all->status == Status::infeasible ? Status::infeasible : Status::unknown;
-  }
-  best->outcome.solve_seconds = stop.elapsed();
-  best->certificate = found(*best)
-                          ? certify(best->report.energy, best->keep_all.energy, bounds, request.options.gap)
-                          : certify_none(none, bounds);
-  return std::move(*best);
 }
 
 }  // namespace

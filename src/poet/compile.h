@@ -25,8 +25,8 @@ struct CompileRequest {
 };
 
 struct CompileResult {
-  /// The persistent values at home on storage: plan, addresses and reports are of with_paged(instance,
-  /// paged).
+  /// The persistent values at home on storage, rows of tables included: plan, addresses and reports are of
+  /// with_paged(instance, paged).
   std::vector<ValueId> paged;
   Certificate certificate;  // what this answer claims, and of which plans
   Outcome outcome;          // of the last solve; bounds of the first

@@ -3,6 +3,7 @@
 // Plans: their files, and the verdict on one, with every figure.
 
 #include "poet/base/error.h"
+#include "poet/plan/file/plan_family.h"
 #include "poet/plan/file/plan_file.h"
 #include "poet/verify/replay.h"
 #include "poet/verify/replay_layout.h"

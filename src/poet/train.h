@@ -5,4 +5,5 @@
 #include "poet/base/error.h"
 #include "poet/runtime/kernels/kernel_options.h"
 #include "poet/runtime/training/kind_times.h"
+#include "poet/runtime/training/plan_watch.h"
 #include "poet/runtime/training/trainer.h"

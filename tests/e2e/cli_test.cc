@@ -61,31 +61,15 @@ TEST(Solve, JsonHasEveryFieldOfTheContract) {
   EXPECT_EQ(json["status"], "optimal");
   EXPECT_EQ(json["semantics"], "published");
   EXPECT_TRUE(json["solver"].is_string());
-  expect_fields(json,
-                {"energy_joules",
-                 "bound_joules",
-                 "gap",
-                 "energy_gap",
-                 "overhead",
-                 "compute_joules",
-                 "page_in_joules",
-                 "page_out_joules",
-                 "idle_joules",
-                 "baseline_joules",
-                 "runtime_seconds",
-                 "deadline_seconds",
-                 "peak_ram_bytes",
-                 "ram_budget_bytes",
-                 "persistent_bytes",
-                 "recomputations",
-                 "page_ins",
-                 "page_outs",
-                 "bytes_written",
-                 "ops",
-                 "values",
-                 "solve_seconds",
-                 "seconds_to_incumbent"},
-                {"max_bytes_written"});
+  expect_fields(json, {"energy_joules",   "bound_joules",     "gap",
+                       "energy_gap",      "overhead",         "compute_joules",
+                       "page_in_joules",  "page_out_joules",  "idle_joules",
+                       "baseline_joules", "runtime_seconds",  "deadline_seconds",
+                       "peak_ram_bytes",  "ram_budget_bytes", "persistent_bytes",
+                       "recomputations",  "page_ins",         "page_outs",
+                       "bytes_read",      "bytes_written",    "ops",
+                       "values",          "solve_seconds",    "seconds_to_incumbent"},
+                {"max_bytes_written", "least_bytes_moved"});
   for (const std::string name : {"least_ram_bytes", "least_deadline_seconds", "binding_op"}) {
     EXPECT_TRUE(json["explanation"].contains(name)) << name;
   }
@@ -119,10 +103,11 @@ TEST(Solve, InfeasibleIsExitOneWithTheWayOut) {
   EXPECT_EQ(json_run.exit_code, 1);
   const Json json = json_run.json();
   EXPECT_EQ(json["status"], "infeasible");
-  expect_fields(json, {"baseline_joules", "ram_budget_bytes", "ops", "values", "solve_seconds"},
-                {"energy_joules", "bound_joules", "gap", "energy_gap", "overhead", "compute_joules",
-                 "page_in_joules", "page_out_joules", "idle_joules", "runtime_seconds", "peak_ram_bytes",
-                 "recomputations", "page_ins", "page_outs", "bytes_written", "seconds_to_incumbent"});
+  expect_fields(
+      json, {"baseline_joules", "ram_budget_bytes", "ops", "values", "solve_seconds"},
+      {"energy_joules", "bound_joules", "gap", "energy_gap", "overhead", "compute_joules", "page_in_joules",
+       "page_out_joules", "idle_joules", "runtime_seconds", "peak_ram_bytes", "recomputations", "page_ins",
+       "page_outs", "bytes_read", "bytes_written", "seconds_to_incumbent"});
   const long floor = json["explanation"]["floor_ram_bytes"].get<long>();
   EXPECT_GT(floor, 3000);
   EXPECT_GE(json["explanation"]["least_ram_bytes"].get<long>(), floor);
@@ -163,12 +148,12 @@ TEST(Solve, InfeasibleDeadlineNamesTheLeastOne) {
 
 TEST(Solve, ParametersBeyondTheBudgetNameTheOption) {
   // 43,590 parameters of 4 bytes are 174,360 bytes.
-  const std::string arguments = "solve --quiet --model linear --platform m4 --ram-budget 20KB ";
-  const ProgramRun text = poet(arguments);
+  const std::string arguments = "solve --quiet --model linear --platform m4 --ram-budget 20KB --split off ";
+  const ProgramRun text = poet(arguments + "--persistent resident");
   EXPECT_EQ(text.exit_code, 1);
   EXPECT_TRUE(contains(text.out, "--persistent excluded")) << text.out;
   EXPECT_TRUE(contains(text.out, "174.4 KB")) << text.out;
-  const Json json = poet(arguments + "--json").json();
+  const Json json = poet(arguments + "--persistent resident --json").json();
   EXPECT_EQ(json["persistent_bytes"], 174360);
   EXPECT_TRUE(contains(json["explanation"]["reason"].get<std::string>(), "--persistent excluded"));
   const Json excluded = poet(arguments + "--persistent excluded --json").json();
@@ -178,8 +163,8 @@ TEST(Solve, ParametersBeyondTheBudgetNameTheOption) {
 
 // 32 KiB are less than the parameters, and more than the step needs without them.
 TEST(Solve, ParametersElsewhereAreAWayOutThatWasTried) {
-  const std::string problem = "solve --quiet --json --model linear --platform m0 ";
-  const ProgramRun none = poet(problem + "--ram-budget 32KiB");
+  const std::string problem = "solve --quiet --json --model linear --platform m0 --split off ";
+  const ProgramRun none = poet(problem + "--ram-budget 32KiB --persistent resident");
   EXPECT_EQ(none.exit_code, 1);
   const Json why = none.json()["explanation"];
   EXPECT_TRUE(contains(why["way_out"].dump(), "--persistent excluded, if parameters")) << why;
@@ -191,10 +176,24 @@ TEST(Solve, ParametersElsewhereAreAWayOutThatWasTried) {
   EXPECT_TRUE(contains(why["reason"].get<std::string>(), "then needs " + format_bytes(Bytes(floor)))) << why;
 }
 
+// 20 KB are less than a ninth of the parameters.
+TEST(Solve, ParametersLiveOnStorageUnlessAskedOtherwise) {
+  const std::string problem =
+      "solve --quiet --json --model linear --platform m4 --ram-budget 20KB --time-limit 2s ";
+  const Json json = poet(problem).json();
+  EXPECT_EQ(json["status"], "feasible");
+  EXPECT_GT(json["paged_persistent_values"], 0);
+  EXPECT_GT(json["part_bytes"], 0);
+  EXPECT_LE(json["peak_ram_bytes"], 20'000);
+  EXPECT_EQ(poet(problem + "--no-paging").exit_code, 1);
+  EXPECT_EQ(poet(problem + "--persistent resident").exit_code, 1);
+}
+
 TEST(Solve, AnEarlierPlanIsNotTakenForAnAnswer) {
   const TemporaryFolder folder;
   const std::string plan = folder.file("p.plan");
-  const std::string arguments = "solve --quiet --model linear --platform a72 --plan-out " + plan;
+  const std::string arguments =
+      "solve --quiet --model linear --platform a72 --persistent resident --split off --plan-out " + plan;
   ASSERT_EQ(poet(arguments + " --ram-budget 1MB").exit_code, 0);
   const ProgramRun none = poet(arguments + " --ram-budget 10KB");
   EXPECT_EQ(none.exit_code, 1);
@@ -241,7 +240,7 @@ TEST_F(Schedule, VerifiesAndTellsTheSameFigures) {
   EXPECT_TRUE(verdict["violation"].is_null());
   for (const std::string name :
        {"energy_joules", "runtime_seconds", "peak_ram_bytes", "recomputations", "page_ins", "page_outs",
-        "bytes_written", "deadline_seconds", "ram_budget_bytes"}) {
+        "bytes_read", "bytes_written", "deadline_seconds", "ram_budget_bytes"}) {
     EXPECT_EQ(verdict[name], solved[name]) << name;
   }
 }

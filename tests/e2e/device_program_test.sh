@@ -18,15 +18,16 @@ device() { qemu-aarch64 "$build/poet-device" "$@"; }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 network=(--model linear --batch-size 4)
+in_ram=(--persistent resident --split off)
 device profile "${network[@]}" --seconds 1 --active-watts 3 --idle-watts 1.5 --storage "$work" --quiet -o "$work/board.json"
 grep -q '"/active_watts": "assumed: as given' "$work/board.json"
 grep -q 'measured: ' "$work/board.json"
 
 # Less RAM than keeping everything takes, so that the plan recomputes or pages.
-least=$("$poet" solve "${network[@]}" --platform "$work/board.json" --ram-budget 1 --json --quiet |
+least=$("$poet" solve "${network[@]}" "${in_ram[@]}" --platform "$work/board.json" --ram-budget 1 --json --quiet |
   sed -n 's/.*"least_ram_bytes": *\([0-9]*\).*/\1/p') || true
 [[ -n $least ]]
-"$poet" solve "${network[@]}" --platform "$work/board.json" --ram-budget "$least" --plan-out "$work/plan" --quiet >/dev/null
+"$poet" solve "${network[@]}" "${in_ram[@]}" --platform "$work/board.json" --ram-budget "$least" --plan-out "$work/plan" --quiet >/dev/null
 "$poet" verify "$work/plan" >/dev/null
 losses() { sed -n '/"losses"/,/\]/p'; }
 device run "$work/plan" --steps 5 --storage "$work" --quiet --json --checkpoint "$work/there.safetensors" >"$work/there.json"

@@ -124,6 +124,24 @@ TEST_F(HtmlPageInBrowser, KnowsWhatIsOnStorage) {
   EXPECT_NE(body_tag(document).find("data-stored=\"0 2 3 true\""), std::string::npos) << body_tag(document);
 }
 
+// Its parameter has a chart of its own, with loads and what goes home in colours of their own.
+TEST_F(HtmlPageInBrowser, DrawsParametersOnStorage) {
+  const std::string document = drawn({test::picture_at_home()}, "", kEveryTooltip);
+  expect_drawn(document, 6, "time");
+  EXPECT_NE(document.find("1 parameter (10 B) on storage, at most 10 B in RAM at a time: 1 load of 10 B, 1 "
+                          "update of 10 B written home."),
+            std::string::npos);
+  EXPECT_NE(document.find("3 ops against time: 0 recomputations, 0 page-outs, 0 page-ins."),
+            std::string::npos);
+  EXPECT_NE(document.find("load parameters"), std::string::npos);
+  EXPECT_EQ(body_tag(document).find("data-tips=\"0\""), std::string::npos);
+  // Beside a plan without any: a chart for each, which says so.
+  const std::string both =
+      drawn({test::picture_at_home(), chain_picture(test::chain_paging(), 100)}, "", kEveryTooltip);
+  expect_drawn(both, 11, "time");
+  EXPECT_NE(both.find("Every parameter is in RAM from step to step."), std::string::npos);
+}
+
 TEST_F(HtmlPageInBrowser, DrawsStepNumbersAndAPart) {
   expect_drawn(drawn({chain_picture(test::chain_paging(), 100)}, "#axis=step&zoom=20-60", kEveryTooltip), 5,
                "step");

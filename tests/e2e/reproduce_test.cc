@@ -45,6 +45,14 @@ class ReproduceTest : public testing::Test {
                                    R"(["capuchin", "dtr", "poet"])");
     study("table3", R"("networks": ["resnet18_cifar"], "platforms": ["jetsontx2"], )" + device +
                         R"(["pofo", "pofo-blocking", "poet"])");
+    for (const std::string persistent : {"resident", "auto"}) {
+      const std::string fields = R"("platforms": ["m4"], "semantics": "device", "split": "auto",
+        "time_limit": "2s", "methods": ["poet"], "persistent": ")" +
+                                 persistent + "\", ";
+      study("less_ram_" + persistent, fields + R"("networks": ["linear"], "ram": ["5%", "70%", "100%"])");
+      study("less_ram_" + persistent + "_large",
+            fields + R"("networks": ["resnet14_cifar"], "ram": ["100%"])");
+    }
     study("batch", R"("networks": ["vgg16_cifar"], "platforms": ["a72"], "batch_sizes": [1, 2], )" + device +
                        R"(["dtr", "poet"])");
   }
@@ -67,7 +75,8 @@ class ReproduceTest : public testing::Test {
 TEST_F(ReproduceTest, WritesReportFiguresAndResults) {
   const ProgramRun run = reproduce();
   ASSERT_EQ(run.exit_code, 0) << run.err;
-  for (const char* claim : {"Figure 4", "Figure 5", "DTR on ResNet-18", "Table 3", "Batch sizes"})
+  for (const char* claim :
+       {"Figure 4", "Figure 5", "DTR on ResNet-18", "Table 3", "Batch sizes", "Beyond the paper"})
     EXPECT_THAT(run.out, HasSubstr(claim));
   EXPECT_THAT(run.out, Not(HasSubstr("failed")));
   const std::string report = file_text((out_ / "report.html").string());
@@ -78,12 +87,16 @@ TEST_F(ReproduceTest, WritesReportFiguresAndResults) {
   EXPECT_THAT(file_text((out_ / "results.csv").string()), HasSubstr("pareto_energy_ram"));
   if (!has_gnuplot()) GTEST_SKIP() << "gnuplot is not installed: no figures";
   EXPECT_THAT(report, HasSubstr("<svg"));
-  for (const char* figure :
-       {"figure3_published", "figure3_published_linear", "figure3_corrected", "figure3_corrected_linear",
-        "figure4_published", "figure4_corrected", "figure5_published", "figure5_corrected", "table3"}) {
+  for (const char* figure : {"figure3_published", "figure3_published_linear", "figure3_corrected",
+                             "figure3_corrected_linear", "figure4_published", "figure4_corrected",
+                             "figure5_published", "figure5_corrected", "table3", "less_ram_m4"}) {
     EXPECT_TRUE(fs::exists(out_ / (std::string(figure) + ".svg"))) << figure;
     EXPECT_TRUE(fs::exists(out_ / (std::string(figure) + ".png"))) << figure;
   }
+
+  EXPECT_THAT(report, HasSubstr("parameters in RAM or on storage"));
+  EXPECT_THAT(report, HasSubstr("Bytes between RAM and storage per step"));
+  EXPECT_THAT(report, HasSubstr("Least RAM of a plan here"));
 
   // Again: everything is there, and the report comes out the same.
   const ProgramRun again = reproduce();

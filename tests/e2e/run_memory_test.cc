@@ -8,6 +8,7 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -58,6 +59,24 @@ TEST(RunMemory, TheProcessStaysWithinTheBudgetAndAConstant) {
   }
   // Between 2 MB and 75 MB of plan: page tables, and a graph of 240 ops next to one of 183.
   EXPECT_LT(most - least, 12'000'000) << least << " to " << most;
+}
+
+// A run that goes over to a smaller plan gives the memory back, and never holds two plans' at a time.
+TEST(RunMemory, OfAPlanIsReleasedBeforeAnothersIsTaken) {
+  const TemporaryFolder folder;
+  std::ofstream(folder.file("control")) << "30MB from step 3\nall from step 5\n55MB from step 7\n";
+  const Json json = trained(
+      "--model resnet18_cifar --batch-size 4 --platform a72 --steps 8 --ram-budget "
+      "75MB,55MB,30MB --pressure off --cgroup off --control " +
+      folder.file("control") + kFastSearch);
+  ASSERT_FALSE(json.is_null());
+  ASSERT_EQ(json["stretches"].size(), 4U);
+  for (const Json& stretch : json["stretches"]) {
+    const auto allowed = stretch["ram_budget_bytes"].get<std::int64_t>();
+    EXPECT_LE(stretch["ram_bytes"].get<std::int64_t>(), allowed);
+    // With that of the plan before it would be more.
+    EXPECT_LE(stretch["process_peak_bytes"].get<std::int64_t>(), allowed + kProgram - 20'000'000) << allowed;
+  }
 }
 
 TEST(RunMemory, StepsTakeNoMemory) {

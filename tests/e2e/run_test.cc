@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -339,6 +340,27 @@ TEST_F(Run, APlanOfAnOnnxNetworkTakesItsWeightsAndGoesOutByItsNodes) {
   EXPECT_EQ(other.exit_code, 2);
   EXPECT_THAT(other.err, HasSubstr("up.onnx: is not what the plan was made for: the plan has a parameter"));
   EXPECT_EQ(poet("run --quiet " + file("up.plan") + " --steps 1 --loss mse").exit_code, 2);
+}
+
+TEST_F(Run, AProfileOfPartsIsForPlansOfParts) {
+  const auto measured = [&](const std::string& profile, const std::string& options) {
+    const ProgramRun run = poet("profile --model linear --seconds 0.1 -o " + file(profile) + options);
+    EXPECT_EQ(run.exit_code, 0) << run.err;
+    std::set<std::string> shapes;
+    const Json measurements = Json::parse(file_text(file(profile)));
+    for (const Json& op : measurements.at("overrides"))
+      shapes.insert(op.at("shape_class").get<std::string>());
+    return shapes;
+  };
+  const std::set<std::string> whole = measured("whole.json", "");
+  const std::set<std::string> parts = measured("parts.json", " --split 16KiB");
+  const std::string largest = "1x100,200x100,200->1x200";
+  EXPECT_TRUE(whole.contains(largest)) << Json(whole);
+  EXPECT_FALSE(parts.contains(largest)) << Json(parts);
+  const ProgramRun solved =
+      poet("solve --model linear --split 16KiB --ram-budget 128KiB --gap 1 --platform " + file("parts.json"));
+  EXPECT_EQ(solved.exit_code, 0) << solved.err;
+  EXPECT_THAT(poet("profile --model linear --split auto -o " + file("p.json")).err, HasSubstr("--split"));
 }
 
 TEST_F(Run, ALossThatIsNotFiniteEndsTheRun) {

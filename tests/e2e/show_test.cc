@@ -285,5 +285,34 @@ TEST(Show, PlanFilesOfBothForms) {
   }
 }
 
+// In 1 MB there is no room for bert_tiny's table of words.
+TEST(Show, TablesByIndexAreTold) {
+  const TemporaryFolder folder;
+  const std::string plan = folder.file("tables.plan");
+  const std::string problem =
+      "--model bert_tiny --sequence-length 48 --platform m4 --ram-budget 1MB --split off ";
+  const std::string wanted = "of 30,522 rows the 48 that input_ids names";
+  const auto in_one_line = [](std::string text) {
+    for (std::size_t at = 0; (at = text.find('\n', at)) != std::string::npos;) {
+      const std::size_t end = text.find_first_not_of(" \n", at);
+      text.replace(at, (end == std::string::npos ? text.size() : end) - at, " ");
+    }
+    return text;
+  };
+  const ProgramRun solved = poet("solve " + problem + "--gap 0.9 --time-limit 5 --quiet --plan-out " + plan);
+  ASSERT_EQ(solved.exit_code, 0) << solved.err;
+  EXPECT_TRUE(contains(in_one_line(solved.out), wanted)) << solved.out;
+  const ProgramRun shown = poet("show " + plan);
+  EXPECT_EQ(shown.exit_code, 0);
+  EXPECT_TRUE(contains(in_one_line(shown.out), wanted)) << shown.out;
+  EXPECT_EQ(poet("verify " + plan).exit_code, 0);
+  const ProgramRun explained =
+      poet("explain bert.embeddings.word_embeddings.weight " + problem + "--gap 0.9 --time-limit 5 --quiet");
+  EXPECT_EQ(explained.exit_code, 0) << explained.err;
+  EXPECT_TRUE(contains(in_one_line(explained.out),
+                       "of a table of 15.63 MB, which lives on storage and is never in RAM as a whole"))
+      << explained.out;
+}
+
 }  // namespace
 }  // namespace poet::test

@@ -393,5 +393,37 @@ TEST_F(SweepMpi, BadInputIsExitTwo) {
   EXPECT_THAT(run.err, HasSubstr("none.json"));
 }
 
+// In 5% of keep-all RAM linear's parameters are on storage: what its plan moves is no less than what any
+// must, and what it writes wears the card out.
+TEST(SweepTransfers, AreNextToWhatNoPlanCanDoWithout) {
+  const TemporaryFolder folder;
+  const auto results = [&](const std::string& persistent) {
+    const std::string spec = folder.write(persistent + ".json", R"({"format": 1, "networks": ["linear"],
+      "platforms": ["m4"], "split": "auto", "ram": ["5%", "100%"], "time_limit": "2s", "methods": ["poet"],
+      "persistent": ")" + persistent + "\"}");
+    return poet("sweep " + spec + " --quiet --json --store " + folder.file("r.sqlite")).json()["results"];
+  };
+  const Json paged = results("auto");
+  ASSERT_EQ(paged.size(), 2U);
+  for (const Json& result : paged) {
+    ASSERT_EQ(result["verdict"], "holds");
+    const auto bytes = [&](const char* name) { return result[name].get<long>(); };
+    EXPECT_LE(bytes("least_bytes_read"), bytes("bytes_read"));
+    EXPECT_LE(bytes("least_bytes_written"), bytes("bytes_written"));
+    EXPECT_LE(bytes("least_bytes_moved"), bytes("bytes_read") + bytes("bytes_written"));
+  }
+  const Json& in_little = paged[0];
+  EXPECT_EQ(in_little["ram"], "5%");
+  EXPECT_LE(in_little["ram_budget_bytes"], 0.05 * paged[1]["ram_budget_bytes"].get<double>() + 1);
+  EXPECT_GT(in_little["least_bytes_moved"],
+            400'000);  // 174,360 B, read twice and written once, less what stays
+  EXPECT_GT(in_little["part_bytes"], 0);
+  EXPECT_NEAR(in_little["endurance_steps"].get<double>(), 32e12 / in_little["bytes_written"].get<double>(),
+              1);
+  EXPECT_EQ(paged[1]["least_bytes_moved"], 0);
+  EXPECT_TRUE(paged[1]["endurance_steps"].is_null());
+  for (const Json& result : results("resident")) EXPECT_TRUE(result["least_bytes_moved"].is_null());
+}
+
 }  // namespace
 }  // namespace poet::test

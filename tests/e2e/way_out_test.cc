@@ -35,8 +35,10 @@ bool take(const std::string& way, ProblemOptions& options) {
       options.limits.max_bytes_written = value;
     } else if (word == "--batch-size" && text >> value) {
       options.input.batch_size = value;
-    } else if (word == "--persistent") {
-      options.input.persistent = "excluded";
+    } else if (word == "--persistent" && text >> value) {
+      options.input.persistent = value.ends_with(",") ? value.substr(0, value.size() - 1) : value;
+    } else if (word == "--split" && text >> value) {
+      options.input.split = value.ends_with(",") ? value.substr(0, value.size() - 1) : value;
     } else if (word == "--no-paging") {
       options.solver.no_paging = false;
     } else if (word == "--no-remat") {
@@ -131,6 +133,8 @@ TEST(WayOut, OfBuiltInNetworksWork) {
         options.input.batch_size = "4";
         if (std::string(model) == "bert_tiny") options.input.sequence_length = "16";
         options.limits.ram_budget = "1";
+        options.input.persistent = "resident";
+        options.input.split = "off";
         const Figures figures = pose_problem(options).figures;
         const std::int64_t floor = figures.floor.bytes().value();
         for (const std::int64_t budget : {floor / 2, floor - 1, floor}) {

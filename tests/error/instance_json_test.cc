@@ -78,7 +78,7 @@ TEST(InstanceErrors, Nodes) {
       kNodes,
       {
           {"/format", "", "i.json: /format: must be present"},
-          {"/format", "3", "i.json: /format: must be <= 2"},
+          {"/format", "4", "i.json: /format: must be <= 3"},
           {"/format", "1.0", "i.json: /format: must be an integer, written without point or exponent"},
           {"/name", "1", "i.json: /name: must be a string"},
           {"/batch_size", "0", "i.json: /batch_size: must be >= 1"},
@@ -179,7 +179,7 @@ TEST(InstanceErrors, OpsAndValues) {
            "i.json: /values/1/size: is not a field here; known: name, shape, strides, dtype, persistence, "
            "paged, "
            "producer, "
-           "alias_of, bytes, part, ram_bytes, page_in_seconds, page_out_seconds, page_in_joules, "
+           "alias_of, bytes, part, rows, ram_bytes, page_in_seconds, page_out_seconds, page_in_joules, "
            "page_out_joules"},
           // What only the graph as a whole can say is said by op and value.
           {"/values/1/producer", "0",

@@ -127,7 +127,7 @@ TEST(PlanBinaryErrors, Container) {
             "p.plan: not a plan: does not begin with POET");
   Octets bad = good;
   bad[4] = 7;
-  EXPECT_EQ(diagnostic(bad), "p.plan: version 7 of the plan format; this program reads up to version 2");
+  EXPECT_EQ(diagnostic(bad), "p.plan: version 7 of the plan format; this program reads up to version 3");
   bad = good;
   bad.pop_back();
   EXPECT_EQ(diagnostic(bad), "p.plan: ends before its last section does");
@@ -226,8 +226,8 @@ TEST(PlanBinaryErrors, GraphAndCosts) {
             "p.plan: GRAPH: /ops/1: must be an object");
   EXPECT_EQ(diagnostic_about("GRPH", [](Json& json) { json["ops"] = 1; }),
             "p.plan: GRAPH: /ops: must be an array");
-  EXPECT_EQ(diagnostic_about("GRPH", [](Json& json) { json["format"] = 3; }),
-            "p.plan: /format: must be <= 2");
+  EXPECT_EQ(diagnostic_about("GRPH", [](Json& json) { json["format"] = 4; }),
+            "p.plan: /format: must be <= 3");
 }
 
 // ---- files

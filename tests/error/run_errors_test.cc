@@ -55,7 +55,7 @@ class RunErrors : public ::testing::Test {
       ASSERT_EQ(run.exit_code, 0) << run.err;
     };
     solve("plan", kSmallCnn + kPlenty);
-    solve("pages", kSmallCnn + " --no-remat" + kScarce);
+    solve("pages", kSmallCnn + " --no-remat --persistent resident" + kScarce);
     solve("plan.json", kSmallCnn + kPlenty);
     train(made_->file("plan") + " --steps 3 --checkpoint " + made_->file("three"));
   }

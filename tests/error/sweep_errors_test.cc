@@ -61,6 +61,11 @@ TEST(SweepSpecErrors, NameThePlaceAndTheRule) {
       {"{" + kHead + R"(, "ram": [300000], "methods": ["poet"]})", "/ram/0: a number must be in (0, 1]"},
       {"{" + kHead + R"(, "ram": ["12XB"], "methods": ["poet"]})", "/ram/0: \"12XB\" is not an amount"},
       {"{" + kHead + R"(, "ram": [null], "methods": ["poet"]})", "/ram/0: must be a number"},
+      {"{" + kHead + R"(, "ram": ["0%"], "methods": ["poet"]})", "/ram/0: must be above 0%"},
+      {"{" + kHead + R"(, "ram": ["101%"], "methods": ["poet"]})", "/ram/0: "},
+      {"{" + kHead + R"(, "ram": ["x%"], "methods": ["poet"]})", "/ram/0: "},
+      {"{" + kHead + R"(, "ram": ["1%", 0.5], "split": "auto", "methods": ["poet"]})",
+       "/split: \"auto\" needs RAM in bytes or as"},
       {"{" + kHead + R"(, "deadlines": [0], )" + kRest + "}", "/deadlines/0: must be > 0"},
       {"{" + kHead + R"(, "deadlines": [null, "1 year"], )" + kRest + "}", "/deadlines/1: \"1 year\" is not"},
       {"{" + kHead + R"(, "deadlines": [true], )" + kRest + "}", "/deadlines/0: must be null, a factor"},
@@ -119,8 +124,8 @@ TEST(ResultsStoreErrors, OtherFilesAreLeftAlone) {
 
   const std::string newer = folder.file("newer.sqlite");
   { const ResultsStore store(newer); }
-  run_sql(newer, "PRAGMA user_version = 2");
-  EXPECT_THAT(store_diagnostic(newer), EndsWith("is a results store of format 2; this poet knows 1"));
+  run_sql(newer, "PRAGMA user_version = 4");
+  EXPECT_THAT(store_diagnostic(newer), EndsWith("is a results store of format 4; this poet knows 3"));
 
   const std::string damaged = folder.file("damaged.sqlite");
   { const ResultsStore store(damaged); }

@@ -10,6 +10,7 @@
 #include "poet/verify/replay_layout.h"
 #include "tests/support/plan_files.h"
 #include "tests/support/plan_image.h"
+#include "tests/support/small_family.h"
 
 namespace poet {
 namespace {
@@ -94,6 +95,74 @@ void damage(Rng& rng, Octets& bytes, const Octets& other) {
     default:
       bytes[at] = static_cast<std::uint8_t>(bytes[at] ^ 1 << pick(rng, 0, 7));
   }
+}
+
+template <class Read>
+void expect_plans_decided(const Read& read, Outcomes& outcomes) {
+  try {
+    const PlanFamily family = read();
+    for (std::size_t i = 0; i < family.plans.size(); ++i)
+      expect_refused_or_judged([&] { return plan_of(family, i); }, outcomes);
+  } catch (const InputError& error) {
+    ++outcomes.refused;
+    EXPECT_EQ(std::string(error.what()).find('\n'), std::string::npos) << error.what();
+  }
+}
+
+/// The checksums of the plans in a file of several, then its own.
+void mend_family(Octets& image) {
+  for (std::size_t at = 8; at + 12 <= image.size();) {
+    const std::size_t length = test::number_at(image, at + 4);
+    if (length > image.size() - at - 12) break;
+    if (test::number_at(image, at) == POET_PLAN_PLANS) {
+      for (std::size_t plan = at + 8; plan + 12 <= at + 8 + length;) {
+        const std::size_t size = test::number_at(image, plan);
+        if (size > at + 8 + length - plan - 4) break;
+        const auto begin = image.begin() + static_cast<std::ptrdiff_t>(plan + 4);
+        Octets one(begin, begin + static_cast<std::ptrdiff_t>(size));
+        test::mend_checksums(one);
+        std::copy(one.begin(), one.end(), begin);
+        plan += 4 + size;
+      }
+    }
+    at += length + 12;
+  }
+  test::mend_checksums(image);
+}
+
+TEST(PlanFileFuzz, FilesOfSeveralPlansAreRefusedOrJudged) {
+  const PlanFamily& family = test::small_family();
+  const Octets whole = to_binary(family);
+  const std::string text = to_json(family).dump();
+  Outcomes as_damaged;
+  Outcomes mended;
+  Outcomes json;
+  Outcomes cut;
+  for (std::size_t size = 0; size < whole.size(); size += 1 + size / 100) {
+    Octets bytes(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(size));
+    expect_plans_decided([&] { return plans_from_binary(bytes, "f.plan"); }, cut);
+  }
+  EXPECT_EQ(cut.judged, 0);
+  for (std::uint64_t seed = 0; seed < 600; ++seed) {
+    SCOPED_TRACE(seed);
+    Rng rng(seed);
+    Octets bytes = whole;
+    for (int n = pick(rng, 1, 3); n > 0 && !bytes.empty(); --n) damage(rng, bytes, whole);
+    if (seed % 2 == 1) mend_family(bytes);
+    expect_plans_decided([&] { return plans_from_binary(bytes, "f.plan"); },
+                         seed % 2 == 1 ? mended : as_damaged);
+    std::string changed = text;
+    const std::size_t digit = changed.find_first_of(
+        "0123456789", static_cast<std::size_t>(pick(rng, 0, static_cast<int>(text.size()) - 1)));
+    if (digit != std::string::npos) changed[digit] = static_cast<char>('0' + pick(rng, 0, 9));
+    expect_plans_decided([&] { return plans_from_json(parse_json(changed, "f.json"), "f.json"); }, json);
+    if (HasFailure()) return;
+  }
+  EXPECT_GT(as_damaged.refused, 250);
+  EXPECT_GT(mended.refused, 50);
+  EXPECT_GT(mended.judged, 15);
+  EXPECT_GT(json.refused, 50);
+  EXPECT_GT(json.judged, 50);
 }
 
 TEST(PlanFileFuzz, EveryTruncationIsRefused) {

@@ -265,6 +265,9 @@ Graph integers_net() {
   ValueId h = nn::gather(g, "by_position", g.parameter("table.weight", {4, 5}), positions, 1);
   h = nn::permute(g, "rows_view", h, {1, 2, 0});
   h = nn::linear(g, "fc", nn::transpose(g, "rows", h, {0, 1, 2}), 4);
+  const ValueId first = g.output("first", "first", {{batch, tokens}, {}}, DType::int32);
+  g.append("first", "first_occurrences", {}, {ids_in}, {first});
+  h = nn::add(g, "with_first", h, nn::embedding(g, "by_first", first, batch * tokens, 4));
   // Attention scores with a mask that three conditions make, one of them of real numbers.
   const ValueId scores = nn::matmul(g, "scores", h, nn::permute(g, "transposed", h, {0, 2, 1}));
   const ValueId row = g.constant("row", {3}, DType::int32);

@@ -82,8 +82,8 @@ std::vector<Cut> cuts_of(const Graph& alone, const Op& op, const OperatorSchema&
     const bool summed = word.front() == '+';
     if (summed) word.erase(0, 1);
     if (word.front() == '-' || word == "*" || (summed && has_bias)) continue;
-    // Where a part begins counts there (Value::part): property/split_test.cc.
-    if (word == "V" || schema.kind == "dropout") continue;
+    // Where a part begins counts there (Value::part): property/split_test.cc, indexed_tables_test.cc.
+    if (word == "V" || schema.kind == "dropout" || schema.kind == "first_occurrences") continue;
     // Whole groups: an op of several is not cut here, nor a norm of one.
     const bool has_groups = groups_of(op) != 1 || schema.kind.starts_with("group_norm");
     if (has_groups && (word == "C" || word == "O")) continue;

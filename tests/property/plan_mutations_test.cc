@@ -14,12 +14,14 @@
 #include "poet/autodiff/differentiate.h"
 #include "poet/cost/tabulate.h"
 #include "poet/frontend/zoo.h"
+#include "poet/optimize/problem/loads.h"
 #include "poet/optimize/solve.h"
 #include "poet/plan/canonical.h"
 #include "poet/plan/layout/layout.h"
 #include "poet/plan/timing/transfers.h"
 #include "poet/verify/replay.h"
 #include "poet/verify/replay_layout.h"
+#include "tests/support/linear_cases.h"
 #include "tests/support/plan_corruptions.h"
 #include "tests/support/plan_machine.h"
 #include "tests/support/random_instance.h"
@@ -145,6 +147,30 @@ Case random_case(int seed) {
   return c;
 }
 
+// Steps around random loads, which come again as often as the seed likes, and page-outs right after updates.
+Case paged_case(int seed) {
+  Rng rng(static_cast<std::uint64_t>(seed) + 1);
+  const test::PagedCase made = test::paged_case(static_cast<std::uint64_t>(seed) + 1, 6, 14);
+  Case c;
+  c.instance = with_paged(made.problem.instance, made.paged);
+  c.instance.costs.timing.concurrent = seed % 4 != 0;
+  if (seed % 10 == 9) c.semantics = Semantics::published;
+  const WithLoads loads = with_loads(c.instance);
+  const Plan with =
+      linearise(loads.instance, test::random_schedule(rng, loads.instance), Semantics::published);
+  c.plan = canonicalize(c.instance, without_loads(loads, c.instance, with).plan, c.semantics);
+  if (c.semantics == Semantics::device && seed % 2 == 0) {
+    Limits room;
+    const Report all = replay_keep_all(made.problem.instance, c.semantics);
+    room.ram_budget = Bytes(all.peak_ram.value() * pick(rng, 70, 150) / 100);
+    c.plan = plan_transfers(c.instance, c.plan, c.semantics, room);
+  }
+  if (seed % 2 == 1) enrich(rng, c);
+  c.name = fmt::format("paged {} {}", seed, to_string(c.semantics));
+  lay_out(c, rng);
+  return c;
+}
+
 // y = relu(x) while a has left and x, which comes back, may still be leaving: y is not to lie over it.
 Case two_on_their_way() {
   Rng rng(1);
@@ -255,44 +281,46 @@ std::vector<Case> valid_cases() {
   return cases;
 }
 
-TEST(PlanMutations, TheVerifierRejectsWhatDoesSomethingElse) {
-  const std::vector<Case> cases = valid_cases();
-  if (HasFailure()) return;
-  int paging = 0;
-  int in_place = 0;
-  int recomputing = 0;
+struct Kinds {
+  int paging = 0, in_place = 0, recomputing = 0;
+};
+
+// Each is a plan for both.
+Kinds check_valid(const std::vector<Case>& cases) {
+  Kinds kinds;
   for (const Case& c : cases) {
     SCOPED_TRACE(c.name);
     const Verdict verdict = judged(c);
     const test::MachineReport machine = executed(c);
-    ASSERT_TRUE(verdict.valid) << verdict.violation;
-    ASSERT_TRUE(machine.trains) << machine.wrong << "\n" << listed(c);
+    EXPECT_TRUE(verdict.valid) << verdict.violation;
+    EXPECT_TRUE(machine.trains) << machine.wrong << "\n" << listed(c);
+    if (testing::Test::HasFailure()) return kinds;
     EXPECT_EQ(verdict.report.peak_ram, machine.ram);
     EXPECT_EQ(verdict.report.bytes_written, machine.bytes_written);
     EXPECT_NEAR(verdict.report.runtime.value(), machine.makespan, 1e-9 * machine.makespan);
-    paging += verdict.report.page_ins > 0;
-    recomputing += verdict.report.recomputations > 0;
-    in_place += std::any_of(c.layout.allocations.begin(), c.layout.allocations.end(),
-                            [](const Allocation& allocation) { return allocation.takes_over >= 0; });
+    kinds.paging += verdict.report.page_ins > 0;
+    kinds.recomputing += verdict.report.recomputations > 0;
+    kinds.in_place += std::any_of(c.layout.allocations.begin(), c.layout.allocations.end(),
+                                  [](const Allocation& allocation) { return allocation.takes_over >= 0; });
   }
-  fmt::print("{} plans: {} page, {} recompute, {} write in place\n", cases.size(), paging, recomputing,
-             in_place);
-  EXPECT_GT(paging, 200);
-  EXPECT_GT(recomputing, 200);
-  EXPECT_GT(in_place, 100);
+  fmt::print("{} plans: {} page, {} recompute, {} write in place\n", cases.size(), kinds.paging,
+             kinds.recomputing, kinds.in_place);
+  return kinds;
+}
 
+Tally corrupt_all(const std::vector<Case>& cases, const std::vector<Corruption>& corruptions) {
   Tally all;
-  fmt::print("{:<26}{:>8}{:>10}{:>10}{:>10}\n", "", "made", "changed", "accepted", "strict");
-  for (const Corruption& corruption : test::corruptions()) {
+  fmt::print("{:<30}{:>8}{:>10}{:>10}{:>10}\n", "", "made", "changed", "accepted", "strict");
+  for (const Corruption& corruption : corruptions) {
     SCOPED_TRACE(corruption.name);
     Rng rng(1);
     Tally tally;
     for (const Case& c : cases) {
       SCOPED_TRACE(c.name);
       for (int repeat = 0; repeat < 4; ++repeat) corrupt(c, corruption, rng, tally);
-      if (HasFailure()) break;
+      if (testing::Test::HasFailure()) break;
     }
-    fmt::print("{:<26}{:>8}{:>10}{:>10}{:>10}\n", corruption.name, tally.made, tally.changed, tally.accepted,
+    fmt::print("{:<30}{:>8}{:>10}{:>10}{:>10}\n", corruption.name, tally.made, tally.changed, tally.accepted,
                tally.strict);
     EXPECT_GE(tally.changed, corruption.floor);
     all.made += tally.made;
@@ -300,10 +328,41 @@ TEST(PlanMutations, TheVerifierRejectsWhatDoesSomethingElse) {
     all.accepted += tally.accepted;
     all.strict += tally.strict;
   }
+  fmt::print("{:<30}{:>8}{:>10}{:>10}{:>10}\n", "all", all.made, all.changed, all.accepted, all.strict);
+  return all;
+}
+
+TEST(PlanMutations, TheVerifierRejectsWhatDoesSomethingElse) {
+  const std::vector<Case> cases = valid_cases();
+  if (HasFailure()) return;
+  const Kinds kinds = check_valid(cases);
+  EXPECT_GT(kinds.paging, 200);
+  EXPECT_GT(kinds.recomputing, 200);
+  EXPECT_GT(kinds.in_place, 100);
+  if (HasFailure()) return;
+  const Tally all = corrupt_all(cases, test::corruptions());
   // Rejecting everything is no judgement: thousands of harmless ones are let through.
   EXPECT_GT(all.made - all.changed - all.strict, 5000);
-  fmt::print("{:<26}{:>8}{:>10}{:>10}{:>10}\n", "all", all.made, all.changed, all.accepted, all.strict);
   EXPECT_GE(all.changed, 1000);
+}
+
+// With persistent values at home on storage.
+TEST(PlanMutations, TheVerifierKnowsWhatIsAtHome) {
+  std::vector<Case> cases;
+  for (int seed = 0; seed < 200; ++seed) cases.push_back(paged_case(seed));
+  if (HasFailure()) return;
+  const Kinds kinds = check_valid(cases);
+  EXPECT_GT(kinds.paging, 150);
+  EXPECT_GT(kinds.recomputing, 50);
+  EXPECT_GT(kinds.in_place, 20);
+  if (HasFailure()) return;
+  std::vector<Corruption> corruptions = test::paged_corruptions();
+  for (Corruption& corruption : test::corruptions()) {
+    corruption.floor /= 5;
+    corruptions.push_back(std::move(corruption));
+  }
+  const Tally all = corrupt_all(cases, corruptions);
+  EXPECT_GT(all.made - all.changed - all.strict, 1000);
 }
 
 }  // namespace

@@ -78,9 +78,14 @@ Graph gathers(std::uint64_t seed) {
     const ValueId flat = nn::reshape(g, name + ".flat", v, {element_count(g.shape(v))});
     return nn::reduce(g, "reduce_mean", name + ".mean", nn::tanh(g, name + ".tanh", flat), {0});
   };
+  const ValueId first = g.output("first_like_it", "first_like_it", {g.shape(ids), {}}, DType::int32);
+  g.append("first_like_it", "first_occurrences", {}, {ids}, {first});
+  const std::int64_t rows = std::max<std::int64_t>(element_count(g.shape(ids)), 3);
+  const ValueId by_first = nn::embedding(g, "by_first", first, rows, width);
   const ValueId row =
       nn::select(g, "select", g.parameter("s.weight", {draw(1, 3), draw(3, 4), width}), draw(0, 2));
-  ValueId y = nn::add(g, "y", sum("a", words), nn::mul(g, "m", sum("b", gathered), sum("c", picked)));
+  ValueId y = nn::add(g, "y", nn::add(g, "both", sum("a", words), sum("d", by_first)),
+                      nn::mul(g, "m", sum("b", gathered), sum("c", picked)));
   y = nn::add(g, "z", y, row);
   return training_step(g, y);
 }

@@ -5,6 +5,7 @@
 // working set to everything, deadlines, write limits, ablations. The same seed is the same case everywhere.
 
 #include <cstdint>
+#include <vector>
 
 #include "poet/cost/instance.h"
 #include "poet/plan/limits.h"
@@ -24,6 +25,14 @@ struct LinearCase {
 /// over an operand. Times and energies are multiples of powers of
 /// two, so that their sums are exact in any order.
 [[nodiscard]] LinearCase linear_case(std::uint64_t seed, int least_ops, int most_ops);
+
+/// A training step on a device whose persistent values can live on storage: all of them are resident in
+/// `problem`, and the budget is from what one op needs with all of them paged, or those chosen.
+struct PagedCase {
+  LinearCase problem;
+  std::vector<ValueId> paged;  // a choice
+};
+[[nodiscard]] PagedCase paged_case(std::uint64_t seed, int least_ops, int most_ops);
 
 /// What the op with the largest operands, results and workspace needs, with what is persistent; on a device
 /// an operand over which the first result may be written does not count.

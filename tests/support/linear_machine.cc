@@ -11,7 +11,8 @@ namespace {
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 bool is_kept_always(const Value& value) {
-  return value.persistence == Persistence::parameter || value.persistence == Persistence::optimizer_state;
+  return !value.paged &&
+         (value.persistence == Persistence::parameter || value.persistence == Persistence::optimizer_state);
 }
 
 }  // namespace
@@ -47,6 +48,9 @@ void LinearMachine::read_graph(const Graph& graph) {
     return v;
   };
   std::vector<int> updated_by(graph.values.size(), static_cast<int>(graph.ops.size()));
+  for (const ValueId v : ids<ValueId>(graph.values.size()))
+    if (graph.values[v].paged) paged |= bit(v.index);
+  updated_before.push_back(0);
   for (const OpId id : ids<OpId>(graph.ops.size()))
     for (const ValueId v : graph.ops[id].updates) updated_by[at(storage_of(v).index)] = id.index;
   for (const poet::Op& from : graph.ops) {
@@ -58,6 +62,9 @@ void LinearMachine::read_graph(const Graph& graph) {
       if (!is_kept_always(graph.values[source])) op.reads |= bit(source.index);
     }
     for (const ValueId v : from.outputs) op.writes |= bit(v.index);
+    for (const ValueId v : from.updates) op.updates |= bit(storage_of(v).index) & paged;
+    op.reads |= op.updates;
+    updated_before.push_back(updated_before.back() | op.updates);
     ops.push_back(op);
   }
 }
@@ -89,11 +96,20 @@ void LinearMachine::read_in_place(const Graph& graph, const CostTable& costs) {
       ValueId v = op.inputs[position];
       while (graph.values[v].alias_of.valid()) v = graph.values[v].alias_of;
       const Bytes bytes = costs.values[op.outputs[0]].bytes;
-      if (is_kept_always(graph.values[v]) || bytes != costs.values[v].bytes || bytes == Bytes(0)) continue;
+      // Home is no place for another value.
+      if (is_kept_always(graph.values[v]) || graph.values[v].paged || bytes != costs.values[v].bytes ||
+          bytes == Bytes(0))
+        continue;
       ops[i].overwritable |= bit(v.index);
       ops[i].result = op.outputs[0].index;
     }
   }
+}
+
+MachineState LinearMachine::start() const {
+  MachineState state;
+  state.stored = paged;
+  return state;
 }
 
 std::int64_t LinearMachine::bytes_of(Mask mask) const {
@@ -124,7 +140,7 @@ bool LinearMachine::compute(MachineState& state, int i, int overwritten) const {
   const Mask usable = (state.idle | moving) & ~state.arriving();
   const bool first = i == state.next;
   if (!first && !may_recompute(i, state.next)) return false;
-  if ((op.reads & ~usable) || (op.writes & moving)) return false;
+  if ((op.reads & ~usable) || ((op.writes | op.updates) & moving)) return false;
   if (missing_for_compute(state, i, overwritten) > 0) return false;
   if (overwritten >= 0) {
     if (!(op.overwritable & state.idle & bit(overwritten)) || (state.idle & bit(op.result))) return false;
@@ -141,6 +157,8 @@ bool LinearMachine::compute(MachineState& state, int i, int overwritten) const {
 bool LinearMachine::page_out(MachineState& state, int v) const {
   // One channel beside compute: what is arriving or leaving has done so when its turn comes.
   if (!((state.idle | (beside ? state.moving() : 0)) & bit(v))) return false;
+  if (paged & bit(v) & ~dirty(state)) return false;  // its contents are there
+  state.home |= paged & bit(v);
   state.written += values[at(v)].bytes;
   if (limits_.max_bytes_written && state.written > limits_.max_bytes_written->value()) return false;
   state.joules += values[at(v)].out_joules;
@@ -151,6 +169,7 @@ bool LinearMachine::page_out(MachineState& state, int v) const {
 
 bool LinearMachine::page_in(MachineState& state, int v) const {
   if (!(state.stored & bit(v)) || ((state.idle | state.moving()) & bit(v))) return false;
+  if (updated_before[at(state.next)] & bit(v)) return false;  // what is at home is of the step before
   if (missing_for_page_in(state, v) > 0) return false;
   state.joules += values[at(v)].in_joules;
   transfer(state, false, v, values[at(v)].in_seconds);
@@ -165,7 +184,7 @@ bool LinearMachine::wait(MachineState& state) const {
 }
 
 bool LinearMachine::free(MachineState& state, Mask freed) const {
-  if (freed & ~state.idle) return false;
+  if (freed & (~state.idle | dirty(state))) return false;
   state.idle &= ~freed;
   return true;
 }

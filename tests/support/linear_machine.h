@@ -34,6 +34,7 @@ struct MachineState {
   int next = 0;     // the op to be computed first next
   Mask idle = 0;    // values in RAM that are complete and not moving
   Mask stored = 0;  // values that can be paged in: on storage when their turn on the channel comes
+  Mask home = 0;    // paged persistent values that have been sent home since their update
   double now = 0;
   double channel_end = -1;  // of the last transfer; before the first one a channel has rested
   double joules = 0;        // without idle power
@@ -48,6 +49,7 @@ class LinearMachine {
  public:
   struct Op {
     Mask reads = 0, writes = 0;
+    Mask updates = 0;       // paged persistent values that it changes in place
     Mask overwritable = 0;  // device: what its first result may be written over
     int result = -1;        // if there is any
     double seconds = 0, joules = 0;
@@ -67,6 +69,8 @@ class LinearMachine {
 
   LinearMachine(const Instance& instance, Semantics semantics, const Limits& limits, const Without& without);
 
+  /// Before the first step: paged persistent values are on storage, nothing is in RAM.
+  [[nodiscard]] MachineState start() const;
   /// Carries out one step if the rules and the RAM budget allow it. Energy and time are for others to judge.
   /// `overwritten`: the operand over which the op writes its first result, which is given back with it; -1:
   /// none.
@@ -86,6 +90,14 @@ class LinearMachine {
     return op < next && next <= ops[static_cast<std::size_t>(op)].last_again;
   }
   [[nodiscard]] std::int64_t bytes_of(Mask values) const;
+  /// Paged persistent values that have been updated and are not on their way home: they stay in RAM.
+  [[nodiscard]] Mask dirty(const MachineState& state) const {
+    return updated_before[static_cast<std::size_t>(state.next)] & ~state.home;
+  }
+  /// Whether the step may end here.
+  [[nodiscard]] bool complete(const MachineState& state) const {
+    return state.next == static_cast<int>(ops.size()) && dirty(state) == 0;
+  }
   [[nodiscard]] bool awake(const MachineState& state) const {
     return timed && state.channel_end >= state.now;
   }
@@ -97,7 +109,9 @@ class LinearMachine {
   const bool staged;
   std::vector<Op> ops;
   std::vector<Value> values;
-  std::int64_t persistent = 0;
+  Mask paged = 0;                    // persistent values at home on storage
+  std::vector<Mask> updated_before;  // of them, by the op to be computed first next
+  std::int64_t persistent = 0;       // resident
   double idle_watts = 0, wake_seconds = 0, wake_joules = 0;
 
  private:

@@ -29,16 +29,22 @@ namespace {
 // and a computation only when the last one in flight starts before the computation ends. In staged semantics
 // all transfers of a stage are issued just before its first computation, in one order, for the same reason.
 //
+// Paged persistent values are on storage when the step begins and are changed by their update: from then on
+// they stay in RAM until their page-out is issued, and the plan ends when that of each has been. A page-out
+// home is never in vain.
+//
 // Steps in vain (paging out what is on storage, paging in what is in RAM or never read again, computing what
 // is in RAM). Where waking up costs nothing, striking them out makes no later event happen later. Where it
 // costs energy or time they may pay, since they keep the channel awake or pass time, and are tried. But not a
 // transfer that takes no time on a channel that is awake: it changes nothing.
 //
 // Dominance. Two states with the same ops done and the same transfers in flight for the same time from now on
-// have the same future, shifted in time. Supersets in RAM and on storage, no more energy (idle energy up to
-// now included) and, where there are limits on them, no more time and bytes written, are as good.
+// have the same future, shifted in time. Supersets in RAM, on storage and sent home, no more energy (idle
+// energy up to now included) and, where there are limits on them, no more time and bytes written, are as
+// good.
 //
-// The estimate adds the first computations still to come, with idle power meanwhile.
+// The estimate adds the first computations still to come, with idle power meanwhile, a page-in of each paged
+// persistent value that they read and that is not in RAM, and the page-outs of those still to go home.
 
 /// Steps in vain multiply the plans; two searches without them often settle the matter.
 enum class Waking {
@@ -74,7 +80,7 @@ struct KeyHash {
 };
 
 struct Footprint {
-  Mask idle, stored;
+  Mask idle, stored, home;
   double joules, now;
   std::int64_t written;
   int label;
@@ -99,7 +105,6 @@ class Search {
         options_(options),
         reduced_(options.reductions),
         remat_(options.rematerialization),
-        paging_(options.paging && instance.costs.has_storage),
         // Without a deadline nothing depends on time but energy.
         machine_(instance, semantics, limits,
                  {options.any_plan, options.any_plan && !limits.deadline, waking == Waking::free}),
@@ -110,9 +115,10 @@ class Search {
       joules_left_[t] = joules_left_[t + 1] + machine_.ops[t].joules;
       longest_op_ = std::max(longest_op_, machine_.ops[t].seconds);
     }
+    movable_ = instance.costs.has_storage ? (options.paging ? ~Mask{0} : machine_.paged) : 0;
     const bool time_matters = machine_.idle_watts > 0 || limits.deadline;
     wakes_ = machine_.wake_joules > 0 || (machine_.wake_seconds > 0 && time_matters);
-    in_vain_ = !reduced_ || (waking == Waking::exact && machine_.beside && paging_ && wakes_);
+    in_vain_ = !reduced_ || (waking == Waking::exact && machine_.beside && movable_ != 0 && wakes_);
     find_useful();
   }
 
@@ -120,12 +126,12 @@ class Search {
 
   LinearSearchResult run() {
     LinearSearchResult result;
-    if (machine_.persistent <= limits_.ram_budget.value()) push(Label{});
+    if (machine_.persistent <= limits_.ram_budget.value()) push(Label{machine_.start()});
     while (!open_.empty() && labels_.size() <= options_.most_states) {
       const int top = open_.top().label;
       open_.pop();
       if (dead_[at(top)]) continue;
-      if (labels_[at(top)].next == ops()) {
+      if (machine_.complete(labels_[at(top)])) {
         result.best = plan_to(top);
         break;
       }
@@ -150,6 +156,9 @@ class Search {
       for (int j = next - 1; j >= 0; --j)  // readers of what j writes come after j
         if (may_recompute(j, next) && (machine_.ops[at(j)].writes & useful))
           useful |= machine_.ops[at(j)].reads;
+      Mask read = 0;
+      for (int j = next; j < ops(); ++j) read |= machine_.ops[at(j)].reads;
+      to_be_read_.push_back(read & machine_.paged);
       useful_.push_back(in_vain_ ? ~Mask{0} : useful);
     }
   }
@@ -157,10 +166,11 @@ class Search {
   void expand(int parent) {
     const Label from = labels_[at(parent)];  // labels_ grows
     const bool stage_closed = reduced_ && machine_.staged && !from.queue.empty();
-    compute(parent, from, from.next);
+    if (from.next < ops()) compute(parent, from, from.next);
     for (int op = 0; op < from.next && !stage_closed; ++op)
       if (may_recompute(op, from.next)) compute(parent, from, op);
-    for (int v = 0; paging_ && v < static_cast<int>(machine_.values.size()); ++v) {
+    for (int v = 0; v < static_cast<int>(machine_.values.size()); ++v) {
+      if ((movable_ & bit(v)) == 0) continue;
       page_out(parent, from, v);
       page_in(parent, from, v);
     }
@@ -174,18 +184,19 @@ class Search {
     if (reduced_ && machine_.beside && from.queue.size() > 1 &&
         from.queue[from.queue.size() - 2].end >= from.now + op.seconds)
       return;  // late issue
-    for_each_sufficient(from.idle & ~op.reads & ~op.writes, machine_.missing_for_compute(from, i),
+    const Mask droppable = from.idle & ~machine_.dirty(from);
+    for_each_sufficient(droppable & ~op.reads & ~op.writes, machine_.missing_for_compute(from, i),
                         [&](Mask freed) { take(parent, from, Act::compute, i, freed); });
     if (reduced_ && machine_.missing_for_compute(from, i) <= 0) return;
     for_each_bit(op.overwritable & from.idle, [&](int v) {
       const Mask copy = from.idle & bit(op.result);  // what another computation has left of it
-      for_each_sufficient(from.idle & ~op.reads & ~op.writes, machine_.missing_for_compute(from, i, v),
+      for_each_sufficient(droppable & ~op.reads & ~op.writes, machine_.missing_for_compute(from, i, v),
                           [&](Mask freed) { take(parent, from, Act::compute, i, freed | copy, v); });
     });
   }
 
   void page_out(int parent, const Label& from, int v) {
-    const bool anew = (from.stored & bit(v)) != 0;
+    const bool anew = (from.stored & ~machine_.dirty(from) & bit(v)) != 0;
     // In staged semantics writing anew would take the stored copy away until the stage ends.
     if (anew && (!in_vain_ || machine_.staged)) return;
     if (allowed(from, true, v, anew)) take(parent, from, Act::out, v, 0);
@@ -196,7 +207,7 @@ class Search {
     if (held && !(in_vain_ && reduced_)) return;
     if (!(from.stored & bit(v)) || !allowed(from, false, v, held)) return;
     if (held) return take(parent, from, Act::in, v, bit(v));
-    for_each_sufficient(from.idle, machine_.missing_for_page_in(from, v),
+    for_each_sufficient(from.idle & ~machine_.dirty(from), machine_.missing_for_page_in(from, v),
                         [&](Mask freed) { take(parent, from, Act::in, v, freed); });
   }
 
@@ -204,7 +215,7 @@ class Search {
   [[nodiscard]] bool allowed(const Label& from, bool out, int v, bool redundant) const {
     const auto& queue = from.queue;
     if (!reduced_) return queue.size() < 3;
-    if (!(useful_[at(from.next)] & bit(v))) return false;
+    if (!((useful_[at(from.next)] | machine_.dirty(from)) & bit(v))) return false;
     if (machine_.staged)
       return queue.empty() || std::pair(!queue.back().out, queue.back().value) < std::pair(!out, v);
     if (!machine_.beside) return true;
@@ -244,13 +255,19 @@ class Search {
 
   void push(Label to) {
     const Mask useful = useful_[at(to.next)];
-    to.idle &= useful;
+    to.idle &= useful | machine_.dirty(to);
     const double end = std::max(to.now + seconds_left_[at(to.next)], machine_.makespan(to));
     if (limits_.deadline && end > limits_.deadline->value() * (1 + 1e-9)) return;
-    const double estimate = to.joules + joules_left_[at(to.next)] + machine_.idle_watts * end;
+    const double estimate =
+        to.joules + joules_left_[at(to.next)] + homing_joules(to) + machine_.idle_watts * end;
     if (estimate > options_.at_most_joules) return;
-    const Footprint foot{to.idle, to.stored & useful, to.joules + machine_.idle_watts * to.now,
-                         to.now,  to.written,         static_cast<int>(labels_.size())};
+    const Footprint foot{to.idle,
+                         to.stored & useful,
+                         to.home,
+                         to.joules + machine_.idle_watts * to.now,
+                         to.now,
+                         to.written,
+                         static_cast<int>(labels_.size())};
     auto& front = fronts_[key_of(to)];
     for (const Footprint& other : front)
       if (dominates(other, foot)) return;
@@ -267,10 +284,21 @@ class Search {
 
   [[nodiscard]] bool dominates(const Footprint& a, const Footprint& b) const {
     constexpr double kSame = 1 + 1e-13;  // the same steps in another order
-    const bool as_much = reduced_ ? (a.idle & b.idle) == b.idle && (a.stored & b.stored) == b.stored
-                                  : a.idle == b.idle && a.stored == b.stored;
+    const bool as_much = reduced_ ? (a.idle & b.idle) == b.idle && (a.stored & b.stored) == b.stored &&
+                                        (a.home & b.home) == b.home
+                                  : a.idle == b.idle && a.stored == b.stored && a.home == b.home;
     return as_much && a.joules <= b.joules * kSame && (!limits_.deadline || a.now <= b.now * kSame) &&
            (!limits_.max_bytes_written || a.written <= b.written);
+  }
+
+  // Transfers of paged persistent values that no plan from here on can do without.
+  [[nodiscard]] double homing_joules(const Label& label) const {
+    double joules = 0;
+    const Mask absent = to_be_read_[at(label.next)] & ~(label.idle | label.moving());
+    for_each_bit(absent, [&](int v) { joules += machine_.values[at(v)].in_joules; });
+    const Mask at_last = machine_.updated_before.back() & ~label.home;
+    for_each_bit(at_last, [&](int v) { joules += machine_.values[at(v)].out_joules; });
+    return joules;
   }
 
   [[nodiscard]] Key key_of(const Label& label) const {
@@ -324,13 +352,15 @@ class Search {
 
   const Limits limits_;
   const LinearSearchOptions options_;
-  const bool reduced_, remat_, paging_;
+  const bool reduced_, remat_;
   const LinearMachine machine_;
   std::vector<double> seconds_left_, joules_left_;  // of the first computations still to come
+  Mask movable_ = 0;                                // to storage and back
   double longest_op_ = 0;
-  bool wakes_ = false;        // waking up the channel costs what matters
-  bool in_vain_ = false;      // steps in vain are tried, too
-  std::vector<Mask> useful_;  // by the op to be computed first next
+  bool wakes_ = false;            // waking up the channel costs what matters
+  bool in_vain_ = false;          // steps in vain are tried, too
+  std::vector<Mask> useful_;      // by the op to be computed first next
+  std::vector<Mask> to_be_read_;  // likewise: paged persistent values that first computations read
 
   std::vector<Label> labels_;
   std::vector<bool> dead_;  // dominated since

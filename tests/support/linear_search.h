@@ -11,6 +11,8 @@
 //   power over the makespan and waking up;
 // - published: a transfer is done when it is issued and takes no time; no workspace;
 // - staged: a transfer takes no time and lasts until the next first computation has ended.
+// A persistent value at home on storage (Value::paged) is there when the step begins, in RAM as long as the
+// plan keeps it, and is paged out once after its update.
 
 #include <cstddef>
 #include <optional>
@@ -22,7 +24,7 @@
 namespace poet::test {
 
 struct LinearSearchOptions {
-  bool paging = true;
+  bool paging = true;  // of transient values; persistent ones that live on storage move in any case
   bool rematerialization = true;
   double at_most_joules = 1e300;  // only plans of at most so much energy are of interest: prunes
   bool any_plan = false;          // the first plan within the limits will do: much faster

@@ -269,7 +269,143 @@ OnCase on_steps(const OnSteps& change) {
   };
 }
 
+// Steps of persistent values at home on storage.
+
+bool is_at_home(const PlanCase& c, const Step& step) {
+  return step.kind != StepKind::compute && c.instance.graph.values.contains(step.value) &&
+         c.instance.graph.values[step.value].paged;
+}
+
+std::optional<std::size_t> any_of_home(Rng& rng, const PlanCase& c, const Steps& steps, StepKind kind) {
+  return any_step(rng, steps, [&](const Step& step) { return step.kind == kind && is_at_home(c, step); });
+}
+
+std::size_t update_of(const PlanCase& c, const Steps& steps, ValueId v) {
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    if (steps[i].step.kind != StepKind::compute) continue;
+    for (const ValueId updated : c.instance.graph.ops[steps[i].step.op].updates)
+      if (storage(c.instance.graph, updated) == v) return i;
+  }
+  return steps.size();
+}
+
+void move_to(Steps& steps, std::size_t from, std::size_t to) {
+  const Marked moved = steps[from];
+  steps.erase(steps.begin() + signed_of(from));
+  steps.insert(steps.begin() + signed_of(to), moved);
+}
+
+OnSteps drop_of_home(StepKind kind) {
+  return [kind](Rng& rng, const PlanCase& c, Steps& steps) {
+    const auto at = any_of_home(rng, c, steps, kind);
+    if (at) steps.erase(steps.begin() + signed_of(*at));
+    return at.has_value();
+  };
+}
+
+OnSteps move_of_home(StepKind kind, bool earlier) {
+  return [kind, earlier](Rng& rng, const PlanCase& c, Steps& steps) {
+    const auto from = any_of_home(rng, c, steps, kind);
+    if (!from || (earlier ? *from : steps.size() - 1 - *from) == 0) return false;
+    const std::size_t by = 1 + any_below(rng, earlier ? *from : steps.size() - 1 - *from);
+    move_to(steps, *from, earlier ? *from - by : *from + by);
+    return true;
+  };
+}
+
+// Right before the update, or with a wait in between.
+bool go_home_before_the_update(Rng& rng, const PlanCase& c, Steps& steps) {
+  const auto out = any_of_home(rng, c, steps, StepKind::page_out);
+  if (!out) return false;
+  const std::size_t update = update_of(c, steps, steps[*out].step.value);
+  if (update >= *out) return false;
+  const Marked wait{{StepKind::wait, OpId(), steps[*out].step.value}, steps[*out].origin};
+  move_to(steps, *out, update);
+  if (chance(rng, 0.5)) steps.insert(steps.begin() + signed_of(update) + 1, wait);
+  return true;
+}
+
+// After its update, before it has left or while it does.
+bool free_while_changed(Rng& rng, const PlanCase& c, Steps& steps) {
+  const auto out = any_of_home(rng, c, steps, StepKind::page_out);
+  if (!out) return false;
+  const ValueId v = steps[*out].step.value;
+  const std::size_t update = update_of(c, steps, v);
+  const auto later = std::find_if(steps.begin() + signed_of(*out), steps.end(), [&](const Marked& marked) {
+    return marked.step.kind == StepKind::free && marked.step.value == v;
+  });
+  if (update >= *out || later == steps.end()) return false;
+  const std::size_t to = update + 1 + any_below(rng, *out - update + 1);
+  move_to(steps, static_cast<std::size_t>(later - steps.begin()), to);
+  return true;
+}
+
+// At once, or later, when it may have left RAM.
+bool go_home_twice(Rng& rng, const PlanCase& c, Steps& steps) {
+  const auto out = any_of_home(rng, c, steps, StepKind::page_out);
+  if (!out) return false;
+  const std::size_t room = steps.size() - *out;
+  const std::size_t by = 1 + (chance(rng, 0.5) ? 0 : any_below(rng, room));
+  steps.insert(steps.begin() + signed_of(*out + by), Marked(steps[*out]));
+  return true;
+}
+
+// What comes back after the update is the step's beginning; sometimes that goes home in the update's place.
+bool bring_back_after_the_update(Rng& rng, const PlanCase& c, Steps& steps) {
+  const auto freed = any_step(
+      rng, steps, [&](const Step& step) { return step.kind == StepKind::free && is_at_home(c, step); });
+  if (!freed) return false;
+  const ValueId v = steps[*freed].step.value;
+  if (update_of(c, steps, v) >= *freed) return false;
+  std::size_t at = *freed;
+  const std::size_t origin = steps[*freed].origin;
+  const auto insert = [&](StepKind kind) {
+    steps.insert(steps.begin() + signed_of(++at), Marked{{kind, OpId(), v}, origin});
+  };
+  insert(StepKind::page_in);
+  if (chance(rng, 0.7)) insert(StepKind::page_out);
+  insert(StepKind::wait);
+  insert(StepKind::free);
+  return true;
+}
+
+// A reader again, once what it read has been updated.
+bool read_again_after_the_update(Rng& rng, const PlanCase& c, Steps& steps) {
+  const auto out = any_of_home(rng, c, steps, StepKind::page_out);
+  if (!out) return false;
+  const ValueId v = steps[*out].step.value;
+  const std::size_t update = update_of(c, steps, v);
+  std::vector<std::size_t> readers;
+  for (std::size_t i = 0; i < std::min(update, steps.size()); ++i) {
+    if (steps[i].step.kind != StepKind::compute) continue;
+    for (const ValueId read : c.instance.graph.ops[steps[i].step.op].inputs)
+      if (storage(c.instance.graph, read) == v) readers.push_back(i);
+  }
+  if (readers.empty() || update >= steps.size()) return false;
+  const Marked again = steps[readers[any_below(rng, readers.size())]];
+  steps.insert(steps.begin() + signed_of(update) + 1, again);
+  return true;
+}
+
 }  // namespace
+
+std::vector<Corruption> paged_corruptions() {
+  return {
+      {"drop a load", 50, on_steps(drop_of_home(StepKind::page_in))},
+      {"load earlier", 10, on_steps(move_of_home(StepKind::page_in, true))},
+      {"load later", 50, on_steps(move_of_home(StepKind::page_in, false))},
+      {"stay away from home", 50, on_steps(drop_of_home(StepKind::page_out))},
+      {"go home earlier", 50, on_steps(move_of_home(StepKind::page_out, true))},
+      {"go home later", 10, on_steps(move_of_home(StepKind::page_out, false))},
+      {"go home before the update", 50, on_steps(go_home_before_the_update)},
+      {"go home twice", 0, on_steps(go_home_twice)},
+      {"free while changed", 50, on_steps(free_while_changed)},
+      {"free what is at home earlier", 50, on_steps(move_of_home(StepKind::free, true))},
+      {"drop a wait for home", 10, on_steps(drop_of_home(StepKind::wait))},
+      {"bring back after the update", 20, on_steps(bring_back_after_the_update)},
+      {"read again after the update", 0, on_steps(read_again_after_the_update)},
+  };
+}
 
 std::vector<Corruption> corruptions() {
   const auto units = [](Rng& rng, const PlanCase& c, int most) {

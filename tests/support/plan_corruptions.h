@@ -37,4 +37,7 @@ struct Corruption {
 /// the limits (just below what the plan needs).
 [[nodiscard]] std::vector<Corruption> corruptions();
 
+/// Of the steps of persistent values at home on storage: loads, updates, page-outs home, frees.
+[[nodiscard]] std::vector<Corruption> paged_corruptions();
+
 }  // namespace poet::test

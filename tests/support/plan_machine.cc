@@ -122,6 +122,7 @@ class Machine {
         persistent_(instance.graph.values.size(), 1),
         place_(instance.graph.values.size()),
         copy_(instance.graph.values.size()),
+        home_(instance.graph.values.size()),
         last_transfer_(instance.graph.values.size(), 0),
         transfer_ends_(instance.graph.values.size(), 0.0),
         runs_(instance.graph.ops.size(), 0),
@@ -129,12 +130,14 @@ class Machine {
 
   MachineReport run() {
     const IdVector<ValueId, Content> wanted = keep_all();
+    for (const ValueId v : ids<ValueId>(graph_.values.size()))
+      if (graph_.values[v].paged) home_[v] = std::make_shared<Copy>(Copy{1, false, nullptr});
     use(0);
     for (; at_ < plan_.steps.size() && report_.wrong.empty(); ++at_) take(plan_.steps[at_]);
     for (const OpId op : ids<OpId>(graph_.ops.size()))
       if (runs_[op] == 0) wrong(fmt::format("op {} is never computed", op.index));
     for (const ValueId v : ids<ValueId>(graph_.values.size()))
-      if (persistent_[v] != wanted[v]) wrong(fmt::format("persistent value {} ends wrong", v.index));
+      if (at_last(v) != wanted[v]) wrong(fmt::format("persistent value {} ends wrong", v.index));
     report_.makespan = std::max(now_, channel_free_);
     if (limits_.deadline && report_.makespan > limits_.deadline->value() * (1 + 1e-9)) wrong("late");
     report_.trains = report_.wrong.empty();
@@ -147,7 +150,7 @@ class Machine {
   }
 
   [[nodiscard]] bool lives_in_arena(ValueId v) const {
-    return graph_.values.contains(v) && storage_[v] == v && !is_persistent(graph_.values[v].persistence);
+    return graph_.values.contains(v) && storage_[v] == v && !is_resident(graph_.values[v]);
   }
   [[nodiscard]] std::int64_t bytes(ValueId v) const { return instance_.costs.values[v].bytes.value(); }
 
@@ -165,6 +168,12 @@ class Machine {
     for (const ValueId v : ids<ValueId>(graph_.values.size()))
       if (!is_persistent(graph_.values[v].persistence)) contents[v] = 1;
     return contents;
+  }
+  // What the next step finds of a persistent value: at home the place that was written in this step, if any.
+  Content at_last(ValueId v) {
+    if (!graph_.values[v].paged) return persistent_[v];
+    const Copy& copy = copy_[v] ? *copy_[v] : *home_[v];
+    return spoiled(copy) ? memory_.garbage() : copy.content;
   }
   static Content made(Content result, ValueId v) { return mixed(result, static_cast<Content>(v.index)); }
 
@@ -257,10 +266,12 @@ class Machine {
       if (!instance_.costs.timing.concurrent) now_ = channel_free_;
     }
     if (in) {
-      // In staged semantics transfers of one stage have no order.
-      const bool stored = copy_[v] && !(semantics_ == Semantics::staged && leaving(v));
+      // In staged semantics transfers of one stage have no order. What is at home comes from the place that
+      // the step before has written.
+      const std::shared_ptr<Copy> from = graph_.values[v].paged ? home_[v] : copy_[v];
+      const bool stored = from && !(semantics_ == Semantics::staged && leaving(v));
       const std::shared_ptr<Copy> copy =
-          stored ? copy_[v] : std::make_shared<Copy>(Copy{memory_.garbage(), false, nullptr});
+          stored ? from : std::make_shared<Copy>(Copy{memory_.garbage(), false, nullptr});
       place_[v] = reserve(v);
       use(bytes(v));
       const bool clash = disturb(*place_[v]);
@@ -343,7 +354,13 @@ class Machine {
     if (collides(op, outputs, scratch)) result = memory_.garbage();
     if (scratch) write(*scratch, memory_.garbage());
     for (const ValueId v : outputs) write(*place_[v], made(result, v));
-    for (const ValueId v : op.updates) persistent_[storage_[v]] = made(result, v);
+    for (const ValueId v : op.updates) {
+      if (graph_.values[storage_[v]].paged) {
+        if (place_[storage_[v]]) write(*place_[storage_[v]], made(result, v));
+      } else {
+        persistent_[storage_[v]] = made(result, v);
+      }
+    }
     now_ += instance_.costs.ops[id].runtime.value();
 
     if (!first) return;
@@ -361,6 +378,7 @@ class Machine {
     for (const std::size_t position : overwritable_inputs(graph_, op)) {
       const ValueId v = storage_[op.inputs[position]];
       if (!lives_in_arena(v) || !place_[v] || bytes(v) != bytes(op.outputs.front())) continue;
+      if (is_persistent(graph_.values[v].persistence)) continue;
       if (std::any_of(flights_.begin(), flights_.end(),
                       [&](const Flight& flight) { return flight.place.allocation == place_[v]->allocation; }))
         continue;
@@ -371,7 +389,7 @@ class Machine {
   }
 
   Content operand(ValueId v) {
-    if (is_persistent(graph_.values[v].persistence)) return persistent_[v];
+    if (is_resident(graph_.values[v])) return persistent_[v];
     return place_[v] ? memory_.read(*place_[v]) : memory_.garbage();
   }
 
@@ -416,8 +434,9 @@ class Machine {
   Memory memory_;
   IdVector<ValueId, Content> persistent_;
   IdVector<ValueId, std::optional<Place>> place_;
-  IdVector<ValueId, std::shared_ptr<Copy>> copy_;
-  std::vector<Flight> flights_;  // in order of issue
+  IdVector<ValueId, std::shared_ptr<Copy>> copy_;  // written in this step
+  IdVector<ValueId, std::shared_ptr<Copy>> home_;  // of paged persistent values: by the step before
+  std::vector<Flight> flights_;                    // in order of issue
   IdVector<ValueId, int> last_transfer_;
   IdVector<ValueId, double> transfer_ends_;
   int issued_ = 0;

@@ -32,11 +32,14 @@ struct MachineReport {
 /// computation has ended or the value is made again; else at once. Writing or giving back what it may still
 /// read, and using what it may still write, makes garbage.
 ///
+/// A persistent value at home on storage has two places there: page-ins read the one that the step before has
+/// written, page-outs write the other. An update changes its contents in RAM.
+///
 /// The plan trains if every op is computed for the first time in order of the graph, with the contents that
 /// computing everything once without dropping anything makes, no op twice that cannot be, all persistent
-/// values end as they do there, and the limits hold: bytes in use, highest address (device semantics),
-/// deadline, bytes written. Harmless nonsense, such as freeing what is not there, is not its business.
-/// O(steps log steps + edges) where not much of memory is in flight.
+/// values end as they do there (those at home in the place that was written last), and the limits hold: bytes
+/// in use, highest address (device semantics), deadline, bytes written. Harmless nonsense, such as freeing
+/// what is not there, is not its business. O(steps log steps + edges) where not much of memory is in flight.
 [[nodiscard]] MachineReport run_on_machine(const Instance& instance, const Plan& plan, const Layout& layout,
                                            Semantics semantics, const Limits& limits);
 

@@ -128,6 +128,14 @@ void embedding_backward(Call& c) {
   }
 }
 
+void first_occurrences(Call& c) {
+  for (Index i = 0; i < count(c.out[0]); ++i) {
+    Index j = 0;
+    while (at(c.in[0], j) != at(c.in[0], i)) ++j;
+    at(c.out[0].data, i) = static_cast<double>(j);
+  }
+}
+
 void select(Call& c) {
   const Index length = dim(c.in[0], 1);
   const Index width = dim(c.in[0], 2);
@@ -354,6 +362,7 @@ const std::map<std::string, Kernel>& own_kernels() {
       {"dropout_backward", dropout_backward},
       {"embedding", embedding},
       {"embedding_backward", embedding_backward},
+      {"first_occurrences", first_occurrences},
       {"select", select},
       {"select_backward", select_backward},
       {"softmax_cross_entropy", softmax_cross_entropy},

@@ -45,6 +45,19 @@ inline Instance chain() {
   return instance_of(std::move(graph));
 }
 
+/// w (10 B), which lives on storage, is read by a (10 B), by b (20 B), which reads a, and by its update u,
+/// which reads b. A load takes 1 s and 2.5 J, the way home 1 s and 5 J.
+inline Instance weight_at_home() {
+  Graph graph;
+  const ValueId w = add_persistent(graph, "w", 10);
+  const ValueId a = add_node(graph, "a", {w}, 10);
+  const ValueId b = add_node(graph, "b", {a, w}, 20);
+  add_update(graph, "u", {w, b}, {w});
+  Instance instance = instance_of(std::move(graph));
+  instance.costs.values[w] = {Bytes(10), {Seconds(1), Joules(5)}, {Seconds(1), Joules(2.5)}};
+  return with_paged(std::move(instance), {w});
+}
+
 /// Keeping everything, at most 17 bytes are alive at one time, but no 17 bytes have an address for all: one
 /// of 80,000 random graphs (plan/arena proves 18 to be the least).
 inline Instance with_a_gap() {

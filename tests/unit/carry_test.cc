@@ -28,6 +28,14 @@ SweepResult point(std::int64_t ram, std::optional<double> deadline, std::optiona
   return out;
 }
 
+TEST(CarryBetweenLimits, NothingBetweenOtherParts) {
+  SweepResult small = point(50, {}, 12, 10.5), large = point(100, {}, 13, 11);
+  small.split = large.split = "auto";
+  carry_between_limits({&small, &large});
+  EXPECT_EQ(small.bound_joules, 10.5);
+  EXPECT_EQ(large.energy_joules, 13);
+}
+
 TEST(CarryBetweenLimits, PlansToLooserLimitsAndBoundsToTighterOnes) {
   SweepResult small = point(50, {}, 12, 10.5);
   SweepResult hurried =

@@ -490,6 +490,7 @@ const std::vector<Expected>& cases() {
       // Writes zeros everywhere but in one position.
       {"select_backward", {{{2, 3}}}, {{{2, 7, 3}}}, 0, 4 * (6 + 42)},
       // The dense table's gradient is written entirely.
+      {"first_occurrences", {integers({2, 3})}, {integers({2, 3})}, 18, 4 * (6 + 6)},  // 6 * 6 / 2
       {"embedding_backward", {{{2, 3}}, integers({2})}, {{{100, 3}}}, 6, 4 * (6 + 2 + 300)},
       {"mse_loss_backward", {{{2, 3}}, {{2, 3}}}, {{{2, 3}}}, 2 * 6, 4 * 18},
       {"split_backward", {{{2, 3}}}, {{{2, 5}}}, 0, 4 * 16},

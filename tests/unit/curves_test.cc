@@ -50,6 +50,21 @@ TEST(Curves, LogarithmicAxisDrawsZeroAtItsEdge) {
   EXPECT_THAT(script, HasSubstr("plot [*:*][0.01:20]"));
 }
 
+TEST(Curves, LogarithmicAxesHaveMarksBetweenPowersOfTen) {
+  CurvePanels panels = two_panels();
+  panels.log_x = panels.log_y = true;
+  panels.y_floor = 1;
+  panels.panels[0].curves = {{0, {{1, 4}, {100, 1}}}};
+  const std::string script = curves_script(panels, FigureFormat::svg, "figure");
+  EXPECT_THAT(script, HasSubstr("set logscale x"));
+  EXPECT_THAT(script, HasSubstr("set xtics nomirror (1, 3, 10, 30, 100)\n"));
+  EXPECT_THAT(script, HasSubstr("set ytics nomirror (1, 1.5, 2, 3)\n"));
+  EXPECT_THAT(script, HasSubstr("plot [0.8333:120][1:4.4]"));
+  panels.panels[0].curves = {{0, {{1, 1.3}, {100, 1}}}};
+  EXPECT_THAT(curves_script(panels, FigureFormat::svg, "figure"),
+              HasSubstr("set ytics nomirror (1, 1.1, 1.2, 1.3)\n"));
+}
+
 TEST(Curves, MarksOfTheAxisAreRoundAndFew) {
   CurvePanels panels = two_panels();
   panels.panels[0].curves = {{0, {{40, 1}, {240, 2}}}};  // 200 / 5 = 40: the next of 10, 20, 50, 100

@@ -64,6 +64,21 @@ TEST(Figure, WhatIsOnStorageIsDrawn) {
   EXPECT_THAT(script, HasSubstr("$values_page_in << EOD\n3 4 -0.42 0.42\nEOD\n"));
 }
 
+// A panel of its own, apart from what ops make.
+TEST(Figure, WhatLivesOnStorageHasItsOwnPanel) {
+  const std::string script = script_of(test::picture_at_home());
+  EXPECT_THAT(script, HasSubstr("$parameters_load << EOD\n0 1 -0.42 0.42\nEOD\n"));
+  EXPECT_THAT(script, HasSubstr("$parameters_to_home << EOD\n4 5 -0.42 0.42\nEOD\n"));
+  EXPECT_THAT(script, HasSubstr("$parameters_parameter_in_RAM << EOD\n0 5 -0.42 0.42\nEOD\n"));
+  EXPECT_THAT(script, HasSubstr("\"w\""));
+  EXPECT_THAT(script, HasSubstr("title 'parameters from storage'"));
+  EXPECT_THAT(script, HasSubstr("$arena_parameter << EOD"));
+  EXPECT_THAT(script, Not(HasSubstr("page-in")));
+  EXPECT_THAT(script, Not(HasSubstr("resident")));  // nothing is
+  EXPECT_THAT(script, HasSubstr("\"(d)\""));
+  EXPECT_THAT(script_of(paging()), Not(HasSubstr("\"(d)\"")));
+}
+
 TEST(Figure, StepsOnTheAxis) {
   const Picture picture = planned(test::chain(), test::chain_recomputing(), Semantics::published, 40);
   const std::string script = script_of(picture, Axis::step);

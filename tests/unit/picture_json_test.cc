@@ -26,7 +26,7 @@ TEST(PictureJson, HoldsWhatTheVerifierSaw) {
   EXPECT_EQ(json["deadline"], nullptr);
   EXPECT_EQ(json["figures"],
             Json::parse(R"({"energy":10.0,"compute":10.0,"recompute":2.0,"page_in":0.0,"page_out":0.0,
-                            "idle":0.0,"runtime":5.0,"stalled":0.0,"peak_ram":30,"peak_op":1,
+                            "load":0.0,"home":0.0,"idle":0.0,"runtime":5.0,"stalled":0.0,"peak_ram":30,"peak_op":1,
                             "recomputations":1,"page_ins":0,"page_outs":0,"bytes_written":0})"));
   EXPECT_EQ(json["arena"], Json::parse(R"({"valid":true,"violation":"","bytes":30,"ram":30})"));
   EXPECT_EQ(json["ops"], Json::parse(R"([["a","made_up","forward",[0],[]],["b","made_up","forward",[1],[0]],
@@ -60,6 +60,24 @@ TEST(PictureJson, HoldsTransfersAndWaits) {
   EXPECT_EQ(json["channel"][0][2], 2.0);
   EXPECT_EQ(json["figures"]["bytes_written"], 10);
   EXPECT_EQ(json["figures"]["recompute"], 0.0);
+}
+
+// Behind the values that ops make, with a number of its own.
+TEST(PictureJson, HoldsWhatLivesOnStorage) {
+  const Picture picture = test::picture_at_home();
+  ASSERT_TRUE(picture.report.valid) << picture.report.violation;
+  const Json json = picture_json(picture);
+  EXPECT_EQ(json["transient"], 2);
+  EXPECT_EQ(json["values"],
+            Json::parse(R"([["a",10,"activation"],["b",20,"activation"],["w",10,"parameter"]])"));
+  EXPECT_EQ(json["ops"][2], Json::parse(R"(["u","made_up","update",[],[2,1]])"));
+  EXPECT_EQ(json["steps"]["kind"], "iwccfcowf");
+  EXPECT_EQ(json["steps"]["id"], Json::parse("[2,2,0,1,0,2,2,2,2]"));
+  EXPECT_EQ(json["figures"]["load"], 2.5);
+  EXPECT_EQ(json["figures"]["home"], 5.0);
+  EXPECT_EQ(json["figures"]["page_in"], 2.5);
+  EXPECT_EQ(json["figures"]["page_out"], 5.0);
+  EXPECT_EQ(json["allocations"][0][0], 2);
 }
 
 TEST(PictureJson, StopsWhereTheVerifierStops) {

@@ -118,6 +118,25 @@ TEST(PictureText, SaysWhatBreaksTheBudget) {
   EXPECT_THAT(text, HasSubstr("peak 35 B of 30 B allowed (117%)"));
 }
 
+TEST(PictureText, TellsParametersFromWhatOpsMake) {
+  TextOptions options;
+  options.width = 90;
+  options.unicode = false;
+  const std::string text = picture_text(test::picture_at_home(), options);
+  EXPECT_LE(widest(text), 90u);
+  EXPECT_THAT(text, HasSubstr("load           2.5 J"));
+  EXPECT_THAT(text, HasSubstr("to home          5 J"));
+  EXPECT_THAT(text, Not(HasSubstr("page-in")));
+  EXPECT_THAT(text,
+              HasSubstr("Parameters    10 B of parameters and optimiser state live on storage (1 value)"));
+  EXPECT_THAT(text, HasSubstr("# values, % parameters from storage, - budget 40 B"));
+  EXPECT_THAT(text, HasSubstr("%%%%"));
+  EXPECT_THAT(text, HasSubstr("\nStorage       lll"));
+  EXPECT_THAT(text, HasSubstr("l load of parameters"));
+  EXPECT_THAT(text, HasSubstr("from keeping everything: 1 load of parameters or state (10 B, 1 s)"));
+  EXPECT_THAT(text, HasSubstr("  to home    1 s     5 J   10 B  w\n"));
+}
+
 TEST(PictureText, KeepAllDeviatesInNothing) {
   const Instance instance = test::chain();
   const std::string text =

@@ -11,6 +11,7 @@
 #include "poet/compile.h"
 #include "poet/cost/instance_json.h"
 #include "poet/frontend/zoo.h"
+#include "poet/optimize/search/synchronous.h"
 #include "poet/pipeline/solve_options.h"
 #include "tests/support/tiny_instance.h"
 
@@ -58,7 +59,9 @@ TEST(WriteLimit, IsWhatTheStorageHolds) {
 }
 
 TEST(LimitsOf, AreRelativeToTheInstance) {
-  Instance instance = chain();
+  Workload workload;
+  workload.instance = chain();
+  workload.whole_keep_all = Bytes(1200);
   Figures figures;
   figures.keep_all.peak_ram = Bytes(1000);
   figures.keep_all.runtime = Seconds(2);
@@ -67,25 +70,53 @@ TEST(LimitsOf, AreRelativeToTheInstance) {
   Policy policy;
   policy.ram.fraction = 0.25;
   policy.deadline.factor = 1.5;
-  Limits limits = limits_of(policy, instance, figures);
+  Limits limits = limits_of(policy, workload, figures);
   EXPECT_EQ(limits.ram_budget, Bytes(400));  // 200 + 0.25 * 800
   EXPECT_EQ(limits.deadline, Seconds(3));
   EXPECT_FALSE(limits.max_bytes_written);
   policy.ram.fraction = 1;
-  EXPECT_EQ(limits_of(policy, instance, figures).ram_budget, Bytes(1000));
+  EXPECT_EQ(limits_of(policy, workload, figures).ram_budget, Bytes(1000));
   policy.ram.fraction = 0.999;  // 799.2 cut off
-  EXPECT_EQ(limits_of(policy, instance, figures).ram_budget, Bytes(999));
+  EXPECT_EQ(limits_of(policy, workload, figures).ram_budget, Bytes(999));
 
-  policy.ram = {std::nullopt, Bytes(77)};
+  policy.ram = {};
+  policy.ram.of_keep_all = 0.0101;  // 12.12 cut off
+  EXPECT_EQ(limits_of(policy, workload, figures).ram_budget, Bytes(12));
+
+  policy.ram = {};
+  policy.ram.bytes = Bytes(77);
   policy.deadline = {std::nullopt, Seconds(0.1)};
   policy.max_bytes_written = Bytes(30);
-  instance.costs.storage_capacity = Bytes(33);
-  limits = limits_of(policy, instance, figures);
+  workload.instance.costs.storage_capacity = Bytes(33);
+  limits = limits_of(policy, workload, figures);
   EXPECT_EQ(limits.ram_budget, Bytes(77));
   EXPECT_EQ(limits.deadline, Seconds(0.1));
   EXPECT_EQ(limits.max_bytes_written, Bytes(30));
-  instance.costs.storage_capacity = Bytes(20);
-  EXPECT_EQ(limits_of(policy, instance, figures).max_bytes_written, Bytes(20));
+  workload.instance.costs.storage_capacity = Bytes(20);
+  EXPECT_EQ(limits_of(policy, workload, figures).max_bytes_written, Bytes(20));
+}
+
+// In 70% of keep-all RAM linear's 174,360 B of parameters fit and leave some 8 KB: keeping them there takes
+// fine parts, which cost nothing, where paging would do with coarse ones, at thirteen times the energy.
+TEST(Pose, PartsAreThoseOfTheCheaperResidence) {
+  const NetworkSpec network{BuiltInNetwork{"linear", std::nullopt}, {}, {}, {}};
+  const auto part = [&](PersistentPolicy persistent, double ram) {
+    Policy policy;
+    policy.persistent = persistent;
+    policy.split = {true, {}, quick_energy};
+    policy.ram.of_keep_all = ram;
+    const Posed posed = pose(network, {"m4", std::nullopt}, policy);
+    EXPECT_NEAR(static_cast<double>(posed.limits.ram_budget.value()), ram * 260'416, 1);
+    return posed.workload.part;
+  };
+  const auto kept = part(PersistentPolicy::resident, 0.7);
+  ASSERT_TRUE(kept);
+  EXPECT_LT(*kept, Bytes(8'000));
+  EXPECT_EQ(part(PersistentPolicy::automatic, 0.7), kept);
+  // In 40% they do not fit.
+  const auto paged = part(PersistentPolicy::automatic, 0.4);
+  ASSERT_TRUE(paged);
+  EXPECT_GT(*paged, *kept);
 }
 
 TEST(Pose, BuildsANetworkOnADevice) {

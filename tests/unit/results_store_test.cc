@@ -1,5 +1,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sqlite3.h>
 
 #include <cmath>
 #include <limits>
@@ -46,7 +47,7 @@ TEST(SweepResult, HoldsNoNumbersThatAreNone) {
   judged.bound = Joules(-std::numeric_limits<double>::infinity());
   judged.gap = std::nan("");
   SweepResult result;
-  add_verdict(result, judged);
+  add_verdict(result, judged, Bytes(100));
   EXPECT_FALSE(result.bound_joules || result.gap);
   EXPECT_TRUE(result.energy_joules);
 }
@@ -70,6 +71,36 @@ TEST(ResultsStore, RemembersEveryFieldAcrossOpenings) {
   EXPECT_EQ(to_json(*found), to_json(full()));
   ASSERT_TRUE(store.find("sparse"));
   EXPECT_EQ(to_json(*store.find("sparse")), to_json(sparse));
+}
+
+// What format 1 did not have is empty.
+TEST(ResultsStore, TakesOverOlderFiles) {
+  const TemporaryFolder folder;
+  const std::string file = folder.file("r.sqlite");
+  SweepResult old;
+  old.key = "old";
+  old.split = "auto";
+  ResultsStore(file).put(old);
+  sqlite3* database = nullptr;
+  ASSERT_EQ(sqlite3_open(file.c_str(), &database), SQLITE_OK);
+  for (const char* sql :
+       {"ALTER TABLE points DROP COLUMN split", "ALTER TABLE points DROP COLUMN paged_persistent_values",
+        "ALTER TABLE points DROP COLUMN part_bytes", "ALTER TABLE points DROP COLUMN ops",
+        "ALTER TABLE points DROP COLUMN bytes_read", "ALTER TABLE points DROP COLUMN least_bytes_read",
+        "ALTER TABLE points DROP COLUMN least_bytes_written",
+        "ALTER TABLE points DROP COLUMN least_bytes_moved", "ALTER TABLE points DROP COLUMN endurance_steps",
+        "PRAGMA user_version = 1"})
+    EXPECT_EQ(sqlite3_exec(database, sql, nullptr, nullptr, nullptr), SQLITE_OK) << sql;
+  sqlite3_close(database);
+  {
+    ResultsStore store(file);
+    ASSERT_TRUE(store.find("old").has_value());
+    EXPECT_EQ(store.find("old")->split, std::nullopt);
+    SweepResult next = full();
+    store.put(next);
+    EXPECT_EQ(to_json(*store.find(next.key)), to_json(next));
+  }
+  EXPECT_TRUE(ResultsStore(file).find("old").has_value());
 }
 
 TEST(ResultsStore, ReplacesARowOfTheSameKey) {

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "poet/baselines/compute_order.h"
+#include "tests/support/tiny_instance.h"
 #include "tests/support/unit_chain.h"
 
 namespace poet {
@@ -49,6 +50,29 @@ TEST(RunMethod, KeepsTheCheapestThatHolds) {
   EXPECT_EQ(all.report.recomputations, 0);
   EXPECT_EQ(all.overhead, 0);
   EXPECT_FALSE(all.bound || all.gap);
+}
+
+// In 30 B the weight has no room beside a, b and what b reads: POET has it on storage, the others say that
+// they do not.
+TEST(RunMethod, ParametersMayLiveOnStorage) {
+  const Instance resident = with_paged(test::weight_at_home(), {});
+  Limits limits = no_limits();
+  const MethodRequest roomy{resident, limits, Semantics::device, {}, true};
+  const Report keep_all = replay_keep_all(resident, Semantics::device);
+  const Judged all = run_method(find_method("checkpoint-all"), roomy, keep_all);
+  EXPECT_EQ(all.note, "keeps every parameter and optimiser state in RAM");
+  EXPECT_EQ(run_method(find_method("poet"), roomy, keep_all).note,
+            "0 of 1 parameters and optimiser states live on storage");
+  Instance idle = resident;  // b does not read w: without it 30 B are enough
+  idle.graph.ops[OpId(1)].inputs = {ValueId(1)};
+  limits.ram_budget = Bytes(39);
+  const MethodRequest tight{idle, limits, Semantics::device, {}, true};
+  EXPECT_EQ(run_method(find_method("checkpoint-all"), tight, keep_all).verdict, Verdict::over_limits);
+  const Judged paged = run_method(find_method("poet"), tight, keep_all);
+  EXPECT_EQ(paged.verdict, Verdict::holds) << paged.reason;
+  EXPECT_EQ(paged.paged, std::vector<ValueId>{ValueId(0)});
+  EXPECT_EQ(paged.note, "1 of 1 parameters and optimiser states live on storage");
+  EXPECT_NEAR(paged.report.energy.value(), 6 + 2 * 2.5 + 5, 1e-9);
 }
 
 TEST(RunMethod, NearestIsJudgedByRamThenTime) {

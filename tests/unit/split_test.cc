@@ -59,6 +59,13 @@ TEST(Split, NothingIsCutThatFits) {
   EXPECT_EQ(report.largest_op, "first.weight:update");
 }
 
+TEST(Split, OpsAreCountedBeforeTheyAreMade) {
+  const Graph whole = two_layers();
+  for (const std::int64_t part : {512, 256, 64, 16})
+    EXPECT_EQ(ops_in_parts(whole, Bytes(part)), static_cast<double>(split(whole, {Bytes(part)}).ops.size()))
+        << part;
+}
+
 TEST(Split, HalvesAreNamedAndSummedInOrder) {
   SplitReport report;
   const Graph parts = split(two_layers(), {Bytes(256)}, &report);

@@ -56,11 +56,15 @@ TEST(SweepSpec, KeysSayEverythingAndNothingElse) {
   EXPECT_EQ(key(""), key(R"(, "semantics": "device", "batch_sizes": [1], "persistent": "counted",
                             "optimizer": "sgd", "deadlines": [null], "gap": "1%", "time_limit": "2min",
                             "solver": "cbc")"));
+  EXPECT_EQ(key(""), key(R"(, "persistent": "resident", "split": "off")"));
+  EXPECT_EQ(key(R"(, "split": "16KiB")"), key(R"(, "split": "16384 B")"));
   EXPECT_EQ(key(R"(, "deadlines": ["50ms"])"), key(R"(, "deadlines": ["0.05 s"])"));
   const std::set<std::string> all = {key(""),
                                      key(R"(, "batch_sizes": [2])"),
                                      key(R"(, "sequence_lengths": [128])"),
                                      key(R"(, "persistent": "excluded")"),
+                                     key(R"(, "persistent": "auto")"),
+                                     key(R"(, "split": "16KiB")"),
                                      key(R"(, "optimizer": "adam")"),
                                      key(R"(, "semantics": "published")"),
                                      key(R"(, "deadlines": [1.3])"),
@@ -69,7 +73,37 @@ TEST(SweepSpec, KeysSayEverythingAndNothingElse) {
                                      key(R"(, "gap": 0)"),
                                      key(R"(, "time_limit": 10)"),
                                      key(R"(, "solver": "highs")")};
-  EXPECT_EQ(all.size(), 12U);
+  EXPECT_EQ(all.size(), 14U);
+}
+
+TEST(SweepSpec, ParametersAndPartsTravelToTheWorker) {
+  const std::string spec = R"({"format": 1, "networks": ["linear"], "platforms": ["m0"], "ram": ["24KiB"],
+                               "methods": ["poet"], "persistent": "auto", "split": "auto"})";
+  const SweepPoint point = point_from_text(to_text(points_of(spec).at(0)));
+  EXPECT_EQ(point.persistent, "auto");
+  EXPECT_EQ(point.split, "auto");
+  const SweepPoint resident = point_from_text(to_text(points_of(R"({"format": 1, "networks": ["linear"],
+      "platforms": ["m0"], "ram": [1], "methods": ["poet"]})")
+                                                          .at(0)));
+  EXPECT_EQ(resident.persistent, "resident");
+  EXPECT_EQ(resident.split, std::nullopt);
+}
+
+TEST(SweepSpec, RamIsAPartOfTheWayOrOfKeepAllOrAnAmount) {
+  const std::vector<SweepPoint> points = points_of(R"({"format": 1, "networks": ["linear"],
+      "platforms": ["m4"], "split": "auto", "ram": ["1%", "12.5%", "100%", "1KiB"], "methods": ["poet"]})");
+  ASSERT_EQ(points.size(), 4U);
+  EXPECT_EQ(points[0].ram.of_keep_all, 0.01);
+  EXPECT_EQ(describe(points[0].ram), "1%");
+  EXPECT_EQ(describe(points[1].ram), "12.5%");
+  EXPECT_EQ(describe(points[2].ram), "100%");
+  EXPECT_EQ(points[3].ram.of_keep_all, std::nullopt);
+  for (const SweepPoint& point : points) EXPECT_EQ(key_of(point_from_text(to_text(point))), key_of(point));
+  // Budgets in parts of the way say something else.
+  const auto way = points_of(R"({"format": 1, "networks": ["linear"], "platforms": ["m4"],
+                                 "ram": [0.01, "1%"], "methods": ["poet"]})");
+  EXPECT_NE(key_of(way.at(0)), key_of(way.at(1)));
+  EXPECT_EQ(instance_key_of(way.at(0)), instance_key_of(way.at(1)));
 }
 
 TEST(SweepSpec, RepeatedPointsCountOnce) {

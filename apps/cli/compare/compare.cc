@@ -86,6 +86,7 @@ class Compare final : public Command {
     if (csv_) check_writable("--csv", *csv_);
     if (!options_.solver.time_limit) options_.solver.time_limit = fmt::format("{}s", kSecondsPerMethod);
     Comparison comparison;
+    options_.resident = true;  // as every other method has it
     comparison.posed = pose_problem(options_);
     judge(chosen, comparison);
     if (csv_) write_file(*csv_, comparison_csv(comparison));
@@ -104,7 +105,7 @@ class Compare final : public Command {
     const InterruptGuard guard;
     std::optional<ProgressDisplay> display;
     if (!options_.solver.quiet) display.emplace(stderr, keep_all.energy);
-    MethodRequest request{posed.instance, posed.limits, posed.semantics, posed.options};
+    MethodRequest request{posed.instance, posed.limits, posed.semantics, posed.options, posed.choose_paged};
     request.options.interrupted = [&guard] { return guard.interrupted(); };
     for (const Method* method : chosen) {
       if (guard.interrupted()) break;

@@ -117,7 +117,9 @@ Json row_json(const Comparison::Row& row) {
   json["recomputations"] = figure(report.recomputations);
   json["page_ins"] = figure(report.page_ins);
   json["page_outs"] = figure(report.page_outs);
+  json["bytes_read"] = figure(report.bytes_read.value());
   json["bytes_written"] = figure(report.bytes_written.value());
+  json["paged_persistent_values"] = figure(judged.paged.size());
   json["bound_joules"] = judged.bound ? Json(judged.bound->value()) : Json(nullptr);
   json["gap"] = judged.gap ? Json(*judged.gap) : Json(nullptr);
   json["method_seconds"] = judged.seconds;

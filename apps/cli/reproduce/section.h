@@ -35,7 +35,7 @@ struct Section {
   std::vector<NamedFigure> figures;
 };
 
-// One function per table or figure of the paper, each in a file of its own.
+// One function per table or figure of the paper, each in a file of its own; the last goes beyond it.
 [[nodiscard]] Section table1(const std::vector<Study>& studies);
 [[nodiscard]] Section figure3(const std::vector<Study>& studies);
 [[nodiscard]] Section figure4(const std::vector<Study>& studies);
@@ -43,6 +43,7 @@ struct Section {
 [[nodiscard]] Section dtr_comparison(const std::vector<Study>& studies);
 [[nodiscard]] Section table3(const std::vector<Study>& studies);
 [[nodiscard]] Section batch_sizes(const std::vector<Study>& studies);
+[[nodiscard]] Section less_ram(const std::vector<Study>& studies);
 
 /// All of them, in this order.
 [[nodiscard]] std::vector<Section> sections(const std::vector<Study>& studies);

@@ -79,8 +79,8 @@ Section table1(const std::vector<Study>& studies) {
 }
 
 std::vector<Section> sections(const std::vector<Study>& studies) {
-  return {table1(studies),         figure3(studies), figure4(studies),    figure5(studies),
-          dtr_comparison(studies), table3(studies),  batch_sizes(studies)};
+  return {table1(studies),         figure3(studies), figure4(studies),     figure5(studies),
+          dtr_comparison(studies), table3(studies),  batch_sizes(studies), less_ram(studies)};
 }
 
 }  // namespace poet::cli

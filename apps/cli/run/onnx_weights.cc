@@ -16,6 +16,7 @@
 #include "poet/frontend/onnx/weights.h"
 #include "poet/graph/parts.h"
 #include "poet/runtime/training/checkpoint.h"
+#include "poet/split/indexed.h"
 
 namespace poet::cli {
 namespace {
@@ -31,7 +32,7 @@ bool read(const OnnxWeights& weights, const Value& value, Contents& contents) {
 void check_any(const OnnxWeights& weights, const Graph& graph, const std::filesystem::path& file) {
   Contents contents;
   for (const ValueId v : runtime::persistent_values(graph))
-    if (read(weights, graph.values[v], contents)) return;
+    if (read(weights, at_home(graph.values[v]), contents)) return;
   throw InputError(file.string(), "holds no tensor with the name of one of the network's parameters");
 }
 
@@ -44,7 +45,7 @@ int deliver(const OnnxNetwork& network, const Graph& graph, Parent& parent) {
   if (network.is_chosen) check_any(weights, graph, network.file);
   Contents contents;
   for (const ValueId v : runtime::persistent_values(graph)) {
-    if (!read(weights, graph.values[v], contents)) contents.clear();
+    if (!read(weights, at_home(graph.values[v]), contents)) contents.clear();
     std::string_view left(reinterpret_cast<const char*>(contents.data()), contents.size());
     do {
       parent.send(left.substr(0, kPiece));
@@ -57,9 +58,11 @@ int deliver(const OnnxNetwork& network, const Graph& graph, Parent& parent) {
 /// Shapes of parameters by name.
 std::map<std::string, Shape> parameters_of(const Graph& graph) {
   std::map<std::string, Shape> shapes;
-  for (const Value& value : graph.values)
-    if (value.persistence == Persistence::parameter && !value.alias_of.valid())
-      shapes.emplace(tensor_name(value), tensor_shape(value));
+  for (const Value& stored : graph.values) {
+    if (stored.persistence != Persistence::parameter || stored.alias_of.valid()) continue;
+    const Value value = at_home(stored);
+    shapes.emplace(tensor_name(value), tensor_shape(value));
+  }
   return shapes;
 }
 
@@ -118,7 +121,7 @@ OnnxWeightsApart::OnnxWeightsApart(const Graph& graph, const OnnxNetwork& networ
 
 runtime::WeightSource OnnxWeightsApart::source() {
   return [this](ValueId v, std::byte* to) {
-    auto left = static_cast<std::size_t>(values_[v].bytes.value());
+    auto left = static_cast<std::size_t>(at_home(values_[v]).bytes.value());
     do {
       const std::optional<std::string> piece = reader_.receive();
       if (!piece) check(reader_, "what reads the ONNX file's weights");
@@ -138,7 +141,7 @@ void check_run(const Graph& graph, const RunChoice& training, const std::optiona
   if (source) {
     weights.emplace(source->file, source->import());
     if (source->is_chosen) check_any(*weights, graph, source->file);
-    options.weights = [&](ValueId v, std::byte* to) { return weights->read(graph.values[v], to); };
+    options.weights = [&](ValueId v, std::byte* to) { return weights->read(at_home(graph.values[v]), to); };
   }
   runtime::check_trainable(graph, options);
 }
@@ -151,7 +154,7 @@ void check_exportable(const Graph& training, const std::optional<OnnxNetwork>& n
   if (network)
     static_cast<void>(onnx_model_with_weights(network->file, network->import(), zeros));
   else
-    static_cast<void>(onnx_model_of(forward_part(training), zeros));
+    static_cast<void>(onnx_model_of(forward_part(without_indexed(training)), zeros));
 }
 
 void export_weights(const runtime::Trainer& trainer, const std::optional<OnnxNetwork>& network,
@@ -164,9 +167,10 @@ void export_weights(const runtime::Trainer& trainer, const std::optional<OnnxNet
     if (found == trained.end()) return false;
     const std::int64_t size = size_of(value.dtype).value();
     for (const ValueId v : found->second.values) {
-      for_each_run_of_part(training.values[v], [&](std::int64_t first, std::int64_t at, std::int64_t count) {
-        std::copy_n(trainer.persistent(v) + at * size, count * size, to + first * size);
-      });
+      for_each_run_of_part(at_home(training.values[v]),
+                           [&](std::int64_t first, std::int64_t at, std::int64_t count) {
+                             std::copy_n(trainer.persistent(v) + at * size, count * size, to + first * size);
+                           });
     }
     return true;
   };
@@ -174,7 +178,7 @@ void export_weights(const runtime::Trainer& trainer, const std::optional<OnnxNet
     if (network)
       write_onnx_with_weights(network->file, network->import(), file, lookup);
     else
-      write_onnx(file, forward_part(training), lookup);
+      write_onnx(file, forward_part(without_indexed(training)), lookup);
     return 0;
   });
   check(writer, "what writes " + file.string());

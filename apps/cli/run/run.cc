@@ -13,9 +13,8 @@
 #include "apps/cli/command.h"
 #include "apps/cli/forked.h"
 #include "apps/cli/run/onnx_weights.h"
-#include "apps/cli/solve/result_json.h"
+#include "apps/cli/solve/family.h"
 #include "apps/cli/solve/solving.h"
-#include "apps/cli/solve/summary.h"
 #include "apps/shared/output.h"
 #include "apps/shared/training/outputs.h"
 #include "poet/base/error.h"
@@ -29,7 +28,7 @@ using Json = nlohmann::ordered_json;
 
 /// A plan to run and, where it was solved for just now, the answer of `poet solve --json`.
 struct Runnable {
-  PlanFile file;
+  PlanFamily plans;
   std::optional<Json> answer;
 };
 
@@ -41,6 +40,7 @@ class Run final : public Command {
     parser_.option("plan", plan_,
                    "a plan file (poet solve --plan-out); else what to solve first, as for solve", "PLAN");
     add_problem_options(parser_, problem_);
+    parser_.describe("--ram-budget", kRamBudgetsHelp);
     parser_.describe(
         "--steps", "training steps to have done at the end (default 100); also what --total-deadline is for");
     add_run_options(parser_, training_);
@@ -54,6 +54,7 @@ class Run final : public Command {
         "Solving happens in a process of its own; then one arena of the planned size is all that the step "
         "works in.\nExamples:\n"
         "  poet run --model resnet18_cifar --platform a72 --ram-budget 56MB --batch-size 8 --steps 200\n"
+        "  poet run several.plan --control FILE    # which says, while it runs: 60MB\n"
         "  poet run my.plan --data cifar-10-batches-bin --checkpoint my.safetensors --checkpoint-every 100\n"
         "\nExit code: 0 all steps done, 1 no plan, interrupted, or a loss that is not finite, 2 bad input, 3 "
         "internal\nerror.");
@@ -81,9 +82,10 @@ class Run final : public Command {
     std::optional<Runnable> runnable;
     if (plan_) {
       refuse_problem_options();
-      runnable = Runnable{read_plan(*plan_), {}};
-      origin_ = origin_of(runnable->file.instance.graph, choice, network(), onnx_out_.has_value());
+      runnable = Runnable{read_plans(*plan_), {}};
+      origin_ = origin_of(runnable->plans.instance.graph, choice, network(), onnx_out_.has_value());
     } else {
+      check_several(ram_budgets(problem_.limits).size(), choice);
       origin_ = network();
       // --steps alone is no deadline.
       if (!problem_.limits.total_deadline) problem_.limits.steps.reset();
@@ -91,7 +93,7 @@ class Run final : public Command {
       runnable = solve_apart(choice, code);
       if (!runnable) return code;
     }
-    if (plan_out_) write_plan(runnable->file, *plan_out_);
+    if (plan_out_) write_plans(runnable->plans, *plan_out_);
     return train(std::move(*runnable), choice);
   }
 
@@ -118,20 +120,18 @@ class Run final : public Command {
         check_run(instance.graph, training, onnx_source(training, origin_));
         if (onnx_out_) check_exportable(instance.graph, origin_);
       };
-      const Solved solved = solve_problem(problem_, solving);
-      if (!has_answer(solved)) {
+      const std::vector<Solved> answers = solve_budgets(problem_, solving);
+      if (!all_answered(answers)) {
         if (plan_out_) mention_stale("--plan-out", *plan_out_);
         if (output_.json)
-          print_answer(result_json(solved));
+          print_answer(answers_json(answers));
         else
-          print_answer(summary_text(solved));
+          print_answer(answers_text(answers));
         return kNoAnswer;
       }
-      const CompileRequest& request = solved.request;
-      const std::vector<std::uint8_t> plan = to_binary(
-          {request.instance, request.semantics, request.limits, solved.result.plan, solved.result.layout});
+      const std::vector<std::uint8_t> plan = to_binary(family_of_answers(answers));
       parent.send({reinterpret_cast<const char*>(plan.data()), plan.size()});
-      parent.send(json_text(result_json(solved)));
+      parent.send(json_text(answers_json(answers)));
       return kAnswer;
     });
     const std::optional<std::string> plan = solver.receive();
@@ -139,7 +139,7 @@ class Run final : public Command {
     code = solver.wait("what solves for the plan");
     if (code != kAnswer) return std::nullopt;
     ensure(plan && answer, "what solves for the plan tells it");
-    return Runnable{plan_from_binary({plan->begin(), plan->end()}, "the solver's plan"),
+    return Runnable{plans_from_binary({plan->begin(), plan->end()}, "the solver's plan"),
                     parse_json(*answer, "the solver's answer")};
   }
 
@@ -152,13 +152,13 @@ class Run final : public Command {
   int train(Runnable runnable, RunChoice choice) const {
     std::optional<OnnxWeightsApart> weights;
     if (const auto source = onnx_source(choice, origin_)) {
-      weights.emplace(runnable.file.instance.graph, *source);
+      weights.emplace(runnable.plans.instance.graph, *source);
       choice.trainer.weights = weights->source();
     }
     const Finish finish = [&](const runtime::Trainer& trainer) {
       if (onnx_out_) export_weights(trainer, origin_, *onnx_out_);
     };
-    const Session session = run_session(std::move(runnable.file), choice, problem_.solver.quiet, finish);
+    const Session session = run_session(std::move(runnable.plans), choice, problem_.solver.quiet, finish);
     std::vector<NamedFile> written;
     if (onnx_out_) written.emplace_back("ONNX", *onnx_out_);
     return conclude(session, choice, output_, runnable.answer.value_or(Json::object()), written);

@@ -6,9 +6,10 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "poet/base/amounts.h"
 #include "poet/base/error.h"
 #include "poet/cost/json_reader.h"
-#include "poet/plan/file/plan_file.h"
+#include "poet/plan/file/plan_family.h"
 #include "poet/plan/file/schedule_json.h"
 #include "poet/plan/layout/layout.h"
 #include "poet/plan/timing/transfers.h"
@@ -57,26 +58,44 @@ LoadedPlan plan_of_schedule(ScheduleFile schedule, std::optional<Semantics> sema
 
 }  // namespace
 
-LoadedPlan load_plan(const std::string& name, std::optional<Semantics> semantics) {
+std::vector<LoadedPlan> load_plans(const std::string& name, std::optional<Semantics> semantics,
+                                   std::optional<Bytes> ram) {
   const std::string title = fs::path(name).filename().string();
   const std::string text = read_text_file(name);
-  PlanFile file;
+  std::vector<LoadedPlan> loaded;
   const std::size_t first = text.find_first_not_of(" \t\r\n");
+  PlanFamily plans;
   if (first != std::string::npos && text[first] == '{') {
     const nlohmann::ordered_json json = parse_json(text, name);
-    if (json.contains("stages")) return plan_of_schedule(schedule_from_json(json, name), semantics, title);
-    file = plan_from_json(json, name);
+    if (json.contains("stages")) {
+      if (ram)
+        throw InputError("--ram-budget", "chooses one of the plans in a plan file; this is a schedule");
+      loaded.push_back(plan_of_schedule(schedule_from_json(json, name), semantics, title));
+      loaded.back().name = name;
+      return loaded;
+    }
+    plans = plans_from_json(json, name);
   } else {
-    file = plan_from_text(text, name);
+    plans = plans_from_text(text, name);
   }
-  if (semantics && *semantics != file.semantics) {
+  if (semantics && *semantics != plans.semantics) {
     throw InputError(
         name, fmt::format("a plan's waits and addresses are for its own rules, {}; other rules are for "
                           "schedule files (--schedule-out)",
-                          to_string(file.semantics)));
+                          to_string(plans.semantics)));
   }
-  LoadedPlan loaded;
-  loaded.picture = picture_of(std::move(file), title);
+  const std::optional<std::size_t> only = ram ? plan_within(plans, *ram) : std::nullopt;
+  if (ram && !only)
+    throw InputError("--ram-budget", fmt::format("{} is less than any plan of {} is for: {}",
+                                                 format_bytes(*ram), name, budgets_text(plans)));
+  for (std::size_t i = only.value_or(0); i < (only ? *only + 1 : plans.plans.size()); ++i) {
+    PlanFile file = plan_of(plans, i);
+    const std::string budget =
+        plans.plans.size() > 1 ? ", " + format_bytes(plans.plans[i].limits.ram_budget) : "";
+    LoadedPlan& one = loaded.emplace_back();
+    one.picture = picture_of(std::move(file), title + budget);
+    one.name = name + budget;
+  }
   return loaded;
 }
 

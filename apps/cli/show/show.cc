@@ -15,6 +15,7 @@
 
 #include "apps/cli/command.h"
 #include "apps/cli/show/plan_input.h"
+#include "apps/shared/amounts.h"
 #include "apps/shared/option_names.h"
 #include "apps/shared/output.h"
 #include "poet/base/error.h"
@@ -62,6 +63,8 @@ class Show final : public Command {
                    "where to draw: a page (.html), a figure (.svg, .png, .pdf) or a figure's "
                    "gnuplot script (.gp); without, text",
                    "FILE");
+    parser_.option("--ram-budget", ram_, "of a file of several plans the largest within this (default: all)",
+                   "BYTES");
     parser_.flag("--text", text_, "text as well");
     parser_
         .option("--axis", axis_,
@@ -79,9 +82,19 @@ class Show final : public Command {
 
   int run() override {
     check_options();
+    const std::optional<Bytes> ram = ram_ ? std::optional(parse_bytes("--ram-budget", *ram_)) : std::nullopt;
     std::vector<Picture> pictures;
-    pictures.reserve(files_.size());
-    for (const std::string& file : files_) pictures.push_back(load_plan(file, semantics()).picture);
+    std::vector<std::string> names;
+    for (const std::string& file : files_) {
+      for (LoadedPlan& plan : load_plans(file, semantics(), ram)) {
+        names.push_back(std::move(plan.name));
+        pictures.push_back(std::move(plan.picture));
+      }
+    }
+    if (output_ && pictures.size() > 1 && is_figure(*output_))
+      throw InputError("-o", fmt::format("a figure shows one plan, not {}; .html shows several, --ram-budget "
+                                         "chooses one of a file",
+                                         pictures.size()));
     if (output_) draw(pictures);
     std::string answer;
     bool invalid = false;
@@ -91,7 +104,7 @@ class Show final : public Command {
       if (text_ || !output_) {
         answer += (i > 0 ? "\n" : "") + with_option_names(picture_text(pictures[i], text_options()));
       } else if (!wrong.empty()) {
-        answer += fmt::format("{}: invalid, drawn as far as it goes: {}\n", files_[i], wrong);
+        answer += fmt::format("{}: invalid, drawn as far as it goes: {}\n", names[i], wrong);
       }
     }
     print_answer(answer);
@@ -134,7 +147,7 @@ class Show final : public Command {
   }
 
   std::vector<std::string> files_;
-  std::optional<std::string> output_;
+  std::optional<std::string> output_, ram_;
   std::string axis_ = "time";
   std::string semantics_;
   bool text_ = false;

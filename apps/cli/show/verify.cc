@@ -3,10 +3,15 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include "apps/cli/command.h"
 #include "apps/cli/show/plan_input.h"
+#include "apps/shared/amounts.h"
 #include "apps/shared/output.h"
 #include "poet/base/amounts.h"
 #include "poet/report/history.h"
@@ -55,6 +60,7 @@ Json verdict_json(const LoadedPlan& loaded) {
   json["recomputations"] = figure(report.recomputations);
   json["page_ins"] = figure(report.page_ins);
   json["page_outs"] = figure(report.page_outs);
+  json["bytes_read"] = figure(report.bytes_read.value());
   json["bytes_written"] = figure(report.bytes_written.value());
   json["semantics"] = to_string(file.semantics);
   return json;
@@ -94,8 +100,9 @@ std::string verdict_text(const std::string& name, const LoadedPlan& loaded) {
   out += fmt::format("  RAM     peak {} of {} allowed\n", format_bytes(report.peak_ram),
                      format_bytes(file.limits.ram_budget));
   out += fmt::format("  arena   {}\n", addresses_text(loaded));
-  out += fmt::format("  done    {}, {}, {}, {} written\n", counted(report.recomputations, "recomputation"),
-                     counted(report.page_ins, "page-in"), counted(report.page_outs, "page-out"),
+  out += fmt::format("  done    {}, {}, {}, {} read, {} written\n",
+                     counted(report.recomputations, "recomputation"), counted(report.page_ins, "page-in"),
+                     counted(report.page_outs, "page-out"), format_bytes(report.bytes_read),
                      format_bytes(report.bytes_written));
   return out;
 }
@@ -105,22 +112,35 @@ class Verify final : public Command {
   explicit Verify(CommandLine& program)
       : Command(program.command("verify", "replay a schedule or plan file by every rule")) {
     parser_.option("FILE", file_, "what poet solve --schedule-out or --plan-out writes", "").required();
+    parser_.option("--ram-budget", ram_, "of a file of several plans the largest within this (default: all)",
+                   "BYTES");
     parser_.flag("--json", json_, "one JSON object instead of text");
     parser_.footer(
         "Exit code: 0 valid, 1 invalid (names the rule and the step), 2 unreadable, 3 internal error.");
   }
 
   int run() override {
-    const LoadedPlan loaded = load_plan(file_);
-    if (json_)
-      print_answer(verdict_json(loaded));
-    else
-      print_answer(verdict_text(file_, loaded));
-    return is_valid(loaded) ? kAnswer : kNoAnswer;
+    const std::optional<Bytes> ram = ram_ ? std::optional(parse_bytes("--ram-budget", *ram_)) : std::nullopt;
+    const std::vector<LoadedPlan> loaded = load_plans(file_, {}, ram);
+    if (json_ && loaded.size() == 1) {
+      print_answer(verdict_json(loaded.front()));
+    } else if (json_) {
+      Json json;
+      json["format"] = 1;
+      json["plans"] = Json::array();
+      for (const LoadedPlan& plan : loaded) json["plans"].push_back(verdict_json(plan));
+      print_answer(json);
+    } else {
+      std::string text;
+      for (const LoadedPlan& plan : loaded) text += verdict_text(plan.name, plan);
+      print_answer(text);
+    }
+    return std::all_of(loaded.begin(), loaded.end(), is_valid) ? kAnswer : kNoAnswer;
   }
 
  private:
   std::string file_;
+  std::optional<std::string> ram_;
   bool json_ = false;
 };
 

@@ -12,9 +12,11 @@
 #include "apps/cli/solve/result_json.h"
 #include "apps/cli/solve/solving.h"
 #include "apps/cli/solve/summary.h"
+#include "apps/cli/solve/tensors.h"
 #include "apps/shared/output.h"
 #include "poet/base/amounts.h"
 #include "poet/graph/dataflow.h"
+#include "poet/graph/parts.h"
 #include "poet/plan/schedule/stages_of.h"
 #include "poet/report/table.h"
 
@@ -164,7 +166,7 @@ Schedule schedule_of(const Solved& solved) {
   std::erase_if(plan.steps, [&](const Step& step) {
     return step.kind != StepKind::compute && instance.graph.values[step.value].paged;
   });
-  return stages_of(with_paged(instance, {}), plan);
+  return stages_of(without_homes(instance), plan);
 }
 
 /// Where parameters and optimiser state are at home; empty where none is paged.
@@ -184,11 +186,37 @@ std::string persistent_text(const Solved& solved) {
   for (const auto& [times_in, held] : by_page_ins)
     text += fmt::format("  {} ({}) at home on storage, read {} a step\n", counted(held.first, "value"),
                         format_bytes(held.second), counted(times_in, "time"));
-  const auto resident = pageable(instance).size() - solved.result.paged.size();
-  text +=
-      fmt::format("  {} ({}) in RAM from step to step: of small values transfers cost the most per byte\n",
-                  counted(static_cast<long>(resident), "value"), format_bytes(instance.costs.persistent));
+  for (const IndexedTable& table : indexed_tables(instance.graph))
+    text += fmt::format("  {} ({}) transferred by index: the {} rows that {} names\n", table.name,
+                        format_bytes(table.bytes), format_count(table.named), table.indices);
+  const auto paged = std::count_if(solved.result.paged.begin(), solved.result.paged.end(),
+                                   [&](ValueId v) { return !instance.graph.values[v].rows; });
+  const auto resident = std::ssize(pageable(instance)) - paged;
+  if (resident > 0)
+    text +=
+        fmt::format("  {} ({}) in RAM from step to step: of small values transfers cost the most per byte\n",
+                    counted(static_cast<long>(resident), "value"), format_bytes(instance.costs.persistent));
   return text;
+}
+
+/// Of the tensors that the user names.
+std::string named_text(const Solved& solved, const std::vector<ValueDecision>& all,
+                       const std::vector<std::string>& names, bool show_all) {
+  const std::size_t rows = show_all ? all.size() + solved.request.instance.graph.values.size() : kRows;
+  std::string out;
+  for (const std::string& name : names) {
+    const std::vector<ValueId> values = values_named(solved.request.instance.graph, name);
+    out += "\n" + residence_text(solved, name, values, rows);
+    std::vector<ValueDecision> shown;
+    for (const ValueDecision& decision : all)
+      if (std::binary_search(values.begin(), values.end(), decision.value)) shown.push_back(decision);
+    sort_by_importance(shown);
+    const std::size_t more = shown.size() - std::min(shown.size(), rows);
+    shown.resize(shown.size() - more);
+    if (!shown.empty()) add_rows(out, solved.request, shown);
+    if (more > 0) out += fmt::format("... and {} more (--all shows every part)\n", more);
+  }
+  return out;
 }
 
 class Explain final : public Command {
@@ -196,6 +224,9 @@ class Explain final : public Command {
   explicit Explain(CommandLine& program)
       : Command(program.command("explain", "solve, then say why each value is kept, paged or recomputed")) {
     add_problem_options(parser_, options_);
+    parser_.option("tensors", tensors_,
+                   "only these: tensors, or parts of them; why a parameter is in RAM or on storage",
+                   "TENSOR");
     const Parser output = parser_.group("Output");
     output.flag("--all", all_, "every value, those that are simply kept as well");
     output.flag("--json", json_, "one JSON object instead of text; lists every value");
@@ -204,7 +235,13 @@ class Explain final : public Command {
   }
 
   int run() override {
-    const Solved solved = solve_problem(options_);
+    Solving how;
+    bool checked = false;  // the problem as it is posed first; ways out may have other parts
+    how.adjust = [&](Instance& posed, Semantics) {
+      if (!checked) check_names(posed.graph, tensors_);
+      checked = true;
+    };
+    const Solved solved = solve_problem(options_, how);
     const Instance& instance = solved.request.instance;
     std::vector<ValueDecision> all;
     if (has_answer(solved)) all = decisions(instance, schedule_of(solved), solved.request.semantics);
@@ -213,10 +250,13 @@ class Explain final : public Command {
       json["decisions"] = Json::array();
       for (const ValueDecision& decision : all)
         json["decisions"].push_back(decision_json(solved.request, decision));
+      json["persistent_values"] = has_answer(solved) ? residence_json(solved) : Json(Json::array());
       print_answer(json);
     } else {
       std::string text = summary_text(solved);
-      if (has_answer(solved)) text += "\n" + explanation_text(solved, all, all_) + persistent_text(solved);
+      if (has_answer(solved))
+        text += !tensors_.empty() ? named_text(solved, all, tensors_, all_)
+                                  : "\n" + explanation_text(solved, all, all_) + persistent_text(solved);
       print_answer(text);
     }
     return exit_code(solved);
@@ -224,6 +264,7 @@ class Explain final : public Command {
 
  private:
   ProblemOptions options_;
+  std::vector<std::string> tensors_;
   bool all_ = false;
   bool json_ = false;
 };

@@ -7,6 +7,7 @@
 #include "apps/shared/output.h"
 #include "apps/shared/parser.h"
 #include "poet/base/error.h"
+#include "poet/optimize/search/synchronous.h"
 #include "poet/optimize/solvers/command.h"
 #include "poet/optimize/solvers/solver.h"
 
@@ -18,16 +19,16 @@ void add_input_options(const Parser& parser, InputOptions& options) {
   group.option("--instance", options.instance, "or a graph with its costs, from a file", "FILE");
   group.option("--platform", options.platform, "the device: a name (poet devices) or a profile",
                "NAME|FILE.json");
-  group.option(
-      "--persistent", options.persistent,
-      "resident (default): parameters and optimiser state are in RAM from step to step; auto: each is "
-      "in RAM or at home on storage, whichever costs less energy; excluded: they live elsewhere, as do "
-      "the parameters' gradients",
-      "POLICY");
+  group.option("--persistent", options.persistent,
+               "auto (default): each parameter and optimiser state is in RAM from step to step or at home on "
+               "storage, whichever costs less energy; resident (default of compare): all are in RAM; "
+               "excluded: they live elsewhere, as "
+               "do the parameters' gradients",
+               "POLICY");
   group.option(
       "--split", options.split,
-      "off (default): operators as they are; auto: in parts, where the RAM budget is small beside the "
-      "largest operator; or in parts of at most so many bytes: 32KiB",
+      "auto (default): operators in parts, where the RAM budget is small beside the largest operator; off: "
+      "as they are; or in parts of at most so many bytes: 32KiB",
       "auto|off|BYTES");
   group.option(
       "--semantics", options.semantics,
@@ -132,6 +133,13 @@ Policy policy_of(const ProblemOptions& options) {
   Policy policy = policy_of(options.input, options.limits);
   policy.paging = !options.solver.no_paging;
   policy.rematerialization = !options.solver.no_remat;
+  policy.split.energy = quick_energy;
+  policy.split.tables = !options.resident && policy.paging;
+  const bool on_device = policy.semantics.value_or(Semantics::device) == Semantics::device;
+  const bool by_file = options.solver.solver == "file";  // which solves one model
+  if (!on_device || options.resident || options.input.instance || by_file || !policy.paging) return policy;
+  if (!options.input.persistent) policy.persistent = PersistentPolicy::automatic;
+  if (!options.input.split) policy.split.automatic = true;
   return policy;
 }
 

@@ -26,9 +26,11 @@ struct ProblemOptions {
   InputOptions input;
   LimitOptions limits;
   SolverOptions solver;
+  bool resident = false;  // parameters stay in RAM and operators whole, unless the options say otherwise
 };
 
-/// As policy_of() of their parts, with the mechanisms that the solver may use.
+/// As policy_of() of their parts, with the mechanisms that the solver may use. On a device, unless the
+/// options say otherwise, persistent values may live on storage and operators be split.
 [[nodiscard]] Policy policy_of(const ProblemOptions& options);
 
 /// Adds the options to `parser`; `options` must outlive the parsing. All of them, or group by group.

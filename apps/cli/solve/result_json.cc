@@ -8,6 +8,7 @@
 
 #include "apps/cli/solve/way_out.h"
 #include "apps/shared/option_names.h"
+#include "poet/optimize/transfer_bound.h"
 
 namespace poet::cli {
 namespace {
@@ -77,7 +78,12 @@ Json result_json(const Solved& solved) {
   json["recomputations"] = figure(result.report.recomputations);
   json["page_ins"] = figure(result.report.page_ins);
   json["page_outs"] = figure(result.report.page_outs);
+  json["bytes_read"] = figure(result.report.bytes_read.value());
   json["bytes_written"] = figure(result.report.bytes_written.value());
+  json["least_bytes_moved"] =
+      solved.workload.choose_paged
+          ? Json(least_transfers(solved.request.instance, solved.request.limits.ram_budget).both.value())
+          : Json(nullptr);
   json["max_bytes_written"] = optional_json(solved.request.limits.max_bytes_written);
   json["ops"] = instance.graph.ops.size();
   json["values"] = instance.graph.values.size();

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "apps/cli/command.h"
+#include "apps/cli/solve/family.h"
 #include "apps/cli/solve/result_json.h"
 #include "apps/cli/solve/solving.h"
 #include "apps/cli/solve/summary.h"
@@ -22,6 +23,7 @@ class Solve final : public Command {
   explicit Solve(CommandLine& program)
       : Command(program.command("solve", "find the training schedule of least energy within RAM and time")) {
     add_problem_options(parser_, options_);
+    parser_.describe("--ram-budget", kRamBudgetsHelp);
     const Parser output = parser_.group("Output");
     output.option(
         "--schedule-out", schedule_out_,
@@ -36,8 +38,11 @@ class Solve final : public Command {
         "Examples:\n"
         "  poet solve --model resnet18_cifar --platform a72 --ram-budget 56MB --runtime-budget 1.3 "
         "--plan-out p\n"
+        "  poet solve --model resnet18_cifar --platform a72 --ram-budget 100MB,60MB,30MB --plan-out several\n"
         "  poet solve --semantics published --model resnet18_cifar --platform a72 --ram-budget 3000000\n"
-        "\nExit code: 0 an answer, 1 infeasible or unknown, 2 bad input, 3 internal error.");
+        "\nExit code: 0 an answer (of several budgets: each has one), 1 infeasible or unknown, 2 bad input, "
+        "3 "
+        "internal\nerror.");
   }
 
   int run() override {
@@ -50,6 +55,11 @@ class Solve final : public Command {
       throw InputError(
           "--schedule-out: staged schedules keep parameters in RAM; leave out --persistent auto");
     // A schedule file holds a staged schedule, so the answer must be one.
+    options_.resident = schedule_out_.has_value();
+    if (const std::vector<std::string> budgets = ram_budgets(options_.limits); budgets.size() > 1)
+      return run_family();
+    else if (!budgets.empty())
+      options_.limits.ram_budget = budgets.front();
     Solving how;
     how.synchronous = !schedule_out_;
     const Solved solved = solve_problem(options_, how);
@@ -87,6 +97,28 @@ class Solve final : public Command {
   }
 
  private:
+  /// Several RAM budgets: nothing is written unless each has a plan.
+  int run_family() {
+    if (schedule_out_) throw InputError("--schedule-out", "holds one schedule; --ram-budget names several");
+    if (image_out_) throw InputError("--image-out", "holds one plan; --ram-budget names several");
+    const std::vector<Solved> answers = solve_budgets(options_);
+    const bool answered = all_answered(answers);
+    if (plan_out_ && answered) write_plans(family_of_answers(answers), *plan_out_);
+    if (plan_out_ && !answered) mention_stale("--plan-out", *plan_out_);
+    if (json_) {
+      print_answer(answers_json(answers));
+    } else {
+      std::string text = answers_text(answers);
+      if (plan_out_ && answered)
+        text += fmt::format("\n{:<14}{}, {} plans; train by them with: poet run {}\n", "Plans", *plan_out_,
+                            answers.size(), *plan_out_);
+      if (plan_out_ && !answered)
+        text += fmt::format("\n{:<14}not written: not every budget has a plan\n", "Plans");
+      print_answer(text);
+    }
+    return answered ? kAnswer : kNoAnswer;
+  }
+
   void check_distinct() const {
     const bool twice = (schedule_out_ && (schedule_out_ == plan_out_ || schedule_out_ == image_out_)) ||
                        (plan_out_ && plan_out_ == image_out_);

@@ -18,13 +18,8 @@ namespace {
 
 constexpr double kSecondsToTry = 5;
 
-Solved pose_as(const ProblemOptions& options, const NetworkSpec& network, const Policy& policy,
-               const Adjustment& adjust) {
-  const DeviceSpec device = device_spec(options.input);
-  Solved solved;
-  solved.request.options = solve_options(policy, read_solver_options(options.solver));
-  Workload workload = load(network, device, policy);
-  if (adjust) adjust(workload.instance, workload.semantics);
+/// The rest of a problem whose options are there.
+Solved posed(Solved solved, Workload workload, const Policy& policy) {
   if (solved.request.options.formulation == Formulation::published &&
       workload.semantics != Semantics::published)
     throw InputError("--formulation", "published is for --semantics published only");
@@ -36,6 +31,15 @@ Solved pose_as(const ProblemOptions& options, const NetworkSpec& network, const 
   solved.workload = std::move(posed.workload);
   solved.figures = posed.figures;
   return solved;
+}
+
+Solved pose_as(const ProblemOptions& options, const NetworkSpec& network, const Policy& policy,
+               const Adjustment& adjust) {
+  Solved empty;
+  empty.request.options = solve_options(policy, read_solver_options(options.solver));
+  Workload workload = load(network, device_spec(options.input), policy);
+  if (adjust) adjust(workload.instance, workload.semantics);
+  return posed(std::move(empty), std::move(workload), policy);
 }
 
 /// The problem with another policy.
@@ -147,8 +151,7 @@ Solved pose_problem(const ProblemOptions& options, const Adjustment& adjust) {
   return pose_as(options, network_spec(options.input), policy_of(options), adjust);
 }
 
-Solved solve_problem(const ProblemOptions& options, const Solving& how) {
-  Solved solved = pose_problem(options, how.adjust);
+Solved solve_posed(Solved solved, const ProblemOptions& options, const Solving& how) {
   solved.request.options.synchronous = how.synchronous;
   const InterruptGuard guard(how.on_interrupt);
   std::optional<ProgressDisplay> display;
@@ -166,6 +169,19 @@ Solved solve_problem(const ProblemOptions& options, const Solving& how) {
   solved.request.options.on_progress = nullptr;
   solved.request.options.interrupted = nullptr;
   return solved;
+}
+
+Solved solve_problem(const ProblemOptions& options, const Solving& how) {
+  return solve_posed(pose_problem(options, how.adjust), options, how);
+}
+
+Solved with_budget(const Solved& other, const ProblemOptions& options) {
+  const Policy policy = policy_of(options);
+  Solved empty;
+  empty.request.options = solve_options(policy, read_solver_options(options.solver));
+  Workload workload = other.workload;
+  workload.instance = other.request.instance;
+  return posed(std::move(empty), std::move(workload), policy);
 }
 
 }  // namespace poet::cli

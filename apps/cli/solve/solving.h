@@ -70,6 +70,13 @@ struct Solving {
 /// The request without a result; no progress, no interruption. Throws InputError.
 [[nodiscard]] Solved pose_problem(const ProblemOptions& options, const Adjustment& adjust = {});
 
+/// The same problem, the parts of its graph included, within another RAM budget: that of `options`. `other`
+/// is posed and not solved yet. Throws InputError.
+[[nodiscard]] Solved with_budget(const Solved& other, const ProblemOptions& options);
+
+/// solve_problem() of what is posed already.
+[[nodiscard]] Solved solve_posed(Solved posed, const ProblemOptions& options, const Solving& how = {});
+
 /// Reads every option before it starts to solve. Where there is no answer, ways out are looked for, for 5
 /// seconds or the time limit if that is less, and a second or two beyond it at most. Throws InputError.
 [[nodiscard]] Solved solve_problem(const ProblemOptions& options, const Solving& how = {});

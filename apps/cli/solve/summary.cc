@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -15,7 +17,10 @@
 #include "poet/base/amounts.h"
 #include "poet/cost/tabulate.h"
 #include "poet/graph/dataflow.h"
+#include "poet/graph/parts.h"
+#include "poet/optimize/transfer_bound.h"
 #include "poet/report/table.h"
+#include "poet/split/indexed.h"
 
 namespace poet::cli {
 namespace {
@@ -64,7 +69,9 @@ std::string device(const Solved& solved) {
 /// Persistent values that the plan pages.
 Bytes bytes_at_home(const Solved& solved) {
   Bytes sum;
-  for (const ValueId v : solved.result.paged) sum += solved.request.instance.graph.values[v].bytes;
+  const auto& values = solved.request.instance.graph.values;
+  for (const ValueId v : solved.result.paged)
+    if (stands_for_home(values[v])) sum += at_home(values[v]).bytes;
   return sum;
 }
 
@@ -263,11 +270,20 @@ std::string recomputed(const Solved& solved) {
                      first_few(names));
 }
 
-std::string paged(const Solved& solved) {
+/// Of parameters and optimiser state on storage, or of what ops make; empty where nothing moves.
+std::string paged(const Solved& solved, bool persistent) {
   const Instance& instance = solved.request.instance;
   std::vector<ValueId> moved;
-  for (const Step& step : solved.result.plan.steps)
-    if (step.kind == StepKind::page_in || step.kind == StepKind::page_out) moved.push_back(step.value);
+  int ins = 0, outs = 0;
+  Bytes written{};
+  for (const Step& step : solved.result.plan.steps) {
+    if (step.kind != StepKind::page_in && step.kind != StepKind::page_out) continue;
+    if (is_persistent(instance.graph.values[step.value].persistence) != persistent) continue;
+    moved.push_back(step.value);
+    ++(step.kind == StepKind::page_in ? ins : outs);
+    if (step.kind == StepKind::page_out) written += instance.costs.values[step.value].bytes;
+  }
+  if (moved.empty()) return {};
   std::sort(moved.begin(), moved.end());
   moved.erase(std::unique(moved.begin(), moved.end()), moved.end());
   const auto bytes = [&](ValueId v) { return instance.costs.values[v].bytes; };
@@ -276,9 +292,32 @@ std::string paged(const Solved& solved) {
   names.reserve(moved.size());
   for (const ValueId v : moved)
     names.push_back(fmt::format("{} ({})", instance.graph.values[v].name, format_bytes(bytes(v))));
+  return fmt::format("{} ({} out, {} in), {} written: {}", counted(std::ssize(moved), "value"), outs, ins,
+                     format_bytes(written), first_few(names));
+}
+
+/// Of which a step transfers rows; empty where there are none.
+std::string tables(const Solved& solved) {
+  std::vector<std::string> texts;
+  for (const IndexedTable& table : indexed_tables(solved.request.instance.graph))
+    texts.push_back(fmt::format("{} ({}), of {} rows the {} that {} names", table.name,
+                                format_bytes(table.bytes), format_count(table.rows),
+                                format_count(table.named), table.indices));
+  return texts.empty() ? std::string() : fmt::format("transferred by index: {}", fmt::join(texts, "; "));
+}
+
+/// All transfers of a step, and what no plan can do without; empty without any.
+std::string storage_traffic(const Solved& solved) {
   const Report& report = solved.result.report;
-  return fmt::format("{} ({} out, {} in), {} written: {}", counted(std::ssize(moved), "value"),
-                     report.page_outs, report.page_ins, format_bytes(report.bytes_written), first_few(names));
+  if (report.page_ins + report.page_outs == 0) return {};
+  std::string out = fmt::format("{} read, {} written per step", format_bytes(report.bytes_read),
+                                format_bytes(report.bytes_written));
+  if (!solved.workload.choose_paged) return out;
+  const TransferBound least = least_transfers(solved.request.instance, solved.request.limits.ram_budget);
+  if (least.both > Bytes(0))
+    out += fmt::format("; parameters and optimiser state alone have to move {} in this RAM",
+                       format_bytes(least.both));
+  return out;
 }
 
 /// What the import and the board itself say; empty when nothing.
@@ -288,6 +327,11 @@ std::vector<std::string> notes(const Solved& solved) {
     out.emplace_back(solved.result.paged.empty()
                          ? "this plan pages synchronously; --schedule-out would ask for a staged schedule"
                          : "this plan pages parameters; staged schedules (--schedule-out) cannot");
+  const Graph& graph = solved.request.instance.graph;
+  if (solved.workload.choose_paged && indexed_tables(graph).empty() && !indexable_tables(graph).empty())
+    out.emplace_back(
+        "tables of embeddings are whole in this step; with less RAM their rows are transferred by index, and "
+        "a step may then take less energy than any of this one");
   if (!solved.workload.device) return out;
   const DeviceProfile& profile = *solved.workload.device;
   const Bytes budget = solved.request.limits.ram_budget;
@@ -303,6 +347,23 @@ std::vector<std::string> notes(const Solved& solved) {
                               format_short(std::floor(*profile.storage->write_endurance / written))));
   }
   return out;
+}
+
+/// What the op that needs most reads or writes and is larger than the parts; why it is not cut; empty where
+/// there is none.
+std::string uncut(const Solved& solved) {
+  const Graph& graph = solved.request.instance.graph;
+  const OpId largest = solved.figures.floor.op;
+  if (!graph.ops.contains(largest)) return {};
+  std::set<std::string> tensors;
+  const Op& op = graph.ops[largest];
+  for (const auto* values : {&op.inputs, &op.outputs})
+    for (const ValueId v : *values) tensors.insert(tensor_name(graph.values[storage(graph, v)]));
+  for (const Unsplit& tensor : solved.workload.unsplit)
+    if (tensors.contains(tensor.tensor))
+      return fmt::format("{} stays in parts of {}: {}", tensor.tensor, format_bytes(tensor.bytes),
+                         tensor.reason);
+  return {};
 }
 
 std::string no_answer_text(const Solved& solved) {
@@ -336,6 +397,7 @@ std::string no_answer_text(const Solved& solved) {
   }
   add(out, "RAM",
       least + fmt::format("; keeping everything takes {}", format_bytes(solved.figures.keep_all.peak_ram)));
+  if (const std::string reason = uncut(solved); !reason.empty()) add(out, "Not split", reason);
   std::string least_time = limits.deadline ? format_seconds(*limits.deadline) + " asked for" : "no deadline";
   least_time +=
       fmt::format("; the step without limits takes {}", format_seconds(solved.figures.keep_all.runtime));
@@ -376,7 +438,10 @@ std::string summary_text(const Solved& solved) {
     add(out, "Addresses", addresses(solved));
     add(out, "Why", need(solved));
     if (report.recomputations > 0) add(out, "Recomputed", recomputed(solved));
-    if (report.page_outs > 0 || report.page_ins > 0) add(out, "Paged", paged(solved));
+    if (const std::string text = paged(solved, false); !text.empty()) add(out, "Paged", text);
+    if (const std::string text = paged(solved, true); !text.empty()) add(out, "Parameters", text);
+    if (const std::string text = tables(solved); !text.empty()) add(out, "Tables", text);
+    if (const std::string text = storage_traffic(solved); !text.empty()) add(out, "Storage", text);
     add(out, "Solver", solver(solved));
   }
   for (const std::string& line : next_step(solved)) add(out, "Next", line);

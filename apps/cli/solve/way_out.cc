@@ -78,7 +78,7 @@ std::vector<std::string> ways_out(const Solved& solved) {
   for (const std::string& way : found.others) add(way);
   if (found.max_bytes_written) add(fmt::format("--max-bytes-written {}", found.max_bytes_written->value()));
   if (found.batch_size) add(fmt::format("--batch-size {}", *found.batch_size));
-  if (ran_out_of_time(solved) && !solved.interrupted) {
+  if (solved.result.certificate.status == Status::unknown && ran_out_of_time(solved) && !solved.interrupted) {
     add(fmt::format("perhaps a longer --time-limit than {}",
                     format_seconds(Seconds(solved.request.options.time_limit_seconds))));
   }

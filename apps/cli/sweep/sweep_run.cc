@@ -144,7 +144,7 @@ std::optional<SweepOutcome> run_sweep(const SweepSettings& settings,
                                       const std::function<std::vector<SweepPoint>()>& points) {
   PendingSignals signals;  // before MPI starts threads
   SweepWorker worker(version());
-  const Work work = [&worker](const std::string& item) { return worker.work(item); };
+  const WorkOnItem work = [&worker](const std::string& item) { return worker.work(item); };
   std::unique_ptr<WorkerPool> pool;
   if (mpi_processes() > 1) {
     if (!has_mpi()) throw InputError("mpirun", "this poet was built without MPI; start it without mpirun");

@@ -21,6 +21,7 @@ const std::vector<std::string> kVerdicts = {to_string(Verdict::holds), to_string
 
 struct Group {
   std::string network, platform;
+  std::string persistent, split;  // split: empty where nothing is
   std::size_t points = 0;
   std::size_t left = 0;
   std::map<std::string, std::size_t> verdicts;
@@ -31,18 +32,26 @@ struct Group {
   }
 };
 
-/// By network and platform, in the order of the points.
+std::string parts_text(const SweepPoint& point) {
+  if (!point.split) return "";
+  return *point.split == "auto" ? "auto" : format_bytes(Bytes(std::stoll(*point.split)));
+}
+
+/// By network, platform and what becomes of parameters, in the order of the points.
 std::vector<Group> grouped(const SweepOutcome& outcome) {
   std::vector<Group> groups;
   for (std::size_t i = 0; i < outcome.points.size(); ++i) {
     const SweepPoint& point = outcome.points[i];
     const std::string platform = point.platform ? point.platform->name : "";
+    const std::string persistent = point.persistent.value_or("resident");
+    const std::string split = parts_text(point);
     const auto same = [&](const Group& group) {
-      return group.network == point.network.name && group.platform == platform;
+      return group.network == point.network.name && group.platform == platform &&
+             group.persistent == persistent && group.split == split;
     };
     auto group = std::find_if(groups.begin(), groups.end(), same);
     if (group == groups.end())
-      group = groups.insert(groups.end(), Group{point.network.name, platform, 0, 0, {}});
+      group = groups.insert(groups.end(), Group{point.network.name, platform, persistent, split, 0, 0, {}});
     ++group->points;
     if (outcome.results[i]) {
       ++group->verdicts[outcome.results[i]->verdict];
@@ -57,13 +66,23 @@ std::string number(std::size_t count) { return format_count(static_cast<std::int
 
 std::string table_text(const SweepOutcome& outcome) {
   const bool any_left = points_left(outcome) > 0;
-  std::vector<Table::Column> columns = {
-      {"network", Align::left}, {"platform", Align::left}, {"points", Align::right}};
+  const std::vector<Group> groups = grouped(outcome);
+  const bool parameters = std::any_of(groups.begin(), groups.end(),
+                                      [](const Group& group) { return group.persistent != "resident"; });
+  const bool parts =
+      std::any_of(groups.begin(), groups.end(), [](const Group& group) { return !group.split.empty(); });
+  std::vector<Table::Column> columns = {{"network", Align::left}, {"platform", Align::left}};
+  if (parameters) columns.push_back({"parameters", Align::left});
+  if (parts) columns.push_back({"parts", Align::left});
+  columns.push_back({"points", Align::right});
   for (const std::string& verdict : kVerdicts) columns.push_back({verdict, Align::right});
   if (any_left) columns.push_back({"left", Align::right});
   Table table(columns);
-  for (const Group& group : grouped(outcome)) {
-    std::vector<std::string> cells = {group.network, group.platform, number(group.points)};
+  for (const Group& group : groups) {
+    std::vector<std::string> cells = {group.network, group.platform};
+    if (parameters) cells.push_back(group.persistent);
+    if (parts) cells.push_back(group.split.empty() ? "-" : group.split);
+    cells.push_back(number(group.points));
     for (const std::string& verdict : kVerdicts) cells.push_back(number(group.with(verdict)));
     if (any_left) cells.push_back(number(group.left));
     table.add(cells);
@@ -152,6 +171,8 @@ Json sweep_json(const SweepOutcome& outcome) {
     Json item;
     item["network"] = group.network;
     item["platform"] = group.platform;
+    item["persistent"] = group.persistent;
+    item["split"] = group.split.empty() ? Json(nullptr) : Json(group.split);
     item["points"] = group.points;
     for (std::string verdict : kVerdicts) {
       const std::size_t count = group.with(verdict);

@@ -1,14 +1,18 @@
 #include "apps/shared/training/options.h"
 
+#include <algorithm>
 #include <charconv>
+#include <filesystem>
 #include <limits>
 #include <utility>
 
 #include "apps/shared/amounts.h"
 #include "apps/shared/parser.h"
 #include "poet/base/error.h"
+#include "poet/cost/json_reader.h"
 #include "poet/report/drawing.h"
 #include "poet/report/gnuplot.h"
+#include "poet/runtime/sensors/memory_pressure.h"
 
 namespace poet::cli {
 namespace {
@@ -45,6 +49,66 @@ runtime::KernelLibrary parse_kernels(const std::string& name) {
   throw InputError("--kernels", "\"" + name + "\" is none of fast, lean, reference");
 }
 
+void add_watch_options(const Parser& parser, RunOptions& options) {
+  const Parser group = parser.group("Change of plan, where the plan file has several");
+  group.option("--control", options.control,
+               "read before every step: lines such as 60MB, 30MB from step 200, all from step 500", "FILE");
+  group.option(
+      "--pressure", options.pressure,
+      "a file such as /proc/pressure/memory, at 10% a smaller plan, below 1% for --calm a larger one; "
+      "off: never (default: this and the control group's memory.pressure)",
+      "FILE|off");
+  group.option("--cgroup", options.cgroup,
+               "a folder with memory.high and memory.max, which the process is to stay below; off: neither "
+               "(default: the control group's own and those around it)",
+               "FOLDER|off");
+  group.option("--calm", options.calm,
+               "for how long there has to be room before a larger plan is taken (default 60s)", "TIME");
+}
+
+runtime::PlanWatchOptions read_watch_options(const RunOptions& options) {
+  for (const auto& [option, text] :
+       {std::pair("--control", &options.control), std::pair("--pressure", &options.pressure),
+        std::pair("--cgroup", &options.cgroup)})
+    check_named(option, *text);
+  runtime::PlanWatchOptions watch;
+  watch.control = options.control;
+  // Before the work, and not only when it is first asked what to do.
+  if (std::error_code ignored; watch.control && std::filesystem::exists(*watch.control, ignored))
+    static_cast<void>(runtime::parse_control(read_text_file(*watch.control), watch.control->string()));
+  if (options.cgroup && *options.cgroup != "off") {
+    if (!std::filesystem::is_directory(*options.cgroup))
+      throw InputError("--cgroup", "\"" + *options.cgroup + "\" is no folder");
+    watch.groups = {*options.cgroup};
+  } else if (!options.cgroup) {
+    watch.groups = runtime::own_groups();
+  }
+  if (options.pressure && *options.pressure != "off") {
+    if (!runtime::memory_pressure(*options.pressure))
+      throw InputError("--pressure", "\"" + *options.pressure + "\" does not tell \"some avg10=...\"");
+    watch.pressure = {*options.pressure};
+  } else if (!options.pressure) {
+    watch.pressure = {"/proc/pressure/memory"};
+    if (const auto groups = runtime::own_groups(); !groups.empty())
+      watch.pressure.push_back(groups.front() / "memory.pressure");
+  }
+  if (options.calm) {
+    watch.calm = parse_duration("--calm", *options.calm);
+    watch.settle = std::min(watch.settle, watch.calm);
+    watch.poll = std::min(watch.poll, watch.calm);
+  }
+  return watch;
+}
+
+std::vector<std::string> given_for_watch(const RunOptions& options) {
+  std::vector<std::string> given;
+  for (const auto& [option, text] :
+       {std::pair("--control", &options.control), std::pair("--pressure", &options.pressure),
+        std::pair("--cgroup", &options.cgroup), std::pair("--calm", &options.calm)})
+    if (*text) given.emplace_back(option);
+  return given;
+}
+
 }  // namespace
 
 void add_run_options(const Parser& parser, RunOptions& options) {
@@ -70,9 +134,12 @@ void add_run_options(const Parser& parser, RunOptions& options) {
   group.option("--checkpoint-every", options.checkpoint_every,
                "write it after every N steps as well (default: at the end only)", "N");
   group.option("--resume", options.resume,
-               "go on from a checkpoint; --steps includes the steps that it has done", "FILE");
+               "go on from a checkpoint, or by the same plan and options from the page file that a killed or "
+               "interrupted run has left (--storage FILE); --steps includes the steps that it has done",
+               "FILE");
   group.option("--loss-out", options.loss_out,
                "the loss of every step: .csv, or a curve as .svg, .png, .pdf or .gp", "FILE");
+  add_watch_options(parser, options);
 }
 
 void add_machine_options(const Parser& parser, MachineOptions& options) {
@@ -90,7 +157,8 @@ void add_machine_options(const Parser& parser, MachineOptions& options) {
       "NAME");
   group.option(
       "--storage", options.storage,
-      "page to a file without a name in this folder, or to this file (default: TMPDIR, else /var/tmp)",
+      "page to a file without a name in this folder, or to this file, from which --resume goes on where "
+      "parameters are at home in it (default: TMPDIR, else /var/tmp)",
       "PATH");
   group.flag("--encrypt", options.encrypt, "what is paged, with a key that only this process has");
 }
@@ -154,6 +222,9 @@ RunChoice read_run_options(const RunOptions& options, const MachineOptions& mach
   const MachineChoice chosen = read_machine_options(machine);
   trainer.kernels = chosen.kernels;
   trainer.storage = chosen.storage;
+  trainer.storage = runtime::storage_of(trainer);
+  choice.watch = read_watch_options(options);
+  choice.given_for_watch = given_for_watch(options);
   return choice;
 }
 

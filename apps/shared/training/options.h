@@ -6,7 +6,9 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "poet/runtime/training/plan_watch.h"
 #include "poet/runtime/training/trainer_options.h"
 
 namespace poet::cli {
@@ -18,6 +20,7 @@ struct RunOptions {
   std::optional<std::string> steps, seed, data, samples, weights, resume, checkpoint, checkpoint_every;
   std::optional<std::string> learning_rate, momentum, beta1, beta2, eps;
   std::optional<std::string> loss_out;
+  std::optional<std::string> control, pressure, cgroup, calm;
 };
 
 /// As typed: what computes and pages, for run and profile.
@@ -36,7 +39,9 @@ struct RunChoice {
   /// Its `weights` are left to whoever can read the file: of `weights`, if that is an ONNX file.
   runtime::TrainerOptions trainer;
   std::optional<std::filesystem::path> weights, checkpoint, loss_out;
-  std::int64_t checkpoint_every = 0;  // 0: at the end only
+  std::int64_t checkpoint_every = 0;         // 0: at the end only
+  runtime::PlanWatchOptions watch;           // of a plan file with several plans
+  std::vector<std::string> given_for_watch;  // options of it
 };
 
 [[nodiscard]] inline bool is_onnx(const std::filesystem::path& file) { return file.extension() == ".onnx"; }

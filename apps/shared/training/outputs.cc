@@ -67,6 +67,7 @@ void check_outputs(const RunChoice& training, std::vector<NamedFile> written,
   if (trainer.data) others.emplace_back("--data", *trainer.data);
   if (trainer.resume) others.emplace_back("--resume", *trainer.resume);
   if (training.weights) others.emplace_back("--weights", *training.weights);
+  if (training.watch.control) others.emplace_back("--control", *training.watch.control);
   if (!trainer.storage.where.empty()) others.emplace_back("--storage", trainer.storage.where);
   for (std::size_t i = 0; i < written.size(); ++i)
     for (std::size_t k = i + 1; k < others.size(); ++k)

@@ -77,10 +77,12 @@ std::string trained_text(const Session& session) {
 }
 
 std::string weights_text(const Session& session) {
+  if (session.setup.goes_on) return "of the run that " + session.storage.string() + " held";
   if (session.result.first_step > 1) return "of the checkpoint";
   std::int64_t parameters = 0;
   for (const Value& value : session.file.instance.graph.values)
-    if (value.persistence == Persistence::parameter && !value.alias_of.valid() && begins_tensor(value))
+    if (value.persistence == Persistence::parameter && !value.alias_of.valid() &&
+        begins_tensor(at_home(value)) && stands_for_home(value))
       ++parameters;
   if (session.setup.seeded == 0) return "of the file";
   const std::string seeded = fmt::format("seeded with {}", session.state.seed);
@@ -96,7 +98,8 @@ std::string ram_text(const Session& session) {
                                  format_bytes(session.setup.map.arena + session.setup.map.persistent),
                                  format_bytes(session.file.limits.ram_budget));
   text += fmt::format("; the process peaked at {}, {} of it the program itself",
-                      format_bytes(session.result.resident_peak), format_bytes(outside_plan(session)));
+                      format_bytes(session.result.stretches.back().process_peak),
+                      format_bytes(outside_plan(session)));
   if (map.workspace > Bytes(0))
     text += fmt::format(", of which {} are scratch memory of kernels that the plan has no room for",
                         format_bytes(map.workspace));
@@ -124,6 +127,9 @@ std::string paged_text(const Session& session) {
   std::string text =
       fmt::format("{} out and {} in per step; {} ({})", format_bytes(moved.written), format_bytes(moved.read),
                   session.paging.storage, format_bytes(session.paging.size));
+  if (session.paging.record > Bytes(0))
+    text += fmt::format("; after each step {} more, from which --resume goes on",
+                        format_bytes(session.paging.record));
   if (session.paging.in_ram) text += "; that file system is in RAM, so paging saves none: try --storage";
   return text;
 }
@@ -133,12 +139,51 @@ std::string end_text(const Session& session) {
     case runtime::TrainEnd::done:
       return "";
     case runtime::TrainEnd::interrupted:
-      return fmt::format("by Ctrl-C after step {}", format_count(session.state.step));
+      return fmt::format("by Ctrl-C after step {}", format_count(session.state.step)) +
+             (session.resumable ? "; --resume " + session.storage.string() + " goes on" : "");
     case runtime::TrainEnd::not_finite:
       return fmt::format("at step {} the loss or a parameter is not finite; try a smaller --learning-rate",
                          format_count(session.state.step));
   }
   return "";
+}
+
+/// Of several plans: which there are, and by which it trained from when on, why.
+std::string plans_text(const Session& session) {
+  const std::vector<runtime::PlannedFigures>& plans = session.setup.plans;
+  const auto budget = [&](std::size_t plan) { return format_bytes(plans[plan].limits.ram_budget); };
+  const std::vector<runtime::Stretch>& stretches = session.result.stretches;
+  std::string text = fmt::format("{}; by that for {} from step {} on", counted(std::ssize(plans), "plan"),
+                                 budget(stretches.front().plan), format_count(stretches.front().first_step));
+  constexpr std::size_t kNamedChanges = 8;
+  const std::vector<runtime::PlanChange>& changes = session.result.changes;
+  for (std::size_t i = 0; i < std::min(changes.size(), kNamedChanges); ++i)
+    text += fmt::format(", {} from step {} on ({})", budget(changes[i].to), format_count(changes[i].step),
+                        changes[i].reason);
+  if (changes.size() > kNamedChanges)
+    text += fmt::format(" and {} more changes", changes.size() - kNamedChanges);
+  return text;
+}
+
+/// Steps by one plan, next to its cap.
+std::string stretches_text(const Session& session) {
+  Table table({{"plan for", Align::right},
+               {"from step", Align::right},
+               {"steps", Align::right},
+               {"arena and parameters", Align::right},
+               {"written up to", Align::right},
+               {"process at most", Align::right},
+               {"a step", Align::right},
+               {"written per step", Align::right}});
+  for (const runtime::Stretch& stretch : session.result.stretches) {
+    table.add({format_bytes(session.setup.plans[stretch.plan].limits.ram_budget),
+               format_count(stretch.first_step), format_count(stretch.steps),
+               format_bytes(stretch.map.arena + stretch.map.persistent),
+               format_bytes(stretch.measured.high_water + stretch.map.persistent),
+               format_bytes(stretch.process_peak), format_seconds(stretch.measured.step, 3),
+               format_bytes(stretch.measured.transferred.written)});
+  }
+  return table.text();
 }
 
 std::string kinds_text(const Session& session) {
@@ -189,6 +234,7 @@ std::string session_text(const Session& session) {
     add_line(out, "", curve_text(session.result.losses));
   if (const std::string end = end_text(session); !end.empty()) add_line(out, "Stopped", end);
   if (!session.result.losses.empty()) {
+    if (session.setup.plans.size() > 1) add_line(out, "Plans", plans_text(session));
     add_line(out, "Time", time_text(session));
     add_line(out, "RAM", ram_text(session));
     if (!session.paging.storage.empty()) add_line(out, "Paged", paged_text(session));
@@ -226,7 +272,9 @@ std::string side_by_side_text(const Session& session) {
   row("energy of a step", format_joules(session.setup.planned.energy),
       session.result.energy && steps > 0 ? format_joules((1 / steps) * *session.result.energy)
                                          : "not measured");
-  return table.text() + "\n" + kinds_text(session);
+  const std::string stretches =
+      session.setup.plans.size() > 1 ? stretches_text(session) + "\n" : std::string();
+  return stretches + table.text() + "\n" + kinds_text(session);
 }
 
 }  // namespace poet::cli

@@ -6,13 +6,15 @@
 #include <utility>
 
 #include "apps/shared/interrupt.h"
+#include "apps/shared/training/plan_choice.h"
 #include "apps/shared/training/progress.h"
 #include "poet/base/error.h"
 
 namespace poet::cli {
 namespace {
 
-runtime::TrainResult train(runtime::Trainer& trainer, const RunChoice& training, bool quiet) {
+runtime::TrainResult train(runtime::Trainer& trainer, PlanChoice& choice, const RunChoice& training,
+                           bool quiet) {
   const InterruptGuard guard("stopping after this step");  // before the trainer's threads
   TrainingProgress progress(quiet ? nullptr : stderr, trainer.state().step + 1, training.steps);
   runtime::TrainOptions options;
@@ -21,34 +23,54 @@ runtime::TrainResult train(runtime::Trainer& trainer, const RunChoice& training,
   options.checkpoint_every = training.checkpoint_every;
   options.interrupted = [&guard] { return guard.interrupted(); };
   options.on_step = [&progress](const runtime::StepFigures& done) { progress.show(done); };
+  choice.add_to(options, trainer);
   return trainer.train(options);
 }
 
 }  // namespace
 
-void check_steps(const RunChoice& training) {
-  const std::int64_t done = runtime::first_state(training.trainer).step;
-  if (done >= training.steps)
-    throw InputError(Field{"steps"}, fmt::format("must be above {}, the steps that {} has done", done,
-                                                 training.trainer.resume->string()));
+void check_several(std::size_t plans, const RunChoice& training) {
+  if (plans > 1 || training.given_for_watch.empty()) return;
+  throw InputError(training.given_for_watch.front(),
+                   "is for a file of several plans (--ram-budget 60MB,30MB); this is one");
 }
 
-Session run_session(PlanFile file, const RunChoice& training, bool quiet, const Finish& finish) {
+void check_steps(const RunChoice& training) {
+  const runtime::TrainerOptions& trainer = training.trainer;
+  const std::int64_t done = runtime::first_state(trainer).step;
+  // A run that was killed after its last step may have what follows it still to do.
+  const bool may_be_all = runtime::goes_on_from_pages(trainer);
+  if (done < training.steps || (may_be_all && done == training.steps)) return;
+  throw InputError(Field{"steps"},
+                   fmt::format("must be {} {}, the steps that {} has done", may_be_all ? "at least" : "above",
+                               done, trainer.resume->string()));
+}
+
+Session run_session(PlanFamily plans, const RunChoice& training, bool quiet, const Finish& finish) {
   check_steps(training);
-  runtime::Trainer trainer(std::move(file), training.trainer);
+  check_several(plans.plans.size(), training);
+  PlanChoice choice(plans, training, quiet);
+  runtime::TrainerOptions options = training.trainer;
+  options.plan = choice.first();
+  runtime::Trainer trainer(std::move(plans), options);
   Session session;
-  session.result = train(trainer, training, quiet);
+  session.storage = training.trainer.storage.where;
+  session.result = train(trainer, choice, training, quiet);
   session.file = trainer.file();
   session.setup = trainer.setup();
   session.paging = trainer.paging();
   session.state = trainer.state();
   trainer.close_storage();  // no thread of ours is left but this one; those of OpenMP wait for work
-  if (!finish || session.result.end == runtime::TrainEnd::not_finite) return session;
-  try {
-    finish(trainer);
-  } catch (...) {
-    session.unfinished = std::current_exception();
+  if (finish && session.result.end != runtime::TrainEnd::not_finite) {
+    try {
+      finish(trainer);
+    } catch (...) {
+      session.unfinished = std::current_exception();
+    }
   }
+  const bool is_over = session.result.end != runtime::TrainEnd::interrupted || session.result.saved;
+  session.resumable = session.paging.record > Bytes(0) && (!is_over || session.unfinished);
+  if (!session.resumable) trainer.discard_storage();
   return session;
 }
 

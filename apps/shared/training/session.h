@@ -2,6 +2,7 @@
 
 // One training run of a plan as the program shows it.
 
+#include <cstddef>
 #include <exception>
 #include <functional>
 
@@ -11,20 +12,27 @@
 namespace poet::cli {
 
 struct Session {
-  PlanFile file;  // with the hyperparameters chosen
+  PlanFile file;  // with the hyperparameters chosen; of several plans the last one that it trained by
   runtime::TrainerSetup setup;
   runtime::PagingSetup paging;
   runtime::TrainResult result;
   runtime::RunState state;        // after the last step
+  std::filesystem::path storage;  // as named, or what is gone on from
+  bool resumable = false;         // the page file stays, to be gone on from
   std::exception_ptr unfinished;  // what `finish` threw, after training that is not to be lost
 };
 
-/// Of the process at its peak, what is neither arena nor persistent values: the program and its libraries.
+/// Of the process at its peak, since the last change of plan if there was one, what is neither arena nor
+/// persistent values: the program and its libraries.
 [[nodiscard]] inline Bytes outside_plan(const Session& session) {
-  return session.result.resident_peak - session.setup.map.arena - session.setup.map.persistent;
+  return session.result.stretches.back().process_peak - session.setup.map.arena -
+         session.setup.map.persistent;
 }
 
-/// Throws InputError where the checkpoint to resume has done the steps.
+/// Throws InputError for options about changes of plan where there is one plan only.
+void check_several(std::size_t plans, const RunChoice& training);
+
+/// Throws InputError where what is resumed has done the steps; a page file may have done exactly these.
 void check_steps(const RunChoice& training);
 
 /// Sees the trained weights, after everything was measured; not called when they are not finite. May be
@@ -33,7 +41,8 @@ using Finish = std::function<void(const runtime::Trainer& trainer)>;
 
 /// Trains. Progress goes to stderr unless `quiet`; Ctrl-C ends the run after the step under way. Throws
 /// InputError as the trainer and check_steps().
-[[nodiscard]] Session run_session(PlanFile file, const RunChoice& training, bool quiet,
+/// Of several plans, as training.watch says.
+[[nodiscard]] Session run_session(PlanFamily plans, const RunChoice& training, bool quiet,
                                   const Finish& finish = {});
 
 }  // namespace poet::cli

@@ -8,6 +8,47 @@ namespace poet::cli {
 
 using Json = nlohmann::ordered_json;
 
+namespace {
+
+/// Of a file of several plans: which there are, when the run went over to which, and what was measured by
+/// each.
+void add_plans(const Session& session, Json& json) {
+  const auto& plans = session.setup.plans;
+  const auto budget = [&](std::size_t plan) { return plans[plan].limits.ram_budget.value(); };
+  json["plans"] = Json::array();
+  for (const runtime::PlannedFigures& plan : plans) {
+    json["plans"].push_back({{"ram_budget_bytes", plan.limits.ram_budget.value()},
+                             {"peak_ram_bytes", plan.report.peak_ram.value()},
+                             {"arena_bytes", plan.arena.arena.value()},
+                             {"persistent_bytes", plan.persistent.value()},
+                             {"energy_joules", plan.report.energy.value()},
+                             {"runtime_seconds", plan.report.runtime.value()}});
+  }
+  json["changes"] = Json::array();
+  for (const runtime::PlanChange& change : session.result.changes) {
+    json["changes"].push_back({{"step", change.step},
+                               {"from_ram_budget_bytes", budget(change.from)},
+                               {"ram_budget_bytes", budget(change.to)},
+                               {"reason", change.reason},
+                               {"seconds", change.took.value()}});
+  }
+  json["stretches"] = Json::array();
+  for (const runtime::Stretch& stretch : session.result.stretches) {
+    json["stretches"].push_back({{"ram_budget_bytes", budget(stretch.plan)},
+                                 {"first_step", stretch.first_step},
+                                 {"steps", stretch.steps},
+                                 {"ram_bytes", (stretch.map.arena + stretch.map.persistent).value()},
+                                 {"arena_high_water_bytes", stretch.measured.high_water.value()},
+                                 {"persistent_bytes", stretch.map.persistent.value()},
+                                 {"process_peak_bytes", stretch.process_peak.value()},
+                                 {"step_seconds", stretch.measured.step.value()},
+                                 {"bytes_written", stretch.measured.transferred.written.value()},
+                                 {"bytes_read", stretch.measured.transferred.read.value()}});
+  }
+}
+
+}  // namespace
+
 Json session_json(const Session& session) {
   const Instance& instance = session.file.instance;
   const Report& planned = session.setup.planned;
@@ -30,6 +71,7 @@ Json session_json(const Session& session) {
   json["recomputations"] = planned.recomputations;
   json["page_ins"] = planned.page_ins;
   json["page_outs"] = planned.page_outs;
+  json["bytes_read"] = planned.bytes_read.value();
   json["bytes_written"] = planned.bytes_written.value();
   json["ops"] = instance.graph.ops.size();
   json["values"] = instance.graph.values.size();
@@ -47,6 +89,8 @@ Json session_json(const Session& session) {
   json["end"] = session.result.end == runtime::TrainEnd::done          ? "done"
                 : session.result.end == runtime::TrainEnd::interrupted ? "interrupted"
                                                                        : "not_finite";
+  json["resumable"] = session.resumable ? Json(session.storage.string()) : Json(nullptr);
+  if (session.setup.plans.size() > 1) add_plans(session, json);
   // What is no number in JSON is null.
   json["losses"] = session.result.losses;
   Json& found = json["measured"];
@@ -69,6 +113,7 @@ Json session_json(const Session& session) {
   found["energy_joules"] = session.result.energy ? Json(session.result.energy->value()) : Json(nullptr);
   found["energy_source"] = session.result.energy_source;
   found["storage"] = session.paging.storage.empty() ? Json(nullptr) : Json(session.paging.storage);
+  found["record_bytes"] = session.paging.record.value();
   found["operators"] = Json::array();
   for (const runtime::KindTime& time : runtime::times_by_kind(session.file, session.result.measured)) {
     found["operators"].push_back({{"kind", time.kind},

@@ -28,10 +28,13 @@ struct MethodRequest {
   /// For methods that solve programs: gap, time limit, threads, solver. For all: progress and interruption,
   /// both polled where a method takes long.
   SolveOptions options;
+  /// On a device: persistent values may live on storage. Methods that cannot do that keep them in RAM.
+  bool choose_paged = false;
 };
 
 struct MethodAnswer {
   std::vector<Plan> plans;      // canonical; most promising first where that is known
+  std::vector<ValueId> paged;   // they are plans of with_paged(instance, paged)
   std::string reason;           // without plans: why; part of a sentence, "no ... fits"
   bool treats_graph = true;     // false: the method is not defined for this graph or these rules
   std::string note;             // what was made of the graph: "on a chain of 8 blocks"; or empty
@@ -53,6 +56,7 @@ struct Method {
   bool recomputes = false;
   bool pages = false;
   MethodAnswer (*run)(const MethodRequest& request) = nullptr;
+  bool pages_persistent = false;  // obeys MethodRequest::choose_paged
 };
 
 /// All methods, POET last, in the order in which tables show them.

@@ -20,6 +20,7 @@ namespace {
 
 constexpr bool kRecomputes = true;
 constexpr bool kPages = true;
+constexpr bool kPagesPersistent = true;
 
 constexpr std::array kMethods = {
     Method{"checkpoint-all", "Checkpoint all", "the default of every framework", false, false,
@@ -50,7 +51,8 @@ constexpr std::array kMethods = {
            kRecomputes, false, poet_without_paging},
     Method{"poet-no-remat", "POET, paging only", "Patil et al. 2022, arXiv 2207.07697, ablation", false,
            kPages, poet_without_recomputation},
-    Method{"poet", "POET", "Patil et al. 2022, arXiv 2207.07697", kRecomputes, kPages, poet_full},
+    Method{"poet", "POET", "Patil et al. 2022, arXiv 2207.07697", kRecomputes, kPages, poet_full,
+           kPagesPersistent},
 };
 
 }  // namespace

@@ -6,13 +6,14 @@
 
 namespace poet {
 
-MethodAnswer solved_plan(const MethodRequest& request, const SolveOptions& options) {
+MethodAnswer solved_plan(const MethodRequest& request, const SolveOptions& options, bool choose_paged) {
   CompileRequest problem;
   problem.instance = request.instance;
   problem.limits = request.limits;
   problem.semantics = request.semantics;
   problem.options = options;
   problem.addresses = false;  // no other method has any
+  problem.choose_paged = choose_paged;
   CompileResult compiled = compile(problem);
   MethodAnswer answer;
   const bool infeasible = compiled.certificate.status == Status::infeasible;
@@ -23,6 +24,7 @@ MethodAnswer solved_plan(const MethodRequest& request, const SolveOptions& optio
     return answer;
   }
   answer.plans.push_back(std::move(compiled.plan));
+  answer.paged = std::move(compiled.paged);
   return answer;
 }
 

@@ -29,6 +29,9 @@ struct ValueCost {
   TransferCost page_in{};
 };
 
+/// Behind each row of a table on storage (Value::rows): when it was written, and a checksum.
+inline constexpr Bytes kRowMark{16};
+
 /// Of an address in RAM: a power of two up to this one.
 inline constexpr Bytes kMostAlignment{4096};
 

@@ -72,25 +72,39 @@ void align_sizes(const Graph& graph, CostTable& costs) {
   }
 }
 
-Instance with_paged(Instance instance, const std::vector<ValueId>& paged) {
+namespace {
+
+void change_home(Instance& instance, ValueId v) {
   CostTable& costs = instance.costs;
+  Value& value = instance.graph.values[v];
+  Bytes& bytes = costs.values[v].bytes;
+  value.paged = !value.paged;
+  const Bytes home = 2 * value.bytes;  // a step reads one copy and writes the other
+  if (costs.storage_capacity) *costs.storage_capacity += value.paged ? Bytes(0) - home : home;
+  if (value.paged) {
+    costs.persistent -= bytes;
+    bytes = rounded_up(bytes, costs.alignment);
+  } else {
+    if (bytes > Bytes(0)) bytes = value.bytes;
+    costs.persistent += bytes;
+  }
+}
+
+}  // namespace
+
+Instance with_paged(Instance instance, const std::vector<ValueId>& paged) {
   IdVector<ValueId, char> wanted(instance.graph.values.size(), 0);
   for (const ValueId v : paged) wanted[v] = 1;
   for (const ValueId v : ids<ValueId>(instance.graph.values.size())) {
-    Value& value = instance.graph.values[v];
-    if (value.paged == (wanted[v] != 0)) continue;
-    Bytes& bytes = costs.values[v].bytes;
-    value.paged = !value.paged;
-    const Bytes home = 2 * value.bytes;  // a step reads one copy and writes the other
-    if (costs.storage_capacity) *costs.storage_capacity += value.paged ? Bytes(0) - home : home;
-    if (value.paged) {
-      costs.persistent -= bytes;
-      bytes = rounded_up(bytes, costs.alignment);
-    } else {
-      if (bytes > Bytes(0)) bytes = value.bytes;
-      costs.persistent += bytes;
-    }
+    const Value& value = instance.graph.values[v];
+    if (!value.rows && value.paged != (wanted[v] != 0)) change_home(instance, v);
   }
+  return instance;
+}
+
+Instance without_homes(Instance instance) {
+  for (const ValueId v : ids<ValueId>(instance.graph.values.size()))
+    if (instance.graph.values[v].paged) change_home(instance, v);
   return instance;
 }
 
@@ -99,7 +113,7 @@ std::vector<ValueId> pageable(const Instance& instance) {
   if (!instance.costs.has_storage) return found;
   for (const ValueId v : ids<ValueId>(instance.graph.values.size())) {
     const Value& value = instance.graph.values[v];
-    if (is_persistent(value.persistence) && !value.alias_of.valid() &&
+    if (is_persistent(value.persistence) && !value.alias_of.valid() && !value.rows &&
         instance.costs.values[v].bytes > Bytes(0))
       found.push_back(v);
   }

@@ -25,12 +25,16 @@ struct Instance {
 /// stay in RAM costs is then what its address costs.
 void align_sizes(const Graph& graph, CostTable& costs);
 
-/// The instance with these persistent values at home on storage (Value::paged), all others resident. RAM
-/// counts where a plan keeps it; homes are off the storage's capacity (negative: too little). O(values).
+/// The instance with these persistent values at home on storage (Value::paged), all others resident but for
+/// rows of tables, which always are. RAM counts where a plan keeps it; homes are off the storage's capacity
+/// (negative: too little). O(values).
 [[nodiscard]] Instance with_paged(Instance instance, const std::vector<ValueId>& paged);
 
-/// The persistent values that may live on storage, increasing: none without storage, and none that the
-/// budget does not count. O(values).
+/// The instance with nothing at home on storage, rows of tables included: nothing is transferred. O(values).
+[[nodiscard]] Instance without_homes(Instance instance);
+
+/// The persistent values that may live on storage or in RAM, increasing: none without storage, and none that
+/// the budget does not count. O(values).
 [[nodiscard]] std::vector<ValueId> pageable(const Instance& instance);
 
 /// Checks costs against the graph (sizes of the tables, finite and non-negative figures, aligned sizes) and

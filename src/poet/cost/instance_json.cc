@@ -145,7 +145,7 @@ std::int32_t read_index(const JsonField& json, std::size_t count) {
 
 Value read_value(const JsonField& json, std::size_t ops, std::size_t values) {
   json.only({"name", "shape", "strides", "dtype", "persistence", "paged", "producer", "alias_of", "bytes",
-             "part", "ram_bytes", "page_in_seconds", "page_out_seconds", "page_in_joules",
+             "part", "rows", "ram_bytes", "page_in_seconds", "page_out_seconds", "page_in_joules",
              "page_out_joules"});
   Value value;
   value.name = json.at("name").name();
@@ -162,6 +162,11 @@ Value read_value(const JsonField& json, std::size_t ops, std::size_t values) {
     part.only({"tensor", "shape", "begin"});
     value.part = Part{part.at("tensor").name(), part.at("shape").integers(0, kMostInt),
                       part.at("begin").integers(0, kMostInt)};
+  }
+  if (json.has("rows")) {
+    const JsonField rows = json.at("rows");
+    rows.only({"table", "indices", "of"});
+    value.rows = Rows{rows.at("table").name(), rows.at("indices").name(), rows.at("of").integer(1, kMostInt)};
   }
   if (json.has("alias_of")) value.alias_of = ValueId(read_index(json.at("alias_of"), values));
   if (json.has("producer")) value.producer = OpId(read_index(json.at("producer"), ops));
@@ -301,6 +306,8 @@ Json value_json(const Value& value, const ValueCost& cost, bool has_storage) {
   if (value.part)
     json["part"] = {
         {"tensor", value.part->tensor}, {"shape", value.part->shape}, {"begin", value.part->begin}};
+  if (value.rows)
+    json["rows"] = {{"table", value.rows->table}, {"indices", value.rows->indices}, {"of", value.rows->of}};
   json["bytes"] = value.bytes.value();
   json["ram_bytes"] = cost.bytes.value();
   if (has_storage) write_transfers(cost, json);
@@ -318,7 +325,7 @@ Json timing_json(const DeviceTiming& timing) {
 
 Instance instance_from_json(const Json& json, const std::string& place) {
   const JsonField root(json, place);
-  static_cast<void>(root.at("format").integer(1, 2));
+  static_cast<void>(root.at("format").integer(1, 3));
   Instance instance;
   instance.graph.name = optional_text(root, "name");
   instance.model = optional_text(root, "model");
@@ -356,11 +363,14 @@ Instance instance_from_json(const Json& json, const std::string& place) {
 
 Json to_json(const Instance& instance) {
   const auto& values_of = instance.graph.values;
-  const bool has_paged =
-      std::any_of(values_of.begin(), values_of.end(), [](const Value& v) { return v.paged; });
-  Json json = {{"format", has_paged ? 2 : 1},       {"name", instance.graph.name},
-               {"model", instance.model},           {"platform", instance.platform},
-               {"batch_size", instance.batch_size}, {"source", instance.source}};
+  int format = 1;
+  for (const Value& value : values_of) format = std::max(format, value.rows ? 3 : value.paged ? 2 : 1);
+  Json json = {{"format", format},
+               {"name", instance.graph.name},
+               {"model", instance.model},
+               {"platform", instance.platform},
+               {"batch_size", instance.batch_size},
+               {"source", instance.source}};
   if (instance.has_device) {
     json["device"] = {{"name", instance.platform}};
     json["device"].update(timing_json(instance.costs.timing));

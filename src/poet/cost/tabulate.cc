@@ -5,10 +5,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
+#include <string>
 #include <unordered_map>
 
 #include "poet/base/error.h"
 #include "poet/cost/instance.h"
+#include "poet/graph/parts.h"
 
 namespace poet {
 namespace {
@@ -58,6 +61,37 @@ TransferCost transfer(Bytes bytes, Bytes block, const StorageDirection& directio
   return {seconds, direction.power * seconds};
 }
 
+/// Of a row, on storage.
+Bytes stored_row(const Value& rows) { return byte_count({rows.shape[1]}, rows.dtype) + kRowMark; }
+
+/// Rows of a table are transferred one by one: all of them, as no two indices may name the same.
+TransferCost transfer(const Value& value, Bytes block, const StorageDirection& direction) {
+  if (!value.rows) return transfer(value.bytes, block, direction);
+  const TransferCost one = transfer(stored_row(value), block, direction);
+  const auto rows = static_cast<double>(value.shape[0]);
+  return {rows * one.seconds, rows * one.energy};
+}
+
+/// Two places for each row of every table.
+Bytes tables_on_storage(const Graph& graph, Bytes block) {
+  Bytes sum;
+  for (const Value& value : graph.values)
+    if (value.rows && stands_for_home(value))
+      sum += 2 * value.rows->of * rounded_up(stored_row(value), block);
+  return sum;
+}
+
+/// The numbers of the rows that a step names are in RAM before it begins.
+Bytes indices_in_ram(const Graph& graph) {
+  std::set<std::string> names;
+  Bytes sum;
+  for (const Value& value : graph.values) {
+    if (value.rows && names.insert(value.rows->indices).second)
+      sum += byte_count({tensor_shape(value)[0]}, DType::int32);
+  }
+  return sum;
+}
+
 Bytes ram_of(const Value& value, PersistentPolicy policy) {
   if (value.alias_of.valid()) return Bytes(0);
   const bool between_steps =
@@ -94,11 +128,11 @@ CostTable tabulate(const Graph& training, const DeviceProfile& device, Persisten
     const Value& value = training.values[v];
     ValueCost cost;
     cost.bytes = ram_of(value, persistent);
-    if (is_persistent(value.persistence)) costs.persistent += cost.bytes;
+    if (is_resident(value)) costs.persistent += cost.bytes;
     if (device.storage) {
       // From the true size: what the user excluded from the budget must not look free to page.
-      cost.page_in = transfer(value.bytes, device.storage->block, device.storage->page_in);
-      cost.page_out = transfer(value.bytes, device.storage->block, device.storage->page_out);
+      cost.page_in = transfer(value, device.storage->block, device.storage->page_in);
+      cost.page_out = transfer(value, device.storage->block, device.storage->page_out);
       if (!is_finite(cost.page_in) || !is_finite(cost.page_out)) {
         throw InputError(
             device.name,
@@ -108,11 +142,12 @@ CostTable tabulate(const Graph& training, const DeviceProfile& device, Persisten
     }
     costs.values.push_back(cost);
   }
+  costs.persistent += indices_in_ram(training);
   costs.alignment = device.alignment;
   align_sizes(training, costs);
   costs.timing.idle = device.idle;
   if (device.storage) {
-    costs.storage_capacity = device.storage->capacity;
+    costs.storage_capacity = device.storage->capacity - tables_on_storage(training, device.storage->block);
     costs.timing.concurrent = device.storage->concurrent;
     costs.timing.wake_time = device.storage->wake_time;
     costs.timing.wake_energy = device.storage->wake_energy;

@@ -39,7 +39,9 @@ struct Work {
 /// bandwidth, at the direction's power. Persistent values have their bytes in their own row and in
 /// CostTable::persistent; parameter gradients live and die like other values. What lives in the arena,
 /// scratch memory included, has its bytes rounded up to the device's alignment. Excluded ones occupy nothing
-/// but keep their transfer costs. Throws InputError when a figure leaves the range of a double. O(ops +
+/// but keep their transfer costs. Rows of tables (Value::rows) are transferred one by one; their tables are
+/// off the storage's capacity (negative: too little), and the numbers of the rows that a step names are in
+/// CostTable::persistent. Throws InputError when a figure leaves the range of a double. O(ops +
 /// values).
 [[nodiscard]] CostTable tabulate(const Graph& training, const DeviceProfile& device,
                                  PersistentPolicy persistent = PersistentPolicy::resident);

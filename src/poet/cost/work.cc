@@ -4,6 +4,7 @@
 
 #include "poet/base/error.h"
 #include "poet/graph/operators/schema.h"
+#include "poet/graph/parts.h"
 
 namespace poet {
 namespace {
@@ -68,7 +69,7 @@ std::int64_t parameter_count(const Graph& graph) {
   Count total = 0;
   for (const Value& value : graph.values) {
     if (value.persistence != Persistence::parameter || value.alias_of.valid()) continue;
-    total += element_count(value.shape);
+    if (stands_for_home(value)) total += element_count(at_home(value).shape);
   }
   return total;
 }

@@ -43,6 +43,16 @@ struct Part {
   Shape begin;         // the first element along every axis; Value::shape says how many there are
 };
 
+/// What a paged parameter is of a table that is never in RAM as a whole (split/indexed.h): the rows that an
+/// input of the step names. Row i is the one that element i of the input names, where no element before it
+/// names the same; else it is of no use, and zero where it is paged in. The value's own shape has a row per
+/// element, and a part of it is a part of that shape; its tensor is the table.
+struct Rows {
+  std::string table;    // its name
+  std::string indices;  // name of the input's tensor, int32
+  std::int64_t of = 0;  // rows of the table
+};
+
 struct Value {
   std::string name;
   Shape shape;
@@ -54,6 +64,7 @@ struct Value {
   Persistence persistence = Persistence::activation;
   bool paged = false;  // of a persistent value: at home on storage, in RAM only while a plan keeps it there
   std::optional<Part> part{};
+  std::optional<Rows> rows{};
 };
 
 /// The tensor's name and shape: the value's own unless it is a part of one.
@@ -106,7 +117,8 @@ struct Graph {
 /// Checks the model's promises and throws InputError naming the op or value that breaks one: ids in range,
 /// topological order, one producer per value and the producer lists it, no alias cycles, non-negative bytes,
 /// only persistent values updated, every reader of a persistent value before its update, ops with side
-/// effects not recomputable, only persistent values that are no views `paged`. Also: a value that is neither
+/// effects not recomputable, only persistent values that are no views `paged`, rows of a table only paged
+/// parameters of two axes whose input is there. Also: a value that is neither
 /// persistent nor a view has a producer, persistent values and views have none; a view has the bytes and the
 /// persistence of its storage; what produces an input cannot be recomputed; a persistent value is updated by
 /// one op at most; all sizes together fit 64 bits. Last, every op fits its operator's schema

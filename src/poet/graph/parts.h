@@ -16,8 +16,32 @@ struct Tensor {
   std::string name;
   DType dtype = DType::float32;
   Shape shape;
-  std::vector<ValueId> values;  // its parts, or itself
+  std::vector<ValueId> values;  // its parts, or itself: at_home()
 };
+
+/// What a persistent value is where it is at home: of rows (Value::rows) the table, cut along its columns as
+/// they are; any other as it is.
+[[nodiscard]] Value at_home(const Value& value);
+
+/// Parts of the same columns share a table: whether the value stands for its home.
+[[nodiscard]] inline bool stands_for_home(const Value& value) {
+  return !value.rows || !value.part || value.part->begin[0] == 0;
+}
+
+/// A table of which rows are transferred by index.
+struct IndexedTable {
+  std::string name;
+  std::string indices;     // the input that names rows
+  Bytes bytes{};           // of the table
+  std::int64_t rows = 0;   // of it
+  std::int64_t named = 0;  // at most, by a step
+  Bytes row{};
+  bool updated = false;
+  std::vector<ValueId> values;  // with rows of it
+};
+
+/// In the order of their first values. O(ops + values).
+[[nodiscard]] std::vector<IndexedTable> indexed_tables(const Graph& graph);
 
 /// Those that keep their contents across steps, in the order of their first values. O(values log values).
 [[nodiscard]] std::vector<Tensor> persistent_tensors(const Graph& graph);

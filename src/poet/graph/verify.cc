@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "poet/base/error.h"
@@ -140,6 +142,44 @@ void check_producers(const Graph& graph) {
   }
 }
 
+/// -1: more than 64 bits can count.
+std::int64_t count_of(const Shape& shape) {
+  std::int64_t count = 1;
+  for (const std::int64_t size : shape)
+    if (size < 0 || __builtin_mul_overflow(count, size, &count)) return -1;
+  return count;
+}
+
+void check_rows(const Graph& graph) {
+  const auto has_rows = [](const Value& value) { return value.rows.has_value(); };
+  if (std::none_of(graph.values.begin(), graph.values.end(), has_rows)) return;
+  std::unordered_map<std::string, std::int64_t> indices;  // of the inputs, how many
+  for (const Value& value : graph.values)
+    if (value.persistence == Persistence::input && !value.alias_of.valid() && value.dtype == DType::int32)
+      indices[tensor_name(value)] = count_of(tensor_shape(value));
+  constexpr std::int64_t kMostRows = std::numeric_limits<std::int32_t>::max();
+  constexpr std::int64_t kMostColumns = 65'536;
+  for (const ValueId v : ids<ValueId>(graph.values.size())) {
+    const Value& value = graph.values[v];
+    if (!value.rows) continue;
+    const bool fits = value.persistence == Persistence::parameter && value.paged && !value.alias_of.valid() &&
+                      value.dtype == DType::float32 && value.shape.size() == 2 && value.strides.empty();
+    if (!fits)
+      throw InputError(place(graph, v), "rows of a table are a paged parameter with two axes of float32");
+    const auto named = indices.find(value.rows->indices);
+    if (named == indices.end() || named->second != tensor_shape(value)[0])
+      throw InputError(place(graph, v),
+                       fmt::format("no input '{}' names each of its rows by an int32", value.rows->indices));
+    if (value.rows->of < 1 || value.rows->of > kMostRows)
+      throw InputError(place(graph, v),
+                       fmt::format("a table has 1 to {} rows, not {}", kMostRows, value.rows->of));
+    if (tensor_shape(value)[1] > kMostColumns)
+      throw InputError(place(graph, v),
+                       fmt::format("a row that is transferred has at most {} numbers, not {}", kMostColumns,
+                                   tensor_shape(value)[1]));
+  }
+}
+
 void check_topological_order(const Graph& graph, const IdVector<ValueId, ValueId>& storage_of) {
   for (const OpId op : ids<OpId>(graph.ops.size())) {
     for (const ValueId v : graph.ops[op].inputs) {
@@ -191,6 +231,7 @@ void verify(const Graph& graph) {
   check_sizes(graph);
   check_views(graph, storage_of);
   check_producers(graph);
+  check_rows(graph);
   check_topological_order(graph, storage_of);
   check_updates(graph, storage_of);
   for (const OpId op : ids<OpId>(graph.ops.size())) check_operands(graph, op);

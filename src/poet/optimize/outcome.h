@@ -41,6 +41,9 @@ struct Progress {
   double elapsed_seconds = 0;
 };
 
+/// What is sought of a large problem, on which each takes long; of others always both.
+enum class Aim { plan_and_bound, plan, bound };
+
 struct SolveOptions {
   double gap = 0.01;                // stop when (energy - bound) / (energy - baseline) is proven below this
   double time_limit_seconds = 120;  // on the host
@@ -48,6 +51,7 @@ struct SolveOptions {
   bool paging = true;
   bool rematerialization = true;
   bool explain = true;  // without a schedule, look for the least RAM and the least deadline
+  Aim aim = Aim::plan_and_bound;
   /// compile() on a device: also plans with synchronous paging, which are no staged schedules.
   bool synchronous = true;
   /// solve(): an answer of so much energy is there already; the search ends when it is proven good enough.

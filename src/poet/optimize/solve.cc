@@ -137,20 +137,21 @@ void improve(Search& search) {
 // A bound for which no matrix is needed: of large problems mostly the only one, of others in a moment.
 void bound_by_gaps(Search& search) {
   constexpr int kRounds = 100;
-  constexpr int kPatience = 8;         // rounds in a row
-  constexpr double kLeastRise = 1e-4;  // of the overhead that is proven
-  constexpr double kPartOfTime = 0.5;
+  const bool large = is_large(search.problem());
+  const int patience = large ? 4 : 8;             // rounds in a row
+  const double least_rise = large ? 1e-3 : 1e-4;  // of the overhead that is proven
+  const double part_of_time = search.options().aim == Aim::bound ? 1 : 0.5;
   // How far above the best bound so far the next one is sought, where the best plan is farther: less where
   // the way there leads down.
   constexpr double kFarther = 1;
   constexpr double kNearer = 0.7;
   const Problem& p = search.problem();
   search.enter("gaps");
-  const Stop stop = search.stop().at_most(kPartOfTime * search.remaining());
+  const Stop stop = search.stop().at_most(part_of_time * search.remaining());
   const Gaps gaps(p);
   GapRelaxation relaxation(p, gaps);
   double farther = kFarther;
-  for (int round = 0, idle = 0; round < kRounds && idle < kPatience && !stop(); ++round) {
+  for (int round = 0, idle = 0; round < kRounds && idle < patience && !stop(); ++round) {
     const double before = relaxation.bound() - p.baseline_joules;
     const double target = relaxation.bound() + farther * before + 1e-3 * p.baseline_joules;
     const auto reached = relaxation.improve(std::min(search.best_joules(), target), stop);
@@ -160,7 +161,7 @@ void bound_by_gaps(Search& search) {
     const double tolerance = solver_tolerance(overhead * p.objective_scale) / p.objective_scale;
     search.raise_bound(p.baseline_joules + std::max(0.0, overhead - tolerance));
     if (search.bound_done()) return;
-    idle = overhead > before * (1 + kLeastRise) ? 0 : idle + 1;
+    idle = overhead > before * (1 + least_rise) ? 0 : idle + 1;
   }
 }
 
@@ -178,8 +179,10 @@ void run(Search& search) {
   // Where an answer is known, the rest is for one that is better.
   constexpr double kPartOfLarge = 0.4;
   const bool hurries = is_large(p) && search.options().known_joules;
-  if (is_large(p)) bound_by_gaps(search);
-  if (search.done()) return;
+  const Aim aim = search.options().aim;
+  if (is_large(p) && aim != Aim::plan) bound_by_gaps(search);
+  if (search.done() || (is_large(p) && aim == Aim::bound)) return;
+  if (is_large(p) && aim == Aim::plan && search.options().known_joules) return;
   search.enter("greedy");
   const Stop part = search.stop().at_most(hurries ? kPartOfLarge * search.remaining() : kInfinity);
   const auto stop = [&] { return search.must_stop() || part(); };

@@ -1,52 +1,94 @@
 #include "poet/pipeline/parts.h"
 
+#include <optional>
 #include <utility>
+#include <vector>
 
-#include "poet/base/error.h"
-#include "poet/cost/instance.h"
 #include "poet/cost/tabulate.h"
-#include "poet/plan/allowance.h"
-#include "poet/split/split.h"
+#include "poet/pipeline/granularity.h"
+#include "poet/split/indexed.h"
 
 namespace poet {
 namespace {
 
-Bytes least_ram(const Graph& training, PersistentPolicy persistent, const DeviceProfile& device) {
-  Instance instance;
-  instance.graph = training;
-  instance.costs = tabulate(training, device, persistent);
-  if (persistent == PersistentPolicy::automatic) instance = with_paged(instance, pageable(instance));
-  return ram_floor(instance, Semantics::device).bytes();
+bool is_better(const Choice& a, const Choice& b) {
+  if (a.energy && b.energy) return *a.energy < *b.energy;
+  return a.energy || b.energy ? a.energy.has_value() : a.floor < b.floor;
 }
 
-InParts in_parts_of(const Graph& training, Bytes part, Bytes ram_budget) {
-  SplitOptions options;
-  options.part = part;
-  options.ram = ram_budget;
-  return {split(training, options), part};
+/// What there is to choose for.
+struct Wanted {
+  const Splitting& splitting;
+  Bytes ram_budget;
+  PersistentPolicy persistent;
+  const DeviceProfile& device;
+
+  [[nodiscard]] Granularity granularity(const Graph& training) const {
+    return {training, splitting, ram_budget, persistent, device};
+  }
+};
+
+/// Parts for a step whose persistent values are resident or paged, as costs less. Keeping all of them
+/// resident may need finer parts than paging does, and be cheaper with them.
+Choice for_any_residence(const Graph& training, const Wanted& wanted) {
+  constexpr double kFewer = 20'000;  // ops; a second look is not worth a long one
+  const auto& [splitting, ram_budget, persistent, device] = wanted;
+  const Granularity paging = wanted.granularity(training);
+  Choice paged = paging.choose();
+  const Granularity keeping(training, splitting, ram_budget, PersistentPolicy::resident, device, kFewer);
+  if (!splitting.energy || keeping.whole().instance.costs.persistent > ram_budget) return paged;
+  Choice kept = keeping.choose();
+  if (kept.parts.part == paged.parts.part) return paged;
+  keeping.estimate(kept);
+  if (!kept.energy) return paged;
+  paging.estimate(paged);
+  const std::optional<Joules> otherwise = paging.energy_some_resident(paged);
+  return otherwise && *otherwise <= *kept.energy ? std::move(paged) : std::move(kept);
+}
+
+/// As the splitting says.
+Choice chosen(const Graph& training, const Wanted& wanted) {
+  const Granularity granularity = wanted.granularity(training);
+  if (wanted.splitting.part) return granularity.of(wanted.splitting.part);
+  if (!wanted.splitting.automatic) return granularity.whole();
+  if (wanted.persistent == PersistentPolicy::automatic) return for_any_residence(training, wanted);
+  return granularity.choose();
+}
+
+/// Tables whose rows cost less to transfer than the whole does; none where the storage does not hold them.
+std::vector<ValueId> worth_an_index(const Graph& training, const DeviceProfile& device) {
+  std::vector<ValueId> found;
+  const std::vector<ValueId> tables = indexable_tables(training);
+  if (tables.empty() || !device.storage) return found;
+  const CostTable whole = tabulate(training, device);
+  const CostTable by_index = tabulate(with_indexed(training, tables), device);
+  const auto price = [](const CostTable& costs, ValueId v) {
+    return costs.values[v].page_in.energy + costs.values[v].page_out.energy;
+  };
+  for (const ValueId v : tables)
+    if (price(by_index, v) < price(whole, v)) found.push_back(v);
+  if (by_index.storage_capacity.value_or(Bytes(0)) < Bytes(0)) found.clear();
+  return found;
 }
 
 }  // namespace
 
 InParts in_parts(Graph training, const Splitting& splitting, Bytes ram_budget, PersistentPolicy persistent,
                  const DeviceProfile& device) {
-  if (splitting.part) {
-    if (*splitting.part <= Bytes(0)) throw InputError(Field{"split"}, "must be > 0");
-    return in_parts_of(training, *splitting.part, ram_budget);
-  }
-  constexpr Bytes kLeastPart{512};
-  const auto fits = [&](const Graph& graph) {
-    return least_ram(graph, persistent, device) * 2 <= ram_budget;
-  };
-  if (!splitting.automatic || ram_budget <= Bytes(0) || fits(training)) return {std::move(training), {}};
-  Bytes part = kLeastPart;
-  while (part * 8 <= ram_budget) part = part * 2;  // operands and a result of half the budget
-  InParts best = in_parts_of(training, part, ram_budget);
-  while (part > kLeastPart && !fits(best.training)) {
-    part = Bytes(part.value() / 2);
-    best = in_parts_of(training, part, ram_budget);
-  }
-  return best;
+  const Wanted wanted{splitting, ram_budget, persistent, device};
+  const Granularity dense = wanted.granularity(training);
+  const bool chooses = splitting.tables && splitting.energy && persistent == PersistentPolicy::automatic &&
+                       ram_budget > Bytes(0);
+  const std::vector<ValueId> tables = chooses ? worth_an_index(training, device) : std::vector<ValueId>();
+  if (tables.empty() || dense.fits_easily(dense.whole())) return chosen(training, wanted).parts;
+  const Graph by_index = with_indexed(training, tables);
+  Choice with = chosen(by_index, wanted);
+  // Whole tables in very many parts are not worth a look.
+  if (with.parts.part && ops_in_parts(training, *with.parts.part) > kManyOps) return std::move(with.parts);
+  Choice without = dense.of(with.parts.part);
+  wanted.granularity(by_index).estimate(with);
+  dense.estimate(without);
+  return is_better(without, with) ? chosen(training, wanted).parts : std::move(with.parts);
 }
 
 }  // namespace poet

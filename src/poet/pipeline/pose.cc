@@ -47,9 +47,22 @@ Workload load_published(const NetworkSpec& network, const DeviceSpec& device, co
   return workload;
 }
 
+Bytes part_of(Bytes whole, double part) {
+  // At 1 exactly the whole: the product of a whole number below 2^53 with 1 is itself.
+  return Bytes(static_cast<std::int64_t>(part * static_cast<double>(whole.value())));
+}
+
+Bytes keep_all_peak(const Graph& training, const DeviceProfile& device, PersistentPolicy persistent) {
+  Instance instance;
+  instance.graph = training;
+  instance.costs = tabulate(training, device, persistent);
+  return replay_keep_all(instance, Semantics::device).peak_ram;
+}
+
 Workload load_network(const NetworkSpec& spec, const DeviceSpec& wanted, const Policy& policy) {
   TrainingNetwork network = build_training_network(spec);
   DeviceProfile device = wanted.profile ? *wanted.profile : find_device(wanted.name);
+  if (policy.storage_capacity && device.storage) device.storage->capacity = *policy.storage_capacity;
   const PersistentPolicy persistent = policy.persistent.value_or(PersistentPolicy::resident);
   Workload workload;
   workload.origin = std::move(network.origin);
@@ -57,9 +70,13 @@ Workload load_network(const NetworkSpec& spec, const DeviceSpec& wanted, const P
   workload.persistent_excluded = persistent == PersistentPolicy::excluded;
   workload.choose_paged = persistent == PersistentPolicy::automatic;
   Instance& instance = workload.instance;
-  InParts parts = in_parts(std::move(network.training), policy.split,
-                           policy.ram.fraction ? Bytes(0) : policy.ram.bytes, persistent, device);
+  workload.whole_keep_all = keep_all_peak(network.training, device, persistent);
+  const Bytes ram = policy.ram.of_keep_all ? part_of(workload.whole_keep_all, *policy.ram.of_keep_all)
+                    : policy.ram.fraction  ? Bytes(0)
+                                           : policy.ram.bytes;
+  InParts parts = in_parts(std::move(network.training), policy.split, ram, persistent, device);
   workload.part = parts.part;
+  workload.unsplit = std::move(parts.unsplit);
   instance.graph = std::move(parts.training);
   instance.costs = tabulate(instance.graph, device, persistent);
   instance.model = std::move(network.model);
@@ -91,7 +108,10 @@ Workload load(const NetworkSpec& network, const DeviceSpec& device, const Policy
   } else {
     workload = load_published(network, device, policy);
   }
-  if (policy.storage_capacity) workload.instance.costs.storage_capacity = policy.storage_capacity;
+  if (workload.whole_keep_all == Bytes(0))
+    workload.whole_keep_all = replay_keep_all(workload.instance, workload.semantics).peak_ram;
+  if (policy.storage_capacity && !(workload.device && workload.device->storage))
+    workload.instance.costs.storage_capacity = policy.storage_capacity;
   return workload;
 }
 
@@ -99,22 +119,23 @@ Figures figures_of(const Instance& instance, Semantics semantics) {
   return {replay_keep_all(instance, semantics), ram_floor(instance, semantics)};
 }
 
-Limits limits_of(const Policy& policy, const Instance& instance, const Figures& figures) {
+Bytes ram_budget_of(const Policy& policy, const Workload& workload, const Figures& figures) {
+  if (policy.ram.of_keep_all) return part_of(workload.whole_keep_all, *policy.ram.of_keep_all);
+  if (!policy.ram.fraction) return policy.ram.bytes;
+  const Bytes floor = figures.floor.bytes();
+  return floor + part_of(figures.keep_all.peak_ram - floor, *policy.ram.fraction);
+}
+
+Limits limits_of(const Policy& policy, const Workload& workload, const Figures& figures) {
   Limits limits;
-  limits.ram_budget = policy.ram.bytes;
-  if (policy.ram.fraction) {
-    const Bytes floor = figures.floor.bytes();
-    const double way = static_cast<double>((figures.keep_all.peak_ram - floor).value());
-    // At 1 exactly the peak: the product of a whole number below 2^53 with 1 is itself.
-    limits.ram_budget = floor + Bytes(static_cast<std::int64_t>(*policy.ram.fraction * way));
-  }
+  limits.ram_budget = ram_budget_of(policy, workload, figures);
   if (policy.deadline.factor) limits.deadline = *policy.deadline.factor * figures.keep_all.runtime;
   if (policy.deadline.time) limits.deadline = policy.deadline.time;
   if (limits.deadline && !std::isfinite(limits.deadline->value()))
     throw InputError(Field{policy.deadline.time ? "deadline.time" : "deadline.factor"},
                      "the deadline that follows is not finite");
   limits.max_bytes_written = policy.max_bytes_written;
-  limits.max_bytes_written = write_limit(instance.costs, limits);
+  limits.max_bytes_written = write_limit(workload.instance.costs, limits);
   return limits;
 }
 
@@ -125,7 +146,7 @@ Posed pose(Workload workload, const Policy& policy) {
   posed.figures = posed.workload.choose_paged
                       ? figures_of(with_paged(instance, pageable(instance)), posed.workload.semantics)
                       : figures_of(instance, posed.workload.semantics);
-  posed.limits = limits_of(policy, instance, posed.figures);
+  posed.limits = limits_of(policy, posed.workload, posed.figures);
   return posed;
 }
 

@@ -13,6 +13,7 @@
 #include "poet/pipeline/spec.h"
 #include "poet/plan/allowance.h"
 #include "poet/plan/limits.h"
+#include "poet/split/split.h"
 #include "poet/verify/replay.h"
 
 namespace poet {
@@ -25,8 +26,10 @@ struct Workload {
   std::optional<DeviceProfile> device;  // of a built-in network or an ONNX file
   std::vector<std::string> notices;     // of an ONNX file: what was changed on the way
   bool persistent_excluded = false;
-  std::optional<Bytes> part;  // the graph is split into parts of so many bytes
-  bool choose_paged = false;  // persistent values may live on storage, as compile() decides
+  std::optional<Bytes> part;     // the graph is split into parts of so many bytes
+  std::vector<Unsplit> unsplit;  // what stays larger, the largest first
+  bool choose_paged = false;     // persistent values may live on storage, as compile() decides
+  Bytes whole_keep_all{};        // keep-all peak before splitting, nothing paged
 };
 
 /// What no limit changes.
@@ -49,9 +52,12 @@ struct Posed {
 /// O(ops * live values).
 [[nodiscard]] Figures figures_of(const Instance& instance, Semantics semantics);
 
-/// The limits of one training step; a relative RAM budget is cut off to whole bytes. Where the storage's
-/// capacity can matter, it is one of them. Throws InputError for a deadline that is not finite.
-[[nodiscard]] Limits limits_of(const Policy& policy, const Instance& instance, const Figures& figures);
+/// RAM in bytes as the policy says it; what is relative is cut off to whole bytes.
+[[nodiscard]] Bytes ram_budget_of(const Policy& policy, const Workload& workload, const Figures& figures);
+
+/// The limits of one training step. Where the storage's capacity can matter, it is one of them. Throws
+/// InputError for a deadline that is not finite.
+[[nodiscard]] Limits limits_of(const Policy& policy, const Workload& workload, const Figures& figures);
 
 /// load(), figures_of() and limits_of(). A workload that was loaded before may have been changed since.
 [[nodiscard]] Posed pose(Workload workload, const Policy& policy);

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <variant>
@@ -13,6 +14,7 @@
 #include "poet/autodiff/differentiate.h"
 #include "poet/base/units.h"
 #include "poet/cost/device.h"
+#include "poet/cost/instance.h"
 #include "poet/cost/persistent_policy.h"
 #include "poet/frontend/onnx/import.h"
 #include "poet/graph/graph.h"
@@ -58,8 +60,9 @@ struct DeviceSpec {
 
 /// RAM for everything that the step needs.
 struct RamBudget {
-  std::optional<double> fraction = {};  // of the way from the RAM floor (0) to the keep-all peak (1)
-  Bytes bytes{};                        // without a fraction
+  std::optional<double> fraction = {};     // of the way from the RAM floor (0) to the keep-all peak (1)
+  std::optional<double> of_keep_all = {};  // of the keep-all peak before the graph is split, nothing paged
+  Bytes bytes{};                           // without either
 };
 
 /// Of one training step; neither: no deadline.
@@ -72,6 +75,10 @@ struct StepDeadline {
 struct Splitting {
   bool automatic = false;          // where a RAM budget in bytes is below twice what the largest op needs
   std::optional<Bytes> part = {};  // into parts of so many bytes at most
+  /// What a step takes, roughly, in so much RAM, by which granularities are compared (quick_energy() of
+  /// optimize/search/synchronous.h); nothing without a plan.
+  std::function<std::optional<Joules>(const Instance&, Bytes)> energy = {};
+  bool tables = false;  // may be transferred by index (split/indexed.h): only poet's own plans load rows
 };
 
 /// Whose rules hold, and what a plan may use.

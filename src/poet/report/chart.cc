@@ -94,7 +94,7 @@ class MemoryChart {
   }
 
   std::string text() const {
-    const std::vector<double> most = column_peaks();
+    const std::vector<ColumnPeak> most = column_peaks();
     std::string out = heading();
     for (int line = lines_ - 1; line >= 0; --line) {
       if (line + 1 == below_) out += budget_line(most);
@@ -105,6 +105,11 @@ class MemoryChart {
   }
 
  private:
+  struct ColumnPeak {
+    double bytes = 0;
+    double loaded = 0;  // of them persistent values from storage
+  };
+
   [[nodiscard]] std::string heading() const {
     const std::string budget = format_bytes(picture_.plan.limits.ram_budget);
     const std::string persistent = format_bytes(picture_.plan.instance.costs.persistent);
@@ -114,37 +119,53 @@ class MemoryChart {
     } else if (persistent_ > 0) {
       text += fmt::format(", {} {} persistent", options_.unicode ? "\u2592" : "=", persistent);
     }
+    if (has_loads()) text += fmt::format(", {} parameters from storage", options_.unicode ? "\u2591" : "%");
     text += far_ ? fmt::format("; the budget, {}, is far above", budget)
                  : fmt::format(", {} budget {}", options_.unicode ? "\u2500" : "-", budget);
     return fmt::format("{:<{}}{}\n", "RAM", options_.margin,
                        wrapped(text, options_.columns, options_.margin));
   }
 
-  [[nodiscard]] std::vector<double> column_peaks() const {
-    std::vector<double> most(grid_.count(), 0);
+  [[nodiscard]] bool has_loads() const {
+    return std::any_of(history_.loaded.begin(), history_.loaded.end(),
+                       [](Bytes bytes) { return bytes > Bytes(0); });
+  }
+
+  [[nodiscard]] ColumnPeak peak_at(std::size_t step) const {
+    return {static_cast<double>(picture_.trace.ram[step].value()),
+            static_cast<double>(history_.loaded[step].value())};
+  }
+
+  [[nodiscard]] std::vector<ColumnPeak> column_peaks() const {
+    std::vector<ColumnPeak> most(grid_.count());
     for (std::size_t step = 0; step < history_.steps; ++step) {
       const ColumnRange columns = grid_.of(scale_.begin(step), scale_.end(step));
       for (std::size_t column = columns.first; column <= columns.last; ++column) {
-        most[column] = std::max(most[column], static_cast<double>(picture_.trace.ram[step].value()));
+        const ColumnPeak here = peak_at(step);
+        if (here.bytes > most[column].bytes) most[column] = here;
       }
     }
     // Transfers may go on after the last step.
     const ColumnRange rest = grid_.of(scale_.end(history_.steps - 1), scale_.length());
     for (std::size_t column = rest.first + 1; column <= rest.last; ++column) {
-      most[column] = static_cast<double>(picture_.trace.ram[history_.steps - 1].value());
+      most[column] = peak_at(history_.steps - 1);
     }
     return most;
   }
 
-  [[nodiscard]] std::string memory_line(int line, const std::vector<double>& most) const {
+  [[nodiscard]] std::string memory_line(int line, const std::vector<ColumnPeak>& most) const {
     // The budget's own line says how much that is.
     const bool labelled = line == lines_ - 1 && line + 1 != below_;
     std::string out = right_aligned(
         labelled ? format_bytes(Bytes(std::llround(base_ + per_line_ * (line + 1)))) : "", options_.margin);
-    for (const double bytes : most) {
+    for (const auto& [bytes, loaded] : most) {
       const double filled = (bytes - base_) / per_line_ - line;
       if (base_ == 0 && persistent_ >= per_line_ * (line + 0.5) && filled >= 0.5) {
         out += options_.unicode ? "\u2592" : "=";
+        continue;
+      }
+      if (loaded > 0 && persistent_ + loaded - base_ >= per_line_ * (line + 0.5) && filled >= 0.5) {
+        out += options_.unicode ? "\u2591" : "%";
         continue;
       }
       // Never invisible.
@@ -157,9 +178,9 @@ class MemoryChart {
   }
 
   /// What exceeds the budget goes through its line.
-  [[nodiscard]] std::string budget_line(const std::vector<double>& most) const {
+  [[nodiscard]] std::string budget_line(const std::vector<ColumnPeak>& most) const {
     std::string out = right_aligned(format_bytes(picture_.plan.limits.ram_budget), options_.margin);
-    for (const double bytes : most) {
+    for (const auto& [bytes, loaded] : most) {
       out += bytes > budget_ ? (options_.unicode ? "\u2588" : "!") : (options_.unicode ? "\u2500" : "-");
     }
     return out + "\n";
@@ -254,15 +275,17 @@ class Lane {
   std::vector<std::vector<double>> shares_;  // by column, then letter
 };
 
-constexpr std::array<std::pair<char, const char*>, 9> kLetters = {{{'F', "forward"},
-                                                                   {'B', "backward"},
-                                                                   {'U', "update"},
-                                                                   {'R', "recomputed"},
-                                                                   {'r', "partly recomputed"},
-                                                                   {'w', "waiting for storage"},
-                                                                   {'o', "page-out"},
-                                                                   {'i', "page-in"},
-                                                                   {'x', "both"}}};
+constexpr std::array<std::pair<char, const char*>, 11> kLetters = {{{'F', "forward"},
+                                                                    {'B', "backward"},
+                                                                    {'U', "update"},
+                                                                    {'R', "recomputed"},
+                                                                    {'r', "partly recomputed"},
+                                                                    {'w', "waiting for storage"},
+                                                                    {'o', "page-out"},
+                                                                    {'i', "page-in"},
+                                                                    {'l', "load of parameters"},
+                                                                    {'h', "parameters to home"},
+                                                                    {'x', "both directions"}}};
 
 char letter_of(const Event& event, const Graph& graph) {
   switch (event.action) {
@@ -278,6 +301,10 @@ char letter_of(const Event& event, const Graph& graph) {
       return 'o';
     case Action::page_in:
       return 'i';
+    case Action::home:
+      return 'h';
+    case Action::load:
+      return 'l';
   }
   return '?';
 }
@@ -293,12 +320,12 @@ std::string lanes(const Picture& picture, const History& history, const ChartOpt
   const Scale scale(picture.trace, history, options.axis);
   const Grid grid(scale, options.columns);
   Lane compute(grid, "RwFBU");
-  Lane channel(grid, "oi");
+  Lane channel(grid, "oihl");
   bool transfers = false;
   for (const Event& event : history.events) {
     const Trace::Interval place = scale.place(event);
     const char letter = letter_of(event, graph);
-    const bool moves = letter == 'o' || letter == 'i';
+    const bool moves = is_transfer(event.action);
     transfers = transfers || moves;
     (moves ? channel : compute).add(letter, place.begin, place.end);
   }
@@ -307,7 +334,8 @@ std::string lanes(const Picture& picture, const History& history, const ChartOpt
   for (std::size_t column = 0; column < grid.count(); ++column) {
     const char most = compute.most(column, ' ');
     engine_lane += most != 'R' && compute.has(column, 'R') ? 'r' : most;
-    const bool both = channel.has(column, 'o') && channel.has(column, 'i');
+    const bool both = (channel.has(column, 'o') || channel.has(column, 'h')) &&
+                      (channel.has(column, 'i') || channel.has(column, 'l'));
     channel_lane += both ? 'x' : channel.most(column, '.');
   }
   trim(engine_lane);

@@ -71,6 +71,7 @@ class Script {
     out_ += fmt::format("set label 1 {} at screen 0.5,{:.5f} center\n", gnuplot_string(p_.title),
                         1 - 0.45 * kTitle / height_);
     if (p_.log_y) out_ += "set logscale y\nset format y '%g'\n";
+    if (p_.log_x) out_ += "set logscale x\nset format x '%g'\n";
   }
 
   void data(std::size_t panel, std::size_t curve) {
@@ -88,15 +89,35 @@ class Script {
                        style.dashed ? 2 : 1);
   }
 
-  /// Between the marks of the x axis: 1, 2 or 5 times a power of ten, so that their numbers do not touch.
-  static double mark_step(const CurvePanel& panel) {
+  struct Span {
     double least = std::numeric_limits<double>::infinity();
-    double most = -least;
+    double most = -std::numeric_limits<double>::infinity();
+  };
+  static Span span_of_x(const CurvePanel& panel) {
+    Span span;
     for (const Curve& curve : panel.curves)
       for (const CurvePoint& point : curve.points) {
-        least = std::min(least, point.x);
-        most = std::max(most, point.x);
+        span.least = std::min(span.least, point.x);
+        span.most = std::max(span.most, point.x);
       }
+    return span;
+  }
+
+  /// The less it spans, the more marks.
+  static std::vector<double> steps_of(double width) {
+    if (width > 8) return {1, 2, 5};
+    if (width > 2.5) return {1, 1.5, 2, 3, 5, 7};
+    return {1, 1.1, 1.2, 1.3, 1.5, 1.7, 2};
+  }
+
+  static std::string log_marks_of_x(const CurvePanel& panel) {
+    const auto [least, most] = span_of_x(panel);
+    return least <= most ? log_marks(least, most, {1, 3}) : "autofreq";
+  }
+
+  /// Between the marks of the x axis: 1, 2 or 5 times a power of ten, so that their numbers do not touch.
+  static double mark_step(const CurvePanel& panel) {
+    const auto [least, most] = span_of_x(panel);
     if (least > most) return 1;
     // gnuplot draws a lone point in the middle of 10% on either side.
     const double width = most > least ? most - least : std::max(0.2 * std::abs(most), 1e-9);
@@ -105,6 +126,18 @@ class Script {
     for (const double step : {1.0, 2.0, 5.0})
       if (step * power >= wanted) return step * power;
     return 10 * power;
+  }
+
+  /// Of a logarithmic axis: every power of ten is marked in the middle of a wide one, and 2 and 5 times it,
+  /// or more, in a narrow one.
+  static std::string log_marks(double least, double most, const std::vector<double>& steps) {
+    if (!(least > 0) || most / least > 1000) return "autofreq";
+    std::vector<std::string> marks;
+    for (double power = std::pow(10, std::floor(std::log10(least))); power <= most; power *= 10)
+      for (const double step : steps)
+        if (step * power >= least * (1 - 1e-9) && step * power <= most * (1 + 1e-9))
+          marks.push_back(fmt::format("{:.4g}", step * power));
+    return fmt::format("({})", fmt::join(marks, ", "));
   }
 
   void panel(std::size_t i) {
@@ -118,7 +151,8 @@ class Script {
     out_ += fmt::format("set xlabel {} offset 0,0.4\n", gnuplot_string(p_.x_name));
     out_ += column == 0 ? fmt::format("set ylabel {} offset 0.8,0\n", gnuplot_string(p_.y_name))
                         : std::string("unset ylabel\n");
-    out_ += fmt::format("set xtics nomirror {:.6g}\n", mark_step(panel));
+    out_ += p_.log_x ? fmt::format("set xtics nomirror {}\n", log_marks_of_x(panel))
+                     : fmt::format("set xtics nomirror {:.6g}\n", mark_step(panel));
     std::vector<std::string> plots;
     double most = p_.y_floor;
     for (std::size_t k = 0; k < panel.curves.size(); ++k) {
@@ -132,9 +166,20 @@ class Script {
       out_ += p_.log_y ? "plot [0:1][1:2] NaN\n" : "plot [0:1][0:1] NaN\n";
       out_ += "unset label 2\nset ytics nomirror\n";
     } else {
-      const std::string range = p_.log_y ? fmt::format("[{:.4g}:{:.4g}]", p_.y_floor, 2 * most) : "[*:*]";
-      out_ +=
-          fmt::format("set offsets graph 0.03, graph 0.03\nplot [*:*]{} {}\n", range, fmt::join(plots, ", "));
+      // With both axes logarithmic factors count: room for a tenth more, and marks between powers of ten.
+      const double upper = p_.log_x ? std::max(1.1 * most, 1.2 * p_.y_floor) : 2 * most;
+      if (p_.log_x && p_.log_y)
+        out_ += fmt::format("set ytics nomirror {}\n",
+                            log_marks(p_.y_floor, upper, steps_of(upper / p_.y_floor)));
+      const std::string range = p_.log_y ? fmt::format("[{:.4g}:{:.4g}]", p_.y_floor, upper) : "[*:*]";
+      std::string across = "[*:*]";
+      if (p_.log_x) {  // offsets are for linear axes
+        const auto [least, last] = span_of_x(panel);
+        across = fmt::format("[{:.4g}:{:.4g}]", least / 1.2, last * 1.2);
+      } else {
+        out_ += "set offsets graph 0.03, graph 0.03\n";
+      }
+      out_ += fmt::format("plot {}{} {}\n", across, range, fmt::join(plots, ", "));
     }
     if (i == 0) out_ += "unset label 1\n";
   }

@@ -22,6 +22,8 @@ namespace poet {
 namespace {
 
 constexpr std::size_t kNamed = 24;  // up to so many ops have their names at the axis
+constexpr std::size_t kNamedParameters = 12;
+constexpr std::size_t kOutlined = 3'000;  // allocations
 constexpr std::size_t kNameLength = 15;
 
 constexpr const char* kResident = "#b4b4b4";
@@ -82,6 +84,7 @@ class Figure {
   std::string script(const std::string& output) {
     page_.title(title_lines());
     values_panel();
+    parameters_panel();
     memory_panel();
     if (!file_.layout.allocations.empty() && history_.steps > 0) arena_panel();
     const std::string x_name = axis_ == Axis::step ? "step" : fmt::format("time ({})", x_unit_.name);
@@ -92,9 +95,14 @@ class Figure {
   /// Room for names or numbers beside the axes.
   [[nodiscard]] double left() const {
     std::size_t letters = 0;
-    for (const Op& op : instance_.graph.ops)
-      letters = std::max(letters, std::min(op.name.size(), kNameLength));
-    return std::max(44.0, named_ ? 18 + 4 * static_cast<double>(letters) : 0);
+    if (named_)
+      for (const Op& op : instance_.graph.ops)
+        letters = std::max(letters, std::min(op.name.size(), kNameLength));
+    if (flow_.paged.size() <= kNamedParameters)
+      for (const ValueId v : flow_.paged)
+        letters = std::max(letters, std::min(instance_.graph.values[v].name.size(), kNameLength));
+    const double numbers = instance_.graph.ops.size() < 1'000 ? 44 : 52;
+    return std::max(numbers, 18 + 4 * static_cast<double>(letters));
   }
 
   // -- words
@@ -130,20 +138,24 @@ class Figure {
   void values_panel() {
     const std::size_t ops = instance_.graph.ops.size();
     // Outlines keep what takes next to no time visible.
-    std::array<Series, 6> series = {
-        Series{"stored", kStored, kStored, 0, ""},     Series{"resident", kResident, kResident, 0, ""},
-        Series{"computed", kBlue, kBlue, 0.9, ""},     Series{"recomputed", kOrange, kOrange, 0.9, ""},
-        Series{"page-out", kPurple, kPurple, 0.9, ""}, Series{"page-in", kGreen, kGreen, 0.9, ""}};
+    std::array<Series, 6> series = {Series{"stored", kStored, kStored, 0, ""},
+                                    Series{paged() ? "in RAM" : "resident", kResident, kResident, 0, ""},
+                                    Series{"computed", kBlue, kBlue, 0.9, ""},
+                                    Series{"recomputed", kOrange, kOrange, 0.9, ""},
+                                    Series{"page-out", kPurple, kPurple, 0.9, ""},
+                                    Series{"page-in", kGreen, kGreen, 0.9, ""}};
     // With a thousand rows what happens has to be higher than its own row to be seen.
     const double least = 0.006 * static_cast<double>(ops);
     for (const LiveInterval& live : history_.live) {
+      if (live.from == Action::load) continue;
       const auto [low, high] = row(live.value);
       const double missing = std::max(0.0, least / 3 - (high - low)) / 2;
       series[1].add(x(scale_.begin(live.begin)), x(scale_.begin(live.end)), low - missing, high + missing);
     }
     IdVector<ValueId, double> moved(instance_.graph.values.size(), -1);  // when last
     for (const Event& event : history_.events) {
-      if (event.action == Action::wait) continue;
+      if (event.action == Action::wait || event.action == Action::load || event.action == Action::home)
+        continue;
       const Trace::Interval place = visible(scale_.place(event));
       const bool computes = event.action == Action::compute || event.action == Action::recompute;
       auto [low, high] = computes ? op_row(event.op) : row(event.value);
@@ -158,7 +170,7 @@ class Figure {
       series[static_cast<std::size_t>(event.action) + 2].add(x(place.begin), x(place.end), low - missing,
                                                              high + missing);
     }
-    page_.panel("(a)", legend_of(series), 190);
+    next_panel(legend_of(series), 190);
     page_.set(fmt::format("set yrange [{}:-0.5]\n", static_cast<double>(ops) - 0.5));
     if (named_) {
       page_.set("unset ytics\n");
@@ -171,6 +183,47 @@ class Figure {
       page_.y_name("op that computes the value");
     }
     plot(series, "values");
+  }
+
+  /// Persistent values that live on storage, in the order in which they are loaded first.
+  void parameters_panel() {
+    if (flow_.paged.empty()) return;
+    std::array<Series, 3> series = {Series{"parameter in RAM", kLavender, kLavender, 0, ""},
+                                    Series{"load", kOlive, kOlive, 0.9, ""},
+                                    Series{"to home", kBrown, kBrown, 0.9, ""}};
+    IdVector<ValueId, int> rank(instance_.graph.values.size(), -1);
+    std::vector<ValueId> rows;
+    for (const LiveInterval& live : history_.live) {
+      if (live.from != Action::load || rank[live.value] >= 0) continue;
+      rank[live.value] = static_cast<int>(rows.size());
+      rows.push_back(live.value);
+    }
+    const double least = 0.012 * static_cast<double>(rows.size());
+    const auto add = [&](Series& to, ValueId v, double begin, double end, double part) {
+      const double half = std::max(0.42, part * least / 2);
+      to.add(x(begin), x(end), rank[v] - half, rank[v] + half);
+    };
+    for (const LiveInterval& live : history_.live)
+      if (live.from == Action::load)
+        add(series[0], live.value, scale_.begin(live.begin), scale_.begin(live.end), 1.0 / 3);
+    for (const Event& event : history_.events) {
+      if (event.action != Action::load && event.action != Action::home) continue;
+      const Trace::Interval place = visible(scale_.place(event));
+      add(series[event.action == Action::load ? 1 : 2], event.value, place.begin, place.end, 1);
+    }
+    next_panel(legend_of(series), 82);
+    page_.set(fmt::format("set yrange [{}:-0.5]\n", std::max(1.0, static_cast<double>(rows.size())) - 0.5));
+    if (rows.size() <= kNamedParameters) {
+      page_.set("unset ytics\n");
+      for (std::size_t i = 0; i < rows.size(); ++i) {
+        const std::string name = printable(name_of(instance_.graph, rows[i]), kNameLength, Cut::middle);
+        page_.set(fmt::format("set label {} at graph -0.02,first {} right {}\n", gnuplot_string(name), i,
+                              page_.font(Page::kSmallFont)));
+      }
+    } else {
+      page_.y_name("parameter");
+    }
+    plot(series, "parameters");
   }
 
   void memory_panel() {
@@ -194,6 +247,12 @@ class Figure {
       add(x(scale_.end(step)), picture_.trace.ram[step]);
     }
     if (history_.steps > 0) add(x(scale_.length()), picture_.trace.ram[history_.steps - 1]);
+    std::string loaded;  // on top of what is resident
+    for (std::size_t step = 0; step < history_.steps && !flow_.paged.empty(); ++step) {
+      const Bytes height = instance_.costs.persistent + history_.loaded[step];
+      for (const double where : {scale_.begin(step), scale_.end(step)})
+        loaded += fmt::format("{:.8g} {:.8g}\n", x(where), static_cast<double>(height.value()) / unit.size);
+    }
     const bool over = peak > budget;
     std::string excess;
     for (std::size_t step = 0; step < history_.steps; ++step) {
@@ -206,11 +265,13 @@ class Figure {
 
     std::vector<LegendEntry> legend = {{kSky, "in RAM"}};
     if (over) legend.push_back({kVermilion, "over the budget"});
+    if (!loaded.empty()) legend.push_back({kLavender, "parameters from storage"});
     if (persistent > 0)
-      legend.push_back({kGrey, "persistent" + std::string(starts_higher ? ", axis cut" : "")});
+      legend.push_back(
+          {kGrey, (paged() ? "resident" : "persistent") + std::string(starts_higher ? ", axis cut" : "")});
     legend.push_back(
         {kBlack, "budget " + format_bytes(file_.limits.ram_budget) + (far ? ", far above" : ""), true});
-    page_.panel("(b)", legend, 82);
+    next_panel(legend, 82);
     page_.y_range(base / unit.size, top / unit.size);
     page_.y_name(fmt::format("RAM ({})", unit.name));
     if (!path.empty()) {
@@ -220,6 +281,13 @@ class Figure {
       // Lines as well, for what takes next to no time.
       page_.plot(fmt::format("$ram using 1:2 with lines lw {:.4g} lc rgb '{}' notitle", page_.line_width(0.6),
                              kSky));
+    }
+    if (!loaded.empty()) {
+      page_.data("loaded", loaded);
+      page_.plot(
+          fmt::format("$loaded using 1:2 with filledcurves y1={:.8g} fs solid lc rgb '{}' title 'parameters "
+                      "from storage'",
+                      base / unit.size, kLavender));
     }
     if (!excess.empty()) {
       page_.data("over", excess);
@@ -238,10 +306,13 @@ class Figure {
 
   void arena_panel() {
     const Layout& layout = file_.layout;
-    // Outlines part neighbours.
-    std::array<Series, 4> series = {
-        Series{"computed", kLightBlue, kWhite, 0.2, ""}, Series{"recomputed", kLightOrange, kWhite, 0.2, ""},
-        Series{"page-in", kLightGreen, kWhite, 0.2, ""}, Series{"workspace", kYellow, kWhite, 0.2, ""}};
+    // Outlines part neighbours; of too many nothing else would be left.
+    const double line = layout.allocations.size() <= kOutlined ? 0.2 : 0;
+    std::array<Series, 5> series = {Series{"computed", kLightBlue, kWhite, line, ""},
+                                    Series{"recomputed", kLightOrange, kWhite, line, ""},
+                                    Series{"page-in", kLightGreen, kWhite, line, ""},
+                                    Series{"workspace", kYellow, kWhite, line, ""},
+                                    Series{"parameter", kLavender, kWhite, line, ""}};
     double top = 1;
     for (const Allocation& allocation : layout.allocations) {
       top = std::max(top, static_cast<double>(allocation.offset + allocation.bytes.value()));
@@ -263,8 +334,13 @@ class Figure {
     }
     std::vector<LegendEntry> legend = legend_of(series);
     const bool has_base = instance_.costs.persistent > Bytes(0);
-    if (!far) legend.push_back({kBlack, has_base ? "budget less persistent" : "budget", true});
-    page_.panel("(c)", legend, 100);
+    if (!far)
+      legend.push_back({kBlack,
+                        !has_base ? "budget"
+                        : paged() ? "budget less resident"
+                                  : "budget less persistent",
+                        true});
+    next_panel(legend, 100);
     page_.y_range(0, top / unit.size);
     page_.y_name(fmt::format("address ({})", unit.name));
     plot(series, "arena");
@@ -272,6 +348,13 @@ class Figure {
   }
 
   // -- pieces of panels
+
+  void next_panel(const std::vector<LegendEntry>& legend, double height) {
+    page_.panel(fmt::format("({})", letter_++).c_str(), legend, height);
+  }
+
+  /// Whether persistent values live on storage; the others are resident then.
+  [[nodiscard]] bool paged() const { return !flow_.paged.empty(); }
 
   [[nodiscard]] double x(double place) const { return place / x_unit_.size; }
 
@@ -289,6 +372,7 @@ class Figure {
         std::lower_bound(history_.events.begin(), history_.events.end(), step,
                          [](const Event& one, std::size_t number) { return one.step < number; });
     if (event == history_.events.end() || event->step != step) return 0;
+    if (event->action == Action::load) return 4;
     return event->action == Action::page_in ? 2 : event->action == Action::recompute ? 1 : 0;
   }
 
@@ -319,7 +403,8 @@ class Figure {
     for (const Series& one : series) {
       if (one.rows.empty()) continue;
       std::string block = panel + "_" + one.name;
-      std::replace(block.begin(), block.end(), '-', '_');
+      for (char& c : block)
+        if (c == '-' || c == ' ') c = '_';
       page_.data(block, one.rows);
       const bool has_outline = one.outline_width > 0;
       page_.plot(
@@ -337,7 +422,8 @@ class Figure {
   const Axis axis_;
   const Scale scale_;
   const Unit x_unit_;
-  const bool named_;  // ops at the axis
+  const bool named_;   // ops at the axis
+  char letter_ = 'a';  // of the next panel
   Page page_;
 };
 

@@ -41,6 +41,7 @@ class Historian {
     for (LiveInterval& live : history_.live) {
       if (live.end == kOpen) live.end = history_.steps;
     }
+    add_loaded();
     return std::move(history_);
   }
 
@@ -55,11 +56,13 @@ class Historian {
         compute(step.op);
         break;
       case StepKind::page_in:
-        begin(step.value, Action::page_in);
-        move(step, Action::page_in, instance_.costs.values[step.value].page_in);
+        begin(step.value, is_home(step.value) ? Action::load : Action::page_in);
+        move(step, is_home(step.value) ? Action::load : Action::page_in,
+             instance_.costs.values[step.value].page_in);
         break;
       case StepKind::page_out:
-        move(step, Action::page_out, instance_.costs.values[step.value].page_out);
+        move(step, is_home(step.value) ? Action::home : Action::page_out,
+             instance_.costs.values[step.value].page_out);
         break;
       case StepKind::wait:
         wait(step);
@@ -69,6 +72,19 @@ class Historian {
         open_[step.value] = -1;
         break;
     }
+  }
+
+  [[nodiscard]] bool is_home(ValueId v) const { return graph_.values[v].paged; }
+
+  void add_loaded() {
+    history_.loaded.assign(history_.steps + 1, Bytes(0));
+    for (const LiveInterval& live : history_.live) {
+      if (live.from != Action::load) continue;
+      history_.loaded[live.begin] += instance_.costs.values[live.value].bytes;
+      history_.loaded[live.end] -= instance_.costs.values[live.value].bytes;
+    }
+    for (std::size_t i = 1; i < history_.steps; ++i) history_.loaded[i] += history_.loaded[i - 1];
+    history_.loaded.pop_back();
   }
 
   void compute(OpId op) {
@@ -135,7 +151,7 @@ double Scale::length() const { return axis_ == Axis::step ? static_cast<double>(
 Trace::Interval Scale::place(const Event& event) const {
   if (axis_ == Axis::time) return event.interval;
   const double first = static_cast<double>(event.step);
-  if (event.action != Action::page_in && event.action != Action::page_out) return {first, first + 1};
+  if (!is_transfer(event.action)) return {first, first + 1};
   const double begin = std::max(first, at(event.interval.begin));
   return {begin, std::max(begin + 1, at(event.interval.end))};
 }

@@ -13,7 +13,14 @@ namespace poet {
 
 enum class Axis { time, step };
 
-enum class Action { compute, recompute, page_out, page_in, wait };
+/// home, load: page-outs and page-ins of persistent values that live on storage.
+enum class Action { compute, recompute, page_out, page_in, wait, home, load };
+inline constexpr std::size_t kActions = 7;
+
+[[nodiscard]] constexpr bool is_transfer(Action action) {
+  return action == Action::page_out || action == Action::page_in || action == Action::home ||
+         action == Action::load;
+}
 
 struct Event {
   Action action;
@@ -28,7 +35,7 @@ struct Event {
 /// One allocation of a value.
 struct LiveInterval {
   ValueId value;
-  Action from = Action::compute;  // or recompute or page_in: how it got there
+  Action from = Action::compute;  // or recompute, page_in or load: how it got there
   std::size_t begin = 0;          // the step that takes the memory
   std::size_t end = 0;            // the step that gives it back; the number of replayed steps if none does
 };
@@ -36,6 +43,7 @@ struct LiveInterval {
 struct History {
   std::vector<Event> events;       // in order of steps; waits that took no time are left out
   std::vector<LiveInterval> live;  // by begin
+  std::vector<Bytes> loaded;       // persistent values from storage in RAM while each step runs
   std::size_t steps = 0;           // that were replayed; all of them unless a rule was violated
   Trace::Interval whole;           // seconds, from 0 to the last thing that happened
   double computing = 0;            // seconds

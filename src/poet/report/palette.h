@@ -12,5 +12,9 @@ inline constexpr const char* kSky = "#56b4e9";
 inline constexpr const char* kVermilion = "#d55e00";
 inline constexpr const char* kYellow = "#f0e442";
 inline constexpr const char* kGrey = "#808080";
+// Not theirs: transfers of parameters, and those in RAM.
+inline constexpr const char* kOlive = "#7a9a01";
+inline constexpr const char* kBrown = "#8c564b";
+inline constexpr const char* kLavender = "#b8a6d9";
 
 }  // namespace poet

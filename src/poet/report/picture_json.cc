@@ -39,6 +39,8 @@ class Writer {
         replayed_(std::min(picture.trace.steps.size(), picture.plan.plan.steps.size())) {
     for (std::size_t i = 0; i < flow_.transients.size(); ++i)
       number_[flow_.transients[i]] = static_cast<int>(i);
+    for (std::size_t i = 0; i < flow_.paged.size(); ++i)
+      number_[flow_.paged[i]] = static_cast<int>(flow_.transients.size() + i);
   }
 
   [[nodiscard]] Json write() const {
@@ -66,6 +68,7 @@ class Writer {
                      {"ram", arena.ram.value()}};
     json["ops"] = ops();
     json["values"] = values();
+    json["transient"] = flow_.transients.size();
     json["planned"] = plan.plan.steps.size();
     json["steps"] = steps();
     json["channel"] = channel();
@@ -93,6 +96,18 @@ class Writer {
     return sum;
   }
 
+  /// Of persistent values that live on storage.
+  [[nodiscard]] Joules transfer_energy(StepKind kind) const {
+    Joules sum{};
+    for (std::size_t i = 0; i < replayed_; ++i) {
+      if (step(i).kind != kind || !graph_.values.contains(step(i).value) || !flow_.is_paged[step(i).value])
+        continue;
+      const ValueCost& cost = instance_.costs.values[step(i).value];
+      sum += (kind == StepKind::page_in ? cost.page_in : cost.page_out).energy;
+    }
+    return sum;
+  }
+
   [[nodiscard]] Json figures() const {
     const Report& report = picture_.report;
     return {{"energy", report.energy.value()},
@@ -100,6 +115,8 @@ class Writer {
             {"recompute", recompute_energy().value()},
             {"page_in", report.page_in_energy.value()},
             {"page_out", report.page_out_energy.value()},
+            {"load", transfer_energy(StepKind::page_in).value()},
+            {"home", transfer_energy(StepKind::page_out).value()},
             {"idle", report.idle_energy.value()},
             {"runtime", report.runtime.value()},
             {"stalled", report.stalled.value()},
@@ -129,10 +146,10 @@ class Writer {
 
   [[nodiscard]] Json values() const {
     Json list = Json::array();
-    for (const ValueId v : flow_.transients) {
-      list.push_back({name_of(graph_, v), instance_.costs.values[v].bytes.value(),
-                      to_string(graph_.values[v].persistence)});
-    }
+    for (const std::vector<ValueId>* values : {&flow_.transients, &flow_.paged})
+      for (const ValueId v : *values)
+        list.push_back({name_of(graph_, v), instance_.costs.values[v].bytes.value(),
+                        to_string(graph_.values[v].persistence)});
     return list;
   }
 
@@ -170,7 +187,7 @@ class Writer {
   const Instance& instance_;
   const Graph& graph_;
   const Dataflow flow_;
-  IdVector<ValueId, int> number_;  // of a transient storage on the page; -1: not there
+  IdVector<ValueId, int> number_;  // of a value on the page; -1: not there
   const std::size_t replayed_;
 };
 

@@ -13,12 +13,14 @@ namespace poet {
 ///   {"title", "network", "device", "source", "batch", "semantics",
 ///    "valid", "violation",
 ///    "ram_budget", "deadline": null|s, "max_bytes_written": null|bytes, "persistent",
-///    "figures": {"energy", "compute", "recompute", "page_in", "page_out", "idle", "runtime", "stalled",
+///    "figures": {"energy", "compute", "recompute", "page_in", "page_out", "load", "home", "idle", "runtime",
+///                "stalled", (load and home are part of page_in and page_out)
 ///                "peak_ram", "peak_op": null|op, "recomputations", "page_ins", "page_outs",
 ///                "bytes_written"},
 ///    "arena": {"valid", "violation", "bytes", "ram"},            as replay_layout() answers; zeros if not
 ///    asked "ops":    [[name, kind, pass, [values written], [values read]]...], "values": [[name, bytes,
-///    persistence]...],               transient storages only, numbered by position "planned": number of
+///    persistence]...],               transient storages, numbered by position; behind them, from number
+///    "transient" on, persistent values at home on storage; "planned": number of
 ///    steps in the plan, "steps": {"kind": one of "oiwcf" per replayed step,      page_out, page_in, wait,
 ///    compute, free
 ///              "id": [op or value...], "end": [s...], "ram": [bytes...]},  a step begins where the last

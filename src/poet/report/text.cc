@@ -13,6 +13,7 @@
 
 #include "poet/base/amounts.h"
 #include "poet/graph/dataflow.h"
+#include "poet/graph/parts.h"
 #include "poet/plan/names.h"
 #include "poet/report/chart.h"
 #include "poet/report/table.h"
@@ -126,7 +127,32 @@ class Text {
       ram +=
           fmt::format("; {} of it parameters and optimiser state", format_bytes(instance_.costs.persistent));
     add("RAM", ram);
+    parameters();
+    tables();
     arena();
+  }
+
+  /// Those that live on storage.
+  void parameters() {
+    const std::vector<ValueId> paged = dataflow(instance_.graph).paged;
+    if (paged.empty()) return;
+    Bytes bytes{};
+    for (const ValueId v : paged)
+      if (stands_for_home(instance_.graph.values[v])) bytes += at_home(instance_.graph.values[v]).bytes;
+    const Bytes most = *std::max_element(history_.loaded.begin(), history_.loaded.end());
+    add("Parameters",
+        fmt::format("{} of parameters and optimiser state live on storage ({}), at most {} in RAM at a time",
+                    format_bytes(bytes), counted(std::ssize(paged), "value"), format_bytes(most)));
+  }
+
+  /// Of which rows are transferred by index.
+  void tables() {
+    std::vector<std::string> texts;
+    for (const IndexedTable& table : indexed_tables(instance_.graph))
+      texts.push_back(fmt::format("{} ({}), of {} rows the {} that {} names", table.name,
+                                  format_bytes(table.bytes), format_count(table.rows),
+                                  format_count(table.named), table.indices));
+    if (!texts.empty()) add("Tables", fmt::format("transferred by index: {}", fmt::join(texts, "; ")));
   }
 
   void arena() {
@@ -154,15 +180,19 @@ class Text {
                                 overhead > 0 ? "over" : "under", format_joules(least, 6));
     }
     add("Energy", text);
-    Joules again{};
+    Joules again{}, load{}, home{};
     for (const Event& event : history_.events) {
       if (event.action == Action::recompute) again += event.energy;
+      if (event.action == Action::load) load += event.energy;
+      if (event.action == Action::home) home += event.energy;
     }
     const Joules once = report_.compute_energy - again;
     part("compute", once);
     part("recompute", again);
-    part("page-in", report_.page_in_energy);
-    part("page-out", report_.page_out_energy);
+    part("page-in", report_.page_in_energy - load);
+    part("page-out", report_.page_out_energy - home);
+    part("load", load);
+    part("to home", home);
     part("idle", report_.idle_energy);
   }
 
@@ -209,7 +239,7 @@ class Text {
     if (number == 0) return {};
     std::string text = fmt::format("{} {}", format_count(number), number == 1 ? one : many);
     std::vector<std::string> sums;
-    if (action == Action::page_in || action == Action::page_out) sums.push_back(format_bytes(bytes));
+    if (is_transfer(action)) sums.push_back(format_bytes(bytes));
     if (seconds > 0) sums.push_back(format_seconds(Seconds(seconds), 3));
     return sums.empty() ? text : fmt::format("{} ({})", text, fmt::join(sums, ", "));
   }
@@ -219,6 +249,8 @@ class Text {
     for (const std::string& text :
          {count(Action::recompute, "recomputation", "recomputations"),
           count(Action::page_out, "page-out", "page-outs"), count(Action::page_in, "page-in", "page-ins"),
+          count(Action::load, "load of parameters or state", "loads of parameters or state"),
+          count(Action::home, "of them written home", "of them written home"),
           count(Action::wait, "wait for storage", "waits for storage")}) {
       if (!text.empty()) counts.push_back(text);
     }
@@ -270,7 +302,7 @@ class Text {
     };
     std::stable_sort(events.begin(), events.end(),
                      [&](std::size_t a, std::size_t b) { return weight(a) > weight(b); });
-    std::array<std::size_t, 5> taken{};  // by kind
+    std::array<std::size_t, kActions> taken{};  // by kind
     std::stable_partition(events.begin(), events.end(), [&](std::size_t i) {
       return taken.at(static_cast<std::size_t>(history_.events[i].action))++ < kOfEachKind;
     });
@@ -279,7 +311,8 @@ class Text {
   }
 
   void add_row(Table& table, const Event& event) const {
-    static constexpr std::array kWhat = {"compute", "recompute", "page out", "page in", "wait"};
+    static constexpr std::array kWhat = {"compute", "recompute", "page out", "page in",
+                                         "wait",    "to home",   "load"};
     const double seconds = event.interval.end - event.interval.begin;
     const std::string name =
         event.op.valid() ? name_of(instance_.graph, event.op) : name_of(instance_.graph, event.value);

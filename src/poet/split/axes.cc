@@ -202,8 +202,10 @@ class Reader {
                                        [&](const AxisLabels& labels) { return !lacks(labels); });
       if (label.summed && !all_have && !schema_.accumulates) label.cuttable = false;
       if (!label.summed && !all_have && !once_is_enough()) label.cuttable = false;
-      // The rows of a table's gradient are found by what the ids say.
-      if (!in_some && op_.kind != "input" && op_.kind != "embedding_backward") label.cuttable = false;
+      // The rows of a table's gradient are found by what the ids say, and any place by all of them.
+      if (!in_some && op_.kind != "input" && op_.kind != "embedding_backward" &&
+          op_.kind != "first_occurrences")
+        label.cuttable = false;
       if (label.name.starts_with(kJoinedName)) label.cuttable = label.size > 1;
       if (label.name == "S" && op_.kind.starts_with("select")) {
         label.only = std::get<std::int64_t>(op_.attributes.at("index"));

@@ -67,6 +67,12 @@ class Emitter {
     const std::int64_t size = graph_.values[s].shape[axis];
     return p_.of_axis[s][axis] == kNoClass ? Range{0, size} : range_of(axis_class(s, axis), size, i);
   }
+  /// The part with this element of the axis, or one before it.
+  [[nodiscard]] std::int64_t part_near(ValueId s, std::size_t axis, std::int64_t element) const {
+    if (p_.of_axis[s][axis] == kNoClass) return 0;
+    const AxisClass& cut = axis_class(s, axis);
+    return element * cut.parts / graph_.values[s].shape[axis];
+  }
   [[nodiscard]] Box box_of(ValueId s, const Cell& cell) const {
     Box box;
     for (std::size_t a = 0; a < cell.size(); ++a) box.push_back(range_in(s, a, cell[a]));
@@ -176,7 +182,7 @@ class Emitter {
     Cell first, last;
     bool exact = true;
     for (std::size_t a = 0; a < box.size(); ++a) {
-      std::int64_t i = 0;
+      std::int64_t i = part_near(s, a, box[a].begin);
       while (range_in(s, a, i).end <= box[a].begin) ++i;
       first.push_back(i);
       exact = exact && range_in(s, a, i).begin == box[a].begin;
@@ -219,6 +225,8 @@ class Emitter {
     }
     Value value = slice_of(s, box, ":copy");
     value.persistence = Persistence::activation;
+    value.paged = false;
+    value.rows.reset();
     op.name = fmt::format("{} for {}", value.name, graph_.ops[reader].name);
     op.outputs = {result_.values.push_back(std::move(value))};
     const ValueId copy = op.outputs.front();

@@ -50,7 +50,8 @@ class Classes {
       first_label_.push_back(static_cast<int>(parent_.size()));
       for (const Label& label : result.axes[id].labels) {
         Class& added = add(label.size);
-        if (!label.cuttable && label.size > 1) need_whole(added, graph.ops[id], label.name);
+        if (!label.cuttable && label.size > 1)
+          need_whole(added, graph.ops[id], label.name.starts_with("...") ? "its inner axes" : label.name);
       }
     }
   }

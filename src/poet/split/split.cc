@@ -62,6 +62,16 @@ void report_ops(const Graph& parts, const std::vector<char>& copies, Bytes limit
   }
 }
 
+double ops_by(const Graph& whole, const Partition& p) {
+  double total = 0;
+  for (const OpId id : ids<OpId>(whole.ops.size())) {
+    double parts = 1;
+    for (const int c : p.of_label[id]) parts *= static_cast<double>(p.parts(c));
+    total += parts;
+  }
+  return total;
+}
+
 }  // namespace
 
 Graph split(const Graph& training, const SplitOptions& options, SplitReport* report) {
@@ -70,6 +80,10 @@ Graph split(const Graph& training, const SplitOptions& options, SplitReport* rep
                      fmt::format("parts must have more than 0 bytes, not {}", options.part.value()));
   verify(training);
   const Partition partition = splitting::partition(training, options.part);
+  constexpr double kMostOps = 1'000'000;
+  if (const double ops = ops_by(training, partition); ops > kMostOps)
+    throw InputError(Field{"split"}, fmt::format("parts of {} B make {:.1f} million ops, more than a million",
+                                                 options.part.value(), ops / 1e6));
   bool cut = false;
   for (const ValueId v : ids<ValueId>(training.values.size())) cut = cut || is_cut(partition, v);
   constexpr std::int64_t kPartsInRam = 4;
@@ -96,6 +110,10 @@ Graph split(const Graph& training, const SplitOptions& options, SplitReport* rep
                      [](const Unsplit& a, const Unsplit& b) { return a.bytes > b.bytes; });
   }
   return verified(std::move(result));
+}
+
+double ops_in_parts(const Graph& training, Bytes part) {
+  return ops_by(training, splitting::partition(training, part));
 }
 
 }  // namespace poet

@@ -36,10 +36,11 @@ void take_plan(const SweepResult& from, SweepResult& to) {
   for (const auto field :
        {&SweepResult::energy_joules, &SweepResult::compute_joules, &SweepResult::page_in_joules,
         &SweepResult::page_out_joules, &SweepResult::idle_joules, &SweepResult::runtime_seconds,
-        &SweepResult::stalled_seconds})
+        &SweepResult::stalled_seconds, &SweepResult::endurance_steps})
     to.*field = from.*field;
-  for (const auto field : {&SweepResult::peak_ram_bytes, &SweepResult::bytes_written,
-                           &SweepResult::recomputations, &SweepResult::page_ins, &SweepResult::page_outs})
+  for (const auto field : {&SweepResult::peak_ram_bytes, &SweepResult::bytes_read,
+                           &SweepResult::bytes_written, &SweepResult::recomputations, &SweepResult::page_ins,
+                           &SweepResult::page_outs, &SweepResult::paged_persistent_values})
     to.*field = from.*field;
 }
 
@@ -79,7 +80,8 @@ void carry(const std::vector<SweepResult*>& group) {
 void carry_between_limits(const std::vector<SweepResult*>& results) {
   std::map<std::tuple<std::string, std::string, std::string>, std::vector<SweepResult*>> groups;
   for (SweepResult* result : results)
-    groups[{result->instance, result->semantics, result->method}].push_back(result);
+    if (result->split != "auto")
+      groups[{result->instance, result->semantics, result->method}].push_back(result);
   for (const auto& group : groups) carry(group.second);
 }
 

@@ -11,7 +11,8 @@ namespace poet {
 
 /// Between points of the same instance, semantics and method, for methods that prove bounds: each takes the
 /// best plan of points whose limits are as tight or tighter (its note says of which), and the highest bound
-/// of points whose limits are as loose or looser; then its overhead and gap anew. O(points^2) per method.
+/// of points whose limits are as loose or looser; then its overhead and gap anew. Not
+/// between points whose graphs have other parts for other RAM (`split` "auto"). O(points^2) per method.
 void carry_between_limits(const std::vector<SweepResult*>& results);
 
 }  // namespace poet

@@ -37,7 +37,9 @@ int mpi_processes() {
 
 bool has_mpi() { return false; }
 
-std::unique_ptr<WorkerPool> mpi_pool(const Work&) { throw InternalError("a build without MPI has no ranks"); }
+std::unique_ptr<WorkerPool> mpi_pool(const WorkOnItem&) {
+  throw InternalError("a build without MPI has no ranks");
+}
 
 #else
 
@@ -126,7 +128,7 @@ class MpiPool final : public WorkerPool {
 };
 
 /// The life of a rank that works.
-void serve(const Work& work, std::unique_ptr<Child> worker) {
+void serve(const WorkOnItem& work, std::unique_ptr<Child> worker) {
   bool busy = false;
   for (;;) {
     const std::optional<Message> message = receive();
@@ -158,7 +160,7 @@ void serve(const Work& work, std::unique_ptr<Child> worker) {
 
 bool has_mpi() { return true; }
 
-std::unique_ptr<WorkerPool> mpi_pool(const Work& work) {
+std::unique_ptr<WorkerPool> mpi_pool(const WorkOnItem& work) {
   // Before MPI starts threads. Rank 0, which nobody knows yet, does without.
   auto worker = start_worker(work);
   MPI_Init(nullptr, nullptr);

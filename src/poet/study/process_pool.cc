@@ -13,7 +13,7 @@ constexpr double kWaitSeconds = 0.05;
 
 class ProcessPool final : public WorkerPool {
  public:
-  ProcessPool(std::size_t workers, Work work) : work_(std::move(work)), slots_(workers) {
+  ProcessPool(std::size_t workers, WorkOnItem work) : work_(std::move(work)), slots_(workers) {
     for (WorkerSlot& slot : slots_) slot.worker = start_worker(work_);
   }
 
@@ -60,13 +60,13 @@ class ProcessPool final : public WorkerPool {
     wait_for_news(busy, kWaitSeconds);
   }
 
-  Work work_;
+  WorkOnItem work_;
   std::vector<WorkerSlot> slots_;
 };
 
 }  // namespace
 
-std::unique_ptr<WorkerPool> process_pool(std::size_t workers, Work work) {
+std::unique_ptr<WorkerPool> process_pool(std::size_t workers, WorkOnItem work) {
   return std::make_unique<ProcessPool>(std::max<std::size_t>(workers, 1), std::move(work));
 }
 

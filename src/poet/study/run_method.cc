@@ -67,6 +67,15 @@ Report unlimited_report(const MethodRequest& request, const Plan& plan) {
   return replay(endless, plan, request.semantics, no_limits());
 }
 
+/// What became of persistent values that may live on storage.
+std::string residence_note(const Method& method, const MethodRequest& request, const MethodAnswer& answer) {
+  const std::size_t all = request.choose_paged ? pageable(request.instance).size() : 0;
+  if (all == 0) return {};
+  if (!method.pages_persistent) return "keeps every parameter and optimiser state in RAM";
+  if (answer.plans.empty()) return {};
+  return fmt::format("{} of {} parameters and optimiser states live on storage", answer.paged.size(), all);
+}
+
 void judge_energy(const MethodAnswer& answer, const Report& keep_all, Judged& judged) {
   const double energy = judged.report.energy.value();
   const double baseline = keep_all.energy.value();
@@ -78,11 +87,17 @@ void judge_energy(const MethodAnswer& answer, const Report& keep_all, Judged& ju
 
 }  // namespace
 
-Judged run_method(const Method& method, const MethodRequest& request, const Report& keep_all) {
+Judged run_method(const Method& method, const MethodRequest& posed, const Report& keep_all) {
   const auto start = std::chrono::steady_clock::now();
-  MethodAnswer answer = method.run(request);
+  MethodAnswer answer = method.run(posed);
   Judged judged;
   judged.note = answer.note;
+  if (const std::string note = residence_note(method, posed, answer); !note.empty())
+    judged.note += (judged.note.empty() ? "" : "; ") + note;
+  judged.paged = answer.paged;
+  const Instance home = answer.paged.empty() ? Instance() : with_paged(posed.instance, answer.paged);
+  const MethodRequest request{answer.paged.empty() ? posed.instance : home, posed.limits, posed.semantics,
+                              posed.options, posed.choose_paged};
   Excess least;  // of the plan kept
   for (Plan& plan : answer.plans) {
     Report report = replay(request.instance, plan, request.semantics, request.limits);

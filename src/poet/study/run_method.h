@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "poet/baselines/method.h"
 #include "poet/verify/replay.h"
@@ -22,6 +23,7 @@ struct Judged {
   std::string reason;           // unless it holds: part of a sentence
   std::string note;             // the method's: what was made of the graph; or empty
   Plan plan;                    // the cheapest that holds; else the nearest, if any
+  std::vector<ValueId> paged;   // it is a plan of with_paged(instance, paged)
   Report report;                // of `plan`, from the verifier
   std::optional<Joules> bound;  // proven, of every plan of the method's kind
   std::optional<double> gap;    // (energy - bound) / (energy - baseline) where it holds; 0 when they agree

@@ -16,7 +16,23 @@ namespace poet {
 namespace {
 
 constexpr int kApplication = 0x504f4554;  // "POET", in the file's header
-constexpr int kFormat = 1;
+constexpr int kFormat = 3;
+struct LaterColumn {
+  int since;  // the format
+  const char* column;
+};
+/// Columns that format 1 did not have.
+constexpr LaterColumn kLaterColumns[] = {
+    {2, "split TEXT"},
+    {2, "paged_persistent_values INTEGER"},
+    {3, "part_bytes INTEGER"},
+    {3, "ops INTEGER"},
+    {3, "bytes_read INTEGER"},
+    {3, "least_bytes_read INTEGER"},
+    {3, "least_bytes_written INTEGER"},
+    {3, "least_bytes_moved INTEGER"},
+    {3, "endurance_steps REAL"},
+};
 constexpr int kBusyMilliseconds = 30'000;  // a reader holds its lock for as long as its query lasts
 
 const char* sql_type(const std::string&) { return "TEXT NOT NULL"; }
@@ -171,6 +187,14 @@ class ResultsStore::Database {
     const std::int64_t application = number("PRAGMA application_id");
     const std::int64_t format = number("PRAGMA user_version");
     if (application == kApplication && format == kFormat) return;
+    if (application == kApplication && format >= 1 && format < kFormat) {
+      run("BEGIN IMMEDIATE");
+      for (const auto& [since, column] : kLaterColumns)
+        if (since > format) run(fmt::format("ALTER TABLE points ADD COLUMN {}", column));
+      run(fmt::format("PRAGMA user_version = {}", kFormat));
+      run("COMMIT");
+      return;
+    }
     if (application == kApplication)
       throw InputError(file_,
                        fmt::format("is a results store of format {}; this poet knows {}", format, kFormat));

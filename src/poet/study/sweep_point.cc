@@ -38,8 +38,10 @@ Json instance_json(const SweepPoint& point) {
   if (point.semantics) json["semantics"] = to_string(*point.semantics);
   put(json, "batch_size", point.batch_size);
   put(json, "sequence_length", point.sequence_length);
-  put(json, "persistent", point.persistent);
+  // Its name in older stores: what is there is not run again.
+  if (point.persistent) json["persistent"] = *point.persistent == "resident" ? "counted" : *point.persistent;
   put(json, "optimizer", point.optimizer);
+  put(json, "split", point.split);
   return json;
 }
 
@@ -47,6 +49,8 @@ Json point_json(const SweepPoint& point) {
   Json json = instance_json(point);
   if (point.ram.fraction) {
     json["ram"] = *point.ram.fraction;
+  } else if (point.ram.of_keep_all) {
+    json["ram_of_keep_all"] = *point.ram.of_keep_all;
   } else {
     json["ram_bytes"] = point.ram.bytes.value();
   }
@@ -86,7 +90,9 @@ void read_instance_part(const Json& json, SweepPoint& point) {
   get(json, "batch_size", point.batch_size);
   get(json, "sequence_length", point.sequence_length);
   get(json, "persistent", point.persistent);
+  if (point.persistent == "counted") point.persistent = "resident";
   get(json, "optimizer", point.optimizer);
+  get(json, "split", point.split);
 }
 
 }  // namespace
@@ -118,6 +124,7 @@ SweepPoint point_from_text(const std::string& text) try {
   SweepPoint point;
   read_instance_part(json, point);
   get(json, "ram", point.ram.fraction);
+  get(json, "ram_of_keep_all", point.ram.of_keep_all);
   if (json.contains("ram_bytes")) point.ram.bytes = Bytes(json.at("ram_bytes").get<std::int64_t>());
   get(json, "deadline", point.deadline.factor);
   if (json.contains("deadline_seconds"))
@@ -134,6 +141,7 @@ SweepPoint point_from_text(const std::string& text) try {
 }
 
 std::string describe(const RamBudget& ram) {
+  if (ram.of_keep_all) return fmt::format("{:.10g}%", 100 * *ram.of_keep_all);
   return ram.fraction ? fmt::format("{}", *ram.fraction) : fmt::format("{} B", ram.bytes.value());
 }
 

@@ -50,6 +50,7 @@ struct SweepPoint {
   std::optional<std::int64_t> batch_size;
   std::optional<std::int64_t> sequence_length;
   std::optional<std::string> persistent, optimizer;
+  std::optional<std::string> split;  // "auto" or bytes; absent: off
   RamBudget ram;
   StepDeadline deadline;
   std::optional<Bytes> max_bytes_written;
@@ -62,14 +63,15 @@ struct SweepPoint {
 /// Canonical JSON text, one line: equal points have equal keys.
 [[nodiscard]] std::string key_of(const SweepPoint& point);
 
-/// The part of the key that says which instance it is: points with equal ones share it.
+/// The part of the key that says which instance it is: points with equal ones share it, but for `split`
+/// "auto", whose parts depend on the RAM.
 [[nodiscard]] std::string instance_key_of(const SweepPoint& point);
 
 /// As one line of text, and back. Throws InternalError for a text that this function did not write.
 [[nodiscard]] std::string to_text(const SweepPoint& point);
 [[nodiscard]] SweepPoint point_from_text(const std::string& text);
 
-/// As people read them: "0.5", "307200 B"; "1.3", "0.05 s", "".
+/// As people read them: "0.5", "1%", "307200 B"; "1.3", "0.05 s", "".
 [[nodiscard]] std::string describe(const RamBudget& ram);
 [[nodiscard]] std::string describe(const StepDeadline& deadline);
 

@@ -4,6 +4,8 @@
 #include <nlohmann/json.hpp>
 #include <type_traits>
 
+#include "poet/optimize/transfer_bound.h"
+
 namespace poet {
 namespace {
 
@@ -32,6 +34,7 @@ SweepResult result_of(const SweepPoint& point, const std::string& poet_version) 
   result.sequence_length = point.sequence_length;
   result.optimizer = point.optimizer;
   result.persistent = point.persistent;
+  result.split = point.split;
   result.trainable = point.network.trainable;
   result.ram = describe(point.ram);
   result.deadline = describe(point.deadline);
@@ -43,10 +46,11 @@ SweepResult result_of(const SweepPoint& point, const std::string& poet_version) 
   return result;
 }
 
-void add_instance(SweepResult& result, const Instance& instance, Semantics semantics, const Limits& limits,
+void add_instance(SweepResult& result, const Workload& workload, const Limits& limits,
                   const Figures& figures) {
+  const Instance& instance = workload.instance;
   const Report& keep_all = figures.keep_all;
-  result.semantics = to_string(semantics);
+  result.semantics = to_string(workload.semantics);
   result.batch_size = instance.batch_size;
   if (result.platform.empty()) result.platform = instance.platform;
   result.ram_budget_bytes = limits.ram_budget.value();
@@ -55,11 +59,19 @@ void add_instance(SweepResult& result, const Instance& instance, Semantics seman
   result.least_ram_bytes = figures.floor.bytes().value();
   result.persistent_bytes = instance.costs.persistent.value();
   result.keep_all_peak_ram_bytes = keep_all.peak_ram.value();
+  if (workload.part) result.part_bytes = workload.part->value();
+  result.ops = static_cast<std::int64_t>(instance.graph.ops.size());
+  if (workload.choose_paged) {
+    const TransferBound least = least_transfers(instance, limits.ram_budget);
+    result.least_bytes_read = least.read.value();
+    result.least_bytes_written = least.written.value();
+    result.least_bytes_moved = least.both.value();
+  }
   result.baseline_joules = keep_all.energy.value();
   result.baseline_seconds = keep_all.runtime.value();
 }
 
-void add_verdict(SweepResult& result, const Judged& judged) {
+void add_verdict(SweepResult& result, const Judged& judged, std::optional<Bytes> endurance) {
   result.verdict = to_string(judged.verdict);
   result.reason = judged.reason;
   result.note = judged.note;
@@ -74,10 +86,15 @@ void add_verdict(SweepResult& result, const Judged& judged) {
   result.runtime_seconds = report.runtime.value();
   result.stalled_seconds = report.stalled.value();
   result.peak_ram_bytes = report.peak_ram.value();
+  result.bytes_read = report.bytes_read.value();
   result.bytes_written = report.bytes_written.value();
+  if (endurance && report.bytes_written > Bytes(0))
+    result.endurance_steps = *endurance / report.bytes_written;
   result.recomputations = report.recomputations;
   result.page_ins = report.page_ins;
   result.page_outs = report.page_outs;
+  if (result.persistent == "auto")
+    result.paged_persistent_values = static_cast<std::int64_t>(judged.paged.size());
   result.overhead = finite(judged.overhead);
   if (judged.bound) result.bound_joules = finite(judged.bound->value());
   if (judged.gap) result.gap = finite(*judged.gap);

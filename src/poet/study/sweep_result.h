@@ -23,7 +23,7 @@ struct SweepResult {
   std::string platform;
   std::string semantics;
   std::optional<std::int64_t> batch_size, sequence_length;
-  std::optional<std::string> optimizer, persistent, trainable;
+  std::optional<std::string> optimizer, persistent, split, trainable;
   std::string ram, deadline;  // describe()
   std::string method;
   double gap_wanted = 0, time_limit_seconds = 0;
@@ -37,10 +37,15 @@ struct SweepResult {
   std::optional<std::int64_t> ram_budget_bytes, max_bytes_written;
   std::optional<double> deadline_seconds;
   std::optional<std::int64_t> least_ram_bytes, persistent_bytes, keep_all_peak_ram_bytes;
+  std::optional<std::int64_t> part_bytes, ops;  // of the graph as it was solved
   std::optional<double> baseline_joules, baseline_seconds;
   std::optional<double> energy_joules, compute_joules, page_in_joules, page_out_joules, idle_joules;
   std::optional<double> runtime_seconds, stalled_seconds;
-  std::optional<std::int64_t> peak_ram_bytes, bytes_written, recomputations, page_ins, page_outs;
+  std::optional<std::int64_t> peak_ram_bytes, bytes_read, bytes_written, recomputations, page_ins, page_outs;
+  std::optional<std::int64_t> paged_persistent_values;  // by the plan, where it may choose
+  std::optional<std::int64_t> least_bytes_read, least_bytes_written,
+      least_bytes_moved;                  // least_transfers(), there
+  std::optional<double> endurance_steps;  // until as much is written as the storage endures
   std::optional<double> overhead, bound_joules, gap;
   std::optional<double> host_seconds;  // the only field that differs between two runs
 };
@@ -61,6 +66,7 @@ void visit_fields(Result& result, const Visit& visit) {
   visit("sequence_length", result.sequence_length);
   visit("optimizer", result.optimizer);
   visit("persistent", result.persistent);
+  visit("split", result.split);
   visit("trainable", result.trainable);
   visit("ram", result.ram);
   visit("deadline", result.deadline);
@@ -78,6 +84,8 @@ void visit_fields(Result& result, const Visit& visit) {
   visit("least_ram_bytes", result.least_ram_bytes);
   visit("persistent_bytes", result.persistent_bytes);
   visit("keep_all_peak_ram_bytes", result.keep_all_peak_ram_bytes);
+  visit("part_bytes", result.part_bytes);
+  visit("ops", result.ops);
   visit("baseline_joules", result.baseline_joules);
   visit("baseline_seconds", result.baseline_seconds);
   visit("energy_joules", result.energy_joules);
@@ -88,10 +96,16 @@ void visit_fields(Result& result, const Visit& visit) {
   visit("runtime_seconds", result.runtime_seconds);
   visit("stalled_seconds", result.stalled_seconds);
   visit("peak_ram_bytes", result.peak_ram_bytes);
+  visit("bytes_read", result.bytes_read);
   visit("bytes_written", result.bytes_written);
   visit("recomputations", result.recomputations);
   visit("page_ins", result.page_ins);
   visit("page_outs", result.page_outs);
+  visit("paged_persistent_values", result.paged_persistent_values);
+  visit("least_bytes_read", result.least_bytes_read);
+  visit("least_bytes_written", result.least_bytes_written);
+  visit("least_bytes_moved", result.least_bytes_moved);
+  visit("endurance_steps", result.endurance_steps);
   visit("overhead", result.overhead);
   visit("bound_joules", result.bound_joules);
   visit("gap", result.gap);
@@ -102,11 +116,11 @@ void visit_fields(Result& result, const Visit& visit) {
 [[nodiscard]] SweepResult result_of(const SweepPoint& point, const std::string& poet_version);
 
 /// The limits and what the instance needs without them.
-void add_instance(SweepResult& result, const Instance& instance, Semantics semantics, const Limits& limits,
+void add_instance(SweepResult& result, const Workload& workload, const Limits& limits,
                   const Figures& figures);
 
-/// The verdict and, when there is a plan, its figures.
-void add_verdict(SweepResult& result, const Judged& judged);
+/// The verdict and, when there is a plan, its figures. `endurance`: of the storage.
+void add_verdict(SweepResult& result, const Judged& judged, std::optional<Bytes> endurance);
 
 /// The verdict `failed`.
 void add_failure(SweepResult& result, const std::string& reason);

@@ -120,14 +120,22 @@ SweepTarget read_platform(const JsonField& field, const fs::path& folder) {
 
 RamBudget read_ram(const JsonField& field) {
   RamBudget ram;
-  if (field.json().is_string()) {
+  if (field.json().is_string() && field.text().ends_with('%')) {
+    ram.of_keep_all = parse_fraction(field.place(), field.text());
+    if (*ram.of_keep_all <= 0) field.fail("must be above 0%");
+  } else if (field.json().is_string()) {
     ram.bytes = parse_bytes(field.place(), field.text());
   } else if (field.json().is_number()) {
     ram.fraction = field.number();
     if (!(*ram.fraction > 0 && *ram.fraction <= 1))
-      field.fail("a number must be in (0, 1], a part of the way to keeping everything; bytes are \"300KiB\"");
+      field.fail(
+          "a number must be in (0, 1], a part of the way to keeping everything; bytes are \"300KiB\", parts "
+          "of "
+          "keep-all RAM \"10%\"");
   } else {
-    field.fail("must be a number in (0, 1] or an amount such as \"300KiB\"");
+    field.fail(
+        "must be a number in (0, 1], an amount such as \"300KiB\", or a part of keep-all RAM such as "
+        "\"10%\"");
   }
   return ram;
 }
@@ -172,13 +180,26 @@ double read_time_limit(const JsonField& field) {
   return field.json().is_string() ? parse_duration(field.place(), field.text()).value() : field.positive();
 }
 
+/// "auto" or bytes; nothing for "off".
+std::optional<std::string> read_split(const JsonField& field, const std::vector<RamBudget>& ram) {
+  const std::string text = field.text();
+  if (text == "off") return std::nullopt;
+  if (text != "auto") return fmt::format("{}", parse_bytes(field.place(), text).value());
+  const bool fractions = std::any_of(ram.begin(), ram.end(),
+                                     [](const RamBudget& budget) { return budget.fraction.has_value(); });
+  if (fractions)
+    field.fail(
+        "\"auto\" needs RAM in bytes or as \"10%\" of keep-all RAM: the way to it depends on the parts");
+  return text;
+}
+
 /// With the paper's rules a name means a published instance, whose graph and costs are fixed.
 void check_published(const JsonField& root, const SweepSpec& spec) {
   if (!spec.semantics || *spec.semantics == Semantics::device) return;
   const std::string why =
       fmt::format("with semantics {} networks are the published instances, whose graphs and costs are fixed",
                   to_string(*spec.semantics));
-  for (const char* key : {"sequence_lengths", "persistent", "optimizer"}) {
+  for (const char* key : {"sequence_lengths", "persistent", "split", "optimizer"}) {
     if (root.has(key)) root.fail_at(key, why);
   }
   const auto other = [](std::int64_t batch) { return batch != 1; };
@@ -222,7 +243,8 @@ void check_instances(const JsonField& root, const SweepSpec& spec) {
       spec.networks.begin(), spec.networks.end(),
       [](const SweepSubject& subject) { return subject.network.origin == NetworkOrigin::instance; });
   if (!only_instances) return;
-  for (const char* key : {"platforms", "batch_sizes", "sequence_lengths", "persistent", "optimizer"}) {
+  for (const char* key :
+       {"platforms", "batch_sizes", "sequence_lengths", "persistent", "split", "optimizer"}) {
     if (root.has(key)) root.fail_at(key, "is without effect on instance files, which hold graph and costs");
   }
 }
@@ -239,7 +261,8 @@ SweepPoint instance_point(const SweepSpec& spec, const SweepSubject& subject) {
   if (subject.network.origin == NetworkOrigin::instance) return point;
   if (!point.semantics) point.semantics = Semantics::device;
   if (*point.semantics == Semantics::device) {
-    point.persistent = spec.persistent.value_or("counted");
+    point.persistent = spec.persistent.value_or("resident");
+    point.split = spec.split;
     point.optimizer = spec.optimizer.value_or("sgd");
   }
   return point;
@@ -274,13 +297,18 @@ SweepSpec read_sweep_spec(const fs::path& file) {
   const nlohmann::ordered_json json = read_json_file(file);
   const JsonField root(json, file.string());
   root.only({"format", "networks", "platforms", "semantics", "batch_sizes", "sequence_lengths", "persistent",
-             "optimizer", "ram", "deadlines", "max_bytes_written", "methods", "gap", "time_limit", "solver"});
+             "split", "optimizer", "ram", "deadlines", "max_bytes_written", "methods", "gap", "time_limit",
+             "solver"});
   if (root.at("format").integer(0, kMost) != 1) root.fail_at("format", "must be 1");
   SweepSpec spec = read_lists(root, file.parent_path());
   if (root.has("semantics")) spec.semantics = read_semantics(root);
   spec.batch_sizes = sizes(root, "batch_sizes");
   spec.sequence_lengths = sizes(root, "sequence_lengths");
-  if (root.has("persistent")) spec.persistent = chosen(root.at("persistent"), {"counted", "excluded"});
+  if (root.has("persistent")) {
+    spec.persistent = chosen(root.at("persistent"), {"auto", "resident", "excluded", "counted"});
+    if (*spec.persistent == "counted") spec.persistent = "resident";  // its name in older specs
+  }
+  if (root.has("split")) spec.split = read_split(root.at("split"), spec.ram);
   if (root.has("optimizer")) spec.optimizer = chosen(root.at("optimizer"), {"sgd", "momentum", "adam"});
   if (root.has("max_bytes_written")) {
     const JsonField most = root.at("max_bytes_written");

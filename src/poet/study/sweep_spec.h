@@ -28,7 +28,7 @@ struct SweepSpec {
   std::vector<SweepTarget> platforms;
   std::optional<Semantics> semantics;  // absent: device, and for instance files what they say
   std::vector<std::int64_t> batch_sizes, sequence_lengths;  // empty: as the network has it
-  std::optional<std::string> persistent, optimizer;
+  std::optional<std::string> persistent, optimizer, split;
   std::vector<RamBudget> ram;
   std::vector<StepDeadline> deadlines;
   std::optional<Bytes> max_bytes_written;

@@ -7,6 +7,7 @@
 
 #include "poet/base/error.h"
 #include "poet/cost/json_reader.h"
+#include "poet/optimize/search/synchronous.h"
 #include "poet/pipeline/names.h"
 #include "poet/pipeline/solve_options.h"
 #include "poet/study/run_method.h"
@@ -57,6 +58,10 @@ Policy policy_of(const SweepPoint& point) {
   Policy policy;
   policy.semantics = point.semantics;
   if (point.persistent) policy.persistent = persistent_policy_named("persistent", *point.persistent);
+  if (point.split == "auto")
+    policy.split = {true, {}, quick_energy};
+  else if (point.split)
+    policy.split.part = Bytes(std::stoll(*point.split));
   policy.ram = point.ram;
   policy.deadline = point.deadline;
   policy.max_bytes_written = point.max_bytes_written;
@@ -67,12 +72,17 @@ Policy policy_of(const SweepPoint& point) {
 
 const SweepWorker::Loaded& SweepWorker::load(const SweepPoint& point) {
   std::string key = instance_key_of(point);
+  if (point.split == "auto") key += describe(point.ram);
   if (loaded_ && loaded_->key == key) return *loaded_;
   loaded_.emplace();
   loaded_->key = std::move(key);
   try {
     loaded_->workload = poet::load(network_of(point), device_of(point), policy_of(point));
-    loaded_->figures = figures_of(loaded_->workload.instance, loaded_->workload.semantics);
+    const Workload& workload = loaded_->workload;
+    loaded_->figures =
+        figures_of(workload.choose_paged ? with_paged(workload.instance, pageable(workload.instance))
+                                         : workload.instance,
+                   workload.semantics);
   } catch (const InputError& error) {
     loaded_->error = error.what();
   }
@@ -92,10 +102,14 @@ std::string SweepWorker::work(const std::string& item) {
     effort.time_limit_seconds = point.time_limit_seconds;
     effort.solver = point.solver;
     effort.explain = false;
-    const MethodRequest request{instance, limits_of(policy, instance, loaded.figures),
-                                loaded.workload.semantics, solve_options(policy, effort)};
-    add_instance(result, instance, request.semantics, request.limits, loaded.figures);
-    add_verdict(result, run_method(find_method(point.method), request, loaded.figures.keep_all));
+    const MethodRequest request{instance, limits_of(policy, loaded.workload, loaded.figures),
+                                loaded.workload.semantics, solve_options(policy, effort),
+                                loaded.workload.choose_paged};
+    const std::optional<DeviceProfile>& device = loaded.workload.device;
+    const bool wears = device && device->storage;
+    add_instance(result, loaded.workload, request.limits, loaded.figures);
+    add_verdict(result, run_method(find_method(point.method), request, loaded.figures.keep_all),
+                wears ? device->storage->write_endurance : std::nullopt);
   } catch (const InputError& error) {
     add_failure(result, error.what());
   } catch (const std::bad_alloc&) {

@@ -2,7 +2,7 @@
 
 namespace poet {
 
-std::unique_ptr<Child> start_worker(const Work& work) {
+std::unique_ptr<Child> start_worker(const WorkOnItem& work) {
   return std::make_unique<Child>([&work](Parent& parent) {
     while (const std::optional<std::string> item = parent.receive()) parent.send(work(*item));
     return 0;

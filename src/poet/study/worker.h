@@ -18,7 +18,7 @@ struct WorkerNews {
 };
 
 /// Answers each message with what `work` makes of it. Throws InternalError if there can be no process.
-[[nodiscard]] std::unique_ptr<Child> start_worker(const Work& work);
+[[nodiscard]] std::unique_ptr<Child> start_worker(const WorkOnItem& work);
 
 /// An answer that has arrived in full, or the death; nothing else. Never waits.
 [[nodiscard]] std::optional<WorkerNews> news_of(Child& worker);

@@ -15,7 +15,7 @@
 namespace poet {
 
 /// What a worker does with an item. It should not throw: an exception counts as the worker's death.
-using Work = std::function<std::string(const std::string& item)>;
+using WorkOnItem = std::function<std::string(const std::string& item)>;
 
 struct WorkAnswer {
   std::size_t item = 0;  // its index
@@ -46,7 +46,7 @@ class WorkerPool {
 /// `workers` >= 1 processes, forked from this one: make it, and run it, while this process has a single
 /// thread. They end with this process, however it ends, and leave it to this process to heed SIGINT, SIGTERM
 /// and SIGHUP; their standard output is closed. Throws InternalError if no process can be started.
-[[nodiscard]] std::unique_ptr<WorkerPool> process_pool(std::size_t workers, Work work);
+[[nodiscard]] std::unique_ptr<WorkerPool> process_pool(std::size_t workers, WorkOnItem work);
 
 /// Whether this build knows MPI.
 [[nodiscard]] bool has_mpi();
@@ -59,6 +59,6 @@ class WorkerPool {
 /// of the others; these work for it, one item at a time each, return null when it is destroyed, and are done
 /// with MPI then. Each rank works in a child process as process_pool() does; a rank that dies itself ends the
 /// MPI job. Throws InternalError in builds without MPI and with fewer than two ranks.
-[[nodiscard]] std::unique_ptr<WorkerPool> mpi_pool(const Work& work);
+[[nodiscard]] std::unique_ptr<WorkerPool> mpi_pool(const WorkOnItem& work);
 
 }  // namespace poet

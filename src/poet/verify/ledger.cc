@@ -32,6 +32,9 @@ void Ledger::computed(OpId op, bool again) {
 void Ledger::paged_in(ValueId value) {
   report_.page_in_energy += costs_.values[value].page_in.energy;
   ++report_.page_ins;
+  std::int64_t read = 0;
+  if (!__builtin_add_overflow(report_.bytes_read.value(), costs_.values[value].bytes.value(), &read))
+    report_.bytes_read = Bytes(read);
 }
 
 void Ledger::paged_out(ValueId value, bool home) {

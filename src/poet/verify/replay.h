@@ -27,6 +27,7 @@ struct Report {
   Seconds stalled{};     // device: time in which compute waited for the channel
   Bytes peak_ram{};      // persistent bytes included
   OpId peak_op;          // the op that runs at the first instant of the peak
+  Bytes bytes_read{};    // paged in; a count that would overflow stops
   Bytes bytes_written{};
   int recomputations = 0;
   int page_ins = 0;

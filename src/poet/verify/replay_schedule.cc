@@ -328,7 +328,7 @@ Report replay(const Instance& instance, const Schedule& schedule, Semantics sema
 
 Report replay_keep_all(const Instance& instance, Semantics semantics) {
   const Dataflow flow = dataflow(instance.graph);
-  if (!flow.paged.empty()) return replay_keep_all(with_paged(instance, {}), semantics);
+  if (!flow.paged.empty()) return replay_keep_all(without_homes(instance), semantics);
   IdVector<OpId, std::vector<ValueId>> dies(instance.graph.ops.size());  // with the op
   for (const ValueId v : flow.transients)
     dies[flow.users[v].empty() ? flow.producer[v] : flow.users[v].back()].push_back(v);

@@ -37,6 +37,16 @@ void gather_elements_backward(const Checker& op) {
   op.need_in(0, op.in(1));
 }
 
+/// A part finds the places of its own elements among all of them.
+void first_occurrences(const Checker& op) {
+  op.need(tensor_shape(op.output(0)) == op.in(0), "places for {}, not for {}", text_of(op.in(0)),
+          text_of(tensor_shape(op.output(0))));
+  op.need_row_major(op.input(0), "input 0");
+  op.need_row_major(op.output(0), "output 0");
+}
+/// Each element is compared with those before it.
+Count pairs(const WorkReader& w) { return w.times(w.elements(w.in(0)), w.elements(w.out(0))) / 2; }
+
 }  // namespace
 
 Schemas gather_operators() {
@@ -53,6 +63,11 @@ Schemas gather_operators() {
        .parts = "V D +...",
        .accumulates = true,
        .flops = per_input<1>},
+      {.kind = "first_occurrences",
+       .operands = "ids:i -> places:i(...)",
+       .rule = first_occurrences,
+       .parts = "...",
+       .flops = pairs},
       {.kind = "gather",
        .operands = "x:t indices:i -> y:t",
        .rule = gather,

@@ -117,7 +117,11 @@ class StreamingPass {
         sent_at_(at(p.values), 0),
         recent_(at(p.values)),
         offset_(at(p.values), 0) {
-    if (guide.alignment > 0) arena_.emplace(p.budget, guide.alignment, largest_value(p) / 2);
+    if (guide.alignment > 0) {
+      const std::int64_t largest = largest_value(p);
+      const std::int64_t slot = (largest + guide.alignment - 1) / guide.alignment * guide.alignment;
+      arena_.emplace(p.budget, guide.alignment, largest / 2, guide.in_slots ? slot : guide.alignment);
+    }
     rent_.push_back(0);
     for (const double rent : guide.rent) rent_.push_back(rent_.back() + rent);
     made_.residences.resize(at(p.values));

@@ -26,6 +26,7 @@ struct StreamingGuide {
   /// value leaves without a copy only where it is made of nothing.
   double caution = 1;
   std::int64_t alignment = 0;  // more: everything gets an address, a multiple of it
+  bool in_slots = false;       // with addresses: what is large at multiples of the largest value's size
 };
 
 /// Where something lies from when it is taken into RAM.

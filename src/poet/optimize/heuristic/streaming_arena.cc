@@ -16,10 +16,11 @@ std::optional<std::int64_t> StreamingArena::put(int id, std::int64_t bytes) {
   for (std::size_t i = 0; i <= blocks_.size(); ++i) {
     const std::int64_t end = i < blocks_.size() ? blocks_[i].begin : bytes_ / alignment_ * alignment_;
     const std::int64_t hole = end - begin;
-    if (hole >= size && (hole < least || (from_top && hole == least))) {
+    const std::int64_t start = begin_in_hole(begin, bytes);
+    if (end - start >= size && (hole < least || (from_top && hole == least))) {
       best = i;
       least = hole;
-      offset = from_top ? end - size : begin;
+      offset = from_top ? end - size : start;
     }
     if (i < blocks_.size()) begin = blocks_[i].end;
   }
@@ -53,7 +54,7 @@ std::optional<std::vector<int>> StreamingArena::in_the_way(std::int64_t bytes,
       sum += losses[i];
       const std::int64_t end =
           i + 1 < blocks_.size() ? blocks_[i + 1].begin : bytes_ / alignment_ * alignment_;
-      if (sum >= least || end - begin < size) continue;
+      if (sum >= least || end - begin_in_hole(begin, bytes) < size) continue;
       least = sum;
       best_first = first;
       best_last = i + 1;

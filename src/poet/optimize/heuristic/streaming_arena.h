@@ -19,9 +19,10 @@ class StreamingArena {
     int id;
   };
 
-  /// Offsets are multiples of `alignment`. Blocks of less than `small` bytes come from the top.
-  StreamingArena(std::int64_t bytes, std::int64_t alignment, std::int64_t small)
-      : bytes_(bytes), alignment_(alignment), small_(small) {}
+  /// Offsets are multiples of `alignment`. Blocks of less than `small` bytes come from the top, others lie at
+  /// multiples of `slot`: where they are of nearly one size, each hole that one leaves is good for any other.
+  StreamingArena(std::int64_t bytes, std::int64_t alignment, std::int64_t small, std::int64_t slot)
+      : bytes_(bytes), alignment_(alignment), small_(small), slot_(slot) {}
 
   /// Puts a block into the smallest hole that it fits in. Nothing where there is none. O(blocks).
   std::optional<std::int64_t> put(int id, std::int64_t bytes);
@@ -39,9 +40,15 @@ class StreamingArena {
     return (bytes + alignment_ - 1) / alignment_ * alignment_;
   }
 
+  /// Where a block of so many bytes may begin in a hole.
+  [[nodiscard]] std::int64_t begin_in_hole(std::int64_t begin, std::int64_t bytes) const {
+    return bytes < small_ ? begin : (begin + slot_ - 1) / slot_ * slot_;
+  }
+
   std::int64_t bytes_;
   std::int64_t alignment_;
   std::int64_t small_;
+  std::int64_t slot_;
   std::vector<Block> blocks_;  // by offset
 };
 

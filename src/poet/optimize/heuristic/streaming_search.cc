@@ -61,17 +61,23 @@ bool StreamingSearch::by_rule(int round, const std::function<bool()>& stop) {
   struct Rule {
     bool by_distance;
     double caution;
+    bool in_slots;
   };
-  constexpr std::array<Rule, kRules> kOrder{
-      {{false, 1}, {false, kInfinity}, {false, 1}, {false, 1.5}, {false, 2.5}, {true, kInfinity}}};
+  constexpr std::array<Rule, kRules> kOrder{{{false, 1, true},
+                                             {false, kInfinity, true},
+                                             {false, kInfinity, false},
+                                             {false, 1.5, true},
+                                             {false, 2.5, false},
+                                             {true, kInfinity, true}}};
+  constexpr Rule kSafe{false, kInfinity, false};
   const std::vector<double> ones(at(p_.ops), 1.0);
   const auto pass = [&](const Rule& rule, const Stream* before) {
-    return consider(streaming_.run({ones, {}, rule.by_distance, rule.caution, alignment_}, before, stop),
-                    rule.caution);
+    const StreamingGuide guide{ones, {}, rule.by_distance, rule.caution, alignment_, rule.in_slots};
+    return consider(streaming_.run(guide, before, stop), rule.caution);
   };
   const std::optional<Stream> before = best_;
   if (pass(kOrder[at(round)], before ? &*before : nullptr)) return true;
-  return round == 0 && pass(kOrder[1], nullptr);  // there should be one after the first round
+  return round == 0 && pass(kSafe, nullptr);  // there should be one after the first round
 }
 
 bool StreamingSearch::by_packing(int round, const std::function<bool()>& stop) {
@@ -98,8 +104,12 @@ bool StreamingSearch::by_packing(int round, const std::function<bool()>& stop) {
   if (stop()) return false;
   std::optional<Packing> packing = pack_intervals(capacity(round % 2 == 0), intervals, stop);
   if (!packing) return false;
-  StreamingGuide guide{std::move(packing->price), std::vector<double>(gaps_.all().size(), 0.0), false,
-                       caution_, alignment_};
+  StreamingGuide guide{std::move(packing->price),
+                       std::vector<double>(gaps_.all().size(), 0.0),
+                       false,
+                       caution_,
+                       alignment_,
+                       round % 4 < 2};
   for (std::size_t i = 0; i < ids.size(); ++i) guide.kept[ids[i]] = packing->kept[i];
   split_page_outs(guide.rent, recomputation);
   std::optional<Stream> before = last_;

@@ -12,6 +12,13 @@
 
 namespace poet {
 
+/// A paged persistent value, as a load brings it, that could be resident instead.
+struct Resident {
+  int value = -1;
+  double joules = 0;       // saved: its first load and its page-out after the update
+  std::int64_t bytes = 0;  // taken throughout; addresses are aligned for paged values only
+};
+
 struct Problem {
   int ops = 0;
   int values = 0;
@@ -37,6 +44,9 @@ struct Problem {
   std::vector<int> horizon;  // last stage in which the value can be read; producer when nobody reads it
   std::vector<std::int64_t> bytes;
   std::vector<double> in_joules, out_joules, in_seconds, out_seconds;
+
+  // For bounds on every choice of what is resident (problem/residence.h); none otherwise.
+  std::vector<Resident> residents;
 
   // The whole.
   std::int64_t budget = 0;  // for active values and workspace; persistent bytes are taken off

@@ -22,6 +22,19 @@ bool has_homes(const Instance& instance) {
 
 Bytes floor_of(const Instance& instance) { return ram_floor(instance, Semantics::device).bytes(); }
 
+/// By paged value: the energy of one load, and of its page-out where it is updated.
+IdVector<ValueId, Joules> savings(const Instance& all_paged, const Dataflow& flow) {
+  const CostTable& costs = all_paged.costs;
+  const auto price = [&](const TransferCost& transfer) {
+    return transfer.energy + (costs.timing.concurrent ? Joules(0) : costs.timing.idle * transfer.seconds);
+  };
+  IdVector<ValueId, Joules> saved(all_paged.graph.values.size());
+  for (const ValueId v : flow.paged) saved[v] = price(costs.values[v].page_in);
+  for (const std::vector<ValueId>& changes : flow.changes)
+    for (const ValueId v : changes) saved[v] += price(costs.values[v].page_out);
+  return saved;
+}
+
 }  // namespace
 
 std::vector<std::vector<ValueId>> paged_sets(const Instance& instance, Bytes ram_budget) {
@@ -64,28 +77,39 @@ Bytes rounding_of(const Instance& instance, const std::vector<ValueId>& values) 
   return sum;
 }
 
-Joules most_saved_by_residents(const Instance& instance, Bytes ram_budget) {
-  const CostTable& costs = instance.costs;
+std::vector<Resident> residents_of(const Instance& all_paged, const WithLoads& loads) {
+  const Dataflow flow = dataflow(all_paged.graph);
+  const IdVector<ValueId, Joules> saved = savings(all_paged, flow);
+  std::vector<Resident> residents;
+  for (const OpId op : ids<OpId>(loads.loads.size())) {
+    const ValueId v = loads.loads[op];
+    if (!v.valid() || all_paged.graph.values[v].rows) continue;
+    const ValueId brought = loads.instance.graph.ops[op].outputs.front();
+    residents.push_back({brought.index, saved[v].value(), all_paged.graph.values[v].bytes.value()});
+  }
+  return residents;
+}
+
+Bytes floor_of_every_choice(const Instance& instance) {
   const std::vector<ValueId> all = pageable(instance);
-  const Dataflow flow = dataflow(with_paged(instance, all).graph);
-  IdVector<ValueId, char> updated(instance.graph.values.size(), 0);
-  for (const std::vector<ValueId>& changes : flow.changes)
-    for (const ValueId v : changes) updated[v] = 1;
-  const auto saved = [&](ValueId v) {
-    const auto price = [&](const TransferCost& transfer) {
-      return transfer.energy + (costs.timing.concurrent ? Joules(0) : costs.timing.idle * transfer.seconds);
-    };
-    return price(costs.values[v].page_in) + (updated[v] ? price(costs.values[v].page_out) : Joules(0));
-  };
+  Instance all_paged = with_paged(instance, all);
+  for (const ValueId v : all) all_paged.costs.values[v].bytes = instance.graph.values[v].bytes;
+  return floor_of(all_paged);
+}
+
+Joules most_saved_by_residents(const Instance& instance, Bytes ram_budget) {
+  const std::vector<ValueId> all = pageable(instance);
+  const Instance all_paged = with_paged(instance, all);
+  const IdVector<ValueId, Joules> saved = savings(all_paged, dataflow(all_paged.graph));
   std::vector<std::pair<double, ValueId>> per_byte;
   for (const ValueId v : all)
-    per_byte.emplace_back(saved(v).value() / static_cast<double>(costs.values[v].bytes.value()), v);
+    per_byte.emplace_back(saved[v].value() / static_cast<double>(instance.graph.values[v].bytes.value()), v);
   std::sort(per_byte.rbegin(), per_byte.rend());
   const Bytes largest = ram_floor(with_paged(instance, {}), Semantics::device).largest.bytes();
   Bytes room = std::max(Bytes(0), ram_budget - largest);
   Joules sum{};
   for (const auto& [joules, v] : per_byte) {
-    const Bytes taken = std::min(room, costs.values[v].bytes);
+    const Bytes taken = std::min(room, instance.graph.values[v].bytes);  // not rounded up
     sum += Joules(joules * static_cast<double>(taken.value()));
     room -= taken;
   }

@@ -5,6 +5,8 @@
 #include <vector>
 
 #include "poet/cost/instance.h"
+#include "poet/optimize/problem/loads.h"
+#include "poet/optimize/problem/problem.h"
 #include "poet/plan/limits.h"
 
 namespace poet {
@@ -18,6 +20,14 @@ namespace poet {
 
 /// By how much the values grow when they are paged: addresses are aligned, resident values packed. O(values).
 [[nodiscard]] Bytes rounding_of(const Instance& instance, const std::vector<ValueId>& values);
+
+/// What residence of each paged value saves and takes, in the problem with loads. Without transfer times
+/// where they run beside compute. O(values + edges).
+[[nodiscard]] std::vector<Resident> residents_of(const Instance& all_paged, const WithLoads& loads);
+
+/// Whatever stays resident, no plan needs less RAM: that of the largest op with every value paged, where
+/// those take their bytes alone. O(ops + edges).
+[[nodiscard]] Bytes floor_of_every_choice(const Instance& instance);
 
 /// Whatever stays resident, a plan saves at most so much over one that pages every persistent value: one of
 /// the former becomes one of the latter with the same RAM by a load of each resident value at the beginning

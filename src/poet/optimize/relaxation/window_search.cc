@@ -18,7 +18,6 @@ constexpr int kIdleRounds = 3;       // breakpoints tried in a row without a bet
 constexpr double kLeastRise = 1e-3;  // of the overhead that is proven; less is not a better bound
 constexpr long kEvaluationsPerAnswer = 20'000;
 constexpr int kWaitReach = 4;  // stages before a wait in which its cause is sought
-constexpr int kApart = 2;      // stages between breakpoints that are added together
 
 }  // namespace
 
@@ -54,19 +53,10 @@ bool WindowSearch::is_breakpoint(int stage) const {
   return std::find(breakpoints_.begin(), breakpoints_.end(), stage) != breakpoints_.end();
 }
 
-// The stages that overflow most, not beside each other. False when none does.
+// False when none overflows.
 bool WindowSearch::add_overflowing(const std::vector<double>& ram, int at_most) {
-  std::vector<int> order;
-  for (int t = 0; t < p_.ops; ++t)
-    if (ram[at(t)] > static_cast<double>(p_.budget) * (1 + 1e-6) && !is_breakpoint(t)) order.push_back(t);
-  std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return ram[at(a)] > ram[at(b)]; });
-  std::vector<int> added;
-  for (int t : order) {
-    if (static_cast<int>(added.size()) >= at_most) break;
-    if (std::any_of(added.begin(), added.end(), [&](int s) { return std::abs(s - t) <= kApart; })) continue;
-    breakpoints_.push_back(t);
-    added.push_back(t);
-  }
+  const std::vector<int> added = overflowing(p_, ram, breakpoints_, at_most);
+  breakpoints_.insert(breakpoints_.end(), added.begin(), added.end());
   return !added.empty();
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 
 #include "poet/base/numbers.h"
 #include "poet/optimize/problem/sorted.h"
@@ -54,6 +55,8 @@ class Builder {
     for (int op = 0; op < p_.ops; ++op)
       for (int k = w_.of(op) + 1; k < w_.count() && w_.first_stage(k) <= p_.recompute_until[at(op)]; ++k)
         m_.recompute[at(k)][at(op)] = model.add_binary(m_.scale * p_.joules[at(op)]);
+    for (const Resident& resident : p_.residents)
+      m_.resident.push_back(model.add_binary(-m_.scale * resident.joules));
   }
 
   // What brings v into window k, in which it is not made.
@@ -123,12 +126,30 @@ class Builder {
       beside.push_back(p_.bytes[at(p_.first_result[at(op)])]);
       loads.push_back(all);
     }
+    add_residents(k, sum);
     if (budget_.is_column()) {
       m_.model.at_most(sum.add(-1, budget_), -static_cast<double>(working_set(p_, op)) / unit);
       return;
     }
     m_.model.at_most(sum, static_cast<double>(room) / unit);
-    if (rounding_) add_rounded(room, beside, loads);
+    std::int64_t not_aligned = 0;  // if all are resident
+    for (const Resident& one : p_.residents) not_aligned += p_.bytes[at(one.value)] - one.bytes;
+    if (rounding_) add_rounded(room + not_aligned, beside, loads);
+  }
+
+  // Before it would be loaded and after its last use, a resident value takes RAM beside all else; in between
+  // it is kept, without the bytes that align paged values.
+  void add_residents(int k, Linear& sum) {
+    const int op = w_.breakpoints()[at(k)];
+    for (std::size_t i = 0; i < p_.residents.size(); ++i) {
+      const auto& [v, joules, bytes] = p_.residents[i];
+      const Term resident = Term::of(m_.resident[i]);
+      const Term kept = Term::of(m_.kept[at(k)][at(v)]);
+      const bool works = contains(p_.reads[at(op)], v) || contains(p_.writes[at(op)], v);
+      const bool counts = works || kept.is_column();
+      sum.add(static_cast<double>(counts ? bytes - p_.bytes[at(v)] : bytes) / m_.ram_unit, resident);
+      if (kept.is_column()) m_.model.at_most(Linear().add(1, resident).add(-1, kept), 0);
+    }
   }
 
   // 1 if all operands are kept over which the breakpoint op may write its first result; -1: there are none,
@@ -262,6 +283,13 @@ std::vector<double> ram_implied(const Problem& p, const StageWindows& windows, c
     change[at(gap.from) + 1] += kept * static_cast<double>(p.bytes[at(gap.value)]);
     change[at(gap.to)] -= kept * static_cast<double>(p.bytes[at(gap.value)]);
   }
+  for (std::size_t i = 0; i < p.residents.size(); ++i) {
+    const auto& [v, joules, bytes] = p.residents[i];
+    const double idle = value_of(model.resident[i]) * static_cast<double>(bytes);
+    change[0] += idle;
+    change[at(p.producer[at(v)])] -= idle;
+    change[at(p.horizon[at(v)]) + 1] += idle;
+  }
   std::vector<double> ram(at(p.ops));
   double sum = 0;
   for (int t = 0; t < p.ops; ++t) {
@@ -271,6 +299,24 @@ std::vector<double> ram_implied(const Problem& p, const StageWindows& windows, c
       ram[at(t)] += std::max(given[at(t)], 0.0) * static_cast<double>(p.bytes[at(p.first_result[at(t)])]);
   }
   return ram;
+}
+
+std::vector<int> overflowing(const Problem& p, const std::vector<double>& ram,
+                             const std::vector<int>& breakpoints, int at_most) {
+  constexpr int kApart = 2;  // stages
+  std::vector<int> order;
+  for (int t = 0; t < p.ops; ++t) {
+    const bool is_new = std::find(breakpoints.begin(), breakpoints.end(), t) == breakpoints.end();
+    if (is_new && ram[at(t)] > static_cast<double>(p.budget) * (1 + 1e-6)) order.push_back(t);
+  }
+  std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return ram[at(a)] > ram[at(b)]; });
+  std::vector<int> chosen;
+  for (const int t : order) {
+    if (static_cast<int>(chosen.size()) >= at_most) break;
+    if (std::none_of(chosen.begin(), chosen.end(), [&](int s) { return std::abs(s - t) <= kApart; }))
+      chosen.push_back(t);
+  }
+  return chosen;
 }
 
 }  // namespace poet

@@ -49,7 +49,8 @@ struct WindowModel {
   /// At least once in a stage of the window; in published semantics, where a page-in takes no RAM in its own
   /// stage, at least once in the stage before one of the window's.
   std::vector<std::vector<int>> page_in;
-  std::vector<int> stored;  // by value: paged out at all
+  std::vector<int> stored;    // by value: paged out at all
+  std::vector<int> resident;  // by Problem::residents: never leaves RAM, from step to step
 };
 
 /// What a window relaxation minimises.
@@ -65,7 +66,8 @@ enum class WindowObjective {
 ///   recompute[k,i] <= the same sum of each operand of i               unless it is made in window k
 ///   sum of kept * bytes at breakpoint op t <= budget - working set of t, and, where t may write its result
 ///   over operands, one operand less if all of these are kept
-/// and the provenance of kept copies, limits and, in device semantics, the channel's timeline
+/// where a resident value takes RAM from the first op to the last and saves its transfers, and the provenance
+/// of kept copies, limits and, in device semantics, the channel's timeline
 /// (window_limits.h), as in docs/formulation.md. O(windows * (values + edges)) columns and
 /// entries.
 [[nodiscard]] WindowModel build_windows(const Problem& problem, const StageWindows& windows, bool rounding,
@@ -92,5 +94,10 @@ struct WindowDecisions {
 [[nodiscard]] std::vector<double> ram_implied(const Problem& problem, const StageWindows& windows,
                                               const WindowModel& model, const std::vector<double>& x,
                                               const Gaps& gaps);
+
+/// Of the stages in which `ram` (per stage) exceeds the budget, those that become breakpoints next: the
+/// fullest, at most so many, none a breakpoint already and none beside another.
+[[nodiscard]] std::vector<int> overflowing(const Problem& problem, const std::vector<double>& ram,
+                                           const std::vector<int>& breakpoints, int at_most);
 
 }  // namespace poet

@@ -8,6 +8,7 @@
 #include "poet/optimize/heuristic/local_search.h"
 #include "poet/optimize/heuristic/paging_search.h"
 #include "poet/optimize/heuristic/streaming_search.h"
+#include "poet/optimize/problem/loads.h"
 #include "poet/optimize/search/streamed_plan.h"
 #include "poet/plan/allowance.h"
 #include "poet/plan/canonical.h"
@@ -129,14 +130,20 @@ bool keeps_all(const Problem& problem) {
   return keep_all_peak(problem) <= problem.budget && problem.in_time(problem.baseline_seconds);
 }
 
+bool is_below_floor(const Problem& problem) {
+  const auto& needs = problem.working_sets;
+  return std::any_of(needs.begin(), needs.end(), [&](std::int64_t need) { return need > problem.budget; });
+}
+
 /// Plans of streaming passes: the first one at once, and the best of some rounds. With an alignment, plans
 /// with addresses.
 void search_streams(const Problem& problem, const Stop& stop, std::int64_t alignment, BestPlan& plans) {
   constexpr int kRounds = 12;
+  constexpr int kQuickRounds = 6;  // which may take more time than there is to find a plan at all
   const auto has_one = [&] { return alignment > 0 ? plans.placed.has_value() : plans.best.has_value(); };
   StreamingSearch streams(problem, alignment);
   for (int round = 0; round < kRounds; ++round) {
-    const bool first = !has_one() && !streams.best();
+    const bool first = round < kQuickRounds && !has_one() && !streams.best();
     if (first ? stop.cancelled() : stop()) break;
     const bool better = streams.improve(first ? stop.when_cancelled() : stop);
     if (first && better) plans.consider(problem, *streams.best());
@@ -166,7 +173,9 @@ void search_candidates(const Problem& problem, const SolveOptions& options, cons
 
 std::optional<SynchronousPlan> search_synchronous(const SolveRequest& request, const SolveOptions& options,
                                                   const Stop& stop) {
-  constexpr double kPartOfLarge = 0.06;  // of the time left, each time; the bounds want most of it
+  // Of the time left, each time; the bounds want most of it. Addresses are seldom found for a plan without.
+  const double part_of_large = options.aim == Aim::plan ? 0.25 : 0.08;
+  constexpr double kPartWithout = 0.3;  // of that, for plans without addresses
   const std::int64_t alignment = std::max<std::int64_t>(1, request.instance.costs.alignment.value());
   BestPlan plans(request, options, stop);
   SolveOptions quiet = options;
@@ -174,17 +183,31 @@ std::optional<SynchronousPlan> search_synchronous(const SolveRequest& request, c
   for (const double waiting : kWaiting) {
     if (stop()) break;
     const Problem problem = instant_problem(request, options, waiting);
-    if (!problem.paging || keeps_all(problem)) break;
-    const auto part = [&] {
-      return is_large(problem) ? stop.at_most(kPartOfLarge * stop.remaining()) : stop;
+    if (!problem.paging || keeps_all(problem) || is_below_floor(problem)) break;
+    const auto part = [&](double share) {
+      return is_large(problem) ? stop.at_most(share * part_of_large * stop.remaining()) : stop;
     };
-    search_streams(problem, part(), 0, plans);
-    search_streams(problem, part(), alignment, plans);
+    search_streams(problem, part(kPartWithout), 0, plans);
+    search_streams(problem, part(1), alignment, plans);
     // Candidates of large problems take their time, and solve() looks for some.
     if (!is_large(problem) || !plans.best) search_candidates(problem, quiet, stop, plans);
   }
   if (plans.best) plans.best->placed = std::move(plans.placed);
   return std::move(plans.best);
+}
+
+std::optional<Joules> quick_energy(const Instance& instance, Bytes ram_budget) {
+  constexpr int kRounds = 3;
+  const WithLoads loads = with_loads(instance);
+  Limits limits;
+  limits.ram_budget = ram_budget;
+  const Problem problem =
+      instant_problem({loads.instance, limits, Semantics::device}, SolveOptions{}, kWaiting.front());
+  if (problem.budget < 0) return std::nullopt;
+  StreamingSearch streams(problem, std::max<std::int64_t>(1, instance.costs.alignment.value()));
+  for (int round = 0; round < kRounds; ++round) streams.improve([] { return false; });
+  if (!streams.best()) return std::nullopt;
+  return Joules(streams.best()->joules);
 }
 
 }  // namespace poet

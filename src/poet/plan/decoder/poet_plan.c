@@ -47,7 +47,7 @@ int poet_plan_section(const void* image, size_t size, uint32_t tag, const uint8_
   const uint8_t* found = NULL;
   uint32_t sections;
   if (size < POET_PLAN_HEADER_BYTES || number(at, 4) != MAGIC) return POET_PLAN_NOT_A_PLAN;
-  if (number(at + 4, 2) < 1 || number(at + 4, 2) > POET_PLAN_VERSION) return POET_PLAN_BAD_VERSION;
+  if (number(at + 4, 2) < 1 || number(at + 4, 2) > POET_PLAN_FAMILY) return POET_PLAN_BAD_VERSION;
   sections = number(at + 6, 2);
   at += POET_PLAN_HEADER_BYTES;
   size -= POET_PLAN_HEADER_BYTES;
@@ -111,6 +111,8 @@ int poet_plan_open(poet_plan* plan, const void* image, size_t size) {
   poet_plan_cursor cursor;
   poet_plan_step step;
   int code = poet_plan_section(image, size, POET_PLAN_SCHEDULE, &payload, &length);
+  if (code != POET_PLAN_NOT_A_PLAN && number((const uint8_t*)image + 4, 2) > POET_PLAN_VERSION)
+    return POET_PLAN_BAD_VERSION;
   if (code == POET_PLAN_OK) code = open_schedule(plan, number((const uint8_t*)image + 4, 2), payload, length);
   if (code != POET_PLAN_OK) return code;
   code = poet_plan_section(image, size, POET_PLAN_ADDRESSES, &payload, &length);

@@ -23,6 +23,7 @@ extern "C" {
 #endif
 
 #define POET_PLAN_VERSION 2u        /* the newest; 1 differs in having no POET_PLAN_PAGED */
+#define POET_PLAN_FAMILY 3u         /* several plans in one file, each an image of its own: not for devices */
 #define POET_PLAN_HEADER_BYTES 8u   /* of the file: "POET", version, number of sections */
 #define POET_PLAN_SECTION_BYTES 12u /* of a section without its payload: tag, length, CRC-32 */
 
@@ -31,6 +32,8 @@ extern "C" {
   ((uint32_t)(a) | ((uint32_t)(b) << 8) | ((uint32_t)(c) << 16) | ((uint32_t)(d) << 24))
 #define POET_PLAN_GRAPH POET_PLAN_TAG('G', 'R', 'P', 'H')
 #define POET_PLAN_COSTS POET_PLAN_TAG('C', 'O', 'S', 'T')
+#define POET_PLAN_PLANS POET_PLAN_TAG('P', 'L', 'N', 'S')
+#define POET_PLAN_LIMITS POET_PLAN_TAG('L', 'I', 'M', 'S')
 #define POET_PLAN_SCHEDULE POET_PLAN_TAG('S', 'C', 'H', 'D')
 #define POET_PLAN_ADDRESSES POET_PLAN_TAG('A', 'D', 'D', 'R')
 

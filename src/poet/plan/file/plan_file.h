@@ -34,6 +34,9 @@ struct PlanFile {
 [[nodiscard]] std::vector<std::uint8_t> to_device_image(const PlanFile& file);
 [[nodiscard]] nlohmann::ordered_json to_json(const PlanFile& file);
 
+/// What a file of several plans (plan_family.h) is refused with where one is wanted.
+inline constexpr const char* kSeveralPlans = "holds several plans: one of them has to be chosen";
+
 /// Throw InputError with `place` and the rule. Ids are checked for range, not the plan for sense: that is the
 /// verifier's business.
 [[nodiscard]] PlanFile plan_from_binary(const std::vector<std::uint8_t>& bytes, const std::string& place);

@@ -11,6 +11,7 @@
 #include "poet/cost/json_reader.h"
 #include "poet/plan/file/limits_json.h"
 #include "poet/plan/file/plan_file.h"
+#include "poet/plan/file/steps_json.h"
 #include "poet/plan/layout/addresses.h"
 
 namespace poet {
@@ -97,22 +98,36 @@ void find_takeovers(const PlanFile& file, std::vector<Allocation>& allocations) 
 
 }  // namespace
 
+void write_steps(Json& json, const PlanFile& file) {
+  json["arena_bytes"] = file.layout.arena.value();
+  Json& steps = json["steps"] = Json::array();
+  for (const Step& step : file.plan.steps) steps.push_back(step_json(step));
+  Json& allocations = json["allocations"] = Json::array();
+  for (const Allocation& allocation : file.layout.allocations)
+    allocations.push_back(allocation_json(allocation));
+}
+
+void read_steps(const JsonField& root, const char* allocations, PlanFile& file) {
+  const Graph& graph = file.instance.graph;
+  for (const JsonField& step : root.at("steps").items()) file.plan.steps.push_back(read_step(step, graph));
+  file.layout.arena = Bytes(root.at("arena_bytes").integer(0, kMostBytes));
+  for (const JsonField& allocation : root.at(allocations).items())
+    file.layout.allocations.push_back(read_allocation(allocation, graph, file.plan.steps.size()));
+  find_takeovers(file, file.layout.allocations);
+}
+
 Json to_json(const PlanFile& file) {
   Json json;
   json["format"] = kFormat;
   json["instance"] = to_json(file.instance);
   write_limits(json, file.semantics, file.limits);
-  json["arena_bytes"] = file.layout.arena.value();
-  Json& steps = json["steps"] = Json::array();
-  for (const Step& step : file.plan.steps) steps.push_back(step_json(step));
-  Json& allocations = json[kAllocations[kFormat - 1]] = Json::array();
-  for (const Allocation& allocation : file.layout.allocations)
-    allocations.push_back(allocation_json(allocation));
+  write_steps(json, file);
   return json;
 }
 
 PlanFile plan_from_json(const Json& json, const std::string& place) {
   const JsonField root(json, place);
+  if (root.has("plans")) root.fail(kSeveralPlans);
   if (!root.has("steps")) root.fail("is neither a plan (no steps) nor a schedule (no stages)");
   const std::int64_t format = root.at("format").integer(1, kFormat);
   const char* allocations = kAllocations[format - 1];
@@ -124,12 +139,7 @@ PlanFile plan_from_json(const Json& json, const std::string& place) {
   file.instance = instance_from_json(instance.json(), instance.place());
   file.semantics = read_semantics(root);
   file.limits = read_limits(root);
-  const Graph& graph = file.instance.graph;
-  for (const JsonField& step : root.at("steps").items()) file.plan.steps.push_back(read_step(step, graph));
-  file.layout.arena = Bytes(root.at("arena_bytes").integer(0, kMostBytes));
-  for (const JsonField& allocation : root.at(allocations).items())
-    file.layout.allocations.push_back(read_allocation(allocation, graph, file.plan.steps.size()));
-  find_takeovers(file, file.layout.allocations);
+  read_steps(root, allocations, file);
   return file;
 }
 

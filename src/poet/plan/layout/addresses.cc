@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <numeric>
+#include <utility>
 
 #include "poet/base/error.h"
 #include "poet/cost/json_reader.h"
@@ -57,10 +59,19 @@ Layout layout_at(std::vector<Allocation> allocations, const poet_plan& opened, B
 }
 
 void part_what_lies_apart(std::vector<Allocation>& allocations) {
-  for (Allocation& allocation : allocations) {
-    if (allocation.takes_over < 0) continue;
-    if (allocations[static_cast<std::size_t>(allocation.takes_over)].offset != allocation.offset)
-      allocation.takes_over = -1;
+  std::map<std::pair<std::int64_t, Bytes>, int> last;  // allocation so far, by offset and bytes
+  for (std::size_t r = 0; r < allocations.size(); ++r) {
+    Allocation& allocation = allocations[r];
+    const auto [before, is_first] =
+        last.try_emplace({allocation.offset, allocation.bytes}, static_cast<int>(r));
+    if (allocation.takes_over >= 0 &&
+        allocations[static_cast<std::size_t>(allocation.takes_over)].offset != allocation.offset) {
+      // Of several operands that die, it may be another one.
+      const bool over =
+          !is_first && allocations[static_cast<std::size_t>(before->second)].end > allocation.begin;
+      allocation.takes_over = over ? before->second : -1;
+    }
+    before->second = static_cast<int>(r);
   }
 }
 

@@ -19,7 +19,8 @@ namespace poet {
 [[nodiscard]] Layout layout_at(std::vector<Allocation> allocations, const poet_plan& opened, Bytes alignment,
                                const std::string& place);
 
-/// What does not lie where the allocation lies that it takes over does not take it over.
+/// What does not lie where the allocation lies that it takes over does not take it over, but another that
+/// dies with it and lies there, if any. O(allocations log allocations).
 void part_what_lies_apart(std::vector<Allocation>& allocations);
 
 }  // namespace poet

@@ -58,6 +58,11 @@ InputRole token_role(const Graph& graph, DataInput& input) {
     input.range = input.range == 0 ? rows : std::min(input.range, rows);
     if (!role) role = role_named(table.name);
   }
+  for (const Value& value : graph.values) {
+    if (!value.rows || value.rows->indices != tensor_name(graph.values[input.value])) continue;
+    input.range = input.range == 0 ? value.rows->of : std::min(input.range, value.rows->of);
+    if (!role) role = role_named(value.rows->table);
+  }
   if (!role) role = role_named(input.name);
   if (!role && input.range == 0) input.range = kUnknownRange;
   return role.value_or(InputRole::tokens);

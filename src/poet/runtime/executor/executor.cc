@@ -1,10 +1,14 @@
 #include "poet/runtime/executor/executor.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <chrono>
 #include <cstring>
 
 #include "poet/base/error.h"
 #include "poet/graph/operators/schema.h"
+#include "poet/graph/parts.h"
 #include "poet/plan/machine.h"
 
 namespace poet::runtime {
@@ -30,12 +34,21 @@ OpId find_loss(const Graph& graph) {
 
 Executor::Executor(const PlanFile& file, const Program& program, PersistentValues& persistent,
                    PageFile* pages)
-    : program_(program),
+    : file_(file),
+      program_(program),
       persistent_(persistent),
       waits_(has_waits(file.instance, file.semantics)),
       loss_op_(find_loss(file.instance.graph)),
       ticket_(file.instance.graph.values.size(), 0),
       seconds_(program.steps().size(), 0.0) {
+  std::int64_t rows = 0;
+  std::size_t most = 0;
+  for (const IndexList& list : program.index_lists()) {
+    rows = std::max(rows, list.rows);
+    most = std::max(most, list.numbers.size());
+  }
+  is_named_.resize(static_cast<std::size_t>(rows));
+  part_of_indices_.resize(most);
   if (program.transfers() > 0) channel_ = std::make_unique<TransferQueue>(*pages, program.transfers());
 }
 
@@ -49,6 +62,9 @@ void Executor::run(std::int64_t number, std::uint64_t seed, const InputSource& i
   fetching_ = Seconds(0);
   const Clock::time_point begin = Clock::now();
   Clock::time_point step_begin = begin;
+  persistent_.start(number);
+  read_indices(inputs);
+  step_begin = Clock::now();
   const std::vector<PreparedStep>& steps = program_.steps();
   for (std::size_t i = 0; i < steps.size(); ++i) {
     const PreparedStep& step = steps[i];
@@ -72,11 +88,42 @@ void Executor::run(std::int64_t number, std::uint64_t seed, const InputSource& i
     step_begin = step_end;
   }
   wait_for(last_ticket_);  // the next step's transfers must not meet this one's
-  persistent_.commit();
   makespan_ = Seconds(since(begin));
+  persistent_.commit(number, loss_);
+}
+
+void Executor::read_indices(const InputSource& inputs) {
+  const Graph& graph = file_.instance.graph;
+  const Clock::time_point begin = Clock::now();
+  for (const IndexList& list : program_.index_lists()) {
+    for (const OpId op : list.inputs) {
+      inputs(op, reinterpret_cast<std::byte*>(part_of_indices_.data()));
+      for_each_run_of_part(graph.values[graph.ops[op].outputs.front()],
+                           [&](std::int64_t first, std::int64_t at, std::int64_t count) {
+                             std::copy_n(part_of_indices_.begin() + at, count, list.numbers.begin() + first);
+                           });
+    }
+    std::fill(is_named_.begin(), is_named_.end(), 0);
+    for (std::int32_t& number : list.numbers) {
+      if (number < 0 || number >= list.rows)
+        throw InputError(fmt::format("op \"{}\"", graph.ops[list.inputs.front()].name),
+                         fmt::format("index {} is not one of {} elements", number, list.rows));
+      const auto row = static_cast<std::size_t>(number);
+      if (is_named_[row] != 0) number = kOtherRow;
+      is_named_[row] = 1;
+    }
+  }
+  fetching_ += Seconds(since(begin));
 }
 
 void Executor::issue(const PreparedStep& step) {
+  if (step.rows != nullptr) {
+    last_ticket_ = step.kind == StepKind::page_out ? channel_->page_out(*step.rows, step.data)
+                                                   : channel_->page_in(*step.rows, step.data);
+    ticket_[step.value] = last_ticket_;
+    if (!waits_) wait_for(last_ticket_);
+    return;
+  }
   const std::size_t slot = persistent_.slot(step);
   last_ticket_ = step.kind == StepKind::page_out ? channel_->page_out(slot, step.data)
                                                  : channel_->page_in(slot, step.data);

@@ -24,8 +24,8 @@ using Observer = std::function<void(const PreparedStep& step)>;
 class Executor {
  public:
   /// Starts the channel if the plan pages, to `pages`, which has the program's slots; null where it has none.
-  /// `program`, `persistent` and `pages` must outlive the executor. The plan is one by the rules of a device.
-  /// Throws InputError as TransferQueue does.
+  /// `file`, `program`, `persistent` and `pages` must outlive the executor. The plan is one by the rules of a
+  /// device. Throws InputError as TransferQueue does.
   Executor(const PlanFile& file, const Program& program, PersistentValues& persistent, PageFile* pages);
   ~Executor();
   Executor(const Executor&) = delete;
@@ -52,15 +52,20 @@ class Executor {
   [[nodiscard]] TransferTotals transferred() const;
 
  private:
+  /// What the step's rows are called, which transfers may ask for before the `input` ops have run.
+  void read_indices(const InputSource& inputs);
   void issue(const PreparedStep& step);
   void wait_for(std::uint64_t ticket);
   void compute(const PreparedStep& step, std::int64_t number, std::uint64_t seed, const InputSource& inputs);
 
+  const PlanFile& file_;
   const Program& program_;
   PersistentValues& persistent_;
   bool waits_ = false;  // transfers run beside compute until a step waits for them
   OpId loss_op_;
   std::unique_ptr<TransferQueue> channel_;
+  std::vector<std::int32_t> part_of_indices_;
+  std::vector<char> is_named_;               // by row
   IdVector<ValueId, std::uint64_t> ticket_;  // of the value's last transfer
   std::uint64_t last_ticket_ = 0;
   std::vector<double> seconds_;

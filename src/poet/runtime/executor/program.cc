@@ -3,11 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
 
 #include "poet/base/error.h"
-#include "poet/graph/dataflow.h"
+#include "poet/graph/parts.h"
 
 namespace poet::runtime {
 namespace {
@@ -44,6 +48,37 @@ Bytes total(const Graph& graph, const std::vector<ValueId>& values) {
   return sum;
 }
 
+/// Values with rows by the name of the input that names them, in the order of values.
+std::map<std::string, std::vector<ValueId>> by_indices(const Graph& graph) {
+  std::map<std::string, std::vector<ValueId>> found;
+  for (const ValueId v : ids<ValueId>(graph.values.size()))
+    if (graph.values[v].rows) found[graph.values[v].rows->indices].push_back(v);
+  return found;
+}
+
+/// The ops that have the numbers of rows.
+std::vector<OpId> inputs_named(const Graph& graph, const std::string& name, std::size_t count) {
+  std::vector<OpId> found;
+  for (const OpId op : ids<OpId>(graph.ops.size())) {
+    if (graph.ops[op].kind != "input") continue;
+    const Value& value = graph.values[graph.ops[op].outputs.at(0)];
+    if (tensor_name(value) != name) continue;
+    found.push_back(op);
+    if (value.dtype != DType::int32 || element_count(tensor_shape(value)) != static_cast<std::int64_t>(count))
+      throw InputError(fmt::format("input '{}'", name), "has other numbers than those of rows");
+  }
+  if (found.empty()) throw InputError(fmt::format("input '{}'", name), "is missing, which names rows");
+  return found;
+}
+
+/// What the numbers of rows take that a step names.
+Bytes indices_of(const Graph& graph) {
+  Bytes sum;
+  for (const auto& [name, values] : by_indices(graph))
+    sum += byte_count({tensor_shape(graph.values[values.front()])[0]}, DType::int32);
+  return sum;
+}
+
 std::byte* at(std::byte* begin, Bytes offset) { return begin + offset.value(); }
 
 std::span<std::byte> tail(const Memory& memory, Bytes from) {
@@ -54,12 +89,20 @@ std::span<std::byte> tail(const Memory& memory, Bytes from) {
 
 Program::Program(const PlanFile& file, const KernelOptions& options)
     : file_(file),
-      kernels_(),
       fixed_(file.instance.graph.values.size(), nullptr),
-      home_(file.instance.graph.values.size()) {
+      own_slots_(page_slots(file.instance.graph, std::array{pager_of(file)})),
+      slots_(&*own_slots_) {
   make_kernels(options);
   map_memory();
-  lay_out_homes();
+  lay_out_tables();
+  prepare();
+}
+
+Program::Program(const PlanFile& file, const KernelOptions& options, const PageSlots& slots)
+    : file_(file), fixed_(file.instance.graph.values.size(), nullptr), slots_(&slots) {
+  make_kernels(options);
+  map_memory();
+  lay_out_tables();
   prepare();
 }
 
@@ -96,7 +139,8 @@ void Program::map_memory() {
     }
   }
   map_.arena = file_.layout.arena;
-  map_.persistent = total(graph, counted);
+  const Bytes indices = indices_of(graph);
+  map_.persistent = total(graph, counted) + indices;
   map_.excluded = total(graph, excluded);
   if (map_.persistent > costs.persistent)
     throw InputError("persistent_bytes", fmt::format("are {}, the plan's persistent values need {}",
@@ -106,6 +150,9 @@ void Program::map_memory() {
   memory_ = std::make_unique<Memory>(arena_end + map_.persistent);
   arena_ = memory_->bytes().data();
   std::byte* next = tail(*memory_, arena_end).data();
+  indices_ = {reinterpret_cast<std::int32_t*>(next),
+              static_cast<std::size_t>(indices.value()) / sizeof(std::int32_t)};
+  next = at(next, indices);
   for (const ValueId v : packing_order(graph, counted)) {
     fixed_[v] = next;
     next = at(next, graph.values[v].bytes);
@@ -127,24 +174,47 @@ void Program::map_memory() {
   }
 }
 
-void Program::lay_out_homes() {
-  const Dataflow flow = dataflow(file_.instance.graph);
-  has_homes_ = !flow.paged.empty();
-  for (const ValueId v : flow.paged) static_cast<void>(slots_of(v));
-  for (const std::vector<ValueId>& changed : flow.changes)
-    for (const ValueId v : changed) {
-      home_[v].other_slot = slots_.size();
-      slots_.push_back(file_.instance.graph.values[v].bytes);
+void Program::lay_out_tables() {
+  const Graph& graph = file_.instance.graph;
+  for (std::size_t i = 0; i < graph.values.size(); ++i) row_transfers_.push_back(nullptr);
+  std::map<std::string, std::size_t> tables;  // by the name of what is at home
+  std::span<std::int32_t> left = indices_;
+  for (const auto& [name, values] : by_indices(graph)) {
+    IndexList list;
+    const auto count = static_cast<std::size_t>(tensor_shape(graph.values[values.front()])[0]);
+    list.inputs = inputs_named(graph, name, count);
+    list.numbers = left.first(count);
+    left = left.subspan(count);
+    for (const ValueId v : values) {
+      const Value& rows = graph.values[v];
+      const TableSize size{rows.rows->of, byte_count({rows.shape[1]}, rows.dtype)};
+      const auto [table, is_new] = tables.emplace(at_home(rows).name, tables_.size());
+      if (is_new) {
+        tables_.push_back(size);
+        table_owners_.push_back(v);
+      }
+      const TableSize& of_table = tables_[table->second];
+      if (of_table.rows != size.rows || of_table.row != size.row)
+        throw InputError(fmt::format("value {} \"{}\"", v.index, rows.name),
+                         fmt::format("has rows of another \"{}\" than other values have", table->first));
+      if (stands_for_home(rows)) table_owners_[table->second] = v;
+      list.rows = list.rows == 0 ? size.rows : std::min(list.rows, size.rows);
+      const auto first = static_cast<std::size_t>(rows.part ? rows.part->begin[0] : 0);
+      const auto of_value = list.numbers.subspan(first, static_cast<std::size_t>(rows.shape[0]));
+      row_checksums_.emplace_back(of_value.size(), 0);
+      row_transfers_[v] = std::make_unique<RowTransfer>(
+          RowTransfer{table->second, size.row, of_value, row_checksums_.back()});
     }
+    index_lists_.push_back(std::move(list));
+  }
 }
 
-const Home& Program::slots_of(ValueId v) {
-  Home& home = home_[v];
-  if (home.slot == kNoSlot) {
-    home.slot = home.other_slot = slots_.size();
-    slots_.push_back(file_.instance.graph.values[v].bytes);
+void Program::start_rows(std::int64_t step) const {
+  for (const auto& transfer : row_transfers_) {
+    if (!transfer) continue;
+    transfer->step = step;
+    transfer->written = false;
   }
-  return home;
 }
 
 void Program::prepare() {
@@ -195,8 +265,11 @@ void Program::prepare() {
     switch (step.kind) {
       case StepKind::page_out:
       case StepKind::page_in:
-        prepared.slot = slots_of(step.value).slot;
-        prepared.other_slot = slots_of(step.value).other_slot;
+        prepared.rows = row_transfers_[step.value].get();
+        if (prepared.rows == nullptr) {
+          prepared.slot = slots_->home[step.value].slot;
+          prepared.other_slot = slots_->home[step.value].other_slot;
+        }
         prepared.data = static_cast<std::byte*>(where(step.value));
         ++transfers_;
         break;

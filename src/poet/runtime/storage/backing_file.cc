@@ -10,13 +10,13 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstdlib>
-#include <string_view>
 
 #include "poet/base/amounts.h"
 #include "poet/base/error.h"
+#include "poet/runtime/storage/left_run.h"
+#include "poet/runtime/storage/page_file_header.h"
 
 namespace poet::runtime {
 namespace {
@@ -25,9 +25,6 @@ namespace fs = std::filesystem;
 
 constexpr mode_t kOwnerOnly = 0600;  // pages hold the training data
 constexpr std::int64_t kLargestBlock = 65536;
-
-/// How the first block of a page file with a name begins, for people as well.
-constexpr std::string_view kMagic = "poet page file: of no use when no run has it open\n";
 
 /// The answers of file systems, and of kernels, that do not know unnamed files.
 bool knows_no_unnamed_files(int error) { return error == EOPNOTSUPP || error == EISDIR || error == EINVAL; }
@@ -43,13 +40,6 @@ std::int64_t stated_alignment([[maybe_unused]] int descriptor) {
   return 0;
 }
 
-std::span<const std::byte> magic() { return std::as_bytes(std::span(kMagic)); }
-
-bool has_magic(int descriptor) {
-  std::array<std::byte, kMagic.size()> begin{};
-  return read_at(descriptor, 0, begin).done == begin.size() && std::ranges::equal(begin, magic());
-}
-
 /// 0 or the errno.
 int reserve_space(int descriptor, std::int64_t size) {
   // Not posix_fallocate, which where the file system cannot would write to the file byte by byte.
@@ -58,15 +48,22 @@ int reserve_space(int descriptor, std::int64_t size) {
   return 0;
 }
 
-/// Behind the magic string. 0 or the errno.
+/// Behind the first line. 0 or the errno.
 int write_zeros(int descriptor, std::int64_t size, std::span<const std::byte> zeros) {
-  for (auto at = static_cast<std::int64_t>(kMagic.size()); at < size;) {
+  for (auto at = static_cast<std::int64_t>(kFirstLineBytes); at < size;) {
     const auto left = static_cast<std::size_t>(size - at);
     const IoOutcome outcome = write_at(descriptor, at, zeros.first(std::min(zeros.size(), left)));
     if (outcome.error != 0) return outcome.error;
     at += static_cast<std::int64_t>(outcome.done);
   }
   return 0;
+}
+
+/// So that a power cut does not take the name. A file system that cannot do that keeps names in its own way.
+void sync_folder_of(const fs::path& file) {
+  const Descriptor folder(
+      ::open(fs::absolute(file).parent_path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (folder.valid()) static_cast<void>(::fsync(folder.get()));
 }
 
 bool is_power_of_two(std::int64_t n) { return n > 0 && (n & (n - 1)) == 0; }
@@ -84,16 +81,19 @@ Descriptor open_and_unlink(const fs::path& folder) {
   return opened;
 }
 
-BackingFile::BackingFile(const fs::path& where) {
+BackingFile::BackingFile(const fs::path& where, PageFileUse use) {
   std::error_code ignored;
-  if (fs::is_directory(where, ignored))
+  if (use == PageFileUse::go_on)
+    open_left(where);
+  else if (fs::is_directory(where, ignored))
     open_in(where);
   else
-    open_named(where);
+    open_named(where, use);
   look_at_file_system();
 }
 
 BackingFile::Name::~Name() {
+  if (kept) return;
   // Unless the name is another file's by now.
   if (!file.empty() && still_named(descriptor, file)) ::unlink(file.c_str());
   if (was_empty && ::ftruncate(descriptor, 0) != 0) {
@@ -112,15 +112,17 @@ void BackingFile::open_in(const fs::path& folder) {
   if (!descriptor_.valid()) fail("cannot be created", errno);
 }
 
-void BackingFile::open_named(const fs::path& file) {
+void BackingFile::open_named(const fs::path& file, PageFileUse use) {
   name_ = file.string();
   do {
     open_named_once(file);
   } while (!still_named(descriptor_.get(), file));
   if (named_.file.empty()) take_over(file);
   // Before anything else is in the file: from now on it can be told whose it was.
-  const IoOutcome outcome = write_at(descriptor_.get(), 0, magic());
-  if (outcome.error != 0) fail("cannot be written", outcome.error);
+  const int error = write_first_line(
+      descriptor_.get(), use == PageFileUse::resumable ? PageFileKind::resumable : PageFileKind::transient);
+  if (error != 0) fail("cannot be written", error);
+  if (use == PageFileUse::resumable) sync_folder_of(file);
 }
 
 void BackingFile::open_named_once(const fs::path& file) {
@@ -130,6 +132,20 @@ void BackingFile::open_named_once(const fs::path& file) {
   if (!descriptor_.valid() && errno == EEXIST)
     descriptor_ = Descriptor(::open(file.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK));
   if (!descriptor_.valid()) fail("cannot be opened for paging", errno);
+  lock();
+}
+
+/// What is in it stays, also when this process finds that it cannot go on from it.
+void BackingFile::open_left(const fs::path& file) {
+  name_ = file.string();
+  descriptor_ = Descriptor(::open(file.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK));
+  if (!descriptor_.valid()) fail("cannot be opened for paging", errno);
+  lock();
+  named_.file = file;
+  named_.kept = true;
+}
+
+void BackingFile::lock() {
   named_.descriptor = descriptor_.get();
   if (::flock(descriptor_.get(), LOCK_EX | LOCK_NB) == 0) return;
   // Another run locked it between its being created and now: the name is that run's.
@@ -140,7 +156,7 @@ void BackingFile::open_named_once(const fs::path& file) {
 }
 
 /// A file that was there: a page file that a killed run has left, which goes at the end as it should have, or
-/// an empty one, which stays.
+/// an empty one, which stays. One with steps in it, not only what its run began with, is refused.
 void BackingFile::take_over(const fs::path& file) {
   struct stat facts {};
   if (::fstat(descriptor_.get(), &facts) != 0) fail("cannot be opened", errno);
@@ -149,10 +165,24 @@ void BackingFile::take_over(const fs::path& file) {
     named_.was_empty = true;
     return;
   }
-  if (!has_magic(descriptor_.get()))
+  if (kind_of_page_file(descriptor_.get()) == PageFileKind::none)
     throw InputError(name_, "is no page file of poet's, and paging would overwrite it; name another file");
+  if (const std::optional<StepRecord> left = last_record(descriptor_.get()); left && left->number > 1) {
+    const std::optional<PageFileHeader> header = read_header(descriptor_.get());
+    if (header && facts.st_size < header->size.value())
+      throw InputError(name_, fmt::format("has the records of a run that came to step {}, but not all of its "
+                                          "pages: to begin anew, remove the file",
+                                          format_count(left->step)));
+    throw InputError(name_, fmt::format("holds a run that can be gone on from after step {}: do so with "
+                                        "`resume`, or remove the file",
+                                        format_count(left->step)));
+  }
   if (::ftruncate(descriptor_.get(), 0) != 0) fail("cannot be emptied", errno);
   named_.file = file;
+}
+
+void BackingFile::sync() {
+  if (::fdatasync(descriptor_.get()) != 0) fail("cannot be brought to the storage", errno);
 }
 
 void BackingFile::look_at_file_system() {

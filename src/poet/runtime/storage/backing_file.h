@@ -10,6 +10,7 @@
 
 #include "poet/base/units.h"
 #include "poet/runtime/storage/file_io.h"
+#include "poet/runtime/storage/page_file_options.h"
 
 namespace poet::runtime {
 
@@ -19,8 +20,9 @@ namespace poet::runtime {
 /// that a killed run has left behind is told from a file that somebody needs.
 class BackingFile {
  public:
-  /// Opens it, empty but for the first block; `where` as in PageFileOptions.
-  explicit BackingFile(const std::filesystem::path& where);
+  /// Opens it, empty but for the first block, or as it is for PageFileUse::go_on; `where` as in
+  /// PageFileOptions.
+  explicit BackingFile(const std::filesystem::path& where, PageFileUse use = PageFileUse::transient);
   ~BackingFile() = default;
   BackingFile(const BackingFile&) = delete;
   BackingFile& operator=(const BackingFile&) = delete;
@@ -43,10 +45,17 @@ class BackingFile {
   /// as long and reserved.
   void bypass_cache(std::span<std::byte> block);
 
+  /// Until then nothing that was written need survive a power cut.
+  void sync();
+  /// Whether a file with a name stays at the end, as it is.
+  void keep(bool kept) { named_.kept = kept; }
+
  private:
   void open_in(const std::filesystem::path& folder);
-  void open_named(const std::filesystem::path& file);
+  void open_named(const std::filesystem::path& file, PageFileUse use);
   void open_named_once(const std::filesystem::path& file);
+  void open_left(const std::filesystem::path& file);
+  void lock();
   void take_over(const std::filesystem::path& file);
   [[noreturn]] void fail(const std::string& what, int error) const;
   void look_at_file_system();
@@ -55,7 +64,8 @@ class BackingFile {
     std::filesystem::path file;  // to be removed
     int descriptor = -1;
     bool was_empty = false;  // a file that was there, and is to be left so
-    ~Name();                 // removes or empties it
+    bool kept = false;
+    ~Name();  // removes or empties it
   };
 
   std::string name_;

@@ -7,12 +7,14 @@
 #include <cstring>
 #include <new>
 #include <optional>
-#include <span>
+#include <utility>
 
 #include "poet/base/error.h"
 #include "poet/runtime/storage/backing_file.h"
 #include "poet/runtime/storage/page_checksum.h"
 #include "poet/runtime/storage/page_cipher.h"
+#include "poet/runtime/storage/page_file_header.h"
+#include "poet/runtime/storage/step_record.h"
 
 namespace poet::runtime {
 namespace {
@@ -49,10 +51,11 @@ struct PageSlot {
   PageSeal seal{};
 };
 
-std::vector<PageSlot> lay_out(const std::vector<Bytes>& sizes, Bytes block) {
+/// Behind the first block, which is the file's own, and two records.
+std::vector<PageSlot> lay_out(const std::vector<Bytes>& sizes, Bytes block, Bytes record) {
   std::vector<PageSlot> slots;
   slots.reserve(sizes.size());
-  std::int64_t end = block.value();  // the first is the file's own
+  std::int64_t end = (block + 2 * rounded_up(record, block)).value();
   for (const Bytes size : sizes) {
     ensure(size.value() >= 0 && size.value() <= (std::int64_t{1} << 62) - end, "the pages fit a file");
     slots.push_back(PageSlot{.offset = end, .bytes = size.value()});
@@ -69,12 +72,22 @@ std::filesystem::path default_page_folder() {
 }
 
 struct PageFile::State {
-  State(const PageFileOptions& options, const std::vector<Bytes>& sizes)
-      : file(options.where.empty() ? default_page_folder() : options.where),
-        slots(lay_out(sizes, file.block())) {
+  State(const PageFileOptions& options, const std::vector<Bytes>& sizes, PageFileUse use, Bytes record,
+        const std::vector<TableSize>& tables)
+      : file(options.where.empty() ? default_page_folder() : options.where, use),
+        slots(lay_out(sizes, file.block(), record)) {
     if (options.encrypt) cipher.emplace();
     if (!slots.empty()) size = slots.back().offset + stored(slots.back().bytes);
-    file.reserve(Bytes(size), buffer.first(kBufferBytes));
+    if (!tables.empty()) {
+      if (slots.empty()) size = (file.block() + 2 * rounded_up(record, file.block())).value();
+      rows.emplace(file, tables, size, buffer.first(kBufferBytes), cipher ? &*cipher : nullptr);
+      size = rows->end();
+    }
+    header = {file.block(), record, Bytes(size)};
+    if (use != PageFileUse::go_on) file.reserve(Bytes(size), buffer.first(kBufferBytes));
+    if (use == PageFileUse::resumable) write_header();
+    if (use == PageFileUse::go_on) check_header();
+    if (rows) rows->take_words();
     if (options.direct && size > 0) file.bypass_cache(buffer.first(file.block().value()));
   }
 
@@ -87,9 +100,22 @@ struct PageFile::State {
     return slots[number];
   }
 
-  [[noreturn]] void fail(std::size_t number, const std::string& rule) const {
-    throw InputError(fmt::format("page {} of {}", number, file.name()), rule);
+  [[nodiscard]] std::string place(std::size_t number) const {
+    return fmt::format("page {} of {}{}", number, file.name(),
+                       names ? fmt::format(" ({})", names(number)) : "");
   }
+  [[noreturn]] void fail(std::size_t number, const std::string& rule) const {
+    throw InputError(place(number), rule);
+  }
+
+  [[noreturn]] void fail_corrupted(std::size_t number) const {
+    throw InputError(place(number) + " is corrupted",
+                     "what the storage gave back is not what was written to it");
+  }
+
+  void write_header();
+  void check_header() const;
+  void write_record_block(std::int64_t at, std::int64_t filled);
 
   void write_chunk(std::size_t number, std::int64_t at, std::span<const std::byte> data);
   void read_chunk(std::size_t number, std::int64_t at, std::span<std::byte> data);
@@ -97,9 +123,12 @@ struct PageFile::State {
   BackingFile file;
   std::vector<PageSlot> slots;
   std::int64_t size = 0;
+  PageFileHeader header;
+  std::function<std::string(std::size_t)> names;
   AlignedBuffer buffer;
   PageChecksum checksum;
   std::optional<PageCipher> cipher;
+  std::optional<RowStore> rows;
 };
 
 void PageFile::State::write_chunk(std::size_t number, std::int64_t at, std::span<const std::byte> data) {
@@ -126,8 +155,37 @@ void PageFile::State::read_chunk(std::size_t number, std::int64_t at, std::span<
     std::memcpy(data.data(), block.data(), data.size());
 }
 
-PageFile::PageFile(const PageFileOptions& options, const std::vector<Bytes>& slots)
-    : state_(std::make_unique<State>(options, slots)) {}
+void PageFile::State::write_header() {
+  const std::span<std::byte> block = buffer.first(file.block().value());
+  encode(header, block);
+  const IoOutcome outcome = write_at(file.descriptor(), 0, block);
+  if (outcome.done < block.size())
+    throw InputError(file.name(), "cannot be written: " + explain(outcome, block.size()));
+}
+
+/// As the last run's, whose pages and records are where this one's would be.
+void PageFile::State::check_header() const {
+  const std::optional<PageFileHeader> found = read_header(file.descriptor());
+  if (!found || *found != header)
+    throw InputError(file.name(), "has been laid out for other pages, or on a storage of other blocks");
+}
+
+/// The buffer's first bytes, with zeros to whole blocks, at a place of the file.
+void PageFile::State::write_record_block(std::int64_t at, std::int64_t filled) {
+  const std::span<std::byte> block = buffer.first(stored(filled));
+  std::fill(block.begin() + filled, block.end(), std::byte{0});
+  const IoOutcome outcome = write_at(file.descriptor(), at, block);
+  if (outcome.done < block.size())
+    throw InputError("the record of a step in " + file.name(),
+                     "cannot be written: " + explain(outcome, block.size()));
+}
+
+PageFile::PageFile(const PageFileOptions& options, const std::vector<Bytes>& slots, PageFileUse use,
+                   Bytes record, const std::vector<TableSize>& tables)
+    : state_(std::make_unique<State>(options, slots, use, record, tables)) {
+  ensure(use == PageFileUse::transient || (record > kRecordChecksum && !options.encrypt),
+         "a page file that outlives its process has records, and pages that another can read");
+}
 
 PageFile::~PageFile() = default;
 
@@ -154,9 +212,102 @@ void PageFile::read(std::size_t slot, std::byte* data) {
     s.read_chunk(slot, at, {data + at, static_cast<std::size_t>(std::min(kBufferBytes, page.bytes - at))});
   // Both, whatever the first says: the cipher's page has to be finished.
   const bool authentic = !s.cipher || s.cipher->finish_decrypting(page.seal);
-  if (!authentic || s.checksum.value() != page.checksum)
-    throw InputError(fmt::format("page {} of {} is corrupted", slot, s.file.name()),
-                     "what the storage gave back is not what was written to it");
+  if (!authentic || s.checksum.value() != page.checksum) s.fail_corrupted(slot);
+}
+
+RowStore& PageFile::rows() {
+  ensure(state_->rows.has_value(), "a page file with tables has rows");
+  return *state_->rows;
+}
+
+void PageFile::write_rows(RowTransfer& transfer, const std::byte* data) {
+  RowStore& store = rows();
+  for (std::size_t i = 0; i < transfer.rows.size(); ++i, data += transfer.row.value())
+    if (transfer.rows[i] != kOtherRow)
+      transfer.checksums[i] = store.write(transfer.table, transfer.rows[i], data, transfer.step);
+  transfer.written = true;
+}
+
+void PageFile::read_rows(const RowTransfer& transfer, std::byte* data) {
+  RowStore& store = rows();
+  for (const std::int32_t row : transfer.rows) {
+    if (row != kOtherRow)
+      store.read(transfer.table, row, data);
+    else
+      std::fill_n(data, transfer.row.value(), std::byte{0});
+    data += transfer.row.value();
+  }
+}
+
+void PageFile::commit_rows(RowTransfer& transfer) {
+  for (std::size_t i = 0; i < transfer.rows.size() && transfer.written; ++i)
+    if (transfer.rows[i] != kOtherRow) rows().commit(transfer.table, transfer.rows[i], transfer.checksums[i]);
+  transfer.written = false;
+}
+
+void PageFile::check(std::size_t slot) {
+  State& s = *state_;
+  const PageSlot& page = s.slot(slot);
+  ensure(page.written && !s.cipher, "a page is checked that was written, and is not encrypted");
+  s.checksum.start();
+  for (std::int64_t at = 0; at < page.bytes; at += kBufferBytes) {
+    const std::span<std::byte> block = s.buffer.first(s.stored(std::min(kBufferBytes, page.bytes - at)));
+    const IoOutcome outcome = read_at(s.file.descriptor(), page.offset + at, block);
+    if (outcome.done < block.size()) s.fail(slot, "cannot be read: " + explain(outcome, block.size()));
+    s.checksum.add(block);
+  }
+  if (s.checksum.value() != page.checksum) s.fail_corrupted(slot);
+}
+
+bool PageFile::has(std::size_t slot) const { return state_->slot(slot).written; }
+
+std::uint64_t PageFile::checksum(std::size_t slot) const {
+  const PageSlot& page = state_->slot(slot);
+  ensure(page.written, "a page that was written has a checksum");
+  return page.checksum;
+}
+
+void PageFile::adopt(std::size_t slot, std::uint64_t checksum) {
+  PageSlot& page = state_->slot(slot);
+  page.checksum = checksum;
+  page.written = true;
+}
+
+void PageFile::write_record(std::uint64_t number, std::span<const std::span<const std::byte>> pieces) {
+  State& s = *state_;
+  s.file.sync();  // what a record names is there before the record
+  std::int64_t at = record_offset(s.header, number).value();
+  std::int64_t filled = 0;
+  std::int64_t written = 0;
+  const auto append = [&](std::span<const std::byte> piece) {
+    written += static_cast<std::int64_t>(piece.size());
+    while (!piece.empty()) {
+      const std::size_t count = std::min(piece.size(), static_cast<std::size_t>(kBufferBytes - filled));
+      std::memcpy(s.buffer.first(kBufferBytes).data() + filled, piece.data(), count);
+      piece = piece.subspan(count);
+      filled += static_cast<std::int64_t>(count);
+      if (filled < kBufferBytes) continue;
+      s.write_record_block(at, filled);
+      at += filled;
+      filled = 0;
+    }
+  };
+  s.checksum.start();
+  for (const std::span<const std::byte> piece : pieces) {
+    s.checksum.add(piece);
+    append(piece);
+  }
+  const std::uint64_t checksum = s.checksum.value();
+  append(std::as_bytes(std::span(&checksum, 1)));
+  ensure(Bytes(written) <= s.header.record, "a record has the room of all records");
+  if (filled > 0) s.write_record_block(at, filled);
+  s.file.sync();
+}
+
+void PageFile::keep(bool kept) { state_->file.keep(kept); }
+
+void PageFile::name_slots(std::function<std::string(std::size_t slot)> names) {
+  state_->names = std::move(names);
 }
 
 Bytes PageFile::bytes(std::size_t slot) const { return Bytes(state_->slot(slot).bytes); }
@@ -164,7 +315,8 @@ Bytes PageFile::bytes(std::size_t slot) const { return Bytes(state_->slot(slot).
 Bytes PageFile::offset(std::size_t slot) const { return Bytes(state_->slot(slot).offset); }
 
 Bytes PageFile::buffer() const {
-  return Bytes(kBufferBytes + static_cast<std::int64_t>(state_->slots.size() * sizeof(PageSlot)));
+  const Bytes slots(static_cast<std::int64_t>(state_->slots.size() * sizeof(PageSlot)));
+  return Bytes(kBufferBytes) + slots + (state_->rows ? state_->rows->words() : Bytes(0));
 }
 
 Bytes PageFile::size() const { return Bytes(state_->size); }

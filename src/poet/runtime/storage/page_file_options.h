@@ -4,11 +4,18 @@
 
 namespace poet::runtime {
 
+/// Of a page file that has a name.
+enum class PageFileUse {
+  transient,  // for as long as the process lives
+  resumable,  // with records of steps, from which another process can go on
+  go_on,      // as another process has left it
+};
+
 struct PageFileOptions {
   /// A folder: an unnamed file in it, which vanishes with the process however that ends. A file: that one,
   /// locked against a second run. It is created, or a page file that a killed run has left behind is taken
-  /// over; both are removed at the end. A file that was there empty is used and left empty; any other file is
-  /// refused, never overwritten. Empty: default_page_folder().
+  /// over, unless it can be gone on from; both are removed at the end. A file that was there empty is used
+  /// and left empty; any other file is refused, never overwritten. Empty: default_page_folder().
   std::filesystem::path where;
   bool encrypt = false;  // with a key that never leaves the process
   bool direct = true;    // past the page cache, where the file system can

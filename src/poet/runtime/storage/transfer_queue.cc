@@ -1,5 +1,6 @@
 #include "poet/runtime/storage/transfer_queue.h"
 
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <exception>
@@ -18,8 +19,15 @@ struct QueuedTransfer {
   std::size_t slot = 0;
   const std::byte* from = nullptr;  // to page out
   std::byte* to = nullptr;          // to page in
+  RowTransfer* rows = nullptr;      // instead of a slot's page
   Bytes bytes{};
 };
+
+Bytes moved(const RowTransfer& rows) {
+  const auto count =
+      std::count_if(rows.rows.begin(), rows.rows.end(), [](auto row) { return row != kOtherRow; });
+  return static_cast<std::int64_t>(count) * rows.row;
+}
 
 }  // namespace
 
@@ -79,7 +87,11 @@ void TransferQueue::State::serve() {
 }
 
 void TransferQueue::State::carry_out(const QueuedTransfer& transfer) {
-  if (transfer.from != nullptr)
+  if (transfer.rows != nullptr && transfer.from != nullptr)
+    file.write_rows(*transfer.rows, transfer.from);
+  else if (transfer.rows != nullptr)
+    file.read_rows(*transfer.rows, transfer.to);
+  else if (transfer.from != nullptr)
     file.write(transfer.slot, transfer.from);
   else
     file.read(transfer.slot, transfer.to);
@@ -122,6 +134,14 @@ std::uint64_t TransferQueue::page_out(std::size_t slot, const std::byte* from) {
 
 std::uint64_t TransferQueue::page_in(std::size_t slot, std::byte* to) {
   return state_->issue(QueuedTransfer{.slot = slot, .to = to, .bytes = state_->file.bytes(slot)});
+}
+
+std::uint64_t TransferQueue::page_out(RowTransfer& rows, const std::byte* from) {
+  return state_->issue(QueuedTransfer{.from = from, .rows = &rows, .bytes = moved(rows)});
+}
+
+std::uint64_t TransferQueue::page_in(RowTransfer& rows, std::byte* to) {
+  return state_->issue(QueuedTransfer{.to = to, .rows = &rows, .bytes = moved(rows)});
 }
 
 void TransferQueue::wait(std::uint64_t ticket) {

@@ -27,6 +27,9 @@ class TransferQueue {
   /// After a transfer has failed these throw as wait() does.
   std::uint64_t page_out(std::size_t slot, const std::byte* from);
   std::uint64_t page_in(std::size_t slot, std::byte* to);
+  /// Rows of a table; `rows` is the queue's until that transfer has ended.
+  std::uint64_t page_out(RowTransfer& rows, const std::byte* from);
+  std::uint64_t page_in(RowTransfer& rows, std::byte* to);
 
   /// Until that transfer, and with it all before, has ended. Throws the InputError of the first transfer that
   /// failed if it is one of these; nothing after that one is carried out.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <deque>
 #include <map>
 
 #include "poet/base/error.h"
@@ -50,14 +51,15 @@ std::vector<ValueId> persistent_values(const Graph& graph) {
   std::vector<ValueId> found;
   for (const ValueId v : ids<ValueId>(graph.values.size())) {
     const Value& value = graph.values[v];
-    if (is_persistent(value.persistence) && !value.alias_of.valid()) found.push_back(v);
+    if (is_persistent(value.persistence) && !value.alias_of.valid() && stands_for_home(value))
+      found.push_back(v);
   }
   return found;
 }
 
 bool all_finite(const Graph& graph, const PersistentValues& persistent) {
   for (const ValueId v : persistent_values(graph)) {
-    const Value& value = graph.values[v];
+    const Value value = at_home(graph.values[v]);
     if (value.dtype != DType::float32) continue;
     const auto* numbers = reinterpret_cast<const float*>(persistent.contents(v));
     const auto* end = numbers + element_count(value.shape);
@@ -80,9 +82,13 @@ std::string describe_optimizer(const Graph& graph) {
 void write_checkpoint(const std::filesystem::path& file, const Graph& graph,
                       const PersistentValues& persistent, const RunState& state) {
   std::vector<TensorEntry> tensors;
+  std::deque<Value> homes;
   for (const Tensor& tensor : persistent_tensors(graph)) {
     TensorEntry& entry = tensors.emplace_back(TensorEntry{tensor.name, tensor.dtype, tensor.shape});
-    for (const ValueId v : tensor.values) entry.parts.push_back({&graph.values[v], persistent.contents(v)});
+    for (const ValueId v : tensor.values) {
+      homes.push_back(at_home(graph.values[v]));
+      entry.parts.push_back({&homes.back(), persistent.contents(v)});
+    }
   }
   std::map<std::string, std::string> metadata = {{"format", kFormat},
                                                  {"step", fmt::format("{}", state.step)},
@@ -105,7 +111,7 @@ RunState read_checkpoint(const std::filesystem::path& file, const Graph& graph,
   const SafetensorsFile opened(file);
   RunState state = state_of(opened, file);
   for (const ValueId v : persistent_values(graph))
-    persistent.set(v, [&](std::byte* to) { opened.read(graph.values[v], to); });
+    persistent.set(v, [&](std::byte* to) { opened.read(at_home(graph.values[v]), to); });
   return state;
 }
 

@@ -19,7 +19,6 @@ ChosenData choose_data(const Graph& graph, const TrainerOptions& options, std::u
 
 std::int64_t start_weights(const Graph& graph, PersistentValues& persistent, const TrainerOptions& options,
                            RunState& state) {
-  state = first_state(options);
   if (options.resume) {
     state = read_checkpoint(*options.resume, graph, persistent);
     return 0;
@@ -31,7 +30,8 @@ std::int64_t start_weights(const Graph& graph, PersistentValues& persistent, con
     persistent.set(v, [&](std::byte* to) {
       if ((options.weights && options.weights(v, to)) || file.read(v, to)) return;
       seeds.write(v, state.seed, to);
-      if (graph.values[v].persistence == Persistence::parameter && begins_tensor(graph.values[v])) ++seeded;
+      if (graph.values[v].persistence == Persistence::parameter && begins_tensor(at_home(graph.values[v])))
+        ++seeded;
     });
   }
   return seeded;

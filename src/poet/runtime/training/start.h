@@ -19,8 +19,8 @@ struct ChosenData {
 /// Batches.
 [[nodiscard]] ChosenData choose_data(const Graph& graph, const TrainerOptions& options, std::uint64_t seed);
 
-/// Gives every persistent value its first contents and sets `state` to what they belong to. How many
-/// parameters began with seeded numbers. Throws InputError as first_state() and the files do.
+/// Gives every persistent value its first contents, from `state.seed` or a checkpoint, and sets `state` to
+/// what they belong to. How many parameters began with seeded numbers. Throws InputError as the files do.
 std::int64_t start_weights(const Graph& graph, PersistentValues& persistent, const TrainerOptions& options,
                            RunState& state);
 

@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "poet/plan/file/plan_family.h"
 #include "poet/plan/file/plan_file.h"
 #include "poet/runtime/executor/memory_map.h"
 #include "poet/runtime/training/measured.h"
@@ -25,13 +26,49 @@ namespace poet::runtime {
 
 class Program;
 
+/// That a run goes over to another plan of its family (plan/file/plan_family.h).
+struct PlanRequest {
+  std::size_t plan = 0;
+  std::string reason;  // for people
+};
+
+struct PlanChange {
+  std::int64_t step = 0;  // the first by the other plan
+  std::size_t from = 0;
+  std::size_t to = 0;
+  std::string reason;
+  std::string declined;  // why it was not carried out; empty: it was
+  Seconds took{};
+};
+
+/// Steps by one plan, one after the other.
+struct Stretch {
+  std::size_t plan = 0;
+  std::int64_t first_step = 1;
+  std::int64_t steps = 0;
+  MemoryMap map;  // RAM
+  Measured measured;
+  Bytes process_peak{};  // in it; where the system does not tell, since the process began
+};
+
+/// Of a plan, by the verifier.
+struct PlannedFigures {
+  Limits limits;
+  Report report;
+  ArenaReport arena;
+  Bytes persistent{};  // resident
+};
+
 /// What a trainer found and made before its first step, for people and programs.
 struct TrainerSetup {
-  Report planned;     // the verifier's
-  ArenaReport arena;  // the verifier's, of the addresses
-  MemoryMap map;      // RAM
-  std::string data;   // what it trains on
+  Report planned;                     // the verifier's
+  ArenaReport arena;                  // the verifier's, of the addresses
+  MemoryMap map;                      // RAM
+  std::vector<PlannedFigures> plans;  // all that the run may go over to, the present one included
+  std::size_t plan = 0;               // of these the present one
+  std::string data;                   // what it trains on
   std::string kernels;
+  bool goes_on = false;              // from the page file that another run has left
   std::int64_t seeded = 0;           // parameters that began with seeded numbers
   std::vector<std::string> notices;  // what else the resumed checkpoint was made with: other bits follow
 };
@@ -41,6 +78,7 @@ struct PagingSetup {
   std::string storage;  // empty: nothing is paged
   bool in_ram = false;  // its file system is: paging saves nothing
   Bytes size{};         // of the file
+  Bytes record{};       // written to it after each step, for a run that goes on; 0: no other can
 };
 
 struct TrainOptions {
@@ -49,6 +87,12 @@ struct TrainOptions {
   std::int64_t checkpoint_every = 0;                  // 0: only at the end
   /// After every step; may be empty.
   std::function<void(const StepFigures& done)> on_step{};
+  /// Asked before every step but the first of all, with its number and the present plan, where there are
+  /// several: whether to go over to another one. May be empty.
+  std::function<std::optional<PlanRequest>(std::int64_t step, std::size_t plan)> choose_plan{};
+  /// After every change of plan, and every one that was declined as the machine does not have the memory; may
+  /// be empty.
+  std::function<void(const PlanChange& change)> on_plan{};
   /// Whether to stop after the step under way; may be empty.
   std::function<bool()> interrupted{};
 };
@@ -64,13 +108,18 @@ struct TrainResult {
   bool saved = false;           // a checkpoint was written
   std::int64_t first_step = 1;  // of those that follow
   std::vector<float> losses;    // of each step
-  Measured measured;
-  double wall_seconds = 0;       // all steps, checkpoints included
-  std::optional<Joules> energy;  // of the machine in this time; absent: no sensor
-  std::string energy_source;     // the sensor, or why there is none
-  Bytes resident_peak{};         // of the process, since it began
+  Measured measured;            // of the last stretch
+  std::vector<Stretch> stretches;
+  std::vector<PlanChange> changes;  // that were carried out
+  double wall_seconds = 0;          // all steps, checkpoints included
+  std::optional<Joules> energy;     // of the machine in this time; absent: no sensor
+  std::string energy_source;        // the sensor, or why there is none
+  Bytes resident_peak{};            // of the process, since it began
 };
 
+/// Where `storage` names a file in which parameters are at home, every step is on it once it is complete:
+/// however this or the process ends, a trainer with `resume` goes on from there, with the same bits.
+///
 /// Trains with the mathematics, the memory and the transfers of a plan by a device's rules. Same plan,
 /// options and instruction set, same bits; how the plan keeps, pages or recomputes changes none of them.
 /// For one thread at a time. Until the first step there is no thread but the caller's; then one carries out
@@ -82,6 +131,8 @@ class Trainer {
   /// for a plan that breaks a rule, for memory that the machine does not have, and for options, files and
   /// data that do not fit the plan's graph.
   explicit Trainer(PlanFile file, const TrainerOptions& options = {});
+  /// By several plans: at first the one that `options.plan` says, or the page file that is gone on from.
+  explicit Trainer(PlanFamily family, const TrainerOptions& options = {});
   ~Trainer();
   Trainer(const Trainer&) = delete;
   Trainer& operator=(const Trainer&) = delete;
@@ -95,12 +146,20 @@ class Trainer {
   /// whoever forks.
   void close_storage();
 
+  /// Nobody is to go on from the page file: it is removed at the end.
+  void discard_storage();
+
   /// The next step. Throws the InputError of a transfer or a data set that failed; parameters may then be
   /// half updated.
   StepFigures step();
 
   /// Steps until `options.steps` are done, measured. Throws as step() and write_checkpoint().
   TrainResult train(const TrainOptions& options);
+
+  /// From the next step on by another plan of the family; nothing of what is computed changes. All persistent
+  /// values go to the page file, then the memory is released before the other plan's is taken. Throws
+  /// InputError before that where the machine does not have the memory, and as PageFile.
+  void change_plan(std::size_t plan);
 
   /// A checkpoint to resume from. Throws InputError when it cannot be written.
   void save(const std::filesystem::path& checkpoint) const;

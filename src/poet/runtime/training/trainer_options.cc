@@ -5,8 +5,11 @@
 #include <vector>
 
 #include "poet/base/error.h"
+#include "poet/graph/parts.h"
+#include "poet/runtime/storage/left_run.h"
 #include "poet/runtime/storage/page_file.h"
 #include "poet/runtime/training/checkpoint.h"
+#include "poet/runtime/training/resume_pages.h"
 #include "poet/runtime/training/start.h"
 #include "poet/runtime/weights/safetensors_weights.h"
 
@@ -15,12 +18,13 @@ namespace {
 
 /// Every persistent value has a beginning.
 void check_weights(const Graph& graph, const TrainerOptions& options) {
+  if (goes_on_from_pages(options)) return;
   if (options.resume) return check_checkpoint(*options.resume, graph);
   const SafetensorsWeights file(graph, options.weights_file);
   const InitialWeights seeds(graph);
   std::vector<std::byte> contents;
   for (const ValueId v : persistent_values(graph)) {
-    contents.resize(static_cast<std::size_t>(graph.values[v].bytes.value()));
+    contents.resize(static_cast<std::size_t>(at_home(graph.values[v]).bytes.value()));
     if (options.weights && options.weights(v, contents.data())) continue;
     if (!file.has(v)) seeds.check(v);
   }
@@ -34,11 +38,41 @@ RunState first_state(const TrainerOptions& options) {
     state.seed = options.seed.value_or(0);
     return state;
   }
-  RunState state = read_run_state(*options.resume);
+  RunState state = goes_on_from_pages(options) ? state_of(look_at_left_run(*options.resume).record())
+                                               : read_run_state(*options.resume);
   if (options.seed && *options.seed != state.seed)
     throw InputError(Field{"seed"}, fmt::format("is {}, that of {} is {}", *options.seed,
                                                 options.resume->string(), state.seed));
   return state;
+}
+
+bool goes_on_from_pages(const TrainerOptions& options) {
+  return options.resume && is_page_file(*options.resume);
+}
+
+PageFileOptions storage_of(const TrainerOptions& options) {
+  PageFileOptions storage = options.storage;
+  if (!goes_on_from_pages(options)) return storage;
+  std::error_code ignored;
+  if (!storage.where.empty() && !std::filesystem::equivalent(storage.where, *options.resume, ignored))
+    throw InputError(Field{"storage"},
+                     fmt::format("must be {} or not be given: the run goes on in the page file "
+                                 "that it resumes from",
+                                 options.resume->string()));
+  if (storage.encrypt)
+    throw InputError(Field{"encrypt"},
+                     fmt::format("is not possible: the pages of {} are not encrypted, or their "
+                                 "key is gone",
+                                 options.resume->string()));
+  storage.where = *options.resume;
+  return storage;
+}
+
+std::map<std::string, std::string> circumstances_of(const Graph& training, const Dataset& data,
+                                                    const KernelOptions& kernels) {
+  return {{"data", data.description()},
+          {"kernels", kernels_description(kernels)},
+          {"optimizer", describe_optimizer(training)}};
 }
 
 void check_rules(Semantics semantics) {
@@ -53,9 +87,14 @@ void check_trainable(const Graph& training, const TrainerOptions& options) {
   Graph changed = training;
   set_hyperparameters(changed, options.hyperparameters);
   const RunState state = first_state(options);
+  const PageFileOptions storage = storage_of(options);
   check_weights(training, options);
-  static_cast<void>(choose_data(training, options, state.seed));
-  check_storage(options.storage);
+  const ChosenData data = choose_data(training, options, state.seed);
+  if (!goes_on_from_pages(options)) return check_storage(storage);
+  const LeftRun left = look_at_left_run(storage.where);
+  check_same_network(left.record(), training, storage.where);
+  check_same_circumstances(left.record(), circumstances_of(changed, *data.data, options.kernels),
+                           storage.where);
 }
 
 void check_storage(const PageFileOptions& storage) {

@@ -4,7 +4,9 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <optional>
+#include <string>
 
 #include "poet/plan/limits.h"
 #include "poet/runtime/data/dataset.h"
@@ -25,19 +27,35 @@ struct TrainerOptions {
   std::optional<std::filesystem::path> data{};  // as open_dataset() takes it
   std::int64_t samples = 1024;                  // of synthetic_dataset()
 
-  // The weights: a checkpoint has all. Without one, of each persistent value the first that knows it.
-  std::optional<std::filesystem::path> resume{};        // a checkpoint of the same network
+  // The weights: what is resumed has all. Without one, of each persistent value the first that knows it.
+  /// A checkpoint of the same network, or the page file that a run by the same plan and under the same
+  /// options has left: then also the storage.
+  std::optional<std::filesystem::path> resume{};
   WeightSource weights{};                               // asked in the order of persistent_values()
   std::optional<std::filesystem::path> weights_file{};  // safetensors, by name; then InitialWeights
+
+  /// By which plan of a family to begin, or a smaller one where the machine does not have the memory.
+  std::optional<std::size_t> plan{};
 
   Hyperparameters hyperparameters{};
   KernelOptions kernels{};
   PageFileOptions storage{};
 };
 
-/// What step 1 starts from, or what the header of `resume` says. Throws InputError as read_run_state(), and
-/// for a seed other than the checkpoint's.
+/// What step 1 starts from, or what `resume` says. Throws InputError as read_run_state() and
+/// look_at_left_run(), and for a seed other than the one there.
 [[nodiscard]] RunState first_state(const TrainerOptions& options);
+
+/// Whether `resume` is a page file.
+[[nodiscard]] bool goes_on_from_pages(const TrainerOptions& options);
+
+/// `storage`, or the page file that is gone on from. Throws InputError where another one is named, and where
+/// pages are to be encrypted.
+[[nodiscard]] PageFileOptions storage_of(const TrainerOptions& options);
+
+/// What decides the bits of a run besides its plan, seed and weights, by name.
+[[nodiscard]] std::map<std::string, std::string> circumstances_of(const Graph& training, const Dataset& data,
+                                                                  const KernelOptions& kernels);
 
 /// Throws InputError for rules that nothing runs by: a plan is carried out by a device's.
 void check_rules(Semantics semantics);
@@ -46,10 +64,10 @@ void check_rules(Semantics semantics);
 /// it is to show at once. Throws InputError as PageFile.
 void check_storage(const PageFileOptions& storage);
 
-/// Whether data, weights, checkpoint, hyperparameters and, if one is named or encrypted, storage fit a
-/// training graph and this machine: what a Trainer would find wrong only after its plan was solved for. Asks
-/// `weights` for every persistent value, and reads of data sets the labels, of files the headers. Throws
-/// InputError as the Trainer would.
+/// Whether data, weights, checkpoint, hyperparameters and, if one is named or encrypted or gone on from,
+/// storage fit a training graph and this machine: what a Trainer would find wrong only after its plan was
+/// solved for. Asks `weights` for every persistent value, and reads of data sets the labels, of files the
+/// headers. Throws InputError as the Trainer would.
 void check_trainable(const Graph& training, const TrainerOptions& options);
 
 }  // namespace poet::runtime

@@ -111,7 +111,7 @@ InitialWeights::InitialWeights(const Graph& training)
 }
 
 void InitialWeights::write(ValueId v, std::uint64_t seed, std::byte* to) const {
-  const Value& value = graph_.values[v];
+  const Value value = at_home(graph_.values[v]);
   ensure(is_persistent(value.persistence) && !value.alias_of.valid(), "what is initialised is persistent");
   Distribution from = kZeros;
   if (value.persistence != Persistence::parameter) {

@@ -1,6 +1,7 @@
 #include "poet/runtime/weights/safetensors_weights.h"
 
 #include "poet/base/error.h"
+#include "poet/graph/parts.h"
 
 namespace poet::runtime {
 
@@ -9,9 +10,10 @@ SafetensorsWeights::SafetensorsWeights(const Graph& graph, const std::optional<s
   if (!file) return;
   file_ = std::make_unique<SafetensorsFile>(*file);
   bool any = false;
-  for (const Value& value : graph.values) {
-    if (!is_persistent(value.persistence) || value.alias_of.valid() || !file_->has(tensor_name(value)))
-      continue;
+  for (const Value& stored : graph.values) {
+    if (!is_persistent(stored.persistence) || stored.alias_of.valid()) continue;
+    const Value value = at_home(stored);
+    if (!file_->has(tensor_name(value))) continue;
     file_->check(tensor_name(value), value.dtype, tensor_shape(value));
     any = true;
   }
@@ -21,7 +23,7 @@ SafetensorsWeights::SafetensorsWeights(const Graph& graph, const std::optional<s
 
 bool SafetensorsWeights::read(ValueId v, std::byte* to) const {
   if (!has(v)) return false;
-  file_->read(graph_.values[v], to);
+  file_->read(at_home(graph_.values[v]), to);
   return true;
 }
 

@@ -23,7 +23,7 @@ constexpr Index kGathered = std::max(gemm::kWidth, gemm::kDepth);
 // ---- y from x
 
 void forward_product(const Convolution& c, const Grid& grid, const float* x, const float* weight,
-                     const float* bias, bool add, float* y, float* panel) {
+                     const float* bias, bool add, float* y, gemm::Panel size, float* panel) {
   const Index taps = c.taps();
   const Index plane = c.y_plane();
   for (Index g = 0; g < c.groups; ++g) {
@@ -31,6 +31,7 @@ void forward_product(const Convolution& c, const Grid& grid, const float* x, con
     const float* group_weight = weight + g * c.out_channels * c.in_channels * taps;
     gemm::Product p{c.out_channels, c.images * plane, c.in_channels * taps};
     p.add = add;
+    p.panel = size;
     if (bias != nullptr) p.of_row = bias + g * c.out_channels;
     gemm::multiply(
         p, [&](const gemm::LeftPanel& to) { to.copy(group_weight, c.in_channels * taps, 1); },
@@ -105,7 +106,8 @@ void forward_rows(const Convolution& c, const Grid& grid, const float* x, const 
 // ---- the gradient of x, or the result of a transposed convolution
 
 void backward_product(const Convolution& c, const Grid& grid, const Extents& phase, const float* dy,
-                      const float* weight, const float* bias, bool add, float* dx, float* panel) {
+                      const float* weight, const float* bias, bool add, float* dx, gemm::Panel size,
+                      float* panel) {
   const auto taps = static_cast<Index>(grid.taps.size());
   const Index points = volume(grid.size);
   if (points == 0) return;
@@ -114,6 +116,7 @@ void backward_product(const Convolution& c, const Grid& grid, const Extents& pha
     const float* group_weight = weight + g * c.out_channels * c.in_channels * c.taps();
     gemm::Product p{c.in_channels, c.images * points, c.out_channels * taps};
     p.add = add;
+    p.panel = size;
     if (bias != nullptr) p.of_row = bias + g * c.in_channels;
     gemm::multiply(
         p,
@@ -172,7 +175,7 @@ void backward_rows(const Convolution& c, const Grid& grid, const float* dy, cons
 // ---- the gradient of the weight
 
 void weight_product(const Convolution& c, const Grid& grid, const float* dy, const float* x, bool add,
-                    float* dweight, float* panel) {
+                    float* dweight, gemm::Panel size, float* panel) {
   const Index taps = c.taps();
   const Index plane = c.y_plane();
   const Index filter = c.in_channels * taps;
@@ -181,6 +184,7 @@ void weight_product(const Convolution& c, const Grid& grid, const float* dy, con
     const float* group_x = x + g * c.in_channels * c.x_plane();
     gemm::Product p{c.out_channels, filter, c.images * plane};
     p.add = add;
+    p.panel = size;
     gemm::multiply(
         p,
         [&](const gemm::LeftPanel& to) {
@@ -299,6 +303,7 @@ void weight_rows(const Convolution& c, const Grid& grid, const float* dy, const 
 std::unique_ptr<Kernel> towards_y(const OpReader& op, const Convolution& c, bool biased) {
   const Grid grid = windows_grid(c);
   const bool few = c.out_channels <= kFewChannels;
+  const gemm::Panel size = gemm::panel_of(op, c.images * c.y_plane(), c.in_channels * c.taps());
   return loop_kernel(
       [=, accumulator = op.accumulator(0), count = op.out_count(0)](const KernelCall& call) {
         const bool add = goes_on(call, accumulator, 0, count);
@@ -306,11 +311,11 @@ std::unique_ptr<Kernel> towards_y(const OpReader& op, const Convolution& c, bool
         if (few) {
           forward_rows(c, grid, input(call, 0), input(call, 1), bias, add, output(call, 0));
         } else {
-          forward_product(c, grid, input(call, 0), input(call, 1), bias, add, output(call, 0),
+          forward_product(c, grid, input(call, 0), input(call, 1), bias, add, output(call, 0), size,
                           static_cast<float*>(call.workspace));
         }
       },
-      few ? Bytes(0) : gemm::workspace(c.images * c.y_plane(), c.in_channels * c.taps()));
+      few ? Bytes(0) : gemm::workspace(c.images * c.y_plane(), c.in_channels * c.taps(), size));
 }
 
 std::unique_ptr<Kernel> towards_x(const OpReader& op, const Convolution& c, bool biased) {
@@ -325,6 +330,7 @@ std::unique_ptr<Kernel> towards_x(const OpReader& op, const Convolution& c, bool
     });
   }
   std::vector<std::pair<Extents, Grid>> phases;
+  const gemm::Panel size = gemm::panel_of(op, c.images * c.x_plane(), c.out_channels * c.taps());
   Bytes workspace;
   // A stride may be longer than x.
   Extents phase_count;
@@ -334,15 +340,15 @@ std::unique_ptr<Kernel> towards_x(const OpReader& op, const Convolution& c, bool
     Grid grid = phase_grid(c, phase);
     const Index points = c.images * volume(grid.size);
     const Index depth = c.out_channels * static_cast<Index>(grid.taps.size());
-    workspace = std::max(workspace, gemm::workspace(points, depth));
+    workspace = std::max(workspace, gemm::workspace(points, depth, size));
     if (points > 0) phases.emplace_back(phase, std::move(grid));
   }
   return loop_kernel(
-      [c, phases = std::move(phases), biased, started](const KernelCall& call) {
+      [c, phases = std::move(phases), biased, started, size](const KernelCall& call) {
         const bool add = started(call);
         for (const auto& entry : phases) {
           backward_product(c, entry.second, entry.first, input(call, 0), input(call, 1),
-                           biased ? input(call, 2) : nullptr, add, output(call, 0),
+                           biased ? input(call, 2) : nullptr, add, output(call, 0), size,
                            static_cast<float*>(call.workspace));
         }
       },
@@ -365,6 +371,7 @@ void sum_channels(const float* from, Index images, Index channels, Index plane, 
 std::unique_ptr<Kernel> towards_weight(const OpReader& op, const Convolution& c, bool x_first) {
   const Grid grid = windows_grid(c);
   const bool few = c.out_channels <= kFewChannels;
+  const gemm::Panel size = gemm::panel_of(op, c.in_channels * c.taps(), c.images * c.y_plane());
   RowTaps row;
   row.from.resize(grid.taps.size());
   row.columns.resize(grid.taps.size());
@@ -385,7 +392,7 @@ std::unique_ptr<Kernel> towards_weight(const OpReader& op, const Convolution& c,
           if (few) {
             weight_rows(c, grid, y, x, add, output(call, at), row);
           } else {
-            weight_product(c, grid, y, x, add, output(call, at), static_cast<float*>(call.workspace));
+            weight_product(c, grid, y, x, add, output(call, at), size, static_cast<float*>(call.workspace));
           }
         }
         if (bias >= 0) {
@@ -394,7 +401,7 @@ std::unique_ptr<Kernel> towards_weight(const OpReader& op, const Convolution& c,
           sum_channels(input(call, 0), c.images, channels, plane, add, output(call, at));
         }
       },
-      few ? Bytes(0) : gemm::workspace(c.in_channels * c.taps(), c.images * c.y_plane()));
+      few ? Bytes(0) : gemm::workspace(c.in_channels * c.taps(), c.images * c.y_plane(), size));
 }
 
 std::unique_ptr<Kernel> backward_bias(const OpReader& op) {

@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "poet/base/error.h"
+#include "poet/graph/parts.h"
 #include "poet/runtime/kernels/reference/families.h"
 #include "poet/runtime/kernels/reference/loop_kernel.h"
 #include "poet/runtime/kernels/reference/loop_nest.h"
@@ -109,6 +110,17 @@ std::unique_ptr<Kernel> embedding_backward(const OpReader& op) {
   });
 }
 
+/// For each id the place of the first one like it.
+std::unique_ptr<Kernel> first_occurrences(const OpReader& op) {
+  return loop_kernel([whole = op.output(0)](const KernelCall& call) {
+    const auto* ids = input<std::int32_t>(call, 0);
+    for_each_run_of_part(whole, [&](Index first, Index at, Index count) {
+      for (Index i = first; i < first + count; ++i, ++at)
+        output<std::int32_t>(call, 0)[at] = static_cast<std::int32_t>(std::find(ids, ids + i, ids[i]) - ids);
+    });
+  });
+}
+
 std::unique_ptr<Kernel> gather(const OpReader& op) {
   return loop_kernel(
       [g = gather_of(op, op.in(0)), size = size_of(op.input(0).dtype).value()](const KernelCall& call) {
@@ -181,6 +193,7 @@ std::unique_ptr<Kernel> gather_elements_backward(const OpReader& op) {
 void add_gather_kernels(ReferenceTable& table) {
   table["embedding"] = {embedding};
   table["embedding_backward"] = {embedding_backward};
+  table["first_occurrences"] = {first_occurrences};
   table["gather"] = {gather};
   table["gather_backward"] = {gather_backward};
   table["gather_elements"] = {gather_elements};

@@ -18,8 +18,8 @@ namespace poet::runtime::gemm {
 
 constexpr Index kRows = 4;     // of a tile of the result, which is held in registers
 constexpr Index kColumns = 8;  // of it
-constexpr Index kDepth = 256;  // summed in registers before the result is stored
-constexpr Index kWidth = 128;  // columns of a panel
+constexpr Index kDepth = 256;  // of a panel at most: summed in registers before the result is stored
+constexpr Index kWidth = 128;  // columns of a panel at most
 
 using Lanes = float __attribute__((vector_size(16)));
 
@@ -132,6 +132,36 @@ struct RightPanel {
   }
 };
 
+/// Of the blocks of the right operand that are copied. Bits do not depend on it.
+struct Panel {
+  Index width = kWidth;  // a multiple of kColumns
+  Index depth = kDepth;
+};
+
+/// What the panels of an op should be whose product has so many columns and this depth: where all its
+/// operands are small they may lie in a small RAM, of which panels are to take a part only.
+[[nodiscard]] inline Panel panel_of(const OpReader& op, Index columns, Index depth) {
+  constexpr Index kSmall = Index{1} << 14;  // numbers
+  constexpr Index kLeastWidth = 32;
+  constexpr Index kLeastDepth = 16;
+  Index numbers = 0;
+  for (const ValueId v : op.op().inputs) numbers += element_count(op.value(v).shape);
+  for (const ValueId v : op.op().outputs) numbers += element_count(op.value(v).shape);
+  const Index most = numbers < kSmall ? numbers / 8 : numbers;
+  Panel panel;
+  panel.width = std::min(kWidth, (columns + kColumns - 1) / kColumns * kColumns);
+  panel.depth = std::clamp<Index>(depth, 1, kDepth);
+  while (panel.width > kLeastWidth && panel.width * panel.depth > most) {
+    // What is done once per row of a panel costs more than what is done once per block.
+    if (4 * panel.depth > panel.width)
+      panel.depth = (panel.depth + 1) / 2;
+    else
+      panel.width = (panel.width / 2 + kColumns - 1) / kColumns * kColumns;
+  }
+  while (panel.depth > kLeastDepth && panel.width * panel.depth > most) panel.depth = (panel.depth + 1) / 2;
+  return panel;
+}
+
 /// c[m, n] = what it starts with + the sum over k of (alpha a[m, k]) b[k, n]
 struct Product {
   Index m = 0;
@@ -141,16 +171,17 @@ struct Product {
   bool add = false;                  // to what is in c; else to these, or to zero:
   const float* of_row = nullptr;     // one number per row
   const float* of_column = nullptr;  // one per column
+  Panel panel{};
 };
 
 /// Of a product of this many columns and this depth.
-[[nodiscard]] inline Bytes workspace(Index columns, Index depth) {
-  const Index width = std::min(kWidth, (columns + kColumns - 1) / kColumns * kColumns);
-  return Bytes(width * std::min(kDepth, depth) * static_cast<Index>(sizeof(float)));
+[[nodiscard]] inline Bytes workspace(Index columns, Index depth, Panel panel = {}) {
+  const Index width = std::min(panel.width, (columns + kColumns - 1) / kColumns * kColumns);
+  return Bytes(width * std::min(panel.depth, depth) * static_cast<Index>(sizeof(float)));
 }
 
 /// `left` fills a LeftPanel, `right` a RightPanel; element (m, n) of the result lies at c[row_at(m) +
-/// column_at(n)]. `panel`: workspace(n, k) bytes.
+/// column_at(n)]. `panel`: workspace(n, k, p.panel) bytes.
 template <class Left, class Right, class RowAt, class ColumnAt>
 void multiply(const Product& p, const Left& left, const Right& right, float* c, const RowAt& row_at,
               const ColumnAt& column_at, float* panel) {
@@ -158,12 +189,12 @@ void multiply(const Product& p, const Left& left, const Right& right, float* c, 
   alignas(64) std::array<float, kRows * kDepth> a;
   alignas(64) std::array<float, kRows * kColumns> tile;
   tile.fill(0.0F);
-  for (Index n0 = 0; n0 < p.n; n0 += kWidth) {
-    const Index width = std::min(kWidth, p.n - n0);
+  for (Index n0 = 0; n0 < p.n; n0 += p.panel.width) {
+    const Index width = std::min(p.panel.width, p.n - n0);
     for (Index j = 0; j < width; ++j) place[static_cast<std::size_t>(j)] = column_at(n0 + j);
     Index k0 = 0;
     do {  // once even where there is nothing to sum
-      const Index depth = std::min(kDepth, p.k - k0);
+      const Index depth = std::min(p.panel.depth, p.k - k0);
       if (depth > 0) right(RightPanel{panel, n0, width, k0, depth});
       const bool add = p.add || k0 > 0;
       for (Index m0 = 0; m0 < p.m; m0 += kRows) {
@@ -203,7 +234,7 @@ void multiply(const Product& p, const Left& left, const Right& right, float* c, 
           }
         }
       }
-      k0 += kDepth;
+      k0 += p.panel.depth;
     } while (k0 < p.k);
   }
 }

@@ -34,29 +34,33 @@ std::unique_ptr<Kernel> linear(const OpReader& op) {
   const Index ins = op.in(1).at(1);
   const Index rows = op.in_count(0) / ins;
   const bool biased = op.inputs() > 2;
+  const gemm::Panel panel = gemm::panel_of(op, outs, ins);
   return loop_kernel(
       [=, accumulator = op.accumulator(0)](const KernelCall& call) {
         gemm::Product p{rows, outs, ins};
+        p.panel = panel;
         p.add = goes_on(call, accumulator, 0, rows * outs);
         if (biased) p.of_column = input(call, 2);
         multiply(p, {input(call, 0), ins, 1}, {input(call, 1), 1, ins}, output(call, 0), outs, 1,
                  call.workspace);
       },
-      gemm::workspace(outs, ins));
+      gemm::workspace(outs, ins, panel));
 }
 
 std::unique_ptr<Kernel> linear_backward_input(const OpReader& op) {
   const Index outs = op.in(1).at(0);
   const Index ins = op.in(1).at(1);
   const Index rows = op.in_count(0) / outs;
+  const gemm::Panel panel = gemm::panel_of(op, ins, outs);
   return loop_kernel(
       [=, accumulator = op.accumulator(0)](const KernelCall& call) {
         gemm::Product p{rows, ins, outs};
+        p.panel = panel;
         p.add = goes_on(call, accumulator, 0, rows * ins);
         multiply(p, {input(call, 0), outs, 1}, {input(call, 1), ins, 1}, output(call, 0), ins, 1,
                  call.workspace);
       },
-      gemm::workspace(ins, outs));
+      gemm::workspace(ins, outs, panel));
 }
 
 /// Sums of the columns of a matrix, row after row, so that some rows can go on where others have stopped.
@@ -74,11 +78,13 @@ std::unique_ptr<Kernel> linear_backward_weight(const OpReader& op) {
   const int weight = op.gradient(1, {1, 2});
   const int bias = op.gradient(2, {1, 2});
   const std::array<int, 2> accumulators = {op.accumulator(0), op.accumulator(1)};
+  const gemm::Panel panel = gemm::panel_of(op, ins, rows);
   return loop_kernel(
       [=](const KernelCall& call) {
         if (weight >= 0) {
           const auto at = static_cast<std::size_t>(weight);
           gemm::Product p{outs, ins, rows};
+          p.panel = panel;
           p.add = goes_on(call, accumulators[at], at, outs * ins);
           multiply(p, {input(call, 0), 1, outs}, {input(call, 1), ins, 1}, output(call, at), ins, 1,
                    call.workspace);
@@ -89,7 +95,7 @@ std::unique_ptr<Kernel> linear_backward_weight(const OpReader& op) {
           sum_columns(input(call, 0), rows, outs, add, output(call, at));
         }
       },
-      gemm::workspace(ins, rows));
+      gemm::workspace(ins, rows, panel));
 }
 
 std::unique_ptr<Kernel> linear_backward_bias(const OpReader& op) {
@@ -152,6 +158,7 @@ std::unique_ptr<Kernel> matmul(const OpReader& op) {
   const Shape& a = op.in(0);
   gemm::Product p{a[a.size() - 2], op.in(1).back(), a.back()};
   p.alpha = op.real32("alpha");
+  p.panel = gemm::panel_of(op, p.n, p.k);
   return loop_kernel(
       [=, accumulator = op.accumulator(0), count = op.out_count(0)](const KernelCall& call) {
         const bool add = goes_on(call, accumulator, 0, count);
@@ -172,7 +179,7 @@ std::unique_ptr<Kernel> matmul(const OpReader& op) {
           }
         });
       },
-      gemm::workspace(p.n, p.k));
+      gemm::workspace(p.n, p.k, p.panel));
 }
 
 }  // namespace

@@ -1,0 +1,186 @@
+#include "apps/cli/solve/family.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <utility>
+
+#include "apps/cli/solve/result_json.h"
+#include "apps/cli/solve/summary.h"
+#include "apps/shared/amounts.h"
+#include "poet/base/amounts.h"
+#include "poet/base/error.h"
+#include "poet/graph/parts.h"
+#include "poet/optimize/certificate.h"
+#include "poet/report/table.h"
+
+namespace poet::cli {
+namespace {
+
+constexpr double kSecondsAfterInterrupt = 1;  // for each budget that was not tried before Ctrl-C
+
+double baseline(const Solved& solved) { return solved.result.keep_all.energy.value(); }
+
+void certify_again(Solved& solved) {
+  CompileResult& result = solved.result;
+  result.certificate = certify(result.report.energy, Joules(baseline(solved)), result.certificate.bounds,
+                               solved.request.options.gap);
+  result.outcome.certificate = result.certificate;
+}
+
+/// The plan of a smaller budget, which a larger one allows as well. Bounds stay those of the larger one.
+void take_plan(const Solved& smaller, Solved& larger) {
+  const Bounds bounds = larger.result.certificate.bounds;
+  const bool had_bounds = has_answer(larger);
+  const double seconds = larger.result.outcome.solve_seconds;
+  larger.result = smaller.result;
+  larger.result.outcome.solve_seconds = seconds;
+  larger.request.instance = smaller.request.instance;
+  larger.ways = {};
+  // What a search without a plan has proven may not be a bound of anything.
+  larger.result.certificate.bounds = had_bounds ? bounds : Bounds{};
+  certify_again(larger);
+}
+
+/// No plan of the larger budget needs less: then no plan of the smaller one does.
+void take_bound(const Solved& larger, Solved& smaller) {
+  Bounds& bounds = smaller.result.certificate.bounds;
+  const Joules bound = larger.result.certificate.bounds.every_plan;
+  if (bound <= bounds.every_plan) return;
+  bounds.every_plan = bound;
+  if (bounds.staged && *bounds.staged <= bound) bounds.staged.reset();
+  certify_again(smaller);
+}
+
+}  // namespace
+
+std::vector<std::string> ram_budgets(const LimitOptions& limits) {
+  if (!limits.ram_budget) return {};
+  std::vector<std::pair<Bytes, std::string>> budgets;
+  const std::string& text = *limits.ram_budget;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    const std::string one = text.substr(begin, end - begin);
+    budgets.emplace_back(parse_bytes("--ram-budget", one), one);
+    begin = end + 1;
+  }
+  std::stable_sort(budgets.begin(), budgets.end(),
+                   [](const auto& a, const auto& b) { return a.first > b.first; });
+  for (std::size_t i = 1; i < budgets.size(); ++i)
+    if (budgets[i].first == budgets[i - 1].first)
+      throw InputError("--ram-budget", fmt::format("names {} twice", format_bytes(budgets[i].first)));
+  if (budgets.size() > kMostPlans)
+    throw InputError("--ram-budget", fmt::format("names {} budgets; at most {} plans go into one file",
+                                                 budgets.size(), kMostPlans));
+  std::vector<std::string> sorted;
+  for (auto& budget : budgets) sorted.push_back(std::move(budget.second));
+  return sorted;
+}
+
+std::vector<Solved> solve_budgets(const ProblemOptions& options, const Solving& how) {
+  const std::vector<std::string> budgets = ram_budgets(options.limits);
+  std::vector<Solved> answers;
+  if (budgets.size() < 2) {
+    answers.push_back(solve_problem(options, how));
+    return answers;
+  }
+  if (options.solver.solver == "file")
+    throw InputError("--solver file", "solves for one RAM budget; --ram-budget names several");
+  ProblemOptions one = options;
+  one.limits.ram_budget = budgets.back();
+  Solved smallest = pose_problem(one, how.adjust);
+  // From the smallest on: its graph is all the others'.
+  std::vector<Solved> problems(budgets.size());
+  for (std::size_t i = 0; i + 1 < budgets.size(); ++i) {
+    one.limits.ram_budget = budgets[i];
+    problems[i] = with_budget(smallest, one);
+  }
+  problems.back() = std::move(smallest);
+  bool interrupted = false;
+  for (std::size_t i = problems.size(); i-- > 0;) {
+    one.limits.ram_budget = budgets[i];
+    Solved posed = std::move(problems[i]);
+    double& limit = posed.request.options.time_limit_seconds;
+    if (interrupted) limit = std::min(limit, kSecondsAfterInterrupt);
+    answers.insert(answers.begin(), solve_posed(std::move(posed), one, how));
+    interrupted = interrupted || answers.front().interrupted;
+  }
+  carry_between_budgets(answers);
+  return answers;
+}
+
+void carry_between_budgets(std::vector<Solved>& answers) {
+  // Bounds first: a plan that is taken over leaves its own behind.
+  for (std::size_t i = 1; i < answers.size(); ++i)
+    if (has_answer(answers[i]) && has_answer(answers[i - 1])) take_bound(answers[i - 1], answers[i]);
+  for (std::size_t i = answers.size(); i-- > 1;) {
+    const Solved& smaller = answers[i];
+    Solved& larger = answers[i - 1];
+    if (!has_answer(smaller)) continue;
+    if (!has_answer(larger) || smaller.result.report.energy < larger.result.report.energy)
+      take_plan(smaller, larger);
+  }
+}
+
+bool all_answered(const std::vector<Solved>& answers) {
+  return std::all_of(answers.begin(), answers.end(), has_answer);
+}
+
+PlanFamily family_of_answers(const std::vector<Solved>& answers) {
+  std::vector<PlanFile> plans;
+  for (const Solved& solved : answers)
+    plans.push_back({solved.request.instance, solved.request.semantics, solved.request.limits,
+                     solved.result.plan, solved.result.layout});
+  return family_of(std::move(plans), "the plans");
+}
+
+std::string answers_text(const std::vector<Solved>& answers) {
+  if (answers.size() == 1) return summary_text(answers.front());
+  std::string text = subject_text(answers.front());
+  Table table({{"RAM budget", Align::right},
+               {"status"},
+               {"energy", Align::right},
+               {"overhead", Align::right},
+               {"time", Align::right},
+               {"peak RAM", Align::right},
+               {"on storage", Align::right},
+               {"recomputed", Align::right},
+               {"page-ins", Align::right},
+               {"page-outs", Align::right},
+               {"written", Align::right}});
+  for (const Solved& solved : answers) {
+    const std::string budget = format_bytes(solved.request.limits.ram_budget);
+    const CompileResult& result = solved.result;
+    const std::string status = to_string(result.certificate.status);
+    if (!has_answer(solved)) {
+      table.add({budget, status, "", "", "", "", "", "", "", "", ""});
+      continue;
+    }
+    Bytes on_storage{};
+    for (const ValueId v : result.paged) on_storage += at_home(solved.request.instance.graph.values[v]).bytes;
+    const Report& report = result.report;
+    table.add({budget, status, format_joules(report.energy, 4), format_percent(result.overhead, 3),
+               format_seconds(report.runtime, 3), format_bytes(report.peak_ram), format_bytes(on_storage),
+               format_count(report.recomputations), format_count(report.page_ins),
+               format_count(report.page_outs), format_bytes(report.bytes_written)});
+  }
+  text += "\n" + table.text();
+  for (const Solved& solved : answers)
+    if (!has_answer(solved))
+      text +=
+          fmt::format("\nFor {}:\n{}", format_bytes(solved.request.limits.ram_budget), summary_text(solved));
+  return text;
+}
+
+nlohmann::ordered_json answers_json(const std::vector<Solved>& answers) {
+  if (answers.size() == 1) return result_json(answers.front());
+  nlohmann::ordered_json json;
+  json["format"] = 1;
+  json["answers"] = nlohmann::ordered_json::array();
+  for (const Solved& solved : answers) json["answers"].push_back(result_json(solved));
+  return json;
+}
+
+}  // namespace poet::cli

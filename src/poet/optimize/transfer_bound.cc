@@ -1,0 +1,123 @@
+#include "poet/optimize/transfer_bound.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "poet/graph/dataflow.h"
+#include "poet/plan/allowance.h"
+#include "poet/plan/overwritable.h"
+
+namespace poet {
+namespace {
+
+/// A time in which a value is not used, first to last position; not to be kept in RAM so long costs a
+/// transfer.
+struct Gap {
+  std::size_t first = 0;
+  std::size_t last = 0;
+  std::int64_t bytes = 0;
+};
+
+/// Room at positions on a line: the least of a range, and taking from all of a range.
+class Room {
+ public:
+  explicit Room(const std::vector<std::int64_t>& room) {
+    while (leaves_ < room.size()) leaves_ *= 2;
+    least_.assign(2 * leaves_, 0);
+    taken_.assign(2 * leaves_, 0);
+    std::copy(room.begin(), room.end(), least_.begin() + static_cast<std::ptrdiff_t>(leaves_));
+    for (std::size_t node = leaves_ - 1; node > 0; --node) pull(node);
+  }
+
+  [[nodiscard]] std::int64_t least(const Gap& gap) const { return least(gap, 1, 0, leaves_ - 1); }
+  void take(const Gap& gap, std::int64_t bytes) { take(gap, bytes, 1, 0, leaves_ - 1); }
+
+ private:
+  void pull(std::size_t node) {
+    least_[node] = std::min(least_[2 * node], least_[2 * node + 1]) - taken_[node];
+  }
+
+  [[nodiscard]] std::int64_t least(const Gap& gap, std::size_t node, std::size_t from, std::size_t to) const {
+    if (gap.first <= from && to <= gap.last) return least_[node];
+    const std::size_t middle = (from + to) / 2;
+    std::int64_t found = INT64_MAX;
+    if (gap.first <= middle) found = least(gap, 2 * node, from, middle);
+    if (gap.last > middle) found = std::min(found, least(gap, 2 * node + 1, middle + 1, to));
+    return found - taken_[node];
+  }
+
+  void take(const Gap& gap, std::int64_t bytes, std::size_t node, std::size_t from, std::size_t to) {
+    if (gap.first <= from && to <= gap.last) {
+      least_[node] -= bytes;
+      taken_[node] += bytes;
+      return;
+    }
+    const std::size_t middle = (from + to) / 2;
+    if (gap.first <= middle) take(gap, bytes, 2 * node, from, middle);
+    if (gap.last > middle) take(gap, bytes, 2 * node + 1, middle + 1, to);
+    pull(node);
+  }
+
+  std::size_t leaves_ = 1;
+  std::vector<std::int64_t> least_;  // of the node's range, what was taken from all of it included
+  std::vector<std::int64_t> taken_;  // from all of the node's range
+};
+
+/// What is not kept at best, where parts of a value may be. Of the gaps that are left the one that ends first
+/// is kept as far as there is room: whatever is kept instead of it takes the same room to the gap's end, and
+/// more after it.
+Bytes least_of(std::vector<Gap> gaps, const std::vector<std::int64_t>& room) {
+  std::stable_sort(gaps.begin(), gaps.end(), [](const Gap& a, const Gap& b) { return a.last < b.last; });
+  Room left(room);
+  Bytes moved{};
+  for (const Gap& gap : gaps) {
+    const std::int64_t kept = std::clamp<std::int64_t>(left.least(gap), 0, gap.bytes);
+    if (kept > 0) left.take(gap, kept);
+    moved += Bytes(gap.bytes - kept);
+  }
+  return moved;
+}
+
+}  // namespace
+
+TransferBound least_transfers(const Instance& any, Bytes ram_budget) {
+  const Instance instance = with_paged(any, {});
+  const std::vector<ValueId> may_be_paged = pageable(instance);
+  if (may_be_paged.empty()) return {};
+  const Instance paged = with_paged(instance, may_be_paged);
+  const Dataflow flow = dataflow(paged.graph);
+  const IdVector<OpId, std::vector<ValueId>> overwritable = overwritable_operands(paged);
+  const std::size_t ops = paged.graph.ops.size();
+
+  // Positions: the step's beginning, its ops, its end. Sizes are those of resident values, without padding.
+  const Bytes all = ram_budget - paged.costs.persistent;
+  std::vector<std::int64_t> room(ops + 2, all.value());
+  for (const OpId op : ids<OpId>(ops)) {
+    const Bytes used = working_set(instance.costs, flow, op, overwritable[op], Semantics::device).bytes();
+    room[op.index + 1] = (all - used).value();
+  }
+
+  std::vector<Gap> reads;
+  std::vector<Gap> writes;
+  for (const ValueId value : flow.paged) {
+    const std::vector<OpId>& users = flow.users[value];
+    if (users.empty()) continue;
+    const std::int64_t bytes = instance.costs.values[value].bytes.value();
+    std::size_t from = 0;  // the first position after the last use
+    for (const OpId user : users) {
+      const std::size_t position = user.index + 1;
+      if (from < position) reads.push_back({from, position - 1, bytes});
+      from = position + 1;
+    }
+    const std::vector<ValueId>& changed = flow.changes[users.back()];
+    if (std::find(changed.begin(), changed.end(), value) != changed.end())
+      writes.push_back({from, ops + 1, bytes});
+  }
+  TransferBound bound{least_of(reads, room), least_of(writes, room), {}};
+  reads.insert(reads.end(), writes.begin(), writes.end());
+  bound.both = least_of(std::move(reads), room);
+  return bound;
+}
+
+}  // namespace poet

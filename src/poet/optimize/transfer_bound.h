@@ -1,0 +1,22 @@
+#pragma once
+
+// The least that parameters and optimiser state have to travel between RAM and storage in one step, whatever
+// the plan: derived in docs/formulation.md, "Bytes between RAM and storage". Activations are not counted,
+// they could be recomputed.
+
+#include "poet/cost/instance.h"
+
+namespace poet {
+
+struct TransferBound {
+  Bytes read{};
+  Bytes written{};
+  Bytes both{};  // >= read + written: what stays in RAM for the one takes room from the other
+};
+
+/// Of every plan in device semantics within so much RAM, whichever persistent values are resident in it and
+/// whichever are in `instance`, steps that begin with values of the last one in RAM included. Nothing where
+/// none can be paged. O(uses * log(ops)).
+[[nodiscard]] TransferBound least_transfers(const Instance& instance, Bytes ram_budget);
+
+}  // namespace poet

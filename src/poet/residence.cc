@@ -1,0 +1,217 @@
+#include "poet/residence.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "poet/base/numbers.h"
+#include "poet/optimize/certificate.h"
+#include "poet/optimize/problem/loads.h"
+#include "poet/optimize/problem/problem.h"
+#include "poet/optimize/problem/residence.h"
+#include "poet/optimize/relaxation/residence_relaxation.h"
+#include "poet/optimize/search/synchronous.h"
+#include "poet/plan/allowance.h"
+
+namespace poet {
+namespace {
+
+using PagedSet = std::vector<ValueId>;
+
+bool found(const CompileResult& result) { return !result.plan.steps.empty(); }
+
+class BestResidence {
+ public:
+  explicit BestResidence(const CompileRequest& request)
+      : request_(request),
+        stop_(stop_of(request.options)),
+        all_(pageable(request.instance)),
+        all_paged_(with_paged(request.instance, all_)) {}
+
+  CompileResult run() {
+    std::vector<PagedSet> sets = paged_sets(request_.instance, request_.limits.ram_budget);
+    if (sets.empty()) return below_the_floor();
+    constexpr double kForResident = 0.5;
+    constexpr double kForBound = 0.3;
+    if (sets.front().empty()) {
+      attempt({}, sets.size() > 1 ? kForResident : 1, sets.size() == 1);
+      sets.erase(sets.begin());
+    }
+    if (!done() && !sets.empty() && !is_large()) {
+      const PagedSet paged = relax(stop_.at_most(kForBound * stop_.remaining()));
+      if (paged != all_ && is_worth_a_try(paged, sets)) sets.insert(sets.begin(), paged);
+    }
+    for (std::size_t i = 0; i < sets.size() && !done(); ++i) {
+      attempt(sets[i], 1 / static_cast<double>(sets.size() - i + (must_prove_all() ? 1 : 0)),
+              i + 1 == sets.size());
+      if (must_prove_all() && is_large() && found(*best_)) prove_all();
+    }
+    if (must_prove_all() && !(best_ && stop_())) prove_all();
+    return certified();
+  }
+
+ private:
+  // Beyond, one search takes the time of many, and the gap relaxation is what bounds.
+  [[nodiscard]] bool is_large() const { return request_.instance.graph.ops.size() > 4'000; }
+
+  // What is known of all of them paged says nothing of other choices where time or writing is limited.
+  [[nodiscard]] bool bounds_hold() const {
+    return !request_.limits.deadline && !write_limit(all_paged_.costs, request_.limits);
+  }
+  [[nodiscard]] Bytes rounding() const { return rounding_of(request_.instance, all_); }
+  // Of large instances plan and bound are sought one after the other. Of others, nothing may have been
+  // searched with all of them paged and as much RAM as resident values leave, which are not aligned.
+  [[nodiscard]] bool must_prove_all() const {
+    return bounds_hold() && !of_all_ && (is_large() || (rounding() > Bytes(0) && !(best_ && found(*best_))));
+  }
+
+  CompileResult below_the_floor() {  // which says so
+    const bool has_homes = all_paged_.costs.storage_capacity.value_or(Bytes(0)) >= Bytes(0);
+    const Bytes floor = floor_of_every_choice(request_.instance);
+    CompileRequest one = request_;
+    one.choose_paged = false;
+    one.instance = has_homes ? all_paged_ : with_paged(request_.instance, {});
+    const bool reasons = request_.options.explain && has_homes && !request_.limits.deadline;
+    const std::optional<Bytes> enough = reasons ? little_ram(floor) : std::nullopt;
+    one.options.explain = request_.options.explain && !enough;
+    CompileResult result = compile(one);
+    result.paged = with_rows(has_homes ? all_ : PagedSet());
+    Explanation& explanation = result.outcome.explanation;
+    if (floor <= request_.limits.ram_budget && !all_.empty()) {
+      result.certificate = certify_none(Status::unknown, {result.keep_all.energy, std::nullopt});
+      explanation.reason += "; with other persistent values paged there may be a plan";
+    }
+    if (explanation.floor_ram) explanation.floor_ram = std::min(floor, *explanation.floor_ram);
+    if (enough) explanation.least_ram = enough;
+    return result;
+  }
+
+  // Not much more than the floor, with which a quick search has a plan.
+  [[nodiscard]] std::optional<Bytes> little_ram(Bytes floor) const {
+    for (const double times : {1.02, 1.1, 1.25, 1.5, 2.0}) {
+      const Bytes ram(static_cast<std::int64_t>(times * static_cast<double>(floor.value())));
+      if (stop_()) break;
+      if (quick_energy(all_paged_, ram)) return ram;
+    }
+    return std::nullopt;
+  }
+
+  [[nodiscard]] bool done() const {
+    if (!best_) return false;
+    return stop_() || (found(*best_) && overhead_gap(best_->report.energy.value(), bound(),
+                                                     best_->keep_all.energy.value()) <= request_.options.gap);
+  }
+
+  // Either everything is resident, or something is paged.
+  [[nodiscard]] double bound() const {
+    return std::max(best_->keep_all.energy.value(), std::min(resident_bound_, paging_bound_));
+  }
+
+  void attempt(const PagedSet& paged, double share, bool last) {
+    CompileRequest one = request_;
+    one.choose_paged = false;
+    one.instance = with_paged(request_.instance, paged);
+    one.options.time_limit_seconds = std::max(1e-3, share * stop_.remaining());
+    one.options.explain = request_.options.explain && last && !(best_ && found(*best_));
+    if (!paged.empty() && bounds_hold() && is_large()) one.options.aim = Aim::plan;
+    CompileResult result = compile(one);
+    result.paged = with_rows(paged);
+    if (paged.empty()) {
+      const bool none = result.certificate.status == Status::infeasible;
+      resident_bound_ = none ? kInfinity : result.certificate.bounds.every_plan.value();
+    }
+    if (paged == all_ && rounding() == Bytes(0) && one.options.aim != Aim::plan) of_all_ = result.certificate;
+    const bool better =
+        !best_ || (found(result) && (!found(*best_) || result.report.energy < best_->report.energy));
+    if (better) best_ = std::move(result);
+  }
+
+  // Rows of tables are at home on storage whatever is chosen.
+  [[nodiscard]] PagedSet with_rows(PagedSet paged) const {
+    const auto& values = request_.instance.graph.values;
+    for (const ValueId v : ids<ValueId>(values.size()))
+      if (values[v].rows) paged.push_back(v);
+    std::sort(paged.begin(), paged.end());
+    return paged;
+  }
+
+  // Raises the bound; the set of values that are paged in the relaxation's answer.
+  PagedSet relax(const Stop& stop) {
+    const WithLoads loads = with_loads(all_paged_);
+    SolveOptions options = request_.options;
+    options.rematerialization = true;  // what is not recomputed may still be loaded again
+    Limits ram;  // the others are left out: with residents a step is shorter, and writes less
+    ram.ram_budget = request_.limits.ram_budget;
+    Problem problem = make_problem({loads.instance, ram, Semantics::device}, options);
+    problem.max_bytes_written = std::numeric_limits<std::int64_t>::max();
+    if (problem.budget < 0 || problem.ops == 0) return all_;
+    problem.residents = residents_of(all_paged_, loads);
+    if (problem.residents.empty()) return all_;
+    const double best = best_ && found(*best_) ? best_->report.energy.value() : kInfinity;
+    const ResidenceRelaxation relaxed = relax_residence(problem, request_.options, best, stop);
+    paging_bound_ = std::max(paging_bound_, relaxed.bound);
+    PagedSet paged;
+    for (std::size_t i = 0; i < relaxed.resident.size(); ++i)
+      if (relaxed.resident[i] == 0) paged.push_back(loads.value_of[ValueId(problem.residents[i].value)]);
+    std::sort(paged.begin(), paged.end());
+    return relaxed.resident.empty() ? all_ : paged;
+  }
+
+  [[nodiscard]] bool is_worth_a_try(const PagedSet& paged, const std::vector<PagedSet>& sets) const {
+    if (paged.empty() || std::find(sets.begin(), sets.end(), paged) != sets.end()) return false;
+    const Instance instance = with_paged(request_.instance, paged);
+    return ram_floor(instance, Semantics::device).bytes() <= request_.limits.ram_budget;
+  }
+
+  void prove_all() {
+    CompileRequest one = request_;
+    one.choose_paged = one.addresses = one.options.explain = false;
+    one.instance = all_paged_;
+    one.limits.ram_budget += rounding();
+    one.options.time_limit_seconds = std::max(1e-3, stop_.remaining());
+    one.options.aim = Aim::bound;
+    if (best_ && found(*best_)) one.options.known_joules = best_->report.energy.value();
+    one.options.synchronous = !is_large();
+    of_all_ = compile(one).certificate;
+    raise_paging_bound();
+  }
+
+  void raise_paging_bound() {
+    const Joules saved = most_saved_by_residents(request_.instance, request_.limits.ram_budget);
+    paging_bound_ = std::max(paging_bound_, (of_all_->bounds.every_plan - saved).value());
+  }
+
+  CompileResult certified() {
+    Bounds bounds;
+    Status none = Status::unknown;
+    if (of_all_ && bounds_hold()) {
+      raise_paging_bound();
+      if (of_all_->status == Status::infeasible) none = Status::infeasible;
+    }
+    bounds.every_plan = Joules(bound());
+    CompileResult best = std::move(*best_);
+    best.outcome.solve_seconds = stop_.elapsed();
+    best.certificate = found(best)
+                           ? certify(best.report.energy, best.keep_all.energy, bounds, request_.options.gap)
+                           : certify_none(none, bounds);
+    return best;
+  }
+
+  const CompileRequest& request_;
+  const Stop stop_;
+  const PagedSet all_;
+  const Instance all_paged_;
+  std::optional<CompileResult> best_;
+  std::optional<Certificate> of_all_;  // with every persistent value paged
+  double resident_bound_ = kInfinity;  // joules, of plans that page nothing; there are none below its floor
+  double paging_bound_ = 0;            // of all others
+};
+
+}  // namespace
+
+CompileResult compile_best_residence(const CompileRequest& request) { return BestResidence(request).run(); }
+
+}  // namespace poet

@@ -1,0 +1,52 @@
+#pragma once
+
+// Which page of the page file is whose: of one plan, or of all plans that a run may go over to, so that every
+// one of them finds the pages that the one before it has left.
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "poet/graph/graph.h"
+#include "poet/plan/file/plan_file.h"
+#include "poet/plan/plan.h"
+
+namespace poet::runtime {
+
+inline constexpr std::size_t kNoSlot = static_cast<std::size_t>(-1);
+
+/// Page slots of a paged persistent value; one where no step writes it.
+struct Home {
+  std::size_t slot = kNoSlot;
+  std::size_t other_slot = kNoSlot;
+};
+
+struct PageSlots {
+  std::vector<Bytes> bytes;     // of each slot
+  std::vector<ValueId> owners;  // of each slot
+  IdVector<ValueId, Home> home;
+  bool has_homes = false;  // a plan has persistent values at home in the slots
+};
+
+/// What a plan pages.
+struct Pager {
+  std::vector<ValueId> paged;  // persistent values at home on storage, increasing
+  const Plan* plan = nullptr;
+};
+
+[[nodiscard]] Pager pager_of(const PlanFile& file);
+
+/// One slot per value that a plan pages, two per persistent value that a plan pages and steps update. Of
+/// several plans every persistent value has at least one, for going over from plan to plan.
+/// O(ops + values + steps).
+[[nodiscard]] PageSlots page_slots(const Graph& graph, std::span<const Pager> plans);
+
+/// Persistent values with a storage of their own and bytes, increasing, but for rows of tables; and of these
+/// the ones that steps update.
+struct PersistentKinds {
+  std::vector<ValueId> all;
+  IdVector<ValueId, char> updated;
+};
+[[nodiscard]] PersistentKinds persistent_kinds(const Graph& graph);
+
+}  // namespace poet::runtime

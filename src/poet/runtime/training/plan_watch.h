@@ -1,0 +1,91 @@
+#pragma once
+
+// By which of its plans a run is to go on: what signals, a control file, the limit of a control group and the
+// machine's memory pressure say. The one that asks for the smallest plan decides.
+//
+//   signals, control file   at once, in both directions
+//   limit of the group      at once to smaller plans; back when there has been room for `calm`
+//   pressure                one plan smaller where it is at least `high` percent, and again after `settle`,
+//   as
+//                           the percentages are of ten seconds; one larger when it has been below `low` for
+//                           `calm`
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "poet/base/units.h"
+#include "poet/runtime/training/control_file.h"
+#include "poet/runtime/training/trainer.h"
+
+namespace poet::runtime {
+
+struct PlanWatchOptions {
+  std::optional<std::filesystem::path> control = {};  // control_file.h
+  std::vector<std::filesystem::path> pressure = {};   // files as /proc/pressure/memory; the highest counts
+  std::vector<std::filesystem::path> groups = {};     // folders of control groups; the least limit counts
+  double high = 10;                                   // percent
+  double low = 1;
+  Seconds settle{10};
+  Seconds calm{60};
+  Seconds poll{0.5};  // pressure and groups are looked at no more often
+};
+
+/// What a watch asks of its surroundings.
+struct PlanWatchHooks {
+  std::function<Seconds()> now;                           // since any instant
+  std::function<Bytes()> outside;                         // RAM of the process besides its plan's
+  std::function<void(const std::string& notice)> notice;  // one line, once per occasion
+  std::function<int()>
+      signals;  // plans smaller (larger: negative) asked for since the last call; may be empty
+};
+
+/// Looked at between steps only; no thread.
+class PlanWatch {
+ public:
+  /// `budgets` from the largest to the smallest, at least one; `memory` is what each plan takes. Throws
+  /// InputError for a control file that cannot be understood.
+  PlanWatch(std::vector<Bytes> budgets, std::vector<Bytes> memory, PlanWatchOptions options,
+            PlanWatchHooks hooks);
+
+  /// The plan by which step `step` is to run, where that is not `present`.
+  [[nodiscard]] std::optional<PlanRequest> choose(std::int64_t step, std::size_t present);
+
+  /// A change that was asked for could not be carried out: not again for `calm`, unless something else is
+  /// said.
+  void declined();
+
+ private:
+  struct Level {
+    std::size_t plan = 0;  // the largest that is allowed
+    std::string reason;    // why it is this one
+  };
+
+  void read_control(std::int64_t step);
+  void take_signals(std::size_t present);
+  void look_at_groups(Seconds now);
+  void look_at_pressure(Seconds now, std::size_t present);
+  void notice_once(std::string& last, const std::string& notice) const;
+
+  std::vector<Bytes> budgets_, memory_;
+  PlanWatchOptions options_;
+  PlanWatchHooks hooks_;
+  std::array<Level, 4> levels_;       // of signals, control file, groups, pressure
+  std::size_t decides_ = 0;           // of these the one that decided last
+  std::vector<ControlLine> control_;  // as it was understood last
+  std::string control_notice_, group_notice_;
+  std::optional<Seconds> polled_;
+  std::optional<Seconds> room_since_;    // in the groups,
+  std::size_t room_for_ = 0;             // for this plan at least
+  std::optional<Seconds> calm_since_;    // without pressure
+  std::optional<Seconds> stepped_down_;  // for pressure
+  std::size_t asked_ = 0;                // the last request,
+  std::optional<Seconds> declined_at_;   // and that it could not be carried out
+};
+
+}  // namespace poet::runtime

@@ -1,0 +1,71 @@
+#pragma once
+
+// A small network with three plans: all in RAM, its larger weights on storage, and all of it on storage.
+
+#include <algorithm>
+#include <vector>
+
+#include "poet/autodiff/differentiate.h"
+#include "poet/compile.h"
+#include "poet/cost/device.h"
+#include "poet/cost/tabulate.h"
+#include "poet/graph/nn.h"
+#include "poet/plan/allowance.h"
+#include "poet/plan/file/plan_family.h"
+#include "poet/runtime/kernels/kernel_options.h"
+#include "poet/verify/replay.h"
+
+namespace poet::test {
+
+/// What runs of it compute with.
+inline const runtime::KernelOptions kFamilyKernels{runtime::KernelLibrary::reference, 1, ""};
+
+/// Convolutions, normalisation and a linear layer that is not trained; `channels` makes it another network.
+inline Instance family_instance(std::int64_t channels = 6) {
+  GraphBuilder g("small");
+  ValueId x = g.input("input", {2, 3, 8, 8});
+  x = nn::conv2d(g, "conv", x, {.out_channels = channels, .kernel = {3, 3}, .padding = {1, 1}, .bias = true});
+  x = nn::relu(g, "relu", nn::batch_norm(g, "bn", x));
+  x = nn::conv2d(g, "conv2", x, {.out_channels = channels, .kernel = {3, 3}, .padding = {1, 1}});
+  x = nn::flatten(g, "flat", nn::relu(g, "relu2", x));
+  nn::softmax_cross_entropy(g, "loss", nn::linear(g, "fc", x, 5), g.input("targets", {2}, DType::int32));
+  Instance instance;
+  instance.graph = differentiate(
+      g.finish(), {Optimizer::momentum, [](const std::string& name) { return !name.starts_with("fc"); }});
+  instance.costs = tabulate(instance.graph, find_device("m4"));
+  instance.batch_size = 2;
+  instance.has_device = true;
+  runtime::charge_workspaces(instance, kFamilyKernels);
+  return instance;
+}
+
+/// With all values of more than `least` bytes on storage, within their floor and `more`.
+inline PlanFile family_member(const Instance& instance, Bytes least, Bytes more) {
+  std::vector<ValueId> paged = pageable(instance);
+  std::erase_if(paged, [&](ValueId v) { return instance.graph.values[v].bytes <= least; });
+  CompileRequest request;
+  request.instance = with_paged(instance, paged);
+  request.limits.ram_budget = ram_floor(request.instance, Semantics::device).bytes() + more;
+  request.options.time_limit_seconds = 1;
+  request.options.gap = 0.5;
+  request.options.explain = false;
+  CompileResult result = compile(request);
+  return {request.instance, Semantics::device, request.limits, std::move(result.plan),
+          std::move(result.layout)};
+}
+
+inline PlanFamily make_small_family(std::int64_t channels = 6) {
+  const Instance instance = family_instance(channels);
+  const Bytes all(std::int64_t{1} << 40);
+  return family_of(
+      {family_member(instance, all, Bytes(8000)), family_member(instance, Bytes(256), Bytes(2000)),
+       family_member(instance, Bytes(0), Bytes(1000))},
+      "small");
+}
+
+inline const PlanFamily& small_family() {
+  static const PlanFamily family = make_small_family();
+  return family;
+}
+
+}  // namespace poet::test
