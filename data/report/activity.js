@@ -10,8 +10,11 @@ function lanesOption(view, model) {
     ["waiting", COLOUR.wait, model.waits, 0, waitTip],
     ["page-out", COLOUR.out, movesOf(model, "o"), 1, moveTip],
     ["page-in", COLOUR.in, movesOf(model, "i"), 1, moveTip],
+    ["load", COLOUR.load, movesOf(model, "l"), 1, moveTip],
+    ["to home", COLOUR.home, movesOf(model, "h"), 1, moveTip],
   ]
     .filter(([, , items]) => items.length)
+    // Of few steps none may be invisible; of many, as much has to be seen as there is.
     .map(([name, colour, items, lane, tip]) =>
       bars(
         view,
@@ -19,7 +22,7 @@ function lanesOption(view, model) {
         colour,
         items,
         () => lane,
-        2,
+        model.steps.length > 2000 ? 0.3 : 2,
         (item) => tip(model, item),
       ),
     );
@@ -46,7 +49,10 @@ function lanesWords(model) {
   if (!model.moves.length) return `${compute} Storage: nothing is transferred.`;
   if (model.semantics !== "device")
     return `${compute} Storage: transfers take no time in ${model.semantics} semantics; they are shown when they are issued.`;
-  return `${compute} Storage: ${share(movesOf(model, "i"))} in, ${share(movesOf(model, "o"))} out, ${percent(whole > 0 ? Math.max(0, 1 - lasting(model.moves) / whole) : 0)} at rest.`;
+  const parameters = homes(model)
+    ? `, parameters ${share(movesOf(model, "l"))} in, ${share(movesOf(model, "h"))} out`
+    : "";
+  return `${compute} Storage: ${share(movesOf(model, "i"))} in, ${share(movesOf(model, "o"))} out${parameters}, ${percent(whole > 0 ? Math.max(0, 1 - lasting(model.moves) / whole) : 0)} at rest.`;
 }
 
 function waitTip(model, wait) {
@@ -59,10 +65,14 @@ function waitTip(model, wait) {
 const ENERGY = [
   ["compute, first time", COLOUR.first, (figures) => figures.compute - figures.recompute],
   ["recompute", COLOUR.again, (figures) => figures.recompute],
-  ["page in", COLOUR.in, (figures) => figures.page_in],
-  ["page out", COLOUR.out, (figures) => figures.page_out],
+  ["page in", COLOUR.in, (figures) => figures.page_in - figures.load],
+  ["page out", COLOUR.out, (figures) => figures.page_out - figures.home],
+  ["load parameters", COLOUR.load, (figures) => figures.load, true],
+  ["parameters to home", COLOUR.home, (figures) => figures.home, true],
   ["idle", COLOUR.wait, (figures) => figures.idle],
 ];
+const energyParts = (models) =>
+  ENERGY.filter(([, , part, only]) => !only || models.some((model) => part(model.figures) > 0));
 
 function energyOption(models) {
   const most = Math.max(...models.map((model) => model.figures.energy));
@@ -76,7 +86,7 @@ function energyOption(models) {
     },
     textStyle: { color: COLOUR.ink, fontFamily: "system-ui, sans-serif" },
     grid: margins(32, 30),
-    legend: { ...legendAbove(ENERGY.map(([name]) => name)), selectedMode: false },
+    legend: { ...legendAbove(energyParts(models).map(([name]) => name)), selectedMode: false },
     tooltip: {
       confine: true,
       formatter: (params) =>
@@ -104,7 +114,7 @@ function energyOption(models) {
       axisTick: { show: false },
       axisLabel: { width: narrow() ? 78 : 160, overflow: "truncate", color: COLOUR.ink },
     },
-    series: ENERGY.map(([name, colour, part]) => ({
+    series: energyParts(models).map(([name, colour, part]) => ({
       type: "bar",
       name,
       stack: "energy",

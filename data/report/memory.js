@@ -34,6 +34,7 @@ function ramOption(view, model) {
       lineStyle: { color: "#2b6f9e", width: 1.5 },
       areaStyle: { color: COLOUR.ram, opacity: 0.45 },
     },
+    ...(homes(model) ? [loadedArea(view, model)] : []),
     boxes(
       "persistent",
       COLOUR.persistent,
@@ -46,7 +47,7 @@ function ramOption(view, model) {
         ? [
             {
               yAxis: model.persistent,
-              text: `persistent ${bytes(model.persistent)}`,
+              text: `${homes(model) ? "resident" : "persistent"} ${bytes(model.persistent)}`,
               colour: COLOUR.soft,
               position: "insideStartBottom",
             },
@@ -67,6 +68,28 @@ function ramOption(view, model) {
   option.tooltip.axisPointer = { type: "line", snap: false, lineStyle: { color: COLOUR.ink } };
   option.tooltip.formatter = (params) => ramTip(model, stepAtX(model, view, params[0].axisValue));
   return { ...option, yAxis: byteAxis(view.ramMin, view.ramMax, "RAM"), series };
+}
+
+/** The part of RAM that values from storage have, on top of what is resident. */
+function loadedArea(view, model) {
+  const points = levels(view, model).flatMap((item) => {
+    const y = model.persistent + model.loaded[item.s0];
+    return [
+      [start(view, item), y],
+      [finish(view, item), y],
+    ];
+  });
+  return {
+    type: "line",
+    id: "loaded",
+    name: "parameters from storage",
+    data: points,
+    symbol: "none",
+    z: 3,
+    emphasis: { disabled: true },
+    lineStyle: { color: COLOUR.parameter, width: 0.5 },
+    areaStyle: { color: COLOUR.parameter, opacity: 1 },
+  };
 }
 
 /** RAM per step. On a time axis steps without duration count only if they reach above their surroundings. */
@@ -111,7 +134,10 @@ function ramWords(view, model) {
   const cut = view.ramMin > 0 ? ` The axis begins at ${bytes(view.ramMin)}.` : "";
   const off = axisEnd(peak_ram, model.ram_budget) < model.ram_budget ? " (far above this chart)" : "";
   const over = peak_ram > model.ram_budget ? ` ${overWords(model)}` : "";
-  return `${peak}${share}${off}.${over}${cut}`;
+  const loaded = homes(model)
+    ? ` Violet: parameters from storage, at most ${bytes(largest(model.loaded))}${model.persistent > 0 ? `; grey: those that stay, ${bytes(model.persistent)}` : ""}.`
+    : "";
+  return `${peak}${share}${off}.${over}${loaded}${cut}`;
 }
 
 function ramTip(model, s) {
@@ -122,7 +148,9 @@ function ramTip(model, s) {
   const rest = resident.slice(TOP);
   if (rest.length)
     entries.push([`and ${count(rest.length)} more`, bytes(rest.reduce((sum, interval) => sum + interval.bytes, 0))]);
-  if (model.persistent > 0) entries.push(["persistent values", bytes(model.persistent)]);
+  if (model.loaded[s] > 0) entries.push(["of these, parameters from storage", bytes(model.loaded[s])]);
+  if (model.persistent > 0)
+    entries.push([homes(model) ? "resident parameters" : "persistent values", bytes(model.persistent)]);
   const scratch = step.ram - model.persistent - resident.reduce((sum, interval) => sum + interval.bytes, 0);
   if (scratch > 0) entries.push(["workspace", bytes(scratch)]);
   const over = step.ram > model.ram_budget ? `, ${bytes(step.ram - model.ram_budget)} over budget` : "";
@@ -141,6 +169,7 @@ const LAND = [
     "#8db9dc",
     (model, one) => passOf(model, one) === "forward" && kindOf(model, one) !== "input",
   ],
+  ["parameters from storage", COLOUR.parameter, (model, one) => isHome(model, one.value)],
   ["inputs", "#b9bec4", (model, one) => kindOf(model, one) === "input"],
   [
     "gradients",
@@ -152,7 +181,7 @@ const LAND = [
 ];
 const kindOf = (model, one) => (one.value === null ? "" : model.values[one.value][2]);
 const passOf = (model, one) =>
-  one.value === null ? "" : model.ops[model.rows[model.rowOfValue[one.value]].op][2];
+  one.value === null || isHome(model, one.value) ? "" : model.ops[model.rows[model.rowOfValue[one.value]].op][2];
 
 /** Allocations as far as the replay came. */
 function lotsOf(model) {
@@ -189,7 +218,7 @@ function arenaOption(view, model) {
       lines([
         budgetMark(
           room,
-          `budget${model.persistent > 0 ? " less persistent values" : ""} ${bytes(room)}`,
+          `budget${model.persistent > 0 ? ` less ${homes(model) ? "resident" : "persistent"} values` : ""} ${bytes(room)}`,
           model.reach > room,
         ),
         ...stopMark(view, model),

@@ -2,15 +2,20 @@
 // From a picture (poet/report/picture_json.h) to what is drawn: when each value is in RAM, what the compute engine and
 // the channel do. Everything is placed twice: [t0, t1] in seconds, [s0, s1] in step numbers.
 
-const PART = { o: "page out", i: "page in", w: "wait for", c: "compute", f: "free" };
+// Moves of persistent values that live on storage are of kinds of their own: l, load, and h, to home.
+const PART = { o: "page out", i: "page in", l: "load", h: "to home", w: "wait for", c: "compute", f: "free" };
 
 const runsOf = (model, again) => model.runs.filter((run) => run.again === again);
 const movesOf = (model, kind) => model.moves.filter((move) => move.kind === kind);
+const isHome = (model, value) => value !== null && value >= model.transient;
+const homes = (model) => model.values.length - model.transient;
 const largest = (numbers) => numbers.reduce((most, number) => Math.max(most, number), 0);
 
 function modelOf(picture) {
   const { kind, id, end, ram } = picture.steps;
   const steps = end.map((t1, i) => ({ kind: kind[i], id: id[i], t0: i ? end[i - 1] : 0, t1, ram: ram[i] }));
+  for (const step of steps)
+    if (step.kind !== "c" && isHome(picture, step.id)) step.kind = { i: "l", o: "h" }[step.kind] ?? step.kind;
   const model = {
     ...picture,
     steps,
@@ -20,6 +25,7 @@ function modelOf(picture) {
     moves: [],
     stored: [],
     rows: [],
+    homeRows: [],
     rowsOfOp: [],
     rowOfValue: [],
   };
@@ -46,6 +52,12 @@ function addRows(model) {
     if (!writes.length) add(null, name);
     for (const value of writes) add(value, writes.length === 1 ? name : model.values[value][0]);
   });
+  // Those that live on storage have a chart of their own, in the order in which they are loaded first.
+  for (const { kind, id } of model.steps) {
+    if (kind !== "l" || model.rowOfValue[id] !== undefined) continue;
+    model.rowOfValue[id] = model.homeRows.length;
+    model.homeRows.push({ op: null, value: id, label: model.values[id][0] });
+  }
 }
 
 /** Computations, the time spent waiting, and who reads a value when. */
@@ -85,6 +97,7 @@ function addLive(model) {
   const computed = new Set();
   model.steps.forEach((step, s) => {
     if (step.kind === "i") begin(step.id, s, "page in");
+    if (step.kind === "l") begin(step.id, s, "load");
     if (step.kind === "f") close(step.id, s);
     if (step.kind !== "c") return;
     for (const value of model.ops[step.id][3])
@@ -92,6 +105,14 @@ function addLive(model) {
     computed.add(step.id);
   });
   for (const value of [...open.keys()]) close(value, model.steps.length);
+  const change = new Array(model.steps.length + 1).fill(0);
+  for (const { value, s0, s1, bytes } of model.live) {
+    if (!isHome(model, value)) continue;
+    change[s0] += bytes;
+    change[s1] -= bytes;
+  }
+  let loaded = 0;
+  model.loaded = change.map((by) => (loaded += by)); // bytes of values that live on storage, by step
 }
 
 /** The first step of which `holds` is true, as it is of all later ones; the number of steps if there is none. */

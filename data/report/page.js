@@ -71,7 +71,7 @@ function energyTable() {
     "table",
     {},
     head,
-    ...ENERGY.map((one) => line(...one)),
+    ...energyParts(models).map((one) => line(...one)),
     line("all", "transparent", (figures) => figures.energy),
   );
   return element("div", { className: "scroll" }, table);
@@ -99,6 +99,14 @@ function build() {
     scheduleOption,
     scheduleWords,
   );
+  if (models.some(homes))
+    panel(
+      "Parameters on storage",
+      "Each row is a parameter, or optimiser state, that lives on storage: when it is loaded, in RAM, and written home after its update.",
+      homesHeight,
+      homesOption,
+      homesWords,
+    );
   panel(
     "RAM",
     "Bytes in RAM while each step runs; point at a moment for what they are.",

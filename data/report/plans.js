@@ -79,14 +79,23 @@ function figuresOf(model) {
       "RAM with arena",
       checked ? bytes(arena.ram) : "not checked",
       checked
-        ? `arena ${bytes(arena.bytes)}${model.persistent > 0 ? `, persistent ${bytes(model.persistent)}` : ""}`
+        ? `arena ${bytes(arena.bytes)}${model.persistent > 0 ? `, ${homes(model) ? "resident" : "persistent"} ${bytes(model.persistent)}` : ""}`
         : "the plan itself is invalid",
       checked && arena.ram > model.ram_budget,
     ),
     tile("recomputations", count(figures.recomputations), `${counted(model.ops.length, "op")}`),
+    ...(homes(model)
+      ? [
+          tile(
+            "parameter loads, to home",
+            `${count(movesOf(model, "l").length)}, ${count(movesOf(model, "h").length)}`,
+            `${bytes(model.values.slice(model.transient).reduce((sum, value) => sum + value[1], 0))} on storage`,
+          ),
+        ]
+      : []),
     tile(
-      "page-ins, page-outs",
-      `${count(figures.page_ins)}, ${count(figures.page_outs)}`,
+      homes(model) ? "other page-ins, page-outs" : "page-ins, page-outs",
+      `${count(figures.page_ins - movesOf(model, "l").length)}, ${count(figures.page_outs - movesOf(model, "h").length)}`,
       !model.channel.length
         ? "no transfers"
         : model.semantics !== "device"

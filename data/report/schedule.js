@@ -1,10 +1,15 @@
 "use strict";
 // The paper's Figure 2 for any plan: what is computed, kept and moved when.
 
-const rowsHeight = (model) => Math.max(180, Math.min(narrow() ? 520 : 700, 16 * model.rows.length));
+const rowsHeight = (rows) => Math.max(180, Math.min(narrow() ? 520 : 700, 16 * rows.length));
 
 function scheduleHeight(model) {
-  return rowsHeight(model) + 100;
+  return rowsHeight(model.rows) + 100;
+}
+
+/** Up to two thirds as high as the schedule. */
+function homesHeight(model) {
+  return Math.max(60, Math.min(440, 16 * model.homeRows.length)) + 100;
 }
 
 function scheduleOption(view, model) {
@@ -12,15 +17,42 @@ function scheduleOption(view, model) {
   const spread = (runs) => runs.flatMap((run) => model.rowsOfOp[run.op].map((row) => ({ ...run, row })));
   const byRow = (item) => item.row;
   const byValue = (item) => model.rowOfValue[item.value];
+  const transient = (item) => !isHome(model, item.value);
   const series = [
     bars(view, "stored", COLOUR.stored, model.stored, byValue, 1, (interval) => storedTip(model, interval)),
-    bars(view, "in RAM", COLOUR.resident, model.live, byValue, 1, (interval) => liveTip(model, interval)),
+    bars(view, "in RAM", COLOUR.resident, model.live.filter(transient), byValue, 1, (interval) =>
+      liveTip(model, interval),
+    ),
     bars(view, "computed first", COLOUR.first, spread(runsOf(model, false)), byRow, 2, (run) => runTip(model, run)),
     bars(view, "recomputed", COLOUR.again, spread(runsOf(model, true)), byRow, 3, (run) => runTip(model, run)),
     bars(view, "page-out", COLOUR.out, movesOf(model, "o"), byValue, 3, (move) => moveTip(model, move)),
     bars(view, "page-in", COLOUR.in, movesOf(model, "i"), byValue, 3, (move) => moveTip(model, move)),
   ];
-  const option = common(view, margins(40, 60), { description: scheduleWords(model) });
+  return rowsOption(view, model, model.rows, rowsHeight(model.rows), series, scheduleWords(model));
+}
+
+/** Persistent values that live on storage: when they are in RAM, loaded and written home. */
+function homesOption(view, model) {
+  const byValue = (item) => model.rowOfValue[item.value];
+  const here = model.live.filter((interval) => isHome(model, interval.value));
+  const series = [
+    bars(view, "in RAM", COLOUR.parameter, here, byValue, 1, (interval) => liveTip(model, interval)),
+    bars(view, "load", COLOUR.load, movesOf(model, "l"), byValue, 3, (move) => moveTip(model, move)),
+    bars(view, "to home", COLOUR.home, movesOf(model, "h"), byValue, 3, (move) => moveTip(model, move)),
+  ];
+  return rowsOption(view, model, model.homeRows, homesHeight(model) - 100, series, homesWords(model));
+}
+
+function homesWords(model) {
+  if (!homes(model)) return "Every parameter is in RAM from step to step.";
+  const size = (values) => bytes(values.reduce((sum, value) => sum + value[1], 0));
+  const moved = (kind) => movesOf(model, kind).map((move) => model.values[move.value]);
+  const [loads, written] = [moved("l"), moved("h")];
+  return `${counted(homes(model), "parameter")} (${size(model.values.slice(model.transient))}) on storage, at most ${bytes(largest(model.loaded))} in RAM at a time: ${counted(loads.length, "load")} of ${size(loads)}, ${counted(written.length, "update")} of ${size(written)} written home.`;
+}
+
+function rowsOption(view, model, rows, height, series, description) {
+  const option = common(view, margins(40, 60), { description });
   return {
     ...option,
     legend: legendAbove(series.filter((one) => one.data.length).map((one) => one.name)),
@@ -28,14 +60,14 @@ function scheduleOption(view, model) {
       type: "value",
       inverse: true,
       min: -0.5,
-      max: Math.max(1, model.rows.length) - 0.5,
+      max: Math.max(1, rows.length) - 0.5,
       minInterval: 1,
-      splitNumber: Math.ceil(rowsHeight(model) / 17),
+      splitNumber: Math.ceil(height / 17),
       axisTick: { show: false },
       axisLine: { lineStyle: { color: "#8b96a1" } },
       splitLine: { show: false },
       axisLabel: {
-        formatter: (row) => shortened(model.rows[row]?.label ?? "", narrow() ? 11 : 25),
+        formatter: (row) => shortened(rows[row]?.label ?? "", narrow() ? 11 : 25),
         fontSize: narrow() ? 10 : 11,
         color: COLOUR.ink,
       },
@@ -78,8 +110,9 @@ function scheduleOption(view, model) {
 }
 
 function scheduleWords(model) {
-  const { recomputations, page_ins, page_outs } = model.figures;
-  return `${counted(model.ops.length, "op")} against time: ${counted(recomputations, "recomputation")}, ${counted(page_outs, "page-out")}, ${counted(page_ins, "page-in")}.`;
+  const { recomputations } = model.figures;
+  const moved = (kind) => movesOf(model, kind).length;
+  return `${counted(model.ops.length, "op")} against time: ${counted(recomputations, "recomputation")}, ${counted(moved("o"), "page-out")}, ${counted(moved("i"), "page-in")}.`;
 }
 
 function runTip(model, run) {
@@ -109,7 +142,9 @@ function liveTip(model, interval) {
   const readers = model.readers[interval.value]
     .filter((s) => s > interval.s0 && s < interval.s1)
     .map((s) => opName(model, model.steps[s].id));
-  const came = { compute: "computed", recompute: "recomputed", "page in": "paged in" }[interval.from];
+  const came = { compute: "computed", recompute: "recomputed", "page in": "paged in", load: "loaded" }[
+    interval.from
+  ];
   const why = readers.length
     ? `Read by ${someNames([...new Set(readers)], 4)}.`
     : "Nobody reads it before it is freed.";
@@ -132,6 +167,12 @@ function moveTip(model, move) {
     ["issued", `step ${count(move.step)}`],
     ...whenText(model, move),
   ];
+  if (move.kind === "h")
+    return tipText(
+      `${valueName(model, move.value)}: to home`,
+      entries,
+      "What its update has made of it; the next step begins with that.",
+    );
   if (move.kind === "o") {
     const back = model.moves.find(
       (other) => other.kind === "i" && other.value === move.value && other.step > move.step,
@@ -146,5 +187,6 @@ function moveTip(model, move) {
     reader === undefined
       ? "Nobody reads it afterwards."
       : `For ${opName(model, model.steps[reader].id)}, step ${count(reader)}.`;
-  return tipText(`${valueName(model, move.value)}: page-in`, entries, why);
+  const what = move.kind === "l" ? "load" : "page-in";
+  return tipText(`${valueName(model, move.value)}: ${what}`, entries, why);
 }
