@@ -172,11 +172,7 @@ Attempt solve_with_loads(const SolveRequest& problem, SolveOptions options, bool
   while (binding.valid() && !loads.original[binding].valid()) binding = OpId(binding.index + 1);  // a reader
   if (binding.valid()) binding = loads.original[binding];
   if (made.plan.steps.empty()) return made;
-  Plan steps = without_loads(loads, instance, made.plan).plan;
-  std::erase_if(steps.steps,
-                [](const Step& step) { return step.kind == StepKind::wait || step.kind == StepKind::free; });
-  const Plan timed = instance.costs.timing.concurrent ? overlapped(instance, steps, problem.limits)
-                                                      : canonicalize(instance, steps, Semantics::device);
+  const Plan timed = timed_without_loads(instance, loads, made.plan, problem.limits);
   made.plan = plan_transfers(instance, timed, Semantics::device, problem.limits, search.when_cancelled());
   if (made.placed) {
     made.placed = placed_without_loads(instance, loads, *made.placed);

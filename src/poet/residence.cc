@@ -1,5 +1,7 @@
 #include "poet/residence.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <limits>
@@ -7,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "poet/base/amounts.h"
 #include "poet/base/numbers.h"
 #include "poet/optimize/certificate.h"
 #include "poet/optimize/problem/loads.h"
@@ -14,6 +17,7 @@
 #include "poet/optimize/problem/residence.h"
 #include "poet/optimize/relaxation/residence_relaxation.h"
 #include "poet/optimize/search/synchronous.h"
+#include "poet/optimize/transfer_bound.h"
 #include "poet/plan/allowance.h"
 
 namespace poet {
@@ -32,8 +36,9 @@ class BestResidence {
         all_paged_(with_paged(request.instance, all_)) {}
 
   CompileResult run() {
-    std::vector<PagedSet> sets = paged_sets(request_.instance, request_.limits.ram_budget);
+    std::vector<PagedSet> sets = paged_sets(request_.instance, request_.limits);
     if (sets.empty()) return below_the_floor();
+    if (const auto why = impossible()) return without_a_plan(*why);
     constexpr double kForResident = 0.5;
     constexpr double kForBound = 0.3;
     if (sets.front().empty()) {
@@ -68,6 +73,33 @@ class BestResidence {
     return bounds_hold() && !of_all_ && (is_large() || (rounding() > Bytes(0) && !(best_ && found(*best_))));
   }
 
+  // Why no choice has a plan, by what computing and the updates' way home take at least.
+  [[nodiscard]] std::optional<std::string> impossible() const {
+    const Limits& limits = request_.limits;
+    Seconds computing{};
+    for (const OpCost& op : request_.instance.costs.ops) computing += op.runtime;
+    if (limits.deadline && latest_end(*limits.deadline) < computing)
+      return "the deadline is shorter than computing every op once";
+    const std::optional<Bytes> most = write_limit(all_paged_.costs, limits);
+    if (!most) return std::nullopt;
+    const Bytes written = least_transfers(request_.instance, limits.ram_budget).written;
+    if (written <= *most) return std::nullopt;
+    return fmt::format(
+        "in this RAM a step writes at least {} bytes of parameters and optimiser state home to storage, over "
+        "the limit of {}",
+        format_bytes(written), format_bytes(*most));
+  }
+
+  CompileResult without_a_plan(const std::string& why) {
+    attempt(all_, 1, true);
+    CompileResult result = std::move(*best_);
+    ensure(!found(result), "a plan within limits that none keeps");
+    result.paged = with_rows(all_);
+    result.outcome.explanation.reason = why;
+    result.certificate = certify_none(Status::infeasible, result.certificate.bounds);
+    return result;
+  }
+
   CompileResult below_the_floor() {  // which says so
     const bool has_homes = all_paged_.costs.storage_capacity.value_or(Bytes(0)) >= Bytes(0);
     const Bytes floor = floor_of_every_choice(request_.instance);
@@ -94,7 +126,9 @@ class BestResidence {
     for (const double times : {1.02, 1.1, 1.25, 1.5, 2.0}) {
       const Bytes ram(static_cast<std::int64_t>(times * static_cast<double>(floor.value())));
       if (stop_()) break;
-      if (quick_energy(all_paged_, ram)) return ram;
+      Limits limits = request_.limits;
+      limits.ram_budget = ram;
+      if (quick_energy(all_paged_, limits)) return ram;
     }
     return std::nullopt;
   }

@@ -211,7 +211,7 @@ TEST(IndexedTables, AreChosenWhereTheWholeHasNoRoom) {
     nn::softmax_cross_entropy(g, "loss", nn::linear(g, "fc", words, 3),
                               g.input("targets", {6}, DType::int32));
     const Graph graph = differentiate(g.finish(), {optimizer, {}});
-    const InParts parts = in_parts(graph, splitting, ram, persistent, find_device("m4"));
+    const InParts parts = in_parts(graph, splitting, {ram, {}, {}}, persistent, find_device("m4"));
     return std::any_of(parts.training.values.begin(), parts.training.values.end(),
                        [](const Value& value) { return value.rows && value.rows->table == "words.weight"; });
   };

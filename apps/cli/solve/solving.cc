@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <limits>
 #include <optional>
 #include <utility>
 
@@ -118,6 +119,14 @@ void look_further(const ProblemOptions& options, const Solving& how, const Inter
       elsewhere.any_written = posing(options, how, [](Policy& policy) { policy.max_bytes_written.reset(); });
   }
   elsewhere.batches = smaller_batches(options, how, solved);
+  if (policy_of(options).split.automatic)
+    elsewhere.within = [&](const Limits& limits) {
+      Policy policy = policy_of(options);
+      policy.ram = {.bytes = limits.ram_budget};
+      policy.deadline = {.time = limits.deadline};
+      policy.max_bytes_written = limits.max_bytes_written;
+      return pose_as(options, network_spec(options.input), policy, how.adjust);
+    };
   solved.ways = find_ways_out(solved, elsewhere, stop);
   // Of a schedule alone it was not known that it fits with addresses.
   Explanation& explanation = solved.result.outcome.explanation;
@@ -148,7 +157,23 @@ bool ran_out_of_time(const Solved& solved) {
 int exit_code(const Solved& solved) { return has_answer(solved) ? kAnswer : kNoAnswer; }
 
 Solved pose_problem(const ProblemOptions& options, const Adjustment& adjust) {
-  return pose_as(options, network_spec(options.input), policy_of(options), adjust);
+  constexpr double kLong = 1;  // seconds
+  Policy policy = policy_of(options);
+  std::optional<ProgressDisplay> display;
+  if (!options.solver.quiet && policy.split.automatic) {
+    const Stop clock = Stop(std::numeric_limits<double>::infinity());
+    policy.split.energy = [&display, clock, energy = policy.split.energy, least = std::optional<double>()](
+                              const Instance& instance, const Limits& limits) mutable {
+      if (clock.elapsed() > kLong) {
+        if (!display) display.emplace(stderr, Joules(0));
+        display->show({"comparing parts", least, std::nullopt, std::nullopt, clock.elapsed()});
+      }
+      const std::optional<Joules> found = energy(instance, limits);
+      if (found) least = std::min(found->value(), least.value_or(found->value()));
+      return found;
+    };
+  }
+  return pose_as(options, network_spec(options.input), policy, adjust);
 }
 
 Solved solve_posed(Solved solved, const ProblemOptions& options, const Solving& how) {

@@ -23,10 +23,15 @@ Seconds rounded_up(Seconds time) {
 
 class Ways {
  public:
-  Ways(const Solved& solved, const Stop& stop)
-      : solved_(solved), stop_(stop), request_(solved.request), given_(solved.request.limits) {}
+  Ways(const Solved& solved, const Elsewhere& elsewhere, const Stop& stop)
+      : solved_(solved),
+        elsewhere_(elsewhere),
+        stop_(stop),
+        request_(solved.request),
+        given_(solved.request.limits) {}
 
-  WaysOut find(const Elsewhere& elsewhere) {
+  WaysOut find() {
+    const Elsewhere& elsewhere = elsewhere_;
     for (const OtherWay& other : elsewhere.ways)
       if (has_plan(other.pose)) ways_.others.push_back(other.way);
     if (!deadline_hopeless(solved_)) try_ram();
@@ -72,6 +77,12 @@ class Ways {
     return plan_of(request_);
   }
 
+  /// Whether whoever asks with these limits is given a plan, too: the graph may then be in other parts.
+  [[nodiscard]] bool is_answered(const Limits& limits) {
+    if (!plan_within(limits)) return false;
+    return !elsewhere_.within || has_plan([&] { return elsewhere_.within(limits); });
+  }
+
   /// RAM with which everything can be kept, with an address for each value.
   Bytes enough_ram() {
     if (enough_) return *enough_;
@@ -92,7 +103,7 @@ class Ways {
     const auto works = [&](Bytes ram) {
       Limits limits = given_;
       limits.ram_budget = ram;
-      if (ram <= given_.ram_budget || !plan_within(limits)) return false;
+      if (ram <= given_.ram_budget || !is_answered(limits)) return false;
       ways_.ram = ram;
       return true;
     };
@@ -108,7 +119,7 @@ class Ways {
     Limits limits = given_;
     const auto works = [&](Seconds time) {
       limits.deadline = rounded_up(time);
-      if (*limits.deadline <= *given_.deadline || !plan_within(limits)) return false;
+      if (*limits.deadline <= *given_.deadline || !is_answered(limits)) return false;
       ways_.deadline = limits.deadline;
       return true;
     };
@@ -123,7 +134,7 @@ class Ways {
     Limits limits = given_;
     limits.ram_budget = std::max(given_.ram_budget, enough_ram());
     limits.deadline = std::max(*given_.deadline, rounded_up(solved_.figures.keep_all.runtime));
-    if (plan_within(limits)) ways_.both = {limits.ram_budget, *limits.deadline};
+    if (is_answered(limits)) ways_.both = {limits.ram_budget, *limits.deadline};
   }
 
   void try_writing(const std::function<Solved()>& pose) {
@@ -131,11 +142,12 @@ class Ways {
     if (!result) return;
     Limits limits = given_;
     limits.max_bytes_written = result->report.bytes_written;
-    if (limits.max_bytes_written > given_.max_bytes_written && plan_within(limits))
+    if (limits.max_bytes_written > given_.max_bytes_written && is_answered(limits))
       ways_.max_bytes_written = limits.max_bytes_written;
   }
 
   const Solved& solved_;
+  const Elsewhere& elsewhere_;
   const Stop& stop_;
   CompileRequest request_;
   const Limits given_;
@@ -146,7 +158,7 @@ class Ways {
 }  // namespace
 
 WaysOut find_ways_out(const Solved& solved, const Elsewhere& elsewhere, const Stop& stop) {
-  return Ways(solved, stop).find(elsewhere);
+  return Ways(solved, elsewhere, stop).find();
 }
 
 }  // namespace poet::cli

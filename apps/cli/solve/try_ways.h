@@ -29,6 +29,8 @@ struct Elsewhere {
   std::vector<OtherWay> ways;
   std::vector<OtherBatch> batches;      // the largest first; the first with a plan is taken
   std::function<Solved()> any_written;  // without --max-bytes-written; empty where it was not given
+  /// The problem as it is posed within other limits; empty where they do not change the graph.
+  std::function<Solved(const Limits&)> within;
 };
 
 /// The ways out of `solved`, which has no answer: each has a plan, found within `stop` (other limits are

@@ -12,15 +12,16 @@
 namespace poet {
 namespace {
 
-constexpr Bytes kLeastPart{512};
+constexpr Bytes kLeastPart{64};
+constexpr int kPatience = 2;  // sizes of parts
 
 }  // namespace
 
-Granularity::Granularity(const Graph& training, const Splitting& splitting, Bytes ram_budget,
+Granularity::Granularity(const Graph& training, const Splitting& splitting, const Limits& limits,
                          PersistentPolicy persistent, const DeviceProfile& device, double many_ops)
     : training_(training),
       splitting_(splitting),
-      budget_(ram_budget),
+      limits_(limits),
       persistent_(persistent),
       device_(device),
       many_ops_(std::max(many_ops, 2 * static_cast<double>(training.ops.size()))) {}
@@ -42,7 +43,7 @@ Choice Granularity::of(std::optional<Bytes> part) const {
   if (*part <= Bytes(0)) throw InputError(Field{"split"}, "must be > 0");
   SplitOptions options;
   options.part = *part;
-  options.ram = budget_;
+  options.ram = budget();
   SplitReport report;
   InParts parts{split(training_, options, &report), part, {}};
   parts.unsplit = std::move(report.unsplit);
@@ -51,50 +52,72 @@ Choice Granularity::of(std::optional<Bytes> part) const {
 
 Choice Granularity::choose() const {
   Choice best = whole();
-  if (budget_ <= Bytes(0)) return best;
-  if (best.instance.costs.persistent > budget_) return of(finest());  // no parts fit: only to say so
+  if (budget() <= Bytes(0)) return best;
+  if (best.instance.costs.persistent > budget()) return of(finest());  // no parts fit: only to say so
   if (fits_easily(best)) return best;
   estimate(best);
-  std::optional<Joules> least = best.energy;
+  std::optional<Estimate> least = best.estimate;
   Bytes part = kLeastPart;
-  while (part * 4 <= budget_ || too_many(part))
+  while (part * 4 <= budget() || too_many(part))
     part = part * 2;  // an operand and a result of half the budget
+  int no_better = 0;  // in a row, since there is a plan
   for (bool last = false; !last; part = Bytes(part.value() / 2)) {
     Choice next = of(part);
     estimate(next);
-    last = fits_easily(next) || part <= kLeastPart || too_many(Bytes(part.value() / 2));
-    if (!least || (next.energy && *next.energy < *least)) {
-      least = next.energy;
-      best = std::move(next);
-    }
+    const bool better = !least || (next.estimate && *next.estimate < *least);
+    no_better = better ? 0 : no_better + 1;
+    last = fits_easily(next) || part <= kLeastPart || too_many(Bytes(part.value() / 2)) ||
+           no_better == kPatience;
+    if (!better) continue;
+    least = next.estimate;
+    best = std::move(next);
   }
   return best;
 }
 
-void Granularity::estimate(Choice& of) const {
-  if (splitting_.energy && !of.energy && of.floor <= budget_)
-    of.energy = splitting_.energy(of.instance, budget_);
+bool Granularity::fits_easily(const Choice& of) const {
+  const Bytes persistent = of.instance.costs.persistent;
+  return (of.floor - persistent) * 2 <= budget() - persistent;
 }
 
-std::optional<Joules> Granularity::energy_some_resident(const Choice& of) const {
-  if (!splitting_.energy || !of.energy) return of.energy;
-  std::optional<Joules> least = of.energy;
+void Granularity::consider(const Instance& instance, Choice& of) const {
+  if (ram_floor(instance, Semantics::device).bytes() > budget()) return;
+  std::optional<Joules> energy = splitting_.energy(instance, limits_);
+  const bool breaks_limits = !energy && (limits_.deadline || limits_.max_bytes_written);
+  if (breaks_limits) energy = splitting_.energy(instance, {budget(), {}, {}});
+  if (!energy) return;
+  const Estimate made{breaks_limits, *energy};
+  if (!of.estimate || made < *of.estimate) of.estimate = made;
+}
+
+void Granularity::estimate(Choice& of) const {
+  if (!splitting_.energy || of.estimate) return;
+  consider(of.instance, of);
+  if (!pageable(of.instance).empty()) consider(with_paged(of.instance, {}), of);
+}
+
+void Granularity::estimate_some_resident(Choice& of) const {
+  estimate(of);
+  if (!of.estimate || of.floor > budget()) return;
   std::vector<ValueId> by_size = pageable(of.instance);
   const IdVector<ValueId, ValueCost>& costs = of.instance.costs.values;
   std::stable_sort(by_size.begin(), by_size.end(),
                    [&](ValueId a, ValueId b) { return costs[a].bytes > costs[b].bytes; });
   for (const int quarters : {1, 2, 3}) {
-    const auto room = Bytes((budget_ - of.floor).value() / 4 * quarters);
+    const auto room = Bytes((budget() - of.floor).value() / 4 * quarters);
     std::vector<ValueId> paged = by_size;
     Bytes resident{};
     while (!paged.empty() && resident + costs[paged.back()].bytes <= room) {
       resident += costs[paged.back()].bytes;
       paged.pop_back();
     }
-    const auto joules = splitting_.energy(with_paged(of.instance, paged), budget_);
-    if (joules && *joules < *least) least = joules;
+    consider(with_paged(of.instance, paged), of);
   }
-  return least;
+}
+
+bool is_better(const Choice& a, const Choice& b) {
+  if (a.estimate && b.estimate) return *a.estimate < *b.estimate;
+  return a.estimate || b.estimate ? a.estimate.has_value() : a.floor < b.floor;
 }
 
 bool Granularity::too_many(Bytes part) const { return ops_in_parts(training_, part) > many_ops_; }

@@ -11,20 +11,15 @@
 namespace poet {
 namespace {
 
-bool is_better(const Choice& a, const Choice& b) {
-  if (a.energy && b.energy) return *a.energy < *b.energy;
-  return a.energy || b.energy ? a.energy.has_value() : a.floor < b.floor;
-}
-
 /// What there is to choose for.
 struct Wanted {
   const Splitting& splitting;
-  Bytes ram_budget;
+  const Limits& limits;
   PersistentPolicy persistent;
   const DeviceProfile& device;
 
   [[nodiscard]] Granularity granularity(const Graph& training) const {
-    return {training, splitting, ram_budget, persistent, device};
+    return {training, splitting, limits, persistent, device};
   }
 };
 
@@ -32,18 +27,17 @@ struct Wanted {
 /// resident may need finer parts than paging does, and be cheaper with them.
 Choice for_any_residence(const Graph& training, const Wanted& wanted) {
   constexpr double kFewer = 20'000;  // ops; a second look is not worth a long one
-  const auto& [splitting, ram_budget, persistent, device] = wanted;
+  const auto& [splitting, limits, persistent, device] = wanted;
   const Granularity paging = wanted.granularity(training);
   Choice paged = paging.choose();
-  const Granularity keeping(training, splitting, ram_budget, PersistentPolicy::resident, device, kFewer);
-  if (!splitting.energy || keeping.whole().instance.costs.persistent > ram_budget) return paged;
+  const Granularity keeping(training, splitting, limits, PersistentPolicy::resident, device, kFewer);
+  if (!splitting.energy || keeping.whole().instance.costs.persistent > limits.ram_budget) return paged;
   Choice kept = keeping.choose();
   if (kept.parts.part == paged.parts.part) return paged;
   keeping.estimate(kept);
-  if (!kept.energy) return paged;
-  paging.estimate(paged);
-  const std::optional<Joules> otherwise = paging.energy_some_resident(paged);
-  return otherwise && *otherwise <= *kept.energy ? std::move(paged) : std::move(kept);
+  if (!kept.estimate) return paged;
+  paging.estimate_some_resident(paged);
+  return is_better(kept, paged) ? std::move(kept) : std::move(paged);
 }
 
 /// As the splitting says.
@@ -73,21 +67,21 @@ std::vector<ValueId> worth_an_index(const Graph& training, const DeviceProfile& 
 
 }  // namespace
 
-InParts in_parts(Graph training, const Splitting& splitting, Bytes ram_budget, PersistentPolicy persistent,
-                 const DeviceProfile& device) {
-  const Wanted wanted{splitting, ram_budget, persistent, device};
+InParts in_parts(Graph training, const Splitting& splitting, const Limits& limits,
+                 PersistentPolicy persistent, const DeviceProfile& device) {
+  const Wanted wanted{splitting, limits, persistent, device};
   const Granularity dense = wanted.granularity(training);
   const bool chooses = splitting.tables && splitting.energy && persistent == PersistentPolicy::automatic &&
-                       ram_budget > Bytes(0);
+                       limits.ram_budget > Bytes(0);
   const std::vector<ValueId> tables = chooses ? worth_an_index(training, device) : std::vector<ValueId>();
-  if (tables.empty() || dense.fits_easily(dense.whole())) return chosen(training, wanted).parts;
+  if (tables.empty()) return chosen(training, wanted).parts;
   const Graph by_index = with_indexed(training, tables);
   Choice with = chosen(by_index, wanted);
   // Whole tables in very many parts are not worth a look.
   if (with.parts.part && ops_in_parts(training, *with.parts.part) > kManyOps) return std::move(with.parts);
   Choice without = dense.of(with.parts.part);
-  wanted.granularity(by_index).estimate(with);
-  dense.estimate(without);
+  wanted.granularity(by_index).estimate_some_resident(with);
+  dense.estimate_some_resident(without);
   return is_better(without, with) ? chosen(training, wanted).parts : std::move(with.parts);
 }
 

@@ -9,6 +9,7 @@
 #include "poet/cost/persistent_policy.h"
 #include "poet/graph/graph.h"
 #include "poet/pipeline/spec.h"
+#include "poet/plan/limits.h"
 #include "poet/split/split.h"
 
 namespace poet {
@@ -19,15 +20,14 @@ struct InParts {
   std::vector<Unsplit> unsplit;  // what cannot be cut, the largest first
 };
 
-/// Tables of which a step needs a few rows (split/indexed.h) are transferred by index where the budget is
-/// less than twice what the largest op needs, that costs less than transferring them whole, and by
-/// Splitting::energy the plan is the better one; without it never. Then, by `splitting`: as it is, in parts
-/// of the size asked for, or, where the budget is less than twice what the largest op needs, in parts of a
-/// power of two bytes: of the coarsest of which it is not and all coarser ones that fit at all, those with
-/// the least Splitting::energy, without it the former; the finest possible ones where none fit. Throws
-/// InputError naming the field for a size that is not positive. O(split() and Splitting::energy, once per
-/// size).
-[[nodiscard]] InParts in_parts(Graph training, const Splitting& splitting, Bytes ram_budget,
+/// Tables of which a step needs a few rows (split/indexed.h) are transferred by index where that costs less
+/// than transferring them whole, and by Splitting::energy the plan is the better one; without it never. Then,
+/// by `splitting`: as it is, in parts of the size asked for, or, where the budget is less than twice what the
+/// largest op needs, in parts of a power of two bytes: of the coarsest of which it is not and all coarser
+/// ones that fit at all, those with the least Splitting::energy, without it the former; the finest possible
+/// ones where none fit. Throws InputError naming the field for a size that is not positive. O(split() and
+/// Splitting::energy, once per size).
+[[nodiscard]] InParts in_parts(Graph training, const Splitting& splitting, const Limits& limits,
                                PersistentPolicy persistent, const DeviceProfile& device);
 
 }  // namespace poet

@@ -52,11 +52,24 @@ Bytes part_of(Bytes whole, double part) {
   return Bytes(static_cast<std::int64_t>(part * static_cast<double>(whole.value())));
 }
 
-Bytes keep_all_peak(const Graph& training, const DeviceProfile& device, PersistentPolicy persistent) {
+Report keep_all(const Graph& training, const DeviceProfile& device, PersistentPolicy persistent) {
   Instance instance;
   instance.graph = training;
   instance.costs = tabulate(training, device, persistent);
-  return replay_keep_all(instance, Semantics::device).peak_ram;
+  return replay_keep_all(instance, Semantics::device);
+}
+
+/// By what is known before the graph is split; without RAM where that depends on the parts.
+Limits early_limits(const Policy& policy, const Report& keep_all) {
+  Limits limits;
+  if (policy.ram.of_keep_all)
+    limits.ram_budget = part_of(keep_all.peak_ram, *policy.ram.of_keep_all);
+  else if (!policy.ram.fraction)
+    limits.ram_budget = policy.ram.bytes;
+  if (policy.deadline.factor) limits.deadline = *policy.deadline.factor * keep_all.runtime;
+  if (policy.deadline.time) limits.deadline = policy.deadline.time;
+  limits.max_bytes_written = policy.max_bytes_written;
+  return limits;
 }
 
 Workload load_network(const NetworkSpec& spec, const DeviceSpec& wanted, const Policy& policy) {
@@ -70,11 +83,10 @@ Workload load_network(const NetworkSpec& spec, const DeviceSpec& wanted, const P
   workload.persistent_excluded = persistent == PersistentPolicy::excluded;
   workload.choose_paged = persistent == PersistentPolicy::automatic;
   Instance& instance = workload.instance;
-  workload.whole_keep_all = keep_all_peak(network.training, device, persistent);
-  const Bytes ram = policy.ram.of_keep_all ? part_of(workload.whole_keep_all, *policy.ram.of_keep_all)
-                    : policy.ram.fraction  ? Bytes(0)
-                                           : policy.ram.bytes;
-  InParts parts = in_parts(std::move(network.training), policy.split, ram, persistent, device);
+  const Report whole = keep_all(network.training, device, persistent);
+  workload.whole_keep_all = whole.peak_ram;
+  InParts parts =
+      in_parts(std::move(network.training), policy.split, early_limits(policy, whole), persistent, device);
   workload.part = parts.part;
   workload.unsplit = std::move(parts.unsplit);
   instance.graph = std::move(parts.training);

@@ -75,9 +75,9 @@ struct StepDeadline {
 struct Splitting {
   bool automatic = false;          // where a RAM budget in bytes is below twice what the largest op needs
   std::optional<Bytes> part = {};  // into parts of so many bytes at most
-  /// What a step takes, roughly, in so much RAM, by which granularities are compared (quick_energy() of
+  /// What a step takes, roughly, within these limits, by which granularities are compared (quick_energy() of
   /// optimize/search/synchronous.h); nothing without a plan.
-  std::function<std::optional<Joules>(const Instance&, Bytes)> energy = {};
+  std::function<std::optional<Joules>(const Instance&, const Limits&)> energy = {};
   bool tables = false;  // may be transferred by index (split/indexed.h): only poet's own plans load rows
 };
 

@@ -12,7 +12,8 @@ namespace poet {
 namespace {
 
 // Of the RAM beside the largest op.
-constexpr std::array kFractions = {0.75, 0.5, 0.25, 0.1, 0.0};
+constexpr std::array kFractions = {1.0, 0.95, 0.9, 0.85, 0.75, 0.5, 0.25, 0.1, 0.0};
+constexpr double kMostToStay = 0.75;   // unless writing is limited
 constexpr std::size_t kLarge = 4'000;  // ops: there one search takes the time of many
 constexpr double kMostOfLarge = 0.1;
 
@@ -37,7 +38,8 @@ IdVector<ValueId, Joules> savings(const Instance& all_paged, const Dataflow& flo
 
 }  // namespace
 
-std::vector<std::vector<ValueId>> paged_sets(const Instance& instance, Bytes ram_budget) {
+std::vector<std::vector<ValueId>> paged_sets(const Instance& instance, const Limits& limits) {
+  const Bytes ram_budget = limits.ram_budget;
   std::vector<std::vector<ValueId>> sets;
   if (floor_of(with_paged(instance, {})) <= ram_budget) sets.emplace_back();
   const std::vector<ValueId> all = pageable(instance);
@@ -48,7 +50,9 @@ std::vector<std::vector<ValueId>> paged_sets(const Instance& instance, Bytes ram
     return std::make_tuple(instance.costs.values[a].bytes, a) <
            std::make_tuple(instance.costs.values[b].bytes, b);
   });
-  const double most = instance.graph.ops.size() > kLarge ? kMostOfLarge : kFractions.front();
+  const double most = limits.max_bytes_written             ? 1
+                      : instance.graph.ops.size() > kLarge ? kMostOfLarge
+                                                           : kMostToStay;
   for (const double part : kFractions) {
     if (part > most) continue;
     Bytes left(static_cast<std::int64_t>(part * static_cast<double>(room.value())));
@@ -62,7 +66,8 @@ std::vector<std::vector<ValueId>> paged_sets(const Instance& instance, Bytes ram
     }
     std::sort(paged.begin(), paged.end());
     if (paged.empty() || (!sets.empty() && sets.back() == paged)) continue;
-    if (!has_homes(with_paged(instance, paged))) continue;
+    const Instance with = with_paged(instance, paged);
+    if (!has_homes(with) || floor_of(with) > ram_budget) continue;
     sets.push_back(std::move(paged));
   }
   return sets;

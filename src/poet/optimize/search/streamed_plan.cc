@@ -7,6 +7,7 @@
 #include "poet/base/error.h"
 #include "poet/plan/canonical.h"
 #include "poet/plan/layout/addresses.h"
+#include "poet/plan/timing/overlap.h"
 
 namespace poet {
 
@@ -92,6 +93,15 @@ PlacedPlan placed_without_loads(const Instance& original, const WithLoads& loads
   made.plan = canonicalize(original, without.plan, Semantics::device);
   made.layout = layout_of(original, made.plan, taken_without_loads(loads, plan, without.left_out));
   return made;
+}
+
+Plan timed_without_loads(const Instance& original, const WithLoads& loads, const Plan& plan,
+                         const Limits& limits) {
+  Plan steps = without_loads(loads, original, plan).plan;
+  std::erase_if(steps.steps,
+                [](const Step& step) { return step.kind == StepKind::wait || step.kind == StepKind::free; });
+  return original.costs.timing.concurrent ? overlapped(original, steps, limits)
+                                          : canonicalize(original, steps, Semantics::device);
 }
 
 }  // namespace poet

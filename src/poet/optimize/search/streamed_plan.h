@@ -30,4 +30,10 @@ struct PlacedPlan {
 [[nodiscard]] PlacedPlan placed_without_loads(const Instance& original, const WithLoads& loads,
                                               const PlacedPlan& plan);
 
+/// Of a plan of the instance with loads, the original's within the RAM budget: transfers run beside compute
+/// where the device can do that, as overlapped() has them, and right before their use elsewhere. It may end
+/// after the deadline.
+[[nodiscard]] Plan timed_without_loads(const Instance& original, const WithLoads& loads, const Plan& plan,
+                                       const Limits& limits);
+
 }  // namespace poet

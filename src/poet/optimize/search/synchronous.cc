@@ -196,18 +196,29 @@ std::optional<SynchronousPlan> search_synchronous(const SolveRequest& request, c
   return std::move(plans.best);
 }
 
-std::optional<Joules> quick_energy(const Instance& instance, Bytes ram_budget) {
+std::optional<Joules> quick_energy(const Instance& instance, const Limits& limits) {
   constexpr int kRounds = 3;
   const WithLoads loads = with_loads(instance);
-  Limits limits;
-  limits.ram_budget = ram_budget;
-  const Problem problem =
-      instant_problem({loads.instance, limits, Semantics::device}, SolveOptions{}, kWaiting.front());
-  if (problem.budget < 0) return std::nullopt;
-  StreamingSearch streams(problem, std::max<std::int64_t>(1, instance.costs.alignment.value()));
-  for (int round = 0; round < kRounds; ++round) streams.improve([] { return false; });
-  if (!streams.best()) return std::nullopt;
-  return Joules(streams.best()->joules);
+  const SolveRequest with{loads.instance, limits_with_loads(loads, limits), Semantics::device};
+  const bool has_loads = loads.instance.graph.ops.size() > instance.graph.ops.size();
+  if (const Problem problem = make_problem(with, SolveOptions{}); !has_loads && keeps_all(problem))
+    return Joules(problem.baseline_joules);
+  const SolveRequest request{instance, limits, Semantics::device};
+  std::optional<Joules> least;
+  for (const double waiting : kWaiting) {
+    const Problem problem = instant_problem(with, SolveOptions{}, waiting);
+    if (problem.budget < 0 || is_below_floor(problem)) break;
+    StreamingSearch streams(problem, std::max<std::int64_t>(1, instance.costs.alignment.value()));
+    for (int round = 0; round < kRounds; ++round) streams.improve([] { return false; });
+    if (!streams.best()) continue;
+    const Plan plan = timed_without_loads(instance, loads, streams.best()->plan, limits);
+    const Timeline line = timeline_of(instance, plan);
+    if (!within(request, line)) continue;
+    const Joules joules = energy_of(instance, plan, line);
+    if (!least || joules < *least) least = joules;
+    if (is_large(problem)) break;
+  }
+  return least;
 }
 
 }  // namespace poet

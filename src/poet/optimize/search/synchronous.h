@@ -34,9 +34,9 @@ struct SynchronousPlan {
                                                                 const SolveOptions& options,
                                                                 const Stop& stop);
 
-/// What a few streaming passes with addresses make of it, paged values included, which takes a tenth of a
-/// second per 1,000 ops: to compare instances of one network. Nothing where they have no plan. Device
-/// semantics; time is not limited.
-[[nodiscard]] std::optional<Joules> quick_energy(const Instance& instance, Bytes ram_budget);
+/// What a step takes when everything is kept, or of a few streaming passes with addresses, paged values and
+/// waiting included, which takes a tenth of a second per 1,000 ops: to compare instances of one network.
+/// Nothing where that has no plan within the limits. Device semantics.
+[[nodiscard]] std::optional<Joules> quick_energy(const Instance& instance, const Limits& limits);
 
 }  // namespace poet
