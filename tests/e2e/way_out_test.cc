@@ -150,5 +150,22 @@ TEST(WayOut, OfBuiltInNetworksWork) {
     EXPECT_GT(counts.taken[option], 3) << option;
 }
 
+// With other limits the graph may come in other parts, with tables by index or whole.
+TEST(WayOut, OfNetworksInPartsWork) {
+  Counts counts;
+  for (const char* limit : {"--deadline 500ms", "--deadline 6.4", "--max-bytes-written 0"}) {
+    SCOPED_TRACE(limit);
+    ProblemOptions options = quick();
+    options.input.model = "bert_tiny";
+    options.input.platform = "m4";
+    options.input.sequence_length = "16";
+    options.limits.ram_budget = "1MiB";
+    ASSERT_TRUE(take(limit, options));
+    expect_ways_that_work(options, counts);
+  }
+  EXPECT_EQ(counts.unanswered, 3);
+  EXPECT_GT(counts.taken["--deadline"] + counts.taken["--ram-budget"], 0);
+}
+
 }  // namespace
 }  // namespace poet::cli

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "poet/compile.h"
+#include "poet/optimize/transfer_bound.h"
 #include "tests/support/linear_cases.h"
 #include "tests/support/linear_search.h"
 #include "tests/support/small_graphs.h"
@@ -291,6 +292,31 @@ TEST(PagedPlans, WhatGoesHomeIsOverTheWriteLimitOrNot) {
   const CompileResult answer = compile(request);
   EXPECT_EQ(answer.certificate.status, Status::infeasible);
   EXPECT_EQ(answer.outcome.explanation.reason, "a step writes 10 bytes home to storage, over the limit of 9");
+}
+
+// In 30 B there is no room for w (10 B) while b is computed: it has to go home after its update.
+TEST(PagedPlans, WhatNoChoiceCanDoIsInfeasible) {
+  CompileRequest request{test::weight_at_home(), test::ram(30), Semantics::device, {}};
+  request.instance.graph.ops[OpId(1)].inputs = {ValueId(1)};  // b reads a alone
+  request.instance = with_paged(request.instance, {});
+  request.choose_paged = true;
+  Seconds computing{};
+  for (const OpCost& op : request.instance.costs.ops) computing += op.runtime;
+  request.limits.deadline = 0.99 * computing;
+  CompileResult answer = compile(request);
+  EXPECT_EQ(answer.certificate.status, Status::infeasible);
+  EXPECT_EQ(answer.outcome.explanation.reason, "the deadline is shorter than computing every op once");
+  request.limits.deadline.reset();
+  EXPECT_EQ(compile(request).certificate.status, Status::optimal);
+  const Bytes written = least_transfers(request.instance, request.limits.ram_budget).written;
+  ASSERT_GT(written, Bytes(0));
+  request.limits.max_bytes_written = written - Bytes(1);
+  answer = compile(request);
+  EXPECT_EQ(answer.certificate.status, Status::infeasible);
+  EXPECT_EQ(answer.outcome.explanation.reason,
+            fmt::format("in this RAM a step writes at least {} B of parameters and optimiser state home to "
+                        "storage, over the limit of {} B",
+                        written.value(), written.value() - 1));
 }
 
 // Loads beside compute take no time for the search; where the plan then is late there is no answer.

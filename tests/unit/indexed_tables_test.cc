@@ -224,6 +224,22 @@ TEST(IndexedTables, AreChosenWhereTheWholeHasNoRoom) {
   EXPECT_FALSE(is_chosen(Optimizer::sgd, little, automatic, false));
 }
 
+// Updating 20,000 words costs more than moving 6 rows of them, however much RAM there is.
+TEST(IndexedTables, AreChosenWhereTheUpdateOfTheWholeIsTheCost) {
+  Splitting splitting;
+  splitting.automatic = splitting.tables = true;
+  splitting.energy = quick_energy;
+  GraphBuilder g("net");
+  const ValueId words = nn::embedding(g, "words", g.input("ids", {6}, DType::int32), 20'000, 64);
+  nn::softmax_cross_entropy(g, "loss", nn::linear(g, "fc", words, 3), g.input("targets", {6}, DType::int32));
+  const Graph graph = differentiate(g.finish(), {Optimizer::sgd, {}});
+  const Limits ample{Bytes(1 << 30), std::nullopt, std::nullopt};
+  const InParts parts = in_parts(graph, splitting, ample, PersistentPolicy::automatic, find_device("m0"));
+  EXPECT_FALSE(parts.part);
+  EXPECT_TRUE(std::any_of(parts.training.values.begin(), parts.training.values.end(),
+                          [](const Value& value) { return value.rows.has_value(); }));
+}
+
 TEST(IndexedTables, AreCheckedAsGraphs) {
   const Graph good = indexed(training());
   const ValueId v = named(good, "words.weight[input_ids]");

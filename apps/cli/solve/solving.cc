@@ -119,7 +119,10 @@ void look_further(const ProblemOptions& options, const Solving& how, const Inter
       elsewhere.any_written = posing(options, how, [](Policy& policy) { policy.max_bytes_written.reset(); });
   }
   elsewhere.batches = smaller_batches(options, how, solved);
-  if (policy_of(options).split.automatic)
+  constexpr std::size_t kLarge = 4'000;  // ops: there comparing parts takes the time that there is to try
+  const bool automatic = policy_of(options).split.automatic;
+  const bool large = solved.request.instance.graph.ops.size() > kLarge;
+  if (automatic && !large)
     elsewhere.within = [&](const Limits& limits) {
       Policy policy = policy_of(options);
       policy.ram = {.bytes = limits.ram_budget};
@@ -128,6 +131,8 @@ void look_further(const ProblemOptions& options, const Solving& how, const Inter
       return pose_as(options, network_spec(options.input), policy, how.adjust);
     };
   solved.ways = find_ways_out(solved, elsewhere, stop);
+  const std::optional<Bytes> part = solved.workload.part;
+  if (automatic && large) solved.ways.split = part ? std::to_string(part->value()) : "off";
   // Of a schedule alone it was not known that it fits with addresses.
   Explanation& explanation = solved.result.outcome.explanation;
   if (solved.ways.ram) explanation.least_ram = solved.ways.ram;

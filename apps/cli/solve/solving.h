@@ -24,6 +24,7 @@ struct WaysOut {
   bool any_deadline = false;                      // a plan without a deadline, but with no certain one
   std::optional<std::pair<Bytes, Seconds>> both;  // RAM and deadline of the step without limits
   std::optional<Bytes> max_bytes_written;
+  std::string split;  // "off" or bytes: what has to be typed with these four, as they were tried with it
   std::optional<std::int64_t> batch_size;
   std::vector<std::string> others;  // as the user is to be told
 };

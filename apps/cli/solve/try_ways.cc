@@ -72,21 +72,19 @@ class Ways {
 
   [[nodiscard]] bool has_plan(const std::function<Solved()>& pose) const { return plan_of(pose).has_value(); }
 
+  /// What whoever asks with these limits is given.
   [[nodiscard]] std::optional<CompileResult> plan_within(const Limits& limits) {
+    if (elsewhere_.within) return plan_of([&] { return elsewhere_.within(limits); });
     request_.limits = limits;
     return plan_of(request_);
-  }
-
-  /// Whether whoever asks with these limits is given a plan, too: the graph may then be in other parts.
-  [[nodiscard]] bool is_answered(const Limits& limits) {
-    if (!plan_within(limits)) return false;
-    return !elsewhere_.within || has_plan([&] { return elsewhere_.within(limits); });
   }
 
   /// RAM with which everything can be kept, with an address for each value.
   Bytes enough_ram() {
     if (enough_) return *enough_;
-    const Bytes peak = solved_.figures.keep_all.peak_ram;
+    const Bytes peak = elsewhere_.within
+                           ? std::max(solved_.figures.keep_all.peak_ram, solved_.workload.whole_keep_all)
+                           : solved_.figures.keep_all.peak_ram;
     Limits limits = given_;
     limits.ram_budget = 2 * peak;
     limits.deadline.reset();
@@ -103,7 +101,7 @@ class Ways {
     const auto works = [&](Bytes ram) {
       Limits limits = given_;
       limits.ram_budget = ram;
-      if (ram <= given_.ram_budget || !is_answered(limits)) return false;
+      if (ram <= given_.ram_budget || !plan_within(limits)) return false;
       ways_.ram = ram;
       return true;
     };
@@ -119,7 +117,7 @@ class Ways {
     Limits limits = given_;
     const auto works = [&](Seconds time) {
       limits.deadline = rounded_up(time);
-      if (*limits.deadline <= *given_.deadline || !is_answered(limits)) return false;
+      if (*limits.deadline <= *given_.deadline || !plan_within(limits)) return false;
       ways_.deadline = limits.deadline;
       return true;
     };
@@ -134,7 +132,7 @@ class Ways {
     Limits limits = given_;
     limits.ram_budget = std::max(given_.ram_budget, enough_ram());
     limits.deadline = std::max(*given_.deadline, rounded_up(solved_.figures.keep_all.runtime));
-    if (is_answered(limits)) ways_.both = {limits.ram_budget, *limits.deadline};
+    if (plan_within(limits)) ways_.both = {limits.ram_budget, *limits.deadline};
   }
 
   void try_writing(const std::function<Solved()>& pose) {
@@ -142,7 +140,7 @@ class Ways {
     if (!result) return;
     Limits limits = given_;
     limits.max_bytes_written = result->report.bytes_written;
-    if (limits.max_bytes_written > given_.max_bytes_written && is_answered(limits))
+    if (limits.max_bytes_written > given_.max_bytes_written && plan_within(limits))
       ways_.max_bytes_written = limits.max_bytes_written;
   }
 

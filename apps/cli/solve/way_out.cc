@@ -57,26 +57,28 @@ std::string why_not(const Solved& solved) {
 std::vector<std::string> ways_out(const Solved& solved) {
   const WaysOut& found = solved.ways;
   const Limits& limits = solved.request.limits;
+  const std::string split = found.split.empty() ? "" : " --split " + found.split;
   std::vector<WayOut> ways;
   if (found.ram) {
     const double change =
         more(static_cast<double>(found.ram->value()), static_cast<double>(limits.ram_budget.value()));
     const bool keeps_all = *found.ram >= solved.figures.keep_all.peak_ram;
-    ways.push_back({change, fmt::format("--ram-budget {}{}{}", found.ram->value(), more_text(change),
+    ways.push_back({change, fmt::format("--ram-budget {}{}{}{}", found.ram->value(), split, more_text(change),
                                         keeps_all ? ", with which everything can be kept" : "")});
   }
   if (found.deadline) {
     const double change = more(found.deadline->value(), limits.deadline->value());
     ways.push_back(
-        {change, fmt::format("--deadline {}{}", typed_seconds(*found.deadline), more_text(change))});
+        {change, fmt::format("--deadline {}{}{}", typed_seconds(*found.deadline), split, more_text(change))});
   }
   const auto add = [&ways](std::string text) { ways.push_back({kIncomparable, std::move(text)}); };
   if (found.both)
-    add(fmt::format("--ram-budget {} together with --deadline {}: the step without limits",
-                    found.both->first.value(), typed_seconds(found.both->second)));
+    add(fmt::format("--ram-budget {} together with --deadline {}{}: the step without limits",
+                    found.both->first.value(), typed_seconds(found.both->second), split));
   if (found.any_deadline) add("no deadline");
   for (const std::string& way : found.others) add(way);
-  if (found.max_bytes_written) add(fmt::format("--max-bytes-written {}", found.max_bytes_written->value()));
+  if (found.max_bytes_written)
+    add(fmt::format("--max-bytes-written {}{}", found.max_bytes_written->value(), split));
   if (found.batch_size) add(fmt::format("--batch-size {}", *found.batch_size));
   if (solved.result.certificate.status == Status::unknown && ran_out_of_time(solved) && !solved.interrupted) {
     add(fmt::format("perhaps a longer --time-limit than {}",
