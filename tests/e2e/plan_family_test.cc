@@ -289,10 +289,14 @@ TEST_F(PlanFamilyRun, RefusesWhatMakesNoSense) {
               HasSubstr("--control: is for a file of several plans"));
   EXPECT_THAT(refused("run " + plan_ + " --pressure " + file("none")), HasSubstr("does not tell"));
   EXPECT_THAT(refused("run " + plan_ + " --cgroup " + file("none")), HasSubstr("is no folder"));
+  EXPECT_EQ(refused("run " + plan_ + " --cgroup " + file("")),
+            "poet: --cgroup: \"" + file("") +
+                "\" is no control group: neither memory.high nor memory.max tells a limit\n");
   EXPECT_THAT(refused("run " + plan_ + " --calm 0"), HasSubstr("--calm"));
   write("control", "a lot\n");
   EXPECT_THAT(refused("run --quiet " + plan_ + " --control " + file("control")),
               HasSubstr("line 1: \"a lot\""));
+  EXPECT_EQ(refused("run " + plan_ + " --control /dev/zero"), "poet: /dev/zero: is not a regular file\n");
   EXPECT_EQ(refused("run " + plan_ + " --control " + file("x") + " --checkpoint " + file("x")),
             "poet: --checkpoint and --control: must be different files\n");
   EXPECT_EQ(refused("verify --ram-budget 10KB " + plan_),
