@@ -1,6 +1,7 @@
 // Several plans in one file: solved at once, and a run that goes over between them when it is told to, or
 // when the machine's memory gets scarce. Whatever it does, its checkpoint is that of a run by one plan.
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -236,6 +237,32 @@ TEST_F(PlanFamilyRun, KeepsTheLimitOfItsControlGroup) {
   write("group/memory.high", "max\n");
   ASSERT_TRUE(says(*run, "goes over to the plan for 600 KB (the control group has no limit any more)"));
   EXPECT_THAT(ended(*run), ElementsAre(24'576, 600'000));
+}
+
+TEST_F(PlanFamilyRun, SaysWhyItBeginsByASmallerPlan) {
+  const auto begun = [](const std::string& options, int steps = 1) {
+    const ProgramRun run =
+        poet(fmt::format("run --kernels reference --steps {} {} {}", steps, plan_, options));
+    EXPECT_EQ(run.exit_code, 0) << run.err;
+    return run.err;
+  };
+  write("pressure", "some avg10=25.50 avg60=0.00 avg300=0.00 total=0\n");
+  EXPECT_THAT(
+      begun("--cgroup off --pressure " + file("pressure")),
+      HasSubstr("poet: step 1: begins by the plan for 102.4 KB (memory pressure: 25.5% of the last 10 "
+                "s)\n"));
+  write("group/memory.max", "1000000\n");
+  EXPECT_THAT(begun("--pressure off --cgroup " + file("group")),
+              HasSubstr("poet: step 1: begins by the plan for 24.58 KB (limit of the control group: 1 MB, "));
+  write("control", "100KiB\n24KiB from step 2\n");
+  const std::string control = "--pressure off --cgroup off --control " + file("control");
+  EXPECT_THAT(
+      begun(control + " --checkpoint " + file("c")),
+      HasSubstr("poet: step 1: begins by the plan for 102.4 KB (" + file("control") + ": 102.4 KB)\n"));
+  // What the file says of the step that is gone on from.
+  EXPECT_THAT(begun(control + " --resume " + file("c"), 2),
+              HasSubstr("poet: step 2: begins by the plan for 24.58 KB ("));
+  EXPECT_THAT(begun("--pressure off --cgroup off"), ::testing::Not(HasSubstr("begins by")));
 }
 
 TEST_F(PlanFamilyRun, IsSolvedForByTheRunItself) {
