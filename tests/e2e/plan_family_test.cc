@@ -168,6 +168,16 @@ TEST_F(PlanFamilyRun, ChangesAtTheStepsOfAControlFile) {
   }
 }
 
+TEST_F(PlanFamilyRun, SaysOfWhichPlanItsFiguresAre) {
+  write("control", "all\n24KiB from step 2\n");
+  const ProgramRun run =
+      poet("run --kernels reference --pressure off --cgroup off --steps 3 --report --quiet " + plan_ +
+           " --control " + file("control"));
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_THAT(run.out, HasSubstr("From step 2 on, by the plan for 24.58 KB:\n"));
+  EXPECT_THAT(run.out, HasSubstr("3 plans; by that for 600 KB from step 1 on, 24.58 KB from step 2 on"));
+}
+
 // A run that is left by one plan goes on by it, and then as it is told.
 TEST_F(PlanFamilyRun, GoesOnFromAnyPlan) {
   write("control", "24KiB from step 3\nall from step 6\n");
