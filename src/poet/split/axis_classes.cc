@@ -271,6 +271,8 @@ class Classes {
 
 }  // namespace
 
-void find_classes(const Graph& graph, Bytes limit, Partition& result) { Classes(graph, limit, result).find(); }
+void find_classes(const Graph& graph, Bytes limit, Partition& result) {
+  Classes(graph, limit, result).find();
+}
 
 }  // namespace poet::splitting
