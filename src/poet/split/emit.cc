@@ -10,7 +10,7 @@
 
 #include "poet/base/error.h"
 #include "poet/split/cells.h"
-#include "poet/split/loops.h"
+#include "poet/split/op_nest.h"
 #include "poet/split/op_place.h"
 
 namespace poet::splitting {
@@ -19,9 +19,12 @@ namespace {
 class Emitter {
  public:
   Emitter(const Graph& graph, const Partition& partition, Bytes ram)
-      : graph_(graph), p_(partition), cutting_{graph, partition}, ram_(ram) {
+      : graph_(graph),
+        p_(partition),
+        cutting_{graph, partition},
+        gradients_(following_gradients(graph)),
+        ram_(ram) {
     result_.name = graph.name;
-    find_gradients();
     // Persistent values that no op names are part of the graph, too.
     for (const ValueId v : ids<ValueId>(graph.values.size()))
       if (is_persistent(graph.values[v].persistence) && !graph.values[v].alias_of.valid())
@@ -140,61 +143,10 @@ class Emitter {
     return view;
   }
 
-  [[nodiscard]] Nest nest_of(OpId id, const std::vector<Loop>& loops) const {
-    std::vector<Traffic> operands;
-    const Op& op = graph_.ops[id];
-    const OpAxes& axes = p_.axes[id];
-    for (std::size_t i = 0; i < op.inputs.size(); ++i)
-      operands.push_back({bytes_of(op.inputs[i]), axes.inputs[i], false});
-    for (std::size_t i = 0; i < op.outputs.size(); ++i)
-      operands.push_back({bytes_of(op.outputs[i]), axes.outputs[i], true});
-    for (const OpId gradient : gradients_after_[id]) add_gradient(id, gradient, operands);
-    return best_nest(loops, operands, static_cast<double>(ram_.value()));
-  }
-  /// The parts of a parameter's gradient are computed as the last op that reads the parameter goes on: what
-  /// they read and write is moved in its loops.
-  void add_gradient(OpId id, OpId gradient, std::vector<Traffic>& operands) const {
-    const Op& op = graph_.ops[gradient];
-    const auto add = [&](ValueId v, const AxisLabels& labels, bool written) {
-      const std::vector<ValueId>& known = graph_.ops[id].inputs;
-      if (std::find(known.begin(), known.end(), v) != known.end()) return;
-      Traffic traffic{bytes_of(v), {}, written};
-      for (const int label : labels) {
-        if (label < 0) continue;
-        const int c = p_.of_label[gradient][static_cast<std::size_t>(label)];
-        const auto own = std::find(p_.of_label[id].begin(), p_.of_label[id].end(), c);
-        if (own != p_.of_label[id].end())
-          traffic.with.push_back(static_cast<int>(own - p_.of_label[id].begin()));
-      }
-      operands.push_back(std::move(traffic));
-    };
-    for (std::size_t i = 0; i < op.inputs.size(); ++i) add(op.inputs[i], p_.axes[gradient].inputs[i], false);
-    for (std::size_t i = 0; i < op.outputs.size(); ++i)
-      add(op.outputs[i], p_.axes[gradient].outputs[i], true);
-  }
-
-  void find_gradients() {
-    IdVector<ValueId, OpId> last_reader(graph_.values.size());
-    for (const OpId id : ids<OpId>(graph_.ops.size())) {
-      gradients_after_.push_back({});
-      const Op& op = graph_.ops[id];
-      if (op.pass == Pass::update && op.inputs.size() > 1) {
-        const OpId reader = last_reader[storage(graph_, op.inputs[0])];
-        const OpId gradient = graph_.values[storage(graph_, op.inputs[1])].producer;
-        if (reader.valid() && gradient.valid()) gradients_after_[reader].push_back(gradient);
-      }
-      for (const ValueId v : op.inputs) last_reader[storage(graph_, v)] = id;
-    }
-  }
-
-  [[nodiscard]] double bytes_of(ValueId v) const {
-    return static_cast<double>(graph_.values[v].bytes.value());
-  }
-
   void emit(OpId id) {
     if (joins(graph_, graph_.ops[id]) && cut_where_joined(graph_.ops[id])) return emit_joined(id);
     Place place{id, loops_of(cutting_, id), std::vector<std::int64_t>(p_.axes[id].labels.size(), 0)};
-    const Nest nest = nest_of(id, place.loops);
+    const Nest nest = nest_of(cutting_, gradients_, id, place.loops, ram_);
     std::vector<std::int64_t> turn(nest.size(), 0);
     sums_.clear();
     made_.clear();
@@ -354,10 +306,10 @@ class Emitter {
   const Graph& graph_;
   const Partition& p_;
   const Cutting cutting_;  // both
+  const FollowingGradients gradients_;
   Bytes ram_;
   Graph result_;
   std::vector<char> copies_;
-  IdVector<OpId, std::vector<OpId>> gradients_after_;     // of parameters that the op is the last to read
   std::map<std::pair<ValueId, Cell>, ValueId> parts_;     // of storages
   std::map<std::pair<ValueId, ValueId>, ValueId> views_;  // of a view, what it is a view of there
   // Of the op under way:
