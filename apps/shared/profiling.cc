@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "apps/shared/amounts.h"
+#include "apps/shared/answer_line.h"
 #include "apps/shared/interrupt.h"
 #include "apps/shared/live_line.h"
 #include "apps/shared/parser.h"
@@ -215,10 +216,6 @@ Profiled profile_machine(const Graph& training, const ProfilingOptions& options)
 
 namespace {
 
-void add(std::string& out, const std::string& label, const std::string& text) {
-  out += fmt::format("{:<14}{}\n", label, wrapped(text, 96, 14));
-}
-
 std::string direction_text(const StorageDirection& direction) {
   return fmt::format("{}/s after {}",
                      format_bytes(Bytes(static_cast<std::int64_t>(direction.bytes_per_second))),
@@ -232,30 +229,31 @@ std::string profile_file(const Profiled& profiled) { return json_text(to_json(pr
 std::string profile_text(const Profiled& profiled, const std::string& file) {
   const DeviceProfile& device = profiled.device;
   std::string out;
-  add(out, "Device", fmt::format("{}: {}", device.name, device.description));
+  out += answer_line("Device", fmt::format("{}: {}", device.name, device.description));
   std::string how = fmt::format("{} kinds and shapes of operators", device.overrides.size());
   if (profiled.in_context)
     how +=
         fmt::format(", in {} training steps of {} each", profiled.repetitions, format_seconds(profiled.step));
   else
     how += ", each alone: a whole step that keeps everything does not fit this machine's RAM";
-  add(out, "Measured", how);
-  add(out, "Rates",
-      fmt::format("{}FLOP/s in convolutions and products, {}/s in the others",
-                  format_short(device.flops_per_second),
-                  format_bytes(Bytes(static_cast<std::int64_t>(device.memory_bytes_per_second)))));
+  out += answer_line("Measured", how);
+  out += answer_line(
+      "Rates", fmt::format("{}FLOP/s in convolutions and products, {}/s in the others",
+                           format_short(device.flops_per_second),
+                           format_bytes(Bytes(static_cast<std::int64_t>(device.memory_bytes_per_second)))));
   if (device.storage) {
-    add(out, "Storage",
-        fmt::format("out {}, in {}; {}; {}", direction_text(device.storage->page_out),
-                    direction_text(device.storage->page_in),
-                    device.storage->concurrent ? "beside compute" : "blocks compute", profiled.storage));
+    out +=
+        answer_line("Storage", fmt::format("out {}, in {}; {}; {}", direction_text(device.storage->page_out),
+                                           direction_text(device.storage->page_in),
+                                           device.storage->concurrent ? "beside compute" : "blocks compute",
+                                           profiled.storage));
     if (profiled.storage_in_ram)
-      add(out, "Note", "that file system is in RAM: the figures are not a storage's; try --storage");
+      out +=
+          answer_line("Note", "that file system is in RAM: the figures are not a storage's; try --storage");
   }
-  add(out, "Power",
-      fmt::format("{} above idle, {} idle; {}", format_watts(device.active), format_watts(device.idle),
-                  device.origins.at("/active_watts")));
-  add(out, "Profile", fmt::format("{}; use it with: poet solve --platform {} ...", file, file));
+  out += answer_line("Power", fmt::format("{} above idle, {} idle; {}", format_watts(device.active),
+                                          format_watts(device.idle), device.origins.at("/active_watts")));
+  out += answer_line("Profile", fmt::format("{}; use it with: poet solve --platform {} ...", file, file));
   out += '\n';
   std::vector<OpOverride> slowest = device.overrides;
   std::stable_sort(slowest.begin(), slowest.end(),

@@ -17,7 +17,6 @@
 #include "poet/optimize/problem/residence.h"
 #include "poet/optimize/relaxation/residence_relaxation.h"
 #include "poet/optimize/search/synchronous.h"
-#include "poet/optimize/transfer_bound.h"
 #include "poet/plan/allowance.h"
 
 namespace poet {
@@ -82,10 +81,10 @@ class BestResidence {
       return "the deadline is shorter than computing every op once";
     const std::optional<Bytes> most = write_limit(all_paged_.costs, limits);
     if (!most) return std::nullopt;
-    const Bytes written = least_transfers(request_.instance, limits.ram_budget).written;
+    const Bytes written = least_written_home(request_.instance, limits.ram_budget);
     if (written <= *most) return std::nullopt;
     return fmt::format(
-        "in this RAM a step writes at least {} bytes of parameters and optimiser state home to storage, over "
+        "in this RAM a step writes at least {} of parameters and optimiser state home to storage, over "
         "the limit of {}",
         format_bytes(written), format_bytes(*most));
   }

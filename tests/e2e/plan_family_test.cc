@@ -1,6 +1,7 @@
 // Several plans in one file: solved at once, and a run that goes over between them when it is told to, or
 // when the machine's memory gets scarce. Whatever it does, its checkpoint is that of a run by one plan.
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -167,6 +168,16 @@ TEST_F(PlanFamilyRun, ChangesAtTheStepsOfAControlFile) {
   }
 }
 
+TEST_F(PlanFamilyRun, SaysOfWhichPlanItsFiguresAre) {
+  write("control", "all\n24KiB from step 2\n");
+  const ProgramRun run =
+      poet("run --kernels reference --pressure off --cgroup off --steps 3 --report --quiet " + plan_ +
+           " --control " + file("control"));
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_THAT(run.out, HasSubstr("From step 2 on, by the plan for 24.58 KB:\n"));
+  EXPECT_THAT(run.out, HasSubstr("3 plans; by that for 600 KB from step 1 on, 24.58 KB from step 2 on"));
+}
+
 // A run that is left by one plan goes on by it, and then as it is told.
 TEST_F(PlanFamilyRun, GoesOnFromAnyPlan) {
   write("control", "24KiB from step 3\nall from step 6\n");
@@ -238,6 +249,32 @@ TEST_F(PlanFamilyRun, KeepsTheLimitOfItsControlGroup) {
   EXPECT_THAT(ended(*run), ElementsAre(24'576, 600'000));
 }
 
+TEST_F(PlanFamilyRun, SaysWhyItBeginsByASmallerPlan) {
+  const auto begun = [](const std::string& options, int steps = 1) {
+    const ProgramRun run =
+        poet(fmt::format("run --kernels reference --steps {} {} {}", steps, plan_, options));
+    EXPECT_EQ(run.exit_code, 0) << run.err;
+    return run.err;
+  };
+  write("pressure", "some avg10=25.50 avg60=0.00 avg300=0.00 total=0\n");
+  EXPECT_THAT(
+      begun("--cgroup off --pressure " + file("pressure")),
+      HasSubstr("poet: step 1: begins by the plan for 102.4 KB (memory pressure: 25.5% of the last 10 "
+                "s)\n"));
+  write("group/memory.max", "1000000\n");
+  EXPECT_THAT(begun("--pressure off --cgroup " + file("group")),
+              HasSubstr("poet: step 1: begins by the plan for 24.58 KB (limit of the control group: 1 MB, "));
+  write("control", "100KiB\n24KiB from step 2\n");
+  const std::string control = "--pressure off --cgroup off --control " + file("control");
+  EXPECT_THAT(
+      begun(control + " --checkpoint " + file("c")),
+      HasSubstr("poet: step 1: begins by the plan for 102.4 KB (" + file("control") + ": 102.4 KB)\n"));
+  // What the file says of the step that is gone on from.
+  EXPECT_THAT(begun(control + " --resume " + file("c"), 2),
+              HasSubstr("poet: step 2: begins by the plan for 24.58 KB ("));
+  EXPECT_THAT(begun("--pressure off --cgroup off"), ::testing::Not(HasSubstr("begins by")));
+}
+
 TEST_F(PlanFamilyRun, IsSolvedForByTheRunItself) {
   write("control", "150KB from step 2\nall from step 3\n");
   const std::string solve =
@@ -289,10 +326,14 @@ TEST_F(PlanFamilyRun, RefusesWhatMakesNoSense) {
               HasSubstr("--control: is for a file of several plans"));
   EXPECT_THAT(refused("run " + plan_ + " --pressure " + file("none")), HasSubstr("does not tell"));
   EXPECT_THAT(refused("run " + plan_ + " --cgroup " + file("none")), HasSubstr("is no folder"));
+  EXPECT_EQ(refused("run " + plan_ + " --cgroup " + file("")),
+            "poet: --cgroup: \"" + file("") +
+                "\" is no control group: neither memory.high nor memory.max tells a limit\n");
   EXPECT_THAT(refused("run " + plan_ + " --calm 0"), HasSubstr("--calm"));
   write("control", "a lot\n");
   EXPECT_THAT(refused("run --quiet " + plan_ + " --control " + file("control")),
               HasSubstr("line 1: \"a lot\""));
+  EXPECT_EQ(refused("run " + plan_ + " --control /dev/zero"), "poet: /dev/zero: is not a regular file\n");
   EXPECT_EQ(refused("run " + plan_ + " --control " + file("x") + " --checkpoint " + file("x")),
             "poet: --checkpoint and --control: must be different files\n");
   EXPECT_EQ(refused("verify --ram-budget 10KB " + plan_),

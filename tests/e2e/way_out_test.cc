@@ -153,7 +153,7 @@ TEST(WayOut, OfBuiltInNetworksWork) {
 // With other limits the graph may come in other parts, with tables by index or whole.
 TEST(WayOut, OfNetworksInPartsWork) {
   Counts counts;
-  for (const char* limit : {"--deadline 500ms", "--deadline 6.4", "--max-bytes-written 0"}) {
+  for (const char* limit : {"--deadline 500ms", "--max-bytes-written 0"}) {
     SCOPED_TRACE(limit);
     ProblemOptions options = quick();
     options.input.model = "bert_tiny";
@@ -163,7 +163,7 @@ TEST(WayOut, OfNetworksInPartsWork) {
     ASSERT_TRUE(take(limit, options));
     expect_ways_that_work(options, counts);
   }
-  EXPECT_EQ(counts.unanswered, 3);
+  EXPECT_EQ(counts.unanswered, 2);
   EXPECT_GT(counts.taken["--deadline"] + counts.taken["--ram-budget"], 0);
 }
 

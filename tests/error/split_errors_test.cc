@@ -1,5 +1,6 @@
 // Limits that no graph can be split by, and parts and accumulators that do not fit.
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <string>
@@ -19,11 +20,23 @@ Graph training() {
   return differentiate(g.finish());
 }
 
-TEST(SplitErrors, TheLimitIsPositive) {
-  for (const std::int64_t limit : {0, -1}) {
+TEST(SplitErrors, APartHoldsANumber) {
+  for (const std::int64_t limit : {3, 0, -1}) {
     EXPECT_EQ(test::input_error([&] { (void)split(training(), {Bytes(limit)}); }),
-              "split: parts must have more than 0 bytes, not " + std::to_string(limit));
+              "split: parts must have at least the 4 bytes of a number, not " + std::to_string(limit));
   }
+}
+
+// Counted, not made: at once.
+TEST(SplitErrors, AMillionOpsAreTheMost) {
+  GraphBuilder g("large");
+  const ValueId x = nn::linear(g, "first", g.input("x", {1, 1000}), 1000);
+  nn::softmax_cross_entropy(g, "loss", nn::linear(g, "second", x, 2), g.input("targets", {1}, DType::int32));
+  const Graph large = differentiate(g.finish());
+  ASSERT_GT(ops_in_parts(large, Bytes(4)), 1e6);
+  EXPECT_EQ(test::input_error([&] { (void)split(large, {Bytes(4)}); }),
+            fmt::format("split: parts of 4 B make {:.1f} million ops, more than a million",
+                        ops_in_parts(large, Bytes(4)) / 1e6));
 }
 
 TEST(SplitErrors, AGraphThatBreaksARule) {

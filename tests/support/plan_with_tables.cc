@@ -1,14 +1,14 @@
 #include "tests/support/plan_with_tables.h"
 
 #include "poet/autodiff/differentiate.h"
-#include "poet/compile.h"
 #include "poet/cost/device.h"
 #include "poet/cost/tabulate.h"
 #include "poet/graph/nn.h"
 #include "poet/plan/allowance.h"
-#include "poet/plan/file/plan_file.h"
 #include "poet/runtime/executor/program.h"
 #include "poet/split/indexed.h"
+#include "tests/support/quick_plan.h"
+#include "tests/support/runs_with_pages.h"
 
 namespace poet::test {
 namespace {
@@ -36,23 +36,11 @@ PlanFile plan_with_tables() {
   instance.costs = tabulate(instance.graph, find_device("m4"));
   instance.batch_size = 4;
   instance.has_device = true;
-  runtime::charge_workspaces(instance, {runtime::KernelLibrary::reference, 1, ""});
-  CompileRequest request;
+  runtime::charge_workspaces(instance, kLoops);
   // All but the biases.
   std::vector<ValueId> paged = pageable(instance);
   std::erase_if(paged, [&](ValueId v) { return instance.graph.values[v].shape.size() < 2; });
-  request.instance = with_paged(instance, paged);
-  request.limits.ram_budget = ram_floor(request.instance, Semantics::device).bytes() + Bytes(2000);
-  request.options.time_limit_seconds = 1;
-  request.options.gap = 0.5;
-  request.options.explain = false;
-  const CompileResult result = compile(request);
-  PlanFile file;
-  file.instance = request.instance;
-  file.limits = request.limits;
-  file.plan = result.plan;
-  file.layout = result.layout;
-  return file;
+  return quick_plan(instance, paged, Bytes(2000));
 }
 
 }  // namespace poet::test

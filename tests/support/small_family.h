@@ -6,19 +6,16 @@
 #include <vector>
 
 #include "poet/autodiff/differentiate.h"
-#include "poet/compile.h"
 #include "poet/cost/device.h"
 #include "poet/cost/tabulate.h"
 #include "poet/graph/nn.h"
 #include "poet/plan/allowance.h"
 #include "poet/plan/file/plan_family.h"
-#include "poet/runtime/kernels/kernel_options.h"
-#include "poet/verify/replay.h"
+#include "poet/runtime/executor/program.h"
+#include "tests/support/quick_plan.h"
+#include "tests/support/runs_with_pages.h"
 
 namespace poet::test {
-
-/// What runs of it compute with.
-inline const runtime::KernelOptions kFamilyKernels{runtime::KernelLibrary::reference, 1, ""};
 
 /// Convolutions, normalisation and a linear layer that is not trained; `channels` makes it another network.
 inline Instance family_instance(std::int64_t channels = 6) {
@@ -35,7 +32,7 @@ inline Instance family_instance(std::int64_t channels = 6) {
   instance.costs = tabulate(instance.graph, find_device("m4"));
   instance.batch_size = 2;
   instance.has_device = true;
-  runtime::charge_workspaces(instance, kFamilyKernels);
+  runtime::charge_workspaces(instance, kLoops);
   return instance;
 }
 
@@ -43,15 +40,7 @@ inline Instance family_instance(std::int64_t channels = 6) {
 inline PlanFile family_member(const Instance& instance, Bytes least, Bytes more) {
   std::vector<ValueId> paged = pageable(instance);
   std::erase_if(paged, [&](ValueId v) { return instance.graph.values[v].bytes <= least; });
-  CompileRequest request;
-  request.instance = with_paged(instance, paged);
-  request.limits.ram_budget = ram_floor(request.instance, Semantics::device).bytes() + more;
-  request.options.time_limit_seconds = 1;
-  request.options.gap = 0.5;
-  request.options.explain = false;
-  CompileResult result = compile(request);
-  return {request.instance, Semantics::device, request.limits, std::move(result.plan),
-          std::move(result.layout)};
+  return quick_plan(instance, paged, more);
 }
 
 inline PlanFamily make_small_family(std::int64_t channels = 6) {

@@ -8,8 +8,10 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/cli/solve/decisions.h"
+#include "apps/cli/solve/family_text.h"
 #include "apps/cli/solve/result_json.h"
 #include "apps/cli/solve/way_out.h"
+#include "poet/optimize/certificate.h"
 #include "tests/support/tiny_instance.h"
 
 namespace poet::cli {
@@ -132,6 +134,46 @@ TEST(Summary, FeasibleSaysWhatIsNotProven) {
   EXPECT_THAT(text, HasSubstr("50% of the overhead"));
   EXPECT_THAT(text, HasSubstr("10 J, 25% over the 8 J of the step without limits"));
   EXPECT_THAT(text, HasSubstr("1 op for 2 J: a (2 J)"));  // every op costs 2 J
+}
+
+Solved feasible(Bytes budget) {
+  Solved solved = infeasible();
+  solved.request.limits.ram_budget = budget;
+  solved.result.certificate = certify(Joules(10), Joules(8), {.every_plan = Joules(9)}, 0.01);
+  return solved;
+}
+
+TEST(Summary, SaysWhichOptionsAnotherOneImplies) {
+  Solved solved = feasible(Bytes(30));
+  EXPECT_THAT(summary_text(solved), Not(HasSubstr("implies")));
+  ProblemOptions options;
+  EXPECT_EQ(implied_options(options), "");
+  options.solver.no_paging = true;
+  EXPECT_EQ(implied_options(options), "--no-paging implies --persistent resident and --split off");
+  options.input.split = "auto";
+  EXPECT_EQ(implied_options(options), "--no-paging implies --persistent resident");
+  options.solver.solver = "file";
+  options.input.persistent = "auto";
+  EXPECT_EQ(implied_options(options), "");
+  options.input.split.reset();
+  solved.implied_options = implied_options(options);
+  EXPECT_THAT(summary_text(solved), HasSubstr("Note          --solver file implies --split off\n"));
+  // Defaults of a device's rules.
+  options.input.semantics = "staged";
+  EXPECT_EQ(implied_options(options), "");
+}
+
+TEST(Summary, OfSeveralBudgetsHasTheGapOfEachAndNotesOnce) {
+  std::vector<Solved> answers = {feasible(Bytes(60)), feasible(Bytes(30))};
+  answers[0].result.certificate = certify(Joules(8), Joules(8), {.every_plan = Joules(8)}, 0.01);
+  for (Solved& solved : answers) solved.implied_options = "--no-paging implies --split off";
+  answers[1].workload.notices = {"constants of the file stay in RAM"};
+  const std::string text = answers_text(answers);
+  EXPECT_THAT(text, HasSubstr("gap (of energy)"));
+  EXPECT_THAT(text, testing::ContainsRegex("60 B  optimal +0 J +0% +0% "));
+  EXPECT_THAT(text, testing::ContainsRegex("30 B  feasible +0 J +0% +50% \\(10%\\)"));
+  EXPECT_THAT(text, HasSubstr("Note          --no-paging implies --split off\n"));
+  EXPECT_THAT(text, HasSubstr("Note          with 30 B: constants of the file stay in RAM\n"));
 }
 
 TEST(Decisions, TellKeptPagedAndRecomputedApart) {

@@ -13,6 +13,7 @@
 #include "tests/support/background.h"
 #include "tests/support/input_error.h"
 #include "tests/support/program.h"
+#include "tests/support/runs_with_pages.h"
 #include "tests/support/small_family.h"
 
 namespace poet::test {
@@ -21,22 +22,6 @@ namespace {
 namespace fs = std::filesystem;
 using ::testing::HasSubstr;
 using namespace runtime;
-
-TrainerOptions options(const std::string& pages) {
-  TrainerOptions options;
-  options.seed = 5;
-  options.samples = 64;
-  options.kernels = kFamilyKernels;
-  options.storage.where = pages;
-  return options;
-}
-
-TrainerOptions resuming(const std::string& pages) {
-  TrainerOptions resumed = options("");
-  resumed.seed.reset();
-  resumed.resume = pages;
-  return resumed;
-}
 
 /// By which plan each step is to run.
 std::function<std::optional<PlanRequest>(std::int64_t, std::size_t)> by(std::vector<std::size_t> plans) {
@@ -51,7 +36,7 @@ class PlanChangeTest : public ::testing::Test {
 
   /// The checkpoint after so many steps by one plan.
   [[nodiscard]] std::string by_one(std::int64_t steps, std::size_t plan = 0) const {
-    Trainer trainer(plan_of(small_family(), plan), options(""));
+    Trainer trainer(plan_of(small_family(), plan), paging_to(""));
     trainer.train({.steps = steps, .checkpoint = file("one")});
     return file_text(file("one"));
   }
@@ -69,7 +54,7 @@ TEST_F(PlanChangeTest, GivesTheBitsOfEveryPlanAlone) {
   for (const auto& order : orders) {
     for (const std::string pages : {"", "pages"}) {
       SCOPED_TRACE(::testing::PrintToString(order) + pages);
-      TrainerOptions chosen = options(pages.empty() ? "" : file(pages));
+      TrainerOptions chosen = paging_to(pages.empty() ? "" : file(pages));
       chosen.plan = order.front();
       Trainer trainer(small_family(), chosen);
       const TrainResult result =
@@ -97,7 +82,7 @@ TEST_F(PlanChangeTest, GivesTheBitsOfEveryPlanAlone) {
 
 TEST_F(PlanChangeTest, StaysWithinThePresentPlansBudget) {
   const PlanFamily& family = small_family();
-  Trainer trainer(family, options(""));
+  Trainer trainer(family, paging_to(""));
   const TrainResult result = trainer.train({.steps = 12, .choose_plan = by({0, 0, 1, 2, 2, 1})});
   std::int64_t steps = 0;
   for (const Stretch& stretch : result.stretches) {
@@ -125,7 +110,7 @@ TEST_F(PlanChangeTest, AtAnyStepLeavesARunToGoOnFrom) {
       for (const bool has_step : {false, true}) {
         SCOPED_TRACE(::testing::Message() << first << then << has_step);
         {
-          TrainerOptions chosen = options(pages);
+          TrainerOptions chosen = paging_to(pages);
           chosen.plan = first;
           Trainer trainer(small_family(), chosen);
           for (int i = 0; i < 3; ++i) trainer.step();
@@ -147,7 +132,7 @@ TEST_F(PlanChangeTest, AtAnyStepLeavesARunToGoOnFrom) {
 TEST_F(PlanChangeTest, OnlyTheSameFamilyGoesOn) {
   const std::string pages = file("pages");
   {
-    Trainer trainer(small_family(), options(pages));
+    Trainer trainer(small_family(), paging_to(pages));
     trainer.step();
     trainer.change_plan(1);
     trainer.step();
@@ -168,7 +153,7 @@ TEST_F(PlanChangeTest, OnlyTheSameFamilyGoesOn) {
   // And the other way round.
   fs::remove(pages);
   {
-    Trainer trainer(plan_of(small_family(), 1), options(pages));
+    Trainer trainer(plan_of(small_family(), 1), paging_to(pages));
     trainer.step();
   }
   EXPECT_EQ(input_error([&] { const Trainer trainer(small_family(), resuming(pages)); }), other_plan);
@@ -176,7 +161,7 @@ TEST_F(PlanChangeTest, OnlyTheSameFamilyGoesOn) {
 
 TEST_F(PlanChangeTest, OfAnEncryptedRun) {
   if (!can_encrypt()) GTEST_SKIP() << "built without encryption";
-  TrainerOptions secret = options("");
+  TrainerOptions secret = paging_to("");
   secret.storage.encrypt = true;
   Trainer trainer(small_family(), secret);
   trainer.train({.steps = 6, .checkpoint = file("c"), .choose_plan = by({0, 2, 1})});
@@ -184,7 +169,7 @@ TEST_F(PlanChangeTest, OfAnEncryptedRun) {
 }
 
 TEST_F(PlanChangeTest, ReadsParametersWhereverTheyAre) {
-  Trainer trainer(small_family(), options(""));
+  Trainer trainer(small_family(), paging_to(""));
   for (int i = 0; i < 2; ++i) trainer.step();
   trainer.save(file("before"));
   for (const std::size_t plan : {2U, 0U, 1U, 1U, 2U, 0U}) {
@@ -199,7 +184,7 @@ TEST_F(PlanChangeTest, ReadsParametersWhereverTheyAre) {
 TEST_F(PlanChangeTest, RefusesPlansThatBreakARule) {
   PlanFamily family = small_family();
   family.plans[1].limits.ram_budget = family.plans[2].limits.ram_budget + Bytes(1);
-  EXPECT_THAT(input_error([&] { const Trainer trainer(family, options("")); }),
+  EXPECT_THAT(input_error([&] { const Trainer trainer(family, paging_to("")); }),
               HasSubstr("plan 2: is invalid: "));
 }
 

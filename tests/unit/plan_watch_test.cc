@@ -4,6 +4,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <filesystem>
 #include <fstream>
@@ -115,6 +116,26 @@ TEST_F(PlanWatchTest, RefusesAControlFileThatSaysNothingKnown) {
   for (int i = 0; i < 3; ++i) EXPECT_EQ(next(told), -1);
   ASSERT_EQ(notices_.size(), 1U);
   EXPECT_THAT(notices_[0], HasSubstr("what it said before holds"));
+}
+
+// Reading a pipe would wait for its writer, reading /dev/zero would not end.
+TEST_F(PlanWatchTest, ReadsRegularFilesOnly) {
+  ASSERT_EQ(mkfifo(file("pipe").c_str(), 0600), 0);
+  fs::create_directory(file("folder"));
+  for (const std::string& other : {file("pipe"), file("folder"), std::string("/dev/zero")})
+    EXPECT_EQ(input_error([&] { watch({.control = other}); }), other + ": is not a regular file");
+  write("long", std::string((1 << 20) + 1, '\n'));
+  EXPECT_THAT(input_error([&] { watch({.control = file("long")}); }),
+              HasSubstr("; a control file has at most "));
+  // While a run goes on it is no reason to end it.
+  write("control", "600\n");
+  PlanWatch told = watch({.control = file("control")});
+  EXPECT_EQ(next(told), 1);
+  fs::rename(file("pipe"), file("control"));
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(next(told), -1);
+  EXPECT_THAT(notices_, ElementsAre(file("control") + ": is not a regular file; what it said before holds"));
+  fs::remove(file("control"));
+  EXPECT_EQ(next(told), 0);
 }
 
 TEST_F(PlanWatchTest, FollowsSignals) {
@@ -267,6 +288,13 @@ TEST_F(PlanWatchTest, ReadsWhatTheKernelWrites) {
   EXPECT_EQ(group_limit(file("g")), Bytes(2000));
   write("g/memory.high", "1500\n");
   EXPECT_EQ(group_limit(file("g")), Bytes(1500));
+  EXPECT_FALSE(tells_limit(file("none")));
+  EXPECT_FALSE(tells_limit(file("")));
+  EXPECT_TRUE(tells_limit(file("g")));
+  write("unlimited/memory.max", "max\n");
+  EXPECT_TRUE(tells_limit(file("unlimited")));
+  write("odd/memory.max", "much\n");
+  EXPECT_FALSE(tells_limit(file("odd")));
   // Groups of this process, and those around it.
   write("root/proc/self/cgroup", "1:cpu:/x\n0::/a/b\n");
   fs::create_directories(file("root/sys/fs/cgroup/a/b"));

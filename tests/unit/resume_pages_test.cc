@@ -11,12 +11,6 @@
 #include <fstream>
 #include <memory>
 
-#include "poet/autodiff/differentiate.h"
-#include "poet/compile.h"
-#include "poet/cost/device.h"
-#include "poet/cost/tabulate.h"
-#include "poet/graph/nn.h"
-#include "poet/plan/allowance.h"
 #include "poet/runtime/executor/program.h"
 #include "poet/runtime/executor/step_log.h"
 #include "poet/runtime/storage/left_run.h"
@@ -26,6 +20,8 @@
 #include "tests/support/input_error.h"
 #include "tests/support/program.h"
 #include "tests/support/real_faults.h"
+#include "tests/support/runs_with_pages.h"
+#include "tests/support/small_family.h"
 
 namespace poet::test {
 namespace {
@@ -37,65 +33,14 @@ using ::testing::IsEmpty;
 using ::testing::StartsWith;
 using namespace runtime;
 
-const KernelOptions kLoops{KernelLibrary::reference, 1, ""};
-
-Graph small_network(std::int64_t channels) {
-  GraphBuilder g("small");
-  ValueId x = g.input("input", {2, 3, 8, 8});
-  x = nn::conv2d(g, "conv", x, {.out_channels = channels, .kernel = {3, 3}, .padding = {1, 1}, .bias = true});
-  x = nn::relu(g, "relu", nn::batch_norm(g, "bn", x));
-  x = nn::conv2d(g, "conv2", x, {.out_channels = channels, .kernel = {3, 3}, .padding = {1, 1}});
-  x = nn::flatten(g, "flat", nn::relu(g, "relu2", x));
-  nn::softmax_cross_entropy(g, "loss", nn::linear(g, "fc", x, 5), g.input("targets", {2}, DType::int32));
-  return g.finish();
-}
-
 /// Weights of more than 256 bytes are at home on storage, all else is in RAM; fc's never change.
 PlanFile plan_with_homes(std::int64_t channels = 6, Bytes more_ram = {}) {
-  Instance instance;
-  instance.graph =
-      differentiate(small_network(channels),
-                    {Optimizer::momentum, [](const std::string& name) { return !name.starts_with("fc"); }});
-  instance.costs = tabulate(instance.graph, find_device("m4"));
-  instance.batch_size = 2;
-  instance.has_device = true;
-  charge_workspaces(instance, kLoops);
-  std::vector<ValueId> paged = pageable(instance);
-  std::erase_if(paged, [&](ValueId v) { return instance.graph.values[v].bytes <= Bytes(256); });
-  CompileRequest request;
-  request.instance = with_paged(instance, paged);
-  request.limits.ram_budget = ram_floor(request.instance, Semantics::device).bytes() + Bytes(2000) + more_ram;
-  request.options.time_limit_seconds = 1;
-  request.options.gap = 0.5;
-  request.options.explain = false;
-  const CompileResult result = compile(request);
-  PlanFile file;
-  file.instance = request.instance;
-  file.limits = request.limits;
-  file.plan = result.plan;
-  file.layout = result.layout;
-  return file;
+  return family_member(family_instance(channels), Bytes(256), Bytes(2000) + more_ram);
 }
 
 const PlanFile& plan() {
   static const PlanFile file = plan_with_homes();
   return file;
-}
-
-TrainerOptions options(const std::string& pages) {
-  TrainerOptions options;
-  options.seed = 5;
-  options.samples = 64;
-  options.kernels = kLoops;
-  options.storage.where = pages;
-  return options;
-}
-
-TrainerOptions resuming(const std::string& pages) {
-  TrainerOptions resumed = options("");
-  resumed.seed.reset();
-  resumed.resume = pages;
-  return resumed;
 }
 
 class ResumePages : public ::testing::Test {
@@ -104,7 +49,7 @@ class ResumePages : public ::testing::Test {
 
   /// A run of so many steps that leaves its page file.
   [[nodiscard]] std::string left_after(int steps) const {
-    Trainer trainer(plan(), options(file("pages")));
+    Trainer trainer(plan(), paging_to(file("pages")));
     for (int i = 0; i < steps; ++i) trainer.step();
     return file("pages");
   }
@@ -117,7 +62,7 @@ class ResumePages : public ::testing::Test {
   }
 
   [[nodiscard]] std::string uninterrupted(std::int64_t steps) const {
-    Trainer trainer(plan(), options(""));
+    Trainer trainer(plan(), paging_to(""));
     trainer.train({.steps = steps, .checkpoint = file("u")});
     return file_text(file("u"));
   }
@@ -128,14 +73,6 @@ class ResumePages : public ::testing::Test {
 
   TemporaryFolder folder_;
 };
-
-void change(const std::string& file, std::int64_t at, char by) {
-  std::fstream stream(file, std::ios::binary | std::ios::in | std::ios::out);
-  stream.seekg(at);
-  const auto byte = static_cast<char>(stream.get() ^ by);
-  stream.seekp(at);
-  stream.put(byte);
-}
 
 void overwrite(const std::string& file, std::int64_t at, const std::string& text) {
   std::fstream stream(file, std::ios::binary | std::ios::in | std::ios::out);
@@ -164,17 +101,17 @@ TEST_F(ResumePages, EveryStepIsThereForAnotherProcess) {
 
 TEST_F(ResumePages, TheFileGoesWhenNobodyIsToGoOn) {
   {
-    Trainer trainer(plan(), options(file("pages")));
+    Trainer trainer(plan(), paging_to(file("pages")));
     EXPECT_GT(trainer.paging().record, Bytes(0));
     trainer.step();
     trainer.discard_storage();
   }
   EXPECT_FALSE(fs::exists(file("pages")));
-  { const Trainer no_step(plan(), options(file("pages"))); }
+  { const Trainer no_step(plan(), paging_to(file("pages"))); }
   EXPECT_FALSE(fs::exists(file("pages"))) << "what has no step is nothing to go on from";
   folder_.write("empty", "");
   {
-    Trainer trainer(plan(), options(file("empty")));
+    Trainer trainer(plan(), paging_to(file("empty")));
     trainer.step();
     trainer.discard_storage();
   }
@@ -183,13 +120,13 @@ TEST_F(ResumePages, TheFileGoesWhenNobodyIsToGoOn) {
 
 TEST_F(ResumePages, OnlyFilesWithNamesAndReadablePagesAreGoneOnFrom) {
   {
-    Trainer trainer(plan(), options(file("")));
+    Trainer trainer(plan(), paging_to(file("")));
     trainer.step();
     EXPECT_EQ(trainer.paging().record, Bytes(0));
   }
   EXPECT_THAT(names_in(file("")), IsEmpty());
   if (!can_encrypt()) return;
-  TrainerOptions secret = options(file("pages"));
+  TrainerOptions secret = paging_to(file("pages"));
   secret.storage.encrypt = true;
   {
     Trainer trainer(plan(), secret);
@@ -223,7 +160,7 @@ TEST_F(ResumePages, ATornRecordLeavesTheOneBefore) {
     EXPECT_EQ(step_in(pages), 2) << whole;
     overwrite(pages, static_cast<std::int64_t>(at), after.substr(at, size));
     EXPECT_EQ(step_in(pages), 3);
-    change(pages, static_cast<std::int64_t>(at + whole), 0x10);
+    change_byte(pages, static_cast<std::int64_t>(at + whole), 0x10);
     EXPECT_EQ(step_in(pages), 2) << whole;
     if (whole < 3 * size / 97) {
       EXPECT_TRUE(gone_on(pages, 5) == expected);
@@ -238,20 +175,21 @@ TEST_F(ResumePages, WithoutAnyRecordThereIsNothingToGoOnFrom) {
   const std::string whole = file_text(pages);
   const std::string nothing = pages + ": holds no complete step to go on from; start without `resume`";
   const auto refused = [&] { return input_error([&] { const Trainer trainer(plan(), resuming(pages)); }); };
-  for (const std::uint64_t number : {0U, 1U}) change(pages, record_offset(header, number).value() + 30, 1);
+  for (const std::uint64_t number : {0U, 1U})
+    change_byte(pages, record_offset(header, number).value() + 30, 1);
   EXPECT_EQ(refused(), nothing);
   std::ofstream(pages, std::ios::binary) << whole;
-  change(pages, 70, 1);  // where the records are
+  change_byte(pages, 70, 1);  // where the records are
   EXPECT_EQ(refused(), nothing);
   // Records without all pages are nobody's to overwrite.
   std::ofstream(pages, std::ios::binary) << whole.substr(0, whole.size() - 1);
   EXPECT_THAT(refused(), HasSubstr("pages are lost"));
-  EXPECT_THAT(input_error([&] { const Trainer trainer(plan(), options(pages)); }),
+  EXPECT_THAT(input_error([&] { const Trainer trainer(plan(), paging_to(pages)); }),
               HasSubstr("came to step 2, but not all of its pages"));
   // Without records the file may be used anew.
   std::ofstream(pages, std::ios::binary) << whole;
-  change(pages, 70, 1);
-  Trainer trainer(plan(), options(pages));
+  change_byte(pages, 70, 1);
+  Trainer trainer(plan(), paging_to(pages));
   trainer.step();
   EXPECT_EQ(LeftRun(pages).record().step, 1);
 }
@@ -277,13 +215,13 @@ TEST_F(ResumePages, ADamagedHomeIsNamedAndNothingIsWritten) {
   std::vector<std::string> named;
   for (const HomeRecord& home : left.record().homes) {
     const std::int64_t at = offset_of(home.slot, left.header());
-    change(pages, at + 3, 0x40);
+    change_byte(pages, at + 3, 0x40);
     const std::string damaged = file_text(pages);
     const std::string message = input_error([&] { const Trainer trainer(plan(), resuming(pages)); });
     named.push_back(message.substr(message.find('(') + 1, message.find(')') - message.find('(') - 1));
     EXPECT_EQ(message, corrupted(home.slot, pages, named.back()));
     EXPECT_TRUE(file_text(pages) == damaged);
-    change(pages, at + 3, 0x40);
+    change_byte(pages, at + 3, 0x40);
   }
   EXPECT_THAT(named, ElementsAre("conv.weight", "conv2.weight", "fc.weight", "conv.weight.velocity",
                                  "conv2.weight.velocity", "fc.bias"));
@@ -295,7 +233,7 @@ TEST_F(ResumePages, ADamagedHomeIsNamedAndNothingIsWritten) {
 TEST_F(ResumePages, AHomeDamagedWhileTrainingEndsIt) {
   const std::string pages = file("pages");
   for (const char* value : {"conv.weight", "conv2.weight", "fc.weight"}) {
-    auto trainer = std::make_unique<Trainer>(plan(), options(pages));
+    auto trainer = std::make_unique<Trainer>(plan(), paging_to(pages));
     for (int i = 0; i < 2; ++i) trainer->step();
     const LeftRun left(pages);
     const auto home =
@@ -306,7 +244,7 @@ TEST_F(ResumePages, AHomeDamagedWhileTrainingEndsIt) {
         });
     ASSERT_NE(home, left.record().homes.end());
     const std::int64_t at = offset_of(home->slot, left.header());
-    change(pages, at + 3, 0x40);
+    change_byte(pages, at + 3, 0x40);
     EXPECT_EQ(input_error([&] { trainer->step(); }), corrupted(home->slot, pages, value));
     const std::string after = file_text(pages);
     EXPECT_EQ(trainer->state().step, 2);
@@ -315,7 +253,7 @@ TEST_F(ResumePages, AHomeDamagedWhileTrainingEndsIt) {
     EXPECT_TRUE(file_text(pages) == after);
     // With the damage undone, the run is whole: its last complete step has not been written over.
     trainer.reset();
-    change(pages, at + 3, 0x40);
+    change_byte(pages, at + 3, 0x40);
     EXPECT_EQ(step_in(pages), 2);
     EXPECT_TRUE(gone_on(pages, 5) == uninterrupted(5));
     fs::remove(pages);
@@ -351,7 +289,7 @@ TEST_F(ResumePages, OnlyTheSameRunGoesOn) {
   EXPECT_THAT(refused(plan(), other), StartsWith("encrypt: is not possible"));
   // Nor is it overwritten.
   EXPECT_EQ(
-      refused(plan(), options(pages)),
+      refused(plan(), paging_to(pages)),
       pages + ": holds a run that can be gone on from after step 2: do so with `resume`, or remove the file");
   EXPECT_EQ(
       input_error([&] { check_storage({.where = pages}); }),
@@ -372,7 +310,7 @@ TEST_F(ResumePages, OnlyTheSameRunGoesOn) {
 TEST_F(ResumePages, ACheckpointIsNoReasonToOverwriteARun) {
   const std::string pages = left_after(2);
   Trainer(plan(), resuming(pages)).save(file("two"));
-  TrainerOptions by_checkpoint = options(pages);
+  TrainerOptions by_checkpoint = paging_to(pages);
   by_checkpoint.seed.reset();
   by_checkpoint.resume = file("two");
   EXPECT_THAT(input_error([&] { const Trainer trainer(plan(), by_checkpoint); }), HasSubstr("after step 2"));

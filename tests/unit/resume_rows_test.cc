@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
-#include <fstream>
 #include <memory>
 
 #include "poet/cost/cost_table.h"
@@ -16,41 +15,16 @@
 #include "tests/support/input_error.h"
 #include "tests/support/plan_with_tables.h"
 #include "tests/support/program.h"
+#include "tests/support/runs_with_pages.h"
 
 namespace poet::test {
 namespace {
 
 using namespace runtime;
 
-const KernelOptions kLoops{KernelLibrary::reference, 1, ""};
-
 const PlanFile& plan() {
   static const PlanFile file = plan_with_tables();
   return file;
-}
-
-TrainerOptions options(const std::string& pages) {
-  TrainerOptions options;
-  options.seed = 5;
-  options.samples = 64;
-  options.kernels = kLoops;
-  options.storage.where = pages;
-  return options;
-}
-
-TrainerOptions resuming(const std::string& pages) {
-  TrainerOptions resumed = options("");
-  resumed.seed.reset();
-  resumed.resume = pages;
-  return resumed;
-}
-
-void change(const std::string& file, std::int64_t at, char by) {
-  std::fstream stream(file, std::ios::binary | std::ios::in | std::ios::out);
-  stream.seekg(at);
-  const auto byte = static_cast<char>(stream.get() ^ by);
-  stream.seekp(at);
-  stream.put(byte);
 }
 
 class ResumeRows : public ::testing::Test {
@@ -103,17 +77,17 @@ class ResumeRows : public ::testing::Test {
 };
 
 TEST_F(ResumeRows, ThatAreDamagedAreNamedAndNothingIsWritten) {
-  const std::string expected = checkpoint_after(options(folder_.file("other")), 6);
+  const std::string expected = checkpoint_after(paging_to(folder_.file("other")), 6);
   {
-    Trainer trainer(plan(), options(pages()));
+    Trainer trainer(plan(), paging_to(pages()));
     for (int i = 0; i < 3; ++i) trainer.step();
   }
   const Found found = changed_row();
-  change(pages(), found.at + 3, 0x40);
+  change_byte(pages(), found.at + 3, 0x40);
   const std::string damaged = file_text(pages());
   EXPECT_EQ(input_error([&] { const Trainer trainer(plan(), resuming(pages())); }), corrupted(found));
   EXPECT_TRUE(file_text(pages()) == damaged);
-  change(pages(), found.at + 3, 0x40);
+  change_byte(pages(), found.at + 3, 0x40);
   const std::string whole = file_text(pages());
   { const Trainer accepted(plan(), resuming(pages())); }
   EXPECT_TRUE(file_text(pages()) == whole) << "going on writes nothing before its first step";
@@ -121,11 +95,11 @@ TEST_F(ResumeRows, ThatAreDamagedAreNamedAndNothingIsWritten) {
 }
 
 TEST_F(ResumeRows, ThatAreDamagedWhileTrainingEndIt) {
-  auto trainer = std::make_unique<Trainer>(plan(), options(pages()));
+  auto trainer = std::make_unique<Trainer>(plan(), paging_to(pages()));
   for (int i = 0; i < 2; ++i) trainer->step();
   // A later step names it: the data begin anew.
   const Found found = changed_row();
-  change(pages(), found.at + 3, 0x40);
+  change_byte(pages(), found.at + 3, 0x40);
   std::string message;
   std::int64_t done = 2;
   for (; message.empty() && done < 64; ++done) {
@@ -138,10 +112,10 @@ TEST_F(ResumeRows, ThatAreDamagedWhileTrainingEndIt) {
   EXPECT_EQ(message, corrupted(found));
   const std::int64_t last = trainer->state().step;
   trainer.reset();
-  change(pages(), found.at + 3, 0x40);
+  change_byte(pages(), found.at + 3, 0x40);
   EXPECT_EQ(look_at_left_run(pages()).record().step, last);
   EXPECT_TRUE(checkpoint_after(resuming(pages()), last + 2) ==
-              checkpoint_after(options(folder_.file("other")), last + 2));
+              checkpoint_after(paging_to(folder_.file("other")), last + 2));
 }
 
 }  // namespace

@@ -86,7 +86,7 @@ class Compare final : public Command {
     if (csv_) check_writable("--csv", *csv_);
     if (!options_.solver.time_limit) options_.solver.time_limit = fmt::format("{}s", kSecondsPerMethod);
     Comparison comparison;
-    options_.resident = true;  // as every other method has it
+    options_.resident_for = "poet compare";  // as every other method has it
     comparison.posed = pose_problem(options_);
     judge(chosen, comparison);
     if (csv_) write_file(*csv_, comparison_csv(comparison));

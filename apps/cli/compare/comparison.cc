@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "apps/cli/solve/summary.h"
+#include "apps/shared/answer_line.h"
 #include "poet/base/amounts.h"
 #include "poet/cost/json_reader.h"
 #include "poet/report/table.h"
@@ -66,12 +67,6 @@ std::string verdict_text(const Judged& judged, Footnotes& footnotes) {
       break;
   }
   return judged.note.empty() ? text : text + " " + footnotes.mark(judged.note);
-}
-
-/// As lines of summary.h.
-std::string labelled(const std::string& label, const std::string& text) {
-  constexpr int kIndent = 14;
-  return fmt::format("{:<{}}{}\n", label, kIndent, wrapped(text, kTextWidth - kIndent, kIndent));
 }
 
 std::string limits_text(const Comparison& comparison) {
@@ -152,7 +147,7 @@ bool any_holds(const Comparison& comparison) { return !cheapest(comparison).empt
 std::string comparison_text(const Comparison& comparison) {
   const Report& keep_all = comparison.posed.figures.keep_all;
   std::string text = subject_text(comparison.posed);
-  text += labelled("Limits", limits_text(comparison));
+  text += answer_line("Limits", limits_text(comparison));
   Footnotes footnotes;
   Table table({{"method", Align::left},
                {"RAM", Align::right},
@@ -188,10 +183,10 @@ std::string comparison_text(const Comparison& comparison) {
   } else {
     std::vector<std::string_view> titles;
     for (const Comparison::Row* row : best) titles.push_back(row->method->title);
-    text += "\n" + labelled("Least energy", fmt::format("{}: {} over the {} of the step without limits",
-                                                        fmt::join(titles, "; "),
-                                                        format_percent(best.front()->judged.overhead, 3),
-                                                        format_joules(keep_all.energy, 6)));
+    text += "\n" + answer_line("Least energy", fmt::format("{}: {} over the {} of the step without limits",
+                                                           fmt::join(titles, "; "),
+                                                           format_percent(best.front()->judged.overhead, 3),
+                                                           format_joules(keep_all.energy, 6)));
   }
   if (comparison.interrupted) text += "Interrupted: methods that are missing were not run.\n";
   return text;

@@ -14,6 +14,7 @@
 #include "apps/cli/forked.h"
 #include "apps/cli/run/onnx_weights.h"
 #include "apps/cli/solve/family.h"
+#include "apps/cli/solve/family_text.h"
 #include "apps/cli/solve/solving.h"
 #include "apps/shared/output.h"
 #include "apps/shared/training/outputs.h"

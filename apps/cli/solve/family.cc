@@ -3,18 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
 
-#include "apps/cli/solve/result_json.h"
-#include "apps/cli/solve/summary.h"
 #include "apps/shared/amounts.h"
 #include "poet/base/amounts.h"
 #include "poet/base/error.h"
-#include "poet/graph/parts.h"
 #include "poet/optimize/certificate.h"
-#include "poet/report/table.h"
 
 namespace poet::cli {
 namespace {
@@ -134,53 +129,6 @@ PlanFamily family_of_answers(const std::vector<Solved>& answers) {
     plans.push_back({solved.request.instance, solved.request.semantics, solved.request.limits,
                      solved.result.plan, solved.result.layout});
   return family_of(std::move(plans), "the plans");
-}
-
-std::string answers_text(const std::vector<Solved>& answers) {
-  if (answers.size() == 1) return summary_text(answers.front());
-  std::string text = subject_text(answers.front());
-  Table table({{"RAM budget", Align::right},
-               {"status"},
-               {"energy", Align::right},
-               {"overhead", Align::right},
-               {"time", Align::right},
-               {"peak RAM", Align::right},
-               {"on storage", Align::right},
-               {"recomputed", Align::right},
-               {"page-ins", Align::right},
-               {"page-outs", Align::right},
-               {"written", Align::right}});
-  for (const Solved& solved : answers) {
-    const std::string budget = format_bytes(solved.request.limits.ram_budget);
-    const CompileResult& result = solved.result;
-    const std::string status = to_string(result.certificate.status);
-    if (!has_answer(solved)) {
-      table.add({budget, status, "", "", "", "", "", "", "", "", ""});
-      continue;
-    }
-    Bytes on_storage{};
-    for (const ValueId v : result.paged) on_storage += at_home(solved.request.instance.graph.values[v]).bytes;
-    const Report& report = result.report;
-    table.add({budget, status, format_joules(report.energy, 4), format_percent(result.overhead, 3),
-               format_seconds(report.runtime, 3), format_bytes(report.peak_ram), format_bytes(on_storage),
-               format_count(report.recomputations), format_count(report.page_ins),
-               format_count(report.page_outs), format_bytes(report.bytes_written)});
-  }
-  text += "\n" + table.text();
-  for (const Solved& solved : answers)
-    if (!has_answer(solved))
-      text +=
-          fmt::format("\nFor {}:\n{}", format_bytes(solved.request.limits.ram_budget), summary_text(solved));
-  return text;
-}
-
-nlohmann::ordered_json answers_json(const std::vector<Solved>& answers) {
-  if (answers.size() == 1) return result_json(answers.front());
-  nlohmann::ordered_json json;
-  json["format"] = 1;
-  json["answers"] = nlohmann::ordered_json::array();
-  for (const Solved& solved : answers) json["answers"].push_back(result_json(solved));
-  return json;
 }
 
 }  // namespace poet::cli

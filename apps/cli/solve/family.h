@@ -3,7 +3,6 @@
 // Several RAM budgets at once (--ram-budget 100MB,60MB): a plan for each, of the same graph, for a run that
 // goes over from one to another.
 
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
@@ -35,10 +34,5 @@ void carry_between_budgets(std::vector<Solved>& answers);
 
 /// The plan file of the answers, each of which is one.
 [[nodiscard]] PlanFamily family_of_answers(const std::vector<Solved>& answers);
-
-/// summary_text() and result_json() of one answer; of several ones a line of each, and why there is no plan
-/// where there is none.
-[[nodiscard]] std::string answers_text(const std::vector<Solved>& answers);
-[[nodiscard]] nlohmann::ordered_json answers_json(const std::vector<Solved>& answers);
 
 }  // namespace poet::cli

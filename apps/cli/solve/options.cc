@@ -1,7 +1,11 @@
 #include "apps/cli/solve/options.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <limits>
+#include <vector>
 
 #include "apps/shared/amounts.h"
 #include "apps/shared/output.h"
@@ -71,7 +75,8 @@ namespace {
 
 void add_solver_options(const Parser& parser, SolverOptions& options) {
   const Parser group = parser.group("Solving");
-  group.flag("--no-paging", options.no_paging, "recompute only");
+  group.flag("--no-paging", options.no_paging,
+             "recompute only; implies --persistent resident --split off where they are not given");
   group.flag("--no-remat", options.no_remat, "page only");
   add_effort_options(
       parser, options,
@@ -79,7 +84,7 @@ void add_solver_options(const Parser& parser, SolverOptions& options) {
   group.option(
       "--solver", options.solver,
       "who searches: cbc (default), highs where the build has it, or file: any program, through the files "
-      "below",
+      "below; file implies --persistent resident --split off where they are not given",
       "NAME");
   group.option("--mps", options.mps, "with --solver file: write the model here", "FILE.mps");
   group.option("--solution", options.solution,
@@ -121,6 +126,18 @@ void read_solver(const SolverOptions& options, SolveOptions& out) {
   if (options.solver_command) (void)expand_command(out.file.command, "", "", 1);
 }
 
+/// Why parameters stay in RAM and operators whole unless the options say otherwise; empty: they do not.
+std::string keeps_in_ram(const ProblemOptions& options) {
+  if (!options.resident_for.empty()) return options.resident_for;
+  if (options.solver.solver == "file") return "--solver file";  // which solves one model
+  if (options.solver.no_paging) return "--no-paging";
+  return "";
+}
+
+bool has_device_defaults(const Policy& policy, const ProblemOptions& options) {
+  return policy.semantics.value_or(Semantics::device) == Semantics::device && !options.input.instance;
+}
+
 }  // namespace
 
 void add_problem_options(const Parser& parser, ProblemOptions& options) {
@@ -134,13 +151,21 @@ Policy policy_of(const ProblemOptions& options) {
   policy.paging = !options.solver.no_paging;
   policy.rematerialization = !options.solver.no_remat;
   policy.split.energy = quick_energy;
-  policy.split.tables = !options.resident && policy.paging;
-  const bool on_device = policy.semantics.value_or(Semantics::device) == Semantics::device;
-  const bool by_file = options.solver.solver == "file";  // which solves one model
-  if (!on_device || options.resident || options.input.instance || by_file || !policy.paging) return policy;
+  policy.split.tables = options.resident_for.empty() && policy.paging;
+  if (!has_device_defaults(policy, options) || !keeps_in_ram(options).empty()) return policy;
   if (!options.input.persistent) policy.persistent = PersistentPolicy::automatic;
   if (!options.input.split) policy.split.automatic = true;
   return policy;
+}
+
+std::string implied_options(const ProblemOptions& options) {
+  const std::string cause = keeps_in_ram(options);
+  if (cause.empty() || !has_device_defaults(policy_of(options.input), options)) return "";
+  std::vector<std::string> implied;
+  if (!options.input.persistent) implied.emplace_back("--persistent resident");
+  if (!options.input.split) implied.emplace_back("--split off");
+  if (implied.empty()) return "";
+  return fmt::format("{} implies {}", cause, fmt::join(implied, " and "));
 }
 
 SolveOptions read_solver_options(const SolverOptions& options) {

@@ -26,12 +26,16 @@ struct ProblemOptions {
   InputOptions input;
   LimitOptions limits;
   SolverOptions solver;
-  bool resident = false;  // parameters stay in RAM and operators whole, unless the options say otherwise
+  /// What needs parameters in RAM and operators whole, unless the options say otherwise; empty: nothing.
+  std::string resident_for;
 };
 
 /// As policy_of() of their parts, with the mechanisms that the solver may use. On a device, unless the
 /// options say otherwise, persistent values may live on storage and operators be split.
 [[nodiscard]] Policy policy_of(const ProblemOptions& options);
+
+/// Where an option changes the defaults of others: "--no-paging implies --split off"; else empty.
+[[nodiscard]] std::string implied_options(const ProblemOptions& options);
 
 /// Adds the options to `parser`; `options` must outlive the parsing. All of them, or group by group.
 void add_problem_options(const Parser& parser, ProblemOptions& options);

@@ -7,6 +7,7 @@
 
 #include "apps/cli/command.h"
 #include "apps/cli/solve/family.h"
+#include "apps/cli/solve/family_text.h"
 #include "apps/cli/solve/result_json.h"
 #include "apps/cli/solve/solving.h"
 #include "apps/cli/solve/summary.h"
@@ -25,10 +26,11 @@ class Solve final : public Command {
     add_problem_options(parser_, options_);
     parser_.describe("--ram-budget", kRamBudgetsHelp);
     const Parser output = parser_.group("Output");
-    output.option(
-        "--schedule-out", schedule_out_,
-        "write the schedule, for poet verify; it is staged (Checkmate form), other answers are left out",
-        "FILE.json");
+    output.option("--schedule-out", schedule_out_,
+                  "write the schedule, for poet verify; it is staged (Checkmate form), other answers are "
+                  "left out; implies "
+                  "--persistent resident --split off where they are not given",
+                  "FILE.json");
     output.option("--plan-out", plan_out_,
                   "write the plan with its addresses, for poet show and devices; JSON if so named", "FILE");
     output.option("--image-out", image_out_, "write what a device needs of the plan: schedule and addresses",
@@ -55,7 +57,7 @@ class Solve final : public Command {
       throw InputError(
           "--schedule-out: staged schedules keep parameters in RAM; leave out --persistent auto");
     // A schedule file holds a staged schedule, so the answer must be one.
-    options_.resident = schedule_out_.has_value();
+    if (schedule_out_) options_.resident_for = "--schedule-out";
     if (const std::vector<std::string> budgets = ram_budgets(options_.limits); budgets.size() > 1)
       return run_family();
     else if (!budgets.empty())

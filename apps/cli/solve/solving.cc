@@ -146,6 +146,8 @@ bool has_answer(const Solved& solved) {
   return status == Status::optimal || status == Status::feasible;
 }
 
+bool counts_persistent(const Solved& solved) { return solved.request.instance.costs.persistent > Bytes(0); }
+
 bool ram_hopeless(const Solved& solved) {
   return solved.request.limits.ram_budget < solved.figures.floor.bytes();
 }
@@ -178,7 +180,9 @@ Solved pose_problem(const ProblemOptions& options, const Adjustment& adjust) {
       return found;
     };
   }
-  return pose_as(options, network_spec(options.input), policy, adjust);
+  Solved solved = pose_as(options, network_spec(options.input), policy, adjust);
+  solved.implied_options = implied_options(options);
+  return solved;
 }
 
 Solved solve_posed(Solved solved, const ProblemOptions& options, const Solving& how) {
@@ -208,6 +212,7 @@ Solved solve_problem(const ProblemOptions& options, const Solving& how) {
 Solved with_budget(const Solved& other, const ProblemOptions& options) {
   const Policy policy = policy_of(options);
   Solved empty;
+  empty.implied_options = other.implied_options;
   empty.request.options = solve_options(policy, read_solver_options(options.solver));
   Workload workload = other.workload;
   workload.instance = other.request.instance;

@@ -30,7 +30,8 @@ struct WaysOut {
 };
 
 struct Solved {
-  Workload workload;  // without the instance, which is in the request
+  Workload workload;            // without the instance, which is in the request
+  std::string implied_options;  // as implied_options()
   Figures figures;
   CompileRequest request;
   CompileResult result;
@@ -41,6 +42,9 @@ struct Solved {
 
 /// Whether there is a schedule.
 [[nodiscard]] bool has_answer(const Solved& solved);
+
+/// Whether parameters and optimiser state, or some of them, are in RAM from step to step.
+[[nodiscard]] bool counts_persistent(const Solved& solved);
 
 /// Whether no plan keeps the RAM budget, whatever the deadline, and the other way round.
 [[nodiscard]] bool ram_hopeless(const Solved& solved);

@@ -28,7 +28,8 @@ class Ways {
         elsewhere_(elsewhere),
         stop_(stop),
         request_(solved.request),
-        given_(solved.request.limits) {}
+        given_(solved.request.limits),
+        late_(solved.result.outcome.solve_seconds - solved.request.options.time_limit_seconds) {}
 
   WaysOut find() {
     const Elsewhere& elsewhere = elsewhere_;
@@ -47,19 +48,21 @@ class Ways {
  private:
   /// With the user's gap: with another one the search may take another course, and find a plan that it would
   /// not find for the user.
-  [[nodiscard]] std::optional<CompileResult> plan_of(CompileRequest& request) const {
-    if (stop_.cancelled() || stop_.remaining() < -kOvertime) return std::nullopt;
+  [[nodiscard]] std::optional<CompileResult> plan_of(CompileRequest& request) {
+    if (stop_.cancelled() || stop_.remaining() + kOvertime < std::max(late_, 0.0)) return std::nullopt;
     const Stop stop = stop_.at_most(kShare * stop_.remaining()).at_least(kMoment);
     request.options.time_limit_seconds = stop.remaining();
     request.options.interrupted = [stop] { return stop.cancelled(); };
     request.options.on_progress = nullptr;
     request.options.explain = false;
+    const double began = stop_.elapsed();
     CompileResult result = compile(request);
+    late_ = std::max(late_, stop_.elapsed() - began - request.options.time_limit_seconds);
     if (result.plan.steps.empty()) return std::nullopt;
     return result;
   }
 
-  [[nodiscard]] std::optional<CompileResult> plan_of(const std::function<Solved()>& pose) const {
+  [[nodiscard]] std::optional<CompileResult> plan_of(const std::function<Solved()>& pose) {
     if (stop_()) return std::nullopt;  // posing takes time, too
     try {
       Solved posed = pose();
@@ -70,7 +73,7 @@ class Ways {
     }
   }
 
-  [[nodiscard]] bool has_plan(const std::function<Solved()>& pose) const { return plan_of(pose).has_value(); }
+  [[nodiscard]] bool has_plan(const std::function<Solved()>& pose) { return plan_of(pose).has_value(); }
 
   /// What whoever asks with these limits is given.
   [[nodiscard]] std::optional<CompileResult> plan_within(const Limits& limits) {
@@ -149,6 +152,7 @@ class Ways {
   const Stop& stop_;
   CompileRequest request_;
   const Limits given_;
+  double late_;  // seconds by which a search ended after its time: a large graph is checked and copied first
   std::optional<Bytes> enough_;
   WaysOut ways_;
 };

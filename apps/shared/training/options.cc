@@ -9,7 +9,6 @@
 #include "apps/shared/amounts.h"
 #include "apps/shared/parser.h"
 #include "poet/base/error.h"
-#include "poet/cost/json_reader.h"
 #include "poet/report/drawing.h"
 #include "poet/report/gnuplot.h"
 #include "poet/runtime/sensors/memory_pressure.h"
@@ -74,11 +73,16 @@ runtime::PlanWatchOptions read_watch_options(const RunOptions& options) {
   runtime::PlanWatchOptions watch;
   watch.control = options.control;
   // Before the work, and not only when it is first asked what to do.
-  if (std::error_code ignored; watch.control && std::filesystem::exists(*watch.control, ignored))
-    static_cast<void>(runtime::parse_control(read_text_file(*watch.control), watch.control->string()));
+  if (watch.control)
+    if (const std::optional<std::string> text = runtime::control_text(*watch.control))
+      static_cast<void>(runtime::parse_control(*text, watch.control->string()));
   if (options.cgroup && *options.cgroup != "off") {
     if (!std::filesystem::is_directory(*options.cgroup))
       throw InputError("--cgroup", "\"" + *options.cgroup + "\" is no folder");
+    if (!runtime::tells_limit(*options.cgroup))
+      throw InputError("--cgroup",
+                       "\"" + *options.cgroup +
+                           "\" is no control group: neither memory.high nor memory.max tells a limit");
     watch.groups = {*options.cgroup};
   } else if (!options.cgroup) {
     watch.groups = runtime::own_groups();

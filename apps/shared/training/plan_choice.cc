@@ -60,14 +60,19 @@ PlanChoice::PlanChoice(const PlanFamily& plans, const RunChoice& training, bool 
   watch_.emplace(budgets_, std::move(memory), training.watch, std::move(hooks));
 }
 
-std::optional<std::size_t> PlanChoice::first() {
+std::optional<std::size_t> PlanChoice::first(std::int64_t step) {
   if (!watch_) return std::nullopt;
-  const auto wanted = watch_->choose(1, 0);
-  return wanted ? wanted->plan : 0;
+  first_ = watch_->choose(step, 0);
+  return first_ ? first_->plan : 0;
 }
 
 void PlanChoice::add_to(runtime::TrainOptions& options, const runtime::Trainer& trainer) {
   if (!watch_) return;
+  // A run that is gone on from has a plan; one that takes more memory than there is is declined, with a line.
+  const runtime::TrainerSetup& setup = trainer.setup();
+  if (first_ && !quiet_ && !setup.goes_on && setup.plan == first_->plan)
+    say(fmt::format("step {}: begins by the plan for {} ({})", format_count(trainer.state().step + 1),
+                    format_bytes(budgets_[setup.plan]), first_->reason));
   options.choose_plan = [this, &trainer](std::int64_t step, std::size_t plan) {
     inside_ = trainer.setup().map.arena + trainer.setup().map.persistent;
     return watch_->choose(step, plan);

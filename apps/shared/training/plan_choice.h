@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -13,7 +14,7 @@
 namespace poet::cli {
 
 /// By which plan of a family a run goes on: what its options and signals say, and a line on stderr for each
-/// change. Of one plan nothing.
+/// change, and for the first plan where it is not the largest. Of one plan nothing.
 class PlanChoice {
  public:
   /// Throws InputError as PlanWatch.
@@ -24,8 +25,8 @@ class PlanChoice {
   PlanChoice& operator=(PlanChoice&&) = delete;
   ~PlanChoice() = default;
 
-  /// The plan to begin by; before there is a trainer.
-  [[nodiscard]] std::optional<std::size_t> first();
+  /// The plan to begin by with step `step`; before there is a trainer.
+  [[nodiscard]] std::optional<std::size_t> first(std::int64_t step);
 
   /// Lets it choose while `trainer` trains under `options`; both must not outlive it.
   void add_to(runtime::TrainOptions& options, const runtime::Trainer& trainer);
@@ -36,6 +37,7 @@ class PlanChoice {
   std::vector<Bytes> budgets_;
   Bytes inside_{};  // the present plan's memory
   std::optional<runtime::PlanWatch> watch_;
+  std::optional<runtime::PlanRequest> first_;  // where it is not the largest plan
 };
 
 }  // namespace poet::cli

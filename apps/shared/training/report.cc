@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 
+#include "apps/shared/answer_line.h"
 #include "poet/base/amounts.h"
 #include "poet/cost/tabulate.h"
 #include "poet/graph/parts.h"
@@ -15,13 +16,7 @@
 namespace poet::cli {
 namespace {
 
-constexpr int kIndent = 14;
-constexpr int kWidth = 110;
 constexpr std::size_t kShownKinds = 12;  // of operators; the rest is one line
-
-void add_line(std::string& out, const std::string& label, const std::string& text) {
-  out += fmt::format("{:<{}}{}\n", label, kIndent, wrapped(text, kWidth - kIndent, kIndent));
-}
 
 std::string losses_text(const std::vector<float>& losses) {
   if (losses.empty()) return "no step was run";
@@ -162,7 +157,7 @@ std::string plans_text(const Session& session) {
                         changes[i].reason);
   if (changes.size() > kNamedChanges)
     text += fmt::format(" and {} more changes", changes.size() - kNamedChanges);
-  return text;
+  return changes.empty() ? text : text + "; time, RAM and transfers below are since then";
 }
 
 /// Steps by one plan, next to its cap.
@@ -184,6 +179,14 @@ std::string stretches_text(const Session& session) {
                format_bytes(stretch.measured.transferred.written)});
   }
   return table.text();
+}
+
+/// Of a step; the sensor does not tell the plans of a run from one another.
+std::string measured_energy(const Session& session) {
+  const auto steps = static_cast<double>(session.result.losses.size());
+  if (!session.result.energy || steps == 0) return "not measured";
+  return format_joules((1 / steps) * *session.result.energy) +
+         (session.result.stretches.size() > 1 ? " by all plans" : "");
 }
 
 std::string kinds_text(const Session& session) {
@@ -219,34 +222,33 @@ std::string kinds_text(const Session& session) {
 std::string session_text(const Session& session) {
   const Instance& instance = session.file.instance;
   std::string out;
-  add_line(out, "Network",
-           fmt::format("{}, {}, {} parameters, batch {}",
-                       instance.model.empty() ? instance.graph.name : instance.model,
-                       counted(static_cast<std::int64_t>(instance.graph.ops.size()), "op"),
-                       format_count(parameter_count(instance.graph)), instance.batch_size));
-  add_line(out, "Data", session.setup.data);
-  for (const std::string& notice : session.setup.notices) add_line(out, "Note", notice);
-  add_line(out, "Weights", weights_text(session));
+  out +=
+      answer_line("Network", fmt::format("{}, {}, {} parameters, batch {}",
+                                         instance.model.empty() ? instance.graph.name : instance.model,
+                                         counted(static_cast<std::int64_t>(instance.graph.ops.size()), "op"),
+                                         format_count(parameter_count(instance.graph)), instance.batch_size));
+  out += answer_line("Data", session.setup.data);
+  for (const std::string& notice : session.setup.notices) out += answer_line("Note", notice);
+  out += answer_line("Weights", weights_text(session));
   out += '\n';
-  add_line(out, "Trained", trained_text(session));
-  add_line(out, "Loss", losses_text(session.result.losses));
+  out += answer_line("Trained", trained_text(session));
+  out += answer_line("Loss", losses_text(session.result.losses));
   if (session.result.losses.size() > 1 && all_finite(session))
-    add_line(out, "", curve_text(session.result.losses));
-  if (const std::string end = end_text(session); !end.empty()) add_line(out, "Stopped", end);
+    out += answer_line("", curve_text(session.result.losses));
+  if (const std::string end = end_text(session); !end.empty()) out += answer_line("Stopped", end);
   if (!session.result.losses.empty()) {
-    if (session.setup.plans.size() > 1) add_line(out, "Plans", plans_text(session));
-    add_line(out, "Time", time_text(session));
-    add_line(out, "RAM", ram_text(session));
-    if (!session.paging.storage.empty()) add_line(out, "Paged", paged_text(session));
+    if (session.setup.plans.size() > 1) out += answer_line("Plans", plans_text(session));
+    out += answer_line("Time", time_text(session));
+    out += answer_line("RAM", ram_text(session));
+    if (!session.paging.storage.empty()) out += answer_line("Paged", paged_text(session));
     if (session.setup.planned.recomputations > 0)
-      add_line(out, "Recomputed", counted(session.setup.planned.recomputations, "op") + " per step");
-    add_line(out, "Energy",
-             session.result.energy
-                 ? fmt::format("{} in all, idle power included ({})", format_joules(*session.result.energy),
-                               session.result.energy_source)
-                 : session.result.energy_source);
+      out += answer_line("Recomputed", counted(session.setup.planned.recomputations, "op") + " per step");
+    out += answer_line("Energy", session.result.energy ? fmt::format("{} in all, idle power included ({})",
+                                                                     format_joules(*session.result.energy),
+                                                                     session.result.energy_source)
+                                                       : session.result.energy_source);
   }
-  add_line(out, "Kernels", session.setup.kernels);
+  out += answer_line("Kernels", session.setup.kernels);
   return out;
 }
 
@@ -260,7 +262,7 @@ std::string side_by_side_text(const Session& session) {
   row("parameters and optimiser state", format_bytes(session.file.instance.costs.persistent),
       format_bytes(session.setup.map.persistent));
   row("RAM of the process", format_bytes(session.file.limits.ram_budget),
-      format_bytes(session.result.resident_peak));
+      format_bytes(session.result.stretches.back().process_peak));
   row("time of a step", format_seconds(session.setup.planned.runtime), format_seconds(measured.step));
   row("fetching its data", "", format_seconds(measured.fetching));
   row("waiting for storage", format_seconds(session.setup.planned.stalled), format_seconds(measured.stalled));
@@ -268,13 +270,14 @@ std::string side_by_side_text(const Session& session) {
       format_bytes(measured.transferred.written));
   row("writing", "", format_seconds(measured.transferred.writing));
   row("reading", "", format_seconds(measured.transferred.reading));
-  const auto steps = static_cast<double>(session.result.losses.size());
-  row("energy of a step", format_joules(session.setup.planned.energy),
-      session.result.energy && steps > 0 ? format_joules((1 / steps) * *session.result.energy)
-                                         : "not measured");
-  const std::string stretches =
-      session.setup.plans.size() > 1 ? stretches_text(session) + "\n" : std::string();
-  return stretches + table.text() + "\n" + kinds_text(session);
+  row("energy of a step", format_joules(session.setup.planned.energy), measured_energy(session));
+  std::string out;
+  if (session.setup.plans.size() > 1) out = stretches_text(session) + "\n";
+  if (session.result.stretches.size() > 1)
+    out += fmt::format("From step {} on, by the plan for {}:\n",
+                       format_count(session.result.stretches.back().first_step),
+                       format_bytes(session.file.limits.ram_budget));
+  return out + table.text() + "\n" + kinds_text(session);
 }
 
 }  // namespace poet::cli

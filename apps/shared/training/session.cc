@@ -51,7 +51,7 @@ Session run_session(PlanFamily plans, const RunChoice& training, bool quiet, con
   check_several(plans.plans.size(), training);
   PlanChoice choice(plans, training, quiet);
   runtime::TrainerOptions options = training.trainer;
-  options.plan = choice.first();
+  options.plan = choice.first(runtime::first_state(options).step + 1);
   runtime::Trainer trainer(std::move(plans), options);
   Session session;
   session.storage = training.trainer.storage.where;

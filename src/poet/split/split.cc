@@ -75,9 +75,9 @@ double ops_by(const Graph& whole, const Partition& p) {
 }  // namespace
 
 Graph split(const Graph& training, const SplitOptions& options, SplitReport* report) {
-  if (options.part <= Bytes(0))
-    throw InputError(Field{"split"},
-                     fmt::format("parts must have more than 0 bytes, not {}", options.part.value()));
+  if (options.part < size_of(DType::float32))
+    throw InputError(Field{"split"}, fmt::format("parts must have at least the {} bytes of a number, not {}",
+                                                 size_of(DType::float32).value(), options.part.value()));
   verify(training);
   const Partition partition = splitting::partition(training, options.part);
   constexpr double kMostOps = 1'000'000;

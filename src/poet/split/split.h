@@ -18,7 +18,7 @@
 namespace poet {
 
 struct SplitOptions {
-  Bytes part;   // no value is larger where it can be cut; > 0
+  Bytes part;   // no value is larger where it can be cut; at least those of a number
   Bytes ram{};  // for which the order of an op's parts is chosen; 0: four parts
 };
 
@@ -40,8 +40,8 @@ struct SplitReport {
 /// `training` in parts of at most `options.part` bytes; itself where none of its values is larger. Names of
 /// parts are those of tensors with the ranges along the axes up to the last that is cut:
 /// "layer4.1.conv2.weight[64:128,0:64]". Verified. Throws InputError when `training` breaks a rule of
-/// verify(), the limit is not positive or makes more than a million ops. O(ops and values of the result,
-/// times the logarithm of their number).
+/// verify(), the limit is less than a number or makes more than a million ops. O(ops and values of the
+/// result, times the logarithm of their number).
 [[nodiscard]] Graph split(const Graph& training, const SplitOptions& options, SplitReport* report = nullptr);
 
 /// About how many ops split() makes with parts of at most `part` bytes, copies left out. Expects what split()

@@ -88,6 +88,10 @@ void add_verdict(SweepResult& result, const Judged& judged, std::optional<Bytes>
   result.peak_ram_bytes = report.peak_ram.value();
   result.bytes_read = report.bytes_read.value();
   result.bytes_written = report.bytes_written.value();
+  // A bound on plans within the RAM is none on the nearest plan where that takes more.
+  if (result.ram_budget_bytes && report.peak_ram > Bytes(*result.ram_budget_bytes))
+    for (auto* least : {&result.least_bytes_read, &result.least_bytes_written, &result.least_bytes_moved})
+      least->reset();
   if (endurance && report.bytes_written > Bytes(0))
     result.endurance_steps = *endurance / report.bytes_written;
   result.recomputations = report.recomputations;

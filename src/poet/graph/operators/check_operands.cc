@@ -108,8 +108,9 @@ void check_list(const Checker& op, const char* list, const ValueIds& values,
 
 void check_updates(const Checker& op, const OperatorSchema& schema) {
   const ValueIds& updates = op.op().updates;
-  op.need(updates.size() == schema.updates.size(), "{} that it updates, not {}",
-          counted(static_cast<Index>(schema.updates.size()), "value"), updates.size());
+  if (updates.size() != schema.updates.size())
+    op.refuse(fmt::format("{} that it updates, not {}",
+                          counted(static_cast<Index>(schema.updates.size()), "value"), updates.size()));
   for (std::size_t i = 0; i < updates.size(); ++i) {
     const std::size_t position = schema.updates[i];
     op.need(updates[i] == op.op().inputs[position], "input {} as update {}", position, i);

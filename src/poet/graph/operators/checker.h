@@ -60,11 +60,22 @@ class Checker : public OpReader {
   [[nodiscard]] const Attribute& attribute(const char* name) const;
 };
 
-[[nodiscard]] inline std::string text_of(const Shape& shape) {
-  return fmt::format("({})", fmt::join(shape, ", "));
-}
+/// A shape as messages show it, "(3, 4)"; formatted when it is needed, which is seldom. Refers to the shape.
+struct ShapeText {
+  const Shape& shape;
+};
+[[nodiscard]] inline ShapeText text_of(const Shape& shape) { return {shape}; }
 
 /// Whether an operand of this shape can be stretched to `whole`.
 [[nodiscard]] bool broadcasts_to(const Shape& shape, const Shape& whole);
 
 }  // namespace poet::operators
+
+template <>
+struct fmt::formatter<poet::operators::ShapeText> {
+  constexpr auto parse(format_parse_context& context) { return context.begin(); }
+  template <class Context>
+  auto format(const poet::operators::ShapeText& text, Context& context) const {
+    return format_to(context.out(), "({})", join(text.shape, ", "));
+  }
+};

@@ -50,9 +50,8 @@ std::vector<std::vector<ValueId>> paged_sets(const Instance& instance, const Lim
     return std::make_tuple(instance.costs.values[a].bytes, a) <
            std::make_tuple(instance.costs.values[b].bytes, b);
   });
-  const double most = limits.max_bytes_written             ? 1
-                      : instance.graph.ops.size() > kLarge ? kMostOfLarge
-                                                           : kMostToStay;
+  const bool hurries = limits.max_bytes_written || limits.deadline;
+  const double most = hurries ? 1 : instance.graph.ops.size() > kLarge ? kMostOfLarge : kMostToStay;
   for (const double part : kFractions) {
     if (part > most) continue;
     Bytes left(static_cast<std::int64_t>(part * static_cast<double>(room.value())));
@@ -100,6 +99,17 @@ Bytes floor_of_every_choice(const Instance& instance) {
   Instance all_paged = with_paged(instance, all);
   for (const ValueId v : all) all_paged.costs.values[v].bytes = instance.graph.values[v].bytes;
   return floor_of(all_paged);
+}
+
+Bytes least_written_home(const Instance& instance, Bytes ram_budget) {
+  const std::vector<ValueId> all = pageable(instance);
+  const Instance all_paged = with_paged(instance, all);
+  const Bytes largest = ram_floor(with_paged(instance, {}), Semantics::device).largest.bytes();
+  Bytes rows, others;
+  for (const std::vector<ValueId>& changes : dataflow(all_paged.graph).changes)
+    for (const ValueId v : changes)
+      (instance.graph.values[v].rows ? rows : others) += instance.graph.values[v].bytes;
+  return rows + std::max(Bytes(0), others - std::max(Bytes(0), ram_budget - largest));
 }
 
 Joules most_saved_by_residents(const Instance& instance, Bytes ram_budget) {

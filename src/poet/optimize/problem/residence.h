@@ -14,7 +14,7 @@ namespace poet {
 /// Sets of persistent values to page, in the order in which they are worth a try: none, if the budget allows
 /// that; then all but some, and all. Those that stay resident are the smallest, whose transfers cost the most
 /// energy per byte of RAM, up to a part of the RAM that the budget leaves beside the largest op; the larger
-/// ones of these parts only where what is written is limited. Sets for
+/// ones of these parts only where writing or time is limited. Sets for
 /// which the budget is below the floor, or whose homes the storage does not hold, are left out. Device
 /// semantics. O(sets * (ops + edges)).
 [[nodiscard]] std::vector<std::vector<ValueId>> paged_sets(const Instance& instance, const Limits& limits);
@@ -29,6 +29,10 @@ namespace poet {
 /// Whatever stays resident, no plan needs less RAM: that of the largest op with every value paged, where
 /// those take their bytes alone. O(ops + edges).
 [[nodiscard]] Bytes floor_of_every_choice(const Instance& instance);
+
+/// No plan brings home fewer bytes of what its step updates, whichever values are resident: those take room
+/// beside the largest op.
+[[nodiscard]] Bytes least_written_home(const Instance& instance, Bytes ram_budget);
 
 /// Whatever stays resident, a plan saves at most so much over one that pages every persistent value: one of
 /// the former becomes one of the latter with the same RAM by a load of each resident value at the beginning

@@ -1,6 +1,7 @@
 #include "poet/runtime/sensors/memory_pressure.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <string>
@@ -25,13 +26,26 @@ std::optional<double> memory_pressure(const fs::path& file) {
   return percent;
 }
 
+namespace {
+
+constexpr std::array kLimits = {"memory.high", "memory.max"};
+
+}  // namespace
+
 std::optional<Bytes> group_limit(const fs::path& folder) {
   std::optional<Bytes> least;
-  for (const char* name : {"memory.high", "memory.max"}) {
+  for (const char* name : kLimits) {
     const std::optional<std::int64_t> limit = read_number(folder / name);  // "max" is no number
     if (limit && *limit >= 0) least = std::min(least.value_or(Bytes(*limit)), Bytes(*limit));
   }
   return least;
+}
+
+bool tells_limit(const fs::path& folder) {
+  return std::any_of(kLimits.begin(), kLimits.end(), [&folder](const char* name) {
+    const std::optional<std::string> text = read_small_file(folder / name);
+    return text && (*text == "max" || whole_number(*text));
+  });
 }
 
 std::vector<fs::path> own_groups(const fs::path& root) {

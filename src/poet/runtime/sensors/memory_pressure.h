@@ -18,6 +18,9 @@ namespace poet::runtime {
 /// The lesser of memory.high and memory.max of a group (version 2). Nothing where it has neither.
 [[nodiscard]] std::optional<Bytes> group_limit(const std::filesystem::path& folder);
 
+/// Whether a folder tells a limit, be it that there is none ("max"): what is no group never would.
+[[nodiscard]] bool tells_limit(const std::filesystem::path& folder);
+
 /// The folders of this process's group (version 2) and of those around it, as far as they are there.
 [[nodiscard]] std::vector<std::filesystem::path> own_groups(const std::filesystem::path& root = "/");
 

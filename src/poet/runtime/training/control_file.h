@@ -22,6 +22,10 @@ struct ControlLine {
   std::optional<Bytes> ram;  // nothing: all that the plans may have
 };
 
+/// What the file says as it stands; nothing where it is not there. Waits for nobody: throws InputError for
+/// what is no regular file (a pipe, a device), for one of more than a mebibyte, and one that cannot be read.
+[[nodiscard]] std::optional<std::string> control_text(const std::filesystem::path& file);
+
 /// Nothing where the text says nothing, or is not there as a whole: a last line without its end. Throws
 /// InputError with `place` and the line.
 [[nodiscard]] std::optional<std::vector<ControlLine>> parse_control(const std::string& text,

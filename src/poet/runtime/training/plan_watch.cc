@@ -7,7 +7,6 @@
 
 #include "poet/base/amounts.h"
 #include "poet/base/error.h"
-#include "poet/cost/json_reader.h"
 #include "poet/runtime/sensors/memory_pressure.h"
 #include "poet/runtime/training/control_file.h"
 
@@ -22,11 +21,11 @@ std::size_t first_within(const std::vector<Bytes>& needs, Bytes ram) {
       std::find_if(needs.begin(), needs.end(), [ram](Bytes need) { return need <= ram; }) - needs.begin());
 }
 
-/// As it stands, the end of its last line included; empty where it is not there.
-std::string text_of(const std::filesystem::path& file) {
-  std::error_code ignored;
-  if (!std::filesystem::exists(file, ignored)) return "";
-  return read_text_file(file);
+/// What the file says: nothing where it is not there, and `before` where it is about to be written.
+std::vector<ControlLine> lines_of(const std::filesystem::path& file, const std::vector<ControlLine>& before) {
+  const std::optional<std::string> text = control_text(file);
+  if (!text) return {};
+  return parse_control(*text, file.string()).value_or(before);
 }
 
 }  // namespace
@@ -38,8 +37,7 @@ PlanWatch::PlanWatch(std::vector<Bytes> budgets, std::vector<Bytes> memory, Plan
       options_(std::move(options)),
       hooks_(std::move(hooks)) {
   ensure(!budgets_.empty() && budgets_.size() == memory_.size(), "a watch has plans to choose from");
-  if (!options_.control) return;
-  control_ = parse_control(text_of(*options_.control), options_.control->string()).value_or(control_);
+  if (options_.control) control_ = lines_of(*options_.control, {});
 }
 
 std::optional<PlanRequest> PlanWatch::choose(std::int64_t step, std::size_t present) {
@@ -71,12 +69,7 @@ void PlanWatch::read_control(std::int64_t step) {
   if (!options_.control) return;
   const std::string name = options_.control->string();
   try {
-    const std::string text = text_of(*options_.control);
-    if (text.empty()) {
-      std::error_code ignored;
-      if (!std::filesystem::exists(*options_.control, ignored)) control_.clear();
-    }
-    control_ = parse_control(text, name).value_or(control_);
+    control_ = lines_of(*options_.control, control_);
   } catch (const InputError& error) {
     return notice_once(control_notice_, fmt::format("{}; what it said before holds", error.what()));
   }

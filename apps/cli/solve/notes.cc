@@ -1,0 +1,42 @@
+#include "apps/cli/solve/notes.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "poet/base/amounts.h"
+#include "poet/report/table.h"
+#include "poet/split/indexed.h"
+
+namespace poet::cli {
+
+std::vector<std::string> notes(const Solved& solved) {
+  std::vector<std::string> out = solved.workload.notices;
+  if (!solved.implied_options.empty()) out.push_back(solved.implied_options);
+  if (solved.result.synchronous)
+    out.emplace_back(solved.result.paged.empty()
+                         ? "this plan pages synchronously; --schedule-out would ask for a staged schedule"
+                         : "this plan pages parameters; staged schedules (--schedule-out) cannot");
+  const Graph& graph = solved.request.instance.graph;
+  if (solved.workload.choose_paged && indexed_tables(graph).empty() && !indexable_tables(graph).empty())
+    out.emplace_back(
+        "tables of embeddings are whole in this step; with less RAM their rows are transferred by index, and "
+        "a step may then take less energy than any of this one");
+  if (!solved.workload.device) return out;
+  const DeviceProfile& profile = *solved.workload.device;
+  const Bytes budget = solved.request.limits.ram_budget;
+  if (budget > profile.ram) {
+    out.push_back(fmt::format("the budget of {} is more than the {} of RAM that {} has", format_bytes(budget),
+                              format_ram(profile.ram), profile.name));
+  }
+  if (!has_answer(solved) || !profile.storage) return out;
+  const Bytes written = solved.result.report.bytes_written;
+  if (profile.storage->write_endurance && written > Bytes(0)) {
+    out.push_back(fmt::format("the storage's endurance, {} written, is good for {} steps",
+                              format_bytes(*profile.storage->write_endurance),
+                              format_short(std::floor(*profile.storage->write_endurance / written))));
+  }
+  return out;
+}
+
+}  // namespace poet::cli

@@ -1,0 +1,64 @@
+#include "apps/cli/solve/proof_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "poet/base/amounts.h"
+#include "poet/report/table.h"
+
+namespace poet::cli {
+namespace {
+
+// After "at most" and "more than".
+std::string without_less_than(const std::string& percent) {
+  return percent.starts_with("<") ? percent.substr(1) : percent;
+}
+
+// "at most 1.2% of the overhead (0.03% of the energy)"
+std::string saving(double gap, Joules missing, Joules energy) {
+  const double of_energy = energy > Joules(0) ? std::max(0.0, missing / energy) : 0;
+  return fmt::format("{} of the overhead ({} of the energy)", without_less_than(format_percent(gap, 2)),
+                     without_less_than(format_percent(of_energy, 2)));
+}
+
+// Of staged schedules, where more is proven of them than of every plan.
+std::string staged_status(const Certificate& certificate) {
+  if (!certificate.bounds.staged) return "";
+  if (certificate.staged_gap <= 0) return "; no staged schedule needs less energy";
+  return fmt::format(
+      "; a staged schedule could save at most {}",
+      saving(certificate.staged_gap, certificate.energy - *certificate.bounds.staged, certificate.energy));
+}
+
+}  // namespace
+
+std::string proof_text(const Solved& solved) {
+  const Certificate& certificate = solved.result.certificate;
+  const Joules missing = certificate.energy - certificate.bounds.every_plan;
+  std::string text = to_string(certificate.status);
+  if (certificate.status == Status::optimal) {
+    return text + (certificate.gap <= 0
+                       ? ": no plan needs less energy"
+                       : ": no plan saves more than " + saving(certificate.gap, missing, certificate.energy));
+  }
+  return text + ", not proven best: a better plan could save at most " +
+         saving(certificate.gap, missing, certificate.energy) + staged_status(certificate) + "; " +
+         (solved.interrupted ? "stopped by Ctrl-C" : "a longer --time-limit may find it");
+}
+
+std::string gap_cell(const Solved& solved) {
+  const Certificate& certificate = solved.result.certificate;
+  if (certificate.gap <= 0) return "0%";
+  return fmt::format("{} ({})", format_percent(certificate.gap, 2),
+                     format_percent(certificate.energy_gap, 2));
+}
+
+std::string solver_text(const Solved& solved) {
+  const Outcome& outcome = solved.result.outcome;
+  std::string text = fmt::format("{}, {}", outcome.solver, format_seconds(Seconds(outcome.solve_seconds), 2));
+  if (outcome.nodes > 0) text += fmt::format(", {}", counted(outcome.nodes, "node"));
+  return text;
+}
+
+}  // namespace poet::cli
