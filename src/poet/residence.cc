@@ -79,7 +79,7 @@ class BestResidence {
     for (const OpCost& op : request_.instance.costs.ops) computing += op.runtime;
     if (limits.deadline && latest_end(*limits.deadline) < computing)
       return "the deadline is shorter than computing every op once";
-    const std::optional<Bytes> most = write_limit(all_paged_.costs, limits);
+    const std::optional<Bytes> most = limits.max_bytes_written;  // homes need no other room on storage
     if (!most) return std::nullopt;
     const Bytes written = least_written_home(request_.instance, limits.ram_budget);
     if (written <= *most) return std::nullopt;
@@ -89,11 +89,12 @@ class BestResidence {
         format_bytes(written), format_bytes(*most));
   }
 
+  // What else there is to say, the least deadline for one, is found in a part of the time.
   CompileResult without_a_plan(const std::string& why) {
-    attempt(all_, 1, true);
+    constexpr double kForReasons = 0.25;
+    attempt(all_, request_.options.explain ? kForReasons : 0, true);
     CompileResult result = std::move(*best_);
     ensure(!found(result), "a plan within limits that none keeps");
-    result.paged = with_rows(all_);
     result.outcome.explanation.reason = why;
     result.certificate = certify_none(Status::infeasible, result.certificate.bounds);
     return result;
@@ -107,7 +108,7 @@ class BestResidence {
     one.instance = has_homes ? all_paged_ : with_paged(request_.instance, {});
     const bool reasons = request_.options.explain && has_homes && !request_.limits.deadline;
     const std::optional<Bytes> enough = reasons ? little_ram(floor) : std::nullopt;
-    one.options.explain = request_.options.explain && !enough;
+    one.options.explain = request_.options.explain && !enough && !is_large();
     CompileResult result = compile(one);
     result.paged = with_rows(has_homes ? all_ : PagedSet());
     Explanation& explanation = result.outcome.explanation;
@@ -127,7 +128,7 @@ class BestResidence {
       if (stop_()) break;
       Limits limits = request_.limits;
       limits.ram_budget = ram;
-      if (quick_energy(all_paged_, limits)) return ram;
+      if (quick_energy_until([this] { return stop_(); }, all_paged_, limits)) return ram;
     }
     return std::nullopt;
   }

@@ -139,7 +139,7 @@ TEST(Summary, FeasibleSaysWhatIsNotProven) {
 Solved feasible(Bytes budget) {
   Solved solved = infeasible();
   solved.request.limits.ram_budget = budget;
-  solved.result.certificate = certify(Joules(10), Joules(8), {.every_plan = Joules(9)}, 0.01);
+  solved.result.certificate = certify(Joules(10), Joules(8), {Joules(9), std::nullopt}, 0.01);
   return solved;
 }
 
@@ -165,7 +165,7 @@ TEST(Summary, SaysWhichOptionsAnotherOneImplies) {
 
 TEST(Summary, OfSeveralBudgetsHasTheGapOfEachAndNotesOnce) {
   std::vector<Solved> answers = {feasible(Bytes(60)), feasible(Bytes(30))};
-  answers[0].result.certificate = certify(Joules(8), Joules(8), {.every_plan = Joules(8)}, 0.01);
+  answers[0].result.certificate = certify(Joules(8), Joules(8), {Joules(8), std::nullopt}, 0.01);
   for (Solved& solved : answers) solved.implied_options = "--no-paging implies --split off";
   answers[1].workload.notices = {"constants of the file stay in RAM"};
   const std::string text = answers_text(answers);

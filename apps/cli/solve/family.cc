@@ -83,6 +83,8 @@ std::vector<Solved> solve_budgets(const ProblemOptions& options, const Solving& 
   }
   if (options.solver.solver == "file")
     throw InputError("--solver file", "solves for one RAM budget; --ram-budget names several");
+  Solving each = how;
+  each.parts_fixed = true;
   ProblemOptions one = options;
   one.limits.ram_budget = budgets.back();
   Solved smallest = pose_problem(one, how.adjust);
@@ -99,7 +101,7 @@ std::vector<Solved> solve_budgets(const ProblemOptions& options, const Solving& 
     Solved posed = std::move(problems[i]);
     double& limit = posed.request.options.time_limit_seconds;
     if (interrupted) limit = std::min(limit, kSecondsAfterInterrupt);
-    answers.insert(answers.begin(), solve_posed(std::move(posed), one, how));
+    answers.insert(answers.begin(), solve_posed(std::move(posed), one, each));
     interrupted = interrupted || answers.front().interrupted;
   }
   carry_between_budgets(answers);

@@ -28,8 +28,7 @@ class Solve final : public Command {
     const Parser output = parser_.group("Output");
     output.option("--schedule-out", schedule_out_,
                   "write the schedule, for poet verify; it is staged (Checkmate form), other answers are "
-                  "left out; implies "
-                  "--persistent resident --split off where they are not given",
+                  "left out; implies --persistent resident --split off where they are not given",
                   "FILE.json");
     output.option("--plan-out", plan_out_,
                   "write the plan with its addresses, for poet show and devices; JSON if so named", "FILE");
@@ -42,9 +41,8 @@ class Solve final : public Command {
         "--plan-out p\n"
         "  poet solve --model resnet18_cifar --platform a72 --ram-budget 100MB,60MB,30MB --plan-out several\n"
         "  poet solve --semantics published --model resnet18_cifar --platform a72 --ram-budget 3000000\n"
-        "\nExit code: 0 an answer (of several budgets: each has one), 1 infeasible or unknown, 2 bad input, "
-        "3 "
-        "internal\nerror.");
+        "\nExit code: 0 an answer (of several budgets: each has one), 1 infeasible or unknown, 2 bad input,\n"
+        "3 internal error.");
   }
 
   int run() override {

@@ -52,13 +52,24 @@ std::function<Solved()> posing(const ProblemOptions& options, const Solving& how
       [&options, &how, policy] { return pose_as(options, network_spec(options.input), policy, how.adjust); };
 }
 
+/// Paging allowed, with the defaults that this has.
+OtherWay way_of_paging(const ProblemOptions& options, const Solving& how) {
+  ProblemOptions paging = options;
+  paging.solver.no_paging = false;
+  paging.solver.quiet = true;
+  return {"without --no-paging", [paging, &how] { return pose_problem(paging, how.adjust); }};
+}
+
 /// What may help with RAM that is too little for any plan.
 std::vector<OtherWay> ways_to_less_ram(const ProblemOptions& options, const Solving& how, Solved& solved) {
   std::vector<OtherWay> ways;
   for (const Alternative& other : how.alternatives)
     ways.push_back({other.way, [&options, &other] { return pose_problem(options, other.adjust); }});
   if (!solved.workload.device || solved.figures.floor.persistent <= Bytes(0)) return ways;
-  if (solved.request.instance.costs.has_storage && !solved.workload.choose_paged)
+  const bool has_storage = solved.request.instance.costs.has_storage;
+  if (has_storage && options.solver.no_paging)
+    ways.push_back(way_of_paging(options, how));
+  else if (has_storage && !solved.workload.choose_paged)
     ways.push_back({"--persistent auto --split auto, with parameters at home on storage",
                     posing(options, how, [](Policy& policy) {
                       policy.persistent = PersistentPolicy::automatic;
@@ -81,8 +92,7 @@ std::vector<OtherWay> ways_to_more_mechanisms(const ProblemOptions& options, con
                                               const Solved& solved) {
   std::vector<OtherWay> ways;
   if (options.solver.no_paging && solved.request.instance.costs.has_storage)
-    ways.push_back(
-        {"without --no-paging", posing(options, how, [](Policy& policy) { policy.paging = true; })});
+    ways.push_back(way_of_paging(options, how));
   if (options.solver.no_remat)
     ways.push_back({"without --no-remat",
                     posing(options, how, [](Policy& policy) { policy.rematerialization = true; })});
@@ -120,7 +130,7 @@ void look_further(const ProblemOptions& options, const Solving& how, const Inter
   }
   elsewhere.batches = smaller_batches(options, how, solved);
   constexpr std::size_t kLarge = 4'000;  // ops: there comparing parts takes the time that there is to try
-  const bool automatic = policy_of(options).split.automatic;
+  const bool automatic = policy_of(options).split.automatic && !how.parts_fixed;
   const bool large = solved.request.instance.graph.ops.size() > kLarge;
   if (automatic && !large)
     elsewhere.within = [&](const Limits& limits) {
@@ -135,7 +145,7 @@ void look_further(const ProblemOptions& options, const Solving& how, const Inter
   if (automatic && large) solved.ways.split = part ? std::to_string(part->value()) : "off";
   // Of a schedule alone it was not known that it fits with addresses.
   Explanation& explanation = solved.result.outcome.explanation;
-  if (solved.ways.ram) explanation.least_ram = solved.ways.ram;
+  if (solved.ways.ram && !knows_a_little_more_ram(solved)) explanation.least_ram = solved.ways.ram;
   if (solved.ways.deadline) explanation.least_deadline = solved.ways.deadline;
 }
 
@@ -150,6 +160,11 @@ bool counts_persistent(const Solved& solved) { return solved.request.instance.co
 
 bool ram_hopeless(const Solved& solved) {
   return solved.request.limits.ram_budget < solved.figures.floor.bytes();
+}
+
+bool knows_a_little_more_ram(const Solved& solved) {
+  return solved.request.choose_paged && ram_hopeless(solved) && !deadline_hopeless(solved) &&
+         solved.result.outcome.explanation.least_ram;
 }
 
 bool deadline_hopeless(const Solved& solved) {

@@ -50,6 +50,10 @@ struct Solved {
 [[nodiscard]] bool ram_hopeless(const Solved& solved);
 [[nodiscard]] bool deadline_hopeless(const Solved& solved);
 
+/// Whether the RAM budget is hopeless, and the explanation's least RAM is one for which a quick search has a
+/// plan with addresses.
+[[nodiscard]] bool knows_a_little_more_ram(const Solved& solved);
+
 /// Whether the search was ended by its time limit, and not by itself.
 [[nodiscard]] bool ran_out_of_time(const Solved& solved);
 
@@ -66,7 +70,8 @@ struct Alternative {
 };
 
 struct Solving {
-  bool synchronous = true;  // also plans that are no staged schedules
+  bool synchronous = true;   // also plans that are no staged schedules
+  bool parts_fixed = false;  // with other limits the graph comes in the same parts
   Adjustment adjust;
   std::vector<Alternative> alternatives;  // tried where the RAM is too little for any plan
   const char* on_interrupt = "stopping with what was found so far";  // what the first Ctrl-C says

@@ -35,10 +35,10 @@ class Ways {
     const Elsewhere& elsewhere = elsewhere_;
     for (const OtherWay& other : elsewhere.ways)
       if (has_plan(other.pose)) ways_.others.push_back(other.way);
+    if (elsewhere.any_written) try_writing(elsewhere.any_written);
     if (!deadline_hopeless(solved_)) try_ram();
     if (given_.deadline && !ram_hopeless(solved_)) try_deadline();
     if (given_.deadline && !ways_.ram && !ways_.deadline && !ways_.any_deadline) try_both();
-    if (elsewhere.any_written) try_writing(elsewhere.any_written);
     const auto batch = std::find_if(elsewhere.batches.begin(), elsewhere.batches.end(),
                                     [&](const OtherBatch& other) { return has_plan(other.pose); });
     if (batch != elsewhere.batches.end()) ways_.batch_size = batch->batch_size;
@@ -110,8 +110,9 @@ class Ways {
     };
     works(enough);
     if (least > enough && !ways_.ram) works(least);
-    for (const std::int64_t part : {0, 1, 4, 16}) {  // of 32 on the way there
-      const Bytes ram = least + Bytes((enough - least).value() * part / 32);
+    const double ratio = static_cast<double>(enough.value()) / static_cast<double>(least.value());
+    for (const double part : {0.0, 0.125, 0.25, 0.5, 0.75}) {  // of the way there, in equal factors
+      const Bytes ram(static_cast<std::int64_t>(static_cast<double>(least.value()) * std::pow(ratio, part)));
       if (ram < enough && works(ram)) return;
     }
   }

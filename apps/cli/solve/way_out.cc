@@ -84,7 +84,17 @@ std::vector<std::string> ways_out(const Solved& solved) {
     add(fmt::format("perhaps a longer --time-limit than {}",
                     format_seconds(Seconds(solved.request.options.time_limit_seconds))));
   }
-  if (ways.empty()) add(deadline_hopeless(solved) ? "a later deadline, or none" : "a larger --ram-budget");
+  const std::optional<Bytes> least = solved.result.outcome.explanation.least_ram;
+  if (least && least != found.ram && solved.workload.part && knows_a_little_more_ram(solved))
+    ways.push_back(
+        {more(static_cast<double>(least->value()), static_cast<double>(limits.ram_budget.value())),
+         fmt::format("--ram-budget {} --split {}", least->value(), solved.workload.part->value())});
+  if (ways.empty()) {
+    const bool later = deadline_hopeless(solved);
+    add(!later                 ? "a larger --ram-budget"
+        : ram_hopeless(solved) ? "a larger --ram-budget together with a later deadline, or none"
+                               : "a later deadline, or none");
+  }
 
   std::stable_sort(ways.begin(), ways.end(),
                    [](const WayOut& a, const WayOut& b) { return a.change < b.change; });

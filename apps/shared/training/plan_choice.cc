@@ -68,7 +68,7 @@ std::optional<std::size_t> PlanChoice::first(std::int64_t step) {
 
 void PlanChoice::add_to(runtime::TrainOptions& options, const runtime::Trainer& trainer) {
   if (!watch_) return;
-  // A run that is gone on from has a plan; one that takes more memory than there is is declined, with a line.
+  // A run that is resumed has its plan already.
   const runtime::TrainerSetup& setup = trainer.setup();
   if (first_ && !quiet_ && !setup.goes_on && setup.plan == first_->plan)
     say(fmt::format("step {}: begins by the plan for {} ({})", format_count(trainer.state().step + 1),

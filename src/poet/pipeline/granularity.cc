@@ -13,7 +13,8 @@ namespace poet {
 namespace {
 
 constexpr Bytes kLeastPart{64};
-constexpr int kPatience = 2;  // sizes of parts
+constexpr Bytes kLeastToSaySo{512};  // where no parts fit
+constexpr int kPatience = 2;         // sizes of parts
 
 }  // namespace
 
@@ -40,7 +41,6 @@ Choice Granularity::whole() const { return choice({training_, {}, {}}); }
 
 Choice Granularity::of(std::optional<Bytes> part) const {
   if (!part) return whole();
-  if (*part <= Bytes(0)) throw InputError(Field{"split"}, "must be > 0");
   SplitOptions options;
   options.part = *part;
   options.ram = budget();
@@ -56,21 +56,18 @@ Choice Granularity::choose() const {
   if (best.instance.costs.persistent > budget()) return of(finest());  // no parts fit: only to say so
   if (fits_easily(best)) return best;
   estimate(best);
-  std::optional<Estimate> least = best.estimate;
   Bytes part = kLeastPart;
   while (part * 4 <= budget() || too_many(part))
     part = part * 2;  // an operand and a result of half the budget
-  int no_better = 0;  // in a row, since there is a plan
+  int no_better = 0;  // in a row
   for (bool last = false; !last; part = Bytes(part.value() / 2)) {
     Choice next = of(part);
     estimate(next);
-    const bool better = !least || (next.estimate && *next.estimate < *least);
+    const bool better = is_better(next, best);
     no_better = better ? 0 : no_better + 1;
     last = fits_easily(next) || part <= kLeastPart || too_many(Bytes(part.value() / 2)) ||
            no_better == kPatience;
-    if (!better) continue;
-    least = next.estimate;
-    best = std::move(next);
+    if (better) best = std::move(next);
   }
   return best;
 }
@@ -123,7 +120,7 @@ bool is_better(const Choice& a, const Choice& b) {
 bool Granularity::too_many(Bytes part) const { return ops_in_parts(training_, part) > many_ops_; }
 
 Bytes Granularity::finest() const {
-  Bytes part = kLeastPart;
+  Bytes part = kLeastToSaySo;
   while (too_many(part)) part = part * 2;
   return part;
 }

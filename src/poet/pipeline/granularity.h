@@ -41,16 +41,14 @@ class Granularity {
               PersistentPolicy persistent, const DeviceProfile& device, double many_ops = kManyOps);
 
   [[nodiscard]] Choice whole() const;
-  /// Nothing: the whole. Throws InputError naming the field for a size that is not positive.
+  /// Nothing: the whole. Throws InputError naming the field for a size that split() refuses.
   [[nodiscard]] Choice of(std::optional<Bytes> part) const;
 
   /// The coarsest parts, or none, that fit easily, and coarser ones as long as they fit; of these the ones
   /// with which a quick search does best. Two sizes in a row with which it does no better are the last.
-  /// Without any that fit, the finest. O(split() and Splitting::energy, once per size).
+  /// Without any that fit, those with the lowest floor. O(split() and Splitting::energy, once per size).
   [[nodiscard]] Choice choose() const;
 
-  /// Twice what the largest op needs is within the RAM beside what is persistent.
-  [[nodiscard]] bool fits_easily(const Choice& of) const;
   /// Sets the estimate unless it is there: with every persistent value paged that may be, or with none,
   /// whichever is better.
   void estimate(Choice& of) const;
@@ -62,6 +60,8 @@ class Granularity {
   [[nodiscard]] Choice choice(InParts parts) const;
   void consider(const Instance& instance, Choice& of) const;
   [[nodiscard]] Bytes budget() const { return limits_.ram_budget; }
+  /// Twice what the largest op needs is within the RAM beside what is persistent.
+  [[nodiscard]] bool fits_easily(const Choice& of) const;
   [[nodiscard]] bool too_many(Bytes part) const;
   [[nodiscard]] Bytes finest() const;
 

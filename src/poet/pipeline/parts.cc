@@ -77,10 +77,15 @@ InParts in_parts(Graph training, const Splitting& splitting, const Limits& limit
   if (tables.empty()) return chosen(training, wanted).parts;
   const Graph by_index = with_indexed(training, tables);
   Choice with = chosen(by_index, wanted);
+  wanted.granularity(by_index).estimate_some_resident(with);
+  if (!with.estimate) {  // the numbers of the rows take RAM, too
+    Choice whole = chosen(training, wanted);
+    dense.estimate(whole);
+    return is_better(with, whole) ? std::move(with.parts) : std::move(whole.parts);
+  }
   // Whole tables in very many parts are not worth a look.
   if (with.parts.part && ops_in_parts(training, *with.parts.part) > kManyOps) return std::move(with.parts);
   Choice without = dense.of(with.parts.part);
-  wanted.granularity(by_index).estimate_some_resident(with);
   dense.estimate_some_resident(without);
   return is_better(without, with) ? chosen(training, wanted).parts : std::move(with.parts);
 }

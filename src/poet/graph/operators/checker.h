@@ -76,6 +76,6 @@ struct fmt::formatter<poet::operators::ShapeText> {
   constexpr auto parse(format_parse_context& context) { return context.begin(); }
   template <class Context>
   auto format(const poet::operators::ShapeText& text, Context& context) const {
-    return format_to(context.out(), "({})", join(text.shape, ", "));
+    return fmt::format_to(context.out(), "({})", fmt::join(text.shape, ", "));
   }
 };

@@ -11,9 +11,10 @@
 namespace poet {
 namespace {
 
-// Of the RAM beside the largest op.
+// Of the RAM beside the largest op; where time or writing is limited all of them, else those up to one of the
+// next two.
 constexpr std::array kFractions = {1.0, 0.95, 0.9, 0.85, 0.75, 0.5, 0.25, 0.1, 0.0};
-constexpr double kMostToStay = 0.75;   // unless writing is limited
+constexpr double kMostToStay = 0.75;
 constexpr std::size_t kLarge = 4'000;  // ops: there one search takes the time of many
 constexpr double kMostOfLarge = 0.1;
 

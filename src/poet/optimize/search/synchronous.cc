@@ -197,19 +197,27 @@ std::optional<SynchronousPlan> search_synchronous(const SolveRequest& request, c
 }
 
 std::optional<Joules> quick_energy(const Instance& instance, const Limits& limits) {
+  return quick_energy_until([] { return false; }, instance, limits);
+}
+
+std::optional<Joules> quick_energy_until(const std::function<bool()>& stop, const Instance& instance,
+                                         const Limits& limits) {
   constexpr int kRounds = 3;
   const WithLoads loads = with_loads(instance);
   const SolveRequest with{loads.instance, limits_with_loads(loads, limits), Semantics::device};
   const bool has_loads = loads.instance.graph.ops.size() > instance.graph.ops.size();
-  if (const Problem problem = make_problem(with, SolveOptions{}); !has_loads && keeps_all(problem))
-    return Joules(problem.baseline_joules);
+  if (!has_loads) {
+    const Problem problem = make_problem(with, SolveOptions{});
+    if (keeps_all(problem)) return Joules(problem.baseline_joules);
+  }
   const SolveRequest request{instance, limits, Semantics::device};
   std::optional<Joules> least;
   for (const double waiting : kWaiting) {
     const Problem problem = instant_problem(with, SolveOptions{}, waiting);
     if (problem.budget < 0 || is_below_floor(problem)) break;
     StreamingSearch streams(problem, std::max<std::int64_t>(1, instance.costs.alignment.value()));
-    for (int round = 0; round < kRounds; ++round) streams.improve([] { return false; });
+    for (int round = 0; round < kRounds && !stop(); ++round) streams.improve(stop);
+    if (stop() || (!streams.best() && is_large(problem))) break;
     if (!streams.best()) continue;
     const Plan plan = timed_without_loads(instance, loads, streams.best()->plan, limits);
     const Timeline line = timeline_of(instance, plan);
