@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "poet/base/amounts.h"
+#include "poet/base/error.h"
 #include "poet/base/numbers.h"
 #include "poet/optimize/certificate.h"
 #include "poet/optimize/problem/loads.h"

@@ -5,8 +5,8 @@
 #include <cmath>
 
 #include "poet/base/amounts.h"
+#include "poet/graph/parts.h"
 #include "poet/report/table.h"
-#include "poet/split/indexed.h"
 
 namespace poet::cli {
 
