@@ -64,7 +64,8 @@ void expect_ways_that_work(const ProblemOptions& options, Counts& counts) {
   if (has_answer(solved)) return;
   ++counts.unanswered;
   for (const std::string& way : ways_out(solved)) {
-    if (way.starts_with("perhaps a longer --time-limit")) continue;
+    // Advice without a number: a slow machine has found none in the time there was.
+    if (way.starts_with("perhaps a longer --time-limit") || way.starts_with("a larger --ram-budget")) continue;
     ProblemOptions other = options;
     ASSERT_TRUE(take(way, other)) << "there is nothing to type in: " << way;
     EXPECT_TRUE(has_answer(solve_problem(other))) << "no plan with: " << way;
@@ -156,6 +157,7 @@ TEST(WayOut, OfNetworksInPartsWork) {
   for (const char* limit : {"--deadline 500ms", "--max-bytes-written 0"}) {
     SCOPED_TRACE(limit);
     ProblemOptions options = quick();
+    options.solver.time_limit = "10";
     options.input.model = "bert_tiny";
     options.input.platform = "m4";
     options.input.sequence_length = "16";
