@@ -95,8 +95,8 @@ std::string plan_c(const Program& p, const Board& board, std::uint64_t seed) {
 
 const std::vector<Board>& boards() {
   static const std::vector<Board> all = {
-      {"host", "this machine: the same C as a program, the storage a file", false, 0, 0},
-      {"mps2-an386", "Cortex-M4F, emulated; RAM enforced by the MPU, storage a file of the host's", false, 4 << 20, 4 << 20},
+      {"host", "this machine: the same C as a program, the storage a file", false, false, 0, 0},
+      {"mps2-an386", "Cortex-M4F, emulated; RAM enforced by the MPU, storage a file of the host's", true, false, 256 << 10, 4 << 20},
   };
   return all;
 }
@@ -116,7 +116,9 @@ void write_folder(const fs::path& folder, const Program& program, const Board& b
   copy_files(source / "engine", folder / "engine", nullptr);
   copy_files(source / "kernels", folder / "kernels", &kernels);
   copy_files(source / "boards" / board.name, folder / "board", nullptr);
+  if (board.cortex_m) copy_files(source / "cortex-m", folder / "board", nullptr);
   copy_files(source, folder, nullptr);
+  write_text(folder / "plan.mk", fmt::format("# The RAM that the firmware may touch.\nWINDOW_BYTES := {}\n", board.ram_bytes));
   write_text(folder / "program.bin", {reinterpret_cast<const char*>(program.code.data()), program.code.size()});
   write_text(folder / "program.S",
              "/* The program, where it lies in flash. */\n"

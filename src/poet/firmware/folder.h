@@ -13,6 +13,7 @@ namespace poet::firmware {
 struct Board {
   std::string name;
   std::string description;  // one line
+  bool cortex_m = false;
   bool code_on_card = false;
   std::int64_t ram_bytes = 0;    // of the machine; 0: no matter
   std::int64_t flash_bytes = 0;  // the same
