@@ -5,6 +5,7 @@
 
 #include "poet_board.h"
 #include "poet_engine.h"
+#include "poet_math.h"
 
 extern uint32_t poet_stack_top[], poet_data_from[], poet_data[], poet_data_end[], poet_zero[], poet_zero_end[];
 extern uint32_t poet_window[], poet_window_end[];
@@ -16,7 +17,7 @@ enum { FAULT_EXIT = 3, EXCEPTIONS = 16 };
 void poet_reset(void);
 void poet_fault(void);
 void poet_say_fault(const uint32_t* frame);
-void poet_tick(void);
+__attribute__((weak)) void poet_tick(void) {} /* of the timer */
 
 /* ---- the window: flash to be read and run, RAM to be read and written, devices; nothing else */
 
@@ -94,6 +95,12 @@ __attribute__((section(".vectors"), used)) static const void* const vectors[EXCE
     (const void*)poet_fault, (const void*)poet_fault, 0, (const void*)poet_fault, (const void*)poet_tick};
 
 /* ---- what C expects of the machine */
+
+#if !defined(__ARM_FP)
+float sqrtf(float x);
+/* Rounded twice, and yet correctly: a double has more than twice the digits. */
+float sqrtf(float x) { return (float)poet_root((double)x); }
+#endif
 
 void* memcpy(void* restrict to, const void* restrict from, size_t count);
 void* memset(void* to, int value, size_t count);

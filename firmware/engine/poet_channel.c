@@ -108,6 +108,13 @@ int poet_channel_wait(uint32_t outstanding) {
   return check_completed();
 }
 
+void poet_channel_drop(void) {
+  while (active && poet_storage_poll() == POET_BUSY) {
+  }
+  active = 0;
+  known = completed = issued;
+}
+
 static int issue(uint32_t block, float* at, uint32_t bytes, uint32_t step, uint8_t write) {
   transfer* t;
   if (issued - known == QUEUE) {

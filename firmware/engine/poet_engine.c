@@ -300,6 +300,7 @@ static void name_page(uint32_t block) {
 
 static int end(int code, uint32_t step, int kernel) {
   const uint32_t bad = poet_bad_page;
+  poet_channel_drop();
   poet_port_text("poet: step ");
   poet_say_number(step);
   poet_port_text(": ");

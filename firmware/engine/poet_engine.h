@@ -114,6 +114,8 @@ uint32_t poet_hash(const void* bytes, uint32_t count, uint32_t seed);
 int poet_channel_read(uint32_t block, float* to, uint32_t bytes, uint32_t step);
 int poet_channel_write(uint32_t block, const float* from, uint32_t bytes, uint32_t step);
 int poet_channel_wait(uint32_t outstanding);
+/* Ends the transfer under way and forgets the others: after an error. */
+void poet_channel_drop(void);
 /* Blocks at once, with no transfer under way. */
 int poet_read_blocks(uint32_t block, void* to, uint32_t count);
 int poet_write_blocks(uint32_t block, const void* from, uint32_t count);

@@ -1,5 +1,5 @@
-// The firmware's kernels against the portable ones, bit by bit, and against float64: training steps of small networks of
-// every operator kind, and the zoo's networks in parts.
+// The firmware's kernels against the portable ones, bit by bit, and against float64: training steps of small
+// networks of every operator kind, and the zoo's networks in parts.
 
 #include <gtest/gtest.h>
 
@@ -50,12 +50,14 @@ double share_in_c(const std::string& network, Bytes part) {
   double all = 0;
   for (const ValueId v : ids<ValueId>(graph.values.size())) {
     const Value& value = graph.values[v];
-    const bool given = is_persistent(value.persistence) || (value.producer.valid() && graph.ops[value.producer].kind == "input");
+    const bool given = is_persistent(value.persistence) ||
+                       (value.producer.valid() && graph.ops[value.producer].kind == "input");
     if (!given || value.alias_of.valid()) continue;
     std::vector<double> numbers;
     for (std::int64_t i = 0; i < element_count(value.shape); ++i)
-      numbers.push_back(value.dtype == DType::float32 ? static_cast<double>((i * 7919 + 13) % 1001) / 2500.0 - 0.2
-                                                      : static_cast<double>(i % 2));
+      numbers.push_back(value.dtype == DType::float32
+                            ? static_cast<double>((i * 7919 + 13) % 1001) / 2500.0 - 0.2
+                            : static_cast<double>(i % 2));
     if (value.name.find("var") != std::string::npos)
       for (double& n : numbers) n = n < 0 ? -n : n;
     run.set(v, numbers);

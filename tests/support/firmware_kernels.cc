@@ -19,10 +19,13 @@ using Buffer = std::vector<std::uint64_t>;  // aligned for any number
 class BothKernels final : public runtime::Kernel {
  public:
   BothKernels(const Graph& graph, OpId op)
-      : portable_(reference_kernel(graph, op)), lowered_(firmware::lowered(graph, op)), name_(graph.ops[op].name) {
+      : portable_(reference_kernel(graph, op)),
+        lowered_(firmware::lowered(graph, op)),
+        name_(graph.ops[op].name) {
     const auto sizes = [&](const std::vector<ValueId>& values) {
       std::vector<std::size_t> bytes;
-      for (const ValueId v : values) bytes.push_back(static_cast<std::size_t>(graph.values[storage(graph, v)].bytes.value()));
+      for (const ValueId v : values)
+        bytes.push_back(static_cast<std::size_t>(graph.values[storage(graph, v)].bytes.value()));
       return bytes;
     };
     sizes_ = {sizes(graph.ops[op].inputs), sizes(graph.ops[op].outputs), sizes(graph.ops[op].updates)};

@@ -12,8 +12,8 @@ namespace poet::test {
 /// Whether the firmware has a kernel for the op.
 [[nodiscard]] bool has_firmware_kernel(const Graph& graph, OpId op);
 
-/// Runs the firmware's kernel, and the portable one on copies of the operands: other bits are a failure of GoogleTest's. The
-/// portable kernel alone for an op that the firmware has none for.
+/// Runs the firmware's kernel, and the portable one on copies of the operands: other bits are a failure of
+/// GoogleTest's. The portable kernel alone for an op that the firmware has none for.
 [[nodiscard]] std::unique_ptr<runtime::Kernel> both_kernels(const Graph& graph, OpId op);
 
 }  // namespace poet::test

@@ -1,4 +1,5 @@
-// poet codegen: firmware that trains by a plan, and the image of its card; poet card: what a run has left on it.
+// poet codegen: firmware that trains by a plan, and the image of its card; poet card: what a run has left on
+// it.
 
 #include <fmt/format.h>
 
@@ -50,11 +51,13 @@ PlanFile checked_plan(const std::string& name) {
 class Codegen final : public Command {
  public:
   explicit Codegen(CommandLine& program)
-      : Command(program.command("codegen", "write firmware in C that trains by a plan, and the image of its card")) {
+      : Command(program.command("codegen",
+                                "write firmware in C that trains by a plan, and the image of its card")) {
     parser_.option("PLAN", plan_, "a plan, as poet solve --plan-out writes it", "").required();
     parser_.option("-o", folder_, "the folder for the firmware; made if it is not there", "DIR").required();
-    parser_.option("--board", board_, "what it is for: host (default) or mps2-an386", "NAME");
-    parser_.option("--weights", weights_, "what training starts from; without, seeded like PyTorch's", "FILE.safetensors");
+    parser_.option("--board", board_, "what it is for: host (default), lm3s6965evb, microbit or mps2-an386", "NAME");
+    parser_.option("--weights", weights_, "what training starts from; without, seeded like PyTorch's",
+                   "FILE.safetensors");
     parser_.option("--data", data_, "training data, as for poet run; without, a synthetic set", "PATH");
     parser_.option("--samples", samples_, "of the synthetic set (default 64)", "N");
     parser_.option("--seed", seed_, "of weights, data and their order (default 0)", "N");
@@ -75,23 +78,27 @@ class Codegen final : public Command {
     const firmware::Program program = firmware::program_of(file);
     if (board.ram_bytes > 0 && program.ram_bytes > board.ram_bytes)
       throw InputError("--board", fmt::format("{} has {} of RAM, the plan takes {}", board.name,
-                                              format_bytes(Bytes(board.ram_bytes)), format_bytes(Bytes(program.ram_bytes))));
+                                              format_bytes(Bytes(board.ram_bytes)),
+                                              format_bytes(Bytes(program.ram_bytes))));
     const std::unique_ptr<runtime::Dataset> data =
         data_ ? runtime::open_dataset(*data_, graph)
               : runtime::synthetic_dataset(graph, parse_count("--samples", samples_), seed);
     if (data->samples() < program.batch)
-      throw InputError("--data", fmt::format("has {} samples, a step takes {}", data->samples(), program.batch));
-    const runtime::SafetensorsWeights weights(graph, weights_ ? std::optional<fs::path>(*weights_) : std::nullopt);
+      throw InputError("--data",
+                       fmt::format("has {} samples, a step takes {}", data->samples(), program.batch));
+    const runtime::SafetensorsWeights weights(graph,
+                                              weights_ ? std::optional<fs::path>(*weights_) : std::nullopt);
     const runtime::InitialWeights seeds(graph);
     firmware::write_folder(folder_, program, board, seed);
     firmware::CardOptions options;
     options.steps = static_cast<std::uint32_t>(parse_number("--steps", steps_));
     const fs::path card = fs::path(folder_) / "card.img";
-    firmware::write_card(card, graph, program,
-                         [&](ValueId v, std::byte* to) {
-                           if (!weights.read(v, to)) seeds.write(v, seed, to);
-                         },
-                         *data, options);
+    firmware::write_card(
+        card, graph, program,
+        [&](ValueId v, std::byte* to) {
+          if (!weights.read(v, to)) seeds.write(v, seed, to);
+        },
+        *data, options);
     print_answer(text(program, *data, card));
     return kAnswer;
   }
@@ -116,13 +123,15 @@ class Card final : public Command {
       : Command(program.command("card", "read what training has left on a board's card")) {
     parser_.option("PLAN", plan_, "the plan that the firmware was made for", "").required();
     parser_.option("CARD", card_, "the card's image, or the card itself", "").required();
-    parser_.option("--checkpoint", checkpoint_, "write parameters and optimiser state, as poet run does", "FILE.safetensors");
+    parser_.option("--checkpoint", checkpoint_, "write parameters and optimiser state, as poet run does",
+                   "FILE.safetensors");
     parser_.footer("Exit code: 0 read, 2 no such card, damaged, or of another plan, 3 internal error.");
   }
 
   int run() override {
     const PlanFile file = checked_plan(plan_);
-    const firmware::CardState state = firmware::read_card(card_, file.instance.graph, firmware::program_of(file));
+    const firmware::CardState state =
+        firmware::read_card(card_, file.instance.graph, firmware::program_of(file));
     if (checkpoint_) firmware::write_checkpoint(*checkpoint_, file.instance.graph, state);
     print_answer(fmt::format("step {}, loss {}\n", state.step, state.loss));
     return kAnswer;

@@ -22,10 +22,10 @@ struct CardOptions {
 /// Blocks of 512 bytes that an image needs with so many samples.
 [[nodiscard]] std::uint64_t card_blocks(const Program& program, std::int64_t samples);
 
-/// A new image, as large as the next power of two (of at least 64 KiB): that is what emulated cards are. Throws InputError when
-/// the file cannot be written. O(bytes of pages and samples).
-void write_card(const std::filesystem::path& file, const Graph& graph, const Program& program, const Contents& first,
-                const runtime::Dataset& data, const CardOptions& options);
+/// A new image, as large as the next power of two (of at least 64 KiB): that is what emulated cards are.
+/// Throws InputError when the file cannot be written. O(bytes of pages and samples).
+void write_card(const std::filesystem::path& file, const Graph& graph, const Program& program,
+                const Contents& first, const runtime::Dataset& data, const CardOptions& options);
 
 /// What a run has left after its last complete step.
 struct CardState {
@@ -34,7 +34,9 @@ struct CardState {
   IdVector<ValueId, std::vector<std::byte>> contents;  // of persistent values; of others empty
 };
 
-/// Throws InputError for a file that is no image, one for another plan, and naming the tensor where a page is damaged.
-[[nodiscard]] CardState read_card(const std::filesystem::path& file, const Graph& graph, const Program& program);
+/// Throws InputError for a file that is no image, one for another plan, and naming the tensor where a page is
+/// damaged.
+[[nodiscard]] CardState read_card(const std::filesystem::path& file, const Graph& graph,
+                                  const Program& program);
 
 }  // namespace poet::firmware

@@ -15,7 +15,8 @@ namespace poet::firmware {
 void write_checkpoint(const std::filesystem::path& file, const Graph& graph, const CardState& state) {
   std::vector<runtime::TensorEntry> tensors;
   for (const Tensor& tensor : persistent_tensors(graph)) {
-    runtime::TensorEntry& entry = tensors.emplace_back(runtime::TensorEntry{tensor.name, tensor.dtype, tensor.shape});
+    runtime::TensorEntry& entry =
+        tensors.emplace_back(runtime::TensorEntry{tensor.name, tensor.dtype, tensor.shape});
     for (const ValueId v : tensor.values) entry.parts.push_back({&graph.values[v], state.contents[v].data()});
   }
   runtime::write_safetensors(file, tensors,

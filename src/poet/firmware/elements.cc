@@ -13,7 +13,8 @@ namespace {
 constexpr std::size_t kOperands = 4;  // of a nest
 
 std::vector<std::byte> elementwise(const OpReader& op, std::size_t inputs, std::vector<float> numbers = {}) {
-  if (op.output(0).dtype != DType::float32) throw InputError(op.op().name, "computes integers, which no kernel in C does");
+  if (op.output(0).dtype != DType::float32)
+    throw InputError(op.op().name, "computes integers, which no kernel in C does");
   const Shape& whole = op.out(0);
   std::vector<Shape> strides = {stretched(op.output(0), whole)};
   for (std::size_t i = 0; i < inputs; ++i) strides.push_back(stretched(op.input(i), whole));
@@ -24,18 +25,22 @@ std::vector<std::byte> elementwise(const OpReader& op, std::size_t inputs, std::
 }
 
 void add(KernelTable& table, const char* kind, const char* name, poet_kernel here, std::size_t inputs) {
-  table[kind] = {{name, "poet_elements.c", here}, [inputs](const OpReader& op) { return elementwise(op, inputs); }, true};
+  table[kind] = {{name, "poet_elements.c", here},
+                 [inputs](const OpReader& op) { return elementwise(op, inputs); },
+                 true};
 }
 
-float bound(const OpReader& op, const char* name, float missing) { return op.has(name) ? op.real32(name) : missing; }
+float bound(const OpReader& op, const char* name, float missing) {
+  return op.has(name) ? op.real32(name) : missing;
+}
 
 std::vector<float> bounds(const OpReader& op) {
   constexpr float kInfinite = std::numeric_limits<float>::infinity();
   return {bound(op, "min", -kInfinite), bound(op, "max", kInfinite)};
 }
 
-poet_copy copy_of(const Shape& box, std::int32_t to, const Shape& to_strides, Index to_first, std::int32_t from,
-                  const Shape& from_strides, Index from_first) {
+poet_copy copy_of(const Shape& box, std::int32_t to, const Shape& to_strides, Index to_first,
+                  std::int32_t from, const Shape& from_strides, Index from_first) {
   return {nest_of(box, {to_strides, from_strides}), to, from, small(to_first), small(from_first)};
 }
 
@@ -65,8 +70,8 @@ std::vector<std::byte> concat(const OpReader& op) {
   std::vector<poet_copy> copies;
   const Shape whole = own_strides(op.output(0));
   for (std::size_t i = 0; i < op.inputs(); ++i)
-    copies.push_back(copy_of(op.in(i), first_output(op), whole, begin_of_part(op, i, whole), small(static_cast<Index>(i)),
-                             own_strides(op.input(i)), 0));
+    copies.push_back(copy_of(op.in(i), first_output(op), whole, begin_of_part(op, i, whole),
+                             small(static_cast<Index>(i)), own_strides(op.input(i)), 0));
   return with_copies(op, copies, false);
 }
 
@@ -74,8 +79,8 @@ std::vector<std::byte> split(const OpReader& op) {
   std::vector<poet_copy> copies;
   const Shape whole = own_strides(op.input(0));
   for (std::size_t i = 0; i < op.outputs(); ++i)
-    copies.push_back(copy_of(op.out(i), first_output(op) + small(static_cast<Index>(i)), own_strides(op.output(i)), 0, 0,
-                             whole, begin_of_part(op, i, whole)));
+    copies.push_back(copy_of(op.out(i), first_output(op) + small(static_cast<Index>(i)),
+                             own_strides(op.output(i)), 0, 0, whole, begin_of_part(op, i, whole)));
   return with_copies(op, copies, false);
 }
 
@@ -108,13 +113,15 @@ using BoxOf = Box (*)(const OpReader&, const Value&);
 std::vector<std::byte> out_of(const OpReader& op, BoxOf box_of) {
   const Box box = box_of(op, op.input(0));
   return with_copies(
-      op, {copy_of(op.out(0), first_output(op), own_strides(op.output(0)), 0, 0, box.strides, box.first)}, false);
+      op, {copy_of(op.out(0), first_output(op), own_strides(op.output(0)), 0, 0, box.strides, box.first)},
+      false);
 }
 
 std::vector<std::byte> into(const OpReader& op, BoxOf box_of) {
   const Box box = box_of(op, op.output(0));
-  return with_copies(op, {copy_of(op.in(0), first_output(op), box.strides, box.first, 0, own_strides(op.input(0)), 0)},
-                     op.in_count(0) < op.out_count(0));
+  return with_copies(
+      op, {copy_of(op.in(0), first_output(op), box.strides, box.first, 0, own_strides(op.input(0)), 0)},
+      op.in_count(0) < op.out_count(0));
 }
 
 std::vector<std::byte> select_backward(const OpReader& op) {
@@ -174,7 +181,8 @@ void add_copies(KernelTable& table) {
 
 void add_updates(KernelTable& table) {
   table["sgd_update"] = {{"poet_sgd_update", "poet_elements.c", poet_sgd_update}, update, true};
-  table["momentum_update"] = {{"poet_momentum_update", "poet_elements.c", poet_momentum_update}, update, true};
+  table["momentum_update"] = {
+      {"poet_momentum_update", "poet_elements.c", poet_momentum_update}, update, true};
   table["adam_update"] = {{"poet_adam_update", "poet_elements.c", poet_adam_update}, update, true};
 }
 
@@ -204,7 +212,8 @@ poet_nest nest_of(const Shape& whole, const std::vector<Shape>& strides) {
     for (std::size_t r = 0; r < strides.size(); ++r) axis.stride[r] = strides[r][a];
     axes.push_back(axis);
   }
-  std::stable_sort(axes.begin(), axes.end(), [](const Axis& a, const Axis& b) { return a.stride[0] > b.stride[0]; });
+  std::stable_sort(axes.begin(), axes.end(),
+                   [](const Axis& a, const Axis& b) { return a.stride[0] > b.stride[0]; });
   std::vector<Axis> joined;
   for (const Axis& axis : axes) {
     bool joins = !joined.empty();
@@ -220,7 +229,8 @@ poet_nest nest_of(const Shape& whole, const std::vector<Shape>& strides) {
   poet_nest nest{};
   nest.count = 1;
   if (joined.empty()) return nest;
-  if (joined.size() > POET_AXES + 1) throw InputError("firmware", "a tensor has too many axes that cannot be joined");
+  if (joined.size() > POET_AXES + 1)
+    throw InputError("firmware", "a tensor has too many axes that cannot be joined");
   nest.count = small(joined.back().size);
   for (std::size_t r = 0; r < kOperands; ++r) nest.step[r] = small(joined.back().stride[r]);
   joined.pop_back();

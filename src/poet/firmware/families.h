@@ -41,8 +41,8 @@ void add_updates(KernelTable& table);
 [[nodiscard]] std::int32_t output_or_none(const OpReader& op, int output);
 [[nodiscard]] std::int32_t accumulator_of(const OpReader& op, int output);
 
-/// The nest of these operands (up to 4), the first one's order of storage. Throws InputError where more than POET_AXES axes
-/// are left.
+/// The nest of these operands (up to 4), the first one's order of storage. Throws InputError where more than
+/// POET_AXES axes are left.
 [[nodiscard]] poet_nest nest_of(const Shape& whole, const std::vector<Shape>& strides);
 /// Strides of an operand, spelled out; stretched to `whole` (aligned at the last axis), 0 where it is.
 [[nodiscard]] Shape own_strides(const Value& value);

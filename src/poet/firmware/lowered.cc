@@ -40,8 +40,10 @@ Lowered lowered(const Graph& graph, OpId op) {
   const auto refuse_strides = [&](const std::vector<ValueId>& values) {
     for (const ValueId v : values)
       if (!graph.values[v].strides.empty())
-        throw InputError(place, fmt::format("reads or writes \"{}\" in another order than row by row, which {} in C does not",
-                                            graph.values[v].name, reader.op().kind));
+        throw InputError(
+            place,
+            fmt::format("reads or writes \"{}\" in another order than row by row, which {} in C does not",
+                        graph.values[v].name, reader.op().kind));
   };
   if (!rule.any_strides) {
     refuse_strides(reader.op().inputs);
@@ -62,9 +64,13 @@ std::int32_t small(std::int64_t n) {
   return static_cast<std::int32_t>(n);
 }
 
-std::int32_t first_output(const OpReader& op) { return small(static_cast<std::int64_t>(op.op().inputs.size())); }
+std::int32_t first_output(const OpReader& op) {
+  return small(static_cast<std::int64_t>(op.op().inputs.size()));
+}
 
-std::int32_t output_or_none(const OpReader& op, int output) { return output < 0 ? -1 : first_output(op) + output; }
+std::int32_t output_or_none(const OpReader& op, int output) {
+  return output < 0 ? -1 : first_output(op) + output;
+}
 
 std::int32_t accumulator_of(const OpReader& op, int output) {
   return output < 0 ? -1 : op.accumulator(static_cast<std::size_t>(output));

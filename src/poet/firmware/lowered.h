@@ -24,8 +24,8 @@ struct Lowered {
   std::vector<std::byte> shape;  // the bytes of the kernel's struct, of a little-endian machine
 };
 
-/// Of an op of a verified graph. Throws InputError naming the op where no kernel of the firmware treats its kind, a
-/// layout of its operands, or their sizes. O(operands).
+/// Of an op of a verified graph. Throws InputError naming the op where no kernel of the firmware treats its
+/// kind, a layout of its operands, or their sizes. O(operands).
 [[nodiscard]] Lowered lowered(const Graph& graph, OpId op);
 
 /// Kinds of ops that lowered() knows, sorted.

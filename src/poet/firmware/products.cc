@@ -77,7 +77,8 @@ poet_conv convolution(const OpReader& op, const Shape& x, const Shape& weight, c
     s.padding[a] = spatial("padding", a, 0);
     s.dilation[a] = spatial("dilation", a, 1);
   }
-  if (s.kernel[1] > kWidestKernel) throw InputError(op.op().name, "has a wider kernel than 96, the widest in C");
+  if (s.kernel[1] > kWidestKernel)
+    throw InputError(op.op().name, "has a wider kernel than 96, the widest in C");
   s.bias = s.weight = s.from = s.from_bias = s.result = -1;
   return s;
 }
@@ -183,7 +184,8 @@ void add_norms(KernelTable& table) {
   table["batch_norm"] = {{"poet_batch_norm_forward", "poet_norms.c", poet_batch_norm_forward}, batch_norm};
   table["batch_norm_backward"] = {{"poet_batch_norm_backward", "poet_norms.c", poet_batch_norm_backward},
                                   batch_norm_backward};
-  table["batch_norm_stats"] = {{"poet_batch_norm_stats", "poet_norms.c", poet_batch_norm_stats}, batch_norm_stats};
+  table["batch_norm_stats"] = {{"poet_batch_norm_stats", "poet_norms.c", poet_batch_norm_stats},
+                               batch_norm_stats};
 }
 
 void add_losses(KernelTable& table) {
@@ -196,7 +198,8 @@ void add_losses(KernelTable& table) {
   add("global_avg_pool_backward", "poet_global_avg_pool_backward", poet_global_avg_pool_backward,
       [](const OpReader& op) { return planes(op.out(0), op.in(0)); });
   add("softmax_cross_entropy", "poet_softmax_cross_entropy", poet_softmax_cross_entropy, rows);
-  add("softmax_cross_entropy_backward", "poet_softmax_cross_entropy_backward", poet_softmax_cross_entropy_backward, rows);
+  add("softmax_cross_entropy_backward", "poet_softmax_cross_entropy_backward",
+      poet_softmax_cross_entropy_backward, rows);
   add("mse_loss", "poet_mse_loss", poet_mse_loss, one_row);
   add("mse_loss_backward", "poet_mse_loss_backward", poet_mse_loss_backward, one_row);
 }

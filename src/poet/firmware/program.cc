@@ -21,9 +21,13 @@ constexpr std::int64_t kUnit = 4;  // bytes of an address
 constexpr std::size_t kMostOperands = 24;
 constexpr std::size_t kShapeAlignment = 8;
 
-std::uint32_t blocks_of(std::int64_t bytes) { return static_cast<std::uint32_t>((bytes + POET_BLOCK - 1) / POET_BLOCK); }
+std::uint32_t blocks_of(std::int64_t bytes) {
+  return static_cast<std::uint32_t>((bytes + POET_BLOCK - 1) / POET_BLOCK);
+}
 
-std::string named(const Graph& graph, ValueId v) { return fmt::format("value {} \"{}\"", v.index, graph.values[v].name); }
+std::string named(const Graph& graph, ValueId v) {
+  return fmt::format("value {} \"{}\"", v.index, graph.values[v].name);
+}
 
 class Compiler {
  public:
@@ -47,7 +51,8 @@ class Compiler {
     out_.names_first = next;
     next += blocks_of(static_cast<std::int64_t>(out_.pages.size()) * POET_NAME);
     out_.samples_first = next;
-    const auto seed = poet_hash(out_.shape_bytes.data(), static_cast<std::uint32_t>(out_.shape_bytes.size()), 0);
+    const auto seed =
+        poet_hash(out_.shape_bytes.data(), static_cast<std::uint32_t>(out_.shape_bytes.size()), 0);
     out_.digest = poet_hash(out_.code.data(), static_cast<std::uint32_t>(out_.code.size()), seed);
     return std::move(out_);
   }
@@ -61,14 +66,19 @@ class Compiler {
     for (const ValueId v : ids<ValueId>(graph_.values.size())) {
       const Value& value = graph_.values[v];
       if (value.rows)
-        throw InputError(named(graph_, v), "is rows of a table by index, which firmware does not have yet: solve with --split BYTES");
-      if (!value.alias_of.valid() && value.bytes > Bytes(0) && file_.instance.costs.values[v].bytes == Bytes(0))
+        throw InputError(
+            named(graph_, v),
+            "is rows of a table by index, which firmware does not have yet: solve with --split BYTES");
+      if (!value.alias_of.valid() && value.bytes > Bytes(0) &&
+          file_.instance.costs.values[v].bytes == Bytes(0))
         throw InputError(named(graph_, v), "is outside the plan's RAM budget: a board has no other memory");
       if (size_of(value.dtype) != Bytes(kUnit))
-        throw InputError(named(graph_, v), "has elements of other than 4 bytes, which firmware does not have yet");
+        throw InputError(named(graph_, v),
+                         "has elements of other than 4 bytes, which firmware does not have yet");
     }
     for (const Allocation& a : file_.layout.allocations)
-      if (a.offset % kUnit != 0) throw InputError("the plan's addresses", "must be multiples of 4, the size of a number");
+      if (a.offset % kUnit != 0)
+        throw InputError("the plan's addresses", "must be multiples of 4, the size of a number");
   }
 
   void place_residents() {
@@ -83,7 +93,8 @@ class Compiler {
     }
     out_.ram_bytes = next;
     out_.address_bytes = next <= (std::int64_t{1} << 16U) * kUnit ? 2 : 3;
-    if (next > (std::int64_t{1} << 24U) * kUnit) throw InputError("the plan", "takes more than 64 MiB of RAM: it is for no board");
+    if (next > (std::int64_t{1} << 24U) * kUnit)
+      throw InputError("the plan", "takes more than 64 MiB of RAM: it is for no board");
     out_.record_blocks = 1 + blocks_of(next - out_.arena_bytes);
   }
 
@@ -136,9 +147,11 @@ class Compiler {
 
   std::size_t shape_number(OpId op) {
     const Lowered call = lowered(graph_, op);
-    const std::size_t operands = graph_.ops[op].inputs.size() + graph_.ops[op].outputs.size() + graph_.ops[op].updates.size();
+    const std::size_t operands =
+        graph_.ops[op].inputs.size() + graph_.ops[op].outputs.size() + graph_.ops[op].updates.size();
     if (operands > kMostOperands)
-      throw InputError(fmt::format("op \"{}\"", graph_.ops[op].name), fmt::format("has {} operands, more than {}", operands, kMostOperands));
+      throw InputError(fmt::format("op \"{}\"", graph_.ops[op].name),
+                       fmt::format("has {} operands, more than {}", operands, kMostOperands));
     const auto [kernel, is_new] = kernels_.emplace(call.kernel->name, out_.kernels.size());
     if (is_new) out_.kernels.push_back(call.kernel);
     std::vector<std::byte> key(call.shape);
@@ -148,7 +161,8 @@ class Compiler {
     if (is_other) {
       out_.shapes.push_back({kernel->second, operands, out_.shape_bytes.size()});
       out_.shape_bytes.insert(out_.shape_bytes.end(), call.shape.begin(), call.shape.end());
-      out_.shape_bytes.resize((out_.shape_bytes.size() + kShapeAlignment - 1) / kShapeAlignment * kShapeAlignment);
+      out_.shape_bytes.resize((out_.shape_bytes.size() + kShapeAlignment - 1) / kShapeAlignment *
+                              kShapeAlignment);
     }
     return found->second;
   }
@@ -170,7 +184,9 @@ class Compiler {
     const Value& value = graph_.values[v];
     const SampleField& field = out_.fields.at(by_tensor_.at(tensor_name(value)));
     std::vector<std::pair<std::int64_t, std::int64_t>> runs;
-    for_each_run_of_part(value, [&](std::int64_t first, std::int64_t, std::int64_t count) { runs.emplace_back(first, count); });
+    for_each_run_of_part(value, [&](std::int64_t first, std::int64_t, std::int64_t count) {
+      runs.emplace_back(first, count);
+    });
     put(POET_INPUT);
     put_varint(field.first / kUnit);
     put_varint(field.bytes / kUnit);
@@ -186,7 +202,10 @@ class Compiler {
     const Page& page = out_.pages[page_[step.value]];
     const bool out = step.kind == StepKind::page_out;
     ensure(!out || !page.home || page.slots == 2, "only what a step updates is brought home");
-    put(!page.home ? (out ? POET_WRITE : POET_READ) : page.slots == 1 ? POET_READ_FIXED : out ? POET_WRITE_HOME : POET_READ_HOME);
+    put(!page.home        ? (out ? POET_WRITE : POET_READ)
+        : page.slots == 1 ? POET_READ_FIXED
+        : out             ? POET_WRITE_HOME
+                          : POET_READ_HOME);
     put_varint(page.first);
     put_varint(static_cast<std::uint64_t>(graph_.values[step.value].bytes.value() / kUnit));
     put_address(where(step.value));

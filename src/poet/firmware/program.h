@@ -1,7 +1,7 @@
 #pragma once
 
-// A plan as what a board goes through: a stream of instructions (firmware/engine/poet_engine.h) with addresses in RAM and
-// places on the storage, and the shapes that kernels get.
+// A plan as what a board goes through: a stream of instructions (firmware/engine/poet_engine.h) with
+// addresses in RAM and places on the storage, and the shapes that kernels get.
 
 #include <cstddef>
 #include <cstdint>
@@ -35,9 +35,9 @@ struct SampleField {
 };
 
 struct ShapeEntry {
-  std::size_t kernel = 0;    // in Program::kernels
+  std::size_t kernel = 0;  // in Program::kernels
   std::size_t operands = 0;
-  std::size_t first = 0;     // byte in Program::shape_bytes, a multiple of 8
+  std::size_t first = 0;  // byte in Program::shape_bytes, a multiple of 8
 };
 
 struct Program {
@@ -66,9 +66,9 @@ struct Program {
   std::uint32_t batch = 1;
 };
 
-/// Of a plan that the verifier accepts, for device semantics. Throws InputError naming the op or value that boards cannot
-/// have: a kind without a kernel, rows of a table by index, parameters outside the budget, elements of other than 4 bytes.
-/// O(steps + edges).
+/// Of a plan that the verifier accepts, for device semantics. Throws InputError naming the op or value that
+/// boards cannot have: a kind without a kernel, rows of a table by index, parameters outside the budget,
+/// elements of other than 4 bytes. O(steps + edges).
 [[nodiscard]] Program program_of(const PlanFile& file);
 
 }  // namespace poet::firmware

@@ -1,24 +1,11 @@
 /* The storage is the file card.img of the machine that emulates. Semihosting does not ask the MPU, so ranges are checked. */
-#include "poet_board.h"
 #include "poet_engine.h"
-#include "poet_plan.h"
 #include "semihosting.h"
-
-float poet_ram[POET_RAM_BYTES / 4] __attribute__((section(".poet_ram")));
 
 extern uint32_t poet_window[], poet_window_end[];
 
 static uint32_t file;
 static int result;
-
-void poet_tick(void);
-void poet_tick(void) {}
-
-void poet_board_start(void) {}
-
-void poet_board_exit(int code) { poet_semihosting_exit(code); }
-
-void poet_port_text(const char* text) { poet_semihosting(SYS_WRITE0, text); }
 
 int poet_storage_open(uint32_t* blocks) {
   static const char name[] = "card.img";
