@@ -1,5 +1,5 @@
-/* An SD card in SPI mode: commands, blocks one after another, byte by byte so that poll() can be called from anywhere. The card's
- * own checksums are off: pages have their hashes. */
+/* An SD card in SPI mode: commands, blocks one after another, byte by byte so that poll() can be called from
+ * anywhere. The card's own checksums are off: pages have their hashes. */
 #include "poet_board.h"
 #include "poet_engine.h"
 

@@ -1,5 +1,5 @@
-/* Start-up of a Cortex-M: vectors, memory, floating point, the MPU's window, and what is said when something is accessed
- * that is not the firmware's. */
+/* Start-up of a Cortex-M: vectors, memory, floating point, the MPU's window, and what is said when something
+ * is accessed that is not the firmware's. */
 #include <stddef.h>
 #include <stdint.h>
 
@@ -7,7 +7,8 @@
 #include "poet_engine.h"
 #include "poet_math.h"
 
-extern uint32_t poet_stack_top[], poet_data_from[], poet_data[], poet_data_end[], poet_zero[], poet_zero_end[];
+extern uint32_t poet_stack_top[], poet_data_from[], poet_data[], poet_data_end[], poet_zero[],
+    poet_zero_end[];
 extern uint32_t poet_window[], poet_window_end[];
 
 #define REGISTER(address) (*(volatile uint32_t*)(address))
@@ -90,9 +91,22 @@ __attribute__((naked)) void poet_fault(void) {
 }
 
 __attribute__((section(".vectors"), used)) static const void* const vectors[EXCEPTIONS] = {
-    poet_stack_top, (const void*)poet_reset, (const void*)poet_fault, (const void*)poet_fault,
-    (const void*)poet_fault, (const void*)poet_fault, (const void*)poet_fault, 0, 0, 0, 0,
-    (const void*)poet_fault, (const void*)poet_fault, 0, (const void*)poet_fault, (const void*)poet_tick};
+    poet_stack_top,
+    (const void*)poet_reset,
+    (const void*)poet_fault,
+    (const void*)poet_fault,
+    (const void*)poet_fault,
+    (const void*)poet_fault,
+    (const void*)poet_fault,
+    0,
+    0,
+    0,
+    0,
+    (const void*)poet_fault,
+    (const void*)poet_fault,
+    0,
+    (const void*)poet_fault,
+    (const void*)poet_tick};
 
 /* ---- what C expects of the machine */
 
@@ -109,7 +123,8 @@ void* memcpy(void* restrict to, const void* restrict from, size_t count) {
   uint8_t* out = to;
   const uint8_t* in = from;
   if ((((uintptr_t)out | (uintptr_t)in) & 3U) == 0) {
-    for (; count >= 4; count -= 4, out += 4, in += 4) *(uint32_t*)(void*)out = *(const uint32_t*)(const void*)in;
+    for (; count >= 4; count -= 4, out += 4, in += 4)
+      *(uint32_t*)(void*)out = *(const uint32_t*)(const void*)in;
   }
   for (; count > 0; --count) *out++ = *in++;
   return to;

@@ -1,5 +1,5 @@
-/* The order of the samples, as the host's runs have it: a keyed permutation of any size, from a Feistel network over the next
- * larger power of four and cycle walking. */
+/* The order of the samples, as the host's runs have it: a keyed permutation of any size, from a Feistel
+ * network over the next larger power of four and cycle walking. */
 #include "poet_engine.h"
 
 static uint64_t wide(uint32_t high, uint32_t low) { return ((uint64_t)high << 32) | low; }

@@ -1,5 +1,5 @@
-/* Pages: whole blocks go from and to where a value lies, what is left of it and the trailer through one buffer. A page that is
- * read is known to be whole when somebody waits for it. */
+/* Pages: whole blocks go from and to where a value lies, what is left of it and the trailer through one
+ * buffer. A page that is read is known to be whole when somebody waits for it. */
 #include <string.h>
 
 #include "poet_engine.h"
@@ -16,15 +16,16 @@ typedef struct transfer {
 
 static transfer queue[QUEUE];
 static uint32_t issued, completed, known; /* numbers of transfers; known: waited for */
-static int active, phase;                 /* of transfer `completed`: whole blocks, then the last one or two */
+static int active, phase; /* of transfer `completed`: whole blocks, then the last one or two */
 
 uint32_t poet_block[POET_BLOCK / 4];
 uint32_t poet_bad_page;
 
 static uint32_t whole_blocks(const transfer* t) { return t->bytes / POET_BLOCK; }
 
-/* Of the buffer: the bytes of the value in the last blocks. The trailer has 8 bytes of its own behind them, so that there may
- * be two last blocks; the first of them is then full but for less than 8 bytes, which stay 0. */
+/* Of the buffer: the bytes of the value in the last blocks. The trailer has 8 bytes of its own behind them,
+ * so that there may be two last blocks; the first of them is then full but for less than 8 bytes, which stay
+ * 0. */
 static uint32_t rest(const transfer* t) { return t->bytes % POET_BLOCK; }
 static int fits_one(const transfer* t) { return rest(t) + POET_TRAILER <= POET_BLOCK; }
 
@@ -33,7 +34,8 @@ static int start_phase(transfer* t) {
     const uint32_t whole = whole_blocks(t);
     if (phase == 0) {
       if (whole == 0) continue;
-      return t->write ? poet_storage_start_write(t->block, t->at, whole) : poet_storage_start_read(t->block, t->at, whole);
+      return t->write ? poet_storage_start_write(t->block, t->at, whole)
+                      : poet_storage_start_read(t->block, t->at, whole);
     }
     if (phase == 1) {
       if (fits_one(t)) continue; /* the last block has the trailer */
@@ -132,7 +134,9 @@ static int issue(uint32_t block, float* at, uint32_t bytes, uint32_t step, uint8
   return active ? POET_OK : advance();
 }
 
-int poet_channel_read(uint32_t block, float* to, uint32_t bytes, uint32_t step) { return issue(block, to, bytes, step, 0); }
+int poet_channel_read(uint32_t block, float* to, uint32_t bytes, uint32_t step) {
+  return issue(block, to, bytes, step, 0);
+}
 
 int poet_channel_write(uint32_t block, const float* from, uint32_t bytes, uint32_t step) {
   return issue(block, (float*)(uintptr_t)from, bytes, step, 1); /* never written through */

@@ -119,7 +119,8 @@ static int read_bytes(uint32_t block, uint32_t first, void* to, uint32_t count) 
   return POET_OK;
 }
 
-/* Runs of an input's bytes, which count through its batch. `first_byte`: of the input within a sample, `bytes`: of it. */
+/* Runs of an input's bytes, which count through its batch. `first_byte`: of the input within a sample,
+ * `bytes`: of it. */
 static int fetch(uint32_t step, uint32_t samples) {
   const poet_plan_data* plan = &poet_the_plan;
   const uint32_t first_byte = 4 * varint(), bytes = 4 * varint();
@@ -128,7 +129,8 @@ static int fetch(uint32_t step, uint32_t samples) {
   for (; runs > 0; --runs) {
     uint32_t at = 4 * varint(), count = 4 * varint();
     while (count > 0) {
-      const uint32_t sample = poet_sample_of(step, at / bytes, plan->batch, samples, plan->seed_low, plan->seed_high);
+      const uint32_t sample =
+          poet_sample_of(step, at / bytes, plan->batch, samples, plan->seed_low, plan->seed_high);
       uint32_t part = bytes - at % bytes;
       int code;
       if (part > count) part = count;
@@ -152,8 +154,9 @@ static int call(const poet_run* run, int* kernel) {
   *kernel = shape->kernel;
   for (i = 0; i < shape->operands; ++i) operand[i] = address();
   if (code_error != POET_OK) return code_error;
-  return plan->kernels[shape->kernel](plan->shape_bytes + shape->first, operand, run) == POET_KERNEL_OK ? POET_OK
-                                                                                                      : POET_BAD_INDEX;
+  return plan->kernels[shape->kernel](plan->shape_bytes + shape->first, operand, run) == POET_KERNEL_OK
+             ? POET_OK
+             : POET_BAD_INDEX;
 }
 
 static int transfer(uint32_t instruction, uint32_t step) {
@@ -215,7 +218,8 @@ static int one_step(uint32_t step, uint32_t samples, float* loss, int* kernel) {
   }
 }
 
-/* ---- records: what is resident, the step, the loss, a hash of these. The block with the hash is written last. */
+/* ---- records: what is resident, the step, the loss, a hash of these. The block with the hash is written
+ * last. */
 
 static char* residents(void) { return (char*)poet_ram + poet_the_plan.resident_first; }
 static uint32_t resident_bytes(void) { return poet_the_plan.ram_bytes - poet_the_plan.resident_first; }
@@ -224,10 +228,13 @@ static uint32_t hash_of_record(uint32_t step, uint32_t loss) {
   return poet_hash(residents(), resident_bytes(), step * 31U ^ loss ^ poet_the_plan.digest);
 }
 
-static uint32_t record_of(uint32_t step) { return poet_the_plan.record + (step & 1U) * poet_the_plan.record_blocks; }
+static uint32_t record_of(uint32_t step) {
+  return poet_the_plan.record + (step & 1U) * poet_the_plan.record_blocks;
+}
 
 static int write_record(uint32_t step, float loss) {
-  const uint32_t whole = resident_bytes() / POET_BLOCK, rest = resident_bytes() % POET_BLOCK, at = record_of(step);
+  const uint32_t whole = resident_bytes() / POET_BLOCK, rest = resident_bytes() % POET_BLOCK,
+                 at = record_of(step);
   uint32_t bits;
   int code = POET_OK;
   memcpy(&bits, &loss, sizeof bits);
@@ -342,8 +349,10 @@ int poet_train(void) {
     return failed(POET_WRONG_CARD, "the storage holds no image of poet's");
   if (poet_hash(poet_block, 6 * sizeof poet_block[0], 0) != poet_block[6])
     return failed(POET_DAMAGED, "the storage's header is damaged");
-  if (poet_block[2] != plan->digest) return failed(POET_WRONG_PLAN, "the storage holds the image for another plan");
-  if (blocks < poet_block[3]) return failed(POET_CARD_TOO_SMALL, "the storage has fewer blocks than the image");
+  if (poet_block[2] != plan->digest)
+    return failed(POET_WRONG_PLAN, "the storage holds the image for another plan");
+  if (blocks < poet_block[3])
+    return failed(POET_CARD_TOO_SMALL, "the storage has fewer blocks than the image");
   steps = poet_block[4];
   samples = poet_block[5];
   code = find_record(&step);

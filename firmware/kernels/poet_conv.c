@@ -1,6 +1,6 @@
-/* Convolutions as products: the elements that the places of the weight meet are gathered for four neighbouring columns of
- * the result at a time. Where a group has few channels, sums are gone through place by place, without what lies outside.
- * Both orders are those of the host's portable kernels. */
+/* Convolutions as products: the elements that the places of the weight meet are gathered for four
+ * neighbouring columns of the result at a time. Where a group has few channels, sums are gone through place
+ * by place, without what lies outside. Both orders are those of the host's portable kernels. */
 #include <string.h>
 
 #include "poet_gemm.h"
@@ -11,8 +11,8 @@ enum {
   FEW_CHANNELS = 3 /* with fewer or as many in a group's result there is no product */
 };
 
-/* A grid of points, each of which meets an element of a plane per tap. Point (h, w) and tap (i, j) meet the element
- * (h * step[0] + i * tap_step[0] + first[0], ...), where that is one. */
+/* A grid of points, each of which meets an element of a plane per tap. Point (h, w) and tap (i, j) meet the
+ * element (h * step[0] + i * tap_step[0] + first[0], ...), where that is one. */
 typedef struct grid {
   int32_t size[2], step[2];
   int32_t taps[2], tap_step[2], first[2];
@@ -40,22 +40,26 @@ static void next_point(const grid* g, point* p) {
   ++p->image;
 }
 
-/* What `depth` places from `first` on, in order of channel and tap, meet at four neighbouring points: to[k * 4 + c]. */
-static void gather(const grid* g, const float* from, int32_t channels, const point p[4], int32_t count, int32_t first,
-                   int32_t depth, float* to) {
+/* What `depth` places from `first` on, in order of channel and tap, meet at four neighbouring points: to[k *
+ * 4 + c]. */
+static void gather(const grid* g, const float* from, int32_t channels, const point p[4], int32_t count,
+                   int32_t first, int32_t depth, float* to) {
   const int32_t plane = g->source[0] * g->source[1], width = g->source[1], taps = g->taps[0] * g->taps[1];
   const int32_t top = p[0].h * g->step[0] + g->first[0], left = p[0].w * g->step[1] + g->first[1];
-  const int32_t last_h = top + (g->taps[0] - 1) * g->tap_step[0], last_w = left + (g->taps[1] - 1) * g->tap_step[1];
+  const int32_t last_h = top + (g->taps[0] - 1) * g->tap_step[0],
+                last_w = left + (g->taps[1] - 1) * g->tap_step[1];
   const int32_t span = 3 * g->step[1];
   const int one_row = count == 4 && p[3].image == p[0].image && p[3].h == p[0].h;
-  const int inside = one_row && (top < last_h ? top : last_h) >= 0 && (top > last_h ? top : last_h) < g->source[0] &&
-                     (left < last_w ? left : last_w) >= 0 && (left > last_w ? left : last_w) + span < width;
+  const int inside = one_row && (top < last_h ? top : last_h) >= 0 &&
+                     (top > last_h ? top : last_h) < g->source[0] && (left < last_w ? left : last_w) >= 0 &&
+                     (left > last_w ? left : last_w) + span < width;
   int32_t channel = first / taps, i = first % taps / g->taps[1], j = first % taps % g->taps[1];
   int32_t k, c;
   if (inside) {
     const int32_t step = g->step[1], tap_step = g->tap_step[1];
     while (depth > 0) {
-      const float* at = from + (p[0].image * channels + channel) * plane + (top + i * g->tap_step[0]) * width + left + j * tap_step;
+      const float* at = from + (p[0].image * channels + channel) * plane +
+                        (top + i * g->tap_step[0]) * width + left + j * tap_step;
       int32_t run = g->taps[1] - j < depth ? g->taps[1] - j : depth;
       depth -= run;
       for (; run > 0; --run, at += tap_step, to += 4) {
@@ -76,7 +80,8 @@ static void gather(const grid* g, const float* from, int32_t channels, const poi
     int32_t ch = channel, ti = i, tj = j;
     const float* row = 0;
     int32_t h = h0 + ti * g->tap_step[0];
-    if (c < count && h >= 0 && h < g->source[0]) row = from + (p[c].image * channels + ch) * plane + h * width;
+    if (c < count && h >= 0 && h < g->source[0])
+      row = from + (p[c].image * channels + ch) * plane + h * width;
     for (k = 0; k < depth; ++k) {
       const int32_t w = w0 + tj * g->tap_step[1];
       to[4 * k + c] = row && w >= 0 && w < width ? row[w] : 0.0F;
@@ -87,7 +92,8 @@ static void gather(const grid* g, const float* from, int32_t channels, const poi
         ++ch;
       }
       h = h0 + ti * g->tap_step[0];
-      row = c < count && h >= 0 && h < g->source[0] ? from + (p[c].image * channels + ch) * plane + h * width : 0;
+      row = c < count && h >= 0 && h < g->source[0] ? from + (p[c].image * channels + ch) * plane + h * width
+                                                    : 0;
     }
   }
 }
@@ -117,10 +123,10 @@ typedef struct columns {
   int add;
 } columns;
 
-/* Four neighbouring columns, by all rows, `chunk` of the depth at a time: all of it, a whole number of times all runs of
- * `weight`, or one run; at most DEPTH. */
-static void four_points(const columns* c, const poet_left* weight, int32_t chunk, const point p[4], const int32_t place[4],
-                        int32_t count) {
+/* Four neighbouring columns, by all rows, `chunk` of the depth at a time: all of it, a whole number of times
+ * all runs of `weight`, or one run; at most DEPTH. */
+static void four_points(const columns* c, const poet_left* weight, int32_t chunk, const point p[4],
+                        const int32_t place[4], int32_t count) {
   float panel[4 * DEPTH];
   int32_t k, m, r, j;
   for (k = 0; k < c->depth; k += chunk) {
@@ -140,7 +146,8 @@ static void four_points(const columns* c, const poet_left* weight, int32_t chunk
       for (r = 0; r < rows; ++r) {
         const float* from = c->to + (m + r) * c->to_row;
         const float start = c->bias ? c->bias[m + r] : 0.0F;
-        for (j = 0; j < 4; ++j) tile[4 * r + j] = j >= count ? 0.0F : c->add || k > 0 ? from[place[j]] : start;
+        for (j = 0; j < 4; ++j)
+          tile[4 * r + j] = j >= count ? 0.0F : c->add || k > 0 ? from[place[j]] : start;
       }
       poet_tile(tile, depth, &left, rows, panel, 4);
       for (r = 0; r < rows; ++r) {
@@ -152,7 +159,8 @@ static void four_points(const columns* c, const poet_left* weight, int32_t chunk
   }
 }
 
-static void forward_sums(const poet_conv* s, const float* x, const float* weight, const float* bias, int add, float* y);
+static void forward_sums(const poet_conv* s, const float* x, const float* weight, const float* bias, int add,
+                         float* y);
 
 int poet_conv_forward(const void* shape, void* const* operand, const poet_run* run) {
   const float *x = operand[0], *weight = operand[1];
@@ -209,7 +217,8 @@ static void reach(int32_t count, int32_t step, int32_t offset, int32_t size, int
   *end = high > low ? high : low;
 }
 
-static void forward_sums(const poet_conv* s, const float* x, const float* weight, const float* bias, int add, float* y) {
+static void forward_sums(const poet_conv* s, const float* x, const float* weight, const float* bias, int add,
+                         float* y) {
   const int32_t x_plane = s->x[0] * s->x[1], y_plane = s->y[0] * s->y[1], taps = s->kernel[0] * s->kernel[1];
   int32_t n, o, i, h, w, a, b;
   for (n = 0; n < s->images; ++n) {
@@ -242,8 +251,8 @@ static void forward_sums(const poet_conv* s, const float* x, const float* weight
 
 /* ---- the gradient of x */
 
-/* Of the taps of an axis those that points of x with this remainder by the stride reach: every `every`-th one from `first`
- * on, `count` of them; their element of y is point + offset - i * back. */
+/* Of the taps of an axis those that points of x with this remainder by the stride reach: every `every`-th one
+ * from `first` on, `count` of them; their element of y is point + offset - i * back. */
 typedef struct phase {
   int32_t points, first, every, count, offset, back;
 } phase;
@@ -266,15 +275,17 @@ static phase phase_of(const poet_conv* s, int a, int32_t remainder) {
   for (p.first = 0; p.first < p.every && p.first < s->kernel[a]; ++p.first) {
     if ((remainder + s->padding[a] - p.first * s->dilation[a]) % s->stride[a] == 0) break;
   }
-  p.count = p.first < p.every && p.first < s->kernel[a] ? (s->kernel[a] - p.first + p.every - 1) / p.every : 0;
+  p.count =
+      p.first < p.every && p.first < s->kernel[a] ? (s->kernel[a] - p.first + p.every - 1) / p.every : 0;
   p.offset = (remainder + s->padding[a] - p.first * s->dilation[a]) / s->stride[a];
   return p;
 }
 
 static void backward_sums(const poet_conv* s, const float* dy, const float* weight, int add, float* dx);
 
-static void backward_phase(const poet_conv* s, const phase* vertical, const phase* horizontal, const int32_t remainder[2],
-                           const float* dy, const float* weight, int add, float* dx) {
+static void backward_phase(const poet_conv* s, const phase* vertical, const phase* horizontal,
+                           const int32_t remainder[2], const float* dy, const float* weight, int add,
+                           float* dx) {
   const int32_t y_plane = s->y[0] * s->y[1], x_plane = s->x[0] * s->x[1], taps = s->kernel[0] * s->kernel[1];
   const int32_t reached = vertical->count * horizontal->count;
   const int32_t points = s->images * vertical->points * horizontal->points;
@@ -294,7 +305,8 @@ static void backward_phase(const poet_conv* s, const phase* vertical, const phas
     c.rows = s->in_channels, c.depth = s->out_channels * reached;
     c.to = dx + group * s->in_channels * x_plane, c.to_row = x_plane;
     c.bias = 0, c.add = add;
-    left.at = weight + group * s->out_channels * s->in_channels * taps + vertical->first * s->kernel[1] + horizontal->first;
+    left.at = weight + group * s->out_channels * s->in_channels * taps + vertical->first * s->kernel[1] +
+              horizontal->first;
     left.row = taps, left.depth = horizontal->every;
     left.jump = 0, left.runs = 1, left.leap = 0;
     if (reached == 1) {
@@ -307,7 +319,8 @@ static void backward_phase(const poet_conv* s, const phase* vertical, const phas
       chunk = DEPTH / reached * reached;
     } else {
       chunk = reached > DEPTH ? horizontal->count : reached == 0 ? 1 : DEPTH / reached * reached;
-      left.run = horizontal->count, left.jump = vertical->every * s->kernel[1] - horizontal->count * horizontal->every;
+      left.run = horizontal->count,
+      left.jump = vertical->every * s->kernel[1] - horizontal->count * horizontal->every;
       left.runs = vertical->count;
       left.leap = s->in_channels * taps - vertical->count * vertical->every * s->kernel[1];
     }
@@ -321,8 +334,8 @@ static void backward_phase(const poet_conv* s, const phase* vertical, const phas
           p[j] = p[j - 1];
           next_point(&g, &p[j]);
         }
-        place[j] = p[j].image * s->groups * s->in_channels * x_plane + (p[j].h * s->stride[0] + remainder[0]) * s->x[1] +
-                   p[j].w * s->stride[1] + remainder[1];
+        place[j] = p[j].image * s->groups * s->in_channels * x_plane +
+                   (p[j].h * s->stride[0] + remainder[0]) * s->x[1] + p[j].w * s->stride[1] + remainder[1];
       }
       if (reached > 0) {
         four_points(&c, &left, chunk, p, place, count);
@@ -379,7 +392,8 @@ static void backward_sums(const poet_conv* s, const float* dy, const float* weig
               for (b = 0; b < s->kernel[1]; ++b) {
                 const int32_t column = w + s->padding[1] - b * s->dilation[1];
                 if (column < 0 || column % s->stride[1] != 0 || column / s->stride[1] >= s->y[1]) continue;
-                sum += filter[a * s->kernel[1] + b] * from[row / s->stride[0] * s->y[1] + column / s->stride[1]];
+                sum +=
+                    filter[a * s->kernel[1] + b] * from[row / s->stride[0] * s->y[1] + column / s->stride[1]];
               }
             }
           }
@@ -393,13 +407,14 @@ static void backward_sums(const poet_conv* s, const float* dy, const float* weig
 /* ---- the gradients of weight and bias */
 
 /* What places `n` to n + 3 of a filter meet at `depth` points from `first` on: to[k * 4 + c]. */
-static void gather_places(const grid* g, const float* from, int32_t channels, int32_t n, int32_t count, int32_t first,
-                          int32_t depth, float* to) {
+static void gather_places(const grid* g, const float* from, int32_t channels, int32_t n, int32_t count,
+                          int32_t first, int32_t depth, float* to) {
   const int32_t plane = g->source[0] * g->source[1], taps = g->taps[0] * g->taps[1];
   int32_t c, k;
   for (c = 0; c < 4; ++c) {
     const int32_t channel = (n + c) / taps, tap = (n + c) % taps;
-    const int32_t h0 = tap / g->taps[1] * g->tap_step[0] + g->first[0], w0 = tap % g->taps[1] * g->tap_step[1] + g->first[1];
+    const int32_t h0 = tap / g->taps[1] * g->tap_step[0] + g->first[0],
+                  w0 = tap % g->taps[1] * g->tap_step[1] + g->first[1];
     point p = point_of(g, first);
     float* out = to + c;
     int32_t begin, end;
@@ -444,8 +459,8 @@ static void weight_product(const poet_conv* s, const float* dy, const float* x, 
         for (k = 0; k < plane; k += DEPTH) {
           const int32_t depth = plane - k < DEPTH ? plane - k : DEPTH;
           poet_left left;
-          gather_places(&g, x + group * s->in_channels * s->x[0] * s->x[1], s->groups * s->in_channels, n, count,
-                        image * plane + k, depth, panel);
+          gather_places(&g, x + group * s->in_channels * s->x[0] * s->x[1], s->groups * s->in_channels, n,
+                        count, image * plane + k, depth, panel);
           left.at = dy + (image * s->groups * s->out_channels + group * s->out_channels) * plane + k;
           left.row = plane, left.depth = 1, left.run = depth, left.jump = 0, left.runs = 1, left.leap = 0;
           for (m = 0; m < s->out_channels; m += 4) {

@@ -31,26 +31,27 @@ static int next_run(const poet_nest* nest, walk* w) {
   return 0;
 }
 
-/* The body of a kernel: `expression` of the elements a and b of operands 0 and 1, the result in operand RESULT. */
-#define POET_ELEMENTWISE(RESULT, expression)                                                \
-  poet_elementwise s;                                                                       \
-  walk w;                                                                                   \
-  (void)run;                                                                                \
-  memcpy(&s, shape, sizeof s);                                                              \
-  memset(&w, 0, sizeof w);                                                                  \
-  do {                                                                                      \
-    float* y = (float*)operand[RESULT] + w.at[0];                                           \
-    const float* in0 = (const float*)operand[0] + w.at[1];                                  \
-    const float* in1 = (const float*)operand[(RESULT) - 1] + w.at[2];                       \
-    const int32_t y_step = s.nest.step[0], step0 = s.nest.step[1], step1 = s.nest.step[2];  \
-    int32_t i;                                                                              \
-    for (i = s.nest.count; i > 0; --i, y += y_step, in0 += step0, in1 += step1) {           \
-      const float a = *in0;                                                                 \
-      const float b = *in1;                                                                 \
-      (void)b;                                                                              \
-      *y = (expression);                                                                    \
-    }                                                                                       \
-  } while (next_run(&s.nest, &w));                                                          \
+/* The body of a kernel: `expression` of the elements a and b of operands 0 and 1, the result in operand
+ * RESULT. */
+#define POET_ELEMENTWISE(RESULT, expression)                                               \
+  poet_elementwise s;                                                                      \
+  walk w;                                                                                  \
+  (void)run;                                                                               \
+  memcpy(&s, shape, sizeof s);                                                             \
+  memset(&w, 0, sizeof w);                                                                 \
+  do {                                                                                     \
+    float* y = (float*)operand[RESULT] + w.at[0];                                          \
+    const float* in0 = (const float*)operand[0] + w.at[1];                                 \
+    const float* in1 = (const float*)operand[(RESULT)-1] + w.at[2];                        \
+    const int32_t y_step = s.nest.step[0], step0 = s.nest.step[1], step1 = s.nest.step[2]; \
+    int32_t i;                                                                             \
+    for (i = s.nest.count; i > 0; --i, y += y_step, in0 += step0, in1 += step1) {          \
+      const float a = *in0;                                                                \
+      const float b = *in1;                                                                \
+      (void)b;                                                                             \
+      *y = (expression);                                                                   \
+    }                                                                                      \
+  } while (next_run(&s.nest, &w));                                                         \
   return POET_KERNEL_OK
 
 int poet_add(const void* shape, void* const* operand, const poet_run* run) { POET_ELEMENTWISE(2, a + b); }
@@ -70,8 +71,8 @@ int poet_relu_backward(const void* shape, void* const* operand, const poet_run* 
 }
 int poet_clip(const void* shape, void* const* operand, const poet_run* run) {
   POET_ELEMENTWISE(1, (a < s.number[0] ? s.number[0] : a) > s.number[1] ? s.number[1]
-                      : a < s.number[0]                                  ? s.number[0]
-                                                                         : a);
+                      : a < s.number[0]                                 ? s.number[0]
+                                                                        : a);
 }
 int poet_clip_backward(const void* shape, void* const* operand, const poet_run* run) {
   POET_ELEMENTWISE(2, b > s.number[0] && b < s.number[1] ? a : 0.0F);
@@ -101,10 +102,10 @@ int poet_copy_boxes(const void* shape, void* const* operand, const poet_run* run
   return POET_KERNEL_OK;
 }
 
-#define POET_UPDATE                                               \
-  poet_update s;                                                  \
-  walk w;                                                         \
-  memcpy(&s, shape, sizeof s);                                    \
+#define POET_UPDATE            \
+  poet_update s;               \
+  walk w;                      \
+  memcpy(&s, shape, sizeof s); \
   memset(&w, 0, sizeof w)
 
 int poet_sgd_update(const void* shape, void* const* operand, const poet_run* run) {

@@ -11,17 +11,17 @@ static void four_rows(float* tile, const poet_left* left, int32_t runs, const fl
   float c20 = tile[8], c21 = tile[9], c22 = tile[10], c23 = tile[11];
   float c30 = tile[12], c31 = tile[13], c32 = tile[14], c33 = tile[15];
   int32_t outer = left->runs;
-#define POET_STEP(A0, A1, A2, A3)                                    \
-  do {                                                               \
-    const float b0 = b[0], b1 = b[1], b2 = b[2], b3 = b[3];          \
-    float a = (A0);                                                  \
-    c00 += a * b0, c01 += a * b1, c02 += a * b2, c03 += a * b3;      \
-    a = (A1);                                                        \
-    c10 += a * b0, c11 += a * b1, c12 += a * b2, c13 += a * b3;      \
-    a = (A2);                                                        \
-    c20 += a * b0, c21 += a * b1, c22 += a * b2, c23 += a * b3;      \
-    a = (A3);                                                        \
-    c30 += a * b0, c31 += a * b1, c32 += a * b2, c33 += a * b3;      \
+#define POET_STEP(A0, A1, A2, A3)                               \
+  do {                                                          \
+    const float b0 = b[0], b1 = b[1], b2 = b[2], b3 = b[3];     \
+    float a = (A0);                                             \
+    c00 += a * b0, c01 += a * b1, c02 += a * b2, c03 += a * b3; \
+    a = (A1);                                                   \
+    c10 += a * b0, c11 += a * b1, c12 += a * b2, c13 += a * b3; \
+    a = (A2);                                                   \
+    c20 += a * b0, c21 += a * b1, c22 += a * b2, c23 += a * b3; \
+    a = (A3);                                                   \
+    c30 += a * b0, c31 += a * b1, c32 += a * b2, c33 += a * b3; \
   } while (0)
   for (; runs > 0; --runs) {
     int32_t k;
@@ -70,7 +70,8 @@ static void one_row(float* tile, const poet_left* left, int32_t runs, const floa
   tile[0] = c0, tile[1] = c1, tile[2] = c2, tile[3] = c3;
 }
 
-void poet_tile(float tile[16], int32_t depth, const poet_left* left, int32_t rows, const float* b, int32_t b_step) {
+void poet_tile(float tile[16], int32_t depth, const poet_left* left, int32_t rows, const float* b,
+               int32_t b_step) {
   const int32_t runs = depth / left->run;
   if (rows == 4) {
     four_rows(tile, left, runs, b, b_step);
@@ -82,8 +83,8 @@ void poet_tile(float tile[16], int32_t depth, const poet_left* left, int32_t row
 }
 
 /* One row, columns of neighbours: dot products side by side. */
-static void dot_products(float* tile, int32_t depth, const float* a, int32_t a_step, const float* b, int32_t b_column,
-                         int32_t columns) {
+static void dot_products(float* tile, int32_t depth, const float* a, int32_t a_step, const float* b,
+                         int32_t b_column, int32_t columns) {
   int32_t c, k;
   if (columns == 4) {
     const float *b0 = b, *b1 = b0 + b_column, *b2 = b1 + b_column, *b3 = b2 + b_column;
@@ -104,14 +105,19 @@ static void dot_products(float* tile, int32_t depth, const float* a, int32_t a_s
 }
 
 /* to[k * 4 + i] = factor * from[k * depth + i * width], 0 for i behind `count`. */
-static void pack(float* to, const float* from, int32_t depth, int32_t steps, int32_t width, int32_t count, float factor) {
+static void pack(float* to, const float* from, int32_t depth, int32_t steps, int32_t width, int32_t count,
+                 float factor) {
   int32_t i, k;
   for (i = 0; i < 4; ++i) {
-    for (k = 0; k < steps; ++k) to[4 * k + i] = i >= count ? 0.0F : factor == 1.0F ? from[k * depth + i * width] : factor * from[k * depth + i * width];
+    for (k = 0; k < steps; ++k)
+      to[4 * k + i] = i >= count       ? 0.0F
+                      : factor == 1.0F ? from[k * depth + i * width]
+                                       : factor * from[k * depth + i * width];
   }
 }
 
-static void start_tile(const poet_product* p, int add, int32_t m, int32_t rows, int32_t n, int32_t columns, float* tile) {
+static void start_tile(const poet_product* p, int add, int32_t m, int32_t rows, int32_t n, int32_t columns,
+                       float* tile) {
   int32_t r, c;
   for (r = 0; r < 4; ++r) {
     for (c = 0; c < 4; ++c) {
@@ -128,7 +134,8 @@ static void start_tile(const poet_product* p, int add, int32_t m, int32_t rows, 
   }
 }
 
-static void store_tile(const poet_product* p, int32_t m, int32_t rows, int32_t n, int32_t columns, const float* tile) {
+static void store_tile(const poet_product* p, int32_t m, int32_t rows, int32_t n, int32_t columns,
+                       const float* tile) {
   int32_t r, c;
   for (r = 0; r < rows; ++r) {
     float* to = p->c + (m + r) * p->c_row + n * p->c_column;
@@ -137,7 +144,8 @@ static void store_tile(const poet_product* p, int32_t m, int32_t rows, int32_t n
 }
 
 /* One tile of the result, its whole depth. */
-static void one_tile(const poet_product* p, int32_t m, int32_t rows, int32_t n, int32_t columns, float* tile) {
+static void one_tile(const poet_product* p, int32_t m, int32_t rows, int32_t n, int32_t columns,
+                     float* tile) {
   const float* a = p->a + m * p->a_row;
   const float* b = p->b + n * p->b_column;
   const int pack_left = p->alpha != 1.0F || (p->a_row != 1 && p->a_depth != 1 && rows > 1);

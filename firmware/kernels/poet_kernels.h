@@ -1,9 +1,10 @@
-/* What computes: one function per kind of operator, each a loop over numbers in RAM, in the order in which the host's
- * portable kernels sum, so that both give the same bits.
+/* What computes: one function per kind of operator, each a loop over numbers in RAM, in the order in which
+ * the host's portable kernels sum, so that both give the same bits.
  *
- * A kernel gets a shape (a struct below, from flash) and the addresses of the op's operands: its inputs, then what its
- * outputs go on from (accumulators), its outputs, what it updates. Counts and strides are in elements. Tensors lie row by row
- * but where a shape has strides. The first output may lie where an input does if graph/in_place.h allows it. */
+ * A kernel gets a shape (a struct below, from flash) and the addresses of the op's operands: its inputs, then
+ * what its outputs go on from (accumulators), its outputs, what it updates. Counts and strides are in
+ * elements. Tensors lie row by row but where a shape has strides. The first output may lie where an input
+ * does if graph/in_place.h allows it. */
 #ifndef POET_KERNELS_H
 #define POET_KERNELS_H
 
@@ -31,8 +32,8 @@ enum {
 
 enum { POET_AXES = 6 }; /* after axes are joined where all operands allow it */
 
-/* Runs of `count` elements within nested loops. Operand r of up to 4 (the result is the first one) steps by step[r]
- * within a run and by stride[axis][r] along an outer axis, the slowest first. */
+/* Runs of `count` elements within nested loops. Operand r of up to 4 (the result is the first one) steps by
+ * step[r] within a run and by stride[axis][r] along an outer axis, the slowest first. */
 typedef struct poet_nest {
   int32_t count, rank;
   int32_t step[4];
@@ -49,12 +50,12 @@ typedef struct poet_elementwise {
 int poet_add(const void* shape, void* const* operand, const poet_run* run);
 int poet_sub(const void* shape, void* const* operand, const poet_run* run);
 int poet_mul(const void* shape, void* const* operand, const poet_run* run);
-int poet_scale(const void* shape, void* const* operand, const poet_run* run);          /* number[0] x + number[1] */
+int poet_scale(const void* shape, void* const* operand, const poet_run* run); /* number[0] x + number[1] */
 int poet_scale_backward(const void* shape, void* const* operand, const poet_run* run); /* number[0] dy */
 int poet_relu(const void* shape, void* const* operand, const poet_run* run);
-int poet_relu_backward(const void* shape, void* const* operand, const poet_run* run);  /* dy, y */
-int poet_clip(const void* shape, void* const* operand, const poet_run* run);           /* to [number[0], number[1]] */
-int poet_clip_backward(const void* shape, void* const* operand, const poet_run* run);  /* dy, y */
+int poet_relu_backward(const void* shape, void* const* operand, const poet_run* run); /* dy, y */
+int poet_clip(const void* shape, void* const* operand, const poet_run* run); /* to [number[0], number[1]] */
+int poet_clip_backward(const void* shape, void* const* operand, const poet_run* run); /* dy, y */
 
 /* Copies of boxes: what is copied to operand `to` from operand `from`, beginning at these elements. */
 typedef struct poet_copy {
@@ -76,11 +77,12 @@ int poet_copy_boxes(const void* shape, void* const* operand, const poet_run* run
 typedef struct poet_linear {
   int32_t rows, ins, outs;
   int32_t weight, bias; /* which operands these are, or their gradients; -1: none */
-  int32_t from_weight, from_bias; /* which operands the results go on from, from_weight also linear's; -1: from 0 */
+  int32_t from_weight,
+      from_bias;  /* which operands the results go on from, from_weight also linear's; -1: from 0 */
   int32_t result; /* which operand: linear's y, linear_backward_input's dx */
 } poet_linear;
-int poet_linear_forward(const void* shape, void* const* operand, const poet_run* run);         /* x, weight, bias */
-int poet_linear_backward_input(const void* shape, void* const* operand, const poet_run* run);  /* dy, weight */
+int poet_linear_forward(const void* shape, void* const* operand, const poet_run* run); /* x, weight, bias */
+int poet_linear_backward_input(const void* shape, void* const* operand, const poet_run* run); /* dy, weight */
 int poet_linear_backward_weight(const void* shape, void* const* operand, const poet_run* run); /* dy, x */
 
 /* A convolution from x to y, of two spatial axes: height, width. */
@@ -91,10 +93,10 @@ typedef struct poet_conv {
   int32_t stride[2], padding[2], dilation[2]; /* padding: before */
   int32_t bias;                               /* which operand it, or its gradient, is; -1: none */
   int32_t weight;                             /* which operand its gradient is; -1: none */
-  int32_t from, from_bias; /* which operands the results go on from; -1: none */
-  int32_t result;          /* which operand: conv's y, the gradient of x */
+  int32_t from, from_bias;                    /* which operands the results go on from; -1: none */
+  int32_t result;                             /* which operand: conv's y, the gradient of x */
 } poet_conv;
-int poet_conv_forward(const void* shape, void* const* operand, const poet_run* run);         /* x, weight, bias */
+int poet_conv_forward(const void* shape, void* const* operand, const poet_run* run); /* x, weight, bias */
 int poet_conv_backward_input(const void* shape, void* const* operand, const poet_run* run);  /* dy, weight */
 int poet_conv_backward_weight(const void* shape, void* const* operand, const poet_run* run); /* dy, x */
 
@@ -107,9 +109,12 @@ typedef struct poet_batch_norm {
   double momentum;
   double count; /* elements of a channel in the whole tensor: of batch_norm_stats */
 } poet_batch_norm;
-int poet_batch_norm_forward(const void* shape, void* const* operand, const poet_run* run);  /* x, weight, bias -> y, mean, 1 / deviation */
-int poet_batch_norm_backward(const void* shape, void* const* operand, const poet_run* run); /* dy, x, weight, mean, 1 / deviation */
-int poet_batch_norm_stats(const void* shape, void* const* operand, const poet_run* run);    /* mean, 1 / deviation; running mean, variance */
+int poet_batch_norm_forward(const void* shape, void* const* operand,
+                            const poet_run* run); /* x, weight, bias -> y, mean, 1 / deviation */
+int poet_batch_norm_backward(const void* shape, void* const* operand,
+                             const poet_run* run); /* dy, x, weight, mean, 1 / deviation */
+int poet_batch_norm_stats(const void* shape, void* const* operand,
+                          const poet_run* run); /* mean, 1 / deviation; running mean, variance */
 
 /* ---- pools, losses, updates */
 
@@ -122,30 +127,34 @@ int poet_global_avg_pool_backward(const void* shape, void* const* operand, const
 typedef struct poet_rows {
   int32_t rows, width;
 } poet_rows;
-int poet_softmax_cross_entropy(const void* shape, void* const* operand, const poet_run* run);          /* x, classes -> loss, p */
-int poet_softmax_cross_entropy_backward(const void* shape, void* const* operand, const poet_run* run); /* p, classes -> dx */
-int poet_mse_loss(const void* shape, void* const* operand, const poet_run* run);                       /* x, target */
-int poet_mse_loss_backward(const void* shape, void* const* operand, const poet_run* run);              /* x, target */
+int poet_softmax_cross_entropy(const void* shape, void* const* operand,
+                               const poet_run* run); /* x, classes -> loss, p */
+int poet_softmax_cross_entropy_backward(const void* shape, void* const* operand,
+                                        const poet_run* run);                    /* p, classes -> dx */
+int poet_mse_loss(const void* shape, void* const* operand, const poet_run* run); /* x, target */
+int poet_mse_loss_backward(const void* shape, void* const* operand, const poet_run* run); /* x, target */
 
 typedef struct poet_update {
   poet_nest nest; /* parameter and state, gradient */
   int32_t state;  /* which operand is the parameter that is updated; its state follows it */
   double rate, momentum, beta1, beta2, eps;
 } poet_update;
-int poet_sgd_update(const void* shape, void* const* operand, const poet_run* run);      /* parameter, gradient; parameter */
-int poet_momentum_update(const void* shape, void* const* operand, const poet_run* run); /* ...; parameter, velocity */
-int poet_adam_update(const void* shape, void* const* operand, const poet_run* run);     /* ...; parameter, m, v */
+int poet_sgd_update(const void* shape, void* const* operand,
+                    const poet_run* run); /* parameter, gradient; parameter */
+int poet_momentum_update(const void* shape, void* const* operand,
+                         const poet_run* run); /* ...; parameter, velocity */
+int poet_adam_update(const void* shape, void* const* operand, const poet_run* run); /* ...; parameter, m, v */
 
 /* ---- what kernels are made of */
 
 /* Eight partial sums in double, then their sum: f(i) is what the macro's expression gives for i. */
-#define POET_SUM(result, n, i, expression)                                                                   \
-  do {                                                                                                       \
-    double poet_lane[8] = {0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};                                          \
-    int32_t i;                                                                                               \
-    for (i = 0; i < (n); ++i) poet_lane[i & 7] += (double)(expression);                                      \
-    (result) = ((poet_lane[0] + poet_lane[4]) + (poet_lane[2] + poet_lane[6])) +                             \
-               ((poet_lane[1] + poet_lane[5]) + (poet_lane[3] + poet_lane[7]));                              \
+#define POET_SUM(result, n, i, expression)                                       \
+  do {                                                                           \
+    double poet_lane[8] = {0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};              \
+    int32_t i;                                                                   \
+    for (i = 0; i < (n); ++i) poet_lane[i & 7] += (double)(expression);          \
+    (result) = ((poet_lane[0] + poet_lane[4]) + (poet_lane[2] + poet_lane[6])) + \
+               ((poet_lane[1] + poet_lane[5]) + (poet_lane[3] + poet_lane[7]));  \
   } while (0)
 
 /* Puts `count` elements where they go on from, or 0. */

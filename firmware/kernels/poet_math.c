@@ -58,7 +58,8 @@ double poet_log(double x) {
   int32_t n = 0;
   unsigned i;
   double m, s, z, p;
-  if (!(x > 0.0)) return x < 0.0 ? double_of((uint64_t)0x7FF8 << 48) : x == 0.0 ? double_of((uint64_t)0xFFF0 << 48) : x;
+  if (!(x > 0.0))
+    return x < 0.0 ? double_of((uint64_t)0x7FF8 << 48) : x == 0.0 ? double_of((uint64_t)0xFFF0 << 48) : x;
   bits = bits_of(x);
   if (bits >= (uint64_t)0x7FF0 << 48) return x; /* infinite */
   if (bits < (uint64_t)1 << 52) {               /* below the least normal number */

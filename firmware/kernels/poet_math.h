@@ -1,6 +1,8 @@
-/* Functions of numbers from + - * / and square roots alone, in one order of operations: compiled without contraction
- * (-ffp-contract=off) they give the same bits on every machine with IEEE arithmetic, in hardware or in software. The
- * host's portable kernels use them, too. Errors are in units in the last place, measured by unit_firmware_math. */
+/* Functions of numbers from + - * / and square roots alone, in one order of operations: compiled without
+ * contraction
+ * (-ffp-contract=off) they give the same bits on every machine with IEEE arithmetic, in hardware or in
+ * software. The host's portable kernels use them, too. Errors are in units in the last place, measured by
+ * unit_firmware_math. */
 #ifndef POET_MATH_H
 #define POET_MATH_H
 
@@ -8,7 +10,7 @@
 extern "C" {
 #endif
 
-/* e^x; at most 1 unit off. */
+/* e^x; at most 1.01 units off. */
 float poet_exp(float x);
 
 /* The natural logarithm of a double above 0; at most 2 units off. */

@@ -48,7 +48,8 @@ int poet_batch_norm_forward(const void* shape, void* const* operand, const poet_
 }
 
 int poet_batch_norm_backward(const void* shape, void* const* operand, const poet_run* run) {
-  const float *dy = operand[0], *x = operand[1], *weight = operand[2], *means = operand[3], *inverses = operand[4];
+  const float *dy = operand[0], *x = operand[1], *weight = operand[2], *means = operand[3],
+              *inverses = operand[4];
   poet_batch_norm s;
   int32_t c, n, i;
   (void)run;
@@ -99,7 +100,8 @@ int poet_batch_norm_stats(const void* shape, void* const* operand, const poet_ru
   running_mean = operand[s.dx], running_variance = operand[s.dx + 1];
   for (c = 0; c < s.channels; ++c) {
     const double i = (double)inverse[c];
-    const double variance = (1.0 / (i * i) - s.eps) * s.count / (s.count - 1.0); /* without bias, from 1 / deviation */
+    const double variance =
+        (1.0 / (i * i) - s.eps) * s.count / (s.count - 1.0); /* without bias, from 1 / deviation */
     move(&running_mean[c], (double)mean[c], s.momentum);
     move(&running_variance[c], variance, s.momentum);
   }

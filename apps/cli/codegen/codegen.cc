@@ -55,7 +55,8 @@ class Codegen final : public Command {
                                 "write firmware in C that trains by a plan, and the image of its card")) {
     parser_.option("PLAN", plan_, "a plan, as poet solve --plan-out writes it", "").required();
     parser_.option("-o", folder_, "the folder for the firmware; made if it is not there", "DIR").required();
-    parser_.option("--board", board_, "what it is for: host (default), lm3s6965evb, microbit or mps2-an386", "NAME");
+    parser_.option("--board", board_, "what it is for: host (default), lm3s6965evb, microbit or mps2-an386",
+                   "NAME");
     parser_.option("--weights", weights_, "what training starts from; without, seeded like PyTorch's",
                    "FILE.safetensors");
     parser_.option("--data", data_, "training data, as for poet run; without, a synthetic set", "PATH");
@@ -106,7 +107,7 @@ class Codegen final : public Command {
  private:
   static std::string text(const firmware::Program& p, const runtime::Dataset& data, const fs::path& card) {
     return fmt::format(
-        "RAM       {} B: arena {}, resident values {}; besides, some 4 KB of stack and buffers\n"
+        "RAM       {} B: arena {}, resident values {}; besides, 5.6 KB of stack and buffers\n"
         "flash     {} B of program and {} B of shapes, besides the code\n"
         "storage   {} blocks of 512 B: {} pages, {} samples; {}\n",
         p.ram_bytes, p.arena_bytes, p.ram_bytes - p.arena_bytes, p.code.size(), p.shape_bytes.size(),

@@ -1,4 +1,5 @@
-/* A Cortex-M0 as QEMU has it (microbit: an nRF51). No MPU: beyond its 32 KiB there is nothing, which faults. */
+/* A Cortex-M0 as QEMU has it (microbit: an nRF51). No MPU: beyond its 32 KiB there is nothing, which faults.
+ */
 #ifndef POET_BOARD_H
 #define POET_BOARD_H
 

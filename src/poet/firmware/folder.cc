@@ -97,19 +97,24 @@ std::string plan_c(const Program& p, bool on_card, std::uint64_t seed) {
 
 bool code_is_on_card(const Program& program, const Board& board) {
   constexpr std::int64_t kOfTheEngine = 48 * 1024;  // and the kernels, at most
-  const auto bytes = static_cast<std::int64_t>(program.code.size() + program.shape_bytes.size() + 4 * program.shapes.size());
+  const auto bytes =
+      static_cast<std::int64_t>(program.code.size() + program.shape_bytes.size() + 4 * program.shapes.size());
   return board.flash_bytes > 0 && bytes + kOfTheEngine > board.flash_bytes;
 }
 
 const std::vector<Board>& boards() {
   constexpr std::int64_t kKiB = 1024;
-  const std::vector<std::string> with_file = {"start.c", "port.c", "semihosting_storage.c", "link.ld", "cortex-m.mk"};
+  const std::vector<std::string> with_file = {"start.c", "port.c", "semihosting_storage.c", "link.ld",
+                                              "cortex-m.mk"};
   const std::vector<std::string> with_card = {"start.c", "port.c", "sd_card.c", "link.ld", "cortex-m.mk"};
   static const std::vector<Board> all = {
       {"host", "this machine: the same C as a program, the storage a file", {}, 0, 0},
-      {"lm3s6965evb", "Cortex-M4F, 64 KiB, emulated; an SD card in SPI mode", with_card, 64 * kKiB, 256 * kKiB},
-      {"microbit", "Cortex-M0, 32 KiB, emulated; the storage a file of the host's", with_file, 32 * kKiB, 256 * kKiB},
-      {"mps2-an386", "Cortex-M4F, 256 KiB, emulated; the storage a file of the host's", with_file, 256 * kKiB, 4096 * kKiB},
+      {"lm3s6965evb", "Cortex-M4F, 64 KiB, emulated; an SD card in SPI mode", with_card, 64 * kKiB,
+       256 * kKiB},
+      {"microbit", "Cortex-M0, 32 KiB, emulated; the storage a file of the host's", with_file, 32 * kKiB,
+       256 * kKiB},
+      {"mps2-an386", "Cortex-M4F, 256 KiB, emulated; the storage a file of the host's", with_file, 256 * kKiB,
+       4096 * kKiB},
   };
   return all;
 }

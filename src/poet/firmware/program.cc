@@ -154,9 +154,8 @@ class Compiler {
                        fmt::format("has {} operands, more than {}", operands, kMostOperands));
     const auto [kernel, is_new] = kernels_.emplace(call.kernel->name, out_.kernels.size());
     if (is_new) out_.kernels.push_back(call.kernel);
-    std::vector<std::byte> key(call.shape);
-    key.push_back(static_cast<std::byte>(kernel->second));
-    key.push_back(static_cast<std::byte>(operands));
+    std::string key = fmt::format("{} {} ", kernel->second, operands);
+    key.append(reinterpret_cast<const char*>(call.shape.data()), call.shape.size());
     const auto [found, is_other] = shapes_.emplace(std::move(key), out_.shapes.size());
     if (is_other) {
       out_.shapes.push_back({kernel->second, operands, out_.shape_bytes.size()});
@@ -254,7 +253,7 @@ class Compiler {
   IdVector<ValueId, std::int64_t> place_;  // where each value is as the steps go by
   IdVector<ValueId, std::size_t> page_;
   std::map<std::string, std::size_t> kernels_;
-  std::map<std::vector<std::byte>, std::size_t> shapes_;
+  std::map<std::string, std::size_t> shapes_;
   std::map<std::string, std::size_t> by_tensor_;
   std::uint32_t end_of_pages_ = 0;
   Program out_;
