@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Every C++ file is as clang-format leaves it; `tools/check_format.sh --fix` makes it so. Exit 77 (skipped) without
+# Every file in C++ and C is as clang-format leaves it; `tools/check_format.sh --fix` makes it so. Exit 77 (skipped) without
 # clang-format 14, Debian 12's: other versions format differently.
 set -euo pipefail
 cd "$(dirname -- "$(readlink -f -- "$0")")/.."
@@ -17,10 +17,10 @@ if [[ -z $tool ]]; then
 fi
 
 folders=()
-for folder in src apps tests bench; do
+for folder in src apps tests bench firmware; do
   [[ -d $folder ]] && folders+=("$folder")
 done
-mapfile -d '' files < <(find "${folders[@]}" \( -name '*.h' -o -name '*.cc' \) -print0)
+mapfile -d '' files < <(find "${folders[@]}" \( -name '*.h' -o -name '*.cc' -o -name '*.c' \) -print0)
 
 if [[ ${1:-} == --fix ]]; then
   exec "$tool" -i "${files[@]}"

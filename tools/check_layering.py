@@ -27,6 +27,7 @@ COMPONENTS = {
     "pipeline": OPTIMIZERS | {"frontend", "autodiff", "split", "verify"},  # for apps, study, tests: whoever poses a problem
     "baselines": OPTIMIZERS | {"compile.h"},
     "runtime": PLANS | {"verify"},
+    "firmware": PLANS | {"runtime"},
     "study": OPTIMIZERS | {"baselines", "verify", "pipeline"},
     "report": PLANS | {"verify"},
 }
@@ -45,13 +46,14 @@ EXPORTED = {
     "optimize/search/streamed_plan.h", "optimize/search/synchronous.h",
     "optimize/solvers",
     "plan/decoder", "plan/file", "plan/layout", "plan/schedule", "plan/timing",
-    "runtime/executor/program.h", "runtime/kernels/kernel.h", "runtime/kernels/kernel_options.h", "runtime/profile/profiler.h",
+    "runtime/data/data_input.h", "runtime/data/dataset.h", "runtime/executor/program.h", "runtime/kernels/kernel.h", "runtime/kernels/kernel_options.h", "runtime/profile/profiler.h",
     "runtime/sensors", "runtime/training", "runtime/weights/initial_weights.h",
+    "runtime/weights/safetensors.h", "runtime/weights/safetensors_weights.h",
 }
 # The headers that may include <nlohmann/json.hpp>; all others make do with <nlohmann/json_fwd.hpp>.
 WITH_JSON = {"cost/instance_parts.h"}
 # Where the project's own headers lie.
-PROJECT = ("poet/", "apps/", "bench/", "tests/")
+PROJECT = ("poet/", "apps/", "bench/", "firmware/", "tests/")
 # Third-party headers -> the only folder or file that may include them.
 OWNERS = {
     r"(coin/)?(Cbc|Cgl|Clp|Coin|Osi)\w*\.(hpp|h)": "optimize/solvers",

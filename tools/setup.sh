@@ -27,12 +27,13 @@ test_extras=(
   cbc:coinor-cbc glpsol:glpk-utils    # solvers to hold poet's own against
   chromium:chromium                   # opens the pages
   arm-none-eabi-gcc:gcc-arm-none-eabi # compiles what is for devices
+  qemu-system-arm:qemu-system-arm     # runs it on boards that are not there
   aarch64-linux-gnu-g++:g++-aarch64-linux-gnu qemu-aarch64:qemu-user # compile and try the program for boards
   /usr/share/libonnx-testdata:libonnx-testdata # the standard's own tests of its operators
 )
 
 # What the program is made of; a change below one of these makes the next ./poet build again.
-program_sources=(CMakeLists.txt cmake src apps web tools/setup.sh)
+program_sources=(CMakeLists.txt cmake src apps firmware web tools/setup.sh)
 
 build_dir=${POET_BUILD_DIR:-build}
 [[ $build_dir == /* ]] || build_dir=$root/$build_dir

@@ -15,6 +15,8 @@ namespace poet::cli {
 [[nodiscard]] std::unique_ptr<Command> make_reproduce(CommandLine& program);
 [[nodiscard]] std::unique_ptr<Command> make_import(CommandLine& program);
 [[nodiscard]] std::unique_ptr<Command> make_sweep(CommandLine& program);
+[[nodiscard]] std::unique_ptr<Command> make_codegen(CommandLine& program);
+[[nodiscard]] std::unique_ptr<Command> make_card(CommandLine& program);
 [[nodiscard]] std::unique_ptr<Command> make_models(CommandLine& program);
 [[nodiscard]] std::unique_ptr<Command> make_devices(CommandLine& program);
 

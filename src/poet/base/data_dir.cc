@@ -42,4 +42,11 @@ fs::path data_dir() {
                    "the data folder of poet is in none of its usual places; set this variable to it");
 }
 
+fs::path firmware_dir() {
+  const fs::path data = data_dir();
+  for (const fs::path& candidate : {data / "firmware", data.parent_path() / "firmware"})
+    if (is_folder(candidate)) return candidate;
+  throw InputError("POET_DATA_DIR", "has no folder \"firmware\", nor one beside it: " + data.string());
+}
+
 }  // namespace poet

@@ -12,4 +12,8 @@ namespace poet {
 /// InputError when POET_DATA_DIR names no folder, or when there is none anywhere.
 std::filesystem::path data_dir();
 
+/// The C that firmware is made of: the folder `firmware` in data_dir(), as after installation, or beside it,
+/// as in the source tree. Throws as data_dir().
+std::filesystem::path firmware_dir();
+
 }  // namespace poet

@@ -3,9 +3,9 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
 #include <cstdint>
 
+#include "firmware/kernels/poet_math.h"
 #include "poet/base/error.h"
 #include "poet/runtime/kernels/reference/families.h"
 #include "poet/runtime/kernels/reference/fold.h"
@@ -29,7 +29,7 @@ float largest_of(const float* x, Index n) {
 
 void softmax_row(const float* x, float* y, Index n) {
   const float largest = largest_of(x, n);
-  for (Index i = 0; i < n; ++i) y[i] = std::exp(x[i] - largest);
+  for (Index i = 0; i < n; ++i) y[i] = poet_exp(x[i] - largest);
   const auto sum = static_cast<float>(sum_of(n, [y](Index i) { return y[i]; }));
   for (Index i = 0; i < n; ++i) y[i] /= sum;
 }
@@ -57,7 +57,7 @@ std::unique_ptr<Kernel> softmax_backward(const OpReader& op) {
 
 /// log of the sum of exp(x), less the largest x.
 double log_sum(const float* x, Index n, float largest) {
-  return std::log(sum_of(n, [=](Index i) { return std::exp(x[i] - largest); }));
+  return poet_log(sum_of(n, [=](Index i) { return poet_exp(x[i] - largest); }));
 }
 
 std::unique_ptr<Kernel> log_softmax(const OpReader& op) {
@@ -80,7 +80,7 @@ std::unique_ptr<Kernel> log_softmax_backward(const OpReader& op) {
       const float* y = input(call, 1) + row * r.width;
       float* dx = output(call, 0) + row * r.width;
       const auto sum = static_cast<float>(sum_of(r.width, [=](Index i) { return dy[i]; }));
-      for (Index i = 0; i < r.width; ++i) dx[i] = dy[i] - std::exp(y[i]) * sum;
+      for (Index i = 0; i < r.width; ++i) dx[i] = dy[i] - poet_exp(y[i]) * sum;
     }
   });
 }

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 
+#include "firmware/kernels/poet_math.h"
 #include "poet/runtime/kernels/reference/families.h"
 #include "poet/runtime/kernels/reference/loop_kernel.h"
 #include "poet/runtime/kernels/reference/loop_nest.h"
@@ -58,9 +59,9 @@ std::unique_ptr<Kernel> adam_update(const OpReader& op) {
     float* __restrict parameter = updated(call, 0);
     float* __restrict m = updated(call, 1);
     float* __restrict v = updated(call, 2);
-    const auto step = static_cast<double>(call.step);
-    const auto step_size = static_cast<float>(rate / (1.0 - std::pow(beta1, step)));
-    const auto correction = static_cast<float>(std::sqrt(1.0 - std::pow(beta2, step)));
+    const auto step = static_cast<unsigned long>(call.step);
+    const auto step_size = static_cast<float>(rate / (1.0 - poet_power(beta1, step)));
+    const auto correction = static_cast<float>(std::sqrt(1.0 - poet_power(beta2, step)));
     const auto b1 = static_cast<float>(beta1);
     const auto b2 = static_cast<float>(beta2);
     const auto new1 = static_cast<float>(1.0 - beta1);

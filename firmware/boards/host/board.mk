@@ -1,0 +1,8 @@
+# The same C as a program for this machine: build/firmware card.img
+CC ?= cc
+SIZE := size
+FIRMWARE := firmware
+LINK_FLAGS := -lm
+.PHONY: run
+run: build/firmware
+	build/firmware card.img

@@ -1,0 +1,167 @@
+/* What computes: one function per kind of operator, each a loop over numbers in RAM, in the order in which
+ * the host's portable kernels sum, so that both give the same bits.
+ *
+ * A kernel gets a shape (a struct below, from flash) and the addresses of the op's operands: its inputs, then
+ * what its outputs go on from (accumulators), its outputs, what it updates. Counts and strides are in
+ * elements. Tensors lie row by row but where a shape has strides. The first output may lie where an input
+ * does if graph/in_place.h allows it. */
+#ifndef POET_KERNELS_H
+#define POET_KERNELS_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What a kernel may know besides. */
+typedef struct poet_run {
+  uint32_t step; /* training steps so far, this one included */
+  uint32_t seed_low, seed_high;
+} poet_run;
+
+typedef int (*poet_kernel)(const void* shape, void* const* operand, const poet_run* run);
+
+/* What kernels return; all but the first end the run. */
+enum {
+  POET_KERNEL_OK = 0,
+  POET_KERNEL_BAD_INDEX = 1 /* a class or a row that does not exist */
+};
+
+/* ---- elements */
+
+enum { POET_AXES = 6 }; /* after axes are joined where all operands allow it */
+
+/* Runs of `count` elements within nested loops. Operand r of up to 4 (the result is the first one) steps by
+ * step[r] within a run and by stride[axis][r] along an outer axis, the slowest first. */
+typedef struct poet_nest {
+  int32_t count, rank;
+  int32_t step[4];
+  int32_t size[POET_AXES];
+  int32_t stride[POET_AXES][4];
+} poet_nest;
+
+/* y = f(a, b): which f is the kernel; numbers that it has are here. */
+typedef struct poet_elementwise {
+  poet_nest nest;
+  float number[2];
+} poet_elementwise;
+
+int poet_add(const void* shape, void* const* operand, const poet_run* run);
+int poet_sub(const void* shape, void* const* operand, const poet_run* run);
+int poet_mul(const void* shape, void* const* operand, const poet_run* run);
+int poet_scale(const void* shape, void* const* operand, const poet_run* run); /* number[0] x + number[1] */
+int poet_scale_backward(const void* shape, void* const* operand, const poet_run* run); /* number[0] dy */
+int poet_relu(const void* shape, void* const* operand, const poet_run* run);
+int poet_relu_backward(const void* shape, void* const* operand, const poet_run* run); /* dy, y */
+int poet_clip(const void* shape, void* const* operand, const poet_run* run); /* to [number[0], number[1]] */
+int poet_clip_backward(const void* shape, void* const* operand, const poet_run* run); /* dy, y */
+
+/* Copies of boxes: what is copied to operand `to` from operand `from`, beginning at these elements. */
+typedef struct poet_copy {
+  poet_nest nest; /* of 2 operands */
+  int32_t to, from;
+  int32_t to_first, from_first;
+} poet_copy;
+typedef struct poet_copies {
+  int32_t fill_operand; /* -1: none; else that operand is first set to `fill`, `fill_count` elements of it */
+  int32_t fill_count;
+  uint32_t fill;  /* the bits of an element */
+  int32_t copies; /* that many poet_copy follow */
+} poet_copies;
+int poet_copy_boxes(const void* shape, void* const* operand, const poet_run* run);
+
+/* ---- products */
+
+/* linear: x (rows, ins), weight (outs, ins), bias (outs) or none. */
+typedef struct poet_linear {
+  int32_t rows, ins, outs;
+  int32_t weight, bias; /* which operands these are, or their gradients; -1: none */
+  int32_t from_weight,
+      from_bias;  /* which operands the results go on from, from_weight also linear's; -1: from 0 */
+  int32_t result; /* which operand: linear's y, linear_backward_input's dx */
+} poet_linear;
+int poet_linear_forward(const void* shape, void* const* operand, const poet_run* run); /* x, weight, bias */
+int poet_linear_backward_input(const void* shape, void* const* operand, const poet_run* run); /* dy, weight */
+int poet_linear_backward_weight(const void* shape, void* const* operand, const poet_run* run); /* dy, x */
+
+/* A convolution from x to y, of two spatial axes: height, width. */
+typedef struct poet_conv {
+  int32_t images, groups;
+  int32_t in_channels, out_channels; /* of a group */
+  int32_t x[2], y[2], kernel[2];
+  int32_t stride[2], padding[2], dilation[2]; /* padding: before */
+  int32_t bias;                               /* which operand it, or its gradient, is; -1: none */
+  int32_t weight;                             /* which operand its gradient is; -1: none */
+  int32_t from, from_bias;                    /* which operands the results go on from; -1: none */
+  int32_t result;                             /* which operand: conv's y, the gradient of x */
+} poet_conv;
+int poet_conv_forward(const void* shape, void* const* operand, const poet_run* run); /* x, weight, bias */
+int poet_conv_backward_input(const void* shape, void* const* operand, const poet_run* run);  /* dy, weight */
+int poet_conv_backward_weight(const void* shape, void* const* operand, const poet_run* run); /* dy, x */
+
+/* ---- norms */
+
+typedef struct poet_batch_norm {
+  int32_t images, channels, plane;
+  int32_t dx, dweight, dbias; /* which operands; -1: none */
+  double eps;
+  double momentum;
+  double count; /* elements of a channel in the whole tensor: of batch_norm_stats */
+} poet_batch_norm;
+int poet_batch_norm_forward(const void* shape, void* const* operand,
+                            const poet_run* run); /* x, weight, bias -> y, mean, 1 / deviation */
+int poet_batch_norm_backward(const void* shape, void* const* operand,
+                             const poet_run* run); /* dy, x, weight, mean, 1 / deviation */
+int poet_batch_norm_stats(const void* shape, void* const* operand,
+                          const poet_run* run); /* mean, 1 / deviation; running mean, variance */
+
+/* ---- pools, losses, updates */
+
+typedef struct poet_planes {
+  int32_t planes, size;
+} poet_planes;
+int poet_global_avg_pool(const void* shape, void* const* operand, const poet_run* run);
+int poet_global_avg_pool_backward(const void* shape, void* const* operand, const poet_run* run);
+
+typedef struct poet_rows {
+  int32_t rows, width;
+} poet_rows;
+int poet_softmax_cross_entropy(const void* shape, void* const* operand,
+                               const poet_run* run); /* x, classes -> loss, p */
+int poet_softmax_cross_entropy_backward(const void* shape, void* const* operand,
+                                        const poet_run* run);                    /* p, classes -> dx */
+int poet_mse_loss(const void* shape, void* const* operand, const poet_run* run); /* x, target */
+int poet_mse_loss_backward(const void* shape, void* const* operand, const poet_run* run); /* x, target */
+
+typedef struct poet_update {
+  poet_nest nest; /* parameter and state, gradient */
+  int32_t state;  /* which operand is the parameter that is updated; its state follows it */
+  double rate, momentum, beta1, beta2, eps;
+} poet_update;
+int poet_sgd_update(const void* shape, void* const* operand,
+                    const poet_run* run); /* parameter, gradient; parameter */
+int poet_momentum_update(const void* shape, void* const* operand,
+                         const poet_run* run); /* ...; parameter, velocity */
+int poet_adam_update(const void* shape, void* const* operand, const poet_run* run); /* ...; parameter, m, v */
+
+/* ---- what kernels are made of */
+
+/* Eight partial sums in double, then their sum: f(i) is what the macro's expression gives for i. */
+#define POET_SUM(result, n, i, expression)                                       \
+  do {                                                                           \
+    double poet_lane[8] = {0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};              \
+    int32_t i;                                                                   \
+    for (i = 0; i < (n); ++i) poet_lane[i & 7] += (double)(expression);          \
+    (result) = ((poet_lane[0] + poet_lane[4]) + (poet_lane[2] + poet_lane[6])) + \
+               ((poet_lane[1] + poet_lane[5]) + (poet_lane[3] + poet_lane[7]));  \
+  } while (0)
+
+/* Puts `count` elements where they go on from, or 0. */
+void poet_start(float* to, const float* from, int32_t count);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

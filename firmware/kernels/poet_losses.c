@@ -1,0 +1,109 @@
+/* Means over planes, softmax and losses. */
+#include <string.h>
+
+#include "poet_kernels.h"
+#include "poet_math.h"
+
+int poet_global_avg_pool(const void* shape, void* const* operand, const poet_run* run) {
+  poet_planes s;
+  int32_t p;
+  (void)run;
+  memcpy(&s, shape, sizeof s);
+  for (p = 0; p < s.planes; ++p) {
+    const float* x = (const float*)operand[0] + p * s.size;
+    double sum;
+    POET_SUM(sum, s.size, i, x[i]);
+    ((float*)operand[1])[p] = (float)(sum / (double)s.size);
+  }
+  return POET_KERNEL_OK;
+}
+
+int poet_global_avg_pool_backward(const void* shape, void* const* operand, const poet_run* run) {
+  poet_planes s;
+  int32_t p, i;
+  (void)run;
+  memcpy(&s, shape, sizeof s);
+  for (p = 0; p < s.planes; ++p) {
+    const float share = ((const float*)operand[0])[p] / (float)s.size;
+    float* dx = (float*)operand[1] + p * s.size;
+    for (i = 0; i < s.size; ++i) dx[i] = share;
+  }
+  return POET_KERNEL_OK;
+}
+
+static float largest_of(const float* x, int32_t n) {
+  float largest = x[0];
+  int32_t i;
+  for (i = 1; i < n; ++i) largest = x[i] > largest ? x[i] : largest;
+  return largest;
+}
+
+static void softmax_row(const float* x, float* y, int32_t n, float largest) {
+  double sum;
+  float total;
+  int32_t i;
+  for (i = 0; i < n; ++i) y[i] = poet_exp(x[i] - largest);
+  POET_SUM(sum, n, k, y[k]);
+  total = (float)sum;
+  for (i = 0; i < n; ++i) y[i] /= total;
+}
+
+int poet_softmax_cross_entropy(const void* shape, void* const* operand, const poet_run* run) {
+  const int32_t* targets = operand[1];
+  double loss = 0.0;
+  poet_rows s;
+  int32_t row;
+  (void)run;
+  memcpy(&s, shape, sizeof s);
+  for (row = 0; row < s.rows; ++row) {
+    const float* x = (const float*)operand[0] + row * s.width;
+    const int32_t target = targets[row];
+    const float largest = largest_of(x, s.width);
+    double sum;
+    if (target < 0 || target >= s.width) return POET_KERNEL_BAD_INDEX;
+    POET_SUM(sum, s.width, i, poet_exp(x[i] - largest));
+    loss += poet_log(sum) - ((double)x[target] - (double)largest);
+    softmax_row(x, (float*)operand[3] + row * s.width, s.width, largest);
+  }
+  *(float*)operand[2] = (float)(loss / (double)s.rows);
+  return POET_KERNEL_OK;
+}
+
+int poet_softmax_cross_entropy_backward(const void* shape, void* const* operand, const poet_run* run) {
+  const int32_t* targets = operand[1];
+  poet_rows s;
+  int32_t row, i;
+  (void)run;
+  memcpy(&s, shape, sizeof s);
+  for (row = 0; row < s.rows; ++row) {
+    const float* p = (const float*)operand[0] + row * s.width;
+    float* dx = (float*)operand[2] + row * s.width;
+    const int32_t target = targets[row];
+    if (target < 0 || target >= s.width) return POET_KERNEL_BAD_INDEX;
+    for (i = 0; i < s.width; ++i) dx[i] = (p[i] - (i == target ? 1.0F : 0.0F)) / (float)s.rows;
+  }
+  return POET_KERNEL_OK;
+}
+
+int poet_mse_loss(const void* shape, void* const* operand, const poet_run* run) {
+  const float *x = operand[0], *target = operand[1];
+  poet_rows s;
+  double sum;
+  (void)run;
+  memcpy(&s, shape, sizeof s);
+  POET_SUM(sum, s.width, i, ((double)x[i] - (double)target[i]) * ((double)x[i] - (double)target[i]));
+  *(float*)operand[2] = (float)(sum / (double)s.width);
+  return POET_KERNEL_OK;
+}
+
+int poet_mse_loss_backward(const void* shape, void* const* operand, const poet_run* run) {
+  const float *x = operand[0], *target = operand[1];
+  float *dx = operand[2], factor;
+  poet_rows s;
+  int32_t i;
+  (void)run;
+  memcpy(&s, shape, sizeof s);
+  factor = (float)(2.0 / (double)s.width);
+  for (i = 0; i < s.width; ++i) dx[i] = factor * (x[i] - target[i]);
+  return POET_KERNEL_OK;
+}

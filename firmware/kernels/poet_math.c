@@ -1,0 +1,128 @@
+#include "poet_math.h"
+
+#include <stdint.h>
+#include <string.h>
+
+static float float_of(uint32_t bits) {
+  float x;
+  memcpy(&x, &bits, sizeof x);
+  return x;
+}
+
+static double double_of(uint64_t bits) {
+  double x;
+  memcpy(&x, &bits, sizeof x);
+  return x;
+}
+
+static uint64_t bits_of(double x) {
+  uint64_t bits;
+  memcpy(&bits, &x, sizeof bits);
+  return bits;
+}
+
+/* 2^n for n in [-126, 127]. */
+static float power_of_two(int32_t n) { return float_of((uint32_t)(n + 127) << 23); }
+
+/* e^x = 2^n e^r with |r| <= log(2) / 2; e^r by its series, the rest of which is below 6e-9. */
+float poet_exp(float x) {
+  const float log2_high = 0.693359375F; /* n log2_high is exact */
+  const float log2_low = -2.12194440e-4F;
+  int32_t n, half;
+  float r, p, y;
+  if (!(x <= 89.0F)) return x > 89.0F ? float_of(0x7F800000U) : x; /* NaN stays */
+  if (x < -104.0F) return 0.0F;
+  n = (int32_t)(x * 1.44269504F + (x < 0.0F ? -0.5F : 0.5F));
+  r = x - (float)n * log2_high;
+  r = r - (float)n * log2_low;
+  p = 1.98412698e-4F;
+  p = p * r + 1.38888889e-3F;
+  p = p * r + 8.33333333e-3F;
+  p = p * r + 4.16666667e-2F;
+  p = p * r + 1.66666667e-1F;
+  p = p * r + 0.5F;
+  y = p * (r * r) + r;
+  y = y + 1.0F;
+  half = n / 2; /* in two steps: 2^n itself may be none of the numbers */
+  return y * power_of_two(half) * power_of_two(n - half);
+}
+
+/* x = 2^n m with m in [sqrt(1/2), sqrt(2)]; log(m) = 2 artanh(s) with s = (m - 1) / (m + 1), |s| < 0.172. */
+double poet_log(double x) {
+  static const double term[] = {2.0 / 21.0, 2.0 / 19.0, 2.0 / 17.0, 2.0 / 15.0, 2.0 / 13.0,
+                                2.0 / 11.0, 2.0 / 9.0,  2.0 / 7.0,  2.0 / 5.0,  2.0 / 3.0};
+  const double log2_high = 6.93147180369123816490e-01; /* its lower 32 bits are 0 */
+  const double log2_low = 1.90821492927058770002e-10;
+  const uint64_t one = (uint64_t)1023 << 52;
+  uint64_t bits;
+  int32_t n = 0;
+  unsigned i;
+  double m, s, z, p;
+  if (!(x > 0.0))
+    return x < 0.0 ? double_of((uint64_t)0x7FF8 << 48) : x == 0.0 ? double_of((uint64_t)0xFFF0 << 48) : x;
+  bits = bits_of(x);
+  if (bits >= (uint64_t)0x7FF0 << 48) return x; /* infinite */
+  if (bits < (uint64_t)1 << 52) {               /* below the least normal number */
+    bits = bits_of(x * 18014398509481984.0);    /* 2^54 */
+    n = -54;
+  }
+  n += (int32_t)(bits >> 52) - 1023;
+  m = double_of((bits & (((uint64_t)1 << 52) - 1)) | one);
+  if (m > 1.4142135623730951) {
+    m = m * 0.5;
+    n = n + 1;
+  }
+  s = (m - 1.0) / (m + 1.0);
+  z = s * s;
+  p = term[0];
+  for (i = 1; i < sizeof term / sizeof term[0]; ++i) p = p * z + term[i];
+  p = p * z * s + (double)n * log2_low;
+  return (p + 2.0 * s) + (double)n * log2_high;
+}
+
+/* Digit by digit: the largest root r with r^2 <= x, in whole numbers, then rounded to nearest. */
+double poet_root(double x) {
+  uint64_t bits = bits_of(x), m, root = 0, rest = 0;
+  int32_t e, i;
+  if (!(x > 0.0) || bits >= (uint64_t)0x7FF0 << 48) {
+    return x < 0.0 ? double_of((uint64_t)0x7FF8 << 48) : x; /* 0, infinite, none */
+  }
+  e = (int32_t)(bits >> 52);
+  m = bits & (((uint64_t)1 << 52) - 1);
+  if (e == 0) {
+    e = 1;
+    while ((m >> 52) == 0) {
+      m <<= 1;
+      --e;
+    }
+  } else {
+    m |= (uint64_t)1 << 52;
+  }
+  e -= 1023; /* x = m 2^(e - 52) */
+  if (e & 1) {
+    m <<= 1;
+    e -= 1;
+  }
+  m <<= 8; /* 62 bits, in pairs from the top: 31 digits of the root */
+  for (i = 0; i < 54; ++i) {
+    const uint64_t next = i < 31 ? (m >> (60 - 2 * i)) & 3U : 0;
+    rest = (rest << 2) | next;
+    root <<= 1;
+    if (rest >= 2 * root + 1) {
+      rest -= 2 * root + 1;
+      root += 1;
+    }
+  }
+  /* 54 digits, one more than a double has: it is never half way between two, for then x had 107 digits. */
+  root = (root + 1) >> 1;
+  return double_of(((uint64_t)(e / 2 + 1023) << 52) + (root - ((uint64_t)1 << 52)));
+}
+
+double poet_power(double base, unsigned long n) {
+  double result = 1.0;
+  for (; n != 0; n >>= 1) {
+    if (n & 1U) result = result * base;
+    base = base * base;
+  }
+  return result;
+}

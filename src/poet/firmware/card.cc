@@ -1,0 +1,175 @@
+#include "poet/firmware/card.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
+#include <fstream>
+#include <limits>
+#include <optional>
+#include <span>
+
+#include "firmware/engine/poet_engine.h"
+#include "poet/base/error.h"
+
+namespace poet::firmware {
+namespace {
+
+constexpr std::uint64_t kLeastBlocks = 128;  // 64 KiB
+constexpr std::size_t kHeaderWords = 6;
+constexpr std::size_t kRecordWords = 4;
+
+using Words = std::array<std::uint32_t, POET_BLOCK / 4>;
+
+std::uint32_t hash_of(const void* bytes, std::size_t count, std::uint32_t seed) {
+  return poet_hash(bytes, static_cast<std::uint32_t>(count), seed);
+}
+
+std::uint32_t hash_of_record(const Program& program, const std::vector<std::byte>& residents,
+                             std::uint32_t step, std::uint32_t loss) {
+  return hash_of(residents.data(), residents.size(), (step * 31U) ^ loss ^ program.digest);
+}
+
+class Image {
+ public:
+  Image(const std::filesystem::path& file, std::ios::openmode mode)
+      : name_(file), stream_(file, mode | std::ios::binary) {
+    if (!stream_) throw InputError(file.string(), "cannot be opened");
+  }
+  void write(std::uint64_t block, std::uint64_t skipped, const void* from, std::size_t bytes) {
+    stream_.seekp(static_cast<std::streamoff>(block * POET_BLOCK + skipped));
+    stream_.write(static_cast<const char*>(from), static_cast<std::streamsize>(bytes));
+    if (!stream_) throw InputError(name_.string(), "cannot be written");
+  }
+  void read(std::uint64_t block, void* to, std::size_t bytes) {
+    stream_.seekg(static_cast<std::streamoff>(block * POET_BLOCK));
+    stream_.read(static_cast<char*>(to), static_cast<std::streamsize>(bytes));
+    if (!stream_) throw InputError(name_.string(), "ends before what its header says is there");
+  }
+  void close() {
+    stream_.close();
+    if (!stream_) throw InputError(name_.string(), "cannot be written");
+  }
+
+ private:
+  std::filesystem::path name_;
+  std::fstream stream_;
+};
+
+void write_page(Image& image, const Page& page, const std::vector<std::byte>& bytes) {
+  const std::array<std::uint32_t, 2> trailer = {0,
+                                                hash_of(bytes.data(), bytes.size(), page.first)};  // step 0
+  image.write(page.first, 0, bytes.data(), bytes.size());
+  image.write(page.first + page.blocks - 1, POET_BLOCK - POET_TRAILER, trailer.data(), POET_TRAILER);
+}
+
+}  // namespace
+
+std::uint64_t card_blocks(const Program& program, std::int64_t samples) {
+  return program.samples_first + static_cast<std::uint64_t>(samples) * program.sample_blocks;
+}
+
+void write_card(const std::filesystem::path& file, const Graph& graph, const Program& program,
+                const Contents& first, const runtime::Dataset& data, const CardOptions& options) {
+  const std::uint64_t blocks = card_blocks(program, data.samples());
+  if (blocks > std::numeric_limits<std::uint32_t>::max())
+    throw InputError(file.string(), "would have more than 2 TiB");
+  Image image(file, std::ios::in | std::ios::out | std::ios::trunc);
+  const auto contents_of = [&](ValueId v) {
+    std::vector<std::byte> bytes(static_cast<std::size_t>(graph.values[v].bytes.value()));
+    first(v, bytes.data());
+    return bytes;
+  };
+  for (const Page& page : program.pages)
+    if (page.home) write_page(image, page, contents_of(page.value));
+  std::vector<std::byte> residents(static_cast<std::size_t>(program.ram_bytes - program.arena_bytes));
+  for (const Resident& r : program.residents) {
+    const std::vector<std::byte> bytes = contents_of(r.value);
+    std::copy(bytes.begin(), bytes.end(), residents.begin() + (r.at - program.arena_bytes));
+  }
+  const std::array<std::uint32_t, kRecordWords> record = {POET_CARD_MAGIC, 0, 0,
+                                                          hash_of_record(program, residents, 0, 0)};
+  image.write(program.record_first, 0, record.data(), sizeof record);
+  image.write(program.record_first + 1, 0, residents.data(), residents.size());
+  image.write(program.code_first, 0, program.code.data(), program.code.size());
+  for (std::size_t i = 0; i < program.pages.size(); ++i) {
+    const Page& page = program.pages[i];
+    std::array<char, POET_NAME> entry{};
+    const std::array<std::uint32_t, 2> where = {page.first,
+                                                page.blocks * static_cast<std::uint32_t>(page.slots)};
+    std::memcpy(entry.data(), where.data(), sizeof where);
+    const std::string& name = graph.values[page.value].name;
+    std::copy_n(name.begin(), std::min(name.size(), entry.size() - sizeof where - 1),
+                entry.begin() + sizeof where);
+    image.write(program.names_first, i * POET_NAME, entry.data(), entry.size());
+  }
+  std::vector<std::byte> field;
+  for (std::int64_t sample = 0; sample < data.samples(); ++sample) {
+    for (std::size_t i = 0; i < program.fields.size(); ++i) {
+      field.resize(program.fields[i].bytes);
+      data.read(i, std::span(&sample, 1), field.data());
+      image.write(program.samples_first + static_cast<std::uint64_t>(sample) * program.sample_blocks,
+                  program.fields[i].first, field.data(), field.size());
+    }
+  }
+  std::array<std::uint32_t, kHeaderWords + 1> header = {POET_CARD_MAGIC,
+                                                        POET_CARD_VERSION,
+                                                        program.digest,
+                                                        static_cast<std::uint32_t>(blocks),
+                                                        options.steps,
+                                                        static_cast<std::uint32_t>(data.samples()),
+                                                        0};
+  header[kHeaderWords] = hash_of(header.data(), kHeaderWords * sizeof header[0], 0);
+  image.write(0, 0, header.data(), sizeof header);
+  image.close();
+  std::filesystem::resize_file(file, std::bit_ceil(std::max(blocks, kLeastBlocks)) * POET_BLOCK);
+}
+
+CardState read_card(const std::filesystem::path& file, const Graph& graph, const Program& program) {
+  Image image(file, std::ios::in);
+  Words block;
+  image.read(0, block.data(), sizeof block);
+  if (block[0] != POET_CARD_MAGIC || block[1] != POET_CARD_VERSION)
+    throw InputError(file.string(), "is no image of a card of poet's");
+  if (hash_of(block.data(), kHeaderWords * sizeof block[0], 0) != block[kHeaderWords])
+    throw InputError(file.string(), "its header is damaged");
+  if (block[2] != program.digest) throw InputError(file.string(), "is the image for another plan");
+  std::optional<CardState> found;
+  std::vector<std::byte> residents(static_cast<std::size_t>(program.ram_bytes - program.arena_bytes));
+  std::vector<std::byte> latest;
+  for (std::uint32_t number = 0; number < 2; ++number) {
+    const std::uint32_t at = program.record_first + number * program.record_blocks;
+    image.read(at, block.data(), sizeof block);
+    image.read(at + 1, residents.data(), residents.size());
+    if (block[0] != POET_CARD_MAGIC || block[3] != hash_of_record(program, residents, block[1], block[2]))
+      continue;
+    if (found && found->step > block[1]) continue;
+    found.emplace();
+    found->step = block[1];
+    found->loss = std::bit_cast<float>(block[2]);
+    latest = residents;
+  }
+  if (!found) throw InputError(file.string(), "has no whole record of a step");
+  found->contents = IdVector<ValueId, std::vector<std::byte>>(graph.values.size());
+  for (const Resident& r : program.residents) {
+    const auto begin = latest.begin() + (r.at - program.arena_bytes);
+    found->contents[r.value].assign(begin, begin + graph.values[r.value].bytes.value());
+  }
+  for (const Page& page : program.pages) {
+    if (!page.home) continue;
+    std::vector<std::byte>& bytes = found->contents[page.value];
+    const std::uint32_t step = page.slots == 2 ? found->step : 0;
+    const std::uint32_t at = page.first + (page.slots == 2 ? step % 2 * page.blocks : 0);
+    bytes.resize(static_cast<std::size_t>(graph.values[page.value].bytes.value()));
+    image.read(at, bytes.data(), bytes.size());
+    image.read(at + page.blocks - 1, block.data(), sizeof block);
+    if (block[POET_BLOCK / 4 - 2] != step ||
+        block[POET_BLOCK / 4 - 1] != hash_of(bytes.data(), bytes.size(), at ^ step))
+      throw InputError(file.string(), fmt::format("\"{}\" is damaged on it", graph.values[page.value].name));
+  }
+  return std::move(*found);
+}
+
+}  // namespace poet::firmware

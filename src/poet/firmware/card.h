@@ -1,0 +1,42 @@
+#pragma once
+
+// The image of a board's storage: what a run starts from, and what it leaves.
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <vector>
+
+#include "poet/firmware/program.h"
+#include "poet/runtime/data/dataset.h"
+
+namespace poet::firmware {
+
+/// Writes a value's contents.
+using Contents = std::function<void(ValueId v, std::byte* to)>;
+
+struct CardOptions {
+  std::uint32_t steps = 0;  // to be trained in all; 0: until the power goes
+};
+
+/// Blocks of 512 bytes that an image needs with so many samples.
+[[nodiscard]] std::uint64_t card_blocks(const Program& program, std::int64_t samples);
+
+/// A new image, as large as the next power of two (of at least 64 KiB): that is what emulated cards are.
+/// Throws InputError when the file cannot be written. O(bytes of pages and samples).
+void write_card(const std::filesystem::path& file, const Graph& graph, const Program& program,
+                const Contents& first, const runtime::Dataset& data, const CardOptions& options);
+
+/// What a run has left after its last complete step.
+struct CardState {
+  std::uint32_t step = 0;
+  float loss = 0;
+  IdVector<ValueId, std::vector<std::byte>> contents;  // of persistent values; of others empty
+};
+
+/// Throws InputError for a file that is no image, one for another plan, and naming the tensor where a page is
+/// damaged.
+[[nodiscard]] CardState read_card(const std::filesystem::path& file, const Graph& graph,
+                                  const Program& program);
+
+}  // namespace poet::firmware

@@ -1,0 +1,245 @@
+// Element by element, copies of boxes, updates.
+
+#include <algorithm>
+#include <limits>
+
+#include "poet/base/error.h"
+#include "poet/firmware/families.h"
+#include "poet/graph/strides.h"
+
+namespace poet::firmware {
+namespace {
+
+constexpr std::size_t kOperands = 4;  // of a nest
+
+std::vector<std::byte> elementwise(const OpReader& op, std::size_t inputs, std::vector<float> numbers = {}) {
+  if (op.output(0).dtype != DType::float32)
+    throw InputError(op.op().name, "computes integers, which no kernel in C does");
+  const Shape& whole = op.out(0);
+  std::vector<Shape> strides = {stretched(op.output(0), whole)};
+  for (std::size_t i = 0; i < inputs; ++i) strides.push_back(stretched(op.input(i), whole));
+  poet_elementwise s{};
+  s.nest = nest_of(whole, strides);
+  std::copy(numbers.begin(), numbers.end(), s.number);
+  return bytes_of(s);
+}
+
+void add(KernelTable& table, const char* kind, const char* name, poet_kernel here, std::size_t inputs) {
+  table[kind] = {{name, "poet_elements.c", here},
+                 [inputs](const OpReader& op) { return elementwise(op, inputs); },
+                 true};
+}
+
+float bound(const OpReader& op, const char* name, float missing) {
+  return op.has(name) ? op.real32(name) : missing;
+}
+
+std::vector<float> bounds(const OpReader& op) {
+  constexpr float kInfinite = std::numeric_limits<float>::infinity();
+  return {bound(op, "min", -kInfinite), bound(op, "max", kInfinite)};
+}
+
+poet_copy copy_of(const Shape& box, std::int32_t to, const Shape& to_strides, Index to_first,
+                  std::int32_t from, const Shape& from_strides, Index from_first) {
+  return {nest_of(box, {to_strides, from_strides}), to, from, small(to_first), small(from_first)};
+}
+
+void refuse_other_sizes(const OpReader& op) {
+  if (size_of(op.input(0).dtype) != Bytes(4))
+    throw InputError(op.op().name, "copies elements of other than 4 bytes, which no kernel in C does");
+}
+
+std::vector<std::byte> with_copies(const OpReader& op, const std::vector<poet_copy>& copies, bool fills) {
+  refuse_other_sizes(op);
+  poet_copies s{};
+  s.fill_operand = fills ? first_output(op) : -1;
+  s.fill_count = fills ? small(op.out_count(0)) : 0;
+  s.copies = small(static_cast<Index>(copies.size()));
+  std::vector<std::byte> bytes = bytes_of(s);
+  for (const poet_copy& c : copies) append_bytes(bytes, c);
+  return bytes;
+}
+
+Index begin_of_part(const OpReader& op, std::size_t part, const Shape& strides) {
+  Index begin = 0;
+  for (std::size_t i = 0; i < part; ++i) begin += op.list("sizes").at(i);
+  return begin * strides[static_cast<std::size_t>(op.integer("axis"))];
+}
+
+std::vector<std::byte> concat(const OpReader& op) {
+  std::vector<poet_copy> copies;
+  const Shape whole = own_strides(op.output(0));
+  for (std::size_t i = 0; i < op.inputs(); ++i)
+    copies.push_back(copy_of(op.in(i), first_output(op), whole, begin_of_part(op, i, whole),
+                             small(static_cast<Index>(i)), own_strides(op.input(i)), 0));
+  return with_copies(op, copies, false);
+}
+
+std::vector<std::byte> split(const OpReader& op) {
+  std::vector<poet_copy> copies;
+  const Shape whole = own_strides(op.input(0));
+  for (std::size_t i = 0; i < op.outputs(); ++i)
+    copies.push_back(copy_of(op.out(i), first_output(op) + small(static_cast<Index>(i)),
+                             own_strides(op.output(i)), 0, 0, whole, begin_of_part(op, i, whole)));
+  return with_copies(op, copies, false);
+}
+
+/// A box within a tensor.
+struct Box {
+  Shape strides;
+  Index first = 0;
+};
+Box sliced(const OpReader& op, const Value& whole) {
+  Box box{own_strides(whole), 0};
+  for (std::size_t axis = 0; axis < box.strides.size(); ++axis) {
+    box.first += op.list("starts")[axis] * box.strides[axis];
+    box.strides[axis] *= op.list("steps")[axis];
+  }
+  return box;
+}
+Box selected(const OpReader& op, const Value& whole) {
+  const Shape strides = own_strides(whole);
+  return {{strides[0], strides[2]}, op.integer("index") * strides[1]};
+}
+Box transposed(const OpReader& op, const Value& whole) {
+  const Shape strides = own_strides(whole);
+  Box box;
+  for (const Index axis : op.list("axes")) box.strides.push_back(strides[static_cast<std::size_t>(axis)]);
+  return box;
+}
+
+using BoxOf = Box (*)(const OpReader&, const Value&);
+
+std::vector<std::byte> out_of(const OpReader& op, BoxOf box_of) {
+  const Box box = box_of(op, op.input(0));
+  return with_copies(
+      op, {copy_of(op.out(0), first_output(op), own_strides(op.output(0)), 0, 0, box.strides, box.first)},
+      false);
+}
+
+std::vector<std::byte> into(const OpReader& op, BoxOf box_of) {
+  const Box box = box_of(op, op.output(0));
+  return with_copies(
+      op, {copy_of(op.in(0), first_output(op), box.strides, box.first, 0, own_strides(op.input(0)), 0)},
+      op.in_count(0) < op.out_count(0));
+}
+
+std::vector<std::byte> select_backward(const OpReader& op) {
+  return op.integer("index") >= 0 ? into(op, selected) : with_copies(op, {}, true);
+}
+
+std::vector<std::byte> update(const OpReader& op) {
+  poet_update s{};
+  s.nest = nest_of(op.in(0), {own_strides(op.input(0)), own_strides(op.input(1))});
+  s.state = first_output(op) + small(static_cast<Index>(op.outputs()));
+  const auto number = [&op](const char* name) { return op.has(name) ? op.real(name) : 0.0; };
+  s.rate = number("learning_rate");
+  s.momentum = number("momentum");
+  s.beta1 = number("beta1");
+  s.beta2 = number("beta2");
+  s.eps = number("eps");
+  return bytes_of(s);
+}
+
+}  // namespace
+
+void add_elements(KernelTable& table) {
+  add(table, "add", "poet_add", poet_add, 2);
+  add(table, "sub", "poet_sub", poet_sub, 2);
+  add(table, "mul", "poet_mul", poet_mul, 2);
+  add(table, "relu", "poet_relu", poet_relu, 1);
+  add(table, "relu_backward", "poet_relu_backward", poet_relu_backward, 2);
+  table["scale"] = {{"poet_scale", "poet_elements.c", poet_scale},
+                    [](const OpReader& op) {
+                      return elementwise(op, 1, {op.real32("alpha"), op.real32("beta")});
+                    },
+                    true};
+  table["scale_backward"] = {{"poet_scale_backward", "poet_elements.c", poet_scale_backward},
+                             [](const OpReader& op) { return elementwise(op, 1, {op.real32("alpha")}); },
+                             true};
+  table["clip"] = {{"poet_clip", "poet_elements.c", poet_clip},
+                   [](const OpReader& op) { return elementwise(op, 1, bounds(op)); },
+                   true};
+  table["clip_backward"] = {{"poet_clip_backward", "poet_elements.c", poet_clip_backward},
+                            [](const OpReader& op) { return elementwise(op, 2, bounds(op)); },
+                            true};
+}
+
+void add_copies(KernelTable& table) {
+  const auto add_copy = [&table](const char* kind, std::vector<std::byte> (*shape)(const OpReader&)) {
+    table[kind] = {{"poet_copy_boxes", "poet_elements.c", poet_copy_boxes}, shape, true};
+  };
+  add_copy("concat", concat);
+  add_copy("split", split);
+  add_copy("slice", [](const OpReader& op) { return out_of(op, sliced); });
+  add_copy("slice_backward", [](const OpReader& op) { return into(op, sliced); });
+  add_copy("select", [](const OpReader& op) { return out_of(op, selected); });
+  add_copy("select_backward", select_backward);
+  add_copy("transpose", [](const OpReader& op) { return out_of(op, transposed); });
+  add_copy("transpose_backward", [](const OpReader& op) { return into(op, transposed); });
+}
+
+void add_updates(KernelTable& table) {
+  table["sgd_update"] = {{"poet_sgd_update", "poet_elements.c", poet_sgd_update}, update, true};
+  table["momentum_update"] = {
+      {"poet_momentum_update", "poet_elements.c", poet_momentum_update}, update, true};
+  table["adam_update"] = {{"poet_adam_update", "poet_elements.c", poet_adam_update}, update, true};
+}
+
+Shape own_strides(const Value& value) {
+  return value.strides.empty() ? row_major_strides(value.shape) : value.strides;
+}
+
+Shape stretched(const Value& operand, const Shape& whole) {
+  Shape strides(whole.size(), 0);
+  const Shape own = own_strides(operand);
+  const std::size_t missing = whole.size() - operand.shape.size();
+  for (std::size_t axis = 0; axis < own.size(); ++axis)
+    if (operand.shape[axis] != 1) strides[axis + missing] = own[axis];
+  return strides;
+}
+
+poet_nest nest_of(const Shape& whole, const std::vector<Shape>& strides) {
+  ensure(strides.size() <= kOperands, "a nest has up to four operands");
+  struct Axis {
+    Index size = 1;
+    std::array<Index, kOperands> stride{};
+  };
+  std::vector<Axis> axes;
+  for (std::size_t a = 0; a < whole.size(); ++a) {
+    if (whole[a] == 1) continue;
+    Axis axis{whole[a], {}};
+    for (std::size_t r = 0; r < strides.size(); ++r) axis.stride[r] = strides[r][a];
+    axes.push_back(axis);
+  }
+  std::stable_sort(axes.begin(), axes.end(),
+                   [](const Axis& a, const Axis& b) { return a.stride[0] > b.stride[0]; });
+  std::vector<Axis> joined;
+  for (const Axis& axis : axes) {
+    bool joins = !joined.empty();
+    for (std::size_t r = 0; joins && r < strides.size(); ++r)
+      joins = joined.back().stride[r] == axis.stride[r] * axis.size;
+    if (!joins) {
+      joined.push_back(axis);
+      continue;
+    }
+    joined.back().size *= axis.size;
+    joined.back().stride = axis.stride;
+  }
+  poet_nest nest{};
+  nest.count = 1;
+  if (joined.empty()) return nest;
+  if (joined.size() > POET_AXES + 1)
+    throw InputError("firmware", "a tensor has too many axes that cannot be joined");
+  nest.count = small(joined.back().size);
+  for (std::size_t r = 0; r < kOperands; ++r) nest.step[r] = small(joined.back().stride[r]);
+  joined.pop_back();
+  for (const Axis& axis : joined) {
+    nest.size[nest.rank] = small(axis.size);
+    for (std::size_t r = 0; r < kOperands; ++r) nest.stride[nest.rank][r] = small(axis.stride[r]);
+    ++nest.rank;
+  }
+  return nest;
+}
+
+}  // namespace poet::firmware

@@ -1,0 +1,79 @@
+#include "poet/firmware/lowered.h"
+
+#include <fmt/format.h>
+
+#include <cstring>
+#include <limits>
+#include <map>
+#include <optional>
+#include <string_view>
+
+#include "poet/base/error.h"
+#include "poet/firmware/families.h"
+
+namespace poet::firmware {
+namespace {
+
+const KernelTable& table() {
+  static const KernelTable all = [] {
+    KernelTable t;
+    add_elements(t);
+    add_copies(t);
+    add_products(t);
+    add_norms(t);
+    add_losses(t);
+    add_updates(t);
+    return t;
+  }();
+  return all;
+}
+
+}  // namespace
+
+Lowered lowered(const Graph& graph, OpId op) {
+  const OpReader reader(graph, op);
+  const auto found = table().find(reader.op().kind);
+  const std::string place = fmt::format("op \"{}\"", reader.op().name);
+  if (found == table().end())
+    throw InputError(place, fmt::format("is a {}, for which there is no kernel in C", reader.op().kind));
+  const LoweringRule& rule = found->second;
+  const auto refuse_strides = [&](const std::vector<ValueId>& values) {
+    for (const ValueId v : values)
+      if (!graph.values[v].strides.empty())
+        throw InputError(
+            place,
+            fmt::format("reads or writes \"{}\" in another order than row by row, which {} in C does not",
+                        graph.values[v].name, reader.op().kind));
+  };
+  if (!rule.any_strides) {
+    refuse_strides(reader.op().inputs);
+    refuse_strides(reader.op().outputs);
+  }
+  return {&rule.kernel, rule.shape(reader)};
+}
+
+std::vector<std::string> kinds() {
+  std::vector<std::string> names;
+  for (const auto& entry : table()) names.push_back(entry.first);
+  return names;
+}
+
+std::int32_t small(std::int64_t n) {
+  if (n < std::numeric_limits<std::int32_t>::min() || n > std::numeric_limits<std::int32_t>::max())
+    throw InputError("firmware", fmt::format("{} does not fit 32 bits", n));
+  return static_cast<std::int32_t>(n);
+}
+
+std::int32_t first_output(const OpReader& op) {
+  return small(static_cast<std::int64_t>(op.op().inputs.size()));
+}
+
+std::int32_t output_or_none(const OpReader& op, int output) {
+  return output < 0 ? -1 : first_output(op) + output;
+}
+
+std::int32_t accumulator_of(const OpReader& op, int output) {
+  return output < 0 ? -1 : op.accumulator(static_cast<std::size_t>(output));
+}
+
+}  // namespace poet::firmware

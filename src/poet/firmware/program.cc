@@ -1,0 +1,266 @@
+#include "poet/firmware/program.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <span>
+#include <utility>
+
+#include "firmware/engine/poet_engine.h"
+#include "poet/base/error.h"
+#include "poet/graph/operators/schema.h"
+#include "poet/graph/parts.h"
+#include "poet/plan/machine.h"
+#include "poet/runtime/data/data_input.h"
+
+namespace poet::firmware {
+namespace {
+
+constexpr std::int64_t kUnit = 4;  // bytes of an address
+constexpr std::size_t kMostOperands = 24;
+constexpr std::size_t kShapeAlignment = 8;
+
+std::uint32_t blocks_of(std::int64_t bytes) {
+  return static_cast<std::uint32_t>((bytes + POET_BLOCK - 1) / POET_BLOCK);
+}
+
+std::string named(const Graph& graph, ValueId v) {
+  return fmt::format("value {} \"{}\"", v.index, graph.values[v].name);
+}
+
+class Compiler {
+ public:
+  explicit Compiler(const PlanFile& file)
+      : file_(file),
+        graph_(file.instance.graph),
+        storage_(storages(graph_)),
+        place_(graph_.values.size(), kNowhere),
+        page_(graph_.values.size(), kNoPage) {}
+
+  Program run() {
+    check();
+    place_residents();
+    place_pages();
+    lay_out_samples();
+    write_code();
+    out_.code_first = 0;  // set below: the size of the code depends on no place behind it
+    std::uint32_t next = end_of_pages_;
+    out_.code_first = next;
+    next += blocks_of(static_cast<std::int64_t>(out_.code.size()));
+    out_.names_first = next;
+    next += blocks_of(static_cast<std::int64_t>(out_.pages.size()) * POET_NAME);
+    out_.samples_first = next;
+    const auto seed =
+        poet_hash(out_.shape_bytes.data(), static_cast<std::uint32_t>(out_.shape_bytes.size()), 0);
+    out_.digest = poet_hash(out_.code.data(), static_cast<std::uint32_t>(out_.code.size()), seed);
+    return std::move(out_);
+  }
+
+ private:
+  static constexpr std::int64_t kNowhere = -1;
+  static constexpr std::size_t kNoPage = static_cast<std::size_t>(-1);
+
+  void check() const {
+    if (file_.semantics != Semantics::device) throw InputError("the plan", "is not for a device's rules");
+    for (const ValueId v : ids<ValueId>(graph_.values.size())) {
+      const Value& value = graph_.values[v];
+      if (value.rows)
+        throw InputError(
+            named(graph_, v),
+            "is rows of a table by index, which firmware does not have yet: solve with --split BYTES");
+      if (!value.alias_of.valid() && value.bytes > Bytes(0) &&
+          file_.instance.costs.values[v].bytes == Bytes(0))
+        throw InputError(named(graph_, v), "is outside the plan's RAM budget: a board has no other memory");
+      if (size_of(value.dtype) != Bytes(kUnit))
+        throw InputError(named(graph_, v),
+                         "has elements of other than 4 bytes, which firmware does not have yet");
+    }
+    for (const Allocation& a : file_.layout.allocations)
+      if (a.offset % kUnit != 0)
+        throw InputError("the plan's addresses", "must be multiples of 4, the size of a number");
+  }
+
+  void place_residents() {
+    out_.arena_bytes = (file_.layout.arena.value() + kUnit - 1) / kUnit * kUnit;
+    std::int64_t next = out_.arena_bytes;
+    for (const ValueId v : ids<ValueId>(graph_.values.size())) {
+      const Value& value = graph_.values[v];
+      if (!is_resident(value) || value.alias_of.valid()) continue;
+      place_[v] = next;
+      out_.residents.push_back({v, next});
+      next += value.bytes.value();
+    }
+    out_.ram_bytes = next;
+    out_.address_bytes = next <= (std::int64_t{1} << 16U) * kUnit ? 2 : 3;
+    if (next > (std::int64_t{1} << 24U) * kUnit)
+      throw InputError("the plan", "takes more than 64 MiB of RAM: it is for no board");
+    out_.record_blocks = 1 + blocks_of(next - out_.arena_bytes);
+  }
+
+  void place_pages() {
+    std::uint32_t next = out_.record_first + 2 * out_.record_blocks;
+    IdVector<ValueId, char> updated(graph_.values.size(), 0);
+    for (const Op& op : graph_.ops)
+      for (const ValueId v : op.updates) updated[storage_[v]] = 1;
+    const auto add = [&](ValueId v) {
+      if (page_[v] != kNoPage) return;
+      page_[v] = out_.pages.size();
+      Page page{v, next, blocks_of(graph_.values[v].bytes.value() + POET_TRAILER), 1, graph_.values[v].paged};
+      if (page.home && updated[v] != 0) page.slots = 2;
+      next += page.blocks * static_cast<std::uint32_t>(page.slots);
+      out_.pages.push_back(page);
+    };
+    for (const ValueId v : ids<ValueId>(graph_.values.size()))
+      if (graph_.values[v].paged) add(v);
+    for (const Step& step : file_.plan.steps)
+      if (step.kind == StepKind::page_out || step.kind == StepKind::page_in) add(step.value);
+    end_of_pages_ = next;
+  }
+
+  void lay_out_samples() {
+    const std::vector<runtime::DataInput> inputs = runtime::data_inputs(graph_);
+    out_.batch = static_cast<std::uint32_t>(runtime::samples_per_step(inputs));
+    for (const runtime::DataInput& input : inputs) {
+      const auto bytes = static_cast<std::uint32_t>(byte_count(input.sample, input.dtype).value());
+      by_tensor_[tensor_name(graph_.values[input.value])] = out_.fields.size();
+      out_.fields.push_back({out_.sample_bytes, bytes});
+      out_.sample_bytes += bytes;
+    }
+    out_.sample_blocks = blocks_of(out_.sample_bytes);
+  }
+
+  // ---- instructions
+
+  void put(std::uint8_t byte) { out_.code.push_back(byte); }
+  void put_varint(std::uint64_t n) {
+    for (; n > 127; n >>= 7U) put(static_cast<std::uint8_t>(128U | (n & 127U)));
+    put(static_cast<std::uint8_t>(n));
+  }
+  void put_address(std::int64_t at) {
+    auto unit = static_cast<std::uint32_t>(at / kUnit);
+    for (int i = 0; i < out_.address_bytes; ++i, unit >>= 8U) put(static_cast<std::uint8_t>(unit & 255U));
+  }
+
+  /// Of a value's storage; tensors without elements have none and lie anywhere.
+  [[nodiscard]] std::int64_t where(ValueId v) const { return std::max<std::int64_t>(place_[storage_[v]], 0); }
+
+  std::size_t shape_number(OpId op) {
+    const Lowered call = lowered(graph_, op);
+    const std::size_t operands =
+        graph_.ops[op].inputs.size() + graph_.ops[op].outputs.size() + graph_.ops[op].updates.size();
+    if (operands > kMostOperands)
+      throw InputError(fmt::format("op \"{}\"", graph_.ops[op].name),
+                       fmt::format("has {} operands, more than {}", operands, kMostOperands));
+    const auto [kernel, is_new] = kernels_.emplace(call.kernel->name, out_.kernels.size());
+    if (is_new) out_.kernels.push_back(call.kernel);
+    std::string key = fmt::format("{} {} ", kernel->second, operands);
+    key.append(reinterpret_cast<const char*>(call.shape.data()), call.shape.size());
+    const auto [found, is_other] = shapes_.emplace(std::move(key), out_.shapes.size());
+    if (is_other) {
+      out_.shapes.push_back({kernel->second, operands, out_.shape_bytes.size()});
+      out_.shape_bytes.insert(out_.shape_bytes.end(), call.shape.begin(), call.shape.end());
+      out_.shape_bytes.resize((out_.shape_bytes.size() + kShapeAlignment - 1) / kShapeAlignment *
+                              kShapeAlignment);
+    }
+    return found->second;
+  }
+
+  void compute(OpId op, const std::vector<std::int64_t>& inputs) {
+    const Op& o = graph_.ops[op];
+    if (o.kind == "input") return input(o.outputs.at(0));
+    put(POET_CALL);
+    put_varint(shape_number(op));
+    for (const std::int64_t at : inputs) put_address(at);
+    for (const ValueId v : o.outputs) put_address(where(v));
+    for (const ValueId v : o.updates) put_address(where(v));
+    if (!is_loss(o)) return;
+    put(POET_LOSS);
+    put_address(where(o.outputs.at(0)));
+  }
+
+  void input(ValueId v) {
+    const Value& value = graph_.values[v];
+    const SampleField& field = out_.fields.at(by_tensor_.at(tensor_name(value)));
+    std::vector<std::pair<std::int64_t, std::int64_t>> runs;
+    for_each_run_of_part(value, [&](std::int64_t first, std::int64_t, std::int64_t count) {
+      runs.emplace_back(first, count);
+    });
+    put(POET_INPUT);
+    put_varint(field.first / kUnit);
+    put_varint(field.bytes / kUnit);
+    put_varint(runs.size());
+    put_address(where(v));
+    for (const auto& [first, count] : runs) {
+      put_varint(static_cast<std::uint64_t>(first));
+      put_varint(static_cast<std::uint64_t>(count));
+    }
+  }
+
+  void transfer(const Step& step) {
+    const Page& page = out_.pages[page_[step.value]];
+    const bool out = step.kind == StepKind::page_out;
+    ensure(!out || !page.home || page.slots == 2, "only what a step updates is brought home");
+    put(!page.home        ? (out ? POET_WRITE : POET_READ)
+        : page.slots == 1 ? POET_READ_FIXED
+        : out             ? POET_WRITE_HOME
+                          : POET_READ_HOME);
+    put_varint(page.first);
+    put_varint(static_cast<std::uint64_t>(graph_.values[step.value].bytes.value() / kUnit));
+    put_address(where(step.value));
+  }
+
+  void write_code() {
+    const bool waits = has_waits(file_.instance, file_.semantics);
+    const std::vector<Allocation>& allocations = file_.layout.allocations;
+    IdVector<ValueId, std::size_t> ticket(graph_.values.size(), 0);
+    std::size_t issued = 0;
+    std::size_t next = 0;
+    for (int i = 0; i < static_cast<int>(file_.plan.steps.size()); ++i) {
+      const Step& step = file_.plan.steps[static_cast<std::size_t>(i)];
+      std::vector<std::int64_t> inputs;  // a result may lie over an operand, so operands come first
+      if (step.kind == StepKind::compute)
+        for (const ValueId v : graph_.ops[step.op].inputs) inputs.push_back(where(v));
+      for (; next < allocations.size() && allocations[next].begin == i; ++next)
+        if (allocations[next].value.valid()) place_[allocations[next].value] = allocations[next].offset;
+      switch (step.kind) {
+        case StepKind::compute:
+          compute(step.op, inputs);
+          break;
+        case StepKind::page_out:
+        case StepKind::page_in:
+          transfer(step);
+          ticket[step.value] = ++issued;
+          if (!waits) {
+            put(POET_WAIT);
+            put_varint(0);
+          }
+          break;
+        case StepKind::wait:
+          put(POET_WAIT);
+          put_varint(issued - ticket[step.value]);
+          break;
+        case StepKind::free:
+          break;
+      }
+    }
+    put(POET_END);
+  }
+
+  const PlanFile& file_;
+  const Graph& graph_;
+  const IdVector<ValueId, ValueId> storage_;
+  IdVector<ValueId, std::int64_t> place_;  // where each value is as the steps go by
+  IdVector<ValueId, std::size_t> page_;
+  std::map<std::string, std::size_t> kernels_;
+  std::map<std::string, std::size_t> shapes_;
+  std::map<std::string, std::size_t> by_tensor_;
+  std::uint32_t end_of_pages_ = 0;
+  Program out_;
+};
+
+}  // namespace
+
+Program program_of(const PlanFile& file) { return Compiler(file).run(); }
+
+}  // namespace poet::firmware

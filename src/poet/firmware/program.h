@@ -1,0 +1,74 @@
+#pragma once
+
+// A plan as what a board goes through: a stream of instructions (firmware/engine/poet_engine.h) with
+// addresses in RAM and places on the storage, and the shapes that kernels get.
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "poet/firmware/lowered.h"
+#include "poet/plan/file/plan_file.h"
+
+namespace poet::firmware {
+
+/// Where a value's pages lie on the storage, in blocks of 512 bytes.
+struct Page {
+  ValueId value;
+  std::uint32_t first = 0;   // block
+  std::uint32_t blocks = 0;  // of one slot
+  int slots = 1;             // 2: a step reads one and writes the other
+  bool home = false;         // of a parameter or optimiser state
+};
+
+/// A resident parameter or optimiser state.
+struct Resident {
+  ValueId value;
+  std::int64_t at = 0;  // byte in RAM
+};
+
+/// What a sample has of one input, in order of data_inputs().
+struct SampleField {
+  std::uint32_t first = 0;  // byte in the sample
+  std::uint32_t bytes = 0;
+};
+
+struct ShapeEntry {
+  std::size_t kernel = 0;  // in Program::kernels
+  std::size_t operands = 0;
+  std::size_t first = 0;  // byte in Program::shape_bytes, a multiple of 8
+};
+
+struct Program {
+  std::vector<const KernelFunction*> kernels;  // that the plan needs, in the order in which it needs them
+  std::vector<ShapeEntry> shapes;
+  std::vector<std::byte> shape_bytes;
+  std::vector<std::uint8_t> code;
+  std::uint32_t digest = 0;  // of all of these
+
+  // RAM: the arena, then what is resident.
+  std::int64_t arena_bytes = 0;
+  std::int64_t ram_bytes = 0;
+  int address_bytes = 2;
+  std::vector<Resident> residents;
+
+  // The storage: header, two records, pages, program, names, samples.
+  std::uint32_t record_first = 1;
+  std::uint32_t record_blocks = 0;
+  std::vector<Page> pages;
+  std::uint32_t code_first = 0;
+  std::uint32_t names_first = 0;
+  std::uint32_t samples_first = 0;
+  std::vector<SampleField> fields;
+  std::uint32_t sample_bytes = 0;
+  std::uint32_t sample_blocks = 0;
+  std::uint32_t batch = 1;
+};
+
+/// Of a plan that the verifier accepts, for device semantics. Throws InputError naming the op or value that
+/// boards cannot have: a kind without a kernel, rows of a table by index, parameters outside the budget,
+/// elements of other than 4 bytes. O(steps + edges).
+[[nodiscard]] Program program_of(const PlanFile& file);
+
+}  // namespace poet::firmware

@@ -1,0 +1,88 @@
+#include "tests/support/firmware_kernels.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "poet/base/error.h"
+#include "poet/firmware/lowered.h"
+#include "tests/support/runtime_interpreter.h"
+
+namespace poet::test {
+namespace {
+
+using Buffer = std::vector<std::uint64_t>;  // aligned for any number
+
+class BothKernels final : public runtime::Kernel {
+ public:
+  BothKernels(const Graph& graph, OpId op)
+      : portable_(reference_kernel(graph, op)),
+        lowered_(firmware::lowered(graph, op)),
+        name_(graph.ops[op].name) {
+    const auto sizes = [&](const std::vector<ValueId>& values) {
+      std::vector<std::size_t> bytes;
+      for (const ValueId v : values)
+        bytes.push_back(static_cast<std::size_t>(graph.values[storage(graph, v)].bytes.value()));
+      return bytes;
+    };
+    sizes_ = {sizes(graph.ops[op].inputs), sizes(graph.ops[op].outputs), sizes(graph.ops[op].updates)};
+  }
+
+  void run(const runtime::KernelCall& call) override {
+    const std::vector<std::span<void* const>> lists = {call.inputs, call.outputs, call.updates};
+    std::map<void*, Buffer> copies;  // what is shared stays so
+    std::vector<void*> all;
+    std::vector<std::vector<void*>> of_copies(3);
+    for (std::size_t l = 0; l < lists.size(); ++l) {
+      for (std::size_t i = 0; i < lists[l].size(); ++i) {
+        Buffer& copy = copies[lists[l][i]];
+        copy.resize(std::max(copy.size(), (sizes_[l][i] + 7) / 8));
+        std::memcpy(copy.data(), lists[l][i], sizes_[l][i]);
+        all.push_back(lists[l][i]);
+      }
+    }
+    for (std::size_t l = 0; l < lists.size(); ++l)
+      for (void* at : lists[l]) of_copies[l].push_back(copies[at].data());
+    runtime::KernelCall portable = call;
+    portable.inputs = of_copies[0];
+    portable.outputs = of_copies[1];
+    portable.updates = of_copies[2];
+    portable_->run(portable);
+
+    const poet_run run = {static_cast<std::uint32_t>(call.step), static_cast<std::uint32_t>(call.seed),
+                          static_cast<std::uint32_t>(call.seed >> 32U)};
+    ASSERT_EQ(lowered_.kernel->here(lowered_.shape.data(), all.data(), &run), POET_KERNEL_OK) << name_;
+    for (std::size_t l = 1; l < lists.size(); ++l)
+      for (std::size_t i = 0; i < lists[l].size(); ++i)
+        EXPECT_EQ(std::memcmp(lists[l][i], of_copies[l][i], sizes_[l][i]), 0)
+            << name_ << ": " << lowered_.kernel->name << " has other bits in result " << i;
+  }
+  [[nodiscard]] Bytes workspace() const override { return portable_->workspace(); }
+  [[nodiscard]] std::string implementation() const override { return "both"; }
+
+ private:
+  std::unique_ptr<runtime::Kernel> portable_;
+  firmware::Lowered lowered_;
+  std::string name_;
+  std::vector<std::vector<std::size_t>> sizes_;
+};
+
+}  // namespace
+
+bool has_firmware_kernel(const Graph& graph, OpId op) {
+  try {
+    return firmware::lowered(graph, op).kernel != nullptr;
+  } catch (const InputError&) {
+    return false;
+  }
+}
+
+std::unique_ptr<runtime::Kernel> both_kernels(const Graph& graph, OpId op) {
+  if (has_firmware_kernel(graph, op)) return std::make_unique<BothKernels>(graph, op);
+  return reference_kernel(graph, op);
+}
+
+}  // namespace poet::test
