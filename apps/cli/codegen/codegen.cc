@@ -107,7 +107,7 @@ class Codegen final : public Command {
  private:
   static std::string text(const firmware::Program& p, const runtime::Dataset& data, const fs::path& card) {
     return fmt::format(
-        "RAM       {} B: arena {}, resident values {}; besides, 5.6 KB of stack and buffers\n"
+        "RAM       {} B: arena {}, resident values {}; besides, 4.6 KB of stack and buffers\n"
         "flash     {} B of program and {} B of shapes, besides the code\n"
         "storage   {} blocks of 512 B: {} pages, {} samples; {}\n",
         p.ram_bytes, p.arena_bytes, p.ram_bytes - p.arena_bytes, p.code.size(), p.shape_bytes.size(),
