@@ -65,7 +65,8 @@ void expect_ways_that_work(const ProblemOptions& options, Counts& counts) {
   ++counts.unanswered;
   for (const std::string& way : ways_out(solved)) {
     // Advice without a number: a slow machine has found none in the time there was.
-    if (way.starts_with("perhaps a longer --time-limit") || way.starts_with("a larger --ram-budget")) continue;
+    if (way.starts_with("perhaps a longer --time-limit") || way.starts_with("a larger --ram-budget"))
+      continue;
     ProblemOptions other = options;
     ASSERT_TRUE(take(way, other)) << "there is nothing to type in: " << way;
     EXPECT_TRUE(has_answer(solve_problem(other))) << "no plan with: " << way;

@@ -32,10 +32,11 @@ void expect_bad_input_with(const std::string& arguments, const std::string& part
 }
 
 TEST(BadCommandLine, IsOneLine) {
-  expect_bad_input("",
-                   "a command is missing: solve, run, profile, verify, show, explain, compare, import, "
-                   "sweep, reproduce, models or devices "
-                   "(poet --help describes them)");
+  expect_bad_input(
+      "",
+      "a command is missing: solve, run, codegen, card, profile, verify, show, explain, compare, import, "
+      "sweep, reproduce, models or devices "
+      "(poet --help describes them)");
   expect_bad_input("foo", "unknown command \"foo\" (poet --help lists what there is)");
   expect_bad_input("solve --foo", "unknown option \"--foo\" (poet solve --help lists what there is)");
   expect_bad_input("verify a b", "unknown argument \"b\" (poet verify --help lists what there is)");
