@@ -42,7 +42,7 @@ std::set<std::string> kernel_files(const Program& program) {
   std::set<std::string> files = {"poet_math.c", "poet_elements.c"};  // functions of numbers, starts of sums
   for (const KernelFunction* kernel : program.kernels) {
     files.insert(kernel->file);
-    if (kernel->file == "poet_linear.c" || kernel->file == "poet_conv.c") files.insert("poet_gemm.c");
+    if (kernel->file == "poet_linear.c" || kernel->file == "poet_conv.c" || kernel->file == "poet_matmul.c") files.insert("poet_gemm.c");
   }
   return files;
 }
