@@ -9,5 +9,10 @@ LINK_FLAGS := -nostdlib -nostartfiles -T board/link.ld -lgcc -Wl,--no-warn-rwx-s
 BOARD_LINKS := board/link.ld board/memory.ld
 QEMU ?= qemu-system-arm
 .PHONY: run
+ifdef MACHINE
 run: build/$(FIRMWARE)
 	$(QEMU) $(MACHINE) -display none -monitor none -serial none -semihosting-config enable=on,target=native -kernel $<
+else
+run:
+	@echo "no emulator has this board: flash build/$(FIRMWARE), write card.img to a card" && false
+endif

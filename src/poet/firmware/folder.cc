@@ -106,7 +106,8 @@ const std::vector<Board>& boards() {
   constexpr std::int64_t kKiB = 1024;
   const std::vector<std::string> with_file = {"start.c", "port.c", "semihosting_storage.c", "link.ld",
                                               "cortex-m.mk"};
-  const std::vector<std::string> with_card = {"start.c", "port.c", "sd_card.c", "link.ld", "cortex-m.mk"};
+  const std::vector<std::string> with_card = {"start.c", "port.c", "sd_card.c", "spi_pl022.c", "link.ld", "cortex-m.mk"};
+  const std::vector<std::string> with_dma = {"start.c", "sd_card.c", "spi_nrf.c", "link.ld", "cortex-m.mk"};
   static const std::vector<Board> all = {
       {"host", "this machine: the same C as a program, the storage a file", {}, 0, 0},
       {"lm3s6965evb", "Cortex-M4F, 64 KiB, emulated; an SD card in SPI mode", with_card, 64 * kKiB,
