@@ -1,13 +1,9 @@
 /* An SD card in SPI mode: commands, blocks one after another, byte by byte so that poll() can be called from
  * anywhere. The card's own checksums are off: pages have their hashes. */
-#include "poet_board.h"
 #include "poet_engine.h"
-
-#define SPI(offset) (*(volatile uint32_t*)(POET_SPI + (offset)))
-#define PIN(offset) (*(volatile uint32_t*)(POET_CHIP_SELECT + (offset)))
+#include "poet_spi.h"
 
 enum {
-  FIFO = 8,           /* bytes that go out at once */
   PATIENCE = 1000000, /* bytes that a card may take to answer */
   IDLE = 0xFF,
   DATA_TOKEN = 0xFE,
@@ -15,25 +11,7 @@ enum {
   STOP_TOKEN = 0xFD
 };
 
-/* ---- bytes */
-
-static void spi_open(void) {
-  SPI(0x04) = 0;
-  SPI(0x10) = 2;    /* the clock, divided by two */
-  SPI(0x00) = 0x07; /* 8 bits */
-  SPI(0x04) = 2;
-  PIN(0x400) |= 1U; /* an output */
-  PIN(0x51C) |= 1U;
-}
-
-static void select_card(int on) { PIN(1U << 2) = on ? 0U : 1U; }
-
-static uint8_t exchange(uint8_t out) {
-  SPI(0x08) = out;
-  while ((SPI(0x0C) & 4U) == 0) {
-  }
-  return (uint8_t)SPI(0x08);
-}
+static uint8_t exchange(uint8_t out) { return poet_spi_exchange(out); }
 
 /* ---- commands */
 
@@ -69,10 +47,10 @@ static int wait_for(uint8_t wanted) {
 int poet_storage_open(uint32_t* blocks) {
   uint8_t about[16];
   int i;
-  spi_open();
-  select_card(0);
+  poet_spi_open();
+  poet_spi_select(0);
   for (i = 0; i < 10; ++i) exchange(IDLE);
-  select_card(1);
+  poet_spi_select(1);
   for (i = 0; i < 100 && command(0, 0) != 1; ++i) {
   }
   if (i == 100) return POET_NO_CARD;
@@ -107,11 +85,13 @@ int poet_storage_open(uint32_t* blocks) {
 
 static uint8_t* to;
 static const uint8_t* from;
-static uint32_t left; /* blocks */
-static int state;     /* a POET_... code; POET_BUSY: goes on */
+static uint32_t left;  /* blocks */
+static int in_a_block; /* its bytes are on their way */
+static int state;      /* a POET_... code; POET_BUSY: goes on */
 
 static int start(uint8_t number, uint32_t block) {
   if (command(number, addresses_are_bytes ? block * POET_BLOCK : block) != 0) return POET_IO_ERROR;
+  in_a_block = 0;
   state = POET_BUSY;
   return POET_OK;
 }
@@ -130,56 +110,46 @@ int poet_storage_start_write(uint32_t block, const void* at, uint32_t count) {
   return start(25, block);
 }
 
-static int read_block(void) {
-  uint32_t i, k;
-  if (wait_for(DATA_TOKEN) != POET_OK) return POET_IO_ERROR;
-  for (i = 0; i < POET_BLOCK; i += FIFO) {
-    for (k = 0; k < FIFO; ++k) SPI(0x08) = IDLE;
-    for (k = 0; k < FIFO; ++k) {
-      while ((SPI(0x0C) & 4U) == 0) {
-      }
-      *to++ = (uint8_t)SPI(0x08);
-    }
+static int begin_block(void) {
+  if (to) {
+    if (wait_for(DATA_TOKEN) != POET_OK) return POET_IO_ERROR;
+  } else {
+    exchange(IDLE); /* a card is promised one before every token */
+    exchange(WRITE_TOKEN);
   }
-  exchange(IDLE);
-  exchange(IDLE);
+  poet_spi_start(to, from, POET_BLOCK);
+  in_a_block = 1;
   return POET_OK;
 }
 
-static int write_block(void) {
-  uint32_t i, k;
-  uint8_t accepted;
-  exchange(IDLE); /* a card is promised one before every token */
-  exchange(WRITE_TOKEN);
-  for (i = 0; i < POET_BLOCK; i += FIFO) {
-    for (k = 0; k < FIFO; ++k) SPI(0x08) = *from++;
-    for (k = 0; k < FIFO; ++k) {
-      while ((SPI(0x0C) & 4U) == 0) {
-      }
-      (void)SPI(0x08);
-    }
+static int end_block(void) {
+  in_a_block = 0;
+  --left;
+  exchange(IDLE); /* its checksum */
+  exchange(IDLE);
+  if (to) {
+    to += POET_BLOCK;
+    return POET_OK;
   }
-  exchange(IDLE);
-  exchange(IDLE);
-  accepted = exchange(IDLE);
-  if ((accepted & 0x1FU) != 5U) return POET_IO_ERROR;
-  return wait_for(IDLE);
+  from += POET_BLOCK;
+  return (exchange(IDLE) & 0x1FU) == 5U ? wait_for(IDLE) : POET_IO_ERROR;
 }
 
-/* One block. */
-int poet_storage_poll(void) {
-  if (state != POET_BUSY) return state;
-  if (left > 0) {
-    const int code = to ? read_block() : write_block();
-    if (code != POET_OK) return state = code;
-    --left;
-  }
-  if (left > 0) return POET_BUSY;
+static int end_transfer(void) {
   if (to) {
     command(12, 0);
   } else {
     exchange(STOP_TOKEN);
     exchange(IDLE);
   }
-  return state = wait_for(IDLE);
+  return wait_for(IDLE);
+}
+
+int poet_storage_poll(void) {
+  int code = POET_OK;
+  if (state != POET_BUSY || poet_spi_busy()) return state;
+  if (in_a_block) code = end_block();
+  if (code == POET_OK) code = left > 0 ? begin_block() : end_transfer();
+  if (code != POET_OK || left == 0) state = code;
+  return state;
 }

@@ -146,17 +146,44 @@ static int fetch(uint32_t step, uint32_t samples) {
 
 /* ---- a step */
 
+/* ---- instructions, where they are counted: of each kernel, of all */
+
+enum { COUNTED = 64 };
+static uint64_t spent[COUNTED];
+
+static void say_thousands(const char* what, uint64_t instructions) {
+  poet_port_text("  ");
+  poet_port_text(what);
+  poet_port_text(" ");
+  poet_say_number((uint32_t)(instructions / 1000U));
+  poet_port_text(" thousand instructions\n");
+}
+
+static void say_counts(uint64_t before) {
+  uint32_t i;
+  if (before == 0) return;
+  say_thousands("step", poet_port_instructions() - before);
+  for (i = 0; i < COUNTED; ++i) {
+    if (spent[i] == 0) continue;
+    say_thousands(poet_the_plan.kernel_names[i], spent[i]);
+    spent[i] = 0;
+  }
+}
+
 static int call(const poet_run* run, int* kernel) {
   const poet_plan_data* plan = &poet_the_plan;
   const poet_shape* shape = &plan->shapes[varint()];
   void* operand[OPERANDS];
+  uint64_t before;
   uint32_t i;
+  int result;
   *kernel = shape->kernel;
   for (i = 0; i < shape->operands; ++i) operand[i] = address();
   if (code_error != POET_OK) return code_error;
-  return plan->kernels[shape->kernel](plan->shape_bytes + shape->first, operand, run) == POET_KERNEL_OK
-             ? POET_OK
-             : POET_BAD_INDEX;
+  before = poet_port_instructions();
+  result = plan->kernels[shape->kernel](plan->shape_bytes + shape->first, operand, run);
+  spent[shape->kernel % COUNTED] += poet_port_instructions() - before;
+  return result == POET_KERNEL_OK ? POET_OK : POET_BAD_INDEX;
 }
 
 static int transfer(uint32_t instruction, uint32_t step) {
@@ -364,6 +391,7 @@ int poet_train(void) {
     poet_port_text("\n");
   }
   while (steps == 0 || step < steps) {
+    const uint64_t before = poet_port_instructions();
     float loss = 0.0F;
     uint32_t bits;
     code = one_step(step + 1, samples, &loss, &kernel);
@@ -379,6 +407,7 @@ int poet_train(void) {
     poet_port_text(" ");
     poet_say_hex(bits);
     poet_port_text("\n");
+    say_counts(before);
   }
   return POET_OK;
 }

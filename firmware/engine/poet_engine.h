@@ -99,6 +99,9 @@ int poet_train(void);
 /* Text for people; without end of line. */
 void poet_port_text(const char* text);
 
+/* Instructions that have been carried out, where the board counts them; else 0. */
+uint64_t poet_port_instructions(void);
+
 /* Storage in blocks of POET_BLOCK. One transfer at a time: start() begins it, poll() carries it on and says
  * whether it is done, so that it can go on beside computing. Both return a POET_... code, poll also
  * POET_BUSY. */

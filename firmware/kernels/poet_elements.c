@@ -4,6 +4,7 @@
 
 #include "poet_kernels.h"
 #include "poet_math.h"
+#include "poet_nest.h"
 
 void poet_start(float* to, const float* from, int32_t count) {
   if (from == 0) {
@@ -13,14 +14,7 @@ void poet_start(float* to, const float* from, int32_t count) {
   }
 }
 
-/* Where the outer loops of a nest are. */
-typedef struct walk {
-  int32_t at[4];
-  int32_t position[POET_AXES];
-} walk;
-
-/* The next run; 0 after the last one. */
-static int next_run(const poet_nest* nest, walk* w) {
+int poet_next_run(const poet_nest* nest, poet_walk* w) {
   int32_t axis, r;
   for (axis = nest->rank - 1; axis >= 0; --axis) {
     for (r = 0; r < 4; ++r) w->at[r] += nest->stride[axis][r];
@@ -35,7 +29,7 @@ static int next_run(const poet_nest* nest, walk* w) {
  * RESULT. */
 #define POET_ELEMENTWISE(RESULT, expression)                                               \
   poet_elementwise s;                                                                      \
-  walk w;                                                                                  \
+  poet_walk w;                                                                                  \
   (void)run;                                                                               \
   memcpy(&s, shape, sizeof s);                                                             \
   memset(&w, 0, sizeof w);                                                                 \
@@ -51,7 +45,7 @@ static int next_run(const poet_nest* nest, walk* w) {
       (void)b;                                                                             \
       *y = (expression);                                                                   \
     }                                                                                      \
-  } while (next_run(&s.nest, &w));                                                         \
+  } while (poet_next_run(&s.nest, &w));                                                         \
   return POET_KERNEL_OK
 
 int poet_add(const void* shape, void* const* operand, const poet_run* run) { POET_ELEMENTWISE(2, a + b); }
@@ -78,6 +72,42 @@ int poet_clip_backward(const void* shape, void* const* operand, const poet_run* 
   POET_ELEMENTWISE(2, b > s.number[0] && b < s.number[1] ? a : 0.0F);
 }
 
+static float sigmoid_of(float x) { return 1.0F / (1.0F + poet_exp(-x)); }
+static float gelu_slope(float x) {
+  return 0.5F * poet_erfc(-x * 0.70710678118654752F) + x * 0.39894228040143268F * poet_exp(-0.5F * x * x);
+}
+static float silu_slope(float x) {
+  const float s = sigmoid_of(x);
+  return s * (1.0F + x * (1.0F - s));
+}
+static float unit_clipped(float x) { return x < 0.0F ? 0.0F : 1.0F < x ? 1.0F : x; }
+
+int poet_exp_each(const void* shape, void* const* operand, const poet_run* run) { POET_ELEMENTWISE(1, poet_exp(a)); }
+int poet_tanh_each(const void* shape, void* const* operand, const poet_run* run) { POET_ELEMENTWISE(1, poet_tanh(a)); }
+int poet_tanh_backward(const void* shape, void* const* operand, const poet_run* run) {
+  POET_ELEMENTWISE(2, a * (1.0F - b * b));
+}
+int poet_gelu(const void* shape, void* const* operand, const poet_run* run) {
+  POET_ELEMENTWISE(1, 0.5F * a * poet_erfc(-a * 0.70710678118654752F));
+}
+int poet_gelu_backward(const void* shape, void* const* operand, const poet_run* run) {
+  POET_ELEMENTWISE(2, a * gelu_slope(b));
+}
+int poet_sigmoid(const void* shape, void* const* operand, const poet_run* run) { POET_ELEMENTWISE(1, sigmoid_of(a)); }
+int poet_sigmoid_backward(const void* shape, void* const* operand, const poet_run* run) {
+  POET_ELEMENTWISE(2, a * (b * (1.0F - b)));
+}
+int poet_silu(const void* shape, void* const* operand, const poet_run* run) { POET_ELEMENTWISE(1, a * sigmoid_of(a)); }
+int poet_silu_backward(const void* shape, void* const* operand, const poet_run* run) {
+  POET_ELEMENTWISE(2, a * silu_slope(b));
+}
+int poet_hardswish(const void* shape, void* const* operand, const poet_run* run) {
+  POET_ELEMENTWISE(1, a * unit_clipped(a / 6.0F + 0.5F));
+}
+int poet_hardswish_backward(const void* shape, void* const* operand, const poet_run* run) {
+  POET_ELEMENTWISE(2, a * (b <= -3.0F ? 0.0F : b >= 3.0F ? 1.0F : b / 3.0F + 0.5F));
+}
+
 int poet_copy_boxes(const void* shape, void* const* operand, const poet_run* run) {
   const char* next = (const char*)shape + sizeof(poet_copies);
   poet_copies s;
@@ -90,21 +120,21 @@ int poet_copy_boxes(const void* shape, void* const* operand, const poet_run* run
   }
   for (n = 0; n < s.copies; ++n, next += sizeof(poet_copy)) {
     poet_copy c;
-    walk w;
+    poet_walk w;
     memcpy(&c, next, sizeof c);
     memset(&w, 0, sizeof w);
     do {
       uint32_t* to = (uint32_t*)operand[c.to] + c.to_first + w.at[0];
       const uint32_t* from = (const uint32_t*)operand[c.from] + c.from_first + w.at[1];
       for (i = c.nest.count; i > 0; --i, to += c.nest.step[0], from += c.nest.step[1]) *to = *from;
-    } while (next_run(&c.nest, &w));
+    } while (poet_next_run(&c.nest, &w));
   }
   return POET_KERNEL_OK;
 }
 
 #define POET_UPDATE            \
   poet_update s;               \
-  walk w;                      \
+  poet_walk w;                      \
   memcpy(&s, shape, sizeof s); \
   memset(&w, 0, sizeof w)
 
@@ -119,7 +149,7 @@ int poet_sgd_update(const void* shape, void* const* operand, const poet_run* run
     int32_t i;
     for (i = s.nest.count; i > 0; --i, parameter += s.nest.step[0], gradient += s.nest.step[1])
       *parameter -= rate * *gradient;
-  } while (next_run(&s.nest, &w));
+  } while (poet_next_run(&s.nest, &w));
   return POET_KERNEL_OK;
 }
 
@@ -138,7 +168,7 @@ int poet_momentum_update(const void* shape, void* const* operand, const poet_run
       *parameter -= rate * *velocity;
       parameter += s.nest.step[0], velocity += s.nest.step[0], gradient += s.nest.step[1];
     }
-  } while (next_run(&s.nest, &w));
+  } while (poet_next_run(&s.nest, &w));
   return POET_KERNEL_OK;
 }
 
@@ -163,6 +193,6 @@ int poet_adam_update(const void* shape, void* const* operand, const poet_run* ru
       *parameter -= step_size * (*m / (sqrtf(*v) / correction + eps));
       parameter += s.nest.step[0], m += s.nest.step[0], v += s.nest.step[0], gradient += s.nest.step[1];
     }
-  } while (next_run(&s.nest, &w));
+  } while (poet_next_run(&s.nest, &w));
   return POET_KERNEL_OK;
 }

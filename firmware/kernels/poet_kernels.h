@@ -57,6 +57,18 @@ int poet_relu_backward(const void* shape, void* const* operand, const poet_run* 
 int poet_clip(const void* shape, void* const* operand, const poet_run* run); /* to [number[0], number[1]] */
 int poet_clip_backward(const void* shape, void* const* operand, const poet_run* run); /* dy, y */
 
+int poet_exp_each(const void* shape, void* const* operand, const poet_run* run);
+int poet_tanh_each(const void* shape, void* const* operand, const poet_run* run);
+int poet_tanh_backward(const void* shape, void* const* operand, const poet_run* run); /* dy, y */
+int poet_gelu(const void* shape, void* const* operand, const poet_run* run);
+int poet_gelu_backward(const void* shape, void* const* operand, const poet_run* run); /* dy, x */
+int poet_sigmoid(const void* shape, void* const* operand, const poet_run* run);
+int poet_sigmoid_backward(const void* shape, void* const* operand, const poet_run* run); /* dy, y */
+int poet_silu(const void* shape, void* const* operand, const poet_run* run);
+int poet_silu_backward(const void* shape, void* const* operand, const poet_run* run); /* dy, x */
+int poet_hardswish(const void* shape, void* const* operand, const poet_run* run);
+int poet_hardswish_backward(const void* shape, void* const* operand, const poet_run* run); /* dy, x */
+
 /* Copies of boxes: what is copied to operand `to` from operand `from`, beginning at these elements. */
 typedef struct poet_copy {
   poet_nest nest; /* of 2 operands */
@@ -84,6 +96,19 @@ typedef struct poet_linear {
 int poet_linear_forward(const void* shape, void* const* operand, const poet_run* run); /* x, weight, bias */
 int poet_linear_backward_input(const void* shape, void* const* operand, const poet_run* run); /* dy, weight */
 int poet_linear_backward_weight(const void* shape, void* const* operand, const poet_run* run); /* dy, x */
+
+/* c = alpha a b for every pair of matrices that two nested loops go through: pairs of `products` go to matrices of their own,
+ * those of `terms` are added up in order. Strides of matrices: rows, columns. */
+typedef struct poet_matmul {
+  poet_nest products; /* c, a, b */
+  poet_nest terms;    /* a, b */
+  int32_t m, n, k;
+  int32_t a[2], b[2], c[2];
+  int32_t from, count; /* which operand c goes on from, and its elements; -1: none */
+  int32_t result;
+  float alpha;
+} poet_matmul;
+int poet_matmul_forward(const void* shape, void* const* operand, const poet_run* run); /* a, b */
 
 /* A convolution from x to y, of two spatial axes: height, width. */
 typedef struct poet_conv {
@@ -116,6 +141,16 @@ int poet_batch_norm_backward(const void* shape, void* const* operand,
 int poet_batch_norm_stats(const void* shape, void* const* operand,
                           const poet_run* run); /* mean, 1 / deviation; running mean, variance */
 
+typedef struct poet_layer_norm {
+  int32_t rows, width;
+  int32_t dx, dweight, dbias;      /* which operands; -1: none */
+  int32_t from_weight, from_bias;  /* which operands the sums go on from; -1: from 0 */
+  int32_t unused;
+  double eps;
+} poet_layer_norm;
+int poet_layer_norm_forward(const void* shape, void* const* operand, const poet_run* run);  /* x, weight, bias -> y, mean, 1 / deviation */
+int poet_layer_norm_backward(const void* shape, void* const* operand, const poet_run* run); /* dy, x, weight, mean, 1 / deviation */
+
 /* ---- pools, losses, updates */
 
 typedef struct poet_planes {
@@ -124,9 +159,44 @@ typedef struct poet_planes {
 int poet_global_avg_pool(const void* shape, void* const* operand, const poet_run* run);
 int poet_global_avg_pool_backward(const void* shape, void* const* operand, const poet_run* run);
 
+typedef struct poet_pool {
+  int32_t planes;
+  int32_t x[2], y[2], kernel[2], stride[2], padding[2], padding_end[2], dilation[2];
+  int32_t padded;      /* whether padding counts in a mean's divisor */
+  int32_t index_bytes; /* of the indices of maxima: 1 or 4 */
+} poet_pool;
+int poet_max_pool(const void* shape, void* const* operand, const poet_run* run);          /* x -> y, indices */
+int poet_max_pool_backward(const void* shape, void* const* operand, const poet_run* run); /* dy, indices */
+int poet_avg_pool(const void* shape, void* const* operand, const poet_run* run);
+int poet_avg_pool_backward(const void* shape, void* const* operand, const poet_run* run);
+
+/* Rows `first` to `first + size` of a table of `rows` rows. */
+typedef struct poet_embedding_shape {
+  int32_t ids, width, first, size, rows;
+  int32_t from, result; /* which operands: what the result goes on from (-1: none), the result */
+} poet_embedding_shape;
+int poet_embedding(const void* shape, void* const* operand, const poet_run* run);          /* ids, table */
+int poet_embedding_backward(const void* shape, void* const* operand, const poet_run* run); /* dy, ids */
+
+/* Neighbours of a tensor that a part of it has. */
+typedef struct poet_run_of_part {
+  int32_t first, count;
+} poet_run_of_part;
+typedef struct poet_dropout_shape {
+  int32_t count; /* elements */
+  uint32_t threshold, seed;
+  float factor;
+  int32_t runs; /* that many poet_run_of_part follow */
+} poet_dropout_shape;
+int poet_dropout(const void* shape, void* const* operand, const poet_run* run);           /* x -> y, mask */
+int poet_dropout_backward(const void* shape, void* const* operand, const poet_run* run);  /* dy, mask */
+int poet_first_occurrences(const void* shape, void* const* operand, const poet_run* run); /* ids; count, runs alone matter */
+
 typedef struct poet_rows {
   int32_t rows, width;
 } poet_rows;
+int poet_softmax(const void* shape, void* const* operand, const poet_run* run);
+int poet_softmax_backward(const void* shape, void* const* operand, const poet_run* run); /* dy, y */
 int poet_softmax_cross_entropy(const void* shape, void* const* operand,
                                const poet_run* run); /* x, classes -> loss, p */
 int poet_softmax_cross_entropy_backward(const void* shape, void* const* operand,

@@ -47,6 +47,51 @@ float poet_exp(float x) {
   return y * power_of_two(half) * power_of_two(n - half);
 }
 
+/* A polynomial where 1 - 2 / (e^2x + 1) would lose digits. */
+float poet_tanh(float x) {
+  static const float term[] = {2.27270438e-3F, -8.32640173e-3F, 2.17636335e-2F, -5.39586242e-2F, 1.3333301e-1F, -3.33333332e-1F};
+  const float size = x < 0.0F ? -x : x;
+  float z, p;
+  unsigned i;
+  if (size >= 0.625F) {
+    if (size > 9.5F) return x < 0.0F ? -1.0F : 1.0F;
+    p = 1.0F - 2.0F / (poet_exp(2.0F * size) + 1.0F);
+    return x < 0.0F ? -p : p;
+  }
+  z = x * x;
+  p = term[0];
+  for (i = 1; i < sizeof term / sizeof term[0]; ++i) p = p * z + term[i];
+  return p * z * x + x;
+}
+
+/* Up to 1 by erf x = x P(x^2); beyond, erfc x = e^(-x^2) Q(u) / (x + 1/2) with u = (x - 3) / (x + 3). The exponent is made of two,
+ * the first of which is exact: s has half of x's digits. The polynomials interpolate at Chebyshev points. */
+float poet_erfc(float x) {
+  static const float near[] = {1.05952739e-6F, -1.39117004e-5F, 1.19569467e-4F, -8.54267056e-4F, 5.22378501e-3F,
+                               -2.68661336e-2F, 1.12837913e-1F, -3.76126389e-1F, 3.37916709e-3F};
+  static const float far[] = {5.33640078e-5F, -5.06718342e-5F, -3.8640731e-4F, 9.43778705e-4F, 1.26403105e-3F, -1.18851813e-2F,
+                              3.41540763e-2F, -5.96368362e-2F, 6.48225768e-2F, -2.37811471e-2F, -6.7810553e-2F, 6.26504029e-1F};
+  const float size = x < 0.0F ? -x : x;
+  float z, p, s, u;
+  uint32_t bits;
+  unsigned i;
+  if (!(size <= 10.2F)) return x > 0.0F ? 0.0F : x < 0.0F ? 2.0F : x; /* NaN stays */
+  if (size <= 1.0F) {
+    z = x * x;
+    p = near[0];
+    for (i = 1; i < sizeof near / sizeof near[0]; ++i) p = p * z + near[i];
+    if (x < 0.5F) return 1.0F - (p * x + 1.125F * x);
+    return 0.5F - ((x - 0.5F) + (p * x + 0.125F * x)); /* the first subtraction is exact */
+  }
+  memcpy(&bits, &size, sizeof bits);
+  s = float_of(bits & 0xFFFFF000U);
+  u = (size - 3.0F) / (size + 3.0F);
+  p = far[0];
+  for (i = 1; i < sizeof far / sizeof far[0]; ++i) p = p * u + far[i];
+  p = poet_exp(-s * s) * poet_exp((s - size) * (s + size)) * p / (size + 0.5F);
+  return x < 0.0F ? 2.0F - p : p;
+}
+
 /* x = 2^n m with m in [sqrt(1/2), sqrt(2)]; log(m) = 2 artanh(s) with s = (m - 1) / (m + 1), |s| < 0.172. */
 double poet_log(double x) {
   static const double term[] = {2.0 / 21.0, 2.0 / 19.0, 2.0 / 17.0, 2.0 / 15.0, 2.0 / 13.0,

@@ -13,6 +13,12 @@ extern "C" {
 /* e^x; at most 1.01 units off. */
 float poet_exp(float x);
 
+/* tanh x; at most 1.5 units off. */
+float poet_tanh(float x);
+
+/* 1 - erf x; at most 4.5 units off. */
+float poet_erfc(float x);
+
 /* The natural logarithm of a double above 0; at most 2 units off. */
 double poet_log(double x);
 

@@ -3,6 +3,8 @@
 #ifndef POET_BOARD_H
 #define POET_BOARD_H
 
+#define POET_CLOCK_HZ 16000000U
+
 static inline void poet_board_start(void) {}
 void poet_board_exit(int code);
 

@@ -2,6 +2,8 @@
 #ifndef POET_BOARD_H
 #define POET_BOARD_H
 
+#define POET_CLOCK_HZ 25000000U
+
 #define POET_HAS_MPU 1
 #define POET_FLASH 0x00000000U
 #define POET_FLASH_BYTES 0x00400000U /* RAM of the machine; the MPU makes it read-only */

@@ -149,6 +149,17 @@ void add_elements(KernelTable& table) {
   add(table, "mul", "poet_mul", poet_mul, 2);
   add(table, "relu", "poet_relu", poet_relu, 1);
   add(table, "relu_backward", "poet_relu_backward", poet_relu_backward, 2);
+  add(table, "exp", "poet_exp_each", poet_exp_each, 1);
+  add(table, "tanh", "poet_tanh_each", poet_tanh_each, 1);
+  add(table, "tanh_backward", "poet_tanh_backward", poet_tanh_backward, 2);
+  add(table, "gelu", "poet_gelu", poet_gelu, 1);
+  add(table, "gelu_backward", "poet_gelu_backward", poet_gelu_backward, 2);
+  add(table, "sigmoid", "poet_sigmoid", poet_sigmoid, 1);
+  add(table, "sigmoid_backward", "poet_sigmoid_backward", poet_sigmoid_backward, 2);
+  add(table, "silu", "poet_silu", poet_silu, 1);
+  add(table, "silu_backward", "poet_silu_backward", poet_silu_backward, 2);
+  add(table, "hardswish", "poet_hardswish", poet_hardswish, 1);
+  add(table, "hardswish_backward", "poet_hardswish_backward", poet_hardswish_backward, 2);
   table["scale"] = {{"poet_scale", "poet_elements.c", poet_scale},
                     [](const OpReader& op) {
                       return elementwise(op, 1, {op.real32("alpha"), op.real32("beta")});

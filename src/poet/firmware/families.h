@@ -31,6 +31,8 @@ void add_copies(KernelTable& table);
 void add_products(KernelTable& table);  // linear, convolutions
 void add_norms(KernelTable& table);
 void add_losses(KernelTable& table);  // and means over planes
+void add_pools(KernelTable& table);
+void add_sequences(KernelTable& table);  // softmax, layer norm, matmul, embeddings, dropout
 void add_updates(KernelTable& table);
 
 /// Throws InputError for what is no 32-bit number.

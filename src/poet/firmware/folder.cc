@@ -42,7 +42,7 @@ std::set<std::string> kernel_files(const Program& program) {
   std::set<std::string> files = {"poet_math.c", "poet_elements.c"};  // functions of numbers, starts of sums
   for (const KernelFunction* kernel : program.kernels) {
     files.insert(kernel->file);
-    if (kernel->file == "poet_linear.c" || kernel->file == "poet_conv.c") files.insert("poet_gemm.c");
+    if (kernel->file == "poet_linear.c" || kernel->file == "poet_conv.c" || kernel->file == "poet_matmul.c") files.insert("poet_gemm.c");
   }
   return files;
 }
@@ -106,7 +106,8 @@ const std::vector<Board>& boards() {
   constexpr std::int64_t kKiB = 1024;
   const std::vector<std::string> with_file = {"start.c", "port.c", "semihosting_storage.c", "link.ld",
                                               "cortex-m.mk"};
-  const std::vector<std::string> with_card = {"start.c", "port.c", "sd_card.c", "link.ld", "cortex-m.mk"};
+  const std::vector<std::string> with_card = {"start.c", "port.c", "sd_card.c", "spi_pl022.c", "link.ld", "cortex-m.mk"};
+  const std::vector<std::string> with_dma = {"start.c", "sd_card.c", "spi_nrf.c", "link.ld", "cortex-m.mk"};
   static const std::vector<Board> all = {
       {"host", "this machine: the same C as a program, the storage a file", {}, 0, 0},
       {"lm3s6965evb", "Cortex-M4F, 64 KiB, emulated; an SD card in SPI mode", with_card, 64 * kKiB,

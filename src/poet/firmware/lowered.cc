@@ -22,6 +22,8 @@ const KernelTable& table() {
     add_products(t);
     add_norms(t);
     add_losses(t);
+    add_pools(t);
+    add_sequences(t);
     add_updates(t);
     return t;
   }();

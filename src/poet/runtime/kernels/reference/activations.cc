@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <limits>
 
+#include "firmware/kernels/poet_math.h"
 #include "poet/runtime/kernels/reference/elementwise.h"
 #include "poet/runtime/kernels/reference/families.h"
 
@@ -15,8 +16,8 @@ constexpr float kRootHalf = 0.70710678118654752F;
 constexpr float kInverseRootTwoPi = 0.39894228040143268F;
 constexpr float kTwoByRootPi = 1.12837916709551257F;
 
-float sigmoid_of(float x) { return 1.0F / (1.0F + std::exp(-x)); }
-float softplus_of(float x) { return x > 0.0F ? x + std::log1p(std::exp(-x)) : std::log1p(std::exp(x)); }
+float sigmoid_of(float x) { return 1.0F / (1.0F + poet_exp(-x)); }
+float softplus_of(float x) { return x > 0.0F ? x + std::log1p(poet_exp(-x)) : std::log1p(poet_exp(x)); }
 
 template <class F>
 std::unique_ptr<Kernel> mapped(const OpReader& op, F f) {
@@ -96,14 +97,14 @@ void add_common(ReferenceTable& table) {
     return masked(op, [](float y) { return y > 0.0F; });
   };
   table["gelu"].make = [](const OpReader& op) {
-    return mapped(op, [](float x) { return 0.5F * x * std::erfc(-x * kRootHalf); });
+    return mapped(op, [](float x) { return 0.5F * x * poet_erfc(-x * kRootHalf); });
   };
   table["gelu_backward"].make = [](const OpReader& op) {
     return chained(op, [](float x) {
-      return 0.5F * std::erfc(-x * kRootHalf) + x * kInverseRootTwoPi * std::exp(-0.5F * x * x);
+      return 0.5F * poet_erfc(-x * kRootHalf) + x * kInverseRootTwoPi * poet_exp(-0.5F * x * x);
     });
   };
-  table["tanh"].make = [](const OpReader& op) { return mapped(op, [](float x) { return std::tanh(x); }); };
+  table["tanh"].make = [](const OpReader& op) { return mapped(op, [](float x) { return poet_tanh(x); }); };
   table["tanh_backward"].make = [](const OpReader& op) {
     return chained(op, [](float y) { return 1.0F - y * y; });
   };
@@ -125,7 +126,7 @@ void add_common(ReferenceTable& table) {
 }
 
 void add_functions(ReferenceTable& table) {
-  table["exp"].make = [](const OpReader& op) { return mapped(op, [](float x) { return std::exp(x); }); };
+  table["exp"].make = [](const OpReader& op) { return mapped(op, [](float x) { return poet_exp(x); }); };
   table["exp_backward"].make = [](const OpReader& op) { return chained(op, [](float y) { return y; }); };
   table["sqrt"].make = [](const OpReader& op) { return mapped(op, [](float x) { return std::sqrt(x); }); };
   table["sqrt_backward"].make = [](const OpReader& op) {
@@ -133,7 +134,7 @@ void add_functions(ReferenceTable& table) {
   };
   table["erf"].make = [](const OpReader& op) { return mapped(op, [](float x) { return std::erf(x); }); };
   table["erf_backward"].make = [](const OpReader& op) {
-    return chained(op, [](float x) { return kTwoByRootPi * std::exp(-x * x); });
+    return chained(op, [](float x) { return kTwoByRootPi * poet_exp(-x * x); });
   };
   table["log"].make = [](const OpReader& op) { return mapped(op, [](float x) { return std::log(x); }); };
   table["log_backward"].make = [](const OpReader& op) {
@@ -228,11 +229,11 @@ void add_smooth_units(ReferenceTable& table) {
     });
   };
   table["mish"].make = [](const OpReader& op) {
-    return mapped(op, [](float x) { return x * std::tanh(softplus_of(x)); });
+    return mapped(op, [](float x) { return x * poet_tanh(softplus_of(x)); });
   };
   table["mish_backward"].make = [](const OpReader& op) {
     return chained(op, [](float x) {
-      const float t = std::tanh(softplus_of(x));
+      const float t = poet_tanh(softplus_of(x));
       return t + x * sigmoid_of(x) * (1.0F - t * t);
     });
   };
