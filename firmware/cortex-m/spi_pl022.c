@@ -1,4 +1,4 @@
-/* ARM's PL022: eight bytes wait in it at most. No DMA: a block is moved at once. */
+/* ARM's PL022: eight bytes wait in it at most. No DMA: the processor moves them. */
 #include "poet_board.h"
 #include "poet_spi.h"
 
@@ -29,17 +29,20 @@ uint8_t poet_spi_exchange(uint8_t out) {
   return received();
 }
 
-void poet_spi_start(uint8_t* to, const uint8_t* from, uint32_t count) {
-  while (count > 0) {
-    const uint32_t part = count < FIFO ? count : FIFO;
+uint32_t poet_spi_start(uint8_t* to, const uint8_t* from, uint32_t count, uint32_t budget) {
+  uint32_t left = count < budget ? count : budget;
+  const uint32_t all = left;
+  while (left > 0) {
+    const uint32_t part = left < FIFO ? left : FIFO;
     uint32_t k;
     for (k = 0; k < part; ++k) SPI(0x08) = from ? *from++ : 0xFFU;
     for (k = 0; k < part; ++k) {
       const uint8_t in = received();
       if (to) *to++ = in;
     }
-    count -= part;
+    left -= part;
   }
+  return all;
 }
 
 int poet_spi_busy(void) { return 0; }
