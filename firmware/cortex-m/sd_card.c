@@ -6,6 +6,7 @@
 
 enum {
   PATIENCE = 1000000, /* bytes that a card may take to answer */
+  ONE_AWAITED = 8,    /* counts as so many: the processor waits for it */
   IDLE = 0xFF,
   DATA_TOKEN = 0xFE,
   WRITE_TOKEN = 0xFC,
@@ -136,7 +137,7 @@ static void await(uint8_t wanted, state_of_transfer next) {
   }
 }
 
-/* Returns how many bytes that took. */
+/* Returns how many bytes' time that took. */
 static uint32_t go_on(uint32_t budget) {
   uint32_t moved;
   switch (state) {
@@ -144,12 +145,12 @@ static uint32_t go_on(uint32_t budget) {
       bytes_left = POET_BLOCK;
       if (to) {
         await(DATA_TOKEN, IN_BLOCK);
-        return 1;
+        return ONE_AWAITED;
       }
       exchange(IDLE); /* a card is promised one before every token */
       exchange(WRITE_TOKEN);
       state = IN_BLOCK;
-      return 2;
+      return 2 * ONE_AWAITED;
     case IN_BLOCK:
       moved = poet_spi_start(to, from, bytes_left, budget);
       if (to) to += moved;
@@ -167,10 +168,10 @@ static uint32_t go_on(uint32_t budget) {
         state = IN_PROGRAMMING;
       else
         fail();
-      return 3;
+      return 3 * ONE_AWAITED;
     case IN_PROGRAMMING:
       await(IDLE, blocks_left > 0 ? BEFORE_BLOCK : AFTER_LAST);
-      return 1;
+      return ONE_AWAITED;
     case AFTER_LAST:
       if (to) {
         command(12, 0);
@@ -179,10 +180,10 @@ static uint32_t go_on(uint32_t budget) {
         exchange(IDLE);
       }
       state = STOPPING;
-      return 8;
+      return 8 * ONE_AWAITED;
     default:
       await(IDLE, AT_REST);
-      return 1;
+      return ONE_AWAITED;
   }
 }
 

@@ -21,26 +21,33 @@ extern const char poet_tick_ns[], poet_tick_bytes[], poet_overlap[];
 #define NUMBER(symbol) ((uint32_t)(uintptr_t)(symbol))
 enum { OFF = 1, SHARED, PACED }; /* poet_overlap: who carries transfers on: who waits, both, the timer */
 
-static uint32_t reload;     /* one period is a clock longer; LONG while there is nothing to transfer */
-static uint64_t periods_of; /* clocks before the period under way */
+static uint32_t reload; /* one period is a clock longer; LONG while there is nothing to transfer */
 
 static void without_interrupts(void) { __asm volatile("cpsid i" ::: "memory"); }
 static void with_interrupts(void) { __asm volatile("cpsie i" ::: "memory"); }
 
-/* Clocks since the timer runs. Without interrupts, and at least once in a period. */
+#ifdef POET_COUNT
+static uint64_t before; /* clocks before the period under way */
+
+/* Clocks since the timer runs. Without interrupts, and at least once in a period: a period shorter than the
+ * interrupt is not counted right. */
 static uint64_t clocks(void) {
   uint32_t wrapped = SYSTICK_CONTROL & HAS_WRAPPED, value = SYSTICK_VALUE;
   if (SYSTICK_CONTROL & HAS_WRAPPED) { /* just now */
     wrapped = HAS_WRAPPED;
     value = SYSTICK_VALUE;
   }
-  if (wrapped) periods_of += reload + 1U;
-  return periods_of + (value == 0 ? 0U : reload + 1U - value);
+  if (wrapped) before += reload + 1U;
+  return before + (value == 0 ? 0U : reload + 1U - value);
 }
+
+#endif
 
 /* Begins a period. */
 static void set(uint32_t clocks_of_it) {
-  if (reload != 0) periods_of = clocks(); /* it runs */
+#ifdef POET_COUNT
+  if (reload != 0) before = clocks(); /* it runs */
+#endif
   reload = clocks_of_it;
   SYSTICK_RELOAD = reload;
   SYSTICK_VALUE = 0;
@@ -53,19 +60,10 @@ static uint32_t tick(void) {
   return n < 2U ? 1U : n > LONG ? LONG - 1U : n - 1U;
 }
 
-/* With the timer stopped for as long, or it would be late for itself. */
-static void advance(uint32_t bytes) {
-  set(LONG);
-  poet_channel_advance(bytes);
-  if (poet_channel_busy()) set(tick());
-}
-
 void poet_tick(void); /* the vector */
 void poet_tick(void) {
-  if (NUMBER(poet_overlap) == OFF)
-    set(LONG);
-  else
-    advance(NUMBER(poet_tick_bytes));
+  const int more = NUMBER(poet_overlap) != OFF && poet_channel_advance(NUMBER(poet_tick_bytes));
+  set(more ? tick() : LONG);
 }
 
 void poet_port_carry_on(void) {
@@ -74,10 +72,12 @@ void poet_port_carry_on(void) {
     return;
   }
   without_interrupts();
-  if (NUMBER(poet_overlap) == SHARED)
-    advance(POET_BLOCK);
-  else if (reload != tick())
+  if (NUMBER(poet_overlap) == SHARED) {
+    set(LONG); /* this takes longer than a period */
+    if (poet_channel_advance(POET_BLOCK)) set(tick());
+  } else if (reload != tick()) {
     set(tick());
+  }
   with_interrupts();
 }
 

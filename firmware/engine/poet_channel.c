@@ -79,7 +79,7 @@ static void end_piece(transfer* t) {
 /* ---- one after another */
 
 static transfer* next_one(void) {
-  if (stopped) return 0;
+  if (stopped || error != POET_OK) return 0;
   if (urgent_issued) return &urgent;
   return completed != issued ? &queue[completed % QUEUE] : 0;
 }
@@ -93,40 +93,36 @@ static void end_transfer(transfer* t) {
   under_way = 0;
 }
 
-void poet_channel_advance(uint32_t bytes) {
+static int failed(int code) {
+  error = code;
+  under_way = 0;
+  return 0;
+}
+
+int poet_channel_advance(uint32_t bytes) {
   transfer* t = under_way;
   int code;
-  if (error != POET_OK) return;
   if (t == 0) {
     t = next_one();
-    if (t == 0) return;
+    if (t == 0) return 0;
     in_order();
     under_way = t;
     piece = 0;
   } else {
     code = poet_storage_poll(bytes);
-    if (code == POET_BUSY) return;
-    if (code != POET_OK) {
-      error = code;
-      under_way = 0;
-      return;
-    }
+    if (code == POET_BUSY) return 1;
+    if (code != POET_OK) return failed(code);
     end_piece(t);
     ++piece;
   }
   while (piece <= 2 && !has_piece(t)) ++piece;
   if (piece > 2) {
     end_transfer(t);
-    return;
+    return next_one() != 0;
   }
   code = start_piece(t);
-  if (code != POET_OK) {
-    error = code;
-    under_way = 0;
-  }
+  return code == POET_OK || failed(code);
 }
-
-int poet_channel_busy(void) { return error == POET_OK && (under_way != 0 || next_one() != 0); }
 
 /* ---- the main program's */
 
@@ -150,7 +146,7 @@ int poet_channel_wait(uint32_t outstanding) {
 
 void poet_channel_drop(void) {
   stopped = 1;
-  while (poet_channel_busy()) poet_port_carry_on();
+  while (under_way) poet_port_carry_on();
   known = completed = issued;
   urgent_issued = 0;
   error = POET_OK;

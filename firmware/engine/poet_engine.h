@@ -133,10 +133,9 @@ void poet_port_carry_on(void);
 uint32_t poet_hash(const void* bytes, uint32_t count, uint32_t seed);
 
 /* Pages, in the order in which they are issued. The port calls poet_channel_advance(), which goes on with the
- * transfer under way by about so many bytes and then with the next one. An interrupt may, at any time but
- * within another call of it. The rest is the main program's. */
-void poet_channel_advance(uint32_t bytes);
-int poet_channel_busy(void);
+ * transfer under way by about so many bytes, or begins the next one, and returns whether there is more to be
+ * done. An interrupt may, at any time but within another call of it. The rest is the main program's. */
+int poet_channel_advance(uint32_t bytes);
 int poet_channel_read(uint32_t block, float* to, uint32_t bytes, uint32_t step);
 int poet_channel_write(uint32_t block, const float* from, uint32_t bytes, uint32_t step);
 int poet_channel_wait(uint32_t outstanding);
