@@ -13,7 +13,7 @@ extern uint32_t poet_window[], poet_window_end[];
 
 #define REGISTER(address) (*(volatile uint32_t*)(address))
 
-enum { FAULT_EXIT = 3, EXCEPTIONS = 16 };
+enum { FAULT_EXIT = 3, EXCEPTIONS = 16, FRAME_BYTES = 32 };
 
 void poet_reset(void);
 void poet_fault(void);
@@ -62,8 +62,14 @@ void poet_reset(void) {
 /* ---- faults */
 
 void poet_say_fault(const uint32_t* frame) {
-  poet_port_text("poet: fault at pc ");
-  poet_say_hex(frame[6]);
+  const uintptr_t at = (uintptr_t)frame;
+  poet_port_text("poet: fault");
+  if (at >= (uintptr_t)poet_window && at + FRAME_BYTES <= (uintptr_t)poet_stack_top) {
+    poet_port_text(" at pc ");
+    poet_say_hex(frame[6]);
+  } else { /* the processor could not push it */
+    poet_port_text(", the stack is too small");
+  }
 #ifdef POET_HAS_MPU
   if (REGISTER(0xE000ED28U) & 0x80U) {
     poet_port_text(", memory ");

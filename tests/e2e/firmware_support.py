@@ -31,9 +31,9 @@ def tensors(file):
     return {name: data[8 + size + e["data_offsets"][0]:8 + size + e["data_offsets"][1]] for name, e in header.items()}
 
 
-def plan(name, ram, *options):
+def plan(name, ram, *options, model=None):
     file = f"{work}/{name}.plan"
-    run(poet, "solve", "--model", name, "--platform", "m4", "--ram-budget", ram, "--time-limit", "2", "--quiet",
+    run(poet, "solve", "--model", model or name, "--platform", "m4", "--ram-budget", ram, "--time-limit", "2", "--quiet",
         "--plan-out", file, *options)
     return file
 

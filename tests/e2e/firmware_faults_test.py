@@ -1,0 +1,244 @@
+#!/usr/bin/env python3
+"""What storage does to firmware: it is damaged, exchanged, cut, does not read or write what it should, or power goes. A run then ends
+as if nothing had been, or stops and says why; it never goes on with other numbers.
+
+usage: firmware_faults_test.py POET WORK_FOLDER host|boards
+
+host: single bits of the card flipped at random places (POET_FLIPS of them, default 300).
+boards: under QEMU, killed at random instants (POET_KILLS times on each board, default 25); cards that are missing, damaged or too small;
+a host that does not read or write; RAM overrun. Exit 77 where a compiler or the emulator is missing.
+"""
+import random
+import subprocess
+import time
+
+from firmware_support import *
+
+FLIPS = int(os.environ.get("POET_FLIPS", "300"))
+KILLS = int(os.environ.get("POET_KILLS", "25"))
+STOPS = (WRONG_CARD, WRONG_PLAN, NO_RECORD, DAMAGED, STALE)
+
+
+def with_program_on_card(folder):
+    text = open(f"{folder}/plan.c").read()
+    changed = text.replace("extern const uint8_t poet_code[];", "").replace("    poet_code,", "    0,")
+    assert changed != text
+    open(f"{folder}/plan.c", "w").write(changed)
+
+
+# ---- bits flipped
+
+
+def flips(plan_file, on_card):
+    """Between two steps. Each is harmless, and then the end is the same in every bit, or it is found and named."""
+    sanitized = ["BOARD_FLAGS=-fsanitize=address,undefined -fno-sanitize-recover=all", "LINK_FLAGS=-lm"]
+    folder = firmware(plan_file, "flips", 4, make=())
+    if on_card:
+        with_program_on_card(folder)
+    run("make", "-s", "-C", folder, *sanitized)
+    program, card = f"{folder}/build/firmware", f"{folder}/card.img"
+    run(program, card)
+    middle = bytes(with_steps(contents(card), 7))
+    store(card, middle)
+    whole = losses(run(program, card))
+    wanted = contents(card)
+    state = run(poet, "card", plan_file, card, "--checkpoint", f"{folder}/wanted")
+    places = Places(folder, middle)
+    chance = random.Random(11 + on_card)
+    harmless, found = {}, {}
+    for i in range(FLIPS // 2):
+        name, first, end = places.regions()[i % len(places.regions())]
+        image = bytearray(middle)
+        at = chance.randrange(first * BLOCK, end * BLOCK)
+        if name == "header" and i % 2:
+            at = chance.randrange(28)  # else slack, almost always
+        image[at] ^= 1 << chance.randrange(8)
+        store(card, image)
+        done = subprocess.run([program, card], capture_output=True, text=True)
+        what = f"{name}, byte {at} ({at // BLOCK}): exit {done.returncode}\n{done.stdout}{done.stderr}"
+        if done.returncode == 0:
+            harmless[name] = harmless.get(name, 0) + 1
+            got = contents(card)
+            assert set(losses(done.stdout)) >= set(whole), what
+            assert [k for k in range(len(got)) if got[k] != wanted[k]] in ([], [at]) if got != wanted else True, what
+            if got != wanted:  # the bit lies where nobody has looked
+                assert run(poet, "card", plan_file, card, "--checkpoint", f"{folder}/got") == state, what
+                assert tensors(f"{folder}/got") == tensors(f"{folder}/wanted"), what
+        else:
+            found[name] = found.get(name, 0) + 1
+            assert done.returncode in STOPS and "poet: " in done.stdout, what
+            assert name in ("header", "records") or " is damaged on the storage" in done.stdout, what
+    print(f"program {'on the card' if on_card else 'in flash'}: {FLIPS // 2} flips; found {found}, harmless {harmless}")
+    assert found["pages"] > 0 and found["samples"] > 0 and found["header"] > 0
+    assert ("program" in found) == on_card
+
+
+def names_damaged(plan_file):
+    """A page whose name is damaged as well is called by its block."""
+    folder = firmware(plan_file, "names", 2)
+    program, card = f"{folder}/build/firmware", f"{folder}/card.img"
+    run(program, card)
+    image = with_steps(contents(card), 4)
+    places = Places(folder, image)
+    name, (block, _) = next((n, p) for n, p in places.named_pages(image).items() if n.startswith("fc") and p[1] % 2 == 0)
+    image[block * BLOCK + 3] ^= 1
+    store(card, image)
+    assert f"{name} is damaged" in run(program, card, code=DAMAGED)
+    for k in range(places.names, places.samples):
+        image[k * BLOCK + 9] ^= 32
+    store(card, image)
+    assert f"the page at block {block} is damaged" in run(program, card, code=DAMAGED)
+
+
+def no_room(plan_file):
+    """For the card's image, on the machine that makes it."""
+    done = subprocess.run(["bash", "-c", f"trap '' XFSZ; ulimit -f 200; exec '{poet}' codegen '{plan_file}' -o '{work}/no_room'"],
+                          capture_output=True, text=True)
+    assert done.returncode == 2 and "cannot be written" in done.stderr, (done.returncode, done.stderr)
+
+
+# ---- under QEMU
+
+
+def kills(plan_file, board, steps):
+    """Power goes at random instants: the end is that of a run that nobody killed."""
+    folder = firmware(plan_file, f"kills_{board}", steps, board)
+    card, command = f"{folder}/card.img", command_of(folder)
+    fresh = contents(card)
+    begin = time.monotonic()
+    whole = losses(emulate(folder, command))
+    seconds = time.monotonic() - begin
+    wanted = contents(card)
+    begin = time.monotonic()
+    emulate(folder, command)  # does nothing
+    start = time.monotonic() - begin
+    a_step = max(seconds - start, 0.01) / steps
+    chance = random.Random(5)
+    kills, rounds, ended = 0, 0, True
+    while kills < KILLS or not ended:
+        if ended:
+            store(card, fresh)
+            rounds += 1
+        child = subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        try:
+            limit = 300 if kills >= KILLS else start * 0.7 + chance.uniform(0, 3 * a_step)
+            text, _ = child.communicate(timeout=limit)
+            ended = True
+            assert child.returncode == 0, text
+        except subprocess.TimeoutExpired:
+            child.kill()
+            text, _ = child.communicate()
+            kills += 1
+            ended = False
+        for number, bits in re.findall(r"^step (\d+) loss \S+ (0x\w+)$", text, re.M):
+            assert whole[int(number) - 1] == bits, f"step {number}: {bits}"
+        if ended:
+            assert contents(card) == wanted, "the card is not that of a run that nobody killed"
+    as_poet_run_does(plan_file, folder, steps)
+    print(f"{board}: killed {kills} times in {rounds} runs of {steps} steps; a step takes {a_step:.2f} s", flush=True)
+
+
+def cards(plan_file, other_plan):
+    folder = firmware(plan_file, "cards", 2, "lm3s6965evb")
+    card, command = f"{folder}/card.img", command_of(folder)
+    emulate(folder, command)
+    whole = contents(card)
+    more = with_steps(whole, 4)
+    places = Places(folder, more)
+    pages = places.named_pages(more)
+
+    def expect(image, code, *words):
+        store(card, image)
+        text = emulate(folder, command, code)
+        for word in words:
+            assert word in text, text
+
+    def flipped(*places_and_bits, image=more):
+        image = bytearray(image)
+        for at, bit in places_and_bits:
+            image[at] ^= bit
+        return image
+
+    expect(b"\0" * len(whole), WRONG_CARD, "no image of poet's")
+    other = firmware(other_plan, "other", 2, "lm3s6965evb")
+    expect(contents(f"{other}/card.img"), WRONG_PLAN, "for another plan")
+    large = firmware(plan_file, "large", 2, "lm3s6965evb")
+    run(poet, "codegen", plan_file, "-o", large, "--board", "lm3s6965evb", "--samples", "64")
+    run("make", "-s", "-C", large)
+    store(f"{large}/card.img", contents(f"{large}/card.img")[:1 << 18])
+    emulate(large, command_of(large), TOO_SMALL)
+    missing = [c for c in command if not c.startswith("if=sd") and c != "-drive"]
+    assert "there is no storage" in emulate(folder, missing, NO_CARD)
+    expect(flipped((9, 4)), DAMAGED, "header is damaged")
+    name = next(n for n in pages if n.startswith("fc"))
+    expect(flipped((pages[name][0] * BLOCK + 40, 2)), DAMAGED, name)
+    expect(flipped(*[((places.samples + i * places.sample_blocks) * BLOCK + 5, 1) for i in range(int(SAMPLES))]), DAMAGED,
+           "step 3: sample ")
+    records = [((places.record + n * places.record_blocks) * BLOCK + 8, 1) for n in range(2)]
+    expect(flipped(records[0]), 0, "goes on after step 1", "step 4 loss")
+    expect(flipped(*records), NO_RECORD, "no record")
+    with_program_on_card(folder)
+    run("make", "-s", "-C", folder)
+    store(card, more)
+    end = emulate(folder, command)
+    assert len(losses(end)) == 2, end
+    as_poet_run_does(plan_file, folder, 4)
+    expect(flipped((places.program * BLOCK + 600, 16)), DAMAGED, "the program at block")
+    print("cards missing, too small, of another plan, damaged in each region: said", flush=True)
+    host_errors(folder, command, more, places)
+
+
+def host_errors(folder, command, image, places):
+    """The host cannot read or write a sector: the guest is not told, and gets other bytes with a right checksum."""
+    card = f"{folder}/card.img"
+    store(card, image)
+    whole = losses(emulate(folder, command))
+    wanted = contents(card)
+    chance, outcomes = random.Random(2), {}
+    for i in range(8):
+        sector = chance.randrange(places.pages, places.program)
+        store(f"{folder}/errors", (f'[inject-error]\nevent = "{"write_aio" if i % 2 else "read_aio"}"\nerrno = "5"\n'
+                                   f'once = "{"off" if i % 4 < 2 else "on"}"\nsector = "{sector}"\n').encode())
+        store(card, image)
+        code, text = emulate(folder, [c.replace("file=card.img", "file=blkdebug:errors:card.img") for c in command], code=None)
+        outcomes[code] = outcomes.get(code, 0) + 1
+        if code == 0:
+            assert losses(text) == whole, text
+            got, end = contents(card), f"sector {sector} of {'write' if i % 2 else 'read'}"
+            different = {k // BLOCK for k in range(0, len(got), BLOCK) if got[k:k + BLOCK] != wanted[k:k + BLOCK]}
+            assert different <= {sector}, f"{end}: {different}"  # written last, and lost: found by whoever reads it
+        else:
+            assert code in STOPS and "on the storage" in text, text
+    print(f"the host does not read or write a sector: exit codes {outcomes}", flush=True)
+
+
+def overruns(plan_file):
+    """A stack that is too small, and a kernel beyond the plan's RAM: a fault, with its pc."""
+    for board, address in (("lm3s6965evb", r", memory 0x\w+"), ("microbit", "")):
+        make = ["STACK_BYTES=256"]
+        folder = firmware(plan_file, f"overrun_{board}", 1, board, make)
+        text = emulate(folder, command_of(folder, *make), FAULT)
+        assert re.search(r"fault(, the stack is too small| at pc 0x\w+)", text), text
+        engine = f"{folder}/engine/poet_engine.c"
+        source = open(engine).read()
+        assert source.count("return poet_ram + at;") == 1
+        open(engine, "w").write(source.replace("return poet_ram + at;", "return poet_ram + at + 0x10000;"))
+        run("make", "-s", "-C", folder)
+        text = emulate(folder, command_of(folder), FAULT)
+        assert re.search(r"fault at pc 0x\w+" + address, text), text
+    print("overruns of stack and arena fault on lm3s6965evb and microbit", flush=True)
+
+
+linear = plan("linear", "26KiB")
+if part == "host":
+    flips(linear, False)
+    flips(linear, True)
+    names_damaged(linear)
+    no_room(linear)
+else:
+    needs_emulator()
+    cards(linear, plan("linear24", "24KiB", model="linear"))
+    overruns(linear)
+    kills(linear, "lm3s6965evb", 8)
+    kills(linear, "mps2-an386", 60)
+print("passed")
