@@ -42,7 +42,8 @@ std::set<std::string> kernel_files(const Program& program) {
   std::set<std::string> files = {"poet_math.c", "poet_elements.c"};  // functions of numbers, starts of sums
   for (const KernelFunction* kernel : program.kernels) {
     files.insert(kernel->file);
-    if (kernel->file == "poet_linear.c" || kernel->file == "poet_conv.c" || kernel->file == "poet_matmul.c") files.insert("poet_gemm.c");
+    if (kernel->file == "poet_linear.c" || kernel->file == "poet_conv.c" || kernel->file == "poet_matmul.c")
+      files.insert("poet_gemm.c");
   }
   return files;
 }
@@ -53,6 +54,24 @@ std::string in_rows(const std::vector<std::string>& items, std::size_t per_row) 
   for (std::size_t i = 0; i < items.size(); ++i)
     text += fmt::format("{}{}{}", i == 0 ? "" : ",", i % per_row == 0 ? "\n    " : " ", items[i]);
   return text;
+}
+
+std::string rows_c(const Program& p) {
+  std::vector<std::string> names, rows;
+  for (const RowNames& n : p.row_names)
+    names.push_back(fmt::format("{{{}, {}, {}, {}, {}}}", p.fields[n.field].first, p.fields[n.field].bytes,
+                                n.first, n.count, n.rows));
+  for (const TableRows& r : p.rows) {
+    const TableHome& t = p.tables[r.table];
+    rows.push_back(fmt::format("{{{}, {}, {}, {}, {}, {}}}", t.first, r.journal, t.row_bytes, t.row_blocks,
+                               r.first, r.count));
+  }
+  if (rows.empty()) return "";
+  return fmt::format(
+      "/* Inputs that name rows of tables, and the rows that they name. */\n"
+      "static const poet_indices indices[] = {{{}}};\n\n"
+      "static const poet_table_rows rows[] = {{{}}};\n\n",
+      in_rows(names, 4), in_rows(rows, 4));
 }
 
 std::string plan_c(const Program& p, bool on_card, std::uint64_t seed) {
@@ -76,8 +95,10 @@ std::string plan_c(const Program& p, bool on_card, std::uint64_t seed) {
           "{}, {}, {}, {}, /* samples: first block, blocks and bytes of one, how many a step takes */",
           p.samples_first, p.sample_blocks, p.sample_bytes, p.batch),
       fmt::format("{}, {}, /* program: first block, bytes */", p.code_first, p.code.size()),
-      fmt::format("{}, {}, /* names of pages: first block, how many */", p.names_first, p.pages.size()),
+      fmt::format("{}, {}, /* names of pages: first block, how many */", p.names_first, p.names.size()),
       fmt::format("{}U, {}U, /* seed */", seed & 0xFFFFFFFFU, seed >> 32U),
+      fmt::format("{}, {}, {}, /* rows of tables by index */", p.row_names.size(), p.rows.size(),
+                  p.rows.empty() ? "0, 0" : "indices, rows"),
   };
   return fmt::format(
       "/* Made by poet codegen for one plan: what its steps call and where everything lies. */\n"
@@ -86,9 +107,9 @@ std::string plan_c(const Program& p, bool on_card, std::uint64_t seed) {
       "static const poet_shape shapes[] = {{{}}};\n\n"
       "static const uint64_t shape_bytes[] = {{{}}};\n\n"
       "static const poet_kernel kernels[] = {{{}}};\n\n"
-      "static const char* const names[] = {{{}}};\n\n{}"
+      "static const char* const names[] = {{{}}};\n\n{}{}"
       "const poet_plan_data poet_the_plan = {{\n    {}\n    {}, shapes, shape_bytes, kernels, names}};\n",
-      in_rows(shapes, 8), in_rows(words, 6), in_rows(kernels, 4), in_rows(names, 4),
+      in_rows(shapes, 8), in_rows(words, 6), in_rows(kernels, 4), in_rows(names, 4), rows_c(p),
       on_card ? "" : "extern const uint8_t poet_code[];\n\n", fmt::join(numbers, "\n    "),
       on_card ? "0" : "poet_code");
 }
@@ -106,7 +127,8 @@ const std::vector<Board>& boards() {
   constexpr std::int64_t kKiB = 1024;
   const std::vector<std::string> with_file = {"start.c", "port.c", "semihosting_storage.c", "link.ld",
                                               "cortex-m.mk"};
-  const std::vector<std::string> with_card = {"start.c", "port.c", "sd_card.c", "spi_pl022.c", "link.ld", "cortex-m.mk"};
+  const std::vector<std::string> with_card = {"start.c",     "port.c",  "sd_card.c",
+                                              "spi_pl022.c", "link.ld", "cortex-m.mk"};
   const std::vector<std::string> with_dma = {"start.c", "sd_card.c", "spi_nrf.c", "link.ld", "cortex-m.mk"};
   static const std::vector<Board> all = {
       {"host", "this machine: the same C as a program, the storage a file", {}, 0, 0},
@@ -150,8 +172,9 @@ void write_folder(const fs::path& folder, const Program& program, const Board& b
       "  .section .note.GNU-stack, \"\", %progbits\n");
   write_text(folder / "poet_plan.h",
              fmt::format("/* Made by poet codegen. */\n#ifndef POET_PLAN_H\n#define POET_PLAN_H\n\n"
-                         "#define POET_RAM_BYTES {}\n#define POET_ADDRESS_BYTES {}\n\n#endif\n",
-                         program.ram_bytes, program.address_bytes));
+                         "#define POET_RAM_BYTES {}\n#define POET_ADDRESS_BYTES {}\n"
+                         "#define POET_ROW_NUMBERS {}\n\n#endif\n",
+                         program.ram_bytes, program.address_bytes, program.row_numbers));
   write_text(folder / "plan.c", plan_c(program, on_card, seed));
 }
 
