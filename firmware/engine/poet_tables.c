@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "poet_engine.h"
-#include "poet_plan.h"
 
 enum {
   TRAILER = 16, /* bytes */
@@ -20,16 +19,10 @@ enum {
 /* A place of the input that names no row of its own: an earlier place names the same. */
 static const uint32_t no_row = 0xFFFFFFFFU;
 
-#if POET_ROW_NUMBERS > 0
-static int32_t numbers[POET_ROW_NUMBERS];
-#else
-static int32_t numbers[1];
-#endif
-
 /* ---- which rows */
 
 static int name_rows(const poet_indices* in, uint32_t step, uint32_t samples) {
-  int32_t* to = numbers + in->first;
+  int32_t* to = poet_row_numbers + in->first;
   uint32_t i, e;
   const int code = poet_fetch(step, samples, in->first_byte, in->bytes, 0, 4 * in->count, to);
   if (code != POET_OK) return code;
@@ -114,7 +107,7 @@ int poet_tables_read(uint32_t number, float* to) {
   uint32_t i;
   int code = POET_OK;
   for (i = 0; i < t->count && code == POET_OK; ++i, at += t->row_bytes) {
-    const int32_t row = numbers[t->first + i];
+    const int32_t row = poet_row_numbers[t->first + i];
     if (row < 0)
       memset(at, 0, t->row_bytes);
     else
@@ -129,7 +122,7 @@ int poet_tables_write(uint32_t number, const float* from, uint32_t step) {
   uint32_t i;
   int code = POET_OK;
   for (i = 0; i < t->count && code == POET_OK; ++i, at += t->row_bytes)
-    code = write_row(t, (uint32_t)numbers[t->first + i], journal_entry(t, step, i), step, at);
+    code = write_row(t, (uint32_t)poet_row_numbers[t->first + i], journal_entry(t, step, i), step, at);
   return code;
 }
 

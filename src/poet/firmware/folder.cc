@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cstring>
 #include <fstream>
 #include <iterator>
@@ -66,12 +67,14 @@ std::string rows_c(const Program& p) {
     rows.push_back(fmt::format("{{{}, {}, {}, {}, {}, {}}}", t.first, r.journal, t.row_bytes, t.row_blocks,
                                r.first, r.count));
   }
-  if (rows.empty()) return "";
+  const std::string numbers =
+      fmt::format("int32_t poet_row_numbers[{}];\n\n", std::max<std::uint32_t>(p.row_numbers, 1));
+  if (rows.empty()) return numbers;
   return fmt::format(
       "/* Inputs that name rows of tables, and the rows that they name. */\n"
       "static const poet_indices indices[] = {{{}}};\n\n"
       "static const poet_table_rows rows[] = {{{}}};\n\n",
-      in_rows(names, 4), in_rows(rows, 4));
+      in_rows(names, 4), in_rows(rows, 4)) + numbers;
 }
 
 std::string plan_c(const Program& p, bool on_card, std::uint64_t seed) {
@@ -172,9 +175,8 @@ void write_folder(const fs::path& folder, const Program& program, const Board& b
       "  .section .note.GNU-stack, \"\", %progbits\n");
   write_text(folder / "poet_plan.h",
              fmt::format("/* Made by poet codegen. */\n#ifndef POET_PLAN_H\n#define POET_PLAN_H\n\n"
-                         "#define POET_RAM_BYTES {}\n#define POET_ADDRESS_BYTES {}\n"
-                         "#define POET_ROW_NUMBERS {}\n\n#endif\n",
-                         program.ram_bytes, program.address_bytes, program.row_numbers));
+                         "#define POET_RAM_BYTES {}\n#define POET_ADDRESS_BYTES {}\n\n#endif\n",
+                         program.ram_bytes, program.address_bytes));
   write_text(folder / "plan.c", plan_c(program, on_card, seed));
 }
 
