@@ -67,9 +67,9 @@ enum {
 
 /* What poet generates for a plan (plan.c). */
 typedef struct poet_shape {
+  uint32_t first;   /* of its bytes in poet_shape_bytes, in units of 8 */
   uint8_t kernel;   /* in poet_kernels */
   uint8_t operands; /* how many */
-  uint16_t first;   /* of its bytes in poet_shape_bytes, in units of 8 */
 } poet_shape;
 
 /* An input of the step whose numbers name rows of tables. */

@@ -80,7 +80,7 @@ std::string rows_c(const Program& p) {
 std::string plan_c(const Program& p, bool on_card, std::uint64_t seed) {
   std::vector<std::string> shapes, words, kernels, names;
   for (const ShapeEntry& s : p.shapes)
-    shapes.push_back(fmt::format("{{{}, {}, {}}}", s.kernel, s.operands, s.first / 8));
+    shapes.push_back(fmt::format("{{{}, {}, {}}}", s.first / 8, s.kernel, s.operands));
   for (std::size_t i = 0; i < p.shape_bytes.size(); i += 8) {
     std::uint64_t word = 0;
     std::memcpy(&word, p.shape_bytes.data() + i, sizeof word);
@@ -106,7 +106,7 @@ std::string plan_c(const Program& p, bool on_card, std::uint64_t seed) {
   return fmt::format(
       "/* Made by poet codegen for one plan: what its steps call and where everything lies. */\n"
       "#include \"poet_engine.h\"\n\n"
-      "/* Kernel, operands, and where its shape begins, in units of 8 bytes. */\n"
+      "/* Where a shape begins, in units of 8 bytes; kernel, operands. */\n"
       "static const poet_shape shapes[] = {{{}}};\n\n"
       "static const uint64_t shape_bytes[] = {{{}}};\n\n"
       "static const poet_kernel kernels[] = {{{}}};\n\n"
@@ -122,7 +122,7 @@ std::string plan_c(const Program& p, bool on_card, std::uint64_t seed) {
 bool code_is_on_card(const Program& program, const Board& board) {
   constexpr std::int64_t kOfTheEngine = 48 * 1024;  // and the kernels, at most
   const auto bytes =
-      static_cast<std::int64_t>(program.code.size() + program.shape_bytes.size() + 4 * program.shapes.size());
+      static_cast<std::int64_t>(program.code.size() + program.shape_bytes.size() + 8 * program.shapes.size());
   return board.flash_bytes > 0 && bytes + kOfTheEngine > board.flash_bytes;
 }
 
