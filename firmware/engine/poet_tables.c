@@ -79,7 +79,8 @@ static uint32_t journal_entry(const poet_table_rows* t, uint32_t step, uint32_t 
   return t->journal + ((step & 1U) * t->count + i) * t->row_blocks;
 }
 
-static int write_row(const poet_table_rows* t, uint32_t row, uint32_t block, uint32_t step, const char* from) {
+static int write_row(const poet_table_rows* t, uint32_t row, uint32_t block, uint32_t step,
+                     const char* from) {
   const uint32_t whole = t->row_bytes / POET_BLOCK, rest = t->row_bytes % POET_BLOCK;
   int code = POET_OK;
   if (row != no_row && whole > 0) code = poet_write_blocks(block, from, whole);

@@ -71,10 +71,11 @@ std::string rows_c(const Program& p) {
       fmt::format("int32_t poet_row_numbers[{}];\n\n", std::max<std::uint32_t>(p.row_numbers, 1));
   if (rows.empty()) return numbers;
   return fmt::format(
-      "/* Inputs that name rows of tables, and the rows that they name. */\n"
-      "static const poet_indices indices[] = {{{}}};\n\n"
-      "static const poet_table_rows rows[] = {{{}}};\n\n",
-      in_rows(names, 4), in_rows(rows, 4)) + numbers;
+             "/* Inputs that name rows of tables, and the rows that they name. */\n"
+             "static const poet_indices indices[] = {{{}}};\n\n"
+             "static const poet_table_rows rows[] = {{{}}};\n\n",
+             in_rows(names, 4), in_rows(rows, 4)) +
+         numbers;
 }
 
 std::string plan_c(const Program& p, bool on_card, std::uint64_t seed) {
