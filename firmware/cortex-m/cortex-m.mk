@@ -1,14 +1,32 @@
-# What all Cortex-M boards share. Before it: CPU, FLOAT, MACHINE, and SPARE, the files that this board does not take.
+# What all Cortex-M boards share. Before it: CPU and FLOAT, and MACHINE where QEMU has the board.
+#   STACK_BYTES  of the stack
+#   OVERLAP      transfers beside computing: on: an interrupt moves TICK_BYTES every TICK_NS, and so does the engine while it waits
+#                for one; off: only the engine. To measure as over a wire of that rate: paced: only the interrupt; blocking: paced,
+#                and every transfer is waited for where it is issued
+#   COUNT=1      instructions by kernel; COUNT=trace: of every instruction of the program; ICOUNT=1: time goes by instructions (both in QEMU)
 CC := arm-none-eabi-gcc
 SIZE := arm-none-eabi-size
 FIRMWARE := firmware.elf
 STACK_BYTES ?= 3072
+OVERLAP ?= off
+TICK_NS ?= 8000
+TICK_BYTES ?= 8
+WHO_CARRIES_ON := $(or $(patsubst %,1,$(filter off,$(OVERLAP))),$(patsubst %,2,$(filter on,$(OVERLAP))),\
+                       $(patsubst %,3,$(filter paced blocking,$(OVERLAP))),$(error OVERLAP is on, off, paced or blocking))
 BOARD_FLAGS := $(CPU) -mthumb $(FLOAT) -ffreestanding -fno-math-errno -fno-tree-loop-distribute-patterns -Iboard
+NUMBERS := poet_window_bytes=$(WINDOW_BYTES) poet_stack_bytes=$(STACK_BYTES) poet_overlap=$(WHO_CARRIES_ON) \
+           poet_tick_ns=$(TICK_NS) poet_tick_bytes=$(TICK_BYTES)
 LINK_FLAGS := -nostdlib -nostartfiles -T board/link.ld -lgcc -Wl,--no-warn-rwx-segments,-z,noexecstack \
-              -Wl,--defsym=poet_window_bytes=$(WINDOW_BYTES) -Wl,--defsym=poet_stack_bytes=$(STACK_BYTES)
+              $(NUMBERS:%=-Wl,--defsym=%)
+ifeq ($(OVERLAP),blocking)
+BOARD_FLAGS += -DPOET_BLOCKING
+endif
 ifdef COUNT
-BOARD_FLAGS += -DPOET_COUNT
-MACHINE += -icount shift=0,sleep=off
+ICOUNT := 1
+BOARD_FLAGS += -DPOET_COUNT -DPOET_INSTRUCTION_NS=16U $(if $(filter trace,$(COUNT)),-DPOET_TRACE)
+endif
+ifdef ICOUNT
+MACHINE += -icount shift=4,sleep=off  # 16 ns for each: 62.5 MHz
 endif
 BOARD_LINKS := board/link.ld board/memory.ld
 QEMU ?= qemu-system-arm

@@ -1,10 +1,12 @@
-/* An SD card in SPI mode: commands, blocks one after another, byte by byte so that poll() can be called from
- * anywhere. The card's own checksums are off: pages have their hashes. */
+/* An SD card in SPI mode: commands, blocks one after another. A transfer is a state and the bytes that are
+ * left, so that poet_storage_poll() can go on with it by as few bytes as an interrupt has time for. The
+ * card's own checksums are off: what matters has its hash. */
 #include "poet_engine.h"
 #include "poet_spi.h"
 
 enum {
   PATIENCE = 1000000, /* bytes that a card may take to answer */
+  ONE_AWAITED = 8,    /* counts as so many: the processor waits for it */
   IDLE = 0xFF,
   DATA_TOKEN = 0xFE,
   WRITE_TOKEN = 0xFC,
@@ -83,73 +85,112 @@ int poet_storage_open(uint32_t* blocks) {
 
 /* ---- the transfer under way */
 
+typedef enum {
+  AT_REST,
+  BEFORE_BLOCK, /* reading: the card has not said yet that a block comes */
+  IN_BLOCK,
+  AFTER_BLOCK,
+  IN_PROGRAMMING, /* writing: the card is busy with the block */
+  AFTER_LAST,
+  STOPPING /* the card is busy */
+} state_of_transfer;
+
+static state_of_transfer state;
+static int result; /* at rest */
 static uint8_t* to;
 static const uint8_t* from;
-static uint32_t left;  /* blocks */
-static int in_a_block; /* its bytes are on their way */
-static int state;      /* a POET_... code; POET_BUSY: goes on */
+static uint32_t blocks_left, bytes_left; /* bytes: of the block */
+static uint32_t waited;                  /* bytes, for the card */
 
-static int start(uint8_t number, uint32_t block) {
-  if (command(number, addresses_are_bytes ? block * POET_BLOCK : block) != 0) return POET_IO_ERROR;
-  in_a_block = 0;
-  state = POET_BUSY;
-  return POET_OK;
+static int start(uint8_t number, uint32_t block, uint32_t count) {
+  result = command(number, addresses_are_bytes ? block * POET_BLOCK : block) == 0 ? POET_OK : POET_IO_ERROR;
+  state = result == POET_OK ? BEFORE_BLOCK : AT_REST;
+  blocks_left = count;
+  waited = 0;
+  return result;
 }
 
 int poet_storage_start_read(uint32_t block, void* at, uint32_t count) {
   to = at;
   from = 0;
-  left = count;
-  return start(18, block);
+  return start(18, block, count);
 }
 
 int poet_storage_start_write(uint32_t block, const void* at, uint32_t count) {
   to = 0;
   from = at;
-  left = count;
-  return start(25, block);
+  return start(25, block, count);
 }
 
-static int begin_block(void) {
-  if (to) {
-    if (wait_for(DATA_TOKEN) != POET_OK) return POET_IO_ERROR;
-  } else {
-    exchange(IDLE); /* a card is promised one before every token */
-    exchange(WRITE_TOKEN);
+static void fail(void) {
+  state = AT_REST;
+  result = POET_IO_ERROR;
+}
+
+/* One byte from the card, for which it may take its time. */
+static void await(uint8_t wanted, state_of_transfer next) {
+  if (exchange(IDLE) == wanted) {
+    state = next;
+    waited = 0;
+  } else if (++waited == PATIENCE) {
+    fail();
   }
-  poet_spi_start(to, from, POET_BLOCK);
-  in_a_block = 1;
-  return POET_OK;
 }
 
-static int end_block(void) {
-  in_a_block = 0;
-  --left;
-  exchange(IDLE); /* its checksum */
-  exchange(IDLE);
-  if (to) {
-    to += POET_BLOCK;
-    return POET_OK;
+/* Returns how many bytes' time that took. */
+static uint32_t go_on(uint32_t budget) {
+  uint32_t moved;
+  switch (state) {
+    case BEFORE_BLOCK:
+      bytes_left = POET_BLOCK;
+      if (to) {
+        await(DATA_TOKEN, IN_BLOCK);
+        return ONE_AWAITED;
+      }
+      exchange(IDLE); /* a card is promised one before every token */
+      exchange(WRITE_TOKEN);
+      state = IN_BLOCK;
+      return 2 * ONE_AWAITED;
+    case IN_BLOCK:
+      moved = poet_spi_start(to, from, bytes_left, budget);
+      if (to) to += moved;
+      if (from) from += moved;
+      bytes_left -= moved;
+      if (bytes_left == 0) state = AFTER_BLOCK;
+      return moved;
+    case AFTER_BLOCK:
+      exchange(IDLE); /* its checksum */
+      exchange(IDLE);
+      --blocks_left;
+      if (to)
+        state = blocks_left > 0 ? BEFORE_BLOCK : AFTER_LAST;
+      else if ((exchange(IDLE) & 0x1FU) == 5U)
+        state = IN_PROGRAMMING;
+      else
+        fail();
+      return 3 * ONE_AWAITED;
+    case IN_PROGRAMMING:
+      await(IDLE, blocks_left > 0 ? BEFORE_BLOCK : AFTER_LAST);
+      return ONE_AWAITED;
+    case AFTER_LAST:
+      if (to) {
+        command(12, 0);
+      } else {
+        exchange(STOP_TOKEN);
+        exchange(IDLE);
+      }
+      state = STOPPING;
+      return 8 * ONE_AWAITED;
+    default:
+      await(IDLE, AT_REST);
+      return ONE_AWAITED;
   }
-  from += POET_BLOCK;
-  return (exchange(IDLE) & 0x1FU) == 5U ? wait_for(IDLE) : POET_IO_ERROR;
 }
 
-static int end_transfer(void) {
-  if (to) {
-    command(12, 0);
-  } else {
-    exchange(STOP_TOKEN);
-    exchange(IDLE);
+int poet_storage_poll(uint32_t bytes) {
+  while (state != AT_REST && bytes > 0 && !poet_spi_busy()) {
+    const uint32_t moved = go_on(bytes);
+    bytes -= moved < bytes ? moved : bytes;
   }
-  return wait_for(IDLE);
-}
-
-int poet_storage_poll(void) {
-  int code = POET_OK;
-  if (state != POET_BUSY || poet_spi_busy()) return state;
-  if (in_a_block) code = end_block();
-  if (code == POET_OK) code = left > 0 ? begin_block() : end_transfer();
-  if (code != POET_OK || left == 0) state = code;
-  return state;
+  return state == AT_REST ? result : POET_BUSY;
 }

@@ -10,7 +10,7 @@ static int result;
 
 int poet_storage_open(uint32_t* blocks) {
   static const char name[] = "card.img";
-  uint32_t arguments[3];
+  uint32_t arguments[3], bytes;
   int32_t found;
   arguments[0] = (uint32_t)(uintptr_t)name;
   arguments[1] = 3; /* r+b */
@@ -18,7 +18,12 @@ int poet_storage_open(uint32_t* blocks) {
   found = poet_semihosting(SYS_OPEN, arguments);
   if (found < 0) return POET_NO_CARD;
   file = (uint32_t)found;
-  *blocks = (uint32_t)poet_semihosting(SYS_FLEN, &file) / POET_BLOCK;
+  bytes = (uint32_t)poet_semihosting(SYS_FLEN, &file);
+  if (bytes == 0) { /* images have powers of two: the length's lower 32 bits */
+    poet_port_text("poet: card.img is empty, or has 4 GiB or more, beyond what semihosting reaches\n");
+    return POET_CARD_TOO_SMALL;
+  }
+  *blocks = bytes / POET_BLOCK;
   return POET_OK;
 }
 
@@ -44,4 +49,7 @@ int poet_storage_start_write(uint32_t block, const void* from, uint32_t count) {
   return result;
 }
 
-int poet_storage_poll(void) { return result; }
+int poet_storage_poll(uint32_t bytes) {
+  (void)bytes;
+  return result;
+}

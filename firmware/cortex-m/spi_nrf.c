@@ -1,4 +1,5 @@
-/* Nordic's SPIM with EasyDMA: a block is on its way while the processor computes. Its places in RAM need no alignment. */
+/* Nordic's SPIM with EasyDMA: a block is on its way while the processor computes. Its places in RAM need no
+ * alignment. */
 #include "poet_board.h"
 #include "poet_spi.h"
 
@@ -45,6 +46,8 @@ uint8_t poet_spi_exchange(uint8_t out) {
   return in_byte;
 }
 
-void poet_spi_start(uint8_t* to, const uint8_t* from, uint32_t count) {
+uint32_t poet_spi_start(uint8_t* to, const uint8_t* from, uint32_t count, uint32_t budget) {
+  (void)budget;
   start((uintptr_t)to, to ? count : 0, (uintptr_t)from, from ? count : 0);
+  return count;
 }

@@ -1,11 +1,18 @@
-/* ARM's PL022: eight bytes wait in it at most. No DMA: a block is moved at once. */
+/* ARM's PL022: eight bytes wait in it at most. No DMA: bytes are on their way from one call to the next, and
+ * the processor waits for none of them. */
 #include "poet_board.h"
 #include "poet_spi.h"
 
 #define SPI(offset) (*(volatile uint32_t*)(POET_SPI + (offset)))
 #define PIN(offset) (*(volatile uint32_t*)(POET_CHIP_SELECT + (offset)))
 
-enum { FIFO = 8, HAS_BYTE = 4 };
+#define DATA SPI(0x08)
+#define STATUS SPI(0x0C)
+
+enum { FIFO = 8, HAS_BYTE = 4, IS_FULL = 8 };
+
+static uint8_t* into;     /* 0: what comes is not wanted */
+static uint32_t expected; /* bytes on their way */
 
 void poet_spi_open(void) {
   SPI(0x04) = 0;
@@ -18,28 +25,61 @@ void poet_spi_open(void) {
 
 void poet_spi_select(int on) { PIN(1U << 2) = on ? 0U : 1U; }
 
-static uint8_t received(void) {
-  while ((SPI(0x0C) & HAS_BYTE) == 0) {
-  }
-  return (uint8_t)SPI(0x08);
-}
-
 uint8_t poet_spi_exchange(uint8_t out) {
-  SPI(0x08) = out;
-  return received();
-}
-
-void poet_spi_start(uint8_t* to, const uint8_t* from, uint32_t count) {
-  while (count > 0) {
-    const uint32_t part = count < FIFO ? count : FIFO;
-    uint32_t k;
-    for (k = 0; k < part; ++k) SPI(0x08) = from ? *from++ : 0xFFU;
-    for (k = 0; k < part; ++k) {
-      const uint8_t in = received();
-      if (to) *to++ = in;
-    }
-    count -= part;
+  DATA = out;
+  while ((STATUS & HAS_BYTE) == 0) {
   }
+  return (uint8_t)DATA;
 }
 
-int poet_spi_busy(void) { return 0; }
+/* Full FIFOs without loops: they are what an interrupt does again and again. */
+static void send_all(const uint8_t* from) {
+  DATA = from[0], DATA = from[1], DATA = from[2], DATA = from[3];
+  DATA = from[4], DATA = from[5], DATA = from[6], DATA = from[7];
+}
+
+static void send_idle(void) {
+  DATA = 0xFF, DATA = 0xFF, DATA = 0xFF, DATA = 0xFF;
+  DATA = 0xFF, DATA = 0xFF, DATA = 0xFF, DATA = 0xFF;
+}
+
+static void receive_all(uint8_t* to) {
+  to[0] = (uint8_t)DATA, to[1] = (uint8_t)DATA, to[2] = (uint8_t)DATA, to[3] = (uint8_t)DATA;
+  to[4] = (uint8_t)DATA, to[5] = (uint8_t)DATA, to[6] = (uint8_t)DATA, to[7] = (uint8_t)DATA;
+}
+
+static void drop_all(void) {
+  (void)DATA, (void)DATA, (void)DATA, (void)DATA;
+  (void)DATA, (void)DATA, (void)DATA, (void)DATA;
+}
+
+uint32_t poet_spi_start(uint8_t* to, const uint8_t* from, uint32_t count, uint32_t budget) {
+  uint32_t k;
+  if (count > budget) count = budget;
+  if (count > FIFO) count = FIFO;
+  into = to;
+  expected = count;
+  if (count < FIFO) {
+    for (k = 0; k < count; ++k) DATA = from ? from[k] : 0xFFU;
+  } else if (from) {
+    send_all(from);
+  } else {
+    send_idle();
+  }
+  return count;
+}
+
+int poet_spi_busy(void) {
+  if (expected == FIFO && (STATUS & IS_FULL)) {
+    if (into)
+      receive_all(into);
+    else
+      drop_all();
+    expected = 0;
+  }
+  for (; expected > 0 && (STATUS & HAS_BYTE); --expected) {
+    const uint8_t in = (uint8_t)DATA;
+    if (into) *into++ = in;
+  }
+  return expected > 0;
+}

@@ -18,7 +18,7 @@ enum { FAULT_EXIT = 3, EXCEPTIONS = 16 };
 void poet_reset(void);
 void poet_fault(void);
 void poet_say_fault(const uint32_t* frame);
-__attribute__((weak)) void poet_tick(void) {} /* of the timer */
+void poet_tick(void); /* of the timer */
 
 /* ---- the window: flash to be read and run, RAM to be read and written, devices; nothing else */
 

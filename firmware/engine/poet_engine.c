@@ -4,62 +4,25 @@
 
 #include "poet_plan.h"
 
-enum { OPERANDS = 24, RECORD_WORDS = 4 };
+enum { OPERANDS = 24 };
 
-/* ---- words for people */
-
-void poet_say_number(uint32_t n) {
-  char text[11], *at = text + 10;
-  *at = 0;
-  do *--at = (char)('0' + n % 10U);
-  while ((n /= 10U) != 0);
-  poet_port_text(at);
-}
-
-void poet_say_hex(uint32_t n) {
-  char text[11];
-  int i;
-  text[0] = '0', text[1] = 'x', text[10] = 0;
-  for (i = 9; i > 1; --i, n >>= 4) text[i] = "0123456789abcdef"[n & 15U];
-  poet_port_text(text);
-}
-
-/* Six digits after the point, for people; the bits say the rest. */
-static void say_float(float x) {
-  uint32_t whole, rest, scale;
-  if (x < 0.0F) {
-    poet_port_text("-");
-    x = -x;
-  }
-  if (!(x < 4.0e9F)) {
-    poet_port_text("large");
-    return;
-  }
-  whole = (uint32_t)x;
-  rest = (uint32_t)((x - (float)whole) * 1.0e6F + 0.5F);
-  if (rest >= 1000000U) {
-    rest = 0;
-    ++whole;
-  }
-  poet_say_number(whole);
-  poet_port_text(".");
-  for (scale = 100000U; scale > rest && scale > 1U; scale /= 10U) poet_port_text("0");
-  poet_say_number(rest);
-}
-
-static int failed(int code, const char* what) {
-  poet_port_text("poet: ");
-  poet_port_text(what);
-  poet_port_text("\n");
-  return code;
-}
+#ifdef POET_COUNT
+#define COUNT(call) call
+#else
+#define COUNT(call) (void)0
+#endif
+#ifdef POET_TRACE
+#define TRACE(call) call
+#else
+#define TRACE(call) (void)0
+#endif
 
 /* ---- the program */
 
 static const uint8_t* next_code; /* in flash, or in the window */
 static uint32_t code_left;       /* bytes of the window; not used in flash */
 static uint32_t code_block;      /* the next one */
-static uint8_t window[POET_BLOCK];
+static uint32_t window[POET_BLOCK / 4];
 static int code_error;
 
 static void rewind_code(void) {
@@ -69,12 +32,13 @@ static void rewind_code(void) {
   code_error = POET_OK;
 }
 
+/* Where the program cannot be read: an END, and code_error. */
 static uint32_t byte(void) {
   if (poet_the_plan.code == 0 && code_left == 0) {
-    const int code = poet_read_blocks(code_block++, window, 1);
-    if (code != POET_OK && code_error == POET_OK) code_error = code;
-    next_code = window;
-    code_left = POET_BLOCK;
+    if (code_error == POET_OK) code_error = poet_read_sealed(code_block++, window);
+    if (code_error != POET_OK) return POET_END;
+    next_code = (const uint8_t*)window;
+    code_left = POET_SEALED;
   }
   --code_left;
   return *next_code++;
@@ -102,13 +66,13 @@ static float* address(void) {
 
 /* ---- data */
 
-/* `count` bytes of the storage from byte `first` behind block `block` on. */
+/* `count` bytes of the sealed blocks from `block` on, from byte `first` on. */
 static int read_bytes(uint32_t block, uint32_t first, void* to, uint32_t count) {
   char* at = to;
   while (count > 0) {
-    const uint32_t skipped = first % POET_BLOCK;
-    uint32_t part = POET_BLOCK - skipped;
-    const int code = poet_read_blocks(block + first / POET_BLOCK, poet_block, 1);
+    const uint32_t skipped = first % POET_SEALED;
+    uint32_t part = POET_SEALED - skipped;
+    const int code = poet_read_sealed(block + first / POET_SEALED, poet_block);
     if (code != POET_OK) return code;
     if (part > count) part = count;
     memcpy(at, (const char*)poet_block + skipped, part);
@@ -154,43 +118,18 @@ static int input(uint32_t step, uint32_t samples) {
 
 /* ---- a step */
 
-/* ---- instructions, where they are counted: of each kernel, of all */
-
-enum { COUNTED = 64 };
-static uint64_t spent[COUNTED];
-
-static void say_thousands(const char* what, uint64_t instructions) {
-  poet_port_text("  ");
-  poet_port_text(what);
-  poet_port_text(" ");
-  poet_say_number((uint32_t)(instructions / 1000U));
-  poet_port_text(" thousand instructions\n");
-}
-
-static void say_counts(uint64_t before) {
-  uint32_t i;
-  if (before == 0) return;
-  say_thousands("step", poet_port_instructions() - before);
-  for (i = 0; i < COUNTED; ++i) {
-    if (spent[i] == 0) continue;
-    say_thousands(poet_the_plan.kernel_names[i], spent[i]);
-    spent[i] = 0;
-  }
-}
-
 static int call(const poet_run* run, int* kernel) {
   const poet_plan_data* plan = &poet_the_plan;
   const poet_shape* shape = &plan->shapes[varint()];
   void* operand[OPERANDS];
-  uint64_t before;
   uint32_t i;
   int result;
   *kernel = shape->kernel;
   for (i = 0; i < shape->operands; ++i) operand[i] = address();
   if (code_error != POET_OK) return code_error;
-  before = poet_port_instructions();
+  COUNT(poet_count_kernel());
   result = plan->kernels[shape->kernel](plan->shape_bytes + shape->first, operand, run);
-  spent[shape->kernel % COUNTED] += poet_port_instructions() - before;
+  COUNT(poet_count_kernel_end(shape->kernel));
   return result == POET_KERNEL_OK ? POET_OK : POET_BAD_INDEX;
 }
 
@@ -260,127 +199,15 @@ static int one_step(uint32_t step, uint32_t samples, float* loss, int* kernel) {
     }
     if (code_error != POET_OK) return code_error;
     if (code != POET_OK) return code;
+    TRACE(poet_count_instruction(instruction));
   }
-}
-
-/* ---- records: what is resident, the step, the loss, a hash of these. The block with the hash is written
- * last. */
-
-static char* residents(void) { return (char*)poet_ram + poet_the_plan.resident_first; }
-static uint32_t resident_bytes(void) { return poet_the_plan.ram_bytes - poet_the_plan.resident_first; }
-
-static uint32_t hash_of_record(uint32_t step, uint32_t loss) {
-  return poet_hash(residents(), resident_bytes(), step * 31U ^ loss ^ poet_the_plan.digest);
-}
-
-static uint32_t record_of(uint32_t step) {
-  return poet_the_plan.record + (step & 1U) * poet_the_plan.record_blocks;
-}
-
-static int write_record(uint32_t step, float loss) {
-  const uint32_t whole = resident_bytes() / POET_BLOCK, rest = resident_bytes() % POET_BLOCK,
-                 at = record_of(step);
-  uint32_t bits;
-  int code = POET_OK;
-  memcpy(&bits, &loss, sizeof bits);
-  if (whole > 0) code = poet_write_blocks(at + 1, residents(), whole);
-  if (code == POET_OK && rest > 0) {
-    memset(poet_block, 0, sizeof poet_block);
-    memcpy(poet_block, residents() + whole * POET_BLOCK, rest);
-    code = poet_write_blocks(at + 1 + whole, poet_block, 1);
-  }
-  if (code != POET_OK) return code;
-  memset(poet_block, 0, sizeof poet_block);
-  poet_block[0] = POET_CARD_MAGIC;
-  poet_block[1] = step;
-  poet_block[2] = bits;
-  poet_block[3] = hash_of_record(step, bits);
-  return poet_write_blocks(at, poet_block, 1);
-}
-
-/* Reads record `number`; *step is its step where it is whole, else it stays. */
-static int read_record(uint32_t number, uint32_t* step) {
-  const uint32_t whole = resident_bytes() / POET_BLOCK, rest = resident_bytes() % POET_BLOCK;
-  const uint32_t at = poet_the_plan.record + number * poet_the_plan.record_blocks;
-  uint32_t head[RECORD_WORDS];
-  int code = poet_read_blocks(at, poet_block, 1);
-  if (code != POET_OK) return code;
-  memcpy(head, poet_block, sizeof head);
-  if (whole > 0) code = poet_read_blocks(at + 1, residents(), whole);
-  if (code == POET_OK && rest > 0) {
-    code = poet_read_blocks(at + 1 + whole, poet_block, 1);
-    memcpy(residents() + whole * POET_BLOCK, poet_block, rest);
-  }
-  if (code != POET_OK) return code;
-  if (head[0] == POET_CARD_MAGIC && (head[1] & 1U) == number && head[3] == hash_of_record(head[1], head[2]))
-    *step = head[1];
-  return POET_OK;
-}
-
-/* The later one of the whole records is what RAM has then. */
-static int find_record(uint32_t* step) {
-  const uint32_t none = 0xFFFFFFFFU;
-  uint32_t of[2], later;
-  int code;
-  of[0] = of[1] = none;
-  code = read_record(0, &of[0]);
-  if (code == POET_OK) code = read_record(1, &of[1]);
-  if (code != POET_OK) return code;
-  if (of[0] == none && of[1] == none) return POET_NO_RECORD;
-  later = of[0] == none || (of[1] != none && of[1] > of[0]) ? 1U : 0U;
-  if (later == 0) code = read_record(0, &of[0]);
-  *step = of[later];
-  return code;
 }
 
 /* ---- a run */
 
-static void name_page(uint32_t block) {
-  uint32_t i, e;
-  for (i = 0; i < poet_the_plan.name_count; i += POET_BLOCK / POET_NAME) {
-    if (poet_read_blocks(poet_the_plan.names + i / (POET_BLOCK / POET_NAME), poet_block, 1) != POET_OK) break;
-    for (e = 0; e < POET_BLOCK / POET_NAME && i + e < poet_the_plan.name_count; ++e) {
-      const uint32_t* entry = poet_block + e * (POET_NAME / 4);
-      if (block < entry[0] || block >= entry[0] + entry[1]) continue;
-      poet_port_text((const char*)(entry + 2));
-      return;
-    }
-  }
-  poet_port_text("page at block ");
-  poet_say_number(block);
-}
-
-static int end(int code, uint32_t step, int kernel) {
-  const uint32_t bad = poet_bad_page;
-  poet_channel_drop();
-  poet_port_text("poet: step ");
-  poet_say_number(step);
-  poet_port_text(": ");
-  switch (code) {
-    case POET_DAMAGED:
-      name_page(bad);
-      poet_port_text(" is damaged on the storage");
-      break;
-    case POET_STALE:
-      name_page(bad);
-      poet_port_text(" on the storage is of another step");
-      break;
-    case POET_IO_ERROR:
-      poet_port_text("the storage cannot be read or written");
-      break;
-    case POET_BAD_INDEX:
-      poet_port_text(poet_the_plan.kernel_names[kernel]);
-      poet_port_text(": a sample names a class or a row that does not exist");
-      break;
-    case POET_BAD_ROW:
-      poet_port_text("a sample names a row of a table that does not exist");
-      break;
-    case POET_NOT_FINITE:
-      poet_port_text("the loss is infinite or no number");
-      break;
-    default:
-      poet_port_text("the program is damaged");
-  }
+static int failed(int code, const char* what) {
+  poet_port_text("poet: ");
+  poet_port_text(what);
   poet_port_text("\n");
   return code;
 }
@@ -403,35 +230,35 @@ int poet_train(void) {
     return failed(POET_CARD_TOO_SMALL, "the storage has fewer blocks than the image");
   steps = poet_block[4];
   samples = poet_block[5];
-  code = find_record(&step);
+  code = poet_find_record(&step);
   if (code == POET_NO_RECORD) return failed(code, "no record of a step on the storage is whole");
   if (code != POET_OK) return failed(code, "the storage cannot be read");
   if (step > 0) code = poet_tables_commit(step);
-  if (code != POET_OK) return end(code, step, kernel);
+  if (code != POET_OK) return poet_fail(code, step, plan->kernel_names[kernel]);
   if (step > 0) {
     poet_port_text("poet: goes on after step ");
     poet_say_number(step);
     poet_port_text("\n");
   }
   while (steps == 0 || step < steps) {
-    const uint64_t before = poet_port_instructions();
     float loss = 0.0F;
     uint32_t bits;
+    COUNT(poet_count_step());
     code = one_step(step + 1, samples, &loss, &kernel);
     if (code == POET_OK && !(loss - loss == 0.0F)) code = POET_NOT_FINITE;
-    if (code == POET_OK) code = write_record(step + 1, loss);
+    if (code == POET_OK) code = poet_write_record(step + 1, loss);
     if (code == POET_OK) code = poet_tables_commit(step + 1);
-    if (code != POET_OK) return end(code, step + 1, kernel);
+    if (code != POET_OK) return poet_fail(code, step + 1, plan->kernel_names[kernel]);
     ++step;
     memcpy(&bits, &loss, sizeof bits);
     poet_port_text("step ");
     poet_say_number(step);
     poet_port_text(" loss ");
-    say_float(loss);
+    poet_say_float(loss);
     poet_port_text(" ");
     poet_say_hex(bits);
     poet_port_text("\n");
-    say_counts(before);
+    COUNT(poet_count_step_end());
   }
   return POET_OK;
 }

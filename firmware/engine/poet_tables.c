@@ -68,7 +68,7 @@ static int read_row(const poet_table_rows* t, uint32_t row, char* to) {
   if (code == POET_OK) code = poet_read_blocks(block + t->row_blocks - 1, poet_block, 1);
   if (code != POET_OK) return code;
   memcpy(to + whole * POET_BLOCK, poet_block, in_last(t));
-  poet_bad_page = block;
+  poet_bad_block = block;
   if (poet_block[AT_CHECK] != check_of() || poet_block[AT_ROW] != row ||
       poet_block[AT_HASH] != poet_hash(to, t->row_bytes, block ^ poet_block[AT_STEP]))
     return POET_DAMAGED;
@@ -133,7 +133,7 @@ static int apply(const poet_table_rows* t, uint32_t step, uint32_t i) {
   uint32_t to, k;
   int code = poet_read_blocks(from + t->row_blocks - 1, poet_block, 1);
   if (code != POET_OK) return code;
-  poet_bad_page = from;
+  poet_bad_block = from;
   if (poet_block[AT_CHECK] != check_of()) return POET_DAMAGED;
   if (poet_block[AT_STEP] != step) return POET_STALE;
   if (poet_block[AT_ROW] == no_row) return POET_OK;

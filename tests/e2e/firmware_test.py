@@ -6,67 +6,12 @@ usage: firmware_test.py POET WORK_FOLDER host|boards
 host: as a program with AddressSanitizer and UndefinedBehaviorSanitizer; killed at random instants; its card damaged, exchanged, cut.
 boards: for Cortex-M under QEMU. Exit 77 where a compiler or the emulator is missing.
 """
-import json
-import os
 import random
-import re
 import shutil
-import struct
 import subprocess
-import sys
 import time
 
-poet, work, part = sys.argv[1:]
-SAMPLES = "16"
-BLOCK = 512
-DAMAGED, WRONG_CARD, WRONG_PLAN, TOO_SMALL, NO_CARD = 15, 12, 13, 11, 10
-FAULT = 3
-
-
-def run(*command, code=0, **options):
-    done = subprocess.run([str(c) for c in command], capture_output=True, text=True, **options)
-    assert done.returncode == code, f"{command}: exit {done.returncode}, wanted {code}\n{done.stdout}\n{done.stderr}"
-    return done.stdout + done.stderr  # what semihosting says is on stderr
-
-
-def tensors(file):
-    data = open(file, "rb").read()
-    size, = struct.unpack("<Q", data[:8])
-    header = json.loads(data[8:8 + size])
-    header.pop("__metadata__", None)
-    return {name: data[8 + size + e["data_offsets"][0]:8 + size + e["data_offsets"][1]] for name, e in header.items()}
-
-
-def plan(name, ram, *options):
-    file = f"{work}/{name}.plan"
-    run(poet, "solve", "--model", name, "--platform", "m4", "--ram-budget", ram, "--time-limit", "2", "--quiet",
-        "--plan-out", file, *options)
-    return file
-
-
-def firmware(plan_file, folder, steps, board="host", make=()):
-    folder = f"{work}/{folder}"
-    shutil.rmtree(folder, ignore_errors=True)
-    run(poet, "codegen", plan_file, "-o", folder, "--board", board, "--steps", steps, "--samples", SAMPLES)
-    run("make", "-s", "-j2", "-C", folder, *make)
-    return folder
-
-
-def as_poet_run_does(plan_file, folder, steps):
-    """Parameters and optimiser state on the card, and the last loss, are those of poet run."""
-    here, there = f"{folder}/here.safetensors", f"{folder}/there.safetensors"
-    run(poet, "run", plan_file, "--kernels", "reference", "--steps", steps, "--samples", SAMPLES, "--quiet", "--checkpoint", here)
-    left = run(poet, "card", plan_file, f"{folder}/card.img", "--checkpoint", there)
-    assert left.startswith(f"step {steps},"), left
-    a, b = tensors(here), tensors(there)
-    assert a.keys() == b.keys(), a.keys() ^ b.keys()
-    different = [name for name in a if a[name] != b[name]]
-    assert not different, f"other bits in {different}"
-
-
-def losses(text):
-    return re.findall(r"^step \d+ loss \S+ (0x\w+)$", text, re.M)
-
+from firmware_support import *
 
 def on_host():
     sanitized = ["BOARD_FLAGS=-fsanitize=address,undefined -fno-sanitize-recover=all", "LINK_FLAGS=-lm"]
@@ -127,25 +72,11 @@ def damage(folder, whole, other_plan):
         for word in words:
             assert word in text, text
 
-    def with_steps(image, steps):
-        """How many are to be trained is in the header, with a hash."""
-        data = bytearray(image)
-        words = list(struct.unpack("<6I", data[:24]))
-        words[4] = steps
-        data[:24] = struct.pack("<6I", *words)
-        data[24:28] = struct.pack("<I", xxh32(bytes(data[:24])))
-        return data
-
     more = with_steps(whole, 21)
     expect(more, 0, "goes on after step 20", "step 21 loss")
-    names = {}
-    plan_c = open(f"{folder}/plan.c").read()
-    first_name, count = map(int, re.search(r"(\d+), (\d+), /\* names", plan_c).groups())
-    for i in range(count):
-        entry = whole[first_name * BLOCK + 64 * i:][:64]
-        block, blocks = struct.unpack("<2I", entry[:8])
-        names[block] = (blocks, entry[8:].split(b"\0")[0].decode())
-    record, = map(int, re.search(r"(\d+), \d+, /\* records", plan_c).groups())
+    places = Places(folder, whole)
+    names = {block: (blocks, name) for name, (block, blocks) in places.named_pages(whole).items()}
+    record = places.record
     chance = random.Random(3)
     found = 0
     homes = {b: n for b, n in names.items() if n[1].startswith("fc") and n[0] % 2 == 0}
@@ -170,32 +101,8 @@ def damage(folder, whole, other_plan):
     run(program, card, code=NO_CARD)
 
 
-def xxh32(data):
-    """Of less than 32 bytes, seed 0, by the specification: the program's own is not trusted."""
-    p1, p2, p3, p4, p5 = 0x9E3779B1, 0x85EBCA77, 0xC2B2AE3D, 0x27D4EB2F, 0x165667B1
-    mask = 0xFFFFFFFF
-    rotated = lambda x, n: ((x << n) | (x >> (32 - n))) & mask
-    words = list(struct.unpack(f"<{len(data) // 4}I", data))
-    if len(words) >= 4:
-        lanes = [(p1 + p2) & mask, p2, 0, -p1 & mask]
-        while len(words) >= 4:
-            lanes = [rotated((lane + word * p2) & mask, 13) * p1 & mask for lane, word in zip(lanes, words)]
-            words = words[4:]
-        h = sum(rotated(lane, n) for lane, n in zip(lanes, (1, 7, 12, 18)))
-    else:
-        h = p5
-    h = (h + len(data)) & mask
-    for word in words:
-        h = rotated((h + word * p3) & mask, 17) * p4 & mask
-    h = (h ^ (h >> 15)) * p2 & mask
-    h = (h ^ (h >> 13)) * p3 & mask
-    return h ^ (h >> 16)
-
-
 def on_boards():
-    if not shutil.which("arm-none-eabi-gcc") or not shutil.which("qemu-system-arm"):
-        print("skipped: needs gcc-arm-none-eabi and qemu-system-arm")
-        sys.exit(77)
+    needs_emulator()
     linear = plan("linear", "26KiB")
     for board, make, steps in (("microbit", (), 30), ("lm3s6965evb", (), 5), ("lm3s6965evb", ("CORE=m0",), 3)):
         folder = firmware(linear, f"{board}{''.join(make)}", steps, board, make)
@@ -220,6 +127,5 @@ def overrun(plan_file):
     print("stack overrun: faults with address and pc")
 
 
-os.makedirs(work, exist_ok=True)
 (on_host if part == "host" else on_boards)()
 print("passed")

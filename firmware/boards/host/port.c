@@ -61,7 +61,12 @@ int poet_storage_start_write(uint32_t block, const void* from, uint32_t count) {
   return result;
 }
 
-int poet_storage_poll(void) { return result; }
+int poet_storage_poll(uint32_t bytes) {
+  (void)bytes;
+  return result;
+}
+
+void poet_port_carry_on(void) { poet_channel_advance(POET_BLOCK); }
 
 int main(int argc, char** argv) {
   if (argc != 2) {

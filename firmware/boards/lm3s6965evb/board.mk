@@ -10,5 +10,6 @@ CPU := -mcpu=cortex-m4
 FLOAT := -mfloat-abi=hard -mfpu=fpv4-sp-d16 -mno-unaligned-access
 PROCESSOR := cortex-m4
 endif
+OVERLAP ?= on
 MACHINE := -M lm3s6965evb -cpu $(PROCESSOR) -drive if=sd,format=raw,file=card.img
 include board/cortex-m.mk

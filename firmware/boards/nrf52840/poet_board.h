@@ -1,6 +1,9 @@
-/* Nordic's nRF52840 (Cortex-M4F, 64 MHz, 1 MiB of flash, 256 KiB of RAM) with an SD card. Pins are those of port 0. */
+/* Nordic's nRF52840 (Cortex-M4F, 64 MHz, 1 MiB of flash, 256 KiB of RAM) with an SD card. Pins are those of
+ * port 0. */
 #ifndef POET_BOARD_H
 #define POET_BOARD_H
+
+#define POET_CLOCK_HZ 64000000U
 
 #define POET_HAS_MPU 1
 #define POET_FLASH 0x00000000U

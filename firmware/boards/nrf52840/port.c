@@ -27,8 +27,6 @@ void poet_port_text(const char* text) {
   }
 }
 
-uint64_t poet_port_instructions(void) { return 0; }
-
 void poet_board_exit(int code) {
   poet_port_text("exit ");
   poet_say_number((uint32_t)code);

@@ -143,6 +143,35 @@ void read_tables(const std::filesystem::path& file, Image& image, const Graph& g
   }
 }
 
+/// Bytes from `first` of a stream in sealed blocks on, each with its hash.
+void write_sealed(Image& image, std::uint64_t first, const std::vector<std::uint8_t>& bytes) {
+  std::array<std::uint8_t, POET_BLOCK> block{};
+  for (std::size_t at = 0, next = 0; at < bytes.size(); at = next, ++first) {
+    next = std::min<std::size_t>(at + POET_SEALED, bytes.size());
+    block.fill(0);
+    std::copy(bytes.begin() + static_cast<std::ptrdiff_t>(at),
+              bytes.begin() + static_cast<std::ptrdiff_t>(next), block.begin());
+    const std::uint32_t hash = hash_of(block.data(), POET_SEALED, static_cast<std::uint32_t>(first));
+    std::memcpy(block.data() + POET_SEALED, &hash, sizeof hash);
+    image.write(first, 0, block.data(), block.size());
+  }
+}
+
+std::vector<std::uint8_t> named_blocks(const Program& program) {
+  std::vector<std::uint8_t> bytes;
+  for (std::size_t i = 0; i < program.names.size(); ++i) {
+    const NamedBlocks& named = program.names[i];
+    std::array<char, POET_NAME> entry{};
+    const std::array<std::uint32_t, 2> where = {named.first, named.count};
+    std::memcpy(entry.data(), where.data(), sizeof where);
+    std::copy_n(named.name.begin(), std::min(named.name.size(), entry.size() - sizeof where - 1),
+                entry.begin() + sizeof where);
+    bytes.resize(i / POET_NAMES_PER_BLOCK * POET_SEALED + i % POET_NAMES_PER_BLOCK * POET_NAME);
+    bytes.insert(bytes.end(), entry.begin(), entry.end());
+  }
+  return bytes;
+}
+
 }  // namespace
 
 std::uint64_t card_blocks(const Program& program, std::int64_t samples) {
@@ -172,24 +201,17 @@ void write_card(const std::filesystem::path& file, const Graph& graph, const Pro
                                                           hash_of_record(program, residents, 0, 0)};
   image.write(program.record_first, 0, record.data(), sizeof record);
   image.write(program.record_first + 1, 0, residents.data(), residents.size());
-  image.write(program.code_first, 0, program.code.data(), program.code.size());
-  for (std::size_t i = 0; i < program.names.size(); ++i) {
-    const NamedBlocks& named = program.names[i];
-    std::array<char, POET_NAME> entry{};
-    const std::array<std::uint32_t, 2> where = {named.first, named.count};
-    std::memcpy(entry.data(), where.data(), sizeof where);
-    std::copy_n(named.name.begin(), std::min(named.name.size(), entry.size() - sizeof where - 1),
-                entry.begin() + sizeof where);
-    image.write(program.names_first, i * POET_NAME, entry.data(), entry.size());
-  }
-  std::vector<std::byte> field;
+  write_sealed(image, program.code_first, program.code);
+  write_sealed(image, program.names_first, named_blocks(program));
+  std::vector<std::uint8_t> bytes(program.sample_bytes);
   for (std::int64_t sample = 0; sample < data.samples(); ++sample) {
-    for (std::size_t i = 0; i < program.fields.size(); ++i) {
-      field.resize(program.fields[i].bytes);
-      data.read(i, std::span(&sample, 1), field.data());
-      image.write(program.samples_first + static_cast<std::uint64_t>(sample) * program.sample_blocks,
-                  program.fields[i].first, field.data(), field.size());
-    }
+    for (std::size_t i = 0; i < program.fields.size(); ++i)
+      data.read(
+          i, std::span(&sample, 1),
+          std::as_writable_bytes(std::span(bytes).subspan(program.fields[i].first, program.fields[i].bytes))
+              .data());
+    write_sealed(image, program.samples_first + static_cast<std::uint64_t>(sample) * program.sample_blocks,
+                 bytes);
   }
   std::array<std::uint32_t, kHeaderWords + 1> header = {POET_CARD_MAGIC,
                                                         POET_CARD_VERSION,

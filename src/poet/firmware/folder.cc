@@ -95,10 +95,9 @@ std::string plan_c(const Program& p, bool on_card, std::uint64_t seed) {
       fmt::format("0x{:08x}U, /* digest */", p.digest),
       fmt::format("{}, {}, /* RAM: bytes, the first of resident values */", p.ram_bytes, p.arena_bytes),
       fmt::format("{}, {}, /* records: first block, blocks of one */", p.record_first, p.record_blocks),
-      fmt::format(
-          "{}, {}, {}, {}, /* samples: first block, blocks and bytes of one, how many a step takes */",
-          p.samples_first, p.sample_blocks, p.sample_bytes, p.batch),
-      fmt::format("{}, {}, /* program: first block, bytes */", p.code_first, p.code.size()),
+      fmt::format("{}, {}, {}, /* samples: first block, blocks of one, how many a step takes */",
+                  p.samples_first, p.sample_blocks, p.batch),
+      fmt::format("{}, /* program: first block */", p.code_first),
       fmt::format("{}, {}, /* names of pages: first block, how many */", p.names_first, p.names.size()),
       fmt::format("{}U, {}U, /* seed */", seed & 0xFFFFFFFFU, seed >> 32U),
       fmt::format("{}, {}, {}, /* rows of tables by index */", p.row_names.size(), p.rows.size(),
@@ -129,11 +128,12 @@ bool code_is_on_card(const Program& program, const Board& board) {
 
 const std::vector<Board>& boards() {
   constexpr std::int64_t kKiB = 1024;
-  const std::vector<std::string> with_file = {"start.c", "port.c", "semihosting_storage.c", "link.ld",
-                                              "cortex-m.mk"};
-  const std::vector<std::string> with_card = {"start.c",     "port.c",  "sd_card.c",
+  const std::vector<std::string> with_file = {"start.c", "port.c",     "timer.c", "semihosting_storage.c",
+                                              "link.ld", "cortex-m.mk"};
+  const std::vector<std::string> with_card = {"start.c",     "port.c",  "timer.c",    "sd_card.c",
                                               "spi_pl022.c", "link.ld", "cortex-m.mk"};
-  const std::vector<std::string> with_dma = {"start.c", "sd_card.c", "spi_nrf.c", "link.ld", "cortex-m.mk"};
+  const std::vector<std::string> with_dma = {"start.c",   "timer.c", "sd_card.c",
+                                             "spi_nrf.c", "link.ld", "cortex-m.mk"};
   static const std::vector<Board> all = {
       {"host", "this machine: the same C as a program, the storage a file", {}, 0, 0},
       {"lm3s6965evb", "Cortex-M4F, 64 KiB, emulated; an SD card in SPI mode", with_card, 64 * kKiB,

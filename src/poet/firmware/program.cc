@@ -25,6 +25,11 @@ std::uint32_t blocks_of(std::int64_t bytes) {
   return static_cast<std::uint32_t>((bytes + POET_BLOCK - 1) / POET_BLOCK);
 }
 
+/// Of so many bytes in sealed blocks.
+std::uint32_t sealed_blocks(std::size_t bytes) {
+  return static_cast<std::uint32_t>((bytes + POET_SEALED - 1) / POET_SEALED);
+}
+
 std::string named(const Graph& graph, ValueId v) {
   return fmt::format("value {} \"{}\"", v.index, graph.values[v].name);
 }
@@ -50,9 +55,9 @@ class Compiler {
     out_.code_first = 0;  // set below: the size of the code depends on no place behind it
     std::uint32_t next = end_of_pages_;
     out_.code_first = next;
-    next += blocks_of(static_cast<std::int64_t>(out_.code.size()));
+    next += sealed_blocks(out_.code.size());
     out_.names_first = next;
-    next += blocks_of(static_cast<std::int64_t>(out_.names.size()) * POET_NAME);
+    next += static_cast<std::uint32_t>((out_.names.size() + POET_NAMES_PER_BLOCK - 1) / POET_NAMES_PER_BLOCK);
     out_.samples_first = next;
     const auto seed =
         poet_hash(out_.shape_bytes.data(), static_cast<std::uint32_t>(out_.shape_bytes.size()), 0);
@@ -188,7 +193,7 @@ class Compiler {
       out_.fields.push_back({out_.sample_bytes, bytes});
       out_.sample_bytes += bytes;
     }
-    out_.sample_blocks = blocks_of(out_.sample_bytes);
+    out_.sample_blocks = sealed_blocks(out_.sample_bytes);
   }
 
   // ---- instructions
