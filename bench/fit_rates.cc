@@ -120,25 +120,33 @@ double collect(const std::string& plan_name, const std::string& trace_name, Samp
   const std::vector<Traced> trace = read_trace(trace_name);
   std::size_t next = 0;
   double sum = 0;
-  const auto take = [&]() -> const Traced& {
+  const auto is_next = [&](int instruction) {
+    return next < trace.size() && trace[next].instruction == instruction;
+  };
+  const auto take = [&]() {
     if (next == trace.size()) throw InputError(trace_name, "ends before the plan does");
     sum += trace[next].count;
-    return trace[next++];
+    return trace[next++].count;
   };
+  bool waits = false;  // for what is transferred beside computing: its time is not the transfer's
+  for (const Step& step : plan.plan.steps) waits = waits || step.kind == StepKind::wait;
   for (const Step& step : plan.plan.steps) {
     if (step.kind == StepKind::compute) {
       const Work work = work_of(graph, step.op);
       Sample sample{{1.0, static_cast<double>(work.flops.value()), static_cast<double>(work.moved.value())},
-                    take().count};
-      if (next < trace.size() && trace[next].instruction == POET_LOSS) sample.instructions += take().count;
+                    take()};
+      if (is_next(POET_LOSS)) sample.instructions += take();
       samples[graph.ops[step.op].kind].push_back(sample);
     } else if (step.kind == StepKind::page_in || step.kind == StepKind::page_out) {
       const Bytes bytes = graph.values[step.value].bytes;
       const bool rows = graph.values[step.value].rows.has_value();
       Sample sample{{1.0, 0.0, static_cast<double>(rounded_up(bytes, Bytes(POET_BLOCK)).value())},
-                    take().count};
-      if (next < trace.size() && trace[next].instruction == POET_WAIT) sample.instructions += take().count;
-      if (!rows) samples[step.kind == StepKind::page_in ? ">in" : ">out"].push_back(sample);
+                    take()};
+      if (!waits && is_next(POET_WAIT)) sample.instructions += take();
+      if (!rows && !waits) samples[step.kind == StepKind::page_in ? ">in" : ">out"].push_back(sample);
+    } else if (step.kind == StepKind::wait) {
+      if (!is_next(POET_WAIT)) throw InputError(trace_name, "has no wait where the plan waits");
+      static_cast<void>(take());
     }
   }
   return sum;
