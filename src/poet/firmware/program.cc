@@ -106,7 +106,9 @@ class Compiler {
     const auto add = [&](ValueId v) {
       if (page_[v] != kNoPage) return;
       page_[v] = out_.pages.size();
-      Page page{v, next, blocks_of((graph_.values[v].bytes.value() + kUnit - 1) / kUnit * kUnit + POET_TRAILER), 1, graph_.values[v].paged};
+      Page page{v, next,
+                blocks_of((graph_.values[v].bytes.value() + kUnit - 1) / kUnit * kUnit + POET_TRAILER), 1,
+                graph_.values[v].paged};
       if (page.home && updated[v] != 0) page.slots = 2;
       next += page.blocks * static_cast<std::uint32_t>(page.slots);
       out_.pages.push_back(page);
@@ -162,8 +164,22 @@ class Compiler {
       out_.shape_bytes.insert(out_.shape_bytes.end(), call.shape.begin(), call.shape.end());
       out_.shape_bytes.resize((out_.shape_bytes.size() + kShapeAlignment - 1) / kShapeAlignment *
                               kShapeAlignment);
+      check_tables();
     }
     return found->second;
+  }
+
+  /// What poet_shape has room for.
+  void check_tables() const {
+    constexpr std::size_t kMostKernels = 256;
+    constexpr std::size_t kMostShapeBytes = kShapeAlignment << 16U;
+    if (out_.kernels.size() > kMostKernels)
+      throw InputError("the plan", fmt::format("calls more than {} kernels", kMostKernels));
+    if (out_.shapes.back().first >= kMostShapeBytes)
+      throw InputError("the plan",
+                       fmt::format("has shapes of operands of more than {} bytes: solve with a larger "
+                                   "--ram-budget, for fewer parts",
+                                   kMostShapeBytes));
   }
 
   void compute(OpId op, const std::vector<std::int64_t>& inputs) {
