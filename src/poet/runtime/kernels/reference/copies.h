@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "poet/graph/loop_nest.h"
 #include "poet/runtime/kernels/kernel.h"
-#include "poet/runtime/kernels/reference/loop_nest.h"
 
 namespace poet::runtime {
 

@@ -8,8 +8,8 @@
 #include <tuple>
 #include <utility>
 
+#include "poet/graph/loop_nest.h"
 #include "poet/runtime/kernels/reference/loop_kernel.h"
-#include "poet/runtime/kernels/reference/loop_nest.h"
 
 namespace poet::runtime {
 
