@@ -30,6 +30,7 @@ BOARDS = [  # board, options of make, files of firmware/cortex-m
     ("mps2-an386", [], FILE),
     ("nrf52840", [], ["start.c", "sd_card.c", "spi_nrf.c"]),
 ]
+PLAN_BYTES = 8  # that plan.c has in RAM besides the arena: counted by the plan
 INDIRECT = 1 << 20  # a kernel's stack in place of any: larger than all else
 
 
@@ -46,7 +47,7 @@ def kernels():
 
 def plan_c(names):
     table = ", ".join(names) or "0"
-    return (f'#include "poet_engine.h"\nstatic const poet_kernel kernels[] = {{{table}}};\n'
+    return (f'#include "poet_engine.h"\nint32_t poet_row_numbers[{PLAN_BYTES // 4}];\nstatic const poet_kernel kernels[] = {{{table}}};\n'
             "const poet_plan_data poet_the_plan = {.kernels = kernels};\n")
 
 
@@ -131,7 +132,7 @@ def measured():
                 entry["stack_handler"] = max(entry["stack_handler"], depths["poet_tick"])
                 folder.link([])
                 symbols = folder.symbols()
-                entry["buffers"] = max(entry["buffers"], symbols["poet_zero_end"] - symbols["poet_stack_top"])
+                entry["buffers"] = max(entry["buffers"], symbols["poet_zero_end"] - symbols["poet_stack_top"] - PLAN_BYTES)
                 pieces = folder.pieces()
                 merged(one_processor["pieces"], pieces)
                 entry["pieces"] = sorted({*entry["pieces"], *pieces})

@@ -119,27 +119,35 @@ static int read_bytes(uint32_t block, uint32_t first, void* to, uint32_t count) 
   return POET_OK;
 }
 
-/* Runs of an input's bytes, which count through its batch. `first_byte`: of the input within a sample,
- * `bytes`: of it. */
-static int fetch(uint32_t step, uint32_t samples) {
+int poet_fetch(uint32_t step, uint32_t samples, uint32_t first_byte, uint32_t bytes, uint32_t at,
+               uint32_t count, void* to) {
   const poet_plan_data* plan = &poet_the_plan;
+  char* next = to;
+  while (count > 0) {
+    const uint32_t sample =
+        poet_sample_of(step, at / bytes, plan->batch, samples, plan->seed_low, plan->seed_high);
+    uint32_t part = bytes - at % bytes;
+    int code;
+    if (part > count) part = count;
+    code = read_bytes(plan->samples + sample * plan->sample_blocks, first_byte + at % bytes, next, part);
+    if (code != POET_OK) return code;
+    next += part;
+    at += part;
+    count -= part;
+  }
+  return POET_OK;
+}
+
+/* Runs of an input's bytes, which count through its batch. */
+static int input(uint32_t step, uint32_t samples) {
   const uint32_t first_byte = 4 * varint(), bytes = 4 * varint();
   uint32_t runs = varint();
   char* to = (char*)address();
   for (; runs > 0; --runs) {
-    uint32_t at = 4 * varint(), count = 4 * varint();
-    while (count > 0) {
-      const uint32_t sample =
-          poet_sample_of(step, at / bytes, plan->batch, samples, plan->seed_low, plan->seed_high);
-      uint32_t part = bytes - at % bytes;
-      int code;
-      if (part > count) part = count;
-      code = read_bytes(plan->samples + sample * plan->sample_blocks, first_byte + at % bytes, to, part);
-      if (code != POET_OK) return code;
-      to += part;
-      at += part;
-      count -= part;
-    }
+    const uint32_t at = 4 * varint(), count = 4 * varint();
+    const int code = poet_fetch(step, samples, first_byte, bytes, at, count, to);
+    if (code != POET_OK) return code;
+    to += count;
   }
   return POET_OK;
 }
@@ -206,13 +214,15 @@ static int transfer(uint32_t instruction, uint32_t step) {
 
 static int one_step(uint32_t step, uint32_t samples, float* loss, int* kernel) {
   poet_run run;
+  int code;
   run.step = step;
   run.seed_low = poet_the_plan.seed_low;
   run.seed_high = poet_the_plan.seed_high;
+  code = poet_tables_begin(step, samples);
+  if (code != POET_OK) return code;
   rewind_code();
   for (;;) {
     const uint32_t instruction = byte();
-    int code;
     if (code_error != POET_OK) return code_error;
     switch (instruction) {
       case POET_END:
@@ -231,12 +241,20 @@ static int one_step(uint32_t step, uint32_t samples, float* loss, int* kernel) {
         code = poet_channel_wait(varint());
         break;
       case POET_INPUT:
-        code = fetch(step, samples);
+        code = input(step, samples);
         break;
       case POET_LOSS:
         memcpy(loss, address(), sizeof *loss);
         code = POET_OK;
         break;
+      case POET_READ_ROWS:
+      case POET_WRITE_ROWS: {
+        const uint32_t number = varint();
+        float* at = address();
+        code = instruction == POET_READ_ROWS ? poet_tables_read(number, at)
+                                             : poet_tables_write(number, at, step);
+        break;
+      }
       default:
         return POET_BAD_PROGRAM;
     }
@@ -354,6 +372,9 @@ static int end(int code, uint32_t step, int kernel) {
       poet_port_text(poet_the_plan.kernel_names[kernel]);
       poet_port_text(": a sample names a class or a row that does not exist");
       break;
+    case POET_BAD_ROW:
+      poet_port_text("a sample names a row of a table that does not exist");
+      break;
     case POET_NOT_FINITE:
       poet_port_text("the loss is infinite or no number");
       break;
@@ -385,6 +406,8 @@ int poet_train(void) {
   code = find_record(&step);
   if (code == POET_NO_RECORD) return failed(code, "no record of a step on the storage is whole");
   if (code != POET_OK) return failed(code, "the storage cannot be read");
+  if (step > 0) code = poet_tables_commit(step);
+  if (code != POET_OK) return end(code, step, kernel);
   if (step > 0) {
     poet_port_text("poet: goes on after step ");
     poet_say_number(step);
@@ -397,6 +420,7 @@ int poet_train(void) {
     code = one_step(step + 1, samples, &loss, &kernel);
     if (code == POET_OK && !(loss - loss == 0.0F)) code = POET_NOT_FINITE;
     if (code == POET_OK) code = write_record(step + 1, loss);
+    if (code == POET_OK) code = poet_tables_commit(step + 1);
     if (code != POET_OK) return end(code, step + 1, kernel);
     ++step;
     memcpy(&bits, &loss, sizeof bits);

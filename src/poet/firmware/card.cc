@@ -13,6 +13,7 @@
 
 #include "firmware/engine/poet_engine.h"
 #include "poet/base/error.h"
+#include "poet/graph/parts.h"
 
 namespace poet::firmware {
 namespace {
@@ -102,6 +103,83 @@ std::optional<Notes> notes_in(const Words& block) {
   return notes;
 }
 
+// ---- tables by index, as firmware/engine/poet_tables.c reads them
+
+struct RowTrailer {
+  std::uint32_t row = 0, step = 0, hash = 0, check = 0;
+};
+constexpr std::uint32_t kNoRow = 0xFFFFFFFFU;
+
+std::uint32_t check_of(const RowTrailer& t) { return hash_of(&t, sizeof t - sizeof t.check, 0); }
+
+std::uint32_t row_block(const TableHome& table, std::uint32_t row) {
+  return table.first + row * table.row_blocks;
+}
+
+void write_table(Image& image, const TableHome& table, const std::vector<std::byte>& bytes) {
+  for (std::uint32_t row = 0; row < table.rows; ++row) {
+    const std::byte* from = bytes.data() + static_cast<std::size_t>(row) * table.row_bytes;
+    const std::uint32_t block = row_block(table, row);
+    RowTrailer trailer{row, 0, hash_of(from, table.row_bytes, block), 0};
+    trailer.check = check_of(trailer);
+    image.write(block, 0, from, table.row_bytes);
+    image.write(block + table.row_blocks - 1, POET_BLOCK - sizeof trailer, &trailer, sizeof trailer);
+  }
+}
+
+RowTrailer read_trailer(Image& image, const TableHome& table, std::uint32_t block) {
+  Words last;
+  RowTrailer trailer;
+  image.read(block + table.row_blocks - 1, last.data(), sizeof last);
+  std::memcpy(static_cast<void*>(&trailer), last.data() + last.size() - sizeof trailer / 4, sizeof trailer);
+  return trailer;
+}
+
+/// The row at `block`, which is in the table or in the journal; nothing where it is not whole.
+std::optional<std::uint32_t> read_row(Image& image, const TableHome& table, std::uint32_t block,
+                                      std::vector<std::byte>& to) {
+  const RowTrailer trailer = read_trailer(image, table, block);
+  if (trailer.check != check_of(trailer)) return std::nullopt;
+  if (trailer.row == kNoRow) return kNoRow;
+  std::vector<std::byte> bytes(table.row_bytes);
+  image.read(block, bytes.data(), bytes.size());
+  if (trailer.row >= table.rows ||
+      trailer.hash != hash_of(bytes.data(), bytes.size(), row_block(table, trailer.row) ^ trailer.step))
+    return std::nullopt;
+  std::copy(
+      bytes.begin(), bytes.end(),
+      to.begin() + static_cast<std::ptrdiff_t>(trailer.row) * static_cast<std::ptrdiff_t>(bytes.size()));
+  return trailer.row;
+}
+
+/// All rows after `step`: what its journal has goes before what is in the table, which a power cut may have
+/// left half copied.
+void read_tables(const std::filesystem::path& file, Image& image, const Graph& graph, const Program& program,
+                 CardState& state) {
+  for (std::size_t t = 0; t < program.tables.size(); ++t) {
+    const TableHome& table = program.tables[t];
+    const Value home = at_home(graph.values[table.value]);
+    const auto refuse = [&](std::uint32_t row) {
+      throw InputError(file.string(), fmt::format("row {} of \"{}\" is damaged on it", row, home.name));
+    };
+    std::vector<std::byte>& bytes = state.contents[table.value];
+    bytes.resize(static_cast<std::size_t>(home.bytes.value()));
+    std::vector<char> is_there(table.rows, 0);
+    for (const TableRows& rows : program.rows) {
+      if (rows.table != t || rows.journal == 0 || state.step == 0) continue;
+      for (std::uint32_t i = 0; i < rows.count; ++i) {
+        const std::uint32_t at = rows.journal + (state.step % 2 * rows.count + i) * table.row_blocks;
+        const std::optional<std::uint32_t> row = read_row(image, table, at, bytes);
+        if (!row)
+          throw InputError(file.string(), fmt::format("a new row of \"{}\" is damaged on it", home.name));
+        if (*row != kNoRow) is_there[*row] = 1;
+      }
+    }
+    for (std::uint32_t row = 0; row < table.rows; ++row)
+      if (is_there[row] == 0 && read_row(image, table, row_block(table, row), bytes) != row) refuse(row);
+  }
+}
+
 }  // namespace
 
 std::uint64_t card_blocks(const Program& program, std::int64_t samples) {
@@ -115,13 +193,14 @@ void write_card(const std::filesystem::path& file, const Graph& graph, const Pro
     throw InputError(file.string(), "would have more than 2 TiB");
   Image image(file, std::ios::in | std::ios::out | std::ios::trunc);
   const auto contents_of = [&](ValueId v) {
-    std::vector<std::byte> bytes(static_cast<std::size_t>(graph.values[v].bytes.value()));
+    std::vector<std::byte> bytes(static_cast<std::size_t>(at_home(graph.values[v]).bytes.value()));
     if (options.pause) options.pause();
     first(v, bytes.data());
     return bytes;
   };
   for (const Page& page : program.pages)
     if (page.home) write_page(image, page, contents_of(page.value));
+  for (const TableHome& table : program.tables) write_table(image, table, contents_of(table.value));
   std::vector<std::byte> residents(static_cast<std::size_t>(program.ram_bytes - program.arena_bytes));
   for (const Resident& r : program.residents) {
     const std::vector<std::byte> bytes = contents_of(r.value);
@@ -132,14 +211,12 @@ void write_card(const std::filesystem::path& file, const Graph& graph, const Pro
   image.write(program.record_first, 0, record.data(), sizeof record);
   image.write(program.record_first + 1, 0, residents.data(), residents.size());
   image.write(program.code_first, 0, program.code.data(), program.code.size());
-  for (std::size_t i = 0; i < program.pages.size(); ++i) {
-    const Page& page = program.pages[i];
+  for (std::size_t i = 0; i < program.names.size(); ++i) {
+    const NamedBlocks& named = program.names[i];
     std::array<char, POET_NAME> entry{};
-    const std::array<std::uint32_t, 2> where = {page.first,
-                                                page.blocks * static_cast<std::uint32_t>(page.slots)};
+    const std::array<std::uint32_t, 2> where = {named.first, named.count};
     std::memcpy(entry.data(), where.data(), sizeof where);
-    const std::string& name = graph.values[page.value].name;
-    std::copy_n(name.begin(), std::min(name.size(), entry.size() - sizeof where - 1),
+    std::copy_n(named.name.begin(), std::min(named.name.size(), entry.size() - sizeof where - 1),
                 entry.begin() + sizeof where);
     image.write(program.names_first, i * POET_NAME, entry.data(), entry.size());
   }
@@ -214,6 +291,7 @@ CardState read_card(const std::filesystem::path& file, const Graph& graph, const
         block[POET_BLOCK / 4 - 1] != hash_of(bytes.data(), bytes.size(), at ^ step))
       throw InputError(file.string(), fmt::format("\"{}\" is damaged on it", graph.values[page.value].name));
   }
+  read_tables(file, image, graph, program, *found);
   return std::move(*found);
 }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <deque>
 #include <map>
 #include <string>
 #include <vector>
@@ -16,10 +17,14 @@ namespace poet::firmware {
 void write_checkpoint(const std::filesystem::path& file, const Graph& graph, std::int64_t batch_size,
                       const CardState& state) {
   std::vector<runtime::TensorEntry> tensors;
+  std::deque<Value> homes;
   for (const Tensor& tensor : persistent_tensors(graph)) {
     runtime::TensorEntry& entry =
         tensors.emplace_back(runtime::TensorEntry{tensor.name, tensor.dtype, tensor.shape});
-    for (const ValueId v : tensor.values) entry.parts.push_back({&graph.values[v], state.contents[v].data()});
+    for (const ValueId v : tensor.values) {
+      homes.push_back(at_home(graph.values[v]));
+      entry.parts.push_back({&homes.back(), state.contents[v].data()});
+    }
   }
   runtime::KernelOptions kernels;
   kernels.library = runtime::KernelLibrary::reference;  // whose bits are the firmware's

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <limits>
 
 #include "poet/base/error.h"
@@ -50,9 +51,11 @@ void refuse_other_sizes(const OpReader& op) {
     throw InputError(op.op().name, "copies elements of other than 4 bytes, which no kernel in C does");
 }
 
-std::vector<std::byte> with_copies(const OpReader& op, const std::vector<poet_copy>& copies, bool fills) {
+std::vector<std::byte> with_copies(const OpReader& op, const std::vector<poet_copy>& copies, bool fills,
+                                   float value = 0.0F) {
   refuse_other_sizes(op);
   poet_copies s{};
+  s.fill = std::bit_cast<std::uint32_t>(value);
   s.fill_operand = fills ? first_output(op) : -1;
   s.fill_count = fills ? small(op.out_count(0)) : 0;
   s.copies = small(static_cast<Index>(copies.size()));
@@ -109,6 +112,17 @@ Box transposed(const OpReader& op, const Value& whole) {
   return box;
 }
 
+Box inside_padding(const OpReader& op, const Value& whole) {
+  Box box{own_strides(whole), 0};
+  for (std::size_t axis = 0; axis < box.strides.size(); ++axis)
+    box.first += op.list("before")[axis] * box.strides[axis];
+  return box;
+}
+Box of_gradient(const OpReader& op, const Value& whole) {
+  const Shape strides = own_strides(whole);
+  return {strides, begin_of_part(op, static_cast<std::size_t>(op.list("gradients").at(0)), strides)};
+}
+
 using BoxOf = Box (*)(const OpReader&, const Value&);
 
 std::vector<std::byte> out_of(const OpReader& op, BoxOf box_of) {
@@ -118,11 +132,30 @@ std::vector<std::byte> out_of(const OpReader& op, BoxOf box_of) {
       false);
 }
 
-std::vector<std::byte> into(const OpReader& op, BoxOf box_of) {
+std::vector<std::byte> into(const OpReader& op, BoxOf box_of, float value = 0.0F) {
   const Box box = box_of(op, op.output(0));
   return with_copies(
       op, {copy_of(op.in(0), first_output(op), box.strides, box.first, 0, own_strides(op.input(0)), 0)},
-      op.in_count(0) < op.out_count(0));
+      op.in_count(0) < op.out_count(0), value);
+}
+
+std::vector<std::byte> split_backward(const OpReader& op) {
+  std::vector<poet_copy> copies;
+  const bool some = op.has("output_gradients");
+  const Shape whole = own_strides(op.output(0));
+  for (std::size_t i = 0; i < op.inputs(); ++i) {
+    const auto part = some ? static_cast<std::size_t>(op.list("output_gradients").at(i)) : i;
+    copies.push_back(copy_of(op.in(i), first_output(op), whole, begin_of_part(op, part, whole),
+                             small(static_cast<Index>(i)), own_strides(op.input(i)), 0));
+  }
+  return with_copies(op, copies, some);
+}
+
+std::vector<std::byte> expand(const OpReader& op) {
+  return with_copies(op,
+                     {copy_of(op.out(0), first_output(op), own_strides(op.output(0)), 0, 0,
+                              stretched(op.input(0), op.out(0)), 0)},
+                     false);
 }
 
 std::vector<std::byte> select_backward(const OpReader& op) {
@@ -161,6 +194,29 @@ void add_elements(KernelTable& table) {
   add(table, "silu_backward", "poet_silu_backward", poet_silu_backward, 2);
   add(table, "hardswish", "poet_hardswish", poet_hardswish, 1);
   add(table, "hardswish_backward", "poet_hardswish_backward", poet_hardswish_backward, 2);
+  add(table, "exp_backward", "poet_mul", poet_mul, 2);
+  add(table, "sqrt", "poet_sqrt_each", poet_sqrt_each, 1);
+  add(table, "sqrt_backward", "poet_sqrt_backward", poet_sqrt_backward, 2);
+  const auto add_with_numbers = [&table](const char* kind, const char* name, poet_kernel here,
+                                         std::size_t inputs, std::vector<const char*> attributes) {
+    table[kind] = {{name, "poet_elements.c", here},
+                   [inputs, attributes](const OpReader& op) {
+                     std::vector<float> numbers;
+                     for (const char* attribute : attributes) numbers.push_back(op.real32(attribute));
+                     return elementwise(op, inputs, numbers);
+                   },
+                   true};
+  };
+  add_with_numbers("leaky_relu", "poet_leaky_relu", poet_leaky_relu, 1, {"alpha"});
+  add_with_numbers("leaky_relu_backward", "poet_leaky_relu_backward", poet_leaky_relu_backward, 2, {"alpha"});
+  add_with_numbers("hardsigmoid", "poet_hardsigmoid", poet_hardsigmoid, 1, {"alpha", "beta"});
+  add_with_numbers("hardsigmoid_backward", "poet_hardsigmoid_backward", poet_hardsigmoid_backward, 2,
+                   {"alpha"});
+  table["shift"] = {{"poet_scale", "poet_elements.c", poet_scale},
+                    [](const OpReader& op) {
+                      return elementwise(op, 1, {1.0F, op.real32("beta")});
+                    },
+                    true};
   table["scale"] = {{"poet_scale", "poet_elements.c", poet_scale},
                     [](const OpReader& op) {
                       return elementwise(op, 1, {op.real32("alpha"), op.real32("beta")});
@@ -183,6 +239,11 @@ void add_copies(KernelTable& table) {
   };
   add_copy("concat", concat);
   add_copy("split", split);
+  add_copy("concat_backward", [](const OpReader& op) { return out_of(op, of_gradient); });
+  add_copy("split_backward", split_backward);
+  add_copy("expand", expand);
+  add_copy("pad", [](const OpReader& op) { return into(op, inside_padding, op.real32("value")); });
+  add_copy("pad_backward", [](const OpReader& op) { return out_of(op, inside_padding); });
   add_copy("slice", [](const OpReader& op) { return out_of(op, sliced); });
   add_copy("slice_backward", [](const OpReader& op) { return into(op, sliced); });
   add_copy("select", [](const OpReader& op) { return out_of(op, selected); });

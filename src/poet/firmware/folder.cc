@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cstring>
 #include <fstream>
 #include <iterator>
@@ -57,10 +58,31 @@ std::string in_rows(const std::vector<std::string>& items, std::size_t per_row) 
   return text;
 }
 
+std::string rows_c(const Program& p) {
+  std::vector<std::string> names, rows;
+  for (const RowNames& n : p.row_names)
+    names.push_back(fmt::format("{{{}, {}, {}, {}, {}}}", p.fields[n.field].first, p.fields[n.field].bytes,
+                                n.first, n.count, n.rows));
+  for (const TableRows& r : p.rows) {
+    const TableHome& t = p.tables[r.table];
+    rows.push_back(fmt::format("{{{}, {}, {}, {}, {}, {}}}", t.first, r.journal, t.row_bytes, t.row_blocks,
+                               r.first, r.count));
+  }
+  const std::string numbers =
+      fmt::format("int32_t poet_row_numbers[{}];\n\n", row_number_bytes(p) / sizeof(std::int32_t));
+  if (rows.empty()) return numbers;
+  return fmt::format(
+             "/* Inputs that name rows of tables, and the rows that they name. */\n"
+             "static const poet_indices indices[] = {{{}}};\n\n"
+             "static const poet_table_rows rows[] = {{{}}};\n\n",
+             in_rows(names, 4), in_rows(rows, 4)) +
+         numbers;
+}
+
 std::string plan_c(const Program& p, bool on_card, std::uint64_t seed) {
   std::vector<std::string> shapes, words, kernels, names;
   for (const ShapeEntry& s : p.shapes)
-    shapes.push_back(fmt::format("{{{}, {}, {}}}", s.kernel, s.operands, s.first / 8));
+    shapes.push_back(fmt::format("{{{}, {}, {}}}", s.first / 8, s.kernel, s.operands));
   for (std::size_t i = 0; i < p.shape_bytes.size(); i += 8) {
     std::uint64_t word = 0;
     std::memcpy(&word, p.shape_bytes.data() + i, sizeof word);
@@ -78,19 +100,21 @@ std::string plan_c(const Program& p, bool on_card, std::uint64_t seed) {
           "{}, {}, {}, {}, /* samples: first block, blocks and bytes of one, how many a step takes */",
           p.samples_first, p.sample_blocks, p.sample_bytes, p.batch),
       fmt::format("{}, {}, /* program: first block, bytes */", p.code_first, p.code.size()),
-      fmt::format("{}, {}, /* names of pages: first block, how many */", p.names_first, p.pages.size()),
+      fmt::format("{}, {}, /* names of pages: first block, how many */", p.names_first, p.names.size()),
       fmt::format("{}U, {}U, /* seed */", seed & 0xFFFFFFFFU, seed >> 32U),
+      fmt::format("{}, {}, {}, /* rows of tables by index */", p.row_names.size(), p.rows.size(),
+                  p.rows.empty() ? "0, 0" : "indices, rows"),
   };
   return fmt::format(
       "/* Made by poet codegen for one plan: what its steps call and where everything lies. */\n"
       "#include \"poet_engine.h\"\n\n"
-      "/* Kernel, operands, and where its shape begins, in units of 8 bytes. */\n"
+      "/* Where a shape begins, in units of 8 bytes; kernel, operands. */\n"
       "static const poet_shape shapes[] = {{{}}};\n\n"
       "static const uint64_t shape_bytes[] = {{{}}};\n\n"
       "static const poet_kernel kernels[] = {{{}}};\n\n"
-      "static const char* const names[] = {{{}}};\n\n{}"
+      "static const char* const names[] = {{{}}};\n\n{}{}"
       "const poet_plan_data poet_the_plan = {{\n    {}\n    {}, shapes, shape_bytes, kernels, names}};\n",
-      in_rows(shapes, 8), in_rows(words, 6), in_rows(kernels, 4), in_rows(names, 4),
+      in_rows(shapes, 8), in_rows(words, 6), in_rows(kernels, 4), in_rows(names, 4), rows_c(p),
       on_card ? "" : "extern const uint8_t poet_code[];\n\n", fmt::join(numbers, "\n    "),
       on_card ? "0" : "poet_code");
 }

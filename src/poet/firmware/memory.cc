@@ -32,6 +32,8 @@ std::int64_t table_bytes(const Program& p) {
       rounded_up(count(p.shapes) * static_cast<std::int64_t>(sizeof(poet_shape)), 8) +
       rounded_up(count(p.shape_bytes), 8) + rounded_up(2 * kPointer * count(p.kernels), 8) +
       static_cast<std::int64_t>(sizeof(poet_plan_data));  // pointers there are 4 bytes, here 8
+  bytes += count(p.row_names) * static_cast<std::int64_t>(sizeof(poet_indices)) +
+           count(p.rows) * static_cast<std::int64_t>(sizeof(poet_table_rows));
   for (const KernelFunction* k : p.kernels) bytes += rounded_up(count(k->name) + 1, 4);
   return bytes;
 }
@@ -63,6 +65,11 @@ std::int64_t code_bytes(const Program& program, const JsonField& processor, cons
 
 }  // namespace
 
+std::size_t row_number_bytes(const Program& program) {
+  constexpr std::size_t kNumber = sizeof(std::int32_t);
+  return (std::max<std::size_t>(program.row_numbers, 1) + 1) / 2 * 2 * kNumber;  // whole 8 bytes, as others
+}
+
 std::vector<Memory> memory_of(const Program& program, const Board& board) {
   Memory plan;
   plan.arena_bytes = program.arena_bytes;
@@ -81,7 +88,8 @@ std::vector<Memory> memory_of(const Program& program, const Board& board) {
     const JsonField processor = table.at("processors").at(name);
     const JsonField of_board = processors.at(name);
     memory.processor = name;
-    memory.buffer_bytes = bytes_in(of_board.at("buffers"));
+    memory.buffer_bytes =
+        bytes_in(of_board.at("buffers")) + static_cast<std::int64_t>(row_number_bytes(program));
     add_stack(memory, program, processor, of_board);
     memory.code_bytes = code_bytes(program, processor, of_board);
   }

@@ -3,6 +3,7 @@
 // What firmware takes of a board's RAM and flash: stated before anything is compiled, from the table
 // data/firmware_memory.json, which tools/firmware_memory.py has made with a compiler.
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -35,6 +36,9 @@ struct Memory {
 
   std::optional<std::int64_t> instructions_per_step;  // not counted yet
 };
+
+/// Of the array of row numbers that plan.c has, which is among the buffers.
+[[nodiscard]] std::size_t row_number_bytes(const Program& program);
 
 /// For each of the board's processors, the one that `make` takes by default first. Throws InputError where
 /// the table lacks the board or a kernel. O(kernels * their pieces).

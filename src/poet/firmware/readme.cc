@@ -88,7 +88,8 @@ constexpr const char* kExitCodes = R"(
 | 13, 14 | an image for another plan; no whole record of a step |
 | 15, 16 | a damaged page, header or record; a page of another step |
 | 17, 18 | reading or writing fails; the program is damaged |
-| 19, 20 | a sample names a class or row that does not exist; the loss is not finite |
+| 19, 20 | a sample names a class that does not exist; the loss is not finite |
+| 21 | a sample names a row of a table that does not exist |
 
 ## Another board
 A board is the folder `board/`: `board.mk` (compiler, flags, how to run), and the functions under *what a port gives* in

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "poet/graph/loop_nest.h"
+#include "poet/runtime/kernels/reference/op_reader.h"
 #include "poet/runtime/kernels/kernel.h"
 
 namespace poet::runtime {

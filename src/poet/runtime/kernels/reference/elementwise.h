@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "poet/graph/loop_nest.h"
+#include "poet/runtime/kernels/reference/op_reader.h"
 #include "poet/runtime/kernels/reference/loop_kernel.h"
 
 namespace poet::runtime {

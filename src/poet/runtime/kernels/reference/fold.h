@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "poet/graph/loop_nest.h"
+#include "poet/runtime/kernels/reference/op_reader.h"
 #include "poet/runtime/kernels/reference/elementwise.h"
 #include "poet/runtime/kernels/reference/loop_kernel.h"
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "poet/graph/loop_nest.h"
+#include "poet/runtime/kernels/reference/op_reader.h"
 #include "poet/runtime/kernels/reference/families.h"
 #include "poet/runtime/kernels/reference/fold.h"
 #include "poet/runtime/kernels/reference/gemm.h"
