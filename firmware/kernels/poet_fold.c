@@ -5,6 +5,9 @@
 #include "poet_kernels.h"
 #include "poet_nest.h"
 
+/* Or calls by address would be left, whose stack no compiler can bound, and one for each number. */
+#define INLINE static inline __attribute__((always_inline))
+
 /* What is summed, of operands 0 and 1 (or 0 again). */
 typedef double (*summand)(double a, double b);
 
@@ -20,7 +23,7 @@ static double product(double a, double b) { return a * b; }
 
 /* Of all runs that fall together, each by itself; or one after another where neighbours go to different sums.
  */
-static inline double sum_at(const poet_fold* s, summand f, const float* a, const float* b) {
+INLINE double sum_at(const poet_fold* s, summand f, const float* a, const float* b) {
   const int32_t a_step = s->summed.step[0], b_step = s->summed.step[1];
   double sum = 0.0;
   poet_walk w;
@@ -40,7 +43,7 @@ static inline double sum_at(const poet_fold* s, summand f, const float* a, const
   return sum;
 }
 
-static inline int fold(const void* shape, void* const* operand, int second, int result, summand f) {
+INLINE int fold(const void* shape, void* const* operand, int second, int result, summand f) {
   poet_fold s;
   poet_walk w;
   memcpy(&s, shape, sizeof s);

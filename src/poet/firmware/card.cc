@@ -66,6 +66,43 @@ void write_page(Image& image, const Page& page, const std::vector<std::byte>& by
   image.write(page.first + page.blocks - 1, POET_BLOCK - POET_TRAILER, trailer.data(), POET_TRAILER);
 }
 
+// ---- what only poet reads, in the header's block behind what the engine does: seed (8 bytes), bytes of
+// text, a hash of these and the text; text
+
+constexpr std::size_t kNotes = 64;
+constexpr std::size_t kNotesHead = 16;
+
+struct Notes {
+  std::uint64_t seed = 0;
+  std::string text{};
+};
+
+std::vector<char> bytes_of_notes(const Notes& notes) {
+  const std::size_t length =
+      notes.text.size() <= POET_BLOCK - kNotes - kNotesHead ? notes.text.size() : 0;  // whole or not at all
+  std::vector<char> bytes(kNotesHead + length);
+  const std::array<std::uint32_t, 3> head = {static_cast<std::uint32_t>(notes.seed),
+                                             static_cast<std::uint32_t>(notes.seed >> 32U),
+                                             static_cast<std::uint32_t>(length)};
+  std::memcpy(bytes.data(), head.data(), sizeof head);
+  std::copy_n(notes.text.begin(), length, bytes.begin() + kNotesHead);
+  const std::uint32_t hash = hash_of(bytes.data(), bytes.size(), kNotes);  // its own place is 0 yet
+  std::memcpy(bytes.data() + sizeof head, &hash, sizeof hash);
+  return bytes;
+}
+
+std::optional<Notes> notes_in(const Words& block) {
+  std::array<char, POET_BLOCK> all{};
+  std::memcpy(all.data(), block.data(), sizeof all);
+  const std::uint32_t* head = block.data() + kNotes / 4;
+  if (head[2] > POET_BLOCK - kNotes - kNotesHead) return std::nullopt;
+  Notes notes{head[0] | std::uint64_t{head[1]} << 32U,
+              std::string(all.data() + kNotes + kNotesHead, head[2])};
+  const std::vector<char> wanted = bytes_of_notes(notes);
+  if (!std::equal(wanted.begin(), wanted.end(), all.begin() + kNotes)) return std::nullopt;
+  return notes;
+}
+
 // ---- tables by index, as firmware/engine/poet_tables.c reads them
 
 struct RowTrailer {
@@ -186,6 +223,7 @@ void write_card(const std::filesystem::path& file, const Graph& graph, const Pro
   Image image(file, std::ios::in | std::ios::out | std::ios::trunc);
   const auto contents_of = [&](ValueId v) {
     std::vector<std::byte> bytes(static_cast<std::size_t>(at_home(graph.values[v]).bytes.value()));
+    if (options.pause) options.pause();
     first(v, bytes.data());
     return bytes;
   };
@@ -205,6 +243,7 @@ void write_card(const std::filesystem::path& file, const Graph& graph, const Pro
   write_sealed(image, program.names_first, named_blocks(program));
   std::vector<std::uint8_t> bytes(program.sample_bytes);
   for (std::int64_t sample = 0; sample < data.samples(); ++sample) {
+    if (options.pause) options.pause();
     for (std::size_t i = 0; i < program.fields.size(); ++i)
       data.read(
           i, std::span(&sample, 1),
@@ -222,6 +261,8 @@ void write_card(const std::filesystem::path& file, const Graph& graph, const Pro
                                                         0};
   header[kHeaderWords] = hash_of(header.data(), kHeaderWords * sizeof header[0], 0);
   image.write(0, 0, header.data(), sizeof header);
+  const std::vector<char> notes = bytes_of_notes({options.seed, options.data});
+  image.write(0, kNotes, notes.data(), notes.size());
   image.close();
   std::filesystem::resize_file(file, std::bit_ceil(std::max(blocks, kLeastBlocks)) * POET_BLOCK);
 }
@@ -235,6 +276,8 @@ CardState read_card(const std::filesystem::path& file, const Graph& graph, const
   if (hash_of(block.data(), kHeaderWords * sizeof block[0], 0) != block[kHeaderWords])
     throw InputError(file.string(), "its header is damaged");
   if (block[2] != program.digest) throw InputError(file.string(), "is the image for another plan");
+  const std::optional<Notes> notes = notes_in(block);
+  if (!notes) throw InputError(file.string(), "its header is damaged");
   std::optional<CardState> found;
   std::vector<std::byte> residents(static_cast<std::size_t>(program.ram_bytes - program.arena_bytes));
   std::vector<std::byte> latest;
@@ -251,6 +294,8 @@ CardState read_card(const std::filesystem::path& file, const Graph& graph, const
     latest = residents;
   }
   if (!found) throw InputError(file.string(), "has no whole record of a step");
+  found->seed = notes->seed;
+  found->data = notes->text;
   found->contents = IdVector<ValueId, std::vector<std::byte>>(graph.values.size());
   for (const Resident& r : program.residents) {
     const auto begin = latest.begin() + (r.at - program.arena_bytes);

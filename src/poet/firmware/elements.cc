@@ -1,12 +1,13 @@
 // Element by element, copies of boxes, updates.
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <limits>
 
 #include "poet/base/error.h"
 #include "poet/firmware/families.h"
-#include "poet/graph/strides.h"
+#include "poet/graph/loop_nest.h"
 
 namespace poet::firmware {
 namespace {
@@ -258,58 +259,25 @@ void add_updates(KernelTable& table) {
   table["adam_update"] = {{"poet_adam_update", "poet_elements.c", poet_adam_update}, update, true};
 }
 
-Shape own_strides(const Value& value) {
-  return value.strides.empty() ? row_major_strides(value.shape) : value.strides;
-}
+Shape own_strides(const Value& value) { return strides_of(value); }
 
-Shape stretched(const Value& operand, const Shape& whole) {
-  Shape strides(whole.size(), 0);
-  const Shape own = own_strides(operand);
-  const std::size_t missing = whole.size() - operand.shape.size();
-  for (std::size_t axis = 0; axis < own.size(); ++axis)
-    if (operand.shape[axis] != 1) strides[axis + missing] = own[axis];
-  return strides;
-}
+Shape stretched(const Value& operand, const Shape& whole) { return stretched_strides(operand, whole); }
 
 poet_nest nest_of(const Shape& whole, const std::vector<Shape>& strides) {
   ensure(strides.size() <= kOperands, "a nest has up to four operands");
-  struct Axis {
-    Index size = 1;
-    std::array<Index, kOperands> stride{};
-  };
-  std::vector<Axis> axes;
-  for (std::size_t a = 0; a < whole.size(); ++a) {
-    if (whole[a] == 1) continue;
-    Axis axis{whole[a], {}};
-    for (std::size_t r = 0; r < strides.size(); ++r) axis.stride[r] = strides[r][a];
-    axes.push_back(axis);
-  }
-  std::stable_sort(axes.begin(), axes.end(),
-                   [](const Axis& a, const Axis& b) { return a.stride[0] > b.stride[0]; });
-  std::vector<Axis> joined;
-  for (const Axis& axis : axes) {
-    bool joins = !joined.empty();
-    for (std::size_t r = 0; joins && r < strides.size(); ++r)
-      joins = joined.back().stride[r] == axis.stride[r] * axis.size;
-    if (!joins) {
-      joined.push_back(axis);
-      continue;
-    }
-    joined.back().size *= axis.size;
-    joined.back().stride = axis.stride;
-  }
-  poet_nest nest{};
-  nest.count = 1;
-  if (joined.empty()) return nest;
-  if (joined.size() > POET_AXES + 1)
+  std::array<Shape, kOperands> all;
+  all.fill(Shape(whole.size(), 0));
+  std::copy(strides.begin(), strides.end(), all.begin());
+  const LoopNest<kOperands> loops = make_loop_nest(loop_axes(whole, all));
+  if (loops.rank > POET_AXES)
     throw InputError("firmware", "a tensor has too many axes that cannot be joined");
-  nest.count = small(joined.back().size);
-  for (std::size_t r = 0; r < kOperands; ++r) nest.step[r] = small(joined.back().stride[r]);
-  joined.pop_back();
-  for (const Axis& axis : joined) {
-    nest.size[nest.rank] = small(axis.size);
-    for (std::size_t r = 0; r < kOperands; ++r) nest.stride[nest.rank][r] = small(axis.stride[r]);
-    ++nest.rank;
+  poet_nest nest{};
+  nest.count = small(loops.count);
+  nest.rank = small(static_cast<Index>(loops.rank));
+  for (std::size_t r = 0; r < kOperands; ++r) nest.step[r] = small(loops.step[r]);
+  for (std::size_t axis = 0; axis < loops.rank; ++axis) {
+    nest.size[axis] = small(loops.size[axis]);
+    for (std::size_t r = 0; r < kOperands; ++r) nest.stride[axis][r] = small(loops.stride[axis][r]);
   }
   return nest;
 }

@@ -10,9 +10,10 @@
 #include <set>
 #include <system_error>
 
-#include "firmware/engine/poet_engine.h"
 #include "poet/base/data_dir.h"
 #include "poet/base/error.h"
+#include "poet/firmware/memory.h"
+#include "poet/firmware/readme.h"
 
 namespace poet::firmware {
 namespace {
@@ -68,7 +69,7 @@ std::string rows_c(const Program& p) {
                                r.first, r.count));
   }
   const std::string numbers =
-      fmt::format("int32_t poet_row_numbers[{}];\n\n", std::max<std::uint32_t>(p.row_numbers, 1));
+      fmt::format("int32_t poet_row_numbers[{}];\n\n", row_number_bytes(p) / sizeof(std::int32_t));
   if (rows.empty()) return numbers;
   return fmt::format(
              "/* Inputs that name rows of tables, and the rows that they name. */\n"
@@ -117,14 +118,24 @@ std::string plan_c(const Program& p, bool on_card, std::uint64_t seed) {
       on_card ? "0" : "poet_code");
 }
 
-}  // namespace
-
-bool code_is_on_card(const Program& program, const Board& board) {
-  constexpr std::int64_t kOfTheEngine = 48 * 1024;  // and the kernels, at most
-  const auto bytes =
-      static_cast<std::int64_t>(program.code.size() + program.shape_bytes.size() + 8 * program.shapes.size());
-  return board.flash_bytes > 0 && bytes + kOfTheEngine > board.flash_bytes;
+/// What the linker and the check of the stack need to know.
+std::string plan_mk(const Program& program, const Board& board, const std::vector<Memory>& memory) {
+  std::vector<std::string> kernels;
+  for (const KernelFunction* k : program.kernels) kernels.push_back(k->name);
+  std::string text = fmt::format(
+      "# The RAM that the firmware may touch.\nWINDOW_BYTES := {}\n"
+      "# What the engine calls.\nKERNELS := {}\n",
+      board.ram_bytes, fmt::join(kernels, " "));
+  for (const Memory& m : memory) {
+    if (m.processor.empty()) continue;
+    text += fmt::format(
+        "# RAM for the stack, and for all else.\nSTACK_BYTES.{0} := {1}\nSTATIC_BYTES.{0} := {2}\n",
+        m.processor, m.stack_bytes, m.ram_bytes() - m.stack_bytes);
+  }
+  return text;
 }
+
+}  // namespace
 
 const std::vector<Board>& boards() {
   constexpr std::int64_t kKiB = 1024;
@@ -136,12 +147,36 @@ const std::vector<Board>& boards() {
                                              "spi_nrf.c", "link.ld", "cortex-m.mk"};
   static const std::vector<Board> all = {
       {"host", "this machine: the same C as a program, the storage a file", {}, 0, 0},
-      {"lm3s6965evb", "Cortex-M4F, 64 KiB, emulated; an SD card in SPI mode", with_card, 64 * kKiB,
-       256 * kKiB},
-      {"microbit", "Cortex-M0, 32 KiB, emulated; the storage a file of the host's", with_file, 32 * kKiB,
-       256 * kKiB},
-      {"mps2-an386", "Cortex-M4F, 256 KiB, emulated; the storage a file of the host's", with_file, 256 * kKiB,
-       4096 * kKiB},
+      {"lm3s6965evb",
+       "Cortex-M4F, 64 KiB, emulated; an SD card in SPI mode",
+       with_card,
+       64 * kKiB,
+       256 * kKiB,
+       {"cortex-m4", "cortex-m0"},
+       "-M lm3s6965evb -cpu cortex-m4 -drive if=sd,format=raw,file=card.img",
+       true},
+      {"microbit",
+       "Cortex-M0, 32 KiB, emulated; the storage a file of the host's",
+       with_file,
+       32 * kKiB,
+       256 * kKiB,
+       {"cortex-m0"},
+       "-M microbit -global nrf51-soc.sram-size=32768"},
+      {"mps2-an386",
+       "Cortex-M4F, 256 KiB, emulated; the storage a file of the host's",
+       with_file,
+       256 * kKiB,
+       4096 * kKiB,
+       {"cortex-m4"},
+       "-M mps2-an386"},
+      {"nrf52840",
+       "Nordic's Cortex-M4F, 256 KiB, an SD card in SPI mode; never run yet",
+       with_dma,
+       256 * kKiB,
+       1024 * kKiB,
+       {"cortex-m4"},
+       "",
+       true},
   };
   return all;
 }
@@ -155,30 +190,36 @@ const Board& board(const std::string& name) {
   throw InputError("--board", fmt::format("is one of {}, not \"{}\"", fmt::join(names, ", "), name));
 }
 
-void write_folder(const fs::path& folder, const Program& program, const Board& board, std::uint64_t seed) {
+void write_folder(const fs::path& folder, const Program& program, const Board& board,
+                  const std::vector<Memory>& memory, const Description& description) {
   const fs::path source = firmware_dir();
   const std::set<std::string> kernels = kernel_files(program);
-  const bool on_card = code_is_on_card(program, board);
+  const bool on_card = memory.front().program_on_card;
   copy_files(source / "engine", folder / "engine", nullptr);
   copy_files(source / "kernels", folder / "kernels", &kernels);
   copy_files(source / "boards" / board.name, folder / "board", nullptr);
-  const std::set<std::string> shared(board.shared_files.begin(), board.shared_files.end());
-  if (!shared.empty()) copy_files(source / "cortex-m", folder / "board", &shared);
+  std::set<std::string> shared(board.shared_files.begin(), board.shared_files.end());
+  if (!shared.empty()) {
+    shared.insert("stack.awk");
+    copy_files(source / "cortex-m", folder / "board", &shared);
+  }
   copy_files(source, folder, nullptr);
-  write_text(folder / "plan.mk",
-             fmt::format("# The RAM that the firmware may touch.\nWINDOW_BYTES := {}\n", board.ram_bytes));
-  write_text(folder / "program.bin",
-             {reinterpret_cast<const char*>(program.code.data()), program.code.size()});
-  write_text(
-      folder / "program.S",
-      "/* The program, where it lies in flash. */\n"
-      "  .section .rodata.poet_code, \"a\"\n  .global poet_code\npoet_code:\n  .incbin \"program.bin\"\n"
-      "  .section .note.GNU-stack, \"\", %progbits\n");
+  write_text(folder / "plan.mk", plan_mk(program, board, memory));
+  if (!on_card) {
+    write_text(folder / "program.bin",
+               {reinterpret_cast<const char*>(program.code.data()), program.code.size()});
+    write_text(folder / "program.S",
+               "/* The program, where it lies in flash. */\n"
+               "  .section .rodata.poet_code, \"a\"\n  .global poet_code\npoet_code:\n  .incbin "
+               "\"program.bin\"\n"
+               "  .section .note.GNU-stack, \"\", %progbits\n");
+  }
   write_text(folder / "poet_plan.h",
              fmt::format("/* Made by poet codegen. */\n#ifndef POET_PLAN_H\n#define POET_PLAN_H\n\n"
                          "#define POET_RAM_BYTES {}\n#define POET_ADDRESS_BYTES {}\n\n#endif\n",
                          program.ram_bytes, program.address_bytes));
-  write_text(folder / "plan.c", plan_c(program, on_card, seed));
+  write_text(folder / "plan.c", plan_c(program, on_card, description.seed));
+  write_text(folder / "README.md", readme(program, board, memory.front(), description));
 }
 
 }  // namespace poet::firmware

@@ -13,6 +13,7 @@
 #include "poet/graph/parts.h"
 #include "poet/plan/machine.h"
 #include "poet/runtime/data/data_input.h"
+#include "poet/runtime/training/trainer_options.h"
 
 namespace poet::firmware {
 namespace {
@@ -70,7 +71,7 @@ class Compiler {
   static constexpr std::size_t kNoPage = static_cast<std::size_t>(-1);
 
   void check() const {
-    if (file_.semantics != Semantics::device) throw InputError("the plan", "is not for a device's rules");
+    runtime::check_rules(file_.semantics);
     for (const ValueId v : ids<ValueId>(graph_.values.size())) {
       const Value& value = graph_.values[v];
       if (!value.alias_of.valid() && value.bytes > Bytes(0) &&
@@ -228,8 +229,16 @@ class Compiler {
       out_.shape_bytes.insert(out_.shape_bytes.end(), call.shape.begin(), call.shape.end());
       out_.shape_bytes.resize((out_.shape_bytes.size() + kShapeAlignment - 1) / kShapeAlignment *
                               kShapeAlignment);
+      check_tables();
     }
     return found->second;
+  }
+
+  /// What poet_shape has room for.
+  void check_tables() const {
+    constexpr std::size_t kMostKernels = 256;
+    if (out_.kernels.size() > kMostKernels)
+      throw InputError("the plan", fmt::format("calls more than {} kernels", kMostKernels));
   }
 
   void compute(OpId op, const std::vector<std::int64_t>& inputs) {
