@@ -7,7 +7,8 @@
 float poet_ram[POET_RAM_BYTES / 4] __attribute__((section(".poet_ram")));
 
 #ifdef POET_COUNT
-/* `make run COUNT=1`: QEMU's clock goes on by 1 ns with every instruction (-icount shift=0), SysTick with the board's clock. */
+/* `make run COUNT=1`: QEMU's clock goes on by 1 ns with every instruction (-icount shift=0), SysTick with the
+ * board's clock. */
 #define SYSTICK(offset) (*(volatile uint32_t*)(0xE000E010U + (offset)))
 
 static volatile uint32_t rounds;

@@ -1,4 +1,5 @@
-/* Nordic's SPIM with EasyDMA: a block is on its way while the processor computes. Its places in RAM need no alignment. */
+/* Nordic's SPIM with EasyDMA: a block is on its way while the processor computes. Its places in RAM need no
+ * alignment. */
 #include "poet_board.h"
 #include "poet_spi.h"
 

@@ -28,8 +28,10 @@ int poet_matmul_forward(const void* shape, void* const* operand, const poet_run*
       do {
         int32_t k;
         for (k = 0; k < s.terms.count; ++k) {
-          p.a = (const float*)operand[0] + outer.at[1] + i * s.products.step[1] + inner.at[0] + k * s.terms.step[0];
-          p.b = (const float*)operand[1] + outer.at[2] + i * s.products.step[2] + inner.at[1] + k * s.terms.step[1];
+          p.a = (const float*)operand[0] + outer.at[1] + i * s.products.step[1] + inner.at[0] +
+                k * s.terms.step[0];
+          p.b = (const float*)operand[1] + outer.at[2] + i * s.products.step[2] + inner.at[1] +
+                k * s.terms.step[1];
           poet_multiply(&p);
           p.add = 1;
         }

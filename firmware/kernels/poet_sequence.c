@@ -76,7 +76,8 @@ int poet_layer_norm_forward(const void* shape, void* const* operand, const poet_
 }
 
 int poet_layer_norm_backward(const void* shape, void* const* operand, const poet_run* run) {
-  const float *dys = operand[0], *xs = operand[1], *weight = operand[2], *means = operand[3], *inverses = operand[4];
+  const float *dys = operand[0], *xs = operand[1], *weight = operand[2], *means = operand[3],
+              *inverses = operand[4];
   poet_layer_norm s;
   int32_t row, i;
   (void)run;
@@ -202,7 +203,8 @@ int poet_dropout(const void* shape, void* const* operand, const poet_run* run) {
     end = (uint32_t)part.first + (uint32_t)part.count;
     for (i = (uint32_t)part.first; i < end; ++i) {
       int kept;
-      if (i % 4 == 0 || i == (uint32_t)part.first) { /* the word of an element is that of its place in the whole tensor */
+      if (i % 4 == 0 ||
+          i == (uint32_t)part.first) { /* the word of an element is that of its place in the whole tensor */
         word[0] = i / 4;
         word[1] = 0;
         word[2] = run->step;

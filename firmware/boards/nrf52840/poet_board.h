@@ -1,4 +1,5 @@
-/* Nordic's nRF52840 (Cortex-M4F, 64 MHz, 1 MiB of flash, 256 KiB of RAM) with an SD card. Pins are those of port 0. */
+/* Nordic's nRF52840 (Cortex-M4F, 64 MHz, 1 MiB of flash, 256 KiB of RAM) with an SD card. Pins are those of
+ * port 0. */
 #ifndef POET_BOARD_H
 #define POET_BOARD_H
 

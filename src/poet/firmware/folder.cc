@@ -38,12 +38,23 @@ void copy_files(const fs::path& from, const fs::path& to, const std::set<std::st
   if (error) throw InputError(to.string(), "cannot be written: " + error.message());
 }
 
-std::set<std::string> kernel_files(const Program& program) {
-  std::set<std::string> files = {"poet_math.c", "poet_elements.c"};  // functions of numbers, starts of sums
-  for (const KernelFunction* kernel : program.kernels) {
-    files.insert(kernel->file);
-    if (kernel->file == "poet_linear.c" || kernel->file == "poet_conv.c" || kernel->file == "poet_matmul.c") files.insert("poet_gemm.c");
+/// Adds `file` and, by its includes, those whose functions it calls.
+void add_kernel_file(const fs::path& folder, const std::string& file, std::set<std::string>& files) {
+  if (!files.insert(file).second) return;
+  std::ifstream source(folder / file);
+  const std::string_view include = "#include \"";
+  for (std::string line; std::getline(source, line);) {
+    if (!line.starts_with(include)) continue;
+    const std::string header = line.substr(include.size(), line.find('"', include.size()) - include.size());
+    const std::string called = fs::path(header).replace_extension(".c").string();
+    if (fs::exists(folder / called)) add_kernel_file(folder, called, files);
   }
+}
+
+std::set<std::string> kernel_files(const fs::path& folder, const Program& program) {
+  std::set<std::string> files;
+  add_kernel_file(folder, "poet_elements.c", files);  // starts of sums
+  for (const KernelFunction* kernel : program.kernels) add_kernel_file(folder, kernel->file, files);
   return files;
 }
 
@@ -106,7 +117,8 @@ const std::vector<Board>& boards() {
   constexpr std::int64_t kKiB = 1024;
   const std::vector<std::string> with_file = {"start.c", "port.c", "semihosting_storage.c", "link.ld",
                                               "cortex-m.mk"};
-  const std::vector<std::string> with_card = {"start.c", "port.c", "sd_card.c", "spi_pl022.c", "link.ld", "cortex-m.mk"};
+  const std::vector<std::string> with_card = {"start.c",     "port.c",  "sd_card.c",
+                                              "spi_pl022.c", "link.ld", "cortex-m.mk"};
   const std::vector<std::string> with_dma = {"start.c", "sd_card.c", "spi_nrf.c", "link.ld", "cortex-m.mk"};
   static const std::vector<Board> all = {
       {"host", "this machine: the same C as a program, the storage a file", {}, 0, 0},
@@ -131,7 +143,7 @@ const Board& board(const std::string& name) {
 
 void write_folder(const fs::path& folder, const Program& program, const Board& board, std::uint64_t seed) {
   const fs::path source = firmware_dir();
-  const std::set<std::string> kernels = kernel_files(program);
+  const std::set<std::string> kernels = kernel_files(source / "kernels", program);
   const bool on_card = code_is_on_card(program, board);
   copy_files(source / "engine", folder / "engine", nullptr);
   copy_files(source / "kernels", folder / "kernels", &kernels);

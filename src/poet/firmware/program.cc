@@ -106,7 +106,9 @@ class Compiler {
     const auto add = [&](ValueId v) {
       if (page_[v] != kNoPage) return;
       page_[v] = out_.pages.size();
-      Page page{v, next, blocks_of((graph_.values[v].bytes.value() + kUnit - 1) / kUnit * kUnit + POET_TRAILER), 1, graph_.values[v].paged};
+      Page page{v, next,
+                blocks_of((graph_.values[v].bytes.value() + kUnit - 1) / kUnit * kUnit + POET_TRAILER), 1,
+                graph_.values[v].paged};
       if (page.home && updated[v] != 0) page.slots = 2;
       next += page.blocks * static_cast<std::uint32_t>(page.slots);
       out_.pages.push_back(page);
