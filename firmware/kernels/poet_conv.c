@@ -8,9 +8,10 @@
 #include "poet_windows.h"
 
 enum {
-  COPIED = 384,     /* elements of x that lie on the stack at once */
-  FEW_CHANNELS = 3, /* with fewer or as many in a group's result nothing is copied */
-  WIDEST = 8        /* of the points whose windows are copied at once */
+  COPIED = 384,      /* elements of x that lie on the stack at once */
+  FEW_CHANNELS = 3,  /* with fewer or as many in a group's result nothing is copied */
+  BLOCK_COLUMNS = 8, /* of the points whose windows are copied at once, at most */
+  BLOCK_POINTS = 16
 };
 
 /* The sums of one group: a grid of points, in `rows` channels, over windows in `channels` planes. */
@@ -97,57 +98,106 @@ static void in_rectangles(const layer* l) {
   }
 }
 
-/* ---- with zeros outside: runs of neighbouring points, whose windows are copied where they cross an edge */
+/* ---- with zeros outside: what windows meet that cross an edge is copied */
 
-/* All taps of the points `first` to `last` of an axis meet elements. */
-static int all_inside(const poet_grid* g, int axis, int32_t first, int32_t last) {
-  const int32_t low = first * g->step[axis] + g->first[axis], high = last * g->step[axis] + g->first[axis];
-  const int32_t taps = (g->taps[axis] - 1) * g->tap_step[axis];
-  return low + smaller(taps, 0) >= 0 && high + taps - smaller(taps, 0) < g->source[axis];
+/* Points `first` to `first + size` by axis. */
+typedef struct area {
+  int32_t first[2], size[2];
+} area;
+
+static poet_points points_in(const layer* l, const area* a, int32_t image) {
+  poet_points p = points_of(l);
+  p.at += image * l->to_image + a->first[0] * p.line + a->first[1] * p.column;
+  p.lines = a->size[0], p.columns = a->size[1];
+  return p;
 }
 
-/* The run of `p->columns` points from (h, w) on, in as many channels at a time as there is room for. */
-static void one_run(const layer* l, const poet_points* p, const float* from, int32_t h, int32_t w) {
+/* No window of the area crosses an edge. */
+static void sum_inside(const layer* l, const area* a, int32_t image) {
+  const poet_grid* g = &l->grid;
+  const poet_points p = points_in(l, a, image);
+  poet_sums s = sums_of(l);
+  s.right.at += image * l->from_image + (a->first[0] * g->step[0] + g->first[0]) * g->source[1] +
+                a->first[1] * g->step[1] + g->first[1];
+  poet_windows(&s, &p);
+}
+
+/* As many channels at a time as there is room for. */
+static void sum_copied(const layer* l, const area* a, int32_t image) {
   const poet_grid* g = &l->grid;
   const int32_t plane = g->source[0] * g->source[1];
-  float copied[COPIED];
+  poet_points p = points_in(l, a, image);
   poet_sums s = sums_of(l);
-  int32_t some, channel, k, before = 0;
-  if (all_inside(g, 0, h, h) && all_inside(g, 1, w, w + p->columns - 1)) {
-    s.right.at = from + (h * g->step[0] + g->first[0]) * g->source[1] + w * g->step[1] + g->first[1];
-    poet_windows(&s, p);
-    return;
-  }
-  s.right.line = poet_line_length(g, p->columns), s.right.channel = s.right.line * g->taps[0];
+  float copied[COPIED];
+  int32_t size[2], some, channel;
+  poet_block_size(g, a->size, size);
+  s.right.line = g->tap_step[0] * size[1], s.right.channel = size[0] * size[1];
+  p.right_line = g->step[0] * size[1];
   some = COPIED / s.right.channel;
   for (channel = 0; channel < l->channels; channel += some) {
     s.channels = smaller(some, l->channels - channel);
-    for (k = 0; k < s.channels; ++k)
-      before =
-          poet_copy_lines(g, from + (channel + k) * plane, h, w, p->columns, copied + k * s.right.channel);
-    s.right.at = copied + before;
-    poet_windows(&s, p);
+    s.right.at = copied + poet_copy_blocks(g, l->from + image * l->from_image + channel * plane, s.channels,
+                                           a->first[0], a->first[1], size, copied);
+    poet_windows(&s, &p);
     s.left.at += s.channels * s.left.channel;
     s.add = 1;
   }
 }
 
-static void in_runs(const layer* l) {
-  const poet_grid* g = &l->grid;
-  poet_points p = points_of(l);
-  int32_t image, h, w, widest = WIDEST;
-  if (poet_line_length(g, widest) * g->taps[0] > COPIED) widest = 4;
-  p.lines = 1;
-  for (image = 0; image < l->images; ++image) {
-    for (h = 0; h < g->size[0]; ++h) {
-      for (w = 0; w < g->size[1]; w += p.columns) {
-        const int32_t left = g->size[1] - w;
-        p.columns = left < widest + 4 ? left : widest; /* no run of less than four */
-        if (p.columns > widest) p.columns = left - 4;
-        p.at = l->to + image * l->to_image + h * p.line + w * p.column;
-        one_run(l, &p, l->from + image * l->from_image, h, w);
-      }
+/* All windows of `points` points fit, for one channel. */
+static int fits(const poet_grid* g, int32_t lines, int32_t columns) {
+  const int32_t points[2] = {lines, columns};
+  int32_t size[2];
+  poet_block_size(g, points, size);
+  return size[0] * size[1] <= COPIED / 2;
+}
+
+/* In blocks of some 16 points, in rows of no less than four. */
+static void sum_blocks(const layer* l, int32_t top, int32_t bottom, int32_t left, int32_t right,
+                       int32_t image) {
+  const int32_t widest = fits(&l->grid, 1, BLOCK_COLUMNS) ? BLOCK_COLUMNS : 4;
+  area a;
+  for (a.first[1] = left; a.first[1] < right; a.first[1] += a.size[1]) {
+    const int32_t columns = right - a.first[1];
+    int32_t lines = 1;
+    a.size[1] = columns <= widest ? columns : columns < widest + 4 ? columns - 4 : widest;
+    while (2 * lines * a.size[1] <= BLOCK_POINTS && fits(&l->grid, 2 * lines, a.size[1])) lines *= 2;
+    for (a.first[0] = top; a.first[0] < bottom; a.first[0] += a.size[0]) {
+      a.size[0] = smaller(lines, bottom - a.first[0]);
+      sum_copied(l, &a, image);
     }
+  }
+}
+
+/* The points of an axis all of whose taps meet elements. */
+static void whole_windows(const poet_grid* g, int axis, int32_t* begin, int32_t* end) {
+  int32_t low, high;
+  poet_points_inside(g, axis, 0, begin, end);
+  poet_points_inside(g, axis, g->taps[axis] - 1, &low, &high);
+  if (low > *begin) *begin = low;
+  if (high < *end) *end = high;
+}
+
+static void with_zeros(const layer* l) {
+  const poet_grid* g = &l->grid;
+  const int32_t height = g->size[0], width = g->size[1];
+  int32_t image, top, bottom, left, right;
+  whole_windows(g, 0, &top, &bottom);
+  whole_windows(g, 1, &left, &right);
+  if (left > 0 && left < 4) left = 4; /* what is beside has rows of four, too */
+  if (right < width && right > width - 4) right = width - 4;
+  if (right - left < 4 || bottom <= top) top = bottom = height;
+  for (image = 0; image < l->images; ++image) {
+    sum_blocks(l, 0, top, 0, width, image);
+    if (top < bottom) {
+      area a;
+      a.first[0] = top, a.first[1] = left;
+      a.size[0] = bottom - top, a.size[1] = right - left;
+      sum_inside(l, &a, image);
+      sum_blocks(l, top, bottom, 0, left, image);
+      sum_blocks(l, top, bottom, right, width, image);
+    }
+    sum_blocks(l, bottom, height, 0, width, image);
   }
 }
 
@@ -232,10 +282,10 @@ static void sum_windows(const layer* l) {
   const poet_grid* g = &l->grid;
   if (l->rows <= FEW_CHANNELS || g->taps[0] == 0 || g->taps[1] == 0) {
     in_rectangles(l);
-  } else if (g->size[1] < 4 || poet_line_length(g, 4) * g->taps[0] > COPIED) {
+  } else if (g->size[1] < 4 || !fits(g, 1, 4)) {
     in_fours(l);
   } else {
-    in_runs(l);
+    with_zeros(l);
   }
 }
 

@@ -31,34 +31,46 @@ void poet_points_inside(const poet_grid* g, int axis, int32_t tap, int32_t* begi
   inside(g->size[axis], g->step[axis], tap * g->tap_step[axis] + g->first[axis], g->source[axis], begin, end);
 }
 
-int32_t poet_line_length(const poet_grid* g, int32_t points) {
-  const int32_t taps = (g->taps[1] - 1) * g->tap_step[1];
-  return (points - 1) * g->step[1] + (taps < 0 ? -taps : taps) + 1;
+/* How far the last tap is before the first one, where they go backwards. */
+static int32_t backwards(const poet_grid* g, int axis) {
+  const int32_t taps = (g->taps[axis] - 1) * g->tap_step[axis];
+  return taps < 0 ? -taps : 0;
 }
 
-int32_t poet_copy_lines(const poet_grid* g, const float* plane, int32_t h, int32_t w, int32_t points,
-                        float* to) {
-  const int32_t length = poet_line_length(g, points), width = g->source[1];
-  const int32_t taps = (g->taps[1] - 1) * g->tap_step[1], before = taps < 0 ? -taps : 0;
-  const int32_t first = w * g->step[1] + g->first[1] - before;
-  const int32_t begin = first >= 0 ? 0 : -first < length ? -first : length;
-  const int32_t end = first + length <= width ? length : width - first > begin ? width - first : begin;
-  int32_t row = h * g->step[0] + g->first[0], i, k;
-  for (i = 0; i < g->taps[0]; ++i, row += g->tap_step[0]) {
-    if (row < 0 || row >= g->source[0]) {
-      for (k = length; k > 0; --k) *to++ = 0.0F;
-      continue;
-    }
-    for (k = begin; k > 0; --k) *to++ = 0.0F;
-    if (begin < end) {
-      const float* from = plane + row * width + first + begin;
-      for (k = end - begin; k >= 4; k -= 4, to += 4, from += 4) {
-        const float a = from[0], b = from[1], c = from[2], d = from[3];
-        to[0] = a, to[1] = b, to[2] = c, to[3] = d;
-      }
-      for (; k > 0; --k) *to++ = *from++;
-    }
-    for (k = length - end; k > 0; --k) *to++ = 0.0F;
+void poet_block_size(const poet_grid* g, const int32_t points[2], int32_t size[2]) {
+  int a;
+  for (a = 0; a < 2; ++a) {
+    const int32_t taps = (g->taps[a] - 1) * g->tap_step[a];
+    size[a] = (points[a] - 1) * g->step[a] + (taps < 0 ? -taps : taps) + 1;
   }
-  return before;
+}
+
+int32_t poet_copy_blocks(const poet_grid* g, const float* from, int32_t planes, int32_t h, int32_t w,
+                         const int32_t size[2], float* to) {
+  const int32_t height = g->source[0], width = g->source[1];
+  const int32_t top = h * g->step[0] + g->first[0] - backwards(g, 0);
+  const int32_t left = w * g->step[1] + g->first[1] - backwards(g, 1);
+  const int32_t before = left >= 0 ? 0 : -left < size[1] ? -left : size[1];
+  const int32_t there = left + size[1] <= width ? size[1] : width > left ? width - left : 0;
+  const int32_t copied = there > before ? there - before : 0, behind = size[1] - before - copied;
+  int32_t row, i;
+  for (; planes > 0; --planes, from += height * width) {
+    for (row = top; row < top + size[0]; ++row) {
+      if (row < 0 || row >= height) {
+        for (i = size[1]; i > 0; --i) *to++ = 0.0F;
+        continue;
+      }
+      for (i = before; i > 0; --i) *to++ = 0.0F;
+      if (copied > 0) {
+        const float* at = from + row * width + left + before;
+        for (i = copied; i >= 4; i -= 4, to += 4, at += 4) {
+          const float a = at[0], b = at[1], c = at[2], d = at[3];
+          to[0] = a, to[1] = b, to[2] = c, to[3] = d;
+        }
+        for (; i > 0; --i) *to++ = *at++;
+      }
+      for (i = behind; i > 0; --i) *to++ = 0.0F;
+    }
+  }
+  return backwards(g, 0) * size[1] + backwards(g, 1);
 }

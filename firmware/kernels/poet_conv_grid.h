@@ -21,11 +21,11 @@ void poet_taps_inside(const poet_grid* g, int axis, int32_t point, int32_t* begi
 /* The points from `begin` to `end` of an axis meet elements by this tap. */
 void poet_points_inside(const poet_grid* g, int axis, int32_t tap, int32_t* begin, int32_t* end);
 
-/* Copies what the windows of `points` neighbours in a row, from point (h, w) on, meet in one plane: one line
- * of `length` elements per row of taps, 0 for what is outside. The element of the first point and tap is at
- * the return value. */
-int32_t poet_copy_lines(const poet_grid* g, const float* plane, int32_t h, int32_t w, int32_t points,
-                        float* to);
-int32_t poet_line_length(const poet_grid* g, int32_t points);
+/* Copies what the windows of the points from (h, w) on, `points` by axis, meet in one plane after another,
+ * zeros for what is outside: `size` elements by axis for each of them. What the first point meets by the
+ * first tap is at the result. */
+int32_t poet_copy_blocks(const poet_grid* g, const float* from, int32_t planes, int32_t h, int32_t w,
+                         const int32_t size[2], float* to);
+void poet_block_size(const poet_grid* g, const int32_t points[2], int32_t size[2]);
 
 #endif

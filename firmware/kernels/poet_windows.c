@@ -42,10 +42,10 @@
     const float x5 = N > 4 ? b0[(t)*TAP + 5 * COLUMN] : x1;                          \
     const float x6 = N > 4 ? b0[(t)*TAP + 6 * COLUMN] : x1;                          \
     const float x7 = N > 4 ? b0[(t)*TAP + 7 * COLUMN] : x1;                          \
-    POET_ROW(0, a0[t]);                                                              \
-    if (R > 1) POET_ROW(1, a1[t]);                                                   \
-    if (R > 2) POET_ROW(2, a2[t]);                                                   \
-    if (R > 3) POET_ROW(3, a3[t]);                                                   \
+    POET_ROW(0, a0[(t)*LEFT]);                                                       \
+    if (R > 1) POET_ROW(1, a1[(t)*LEFT]);                                            \
+    if (R > 2) POET_ROW(2, a2[(t)*LEFT]);                                            \
+    if (R > 3) POET_ROW(3, a3[(t)*LEFT]);                                            \
     (void)x2, (void)x3, (void)x4, (void)x5, (void)x6, (void)x7;                      \
   } while (0)
 
@@ -99,9 +99,9 @@
  * its first `skip` columns, which another one has. TAPS: of a line, 0: any number, then TAP does not matter;
  * those of the left side lie one after another. COLUMN: from column to column of what the windows meet, 0:
  * any, then N is at most 4. OUT: of the result, 0: any. */
-POET_INLINE void tiles(const int R, const int N, const int TAPS, const int TAP, const int COLUMN,
-                       const int OUT, const poet_sums* s, const poet_points* points, int32_t across,
-                       int32_t skip) {
+POET_INLINE void tiles(const int R, const int N, const int TAPS, const int LEFT, const int TAP,
+                       const int COLUMN, const int OUT, const poet_sums* s, const poet_points* points,
+                       int32_t across, int32_t skip) {
   const int32_t next_row = s->left.next, next_column = COLUMN ? COLUMN : s->right.next;
   const int32_t left_tap = s->left.tap, right_tap = s->right.tap;
   const int32_t left_line = s->left.line - (TAPS ? 0 : s->taps * left_tap);
@@ -118,27 +118,27 @@ POET_INLINE void tiles(const int R, const int N, const int TAPS, const int TAP, 
       const float *a1 = R > 1 ? a0 + next_row : a0, *b1 = N > 1 ? b0 + next_column : b0;
       const float *a2 = R > 2 ? a1 + next_row : a0, *b2 = N > 1 ? b1 + next_column : b0;
       const float *a3 = R > 3 ? a2 + next_row : a0, *b3 = N > 1 ? b2 + next_column : b0;
-      int32_t channel, line, t;
+      int32_t left, line, t;
       float c[4][8];
       POET_START_ROW(0);
       if (R > 1) POET_START_ROW(1);
       if (R > 2) POET_START_ROW(2);
       if (R > 3) POET_START_ROW(3);
-      for (channel = s->channels; channel > 0; --channel) {
-        for (line = s->lines; line > 0; --line) {
-          if (TAPS) {
+      for (left = s->channels * s->lines, line = s->lines; left > 0; --left) {
+        if (TAPS) {
+          POET_TAP(0);
+          if (TAPS > 1) POET_TAP(1);
+          if (TAPS > 2) POET_TAP(2);
+        } else {
+          for (t = s->taps; t > 0; --t) {
             POET_TAP(0);
-            if (TAPS > 1) POET_TAP(1);
-            if (TAPS > 2) POET_TAP(2);
-          } else {
-            for (t = s->taps; t > 0; --t) {
-              POET_TAP(0);
-              POET_ADVANCE(left_tap, right_tap);
-            }
+            POET_ADVANCE(left_tap, right_tap);
           }
-          POET_ADVANCE(left_line, right_line);
         }
+        POET_ADVANCE(left_line, right_line);
+        if (--line > 0) continue; /* one loop: two take more instructions */
         POET_ADVANCE(left_channel, right_channel);
+        line = s->lines;
       }
       POET_STORE_ROW(0);
       if (R > 1) POET_STORE_ROW(1);
@@ -150,14 +150,16 @@ POET_INLINE void tiles(const int R, const int N, const int TAPS, const int TAP, 
 
 /* What is compiled as a loop of its own: three neighbouring taps of neighbouring points, of every other
  * point, backwards; any taps of neighbouring points; any. */
-enum { THREE, THREE_APART, THREE_BACK, NEIGHBOURS, ANY };
+enum { THREE, THREE_APART, THREE_BACK, TWO_BACK, ONE, NEIGHBOURS, ANY };
 
 static int kind_of(const poet_sums* s, const poet_points* points) {
   const int three = s->taps == 3 && s->left.tap == 1 && points->column == 1 && !POET_SOFT_FLOAT;
   if (three && s->right.next == 1 && s->right.tap == 1) return THREE;
   if (three && s->right.next == 2 && s->right.tap == 1) return THREE_APART;
   if (three && s->right.next == 1 && s->right.tap == -1) return THREE_BACK;
-  return s->right.next == 1 && !POET_SOFT_FLOAT ? NEIGHBOURS : ANY;
+  if (s->right.next != 1 || POET_SOFT_FLOAT) return ANY;
+  if (s->taps == 2 && s->left.tap == 2 && s->right.tap == -1) return TWO_BACK;
+  return s->taps == 1 ? ONE : NEIGHBOURS;
 }
 
 POET_INLINE void of_size(const int R, const int N, const poet_sums* s, const poet_points* points,
@@ -165,20 +167,26 @@ POET_INLINE void of_size(const int R, const int N, const poet_sums* s, const poe
   switch (N == 1 ? ANY : kind_of(s, points)) {
 #if !POET_SOFT_FLOAT
     case THREE:
-      tiles(R, N, 3, 1, 1, 1, s, points, across, skip);
+      tiles(R, N, 3, 1, 1, 1, 1, s, points, across, skip);
       break;
     case THREE_APART:
-      tiles(R, N, 3, 1, 2, 1, s, points, across, skip);
+      tiles(R, N, 3, 1, 1, 2, 1, s, points, across, skip);
       break;
     case THREE_BACK:
-      tiles(R, N, 3, -1, 1, 1, s, points, across, skip);
+      tiles(R, N, 3, 1, -1, 1, 1, s, points, across, skip);
+      break;
+    case TWO_BACK:
+      tiles(R, N, 2, 2, -1, 1, 0, s, points, across, skip);
+      break;
+    case ONE:
+      tiles(R, N, 1, 0, 0, 1, 0, s, points, across, skip);
       break;
     case NEIGHBOURS:
-      tiles(R, N, 0, 0, 1, 0, s, points, across, skip);
+      tiles(R, N, 0, 0, 0, 1, 0, s, points, across, skip);
       break;
 #endif
     default:
-      if (N <= 4) tiles(R, N, 0, 0, 0, 0, s, points, across, skip);
+      if (N <= 4) tiles(R, N, 0, 0, 0, 0, 0, s, points, across, skip);
       break;
   }
 }
