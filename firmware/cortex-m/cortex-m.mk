@@ -3,7 +3,7 @@ CC := arm-none-eabi-gcc
 SIZE := arm-none-eabi-size
 FIRMWARE := firmware.elf
 STACK_BYTES ?= 3072
-BOARD_FLAGS := $(CPU) -mthumb $(FLOAT) -ffreestanding -fno-math-errno -fno-tree-loop-distribute-patterns -Iboard
+BOARD_FLAGS := $(CPU) -mthumb $(FLOAT) -ffreestanding -fno-math-errno -fno-tree-loop-distribute-patterns -fno-schedule-insns -Iboard
 LINK_FLAGS := -nostdlib -nostartfiles -T board/link.ld -lgcc -Wl,--no-warn-rwx-segments,-z,noexecstack \
               -Wl,--defsym=poet_window_bytes=$(WINDOW_BYTES) -Wl,--defsym=poet_stack_bytes=$(STACK_BYTES)
 ifdef COUNT

@@ -3,6 +3,100 @@
 
 #include "poet_conv_grid.h"
 #include "poet_gemm.h"
+/* The left operand of a tile: row r of depth k lies at at[r * row + k * depth]. Along the depth it may come
+ * in runs: after every `run` steps `jump` more elements are skipped, and after every `runs` such runs `leap`
+ * more. A plain matrix is one run. */
+typedef struct poet_left {
+  const float* at;
+  int32_t row, depth;
+  int32_t run, jump;
+  int32_t runs, leap;
+} poet_left;
+
+/* tile[r * 4 + c] += the sum over k < depth of left(r, k) * b[k * b_step + c]. `rows` below 4: the others are
+ * not read. `depth` is a whole number of runs, of `runs` runs where leap is not 0. */
+void poet_tile(float tile[16], int32_t depth, const poet_left* left, int32_t rows, const float* b,
+               int32_t b_step);
+
+/* Four rows. The compiler makes a loop of its own for each of the ways in which operands lie. */
+static void four_rows(float* tile, const poet_left* left, int32_t runs, const float* b, int32_t b_step) {
+  const int32_t row = left->row, depth = left->depth;
+  const float *a0 = left->at, *a1 = a0 + row, *a2 = a1 + row, *a3 = a2 + row;
+  float c00 = tile[0], c01 = tile[1], c02 = tile[2], c03 = tile[3];
+  float c10 = tile[4], c11 = tile[5], c12 = tile[6], c13 = tile[7];
+  float c20 = tile[8], c21 = tile[9], c22 = tile[10], c23 = tile[11];
+  float c30 = tile[12], c31 = tile[13], c32 = tile[14], c33 = tile[15];
+  int32_t outer = left->runs;
+#define POET_STEP(A0, A1, A2, A3)                               \
+  do {                                                          \
+    const float b0 = b[0], b1 = b[1], b2 = b[2], b3 = b[3];     \
+    float a = (A0);                                             \
+    c00 += a * b0, c01 += a * b1, c02 += a * b2, c03 += a * b3; \
+    a = (A1);                                                   \
+    c10 += a * b0, c11 += a * b1, c12 += a * b2, c13 += a * b3; \
+    a = (A2);                                                   \
+    c20 += a * b0, c21 += a * b1, c22 += a * b2, c23 += a * b3; \
+    a = (A3);                                                   \
+    c30 += a * b0, c31 += a * b1, c32 += a * b2, c33 += a * b3; \
+  } while (0)
+  for (; runs > 0; --runs) {
+    int32_t k;
+    if (row == 1) { /* neighbours in one column */
+      for (k = left->run; k > 0; --k, a0 += depth, b += b_step) POET_STEP(a0[0], a0[1], a0[2], a0[3]);
+      a0 += left->jump;
+      if (--outer == 0) a0 += left->leap, outer = left->runs;
+      continue;
+    }
+    if (depth == 1 && b_step == 4) { /* rows of neighbours, packed columns */
+      for (k = left->run; k > 0; --k, b += 4) POET_STEP(*a0++, *a1++, *a2++, *a3++);
+    } else if (depth == 1) {
+      for (k = left->run; k > 0; --k, b += b_step) POET_STEP(*a0++, *a1++, *a2++, *a3++);
+    } else {
+      for (k = left->run; k > 0; --k, b += b_step) {
+        POET_STEP(*a0, *a1, *a2, *a3);
+        a0 += depth, a1 += depth, a2 += depth, a3 += depth;
+      }
+    }
+    a0 += left->jump, a1 += left->jump, a2 += left->jump, a3 += left->jump;
+    if (--outer == 0) {
+      a0 += left->leap, a1 += left->leap, a2 += left->leap, a3 += left->leap;
+      outer = left->runs;
+    }
+  }
+#undef POET_STEP
+  tile[0] = c00, tile[1] = c01, tile[2] = c02, tile[3] = c03;
+  tile[4] = c10, tile[5] = c11, tile[6] = c12, tile[7] = c13;
+  tile[8] = c20, tile[9] = c21, tile[10] = c22, tile[11] = c23;
+  tile[12] = c30, tile[13] = c31, tile[14] = c32, tile[15] = c33;
+}
+
+static void one_row(float* tile, const poet_left* left, int32_t runs, const float* b, int32_t b_step) {
+  const float* a = left->at;
+  float c0 = tile[0], c1 = tile[1], c2 = tile[2], c3 = tile[3];
+  int32_t outer = left->runs;
+  for (; runs > 0; --runs) {
+    int32_t k;
+    for (k = left->run; k > 0; --k, a += left->depth, b += b_step) {
+      const float a0 = *a;
+      c0 += a0 * b[0], c1 += a0 * b[1], c2 += a0 * b[2], c3 += a0 * b[3];
+    }
+    a += left->jump;
+    if (--outer == 0) a += left->leap, outer = left->runs;
+  }
+  tile[0] = c0, tile[1] = c1, tile[2] = c2, tile[3] = c3;
+}
+
+void poet_tile(float tile[16], int32_t depth, const poet_left* left, int32_t rows, const float* b,
+               int32_t b_step) {
+  const int32_t runs = depth / left->run;
+  if (rows == 4) {
+    four_rows(tile, left, runs, b, b_step);
+  } else {
+    poet_left row = *left;
+    int32_t r;
+    for (r = 0; r < rows; ++r, row.at += left->row) one_row(tile + 4 * r, &row, runs, b, b_step);
+  }
+}
 
 enum { DEPTH = 96, FEW_CHANNELS = 3 };
 typedef poet_grid grid;

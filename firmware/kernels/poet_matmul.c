@@ -14,7 +14,7 @@ int poet_matmul_forward(const void* shape, void* const* operand, const poet_run*
   memset(&outer, 0, sizeof outer);
   c = operand[s.result];
   if (s.from >= 0) poet_start(c, operand[s.from], s.count);
-  p.m = s.m, p.n = s.n, p.k = s.k, p.alpha = s.alpha, p.of_column = 0;
+  p.m = s.m, p.n = s.n, p.k = s.k, p.alpha = s.alpha;
   p.a_row = s.a[0], p.a_depth = s.a[1];
   p.b_depth = s.b[0], p.b_column = s.b[1];
   p.c_row = s.c[0], p.c_column = s.c[1];

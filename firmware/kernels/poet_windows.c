@@ -31,34 +31,36 @@
     }                         \
   } while (0)
 
+#define POET_X(c, t) (COLUMN ? b0[(t)*TAP + (c)*COLUMN] : b##c[(t)*TAP])
+#define POET_W(r, t) (ROW ? a0[(t)*LEFT + (r)*ROW] : a##r[(t)*LEFT])
+
 /* One tap: `t` taps behind the pointers. */
-#define POET_TAP(t)                                                                  \
-  do {                                                                               \
-    const float x0 = b0[(t)*TAP];                                                    \
-    const float x1 = N > 1 ? (COLUMN ? b0[(t)*TAP + COLUMN] : b1[(t)*TAP]) : 0.0F;   \
-    const float x2 = N > 1 ? (COLUMN ? b0[(t)*TAP + 2 * COLUMN] : b2[(t)*TAP]) : x1; \
-    const float x3 = N > 1 ? (COLUMN ? b0[(t)*TAP + 3 * COLUMN] : b3[(t)*TAP]) : x1; \
-    const float x4 = N > 4 ? b0[(t)*TAP + 4 * COLUMN] : x1;                          \
-    const float x5 = N > 4 ? b0[(t)*TAP + 5 * COLUMN] : x1;                          \
-    const float x6 = N > 4 ? b0[(t)*TAP + 6 * COLUMN] : x1;                          \
-    const float x7 = N > 4 ? b0[(t)*TAP + 7 * COLUMN] : x1;                          \
-    POET_ROW(0, a0[(t)*LEFT]);                                                       \
-    if (R > 1) POET_ROW(1, a1[(t)*LEFT]);                                            \
-    if (R > 2) POET_ROW(2, a2[(t)*LEFT]);                                            \
-    if (R > 3) POET_ROW(3, a3[(t)*LEFT]);                                            \
-    (void)x2, (void)x3, (void)x4, (void)x5, (void)x6, (void)x7;                      \
+#define POET_TAP(t)                                                       \
+  do {                                                                    \
+    const float x0 = b0[(t)*TAP];                                         \
+    const float x1 = N > 1 ? POET_X(1, t) : 0.0F;                         \
+    const float x2 = N > 1 ? POET_X(2, t) : 0.0F;                         \
+    const float x3 = N > 1 ? POET_X(3, t) : 0.0F;                         \
+    const float x4 = N > 4 ? POET_X(4, t) : 0.0F;                         \
+    const float x5 = N > 4 ? POET_X(5, t) : 0.0F;                         \
+    const float x6 = N > 4 ? POET_X(6, t) : 0.0F;                         \
+    const float x7 = N > 4 ? POET_X(7, t) : 0.0F;                         \
+    POET_ROW(0, a0[(t)*LEFT]);                                            \
+    if (R > 1) POET_ROW(1, POET_W(1, t));                                 \
+    if (R > 2) POET_ROW(2, POET_W(2, t));                                 \
+    if (R > 3) POET_ROW(3, POET_W(3, t));                                 \
+    (void)x1, (void)x2, (void)x3, (void)x4, (void)x5, (void)x6, (void)x7; \
   } while (0)
 
-#define POET_ADVANCE(left, right)                  \
-  do {                                             \
-    a0 += (left);                                  \
-    if (R > 1) a1 += (left);                       \
-    if (R > 2) a2 += (left);                       \
-    if (R > 3) a3 += (left);                       \
-    b0 += (right);                                 \
-    if (!COLUMN && N > 1) {                        \
-      b1 += (right), b2 += (right), b3 += (right); \
-    }                                              \
+#define POET_ADVANCE(left, right)                                                     \
+  do {                                                                                \
+    a0 += (left);                                                                     \
+    if (R > 1 && !ROW) a1 += (left);                                                  \
+    if (R > 2 && !ROW) a2 += (left);                                                  \
+    if (R > 3 && !ROW) a3 += (left);                                                  \
+    b0 += (right);                                                                    \
+    if (!COLUMN && N > 1) b1 += (right), b2 += (right), b3 += (right);                \
+    if (!COLUMN && N > 4) b4 += (right), b5 += (right), b6 += (right), b7 += (right); \
   } while (0)
 
 #define POET_START_ROW(r)                                                                        \
@@ -96,14 +98,14 @@
   } while (0)
 
 /* R rows by N columns, all over the points: tiles that end where the columns do, the last of them without
- * its first `skip` columns, which another one has. TAPS: of a line, 0: any number, then TAP does not matter;
- * those of the left side lie one after another. COLUMN: from column to column of what the windows meet, 0:
- * any, then N is at most 4. OUT: of the result, 0: any. */
-POET_INLINE void tiles(const int R, const int N, const int TAPS, const int LEFT, const int TAP,
+ * its first `skip` columns, which another one has. TAPS: of a line, 0: any number. The others are distances,
+ * where these are known, or 0: on the left side from tap to tap and from row to row, on the right side from
+ * tap to tap and from column to column, of the result from column to column. */
+POET_INLINE void tiles(const int R, const int N, const int TAPS, const int LEFT, const int ROW, const int TAP,
                        const int COLUMN, const int OUT, const poet_sums* s, const poet_points* points,
                        int32_t across, int32_t skip) {
   const int32_t next_row = s->left.next, next_column = COLUMN ? COLUMN : s->right.next;
-  const int32_t left_tap = s->left.tap, right_tap = s->right.tap;
+  const int32_t left_tap = LEFT ? LEFT : s->left.tap, right_tap = TAP ? TAP : s->right.tap;
   const int32_t left_line = s->left.line - (TAPS ? 0 : s->taps * left_tap);
   const int32_t right_line = s->right.line - (TAPS ? 0 : s->taps * right_tap);
   const int32_t left_channel = s->left.channel - s->lines * s->left.line;
@@ -118,6 +120,8 @@ POET_INLINE void tiles(const int R, const int N, const int TAPS, const int LEFT,
       const float *a1 = R > 1 ? a0 + next_row : a0, *b1 = N > 1 ? b0 + next_column : b0;
       const float *a2 = R > 2 ? a1 + next_row : a0, *b2 = N > 1 ? b1 + next_column : b0;
       const float *a3 = R > 3 ? a2 + next_row : a0, *b3 = N > 1 ? b2 + next_column : b0;
+      const float *b4 = N > 4 ? b3 + next_column : b0, *b5 = N > 4 ? b4 + next_column : b0;
+      const float *b6 = N > 4 ? b5 + next_column : b0, *b7 = N > 4 ? b6 + next_column : b0;
       int32_t left, line, t;
       float c[4][8];
       POET_START_ROW(0);
@@ -148,89 +152,105 @@ POET_INLINE void tiles(const int R, const int N, const int TAPS, const int LEFT,
   }
 }
 
-/* What is compiled as a loop of its own: three neighbouring taps of neighbouring points, of every other
- * point, backwards; any taps of neighbouring points; any. */
-enum { THREE, THREE_APART, THREE_BACK, TWO_BACK, ONE, NEIGHBOURS, ANY };
+/* What is compiled as a loop of its own. Three taps of neighbouring points, of every other one, backwards;
+ * two taps of a phase backwards; neighbouring columns, by rows whose taps or which themselves are neighbours;
+ * taps that are neighbours on both sides; anything. */
+enum { THREE, THREE_APART, THREE_BACK, TWO_BACK, ROWS_OF_TAPS, COLUMNS_OF_ROWS, NEIGHBOURS, DOTS, ANY };
 
 static int kind_of(const poet_sums* s, const poet_points* points) {
-  const int three = s->taps == 3 && s->left.tap == 1 && points->column == 1 && !POET_SOFT_FLOAT;
-  if (three && s->right.next == 1 && s->right.tap == 1) return THREE;
-  if (three && s->right.next == 2 && s->right.tap == 1) return THREE_APART;
-  if (three && s->right.next == 1 && s->right.tap == -1) return THREE_BACK;
-  if (s->right.next != 1 || POET_SOFT_FLOAT) return ANY;
-  if (s->taps == 2 && s->left.tap == 2 && s->right.tap == -1) return TWO_BACK;
-  return s->taps == 1 ? ONE : NEIGHBOURS;
+  const poet_factors *left = &s->left, *right = &s->right;
+  const int three = s->taps == 3 && left->tap == 1 && points->column == 1;
+  if (POET_SOFT_FLOAT) return ANY;
+  if (three && right->next == 1 && right->tap == 1) return THREE;
+  if (three && right->next == 1 && right->tap == -1) return THREE_BACK;
+  if (three && right->next == 2 && right->tap == 1) return THREE_APART;
+  if (right->next != 1) return left->tap == 1 && right->tap == 1 ? DOTS : ANY;
+  if (s->taps == 2 && left->tap == 2 && right->tap == -1) return TWO_BACK;
+  return left->tap == 1 ? ROWS_OF_TAPS : left->next == 1 ? COLUMNS_OF_ROWS : NEIGHBOURS;
 }
 
-POET_INLINE void of_size(const int R, const int N, const poet_sums* s, const poet_points* points,
-                         int32_t across, int32_t skip) {
-  switch (N == 1 ? ANY : kind_of(s, points)) {
+/* `all`: has all these loops; else only the last three. */
+POET_INLINE void of_size(const int R, const int N, const int all, const poet_sums* s,
+                         const poet_points* points, int32_t across, int32_t skip) {
+  int kind = kind_of(s, points);
+  if (!all && kind < NEIGHBOURS) kind = s->right.next == 1 ? NEIGHBOURS : ANY;
 #if !POET_SOFT_FLOAT
-    case THREE:
-      tiles(R, N, 3, 1, 1, 1, 1, s, points, across, skip);
-      break;
-    case THREE_APART:
-      tiles(R, N, 3, 1, 1, 2, 1, s, points, across, skip);
-      break;
-    case THREE_BACK:
-      tiles(R, N, 3, 1, -1, 1, 1, s, points, across, skip);
-      break;
-    case TWO_BACK:
-      tiles(R, N, 2, 2, -1, 1, 0, s, points, across, skip);
-      break;
-    case ONE:
-      tiles(R, N, 1, 0, 0, 1, 0, s, points, across, skip);
-      break;
-    case NEIGHBOURS:
-      tiles(R, N, 0, 0, 0, 1, 0, s, points, across, skip);
-      break;
+  if (all && kind == THREE) {
+    tiles(R, N, 3, 1, 0, 1, 1, 1, s, points, across, skip);
+  } else if (all && kind == THREE_APART) {
+    tiles(R, N, 3, 1, 0, 1, 2, 1, s, points, across, skip);
+  } else if (all && kind == THREE_BACK) {
+    tiles(R, N, 3, 1, 0, -1, 1, 1, s, points, across, skip);
+  } else if (all && kind == TWO_BACK) {
+    tiles(R, N, 2, 2, 0, -1, 1, 0, s, points, across, skip);
+  } else if (all && kind == ROWS_OF_TAPS) {
+    tiles(R, N, 0, 1, 0, 0, 1, 0, s, points, across, skip);
+  } else if (all && R > 1 && kind == COLUMNS_OF_ROWS) {
+    tiles(R, N, 0, 0, 1, 0, 1, 0, s, points, across, skip);
+  } else if (kind == DOTS && R * N <= 16 && R != 2) {
+    tiles(R, N, 0, 1, 0, 1, 0, 0, s, points, across, skip);
+  } else if (kind < DOTS) {
+    tiles(R, N, 0, 0, 0, 0, 1, 0, s, points, across, skip);
+  } else
 #endif
-    default:
-      if (N <= 4) tiles(R, N, 0, 0, 0, 0, 0, s, points, across, skip);
-      break;
-  }
+      if (N <= 4)
+    tiles(R, N, 0, 0, 0, 0, 0, 0, s, points, across, skip);
 }
 
-#define POET_OF_SIZE(name, R, N)                                                                  \
+#define POET_OF_SIZE(name, R, N, all)                                                             \
   static void name(const poet_sums* s, const poet_points* points, int32_t across, int32_t skip) { \
-    of_size(R, N, s, points, across, skip);                                                       \
+    of_size(R, N, all, s, points, across, skip);                                                  \
   }
-POET_OF_SIZE(four_rows, 4, 4)
-POET_OF_SIZE(three_rows, 3, 4)
-POET_OF_SIZE(two_rows, 2, 4)
-POET_OF_SIZE(one_row, 1, 4)
+POET_OF_SIZE(four_rows, 4, 4, 1)
+POET_OF_SIZE(three_rows, 3, 4, 1)
+POET_OF_SIZE(two_rows, 2, 4, 0)
+POET_OF_SIZE(one_row, 1, 4, 0)
 #if !POET_SOFT_FLOAT
-POET_OF_SIZE(two_wide_rows, 2, 8)
-POET_OF_SIZE(one_wide_row, 1, 8)
+POET_OF_SIZE(two_wide_rows, 2, 8, 1)
+POET_OF_SIZE(one_wide_row, 1, 8, 1)
 #endif
-POET_OF_SIZE(points_alone, 1, 1)
+
+static void points_alone(const poet_sums* s, const poet_points* points) {
+  tiles(1, 1, 0, 0, 0, 0, 0, 0, s, points, points->columns, 0);
+}
+
+typedef void (*tiles_of_size)(const poet_sums* s, const poet_points* points, int32_t across, int32_t skip);
+
+static const tiles_of_size narrow[4] = {one_row, two_rows, three_rows, four_rows};
 
 /* Up to four rows: the widest tiles that fit, and one that ends with the columns where some are left. */
 static void some_rows(const poet_sums* s, const poet_points* points) {
-  const int wide = points->rows <= 2 && points->columns >= 8 && kind_of(s, points) != ANY;
-  void (*const size)(const poet_sums*, const poet_points*, int32_t, int32_t) =
+  tiles_of_size of = narrow[points->rows - 1];
+  int32_t width = 4, rest;
 #if !POET_SOFT_FLOAT
-      wide ? points->rows == 1 ? one_wide_row : two_wide_rows :
+  if (points->rows <= 2 && points->columns >= 8) {
+    const int kind = kind_of(s, points);
+    if (kind < DOTS || (kind == DOTS && points->rows == 1))
+      of = points->rows == 1 ? one_wide_row : two_wide_rows, width = 8;
+  }
 #endif
-      points->rows == 1   ? one_row
-      : points->rows == 2 ? two_rows
-      : points->rows == 3 ? three_rows
-                          : four_rows;
-  const int32_t width = wide ? 8 : 4, rest = points->columns % width;
-  if (points->columns >= width) size(s, points, points->columns / width, 0);
+  rest = points->columns % width;
+  if (points->columns >= width) of(s, points, points->columns / width, 0);
   if (rest > 0) {
-    const int32_t first = points->columns - (rest <= 4 ? 4 : 8);
+    const int32_t last_width = rest <= 4 ? 4 : 8, first = points->columns - last_width;
     poet_points left = *points;
     poet_sums last = *s;
     left.at += first * left.column, last.right.at += first * last.right.next;
-    if (rest <= 4) {
-      (points->rows == 1   ? one_row
-       : points->rows == 2 ? two_rows
-       : points->rows == 3 ? three_rows
-                           : four_rows)(&last, &left, 1, 4 - rest);
-    } else {
-      size(&last, &left, 1, 8 - rest);
-    }
+    if (rest <= 4) of = narrow[points->rows - 1];
+    of(&last, &left, 1, last_width - rest);
+  }
+}
+
+/* A loop of one turn is none. */
+static void join_loops(poet_sums* s) {
+  if (s->taps == 1) {
+    s->taps = s->lines, s->left.tap = s->left.line, s->right.tap = s->right.line;
+    s->lines = 1;
+  }
+  if (s->lines == 1) s->left.line = s->right.line = 0;
+  if (s->taps == 1 && s->lines == 1) {
+    s->taps = s->channels, s->left.tap = s->left.channel, s->right.tap = s->right.channel;
+    s->channels = 1;
   }
 }
 
@@ -238,6 +258,7 @@ void poet_windows(const poet_sums* s, const poet_points* points) {
   poet_points some = *points;
   poet_sums sums = *s;
   int32_t row;
+  join_loops(&sums);
   if (points->columns < 4 && points->lines > points->columns) { /* downwards */
     some.columns = points->lines, some.column = points->line, sums.right.next = points->right_line;
     some.lines = points->columns, some.line = points->column, some.right_line = s->right.next;
@@ -248,7 +269,7 @@ void poet_windows(const poet_sums* s, const poet_points* points) {
     sums.left.at = s->left.at + row * s->left.next;
     sums.of_row = s->of_row ? s->of_row + row : 0;
     if (some.columns < 4) {
-      points_alone(&sums, &some, some.columns, 0);
+      points_alone(&sums, &some);
     } else {
       some_rows(&sums, &some);
     }
