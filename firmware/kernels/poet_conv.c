@@ -37,7 +37,7 @@ static poet_sums sums_of(const layer* l) {
   s.right.next = g->step[1], s.right.tap = g->tap_step[1];
   s.right.line = g->tap_step[0] * g->source[1], s.right.channel = g->source[0] * g->source[1];
   s.taps = g->taps[1], s.lines = g->taps[0], s.channels = l->channels;
-  s.add = l->add, s.of_row = l->bias;
+  s.add = l->add, s.of_row = l->add ? 0 : l->bias;
   return s;
 }
 
@@ -140,7 +140,7 @@ static void sum_copied(const layer* l, const area* a, int32_t image) {
                                            a->first[0], a->first[1], size, copied);
     poet_windows(&s, &p);
     s.left.at += s.channels * s.left.channel;
-    s.add = 1;
+    s.add = 1, s.of_row = 0;
   }
 }
 
@@ -239,7 +239,7 @@ static void four_points(const layer* l, poet_sums* s, const float* copied, const
     {
       poet_sums tile = *s;
       tile.left.at = weight + m * s->left.next, tile.right.at = copied;
-      tile.add = 1;
+      tile.add = 1, tile.of_row = 0;
       poet_windows(&tile, &p);
     }
     for (r = 0; r < p.rows; ++r) {

@@ -2,7 +2,14 @@
 
 #include "poet_windows.h"
 
+#if defined(__GNUC__)
+#define POET_INLINE static inline __attribute__((always_inline))
+#else
+#define POET_INLINE static inline
+#endif
+
 enum {
+  SHORT = 11, /* with more depth tiles are faster */
   SCALED = 32 /* of the depth that is multiplied by alpha at once */
 };
 
@@ -48,10 +55,73 @@ static void in_scaled_tiles(const poet_product* p) {
   }
 }
 
+/* STEPS of the depth, 1 to 3, with eight columns of b, which stay in registers. */
+#define POET_COLUMN(i)                                              \
+  const float x##i = b[i], y##i = STEPS > 1 ? b[next + (i)] : 0.0F, \
+              z##i = STEPS > 2 ? b[2 * next + (i)] : 0.0F
+#define POET_ELEMENT(i)             \
+  do {                              \
+    float sum = ADD ? to[i] : 0.0F; \
+    sum += f * x##i;                \
+    if (STEPS > 1) sum += g * y##i; \
+    if (STEPS > 2) sum += h * z##i; \
+    to[i] = sum;                    \
+  } while (0)
+POET_INLINE void eight_columns(const int STEPS, const int ADD, const poet_product* p, const float* a,
+                               const float* b, float* to) {
+  const int32_t next = p->b_depth, depth = p->a_depth, a_row = p->a_row, c_row = p->c_row;
+  int32_t m;
+  POET_COLUMN(0);
+  POET_COLUMN(1);
+  POET_COLUMN(2);
+  POET_COLUMN(3);
+  POET_COLUMN(4);
+  POET_COLUMN(5);
+  POET_COLUMN(6);
+  POET_COLUMN(7);
+  for (m = p->m; m > 0; --m, a += a_row, to += c_row) {
+    const float f = a[0], g = STEPS > 1 ? a[depth] : 0.0F, h = STEPS > 2 ? a[2 * depth] : 0.0F;
+    POET_ELEMENT(0);
+    POET_ELEMENT(1);
+    POET_ELEMENT(2);
+    POET_ELEMENT(3);
+    POET_ELEMENT(4);
+    POET_ELEMENT(5);
+    POET_ELEMENT(6);
+    POET_ELEMENT(7);
+    (void)g, (void)h;
+  }
+}
+
+/* Short sums: tiles would be little else than starts and ends. */
+static void in_columns(const poet_product* p) {
+  poet_product rest = *p;
+  int32_t n, k;
+  for (n = 0; n + 8 <= p->n; n += 8) {
+    for (k = 0; k < p->k; k += 3) {
+      const float *a = p->a + k * p->a_depth, *b = p->b + k * p->b_depth + n;
+      const int add = p->add || k > 0;
+      if (p->k - k == 1) {
+        add ? eight_columns(1, 1, p, a, b, p->c + n) : eight_columns(1, 0, p, a, b, p->c + n);
+      } else if (p->k - k == 2) {
+        add ? eight_columns(2, 1, p, a, b, p->c + n) : eight_columns(2, 0, p, a, b, p->c + n);
+      } else {
+        add ? eight_columns(3, 1, p, a, b, p->c + n) : eight_columns(3, 0, p, a, b, p->c + n);
+      }
+    }
+  }
+  rest.b += n, rest.c += n, rest.n -= n;
+  if (rest.n > 0) in_tiles(&rest);
+}
+
 void poet_multiply(const poet_product* p) {
   poet_product turned = *p;
   if (p->alpha != 1.0F) {
     in_scaled_tiles(p);
+    return;
+  }
+  if (p->k > 0 && p->k <= SHORT && p->m >= 4 && p->b_column == 1 && p->c_column == 1) {
+    in_columns(p);
     return;
   }
   if (p->n < 4 && p->m > p->n) turn(&turned);

@@ -24,8 +24,8 @@ typedef struct poet_points {
 typedef struct poet_sums {
   poet_factors left, right;
   int32_t taps, lines, channels; /* taps of a line, lines of a channel; either may be 0 */
-  int add;                       /* the start is what is there; else one of these, or 0: */
-  const float* of_row;
+  int add;                       /* the start is what is there, else 0, */
+  const float* of_row;           /* and to it one of these; 0: none */
 } poet_sums;
 
 void poet_windows(const poet_sums* s, const poet_points* points);
