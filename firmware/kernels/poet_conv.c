@@ -8,7 +8,7 @@
 #include "poet_windows.h"
 
 enum {
-  COPIED = 384,      /* elements of x that lie on the stack at once */
+  COPIED = 256,      /* elements of x that lie on the stack at once */
   FEW_CHANNELS = 3,  /* with fewer or as many in a group's result nothing is copied */
   BLOCK_COLUMNS = 8, /* of the points whose windows are copied at once, at most */
   BLOCK_POINTS = 16

@@ -33,7 +33,7 @@ static float sum_outside(const poet_conv* s, const rectangle* r, const float* dy
   return sum;
 }
 
-/* Few channels of x are rows rather than columns. */
+/* Channels of x as rows: they come in tiles of any height, columns in fours. */
 static void turn(poet_sums* s, poet_points* p) {
   const poet_factors left = s->left;
   const poet_points turned = *p;
@@ -73,7 +73,8 @@ static void product(const poet_conv* s, const poet_grid* g, const rectangle* r, 
     sums.left.at += r->begin[0] * s->y[1] + r->begin[1];
     sums.right.at += h * s->x[1] + w;
   }
-  if (s->in_channels < 4 && rows >= 4) turn(&sums, &p);
+  if (rows >= 4 && (s->in_channels < 4 || (s->in_channels % 4 != 0 && rows % 4 == 0 && g->step[1] == 1)))
+    turn(&sums, &p);
   poet_windows(&sums, &p);
 }
 

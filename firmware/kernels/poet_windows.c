@@ -59,6 +59,24 @@
     if (!COLUMN && N > 4) b4 += (right), b5 += (right), b6 += (right), b7 += (right); \
   } while (0)
 
+/* The pointers of a line. Where it has any number of taps these are found anew: there are more of them than
+ * registers. */
+#define POET_PLACE()                                                                                    \
+  do {                                                                                                  \
+    a0 = of_line, b0 = met;                                                                             \
+    a1 = R > 1 ? a0 + next_row : a0;                                                                    \
+    a2 = R > 2 ? a1 + next_row : a0;                                                                    \
+    a3 = R > 3 ? a2 + next_row : a0;                                                                    \
+    b1 = N > 1 ? b0 + next_column : b0;                                                                 \
+    b2 = N > 2 ? b1 + next_column : b0;                                                                 \
+    b3 = N > 3 ? b2 + next_column : b0;                                                                 \
+    b4 = N > 4 ? b3 + next_column : b0;                                                                 \
+    b5 = N > 4 ? b4 + next_column : b0;                                                                 \
+    b6 = N > 4 ? b5 + next_column : b0;                                                                 \
+    b7 = N > 4 ? b6 + next_column : b0;                                                                 \
+    (void)a1, (void)a2, (void)a3, (void)b1, (void)b2, (void)b3, (void)b4, (void)b5, (void)b6, (void)b7; \
+  } while (0)
+
 #define POET_START_ROW(r)                                                                  \
   do {                                                                                     \
     const float start = s->of_row ? s->of_row[r] : 0.0F;                                   \
@@ -113,8 +131,8 @@ POET_INLINE void tiles(const int R, const int N, const int TAPS, const int LEFT,
                        int32_t across, int32_t skip) {
   const int32_t next_row = s->left.next, next_column = COLUMN ? COLUMN : s->right.next;
   const int32_t left_tap = LEFT ? LEFT : s->left.tap, right_tap = TAP ? TAP : s->right.tap;
-  const int32_t left_line = s->left.line - (TAPS ? 0 : s->taps * left_tap);
-  const int32_t right_line = s->right.line - (TAPS ? 0 : s->taps * right_tap);
+  const int32_t left_line = s->left.line;
+  const int32_t right_line = s->right.line;
   const int32_t left_channel = s->left.channel - s->lines * s->left.line;
   const int32_t right_channel = s->right.channel - s->lines * s->right.line;
   const int32_t row = points->row, column = OUT ? OUT : points->column;
@@ -123,14 +141,11 @@ POET_INLINE void tiles(const int R, const int N, const int TAPS, const int LEFT,
     const float* right = s->right.at + point_line * points->right_line;
     float* to = points->at + point_line * points->line;
     for (tile = across; tile > 0; --tile, right += N * next_column, to += N * column) {
-      const float *a0 = s->left.at, *b0 = right;
-      const float *a1 = R > 1 ? a0 + next_row : a0, *b1 = N > 1 ? b0 + next_column : b0;
-      const float *a2 = R > 2 ? a1 + next_row : a0, *b2 = N > 2 ? b1 + next_column : b0;
-      const float *a3 = R > 3 ? a2 + next_row : a0, *b3 = N > 3 ? b2 + next_column : b0;
-      const float *b4 = N > 4 ? b3 + next_column : b0, *b5 = N > 4 ? b4 + next_column : b0;
-      const float *b6 = N > 4 ? b5 + next_column : b0, *b7 = N > 4 ? b6 + next_column : b0;
+      const float *of_line = s->left.at, *met = right;
+      const float *a0, *a1, *a2, *a3, *b0, *b1, *b2, *b3, *b4, *b5, *b6, *b7;
       int32_t left, line, t;
       float c[4][8];
+      POET_PLACE();
       POET_START_ROW(0);
       if (R > 1) POET_START_ROW(1);
       if (R > 2) POET_START_ROW(2);
@@ -141,6 +156,7 @@ POET_INLINE void tiles(const int R, const int N, const int TAPS, const int LEFT,
           if (TAPS > 1) POET_TAP(1);
           if (TAPS > 2) POET_TAP(2);
         } else {
+          POET_PLACE();
           t = s->taps;
           for (; LEFT == 1 && TAP == 1 && R * N < 12 && t >= 4; t -= 4) {
             POET_TAP(0);
@@ -154,9 +170,11 @@ POET_INLINE void tiles(const int R, const int N, const int TAPS, const int LEFT,
             POET_ADVANCE(left_tap, right_tap);
           }
         }
-        POET_ADVANCE(left_line, right_line);
+        if (TAPS) POET_ADVANCE(left_line, right_line);
+        of_line += left_line, met += right_line;
         if (--line > 0) continue; /* one loop: two take more instructions */
-        POET_ADVANCE(left_channel, right_channel);
+        if (TAPS) POET_ADVANCE(left_channel, right_channel);
+        of_line += left_channel, met += right_channel;
         line = s->lines;
       }
       POET_STORE_ROW(0);
@@ -169,7 +187,8 @@ POET_INLINE void tiles(const int R, const int N, const int TAPS, const int LEFT,
 
 /* What is compiled as a loop of its own. Three taps of neighbouring points, of every other one, backwards;
  * two taps of a phase backwards; columns that are neighbours, by rows of filters of nine, by rows whose taps
- * or which themselves are neighbours; taps that are neighbours on both sides; anything. */
+ * or which themselves are neighbours, by others; taps that are neighbours on both sides, or on the
+ * right side every other one; anything. */
 enum {
   THREE,
   THREE_APART,
@@ -180,7 +199,9 @@ enum {
   COLUMNS_OF_ROWS,
   NEIGHBOURS,
   DOTS,
-  ANY
+  DOTS_APART,
+  ANY,
+  KINDS
 };
 
 static int kind_of(const poet_sums* s, const poet_points* points) {
@@ -190,115 +211,142 @@ static int kind_of(const poet_sums* s, const poet_points* points) {
   if (three && right->next == 1 && right->tap == 1) return THREE;
   if (three && right->next == 1 && right->tap == -1 && left->next == 9) return THREE_BACK;
   if (three && right->next == 2 && right->tap == 1) return THREE_APART;
-  if (right->next != 1) return left->tap == 1 && right->tap == 1 ? DOTS : ANY;
-  if (left->next == 9) return s->taps == 2 && left->tap == 2 && right->tap == -1 ? TWO_BACK : OF_NINE;
+  if (right->next != 1) {
+    if (left->tap != 1) return ANY;
+    return right->tap == 1 ? DOTS : right->tap == 2 ? DOTS_APART : ANY;
+  }
+  if (left->next == 9 && points->column == 2)
+    return s->taps == 2 && left->tap == 2 && right->tap == -1 ? TWO_BACK : OF_NINE;
   return !out ? NEIGHBOURS : left->tap == 1 ? ROWS_OF_TAPS : left->next == 1 ? COLUMNS_OF_ROWS : NEIGHBOURS;
 }
 
-/* `all`: has all these loops; else only the last three. */
-POET_INLINE void of_size(const int R, const int N, const int all, const poet_sums* s,
-                         const poet_points* points, int32_t across, int32_t skip) {
-#if !POET_SOFT_FLOAT
-  const int kind = kind_of(s, points);
-  if (all && kind == THREE) {
-    tiles(R, N, 3, 1, 0, 1, 1, 1, s, points, across, skip);
-  } else if (all && kind == THREE_APART) {
-    tiles(R, N, 3, 1, 0, 1, 2, 1, s, points, across, skip);
-  } else if (all && kind == THREE_BACK) {
-    tiles(R, N, 3, 1, 9, -1, 1, 1, s, points, across, skip);
-  } else if (all && kind == TWO_BACK) {
-    tiles(R, N, 2, 2, 9, -1, 1, 0, s, points, across, skip);
-  } else if (all && kind == OF_NINE) {
-    tiles(R, N, 0, 0, 9, 0, 1, 0, s, points, across, skip);
-  } else if (all && kind == ROWS_OF_TAPS) {
-    tiles(R, N, 0, 1, 0, 0, 1, 1, s, points, across, skip);
-  } else if (all && R > 1 && kind == COLUMNS_OF_ROWS) {
-    tiles(R, N, 0, 0, 1, 0, 1, 1, s, points, across, skip);
-  } else if (kind == DOTS && (N <= 4 || R == 1)) {
-    tiles(R, N, 0, 1, 0, 1, 0, 0, s, points, across, skip);
-  } else if (s->right.next == 1) {
-    tiles(R, N, 0, 0, 0, 0, 1, 0, s, points, across, skip);
-  } else
-#endif
-      if (N <= 4)
-    tiles(R, N, 0, 0, 0, 0, 0, 0, s, points, across, skip);
-}
-
-#define POET_OF_SIZE(name, R, N, all)                                                             \
+/* Functions of their own, each of which the compiler takes for worth its time. */
+#define POET_TILES(name, R, N, TAPS, LEFT, ROW, TAP, COLUMN, OUT)                                 \
   static void name(const poet_sums* s, const poet_points* points, int32_t across, int32_t skip) { \
-    of_size(R, N, all, s, points, across, skip);                                                  \
+    tiles(R, N, TAPS, LEFT, ROW, TAP, COLUMN, OUT, s, points, across, skip);                      \
   }
-POET_OF_SIZE(four_rows, 4, 4, 1)
-POET_OF_SIZE(three_rows, 3, 4, 1)
-POET_OF_SIZE(two_rows, 2, 4, 0)
-POET_OF_SIZE(one_row, 1, 4, 0)
+POET_TILES(any_4x4, 4, 4, 0, 0, 0, 0, 0, 0)
+POET_TILES(any_3x4, 3, 4, 0, 0, 0, 0, 0, 0)
+POET_TILES(any_2x4, 2, 4, 0, 0, 0, 0, 0, 0)
+POET_TILES(any_1x4, 1, 4, 0, 0, 0, 0, 0, 0)
+POET_TILES(any_1x1, 1, 1, 0, 0, 0, 0, 0, 0)
 #if !POET_SOFT_FLOAT
-POET_OF_SIZE(two_wide_rows, 2, 8, 1)
-POET_OF_SIZE(one_wide_row, 1, 8, 1)
-#endif
-
-static void points_alone(const poet_sums* s, const poet_points* points, int32_t across, int32_t skip) {
-  if (!POET_SOFT_FLOAT && s->left.tap == 1 && s->right.tap == 1) {
-    tiles(1, 1, 0, 1, 0, 1, 0, 0, s, points, across, skip);
-  } else {
-    tiles(1, 1, 0, 0, 0, 0, 0, 0, s, points, across, skip);
-  }
-}
-#if !POET_SOFT_FLOAT
-static void two_by_two(const poet_sums* s, const poet_points* points, int32_t across, int32_t skip) {
-  if (s->left.tap == 1 && s->right.tap == 1) {
-    tiles(2, 2, 0, 1, 0, 1, 0, 0, s, points, across, skip);
-  } else {
-    tiles(2, 2, 0, 0, 0, 0, 0, 0, s, points, across, skip);
-  }
-}
-static void three_by_three(const poet_sums* s, const poet_points* points, int32_t across, int32_t skip) {
-  if (s->left.tap == 1 && s->right.tap == 1) {
-    tiles(3, 3, 0, 1, 0, 1, 0, 0, s, points, across, skip);
-  } else {
-    tiles(3, 3, 0, 0, 0, 0, 0, 0, s, points, across, skip);
-  }
-}
+POET_TILES(three_4x4, 4, 4, 3, 1, 0, 1, 1, 1)
+POET_TILES(three_apart_4x4, 4, 4, 3, 1, 0, 1, 2, 1)
+POET_TILES(three_back_4x4, 4, 4, 3, 1, 9, -1, 1, 1)
+POET_TILES(two_back_4x4, 4, 4, 2, 2, 9, -1, 1, 2)
+POET_TILES(of_nine_4x4, 4, 4, 0, 0, 9, 0, 1, 2)
+POET_TILES(rows_of_taps_4x4, 4, 4, 0, 1, 0, 0, 1, 1)
+POET_TILES(columns_of_rows_4x4, 4, 4, 0, 0, 1, 0, 1, 1)
+POET_TILES(neighbours_4x4, 4, 4, 0, 0, 0, 0, 1, 0)
+POET_TILES(dots_apart_4x4, 4, 4, 0, 1, 0, 2, 0, 0)
+POET_TILES(dots_apart_3x4, 3, 4, 0, 1, 0, 2, 0, 0)
+POET_TILES(dots_4x4, 4, 4, 0, 1, 0, 1, 0, 0)
+POET_TILES(three_3x4, 3, 4, 3, 1, 0, 1, 1, 1)
+POET_TILES(three_apart_3x4, 3, 4, 3, 1, 0, 1, 2, 1)
+POET_TILES(three_back_3x4, 3, 4, 3, 1, 9, -1, 1, 1)
+POET_TILES(of_nine_3x4, 3, 4, 0, 0, 9, 0, 1, 2)
+POET_TILES(neighbours_3x4, 3, 4, 0, 0, 0, 0, 1, 0)
+POET_TILES(dots_3x4, 3, 4, 0, 1, 0, 1, 0, 0)
+POET_TILES(three_2x8, 2, 8, 3, 1, 0, 1, 1, 1)
+POET_TILES(three_apart_2x8, 2, 8, 3, 1, 0, 1, 2, 1)
+POET_TILES(three_back_2x8, 2, 8, 3, 1, 9, -1, 1, 1)
+POET_TILES(two_back_2x8, 2, 8, 2, 2, 9, -1, 1, 2)
+POET_TILES(of_nine_2x8, 2, 8, 0, 0, 9, 0, 1, 2)
+POET_TILES(neighbours_2x8, 2, 8, 0, 0, 0, 0, 1, 0)
+POET_TILES(neighbours_2x4, 2, 4, 0, 0, 0, 0, 1, 0)
+POET_TILES(dots_2x4, 2, 4, 0, 1, 0, 1, 0, 0)
+POET_TILES(three_1x8, 1, 8, 3, 1, 0, 1, 1, 1)
+POET_TILES(three_apart_1x8, 1, 8, 3, 1, 0, 1, 2, 1)
+POET_TILES(three_back_1x8, 1, 8, 3, 1, 9, -1, 1, 1)
+POET_TILES(neighbours_1x8, 1, 8, 0, 0, 0, 0, 1, 0)
+POET_TILES(dots_1x8, 1, 8, 0, 1, 0, 1, 0, 0)
+POET_TILES(neighbours_1x4, 1, 4, 0, 0, 0, 0, 1, 0)
+POET_TILES(dots_1x4, 1, 4, 0, 1, 0, 1, 0, 0)
+POET_TILES(dots_3x3, 3, 3, 0, 1, 0, 1, 0, 0)
+POET_TILES(any_3x3, 3, 3, 0, 0, 0, 0, 0, 0)
+POET_TILES(dots_2x2, 2, 2, 0, 1, 0, 1, 0, 0)
+POET_TILES(any_2x2, 2, 2, 0, 0, 0, 0, 0, 0)
+POET_TILES(dots_1x1, 1, 1, 0, 1, 0, 1, 0, 0)
 #endif
 
 typedef void (*tiles_of_size)(const poet_sums* s, const poet_points* points, int32_t across, int32_t skip);
 
-static const tiles_of_size narrow[4] = {one_row, two_rows, three_rows, four_rows};
+enum {
+  ONE_POINT,
+  TWO_POINTS,
+  THREE_POINTS,
+  ROW,
+  TWO_ROWS,
+  THREE_ROWS,
+  FOUR_ROWS,
+  WIDE_ROW,
+  TWO_WIDE_ROWS,
+  SIZES
+};
+
+/* Sizes that lack a loop have a more general one; 0: the size has none. */
+#if POET_SOFT_FLOAT
+static const tiles_of_size loops[] = {any_1x1, 0, 0, any_1x4, any_2x4, any_3x4, any_4x4};
+#define POET_LOOP(size, kind) loops[size]
+#else
+static const tiles_of_size loops[SIZES][KINDS] = {
+    {any_1x1, any_1x1, any_1x1, any_1x1, any_1x1, any_1x1, any_1x1, any_1x1, dots_1x1, any_1x1, any_1x1},
+    {any_2x2, any_2x2, any_2x2, any_2x2, any_2x2, any_2x2, any_2x2, any_2x2, dots_2x2, any_2x2, any_2x2},
+    {any_3x3, any_3x3, any_3x3, any_3x3, any_3x3, any_3x3, any_3x3, any_3x3, dots_3x3, any_3x3, any_3x3},
+    {neighbours_1x4, any_1x4, neighbours_1x4, neighbours_1x4, neighbours_1x4, neighbours_1x4, neighbours_1x4,
+     neighbours_1x4, dots_1x4, any_1x4, any_1x4},
+    {neighbours_2x4, any_2x4, neighbours_2x4, neighbours_2x4, neighbours_2x4, neighbours_2x4, neighbours_2x4,
+     neighbours_2x4, dots_2x4, any_2x4, any_2x4},
+    {three_3x4, three_apart_3x4, three_back_3x4, neighbours_3x4, of_nine_3x4, neighbours_3x4, neighbours_3x4,
+     neighbours_3x4, dots_3x4, dots_apart_3x4, any_3x4},
+    {three_4x4, three_apart_4x4, three_back_4x4, two_back_4x4, of_nine_4x4, rows_of_taps_4x4,
+     columns_of_rows_4x4, neighbours_4x4, dots_4x4, dots_apart_4x4, any_4x4},
+    {three_1x8, three_apart_1x8, three_back_1x8, neighbours_1x8, neighbours_1x8, neighbours_1x8,
+     neighbours_1x8, neighbours_1x8, dots_1x8, 0, 0},
+    {three_2x8, three_apart_2x8, three_back_2x8, two_back_2x8, of_nine_2x8, neighbours_2x8, neighbours_2x8,
+     neighbours_2x8, 0, 0, 0},
+};
+#define POET_LOOP(size, kind) loops[size][kind]
+#endif
 
 /* Up to four rows: the widest tiles that fit, and one that ends with the columns where some are left. */
 static void some_rows(const poet_sums* s, const poet_points* points) {
-  tiles_of_size of = narrow[points->rows - 1];
-  int32_t width = 4, rest;
+  const int kind = kind_of(s, points), narrow = ROW + points->rows - 1;
+  int32_t size = narrow, width = 4, rest;
 #if !POET_SOFT_FLOAT
-  if (points->rows <= 2 && points->columns >= 8) {
-    const int kind = kind_of(s, points);
-    if (kind < DOTS || (kind == DOTS && points->rows == 1))
-      of = points->rows == 1 ? one_wide_row : two_wide_rows, width = 8;
-  }
+  if (points->rows <= 2 && points->columns >= 8 && POET_LOOP(WIDE_ROW + points->rows - 1, kind))
+    size = WIDE_ROW + points->rows - 1, width = 8;
 #endif
   rest = points->columns % width;
-  if (points->columns >= width) of(s, points, points->columns / width, 0);
+  if (points->columns >= width) POET_LOOP(size, kind)(s, points, points->columns / width, 0);
   if (rest > 0) {
     const int32_t last_width = rest <= 4 ? 4 : 8, first = points->columns - last_width;
     poet_points left = *points;
     poet_sums last = *s;
     left.at += first * left.column, last.right.at += first * last.right.next;
-    if (rest <= 4) of = narrow[points->rows - 1];
-    of(&last, &left, 1, last_width - rest);
+    if (rest <= 4) size = narrow;
+    POET_LOOP(size, kind)(&last, &left, 1, last_width - rest);
   }
 }
 
-/* A loop of one turn is none. */
+/* A loop of one turn is none, and one that goes on where the one in it stops is part of it. */
 static void join_loops(poet_sums* s) {
+  poet_factors *left = &s->left, *right = &s->right;
   if (s->taps == 1) {
-    s->taps = s->lines, s->left.tap = s->left.line, s->right.tap = s->right.line;
+    s->taps = s->lines, left->tap = left->line, right->tap = right->line;
     s->lines = 1;
+  } else if (left->line == s->taps * left->tap && right->line == s->taps * right->tap) {
+    s->taps *= s->lines, s->lines = 1;
   }
-  if (s->lines == 1) s->left.line = s->right.line = 0;
-  if (s->taps == 1 && s->lines == 1) {
-    s->taps = s->channels, s->left.tap = s->left.channel, s->right.tap = s->right.channel;
+  if (s->lines > 1) return;
+  if (s->taps == 1) {
+    s->taps = s->channels, left->tap = left->channel, right->tap = right->channel;
     s->channels = 1;
+  } else if (left->channel == s->taps * left->tap && right->channel == s->taps * right->tap) {
+    s->taps *= s->channels, s->channels = 1;
   }
+  left->line = right->line = 0;
 }
 
 /* How many rows of so few columns a tile has. */
@@ -323,12 +371,9 @@ void poet_windows(const poet_sums* s, const poet_points* points) {
     sums.of_row = s->of_row ? s->of_row + row : 0;
     if (some.columns >= 4) {
       some_rows(&sums, &some);
-#if !POET_SOFT_FLOAT
-    } else if (some.rows > 1) {
-      (some.rows == 2 ? two_by_two : three_by_three)(&sums, &some, 1, 0);
-#endif
     } else {
-      points_alone(&sums, &some, some.columns, 0);
+      const int kind = sums.left.tap == 1 && sums.right.tap == 1 && !POET_SOFT_FLOAT ? DOTS : ANY;
+      POET_LOOP(some.rows - 1, kind)(&sums, &some, some.rows > 1 ? 1 : some.columns, 0);
     }
   }
 }

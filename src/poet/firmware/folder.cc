@@ -107,7 +107,7 @@ std::string plan_c(const Program& p, bool on_card, std::uint64_t seed) {
 }  // namespace
 
 bool code_is_on_card(const Program& program, const Board& board) {
-  constexpr std::int64_t kOfTheEngine = 48 * 1024;  // and the kernels, at most
+  constexpr std::int64_t kOfTheEngine = 96 * 1024;  // and the kernels, at most
   const auto bytes =
       static_cast<std::int64_t>(program.code.size() + program.shape_bytes.size() + 4 * program.shapes.size());
   return board.flash_bytes > 0 && bytes + kOfTheEngine > board.flash_bytes;
