@@ -144,24 +144,24 @@ static void sum_copied(const layer* l, const area* a, int32_t image) {
   }
 }
 
-/* All windows of `points` points fit, for one channel. */
-static int fits(const poet_grid* g, int32_t lines, int32_t columns) {
+/* The windows of so many points fit `channels` times. */
+static int fits(const poet_grid* g, int32_t lines, int32_t columns, int32_t channels) {
   const int32_t points[2] = {lines, columns};
   int32_t size[2];
   poet_block_size(g, points, size);
-  return size[0] * size[1] <= COPIED / 2;
+  return size[0] * size[1] * channels <= COPIED;
 }
 
 /* In blocks of some 16 points, in rows of no less than four. */
 static void sum_blocks(const layer* l, int32_t top, int32_t bottom, int32_t left, int32_t right,
                        int32_t image) {
-  const int32_t widest = fits(&l->grid, 1, BLOCK_COLUMNS) ? BLOCK_COLUMNS : 4;
+  const int32_t widest = fits(&l->grid, 1, BLOCK_COLUMNS, 4) ? BLOCK_COLUMNS : 4;
   area a;
   for (a.first[1] = left; a.first[1] < right; a.first[1] += a.size[1]) {
     const int32_t columns = right - a.first[1];
     int32_t lines = 1;
     a.size[1] = columns <= widest ? columns : columns < widest + 4 ? columns - 4 : widest;
-    while (2 * lines * a.size[1] <= BLOCK_POINTS && fits(&l->grid, 2 * lines, a.size[1])) lines *= 2;
+    while (2 * lines * a.size[1] <= BLOCK_POINTS && fits(&l->grid, 2 * lines, a.size[1], 4)) lines *= 2;
     for (a.first[0] = top; a.first[0] < bottom; a.first[0] += a.size[0]) {
       a.size[0] = smaller(lines, bottom - a.first[0]);
       sum_copied(l, &a, image);
@@ -282,7 +282,7 @@ static void sum_windows(const layer* l) {
   const poet_grid* g = &l->grid;
   if (l->rows <= FEW_CHANNELS || g->taps[0] == 0 || g->taps[1] == 0) {
     in_rectangles(l);
-  } else if (g->size[1] < 4 || !fits(g, 1, 4)) {
+  } else if (g->size[1] < 4 || !fits(g, 1, 4, 1)) {
     in_fours(l);
   } else {
     with_zeros(l);

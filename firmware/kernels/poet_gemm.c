@@ -9,7 +9,7 @@
 #endif
 
 enum {
-  SHORT = 11, /* with more depth tiles are faster */
+  SHORT = 16, /* with more depth tiles are faster */
   SCALED = 32 /* of the depth that is multiplied by alpha at once */
 };
 
@@ -69,7 +69,7 @@ static void in_scaled_tiles(const poet_product* p) {
   } while (0)
 POET_INLINE void eight_columns(const int STEPS, const int ADD, const poet_product* p, const float* a,
                                const float* b, float* to) {
-  const int32_t next = p->b_depth, depth = p->a_depth, a_row = p->a_row, c_row = p->c_row;
+  const int32_t next = p->b_depth, depth = p->a_depth, c_row = p->c_row;
   int32_t m;
   POET_COLUMN(0);
   POET_COLUMN(1);
@@ -79,7 +79,7 @@ POET_INLINE void eight_columns(const int STEPS, const int ADD, const poet_produc
   POET_COLUMN(5);
   POET_COLUMN(6);
   POET_COLUMN(7);
-  for (m = p->m; m > 0; --m, a += a_row, to += c_row) {
+  for (m = p->m; m > 0; --m, ++a, to += c_row) {
     const float f = a[0], g = STEPS > 1 ? a[depth] : 0.0F, h = STEPS > 2 ? a[2 * depth] : 0.0F;
     POET_ELEMENT(0);
     POET_ELEMENT(1);
@@ -96,14 +96,16 @@ POET_INLINE void eight_columns(const int STEPS, const int ADD, const poet_produc
 /* Short sums: tiles would be little else than starts and ends. */
 static void in_columns(const poet_product* p) {
   poet_product rest = *p;
-  int32_t n, k;
+  int32_t n, k, steps;
   for (n = 0; n + 8 <= p->n; n += 8) {
-    for (k = 0; k < p->k; k += 3) {
+    for (k = 0; k < p->k; k += steps) {
+      const int32_t left = p->k - k;
       const float *a = p->a + k * p->a_depth, *b = p->b + k * p->b_depth + n;
       const int add = p->add || k > 0;
-      if (p->k - k == 1) {
+      steps = left == 2 || left == 4 ? 2 : left < 3 ? left : 3;
+      if (steps == 1) {
         add ? eight_columns(1, 1, p, a, b, p->c + n) : eight_columns(1, 0, p, a, b, p->c + n);
-      } else if (p->k - k == 2) {
+      } else if (steps == 2) {
         add ? eight_columns(2, 1, p, a, b, p->c + n) : eight_columns(2, 0, p, a, b, p->c + n);
       } else {
         add ? eight_columns(3, 1, p, a, b, p->c + n) : eight_columns(3, 0, p, a, b, p->c + n);
@@ -120,7 +122,7 @@ void poet_multiply(const poet_product* p) {
     in_scaled_tiles(p);
     return;
   }
-  if (p->k > 0 && p->k <= SHORT && p->m >= 4 && p->b_column == 1 && p->c_column == 1) {
+  if (p->k > 0 && p->k <= SHORT && p->m >= 4 && p->a_row == 1 && p->b_column == 1 && p->c_column == 1) {
     in_columns(p);
     return;
   }
