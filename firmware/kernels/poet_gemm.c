@@ -1,12 +1,7 @@
 #include "poet_gemm.h"
 
+#include "poet_inline.h"
 #include "poet_windows.h"
-
-#if defined(__GNUC__)
-#define POET_INLINE static inline __attribute__((always_inline))
-#else
-#define POET_INLINE static inline
-#endif
 
 enum {
   SHORT = 16, /* with more depth tiles are faster */

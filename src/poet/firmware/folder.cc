@@ -42,14 +42,14 @@ void copy_files(const fs::path& from, const fs::path& to, const std::set<std::st
 
 /// Adds `file` and, by its includes, those whose functions it calls.
 void add_kernel_file(const fs::path& folder, const std::string& file, std::set<std::string>& files) {
-  if (!files.insert(file).second) return;
+  if (!fs::exists(folder / file) || !files.insert(file).second) return;
   std::ifstream source(folder / file);
   const std::string_view include = "#include \"";
   for (std::string line; std::getline(source, line);) {
     if (!line.starts_with(include)) continue;
     const std::string header = line.substr(include.size(), line.find('"', include.size()) - include.size());
-    const std::string called = fs::path(header).replace_extension(".c").string();
-    if (fs::exists(folder / called)) add_kernel_file(folder, called, files);
+    add_kernel_file(folder, header, files);
+    add_kernel_file(folder, fs::path(header).replace_extension(".c").string(), files);
   }
 }
 

@@ -58,7 +58,8 @@ std::vector<std::byte> linear_backward_bias(const OpReader& op) {
   return bytes_of(s);
 }
 
-constexpr std::int64_t kWidestKernel = 64;  // of which the windows of four points fit COPIED in poet_conv.c
+constexpr std::int64_t kWidestKernel =
+    64;  // of which the windows of four points fit COPIED in poet_conv_sums.c
 
 poet_conv convolution(const OpReader& op, const Shape& x, const Shape& weight, const Shape& y) {
   poet_conv s{};
