@@ -9,7 +9,7 @@ SIZE := arm-none-eabi-size
 OBJDUMP := arm-none-eabi-objdump
 FIRMWARE := firmware.elf
 PROCESSOR_NAME := $(patsubst -mcpu=%,%,$(CPU))
-STACK_BYTES ?= $(STACK_BYTES.$(PROCESSOR_NAME))
+STACK_BYTES ?= $(if $(COUNT),$(shell expr $(STACK_BYTES.$(PROCESSOR_NAME)) + 64),$(STACK_BYTES.$(PROCESSOR_NAME)))
 OVERLAP ?= off
 TICK_NS ?= 8000
 TICK_BYTES ?= 8
