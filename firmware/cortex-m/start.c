@@ -116,8 +116,14 @@ __attribute__((section(".vectors"), used)) static const void* const vectors[EXCE
 
 /* ---- what C expects of the machine */
 
-#if !defined(__ARM_FP)
 float sqrtf(float x);
+#if defined(__ARM_FP)
+float sqrtf(float x) {
+  float root;
+  __asm("vsqrt.f32 %0, %1" : "=t"(root) : "t"(x));
+  return root;
+}
+#else
 /* Rounded twice, and yet correctly: a double has more than twice the digits. */
 float sqrtf(float x) { return (float)poet_root((double)x); }
 #endif

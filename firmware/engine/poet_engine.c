@@ -4,7 +4,16 @@
 
 #include "poet_plan.h"
 
-enum { OPERANDS = 24 };
+#ifdef POET_COUNT
+#define COUNT(call) call
+#else
+#define COUNT(call) (void)0
+#endif
+#ifdef POET_TRACE
+#define TRACE(call) call
+#else
+#define TRACE(call) (void)0
+#endif
 
 /* ---- the program */
 
@@ -72,53 +81,37 @@ static int read_bytes(uint32_t block, uint32_t first, void* to, uint32_t count) 
   return POET_OK;
 }
 
-/* Runs of an input's bytes, which count through its batch. `first_byte`: of the input within a sample,
- * `bytes`: of it. */
-static int fetch(uint32_t step, uint32_t samples) {
+int poet_fetch(uint32_t step, uint32_t samples, uint32_t first_byte, uint32_t bytes, uint32_t at,
+               uint32_t count, void* to) {
   const poet_plan_data* plan = &poet_the_plan;
-  const uint32_t first_byte = 4 * varint(), bytes = 4 * varint();
-  uint32_t runs = varint();
-  char* to = (char*)address();
-  for (; runs > 0; --runs) {
-    uint32_t at = 4 * varint(), count = 4 * varint();
-    while (count > 0) {
-      const uint32_t sample =
-          poet_sample_of(step, at / bytes, plan->batch, samples, plan->seed_low, plan->seed_high);
-      uint32_t part = bytes - at % bytes;
-      int code;
-      if (part > count) part = count;
-      code = read_bytes(plan->samples + sample * plan->sample_blocks, first_byte + at % bytes, to, part);
-      if (code != POET_OK) return code;
-      to += part;
-      at += part;
-      count -= part;
-    }
+  char* next = to;
+  while (count > 0) {
+    const uint32_t sample =
+        poet_sample_of(step, at / bytes, plan->batch, samples, plan->seed_low, plan->seed_high);
+    uint32_t part = bytes - at % bytes;
+    int code;
+    if (part > count) part = count;
+    code = read_bytes(plan->samples + sample * plan->sample_blocks, first_byte + at % bytes, next, part);
+    if (code != POET_OK) return code;
+    next += part;
+    at += part;
+    count -= part;
   }
   return POET_OK;
 }
 
-/* ---- instructions, where they are counted: of each kernel, of all */
-
-enum { COUNTED = 64 };
-static uint64_t spent[COUNTED];
-
-static void say_thousands(const char* what, uint64_t instructions) {
-  poet_port_text("  ");
-  poet_port_text(what);
-  poet_port_text(" ");
-  poet_say_number((uint32_t)(instructions / 1000U));
-  poet_port_text(" thousand instructions\n");
-}
-
-static void say_counts(uint64_t before) {
-  uint32_t i;
-  if (before == 0) return;
-  say_thousands("step", poet_port_instructions() - before);
-  for (i = 0; i < COUNTED; ++i) {
-    if (spent[i] == 0) continue;
-    say_thousands(poet_the_plan.kernel_names[i], spent[i]);
-    spent[i] = 0;
+/* Runs of an input's bytes, which count through its batch. */
+static int input(uint32_t step, uint32_t samples) {
+  const uint32_t first_byte = 4 * varint(), bytes = 4 * varint();
+  uint32_t runs = varint();
+  char* to = (char*)address();
+  for (; runs > 0; --runs) {
+    const uint32_t at = 4 * varint(), count = 4 * varint();
+    const int code = poet_fetch(step, samples, first_byte, bytes, at, count, to);
+    if (code != POET_OK) return code;
+    to += count;
   }
+  return POET_OK;
 }
 
 /* ---- a step */
@@ -126,16 +119,14 @@ static void say_counts(uint64_t before) {
 static int call(const poet_run* run, int* kernel) {
   const poet_plan_data* plan = &poet_the_plan;
   const poet_shape* shape = &plan->shapes[varint()];
-  void* operand[OPERANDS];
-  uint64_t before;
   uint32_t i;
   int result;
   *kernel = shape->kernel;
-  for (i = 0; i < shape->operands; ++i) operand[i] = address();
+  for (i = 0; i < shape->operands; ++i) poet_operands[i] = address();
   if (code_error != POET_OK) return code_error;
-  before = poet_port_instructions();
-  result = plan->kernels[shape->kernel](plan->shape_bytes + shape->first, operand, run);
-  spent[shape->kernel % COUNTED] += poet_port_instructions() - before;
+  COUNT(poet_count_kernel());
+  result = plan->kernels[shape->kernel](plan->shape_bytes + shape->first, poet_operands, run);
+  COUNT(poet_count_kernel_end(shape->kernel));
   return result == POET_KERNEL_OK ? POET_OK : POET_BAD_INDEX;
 }
 
@@ -159,13 +150,15 @@ static int transfer(uint32_t instruction, uint32_t step) {
 
 static int one_step(uint32_t step, uint32_t samples, float* loss, int* kernel) {
   poet_run run;
+  int code;
   run.step = step;
   run.seed_low = poet_the_plan.seed_low;
   run.seed_high = poet_the_plan.seed_high;
+  code = poet_tables_begin(step, samples);
+  if (code != POET_OK) return code;
   rewind_code();
   for (;;) {
     const uint32_t instruction = byte();
-    int code;
     if (code_error != POET_OK) return code_error;
     switch (instruction) {
       case POET_END:
@@ -184,17 +177,26 @@ static int one_step(uint32_t step, uint32_t samples, float* loss, int* kernel) {
         code = poet_channel_wait(varint());
         break;
       case POET_INPUT:
-        code = fetch(step, samples);
+        code = input(step, samples);
         break;
       case POET_LOSS:
         memcpy(loss, address(), sizeof *loss);
         code = POET_OK;
         break;
+      case POET_READ_ROWS:
+      case POET_WRITE_ROWS: {
+        const uint32_t number = varint();
+        float* at = address();
+        code = instruction == POET_READ_ROWS ? poet_tables_read(number, at)
+                                             : poet_tables_write(number, at, step);
+        break;
+      }
       default:
         return POET_BAD_PROGRAM;
     }
     if (code_error != POET_OK) return code_error;
     if (code != POET_OK) return code;
+    TRACE(poet_count_instruction(instruction));
   }
 }
 
@@ -228,18 +230,21 @@ int poet_train(void) {
   code = poet_find_record(&step);
   if (code == POET_NO_RECORD) return failed(code, "no record of a step on the storage is whole");
   if (code != POET_OK) return failed(code, "the storage cannot be read");
+  if (step > 0) code = poet_tables_commit(step);
+  if (code != POET_OK) return poet_fail(code, step, plan->kernel_names[kernel]);
   if (step > 0) {
     poet_port_text("poet: goes on after step ");
     poet_say_number(step);
     poet_port_text("\n");
   }
   while (steps == 0 || step < steps) {
-    const uint64_t before = poet_port_instructions();
     float loss = 0.0F;
     uint32_t bits;
+    COUNT(poet_count_step());
     code = one_step(step + 1, samples, &loss, &kernel);
     if (code == POET_OK && !(loss - loss == 0.0F)) code = POET_NOT_FINITE;
     if (code == POET_OK) code = poet_write_record(step + 1, loss);
+    if (code == POET_OK) code = poet_tables_commit(step + 1);
     if (code != POET_OK) return poet_fail(code, step + 1, plan->kernel_names[kernel]);
     ++step;
     memcpy(&bits, &loss, sizeof bits);
@@ -250,7 +255,7 @@ int poet_train(void) {
     poet_port_text(" ");
     poet_say_hex(bits);
     poet_port_text("\n");
-    say_counts(before);
+    COUNT(poet_count_step_end());
   }
   return POET_OK;
 }

@@ -55,7 +55,8 @@ enum {
   POET_IO_ERROR,       /* reading or writing failed */
   POET_BAD_PROGRAM,    /* an instruction that does not exist */
   POET_BAD_INDEX,      /* a sample names a class or a row that does not exist */
-  POET_NOT_FINITE      /* the loss is infinite or no number */
+  POET_NOT_FINITE,     /* the loss is infinite or no number */
+  POET_BAD_ROW         /* a sample names a row of a table that does not exist */
 };
 
 /* The instructions of a program; operands follow in bytes, little-endian. A *varint* has 7 bits per byte, the
@@ -72,15 +73,32 @@ enum {
   POET_WAIT,       /* until at most so many transfers are outstanding (varint) */
   POET_INPUT, /* of the input: first byte / 4 in a sample, bytes / 4 of a sample; runs (varints), address;
                * per run: the first byte / 4 in the batch, bytes / 4 (varints) */
-  POET_LOSS   /* address */
+  POET_LOSS,       /* address */
+  POET_READ_ROWS,  /* which of the plan's rows (varint), address: those that the step's input names */
+  POET_WRITE_ROWS  /* the same */
 };
 
 /* What poet generates for a plan (plan.c). */
 typedef struct poet_shape {
+  uint32_t first;   /* of its bytes in poet_shape_bytes, in units of 8 */
   uint8_t kernel;   /* in poet_kernels */
   uint8_t operands; /* how many */
-  uint16_t first;   /* of its bytes in poet_shape_bytes, in units of 8 */
 } poet_shape;
+
+/* An input of the step whose numbers name rows of tables. */
+typedef struct poet_indices {
+  uint32_t first_byte, bytes; /* in a sample */
+  uint32_t first, count;      /* among all numbers of a step that name rows */
+  uint32_t rows;              /* of the smallest of these tables */
+} poet_indices;
+
+/* Rows of a table that a step brings into RAM (poet_tables.c). */
+typedef struct poet_table_rows {
+  uint32_t table;                 /* block of row 0 */
+  uint32_t journal;               /* block; 0: no step changes them */
+  uint32_t row_bytes, row_blocks; /* of a row */
+  uint32_t first, count;          /* of the numbers that name them */
+} poet_table_rows;
 
 typedef struct poet_plan_data {
   uint32_t digest;
@@ -91,6 +109,9 @@ typedef struct poet_plan_data {
   uint32_t program;                       /* the first block where it is on the storage */
   uint32_t names, name_count;             /* the first block; entries */
   uint32_t seed_low, seed_high;
+  uint32_t indices_count, rows_count;
+  const poet_indices* indices;
+  const poet_table_rows* rows;
   const uint8_t* code; /* the program where it is in flash; 0: on the storage */
   const poet_shape* shapes;
   const uint64_t* shape_bytes;
@@ -99,6 +120,10 @@ typedef struct poet_plan_data {
 } poet_plan_data;
 
 extern const poet_plan_data poet_the_plan;
+/* Rows that the step under way names; -1 where an earlier number names the same. */
+extern int32_t poet_row_numbers[];
+/* Where the operands of the kernel lie that is called. */
+extern void* poet_operands[];
 
 /* The plan's RAM: where it lies is the port's business. */
 extern float poet_ram[];
@@ -155,6 +180,25 @@ extern uint32_t poet_bad_block;
  * values are in RAM then. */
 int poet_write_record(uint32_t step, float loss);
 int poet_find_record(uint32_t* step);
+
+/* Tables by index: before the step's first instruction; what the program asks for; once the step's record is
+ * written, and after a restart. */
+int poet_tables_begin(uint32_t step, uint32_t samples);
+int poet_tables_read(uint32_t number, float* to);
+int poet_tables_write(uint32_t number, const float* from, uint32_t step);
+int poet_tables_commit(uint32_t step);
+
+/* Of an input's bytes in the batch of `step` those from `at` on; `first_byte`: of the input within a sample,
+ * `bytes`: of it. */
+int poet_fetch(uint32_t step, uint32_t samples, uint32_t first_byte, uint32_t bytes, uint32_t at,
+               uint32_t count, void* to);
+
+/* Instructions of a step, of its kernels, of its program's instructions (poet_counts.c). */
+void poet_count_step(void);
+void poet_count_kernel(void);
+void poet_count_kernel_end(int kernel);
+void poet_count_instruction(uint32_t code);
+void poet_count_step_end(void);
 
 /* Which samples step `step` (from 1) takes: place `i` of its batch. */
 uint32_t poet_sample_of(uint32_t step, uint32_t i, uint32_t batch, uint32_t samples, uint32_t seed_low,

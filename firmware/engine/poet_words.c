@@ -94,6 +94,9 @@ int poet_fail(int code, uint32_t step, const char* kernel) {
       poet_port_text(kernel);
       poet_port_text(": a sample names a class or a row that does not exist");
       break;
+    case POET_BAD_ROW:
+      poet_port_text("a sample names a row of a table that does not exist");
+      break;
     case POET_NOT_FINITE:
       poet_port_text("the loss is infinite or no number");
       break;

@@ -29,7 +29,7 @@ int poet_next_run(const poet_nest* nest, poet_walk* w) {
  * RESULT. */
 #define POET_ELEMENTWISE(RESULT, expression)                                               \
   poet_elementwise s;                                                                      \
-  poet_walk w;                                                                                  \
+  poet_walk w;                                                                             \
   (void)run;                                                                               \
   memcpy(&s, shape, sizeof s);                                                             \
   memset(&w, 0, sizeof w);                                                                 \
@@ -45,7 +45,7 @@ int poet_next_run(const poet_nest* nest, poet_walk* w) {
       (void)b;                                                                             \
       *y = (expression);                                                                   \
     }                                                                                      \
-  } while (poet_next_run(&s.nest, &w));                                                         \
+  } while (poet_next_run(&s.nest, &w));                                                    \
   return POET_KERNEL_OK
 
 int poet_add(const void* shape, void* const* operand, const poet_run* run) { POET_ELEMENTWISE(2, a + b); }
@@ -82,8 +82,12 @@ static float silu_slope(float x) {
 }
 static float unit_clipped(float x) { return x < 0.0F ? 0.0F : 1.0F < x ? 1.0F : x; }
 
-int poet_exp_each(const void* shape, void* const* operand, const poet_run* run) { POET_ELEMENTWISE(1, poet_exp(a)); }
-int poet_tanh_each(const void* shape, void* const* operand, const poet_run* run) { POET_ELEMENTWISE(1, poet_tanh(a)); }
+int poet_exp_each(const void* shape, void* const* operand, const poet_run* run) {
+  POET_ELEMENTWISE(1, poet_exp(a));
+}
+int poet_tanh_each(const void* shape, void* const* operand, const poet_run* run) {
+  POET_ELEMENTWISE(1, poet_tanh(a));
+}
 int poet_tanh_backward(const void* shape, void* const* operand, const poet_run* run) {
   POET_ELEMENTWISE(2, a * (1.0F - b * b));
 }
@@ -93,11 +97,15 @@ int poet_gelu(const void* shape, void* const* operand, const poet_run* run) {
 int poet_gelu_backward(const void* shape, void* const* operand, const poet_run* run) {
   POET_ELEMENTWISE(2, a * gelu_slope(b));
 }
-int poet_sigmoid(const void* shape, void* const* operand, const poet_run* run) { POET_ELEMENTWISE(1, sigmoid_of(a)); }
+int poet_sigmoid(const void* shape, void* const* operand, const poet_run* run) {
+  POET_ELEMENTWISE(1, sigmoid_of(a));
+}
 int poet_sigmoid_backward(const void* shape, void* const* operand, const poet_run* run) {
   POET_ELEMENTWISE(2, a * (b * (1.0F - b)));
 }
-int poet_silu(const void* shape, void* const* operand, const poet_run* run) { POET_ELEMENTWISE(1, a * sigmoid_of(a)); }
+int poet_silu(const void* shape, void* const* operand, const poet_run* run) {
+  POET_ELEMENTWISE(1, a * sigmoid_of(a));
+}
 int poet_silu_backward(const void* shape, void* const* operand, const poet_run* run) {
   POET_ELEMENTWISE(2, a * silu_slope(b));
 }
@@ -106,6 +114,25 @@ int poet_hardswish(const void* shape, void* const* operand, const poet_run* run)
 }
 int poet_hardswish_backward(const void* shape, void* const* operand, const poet_run* run) {
   POET_ELEMENTWISE(2, a * (b <= -3.0F ? 0.0F : b >= 3.0F ? 1.0F : b / 3.0F + 0.5F));
+}
+
+int poet_sqrt_each(const void* shape, void* const* operand, const poet_run* run) {
+  POET_ELEMENTWISE(1, sqrtf(a));
+}
+int poet_sqrt_backward(const void* shape, void* const* operand, const poet_run* run) {
+  POET_ELEMENTWISE(2, a * (0.5F / b));
+}
+int poet_leaky_relu(const void* shape, void* const* operand, const poet_run* run) {
+  POET_ELEMENTWISE(1, a > 0.0F ? a : s.number[0] * a);
+}
+int poet_leaky_relu_backward(const void* shape, void* const* operand, const poet_run* run) {
+  POET_ELEMENTWISE(2, a * (b > 0.0F ? 1.0F : s.number[0]));
+}
+int poet_hardsigmoid(const void* shape, void* const* operand, const poet_run* run) {
+  POET_ELEMENTWISE(1, unit_clipped(s.number[0] * a + s.number[1]));
+}
+int poet_hardsigmoid_backward(const void* shape, void* const* operand, const poet_run* run) {
+  POET_ELEMENTWISE(2, a * (b > 0.0F && b < 1.0F ? s.number[0] : 0.0F));
 }
 
 int poet_copy_boxes(const void* shape, void* const* operand, const poet_run* run) {
@@ -134,7 +161,7 @@ int poet_copy_boxes(const void* shape, void* const* operand, const poet_run* run
 
 #define POET_UPDATE            \
   poet_update s;               \
-  poet_walk w;                      \
+  poet_walk w;                 \
   memcpy(&s, shape, sizeof s); \
   memset(&w, 0, sizeof w)
 

@@ -69,6 +69,27 @@ int poet_silu_backward(const void* shape, void* const* operand, const poet_run* 
 int poet_hardswish(const void* shape, void* const* operand, const poet_run* run);
 int poet_hardswish_backward(const void* shape, void* const* operand, const poet_run* run); /* dy, x */
 
+int poet_sqrt_each(const void* shape, void* const* operand, const poet_run* run);
+int poet_sqrt_backward(const void* shape, void* const* operand, const poet_run* run); /* dy, y */
+/* Of negative numbers number[0] times as much. */
+int poet_leaky_relu(const void* shape, void* const* operand, const poet_run* run);
+int poet_leaky_relu_backward(const void* shape, void* const* operand, const poet_run* run); /* dy, y */
+/* number[0] x + number[1], cut to [0, 1]. */
+int poet_hardsigmoid(const void* shape, void* const* operand, const poet_run* run);
+int poet_hardsigmoid_backward(const void* shape, void* const* operand, const poet_run* run); /* dy, y */
+
+/* Sums of elements that fall together. The nests' operands: a, b (a again where there is one input), none,
+ * the result. */
+typedef struct poet_fold {
+  poet_nest kept, summed;
+  int32_t by_columns; /* neighbours go to different sums */
+  int32_t unused;
+  double factor;
+} poet_fold;
+int poet_sum(const void* shape, void* const* operand, const poet_run* run);
+int poet_negated_sum(const void* shape, void* const* operand, const poet_run* run);
+int poet_sum_of_products(const void* shape, void* const* operand, const poet_run* run);
+
 /* Copies of boxes: what is copied to operand `to` from operand `from`, beginning at these elements. */
 typedef struct poet_copy {
   poet_nest nest; /* of 2 operands */
@@ -97,8 +118,8 @@ int poet_linear_forward(const void* shape, void* const* operand, const poet_run*
 int poet_linear_backward_input(const void* shape, void* const* operand, const poet_run* run); /* dy, weight */
 int poet_linear_backward_weight(const void* shape, void* const* operand, const poet_run* run); /* dy, x */
 
-/* c = alpha a b for every pair of matrices that two nested loops go through: pairs of `products` go to matrices of their own,
- * those of `terms` are added up in order. Strides of matrices: rows, columns. */
+/* c = alpha a b for every pair of matrices that two nested loops go through: pairs of `products` go to
+ * matrices of their own, those of `terms` are added up in order. Strides of matrices: rows, columns. */
 typedef struct poet_matmul {
   poet_nest products; /* c, a, b */
   poet_nest terms;    /* a, b */
@@ -143,13 +164,15 @@ int poet_batch_norm_stats(const void* shape, void* const* operand,
 
 typedef struct poet_layer_norm {
   int32_t rows, width;
-  int32_t dx, dweight, dbias;      /* which operands; -1: none */
-  int32_t from_weight, from_bias;  /* which operands the sums go on from; -1: from 0 */
+  int32_t dx, dweight, dbias;     /* which operands; -1: none */
+  int32_t from_weight, from_bias; /* which operands the sums go on from; -1: from 0 */
   int32_t unused;
   double eps;
 } poet_layer_norm;
-int poet_layer_norm_forward(const void* shape, void* const* operand, const poet_run* run);  /* x, weight, bias -> y, mean, 1 / deviation */
-int poet_layer_norm_backward(const void* shape, void* const* operand, const poet_run* run); /* dy, x, weight, mean, 1 / deviation */
+int poet_layer_norm_forward(const void* shape, void* const* operand,
+                            const poet_run* run); /* x, weight, bias -> y, mean, 1 / deviation */
+int poet_layer_norm_backward(const void* shape, void* const* operand,
+                             const poet_run* run); /* dy, x, weight, mean, 1 / deviation */
 
 /* ---- pools, losses, updates */
 
@@ -165,7 +188,7 @@ typedef struct poet_pool {
   int32_t padded;      /* whether padding counts in a mean's divisor */
   int32_t index_bytes; /* of the indices of maxima: 1 or 4 */
 } poet_pool;
-int poet_max_pool(const void* shape, void* const* operand, const poet_run* run);          /* x -> y, indices */
+int poet_max_pool(const void* shape, void* const* operand, const poet_run* run); /* x -> y, indices */
 int poet_max_pool_backward(const void* shape, void* const* operand, const poet_run* run); /* dy, indices */
 int poet_avg_pool(const void* shape, void* const* operand, const poet_run* run);
 int poet_avg_pool_backward(const void* shape, void* const* operand, const poet_run* run);
@@ -188,9 +211,10 @@ typedef struct poet_dropout_shape {
   float factor;
   int32_t runs; /* that many poet_run_of_part follow */
 } poet_dropout_shape;
-int poet_dropout(const void* shape, void* const* operand, const poet_run* run);           /* x -> y, mask */
-int poet_dropout_backward(const void* shape, void* const* operand, const poet_run* run);  /* dy, mask */
-int poet_first_occurrences(const void* shape, void* const* operand, const poet_run* run); /* ids; count, runs alone matter */
+int poet_dropout(const void* shape, void* const* operand, const poet_run* run);          /* x -> y, mask */
+int poet_dropout_backward(const void* shape, void* const* operand, const poet_run* run); /* dy, mask */
+int poet_first_occurrences(const void* shape, void* const* operand,
+                           const poet_run* run); /* ids; count, runs alone matter */
 
 typedef struct poet_rows {
   int32_t rows, width;

@@ -23,6 +23,7 @@ const char* const kGood = R"({
   "page_out": {"latency_seconds": 1e-3, "bytes_per_second": 1e3, "watts": 1},
   "block_bytes": 512, "concurrent": true, "wake_seconds": 0.1, "wake_joules": 0.1, "write_endurance_bytes": 1000000,
   "overrides": [{"kind": "relu", "shape_class": "2->2", "seconds": 0, "joules": 1}],
+  "rates": [{"kind": "relu", "seconds_per_op": 1, "flops_per_second": 1e6}],
   "origins": {"/ram_bytes": "datasheet: page 1", "/page_in": "measured: here"}})";
 
 std::string diagnostic_of_text(const std::string& text) {
@@ -105,6 +106,10 @@ TEST(DeviceErrors, NameFileFieldAndRule) {
       {"/overrides/0/joules", "\"x\"", "my.json: /overrides/0/joules: must be a number"},
       {"/overrides/1", R"({"kind": "relu", "shape_class": "2->2", "seconds": 0, "joules": 1})",
        "my.json: /overrides/1: repeats the kind and shape class of an earlier override"},
+      {"/rates", "{}", "my.json: /rates: must be an array"},
+      {"/rates/0/kind", "", "my.json: /rates/0/kind: must be present"},
+      {"/rates/0/flops_per_second", "0", "my.json: /rates/0/flops_per_second: must be > 0"},
+      {"/rates/1", R"({"kind": "relu"})", "my.json: /rates/1: repeats the kind of earlier rates"},
       {"/origins", "[]", "my.json: /origins: must be an object: JSON pointer -> origin"},
       {"/origins/~1ram_bytes", "\"guessed\"",
        "my.json: /origins/~1ram_bytes: must be \"measured: ...\", \"datasheet: ...\", \"published: ...\" or "

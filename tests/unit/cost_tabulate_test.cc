@@ -158,6 +158,18 @@ TEST(Tabulate, OverrideReplacesTimeAndEnergyOfItsKindAndShapesOnly) {
   EXPECT_DOUBLE_EQ(tabulate(other, d).ops[last_op(other)].runtime.value(), 1.88);
 }
 
+TEST(Tabulate, RatesOfAKindAddUpWhereNoOverrideCounts) {
+  DeviceProfile d = device();
+  d.rates = {{"linear", Seconds(5), 120.0, 376.0}, {"relu", Seconds(1), 0, 0}};
+  const Graph other = one_op("linear", {{{4, 3}}, parameter({5, 3})}, {{{4, 5}}});
+  // 5 s, 120 operations, (12 + 15 + 20) * 4 = 188 bytes.
+  const OpCost cost = tabulate(other, d).ops[last_op(other)];
+  EXPECT_DOUBLE_EQ(cost.runtime.value(), 5 + 1 + 0.5);
+  EXPECT_DOUBLE_EQ(cost.energy.value(), (d.active * cost.runtime).value());
+  d.overrides = {{"linear", "4x3,5x3->4x5", Seconds(7), Joules(11)}};
+  EXPECT_EQ(tabulate(other, d).ops[last_op(other)].runtime, Seconds(7));
+}
+
 TEST(Tabulate, FiguresBeyondADoubleAreADiagnostic) {
   DeviceProfile slow = device();
   slow.flops_per_second = 1e-308;

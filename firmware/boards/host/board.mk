@@ -4,5 +4,5 @@ SIZE := size
 FIRMWARE := firmware
 LINK_FLAGS := -lm
 .PHONY: run
-run: build/firmware
+run: firmware
 	build/firmware card.img

@@ -18,10 +18,6 @@ struct Digit {
   std::int64_t gradient_stride;
 };
 
-Shape strides_of(const Value& value) {
-  return value.strides.empty() ? row_major_strides(value.shape) : value.strides;
-}
-
 /// Least significant first, neighbours joined where the gradient is contiguous across them. Nothing when the
 /// view skips or repeats elements.
 std::optional<std::vector<Digit>> digits(const Value& gradient, const Value& view) {

@@ -42,6 +42,15 @@ struct OpOverride {
   double spread = 0;  // of the measured runtime: median deviation from the median, relative to it
 };
 
+/// What ops of a kind take, fitted to measurements: per op, per operation and per byte moved, added up. They
+/// replace the two rates below where no override does.
+struct KindRates {
+  std::string kind;
+  Seconds per_op{};
+  double flops_per_second = 0;  // 0: operations cost nothing
+  double bytes_per_second = 0;  // 0: bytes cost nothing
+};
+
 struct DeviceProfile {
   std::string name;
   std::string description;
@@ -53,6 +62,7 @@ struct DeviceProfile {
   Watts idle{};
   std::optional<Storage> storage;  // absent: recomputation only
   std::vector<OpOverride> overrides;
+  std::vector<KindRates> rates;
   // JSON pointer -> "measured|datasheet|published|assumed: where from"; it holds for everything below the
   // pointer. What has none is assumed.
   std::map<std::string, std::string> origins;

@@ -82,6 +82,23 @@ std::vector<OpOverride> overrides(const JsonField& json) {
   return found;
 }
 
+std::vector<KindRates> rates(const JsonField& json) {
+  std::vector<KindRates> found;
+  for (const JsonField& item : json.items()) {
+    item.only({"kind", "seconds_per_op", "flops_per_second", "bytes_per_second"});
+    KindRates rates;
+    rates.kind = item.at("kind").name();
+    if (item.has("seconds_per_op")) rates.per_op = Seconds(item.at("seconds_per_op").non_negative());
+    if (item.has("flops_per_second")) rates.flops_per_second = item.at("flops_per_second").positive();
+    if (item.has("bytes_per_second")) rates.bytes_per_second = item.at("bytes_per_second").positive();
+    if (std::any_of(found.begin(), found.end(),
+                    [&](const KindRates& other) { return other.kind == rates.kind; }))
+      item.fail("repeats the kind of earlier rates");
+    found.push_back(std::move(rates));
+  }
+  return found;
+}
+
 bool starts_with_origin(std::string_view text) {
   for (const std::string_view word : {"measured: ", "datasheet: ", "published: ", "assumed: "}) {
     if (text.size() > word.size() && text.substr(0, word.size()) == word) return true;
@@ -139,7 +156,8 @@ DeviceProfile device_from_json(const Json& json, const std::string& place) {
              "page_out",         "block_bytes",
              "concurrent",       "wake_seconds",
              "wake_joules",      "write_endurance_bytes",
-             "overrides",        "origins"});
+             "overrides",        "rates",
+             "origins"});
   if (root.has("format")) static_cast<void>(root.at("format").integer(1, 1));
   DeviceProfile device;
   device.name = root.at("name").name();
@@ -153,6 +171,7 @@ DeviceProfile device_from_json(const Json& json, const std::string& place) {
   device.idle = Watts(root.at("idle_watts").non_negative());
   device.storage = storage(root);
   if (root.has("overrides")) device.overrides = overrides(root.at("overrides"));
+  if (root.has("rates")) device.rates = rates(root.at("rates"));
   if (root.has("origins")) device.origins = origins(root.at("origins"), json);
   return device;
 }
@@ -177,6 +196,15 @@ Json to_json(const DeviceProfile& device) {
                    {"joules", measured.energy.value()}};
       if (measured.workspace > Bytes(0)) item["workspace_bytes"] = measured.workspace.value();
       if (measured.spread > 0) item["spread"] = measured.spread;
+      list.push_back(std::move(item));
+    }
+  }
+  if (!device.rates.empty()) {
+    Json& list = json["rates"] = Json::array();
+    for (const KindRates& rates : device.rates) {
+      Json item = {{"kind", rates.kind}, {"seconds_per_op", rates.per_op.value()}};
+      if (rates.flops_per_second > 0) item["flops_per_second"] = rates.flops_per_second;
+      if (rates.bytes_per_second > 0) item["bytes_per_second"] = rates.bytes_per_second;
       list.push_back(std::move(item));
     }
   }

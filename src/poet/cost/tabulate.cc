@@ -26,12 +26,17 @@ std::string joined_shapes(const Graph& graph, const std::vector<ValueId>& values
   return fmt::format("{}", fmt::join(shapes, ","));
 }
 
-/// Overrides by kind and shape class.
-class Overrides {
+/// Overrides by kind and shape class, rates by kind.
+class Measured {
  public:
-  explicit Overrides(const std::vector<OpOverride>& list) {
-    for (const OpOverride& measured : list)
+  explicit Measured(const DeviceProfile& device) {
+    for (const OpOverride& measured : device.overrides)
       by_key_.emplace(key(measured.kind, measured.shape_class), &measured);
+    for (const KindRates& rates : device.rates) rates_.emplace(rates.kind, &rates);
+  }
+  [[nodiscard]] const KindRates* rates(const std::string& kind) const {
+    const auto found = rates_.find(kind);
+    return found == rates_.end() ? nullptr : found->second;
   }
   [[nodiscard]] const OpOverride* find(const Graph& graph, OpId op) const {
     if (by_key_.empty()) return nullptr;
@@ -42,16 +47,27 @@ class Overrides {
  private:
   static std::string key(const std::string& kind, const std::string& shapes) { return kind + '\n' + shapes; }
   std::unordered_map<std::string, const OpOverride*> by_key_;
+  std::unordered_map<std::string, const KindRates*> rates_;
 };
 
-OpCost cost_of(const Graph& graph, OpId op, const DeviceProfile& device, const Overrides& overrides) {
+/// `amount` at `per_second`, where 0 is no limit.
+Seconds at_rate(double amount, double per_second) {
+  return per_second > 0 ? Seconds(amount / per_second) : Seconds(0);
+}
+
+Seconds modelled(const DeviceProfile& device, const KindRates* rates, const Work& work) {
+  const auto flops = static_cast<double>(work.flops.value());
+  const auto moved = static_cast<double>(work.moved.value());
+  if (rates != nullptr)
+    return rates->per_op + at_rate(flops, rates->flops_per_second) + at_rate(moved, rates->bytes_per_second);
+  return std::max(Seconds(flops / device.flops_per_second), Seconds(moved / device.memory_bytes_per_second));
+}
+
+OpCost cost_of(const Graph& graph, OpId op, const DeviceProfile& device, const Measured& measured) {
   const Work work = work_of(graph, op);
-  if (const OpOverride* measured = overrides.find(graph, op); measured != nullptr) {
-    return {measured->runtime, measured->energy, std::max(work.workspace, measured->workspace)};
-  }
-  const Seconds computing(static_cast<double>(work.flops.value()) / device.flops_per_second);
-  const Seconds moving(static_cast<double>(work.moved.value()) / device.memory_bytes_per_second);
-  const Seconds runtime = std::max(computing, moving);
+  if (const OpOverride* own = measured.find(graph, op); own != nullptr)
+    return {own->runtime, own->energy, std::max(work.workspace, own->workspace)};
+  const Seconds runtime = modelled(device, measured.rates(graph.ops[op].kind), work);
   return {runtime, device.active * runtime, work.workspace};
 }
 
@@ -113,9 +129,9 @@ std::string shape_class(const Graph& graph, OpId op) {
 
 CostTable tabulate(const Graph& training, const DeviceProfile& device, PersistentPolicy persistent) {
   CostTable costs;
-  const Overrides overrides(device.overrides);
+  const Measured measured(device);
   for (const OpId op : ids<OpId>(training.ops.size())) {
-    const OpCost cost = cost_of(training, op, device, overrides);
+    const OpCost cost = cost_of(training, op, device, measured);
     if (!std::isfinite(cost.runtime.value()) || !std::isfinite(cost.energy.value())) {
       throw InputError(device.name,
                        fmt::format("its figures give op {} \"{}\" a cost beyond the range of a double",

@@ -13,6 +13,7 @@
 
 #include "firmware/engine/poet_engine.h"
 #include "poet/base/error.h"
+#include "poet/graph/parts.h"
 
 namespace poet::firmware {
 namespace {
@@ -65,6 +66,120 @@ void write_page(Image& image, const Page& page, const std::vector<std::byte>& by
   image.write(page.first + page.blocks - 1, POET_BLOCK - POET_TRAILER, trailer.data(), POET_TRAILER);
 }
 
+// ---- what only poet reads, in the header's block behind what the engine does: seed (8 bytes), bytes of
+// text, a hash of these and the text; text
+
+constexpr std::size_t kNotes = 64;
+constexpr std::size_t kNotesHead = 16;
+
+struct Notes {
+  std::uint64_t seed = 0;
+  std::string text{};
+};
+
+std::vector<char> bytes_of_notes(const Notes& notes) {
+  const std::size_t length =
+      notes.text.size() <= POET_BLOCK - kNotes - kNotesHead ? notes.text.size() : 0;  // whole or not at all
+  std::vector<char> bytes(kNotesHead + length);
+  const std::array<std::uint32_t, 3> head = {static_cast<std::uint32_t>(notes.seed),
+                                             static_cast<std::uint32_t>(notes.seed >> 32U),
+                                             static_cast<std::uint32_t>(length)};
+  std::memcpy(bytes.data(), head.data(), sizeof head);
+  std::copy_n(notes.text.begin(), length, bytes.begin() + kNotesHead);
+  const std::uint32_t hash = hash_of(bytes.data(), bytes.size(), kNotes);  // its own place is 0 yet
+  std::memcpy(bytes.data() + sizeof head, &hash, sizeof hash);
+  return bytes;
+}
+
+std::optional<Notes> notes_in(const Words& block) {
+  std::array<char, POET_BLOCK> all{};
+  std::memcpy(all.data(), block.data(), sizeof all);
+  const std::uint32_t* head = block.data() + kNotes / 4;
+  if (head[2] > POET_BLOCK - kNotes - kNotesHead) return std::nullopt;
+  Notes notes{head[0] | std::uint64_t{head[1]} << 32U,
+              std::string(all.data() + kNotes + kNotesHead, head[2])};
+  const std::vector<char> wanted = bytes_of_notes(notes);
+  if (!std::equal(wanted.begin(), wanted.end(), all.begin() + kNotes)) return std::nullopt;
+  return notes;
+}
+
+// ---- tables by index, as firmware/engine/poet_tables.c reads them
+
+struct RowTrailer {
+  std::uint32_t row = 0, step = 0, hash = 0, check = 0;
+};
+constexpr std::uint32_t kNoRow = 0xFFFFFFFFU;
+
+std::uint32_t check_of(const RowTrailer& t) { return hash_of(&t, sizeof t - sizeof t.check, 0); }
+
+std::uint32_t row_block(const TableHome& table, std::uint32_t row) {
+  return table.first + row * table.row_blocks;
+}
+
+void write_table(Image& image, const TableHome& table, const std::vector<std::byte>& bytes) {
+  for (std::uint32_t row = 0; row < table.rows; ++row) {
+    const std::byte* from = bytes.data() + static_cast<std::size_t>(row) * table.row_bytes;
+    const std::uint32_t block = row_block(table, row);
+    RowTrailer trailer{row, 0, hash_of(from, table.row_bytes, block), 0};
+    trailer.check = check_of(trailer);
+    image.write(block, 0, from, table.row_bytes);
+    image.write(block + table.row_blocks - 1, POET_BLOCK - sizeof trailer, &trailer, sizeof trailer);
+  }
+}
+
+RowTrailer read_trailer(Image& image, const TableHome& table, std::uint32_t block) {
+  Words last;
+  RowTrailer trailer;
+  image.read(block + table.row_blocks - 1, last.data(), sizeof last);
+  std::memcpy(static_cast<void*>(&trailer), last.data() + last.size() - sizeof trailer / 4, sizeof trailer);
+  return trailer;
+}
+
+/// The row at `block`, which is in the table or in the journal; nothing where it is not whole.
+std::optional<std::uint32_t> read_row(Image& image, const TableHome& table, std::uint32_t block,
+                                      std::vector<std::byte>& to) {
+  const RowTrailer trailer = read_trailer(image, table, block);
+  if (trailer.check != check_of(trailer)) return std::nullopt;
+  if (trailer.row == kNoRow) return kNoRow;
+  std::vector<std::byte> bytes(table.row_bytes);
+  image.read(block, bytes.data(), bytes.size());
+  if (trailer.row >= table.rows ||
+      trailer.hash != hash_of(bytes.data(), bytes.size(), row_block(table, trailer.row) ^ trailer.step))
+    return std::nullopt;
+  std::copy(
+      bytes.begin(), bytes.end(),
+      to.begin() + static_cast<std::ptrdiff_t>(trailer.row) * static_cast<std::ptrdiff_t>(bytes.size()));
+  return trailer.row;
+}
+
+/// All rows after `step`: what its journal has goes before what is in the table, which a power cut may have
+/// left half copied.
+void read_tables(const std::filesystem::path& file, Image& image, const Graph& graph, const Program& program,
+                 CardState& state) {
+  for (std::size_t t = 0; t < program.tables.size(); ++t) {
+    const TableHome& table = program.tables[t];
+    const Value home = at_home(graph.values[table.value]);
+    const auto refuse = [&](std::uint32_t row) {
+      throw InputError(file.string(), fmt::format("row {} of \"{}\" is damaged on it", row, home.name));
+    };
+    std::vector<std::byte>& bytes = state.contents[table.value];
+    bytes.resize(static_cast<std::size_t>(home.bytes.value()));
+    std::vector<char> is_there(table.rows, 0);
+    for (const TableRows& rows : program.rows) {
+      if (rows.table != t || rows.journal == 0 || state.step == 0) continue;
+      for (std::uint32_t i = 0; i < rows.count; ++i) {
+        const std::uint32_t at = rows.journal + (state.step % 2 * rows.count + i) * table.row_blocks;
+        const std::optional<std::uint32_t> row = read_row(image, table, at, bytes);
+        if (!row)
+          throw InputError(file.string(), fmt::format("a new row of \"{}\" is damaged on it", home.name));
+        if (*row != kNoRow) is_there[*row] = 1;
+      }
+    }
+    for (std::uint32_t row = 0; row < table.rows; ++row)
+      if (is_there[row] == 0 && read_row(image, table, row_block(table, row), bytes) != row) refuse(row);
+  }
+}
+
 /// Bytes from `first` of a stream in sealed blocks on, each with its hash.
 void write_sealed(Image& image, std::uint64_t first, const std::vector<std::uint8_t>& bytes) {
   std::array<std::uint8_t, POET_BLOCK> block{};
@@ -79,16 +194,14 @@ void write_sealed(Image& image, std::uint64_t first, const std::vector<std::uint
   }
 }
 
-std::vector<std::uint8_t> names_of_pages(const Graph& graph, const Program& program) {
+std::vector<std::uint8_t> named_blocks(const Program& program) {
   std::vector<std::uint8_t> bytes;
-  for (std::size_t i = 0; i < program.pages.size(); ++i) {
-    const Page& page = program.pages[i];
+  for (std::size_t i = 0; i < program.names.size(); ++i) {
+    const NamedBlocks& named = program.names[i];
     std::array<char, POET_NAME> entry{};
-    const std::array<std::uint32_t, 2> where = {page.first,
-                                                page.blocks * static_cast<std::uint32_t>(page.slots)};
+    const std::array<std::uint32_t, 2> where = {named.first, named.count};
     std::memcpy(entry.data(), where.data(), sizeof where);
-    const std::string& name = graph.values[page.value].name;
-    std::copy_n(name.begin(), std::min(name.size(), entry.size() - sizeof where - 1),
+    std::copy_n(named.name.begin(), std::min(named.name.size(), entry.size() - sizeof where - 1),
                 entry.begin() + sizeof where);
     bytes.resize(i / POET_NAMES_PER_BLOCK * POET_SEALED + i % POET_NAMES_PER_BLOCK * POET_NAME);
     bytes.insert(bytes.end(), entry.begin(), entry.end());
@@ -109,12 +222,14 @@ void write_card(const std::filesystem::path& file, const Graph& graph, const Pro
     throw InputError(file.string(), "would have more than 2 TiB");
   Image image(file, std::ios::in | std::ios::out | std::ios::trunc);
   const auto contents_of = [&](ValueId v) {
-    std::vector<std::byte> bytes(static_cast<std::size_t>(graph.values[v].bytes.value()));
+    std::vector<std::byte> bytes(static_cast<std::size_t>(at_home(graph.values[v]).bytes.value()));
+    if (options.pause) options.pause();
     first(v, bytes.data());
     return bytes;
   };
   for (const Page& page : program.pages)
     if (page.home) write_page(image, page, contents_of(page.value));
+  for (const TableHome& table : program.tables) write_table(image, table, contents_of(table.value));
   std::vector<std::byte> residents(static_cast<std::size_t>(program.ram_bytes - program.arena_bytes));
   for (const Resident& r : program.residents) {
     const std::vector<std::byte> bytes = contents_of(r.value);
@@ -125,9 +240,10 @@ void write_card(const std::filesystem::path& file, const Graph& graph, const Pro
   image.write(program.record_first, 0, record.data(), sizeof record);
   image.write(program.record_first + 1, 0, residents.data(), residents.size());
   write_sealed(image, program.code_first, program.code);
-  write_sealed(image, program.names_first, names_of_pages(graph, program));
+  write_sealed(image, program.names_first, named_blocks(program));
   std::vector<std::uint8_t> bytes(program.sample_bytes);
   for (std::int64_t sample = 0; sample < data.samples(); ++sample) {
+    if (options.pause) options.pause();
     for (std::size_t i = 0; i < program.fields.size(); ++i)
       data.read(
           i, std::span(&sample, 1),
@@ -145,6 +261,8 @@ void write_card(const std::filesystem::path& file, const Graph& graph, const Pro
                                                         0};
   header[kHeaderWords] = hash_of(header.data(), kHeaderWords * sizeof header[0], 0);
   image.write(0, 0, header.data(), sizeof header);
+  const std::vector<char> notes = bytes_of_notes({options.seed, options.data});
+  image.write(0, kNotes, notes.data(), notes.size());
   image.close();
   std::filesystem::resize_file(file, std::bit_ceil(std::max(blocks, kLeastBlocks)) * POET_BLOCK);
 }
@@ -158,6 +276,8 @@ CardState read_card(const std::filesystem::path& file, const Graph& graph, const
   if (hash_of(block.data(), kHeaderWords * sizeof block[0], 0) != block[kHeaderWords])
     throw InputError(file.string(), "its header is damaged");
   if (block[2] != program.digest) throw InputError(file.string(), "is the image for another plan");
+  const std::optional<Notes> notes = notes_in(block);
+  if (!notes) throw InputError(file.string(), "its header is damaged");
   std::optional<CardState> found;
   std::vector<std::byte> residents(static_cast<std::size_t>(program.ram_bytes - program.arena_bytes));
   std::vector<std::byte> latest;
@@ -174,6 +294,8 @@ CardState read_card(const std::filesystem::path& file, const Graph& graph, const
     latest = residents;
   }
   if (!found) throw InputError(file.string(), "has no whole record of a step");
+  found->seed = notes->seed;
+  found->data = notes->text;
   found->contents = IdVector<ValueId, std::vector<std::byte>>(graph.values.size());
   for (const Resident& r : program.residents) {
     const auto begin = latest.begin() + (r.at - program.arena_bytes);
@@ -191,6 +313,7 @@ CardState read_card(const std::filesystem::path& file, const Graph& graph, const
         block[POET_BLOCK / 4 - 1] != hash_of(bytes.data(), bytes.size(), at ^ step))
       throw InputError(file.string(), fmt::format("\"{}\" is damaged on it", graph.values[page.value].name));
   }
+  read_tables(file, image, graph, program, *found);
   return std::move(*found);
 }
 

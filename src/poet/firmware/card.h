@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <string>
 #include <vector>
 
 #include "poet/firmware/program.h"
@@ -16,7 +17,10 @@ namespace poet::firmware {
 using Contents = std::function<void(ValueId v, std::byte* to)>;
 
 struct CardOptions {
-  std::uint32_t steps = 0;  // to be trained in all; 0: until the power goes
+  std::uint32_t steps = 0;        // to be trained in all; 0: until the power goes
+  std::uint64_t seed = 0;         // of weights, data order and dropout, for the checkpoint
+  std::string data{};             // its description, for the same
+  std::function<void()> pause{};  // called now and then; may throw, and the image is incomplete then
 };
 
 /// Blocks of 512 bytes that an image needs with so many samples.
@@ -31,6 +35,8 @@ void write_card(const std::filesystem::path& file, const Graph& graph, const Pro
 struct CardState {
   std::uint32_t step = 0;
   float loss = 0;
+  std::uint64_t seed = 0;
+  std::string data{};                                  // description; empty where it did not fit
   IdVector<ValueId, std::vector<std::byte>> contents;  // of persistent values; of others empty
 };
 

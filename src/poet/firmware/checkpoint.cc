@@ -8,22 +8,35 @@
 #include <vector>
 
 #include "poet/graph/parts.h"
+#include "poet/runtime/kernels/kernel_options.h"
+#include "poet/runtime/training/checkpoint.h"
 #include "poet/runtime/weights/safetensors.h"
 
 namespace poet::firmware {
 
-void write_checkpoint(const std::filesystem::path& file, const Graph& graph, const CardState& state) {
+void write_checkpoint(const std::filesystem::path& file, const Graph& graph, std::int64_t batch_size,
+                      const CardState& state) {
   std::vector<runtime::TensorEntry> tensors;
+  std::deque<Value> homes;
   for (const Tensor& tensor : persistent_tensors(graph)) {
     runtime::TensorEntry& entry =
         tensors.emplace_back(runtime::TensorEntry{tensor.name, tensor.dtype, tensor.shape});
-    for (const ValueId v : tensor.values) entry.parts.push_back({&graph.values[v], state.contents[v].data()});
+    for (const ValueId v : tensor.values) {
+      homes.push_back(at_home(graph.values[v]));
+      entry.parts.push_back({&homes.back(), state.contents[v].data()});
+    }
   }
-  runtime::write_safetensors(file, tensors,
-                             {{"format", "poet checkpoint 1"},
-                              {"step", fmt::format("{}", state.step)},
-                              {"seed", "0"},
-                              {"loss", fmt::format("{}", state.loss)}});
+  runtime::KernelOptions kernels;
+  kernels.library = runtime::KernelLibrary::reference;  // whose bits are the firmware's
+  std::map<std::string, std::string> metadata = {{"format", "poet checkpoint 1"},
+                                                 {"step", fmt::format("{}", state.step)},
+                                                 {"seed", fmt::format("{}", state.seed)},
+                                                 {"loss", fmt::format("{}", state.loss)},
+                                                 {"kernels", runtime::kernels_description(kernels)},
+                                                 {"optimizer", runtime::describe_optimizer(graph)},
+                                                 {"batch size", fmt::format("{}", batch_size)}};
+  if (!state.data.empty()) metadata.emplace("data", state.data);
+  runtime::write_safetensors(file, tensors, metadata);
 }
 
 }  // namespace poet::firmware

@@ -1,11 +1,13 @@
 // Element by element, copies of boxes, updates.
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <limits>
 
 #include "poet/base/error.h"
 #include "poet/firmware/families.h"
-#include "poet/graph/strides.h"
+#include "poet/graph/loop_nest.h"
 
 namespace poet::firmware {
 namespace {
@@ -49,9 +51,11 @@ void refuse_other_sizes(const OpReader& op) {
     throw InputError(op.op().name, "copies elements of other than 4 bytes, which no kernel in C does");
 }
 
-std::vector<std::byte> with_copies(const OpReader& op, const std::vector<poet_copy>& copies, bool fills) {
+std::vector<std::byte> with_copies(const OpReader& op, const std::vector<poet_copy>& copies, bool fills,
+                                   float value = 0.0F) {
   refuse_other_sizes(op);
   poet_copies s{};
+  s.fill = std::bit_cast<std::uint32_t>(value);
   s.fill_operand = fills ? first_output(op) : -1;
   s.fill_count = fills ? small(op.out_count(0)) : 0;
   s.copies = small(static_cast<Index>(copies.size()));
@@ -108,6 +112,17 @@ Box transposed(const OpReader& op, const Value& whole) {
   return box;
 }
 
+Box inside_padding(const OpReader& op, const Value& whole) {
+  Box box{own_strides(whole), 0};
+  for (std::size_t axis = 0; axis < box.strides.size(); ++axis)
+    box.first += op.list("before")[axis] * box.strides[axis];
+  return box;
+}
+Box of_gradient(const OpReader& op, const Value& whole) {
+  const Shape strides = own_strides(whole);
+  return {strides, begin_of_part(op, static_cast<std::size_t>(op.list("gradients").at(0)), strides)};
+}
+
 using BoxOf = Box (*)(const OpReader&, const Value&);
 
 std::vector<std::byte> out_of(const OpReader& op, BoxOf box_of) {
@@ -117,11 +132,30 @@ std::vector<std::byte> out_of(const OpReader& op, BoxOf box_of) {
       false);
 }
 
-std::vector<std::byte> into(const OpReader& op, BoxOf box_of) {
+std::vector<std::byte> into(const OpReader& op, BoxOf box_of, float value = 0.0F) {
   const Box box = box_of(op, op.output(0));
   return with_copies(
       op, {copy_of(op.in(0), first_output(op), box.strides, box.first, 0, own_strides(op.input(0)), 0)},
-      op.in_count(0) < op.out_count(0));
+      op.in_count(0) < op.out_count(0), value);
+}
+
+std::vector<std::byte> split_backward(const OpReader& op) {
+  std::vector<poet_copy> copies;
+  const bool some = op.has("output_gradients");
+  const Shape whole = own_strides(op.output(0));
+  for (std::size_t i = 0; i < op.inputs(); ++i) {
+    const auto part = some ? static_cast<std::size_t>(op.list("output_gradients").at(i)) : i;
+    copies.push_back(copy_of(op.in(i), first_output(op), whole, begin_of_part(op, part, whole),
+                             small(static_cast<Index>(i)), own_strides(op.input(i)), 0));
+  }
+  return with_copies(op, copies, some);
+}
+
+std::vector<std::byte> expand(const OpReader& op) {
+  return with_copies(op,
+                     {copy_of(op.out(0), first_output(op), own_strides(op.output(0)), 0, 0,
+                              stretched(op.input(0), op.out(0)), 0)},
+                     false);
 }
 
 std::vector<std::byte> select_backward(const OpReader& op) {
@@ -160,6 +194,29 @@ void add_elements(KernelTable& table) {
   add(table, "silu_backward", "poet_silu_backward", poet_silu_backward, 2);
   add(table, "hardswish", "poet_hardswish", poet_hardswish, 1);
   add(table, "hardswish_backward", "poet_hardswish_backward", poet_hardswish_backward, 2);
+  add(table, "exp_backward", "poet_mul", poet_mul, 2);
+  add(table, "sqrt", "poet_sqrt_each", poet_sqrt_each, 1);
+  add(table, "sqrt_backward", "poet_sqrt_backward", poet_sqrt_backward, 2);
+  const auto add_with_numbers = [&table](const char* kind, const char* name, poet_kernel here,
+                                         std::size_t inputs, std::vector<const char*> attributes) {
+    table[kind] = {{name, "poet_elements.c", here},
+                   [inputs, attributes](const OpReader& op) {
+                     std::vector<float> numbers;
+                     for (const char* attribute : attributes) numbers.push_back(op.real32(attribute));
+                     return elementwise(op, inputs, numbers);
+                   },
+                   true};
+  };
+  add_with_numbers("leaky_relu", "poet_leaky_relu", poet_leaky_relu, 1, {"alpha"});
+  add_with_numbers("leaky_relu_backward", "poet_leaky_relu_backward", poet_leaky_relu_backward, 2, {"alpha"});
+  add_with_numbers("hardsigmoid", "poet_hardsigmoid", poet_hardsigmoid, 1, {"alpha", "beta"});
+  add_with_numbers("hardsigmoid_backward", "poet_hardsigmoid_backward", poet_hardsigmoid_backward, 2,
+                   {"alpha"});
+  table["shift"] = {{"poet_scale", "poet_elements.c", poet_scale},
+                    [](const OpReader& op) {
+                      return elementwise(op, 1, {1.0F, op.real32("beta")});
+                    },
+                    true};
   table["scale"] = {{"poet_scale", "poet_elements.c", poet_scale},
                     [](const OpReader& op) {
                       return elementwise(op, 1, {op.real32("alpha"), op.real32("beta")});
@@ -182,6 +239,11 @@ void add_copies(KernelTable& table) {
   };
   add_copy("concat", concat);
   add_copy("split", split);
+  add_copy("concat_backward", [](const OpReader& op) { return out_of(op, of_gradient); });
+  add_copy("split_backward", split_backward);
+  add_copy("expand", expand);
+  add_copy("pad", [](const OpReader& op) { return into(op, inside_padding, op.real32("value")); });
+  add_copy("pad_backward", [](const OpReader& op) { return out_of(op, inside_padding); });
   add_copy("slice", [](const OpReader& op) { return out_of(op, sliced); });
   add_copy("slice_backward", [](const OpReader& op) { return into(op, sliced); });
   add_copy("select", [](const OpReader& op) { return out_of(op, selected); });
@@ -197,58 +259,25 @@ void add_updates(KernelTable& table) {
   table["adam_update"] = {{"poet_adam_update", "poet_elements.c", poet_adam_update}, update, true};
 }
 
-Shape own_strides(const Value& value) {
-  return value.strides.empty() ? row_major_strides(value.shape) : value.strides;
-}
+Shape own_strides(const Value& value) { return strides_of(value); }
 
-Shape stretched(const Value& operand, const Shape& whole) {
-  Shape strides(whole.size(), 0);
-  const Shape own = own_strides(operand);
-  const std::size_t missing = whole.size() - operand.shape.size();
-  for (std::size_t axis = 0; axis < own.size(); ++axis)
-    if (operand.shape[axis] != 1) strides[axis + missing] = own[axis];
-  return strides;
-}
+Shape stretched(const Value& operand, const Shape& whole) { return stretched_strides(operand, whole); }
 
 poet_nest nest_of(const Shape& whole, const std::vector<Shape>& strides) {
   ensure(strides.size() <= kOperands, "a nest has up to four operands");
-  struct Axis {
-    Index size = 1;
-    std::array<Index, kOperands> stride{};
-  };
-  std::vector<Axis> axes;
-  for (std::size_t a = 0; a < whole.size(); ++a) {
-    if (whole[a] == 1) continue;
-    Axis axis{whole[a], {}};
-    for (std::size_t r = 0; r < strides.size(); ++r) axis.stride[r] = strides[r][a];
-    axes.push_back(axis);
-  }
-  std::stable_sort(axes.begin(), axes.end(),
-                   [](const Axis& a, const Axis& b) { return a.stride[0] > b.stride[0]; });
-  std::vector<Axis> joined;
-  for (const Axis& axis : axes) {
-    bool joins = !joined.empty();
-    for (std::size_t r = 0; joins && r < strides.size(); ++r)
-      joins = joined.back().stride[r] == axis.stride[r] * axis.size;
-    if (!joins) {
-      joined.push_back(axis);
-      continue;
-    }
-    joined.back().size *= axis.size;
-    joined.back().stride = axis.stride;
-  }
-  poet_nest nest{};
-  nest.count = 1;
-  if (joined.empty()) return nest;
-  if (joined.size() > POET_AXES + 1)
+  std::array<Shape, kOperands> all;
+  all.fill(Shape(whole.size(), 0));
+  std::copy(strides.begin(), strides.end(), all.begin());
+  const LoopNest<kOperands> loops = make_loop_nest(loop_axes(whole, all));
+  if (loops.rank > POET_AXES)
     throw InputError("firmware", "a tensor has too many axes that cannot be joined");
-  nest.count = small(joined.back().size);
-  for (std::size_t r = 0; r < kOperands; ++r) nest.step[r] = small(joined.back().stride[r]);
-  joined.pop_back();
-  for (const Axis& axis : joined) {
-    nest.size[nest.rank] = small(axis.size);
-    for (std::size_t r = 0; r < kOperands; ++r) nest.stride[nest.rank][r] = small(axis.stride[r]);
-    ++nest.rank;
+  poet_nest nest{};
+  nest.count = small(loops.count);
+  nest.rank = small(static_cast<Index>(loops.rank));
+  for (std::size_t r = 0; r < kOperands; ++r) nest.step[r] = small(loops.step[r]);
+  for (std::size_t axis = 0; axis < loops.rank; ++axis) {
+    nest.size[axis] = small(loops.size[axis]);
+    for (std::size_t r = 0; r < kOperands; ++r) nest.stride[axis][r] = small(loops.stride[axis][r]);
   }
   return nest;
 }

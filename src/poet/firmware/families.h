@@ -23,6 +23,8 @@ struct LoweringRule {
   KernelFunction kernel;
   std::function<std::vector<std::byte>(const OpReader&)> shape;
   bool any_strides = false;  // else operands lie row by row
+  KernelFunction simple{};   // in place of `kernel` for the ops that is_simple holds for
+  bool (*is_simple)(const OpReader&) = nullptr;
 };
 using KernelTable = std::map<std::string, LoweringRule, std::less<>>;
 
@@ -33,6 +35,7 @@ void add_norms(KernelTable& table);
 void add_losses(KernelTable& table);  // and means over planes
 void add_pools(KernelTable& table);
 void add_sequences(KernelTable& table);  // softmax, layer norm, matmul, embeddings, dropout
+void add_folds(KernelTable& table);      // sums along axes
 void add_updates(KernelTable& table);
 
 /// Throws InputError for what is no 32-bit number.

@@ -17,6 +17,9 @@ struct Board {
   std::vector<std::string> shared_files;  // of firmware/cortex-m
   std::int64_t ram_bytes = 0;             // that the firmware may touch; 0: no matter
   std::int64_t flash_bytes = 0;           // the same
+  std::vector<std::string> processors{};  // as the compiler calls them; the one that `make` takes first
+  std::string machine{};                  // QEMU's options; empty: it has no such board
+  bool has_sd_card = false;               // else the storage is the file card.img
 };
 
 /// Those with a folder in firmware/boards, by name.
@@ -24,13 +27,20 @@ struct Board {
 /// Throws InputError naming the ones that there are.
 [[nodiscard]] const Board& board(const std::string& name);
 
-/// Whether the program is too large for the board's flash, and streamed from the card.
-[[nodiscard]] bool code_is_on_card(const Program& program, const Board& board);
+struct Memory;
+
+/// What README.md says of a plan.
+struct Description {
+  std::string plan;     // the file's name
+  std::string network;  // ops, parameters
+  std::string storage;  // pages, samples
+  std::uint64_t seed = 0;
+};
 
 /// Writes all but the card: plan.c, poet_plan.h, program.bin, program.S, the engine, the kernels that the
-/// plan needs, the board's files, Makefile. `folder` is made if it is not there; files of those names are
-/// replaced. Throws InputError where it cannot be written.
+/// plan needs, the board's files, Makefile, README.md. `folder` is there. `memory`: memory_of() these. Throws
+/// InputError where it cannot be written.
 void write_folder(const std::filesystem::path& folder, const Program& program, const Board& board,
-                  std::uint64_t seed);
+                  const std::vector<Memory>& memory, const Description& description);
 
 }  // namespace poet::firmware

@@ -24,6 +24,7 @@ const KernelTable& table() {
     add_losses(t);
     add_pools(t);
     add_sequences(t);
+    add_folds(t);
     add_updates(t);
     return t;
   }();
@@ -51,7 +52,8 @@ Lowered lowered(const Graph& graph, OpId op) {
     refuse_strides(reader.op().inputs);
     refuse_strides(reader.op().outputs);
   }
-  return {&rule.kernel, rule.shape(reader)};
+  const bool simple = rule.is_simple != nullptr && rule.is_simple(reader);
+  return {simple ? &rule.simple : &rule.kernel, rule.shape(reader)};
 }
 
 std::vector<std::string> kinds() {

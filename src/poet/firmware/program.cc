@@ -13,12 +13,13 @@
 #include "poet/graph/parts.h"
 #include "poet/plan/machine.h"
 #include "poet/runtime/data/data_input.h"
+#include "poet/runtime/training/trainer_options.h"
 
 namespace poet::firmware {
 namespace {
 
 constexpr std::int64_t kUnit = 4;  // bytes of an address
-constexpr std::size_t kMostOperands = 24;
+constexpr std::size_t kMostOperands = 255;  // a byte says how many
 constexpr std::size_t kShapeAlignment = 8;
 
 std::uint32_t blocks_of(std::int64_t bytes) {
@@ -41,20 +42,23 @@ class Compiler {
         graph_(file.instance.graph),
         storage_(storages(graph_)),
         place_(graph_.values.size(), kNowhere),
-        page_(graph_.values.size(), kNoPage) {}
+        page_(graph_.values.size(), kNoPage),
+        row_number_(graph_.values.size(), kNoPage) {}
 
   Program run() {
     check();
     place_residents();
-    place_pages();
     lay_out_samples();
+    place_pages();
+    place_tables();
+    name_blocks();
     write_code();
     out_.code_first = 0;  // set below: the size of the code depends on no place behind it
     std::uint32_t next = end_of_pages_;
     out_.code_first = next;
     next += sealed_blocks(out_.code.size());
     out_.names_first = next;
-    next += static_cast<std::uint32_t>((out_.pages.size() + POET_NAMES_PER_BLOCK - 1) / POET_NAMES_PER_BLOCK);
+    next += static_cast<std::uint32_t>((out_.names.size() + POET_NAMES_PER_BLOCK - 1) / POET_NAMES_PER_BLOCK);
     out_.samples_first = next;
     const auto seed =
         poet_hash(out_.shape_bytes.data(), static_cast<std::uint32_t>(out_.shape_bytes.size()), 0);
@@ -67,19 +71,14 @@ class Compiler {
   static constexpr std::size_t kNoPage = static_cast<std::size_t>(-1);
 
   void check() const {
-    if (file_.semantics != Semantics::device) throw InputError("the plan", "is not for a device's rules");
+    runtime::check_rules(file_.semantics);
     for (const ValueId v : ids<ValueId>(graph_.values.size())) {
       const Value& value = graph_.values[v];
-      if (value.rows)
-        throw InputError(
-            named(graph_, v),
-            "is rows of a table by index, which firmware does not have yet: solve with --split BYTES");
       if (!value.alias_of.valid() && value.bytes > Bytes(0) &&
           file_.instance.costs.values[v].bytes == Bytes(0))
         throw InputError(named(graph_, v), "is outside the plan's RAM budget: a board has no other memory");
-      if (size_of(value.dtype) != Bytes(kUnit))
-        throw InputError(named(graph_, v),
-                         "has elements of other than 4 bytes, which firmware does not have yet");
+      if (size_of(value.dtype) > Bytes(kUnit))
+        throw InputError(named(graph_, v), "has elements of more than 4 bytes, which no kernel in C has");
     }
     for (const Allocation& a : file_.layout.allocations)
       if (a.offset % kUnit != 0)
@@ -105,11 +104,9 @@ class Compiler {
 
   void place_pages() {
     std::uint32_t next = out_.record_first + 2 * out_.record_blocks;
-    IdVector<ValueId, char> updated(graph_.values.size(), 0);
-    for (const Op& op : graph_.ops)
-      for (const ValueId v : op.updates) updated[storage_[v]] = 1;
+    const IdVector<ValueId, char> updated = updated_values();
     const auto add = [&](ValueId v) {
-      if (page_[v] != kNoPage) return;
+      if (page_[v] != kNoPage || graph_.values[v].rows) return;
       page_[v] = out_.pages.size();
       Page page{v, next,
                 blocks_of((graph_.values[v].bytes.value() + kUnit - 1) / kUnit * kUnit + POET_TRAILER), 1,
@@ -123,6 +120,69 @@ class Compiler {
     for (const Step& step : file_.plan.steps)
       if (step.kind == StepKind::page_out || step.kind == StepKind::page_in) add(step.value);
     end_of_pages_ = next;
+  }
+
+  [[nodiscard]] IdVector<ValueId, char> updated_values() const {
+    IdVector<ValueId, char> updated(graph_.values.size(), 0);
+    for (const Op& op : graph_.ops)
+      for (const ValueId v : op.updates) updated[storage_[v]] = 1;
+    return updated;
+  }
+
+  /// Parts of the same columns share a table.
+  void place_tables() {
+    constexpr std::uint32_t kRowTrailer = 16;
+    const IdVector<ValueId, char> updated = updated_values();
+    std::map<std::string, std::size_t> tables;
+    std::map<std::string, std::size_t> names;  // of inputs
+    for (const ValueId v : ids<ValueId>(graph_.values.size())) {
+      const Value& value = graph_.values[v];
+      if (!value.rows) continue;
+      const auto [table, is_new] = tables.emplace(at_home(value).name, out_.tables.size());
+      if (is_new) {
+        TableHome home{v, end_of_pages_, static_cast<std::uint32_t>(value.rows->of),
+                       static_cast<std::uint32_t>(byte_count({value.shape[1]}, value.dtype).value()), 0};
+        home.row_blocks = blocks_of(home.row_bytes + kRowTrailer);
+        end_of_pages_ += home.rows * home.row_blocks;
+        out_.tables.push_back(home);
+      }
+      if (stands_for_home(value)) out_.tables[table->second].value = v;
+      row_number_[v] = out_.rows.size();
+      const TableHome& home = out_.tables[table->second];
+      TableRows rows{v, table->second, 0, names_in(value, home.rows, names),
+                     static_cast<std::uint32_t>(value.shape[0])};
+      if (value.part) rows.first += static_cast<std::uint32_t>(value.part->begin[0]);
+      if (updated[v] != 0) {
+        rows.journal = end_of_pages_;
+        end_of_pages_ += 2 * rows.count * home.row_blocks;
+      }
+      out_.rows.push_back(rows);
+    }
+  }
+
+  /// Where the list of numbers has those of the input that names a value's rows.
+  std::uint32_t names_in(const Value& value, std::uint32_t of, std::map<std::string, std::size_t>& names) {
+    const auto [found, is_new] = names.emplace(value.rows->indices, out_.row_names.size());
+    if (is_new) {
+      const auto count = static_cast<std::uint32_t>(tensor_shape(value)[0]);
+      out_.row_names.push_back({by_tensor_.at(value.rows->indices), out_.row_numbers, count, of});
+      out_.row_numbers += count;
+    }
+    RowNames& input = out_.row_names[found->second];
+    input.rows = std::min(input.rows, of);
+    return input.first;
+  }
+
+  void name_blocks() {
+    for (const Page& page : out_.pages)
+      out_.names.push_back(
+          {graph_.values[page.value].name, page.first, page.blocks * static_cast<std::uint32_t>(page.slots)});
+    for (const TableHome& t : out_.tables)
+      out_.names.push_back({at_home(graph_.values[t.value]).name, t.first, t.rows * t.row_blocks});
+    for (const TableRows& r : out_.rows)
+      if (r.journal != 0)
+        out_.names.push_back({"journal of " + graph_.values[r.value].name, r.journal,
+                              2 * r.count * out_.tables[r.table].row_blocks});
   }
 
   void lay_out_samples() {
@@ -169,8 +229,16 @@ class Compiler {
       out_.shape_bytes.insert(out_.shape_bytes.end(), call.shape.begin(), call.shape.end());
       out_.shape_bytes.resize((out_.shape_bytes.size() + kShapeAlignment - 1) / kShapeAlignment *
                               kShapeAlignment);
+      check_tables();
     }
     return found->second;
+  }
+
+  /// What poet_shape has room for.
+  void check_tables() const {
+    constexpr std::size_t kMostKernels = 256;
+    if (out_.kernels.size() > kMostKernels)
+      throw InputError("the plan", fmt::format("calls more than {} kernels", kMostKernels));
   }
 
   void compute(OpId op, const std::vector<std::int64_t>& inputs) {
@@ -205,6 +273,12 @@ class Compiler {
   }
 
   void transfer(const Step& step) {
+    if (graph_.values[step.value].rows) {
+      put(step.kind == StepKind::page_out ? POET_WRITE_ROWS : POET_READ_ROWS);
+      put_varint(row_number_[step.value]);
+      put_address(where(step.value));
+      return;
+    }
     const Page& page = out_.pages[page_[step.value]];
     const bool out = step.kind == StepKind::page_out;
     ensure(!out || !page.home || page.slots == 2, "only what a step updates is brought home");
@@ -237,6 +311,10 @@ class Compiler {
         case StepKind::page_out:
         case StepKind::page_in:
           transfer(step);
+          if (graph_.values[step.value].rows) {  // done when the instruction is, as is all before
+            ticket[step.value] = issued;
+            break;
+          }
           ticket[step.value] = ++issued;
           if (!waits) {
             put(POET_WAIT);
@@ -259,6 +337,7 @@ class Compiler {
   const IdVector<ValueId, ValueId> storage_;
   IdVector<ValueId, std::int64_t> place_;  // where each value is as the steps go by
   IdVector<ValueId, std::size_t> page_;
+  IdVector<ValueId, std::size_t> row_number_;  // in Program::rows
   std::map<std::string, std::size_t> kernels_;
   std::map<std::string, std::size_t> shapes_;
   std::map<std::string, std::size_t> by_tensor_;

@@ -22,6 +22,40 @@ struct Page {
   bool home = false;         // of a parameter or optimiser state
 };
 
+/// A table at home on the storage, of which steps bring in rows by index (Value::rows). A row is blocks of
+/// its own (firmware/engine/poet_tables.c).
+struct TableHome {
+  ValueId value;            // that stands for it
+  std::uint32_t first = 0;  // block of row 0
+  std::uint32_t rows = 0;
+  std::uint32_t row_bytes = 0;
+  std::uint32_t row_blocks = 0;
+};
+
+/// Rows that a value has of a table.
+struct TableRows {
+  ValueId value;
+  std::size_t table = 0;      // in Program::tables
+  std::uint32_t journal = 0;  // block; 0: no step changes them
+  std::uint32_t first = 0;    // in the list of all numbers of rows
+  std::uint32_t count = 0;
+};
+
+/// An input of the step whose numbers name rows.
+struct RowNames {
+  std::size_t field = 0;  // in Program::fields
+  std::uint32_t first = 0;
+  std::uint32_t count = 0;  // of a batch
+  std::uint32_t rows = 0;   // of the smallest of the tables
+};
+
+/// Blocks that have a name in messages.
+struct NamedBlocks {
+  std::string name;
+  std::uint32_t first = 0;
+  std::uint32_t count = 0;
+};
+
 /// A resident parameter or optimiser state.
 struct Resident {
   ValueId value;
@@ -57,6 +91,11 @@ struct Program {
   std::uint32_t record_first = 1;
   std::uint32_t record_blocks = 0;
   std::vector<Page> pages;
+  std::vector<TableHome> tables;
+  std::vector<TableRows> rows;
+  std::vector<RowNames> row_names;
+  std::uint32_t row_numbers = 0;  // that a step's inputs have of rows, in all: 4 bytes of RAM each
+  std::vector<NamedBlocks> names;
   std::uint32_t code_first = 0;
   std::uint32_t names_first = 0;
   std::uint32_t samples_first = 0;
@@ -67,8 +106,8 @@ struct Program {
 };
 
 /// Of a plan that the verifier accepts, for device semantics. Throws InputError naming the op or value that
-/// boards cannot have: a kind without a kernel, rows of a table by index, parameters outside the budget,
-/// elements of other than 4 bytes. O(steps + edges).
+/// boards cannot have: a kind without a kernel, parameters outside the budget, elements of other than 4
+/// bytes. O(steps + edges).
 [[nodiscard]] Program program_of(const PlanFile& file);
 
 }  // namespace poet::firmware

@@ -191,7 +191,8 @@ std::vector<std::byte> max_pool_backward(const OpReader& op) {
 }  // namespace
 
 void add_sequences(KernelTable& table) {
-  const auto add_rule = [&table](const char* kind, const char* name, poet_kernel here, std::vector<std::byte> (*shape)(const OpReader&)) {
+  const auto add_rule = [&table](const char* kind, const char* name, poet_kernel here,
+                                 std::vector<std::byte> (*shape)(const OpReader&)) {
     table[kind] = {{name, "poet_sequence.c", here}, shape, false};
   };
   add_rule("softmax", "poet_softmax", poet_softmax, softmax_rows);
@@ -210,7 +211,8 @@ void add_sequences(KernelTable& table) {
 }
 
 void add_pools(KernelTable& table) {
-  const auto add_rule = [&table](const char* kind, const char* name, poet_kernel here, std::vector<std::byte> (*shape)(const OpReader&)) {
+  const auto add_rule = [&table](const char* kind, const char* name, poet_kernel here,
+                                 std::vector<std::byte> (*shape)(const OpReader&)) {
     table[kind] = {{name, "poet_pools.c", here}, shape, false};
   };
   add_rule("max_pool2d", "poet_max_pool", poet_max_pool, max_pool);

@@ -27,6 +27,11 @@ struct StridedShape {
 /// fits.
 [[nodiscard]] Shape row_major_strides(const Shape& shape);
 
+/// The strides of a value, spelled out.
+[[nodiscard]] inline Shape strides_of(const Value& value) {
+  return value.strides.empty() ? row_major_strides(value.shape) : value.strides;
+}
+
 /// The same elements in the same order, seen in another shape. Throws InputError unless `from` is row-major
 /// and has as many elements as `shape`.
 [[nodiscard]] StridedShape reshaped(const StridedShape& from, const Shape& shape);

@@ -6,8 +6,9 @@
 #include <cstdint>
 #include <vector>
 
+#include "poet/graph/loop_nest.h"
+#include "poet/runtime/kernels/reference/op_reader.h"
 #include "poet/runtime/kernels/kernel.h"
-#include "poet/runtime/kernels/reference/loop_nest.h"
 
 namespace poet::runtime {
 

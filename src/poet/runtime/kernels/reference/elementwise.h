@@ -8,8 +8,9 @@
 #include <tuple>
 #include <utility>
 
+#include "poet/graph/loop_nest.h"
+#include "poet/runtime/kernels/reference/op_reader.h"
 #include "poet/runtime/kernels/reference/loop_kernel.h"
-#include "poet/runtime/kernels/reference/loop_nest.h"
 
 namespace poet::runtime {
 

@@ -10,9 +10,10 @@
 #include <utility>
 #include <vector>
 
+#include "poet/graph/loop_nest.h"
+#include "poet/runtime/kernels/reference/op_reader.h"
 #include "poet/runtime/kernels/reference/elementwise.h"
 #include "poet/runtime/kernels/reference/loop_kernel.h"
-#include "poet/runtime/kernels/reference/loop_nest.h"
 
 namespace poet::runtime {
 

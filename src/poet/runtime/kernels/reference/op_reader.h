@@ -12,9 +12,4 @@ namespace poet::runtime {
 using operators::Index;
 using operators::OpReader;
 
-/// The strides, spelled out.
-[[nodiscard]] inline Shape strides_of(const Value& value) {
-  return value.strides.empty() ? row_major_strides(value.shape) : value.strides;
-}
-
 }  // namespace poet::runtime

@@ -5,11 +5,12 @@
 #include <cstddef>
 #include <vector>
 
+#include "poet/graph/loop_nest.h"
+#include "poet/runtime/kernels/reference/op_reader.h"
 #include "poet/runtime/kernels/reference/families.h"
 #include "poet/runtime/kernels/reference/fold.h"
 #include "poet/runtime/kernels/reference/gemm.h"
 #include "poet/runtime/kernels/reference/loop_kernel.h"
-#include "poet/runtime/kernels/reference/loop_nest.h"
 
 namespace poet::runtime {
 namespace {

@@ -5,9 +5,10 @@
 #include <cmath>
 
 #include "firmware/kernels/poet_math.h"
+#include "poet/graph/loop_nest.h"
+#include "poet/runtime/kernels/reference/op_reader.h"
 #include "poet/runtime/kernels/reference/families.h"
 #include "poet/runtime/kernels/reference/loop_kernel.h"
-#include "poet/runtime/kernels/reference/loop_nest.h"
 
 namespace poet::runtime {
 namespace {

@@ -7,29 +7,30 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include "poet/base/error.h"
-#include "poet/runtime/kernels/reference/op_reader.h"
+#include "poet/graph/strides.h"
 
-namespace poet::runtime {
+namespace poet {
 
 constexpr std::size_t kMaxRank = 16;
 
 /// Runs of `count` elements, operand r stepping by step[r], at the places that the outer axes count through.
 template <std::size_t R>
 struct LoopNest {
-  Index count = 1;
-  std::array<Index, R> step{};
+  std::int64_t count = 1;
+  std::array<std::int64_t, R> step{};
   std::size_t rank = 0;  // outer axes, slowest first
-  std::array<Index, kMaxRank> size{};
-  std::array<std::array<Index, R>, kMaxRank> stride{};
+  std::array<std::int64_t, kMaxRank> size{};
+  std::array<std::array<std::int64_t, R>, kMaxRank> stride{};
 };
 
 template <std::size_t R>
 struct LoopAxis {
-  Index size = 1;
-  std::array<Index, R> stride{};
+  std::int64_t size = 1;
+  std::array<std::int64_t, R> stride{};
 };
 
 /// From axes in any order. Throws InputError where more than kMaxRank of them cannot be joined.
@@ -54,7 +55,7 @@ template <std::size_t R>
   LoopNest<R> nest;
   nest.step.fill(1);
   if (joined.empty()) return nest;
-  if (joined.size() > kMaxRank + 1) throw InputError("reference kernels", "too many axes");
+  if (joined.size() > kMaxRank + 1) throw InputError("a tensor", "has too many axes that cannot be joined");
   nest.count = joined.back().size;
   nest.step = joined.back().stride;
   joined.pop_back();
@@ -90,8 +91,8 @@ template <std::size_t R>
 /// Calls f(offsets of the operands) for every run, in order.
 template <std::size_t R, class F>
 void for_each_run(const LoopNest<R>& nest, const F& f) {
-  std::array<Index, R> offset{};
-  std::array<Index, kMaxRank> position{};
+  std::array<std::int64_t, R> offset{};
+  std::array<std::int64_t, kMaxRank> position{};
   for (;;) {
     f(offset);
     std::size_t axis = nest.rank;
@@ -106,4 +107,4 @@ void for_each_run(const LoopNest<R>& nest, const F& f) {
   }
 }
 
-}  // namespace poet::runtime
+}  // namespace poet

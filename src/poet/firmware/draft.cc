@@ -1,0 +1,117 @@
+#include "poet/firmware/draft.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <set>
+#include <string>
+#include <system_error>
+
+#include "poet/base/error.h"
+
+namespace poet::firmware {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kList = "files.txt";
+constexpr const char* kHeading = "Written by poet codegen, which replaces these files and no others:";
+
+using Names = std::set<std::string>;
+
+/// Within the folder, by a plain path: the list may have been edited.
+bool is_inside(const fs::path& name) {
+  return !name.empty() && name.is_relative() && name == name.lexically_normal() && *name.begin() != "..";
+}
+
+/// Whether the folder is ours, and what we have written there.
+bool read_list(const fs::path& folder, Names& names) {
+  std::ifstream in(folder / kList);
+  std::string line;
+  if (!std::getline(in, line) || line != kHeading) return false;
+  while (std::getline(in, line))
+    if (is_inside(line)) names.insert(line);
+  return true;
+}
+
+void write_list(const fs::path& folder, const Names& names) {
+  const fs::path next = folder / fmt::format("{}.new", kList);
+  std::ofstream out(next, std::ios::trunc);
+  out << kHeading << '\n';
+  for (const std::string& name : names) out << name << '\n';
+  out.close();
+  if (!out) throw InputError(next.string(), "cannot be written");
+  fs::rename(next, folder / kList);
+}
+
+Names files_in(const fs::path& folder) {
+  Names names;
+  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(folder))
+    if (!entry.is_directory()) names.insert(entry.path().lexically_relative(folder).generic_string());
+  return names;
+}
+
+/// Removes a file, and the folders that are empty then.
+void remove_from(const fs::path& folder, const fs::path& name) {
+  std::error_code ignored;
+  fs::remove(folder / name, ignored);
+  for (fs::path parent = name.parent_path(); !parent.empty(); parent = parent.parent_path())
+    if (!fs::remove(folder / parent, ignored)) break;
+}
+
+}  // namespace
+
+Draft::Draft(const fs::path& folder) {
+  std::error_code error;
+  folder_ = fs::weakly_canonical(fs::absolute(folder), error);
+  if (folder_.filename().empty()) folder_ = folder_.parent_path();  // "firmware/"
+  const std::string hidden = fmt::format(".poet-codegen-{}", getpid());
+  if (!fs::exists(folder_, error)) {
+    is_new_ = true;
+    if (!fs::is_directory(folder_.parent_path(), error))
+      throw InputError(folder_.parent_path().string(), "is no folder");
+    draft_ = folder_.parent_path() / hidden;
+  } else {
+    if (!fs::is_directory(folder_, error)) throw InputError(folder.string(), "is no folder");
+    Names ours;
+    if (!fs::is_empty(folder_, error) && !error && !read_list(folder_, ours))
+      throw InputError(folder.string(),
+                       "has files in it and no firmware of poet codegen's: name another folder");
+    draft_ = folder_ / hidden;
+  }
+  if (!error) fs::create_directory(draft_, error);
+  if (error) throw InputError(folder.string(), "cannot be written: " + error.message());
+}
+
+Draft::~Draft() {
+  std::error_code ignored;
+  fs::remove_all(draft_, ignored);
+}
+
+void Draft::commit() {
+  try {
+    const Names written = files_in(draft_);
+    if (is_new_) {
+      write_list(draft_, written);
+      return fs::rename(draft_, folder_);
+    }
+    Names earlier;
+    read_list(folder_, earlier);
+    Names both = earlier;  // whatever happens in between, what we have written is on the list
+    both.insert(written.begin(), written.end());
+    write_list(folder_, both);
+    fs::remove_all(folder_ / "build");  // of another plan, perhaps of another board
+    for (const std::string& name : written) {
+      fs::create_directories((folder_ / name).parent_path());
+      fs::rename(draft_ / name, folder_ / name);
+    }
+    for (const std::string& name : earlier)
+      if (!written.contains(name)) remove_from(folder_, name);
+    write_list(folder_, written);
+  } catch (const fs::filesystem_error& e) {
+    throw InputError(folder_.string(), std::string("cannot be written: ") + e.code().message());
+  }
+}
+
+}  // namespace poet::firmware

@@ -1,0 +1,264 @@
+#!/usr/bin/env python3
+"""What poet codegen states and writes: RAM to the byte, flash, folders that appear as a whole or not at all, one line for what it refuses.
+
+usage: codegen_test.py POET WORK_FOLDER folders|memory
+
+folders: what is refused, what is left of a folder then, clang and its sanitizers on the host's firmware.
+memory: RAM, stack and flash as stated next to what the compiler and the linker make. Exit 77 where there is no arm-none-eabi-gcc.
+"""
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+poet, work, part = sys.argv[1:]
+BOARDS = ["lm3s6965evb", "microbit", "mps2-an386", "nrf52840"]
+SLACK = 512  # bytes of flash that may be stated and not needed: alignment
+
+
+def run(*command, code=0, **options):
+    done = subprocess.run([str(c) for c in command], capture_output=True, text=True, **options)
+    assert done.returncode == code, f"{command}: exit {done.returncode}, wanted {code}\n{done.stdout}\n{done.stderr}"
+    return done.stdout + done.stderr
+
+
+def plan(name, file, *options, ram="24KiB", seconds=2):
+    file = f"{work}/{file}"
+    run(poet, "solve", "--model", name, "--ram-budget", ram, "--time-limit", seconds, "--quiet", "--plan-out", file, *options)
+    return file
+
+
+def codegen(plan_file, folder, *options):
+    return json.loads(run(poet, "codegen", plan_file, "-o", folder, "--samples", "16", "--json", *options))
+
+
+def content(folder):
+    found = {}
+    for at, _, names in os.walk(folder):
+        for name in names:
+            path = os.path.join(at, name)
+            found[os.path.relpath(path, folder)] = open(path, "rb").read()
+    return found
+
+
+# ---- folders
+
+
+def on_folders():
+    linear = plan("linear", "linear.plan", "--platform", "m0")
+    refusals(linear)
+    replaced(linear)
+    interrupted(linear)
+    by_clang(linear)
+
+
+def refused(words, *options):
+    """One line with these words; nothing is written."""
+    before = sorted(os.listdir(work))
+    text = run(poet, "codegen", *options, code=2)
+    assert text.count("\n") == 1 and text.startswith("poet: "), text
+    for word in words:
+        assert word in text, f"{word!r} is missing: {text}"
+    assert sorted(os.listdir(work)) == before, f"{options} left {set(os.listdir(work)) - set(before)}"
+
+
+def refusals(linear):
+    out = f"{work}/none"
+    refused(["no such file"], f"{work}/none.plan", "-o", out)
+    refused(["is no plan file"], __file__, "-o", out)
+    refused(["--board", *BOARDS, "host"], linear, "-o", out, "--board", "arduino")
+    refused(["none.safetensors"], linear, "-o", out, "--weights", f"{work}/none.safetensors")
+    refused(["linear.plan", "header"], linear, "-o", out, "--weights", linear)
+    refused(["does not exist"], linear, "-o", out, "--data", f"{work}/none")
+    refused(["--steps"], linear, "-o", out, "--steps", "4294967296")
+    refused(["is no folder"], linear, "-o", f"{work}/none/none")
+    refused(["is no folder"], linear, "-o", linear)
+    refused(["has files in it"], linear, "-o", work)
+
+    large = plan("linear", "large.plan", "--platform", "m4", ram="32KiB")
+    done = subprocess.run([poet, "codegen", large, "-o", out, "--board", "microbit"], capture_output=True, text=True)
+    assert done.returncode == 2 and not os.path.exists(out), done
+    budget, = re.findall(r"solve with --ram-budget (\d+)$", done.stderr.strip())
+    fits = plan("linear", "fits.plan", "--platform", "m4", ram=budget)
+    stated = codegen(fits, f"{work}/fits", "--board", "microbit")["ram"]
+    assert stated["total_bytes"] <= stated["board_bytes"], stated
+
+    refused(["outside the plan's RAM budget"], plan("linear", "excluded.plan", "--platform", "m4", "--persistent", "excluded",
+                                                     ram="300KB"), "-o", out)
+    refused(["holds several plans"], plan("linear", "several.plan", "--platform", "m4", ram="100KB,60KB"), "-o", out)
+    refused(["published", "rules"], plan("linear", "published.plan", "--platform", "m4", "--semantics", "published", ram="200KB"),
+            "-o", out)
+    print("refusals: one line each, nothing written")
+
+
+def replaced(linear):
+    """Another board into the same folder: its files instead of the first one's, the user's own untouched; refused: all as it was."""
+    folder = f"{work}/replaced"
+    os.makedirs(folder)  # empty ones are taken
+    codegen(linear, folder, "--board", "lm3s6965evb")
+    assert os.path.exists(f"{folder}/board/sd_card.c")
+    for name in ("notes.txt", "board/my_driver.txt"):
+        open(f"{folder}/{name}", "w").write("mine")
+    os.makedirs(f"{folder}/build")
+    open(f"{folder}/build/old.o", "w").write("of the other board")
+    codegen(linear, folder + "/", "--board", "host")
+    now = content(folder)
+    assert now["notes.txt"] == now["board/my_driver.txt"] == b"mine"
+    assert "board/sd_card.c" not in now and "build/old.o" not in now, sorted(now)
+    fresh = f"{work}/fresh"
+    codegen(linear, fresh, "--board", "host")
+    theirs = content(fresh)
+    assert {name for name in now if now[name] == theirs.get(name)} == theirs.keys(), now.keys() ^ theirs.keys()
+    assert sorted(theirs["files.txt"].decode().splitlines()[1:]) == sorted(theirs.keys() - {"files.txt"})
+
+    open(f"{folder}/files.txt", "a").write("../fresh/plan.c\n/etc/passwd\n")  # what is elsewhere is not ours
+    codegen(linear, folder)
+    assert content(fresh) == theirs and os.path.exists("/etc/passwd")
+
+    before = content(folder)
+    run(poet, "codegen", linear, "-o", folder, "--data", f"{work}/none", code=2)
+    assert content(folder) == before
+    os.chmod(folder, 0o555)
+    if os.geteuid() != 0:
+        run(poet, "codegen", linear, "-o", folder, code=2)
+        assert content(folder) == before
+    os.chmod(folder, 0o755)
+    print("folders: ours are replaced, others stay")
+
+
+def interrupted(linear):
+    """Ctrl-C while the card is written: no folder; in an existing one everything as it was."""
+    for folder in (f"{work}/interrupted", f"{work}/replaced"):
+        existed = os.path.exists(folder)
+        before = content(folder)
+        beside = sorted(os.listdir(work))
+        for delay in (0.05, 0.2, 0.5, 1):
+            child = subprocess.Popen([poet, "codegen", linear, "-o", folder, "--samples", "2000000"], stdout=subprocess.PIPE,
+                                     stderr=subprocess.PIPE, text=True)
+            time.sleep(delay)
+            child.send_signal(signal.SIGINT)
+            text = "".join(child.communicate(timeout=120))
+            assert child.returncode in (130, -signal.SIGINT), (child.returncode, text)
+            assert os.path.exists(folder) == existed and content(folder) == before
+            assert sorted(os.listdir(work)) == beside
+    print("Ctrl-C: nothing is left")
+
+
+def by_clang(linear):
+    if not shutil.which("clang"):
+        print("no clang: left out")
+        return
+    folder = f"{work}/clang"
+    for model, options, ram in (("linear", ("--platform", "m0"), "24KiB"),
+                                ("resnet14_cifar", ("--platform", "m4", "--optimizer", "adam"), "300KiB")):
+        codegen(plan(model, f"{model}.clang.plan", *options, ram=ram), folder, "--steps", "2")
+        flags = ("CC=clang", "BOARD_FLAGS=-fsanitize=address,undefined -fno-sanitize-recover=all", "LINK_FLAGS=-lm")
+        sanitized = run("make", "-s", "-j2", "-C", folder, *flags)
+        assert not sanitized, sanitized
+        first = run(f"{folder}/build/firmware", f"{folder}/card.img")
+        codegen(f"{work}/{model}.clang.plan", folder, "--steps", "2")
+        assert not run("make", "-s", "-j2", "-C", folder, "CC=clang")
+        assert run(f"{folder}/build/firmware", f"{folder}/card.img") == first
+        assert first.count("loss") == 2, first
+    print("clang: no warning, nothing found, the same bits")
+
+
+# ---- memory
+
+
+def on_memory():
+    if not shutil.which("arm-none-eabi-gcc"):
+        print("skipped: needs gcc-arm-none-eabi")
+        sys.exit(77)
+    plans = [plan("linear", "linear.plan", "--platform", "m4"),
+             plan("resnet14_cifar", "resnet14.plan", "--platform", "m4", "--optimizer", "adam", ram="56KiB")]
+    for plan_file in plans:
+        for board in BOARDS:
+            if board == "microbit" and plan_file != plans[0]:
+                continue
+            as_stated(plan_file, board)
+    as_stated(plans[0], "lm3s6965evb", "CORE=m0", processor="cortex-m0")
+    too_deep(plans[0])
+    on_the_card()
+
+
+def symbols(elf):
+    text = run("arm-none-eabi-nm", elf)
+    return {name: int(at, 16) for at, _, name in (line.split() for line in text.splitlines() if len(line.split()) == 3)}
+
+
+def in_flash(elf):
+    text = run("arm-none-eabi-size", "-A", elf)
+    sizes = dict(re.findall(r"^(\.\S+)\s+(\d+)", text, re.M))
+    return sum(int(sizes.get(name, 0)) for name in (".text", ".ARM.exidx", ".data"))
+
+
+def as_stated(plan_file, board, *make, processor=None):
+    folder = f"{work}/{board}"
+    stated = codegen(plan_file, folder, "--board", board)
+    ram, flash = stated["ram"], stated["flash"]
+    text = run("make", "-s", "-j2", "-C", folder, *make)
+    assert re.fullmatch(r"stack [\d,]+ of [\d,]+ bytes\n", text), text
+    deepest, reserved = (int(n.replace(",", "")) for n in re.findall(r"[\d,]+", text))
+    elf = f"{folder}/build/firmware.elf"
+    at = symbols(elf)
+    takes = at["poet_end"] - at["poet_window"]
+    parts = re.search(r'compiler": "(.*)"', open(table()).read()).group(1)
+    exact = parts == run("arm-none-eabi-gcc", "--version").splitlines()[0]
+    if processor is None:
+        assert at["poet_stack_top"] - at["poet_window"] == reserved == ram["stack_bytes"], (reserved, ram)
+        assert sum(ram[f"{name}_bytes"] for name in ("arena", "resident", "buffer", "stack")) == ram["total_bytes"]
+        assert takes == ram["total_bytes"] if exact else takes <= ram["total_bytes"], (takes, ram)
+        code = in_flash(elf)
+        most = flash["total_bytes_at_most"]
+        assert code <= most and (most <= code + SLACK or not exact), (code, flash)
+        says = open(f"{folder}/README.md").read()
+        for number in (ram["total_bytes"], ram["stack_bytes"], most):
+            assert f"{number:,}" in says, number
+        if "make run          #" in says:
+            command, = re.findall(r"^qemu-system-arm .*$", says, re.M)
+            assert command in run("make", "-n", "-C", folder, "run"), command
+    assert deepest == reserved if exact else deepest <= reserved, text
+    print(f"{os.path.basename(plan_file)} on {board} {' '.join(make)}: RAM {takes}, stack {deepest}, flash {in_flash(elf)}, as stated")
+
+
+def table():
+    return os.path.join(os.path.dirname(__file__), "../../data/firmware_memory.json")
+
+
+def too_deep(plan_file):
+    """A stack that is smaller than the deepest chain of calls: make fails, and names the chain and what to type."""
+    folder = f"{work}/deep"
+    stated = codegen(plan_file, folder, "--board", "mps2-an386")["ram"]["stack_bytes"]
+    text = run("make", "-s", "-j2", "-C", folder, f"STACK_BYTES={stated - 8}", code=2)
+    assert "too few" in text and "poet_train" in text and f"make STACK_BYTES={stated}" in text, text
+    recursive = open(f"{folder}/kernels/poet_math.c").read().replace(
+        "float poet_exp(float x) {", "float poet_exp(float x) {\n  if (x > 100.0F) return 1.0F + poet_exp(x - 1.0F) * poet_exp(x - 2.0F);", 1)
+    assert "poet_exp(x - 1.0F)" in recursive
+    open(f"{folder}/kernels/poet_math.c", "w").write(recursive)
+    text = run("make", "-s", "-j2", "-C", folder, code=2)
+    assert "calls itself" in text, text
+    print("stack: too small and recursive ones are refused")
+
+
+def on_the_card():
+    """A program of more than a megabyte is on the card, and not in flash as well."""
+    resnet = plan("resnet18_cifar", "resnet18.plan", "--platform", "m4", ram="56KiB", seconds=5)
+    folder = f"{work}/on_card"
+    flash = codegen(resnet, folder, "--board", "lm3s6965evb")["flash"]
+    assert flash["program_on_card"] and flash["program_bytes"] == 0
+    assert not os.path.exists(f"{folder}/program.bin")
+    run("make", "-s", "-j2", "-C", folder)
+    assert in_flash(f"{folder}/build/firmware.elf") <= flash["total_bytes_at_most"] <= flash["board_bytes"], flash
+    print(f"resnet18_cifar on lm3s6965evb: {in_flash(f'{folder}/build/firmware.elf')} bytes of flash, the program on the card")
+    shutil.rmtree(folder)  # a card of 128 MiB
+
+
+shutil.rmtree(work, ignore_errors=True)
+os.makedirs(work)
+(on_folders if part == "folders" else on_memory)()
+print("passed")
