@@ -170,13 +170,14 @@ int run(int count, char** arguments) {
   fmt::print("{:36} {:>8} {:>14} {:>8} {:>8} {:>9} {:>9}\n", "kind", "ops", "instructions", "fit", "per op",
              "per FLOP", "per byte");
   for (const auto& [kind, list] : samples) {
-    const Fit fit = best_fit(list);
+    Fit fit = best_fit(list);
     double counted = 0;
     double fitted = 0;
     for (const Sample& s : list) {
       counted += s.instructions;
       fitted += predicted(fit, s);
     }
+    for (double& factor : fit.factor) factor *= counted / fitted;  // as much in all as was counted
     fmt::print("{:36} {:>8} {:>14.0f} {:>8.3f} {:>8.0f} {:>9.3f} {:>9.3f}\n", kind, list.size(), counted,
                fitted / counted, fit.factor[0], fit.factor[1], fit.factor[2]);
     if (kind[0] == '>') {

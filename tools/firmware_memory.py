@@ -30,7 +30,7 @@ BOARDS = [  # board, options of make, files of firmware/cortex-m
     ("mps2-an386", [], FILE),
     ("nrf52840", [], ["start.c", "timer.c", "sd_card.c", "spi_nrf.c"]),
 ]
-PLAN_BYTES = 8  # that plan.c has in RAM besides the arena: counted by the plan
+PLAN_BYTES = 16  # that plan.c has in RAM besides the arena: counted by the plan
 INDIRECT = 1 << 20  # a kernel's stack in place of any: larger than all else
 
 
@@ -47,7 +47,7 @@ def kernels():
 
 def plan_c(names):
     table = ", ".join(names) or "0"
-    return (f'#include "poet_engine.h"\nint32_t poet_row_numbers[{PLAN_BYTES // 4}];\nstatic const poet_kernel kernels[] = {{{table}}};\n'
+    return (f'#include "poet_engine.h"\nint32_t poet_row_numbers[2];\nvoid* poet_operands[2];\nstatic const poet_kernel kernels[] = {{{table}}};\n'
             "const poet_plan_data poet_the_plan = {.kernels = kernels};\n")
 
 

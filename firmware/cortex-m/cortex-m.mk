@@ -9,14 +9,14 @@ SIZE := arm-none-eabi-size
 OBJDUMP := arm-none-eabi-objdump
 FIRMWARE := firmware.elf
 PROCESSOR_NAME := $(patsubst -mcpu=%,%,$(CPU))
-STACK_BYTES ?= $(STACK_BYTES.$(PROCESSOR_NAME))
+STACK_BYTES ?= $(if $(COUNT),$(shell expr $(STACK_BYTES.$(PROCESSOR_NAME)) + 64),$(STACK_BYTES.$(PROCESSOR_NAME)))
 OVERLAP ?= off
 TICK_NS ?= 8000
 TICK_BYTES ?= 8
 WHO_CARRIES_ON := $(or $(patsubst %,1,$(filter off,$(OVERLAP))),$(patsubst %,2,$(filter on,$(OVERLAP))),\
                        $(patsubst %,3,$(filter paced blocking,$(OVERLAP))),$(error OVERLAP is on, off, paced or blocking))
-BOARD_FLAGS := $(CPU) -mthumb $(FLOAT) -ffreestanding -fno-math-errno -fno-tree-loop-distribute-patterns -Iboard \
-               -fcallgraph-info=su
+BOARD_FLAGS := $(CPU) -mthumb $(FLOAT) -ffreestanding -fno-math-errno -fno-tree-loop-distribute-patterns -fno-schedule-insns \
+               -Iboard -fcallgraph-info=su
 ifeq ($(OVERLAP),blocking)
 BOARD_FLAGS += -DPOET_BLOCKING
 endif

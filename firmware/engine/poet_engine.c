@@ -4,8 +4,6 @@
 
 #include "poet_plan.h"
 
-enum { OPERANDS = 24 };
-
 #ifdef POET_COUNT
 #define COUNT(call) call
 #else
@@ -121,14 +119,13 @@ static int input(uint32_t step, uint32_t samples) {
 static int call(const poet_run* run, int* kernel) {
   const poet_plan_data* plan = &poet_the_plan;
   const poet_shape* shape = &plan->shapes[varint()];
-  void* operand[OPERANDS];
   uint32_t i;
   int result;
   *kernel = shape->kernel;
-  for (i = 0; i < shape->operands; ++i) operand[i] = address();
+  for (i = 0; i < shape->operands; ++i) poet_operands[i] = address();
   if (code_error != POET_OK) return code_error;
   COUNT(poet_count_kernel());
-  result = plan->kernels[shape->kernel](plan->shape_bytes + shape->first, operand, run);
+  result = plan->kernels[shape->kernel](plan->shape_bytes + shape->first, poet_operands, run);
   COUNT(poet_count_kernel_end(shape->kernel));
   return result == POET_KERNEL_OK ? POET_OK : POET_BAD_INDEX;
 }

@@ -122,6 +122,8 @@ typedef struct poet_plan_data {
 extern const poet_plan_data poet_the_plan;
 /* Rows that the step under way names; -1 where an earlier number names the same. */
 extern int32_t poet_row_numbers[];
+/* Where the operands of the kernel lie that is called. */
+extern void* poet_operands[];
 
 /* The plan's RAM: where it lies is the port's business. */
 extern float poet_ram[];

@@ -3,6 +3,7 @@
 
 #include "poet_kernels.h"
 #include "poet_math.h"
+#include "poet_rows.h"
 
 int poet_global_avg_pool(const void* shape, void* const* operand, const poet_run* run) {
   poet_planes s;
@@ -31,23 +32,6 @@ int poet_global_avg_pool_backward(const void* shape, void* const* operand, const
   return POET_KERNEL_OK;
 }
 
-static float largest_of(const float* x, int32_t n) {
-  float largest = x[0];
-  int32_t i;
-  for (i = 1; i < n; ++i) largest = x[i] > largest ? x[i] : largest;
-  return largest;
-}
-
-static void softmax_row(const float* x, float* y, int32_t n, float largest) {
-  double sum;
-  float total;
-  int32_t i;
-  for (i = 0; i < n; ++i) y[i] = poet_exp(x[i] - largest);
-  POET_SUM(sum, n, k, y[k]);
-  total = (float)sum;
-  for (i = 0; i < n; ++i) y[i] /= total;
-}
-
 int poet_softmax_cross_entropy(const void* shape, void* const* operand, const poet_run* run) {
   const int32_t* targets = operand[1];
   double loss = 0.0;
@@ -58,12 +42,12 @@ int poet_softmax_cross_entropy(const void* shape, void* const* operand, const po
   for (row = 0; row < s.rows; ++row) {
     const float* x = (const float*)operand[0] + row * s.width;
     const int32_t target = targets[row];
-    const float largest = largest_of(x, s.width);
+    float largest, wanted;
     double sum;
     if (target < 0 || target >= s.width) return POET_KERNEL_BAD_INDEX;
-    POET_SUM(sum, s.width, i, poet_exp(x[i] - largest));
-    loss += poet_log(sum) - ((double)x[target] - (double)largest);
-    softmax_row(x, (float*)operand[3] + row * s.width, s.width, largest);
+    wanted = x[target];
+    sum = poet_softmax_row(x, (float*)operand[3] + row * s.width, s.width, &largest);
+    loss += poet_log(sum) - ((double)wanted - (double)largest);
   }
   *(float*)operand[2] = (float)(loss / (double)s.rows);
   return POET_KERNEL_OK;

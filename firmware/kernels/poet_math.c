@@ -49,7 +49,8 @@ float poet_exp(float x) {
 
 /* A polynomial where 1 - 2 / (e^2x + 1) would lose digits. */
 float poet_tanh(float x) {
-  static const float term[] = {2.27270438e-3F, -8.32640173e-3F, 2.17636335e-2F, -5.39586242e-2F, 1.3333301e-1F, -3.33333332e-1F};
+  static const float term[] = {2.27270438e-3F,  -8.32640173e-3F, 2.17636335e-2F,
+                               -5.39586242e-2F, 1.3333301e-1F,   -3.33333332e-1F};
   const float size = x < 0.0F ? -x : x;
   float z, p;
   unsigned i;
@@ -64,13 +65,16 @@ float poet_tanh(float x) {
   return p * z * x + x;
 }
 
-/* Up to 1 by erf x = x P(x^2); beyond, erfc x = e^(-x^2) Q(u) / (x + 1/2) with u = (x - 3) / (x + 3). The exponent is made of two,
- * the first of which is exact: s has half of x's digits. The polynomials interpolate at Chebyshev points. */
+/* Up to 1 by erf x = x P(x^2); beyond, erfc x = e^(-x^2) Q(u) / (x + 1/2) with u = (x - 3) / (x + 3). The
+ * exponent is made of two, the first of which is exact: s has half of x's digits. The polynomials interpolate
+ * at Chebyshev points. */
 float poet_erfc(float x) {
-  static const float near[] = {1.05952739e-6F, -1.39117004e-5F, 1.19569467e-4F, -8.54267056e-4F, 5.22378501e-3F,
-                               -2.68661336e-2F, 1.12837913e-1F, -3.76126389e-1F, 3.37916709e-3F};
-  static const float far[] = {5.33640078e-5F, -5.06718342e-5F, -3.8640731e-4F, 9.43778705e-4F, 1.26403105e-3F, -1.18851813e-2F,
-                              3.41540763e-2F, -5.96368362e-2F, 6.48225768e-2F, -2.37811471e-2F, -6.7810553e-2F, 6.26504029e-1F};
+  static const float near[] = {1.05952739e-6F,  -1.39117004e-5F, 1.19569467e-4F,
+                               -8.54267056e-4F, 5.22378501e-3F,  -2.68661336e-2F,
+                               1.12837913e-1F,  -3.76126389e-1F, 3.37916709e-3F};
+  static const float far[] = {5.33640078e-5F, -5.06718342e-5F, -3.8640731e-4F, 9.43778705e-4F,
+                              1.26403105e-3F, -1.18851813e-2F, 3.41540763e-2F, -5.96368362e-2F,
+                              6.48225768e-2F, -2.37811471e-2F, -6.7810553e-2F, 6.26504029e-1F};
   const float size = x < 0.0F ? -x : x;
   float z, p, s, u;
   uint32_t bits;

@@ -13,7 +13,7 @@ extern "C" {
 /* e^x; at most 1.01 units off. */
 float poet_exp(float x);
 
-/* tanh x; at most 1.5 units off. */
+/* tanh x; at most 1.3 units off. */
 float poet_tanh(float x);
 
 /* 1 - erf x; at most 4.5 units off. */

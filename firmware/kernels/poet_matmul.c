@@ -14,7 +14,7 @@ int poet_matmul_forward(const void* shape, void* const* operand, const poet_run*
   memset(&outer, 0, sizeof outer);
   c = operand[s.result];
   if (s.from >= 0) poet_start(c, operand[s.from], s.count);
-  p.m = s.m, p.n = s.n, p.k = s.k, p.alpha = s.alpha, p.of_column = 0;
+  p.m = s.m, p.n = s.n, p.k = s.k, p.alpha = s.alpha;
   p.a_row = s.a[0], p.a_depth = s.a[1];
   p.b_depth = s.b[0], p.b_column = s.b[1];
   p.c_row = s.c[0], p.c_column = s.c[1];
@@ -28,8 +28,10 @@ int poet_matmul_forward(const void* shape, void* const* operand, const poet_run*
       do {
         int32_t k;
         for (k = 0; k < s.terms.count; ++k) {
-          p.a = (const float*)operand[0] + outer.at[1] + i * s.products.step[1] + inner.at[0] + k * s.terms.step[0];
-          p.b = (const float*)operand[1] + outer.at[2] + i * s.products.step[2] + inner.at[1] + k * s.terms.step[1];
+          p.a = (const float*)operand[0] + outer.at[1] + i * s.products.step[1] + inner.at[0] +
+                k * s.terms.step[0];
+          p.b = (const float*)operand[1] + outer.at[2] + i * s.products.step[2] + inner.at[1] +
+                k * s.terms.step[1];
           poet_multiply(&p);
           p.add = 1;
         }

@@ -1,27 +1,8 @@
-/* Batch norms. Statistics are summed in double, in two passes, image after image. */
+/* Batch norms. Statistics are summed image after image. */
 #include <string.h>
 
 #include "poet_kernels.h"
-#include "poet_math.h"
-
-static void statistics(const float* x, int32_t runs, int32_t run, int32_t stride, double eps, double* mean,
-                       double* inverse) {
-  const double n = (double)(runs * run);
-  double sum = 0.0, square = 0.0, part;
-  int32_t r;
-  for (r = 0; r < runs; ++r) {
-    const float* at = x + r * stride;
-    POET_SUM(part, run, i, at[i]);
-    sum += part;
-  }
-  *mean = sum / n;
-  for (r = 0; r < runs; ++r) {
-    const float* at = x + r * stride;
-    POET_SUM(part, run, i, ((double)at[i] - *mean) * ((double)at[i] - *mean));
-    square += part;
-  }
-  *inverse = 1.0 / poet_root(square / n + eps);
-}
+#include "poet_rows.h"
 
 int poet_batch_norm_forward(const void* shape, void* const* operand, const poet_run* run) {
   const float *x = operand[0], *weight = operand[1], *bias = operand[2];
@@ -34,7 +15,7 @@ int poet_batch_norm_forward(const void* shape, void* const* operand, const poet_
     const int32_t stride = s.channels * s.plane;
     double found_mean, found_inverse;
     float mean, inverse, factor, start;
-    statistics(x + c * s.plane, s.images, s.plane, stride, s.eps, &found_mean, &found_inverse);
+    poet_statistics(x + c * s.plane, s.images, s.plane, stride, s.eps, &found_mean, &found_inverse);
     mean = (float)found_mean, inverse = (float)found_inverse;
     means[c] = mean, inverses[c] = inverse;
     factor = inverse * weight[c], start = bias[c];

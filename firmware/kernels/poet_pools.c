@@ -71,10 +71,12 @@ int poet_max_pool_backward(const void* shape, void* const* operand, const poet_r
     float* dx = (float*)operand[2] + plane * s.x[0] * s.x[1];
     for (h = 0; h < s.y[0]; ++h) {
       for (w = 0; w < s.y[1]; ++w, ++window) {
-        const int32_t tap = s.index_bytes == 1 ? ((const uint8_t*)operand[1])[window] : ((const int32_t*)operand[1])[window];
+        const int32_t tap =
+            s.index_bytes == 1 ? ((const uint8_t*)operand[1])[window] : ((const int32_t*)operand[1])[window];
         const int32_t row = h * s.stride[0] - s.padding[0] + tap / s.kernel[1] * s.dilation[0];
         const int32_t column = w * s.stride[1] - s.padding[1] + tap % s.kernel[1] * s.dilation[1];
-        if (tap < 0 || row < 0 || row >= s.x[0] || column < 0 || column >= s.x[1]) return POET_KERNEL_BAD_INDEX;
+        if (tap < 0 || row < 0 || row >= s.x[0] || column < 0 || column >= s.x[1])
+          return POET_KERNEL_BAD_INDEX;
         dx[row * s.x[1] + column] += dy[window];
       }
     }
@@ -99,7 +101,8 @@ int poet_avg_pool(const void* shape, void* const* operand, const poet_run* run) 
         taps_inside(&s, 1, w, &j_begin, &j_end);
         for (i = i_begin; i < i_end; ++i) {
           const float* row = x + (h * s.stride[0] - s.padding[0] + i * s.dilation[0]) * s.x[1];
-          for (j = j_begin; j < j_end; ++j) sum += (double)row[w * s.stride[1] - s.padding[1] + j * s.dilation[1]];
+          for (j = j_begin; j < j_end; ++j)
+            sum += (double)row[w * s.stride[1] - s.padding[1] + j * s.dilation[1]];
         }
         *y++ = (float)sum / (float)(counted(&s, 0, h) * counted(&s, 1, w));
       }
@@ -122,7 +125,8 @@ int poet_avg_pool_backward(const void* shape, void* const* operand, const poet_r
     for (h = 0; h < s.y[0]; ++h) {
       int32_t i_begin, i_end;
       taps_inside(&s, 0, h, &i_begin, &i_end);
-      /* Windows of a row overlap: the elements get their shares tap by tap from BLOCK windows, then from the next ones. */
+      /* Windows of a row overlap: the elements get their shares tap by tap from BLOCK windows, then from the
+       * next ones. */
       for (first = 0; first < s.y[1]; first += BLOCK) {
         const int32_t last = s.y[1] - first < BLOCK ? s.y[1] : first + BLOCK;
         for (i = i_begin; i < i_end; ++i) {

@@ -2,32 +2,19 @@
 #include <string.h>
 
 #include "poet_kernels.h"
-#include "poet_math.h"
+#include "poet_rows.h"
 
 /* ---- softmax over rows; a result may lie on its operand */
 
-static float largest_in(const float* x, int32_t n) {
-  float largest = x[0];
-  int32_t i;
-  for (i = 1; i < n; ++i) largest = x[i] > largest ? x[i] : largest;
-  return largest;
-}
-
 int poet_softmax(const void* shape, void* const* operand, const poet_run* run) {
   poet_rows s;
-  int32_t row, i;
+  int32_t row;
   (void)run;
   memcpy(&s, shape, sizeof s);
   for (row = 0; row < s.rows; ++row) {
-    const float* x = (const float*)operand[0] + row * s.width;
-    float* y = (float*)operand[1] + row * s.width;
-    const float largest = largest_in(x, s.width);
-    double sum;
-    float total;
-    for (i = 0; i < s.width; ++i) y[i] = poet_exp(x[i] - largest);
-    POET_SUM(sum, s.width, k, y[k]);
-    total = (float)sum;
-    for (i = 0; i < s.width; ++i) y[i] /= total;
+    float largest;
+    poet_softmax_row((const float*)operand[0] + row * s.width, (float*)operand[1] + row * s.width, s.width,
+                     &largest);
   }
   return POET_KERNEL_OK;
 }
@@ -61,13 +48,10 @@ int poet_layer_norm_forward(const void* shape, void* const* operand, const poet_
   for (row = 0; row < s.rows; ++row) {
     const float* x = (const float*)operand[0] + row * s.width;
     float* y = (float*)operand[3] + row * s.width;
-    double sum, mean, square;
+    double mean, found;
     float middle, inverse;
-    POET_SUM(sum, s.width, k, x[k]);
-    mean = (0.0 + sum) / (double)s.width;
-    POET_SUM(square, s.width, k, ((double)x[k] - mean) * ((double)x[k] - mean));
-    middle = (float)mean;
-    inverse = (float)(1.0 / poet_root((0.0 + square) / (double)s.width + s.eps));
+    poet_statistics(x, 1, s.width, 0, s.eps, &mean, &found);
+    middle = (float)mean, inverse = (float)found;
     ((float*)operand[4])[row] = middle;
     ((float*)operand[5])[row] = inverse;
     for (i = 0; i < s.width; ++i) y[i] = (x[i] - middle) * inverse * weight[i] + bias[i];
@@ -76,7 +60,8 @@ int poet_layer_norm_forward(const void* shape, void* const* operand, const poet_
 }
 
 int poet_layer_norm_backward(const void* shape, void* const* operand, const poet_run* run) {
-  const float *dys = operand[0], *xs = operand[1], *weight = operand[2], *means = operand[3], *inverses = operand[4];
+  const float *dys = operand[0], *xs = operand[1], *weight = operand[2], *means = operand[3],
+              *inverses = operand[4];
   poet_layer_norm s;
   int32_t row, i;
   (void)run;
@@ -202,7 +187,8 @@ int poet_dropout(const void* shape, void* const* operand, const poet_run* run) {
     end = (uint32_t)part.first + (uint32_t)part.count;
     for (i = (uint32_t)part.first; i < end; ++i) {
       int kept;
-      if (i % 4 == 0 || i == (uint32_t)part.first) { /* the word of an element is that of its place in the whole tensor */
+      if (i % 4 == 0 ||
+          i == (uint32_t)part.first) { /* the word of an element is that of its place in the whole tensor */
         word[0] = i / 4;
         word[1] = 0;
         word[2] = run->step;

@@ -44,6 +44,35 @@ TEST(FirmwareMath, ExpIsAboutOneUnitOffAtMost) {
   EXPECT_TRUE(std::isnan(poet_exp(std::nanf(""))));
 }
 
+/// The worst error of a function over floats of every magnitude.
+template <class F, class G>
+double worst_units(const F& found, const G& wanted) {
+  double worst = 0;
+  for (std::uint64_t bits = 0; bits <= 0xFFFFFFFFU; bits += 2003) {
+    const auto x = std::bit_cast<float>(static_cast<std::uint32_t>(bits));
+    const auto right = std::isnan(x) ? 0.0L : wanted(static_cast<long double>(x));
+    if (std::isnan(x) || std::abs(right) < std::numeric_limits<float>::min()) continue;
+    worst = std::max(worst, units(found(x), right));
+  }
+  return worst;
+}
+
+TEST(FirmwareMath, TanhIsAboutOneUnitOffAtMost) {
+  EXPECT_LE(worst_units(poet_tanh, [](long double x) { return std::tanh(x); }), 1.3);
+  EXPECT_EQ(poet_tanh(0.0F), 0.0F);
+  EXPECT_EQ(poet_tanh(kInfinite), 1.0F);
+  EXPECT_EQ(poet_tanh(-kInfinite), -1.0F);
+  EXPECT_TRUE(std::isnan(poet_tanh(std::nanf(""))));
+}
+
+TEST(FirmwareMath, ErfcIsFourAndAHalfUnitsOffAtMost) {
+  EXPECT_LE(worst_units(poet_erfc, [](long double x) { return std::erfc(x); }), 4.5);
+  EXPECT_EQ(poet_erfc(0.0F), 1.0F);
+  EXPECT_EQ(poet_erfc(kInfinite), 0.0F);
+  EXPECT_EQ(poet_erfc(-kInfinite), 2.0F);
+  EXPECT_TRUE(std::isnan(poet_erfc(std::nanf(""))));
+}
+
 TEST(FirmwareMath, LogIsTwoUnitsOffAtMostAndRootsAreExact) {
   std::mt19937_64 random(5);
   double worst = 0;

@@ -40,13 +40,23 @@ void copy_files(const fs::path& from, const fs::path& to, const std::set<std::st
   if (error) throw InputError(to.string(), "cannot be written: " + error.message());
 }
 
-std::set<std::string> kernel_files(const Program& program) {
-  std::set<std::string> files = {"poet_math.c", "poet_elements.c"};  // functions of numbers, starts of sums
-  for (const KernelFunction* kernel : program.kernels) {
-    files.insert(kernel->file);
-    if (kernel->file == "poet_linear.c" || kernel->file == "poet_conv.c" || kernel->file == "poet_matmul.c")
-      files.insert("poet_gemm.c");
+/// Adds `file` and, by its includes, those whose functions it calls.
+void add_kernel_file(const fs::path& folder, const std::string& file, std::set<std::string>& files) {
+  if (!fs::exists(folder / file) || !files.insert(file).second) return;
+  std::ifstream source(folder / file);
+  const std::string_view include = "#include \"";
+  for (std::string line; std::getline(source, line);) {
+    if (!line.starts_with(include)) continue;
+    const std::string header = line.substr(include.size(), line.find('"', include.size()) - include.size());
+    add_kernel_file(folder, header, files);
+    add_kernel_file(folder, fs::path(header).replace_extension(".c").string(), files);
   }
+}
+
+std::set<std::string> kernel_files(const fs::path& folder, const Program& program) {
+  std::set<std::string> files;
+  add_kernel_file(folder, "poet_elements.c", files);  // starts of sums
+  for (const KernelFunction* kernel : program.kernels) add_kernel_file(folder, kernel->file, files);
   return files;
 }
 
@@ -68,8 +78,9 @@ std::string rows_c(const Program& p) {
     rows.push_back(fmt::format("{{{}, {}, {}, {}, {}, {}}}", t.first, r.journal, t.row_bytes, t.row_blocks,
                                r.first, r.count));
   }
-  const std::string numbers =
-      fmt::format("int32_t poet_row_numbers[{}];\n\n", row_number_bytes(p) / sizeof(std::int32_t));
+  const PlanArrays arrays = plan_arrays(p);
+  const std::string numbers = fmt::format("int32_t poet_row_numbers[{}];\nvoid* poet_operands[{}];\n\n",
+                                          arrays.row_numbers, arrays.operands);
   if (rows.empty()) return numbers;
   return fmt::format(
              "/* Inputs that name rows of tables, and the rows that they name. */\n"
@@ -193,7 +204,7 @@ const Board& board(const std::string& name) {
 void write_folder(const fs::path& folder, const Program& program, const Board& board,
                   const std::vector<Memory>& memory, const Description& description) {
   const fs::path source = firmware_dir();
-  const std::set<std::string> kernels = kernel_files(program);
+  const std::set<std::string> kernels = kernel_files(source / "kernels", program);
   const bool on_card = memory.front().program_on_card;
   copy_files(source / "engine", folder / "engine", nullptr);
   copy_files(source / "kernels", folder / "kernels", &kernels);

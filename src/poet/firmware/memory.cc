@@ -65,13 +65,17 @@ std::int64_t code_bytes(const Program& program, const JsonField& processor, cons
 
 }  // namespace
 
-std::size_t row_number_bytes(const Program& program) {
-  constexpr std::size_t kNumber = sizeof(std::int32_t);
-  return (std::max<std::size_t>(program.row_numbers, 1) + 1) / 2 * 2 * kNumber;  // whole 8 bytes, as others
+PlanArrays plan_arrays(const Program& program) {
+  const auto even = [](std::size_t n) { return std::max<std::size_t>(n + n % 2, 2); };
+  std::size_t most = 0;
+  for (const ShapeEntry& shape : program.shapes) most = std::max(most, shape.operands);
+  return {even(program.row_numbers), even(most)};
 }
 
 std::vector<Memory> memory_of(const Program& program, const Board& board) {
   Memory plan;
+  const PlanArrays arrays = plan_arrays(program);
+  const auto array_bytes = kPointer * static_cast<std::int64_t>(arrays.row_numbers + arrays.operands);
   plan.arena_bytes = program.arena_bytes;
   plan.resident_bytes = program.ram_bytes - program.arena_bytes;
   plan.shape_bytes = table_bytes(program);
@@ -89,7 +93,7 @@ std::vector<Memory> memory_of(const Program& program, const Board& board) {
     const JsonField of_board = processors.at(name);
     memory.processor = name;
     memory.buffer_bytes =
-        bytes_in(of_board.at("buffers")) + static_cast<std::int64_t>(row_number_bytes(program));
+        bytes_in(of_board.at("buffers")) + array_bytes;
     add_stack(memory, program, processor, of_board);
     memory.code_bytes = code_bytes(program, processor, of_board);
   }

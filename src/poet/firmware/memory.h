@@ -37,8 +37,13 @@ struct Memory {
   std::optional<std::int64_t> instructions_per_step;  // not counted yet
 };
 
-/// Of the array of row numbers that plan.c has, which is among the buffers.
-[[nodiscard]] std::size_t row_number_bytes(const Program& program);
+/// Elements of the arrays that plan.c has in RAM, which are among the buffers: numbers of rows, addresses of
+/// an op's operands. Even, so that both are whole 8 bytes on a board, as the buffers around them.
+struct PlanArrays {
+  std::size_t row_numbers = 2;
+  std::size_t operands = 2;
+};
+[[nodiscard]] PlanArrays plan_arrays(const Program& program);
 
 /// For each of the board's processors, the one that `make` takes by default first. Throws InputError where
 /// the table lacks the board or a kernel. O(kernels * their pieces).

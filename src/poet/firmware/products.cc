@@ -58,7 +58,8 @@ std::vector<std::byte> linear_backward_bias(const OpReader& op) {
   return bytes_of(s);
 }
 
-constexpr std::int64_t kWidestKernel = 96;  // DEPTH in poet_conv.c
+constexpr std::int64_t kWidestKernel =
+    64;  // of which the windows of four points fit COPIED in poet_conv_sums.c
 
 poet_conv convolution(const OpReader& op, const Shape& x, const Shape& weight, const Shape& y) {
   poet_conv s{};
@@ -78,7 +79,7 @@ poet_conv convolution(const OpReader& op, const Shape& x, const Shape& weight, c
     s.dilation[a] = spatial("dilation", a, 1);
   }
   if (s.kernel[1] > kWidestKernel)
-    throw InputError(op.op().name, "has a wider kernel than 96, the widest in C");
+    throw InputError(op.op().name, "has a wider kernel than 64, the widest in C");
   s.bias = s.weight = s.from = s.from_bias = s.result = -1;
   return s;
 }
@@ -176,7 +177,7 @@ void add_products(KernelTable& table) {
   add("conv2d", "poet_conv.c", "poet_conv_forward", poet_conv_forward, conv2d);
   add("conv2d_backward_input", "poet_conv.c", "poet_conv_backward_input", poet_conv_backward_input,
       conv2d_backward_input);
-  add("conv2d_backward_weight", "poet_conv.c", "poet_conv_backward_weight", poet_conv_backward_weight,
+  add("conv2d_backward_weight", "poet_conv_weight.c", "poet_conv_backward_weight", poet_conv_backward_weight,
       conv2d_backward_weight);
 }
 
