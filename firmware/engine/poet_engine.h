@@ -4,7 +4,7 @@
  * What the storage holds, in blocks of 512 bytes, in this order; numbers are 32 bits, little-endian:
  *
  *   header   POET_CARD_MAGIC, POET_CARD_VERSION, the plan's digest, blocks in all, steps to be trained
- *            (0: for ever), samples, a hash of these.
+ *            (0: for ever), samples, a hash of these; from byte 64 on what only poet reads.
  *
  *   records  two. Each: POET_CARD_MAGIC, the step that is complete, its loss, a hash of these and of what
  *            follows in blocks of its own: the resident values' bytes.
@@ -71,11 +71,11 @@ enum {
   POET_WRITE_HOME, /* the other one */
   POET_READ_FIXED, /* of a value that no step updates */
   POET_WAIT,       /* until at most so many transfers are outstanding (varint) */
-  POET_INPUT, /* of the input: first byte / 4 in a sample, bytes / 4 of a sample; runs (varints), address;
-               * per run: the first byte / 4 in the batch, bytes / 4 (varints) */
-  POET_LOSS,       /* address */
-  POET_READ_ROWS,  /* which of the plan's rows (varint), address: those that the step's input names */
-  POET_WRITE_ROWS  /* the same */
+  POET_INPUT,     /* of the input: first byte / 4 in a sample, bytes / 4 of a sample; runs (varints), address;
+                   * per run: the first byte / 4 in the batch, bytes / 4 (varints) */
+  POET_LOSS,      /* address */
+  POET_READ_ROWS, /* which of the plan's rows (varint), address: those that the step's input names */
+  POET_WRITE_ROWS /* the same */
 };
 
 /* What poet generates for a plan (plan.c). */

@@ -62,7 +62,11 @@ def flips(plan_file, on_card):
             assert losses(done.stdout)[-len(whole):] == whole, what
             if got != wanted:  # the bit lies where nobody has looked
                 assert [k for k in range(len(got)) if got[k] != wanted[k]] == [at], what
-                assert run(poet, "card", plan_file, card, "--checkpoint", f"{folder}/got") == state, what
+                read = subprocess.run([poet, "card", plan_file, card, "--checkpoint", f"{folder}/got"], capture_output=True, text=True)
+                if name == "header" and read.returncode == 2:  # what only poet reads
+                    assert "its header is damaged" in read.stderr, what
+                    continue
+                assert read.returncode == 0 and read.stdout == state, what
                 assert tensors(f"{folder}/got") == tensors(f"{folder}/wanted"), what
         else:
             found[name] = found.get(name, 0) + 1
