@@ -29,6 +29,7 @@ namespace {
 
 using namespace poet;
 
+constexpr const char* kDepthwise = " depthwise";
 constexpr std::size_t kTerms = 3;  // one, operations, bytes
 
 struct Sample {
@@ -136,12 +137,11 @@ double collect(const std::string& plan_name, const std::string& trace_name, Samp
       Sample sample{{1.0, static_cast<double>(work.flops.value()), static_cast<double>(work.moved.value())},
                     take()};
       if (is_next(POET_LOSS)) sample.instructions += take();
-      samples[graph.ops[step.op].kind].push_back(sample);
+      samples[graph.ops[step.op].kind + (is_depthwise(graph, step.op) ? kDepthwise : "")].push_back(sample);
     } else if (step.kind == StepKind::page_in || step.kind == StepKind::page_out) {
       const Bytes bytes = graph.values[step.value].bytes;
       const bool rows = graph.values[step.value].rows.has_value();
-      Sample sample{{1.0, 0.0, static_cast<double>(rounded_up(bytes, Bytes(POET_BLOCK)).value())},
-                    take()};
+      Sample sample{{1.0, 0.0, static_cast<double>(rounded_up(bytes, Bytes(POET_BLOCK)).value())}, take()};
       if (!waits && is_next(POET_WAIT)) sample.instructions += take();
       if (!rows && !waits) samples[step.kind == StepKind::page_in ? ">in" : ">out"].push_back(sample);
     } else if (step.kind == StepKind::wait) {
@@ -186,8 +186,10 @@ int run(int count, char** arguments) {
       direction.bytes_per_second = rate(fit.factor[2], hertz);
       continue;
     }
-    device.rates.push_back(
-        {kind, Seconds(fit.factor[0] / hertz), rate(fit.factor[1], hertz), rate(fit.factor[2], hertz)});
+    const std::size_t suffix = kind.find(kDepthwise);
+    device.rates.push_back({kind.substr(0, suffix), suffix != std::string::npos,
+                            Seconds(fit.factor[0] / hertz), rate(fit.factor[1], hertz),
+                            rate(fit.factor[2], hertz)});
   }
   std::ofstream out(profile);
   out << to_json(device).dump(1) << '\n';

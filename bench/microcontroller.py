@@ -28,7 +28,7 @@ CASES = {
                   None),
     "mobilenet_v2_035": ("--onnx {nets}/mobilenet_v2_035.onnx --platform m4 --ram-budget 250000", "mps2-an386", "", 10, "cifar"),
     "keyword_spotting": ("--onnx {nets}/keyword_spotting.onnx --platform m4 --ram-budget 250000", "mps2-an386", "", 10, "keywords"),
-    "bert": ("--model bert --sequence-length 128 --platform m4 --ram-budget 1030000 --time-limit 60s", "mps2-an386", "WINDOW_BYTES=1048576",
+    "bert": ("--model bert --sequence-length 128 --platform m4 --ram-budget 1030000 --time-limit 60s", "mps2-an386 --ram 1MiB", "",
              1, None),
 }
 SLOW = {"bert"}
@@ -58,7 +58,7 @@ def row(poet, name, work):
     data = ["--data", work.parent / "nets" / data] if data else ["--samples", 64]
     plan, folder = work / "plan", work / "firmware"
     call(poet, "solve", *what, "--quiet", "--plan-out", plan)
-    call(poet, "codegen", plan, "-o", folder, "--board", board, "--steps", steps, *data)
+    call(poet, "codegen", plan, "-o", folder, "--board", *board.split(), "--steps", steps, *data)
     call("make", "-s", "-C", folder, *make.split())
     begin = time.monotonic()
     text = call("make", "-s", "-C", folder, "run", *make.split())

@@ -169,6 +169,8 @@ def numbers(value, path=""):
     if isinstance(value, dict):
         for name, item in value.items():
             yield from numbers(item, f"{path}/{name}")
+    elif isinstance(value, list):
+        yield from ((f"{path}/{item}", "there") for item in value)
     else:
         yield path, value
 

@@ -1,5 +1,5 @@
-/* Instructions that a step takes, where a board counts them: kernel by kernel (make COUNT=1), or one line for each
- * instruction of the program (COUNT=trace). */
+/* Instructions that a step takes, where a board counts them: kernel by kernel (make COUNT=1), or one line for
+ * each instruction of the program (COUNT=trace). */
 #include "poet_engine.h"
 
 enum { COUNTED = 64 };

@@ -90,6 +90,9 @@ def refusals(linear):
     refused(["outside the plan's RAM budget"], plan("linear", "excluded.plan", "--platform", "m4", "--persistent", "excluded",
                                                      ram="300KB"), "-o", out)
     refused(["holds several plans"], plan("linear", "several.plan", "--platform", "m4", ram="100KB,60KB"), "-o", out)
+    run(poet, "solve", "--model", "linear", "--platform", "m4", "--semantics", "staged", "--ram-budget", "200KB", "--time-limit", "2",
+        "--quiet", "--schedule-out", f"{work}/schedule.json")
+    refused(["is a schedule"], f"{work}/schedule.json", "-o", out)
     refused(["published", "rules"], plan("linear", "published.plan", "--platform", "m4", "--semantics", "published", ram="200KB"),
             "-o", out)
     print("refusals: one line each, nothing written")

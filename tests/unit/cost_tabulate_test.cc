@@ -160,7 +160,7 @@ TEST(Tabulate, OverrideReplacesTimeAndEnergyOfItsKindAndShapesOnly) {
 
 TEST(Tabulate, RatesOfAKindAddUpWhereNoOverrideCounts) {
   DeviceProfile d = device();
-  d.rates = {{"linear", Seconds(5), 120.0, 376.0}, {"relu", Seconds(1), 0, 0}};
+  d.rates = {{"linear", false, Seconds(5), 120.0, 376.0}, {"relu", false, Seconds(1), 0, 0}};
   const Graph other = one_op("linear", {{{4, 3}}, parameter({5, 3})}, {{{4, 5}}});
   // 5 s, 120 operations, (12 + 15 + 20) * 4 = 188 bytes.
   const OpCost cost = tabulate(other, d).ops[last_op(other)];

@@ -33,7 +33,9 @@ std::string answer_text(const firmware::Memory& m, const firmware::Board& board,
         m.program_on_card ? "on the card" : bytes(m.program_bytes));
   }
   if (m.instructions_per_step)
-    text += fmt::format("step      {} instructions\n", bytes(*m.instructions_per_step));
+    text += fmt::format("step      about {:.1f} million instructions{}\n",
+                        static_cast<double>(*m.instructions_per_step) / 1e6,
+                        board.has_sd_card ? ", without moving bytes over SPI" : "");
   return text + fmt::format("storage   {} blocks of {} B: {} pages, {} samples; {}\n",
                             firmware::card_blocks(program, data.samples()), static_cast<int>(POET_BLOCK),
                             program.pages.size(), data.samples(), card.string());

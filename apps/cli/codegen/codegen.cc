@@ -102,6 +102,8 @@ class Codegen final : public Command {
         .required();
     parser_.option("--board", board_,
                    fmt::format("what it is for: {} (default host)", fmt::join(board_names(), ", ")), "NAME");
+    parser_.option("--ram", ram_, "RAM that the firmware may touch (default: all that the board stands for)",
+                   "BYTES");
     parser_.option("--weights", weights_, "what training starts from; without, seeded like PyTorch's",
                    "FILE.safetensors");
     parser_.option("--data", data_, "training data, as for poet run; without, a synthetic set", "PATH");
@@ -135,13 +137,16 @@ class Codegen final : public Command {
   int write(const std::function<void()>& pause) {
     const PlanFile file = checked_plan(plan_);
     const Graph& graph = file.instance.graph;
-    const firmware::Board& board = firmware::board(board_);
+    firmware::Board board = firmware::board(board_);
+    if (ram_) board = firmware::with_ram(board, parse_bytes("--ram", *ram_).value());
     firmware::CardOptions options;
     options.seed = parse_number("--seed", seed_);
     options.steps = parse_word("--steps", steps_);
     options.pause = pause;
     const firmware::Program program = firmware::program_of(file);
-    const std::vector<firmware::Memory> memory = firmware::memory_of(program, board);
+    std::vector<firmware::Memory> memory = firmware::memory_of(program, board);
+    if (memory.front().processor == "cortex-m4")
+      memory.front().instructions_per_step = firmware::instructions_per_step(file, program);
     firmware::check_fits(memory.front(), board);
     const std::unique_ptr<runtime::Dataset> data =
         data_ ? runtime::open_dataset(*data_, graph)
@@ -175,7 +180,7 @@ class Codegen final : public Command {
   }
 
   std::string plan_, folder_, board_ = "host", samples_ = "64", seed_ = "0", steps_ = "10";
-  std::optional<std::string> weights_, data_;
+  std::optional<std::string> ram_, weights_, data_;
   bool json_ = false;
 };
 

@@ -46,6 +46,8 @@ struct OpOverride {
 /// replace the two rates below where no override does.
 struct KindRates {
   std::string kind;
+  bool depthwise =
+      false;  // of convolutions those whose groups have one channel each (is_depthwise()), else the others
   Seconds per_op{};
   double flops_per_second = 0;  // 0: operations cost nothing
   double bytes_per_second = 0;  // 0: bytes cost nothing

@@ -85,14 +85,16 @@ std::vector<OpOverride> overrides(const JsonField& json) {
 std::vector<KindRates> rates(const JsonField& json) {
   std::vector<KindRates> found;
   for (const JsonField& item : json.items()) {
-    item.only({"kind", "seconds_per_op", "flops_per_second", "bytes_per_second"});
+    item.only({"kind", "depthwise", "seconds_per_op", "flops_per_second", "bytes_per_second"});
     KindRates rates;
     rates.kind = item.at("kind").name();
+    if (item.has("depthwise")) rates.depthwise = item.at("depthwise").boolean();
     if (item.has("seconds_per_op")) rates.per_op = Seconds(item.at("seconds_per_op").non_negative());
     if (item.has("flops_per_second")) rates.flops_per_second = item.at("flops_per_second").positive();
     if (item.has("bytes_per_second")) rates.bytes_per_second = item.at("bytes_per_second").positive();
-    if (std::any_of(found.begin(), found.end(),
-                    [&](const KindRates& other) { return other.kind == rates.kind; }))
+    if (std::any_of(found.begin(), found.end(), [&](const KindRates& other) {
+          return other.kind == rates.kind && other.depthwise == rates.depthwise;
+        }))
       item.fail("repeats the kind of earlier rates");
     found.push_back(std::move(rates));
   }
@@ -202,7 +204,9 @@ Json to_json(const DeviceProfile& device) {
   if (!device.rates.empty()) {
     Json& list = json["rates"] = Json::array();
     for (const KindRates& rates : device.rates) {
-      Json item = {{"kind", rates.kind}, {"seconds_per_op", rates.per_op.value()}};
+      Json item = {{"kind", rates.kind}};
+      if (rates.depthwise) item["depthwise"] = true;
+      item["seconds_per_op"] = rates.per_op.value();
       if (rates.flops_per_second > 0) item["flops_per_second"] = rates.flops_per_second;
       if (rates.bytes_per_second > 0) item["bytes_per_second"] = rates.bytes_per_second;
       list.push_back(std::move(item));

@@ -32,10 +32,11 @@ class Measured {
   explicit Measured(const DeviceProfile& device) {
     for (const OpOverride& measured : device.overrides)
       by_key_.emplace(key(measured.kind, measured.shape_class), &measured);
-    for (const KindRates& rates : device.rates) rates_.emplace(rates.kind, &rates);
+    for (const KindRates& rates : device.rates) rates_.emplace(key(rates.kind, rates.depthwise), &rates);
   }
-  [[nodiscard]] const KindRates* rates(const std::string& kind) const {
-    const auto found = rates_.find(kind);
+  [[nodiscard]] const KindRates* rates(const Graph& graph, OpId op) const {
+    if (rates_.empty()) return nullptr;
+    const auto found = rates_.find(key(graph.ops[op].kind, is_depthwise(graph, op)));
     return found == rates_.end() ? nullptr : found->second;
   }
   [[nodiscard]] const OpOverride* find(const Graph& graph, OpId op) const {
@@ -46,6 +47,9 @@ class Measured {
 
  private:
   static std::string key(const std::string& kind, const std::string& shapes) { return kind + '\n' + shapes; }
+  static std::string key(const std::string& kind, bool depthwise) {
+    return depthwise ? kind + " depthwise" : kind;
+  }
   std::unordered_map<std::string, const OpOverride*> by_key_;
   std::unordered_map<std::string, const KindRates*> rates_;
 };
@@ -67,7 +71,7 @@ OpCost cost_of(const Graph& graph, OpId op, const DeviceProfile& device, const M
   const Work work = work_of(graph, op);
   if (const OpOverride* own = measured.find(graph, op); own != nullptr)
     return {own->runtime, own->energy, std::max(work.workspace, own->workspace)};
-  const Seconds runtime = modelled(device, measured.rates(graph.ops[op].kind), work);
+  const Seconds runtime = modelled(device, measured.rates(graph, op), work);
   return {runtime, device.active * runtime, work.workspace};
 }
 
@@ -120,6 +124,19 @@ bool is_finite(const TransferCost& t) {
 }
 
 }  // namespace
+
+bool is_depthwise(const Graph& graph, OpId id) {
+  const Op& op = graph.ops[id];
+  const bool of_weight = op.kind == "conv2d_backward_weight";
+  if (!of_weight && op.kind != "conv2d" && op.kind != "conv2d_backward_input") return false;
+  const std::vector<ValueId>& list = of_weight ? op.outputs : op.inputs;
+  const std::size_t place = of_weight ? 0 : 1;
+  if (place >= list.size()) return false;
+  const Shape& weight = graph.values[list[place]].shape;
+  const auto groups = op.attributes.find("groups");
+  const auto* count = groups == op.attributes.end() ? nullptr : std::get_if<std::int64_t>(&groups->second);
+  return weight.size() == 4 && weight[1] == 1 && weight[0] == (count == nullptr ? 1 : *count);
+}
 
 std::string shape_class(const Graph& graph, OpId op) {
   const Op& o = graph.ops[op];

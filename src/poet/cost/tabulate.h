@@ -21,6 +21,10 @@ struct Work {
   Bytes workspace{};
 };
 
+/// A convolution, or a gradient of one, in which each group reads one channel and writes one: it has few
+/// operations for what it moves. O(1).
+[[nodiscard]] bool is_depthwise(const Graph& graph, OpId op);
+
 /// Throws InputError for an operator kind that has no cost rule or whose values do not fit it, naming the op.
 [[nodiscard]] Work work_of(const Graph& graph, OpId op);
 

@@ -4,12 +4,14 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <fstream>
 #include <iterator>
 #include <set>
 #include <system_error>
 
+#include "poet/base/amounts.h"
 #include "poet/base/data_dir.h"
 #include "poet/base/error.h"
 #include "poet/firmware/memory.h"
@@ -179,7 +181,9 @@ const std::vector<Board>& boards() {
        256 * kKiB,
        4096 * kKiB,
        {"cortex-m4"},
-       "-M mps2-an386"},
+       "-M mps2-an386",
+       false,
+       4096 * kKiB},
       {"nrf52840",
        "Nordic's Cortex-M4F, 256 KiB, an SD card in SPI mode; never run yet",
        with_dma,
@@ -190,6 +194,16 @@ const std::vector<Board>& boards() {
        true},
   };
   return all;
+}
+
+Board with_ram(const Board& board, std::int64_t ram_bytes) {
+  const std::int64_t most = std::max(board.most_ram_bytes, board.ram_bytes);
+  if (!std::has_single_bit(static_cast<std::uint64_t>(ram_bytes)) || ram_bytes > most)
+    throw InputError("--ram", fmt::format("must be a power of two up to {}, the RAM of {}",
+                                          format_ram(Bytes(most)), board.name));
+  Board other = board;
+  other.ram_bytes = ram_bytes;
+  return other;
 }
 
 const Board& board(const std::string& name) {

@@ -20,10 +20,14 @@ struct Board {
   std::vector<std::string> processors{};  // as the compiler calls them; the one that `make` takes first
   std::string machine{};                  // QEMU's options; empty: it has no such board
   bool has_sd_card = false;               // else the storage is the file card.img
+  std::int64_t most_ram_bytes = 0;        // that an emulator gives it; 0: ram_bytes
 };
 
 /// Those with a folder in firmware/boards, by name.
 [[nodiscard]] const std::vector<Board>& boards();
+/// The board with as much RAM as asked for. Throws InputError unless that is a power of two (as the MPU's
+/// window is) that the board or its emulator has.
+[[nodiscard]] Board with_ram(const Board& board, std::int64_t ram_bytes);
 /// Throws InputError naming the ones that there are.
 [[nodiscard]] const Board& board(const std::string& name);
 

@@ -10,7 +10,9 @@
 #include "poet/base/amounts.h"
 #include "poet/base/data_dir.h"
 #include "poet/base/error.h"
+#include "poet/cost/device.h"
 #include "poet/cost/json_reader.h"
+#include "poet/cost/tabulate.h"
 
 namespace poet::firmware {
 namespace {
@@ -92,8 +94,7 @@ std::vector<Memory> memory_of(const Program& program, const Board& board) {
     const JsonField processor = table.at("processors").at(name);
     const JsonField of_board = processors.at(name);
     memory.processor = name;
-    memory.buffer_bytes =
-        bytes_in(of_board.at("buffers")) + array_bytes;
+    memory.buffer_bytes = bytes_in(of_board.at("buffers")) + array_bytes;
     add_stack(memory, program, processor, of_board);
     memory.code_bytes = code_bytes(program, processor, of_board);
   }
@@ -106,6 +107,21 @@ std::vector<Memory> memory_of(const Program& program, const Board& board) {
     if (on_card) memory.program_bytes = 0;
   }
   return all;
+}
+
+std::int64_t instructions_per_step(const PlanFile& file, const Program& program) {
+  constexpr double kHertz = 64e6;  // of the profile: one instruction per clock
+  const DeviceProfile device = find_device("m4-emulated");
+  const CostTable costs = tabulate(file.instance.graph, device, PersistentPolicy::automatic);
+  Seconds sum;
+  for (const Step& step : file.plan.steps) {
+    if (step.kind == StepKind::compute) sum += costs.ops[step.op].runtime;
+    if (step.kind == StepKind::page_in) sum += costs.values[step.value].page_in.seconds;
+    if (step.kind == StepKind::page_out) sum += costs.values[step.value].page_out.seconds;
+  }
+  const auto record = static_cast<double>(program.ram_bytes - program.arena_bytes);
+  sum += Seconds(record / device.storage->page_out.bytes_per_second);
+  return static_cast<std::int64_t>(sum.value() * kHertz);
 }
 
 void check_fits(const Memory& m, const Board& board) {

@@ -34,7 +34,7 @@ struct Memory {
   bool program_on_card = false;
   [[nodiscard]] std::int64_t flash_bytes() const { return code_bytes + shape_bytes + program_bytes; }
 
-  std::optional<std::int64_t> instructions_per_step;  // not counted yet
+  std::optional<std::int64_t> instructions_per_step;  // about; of a Cortex-M4F
 };
 
 /// Elements of the arrays that plan.c has in RAM, which are among the buffers: numbers of rows, addresses of
@@ -48,6 +48,10 @@ struct PlanArrays {
 /// For each of the board's processors, the one that `make` takes by default first. Throws InputError where
 /// the table lacks the board or a kernel. O(kernels * their pieces).
 [[nodiscard]] std::vector<Memory> memory_of(const Program& program, const Board& board);
+
+/// What a step of the plan takes on a Cortex-M4F: by the profile m4-emulated, which is fitted to instructions
+/// counted under an emulator. Without what moves bytes over SPI. O(steps).
+[[nodiscard]] std::int64_t instructions_per_step(const PlanFile& file, const Program& program);
 
 /// Throws InputError where the board has less RAM or flash, with the numbers and the way out.
 void check_fits(const Memory& memory, const Board& board);

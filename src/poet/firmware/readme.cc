@@ -122,9 +122,10 @@ std::string files(const Board& board, const Memory& m) {
 
 std::string readme(const Program& program, const Board& board, const Memory& memory, const Description& d) {
   const std::string instructions =
-      memory.instructions_per_step
-          ? fmt::format("\nA step takes {} instructions.\n", format_count(*memory.instructions_per_step))
-          : "";
+      memory.instructions_per_step ? fmt::format("\nA step takes about {:.1f} million instructions{}.\n",
+                                                 static_cast<double>(*memory.instructions_per_step) / 1e6,
+                                                 board.has_sd_card ? ", without moving bytes over SPI" : "")
+                                   : "";
   return fmt::format(
              "# Firmware that trains\n"
              "Made by `poet codegen` from the plan `{}` for the board {}: {}.\n\n"

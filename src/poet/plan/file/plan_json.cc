@@ -128,6 +128,8 @@ Json to_json(const PlanFile& file) {
 PlanFile plan_from_json(const Json& json, const std::string& place) {
   const JsonField root(json, place);
   if (root.has("plans")) root.fail(kSeveralPlans);
+  if (!root.has("steps") && root.has("stages"))
+    root.fail("is a schedule; what is wanted here is a plan, with steps and addresses");
   if (!root.has("steps")) root.fail("is neither a plan (no steps) nor a schedule (no stages)");
   const std::int64_t format = root.at("format").integer(1, kFormat);
   const char* allocations = kAllocations[format - 1];
