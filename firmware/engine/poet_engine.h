@@ -4,7 +4,7 @@
  * What the storage holds, in blocks of 512 bytes, in this order; numbers are 32 bits, little-endian:
  *
  *   header   POET_CARD_MAGIC, POET_CARD_VERSION, the plan's digest, blocks in all, steps to be trained
- *            (0: for ever), samples, a hash of these.
+ *            (0: for ever), samples, a hash of these; from byte 64 on what only poet reads.
  *
  *   records  two. Each: POET_CARD_MAGIC, the step that is complete, its loss, a hash of these and of what
  *            follows in blocks of its own: the resident values' bytes.

@@ -59,10 +59,14 @@ def flips(plan_file, on_card):
         if done.returncode == 0:
             harmless[name] = harmless.get(name, 0) + 1
             got = contents(card)
-            assert set(losses(done.stdout)) >= set(whole), what
-            assert [k for k in range(len(got)) if got[k] != wanted[k]] in ([], [at]) if got != wanted else True, what
+            assert losses(done.stdout)[-len(whole):] == whole, what
             if got != wanted:  # the bit lies where nobody has looked
-                assert run(poet, "card", plan_file, card, "--checkpoint", f"{folder}/got") == state, what
+                assert [k for k in range(len(got)) if got[k] != wanted[k]] == [at], what
+                read = subprocess.run([poet, "card", plan_file, card, "--checkpoint", f"{folder}/got"], capture_output=True, text=True)
+                if name == "header" and read.returncode == 2:  # what only poet reads
+                    assert "its header is damaged" in read.stderr, what
+                    continue
+                assert read.returncode == 0 and read.stdout == state, what
                 assert tensors(f"{folder}/got") == tensors(f"{folder}/wanted"), what
         else:
             found[name] = found.get(name, 0) + 1
@@ -188,6 +192,14 @@ def cards(plan_file, other_plan):
     host_errors(folder, command, more, places)
 
 
+def beyond_semihosting(plan_file):
+    """A file of 4 GiB, nearly all of it a hole."""
+    folder = firmware(plan_file, "beyond", 1, "mps2-an386")
+    os.truncate(f"{folder}/card.img", 1 << 32)
+    assert "4 GiB or more" in emulate(folder, command_of(folder), TOO_SMALL)
+    os.remove(f"{folder}/card.img")
+
+
 def host_errors(folder, command, image, places):
     """The host cannot read or write a sector: the guest is not told, and gets other bytes with a right checksum."""
     card = f"{folder}/card.img"
@@ -238,6 +250,7 @@ if part == "host":
 else:
     needs_emulator()
     cards(linear, plan("linear24", "24KiB", model="linear"))
+    beyond_semihosting(linear)
     overruns(linear)
     kills(linear, "lm3s6965evb", 8)
     kills(linear, "mps2-an386", 60)
