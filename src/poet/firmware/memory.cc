@@ -92,8 +92,7 @@ std::vector<Memory> memory_of(const Program& program, const Board& board) {
     const JsonField processor = table.at("processors").at(name);
     const JsonField of_board = processors.at(name);
     memory.processor = name;
-    memory.buffer_bytes =
-        bytes_in(of_board.at("buffers")) + array_bytes;
+    memory.buffer_bytes = bytes_in(of_board.at("buffers")) + array_bytes;
     add_stack(memory, program, processor, of_board);
     memory.code_bytes = code_bytes(program, processor, of_board);
   }

@@ -18,7 +18,7 @@
 namespace poet::firmware {
 namespace {
 
-constexpr std::int64_t kUnit = 4;  // bytes of an address
+constexpr std::int64_t kUnit = 4;           // bytes of an address
 constexpr std::size_t kMostOperands = 255;  // a byte says how many
 constexpr std::size_t kShapeAlignment = 8;
 

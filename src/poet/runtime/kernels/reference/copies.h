@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "poet/graph/loop_nest.h"
-#include "poet/runtime/kernels/reference/op_reader.h"
 #include "poet/runtime/kernels/kernel.h"
+#include "poet/runtime/kernels/reference/op_reader.h"
 
 namespace poet::runtime {
 

@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "poet/graph/loop_nest.h"
-#include "poet/runtime/kernels/reference/op_reader.h"
 #include "poet/runtime/kernels/reference/elementwise.h"
 #include "poet/runtime/kernels/reference/loop_kernel.h"
+#include "poet/runtime/kernels/reference/op_reader.h"
 
 namespace poet::runtime {
 

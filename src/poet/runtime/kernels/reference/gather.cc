@@ -10,10 +10,10 @@
 
 #include "poet/base/error.h"
 #include "poet/graph/loop_nest.h"
-#include "poet/runtime/kernels/reference/op_reader.h"
 #include "poet/graph/parts.h"
 #include "poet/runtime/kernels/reference/families.h"
 #include "poet/runtime/kernels/reference/loop_kernel.h"
+#include "poet/runtime/kernels/reference/op_reader.h"
 
 namespace poet::runtime {
 namespace {

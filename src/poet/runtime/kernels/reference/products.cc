@@ -6,11 +6,11 @@
 #include <vector>
 
 #include "poet/graph/loop_nest.h"
-#include "poet/runtime/kernels/reference/op_reader.h"
 #include "poet/runtime/kernels/reference/families.h"
 #include "poet/runtime/kernels/reference/fold.h"
 #include "poet/runtime/kernels/reference/gemm.h"
 #include "poet/runtime/kernels/reference/loop_kernel.h"
+#include "poet/runtime/kernels/reference/op_reader.h"
 
 namespace poet::runtime {
 namespace {

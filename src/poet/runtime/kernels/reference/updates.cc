@@ -6,9 +6,9 @@
 
 #include "firmware/kernels/poet_math.h"
 #include "poet/graph/loop_nest.h"
-#include "poet/runtime/kernels/reference/op_reader.h"
 #include "poet/runtime/kernels/reference/families.h"
 #include "poet/runtime/kernels/reference/loop_kernel.h"
+#include "poet/runtime/kernels/reference/op_reader.h"
 
 namespace poet::runtime {
 namespace {
