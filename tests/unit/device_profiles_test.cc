@@ -158,7 +158,8 @@ TEST(FindDevice, UnknownNameListsTheKnownOnes) {
     FAIL() << "no exception";
   } catch (const InputError& error) {
     EXPECT_STREQ(error.what(),
-                 "unknown device \"m7\": known are a72, a72nocache, jetsontx2, m0, m4, m4-emulated; a profile of your own "
+                 "unknown device \"m7\": known are a72, a72nocache, jetsontx2, m0, m4, m4-emulated; a "
+                 "profile of your own "
                  "is named by "
                  "its path (FILE.json)");
   }
