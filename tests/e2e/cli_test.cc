@@ -382,7 +382,7 @@ TEST(Devices, TellTheOriginOfEveryNumber) {
     EXPECT_FALSE(contains(one.out, "not stated")) << one.out;
     EXPECT_EQ(poet("devices --json " + name).json(), device);
   }
-  EXPECT_EQ(json["devices"].size(), 5U);
+  EXPECT_EQ(json["devices"].size(), 6U);
   EXPECT_TRUE(contains(poet("devices m4").out, "256 KiB"));
 }
 
