@@ -26,7 +26,7 @@ extras=(
 test_extras=(
   cbc:coinor-cbc glpsol:glpk-utils    # solvers to hold poet's own against
   chromium:chromium                   # opens the pages
-  arm-none-eabi-gcc:gcc-arm-none-eabi # compiles what is for devices
+  arm-none-eabi-gcc:gcc-arm-none-eabi /usr/include/newlib:libnewlib-arm-none-eabi # compiles what is for devices
   qemu-system-arm:qemu-system-arm     # runs it on boards that are not there
   aarch64-linux-gnu-g++:g++-aarch64-linux-gnu qemu-aarch64:qemu-user # compile and try the program for boards
   /usr/share/libonnx-testdata:libonnx-testdata # the standard's own tests of its operators

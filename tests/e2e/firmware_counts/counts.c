@@ -23,7 +23,9 @@ static float* numbers(int32_t count) {
   return at;
 }
 
+/* What the board's files ask of the engine, which is not here. */
 void poet_say_hex(uint32_t n) { (void)n; }
+int poet_channel_advance(uint32_t bytes) { return bytes == 0U; }
 
 static void say_number(uint32_t n) {
   char text[12];
@@ -38,16 +40,18 @@ static void say_number(uint32_t n) {
 static void count(const char* kernel, const char* name, poet_kernel call, const void* shape,
                   void* const* operand, int32_t operations) {
   const poet_run run = {1, 2, 3};
-  uint64_t before;
+  uint64_t before, without, with;
   poet_port_instructions();
   before = poet_port_instructions();
+  without = poet_port_instructions() - before; /* what counting takes */
+  before = poet_port_instructions();
   call(shape, operand, &run);
-  before = poet_port_instructions() - before;
+  with = poet_port_instructions() - before;
   poet_port_text(kernel);
   poet_port_text(" ");
   poet_port_text(name);
   say_number((uint32_t)operations);
-  say_number((uint32_t)before);
+  say_number((uint32_t)(with - without));
   poet_port_text("\n");
 }
 
