@@ -30,7 +30,7 @@ namespace {
 using namespace poet;
 
 constexpr const char* kDepthwise = " depthwise";
-constexpr std::size_t kTerms = 3;  // one, operations, bytes
+constexpr std::size_t kTerms = 5;  // one, operations, bytes, planes, rows
 
 struct Sample {
   std::array<double, kTerms> term{};
@@ -134,7 +134,9 @@ double collect(const std::string& plan_name, const std::string& trace_name, Samp
   for (const Step& step : plan.plan.steps) {
     if (step.kind == StepKind::compute) {
       const Work work = work_of(graph, step.op);
-      Sample sample{{1.0, static_cast<double>(work.flops.value()), static_cast<double>(work.moved.value())},
+      const PlanesAndRows count = planes_and_rows(graph, step.op);
+      Sample sample{{1.0, static_cast<double>(work.flops.value()), static_cast<double>(work.moved.value()),
+                     count.planes, count.rows},
                     take()};
       if (is_next(POET_LOSS)) sample.instructions += take();
       samples[graph.ops[step.op].kind + (is_depthwise(graph, step.op) ? kDepthwise : "")].push_back(sample);
@@ -167,8 +169,8 @@ int run(int count, char** arguments) {
     fmt::print("{}: {:.0f} instructions in the first step's program\n", arguments[i],
                collect(arguments[i], arguments[i + 1], samples));
   device.rates.clear();
-  fmt::print("{:36} {:>8} {:>14} {:>8} {:>8} {:>9} {:>9}\n", "kind", "ops", "instructions", "fit", "per op",
-             "per FLOP", "per byte");
+  fmt::print("{:36} {:>8} {:>14} {:>8} {:>8} {:>9} {:>9} {:>9} {:>9}\n", "kind", "ops", "instructions", "fit",
+             "per op", "per plane", "per row", "per FLOP", "per byte");
   for (const auto& [kind, list] : samples) {
     Fit fit = best_fit(list);
     double counted = 0;
@@ -177,9 +179,11 @@ int run(int count, char** arguments) {
       counted += s.instructions;
       fitted += predicted(fit, s);
     }
+    if (!(fitted > 0)) throw InputError(kind, "no rates fit what was counted");
     for (double& factor : fit.factor) factor *= counted / fitted;  // as much in all as was counted
-    fmt::print("{:36} {:>8} {:>14.0f} {:>8.3f} {:>8.0f} {:>9.3f} {:>9.3f}\n", kind, list.size(), counted,
-               fitted / counted, fit.factor[0], fit.factor[1], fit.factor[2]);
+    fmt::print("{:36} {:>8} {:>14.0f} {:>8.3f} {:>8.0f} {:>9.1f} {:>9.1f} {:>9.3f} {:>9.3f}\n", kind,
+               list.size(), counted, fitted / counted, fit.factor[0], fit.factor[3], fit.factor[4],
+               fit.factor[1], fit.factor[2]);
     if (kind[0] == '>') {
       StorageDirection& direction = kind == ">in" ? device.storage->page_in : device.storage->page_out;
       direction.latency = Seconds(fit.factor[0] / hertz);
@@ -188,7 +192,8 @@ int run(int count, char** arguments) {
     }
     const std::size_t suffix = kind.find(kDepthwise);
     device.rates.push_back({kind.substr(0, suffix), suffix != std::string::npos,
-                            Seconds(fit.factor[0] / hertz), rate(fit.factor[1], hertz),
+                            Seconds(fit.factor[0] / hertz), Seconds(fit.factor[3] / hertz),
+                            Seconds(fit.factor[4] / hertz), rate(fit.factor[1], hertz),
                             rate(fit.factor[2], hertz)});
   }
   std::ofstream out(profile);

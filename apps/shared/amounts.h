@@ -12,5 +12,7 @@ using poet::parse_count;
 using poet::parse_duration;
 using poet::parse_factor;
 using poet::parse_fraction;
+using poet::parse_whole;
+using poet::parse_word;
 
 }  // namespace poet::cli

@@ -107,7 +107,8 @@ static int input(uint32_t step, uint32_t samples) {
   char* to = (char*)address();
   for (; runs > 0; --runs) {
     const uint32_t at = 4 * varint(), count = 4 * varint();
-    const int code = poet_fetch(step, samples, first_byte, bytes, at, count, to);
+    const int code =
+        code_error != POET_OK ? code_error : poet_fetch(step, samples, first_byte, bytes, at, count, to);
     if (code != POET_OK) return code;
     to += count;
   }
@@ -134,6 +135,7 @@ static int transfer(uint32_t instruction, uint32_t step) {
   const uint32_t block = varint(), bytes = 4 * varint();
   float* at = address();
   const uint32_t size = (bytes + POET_TRAILER + POET_BLOCK - 1) / POET_BLOCK;
+  if (code_error != POET_OK) return code_error; /* these are not the operands */
   switch (instruction) {
     case POET_READ:
       return poet_channel_read(block, at, bytes, step);
@@ -146,6 +148,14 @@ static int transfer(uint32_t instruction, uint32_t step) {
     default:
       return poet_channel_read(block, at, bytes, 0);
   }
+}
+
+static int transfer_rows(uint32_t instruction, uint32_t step) {
+  const uint32_t number = varint();
+  float* at = address();
+  if (code_error != POET_OK) return code_error;
+  return instruction == POET_READ_ROWS ? poet_tables_read(number, at, step)
+                                       : poet_tables_write(number, at, step);
 }
 
 static int one_step(uint32_t step, uint32_t samples, float* loss, int* kernel) {
@@ -184,13 +194,9 @@ static int one_step(uint32_t step, uint32_t samples, float* loss, int* kernel) {
         code = POET_OK;
         break;
       case POET_READ_ROWS:
-      case POET_WRITE_ROWS: {
-        const uint32_t number = varint();
-        float* at = address();
-        code = instruction == POET_READ_ROWS ? poet_tables_read(number, at)
-                                             : poet_tables_write(number, at, step);
+      case POET_WRITE_ROWS:
+        code = transfer_rows(instruction, step);
         break;
-      }
       default:
         return POET_BAD_PROGRAM;
     }
@@ -233,7 +239,7 @@ int poet_train(void) {
   if (step > 0) code = poet_tables_commit(step);
   if (code != POET_OK) return poet_fail(code, step, plan->kernel_names[kernel]);
   if (step > 0) {
-    poet_port_text("poet: goes on after step ");
+    poet_port_text(steps == 0 || step < steps ? "poet: goes on after step " : "poet: nothing to do after step ");
     poet_say_number(step);
     poet_port_text("\n");
   }

@@ -35,7 +35,7 @@ extern "C" {
 enum {
   POET_BLOCK = 512,
   POET_CARD_MAGIC = 0x54454F50, /* "POET" */
-  POET_CARD_VERSION = 2,
+  POET_CARD_VERSION = 3,
   POET_TRAILER = 8,
   POET_SEALED = POET_BLOCK - 4,
   POET_NAME = 64, /* bytes of an entry of the names */
@@ -134,7 +134,7 @@ int poet_train(void);
 
 /* ---- what a port gives */
 
-/* Text for people; without end of line. */
+/* Text for people; adds no end of line. */
 void poet_port_text(const char* text);
 
 /* Instructions that have been carried out, where the board counts them; else 0. */
@@ -184,7 +184,7 @@ int poet_find_record(uint32_t* step);
 /* Tables by index: before the step's first instruction; what the program asks for; once the step's record is
  * written, and after a restart. */
 int poet_tables_begin(uint32_t step, uint32_t samples);
-int poet_tables_read(uint32_t number, float* to);
+int poet_tables_read(uint32_t number, float* to, uint32_t step);
 int poet_tables_write(uint32_t number, const float* from, uint32_t step);
 int poet_tables_commit(uint32_t step);
 

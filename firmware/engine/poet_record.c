@@ -37,8 +37,9 @@ int poet_write_record(uint32_t step, float loss) {
   return poet_write_blocks(at, poet_block, 1);
 }
 
-/* Reads record `number`; *step is its step where it is whole, else it stays. */
-static int read_record(uint32_t number, uint32_t* step) {
+/* Reads record `number`; *step is its step where it is whole, else it stays. Power may have gone while it was
+ * written, and the card may then not read it at all: it is not whole. */
+static int read_whole_record(uint32_t number, uint32_t* step) {
   const uint32_t whole = resident_bytes() / POET_BLOCK, rest = resident_bytes() % POET_BLOCK;
   const uint32_t at = poet_the_plan.record + number * poet_the_plan.record_blocks;
   uint32_t head[RECORD_WORDS];
@@ -48,7 +49,7 @@ static int read_record(uint32_t number, uint32_t* step) {
   if (whole > 0) code = poet_read_blocks(at + 1, residents(), whole);
   if (code == POET_OK && rest > 0) {
     code = poet_read_blocks(at + 1 + whole, poet_block, 1);
-    memcpy(residents() + whole * POET_BLOCK, poet_block, rest);
+    if (code == POET_OK) memcpy(residents() + whole * POET_BLOCK, poet_block, rest);
   }
   if (code != POET_OK) return code;
   if (head[0] == POET_CARD_MAGIC && (head[1] & 1U) == number && head[3] == hash_of_record(head[1], head[2]))
@@ -56,18 +57,23 @@ static int read_record(uint32_t number, uint32_t* step) {
   return POET_OK;
 }
 
+static int read_record(uint32_t number, uint32_t* step) {
+  const int code = read_whole_record(number, step);
+  if (code != POET_OK) poet_channel_drop();
+  return code;
+}
+
 /* The later one of the whole records is what RAM has then. */
 int poet_find_record(uint32_t* step) {
   const uint32_t none = 0xFFFFFFFFU;
   uint32_t of[2], later;
-  int code;
+  int first, second;
   of[0] = of[1] = none;
-  code = read_record(0, &of[0]);
-  if (code == POET_OK) code = read_record(1, &of[1]);
-  if (code != POET_OK) return code;
-  if (of[0] == none && of[1] == none) return POET_NO_RECORD;
+  first = read_record(0, &of[0]);
+  second = read_record(1, &of[1]);
+  if (of[0] == none && of[1] == none)
+    return first != POET_OK ? first : second != POET_OK ? second : POET_NO_RECORD;
   later = of[0] == none || (of[1] != none && of[1] > of[0]) ? 1U : 0U;
-  if (later == 0) code = read_record(0, &of[0]);
   *step = of[later];
-  return code;
+  return later == 0 ? read_record(0, &of[0]) : POET_OK;
 }

@@ -57,13 +57,14 @@ static uint32_t in_last(const poet_table_rows* t) {
   return rest + TRAILER <= POET_BLOCK ? rest : 0;
 }
 
-static int read_row(const poet_table_rows* t, uint32_t row, char* to) {
+/* For `step`: a row that this step or a later one wrote comes from a step whose record is lost. */
+static int read_row(const poet_table_rows* t, uint32_t row, uint32_t step, char* to) {
   const uint32_t block = t->table + row * t->row_blocks, whole = t->row_bytes / POET_BLOCK;
   const uint32_t rest = t->row_bytes % POET_BLOCK;
   int code = whole > 0 ? poet_read_blocks(block, to, whole) : POET_OK;
   if (code == POET_OK && in_last(t) != rest) {
     code = poet_read_blocks(block + whole, poet_block, 1);
-    memcpy(to + whole * POET_BLOCK, poet_block, rest);
+    if (code == POET_OK) memcpy(to + whole * POET_BLOCK, poet_block, rest);
   }
   if (code == POET_OK) code = poet_read_blocks(block + t->row_blocks - 1, poet_block, 1);
   if (code != POET_OK) return code;
@@ -72,7 +73,7 @@ static int read_row(const poet_table_rows* t, uint32_t row, char* to) {
   if (poet_block[AT_CHECK] != check_of() || poet_block[AT_ROW] != row ||
       poet_block[AT_HASH] != poet_hash(to, t->row_bytes, block ^ poet_block[AT_STEP]))
     return POET_DAMAGED;
-  return POET_OK;
+  return poet_block[AT_STEP] < step ? POET_OK : POET_STALE;
 }
 
 static uint32_t journal_entry(const poet_table_rows* t, uint32_t step, uint32_t i) {
@@ -102,7 +103,7 @@ static int write_row(const poet_table_rows* t, uint32_t row, uint32_t block, uin
 
 /* ---- what the program asks for */
 
-int poet_tables_read(uint32_t number, float* to) {
+int poet_tables_read(uint32_t number, float* to, uint32_t step) {
   const poet_table_rows* t = &poet_the_plan.rows[number];
   char* at = (char*)to;
   uint32_t i;
@@ -112,7 +113,7 @@ int poet_tables_read(uint32_t number, float* to) {
     if (row < 0)
       memset(at, 0, t->row_bytes);
     else
-      code = read_row(t, (uint32_t)row, at);
+      code = read_row(t, (uint32_t)row, step, at);
   }
   return code;
 }
@@ -127,19 +128,25 @@ int poet_tables_write(uint32_t number, const float* from, uint32_t step) {
   return code;
 }
 
-/* Entry i of a journal, into the table. */
+/* Entry i of a journal, into the table: what says that it is there goes last, and what is there is not
+ * written again, so that damage to an old journal spoils nothing. */
 static int apply(const poet_table_rows* t, uint32_t step, uint32_t i) {
-  const uint32_t from = journal_entry(t, step, i);
-  uint32_t to, k;
-  int code = poet_read_blocks(from + t->row_blocks - 1, poet_block, 1);
+  const uint32_t from = journal_entry(t, step, i), last = t->row_blocks - 1;
+  uint32_t row, hash, to, k;
+  int code = poet_read_blocks(from + last, poet_block, 1);
   if (code != POET_OK) return code;
   poet_bad_block = from;
   if (poet_block[AT_CHECK] != check_of()) return POET_DAMAGED;
   if (poet_block[AT_STEP] != step) return POET_STALE;
-  if (poet_block[AT_ROW] == no_row) return POET_OK;
-  to = t->table + poet_block[AT_ROW] * t->row_blocks;
-  code = poet_write_blocks(to + t->row_blocks - 1, poet_block, 1);
-  for (k = 0; k + 1 < t->row_blocks && code == POET_OK; ++k) {
+  row = poet_block[AT_ROW];
+  hash = poet_block[AT_HASH];
+  if (row == no_row) return POET_OK;
+  to = t->table + row * t->row_blocks;
+  code = poet_read_blocks(to + last, poet_block, 1);
+  if (code == POET_OK && poet_block[AT_CHECK] == check_of() && poet_block[AT_ROW] == row &&
+      poet_block[AT_STEP] == step && poet_block[AT_HASH] == hash)
+    return POET_OK;
+  for (k = 0; k <= last && code == POET_OK; ++k) {
     code = poet_read_blocks(from + k, poet_block, 1);
     if (code == POET_OK) code = poet_write_blocks(to + k, poet_block, 1);
   }

@@ -29,7 +29,7 @@ def with_program_on_card(folder):
 # ---- bits flipped
 
 
-def flips(plan_file, on_card):
+def flips(plan_file, on_card, count=FLIPS // 2):
     """Between two steps. Each is harmless, and then the end is the same in every bit, or it is found and named."""
     sanitized = ["BOARD_FLAGS=-fsanitize=address,undefined -fno-sanitize-recover=all", "LINK_FLAGS=-lm"]
     folder = firmware(plan_file, "flips", 4, make=())
@@ -44,9 +44,10 @@ def flips(plan_file, on_card):
     wanted = contents(card)
     state = run(poet, "card", plan_file, card, "--checkpoint", f"{folder}/wanted")
     places = Places(folder, middle)
+    rows = "poet_table_rows rows[]" in open(f"{folder}/plan.c").read()
     chance = random.Random(11 + on_card)
     harmless, found = {}, {}
-    for i in range(FLIPS // 2):
+    for i in range(count):
         name, first, end = places.regions()[i % len(places.regions())]
         image = bytearray(middle)
         at = chance.randrange(first * BLOCK, end * BLOCK)
@@ -60,11 +61,12 @@ def flips(plan_file, on_card):
             harmless[name] = harmless.get(name, 0) + 1
             got = contents(card)
             assert losses(done.stdout)[-len(whole):] == whole, what
-            if got != wanted:  # the bit lies where nobody has looked
-                assert [k for k in range(len(got)) if got[k] != wanted[k]] == [at], what
+            if got != wanted:  # the bit lies in blocks that nothing reads
+                assert got[:at] == wanted[:at] and got[at + 1:] == wanted[at + 1:], what
                 read = subprocess.run([poet, "card", plan_file, card, "--checkpoint", f"{folder}/got"], capture_output=True, text=True)
-                if name == "header" and read.returncode == 2:  # what only poet reads
-                    assert "its header is damaged" in read.stderr, what
+                if read.returncode == 2:  # what only poet reads, or a row of a table that no sample names
+                    assert ("its header is damaged" if name == "header" else "is damaged on it") in read.stderr, what
+                    assert name == "header" or (name == "pages" and rows), what
                     continue
                 assert read.returncode == 0 and read.stdout == state, what
                 assert tensors(f"{folder}/got") == tensors(f"{folder}/wanted"), what
@@ -72,9 +74,60 @@ def flips(plan_file, on_card):
             found[name] = found.get(name, 0) + 1
             assert done.returncode in STOPS and "poet: " in done.stdout, what
             assert name in ("header", "records") or " is damaged on the storage" in done.stdout, what
-    print(f"program {'on the card' if on_card else 'in flash'}: {FLIPS // 2} flips; found {found}, harmless {harmless}")
-    assert found["pages"] > 0 and found["samples"] > 0 and found["header"] > 0
+            image = bytearray(contents(card))  # nothing has been written that the damage has spoilt
+            image[at] ^= image[at] ^ middle[at]
+            store(card, image)
+            assert losses(run(program, card))[-1] == whole[-1] and contents(card) == wanted, what
+    print(f"{os.path.basename(plan_file)}, program {'on the card' if on_card else 'in flash'}: {count} flips; found {found}, harmless {harmless}")
+    assert found["samples"] > 0 and found["header"] > 0 and (rows or found["pages"] > 0)
     assert ("program" in found) == on_card
+
+
+def program_damaged(plan_file):
+    """Each block of a program on the card, which cuts instructions anywhere: found, and nothing is written after it."""
+    folder = firmware(plan_file, "program", 2)
+    with_program_on_card(folder)
+    run("make", "-s", "-j2", "-C", folder)
+    program, card = f"{folder}/build/firmware", f"{folder}/card.img"
+    run(program, card)
+    middle = with_steps(contents(card), 3)  # an odd one: pages of the step before lie first
+    store(card, middle)
+    run(program, card)
+    wanted = contents(card)
+    places = Places(folder, middle)
+    for block in range(places.program, places.names):
+        image = bytearray(middle)
+        image[block * BLOCK + 100] ^= 1
+        store(card, image)
+        run(program, card, code=DAMAGED)
+        image = bytearray(contents(card))
+        image[block * BLOCK + 100] ^= 1
+        store(card, image)
+        run(program, card)
+        assert contents(card) == wanted, f"block {block}"
+    print(f"{places.names - places.program} blocks of a program damaged, one at a time")
+
+
+def record_lost(plan_file):
+    """The later record of a plan with tables by index: the rows of the table are those after it, and that is said."""
+    folder = firmware(plan_file, "lost", 3)
+    program, card = f"{folder}/build/firmware", f"{folder}/card.img"
+    run(program, card)
+    image = with_steps(contents(card), 4)
+    places = Places(folder, image)
+    image[(places.record + places.record_blocks) * BLOCK + 8] ^= 1  # of step 3
+    store(card, image)
+    assert "embeddings" in run(program, card, code=STALE)
+    assert "of a later step than its record" in run(poet, "card", plan_file, card, "--checkpoint", f"{folder}/none", code=2)
+    assert not os.path.exists(f"{folder}/none")
+
+
+def of_another_seed(plan_file):
+    """The order of samples would be another one: a card and firmware that were not made together."""
+    one, other = (firmware(plan_file, f"seed_{s}", 2, options=["--seed", s]) for s in "01")
+    run(f"{one}/build/firmware", f"{other}/card.img", code=WRONG_PLAN)
+    run(f"{other}/build/firmware", f"{other}/card.img")
+    run(poet, "card", plan_file, f"{other}/card.img", "--checkpoint", f"{other}/learnt")
 
 
 def names_damaged(plan_file):
@@ -221,6 +274,7 @@ def host_errors(folder, command, image, places):
             assert different <= {sector}, f"{end}: {different}"  # written last, and lost: found by whoever reads it
         else:
             assert code in STOPS and "on the storage" in text, text
+    assert outcomes.keys() - {0}, "no error of the host's had an effect"
     print(f"the host does not read or write a sector: exit codes {outcomes}", flush=True)
 
 
@@ -245,6 +299,10 @@ linear = plan("linear", "26KiB")
 if part == "host":
     flips(linear, False)
     flips(linear, True)
+    flips(with_tables(), False, FLIPS // 6)
+    program_damaged(plan("resnet14_cifar", "54000"))
+    record_lost(with_tables())
+    of_another_seed(linear)
     names_damaged(linear)
     no_room(linear)
 else:

@@ -38,10 +38,18 @@ def plan(name, ram, *options, model=None):
     return file
 
 
-def firmware(plan_file, folder, steps, board="host", make=()):
+def with_tables(ram="250000"):
+    """A plan whose embeddings' tables stay on the card: a step moves the rows that its sample names."""
+    file = plan("tables", ram, "--sequence-length", "16", model="bert_tiny")
+    run(poet, "codegen", file, "-o", f"{work}/tables_there")
+    assert "poet_table_rows rows[]" in open(f"{work}/tables_there/plan.c").read(), "no table is transferred by index"
+    return file
+
+
+def firmware(plan_file, folder, steps, board="host", make=(), options=()):
     folder = f"{work}/{folder}"
     shutil.rmtree(folder, ignore_errors=True)
-    run(poet, "codegen", plan_file, "-o", folder, "--board", board, "--steps", steps, "--samples", SAMPLES)
+    run(poet, "codegen", plan_file, "-o", folder, "--board", board, "--steps", steps, "--samples", SAMPLES, *options)
     run("make", "-s", "-j2", "-C", folder, *make)
     return folder
 
@@ -63,9 +71,16 @@ def losses(text):
 
 
 def needs_emulator():
-    if not shutil.which("arm-none-eabi-gcc") or not shutil.which("qemu-system-arm"):
-        print("skipped: needs gcc-arm-none-eabi and qemu-system-arm")
+    if not shutil.which("qemu-system-arm") or not compiles_for_arm():
+        print("skipped: needs gcc-arm-none-eabi, libnewlib-arm-none-eabi (headers) and qemu-system-arm")
         sys.exit(77)
+
+
+def compiles_for_arm():
+    if not shutil.which("arm-none-eabi-gcc"):
+        return False
+    command = ["arm-none-eabi-gcc", "-mcpu=cortex-m0", "-mthumb", "-fsyntax-only", "-xc", "-"]
+    return subprocess.run(command, input="#include <string.h>\n#include <math.h>\n", capture_output=True, text=True).returncode == 0
 
 
 def command_of(folder, *make):
@@ -102,11 +117,12 @@ class Places:
         self.names, self.count = number(r"(\d+), (\d+)(?=, /\* names)")
         self.pages = self.record + 2 * self.record_blocks
         self.end = struct.unpack("<6I", image[:24])[3]
+        self.blocks = len(image) // BLOCK
 
     def regions(self):
         edges = [("header", 0), ("records", self.record), ("pages", self.pages), ("program", self.program),
                  ("names", self.names), ("samples", self.samples), ("behind", self.end)]
-        return [(name, a, b) for (name, a), (_, b) in zip(edges, edges[1:] + [("", self.end + 4)])]
+        return [(name, a, b) for (name, a), (_, b) in zip(edges, edges[1:] + [("", min(self.end + 4, self.blocks))]) if a < b]
 
     def named_pages(self, image):
         """By name: first block, blocks of all slots."""

@@ -27,13 +27,19 @@ def on_host():
     run(f"{folder14}/build/firmware", f"{folder14}/card.img")
     as_poet_run_does(resnet, folder14, 2)
 
-    power_cuts(linear)
+    tables = with_tables()
+    with_rows = firmware(tables, "tables", 4, make=sanitized)
+    run(f"{with_rows}/build/firmware", f"{with_rows}/card.img")
+    as_poet_run_does(tables, with_rows, 4)
+
+    power_cuts(linear, 400, 50)
+    power_cuts(tables, 100, 50)
     damage(folder, first, f"{folder14}/card.img")
 
 
-def power_cuts(plan_file):
+def power_cuts(plan_file, steps, least):
     """Killed at random instants, it goes on after the last complete step; the end is that of a run that nobody killed."""
-    folder = firmware(plan_file, "killed", 400)
+    folder = firmware(plan_file, "killed", steps)
     program, card = f"{folder}/build/firmware", f"{folder}/card.img"
     begin = time.monotonic()
     fresh = open(card, "rb").read()
@@ -60,7 +66,8 @@ def power_cuts(plan_file):
             break
     assert ended, f"not done after {kills} kills"
     assert open(card, "rb").read() == wanted, "the card is not that of a run that nobody killed"
-    print(f"killed {kills} times within {len(whole)} steps")
+    assert kills >= least, f"{kills} kills only"
+    print(f"{os.path.basename(plan_file)}: killed {kills} times within {len(whole)} steps")
 
 
 def damage(folder, whole, other_plan):

@@ -160,12 +160,15 @@ TEST(Tabulate, OverrideReplacesTimeAndEnergyOfItsKindAndShapesOnly) {
 
 TEST(Tabulate, RatesOfAKindAddUpWhereNoOverrideCounts) {
   DeviceProfile d = device();
-  d.rates = {{"linear", false, Seconds(5), 120.0, 376.0}, {"relu", false, Seconds(1), 0, 0}};
+  d.rates = {{"linear", false, Seconds(5), Seconds(9), Seconds(0.25), 120.0, 376.0},
+             {"relu", false, Seconds(1), Seconds(3), Seconds(10), 0, 0}};
   const Graph other = one_op("linear", {{{4, 3}}, parameter({5, 3})}, {{{4, 5}}});
-  // 5 s, 120 operations, (12 + 15 + 20) * 4 = 188 bytes.
+  // 5 s, no planes, 4 rows, 120 operations, (12 + 15 + 20) * 4 = 188 bytes.
   const OpCost cost = tabulate(other, d).ops[last_op(other)];
-  EXPECT_DOUBLE_EQ(cost.runtime.value(), 5 + 1 + 0.5);
+  EXPECT_DOUBLE_EQ(cost.runtime.value(), 5 + 4 * 0.25 + 1 + 0.5);
   EXPECT_DOUBLE_EQ(cost.energy.value(), (d.active * cost.runtime).value());
+  const Graph planes = one_op("relu", {{{2, 3, 4, 5}}}, {{{2, 3, 4, 5}}});
+  EXPECT_DOUBLE_EQ(tabulate(planes, d).ops[last_op(planes)].runtime.value(), 1 + 6 * 3 + 24 * 10);
   d.overrides = {{"linear", "4x3,5x3->4x5", Seconds(7), Joules(11)}};
   EXPECT_EQ(tabulate(other, d).ops[last_op(other)].runtime, Seconds(7));
 }

@@ -125,7 +125,8 @@ TEST(DeviceJson, OptionalFieldsSurvive) {
   device.storage->concurrent = false;
   device.storage->write_endurance.reset();
   device.overrides = {{"relu", "2x3->2x3", Seconds(1e-5), Joules(1e-7)}};
-  device.rates = {{"relu", false, Seconds(1e-6), 2e6, 0}, {"conv2d", true, Seconds(0), 0, 3e6}};
+  device.rates = {{"relu", false, Seconds(1e-6), Seconds(2e-6), Seconds(3e-6), 2e6, 0},
+                  {"conv2d", true, Seconds(0), Seconds(0), Seconds(0), 0, 3e6}};
   device.origins.erase("/write_endurance_bytes");
   const DeviceProfile back = device_from_json(to_json(device), "x");
   EXPECT_EQ(to_json(back), to_json(device));
@@ -135,6 +136,8 @@ TEST(DeviceJson, OptionalFieldsSurvive) {
   ASSERT_EQ(back.overrides.size(), 1U);
   EXPECT_EQ(back.overrides[0].runtime, Seconds(1e-5));
   ASSERT_EQ(back.rates.size(), 2U);
+  EXPECT_EQ(back.rates[0].per_plane, Seconds(2e-6));
+  EXPECT_EQ(back.rates[0].per_row, Seconds(3e-6));
   EXPECT_EQ(back.rates[0].flops_per_second, 2e6);
   EXPECT_EQ(back.rates[1].bytes_per_second, 3e6);
   EXPECT_TRUE(back.rates[1].depthwise);

@@ -1,76 +1,51 @@
-// poet codegen: firmware that trains by a plan, and the image of its card; poet card: what a run has left on
-// it.
+// poet codegen: firmware that trains by a plan, and the image of its card.
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <charconv>
+#include <chrono>
 #include <csignal>
+#include <cstdio>
 #include <filesystem>
 #include <functional>
-#include <limits>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "apps/cli/codegen/answer.h"
+#include "apps/cli/codegen/plan_for_board.h"
 #include "apps/cli/command.h"
 #include "apps/shared/amounts.h"
 #include "apps/shared/interrupt.h"
+#include "apps/shared/live_line.h"
 #include "apps/shared/output.h"
+#include "apps/shared/training/options.h"
+#include "firmware/engine/poet_engine.h"
 #include "poet/base/amounts.h"
 #include "poet/base/error.h"
 #include "poet/firmware/card.h"
-#include "poet/firmware/checkpoint.h"
 #include "poet/firmware/draft.h"
 #include "poet/firmware/folder.h"
 #include "poet/firmware/memory.h"
+#include "poet/frontend/onnx/import.h"
+#include "poet/frontend/onnx/weights.h"
 #include "poet/graph/parts.h"
 #include "poet/runtime/data/dataset.h"
+#include "poet/runtime/training/checkpoint.h"
 #include "poet/runtime/weights/initial_weights.h"
 #include "poet/runtime/weights/safetensors_weights.h"
-#include "poet/verify/replay.h"
-#include "poet/verify/replay_layout.h"
 
 namespace poet::cli {
 namespace {
 
 namespace fs = std::filesystem;
 
-/// From 0 on.
-std::uint64_t parse_number(const std::string& option, const std::string& text) {
-  std::uint64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size())
-    throw InputError(option, "\"" + text + "\" is not a whole number from 0 on");
-  return number;
-}
-
-/// A plan that the verifier accepts.
-PlanFile checked_plan(const std::string& name) {
-  PlanFile file = read_plan(name);
-  const Report report = replay(file.instance, file.plan, file.semantics, file.limits);
-  if (!report.valid) throw InputError(name, "is invalid: " + report.violation);
-  const auto arena = replay_layout(file.instance, file.plan, file.layout, file.semantics, file.limits);
-  if (!arena.valid) throw InputError(name, "its addresses are invalid: " + arena.violation);
-  return file;
-}
-
 std::vector<std::string> board_names() {
   std::vector<std::string> names;
   for (const firmware::Board& b : firmware::boards()) names.push_back(b.name);
   return names;
-}
-
-/// A number of 32 bits.
-std::uint32_t parse_word(const std::string& option, const std::string& text) {
-  const std::uint64_t number = parse_number(option, text);
-  if (number > std::numeric_limits<std::uint32_t>::max())
-    throw InputError(option, "\"" + text + "\" is more than 4,294,967,295");
-  return static_cast<std::uint32_t>(number);
 }
 
 /// Ctrl-C: the draft is removed on the way out.
@@ -90,6 +65,74 @@ std::string describe_storage(const firmware::Program& p, const runtime::Dataset&
                      counted(data.samples(), "sample"), data.description());
 }
 
+/// What training starts from: --weights, be it a checkpoint or an ONNX file, else seeds.
+class FirstWeights {
+ public:
+  FirstWeights(const Graph& graph, const std::optional<std::string>& file, std::uint64_t seed)
+      : graph_(graph),
+        seed_(seed),
+        checkpoint_(graph, file && !is_onnx(*file) ? std::optional<fs::path>(*file) : std::nullopt),
+        seeds_(graph) {
+    if (!file || !is_onnx(*file)) return;
+    onnx_.emplace(*file, import_onnx(*file));
+    std::vector<std::byte> bytes;
+    for (const ValueId v : runtime::persistent_values(graph)) {
+      const Value value = at_home(graph.values[v]);
+      bytes.resize(static_cast<std::size_t>(value.bytes.value()));
+      if (onnx_->read(value, bytes.data())) return;
+    }
+    throw InputError(*file, "holds no tensor with the name of one of the network's parameters");
+  }
+  void write(ValueId v, std::byte* to) const {
+    if (onnx_ ? onnx_->read(at_home(graph_.values[v]), to) : checkpoint_.read(v, to)) return;
+    seeds_.write(v, seed_, to);
+  }
+
+ private:
+  const Graph& graph_;
+  std::uint64_t seed_;
+  runtime::SafetensorsWeights checkpoint_;
+  runtime::InitialWeights seeds_;
+  std::optional<OnnxWeights> onnx_;
+};
+
+/// A line on stderr while a large card is written: over and over on a terminal, else now and then.
+class CardProgress {
+ public:
+  CardProgress(bool quiet, std::uint64_t blocks) : quiet_(quiet), blocks_(blocks) {}
+  ~CardProgress() {
+    if (live_ && shown_) remove_line(stderr);
+  }
+  CardProgress(const CardProgress&) = delete;
+  CardProgress& operator=(const CardProgress&) = delete;
+  CardProgress(CardProgress&&) = delete;
+  CardProgress& operator=(CardProgress&&) = delete;
+
+  void show(std::uint64_t blocks) {
+    const Clock::time_point now = Clock::now();
+    if (quiet_ || now - last_ < (live_ ? std::chrono::milliseconds(200) : std::chrono::seconds(10))) return;
+    last_ = now;
+    shown_ = true;
+    const std::string text = fmt::format("writing the card: {} of {}", bytes_of(blocks), bytes_of(blocks_));
+    if (live_)
+      draw_line(stderr, text);
+    else
+      fmt::print(stderr, "poet: {}\n", text);
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  static std::string bytes_of(std::uint64_t blocks) {
+    return format_bytes(Bytes(static_cast<std::int64_t>(blocks * POET_BLOCK)));
+  }
+
+  bool quiet_;
+  bool live_ = is_live(stderr);
+  std::uint64_t blocks_;
+  bool shown_ = false;
+  Clock::time_point last_ = Clock::now();
+};
+
 class Codegen final : public Command {
  public:
   explicit Codegen(CommandLine& program)
@@ -103,15 +146,22 @@ class Codegen final : public Command {
         .required();
     parser_.option("--board", board_,
                    fmt::format("what it is for: {} (default host)", fmt::join(board_names(), ", ")), "NAME");
-    parser_.option("--ram", ram_, "RAM that the firmware may touch (default: all that the board stands for)",
+    parser_.option("--ram", ram_,
+                   "RAM that the firmware may touch, a power of two (default: all that the board stands for)",
                    "BYTES");
-    parser_.option("--weights", weights_, "what training starts from; without, seeded like PyTorch's",
-                   "FILE.safetensors");
+    parser_.option(
+        "--ram-budget", budget_,
+        "of a file of several plans the largest within this (default: the largest that fits the board)",
+        "BYTES");
+    parser_.option("--weights", weights_,
+                   "what training starts from, a checkpoint or an ONNX file; without, seeded like PyTorch's",
+                   "FILE");
     parser_.option("--data", data_, "training data, as for poet run; without, a synthetic set", "PATH");
     parser_.option("--samples", samples_, "of the synthetic set (default 64)", "N");
     parser_.option("--seed", seed_, "of weights, data and their order (default 0)", "N");
     parser_.option("--steps", steps_, "training steps in all (default 10; 0: until the power goes)", "N");
     parser_.flag("--json", json_, "one JSON object instead of text");
+    parser_.flag("--quiet", quiet_, "no progress");
     parser_.footer(
         "Examples:\n"
         "  poet solve --model linear --platform m0 --ram-budget 24KiB --plan-out my.plan\n"
@@ -124,11 +174,10 @@ class Codegen final : public Command {
 
   int run() override {
     const InterruptGuard guard("stopping; the folder stays as it was");
-    const auto pause = [&guard] {
-      if (guard.interrupted()) throw Interrupted();
-    };
     try {
-      return write(pause);
+      return write([&guard] {
+        if (guard.interrupted()) throw Interrupted();
+      });
     } catch (const Interrupted&) {
       return 128 + SIGINT;
     }
@@ -136,19 +185,18 @@ class Codegen final : public Command {
 
  private:
   int write(const std::function<void()>& pause) {
-    const PlanFile file = checked_plan(plan_);
-    const Graph& graph = file.instance.graph;
     firmware::Board board = firmware::board(board_);
     if (ram_) board = firmware::with_ram(board, parse_bytes("--ram", *ram_).value());
     firmware::CardOptions options;
-    options.seed = parse_number("--seed", seed_);
+    options.seed = parse_whole("--seed", seed_);
     options.steps = parse_word("--steps", steps_);
-    options.pause = pause;
-    const firmware::Program program = firmware::program_of(file);
-    std::vector<firmware::Memory> memory = firmware::memory_of(program, board);
+    const auto budget = budget_ ? std::optional(parse_bytes("--ram-budget", *budget_)) : std::nullopt;
+    std::vector<firmware::Memory> memory;
+    const PlanForBoard plan = plan_for_board(checked_plans(plan_, budget), board, memory);
+    const firmware::Program& program = plan.program;
+    const Graph& graph = plan.file.instance.graph;
     if (memory.front().processor == "cortex-m4")
-      memory.front().instructions_per_step = firmware::instructions_per_step(file, program);
-    firmware::check_fits(memory.front(), board);
+      memory.front().instructions_per_step = firmware::instructions_per_step(plan.file, program);
     const std::unique_ptr<runtime::Dataset> data =
         data_ ? runtime::open_dataset(*data_, graph)
               : runtime::synthetic_dataset(graph, parse_count("--samples", samples_), options.seed);
@@ -156,23 +204,29 @@ class Codegen final : public Command {
       throw InputError("--data",
                        fmt::format("has {} samples, a step takes {}", data->samples(), program.batch));
     options.data = data->description();
-    const runtime::SafetensorsWeights weights(graph,
-                                              weights_ ? std::optional<fs::path>(*weights_) : std::nullopt);
-    const runtime::InitialWeights seeds(graph);
+    options.power_of_two = board.has_sd_card && !board.machine.empty();
+    const std::uint64_t blocks = firmware::card_blocks(program, data->samples());
+    check_card(board, firmware::image_blocks(blocks, options.power_of_two));
+    const FirstWeights weights(graph, weights_, options.seed);
     pause();
     firmware::Draft draft(folder_);
     firmware::write_folder(draft.path(), program, board, memory,
                            {fs::path(plan_).filename().string(), describe_network(graph),
                             describe_storage(program, *data), options.seed});
-    firmware::write_card(
-        draft.path() / "card.img", graph, program,
-        [&](ValueId v, std::byte* to) {
-          if (!weights.read(v, to)) seeds.write(v, options.seed, to);
-        },
-        *data, options);
+    const fs::path card = fs::path(folder_) / "card.img";
+    {
+      CardProgress progress(quiet_, blocks);
+      options.name = card;
+      options.progress = [&](std::uint64_t written) {
+        pause();
+        progress.show(written);
+      };
+      firmware::write_card(
+          draft.path() / "card.img", graph, program, [&](ValueId v, std::byte* to) { weights.write(v, to); },
+          *data, options);
+    }
     pause();
     draft.commit();
-    const fs::path card = fs::path(folder_) / "card.img";
     if (json_)
       print_answer(answer_json(memory.front(), board, program, *data, card));
     else
@@ -180,40 +234,22 @@ class Codegen final : public Command {
     return kAnswer;
   }
 
+  static void check_card(const firmware::Board& board, std::uint64_t blocks) {
+    const std::uint64_t most = board.most_card_bytes();
+    if (most > 0 && blocks > most / POET_BLOCK)
+      throw InputError(
+          "--data",
+          fmt::format("the card would have {}, and {} reaches less than 4 GiB of a file",
+                      format_bytes(Bytes(static_cast<std::int64_t>(blocks * POET_BLOCK))), board.name));
+  }
+
   std::string plan_, folder_, board_ = "host", samples_ = "64", seed_ = "0", steps_ = "10";
-  std::optional<std::string> ram_, weights_, data_;
-  bool json_ = false;
-};
-
-class Card final : public Command {
- public:
-  explicit Card(CommandLine& program)
-      : Command(program.command("card", "read what training has left on a board's card")) {
-    parser_.option("PLAN", plan_, "the plan that the firmware was made for", "").required();
-    parser_.option("CARD", card_, "the card's image, or the card itself", "").required();
-    parser_.option("--checkpoint", checkpoint_, "write parameters and optimiser state, as poet run does",
-                   "FILE.safetensors");
-    parser_.footer("Exit code: 0 read, 2 no such card, damaged, or of another plan, 3 internal error.");
-  }
-
-  int run() override {
-    const PlanFile file = checked_plan(plan_);
-    const firmware::CardState state =
-        firmware::read_card(card_, file.instance.graph, firmware::program_of(file));
-    if (checkpoint_)
-      firmware::write_checkpoint(*checkpoint_, file.instance.graph, file.instance.batch_size, state);
-    print_answer(fmt::format("step {}, loss {}\n", state.step, state.loss));
-    return kAnswer;
-  }
-
- private:
-  std::string plan_, card_;
-  std::optional<std::string> checkpoint_;
+  std::optional<std::string> ram_, budget_, weights_, data_;
+  bool json_ = false, quiet_ = false;
 };
 
 }  // namespace
 
 std::unique_ptr<Command> make_codegen(CommandLine& program) { return std::make_unique<Codegen>(program); }
-std::unique_ptr<Command> make_card(CommandLine& program) { return std::make_unique<Card>(program); }
 
 }  // namespace poet::cli

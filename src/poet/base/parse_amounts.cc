@@ -123,4 +123,19 @@ std::int64_t parse_count(const std::string& option, const std::string& text) {
   return count;
 }
 
+std::uint64_t parse_whole(const std::string& option, const std::string& text) {
+  const std::string_view digits = trimmed(text);
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  if (error != std::errc{} || end != digits.data() + digits.size())
+    fail(option, text, "is not a whole number from 0 on");
+  return number;
+}
+
+std::uint32_t parse_word(const std::string& option, const std::string& text) {
+  const std::uint64_t number = parse_whole(option, text);
+  if (number > std::numeric_limits<std::uint32_t>::max()) fail(option, text, "is more than 4,294,967,295");
+  return static_cast<std::uint32_t>(number);
+}
+
 }  // namespace poet

@@ -28,4 +28,8 @@ namespace poet {
 /// A whole number >= 1.
 [[nodiscard]] std::int64_t parse_count(const std::string& option, const std::string& text);
 
+/// A whole number >= 0, of 64 and of 32 bits.
+[[nodiscard]] std::uint64_t parse_whole(const std::string& option, const std::string& text);
+[[nodiscard]] std::uint32_t parse_word(const std::string& option, const std::string& text);
+
 }  // namespace poet

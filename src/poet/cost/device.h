@@ -42,13 +42,15 @@ struct OpOverride {
   double spread = 0;  // of the measured runtime: median deviation from the median, relative to it
 };
 
-/// What ops of a kind take, fitted to measurements: per op, per operation and per byte moved, added up. They
-/// replace the two rates below where no override does.
+/// What ops of a kind take, fitted to measurements: per op, per plane and row of the first operand, per
+/// operation and per byte moved, added up. They replace the two rates below where no override does.
 struct KindRates {
   std::string kind;
   bool depthwise =
       false;  // of convolutions those whose groups have one channel each (is_depthwise()), else the others
   Seconds per_op{};
+  Seconds per_plane{};          // planes_and_rows()
+  Seconds per_row{};            // the same
   double flops_per_second = 0;  // 0: operations cost nothing
   double bytes_per_second = 0;  // 0: bytes cost nothing
 };

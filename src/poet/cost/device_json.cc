@@ -85,11 +85,14 @@ std::vector<OpOverride> overrides(const JsonField& json) {
 std::vector<KindRates> rates(const JsonField& json) {
   std::vector<KindRates> found;
   for (const JsonField& item : json.items()) {
-    item.only({"kind", "depthwise", "seconds_per_op", "flops_per_second", "bytes_per_second"});
+    item.only({"kind", "depthwise", "seconds_per_op", "seconds_per_plane", "seconds_per_row",
+               "flops_per_second", "bytes_per_second"});
     KindRates rates;
     rates.kind = item.at("kind").name();
     if (item.has("depthwise")) rates.depthwise = item.at("depthwise").boolean();
     if (item.has("seconds_per_op")) rates.per_op = Seconds(item.at("seconds_per_op").non_negative());
+    if (item.has("seconds_per_plane")) rates.per_plane = Seconds(item.at("seconds_per_plane").non_negative());
+    if (item.has("seconds_per_row")) rates.per_row = Seconds(item.at("seconds_per_row").non_negative());
     if (item.has("flops_per_second")) rates.flops_per_second = item.at("flops_per_second").positive();
     if (item.has("bytes_per_second")) rates.bytes_per_second = item.at("bytes_per_second").positive();
     if (std::any_of(found.begin(), found.end(), [&](const KindRates& other) {
@@ -207,6 +210,8 @@ Json to_json(const DeviceProfile& device) {
       Json item = {{"kind", rates.kind}};
       if (rates.depthwise) item["depthwise"] = true;
       item["seconds_per_op"] = rates.per_op.value();
+      if (rates.per_plane > Seconds(0)) item["seconds_per_plane"] = rates.per_plane.value();
+      if (rates.per_row > Seconds(0)) item["seconds_per_row"] = rates.per_row.value();
       if (rates.flops_per_second > 0) item["flops_per_second"] = rates.flops_per_second;
       if (rates.bytes_per_second > 0) item["bytes_per_second"] = rates.bytes_per_second;
       list.push_back(std::move(item));

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <set>
 #include <string>
 #include <unordered_map>
@@ -59,11 +60,15 @@ Seconds at_rate(double amount, double per_second) {
   return per_second > 0 ? Seconds(amount / per_second) : Seconds(0);
 }
 
-Seconds modelled(const DeviceProfile& device, const KindRates* rates, const Work& work) {
+Seconds modelled(const Graph& graph, OpId op, const DeviceProfile& device, const KindRates* rates,
+                 const Work& work) {
   const auto flops = static_cast<double>(work.flops.value());
   const auto moved = static_cast<double>(work.moved.value());
-  if (rates != nullptr)
-    return rates->per_op + at_rate(flops, rates->flops_per_second) + at_rate(moved, rates->bytes_per_second);
+  if (rates != nullptr) {
+    const PlanesAndRows count = planes_and_rows(graph, op);
+    return rates->per_op + count.planes * rates->per_plane + count.rows * rates->per_row +
+           at_rate(flops, rates->flops_per_second) + at_rate(moved, rates->bytes_per_second);
+  }
   return std::max(Seconds(flops / device.flops_per_second), Seconds(moved / device.memory_bytes_per_second));
 }
 
@@ -71,7 +76,7 @@ OpCost cost_of(const Graph& graph, OpId op, const DeviceProfile& device, const M
   const Work work = work_of(graph, op);
   if (const OpOverride* own = measured.find(graph, op); own != nullptr)
     return {own->runtime, own->energy, std::max(work.workspace, own->workspace)};
-  const Seconds runtime = modelled(device, measured.rates(graph, op), work);
+  const Seconds runtime = modelled(graph, op, device, measured.rates(graph, op), work);
   return {runtime, device.active * runtime, work.workspace};
 }
 
@@ -136,6 +141,19 @@ bool is_depthwise(const Graph& graph, OpId id) {
   const auto groups = op.attributes.find("groups");
   const auto* count = groups == op.attributes.end() ? nullptr : std::get_if<std::int64_t>(&groups->second);
   return weight.size() == 4 && weight[1] == 1 && weight[0] == (count == nullptr ? 1 : *count);
+}
+
+PlanesAndRows planes_and_rows(const Graph& graph, OpId op) {
+  PlanesAndRows count;
+  if (graph.ops[op].inputs.empty()) return count;
+  const Shape& shape = graph.values[graph.ops[op].inputs[0]].shape;
+  const auto product = [&](std::size_t axes) {
+    return std::accumulate(shape.begin(), shape.begin() + static_cast<std::ptrdiff_t>(axes), 1.0,
+                           [](double a, std::int64_t b) { return a * static_cast<double>(b); });
+  };
+  if (shape.size() > 2) count.planes = product(2);
+  if (shape.size() > 1) count.rows = product(shape.size() - 1);
+  return count;
 }
 
 std::string shape_class(const Graph& graph, OpId op) {

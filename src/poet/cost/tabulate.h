@@ -25,6 +25,14 @@ struct Work {
 /// operations for what it moves. O(1).
 [[nodiscard]] bool is_depthwise(const Graph& graph, OpId op);
 
+/// How often an op begins anew: of its first operand's shape the product of the two leading axes, where it
+/// has three or more, and that of all but the last, where it has two or more; else 0. O(axes).
+struct PlanesAndRows {
+  double planes = 0;
+  double rows = 0;
+};
+[[nodiscard]] PlanesAndRows planes_and_rows(const Graph& graph, OpId op);
+
 /// Throws InputError for an operator kind that has no cost rule or whose values do not fit it, naming the op.
 [[nodiscard]] Work work_of(const Graph& graph, OpId op);
 

@@ -19,7 +19,8 @@ namespace poet::firmware {
 namespace {
 
 constexpr std::uint64_t kLeastBlocks = 128;  // 64 KiB
-constexpr std::size_t kHeaderWords = 6;
+constexpr std::size_t kHeaderWords = 6;      // and their hash
+constexpr std::size_t kStepsAt = 4;
 constexpr std::size_t kRecordWords = 4;
 
 using Words = std::array<std::uint32_t, POET_BLOCK / 4>;
@@ -28,16 +29,17 @@ std::uint32_t hash_of(const void* bytes, std::size_t count, std::uint32_t seed) 
   return poet_hash(bytes, static_cast<std::uint32_t>(count), seed);
 }
 
-std::uint32_t hash_of_record(const Program& program, const std::vector<std::byte>& residents,
+std::uint32_t hash_of_record(std::uint32_t digest, const std::vector<std::byte>& residents,
                              std::uint32_t step, std::uint32_t loss) {
-  return hash_of(residents.data(), residents.size(), (step * 31U) ^ loss ^ program.digest);
+  return hash_of(residents.data(), residents.size(), (step * 31U) ^ loss ^ digest);
 }
 
 class Image {
  public:
-  Image(const std::filesystem::path& file, std::ios::openmode mode)
-      : name_(file), stream_(file, mode | std::ios::binary) {
-    if (!stream_) throw InputError(file.string(), "cannot be opened");
+  /// `name`: of the file in messages.
+  Image(const std::filesystem::path& file, std::filesystem::path name, std::ios::openmode mode)
+      : name_(std::move(name)), stream_(file, mode | std::ios::binary) {
+    if (!stream_) throw InputError(name_.string(), "cannot be opened");
   }
   void write(std::uint64_t block, std::uint64_t skipped, const void* from, std::size_t bytes) {
     stream_.seekp(static_cast<std::streamoff>(block * POET_BLOCK + skipped));
@@ -135,11 +137,14 @@ RowTrailer read_trailer(Image& image, const TableHome& table, std::uint32_t bloc
   return trailer;
 }
 
-/// The row at `block`, which is in the table or in the journal; nothing where it is not whole.
+/// The row at `block`, which is in the table or in the journal; nothing where it is not whole, or not of a
+/// step from `earliest` to `latest`.
 std::optional<std::uint32_t> read_row(Image& image, const TableHome& table, std::uint32_t block,
+                                      std::uint32_t earliest, std::uint32_t latest,
                                       std::vector<std::byte>& to) {
   const RowTrailer trailer = read_trailer(image, table, block);
-  if (trailer.check != check_of(trailer)) return std::nullopt;
+  if (trailer.check != check_of(trailer) || trailer.step < earliest || trailer.step > latest)
+    return std::nullopt;
   if (trailer.row == kNoRow) return kNoRow;
   std::vector<std::byte> bytes(table.row_bytes);
   image.read(block, bytes.data(), bytes.size());
@@ -152,6 +157,15 @@ std::optional<std::uint32_t> read_row(Image& image, const TableHome& table, std:
   return trailer.row;
 }
 
+/// The row that a journal's entry names, where it is in the table already.
+std::optional<std::uint32_t> copied_row(Image& image, const TableHome& table, std::uint32_t entry,
+                                        std::uint32_t step, std::vector<std::byte>& to) {
+  const RowTrailer trailer = read_trailer(image, table, entry);
+  if (trailer.check != check_of(trailer) || trailer.step != step || trailer.row >= table.rows)
+    return std::nullopt;
+  return read_row(image, table, row_block(table, trailer.row), step, step, to);
+}
+
 /// All rows after `step`: what its journal has goes before what is in the table, which a power cut may have
 /// left half copied.
 void read_tables(const std::filesystem::path& file, Image& image, const Graph& graph, const Program& program,
@@ -160,7 +174,9 @@ void read_tables(const std::filesystem::path& file, Image& image, const Graph& g
     const TableHome& table = program.tables[t];
     const Value home = at_home(graph.values[table.value]);
     const auto refuse = [&](std::uint32_t row) {
-      throw InputError(file.string(), fmt::format("row {} of \"{}\" is damaged on it", row, home.name));
+      throw InputError(file.string(),
+                       fmt::format("row {} of \"{}\" is damaged on it, or of a later step than its record",
+                                   row, home.name));
     };
     std::vector<std::byte>& bytes = state.contents[table.value];
     bytes.resize(static_cast<std::size_t>(home.bytes.value()));
@@ -169,14 +185,16 @@ void read_tables(const std::filesystem::path& file, Image& image, const Graph& g
       if (rows.table != t || rows.journal == 0 || state.step == 0) continue;
       for (std::uint32_t i = 0; i < rows.count; ++i) {
         const std::uint32_t at = rows.journal + (state.step % 2 * rows.count + i) * table.row_blocks;
-        const std::optional<std::uint32_t> row = read_row(image, table, at, bytes);
+        std::optional<std::uint32_t> row = read_row(image, table, at, state.step, state.step, bytes);
+        if (!row) row = copied_row(image, table, at, state.step, bytes);
         if (!row)
           throw InputError(file.string(), fmt::format("a new row of \"{}\" is damaged on it", home.name));
         if (*row != kNoRow) is_there[*row] = 1;
       }
     }
     for (std::uint32_t row = 0; row < table.rows; ++row)
-      if (is_there[row] == 0 && read_row(image, table, row_block(table, row), bytes) != row) refuse(row);
+      if (is_there[row] == 0 && read_row(image, table, row_block(table, row), 0, state.step, bytes) != row)
+        refuse(row);
   }
 }
 
@@ -209,75 +227,129 @@ std::vector<std::uint8_t> named_blocks(const Program& program) {
   return bytes;
 }
 
+// ---- the header
+
+using Header = std::array<std::uint32_t, kHeaderWords>;
+
+void write_header(Image& image, const Header& header) {
+  const std::uint32_t hash = hash_of(header.data(), sizeof header, 0);
+  image.write(0, 0, header.data(), sizeof header);
+  image.write(0, sizeof header, &hash, sizeof hash);
+}
+
+struct Opened {
+  Header header{};
+  Notes notes;
+  [[nodiscard]] std::uint32_t digest() const { return header[2]; }
+};
+
+Opened open_card(const std::filesystem::path& file, Image& image) {
+  Words block;
+  image.read(0, block.data(), sizeof block);
+  if (block[0] != POET_CARD_MAGIC) throw InputError(file.string(), "is no image of a card of poet's");
+  if (block[1] != POET_CARD_VERSION)
+    throw InputError(file.string(), fmt::format("is a card of format {}, and this is poet for format {}",
+                                                block[1], static_cast<int>(POET_CARD_VERSION)));
+  Opened opened;
+  std::copy_n(block.begin(), kHeaderWords, opened.header.begin());
+  const std::optional<Notes> notes = notes_in(block);
+  if (!notes || hash_of(opened.header.data(), sizeof opened.header, 0) != block[kHeaderWords])
+    throw InputError(file.string(), "its header is damaged");
+  opened.notes = *notes;
+  return opened;
+}
+
 }  // namespace
 
 std::uint64_t card_blocks(const Program& program, std::int64_t samples) {
   return program.samples_first + static_cast<std::uint64_t>(samples) * program.sample_blocks;
 }
 
+std::uint64_t image_blocks(std::uint64_t blocks, bool power_of_two) {
+  return power_of_two ? std::bit_ceil(std::max(blocks, kLeastBlocks))
+                      : (blocks + kLeastBlocks - 1) / kLeastBlocks * kLeastBlocks;
+}
+
 void write_card(const std::filesystem::path& file, const Graph& graph, const Program& program,
                 const Contents& first, const runtime::Dataset& data, const CardOptions& options) {
   const std::uint64_t blocks = card_blocks(program, data.samples());
+  const std::filesystem::path& name = options.name.empty() ? file : options.name;
   if (blocks > std::numeric_limits<std::uint32_t>::max())
-    throw InputError(file.string(), "would have more than 2 TiB");
-  Image image(file, std::ios::in | std::ios::out | std::ios::trunc);
+    throw InputError(name.string(), "would have more than 2 TiB");
+  Image image(file, name, std::ios::in | std::ios::out | std::ios::trunc);
+  const auto written = [&](std::uint64_t so_far) {
+    if (options.progress) options.progress(so_far);
+  };
   const auto contents_of = [&](ValueId v) {
     std::vector<std::byte> bytes(static_cast<std::size_t>(at_home(graph.values[v]).bytes.value()));
-    if (options.pause) options.pause();
     first(v, bytes.data());
     return bytes;
   };
-  for (const Page& page : program.pages)
+  for (const Page& page : program.pages) {
+    written(page.first);
     if (page.home) write_page(image, page, contents_of(page.value));
-  for (const TableHome& table : program.tables) write_table(image, table, contents_of(table.value));
+  }
+  for (const TableHome& table : program.tables) {
+    written(table.first);
+    write_table(image, table, contents_of(table.value));
+  }
   std::vector<std::byte> residents(static_cast<std::size_t>(program.ram_bytes - program.arena_bytes));
   for (const Resident& r : program.residents) {
     const std::vector<std::byte> bytes = contents_of(r.value);
     std::copy(bytes.begin(), bytes.end(), residents.begin() + (r.at - program.arena_bytes));
   }
+  const std::uint32_t digest = digest_of(program, options.seed);
   const std::array<std::uint32_t, kRecordWords> record = {POET_CARD_MAGIC, 0, 0,
-                                                          hash_of_record(program, residents, 0, 0)};
+                                                          hash_of_record(digest, residents, 0, 0)};
   image.write(program.record_first, 0, record.data(), sizeof record);
   image.write(program.record_first + 1, 0, residents.data(), residents.size());
   write_sealed(image, program.code_first, program.code);
   write_sealed(image, program.names_first, named_blocks(program));
   std::vector<std::uint8_t> bytes(program.sample_bytes);
   for (std::int64_t sample = 0; sample < data.samples(); ++sample) {
-    if (options.pause) options.pause();
+    const std::uint64_t at =
+        program.samples_first + static_cast<std::uint64_t>(sample) * program.sample_blocks;
+    written(at);
     for (std::size_t i = 0; i < program.fields.size(); ++i)
       data.read(
           i, std::span(&sample, 1),
           std::as_writable_bytes(std::span(bytes).subspan(program.fields[i].first, program.fields[i].bytes))
               .data());
-    write_sealed(image, program.samples_first + static_cast<std::uint64_t>(sample) * program.sample_blocks,
-                 bytes);
+    write_sealed(image, at, bytes);
   }
-  std::array<std::uint32_t, kHeaderWords + 1> header = {POET_CARD_MAGIC,
-                                                        POET_CARD_VERSION,
-                                                        program.digest,
-                                                        static_cast<std::uint32_t>(blocks),
-                                                        options.steps,
-                                                        static_cast<std::uint32_t>(data.samples()),
-                                                        0};
-  header[kHeaderWords] = hash_of(header.data(), kHeaderWords * sizeof header[0], 0);
-  image.write(0, 0, header.data(), sizeof header);
+  write_header(image, {POET_CARD_MAGIC, POET_CARD_VERSION, digest, static_cast<std::uint32_t>(blocks),
+                       options.steps, static_cast<std::uint32_t>(data.samples())});
   const std::vector<char> notes = bytes_of_notes({options.seed, options.data});
   image.write(0, kNotes, notes.data(), notes.size());
   image.close();
-  std::filesystem::resize_file(file, std::bit_ceil(std::max(blocks, kLeastBlocks)) * POET_BLOCK);
+  std::error_code error;
+  std::filesystem::resize_file(file, image_blocks(blocks, options.power_of_two) * POET_BLOCK, error);
+  if (error) throw InputError(name.string(), "cannot be written: " + error.message());
+}
+
+bool is_card_of(const std::filesystem::path& file, const Program& program) {
+  Image image(file, file, std::ios::in);
+  const Opened opened = open_card(file, image);
+  return opened.digest() == digest_of(program, opened.notes.seed);
+}
+
+void set_steps(const std::filesystem::path& file, const Program& program, std::uint32_t steps) {
+  Image image(file, file, std::ios::in | std::ios::out);
+  Opened opened = open_card(file, image);
+  if (opened.digest() != digest_of(program, opened.notes.seed))
+    throw InputError(file.string(), "is the image for another plan");
+  opened.header[kStepsAt] = steps;
+  write_header(image, opened.header);
+  image.close();
 }
 
 CardState read_card(const std::filesystem::path& file, const Graph& graph, const Program& program) {
-  Image image(file, std::ios::in);
+  Image image(file, file, std::ios::in);
+  const Opened opened = open_card(file, image);
+  if (opened.digest() != digest_of(program, opened.notes.seed))
+    throw InputError(file.string(), "is the image for another plan");
+  const std::uint32_t digest = opened.digest();
   Words block;
-  image.read(0, block.data(), sizeof block);
-  if (block[0] != POET_CARD_MAGIC || block[1] != POET_CARD_VERSION)
-    throw InputError(file.string(), "is no image of a card of poet's");
-  if (hash_of(block.data(), kHeaderWords * sizeof block[0], 0) != block[kHeaderWords])
-    throw InputError(file.string(), "its header is damaged");
-  if (block[2] != program.digest) throw InputError(file.string(), "is the image for another plan");
-  const std::optional<Notes> notes = notes_in(block);
-  if (!notes) throw InputError(file.string(), "its header is damaged");
   std::optional<CardState> found;
   std::vector<std::byte> residents(static_cast<std::size_t>(program.ram_bytes - program.arena_bytes));
   std::vector<std::byte> latest;
@@ -285,7 +357,7 @@ CardState read_card(const std::filesystem::path& file, const Graph& graph, const
     const std::uint32_t at = program.record_first + number * program.record_blocks;
     image.read(at, block.data(), sizeof block);
     image.read(at + 1, residents.data(), residents.size());
-    if (block[0] != POET_CARD_MAGIC || block[3] != hash_of_record(program, residents, block[1], block[2]))
+    if (block[0] != POET_CARD_MAGIC || block[3] != hash_of_record(digest, residents, block[1], block[2]))
       continue;
     if (found && found->step > block[1]) continue;
     found.emplace();
@@ -294,8 +366,8 @@ CardState read_card(const std::filesystem::path& file, const Graph& graph, const
     latest = residents;
   }
   if (!found) throw InputError(file.string(), "has no whole record of a step");
-  found->seed = notes->seed;
-  found->data = notes->text;
+  found->seed = opened.notes.seed;
+  found->data = opened.notes.text;
   found->contents = IdVector<ValueId, std::vector<std::byte>>(graph.values.size());
   for (const Resident& r : program.residents) {
     const auto begin = latest.begin() + (r.at - program.arena_bytes);

@@ -17,16 +17,22 @@ namespace poet::firmware {
 using Contents = std::function<void(ValueId v, std::byte* to)>;
 
 struct CardOptions {
-  std::uint32_t steps = 0;        // to be trained in all; 0: until the power goes
-  std::uint64_t seed = 0;         // of weights, data order and dropout, for the checkpoint
-  std::string data{};             // its description, for the same
-  std::function<void()> pause{};  // called now and then; may throw, and the image is incomplete then
+  std::uint32_t steps = 0;       // to be trained in all; 0: until the power goes
+  std::uint64_t seed = 0;        // of weights, data order and dropout, for the checkpoint
+  std::string data{};            // its description, for the same
+  bool power_of_two = false;     // blocks, as QEMU wants them of an SD card
+  std::filesystem::path name{};  // of the file in messages, where it is written under another one
+  // Called now and then with the blocks written so far; may throw, and the image is incomplete then.
+  std::function<void(std::uint64_t blocks)> progress{};
 };
 
 /// Blocks of 512 bytes that an image needs with so many samples.
 [[nodiscard]] std::uint64_t card_blocks(const Program& program, std::int64_t samples);
 
-/// A new image, as large as the next power of two (of at least 64 KiB): that is what emulated cards are.
+/// Blocks of the file: at least 64 KiB, whole ones, or the next power of two.
+[[nodiscard]] std::uint64_t image_blocks(std::uint64_t blocks, bool power_of_two);
+
+/// A new image of image_blocks().
 /// Throws InputError when the file cannot be written. O(bytes of pages and samples).
 void write_card(const std::filesystem::path& file, const Graph& graph, const Program& program,
                 const Contents& first, const runtime::Dataset& data, const CardOptions& options);
@@ -39,6 +45,12 @@ struct CardState {
   std::string data{};                                  // description; empty where it did not fit
   IdVector<ValueId, std::vector<std::byte>> contents;  // of persistent values; of others empty
 };
+
+/// Whether firmware of this program trains on it. Throws InputError for a file that is no image.
+[[nodiscard]] bool is_card_of(const std::filesystem::path& file, const Program& program);
+
+/// Has training go on until step `steps` (0: until the power goes). Throws InputError as read_card().
+void set_steps(const std::filesystem::path& file, const Program& program, std::uint32_t steps);
 
 /// Throws InputError for a file that is no image, one for another plan, and naming the tensor where a page is
 /// damaged.

@@ -3,6 +3,10 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
 #include <fstream>
 #include <set>
 #include <string>
@@ -60,13 +64,27 @@ void remove_from(const fs::path& folder, const fs::path& name) {
     if (!fs::remove(folder / parent, ignored)) break;
 }
 
+constexpr const char* kHidden = ".poet-codegen-";  // and the process
+
+/// Drafts of processes that were killed.
+void remove_abandoned(const fs::path& folder) {
+  std::error_code ignored;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder, ignored)) {
+    const std::string name = entry.path().filename().string();
+    if (!name.starts_with(kHidden)) continue;
+    const int process = std::atoi(name.c_str() + std::strlen(kHidden));
+    if (process > 0 && kill(process, 0) != 0 && errno == ESRCH) fs::remove_all(entry.path(), ignored);
+  }
+}
+
 }  // namespace
 
 Draft::Draft(const fs::path& folder) {
+  if (folder.empty()) throw InputError("-o", "is empty: name a folder");
   std::error_code error;
   folder_ = fs::weakly_canonical(fs::absolute(folder), error);
   if (folder_.filename().empty()) folder_ = folder_.parent_path();  // "firmware/"
-  const std::string hidden = fmt::format(".poet-codegen-{}", getpid());
+  const std::string hidden = fmt::format("{}{}", kHidden, getpid());
   if (!fs::exists(folder_, error)) {
     is_new_ = true;
     if (!fs::is_directory(folder_.parent_path(), error))
@@ -80,6 +98,7 @@ Draft::Draft(const fs::path& folder) {
                        "has files in it and no firmware of poet codegen's: name another folder");
     draft_ = folder_ / hidden;
   }
+  if (!error) remove_abandoned(draft_.parent_path());
   if (!error) fs::create_directory(draft_, error);
   if (error) throw InputError(folder.string(), "cannot be written: " + error.message());
 }

@@ -106,7 +106,7 @@ std::string plan_c(const Program& p, bool on_card, std::uint64_t seed) {
     names.push_back(fmt::format("\"{}\"", k->name));
   }
   const std::vector<std::string> numbers = {
-      fmt::format("0x{:08x}U, /* digest */", p.digest),
+      fmt::format("0x{:08x}U, /* digest */", digest_of(p, seed)),
       fmt::format("{}, {}, /* RAM: bytes, the first of resident values */", p.ram_bytes, p.arena_bytes),
       fmt::format("{}, {}, /* records: first block, blocks of one */", p.record_first, p.record_blocks),
       fmt::format("{}, {}, {}, /* samples: first block, blocks of one, how many a step takes */",
@@ -198,8 +198,9 @@ const std::vector<Board>& boards() {
 
 Board with_ram(const Board& board, std::int64_t ram_bytes) {
   const std::int64_t most = std::max(board.most_ram_bytes, board.ram_bytes);
+  if (most == 0) throw InputError("--ram", fmt::format("{} has no limit to change", board.name));
   if (!std::has_single_bit(static_cast<std::uint64_t>(ram_bytes)) || ram_bytes > most)
-    throw InputError("--ram", fmt::format("must be a power of two up to {}, the RAM of {}",
+    throw InputError("--ram", fmt::format("must be a power of two up to {}, the most that {} can have",
                                           format_ram(Bytes(most)), board.name));
   Board other = board;
   other.ram_bytes = ram_bytes;
@@ -244,7 +245,7 @@ void write_folder(const fs::path& folder, const Program& program, const Board& b
                          "#define POET_RAM_BYTES {}\n#define POET_ADDRESS_BYTES {}\n\n#endif\n",
                          program.ram_bytes, program.address_bytes));
   write_text(folder / "plan.c", plan_c(program, on_card, description.seed));
-  write_text(folder / "README.md", readme(program, board, memory.front(), description));
+  write_text(folder / "README.md", readme(program, board, memory, description));
 }
 
 }  // namespace poet::firmware

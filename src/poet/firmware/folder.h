@@ -21,6 +21,11 @@ struct Board {
   std::string machine{};                  // QEMU's options; empty: it has no such board
   bool has_sd_card = false;               // else the storage is the file card.img
   std::int64_t most_ram_bytes = 0;        // that an emulator gives it; 0: ram_bytes
+  /// Of the card's image that it reaches; 0: any.
+  [[nodiscard]] std::uint64_t most_card_bytes() const {
+    constexpr std::uint64_t kBySemihosting = (std::uint64_t{1} << 32U) - 1;
+    return ram_bytes > 0 && !has_sd_card ? kBySemihosting : 0;
+  }
 };
 
 /// Those with a folder in firmware/boards, by name.

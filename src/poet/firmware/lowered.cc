@@ -1,6 +1,7 @@
 #include "poet/firmware/lowered.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cstring>
 #include <limits>
@@ -54,6 +55,16 @@ Lowered lowered(const Graph& graph, OpId op) {
   }
   const bool simple = rule.is_simple != nullptr && rule.is_simple(reader);
   return {simple ? &rule.simple : &rule.kernel, rule.shape(reader)};
+}
+
+void check_kinds(const Graph& graph) {
+  std::map<std::string, std::string> missing;  // the first op of each
+  for (const Op& op : graph.ops)
+    if (op.kind != "input" && !table().contains(op.kind)) missing.emplace(op.kind, op.name);
+  if (missing.empty()) return;
+  std::vector<std::string> list;
+  for (const auto& [kind, op] : missing) list.push_back(fmt::format("{} (op \"{}\")", kind, op));
+  throw InputError("the plan", fmt::format("there is no kernel in C for {}", fmt::join(list, ", ")));
 }
 
 std::vector<std::string> kinds() {

@@ -30,5 +30,7 @@ struct Lowered {
 
 /// Kinds of ops that lowered() knows, sorted.
 [[nodiscard]] std::vector<std::string> kinds();
+/// Throws InputError naming the kinds of the graph's ops that have none, each with an op.
+void check_kinds(const Graph& graph);
 
 }  // namespace poet::firmware

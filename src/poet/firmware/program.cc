@@ -53,16 +53,13 @@ class Compiler {
     place_tables();
     name_blocks();
     write_code();
-    out_.code_first = 0;  // set below: the size of the code depends on no place behind it
     std::uint32_t next = end_of_pages_;
     out_.code_first = next;
     next += sealed_blocks(out_.code.size());
     out_.names_first = next;
     next += static_cast<std::uint32_t>((out_.names.size() + POET_NAMES_PER_BLOCK - 1) / POET_NAMES_PER_BLOCK);
     out_.samples_first = next;
-    const auto seed =
-        poet_hash(out_.shape_bytes.data(), static_cast<std::uint32_t>(out_.shape_bytes.size()), 0);
-    out_.digest = poet_hash(out_.code.data(), static_cast<std::uint32_t>(out_.code.size()), seed);
+    out_.digest = digest();
     return std::move(out_);
   }
 
@@ -72,6 +69,7 @@ class Compiler {
 
   void check() const {
     runtime::check_rules(file_.semantics);
+    check_kinds(graph_);
     for (const ValueId v : ids<ValueId>(graph_.values.size())) {
       const Value& value = graph_.values[v];
       if (!value.alias_of.valid() && value.bytes > Bytes(0) &&
@@ -234,6 +232,34 @@ class Compiler {
     return found->second;
   }
 
+  /// Of everything that decides where things lie on the card and what is computed from them.
+  [[nodiscard]] std::uint32_t digest() const {
+    std::vector<std::uint32_t> numbers = {static_cast<std::uint32_t>(out_.arena_bytes),
+                                          static_cast<std::uint32_t>(out_.ram_bytes),
+                                          out_.record_first,
+                                          out_.record_blocks,
+                                          out_.code_first,
+                                          out_.names_first,
+                                          out_.samples_first,
+                                          out_.sample_blocks,
+                                          out_.batch};
+    const auto add = [&](std::initializer_list<std::size_t> more) {
+      for (const std::size_t n : more) numbers.push_back(static_cast<std::uint32_t>(n));
+    };
+    for (const ShapeEntry& shape : out_.shapes) add({shape.kernel, shape.operands, shape.first});
+    for (const TableHome& t : out_.tables) add({t.first, t.rows, t.row_bytes, t.row_blocks});
+    for (const TableRows& r : out_.rows) add({r.table, r.journal, r.first, r.count});
+    std::uint32_t hash = 0;
+    const auto mix = [&hash](const void* bytes, std::size_t count) {
+      hash = poet_hash(bytes, static_cast<std::uint32_t>(count), hash);
+    };
+    for (const KernelFunction* kernel : out_.kernels) mix(kernel->name.data(), kernel->name.size());
+    mix(numbers.data(), numbers.size() * sizeof numbers[0]);
+    mix(out_.shape_bytes.data(), out_.shape_bytes.size());
+    mix(out_.code.data(), out_.code.size());
+    return hash;
+  }
+
   /// What poet_shape has room for.
   void check_tables() const {
     constexpr std::size_t kMostKernels = 256;
@@ -311,7 +337,8 @@ class Compiler {
         case StepKind::page_out:
         case StepKind::page_in:
           transfer(step);
-          if (graph_.values[step.value].rows) {  // done when the instruction is, as is all before
+          if (graph_.values[step.value]
+                  .rows) {  // done when the instruction is; waits, to be safe, for all before it
             ticket[step.value] = issued;
             break;
           }
@@ -348,5 +375,9 @@ class Compiler {
 }  // namespace
 
 Program program_of(const PlanFile& file) { return Compiler(file).run(); }
+
+std::uint32_t digest_of(const Program& program, std::uint64_t seed) {
+  return poet_hash(&seed, sizeof seed, program.digest);
+}
 
 }  // namespace poet::firmware

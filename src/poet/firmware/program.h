@@ -79,7 +79,7 @@ struct Program {
   std::vector<ShapeEntry> shapes;
   std::vector<std::byte> shape_bytes;
   std::vector<std::uint8_t> code;
-  std::uint32_t digest = 0;  // of all of these
+  std::uint32_t digest = 0;  // of all of these and of where everything lies
 
   // RAM: the arena, then what is resident.
   std::int64_t arena_bytes = 0;
@@ -109,5 +109,8 @@ struct Program {
 /// boards cannot have: a kind without a kernel, parameters outside the budget, elements of other than 4
 /// bytes. O(steps + edges).
 [[nodiscard]] Program program_of(const PlanFile& file);
+
+/// What firmware and card must have in common: the program's, and the seed of data order and dropout.
+[[nodiscard]] std::uint32_t digest_of(const Program& program, std::uint64_t seed);
 
 }  // namespace poet::firmware

@@ -35,7 +35,7 @@ std::string memory_table(const Memory& m, const Board& board) {
   return text;
 }
 
-std::string running(const Board& board) {
+std::string running(const Board& board, const std::vector<Memory>& memory) {
   if (is_host(board))
     return "make\nmake run          # build/firmware card.img\n```\n"
            "`make CC=clang` takes another compiler; `make BOARD_FLAGS=-fsanitize=address,undefined` looks "
@@ -54,7 +54,8 @@ std::string running(const Board& board) {
       "enable=on,target=native -kernel build/firmware.elf\n```\n",
       board.machine);
   text += "Text comes by semihosting, on stderr. `make run COUNT=1` also counts instructions, by kernel.\n";
-  if (board.processors.size() > 1)
+  constexpr std::int64_t kOfCortexM0 = 32768;  // boards/lm3s6965evb/board.mk
+  if (memory.size() > 1 && memory[1].ram_bytes() <= kOfCortexM0)
     text += "`make CORE=m0` and `make run CORE=m0`: code for a Cortex-M0, in 32 KiB.\n";
   return text;
 }
@@ -120,7 +121,9 @@ std::string files(const Board& board, const Memory& m) {
 
 }  // namespace
 
-std::string readme(const Program& program, const Board& board, const Memory& memory, const Description& d) {
+std::string readme(const Program& program, const Board& board, const std::vector<Memory>& memories,
+                   const Description& d) {
+  const Memory& memory = memories.front();
   const std::string instructions =
       memory.instructions_per_step ? fmt::format("\nA step takes about {:.1f} million instructions{}.\n",
                                                  static_cast<double>(*memory.instructions_per_step) / 1e6,
@@ -129,15 +132,15 @@ std::string readme(const Program& program, const Board& board, const Memory& mem
   return fmt::format(
              "# Firmware that trains\n"
              "Made by `poet codegen` from the plan `{}` for the board {}: {}.\n\n"
-             "The network: {}; a step takes {}. C99, without a heap and without a C library. Each step reads "
+             "The network: {}; a step takes {}. C99, without a heap{}. Each step reads "
              "samples, computes\nthe loss and all gradients, updates the parameters and writes a record to "
              "the "
              "card. The bits are those of\n`poet run --kernels reference` (seed {}).\n\n",
              d.plan, board.name, board.description, d.network,
              counted(static_cast<std::int64_t>(program.batch), "sample"),
              is_host(board) ? "" : " and without a C library", d.seed) +
-         memory_table(memory, board) + instructions + "\n## Build and run\n```\n" + running(board) + "\n" +
-         card_section(board, d) + kExitCodes + files(board, memory);
+         memory_table(memory, board) + instructions + "\n## Build and run\n```\n" + running(board, memories) +
+         "\n" + card_section(board, d) + kExitCodes + files(board, memory);
 }
 
 }  // namespace poet::firmware

@@ -87,6 +87,7 @@ def main():
     bounds, wrong = pinned(), []
     for core in ("m4", "m0"):
         found = counts(core)
+        assert found.keys() == {(kernel, shape) for c, kernel, shape in bounds if c == core}, found.keys()
         for (kernel, shape), number in found.items():
             print(f"{core} {kernel:22} {shape:18} {number:.3f}")
             promised = 200.0 if core == "m0" else 3.05 if shape.endswith("/2") else 3.0
