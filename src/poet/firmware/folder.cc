@@ -72,7 +72,7 @@ std::string in_rows(const std::vector<std::string>& items, std::size_t per_row) 
 
 std::string rows_c(const Program& p) {
   std::vector<std::string> names, rows;
-  for (const RowNames& n : p.row_names)
+  for (const RowIndices& n : p.row_indices)
     names.push_back(fmt::format("{{{}, {}, {}, {}, {}}}", p.fields[n.field].first, p.fields[n.field].bytes,
                                 n.first, n.count, n.rows));
   for (const TableRows& r : p.rows) {
@@ -114,7 +114,7 @@ std::string plan_c(const Program& p, bool on_card, std::uint64_t seed) {
       fmt::format("{}, /* program: first block */", p.code_first),
       fmt::format("{}, {}, /* names of pages: first block, how many */", p.names_first, p.names.size()),
       fmt::format("{}U, {}U, /* seed */", seed & 0xFFFFFFFFU, seed >> 32U),
-      fmt::format("{}, {}, {}, /* rows of tables by index */", p.row_names.size(), p.rows.size(),
+      fmt::format("{}, {}, {}, /* rows of tables by index */", p.row_indices.size(), p.rows.size(),
                   p.rows.empty() ? "0, 0" : "indices, rows"),
   };
   return fmt::format(

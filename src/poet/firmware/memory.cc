@@ -34,7 +34,7 @@ std::int64_t table_bytes(const Program& p) {
       rounded_up(count(p.shapes) * static_cast<std::int64_t>(sizeof(poet_shape)), 8) +
       rounded_up(count(p.shape_bytes), 8) + rounded_up(2 * kPointer * count(p.kernels), 8) +
       static_cast<std::int64_t>(sizeof(poet_plan_data));  // pointers there are 4 bytes, here 8
-  bytes += count(p.row_names) * static_cast<std::int64_t>(sizeof(poet_indices)) +
+  bytes += count(p.row_indices) * static_cast<std::int64_t>(sizeof(poet_indices)) +
            count(p.rows) * static_cast<std::int64_t>(sizeof(poet_table_rows));
   for (const KernelFunction* k : p.kernels) bytes += rounded_up(count(k->name) + 1, 4);
   return bytes;

@@ -13,6 +13,8 @@
 
 namespace poet::firmware {
 
+inline constexpr std::int64_t kUnit = 4;  // bytes: of an address, and of what a transfer counts
+
 /// Where a value's pages lie on the storage, in blocks of 512 bytes.
 struct Page {
   ValueId value;
@@ -42,7 +44,7 @@ struct TableRows {
 };
 
 /// An input of the step whose numbers name rows.
-struct RowNames {
+struct RowIndices {
   std::size_t field = 0;  // in Program::fields
   std::uint32_t first = 0;
   std::uint32_t count = 0;  // of a batch
@@ -93,7 +95,7 @@ struct Program {
   std::vector<Page> pages;
   std::vector<TableHome> tables;
   std::vector<TableRows> rows;
-  std::vector<RowNames> row_names;
+  std::vector<RowIndices> row_indices;
   std::uint32_t row_numbers = 0;  // that a step's inputs have of rows, in all: 4 bytes of RAM each
   std::vector<NamedBlocks> names;
   std::uint32_t code_first = 0;

@@ -1,0 +1,102 @@
+#include "poet/firmware/card_image.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "poet/base/error.h"
+
+namespace poet::firmware {
+namespace {
+
+// What only poet reads, in the header's block behind what the engine does: seed (8 bytes), bytes of text, a
+// hash of these and the text; text.
+constexpr std::size_t kNotes = 64;
+constexpr std::size_t kNotesHead = 16;
+
+std::vector<char> bytes_of_notes(const Notes& notes) {
+  const std::size_t length =
+      notes.text.size() <= POET_BLOCK - kNotes - kNotesHead ? notes.text.size() : 0;  // whole or not at all
+  std::vector<char> bytes(kNotesHead + length);
+  const std::array<std::uint32_t, 3> head = {static_cast<std::uint32_t>(notes.seed),
+                                             static_cast<std::uint32_t>(notes.seed >> 32U),
+                                             static_cast<std::uint32_t>(length)};
+  std::memcpy(bytes.data(), head.data(), sizeof head);
+  std::copy_n(notes.text.begin(), length, bytes.begin() + kNotesHead);
+  const std::uint32_t hash = hash_of(bytes.data(), bytes.size(), kNotes);  // its own place is 0 yet
+  std::memcpy(bytes.data() + sizeof head, &hash, sizeof hash);
+  return bytes;
+}
+
+std::optional<Notes> notes_in(const Words& block) {
+  std::array<char, POET_BLOCK> all{};
+  std::memcpy(all.data(), block.data(), sizeof all);
+  const std::uint32_t* head = block.data() + kNotes / 4;
+  if (head[2] > POET_BLOCK - kNotes - kNotesHead) return std::nullopt;
+  Notes notes{head[0] | std::uint64_t{head[1]} << 32U,
+              std::string(all.data() + kNotes + kNotesHead, head[2])};
+  const std::vector<char> wanted = bytes_of_notes(notes);
+  if (!std::equal(wanted.begin(), wanted.end(), all.begin() + kNotes)) return std::nullopt;
+  return notes;
+}
+
+}  // namespace
+
+std::uint32_t hash_of(const void* bytes, std::size_t count, std::uint32_t seed) {
+  return poet_hash(bytes, static_cast<std::uint32_t>(count), seed);
+}
+
+Image::Image(const std::filesystem::path& file, std::filesystem::path name, std::ios::openmode mode)
+    : name_(std::move(name)), stream_(file, mode | std::ios::binary) {
+  if (!stream_) throw InputError(name_.string(), "cannot be opened");
+}
+
+void Image::write(std::uint64_t block, std::uint64_t skipped, const void* from, std::size_t bytes) {
+  stream_.seekp(static_cast<std::streamoff>(block * POET_BLOCK + skipped));
+  stream_.write(static_cast<const char*>(from), static_cast<std::streamsize>(bytes));
+  if (!stream_) throw InputError(name_.string(), "cannot be written");
+}
+
+void Image::read(std::uint64_t block, void* to, std::size_t bytes) {
+  stream_.seekg(static_cast<std::streamoff>(block * POET_BLOCK));
+  stream_.read(static_cast<char*>(to), static_cast<std::streamsize>(bytes));
+  if (!stream_) throw InputError(name_.string(), "ends before what its header says is there");
+}
+
+void Image::close() {
+  stream_.close();
+  if (!stream_) throw InputError(name_.string(), "cannot be written");
+}
+
+void write_header(Image& image, const Header& header) {
+  const std::uint32_t hash = hash_of(header.data(), sizeof header, 0);
+  image.write(0, 0, header.data(), sizeof header);
+  image.write(0, sizeof header, &hash, sizeof hash);
+}
+
+void write_notes(Image& image, const Notes& notes) {
+  const std::vector<char> bytes = bytes_of_notes(notes);
+  image.write(0, kNotes, bytes.data(), bytes.size());
+}
+
+CardHeader read_header(const std::filesystem::path& file, Image& image) {
+  Words block;
+  image.read(0, block.data(), sizeof block);
+  if (block[0] != POET_CARD_MAGIC) throw InputError(file.string(), "is no image of a card of poet's");
+  if (block[1] != POET_CARD_VERSION)
+    throw InputError(file.string(), fmt::format("is a card of format {}, and this is poet for format {}",
+                                                block[1], static_cast<int>(POET_CARD_VERSION)));
+  CardHeader header;
+  std::copy_n(block.begin(), kHeaderWords, header.words.begin());
+  const std::optional<Notes> notes = notes_in(block);
+  if (!notes || hash_of(header.words.data(), sizeof header.words, 0) != block[kHeaderWords])
+    throw InputError(file.string(), "its header is damaged");
+  header.notes = *notes;
+  return header;
+}
+
+}  // namespace poet::firmware
