@@ -13,6 +13,7 @@ STACK_BYTES ?= $(if $(COUNT),$(shell expr $(STACK_BYTES.$(PROCESSOR_NAME)) + 64)
 OVERLAP ?= off
 TICK_NS ?= 8000
 TICK_BYTES ?= 8
+# OFF, SHARED and PACED of timer.c: 1: only the waiting program moves bytes; 2: also the timer's interrupt; 3: only the interrupt.
 WHO_CARRIES_ON := $(or $(patsubst %,1,$(filter off,$(OVERLAP))),$(patsubst %,2,$(filter on,$(OVERLAP))),\
                        $(patsubst %,3,$(filter paced blocking,$(OVERLAP))),$(error OVERLAP is on, off, paced or blocking))
 BOARD_FLAGS := $(CPU) -mthumb $(FLOAT) -ffreestanding -fno-math-errno -fno-tree-loop-distribute-patterns -fno-schedule-insns \

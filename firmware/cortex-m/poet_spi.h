@@ -4,7 +4,9 @@
 
 #include <stdint.h>
 
+/* Begins with at most 400 kHz, which every card takes; it is as fast as can be when the card is ready. */
 void poet_spi_open(void);
+void poet_spi_full_speed(void);
 void poet_spi_select(int on);
 uint8_t poet_spi_exchange(uint8_t out);
 

@@ -19,7 +19,8 @@ int poet_storage_open(uint32_t* blocks) {
   if (found < 0) return POET_NO_CARD;
   file = (uint32_t)found;
   bytes = (uint32_t)poet_semihosting(SYS_FLEN, &file);
-  if (bytes == 0) { /* images have powers of two: the length's lower 32 bits */
+  if (bytes == 0xFFFFFFFFU) return POET_NO_CARD; /* it does not say */
+  if (bytes == 0) {                              /* images have powers of two: the length's lower 32 bits */
     poet_port_text("poet: card.img is empty, or has 4 GiB or more, beyond what semihosting reaches\n");
     return POET_CARD_TOO_SMALL;
   }

@@ -9,16 +9,28 @@
 #define DATA SPI(0x08)
 #define STATUS SPI(0x0C)
 
-enum { FIFO = 8, HAS_BYTE = 4, IS_FULL = 8 };
+enum {
+  FIFO = 8,
+  HAS_BYTE = 4,
+  IS_FULL = 8,
+  FASTEST = 2, /* what the clock is divided by: an even number */
+  SLOW = 2 * ((POET_CLOCK_HZ + 799999U) / 800000U)
+};
 
 static uint8_t* into;     /* 0: what comes is not wanted */
 static uint32_t expected; /* bytes on their way */
 
-void poet_spi_open(void) {
+static void set_clock(uint32_t divided_by) {
   SPI(0x04) = 0;
-  SPI(0x10) = 2;    /* the clock, divided by two */
-  SPI(0x00) = 0x07; /* 8 bits */
+  SPI(0x10) = divided_by;
   SPI(0x04) = 2;
+}
+
+void poet_spi_full_speed(void) { set_clock(FASTEST); }
+
+void poet_spi_open(void) {
+  SPI(0x00) = 0x07; /* 8 bits */
+  set_clock(SLOW);
   PIN(0x400) |= 1U; /* an output */
   PIN(0x51C) |= 1U;
 }

@@ -5,8 +5,8 @@
 # *.ci: what gcc -fcallgraph-info=su writes, every function with its frame and its callees. The compiler's own library comes without:
 # its frames are read off the disassembly, every register pushed and every subtraction from sp counted, which is never too little.
 # The engine calls kernels by the plan's table, so `kernels` stand for its one indirect call; poet_windows.c calls one of its tiles,
-# named by their sizes (any_4x4), so all of them stand for that, and what else of that file nobody calls by name. Any other indirect call, recursion, and frames without a bound are
-# errors.
+# named by their sizes (any_4x4), so all of them stand for that, and what else of that file nobody calls by name. Any other
+# indirect call, recursion, and frames without a bound are errors.
 #   of="NAME ..." prints these functions' depths instead of the check; indirect=BYTES then stands for the deepest kernel.
 
 function fail(what) {

@@ -20,6 +20,9 @@ void poet_fault(void);
 void poet_say_fault(const uint32_t* frame);
 void poet_tick(void); /* of the timer */
 
+/* What has been set holds for all that follows. */
+static inline void in_effect(void) { __asm volatile("dsb\n isb" ::: "memory"); }
+
 /* ---- the window: flash to be read and run, RAM to be read and written, devices; nothing else */
 
 #ifdef POET_HAS_MPU
@@ -39,6 +42,7 @@ static void set_window(void) {
   region(2, 0x40000000U, 0x20000000U, full | never_execute | (1U << 16));
   REGISTER(0xE000ED24U) |= 7U << 16; /* faults of their own: memory, bus, usage */
   REGISTER(0xE000ED94U) = 1U;        /* on, without a background region */
+  in_effect();
 }
 #endif
 
@@ -49,6 +53,7 @@ void poet_reset(void) {
   uint32_t* to;
 #if defined(__ARM_FP)
   REGISTER(0xE000ED88U) |= 0xFU << 20;
+  in_effect();
 #endif
   for (to = poet_data; to != poet_data_end;) *to++ = *from++;
   for (to = poet_zero; to != poet_zero_end;) *to++ = 0;
