@@ -239,7 +239,8 @@ int poet_train(void) {
   if (step > 0) code = poet_tables_commit(step);
   if (code != POET_OK) return poet_fail(code, step, plan->kernel_names[kernel]);
   if (step > 0) {
-    poet_port_text(steps == 0 || step < steps ? "poet: goes on after step " : "poet: nothing to do after step ");
+    poet_port_text(steps == 0 || step < steps ? "poet: goes on after step "
+                                              : "poet: nothing to do after step ");
     poet_say_number(step);
     poet_port_text("\n");
   }
