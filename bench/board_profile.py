@@ -49,7 +49,7 @@ def counted(poet, name, what, device, work):
     folder.mkdir(parents=True, exist_ok=True)
     plan, trace = folder / "plan", folder / "trace"
     what = what.format(nets=work / "nets").split()
-    solved = subprocess.run([poet, "solve", *what, "--platform", device, "--time-limit", "5s", "--quiet", "--json", "--plan-out", plan],
+    solved = subprocess.run([poet, "solve", *what, "--platform", device, "--time-limit", "20s", "--quiet", "--json", "--plan-out", plan],
                             capture_output=True, text=True, check=True)
     stated = subprocess.run([poet, "codegen", plan, "-o", folder / "firmware", "--board", "mps2-an386", "--steps", "1", "--samples", "4",
                              "--json"], capture_output=True, text=True, check=True).stdout

@@ -51,6 +51,9 @@ def content(folder):
 def on_folders():
     linear = plan("linear", "linear.plan", "--platform", "m0")
     refusals(linear)
+    several_plans()
+    weights_of_onnx(linear)
+    read_and_continued(linear)
     replaced(linear)
     interrupted(linear)
     by_clang(linear)
@@ -89,13 +92,62 @@ def refusals(linear):
 
     refused(["outside the plan's RAM budget"], plan("linear", "excluded.plan", "--platform", "m4", "--persistent", "excluded",
                                                      ram="300KB"), "-o", out)
-    refused(["holds several plans"], plan("linear", "several.plan", "--platform", "m4", ram="100KB,60KB"), "-o", out)
+    several = plan("linear", "several.plan", "--platform", "m4", ram="100KB,30KB")
+    refused(["--ram-budget", "100 KB and 30 KB"], several, "-o", out, "--ram-budget", "20KB")
+    refused(["-o", "empty"], linear, "-o", "")
+    refused(["--ram", "host", "no limit"], linear, "-o", out, "--ram", "32KiB")
+    refused(["less than 4 GiB"], linear, "-o", out, "--board", "mps2-an386", "--samples", "2000000")
     run(poet, "solve", "--model", "linear", "--platform", "m4", "--semantics", "staged", "--ram-budget", "200KB", "--time-limit", "2",
         "--quiet", "--schedule-out", f"{work}/schedule.json")
     refused(["is a schedule"], f"{work}/schedule.json", "-o", out)
     refused(["published", "rules"], plan("linear", "published.plan", "--platform", "m4", "--semantics", "published", ram="200KB"),
             "-o", out)
     print("refusals: one line each, nothing written")
+
+
+def several_plans():
+    """The largest plan that fits the board, or the largest within a budget; the card is read by whichever it was."""
+    several, folder = f"{work}/several.plan", f"{work}/several"
+    arena = lambda *options: codegen(several, folder, *options)["ram"]["arena_bytes"]
+    largest, small = arena("--board", "mps2-an386"), arena("--board", "microbit")
+    assert small < 30000 < largest, (small, largest)
+    assert arena("--board", "mps2-an386", "--ram-budget", "30KB") == small
+    assert run(poet, "card", several, f"{folder}/card.img") == "no step yet\n"
+    print("several plans: chosen by board and budget")
+
+
+def weights_of_onnx(linear):
+    """What a file of weights starts a card with does not depend on its format."""
+    onnx, checkpoint, folder = f"{work}/weights.onnx", f"{work}/weights.safetensors", f"{work}/weights"
+    run(poet, "run", linear, "--kernels", "reference", "--steps", "2", "--samples", "16", "--quiet", "--onnx-out", onnx, "--checkpoint",
+        checkpoint)
+    cards = []
+    for weights in (onnx, checkpoint):
+        codegen(linear, folder, "--weights", weights)
+        cards.append(open(f"{folder}/card.img", "rb").read())
+    codegen(linear, folder)
+    assert cards[0] == cards[1] != open(f"{folder}/card.img", "rb").read()
+    print("weights: the same from an ONNX file as from a checkpoint")
+
+
+def read_and_continued(linear):
+    """Steps are counted on; what is read is not written over; README.md names the seed."""
+    folder = f"{work}/continued"
+    codegen(linear, folder, "--steps", "2", "--seed", "7")
+    assert "(seed 7)" in open(f"{folder}/README.md").read()
+    card, program = f"{folder}/card.img", f"{folder}/build/firmware"
+    run("make", "-s", "-j2", "-C", folder)
+    assert run(program, card).count("loss") == 2
+    assert "nothing to do after step 2" in run(program, card)
+    assert run(poet, "card", linear, card, "--steps", "5").startswith("step 2, loss ")
+    assert run(program, card).count("loss") == 3
+    answer = json.loads(run(poet, "card", linear, card, "--json"))
+    assert answer["step"] == 5 and answer["seed"] == 7 and answer["loss"] > 0, answer
+    for read in (card, linear):
+        before = open(read, "rb").read()
+        assert "is what is read" in run(poet, "card", linear, card, "--checkpoint", read, code=2)
+        assert open(read, "rb").read() == before
+    print("card: trained on, read, not written over")
 
 
 def replaced(linear):

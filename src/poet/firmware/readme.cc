@@ -29,7 +29,7 @@ std::string memory_table(const Memory& m, const Board& board) {
   text += row(fmt::format("in all, of {}", format_count(board.flash_bytes)), m.flash_bytes(), "at most ");
   text +=
       "\nThe stack is that of the deepest chain of calls from start-up on, with an interrupt on top of it. "
-      "`make` computes it\nanew from what the compiler has made, and fails where it is more than what is "
+      "`make` computes it\nagain from what the compiler has made, and fails where it is more than what is "
       "reserved; the linker fails where RAM in all\nis more than stated here. `make size` prints what the "
       "linker has placed.\n";
   return text;
@@ -73,7 +73,7 @@ std::string card_section(const Board& board, const Description& d) {
     text += "On this board the storage is the file `card.img` in the folder where the firmware runs.\n";
   return text + fmt::format(
                     "What training has left on it, as a checkpoint of `poet run`:\n```\n"
-                    "poet card {} card.img --checkpoint learnt.safetensors\n```\n"
+                    "poet card {} card.img --checkpoint trained.safetensors\n```\n"
                     "A run that is cut off goes on after its last complete step. `poet codegen` into "
                     "this folder makes a new `card.img`: read\nthe old one first.\n",
                     d.plan);
