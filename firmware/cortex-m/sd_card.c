@@ -3,7 +3,7 @@
  *
  * The card checks what it is told: a flipped bit in an address would else write a block elsewhere. It does so
  * for commands and data or for neither; data take three instructions a byte. What it says is not checked
- * here: all that is read has a hash. */
+ * here: what matters of it has a hash. */
 #include "poet_engine.h"
 #include "poet_spi.h"
 
@@ -96,8 +96,10 @@ static void end_old_transfer(void) {
 static int make_ready(void) {
   int r;
   waited = 0;
-  while (command(0, 0) != IS_IDLE)
+  while (command(0, 0) != IS_IDLE) {
     if (waited >= SLOW_SECOND) return POET_NO_CARD;
+    command(STOP, 0); /* it may have missed the first one, and still read */
+  }
   r = command(8, TEST_PATTERN);
   if (r == IS_IDLE ? (four_bytes() & 0xFFFU) != TEST_PATTERN : r != (IS_IDLE | IS_UNKNOWN))
     return POET_NO_CARD;
