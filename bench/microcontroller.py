@@ -15,6 +15,9 @@ import sys
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "tools"))
+from torch_or_skip import need  # noqa: E402
+
+need("numpy")
 import tensor_files  # noqa: E402
 
 # Name -> what `poet solve` is told, the board, variables of make, steps, data (else synthetic).

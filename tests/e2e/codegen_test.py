@@ -92,8 +92,8 @@ def refusals(linear):
 
     refused(["outside the plan's RAM budget"], plan("linear", "excluded.plan", "--platform", "m4", "--persistent", "excluded",
                                                      ram="300KB"), "-o", out)
-    several = plan("linear", "several.plan", "--platform", "m4", ram="100KB,30KB")
-    refused(["--ram-budget", "100 KB and 30 KB"], several, "-o", out, "--ram-budget", "20KB")
+    several = plan("linear", "several.plan", "--platform", "m4", ram="100KB,28KB")
+    refused(["--ram-budget", "100 KB and 28 KB"], several, "-o", out, "--ram-budget", "20KB")
     refused(["-o", "empty"], linear, "-o", "")
     refused(["--ram", "host", "no limit"], linear, "-o", out, "--ram", "32KiB")
     refused(["less than 4 GiB"], linear, "-o", out, "--board", "mps2-an386", "--samples", "2000000")
