@@ -52,7 +52,7 @@ def on_folders():
     linear = plan("linear", "linear.plan", "--platform", "m0")
     refusals(linear)
     several_plans()
-    weights_of_onnx(linear)
+    weights_of_onnx(plan("linear", "whole.plan", "--platform", "m4", "--split", "off", ram="400KB"))
     read_and_continued(linear)
     replaced(linear)
     interrupted(linear)
@@ -116,16 +116,16 @@ def several_plans():
     print("several plans: chosen by board and budget")
 
 
-def weights_of_onnx(linear):
+def weights_of_onnx(whole):
     """What a file of weights starts a card with does not depend on its format."""
     onnx, checkpoint, folder = f"{work}/weights.onnx", f"{work}/weights.safetensors", f"{work}/weights"
-    run(poet, "run", linear, "--kernels", "reference", "--steps", "2", "--samples", "16", "--quiet", "--onnx-out", onnx, "--checkpoint",
+    run(poet, "run", whole, "--kernels", "reference", "--steps", "2", "--samples", "16", "--quiet", "--onnx-out", onnx, "--checkpoint",
         checkpoint)
     cards = []
     for weights in (onnx, checkpoint):
-        codegen(linear, folder, "--weights", weights)
+        codegen(whole, folder, "--weights", weights)
         cards.append(open(f"{folder}/card.img", "rb").read())
-    codegen(linear, folder)
+    codegen(whole, folder)
     assert cards[0] == cards[1] != open(f"{folder}/card.img", "rb").read()
     print("weights: the same from an ONNX file as from a checkpoint")
 
