@@ -16,6 +16,7 @@
 #include "poet/optimize/heuristic/greedy.h"
 #include "poet/optimize/problem/problem.h"
 #include "poet/pipeline/pose.h"
+#include "tests/support/random_layered_graph.h"
 #include "tests/support/random_training_graph.h"
 
 namespace poet::bench {
@@ -101,6 +102,16 @@ Subject load_random(int ops, int seed, Semantics semantics, std::optional<double
   return subject;
 }
 
+Subject load_layered(int ops, int seed, bool as_share) {
+  test::RandomLayeredGraphOptions options;
+  options.ops = ops;
+  Subject subject;
+  subject.instance = test::random_layered_graph(static_cast<std::uint64_t>(seed), options);
+  if (!as_share) subject.ram.least = ram_floor(subject.instance, Semantics::published).bytes();
+  subject.ram.most = replay_keep_all(subject.instance, Semantics::published).peak_ram;
+  return subject;
+}
+
 Subject load_zoo(const std::string& network, const std::string& device_name,
                  std::optional<double> deadline_factor, bool with_ram) {
   Subject subject;
@@ -145,6 +156,11 @@ std::vector<Case> instances(const std::string& set, const CaseOptions& options,
           return load_random(ops, seed, semantics, deadline, with_ram);
         };
       }
+  } else if (set == "layered" || set == "layered_share") {
+    for (int ops : options.layered_ops)
+      for (int seed : options.random_seeds)
+        add(fmt::format("{}.{}", ops, seed), Semantics::published, std::nullopt, 120).load =
+            [ops, seed, as_share = set != "layered"](bool) { return load_layered(ops, seed, as_share); };
   } else if (set == "zoo") {
     for (const ZooEntry& network : zoo())
       for (const DeviceProfile& device : shipped_devices()) {
@@ -154,7 +170,9 @@ std::vector<Case> instances(const std::string& set, const CaseOptions& options,
                        bool with_ram) { return load_zoo(model, platform, deadline, with_ram); };
       }
   } else {
-    throw InputError("--set", fmt::format("\"{}\" is none of published, recompute, random, zoo", set));
+    throw InputError(
+        "--set",
+        fmt::format("\"{}\" is none of published, recompute, random, layered, layered_share, zoo", set));
   }
   return found;
 }
@@ -162,6 +180,7 @@ std::vector<Case> instances(const std::string& set, const CaseOptions& options,
 std::vector<double> usual_fractions(const std::string& set) {
   if (set == "published") return {0.1, 0.25, 0.5, 0.75};
   if (set == "recompute") return {0.75, 0.5, 0.25};
+  if (set == "layered_share") return {0.9, 0.8};
   return {0.5, 0.25};
 }
 

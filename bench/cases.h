@@ -27,7 +27,7 @@ struct Subject {
 };
 
 struct Case {
-  std::string set;        // "published", "recompute", "random", "zoo"
+  std::string set;        // "published", "recompute", "random", "layered", "layered_share", "zoo"
   std::string name;       // "bert.m4", "mobilenet.train", "random.1000.1"
   double fraction = 0.5;  // f
   Semantics semantics = Semantics::published;
@@ -50,6 +50,7 @@ struct CaseOptions {
   std::filesystem::path recompute_folder;
   std::vector<int> random_ops = {1000, 10000};
   std::vector<int> random_seeds = {1};
+  std::vector<int> layered_ops = {100, 250, 500, 1000, 2000};
   Semantics random_semantics = Semantics::published;
 };
 
@@ -65,6 +66,10 @@ struct CaseOptions {
 /// - random: random training graphs. RAM between the least with which the greedy search finds a schedule
 ///   within the deadline, and the keep-all peak. f = 0.5, 0.25; no deadline; 120 s up to 1,000 ops, else
 ///   300 s.
+/// - layered: random layered graphs, one for each of `random_seeds`, published semantics, nothing to page to.
+/// RAM
+///   between the largest working set and the keep-all peak. f = 0.5, 0.25; no deadline; 120 s. layered_share:
+///   RAM is a share of the keep-all peak. f = 0.9, 0.8.
 /// - zoo: every built-in network on every shipped device, device semantics. RAM as for random. f = 0.5, 0.25;
 ///   deadline 1.3; 30 s, BERT 120 s.
 /// Notes (a folder that is absent) go to `note`. Throws InputError for an unknown set.

@@ -50,7 +50,8 @@ struct Options {
 
 void declare(const cli::Parser& parser, Options& o) {
   const cli::Parser what = parser.group("What is solved");
-  what.option("--set", o.cases.sets, "published (default), recompute, random, zoo", "NAME,...")
+  what.option("--set", o.cases.sets, "published (default), recompute, random, layered, layered_share, zoo",
+              "NAME,...")
       .separated_by(',');
   what.option("--only", o.cases.only, "cases in whose set/name one of these parts occurs", "PART,...")
       .separated_by(',');
@@ -60,6 +61,9 @@ void declare(const cli::Parser& parser, Options& o) {
   what.option("--deadline", o.cases.deadline, "factor on the step with everything computed once", "FACTOR");
   what.option("--recompute", o.cases.recompute_folder, "where the set recompute is", "DIR");
   what.option("--random-ops", o.cases.random_ops, "sizes of random graphs (default 1000,10000)", "N,...")
+      .separated_by(',');
+  what.option("--layered-ops", o.cases.layered_ops, "sizes of layered graphs (default 100,250,500,1000,2000)",
+              "N,...")
       .separated_by(',');
   what.option("--random-seeds", o.cases.random_seeds, "one graph of each size per seed (default 1)", "N,...")
       .separated_by(',');
@@ -109,6 +113,8 @@ void check(const Options& o) {
     if (!(f >= 0 && f <= 1)) throw InputError("--fractions", fmt::format("{} is not from 0 to 1", f));
   for (int ops : o.cases.random_ops)
     if (ops < 16) throw InputError("--random-ops", "must be at least 16");
+  for (int ops : o.cases.layered_ops)
+    if (ops < 4) throw InputError("--layered-ops", "must be at least 4");
   if (o.cases.deadline && !(*o.cases.deadline > 0)) throw InputError("--deadline", "must be > 0");
   if (o.threads < 1) throw InputError("--threads", "must be >= 1");
   if (!(o.grace >= 0)) throw InputError("--grace", "must be >= 0");

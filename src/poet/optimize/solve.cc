@@ -12,6 +12,7 @@
 #include "poet/optimize/explain.h"
 #include "poet/optimize/heuristic/greedy.h"
 #include "poet/optimize/heuristic/local_search.h"
+#include "poet/optimize/heuristic/oscillation.h"
 #include "poet/optimize/heuristic/paging_search.h"
 #include "poet/optimize/milp/branch.h"
 #include "poet/optimize/milp/columns.h"
@@ -33,6 +34,53 @@ long evaluations(const Problem& problem) {  // of local search
   constexpr int kLarge = 2'000;  // ops; beyond, one evaluation counts for several
   return std::min(kPerOp * problem.ops, kMost) / (1 + problem.ops / kLarge);
 }
+
+long changes(const Problem& problem) {  // of oscillation
+  constexpr long kPerOp = 200;
+  constexpr long kMost = 20'000;
+  return std::min(kPerOp * problem.ops, kMost);
+}
+
+// Schedules without a solver. Where transfers take time every change asks for the whole timeline, and what
+// overflows is mended before it is asked.
+class Heuristics {
+ public:
+  explicit Heuristics(Search& search) : search_(search), p_(search.problem()) {
+    if (!p_.transfers_take_time() && !is_large(p_)) oscillation_.emplace(p_, 1);
+  }
+
+  void begin() {
+    if (!oscillation_) return;
+    search_.enter("oscillation");
+    constexpr int kDoublings = 4;
+    for (int i = 0; i <= kDoublings && !search_.has_incumbent() && !search_.must_stop(); ++i)
+      oscillate(*oscillation_, changes(p_) << i);
+  }
+
+  void go_on(int doublings, unsigned seed) {
+    if (!oscillation_) {
+      search_.enter("local search");
+      local_search(search_, {.evaluations = evaluations(p_) << doublings, .seed = seed});
+      return;
+    }
+    search_.enter("oscillation");
+    if (search_.has_incumbent()) oscillation_->start_from(search_.incumbent().decisions);
+    oscillate(*oscillation_, changes(p_) << doublings);
+    if (search_.done()) return;
+    Oscillation afresh(p_, seed + 1);
+    oscillate(afresh, changes(p_) << doublings);
+  }
+
+ private:
+  void oscillate(Oscillation& oscillation, long how_many) {
+    if (!oscillation.run(how_many, [this] { return search_.done(); })) return;
+    if (auto found = oscillation.best()) search_.offer(std::move(*found));
+  }
+
+  Search& search_;
+  const Problem& p_;
+  std::optional<Oscillation> oscillation_;
+};
 
 // Decisions near the uses of values, from the best schedule so far. `support` adds what a relaxation points
 // to.
@@ -93,7 +141,7 @@ class FullModel {
 // Search and bound in rounds of doubling effort, each by every method: where one stalls, another may not, and
 // what one finds helps the next. Ends when the search is done, or rounds bring nothing more. Where the best
 // staged schedule is found, what is left is the bound on every plan, which the windows alone can raise.
-void improve(Search& search) {
+void improve(Search& search, Heuristics& heuristics) {
   constexpr long kSmallModel = 5'000;  // columns; solved outright
   constexpr int kFruitlessRounds = 3;
   constexpr double kWorthARound = 0.1;  // of the gap that is open
@@ -117,10 +165,10 @@ void improve(Search& search) {
       continue;
     }
     if (round == 0 && !search.done()) search_paging_only(search, evaluations(p) / 4, work);
-    const bool more_model = !search.done() && (is_small || round > 0) && full.go_on(5 * work, exact_stages);
+    const bool more_model =
+        !search.done() && (is_small || (round > 0 && !more_windows)) && full.go_on(5 * work, exact_stages);
     if (search.done()) continue;
-    search.enter("local search");
-    local_search(search, {.evaluations = evaluations(p) << doublings, .seed = seed});
+    heuristics.go_on(doublings, seed);
     search_around_uses(search, std::min(round, 3), no_decisions(p), exact_stages, work);
     search.enter("neighbourhoods");
     search_neighbourhoods(search, 2, seed, exact_stages, work / 2);
@@ -160,7 +208,7 @@ void bound_by_gaps(Search& search) {
     const double overhead = relaxation.bound() - p.baseline_joules;
     const double tolerance = solver_tolerance(overhead * p.objective_scale) / p.objective_scale;
     search.raise_bound(p.baseline_joules + std::max(0.0, overhead - tolerance));
-    if (search.bound_done()) return;
+    if (search.bound_done() || overhead <= 0) return;
     idle = overhead > before * (1 + least_rise) ? 0 : idle + 1;
   }
 }
@@ -183,21 +231,27 @@ void run(Search& search) {
   if (is_large(p) && aim != Aim::plan) bound_by_gaps(search);
   if (search.done() || (is_large(p) && aim == Aim::bound)) return;
   if (is_large(p) && aim == Aim::plan && search.options().known_joules) return;
+  Heuristics heuristics(search);
+  heuristics.begin();
+  if (search.done()) return;
   search.enter("greedy");
   const Stop part = search.stop().at_most(hurries ? kPartOfLarge * search.remaining() : kInfinity);
   const auto stop = [&] { return search.must_stop() || part(); };
-  if (auto first = greedy(p, stop)) search.offer(std::move(*first));
+  if (!search.has_incumbent())
+    if (auto first = greedy(p, stop)) search.offer(std::move(*first));
   if (hurries && !search.has_incumbent()) return;
   offer_paging_only(search);
   if (!search.has_incumbent() && !stop()) search.offer(lean_schedule(p, stop));
   if (search.done()) return;
-  search.enter("local search");
-  local_search(search, {.evaluations = evaluations(p) / 4});
+  if (p.transfers_take_time() || is_large(p)) {
+    search.enter("local search");
+    local_search(search, {.evaluations = evaluations(p) / 4});
+  }
   if (search.options().solver == Solver::file) {
     solve_by_file(search);
   } else {
     if (!is_large(p)) bound_by_gaps(search);
-    improve(search);
+    improve(search, heuristics);
   }
 }
 
@@ -217,7 +271,10 @@ Outcome solve(const SolveRequest& request, const SolveOptions& options, const St
   if (!infeasible) run(search);
   const bool timed_out = search.remaining() <= 0;
   if (!search.has_incumbent() && options.explain)  // one may turn up after all
-    infeasible = explain_no_answer(search, outcome.explanation, improve);
+    infeasible = explain_no_answer(search, outcome.explanation, [](Search& other) {
+      Heuristics heuristics(other);
+      improve(other, heuristics);
+    });
   Bounds bounds{Joules(search.bound()), std::nullopt};
   if (search.staged_bound() > search.bound()) bounds.staged = Joules(search.staged_bound());
   if (search.has_incumbent()) {

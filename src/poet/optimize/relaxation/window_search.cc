@@ -9,7 +9,9 @@
 #include "poet/optimize/heuristic/greedy.h"
 #include "poet/optimize/heuristic/incremental.h"
 #include "poet/optimize/heuristic/local_search.h"
+#include "poet/optimize/heuristic/oscillation.h"
 #include "poet/optimize/milp/branch.h"
+#include "poet/optimize/relaxation/window_pressure.h"
 
 namespace poet {
 namespace {
@@ -17,7 +19,29 @@ namespace {
 constexpr int kIdleRounds = 3;       // breakpoints tried in a row without a better bound
 constexpr double kLeastRise = 1e-3;  // of the overhead that is proven; less is not a better bound
 constexpr long kEvaluationsPerAnswer = 20'000;
-constexpr int kWaitReach = 4;  // stages before a wait in which its cause is sought
+constexpr long kChangesPerAnswer = 5'000;
+constexpr double kPartOfGap = 0.95;  // within which a relaxation need not be solved
+constexpr int kWaitReach = 4;        // stages before a wait in which its cause is sought
+
+/// Per stage: RAM with everything that could be of use later.
+std::vector<std::int64_t> most_kept(const Problem& p) {
+  std::vector<std::int64_t> change(at(p.ops) + 1, 0);
+  for (int v = 0; v < p.values; ++v) {
+    if (!p.active[at(v)] || p.horizon[at(v)] <= p.producer[at(v)]) continue;
+    change[at(p.producer[at(v)]) + 1] += p.bytes[at(v)];
+    change[at(p.horizon[at(v)])] -= p.bytes[at(v)];
+  }
+  std::vector<std::int64_t> bytes(at(p.ops));
+  std::int64_t kept = 0;
+  for (int t = 0; t < p.ops; ++t) {
+    kept += change[at(t)];
+    bytes[at(t)] = kept + working_set(p, t);
+    if (!p.overwritable[at(t)].empty()) bytes[at(t)] += p.bytes[at(p.first_result[at(t)])];
+  }
+  for (const Resident& one : p.residents)
+    for (std::int64_t& at_stage : bytes) at_stage += one.bytes;
+  return bytes;
+}
 
 }  // namespace
 
@@ -26,6 +50,7 @@ WindowSearch::WindowSearch(Search& search)
   const Candidate keep_all = complete(p_, no_decisions(p_));
   const auto& peak = keep_all.stage_peak;
   breakpoints_ = {static_cast<int>(std::max_element(peak.begin(), peak.end()) - peak.begin())};
+  most_kept_ = most_kept(p_);
 }
 
 bool WindowSearch::run(long work, std::set<int>& exact_stages) {
@@ -53,8 +78,10 @@ bool WindowSearch::is_breakpoint(int stage) const {
   return std::find(breakpoints_.begin(), breakpoints_.end(), stage) != breakpoints_.end();
 }
 
-// False when none overflows.
-bool WindowSearch::add_overflowing(const std::vector<double>& ram, int at_most) {
+// False when none overflows. A breakpoint at which everything could be kept would say nothing.
+bool WindowSearch::add_overflowing(std::vector<double> ram, int at_most) {
+  for (int t = 0; t < p_.ops; ++t)
+    if (most_kept_[at(t)] <= p_.budget) ram[at(t)] = 0;
   const std::vector<int> added = overflowing(p_, ram, breakpoints_, at_most);
   breakpoints_.insert(breakpoints_.end(), added.begin(), added.end());
   return !added.empty();
@@ -62,10 +89,14 @@ bool WindowSearch::add_overflowing(const std::vector<double>& ram, int at_most) 
 
 bool WindowSearch::add_where_answer_fails(const StageWindows& windows, const WindowModel& model,
                                           const Relaxed& relaxed) {
+  if (add_overflowing(ram_implied(p_, windows, model, relaxed.x, gaps_), 1)) return true;
   const WindowDecisions decided = window_decisions(model, relaxed.x);
+  std::vector<double> ram = pressure(p_, windows, decided);
+  for (double& bytes : ram)
+    if (bytes > 0) bytes += static_cast<double>(p_.budget);
+  if (add_overflowing(ram, 1)) return true;
   const Candidate spread = complete(p_, gaps_.decisions(taken_for_each_use(p_, windows, decided, gaps_)));
-  return add_overflowing(ram_implied(p_, windows, model, relaxed.x, gaps_), 1) ||
-         add_overflowing({spread.stage_peak.begin(), spread.stage_peak.end()}, 1) ||
+  return add_overflowing({spread.stage_peak.begin(), spread.stage_peak.end()}, 1) ||
          add_where_recomputed_twice(windows, spread) || add_where_compute_waits();
 }
 
@@ -134,9 +165,15 @@ WindowSearch::Relaxed WindowSearch::relax(const WindowModel& model, long work) {
   options.threads = search_.options().threads;
   options.solver = embedded(search_.options().solver);
   options.keep_going = [this](double, double) { return !search_.must_stop(); };
+  // What is left to show is that nothing beats what is known by more than the gap that was asked for.
+  const double best = search_.best_joules();
+  const double target =
+      p_.baseline_joules + (best - p_.baseline_joules) * (1 - kPartOfGap * search_.options().gap);
+  if (target < best) options.cutoff = (target - p_.baseline_joules) * model.scale;
   MipResult mip = solve_mip(model.model, options);
   search_.nodes += mip.nodes;
-  raise_bound(model, mip.bound);
+  raise_bound(model, std::min(mip.bound, options.cutoff));
+  if (mip.status == MipStatus::infeasible && options.cutoff < kInfinity) search_.raise_bound(target);
   const bool closed = mip.status == MipStatus::optimal || mip.status == MipStatus::infeasible;
   return {closed, std::move(mip.x)};
 }
@@ -156,11 +193,17 @@ void WindowSearch::look_for_schedules(const StageWindows& windows, const WindowD
   const std::vector<GapMode> modes = taken_for_each_use(p_, windows, decided, gaps_);
   const Decisions once = taken_once(p_, windows, decided);
   search_.offer(complete(p_, once));
-  if (const auto mended = greedy_from(p_, modes, stop)) {
+  if (!p_.transfers_take_time()) {
+    Oscillation oscillation(p_, 1);
+    oscillation.start_from(once);
+    if (oscillation.run(kChangesPerAnswer, [this] { return search_.done(); }))
+      search_.offer(*oscillation.best());
+  } else if (const auto mended = greedy_from(p_, modes, stop)) {
     search_.offer(*mended);
     if (!search_.done()) search_.offer(anneal(p_, *mended, {.evaluations = kEvaluationsPerAnswer}, stop));
   }
   if (search_.done()) return;
+  search_.enter("restricted");
   Columns columns{found_};
   merge(columns, gaps_.decisions(modes));
   merge(columns, once);

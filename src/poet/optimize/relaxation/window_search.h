@@ -3,6 +3,7 @@
 // Window relaxations with more and more breakpoints: each raises the bound and says where to look for
 // schedules, and its answer says where the next breakpoint belongs.
 
+#include <cstdint>
 #include <set>
 #include <vector>
 
@@ -29,7 +30,7 @@ class WindowSearch {
   };
 
   [[nodiscard]] bool is_breakpoint(int stage) const;
-  bool add_overflowing(const std::vector<double>& ram, int at_most);
+  bool add_overflowing(std::vector<double> ram, int at_most);
   bool add_where_recomputed_twice(const StageWindows& windows, const Candidate& spread);
   bool add_where_compute_waits();
   bool add_where_answer_fails(const StageWindows& windows, const WindowModel& model, const Relaxed& relaxed);
@@ -42,6 +43,7 @@ class WindowSearch {
   Search& search_;
   const Problem& p_;
   const Gaps gaps_;
+  std::vector<std::int64_t> most_kept_;  // per stage, bytes
   std::vector<int> breakpoints_;
   Decisions found_;  // what the relaxations have decided so far
 };

@@ -1,0 +1,70 @@
+#include "poet/optimize/heuristic/overflow_prices.h"
+
+#include <algorithm>
+
+#include "poet/base/numbers.h"
+
+namespace poet {
+namespace {
+
+constexpr int kStagesAtOnce = 64;
+constexpr double kFirst = 0.1;  // of the mean energy that a byte of values has cost
+constexpr double kLeast = 1e-3;
+constexpr double kRise = 1.05;
+constexpr double kFall = 0.98;
+
+}  // namespace
+
+OverflowPrices::OverflowPrices(const IncrementalReplay& replay) : r_(replay), p_(replay.problem()) {
+  double bytes = 1;
+  for (int v = 0; v < p_.values; ++v)
+    if (p_.active[at(v)]) bytes += static_cast<double>(p_.bytes[at(v)]);
+  first_ = kFirst * p_.baseline_joules / bytes;
+  least_ = kLeast * p_.baseline_joules / bytes;
+  price_.assign(at(p_.ops), first_);
+  look_again();
+}
+
+double OverflowPrices::of_overflow() const {
+  if (r_.overflow() == 0) return 0;
+  const auto& peak = r_.stage_peak();
+  double joules = 0;
+  for (std::size_t t = 0; t < peak.size(); ++t)
+    joules += price_[t] * static_cast<double>(std::max<std::int64_t>(0, peak[t] - p_.budget));
+  return joules;
+}
+
+double OverflowPrices::of_keeping(int v, int stage) const {
+  const auto& peak = r_.stage_peak();
+  const std::int64_t bytes = p_.bytes[at(v)];
+  const std::int64_t room = p_.budget - bytes;
+  double joules = 0;
+  for (int t = r_.last_event(v, stage) + 1; t < stage;) {
+    if (t % kStagesAtOnce == 0 && t + kStagesAtOnce <= stage && highest_[at(t / kStagesAtOnce)] <= room) {
+      t += kStagesAtOnce;
+      continue;
+    }
+    const std::int64_t over = std::min(peak[at(t)] - room, bytes);
+    if (over > 0) joules += price_[at(t)] * static_cast<double>(over);
+    ++t;
+  }
+  return joules;
+}
+
+void OverflowPrices::look_again() {
+  const auto& peak = r_.stage_peak();
+  highest_.assign((peak.size() + kStagesAtOnce - 1) / kStagesAtOnce, 0);
+  for (std::size_t t = 0; t < peak.size(); ++t)
+    highest_[t / kStagesAtOnce] = std::max(highest_[t / kStagesAtOnce], peak[t]);
+}
+
+void OverflowPrices::adapt() {
+  const auto& peak = r_.stage_peak();
+  const bool fits = r_.overflow() == 0;
+  for (std::size_t t = 0; t < peak.size(); ++t) {
+    if (peak[t] > p_.budget) price_[t] *= kRise;
+    if (fits) price_[t] = std::max(least_, kFall * price_[t]);
+  }
+}
+
+}  // namespace poet
