@@ -140,7 +140,11 @@ Relaxation checkmate_relaxation(const MethodRequest& request, Bytes budget) {
     relaxation.status = RelaxationStatus::infeasible;
     return relaxation;
   }
-  const LpResult lp = solve_lp(program.model, options.time_limit_seconds, options.interrupted, -1, true);
+  LpOptions lp_options;
+  lp_options.time_limit_seconds = options.time_limit_seconds;
+  lp_options.stop = options.interrupted;
+  lp_options.perturb = true;
+  const LpResult lp = solve_lp(program.model, lp_options);
   if (lp.status != LpStatus::optimal) {
     relaxation.status =
         lp.status == LpStatus::infeasible ? RelaxationStatus::infeasible : RelaxationStatus::stopped;

@@ -13,7 +13,7 @@ namespace {
 
 /// A time in which a value is not used, first to last position; not to be kept in RAM so long costs a
 /// transfer.
-struct Gap {
+struct TransferGap {
   std::size_t first = 0;
   std::size_t last = 0;
   std::int64_t bytes = 0;
@@ -30,15 +30,15 @@ class Room {
     for (std::size_t node = leaves_ - 1; node > 0; --node) pull(node);
   }
 
-  [[nodiscard]] std::int64_t least(const Gap& gap) const { return least(gap, 1, 0, leaves_ - 1); }
-  void take(const Gap& gap, std::int64_t bytes) { take(gap, bytes, 1, 0, leaves_ - 1); }
+  [[nodiscard]] std::int64_t least(const TransferGap& gap) const { return least(gap, 1, 0, leaves_ - 1); }
+  void take(const TransferGap& gap, std::int64_t bytes) { take(gap, bytes, 1, 0, leaves_ - 1); }
 
  private:
   void pull(std::size_t node) {
     least_[node] = std::min(least_[2 * node], least_[2 * node + 1]) - taken_[node];
   }
 
-  [[nodiscard]] std::int64_t least(const Gap& gap, std::size_t node, std::size_t from, std::size_t to) const {
+  [[nodiscard]] std::int64_t least(const TransferGap& gap, std::size_t node, std::size_t from, std::size_t to) const {
     if (gap.first <= from && to <= gap.last) return least_[node];
     const std::size_t middle = (from + to) / 2;
     std::int64_t found = INT64_MAX;
@@ -47,7 +47,7 @@ class Room {
     return found - taken_[node];
   }
 
-  void take(const Gap& gap, std::int64_t bytes, std::size_t node, std::size_t from, std::size_t to) {
+  void take(const TransferGap& gap, std::int64_t bytes, std::size_t node, std::size_t from, std::size_t to) {
     if (gap.first <= from && to <= gap.last) {
       least_[node] -= bytes;
       taken_[node] += bytes;
@@ -67,11 +67,11 @@ class Room {
 /// What is not kept at best, where parts of a value may be. Of the gaps that are left the one that ends first
 /// is kept as far as there is room: whatever is kept instead of it takes the same room to the gap's end, and
 /// more after it.
-Bytes least_of(std::vector<Gap> gaps, const std::vector<std::int64_t>& room) {
-  std::stable_sort(gaps.begin(), gaps.end(), [](const Gap& a, const Gap& b) { return a.last < b.last; });
+Bytes least_of(std::vector<TransferGap> gaps, const std::vector<std::int64_t>& room) {
+  std::stable_sort(gaps.begin(), gaps.end(), [](const TransferGap& a, const TransferGap& b) { return a.last < b.last; });
   Room left(room);
   Bytes moved{};
-  for (const Gap& gap : gaps) {
+  for (const TransferGap& gap : gaps) {
     const std::int64_t kept = std::clamp<std::int64_t>(left.least(gap), 0, gap.bytes);
     if (kept > 0) left.take(gap, kept);
     moved += Bytes(gap.bytes - kept);
@@ -98,8 +98,8 @@ TransferBound least_transfers(const Instance& any, Bytes ram_budget) {
     room[op.index + 1] = (all - used).value();
   }
 
-  std::vector<Gap> reads;
-  std::vector<Gap> writes;
+  std::vector<TransferGap> reads;
+  std::vector<TransferGap> writes;
   for (const ValueId value : flow.paged) {
     const std::vector<OpId>& users = flow.users[value];
     if (users.empty()) continue;

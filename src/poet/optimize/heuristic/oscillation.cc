@@ -71,6 +71,7 @@ class Oscillation::Walk {
     if (best_joules_ == kInfinity) return std::nullopt;
     return complete(p_, best_);
   }
+  [[nodiscard]] const std::vector<double>& prices() const { return prices_.per_stage(); }
 
  private:
   struct Decision {
@@ -243,5 +244,6 @@ Oscillation::~Oscillation() = default;
 void Oscillation::start_from(const Decisions& decisions) { walk_->start_from(decisions); }
 bool Oscillation::run(long changes, const std::function<bool()>& stop) { return walk_->run(changes, stop); }
 std::optional<Candidate> Oscillation::best() const { return walk_->best(); }
+const std::vector<double>& Oscillation::prices() const { return walk_->prices(); }
 
 }  // namespace poet

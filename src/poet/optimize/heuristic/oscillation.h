@@ -10,6 +10,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "poet/optimize/problem/candidate.h"
 #include "poet/optimize/problem/problem.h"
@@ -31,6 +32,8 @@ class Oscillation {
   bool run(long changes, const std::function<bool()>& stop);
   /// Of least energy within all limits.
   [[nodiscard]] std::optional<Candidate> best() const;
+  /// Per stage, of a byte beyond the budget: high where schedules keep overflowing.
+  [[nodiscard]] const std::vector<double>& prices() const;
 
  private:
   class Walk;

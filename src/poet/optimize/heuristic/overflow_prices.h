@@ -23,6 +23,8 @@ class OverflowPrices {
   /// in the stage. O(stages in between / 64) where RAM is not full.
   [[nodiscard]] double of_keeping(int value, int stage) const;
 
+  [[nodiscard]] const std::vector<double>& per_stage() const { return price_; }
+
   /// After the replay has changed. O(ops).
   void look_again();
   /// Higher where RAM overflows; where it overflows nowhere, lower everywhere. O(ops).

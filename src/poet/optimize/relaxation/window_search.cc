@@ -11,6 +11,7 @@
 #include "poet/optimize/heuristic/local_search.h"
 #include "poet/optimize/heuristic/oscillation.h"
 #include "poet/optimize/milp/branch.h"
+#include "poet/optimize/relaxation/merged_windows.h"
 #include "poet/optimize/relaxation/window_pressure.h"
 
 namespace poet {
@@ -20,6 +21,8 @@ constexpr int kIdleRounds = 3;       // breakpoints tried in a row without a bet
 constexpr double kLeastRise = 1e-3;  // of the overhead that is proven; less is not a better bound
 constexpr long kEvaluationsPerAnswer = 20'000;
 constexpr long kChangesPerAnswer = 5'000;
+constexpr long kChangesForPrices = 20'000;
+constexpr std::uint64_t kSeedOfPrices = 1;
 constexpr double kPartOfGap = 0.95;  // within which a relaxation need not be solved
 constexpr int kWaitReach = 4;        // stages before a wait in which its cause is sought
 
@@ -54,22 +57,33 @@ WindowSearch::WindowSearch(Search& search)
 }
 
 bool WindowSearch::run(long work, std::set<int>& exact_stages) {
+  bool closes = true;  // within so much work; beyond, linear relaxations go on
   for (int idle = 0; !search_.bound_done() && idle < kIdleRounds;) {
     const double before = search_.bound();
     const StageWindows windows(p_, breakpoints_);
-    const WindowModel model = build_windows(p_, windows, search_.options().tightenings.rounding);
+    WindowModel model = build_windows(p_, windows, search_.options().tightenings.rounding);
     search_.enter(fmt::format("{} windows", windows.count()));
-    if (relax_continuously(windows, model, work)) continue;  // has added breakpoints
-    const Relaxed relaxed = relax(model, work);
-    // Beside a schedule that would be the solver's noise.
-    if (relaxed.closed && relaxed.x.empty() && search_.best_joules() == kInfinity)
-      search_.impossible_windows = breakpoints_;
-    if (relaxed.x.empty() || search_.bound_done()) return !relaxed.closed;
-    if (!search_.done()) look_for_schedules(windows, window_decisions(model, relaxed.x), work, exact_stages);
-    if (!relaxed.closed || search_.bound_done()) return true;
-    const double rise = search_.bound() - before;
-    idle = rise > kLeastRise * (search_.bound() - p_.baseline_joules) ? 0 : idle + 1;
-    if (!add_where_answer_fails(windows, model, relaxed)) return false;
+    const bool added = relax_continuously(windows, model, work);
+    if (!closes && search_.bound() - before <= kLeastRise * (search_.bound() - p_.baseline_joules)) ++idle;
+    if (added) continue;
+    if (closes) {
+      const Relaxed relaxed = relax(model, work);
+      // Beside a schedule that would be the solver's noise.
+      if (relaxed.closed && relaxed.x.empty() && search_.best_joules() == kInfinity)
+        search_.impossible_windows = breakpoints_;
+      if (search_.bound_done() || (relaxed.closed && relaxed.x.empty())) return !relaxed.closed;
+      if (!search_.done() && !relaxed.x.empty())
+        look_for_schedules(windows, window_decisions(model, relaxed.x), work, exact_stages);
+      if (search_.bound_done()) return true;
+      closes = relaxed.closed;
+      if (closes) {
+        const double rise = search_.bound() - before;
+        idle = rise > kLeastRise * (search_.bound() - p_.baseline_joules) ? 0 : idle + 1;
+        if (!add_where_answer_fails(windows, model, relaxed)) return false;
+        continue;
+      }
+    }
+    if (!add_where_ram_is_dear()) return true;
   }
   return true;
 }
@@ -147,14 +161,36 @@ bool WindowSearch::add_where_recomputed_twice(const StageWindows& windows, const
 }
 
 // Breakpoints that the linear relaxation already asks for are cheaper to find with it. True when it has added
-// some.
-bool WindowSearch::relax_continuously(const StageWindows& windows, const WindowModel& model, long work) {
-  const LpResult lp = solve_lp(
-      model.model, search_.remaining(), [&] { return search_.must_stop(); }, work);
+// some. The rows that it has broken on the way become the model's.
+bool WindowSearch::relax_continuously(const StageWindows& windows, WindowModel& model, long work) {
+  LpOptions options;
+  options.time_limit_seconds = search_.remaining();
+  options.work_limit = work;
+  options.stop = [&] { return search_.must_stop(); };
+  options.cuts = [&](const std::vector<double>& x) { return merged_window_cuts(p_, windows, model, x); };
+  const LpResult lp = solve_lp(model.model, options);
   search_.used_solver = true;
   if (lp.status != LpStatus::optimal) return false;
   raise_bound(model, lp.objective);
+  for (const Linear& cut : lp.cuts) model.model.at_least(cut, 1);
   return add_overflowing(ram_implied(p_, windows, model, lp.x, gaps_), 1 + windows.count() / 4);
+}
+
+// Where annealing from all kept meets most overflow.
+bool WindowSearch::add_where_ram_is_dear() {
+  if (p_.transfers_take_time()) return false;
+  if (dear_.empty()) {
+    search_.enter("prices of RAM");
+    Oscillation oscillation(p_, kSeedOfPrices);
+    const bool found = oscillation.run(kChangesForPrices, [this] { return search_.must_stop(); });
+    if (found) search_.offer(*oscillation.best());
+    dear_ = oscillation.prices();
+  }
+  const double most = *std::max_element(dear_.begin(), dear_.end());
+  std::vector<double> ram(at(p_.ops));
+  for (std::size_t t = 0; t < ram.size(); ++t)
+    ram[t] = static_cast<double>(p_.budget) * (1 + dear_[t] / most);
+  return add_overflowing(ram, 1 + static_cast<int>(breakpoints_.size()) / 4);
 }
 
 WindowSearch::Relaxed WindowSearch::relax(const WindowModel& model, long work) {
@@ -164,6 +200,7 @@ WindowSearch::Relaxed WindowSearch::relax(const WindowModel& model, long work) {
   options.relative_gap = std::min(1e-4, 0.1 * search_.options().gap);
   options.threads = search_.options().threads;
   options.solver = embedded(search_.options().solver);
+  options.heuristics = search_.best_joules() == kInfinity;
   options.keep_going = [this](double, double) { return !search_.must_stop(); };
   // What is left to show is that nothing beats what is known by more than the gap that was asked for.
   const double best = search_.best_joules();

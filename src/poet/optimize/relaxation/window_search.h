@@ -34,7 +34,8 @@ class WindowSearch {
   bool add_where_recomputed_twice(const StageWindows& windows, const Candidate& spread);
   bool add_where_compute_waits();
   bool add_where_answer_fails(const StageWindows& windows, const WindowModel& model, const Relaxed& relaxed);
-  bool relax_continuously(const StageWindows& windows, const WindowModel& model, long work);
+  bool add_where_ram_is_dear();
+  bool relax_continuously(const StageWindows& windows, WindowModel& model, long work);
   Relaxed relax(const WindowModel& model, long work);
   void raise_bound(const WindowModel& model, double objective);
   void look_for_schedules(const StageWindows& windows, const WindowDecisions& decided, long work,
@@ -44,6 +45,7 @@ class WindowSearch {
   const Problem& p_;
   const Gaps gaps_;
   std::vector<std::int64_t> most_kept_;  // per stage, bytes
+  std::vector<double> dear_;             // per stage; empty: not known
   std::vector<int> breakpoints_;
   Decisions found_;  // what the relaxations have decided so far
 };

@@ -108,37 +108,134 @@ class Listener : public CbcEventHandler {
   Shared* shared_;
 };
 
-void clp_solve(const Model& model, long work_limit, bool perturb, Parent& parent) {
-  ClpSimplex simplex;
-  simplex.setLogLevel(0);
-  load(simplex, model);
-  IterationCount::Shared iterations;
-  iterations.limit = work_limit;
-  iterations.at_limit = [&] {
-    parent.send(to_message(
-        {static_cast<double>(static_cast<int>(LpStatus::stopped)), 0, static_cast<double>(iterations.used)}));
-    parent.finish(0);
-  };
-  IterationCount counter(iterations);
-  simplex.passInEventHandler(&counter);
-  ClpSolve how;
-  how.setSolveType(ClpSolve::useDual);
-  how.setPresolveType(ClpSolve::presolveOn);
-  constexpr int kWhenStuck = 50;  // Clp decides when
-  if (perturb) simplex.setPerturbation(kWhenStuck);
-  simplex.initialSolve(how);
-  LpStatus status = LpStatus::stopped;
-  if (simplex.isProvenPrimalInfeasible()) status = LpStatus::infeasible;
-  if (simplex.isProvenOptimal()) status = LpStatus::optimal;
-  std::vector<double> numbers = {static_cast<double>(static_cast<int>(status)),
-                                 simplex.objectiveValue() + model.cost_constant,
-                                 static_cast<double>(iterations.used)};
-  if (status == LpStatus::optimal) {
-    const auto n = static_cast<std::size_t>(model.columns());
-    numbers.insert(numbers.end(), simplex.primalColumnSolution(), simplex.primalColumnSolution() + n);
-    numbers.insert(numbers.end(), simplex.dualColumnSolution(), simplex.dualColumnSolution() + n);
+// The linear relaxation in the solver's process, as messages: status, objective, iterations, and at the
+// optimum x, reduced costs, and the cuts that are tight there.
+class LinearProgram {
+ public:
+  LinearProgram(const Model& model, const LpOptions& options, Parent& parent)
+      : model_(model), options_(options), parent_(parent) {
+    simplex_.setLogLevel(0);
+    load(simplex_, model);
+    iterations_.limit = options.work_limit;
+    iterations_.at_limit = [this] {
+      if (!reached_) send(LpStatus::stopped);
+      parent_.finish(0);
+    };
+    IterationCount counter(iterations_);
+    simplex_.passInEventHandler(&counter);
+    constexpr int kWhenStuck = 50;  // Clp decides when
+    if (options.perturb) simplex_.setPerturbation(kWhenStuck);
   }
-  parent.send(to_message(numbers));
+
+  void solve() {
+    ClpSolve how;
+    how.setSolveType(ClpSolve::useDual);
+    how.setPresolveType(ClpSolve::presolveOn);
+    simplex_.initialSolve(how);
+    if (simplex_.isProvenPrimalInfeasible()) return send(LpStatus::infeasible);
+    if (!simplex_.isProvenOptimal()) return send(LpStatus::stopped);
+    reached();
+    if (options_.cuts) cut();
+  }
+
+ private:
+  // A round that hardly raises the objective is seldom followed by a better one.
+  void cut() {
+    constexpr int kRounds = 60;
+    constexpr int kIdle = 3;
+    constexpr double kLeastRise = 1e-4;
+    for (int round = 0, idle = 0; round < kRounds && idle < kIdle; ++round) {
+      const double before = simplex_.objectiveValue();
+      const double* x = simplex_.primalColumnSolution();
+      const std::vector<Linear> cuts = options_.cuts(std::vector<double>(x, x + model_.columns()));
+      if (cuts.empty()) return;
+      for (const Linear& one : cuts) add(one);
+      simplex_.dual();
+      if (simplex_.isProvenPrimalInfeasible()) return send(LpStatus::infeasible);
+      if (!simplex_.isProvenOptimal()) return;
+      reached();
+      const double rise = simplex_.objectiveValue() - before;
+      idle = rise > kLeastRise * std::abs(before) ? 0 : idle + 1;
+    }
+  }
+
+  void add(const Linear& cut) {
+    std::vector<int> columns;
+    std::vector<double> entries;
+    for (const auto& [column, coefficient] : cut.terms()) {
+      const auto found = std::find(columns.begin(), columns.end(), column);
+      if (found == columns.end()) {
+        columns.push_back(column);
+        entries.push_back(coefficient);
+      } else {
+        entries[static_cast<std::size_t>(found - columns.begin())] += coefficient;
+      }
+    }
+    simplex_.addRow(static_cast<int>(columns.size()), columns.data(), entries.data(), 1 - cut.constant(),
+                    COIN_DBL_MAX);
+    cuts_.push_back(cut);
+  }
+
+  void reached() {
+    reached_ = true;
+    send(LpStatus::optimal);
+  }
+
+  void send(LpStatus status) {
+    std::vector<double> numbers = {static_cast<double>(static_cast<int>(status)),
+                                   simplex_.objectiveValue() + model_.cost_constant,
+                                   static_cast<double>(iterations_.used)};
+    if (status == LpStatus::optimal) {
+      const auto n = static_cast<std::size_t>(model_.columns());
+      numbers.insert(numbers.end(), simplex_.primalColumnSolution(), simplex_.primalColumnSolution() + n);
+      numbers.insert(numbers.end(), simplex_.dualColumnSolution(), simplex_.dualColumnSolution() + n);
+      for (const Linear& cut : tight_cuts()) {
+        numbers.push_back(cut.constant());
+        numbers.push_back(static_cast<double>(cut.terms().size()));
+        for (const auto& [column, coefficient] : cut.terms()) {
+          numbers.push_back(column);
+          numbers.push_back(coefficient);
+        }
+      }
+    }
+    parent_.send(to_message(numbers));
+  }
+
+  std::vector<Linear> tight_cuts() const {
+    constexpr double kSlack = 1e-6;
+    std::vector<Linear> tight;
+    const double* activity = simplex_.primalRowSolution() + model_.rows();
+    for (std::size_t i = 0; i < cuts_.size(); ++i)
+      if (activity[i] + cuts_[i].constant() < 1 + kSlack) tight.push_back(cuts_[i]);
+    return tight;
+  }
+
+  const Model& model_;
+  const LpOptions& options_;
+  Parent& parent_;
+  ClpSimplex simplex_;
+  IterationCount::Shared iterations_;
+  bool reached_ = false;  // an optimum, that of all rows so far or of fewer
+  std::vector<Linear> cuts_;
+};
+
+void read_message(const std::vector<double>& numbers, std::size_t columns, LpResult& result) {
+  result.status = static_cast<LpStatus>(static_cast<int>(numbers[0]));
+  result.work = static_cast<long>(numbers[2]);
+  if (result.status != LpStatus::optimal) return;
+  result.objective = numbers[1];
+  const double* next = numbers.data() + 3;
+  result.x.assign(next, next + columns);
+  next += columns;
+  result.reduced_costs.assign(next, next + columns);
+  next += columns;
+  result.cuts.clear();
+  for (const double* end = numbers.data() + numbers.size(); next != end;) {
+    Linear& cut = result.cuts.emplace_back();
+    cut.add(*next++, Term::fixed(1));
+    for (auto terms = static_cast<long>(*next++); terms > 0; --terms, next += 2)
+      cut.add(next[1], Term::of(static_cast<int>(next[0])));
+  }
 }
 
 std::vector<std::string> words_for_cbc(const Model& model, const MipOptions& options) {
@@ -157,6 +254,7 @@ std::vector<std::string> words_for_cbc(const Model& model, const MipOptions& opt
   if (options.threads > 1)
     words.insert(words.end(), {"-threads", std::to_string(kLockstep + std::min(options.threads, 99))});
   words.insert(words.end(), {"-preprocess", "off"});
+  if (!options.heuristics) words.insert(words.end(), {"-heuristicsOnOff", "off"});
   if (!options.probing) words.insert(words.end(), {"-probing", "off"});
   words.insert(words.end(), {"-solve", "-quit"});
   return words;
@@ -164,33 +262,34 @@ std::vector<std::string> words_for_cbc(const Model& model, const MipOptions& opt
 
 }  // namespace
 
-LpResult solve_lp(const Model& model, double time_limit_seconds, const std::function<bool()>& stop,
-                  long work_limit, bool perturb) {
+LpResult solve_lp(const Model& model, const LpOptions& options) {
   LpResult result;
   if (model.contradiction()) {
     result.status = LpStatus::infeasible;
     return result;
   }
   ChildWatch watch;
-  watch.time_limit_seconds = time_limit_seconds;
-  if (stop) watch.keep_going = [&stop] { return !stop(); };
+  watch.time_limit_seconds = options.time_limit_seconds;
+  if (options.stop) watch.keep_going = [&options] { return !options.stop(); };
   watch.receive = [&](std::string&& message) {
-    const std::vector<double> numbers = to_numbers(message);
-    result.status = static_cast<LpStatus>(static_cast<int>(numbers[0]));
-    result.work = static_cast<long>(numbers[2]);
-    if (result.status != LpStatus::optimal) return true;
-    result.objective = numbers[1];
-    const auto x = numbers.begin() + 3;
-    result.x.assign(x, x + model.columns());
-    result.reduced_costs.assign(x + model.columns(), numbers.end());
+    read_message(to_numbers(message), static_cast<std::size_t>(model.columns()), result);
     return true;
   };
   const ChildWork work = [&](Parent& parent) {
-    clp_solve(model, work_limit, perturb, parent);
+    LinearProgram(model, options, parent).solve();
     return 0;
   };
   (void)run_child(work, watch, kSolverChild);
   return result;
+}
+
+LpResult solve_lp(const Model& model, double time_limit_seconds, const std::function<bool()>& stop,
+                  long work_limit) {
+  LpOptions options;
+  options.time_limit_seconds = time_limit_seconds;
+  options.stop = stop;
+  options.work_limit = work_limit;
+  return solve_lp(model, options);
 }
 
 void cbc_solve(const Model& model, const MipOptions& options, Tell& tell) {

@@ -24,7 +24,21 @@ struct LpResult {
   double objective = 0;  // cost constant included
   std::vector<double> x;
   std::vector<double> reduced_costs;
-  long work = 0;  // simplex iterations
+  long work = 0;             // simplex iterations
+  std::vector<Linear> cuts;  // that were added (see LpOptions) and are tight in x
+};
+
+struct LpOptions {
+  double time_limit_seconds = 60;
+  long work_limit = -1;        // simplex iterations; negative: none
+  std::function<bool()> stop;  // polled every 20 ms
+  /// Lets Clp perturb costs where it stalls: several times faster on large degenerate programs, another
+  /// vertex where there are several.
+  bool perturb = false;
+  /// Rows that every point wanted satisfies and x does not: each must be at least 1. Asked again and again,
+  /// the program solved anew from where it stood, until there is none or the objective hardly rises. Called
+  /// in the solver's process.
+  std::function<std::vector<Linear>(const std::vector<double>& x)> cuts;
 };
 
 enum class MipStatus { optimal, feasible, infeasible, unknown };
@@ -55,6 +69,7 @@ struct MipOptions {
   /// CBC: probing, a large saving where a tree is to be closed. When CBC crashes with it (2.10.8: on bounds
   /// that it has crossed) it runs again without.
   bool probing = true;
+  bool heuristics = true;  // CBC's own, for solutions
   std::vector<std::pair<int, double>>
       start;  // (column, value): a known solution's integer columns; may be empty
   /// False stops. Called with whatever news the solver has, in its order, and at least every 20 ms. Where it
@@ -64,13 +79,12 @@ struct MipOptions {
   FileSolver file;  // for Solver::file: `command` must be given
 };
 
-/// The linear relaxation, by Clp's dual simplex. Deterministic. `stop` is polled every 20 ms; true gives
-/// LpStatus::stopped, as do the time limit, more than `work_limit` iterations (negative: no limit) and
-/// unbounded models. Returns within 0.5 s of either limit. `perturb` lets Clp perturb costs where it
-/// stalls: several times faster on large degenerate programs, another vertex where there are several.
+/// The linear relaxation, by Clp's dual simplex. Deterministic. LpStatus::stopped where `stop` says so, at
+/// the time limit, at more iterations than the work limit, and for unbounded models; with cuts, what was
+/// reached before the last of them counts if there is something. Returns within 0.5 s of either limit.
+[[nodiscard]] LpResult solve_lp(const Model& model, const LpOptions& options);
 [[nodiscard]] LpResult solve_lp(const Model& model, double time_limit_seconds,
-                                const std::function<bool()>& stop = {}, long work_limit = -1,
-                                bool perturb = false);
+                                const std::function<bool()>& stop = {}, long work_limit = -1);
 
 /// The mixed-integer program. Deterministic unless clock, `keep_going` or a second thread interferes. Returns
 /// within 0.5 s of the time limit and of keep_going's false, whatever the solver is doing, with its best

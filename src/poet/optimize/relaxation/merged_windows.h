@@ -1,0 +1,23 @@
+#pragma once
+
+// Rows of the window relaxation in which some windows are one. In its linear relaxation a value can come back
+// in parts, a half of the recomputation in each of two windows, for which half of the operands suffices;
+// where the two windows are one, all of the operands is needed. Both hold for every plan
+// (docs/formulation.md, section 3).
+
+#include <vector>
+
+#include "poet/optimize/relaxation/windows.h"
+
+namespace poet {
+
+/// Of breakpoint k, a later window e, a value u0 that is next read in e, and a chain u0, u1, ..., um in which
+/// p(ui) reads u(i+1) and all were made by then:
+///   sum of kept[k,ui] + sum over the windows k < j <= e of ( sum of page_in[j,ui] + recompute[j,p(um)] )  >=
+///   1
+/// as some ui is in RAM at the breakpoint, or comes from storage, or all are recomputed. The most violated
+/// ones, each to be at least 1, at most one for each u0, k and e. O(windows^2 * edges).
+[[nodiscard]] std::vector<Linear> merged_window_cuts(const Problem& problem, const StageWindows& windows,
+                                                     const WindowModel& model, const std::vector<double>& x);
+
+}  // namespace poet
