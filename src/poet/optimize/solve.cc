@@ -41,16 +41,19 @@ long changes(const Problem& problem) {  // of oscillation
   return std::min(kPerOp * problem.ops, kMost);
 }
 
-// Schedules without a solver. Where transfers take time every change asks for the whole timeline, and what
-// overflows is mended before it is asked.
+// Schedules without a solver: mended at each change, which finds the best ways of paging, or annealed through
+// overflow, which finds those of recomputing. The latter asks for the whole timeline at each change, so where
+// transfers take time it is left out.
 class Heuristics {
  public:
   explicit Heuristics(Search& search) : search_(search), p_(search.problem()) {
     if (!p_.transfers_take_time() && !is_large(p_)) oscillation_.emplace(p_, 1);
   }
 
+  [[nodiscard]] bool mends() const { return p_.paging || !oscillation_; }
+
   void begin() {
-    if (!oscillation_) return;
+    if (!oscillation_ || p_.paging) return;
     search_.enter("oscillation");
     constexpr int kDoublings = 4;
     for (int i = 0; i <= kDoublings && !search_.has_incumbent() && !search_.must_stop(); ++i)
@@ -58,11 +61,11 @@ class Heuristics {
   }
 
   void go_on(int doublings, unsigned seed) {
-    if (!oscillation_) {
+    if (mends()) {
       search_.enter("local search");
       local_search(search_, {.evaluations = evaluations(p_) << doublings, .seed = seed});
-      return;
     }
+    if (!oscillation_ || search_.done()) return;
     search_.enter("oscillation");
     if (search_.has_incumbent()) oscillation_->start_from(search_.incumbent().decisions);
     oscillate(*oscillation_, changes(p_) << doublings);
@@ -243,7 +246,7 @@ void run(Search& search) {
   offer_paging_only(search);
   if (!search.has_incumbent() && !stop()) search.offer(lean_schedule(p, stop));
   if (search.done()) return;
-  if (p.transfers_take_time() || is_large(p)) {
+  if (heuristics.mends()) {
     search.enter("local search");
     local_search(search, {.evaluations = evaluations(p) / 4});
   }

@@ -24,6 +24,7 @@ constexpr long kChangesPerAnswer = 5'000;
 constexpr long kChangesForPrices = 20'000;
 constexpr std::uint64_t kSeedOfPrices = 1;
 constexpr double kPartOfGap = 0.95;  // within which a relaxation need not be solved
+constexpr int kFewColumns = 1'000;   // columns; solved to the end in a moment
 constexpr int kWaitReach = 4;        // stages before a wait in which its cause is sought
 
 /// Per stage: RAM with everything that could be of use later.
@@ -58,6 +59,9 @@ WindowSearch::WindowSearch(Search& search)
 
 bool WindowSearch::run(long work, std::set<int>& exact_stages) {
   bool closes = true;  // within so much work; beyond, linear relaxations go on
+  // With what to try again when there is more work: breakpoints that raise nothing make it harder.
+  std::vector<int> worthwhile;
+  double worth = 0;
   for (int idle = 0; !search_.bound_done() && idle < kIdleRounds;) {
     const double before = search_.bound();
     const StageWindows windows(p_, breakpoints_);
@@ -82,9 +86,13 @@ bool WindowSearch::run(long work, std::set<int>& exact_stages) {
         if (!add_where_answer_fails(windows, model, relaxed)) return false;
         continue;
       }
+      worthwhile = breakpoints_;
+      worth = search_.bound();
     }
-    if (!add_where_ram_is_dear()) return true;
+    if (!add_where_ram_is_dear()) break;
   }
+  if (!closes && search_.bound() - worth <= kLeastRise * (search_.bound() - p_.baseline_joules))
+    breakpoints_ = worthwhile;
   return true;
 }
 
@@ -206,7 +214,8 @@ WindowSearch::Relaxed WindowSearch::relax(const WindowModel& model, long work) {
   const double best = search_.best_joules();
   const double target =
       p_.baseline_joules + (best - p_.baseline_joules) * (1 - kPartOfGap * search_.options().gap);
-  if (target < best) options.cutoff = (target - p_.baseline_joules) * model.scale;
+  if (target < best && model.model.columns() > kFewColumns)
+    options.cutoff = (target - p_.baseline_joules) * model.scale;
   MipResult mip = solve_mip(model.model, options);
   search_.nodes += mip.nodes;
   raise_bound(model, std::min(mip.bound, options.cutoff));
@@ -230,7 +239,7 @@ void WindowSearch::look_for_schedules(const StageWindows& windows, const WindowD
   const std::vector<GapMode> modes = taken_for_each_use(p_, windows, decided, gaps_);
   const Decisions once = taken_once(p_, windows, decided);
   search_.offer(complete(p_, once));
-  if (!p_.transfers_take_time()) {
+  if (!p_.paging) {
     Oscillation oscillation(p_, 1);
     oscillation.start_from(once);
     if (oscillation.run(kChangesPerAnswer, [this] { return search_.done(); }))
