@@ -14,6 +14,8 @@
 #include "poet/optimize/explain.h"
 #include "poet/optimize/heuristic/greedy.h"
 #include "poet/optimize/heuristic/local_search.h"
+#include "poet/optimize/relaxation/merged_windows.h"
+#include "poet/optimize/relaxation/window_pressure.h"
 #include "poet/optimize/relaxation/window_search.h"
 #include "poet/optimize/solvers/solver.h"
 #include "poet/verify/replay.h"
@@ -280,6 +282,72 @@ TEST(RamImplied, GrowsByWhatDoesNotReturn) {
   EXPECT_EQ(ram({{model.page_in[1][kA], 1}, {a, 1}}), (std::vector<double>{10, 30, 50, 55, 36}));
 }
 
+// a, b and c each read the one before; x and y are read by nothing but z, which reads c as well.
+Instance rungs() {
+  Graph graph;
+  const ValueId a = test::add_node(graph, "a", {}, 10);
+  const ValueId b = test::add_node(graph, "b", {a}, 10);
+  const ValueId c = test::add_node(graph, "c", {b}, 10);
+  const ValueId x = test::add_node(graph, "x", {}, 10);
+  const ValueId y = test::add_node(graph, "y", {}, 10);
+  test::add_node(graph, "z", {c, x, y}, 10);
+  return test::instance_of(std::move(graph));
+}
+
+TEST(MergedWindows, AHalfInEachOfTwoWindowsIsNotAWhole) {
+  const Problem problem = problem_of(rungs(), 100);
+  const StageWindows windows(problem, {kD, kE});  // ... x | y | z
+  const WindowModel model = build_windows(problem, windows, true);
+  std::vector<double> x(at(model.model.columns()), 0.0);
+  const auto cuts = [&] { return merged_window_cuts(problem, windows, model, x); };
+  const auto sum = [&](const Linear& cut) {
+    double total = cut.constant();
+    for (const auto& [column, coefficient] : cut.terms()) total += coefficient * x[at(column)];
+    return total;
+  };
+  x[at(model.kept[0][kD])] = 1;
+  // c comes back by halves, each from the half of b that is kept: the model's own rows allow it.
+  for (const int k : {1, 2}) x[at(model.recompute[at(k)][kC])] = 0.5;
+  x[at(model.kept[0][kB])] = x[at(model.kept[1][kB])] = 0.5;
+  ASSERT_EQ(cuts().size(), 1);
+  const Linear cut = cuts().front();
+  // All of c kept, or all of b, or all of b computed again.
+  EXPECT_NEAR(sum(cut), 0.5, 1e-9);
+  x[at(model.kept[0][kC])] = 0.5;
+  EXPECT_NEAR(sum(cut), 1, 1e-9);
+  EXPECT_TRUE(cuts().empty());
+  x[at(model.kept[0][kC])] = 0;
+  x[at(model.page_in[2][kB])] = 0.5;
+  EXPECT_NEAR(sum(cut), 1, 1e-9);
+  EXPECT_TRUE(cuts().empty());
+  x[at(model.page_in[2][kB])] = 0;
+  x[at(model.recompute[1][kB])] = 0.5;
+  EXPECT_NEAR(sum(cut), 1, 1e-9);
+  // Which in turn needs a.
+  ASSERT_EQ(cuts().size(), 1);
+  EXPECT_NEAR(sum(cuts().front()), 0.5, 1e-9);
+  x[at(model.recompute[2][kA])] = 0.5;
+  EXPECT_TRUE(cuts().empty());
+}
+
+TEST(Pressure, IsWhereNoChoiceOfStagesFits) {
+  // a, needed by e, is computed again in the window c, d, e: right before e nothing overflows 55 B but d,
+  // where b, c and d take all.
+  const Problem problem = problem_of(test::ladder(), 54);
+  const StageWindows windows(problem, {kB});
+  const auto of = [&](std::vector<int> recompute) {
+    return pressure(problem, windows, {{{}, std::move(recompute)}, {{}, {}}});
+  };
+  EXPECT_EQ(of({kA, kB}), std::vector<double>(5, 0.0));  // 50 B
+  const std::vector<double> a = of({kA});
+  for (int t : {kA, kB, kC, kE}) EXPECT_EQ(a[at(t)], 0) << t;
+  EXPECT_NEAR(a[kD], 1, 1e-9);
+  // Without any, a stays as well: 60 and 65 B.
+  const std::vector<double> none = of({});
+  EXPECT_NEAR(none[kC], 6, 1e-9);
+  EXPECT_NEAR(none[kD], 11, 1e-9);
+}
+
 TEST(WindowDecisions, AreTheColumnsAtOne) {
   const Problem problem = problem_of(test::ladder(), 55);
   const StageWindows windows(problem, {kC});
@@ -419,15 +487,27 @@ TEST_P(WindowRelaxation, SearchIsBetweenItsBoundAndItsSchedules) {
   EXPECT_GT(proven, 10);
 }
 
-// At random breakpoints the model has a point that does what the schedule does, at no more energy. How many
-// decisions that takes.
-int expect_point(Rng& rng, const Problem& problem, const Schedule& schedule, const Report& report) {
+struct Found {
   int decisions = 0;
+  int cuts = 0;  // rows of merged windows
+};
+
+// At random breakpoints the model, with all rows of merged windows that its relaxation breaks, has a point
+// that does what the schedule does, at no more energy.
+void expect_point(Rng& rng, const Problem& problem, const Schedule& schedule, const Report& report,
+                  Found& found) {
   std::vector<int> breakpoints = shuffled_ops(rng, problem.ops);
   breakpoints.resize(at(test::chance(rng, 0.3) ? problem.ops : test::pick(rng, 1, problem.ops)));
   const StageWindows windows(problem, breakpoints);
   WindowModel windowed = build_windows(problem, windows, true);
   Model& model = windowed.model;
+  LpOptions relaxed;
+  relaxed.cuts = [&](const std::vector<double>& x) {
+    return merged_window_cuts(problem, windows, windowed, x);
+  };
+  const std::vector<Linear> cuts = solve_lp(model, relaxed).cuts;
+  for (const Linear& cut : cuts) model.at_least(cut, 1);
+  found.cuts += static_cast<int>(cuts.size());
   // All to 0, then what the schedule does back to 1.
   for (const auto* columns : {&windowed.kept, &windowed.recompute, &windowed.page_in})
     for (const auto& window : *columns)
@@ -437,7 +517,7 @@ int expect_point(Rng& rng, const Problem& problem, const Schedule& schedule, con
     const int column = columns[at(k)][at(id)];
     if (column < 0) return;
     model.lower[at(column)] = model.upper[at(column)] = 1;
-    ++decisions;
+    ++found.decisions;
   };
   for (int t = 0; t < problem.ops; ++t) {
     const Stage& stage = schedule.stages[at(t)];
@@ -456,14 +536,13 @@ int expect_point(Rng& rng, const Problem& problem, const Schedule& schedule, con
   const MipResult mip = solve_mip(model, {});
   EXPECT_EQ(mip.status, MipStatus::optimal) << fmt::format("breakpoints {}", fmt::join(breakpoints, " "));
   EXPECT_LE(problem.baseline_joules + mip.objective / windowed.scale, report.energy.value() * (1 + 1e-9));
-  return decisions;
 }
 
 // Whatever a schedule of a larger graph does, there is a point of the model that says so, at no more energy:
 // at a budget of its own peak, a deadline of its own duration, and so on.
 TEST_P(WindowRelaxation, HasAPointForEverySchedule) {
   Rng rng(43);
-  int decisions = 0;
+  Found found;
   for (int i = 0; i < 150; ++i) {
     SCOPED_TRACE(fmt::format("case {}", i));
     test::RandomInstanceOptions options;
@@ -484,10 +563,11 @@ TEST_P(WindowRelaxation, HasAPointForEverySchedule) {
     limits.max_bytes_written = report.bytes_written;
     const Problem problem = make_problem({instance, limits, GetParam()}, {});
 
-    decisions += expect_point(rng, problem, schedule, report);
+    expect_point(rng, problem, schedule, report, found);
     if (HasFailure()) return;
   }
-  EXPECT_GT(decisions, 1000);
+  EXPECT_GT(found.decisions, 1000);
+  EXPECT_GT(found.cuts, 20);
 }
 
 // Schedules with hardly a wait in them leave the timeline's rows no slack: those that the search finds
@@ -495,6 +575,7 @@ TEST_P(WindowRelaxation, HasAPointForEverySchedule) {
 TEST(WindowTimeline, HasAPointForSchedulesOnTime) {
   Rng rng(44);
   int paged = 0;
+  Found counted;
   for (int i = 0; i < 300; ++i) {
     SCOPED_TRACE(fmt::format("case {}", i));
     test::RandomTrainingGraphOptions graph;
@@ -524,7 +605,7 @@ TEST(WindowTimeline, HasAPointForSchedulesOnTime) {
     limits.ram_budget = report.peak_ram;
     limits.deadline = report.runtime;
     const Problem problem = make_problem({instance, limits, Semantics::device}, {});
-    for (int n = 0; n < 4; ++n) expect_point(rng, problem, schedule, report);
+    for (int n = 0; n < 4; ++n) expect_point(rng, problem, schedule, report, counted);
     paged += report.bytes_written.value() > 0;
     if (HasFailure()) return;
   }

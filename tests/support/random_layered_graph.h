@@ -13,7 +13,7 @@ namespace poet::test {
 
 struct RandomLayeredGraphOptions {
   int ops = 100;         // at least 4
-  double width = 0.36;   // of a layer, over the number of layers
+  double width = 0.5;    // of a layer, over the number of layers
   double spread = 0.75;  // layers have their width more or less this share of it
   double edges = 0.2;    // share of the pairs of ops in neighbouring layers that have one
   double skips = 0.14;   // share of all edges that leap over layers

@@ -46,6 +46,42 @@ TEST(Lp, FindsTheOptimumAndReducedCosts) {
   expect_x(lp.reduced_costs, {-20, -20, 0});
 }
 
+TEST(Lp, AsksForCuts) {
+  const Model model = knapsack();
+  LpOptions options;
+  // All three weigh 60. Without all three, the last two are best.
+  options.cuts = [](const std::vector<double>& x) {
+    std::vector<Linear> cuts;
+    if (x[0] + x[1] + x[2] <= 2 + kTolerance) return cuts;
+    Linear& cut = cuts.emplace_back();
+    cut.add(3, Term::fixed(1));
+    for (int column = 0; column < 3; ++column) {
+      cut.add(-0.5, Term::of(column));
+      cut.add(-0.5, Term::of(column));  // repeated columns are summed
+    }
+    return cuts;
+  };
+  const LpResult lp = solve_lp(model, options);
+  ASSERT_EQ(lp.status, Lp::optimal);
+  EXPECT_NEAR(lp.objective, -220, kTolerance);
+  expect_x(lp.x, {0, 1, 1});
+  ASSERT_EQ(lp.cuts.size(), 1);
+  EXPECT_EQ(lp.cuts[0].constant(), 3);
+  EXPECT_EQ(lp.cuts[0].terms().size(), 6);
+}
+
+TEST(Lp, IsInfeasibleWhereACutSaysSo) {
+  const Model model = knapsack();
+  LpOptions options;
+  options.cuts = [](const std::vector<double>& x) {
+    std::vector<Linear> cuts(1);
+    cuts[0].add(x[0], Term::of(0));  // no x is at most 1 and, times 1/2, at least 1
+    cuts[0].add(-0.5, Term::fixed(1));
+    return cuts;
+  };
+  EXPECT_EQ(solve_lp(model, options).status, Lp::infeasible);
+}
+
 TEST(Lp, CountsTheConstant) {
   Model model = knapsack();
   model.cost_constant = 1000;

@@ -42,13 +42,14 @@ class Oscillation::Walk {
         supply_(replay_, prices_, [this] { return factor(); }),
         random_(seed),
         mean_(mean_joules(problem)) {
-    score_ = score();
+    consider();
   }
 
   void start_from(const Decisions& decisions) {
     replay_.load(decisions);
     replay_.commit();
     prices_.look_again();
+    consider();
   }
 
   bool run(long changes, const std::function<bool()>& stop) {
@@ -116,6 +117,10 @@ class Oscillation::Walk {
     replay_.commit();
     prices_.look_again();
     ++changes_since_listing_;
+    consider();
+  }
+
+  void consider() {
     if (!fits()) return;
     const double joules = replay_.total().joules;
     if (joules >= best_joules_ - 1e-12 * p_.baseline_joules) return;

@@ -29,8 +29,8 @@ class Shifting {
     list();
     double score = prices_.of_overflow();
     const double temperature = kTemperature * prices_.of_bytes(p_.budget);
-    for (int i = 0; i < kShifts && !decisions_.empty() && replay_.overflow() > 0; ++i) {
-      shift(decisions_[static_cast<std::size_t>(random_() % decisions_.size())]);
+    for (int i = 0; i < kShifts && replay_.overflow() > 0; ++i) {
+      if (!decisions_.empty()) shift(decisions_[static_cast<std::size_t>(random_() % decisions_.size())]);
       replay_.update();
       const double reached = prices_.of_overflow();
       if (reached <= score - temperature * std::log(1 - uniform())) {
