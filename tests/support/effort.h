@@ -1,7 +1,7 @@
 #pragma once
 
 // How much a test that takes long tries. Sanitizers slow it down, and look for other mistakes than the many
-// cases do: with them it tries a fifth of the cases.
+// cases do: with them it tries an eighth of the cases.
 
 namespace poet::test {
 
@@ -11,11 +11,11 @@ constexpr bool kSanitized = true;
 constexpr bool kSanitized = false;
 #endif
 
-/// How many of `all` (at least 5) are to be tried.
-constexpr int effort(int all) { return kSanitized ? all / 5 : all; }
+/// How many of `all` (at least 8) are to be tried.
+constexpr int effort(int all) { return kSanitized ? all / 8 : all; }
 
-/// More than how often something must have come up among them that does more than `all` times among all. Of a
-/// fifth of the cases chance decides: half as much is asked of these.
-constexpr int enough(int all) { return kSanitized ? all / 10 - 1 : all; }
+/// More than how often something must have come up among them that does more than `all` times among all. Of an
+/// eighth of the cases chance decides: half as much is asked of these.
+constexpr int enough(int all) { return kSanitized ? all / 16 - 1 : all; }
 
 }  // namespace poet::test

@@ -14,9 +14,10 @@ std::vector<std::string> notes(const Solved& solved) {
   std::vector<std::string> out = solved.workload.notices;
   if (!solved.implied_options.empty()) out.push_back(solved.implied_options);
   if (solved.result.synchronous)
-    out.emplace_back(solved.result.paged.empty()
-                         ? "this plan pages synchronously; --schedule-out would ask for a staged schedule"
-                         : "this plan pages parameters; staged schedules (--schedule-out) cannot");
+    out.emplace_back(
+        solved.result.paged.empty()
+            ? "this plan pages synchronously; a staged schedule (--schedule-out) cannot, and is another"
+            : "this plan pages parameters; a staged schedule (--schedule-out) cannot, and is another");
   const Graph& graph = solved.request.instance.graph;
   if (solved.workload.choose_paged && indexed_tables(graph).empty() && !indexable_tables(graph).empty())
     out.emplace_back(

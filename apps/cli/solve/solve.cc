@@ -9,12 +9,12 @@
 #include "apps/cli/solve/family.h"
 #include "apps/cli/solve/family_text.h"
 #include "apps/cli/solve/result_json.h"
+#include "apps/cli/solve/schedule_out.h"
 #include "apps/cli/solve/solving.h"
 #include "apps/cli/solve/summary.h"
 #include "apps/shared/output.h"
 #include "poet/base/error.h"
 #include "poet/plan/file/plan_file.h"
-#include "poet/plan/file/schedule_json.h"
 
 namespace poet::cli {
 namespace {
@@ -27,8 +27,8 @@ class Solve final : public Command {
     parser_.describe("--ram-budget", kRamBudgetsHelp);
     const Parser output = parser_.group("Output");
     output.option("--schedule-out", schedule_out_,
-                  "write the schedule, for poet verify; it is staged (Checkmate form), other answers are "
-                  "left out; implies --persistent resident --split off where they are not given",
+                  "write the schedule, for poet verify, in stages (Checkmate form); of an answer that has "
+                  "none, as it pages between ops or pages parameters, the best that is found in stages",
                   "FILE.json");
     output.option("--plan-out", plan_out_,
                   "write the plan with its addresses, for poet show and devices; JSON if so named", "FILE");
@@ -51,24 +51,15 @@ class Solve final : public Command {
     if (plan_out_) check_writable("--plan-out", *plan_out_);
     if (image_out_) check_writable("--image-out", *image_out_);
     check_distinct();
-    if (schedule_out_ && options_.input.persistent == "auto")
-      throw InputError(
-          "--schedule-out: staged schedules keep parameters in RAM; leave out --persistent auto");
-    // A schedule file holds a staged schedule, so the answer must be one.
-    if (schedule_out_) options_.resident_for = "--schedule-out";
     if (const std::vector<std::string> budgets = ram_budgets(options_.limits); budgets.size() > 1)
       return run_family();
     else if (!budgets.empty())
       options_.limits.ram_budget = budgets.front();
-    Solving how;
-    how.synchronous = !schedule_out_;
-    const Solved solved = solve_problem(options_, how);
+    const Solved solved = solve_problem(options_);
     const CompileRequest& request = solved.request;
     const CompileResult& result = solved.result;
-    if (has_answer(solved) && schedule_out_) {
-      write_schedule({request.instance, request.semantics, request.limits, result.outcome.schedule},
-                     *schedule_out_);
-    }
+    std::optional<ScheduleOut> schedule;
+    if (has_answer(solved) && schedule_out_) schedule = write_schedule_of(solved, options_, *schedule_out_);
     if (has_answer(solved) && (plan_out_ || image_out_)) {
       const PlanFile plan{request.instance, request.semantics, request.limits, result.plan, result.layout};
       if (plan_out_) write_plan(plan, *plan_out_);
@@ -81,18 +72,17 @@ class Solve final : public Command {
         if (*file) mention_stale(option, **file);
     }
     if (json_) {
-      print_answer(result_json(solved));
+      nlohmann::ordered_json answer = result_json(solved);
+      if (schedule) answer["schedule"] = to_json(*schedule);
+      print_answer(answer);
     } else {
       std::string text = summary_text(solved);
-      if (has_answer(solved) && schedule_out_)
-        text += fmt::format("{:<14}{}; check it with: poet verify {}\n", "Schedule", *schedule_out_,
-                            *schedule_out_);
-      if (!has_answer(solved) && schedule_out_ && request.semantics == Semantics::device)
-        text += fmt::format("{:<14}or leave out --schedule-out: not every plan has stages\n", "");
+      if (schedule) text += to_text(*schedule);
       if (has_answer(solved) && plan_out_)
         text += fmt::format("{:<14}{}; look at it with: poet show {}\n", "Plan", *plan_out_, *plan_out_);
       print_answer(text);
     }
+    if (schedule && !schedule->energy) return kNoAnswer;
     return exit_code(solved);
   }
 

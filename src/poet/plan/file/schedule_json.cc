@@ -63,6 +63,7 @@ Json to_json(const ScheduleFile& file) {
   json["format"] = kScheduleFormat;
   json["instance"] = to_json(file.instance);
   write_limits(json, file.semantics, file.limits);
+  if (!file.leaves_out.empty()) json["leaves_out"] = file.leaves_out;
   json["stages"] = Json::array();
   for (const Stage& stage : file.schedule.stages) {
     Json item;
@@ -78,7 +79,7 @@ Json to_json(const ScheduleFile& file) {
 ScheduleFile schedule_from_json(const Json& json, const std::string& place) {
   const JsonField root(json, place);
   root.only({"format", "instance", "semantics", "ram_budget_bytes", "deadline_seconds", "max_bytes_written",
-             "stages"});
+             "leaves_out", "stages"});
   if (root.at("format").integer(0, kAnyNumber) != kScheduleFormat) root.at("format").fail("must be 1");
 
   ScheduleFile file;
@@ -86,6 +87,7 @@ ScheduleFile schedule_from_json(const Json& json, const std::string& place) {
   file.instance = instance_from_json(instance.json(), instance.place());
   file.semantics = read_semantics(root);
   file.limits = read_limits(root);
+  if (root.has("leaves_out")) file.leaves_out = root.at("leaves_out").text();
   for (const JsonField& stage : root.at("stages").items()) {
     file.schedule.stages.push_back(read_stage(stage, file.instance.graph));
   }

@@ -1,0 +1,75 @@
+#include "apps/cli/solve/schedule_out.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "poet/base/amounts.h"
+#include "poet/plan/file/schedule_json.h"
+
+namespace poet::cli {
+namespace {
+
+/// What of the answer no staged schedule can do; empty: it is one.
+std::string beyond_stages(const CompileResult& result) {
+  if (!result.paged.empty()) return "paging of parameters";
+  if (result.synchronous) return "paging between ops";
+  return "";
+}
+
+Solved solve_in_stages(ProblemOptions options) {
+  options.resident_for = "--schedule-out";
+  if (options.input.persistent == "auto") options.input.persistent.reset();
+  if (options.input.split == "auto") options.input.split.reset();
+  Solving how;
+  how.synchronous = false;
+  return solve_problem(options, how);
+}
+
+void write(const Solved& solved, const std::string& leaves_out, const std::string& file) {
+  const CompileRequest& request = solved.request;
+  write_schedule(
+      {request.instance, request.semantics, request.limits, solved.result.outcome.schedule, leaves_out},
+      file);
+}
+
+}  // namespace
+
+ScheduleOut write_schedule_of(const Solved& solved, const ProblemOptions& options, const std::string& file) {
+  ScheduleOut out{file, std::nullopt, {}};
+  const std::string beyond = beyond_stages(solved.result);
+  if (beyond.empty()) {
+    out.energy = solved.result.report.energy;
+    write(solved, "", file);
+    return out;
+  }
+  out.leaves_out =
+      fmt::format("{}, by which the answer takes {}", beyond, format_joules(solved.result.report.energy));
+  const Solved staged = solve_in_stages(options);
+  if (!has_answer(staged)) return out;
+  out.energy = staged.result.schedule_report.energy;
+  write(staged, out.leaves_out, file);
+  return out;
+}
+
+std::string to_text(const ScheduleOut& out) {
+  if (!out.energy)
+    return fmt::format("{:<14}not written: no staged schedule was found; the answer is none, for its {}\n",
+                       "Schedule", out.leaves_out);
+  const std::string check = fmt::format("check it with: poet verify {}", out.file);
+  if (out.leaves_out.empty()) return fmt::format("{:<14}{}; {}\n", "Schedule", out.file, check);
+  return fmt::format("{:<14}{}, another plan, in stages, of {}: it leaves out {}\n{:<14}{}\n", "Schedule",
+                     out.file, format_joules(*out.energy), out.leaves_out, "", check);
+}
+
+nlohmann::ordered_json to_json(const ScheduleOut& out) {
+  nlohmann::ordered_json json;
+  json["file"] = out.file;
+  json["energy_joules"] = nullptr;
+  if (out.energy) json["energy_joules"] = out.energy->value();
+  json["leaves_out"] = nullptr;
+  if (!out.leaves_out.empty()) json["leaves_out"] = out.leaves_out;
+  return json;
+}
+
+}  // namespace poet::cli
