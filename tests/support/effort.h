@@ -14,8 +14,8 @@ constexpr bool kSanitized = false;
 /// How many of `all` (at least 8) are to be tried.
 constexpr int effort(int all) { return kSanitized ? all / 8 : all; }
 
-/// More than how often something must have come up among them that does more than `all` times among all. Of an
-/// eighth of the cases chance decides: half as much is asked of these.
+/// More than how often something must have come up among them that does more than `all` times among all. Of
+/// an eighth of the cases chance decides: half as much is asked of these.
 constexpr int enough(int all) { return kSanitized ? all / 16 - 1 : all; }
 
 }  // namespace poet::test

@@ -38,7 +38,8 @@ class Room {
     least_[node] = std::min(least_[2 * node], least_[2 * node + 1]) - taken_[node];
   }
 
-  [[nodiscard]] std::int64_t least(const TransferGap& gap, std::size_t node, std::size_t from, std::size_t to) const {
+  [[nodiscard]] std::int64_t least(const TransferGap& gap, std::size_t node, std::size_t from,
+                                   std::size_t to) const {
     if (gap.first <= from && to <= gap.last) return least_[node];
     const std::size_t middle = (from + to) / 2;
     std::int64_t found = INT64_MAX;
@@ -68,7 +69,8 @@ class Room {
 /// is kept as far as there is room: whatever is kept instead of it takes the same room to the gap's end, and
 /// more after it.
 Bytes least_of(std::vector<TransferGap> gaps, const std::vector<std::int64_t>& room) {
-  std::stable_sort(gaps.begin(), gaps.end(), [](const TransferGap& a, const TransferGap& b) { return a.last < b.last; });
+  std::stable_sort(gaps.begin(), gaps.end(),
+                   [](const TransferGap& a, const TransferGap& b) { return a.last < b.last; });
   Room left(room);
   Bytes moved{};
   for (const TransferGap& gap : gaps) {

@@ -22,6 +22,8 @@ namespace {
 // Of a transfer's time, the part during which compute waits for it. Which guess is right shows only in the
 // plan.
 constexpr std::array kWaiting = {0.0, 0.3, 1.0};
+// Of the RAM budget, what a search leaves free: where RAM is full nothing can move beside compute.
+constexpr std::array kHeldBack = {0.02, 0.05, 0.08, 0.12, 0.16, 0.3};
 constexpr long kEvaluationsPerOp = 250;
 constexpr long kMostEvaluations = 50'000;
 
@@ -91,6 +93,10 @@ class BestPlan {
     placed = std::move(made);
   }
 
+  [[nodiscard]] std::optional<Joules> energy() const {
+    return best ? std::optional(best->energy) : std::nullopt;
+  }
+
   std::optional<PlacedPlan> placed;
   std::optional<SynchronousPlan> best;
 
@@ -152,8 +158,8 @@ void search_streams(const Problem& problem, const Stop& stop, std::int64_t align
 }
 
 /// The best candidate of greedy and local search.
-void search_candidates(const Problem& problem, const SolveOptions& options, const Stop& stop,
-                       BestPlan& plans) {
+void search_candidates(const Problem& problem, const SolveOptions& options, const Stop& stop, BestPlan& plans,
+                       double part_of_effort = 1) {
   Search search(problem, options, stop);
   if (search.must_stop()) return;
   if (const auto first = greedy(problem, [&] { return search.must_stop(); })) search.offer(*first);
@@ -164,9 +170,26 @@ void search_candidates(const Problem& problem, const SolveOptions& options, cons
   const bool considered = !plans.best;
   if (considered) plans.consider(problem, search.incumbent());
   const long evaluations = std::min(kEvaluationsPerOp * problem.ops, kMostEvaluations);
-  const bool improved = local_search(search, {.evaluations = evaluations});
+  const bool improved = local_search(
+      search, {.evaluations = static_cast<long>(part_of_effort * static_cast<double>(evaluations))});
   if (plans.best && stop.cancelled() && !search.has_a_moment()) return;
   if (improved || !considered) plans.consider(problem, search.incumbent());
+}
+
+/// The same in less RAM than there is, which the planner then has for transfers beside compute.
+void hold_back(const SolveRequest& request, const SolveOptions& options, double waiting, const Stop& stop,
+               BestPlan& plans) {
+  constexpr double kPartOfTime = 0.1;
+  constexpr double kPartOfEffort = 0.3;
+  if (!request.instance.costs.timing.concurrent) return;
+  const Stop part = stop.at_most(kPartOfTime * stop.remaining());
+  const Problem whole = instant_problem(request, options, waiting);
+  for (const double share : kHeldBack) {
+    Problem problem = whole;
+    problem.budget -= static_cast<std::int64_t>(share * static_cast<double>(whole.budget));
+    if (part() || is_below_floor(problem)) return;
+    search_candidates(problem, options, part, plans, kPartOfEffort);
+  }
 }
 
 }  // namespace
@@ -180,8 +203,10 @@ std::optional<SynchronousPlan> search_synchronous(const SolveRequest& request, c
   BestPlan plans(request, options, stop);
   SolveOptions quiet = options;
   quiet.on_progress = nullptr;
+  std::optional<double> best_waiting;
   for (const double waiting : kWaiting) {
     if (stop()) break;
+    const std::optional<Joules> before = plans.energy();
     const Problem problem = instant_problem(request, options, waiting);
     if (!problem.paging || keeps_all(problem) || is_below_floor(problem)) break;
     const auto part = [&](double share) {
@@ -191,7 +216,9 @@ std::optional<SynchronousPlan> search_synchronous(const SolveRequest& request, c
     search_streams(problem, part(1), alignment, plans);
     // Candidates of large problems take their time, and solve() looks for some.
     if (!is_large(problem) || !plans.best) search_candidates(problem, quiet, stop, plans);
+    if (!is_large(problem) && plans.energy() != before) best_waiting = waiting;
   }
+  if (best_waiting) hold_back(request, quiet, *best_waiting, stop, plans);
   if (plans.best) plans.best->placed = std::move(plans.placed);
   return std::move(plans.best);
 }
