@@ -312,6 +312,41 @@ TEST(ScheduleOut, OfABuiltInNetworkVerifies) {
   EXPECT_NEAR(again.json()["energy_joules"].get<double>(), run.json()["energy_joules"].get<double>(), 1e-15);
 }
 
+TEST(ScheduleOut, ChangesNothingAboutTheAnswer) {
+  const TemporaryFolder folder;
+  const std::string file = folder.file("s.json");
+  // Paging between ops is the answer here.
+  const std::string asked =
+      "solve --quiet --json --model resnet14_cifar --platform a72 --persistent resident --split off --ram-budget "
+      "1.2MB --time-limit 3s";
+  const ProgramRun plain = poet(asked);
+  const ProgramRun run = poet(asked + " --schedule-out " + file);
+  ASSERT_EQ(run.exit_code, 0) << run.out;
+  EXPECT_EQ(run.json()["synchronous"], true);
+  EXPECT_EQ(run.json()["energy_joules"], plain.json()["energy_joules"]);
+  const Json schedule = run.json()["schedule"];
+  EXPECT_GT(schedule["energy_joules"].get<double>(), run.json()["energy_joules"].get<double>());
+  EXPECT_TRUE(contains(schedule["leaves_out"].get<std::string>(), "paging between ops"));
+  const ProgramRun verdict = poet("verify --json " + file);
+  EXPECT_EQ(verdict.exit_code, 0);
+  EXPECT_EQ(verdict.json()["energy_joules"], schedule["energy_joules"]);
+  Json written;
+  std::ifstream(file) >> written;
+  EXPECT_EQ(written["leaves_out"], schedule["leaves_out"]);
+}
+
+TEST(ScheduleOut, IsNotWrittenWhereStagesCannot) {
+  const TemporaryFolder folder;
+  // Parameters are paged: with all of them in RAM there is no plan.
+  const ProgramRun run = poet(
+      "solve --quiet --model resnet18_cifar --platform m4 --ram-budget 20MB --time-limit 3s --schedule-out " +
+      folder.file("s.json"));
+  EXPECT_EQ(run.exit_code, 1) << run.out;
+  EXPECT_TRUE(contains(run.out, "not written: no schedule was found in stages, which leave out paging of parameters"))
+      << run.out;
+  EXPECT_TRUE(folder.empty());
+}
+
 TEST(Explain, JsonListsEveryDecision) {
   const ProgramRun run = poet("explain --quiet --json " + kLinear);
   EXPECT_EQ(run.exit_code, 0);

@@ -47,15 +47,15 @@ ScheduleOut write_schedule_of(const Solved& solved, const ProblemOptions& option
       fmt::format("{}, by which the answer takes {}", beyond, format_joules(solved.result.report.energy));
   const Solved staged = solve_in_stages(options);
   if (!has_answer(staged)) return out;
-  out.energy = staged.result.schedule_report.energy;
+  out.energy = staged.result.report.energy;
   write(staged, out.leaves_out, file);
   return out;
 }
 
 std::string to_text(const ScheduleOut& out) {
   if (!out.energy)
-    return fmt::format("{:<14}not written: no staged schedule was found; the answer is none, for its {}\n",
-                       "Schedule", out.leaves_out);
+    return fmt::format("{:<14}not written: no schedule was found in stages, which leave out {}\n", "Schedule",
+                       out.leaves_out);
   const std::string check = fmt::format("check it with: poet verify {}", out.file);
   if (out.leaves_out.empty()) return fmt::format("{:<14}{}; {}\n", "Schedule", out.file, check);
   return fmt::format("{:<14}{}, another plan, in stages, of {}: it leaves out {}\n{:<14}{}\n", "Schedule",
