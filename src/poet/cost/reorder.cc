@@ -7,8 +7,9 @@ namespace poet {
 
 Instance reordered(const Instance& instance, const std::vector<OpId>& order) {
   if (!respects(instance.graph, order))
-    throw InputError("an order must name every op once, each after those whose results it reads, and one "
-                     "that updates a value after the value's other readers");
+    throw InputError(
+        "an order must name every op once, each after those whose results it reads, and one "
+        "that updates a value after the value's other readers");
   Instance result = instance;
   IdVector<OpId, OpId> place(order.size());
   for (const OpId id : ids<OpId>(order.size())) {

@@ -3,8 +3,10 @@
 // The order of ops as a decision: one in which computing every op once and keeping every value for its last
 // use takes little RAM. What a budget then still asks for, recomputation and paging have less to do.
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "poet/cost/instance.h"
@@ -14,15 +16,18 @@ namespace poet {
 
 struct LeastPeakOptions {
   std::uint64_t seed = 1;
-  /// Of orders, each a change of the one before; absent: as many as take about a second for 3,000 ops.
-  long evaluations = -1;
+  std::optional<long> evaluations = {};  // of orders, at most; absent: usual_evaluations()
 };
 
+/// What is worth trying: 1,000 per op, but enough for small graphs, and about a second's worth for large
+/// ones.
+[[nodiscard]] long usual_evaluations(std::size_t ops);
+
 struct LeastPeak {
-  std::vector<OpId> order;   // for reordered() (cost/reorder.h)
-  Bytes given;               // keep-all peak of the graph's order, persistent values resident and included
-  Bytes peak;                // of this one, as replay_keep_all() of the reordered instance finds it
-  long evaluations = 0;      // done
+  std::vector<OpId> order;  // for reordered() (cost/reorder.h)
+  Bytes given;              // keep-all peak of the graph's order, persistent values resident and included
+  Bytes peak;               // of this one, as replay_keep_all() of the reordered instance finds it
+  long evaluations = 0;     // moves tried
 };
 
 /// An allowed order of a low keep-all peak; of equal peaks, one that takes less RAM beyond what the given

@@ -38,13 +38,13 @@ class MovingOrder {
   const OrderCosts& c_;
   std::vector<int> order_;
   std::int64_t share_;
-  std::vector<int> position_;                                 // per op
-  std::vector<int> last_user_;                                // per value; -1: nobody reads it
-  std::vector<std::int64_t> freed_;                           // per op, when it has run
-  std::vector<std::int64_t> beside_;                          // per op: workspace, less what its result covers
-  std::vector<std::int64_t> ram_;                             // per position
-  std::vector<std::int64_t> left_;                            // per position: in RAM behind the op
-  std::vector<std::int64_t> peaks_;                           // per block of positions
+  std::vector<int> position_;         // per op
+  std::vector<int> last_user_;        // per value; -1: nobody reads it
+  std::vector<std::int64_t> freed_;   // per op, when it has run
+  std::vector<std::int64_t> beside_;  // per op: workspace, less what its result covers
+  std::vector<std::int64_t> ram_;     // per position
+  std::vector<std::int64_t> left_;    // per position: in RAM behind the op
+  std::vector<std::int64_t> peaks_;   // per block of positions
   std::int64_t beyond_ = 0;
 };
 
