@@ -18,12 +18,12 @@ namespace {
 constexpr double kPriceBeyond = 3;
 // Temperatures at which coolings begin, and end, of the RAM to begin with. Later ones are to get away from
 // where the first one ended.
-constexpr std::array kHottest = {0.003, 0.01, 0.001, 0.03};
-constexpr double kColdest = 0.00003;
-constexpr long kPerCooling = 250;  // moves per op are enough for one
-constexpr int kLongestRun = 4;     // of ops that move together
-constexpr int kNear = 16;          // positions; half of the moves go no farther
-constexpr int kFar = 1'000;
+constexpr std::array kHottestOfRam = {0.003, 0.01, 0.001, 0.03};
+constexpr double kColdestOfRam = 0.00003;
+constexpr long kPerCooling = 250;   // moves per op are enough for one
+constexpr int kLongestMove = 4;     // of ops that move together
+constexpr int kNearPositions = 16;  // positions; half of the moves go no farther
+constexpr int kFarPositions = 1'000;
 constexpr double kForDescent = 0.1;  // share of the moves that no longer take anything worse
 
 class LeastPeakSearch {
@@ -41,9 +41,9 @@ class LeastPeakSearch {
   void run(long moves) {
     const auto descent = static_cast<long>(kForDescent * static_cast<double>(moves));
     const long coolings =
-        std::clamp<long>(moves / (kPerCooling * c_.ops), 1, static_cast<long>(kHottest.size()));
+        std::clamp<long>(moves / (kPerCooling * c_.ops), 1, static_cast<long>(kHottestOfRam.size()));
     for (long i = 0; i < coolings; ++i)
-      cool((moves - descent) / coolings, kHottest[static_cast<std::size_t>(i)]);
+      cool((moves - descent) / coolings, kHottestOfRam[static_cast<std::size_t>(i)]);
     descend(moves - tried_);
   }
 
@@ -75,7 +75,7 @@ class LeastPeakSearch {
     double now = price(best_);
     for (long i = 0; i < moves && !ended(); ++i) {
       const double progress = static_cast<double>(i) / static_cast<double>(moves);
-      const double temperature = scale_ * hottest * std::pow(kColdest / hottest, progress);
+      const double temperature = scale_ * hottest * std::pow(kColdestOfRam / hottest, progress);
       const Move m = pick(order);
       order.move(m.first, m.count, m.to);
       const OrderRam ram = order.ram();
@@ -108,10 +108,10 @@ class LeastPeakSearch {
   // Often it stays where it is, as there is no other place.
   Move pick(const MovingOrder& order) {
     ++tried_;
-    const int count = uniform() < 0.6 ? 1 : std::min(c_.ops, 1 + below(kLongestRun));
+    const int count = uniform() < 0.6 ? 1 : std::min(c_.ops, 1 + below(kLongestMove));
     const int first = below(c_.ops - count + 1);
     const auto [earliest, latest] = order.window(first, count);
-    const int reach = uniform() < 0.5 ? 1 + below(kNear) : kFar;
+    const int reach = uniform() < 0.5 ? 1 + below(kNearPositions) : kFarPositions;
     const int from = std::max(earliest, first - reach);
     const int to = std::min(latest, first + reach);
     return {first, count, from + below(to - from + 1)};
@@ -145,9 +145,9 @@ std::int64_t mean_ram(const OrderCosts& c, const std::vector<int>& order) {
 
 long usual_evaluations(std::size_t ops) {
   constexpr long kPerOp = 1'000;
-  constexpr long kLeast = 100'000;
+  constexpr long kFewest = 100'000;
   constexpr long kMost = 1'200'000;
-  return std::clamp(kPerOp * static_cast<long>(ops), kLeast, kMost);
+  return std::clamp(kPerOp * static_cast<long>(ops), kFewest, kMost);
 }
 
 LeastPeak least_peak_order(const Instance& instance, Semantics semantics, const LeastPeakOptions& options,

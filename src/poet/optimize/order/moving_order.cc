@@ -7,7 +7,7 @@
 namespace poet {
 namespace {
 
-constexpr int kBlock = 64;  // positions that share a peak
+constexpr int kPeakBlock = 64;  // positions that share a peak
 
 }  // namespace
 
@@ -21,7 +21,7 @@ MovingOrder::MovingOrder(const OrderCosts& costs, std::vector<int> order, std::i
       beside_(costs.workspace),
       ram_(order_.size()),
       left_(order_.size()),
-      peaks_(order_.size() / kBlock + 1) {
+      peaks_(order_.size() / kPeakBlock + 1) {
   for (int i = 0; i < c_.ops; ++i) position_[at(order_[at(i)])] = i;
   for (int v = 0; v < static_cast<int>(c_.users.size()); ++v) find_last_user(v);
   for (int op = 0; op < c_.ops; ++op) find_beside(op);
@@ -105,9 +105,9 @@ void MovingOrder::replay(int from, int to) {
     ram -= freed_[op];
     left_[at(i)] = ram;
   }
-  for (int block = from / kBlock; block <= to / kBlock && from <= to; ++block) {
-    const auto begin = ram_.begin() + block * kBlock;
-    peaks_[at(block)] = *std::max_element(begin, std::min(begin + kBlock, ram_.end()));
+  for (int block = from / kPeakBlock; block <= to / kPeakBlock && from <= to; ++block) {
+    const auto begin = ram_.begin() + block * kPeakBlock;
+    peaks_[at(block)] = *std::max_element(begin, std::min(begin + kPeakBlock, ram_.end()));
   }
 }
 
