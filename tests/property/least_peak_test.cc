@@ -117,6 +117,40 @@ class AllOrders {
   int count_ = 0;
 };
 
+/// The same for more ops, over all sets of them that an order may begin with: what is in RAM is a matter of
+/// the set. At most 20 ops.
+std::int64_t least_by_sets(const OrderCosts& costs) {
+  const auto mask = [](const std::vector<int>& ops) {
+    std::uint32_t set = 0;
+    for (const int op : ops) set |= 1U << op;
+    return set;
+  };
+  constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
+  const std::uint32_t all = (1U << costs.ops) - 1;
+  std::vector<std::int64_t> peak(all + 1, kNever);  // until the set is computed
+  std::vector<std::int64_t> left(all + 1, 0);       // in RAM then
+  peak[0] = 0;
+  for (std::uint32_t set = 0; set < all; ++set) {
+    if (peak[set] == kNever) continue;
+    for (std::size_t op = 0; op < costs.before.size(); ++op) {
+      const std::uint32_t then = set | 1U << op;
+      if (then == set || (mask(costs.before[op]) & ~set) != 0) continue;
+      std::int64_t ram = left[set] + costs.produced[op];
+      std::int64_t covered = 0, freed = costs.unread[op];
+      for (const int v : costs.reads[op]) {
+        if ((mask(costs.users[static_cast<std::size_t>(v)]) & ~then) != 0) continue;
+        freed += costs.bytes[static_cast<std::size_t>(v)];
+        const std::vector<int>& may = costs.may_cover[op];
+        if (std::find(may.begin(), may.end(), v) != may.end())
+          covered = costs.bytes[static_cast<std::size_t>(v)];
+      }
+      left[then] = ram - freed;
+      peak[then] = std::min(peak[then], std::max(peak[set], ram + costs.workspace[op] - covered));
+    }
+  }
+  return peak[all];
+}
+
 /// What holds of every answer.
 void expect_sound(const Instance& instance, const LeastPeak& found, Semantics semantics) {
   ASSERT_TRUE(respects(instance.graph, found.order));
@@ -150,7 +184,7 @@ TEST_P(LeastPeakOf, SmallGraphsIsThatOfTheBestOrder) {
     improved += found.peak < found.given;
   }
   EXPECT_GE(best, cases * 95 / 100);
-  EXPECT_GT(improved, test::enough(60));
+  EXPECT_GT(improved, test::enough(50));
 }
 
 TEST_P(LeastPeakOf, TrainingStepsHolds) {
@@ -175,6 +209,31 @@ TEST_P(LeastPeakOf, TrainingStepsHolds) {
 
 INSTANTIATE_TEST_SUITE_P(Semantics, LeastPeakOf, testing::ValuesIn(kAllSemantics),
                          [](const auto& semantics) { return std::string(to_string(semantics.param)); });
+
+TEST(LeastPeak, IsMostlyTheLeastOfMoreThanAFewOps) {
+  Rng rng(5);
+  int best = 0, improved = 0;
+  const int cases = test::effort(40);
+  for (int i = 0; i < cases; ++i) {
+    SCOPED_TRACE(fmt::format("case {}", i));
+    test::RandomLayeredGraphOptions shape;
+    shape.ops = 16;
+    shape.width = 1;
+    const Instance instance =
+        i % 2 == 0 ? random_dag(rng, 14) : test::random_layered_graph(static_cast<std::uint64_t>(i), shape);
+    LeastPeakOptions options;
+    options.evaluations = 10'000;
+    const LeastPeak found = least_peak_order(instance, Semantics::device, options, never);
+    expect_sound(instance, found, Semantics::device);
+    const OrderCosts costs = order_costs(instance, Semantics::device);
+    const std::int64_t least = least_by_sets(costs) + costs.persistent;
+    EXPECT_GE(found.peak.value(), least);
+    best += found.peak.value() == least;
+    improved += found.peak < found.given;
+  }
+  EXPECT_GE(best, cases * 9 / 10);
+  EXPECT_GT(improved, test::enough(16));
+}
 
 TEST(LeastPeak, FallsWellBelowOrdersByChance) {
   for (const std::uint64_t seed : {1, 2, 3}) {

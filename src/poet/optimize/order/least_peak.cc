@@ -61,7 +61,7 @@ class LeastPeakSearch {
   double uniform() { return static_cast<double>(random_() >> 11) * 0x1p-53; }
   int below(int end) { return static_cast<int>(random_() % static_cast<std::uint64_t>(end)); }
   [[nodiscard]] double price(const OrderRam& ram) const {
-    return static_cast<double>(ram.peak) + kPriceBeyond * static_cast<double>(ram.beyond) / c_.ops;
+    return static_cast<double>(ram.peak) + kPriceBeyond * ram.beyond / c_.ops;
   }
 
   bool ended() {

@@ -100,7 +100,8 @@ void MovingOrder::replay(int from, int to) {
     const std::size_t op = at(order_[at(i)]);
     ram += c_.produced[op];
     const std::int64_t now = ram + beside_[op];
-    beyond_ += std::max<std::int64_t>(0, now - share_) - std::max<std::int64_t>(0, ram_[at(i)] - share_);
+    beyond_ += static_cast<double>(std::max<std::int64_t>(0, now - share_) -
+                                   std::max<std::int64_t>(0, ram_[at(i)] - share_));
     ram_[at(i)] = now;
     ram -= freed_[op];
     left_[at(i)] = ram;

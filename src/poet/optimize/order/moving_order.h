@@ -45,7 +45,7 @@ class MovingOrder {
   std::vector<std::int64_t> ram_;     // per position
   std::vector<std::int64_t> left_;    // per position: in RAM behind the op
   std::vector<std::int64_t> peaks_;   // per block of positions
-  std::int64_t beyond_ = 0;
+  double beyond_ = 0;
 };
 
 /// O(ops + edges).

@@ -37,7 +37,8 @@ struct OrderCosts {
 /// RAM of an order, without what is persistent; less is better, first by the peak.
 struct OrderRam {
   std::int64_t peak = 0;
-  std::int64_t beyond = 0;  // sum over the ops of what exceeds a given share while they run
+  double beyond = 0;  // sum over the ops of what exceeds a given share while they run: exact below 2^53, and
+                      // of many ops, so that 64 bits need not hold it
 
   auto operator<=>(const OrderRam&) const = default;
 };
