@@ -9,13 +9,11 @@
 
 #include <algorithm>
 #include <limits>
-#include <random>
 
 #include "poet/cost/reorder.h"
 #include "poet/graph/precedence.h"
 #include "poet/optimize/order/list_orders.h"
 #include "poet/optimize/order/moving_order.h"
-#include "poet/plan/allowance.h"
 #include "poet/verify/replay.h"
 #include "tests/support/effort.h"
 #include "tests/support/random_instance.h"

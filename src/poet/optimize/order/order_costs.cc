@@ -1,11 +1,8 @@
 #include "poet/optimize/order/order_costs.h"
 
-#include <algorithm>
-
 #include "poet/base/numbers.h"
 #include "poet/graph/dataflow.h"
 #include "poet/graph/precedence.h"
-#include "poet/plan/allowance.h"
 #include "poet/plan/overwritable.h"
 
 namespace poet {
@@ -47,8 +44,6 @@ OrderCosts order_costs(const Instance& given, Semantics semantics) {
       for (const ValueId v : overwritable[op]) may_cover.push_back(v.index);
     c.workspace.push_back(on_device ? instance.costs.ops[op].workspace.value() : 0);
     c.updates.push_back(graph.ops[op].updates.empty() ? 0 : 1);
-    const WorkingSet set = working_set(instance.costs, flow, op, overwritable[op], semantics);
-    c.floor = std::max(c.floor, set.bytes().value());
   }
   return c;
 }

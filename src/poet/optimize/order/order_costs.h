@@ -28,7 +28,6 @@ struct OrderCosts {
   std::vector<std::int64_t> bytes;
   // The whole.
   std::int64_t persistent = 0;  // in RAM at every instant
-  std::int64_t floor = 0;       // no order needs less besides: the largest op's operands, results, workspace
 };
 
 /// `instance` must be verified. O(ops + values + edges log edges).
