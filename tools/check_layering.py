@@ -41,7 +41,7 @@ EXPORTED = {
     "base/process",
     "frontend/onnx/export.h", "frontend/onnx/import.h", "frontend/onnx/weights.h",
     "graph/operators/op_reader.h", "graph/operators/schema.h",
-    "optimize/heuristic/greedy.h", "optimize/milp/model.h", "optimize/problem/loads.h",
+    "optimize/heuristic/greedy.h", "optimize/milp/model.h", "optimize/order/least_peak.h", "optimize/problem/loads.h",
     "optimize/problem/problem.h", "optimize/problem/residence.h", "optimize/relaxation/residence_relaxation.h",
     "optimize/search/streamed_plan.h", "optimize/search/synchronous.h",
     "optimize/solvers",
