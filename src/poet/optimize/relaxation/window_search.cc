@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "poet/base/numbers.h"
 #include "poet/optimize/heuristic/greedy.h"
@@ -12,6 +13,7 @@
 #include "poet/optimize/heuristic/oscillation.h"
 #include "poet/optimize/milp/branch.h"
 #include "poet/optimize/relaxation/merged_windows.h"
+#include "poet/optimize/relaxation/recomputation_ram.h"
 #include "poet/optimize/relaxation/window_pressure.h"
 
 namespace poet {
@@ -23,6 +25,8 @@ constexpr long kEvaluationsPerAnswer = 20'000;
 constexpr long kChangesPerAnswer = 5'000;
 constexpr long kChangesForPrices = 20'000;
 constexpr std::uint64_t kSeedOfPrices = 1;
+constexpr double kLeastExcess = 0.01;  // of the budget, in a linear relaxation
+constexpr int kMostOpsOfDenseRows = 200;
 constexpr double kPartOfGap = 0.95;  // within which a relaxation need not be solved
 constexpr int kFewColumns = 1'000;   // columns; solved to the end in a moment
 constexpr int kWaitReach = 4;        // stages before a wait in which its cause is sought
@@ -71,7 +75,7 @@ bool WindowSearch::run(long work, std::set<int>& exact_stages) {
     if (!closes && search_.bound() - before <= kLeastRise * (search_.bound() - p_.baseline_joules)) ++idle;
     if (added) continue;
     if (closes) {
-      const Relaxed relaxed = relax(model, work);
+      const Relaxed relaxed = relax_with_ram(windows, model, work);
       // Beside a schedule that would be the solver's noise.
       if (relaxed.closed && relaxed.x.empty() && search_.best_joules() == kInfinity)
         search_.impossible_windows = breakpoints_;
@@ -175,7 +179,13 @@ bool WindowSearch::relax_continuously(const StageWindows& windows, WindowModel& 
   options.time_limit_seconds = search_.remaining();
   options.work_limit = work;
   options.stop = [&] { return search_.must_stop(); };
-  options.cuts = [&](const std::vector<double>& x) { return merged_window_cuts(p_, windows, model, x); };
+  options.cuts = [&](const std::vector<double>& x) {
+    std::vector<Linear> cuts = merged_window_cuts(p_, windows, model, x);
+    if (p_.ops > kMostOpsOfDenseRows) return cuts;
+    std::vector<Linear> more = recomputation_ram_cuts(p_, windows, model, x, kLeastExcess);
+    std::move(more.begin(), more.end(), std::back_inserter(cuts));
+    return cuts;
+  };
   const LpResult lp = solve_lp(model.model, options);
   search_.used_solver = true;
   if (lp.status != LpStatus::optimal) return false;
@@ -199,6 +209,21 @@ bool WindowSearch::add_where_ram_is_dear() {
   for (std::size_t t = 0; t < ram.size(); ++t)
     ram[t] = static_cast<double>(p_.budget) * (1 + dear_[t] / most);
   return add_overflowing(ram, 1 + static_cast<int>(breakpoints_.size()) / 4);
+}
+
+// Again while its answer takes more RAM than there is when something is recomputed.
+WindowSearch::Relaxed WindowSearch::relax_with_ram(const StageWindows& windows, WindowModel& model,
+                                                   long work) {
+  const int rounds = p_.ops > kMostOpsOfDenseRows ? 2 : 20;
+  Relaxed relaxed = relax(model, work);
+  for (int round = 0; round < rounds && relaxed.closed && !relaxed.x.empty() && !search_.bound_done();
+       ++round) {
+    const std::vector<Linear> cuts = recomputation_ram_cuts(p_, windows, model, relaxed.x, 1e-6);
+    if (cuts.empty()) break;
+    for (const Linear& cut : cuts) model.model.at_least(cut, 1);
+    relaxed = relax(model, work);
+  }
+  return relaxed;
 }
 
 WindowSearch::Relaxed WindowSearch::relax(const WindowModel& model, long work) {

@@ -36,6 +36,7 @@ class WindowSearch {
   bool add_where_answer_fails(const StageWindows& windows, const WindowModel& model, const Relaxed& relaxed);
   bool add_where_ram_is_dear();
   bool relax_continuously(const StageWindows& windows, WindowModel& model, long work);
+  Relaxed relax_with_ram(const StageWindows& windows, WindowModel& model, long work);
   Relaxed relax(const WindowModel& model, long work);
   void raise_bound(const WindowModel& model, double objective);
   void look_for_schedules(const StageWindows& windows, const WindowDecisions& decided, long work,

@@ -143,7 +143,7 @@ class LinearProgram {
   void cut() {
     constexpr int kRounds = 60;
     constexpr int kIdle = 3;
-    constexpr double kLeastRise = 1e-4;
+    constexpr double kHardly = 1e-4;
     for (int round = 0, idle = 0; round < kRounds && idle < kIdle; ++round) {
       const double before = simplex_.objectiveValue();
       const double* x = simplex_.primalColumnSolution();
@@ -155,7 +155,7 @@ class LinearProgram {
       if (!simplex_.isProvenOptimal()) return;
       reached();
       const double rise = simplex_.objectiveValue() - before;
-      idle = rise > kLeastRise * std::abs(before) ? 0 : idle + 1;
+      idle = rise > kHardly * std::abs(before) ? 0 : idle + 1;
     }
   }
 
