@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "poet/base/error.h"
+#include "poet/best_order.h"
 #include "poet/optimize/problem/loads.h"
 #include "poet/optimize/search/streamed_plan.h"
 #include "poet/optimize/search/synchronous.h"
@@ -302,6 +303,7 @@ void explain_no_addresses(const CompileRequest& request, const Fit& fit, Time& t
 
 CompileResult compile(const CompileRequest& request) {
   check(request);
+  if (request.best_order) return compile_best_order(request);
   if (request.choose_paged && request.semantics == Semantics::device) return compile_best_residence(request);
   const SolveOptions& options = request.options;
   Time time(request);

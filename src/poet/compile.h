@@ -22,9 +22,13 @@ struct CompileRequest {
   bool addresses = true;  // places the plan; on a device it must fit the budget so as well
   /// On a device with storage: which persistent values are paged is decided here, whatever the instance says.
   bool choose_paged = false;
+  /// Ops may be computed in another order than the graph's (best_order.h).
+  bool best_order = false;
 };
 
 struct CompileResult {
+  /// Of the ops, where it is not the graph's: all else is of reordered(instance, order) (cost/reorder.h).
+  std::vector<OpId> order;
   /// The persistent values at home on storage, rows of tables included: plan, addresses and reports are of
   /// with_paged(instance, paged).
   std::vector<ValueId> paged;
@@ -48,6 +52,7 @@ struct CompileResult {
 /// problem is solved again with so much less RAM, a few times; bound and gap stay those of the whole budget.
 /// With `choose_paged` persistent values are resident where that costs less energy: never more than with all
 /// of them resident.
+/// With `best_order` the answer is never worse than in the given order, and bounds hold for every order.
 /// Ends within a second of the time limit and half a second of a cancellation, with the best plan so far.
 /// Throws InputError for a request that cannot be meant (negative budget, deadline not finite, NaN costs).
 /// When there is no plan that is data: certificate.status and outcome.explanation.

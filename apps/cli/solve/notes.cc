@@ -13,6 +13,11 @@ namespace poet::cli {
 std::vector<std::string> notes(const Solved& solved) {
   std::vector<std::string> out = solved.workload.notices;
   if (!solved.implied_options.empty()) out.push_back(solved.implied_options);
+  if (solved.keep_all_as_given)
+    out.push_back(
+        fmt::format("ops are computed in another order than the network's, in which keeping everything "
+                    "takes {}",
+                    format_bytes(*solved.keep_all_as_given)));
   if (solved.result.synchronous)
     out.emplace_back(
         solved.result.paged.empty()

@@ -78,6 +78,11 @@ void add_solver_options(const Parser& parser, SolverOptions& options) {
   group.flag("--no-paging", options.no_paging,
              "recompute only; implies --persistent resident --split off where they are not given");
   group.flag("--no-remat", options.no_remat, "page only");
+  group.option(
+      "--order", options.order,
+      "of the ops: given (default), the network's; best: also one of less RAM, which takes half of the "
+      "time, and the better plan of the two; its bound holds for every order",
+      "given|best");
   add_effort_options(
       parser, options,
       "of the solver on this machine (default 2min); without an answer about 1 s more, to say why");
@@ -96,6 +101,14 @@ void add_solver_options(const Parser& parser, SolverOptions& options) {
       "COMMAND");
   group.option("--formulation", options.formulation,
                "tight (default), or published: the paper's Algorithm 1, with --semantics published", "NAME");
+}
+
+void check_order(const SolverOptions& options) {
+  if (!options.order || *options.order == "given") return;
+  if (*options.order != "best")
+    throw InputError("--order", fmt::format("\"{}\" is none of given, best", *options.order));
+  if (options.solver.value_or("cbc") == "file")
+    throw InputError("--order best", "solves two problems; --solver file solves one");
 }
 
 void read_solver(const SolverOptions& options, SolveOptions& out) {
@@ -179,6 +192,7 @@ SolveOptions read_solver_options(const SolverOptions& options) {
         static_cast<int>(std::min<std::int64_t>(parse_count("--solve-threads", *options.solve_threads), 256));
   }
   read_solver(options, out);
+  check_order(options);
   if (options.formulation && *options.formulation == "published") {
     out.formulation = Formulation::published;
   } else if (options.formulation && *options.formulation != "tight") {

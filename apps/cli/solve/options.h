@@ -18,7 +18,7 @@ struct SolverOptions {
   bool no_paging = false;
   bool no_remat = false;
   bool quiet = false;
-  std::optional<std::string> gap, time_limit, solve_threads, solver, formulation;
+  std::optional<std::string> gap, time_limit, solve_threads, solver, formulation, order;
   std::optional<std::string> mps, solution, solver_command;  // of --solver file
 };
 

@@ -90,6 +90,7 @@ Json result_json(const Solved& solved) {
   json["solve_seconds"] = outcome.solve_seconds;
   json["seconds_to_incumbent"] = figure(outcome.seconds_to_incumbent);
   json["synchronous"] = result.synchronous;
+  json["order"] = result.order.empty() ? "given" : "other";
   json["solves"] = result.solves;
   json["reserve_bytes"] = result.reserve.value();
   json["nodes"] = outcome.nodes;

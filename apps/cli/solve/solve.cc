@@ -91,6 +91,8 @@ class Solve final : public Command {
   int run_family() {
     if (schedule_out_) throw InputError("--schedule-out", "holds one schedule; --ram-budget names several");
     if (image_out_) throw InputError("--image-out", "holds one plan; --ram-budget names several");
+    if (options_.solver.order == "best")
+      throw InputError("--order best", "is for one RAM budget: plans of one file compute in one order");
     const std::vector<Solved> answers = solve_budgets(options_);
     const bool answered = all_answered(answers);
     if (plan_out_ && answered) write_plans(family_of_answers(answers), *plan_out_);

@@ -12,6 +12,7 @@
 #include "apps/shared/interrupt.h"
 #include "poet/base/error.h"
 #include "poet/base/stop.h"
+#include "poet/cost/reorder.h"
 #include "poet/pipeline/solve_options.h"
 
 namespace poet::cli {
@@ -38,6 +39,7 @@ Solved pose_as(const ProblemOptions& options, const NetworkSpec& network, const 
                const Adjustment& adjust) {
   Solved empty;
   empty.request.options = solve_options(policy, read_solver_options(options.solver));
+  empty.request.best_order = options.solver.order == "best";
   Workload workload = load(network, device_spec(options.input), policy);
   if (adjust) adjust(workload.instance, workload.semantics);
   return posed(std::move(empty), std::move(workload), policy);
@@ -210,6 +212,11 @@ Solved solve_posed(Solved solved, const ProblemOptions& options, const Solving& 
   }
   solved.request.options.interrupted = [&guard] { return guard.interrupted(); };
   solved.result = compile(solved.request);
+  if (!solved.result.order.empty()) {
+    solved.keep_all_as_given = solved.figures.keep_all.peak_ram;
+    solved.request.instance = reordered(solved.request.instance, solved.result.order);
+    solved.figures = figures_of(solved.request.instance, solved.request.semantics);
+  }
   if (solved.request.choose_paged)
     solved.request.instance = with_paged(std::move(solved.request.instance), solved.result.paged);
   solved.interrupted = guard.interrupted();  // the search, not what looks for ways out

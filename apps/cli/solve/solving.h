@@ -36,7 +36,9 @@ struct Solved {
   CompileRequest request;
   CompileResult result;
   bool interrupted = false;
-  WaysOut ways;                          // without an answer; of a solve that was not interrupted
+  std::optional<Bytes>
+      keep_all_as_given;  // the keep-all peak in the graph's order, where another one is better
+  WaysOut ways;           // without an answer; of a solve that was not interrupted
   std::optional<Bytes> floor_elsewhere;  // the RAM floor with --persistent excluded, where that may matter
 };
 
