@@ -317,7 +317,8 @@ TEST(ScheduleOut, ChangesNothingAboutTheAnswer) {
   const std::string file = folder.file("s.json");
   // Paging between ops is the answer here.
   const std::string asked =
-      "solve --quiet --json --model resnet14_cifar --platform a72 --persistent resident --split off --ram-budget "
+      "solve --quiet --json --model resnet14_cifar --platform a72 --persistent resident --split off "
+      "--ram-budget "
       "1.2MB --time-limit 3s";
   const ProgramRun plain = poet(asked);
   const ProgramRun run = poet(asked + " --schedule-out " + file);
@@ -342,7 +343,8 @@ TEST(ScheduleOut, IsNotWrittenWhereStagesCannot) {
       "solve --quiet --model resnet18_cifar --platform m4 --ram-budget 20MB --time-limit 3s --schedule-out " +
       folder.file("s.json"));
   EXPECT_EQ(run.exit_code, 1) << run.out;
-  EXPECT_TRUE(contains(run.out, "not written: no schedule was found in stages, which leave out paging of parameters"))
+  EXPECT_TRUE(
+      contains(run.out, "not written: no schedule was found in stages, which leave out paging of parameters"))
       << run.out;
   EXPECT_TRUE(folder.empty());
 }
