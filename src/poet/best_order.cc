@@ -31,9 +31,11 @@ void certify_for_any_order(const CompileRequest& request, CompileResult& result)
   if (has_plan(result)) {
     result.certificate = certify(result.report.energy, result.keep_all.energy, bounds, request.options.gap);
   } else if (!impossible_in_any_order(request, result)) {
-    result.certificate = certify_none(Status::unknown, bounds);
-    if (result.outcome.explanation.reason.empty())
+    if (result.certificate.status == Status::infeasible) {  // in one order
+      result.outcome.explanation = {};
       result.outcome.explanation.reason = "no plan was found in the orders of ops that were tried";
+    }
+    result.certificate = certify_none(Status::unknown, bounds);
   }
   result.outcome.certificate = result.certificate;
 }
@@ -59,7 +61,7 @@ CompileResult compile_best_order(const CompileRequest& request) {
     best.order = least.order;
     certify_for_any_order(request, best);
   }
-  if (is_given || (best.certificate.status != Status::optimal && !stop.cancelled())) {
+  if (is_given || (best.certificate.status != Status::optimal && !(stop.cancelled() && has_plan(best)))) {
     CompileResult given = compile_within(request, stop, stop.remaining());
     certify_for_any_order(request, given);
     given.solves += best.solves;

@@ -52,10 +52,10 @@ struct CompileResult {
 /// problem is solved again with so much less RAM, a few times; bound and gap stay those of the whole budget.
 /// With `choose_paged` persistent values are resident where that costs less energy: never more than with all
 /// of them resident.
-/// With `best_order` the answer is never worse than in the given order, and bounds hold for every order.
-/// Ends within a second of the time limit and half a second of a cancellation, with the best plan so far.
-/// Throws InputError for a request that cannot be meant (negative budget, deadline not finite, NaN costs).
-/// When there is no plan that is data: certificate.status and outcome.explanation.
+/// With `best_order` half of the time is for another order of the ops; the better answer counts, and bounds
+/// hold for every order. Ends within a second of the time limit and half a second of a cancellation, with the
+/// best plan so far. Throws InputError for a request that cannot be meant (negative budget, deadline not
+/// finite, NaN costs). When there is no plan that is data: certificate.status and outcome.explanation.
 ///
 /// Threads. Any number of threads may call it at a time; each gets what it would get alone, unless time runs
 /// out. Callbacks are called by the calling thread. No thread is started in this process.

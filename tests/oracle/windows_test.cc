@@ -15,6 +15,7 @@
 #include "poet/optimize/heuristic/greedy.h"
 #include "poet/optimize/heuristic/local_search.h"
 #include "poet/optimize/relaxation/merged_windows.h"
+#include "poet/optimize/relaxation/recomputation_ram.h"
 #include "poet/optimize/relaxation/window_pressure.h"
 #include "poet/optimize/relaxation/window_search.h"
 #include "poet/optimize/solvers/solver.h"
@@ -489,7 +490,8 @@ TEST_P(WindowRelaxation, SearchIsBetweenItsBoundAndItsSchedules) {
 
 struct Found {
   int decisions = 0;
-  int cuts = 0;  // rows of merged windows
+  int cuts = 0;    // rows of merged windows, and of
+  int of_ram = 0;  // RAM while recomputing
 };
 
 // At random breakpoints the model, with all rows of merged windows that its relaxation breaks, has a point
@@ -505,7 +507,20 @@ void expect_point(Rng& rng, const Problem& problem, const Schedule& schedule, co
   relaxed.cuts = [&](const std::vector<double>& x) {
     return merged_window_cuts(problem, windows, windowed, x);
   };
-  const std::vector<Linear> cuts = solve_lp(model, relaxed).cuts;
+  const LpResult lp = solve_lp(model, relaxed);
+  std::vector<Linear> cuts = lp.cuts;
+  // Of RAM while recomputing: at the relaxation's point, at random ones, and where everything is kept and
+  // made again.
+  std::vector<std::vector<double>> points = {lp.x, std::vector<double>(at(model.columns()), 1.0)};
+  for (int i = 0; i < 3; ++i) {
+    std::vector<double>& x = points.emplace_back(at(model.columns()));
+    for (double& column : x) column = test::pick(rng, 0, 4) / 4.0;
+  }
+  for (std::size_t i = lp.x.empty() ? 1 : 0; i < points.size(); ++i)
+    for (Linear& cut : recomputation_ram_cuts(problem, windows, windowed, points[i], 0)) {
+      cuts.push_back(std::move(cut));
+      ++found.of_ram;
+    }
   for (const Linear& cut : cuts) model.at_least(cut, 1);
   found.cuts += static_cast<int>(cuts.size());
   // All to 0, then what the schedule does back to 1.
@@ -568,6 +583,7 @@ TEST_P(WindowRelaxation, HasAPointForEverySchedule) {
   }
   EXPECT_GT(found.decisions, 1000);
   EXPECT_GT(found.cuts, 20);
+  EXPECT_GT(found.of_ram, 100);
 }
 
 // Schedules with hardly a wait in them leave the timeline's rows no slack: those that the search finds

@@ -15,14 +15,14 @@ std::vector<std::string> notes(const Solved& solved) {
   if (!solved.implied_options.empty()) out.push_back(solved.implied_options);
   if (solved.keep_all_as_given)
     out.push_back(
-        fmt::format("ops are computed in another order than the network's, in which keeping everything "
+        fmt::format("ops are computed in another order than the network's; in that one keeping everything "
                     "takes {}",
                     format_bytes(*solved.keep_all_as_given)));
   if (solved.result.synchronous)
     out.emplace_back(
         solved.result.paged.empty()
-            ? "this plan pages synchronously; a staged schedule (--schedule-out) cannot, and is another"
-            : "this plan pages parameters; a staged schedule (--schedule-out) cannot, and is another");
+            ? "this plan pages synchronously, as no staged schedule can; --schedule-out looks for another one"
+            : "this plan pages parameters, as no staged schedule can; --schedule-out looks for another one");
   const Graph& graph = solved.request.instance.graph;
   if (solved.workload.choose_paged && indexed_tables(graph).empty() && !indexable_tables(graph).empty())
     out.emplace_back(

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "poet/base/amounts.h"
@@ -17,7 +18,11 @@ std::string beyond_stages(const CompileResult& result) {
   return "";
 }
 
-Solved solve_in_stages(ProblemOptions options) {
+/// In what is left of the time limit, and in a moment at least.
+Solved solve_in_stages(ProblemOptions options, double seconds_used) {
+  constexpr double kMoment = 1;
+  const double limit = read_solver_options(options.solver).time_limit_seconds;
+  options.solver.time_limit = fmt::format("{}s", std::max(std::min(kMoment, limit), limit - seconds_used));
   options.resident_for = "--schedule-out";
   if (options.input.persistent == "auto") options.input.persistent.reset();
   if (options.input.split == "auto") options.input.split.reset();
@@ -45,7 +50,8 @@ ScheduleOut write_schedule_of(const Solved& solved, const ProblemOptions& option
   }
   out.leaves_out =
       fmt::format("{}, by which the answer takes {}", beyond, format_joules(solved.result.report.energy));
-  const Solved staged = solve_in_stages(options);
+  if (solved.interrupted) return out;
+  const Solved staged = solve_in_stages(options, solved.result.outcome.solve_seconds);
   if (!has_answer(staged)) return out;
   out.energy = staged.result.report.energy;
   write(staged, out.leaves_out, file);

@@ -18,8 +18,9 @@ struct ScheduleOut {
   std::string leaves_out;        // of the answer, which then is another; may be empty
 };
 
-/// Of an answer. Where that has no staged schedule, solves once more for one, as `options` say. Throws
-/// InputError where the file cannot be written.
+/// Of an answer. Where that has no staged schedule, and the search for it was not interrupted, solves once
+/// more for one, in the time that is left, as `options` say. Throws InputError where the file cannot be
+/// written.
 [[nodiscard]] ScheduleOut write_schedule_of(const Solved& solved, const ProblemOptions& options,
                                             const std::string& file);
 

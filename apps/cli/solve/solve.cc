@@ -41,7 +41,8 @@ class Solve final : public Command {
         "--plan-out p\n"
         "  poet solve --model resnet18_cifar --platform a72 --ram-budget 100MB,60MB,30MB --plan-out several\n"
         "  poet solve --semantics published --model resnet18_cifar --platform a72 --ram-budget 3000000\n"
-        "\nExit code: 0 an answer (of several budgets: each has one), 1 infeasible or unknown, 2 bad input,\n"
+        "\nExit code: 0 an answer (of several budgets: each has one), 1 infeasible or unknown, or "
+        "no\nschedule for --schedule-out, 2 bad input,\n"
         "3 internal error.");
   }
 
@@ -58,13 +59,14 @@ class Solve final : public Command {
     const Solved solved = solve_problem(options_);
     const CompileRequest& request = solved.request;
     const CompileResult& result = solved.result;
-    std::optional<ScheduleOut> schedule;
-    if (has_answer(solved) && schedule_out_) schedule = write_schedule_of(solved, options_, *schedule_out_);
     if (has_answer(solved) && (plan_out_ || image_out_)) {
       const PlanFile plan{request.instance, request.semantics, request.limits, result.plan, result.layout};
       if (plan_out_) write_plan(plan, *plan_out_);
       if (image_out_) write_device_image(plan, *image_out_);
     }
+    std::optional<ScheduleOut> schedule;
+    if (has_answer(solved) && schedule_out_) schedule = write_schedule_of(solved, options_, *schedule_out_);
+    if (schedule && !schedule->energy) mention_stale("--schedule-out", *schedule_out_);
     if (!has_answer(solved)) {
       for (const auto& [option, file] :
            {std::pair("--schedule-out", &schedule_out_), std::pair("--plan-out", &plan_out_),

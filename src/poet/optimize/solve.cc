@@ -55,7 +55,7 @@ class Heuristics {
   void begin() {
     if (!oscillation_ || p_.paging) return;
     search_.enter("oscillation");
-    constexpr int kDoublings = 4;
+    constexpr int kDoublings = 2;
     for (int i = 0; i <= kDoublings && !search_.has_incumbent() && !search_.must_stop(); ++i)
       oscillate(*oscillation_, changes(p_) << i);
   }

@@ -24,7 +24,8 @@ class Separation {
   std::vector<Cut> run() {
     for (int k = 0; k + 1 < w_.count(); ++k) {
       find_next_reads(k);
-      const int farthest = *std::max_element(next_read_.begin(), next_read_.end());
+      int farthest = -1;
+      for (const int window : next_read_) farthest = std::max(farthest, window);
       for (int e = k + 2; e <= farthest; ++e) {  // of one window the model's own rows say it
         find_chains(k, e);
         for (int v = 0; v < p_.values; ++v)

@@ -16,7 +16,8 @@ namespace poet {
 ///   sum of kept[k,ui] + sum over the windows k < j <= e of ( sum of page_in[j,ui] + recompute[j,p(um)] )  >=
 ///   1
 /// as some ui is in RAM at the breakpoint, or comes from storage, or all are recomputed. The most violated
-/// ones, each to be at least 1, at most one for each u0, k and e. O(windows^2 * edges).
+/// ones, each to be at least 1, at most one for each u0, k and e. O(windows^2 * edges + windows^3 * (ops +
+/// values)).
 [[nodiscard]] std::vector<Linear> merged_window_cuts(const Problem& problem, const StageWindows& windows,
                                                      const WindowModel& model, const std::vector<double>& x);
 

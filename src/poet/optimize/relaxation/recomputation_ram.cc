@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "poet/base/error.h"
 #include "poet/base/numbers.h"
 #include "poet/optimize/problem/sorted.h"
 
@@ -60,7 +61,7 @@ class WindowRam {
     }
   }
 
-  // 1 + (budget - ...) / budget
+  // 1 + (what is left of the budget) / budget
   [[nodiscard]] Linear row(int k, int op) const {
     const double unit = 1 / static_cast<double>(std::max<std::int64_t>(p_.budget, 1));
     Linear sum;
@@ -87,6 +88,7 @@ class WindowRam {
 std::vector<Linear> recomputation_ram_cuts(const Problem& problem, const StageWindows& windows,
                                            const WindowModel& model, const std::vector<double>& x,
                                            double least) {
+  ensure(problem.residents.empty(), "rows of RAM while recomputing know of no residents");
   return WindowRam(problem, windows, model, x).run(least);
 }
 

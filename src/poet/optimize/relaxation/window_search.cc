@@ -75,10 +75,13 @@ bool WindowSearch::run(long work, std::set<int>& exact_stages) {
     if (!closes && search_.bound() - before <= kLeastRise * (search_.bound() - p_.baseline_joules)) ++idle;
     if (added) continue;
     if (closes) {
-      const Relaxed relaxed = relax_with_ram(windows, model, work);
+      Relaxed relaxed = relax_with_ram(windows, model, work);
       // Beside a schedule that would be the solver's noise.
-      if (relaxed.closed && relaxed.x.empty() && search_.best_joules() == kInfinity)
-        search_.impossible_windows = breakpoints_;
+      if (relaxed.closed && relaxed.x.empty() && search_.best_joules() == kInfinity) {
+        // The second opinion (explain.h) is without the rows that were added.
+        relaxed = relax(build_windows(p_, windows, search_.options().tightenings.rounding), work);
+        if (relaxed.closed && relaxed.x.empty()) search_.impossible_windows = breakpoints_;
+      }
       if (search_.bound_done() || (relaxed.closed && relaxed.x.empty())) return !relaxed.closed;
       if (!search_.done() && !relaxed.x.empty())
         look_for_schedules(windows, window_decisions(model, relaxed.x), work, exact_stages);
@@ -93,7 +96,7 @@ bool WindowSearch::run(long work, std::set<int>& exact_stages) {
       worthwhile = breakpoints_;
       worth = search_.bound();
     }
-    if (!add_where_ram_is_dear()) break;
+    if (!add_where_ram_is_dearest()) break;
   }
   if (!closes && search_.bound() - worth <= kLeastRise * (search_.bound() - p_.baseline_joules))
     breakpoints_ = worthwhile;
@@ -195,19 +198,21 @@ bool WindowSearch::relax_continuously(const StageWindows& windows, WindowModel& 
 }
 
 // Where annealing from all kept meets most overflow.
-bool WindowSearch::add_where_ram_is_dear() {
+bool WindowSearch::add_where_ram_is_dearest() {
   if (p_.transfers_take_time()) return false;
-  if (dear_.empty()) {
+  if (prices_of_ram_.empty()) {
     search_.enter("prices of RAM");
     Oscillation oscillation(p_, kSeedOfPrices);
     const bool found = oscillation.run(kChangesForPrices, [this] { return search_.must_stop(); });
     if (found) search_.offer(*oscillation.best());
-    dear_ = oscillation.prices();
+    prices_of_ram_ = oscillation.prices();
   }
-  const double most = *std::max_element(dear_.begin(), dear_.end());
+  double most = 0;
+  for (const double price : prices_of_ram_) most = std::max(most, price);
+  if (most <= 0) return false;
   std::vector<double> ram(at(p_.ops));
   for (std::size_t t = 0; t < ram.size(); ++t)
-    ram[t] = static_cast<double>(p_.budget) * (1 + dear_[t] / most);
+    ram[t] = static_cast<double>(p_.budget) * (1 + prices_of_ram_[t] / most);
   return add_overflowing(ram, 1 + static_cast<int>(breakpoints_.size()) / 4);
 }
 
@@ -243,8 +248,8 @@ WindowSearch::Relaxed WindowSearch::relax(const WindowModel& model, long work) {
     options.cutoff = (target - p_.baseline_joules) * model.scale;
   MipResult mip = solve_mip(model.model, options);
   search_.nodes += mip.nodes;
-  raise_bound(model, std::min(mip.bound, options.cutoff));
-  if (mip.status == MipStatus::infeasible && options.cutoff < kInfinity) search_.raise_bound(target);
+  const bool nothing_below = mip.status == MipStatus::infeasible && options.cutoff < kInfinity;
+  raise_bound(model, nothing_below ? options.cutoff : std::min(mip.bound, options.cutoff));
   const bool closed = mip.status == MipStatus::optimal || mip.status == MipStatus::infeasible;
   return {closed, std::move(mip.x)};
 }

@@ -34,7 +34,7 @@ class WindowSearch {
   bool add_where_recomputed_twice(const StageWindows& windows, const Candidate& spread);
   bool add_where_compute_waits();
   bool add_where_answer_fails(const StageWindows& windows, const WindowModel& model, const Relaxed& relaxed);
-  bool add_where_ram_is_dear();
+  bool add_where_ram_is_dearest();
   bool relax_continuously(const StageWindows& windows, WindowModel& model, long work);
   Relaxed relax_with_ram(const StageWindows& windows, WindowModel& model, long work);
   Relaxed relax(const WindowModel& model, long work);
@@ -46,7 +46,7 @@ class WindowSearch {
   const Problem& p_;
   const Gaps gaps_;
   std::vector<std::int64_t> most_kept_;  // per stage, bytes
-  std::vector<double> dear_;             // per stage; empty: not known
+  std::vector<double> prices_of_ram_;    // per stage; empty: not known
   std::vector<int> breakpoints_;
   Decisions found_;  // what the relaxations have decided so far
 };

@@ -179,16 +179,14 @@ void search_candidates(const Problem& problem, const SolveOptions& options, cons
 /// The same in less RAM than there is, which the planner then has for transfers beside compute.
 void hold_back(const SolveRequest& request, const SolveOptions& options, double waiting, const Stop& stop,
                BestPlan& plans) {
-  constexpr double kPartOfTime = 0.1;
   constexpr double kPartOfEffort = 0.3;
   if (!request.instance.costs.timing.concurrent) return;
-  const Stop part = stop.at_most(kPartOfTime * stop.remaining());
   const Problem whole = instant_problem(request, options, waiting);
   for (const double share : kHeldBack) {
     Problem problem = whole;
     problem.budget -= static_cast<std::int64_t>(share * static_cast<double>(whole.budget));
-    if (part() || is_below_floor(problem)) return;
-    search_candidates(problem, options, part, plans, kPartOfEffort);
+    if (stop() || is_below_floor(problem)) return;
+    search_candidates(problem, options, stop, plans, kPartOfEffort);
   }
 }
 

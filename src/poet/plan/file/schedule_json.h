@@ -17,7 +17,7 @@ struct ScheduleFile {
   Semantics semantics = Semantics::staged;
   Limits limits;
   Schedule schedule;
-  std::string leaves_out;  // what the answer that it was made beside does and it cannot; may be empty
+  std::string leaves_out = {};  // what the answer that it was made beside does and it cannot; may be empty
 };
 
 [[nodiscard]] nlohmann::ordered_json to_json(const ScheduleFile& file);
