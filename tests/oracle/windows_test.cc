@@ -509,15 +509,20 @@ void expect_point(Rng& rng, const Problem& problem, const Schedule& schedule, co
   };
   const LpResult lp = solve_lp(model, relaxed);
   std::vector<Linear> cuts = lp.cuts;
-  // Of RAM while recomputing: at the relaxation's point, at random ones, and where everything is kept and
-  // made again.
-  std::vector<std::vector<double>> points = {lp.x, std::vector<double>(at(model.columns()), 1.0)};
-  for (int i = 0; i < 3; ++i) {
-    std::vector<double>& x = points.emplace_back(at(model.columns()));
-    for (double& column : x) column = test::pick(rng, 0, 4) / 4.0;
+  // Of RAM while recomputing: at the relaxation's point, and where most is kept and little made again.
+  std::vector<std::vector<double>> points;
+  if (!lp.x.empty()) points.push_back(lp.x);
+  for (int i = 0; i < 6; ++i) {
+    std::vector<double>& x = points.emplace_back(at(model.columns()), 0.0);
+    for (int k = 0; k < windows.count(); ++k) {
+      for (const int column : windowed.kept[at(k)])
+        if (column >= 0) x[at(column)] = test::chance(rng, 0.9) ? 1 : 0.5;
+      for (const int column : windowed.recompute[at(k)])
+        if (column >= 0 && test::chance(rng, 0.15)) x[at(column)] = 1;
+    }
   }
-  for (std::size_t i = lp.x.empty() ? 1 : 0; i < points.size(); ++i)
-    for (Linear& cut : recomputation_ram_cuts(problem, windows, windowed, points[i], 0)) {
+  for (const std::vector<double>& x : points)
+    for (Linear& cut : recomputation_ram_cuts(problem, windows, windowed, x, 0)) {
       cuts.push_back(std::move(cut));
       ++found.of_ram;
     }
