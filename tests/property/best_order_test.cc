@@ -40,14 +40,17 @@ TEST(BestOrder, IsNeverWorseThanTheGivenOne) {
   test::Rng rng(11);
   int other = 0;
   int better = 0;
-  for (int i = 0; i < test::effort(80); ++i) {
+  for (int i = 0; i < test::effort(60); ++i) {
     SCOPED_TRACE(fmt::format("case {}", i));
     test::RandomInstanceOptions options;
     options.ops = test::pick(rng, 5, 12);
     options.updates = test::chance(rng, 0.5);
     options.device = test::chance(rng, 0.2);
     const Semantics semantics = options.device ? Semantics::device : Semantics::published;
-    const Instance instance = test::random_instance(rng, options);
+    test::RandomLayeredGraphOptions layered;
+    layered.ops = test::pick(rng, 10, 40);
+    const Instance instance = i % 2 == 0 ? test::random_instance(rng, options)
+                                         : test::random_layered_graph(static_cast<std::uint64_t>(i), layered);
     const Bytes floor = ram_floor(instance, semantics).bytes();
     const Bytes most = replay_keep_all(instance, semantics).peak_ram;
     const Bytes ram = floor + Bytes((most - floor).value() * test::pick(rng, 0, 9) / 10);

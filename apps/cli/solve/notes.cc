@@ -7,6 +7,7 @@
 #include "poet/base/amounts.h"
 #include "poet/graph/parts.h"
 #include "poet/report/table.h"
+#include "poet/split/indexed.h"
 
 namespace poet::cli {
 
