@@ -40,6 +40,7 @@ TEST(BestOrder, IsNeverWorseThanTheGivenOne) {
   test::Rng rng(11);
   int other = 0;
   int better = 0;
+  int partly = 0;  // better, but not as good as computing everything once
   for (int i = 0; i < test::effort(60); ++i) {
     SCOPED_TRACE(fmt::format("case {}", i));
     test::RandomInstanceOptions options;
@@ -49,11 +50,11 @@ TEST(BestOrder, IsNeverWorseThanTheGivenOne) {
     const Semantics semantics = options.device ? Semantics::device : Semantics::published;
     test::RandomLayeredGraphOptions layered;
     layered.ops = test::pick(rng, 10, 40);
-    const Instance instance = i % 2 == 0 ? test::random_instance(rng, options)
+    const Instance instance = i % 4 == 0 ? test::random_instance(rng, options)
                                          : test::random_layered_graph(static_cast<std::uint64_t>(i), layered);
     const Bytes floor = ram_floor(instance, semantics).bytes();
     const Bytes most = replay_keep_all(instance, semantics).peak_ram;
-    const Bytes ram = floor + Bytes((most - floor).value() * test::pick(rng, 0, 9) / 10);
+    const Bytes ram = floor + Bytes((most - floor).value() * test::pick(rng, 0, i % 4 == 0 ? 9 : 3) / 10);
     const CompileResult given = solve(instance, semantics, ram, false);
     const CompileResult best = solve(instance, semantics, ram, true);
     if (given.plan.steps.empty()) {
@@ -61,18 +62,20 @@ TEST(BestOrder, IsNeverWorseThanTheGivenOne) {
     } else if (given.certificate.status == Status::optimal) {  // not ended by the clock
       ASSERT_FALSE(best.plan.steps.empty());
       // Of either what is proven to 1% of the overhead is good enough.
-      EXPECT_LE(best.report.energy.value(), given.report.energy.value() * (1 + 0.011));
+      EXPECT_LE(best.overhead, given.overhead * 1.011 + 1e-9);
     }
     if (best.plan.steps.empty()) continue;
     expect_valid(instance, semantics, ram, best);
     // What is said of every order is no more than what computing everything once takes.
     EXPECT_LE(best.certificate.bounds.every_plan.value(), best.keep_all.energy.value() * (1 + 1e-12));
     other += !best.order.empty();
+    partly += !given.plan.steps.empty() && best.overhead > 1e-9 && best.overhead < 0.98 * given.overhead;
     better +=
         given.plan.steps.empty() || best.report.energy.value() < given.report.energy.value() * (1 - 1e-9);
   }
   EXPECT_GT(other, test::enough(3));
   EXPECT_GT(better, test::enough(1));
+  EXPECT_GT(partly, test::enough(0));
 }
 
 TEST(BestOrder, OfAGraphThatIsNoTrainingStepNeedsNoRecomputation) {
