@@ -167,7 +167,7 @@ TEST_P(Solve, SameCallSameSchedule) {
 TEST_P(Solve, NamedLimitsHaveASchedule) {
   Rng rng(34);
   int named = 0;
-  const int enough_named = test::enough(12);
+  const int enough_named = test::effort(16);
   for (int i = 0; i < 100 && named < enough_named; ++i) {
     SCOPED_TRACE(fmt::format("case {}", i));
     Case c = random_case(rng, GetParam(), false);
