@@ -118,10 +118,12 @@ Attempt solve_and_lower(const SolveRequest& problem, SolveOptions options, bool 
   made.outcome = solve(problem, options, search);
 
   std::optional<Joules> energy;
-  if (!made.outcome.schedule.stages.empty()) {
+  if (made.outcome.planned) {
+    made.plan = std::move(made.outcome.planned->plan);
+    made.outcome.schedule = std::move(made.outcome.planned->schedule);
+    energy = made.outcome.planned->energy;
+  } else if (!made.outcome.schedule.stages.empty()) {
     made.plan = linearise(instance, made.outcome.schedule, problem.semantics);
-    made.plan =
-        plan_transfers(instance, made.plan, problem.semantics, problem.limits, search.when_cancelled());
     energy = energy_of(instance, made.plan, timeline_of(instance, made.plan));
   }
   if (synchronous && !(energy && *energy <= synchronous->energy)) {

@@ -31,10 +31,10 @@ struct Case {
 // Budgets from the largest working set to just below what keeping everything takes; deadlines on half of
 // them, a limit on writing on some. `timed`: on devices waiting costs energy, the channel may block,
 // transfers wake it, and deadlines count them; otherwise time is free there.
-Case random_case(Rng& rng, Semantics semantics, bool timed) {
+Case random_case(Rng& rng, Semantics semantics, bool timed, int most_ops = 14) {
   for (;;) {
     test::RandomInstanceOptions options;
-    options.ops = test::pick(rng, 6, 14);
+    options.ops = test::pick(rng, 6, most_ops);
     options.in_place = test::chance(rng, 0.5);
     options.multi_output = test::chance(rng, 0.4);
     options.updates = test::chance(rng, 0.3);
@@ -196,6 +196,32 @@ TEST_P(Solve, NamedLimitsHaveASchedule) {
     if (HasFailure()) return;
   }
   EXPECT_EQ(named, enough_named);
+}
+
+// What a schedule becomes once its transfers are planned: a plan within the limits that needs no more.
+TEST(SolveDevice, PlannedTransfersNeverCostMore) {
+  Rng rng(36);
+  int cheaper = 0;
+  for (int i = 0; i < test::effort(120); ++i) {
+    SCOPED_TRACE(fmt::format("case {}", i));
+    const Case c = random_case(rng, Semantics::device, true, 60);
+    SolveOptions options;
+    options.time_limit_seconds = 0.1;
+    options.explain = false;
+    const Outcome outcome = solve({c.instance, c.limits, c.semantics}, options);
+    EXPECT_EQ(outcome.planned.has_value(), c.instance.costs.has_storage && !outcome.schedule.stages.empty());
+    if (!outcome.planned) continue;
+    const PlannedSchedule& planned = *outcome.planned;
+    const Report plan = replay(c.instance, planned.plan, c.semantics, c.limits);
+    const Report schedule = replay(c.instance, outcome.schedule, c.semantics, c.limits);
+    ASSERT_TRUE(plan.valid) << plan.violation;
+    EXPECT_TRUE(replay(c.instance, planned.schedule, c.semantics, c.limits).valid);
+    EXPECT_NEAR(plan.energy.value(), planned.energy.value(), 1e-9 * plan.energy.value());
+    EXPECT_LE(plan.energy.value(), schedule.energy.value() * (1 + 1e-12));
+    EXPECT_GE(plan.energy.value(), outcome.certificate.bounds.every_plan.value() * (1 - 1e-9));
+    cheaper += plan.energy.value() < schedule.energy.value() * (1 - 1e-9);
+  }
+  EXPECT_GT(cheaper, test::enough(1));
 }
 
 INSTANTIATE_TEST_SUITE_P(Property, Solve,

@@ -11,6 +11,7 @@
 #include "poet/optimize/certificate.h"
 #include "poet/optimize/solvers/solver_choice.h"
 #include "poet/plan/limits.h"
+#include "poet/plan/plan.h"
 #include "poet/plan/schedule/schedule.h"
 
 namespace poet {
@@ -86,9 +87,19 @@ struct Explanation {
   std::string reason;                     // one sentence
 };
 
+/// A staged schedule, and the plan that it becomes once its transfers run at their best moments.
+struct PlannedSchedule {
+  Schedule schedule;
+  Plan plan;
+  Joules energy{};  // of the plan
+};
+
 struct Outcome {
   Certificate certificate;  // its energy is the optimiser's own measurement
   Schedule schedule;        // when optimal or feasible
+  /// Device semantics: of all schedules that were found, the one whose plan needs the least energy. Never
+  /// more than `schedule` needs.
+  std::optional<PlannedSchedule> planned;
   Explanation explanation;
   double seconds_to_incumbent = 0;
   double solve_seconds = 0;

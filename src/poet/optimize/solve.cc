@@ -268,6 +268,9 @@ Outcome solve(const SolveRequest& request, const SolveOptions& options, const St
   const Problem problem = make_problem(request, options);
   Search search(problem, options, stop);
   search.seconds_for_reason = seconds_for_reason(options);
+  PlannedTransfers plans(request, problem, stop.when_cancelled());
+  const bool plans_transfers = problem.paging && problem.transfers_take_time();
+  if (plans_transfers && !is_large(problem)) search.plan_transfers_of_incumbents(plans);
   Outcome outcome;
   outcome.explanation = ram_floor(problem);
   bool infeasible = explain_impossible(problem, outcome.explanation);
@@ -281,6 +284,8 @@ Outcome solve(const SolveRequest& request, const SolveOptions& options, const St
   Bounds bounds{Joules(search.bound()), std::nullopt};
   if (search.staged_bound() > search.bound()) bounds.staged = Joules(search.staged_bound());
   if (search.has_incumbent()) {
+    if (plans_transfers) plans.consider(search.incumbent());
+    outcome.planned = plans.best();
     outcome.schedule = to_schedule(problem, request.instance, search.incumbent());
     outcome.certificate =
         certify(Joules(search.incumbent().joules), Joules(problem.baseline_joules), bounds, options.gap);

@@ -47,8 +47,7 @@ void search_paging_only(Search& search, long evaluations, long work) {
   local_search(part, {.evaluations = evaluations});
   std::set<int> exact_stages;
   if (options.tightenings.windows) WindowSearch(part).run(work, exact_stages);
-  if (part.has_incumbent() && part.incumbent().joules < search.best_joules())
-    search.offer(complete(search.problem(), part.incumbent().decisions));
+  if (part.has_incumbent()) search.offer(complete(search.problem(), part.incumbent().decisions));
 }
 
 }  // namespace poet

@@ -23,8 +23,15 @@ bool Search::offer(Candidate candidate) {
   if (incumbent_ && candidate.joules >= incumbent_->joules) return false;
   if (!incumbent_) seconds_to_incumbent = elapsed();
   incumbent_ = std::move(candidate);
+  to_plan_ = true;
   report();
   return true;
+}
+
+void Search::plan_transfers_now() {
+  if (plans_ == nullptr || !to_plan_) return;
+  plans_->consider(*incumbent_);
+  to_plan_ = false;
 }
 
 void Search::raise_bound(double joules) {
@@ -36,7 +43,9 @@ void Search::raise_bound(double joules) {
 void Search::raise_staged_bound(double joules) { staged_bound_ = std::max(staged_bound_, joules); }
 
 double Search::best_joules() const {
-  return std::min(incumbent_ ? incumbent_->joules : kInfinity, options_.known_joules.value_or(kInfinity));
+  const double planned = plans_ != nullptr && plans_->best() ? plans_->best()->energy.value() : kInfinity;
+  return std::min(
+      {incumbent_ ? incumbent_->joules : kInfinity, planned, options_.known_joules.value_or(kInfinity)});
 }
 
 double Search::gap_to(double bound) const {
@@ -45,6 +54,7 @@ double Search::gap_to(double bound) const {
 }
 
 void Search::enter(const std::string& phase) {
+  plan_transfers_now();
   phase_ = phase;
   report();
 }

@@ -13,6 +13,7 @@
 #include "poet/optimize/outcome.h"
 #include "poet/optimize/problem/candidate.h"
 #include "poet/optimize/problem/problem.h"
+#include "poet/optimize/search/planned_transfers.h"
 
 namespace poet {
 
@@ -35,6 +36,9 @@ class Search {
   /// Retimes the candidate's transfers (device semantics) and accepts it as incumbent if it is within the
   /// limits and better than the one before.
   bool offer(Candidate candidate);
+  /// From now on, whenever another phase begins, transfers of a new incumbent are planned; what the plan
+  /// needs counts as known.
+  void plan_transfers_of_incumbents(PlannedTransfers& plans) { plans_ = &plans; }
   /// No plan that first computes the ops in their order has less energy than this.
   void raise_bound(double joules);
   /// No staged schedule has less energy than this.
@@ -42,7 +46,8 @@ class Search {
 
   [[nodiscard]] bool has_incumbent() const { return incumbent_.has_value(); }
   [[nodiscard]] const Candidate& incumbent() const { return *incumbent_; }
-  /// Of the incumbent, or SolveOptions::known_joules where that is less; infinite without either.
+  /// The least of the incumbent's, its plans' (plan_transfers_of_incumbents()) and
+  /// SolveOptions::known_joules; infinite without any.
   [[nodiscard]] double best_joules() const;
   [[nodiscard]] double bound() const { return bound_; }
   [[nodiscard]] double staged_bound() const { return std::max(bound_, staged_bound_); }
@@ -70,6 +75,8 @@ class Search {
   [[nodiscard]] bool impossible() const { return !impossible_windows.empty(); }
 
   void enter(const std::string& phase);
+  /// Plans the transfers of the incumbent, if that has not been done.
+  void plan_transfers_now();
   /// Tells the observer.
   void report() const;
 
@@ -90,6 +97,8 @@ class Search {
   const SolveOptions& options_;
   Stop stop_;
   std::optional<Candidate> incumbent_;
+  PlannedTransfers* plans_ = nullptr;
+  bool to_plan_ = false;  // the incumbent's transfers
   double bound_;
   double staged_bound_;
   std::string phase_;
