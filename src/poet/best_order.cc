@@ -10,6 +10,9 @@
 namespace poet {
 namespace {
 
+// For the order that is tried first: mostly the network's, which is to end where it would alone.
+constexpr double kPartOfTime = 0.75;
+
 bool has_plan(const CompileResult& result) { return !result.plan.steps.empty(); }
 
 bool is_better(const CompileResult& one, const CompileResult& other) {
@@ -29,6 +32,7 @@ bool impossible_in_any_order(const CompileRequest& request, const CompileResult&
 void certify_for_any_order(const CompileRequest& request, CompileResult& result) {
   const Bounds bounds{result.keep_all.energy, std::nullopt};
   if (has_plan(result)) {
+    result.of_this_order = result.certificate;
     result.certificate = certify(result.report.energy, result.keep_all.energy, bounds, request.options.gap);
   } else if (!impossible_in_any_order(request, result)) {
     if (result.certificate.status == Status::infeasible) {  // in one order
@@ -53,20 +57,22 @@ CompileResult compile_best_order(const CompileRequest& request) {
   const Stop stop = stop_of(request.options);
   const LeastPeak least = least_peak_order(request.instance, request.semantics, {}, stop);
   const bool is_given = std::is_sorted(least.order.begin(), least.order.end());
+  CompileRequest other = request;
+  if (!is_given) other.instance = reordered(request.instance, least.order);
+  const bool keeps_all =
+      !is_given && replay_keep_all(other.instance, request.semantics).peak_ram <= request.limits.ram_budget;
+
   CompileResult best;
-  if (!is_given) {
-    CompileRequest other = request;
-    other.instance = reordered(request.instance, least.order);
-    best = compile_within(std::move(other), stop, stop.remaining() / 2);
-    best.order = least.order;
-    certify_for_any_order(request, best);
-  }
-  if (is_given || (best.certificate.status != Status::optimal && !(stop.cancelled() && has_plan(best)))) {
-    CompileResult given = compile_within(request, stop, stop.remaining());
-    certify_for_any_order(request, given);
-    given.solves += best.solves;
-    given.outcome.nodes += best.outcome.nodes;
-    if (is_given || !is_better(best, given)) best = std::move(given);
+  bool is_first = true;
+  for (const bool in_other : {keeps_all, !keeps_all}) {
+    if (in_other && is_given) continue;
+    const double part = is_first && !is_given ? kPartOfTime : 1;
+    CompileResult found = compile_within(in_other ? other : request, stop, part * stop.remaining());
+    if (in_other) found.order = least.order;
+    certify_for_any_order(request, found);
+    if (is_first || is_better(found, best)) best = std::move(found);
+    if (has_plan(best) && (best.overhead <= 0 || stop.cancelled())) break;
+    is_first = false;
   }
   best.outcome.solve_seconds = stop.elapsed();
   return best;

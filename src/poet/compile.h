@@ -2,6 +2,7 @@
 
 // The one main path: instance and limits in, verified schedule, plan and addresses out.
 
+#include <optional>
 #include <vector>
 
 #include "poet/cost/instance.h"
@@ -33,12 +34,14 @@ struct CompileResult {
   /// with_paged(instance, paged).
   std::vector<ValueId> paged;
   Certificate certificate;  // what this answer claims, and of which plans
-  Outcome outcome;          // of the last solve; bounds of the first
-  Plan plan;                // empty without a schedule
-  Layout layout;            // its addresses
-  Report report;            // of the plan, from the verifier
-  ArenaReport arena;        // of the addresses, from the verifier
-  Report schedule_report;   // of the staged schedule; the plan's where there is none
+  /// With `best_order`: the same of plans that keep the order of this one.
+  std::optional<Certificate> of_this_order;
+  Outcome outcome;         // of the last solve; bounds of the first
+  Plan plan;               // empty without a schedule
+  Layout layout;           // its addresses
+  Report report;           // of the plan, from the verifier
+  ArenaReport arena;       // of the addresses, from the verifier
+  Report schedule_report;  // of the staged schedule; the plan's where there is none
   /// The plan pages synchronously (optimize/search/synchronous.h): it is no staged schedule, and
   /// outcome.schedule says what is kept, recomputed and paged, no more.
   bool synchronous = false;
@@ -52,10 +55,10 @@ struct CompileResult {
 /// problem is solved again with so much less RAM, a few times; bound and gap stay those of the whole budget.
 /// With `choose_paged` persistent values are resident where that costs less energy: never more than with all
 /// of them resident.
-/// With `best_order` half of the time is for another order of the ops; the better answer counts, and bounds
-/// hold for every order. Ends within a second of the time limit and half a second of a cancellation, with the
-/// best plan so far. Throws InputError for a request that cannot be meant (negative budget, deadline not
-/// finite, NaN costs). When there is no plan that is data: certificate.status and outcome.explanation.
+/// With `best_order` a quarter of the time is for another order of the ops; the better answer counts, and
+/// bounds hold for every order. Ends within a second of the time limit and half a second of a cancellation,
+/// with the best plan so far. Throws InputError for a request that cannot be meant (negative budget, deadline
+/// not finite, NaN costs). When there is no plan that is data: certificate.status and outcome.explanation.
 ///
 /// Threads. Any number of threads may call it at a time; each gets what it would get alone, unless time runs
 /// out. Callbacks are called by the calling thread. No thread is started in this process.

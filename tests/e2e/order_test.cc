@@ -38,6 +38,20 @@ TEST(Order, BestNeedsNoRecomputationWhereTheNetworksDoes) {
               HasSubstr("ops are computed in another order than the network's; in that one"));
 }
 
+TEST(Order, BestSaysWhatIsProvenOfTheOrderShown) {
+  const std::string fuller =
+      "solve --quiet --model transformer --platform a72 --persistent resident --split off --ram-budget 65MB "
+      "--time-limit 4s ";
+  const ProgramRun given = poet(fuller + "--json");
+  const ProgramRun best = poet(fuller + "--json --order best");
+  ASSERT_EQ(best.exit_code, 0) << best.err;
+  EXPECT_EQ(given.json()["order_gap"], given.json()["gap"]);
+  EXPECT_LE(best.json()["energy_joules"].get<double>(), given.json()["energy_joules"].get<double>());
+  EXPECT_EQ(best.json()["gap"].get<double>(), 1);
+  EXPECT_LE(best.json()["order_gap"].get<double>(), 0.01);
+  EXPECT_THAT(poet(fuller + "--order best").out, HasSubstr("order of ops "));
+}
+
 TEST(Order, TrainsToTheSameBits) {
   const TemporaryFolder folder;
   for (const std::string order : {"given", "best"}) {

@@ -80,8 +80,8 @@ void add_solver_options(const Parser& parser, SolverOptions& options) {
   group.flag("--no-remat", options.no_remat, "page only");
   group.option(
       "--order", options.order,
-      "of the ops: given (default), the network's; best: also one of less RAM, which takes half of the "
-      "time, and the better plan of the two; its bound holds for every order",
+      "of the ops: given (default), the network's; best: also one of less RAM, which takes a quarter of "
+      "the time, and the better plan of the two; its bound holds for every order",
       "given|best");
   add_effort_options(
       parser, options,

@@ -31,10 +31,21 @@ std::string staged_status(const Certificate& certificate) {
       saving(certificate.staged_gap, certificate.energy - *certificate.bounds.staged, certificate.energy));
 }
 
+// A bound on every order of ops says little: what is proven of this one says more.
+std::string status_of_order(const Solved& solved, const Certificate& of_order) {
+  const std::string order = solved.result.order.empty() ? "the network's order of ops" : "this order of ops";
+  const std::string text = to_string(solved.result.certificate.status);
+  if (of_order.gap <= 0) return fmt::format("{}: in {} no plan needs less energy; another may", text, order);
+  return fmt::format("{}: in {} a better plan could save at most {}; in another order more", text, order,
+                     saving(of_order.gap, of_order.energy - of_order.bounds.every_plan, of_order.energy));
+}
+
 }  // namespace
 
 std::string proof_text(const Solved& solved) {
   const Certificate& certificate = solved.result.certificate;
+  if (certificate.status == Status::feasible && solved.result.of_this_order)
+    return status_of_order(solved, *solved.result.of_this_order);
   const Joules missing = certificate.energy - certificate.bounds.every_plan;
   std::string text = to_string(certificate.status);
   if (certificate.status == Status::optimal) {

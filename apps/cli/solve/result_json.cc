@@ -91,6 +91,9 @@ Json result_json(const Solved& solved) {
   json["seconds_to_incumbent"] = figure(outcome.seconds_to_incumbent);
   json["synchronous"] = result.synchronous;
   json["order"] = result.order.empty() ? "given" : "other";
+  const auto& of_order = result.of_this_order;  // the only one, where no other was allowed
+  json["order_bound_joules"] = of_order ? Json(of_order->bounds.every_plan.value()) : json["bound_joules"];
+  json["order_gap"] = of_order ? Json(of_order->gap) : json["gap"];
   json["solves"] = result.solves;
   json["reserve_bytes"] = result.reserve.value();
   json["nodes"] = outcome.nodes;
