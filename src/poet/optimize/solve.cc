@@ -11,8 +11,8 @@
 #include "poet/base/error.h"
 #include "poet/optimize/explain.h"
 #include "poet/optimize/heuristic/greedy.h"
+#include "poet/optimize/heuristic/heuristics.h"
 #include "poet/optimize/heuristic/local_search.h"
-#include "poet/optimize/heuristic/oscillation.h"
 #include "poet/optimize/heuristic/paging_search.h"
 #include "poet/optimize/milp/branch.h"
 #include "poet/optimize/milp/columns.h"
@@ -27,63 +27,7 @@ namespace poet {
 namespace {
 
 // Effort of the first round, in units that need no clock; doubled from round to round.
-constexpr long kWork = 20'000;              // simplex iterations of one MIP
-long evaluations(const Problem& problem) {  // of local search
-  constexpr long kPerOp = 1'000;
-  constexpr long kMost = 100'000;
-  constexpr int kLarge = 2'000;  // ops; beyond, one evaluation counts for several
-  return std::min(kPerOp * problem.ops, kMost) / (1 + problem.ops / kLarge);
-}
-
-long changes(const Problem& problem) {  // of oscillation
-  constexpr long kPerOp = 200;
-  constexpr long kMost = 20'000;
-  return std::min(kPerOp * problem.ops, kMost);
-}
-
-// Schedules without a solver: mended at each change, which finds the best ways of paging, or annealed through
-// overflow, which finds those of recomputing. The latter asks for the whole timeline at each change, so where
-// transfers take time it is left out.
-class Heuristics {
- public:
-  explicit Heuristics(Search& search) : search_(search), p_(search.problem()) {
-    if (!p_.transfers_take_time() && !is_large(p_)) oscillation_.emplace(p_, 1);
-  }
-
-  [[nodiscard]] bool mends() const { return p_.paging || !oscillation_; }
-
-  void begin() {
-    if (!oscillation_ || p_.paging) return;
-    search_.enter("oscillation");
-    constexpr int kDoublings = 2;
-    for (int i = 0; i <= kDoublings && !search_.has_incumbent() && !search_.must_stop(); ++i)
-      oscillate(*oscillation_, changes(p_) << i);
-  }
-
-  void go_on(int doublings, unsigned seed) {
-    if (mends()) {
-      search_.enter("local search");
-      local_search(search_, {.evaluations = evaluations(p_) << doublings, .seed = seed});
-    }
-    if (!oscillation_ || search_.done()) return;
-    search_.enter("oscillation");
-    if (search_.has_incumbent()) oscillation_->start_from(search_.incumbent().decisions);
-    oscillate(*oscillation_, changes(p_) << doublings);
-    if (search_.done()) return;
-    Oscillation afresh(p_, seed + 1);
-    oscillate(afresh, changes(p_) << doublings);
-  }
-
- private:
-  void oscillate(Oscillation& oscillation, long how_many) {
-    if (!oscillation.run(how_many, [this] { return search_.done(); })) return;
-    if (auto found = oscillation.best()) search_.offer(std::move(*found));
-  }
-
-  Search& search_;
-  const Problem& p_;
-  std::optional<Oscillation> oscillation_;
-};
+constexpr long kWork = 20'000;  // simplex iterations of one MIP
 
 // Decisions near the uses of values, from the best schedule so far. `support` adds what a relaxation points
 // to.
@@ -167,7 +111,7 @@ void improve(Search& search, Heuristics& heuristics) {
       if (!more_windows || search.bound() - bound < kWorthARound * (search.best_joules() - bound)) return;
       continue;
     }
-    if (round == 0 && !search.done()) search_paging_only(search, evaluations(p) / 4, work);
+    if (round == 0 && !search.done()) search_paging_only(search, evaluations_of_local_search(p) / 4, work);
     const bool more_model =
         !search.done() && (is_small || (round > 0 && !more_windows)) && full.go_on(5 * work, exact_stages);
     if (search.done()) continue;
@@ -248,7 +192,7 @@ void run(Search& search) {
   if (search.done()) return;
   if (heuristics.mends()) {
     search.enter("local search");
-    local_search(search, {.evaluations = evaluations(p) / 4});
+    local_search(search, {.evaluations = evaluations_of_local_search(p) / 4});
   }
   if (search.options().solver == Solver::file) {
     solve_by_file(search);

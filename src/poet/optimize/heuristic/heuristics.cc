@@ -1,0 +1,58 @@
+#include "poet/optimize/heuristic/heuristics.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "poet/optimize/heuristic/local_search.h"
+
+namespace poet {
+namespace {
+
+// Effort of the first round, in units that need no clock.
+long changes_of_oscillation(const Problem& problem) {
+  constexpr long kPerOp = 200;
+  constexpr long kMost = 20'000;
+  return std::min(kPerOp * problem.ops, kMost);
+}
+
+}  // namespace
+
+long evaluations_of_local_search(const Problem& problem) {
+  constexpr long kPerOp = 1'000;
+  constexpr long kMost = 100'000;
+  constexpr int kLarge = 2'000;  // ops; beyond, one evaluation counts for several
+  return std::min(kPerOp * problem.ops, kMost) / (1 + problem.ops / kLarge);
+}
+
+Heuristics::Heuristics(Search& search) : search_(search), problem_(search.problem()) {
+  if (!problem_.transfers_take_time() && !is_large(problem_)) oscillation_.emplace(problem_, 1);
+}
+
+void Heuristics::begin() {
+  if (mends()) return;
+  search_.enter("oscillation");
+  constexpr int kDoublings = 2;
+  for (int i = 0; i <= kDoublings && !search_.has_incumbent() && !search_.must_stop(); ++i)
+    oscillate(*oscillation_, changes_of_oscillation(problem_) << i);
+}
+
+void Heuristics::go_on(int doublings, unsigned seed) {
+  if (mends()) {
+    search_.enter("local search");
+    local_search(search_, {.evaluations = evaluations_of_local_search(problem_) << doublings, .seed = seed});
+  }
+  if (!oscillation_ || search_.done()) return;
+  search_.enter("oscillation");
+  if (search_.has_incumbent()) oscillation_->start_from(search_.incumbent().decisions);
+  oscillate(*oscillation_, changes_of_oscillation(problem_) << doublings);
+  if (search_.done()) return;
+  Oscillation afresh(problem_, seed + 1);
+  oscillate(afresh, changes_of_oscillation(problem_) << doublings);
+}
+
+void Heuristics::oscillate(Oscillation& oscillation, long changes) {
+  if (!oscillation.run(changes, [this] { return search_.done(); })) return;
+  if (auto found = oscillation.best()) search_.offer(std::move(*found));
+}
+
+}  // namespace poet
