@@ -341,6 +341,8 @@ CompileResult compile(const CompileRequest& request) {
   const Joules baseline = result.keep_all.energy;
   result.certificate = certify(energy, baseline, bounds, options.gap);
   result.overhead = baseline > Joules(0) ? energy / baseline - 1 : 0;
+  if (request.semantics == Semantics::device && request.instance.costs.timing.variation)
+    result.expected = simulate(request.instance, result.plan);
   result.outcome.solve_seconds = time.limit().elapsed();
   return result;
 }

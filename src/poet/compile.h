@@ -2,6 +2,7 @@
 
 // The one main path: instance and limits in, verified schedule, plan and addresses out.
 
+#include <optional>
 #include <vector>
 
 #include "poet/cost/instance.h"
@@ -9,6 +10,7 @@
 #include "poet/plan/layout/layout.h"
 #include "poet/plan/limits.h"
 #include "poet/plan/plan.h"
+#include "poet/plan/timing/variation.h"
 #include "poet/verify/replay.h"
 #include "poet/verify/replay_layout.h"
 
@@ -46,6 +48,8 @@ struct CompileResult {
   int solves = 1;       // more: the addresses of the first plans did not fit the budget
   Bytes reserve{};      // by how much the last solve's RAM budget was lowered for them
   double overhead = 0;  // energy / baseline - 1
+  /// Of the plan, on a device whose costs say how times vary (DeviceTiming::variation); else absent.
+  std::optional<SimulatedSteps> expected;
 };
 
 /// On a device the plan's addresses must fit the budget, too. Where gaps between them leave no room, the

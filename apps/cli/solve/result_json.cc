@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "apps/cli/solve/way_out.h"
+#include "apps/shared/expected.h"
 #include "apps/shared/option_names.h"
 #include "poet/optimize/transfer_bound.h"
 
@@ -66,6 +67,9 @@ Json result_json(const Solved& solved) {
   json["runtime_seconds"] = figure(result.report.runtime.value());
   json["stalled_seconds"] = figure(result.report.stalled.value());
   json["baseline_seconds"] = solved.figures.keep_all.runtime.value();
+  json["expected"] = answered && result.expected
+                         ? expected_json(*result.expected, solved.request.limits.deadline)
+                         : Json(nullptr);
   json["deadline_seconds"] = optional_json(solved.request.limits.deadline);
   json["peak_ram_bytes"] = figure(result.report.peak_ram.value());
   json["arena_bytes"] = figure(result.arena.arena.value());
