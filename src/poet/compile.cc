@@ -27,6 +27,7 @@
 #include "poet/plan/timing/transfers.h"
 #include "poet/reserve.h"
 #include "poet/residence.h"
+#include "poet/slack.h"
 
 namespace poet {
 namespace {
@@ -210,6 +211,15 @@ void use_placed(const CompileRequest& request, PlacedPlan placed, Attempt& made)
   verify_plan(request, made);
 }
 
+/// Where that is free.
+void leave_slack(const CompileRequest& request, const Stop& stop, Attempt& made) {
+  std::optional<PlacedPlan> slack = placed_with_slack(request, made.plan, made.report, stop);
+  if (!slack) return;
+  made.plan = std::move(slack->plan);
+  made.layout = std::move(slack->layout);
+  verify_plan(request, made);
+}
+
 Attempt run_passes(const CompileRequest& request, Bytes reserve, const Stop& search, Time& time) {
   const Instance& instance = request.instance;
   const Semantics semantics = request.semantics;
@@ -314,6 +324,7 @@ CompileResult compile(const CompileRequest& request) {
   result.solves = fit.reserves.solves();
   result.outcome = std::move(fit.attempt.outcome);
   const Bounds bounds = result.outcome.certificate.bounds;
+  if (fit.found()) leave_slack(request, time.finish(), fit.attempt);
   if (!fit.found()) {
     Status status = result.outcome.certificate.status;
     if (fit.has_plan()) {
