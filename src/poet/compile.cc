@@ -14,6 +14,7 @@
 
 #include "poet/base/error.h"
 #include "poet/best_order.h"
+#include "poet/on_time.h"
 #include "poet/optimize/problem/loads.h"
 #include "poet/optimize/search/streamed_plan.h"
 #include "poet/optimize/search/synchronous.h"
@@ -313,6 +314,7 @@ void explain_no_addresses(const CompileRequest& request, const Fit& fit, Time& t
 
 CompileResult compile(const CompileRequest& request) {
   check(request);
+  if (request.on_time) return compile_on_time(request);
   if (request.best_order) return compile_best_order(request);
   if (request.choose_paged && request.semantics == Semantics::device) return compile_best_residence(request);
   const SolveOptions& options = request.options;
@@ -321,10 +323,10 @@ CompileResult compile(const CompileRequest& request) {
   result.keep_all = replay_keep_all(request.instance, request.semantics);
 
   Fit fit = run_until_addresses_fit(request, time);
+  if (fit.found()) leave_slack(request, time.finish(), fit.attempt);
   result.solves = fit.reserves.solves();
   result.outcome = std::move(fit.attempt.outcome);
   const Bounds bounds = result.outcome.certificate.bounds;
-  if (fit.found()) leave_slack(request, time.finish(), fit.attempt);
   if (!fit.found()) {
     Status status = result.outcome.certificate.status;
     if (fit.has_plan()) {
