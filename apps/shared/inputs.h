@@ -18,6 +18,7 @@ struct InputOptions : NetworkOptions {
 /// As typed.
 struct LimitOptions {
   std::optional<std::string> ram_budget, runtime_budget, deadline, total_deadline, steps, max_bytes_written;
+  std::optional<std::string> on_time;  // of what solves alone
 };
 
 /// The network, --instance included, and the device. Throws InputError naming the option: none or several

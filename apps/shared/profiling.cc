@@ -32,6 +32,7 @@ namespace poet::cli {
 namespace {
 
 constexpr double kDefaultSeconds = 10;  // of measuring operators
+constexpr double kStorageSeconds = 4;   // of measuring the storage
 constexpr double kIdleSeconds = 2;      // of measuring the idle power, where there is a sensor
 constexpr std::size_t kShown = 8;       // of the operators
 
@@ -83,6 +84,14 @@ std::optional<Watts> watts(const char* option, const std::optional<std::string>&
   if (error != std::errc{} || end != text->data() + text->size() || !(number >= 0) || !std::isfinite(number))
     throw InputError(option, fmt::format("\"{}\" is not a power (try 2.5: watts, at least 0)", *text));
   return Watts(number);
+}
+
+/// Of what a step computes: about what a plan may have on storage.
+Bytes all_values(const Graph& training) {
+  Bytes sum{};
+  for (const Value& value : training.values)
+    if (!value.alias_of.valid()) sum += value.bytes;
+  return sum;
 }
 
 /// One live line on a terminal, nothing elsewhere but its first and last words.
@@ -198,9 +207,11 @@ Profiled profile_machine(const Graph& training, const ProfilingOptions& options)
   status.say("measuring the storage");
   std::function<void()> beside;
   if (step) beside = [&step] { step->run(); };
-  measured.storage = runtime::measure_storage(machine.storage, beside);
   measured.storage_free =
       free_space(machine.storage.where.empty() ? runtime::default_page_folder() : machine.storage.where);
+  measured.storage =
+      runtime::measure_storage(machine.storage, beside, Seconds(kStorageSeconds),
+                               std::min(all_values(training), Bytes(measured.storage_free.value() / 4)));
 
   Profiled profiled;
   const std::string stem = std::filesystem::path(*options.output).stem().string();

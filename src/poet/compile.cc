@@ -14,6 +14,7 @@
 
 #include "poet/base/error.h"
 #include "poet/best_order.h"
+#include "poet/on_time.h"
 #include "poet/optimize/problem/loads.h"
 #include "poet/optimize/search/streamed_plan.h"
 #include "poet/optimize/search/synchronous.h"
@@ -27,6 +28,7 @@
 #include "poet/plan/timing/transfers.h"
 #include "poet/reserve.h"
 #include "poet/residence.h"
+#include "poet/slack.h"
 
 namespace poet {
 namespace {
@@ -212,6 +214,15 @@ void use_placed(const CompileRequest& request, PlacedPlan placed, Attempt& made)
   verify_plan(request, made);
 }
 
+/// Where that is free.
+void leave_slack(const CompileRequest& request, const Stop& stop, Attempt& made) {
+  std::optional<PlacedPlan> slack = placed_with_slack(request, made.plan, made.report, stop);
+  if (!slack) return;
+  made.plan = std::move(slack->plan);
+  made.layout = std::move(slack->layout);
+  verify_plan(request, made);
+}
+
 Attempt run_passes(const CompileRequest& request, Bytes reserve, const Stop& search, Time& time) {
   const Instance& instance = request.instance;
   const Semantics semantics = request.semantics;
@@ -305,6 +316,7 @@ void explain_no_addresses(const CompileRequest& request, const Fit& fit, Time& t
 
 CompileResult compile(const CompileRequest& request) {
   check(request);
+  if (request.on_time) return compile_on_time(request);
   if (request.best_order) return compile_best_order(request);
   if (request.choose_paged && request.semantics == Semantics::device) return compile_best_residence(request);
   const SolveOptions& options = request.options;
@@ -313,6 +325,7 @@ CompileResult compile(const CompileRequest& request) {
   result.keep_all = replay_keep_all(request.instance, request.semantics);
 
   Fit fit = run_until_addresses_fit(request, time);
+  if (fit.found()) leave_slack(request, time.finish(), fit.attempt);
   result.solves = fit.reserves.solves();
   result.outcome = std::move(fit.attempt.outcome);
   const Bounds bounds = result.outcome.certificate.bounds;
@@ -343,6 +356,8 @@ CompileResult compile(const CompileRequest& request) {
   const Joules baseline = result.keep_all.energy;
   result.certificate = certify(energy, baseline, bounds, options.gap);
   result.overhead = baseline > Joules(0) ? energy / baseline - 1 : 0;
+  if (request.semantics == Semantics::device && request.instance.costs.timing.variation)
+    result.expected = simulate(request.instance, result.plan);
   result.outcome.solve_seconds = time.limit().elapsed();
   return result;
 }

@@ -10,6 +10,7 @@
 #include "poet/plan/layout/layout.h"
 #include "poet/plan/limits.h"
 #include "poet/plan/plan.h"
+#include "poet/plan/timing/variation.h"
 #include "poet/verify/replay.h"
 #include "poet/verify/replay_layout.h"
 
@@ -25,6 +26,9 @@ struct CompileRequest {
   bool choose_paged = false;
   /// Ops may be computed in another order than the graph's (best_order.h).
   bool best_order = false;
+  /// The share of steps, above 0 and below 1, that is to end by the deadline although times vary: on a device
+  /// whose costs say how they do (on_time.h). Absent: the deadline is the median step's.
+  std::optional<double> on_time = std::nullopt;
 };
 
 struct CompileResult {
@@ -49,6 +53,8 @@ struct CompileResult {
   int solves = 1;       // more: the addresses of the first plans did not fit the budget
   Bytes reserve{};      // by how much the last solve's RAM budget was lowered for them
   double overhead = 0;  // energy / baseline - 1
+  /// Of the plan, on a device whose costs say how times vary (DeviceTiming::variation); else absent.
+  std::optional<SimulatedSteps> expected;
 };
 
 /// On a device the plan's addresses must fit the budget, too. Where gaps between them leave no room, the
@@ -58,7 +64,8 @@ struct CompileResult {
 /// With `best_order` a quarter of the time is for another order of the ops; the better answer counts, and
 /// bounds hold for every order. Ends within a second of the time limit and half a second of a cancellation,
 /// with the best plan so far. Throws InputError for a request that cannot be meant (negative budget, deadline
-/// not finite, NaN costs). When there is no plan that is data: certificate.status and outcome.explanation.
+/// not finite, NaN costs, a share of steps without a deadline). When there is no plan that is data:
+/// certificate.status and outcome.explanation.
 ///
 /// Threads. Any number of threads may call it at a time; each gets what it would get alone, unless time runs
 /// out. Callbacks are called by the calling thread. No thread is started in this process.

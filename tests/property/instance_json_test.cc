@@ -29,6 +29,7 @@ class Maker {
     instance.costs.has_storage = below(3) != 0;
     if (instance.has_device || below(4) == 0) {
       instance.costs.timing = {below(2) == 0, Watts(figure()), Seconds(figure()), Joules(figure())};
+      if (below(2) == 0) instance.costs.timing.variation = {1 + 1.0 / 3, 1, 1000, 1.1};
     }
     const std::int64_t parameters = below(4);
     for (std::int64_t p = 0; p < parameters; ++p) {
@@ -152,6 +153,7 @@ void expect_same(const Instance& a, const Instance& b) {
   RC_ASSERT(a.costs.timing.idle == b.costs.timing.idle);
   RC_ASSERT(a.costs.timing.wake_time == b.costs.timing.wake_time);
   RC_ASSERT(a.costs.timing.wake_energy == b.costs.timing.wake_energy);
+  RC_ASSERT(a.costs.timing.variation == b.costs.timing.variation);
   RC_ASSERT(a.graph.ops.size() == b.graph.ops.size());
   RC_ASSERT(a.graph.values.size() == b.graph.values.size());
   for (const OpId id : ids<OpId>(a.graph.ops.size())) {

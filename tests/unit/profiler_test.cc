@@ -28,8 +28,8 @@ Measurements made_up(const Graph& training) {
   double milliseconds = 0;
   for (OpTime& time : measured.ops.times) time.median = Seconds(1e-3 * ++milliseconds);
   StorageSpeed speed;
-  speed.page_out = {Seconds(1e-3), 1e6, 0.1};
-  speed.page_in = {Seconds(2e-3), 4e6, 0.2};
+  speed.page_out = {Seconds(1e-3), 1e6, 0.1, 1.5};
+  speed.page_in = {Seconds(2e-3), 4e6, 0.2, 3};
   speed.concurrent = true;
   speed.storage = "a card";
   measured.storage = speed;
@@ -87,6 +87,12 @@ TEST(Profile, ComesBackFromItsFile) {
   ASSERT_EQ(again.overrides.size(), device.overrides.size());
   EXPECT_EQ(again.overrides[0].workspace, device.overrides[0].workspace);
   EXPECT_EQ(again.overrides[0].spread, device.overrides[0].spread);
+  ASSERT_TRUE(again.variation);
+  EXPECT_EQ(again.variation, device.variation);
+  EXPECT_EQ(again.variation->page_out, 1.5);
+  EXPECT_EQ(again.variation->page_in, 3);
+  EXPECT_GE(again.variation->op, 1);
+  EXPECT_TRUE(again.origins.at("/p95_over_median").starts_with("measured: 2026-01-31"));
 }
 
 TEST(OpTimes, HaveEveryKindAndShapeInOrAloneWithEveryOpCounted) {

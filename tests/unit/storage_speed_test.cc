@@ -41,6 +41,15 @@ TEST(TransferFit, SpreadIsTheMedianOfRelativeErrors) {
   EXPECT_NEAR(fit.spread, 0.1, 1e-9);
 }
 
+TEST(TransferFit, VariationIsThatOfTheSizesInTheMiddle) {
+  // Of each size 90%, 100% and 110%: at 95% lies 109%. One small transfer that took long changes nothing.
+  std::vector<TransferSample> samples = samples_of(1e-3, 1e-6, 0.1);
+  EXPECT_NEAR(fit_transfers(samples).p95_over_median, 1.09, 1e-9);
+  samples[0].time = Seconds(5);
+  samples.push_back({Bytes(4096), Seconds(5)});
+  EXPECT_NEAR(fit_transfers(samples).p95_over_median, 1.09, 1e-9);
+}
+
 TEST(TransferFit, ATransferNowAndThenDoesNoHarm) {
   std::vector<TransferSample> samples = samples_of(1e-3, 1e-6, 0.01);
   samples[0].time = Seconds(5);
@@ -99,6 +108,14 @@ TEST(StorageSpeed, MeasuresThisStorage) {
   EXPECT_FALSE(speed.storage.empty());
   EXPECT_GT(speed.took, Seconds(0));
   EXPECT_TRUE(test::names_in(folder.file("")).empty());
+}
+
+TEST(StorageSpeed, SpreadsPagesOverTheFile) {
+  const test::TemporaryFolder folder;
+  const StorageSpeed speed = measure_storage({.where = folder.file("")}, {}, Seconds(0.2), Bytes(40'000'000));
+  EXPECT_GE(speed.rounds, 3);
+  EXPECT_GE(speed.page_in.p95_over_median, 1);
+  EXPECT_GE(speed.page_out.p95_over_median, 1);
 }
 
 TEST(StorageSpeed, NeedsAPlaceToMeasure) {

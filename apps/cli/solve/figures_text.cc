@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "apps/shared/answer_line.h"
+#include "apps/shared/expected.h"
 #include "poet/base/amounts.h"
 #include "poet/report/table.h"
 
@@ -102,8 +103,10 @@ std::string need(const Solved& solved) {
 }  // namespace
 
 std::string figures_text(const Solved& solved) {
-  return answer_line("Energy", energy(solved)) + answer_line("Time", time(solved)) +
-         answer_line("RAM", ram(solved)) + answer_line("Addresses", addresses(solved)) +
+  std::string text = answer_line("Energy", energy(solved)) + answer_line("Time", time(solved));
+  if (const std::optional<SimulatedSteps>& expected = solved.result.expected)
+    text += answer_line("Expected", expected_text(*expected, solved.request.limits.deadline));
+  return text + answer_line("RAM", ram(solved)) + answer_line("Addresses", addresses(solved)) +
          answer_line("Why", need(solved));
 }
 

@@ -46,6 +46,7 @@ std::string no_answer_text(const Solved& solved) {
                                    : ran_out_of_time(solved) ? "time ran out"
                                                              : "the search gave up",
                                    format_seconds(Seconds(solved.result.outcome.solve_seconds), 2)));
+    if (explanation.on_time) out += answer_line("Why", why_not(solved));
   } else {
     out += answer_line("Status", "infeasible: " + why_not(solved));
   }

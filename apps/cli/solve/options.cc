@@ -156,6 +156,11 @@ bool has_device_defaults(const Policy& policy, const ProblemOptions& options) {
 void add_problem_options(const Parser& parser, ProblemOptions& options) {
   add_input_options(parser, options.input);
   add_limit_options(parser, options.limits);
+  parser.group("Limits").option(
+      "--on-time", options.limits.on_time,
+      "with a deadline: the share of steps that are to end by it although times vary, as in 95%; for devices "
+      "whose profile says how they do (poet profile measures that); default: the median step is to",
+      "PART");
   add_solver_options(parser, options.solver);
 }
 
@@ -179,6 +184,15 @@ std::string implied_options(const ProblemOptions& options) {
   if (!options.input.split) implied.emplace_back("--split off");
   if (implied.empty()) return "";
   return fmt::format("{} implies {}", cause, fmt::join(implied, " and "));
+}
+
+std::optional<double> read_on_time(const LimitOptions& limits) {
+  if (!limits.on_time) return std::nullopt;
+  if (!limits.deadline && !limits.total_deadline && !limits.runtime_budget)
+    throw InputError("--on-time",
+                     "is the share of steps that meet a deadline: give --deadline, --total-deadline or "
+                     "--runtime-budget, too");
+  return parse_fraction("--on-time", *limits.on_time);
 }
 
 SolveOptions read_solver_options(const SolverOptions& options) {

@@ -45,6 +45,9 @@ void add_limit_options(const Parser& parser, LimitOptions& options);
 /// of, and its default.
 void add_effort_options(const Parser& parser, SolverOptions& options, const std::string& time_limit);
 
+/// The share of steps that --on-time names. Throws InputError for one without a deadline.
+[[nodiscard]] std::optional<double> read_on_time(const LimitOptions& limits);
+
 /// Without progress and interruption, which the caller adds, and without the policy's part. Throws
 /// InputError.
 [[nodiscard]] SolveOptions read_solver_options(const SolverOptions& options);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "apps/cli/solve/way_out.h"
+#include "apps/shared/expected.h"
 #include "apps/shared/option_names.h"
 #include "poet/optimize/transfer_bound.h"
 
@@ -26,6 +27,7 @@ Json explanation_json(const Solved& solved) {
   Json json;
   json["least_ram_bytes"] = optional_json(explanation.least_ram);
   json["least_deadline_seconds"] = optional_json(explanation.least_deadline);
+  json["on_time"] = explanation.on_time ? Json(*explanation.on_time) : Json(nullptr);
   json["binding_op"] = nullptr;
   if (graph.ops.contains(explanation.binding_op)) json["binding_op"] = graph.ops[explanation.binding_op].name;
   json["floor_ram_bytes"] = solved.figures.floor.bytes().value();
@@ -66,7 +68,11 @@ Json result_json(const Solved& solved) {
   json["runtime_seconds"] = figure(result.report.runtime.value());
   json["stalled_seconds"] = figure(result.report.stalled.value());
   json["baseline_seconds"] = solved.figures.keep_all.runtime.value();
+  json["expected"] = answered && result.expected
+                         ? expected_json(*result.expected, solved.request.limits.deadline)
+                         : Json(nullptr);
   json["deadline_seconds"] = optional_json(solved.request.limits.deadline);
+  json["on_time"] = solved.request.on_time ? Json(*solved.request.on_time) : Json(nullptr);
   json["peak_ram_bytes"] = figure(result.report.peak_ram.value());
   json["arena_bytes"] = figure(result.arena.arena.value());
   json["arena_bound_bytes"] = figure(result.layout.lower_bound.value());

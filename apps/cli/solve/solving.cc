@@ -40,6 +40,7 @@ Solved pose_as(const ProblemOptions& options, const NetworkSpec& network, const 
   Solved empty;
   empty.request.options = solve_options(policy, read_solver_options(options.solver));
   empty.request.best_order = options.solver.order == "best";
+  empty.request.on_time = read_on_time(options.limits);
   Workload workload = load(network, device_spec(options.input), policy);
   if (adjust) adjust(workload.instance, workload.semantics);
   return posed(std::move(empty), std::move(workload), policy);
@@ -236,6 +237,7 @@ Solved with_budget(const Solved& other, const ProblemOptions& options) {
   Solved empty;
   empty.implied_options = other.implied_options;
   empty.request.options = solve_options(policy, read_solver_options(options.solver));
+  empty.request.on_time = read_on_time(options.limits);
   Workload workload = other.workload;
   workload.instance = other.request.instance;
   return posed(std::move(empty), std::move(workload), policy);

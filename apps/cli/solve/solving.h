@@ -21,6 +21,7 @@ namespace poet::cli {
 struct WaysOut {
   std::optional<Bytes> ram;  // all else as it was given, here and below
   std::optional<Seconds> deadline;
+  std::optional<double> on_time;
   bool any_deadline = false;                      // a plan without a deadline, but with no certain one
   std::optional<std::pair<Bytes, Seconds>> both;  // RAM and deadline of the step without limits
   std::optional<Bytes> max_bytes_written;

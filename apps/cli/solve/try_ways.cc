@@ -38,6 +38,7 @@ class Ways {
     if (elsewhere.any_written) try_writing(elsewhere.any_written);
     if (!deadline_hopeless(solved_)) try_ram();
     if (given_.deadline && !ram_hopeless(solved_)) try_deadline();
+    try_on_time();
     if (given_.deadline && !ways_.ram && !ways_.deadline && !ways_.any_deadline) try_both();
     const auto batch = std::find_if(elsewhere.batches.begin(), elsewhere.batches.end(),
                                     [&](const OtherBatch& other) { return has_plan(other.pose); });
@@ -130,6 +131,16 @@ class Ways {
     limits.deadline.reset();
     const auto unhurried = plan_within(limits);
     if (unhurried && !works(unhurried->report.runtime)) ways_.any_deadline = true;
+  }
+
+  /// A share that a plan was found with, to a thousandth.
+  void try_on_time() {
+    const std::optional<double> found = solved_.result.outcome.explanation.on_time;
+    if (!found) return;
+    CompileRequest request = request_;
+    request.limits = given_;
+    request.on_time = std::floor(1000 * *found) / 1000;
+    if (*request.on_time > 0 && plan_of(request)) ways_.on_time = request.on_time;
   }
 
   void try_both() {

@@ -71,6 +71,9 @@ std::vector<std::string> ways_out(const Solved& solved) {
     ways.push_back(
         {change, fmt::format("--deadline {}{}{}", typed_seconds(*found.deadline), split, more_text(change))});
   }
+  if (found.on_time)
+    ways.push_back({more(solved.request.on_time.value_or(1), *found.on_time),
+                    fmt::format("--on-time {:g}%{}", 100 * *found.on_time, split)});
   const auto add = [&ways](std::string text) { ways.push_back({kIncomparable, std::move(text)}); };
   if (found.both)
     add(fmt::format("--ram-budget {} together with --deadline {}{}: the step without limits",

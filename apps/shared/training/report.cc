@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "apps/shared/answer_line.h"
+#include "apps/shared/expected.h"
 #include "poet/base/amounts.h"
 #include "poet/cost/tabulate.h"
 #include "poet/graph/parts.h"
@@ -264,8 +265,16 @@ std::string side_by_side_text(const Session& session) {
   row("RAM of the process", format_bytes(session.file.limits.ram_budget),
       format_bytes(session.result.stretches.back().process_peak));
   row("time of a step", format_seconds(session.setup.planned.runtime), format_seconds(measured.step));
+  if (session.expected)
+    row("  expected, as times vary", format_seconds(session.expected->runtime.median), "");
+  row("  95% of steps within", session.expected ? format_seconds(session.expected->runtime.high) : "",
+      format_seconds(measured.p95_step));
   row("fetching its data", "", format_seconds(measured.fetching));
   row("waiting for storage", format_seconds(session.setup.planned.stalled), format_seconds(measured.stalled));
+  if (session.expected)
+    row("  expected, as times vary", format_seconds(session.expected->stalled.median), "");
+  row("  95% of steps within", session.expected ? format_seconds(session.expected->stalled.high) : "",
+      format_seconds(measured.p95_stalled));
   row("written per step", format_bytes(session.setup.planned.bytes_written),
       format_bytes(measured.transferred.written));
   row("writing", "", format_seconds(measured.transferred.writing));

@@ -57,6 +57,8 @@ Session run_session(PlanFamily plans, const RunChoice& training, bool quiet, con
   session.storage = training.trainer.storage.where;
   session.result = train(trainer, choice, training, quiet);
   session.file = trainer.file();
+  if (session.file.instance.costs.timing.variation)
+    session.expected = simulate(session.file.instance, session.file.plan);
   session.setup = trainer.setup();
   session.paging = trainer.paging();
   session.state = trainer.state();

@@ -5,8 +5,10 @@
 #include <cstddef>
 #include <exception>
 #include <functional>
+#include <optional>
 
 #include "apps/shared/training/options.h"
+#include "poet/plan/timing/variation.h"
 #include "poet/runtime/training/trainer.h"
 
 namespace poet::cli {
@@ -16,10 +18,11 @@ struct Session {
   runtime::TrainerSetup setup;
   runtime::PagingSetup paging;
   runtime::TrainResult result;
-  runtime::RunState state;        // after the last step
-  std::filesystem::path storage;  // as named, or what is gone on from
-  bool resumable = false;         // the page file stays, to be gone on from
-  std::exception_ptr unfinished;  // what `finish` threw, after training that is not to be lost
+  std::optional<SimulatedSteps> expected;  // of `file`, where it says how times vary
+  runtime::RunState state;                 // after the last step
+  std::filesystem::path storage;           // as named, or what is gone on from
+  bool resumable = false;                  // the page file stays, to be gone on from
+  std::exception_ptr unfinished;           // what `finish` threw, after training that is not to be lost
 };
 
 /// Of the process at its peak, since the last change of plan if there was one, what is neither arena nor

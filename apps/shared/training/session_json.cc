@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "apps/shared/expected.h"
 #include "poet/runtime/training/kind_times.h"
 
 namespace poet::cli {
@@ -62,6 +63,8 @@ Json session_json(const Session& session) {
   json["idle_joules"] = planned.idle_energy.value();
   json["runtime_seconds"] = planned.runtime.value();
   json["stalled_seconds"] = planned.stalled.value();
+  json["expected"] =
+      session.expected ? expected_json(*session.expected, session.file.limits.deadline) : Json(nullptr);
   json["deadline_seconds"] =
       session.file.limits.deadline ? Json(session.file.limits.deadline->value()) : Json(nullptr);
   json["peak_ram_bytes"] = planned.peak_ram.value();
@@ -95,10 +98,12 @@ Json session_json(const Session& session) {
   json["losses"] = session.result.losses;
   Json& found = json["measured"];
   found["step_seconds"] = measured.step.value();
+  found["p95_step_seconds"] = measured.p95_step.value();
   found["fastest_step_seconds"] = measured.fastest.value();
   found["slowest_step_seconds"] = measured.slowest.value();
   found["fetching_seconds"] = measured.fetching.value();
   found["stalled_seconds"] = measured.stalled.value();
+  found["p95_stalled_seconds"] = measured.p95_stalled.value();
   found["wall_seconds"] = session.result.wall_seconds;
   found["arena_high_water_bytes"] = measured.high_water.value();
   found["persistent_bytes"] = session.setup.map.persistent.value();

@@ -7,6 +7,7 @@
 
 #include "poet/base/id.h"
 #include "poet/base/units.h"
+#include "poet/cost/variation.h"
 
 namespace poet {
 
@@ -41,6 +42,7 @@ struct DeviceTiming {
   Watts idle{};            // drawn for the whole makespan
   Seconds wake_time{};     // before the first transfer of a burst
   Joules wake_energy{};    // per burst
+  std::optional<TimeVariation> variation = {};  // of times around those of the table; absent: not known
 };
 
 struct CostTable {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "poet/base/units.h"
+#include "poet/cost/variation.h"
 
 namespace poet {
 
@@ -67,6 +68,7 @@ struct DeviceProfile {
   std::optional<Storage> storage;  // absent: recomputation only
   std::vector<OpOverride> overrides;
   std::vector<KindRates> rates;
+  std::optional<TimeVariation> variation;  // absent: not known
   // JSON pointer -> "measured|datasheet|published|assumed: where from"; it holds for everything below the
   // pointer. What has none is assumed.
   std::map<std::string, std::string> origins;

@@ -9,6 +9,7 @@
 #include "poet/base/error.h"
 #include "poet/cost/device.h"
 #include "poet/cost/json_reader.h"
+#include "poet/cost/variation_json.h"
 
 namespace poet {
 
@@ -162,7 +163,7 @@ DeviceProfile device_from_json(const Json& json, const std::string& place) {
              "concurrent",       "wake_seconds",
              "wake_joules",      "write_endurance_bytes",
              "overrides",        "rates",
-             "origins"});
+             "p95_over_median",  "origins"});
   if (root.has("format")) static_cast<void>(root.at("format").integer(1, 1));
   DeviceProfile device;
   device.name = root.at("name").name();
@@ -177,6 +178,12 @@ DeviceProfile device_from_json(const Json& json, const std::string& place) {
   device.storage = storage(root);
   if (root.has("overrides")) device.overrides = overrides(root.at("overrides"));
   if (root.has("rates")) device.rates = rates(root.at("rates"));
+  if (root.has("p95_over_median")) {
+    device.variation = read_variation(root.at("p95_over_median"));
+    for (const std::string_view key : {"page_in", "page_out"})
+      if (!device.storage && root.at("p95_over_median").has(key))
+        root.at("p95_over_median").fail_at(key, "must be absent: there is no storage");
+  }
   if (root.has("origins")) device.origins = origins(root.at("origins"), json);
   return device;
 }
@@ -216,6 +223,11 @@ Json to_json(const DeviceProfile& device) {
       if (rates.bytes_per_second > 0) item["bytes_per_second"] = rates.bytes_per_second;
       list.push_back(std::move(item));
     }
+  }
+  if (device.variation) {
+    Json& factors = json["p95_over_median"] = to_json(*device.variation);
+    for (const char* key : {"page_in", "page_out"})
+      if (!device.storage) factors.erase(key);
   }
   if (!device.origins.empty()) {
     // A profile read with joules_per_flop is written with active_watts; its origin moves along.

@@ -9,6 +9,7 @@
 
 #include "poet/base/error.h"
 #include "poet/cost/json_reader.h"
+#include "poet/cost/variation_json.h"
 
 namespace poet {
 
@@ -205,11 +206,12 @@ void read_ops_and_values(const JsonField& root, Instance& instance) {
 }
 
 void read_timing(const JsonField& json, DeviceTiming& timing) {
-  json.only({"name", "concurrent", "idle_watts", "wake_seconds", "wake_joules"});
+  json.only({"name", "concurrent", "idle_watts", "wake_seconds", "wake_joules", "p95_over_median"});
   if (json.has("concurrent")) timing.concurrent = json.at("concurrent").boolean();
   if (json.has("idle_watts")) timing.idle = Watts(json.at("idle_watts").non_negative());
   if (json.has("wake_seconds")) timing.wake_time = Seconds(json.at("wake_seconds").non_negative());
   if (json.has("wake_joules")) timing.wake_energy = Joules(json.at("wake_joules").non_negative());
+  if (json.has("p95_over_median")) timing.variation = read_variation(json.at("p95_over_median"));
 }
 
 std::string optional_text(const JsonField& root, std::string_view key) {
@@ -220,7 +222,7 @@ std::string optional_text(const JsonField& root, std::string_view key) {
 
 bool operator==(const DeviceTiming& a, const DeviceTiming& b) {
   return a.concurrent == b.concurrent && a.idle == b.idle && a.wake_time == b.wake_time &&
-         a.wake_energy == b.wake_energy;
+         a.wake_energy == b.wake_energy && a.variation == b.variation;
 }
 
 /// Whether `nodes` says everything that the instance says.
@@ -315,10 +317,12 @@ Json value_json(const Value& value, const ValueCost& cost, bool has_storage) {
 }
 
 Json timing_json(const DeviceTiming& timing) {
-  return {{"concurrent", timing.concurrent},
-          {"idle_watts", timing.idle.value()},
-          {"wake_seconds", timing.wake_time.value()},
-          {"wake_joules", timing.wake_energy.value()}};
+  Json json = {{"concurrent", timing.concurrent},
+               {"idle_watts", timing.idle.value()},
+               {"wake_seconds", timing.wake_time.value()},
+               {"wake_joules", timing.wake_energy.value()}};
+  if (timing.variation) json["p95_over_median"] = to_json(*timing.variation);
+  return json;
 }
 
 }  // namespace

@@ -197,6 +197,7 @@ CostTable tabulate(const Graph& training, const DeviceProfile& device, Persisten
   costs.alignment = device.alignment;
   align_sizes(training, costs);
   costs.timing.idle = device.idle;
+  costs.timing.variation = device.variation;
   if (device.storage) {
     costs.storage_capacity = device.storage->capacity - tables_on_storage(training, device.storage->block);
     costs.timing.concurrent = device.storage->concurrent;

@@ -84,6 +84,7 @@ struct Explanation {
   std::optional<Bytes> proven_ram;  // infeasible: no plan within the other limits needs less
   std::optional<Bytes> least_ram;   // a schedule is known at this RAM and the given deadline
   std::optional<Seconds> least_deadline;  // a schedule is known at this deadline and the given RAM
+  std::optional<double> on_time;          // a plan is known of which this share of steps ends by the deadline
   std::string reason;                     // one sentence
 };
 

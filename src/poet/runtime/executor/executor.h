@@ -44,7 +44,7 @@ class Executor {
   [[nodiscard]] const std::vector<double>& seconds() const { return seconds_; }
   /// Of the last step, from its first instant to its last.
   [[nodiscard]] Seconds makespan() const { return makespan_; }
-  /// Of it, what compute waited for the channel.
+  /// Of it, what compute waited for the channel; not what the channel did after the last computation.
   [[nodiscard]] Seconds stalled() const { return stalled_; }
   /// Of it, what the `input` ops took: the data set's time, which no plan knows.
   [[nodiscard]] Seconds fetching() const { return fetching_; }

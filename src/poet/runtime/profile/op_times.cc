@@ -7,7 +7,9 @@
 #include <utility>
 
 #include "poet/base/median.h"
+#include "poet/base/quantile.h"
 #include "poet/cost/tabulate.h"
+#include "poet/cost/variation.h"
 #include "poet/runtime/executor/memory.h"
 
 namespace poet::runtime {
@@ -34,6 +36,7 @@ double relative_spread(const std::vector<double>& numbers, double centre) {
 struct Class {
   OpTime time;
   std::vector<double> runs;
+  std::vector<double> parts;  // of the step that each run was in; empty when not in context
 };
 
 /// The classes of a graph, and which one each op is in. `input` ops are in none: reading data is no compute.
@@ -46,7 +49,10 @@ class Classes {
       if (kind == "input") continue;
       const std::string shapes = shape_class(graph, op);
       const auto [place, is_new] = known.emplace(std::pair(kind, shapes), std::ssize(classes_));
-      if (is_new) classes_.push_back({{kind, shapes, 0, 0, {}, 0, {}, op}, {}});
+      if (is_new) {
+        classes_.emplace_back();
+        classes_.back().time = {.kind = kind, .shape_class = shapes, .example = op};
+      }
       of_[op] = place->second;
       ++classes_[static_cast<std::size_t>(place->second)].time.ops;
     }
@@ -63,6 +69,9 @@ class Classes {
       if (!c.runs.empty()) {
         c.time.median = Seconds(median(c.runs));
         c.time.spread = relative_spread(c.runs, c.time.median.value());
+        const std::vector<double>& figures = c.parts.empty() ? c.runs : c.parts;
+        const double middle = median(figures);
+        if (middle > 0) c.time.p95_over_median = quantile(figures, kHighQuantile) / middle;
       }
       times.push_back(c.time);
     }
@@ -91,12 +100,15 @@ void measure_in_steps(TrainingStep& step, const OpTimesOptions& options, Classes
     makespans.push_back(step.makespan().value());
     const std::vector<PreparedStep>& steps = step.steps();
     for (std::size_t i = 0; i < steps.size(); ++i)
-      if (steps[i].kind == StepKind::compute && classes.has(steps[i].op))
+      if (steps[i].kind == StepKind::compute && classes.has(steps[i].op)) {
         classes.of(steps[i].op).runs.push_back(step.seconds()[i]);
+        classes.of(steps[i].op).parts.push_back(step.seconds()[i] / makespans.back());
+      }
     if (options.on_repetition) options.on_repetition(r + 1, found.repetitions);
   }
   found.repetitions = static_cast<int>(makespans.size());
-  found.step = Seconds(median(std::move(makespans)));
+  found.step = Seconds(median(makespans));
+  found.step_p95_over_median = quantile(std::move(makespans), kHighQuantile) / found.step.value();
 }
 
 /// What delays a step comes now in this op, now in that one: medians of single ops add up to less than the
@@ -107,6 +119,18 @@ void scale_to(Seconds step, std::vector<OpTime>& times) {
   if (!(sum > Seconds(0))) return;
   const double factor = step / sum;
   for (OpTime& time : times) time.median = factor * time.median;
+}
+
+/// Ops weigh by the time that they take: those of some microseconds vary most and matter least.
+double variation_of(const std::vector<OpTime>& times) {
+  double weighted = 0;
+  double sum = 0;
+  for (const OpTime& time : times) {
+    const double seconds = time.ops * time.median.value();
+    weighted += seconds * time.p95_over_median;
+    sum += seconds;
+  }
+  return sum > 0 ? weighted / sum : 1;
 }
 
 /// Memory of one op's own operands and scratch.
@@ -190,6 +214,7 @@ OpTimes measure_ops(const Graph& training, TrainingStep* step, const OpTimesOpti
   else
     measure_alone(training, options, classes, found);
   found.times = classes.close();
+  found.op_p95_over_median = variation_of(found.times);
   if (found.in_context) scale_to(found.step, found.times);
   return found;
 }

@@ -22,6 +22,7 @@ struct OpTime {
   int samples = 0;    // measured runs
   Seconds median{};   // of its runs; inside steps scaled so that all ops together take the median step
   double spread = 0;  // median distance of its runs from their median, relative to it
+  double p95_over_median = 1;  // of its runs, each relative to the step that it was in
   Bytes workspace{};
   OpId example;  // the first of the ops
 };
@@ -31,6 +32,8 @@ struct OpTimes {
   bool in_context = true;     // measured inside whole training steps; else each op on its own
   Seconds step{};             // median of the whole steps; 0 when not in context
   int repetitions = 0;
+  double step_p95_over_median = 1;  // of the whole steps; 1 when not in context
+  double op_p95_over_median = 1;    // of ops, each counting by the time that it takes
 };
 
 struct OpTimesOptions {

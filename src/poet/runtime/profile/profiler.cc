@@ -90,6 +90,21 @@ void add_storage(const Measurements& measured, Watts power, DeviceProfile& devic
                   measured.date, 100 * speed.together);
 }
 
+/// Between the least and the most that a profile may state.
+double factor(double found) { return std::clamp(found, 1.0, kMostVariation); }
+
+void add_variation(const Measurements& measured, DeviceProfile& device) {
+  const OpTimes& ops = measured.ops;
+  device.variation = TimeVariation{factor(ops.step_p95_over_median), factor(ops.op_p95_over_median), 1, 1};
+  if (measured.storage) {
+    device.variation->page_in = factor(measured.storage->page_in.p95_over_median);
+    device.variation->page_out = factor(measured.storage->page_out.p95_over_median);
+  }
+  device.origins["/p95_over_median"] =
+      fmt::format("measured: {}, of the same samples as the medians: {} repetitions{}", measured.date,
+                  ops.repetitions, ops.in_context ? "" : " of each op alone");
+}
+
 }  // namespace
 
 DeviceProfile profile_of(const std::string& name, const Graph& training, const Measurements& measured) {
@@ -131,6 +146,7 @@ DeviceProfile profile_of(const std::string& name, const Graph& training, const M
   device.origins["/overrides"] =
       fmt::format("measured: {}, medians, {}, {}, spread {:.1f}% in the median", measured.date, where,
                   measured.kernels, 100 * median_spread(measured.ops.times));
+  add_variation(measured, device);
   if (measured.storage) {
     const Watts storage_power = power.storage.value_or(kAssumedStorageShare * device.active);
     add_storage(measured, storage_power, device);

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <numeric>
 #include <thread>
 #include <vector>
 
@@ -20,7 +21,8 @@ namespace {
 constexpr std::array<std::int64_t, 8> kSizes = {4 << 10, 16 << 10, 64 << 10, 256 << 10,
                                                 1 << 20, 2 << 20,  4 << 20,  8 << 20};
 constexpr std::int64_t kLargestBesideCompute = 1 << 20;
-constexpr std::int64_t kPlaces = 4;  // in memory, that transfers take turns in
+constexpr std::int64_t kPlaces = 4;           // in memory, that transfers take turns in
+constexpr std::int64_t kMostFilePlaces = 16;  // on the file, for each size
 constexpr int kLeastRounds = 3;
 constexpr int kMostRounds = 100;
 constexpr int kRepetitions = 3;  // of what is timed beside compute
@@ -47,17 +49,26 @@ std::vector<std::byte> noise(std::size_t size) {
   return bytes;
 }
 
-std::vector<Bytes> slots_of_all_sizes() {
+/// On the file, for each size.
+std::size_t places_of(Bytes footprint) {
+  const std::int64_t all = std::accumulate(kSizes.begin(), kSizes.end(), std::int64_t{0});
+  return static_cast<std::size_t>(
+      std::clamp<std::int64_t>((footprint.value() + all - 1) / all, 1, kMostFilePlaces));
+}
+
+/// All sizes, `places` times.
+std::vector<Bytes> slots_of_all_sizes(std::size_t places) {
   std::vector<Bytes> slots;
-  for (const std::int64_t size : kSizes) slots.emplace_back(size);
+  for (std::size_t place = 0; place < places; ++place)
+    for (const std::int64_t size : kSizes) slots.emplace_back(size);
   return slots;
 }
 
 /// The transfers of one page file, timed: as a run has them, from and to memory that was not in use just now.
 class Transfers {
  public:
-  explicit Transfers(PageFile& file)
-      : file_(file), memory_(noise(static_cast<std::size_t>(kPlaces * kSizes.back()))) {}
+  Transfers(PageFile& file, std::size_t places)
+      : file_(file), places_(places), memory_(noise(static_cast<std::size_t>(kPlaces * kSizes.back()))) {}
 
   /// From now on only sizes up to the first whose round trip takes more than `most`; at least two.
   void warm_up(Seconds most) {
@@ -70,15 +81,19 @@ class Transfers {
     }
   }
 
-  /// Every size, beginning with another one each time.
+  /// Every size, beginning with another one each time. Writes to one place on the file, and reads what was
+  /// written longest ago, or of the first rounds what half of them ago.
   void round(std::size_t number, TransferQueue& queue) {
     const auto time = [&](std::vector<TransferSample>& samples, std::size_t slot, const auto& issue) {
       samples.push_back({Bytes(kSizes[slot]), time_of([&] { queue.wait(issue(slot)); })});
     };
+    const std::size_t written = (number % places_) * kSizes.size();
+    const std::size_t read = (number < places_ ? number / 2 : (number + 1) % places_) * kSizes.size();
     for (std::size_t i = 0; i < sizes_; ++i)
-      time(out_, (i + number) % sizes_, [&](std::size_t slot) { return queue.page_out(slot, next()); });
+      time(out_, (i + number) % sizes_,
+           [&](std::size_t slot) { return queue.page_out(written + slot, next()); });
     for (std::size_t i = 0; i < sizes_; ++i)
-      time(in_, (i + number) % sizes_, [&](std::size_t slot) { return queue.page_in(slot, next()); });
+      time(in_, (i + number) % sizes_, [&](std::size_t slot) { return queue.page_in(read + slot, next()); });
   }
 
   [[nodiscard]] Bytes largest() const { return Bytes(kSizes[sizes_ - 1]); }
@@ -100,6 +115,7 @@ class Transfers {
   }
 
   PageFile& file_;
+  std::size_t places_;
   std::vector<std::byte> memory_;
   std::int64_t place_ = 0;
   std::size_t sizes_ = 0;
@@ -195,13 +211,14 @@ void run_beside(const std::function<void()>& beside, const std::function<void()>
 }  // namespace
 
 StorageSpeed measure_storage(const PageFileOptions& options, const std::function<void()>& beside,
-                             Seconds budget) {
+                             Seconds budget, Bytes footprint) {
   const Clock::time_point begin = Clock::now();
   const auto since = [](Clock::time_point then) {
     return Seconds(std::chrono::duration<double>(Clock::now() - then).count());
   };
-  PageFile file(options, slots_of_all_sizes());
-  Transfers transfers(file);
+  const std::size_t places = places_of(footprint);
+  PageFile file(options, slots_of_all_sizes(places));
+  Transfers transfers(file, places);
   transfers.warm_up(0.05 * budget);
 
   StorageSpeed speed;

@@ -37,9 +37,12 @@ struct StorageSpeed {
 /// of a round before its reads; sizes above the first whose round trip takes more than a twentieth of
 /// `budget` are left out; as many rounds as fit three fifths of the budget, at least three. Takes about the
 /// budget, more only on storage so slow that three rounds of two sizes do not fit, and until the last call of
-/// `beside` returns. Throws what PageFile throws. Uses some 40 MiB of RAM.
+/// `beside` returns. Pages are spread over about `footprint` bytes of the file, 15.4 MiB at least and 246 MiB
+/// at most, and read some time after they were written: what a run has on storage is more than a cache on the
+/// way to it holds (of a virtual machine, or in the device), and a page that is read just after it was
+/// written comes up to twice as fast. Throws what PageFile throws. Uses some 40 MiB of RAM.
 [[nodiscard]] StorageSpeed measure_storage(const PageFileOptions& file,
                                            const std::function<void()>& beside = {},
-                                           Seconds budget = Seconds(4));
+                                           Seconds budget = Seconds(4), Bytes footprint = {});
 
 }  // namespace poet::runtime

@@ -5,6 +5,8 @@
 
 #include "poet/base/error.h"
 #include "poet/base/median.h"
+#include "poet/base/quantile.h"
+#include "poet/cost/variation.h"
 
 namespace poet::runtime {
 namespace {
@@ -50,7 +52,11 @@ TransferFit fit_transfers(const std::vector<TransferSample>& samples) {
   }
   ensure(times.size() >= 2, "a line goes through two points");
   std::map<double, double> medians;
-  for (const auto& [bytes, of_size] : times) medians[bytes] = median(of_size);
+  std::vector<double> factors;
+  for (const auto& [bytes, of_size] : times) {
+    medians[bytes] = median(of_size);
+    factors.push_back(quantile(of_size, kHighQuantile) / medians[bytes]);
+  }
 
   const Line line = fit_line(medians);
   std::vector<double> errors;
@@ -60,7 +66,7 @@ TransferFit fit_transfers(const std::vector<TransferSample>& samples) {
   }
   const auto& largest = *medians.rbegin();
   const double rate = line.seconds_per_byte > 0 ? 1 / line.seconds_per_byte : largest.first / largest.second;
-  return {Seconds(line.latency), rate, median(std::move(errors))};
+  return {Seconds(line.latency), rate, median(std::move(errors)), median(std::move(factors))};
 }
 
 }  // namespace poet::runtime

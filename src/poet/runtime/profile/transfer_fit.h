@@ -18,6 +18,10 @@ struct TransferFit {
   double bytes_per_second = 0;
   /// The median over all samples of |measured - modelled| / modelled: half of them are no further off.
   double spread = 0;
+  /// How transfers of one size vary: their 95th percentile over their median, of the size in the middle when
+  /// sizes are in order of it, so that a small transfer that once waited a hundred times as long does not
+  /// speak for large ones. At least 1.
+  double p95_over_median = 1;
 };
 
 /// The least squares of relative errors (a small transfer counts as much as a large one) to the median time

@@ -24,9 +24,11 @@ struct StepFigures {
 struct Measured {
   std::int64_t steps = 0;  // measured
   Seconds step{};          // median, without fetching the data
+  Seconds p95_step{};      // the 95th percentile, without fetching the data
   Seconds fastest{};
   Seconds slowest{};
-  Seconds stalled{};            // median
+  Seconds stalled{};  // median
+  Seconds p95_stalled{};
   Seconds fetching{};           // median
   std::vector<double> seconds;  // mean of each of the plan's steps
   TransferTotals transferred;   // in one step

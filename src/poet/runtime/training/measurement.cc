@@ -4,6 +4,8 @@
 #include <utility>
 
 #include "poet/base/median.h"
+#include "poet/base/quantile.h"
+#include "poet/cost/variation.h"
 
 namespace poet::runtime {
 namespace {
@@ -40,6 +42,8 @@ Measured Measurement::close(const TransferTotals& totals) {
   measured.stalled = Seconds(median(stalled_));
   measured.fetching = Seconds(median(fetching_));
   measured.step = Seconds(median(makespans_));
+  measured.p95_step = Seconds(quantile(makespans_, kHighQuantile));
+  measured.p95_stalled = Seconds(quantile(stalled_, kHighQuantile));
   const auto [least, most] = std::minmax_element(makespans_.begin(), makespans_.end());
   measured.fastest = Seconds(*least);
   measured.slowest = Seconds(*most);

@@ -1,0 +1,184 @@
+#include "poet/on_time.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "poet/base/amounts.h"
+#include "poet/base/error.h"
+#include "poet/cost/reorder.h"
+
+namespace poet {
+namespace {
+
+constexpr int kMostSearches = 5;
+
+void check_on_time(const CompileRequest& request) {
+  const Field field{"on_time"};
+  if (!(*request.on_time > 0 && *request.on_time < 1)) throw InputError(field, "must be > 0 and < 1");
+  if (!request.limits.deadline)
+    throw InputError(field, "is the share of steps that meet the deadline, and there is no `deadline`");
+  if (request.semantics != Semantics::device)
+    throw InputError(field, "is for device semantics: in others times do not vary");
+  if (!request.instance.costs.timing.variation)
+    throw InputError(field,
+                     "needs to know how times vary (p95_over_median), which the device profile does not say; "
+                     "poet profile measures it");
+  if (request.options.solver == Solver::file)
+    throw InputError(field, "may solve several problems; `solver` file solves one");
+}
+
+class OnTime {
+ public:
+  explicit OnTime(const CompileRequest& request)
+      : request_(request),
+        share_(*request.on_time),
+        deadline_(*request.limits.deadline),
+        stop_(stop_of(request.options)),
+        plain_(request) {
+    plain_.on_time.reset();
+  }
+
+  CompileResult run() {
+    std::optional<Seconds> impossible;  // a deadline without a plan
+    for (int search = 1; search <= kMostSearches; ++search) {
+      CompileResult result =
+          search == 2 ? compile_for_slow_steps() : compile_within_half(search == kMostSearches);
+      if (search == 1) bounds_ = result.certificate.bounds;
+      solves_ += result.solves;
+      nodes_ += result.outcome.nodes;
+      const bool has_plan = !result.plan.steps.empty();
+      if (search == 1 && !has_plan) return result;
+      if (has_plan) {
+        if (result.expected->share_within(deadline_) >= share_) return answer(std::move(result));
+        take(result);
+      } else if (search > 2) {
+        impossible = plain_.limits.deadline;
+      }
+      plain_.options.explain = false;
+      if (stop_() || (search > 1 && !set_deadline(impossible))) break;
+    }
+    return none();
+  }
+
+ private:
+  CompileResult compile_within_half(bool last) {
+    const double left = stop_.remaining();
+    plain_.options.time_limit_seconds = std::max(1e-3, last ? left : left / 2);
+    return compile(plain_);
+  }
+
+  /// By a cost table of slow steps: where transfers are what makes steps late, plans of which more is
+  /// recomputed and less paged keep the deadline. Their energy is as it was, and no op or transfer takes less
+  /// time than in the table that they are judged by.
+  CompileResult compile_for_slow_steps() {
+    const CostTable costs = plain_.instance.costs;
+    const TimeVariation& varies = *costs.timing.variation;
+    for (OpCost& op : plain_.instance.costs.ops) op.runtime = varies.step * op.runtime;
+    for (ValueCost& value : plain_.instance.costs.values) {
+      value.page_in.seconds = varies.page_in * value.page_in.seconds;
+      value.page_out.seconds = varies.page_out * value.page_out.seconds;
+    }
+    CompileResult result = compile_within_half(false);
+    plain_.instance.costs = costs;
+    return result.plan.steps.empty() ? result : judged_again(std::move(result));
+  }
+
+  /// By the request's costs.
+  [[nodiscard]] CompileResult judged_again(CompileResult result) const {
+    Instance instance = result.order.empty() ? request_.instance : reordered(request_.instance, result.order);
+    if (request_.choose_paged) instance = with_paged(std::move(instance), result.paged);
+    const auto judged = [&](const auto& plan_or_schedule) {
+      Report report = replay(instance, plan_or_schedule, request_.semantics, request_.limits);
+      ensure(report.valid, ("the verifier rejects a plan for slow steps: " + report.violation).c_str());
+      return report;
+    };
+    result.report = judged(result.plan);
+    result.schedule_report = result.synchronous ? result.report : judged(result.outcome.schedule);
+    if (request_.addresses)
+      result.arena = replay_layout(instance, result.plan, result.layout, request_.semantics, request_.limits);
+    result.keep_all = replay_keep_all(request_.instance, request_.semantics);
+    if (!result.order.empty()) result.keep_all = replay_keep_all(instance, request_.semantics);
+    result.overhead =
+        result.keep_all.energy > Joules(0) ? result.report.energy / result.keep_all.energy - 1 : 0;
+    result.expected = simulate(instance, result.plan);
+    return result;
+  }
+
+  void take(CompileResult& result) {
+    const SimulatedSteps& expected = *result.expected;
+    const Seconds needs = expected.deadline_for(share_);
+    if (!least_deadline_ || needs < *least_deadline_) {
+      least_deadline_ = needs;
+      runtime_ = result.report.runtime;
+    }
+    const double share = expected.share_within(deadline_);
+    if (best_ && share <= best_share_) return;
+    best_share_ = share;
+    best_ = std::move(result);
+  }
+
+  /// By as much earlier than the best plan ends as the share wanted of its steps is late, or half of the way
+  /// to a deadline without a plan. False: there is nothing left to try.
+  bool set_deadline(const std::optional<Seconds>& impossible) {
+    constexpr double kLeastPart = 1e-6;  // of a deadline: less is no other one
+    const Seconds late = *least_deadline_ - deadline_;
+    Seconds earlier = std::max(runtime_ - late, best_->keep_all.runtime);
+    if (impossible && earlier <= *impossible) earlier = 0.5 * (runtime_ + *impossible);
+    const bool is_other = impossible ? earlier > (1 + kLeastPart) * *impossible
+                                     : earlier < (1 - kLeastPart) * *plain_.limits.deadline;
+    plain_.limits.deadline = earlier;
+    return is_other;
+  }
+
+  CompileResult answer(CompileResult result) {
+    result.certificate = certify(result.report.energy, result.keep_all.energy, bounds_, request_.options.gap);
+    return with_totals(std::move(result));
+  }
+
+  CompileResult none() {
+    CompileResult result;
+    result.keep_all = best_->keep_all;
+    result.outcome.solver = best_->outcome.solver;
+    result.certificate = certify_none(Status::unknown, bounds_);
+    Explanation& explanation = result.outcome.explanation;
+    explanation.reason = fmt::format(
+        "plans were found that meet the deadline, but as times vary at most {} of the steps of one do",
+        format_percent(best_share_));
+    explanation.on_time = best_share_;
+    explanation.least_deadline = least_deadline_;
+    return with_totals(std::move(result));
+  }
+
+  CompileResult with_totals(CompileResult result) const {
+    result.outcome.certificate = result.certificate;
+    result.outcome.nodes = nodes_;
+    result.outcome.solve_seconds = stop_.elapsed();
+    result.solves = solves_;
+    return result;
+  }
+
+  const CompileRequest& request_;
+  const double share_;
+  const Seconds deadline_;
+  const Stop stop_;
+  CompileRequest plain_;
+  Bounds bounds_;
+  int solves_ = 0;
+  long nodes_ = 0;
+  std::optional<CompileResult> best_;  // of the plans that miss the share, the one with the largest
+  double best_share_ = 0;
+  std::optional<Seconds> least_deadline_;  // which a plan that was found keeps in the share wanted
+  Seconds runtime_{};                      // that plan's
+};
+
+}  // namespace
+
+CompileResult compile_on_time(const CompileRequest& request) {
+  check_on_time(request);
+  return OnTime(request).run();
+}
+
+}  // namespace poet
