@@ -2,7 +2,7 @@
 """Profile, solve, run: what was predicted of training on this machine, next to what was measured.
 
 usage: runs.py POET [-o TABLE.md] [--steps N] [--threads N] [--rounds N] [--seconds TIME] [--time-limit TIME]
-               [--models FOLDER] [--only NAME,...]
+               [--models FOLDER] [--only NAME,...] [--persistent POLICY] [--split PARTS]
 
 For each network, training at RAM budgets from the least (at which a plan is known) up to what keeping everything takes:
 once with all steps, then in rounds of a profile of this machine, a plan for it and a short run, because a shared machine
@@ -35,9 +35,10 @@ MOST_STOLEN = 0.01
 
 
 class Poet:
-    def __init__(self, program, common):
+    def __init__(self, program, common, solving):
         self.program = program
         self.common = common
+        self.solving = solving
 
     def __call__(self, command, *arguments, may_fail=False):
         call = [self.program, command, *arguments, *self.common, "--quiet"]
@@ -47,7 +48,7 @@ class Poet:
         return done.stdout
 
     def run(self, *arguments, may_fail=False):
-        return json.loads(self("run", *arguments, "--json", may_fail=may_fail))
+        return json.loads(self("run", *arguments, *self.solving, "--json", may_fail=may_fail))
 
 
 def budgets(poet, what, profile, limit):
@@ -135,9 +136,12 @@ def main():
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--models", help="a folder with the ONNX files")
     parser.add_argument("--only")
+    parser.add_argument("--persistent", default="resident", help="as poet run has it (default resident)")
+    parser.add_argument("--split", default="off", help="as poet run has it (default off)")
     options = parser.parse_args()
     chosen = options.only.split(",") if options.only else list(NETWORKS)
-    poet = Poet(options.poet, ["--threads", options.threads])
+    poet = Poet(options.poet, ["--threads", options.threads],
+                ["--persistent", options.persistent, "--split", options.split])
     lines = ["| " + " | ".join(HEADINGS) + " |", "|" + "---|" * len(HEADINGS)]
     print("\n".join(lines))
     different = False
