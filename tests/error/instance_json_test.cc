@@ -126,7 +126,9 @@ TEST(InstanceErrors, Nodes) {
           {"/device", R"({"concurrent": 1})", "i.json: /device/concurrent: must be true or false"},
           {"/device", R"({"colour": 1})",
            "i.json: /device/colour: is not a field here; known: name, concurrent, idle_watts, wake_seconds, "
-           "wake_joules"},
+           "wake_joules, p95_over_median"},
+          {"/device/p95_over_median", R"({"page_in": 0.5})",
+           "i.json: /device/p95_over_median/page_in: must be >= 1: no quantile above the median is below it"},
       });
 }
 
