@@ -77,8 +77,9 @@ TEST(ShippedDevices, EnergyPerSecondIsActivePower) {
     EXPECT_NEAR(cost.energy.value() / cost.runtime.value(), device.active.value(),
                 1e-12 * device.active.value());
     // 64^3 * 2 operations; every device is limited by computing here.
-    if (device.rates.empty())
+    if (device.rates.empty()) {
       EXPECT_DOUBLE_EQ(cost.runtime.value(), 2.0 * 64 * 64 * 64 / device.flops_per_second) << device.name;
+    }
   }
 }
 
