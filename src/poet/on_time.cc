@@ -52,6 +52,7 @@ class OnTime {
       const bool has_plan = !result.plan.steps.empty();
       if (search == 1 && !has_plan) return result;
       if (has_plan) {
+        if (search > 1) result.of_this_order.reset();  // that is of plans with less time
         if (result.expected->share_within(deadline_) >= share_) return answer(std::move(result));
         take(result);
       } else if (search > 2) {

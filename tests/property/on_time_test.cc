@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "poet/compile.h"
+#include "poet/cost/reorder.h"
 #include "tests/support/effort.h"
 #include "tests/support/random_instance.h"
 
@@ -92,6 +93,7 @@ TEST(OnTime, TheShareIsKept) {
     request.limits.ram_budget = Bytes(all.peak_ram.value() * test::pick(rng, 60, 99) / 100);
     request.options.time_limit_seconds = 1;
     request.options.gap = 0.05;
+    request.best_order = i % 3 == 0;
     const CompileResult free = compile(request);
     if (free.plan.steps.empty()) continue;
     ASSERT_TRUE(free.expected);
@@ -110,15 +112,21 @@ TEST(OnTime, TheShareIsKept) {
       continue;
     }
     ++answered;
-    const Report report = replay(request.instance, result.plan, Semantics::device, request.limits);
+    const Instance instance =
+        result.order.empty() ? request.instance : reordered(request.instance, result.order);
+    const Report report = replay(instance, result.plan, Semantics::device, request.limits);
     ASSERT_TRUE(report.valid) << report.violation;
     EXPECT_GE(result.expected->share_within(*request.limits.deadline), *request.on_time);
     // Two samples of a share differ by some standard deviations of each.
-    const double share = share_by(request.instance, result.plan, *request.limits.deadline, i);
+    const double share = share_by(instance, result.plan, *request.limits.deadline, i);
     EXPECT_GE(share, *request.on_time - 0.04);
     EXPECT_NEAR(share, result.expected->share_within(*request.limits.deadline), 0.05);
     const double slack = 1e-9 * report.energy.value();
     EXPECT_LE(result.certificate.bounds.every_plan.value(), report.energy.value() + slack);
+    // What is proven of this order holds for every plan in it that meets the deadline.
+    if (result.of_this_order && result.order == median.order) {
+      EXPECT_LE(result.of_this_order->bounds.every_plan.value(), median.report.energy.value() * (1 + 1e-9));
+    }
     harder += median.expected->share_within(*request.limits.deadline) < *request.on_time;
     if (HasFailure()) return;
   }

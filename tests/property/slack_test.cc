@@ -8,7 +8,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <map>
 #include <optional>
 
 #include "poet/compile.h"
@@ -22,20 +21,12 @@
 #include "poet/verify/replay_layout.h"
 #include "tests/support/effort.h"
 #include "tests/support/random_instance.h"
+#include "tests/support/steps_counted.h"
 
 namespace poet {
 namespace {
 
 using test::Rng;
-
-std::map<std::pair<int, int>, int> steps_counted(const Plan& plan) {
-  std::map<std::pair<int, int>, int> count;
-  for (const Step& step : plan.steps)
-    if (step.kind != StepKind::wait)
-      ++count[{static_cast<int>(step.kind),
-               step.kind == StepKind::compute ? step.op.index : step.value.index}];
-  return count;
-}
 
 struct Planned {
   Instance instance;
@@ -88,7 +79,7 @@ TEST(Slack, IsFree) {
     const Report after = replay(instance, slack, Semantics::device, limits);
     ASSERT_TRUE(before.valid) << before.violation;
     ASSERT_TRUE(after.valid) << after.violation;
-    EXPECT_EQ(steps_counted(plan), steps_counted(slack));
+    EXPECT_EQ(test::steps_counted(plan), test::steps_counted(slack));
     EXPECT_LE(after.energy.value(), before.energy.value() * (1 + 1e-9));
     EXPECT_LE(after.runtime.value(), before.runtime.value() * (1 + 1e-9));
     EXPECT_LE(after.peak_ram, std::max(before.peak_ram, limits.ram_budget));

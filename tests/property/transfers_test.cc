@@ -7,7 +7,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <map>
 
 #include "poet/optimize/solve.h"
 #include "poet/plan/canonical.h"
@@ -17,21 +16,13 @@
 #include "poet/verify/replay_layout.h"
 #include "tests/support/effort.h"
 #include "tests/support/random_instance.h"
+#include "tests/support/steps_counted.h"
 #include "tests/support/tiny_instance.h"
 
 namespace poet {
 namespace {
 
 using test::Rng;
-
-std::map<std::pair<int, int>, int> counted(const Plan& plan) {
-  std::map<std::pair<int, int>, int> count;
-  for (const Step& step : plan.steps)
-    if (step.kind != StepKind::wait)
-      ++count[{static_cast<int>(step.kind),
-               step.kind == StepKind::compute ? step.op.index : step.value.index}];
-  return count;
-}
 
 std::vector<OpId> computations(const Plan& plan) {
   std::vector<OpId> ops;
@@ -76,7 +67,7 @@ TEST(PlanTransfers, OnlyShifts) {
     const Report report = replay(instance, after, Semantics::device, limits);
     ASSERT_TRUE(old_report.valid) << old_report.violation;
     EXPECT_TRUE(report.valid) << report.violation;
-    EXPECT_EQ(counted(before), counted(after));
+    EXPECT_EQ(test::steps_counted(before), test::steps_counted(after));
     EXPECT_EQ(computations(before), computations(after));
     EXPECT_LE(report.energy.value(), old_report.energy.value() * (1 + 1e-9));
     EXPECT_LE(report.runtime.value(), old_report.runtime.value() * (1 + 1e-9));

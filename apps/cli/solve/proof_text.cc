@@ -31,13 +31,18 @@ std::string staged_status(const Certificate& certificate) {
       saving(certificate.staged_gap, certificate.energy - *certificate.bounds.staged, certificate.energy));
 }
 
+std::string ended_by(const Solved& solved) {
+  return solved.interrupted ? "; stopped by Ctrl-C" : "; a longer --time-limit may find it";
+}
+
 // A bound on every order of ops says little: what is proven of this one says more.
 std::string status_of_order(const Solved& solved, const Certificate& of_order) {
   const std::string order = solved.result.order.empty() ? "the network's order of ops" : "this order of ops";
   const std::string text = to_string(solved.result.certificate.status);
   if (of_order.gap <= 0) return fmt::format("{}: in {} no plan needs less energy; another may", text, order);
-  return fmt::format("{}: in {} a better plan could save at most {}; in another order more", text, order,
-                     saving(of_order.gap, of_order.energy - of_order.bounds.every_plan, of_order.energy));
+  return fmt::format("{}: in {} a better plan could save at most {}, in another one more", text, order,
+                     saving(of_order.gap, of_order.energy - of_order.bounds.every_plan, of_order.energy)) +
+         (of_order.status == Status::optimal ? "" : ended_by(solved));
 }
 
 }  // namespace
@@ -54,8 +59,7 @@ std::string proof_text(const Solved& solved) {
                        : ": no plan saves more than " + saving(certificate.gap, missing, certificate.energy));
   }
   return text + ", not proven best: a better plan could save at most " +
-         saving(certificate.gap, missing, certificate.energy) + staged_status(certificate) + "; " +
-         (solved.interrupted ? "stopped by Ctrl-C" : "a longer --time-limit may find it");
+         saving(certificate.gap, missing, certificate.energy) + staged_status(certificate) + ended_by(solved);
 }
 
 std::string gap_cell(const Solved& solved) {

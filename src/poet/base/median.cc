@@ -1,16 +1,11 @@
 #include "poet/base/median.h"
 
-#include <algorithm>
+#include <utility>
 
-#include "poet/base/error.h"
+#include "poet/base/quantile.h"
 
 namespace poet {
 
-double median(std::vector<double> figures) {
-  ensure(!figures.empty(), "a median is of something");
-  std::sort(figures.begin(), figures.end());
-  const std::size_t middle = figures.size() / 2;
-  return figures.size() % 2 == 1 ? figures[middle] : (figures[middle - 1] + figures[middle]) / 2;
-}
+double median(std::vector<double> figures) { return quantile(std::move(figures), 0.5); }
 
 }  // namespace poet

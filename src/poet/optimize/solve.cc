@@ -213,8 +213,7 @@ Outcome solve(const SolveRequest& request, const SolveOptions& options, const St
   Search search(problem, options, stop);
   search.seconds_for_reason = seconds_for_reason(options);
   PlannedTransfers plans(request, problem, stop.when_cancelled());
-  const bool plans_transfers = problem.paging && problem.transfers_take_time();
-  if (plans_transfers && !is_large(problem)) search.plan_transfers_of_incumbents(plans);
+  if (problem.paging && problem.transfers_take_time()) search.plan_transfers_of_incumbents(plans);
   Outcome outcome;
   outcome.explanation = ram_floor(problem);
   bool infeasible = explain_impossible(problem, outcome.explanation);
@@ -228,7 +227,7 @@ Outcome solve(const SolveRequest& request, const SolveOptions& options, const St
   Bounds bounds{Joules(search.bound()), std::nullopt};
   if (search.staged_bound() > search.bound()) bounds.staged = Joules(search.staged_bound());
   if (search.has_incumbent()) {
-    if (plans_transfers) plans.consider(search.incumbent());
+    search.plan_transfers_now();
     outcome.planned = plans.best();
     outcome.schedule = to_schedule(problem, request.instance, search.incumbent());
     outcome.certificate =

@@ -54,7 +54,7 @@ double Search::gap_to(double bound) const {
 }
 
 void Search::enter(const std::string& phase) {
-  plan_transfers_now();
+  if (!is_large(problem_)) plan_transfers_now();
   phase_ = phase;
   report();
 }

@@ -36,8 +36,8 @@ class Search {
   /// Retimes the candidate's transfers (device semantics) and accepts it as incumbent if it is within the
   /// limits and better than the one before.
   bool offer(Candidate candidate);
-  /// From now on, whenever another phase begins, transfers of a new incumbent are planned; what the plan
-  /// needs counts as known.
+  /// From now on, whenever another phase begins, transfers of a new incumbent are planned, but for large
+  /// problems, where that takes its time; what the plan needs counts as known.
   void plan_transfers_of_incumbents(PlannedTransfers& plans) { plans_ = &plans; }
   /// No plan that first computes the ops in their order has less energy than this.
   void raise_bound(double joules);
