@@ -112,12 +112,18 @@ Attempt solve_and_lower(const SolveRequest& problem, SolveOptions options, bool 
   const Instance& instance = problem.instance;
   Attempt made;
   std::optional<SynchronousPlan> synchronous;
-  if (synchronous_too) synchronous = search_synchronous(problem, options, search);
-  if (synchronous) {
-    options.known_joules = synchronous->energy.value();
-    options.explain = false;
+  if (synchronous_too) {
+    synchronous = search_synchronous(problem, options, search);
+    if (synchronous) {
+      options.known_joules = synchronous->energy.value();
+      options.explain = false;
+    }
+    SynchronousSearch more(problem, options, search, std::move(synchronous));
+    made.outcome = solve(problem, options, search, &more);
+    synchronous = more.take();
+  } else {
+    made.outcome = solve(problem, options, search);
   }
-  made.outcome = solve(problem, options, search);
 
   std::optional<Joules> energy;
   if (made.outcome.planned) {

@@ -107,6 +107,7 @@ void improve(Search& search, Heuristics& heuristics) {
     const long work = kWork << doublings;
     const auto seed = static_cast<unsigned>(round) + 1;
     const bool more_windows = search.options().tightenings.windows && windows.run(work, exact_stages);
+    search.go_on_synchronously(doublings, seed);
     if (staged_proven) {
       if (!more_windows || search.bound() - bound < kWorthARound * (search.best_joules() - bound)) return;
       continue;
@@ -204,7 +205,8 @@ void run(Search& search) {
 
 }  // namespace
 
-Outcome solve(const SolveRequest& request, const SolveOptions& options, const Stop& stop) {
+Outcome solve(const SolveRequest& request, const SolveOptions& options, const Stop& stop,
+              SynchronousSearch* synchronous) {
   if (options.formulation == Formulation::published && request.semantics != Semantics::published)
     throw InputError(Field{"formulation"},
                      "published is the paper's model of its own semantics; it needs `semantics` published");
@@ -214,12 +216,13 @@ Outcome solve(const SolveRequest& request, const SolveOptions& options, const St
   search.seconds_for_reason = seconds_for_reason(options);
   PlannedTransfers plans(request, problem, stop.when_cancelled());
   if (problem.paging && problem.transfers_take_time()) search.plan_transfers_of_incumbents(plans);
+  if (synchronous != nullptr && !is_large(problem)) search.search_synchronously(*synchronous);
   Outcome outcome;
   outcome.explanation = ram_floor(problem);
   bool infeasible = explain_impossible(problem, outcome.explanation);
   if (!infeasible) run(search);
   const bool timed_out = search.remaining() <= 0;
-  if (!search.has_incumbent() && options.explain)  // one may turn up after all
+  if (search.best_joules() == kInfinity && options.explain)  // one may turn up after all
     infeasible = explain_no_answer(search, outcome.explanation, [](Search& other) {
       Heuristics heuristics(other);
       improve(other, heuristics);

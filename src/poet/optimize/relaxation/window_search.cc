@@ -268,6 +268,7 @@ void WindowSearch::look_for_schedules(const StageWindows& windows, const WindowD
   if (stop()) return;
   const std::vector<GapMode> modes = taken_for_each_use(p_, windows, decided, gaps_);
   const Decisions once = taken_once(p_, windows, decided);
+  search_.follow_synchronously(once, modes);
   search_.offer(complete(p_, once));
   if (!p_.paging) {
     Oscillation oscillation(p_, 1);

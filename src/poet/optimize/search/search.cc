@@ -34,6 +34,18 @@ void Search::plan_transfers_now() {
   to_plan_ = false;
 }
 
+void Search::follow_synchronously(const Decisions& decided, const std::vector<GapMode>& modes) {
+  if (synchronous_ == nullptr || bound_done()) return;
+  enter("synchronous paging");
+  if (synchronous_->follow(decided, modes, [this] { return bound_done(); })) report();
+}
+
+void Search::go_on_synchronously(int doublings, std::uint64_t seed) {
+  if (synchronous_ == nullptr || bound_done()) return;
+  enter("synchronous paging");
+  if (synchronous_->go_on(doublings, seed, [this] { return bound_done(); })) report();
+}
+
 void Search::raise_bound(double joules) {
   if (joules <= bound_) return;
   bound_ = joules;
@@ -44,8 +56,10 @@ void Search::raise_staged_bound(double joules) { staged_bound_ = std::max(staged
 
 double Search::best_joules() const {
   const double planned = plans_ != nullptr && plans_->best() ? plans_->best()->energy.value() : kInfinity;
-  return std::min(
-      {incumbent_ ? incumbent_->joules : kInfinity, planned, options_.known_joules.value_or(kInfinity)});
+  const bool synchronously = synchronous_ != nullptr && synchronous_->best();
+  return std::min({incumbent_ ? incumbent_->joules : kInfinity, planned,
+                   synchronously ? synchronous_->best()->energy.value() : kInfinity,
+                   options_.known_joules.value_or(kInfinity)});
 }
 
 double Search::gap_to(double bound) const {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <optional>
 #include <string>
@@ -14,6 +15,7 @@
 #include "poet/optimize/problem/candidate.h"
 #include "poet/optimize/problem/problem.h"
 #include "poet/optimize/search/planned_transfers.h"
+#include "poet/optimize/search/synchronous_search.h"
 
 namespace poet {
 
@@ -39,6 +41,12 @@ class Search {
   /// From now on, whenever another phase begins, transfers of a new incumbent are planned, but for large
   /// problems, where that takes its time; what the plan needs counts as known.
   void plan_transfers_of_incumbents(PlannedTransfers& plans) { plans_ = &plans; }
+  /// From now on, what relaxations decide and rounds of search also make synchronous plans, which count as
+  /// known; not for large problems.
+  void search_synchronously(SynchronousSearch& synchronous) { synchronous_ = &synchronous; }
+  /// See SynchronousSearch; nothing without one.
+  void follow_synchronously(const Decisions& decided, const std::vector<GapMode>& modes);
+  void go_on_synchronously(int doublings, std::uint64_t seed);
   /// No plan that first computes the ops in their order has less energy than this.
   void raise_bound(double joules);
   /// No staged schedule has less energy than this.
@@ -46,7 +54,7 @@ class Search {
 
   [[nodiscard]] bool has_incumbent() const { return incumbent_.has_value(); }
   [[nodiscard]] const Candidate& incumbent() const { return *incumbent_; }
-  /// The least of the incumbent's, its plans' (plan_transfers_of_incumbents()) and
+  /// The least of the incumbent's, its plans' (plan_transfers_of_incumbents()), the synchronous plans' and
   /// SolveOptions::known_joules; infinite without any.
   [[nodiscard]] double best_joules() const;
   [[nodiscard]] double bound() const { return bound_; }
@@ -98,6 +106,7 @@ class Search {
   Stop stop_;
   std::optional<Candidate> incumbent_;
   PlannedTransfers* plans_ = nullptr;
+  SynchronousSearch* synchronous_ = nullptr;
   bool to_plan_ = false;  // the incumbent's transfers
   double bound_;
   double staged_bound_;

@@ -10,11 +10,6 @@
 #include "poet/optimize/heuristic/streaming_search.h"
 #include "poet/optimize/problem/loads.h"
 #include "poet/optimize/search/streamed_plan.h"
-#include "poet/plan/allowance.h"
-#include "poet/plan/canonical.h"
-#include "poet/plan/timing/overlap.h"
-#include "poet/plan/timing/timeline.h"
-#include "poet/plan/timing/transfers.h"
 
 namespace poet {
 namespace {
@@ -27,41 +22,6 @@ constexpr std::array kHeldBack = {0.02, 0.05, 0.08, 0.12, 0.16, 0.3};
 constexpr long kEvaluationsPerOp = 250;
 constexpr long kMostEvaluations = 50'000;
 
-/// The device's problem with transfers that take no time. Idle power is charged to computations, and to
-/// transfers for the part `waiting` of their time.
-Problem instant_problem(const SolveRequest& request, const SolveOptions& options, double waiting) {
-  Problem p = make_problem(request, options);
-  for (std::size_t op = 0; op < p.joules.size(); ++op) p.joules[op] += p.idle_watts * p.seconds[op];
-  for (std::size_t v = 0; v < p.in_joules.size(); ++v) {
-    p.in_joules[v] += waiting * p.idle_watts * p.in_seconds[v];
-    p.out_joules[v] += waiting * p.idle_watts * p.out_seconds[v];
-  }
-  p.idle_watts = p.wake_seconds = p.wake_joules = 0;
-  p.semantics = Semantics::published;
-  p.objective_scale = objective_scale(p);
-  return p;
-}
-
-/// The schedule's steps, transfers where the paper has them; without waits and frees.
-Plan steps_of(const Instance& instance, const Schedule& schedule) {
-  Plan plan = linearise(instance, schedule, Semantics::published);
-  std::erase_if(plan.steps, [](const Step& step) { return step.kind == StepKind::free; });
-  return plan;
-}
-
-Plan planned(const SolveRequest& request, const Plan& steps, const Stop& cancelled) {
-  const Instance& instance = request.instance;
-  const Plan plan = instance.costs.timing.concurrent ? overlapped(instance, steps, request.limits)
-                                                     : canonicalize(instance, steps, Semantics::device);
-  return plan_transfers(instance, plan, Semantics::device, request.limits, cancelled);
-}
-
-bool within(const SolveRequest& request, const Timeline& line) {
-  const Limits& limits = request.limits;
-  return line.peak <= transient_budget(request.instance.costs, limits) &&
-         (!limits.deadline || line.makespan <= latest_end(limits.deadline->value()));
-}
-
 /// Plans of candidates; the best of those whose waits keep the limits.
 class BestPlan {
  public:
@@ -69,9 +29,7 @@ class BestPlan {
       : request_(request), options_(options), stop_(stop) {}
 
   void consider(const Problem& problem, const Candidate& candidate) {
-    Schedule schedule = to_schedule(problem, request_.instance, candidate);
-    const Plan steps = steps_of(request_.instance, schedule);
-    consider(problem, steps, std::move(schedule));
+    consider(problem, synchronous_plan(request_, problem, candidate, stop_of_planning(problem)));
   }
 
   void consider(const Problem& problem, const Stream& stream) {
@@ -80,13 +38,13 @@ class BestPlan {
       std::erase_if(steps.steps, [](const Step& step) {
         return step.kind == StepKind::free || step.kind == StepKind::wait;
       });
-      consider(problem, steps, {});
+      consider(problem, synchronous_plan(request_, steps, stop_of_planning(problem)));
       return;
     }
     PlacedPlan made;
     made.plan = plan_in_place(request_.instance, stream);
     const Timeline line = timeline_of(request_.instance, made.plan);
-    if (!within(request_, line)) return;
+    if (!keeps_limits(request_, line)) return;
     made.energy = energy_of(request_.instance, made.plan, line);
     if (placed && placed->energy <= made.energy) return;
     made.layout = layout_of(request_.instance, made.plan, stream.addresses);
@@ -101,16 +59,14 @@ class BestPlan {
   std::optional<SynchronousPlan> best;
 
  private:
-  void consider(const Problem& problem, const Plan& steps, Schedule schedule) {
-    SynchronousPlan made{};
-    // Not stopped when time is up, unless it takes its time: a plan that waits too long is none.
-    made.plan = planned(request_, steps, is_large(problem) ? stop_ : stop_.when_cancelled());
-    const Timeline line = timeline_of(request_.instance, made.plan);
-    if (!within(request_, line)) return;
-    made.energy = energy_of(request_.instance, made.plan, line);
-    if (best && best->energy <= made.energy) return;
-    made.schedule = std::move(schedule);
-    made.seconds_to_first = best ? best->seconds_to_first : stop_.elapsed();
+  // Not stopped when time is up, unless it takes its time: a plan that waits too long is none.
+  [[nodiscard]] Stop stop_of_planning(const Problem& problem) const {
+    return is_large(problem) ? stop_ : stop_.when_cancelled();
+  }
+
+  void consider(const Problem& problem, std::optional<SynchronousPlan> made) {
+    if (!made || (best && best->energy <= made->energy)) return;
+    made->seconds_to_first = best ? best->seconds_to_first : stop_.elapsed();
     best = std::move(made);
     report(problem);
   }
@@ -246,7 +202,7 @@ std::optional<Joules> quick_energy_until(const std::function<bool()>& stop, cons
     if (!streams.best()) continue;
     const Plan plan = timed_without_loads(instance, loads, streams.best()->plan, limits);
     const Timeline line = timeline_of(instance, plan);
-    if (!within(request, line)) continue;
+    if (!keeps_limits(request, line)) continue;
     const Joules joules = energy_of(instance, plan, line);
     if (!least || joules < *least) least = joules;
     if (is_large(problem)) break;

@@ -11,21 +11,9 @@
 #include <optional>
 
 #include "poet/optimize/outcome.h"
-#include "poet/optimize/search/streamed_plan.h"
-#include "poet/plan/plan.h"
+#include "poet/optimize/search/instant_transfers.h"
 
 namespace poet {
-
-struct SynchronousPlan {
-  /// Obeys RAM under published semantics, scratch memory besides; none where the plan comes from a stream.
-  Schedule schedule;
-  Plan plan;                    // obeys every limit on the device
-  Joules energy{};              // of the plan
-  double seconds_to_first = 0;  // since the search began, until there was any plan
-  /// Of large problems: costlier than `plan`, but with addresses, which are hard to find afterwards where RAM
-  /// holds a handful of values.
-  std::optional<PlacedPlan> placed;
-};
 
 /// The best found by greedy and local search for several guesses of how much idle power transfers will cost.
 /// Nothing where everything fits, nothing can be paged, or no plan within the limits was found. Stopped: the

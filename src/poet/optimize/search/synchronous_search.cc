@@ -1,0 +1,69 @@
+#include "poet/optimize/search/synchronous_search.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "poet/optimize/heuristic/greedy.h"
+#include "poet/optimize/heuristic/local_search.h"
+
+namespace poet {
+namespace {
+
+// As in synchronous.cc. Only the plan tells which guess is right.
+constexpr std::array kWaitingAfterAnswers = {0.0, 0.1, 0.3};
+constexpr long kEvaluationsPerOpOfAnswer = 50;
+constexpr long kMostEvaluationsOfAnswer = 20'000;
+
+}  // namespace
+
+const std::vector<Problem>& SynchronousSearch::instants() {
+  if (instants_.empty())
+    for (const double waiting : kWaitingAfterAnswers)
+      instants_.push_back(instant_problem(request_, options_, waiting));
+  return instants_;
+}
+
+bool SynchronousSearch::follow(const Decisions& decided, const std::vector<GapMode>& modes,
+                               const std::function<bool()>& stop) {
+  bool better = false;
+  for (const Problem& instant : instants()) {
+    if (stop()) break;
+    Candidate start = complete(instant, decided);
+    if (start.within(instant)) better |= consider(instant, start);
+    std::optional<Candidate> mended = greedy_from(instant, modes, stop);
+    if (mended) better |= consider(instant, *mended);
+    if (mended && (!start.within(instant) || mended->joules < start.joules)) start = std::move(*mended);
+    if (start.within(instant)) better |= anneal_and_consider(instant, start, 0, 1, stop);
+  }
+  return better;
+}
+
+bool SynchronousSearch::go_on(int doublings, std::uint64_t seed, const std::function<bool()>& stop) {
+  bool better = false;
+  for (const Problem& instant : instants()) {
+    if (stop() || !best_ || best_->decided.recompute.empty()) break;
+    const Candidate start = complete(instant, best_->decided);
+    if (start.within(instant)) better |= anneal_and_consider(instant, start, doublings, seed, stop);
+  }
+  return better;
+}
+
+bool SynchronousSearch::consider(const Problem& instant, const Candidate& candidate) {
+  std::optional<SynchronousPlan> made =
+      synchronous_plan(request_, instant, candidate, stop_.when_cancelled());
+  if (!made || (best_ && best_->energy <= made->energy)) return false;
+  made->seconds_to_first = best_ ? best_->seconds_to_first : stop_.elapsed();
+  if (best_) made->placed = std::move(best_->placed);
+  best_ = std::move(made);
+  return true;
+}
+
+bool SynchronousSearch::anneal_and_consider(const Problem& instant, const Candidate& start, int doublings,
+                                            std::uint64_t seed, const std::function<bool()>& stop) {
+  const long evaluations =
+      std::min(kEvaluationsPerOpOfAnswer * instant.ops, kMostEvaluationsOfAnswer) << std::min(doublings, 20);
+  return consider(instant, anneal(instant, start, {.evaluations = evaluations, .seed = seed}, stop));
+}
+
+}  // namespace poet

@@ -1,0 +1,49 @@
+#pragma once
+
+// Synchronous plans sought while the bounds rise, from what the relaxations decide and around the best plan.
+//
+// The window relaxation knows nothing of stages. What it decides is often a synchronous plan as it stands, of
+// no more energy than the bound; a search that begins there finds what one from everything kept misses.
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "poet/optimize/problem/gaps.h"
+#include "poet/optimize/search/instant_transfers.h"
+
+namespace poet {
+
+class SynchronousSearch {
+ public:
+  /// What the arguments refer to must outlive this; `known`: a plan that counts, if there is one.
+  SynchronousSearch(const SolveRequest& request, const SolveOptions& options, const Stop& stop,
+                    std::optional<SynchronousPlan> known)
+      : request_(request), options_(options), stop_(stop), best_(std::move(known)) {}
+
+  [[nodiscard]] const std::optional<SynchronousPlan>& best() const { return best_; }
+  [[nodiscard]] std::optional<SynchronousPlan> take() { return std::move(best_); }
+
+  /// What a relaxation decides, as decisions and as modes of gaps, and what annealing makes of it. Whether
+  /// something better was found.
+  bool follow(const Decisions& decided, const std::vector<GapMode>& modes, const std::function<bool()>& stop);
+  /// Annealing from the best plan's decisions, 2^`doublings` times as long as at first. Whether something
+  /// better was found.
+  bool go_on(int doublings, std::uint64_t seed, const std::function<bool()>& stop);
+
+ private:
+  const std::vector<Problem>& instants();
+  bool consider(const Problem& instant, const Candidate& candidate);
+  bool anneal_and_consider(const Problem& instant, const Candidate& start, int doublings, std::uint64_t seed,
+                           const std::function<bool()>& stop);
+
+  const SolveRequest& request_;
+  const SolveOptions& options_;
+  const Stop& stop_;
+  std::vector<Problem> instants_;  // for several guesses of how long compute waits
+  std::optional<SynchronousPlan> best_;
+};
+
+}  // namespace poet
