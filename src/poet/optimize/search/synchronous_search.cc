@@ -14,6 +14,7 @@ namespace {
 constexpr std::array kWaitingAfterAnswers = {0.0, 0.1, 0.3};
 constexpr long kEvaluationsPerOpOfAnswer = 50;
 constexpr long kMostEvaluationsOfAnswer = 20'000;
+constexpr int kSeedsOfAnswer = 3;
 
 }  // namespace
 
@@ -27,6 +28,7 @@ const std::vector<Problem>& SynchronousSearch::instants() {
 bool SynchronousSearch::follow(const Decisions& decided, const std::vector<GapMode>& modes,
                                const std::function<bool()>& stop) {
   bool better = false;
+  starts_.clear();
   for (const Problem& instant : instants()) {
     if (stop()) break;
     Candidate start = complete(instant, decided);
@@ -34,17 +36,30 @@ bool SynchronousSearch::follow(const Decisions& decided, const std::vector<GapMo
     std::optional<Candidate> mended = greedy_from(instant, modes, stop);
     if (mended) better |= consider(instant, *mended);
     if (mended && (!start.within(instant) || mended->joules < start.joules)) start = std::move(*mended);
-    if (start.within(instant)) better |= anneal_and_consider(instant, start, 0, 1, stop);
+    if (start.within(instant)) starts_.push_back({&instant, std::move(start)});
   }
+  for (int seed = 1; seed <= kSeedsOfAnswer; ++seed)
+    better |= anneal_starts(0, static_cast<std::uint64_t>(seed), stop);
   return better;
 }
 
 bool SynchronousSearch::go_on(int doublings, std::uint64_t seed, const std::function<bool()>& stop) {
-  bool better = false;
+  bool better = anneal_starts(doublings, seed + kSeedsOfAnswer, stop);
   for (const Problem& instant : instants()) {
     if (stop() || !best_ || best_->decided.recompute.empty()) break;
     const Candidate start = complete(instant, best_->decided);
-    if (start.within(instant)) better |= anneal_and_consider(instant, start, doublings, seed, stop);
+    if (start.within(instant)) better |= consider(instant, annealed(instant, start, doublings, seed, stop));
+  }
+  return better;
+}
+
+// Each from where it has come to.
+bool SynchronousSearch::anneal_starts(int doublings, std::uint64_t seed, const std::function<bool()>& stop) {
+  bool better = false;
+  for (Start& start : starts_) {
+    if (stop()) break;
+    start.candidate = annealed(*start.instant, start.candidate, doublings, seed, stop);
+    better |= consider(*start.instant, start.candidate);
   }
   return better;
 }
@@ -59,11 +74,11 @@ bool SynchronousSearch::consider(const Problem& instant, const Candidate& candid
   return true;
 }
 
-bool SynchronousSearch::anneal_and_consider(const Problem& instant, const Candidate& start, int doublings,
-                                            std::uint64_t seed, const std::function<bool()>& stop) {
+Candidate SynchronousSearch::annealed(const Problem& instant, const Candidate& start, int doublings,
+                                      std::uint64_t seed, const std::function<bool()>& stop) {
   const long evaluations =
       std::min(kEvaluationsPerOpOfAnswer * instant.ops, kMostEvaluationsOfAnswer) << std::min(doublings, 20);
-  return consider(instant, anneal(instant, start, {.evaluations = evaluations, .seed = seed}, stop));
+  return anneal(instant, start, {.evaluations = evaluations, .seed = seed}, stop);
 }
 
 }  // namespace poet

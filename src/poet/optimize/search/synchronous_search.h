@@ -29,20 +29,27 @@ class SynchronousSearch {
   /// What a relaxation decides, as decisions and as modes of gaps, and what annealing makes of it. Whether
   /// something better was found.
   bool follow(const Decisions& decided, const std::vector<GapMode>& modes, const std::function<bool()>& stop);
-  /// Annealing from the best plan's decisions, 2^`doublings` times as long as at first. Whether something
-  /// better was found.
+  /// Annealing goes on from there, and from the best plan's decisions, 2^`doublings` times as long as at
+  /// first. Whether something better was found.
   bool go_on(int doublings, std::uint64_t seed, const std::function<bool()>& stop);
 
  private:
+  struct Start {
+    const Problem* instant;
+    Candidate candidate;
+  };
+
   const std::vector<Problem>& instants();
   bool consider(const Problem& instant, const Candidate& candidate);
-  bool anneal_and_consider(const Problem& instant, const Candidate& start, int doublings, std::uint64_t seed,
-                           const std::function<bool()>& stop);
+  bool anneal_starts(int doublings, std::uint64_t seed, const std::function<bool()>& stop);
+  static Candidate annealed(const Problem& instant, const Candidate& start, int doublings, std::uint64_t seed,
+                            const std::function<bool()>& stop);
 
   const SolveRequest& request_;
   const SolveOptions& options_;
   const Stop& stop_;
   std::vector<Problem> instants_;  // for several guesses of how long compute waits
+  std::vector<Start> starts_;     // what has become of the last answer, for each guess
   std::optional<SynchronousPlan> best_;
 };
 
