@@ -91,6 +91,7 @@ struct Attempt {
   Report schedule_report;
   Layout layout;
   Bytes over{};                      // how much more RAM its addresses need than there is
+  std::vector<SynchronousPlan> others;  // that need more energy, the least first
   std::optional<PlacedPlan> placed;  // another plan, costlier, whose addresses fit
 };
 
@@ -105,20 +106,27 @@ void verify_plan(const CompileRequest& request, Attempt& made) {
          ("the verifier rejects the schedule: " + made.schedule_report.violation).c_str());
 }
 
+void use(const Instance& instance, SynchronousPlan synchronous, Attempt& made) {
+  made.plan = std::move(synchronous.plan);
+  made.outcome.schedule = std::move(synchronous.schedule);
+  if (made.outcome.schedule.stages.empty()) made.outcome.schedule = stages_of(instance, made.plan);
+  made.synchronous = true;
+}
+
 /// Solve: plans with synchronous paging, which are found quickly or not at all; then staged schedules, and
 /// the bounds. The better one as steps whose transfers are scheduled.
 Attempt solve_and_lower(const SolveRequest& problem, SolveOptions options, bool synchronous_too,
                         const Stop& search) {
   const Instance& instance = problem.instance;
   Attempt made;
-  std::optional<SynchronousPlan> synchronous;
+  std::vector<SynchronousPlan> synchronous;  // of least energy first
   if (synchronous_too) {
-    synchronous = search_synchronous(problem, options, search);
-    if (synchronous) {
-      options.known_joules = synchronous->energy.value();
+    std::optional<SynchronousPlan> known = search_synchronous(problem, options, search);
+    if (known) {
+      options.known_joules = known->energy.value();
       options.explain = false;
     }
-    SynchronousSearch more(problem, options, search, std::move(synchronous));
+    SynchronousSearch more(problem, options, search, std::move(known));
     made.outcome = solve(problem, options, search, &more);
     synchronous = more.take();
   } else {
@@ -134,15 +142,14 @@ Attempt solve_and_lower(const SolveRequest& problem, SolveOptions options, bool 
     made.plan = linearise(instance, made.outcome.schedule, problem.semantics);
     energy = energy_of(instance, made.plan, timeline_of(instance, made.plan));
   }
-  if (synchronous && !(energy && *energy <= synchronous->energy)) {
-    made.plan = std::move(synchronous->plan);
-    made.outcome.schedule = std::move(synchronous->schedule);
-    if (made.outcome.schedule.stages.empty()) made.outcome.schedule = stages_of(instance, made.plan);
+  if (!synchronous.empty()) made.placed = std::move(synchronous.front().placed);
+  if (!synchronous.empty() && !(energy && *energy <= synchronous.front().energy)) {
     made.outcome.explanation = {};
-    made.outcome.seconds_to_incumbent = synchronous->seconds_to_first;
-    made.synchronous = true;
+    made.outcome.seconds_to_incumbent = synchronous.front().seconds_to_first;
+    use(instance, std::move(synchronous.front()), made);
+    synchronous.erase(synchronous.begin());
   }
-  if (synchronous) made.placed = std::move(synchronous->placed);
+  made.others = std::move(synchronous);
   return made;
 }
 
@@ -178,6 +185,7 @@ Attempt solve_with_loads(const SolveRequest& problem, SolveOptions options, bool
   if (earlier > Seconds(0)) *with.limits.deadline -= earlier;
   Attempt made = solve_and_lower(with, options, synchronous_too, search);
   made.synchronous = true;
+  made.others.clear();
   made.outcome.schedule = {};
   OpId& binding = made.outcome.explanation.binding_op;
   while (binding.valid() && !loads.original[binding].valid()) binding = OpId(binding.index + 1);  // a reader
@@ -229,6 +237,24 @@ void leave_slack(const CompileRequest& request, const Stop& stop, Attempt& made)
   verify_plan(request, made);
 }
 
+/// Place.
+void find_addresses(const CompileRequest& request, Time& time, Attempt& made) {
+  const Instance& instance = request.instance;
+  const bool device = request.semantics == Semantics::device;
+  PlaceOptions options;
+  options.enough = made.report.peak_ram - instance.costs.persistent;  // the liveness lower bound
+  options.stop = time.finish();
+  constexpr std::size_t kLarge = 4'000;  // ops: there a search with less RAM takes long
+  constexpr double kMoment = 3;
+  const bool has_other = made.placed && instance.graph.ops.size() > kLarge;
+  if (has_other) options.stop = options.stop.at_most(kMoment);
+  if (device && !has_other) options.room = transient_budget(instance.costs, request.limits);
+  if (!device) options.effort /= 20;  // the paper's semantics has no addresses
+  made.layout = place(instance, made.plan, request.semantics, options);
+  if (device) made.over = instance.costs.persistent + made.layout.arena - request.limits.ram_budget;
+  if (made.over > Bytes(0) && has_other) use_placed(request, *made.placed, made);
+}
+
 Attempt run_passes(const CompileRequest& request, Bytes reserve, const Stop& search, Time& time) {
   const Instance& instance = request.instance;
   const Semantics semantics = request.semantics;
@@ -244,35 +270,38 @@ Attempt run_passes(const CompileRequest& request, Bytes reserve, const Stop& sea
   // Verify.
   verify_plan(request, made);
 
-  // Place.
-  if (!request.addresses) return made;
-  const bool device = semantics == Semantics::device;
-  PlaceOptions place_options;
-  place_options.enough = made.report.peak_ram - instance.costs.persistent;  // the liveness lower bound
-  place_options.stop = time.finish();
-  constexpr std::size_t kLarge = 4'000;  // ops: there a search with less RAM takes long
-  constexpr double kMoment = 3;
-  const bool has_other = made.placed && instance.graph.ops.size() > kLarge;
-  if (has_other) place_options.stop = place_options.stop.at_most(kMoment);
-  if (device && !has_other) place_options.room = transient_budget(instance.costs, request.limits);
-  if (!device) place_options.effort /= 20;  // the paper's semantics has no addresses
-  made.layout = place(instance, made.plan, semantics, place_options);
-  const auto over = [&] { return instance.costs.persistent + made.layout.arena - request.limits.ram_budget; };
-  if (device) made.over = over();
-  if (made.over > Bytes(0) && has_other) {
-    use_placed(request, *made.placed, made);
-  }
+  if (request.addresses) find_addresses(request, time, made);
   return made;
 }
 
-/// The last attempt, and the reserves that led to it.
+/// The first of the other plans whose addresses fit.
+std::optional<Attempt> other_that_fits(const CompileRequest& request, Time& time, Attempt& made) {
+  for (SynchronousPlan& plan : made.others) {
+    Attempt other;
+    other.outcome = made.outcome;
+    use(request.instance, std::move(plan), other);
+    verify_plan(request, other);
+    find_addresses(request, time, other);
+    if (other.over <= Bytes(0)) return other;
+  }
+  return std::nullopt;
+}
+
+/// The last attempt, or an earlier one's other plan, and the reserves that led to it.
 struct Fit {
   Attempt attempt;
   ReserveSearch reserves;
+  Bytes reserve{};  // of the attempt
 
   [[nodiscard]] bool found() const { return !attempt.plan.steps.empty() && attempt.over <= Bytes(0); }
   [[nodiscard]] bool has_plan() const { return !attempt.plan.steps.empty() || reserves.solves() > 1; }
 };
+
+/// No more than the gap that is asked for.
+bool costs_little_more(const CompileRequest& request, const Attempt& other, const Attempt& made) {
+  const double baseline = replay_keep_all(request.instance, request.semantics).energy.value();
+  return overhead_gap(other.report.energy.value(), made.report.energy.value(), baseline) <= request.options.gap;
+}
 
 /// Reserves more RAM until the addresses fit as well. Bounds are the first attempt's: on what the whole
 /// budget allows.
@@ -283,17 +312,32 @@ Fit run_until_addresses_fit(const CompileRequest& request, Time& time) {
   long nodes = 0;
   std::optional<Bytes> over;
   std::optional<PlacedPlan> placed;
+  std::optional<Attempt> other;  // of more energy than an attempt, but its addresses fit
+  Bytes reserve_of_other{};
+  bool enough = false;
   Stop search = time.limit();
   do {
-    made = run_passes(request, fit.reserves.reserve(), search, time);
+    fit.reserve = fit.reserves.reserve();
+    made = run_passes(request, fit.reserve, search, time);
     if (made.placed && !placed) placed = std::move(made.placed);
+    if (made.over > Bytes(0) && !other) {
+      other = other_that_fits(request, time, made);
+      reserve_of_other = fit.reserve;
+      enough = other && costs_little_more(request, *other, made);
+    }
     search = time.finish();
     if (!bounds) bounds = made.outcome.certificate.bounds;
     nodes += made.outcome.nodes;
     made.outcome.nodes = nodes;
     made.outcome.certificate.bounds = *bounds;
     over = made.plan.steps.empty() ? std::nullopt : std::optional(made.over);
-  } while (fit.reserves.next(over) && !search() && request.options.solver != Solver::file);
+  } while (fit.reserves.next(over) && !enough && !search() && request.options.solver != Solver::file);
+  if (other && (!fit.found() || other->report.energy < made.report.energy)) {
+    made = std::move(*other);
+    made.outcome.nodes = nodes;
+    made.outcome.certificate.bounds = *bounds;
+    fit.reserve = reserve_of_other;
+  }
   if (!fit.found() && placed) use_placed(request, std::move(*placed), made);
   return fit;
 }
@@ -350,7 +394,7 @@ CompileResult compile(const CompileRequest& request) {
   result.report = std::move(fit.attempt.report);
   result.schedule_report = std::move(fit.attempt.schedule_report);
   result.layout = std::move(fit.attempt.layout);
-  result.reserve = fit.reserves.reserve();
+  result.reserve = fit.reserve;
   if (request.addresses) {
     result.arena =
         replay_layout(request.instance, result.plan, result.layout, request.semantics, request.limits);

@@ -101,6 +101,46 @@ TEST(SynchronousPlan, EnergyIsTheVerifiers) {
   EXPECT_GT(plans, test::enough(10));
 }
 
+// Any decisions: what follows from them is a plan within the limits, or nothing; never one that costs more
+// than what was known.
+TEST(SynchronousSearch, PlansOfAnyAnswerAreTheVerifiersAndNeverWorse) {
+  int found = 0;
+  int better = 0;
+  for (int seed = 200; seed < 200 + test::effort(60); ++seed) {
+    Rng rng(static_cast<std::uint64_t>(seed));
+    const Case c = scarce(rng);
+    const SolveRequest request{c.instance, c.limits, Semantics::device};
+    const SolveOptions options;
+    const Stop stop;
+    const auto known = search_synchronous(request, options, stop);
+    const Problem instant = instant_problem(request, options, 0);
+    const Gaps gaps(instant);
+    std::vector<GapMode> modes = gaps.keep_all();
+    for (std::size_t g = 0; g < modes.size(); ++g)
+      for (const GapMode mode : {GapMode::page, GapMode::recompute})
+        if (test::chance(rng, 0.3) && gaps.possible(gaps.all()[g], mode)) modes[g] = mode;
+    SynchronousSearch search(request, options, stop, known);
+    const auto never = [] { return false; };
+    const bool followed = search.follow(gaps.decisions(modes), modes, never);
+    const bool went_on = search.go_on(1, 7, never);
+    EXPECT_EQ(followed || went_on, search.best() && (!known || search.best()->energy < known->energy));
+    better += followed || went_on ? 1 : 0;
+    const std::vector<SynchronousPlan> plans = search.take();
+    found += plans.empty() ? 0 : 1;
+    for (std::size_t i = 0; i < plans.size(); ++i) {
+      if (i > 0) {
+        EXPECT_LT(plans[i - 1].energy, plans[i].energy);
+      }
+      const Report report = replay(c.instance, plans[i].plan, Semantics::device, c.limits);
+      EXPECT_TRUE(report.valid) << report.violation;
+      EXPECT_NEAR(plans[i].energy.value(), report.energy.value(), 1e-9 * report.energy.value());
+    }
+  }
+  fmt::print("plans in {} cases, better ones in {}\n", found, better);
+  EXPECT_GT(found, test::enough(20));
+  EXPECT_GT(better, 0);
+}
+
 TEST(SynchronousPlan, NothingWhereEverythingFitsOrNothingMayBePaged) {
   Rng rng(3);
   Case c = scarce(rng);

@@ -120,6 +120,8 @@ bool WindowSearch::add_where_answer_fails(const StageWindows& windows, const Win
                                           const Relaxed& relaxed) {
   if (add_overflowing(ram_implied(p_, windows, model, relaxed.x, gaps_), 1)) return true;
   const WindowDecisions decided = window_decisions(model, relaxed.x);
+  const std::vector<std::int64_t> peaks = complete(p_, taken_once(p_, windows, decided)).stage_peak;
+  if (p_.transfers_take_time() && add_overflowing({peaks.begin(), peaks.end()}, 1)) return true;
   std::vector<double> ram = pressure(p_, windows, decided);
   for (double& bytes : ram)
     if (bytes > 0) bytes += static_cast<double>(p_.budget);
@@ -279,7 +281,8 @@ void WindowSearch::look_for_schedules(const StageWindows& windows, const WindowD
     search_.offer(*mended);
     if (!search_.done()) search_.offer(anneal(p_, *mended, {.evaluations = kEvaluationsPerAnswer}, stop));
   }
-  if (search_.done()) return;
+  // Where no staged schedule is as good as what is known, another one hardly matters.
+  if (search_.done() || (search_.has_incumbent() && search_.best_joules() < search_.incumbent().joules)) return;
   search_.enter("restricted");
   Columns columns{found_};
   merge(columns, gaps_.decisions(modes));

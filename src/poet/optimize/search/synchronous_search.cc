@@ -15,6 +15,7 @@ constexpr std::array kWaitingAfterAnswers = {0.0, 0.1, 0.3};
 constexpr long kEvaluationsPerOpOfAnswer = 50;
 constexpr long kMostEvaluationsOfAnswer = 20'000;
 constexpr int kSeedsOfAnswer = 3;
+constexpr std::size_t kMostEarlier = 5;
 
 }  // namespace
 
@@ -69,9 +70,20 @@ bool SynchronousSearch::consider(const Problem& instant, const Candidate& candid
       synchronous_plan(request_, instant, candidate, stop_.when_cancelled());
   if (!made || (best_ && best_->energy <= made->energy)) return false;
   made->seconds_to_first = best_ ? best_->seconds_to_first : stop_.elapsed();
-  if (best_) made->placed = std::move(best_->placed);
+  if (best_) {
+    made->placed = std::move(best_->placed);
+    earlier_.push_back(std::move(*best_));
+    if (earlier_.size() > kMostEarlier) earlier_.erase(earlier_.begin());
+  }
   best_ = std::move(made);
   return true;
+}
+
+std::vector<SynchronousPlan> SynchronousSearch::take() {
+  if (best_) earlier_.push_back(std::move(*best_));
+  best_.reset();
+  std::reverse(earlier_.begin(), earlier_.end());
+  return std::move(earlier_);
 }
 
 Candidate SynchronousSearch::annealed(const Problem& instant, const Candidate& start, int doublings,
