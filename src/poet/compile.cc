@@ -109,7 +109,8 @@ void verify_plan(const CompileRequest& request, Attempt& made) {
 void use(const Instance& instance, SynchronousPlan synchronous, Attempt& made) {
   made.plan = std::move(synchronous.plan);
   made.outcome.schedule = std::move(synchronous.schedule);
-  if (made.outcome.schedule.stages.empty()) made.outcome.schedule = stages_of(instance, made.plan);
+  if (made.outcome.schedule.stages.empty() && !has_paged(instance))
+    made.outcome.schedule = stages_of(instance, made.plan);
   made.synchronous = true;
 }
 
@@ -185,25 +186,32 @@ Attempt solve_with_loads(const SolveRequest& problem, SolveOptions options, bool
   if (earlier > Seconds(0)) *with.limits.deadline -= earlier;
   Attempt made = solve_and_lower(with, options, synchronous_too, search);
   made.synchronous = true;
-  made.others.clear();
+  const auto without = [&](const Plan& plan) {
+    const Plan timed = timed_without_loads(instance, loads, plan, problem.limits);
+    return plan_transfers(instance, timed, Semantics::device, problem.limits, search.when_cancelled());
+  };
+  const auto in_time = [&](const Plan& plan) {
+    const auto& deadline = problem.limits.deadline;
+    return !deadline || timeline_of(instance, plan).makespan <= latest_end(deadline->value());
+  };
+  for (SynchronousPlan& other : made.others) other = {{}, {}, without(other.plan), {}, {}, {}};
+  std::erase_if(made.others, [&](const SynchronousPlan& other) { return !in_time(other.plan); });
   made.outcome.schedule = {};
   OpId& binding = made.outcome.explanation.binding_op;
   while (binding.valid() && !loads.original[binding].valid()) binding = OpId(binding.index + 1);  // a reader
   if (binding.valid()) binding = loads.original[binding];
   if (made.plan.steps.empty()) return made;
-  const Plan timed = timed_without_loads(instance, loads, made.plan, problem.limits);
-  made.plan = plan_transfers(instance, timed, Semantics::device, problem.limits, search.when_cancelled());
+  made.plan = without(made.plan);
   if (made.placed) {
     made.placed = placed_without_loads(instance, loads, *made.placed);
     if (!holds(problem, *made.placed)) made.placed.reset();
   }
-  const Limits& limits = problem.limits;
+  if (in_time(made.plan)) return made;
   const Seconds end(timeline_of(instance, made.plan).makespan);
-  if (!limits.deadline || end <= latest_end(*limits.deadline)) return made;
   const Bounds bounds = made.outcome.certificate.bounds;  // of plans with all the time that there is
   made.plan = {};
-  earlier += end - *limits.deadline;
-  if (may_be_late && !whole_search() && earlier < *limits.deadline) {
+  earlier += end - *problem.limits.deadline;
+  if (may_be_late && !whole_search() && earlier < *problem.limits.deadline) {
     std::optional<PlacedPlan> placed = std::move(made.placed);
     made = solve_with_loads(problem, options, synchronous_too, whole_search, earlier, tries - 1);
     if (!made.placed) made.placed = std::move(placed);

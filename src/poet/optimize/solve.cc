@@ -116,8 +116,7 @@ void improve(Search& search, Heuristics& heuristics) {
     const bool more_model =
         !search.done() && (is_small || (round > 0 && !more_windows)) && full.go_on(5 * work, exact_stages);
     if (search.done()) continue;
-    const bool staged_lag = search.has_incumbent() && search.best_joules() < search.incumbent().joules;
-    if (!staged_lag || !more_windows) {
+    if (!search.synchronous_leads() || !more_windows) {
       heuristics.go_on(doublings, seed);
       search_around_uses(search, std::min(round, 3), no_decisions(p), exact_stages, work);
       search.enter("neighbourhoods");

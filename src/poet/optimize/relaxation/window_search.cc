@@ -281,8 +281,8 @@ void WindowSearch::look_for_schedules(const StageWindows& windows, const WindowD
     search_.offer(*mended);
     if (!search_.done()) search_.offer(anneal(p_, *mended, {.evaluations = kEvaluationsPerAnswer}, stop));
   }
-  // Where transfers take time, synchronous plans come closer than a MIP over stages does in much more time.
-  if (search_.done() || (p_.transfers_take_time() && search_.best_joules() < kInfinity)) return;
+  // Synchronous plans come closer than a MIP over stages does in much more time.
+  if (search_.done() || (search_.searches_synchronously() && search_.best_joules() < kInfinity)) return;
   search_.enter("restricted");
   Columns columns{found_};
   merge(columns, gaps_.decisions(modes));

@@ -54,12 +54,19 @@ void Search::raise_bound(double joules) {
 
 void Search::raise_staged_bound(double joules) { staged_bound_ = std::max(staged_bound_, joules); }
 
-double Search::best_joules() const {
+double Search::staged_joules() const {
   const double planned = plans_ != nullptr && plans_->best() ? plans_->best()->energy.value() : kInfinity;
-  const bool synchronously = synchronous_ != nullptr && synchronous_->best();
-  return std::min({incumbent_ ? incumbent_->joules : kInfinity, planned,
-                   synchronously ? synchronous_->best()->energy.value() : kInfinity,
-                   options_.known_joules.value_or(kInfinity)});
+  return std::min(incumbent_ ? incumbent_->joules : kInfinity, planned);
+}
+
+double Search::synchronous_joules() const {
+  return synchronous_ != nullptr && synchronous_->best() ? synchronous_->best()->energy.value() : kInfinity;
+}
+
+bool Search::synchronous_leads() const { return synchronous_joules() < staged_joules(); }
+
+double Search::best_joules() const {
+  return std::min({staged_joules(), synchronous_joules(), options_.known_joules.value_or(kInfinity)});
 }
 
 double Search::gap_to(double bound) const {

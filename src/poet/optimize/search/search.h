@@ -44,6 +44,9 @@ class Search {
   /// From now on, what relaxations decide and rounds of search also make synchronous plans, which count as
   /// known; not for large problems.
   void search_synchronously(SynchronousSearch& synchronous) { synchronous_ = &synchronous; }
+  [[nodiscard]] bool searches_synchronously() const { return synchronous_ != nullptr; }
+  /// The best plan is synchronous.
+  [[nodiscard]] bool synchronous_leads() const;
   /// See SynchronousSearch; nothing without one.
   void follow_synchronously(const Decisions& decided, const std::vector<GapMode>& modes);
   void go_on_synchronously(int doublings, std::uint64_t seed);
@@ -99,6 +102,8 @@ class Search {
  private:
   static constexpr double kForever = std::numeric_limits<double>::infinity();
 
+  [[nodiscard]] double staged_joules() const;
+  [[nodiscard]] double synchronous_joules() const;
   [[nodiscard]] double gap_to(double bound) const;
 
   const Problem& problem_;
