@@ -90,9 +90,9 @@ struct Attempt {
   Report report;
   Report schedule_report;
   Layout layout;
-  Bytes over{};                      // how much more RAM its addresses need than there is
+  Bytes over{};                         // how much more RAM its addresses need than there is
   std::vector<SynchronousPlan> others;  // that need more energy, the least first
-  std::optional<PlacedPlan> placed;  // another plan, costlier, whose addresses fit
+  std::optional<PlacedPlan> placed;     // another plan, costlier, whose addresses fit
 };
 
 void verify_plan(const CompileRequest& request, Attempt& made) {
@@ -308,7 +308,8 @@ struct Fit {
 /// No more than the gap that is asked for.
 bool costs_little_more(const CompileRequest& request, const Attempt& other, const Attempt& made) {
   const double baseline = replay_keep_all(request.instance, request.semantics).energy.value();
-  return overhead_gap(other.report.energy.value(), made.report.energy.value(), baseline) <= request.options.gap;
+  return overhead_gap(other.report.energy.value(), made.report.energy.value(), baseline) <=
+         request.options.gap;
 }
 
 /// Reserves more RAM until the addresses fit as well. Bounds are the first attempt's: on what the whole

@@ -180,8 +180,8 @@ TEST(LinearPlans, NoClaimIsFalse) {
   for (const auto& [status, count] : tally.statuses) fmt::print(" {} {},", count, status);
   fmt::print(" {} limits explained, {} given up; compile {:.1f} s, search {:.1f} s\n", tally.explained,
              tally.given_up, tally.compiling, tally.searching);
-  fmt::print("of {} with a plan, the least energy was found in {} and proven in {}\n", tally.compared, tally.least,
-             tally.bound_closes);
+  fmt::print("of {} with a plan, the least energy was found in {} and proven in {}\n", tally.compared,
+             tally.least, tally.bound_closes);
   EXPECT_LE(tally.given_up, cases / 100);
   EXPECT_GE(tally.statuses["optimal"], cases / 3);
   EXPECT_GE(tally.statuses["infeasible"], cases / 50);

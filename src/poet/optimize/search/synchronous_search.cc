@@ -88,8 +88,8 @@ std::vector<SynchronousPlan> SynchronousSearch::take() {
 
 Candidate SynchronousSearch::annealed(const Problem& instant, const Candidate& start, int doublings,
                                       std::uint64_t seed, const std::function<bool()>& stop) {
-  const long evaluations =
-      std::min(kEvaluationsPerOpOfAnswer * instant.ops, kMostEvaluationsOfAnswer) << std::min(doublings, 20);
+  const long evaluations = std::min(kEvaluationsPerOpOfAnswer * instant.ops, kMostEvaluationsOfAnswer)
+                           << std::min(doublings, 20);
   return anneal(instant, start, {.evaluations = evaluations, .seed = seed}, stop);
 }
 

@@ -24,8 +24,8 @@ class SynchronousSearch {
       : request_(request), options_(options), stop_(stop), best_(std::move(known)) {}
 
   [[nodiscard]] const std::optional<SynchronousPlan>& best() const { return best_; }
-  /// The best one, and some that were the best before it, of least energy first: where the addresses of one do
-  /// not fit, those of another may.
+  /// The best one, and some that were the best before it, of least energy first: where the addresses of one
+  /// do not fit, those of another may.
   [[nodiscard]] std::vector<SynchronousPlan> take();
 
   /// What a relaxation decides, as decisions and as modes of gaps, and what annealing makes of it. Whether
@@ -51,7 +51,7 @@ class SynchronousSearch {
   const SolveOptions& options_;
   const Stop& stop_;
   std::vector<Problem> instants_;  // for several guesses of how long compute waits
-  std::vector<Start> starts_;     // what has become of the last answer, for each guess
+  std::vector<Start> starts_;      // what has become of the last answer, for each guess
   std::optional<SynchronousPlan> best_;
   std::vector<SynchronousPlan> earlier_;  // the last ones that were the best, falling energy
 };
