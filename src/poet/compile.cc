@@ -106,7 +106,9 @@ void verify_plan(const CompileRequest& request, Attempt& made) {
          ("the verifier rejects the schedule: " + made.schedule_report.violation).c_str());
 }
 
-void use(const Instance& instance, SynchronousPlan synchronous, Attempt& made) {
+void use_synchronous(const Instance& instance, SynchronousPlan synchronous, Attempt& made) {
+  made.outcome.explanation = {};
+  made.outcome.seconds_to_incumbent = synchronous.seconds_to_first;
   made.plan = std::move(synchronous.plan);
   made.outcome.schedule = std::move(synchronous.schedule);
   if (made.outcome.schedule.stages.empty() && !has_paged(instance))
@@ -114,8 +116,8 @@ void use(const Instance& instance, SynchronousPlan synchronous, Attempt& made) {
   made.synchronous = true;
 }
 
-/// Solve: plans with synchronous paging, which are found quickly or not at all; then staged schedules, and
-/// the bounds. The better one as steps whose transfers are scheduled.
+/// Solve: plans with synchronous paging; then staged schedules, the bounds, and more such plans where these
+/// lead. The best one as steps whose transfers are scheduled.
 Attempt solve_and_lower(const SolveRequest& problem, SolveOptions options, bool synchronous_too,
                         const Stop& search) {
   const Instance& instance = problem.instance;
@@ -124,7 +126,8 @@ Attempt solve_and_lower(const SolveRequest& problem, SolveOptions options, bool 
   if (synchronous_too) {
     std::optional<SynchronousPlan> known = search_synchronous(problem, options, search);
     if (known) {
-      options.known_joules = known->energy.value();
+      options.known_joules =
+          std::min(known->energy.value(), options.known_joules.value_or(known->energy.value()));
       options.explain = false;
     }
     SynchronousSearch more(problem, options, search, std::move(known));
@@ -145,9 +148,7 @@ Attempt solve_and_lower(const SolveRequest& problem, SolveOptions options, bool 
   }
   if (!synchronous.empty()) made.placed = std::move(synchronous.front().placed);
   if (!synchronous.empty() && !(energy && *energy <= synchronous.front().energy)) {
-    made.outcome.explanation = {};
-    made.outcome.seconds_to_incumbent = synchronous.front().seconds_to_first;
-    use(instance, std::move(synchronous.front()), made);
+    use_synchronous(instance, std::move(synchronous.front()), made);
     synchronous.erase(synchronous.begin());
   }
   made.others = std::move(synchronous);
@@ -194,8 +195,20 @@ Attempt solve_with_loads(const SolveRequest& problem, SolveOptions options, bool
     const auto& deadline = problem.limits.deadline;
     return !deadline || timeline_of(instance, plan).makespan <= latest_end(deadline->value());
   };
-  for (SynchronousPlan& other : made.others) other = {{}, {}, without(other.plan), {}, {}, {}};
-  std::erase_if(made.others, [&](const SynchronousPlan& other) { return !in_time(other.plan); });
+  constexpr double kMoment = 0.1;
+  const Stop moment = search.at_least(kMoment);
+  std::vector<SynchronousPlan> others;
+  for (const SynchronousPlan& with_loads : made.others) {
+    if (moment()) break;
+    SynchronousPlan other;
+    other.plan = without(with_loads.plan);
+    other.energy = energy_of(instance, other.plan, timeline_of(instance, other.plan));
+    other.seconds_to_first = with_loads.seconds_to_first;
+    if (in_time(other.plan)) others.push_back(std::move(other));
+  }
+  std::stable_sort(others.begin(), others.end(),
+                   [](const auto& a, const auto& b) { return a.energy < b.energy; });
+  made.others.clear();
   made.outcome.schedule = {};
   OpId& binding = made.outcome.explanation.binding_op;
   while (binding.valid() && !loads.original[binding].valid()) binding = OpId(binding.index + 1);  // a reader
@@ -206,7 +219,10 @@ Attempt solve_with_loads(const SolveRequest& problem, SolveOptions options, bool
     made.placed = placed_without_loads(instance, loads, *made.placed);
     if (!holds(problem, *made.placed)) made.placed.reset();
   }
-  if (in_time(made.plan)) return made;
+  if (in_time(made.plan)) {
+    made.others = std::move(others);
+    return made;
+  }
   const Seconds end(timeline_of(instance, made.plan).makespan);
   const Bounds bounds = made.outcome.certificate.bounds;  // of plans with all the time that there is
   made.plan = {};
@@ -216,7 +232,11 @@ Attempt solve_with_loads(const SolveRequest& problem, SolveOptions options, bool
     made = solve_with_loads(problem, options, synchronous_too, whole_search, earlier, tries - 1);
     if (!made.placed) made.placed = std::move(placed);
   }
-  if (made.plan.steps.empty()) {
+  if (made.plan.steps.empty() && !others.empty()) {
+    use_synchronous(instance, std::move(others.front()), made);
+    others.erase(others.begin());
+    made.others = std::move(others);
+  } else if (made.plan.steps.empty()) {
     made.outcome.certificate.status = Status::unknown;
     made.outcome.explanation = {};
     made.outcome.explanation.reason =
@@ -245,8 +265,9 @@ void leave_slack(const CompileRequest& request, const Stop& stop, Attempt& made)
   verify_plan(request, made);
 }
 
-/// Place.
-void find_addresses(const CompileRequest& request, Time& time, Attempt& made) {
+/// Place; of another plan than the best one with less effort.
+void find_addresses(const CompileRequest& request, Time& time, Attempt& made, bool best = true) {
+  constexpr int kLessEffort = 10;
   const Instance& instance = request.instance;
   const bool device = request.semantics == Semantics::device;
   PlaceOptions options;
@@ -256,7 +277,8 @@ void find_addresses(const CompileRequest& request, Time& time, Attempt& made) {
   constexpr double kMoment = 3;
   const bool has_other = made.placed && instance.graph.ops.size() > kLarge;
   if (has_other) options.stop = options.stop.at_most(kMoment);
-  if (device && !has_other) options.room = transient_budget(instance.costs, request.limits);
+  if (device && !has_other && best) options.room = transient_budget(instance.costs, request.limits);
+  if (!best) options.effort /= kLessEffort;
   if (!device) options.effort /= 20;  // the paper's semantics has no addresses
   made.layout = place(instance, made.plan, request.semantics, options);
   if (device) made.over = instance.costs.persistent + made.layout.arena - request.limits.ram_budget;
@@ -287,10 +309,11 @@ std::optional<Attempt> other_that_fits(const CompileRequest& request, Time& time
   for (SynchronousPlan& plan : made.others) {
     Attempt other;
     other.outcome = made.outcome;
-    use(request.instance, std::move(plan), other);
+    use_synchronous(request.instance, std::move(plan), other);
     verify_plan(request, other);
-    find_addresses(request, time, other);
+    find_addresses(request, time, other, false);
     if (other.over <= Bytes(0)) return other;
+    if (time.finish()()) break;
   }
   return std::nullopt;
 }
@@ -305,11 +328,16 @@ struct Fit {
   [[nodiscard]] bool has_plan() const { return !attempt.plan.steps.empty() || reserves.solves() > 1; }
 };
 
-/// No more than the gap that is asked for.
-bool costs_little_more(const CompileRequest& request, const Attempt& other, const Attempt& made) {
+/// It is proven to the gap that is asked for, or a better one that is not saves no more than that.
+bool is_good_enough(const CompileRequest& request, const Attempt& other, const Attempt& made,
+                    const Bounds& bounds) {
   const double baseline = replay_keep_all(request.instance, request.semantics).energy.value();
-  return overhead_gap(other.report.energy.value(), made.report.energy.value(), baseline) <=
-         request.options.gap;
+  const double gap = request.options.gap;
+  const auto open = [&](const Attempt& attempt, double bound) {
+    return overhead_gap(attempt.report.energy.value(), bound, baseline) > gap;
+  };
+  const double bound = bounds.every_plan.value();
+  return !open(other, bound) || (open(made, bound) && !open(other, made.report.energy.value()));
 }
 
 /// Reserves more RAM until the addresses fit as well. Bounds are the first attempt's: on what the whole
@@ -322,20 +350,23 @@ Fit run_until_addresses_fit(const CompileRequest& request, Time& time) {
   std::optional<Bytes> over;
   std::optional<PlacedPlan> placed;
   std::optional<Attempt> other;  // of more energy than an attempt, but its addresses fit
-  Bytes reserve_of_other{};
+  Bytes reserve_of_other{}, reserve_of_placed{};
   bool enough = false;
   Stop search = time.limit();
   do {
     fit.reserve = fit.reserves.reserve();
     made = run_passes(request, fit.reserve, search, time);
-    if (made.placed && !placed) placed = std::move(made.placed);
+    if (!bounds) bounds = made.outcome.certificate.bounds;
+    if (made.placed && !placed) {
+      placed = std::exchange(made.placed, std::nullopt);
+      reserve_of_placed = fit.reserve;
+    }
     if (made.over > Bytes(0) && !other) {
       other = other_that_fits(request, time, made);
       reserve_of_other = fit.reserve;
-      enough = other && costs_little_more(request, *other, made);
+      enough = other && is_good_enough(request, *other, made, *bounds);
     }
     search = time.finish();
-    if (!bounds) bounds = made.outcome.certificate.bounds;
     nodes += made.outcome.nodes;
     made.outcome.nodes = nodes;
     made.outcome.certificate.bounds = *bounds;
@@ -347,7 +378,10 @@ Fit run_until_addresses_fit(const CompileRequest& request, Time& time) {
     made.outcome.certificate.bounds = *bounds;
     fit.reserve = reserve_of_other;
   }
-  if (!fit.found() && placed) use_placed(request, std::move(*placed), made);
+  if (!fit.found() && placed) {
+    use_placed(request, std::move(*placed), made);
+    fit.reserve = reserve_of_placed;
+  }
   return fit;
 }
 

@@ -40,7 +40,7 @@ struct CompileResult {
   Certificate certificate;  // what this answer claims, and of which plans
   /// With `best_order`: the same of plans that keep the order of this one.
   std::optional<Certificate> of_this_order;
-  Outcome outcome;         // of the last solve; bounds of the first
+  Outcome outcome;         // of the solve that the plan comes from; bounds of the first
   Plan plan;               // empty without a schedule
   Layout layout;           // its addresses
   Report report;           // of the plan, from the verifier
@@ -51,21 +51,20 @@ struct CompileResult {
   bool synchronous = false;
   Report keep_all;      // everything computed once: baseline energy, time and keep-all peak
   int solves = 1;       // more: the addresses of the first plans did not fit the budget
-  Bytes reserve{};      // by how much the last solve's RAM budget was lowered for them
+  Bytes reserve{};      // by how much the RAM budget of the plan's solve was lowered for them
   double overhead = 0;  // energy / baseline - 1
   /// Of the plan, on a device whose costs say how times vary (DeviceTiming::variation); else absent.
   std::optional<SimulatedSteps> expected;
 };
 
-/// On a device the plan's addresses must fit the budget, too. Where gaps between them leave no room, the
-/// problem is solved again with so much less RAM, a few times; bound and gap stay those of the whole budget.
-/// With `choose_paged` persistent values are resident where that costs less energy: never more than with all
-/// of them resident.
-/// With `best_order` a quarter of the time is for another order of the ops; the better answer counts, and
-/// bounds hold for every order. Ends within a second of the time limit and half a second of a cancellation,
-/// with the best plan so far. Throws InputError for a request that cannot be meant (negative budget, deadline
-/// not finite, NaN costs, a share of steps without a deadline). When there is no plan that is data:
-/// certificate.status and outcome.explanation.
+/// On a device the plan's addresses must fit the budget, too. Where gaps between them leave no room, plans of
+/// little more energy are tried, and the problem is solved again with so much less RAM, a few times; bound
+/// and gap stay those of the whole budget. With `choose_paged` persistent values are resident where that
+/// costs less energy: never more than with all of them resident. With `best_order` a quarter of the time is
+/// for another order of the ops; the better answer counts, and bounds hold for every order. Ends within a
+/// second of the time limit and half a second of a cancellation, with the best plan so far. Throws InputError
+/// for a request that cannot be meant (negative budget, deadline not finite, NaN costs, a share of steps
+/// without a deadline). When there is no plan that is data: certificate.status and outcome.explanation.
 ///
 /// Threads. Any number of threads may call it at a time; each gets what it would get alone, unless time runs
 /// out. Callbacks are called by the calling thread. No thread is started in this process.

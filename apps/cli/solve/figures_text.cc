@@ -80,7 +80,7 @@ std::string addresses(const Solved& solved) {
   } else {
     text += fmt::format("; none is smaller than {}", format_bytes(least));
   }
-  if (result.solves > 1) {
+  if (result.reserve > Bytes(0)) {
     text += fmt::format("; {} of the budget went to gaps between addresses, found by solving {}",
                         format_bytes(result.reserve), counted(result.solves, "time"));
   }

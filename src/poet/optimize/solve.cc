@@ -87,7 +87,8 @@ class FullModel {
 
 // Search and bound in rounds of doubling effort, each by every method: where one stalls, another may not, and
 // what one finds helps the next. Ends when the search is done, or rounds bring nothing more. Where the best
-// staged schedule is found, what is left is the bound on every plan, which the windows alone can raise.
+// staged schedule is found, what is left is the bound on every plan, which the windows alone can raise, and
+// synchronous plans.
 void improve(Search& search, Heuristics& heuristics) {
   constexpr long kSmallModel = 5'000;  // columns; solved outright
   constexpr int kFruitlessRounds = 3;
@@ -102,14 +103,15 @@ void improve(Search& search, Heuristics& heuristics) {
     const bool staged_proven = search.staged_proven();
     const double bound = search.bound();
     const double staged_bound = search.staged_bound();
-    const double best = search.has_incumbent() ? search.incumbent().joules : kInfinity;
+    const double best = search.best_joules();
     const int doublings = std::min(round, 20);
     const long work = kWork << doublings;
     const auto seed = static_cast<unsigned>(round) + 1;
     const bool more_windows = search.options().tightenings.windows && windows.run(work, exact_stages);
     search.go_on_synchronously(doublings, seed);
     if (staged_proven) {
-      if (!more_windows || search.bound() - bound < kWorthARound * (search.best_joules() - bound)) return;
+      const bool rises = search.bound() - bound >= kWorthARound * (search.best_joules() - bound);
+      if (search.best_joules() >= best && (!more_windows || !rises)) return;
       continue;
     }
     if (round == 0 && !search.done()) search_paging_only(search, evaluations_of_local_search(p) / 4, work);
@@ -122,8 +124,7 @@ void improve(Search& search, Heuristics& heuristics) {
       search.enter("neighbourhoods");
       search_neighbourhoods(search, 2, seed, exact_stages, work / 2);
     }
-    if (search.bound() > bound || search.staged_bound() > staged_bound ||
-        (search.has_incumbent() && search.incumbent().joules < best))
+    if (search.bound() > bound || search.staged_bound() > staged_bound || search.best_joules() < best)
       fruitless = 0;
     else if (full.is_exhausted())
       return;

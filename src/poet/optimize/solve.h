@@ -12,7 +12,7 @@ namespace poet {
 /// full MIP. Every accepted schedule has been replayed exactly. Ends at the gap asked for, with `stop`
 /// (within half a second), or when nothing is left to try. Effort is counted in simplex iterations and
 /// replays, not in seconds: equal input and options give the equal schedule, unless `stop` strikes.
-/// `synchronous` is told what relaxations decide; its plans count as known.
+/// `synchronous` is told what relaxations decide, and its plans count as known, but for large problems.
 /// Throws InputError only for options that contradict each other (published formulation outside the published
 /// semantics).
 [[nodiscard]] Outcome solve(const SolveRequest& request, const SolveOptions& options, const Stop& stop,

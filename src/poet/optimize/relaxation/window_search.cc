@@ -120,8 +120,10 @@ bool WindowSearch::add_where_answer_fails(const StageWindows& windows, const Win
                                           const Relaxed& relaxed) {
   if (add_overflowing(ram_implied(p_, windows, model, relaxed.x, gaps_), 1)) return true;
   const WindowDecisions decided = window_decisions(model, relaxed.x);
-  const std::vector<std::int64_t> peaks = complete(p_, taken_once(p_, windows, decided)).stage_peak;
-  if (p_.transfers_take_time() && add_overflowing({peaks.begin(), peaks.end()}, 1)) return true;
+  if (p_.transfers_take_time()) {
+    const std::vector<std::int64_t> peaks = complete(p_, taken_once(p_, windows, decided)).stage_peak;
+    if (add_overflowing({peaks.begin(), peaks.end()}, 1)) return true;
+  }
   std::vector<double> ram = pressure(p_, windows, decided);
   for (double& bytes : ram)
     if (bytes > 0) bytes += static_cast<double>(p_.budget);
@@ -281,7 +283,7 @@ void WindowSearch::look_for_schedules(const StageWindows& windows, const WindowD
     search_.offer(*mended);
     if (!search_.done()) search_.offer(anneal(p_, *mended, {.evaluations = kEvaluationsPerAnswer}, stop));
   }
-  // Synchronous plans come closer than a MIP over stages does in much more time.
+  // Whichever plan leads: in the time of this MIP more breakpoints and the plans of their answers bring more.
   if (search_.done() || (search_.searches_synchronously() && search_.best_joules() < kInfinity)) return;
   search_.enter("restricted");
   Columns columns{found_};

@@ -10,14 +10,22 @@
 namespace poet {
 namespace {
 
-// As in synchronous.cc. Only the plan tells which guess is right.
+// Guesses at the part of a transfer's time during which compute waits for it.
 constexpr std::array kWaitingAfterAnswers = {0.0, 0.1, 0.3};
+// Of one annealing.
 constexpr long kEvaluationsPerOpOfAnswer = 50;
 constexpr long kMostEvaluationsOfAnswer = 20'000;
-constexpr int kSeedsOfAnswer = 3;
-constexpr std::size_t kMostEarlier = 5;
+constexpr int kSeedsOfAnswer = 3;        // annealed one after the other, each from where the last one ended
+constexpr std::size_t kMostEarlier = 5;  // plans
 
 }  // namespace
+
+std::vector<SynchronousPlan> SynchronousSearch::take() {
+  if (best_) earlier_.push_back(std::move(*best_));
+  best_.reset();
+  std::reverse(earlier_.begin(), earlier_.end());
+  return std::move(earlier_);
+}
 
 const std::vector<Problem>& SynchronousSearch::instants() {
   if (instants_.empty())
@@ -30,14 +38,14 @@ bool SynchronousSearch::follow(const Decisions& decided, const std::vector<GapMo
                                const std::function<bool()>& stop) {
   bool better = false;
   starts_.clear();
-  for (const Problem& instant : instants()) {
-    if (stop()) break;
+  for (std::size_t i = 0; i < instants().size() && !stop(); ++i) {
+    const Problem& instant = instants_[i];
     Candidate start = complete(instant, decided);
     if (start.within(instant)) better |= consider(instant, start);
     std::optional<Candidate> mended = greedy_from(instant, modes, stop);
     if (mended) better |= consider(instant, *mended);
     if (mended && (!start.within(instant) || mended->joules < start.joules)) start = std::move(*mended);
-    if (start.within(instant)) starts_.push_back({&instant, std::move(start)});
+    if (start.within(instant)) starts_.push_back({i, std::move(start)});
   }
   for (int seed = 1; seed <= kSeedsOfAnswer; ++seed)
     better |= anneal_starts(0, static_cast<std::uint64_t>(seed), stop);
@@ -49,7 +57,9 @@ bool SynchronousSearch::go_on(int doublings, std::uint64_t seed, const std::func
   for (const Problem& instant : instants()) {
     if (stop() || !best_ || best_->decided.recompute.empty()) break;
     const Candidate start = complete(instant, best_->decided);
-    if (start.within(instant)) better |= consider(instant, annealed(instant, start, doublings, seed, stop));
+    if (!start.within(instant)) continue;
+    const Candidate found = annealed(instant, start, doublings, seed, stop);
+    if (found.joules < start.joules) better |= consider(instant, found);
   }
   return better;
 }
@@ -59,8 +69,11 @@ bool SynchronousSearch::anneal_starts(int doublings, std::uint64_t seed, const s
   bool better = false;
   for (Start& start : starts_) {
     if (stop()) break;
-    start.candidate = annealed(*start.instant, start.candidate, doublings, seed, stop);
-    better |= consider(*start.instant, start.candidate);
+    const Problem& instant = instants_[start.instant];
+    Candidate found = annealed(instant, start.candidate, doublings, seed, stop);
+    if (found.joules >= start.candidate.joules) continue;
+    start.candidate = std::move(found);
+    better |= consider(instant, start.candidate);
   }
   return better;
 }
@@ -71,19 +84,12 @@ bool SynchronousSearch::consider(const Problem& instant, const Candidate& candid
   if (!made || (best_ && best_->energy <= made->energy)) return false;
   made->seconds_to_first = best_ ? best_->seconds_to_first : stop_.elapsed();
   if (best_) {
-    made->placed = std::move(best_->placed);
+    made->placed = std::exchange(best_->placed, std::nullopt);
     earlier_.push_back(std::move(*best_));
     if (earlier_.size() > kMostEarlier) earlier_.erase(earlier_.begin());
   }
   best_ = std::move(made);
   return true;
-}
-
-std::vector<SynchronousPlan> SynchronousSearch::take() {
-  if (best_) earlier_.push_back(std::move(*best_));
-  best_.reset();
-  std::reverse(earlier_.begin(), earlier_.end());
-  return std::move(earlier_);
 }
 
 Candidate SynchronousSearch::annealed(const Problem& instant, const Candidate& start, int doublings,

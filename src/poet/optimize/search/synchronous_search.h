@@ -5,6 +5,7 @@
 // The window relaxation knows nothing of stages. What it decides is often a synchronous plan as it stands, of
 // no more energy than the bound; a search that begins there finds what one from everything kept misses.
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -28,8 +29,9 @@ class SynchronousSearch {
   /// do not fit, those of another may.
   [[nodiscard]] std::vector<SynchronousPlan> take();
 
-  /// What a relaxation decides, as decisions and as modes of gaps, and what annealing makes of it. Whether
-  /// something better was found.
+  /// What a relaxation decides, as decisions and as modes of gaps, and what annealing makes of the better of
+  /// the two. Whether something better than before was found. `stop` ends the search, not what is being
+  /// planned.
   bool follow(const Decisions& decided, const std::vector<GapMode>& modes, const std::function<bool()>& stop);
   /// Annealing goes on from there, and from the best plan's decisions, 2^`doublings` times as long as at
   /// first. Whether something better was found.
@@ -37,19 +39,19 @@ class SynchronousSearch {
 
  private:
   struct Start {
-    const Problem* instant;
+    std::size_t instant;  // whose problem
     Candidate candidate;
   };
 
   const std::vector<Problem>& instants();
-  bool consider(const Problem& instant, const Candidate& candidate);
   bool anneal_starts(int doublings, std::uint64_t seed, const std::function<bool()>& stop);
+  bool consider(const Problem& instant, const Candidate& candidate);
   static Candidate annealed(const Problem& instant, const Candidate& start, int doublings, std::uint64_t seed,
                             const std::function<bool()>& stop);
 
   const SolveRequest& request_;
   const SolveOptions& options_;
-  const Stop& stop_;
+  const Stop& stop_;               // for its clock and cancellation
   std::vector<Problem> instants_;  // for several guesses of how long compute waits
   std::vector<Start> starts_;      // what has become of the last answer, for each guess
   std::optional<SynchronousPlan> best_;
