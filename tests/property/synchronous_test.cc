@@ -112,7 +112,8 @@ TEST(SynchronousSearch, PlansOfAnyAnswerAreTheVerifiersAndNeverWorse) {
     const SolveRequest request{c.instance, c.limits, Semantics::device};
     const SolveOptions options;
     const Stop stop;
-    const auto known = search_synchronous(request, options, stop);
+    std::optional<SynchronousPlan> known;
+    if (seed % 2 == 0) known = search_synchronous(request, options, stop);
     const Problem instant = instant_problem(request, options, 0);
     const Gaps gaps(instant);
     std::vector<GapMode> modes = gaps.keep_all();
@@ -138,7 +139,7 @@ TEST(SynchronousSearch, PlansOfAnyAnswerAreTheVerifiersAndNeverWorse) {
   }
   fmt::print("plans in {} cases, better ones in {}\n", found, better);
   EXPECT_GT(found, test::enough(20));
-  EXPECT_GT(better, 0);
+  EXPECT_GT(better, test::enough(20));
 }
 
 TEST(SynchronousPlan, NothingWhereEverythingFitsOrNothingMayBePaged) {
