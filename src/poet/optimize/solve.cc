@@ -107,6 +107,7 @@ void improve(Search& search, Heuristics& heuristics) {
     const int doublings = std::min(round, 20);
     const long work = kWork << doublings;
     const auto seed = static_cast<unsigned>(round) + 1;
+    if (!p.paging) heuristics.go_on(doublings, seed);  // what is found makes the trees of bounds smaller
     const bool more_windows = search.options().tightenings.windows && windows.run(work, exact_stages);
     search.go_on_synchronously(doublings, seed);
     if (staged_proven) {
@@ -119,7 +120,7 @@ void improve(Search& search, Heuristics& heuristics) {
         !search.done() && (is_small || (round > 0 && !more_windows)) && full.go_on(5 * work, exact_stages);
     if (search.done()) continue;
     if (!search.synchronous_leads() || !more_windows) {
-      heuristics.go_on(doublings, seed);
+      if (p.paging) heuristics.go_on(doublings, seed);
       search_around_uses(search, std::min(round, 3), no_decisions(p), exact_stages, work);
       search.enter("neighbourhoods");
       search_neighbourhoods(search, 2, seed, exact_stages, work / 2);

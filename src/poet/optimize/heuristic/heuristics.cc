@@ -8,11 +8,12 @@
 namespace poet {
 namespace {
 
-// Effort of the first round, in units that need no clock.
+// Effort of the first round, in units that need no clock. Where nothing can be paged no other method finds as
+// much.
 long changes_of_oscillation(const Problem& problem) {
-  constexpr long kPerOp = 200;
-  constexpr long kMost = 20'000;
-  return std::min(kPerOp * problem.ops, kMost);
+  const long per_op = problem.paging ? 200 : 400;
+  const long most = problem.paging ? 20'000 : 400'000;
+  return std::min(per_op * problem.ops, most);
 }
 
 }  // namespace
@@ -31,9 +32,16 @@ Heuristics::Heuristics(Search& search) : search_(search), problem_(search.proble
 void Heuristics::begin() {
   if (mends()) return;
   search_.enter("oscillation");
-  constexpr int kDoublings = 2;
-  for (int i = 0; i <= kDoublings && !search_.has_incumbent() && !search_.must_stop(); ++i)
-    oscillate(*oscillation_, changes_of_oscillation(problem_) << i);
+  constexpr long kFirst = 20'000;
+  constexpr long kDoublings = 3;
+  constexpr long kPerOp = 1'000;  // what it takes grows with the graph
+  const long first = std::min(changes_of_oscillation(problem_), kFirst);
+  long left = std::max(first << kDoublings, kPerOp * problem_.ops);
+  for (long changes = first; changes < left && !search_.has_incumbent() && !search_.must_stop();
+       changes *= 2) {
+    oscillate(*oscillation_, changes);
+    left -= changes;
+  }
 }
 
 void Heuristics::go_on(int doublings, unsigned seed) {

@@ -7,7 +7,7 @@
 namespace poet {
 namespace {
 
-constexpr int kStagesAtOnce = 64;
+constexpr int kStagesAtOnce = 16;
 constexpr double kFirst = 0.1;  // of the mean energy that a byte of values has cost
 constexpr double kLeast = 1e-3;
 constexpr double kRise = 1.05;
@@ -35,27 +35,37 @@ double OverflowPrices::of_overflow() const {
 }
 
 double OverflowPrices::of_keeping(int v, int stage) const {
-  const auto& peak = r_.stage_peak();
-  const std::int64_t bytes = p_.bytes[at(v)];
-  const std::int64_t room = p_.budget - bytes;
+  const auto bytes = static_cast<double>(p_.bytes[at(v)]);
   double joules = 0;
   for (int t = r_.last_event(v, stage) + 1; t < stage;) {
-    if (t % kStagesAtOnce == 0 && t + kStagesAtOnce <= stage && highest_[at(t / kStagesAtOnce)] <= room) {
-      t += kStagesAtOnce;
-      continue;
-    }
-    const std::int64_t over = std::min(peak[at(t)] - room, bytes);
-    if (over > 0) joules += price_[at(t)] * static_cast<double>(over);
-    ++t;
+    const int end = std::min(stage, (t / kStagesAtOnce + 1) * kStagesAtOnce);
+    if (highest_[at(t / kStagesAtOnce)] + bytes > 0) joules += of_keeping(bytes, t, end);
+    t = end;
   }
   return joules;
 }
 
+// Two sums at a time: half of the time of all searches is spent here.
+double OverflowPrices::of_keeping(double bytes, int first, int end) const {
+  const auto at_stage = [&](int t) { return price_[at(t)] * std::clamp(over_[at(t)] + bytes, 0.0, bytes); };
+  double even = 0;
+  double odd = 0;
+  int t = first;
+  for (; t + 1 < end; t += 2) {
+    even += at_stage(t);
+    odd += at_stage(t + 1);
+  }
+  return even + odd + (t < end ? at_stage(t) : 0);
+}
+
 void OverflowPrices::look_again() {
   const auto& peak = r_.stage_peak();
-  highest_.assign((peak.size() + kStagesAtOnce - 1) / kStagesAtOnce, 0);
-  for (std::size_t t = 0; t < peak.size(); ++t)
-    highest_[t / kStagesAtOnce] = std::max(highest_[t / kStagesAtOnce], peak[t]);
+  over_.resize(peak.size());
+  highest_.assign((peak.size() + kStagesAtOnce - 1) / kStagesAtOnce, -kInfinity);
+  for (std::size_t t = 0; t < peak.size(); ++t) {
+    over_[t] = static_cast<double>(peak[t] - p_.budget);
+    highest_[t / kStagesAtOnce] = std::max(highest_[t / kStagesAtOnce], over_[t]);
+  }
 }
 
 void OverflowPrices::adapt() {

@@ -20,7 +20,7 @@ class OverflowPrices {
   /// What so many bytes too many cost in a stage in which nothing has overflowed yet.
   [[nodiscard]] double of_bytes(std::int64_t bytes) const { return first_ * static_cast<double>(bytes); }
   /// Joules of what would exceed it besides, if the value stayed in RAM from when it was last there to a use
-  /// in the stage. O(stages in between / 64) where RAM is not full.
+  /// in the stage, as RAM was when looked at last. O(stages in between), a sixteenth where RAM is not full.
   [[nodiscard]] double of_keeping(int value, int stage) const;
 
   [[nodiscard]] const std::vector<double>& per_stage() const { return price_; }
@@ -31,12 +31,15 @@ class OverflowPrices {
   void adapt();
 
  private:
+  [[nodiscard]] double of_keeping(double bytes, int first, int end) const;
+
   const IncrementalReplay& r_;
   const Problem& p_;
   double first_;
   double least_;
-  std::vector<double> price_;          // per stage, of a byte
-  std::vector<std::int64_t> highest_;  // peak of every kStagesAtOnce stages
+  std::vector<double> price_;    // per stage, of a byte
+  std::vector<double> over_;     // per stage, bytes beyond the budget; negative: left
+  std::vector<double> highest_;  // of every kStagesAtOnce stages
 };
 
 }  // namespace poet

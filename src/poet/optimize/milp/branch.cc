@@ -1,7 +1,8 @@
 #include "poet/optimize/milp/branch.h"
 
 #include <algorithm>
-#include <cmath>
+
+#include "poet/optimize/solvers/presolve.h"
 
 namespace poet {
 namespace {
@@ -56,20 +57,6 @@ TightOptions tight_options(const Search& search, const std::set<int>& exact_stag
   options.tightenings = search.options().tightenings;
   options.exact_stages = exact_stages;
   return options;
-}
-
-// A column at zero in the relaxation whose reduced cost lifts it to the target cannot be in a solution below
-// the target.
-bool fix_by_reduced_cost(const Search& search, Model& model, const LpResult& root, double target) {
-  if (!search.options().tightenings.reduced_cost_fixing || target == kInfinity) return false;
-  if (root.status != LpStatus::optimal) return false;
-  bool any = false;
-  for (std::size_t c = 0; c < root.x.size(); ++c)  // the root's columns come first in every full model
-    if (model.integer[c] && root.x[c] < 1e-9 && root.objective + root.reduced_costs[c] > target + 1e-6) {
-      model.upper[c] = 0;
-      any = true;
-    }
-  return any;
 }
 
 }  // namespace
@@ -130,7 +117,8 @@ bool prove(Search& search, const Columns& full, const Root& root, std::set<int>&
       options.cutoff = target;
       options.start.clear();
     }
-    const bool fixed = fix_by_reduced_cost(search, tight.model, root.lp, cut_off ? target : best);
+    const bool fixed = search.options().tightenings.reduced_cost_fixing &&
+                       fix_by_reduced_costs(tight.model, root.lp, cut_off ? target : best);
     const MipResult mip = solve_mip(tight.model, options);
     search.nodes += mip.nodes;
     work -= mip.work;

@@ -8,19 +8,20 @@
 
 #include "poet/base/numbers.h"
 #include "poet/optimize/heuristic/greedy.h"
-#include "poet/optimize/heuristic/incremental.h"
 #include "poet/optimize/heuristic/local_search.h"
 #include "poet/optimize/heuristic/oscillation.h"
 #include "poet/optimize/milp/branch.h"
 #include "poet/optimize/relaxation/merged_windows.h"
 #include "poet/optimize/relaxation/recomputation_ram.h"
-#include "poet/optimize/relaxation/window_pressure.h"
+#include "poet/optimize/solvers/presolve.h"
 
 namespace poet {
 namespace {
 
-constexpr int kIdleRounds = 3;       // breakpoints tried in a row without a better bound
-constexpr double kLeastRise = 1e-3;  // of the overhead that is proven; less is not a better bound
+constexpr int kIdleRounds = 3;             // breakpoints tried in a row without a better bound
+constexpr int kIdleLinearRounds = 2;       // of linear relaxations alone
+constexpr double kLeastRise = 1e-3;        // of the overhead that is proven; less is not a better bound
+constexpr double kLeastLinearRise = 5e-3;  // for which the tree may grow
 constexpr long kEvaluationsPerAnswer = 20'000;
 constexpr long kChangesPerAnswer = 5'000;
 constexpr long kChangesForPrices = 20'000;
@@ -28,155 +29,95 @@ constexpr std::uint64_t kSeedOfPrices = 1;
 constexpr double kLeastExcess = 0.01;  // of the budget, in a linear relaxation
 constexpr int kMostOpsOfDenseRows = 200;
 constexpr double kPartOfGap = 0.95;  // within which a relaxation need not be solved
-constexpr int kFewColumns = 1'000;   // columns; solved to the end in a moment
-constexpr int kWaitReach = 4;        // stages before a wait in which its cause is sought
-
-/// Per stage: RAM with everything that could be of use later.
-std::vector<std::int64_t> most_kept(const Problem& p) {
-  std::vector<std::int64_t> change(at(p.ops) + 1, 0);
-  for (int v = 0; v < p.values; ++v) {
-    if (!p.active[at(v)] || p.horizon[at(v)] <= p.producer[at(v)]) continue;
-    change[at(p.producer[at(v)]) + 1] += p.bytes[at(v)];
-    change[at(p.horizon[at(v)])] -= p.bytes[at(v)];
-  }
-  std::vector<std::int64_t> bytes(at(p.ops));
-  std::int64_t kept = 0;
-  for (int t = 0; t < p.ops; ++t) {
-    kept += change[at(t)];
-    bytes[at(t)] = kept + working_set(p, t);
-    if (!p.overwritable[at(t)].empty()) bytes[at(t)] += p.bytes[at(p.first_result[at(t)])];
-  }
-  for (const Resident& one : p.residents)
-    for (std::int64_t& at_stage : bytes) at_stage += one.bytes;
-  return bytes;
-}
+constexpr int kFewColumns = 1'000;   // solved to the end in a moment
+constexpr long kRows = 40'000;       // of what is left of a model; with fewer, an iteration counts for less
+constexpr long kMostIterations = 8;  // for one
 
 }  // namespace
 
 WindowSearch::WindowSearch(Search& search)
-    : search_(search), p_(search.problem()), gaps_(p_), found_(no_decisions(p_)) {
-  const Candidate keep_all = complete(p_, no_decisions(p_));
-  const auto& peak = keep_all.stage_peak;
-  breakpoints_ = {static_cast<int>(std::max_element(peak.begin(), peak.end()) - peak.begin())};
-  most_kept_ = most_kept(p_);
-}
+    : search_(search), p_(search.problem()), gaps_(p_), breakpoints_(p_, gaps_), found_(no_decisions(p_)) {}
 
 bool WindowSearch::run(long work, std::set<int>& exact_stages) {
-  bool closes = true;  // within so much work; beyond, linear relaxations go on
-  // With what to try again when there is more work: breakpoints that raise nothing make it harder.
-  std::vector<int> worthwhile;
-  double worth = 0;
+  const Ended ended = run_to_the_end(work, exact_stages);
+  if (ended == Ended::out_of_work && !search_.bound_done()) relax_further(work);
+  return ended != Ended::nothing_left;
+}
+
+// In integers.
+WindowSearch::Ended WindowSearch::run_to_the_end(long work, std::set<int>& exact_stages) {
   for (int idle = 0; !search_.bound_done() && idle < kIdleRounds;) {
     const double before = search_.bound();
-    const StageWindows windows(p_, breakpoints_);
+    const StageWindows windows(p_, breakpoints_.stages());
+    WindowModel model = build_windows(p_, windows, search_.options().tightenings.rounding);
+    search_.enter(fmt::format("{} windows", windows.count()));
+    if (relax_continuously(windows, model, work)) continue;
+    Relaxed relaxed = relax_with_ram(windows, model, work);
+    // Beside a schedule that would be the solver's noise.
+    if (relaxed.closed && relaxed.x.empty() && search_.best_joules() == kInfinity) {
+      // The second opinion (explain.h) is without the rows that were added.
+      relaxed = relax(build_windows(p_, windows, search_.options().tightenings.rounding), work);
+      if (relaxed.closed && relaxed.x.empty()) search_.impossible_windows = breakpoints_.stages();
+    }
+    if (search_.bound_done() || (relaxed.closed && relaxed.x.empty()))
+      return relaxed.closed ? Ended::nothing_left : Ended::out_of_work;
+    if (!search_.done() && !relaxed.x.empty())
+      look_for_schedules(windows, window_decisions(model, relaxed.x), work, exact_stages);
+    if (search_.bound_done() || !relaxed.closed) return Ended::out_of_work;
+    idle = has_risen(before, kLeastRise) ? 0 : idle + 1;
+    if (!add_where_answer_fails(windows, model, relaxed.x)) return Ended::nothing_left;
+  }
+  return Ended::idle;
+}
+
+// Linear relaxations alone, with the breakpoints of the last one that was worth it in the end: others make
+// the tree larger.
+void WindowSearch::relax_further(long work) {
+  std::vector<int> worthwhile = breakpoints_.stages();
+  for (int idle = 0; !search_.bound_done() && idle < kIdleLinearRounds;) {
+    const double before = search_.bound();
+    const std::vector<int> tried = breakpoints_.stages();
+    const StageWindows windows(p_, breakpoints_.stages());
     WindowModel model = build_windows(p_, windows, search_.options().tightenings.rounding);
     search_.enter(fmt::format("{} windows", windows.count()));
     const bool added = relax_continuously(windows, model, work);
-    if (!closes && search_.bound() - before <= kLeastRise * (search_.bound() - p_.baseline_joules)) ++idle;
-    if (added) continue;
-    if (closes) {
-      Relaxed relaxed = relax_with_ram(windows, model, work);
-      // Beside a schedule that would be the solver's noise.
-      if (relaxed.closed && relaxed.x.empty() && search_.best_joules() == kInfinity) {
-        // The second opinion (explain.h) is without the rows that were added.
-        relaxed = relax(build_windows(p_, windows, search_.options().tightenings.rounding), work);
-        if (relaxed.closed && relaxed.x.empty()) search_.impossible_windows = breakpoints_;
-      }
-      if (search_.bound_done() || (relaxed.closed && relaxed.x.empty())) return !relaxed.closed;
-      if (!search_.done() && !relaxed.x.empty())
-        look_for_schedules(windows, window_decisions(model, relaxed.x), work, exact_stages);
-      if (search_.bound_done()) return true;
-      closes = relaxed.closed;
-      if (closes) {
-        const double rise = search_.bound() - before;
-        idle = rise > kLeastRise * (search_.bound() - p_.baseline_joules) ? 0 : idle + 1;
-        if (!add_where_answer_fails(windows, model, relaxed)) return false;
-        continue;
-      }
-      worthwhile = breakpoints_;
-      worth = search_.bound();
+    if (has_risen(before, kLeastLinearRise)) {
+      worthwhile = tried;
+      idle = 0;
+    } else {
+      ++idle;
     }
-    if (!add_where_ram_is_dearest()) break;
+    if (!added && !add_where_relaxation_fails(windows, model)) break;
   }
-  if (!closes && search_.bound() - worth <= kLeastRise * (search_.bound() - p_.baseline_joules))
-    breakpoints_ = worthwhile;
-  return true;
-}
-
-bool WindowSearch::is_breakpoint(int stage) const {
-  return std::find(breakpoints_.begin(), breakpoints_.end(), stage) != breakpoints_.end();
-}
-
-// False when none overflows. A breakpoint at which everything could be kept would say nothing.
-bool WindowSearch::add_overflowing(std::vector<double> ram, int at_most) {
-  for (int t = 0; t < p_.ops; ++t)
-    if (most_kept_[at(t)] <= p_.budget) ram[at(t)] = 0;
-  const std::vector<int> added = overflowing(p_, ram, breakpoints_, at_most);
-  breakpoints_.insert(breakpoints_.end(), added.begin(), added.end());
-  return !added.empty();
+  breakpoints_.reset(worthwhile);
 }
 
 bool WindowSearch::add_where_answer_fails(const StageWindows& windows, const WindowModel& model,
-                                          const Relaxed& relaxed) {
-  if (add_overflowing(ram_implied(p_, windows, model, relaxed.x, gaps_), 1)) return true;
-  const WindowDecisions decided = window_decisions(model, relaxed.x);
-  if (p_.transfers_take_time()) {
-    const std::vector<std::int64_t> peaks = complete(p_, taken_once(p_, windows, decided)).stage_peak;
-    if (add_overflowing({peaks.begin(), peaks.end()}, 1)) return true;
-  }
-  std::vector<double> ram = pressure(p_, windows, decided);
-  for (double& bytes : ram)
-    if (bytes > 0) bytes += static_cast<double>(p_.budget);
-  if (add_overflowing(ram, 1)) return true;
-  const Candidate spread = complete(p_, gaps_.decisions(taken_for_each_use(p_, windows, decided, gaps_)));
-  return add_overflowing({spread.stage_peak.begin(), spread.stage_peak.end()}, 1) ||
-         add_where_recomputed_twice(windows, spread) || add_where_compute_waits();
+                                          const std::vector<double>& x) {
+  return breakpoints_.add_where_answer_fails(windows, model, x) ||
+         (search_.has_incumbent() && breakpoints_.add_where_compute_waits(search_.incumbent().decisions));
 }
 
-// Device semantics: what the relaxation takes to happen beside compute, and what in the best schedule does
-// not. The last stage before the longest wait that is no breakpoint yet: RAM that is full there, or transfers
-// that end there, are what it had to wait for.
-bool WindowSearch::add_where_compute_waits() {
-  if (!p_.transfers_take_time() || !search_.has_incumbent()) return false;
-  IncrementalReplay replay(p_);
-  replay.load(search_.incumbent().decisions);
-  const std::vector<double> waits = replay.waits();
-  std::vector<int> order;
-  for (int t = 1; t < p_.ops; ++t)
-    if (waits[at(t)] > 0) order.push_back(t);
-  std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return waits[at(a)] > waits[at(b)]; });
-  for (int t : order)
-    for (int before = t - 1; before >= std::max(0, t - kWaitReach); --before)
-      if (!is_breakpoint(before)) {
-        breakpoints_.push_back(before);
-        return true;
-      }
-  return false;
+// Where nothing can be paged such relaxations are nearly integral.
+bool WindowSearch::add_where_relaxation_fails(const StageWindows& windows, const WindowModel& model) {
+  if (p_.transfers_take_time()) return false;
+  const int at_most = 1 + windows.count() / 4;
+  if (!p_.paging && relaxation_.status == LpStatus::optimal &&
+      breakpoints_.add_where_pressed(windows, window_decisions(model, relaxation_.x), at_most))
+    return true;
+  if (prices_of_ram_.empty()) {
+    search_.enter("prices of RAM");
+    Oscillation oscillation(p_, kSeedOfPrices);
+    const bool found = oscillation.run(kChangesForPrices, [this] { return search_.must_stop(); });
+    if (found) search_.offer(*oscillation.best());
+    prices_of_ram_ = oscillation.prices();
+  }
+  return breakpoints_.add_where_dearest(prices_of_ram_, at_most);
 }
 
-// The relaxation computes an op once in a window where a schedule that fits does so more often, or keeps the
-// result: a breakpoint in between decides which. Most joules first, at stages that are nearly full.
-bool WindowSearch::add_where_recomputed_twice(const StageWindows& windows, const Candidate& spread) {
-  std::vector<double> doubled(at(p_.ops), 0.0);
-  std::vector<int> last(at(p_.ops), -1);
-  for (int t = 0; t < p_.ops; ++t)
-    for (int op : spread.decisions.recompute[at(t)]) {
-      if (last[at(op)] >= 0 && windows.of(last[at(op)]) == windows.of(t))
-        for (int s = last[at(op)]; s < t; ++s) doubled[at(s)] += p_.joules[at(op)];
-      last[at(op)] = t;
-    }
-  int best = -1;
-  double most = 0;
-  for (int t = 0; t < p_.ops; ++t) {
-    const double full = static_cast<double>(spread.stage_peak[at(t)]) / static_cast<double>(p_.budget);
-    const double score = doubled[at(t)] * std::pow(full, 4);
-    if (score > most && !is_breakpoint(t)) {
-      most = score;
-      best = t;
-    }
-  }
-  if (best >= 0) breakpoints_.push_back(best);
-  return best >= 0;
+// By more than this part of the overhead that is proven.
+bool WindowSearch::has_risen(double before, double part) const {
+  return search_.bound() - before > part * (search_.bound() - p_.baseline_joules);
 }
 
 // Breakpoints that the linear relaxation already asks for are cheaper to find with it. True when it has added
@@ -193,31 +134,12 @@ bool WindowSearch::relax_continuously(const StageWindows& windows, WindowModel& 
     std::move(more.begin(), more.end(), std::back_inserter(cuts));
     return cuts;
   };
-  const LpResult lp = solve_lp(model.model, options);
+  relaxation_ = solve_lp(model.model, options);
   search_.used_solver = true;
-  if (lp.status != LpStatus::optimal) return false;
-  raise_bound(model, lp.objective);
-  for (const Linear& cut : lp.cuts) model.model.at_least(cut, 1);
-  return add_overflowing(ram_implied(p_, windows, model, lp.x, gaps_), 1 + windows.count() / 4);
-}
-
-// Where annealing from all kept meets most overflow.
-bool WindowSearch::add_where_ram_is_dearest() {
-  if (p_.transfers_take_time()) return false;
-  if (prices_of_ram_.empty()) {
-    search_.enter("prices of RAM");
-    Oscillation oscillation(p_, kSeedOfPrices);
-    const bool found = oscillation.run(kChangesForPrices, [this] { return search_.must_stop(); });
-    if (found) search_.offer(*oscillation.best());
-    prices_of_ram_ = oscillation.prices();
-  }
-  double most = 0;
-  for (const double price : prices_of_ram_) most = std::max(most, price);
-  if (most <= 0) return false;
-  std::vector<double> ram(at(p_.ops));
-  for (std::size_t t = 0; t < ram.size(); ++t)
-    ram[t] = static_cast<double>(p_.budget) * (1 + prices_of_ram_[t] / most);
-  return add_overflowing(ram, 1 + static_cast<int>(breakpoints_.size()) / 4);
+  if (relaxation_.status != LpStatus::optimal) return false;
+  raise_bound(model, relaxation_.objective);
+  for (const Linear& cut : relaxation_.cuts) model.model.at_least(cut, 1);
+  return breakpoints_.add_where_implied(windows, model, relaxation_.x, 1 + windows.count() / 4);
 }
 
 // Again while its answer takes more RAM than there is when something is recomputed.
@@ -250,7 +172,12 @@ WindowSearch::Relaxed WindowSearch::relax(const WindowModel& model, long work) {
       p_.baseline_joules + (best - p_.baseline_joules) * (1 - kPartOfGap * search_.options().gap);
   if (target < best && model.model.columns() > kFewColumns)
     options.cutoff = (target - p_.baseline_joules) * model.scale;
-  MipResult mip = solve_mip(model.model, options);
+  Model decided = model.model;
+  if (fix_by_reduced_costs(decided, relaxation_, options.cutoff)) {
+    const long rows = std::max(1, presolve(decided).model.rows());
+    options.work_limit = work * std::clamp(kRows / rows, 1L, kMostIterations);
+  }
+  MipResult mip = solve_mip(decided, options);
   search_.nodes += mip.nodes;
   const bool nothing_below = mip.status == MipStatus::infeasible && options.cutoff < kInfinity;
   raise_bound(model, nothing_below ? options.cutoff : std::min(mip.bound, options.cutoff));

@@ -3,13 +3,14 @@
 // Window relaxations with more and more breakpoints: each raises the bound and says where to look for
 // schedules, and its answer says where the next breakpoint belongs.
 
-#include <cstdint>
 #include <set>
 #include <vector>
 
 #include "poet/optimize/problem/gaps.h"
+#include "poet/optimize/relaxation/breakpoints.h"
 #include "poet/optimize/relaxation/windows.h"
 #include "poet/optimize/search/search.h"
+#include "poet/optimize/solvers/solver.h"
 
 namespace poet {
 
@@ -29,12 +30,14 @@ class WindowSearch {
     std::vector<double> x;
   };
 
-  [[nodiscard]] bool is_breakpoint(int stage) const;
-  bool add_overflowing(std::vector<double> ram, int at_most);
-  bool add_where_recomputed_twice(const StageWindows& windows, const Candidate& spread);
-  bool add_where_compute_waits();
-  bool add_where_answer_fails(const StageWindows& windows, const WindowModel& model, const Relaxed& relaxed);
-  bool add_where_ram_is_dearest();
+  enum class Ended { nothing_left, out_of_work, idle };
+
+  Ended run_to_the_end(long work, std::set<int>& exact_stages);
+  void relax_further(long work);
+  [[nodiscard]] bool has_risen(double before, double part) const;
+  bool add_where_answer_fails(const StageWindows& windows, const WindowModel& model,
+                              const std::vector<double>& x);
+  bool add_where_relaxation_fails(const StageWindows& windows, const WindowModel& model);
   bool relax_continuously(const StageWindows& windows, WindowModel& model, long work);
   Relaxed relax_with_ram(const StageWindows& windows, WindowModel& model, long work);
   Relaxed relax(const WindowModel& model, long work);
@@ -45,10 +48,10 @@ class WindowSearch {
   Search& search_;
   const Problem& p_;
   const Gaps gaps_;
-  std::vector<std::int64_t> most_kept_;  // per stage, bytes
-  std::vector<double> prices_of_ram_;    // per stage; empty: not known
-  std::vector<int> breakpoints_;
-  Decisions found_;  // what the relaxations have decided so far
+  Breakpoints breakpoints_;
+  LpResult relaxation_;                // the last linear one
+  std::vector<double> prices_of_ram_;  // per stage; empty: not known
+  Decisions found_;                    // what the relaxations have decided so far
 };
 
 }  // namespace poet

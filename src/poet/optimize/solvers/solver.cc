@@ -5,9 +5,11 @@
 #include <cmath>
 
 #include "poet/base/error.h"
+#include "poet/base/numbers.h"
 #include "poet/optimize/solvers/cbc.h"
 #include "poet/optimize/solvers/command.h"
 #include "poet/optimize/solvers/highs.h"
+#include "poet/optimize/solvers/presolve.h"
 
 namespace poet {
 namespace {
@@ -42,6 +44,31 @@ MipResult solve_by_cbc(const Model& model, MipOptions options) {
   return again;
 }
 
+// What is left of the model when all that is decided is out; the answer is one to the whole.
+MipResult solve_presolved(const Model& model, MipOptions options) {
+  const Presolved small = presolve(model);
+  MipResult result;
+  if (small.infeasible) {
+    result.status = MipStatus::infeasible;
+    return result;
+  }
+  // Gaps are parts of an objective from which the costs of what is decided are now missing.
+  const double decided = small.model.cost_constant - model.cost_constant;
+  options.absolute_gap = std::max(options.absolute_gap, options.relative_gap * decided);
+  std::vector<std::pair<int, double>> start;
+  std::vector<int> index(model.lower.size(), -1);
+  for (std::size_t c = 0; c < small.columns.size(); ++c) index[at(small.columns[c])] = static_cast<int>(c);
+  for (const auto& [column, value] : options.start)
+    if (index[at(column)] >= 0) start.emplace_back(index[at(column)], value);
+  options.start = std::move(start);
+  if (small.model.columns() == 0)
+    result = nothing_to_decide(small.model);
+  else
+    result = solve_by_cbc(small.model, std::move(options));
+  if (small.model.columns() == 0 || !result.x.empty()) result.x = restored(small, result.x);
+  return result;
+}
+
 // A tree searched to the end is closed to within tolerances: at what its solution costs.
 MipResult closed(const MipOptions& options, MipResult result) {
   if (result.status == MipStatus::optimal && options.relative_gap == 0 && options.absolute_gap == 0)
@@ -61,7 +88,7 @@ MipResult solve_mip(const Model& model, const MipOptions& options) {
   if (model.columns() == 0) return nothing_to_decide(model);
   switch (options.solver) {
     case Solver::cbc:
-      return closed(options, solve_by_cbc(model, options));
+      return closed(options, solve_presolved(model, options));
     case Solver::highs:
       return closed(options, gather(options, [&](Tell& tell) { highs_solve(model, options, tell); }));
     case Solver::file:
