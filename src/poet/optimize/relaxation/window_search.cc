@@ -102,7 +102,7 @@ bool WindowSearch::add_where_answer_fails(const StageWindows& windows, const Win
 bool WindowSearch::add_where_relaxation_fails(const StageWindows& windows, const WindowModel& model) {
   if (p_.transfers_take_time()) return false;
   const int at_most = 1 + windows.count() / 4;
-  if (!p_.paging && relaxation_.status == LpStatus::optimal &&
+  if (relaxation_.status == LpStatus::optimal &&
       breakpoints_.add_where_pressed(windows, window_decisions(model, relaxation_.x), at_most))
     return true;
   if (prices_of_ram_.empty()) {
