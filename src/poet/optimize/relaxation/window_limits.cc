@@ -28,7 +28,11 @@ class LimitRows {
     if (!p_.transfers_take_time()) {
       m_.model.at_most(recomputing(0, w_.count() - 1).add(-1, longer_), 0);
     } else if (!p_.concurrent) {
-      m_.model.at_most(recomputing(0, w_.count() - 1).add(all_transfers(-1), 1).add(-1, longer_), 0);
+      m_.model.at_most(recomputing(0, w_.count() - 1)
+                           .add(all_transfers(-1), 1)
+                           .add(p_.wake_seconds / unit_, Term::of(m_.wakes))
+                           .add(-1, longer_),
+                       0);
     } else {
       add_timeline();
     }

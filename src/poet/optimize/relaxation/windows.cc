@@ -55,8 +55,16 @@ class Builder {
     for (int op = 0; op < p_.ops; ++op)
       for (int k = w_.of(op) + 1; k < w_.count() && w_.first_stage(k) <= p_.recompute_until[at(op)]; ++k)
         m_.recompute[at(k)][at(op)] = model.add_binary(m_.scale * p_.joules[at(op)]);
+    if (p_.transfers_take_time() && (p_.wake_joules > 0 || p_.wake_seconds > 0)) add_waking();
     for (const Resident& resident : p_.residents)
       m_.resident.push_back(model.add_binary(-m_.scale * resident.joules));
+  }
+
+  // The channel wakes up once, at least, where anything is paged out.
+  void add_waking() {
+    m_.wakes = m_.model.add_column(0, 1, m_.scale * p_.wake_joules, false);
+    for (const int stored : m_.stored)
+      if (stored >= 0) m_.model.at_most(Linear().add(1, Term::of(stored)).add(-1, Term::of(m_.wakes)), 0);
   }
 
   // What brings v into window k, in which it is not made.

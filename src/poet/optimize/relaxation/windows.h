@@ -50,6 +50,7 @@ struct WindowModel {
   /// stage, at least once in the stage before one of the window's.
   std::vector<std::vector<int>> page_in;
   std::vector<int> stored;    // by value: paged out at all
+  int wakes = -1;             // the channel is woken up at all; device semantics
   std::vector<int> resident;  // by Problem::residents: never leaves RAM, from step to step
 };
 
@@ -64,6 +65,7 @@ enum class WindowObjective {
 ///   kept[k,v] <= kept[k-1,v] + recompute[k,p(v)] + page_in[k,v]       unless v is made in window k
 ///   1         <= the same sum                                        where an op of window k reads v
 ///   recompute[k,i] <= the same sum of each operand of i               unless it is made in window k
+///   stored[v] <= wakes, where waking the channel up costs something
 ///   sum of kept * bytes at breakpoint op t <= budget - working set of t, and, where t may write its result
 ///   over operands, one operand less if all of these are kept
 /// where a resident value takes RAM from the first op to the last and saves its transfers, and the provenance
