@@ -163,7 +163,7 @@ void expect_in_time(const Case& c, double limit) {
 }
 
 TEST_P(TimeLimit, IsKeptWithASchedule) {
-  expect_in_time(zoo_on("bert", "a72", 0.5), GetParam());
+  expect_in_time(zoo_on("resnet50", "m4", 0.25), GetParam());
   expect_in_time(published("resnet50.m4", 0.1), GetParam());
 }
 
@@ -171,7 +171,7 @@ INSTANTIATE_TEST_SUITE_P(EndToEnd, TimeLimit, testing::Values(1, 3),
                          [](const auto& limit) { return fmt::format("seconds{}", limit.param); });
 
 TEST(Interruption, ReturnsWhatIsKnownWithinASecond) {
-  for (const Case& c : {zoo_on("bert", "a72", 0.5), published("resnet50.m4", 0.1)}) {
+  for (const Case& c : {zoo_on("resnet50", "m4", 0.25), published("resnet50.m4", 0.1)}) {
     SCOPED_TRACE(c.name);
     SolveOptions options = endless();
     double incumbent = 0;
