@@ -9,7 +9,6 @@
 #include "poet/optimize/problem/loads.h"
 #include "poet/optimize/solve.h"
 #include "poet/plan/schedule/stages_of.h"
-#include "poet/plan/timing/overlap.h"
 #include "poet/plan/timing/timeline.h"
 #include "poet/plan/timing/transfers.h"
 

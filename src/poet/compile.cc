@@ -1,6 +1,6 @@
-// The passes from a posed problem (poet/pipeline poses it) to a certified plan, one under the other: solve,
-// lower, schedule transfers, canonicalize, verify, place, certify. One deadline and one cancellation go
-// through all of them.
+// From a posed problem (poet/pipeline poses it) to a certified plan: solve, lower, schedule transfers,
+// canonicalize and verify (attempt.h), place, and again until addresses fit (fit.h), certify. One deadline
+// and one cancellation go through all of them.
 
 #include "poet/compile.h"
 

@@ -1,9 +1,7 @@
 #include "poet/fit.h"
 
-#include <algorithm>
 #include <utility>
 
-#include "poet/base/error.h"
 #include "poet/plan/allowance.h"
 #include "poet/plan/layout/addresses.h"
 #include "poet/plan/schedule/stages_of.h"

@@ -194,6 +194,8 @@ TEST(LinearPlans, NoClaimIsFalse) {
   fmt::print(" of {} on storage that has to wake up, in {} and {}\n", tally.of_wakers.compared,
              tally.of_wakers.least, tally.of_wakers.bound_closes);
   EXPECT_LE(tally.given_up, cases / 100);
+  EXPECT_GE(bound_closes, compared * 2 / 3);
+  EXPECT_GE(tally.of_wakers.compared, cases / 20);
   EXPECT_GE(tally.statuses["optimal"], cases / 3);
   EXPECT_GE(tally.statuses["infeasible"], cases / 50);
 }

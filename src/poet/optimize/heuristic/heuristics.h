@@ -21,8 +21,8 @@ class Heuristics {
 
   /// Whether schedules are mended at all: where nothing can be paged, annealing does better.
   [[nodiscard]] bool mends() const { return problem_.paging || !oscillation_; }
-  /// Before anything else, where schedules are not mended: annealing until there is an incumbent, at most
-  /// three times.
+  /// Before anything else, where schedules are not mended: annealing until there is an incumbent, or so much
+  /// has been tried as a graph of this size mostly takes.
   void begin();
   /// Another round of each, of 2^`doublings` times the first one's effort.
   void go_on(int doublings, unsigned seed);

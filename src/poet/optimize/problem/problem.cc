@@ -42,7 +42,7 @@ void find_horizons(Problem& p, const Dataflow& flow, const Graph& graph, bool re
 double objective_scale(const Problem& p) {
   constexpr double kBaseline = 1e4;
   constexpr double kMostCost = 1e12;
-  double costliest = 0;
+  double costliest = p.wake_joules;
   for (const auto* costs : {&p.joules, &p.in_joules, &p.out_joules})
     for (double cost : *costs) costliest = std::max(costliest, cost);
   const double unit = std::max(p.baseline_joules / kBaseline, costliest / kMostCost);

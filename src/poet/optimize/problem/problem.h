@@ -58,7 +58,7 @@ struct Problem {
   bool paging = true;
   bool concurrent = true;
   double idle_watts = 0;
-  /// Before the first transfer of a burst. The replay counts waking up, the model leaves it out.
+  /// Before the first transfer of a burst. The replay counts every time, the models the first one at most.
   double wake_seconds = 0;
   double wake_joules = 0;
   double baseline_seconds = 0;  // every op once

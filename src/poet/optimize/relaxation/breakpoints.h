@@ -5,6 +5,7 @@
 // (docs/formulation.md, section 3).
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "poet/optimize/problem/candidate.h"

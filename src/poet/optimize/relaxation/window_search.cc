@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <iterator>
 
 #include "poet/base/numbers.h"
@@ -29,7 +30,6 @@ constexpr std::uint64_t kSeedOfPrices = 1;
 constexpr double kLeastExcess = 0.01;  // of the budget, in a linear relaxation
 constexpr int kMostOpsOfDenseRows = 200;
 constexpr double kPartOfGap = 0.95;  // within which a relaxation need not be solved
-constexpr int kFewColumns = 1'000;   // solved to the end in a moment
 constexpr long kRows = 40'000;       // of what is left of a model; with fewer, an iteration counts for less
 constexpr long kMostIterations = 8;  // for one
 
@@ -74,7 +74,8 @@ WindowSearch::Ended WindowSearch::run_to_the_end(long work, std::set<int>& exact
 // the tree larger.
 void WindowSearch::relax_further(long work) {
   std::vector<int> worthwhile = breakpoints_.stages();
-  for (int idle = 0; !search_.bound_done() && idle < kIdleLinearRounds;) {
+  // The first one is known: it is asked where it fails.
+  for (int idle = -1; !search_.bound_done() && idle < kIdleLinearRounds;) {
     const double before = search_.bound();
     const std::vector<int> tried = breakpoints_.stages();
     const StageWindows windows(p_, breakpoints_.stages());
@@ -98,7 +99,7 @@ bool WindowSearch::add_where_answer_fails(const StageWindows& windows, const Win
          (search_.has_incumbent() && breakpoints_.add_where_compute_waits(search_.incumbent().decisions));
 }
 
-// Where nothing can be paged such relaxations are nearly integral.
+// Rounded, where transfers take no time: there such relaxations are nearly integral.
 bool WindowSearch::add_where_relaxation_fails(const StageWindows& windows, const WindowModel& model) {
   if (p_.transfers_take_time()) return false;
   const int at_most = 1 + windows.count() / 4;
@@ -168,12 +169,14 @@ WindowSearch::Relaxed WindowSearch::relax(const WindowModel& model, long work) {
   options.keep_going = [this](double, double) { return !search_.must_stop(); };
   // What is left to show is that nothing beats what is known by more than the gap that was asked for.
   const double best = search_.best_joules();
-  const double target =
-      p_.baseline_joules + (best - p_.baseline_joules) * (1 - kPartOfGap * search_.options().gap);
-  if (target < best && model.model.columns() > kFewColumns)
-    options.cutoff = (target - p_.baseline_joules) * model.scale;
+  if (best < kInfinity) {
+    const double target =
+        p_.baseline_joules + (best - p_.baseline_joules) * (1 - kPartOfGap * search_.options().gap);
+    if (target < best) options.cutoff = (target - p_.baseline_joules) * model.scale;
+  }
   Model decided = model.model;
-  if (fix_by_reduced_costs(decided, relaxation_, options.cutoff)) {
+  if (search_.options().tightenings.reduced_cost_fixing &&
+      fix_by_reduced_costs(decided, relaxation_, options.cutoff)) {
     const long rows = std::max(1, presolve(decided).model.rows());
     options.work_limit = work * std::clamp(kRows / rows, 1L, kMostIterations);
   }

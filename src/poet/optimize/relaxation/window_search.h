@@ -19,9 +19,9 @@ class WindowSearch {
   explicit WindowSearch(Search& search);
 
   /// Goes on from where it stopped, until the search is done, a relaxation takes more than `work` simplex
-  /// iterations, or several breakpoints in a row have not raised the bound. Schedules found on the way are
-  /// offered. New stages that needed exact rows are added to `exact_stages`. False when there is no
-  /// breakpoint left to add.
+  /// iterations (eight times as many where little is left of it), or several breakpoints in a row have not
+  /// raised the bound. Schedules found on the way are offered. New stages that needed exact rows are added to
+  /// `exact_stages`. False when there is no breakpoint left to add.
   bool run(long work, std::set<int>& exact_stages);
 
  private:

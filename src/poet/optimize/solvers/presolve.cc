@@ -7,12 +7,14 @@
 namespace poet {
 namespace {
 
-constexpr double kIntegrality = 1e-6;  // as solvers take it
-constexpr double kSlack = 1e-9;        // by which a row may be broken, of its side or 1
+constexpr double kIntegrality = 1e-6;    // as solvers take it
+constexpr double kSlack = 1e-9;          // by which a row may be broken, of its side or 1
+constexpr std::size_t kMostVisits = 50;  // of a row, in the mean: bounds of integers may creep for ever
 
 double slack_of(double side) { return kSlack * std::max(1.0, std::abs(side)); }
 
-// The least or most that a row's columns can sum to: infinite ones apart, so that one can be left out.
+// The least or most that a row's columns can sum to: infinite bounds are counted apart, so that one column
+// can be left out.
 struct Activity {
   double finite = 0;
   int infinite = 0;
@@ -23,7 +25,7 @@ struct Activity {
     else
       ++infinite;
   }
-  // Without a column that contributes coefficient * bound; -infinity stands for "nothing known".
+  // Whether it is finite, and what it is, without a column that contributes coefficient * bound.
   [[nodiscard]] bool is_finite_without(double bound) const {
     return infinite == (std::isfinite(bound) ? 0 : 1);
   }
@@ -51,10 +53,12 @@ class Reduction {
     for (std::size_t r = 0; r < all.size(); ++r) all[r] = r;
     queue_ = std::move(all);
     queued_.assign(gone_.size(), 1);
+    std::size_t visits = kMostVisits * gone_.size();
     do {
-      while (!queue_.empty() && !infeasible_) {
+      while (!queue_.empty() && !infeasible_ && visits >= queue_.size()) {
         std::vector<std::size_t> rows;
         rows.swap(queue_);
+        visits -= rows.size();
         for (const std::size_t r : rows) queued_[r] = 0;
         for (const std::size_t r : rows) look_at(r);
       }
@@ -99,8 +103,8 @@ class Reduction {
     }
     const double low = m_.row_lower[r];
     const double high = m_.row_upper[r];
-    if ((least.infinite == 0 && least.finite > high + 1e3 * slack_of(high)) ||
-        (most.infinite == 0 && most.finite < low - 1e3 * slack_of(low))) {
+    if ((least.infinite == 0 && least.finite > high + slack_of(high)) ||
+        (most.infinite == 0 && most.finite < low - slack_of(low))) {
       infeasible_ = true;
       return;
     }
@@ -150,7 +154,8 @@ class Reduction {
     changed(c);
   }
 
-  // A column that less of neither costs more nor breaks a row has no reason to be above its lower bound.
+  // A column of which less costs no more and helps to break no row goes to its lower bound; one of which more
+  // does, to its upper bound. Whether there was one.
   bool set_what_only_costs() {
     std::vector<char> may_fall(lower_.size(), 1);
     std::vector<char> may_rise(lower_.size(), 1);
@@ -214,16 +219,19 @@ class Reduction {
 }  // namespace
 
 bool fix_by_reduced_costs(Model& model, const LpResult& relaxation, double target) {
-  if (target == kInfinity || relaxation.status != LpStatus::optimal) return false;
-  constexpr double kTolerance = 1e-6;
+  if (!std::isfinite(target) || relaxation.status != LpStatus::optimal) return false;
+  constexpr double kTolerance = 1e-5;
+  const auto is_at = [&](std::size_t c, double bound) {
+    return bound == std::round(bound) && std::abs(relaxation.x[c] - bound) < kTolerance;
+  };
   bool any = false;
   for (std::size_t c = 0; c < relaxation.x.size(); ++c) {
     if (!model.integer[c] || model.lower[c] == model.upper[c]) continue;
-    const double lifted = relaxation.objective + std::abs(relaxation.reduced_costs[c]);
-    if (lifted <= target + kTolerance) continue;
-    if (relaxation.reduced_costs[c] > 0 && relaxation.x[c] < model.lower[c] + kTolerance)
+    const double lift = relaxation.reduced_costs[c];
+    if (relaxation.objective + std::abs(lift) <= target + kTolerance) continue;
+    if (lift > 0 && is_at(c, model.lower[c]))
       model.upper[c] = model.lower[c];
-    else if (relaxation.reduced_costs[c] < 0 && relaxation.x[c] > model.upper[c] - kTolerance)
+    else if (lift < 0 && is_at(c, model.upper[c]))
       model.lower[c] = model.upper[c];
     else
       continue;

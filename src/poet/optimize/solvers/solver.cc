@@ -46,26 +46,34 @@ MipResult solve_by_cbc(const Model& model, MipOptions options) {
 
 // What is left of the model when all that is decided is out; the answer is one to the whole.
 MipResult solve_presolved(const Model& model, MipOptions options) {
-  const Presolved small = presolve(model);
+  Presolved small = presolve(model);
   MipResult result;
   if (small.infeasible) {
     result.status = MipStatus::infeasible;
     return result;
   }
-  // Gaps are parts of an objective from which the costs of what is decided are now missing.
-  const double decided = small.model.cost_constant - model.cost_constant;
-  options.absolute_gap = std::max(options.absolute_gap, options.relative_gap * decided);
   std::vector<std::pair<int, double>> start;
   std::vector<int> index(model.lower.size(), -1);
   for (std::size_t c = 0; c < small.columns.size(); ++c) index[at(small.columns[c])] = static_cast<int>(c);
   for (const auto& [column, value] : options.start)
     if (index[at(column)] >= 0) start.emplace_back(index[at(column)], value);
   options.start = std::move(start);
-  if (small.model.columns() == 0)
-    result = nothing_to_decide(small.model);
-  else
+  if (small.model.columns() > 0) {
+    // What is decided stays in the objective, of which the gap is a part.
+    const double decided = small.model.cost_constant - model.cost_constant;
+    small.model.cost_constant = model.cost_constant;
+    small.model.add_column(1, 1, decided, false);
     result = solve_by_cbc(small.model, std::move(options));
-  if (small.model.columns() == 0 || !result.x.empty()) result.x = restored(small, result.x);
+    if (!result.x.empty()) {
+      result.x.pop_back();
+      result.x = restored(small, result.x);
+    }
+  } else if (small.model.cost_constant < options.cutoff) {
+    result = nothing_to_decide(small.model);
+    result.x = small.x;
+  } else {
+    result.status = MipStatus::infeasible;
+  }
   return result;
 }
 
