@@ -8,12 +8,13 @@
 namespace poet {
 namespace {
 
-// Effort of the first round, in units that need no clock. Where nothing can be paged no other method finds as
-// much.
+// Effort of the first round, in units that need no clock: seconds at most, as a change takes the longer the
+// more ops there are. Where nothing can be paged no other method finds as much.
 long changes_of_oscillation(const Problem& problem) {
-  const long per_op = problem.paging ? 200 : 400;
-  const long most = problem.paging ? 20'000 : 400'000;
-  return std::min(per_op * problem.ops, most);
+  constexpr double kEffort = 2e10;  // changes x ops x ops
+  const long ops = std::max(problem.ops, 1);
+  if (problem.paging) return std::min(200 * ops, 20'000L);
+  return std::min(400 * ops, static_cast<long>(kEffort / static_cast<double>(ops * ops)));
 }
 
 }  // namespace
@@ -35,7 +36,7 @@ void Heuristics::begin() {
   constexpr long kFirst = 20'000;
   constexpr long kDoublings = 3;
   constexpr long kPerOp = 1'000;  // what it takes grows with the graph
-  const long first = std::min(changes_of_oscillation(problem_), kFirst);
+  const long first = std::min(400L * problem_.ops, kFirst);
   long left = std::max(first << kDoublings, kPerOp * problem_.ops);
   for (long changes = first; changes < left && !search_.has_incumbent() && !search_.must_stop();
        changes *= 2) {
