@@ -30,11 +30,12 @@ COMPONENTS = {
     "firmware": PLANS | {"runtime"},
     "study": OPTIMIZERS | {"baselines", "verify", "pipeline"},
     "report": PLANS | {"verify"},
+    "answer": OPTIMIZERS | {"verify", "pipeline", "compile.h", "report"},
 }
 # poet/compile.{h,cc} and reserve.{h,cc}, the main path from a posed problem to a plan.
 COMPILE = OPTIMIZERS | {"verify"}
 # What users of the library include: nothing in the library does.
-FACADES = {"poet.h", "network.h", "device.h", "plan.h", "train.h", "report.h", "compare.h"}
+FACADES = {"poet.h", "network.h", "device.h", "plan.h", "train.h", "report.h", "compare.h", "solve.h"}
 # A header in a sub-folder of a component is private to the folder above: optimize/milp/rows/rows.h to optimize/milp and what is
 # below it, optimize/milp/branch.h to optimize. But for these folders (not what is below them) and headers, which others include.
 EXPORTED = {

@@ -30,6 +30,12 @@ test_extras=(
   qemu-system-arm:qemu-system-arm     # runs it on boards that are not there
   aarch64-linux-gnu-g++:g++-aarch64-linux-gnu qemu-aarch64:qemu-user # compile and try the program for boards
   /usr/share/libonnx-testdata:libonnx-testdata # the standard's own tests of its operators
+  # The Python package and its tests. By folder: they are for Debian's python3, whatever other one there is.
+  /usr/share/cmake/pybind11:pybind11-dev /usr/include/python3.11:python3-dev
+  /usr/lib/python3/dist-packages/numpy:python3-numpy /usr/lib/python3/dist-packages/networkx:python3-networkx
+  /usr/lib/python3/dist-packages/mypy:mypy
+  /usr/lib/python3/dist-packages/setuptools:python3-setuptools /usr/lib/python3/dist-packages/wheel:python3-wheel
+  /usr/lib/python3/dist-packages/pip:python3-pip
 )
 
 # What the program is made of; a change below one of these makes the next ./poet build again.

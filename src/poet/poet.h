@@ -9,5 +9,6 @@
 #include "poet/network.h"
 #include "poet/plan.h"
 #include "poet/report.h"
+#include "poet/solve.h"
 #include "poet/train.h"
 #include "poet/version.h"

@@ -218,7 +218,7 @@ TEST(Solve, TrainableAndOptimizerChangeTheGraph) {
   EXPECT_EQ(poet(base + "--optimizer momentum").json()["persistent_bytes"], 348720);
 }
 
-class Schedule : public testing::Test {
+class ScheduleCommand : public testing::Test {
  protected:
   void SetUp() override {
     const ProgramRun run = poet("solve --quiet " + kLinear + " --schedule-out " + file_);
@@ -230,7 +230,7 @@ class Schedule : public testing::Test {
   Json json_;
 };
 
-TEST_F(Schedule, VerifiesAndTellsTheSameFigures) {
+TEST_F(ScheduleCommand, VerifiesAndTellsTheSameFigures) {
   const ProgramRun text = poet("verify " + file_);
   EXPECT_EQ(text.exit_code, 0);
   EXPECT_TRUE(contains(text.out, "valid, every rule holds")) << text.out;
@@ -245,7 +245,7 @@ TEST_F(Schedule, VerifiesAndTellsTheSameFigures) {
   }
 }
 
-TEST_F(Schedule, IsAcceptedByAnIndependentChecker) {
+TEST_F(ScheduleCommand, IsAcceptedByAnIndependentChecker) {
   const std::filesystem::path checker = shared() / "tools" / "check_schedule.py";
   if (!std::filesystem::exists(checker)) GTEST_SKIP() << "no " << checker;
   const std::string instance = folder_.write("instance.json", json_["instance"].dump());
@@ -256,7 +256,7 @@ TEST_F(Schedule, IsAcceptedByAnIndependentChecker) {
   EXPECT_EQ(run.json()["peak_ram_bytes"], solved["peak_ram_bytes"]);
 }
 
-TEST_F(Schedule, BrokenOnesAreExitOneWithRuleAndStage) {
+TEST_F(ScheduleCommand, BrokenOnesAreExitOneWithRuleAndStage) {
   const auto expect_broken = [&](const Json& schedule, const std::string& part) {
     const std::string file = folder_.write("broken.json", schedule.dump());
     const ProgramRun text = poet("verify " + file);
@@ -279,7 +279,7 @@ TEST_F(Schedule, BrokenOnesAreExitOneWithRuleAndStage) {
   expect_broken(hurried, "deadline");
 }
 
-TEST_F(Schedule, UnreadableOnesAreExitTwo) {
+TEST_F(ScheduleCommand, UnreadableOnesAreExitTwo) {
   Json outside = json_;
   outside["stages"][0]["compute"] = {100000};
   EXPECT_EQ(poet("verify " + folder_.write("outside.json", outside.dump())).exit_code, 2);

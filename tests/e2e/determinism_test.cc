@@ -58,13 +58,13 @@ Case zoo_on(const std::string& network, const std::string& device, double fracti
   return limited(network + " on " + device, std::move(instance), Semantics::device, fraction);
 }
 
-struct Run {
+struct OneRun {
   Outcome outcome;
   std::vector<std::string> phases;  // with what was known when each began
 };
 
-Run run(const Case& c, SolveOptions options) {
-  Run result;
+OneRun run(const Case& c, SolveOptions options) {
+  OneRun result;
   std::string phase;
   options.on_progress = [&](const Progress& progress) {
     if (progress.phase == phase) return;
@@ -85,7 +85,7 @@ double expect_valid(const Case& c, const Outcome& outcome) {
 }
 
 // One difference early on makes all that follows differ: the first tells where it comes from.
-void expect_same_phases(const Run& once, const Run& again) {
+void expect_same_phases(const OneRun& once, const OneRun& again) {
   for (std::size_t i = 0; i < std::min(once.phases.size(), again.phases.size()); ++i) {
     ASSERT_EQ(once.phases[i], again.phases[i])
         << "after " << (i == 0 ? "the start" : once.phases[i - 1]) << " in both";
@@ -101,14 +101,14 @@ void expect_same_answer(const Case& c, int threads) {
   options.gap = 0.01;
   options.time_limit_seconds = 20;
   options.threads = threads;
-  const Run once = run(c, options);
+  const OneRun once = run(c, options);
   fmt::print("{:<40} {}: {} after {:.1f} s, {} nodes, {} phases\n", c.name, threads,
              to_string(once.outcome.certificate.status), once.outcome.solve_seconds, once.outcome.nodes,
              once.phases.size());
   ASSERT_EQ(once.outcome.certificate.status, Status::optimal)
       << "did not end before its time: proves nothing";
   expect_valid(c, once.outcome);
-  const Run again = run(c, options);
+  const OneRun again = run(c, options);
   expect_same_phases(once, again);
   EXPECT_EQ(once.outcome.certificate.status, again.outcome.certificate.status);
   EXPECT_EQ(once.outcome.schedule, again.outcome.schedule);

@@ -47,12 +47,17 @@ def flips(plan_file, on_card, count=FLIPS // 2):
     rows = "poet_table_rows rows[]" in open(f"{folder}/plan.c").read()
     chance = random.Random(11 + on_card)
     harmless, found = {}, {}
+    turns = places.regions() + [region for region in places.regions() if region[0] == "samples"]
+    damaged_samples = 0
     for i in range(count):
-        name, first, end = places.regions()[i % len(places.regions())]
+        name, first, end = turns[i % len(turns)]
         image = bytearray(middle)
         at = chance.randrange(first * BLOCK, end * BLOCK)
         if name == "header" and i % 2:
             at = chance.randrange(28)  # else slack, almost always
+        if name == "samples":  # one after the other: few of them are read in the steps that are left
+            at = (first + damaged_samples % int(SAMPLES) * places.sample_blocks) * BLOCK + chance.randrange(BLOCK)
+            damaged_samples += 1
         image[at] ^= 1 << chance.randrange(8)
         store(card, image)
         done = subprocess.run([program, card], capture_output=True, text=True)
@@ -79,7 +84,8 @@ def flips(plan_file, on_card, count=FLIPS // 2):
             store(card, image)
             assert losses(run(program, card))[-1] == whole[-1] and contents(card) == wanted, what
     print(f"{os.path.basename(plan_file)}, program {'on the card' if on_card else 'in flash'}: {count} flips; found {found}, harmless {harmless}")
-    assert found["samples"] > 0 and found["header"] > 0 and (rows or found["pages"] > 0)
+    assert "header" in found and (rows or "pages" in found)
+    assert "samples" in found or damaged_samples < int(SAMPLES)
     assert ("program" in found) == on_card
 
 

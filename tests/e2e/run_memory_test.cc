@@ -24,20 +24,20 @@ using Json = nlohmann::ordered_json;
 // The program, its libraries, the page buffer, thread stacks. Measured: 28 to 36 MB, most of it libraries.
 constexpr std::int64_t kProgram = 64'000'000;
 
-struct Case {
+struct MemoryCase {
   std::string network;
   std::vector<std::string> budgets;
 };
 
 TEST(RunMemory, TheProcessStaysWithinTheBudgetAndAConstant) {
-  const std::vector<Case> cases = {
+  const std::vector<MemoryCase> cases = {
       {"resnet14_cifar --batch-size 1", {"1.7MB", "2MB", "3MB"}},
       {"resnet14_cifar --batch-size 16", {"12MB", "22MB"}},
       {"resnet18_cifar --batch-size 4", {"66MB", "75MB"}},
   };
   std::int64_t least = kProgram;
   std::int64_t most = 0;
-  for (const Case& c : cases) {
+  for (const MemoryCase& c : cases) {
     for (const std::string& budget : c.budgets) {
       SCOPED_TRACE(c.network + " within " + budget);
       const Json json =

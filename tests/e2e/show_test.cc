@@ -19,7 +19,7 @@
 namespace poet::test {
 namespace {
 
-bool contains(const std::string& text, const std::string& part) {
+bool has_part(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
@@ -59,9 +59,9 @@ TEST(Show, TextOfASchedule) {
   const ProgramRun run = poet("show " + schedule_file(folder, 40));
   EXPECT_EQ(run.exit_code, 0) << run.err;
   EXPECT_EQ(run.err, "");
-  EXPECT_TRUE(contains(run.out, "Plan          chain, 4 ops")) << run.out;
-  EXPECT_TRUE(contains(run.out, "Verdict       valid")) << run.out;
-  EXPECT_TRUE(contains(run.out, "page in")) << run.out;
+  EXPECT_TRUE(has_part(run.out, "Plan          chain, 4 ops")) << run.out;
+  EXPECT_TRUE(has_part(run.out, "Verdict       valid")) << run.out;
+  EXPECT_TRUE(has_part(run.out, "page in")) << run.out;
 }
 
 TEST(Show, LocaleDecidesAboutUnicode) {
@@ -71,17 +71,17 @@ TEST(Show, LocaleDecidesAboutUnicode) {
   const ProgramRun plain = run_command({"env", "LC_ALL=C", program_name, "show", file});
   const ProgramRun rich = run_command({"env", "LC_ALL=en_US.UTF-8", program_name, "show", file});
   EXPECT_EQ(plain.exit_code, 0);
-  EXPECT_FALSE(contains(plain.out, "\u2588"));
-  EXPECT_TRUE(contains(rich.out, "\u2588"));
+  EXPECT_FALSE(has_part(plain.out, "\u2588"));
+  EXPECT_TRUE(has_part(rich.out, "\u2588"));
 }
 
 TEST(Show, OverBudgetIsShownAndExitsWithOne) {
   const TemporaryFolder folder;
   const ProgramRun run = poet("show " + schedule_file(folder, 30));
   EXPECT_EQ(run.exit_code, 1);
-  EXPECT_TRUE(contains(run.out, "INVALID: step")) << run.out;
-  EXPECT_TRUE(contains(run.out, "35 bytes of RAM, over the budget of 30")) << run.out;
-  EXPECT_TRUE(contains(run.out, "peak 35 B")) << run.out;
+  EXPECT_TRUE(has_part(run.out, "INVALID: step")) << run.out;
+  EXPECT_TRUE(has_part(run.out, "35 bytes of RAM, over the budget of 30")) << run.out;
+  EXPECT_TRUE(has_part(run.out, "peak 35 B")) << run.out;
 }
 
 // 30 bytes suffice where a page-in takes no RAM before the next stage: b and c are 25, d needs a, c and
@@ -106,8 +106,8 @@ TEST(Show, ABrokenScheduleIsShownAsFarAsItGoes) {
   write_schedule(file, folder.file("broken.json"));
   const ProgramRun run = poet("show " + folder.file("broken.json"));
   EXPECT_EQ(run.exit_code, 1) << run.err;
-  EXPECT_TRUE(contains(run.out, "INVALID: stage 2 (c)")) << run.out;
-  EXPECT_TRUE(contains(run.out, "Compute       F")) << run.out;
+  EXPECT_TRUE(has_part(run.out, "INVALID: stage 2 (c)")) << run.out;
+  EXPECT_TRUE(has_part(run.out, "Compute       F")) << run.out;
 }
 
 TEST(Show, SvgHoldsTheSeries) {
@@ -115,7 +115,7 @@ TEST(Show, SvgHoldsTheSeries) {
   const TemporaryFolder folder;
   const ProgramRun run = poet("show -o " + folder.file("a.svg") + " " + schedule_file(folder, 30));
   EXPECT_EQ(run.exit_code, 1) << run.err;
-  EXPECT_TRUE(contains(run.out, "chain.json: invalid, drawn as far as it goes: step")) << run.out;
+  EXPECT_TRUE(has_part(run.out, "chain.json: invalid, drawn as far as it goes: step")) << run.out;
   const ProgramRun read = read_svg(folder.file("a.svg"));
   EXPECT_EQ(read.exit_code, 0) << read.err;
   for (const char* line :
@@ -123,7 +123,7 @@ TEST(Show, SvgHoldsTheSeries) {
         // Resident, computed, page-out, page-in, in RAM, over the budget.
         "rgb(180,180,180)", "rgb(0,114,178)", "rgb(204,121,167)", "rgb(0,158,115)", "rgb(86,180,233)",
         "rgb(213,94,0)"}) {
-    EXPECT_TRUE(contains("\n" + read.out, std::string("\n") + line + "\n")) << line << " in " << read.out;
+    EXPECT_TRUE(has_part("\n" + read.out, std::string("\n") + line + "\n")) << line << " in " << read.out;
   }
   // Nothing but the two files: no half-written one.
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.file(".")), {}), 2);
@@ -179,7 +179,7 @@ TEST(Show, WithoutGnuplotItSaysWhatToInstall) {
       run_command({"env", "PATH=/nonexistent", program().string(), "show", "-o", folder.file("a.svg"), file});
   EXPECT_EQ(run.exit_code, 2);
   EXPECT_EQ(run.err.find("poet: gnuplot: is not installed"), 0U) << run.err;
-  EXPECT_TRUE(contains(run.err, "apt-get install gnuplot-nox")) << run.err;
+  EXPECT_TRUE(has_part(run.err, "apt-get install gnuplot-nox")) << run.err;
   EXPECT_FALSE(std::filesystem::exists(folder.file("a.svg")));
   EXPECT_EQ(
       run_command({"env", "PATH=/nonexistent", program().string(), "show", "-o", folder.file("a.gp"), file})
@@ -193,8 +193,8 @@ TEST(Show, SeveralFiles) {
   const std::string bad = schedule_file(folder, 30, "bad.json");
   const ProgramRun text = poet("show " + good + " " + bad);
   EXPECT_EQ(text.exit_code, 1);
-  EXPECT_TRUE(contains(text.out, "good.json")) << text.out;
-  EXPECT_TRUE(contains(text.out, "bad.json")) << text.out;
+  EXPECT_TRUE(has_part(text.out, "good.json")) << text.out;
+  EXPECT_TRUE(has_part(text.out, "bad.json")) << text.out;
   const ProgramRun figure = poet("show -o " + folder.file("a.svg") + " " + good + " " + bad);
   EXPECT_EQ(figure.exit_code, 2);
   EXPECT_EQ(figure.err, "poet: -o: a figure shows one plan, not 2; .html shows several\n");
@@ -207,7 +207,7 @@ TEST(Show, BadInputIsOneLine) {
     const ProgramRun run = poet("show " + arguments);
     EXPECT_EQ(run.exit_code, 2) << arguments;
     EXPECT_EQ(run.out, "") << arguments;
-    EXPECT_TRUE(contains(run.err, message)) << run.err;
+    EXPECT_TRUE(has_part(run.err, message)) << run.err;
     EXPECT_EQ(run.err.find('\n'), run.err.size() - 1) << run.err;
   };
   fails("-o " + folder.file("a.jpg") + " " + file, "must end in .html, .svg, .png, .pdf or .gp");
@@ -233,7 +233,7 @@ TEST(Show, WhatIsBrokenBeforeItsFirstStepIsShownAsThat) {
     if (!out.empty() && !has_gnuplot()) continue;
     const ProgramRun run = poet("show " + out + folder.file("short.json"));
     EXPECT_EQ(run.exit_code, 1) << run.err;
-    EXPECT_TRUE(contains(run.out, "3 stages for 4 ops")) << run.out;
+    EXPECT_TRUE(has_part(run.out, "3 stages for 4 ops")) << run.out;
   }
 }
 
@@ -253,7 +253,7 @@ TEST(Show, AddressesArePartOfAPlanOnly) {
     for (const char* command : {"verify ", "show "}) {
       const ProgramRun run = poet(command + folder.file("a.json"));
       EXPECT_EQ(run.exit_code, 1) << command << to_string(semantics);
-      EXPECT_TRUE(contains(run.out, "overlaps a")) << run.out;
+      EXPECT_TRUE(has_part(run.out, "overlaps a")) << run.out;
     }
   }
   ScheduleFile schedule;
@@ -264,7 +264,7 @@ TEST(Show, AddressesArePartOfAPlanOnly) {
   write_schedule(schedule, folder.file("s.json"));
   for (const char* command : {"verify ", "show "})
     EXPECT_EQ(poet(command + folder.file("s.json")).exit_code, 0) << command;
-  EXPECT_TRUE(contains(poet("verify " + folder.file("s.json")).out, "over the budget"));
+  EXPECT_TRUE(has_part(poet("verify " + folder.file("s.json")).out, "over the budget"));
 }
 
 TEST(Show, PlanFilesOfBothForms) {
@@ -278,10 +278,10 @@ TEST(Show, PlanFilesOfBothForms) {
               0);
     const ProgramRun run = poet("show " + plan);
     EXPECT_EQ(run.exit_code, 0) << run.err;
-    EXPECT_TRUE(contains(run.out, "2 recomputations")) << run.out;
+    EXPECT_TRUE(has_part(run.out, "2 recomputations")) << run.out;
     const ProgramRun other = poet("show --semantics device " + plan);
     EXPECT_EQ(other.exit_code, 2);
-    EXPECT_TRUE(contains(other.err, "other rules are for schedule files")) << other.err;
+    EXPECT_TRUE(has_part(other.err, "other rules are for schedule files")) << other.err;
   }
 }
 
@@ -301,15 +301,15 @@ TEST(Show, TablesByIndexAreTold) {
   };
   const ProgramRun solved = poet("solve " + problem + "--gap 0.9 --time-limit 5 --quiet --plan-out " + plan);
   ASSERT_EQ(solved.exit_code, 0) << solved.err;
-  EXPECT_TRUE(contains(in_one_line(solved.out), wanted)) << solved.out;
+  EXPECT_TRUE(has_part(in_one_line(solved.out), wanted)) << solved.out;
   const ProgramRun shown = poet("show " + plan);
   EXPECT_EQ(shown.exit_code, 0);
-  EXPECT_TRUE(contains(in_one_line(shown.out), wanted)) << shown.out;
+  EXPECT_TRUE(has_part(in_one_line(shown.out), wanted)) << shown.out;
   EXPECT_EQ(poet("verify " + plan).exit_code, 0);
   const ProgramRun explained =
       poet("explain bert.embeddings.word_embeddings.weight " + problem + "--gap 0.9 --time-limit 5 --quiet");
   EXPECT_EQ(explained.exit_code, 0) << explained.err;
-  EXPECT_TRUE(contains(in_one_line(explained.out),
+  EXPECT_TRUE(has_part(in_one_line(explained.out),
                        "of a table of 15.63 MB, which lives on storage and is never in RAM as a whole"))
       << explained.out;
 }

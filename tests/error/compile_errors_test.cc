@@ -13,7 +13,7 @@
 namespace poet {
 namespace {
 
-std::string diagnostic(const std::function<void(CompileRequest&)>& damage) {
+std::string request_diagnostic(const std::function<void(CompileRequest&)>& damage) {
   CompileRequest request;
   request.instance = test::chain();
   request.limits.ram_budget = Bytes(1000);
@@ -29,17 +29,18 @@ std::string diagnostic(const std::function<void(CompileRequest&)>& damage) {
 TEST(CompileErrors, NameTheField) {
   constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  EXPECT_EQ(diagnostic([](auto&) {}), "");
-  EXPECT_EQ(diagnostic([](auto& r) { r.limits.ram_budget = Bytes(0); }), "ram_budget: must be > 0");
+  EXPECT_EQ(request_diagnostic([](auto&) {}), "");
+  EXPECT_EQ(request_diagnostic([](auto& r) { r.limits.ram_budget = Bytes(0); }), "ram_budget: must be > 0");
   for (const double wrong : {0.0, -1.0, kNan, kInfinity}) {
-    EXPECT_EQ(diagnostic([&](auto& r) { r.limits.deadline = Seconds(wrong); }),
+    EXPECT_EQ(request_diagnostic([&](auto& r) { r.limits.deadline = Seconds(wrong); }),
               "deadline: must be > 0 and finite");
   }
-  EXPECT_EQ(diagnostic([](auto& r) { r.limits.max_bytes_written = Bytes(-1); }),
+  EXPECT_EQ(request_diagnostic([](auto& r) { r.limits.max_bytes_written = Bytes(-1); }),
             "max_bytes_written: must be >= 0");
-  EXPECT_EQ(diagnostic([](auto& r) { r.options.gap = kNan; }), "gap: must be >= 0");
-  EXPECT_EQ(diagnostic([](auto& r) { r.options.time_limit_seconds = 0; }), "time_limit_seconds: must be > 0");
-  EXPECT_EQ(diagnostic([](auto& r) { r.options.threads = 0; }), "threads: must be >= 1");
+  EXPECT_EQ(request_diagnostic([](auto& r) { r.options.gap = kNan; }), "gap: must be >= 0");
+  EXPECT_EQ(request_diagnostic([](auto& r) { r.options.time_limit_seconds = 0; }),
+            "time_limit_seconds: must be > 0");
+  EXPECT_EQ(request_diagnostic([](auto& r) { r.options.threads = 0; }), "threads: must be >= 1");
 }
 
 }  // namespace

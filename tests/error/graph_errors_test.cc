@@ -20,7 +20,7 @@ using test::add_update;
 using test::input_error;
 using testing::HasSubstr;
 
-constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t kMostElements = std::numeric_limits<std::int64_t>::max();
 
 std::string verify_error(const Graph& graph) {
   return input_error([&] { verify(graph); });
@@ -87,7 +87,8 @@ TEST_F(BrokenGraph, NegativeBytes) {
 }
 
 TEST_F(BrokenGraph, SizesThatAddUpToTooMuch) {
-  graph.values[x].bytes = Bytes(kMost - 4);  // with w's 4 bytes just within 64 bits; y's 4 are too many
+  graph.values[x].bytes =
+      Bytes(kMostElements - 4);  // with w's 4 bytes just within 64 bits; y's 4 are too many
   EXPECT_EQ(verify_error(graph),
             "value 2 'y': the sizes up to here add up to more bytes than 64 bits can count");
 }

@@ -38,7 +38,7 @@ const char* const kOps = R"({"format": 1, "name": "n", "device": {"concurrent": 
   {"name": "v", "shape": [2], "strides": [1], "dtype": "float32", "persistence": "activation", "alias_of": 1, "bytes": 8,
    "ram_bytes": 0}]})";
 
-std::string diagnostic_of_text(const std::string& text) {
+std::string instance_diagnostic(const std::string& text) {
   try {
     static_cast<void>(instance_from_json(parse_json(text, "i.json"), "i.json"));
   } catch (const InputError& error) {
@@ -47,14 +47,14 @@ std::string diagnostic_of_text(const std::string& text) {
   return "no error";
 }
 
-struct Case {
+struct InstanceCase {
   std::string pointer;
   std::string replacement;  // JSON; "" removes
   std::string message;
 };
 
-void expect(const char* good, const std::vector<Case>& cases) {
-  for (const Case& c : cases) {
+void expect(const char* good, const std::vector<InstanceCase>& cases) {
+  for (const InstanceCase& c : cases) {
     Json json = Json::parse(good);
     const Json::json_pointer where(c.pointer);
     if (!c.replacement.empty()) {
@@ -64,13 +64,13 @@ void expect(const char* good, const std::vector<Case>& cases) {
     } else {
       json.at(where.parent_pointer()).erase(where.back());
     }
-    EXPECT_EQ(diagnostic_of_text(json.dump()), c.message) << c.pointer << " = " << c.replacement;
+    EXPECT_EQ(instance_diagnostic(json.dump()), c.message) << c.pointer << " = " << c.replacement;
   }
 }
 
 TEST(InstanceErrors, TheInstancesThemselvesAreGood) {
-  EXPECT_EQ(diagnostic_of_text(kNodes), "no error");
-  EXPECT_EQ(diagnostic_of_text(kOps), "no error");
+  EXPECT_EQ(instance_diagnostic(kNodes), "no error");
+  EXPECT_EQ(instance_diagnostic(kOps), "no error");
 }
 
 TEST(InstanceErrors, Nodes) {
@@ -210,7 +210,7 @@ TEST(InstanceErrors, RepeatedFieldsCountOnce) {
 TEST(InstanceErrors, SumsThatOverflow) {
   Json json = Json::parse(kNodes);
   for (int i = 0; i < 2; ++i) json["nodes"][i]["runtime_seconds"] = 1.7e308;
-  EXPECT_EQ(diagnostic_of_text(json.dump()),
+  EXPECT_EQ(instance_diagnostic(json.dump()),
             "i.json: op 1 'b': the costs up to here add up to more than a double can hold");
 }
 

@@ -20,15 +20,15 @@ using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
 using List = std::vector<std::int64_t>;
-using Attributes = std::map<std::string, onnx::AttributeValue>;
+using OnnxAttributes = std::map<std::string, onnx::AttributeValue>;
 
-std::string import_error(const onnx::Model& model) {
+std::string vision_error(const onnx::Model& model) {
   return input_error([&] { (void)import_model(model, {}); });
 }
 
-std::string resize_error(const Shape& x, std::vector<double> scales, const Attributes& attributes = {}) {
+std::string resize_error(const Shape& x, std::vector<double> scales, const OnnxAttributes& attributes = {}) {
   const auto count = static_cast<std::int64_t>(scales.size());
-  return import_error(onnx_model(x, {{"s", onnx_reals({count}, std::move(scales))}},
+  return vision_error(onnx_model(x, {{"s", onnx_reals({count}, std::move(scales))}},
                                  {onnx_node("Resize", {"x", "", "s"}, {"y"}, attributes)}, 18));
 }
 
@@ -53,24 +53,24 @@ TEST(OnnxResizeErrors, SizesMustBeKnownAndPositive) {
   EXPECT_THAT(resize_error({1, 1, 4, 4}, {1, 1, 1e30, 1}), HasSubstr("makes no image"));
   EXPECT_THAT(resize_error({1, 1, 4, 4}, {1, 1, 2}), HasSubstr("has 3 scales for 4 axes"));
   EXPECT_THAT(resize_error({4, 4}, {2, 2}), HasSubstr("at least one axis after the channels"));
-  EXPECT_THAT(import_error(onnx_model({1, 1, 4}, {}, {onnx_node("Resize", {"x"}, {"y"})})),
+  EXPECT_THAT(vision_error(onnx_model({1, 1, 4}, {}, {onnx_node("Resize", {"x"}, {"y"})})),
               HasSubstr("has neither scales nor sizes"));
-  EXPECT_THAT(import_error(onnx_model({1, 1, 4}, {{"s", onnx_reals({3})}},
+  EXPECT_THAT(vision_error(onnx_model({1, 1, 4}, {{"s", onnx_reals({3})}},
                                       {onnx_node("Resize", {"x", "", "s"}, {"y"})})),
               HasSubstr("input 2 ('s') must hold real numbers known while importing"));
-  EXPECT_THAT(import_error(onnx_model({1, 1, 4}, {{"s", onnx_integers({1, 1, 2})}},
+  EXPECT_THAT(vision_error(onnx_model({1, 1, 4}, {{"s", onnx_integers({1, 1, 2})}},
                                       {onnx_node("Resize", {"x", "", "", "s"}, {"y"},
                                                  {{"keep_aspect_ratio_policy", std::string("not_larger")}})},
                                       18)),
               HasSubstr("attribute 'keep_aspect_ratio_policy': must be 'stretch'"));
-  EXPECT_THAT(import_error(onnx_model({1, 1, 4}, {{"s", onnx_integers({1, 1, 0})}},
+  EXPECT_THAT(vision_error(onnx_model({1, 1, 4}, {{"s", onnx_integers({1, 1, 0})}},
                                       {onnx_node("Resize", {"x", "", "", "s"}, {"y"})})),
               HasSubstr("sizes and scales must be positive"));
 }
 
 TEST(OnnxEinsumErrors, NameTheRule) {
   const auto error = [](const std::string& equation, const Shape& w) {
-    return import_error(onnx_model({2, 3}, {{"w", onnx_reals(w)}},
+    return vision_error(onnx_model({2, 3}, {{"w", onnx_reals(w)}},
                                    {onnx_node("Einsum", {"x", "w"}, {"y"}, {{"equation", equation}})}));
   };
   EXPECT_EQ(error("ii,ij->j", {3, 3}),
@@ -86,8 +86,9 @@ TEST(OnnxEinsumErrors, NameTheRule) {
 }
 
 TEST(OnnxVisionErrors, NumbersThatMakeNoSense) {
-  const auto error = [](const std::string& op, const Attributes& attributes, const Shape& x = {1, 6, 4, 4}) {
-    return import_error(onnx_model(x, {}, {onnx_node(op, {"x"}, {"y"}, attributes)}));
+  const auto error = [](const std::string& op, const OnnxAttributes& attributes,
+                        const Shape& x = {1, 6, 4, 4}) {
+    return vision_error(onnx_model(x, {}, {onnx_node(op, {"x"}, {"y"}, attributes)}));
   };
   for (const std::int64_t size : {0L, -2L, 4L, 3037000500L}) {
     EXPECT_THAT(error("DepthToSpace", {{"blocksize", size}}), HasSubstr("attribute 'blocksize'")) << size;
@@ -101,9 +102,9 @@ TEST(OnnxVisionErrors, NumbersThatMakeNoSense) {
   EXPECT_THAT(error("ReduceMax", {{"axes", List{0, 0}}}), HasSubstr("axis 0 is listed twice"));
   EXPECT_THAT(error("ReduceL2", {{"axes", List{7}}}), HasSubstr("7 is not in [-4, 4)"));
   EXPECT_THAT(
-      import_error(onnx_model({2, 3}, {{"s", onnx_reals({2})}}, {onnx_node("PRelu", {"x", "s"}, {"y"})})),
+      vision_error(onnx_model({2, 3}, {{"s", onnx_reals({2})}}, {onnx_node("PRelu", {"x", "s"}, {"y"})})),
       HasSubstr("needs a slope that broadcasts to (2, 3), not (2)"));
-  EXPECT_THAT(import_error(onnx_model({2, 3, 4}, {{"w", onnx_reals({5, 4, 6})}},
+  EXPECT_THAT(vision_error(onnx_model({2, 3, 4}, {{"w", onnx_reals({5, 4, 6})}},
                                       {onnx_node("MatMul", {"x", "w"}, {"y"})})),
               HasSubstr("multiplies (2, 3, 4) by (5, 4, 6)"));
 }

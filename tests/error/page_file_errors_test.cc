@@ -37,7 +37,7 @@ using ::testing::Not;
 
 /// The InputError's text; empty when there is none.
 template <class Action>
-std::string diagnostic(const Action& action) {
+std::string page_diagnostic(const Action& action) {
   try {
     action();
   } catch (const InputError& error) {
@@ -48,7 +48,7 @@ std::string diagnostic(const Action& action) {
 }
 
 std::string opening(const fs::path& where, std::int64_t bytes = 5000) {
-  return diagnostic([&] { PageFile({.where = where}, {Bytes(bytes)}); });
+  return page_diagnostic([&] { PageFile({.where = where}, {Bytes(bytes)}); });
 }
 
 /// Pages in a file with a name, for the world to lay hands on.
@@ -66,14 +66,14 @@ class PageFileErrors : public ::testing::TestWithParam<bool> {
   [[nodiscard]] std::string name() const { return folder_.file("pages"); }
   [[nodiscard]] std::int64_t offset(std::size_t slot) const { return file_->offset(slot).value(); }
   std::string reading(std::size_t slot) {
-    return diagnostic([&] {
+    return page_diagnostic([&] {
       Page page(kPage);
       file_->read(slot, page.data());
       EXPECT_EQ(page, random_page(kPage, slot));
     });
   }
   std::string writing(std::size_t slot) {
-    return diagnostic([&] { file_->write(slot, random_page(kPage, 9).data()); });
+    return page_diagnostic([&] { file_->write(slot, random_page(kPage, 9).data()); });
   }
 
   const TemporaryFolder folder_;
@@ -162,7 +162,7 @@ TEST_P(PageFileErrors, TwoRunsOnOneFile) {
 TEST(PageFileOpening, EncryptionMustHaveBeenBuiltIn) {
   if (can_encrypt()) GTEST_SKIP() << "it has been";
   const TemporaryFolder folder;
-  EXPECT_THAT(diagnostic([&] { PageFile({.where = folder.file(""), .encrypt = true}, {Bytes(1)}); }),
+  EXPECT_THAT(page_diagnostic([&] { PageFile({.where = folder.file(""), .encrypt = true}, {Bytes(1)}); }),
               HasSubstr("POET_ENCRYPTION=OFF"));
 }
 

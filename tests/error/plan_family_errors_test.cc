@@ -18,7 +18,7 @@ using test::ImageSection;
 using test::Octets;
 using test::small_family;
 
-std::string diagnostic(const Octets& bytes) {
+std::string family_diagnostic(const Octets& bytes) {
   return test::input_error([&] { static_cast<void>(plans_from_binary(bytes, "f.plan")); });
 }
 
@@ -39,7 +39,7 @@ std::string diagnostic_of(const std::vector<Octets>& images) {
     out.append(image);
   }
   changed[2].payload = out.bytes;
-  return diagnostic(family_image(changed));
+  return family_diagnostic(family_image(changed));
 }
 
 std::vector<Octets> images() {
@@ -73,16 +73,16 @@ TEST(PlanFamilyErrors, Sections) {
   for (std::size_t i = 0; i < 3; ++i) {
     std::vector<ImageSection> without = sections();
     without.erase(without.begin() + static_cast<std::ptrdiff_t>(i));
-    EXPECT_EQ(diagnostic(family_image(without)),
+    EXPECT_EQ(family_diagnostic(family_image(without)),
               std::string("f.plan: has no ") + names[i] + " section" +
                   (i == 0 ? ": it is for a device; the plan file that it was made with has one" : ""));
   }
   Octets bytes = to_binary(small_family());
   bytes.pop_back();
-  EXPECT_EQ(diagnostic(bytes), "f.plan: ends before its last section does");
+  EXPECT_EQ(family_diagnostic(bytes), "f.plan: ends before its last section does");
   bytes = to_binary(small_family());
   bytes[bytes.size() - 9] ^= 1;
-  EXPECT_EQ(diagnostic(bytes), "f.plan: PLANS: damaged: wrong checksum");
+  EXPECT_EQ(family_diagnostic(bytes), "f.plan: PLANS: damaged: wrong checksum");
 }
 
 TEST(PlanFamilyErrors, Plans) {
@@ -97,7 +97,7 @@ TEST(PlanFamilyErrors, Plans) {
             "f.plan: PLANS: holds 65 plans; at most 64 go into one file");
   std::vector<ImageSection> cut = sections();
   cut[2].payload.pop_back();
-  EXPECT_EQ(diagnostic(family_image(cut)), "f.plan: PLANS: a plan reaches beyond its end");
+  EXPECT_EQ(family_diagnostic(family_image(cut)), "f.plan: PLANS: a plan reaches beyond its end");
   EXPECT_EQ(diagnostic_of({good[0], {}}), "f.plan: plan 2: not a plan: does not begin with POET");
   std::vector<Octets> damaged = good;
   damaged[1][40] ^= 1;

@@ -23,76 +23,85 @@ using testing::HasSubstr;
 
 // ---- JSON
 
-std::string diagnostic(const std::function<void(Json&)>& damage) {
+std::string plan_diagnostic(const std::function<void(Json&)>& damage) {
   Json json = to_json(chain_file());
   damage(json);
   return test::input_error([&] { static_cast<void>(plan_from_json(json, "p.json")); });
 }
 
 TEST(PlanJsonErrors, Structure) {
-  EXPECT_EQ(diagnostic([](Json& j) { j = 3; }), "p.json: must be an object");
-  EXPECT_EQ(diagnostic([](Json& j) { j.erase("format"); }), "p.json: /format: must be present");
-  EXPECT_EQ(diagnostic([](Json& j) { j["format"] = 3; }), "p.json: /format: must be <= 2");
-  EXPECT_THAT(diagnostic([](Json& j) { j["arena"] = 2; }), HasSubstr("p.json: /arena: is not a field here"));
+  EXPECT_EQ(plan_diagnostic([](Json& j) { j = 3; }), "p.json: must be an object");
+  EXPECT_EQ(plan_diagnostic([](Json& j) { j.erase("format"); }), "p.json: /format: must be present");
+  EXPECT_EQ(plan_diagnostic([](Json& j) { j["format"] = 3; }), "p.json: /format: must be <= 2");
+  EXPECT_THAT(plan_diagnostic([](Json& j) { j["arena"] = 2; }),
+              HasSubstr("p.json: /arena: is not a field here"));
   for (const char* field : {"instance", "semantics", "ram_budget_bytes", "arena_bytes", "allocations"}) {
-    EXPECT_EQ(diagnostic([&](Json& j) { j.erase(field); }),
+    EXPECT_EQ(plan_diagnostic([&](Json& j) { j.erase(field); }),
               fmt::format("p.json: /{}: must be present", field));
   }
-  EXPECT_EQ(diagnostic([](Json& j) { j.erase("steps"); }),
+  EXPECT_EQ(plan_diagnostic([](Json& j) { j.erase("steps"); }),
             "p.json: is neither a plan (no steps) nor a schedule (no stages)");
-  EXPECT_EQ(diagnostic([](Json& j) { j["instance"]["values"][2]["ram_bytes"] = -1; }),
+  EXPECT_EQ(plan_diagnostic([](Json& j) { j["instance"]["values"][2]["ram_bytes"] = -1; }),
             "p.json: /instance: /values/2/ram_bytes: must be >= 0");
-  EXPECT_EQ(diagnostic([](Json& j) { j["semantics"] = "instant"; }),
+  EXPECT_EQ(plan_diagnostic([](Json& j) { j["semantics"] = "instant"; }),
             "p.json: /semantics: must be published, staged or device");
-  EXPECT_EQ(diagnostic([](Json& j) { j["deadline_seconds"] = 0; }), "p.json: /deadline_seconds: must be > 0");
-  EXPECT_EQ(diagnostic([](Json& j) { j["max_bytes_written"] = -1; }),
+  EXPECT_EQ(plan_diagnostic([](Json& j) { j["deadline_seconds"] = 0; }),
+            "p.json: /deadline_seconds: must be > 0");
+  EXPECT_EQ(plan_diagnostic([](Json& j) { j["max_bytes_written"] = -1; }),
             "p.json: /max_bytes_written: must be >= 0");
-  EXPECT_EQ(diagnostic([](Json& j) { j["arena_bytes"] = -1; }), "p.json: /arena_bytes: must be >= 0");
+  EXPECT_EQ(plan_diagnostic([](Json& j) { j["arena_bytes"] = -1; }), "p.json: /arena_bytes: must be >= 0");
 }
 
 TEST(PlanJsonErrors, Steps) {
-  EXPECT_EQ(diagnostic([](Json& j) { j["steps"] = 1; }), "p.json: /steps: must be an array");
-  EXPECT_EQ(diagnostic([](Json& j) { j["steps"][1] = "compute"; }), "p.json: /steps/1: must be an array");
-  EXPECT_EQ(diagnostic([](Json& j) { j["steps"][1].push_back(1); }),
+  EXPECT_EQ(plan_diagnostic([](Json& j) { j["steps"] = 1; }), "p.json: /steps: must be an array");
+  EXPECT_EQ(plan_diagnostic([](Json& j) { j["steps"][1] = "compute"; }),
+            "p.json: /steps/1: must be an array");
+  EXPECT_EQ(plan_diagnostic([](Json& j) { j["steps"][1].push_back(1); }),
             "p.json: /steps/1: must be a kind of step and an index, as in [\"compute\", 0]");
-  EXPECT_EQ(diagnostic([](Json& j) { j["steps"][1][0] = "page"; }),
+  EXPECT_EQ(plan_diagnostic([](Json& j) { j["steps"][1][0] = "page"; }),
             "p.json: /steps/1/0: must be compute, page_out, page_in, wait or free");
-  EXPECT_EQ(diagnostic([](Json& j) { j["steps"][1][0] = 1; }), "p.json: /steps/1/0: must be a string");
+  EXPECT_EQ(plan_diagnostic([](Json& j) { j["steps"][1][0] = 1; }), "p.json: /steps/1/0: must be a string");
   for (const char* kind : {"compute", "page_out", "page_in", "wait", "free"}) {
-    EXPECT_EQ(diagnostic([&](Json& j) { j["steps"][1] = {kind, 4}; }), "p.json: /steps/1/1: must be <= 3");
-    EXPECT_EQ(diagnostic([&](Json& j) { j["steps"][1] = {kind, -1}; }), "p.json: /steps/1/1: must be >= 0");
+    EXPECT_EQ(plan_diagnostic([&](Json& j) {
+                j["steps"][1] = {kind, 4};
+              }),
+              "p.json: /steps/1/1: must be <= 3");
+    EXPECT_EQ(plan_diagnostic([&](Json& j) {
+                j["steps"][1] = {kind, -1};
+              }),
+              "p.json: /steps/1/1: must be >= 0");
   }
 }
 
 TEST(PlanJsonErrors, Allocations) {
-  EXPECT_EQ(diagnostic([](Json& j) { j["allocations"] = 1; }), "p.json: /allocations: must be an array");
-  EXPECT_THAT(diagnostic([](Json& j) { j["allocations"][0]["ofset"] = 1; }),
+  EXPECT_EQ(plan_diagnostic([](Json& j) { j["allocations"] = 1; }), "p.json: /allocations: must be an array");
+  EXPECT_THAT(plan_diagnostic([](Json& j) { j["allocations"][0]["ofset"] = 1; }),
               HasSubstr("p.json: /allocations/0/ofset: is not a field here"));
   const std::string either = "p.json: /allocations/0: must have either value or scratch_of_op";
-  EXPECT_EQ(diagnostic([](Json& j) { j["allocations"][0].erase("value"); }), either);
-  EXPECT_EQ(diagnostic([](Json& j) { j["allocations"][0]["scratch_of_op"] = 1; }), either);
-  EXPECT_EQ(diagnostic([](Json& j) { j["allocations"][0]["value"] = 4; }),
+  EXPECT_EQ(plan_diagnostic([](Json& j) { j["allocations"][0].erase("value"); }), either);
+  EXPECT_EQ(plan_diagnostic([](Json& j) { j["allocations"][0]["scratch_of_op"] = 1; }), either);
+  EXPECT_EQ(plan_diagnostic([](Json& j) { j["allocations"][0]["value"] = 4; }),
             "p.json: /allocations/0/value: must be <= 3");
-  EXPECT_EQ(diagnostic([](Json& j) {
+  EXPECT_EQ(plan_diagnostic([](Json& j) {
               j["allocations"][0].erase("value");
               j["allocations"][0]["scratch_of_op"] = 4;
             }),
             "p.json: /allocations/0/scratch_of_op: must be <= 3");
   for (const char* field : {"begin", "end", "bytes", "offset"}) {
-    EXPECT_EQ(diagnostic([&](Json& j) { j["allocations"][0][field] = -1; }),
+    EXPECT_EQ(plan_diagnostic([&](Json& j) { j["allocations"][0][field] = -1; }),
               fmt::format("p.json: /allocations/0/{}: must be >= 0", field));
-    EXPECT_EQ(diagnostic([&](Json& j) { j["allocations"][0].erase(field); }),
+    EXPECT_EQ(plan_diagnostic([&](Json& j) { j["allocations"][0].erase(field); }),
               fmt::format("p.json: /allocations/0/{}: must be present", field));
   }
   for (const char* field : {"begin", "end"}) {
-    EXPECT_EQ(diagnostic([&](Json& j) { j["allocations"][0][field] = 14; }),  // there are 13 steps
+    EXPECT_EQ(plan_diagnostic([&](Json& j) { j["allocations"][0][field] = 14; }),  // there are 13 steps
               fmt::format("p.json: /allocations/0/{}: must be <= 13", field));
   }
 }
 
 // ---- binary
 
-std::string diagnostic(const Octets& bytes) {
+std::string plan_diagnostic(const Octets& bytes) {
   return test::input_error([&] { static_cast<void>(plan_from_binary(bytes, "p.plan")); });
 }
 
@@ -101,7 +110,7 @@ std::string diagnostic_about(const std::string& tag, const std::function<void(Oc
   std::vector<ImageSection> sections = test::sections_of_image(to_binary(chain_file()));
   for (ImageSection& section : sections)
     if (section.tag == tag) damage(section.payload);
-  return diagnostic(test::make_image(sections));
+  return plan_diagnostic(test::make_image(sections));
 }
 
 // The same for what is CBOR. The schedule stays that of the graph.
@@ -117,21 +126,21 @@ std::string diagnostic_about(const std::string& tag, const std::function<void(Js
   const std::uint32_t graph = poet_plan_crc32(sections[2].payload.data(), sections[2].payload.size());
   for (std::size_t i = 0; i < 4; ++i)
     sections[0].payload[3 + i] = static_cast<std::uint8_t>(graph >> (8 * i) & 255);
-  return diagnostic(test::make_image(sections));
+  return plan_diagnostic(test::make_image(sections));
 }
 
 TEST(PlanBinaryErrors, Container) {
   const Octets good = to_binary(chain_file());
-  EXPECT_EQ(diagnostic(Octets()), "p.plan: not a plan: does not begin with POET");
-  EXPECT_EQ(diagnostic(Octets{'P', 'O', 'E', 'M', 1, 0, 0, 0}),
+  EXPECT_EQ(plan_diagnostic(Octets()), "p.plan: not a plan: does not begin with POET");
+  EXPECT_EQ(plan_diagnostic(Octets{'P', 'O', 'E', 'M', 1, 0, 0, 0}),
             "p.plan: not a plan: does not begin with POET");
   Octets bad = good;
   bad[4] = 7;
-  EXPECT_EQ(diagnostic(bad), "p.plan: version 7 of the plan format; this program reads up to version 3");
+  EXPECT_EQ(plan_diagnostic(bad), "p.plan: version 7 of the plan format; this program reads up to version 3");
   bad = good;
   bad.pop_back();
-  EXPECT_EQ(diagnostic(bad), "p.plan: ends before its last section does");
-  EXPECT_EQ(diagnostic(to_device_image(chain_file())),
+  EXPECT_EQ(plan_diagnostic(bad), "p.plan: ends before its last section does");
+  EXPECT_EQ(plan_diagnostic(to_device_image(chain_file())),
             "p.plan: has no GRAPH section: it is for a device; the plan file that it was made with has one");
   std::vector<ImageSection> sections = test::sections_of_image(good);
   const char* const names[] = {"SCHEDULE", "ADDRESSES", "GRAPH", "COSTS"};
@@ -139,16 +148,17 @@ TEST(PlanBinaryErrors, Container) {
   for (std::size_t i = 0; i < 4; ++i) {
     bad = good;
     bad[at + 8] ^= 1;
-    EXPECT_EQ(diagnostic(bad), fmt::format("p.plan: {}: damaged: wrong checksum", names[i]));
+    EXPECT_EQ(plan_diagnostic(bad), fmt::format("p.plan: {}: damaged: wrong checksum", names[i]));
     at += sections[i].payload.size() + 12;
     std::vector<ImageSection> without = sections;
     without.erase(without.begin() + static_cast<std::ptrdiff_t>(i));
     if (i != 2) {
-      EXPECT_EQ(diagnostic(test::make_image(without)), fmt::format("p.plan: has no {} section", names[i]));
+      EXPECT_EQ(plan_diagnostic(test::make_image(without)),
+                fmt::format("p.plan: has no {} section", names[i]));
     }
     std::vector<ImageSection> twice = sections;
     twice.push_back(sections[i]);
-    EXPECT_EQ(diagnostic(test::make_image(twice)),
+    EXPECT_EQ(plan_diagnostic(test::make_image(twice)),
               fmt::format("p.plan: {}: a section is there twice", names[i]));
   }
 }

@@ -36,7 +36,7 @@ using ::testing::StartsWith;
 
 /// The diagnostic of `poet run`, without "poet: " and the line's end. Checks that it is one line, that
 /// nothing is on stdout, and the exit code.
-std::string diagnostic(const std::string& options, int exit_code = 2) {
+std::string run_diagnostic(const std::string& options, int exit_code = 2) {
   const ProgramRun run = poet("run --quiet " + options);
   EXPECT_EQ(run.exit_code, exit_code) << options;
   EXPECT_EQ(run.out, "") << options;
@@ -93,8 +93,8 @@ std::unique_ptr<TemporaryFolder> RunErrors::made_;
 // What was asked for.
 
 TEST_F(RunErrors, SomethingToRunAndOnlyOne) {
-  EXPECT_EQ(diagnostic(""), "poet run: needs a plan file, or --model, --onnx or --instance to solve for");
-  EXPECT_EQ(diagnostic(plan() + " --model linear --platform a72 --ram-budget 1MB"),
+  EXPECT_EQ(run_diagnostic(""), "poet run: needs a plan file, or --model, --onnx or --instance to solve for");
+  EXPECT_EQ(run_diagnostic(plan() + " --model linear --platform a72 --ram-budget 1MB"),
             "poet run: has a plan: nothing is left to solve for");
 }
 
@@ -142,9 +142,9 @@ TEST_F(RunErrors, EveryOptionIsChecked) {
       {"--weights absent.onnx", "absent.onnx: is no readable file"},
       {"--resume absent", "absent: cannot be opened: No such file or directory"},
   };
-  for (const Wrong& w : wrong) EXPECT_EQ(diagnostic(plan() + " " + w.options), w.message) << w.options;
-  EXPECT_THAT(diagnostic(plan() + " --isa abacus"), StartsWith("--isa: \"abacus\" is none of sse41, "));
-  EXPECT_THAT(diagnostic(plan() + " --data " + file("")), HasSubstr("is no data set: "));
+  for (const Wrong& w : wrong) EXPECT_EQ(run_diagnostic(plan() + " " + w.options), w.message) << w.options;
+  EXPECT_THAT(run_diagnostic(plan() + " --isa abacus"), StartsWith("--isa: \"abacus\" is none of sse41, "));
+  EXPECT_THAT(run_diagnostic(plan() + " --data " + file("")), HasSubstr("is no data set: "));
   EXPECT_THAT(names(), IsEmpty());
 }
 
@@ -169,23 +169,23 @@ TEST_F(RunErrors, WrongOptionsAreFoundBeforeSolving) {
         std::string("--momentum 0.9"), std::string("--samples 1 --batch-size 4"),
         std::string("--storage absent/pages"), std::string("--weights absent"),
         std::string("--weights absent.onnx"), std::string("--resume absent"), "--resume " + other_weights})
-    diagnostic(search + option);
+    run_diagnostic(search + option);
   EXPECT_FALSE(fs::exists(file("never")));
   // Whether the plan pages or not.
-  EXPECT_THAT(diagnostic(plan() + " --steps 1 --storage absent/pages"), HasSubstr("absent"));
+  EXPECT_THAT(run_diagnostic(plan() + " --steps 1 --storage absent/pages"), HasSubstr("absent"));
 }
 
 TEST_F(RunErrors, WhatIsReadIsNotWrittenOver) {
   fs::copy_file(three(), file("c"));
   fs::copy_file(plan(), file("p"));
   const std::string linear = "--model linear --platform a72 --ram-budget 1MB ";
-  EXPECT_EQ(diagnostic(linear + "--resume " + file("c") + " --plan-out " + file("c")),
+  EXPECT_EQ(run_diagnostic(linear + "--resume " + file("c") + " --plan-out " + file("c")),
             "--plan-out and --resume: must be different files");
-  EXPECT_EQ(diagnostic(linear + "--weights " + file("c") + " --loss-out " + file("c") + " --plan-out x"),
+  EXPECT_EQ(run_diagnostic(linear + "--weights " + file("c") + " --loss-out " + file("c") + " --plan-out x"),
             "--loss-out: \"" + file("c") + "\" must end in .csv, .svg, .png, .pdf or .gp");
-  EXPECT_EQ(diagnostic("--instance " + file("p") + " --ram-budget 1MB --onnx-out " + file("p")),
+  EXPECT_EQ(run_diagnostic("--instance " + file("p") + " --ram-budget 1MB --onnx-out " + file("p")),
             "--onnx-out and --instance: must be different files");
-  EXPECT_EQ(diagnostic(file("p") + " --checkpoint " + file("p")),
+  EXPECT_EQ(run_diagnostic(file("p") + " --checkpoint " + file("p")),
             "--checkpoint and the plan: must be different files");
   EXPECT_EQ(file_text(file("c")), file_text(three()));
   EXPECT_EQ(file_text(file("p")), file_text(plan()));
@@ -197,8 +197,8 @@ TEST_F(RunErrors, WhatIsReadIsNotWrittenOver) {
 
 TEST_F(RunErrors, WeightsOfOtherShapes) {
   // Another network that has parameters of these names. The plan would be written once it was solved for.
-  EXPECT_THAT(diagnostic("--model resnet18_cifar --platform m4 --ram-budget 1GB --plan-out " + file("never") +
-                         " --weights " + three()),
+  EXPECT_THAT(run_diagnostic("--model resnet18_cifar --platform m4 --ram-budget 1GB --plan-out " +
+                             file("never") + " --weights " + three()),
               StartsWith(three() + ": tensor \""));
   EXPECT_FALSE(fs::exists(file("never")));
 }
@@ -206,47 +206,47 @@ TEST_F(RunErrors, WeightsOfOtherShapes) {
 // Plan files.
 
 TEST_F(RunErrors, NoPlanFile) {
-  EXPECT_EQ(diagnostic(file("absent")), file("absent") + ": no such file");
-  EXPECT_EQ(diagnostic(three()),
+  EXPECT_EQ(run_diagnostic(file("absent")), file("absent") + ": no such file");
+  EXPECT_EQ(run_diagnostic(three()),
             three() + ": is no plan file: begins neither with POET nor, as JSON, with {");
   const std::string whole = file_text(plan());
   const std::string cut = folder_.write("cut", whole.substr(0, whole.size() / 2));
-  EXPECT_THAT(diagnostic(cut), StartsWith(cut + ": "));
+  EXPECT_THAT(run_diagnostic(cut), StartsWith(cut + ": "));
 }
 
 TEST_F(RunErrors, APlanThatForgetsAStep) {
   auto json = plan_json();
   json["steps"].erase(json["steps"].begin() + 40);
-  EXPECT_THAT(diagnostic(folder_.write("p.json", json.dump())), StartsWith("the plan: is invalid: "));
+  EXPECT_THAT(run_diagnostic(folder_.write("p.json", json.dump())), StartsWith("the plan: is invalid: "));
 }
 
 TEST_F(RunErrors, APlanWhoseParametersAloneExceedItsBudget) {
   auto json = plan_json();
   json["ram_budget_bytes"] = 700'000;  // parameters and running statistics are 705.5 KB
-  EXPECT_THAT(diagnostic(folder_.write("p.json", json.dump())), StartsWith("the plan: is invalid: "));
+  EXPECT_THAT(run_diagnostic(folder_.write("p.json", json.dump())), StartsWith("the plan: is invalid: "));
 }
 
 TEST_F(RunErrors, APlanOfAPublishedInstance) {
-  EXPECT_THAT(diagnostic("--model linear --semantics published --platform a72 --ram-budget 1MB"),
+  EXPECT_THAT(run_diagnostic("--model linear --semantics published --platform a72 --ram-budget 1MB"),
               HasSubstr("is a published instance: it tells what its ops cost, not what they compute"));
 }
 
 // Checkpoints.
 
 TEST_F(RunErrors, ACheckpointOfAnotherNetwork) {
-  EXPECT_EQ(diagnostic("--model linear --platform a72 --ram-budget 1MB --resume " + three()),
+  EXPECT_EQ(run_diagnostic("--model linear --platform a72 --ram-budget 1MB --resume " + three()),
             three() + ": tensor \"fc1.weight\": must be present");
-  EXPECT_EQ(diagnostic("--model linear --platform a72 --ram-budget 1MB --weights " + three()),
+  EXPECT_EQ(run_diagnostic("--model linear --platform a72 --ram-budget 1MB --weights " + three()),
             three() + ": holds no tensor with the name of one of the network's parameters");
   // Of the same network, but without the optimiser's state.
-  EXPECT_THAT(diagnostic(kSmallCnn + kPlenty + "--optimizer momentum --resume " + three()),
+  EXPECT_THAT(run_diagnostic(kSmallCnn + kPlenty + "--optimizer momentum --resume " + three()),
               HasSubstr(".velocity\": must be present"));
 }
 
 TEST_F(RunErrors, ACheckpointThatHasDoneTheSteps) {
-  EXPECT_EQ(diagnostic(plan() + " --steps 3 --resume " + three()),
+  EXPECT_EQ(run_diagnostic(plan() + " --steps 3 --resume " + three()),
             "--steps: must be above 3, the steps that " + three() + " has done");
-  EXPECT_EQ(diagnostic(plan() + " --steps 4 --seed 5 --resume " + three()),
+  EXPECT_EQ(run_diagnostic(plan() + " --steps 4 --seed 5 --resume " + three()),
             "--seed: is 5, that of " + three() + " is 0");
 }
 
@@ -254,31 +254,31 @@ TEST_F(RunErrors, ACheckpointThatIsNone) {
   const std::string whole = file_text(three());
   for (const std::size_t size : {std::size_t{0}, std::size_t{7}, std::size_t{2000}, whole.size() - 1}) {
     const std::string cut = folder_.write("cut", whole.substr(0, size));
-    EXPECT_THAT(diagnostic(plan() + " --steps 4 --resume " + cut), StartsWith(cut + ": ")) << size;
+    EXPECT_THAT(run_diagnostic(plan() + " --steps 4 --resume " + cut), StartsWith(cut + ": ")) << size;
   }
   const std::string weights = file("weights");
   const float number = 0;
   runtime::write_safetensors(
       weights, {{"conv1.weight", DType::float32, {1}, reinterpret_cast<const std::byte*>(&number)}}, {});
-  EXPECT_EQ(diagnostic(plan() + " --resume " + weights),
+  EXPECT_EQ(run_diagnostic(plan() + " --resume " + weights),
             weights + R"(: is no checkpoint of poet's (metadata "format": "poet checkpoint 1"))");
-  EXPECT_THAT(diagnostic(plan() + " --weights " + weights), HasSubstr("tensor \"conv1.weight\""));
+  EXPECT_THAT(run_diagnostic(plan() + " --weights " + weights), HasSubstr("tensor \"conv1.weight\""));
 }
 
 // Storage.
 
 TEST_F(RunErrors, AFolderToPageToThatIsNone) {
-  EXPECT_EQ(diagnostic(paging_plan() + " --storage " + file("absent/pages")),
+  EXPECT_EQ(run_diagnostic(paging_plan() + " --storage " + file("absent/pages")),
             file("absent/pages") + ": cannot be opened for paging: No such file or directory");
-  EXPECT_THAT(diagnostic(paging_plan() + " --storage /proc/self"),
+  EXPECT_THAT(run_diagnostic(paging_plan() + " --storage /proc/self"),
               StartsWith("the page file in /proc/self: cannot be created: "));
-  EXPECT_EQ(diagnostic(paging_plan() + " --storage /dev/null"),
+  EXPECT_EQ(run_diagnostic(paging_plan() + " --storage /dev/null"),
             "/dev/null: must be a folder or a regular file to page to");
 }
 
 TEST_F(RunErrors, SomebodysFileIsNotPagedTo) {
   const std::string thesis = folder_.write("thesis", "the only copy\n");
-  EXPECT_THAT(diagnostic(paging_plan() + " --storage " + thesis),
+  EXPECT_THAT(run_diagnostic(paging_plan() + " --storage " + thesis),
               StartsWith(thesis + ": is no page file of poet's"));
   EXPECT_EQ(file_text(thesis), "the only copy\n");
 }
@@ -288,7 +288,7 @@ TEST_F(RunErrors, APageFileInUse) {
   Background first({program().string(), "run", paging_plan(), "--steps", "1000000", "--storage", pages},
                    file("output"));
   ASSERT_TRUE(wait_until([&] { return first.output().find("poet: step ") != std::string::npos; }, 20));
-  EXPECT_EQ(diagnostic(paging_plan() + " --storage " + pages), pages + ": is in use by another run");
+  EXPECT_EQ(run_diagnostic(paging_plan() + " --storage " + pages), pages + ": is in use by another run");
   // The first goes on: it ends as it is told to, with its file.
   first.send(SIGINT);
   EXPECT_EQ(first.wait(), 1) << first.output();
@@ -298,7 +298,7 @@ TEST_F(RunErrors, APageFileInUse) {
 TEST_F(RunErrors, StorageThatIsTooSmallForThePages) {
   const FileSizeLimit limit(50'000);
   EXPECT_THAT(
-      diagnostic(paging_plan() + " --storage " + file("pages")),
+      run_diagnostic(paging_plan() + " --storage " + file("pages")),
       ::testing::AllOf(StartsWith(file("pages") + ": cannot be given the "), HasSubstr("File too large")));
   EXPECT_THAT(names(), IsEmpty());
 }
@@ -325,7 +325,7 @@ void on_a_small_storage(const fs::path& folder, std::int64_t bytes, const Test& 
 TEST_F(RunErrors, StorageThatIsFull) {
   on_a_small_storage(file(""), 65536, [this] {
     EXPECT_THAT(
-        diagnostic(paging_plan() + " --storage " + file("")),
+        run_diagnostic(paging_plan() + " --storage " + file("")),
         ::testing::ContainsRegex("the page file in .*: needs [0-9,]* bytes of storage and 65,536 are free"));
     EXPECT_THAT(names(), IsEmpty());
   });
@@ -336,7 +336,7 @@ TEST_F(RunErrors, ACheckpointIntoAFullStorageKeepsTheEarlierOne) {
   on_a_small_storage(file(""), 1'100'000, [this] {
     fs::copy_file(three(), file("c"));
     EXPECT_THAT(
-        diagnostic(plan() + " --steps 5 --checkpoint " + file("c")),
+        run_diagnostic(plan() + " --steps 5 --checkpoint " + file("c")),
         ::testing::AllOf(StartsWith(file("c") + ": cannot be written: "), HasSubstr("No space left")));
     EXPECT_THAT(names(), ElementsAre("c"));
     expect_resumable(file("c"));
@@ -348,7 +348,7 @@ TEST_F(RunErrors, ACheckpointCutShortKeepsTheEarlierOne) {
   {
     const FileSizeLimit limit(300'000);
     EXPECT_THAT(
-        diagnostic(plan() + " --steps 5 --checkpoint " + file("c")),
+        run_diagnostic(plan() + " --steps 5 --checkpoint " + file("c")),
         ::testing::AllOf(StartsWith(file("c") + ": cannot be written: "), HasSubstr("File too large")));
   }
   EXPECT_THAT(names(), ElementsAre("c"));
@@ -358,7 +358,7 @@ TEST_F(RunErrors, ACheckpointCutShortKeepsTheEarlierOne) {
 TEST_F(RunErrors, AFolderThatCannotBeWritten) {
   if (geteuid() == 0) GTEST_SKIP() << "modes do not count for root";
   ASSERT_EQ(chmod(file("").c_str(), 0500), 0);
-  EXPECT_THAT(diagnostic(plan() + " --checkpoint " + file("c")),
+  EXPECT_THAT(run_diagnostic(plan() + " --checkpoint " + file("c")),
               HasSubstr("cannot be written: Permission denied"));
   ASSERT_EQ(chmod(file("").c_str(), 0700), 0);
 }

@@ -30,7 +30,7 @@ std::string length_of(std::uint64_t bytes) {
 }
 
 template <class Action>
-std::string diagnostic(const Action& action) {
+std::string safetensors_diagnostic(const Action& action) {
   try {
     action();
   } catch (const InputError& error) {
@@ -47,7 +47,7 @@ class SafetensorsErrors : public ::testing::Test {
   /// What is said of a file with these bytes, without the file's name.
   std::string opening_bytes(const std::string& bytes) const {
     std::ofstream(name(), std::ios::binary) << bytes;
-    const std::string text = diagnostic([&] { SafetensorsFile file(name()); });
+    const std::string text = safetensors_diagnostic([&] { SafetensorsFile file(name()); });
     EXPECT_THAT(text, StartsWith(name() + ": "));
     return text.substr(std::min(text.size(), name().size() + 2));
   }
@@ -66,13 +66,13 @@ class SafetensorsErrors : public ::testing::Test {
 
 TEST_F(SafetensorsErrors, TheFileMustBeOne) {
   const std::string absent = folder_.file("absent");
-  EXPECT_EQ(diagnostic([&] { SafetensorsFile file(absent); }),
+  EXPECT_EQ(safetensors_diagnostic([&] { SafetensorsFile file(absent); }),
             absent + ": cannot be opened: No such file or directory");
-  EXPECT_THAT(diagnostic([&] { SafetensorsFile file(folder_.file("")); }),
+  EXPECT_THAT(safetensors_diagnostic([&] { SafetensorsFile file(folder_.file("")); }),
               HasSubstr("is not a regular file"));
   const std::string pipe = folder_.file("pipe");
   ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
-  EXPECT_EQ(diagnostic([&] { SafetensorsFile file(pipe); }), pipe + ": is not a regular file");
+  EXPECT_EQ(safetensors_diagnostic([&] { SafetensorsFile file(pipe); }), pipe + ": is not a regular file");
 }
 
 TEST_F(SafetensorsErrors, Length) {
@@ -174,19 +174,19 @@ TEST_F(SafetensorsErrors, AskedForAnotherTensor) {
   const SafetensorsFile file(name());
   std::byte back[8];
   const std::string here = name() + ": tensor \"w\"";
-  EXPECT_EQ(diagnostic([&] { file.read("x\n", DType::float32, {2}, back); }),
+  EXPECT_EQ(safetensors_diagnostic([&] { file.read("x\n", DType::float32, {2}, back); }),
             name() + ": tensor \"x\\n\": must be present");
-  EXPECT_EQ(diagnostic([&] {
+  EXPECT_EQ(safetensors_diagnostic([&] {
               file.read("w", DType::float32, {2, 1}, back);
             }),
             here + ": is F32[1,2], and F32[2,1] is needed");
-  EXPECT_EQ(diagnostic([&] {
+  EXPECT_EQ(safetensors_diagnostic([&] {
               file.read("w", DType::int32, {1, 2}, back);
             }),
             here + ": is F32[1,2], and I32[1,2] is needed");
   const auto size = static_cast<off_t>(std::filesystem::file_size(name()));
   ASSERT_EQ(truncate(name().c_str(), size - 2), 0);
-  EXPECT_EQ(diagnostic([&] {
+  EXPECT_EQ(safetensors_diagnostic([&] {
               file.read("w", DType::float32, {1, 2}, back);
             }),
             here + ": cannot be read: the file ends, after 6 of 8 bytes");
@@ -197,7 +197,7 @@ TEST_F(SafetensorsErrors, WhatHasNoPlaceInAFile) {
   const std::string place = name() + ": cannot be written: ";
   const auto writing = [&](const std::vector<TensorEntry>& tensors,
                            const std::map<std::string, std::string>& metadata) {
-    return diagnostic([&] { write_safetensors(name(), tensors, metadata); });
+    return safetensors_diagnostic([&] { write_safetensors(name(), tensors, metadata); });
   };
   const TensorEntry tensor{"a", DType::uint8, {1}, &byte};
   TensorEntry reserved = tensor;
@@ -219,7 +219,7 @@ TEST_F(SafetensorsErrors, AFailedWriteLeavesTheEarlierFile) {
   write_safetensors(name(), {{"a", DType::uint8, {1}, &byte}}, {});
   {
     const test::FileSizeLimit limit(65536);
-    EXPECT_EQ(diagnostic([&] {
+    EXPECT_EQ(safetensors_diagnostic([&] {
                 write_safetensors(name(), {{"a", DType::uint8, {100'000}, large.data()}}, {});
               }),
               // 65536 less 8 + 64 bytes of header.
@@ -233,11 +233,11 @@ TEST_F(SafetensorsErrors, AFailedWriteLeavesTheEarlierFile) {
 
 TEST_F(SafetensorsErrors, NowhereToWrite) {
   const std::string absent = folder_.file("absent/f");
-  EXPECT_EQ(diagnostic([&] { write_safetensors(absent, {}, {}); }),
+  EXPECT_EQ(safetensors_diagnostic([&] { write_safetensors(absent, {}, {}); }),
             absent + ": cannot be written: No such file or directory");
-  EXPECT_THAT(diagnostic([&] { write_safetensors("/proc/self/f", {}, {}); }),
+  EXPECT_THAT(safetensors_diagnostic([&] { write_safetensors("/proc/self/f", {}, {}); }),
               StartsWith("/proc/self/f: cannot be written: "));
-  EXPECT_EQ(diagnostic([&] { write_safetensors("/dev/full", {}, {}); }),
+  EXPECT_EQ(safetensors_diagnostic([&] { write_safetensors("/dev/full", {}, {}); }),
             "/dev/full: cannot be written: it is not a regular file");
 }
 

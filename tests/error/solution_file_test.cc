@@ -95,7 +95,7 @@ TEST(SolutionFile, BareLinesAndLineEnds) {
   EXPECT_FALSE(read("# nothing found\n").has_solution);
 }
 
-std::string diagnostic(const std::string& text) {
+std::string solution_diagnostic(const std::string& text) {
   try {
     (void)read(text);
   } catch (const InputError& error) {
@@ -105,18 +105,18 @@ std::string diagnostic(const std::string& text) {
 }
 
 TEST(SolutionFile, WrongOnes) {
-  EXPECT_EQ(diagnostic("# a\nR_1_1 1\n"), "a.sol:2: \"R_1_1\" is no column of the model");
-  EXPECT_EQ(diagnostic("R_1_0 one\n"), "a.sol:1: \"one\" is no finite number");
-  EXPECT_EQ(diagnostic("R_1_0 nan\n"), "a.sol:1: \"nan\" is no finite number");
-  EXPECT_EQ(diagnostic("R_1_0 1e999\n"), "a.sol:1: \"1e999\" is no finite number");
-  EXPECT_EQ(diagnostic("R_1_0 1x\n"), "a.sol:1: \"1x\" is no finite number");
-  EXPECT_EQ(diagnostic("R_1_0\n"), "a.sol:1: must be \"name value\"");
-  EXPECT_EQ(diagnostic("\nx2 1\nx2 1\n"), "a.sol:3: \"x2\" is given twice");
-  EXPECT_EQ(diagnostic("Optimal - objective value 1\n 0 nix 1 0\n"),
+  EXPECT_EQ(solution_diagnostic("# a\nR_1_1 1\n"), "a.sol:2: \"R_1_1\" is no column of the model");
+  EXPECT_EQ(solution_diagnostic("R_1_0 one\n"), "a.sol:1: \"one\" is no finite number");
+  EXPECT_EQ(solution_diagnostic("R_1_0 nan\n"), "a.sol:1: \"nan\" is no finite number");
+  EXPECT_EQ(solution_diagnostic("R_1_0 1e999\n"), "a.sol:1: \"1e999\" is no finite number");
+  EXPECT_EQ(solution_diagnostic("R_1_0 1x\n"), "a.sol:1: \"1x\" is no finite number");
+  EXPECT_EQ(solution_diagnostic("R_1_0\n"), "a.sol:1: must be \"name value\"");
+  EXPECT_EQ(solution_diagnostic("\nx2 1\nx2 1\n"), "a.sol:3: \"x2\" is given twice");
+  EXPECT_EQ(solution_diagnostic("Optimal - objective value 1\n 0 nix 1 0\n"),
             "a.sol:2: \"nix\" is no column of the model");
-  EXPECT_EQ(diagnostic("c\ns mip 1 4 o 5\nj 5 1\n"), "a.sol:3: \"5\" is no column of the model");
-  EXPECT_EQ(diagnostic("c\ns mip 1 4 o 5\nj 0 1\n"), "a.sol:3: \"0\" is no column of the model");
-  EXPECT_EQ(diagnostic("c\ns mip 1 4 o 5\nj 1\n"), "a.sol:3: must be \"j column value\"");
+  EXPECT_EQ(solution_diagnostic("c\ns mip 1 4 o 5\nj 5 1\n"), "a.sol:3: \"5\" is no column of the model");
+  EXPECT_EQ(solution_diagnostic("c\ns mip 1 4 o 5\nj 0 1\n"), "a.sol:3: \"0\" is no column of the model");
+  EXPECT_EQ(solution_diagnostic("c\ns mip 1 4 o 5\nj 1\n"), "a.sol:3: must be \"j column value\"");
 }
 
 TEST(SolverCommand, SaysWhereFilesGo) {

@@ -22,7 +22,7 @@ const std::string kRest = R"("ram": [0.5], "methods": ["poet"])";
 const std::string kHead = R"("format": 1, "networks": ["linear"], "platforms": ["m4"])";
 
 /// The diagnostic about a spec, without the file's name.
-std::string diagnostic(const std::string& spec) {
+std::string sweep_diagnostic(const std::string& spec) {
   const TemporaryFolder folder;
   const std::string file = folder.write("s.json", spec);
   const std::string message = input_error([&] { (void)read_sweep_spec(file); });
@@ -88,7 +88,8 @@ TEST(SweepSpecErrors, NameThePlaceAndTheRule) {
       {"[1]", "must be"},
       {"{", "line 1"},
   };
-  for (const auto& [spec, expected] : cases) EXPECT_THAT(diagnostic(spec), StartsWith(expected)) << spec;
+  for (const auto& [spec, expected] : cases)
+    EXPECT_THAT(sweep_diagnostic(spec), StartsWith(expected)) << spec;
 }
 
 TEST(SweepSpecErrors, InstancesTakeNoOptionsOfNetworks) {

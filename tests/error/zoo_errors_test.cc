@@ -48,11 +48,11 @@ TEST(ZooErrors, BatchSizeThatOverflows) {
 
 TEST(ZooErrors, SequenceLengthOutOfRange) {
   EXPECT_EQ(input_error([] { (void)build_network("bert", {.batch_size = 1, .sequence_length = 0}); }),
-            "sequence length: must be >= 1, not 0");
+            "sequence_length: must be >= 1, not 0");
   EXPECT_EQ(input_error([] { (void)build_network("bert", {.batch_size = 1, .sequence_length = 513}); }),
-            "sequence length: must be <= 512, the positions this network knows, not 513");
+            "sequence_length: must be <= 512, the positions this network knows, not 513");
   EXPECT_EQ(input_error([] { (void)build_network("transformer", {.batch_size = 1, .sequence_length = -1}); }),
-            "sequence length: must be >= 1, not -1");
+            "sequence_length: must be >= 1, not -1");
   EXPECT_THAT(
       input_error([] {
         (void)build_network("transformer", {.batch_size = 1, .sequence_length = std::int64_t{1} << 62});
@@ -62,7 +62,7 @@ TEST(ZooErrors, SequenceLengthOutOfRange) {
 
 TEST(ZooErrors, SequenceLengthOfANetworkWithoutOne) {
   EXPECT_EQ(input_error([] { (void)build_network("resnet18", {.batch_size = 1, .sequence_length = 128}); }),
-            "sequence length: this network has none; only bert, bert_tiny and transformer do");
+            "sequence_length: this network has none; only bert, bert_tiny and transformer do");
 }
 
 }  // namespace

@@ -15,7 +15,7 @@
 namespace poet::runtime {
 namespace {
 
-struct Outcomes {
+struct FileOutcomes {
   int refused = 0;
   int taken = 0;
 };
@@ -92,7 +92,7 @@ std::string valid_file(const test::TemporaryFolder& folder) {
 }
 
 /// What a file of these bytes is: every tensor that it has can be read, into memory of its own size.
-void expect_refused_or_read(const std::string& file, const std::string& bytes, Outcomes& outcomes) {
+void expect_refused_or_read(const std::string& file, const std::string& bytes, FileOutcomes& outcomes) {
   std::ofstream(file, std::ios::binary | std::ios::trunc) << bytes;
   try {
     const SafetensorsFile tensors(file);
@@ -112,7 +112,7 @@ void expect_refused_or_read(const std::string& file, const std::string& bytes, O
 TEST(SafetensorsFuzz, EveryTruncationIsRefused) {
   const test::TemporaryFolder folder;
   const std::string whole = valid_file(folder);
-  Outcomes outcomes;
+  FileOutcomes outcomes;
   for (std::size_t size = 0; size < whole.size(); ++size)
     expect_refused_or_read(folder.file("f"), whole.substr(0, size), outcomes);
   EXPECT_EQ(outcomes.taken, 0);
@@ -123,7 +123,7 @@ TEST(SafetensorsFuzz, EveryTruncationIsRefused) {
 TEST(SafetensorsFuzz, DamagedFilesAreRefusedOrRead) {
   const test::TemporaryFolder folder;
   const std::string whole = valid_file(folder);
-  Outcomes outcomes;
+  FileOutcomes outcomes;
   for (std::uint64_t seed = 0; seed < 3000; ++seed) {
     SCOPED_TRACE(seed);
     expect_refused_or_read(folder.file("f"), Damage(seed).one_of_many(whole), outcomes);
@@ -141,7 +141,7 @@ TEST(SafetensorsFuzz, DamagedHeadersAreRefusedOrSound) {
   const std::size_t header_end = whole.rfind('}') + 1;
   const std::string header = whole.substr(8, header_end - 8);
   constexpr std::int64_t kData = 24 + 8 + 8 + 3;
-  Outcomes outcomes;
+  FileOutcomes outcomes;
   for (std::uint64_t seed = 0; seed < 100'000; ++seed) {
     try {
       const SafetensorsHeader read = parse_safetensors_header(Damage(seed).one_of_many(header), kData, "f");

@@ -23,8 +23,8 @@ namespace poet {
 namespace {
 
 constexpr int kGraphs = test::effort(10000);
-constexpr std::int64_t kMostBytes = 1 << 22;  // of a value; graphs with larger ones are not run
-constexpr int kPlanned = 40;                  // one of as many accepted graphs gets a plan
+constexpr std::int64_t kLongest = 1 << 22;  // of a value; graphs with larger ones are not run
+constexpr int kPlanned = 40;                // one of as many accepted graphs gets a plan
 
 /// Whether double precision tells what float32 gives: not where numbers leave its range, nor of a
 /// division by 0.
@@ -49,7 +49,7 @@ bool has_kernels(const Graph& graph) {
 
 bool is_small(const Graph& graph) {
   return std::all_of(graph.values.begin(), graph.values.end(),
-                     [](const Value& value) { return value.bytes.value() <= kMostBytes; });
+                     [](const Value& value) { return value.bytes.value() <= kLongest; });
 }
 
 void expect_plan(const Graph& graph, const CostTable& costs) {

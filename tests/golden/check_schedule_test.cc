@@ -24,7 +24,7 @@ namespace poet {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::json;
+using Json = nlohmann::ordered_json;
 
 class CheckSchedule : public testing::Test {
  protected:

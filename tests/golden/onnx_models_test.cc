@@ -15,13 +15,13 @@
 namespace poet {
 namespace {
 
-struct Known {
+struct KnownModel {
   const char* file;
   std::int64_t parameters;
   std::int64_t macs;
 };
 
-class OnnxModels : public ::testing::TestWithParam<Known> {
+class OnnxModels : public ::testing::TestWithParam<KnownModel> {
  protected:
   void SetUp() override {
     file_ = test::shared() / "models" / GetParam().file;
@@ -51,7 +51,7 @@ TEST_P(OnnxModels, TrainsOnADevice) {
   EXPECT_GT(report.peak_ram, Bytes(0));
 }
 
-std::string test_name(const ::testing::TestParamInfo<Known>& info) {
+std::string model_name(const ::testing::TestParamInfo<KnownModel>& info) {
   const std::string file = info.param.file;
   return file.substr(0, file.find('.'));
 }
@@ -60,21 +60,21 @@ INSTANTIATE_TEST_SUITE_P(
     Files, OnnxModels,
     ::testing::Values(
         // torchvision: 3,504,872 parameters, 0.30 GMAC.
-        Known{"mobilenet_v2.onnx", 3504872, 300774272},
+        KnownModel{"mobilenet_v2.onnx", 3504872, 300774272},
         // Caffe's AlexNet with two groups: 60,965,224 parameters, 655 MMAC without padding in the first
         // layer.
-        Known{"light_bvlc_alexnet.onnx", 60965224, 654560384},
+        KnownModel{"light_bvlc_alexnet.onnx", 60965224, 654560384},
         // torchvision: 25,557,032 parameters, 4.09 GMAC.
-        Known{"light_resnet50.onnx", 25557032, 4089184256},
+        KnownModel{"light_resnet50.onnx", 25557032, 4089184256},
         // SqueezeNet 1.1: 1,235,496 parameters, 0.35 GMAC.
-        Known{"light_squeezenet.onnx", 1235496, 349151936},
+        KnownModel{"light_squeezenet.onnx", 1235496, 349151936},
         // torchvision: 143,667,240 parameters, 19.63 GMAC.
-        Known{"light_vgg19.onnx", 143667240, 19632062464},
+        KnownModel{"light_vgg19.onnx", 143667240, 19632062464},
         // Four encoder layers of width 256 and feed-forward width 1024: 3000*256 for the embedding; per layer
         // 256*768+768 + 256*256+256 + 2*(256*1024) + 1024+256 + 4*256 = 789,760; 256*2+2 for the classifier.
         // MACs: 4 * (128 * (256*768 + 256*256 + 2*256*1024) + 2 * 128*128*256) + 512.
-        Known{"bert_small.onnx", 3927554, 436208128}),
-    test_name);
+        KnownModel{"bert_small.onnx", 3927554, 436208128}),
+    model_name);
 
 }  // namespace
 }  // namespace poet

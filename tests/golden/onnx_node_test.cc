@@ -60,7 +60,7 @@ const char* excluded(const OnnxNodeCase& one) {
   return nullptr;
 }
 
-struct Outcome {
+struct NodeOutcome {
   enum class Kind { compared, mismatch, refused, not_comparable } kind;
   std::string text;
 };
@@ -193,15 +193,16 @@ std::string unclear(const std::string& diagnostic, const OnnxNodeCase& one) {
 }
 
 /// Its result's shape is the whole comparison when there are opaque operators, of which nobody knows more.
-Outcome check(const OnnxNodeCase& one, int output, std::uint32_t runtime,
-              const std::map<std::string, Array>& all, bool allow_opaque) {
+NodeOutcome check(const OnnxNodeCase& one, int output, std::uint32_t runtime,
+                  const std::map<std::string, Array>& all, bool allow_opaque) {
   const ::onnx::TensorProto& stated = one.outputs[static_cast<std::size_t>(output)];
   const auto expected = test::array_of(stated);
-  if (!expected) return {Outcome::Kind::not_comparable, "the output holds no numbers"};
+  if (!expected) return {NodeOutcome::Kind::not_comparable, "the output holds no numbers"};
   for (std::size_t i = 0; i < one.inputs.size(); ++i) {
     const auto& dims = one.inputs[i].dims();
     if ((runtime >> i & 1U) != 0 && std::find(dims.begin(), dims.end(), 0) != dims.end())
-      return {Outcome::Kind::not_comparable, "an input without elements: 0 in a file is an open dimension"};
+      return {NodeOutcome::Kind::not_comparable,
+              "an input without elements: 0 in a file is an open dimension"};
   }
   ImportedModel imported;
   try {
@@ -212,23 +213,24 @@ Outcome check(const OnnxNodeCase& one, int output, std::uint32_t runtime,
         import_model(onnx::parse_model(variant(one, output, runtime).SerializeAsString(), one.name), options);
   } catch (const InputError& error) {
     const std::string wrong = unclear(error.what(), one);
-    if (!wrong.empty()) return {Outcome::Kind::mismatch, wrong};
-    return {Outcome::Kind::refused, error.what()};
+    if (!wrong.empty()) return {NodeOutcome::Kind::mismatch, wrong};
+    return {NodeOutcome::Kind::refused, error.what()};
   }
   verify(imported.forward);
   if (allow_opaque) {
     const Shape& shape = imported.forward.values[loss_of(imported.forward).inputs.at(0)].shape;
-    if (shape == expected->shape) return {Outcome::Kind::compared, ""};
-    return {Outcome::Kind::mismatch, fmt::format("is {}, not {}", text_of(shape), text_of(expected->shape))};
+    if (shape == expected->shape) return {NodeOutcome::Kind::compared, ""};
+    return {NodeOutcome::Kind::mismatch,
+            fmt::format("is {}, not {}", text_of(shape), text_of(expected->shape))};
   }
   reference::Interpreter run(imported.forward);
   if (const std::string missing = feed(imported, all, run); !missing.empty()) {
-    return {Outcome::Kind::not_comparable, fmt::format("'{}' has other contents than the file", missing)};
+    return {NodeOutcome::Kind::not_comparable, fmt::format("'{}' has other contents than the file", missing)};
   }
   run.run();
   const std::string differs =
       difference(run.get(loss_of(imported.forward).inputs.at(0)), *expected, tolerance(stated.data_type()));
-  return {differs.empty() ? Outcome::Kind::compared : Outcome::Kind::mismatch, differs};
+  return {differs.empty() ? NodeOutcome::Kind::compared : NodeOutcome::Kind::mismatch, differs};
 }
 
 /// Which inputs are computed at run time: the first one, all, then every other choice.
@@ -279,18 +281,18 @@ TEST(OnnxNodeTests, ImportedGraphsComputeWhatTheStandardSays) {
     }
     const std::map<std::string, Array> all = contents(one);
     std::size_t here = 0;
-    Outcome first{Outcome::Kind::compared, ""};
+    NodeOutcome first{NodeOutcome::Kind::compared, ""};
     for (int output = 0; output < static_cast<int>(one.outputs.size()); ++output) {
       for (const std::uint32_t runtime : choices(one.inputs.size())) {
-        Outcome outcome{};
+        NodeOutcome outcome{};
         try {
           outcome = check(one, output, runtime, all, false);
         } catch (const std::exception& error) {
-          outcome = {Outcome::Kind::mismatch, std::string("thrown: ") + error.what()};
+          outcome = {NodeOutcome::Kind::mismatch, std::string("thrown: ") + error.what()};
         }
         if (output == 0 && runtime == 1U) first = outcome;
-        here += outcome.kind == Outcome::Kind::compared ? 1 : 0;
-        EXPECT_NE(outcome.kind, Outcome::Kind::mismatch)
+        here += outcome.kind == NodeOutcome::Kind::compared ? 1 : 0;
+        EXPECT_NE(outcome.kind, NodeOutcome::Kind::mismatch)
             << one.name << ", output " << output << ", run-time inputs " << runtime << ": " << outcome.text;
       }
     }
@@ -298,7 +300,7 @@ TEST(OnnxNodeTests, ImportedGraphsComputeWhatTheStandardSays) {
     if (here > 0) {
       ++compared;
       ++operators[operator_of(one)];
-    } else if (first.kind == Outcome::Kind::refused) {
+    } else if (first.kind == NodeOutcome::Kind::refused) {
       ++refused[operator_of(one)][without_numbers(rule_of(first.text))];
     } else {
       ++others[first.text];
@@ -321,9 +323,9 @@ TEST(OnnxNodeTests, OpaqueOperatorsHaveTheShapesThatTheStandardSays) {
   for (const OnnxNodeCase& one : cases) {
     if (excluded(one) != nullptr) continue;
     for (const std::uint32_t runtime : choices(one.inputs.size())) {
-      const Outcome outcome = check(one, 0, runtime, {}, true);
-      compared += runtime == 1U && outcome.kind == Outcome::Kind::compared ? 1 : 0;
-      EXPECT_NE(outcome.kind, Outcome::Kind::mismatch)
+      const NodeOutcome outcome = check(one, 0, runtime, {}, true);
+      compared += runtime == 1U && outcome.kind == NodeOutcome::Kind::compared ? 1 : 0;
+      EXPECT_NE(outcome.kind, NodeOutcome::Kind::mismatch)
           << one.name << ", run-time inputs " << runtime << ": " << outcome.text;
     }
   }

@@ -51,7 +51,7 @@ TEST_P(ReferenceKernelFamily, ComputesWhatFloat64Does) {
 INSTANTIATE_TEST_SUITE_P(All, ReferenceKernelFamily, testing::ValuesIn(test::kernel_graph_families()),
                          [](const auto& instance) { return instance.param.name; });
 
-TEST(ReferenceKernels, EveryKindHasOneAndIsChecked) {
+TEST(KernelsAsTheInterpreter, EveryKindHasOneAndIsChecked) {
   std::set<std::string> seen;
   for (const test::KernelGraphFamily& family : test::kernel_graph_families()) {
     for (int seed = 0; seed < family.seeds; ++seed) {
@@ -64,7 +64,7 @@ TEST(ReferenceKernels, EveryKindHasOneAndIsChecked) {
   }
 }
 
-TEST(ReferenceKernels, RunningOneAllocatesNothing) {
+TEST(KernelsAsTheInterpreter, RunningOneAllocatesNothing) {
   for (const test::KernelGraphFamily& family : test::kernel_graph_families()) {
     for (std::uint64_t seed = 0; seed < 3; ++seed) {
       const Graph graph = family.make(seed);
@@ -85,7 +85,7 @@ TEST(ReferenceKernels, RunningOneAllocatesNothing) {
   }
 }
 
-TEST(ReferenceKernels, EveryBuiltInNetworkCanRun) {
+TEST(KernelsAsTheInterpreter, EveryBuiltInNetworkCanRun) {
   for (const ZooEntry& entry : zoo()) {
     const Graph graph = differentiate(entry.build({}), {Optimizer::adam, nullptr});
     for (const OpId op : ids<OpId>(graph.ops.size())) {

@@ -76,7 +76,7 @@ TEST(GapFlow, SavesWhatTheLinearProgramSays) {
   for (std::uint64_t seed = 1; seed <= 2'000; ++seed) {
     SCOPED_TRACE(fmt::format("seed {}", seed));
     const PackingCase c = random_packing(seed, false);
-    const Packing packing = *pack_intervals(c.capacity, c.intervals);
+    const GapPacking packing = *pack_intervals(c.capacity, c.intervals);
     const double saved = by_linear_program(c);
     EXPECT_NEAR(packing.saved, saved, 1e-6);
     double kept = 0;

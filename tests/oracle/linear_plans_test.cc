@@ -18,6 +18,7 @@
 
 #include "poet/compile.h"
 #include "poet/plan/file/plan_file.h"
+#include "tests/support/effort.h"
 #include "tests/support/linear_cases.h"
 #include "tests/support/linear_search.h"
 
@@ -27,11 +28,6 @@ namespace {
 using test::LinearCase;
 using test::LinearSearchOptions;
 using test::LinearSearchResult;
-
-long from_environment(const char* name, long otherwise) {
-  const char* text = std::getenv(name);
-  return text == nullptr ? otherwise : std::atol(text);
-}
 
 CompileRequest request_of(const LinearCase& c, std::uint64_t seed) {
   CompileRequest request{c.instance, c.limits, c.semantics, {}};
@@ -70,12 +66,6 @@ struct Tally {
   double compiling = 0, searching = 0;
 };
 
-double seconds_of(const auto& action) {
-  const auto start = std::chrono::steady_clock::now();
-  action();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
 LinearSearchOptions options_of(const LinearCase& c) {
   LinearSearchOptions options;
   options.paging = c.paging;
@@ -88,7 +78,7 @@ LinearSearchResult search(const LinearCase& c, const Limits& limits, const Linea
                           Tally& tally) {
   LinearSearchResult found;
   tally.searching +=
-      seconds_of([&] { found = test::search_linear_plans(c.instance, c.semantics, limits, options); });
+      test::seconds_of([&] { found = test::search_linear_plans(c.instance, c.semantics, limits, options); });
   tally.given_up += found.finished ? 0 : 1;
   malloc_trim(0);  // solvers run in child processes, and forking a large process is slow
   return found;
@@ -134,7 +124,7 @@ void check(std::uint64_t seed, Tally& tally) {
   SCOPED_TRACE(fmt::format("seed {}: {}", seed, describe(c)));
   const CompileRequest request = request_of(c, seed);
   CompileResult answer;
-  tally.compiling += seconds_of([&] { answer = compile(request); });
+  tally.compiling += test::seconds_of([&] { answer = compile(request); });
   const Status status = answer.certificate.status;
   ++tally.statuses[to_string(status)];
   const bool answered = !answer.plan.steps.empty();
@@ -180,8 +170,8 @@ void check(std::uint64_t seed, Tally& tally) {
 }
 
 TEST(LinearPlans, NoClaimIsFalse) {
-  const long cases = from_environment("POET_LINEAR_CASES", 1000);
-  const long first = from_environment("POET_LINEAR_FIRST", 1);
+  const long cases = test::from_environment("POET_LINEAR_CASES", 1000);
+  const long first = test::from_environment("POET_LINEAR_FIRST", 1);
   Tally tally;
   for (long i = 0; i < cases; ++i) check(static_cast<std::uint64_t>(first + i), tally);
   fmt::print("{} cases:", cases);

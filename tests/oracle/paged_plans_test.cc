@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "poet/compile.h"
+#include "tests/support/effort.h"
 #include "tests/support/linear_cases.h"
 #include "tests/support/linear_search.h"
 #include "tests/support/small_graphs.h"
@@ -29,12 +30,7 @@ using test::LinearSearchOptions;
 using test::LinearSearchResult;
 using test::PagedCase;
 
-long from_environment(const char* name, long otherwise) {
-  const char* text = std::getenv(name);
-  return text == nullptr ? otherwise : std::atol(text);
-}
-
-LinearSearchOptions options_of(const LinearCase& c) {
+LinearSearchOptions paged_options(const LinearCase& c) {
   LinearSearchOptions options;
   options.paging = c.paging;
   options.rematerialization = c.rematerialization;
@@ -99,7 +95,7 @@ TEST(PagedSearch, ShortcutsLoseNoPlan) {
     SCOPED_TRACE(fmt::format("seed {}", seed));
     const PagedCase c = test::paged_case(seed, 3, 5);
     const Instance instance = with_paged(c.problem.instance, c.paged);
-    LinearSearchOptions options = options_of(c.problem);
+    LinearSearchOptions options = paged_options(c.problem);
     const auto search = [&] {
       return test::search_linear_plans(instance, Semantics::device, c.problem.limits, options);
     };
@@ -127,7 +123,7 @@ TEST(PagedSearch, ShortcutsLoseNoPlan) {
 
 // What compile() claims.
 
-struct Tally {
+struct PagedTally {
   std::map<std::string, int> statuses;
   int answered = 0;
   int equal = 0;      // to the least energy
@@ -166,8 +162,8 @@ std::string describe(std::uint64_t seed, const LinearCase& c) {
 
 // The least energy; absent where there is no plan. Given up: tally.
 std::optional<double> least_energy(const LinearCase& c, const Instance& instance, bool any_plan,
-                                   Tally& tally) {
-  LinearSearchOptions options = options_of(c);
+                                   PagedTally& tally) {
+  LinearSearchOptions options = paged_options(c);
   options.any_plan = any_plan;
   const LinearSearchResult found = test::search_linear_plans(instance, Semantics::device, c.limits, options);
   malloc_trim(0);  // solvers run in child processes, and forking a large process is slow
@@ -178,7 +174,7 @@ std::optional<double> least_energy(const LinearCase& c, const Instance& instance
 }
 
 // `least`: among all plans that the answer is about.
-void check(const CompileResult& answer, const std::optional<double>& least, Tally& tally) {
+void check(const CompileResult& answer, const std::optional<double>& least, PagedTally& tally) {
   const Status status = answer.certificate.status;
   ++tally.statuses[to_string(status)];
   const bool answered = !answer.plan.steps.empty();
@@ -206,7 +202,7 @@ void check(const CompileResult& answer, const std::optional<double>& least, Tall
   }
 }
 
-void print(const Tally& tally, long cases) {
+void print(const PagedTally& tally, long cases) {
   fmt::print("{} cases:", cases);
   for (const auto& [status, count] : tally.statuses) fmt::print(" {} {},", count, status);
   fmt::print(
@@ -217,9 +213,9 @@ void print(const Tally& tally, long cases) {
 }
 
 TEST(PagedPlans, NoClaimOfAChoiceIsFalse) {
-  const long cases = from_environment("POET_LINEAR_CASES", 400);
-  const long first = from_environment("POET_LINEAR_FIRST", 1);
-  Tally tally;
+  const long cases = test::from_environment("POET_LINEAR_CASES", 400);
+  const long first = test::from_environment("POET_LINEAR_FIRST", 1);
+  PagedTally tally;
   for (long i = 0; i < cases; ++i) {
     const auto seed = static_cast<std::uint64_t>(first + i);
     const PagedCase c = test::paged_case(seed, 4, 7);
@@ -239,9 +235,9 @@ TEST(PagedPlans, NoClaimOfAChoiceIsFalse) {
 
 // All resident, some, all paged: the answer is about every choice.
 TEST(PagedPlans, NoClaimOfAllChoicesIsFalse) {
-  const long cases = from_environment("POET_LINEAR_CASES", 150);
-  const long first = from_environment("POET_LINEAR_FIRST", 1);
-  Tally tally;
+  const long cases = test::from_environment("POET_LINEAR_CASES", 150);
+  const long first = test::from_environment("POET_LINEAR_FIRST", 1);
+  PagedTally tally;
   for (long i = 0; i < cases; ++i) {
     const auto seed = static_cast<std::uint64_t>(first + i);
     const PagedCase c = test::paged_case(seed, 4, 7);

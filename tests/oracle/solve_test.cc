@@ -15,7 +15,7 @@ namespace {
 
 using test::Rng;
 
-struct Case {
+struct SolveCase {
   Instance instance;
   Limits limits;
   Semantics semantics;
@@ -36,7 +36,7 @@ std::int64_t floor_bytes(const Instance& instance, Semantics semantics) {
 
 // Graphs of 3 to 6 ops in which keeping everything takes more than any one op; budgets from just below the
 // latter to just below the former; deadlines on half of them, a limit on writing on some.
-Case random_case(Rng& rng, Semantics semantics, bool single_output) {
+SolveCase random_case(Rng& rng, Semantics semantics, bool single_output) {
   for (;;) {
     test::RandomInstanceOptions options;
     options.ops = test::pick(rng, 3, 6);
@@ -46,7 +46,7 @@ Case random_case(Rng& rng, Semantics semantics, bool single_output) {
     options.inputs = test::chance(rng, 0.3);
     options.storage = test::chance(rng, 0.8);
     options.device = semantics == Semantics::device;
-    Case c{test::random_instance(rng, options), {}, semantics};
+    SolveCase c{test::random_instance(rng, options), {}, semantics};
     c.instance.costs.timing = {};  // time is free: the oracle enumerates RAM and energy
     const Report all = replay_keep_all(c.instance, semantics);
     const std::int64_t floor = floor_bytes(c.instance, semantics);
@@ -70,7 +70,7 @@ SolveOptions exact() {
 }
 
 // Solves, has the verifier check the schedule, and returns its energy; absent where there is none.
-std::optional<double> solved(const Case& c, const SolveOptions& options) {
+std::optional<double> solved(const SolveCase& c, const SolveOptions& options) {
   const Outcome outcome = solve({c.instance, c.limits, c.semantics}, options);
   if (outcome.schedule.stages.empty()) return std::nullopt;
   EXPECT_EQ(outcome.certificate.staged_gap, 0);
@@ -89,7 +89,7 @@ void expect_same(const std::optional<double>& a, const std::optional<double>& b)
 
 // `claimed`: what the optimiser says; the oracle then only looks for something as good or better, which is
 // much faster.
-std::optional<double> oracle(const Case& c, const SolveOptions& options,
+std::optional<double> oracle(const SolveCase& c, const SolveOptions& options,
                              const std::optional<double>& claimed = {}) {
   test::ExhaustiveOptions all;
   if (claimed) all.at_most_joules = *claimed;
@@ -105,7 +105,7 @@ TEST_P(EverySemantics, TightIsExhaustive) {
   int answered = 0;
   for (int i = 0; i < 120; ++i) {
     SCOPED_TRACE(fmt::format("case {}", i));
-    const Case c = random_case(rng, GetParam(), false);
+    const SolveCase c = random_case(rng, GetParam(), false);
     const auto answer = solved(c, exact());
     answered += answer.has_value();
     expect_same(answer, oracle(c, exact(), answer));
@@ -118,7 +118,7 @@ TEST_P(EverySemantics, WithoutPagingOrWithoutRecomputation) {
   Rng rng(7);
   for (int i = 0; i < 40; ++i) {
     SCOPED_TRACE(fmt::format("case {}", i));
-    const Case c = random_case(rng, GetParam(), false);
+    const SolveCase c = random_case(rng, GetParam(), false);
     SolveOptions options = exact();
     (i % 2 == 0 ? options.paging : options.rematerialization) = false;
     const auto answer = solved(c, options);
@@ -134,7 +134,7 @@ TEST_P(EverySemantics, TighteningsKeepTheOptimum) {
       &Tightenings::provenance,         &Tightenings::use_it_or_lose_it,   &Tightenings::rounding,
       &Tightenings::interval_retention, &Tightenings::reduced_cost_fixing, &Tightenings::windows};
   for (int i = 0; i < 16; ++i) {
-    const Case c = random_case(rng, GetParam(), false);
+    const SolveCase c = random_case(rng, GetParam(), false);
     const auto best = oracle(c, exact());
     for (std::size_t s = 0; s < std::size(switches); ++s) {
       SCOPED_TRACE(fmt::format("case {}, switch {}", i, s));
@@ -156,7 +156,7 @@ TEST(PublishedFormulation, IsNeverBetterAndExactWithoutPaging) {
   Rng rng(5);
   for (int i = 0; i < 80; ++i) {
     SCOPED_TRACE(fmt::format("case {}", i));
-    Case c = random_case(rng, Semantics::published, true);
+    SolveCase c = random_case(rng, Semantics::published, true);
     c.limits.max_bytes_written.reset();
     SolveOptions published = exact();
     published.formulation = Formulation::published;

@@ -16,6 +16,7 @@
 #include "poet/cost/instance_json.h"
 #include "poet/optimize/milp/formulation.h"
 #include "poet/optimize/solvers/solver.h"
+#include "tests/support/effort.h"
 #include "tests/support/exhaustive.h"
 #include "tests/support/paths.h"
 #include "tests/support/random_instance.h"
@@ -317,18 +318,12 @@ TEST_P(SolverConformance, SchedulesAgainstExhaustiveSearch) {
   EXPECT_GT(answered, 2);
 }
 
-double seconds_of(const std::function<void()>& work) {
-  const auto start = std::chrono::steady_clock::now();
-  work();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
 TEST_P(SolverConformance, TimeLimitHolds) {
   const Model model = market_split();
   MipOptions limited = options();
   limited.time_limit_seconds = 0.3;
   MipResult mip;
-  EXPECT_LT(seconds_of([&] { mip = solve_mip(model, limited); }), 0.3 + 0.5);
+  EXPECT_LT(test::seconds_of([&] { mip = solve_mip(model, limited); }), 0.3 + 0.5);
   EXPECT_NE(mip.status, Mip::infeasible);
   EXPECT_NE(mip.status, Mip::optimal);
   EXPECT_LE(mip.bound, kTolerance);
@@ -343,7 +338,7 @@ TEST_P(SolverConformance, InterruptHolds) {
     return std::chrono::steady_clock::now() - start < std::chrono::milliseconds(200);
   };
   MipResult mip;
-  EXPECT_LT(seconds_of([&] { mip = solve_mip(model, interrupted); }), 0.2 + 0.5);
+  EXPECT_LT(test::seconds_of([&] { mip = solve_mip(model, interrupted); }), 0.2 + 0.5);
   EXPECT_NE(mip.status, Mip::infeasible);
   EXPECT_NE(mip.status, Mip::optimal);
 }
@@ -363,11 +358,11 @@ TEST_P(SolverConformance, TimeLimitHoldsInsideTheRoot) {
     MipOptions limited = options();
     limited.time_limit_seconds = limit;
     MipResult mip;
-    EXPECT_LT(seconds_of([&] { mip = solve_mip(tight.model, limited); }), limit + 0.5);
+    EXPECT_LT(test::seconds_of([&] { mip = solve_mip(tight.model, limited); }), limit + 0.5);
     EXPECT_NE(mip.status, Mip::infeasible);
     if (limited.solver == Solver::cbc) {
       LpResult lp;
-      EXPECT_LT(seconds_of([&] { lp = solve_lp(tight.model, limit); }), limit + 0.5);
+      EXPECT_LT(test::seconds_of([&] { lp = solve_lp(tight.model, limit); }), limit + 0.5);
       EXPECT_NE(lp.status, LpStatus::infeasible);
     }
   }

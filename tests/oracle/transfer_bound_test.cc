@@ -14,6 +14,7 @@
 
 #include "poet/optimize/transfer_bound.h"
 #include "poet/verify/replay.h"
+#include "tests/support/effort.h"
 #include "tests/support/linear_cases.h"
 #include "tests/support/linear_search.h"
 #include "tests/support/small_graphs.h"
@@ -24,11 +25,6 @@ namespace {
 
 using test::LinearSearchOptions;
 using test::PagedCase;
-
-long from_environment(const char* name, long otherwise) {
-  const char* text = std::getenv(name);
-  return text == nullptr ? otherwise : std::atol(text);
-}
 
 // By hand.
 
@@ -129,8 +125,8 @@ Least fewest_bytes(const PagedCase& c, double read, double written) {
 }
 
 TEST(TransferBound, IsNeverAboveWhatAPlanMoves) {
-  const long cases = from_environment("POET_LINEAR_CASES", 150);
-  const long first = from_environment("POET_LINEAR_FIRST", 1);
+  const long cases = test::from_environment("POET_LINEAR_CASES", 150);
+  const long first = test::from_environment("POET_LINEAR_FIRST", 1);
   int compared = 0;
   int above_zero = 0;
   double share = 0;  // bound / least, summed over these

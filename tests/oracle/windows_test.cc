@@ -366,7 +366,7 @@ TEST(WindowDecisions, AreTheColumnsAtOne) {
 
 // Against every schedule.
 
-struct Case {
+struct WindowCase {
   Instance instance;
   Limits limits;
   Semantics semantics;
@@ -374,7 +374,7 @@ struct Case {
 
 // Graphs of 3 to 5 ops at budgets below what keeping everything takes; time is free on devices, as the oracle
 // does not know the timeline.
-Case random_case(Rng& rng, Semantics semantics) {
+WindowCase random_case(Rng& rng, Semantics semantics) {
   for (;;) {
     test::RandomInstanceOptions options;
     options.ops = test::pick(rng, 3, 5);
@@ -384,7 +384,7 @@ Case random_case(Rng& rng, Semantics semantics) {
     options.inputs = test::chance(rng, 0.3);
     options.storage = test::chance(rng, 0.8);
     options.device = semantics == Semantics::device;
-    Case c{test::random_instance(rng, options), {}, semantics};
+    WindowCase c{test::random_instance(rng, options), {}, semantics};
     c.instance.costs.timing = {};
     const Report all = replay_keep_all(c.instance, semantics);
     const int floor =
@@ -416,7 +416,7 @@ TEST_P(WindowRelaxation, IsBelowTheOptimumAndRisesWithBreakpoints) {
   int informed = 0;  // more than the baseline
   for (int i = 0; i < 120; ++i) {
     SCOPED_TRACE(fmt::format("case {}", i));
-    const Case c = random_case(rng, GetParam());
+    const WindowCase c = random_case(rng, GetParam());
     const Problem problem = make_problem({c.instance, c.limits, c.semantics}, {});
     const std::optional<double> best = test::least_energy(c.instance, c.semantics, c.limits);
     const bool rounding = test::chance(rng, 0.7);
@@ -461,7 +461,7 @@ TEST_P(WindowRelaxation, SearchIsBetweenItsBoundAndItsSchedules) {
   int proven = 0;
   for (int i = 0; i < 80; ++i) {
     SCOPED_TRACE(fmt::format("case {}", i));
-    const Case c = random_case(rng, GetParam());
+    const WindowCase c = random_case(rng, GetParam());
     SolveOptions options;
     options.gap = 1e-5;  // bounds are lowered by 1e-7 for the solvers' tolerances
     const Problem problem = make_problem({c.instance, c.limits, c.semantics}, options);

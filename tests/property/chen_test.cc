@@ -39,10 +39,10 @@ Chain random_chain(Rng& rng) {
   return chain;
 }
 
-struct Figures {
+struct ChenFigures {
   std::int64_t peak = 0;
   double extra = 0;  // joules of what is computed again
-  bool operator==(const Figures&) const = default;
+  bool operator==(const ChenFigures&) const = default;
 };
 
 /// Step by step, with a set of what is in RAM. x stays to the end of its last use, b1.
@@ -50,7 +50,7 @@ class Simulation {
  public:
   Simulation(const Chain& chain, unsigned checkpoints) : chain_(chain), checkpoints_(checkpoints) {}
 
-  Figures run() {
+  ChenFigures run() {
     const int n = chain_.steps;
     enter(0);
     for (int k = 1; k <= n; ++k) {
@@ -92,10 +92,10 @@ class Simulation {
   const Chain& chain_;
   const unsigned checkpoints_;  // bit k - 1: f[k]
   std::map<int, std::int64_t> in_ram_;
-  Figures figures_;
+  ChenFigures figures_;
 };
 
-Figures figures_of(const Chain& chain, const Plan& plan) {
+ChenFigures figures_of(const Chain& chain, const Plan& plan) {
   const Report report = replay(chain.instance, plan, Semantics::published, no_limits());
   const Report keep_all = replay_keep_all(chain.instance, Semantics::published);
   EXPECT_TRUE(report.valid) << report.violation;
@@ -117,8 +117,8 @@ TEST(Chen, PlansCostWhatTheChainSaysForEverySetOfCheckpoints) {
     const Dataflow flow = dataflow(chain.instance.graph);
     for (unsigned checkpoints = 0; checkpoints < 1U << chain.steps; ++checkpoints) {
       SCOPED_TRACE(fmt::format("chain {}, checkpoints {:b}", i, checkpoints));
-      const Figures expected = Simulation(chain, checkpoints).run();
-      const Figures plan =
+      const ChenFigures expected = Simulation(chain, checkpoints).run();
+      const ChenFigures plan =
           figures_of(chain, plan_of_checkpoints(request, flow, ops_of(checkpoints, chain.steps)));
       EXPECT_EQ(plan.peak, expected.peak);
       EXPECT_DOUBLE_EQ(plan.extra, expected.extra);
@@ -133,17 +133,17 @@ TEST(Chen, GreedyIsOneOfTheSetsAndNeverBetterThanTheBest) {
   for (int i = 0; i < 30; ++i) {
     const Chain chain = random_chain(rng);
     const MethodRequest request{chain.instance, no_limits(), Semantics::published, {}};
-    std::vector<Figures> sets;
+    std::vector<ChenFigures> sets;
     for (unsigned checkpoints = 0; checkpoints < 1U << chain.steps; ++checkpoints)
       sets.push_back(Simulation(chain, checkpoints).run());
-    std::vector<Figures> greedy;
+    std::vector<ChenFigures> greedy;
     for (const Plan& plan : chen_greedy(request).plans) greedy.push_back(figures_of(chain, plan));
-    for (const Figures& plan : greedy) EXPECT_NE(std::find(sets.begin(), sets.end(), plan), sets.end());
+    for (const ChenFigures& plan : greedy) EXPECT_NE(std::find(sets.begin(), sets.end(), plan), sets.end());
     // At every budget: the least extra energy of each.
-    for (const Figures& budget : sets) {
-      const auto least = [&](const std::vector<Figures>& of) {
+    for (const ChenFigures& budget : sets) {
+      const auto least = [&](const std::vector<ChenFigures>& of) {
         double extra = 1e300;
-        for (const Figures& f : of)
+        for (const ChenFigures& f : of)
           if (f.peak <= budget.peak) extra = std::min(extra, f.extra);
         return extra;
       };

@@ -3,6 +3,7 @@
 // takes, and always the same.
 
 #include "poet/optimize/order/least_peak.h"
+#include "poet/base/stop.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -27,8 +28,6 @@ namespace {
 using test::chance;
 using test::pick;
 using test::Rng;
-
-bool never() { return false; }
 
 /// Ops that read up to two of all earlier values, some through views, and some parameters, which some ops
 /// update. Most can write their result over an operand; some values
@@ -174,7 +173,7 @@ TEST_P(LeastPeakOf, SmallGraphsIsThatOfTheBestOrder) {
   for (int i = 0; i < cases; ++i) {
     SCOPED_TRACE(fmt::format("case {}", i));
     const Instance instance = random_dag(rng, i % 40 == 0 ? 8 : pick(rng, 4, 7));
-    const LeastPeak found = least_peak_order(instance, GetParam(), options, never);
+    const LeastPeak found = least_peak_order(instance, GetParam(), options, Stop());
     expect_sound(instance, found, GetParam());
     const AllOrders all(instance, GetParam());
     EXPECT_GE(found.peak, all.least());
@@ -201,7 +200,7 @@ TEST_P(LeastPeakOf, TrainingStepsHolds) {
     shape.in_place = chance(rng, 0.5);
     Instance instance = test::random_instance(rng, shape);
     if (chance(rng, 0.5)) instance = with_paged(instance, pageable(instance));
-    expect_sound(instance, least_peak_order(instance, GetParam(), options, never), GetParam());
+    expect_sound(instance, least_peak_order(instance, GetParam(), options, Stop()), GetParam());
   }
 }
 
@@ -221,7 +220,7 @@ TEST(LeastPeak, IsMostlyTheLeastOfMoreThanAFewOps) {
         i % 2 == 0 ? random_dag(rng, 14) : test::random_layered_graph(static_cast<std::uint64_t>(i), shape);
     LeastPeakOptions options;
     options.evaluations = 10'000;
-    const LeastPeak found = least_peak_order(instance, Semantics::device, options, never);
+    const LeastPeak found = least_peak_order(instance, Semantics::device, options, Stop());
     expect_sound(instance, found, Semantics::device);
     const OrderCosts costs = order_costs(instance, Semantics::device);
     const std::int64_t least = least_by_sets(costs) + costs.persistent;
@@ -240,7 +239,7 @@ TEST(LeastPeak, FallsWellBelowOrdersByChance) {
     const Instance instance = test::random_layered_graph(seed, shape);
     LeastPeakOptions options;
     options.evaluations = 50'000;
-    const LeastPeak found = least_peak_order(instance, Semantics::device, options, never);
+    const LeastPeak found = least_peak_order(instance, Semantics::device, options, Stop());
     expect_sound(instance, found, Semantics::device);
     EXPECT_LT(found.peak.value(), 0.85 * static_cast<double>(found.given.value()));
   }
@@ -252,10 +251,10 @@ TEST(LeastPeak, IsTheSameForTheSameSeed) {
   const Instance instance = test::random_layered_graph(4, shape);
   LeastPeakOptions options;
   options.evaluations = 20'000;
-  const LeastPeak once = least_peak_order(instance, Semantics::device, options, never);
-  const LeastPeak again = least_peak_order(instance, Semantics::device, options, never);
+  const LeastPeak once = least_peak_order(instance, Semantics::device, options, Stop());
+  const LeastPeak again = least_peak_order(instance, Semantics::device, options, Stop());
   options.seed = 2;
-  const LeastPeak other = least_peak_order(instance, Semantics::device, options, never);
+  const LeastPeak other = least_peak_order(instance, Semantics::device, options, Stop());
   EXPECT_EQ(once.order, again.order);
   EXPECT_EQ(once.evaluations, 20'000);
   EXPECT_NE(once.order, other.order);
@@ -279,7 +278,7 @@ TEST(LeastPeak, ChainsStayAsTheyAre) {
     cost.bytes = value.bytes;
     instance.costs.values.push_back(cost);
   }
-  const LeastPeak found = least_peak_order(instance, Semantics::device, {}, never);
+  const LeastPeak found = least_peak_order(instance, Semantics::device, {}, Stop());
   for (std::size_t i = 0; i < found.order.size(); ++i) EXPECT_EQ(found.order[i], OpId(i));
   EXPECT_EQ(found.peak, Bytes(8));
 }
@@ -289,7 +288,7 @@ TEST(LeastPeak, NothingTakesWhatIsPersistent) {
   test::add_persistent(instance.graph, "w", 40);
   instance.costs.values.push_back({Bytes(40), {}, {}});
   instance.costs.persistent = Bytes(40);
-  const LeastPeak found = least_peak_order(instance, Semantics::device, {}, never);
+  const LeastPeak found = least_peak_order(instance, Semantics::device, {}, Stop());
   EXPECT_TRUE(found.order.empty());
   EXPECT_EQ(found.peak, Bytes(40));
 }

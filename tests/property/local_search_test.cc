@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "poet/base/stop.h"
 #include "poet/optimize/heuristic/greedy.h"
 #include "poet/optimize/heuristic/local_search.h"
 #include "poet/optimize/heuristic/retime.h"
@@ -15,8 +16,6 @@
 
 namespace poet {
 namespace {
-
-bool never() { return false; }
 
 class LocalSearch : public testing::TestWithParam<Semantics> {};
 
@@ -47,15 +46,15 @@ std::optional<Solved> solve(const Instance& instance, Semantics semantics, doubl
                             static_cast<std::int64_t>(fraction * static_cast<double>(most - least)));
   limits.deadline = Seconds(problem.baseline_seconds * deadline);
   problem = make_problem({instance, limits, semantics}, {});
-  const auto start = greedy(problem, never);
+  const auto start = greedy(problem, Stop());
   if (!start) return std::nullopt;
   expect_valid(instance, problem, limits, *start);
-  const Candidate retimed = retime(problem, *start, never);
+  const Candidate retimed = retime(problem, *start, Stop());
   expect_valid(instance, problem, limits, retimed);
   EXPECT_LE(retimed.joules, start->joules * (1 + 1e-12));
   LocalSearchOptions options;
   options.evaluations = evaluations;
-  const Candidate annealed = anneal(problem, retimed, options, never);
+  const Candidate annealed = anneal(problem, retimed, options, Stop());
   expect_valid(instance, problem, limits, annealed);
   EXPECT_LE(annealed.joules, retimed.joules * (1 + 1e-12));
   return Solved{problem, *start, annealed};
@@ -102,7 +101,7 @@ TEST_P(LocalSearch, ImprovesTheIncumbentOfASearch) {
     problem.budget = complete(problem, no_decisions(problem)).peak / 3;
     Search search(problem, options);
     EXPECT_FALSE(local_search(search, effort));  // nothing to start from
-    const auto start = greedy(problem, never);
+    const auto start = greedy(problem, Stop());
     ASSERT_TRUE(start.has_value());
     ASSERT_TRUE(search.offer(*start));
     const double before = search.incumbent().joules;
@@ -119,15 +118,15 @@ TEST_P(LocalSearch, KeepsTheWriteLimit) {
     const Instance instance = test::random_training_graph(seed);
     Problem problem = make_problem({instance, {}, GetParam()}, {});
     problem.budget = complete(problem, no_decisions(problem)).peak / 2;
-    const auto start = greedy(problem, never);
+    const auto start = greedy(problem, Stop());
     ASSERT_TRUE(start.has_value());
     problem.max_bytes_written = start->bytes_written / 2;
-    const auto less = greedy(problem, never);
+    const auto less = greedy(problem, Stop());
     if (!less) continue;
     EXPECT_TRUE(less->within(problem));
     LocalSearchOptions options;
     options.evaluations = 3000;
-    EXPECT_TRUE(anneal(problem, *less, options, never).within(problem));
+    EXPECT_TRUE(anneal(problem, *less, options, Stop()).within(problem));
     ++limited;
   }
   EXPECT_GE(limited, 3);
@@ -148,11 +147,11 @@ TEST_P(LocalSearch, FindsTheBestOfSmallProblems) {
     Limits limits;
     limits.ram_budget = Bytes(problem.persistent + peak - 1 - test::pick(rng, 0, static_cast<int>(peak / 4)));
     problem = make_problem({instance, limits, GetParam()}, {});
-    const auto start = greedy(problem, never);
+    const auto start = greedy(problem, Stop());
     if (!start) continue;
     LocalSearchOptions effort;
     effort.evaluations = 1000;
-    const Candidate found = anneal(problem, *start, effort, never);
+    const Candidate found = anneal(problem, *start, effort, Stop());
     test::ExhaustiveOptions as_good;
     as_good.at_most_joules = found.joules * (1 + 1e-9);
     const auto least = test::least_energy(instance, GetParam(), limits, as_good);

@@ -20,15 +20,15 @@ using test::chance;
 using test::pick;
 using test::Rng;
 
-struct Case {
+struct MethodCase {
   Instance instance;
   Limits limits;
   Semantics semantics = Semantics::device;
 };
 
-Case random_case(Rng& rng) {
+MethodCase random_case(Rng& rng) {
   for (;;) {
-    Case c;
+    MethodCase c;
     c.semantics = kAllSemantics[static_cast<std::size_t>(pick(rng, 0, 2))];
     test::RandomInstanceOptions options;
     options.ops = pick(rng, 6, 14);
@@ -58,7 +58,7 @@ TEST(Methods, TheVerifierAcceptsThemAndNoneBeatsTheProvenOptimum) {
   for (int seed = 1; seed <= kCases; ++seed) {
     SCOPED_TRACE(fmt::format("seed {}", seed));
     Rng rng(static_cast<std::uint64_t>(seed));
-    const Case c = random_case(rng);
+    const MethodCase c = random_case(rng);
     MethodRequest request{c.instance, c.limits, c.semantics, {}};
     request.options.gap = 0;
     request.options.time_limit_seconds = 1;  // a bound holds, proven optimal or not

@@ -3,6 +3,7 @@
 // same.
 
 #include "poet/optimize/heuristic/oscillation.h"
+#include "poet/base/stop.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -18,16 +19,14 @@
 namespace poet {
 namespace {
 
-bool never() { return false; }
-
 std::optional<Candidate> search(const Problem& problem, long changes, std::uint64_t seed = 1) {
   Oscillation oscillation(problem, seed);
-  oscillation.run(changes, never);
+  oscillation.run(changes, Stop());
   return oscillation.best();
 }
 
-void expect_valid(const Instance& instance, const Problem& problem, const Limits& limits,
-                  const Candidate& candidate) {
+void expect_valid_plan(const Instance& instance, const Problem& problem, const Limits& limits,
+                       const Candidate& candidate) {
   EXPECT_TRUE(candidate.within(problem));
   const Report report =
       replay(instance, to_schedule(problem, instance, candidate), problem.semantics, limits);
@@ -64,7 +63,7 @@ TEST_P(OscillationOf, SmallProblemsIsNeverBelowTheBestAndMostlyThere) {
     }
     ++answered;
     if (!found) continue;
-    expect_valid(instance, problem, limits, *found);
+    expect_valid_plan(instance, problem, limits, *found);
     EXPECT_GE(found->joules, *best * (1 - 1e-9));
     best_found += found->joules <= *best * (1 + 1e-9);
   }
@@ -101,7 +100,7 @@ TEST(Oscillation, FindsSchedulesOfGraphsThatAreNoTrainingSteps) {
       const Layered made = layered(ops, seed, 0.5);
       const auto found = search(made.problem, 20'000);
       ASSERT_TRUE(found.has_value());
-      expect_valid(made.instance, made.problem, made.limits, *found);
+      expect_valid_plan(made.instance, made.problem, made.limits, *found);
     }
 }
 
@@ -119,10 +118,10 @@ TEST(Oscillation, GoesOnFromWhatItIsGiven) {
   const Layered made = layered(100, 3, 0.3);
   Oscillation oscillation(made.problem, 1);
   EXPECT_FALSE(oscillation.best().has_value());  // not everything can be kept
-  ASSERT_TRUE(oscillation.run(20'000, never));
+  ASSERT_TRUE(oscillation.run(20'000, Stop()));
   const Candidate first = *oscillation.best();
   oscillation.start_from(first.decisions);
-  oscillation.run(20'000, never);
+  oscillation.run(20'000, Stop());
   EXPECT_LE(oscillation.best()->joules, first.joules);
   // Stopped at once it changes nothing.
   const double before = oscillation.best()->joules;

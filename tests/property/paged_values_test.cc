@@ -21,7 +21,7 @@
 namespace poet::test {
 namespace {
 
-constexpr std::uint64_t kNetworks = 8;
+constexpr std::uint64_t kPagedNetworks = 8;
 const runtime::KernelOptions kKernels{runtime::KernelLibrary::reference, 1, ""};
 
 Instance random_instance(std::uint64_t seed) {
@@ -62,7 +62,7 @@ bool has_plan(const CompileResult& result) { return !result.plan.steps.empty(); 
 
 TEST(PagedValues, TrainBitForBitBelowTheResidentFloor) {
   int below = 0;
-  for (std::uint64_t seed = 1; seed <= kNetworks; ++seed) {
+  for (std::uint64_t seed = 1; seed <= kPagedNetworks; ++seed) {
     const Instance instance = random_instance(seed);
     const Bytes resident = ram_floor(instance, Semantics::device).bytes();
     const Bytes paged = ram_floor(with_paged(instance, pageable(instance)), Semantics::device).bytes();
@@ -90,11 +90,11 @@ TEST(PagedValues, TrainBitForBitBelowTheResidentFloor) {
       EXPECT_EQ(to_json(plan_from_json(to_json(file), "p.json")), to_json(file));
     }
   }
-  EXPECT_GE(below, static_cast<int>(kNetworks));
+  EXPECT_GE(below, static_cast<int>(kPagedNetworks));
 }
 
 TEST(PagedValues, NeverCostMoreThanResidentOnes) {
-  for (std::uint64_t seed = 1; seed <= kNetworks; ++seed) {
+  for (std::uint64_t seed = 1; seed <= kPagedNetworks; ++seed) {
     const Instance instance = random_instance(seed);
     const Bytes floor = ram_floor(instance, Semantics::device).bytes();
     const Bytes keep_all = replay_keep_all(instance, Semantics::device).peak_ram;

@@ -36,14 +36,14 @@ using test::pick;
 using Case = test::PlanCase;
 using test::Rng;
 
-struct Verdict {
+struct Ruling {
   bool valid = false;
   std::string violation;
   Report report;
 };
 
-Verdict judged(const Case& c) {
-  Verdict verdict;
+Ruling judged(const Case& c) {
+  Ruling verdict;
   verdict.report = replay(c.instance, c.plan, c.semantics, c.limits);
   verdict.violation = verdict.report.violation;
   if (!verdict.report.valid) return verdict;
@@ -256,7 +256,7 @@ void corrupt(const Case& valid, const Corruption& corruption, Rng& rng, Tally& t
   if (!corruption.apply(rng, c)) return;
   ++tally.made;
   const test::MachineReport machine = executed(c);
-  const Verdict verdict = judged(c);
+  const Ruling verdict = judged(c);
   if (machine.trains) {
     tally.strict += !verdict.valid;
     if (!verdict.valid) return;
@@ -290,7 +290,7 @@ Kinds check_valid(const std::vector<Case>& cases) {
   Kinds kinds;
   for (const Case& c : cases) {
     SCOPED_TRACE(c.name);
-    const Verdict verdict = judged(c);
+    const Ruling verdict = judged(c);
     const test::MachineReport machine = executed(c);
     EXPECT_TRUE(verdict.valid) << verdict.violation;
     EXPECT_TRUE(machine.trains) << machine.wrong << "\n" << listed(c);

@@ -26,7 +26,7 @@ using test::Rng;
 
 constexpr Semantics kAll[] = {Semantics::published, Semantics::staged, Semantics::device};
 
-test::RandomInstanceOptions random_options(Rng& rng) {
+test::RandomInstanceOptions random_replay_options(Rng& rng) {
   test::RandomInstanceOptions options;
   options.ops = pick(rng, 2, 40);
   options.in_place = chance(rng, 0.5);
@@ -73,7 +73,7 @@ Schedule paged_out_once(Schedule schedule, std::size_t values) {
 
 RC_GTEST_PROP(ReplayProperty, StagesAndStepsAgree, (std::uint64_t seed)) {
   Rng rng(seed);
-  const Instance instance = test::random_instance(rng, random_options(rng));
+  const Instance instance = test::random_instance(rng, random_replay_options(rng));
   const Schedule schedule =
       paged_out_once(test::random_schedule(rng, instance), instance.graph.values.size());
   for (const Semantics semantics : kAll) {
@@ -85,7 +85,7 @@ RC_GTEST_PROP(ReplayProperty, StagesAndStepsAgree, (std::uint64_t seed)) {
 
 RC_GTEST_PROP(ReplayProperty, LimitsAreMetExactlyAtTheFiguresOfTheReplay, (std::uint64_t seed)) {
   Rng rng(seed);
-  const Instance instance = test::random_instance(rng, random_options(rng));
+  const Instance instance = test::random_instance(rng, random_replay_options(rng));
   const Schedule schedule = test::random_schedule(rng, instance);
   for (const Semantics semantics : kAll) {
     const Plan plan = linearise(instance, schedule, semantics);
@@ -105,7 +105,7 @@ RC_GTEST_PROP(ReplayProperty, LimitsAreMetExactlyAtTheFiguresOfTheReplay, (std::
 
 RC_GTEST_PROP(ReplayProperty, SemanticsAreOrdered, (std::uint64_t seed)) {
   Rng rng(seed);
-  const Instance instance = test::random_instance(rng, random_options(rng));
+  const Instance instance = test::random_instance(rng, random_replay_options(rng));
   const Schedule schedule = test::random_schedule(rng, instance);
   const Report published = replay(instance, schedule, Semantics::published, no_limits());
   const Report staged = replay(instance, schedule, Semantics::staged, no_limits());
@@ -251,7 +251,7 @@ Plan damaged(Rng& rng, const Instance& instance, Plan plan) {
 
 RC_GTEST_PROP(ReplayProperty, DamagedPlansAreAcceptedOnlyIfTheyStillMeanTheSame, (std::uint64_t seed)) {
   Rng rng(seed);
-  test::RandomInstanceOptions options = random_options(rng);
+  test::RandomInstanceOptions options = random_replay_options(rng);
   options.ops = pick(rng, 2, 14);
   options.in_place = chance(rng, 0.5);
   const Instance instance = test::random_instance(rng, options);

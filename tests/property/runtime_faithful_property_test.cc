@@ -17,7 +17,7 @@
 namespace poet::test {
 namespace {
 
-constexpr std::uint64_t kNetworks = 12;
+constexpr std::uint64_t kFaithfulNetworks = 12;
 constexpr double kSecondsPerMethod = 0.5;
 
 Instance random_instance(std::uint64_t seed, const runtime::KernelOptions& kernels) {
@@ -44,7 +44,7 @@ TEST(FaithfulProperty, EveryMethodsPlanGivesTheSameBits) {
   const runtime::KernelOptions kernels{runtime::KernelLibrary::reference, 1, ""};
   std::set<std::string> recomputed;
   std::set<std::string> paged;
-  for (std::uint64_t seed = 1; seed <= kNetworks; ++seed) {
+  for (std::uint64_t seed = 1; seed <= kFaithfulNetworks; ++seed) {
     const Instance instance = random_instance(seed, kernels);
     const Report keep_all = replay_keep_all(instance, Semantics::device);
     MethodRequest request{instance, {}, Semantics::device, {}};

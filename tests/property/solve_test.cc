@@ -22,7 +22,7 @@ using test::Rng;
 
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
 
-struct Case {
+struct SolveCase {
   Instance instance;
   Limits limits;
   Semantics semantics;
@@ -31,7 +31,7 @@ struct Case {
 // Budgets from the largest working set to just below what keeping everything takes; deadlines on half of
 // them, a limit on writing on some. `timed`: on devices waiting costs energy, the channel may block,
 // transfers wake it, and deadlines count them; otherwise time is free there.
-Case random_case(Rng& rng, Semantics semantics, bool timed, int most_ops = 14) {
+SolveCase random_case(Rng& rng, Semantics semantics, bool timed, int most_ops = 14) {
   for (;;) {
     test::RandomInstanceOptions options;
     options.ops = test::pick(rng, 6, most_ops);
@@ -42,7 +42,7 @@ Case random_case(Rng& rng, Semantics semantics, bool timed, int most_ops = 14) {
     options.inputs = test::chance(rng, 0.3);
     options.storage = test::chance(rng, 0.8);
     options.device = semantics == Semantics::device;
-    Case c{test::random_instance(rng, options), {}, semantics};
+    SolveCase c{test::random_instance(rng, options), {}, semantics};
     if (!timed) c.instance.costs.timing = {};
     const Report all = replay_keep_all(c.instance, semantics);
     const Problem problem = make_problem({c.instance, c.limits, semantics}, {});
@@ -72,7 +72,7 @@ struct Answer {
 };
 
 /// Solves, has the verifier check the schedule, and the bound against its energy.
-Answer solved(const Case& c, const SolveOptions& options) {
+Answer solved(const SolveCase& c, const SolveOptions& options) {
   Answer answer{solve({c.instance, c.limits, c.semantics}, options)};
   const Outcome& outcome = answer.outcome;
   EXPECT_EQ(outcome.schedule.stages.empty(), outcome.certificate.status == Status::infeasible ||
@@ -109,13 +109,13 @@ TEST_P(Solve, MoreRamTimeOrFreedomNeverCostsMore) {
   int cheaper = 0;
   for (int i = 0; i < test::effort(25); ++i) {
     SCOPED_TRACE(fmt::format("case {}", i));
-    const Case c = random_case(rng, GetParam(), false);
+    const SolveCase c = random_case(rng, GetParam(), false);
     const Answer answer = solved(c, exact());
     answered += answer.found();
     proven += answer.found() && answer.outcome.certificate.staged_gap == 0;
 
     std::vector<Answer> wider;
-    Case more = c;
+    SolveCase more = c;
     more.limits.ram_budget = c.limits.ram_budget + Bytes(test::pick(rng, 1, 40));
     wider.push_back(solved(more, exact()));
     if (c.limits.deadline) {
@@ -151,7 +151,7 @@ TEST_P(Solve, SameCallSameSchedule) {
   Rng rng(33);
   for (int i = 0; i < test::effort(15); ++i) {
     SCOPED_TRACE(fmt::format("case {}", i));
-    const Case c = random_case(rng, GetParam(), false);
+    const SolveCase c = random_case(rng, GetParam(), false);
     const Outcome once = solve({c.instance, c.limits, c.semantics}, exact());
     const Outcome again = solve({c.instance, c.limits, c.semantics}, exact());
     EXPECT_EQ(once.certificate.status, again.certificate.status);
@@ -170,7 +170,7 @@ TEST_P(Solve, NamedLimitsHaveASchedule) {
   const int enough_named = test::effort(16);
   for (int i = 0; i < 100 && named < enough_named; ++i) {
     SCOPED_TRACE(fmt::format("case {}", i));
-    Case c = random_case(rng, GetParam(), false);
+    SolveCase c = random_case(rng, GetParam(), false);
     if (test::chance(rng, 0.5))
       c.limits.ram_budget = *ram_floor(make_problem({c.instance, c.limits, c.semantics}, {})).floor_ram;
     if (test::chance(rng, 0.5)) c.instance.costs.has_storage = false;
@@ -181,7 +181,7 @@ TEST_P(Solve, NamedLimitsHaveASchedule) {
     if (why.least_ram) {
       EXPECT_GE(*why.least_ram, *why.floor_ram);
       EXPECT_GT(*why.least_ram, c.limits.ram_budget);
-      Case enough = c;
+      SolveCase enough = c;
       enough.limits.ram_budget = *why.least_ram;
       EXPECT_TRUE(solved(enough, exact()).found());
       enough.limits.ram_budget = *why.least_ram - Bytes(1);
@@ -189,7 +189,7 @@ TEST_P(Solve, NamedLimitsHaveASchedule) {
       ++named;
     }
     if (why.least_deadline) {
-      Case enough = c;
+      SolveCase enough = c;
       enough.limits.deadline = *why.least_deadline;
       EXPECT_TRUE(solved(enough, exact()).found());
     }
@@ -204,7 +204,7 @@ TEST(SolveDevice, PlannedTransfersNeverCostMore) {
   int cheaper = 0;
   for (int i = 0; i < test::effort(120); ++i) {
     SCOPED_TRACE(fmt::format("case {}", i));
-    const Case c = random_case(rng, Semantics::device, true, 60);
+    const SolveCase c = random_case(rng, Semantics::device, true, 60);
     SolveOptions options;
     options.time_limit_seconds = 0.1;
     options.explain = false;
@@ -237,7 +237,7 @@ TEST(SolvePublishedFormulation, IsValidAndNeverBelowTheTightBound) {
     test::RandomInstanceOptions options;
     options.ops = test::pick(rng, 6, 8);
     options.in_place = test::chance(rng, 0.5);
-    Case c{test::random_instance(rng, options), {}, Semantics::published};
+    SolveCase c{test::random_instance(rng, options), {}, Semantics::published};
     const std::int64_t floor =
         ram_floor(make_problem({c.instance, c.limits, c.semantics}, {})).floor_ram->value();
     c.limits.ram_budget = Bytes((floor + replay_keep_all(c.instance, c.semantics).peak_ram.value()) / 2);
@@ -260,12 +260,12 @@ TEST(SolveDeviceTimeline, BoundsHoldAgainstNarrowerCases) {
   int answered = 0;
   for (int i = 0; i < test::effort(25); ++i) {
     SCOPED_TRACE(fmt::format("case {}", i));
-    const Case c = random_case(rng, Semantics::device, true);
+    const SolveCase c = random_case(rng, Semantics::device, true);
     SolveOptions quick = exact();
     quick.time_limit_seconds = 2;
     const Answer answer = solved(c, quick);
     answered += answer.found();
-    Case more = c;
+    SolveCase more = c;
     more.limits.ram_budget = c.limits.ram_budget + Bytes(test::pick(rng, 1, 40));
     expect_no_costlier(solved(more, quick), answer);
     for (const auto freedom : {&SolveOptions::paging, &SolveOptions::rematerialization}) {

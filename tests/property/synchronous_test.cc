@@ -19,12 +19,12 @@ namespace {
 using test::pick;
 using test::Rng;
 
-struct Case {
+struct SynchronousCase {
   Instance instance;
   Limits limits;
 };
 
-Case scarce(Rng& rng) {
+SynchronousCase scarce(Rng& rng) {
   for (;;) {
     test::RandomInstanceOptions options;
     options.ops = pick(rng, 8, 16);
@@ -33,7 +33,7 @@ Case scarce(Rng& rng) {
     options.updates = test::chance(rng, 0.3);
     options.inputs = test::chance(rng, 0.5);
     options.device = true;
-    Case c{test::random_instance(rng, options), {}};
+    SynchronousCase c{test::random_instance(rng, options), {}};
     const Report all = replay_keep_all(c.instance, Semantics::device);
     const std::int64_t floor =
         ram_floor(make_problem({c.instance, {}, Semantics::device}, {})).floor_ram->value();
@@ -45,7 +45,7 @@ Case scarce(Rng& rng) {
   }
 }
 
-double energy_of_plan(const Case& c, const CompileResult& planned) {
+double energy_of_plan(const SynchronousCase& c, const CompileResult& planned) {
   if (planned.plan.steps.empty()) return 1e300;
   const Report report = replay(c.instance, planned.plan, Semantics::device, c.limits);
   EXPECT_TRUE(report.valid) << report.violation;
@@ -58,7 +58,7 @@ TEST(SynchronousPlan, PlansHoldAndAreNeverWorse) {
   for (int seed = 1; seed <= test::effort(30); ++seed) {
     SCOPED_TRACE(fmt::format("seed {}", seed));
     Rng rng(static_cast<std::uint64_t>(seed));
-    const Case c = scarce(rng);
+    const SynchronousCase c = scarce(rng);
     CompileRequest request;
     request.instance = c.instance;
     request.limits = c.limits;
@@ -90,7 +90,7 @@ TEST(SynchronousPlan, EnergyIsTheVerifiers) {
   int plans = 0;
   for (int seed = 100; seed < 100 + test::effort(40); ++seed) {
     Rng rng(static_cast<std::uint64_t>(seed));
-    const Case c = scarce(rng);
+    const SynchronousCase c = scarce(rng);
     const auto found = search_synchronous({c.instance, c.limits, Semantics::device}, {}, {});
     if (!found) continue;
     ++plans;
@@ -108,7 +108,7 @@ TEST(SynchronousSearch, PlansOfAnyAnswerAreTheVerifiersAndNeverWorse) {
   int better = 0;
   for (int seed = 200; seed < 200 + test::effort(60); ++seed) {
     Rng rng(static_cast<std::uint64_t>(seed));
-    const Case c = scarce(rng);
+    const SynchronousCase c = scarce(rng);
     const SolveRequest request{c.instance, c.limits, Semantics::device};
     const SolveOptions options;
     const Stop stop;
@@ -144,7 +144,7 @@ TEST(SynchronousSearch, PlansOfAnyAnswerAreTheVerifiersAndNeverWorse) {
 
 TEST(SynchronousPlan, NothingWhereEverythingFitsOrNothingMayBePaged) {
   Rng rng(3);
-  Case c = scarce(rng);
+  SynchronousCase c = scarce(rng);
   SolveOptions options;
   options.paging = false;
   EXPECT_FALSE(search_synchronous({c.instance, c.limits, Semantics::device}, options, {}));

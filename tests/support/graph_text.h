@@ -2,6 +2,7 @@
 
 // Ops as lines of text, so that a test can state a whole graph and a failure shows one.
 
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,38 @@ inline std::vector<std::string> added_ops(const Graph& training) {
     if (op.pass == Pass::backward || !lines.empty()) lines.push_back(text(training, op));
   }
   return lines;
+}
+
+/// The kinds of the ops, in order.
+inline std::vector<std::string> kinds(const Graph& graph) {
+  std::vector<std::string> out;
+  for (const Op& op : graph.ops) out.push_back(op.kind);
+  return out;
+}
+
+/// The first op of this kind; throws where there is none.
+inline const Op& op_of_kind(const Graph& graph, const std::string& kind) {
+  for (const Op& op : graph.ops)
+    if (op.kind == kind) return op;
+  throw std::runtime_error("no op of kind " + kind);
+}
+
+/// The op, the value of this name; throw where there is none.
+inline const Op& op_named(const Graph& graph, const std::string& name) {
+  for (const Op& op : graph.ops)
+    if (op.name == name) return op;
+  throw std::runtime_error("no op " + name);
+}
+inline const Value& value_named(const Graph& graph, const std::string& name) {
+  for (const Value& value : graph.values)
+    if (value.name == name) return value;
+  throw std::runtime_error("no value " + name);
+}
+
+inline std::vector<Shape> shapes(const Graph& graph, const std::vector<ValueId>& list) {
+  std::vector<Shape> result;
+  for (const ValueId v : list) result.push_back(graph.values[v].shape);
+  return result;
 }
 
 /// The value of this name; invalid when there is none.

@@ -10,22 +10,13 @@
 #include <vector>
 
 #include "poet/base/error.h"
+#include "tests/support/graph_text.h"
 
 namespace poet {
 namespace {
 
-const Op& op_named(const Graph& graph, const std::string& name) {
-  for (const Op& op : graph.ops) {
-    if (op.name == name) return op;
-  }
-  throw std::runtime_error("no op " + name);
-}
-
-std::vector<Shape> shapes(const Graph& graph, const std::vector<ValueId>& list) {
-  std::vector<Shape> result;
-  for (const ValueId v : list) result.push_back(graph.values[v].shape);
-  return result;
-}
+using test::op_named;
+using test::shapes;
 
 TEST(Builder, Conv2d) {
   GraphBuilder g("g");

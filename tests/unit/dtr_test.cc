@@ -19,7 +19,7 @@ namespace {
 using test::id_list;
 using testing::HasSubstr;
 
-MethodRequest request_for(const Instance& instance, std::int64_t budget,
+MethodRequest dtr_request(const Instance& instance, std::int64_t budget,
                           Semantics semantics = Semantics::device) {
   return {instance, test::ram(budget), semantics, {}};
 }
@@ -51,13 +51,13 @@ constexpr int z1 = 8;
 //   b (2 + 1) / 4.5 = 0.67, c 0.5: c goes.
 TEST(Dtr, EvictsTheLowestScore) {
   const Instance instance = there_and_back();
-  const DtrRun local = run_dtr(request_for(instance, 40), DtrHeuristic::local);
+  const DtrRun local = run_dtr(dtr_request(instance, 40), DtrHeuristic::local);
   EXPECT_EQ(local.reason, "");
   EXPECT_EQ(local.evictions, id_list<ValueId>({a, b}));
   // d and e are released by z4, z4 and c by z3; a comes back for b, and is still there for z1.
   EXPECT_EQ(local.order, id_list<OpId>({a, b, c, d, e, z4, z3, a, b, z2, z1}));
   for (const DtrHeuristic heuristic : {DtrHeuristic::full, DtrHeuristic::components}) {
-    const DtrRun run = run_dtr(request_for(instance, 40), heuristic);
+    const DtrRun run = run_dtr(dtr_request(instance, 40), heuristic);
     EXPECT_EQ(run.evictions, id_list<ValueId>({a, c}));
     EXPECT_EQ(run.order, id_list<OpId>({a, b, c, d, e, z4, c, z3, z2, a, z1}));
   }
@@ -67,32 +67,32 @@ TEST(Dtr, RecomputesNothingWhenEverythingFits) {
   const Instance instance = there_and_back();
   // a to d and e are alive, then z4 is written: 6 values at most.
   EXPECT_EQ(replay_keep_all(instance, Semantics::device).peak_ram, Bytes(60));
-  const DtrRun run = run_dtr(request_for(instance, 60), DtrHeuristic::full);
+  const DtrRun run = run_dtr(dtr_request(instance, 60), DtrHeuristic::full);
   EXPECT_EQ(run.order, id_list<OpId>({a, b, c, d, e, z4, z3, z2, z1}));
   EXPECT_TRUE(run.evictions.empty());
 }
 
 TEST(Dtr, SaysWhatDoesNotFit) {
   const Instance instance = there_and_back();
-  const MethodAnswer answer = dtr(request_for(instance, 29));
+  const MethodAnswer answer = dtr(dtr_request(instance, 29));
   EXPECT_TRUE(answer.treats_graph);
   EXPECT_TRUE(answer.plans.empty());
   EXPECT_EQ(answer.reason, "z4 alone needs 30 B");
   // 30 hold every op, but z2 recomputes b with z3 locked: z3, a and b, and no room for z2's result is needed
   // yet; then z3, b and z2. 30 bytes suffice.
-  EXPECT_EQ(run_dtr(request_for(instance, 30), DtrHeuristic::local).reason, "");
+  EXPECT_EQ(run_dtr(dtr_request(instance, 30), DtrHeuristic::local).reason, "");
   Instance wide = there_and_back();
   wide.costs.ops[OpId(1)].workspace = Bytes(15);
-  EXPECT_EQ(dtr(request_for(wide, 34)).reason, "b alone needs 35 B");
-  EXPECT_EQ(dtr(request_for(wide, 30, Semantics::published)).reason, "");
+  EXPECT_EQ(dtr(dtr_request(wide, 34)).reason, "b alone needs 35 B");
+  EXPECT_EQ(dtr(dtr_request(wide, 30, Semantics::published)).reason, "");
 }
 
 // Recomputing b for z2 takes z3 (locked), a and b, and the workspace of b: 30 + 15.
 TEST(Dtr, WorkspaceCountsBesideWhatIsLocked) {
   Instance instance = there_and_back();
   instance.costs.ops[OpId(b)].workspace = Bytes(15);
-  EXPECT_EQ(run_dtr(request_for(instance, 45), DtrHeuristic::local).reason, "");
-  EXPECT_EQ(run_dtr(request_for(instance, 44), DtrHeuristic::local).reason,
+  EXPECT_EQ(run_dtr(dtr_request(instance, 45), DtrHeuristic::local).reason, "");
+  EXPECT_EQ(run_dtr(dtr_request(instance, 44), DtrHeuristic::local).reason,
             "b needs 25 B beside 20 B that cannot be evicted while it runs");
 }
 
@@ -159,10 +159,10 @@ TEST(Dtr, BringsBackWhatAnUpdateWouldMakeUnrecoverable) {
   instance.costs.ops[OpId(1)].runtime = Seconds(0.5);
   // 30 bytes hold a, x and y at 2.5 s. For z, y being locked, x goes: a and x were accessed last at 1.5 s,
   // and x costs 0.5 s against 1 s. z releases y. Before the update x is computed from a, beside a and z.
-  const DtrRun run = run_dtr(request_for(instance, 34), DtrHeuristic::full);
+  const DtrRun run = run_dtr(dtr_request(instance, 34), DtrHeuristic::full);
   EXPECT_EQ(run.evictions, id_list<ValueId>({2}));
   EXPECT_EQ(run.order, id_list<OpId>({0, 1, 2, 3, 1, 4, 5}));
-  const Plan plan = dtr(request_for(instance, 34)).plans.at(0);
+  const Plan plan = dtr(dtr_request(instance, 34)).plans.at(0);
   EXPECT_EQ(replay(instance, plan, Semantics::device, test::ram(34)).violation, "");
 }
 
@@ -192,7 +192,7 @@ TEST(Dtr, ChainsNeedLinearlyManyOpsInRootRam) {
     const Instance chain = unit_chain(n);
     const int budget = 2 * static_cast<int>(std::ceil(std::sqrt(n)));
     for (const DtrHeuristic heuristic : {DtrHeuristic::full, DtrHeuristic::components}) {
-      const DtrRun run = run_dtr(request_for(chain, budget), heuristic);
+      const DtrRun run = run_dtr(dtr_request(chain, budget), heuristic);
       EXPECT_EQ(run.reason, "") << n;
       const double more = (static_cast<double>(run.order.size()) - 2 * n) / n;
       EXPECT_LE(more, 1.2) << n;
@@ -203,8 +203,8 @@ TEST(Dtr, ChainsNeedLinearlyManyOpsInRootRam) {
 
 TEST(Dtr, GivesUpWhenItThrashesOrIsInterrupted) {
   const Instance chain = unit_chain(1000);
-  EXPECT_THAT(run_dtr(request_for(chain, 4), DtrHeuristic::full).reason, HasSubstr("thrashes"));
-  MethodRequest request = request_for(chain, 63);
+  EXPECT_THAT(run_dtr(dtr_request(chain, 4), DtrHeuristic::full).reason, HasSubstr("thrashes"));
+  MethodRequest request = dtr_request(chain, 63);
   request.options.interrupted = [] { return true; };
   EXPECT_EQ(run_dtr(request, DtrHeuristic::full).reason, "interrupted");
 }

@@ -12,7 +12,7 @@ namespace poet {
 namespace {
 
 using Sets = std::vector<std::vector<int>>;
-constexpr int kA = 0, kB = 1, kC = 2, kD = 3, kE = 4;
+constexpr int kFirst = 0, kSecond = 1, kThird = 2, kFourth = 3, kFifth = 4;
 
 Problem problem_of(const Instance& instance, Semantics semantics = Semantics::published,
                    const SolveOptions& options = {}) {
@@ -35,26 +35,26 @@ std::vector<GapMode> with(const Gaps& gaps, std::vector<GapMode> modes, int valu
 TEST(Gaps, GoFromProductionThroughFirstUsesToTheEnd) {
   const Problem problem = problem_of(test::ladder());
   const Gaps gaps(problem);
-  EXPECT_EQ(list(gaps), (std::vector<std::tuple<int, int, int>>{{kA, 0, 1},
-                                                                {kA, 1, 4},
-                                                                {kA, 4, 5},
-                                                                {kB, 1, 2},
-                                                                {kB, 2, 4},
-                                                                {kB, 4, 5},
-                                                                {kC, 2, 3},
-                                                                {kC, 3, 5},
-                                                                {kD, 3, 4},
-                                                                {kD, 4, 5},
-                                                                {kE, 4, 5}}));
-  EXPECT_EQ(gaps.of(kA), (std::vector<std::size_t>{0, 1, 2}));
-  EXPECT_EQ(gaps.of(kE), (std::vector<std::size_t>{10}));
+  EXPECT_EQ(list(gaps), (std::vector<std::tuple<int, int, int>>{{kFirst, 0, 1},
+                                                                {kFirst, 1, 4},
+                                                                {kFirst, 4, 5},
+                                                                {kSecond, 1, 2},
+                                                                {kSecond, 2, 4},
+                                                                {kSecond, 4, 5},
+                                                                {kThird, 2, 3},
+                                                                {kThird, 3, 5},
+                                                                {kFourth, 3, 4},
+                                                                {kFourth, 4, 5},
+                                                                {kFifth, 4, 5}}));
+  EXPECT_EQ(gaps.of(kFirst), (std::vector<std::size_t>{0, 1, 2}));
+  EXPECT_EQ(gaps.of(kFifth), (std::vector<std::size_t>{10}));
 }
 
 TEST(Gaps, OnlyThoseWithAnOpInBetweenCanBeEmptied) {
   const Problem problem = problem_of(test::ladder());
   const Gaps gaps(problem);
   for (const Gap& gap : gaps.all()) {
-    const bool long_enough = gap.to == 4 && (gap.value == kA || gap.value == kB);
+    const bool long_enough = gap.to == 4 && (gap.value == kFirst || gap.value == kSecond);
     EXPECT_TRUE(gaps.possible(gap, GapMode::keep));
     EXPECT_EQ(gaps.possible(gap, GapMode::recompute), long_enough) << gap.value << gap.from << gap.to;
     EXPECT_EQ(gaps.possible(gap, GapMode::page), long_enough) << gap.value << gap.from << gap.to;
@@ -73,17 +73,17 @@ TEST(Gaps, PagingTakesTwoStages) {
   const Instance instance = test::instance_of(std::move(graph));
   const Problem problem = problem_of(instance);
   const Gaps gaps(problem);
-  EXPECT_FALSE(gaps.possible({kA, 0, 2}, GapMode::page));  // in during stage 1, out during stage 1: no
-  EXPECT_TRUE(gaps.possible({kA, 0, 2}, GapMode::recompute));
-  EXPECT_TRUE(gaps.possible({kA, 0, 3}, GapMode::page));
-  EXPECT_FALSE(gaps.possible({kC, 2, 4}, GapMode::page));
-  EXPECT_TRUE(gaps.possible({kC, 2, 4}, GapMode::recompute));
+  EXPECT_FALSE(gaps.possible({kFirst, 0, 2}, GapMode::page));  // in during stage 1, out during stage 1: no
+  EXPECT_TRUE(gaps.possible({kFirst, 0, 2}, GapMode::recompute));
+  EXPECT_TRUE(gaps.possible({kFirst, 0, 3}, GapMode::page));
+  EXPECT_FALSE(gaps.possible({kThird, 2, 4}, GapMode::page));
+  EXPECT_TRUE(gaps.possible({kThird, 2, 4}, GapMode::recompute));
 }
 
 TEST(Gaps, WhatTheProblemForbidsIsNotPossible) {
   SolveOptions options;
   options.paging = false;
-  const Gap gap{kA, 1, 4};
+  const Gap gap{kFirst, 1, 4};
   const Problem resident = problem_of(test::ladder(), Semantics::published, options);
   EXPECT_FALSE(Gaps(resident).possible(gap, GapMode::page));
   EXPECT_TRUE(Gaps(resident).possible(gap, GapMode::recompute));
@@ -96,10 +96,10 @@ TEST(Gaps, WhatTheProblemForbidsIsNotPossible) {
 
 TEST(Gaps, WithoutBytesThereAreNone) {
   Instance instance = test::ladder();
-  instance.costs.values[ValueId(kB)].bytes = Bytes(0);
+  instance.costs.values[ValueId(kSecond)].bytes = Bytes(0);
   const Problem problem = problem_of(instance);
   const Gaps gaps(problem);
-  EXPECT_TRUE(gaps.of(kB).empty());
+  EXPECT_TRUE(gaps.of(kSecond).empty());
   EXPECT_EQ(gaps.all().size(), 8U);
 }
 
@@ -115,8 +115,8 @@ TEST(GapDecisions, KeepAllTakesNone) {
 TEST(GapDecisions, RecomputeInTheStageOfTheUse) {
   const Problem problem = problem_of(test::ladder());
   const Gaps gaps(problem);
-  const Decisions d = gaps.decisions(with(gaps, gaps.keep_all(), kA, 4, GapMode::recompute));
-  EXPECT_EQ(d.recompute, (Sets{{}, {}, {}, {}, {kA}}));
+  const Decisions d = gaps.decisions(with(gaps, gaps.keep_all(), kFirst, 4, GapMode::recompute));
+  EXPECT_EQ(d.recompute, (Sets{{}, {}, {}, {}, {kFirst}}));
   EXPECT_EQ(d.page_in, Sets(5));
   const Candidate candidate = complete(problem, d);
   EXPECT_EQ(candidate.stage_peak, (std::vector<std::int64_t>{10, 30, 50, 55, 36}));
@@ -127,11 +127,11 @@ TEST(GapDecisions, RecomputeInTheStageOfTheUse) {
 TEST(GapDecisions, PageInTheStageBeforeTheUse) {
   const Problem problem = problem_of(test::ladder());
   const Gaps gaps(problem);
-  const Decisions d = gaps.decisions(with(gaps, gaps.keep_all(), kA, 4, GapMode::page));
+  const Decisions d = gaps.decisions(with(gaps, gaps.keep_all(), kFirst, 4, GapMode::page));
   EXPECT_EQ(d.recompute, Sets(5));
-  EXPECT_EQ(d.page_in, (Sets{{}, {}, {}, {kA}, {}}));
+  EXPECT_EQ(d.page_in, (Sets{{}, {}, {}, {kFirst}, {}}));
   const Candidate candidate = complete(problem, d);
-  EXPECT_EQ(candidate.decisions.page_out, (Sets{{}, {kA}, {}, {}, {}}));
+  EXPECT_EQ(candidate.decisions.page_out, (Sets{{}, {kFirst}, {}, {}, {}}));
   // Published: a arrives when stage 4 starts.
   EXPECT_EQ(candidate.stage_peak, (std::vector<std::int64_t>{10, 30, 50, 55, 36}));
   EXPECT_EQ(candidate.joules, 17);  // 10 + 3 + 4
@@ -144,14 +144,14 @@ TEST(GapDecisions, PageInTheStageBeforeTheUse) {
 TEST(GapDecisions, OperandsComeTheWayTheirOwnGapSays) {
   const Problem problem = problem_of(test::ladder());
   const Gaps gaps(problem);
-  const std::vector<GapMode> b_recomputed = with(gaps, gaps.keep_all(), kB, 4, GapMode::recompute);
-  EXPECT_EQ(gaps.decisions(b_recomputed).recompute[4], (std::vector<int>{kB}));  // a is kept
-  const Decisions chain = gaps.decisions(with(gaps, b_recomputed, kA, 4, GapMode::recompute));
-  EXPECT_EQ(chain.recompute[4], (std::vector<int>{kA, kB}));
+  const std::vector<GapMode> b_recomputed = with(gaps, gaps.keep_all(), kSecond, 4, GapMode::recompute);
+  EXPECT_EQ(gaps.decisions(b_recomputed).recompute[4], (std::vector<int>{kSecond}));  // a is kept
+  const Decisions chain = gaps.decisions(with(gaps, b_recomputed, kFirst, 4, GapMode::recompute));
+  EXPECT_EQ(chain.recompute[4], (std::vector<int>{kFirst, kSecond}));
   EXPECT_EQ(complete(problem, chain).stage_peak, (std::vector<std::int64_t>{10, 30, 50, 35, 36}));
-  const Decisions mixed = gaps.decisions(with(gaps, b_recomputed, kA, 4, GapMode::page));
-  EXPECT_EQ(mixed.recompute[4], (std::vector<int>{kB}));
-  EXPECT_EQ(mixed.page_in[3], (std::vector<int>{kA}));
+  const Decisions mixed = gaps.decisions(with(gaps, b_recomputed, kFirst, 4, GapMode::page));
+  EXPECT_EQ(mixed.recompute[4], (std::vector<int>{kSecond}));
+  EXPECT_EQ(mixed.page_in[3], (std::vector<int>{kFirst}));
   EXPECT_EQ(complete(problem, mixed).joules, 10 + 2 + 7);
 }
 
@@ -159,27 +159,27 @@ TEST(GapDecisions, OperandsComeTheWayTheirOwnGapSays) {
 TEST(GapDecisions, OperandsWithoutFurtherUseAreRecomputed) {
   const Problem problem = problem_of(test::ladder_without_rail());
   const Gaps gaps(problem);
-  const std::vector<GapMode> modes = with(gaps, gaps.keep_all(), kB, 4, GapMode::recompute);
+  const std::vector<GapMode> modes = with(gaps, gaps.keep_all(), kSecond, 4, GapMode::recompute);
   const Decisions d = gaps.decisions(modes);
-  EXPECT_EQ(d.recompute, (Sets{{}, {}, {}, {}, {kA, kB}}));
+  EXPECT_EQ(d.recompute, (Sets{{}, {}, {}, {}, {kFirst, kSecond}}));
   const Candidate candidate = complete(problem, d);
   // d 5, a 15, a b 35, then a goes and e comes: 26.
   EXPECT_EQ(candidate.stage_peak, (std::vector<std::int64_t>{10, 30, 50, 35, 35}));
   EXPECT_EQ(candidate.joules, 14);
   // Unless its last gap says that it is kept.
-  const Decisions kept = gaps.decisions(with(gaps, modes, kA, 5, GapMode::keep));
-  EXPECT_EQ(kept.recompute[4], (std::vector<int>{kB}));
+  const Decisions kept = gaps.decisions(with(gaps, modes, kFirst, 5, GapMode::keep));
+  EXPECT_EQ(kept.recompute[4], (std::vector<int>{kSecond}));
   EXPECT_EQ(complete(problem, kept).stage_peak, (std::vector<std::int64_t>{10, 30, 60, 45, 35}));
 }
 
 TEST(GapDecisions, OperandsThatCannotBeRecomputedAreKept) {
   Instance instance = test::ladder_without_rail();
-  instance.graph.ops[OpId(kA)].recomputable = false;
+  instance.graph.ops[OpId(kFirst)].recomputable = false;
   const Problem problem = problem_of(instance);
   const Gaps gaps(problem);
-  const Decisions d = gaps.decisions(with(gaps, gaps.keep_all(), kB, 4, GapMode::recompute));
-  EXPECT_EQ(d.recompute[4], (std::vector<int>{kB}));
-  EXPECT_EQ(complete(problem, d).retain[3], (std::vector<int>{kA, kC}));
+  const Decisions d = gaps.decisions(with(gaps, gaps.keep_all(), kSecond, 4, GapMode::recompute));
+  EXPECT_EQ(d.recompute[4], (std::vector<int>{kSecond}));
+  EXPECT_EQ(complete(problem, d).retain[3], (std::vector<int>{kFirst, kThird}));
 }
 
 // One op makes both values: recomputing it for either brings both.

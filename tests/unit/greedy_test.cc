@@ -15,7 +15,7 @@ using Sets = std::vector<std::vector<int>>;
 
 bool never() { return false; }
 
-Limits limits(std::int64_t bytes, double deadline) {
+Limits greedy_limits(std::int64_t bytes, double deadline) {
   Limits both = test::ram(bytes);
   both.deadline = Seconds(deadline);
   return both;
@@ -86,15 +86,15 @@ TEST(Greedy, OneWayWhereTheOtherIsClosed) {
 }
 
 TEST(Greedy, KeepsTheDeadline) {
-  EXPECT_EQ(joules_at(test::ladder(), limits(50, 7)), 14);
+  EXPECT_EQ(joules_at(test::ladder(), greedy_limits(50, 7)), 14);
   // Time to recompute one: 19 J would do, but greed either pages or recomputes where one alone is too slow.
-  const double mixed = joules_at(test::ladder(), limits(50, 6));
+  const double mixed = joules_at(test::ladder(), greedy_limits(50, 6));
   EXPECT_GE(mixed, 10 + 2 + 7);
   EXPECT_LE(mixed, 10 + 7 + 7);
-  EXPECT_EQ(joules_at(test::ladder(), limits(50, 5)), 10 + 7 + 7);
+  EXPECT_EQ(joules_at(test::ladder(), greedy_limits(50, 5)), 10 + 7 + 7);
   SolveOptions no_paging;
   no_paging.paging = false;
-  EXPECT_EQ(joules_at(test::ladder(), limits(50, 6), no_paging), kNothing);
+  EXPECT_EQ(joules_at(test::ladder(), greedy_limits(50, 6), no_paging), kNothing);
 }
 
 TEST(Greedy, KeepsTheWriteLimit) {

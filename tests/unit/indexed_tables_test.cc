@@ -33,7 +33,7 @@ ValueId named(const Graph& graph, const std::string& name) {
     if (graph.values[v].name == name) return v;
   return {};
 }
-const Op* op_named(const Graph& graph, const std::string& name) {
+const Op* op_or_none(const Graph& graph, const std::string& name) {
   for (const Op& op : graph.ops)
     if (op.name == name) return &op;
   return nullptr;
@@ -105,13 +105,13 @@ TEST(IndexedTables, BecomeValuesOfTheRowsThatAStepNames) {
   EXPECT_EQ(home.name, "words.weight");
   EXPECT_EQ(home.shape, (Shape{50, 4}));
   EXPECT_EQ(home.bytes, Bytes(800));
-  const Op* places = op_named(graph, "words:first_occurrences");
+  const Op* places = op_or_none(graph, "words:first_occurrences");
   ASSERT_NE(places, nullptr);
   EXPECT_EQ(places->kind, "first_occurrences");
   EXPECT_EQ(places->inputs, std::vector<ValueId>{named(graph, "input_ids")});
-  EXPECT_EQ(op_named(graph, "words")->inputs, (std::vector<ValueId>{places->outputs[0], v}));
-  EXPECT_EQ(op_named(graph, "words:backward")->inputs[1], places->outputs[0]);
-  EXPECT_EQ(graph.values[op_named(graph, "words:backward")->outputs[0]].shape, (Shape{6, 4}));
+  EXPECT_EQ(op_or_none(graph, "words")->inputs, (std::vector<ValueId>{places->outputs[0], v}));
+  EXPECT_EQ(op_or_none(graph, "words:backward")->inputs[1], places->outputs[0]);
+  EXPECT_EQ(graph.values[op_or_none(graph, "words:backward")->outputs[0]].shape, (Shape{6, 4}));
   EXPECT_EQ(parameter_count(graph), parameter_count(training()));
   // The tensors of checkpoints and weights are those of the graph that was given.
   std::vector<std::string> tensors, before;
@@ -145,7 +145,7 @@ TEST(IndexedTables, InPartsShareATablePerRangeOfColumns) {
   EXPECT_EQ(parameter_count(parts), parameter_count(training()));
 }
 
-DeviceProfile device() {
+DeviceProfile device_of_tables() {
   DeviceProfile device;
   device.name = "d";
   device.ram = Bytes(1 << 20);
@@ -164,7 +164,7 @@ DeviceProfile device() {
 // Written: 0.25 s + 64 / 32 s = 2.25 s, at 3 W, 6 times.
 TEST(IndexedTables, CostATransferPerRow) {
   const Graph graph = indexed(training());
-  const CostTable costs = tabulate(graph, device());
+  const CostTable costs = tabulate(graph, device_of_tables());
   const ValueCost& cost = costs.values[named(graph, "words.weight[input_ids]")];
   EXPECT_EQ(cost.bytes, Bytes(96));
   EXPECT_DOUBLE_EQ(cost.page_in.seconds.value(), 9);
@@ -180,7 +180,7 @@ TEST(IndexedTables, CostATransferPerRow) {
 TEST(IndexedTables, AreOnStorageWhateverElseIs) {
   Instance instance;
   instance.graph = indexed(training());
-  instance.costs = tabulate(instance.graph, device());
+  instance.costs = tabulate(instance.graph, device_of_tables());
   instance.has_device = true;
   const ValueId rows = named(instance.graph, "words.weight[input_ids]");
   const ValueId weight = named(instance.graph, "fc.weight");

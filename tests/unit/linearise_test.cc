@@ -98,7 +98,7 @@ TEST(Linearise, NeedsAStagePerOp) {
   EXPECT_THROW(static_cast<void>(linearise(test::chain(), Schedule{}, Semantics::staged)), InternalError);
 }
 
-TEST(Names, FallBackToIndices) {
+TEST(PlanNames, FallBackToIndices) {
   Instance instance = test::chain();
   instance.graph.ops[OpId(1)].name.clear();
   EXPECT_EQ(name_of(instance.graph, OpId(0)), "a");

@@ -14,6 +14,7 @@
 #include "poet/base/error.h"
 #include "poet/cost/tabulate.h"
 #include "poet/frontend/onnx/lower/operators.h"
+#include "tests/support/graph_text.h"
 #include "tests/support/onnx_models.h"
 #include "tests/support/paths.h"
 
@@ -21,34 +22,17 @@ namespace poet {
 namespace {
 
 using onnx::Node;
+using test::kinds;
 using test::onnx_integers;
 using test::onnx_model;
 using test::onnx_node;
 using test::onnx_reals;
+using test::op_of_kind;
+using test::value_named;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 using List = std::vector<std::int64_t>;
-
-std::vector<std::string> kinds(const Graph& graph) {
-  std::vector<std::string> out;
-  for (const Op& op : graph.ops) out.push_back(op.kind);
-  return out;
-}
-
-const Op& op_of_kind(const Graph& graph, const std::string& kind) {
-  const auto found =
-      std::find_if(graph.ops.begin(), graph.ops.end(), [&](const Op& op) { return op.kind == kind; });
-  if (found == graph.ops.end()) throw InputError("no op of kind " + kind);
-  return *found;
-}
-
-const Value& value_named(const Graph& graph, const std::string& name) {
-  const auto found =
-      std::find_if(graph.values.begin(), graph.values.end(), [&](const Value& v) { return v.name == name; });
-  if (found == graph.values.end()) throw InputError("no value " + name);
-  return *found;
-}
 
 // The head of most classifiers. 2 x 3 x 4 x 4, 5 filters of 3 x 3 with padding 1: 2 x 5 x 4 x 4.
 onnx::Model classifier() {

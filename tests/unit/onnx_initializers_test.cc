@@ -8,12 +8,14 @@
 #include "poet/base/error.h"
 #include "poet/cost/tabulate.h"
 #include "poet/frontend/onnx/import.h"
+#include "tests/support/graph_text.h"
 #include "tests/support/input_error.h"
 #include "tests/support/onnx_models.h"
 
 namespace poet {
 namespace {
 
+using test::kinds;
 using test::onnx_model;
 using test::onnx_node;
 using test::onnx_reals;
@@ -28,12 +30,6 @@ std::vector<std::string> parameters(const Graph& graph) {
   for (const Value& value : graph.values) {
     if (value.persistence == Persistence::parameter && !value.alias_of.valid()) out.push_back(value.name);
   }
-  return out;
-}
-
-std::vector<std::string> kinds(const Graph& graph) {
-  std::vector<std::string> out;
-  for (const Op& op : graph.ops) out.push_back(op.kind);
   return out;
 }
 

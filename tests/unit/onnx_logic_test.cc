@@ -10,6 +10,7 @@
 #include "poet/base/error.h"
 #include "poet/cost/tabulate.h"
 #include "poet/frontend/onnx/import.h"
+#include "tests/support/graph_text.h"
 #include "tests/support/input_error.h"
 #include "tests/support/onnx_models.h"
 
@@ -18,28 +19,17 @@ namespace {
 
 using onnx::Node;
 using test::input_error;
+using test::kinds;
 using test::onnx_integers;
 using test::onnx_model;
 using test::onnx_node;
 using test::onnx_reals;
+using test::value_named;
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 using List = std::vector<std::int64_t>;
-
-std::vector<std::string> kinds(const Graph& graph) {
-  std::vector<std::string> out;
-  for (const Op& op : graph.ops) out.push_back(op.kind);
-  return out;
-}
-
-const Value& value_named(const Graph& graph, const std::string& name) {
-  const auto found =
-      std::find_if(graph.values.begin(), graph.values.end(), [&](const Value& v) { return v.name == name; });
-  if (found == graph.values.end()) throw InputError("no value " + name);
-  return *found;
-}
 
 onnx::Tensor truths(Shape shape, List contents) {
   onnx::Tensor tensor = onnx_integers(std::move(contents));

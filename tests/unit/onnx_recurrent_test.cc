@@ -20,6 +20,7 @@ using test::onnx_integers;
 using test::onnx_model;
 using test::onnx_node;
 using test::onnx_reals;
+using test::op_of_kind;
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -35,13 +36,6 @@ std::vector<std::string> ops(const Graph& graph) {
     if (op.kind != "input" && op.kind != "softmax_cross_entropy") lines.push_back(test::text(graph, op));
   }
   return lines;
-}
-
-const Op& op_of_kind(const Graph& graph, const std::string& kind) {
-  const auto found =
-      std::find_if(graph.ops.begin(), graph.ops.end(), [&](const Op& op) { return op.kind == kind; });
-  if (found == graph.ops.end()) throw InputError("no op of kind " + kind);
-  return *found;
 }
 
 Shape shape_of(const Graph& graph, const std::string& name) {

@@ -11,6 +11,7 @@
 #include "poet/base/error.h"
 #include "poet/cost/tabulate.h"
 #include "poet/frontend/onnx/import.h"
+#include "tests/support/graph_text.h"
 #include "tests/support/onnx_models.h"
 #include "tests/support/reference_kernels.h"
 
@@ -20,10 +21,12 @@ namespace {
 using onnx::AttributeValue;
 using onnx::Node;
 using onnx::Tensor;
+using test::kinds;
 using test::onnx_integers;
 using test::onnx_model;
 using test::onnx_node;
 using test::onnx_reals;
+using test::op_of_kind;
 using ::testing::Contains;
 using ::testing::DoubleNear;
 using ::testing::ElementsAre;
@@ -35,12 +38,6 @@ using Numbers = std::vector<double>;
 using Attributes = std::map<std::string, AttributeValue>;
 constexpr std::int64_t kOne = 1;
 
-std::vector<std::string> kinds(const Graph& graph) {
-  std::vector<std::string> out;
-  for (const Op& op : graph.ops) out.push_back(op.kind);
-  return out;
-}
-
 /// The kinds between the input and the loss.
 std::vector<std::string> body(const onnx::Model& model, const ImportOptions& options = {}) {
   std::vector<std::string> out;
@@ -50,14 +47,7 @@ std::vector<std::string> body(const onnx::Model& model, const ImportOptions& opt
   return out;
 }
 
-const Op& op_of_kind(const Graph& graph, const std::string& kind) {
-  for (const Op& op : graph.ops) {
-    if (op.kind == kind) return op;
-  }
-  throw InputError("no op of kind " + kind);
-}
-
-Shape shape_of(const Graph& graph, const std::string& name) {
+Shape shape_named(const Graph& graph, const std::string& name) {
   for (const Value& value : graph.values) {
     if (value.name == name) return value.shape;
   }
@@ -144,7 +134,7 @@ TEST(OnnxResize, AttributesSayWhichElements) {
                                          {"exclude_outside", kOne}})}))
           .forward;
   const poet::Attributes& attributes = op_of_kind(graph, "resize").attributes;
-  EXPECT_EQ(shape_of(graph, "y"), (Shape{1, 1, 2, 5})) << "rounded down";
+  EXPECT_EQ(shape_named(graph, "y"), (Shape{1, 1, 2, 5})) << "rounded down";
   EXPECT_EQ(attributes.at("mode"), Attribute(std::string("cubic")));
   EXPECT_EQ(attributes.at("coordinates"), Attribute(std::string("align_corners")));
   EXPECT_EQ(attributes.at("cubic_a"), Attribute(-0.5));
@@ -159,7 +149,7 @@ TEST(OnnxResize, SizesAreRoundedAsOnnxDoesIt) {
   const Graph graph = import_model(flattened({1, 1, 10}, {{"s", onnx_reals({3}, {1, 1, scale})}},
                                              {onnx_node("Resize", {"x", "", "s"}, {"y"})}))
                           .forward;
-  EXPECT_EQ(shape_of(graph, "y"), (Shape{1, 1, 13}));
+  EXPECT_EQ(shape_named(graph, "y"), (Shape{1, 1, 13}));
 }
 
 // Sizes by shape arithmetic, as of torch's interpolate; an image of its own size is left alone; the batch of
@@ -175,12 +165,12 @@ TEST(OnnxResize, SizesMayBeComputed) {
          onnx_node("Concat", {"first", "to"}, {"sizes"}, {{"axis", std::int64_t{0}}}),
          onnx_node("Resize", {"x", "", "", "sizes"}, {"y"})});
   };
-  EXPECT_EQ(shape_of(import_model(model({2, 8}), options).forward, "y"), (Shape{3, 2, 2, 8}));
+  EXPECT_EQ(shape_named(import_model(model({2, 8}), options).forward, "y"), (Shape{3, 2, 2, 8}));
   EXPECT_THAT(body(model({4, 4})), ElementsAre());
   const onnx::Model fixed = flattened({1, 2, 4, 4}, {{"sizes", onnx_integers({1, 2, 2, 8})}},
                                       {onnx_node("Resize", {"x", "", "", "sizes"}, {"y"})});
   EXPECT_EQ(body(fixed), std::vector<std::string>{"resize"});
-  EXPECT_EQ(shape_of(import_model(fixed, options).forward, "y"), (Shape{3, 2, 2, 8}));
+  EXPECT_EQ(shape_named(import_model(fixed, options).forward, "y"), (Shape{3, 2, 2, 8}));
 }
 
 // As torch writes scale_factor without constant folding: one list of constants made of others.
@@ -191,7 +181,7 @@ TEST(OnnxResize, ScalesMayBeJoined) {
                  onnx_node("Constant", {}, {"space"}, {{"value", onnx_reals({2}, {3, 2})}}),
                  onnx_node("Concat", {"first", "space"}, {"s"}, {{"axis", std::int64_t{0}}}),
                  onnx_node("Resize", {"x", "", "s"}, {"y"})});
-  EXPECT_EQ(shape_of(import_model(model).forward, "y"), (Shape{1, 1, 6, 4}));
+  EXPECT_EQ(shape_named(import_model(model).forward, "y"), (Shape{1, 1, 6, 4}));
 }
 
 TEST(OnnxResize, GradientReadsNothing) {
@@ -448,7 +438,7 @@ TEST(OnnxProducts, ARunTimeMatrixIsReadByEveryBatch) {
                                onnx_node("MatMul", {"x", "t"}, {"y"})}))
           .forward;
   EXPECT_THAT(kinds(graph), Contains("matmul").Times(2));
-  EXPECT_EQ(shape_of(graph, "y"), (Shape{2, 3, 5}));
+  EXPECT_EQ(shape_named(graph, "y"), (Shape{2, 3, 5}));
   EXPECT_THAT(kinds(differentiate(graph)), Contains("sgd_update").Times(2));
 }
 

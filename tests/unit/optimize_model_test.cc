@@ -20,7 +20,7 @@ TEST(Term, IsAColumnOrAConstant) {
   EXPECT_TRUE(Term::fixed(0).is_zero());
 }
 
-TEST(Linear, ListsColumnsAndSumsConstants) {
+TEST(LinearExpression, ListsColumnsAndSumsConstants) {
   Linear sum;
   sum.add(2, Term::of(3)).add(5, Term::fixed(2)).add(-1, Term::fixed(4));
   EXPECT_EQ(sum.terms(), (Entries{{3, 2}}));

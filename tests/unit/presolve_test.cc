@@ -15,7 +15,7 @@ namespace {
 using test::pick;
 using test::Rng;
 
-constexpr double kTolerance = 1e-7;
+constexpr double kClose = 1e-7;
 
 // Least cost of all points with whole numbers, infinite without one; each that keeps the rows is shown.
 template <class Visit>
@@ -24,7 +24,7 @@ double enumerate(const Model& model, const Visit& visit) {
   std::vector<double> x = model.lower;
   if (model.contradiction()) return least;
   for (;;) {
-    if (violation(model, x) <= kTolerance) {
+    if (violation(model, x) <= kClose) {
       least = std::min(least, cost_of(model, x.data()));
       visit(x);
     }
@@ -140,8 +140,8 @@ TEST(Presolve, OfASolveKeepsItsContract) {
   model.at_most(Linear().add(2, y).add(2, z).add(1, x), 4);
   result = solve_mip(model, {});
   ASSERT_EQ(result.status, MipStatus::optimal);
-  EXPECT_NEAR(result.objective, 2, kTolerance);
-  EXPECT_NEAR(result.bound, 2, kTolerance);
+  EXPECT_NEAR(result.objective, 2, kClose);
+  EXPECT_NEAR(result.bound, 2, kClose);
   EXPECT_EQ(result.x, (std::vector<double>{1, 0, 1}));
 }
 
@@ -161,13 +161,13 @@ TEST(Presolve, LosesNoLeastCost) {
     smaller += small.model.columns() < model.columns();
     const double of_small = enumerate(small.model, [&](const std::vector<double>& x) {
       const std::vector<double> point = restored(small, x);
-      ASSERT_LE(violation(model, point), kTolerance) << i;
-      ASSERT_NEAR(cost_of(model, point.data()), cost_of(small.model, x.data()), kTolerance) << i;
+      ASSERT_LE(violation(model, point), kClose) << i;
+      ASSERT_NEAR(cost_of(model, point.data()), cost_of(small.model, x.data()), kClose) << i;
     });
     if (least == kInfinity)
       ASSERT_EQ(of_small, kInfinity) << i;
     else
-      ASSERT_NEAR(of_small, least, kTolerance) << i;
+      ASSERT_NEAR(of_small, least, kClose) << i;
   }
   EXPECT_GT(smaller, 1'500);
   EXPECT_GT(infeasible, 200);
@@ -187,8 +187,8 @@ TEST(ReducedCosts, FixNothingThatIsBelowTheTarget) {
     fixed_low += decided.upper != model.upper;
     fixed_high += decided.lower != model.lower;
     (void)enumerate(model, [&](const std::vector<double>& x) {
-      if (cost_of(model, x.data()) < target - kTolerance) {
-        ASSERT_LE(violation(decided, x), kTolerance) << i;
+      if (cost_of(model, x.data()) < target - kClose) {
+        ASSERT_LE(violation(decided, x), kClose) << i;
       }
     });
   }

@@ -16,7 +16,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-double since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+double passed_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
 
 TEST(RunProgram, FilesFolderAndVariablesAreItsOwn) {
   const test::TemporaryFolder folder;
@@ -67,7 +69,7 @@ TEST(RunProgram, ItsWholeGroupIsStopped) {
   const auto start = Clock::now();
   const ChildEnd end = run_program(call, 30, [&] { return !helper_is_there(); });
   EXPECT_EQ(end.how, ChildEnd::How::stopped);
-  EXPECT_LT(since(start), 10);
+  EXPECT_LT(passed_since(start), 10);
   const pid_t helper = std::stoi(test::file_text(folder.file("id")));
   EXPECT_TRUE(test::wait_until(
       [helper] {
@@ -81,7 +83,7 @@ TEST(RunProgram, ItsWholeGroupIsStopped) {
 TEST(RunProgram, TheClockStopsIt) {
   const auto start = Clock::now();
   EXPECT_EQ(run_program({{"sleep", "60"}, {}, {}, {}, {}, {}}, 0.1).how, ChildEnd::How::stopped);
-  EXPECT_LT(since(start), 5);
+  EXPECT_LT(passed_since(start), 5);
 }
 
 }  // namespace

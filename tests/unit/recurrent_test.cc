@@ -14,18 +14,8 @@
 namespace poet {
 namespace {
 
-const Op& op_named(const Graph& graph, const std::string& name) {
-  const auto found =
-      std::find_if(graph.ops.begin(), graph.ops.end(), [&](const Op& op) { return op.name == name; });
-  if (found == graph.ops.end()) throw InputError("no op " + name);
-  return *found;
-}
-
-std::vector<Shape> shapes(const Graph& graph, const std::vector<ValueId>& list) {
-  std::vector<Shape> result;
-  for (const ValueId v : list) result.push_back(graph.values[v].shape);
-  return result;
-}
+using test::op_named;
+using test::shapes;
 
 // Five steps, three samples, two inputs, four units.
 TEST(Recurrent, LstmKeepsItsCellsAndGates) {

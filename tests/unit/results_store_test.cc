@@ -33,7 +33,7 @@ SweepResult full() {
   return result;
 }
 
-TEST(SweepResult, JsonKeepsEveryField) {
+TEST(StoredResult, JsonKeepsEveryField) {
   const nlohmann::ordered_json json = to_json(full());
   EXPECT_EQ(to_json(result_from_json(nlohmann::ordered_json::parse(json.dump()))), json);
   const nlohmann::ordered_json empty = to_json(SweepResult{});
@@ -41,7 +41,7 @@ TEST(SweepResult, JsonKeepsEveryField) {
   EXPECT_TRUE(empty.at("energy_joules").is_null());
 }
 
-TEST(SweepResult, HoldsNoNumbersThatAreNone) {
+TEST(StoredResult, HoldsNoNumbersThatAreNone) {
   Judged judged;
   judged.plan.steps.emplace_back();
   judged.bound = Joules(-std::numeric_limits<double>::infinity());

@@ -22,7 +22,7 @@ namespace {
 
 using namespace runtime;
 
-const PlanFile& plan() {
+const PlanFile& plan_with_rows() {
   static const PlanFile file = plan_with_tables();
   return file;
 }
@@ -32,7 +32,7 @@ class ResumeRows : public ::testing::Test {
   [[nodiscard]] std::string pages() const { return folder_.file("pages"); }
 
   [[nodiscard]] std::string checkpoint_after(const TrainerOptions& options, std::int64_t steps) const {
-    Trainer trainer(plan(), options);
+    Trainer trainer(plan_with_rows(), options);
     EXPECT_TRUE(trainer.train({.steps = steps, .checkpoint = folder_.file("c")}).saved);
     trainer.discard_storage();
     return file_text(folder_.file("c"));
@@ -44,8 +44,8 @@ class ResumeRows : public ::testing::Test {
     std::int64_t row, at;
   };
   [[nodiscard]] Found changed_row() const {
-    const Program program(plan(), kLoops);
-    const StepLog log(plan().instance.graph, program, {});
+    const Program program(plan_with_rows(), kLoops);
+    const StepLog log(plan_with_rows().instance.graph, program, {});
     const LeftRun left(pages());
     const PageFileHeader header = left.header();
     Bytes at = header.block + 2 * rounded_up(header.record, header.block);
@@ -67,9 +67,9 @@ class ResumeRows : public ::testing::Test {
   }
 
   [[nodiscard]] std::string corrupted(const Found& found) const {
-    const Program program(plan(), kLoops);
+    const Program program(plan_with_rows(), kLoops);
     return "row " + std::to_string(found.row) + " of " + pages() + " (" +
-           plan().instance.graph.values[program.table_owner(found.table)].rows->table +
+           plan_with_rows().instance.graph.values[program.table_owner(found.table)].rows->table +
            ") is corrupted: what the storage gave back is not what was written to it";
   }
 
@@ -79,23 +79,24 @@ class ResumeRows : public ::testing::Test {
 TEST_F(ResumeRows, ThatAreDamagedAreNamedAndNothingIsWritten) {
   const std::string expected = checkpoint_after(paging_to(folder_.file("other")), 6);
   {
-    Trainer trainer(plan(), paging_to(pages()));
+    Trainer trainer(plan_with_rows(), paging_to(pages()));
     for (int i = 0; i < 3; ++i) trainer.step();
   }
   const Found found = changed_row();
   change_byte(pages(), found.at + 3, 0x40);
   const std::string damaged = file_text(pages());
-  EXPECT_EQ(input_error([&] { const Trainer trainer(plan(), resuming(pages())); }), corrupted(found));
+  EXPECT_EQ(input_error([&] { const Trainer trainer(plan_with_rows(), resuming(pages())); }),
+            corrupted(found));
   EXPECT_TRUE(file_text(pages()) == damaged);
   change_byte(pages(), found.at + 3, 0x40);
   const std::string whole = file_text(pages());
-  { const Trainer accepted(plan(), resuming(pages())); }
+  { const Trainer accepted(plan_with_rows(), resuming(pages())); }
   EXPECT_TRUE(file_text(pages()) == whole) << "going on writes nothing before its first step";
   EXPECT_TRUE(checkpoint_after(resuming(pages()), 6) == expected);
 }
 
 TEST_F(ResumeRows, ThatAreDamagedWhileTrainingEndIt) {
-  auto trainer = std::make_unique<Trainer>(plan(), paging_to(pages()));
+  auto trainer = std::make_unique<Trainer>(plan_with_rows(), paging_to(pages()));
   for (int i = 0; i < 2; ++i) trainer->step();
   // A later step names it: the data begin anew.
   const Found found = changed_row();

@@ -11,7 +11,8 @@
 namespace poet {
 namespace {
 
-constexpr int kSteps = 6;  // x, f1 to f6, b6 to b1: 13 ops of 1 s and 2 J; keeping everything takes 8 bytes
+constexpr int kPlanSteps =
+    6;  // x, f1 to f6, b6 to b1: 13 ops of 1 s and 2 J; keeping everything takes 8 bytes
 
 Method method_of(MethodAnswer (*run)(const MethodRequest&)) { return {"fake", "Fake", "", true, true, run}; }
 
@@ -28,9 +29,9 @@ MethodAnswer once_and_with_a_repetition(const MethodRequest& request) {
   MethodAnswer answer;
   for (const bool repeats : {true, false}) {
     std::vector<OpId> order;
-    for (int op = 0; op < 2 * kSteps + 1; ++op) {
+    for (int op = 0; op < 2 * kPlanSteps + 1; ++op) {
       order.emplace_back(op);
-      if (repeats && op == 2 * kSteps - 2) order.emplace_back(1);  // before b2, which reads it
+      if (repeats && op == 2 * kPlanSteps - 2) order.emplace_back(1);  // before b2, which reads it
     }
     answer.plans.push_back(plan_of_order(request, order));
   }
@@ -43,7 +44,7 @@ Judged judged(const Method& method, const Instance& instance, const Limits& limi
 }
 
 TEST(RunMethod, KeepsTheCheapestThatHolds) {
-  const Instance instance = test::unit_chain(kSteps);
+  const Instance instance = test::unit_chain(kPlanSteps);
   const Judged all = judged(method_of(once_and_with_a_repetition), instance, no_limits());
   EXPECT_EQ(all.verdict, Verdict::holds);
   EXPECT_EQ(all.reason, "");
@@ -76,7 +77,7 @@ TEST(RunMethod, ParametersMayLiveOnStorage) {
 }
 
 TEST(RunMethod, NearestIsJudgedByRamThenTime) {
-  const Instance instance = test::unit_chain(kSteps);
+  const Instance instance = test::unit_chain(kPlanSteps);
   Limits limits = no_limits();
   limits.deadline = Seconds(12.5);
   const Judged late = judged(method_of(once_and_with_a_repetition), instance, limits);
@@ -92,7 +93,7 @@ TEST(RunMethod, NearestIsJudgedByRamThenTime) {
 }
 
 TEST(RunMethod, NamesEveryViolatedLimit) {
-  const Instance instance = test::unit_chain(kSteps);
+  const Instance instance = test::unit_chain(kPlanSteps);
   const Method pages = method_of(pages_within_six_bytes);
   Limits limits = no_limits();
   limits.ram_budget = Bytes(6);
@@ -109,7 +110,7 @@ TEST(RunMethod, NamesEveryViolatedLimit) {
 }
 
 TEST(RunMethod, SaysByHowMuchWhereTheFigureWouldReadLikeTheLimit) {
-  Instance instance = test::unit_chain(kSteps);
+  Instance instance = test::unit_chain(kPlanSteps);
   instance.costs.persistent = Bytes(1'000'000'000);
   Limits limits{Bytes(1'000'000'006), Seconds(13 - 1e-5), std::nullopt};
   EXPECT_EQ(judged(find_method("checkpoint-all"), instance, limits).reason,
@@ -117,7 +118,7 @@ TEST(RunMethod, SaysByHowMuchWhereTheFigureWouldReadLikeTheLimit) {
 }
 
 TEST(RunMethod, ADeadlineHoldsToTheVerifiersTolerance) {
-  const Instance instance = test::unit_chain(kSteps);
+  const Instance instance = test::unit_chain(kPlanSteps);
   const Limits limits{Bytes(7), Seconds(13 * (1 - 1e-10)), std::nullopt};
   EXPECT_EQ(judged(find_method("checkpoint-all"), instance, limits).reason, "needs 8 B");
 }

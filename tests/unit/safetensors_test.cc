@@ -28,7 +28,7 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::UnorderedElementsAre;
 
-std::string contents(const std::string& file) {
+std::string file_contents(const std::string& file) {
   std::ifstream in(file, std::ios::binary);
   return {std::istreambuf_iterator<char>(in), {}};
 }
@@ -47,7 +47,7 @@ TEST(Safetensors, WritesWhatTheFormatDescribes) {
   const std::string expected = std::string("\x40\0\0\0\0\0\0\0", 8) +
                                R"({"ab":{"dtype":"F32","shape":[1,2],"data_offsets":[0,8]}}       )" +
                                std::string("\0\0\x80\x3f\0\0\0\xc0", 8);
-  EXPECT_EQ(contents(folder.file("f")), expected);
+  EXPECT_EQ(file_contents(folder.file("f")), expected);
 }
 
 TEST(Safetensors, OrdersTensorsAsTheReferenceDoes) {
@@ -62,7 +62,7 @@ TEST(Safetensors, OrdersTensorsAsTheReferenceDoes) {
                      {"l", DType::int64, {1}, data}},
                     {{"step", "7"}, {"by", "poet"}});
   // Large elements first, among those of four bytes the float ones; then by name. 8 + 4 + 4 + 4 + 1 bytes.
-  const std::string text = contents(folder.file("f"));
+  const std::string text = file_contents(folder.file("f"));
   const std::string expected = R"({"__metadata__":{"by":"poet","step":"7"},)"
                                R"("l":{"dtype":"I64","shape":[1],"data_offsets":[0,8]},)"
                                R"("a":{"dtype":"F32","shape":[1],"data_offsets":[8,12]},)"
@@ -76,7 +76,7 @@ TEST(Safetensors, OrdersTensorsAsTheReferenceDoes) {
 TEST(Safetensors, NothingIsAFileToo) {
   const TemporaryFolder folder;
   write_safetensors(folder.file("f"), {}, {});
-  EXPECT_EQ(contents(folder.file("f")), std::string("\x08\0\0\0\0\0\0\0{}      ", 16));
+  EXPECT_EQ(file_contents(folder.file("f")), std::string("\x08\0\0\0\0\0\0\0{}      ", 16));
   EXPECT_THAT(SafetensorsFile(folder.file("f")).names(), IsEmpty());
 }
 

@@ -22,7 +22,7 @@ using test::sd_bus;
 using test::SdCard;
 using test::SdCardKind;
 
-using Bytes = std::vector<std::uint8_t>;
+using Octets = std::vector<std::uint8_t>;
 
 constexpr std::uint32_t kWindowBytes = test::kWindowWords * 4;
 constexpr std::uint32_t kMostBlocks = 8;
@@ -31,9 +31,9 @@ constexpr int kUnending = -1;
 /// In the part of RAM that a DMA reaches.
 std::uint8_t* window() { return reinterpret_cast<std::uint8_t*>(test::poet_window); }
 
-Bytes random_bytes(std::uint32_t blocks) {
+Octets random_bytes(std::uint32_t blocks) {
   static std::mt19937 random(1);
-  Bytes bytes(std::size_t{blocks} * POET_BLOCK);
+  Octets bytes(std::size_t{blocks} * POET_BLOCK);
   for (std::uint8_t& byte : bytes) byte = static_cast<std::uint8_t>(random());
   return bytes;
 }
@@ -52,9 +52,9 @@ int read(std::uint32_t block, std::uint32_t count) {
   return finish(poet_storage_start_read(block, window(), count), 64);
 }
 
-Bytes what_was_read(std::uint32_t count) { return {window(), window() + count * POET_BLOCK}; }
+Octets what_was_read(std::uint32_t count) { return {window(), window() + count * POET_BLOCK}; }
 
-int write(std::uint32_t block, const Bytes& bytes) {
+int write(std::uint32_t block, const Octets& bytes) {
   std::copy(bytes.begin(), bytes.end(), window());
   const auto count = static_cast<std::uint32_t>(bytes.size() / POET_BLOCK);
   return finish(poet_storage_start_write(block, window(), count), 13);
@@ -84,8 +84,8 @@ class SdCardDriver : public testing::TestWithParam<Slot> {
     sd_bus() = {};
   }
 
-  Bytes on_card(std::uint32_t block, std::uint32_t count) {
-    Bytes bytes;
+  Octets on_card(std::uint32_t block, std::uint32_t count) {
+    Octets bytes;
     for (std::uint32_t i = 0; i < count; ++i) {
       const auto more = card.block(block + i);
       bytes.insert(bytes.end(), more.begin(), more.end());
@@ -94,7 +94,7 @@ class SdCardDriver : public testing::TestWithParam<Slot> {
   }
 
   void expect_transfers(std::uint32_t block, std::uint32_t count) {
-    const Bytes bytes = random_bytes(count);
+    const Octets bytes = random_bytes(count);
     ASSERT_EQ(write(block, bytes), POET_OK) << block;
     ASSERT_EQ(on_card(block, count), bytes) << block;
     ASSERT_TRUE(card.is_at_rest());
@@ -189,7 +189,7 @@ TEST_P(SdCardDriver, TakesNoCardThatMisunderstandsTheVoltage) {
 
 TEST_P(SdCardDriver, FindsNoCardInAnEmptySlot) {
   sd_bus().card = nullptr;
-  for (const std::uint8_t line : Bytes{0xFF, 0x00}) {
+  for (const std::uint8_t line : Octets{0xFF, 0x00}) {
     sd_bus().without_card = line;
     sd_bus().bytes = 0;
     EXPECT_EQ(open(), POET_NO_CARD);
@@ -234,7 +234,7 @@ TEST_P(SdCardTransfers, SayThatABlockCannotBeWritten) {
 }
 
 TEST_P(SdCardTransfers, SayThatABlockArrivedDamagedAndLeaveTheOldOne) {
-  const Bytes old = on_card(303, 1);
+  const Octets old = on_card(303, 1);
   card.faults.flipped_block = 303;
   expect_error_is_over(write(300, random_bytes(8)));
   EXPECT_EQ(card.wrong_checksums(), 1);
@@ -346,14 +346,14 @@ TEST_P(SdCardTransfers, CanBeCutOffAtAnyByteOfWriting) {
   card.kind.ends_writing_by_token_only = true;
   bool is_under_way = true;
   for (std::uint64_t bytes = 0; is_under_way; bytes += bytes < 100 ? 1 : 37) {
-    const Bytes old = on_card(40, 3);
-    const Bytes made = random_bytes(3);
+    const Octets old = on_card(40, 3);
+    const Octets made = random_bytes(3);
     is_under_way = is_reset_within([&] { write(40, made); }, bytes);
     ASSERT_EQ(open(), POET_OK) << bytes;
     ASSERT_TRUE(card.is_at_rest()) << bytes;
-    const Bytes now = on_card(40, 3);
+    const Octets now = on_card(40, 3);
     for (std::size_t at = 0; at < now.size(); at += POET_BLOCK) {
-      const auto is_as_in = [&](const Bytes& bytes_then) {
+      const auto is_as_in = [&](const Octets& bytes_then) {
         return std::equal(now.begin() + static_cast<std::ptrdiff_t>(at),
                           now.begin() + static_cast<std::ptrdiff_t>(at + POET_BLOCK),
                           bytes_then.begin() + static_cast<std::ptrdiff_t>(at));

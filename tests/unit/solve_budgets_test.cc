@@ -35,7 +35,7 @@ double bound(const Solved& solved) { return solved.result.certificate.bounds.eve
 
 void expect_sound(const Solved& solved) {
   const CompileRequest& request = solved.request;
-  EXPECT_TRUE(has_answer(solved));
+  EXPECT_TRUE(has_plan(solved));
   const Report report = replay(request.instance, solved.result.plan, request.semantics, request.limits);
   EXPECT_TRUE(report.valid) << report.violation;
   EXPECT_TRUE(replay_layout(request.instance, solved.result.plan, solved.result.layout, request.semantics,
@@ -107,7 +107,7 @@ TEST(SolveBudgets, WithoutAnAnswerTakesThePlanOfLessRam) {
   answers[2].result = {};
   answers[2].result.certificate.status = Status::unknown;
   carry_between_budgets(answers);
-  EXPECT_FALSE(has_answer(answers[2]));
+  EXPECT_FALSE(has_plan(answers[2]));
 }
 
 TEST(SolveBudgets, WhatIsProvenHoldsForLessRam) {

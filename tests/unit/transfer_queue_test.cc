@@ -20,22 +20,22 @@ using test::random_page;
 using test::TemporaryFolder;
 using ::testing::HasSubstr;
 
-constexpr std::size_t kPage = 20'000;
+constexpr std::size_t kQueuePage = 20'000;
 
 class TransferQueueTest : public ::testing::Test {
  protected:
   std::string name() const { return folder_.file("pages"); }
 
   const TemporaryFolder folder_;
-  PageFile file_{{.where = name()}, std::vector<Bytes>(4, Bytes(kPage))};
+  PageFile file_{{.where = name()}, std::vector<Bytes>(4, Bytes(kQueuePage))};
 };
 
 TEST_F(TransferQueueTest, CarriesOutInOrder) {
   TransferQueue queue(file_, 8);
-  const Page first = random_page(kPage, 1);
-  const Page second = random_page(kPage, 2);
-  Page back_first(kPage);
-  Page back_second(kPage);
+  const Page first = random_page(kQueuePage, 1);
+  const Page second = random_page(kQueuePage, 2);
+  Page back_first(kQueuePage);
+  Page back_second(kQueuePage);
   EXPECT_EQ(queue.page_out(0, first.data()), 1U);
   EXPECT_EQ(queue.page_in(0, back_first.data()), 2U);
   EXPECT_EQ(queue.page_out(0, second.data()), 3U);
@@ -49,21 +49,21 @@ TEST_F(TransferQueueTest, CarriesOutInOrder) {
 
 TEST_F(TransferQueueTest, MoreTransfersThanItsCapacityWait) {
   TransferQueue queue(file_, 2);
-  const Page page = random_page(kPage, 3);
+  const Page page = random_page(kQueuePage, 3);
   for (int i = 0; i < 50; ++i) queue.page_out(static_cast<std::size_t>(i % 4), page.data());
   queue.wait(50);
-  EXPECT_EQ(queue.totals().written, Bytes(50 * kPage));
+  EXPECT_EQ(queue.totals().written, Bytes(50 * kQueuePage));
 }
 
 TEST_F(TransferQueueTest, CountsBytesAndTime) {
   TransferQueue queue(file_, 4);
-  Page page = random_page(kPage, 4);
+  Page page = random_page(kQueuePage, 4);
   queue.page_out(0, page.data());
   queue.page_out(1, page.data());
   queue.wait(queue.page_in(1, page.data()));
   const TransferTotals totals = queue.totals();
-  EXPECT_EQ(totals.written, Bytes(2 * kPage));
-  EXPECT_EQ(totals.read, Bytes(kPage));
+  EXPECT_EQ(totals.written, Bytes(2 * kQueuePage));
+  EXPECT_EQ(totals.read, Bytes(kQueuePage));
   EXPECT_GT(totals.writing, Seconds(0));
   EXPECT_GT(totals.reading, Seconds(0));
   queue.reset_totals();
@@ -72,13 +72,13 @@ TEST_F(TransferQueueTest, CountsBytesAndTime) {
 }
 
 TEST_F(TransferQueueTest, EndsWhatIsUnderWay) {
-  const Page page = random_page(kPage, 5);
+  const Page page = random_page(kQueuePage, 5);
   {
     TransferQueue queue(file_, 4);
     for (std::size_t slot = 0; slot < 4; ++slot) queue.page_out(slot, page.data());
   }
   for (std::size_t slot = 0; slot < 4; ++slot) {
-    Page back(kPage);
+    Page back(kQueuePage);
     file_.read(slot, back.data());
     EXPECT_EQ(back, page);
   }
@@ -86,7 +86,7 @@ TEST_F(TransferQueueTest, EndsWhatIsUnderWay) {
 
 TEST_F(TransferQueueTest, AFailureEndsEverything) {
   TransferQueue queue(file_, 8);
-  Page page = random_page(kPage, 6);
+  Page page = random_page(kQueuePage, 6);
   queue.wait(queue.page_out(0, page.data()));
   {
     const test::Instead full(test::descriptor_of(name()), "/dev/full");
@@ -102,16 +102,16 @@ TEST_F(TransferQueueTest, AFailureEndsEverything) {
   EXPECT_THROW(queue.wait(2), InputError);
   EXPECT_THROW(queue.page_in(0, page.data()), InputError);
   EXPECT_THROW(queue.page_out(0, page.data()), InputError);
-  EXPECT_EQ(queue.totals().written, Bytes(kPage));
+  EXPECT_EQ(queue.totals().written, Bytes(kQueuePage));
 }
 
 TEST_F(TransferQueueTest, NothingIsCarriedOutAfterAFailure) {
-  const Page page = random_page(kPage, 7);
+  const Page page = random_page(kQueuePage, 7);
   file_.write(0, page.data());
-  Page untouched(kPage, std::byte{1});
+  Page untouched(kQueuePage, std::byte{1});
   {
     TransferQueue queue(file_, 8);
-    Page nowhere(kPage);
+    Page nowhere(kQueuePage);
     try {
       queue.page_in(3, nowhere.data());  // was never written
       queue.page_in(0, untouched.data());
@@ -119,12 +119,12 @@ TEST_F(TransferQueueTest, NothingIsCarriedOutAfterAFailure) {
     }
     EXPECT_THROW(queue.wait(1), InternalError);
   }
-  EXPECT_EQ(untouched, Page(kPage, std::byte{1}));
+  EXPECT_EQ(untouched, Page(kQueuePage, std::byte{1}));
 }
 
 /// A piece of memory that transfers go to and from, and what it must hold once the last of them has ended.
 struct Place {
-  Page memory = Page(kPage);
+  Page memory = Page(kQueuePage);
   Page expected;
   std::uint64_t ticket = 0;
 };
@@ -145,7 +145,7 @@ TEST_F(TransferQueueTest, ManyUnderWayGiveWhatOneByOneWould) {
       place.expected = stored[slot];
       place.ticket = queue.page_in(slot, place.memory.data());
     } else {
-      place.memory = place.expected = stored[slot] = random_page(kPage, i);
+      place.memory = place.expected = stored[slot] = random_page(kQueuePage, i);
       place.ticket = queue.page_out(slot, place.memory.data());
     }
   }

@@ -8,9 +8,13 @@
 #include <string>
 
 #include "poet/graph/dataflow.h"
+#include "tests/support/graph_text.h"
 
 namespace poet {
 namespace {
+
+using test::op_named;
+using test::value_named;
 
 // Elements of the parameters whose name starts with `prefix`.
 std::int64_t parameters(const Graph& graph, const std::string& prefix = "") {
@@ -37,24 +41,10 @@ std::int64_t macs(const Graph& graph) {
   return count;
 }
 
-std::map<std::string, int> kinds(const Graph& graph) {
+std::map<std::string, int> kind_counts(const Graph& graph) {
   std::map<std::string, int> count;
   for (const Op& op : graph.ops) ++count[op.kind];
   return count;
-}
-
-const Value& value_named(const Graph& graph, const std::string& name) {
-  for (const Value& value : graph.values) {
-    if (value.name == name) return value;
-  }
-  throw std::runtime_error("no value " + name);
-}
-
-const Op& op_named(const Graph& graph, const std::string& name) {
-  for (const Op& op : graph.ops) {
-    if (op.name == name) return op;
-  }
-  throw std::runtime_error("no op " + name);
 }
 
 std::vector<std::int64_t> stride_of(const Graph& graph, const std::string& op) {
@@ -149,7 +139,7 @@ TEST_P(EveryNetwork, HasUniqueNamesAndOneLoss) {
   std::set<std::string> value_names;
   for (const Op& op : graph.ops) EXPECT_TRUE(op_names.insert(op.name).second) << op.name;
   for (const Value& value : graph.values) EXPECT_TRUE(value_names.insert(value.name).second) << value.name;
-  EXPECT_EQ(kinds(graph)["softmax_cross_entropy"], 1);
+  EXPECT_EQ(kind_counts(graph)["softmax_cross_entropy"], 1);
   EXPECT_EQ(graph.ops[OpId(graph.ops.size() - 1)].kind, "softmax_cross_entropy");
   EXPECT_EQ(value_named(graph, "targets").dtype, DType::int32);
 }
@@ -212,7 +202,7 @@ TEST(ResNet, Shapes) {
   EXPECT_EQ(value_named(graph, "layer2.0.downsample.0.weight").shape, (Shape{128, 64, 1, 1}));
   EXPECT_EQ(value_named(graph, "bn1.running_mean").persistence, Persistence::optimizer_state);
   // 1 + 4 * 2 * 2 convolutions and 3 projections, each with a batch norm; a skip per block.
-  auto count = kinds(graph);
+  auto count = kind_counts(graph);
   EXPECT_EQ(count["conv2d"], 20);
   EXPECT_EQ(count["batch_norm"], 20);
   EXPECT_EQ(count["batch_norm_stats"], 20);
@@ -239,21 +229,21 @@ TEST(ResNet, FiftyHasItsStrideInTheMiddleConvolution) {
   EXPECT_EQ(stride_of(graph, "layer1.0.downsample.0"), (std::vector<std::int64_t>{1, 1}));
   EXPECT_EQ(value_named(graph, "layer4.2.relu3").shape, (Shape{1, 2048, 7, 7}));
   // 1 + (3 + 4 + 6 + 3) * 3 convolutions and 4 projections.
-  EXPECT_EQ(kinds(graph)["conv2d"], 53);
+  EXPECT_EQ(kind_counts(graph)["conv2d"], 53);
 }
 
 TEST(ResNet, CifarKeepsTheResolutionInTheStem) {
   const Graph graph = build_network("resnet18_cifar");
   EXPECT_EQ(value_named(graph, "relu").shape, (Shape{1, 64, 32, 32}));
   EXPECT_EQ(value_named(graph, "layer4.1.relu2").shape, (Shape{1, 512, 4, 4}));
-  EXPECT_EQ(kinds(graph)["max_pool2d"], 0);
+  EXPECT_EQ(kind_counts(graph)["max_pool2d"], 0);
   EXPECT_EQ(value_named(graph, "fc").shape, (Shape{1, 10}));
 }
 
 TEST(ResNet, FourteenHasFourteenLayers) {
   const Graph graph = build_network("resnet14_cifar");
   // A 3x3 convolution in the stem and two per block, 2 projections, and the linear layer.
-  auto count = kinds(graph);
+  auto count = kind_counts(graph);
   EXPECT_EQ(count["conv2d"], 1 + 12 + 2);
   EXPECT_EQ(count["linear"], 1);
   EXPECT_EQ(count["add"], 6);
@@ -267,7 +257,7 @@ TEST(Vgg, ShapesAndDropout) {
   EXPECT_EQ(value_named(graph, "features.0.weight").shape, (Shape{64, 3, 3, 3}));
   EXPECT_EQ(value_named(graph, "features.28.bias").shape, Shape{512});
   EXPECT_EQ(value_named(graph, "classifier.6.weight").shape, (Shape{1000, 4096}));
-  auto count = kinds(graph);
+  auto count = kind_counts(graph);
   EXPECT_EQ(count["conv2d"], 13);
   EXPECT_EQ(count["linear"], 3);
   EXPECT_EQ(count["max_pool2d"], 5);
@@ -279,14 +269,14 @@ TEST(Vgg, ShapesAndDropout) {
 
 TEST(Linear, HasAReluAfterEachLayer) {
   const Graph graph = build_network("linear");
-  EXPECT_EQ(kinds(graph)["linear"], 6);
-  EXPECT_EQ(kinds(graph)["relu"], 6);
+  EXPECT_EQ(kind_counts(graph)["linear"], 6);
+  EXPECT_EQ(kind_counts(graph)["relu"], 6);
   EXPECT_EQ(graph.values[op_named(graph, "loss").inputs[0]].name, "relu6");
 }
 
 TEST(Bert, HasEveryPartOfEveryLayer) {
   const Graph graph = build_network("bert");
-  auto count = kinds(graph);
+  auto count = kind_counts(graph);
   EXPECT_EQ(count["input"], 4);
   EXPECT_EQ(count["embedding"], 3);
   EXPECT_EQ(count["linear"], 12 * 6 + 2);

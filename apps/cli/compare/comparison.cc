@@ -14,6 +14,7 @@
 #include "poet/cost/json_reader.h"
 #include "poet/report/table.h"
 #include "poet/study/csv.h"
+#include "poet/study/judged_json.h"
 
 namespace poet::cli {
 namespace {
@@ -21,8 +22,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr int kTextWidth = 110;
-
-bool has_plan(const Judged& judged) { return !judged.plan.steps.empty(); }
 
 /// Texts that are shown once, under the table, and referred to by number.
 class Footnotes {
@@ -86,39 +85,6 @@ std::string limits_text(const Comparison& comparison) {
 std::string gap_text(const Judged& judged) {
   if (!judged.gap) return "";
   return *judged.gap == 0 ? "0" : format_percent(*judged.gap, 2);
-}
-
-Json row_json(const Comparison::Row& row) {
-  const Judged& judged = row.judged;
-  const Report& report = judged.report;
-  // Of the plan shown, whether it holds or is the nearest.
-  const auto figure = [&](const auto& value) { return has_plan(judged) ? Json(value) : Json(nullptr); };
-  Json json;
-  json["method"] = row.method->name;
-  json["title"] = row.method->title;
-  json["verdict"] = to_string(judged.verdict);
-  json["verified"] = judged.verdict == Verdict::holds;
-  json["reason"] = judged.reason.empty() ? Json(nullptr) : Json(judged.reason);
-  json["note"] = judged.note.empty() ? Json(nullptr) : Json(judged.note);
-  json["peak_ram_bytes"] = figure(report.peak_ram.value());
-  json["energy_joules"] = figure(report.energy.value());
-  json["overhead"] = figure(judged.overhead);
-  json["compute_joules"] = figure(report.compute_energy.value());
-  json["page_in_joules"] = figure(report.page_in_energy.value());
-  json["page_out_joules"] = figure(report.page_out_energy.value());
-  json["idle_joules"] = figure(report.idle_energy.value());
-  json["runtime_seconds"] = figure(report.runtime.value());
-  json["stalled_seconds"] = figure(report.stalled.value());
-  json["recomputations"] = figure(report.recomputations);
-  json["page_ins"] = figure(report.page_ins);
-  json["page_outs"] = figure(report.page_outs);
-  json["bytes_read"] = figure(report.bytes_read.value());
-  json["bytes_written"] = figure(report.bytes_written.value());
-  json["paged_persistent_values"] = figure(judged.paged.size());
-  json["bound_joules"] = judged.bound ? Json(judged.bound->value()) : Json(nullptr);
-  json["gap"] = judged.gap ? Json(*judged.gap) : Json(nullptr);
-  json["method_seconds"] = judged.seconds;
-  return json;
 }
 
 std::string cell_of(const Json& value) {
@@ -214,14 +180,15 @@ Json comparison_json(const Comparison& comparison) {
   json["persistent_bytes"] = instance.costs.persistent.value();
   json["interrupted"] = comparison.interrupted;
   json["methods"] = Json::array();
-  for (const Comparison::Row& row : comparison.rows) json["methods"].push_back(row_json(row));
+  for (const Comparison::Row& row : comparison.rows)
+    json["methods"].push_back(to_json(*row.method, row.judged));
   return json;
 }
 
 std::string comparison_csv(const Comparison& comparison) {
   std::string csv;
   for (const Comparison::Row& row : comparison.rows) {
-    const Json json = row_json(row);
+    const Json json = to_json(*row.method, row.judged);
     std::vector<std::string> keys;
     std::vector<std::string> cells;
     for (const auto& [key, value] : json.items()) {

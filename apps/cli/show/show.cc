@@ -14,7 +14,6 @@
 #include <vector>
 
 #include "apps/cli/command.h"
-#include "apps/cli/show/plan_input.h"
 #include "apps/shared/amounts.h"
 #include "apps/shared/option_names.h"
 #include "apps/shared/output.h"
@@ -23,6 +22,7 @@
 #include "poet/report/figure.h"
 #include "poet/report/history.h"
 #include "poet/report/html.h"
+#include "poet/report/loaded_plan.h"
 #include "poet/report/picture.h"
 #include "poet/report/text.h"
 

@@ -244,17 +244,17 @@ class Explain final : public Command {
     const Solved solved = solve_problem(options_, how);
     const Instance& instance = solved.request.instance;
     std::vector<ValueDecision> all;
-    if (has_answer(solved)) all = decisions(instance, schedule_of(solved), solved.request.semantics);
+    if (has_plan(solved)) all = decisions(instance, schedule_of(solved), solved.request.semantics);
     if (json_) {
       Json json = result_json(solved);
       json["decisions"] = Json::array();
       for (const ValueDecision& decision : all)
         json["decisions"].push_back(decision_json(solved.request, decision));
-      json["persistent_values"] = has_answer(solved) ? residence_json(solved) : Json(Json::array());
+      json["persistent_values"] = has_plan(solved) ? residence_json(solved) : Json(Json::array());
       print_answer(json);
     } else {
       std::string text = summary_text(solved);
-      if (has_answer(solved))
+      if (has_plan(solved))
         text += !tensors_.empty() ? named_text(solved, all, tensors_, all_)
                                   : "\n" + explanation_text(solved, all, all_) + persistent_text(solved);
       print_answer(text);

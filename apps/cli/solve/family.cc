@@ -28,7 +28,7 @@ void certify_again(Solved& solved) {
 /// The plan of a smaller budget, which a larger one allows as well. Bounds stay those of the larger one.
 void take_plan(const Solved& smaller, Solved& larger) {
   const Bounds bounds = larger.result.certificate.bounds;
-  const bool had_bounds = has_answer(larger);
+  const bool had_bounds = has_plan(larger);
   const double seconds = larger.result.outcome.solve_seconds;
   larger.result = smaller.result;
   larger.result.outcome.solve_seconds = seconds;
@@ -111,18 +111,18 @@ std::vector<Solved> solve_budgets(const ProblemOptions& options, const Solving& 
 void carry_between_budgets(std::vector<Solved>& answers) {
   // Bounds first: a plan that is taken over leaves its own behind.
   for (std::size_t i = 1; i < answers.size(); ++i)
-    if (has_answer(answers[i]) && has_answer(answers[i - 1])) take_bound(answers[i - 1], answers[i]);
+    if (has_plan(answers[i]) && has_plan(answers[i - 1])) take_bound(answers[i - 1], answers[i]);
   for (std::size_t i = answers.size(); i-- > 1;) {
     const Solved& smaller = answers[i];
     Solved& larger = answers[i - 1];
-    if (!has_answer(smaller)) continue;
-    if (!has_answer(larger) || smaller.result.report.energy < larger.result.report.energy)
+    if (!has_plan(smaller)) continue;
+    if (!has_plan(larger) || smaller.result.report.energy < larger.result.report.energy)
       take_plan(smaller, larger);
   }
 }
 
 bool all_answered(const std::vector<Solved>& answers) {
-  return std::all_of(answers.begin(), answers.end(), has_answer);
+  return std::all_of(answers.begin(), answers.end(), [](const Solved& solved) { return has_plan(solved); });
 }
 
 PlanFamily family_of_answers(const std::vector<Solved>& answers) {

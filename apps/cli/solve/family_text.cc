@@ -27,7 +27,7 @@ std::string notes_text(const std::vector<Solved>& answers) {
   std::vector<Shared> all;
   std::size_t answered = 0;
   for (const Solved& solved : answers) {
-    if (!has_answer(solved)) continue;
+    if (!has_plan(solved)) continue;
     ++answered;
     for (const std::string& note : notes(solved)) {
       auto same = std::find_if(all.begin(), all.end(), [&](const Shared& one) { return one.note == note; });
@@ -64,7 +64,7 @@ std::string answers_text(const std::vector<Solved>& answers) {
     const std::string budget = format_bytes(solved.request.limits.ram_budget);
     const CompileResult& result = solved.result;
     const std::string status = to_string(result.certificate.status);
-    if (!has_answer(solved)) {
+    if (!has_plan(solved)) {
       table.add({budget, status, "", "", "", "", "", "", "", "", "", ""});
       continue;
     }
@@ -79,7 +79,7 @@ std::string answers_text(const std::vector<Solved>& answers) {
   text += "\n" + table.text();
   if (const std::string notes = notes_text(answers); !notes.empty()) text += "\n" + notes;
   for (const Solved& solved : answers)
-    if (!has_answer(solved))
+    if (!has_plan(solved))
       text +=
           fmt::format("\nFor {}:\n{}", format_bytes(solved.request.limits.ram_budget), summary_text(solved));
   return text;

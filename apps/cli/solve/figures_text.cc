@@ -5,8 +5,8 @@
 #include <optional>
 
 #include "apps/shared/answer_line.h"
-#include "apps/shared/expected.h"
 #include "poet/base/amounts.h"
+#include "poet/report/expected.h"
 #include "poet/report/table.h"
 
 namespace poet::cli {

@@ -36,7 +36,7 @@ std::vector<std::string> notes(const Solved& solved) {
     out.push_back(fmt::format("the budget of {} is more than the {} of RAM that {} has", format_bytes(budget),
                               format_ram(profile.ram), profile.name));
   }
-  if (!has_answer(solved) || !profile.storage) return out;
+  if (!has_plan(solved) || !profile.storage) return out;
   const Bytes written = solved.result.report.bytes_written;
   if (profile.storage->write_endurance && written > Bytes(0)) {
     out.push_back(fmt::format("the storage's endurance, {} written, is good for {} steps",

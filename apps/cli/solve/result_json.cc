@@ -1,118 +1,23 @@
 #include "apps/cli/solve/result_json.h"
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "apps/cli/solve/way_out.h"
-#include "apps/shared/expected.h"
 #include "apps/shared/option_names.h"
-#include "poet/optimize/transfer_bound.h"
+#include "poet/answer/answer_json.h"
 
 namespace poet::cli {
-namespace {
 
-using Json = nlohmann::ordered_json;
-
-template <class Unit>
-Json optional_json(const std::optional<Unit>& quantity) {
-  return quantity ? Json(quantity->value()) : Json(nullptr);
-}
-
-Json explanation_json(const Solved& solved) {
-  const Explanation& explanation = solved.result.outcome.explanation;
-  const Graph& graph = solved.request.instance.graph;
-  Json json;
-  json["least_ram_bytes"] = optional_json(explanation.least_ram);
-  json["least_deadline_seconds"] = optional_json(explanation.least_deadline);
-  json["on_time"] = explanation.on_time ? Json(*explanation.on_time) : Json(nullptr);
-  json["binding_op"] = nullptr;
-  if (graph.ops.contains(explanation.binding_op)) json["binding_op"] = graph.ops[explanation.binding_op].name;
-  json["floor_ram_bytes"] = solved.figures.floor.bytes().value();
-  json["reason"] = has_answer(solved) ? Json(nullptr) : Json(why_not(solved));
-  json["way_out"] = has_answer(solved) ? std::vector<std::string>{} : ways_out(solved);
-  return json;
-}
-
-}  // namespace
-
-Json result_json(const Solved& solved) {
-  const CompileResult& result = solved.result;
-  const Certificate& certificate = result.certificate;
-  const Outcome& outcome = result.outcome;
-  const Instance& instance = solved.request.instance;
-  const bool answered = has_answer(solved);
-  // A figure of the schedule, or null without one.
-  const auto figure = [answered](const auto& value) { return answered ? Json(value) : Json(nullptr); };
-  const double energy = result.report.energy.value();
-
-  Json json;
-  json["format"] = 2;
-  json["status"] = to_string(certificate.status);
-  json["energy_joules"] = figure(energy);
-  // Without any plan there is nothing that a bound could be a bound of.
-  const bool possible = certificate.status != Status::infeasible;
-  json["bound_joules"] = possible ? Json(certificate.bounds.every_plan.value()) : Json(nullptr);
-  json["gap"] = figure(certificate.gap);
-  json["energy_gap"] = figure(certificate.energy_gap);
-  json["staged_bound_joules"] = possible ? optional_json(certificate.bounds.staged) : Json(nullptr);
-  json["staged_gap"] = answered && certificate.bounds.staged ? Json(certificate.staged_gap) : Json(nullptr);
-  json["overhead"] = figure(result.overhead);
-  json["compute_joules"] = figure(result.report.compute_energy.value());
-  json["page_in_joules"] = figure(result.report.page_in_energy.value());
-  json["page_out_joules"] = figure(result.report.page_out_energy.value());
-  json["idle_joules"] = figure(result.report.idle_energy.value());
-  json["baseline_joules"] = solved.figures.keep_all.energy.value();
-  json["runtime_seconds"] = figure(result.report.runtime.value());
-  json["stalled_seconds"] = figure(result.report.stalled.value());
-  json["baseline_seconds"] = solved.figures.keep_all.runtime.value();
-  json["expected"] = answered && result.expected
-                         ? expected_json(*result.expected, solved.request.limits.deadline)
-                         : Json(nullptr);
-  json["deadline_seconds"] = optional_json(solved.request.limits.deadline);
-  json["on_time"] = solved.request.on_time ? Json(*solved.request.on_time) : Json(nullptr);
-  json["peak_ram_bytes"] = figure(result.report.peak_ram.value());
-  json["arena_bytes"] = figure(result.arena.arena.value());
-  json["arena_bound_bytes"] = figure(result.layout.lower_bound.value());
-  json["ram_budget_bytes"] = solved.request.limits.ram_budget.value();
-  json["keep_all_peak_ram_bytes"] = solved.figures.keep_all.peak_ram.value();
-  json["persistent_bytes"] = instance.costs.persistent.value();
-  json["paged_persistent_values"] = result.paged.size();
-  json["part_bytes"] = optional_json(solved.workload.part);
-  json["recomputations"] = figure(result.report.recomputations);
-  json["page_ins"] = figure(result.report.page_ins);
-  json["page_outs"] = figure(result.report.page_outs);
-  json["bytes_read"] = figure(result.report.bytes_read.value());
-  json["bytes_written"] = figure(result.report.bytes_written.value());
-  json["least_bytes_moved"] =
-      solved.workload.choose_paged
-          ? Json(least_transfers(solved.request.instance, solved.request.limits.ram_budget).both.value())
-          : Json(nullptr);
-  json["max_bytes_written"] = optional_json(solved.request.limits.max_bytes_written);
-  json["ops"] = instance.graph.ops.size();
-  json["values"] = instance.graph.values.size();
-  json["solve_seconds"] = outcome.solve_seconds;
-  json["seconds_to_incumbent"] = figure(outcome.seconds_to_incumbent);
-  json["synchronous"] = result.synchronous;
-  json["order"] = result.order.empty() ? "given" : "other";
-  const auto& of_order = result.of_this_order;  // the only one, where no other was allowed
-  json["order_bound_joules"] = of_order ? Json(of_order->bounds.every_plan.value()) : json["bound_joules"];
-  json["order_gap"] = of_order ? Json(of_order->gap) : json["gap"];
-  json["solves"] = result.solves;
-  json["reserve_bytes"] = result.reserve.value();
-  json["nodes"] = outcome.nodes;
-  json["interrupted"] = solved.interrupted;
-  json["solver"] = outcome.solver;
-  if (!outcome.next_step.empty()) json["next_step"] = with_option_names(outcome.next_step);
-  json["semantics"] = to_string(solved.request.semantics);
-  json["model"] = instance.model.empty() ? Json(nullptr) : Json(instance.model);
-  json["platform"] = instance.platform.empty() ? Json(nullptr) : Json(instance.platform);
-  json["batch_size"] = instance.batch_size;
-  json["origin"] = solved.workload.origin;
-  if (!solved.workload.notices.empty()) json["import_notices"] = solved.workload.notices;
-  json["explanation"] = explanation_json(solved);
+nlohmann::ordered_json result_json(const Solved& solved) {
+  nlohmann::ordered_json json = to_json(static_cast<const Answer&>(solved));
+  if (const std::string& next = solved.result.outcome.next_step; !next.empty())
+    json["next_step"] = with_option_names(next);
+  const bool answered = has_plan(solved);
+  json["explanation"]["reason"] = nullptr;
+  if (!answered) json["explanation"]["reason"] = why_not(solved);
+  json["explanation"]["way_out"] = answered ? std::vector<std::string>{} : ways_out(solved);
   return json;
 }
 

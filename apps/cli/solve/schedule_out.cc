@@ -52,7 +52,7 @@ ScheduleOut write_schedule_of(const Solved& solved, const ProblemOptions& option
       fmt::format("{}, by which the answer takes {}", beyond, format_joules(solved.result.report.energy));
   if (solved.interrupted) return out;
   const Solved staged = solve_in_stages(options, solved.result.outcome.solve_seconds);
-  if (!has_answer(staged)) return out;
+  if (!has_plan(staged)) return out;
   out.energy = staged.result.report.energy;
   write(staged, out.leaves_out, file);
   return out;

@@ -59,15 +59,15 @@ class Solve final : public Command {
     const Solved solved = solve_problem(options_);
     const CompileRequest& request = solved.request;
     const CompileResult& result = solved.result;
-    if (has_answer(solved) && (plan_out_ || image_out_)) {
+    if (has_plan(solved) && (plan_out_ || image_out_)) {
       const PlanFile plan{request.instance, request.semantics, request.limits, result.plan, result.layout};
       if (plan_out_) write_plan(plan, *plan_out_);
       if (image_out_) write_device_image(plan, *image_out_);
     }
     std::optional<ScheduleOut> schedule;
-    if (has_answer(solved) && schedule_out_) schedule = write_schedule_of(solved, options_, *schedule_out_);
+    if (has_plan(solved) && schedule_out_) schedule = write_schedule_of(solved, options_, *schedule_out_);
     if (schedule && !schedule->energy) mention_stale("--schedule-out", *schedule_out_);
-    if (!has_answer(solved)) {
+    if (!has_plan(solved)) {
       for (const auto& [option, file] :
            {std::pair("--schedule-out", &schedule_out_), std::pair("--plan-out", &plan_out_),
             std::pair("--image-out", &image_out_)})
@@ -80,7 +80,7 @@ class Solve final : public Command {
     } else {
       std::string text = summary_text(solved);
       if (schedule) text += to_text(*schedule);
-      if (has_answer(solved) && plan_out_)
+      if (has_plan(solved) && plan_out_)
         text += fmt::format("{:<14}{}; look at it with: poet show {}\n", "Plan", *plan_out_, *plan_out_);
       print_answer(text);
     }

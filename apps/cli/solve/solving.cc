@@ -12,38 +12,26 @@
 #include "apps/shared/interrupt.h"
 #include "poet/base/error.h"
 #include "poet/base/stop.h"
-#include "poet/cost/reorder.h"
-#include "poet/pipeline/solve_options.h"
 
 namespace poet::cli {
 namespace {
 
 constexpr double kSecondsToTry = 5;
 
-/// The rest of a problem whose options are there.
-Solved posed(Solved solved, Workload workload, const Policy& policy) {
-  if (solved.request.options.formulation == Formulation::published &&
-      workload.semantics != Semantics::published)
-    throw InputError("--formulation", "published is for --semantics published only");
-  Posed posed = pose(std::move(workload), policy);
-  solved.request.instance = std::move(posed.workload.instance);
-  solved.request.semantics = posed.workload.semantics;
-  solved.request.limits = posed.limits;
-  solved.request.choose_paged = posed.workload.choose_paged;
-  solved.workload = std::move(posed.workload);
-  solved.figures = posed.figures;
-  return solved;
+CompileRequest how_to_solve(const ProblemOptions& options) {
+  CompileRequest how;
+  how.options = read_solver_options(options.solver);
+  how.best_order = options.solver.order == "best";
+  how.on_time = read_on_time(options.limits);
+  return how;
 }
 
 Solved pose_as(const ProblemOptions& options, const NetworkSpec& network, const Policy& policy,
                const Adjustment& adjust) {
-  Solved empty;
-  empty.request.options = solve_options(policy, read_solver_options(options.solver));
-  empty.request.best_order = options.solver.order == "best";
-  empty.request.on_time = read_on_time(options.limits);
+  const CompileRequest how = how_to_solve(options);
   Workload workload = load(network, device_spec(options.input), policy);
   if (adjust) adjust(workload.instance, workload.semantics);
-  return posed(std::move(empty), std::move(workload), policy);
+  return Solved(posed_answer(how, std::move(workload), policy));
 }
 
 /// The problem with another policy.
@@ -120,7 +108,7 @@ std::vector<OtherBatch> smaller_batches(const ProblemOptions& options, const Sol
 void look_further(const ProblemOptions& options, const Solving& how, const InterruptGuard& guard,
                   Solved& solved) {
   const SolveOptions& solving = solved.request.options;
-  if (has_answer(solved) || guard.interrupted() || solving.solver == Solver::file) return;
+  if (has_plan(solved) || guard.interrupted() || solving.solver == Solver::file) return;
   const Stop stop(std::min(kSecondsToTry, solving.time_limit_seconds),
                   [&guard] { return guard.interrupted(); });
   Elsewhere elsewhere;
@@ -154,11 +142,6 @@ void look_further(const ProblemOptions& options, const Solving& how, const Inter
 
 }  // namespace
 
-bool has_answer(const Solved& solved) {
-  const Status status = solved.result.certificate.status;
-  return status == Status::optimal || status == Status::feasible;
-}
-
 bool counts_persistent(const Solved& solved) { return solved.request.instance.costs.persistent > Bytes(0); }
 
 bool ram_hopeless(const Solved& solved) {
@@ -179,7 +162,7 @@ bool ran_out_of_time(const Solved& solved) {
   return solved.result.outcome.solve_seconds >= solved.request.options.time_limit_seconds;
 }
 
-int exit_code(const Solved& solved) { return has_answer(solved) ? kAnswer : kNoAnswer; }
+int exit_code(const Solved& solved) { return has_plan(solved) ? kAnswer : kNoAnswer; }
 
 Solved pose_problem(const ProblemOptions& options, const Adjustment& adjust) {
   constexpr double kLong = 1;  // seconds
@@ -212,19 +195,8 @@ Solved solve_posed(Solved solved, const ProblemOptions& options, const Solving& 
     solved.request.options.on_progress = [&display](const Progress& progress) { display->show(progress); };
   }
   solved.request.options.interrupted = [&guard] { return guard.interrupted(); };
-  solved.result = compile(solved.request);
-  if (!solved.result.order.empty()) {
-    solved.keep_all_as_given = solved.figures.keep_all.peak_ram;
-    solved.request.instance = reordered(solved.request.instance, solved.result.order);
-    solved.figures = figures_of(solved.request.instance, solved.request.semantics);
-  }
-  if (solved.request.choose_paged)
-    solved.request.instance = with_paged(std::move(solved.request.instance), solved.result.paged);
-  solved.interrupted = guard.interrupted();  // the search, not what looks for ways out
+  static_cast<Answer&>(solved) = answered(std::move(solved));
   look_further(options, how, guard, solved);
-  // Display and guard end here.
-  solved.request.options.on_progress = nullptr;
-  solved.request.options.interrupted = nullptr;
   return solved;
 }
 
@@ -234,13 +206,13 @@ Solved solve_problem(const ProblemOptions& options, const Solving& how) {
 
 Solved with_budget(const Solved& other, const ProblemOptions& options) {
   const Policy policy = policy_of(options);
-  Solved empty;
-  empty.implied_options = other.implied_options;
-  empty.request.options = solve_options(policy, read_solver_options(options.solver));
-  empty.request.on_time = read_on_time(options.limits);
+  CompileRequest how = how_to_solve(options);
+  how.best_order = false;
   Workload workload = other.workload;
   workload.instance = other.request.instance;
-  return posed(std::move(empty), std::move(workload), policy);
+  Solved solved(posed_answer(std::move(how), std::move(workload), policy));
+  solved.implied_options = other.implied_options;
+  return solved;
 }
 
 }  // namespace poet::cli

@@ -12,8 +12,7 @@
 
 #include "apps/cli/solve/options.h"
 #include "apps/shared/inputs.h"
-#include "poet/compile.h"
-#include "poet/pipeline/pose.h"
+#include "poet/answer/answer.h"
 
 namespace poet::cli {
 
@@ -30,21 +29,14 @@ struct WaysOut {
   std::vector<std::string> others;  // as the user is to be told
 };
 
-struct Solved {
-  Workload workload;            // without the instance, which is in the request
-  std::string implied_options;  // as implied_options()
-  Figures figures;
-  CompileRequest request;
-  CompileResult result;
-  bool interrupted = false;
-  std::optional<Bytes>
-      keep_all_as_given;  // the keep-all peak in the graph's order, where another one is better
-  WaysOut ways;           // without an answer; of a solve that was not interrupted
+struct Solved : Answer {
+  Solved() = default;
+  explicit Solved(Answer answer) : Answer(std::move(answer)) {}
+
+  std::string implied_options;           // as implied_options()
+  WaysOut ways;                          // without an answer; of a solve that was not interrupted
   std::optional<Bytes> floor_elsewhere;  // the RAM floor with --persistent excluded, where that may matter
 };
-
-/// Whether there is a schedule.
-[[nodiscard]] bool has_answer(const Solved& solved);
 
 /// Whether parameters and optimiser state, or some of them, are in RAM from step to step.
 [[nodiscard]] bool counts_persistent(const Solved& solved);

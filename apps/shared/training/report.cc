@@ -7,10 +7,10 @@
 #include <cmath>
 
 #include "apps/shared/answer_line.h"
-#include "apps/shared/expected.h"
 #include "poet/base/amounts.h"
 #include "poet/cost/tabulate.h"
 #include "poet/graph/parts.h"
+#include "poet/report/expected.h"
 #include "poet/report/table.h"
 #include "poet/runtime/training/kind_times.h"
 

@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "apps/shared/expected.h"
+#include "poet/report/expected.h"
 #include "poet/runtime/training/kind_times.h"
 
 namespace poet::cli {

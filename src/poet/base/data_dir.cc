@@ -1,5 +1,7 @@
 #include "poet/base/data_dir.h"
 
+#include <dlfcn.h>
+
 #include <cstdlib>
 #include <string>
 #include <system_error>
@@ -26,6 +28,14 @@ fs::path beside_executable() {
   return executable.parent_path().parent_path() / "share" / "poet";
 }
 
+/// `data` beside the shared library that this code is in, as in the Python package; empty in a program.
+fs::path beside_library() {
+  Dl_info here;
+  if (dladdr(reinterpret_cast<const void*>(&is_folder), &here) == 0 || here.dli_fname == nullptr) return {};
+  const fs::path file = here.dli_fname;
+  return file.extension() == ".so" ? fs::absolute(file).parent_path() / "data" : fs::path();
+}
+
 }  // namespace
 
 fs::path data_dir() {
@@ -34,7 +44,8 @@ fs::path data_dir() {
     if (!is_folder(chosen)) throw InputError("POET_DATA_DIR", "no such folder: " + std::string(chosen));
     return fs::absolute(chosen);
   }
-  const std::vector<fs::path> candidates = {POET_SOURCE_DATA_DIR, beside_executable(), POET_INSTALL_DATA_DIR};
+  const std::vector<fs::path> candidates = {beside_library(), POET_SOURCE_DATA_DIR, beside_executable(),
+                                            POET_INSTALL_DATA_DIR};
   for (const fs::path& candidate : candidates) {
     if (is_folder(candidate)) return candidate;
   }

@@ -7,9 +7,10 @@
 namespace poet {
 
 /// The data folder, an absolute path. The environment variable POET_DATA_DIR decides when it is set and not
-/// empty; otherwise the first of these that exists: the source tree poet was built from, `../share/poet` seen
-/// from the running executable's folder, the install location that the build was configured with. Throws
-/// InputError when POET_DATA_DIR names no folder, or when there is none anywhere.
+/// empty; otherwise the first of these that exists: `data` beside the shared library that poet is in, the
+/// source tree poet was built from, `../share/poet` seen from the running executable's folder, the install
+/// location that the build was configured with. Throws InputError when POET_DATA_DIR names no folder, or when
+/// there is none anywhere.
 std::filesystem::path data_dir();
 
 /// The C that firmware is made of: the folder `firmware` in data_dir(), as after installation, or beside it,

@@ -59,7 +59,8 @@ TrainingNetwork forward_network(const NetworkSpec& spec) {
 }  // namespace
 
 TrainingNetwork build_training_network(const NetworkSpec& spec) {
-  ensure(!std::holds_alternative<InstanceFile>(spec.source), "an instance file is no network to build");
+  ensure(!std::holds_alternative<InstanceFile>(spec.source) && !std::holds_alternative<Instance>(spec.source),
+         "an instance is no network to build");
   TrainingNetwork network = forward_network(spec);
   network.model = network.training.name;
   TrainingOptions options;
@@ -75,10 +76,11 @@ TrainingNetwork build_training_network(const NetworkSpec& spec) {
 }
 
 Graph training_graph(const NetworkSpec& spec) {
-  const auto* instance = std::get_if<InstanceFile>(&spec.source);
-  if (instance == nullptr) return build_training_network(spec).training;
+  const auto* file = std::get_if<InstanceFile>(&spec.source);
+  const auto* instance = std::get_if<Instance>(&spec.source);
+  if (file == nullptr && instance == nullptr) return build_training_network(spec).training;
   refuse_changes(spec, false, kFixedByFile);
-  return read_instance(instance->file).graph;
+  return file != nullptr ? read_instance(file->file).graph : instance->graph;
 }
 
 ImportedModel import_network(const NetworkSpec& spec) {

@@ -19,17 +19,23 @@ void refuse_persistent(const Policy& policy, const std::string& why) {
   if (policy.persistent) throw InputError(Field{"persistent"}, why);
 }
 
-Workload load_file(const NetworkSpec& network, const DeviceSpec& device, const Policy& policy) {
-  const std::filesystem::path& file = std::get<InstanceFile>(network.source).file;
+/// Of an InstanceFile or an Instance.
+Workload load_instance(const NetworkSpec& network, const DeviceSpec& device, const Policy& policy) {
   if (!device.name.empty() || device.profile)
     throw InputError(Field{"platform"}, "an instance file holds its costs; leave this out");
   refuse_changes(network, false, kFixedByFile);
   refuse_persistent(policy, kFixedByFile);
   Workload workload;
-  workload.instance = read_instance(file);
+  if (const auto* file = std::get_if<InstanceFile>(&network.source)) {
+    workload.instance = read_instance(file->file);
+    workload.origin = "instance file " + file->file.string();
+  } else {
+    workload.instance = std::get<Instance>(network.source);
+    verify(workload.instance);
+    workload.origin = "instance";
+  }
   workload.semantics =
       policy.semantics.value_or(workload.instance.has_device ? Semantics::device : Semantics::staged);
-  workload.origin = "instance file " + file.string();
   return workload;
 }
 
@@ -106,8 +112,9 @@ Workload load_network(const NetworkSpec& spec, const DeviceSpec& wanted, const P
 Workload load(const NetworkSpec& network, const DeviceSpec& device, const Policy& policy) {
   const bool on_device = policy.semantics.value_or(Semantics::device) == Semantics::device;
   Workload workload;
-  if (std::holds_alternative<InstanceFile>(network.source)) {
-    workload = load_file(network, device, policy);
+  if (std::holds_alternative<InstanceFile>(network.source) ||
+      std::holds_alternative<Instance>(network.source)) {
+    workload = load_instance(network, device, policy);
   } else if (device.name.empty() && !device.profile) {
     throw InputError(Field{"platform"}, "is missing: a network needs a device");
   } else if (on_device) {

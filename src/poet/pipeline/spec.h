@@ -44,10 +44,11 @@ struct InstanceFile {
   std::filesystem::path file;
 };
 
-/// What is trained, and how.
+/// What is trained, and how. An Instance is what an InstanceFile holds.
 struct NetworkSpec {
-  std::variant<BuiltInNetwork, OnnxFile, InstanceFile, ForwardGraph> source;
-  // Absent: 1; of an ONNX file, what it says. Must be absent for a ForwardGraph, which has its own.
+  std::variant<BuiltInNetwork, OnnxFile, InstanceFile, ForwardGraph, Instance> source;
+  // Absent: 1; of an ONNX file, what it says. Must be absent for a ForwardGraph and an Instance, which have
+  // their own.
   std::optional<std::int64_t> batch_size = {};
   std::optional<Optimizer> optimizer = {};    // absent: SGD
   std::optional<std::string> trainable = {};  // glob patterns, separated by commas; absent: all parameters

@@ -31,6 +31,9 @@ struct Judged {
   double seconds = 0;           // that the method took on the host, replays included
 };
 
+/// Whether there is a plan, be it over the limits.
+[[nodiscard]] inline bool has_plan(const Judged& judged) { return !judged.plan.steps.empty(); }
+
 /// Replays every plan of the method's under the limits and keeps the one of least energy that holds, of equal
 /// ones the first. Where none holds: the nearest, least over the RAM budget, then over the deadline, then
 /// over the bytes written, then of least energy; the reason names every limit that it breaks. `keep_all` is

@@ -10,21 +10,21 @@
 namespace poet {
 namespace {
 
-using Json = nlohmann::json;  // sorted by name: the canonical order
+using SortedJson = nlohmann::json;  // sorted by name: the canonical order
 
 template <class T>
-void put(Json& json, const char* name, const std::optional<T>& value) {
+void put(SortedJson& json, const char* name, const std::optional<T>& value) {
   if (value) json[name] = *value;
 }
 
 template <class T>
-void get(const Json& json, const char* name, std::optional<T>& value) {
+void get(const SortedJson& json, const char* name, std::optional<T>& value) {
   if (json.contains(name)) value = json.at(name).get<T>();
 }
 
-Json instance_json(const SweepPoint& point) {
+SortedJson instance_json(const SweepPoint& point) {
   const SweepNetwork& network = point.network;
-  Json json;
+  SortedJson json;
   json[to_string(network.origin)] = network.name;
   if (network.file) json["content"] = network.file->fingerprint;
   if (!network.input_shapes.empty()) json["input_shapes"] = network.input_shapes;
@@ -45,8 +45,8 @@ Json instance_json(const SweepPoint& point) {
   return json;
 }
 
-Json point_json(const SweepPoint& point) {
-  Json json = instance_json(point);
+SortedJson point_json(const SweepPoint& point) {
+  SortedJson json = instance_json(point);
   if (point.ram.fraction) {
     json["ram"] = *point.ram.fraction;
   } else if (point.ram.of_keep_all) {
@@ -64,7 +64,7 @@ Json point_json(const SweepPoint& point) {
   return json;
 }
 
-void read_instance_part(const Json& json, SweepPoint& point) {
+void read_instance_part(const SortedJson& json, SweepPoint& point) {
   SweepNetwork& network = point.network;
   for (const NetworkOrigin origin : {NetworkOrigin::name, NetworkOrigin::onnx, NetworkOrigin::instance}) {
     if (!json.contains(to_string(origin))) continue;
@@ -113,14 +113,14 @@ std::string key_of(const SweepPoint& point) { return json_text(point_json(point)
 std::string instance_key_of(const SweepPoint& point) { return json_text(instance_json(point)); }
 
 std::string to_text(const SweepPoint& point) {
-  Json json = point_json(point);
+  SortedJson json = point_json(point);
   if (point.network.file) json["path"] = point.network.file->path.string();
   if (point.platform && point.platform->file) json["platform_path"] = point.platform->file->path.string();
   return json_text(json);
 }
 
 SweepPoint point_from_text(const std::string& text) try {
-  const Json json = parse_json(text, "a point");
+  const SortedJson json = parse_json(text, "a point");
   SweepPoint point;
   read_instance_part(json, point);
   get(json, "ram", point.ram.fraction);

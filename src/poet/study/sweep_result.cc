@@ -124,12 +124,12 @@ Json to_json(const SweepResult& result) {
 SweepResult result_from_json(const Json& json) {
   SweepResult result;
   visit_fields(result, [&json](const char* name, auto& field) {
-    using Field = std::remove_cvref_t<decltype(field)>;
+    using Member = std::remove_cvref_t<decltype(field)>;
     const Json& value = json.at(name);
-    if constexpr (kIsOptional<Field>) {
-      if (!value.is_null()) field = value.get<typename Field::value_type>();
+    if constexpr (kIsOptional<Member>) {
+      if (!value.is_null()) field = value.get<typename Member::value_type>();
     } else {
-      field = value.get<Field>();
+      field = value.get<Member>();
     }
   });
   return result;

@@ -19,17 +19,19 @@ std::int64_t checked_batch(const ZooOptions& options) {
 
 std::int64_t fixed_size_batch(const ZooOptions& options) {
   if (options.sequence_length) {
-    throw InputError("sequence length", "this network has none; only bert, bert_tiny and transformer do");
+    throw InputError(Field{"sequence_length"},
+                     "this network has none; only bert, bert_tiny and transformer do");
   }
   return checked_batch(options);
 }
 
 BatchAndSequence batch_and_sequence(const ZooOptions& options, std::int64_t longest) {
   const std::int64_t sequence = options.sequence_length.value_or(kBertPositions);
-  if (sequence < 1) throw InputError("sequence length", fmt::format("must be >= 1, not {}", sequence));
+  if (sequence < 1) throw InputError(Field{"sequence_length"}, fmt::format("must be >= 1, not {}", sequence));
   if (longest > 0 && sequence > longest) {
-    throw InputError("sequence length", fmt::format("must be <= {}, the positions this network knows, not {}",
-                                                    longest, sequence));
+    throw InputError(
+        Field{"sequence_length"},
+        fmt::format("must be <= {}, the positions this network knows, not {}", longest, sequence));
   }
   return {checked_batch(options), sequence};
 }

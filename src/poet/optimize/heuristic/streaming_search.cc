@@ -102,7 +102,7 @@ bool StreamingSearch::by_packing(int round, const std::function<bool()>& stop) {
     ids.push_back(g);
   }
   if (stop()) return false;
-  std::optional<Packing> packing = pack_intervals(capacity(round % 2 == 0), intervals, stop);
+  std::optional<GapPacking> packing = pack_intervals(capacity(round % 2 == 0), intervals, stop);
   if (!packing) return false;
   StreamingGuide guide{std::move(packing->price),
                        std::vector<double>(gaps_.all().size(), 0.0),

@@ -113,16 +113,16 @@ std::vector<double> solve_in_child(const std::vector<std::int64_t>& capacity,
 
 }  // namespace
 
-std::optional<Packing> pack_intervals(const std::vector<std::int64_t>& capacity,
-                                      const std::vector<PackedInterval>& intervals,
-                                      const std::function<bool()>& stop) {
+std::optional<GapPacking> pack_intervals(const std::vector<std::int64_t>& capacity,
+                                         const std::vector<PackedInterval>& intervals,
+                                         const std::function<bool()>& stop) {
   constexpr std::size_t kMostAtOnce = 3'000;  // arcs: 10 ms
   const bool long_run = stop && capacity.size() + intervals.size() > kMostAtOnce;
   const std::vector<double> solution =
       long_run ? solve_in_child(capacity, intervals, stop) : solve_flow(capacity, intervals);
   if (solution.empty() && !capacity.empty()) return std::nullopt;
   const auto middle = solution.begin() + static_cast<std::ptrdiff_t>(capacity.size());
-  Packing packing{{solution.begin(), middle}, {middle, solution.end()}, 0};
+  GapPacking packing{{solution.begin(), middle}, {middle, solution.end()}, 0};
   packing.saved = saved_at_most(capacity, intervals, packing.price);
   return packing;
 }

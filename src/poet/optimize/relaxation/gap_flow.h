@@ -18,7 +18,7 @@ struct PackedInterval {
   double joules = 0;  // what is saved by keeping all of it
 };
 
-struct Packing {
+struct GapPacking {
   std::vector<double> price;  // per op: joules a byte of capacity is worth
   std::vector<double> kept;   // per interval: the part that stays
   double saved = 0;  // no packing saves more; follows from the prices, whatever the solver's accuracy
@@ -27,8 +27,8 @@ struct Packing {
 /// `capacity`, per op, is at least 0. A network simplex on ops + intervals arcs: up to a second for 30,000 of
 /// them. With thousands it runs in a child process, and nothing comes back where `stop` says so; fewer do not
 /// ask.
-[[nodiscard]] std::optional<Packing> pack_intervals(const std::vector<std::int64_t>& capacity,
-                                                    const std::vector<PackedInterval>& intervals,
-                                                    const std::function<bool()>& stop = {});
+[[nodiscard]] std::optional<GapPacking> pack_intervals(const std::vector<std::int64_t>& capacity,
+                                                       const std::vector<PackedInterval>& intervals,
+                                                       const std::function<bool()>& stop = {});
 
 }  // namespace poet

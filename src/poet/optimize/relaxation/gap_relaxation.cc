@@ -186,9 +186,9 @@ std::optional<double> GapRelaxation::improve(double target, const std::function<
     const Gap& gap = gaps_.all()[modelled_[m].id];
     intervals.push_back({gap.from + 1, gap.to - 1, modelled_[m].bytes, worth[m]});
   }
-  const std::optional<Packing> packed = pack_intervals(capacity_, intervals, stop);
+  const std::optional<GapPacking> packed = pack_intervals(capacity_, intervals, stop);
   if (!packed) return std::nullopt;
-  const Packing& packing = *packed;
+  const GapPacking& packing = *packed;
   const double bound = p_.baseline_joules + all - packing.saved;
   bound_ = std::max(bound_, bound);
   rent_ = packing.price;
@@ -199,7 +199,7 @@ std::optional<double> GapRelaxation::improve(double target, const std::function<
 }
 
 // By Polyak's rule. Multipliers are joules or parts of `unit` joules, so that slopes are numbers of gaps.
-void GapRelaxation::step(const std::vector<Way>& ways, const Packing& packing, double missing) {
+void GapRelaxation::step(const std::vector<Way>& ways, const GapPacking& packing, double missing) {
   std::vector<Parts> slopes(parts_.size(), Parts{});
   std::vector<double> fees(modelled_.size(), 0.0);
   std::vector<std::pair<Claim, double>> claims;

@@ -68,7 +68,7 @@ class GapRelaxation {
   [[nodiscard]] double price(const Modelled& gap, int link, bool paged) const;
   [[nodiscard]] double least_price(const Modelled& gap) const;
   [[nodiscard]] Way way_back(const Modelled& gap) const;
-  void step(const std::vector<Way>& ways, const Packing& packing, double missing);
+  void step(const std::vector<Way>& ways, const GapPacking& packing, double missing);
   double& share(const Claim& claim);
 
   const Problem& p_;

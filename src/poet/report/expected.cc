@@ -1,4 +1,4 @@
-#include "apps/shared/expected.h"
+#include "poet/report/expected.h"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 
 #include "poet/base/amounts.h"
 
-namespace poet::cli {
+namespace poet {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -37,4 +37,4 @@ Json expected_json(const SimulatedSteps& expected, std::optional<Seconds> deadli
           {"on_time", deadline ? Json(expected.share_within(*deadline)) : Json(nullptr)}};
 }
 
-}  // namespace poet::cli
+}  // namespace poet

@@ -9,7 +9,7 @@
 
 #include "poet/plan/timing/variation.h"
 
-namespace poet::cli {
+namespace poet {
 
 /// One sentence: runtime, waiting for storage and, with a deadline, the share of the steps that meet it.
 [[nodiscard]] std::string expected_text(const SimulatedSteps& expected, std::optional<Seconds> deadline);
@@ -18,4 +18,4 @@ namespace poet::cli {
 [[nodiscard]] nlohmann::ordered_json expected_json(const SimulatedSteps& expected,
                                                    std::optional<Seconds> deadline);
 
-}  // namespace poet::cli
+}  // namespace poet

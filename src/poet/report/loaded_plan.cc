@@ -1,4 +1,4 @@
-#include "apps/cli/show/plan_input.h"
+#include "poet/report/loaded_plan.h"
 
 #include <fmt/format.h>
 
@@ -14,7 +14,7 @@
 #include "poet/plan/layout/layout.h"
 #include "poet/plan/timing/transfers.h"
 
-namespace poet::cli {
+namespace poet {
 namespace {
 
 namespace fs = std::filesystem;
@@ -69,7 +69,7 @@ std::vector<LoadedPlan> load_plans(const std::string& name, std::optional<Semant
     const nlohmann::ordered_json json = parse_json(text, name);
     if (json.contains("stages")) {
       if (ram)
-        throw InputError("--ram-budget", "chooses one of the plans in a plan file; this is a schedule");
+        throw InputError(Field{"ram_budget"}, "chooses one of the plans in a plan file; this is a schedule");
       loaded.push_back(plan_of_schedule(schedule_from_json(json, name), semantics, title));
       loaded.back().name = name;
       return loaded;
@@ -81,13 +81,13 @@ std::vector<LoadedPlan> load_plans(const std::string& name, std::optional<Semant
   if (semantics && *semantics != plans.semantics) {
     throw InputError(
         name, fmt::format("a plan's waits and addresses are for its own rules, {}; other rules are for "
-                          "schedule files (--schedule-out)",
+                          "schedule files",
                           to_string(plans.semantics)));
   }
   const std::optional<std::size_t> only = ram ? plan_within(plans, *ram) : std::nullopt;
   if (ram && !only)
-    throw InputError("--ram-budget", fmt::format("{} is less than any plan of {} is for: {}",
-                                                 format_bytes(*ram), name, budgets_text(plans)));
+    throw InputError(Field{"ram_budget"}, fmt::format("{} is less than any plan of {} is for: {}",
+                                                      format_bytes(*ram), name, budgets_text(plans)));
   for (std::size_t i = only.value_or(0); i < (only ? *only + 1 : plans.plans.size()); ++i) {
     PlanFile file = plan_of(plans, i);
     const std::string budget =
@@ -99,4 +99,4 @@ std::vector<LoadedPlan> load_plans(const std::string& name, std::optional<Semant
   return loaded;
 }
 
-}  // namespace poet::cli
+}  // namespace poet

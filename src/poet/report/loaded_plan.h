@@ -9,7 +9,7 @@
 
 #include "poet/report/picture.h"
 
-namespace poet::cli {
+namespace poet {
 
 struct LoadedPlan {
   Picture picture;
@@ -27,4 +27,4 @@ struct LoadedPlan {
                                                  std::optional<Semantics> semantics = {},
                                                  std::optional<Bytes> ram = {});
 
-}  // namespace poet::cli
+}  // namespace poet

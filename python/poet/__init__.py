@@ -1,0 +1,61 @@
+"""poet: training schedules of least energy for devices with little memory.
+
+    import poet
+
+    result = poet.solve("resnet18_cifar", device="a72", ram_budget="56MB", runtime_budget=1.3)
+    result.plan.show()                       # in a notebook: the interactive page
+
+A network (built in, ONNX, or a graph of one's own), a device, a RAM budget and a deadline go in; the training schedule of least
+energy that recomputes and pages what does not fit comes out, with a bound on what any other plan needs.
+
+    solve, Result, Schedule      the answer: plan, proof, matrices
+    Plan, read_plans, verify     a plan, its file, and the verifier's verdict
+    Graph, import_onnx           training graphs with their costs; networkx in and out
+    Device                       what a device costs
+    Trainer, train               training by a plan on this machine; numpy in and out
+    compare, methods             every published method within the same limits
+    sweep                        methods over networks, devices and limits
+    published                    the published reference's own function and results
+
+Units are SI: joules, seconds, bytes. Figures come from the verifier, which replays every plan.
+"""
+
+from . import _core, published
+from .devices import Device, Transfer, devices
+from .errors import InputError, InternalError
+from .graphs import Graph, import_onnx, networks, published_instances
+from .plans import Page, Plan, read_plans, verify
+from .results import Result, Schedule
+from .solve import compare, methods, solve
+from .sweeping import sweep
+from .training import Step, Trained, Trainer, inputs, train
+
+__version__: str = _core.version
+
+__all__ = [
+    "Device",
+    "Graph",
+    "InputError",
+    "InternalError",
+    "Page",
+    "Plan",
+    "Result",
+    "Schedule",
+    "Step",
+    "Trained",
+    "Trainer",
+    "Transfer",
+    "compare",
+    "devices",
+    "import_onnx",
+    "inputs",
+    "methods",
+    "networks",
+    "published",
+    "published_instances",
+    "read_plans",
+    "solve",
+    "sweep",
+    "train",
+    "verify",
+]

@@ -1,0 +1,89 @@
+"""Devices: what computing and moving bytes costs there, every number with its origin (docs/devices.md, docs/formats.md)."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+from typing import Any, Mapping, Optional, Sequence, Union
+
+from . import _core
+
+
+@dataclasses.dataclass(frozen=True)
+class Transfer:
+    """One direction between RAM and storage: b bytes take latency_seconds + b / bytes_per_second and draw `watts` above idle."""
+
+    latency_seconds: float
+    bytes_per_second: float
+    watts: float
+
+
+@dataclasses.dataclass(frozen=True)
+class Device:
+    """A device profile: SI units, bytes whole; watts are increments over `idle_watts`.
+
+    Without `storage_bytes`, `page_in` and `page_out` values can only be recomputed. `origins` says of numbers where they come
+    from: JSON pointer -> "measured|datasheet|published|assumed: where". Raises InputError when it is used with a number out of
+    range. dataclasses.replace(device, ram_bytes=...) makes another one.
+    """
+
+    name: str
+    ram_bytes: int
+    flops_per_second: float
+    memory_bytes_per_second: float
+    active_watts: float
+    idle_watts: float = 0.0
+    description: str = ""
+    alignment_bytes: int = 1
+    storage_bytes: Optional[int] = None
+    page_in: Optional[Transfer] = None
+    page_out: Optional[Transfer] = None
+    block_bytes: int = 1
+    concurrent: bool = True
+    wake_seconds: float = 0.0
+    wake_joules: float = 0.0
+    write_endurance_bytes: Optional[int] = None
+    overrides: Sequence[Mapping[str, Any]] = ()
+    rates: Sequence[Mapping[str, Any]] = ()
+    p95_over_median: Optional[Mapping[str, float]] = None
+    origins: Mapping[str, str] = dataclasses.field(default_factory=dict)
+
+    @staticmethod
+    def load(name_or_file: Union[str, os.PathLike[str]]) -> Device:
+        """A profile that comes with poet, by name (poet.devices()), or one from a file. Raises InputError."""
+        return Device.from_json(json.loads(_core.device_json(os.fspath(name_or_file))))
+
+    @staticmethod
+    def from_json(profile: Mapping[str, Any]) -> Device:
+        """Of the object that a profile file holds."""
+        fields = dict(json.loads(_core.check_device(json.dumps(profile))))
+        fields.pop("format", None)
+        for direction in ("page_in", "page_out"):
+            if fields.get(direction):
+                fields[direction] = Transfer(**fields[direction])
+        return Device(**fields)
+
+    def to_json(self) -> dict[str, Any]:
+        """The object that a profile file holds. Raises InputError where a number is out of range."""
+        storage = ("block_bytes", "concurrent", "wake_seconds", "wake_joules")
+        fields = {}
+        for name, value in dataclasses.asdict(self).items():
+            if value is None or (name in storage and self.storage_bytes is None):
+                continue
+            if isinstance(value, (tuple, dict)) and not value and name != "page_in":
+                continue
+            fields[name] = value
+        checked: dict[str, Any] = json.loads(_core.check_device(json.dumps(fields)))
+        return checked
+
+    def save(self, file: Union[str, os.PathLike[str]]) -> None:
+        """Writes a profile file, for `poet ... --platform FILE.json`."""
+        with open(file, "w", encoding="utf-8") as stream:
+            json.dump(self.to_json(), stream, indent=2)
+            stream.write("\n")
+
+
+def devices() -> list[str]:
+    """Names of the profiles that come with poet, for `device=` and Device.load()."""
+    return _core.device_names()

@@ -1,0 +1,198 @@
+"""Plans: what a device does step by step, with addresses; judged by the verifier, drawn, written and read."""
+
+from __future__ import annotations
+
+import html
+import json
+import os
+from functools import cached_property
+from typing import Any, Optional, Union
+
+from . import _core
+from .graphs import Graph
+
+Path = Union[str, "os.PathLike[str]"]
+
+_KINDS = {"o": "page_out", "i": "page_in", "w": "wait", "c": "compute", "f": "free"}
+
+
+class Plan:
+    """A plan with the verifier's verdict on it. Every figure is the verifier's.
+
+    In a notebook it shows itself as the interactive page of `poet show`.
+    """
+
+    def __init__(self, core: _core.Plan) -> None:
+        self._core = core
+
+    # ---- verdict
+
+    @cached_property
+    def verdict(self) -> dict[str, Any]:
+        """As `poet verify --json`: "valid", "violation" (None where valid), energies in joules, times in seconds, bytes."""
+        return dict(json.loads(self._core.verdict()))
+
+    @property
+    def valid(self) -> bool:
+        """Whether every rule holds."""
+        return bool(self.verdict["valid"])
+
+    @property
+    def energy(self) -> float:
+        """Joules of one step; NaN where the plan is not valid."""
+        return _number(self.verdict["energy_joules"])
+
+    @property
+    def runtime(self) -> float:
+        """Seconds of one step; NaN where the plan is not valid."""
+        return _number(self.verdict["runtime_seconds"])
+
+    @property
+    def peak_ram(self) -> int:
+        """Bytes, what is persistent included; 0 where the plan is not valid."""
+        return int(self.verdict["peak_ram_bytes"] or 0)
+
+    # ---- tables
+
+    @cached_property
+    def _picture(self) -> dict[str, Any]:
+        return dict(json.loads(self._core.picture()))
+
+    def steps(self) -> list[dict[str, Any]]:
+        """What happens, in order, one dictionary per step (pandas.DataFrame takes the list as it is): `kind` (compute, page_out,
+        page_in, wait, free), `name` of the op or value, `begin` and `end` of the compute engine in seconds, `ram_bytes`."""
+        picture = self._picture
+        steps = picture["steps"]
+        rows = []
+        begin = 0.0
+        for kind, number, end, ram in zip(steps["kind"], steps["id"], steps["end"], steps["ram"]):
+            names = picture["ops"] if kind == "c" else picture["values"]
+            name = names[number][0] if number is not None else ""
+            rows.append({"kind": _KINDS[kind], "name": name, "begin": begin, "end": end, "ram_bytes": ram})
+            begin = end
+        return rows
+
+    def values(self) -> list[dict[str, Any]]:
+        """What becomes of each value that is not resident, one dictionary each: `name`, `bytes`, `persistence`, how often it is
+        computed, paged out and in, `ram_seconds` in RAM, and `decision`: kept, recomputed, paged, or both."""
+        picture = self._picture
+        writes = [op[3] for op in picture["ops"]]
+        rows = [
+            {"name": name, "bytes": size, "persistence": persistence, "computed": 0, "page_outs": 0, "page_ins": 0, "ram_seconds": 0.0}
+            for name, size, persistence in picture["values"]
+        ]
+        since: dict[int, float] = {}
+        begin = 0.0
+        for kind, number, end in zip(picture["steps"]["kind"], picture["steps"]["id"], picture["steps"]["end"]):
+            if kind == "c":
+                for value in writes[number]:
+                    rows[value]["computed"] += 1
+                    since.setdefault(value, begin)
+            elif kind == "o":
+                rows[number]["page_outs"] += 1
+            elif kind == "i":
+                rows[number]["page_ins"] += 1
+                since.setdefault(number, begin)
+            elif kind == "f" and number in since:
+                rows[number]["ram_seconds"] += end - since.pop(number)
+            begin = end
+        for value, start in since.items():
+            rows[value]["ram_seconds"] += begin - start
+        for row in rows:
+            done = [word for word, it_is in (("recomputed", row["computed"] > 1), ("paged", row["page_ins"] > 0)) if it_is]
+            row["decision"] = " and ".join(done) or "kept"
+        return rows
+
+    @cached_property
+    def graph(self) -> Graph:
+        """The training graph with its costs."""
+        return Graph._of(self._core.instance())
+
+    # ---- pictures
+
+    def page(self) -> str:
+        """The interactive page, HTML that needs no other file."""
+        return _core.page([self._core])
+
+    def show(self, file: Optional[Path] = None, axis: str = "time") -> Page:
+        """The interactive page, for the last line of a notebook's cell; into `file`, if given: .html, or a figure for papers
+        (.svg, .png, .pdf, by gnuplot) over `axis` "time" or "step"."""
+        page = Page(self.page())
+        if file is not None:
+            if os.fspath(file).endswith(".html"):
+                with open(file, "w", encoding="utf-8") as stream:
+                    stream.write(page.html)
+            else:
+                self._core.write_figure(os.fspath(file), axis)
+        return page
+
+    def text(self, width: int = 100, all: bool = False) -> str:
+        """The plan for a terminal: RAM over time, energy, and how it differs from keeping everything."""
+        return self._core.text(width, all)
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def __repr__(self) -> str:
+        if not self.valid:
+            return f"<poet.Plan, invalid: {self.verdict['violation']}>"
+        return f"<poet.Plan of {self.energy:.6g} J, {self.runtime:.6g} s, {self.peak_ram} bytes of RAM>"
+
+    def _repr_html_(self) -> str:
+        return Page(self.page())._repr_html_()
+
+    # ---- files
+
+    def save(self, file: Path) -> None:
+        """Writes a plan file, for `poet show`, `poet run` and read_plans(); JSON where the name ends in .json."""
+        self._core.write(os.fspath(file))
+
+    def save_image(self, file: Path) -> None:
+        """Writes what a device needs of the plan: schedule and addresses."""
+        self._core.write_image(os.fspath(file))
+
+    def to_bytes(self) -> bytes:
+        """The plan file's binary form."""
+        return self._core.to_bytes()
+
+    @staticmethod
+    def from_bytes(data: bytes, name: str = "plan") -> Plan:
+        """The reverse; `name` is for messages. Raises InputError."""
+        return Plan(_core.Plan.from_bytes(data, name))
+
+    def __reduce__(self) -> tuple[Any, tuple[bytes, str]]:
+        return Plan.from_bytes, (self.to_bytes(), self._core.name)
+
+
+class Page:
+    """An interactive page; in a notebook it shows itself."""
+
+    def __init__(self, text: str) -> None:
+        self.html = text
+
+    def _repr_html_(self) -> str:
+        # In a frame of its own: neither its style nor its scripts are the notebook's.
+        return f'<iframe srcdoc="{html.escape(self.html)}" style="width: 100%; height: 720px; border: 0"></iframe>'
+
+
+def read_plans(file: Path, ram_budget: Optional[int] = None, semantics: Optional[str] = None) -> list[Plan]:
+    """The plans of a plan file, or the plan of a schedule file, judged.
+
+    Of a file of several plans all, from the largest RAM budget to the smallest; with `ram_budget` (bytes) the largest within it.
+    A schedule is judged by `semantics` ("published", "staged", "device") where given. Raises InputError.
+    """
+    return [Plan(core) for core in _core.read_plans(os.fspath(file), semantics, ram_budget)]
+
+
+def verify(what: Union[Plan, Path]) -> dict[str, Any]:
+    """The verifier's verdict on a plan, or on a plan or schedule file: every rule replayed (Plan.verdict).
+
+    Of a file of several plans that of the first that is not valid, else of the first. Raises InputError where it cannot be read.
+    """
+    plans = [what] if isinstance(what, Plan) else read_plans(what)
+    return next((plan for plan in plans if not plan.valid), plans[0]).verdict
+
+
+def _number(value: Optional[float]) -> float:
+    return float("nan") if value is None else float(value)
+

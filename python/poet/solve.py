@@ -1,0 +1,179 @@
+"""solve(): the plan of least energy within RAM and time, with its proof; compare(): what other methods make of it."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import Any, Mapping, Optional, Sequence, Union, overload
+
+from . import _core, published
+from ._arguments import device_arguments
+from .devices import Device
+from .errors import InputError
+from .graphs import Graph
+from .results import Result
+
+Amount = Union[int, float, str]
+Path = Union[str, "os.PathLike[str]"]
+
+
+@overload
+def solve(
+    model: Optional[str] = None,
+    platform: None = None,
+    ram_budget: Optional[Amount] = None,
+    runtime_budget: Optional[float] = None,
+    **options: Any,
+) -> Result: ...
+
+
+@overload
+def solve(
+    model: str, platform: str, ram_budget: float, runtime_budget: float, *args: Any, **options: Any
+) -> published.POETResult: ...
+
+
+def solve(
+    model: Optional[str] = None,
+    platform: Optional[str] = None,
+    ram_budget: Optional[Amount] = None,
+    runtime_budget: Optional[float] = None,
+    *args: Any,
+    onnx: Optional[Path] = None,
+    instance: Optional[Path] = None,
+    graph: Optional[Graph] = None,
+    device: Union[Path, Device, None] = None,
+    **options: Any,
+) -> Union[Result, published.POETResult]:
+    """The plan of least energy that trains a network within a RAM budget and a deadline.
+
+        result = poet.solve("resnet18_cifar", device="a72", ram_budget="56MB", runtime_budget=1.3)
+        print(result.status, result.energy, result.gap)
+        result.plan.show()
+
+    What: one of `model` (a built-in network: poet.networks()), `onnx` (a file), `instance` (a file: a graph with its costs) or
+    `graph` (poet.Graph). `device`: a name (poet.devices()), a profile file or a poet.Device; `instance` and `graph` have theirs.
+
+    Limits: `ram_budget`, bytes or "300KiB", of everything that the step needs. `runtime_budget`, a multiple of the time of the
+    step without limits, or `deadline`, seconds or "50ms"; without, none. `max_bytes_written` to storage per step.
+
+    Options:
+        batch_size, optimizer ("sgd", "momentum", "adam"), trainable (glob patterns, separated by commas), sequence_length (BERTs)
+        input_shapes ({name: shape}), loss ("cross-entropy", "mse"), allow_opaque=False: of `onnx`
+        paging=True, remat=True: which remedies a plan may use
+        persistent: "auto", "resident" or "excluded"; split: "auto", "off" or bytes; order: "given" or "best"
+        semantics: "device", "staged" or "published"; on_time: the share of steps that is to meet the deadline, 0.95
+        staged=False: only plans that are staged schedules, so that result.schedule is there
+        gap=0.01, time_limit=120 (seconds), threads=1, solver ("cbc", "highs"), formulation ("tight", "published")
+        progress: a function of phase, joules of the best plan, joules of the bound (None: none yet) and seconds, which stops the
+            search with the best plan so far by returning False; True: a bar where tqdm is installed, else lines
+
+    Returns a Result; that there is no plan is one, too. Raises InputError (a ValueError) or TypeError naming the argument.
+    Ctrl-C raises KeyboardInterrupt. Other Python threads run meanwhile, and may solve, too.
+
+    With `platform` in place of `device` this is the published reference's function, by the paper's rules on its instances:
+    poet.published.solve(), which says what it takes and returns.
+    """
+    if platform is not None:
+        if onnx is not None or instance is not None or graph is not None or device is not None:
+            raise TypeError("platform: is the published reference's argument, of published networks; use device=")
+        return published.solve(model, platform, ram_budget, runtime_budget, *args, **options)  # type: ignore[arg-type]
+    if args:
+        raise TypeError("solve(): arguments after the fourth are by name (with platform=, the published reference's order)")
+    return Result(
+        _core.solve(
+            **_subject(model, onnx, instance, graph, device),
+            ram_budget=ram_budget,
+            runtime_budget=runtime_budget,
+            **_options(options),
+        )
+    )
+
+
+def compare(
+    model: Optional[str] = None,
+    *,
+    ram_budget: Amount,
+    onnx: Optional[Path] = None,
+    instance: Optional[Path] = None,
+    graph: Optional[Graph] = None,
+    device: Union[Path, Device, None] = None,
+    methods: Optional[Sequence[str]] = None,
+    **options: Any,
+) -> list[dict[str, Any]]:
+    """The published methods next to each other within the same limits, each judged by the verifier: one dictionary per method,
+    for pandas.DataFrame as it is.
+
+    `methods`: names (poet.methods()); all without. Everything else as for solve(); parameters are resident unless `persistent`
+    says otherwise. `verdict`: "holds", "over limits" (figures are of its nearest plan), "no plan" or "not applicable", and then
+    `reason`; `energy_joules`, `overhead`, `runtime_seconds`, `peak_ram_bytes`, ..., None where there is no plan.
+    """
+    settings = {"persistent": "resident" if graph is None and instance is None else None, "split": "off", **options}
+    rows = _core.compare(
+        **_subject(model, onnx, instance, graph, device), ram_budget=ram_budget, methods=methods, **_options(settings)
+    )
+    return [json.loads(row) for row in rows]
+
+
+def methods() -> list[str]:
+    """Names of the methods that compare() knows (docs/baselines.md)."""
+    return _core.method_names()
+
+
+def _subject(
+    model: Optional[str],
+    onnx: Optional[Path],
+    instance: Optional[Path],
+    graph: Optional[Graph],
+    device: Union[Path, Device, None],
+) -> dict[str, Any]:
+    if instance is not None and graph is not None:
+        raise TypeError("instance, graph: one of them says what to schedule")
+    if instance is not None:
+        graph = Graph.read(instance)
+    if model is not None and not isinstance(model, str):
+        raise TypeError(f"model: a name (poet.networks()), not {type(model).__name__}; a poet.Graph is graph=")
+    if graph is not None and device is not None:
+        raise InputError("device", "a graph holds its costs; leave this out")
+    if graph is None and device is None and (model is not None or onnx is not None):
+        raise InputError("device", "is missing: a name (poet.devices()), a profile file or a poet.Device")
+    return {
+        "model": model,
+        "onnx": None if onnx is None else os.fspath(onnx),
+        "instance": None if graph is None else graph._instance(),
+        **device_arguments(device),
+    }
+
+
+def _options(options: Mapping[str, Any]) -> dict[str, Any]:
+    out = dict(options)
+    if out.get("input_shapes") is not None:
+        out["input_shapes"] = {name: [int(size) for size in shape] for name, shape in out["input_shapes"].items()}
+    if out.get("progress") is True:
+        out["progress"] = _Bar()
+    elif out.get("progress") is False:
+        out["progress"] = None
+    return out
+
+
+class _Bar:
+    """Progress for people: a tqdm bar without a length, or lines."""
+
+    def __init__(self) -> None:
+        try:
+            from tqdm.auto import tqdm
+        except ImportError:
+            self._bar = None
+        else:
+            self._bar = tqdm(bar_format="{desc}")
+        self._last = 0.0
+
+    def __call__(self, phase: str, incumbent: Optional[float], bound: Optional[float], seconds: float) -> None:
+        best = "no plan yet" if incumbent is None else f"best {incumbent:.6g} J"
+        proven = "" if bound is None else f", bound {bound:.6g} J"
+        text = f"{seconds:.1f} s: {phase}: {best}{proven}"
+        if self._bar is not None:
+            self._bar.set_description_str(text)
+        elif seconds >= self._last + 1:
+            self._last = seconds
+            print(text)

@@ -1,0 +1,55 @@
+"""sweep(): methods over networks, devices and limits, on all cores."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from typing import Any, Callable, Mapping, Optional, Union
+
+from . import _core
+from .errors import InputError
+
+Path = Union[str, "os.PathLike[str]"]
+
+
+def sweep(
+    spec: Union[Mapping[str, Any], Path],
+    *,
+    store: Optional[Path] = None,
+    jobs: Optional[int] = None,
+    progress: Union[Callable[[str], Optional[bool]], bool, None] = None,
+) -> list[dict[str, Any]]:
+    """Every combination of a spec's lists, as `poet sweep` runs them: one dictionary per point, for pandas.DataFrame as it is.
+
+        rows = poet.sweep({"networks": ["linear"], "platforms": ["m4"], "ram": [0.25, 0.5, 1.0], "methods": ["poet", "chen-sqrt"]})
+
+    `spec`: a file, or the object that one holds (docs/formats.md, "Sweep"); files that it names are relative to the file's folder, or
+    the current one. `store`: a results store (SQLite), made if need be, of which points are taken and in which they are kept; without,
+    nothing is. `jobs`: worker processes, one per core without. `progress`: a function of a text ("3 of 12") that stops the sweep by
+    returning False; True prints it.
+
+    Each row has what was asked for, `verdict` and `reason`, energies in joules, times in seconds, sizes in bytes, None where they do
+    not apply, and `pareto_energy_ram` and `pareto_energy_time`, whether no other point on its network and device needs as little energy and as little RAM, or
+    time. What one point proves counts for the others: more RAM never shows more energy. A point that cannot be posed has the verdict "failed". Raises InputError for a
+    spec or store that is wrong; Ctrl-C raises KeyboardInterrupt, and the store has what was done.
+    """
+    if jobs is not None and jobs < 1:
+        raise InputError("jobs", "must be at least 1")
+    show = print if progress is True else progress or None
+    told = None if show is None else lambda phase, *_: show(phase)
+    if not isinstance(spec, Mapping):
+        return _rows(os.fspath(spec), store, jobs, told)
+    # Beside what it names, so that relative names hold.
+    with tempfile.NamedTemporaryFile("w", suffix=".json", prefix=".poet_sweep_", dir=os.getcwd()) as file:
+        json.dump({"format": 1, **spec}, file)
+        file.flush()
+        try:
+            return _rows(file.name, store, jobs, told)
+        except InputError as error:
+            raise InputError(error.place.replace(file.name, "spec"), error.rule) from None
+
+
+def _rows(file: str, store: Optional[Path], jobs: Optional[int], progress: Any) -> list[dict[str, Any]]:
+    rows = _core.sweep(file, None if store is None else os.fspath(store), jobs, progress)
+    return [json.loads(row) for row in rows]

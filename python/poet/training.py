@@ -1,0 +1,194 @@
+"""Training by a plan on this machine, under its RAM cap, bit for bit as without one."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from typing import Any, Callable, Iterator, Mapping, NamedTuple, Optional, Union
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _core, _safetensors
+from .errors import InputError
+from .plans import Plan
+
+Array = npt.NDArray[Any]
+Path = Union[str, "os.PathLike[str]"]
+
+
+class Step(NamedTuple):
+    """One training step: its number from 1, the loss, and seconds: of the whole step without fetching data, of it waiting for the
+    storage, and of fetching the data besides."""
+
+    number: int
+    loss: float
+    seconds: float
+    stalled: float
+    fetching: float
+
+
+class Trainer:
+    """Training by a plan, step by step: `for step in trainer.run(100): print(step.loss)`.
+
+    plan       of device semantics (Result.plan, read_plans()); the arena and the parameters that the plan keeps in RAM are all
+               the memory that steps work in
+    data       arrays by the name of the network's input (`inputs`), their first axis the samples; or a folder or file as `poet run
+               --data` takes it; None: `samples` synthetic ones
+    weights    arrays by name, or a safetensors file; what is not there begins as PyTorch would, by `seed`
+    resume     a checkpoint of save()
+    storage    a folder or file to page to; None: a file that vanishes, in $TMPDIR or /var/tmp
+    kernels    "fast" (oneDNN), "lean" or "reference"; threads: that compute
+    learning_rate, momentum, beta1, beta2, eps: of the optimiser that the plan's network has
+
+    Same plan, arguments and instruction set, same bits; and the same whatever the plan's budget, with kernels "reference" also where
+    it makes the plan split operators (Result.figures["part_bytes"]). Raises InputError naming what does not fit.
+    For one thread at a time; the interpreter is free meanwhile.
+    """
+
+    def __init__(
+        self,
+        plan: Plan,
+        data: Union[Mapping[str, Array], Path, None] = None,
+        *,
+        weights: Union[Mapping[str, Array], Path, None] = None,
+        resume: Optional[Path] = None,
+        seed: Optional[int] = None,
+        samples: Optional[int] = None,
+        storage: Optional[Path] = None,
+        encrypt: bool = False,
+        kernels: str = "fast",
+        threads: int = 1,
+        learning_rate: Optional[float] = None,
+        momentum: Optional[float] = None,
+        beta1: Optional[float] = None,
+        beta2: Optional[float] = None,
+        eps: Optional[float] = None,
+    ) -> None:
+        self.plan = plan
+        arguments: dict[str, Any] = dict(
+            seed=seed, samples=samples, encrypt=encrypt, kernels=kernels, threads=threads, learning_rate=learning_rate,
+            momentum=momentum, beta1=beta1, beta2=beta2, eps=eps, storage=_text(storage), resume=_text(resume),
+        )
+        if isinstance(data, Mapping):
+            arguments["arrays"] = _as_the_network_reads(plan, data)
+        else:
+            arguments["data"] = _text(data)
+        with tempfile.TemporaryDirectory() as folder:
+            if isinstance(weights, Mapping):
+                file = os.path.join(folder, "weights.safetensors")
+                _safetensors.write(file, {name: _as_stored(name, tensor) for name, tensor in weights.items()})
+                arguments["weights_file"] = file
+            else:
+                arguments["weights_file"] = _text(weights)
+            self._core = _core.Trainer(plan._core, **arguments)
+
+    @property
+    def inputs(self) -> dict[str, tuple[str, tuple[int, ...]]]:
+        """What a step is fed with: name -> element type and shape of one sample."""
+        return inputs(self.plan)
+
+    def step(self) -> Step:
+        """The next step. Raises InputError where storage or data fail; parameters may then be half updated."""
+        done = self._core.step()
+        return Step(done.number, done.loss, done.seconds, done.stalled, done.fetching)
+
+    def run(self, steps: int) -> Iterator[Step]:
+        """The next `steps` steps, one by one."""
+        for _ in range(steps):
+            yield self.step()
+
+    def state_dict(self) -> dict[str, Array]:
+        """Copies of parameters, optimiser state and running statistics, by name."""
+        with tempfile.TemporaryDirectory() as folder:
+            file = os.path.join(folder, "state.safetensors")
+            self.save(file)
+            return _safetensors.read(file)
+
+    def save(self, checkpoint: Path) -> None:
+        """Writes a checkpoint (safetensors) to `resume` from, here or with `poet run`."""
+        self._core.save(os.fspath(checkpoint))
+
+    @property
+    def steps_done(self) -> int:
+        """Steps of this run, those before a checkpoint included."""
+        return self._core.steps_done
+
+    @property
+    def ram_bytes(self) -> int:
+        """What the trainer works in: the arena and the resident parameters and optimiser state."""
+        return self._core.ram_bytes
+
+    def __repr__(self) -> str:
+        return f"<poet.Trainer after {self.steps_done} steps, {self.ram_bytes} bytes, {self._core.data}, {self._core.kernels}>"
+
+
+class Trained(NamedTuple):
+    """What train() gives: the loss of every step, the steps with their times, and the state afterwards, by name."""
+
+    losses: npt.NDArray[np.float32]
+    steps: list[Step]
+    state_dict: dict[str, Array]
+
+
+def train(
+    plan: Plan,
+    data: Union[Mapping[str, Array], Path, None] = None,
+    *,
+    steps: int = 100,
+    on_step: Optional[Callable[[Step], Optional[bool]]] = None,
+    checkpoint: Optional[Path] = None,
+    **options: Any,
+) -> Trained:
+    """Trains by a plan: Trainer(plan, data, **options) for `steps` steps.
+
+    `on_step` is called after each; where it returns False, training ends. `checkpoint` is written at the end. Raises as Trainer;
+    Ctrl-C raises KeyboardInterrupt after the step under way.
+    """
+    if steps < 1:
+        raise InputError("steps", "must be at least 1")
+    trainer = Trainer(plan, data, **options)
+    done = []
+    for step in trainer.run(steps):
+        done.append(step)
+        if on_step is not None and on_step(step) is False:
+            break
+    if checkpoint is not None:
+        trainer.save(checkpoint)
+    return Trained(np.array([step.loss for step in done], dtype=np.float32), done, trainer.state_dict())
+
+
+def inputs(plan: Plan) -> dict[str, tuple[str, tuple[int, ...]]]:
+    """What a step of a plan is fed with: name -> element type and shape of one sample."""
+    return {name: (dtype, tuple(shape)) for name, dtype, shape, _ in _core.inputs(plan._core)}
+
+
+def _as_the_network_reads(plan: Plan, data: Mapping[str, Array]) -> dict[str, Array]:
+    """Contiguous, of the input's element type; shapes are checked here, ranges by the library."""
+    arrays = {name: np.asarray(array) for name, array in data.items()}
+    for name, (dtype, sample) in inputs(plan).items():
+        array = arrays.get(name)
+        if array is None:
+            continue
+        if array.ndim == 0 or array.shape[1:] != sample and array.size % max(1, int(np.prod(sample))):
+            raise InputError("data", f"{name!r} has shape {array.shape}; one sample is {sample}")
+        if dtype != "float32" and not np.issubdtype(array.dtype, np.integer):
+            raise InputError("data", f"{name!r} holds {array.dtype}; the network reads {dtype}")
+        converted = np.ascontiguousarray(array, dtype=dtype)
+        if dtype != "float32" and not np.array_equal(converted, array):
+            raise InputError("data", f"{name!r} has numbers that {dtype} cannot hold")
+        arrays[name] = converted
+    return arrays
+
+
+def _as_stored(name: str, tensor: Any) -> Array:
+    array = np.asarray(tensor)
+    if array.dtype == np.float64:
+        array = array.astype(np.float32)
+    if array.dtype not in _safetensors._NAMES:
+        raise InputError("weights", f"{name!r} holds {array.dtype}")
+    return array
+
+
+def _text(path: Optional[Path]) -> Optional[str]:
+    return None if path is None else os.fspath(path)

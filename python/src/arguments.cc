@@ -1,0 +1,80 @@
+#include "python/src/arguments.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "poet/base/error.h"
+#include "poet/base/parse_amounts.h"
+
+namespace poet::python {
+
+py::object Arguments::pop(const char* name) {
+  if (!left_.contains(name)) return py::none();
+  py::object value = left_[name];
+  PyDict_DelItemString(left_.ptr(), name);
+  return value;
+}
+
+void Arguments::refuse_type(const char* name, const py::object& value) {
+  throw py::type_error(fmt::format("{}: cannot be {}", name, py::repr(value).cast<std::string>()));
+}
+
+std::optional<std::string> Arguments::amount(const char* name, bool whole) {
+  const py::object value = pop(name);
+  if (value.is_none()) return std::nullopt;
+  if (py::isinstance<py::str>(value)) return value.cast<std::string>();
+  if (py::isinstance<py::bool_>(value)) refuse_type(name, value);
+  if (PyIndex_Check(value.ptr()) != 0) {
+    const py::object index = py::reinterpret_steal<py::object>(PyNumber_Index(value.ptr()));
+    if (!index) throw py::error_already_set();
+    return py::str(index).cast<std::string>();
+  }
+  const double number = PyFloat_AsDouble(value.ptr());
+  if (PyErr_Occurred() != nullptr) {
+    PyErr_Clear();
+    refuse_type(name, value);
+  }
+  if (whole && (!std::isfinite(number) || number != std::floor(number) || std::abs(number) > 0x1p53))
+    throw InputError(Field{name}, fmt::format("{} is not a whole number", number));
+  return whole ? fmt::format("{:.0f}", number) : fmt::format("{}", number);
+}
+
+std::optional<Bytes> Arguments::bytes(const char* name) {
+  const auto text = amount(name, true);
+  if (!text) return std::nullopt;
+  return parse_bytes(name, *text);
+}
+
+std::optional<Seconds> Arguments::seconds(const char* name) {
+  const auto text = amount(name, false);
+  if (!text) return std::nullopt;
+  return parse_duration(name, *text);
+}
+
+std::optional<double> Arguments::fraction(const char* name) {
+  const auto text = amount(name, false);
+  if (!text) return std::nullopt;
+  return parse_fraction(name, *text);
+}
+
+std::optional<std::int64_t> Arguments::count(const char* name) {
+  const auto text = amount(name, true);
+  if (!text) return std::nullopt;
+  return parse_count(name, *text);
+}
+
+bool Arguments::flag(const char* name, bool otherwise) {
+  const py::object value = pop(name);
+  if (value.is_none()) return otherwise;
+  const int truth = PyObject_IsTrue(value.ptr());  // of numpy, and 0 and 1
+  if (truth < 0) throw py::error_already_set();
+  return truth == 1;
+}
+
+void Arguments::finish() const {
+  for (const auto& [name, value] : left_)
+    throw py::type_error(fmt::format("{}: no such argument", py::str(name).cast<std::string>()));
+}
+
+}  // namespace poet::python

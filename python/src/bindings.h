@@ -1,0 +1,20 @@
+#pragma once
+
+// The extension module poet._core: the library's functions as the package in ../poet calls them. It takes and gives
+// plain things, text and numbers, JSON for what has many fields; what users see is made of them in Python.
+
+#include <pybind11/pybind11.h>
+
+namespace poet::python {
+
+namespace py = pybind11;
+
+void add_errors(py::module_& module);
+void add_instances(py::module_& module);
+void add_plans(py::module_& module);
+void add_solving(py::module_& module);
+void add_methods(py::module_& module);
+void add_training(py::module_& module);
+void add_sweeping(py::module_& module);
+
+}  // namespace poet::python

@@ -1,0 +1,63 @@
+// Exceptions of the library as Python's, classes of poet.errors, with the names that arguments have there.
+
+#include <array>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "poet/base/error.h"
+#include "python/src/bindings.h"
+
+namespace poet::python {
+namespace {
+
+constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kArguments = {
+    {{"deadline.factor", "runtime_budget"},
+     {"deadline.time", "deadline"},
+     {"platform", "device"},
+     {"time_limit_seconds", "time_limit"}}};
+
+std::string argument_named(std::string_view field) {
+  for (const auto& [name, argument] : kArguments)
+    if (name == field) return std::string(argument);
+  return std::string(field);
+}
+
+/// What stands in backquotes is the name of a field.
+std::string with_argument_names(std::string text) {
+  for (std::size_t begin = text.find('`'); begin != std::string::npos;) {
+    const std::size_t end = text.find('`', begin + 1);
+    if (end == std::string::npos) break;
+    const std::string argument = argument_named(std::string_view(text).substr(begin + 1, end - begin - 1));
+    text.replace(begin + 1, end - begin - 1, argument);
+    begin = text.find('`', begin + argument.size() + 2);
+  }
+  return text;
+}
+
+void raise(const char* type, const py::args& arguments) {
+  const py::object exception = py::module_::import("poet.errors").attr(type);
+  PyErr_SetObject(exception.ptr(), exception(*arguments).ptr());
+}
+
+void translate(std::exception_ptr thrown) {
+  try {
+    if (thrown) std::rethrow_exception(thrown);
+  } catch (const InputError& error) {
+    const std::string_view place = error.place();
+    raise("InputError",
+          py::make_tuple(error.is_field() ? argument_named(place) : std::string(place),
+                         with_argument_names(std::string(error.rule()))));
+  } catch (const InternalError& error) {
+    raise("InternalError", py::make_tuple(error.what()));
+  }
+}
+
+}  // namespace
+
+void add_errors(py::module_& module) {
+  py::register_exception_translator(&translate);
+  module.def("with_argument_names", &with_argument_names);
+}
+
+}  // namespace poet::python

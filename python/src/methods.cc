@@ -1,0 +1,66 @@
+// poet.compare: one method on one instance under limits, judged.
+
+#include <pybind11/stl.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "poet/cost/json_reader.h"
+#include "poet/pipeline/pose.h"
+#include "poet/pipeline/solve_options.h"
+#include "poet/study/judged_json.h"
+#include "poet/study/run_method.h"
+#include "python/src/callbacks.h"
+#include "python/src/problem.h"
+
+namespace poet::python {
+namespace {
+
+/// Rows as JSON. `methods`: names; absent, all.
+std::vector<std::string> compare(const py::kwargs& given) {
+  Arguments arguments(given);
+  Callbacks callbacks(arguments.object("progress"));
+  const auto names = arguments.take<std::vector<std::string>>("methods");
+  Problem problem = take_problem(arguments);
+  arguments.finish();
+  std::vector<const Method*> chosen;
+  if (names)
+    for (const std::string& name : *names) chosen.push_back(&find_method(name));
+  else
+    for (const Method& method : methods()) chosen.push_back(&method);
+  Posed posed;
+  {
+    const py::gil_scoped_release unlocked;
+    posed = pose(problem.network, problem.device, problem.policy);
+  }
+  SolveOptions options = solve_options(problem.policy, problem.how.options);
+  options.on_progress = callbacks.on_progress();
+  options.interrupted = callbacks.interrupted();
+  const MethodRequest request{posed.workload.instance, posed.limits, posed.workload.semantics, options,
+                              posed.workload.choose_paged};
+  std::vector<std::string> rows;
+  for (const Method* method : chosen) {
+    Judged judged;
+    {
+      const py::gil_scoped_release unlocked;
+      judged = run_method(*method, request, posed.figures.keep_all);
+    }
+    callbacks.rethrow();
+    rows.push_back(json_text(to_json(*method, judged)));
+  }
+  return rows;
+}
+
+}  // namespace
+
+void add_methods(py::module_& module) {
+  module.def("compare", &compare);
+  module.def("method_names", [] {
+    std::vector<std::string> names;
+    for (const Method& method : methods()) names.emplace_back(method.name);
+    return names;
+  });
+}
+
+}  // namespace poet::python

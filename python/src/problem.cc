@@ -1,0 +1,135 @@
+#include "python/src/problem.h"
+
+#include <pybind11/stl/filesystem.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "poet/base/error.h"
+#include "poet/cost/device.h"
+#include "poet/cost/json_reader.h"
+#include "poet/optimize/search/synchronous.h"
+#include "poet/optimize/solvers/solver.h"
+#include "poet/pipeline/names.h"
+
+namespace poet::python {
+namespace {
+
+namespace fs = std::filesystem;
+
+OnnxFile take_onnx(Arguments& arguments, const fs::path& file) {
+  OnnxFile onnx{file, {}};
+  if (const auto loss = arguments.take<std::string>("loss")) onnx.reading.loss = loss_named("loss", *loss);
+  onnx.reading.allow_opaque = arguments.flag("allow_opaque", false);
+  if (const auto shapes = arguments.take<std::map<std::string, Shape>>("input_shapes"))
+    onnx.reading.input_shapes = *shapes;
+  return onnx;
+}
+
+/// Whether parameters may be at home on storage and operators split, where nothing else is said.
+bool has_device_defaults(const Policy& policy, const NetworkSpec& network) {
+  return policy.semantics.value_or(Semantics::device) == Semantics::device && policy.paging &&
+         !std::holds_alternative<Instance>(network.source);
+}
+
+void take_limits(Arguments& arguments, Policy& policy) {
+  const auto ram = arguments.bytes("ram_budget");
+  if (!ram) throw py::type_error("ram_budget: is missing: how much RAM the step may use, 300_000 or \"300KiB\"");
+  policy.ram.bytes = *ram;
+  if (const auto factor = arguments.take<double>("runtime_budget")) {
+    if (!(*factor > 0)) throw InputError("runtime_budget", "must be > 0");
+    policy.deadline.factor = *factor;
+  }
+  policy.deadline.time = arguments.seconds("deadline");
+  if (policy.deadline.factor && policy.deadline.time)
+    throw InputError("deadline", "excludes runtime_budget: give one of them");
+  policy.max_bytes_written = arguments.bytes("max_bytes_written");
+}
+
+}  // namespace
+
+NetworkSpec take_network(Arguments& arguments) {
+  const auto model = arguments.take<std::string>("model");
+  const auto onnx = arguments.take<fs::path>("onnx");
+  const auto instance = arguments.take<std::shared_ptr<Instance>>("instance");
+  const int given = static_cast<int>(model.has_value()) + static_cast<int>(onnx.has_value()) +
+                    static_cast<int>(instance.has_value());
+  if (given != 1) throw py::type_error("model, onnx, instance: one of them says what to schedule");
+  NetworkSpec network;
+  if (model) network.source = BuiltInNetwork{*model, arguments.take<std::int64_t>("sequence_length")};
+  if (onnx) network.source = take_onnx(arguments, *onnx);
+  if (instance) network.source = **instance;
+  network.batch_size = arguments.count("batch_size");
+  if (const auto name = arguments.take<std::string>("optimizer"))
+    network.optimizer = optimizer_named("optimizer", *name);
+  network.trainable = arguments.take<std::string>("trainable");
+  return network;
+}
+
+DeviceSpec take_device(Arguments& arguments) {
+  DeviceSpec device;
+  device.name = arguments.take<std::string>("device").value_or("");
+  if (const auto json = arguments.take<std::string>("device_json"))
+    device.profile = device_from_json(parse_json(*json, "device"), "device");
+  return device;
+}
+
+Policy take_policy(Arguments& arguments, const NetworkSpec& network, bool limits) {
+  Policy policy;
+  if (const auto name = arguments.take<std::string>("semantics"))
+    policy.semantics = semantics_named("semantics", *name);
+  policy.paging = arguments.flag("paging", true);
+  policy.rematerialization = arguments.flag("remat", true);
+  policy.split.energy = quick_energy;
+  policy.split.tables = policy.paging;
+  const bool defaults = has_device_defaults(policy, network);
+  const auto persistent = arguments.take<std::string>("persistent");
+  if (persistent)
+    policy.persistent = persistent_policy_named("persistent", *persistent);
+  else if (defaults && limits)
+    policy.persistent = PersistentPolicy::automatic;
+  const py::object split = arguments.object("split");
+  if (split.is_none() || split.equal(py::str("auto")))
+    policy.split.automatic = limits && (defaults || !split.is_none());
+  else if (!split.equal(py::str("off")))
+    policy.split.part = Arguments(py::kwargs(py::dict(py::arg("split") = split))).bytes("split");
+  if (limits) take_limits(arguments, policy);
+  return policy;
+}
+
+Problem take_problem(Arguments& arguments) {
+  Problem problem;
+  problem.network = take_network(arguments);
+  problem.device = take_device(arguments);
+  const bool staged = arguments.flag("staged", false);
+  problem.policy = take_policy(arguments, problem.network, true);
+  if (staged) {
+    // What no staged schedule can say.
+    if (problem.policy.persistent == PersistentPolicy::automatic) problem.policy.persistent.reset();
+    problem.policy.split.automatic = false;
+    problem.policy.split.tables = false;
+  }
+  SolveOptions& options = problem.how.options;
+  options.synchronous = !staged;
+  if (const auto gap = arguments.fraction("gap")) options.gap = *gap;
+  if (const auto limit = arguments.seconds("time_limit")) options.time_limit_seconds = limit->value();
+  constexpr std::int64_t kMostThreads = 256;
+  if (const auto threads = arguments.count("threads"))
+    options.threads = static_cast<int>(std::min(*threads, kMostThreads));
+  if (const auto name = arguments.take<std::string>("solver"))
+    options.solver = choose<Solver>("solver", *name, {{"cbc", Solver::cbc}, {"highs", Solver::highs}});
+  if (!has_solver(options.solver)) throw InputError("solver", no_highs());
+  if (const auto name = arguments.take<std::string>("formulation"))
+    options.formulation = choose<Formulation>(
+        "formulation", *name, {{"tight", Formulation::tight}, {"published", Formulation::published}});
+  if (const auto name = arguments.take<std::string>("order"))
+    problem.how.best_order = choose<bool>("order", *name, {{"given", false}, {"best", true}});
+  problem.how.on_time = arguments.fraction("on_time");
+  return problem;
+}
+
+}  // namespace poet::python

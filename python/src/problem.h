@@ -1,0 +1,28 @@
+#pragma once
+
+// What is to be solved, from keyword arguments.
+
+#include "poet/compile.h"
+#include "poet/pipeline/spec.h"
+#include "python/src/arguments.h"
+
+namespace poet::python {
+
+struct Problem {
+  NetworkSpec network;
+  DeviceSpec device;
+  Policy policy;
+  CompileRequest how;  // options, best_order, on_time
+};
+
+/// model, sequence_length | onnx, input_shapes, loss, allow_opaque | instance; batch_size, optimizer, trainable.
+[[nodiscard]] NetworkSpec take_network(Arguments& arguments);
+/// device: a name or file; device_json: a profile.
+[[nodiscard]] DeviceSpec take_device(Arguments& arguments);
+/// semantics, persistent, split, paging, remat; ram_budget, runtime_budget, deadline, max_bytes_written.
+/// Defaults are those of the command line. Without `limits` the RAM budget may be absent.
+[[nodiscard]] Policy take_policy(Arguments& arguments, const NetworkSpec& network, bool limits);
+/// All of these, and: order, on_time, gap, time_limit, threads, solver, formulation, staged.
+[[nodiscard]] Problem take_problem(Arguments& arguments);
+
+}  // namespace poet::python

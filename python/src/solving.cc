@@ -1,0 +1,83 @@
+// poet.solve: a problem in, an answer out.
+
+#include <pybind11/stl.h>
+
+#include <algorithm>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "poet/answer/answer.h"
+#include "poet/answer/answer_json.h"
+#include "poet/cost/json_reader.h"
+#include "python/src/callbacks.h"
+#include "python/src/plans.h"
+#include "python/src/problem.h"
+
+namespace poet::python {
+namespace {
+
+using Ids = std::vector<std::int32_t>;
+/// retain, page_in, page_out, compute.
+using StageIds = std::tuple<Ids, Ids, Ids, Ids>;
+
+template <class Id>
+Ids numbers(const std::vector<Id>& ids) {
+  Ids out;
+  for (const Id id : ids) out.push_back(id.index);
+  return out;
+}
+
+Answer solve(const py::kwargs& given) {
+  Arguments arguments(given);
+  Callbacks callbacks(arguments.object("progress"));
+  Problem problem = take_problem(arguments);
+  arguments.finish();
+  problem.how.options.on_progress = callbacks.on_progress();
+  problem.how.options.interrupted = callbacks.interrupted();
+  Answer answer;
+  {
+    const py::gil_scoped_release unlocked;
+    answer = answered(posed_answer(std::move(problem.how),
+                                   load(problem.network, problem.device, problem.policy), problem.policy));
+  }
+  callbacks.rethrow();
+  return answer;
+}
+
+/// Nothing where the answer is no staged schedule.
+std::optional<std::vector<StageIds>> stages(const Answer& answer) {
+  if (!has_plan(answer) || answer.result.synchronous || !answer.result.paged.empty()) return std::nullopt;
+  std::vector<StageIds> out;
+  for (const Stage& stage : answer.result.outcome.schedule.stages)
+    out.emplace_back(numbers(stage.retain), numbers(stage.page_in), numbers(stage.page_out),
+                     numbers(stage.compute));
+  return out;
+}
+
+std::shared_ptr<LoadedPlan> plan_of_answer(const Answer& answer) {
+  if (!has_plan(answer)) return nullptr;
+  const CompileRequest& request = answer.request;
+  auto plan = std::make_shared<LoadedPlan>();
+  plan->picture = picture_of(
+      {request.instance, request.semantics, request.limits, answer.result.plan, answer.result.layout},
+      request.instance.model);
+  plan->name = request.instance.model;
+  return plan;
+}
+
+}  // namespace
+
+void add_solving(py::module_& module) {
+  py::class_<Answer>(module, "Answer")
+      .def("json",
+           [](const Answer& answer) { return json_text(to_json(answer)); })
+      .def("instance", [](const Answer& answer) { return std::make_shared<Instance>(answer.request.instance); })
+      .def("plan", &plan_of_answer)
+      .def("stages", &stages);
+  module.def("solve", &solve);
+}
+
+}  // namespace poet::python

@@ -1,0 +1,182 @@
+// poet.Trainer: training by a plan on this machine, step by step.
+
+#include <fmt/format.h>
+#include <pybind11/numpy.h>
+#include <pybind11/stl.h>
+#include <pybind11/stl/filesystem.h>
+
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "poet/base/error.h"
+#include "poet/pipeline/names.h"
+#include "poet/runtime/data/dataset.h"
+#include "poet/runtime/training/trainer.h"
+#include "python/src/arguments.h"
+#include "python/src/plans.h"
+
+namespace poet::python {
+namespace {
+
+namespace fs = std::filesystem;
+using runtime::DataInput;
+
+/// Samples in arrays of the caller's, one per input, already of its element type and contiguous; read without
+/// the interpreter.
+class ArrayDataset final : public runtime::Dataset {
+ public:
+  ArrayDataset(const Graph& graph, const std::map<std::string, py::array>& arrays) : arrays_(arrays) {
+    const std::vector<DataInput> inputs = runtime::data_inputs(graph);
+    for (const DataInput& input : inputs) add(input);
+    for (const auto& [name, array] : arrays_)
+      if (std::none_of(inputs.begin(), inputs.end(), [&](const DataInput& input) { return input.name == name; }))
+        throw InputError("data", fmt::format("\"{}\" is no input of the network", name));
+  }
+
+  [[nodiscard]] std::int64_t samples() const override { return samples_; }
+
+  void read(std::size_t input, std::span<const std::int64_t> samples, std::byte* to) const override {
+    const Source& source = sources_.at(input);
+    for (const std::int64_t sample : samples) {
+      std::memcpy(to, source.data + sample * source.bytes, static_cast<std::size_t>(source.bytes));
+      to += source.bytes;
+    }
+  }
+
+  [[nodiscard]] std::string description() const override { return fmt::format("arrays, {} samples", samples_); }
+
+ private:
+  struct Source {
+    const std::byte* data = nullptr;
+    std::int64_t bytes = 0;  // of a sample
+  };
+
+  void add(const DataInput& input) {
+    const auto found = arrays_.find(input.name);
+    if (found == arrays_.end())
+      throw InputError("data", fmt::format("has no array for the network's input \"{}\"", input.name));
+    const py::array& array = found->second;
+    const std::int64_t bytes = byte_count(input.sample, input.dtype).value();
+    if (bytes == 0 || array.nbytes() % bytes != 0)
+      throw InputError("data", fmt::format("\"{}\" is not made of samples of {} bytes", input.name, bytes));
+    const std::int64_t samples = array.nbytes() / bytes;
+    if (!sources_.empty() && samples != samples_)
+      throw InputError("data", fmt::format("\"{}\" has {} samples, the input before it {}", input.name, samples,
+                                           samples_));
+    samples_ = samples;
+    const auto* data = static_cast<const std::byte*>(array.data());
+    if (input.range > 0 && input.dtype == DType::int32) check_range(input, data, array.nbytes() / 4);
+    sources_.push_back({data, bytes});
+  }
+
+  static void check_range(const DataInput& input, const std::byte* data, std::int64_t count) {
+    for (std::int64_t i = 0; i < count; ++i) {
+      std::int32_t number = 0;
+      std::memcpy(&number, data + 4 * i, sizeof number);
+      if (number < 0 || number >= input.range)
+        throw InputError("data", fmt::format("\"{}\" has {} at place {}; its numbers are 0 to {}", input.name, number,
+                                             i, input.range - 1));
+    }
+  }
+
+  std::map<std::string, py::array> arrays_;  // kept alive
+  std::vector<Source> sources_;              // of each input
+  std::int64_t samples_ = 0;
+};
+
+py::list inputs_of(const LoadedPlan& plan) {
+  py::list inputs;
+  for (const DataInput& input : runtime::data_inputs(plan.picture.plan.instance.graph))
+    inputs.append(py::make_tuple(input.name, to_string(input.dtype), input.sample, input.range));
+  return inputs;
+}
+
+runtime::TrainerOptions take_options(Arguments& arguments) {
+  runtime::TrainerOptions options;
+  if (const auto seed = arguments.take<std::uint64_t>("seed")) options.seed = *seed;
+  options.data = arguments.take<fs::path>("data");
+  if (const auto samples = arguments.count("samples")) options.samples = *samples;
+  options.resume = arguments.take<fs::path>("resume");
+  options.weights_file = arguments.take<fs::path>("weights_file");
+  using runtime::KernelLibrary;
+  if (const auto name = arguments.take<std::string>("kernels"))
+    options.kernels.library = choose<KernelLibrary>(
+        "kernels", *name,
+        {{"fast", KernelLibrary::fast}, {"lean", KernelLibrary::lean}, {"reference", KernelLibrary::reference}});
+  if (const auto threads = arguments.count("threads")) options.kernels.threads = static_cast<int>(*threads);
+  if (const auto where = arguments.take<fs::path>("storage")) options.storage.where = *where;
+  options.storage.encrypt = arguments.flag("encrypt", false);
+  runtime::Hyperparameters& chosen = options.hyperparameters;
+  chosen.learning_rate = arguments.take<double>("learning_rate");
+  chosen.momentum = arguments.take<double>("momentum");
+  chosen.beta1 = arguments.take<double>("beta1");
+  chosen.beta2 = arguments.take<double>("beta2");
+  chosen.eps = arguments.take<double>("eps");
+  return options;
+}
+
+/// A trainer with the data that it reads.
+class Training {
+ public:
+  Training(const LoadedPlan& plan, const py::kwargs& given) {
+    Arguments arguments(given);
+    const auto arrays = arguments.take<std::map<std::string, py::array>>("arrays");
+    runtime::TrainerOptions options = take_options(arguments);
+    arguments.finish();
+    const PlanFile& file = plan.picture.plan;
+    runtime::check_rules(file.semantics);
+    if (arrays) data_ = std::make_unique<ArrayDataset>(file.instance.graph, *arrays);
+    options.dataset = data_.get();
+    const py::gil_scoped_release unlocked;
+    runtime::set_up_kernels(options.kernels);
+    trainer_ = std::make_unique<runtime::Trainer>(file, options);
+  }
+
+  runtime::StepFigures step() {
+    const py::gil_scoped_release unlocked;
+    return trainer_->step();
+  }
+
+  void save(const fs::path& checkpoint) const {
+    const py::gil_scoped_release unlocked;
+    trainer_->save(checkpoint);
+  }
+
+  [[nodiscard]] std::int64_t steps_done() const { return trainer_->state().step; }
+  [[nodiscard]] const runtime::TrainerSetup& setup() const { return trainer_->setup(); }
+
+ private:
+  std::unique_ptr<ArrayDataset> data_;
+  std::unique_ptr<runtime::Trainer> trainer_;
+};
+
+}  // namespace
+
+void add_training(py::module_& module) {
+  py::class_<runtime::StepFigures>(module, "StepFigures")
+      .def_readonly("number", &runtime::StepFigures::number)
+      .def_readonly("loss", &runtime::StepFigures::loss)
+      .def_property_readonly("seconds", [](const runtime::StepFigures& step) { return step.makespan.value(); })
+      .def_property_readonly("stalled", [](const runtime::StepFigures& step) { return step.stalled.value(); })
+      .def_property_readonly("fetching", [](const runtime::StepFigures& step) { return step.fetching.value(); });
+  py::class_<Training>(module, "Trainer")
+      .def(py::init<const LoadedPlan&, const py::kwargs&>())
+      .def("step", &Training::step)
+      .def("save", &Training::save)
+      .def_property_readonly("steps_done", &Training::steps_done)
+      .def_property_readonly("data", [](const Training& training) { return training.setup().data; })
+      .def_property_readonly("kernels", [](const Training& training) { return training.setup().kernels; })
+      .def_property_readonly("ram_bytes", [](const Training& training) {
+        return (training.setup().map.arena + training.setup().map.persistent).value();
+      });
+  module.def("inputs", &inputs_of);
+}
+
+}  // namespace poet::python

@@ -1,0 +1,45 @@
+"""Builds the Python package: CMake makes the module poet._core, and the data that poet comes with goes beside it.
+
+pip install . needs what ./poet needs and pybind11-dev; on Debian 12, without a network:
+    python3 -m pip install --no-build-isolation --no-deps .
+POET_CMAKE_ARGS has further arguments for CMake.
+"""
+
+import os
+import pathlib
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+
+from setuptools import Extension, setup
+from setuptools.command.build_ext import build_ext
+
+ROOT = pathlib.Path(__file__).resolve().parent
+
+
+class BuildWithCMake(build_ext):
+    def build_extension(self, ext):
+        build = pathlib.Path(self.build_temp).resolve()
+        build.mkdir(parents=True, exist_ok=True)
+        subprocess.run(
+            ["cmake", "-S", ROOT, "-B", build, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release", f"-DPYTHON_EXECUTABLE={sys.executable}",
+             "-DPOET_BUILD_APPS=OFF", "-DPOET_BUILD_TESTS=OFF", "-DPOET_PYTHON=ON", "-DPOET_MPI=OFF",
+             *shlex.split(os.environ.get("POET_CMAKE_ARGS", ""))],
+            check=True,
+        )
+        subprocess.run(["cmake", "--build", build, "--target", "poet_python"], check=True)
+        package = pathlib.Path(self.get_ext_fullpath(ext.name)).resolve().parent
+        package.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(next((build / "python" / "poet").glob("_core*.so")), self.get_ext_fullpath(ext.name))
+        data = package / "data"
+        for folder in ("devices", "published", "report"):
+            shutil.copytree(ROOT / "data" / folder, data / folder, dirs_exist_ok=True)
+        for file in ("echarts.min.js", "echarts.txt"):  # absent where npm is: then pages say what to do
+            if (build / "web" / file).exists():
+                shutil.copy2(build / "web" / file, data / "report" / file)
+
+
+version = re.search(r"set\(POET_VERSION (\S+)\)", (ROOT / "cmake" / "PoetVersion.cmake").read_text())[1]
+setup(version=version, ext_modules=[Extension("poet._core", sources=[])], cmdclass={"build_ext": BuildWithCMake})

@@ -1,0 +1,48 @@
+#include "poet/answer/answer.h"
+
+#include <utility>
+
+#include "poet/base/error.h"
+#include "poet/cost/reorder.h"
+#include "poet/pipeline/solve_options.h"
+
+namespace poet {
+
+Answer posed_answer(CompileRequest how, Workload workload, const Policy& policy) {
+  if (how.options.formulation == Formulation::published && workload.semantics != Semantics::published)
+    throw InputError(Field{"formulation"}, "published is for published `semantics` only");
+  Posed posed = pose(std::move(workload), policy);
+  Answer answer;
+  answer.request = std::move(how);
+  answer.request.options = solve_options(policy, std::move(answer.request.options));
+  answer.request.instance = std::move(posed.workload.instance);
+  answer.request.semantics = posed.workload.semantics;
+  answer.request.limits = posed.limits;
+  answer.request.choose_paged = posed.workload.choose_paged;
+  answer.workload = std::move(posed.workload);
+  answer.figures = posed.figures;
+  return answer;
+}
+
+Answer answered(Answer posed) {
+  Answer answer = std::move(posed);
+  CompileRequest& request = answer.request;
+  answer.result = compile(request);
+  answer.interrupted = request.options.interrupted && request.options.interrupted();
+  request.options.on_progress = nullptr;
+  request.options.interrupted = nullptr;
+  if (!answer.result.order.empty()) {
+    answer.keep_all_as_given = answer.figures.keep_all.peak_ram;
+    request.instance = reordered(request.instance, answer.result.order);
+    answer.figures = figures_of(request.instance, request.semantics);
+  }
+  if (request.choose_paged) request.instance = with_paged(std::move(request.instance), answer.result.paged);
+  return answer;
+}
+
+bool has_plan(const Answer& answer) {
+  const Status status = answer.result.certificate.status;
+  return status == Status::optimal || status == Status::feasible;
+}
+
+}  // namespace poet

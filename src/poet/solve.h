@@ -1,0 +1,8 @@
+#pragma once
+
+// From a network, a device and limits to an answer: posed, compiled, and told.
+
+#include "poet/answer/answer.h"
+#include "poet/answer/answer_json.h"
+#include "poet/base/error.h"
+#include "poet/device.h"

@@ -1,0 +1,25 @@
+"""Every example runs, and says something."""
+
+import glob
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+from support import ROOT, main
+
+
+class Examples(unittest.TestCase):
+    def test_run(self):
+        files = sorted(glob.glob(os.path.join(ROOT, "examples", "*.py")))
+        self.assertTrue(files)
+        for file in files:
+            with self.subTest(file=file), tempfile.TemporaryDirectory() as folder:
+                done = subprocess.run([sys.executable, file], cwd=folder, capture_output=True, text=True)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertTrue(done.stdout)
+
+
+if __name__ == "__main__":
+    main()

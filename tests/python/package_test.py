@@ -1,0 +1,53 @@
+"""The package as a whole: its types by mypy, its documentation."""
+
+import inspect
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import poet
+
+from support import ROOT, main
+
+MYPY = shutil.which("mypy", path="/usr/bin:" + os.environ.get("PATH", ""))
+
+
+class Package(unittest.TestCase):
+    def test_version_is_the_librarys(self):
+        with open(os.path.join(ROOT, "cmake", "PoetVersion.cmake"), encoding="utf-8") as stream:
+            self.assertIn(f"set(POET_VERSION {poet.__version__})", stream.read())
+
+    @unittest.skipUnless(MYPY, "mypy is absent")
+    def test_types(self):
+        with tempfile.TemporaryDirectory() as cache:
+            done = subprocess.run([MYPY, "--config-file", "pyproject.toml", "--python-executable", sys.executable, "--cache-dir", cache],
+                                  cwd=ROOT, capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+    def test_everything_is_documented(self):
+        for name in poet.__all__:
+            thing = getattr(poet, name)
+            self.assertTrue(inspect.getdoc(thing), name)
+            if inspect.isclass(thing):
+                for member, value in vars(thing).items():
+                    if not member.startswith("_") and (inspect.isfunction(value) or isinstance(value, property)):
+                        self.assertTrue(inspect.getdoc(value), f"{name}.{member}")
+        self.assertEqual(sorted(poet.__all__), poet.__all__)
+
+    def test_the_documents_code_runs(self):
+        for document in ("docs/python.md",):
+            with open(os.path.join(ROOT, document), encoding="utf-8") as stream:
+                blocks = re.findall(r"```python\n(.*?)```", stream.read(), re.S)
+            self.assertTrue(blocks)
+            with tempfile.TemporaryDirectory() as folder:
+                for block in blocks:
+                    done = subprocess.run([sys.executable, "-c", "import poet\n" + block], cwd=folder, capture_output=True, text=True)
+                    self.assertEqual(done.returncode, 0, f"{block}\n{done.stderr}")
+
+
+if __name__ == "__main__":
+    main()

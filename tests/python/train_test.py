@@ -1,0 +1,111 @@
+"""Training by plans: the same bits whatever the budget, those of `poet run`; numpy in and out."""
+
+import tempfile
+import unittest
+
+import numpy as np
+import poet
+
+from support import SMALL, main, program
+
+
+def plan_of(**changes):
+    return poet.solve(**{**SMALL, **changes}).plan
+
+
+def equal(a, b):
+    return a.keys() == b.keys() and all(np.array_equal(a[name], b[name]) for name in a)
+
+
+class Training(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.roomy = plan_of(ram_budget="10MB", optimizer="adam")
+        cls.tight = plan_of(ram_budget=900_000, optimizer="adam")
+
+    def data(self, samples=192):
+        chance = np.random.default_rng(3)
+        arrays = {}
+        for name, (dtype, shape) in poet.inputs(self.roomy).items():
+            arrays[name] = (chance.standard_normal((samples, *shape), dtype=np.float32) if dtype == "float32"
+                            else chance.integers(0, 10, (samples, *shape)))
+        return arrays
+
+    def test_bits_are_the_same_whatever_the_budget(self):
+        self.assertGreater(self.tight.verdict["page_ins"], 0)
+        self.assertGreater(poet.Trainer(self.roomy).ram_bytes, poet.Trainer(self.tight).ram_bytes)
+        data = self.data()
+        one, other = (poet.train(plan, data, steps=12, seed=5) for plan in (self.roomy, self.tight))
+        self.assertTrue(np.array_equal(one.losses, other.losses))
+        self.assertTrue(equal(one.state_dict, other.state_dict))
+        self.assertEqual(len(set(one.losses.tolist())), 12)
+
+    def test_it_learns(self):
+        trained = poet.train(self.tight, steps=100, samples=128, learning_rate=0.003)
+        self.assertLess(trained.losses[-20:].mean(), 0.75 * trained.losses[:5].mean())
+
+    def test_losses_and_state_are_those_of_the_program(self):
+        with tempfile.TemporaryDirectory() as folder:
+            self.tight.save(f"{folder}/x.plan")
+            said = program("run", f"{folder}/x.plan", "--steps", 5, "--seed", 2, "--checkpoint", f"{folder}/x.safetensors")
+            trained = poet.train(self.tight, steps=5, seed=2)
+            self.assertEqual([np.float32(loss) for loss in said["losses"]], list(trained.losses))
+            resumed = poet.Trainer(self.tight, resume=f"{folder}/x.safetensors")
+            self.assertEqual(resumed.steps_done, 5)
+            self.assertTrue(equal(resumed.state_dict(), trained.state_dict))
+
+    def test_a_run_goes_on_from_its_checkpoint(self):
+        data = self.data()
+        with tempfile.TemporaryDirectory() as folder:
+            whole = poet.train(self.tight, data, steps=10)
+            poet.train(self.roomy, data, steps=4, checkpoint=f"{folder}/at4")
+            rest = poet.Trainer(self.tight, data, resume=f"{folder}/at4")
+            losses = [step.loss for step in rest.run(6)]
+            self.assertEqual(losses, whole.losses[4:].tolist())
+            self.assertTrue(equal(rest.state_dict(), whole.state_dict))
+
+    def test_weights_go_in_and_come_out(self):
+        before = poet.Trainer(self.tight).state_dict()
+        changed = {name: np.full_like(tensor, 0.25) for name, tensor in before.items() if tensor.dtype == np.float32 and "." in name}
+        after = poet.Trainer(self.tight, weights=changed).state_dict()
+        self.assertEqual(after.keys(), before.keys())
+        self.assertGreater(sum(np.array_equal(after[name], changed[name]) for name in changed), 0)
+
+    def test_callbacks_see_every_step_and_may_end_it(self):
+        seen = []
+        trained = poet.train(self.roomy, steps=50, on_step=lambda step: seen.append(step.number) or step.number < 3)
+        self.assertEqual(seen, [1, 2, 3])
+        self.assertEqual(len(trained.losses), 3)
+        self.assertTrue(all(step.seconds > 0 for step in trained.steps))
+
+    def test_what_does_not_fit_is_named(self):
+        data = self.data()
+        first = next(iter(data))
+        labels = next(name for name, array in data.items() if np.issubdtype(array.dtype, np.integer))
+        for arguments, named in (
+            ({"data": {}}, "data"),
+            ({"data": {**data, "more": data[first]}}, "more"),
+            ({"data": {**data, first: data[first][:5]}}, "samples"),
+            ({"data": {**data, first: data[first][:, :3]}}, "one sample is"),
+            ({"data": {**data, labels: data[labels] + 1000}}, "numbers are 0 to"),
+            ({"data": {**data, labels: data[labels] / 2}}, "reads int32"),
+            ({"data": "/no/folder"}, "/no/folder"),
+            ({"weights": "/no/weights"}, "/no/weights"),
+            ({"resume": "/no/checkpoint"}, "/no/checkpoint"),
+            ({"storage": "/no/folder/x"}, "/no/folder"),
+            ({"kernels": "slow"}, "kernels"),
+            ({"learning_rate": -1}, "learning_rate"),
+            ({"momentum": 0.5}, "momentum"),
+            ({"threads": 0}, "threads"),
+        ):
+            with self.subTest(arguments=arguments), self.assertRaisesRegex(ValueError, named):
+                poet.Trainer(self.tight, **arguments).step()
+        with self.assertRaisesRegex(TypeError, "colour"):
+            poet.Trainer(self.tight, colour=1)
+        published = poet.solve(graph=poet.Graph.published("linear", "m4"), ram_budget=1 << 30).plan
+        with self.assertRaisesRegex(poet.InputError, "semantics|rules|published|staged"):
+            poet.Trainer(published)
+
+
+if __name__ == "__main__":
+    main()
