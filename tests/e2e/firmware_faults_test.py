@@ -53,7 +53,7 @@ def flips(plan_file, on_card, count=FLIPS // 2):
         name, first, end = turns[i % len(turns)]
         image = bytearray(middle)
         at = chance.randrange(first * BLOCK, end * BLOCK)
-        if name == "header" and i % 2:
+        if name == "header" and i // len(turns) % 2:
             at = chance.randrange(28)  # else slack, almost always
         if name == "samples":  # one after the other: few of them are read in the steps that are left
             at = (first + damaged_samples % int(SAMPLES) * places.sample_blocks) * BLOCK + chance.randrange(BLOCK)

@@ -63,7 +63,7 @@ struct Label : MachineState {
   int overwritten = -1;  // the operand over which a computation writes its first result
 };
 
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
+std::size_t as_index(int i) { return static_cast<std::size_t>(i); }
 
 using Key = std::vector<std::uint64_t>;  // what has to be equal for two labels to be comparable
 
@@ -130,8 +130,8 @@ class Search {
     while (!open_.empty() && labels_.size() <= options_.most_states) {
       const int top = open_.top().label;
       open_.pop();
-      if (dead_[at(top)]) continue;
-      if (machine_.complete(labels_[at(top)])) {
+      if (dead_[as_index(top)]) continue;
+      if (machine_.complete(labels_[as_index(top)])) {
         result.best = plan_to(top);
         break;
       }
@@ -152,19 +152,19 @@ class Search {
   void find_useful() {
     for (int next = 0; next <= ops(); ++next) {
       Mask useful = 0;
-      for (int j = next; j < ops(); ++j) useful |= machine_.ops[at(j)].reads;
+      for (int j = next; j < ops(); ++j) useful |= machine_.ops[as_index(j)].reads;
       for (int j = next - 1; j >= 0; --j)  // readers of what j writes come after j
-        if (may_recompute(j, next) && (machine_.ops[at(j)].writes & useful))
-          useful |= machine_.ops[at(j)].reads;
+        if (may_recompute(j, next) && (machine_.ops[as_index(j)].writes & useful))
+          useful |= machine_.ops[as_index(j)].reads;
       Mask read = 0;
-      for (int j = next; j < ops(); ++j) read |= machine_.ops[at(j)].reads;
+      for (int j = next; j < ops(); ++j) read |= machine_.ops[as_index(j)].reads;
       to_be_read_.push_back(read & machine_.paged);
       useful_.push_back(in_vain_ ? ~Mask{0} : useful);
     }
   }
 
   void expand(int parent) {
-    const Label from = labels_[at(parent)];  // labels_ grows
+    const Label from = labels_[as_index(parent)];  // labels_ grows
     const bool stage_closed = reduced_ && machine_.staged && !from.queue.empty();
     if (from.next < ops()) compute(parent, from, from.next);
     for (int op = 0; op < from.next && !stage_closed; ++op)
@@ -179,8 +179,8 @@ class Search {
   }
 
   void compute(int parent, const Label& from, int i) {
-    const auto& op = machine_.ops[at(i)];
-    if (i < from.next && !in_vain_ && !(op.writes & ~from.idle & useful_[at(from.next)])) return;
+    const auto& op = machine_.ops[as_index(i)];
+    if (i < from.next && !in_vain_ && !(op.writes & ~from.idle & useful_[as_index(from.next)])) return;
     if (reduced_ && machine_.beside && from.queue.size() > 1 &&
         from.queue[from.queue.size() - 2].end >= from.now + op.seconds)
       return;  // late issue
@@ -215,12 +215,12 @@ class Search {
   [[nodiscard]] bool allowed(const Label& from, bool out, int v, bool redundant) const {
     const auto& queue = from.queue;
     if (!reduced_) return queue.size() < 3;
-    if (!((useful_[at(from.next)] | machine_.dirty(from)) & bit(v))) return false;
+    if (!((useful_[as_index(from.next)] | machine_.dirty(from)) & bit(v))) return false;
     if (machine_.staged)
       return queue.empty() || std::pair(!queue.back().out, queue.back().value) < std::pair(!out, v);
     if (!machine_.beside) return true;
     if (!queue.empty() && from.channel_end >= from.now + longest_op_) return false;
-    const auto& value = machine_.values[at(v)];
+    const auto& value = machine_.values[as_index(v)];
     return !redundant || !machine_.awake(from) || (out ? value.out_seconds : value.in_seconds) > 0;
   }
 
@@ -233,7 +233,7 @@ class Search {
     for (Mask set = candidates; set != 0; set = (set - 1) & candidates) {
       const std::int64_t freed = machine_.bytes_of(set);
       bool superfluous = freed < need;
-      for_each_bit(set, [&](int v) { superfluous |= freed - machine_.values[at(v)].bytes >= need; });
+      for_each_bit(set, [&](int v) { superfluous |= freed - machine_.values[as_index(v)].bytes >= need; });
       if (!superfluous) f(set);
     }
   }
@@ -254,12 +254,12 @@ class Search {
   }
 
   void push(Label to) {
-    const Mask useful = useful_[at(to.next)];
+    const Mask useful = useful_[as_index(to.next)];
     to.idle &= useful | machine_.dirty(to);
-    const double end = std::max(to.now + seconds_left_[at(to.next)], machine_.makespan(to));
+    const double end = std::max(to.now + seconds_left_[as_index(to.next)], machine_.makespan(to));
     if (limits_.deadline && end > limits_.deadline->value() * (1 + 1e-9)) return;
     const double estimate =
-        to.joules + joules_left_[at(to.next)] + homing_joules(to) + machine_.idle_watts * end;
+        to.joules + joules_left_[as_index(to.next)] + homing_joules(to) + machine_.idle_watts * end;
     if (estimate > options_.at_most_joules) return;
     const Footprint foot{to.idle,
                          to.stored & useful,
@@ -273,7 +273,7 @@ class Search {
       if (dominates(other, foot)) return;
     std::erase_if(front, [&](const Footprint& other) {
       if (!dominates(foot, other)) return false;
-      dead_[at(other.label)] = true;
+      dead_[as_index(other.label)] = true;
       return true;
     });
     front.push_back(foot);
@@ -294,10 +294,10 @@ class Search {
   // Transfers of paged persistent values that no plan from here on can do without.
   [[nodiscard]] double homing_joules(const Label& label) const {
     double joules = 0;
-    const Mask absent = to_be_read_[at(label.next)] & ~(label.idle | label.moving());
-    for_each_bit(absent, [&](int v) { joules += machine_.values[at(v)].in_joules; });
+    const Mask absent = to_be_read_[as_index(label.next)] & ~(label.idle | label.moving());
+    for_each_bit(absent, [&](int v) { joules += machine_.values[as_index(v)].in_joules; });
     const Mask at_last = machine_.updated_before.back() & ~label.home;
-    for_each_bit(at_last, [&](int v) { joules += machine_.values[at(v)].out_joules; });
+    for_each_bit(at_last, [&](int v) { joules += machine_.values[as_index(v)].out_joules; });
     return joules;
   }
 
@@ -313,13 +313,13 @@ class Search {
 
   [[nodiscard]] LinearPlan plan_to(int last) const {
     LinearPlan found;
-    found.seconds = machine_.makespan(labels_[at(last)]);
-    found.joules = labels_[at(last)].joules + machine_.idle_watts * found.seconds;
+    found.seconds = machine_.makespan(labels_[as_index(last)]);
+    found.joules = labels_[as_index(last)].joules + machine_.idle_watts * found.seconds;
     std::vector<int> path;
-    for (int i = last; i > 0; i = labels_[at(i)].parent) path.push_back(i);
+    for (int i = last; i > 0; i = labels_[as_index(i)].parent) path.push_back(i);
     for (; !path.empty(); path.pop_back()) {
-      const Label& to = labels_[at(path.back())];
-      add_steps(labels_[at(to.parent)], to, found.plan);
+      const Label& to = labels_[as_index(path.back())];
+      add_steps(labels_[as_index(to.parent)], to, found.plan);
     }
     return found;
   }
@@ -334,7 +334,7 @@ class Search {
     Mask held = (from.idle & ~to.freed) | from.moving();
     if (to.act == Act::compute) {
       plan.steps.push_back({StepKind::compute, OpId(static_cast<std::int32_t>(to.what)), ValueId()});
-      held |= machine_.ops[at(to.what)].writes;
+      held |= machine_.ops[as_index(to.what)].writes;
       if (to.overwritten >= 0) {
         add(StepKind::free, to.overwritten);
         held &= ~bit(to.overwritten);

@@ -11,7 +11,7 @@ namespace {
 
 using Binary = double (*)(double, double);
 
-Kernel joined(Binary f) {
+Kernel combined(Binary f) {
   return [f](Call& c) {
     Array& y = c.out[0];
     for (Index i = 0; i < count(y); ++i) {
@@ -136,19 +136,19 @@ void argmax(Call& c) {
 }  // namespace
 
 void add_integer_kernels(std::map<std::string, Kernel>& table) {
-  table["equal"] = joined([](double a, double b) { return truth(a == b); });
-  table["less"] = joined([](double a, double b) { return truth(a < b); });
-  table["less_or_equal"] = joined([](double a, double b) { return truth(a <= b); });
-  table["greater"] = joined([](double a, double b) { return truth(a > b); });
-  table["greater_or_equal"] = joined([](double a, double b) { return truth(a >= b); });
-  table["logical_and"] = joined([](double a, double b) { return truth(a != 0.0 && b != 0.0); });
-  table["logical_or"] = joined([](double a, double b) { return truth(a != 0.0 || b != 0.0); });
-  table["logical_xor"] = joined([](double a, double b) { return truth((a != 0.0) != (b != 0.0)); });
+  table["equal"] = combined([](double a, double b) { return truth(a == b); });
+  table["less"] = combined([](double a, double b) { return truth(a < b); });
+  table["less_or_equal"] = combined([](double a, double b) { return truth(a <= b); });
+  table["greater"] = combined([](double a, double b) { return truth(a > b); });
+  table["greater_or_equal"] = combined([](double a, double b) { return truth(a >= b); });
+  table["logical_and"] = combined([](double a, double b) { return truth(a != 0.0 && b != 0.0); });
+  table["logical_or"] = combined([](double a, double b) { return truth(a != 0.0 || b != 0.0); });
+  table["logical_xor"] = combined([](double a, double b) { return truth((a != 0.0) != (b != 0.0)); });
   table["logical_not"] = [](Call& c) {
     for (Index i = 0; i < count(c.in[0]); ++i) at(c.out[0].data, i) = truth(at(c.in[0], i) == 0.0);
   };
-  table["int_div"] = joined([](double a, double b) { return std::trunc(a / b); });
-  table["mod"] = joined([](double a, double b) { return a - b * std::floor(a / b); });
+  table["int_div"] = combined([](double a, double b) { return std::trunc(a / b); });
+  table["mod"] = combined([](double a, double b) { return a - b * std::floor(a / b); });
   table["cast"] = cast;
   table["where"] = where;
   table["where_backward_a"] = where_backward(true);

@@ -10,7 +10,7 @@
 namespace poet::reference {
 namespace {
 
-double sigmoid(double x) { return 1.0 / (1.0 + std::exp(-x)); }
+double logistic(double x) { return 1.0 / (1.0 + std::exp(-x)); }
 double sigmoid_slope(double y) { return y * (1.0 - y); }
 double tanh_slope(double y) { return 1.0 - y * y; }
 
@@ -110,9 +110,9 @@ void lstm(Call& c) {
         const auto gate = [&](Index g) {
           return in.from_x(q, s, g * H + h) + in.from_h(q, before, g * H + h);
         };
-        const double i = sigmoid(gate(0));
-        const double o = sigmoid(gate(1));
-        const double f = sigmoid(gate(2));
+        const double i = logistic(gate(0));
+        const double o = logistic(gate(1));
+        const double f = logistic(gate(2));
         const double g = std::tanh(gate(3));
         const double cell = f * q.before(c.out[1], in.c0, k, h) + i * g;
         at(c.out[0].data, sizes.of_step(s, q.d, q.n, H, h)) = o * std::tanh(cell);
@@ -142,8 +142,8 @@ void gru(Call& c) {
       std::vector<double> r;
       std::vector<double> reset;
       for (Index h = 0; h < H; ++h) {
-        z.push_back(sigmoid(in.from_x(q, s, h) + in.from_h(q, before, h)));
-        r.push_back(sigmoid(in.from_x(q, s, H + h) + in.from_h(q, before, H + h)));
+        z.push_back(logistic(in.from_x(q, s, h) + in.from_h(q, before, h)));
+        r.push_back(logistic(in.from_x(q, s, H + h) + in.from_h(q, before, H + h)));
         keep(0, h, z.back());
         keep(1, h, r.back());
         reset.push_back(r.back() * before[static_cast<std::size_t>(h)]);

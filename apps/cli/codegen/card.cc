@@ -35,8 +35,8 @@ class Card final : public Command {
   }
 
   int run() override {
-    const std::optional<std::uint32_t> steps =
-        steps_ ? std::optional(parse_word("--steps", *steps_)) : std::nullopt;
+    std::optional<std::uint32_t> steps;
+    if (steps_) steps = parse_word("--steps", *steps_);
     if (checkpoint_) check_checkpoint();
     const PlanForBoard plan = plan_of_card(checked_plans(plan_, std::nullopt), card_);
     const Graph& graph = plan.file.instance.graph;
