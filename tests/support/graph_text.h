@@ -2,10 +2,10 @@
 
 // Ops as lines of text, so that a test can state a whole graph and a failure shows one.
 
-#include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "poet/base/error.h"
 #include "poet/graph/graph.h"
 
 namespace poet::test {
@@ -43,19 +43,19 @@ inline std::vector<std::string> kinds(const Graph& graph) {
 inline const Op& op_of_kind(const Graph& graph, const std::string& kind) {
   for (const Op& op : graph.ops)
     if (op.kind == kind) return op;
-  throw std::runtime_error("no op of kind " + kind);
+  throw InputError("no op of kind " + kind);
 }
 
 /// The op, the value of this name; throw where there is none.
 inline const Op& op_named(const Graph& graph, const std::string& name) {
   for (const Op& op : graph.ops)
     if (op.name == name) return op;
-  throw std::runtime_error("no op " + name);
+  throw InputError("no op " + name);
 }
 inline const Value& value_named(const Graph& graph, const std::string& name) {
   for (const Value& value : graph.values)
     if (value.name == name) return value;
-  throw std::runtime_error("no value " + name);
+  throw InputError("no value " + name);
 }
 
 inline std::vector<Shape> shapes(const Graph& graph, const std::vector<ValueId>& list) {

@@ -211,7 +211,7 @@ Bytes budget_between(Rng& rng, int least, int all) {
 
 }  // namespace
 
-Bytes largest_working_set(const Instance& instance, Semantics semantics) {
+Bytes need_of_largest_op(const Instance& instance, Semantics semantics) {
   std::int64_t most = 0;
   for (const OpId id : ids<OpId>(instance.graph.ops.size())) {
     const Op& op = instance.graph.ops[id];
@@ -246,7 +246,7 @@ LinearCase linear_case(std::uint64_t seed, int least_ops, int most_ops) {
     c.paging = ablation >= 0.12;
     c.rematerialization = ablation < 0.12 || ablation >= 0.24;
     const Report all = replay_keep_all(c.instance, c.semantics);
-    const auto least = static_cast<int>(largest_working_set(c.instance, c.semantics).value());
+    const auto least = static_cast<int>(need_of_largest_op(c.instance, c.semantics).value());
     if (all.peak_ram.value() <= least) continue;  // nothing to be decided
     c.limits.ram_budget = budget_between(rng, least, static_cast<int>(all.peak_ram.value()));
     if (chance(rng, 0.65)) {
@@ -282,7 +282,7 @@ PagedCase paged_case(std::uint64_t seed, int least_ops, int most_ops) {
     c.paging = ablation >= 0.1;
     c.rematerialization = ablation < 0.1 || ablation >= 0.2;
     const Instance lean = with_paged(c.instance, chance(rng, 0.5) ? all : paged);
-    const auto least = static_cast<int>(largest_working_set(lean, c.semantics).value());
+    const auto least = static_cast<int>(need_of_largest_op(lean, c.semantics).value());
     const Report keep_all = replay_keep_all(c.instance, c.semantics);
     if (keep_all.peak_ram.value() <= least) continue;
     c.limits.ram_budget = budget_between(rng, least, static_cast<int>(keep_all.peak_ram.value()));

@@ -36,6 +36,6 @@ struct PagedCase {
 
 /// What the op with the largest operands, results and workspace needs, with what is persistent; on a device
 /// an operand over which the first result may be written does not count.
-[[nodiscard]] Bytes largest_working_set(const Instance& instance, Semantics semantics);
+[[nodiscard]] Bytes need_of_largest_op(const Instance& instance, Semantics semantics);
 
 }  // namespace poet::test

@@ -143,7 +143,7 @@ Instance random_chain(Rng& rng, const RandomChainOptions& options) {
   return instance;
 }
 
-Instance unit_chain(int blocks) {
+Instance unit_blocks(int blocks) {
   Graph graph;
   std::vector<ValueId> cuts = {add_output(graph, "x", 1, Persistence::input)};
   graph.ops[add_op(graph, "x", {}, {cuts.back()})].recomputable = false;

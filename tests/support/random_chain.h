@@ -23,6 +23,6 @@ struct RandomChainOptions {
 
 /// As many equal blocks of one op, with an input that cannot be recomputed: every value 1 byte, every op 1 s
 /// and 1 J. Block i's backward op reads its input, its output and the gradient so far.
-[[nodiscard]] Instance unit_chain(int blocks);
+[[nodiscard]] Instance unit_blocks(int blocks);
 
 }  // namespace poet::test

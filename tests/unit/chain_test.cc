@@ -52,7 +52,7 @@ ValueId backward(Graph& graph, const std::string& name, std::vector<ValueId> rea
 }
 
 TEST(Chain, UnitChain) {
-  const Instance instance = test::unit_chain(5);
+  const Instance instance = test::unit_blocks(5);
   const Chain chain = chain_in(instance);
   ASSERT_EQ(chain.reason, "");
   ASSERT_EQ(chain.blocks.size(), 5U);
@@ -152,7 +152,7 @@ TEST(Chain, SaysWhyNot) {
                 HasSubstr("op \"g\" reads what is inside more than one"));
   }
   EXPECT_EQ(chain_in(test::chain()).reason, "the graph has no backward pass");
-  Instance opaque = test::unit_chain(4);
+  Instance opaque = test::unit_blocks(4);
   opaque.graph.ops[OpId(2)].recomputable = false;
   EXPECT_EQ(chain_in(opaque).reason, "op \"f1\" cannot be recomputed");
 }

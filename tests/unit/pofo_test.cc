@@ -52,7 +52,7 @@ Instance chain_with_link(std::uint64_t seed, int blocks, double speed) {
 // Six unit blocks of 1 s, forward and backward: 12 s. Keeping everything takes x, six results and two
 // gradients less what the loss' backward op makes room for: 8 B at the turn (x, f0 to f5, b5).
 TEST(Pofo, OffloadsWhatTheLinkHides) {
-  Instance instance = test::unit_chain(6);
+  Instance instance = test::unit_blocks(6);
   instance.costs.ops[OpId(0)].runtime = Seconds(0);  // x
   ASSERT_EQ(replay_keep_all(instance, Semantics::device).peak_ram, Bytes(8));
   for (ValueCost& cost : instance.costs.values) {
@@ -145,7 +145,7 @@ TEST(Pofo, OverlapTakesPlace) {
 }
 
 TEST(Pofo, KeepsEverythingWhereItFits) {
-  const Instance instance = test::unit_chain(10);
+  const Instance instance = test::unit_blocks(10);
   const Report keep_all = replay_keep_all(instance, Semantics::device);
   for (const auto method : {pofo, pofo_blocking}) {
     const MethodAnswer answer =
@@ -157,7 +157,7 @@ TEST(Pofo, KeepsEverythingWhereItFits) {
 }
 
 TEST(Pofo, SaysWhereItIsNotDefined) {
-  Instance instance = test::unit_chain(5);
+  Instance instance = test::unit_blocks(5);
   const MethodAnswer staged = pofo({instance, test::ram(9), Semantics::staged, {}});
   EXPECT_FALSE(staged.treats_graph);
   EXPECT_EQ(staged.reason, "transfers last whole stages under staged rules");
@@ -173,7 +173,7 @@ TEST(Pofo, SaysWhereItIsNotDefined) {
 }
 
 TEST(Pofo, StopsWhenAsked) {
-  const Instance instance = test::unit_chain(8);
+  const Instance instance = test::unit_blocks(8);
   SolveOptions options;
   options.interrupted = [] { return true; };
   // At once: what needs no search is rotor's schedule.

@@ -76,7 +76,7 @@ TEST(Revolve, EveryStrideIsOptimal) {
 
 TEST(Revolve, SchedulesTakeAsManyStepsAndSnapshotsAsTheyMay) {
   for (int l = 3; l <= kSteps; ++l) {
-    const Instance instance = test::unit_chain(l);
+    const Instance instance = test::unit_blocks(l);
     const Dataflow flow = dataflow(instance.graph);
     const Chain chain = chain_of(instance, flow);
     ASSERT_EQ(chain.reason, "");
@@ -93,7 +93,7 @@ TEST(Revolve, SchedulesTakeAsManyStepsAndSnapshotsAsTheyMay) {
 
 TEST(Revolve, PlansNeedTheRamOfTheirSnapshots) {
   constexpr int kBlocks = 10;
-  const Instance instance = test::unit_chain(kBlocks);
+  const Instance instance = test::unit_blocks(kBlocks);
   const MethodAnswer answer = revolve({instance, test::ram(1000), Semantics::device, {}});
   EXPECT_EQ(answer.note, "on a chain of 10 blocks (of 10 forward ops)");
   ASSERT_FALSE(answer.plans.empty());

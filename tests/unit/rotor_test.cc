@@ -169,7 +169,7 @@ TEST(Rotor, CoarseSlotsStayWithinTheBudget) {
 }
 
 TEST(Rotor, KeepsEverythingWhereItFits) {
-  const Instance instance = test::unit_chain(12);
+  const Instance instance = test::unit_blocks(12);
   const Report keep_all = replay_keep_all(instance, Semantics::device);
   const MethodAnswer answer = rotor({instance, test::ram(keep_all.peak_ram.value()), Semantics::device, {}});
   ASSERT_EQ(answer.plans.size(), 1U);

@@ -10,7 +10,7 @@ namespace poet {
 
 Answer posed_answer(CompileRequest how, Workload workload, const Policy& policy) {
   if (how.options.formulation == Formulation::published && workload.semantics != Semantics::published)
-    throw InputError(Field{"formulation"}, "published is for published `semantics` only");
+    throw InputError(Field{"formulation"}, "published is for `semantics` published only");
   Posed posed = pose(std::move(workload), policy);
   Answer answer;
   answer.request = std::move(how);
