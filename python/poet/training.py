@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import tempfile
 from typing import Any, Callable, Iterator, Mapping, NamedTuple, Optional, Union
@@ -170,7 +171,7 @@ def _as_the_network_reads(plan: Plan, data: Mapping[str, Array]) -> dict[str, Ar
         array = arrays.get(name)
         if array is None:
             continue
-        if array.ndim == 0 or array.shape[1:] != sample and array.size % max(1, int(np.prod(sample))):
+        if array.ndim == 0 or not _is_of_shape(array.shape[1:], sample):
             raise InputError("data", f"{name!r} has shape {array.shape}; one sample is {sample}")
         if dtype != "float32" and not np.issubdtype(array.dtype, np.integer):
             raise InputError("data", f"{name!r} holds {array.dtype}; the network reads {dtype}")
@@ -179,6 +180,13 @@ def _as_the_network_reads(plan: Plan, data: Mapping[str, Array]) -> dict[str, Ar
             raise InputError("data", f"{name!r} has numbers that {dtype} cannot hold")
         arrays[name] = converted
     return arrays
+
+
+def _is_of_shape(shape: tuple[int, ...], sample: tuple[int, ...]) -> bool:
+    """Axes of length 1 aside, or one of the two flat."""
+    given = [size for size in shape if size != 1]
+    wanted = [size for size in sample if size != 1]
+    return given == wanted or (min(len(given), len(wanted)) < 2 and math.prod(given) == math.prod(wanted))
 
 
 def _as_stored(name: str, tensor: Any) -> Array:

@@ -71,6 +71,16 @@ class Training(unittest.TestCase):
         self.assertEqual(after.keys(), before.keys())
         self.assertGreater(sum(np.array_equal(after[name], changed[name]) for name in changed), 0)
 
+    def test_axes_may_be_flat_but_not_in_another_order(self):
+        fits = poet.training._is_of_shape
+        self.assertTrue(fits((3, 32, 32), (3, 32, 32)) and fits((3072,), (3, 32, 32)) and fits((28, 28), (784,)) and fits((1,), ()))
+        self.assertFalse(fits((32, 32, 3), (3, 32, 32)) or fits((2,), ()) or fits((28, 27), (784,)))
+        data = self.data()
+        first = next(iter(data))
+        square = {**data, first: data[first].reshape(-1, 28, 28).transpose(0, 2, 1).transpose(0, 2, 1)}
+        one, other = (poet.train(self.tight, arrays, steps=2).losses for arrays in (data, square))
+        self.assertTrue(np.array_equal(one, other))
+
     def test_callbacks_see_every_step_and_may_end_it(self):
         seen = []
         trained = poet.train(self.roomy, steps=50, on_step=lambda step: seen.append(step.number) or step.number < 3)
