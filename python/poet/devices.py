@@ -71,10 +71,10 @@ class Device:
         for name, value in dataclasses.asdict(self).items():
             if value is None or (name in storage and self.storage_bytes is None):
                 continue
-            if isinstance(value, (tuple, dict)) and not value and name != "page_in":
+            if isinstance(value, (tuple, list, dict)) and not value:
                 continue
             fields[name] = value
-        checked: dict[str, Any] = json.loads(_core.check_device(json.dumps(fields)))
+        checked: dict[str, Any] = json.loads(_core.check_device(json.dumps(fields, default=lambda number: number.tolist())))
         return checked
 
     def save(self, file: Union[str, os.PathLike[str]]) -> None:

@@ -7,6 +7,8 @@ import math
 import os
 from typing import TYPE_CHECKING, Any, Iterable, Mapping, Optional, Sequence, Union
 
+import numpy as np
+
 from . import _core
 from .devices import Device
 from .errors import InputError
@@ -45,6 +47,7 @@ class Graph:
 
     def parameter(self, name: str, bytes: int, persistence: str = "parameter") -> str:
         """What is in RAM from step to step: a "parameter" or "optimizer_state". Returns its name."""
+        bytes = _whole("bytes", name, bytes)
         self._new_value(name, bytes, persistence, self._transfer_costs(bytes))
         return name
 
@@ -68,8 +71,11 @@ class Graph:
         Costs: `flops` on the graph's device, else `seconds` and `joules` (one without the other is the device's power). An op
         with `updates` changes those parameters, after all their readers, and writes nothing (`bytes` 0). Raises InputError.
         """
+        bytes = _whole("bytes", name, bytes)
         if updates and bytes:
             raise InputError("bytes", f"op {name!r} updates parameters and writes nothing: 0")
+        if isinstance(inputs, str) or isinstance(updates, str):
+            raise TypeError(f"inputs: of op {name!r} must be a list of names")
         runtime, energy = self._compute_costs(name, seconds, joules, flops)
         known = [self._value(name, value) for value in inputs]
         updated = [self._value(name, value) for value in updates]
@@ -82,7 +88,7 @@ class Graph:
             "recomputable": recomputable and not updates,
             "runtime_seconds": runtime,
             "compute_joules": energy,
-            "workspace_bytes": int(workspace_bytes),
+            "workspace_bytes": _whole("workspace_bytes", name, workspace_bytes),
         }
         if updates:
             op["updates"] = updated
@@ -104,6 +110,9 @@ class Graph:
             joules = seconds * self.device.active_watts
         if seconds is None or joules is None:
             raise InputError("seconds", f"and joules of op {name!r} are needed, or flops on a device")
+        for argument, cost in (("seconds", seconds), ("joules", joules)):
+            if not (math.isfinite(cost) and cost >= 0):
+                raise InputError(argument, f"of op {name!r} must be finite and at least 0")
         return float(seconds), float(joules)
 
     def _transfer_costs(self, size: int) -> dict[str, float]:
@@ -128,11 +137,11 @@ class Graph:
         self._values.append(
             {
                 "name": name,
-                "shape": [int(size)],
+                "shape": [size],
                 "dtype": "uint8",
                 "persistence": persistence,
-                "bytes": int(size),
-                "ram_bytes": int(size),
+                "bytes": size,
+                "ram_bytes": size,
                 **({} if resident and not costs else costs),
             }
         )
@@ -218,11 +227,12 @@ class Graph:
 
     def to_networkx(self) -> networkx.DiGraph:
         """A networkx.DiGraph: a node per op, by name, in the ops' order, with `bytes`, `seconds`, `joules`, `backward`,
-        `recomputable` and, where the values can be paged, `page`; an edge where an op reads what another writes."""
+        `recomputable` and, where the values can be paged, `page`; an edge where an op reads what another writes. Parameters are
+        left out: the graph's attribute `persistent_bytes` says what those in RAM take."""
         import networkx
 
         instance = self.to_json()
-        graph = networkx.DiGraph(name=instance.get("name", ""))
+        graph = networkx.DiGraph(name=instance.get("name", ""), persistent_bytes=instance.get("persistent_bytes", 0))
         if "nodes" in instance:
             nodes = instance["nodes"]
             for node in nodes:
@@ -243,9 +253,9 @@ class Graph:
 
     @staticmethod
     def from_networkx(graph: networkx.DiGraph, device: Optional[Device] = None) -> Graph:
-        """The reverse. Nodes need `bytes`, and `seconds` and `joules` (or `flops`, on a device); `backward`, `recomputable`,
-        `page` and `workspace_bytes` may be there. The order of ops is that of the nodes where edges allow it. Raises InputError
-        for cycles and for nodes without costs."""
+        """The reverse, of graphs without parameters. Nodes need `bytes`, and `seconds` and `joules` (or `flops`, on a device); `backward`,
+        `recomputable`, `page` and `workspace_bytes` may be there. The order of ops is that of the nodes where edges allow it. Raises
+        InputError for cycles, for nodes without costs, and for a graph of to_networkx() that had parameters."""
         import networkx
 
         position = {node: i for i, node in enumerate(graph.nodes)}
@@ -253,6 +263,8 @@ class Graph:
             order: Iterable[Any] = list(networkx.lexicographical_topological_sort(graph, key=position.__getitem__))
         except networkx.NetworkXUnfeasible:
             raise InputError("graph", "has a cycle") from None
+        if graph.graph.get("persistent_bytes"):
+            raise InputError("graph", "has parameters, which a DiGraph of ops does not say; build it with Graph.parameter()")
         made = Graph(str(graph.graph.get("name") or "graph"), device)
         for node in order:
             attributes = dict(graph.nodes[node])
@@ -262,6 +274,12 @@ class Graph:
             inputs = sorted(graph.predecessors(node), key=position.__getitem__)
             made.op(str(node), [str(i) for i in inputs], **{name: attributes[name] for name in known if name in attributes})
         return made
+
+
+def _whole(argument: str, of: str, number: Any) -> int:
+    if isinstance(number, bool) or not isinstance(number, (int, float, np.integer)) or number != int(number) or number < 0:
+        raise InputError(argument, f"of {of!r} must be a whole number, at least 0, not {number!r}")
+    return int(number)
 
 
 def _attributes(op: Mapping[str, Any], written: Sequence[Mapping[str, Any]], backward: bool, recomputable: bool) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Any, Optional, Union
 
 from . import _core
+from .errors import InputError
 from .graphs import Graph
 
 Path = Union[str, "os.PathLike[str]"]
@@ -117,6 +118,10 @@ class Plan:
     def show(self, file: Optional[Path] = None, axis: str = "time") -> Page:
         """The interactive page, for the last line of a notebook's cell; into `file`, if given: .html, or a figure for papers
         (.svg, .png, .pdf, by gnuplot) over `axis` "time" or "step"."""
+        if axis not in ("time", "step"):
+            raise InputError("axis", f"{axis!r} is none of time, step")
+        if file is not None and not os.fspath(file).endswith((".html", ".svg", ".png", ".pdf", ".gp")):
+            raise InputError("file", f"{os.fspath(file)!r} must end in .html, .svg, .png, .pdf or .gp")
         page = Page(self.page())
         if file is not None:
             if os.fspath(file).endswith(".html"):

@@ -108,6 +108,11 @@ def solve(
     """
     if unknown:
         raise TypeError(f"{', '.join(unknown)}: no such argument")
+    for name, value in (("model", model), ("platform", platform), ("ram_budget", ram_budget), ("runtime_budget", runtime_budget)):
+        if value is None:
+            raise TypeError(f"{name}: is missing")
+    if not np.isfinite(ram_budget):
+        raise InputError("ram_budget", "must be finite")
     others = [name for name, value in (("use_actual_gurobi", use_actual_gurobi), ("solver", solver)) if value is not None]
     if others and not (others == ["solver"] and solver == "cbc"):
         warnings.warn(f"{' and '.join(others)}: chooses among the reference's solvers; poet solves with its own and CBC", stacklevel=3)

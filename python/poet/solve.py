@@ -133,6 +133,8 @@ def _subject(
         graph = Graph.read(instance)
     if model is not None and not isinstance(model, str):
         raise TypeError(f"model: a name (poet.networks()), not {type(model).__name__}; a poet.Graph is graph=")
+    if graph is not None and not isinstance(graph, Graph):
+        raise TypeError(f"graph: must be a poet.Graph, not {type(graph).__name__}")
     if graph is not None and device is not None:
         raise InputError("device", "a graph holds its costs; leave this out")
     if graph is None and device is None and (model is not None or onnx is not None):
@@ -153,6 +155,8 @@ def _options(options: Mapping[str, Any]) -> dict[str, Any]:
         out["progress"] = _Bar()
     elif out.get("progress") is False:
         out["progress"] = None
+    if out.get("progress") is not None and not callable(out["progress"]):
+        raise TypeError("progress: must be a function, True or False")
     return out
 
 

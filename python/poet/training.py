@@ -44,7 +44,8 @@ class Trainer:
 
     Same plan, arguments and instruction set, same bits; and the same whatever the plan's budget, with kernels "reference" also where
     it makes the plan split operators (Result.figures["part_bytes"]). Raises InputError naming what does not fit.
-    For one thread at a time; the interpreter is free meanwhile.
+    Threads take turns; the interpreter is free meanwhile. With threads > 1 not in a process that was forked from one that has trained so:
+    OpenMP's threads are not there (multiprocessing: the method "spawn").
     """
 
     def __init__(
@@ -66,6 +67,9 @@ class Trainer:
         beta2: Optional[float] = None,
         eps: Optional[float] = None,
     ) -> None:
+        if not isinstance(plan, Plan):
+            missing = ": the result has none" if plan is None else ""
+            raise TypeError(f"plan: must be a poet.Plan (result.plan), not {type(plan).__name__}{missing}")
         self.plan = plan
         arguments: dict[str, Any] = dict(
             seed=seed, samples=samples, encrypt=encrypt, kernels=kernels, threads=threads, learning_rate=learning_rate,
@@ -82,7 +86,10 @@ class Trainer:
                 arguments["weights_file"] = file
             else:
                 arguments["weights_file"] = _text(weights)
-            self._core = _core.Trainer(plan._core, **arguments)
+            try:
+                self._core = _core.Trainer(plan._core, **arguments)
+            except InputError as error:
+                raise InputError(error.place.replace(folder + "/weights.safetensors", "weights"), error.rule) from None
 
     @property
     def inputs(self) -> dict[str, tuple[str, tuple[int, ...]]]:
@@ -166,16 +173,20 @@ def inputs(plan: Plan) -> dict[str, tuple[str, tuple[int, ...]]]:
 
 def _as_the_network_reads(plan: Plan, data: Mapping[str, Array]) -> dict[str, Array]:
     """Contiguous, of the input's element type; shapes are checked here, ranges by the library."""
-    arrays = {name: np.asarray(array) for name, array in data.items()}
+    arrays = {str(name): np.asarray(array) for name, array in data.items()}
     for name, (dtype, sample) in inputs(plan).items():
         array = arrays.get(name)
         if array is None:
             continue
         if array.ndim == 0 or not _is_of_shape(array.shape[1:], sample):
             raise InputError("data", f"{name!r} has shape {array.shape}; one sample is {sample}")
+        if array.dtype.kind not in "fiub":
+            raise InputError("data", f"{name!r} holds {array.dtype}; the network reads {dtype}")
         if dtype != "float32" and not np.issubdtype(array.dtype, np.integer):
             raise InputError("data", f"{name!r} holds {array.dtype}; the network reads {dtype}")
         converted = np.ascontiguousarray(array, dtype=dtype)
+        if array.dtype.kind not in "fiub":
+            raise InputError("data", f"{name!r} holds {array.dtype}; the network reads {dtype}")
         if dtype != "float32" and not np.array_equal(converted, array):
             raise InputError("data", f"{name!r} has numbers that {dtype} cannot hold")
         arrays[name] = converted

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "poet/base/error.h"
@@ -27,7 +28,10 @@ std::optional<std::string> Arguments::amount(const char* name, bool whole) {
   if (py::isinstance<py::bool_>(value)) refuse_type(name, value);
   if (PyIndex_Check(value.ptr()) != 0) {
     const py::object index = py::reinterpret_steal<py::object>(PyNumber_Index(value.ptr()));
-    if (!index) throw py::error_already_set();
+    if (!index) {
+      PyErr_Clear();
+      refuse_type(name, value);
+    }
     return py::str(index).cast<std::string>();
   }
   const double number = PyFloat_AsDouble(value.ptr());
@@ -64,12 +68,26 @@ std::optional<std::int64_t> Arguments::count(const char* name) {
   return parse_count(name, *text);
 }
 
+int Arguments::threads() {
+  constexpr std::int64_t kMost = 256;  // more than any machine has cores only cost memory
+  return static_cast<int>(std::min(count("threads").value_or(1), kMost));
+}
+
 bool Arguments::flag(const char* name, bool otherwise) {
   const py::object value = pop(name);
   if (value.is_none()) return otherwise;
-  const int truth = PyObject_IsTrue(value.ptr());  // of numpy, and 0 and 1
-  if (truth < 0) throw py::error_already_set();
-  return truth == 1;
+  // Numbers 0 and 1 and numpy's truth values, too; no text, which would always be true.
+  py::object scalar = value;
+  if (py::hasattr(value, "item")) try {
+      scalar = value.attr("item")();
+    } catch (const py::error_already_set&) {  // an array of several
+      refuse_type(name, value);
+    }
+  if (!PyLong_Check(scalar.ptr())) refuse_type(name, value);  // bool is one of these
+  const long number = PyLong_AsLong(scalar.ptr());
+  if (PyErr_Occurred() != nullptr) PyErr_Clear();
+  if (number != 0 && number != 1) refuse_type(name, value);
+  return number == 1;
 }
 
 void Arguments::finish() const {

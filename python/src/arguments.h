@@ -36,7 +36,9 @@ class Arguments {
   [[nodiscard]] std::optional<double> fraction(const char* name);
   /// A whole number, at least 1.
   [[nodiscard]] std::optional<std::int64_t> count(const char* name);
-  /// True or False; absent: `otherwise`.
+  /// `threads`: from 1 to 256; absent: 1.
+  [[nodiscard]] int threads();
+  /// True or False, or 1 or 0; absent: `otherwise`.
   [[nodiscard]] bool flag(const char* name, bool otherwise);
   [[nodiscard]] py::object object(const char* name) { return pop(name); }
 

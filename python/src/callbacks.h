@@ -23,6 +23,8 @@ class Callbacks {
   /// Whether the work is to stop: Ctrl-C, or a function that raised or said so.
   [[nodiscard]] std::function<bool()> interrupted();
 
+  /// Whether a function said that the work is to stop.
+  [[nodiscard]] bool stopped() const { return stopped_; }
   /// Raises what a function or Ctrl-C has raised.
   void rethrow() const;
 

@@ -47,6 +47,7 @@ std::vector<std::string> compare(const py::kwargs& given) {
       judged = run_method(*method, request, posed.figures.keep_all);
     }
     callbacks.rethrow();
+    if (callbacks.stopped()) break;  // nobody is to read that this method has no plan
     rows.push_back(json_text(to_json(*method, judged)));
   }
   return rows;

@@ -2,7 +2,6 @@
 
 #include <pybind11/stl/filesystem.h>
 
-#include <algorithm>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -117,9 +116,7 @@ Problem take_problem(Arguments& arguments) {
   options.synchronous = !staged;
   if (const auto gap = arguments.fraction("gap")) options.gap = *gap;
   if (const auto limit = arguments.seconds("time_limit")) options.time_limit_seconds = limit->value();
-  constexpr std::int64_t kMostThreads = 256;
-  if (const auto threads = arguments.count("threads"))
-    options.threads = static_cast<int>(std::min(*threads, kMostThreads));
+  options.threads = arguments.threads();
   if (const auto name = arguments.take<std::string>("solver"))
     options.solver = choose<Solver>("solver", *name, {{"cbc", Solver::cbc}, {"highs", Solver::highs}});
   if (!has_solver(options.solver)) throw InputError("solver", no_highs());

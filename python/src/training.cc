@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <string>
 #include <utility>
@@ -110,7 +111,7 @@ runtime::TrainerOptions take_options(Arguments& arguments) {
     options.kernels.library = choose<KernelLibrary>(
         "kernels", *name,
         {{"fast", KernelLibrary::fast}, {"lean", KernelLibrary::lean}, {"reference", KernelLibrary::reference}});
-  if (const auto threads = arguments.count("threads")) options.kernels.threads = static_cast<int>(*threads);
+  options.kernels.threads = arguments.threads();
   if (const auto where = arguments.take<fs::path>("storage")) options.storage.where = *where;
   options.storage.encrypt = arguments.flag("encrypt", false);
   runtime::Hyperparameters& chosen = options.hyperparameters;
@@ -141,20 +142,27 @@ class Training {
 
   runtime::StepFigures step() {
     const py::gil_scoped_release unlocked;
+    const std::lock_guard one_at_a_time(stepping_);
     return trainer_->step();
   }
 
-  void save(const fs::path& checkpoint) const {
+  void save(const fs::path& checkpoint) {
     const py::gil_scoped_release unlocked;
+    const std::lock_guard one_at_a_time(stepping_);
     trainer_->save(checkpoint);
   }
 
-  [[nodiscard]] std::int64_t steps_done() const { return trainer_->state().step; }
+  [[nodiscard]] std::int64_t steps_done() {
+    const py::gil_scoped_release unlocked;
+    const std::lock_guard one_at_a_time(stepping_);
+    return trainer_->state().step;
+  }
   [[nodiscard]] const runtime::TrainerSetup& setup() const { return trainer_->setup(); }
 
  private:
   std::unique_ptr<ArrayDataset> data_;
   std::unique_ptr<runtime::Trainer> trainer_;
+  std::mutex stepping_;  // taken without the interpreter's lock, so that waiting for it blocks nobody else
 };
 
 }  // namespace

@@ -112,10 +112,13 @@ class Graphs(unittest.TestCase):
         ):
             with self.assertRaisesRegex(poet.InputError, named):
                 call()
-        negative = poet.Graph("negative")
-        negative.op("x", bytes=-1, seconds=1, joules=1)
-        with self.assertRaisesRegex(poet.InputError, "negative"):
-            negative.to_json()
+        for wrong in ({"bytes": -1}, {"bytes": 1.5}, {"bytes": "4KiB"}, {"bytes": True}, {"seconds": float("nan")}, {"joules": -1}):
+            with self.assertRaisesRegex(poet.InputError, next(iter(wrong))):
+                poet.Graph("wrong").op("x", **{"bytes": 1, "seconds": 1, "joules": 1, **wrong})
+        with self.assertRaisesRegex(TypeError, "inputs"):
+            graph.op("y", "x", bytes=1, seconds=1, joules=1)
+        with self.assertRaisesRegex(TypeError, "graph"):
+            poet.solve(graph="x", ram_budget=1000)
 
     def test_files_are_the_programs(self):
         graph = chain(seconds=1.0, joules=2.0)
@@ -140,6 +143,10 @@ class Graphs(unittest.TestCase):
             poet.Graph.from_networkx(cycle)
         with self.assertRaisesRegex(poet.InputError, "bytes"):
             poet.Graph.from_networkx(networkx.DiGraph([("a", "b")]))
+        weighted = poet.Graph("weighted")
+        weighted.op("y", [weighted.parameter("w", 1000)], bytes=100, seconds=1, joules=1)
+        with self.assertRaisesRegex(poet.InputError, "parameters"):
+            poet.Graph.from_networkx(weighted.to_networkx())
 
 
 class Devices(unittest.TestCase):

@@ -161,6 +161,11 @@ class WrongArguments(unittest.TestCase):
         self.check(ValueError, "trainable", trainable="nothing*")
         self.check(TypeError, "colour", colour="blue")
         self.check(TypeError, "model", model=poet.Graph())
+        self.check(TypeError, "paging", paging="False")
+        self.check(TypeError, "paging", paging=2)
+        self.check(TypeError, "progress", progress=5)
+        self.check(TypeError, "device", device=5)
+        self.check(TypeError, "ram_budget", ram_budget=np.array([1, 2]))
         self.check(TypeError, "model", onnx="x.onnx")
         self.check(ValueError, "on_time", on_time=0.9)
 
@@ -260,6 +265,10 @@ class Comparing(unittest.TestCase):
         self.assertEqual([row["method"] for row in said["methods"]], list(rows))
         for row in said["methods"]:
             self.assertEqual({**rows[row["method"]], "method_seconds": 0}, {**row, "method_seconds": 0})
+
+    def test_stopping_leaves_out_what_was_not_run(self):
+        rows = poet.compare(**SMALL, methods=["poet", "chen-sqrt", "checkmate"], progress=lambda *_: False)
+        self.assertNotIn("checkmate", [row["method"] for row in rows])
 
     def test_unknown_methods_are_refused(self):
         with self.assertRaisesRegex(poet.InputError, "chen-sqrt"):

@@ -1,6 +1,7 @@
 """Training by plans: the same bits whatever the budget, those of `poet run`; numpy in and out."""
 
 import tempfile
+import threading
 import unittest
 
 import numpy as np
@@ -81,6 +82,16 @@ class Training(unittest.TestCase):
         one, other = (poet.train(self.tight, arrays, steps=2).losses for arrays in (data, square))
         self.assertTrue(np.array_equal(one, other))
 
+    def test_threads_take_turns(self):
+        trainer = poet.Trainer(self.roomy)
+        numbers = []
+        threads = [threading.Thread(target=lambda: numbers.extend(step.number for step in trainer.run(25))) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(sorted(numbers), list(range(1, 101)))
+
     def test_callbacks_see_every_step_and_may_end_it(self):
         seen = []
         trained = poet.train(self.roomy, steps=50, on_step=lambda step: seen.append(step.number) or step.number < 3)
@@ -110,6 +121,13 @@ class Training(unittest.TestCase):
         ):
             with self.subTest(arguments=arguments), self.assertRaisesRegex(ValueError, named):
                 poet.Trainer(self.tight, **arguments).step()
+        for wrong in (None, "plan"):
+            with self.assertRaisesRegex(TypeError, "^plan"):
+                poet.Trainer(wrong)
+        with self.assertRaisesRegex(poet.InputError, "^weights"):
+            poet.Trainer(self.tight, weights={"nobody": np.zeros(3, np.float32)})
+        with self.assertRaisesRegex(poet.InputError, "file"):
+            self.tight.show("x.txt")
         with self.assertRaisesRegex(TypeError, "colour"):
             poet.Trainer(self.tight, colour=1)
         published = poet.solve(graph=poet.Graph.published("linear", "m4"), ram_budget=1 << 30).plan
