@@ -9,11 +9,6 @@ from typing import Any, Union
 from .devices import Device
 
 
-def json_text(thing: Any) -> str:
-    """As json.dumps(), with numpy's numbers and arrays as Python's."""
-    return json.dumps(thing, default=lambda other: other.tolist())
-
-
 def device_arguments(device: Union[str, "os.PathLike[str]", Device, None]) -> dict[str, Any]:
     """Of a profile's name or file, or of a profile."""
     if device is not None and not isinstance(device, (str, os.PathLike, Device)):

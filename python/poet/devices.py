@@ -8,6 +8,7 @@ import os
 from typing import Any, Mapping, Optional, Sequence, Union
 
 from . import _core
+from ._json import text_of
 
 
 @dataclasses.dataclass(frozen=True)
@@ -74,7 +75,7 @@ class Device:
             if isinstance(value, (tuple, list, dict)) and not value:
                 continue
             fields[name] = value
-        checked: dict[str, Any] = json.loads(_core.check_device(json.dumps(fields, default=lambda number: number.tolist())))
+        checked: dict[str, Any] = json.loads(_core.check_device(text_of(fields)))
         return checked
 
     def save(self, file: Union[str, os.PathLike[str]]) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Iterable, Mapping, Optional, Sequence, Un
 import numpy as np
 
 from . import _core
+from ._arguments import device_arguments
 from .devices import Device
 from .errors import InputError
 
@@ -31,7 +32,7 @@ class Graph:
     Ops are added in an order in which they can run; that order is the schedule's (solve(order="best") looks for others). Each
     op writes one value of its name. With a `device`, `flops` become seconds and joules, transfers cost what its storage takes
     and device semantics applies; without one, `seconds` and `joules` are given, and `page=(in_seconds, out_seconds, in_joules,
-    out_joules)` with every op or with none: then nothing can be paged.
+    out_joules)` with every op and parameter or with none: then nothing can be paged.
     """
 
     def __init__(self, name: str = "graph", device: Optional[Device] = None) -> None:
@@ -45,10 +46,10 @@ class Graph:
 
     # ---- building
 
-    def parameter(self, name: str, bytes: int, persistence: str = "parameter") -> str:
-        """What is in RAM from step to step: a "parameter" or "optimizer_state". Returns its name."""
+    def parameter(self, name: str, bytes: int, persistence: str = "parameter", page: Optional[Sequence[float]] = None) -> str:
+        """What is in RAM from step to step: a "parameter" or "optimizer_state"; `page` as of ops. Returns its name."""
         bytes = _whole("bytes", name, bytes)
-        self._new_value(name, bytes, persistence, self._transfer_costs(bytes))
+        self._new_value(name, bytes, persistence, self._transfer_costs(bytes, page))
         return name
 
     def op(
@@ -93,8 +94,7 @@ class Graph:
         if updates:
             op["updates"] = updated
         else:
-            costs = self._transfer_costs(bytes) if page is None else dict(zip(_PAGE_COSTS, (float(cost) for cost in page)))
-            op["outputs"] = [self._new_value(name, bytes, "activation", costs)]
+            op["outputs"] = [self._new_value(name, bytes, "activation", self._transfer_costs(bytes, page))]
         self._ops.append(op)
         return name
 
@@ -115,7 +115,9 @@ class Graph:
                 raise InputError(argument, f"of op {name!r} must be finite and at least 0")
         return float(seconds), float(joules)
 
-    def _transfer_costs(self, size: int) -> dict[str, float]:
+    def _transfer_costs(self, size: int, page: Optional[Sequence[float]]) -> dict[str, float]:
+        if page is not None:
+            return dict(zip(_PAGE_COSTS, (float(cost) for cost in page)))
         device = self.device
         if device is None or device.storage_bytes is None or device.page_in is None or device.page_out is None:
             return {}
@@ -133,7 +135,6 @@ class Graph:
         if name in self._index:
             raise InputError(name, "is in the graph already: names are values' too")
         self._index[name] = len(self._values)
-        resident = persistence != "activation"
         self._values.append(
             {
                 "name": name,
@@ -142,7 +143,7 @@ class Graph:
                 "persistence": persistence,
                 "bytes": size,
                 "ram_bytes": size,
-                **({} if resident and not costs else costs),
+                **costs,
             }
         )
         return self._index[name]
@@ -277,7 +278,7 @@ class Graph:
 
 
 def _whole(argument: str, of: str, number: Any) -> int:
-    if isinstance(number, bool) or not isinstance(number, (int, float, np.integer)) or number != int(number) or number < 0:
+    if isinstance(number, bool) or not isinstance(number, (int, float, np.integer)) or not 0 <= number < math.inf or number != int(number):
         raise InputError(argument, f"of {of!r} must be a whole number, at least 0, not {number!r}")
     return int(number)
 
@@ -312,8 +313,6 @@ def import_onnx(
     Arguments as for solve(); what was changed on the way is in the graph's `notices`. solve(onnx=...) decides besides which
     parameters live on storage and whether operators are split. Raises InputError naming file, node and rule.
     """
-    from ._arguments import device_arguments
-
     instance, notices = _core.load(
         onnx=os.fspath(file),
         batch_size=batch_size,

@@ -41,12 +41,12 @@ class Plan:
     @property
     def energy(self) -> float:
         """Joules of one step; NaN where the plan is not valid."""
-        return _number(self.verdict["energy_joules"])
+        return number(self.verdict["energy_joules"])
 
     @property
     def runtime(self) -> float:
         """Seconds of one step; NaN where the plan is not valid."""
-        return _number(self.verdict["runtime_seconds"])
+        return number(self.verdict["runtime_seconds"])
 
     @property
     def peak_ram(self) -> int:
@@ -198,6 +198,7 @@ def verify(what: Union[Plan, Path]) -> dict[str, Any]:
     return next((plan for plan in plans if not plan.valid), plans[0]).verdict
 
 
-def _number(value: Optional[float]) -> float:
+def number(value: Optional[float]) -> float:
+    """Of a figure that may not apply: then NaN."""
     return float("nan") if value is None else float(value)
 

@@ -128,18 +128,21 @@ def solve(
         print(f"Total RAM consumption of forward pass = {sum(n['ram_bytes'] for n in nodes if not n['backward'])} bytes")
     if plot_directory is not None:
         _write_dot(nodes, model, plot_directory)
-    result = Result(
-        _core.solve(
+    try:
+        answer = _core.solve(
             instance=graph._instance(),
             semantics="published",
             ram_budget=int(ram_budget),
             runtime_budget=float(runtime_budget),
-            paging=bool(paging),
-            remat=bool(remat),
+            paging=paging,
+            remat=remat,
             time_limit=min(float(time_limit_s), _LONGEST),
-            threads=1 if solve_threads is None else int(solve_threads),
+            threads=solve_threads,
         )
-    )
+    except InputError as error:
+        theirs = {"time_limit": "time_limit_s", "threads": "solve_threads"}
+        raise InputError(theirs.get(error.place, error.place), error.rule) from None
+    result = Result(answer)
     return _told(result, nodes, float(ram_budget), 1e3 * seconds * runtime_budget, paging, remat)
 
 

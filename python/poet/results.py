@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from . import _core
 from .graphs import Graph
-from .plans import Plan
+from .plans import Plan, number
 
 Matrix = npt.NDArray[np.bool_]
 
@@ -81,32 +81,32 @@ class Result:
     @property
     def energy(self) -> float:
         """Joules of one step, replayed by the verifier; NaN without a plan."""
-        return _number(self.figures["energy_joules"])
+        return number(self.figures["energy_joules"])
 
     @property
     def bound(self) -> float:
         """Joules that no plan whatever goes below, proven; NaN where no plan is possible."""
-        return _number(self.figures["bound_joules"])
+        return number(self.figures["bound_joules"])
 
     @property
     def gap(self) -> float:
         """(energy - bound) / (energy - baseline): the part of the overhead that a better plan could save; NaN without a plan."""
-        return _number(self.figures["gap"])
+        return number(self.figures["gap"])
 
     @property
     def baseline(self) -> float:
         """Joules of the step with everything computed once and kept, which no budget can save."""
-        return _number(self.figures["baseline_joules"])
+        return number(self.figures["baseline_joules"])
 
     @property
     def overhead(self) -> float:
         """energy / baseline - 1; NaN without a plan."""
-        return _number(self.figures["overhead"])
+        return number(self.figures["overhead"])
 
     @property
     def runtime(self) -> float:
         """Seconds of one step; NaN without a plan."""
-        return _number(self.figures["runtime_seconds"])
+        return number(self.figures["runtime_seconds"])
 
     @property
     def peak_ram(self) -> int:
@@ -163,7 +163,3 @@ class Result:
 
     def _repr_html_(self) -> Optional[str]:
         return None if self.plan is None else self.plan._repr_html_()
-
-
-def _number(value: Optional[float]) -> float:
-    return float("nan") if value is None else float(value)

@@ -8,7 +8,7 @@ import tempfile
 from typing import Any, Callable, Mapping, Optional, Union
 
 from . import _core
-from ._arguments import json_text
+from ._json import text_of
 from .errors import InputError
 
 Path = Union[str, "os.PathLike[str]"]
@@ -43,7 +43,7 @@ def sweep(
         return _rows(os.fspath(spec), store, jobs, told)
     # Beside what it names, so that relative names hold.
     with tempfile.NamedTemporaryFile("w", suffix=".json", prefix=".poet_sweep_", dir=os.getcwd()) as file:
-        file.write(json_text({"format": 1, **spec}))
+        file.write(text_of({"format": 1, **spec}))
         file.flush()
         try:
             return _rows(file.name, store, jobs, told)

@@ -97,6 +97,12 @@ class Graphs(unittest.TestCase):
         self.assertEqual(result.figures["persistent_bytes"], 1000)
         self.assertEqual(result.peak_ram, 2100)
 
+    def test_parameters_stand_beside_what_is_paged(self):
+        graph = poet.Graph("paged")
+        w = graph.parameter("w", 1000, page=(1, 2, 3, 4))
+        graph.op("y", [w], bytes=100, seconds=1, joules=1, page=(1, 2, 3, 4))
+        self.assertTrue(poet.solve(graph=graph, ram_budget=5000))
+
     def test_mistakes_are_named(self):
         graph = chain(seconds=1, joules=1)
         for call, named in (
@@ -112,7 +118,7 @@ class Graphs(unittest.TestCase):
         ):
             with self.assertRaisesRegex(poet.InputError, named):
                 call()
-        for wrong in ({"bytes": -1}, {"bytes": 1.5}, {"bytes": "4KiB"}, {"bytes": True}, {"seconds": float("nan")}, {"joules": -1}):
+        for wrong in ({"bytes": -1}, {"bytes": 1.5}, {"bytes": "4KiB"}, {"bytes": True}, {"bytes": float("nan")}, {"seconds": float("nan")}, {"joules": -1}):
             with self.assertRaisesRegex(poet.InputError, next(iter(wrong))):
                 poet.Graph("wrong").op("x", **{"bytes": 1, "seconds": 1, "joules": 1, **wrong})
         with self.assertRaisesRegex(TypeError, "inputs"):

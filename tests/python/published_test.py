@@ -56,6 +56,12 @@ class Published(unittest.TestCase):
         self.assertTrue((s.Min <= s.SSd).all() and (s.Mout <= s.SRam).all())
         for u, v in s.edge_list:
             self.assertTrue((s.R[:, v] <= s.R[:, u] + s.SRam[:, u]).all())
+        # A value is given back after the reader that is its last in a stage, unless the next stage keeps it: then and only then.
+        for e, (i, k) in enumerate(s.edge_list):
+            for t in range(count):
+                later = any(s.R[t, j] for i2, j in s.edge_list if i2 == i and j > k)
+                kept = t + 1 < count and s.SRam[t + 1, i]
+                self.assertEqual(s.FreeE[t, e], s.R[t, k] and not later and not kept)
         # U by the recurrence, and within the budget: what every stage keeps and computes, freed when it is used last.
         for t in range(count):
             now = s.SRam[t] @ size
@@ -67,6 +73,14 @@ class Published(unittest.TestCase):
             kept = s.SRam[t + 1] if t + 1 < count else np.zeros(count)
             in_ram = (s.SRam[t] + s.R[t]) > 0
             self.assertGreaterEqual(now, (size * (kept > 0) * in_ram).sum())
+
+    def test_memory_of_a_schedule_told_by_hand(self):
+        """c reads a and b, b reads a; before c both are computed again, so that a goes after c and not after b."""
+        schedule = poet.Schedule([([], [], [], [0]), ([0], [], [], [1]), ([], [], [], [0, 1, 2])], 3)
+        nodes = [{"ram_bytes": size} for size in (1, 10, 100)]
+        freed, used = poet.published._memory(schedule, nodes, [(0, 1), (0, 2), (1, 2)])
+        self.assertEqual(freed.tolist(), [[0, 0, 0], [1, 0, 0], [0, 1, 1]])
+        self.assertEqual(used.tolist(), [[1, 1, 1], [1, 11, 10], [1, 11, 111]])
 
     def test_switches_and_scales_act(self):
         tight = {**ARGUMENTS, "ram_budget": 1_500_000}
@@ -89,8 +103,9 @@ class Published(unittest.TestCase):
 
     def test_wrong_arguments_are_named(self):
         for wrong, error in (({"batch_size": 0}, ValueError), ({"mem_power_scale": -1}, ValueError), ({"ram_budget": -1}, ValueError),
-                             ({"model": "resnet"}, ValueError), ({"platform": "m5"}, ValueError), ({"colour": 1}, TypeError)):
-            with self.subTest(wrong=wrong), self.assertRaises(error):
+                             ({"time_limit_s": -1}, ValueError), ({"solve_threads": 0}, ValueError), ({"paging": "no"}, TypeError),
+                             ({"model": "nonet"}, ValueError), ({"platform": "m5"}, ValueError), ({"colour": 1}, TypeError)):
+            with self.subTest(wrong=wrong), self.assertRaisesRegex(error, "no published instance" if {"model", "platform"} & wrong.keys() else next(iter(wrong))):
                 solve(**{**ARGUMENTS, **wrong})
 
     def test_the_command(self):

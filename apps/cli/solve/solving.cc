@@ -195,7 +195,7 @@ Solved solve_posed(Solved solved, const ProblemOptions& options, const Solving& 
     solved.request.options.on_progress = [&display](const Progress& progress) { display->show(progress); };
   }
   solved.request.options.interrupted = [&guard] { return guard.interrupted(); };
-  static_cast<Answer&>(solved) = answered(std::move(solved));
+  static_cast<Answer&>(solved) = answered(std::move(solved));  // its own members stay
   look_further(options, how, guard, solved);
   return solved;
 }
@@ -207,7 +207,7 @@ Solved solve_problem(const ProblemOptions& options, const Solving& how) {
 Solved with_budget(const Solved& other, const ProblemOptions& options) {
   const Policy policy = policy_of(options);
   CompileRequest how = how_to_solve(options);
-  how.best_order = false;
+  how.best_order = false;  // one order for all
   Workload workload = other.workload;
   workload.instance = other.request.instance;
   Solved solved(posed_answer(std::move(how), std::move(workload), policy));

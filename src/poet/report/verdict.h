@@ -14,7 +14,7 @@ namespace poet {
 [[nodiscard]] std::string violated_rule(const LoadedPlan& loaded);
 [[nodiscard]] bool is_valid(const LoadedPlan& loaded);
 
-/// For programs: the verdict with every figure, null of what is not valid (docs/formats.md, "Verdict").
+/// For programs: the verdict with every figure, null of what is not valid (docs/formats.md, "Result").
 [[nodiscard]] nlohmann::ordered_json verdict_json(const LoadedPlan& loaded);
 
 }  // namespace poet
