@@ -45,6 +45,23 @@ TEST(Answer, SaysWhyThereIsNoPlan) {
   EXPECT_FALSE(json["explanation"]["reason"].is_null());
 }
 
+// Parameters live on storage in this plan: of the instance with all of them in RAM it would be none.
+TEST(Answer, HasTheInstanceThatItsPlanIsOf) {
+  Policy policy;
+  policy.persistent = PersistentPolicy::automatic;
+  policy.ram.bytes = Bytes(240'000);
+  const NetworkSpec network{BuiltInNetwork{"linear", std::nullopt}, {}, {}, {}};
+  CompileRequest how;
+  how.options.time_limit_seconds = 10;
+  const Answer answer = answered(posed_answer(how, load(network, {"m4", {}}, policy), policy));
+  ASSERT_TRUE(has_plan(answer));
+  ASSERT_FALSE(answer.result.paged.empty());
+  const CompileRequest& request = answer.request;
+  const Report report = replay(request.instance, answer.result.plan, request.semantics, request.limits);
+  EXPECT_EQ(report.violation, "");
+  EXPECT_EQ(report.energy, answer.result.report.energy);
+}
+
 TEST(Answer, ObeysThePolicysMechanisms) {
   Policy policy;
   policy.paging = false;
