@@ -4,8 +4,8 @@ as if nothing had been, or stops and says why; it never goes on with other numbe
 
 usage: firmware_faults_test.py POET WORK_FOLDER host|boards
 
-host: single bits of the card flipped at random places (POET_FLIPS of them, default 160).
-boards: under QEMU, killed at random instants (POET_KILLS times on each board, default 15); cards that are missing, damaged or too small;
+host: single bits of the card flipped at random places (POET_FLIPS of them, default 96).
+boards: under QEMU, killed at random instants (POET_KILLS times on each board, default 10); cards that are missing, damaged or too small;
 a host that does not read or write; RAM overrun. Exit 77 where a compiler or the emulator is missing.
 """
 import random
@@ -14,8 +14,8 @@ import time
 
 from firmware_support import *
 
-FLIPS = int(os.environ.get("POET_FLIPS", "160"))
-KILLS = int(os.environ.get("POET_KILLS", "15"))
+FLIPS = int(os.environ.get("POET_FLIPS", "96"))
+KILLS = int(os.environ.get("POET_KILLS", "10"))
 STOPS = (WRONG_CARD, WRONG_PLAN, NO_RECORD, DAMAGED, STALE)
 
 

@@ -1,0 +1,17 @@
+"""Any PyTorch module, trained within a RAM budget: what does not fit is computed again or paged, and every bit stays the same.
+
+    import poet.torch
+
+    step = poet.torch.compile_step(model, torch.nn.functional.cross_entropy, optimizer, (images, labels), ram_budget="60%")
+    for batch in batches:
+        loss = step(batch)
+
+Needs PyTorch: 1.13 (Debian 12) or 2. What differs between the two is in capture.py and measure.py, where it says so.
+"""
+
+from .errors import CaptureError, StorageError
+from .ledger import Ledger
+from .problem import Power
+from .step import Step, compile_step
+
+__all__ = ["CaptureError", "Ledger", "Power", "Step", "StorageError", "compile_step"]

@@ -1,0 +1,200 @@
+"""What a step's operators cost here: seconds, bytes of what they write, and bytes that they need besides while they run.
+
+Every operator runs by itself on operands of its own layouts, so measuring takes the memory of the largest operator, not of a
+step. Operators that are alike are measured once.
+"""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import time
+from typing import Any, Callable, Optional, Sequence
+
+import torch
+
+from .program import Layout, Op, Place, Program, Value, View, replaced
+
+
+@dataclasses.dataclass(frozen=True)
+class Cost:
+    """`outputs`: layouts of what it returns, by position. `workspace_bytes`: the most that is allocated while it runs besides
+    the outputs that are kept."""
+
+    seconds: float
+    workspace_bytes: int
+    outputs: dict[int, Layout]
+
+
+@dataclasses.dataclass(frozen=True)
+class UpdateCost:
+    """Of the optimizer's step of one parameter: `state_bytes` is what it keeps from step to step."""
+
+    seconds: float
+    workspace_bytes: int
+    state_bytes: int
+
+
+class AliasFound(Exception):
+    """An operator returned a tensor that shares an operand's storage, though its schema says otherwise."""
+
+    def __init__(self, op: Op) -> None:
+        super().__init__(op.name)
+        self.op = op
+
+
+def measure(program: Program, given: Callable[[Place], torch.Tensor], rounds: int = 3) -> list[Cost]:
+    """The cost of each operator, and layouts of all values. `given`: tensors that are there before the step."""
+    known: dict[Any, Cost] = {}
+    costs = []
+    for op in program.ops:
+        args, kwargs = _operands(op, given)
+        key = (op.target, _signature(args), _signature(kwargs), tuple(op.outputs))
+        if key not in known:
+            known[key] = _measured(op, args, kwargs, rounds)
+        cost = known[key]
+        for index, value in op.outputs.items():
+            value.layout = cost.outputs[index]
+        costs.append(cost)
+    return costs
+
+
+def _operands(op: Op, given: Callable[[Place], torch.Tensor]) -> Any:
+    made: dict[Any, torch.Tensor] = {}
+
+    def tensor_of(leaf: Any) -> torch.Tensor:
+        if leaf not in made:
+            made[leaf] = given(leaf) if isinstance(leaf, Place) else _example(leaf.layout)
+        return made[leaf]
+
+    args = list(replaced(op.args, tensor_of))
+    for i in op.statistics:
+        args[i] = args[i].clone()  # measuring changes nothing
+    return tuple(args), replaced(op.kwargs, tensor_of)
+
+
+def _example(layout: Layout) -> torch.Tensor:
+    """Contents that take no unusual time: random numbers; zeros where they may be indices."""
+    element = torch.empty((), dtype=layout.dtype).element_size()
+    flat = torch.empty(layout.bytes // element, dtype=layout.dtype)
+    if layout.dtype.is_floating_point:
+        flat.uniform_(0.1, 1.0)
+    else:
+        flat.zero_()
+    return flat.as_strided(layout.size, layout.stride, layout.offset)
+
+
+def _signature(tree: Any) -> Any:
+    if isinstance(tree, torch.Tensor):
+        return tuple(tree.shape), tree.stride(), tree.dtype, tree.requires_grad
+    if isinstance(tree, (tuple, list)):
+        return tuple(_signature(each) for each in tree)
+    if isinstance(tree, dict):
+        return tuple((name, _signature(each)) for name, each in tree.items())
+    return tree if isinstance(tree, (int, float, bool, str, type(None))) else repr(tree)
+
+
+def _measured(op: Op, args: Any, kwargs: Any, rounds: int) -> Cost:
+    with torch.no_grad():
+        result, peak = allocations(lambda: op.target(*args, **kwargs))
+        outputs = {i: result[i] if op.is_list else result for i in op.outputs}
+        storages = {storage_address(tensor) for tensor in _tensors((args, kwargs))}
+        if any(storage_address(t) in storages and t.numel() for t in outputs.values()):
+            raise AliasFound(op)
+        layouts = {i: layout_of(tensor) for i, tensor in outputs.items()}
+        del result, outputs
+        seconds = []
+        for _ in range(rounds):
+            begin = time.perf_counter()
+            result = op.target(*args, **kwargs)
+            seconds.append(time.perf_counter() - begin)
+            del result
+    kept = sum(layout.bytes for layout in layouts.values())
+    return Cost(min(seconds), max(0, peak - kept), layouts)
+
+
+def _tensors(tree: Any) -> list[torch.Tensor]:
+    if isinstance(tree, torch.Tensor):
+        return [tree]
+    if isinstance(tree, dict):
+        return _tensors(list(tree.values()))
+    if isinstance(tree, (tuple, list)):
+        return [tensor for each in tree for tensor in _tensors(each)]
+    return []
+
+
+def storage_of(tensor: torch.Tensor) -> Any:
+    """A tensor's storage, by PyTorch 1's name or 2's."""
+    return tensor.untyped_storage() if hasattr(tensor, "untyped_storage") else tensor.storage().untyped()
+
+
+def storage_address(tensor: torch.Tensor) -> int:
+    return int(storage_of(tensor).data_ptr())
+
+
+def layout_of(tensor: torch.Tensor) -> Layout:
+    """How a tensor lies in its storage."""
+    return Layout(tuple(tensor.shape), tensor.stride(), tensor.storage_offset(), tensor.dtype, storage_of(tensor).nbytes())
+
+
+def allocations(action: Callable[[], Any]) -> tuple[Any, int]:
+    """What an action returns, and the most bytes that PyTorch's allocator held at a time because of it: what PyTorch's profiler
+    records, so that what operators allocate inside is counted, too."""
+    from torch.autograd import profiler
+
+    with profiler.profile(profile_memory=True, use_kineto=True) as profile:
+        result = action()
+    changes: list[tuple[int, int]] = []
+    stack = list(profile.kineto_results.experimental_event_tree())
+    while stack:
+        event = stack.pop()
+        size = getattr(event.extra_fields, "alloc_size", None)
+        if size is not None:
+            changes.append((event.start_time_ns, size))
+        stack.extend(event.children)
+    changes.sort(key=lambda change: change[0])
+    peak = now = 0
+    for _, size in changes:
+        now += size
+        peak = max(peak, now)
+    return result, peak
+
+
+# ---- optimizers
+
+
+def measure_updates(optimizer: Any, parameters: Sequence[torch.nn.Parameter], rounds: int = 2) -> list[Optional[UpdateCost]]:
+    """The cost of the optimizer's step for each parameter, tried on a copy of its own: the parameters and the optimizer's state
+    stay as they are. None where the optimizer does not have it, or it needs no gradient."""
+    group_of = {id(p): group for group in optimizer.param_groups for p in group["params"]}
+    known: dict[Any, UpdateCost] = {}
+    costs: list[Optional[UpdateCost]] = []
+    for parameter in parameters:
+        group = group_of.get(id(parameter))
+        if group is None or not parameter.requires_grad:
+            costs.append(None)
+            continue
+        options = {name: option for name, option in group.items() if name != "params"}
+        key = (tuple(parameter.shape), parameter.stride(), parameter.dtype, repr(options))
+        if key not in known:
+            known[key] = _measured_update(optimizer, parameter, options, rounds)
+        costs.append(known[key])
+    return costs
+
+
+def _measured_update(optimizer: Any, parameter: torch.nn.Parameter, options: dict[str, Any], rounds: int) -> UpdateCost:
+    shadow = torch.nn.Parameter(torch.empty_like(parameter).uniform_(0.1, 1.0))
+    shadow.grad = torch.full_like(shadow, 0.1)
+    mine = copy.copy(optimizer)
+    mine.__dict__ = {name: each for name, each in optimizer.__dict__.items() if name != "step"}  # a scheduler counts steps there
+    mine.param_groups = [{**copy.deepcopy(options), "params": [shadow]}]
+    mine.state = type(optimizer.state)(dict)
+    mine.step()
+    state = sum(storage_of(tensor).nbytes() for tensor in _tensors(dict(mine.state.get(shadow, {}))))
+    _, peak = allocations(mine.step)
+    seconds = []
+    for _ in range(rounds):
+        begin = time.perf_counter()
+        mine.step()
+        seconds.append(time.perf_counter() - begin)
+    return UpdateCost(min(seconds), peak, state)

@@ -1,0 +1,118 @@
+"""A captured step with its measured costs as a poet.Graph: what solve() schedules."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, Optional, Sequence
+
+from ..graphs import Graph
+from .measure import Cost, UpdateCost
+from .program import Program, Value, values_of
+from .storage import Rates
+
+END = "step"  # the op that ends the step: the update of all parameters, or just what is left to do
+
+
+@dataclasses.dataclass(frozen=True)
+class Power:
+    """Watts: of computing, of time that passes, and of transfers, each besides the others. The schedule takes the least energy
+    by these; what is not known of a machine is assumed such that time counts as much as work, and transfers little."""
+
+    computing: float = 1.0
+    idle: float = 1.0
+    transferring: float = 0.1
+
+
+def graph_of(
+    program: Program,
+    costs: Sequence[Cost],
+    updates: Sequence[Optional[UpdateCost]],
+    parameter_bytes: Sequence[int],
+    resident_bytes: int,
+    rates: Optional[Rates],
+    power: Power,
+    early: bool,
+    name: str,
+) -> Graph:
+    """The graph. Ops are the program's, by their names, then updates.
+
+    `resident_bytes`: everything else that is in RAM all the time (buffers, the batch, optimizer state). `rates`: of storage; None:
+    there is none. `early`: each parameter is updated once its gradient is there and has been read for the last time; else all
+    are by the last op, which needs all gradients at once, and before which nothing of the module has changed.
+    """
+    values: list[dict[str, Any]] = []
+    ops: list[dict[str, Any]] = []
+    index: dict[Value, int] = {}
+
+    def value(name: str, size: int, persistence: str) -> int:
+        costs = {} if rates is None else _page_costs(size, rates, power)
+        values.append({"name": name, "shape": [size], "dtype": "uint8", "persistence": persistence, "bytes": size, "ram_bytes": size, **costs})
+        return len(values) - 1
+
+    def op(name: str, kind: str, inputs: list[int], outputs: list[int], seconds: float, workspace: int, **more: Any) -> None:
+        cost = {"runtime_seconds": seconds, "compute_joules": seconds * power.computing, "workspace_bytes": workspace}
+        ops.append({"name": name, "inputs": inputs, "outputs": outputs, "kind": kind, **cost, **more})
+
+    parameters = [value(f"parameter.{i}", size, "parameter") for i, size in enumerate(parameter_bytes)]
+    ready = _gradients_ready(program) if early else {}
+    ready_values: list[Value] = []
+    for i, (each, cost) in enumerate(zip(program.ops, costs)):
+        inputs = [parameters[k] for k in each.parameters()] + [index[read] for read in each.reads()]
+        outputs = []
+        for output in each.outputs.values():
+            index[output] = value(output.name, output.bytes, "activation")
+            outputs.append(index[output])
+        op(each.name, "op", inputs, outputs, cost.seconds, cost.workspace_bytes, **{"pass": "backward" if each.is_backward else "forward"})
+        for k in ready.get(i, ()):
+            gradient = values_of(program.gradients[k])
+            update = updates[k]
+            assert update is not None
+            ready_values += gradient
+            op(update_name(k), "update", [index[v] for v in gradient], [], update.seconds, update.workspace_bytes,
+               updates=[parameters[k]], recomputable=False, **{"pass": "update"})
+    last = [v for v in program.results() if v not in ready_values]
+    measured = [update for update in updates if update is not None]
+    seconds = 0.0 if early else sum(update.seconds for update in measured)
+    workspace = 0 if early else max((update.workspace_bytes for update in measured), default=0)
+    changed = [] if early else [parameters[k] for k, update in enumerate(updates) if update is not None and program.gradients[k] is not None]
+    op(END, "update", [index[v] for v in last], [], seconds, workspace, updates=changed, recomputable=False, **{"pass": "update"})
+    description = {
+        "format": 1,
+        "name": name,
+        "model": name,
+        "source": "poet.torch",
+        "alignment_bytes": 64,
+        "persistent_bytes": resident_bytes + sum(-(-size // 64) * 64 for size in parameter_bytes),
+        "device": {"name": "this machine", "concurrent": True, "idle_watts": power.idle, "wake_seconds": 0, "wake_joules": 0},
+        "ops": ops,
+        "values": values,
+    }
+    return Graph.from_json(description)
+
+
+def update_name(parameter: int) -> str:
+    """Of the op that updates a parameter."""
+    return f"update.{parameter}"
+
+
+def _gradients_ready(program: Program) -> dict[int, list[int]]:
+    """After which op each parameter can be updated: its gradient is there, and nothing reads the parameter any more."""
+    last_read = {k: i for i, op in enumerate(program.ops) for k in op.parameters()}
+    after: dict[int, list[int]] = {}
+    for k, gradient in enumerate(program.gradients):
+        if gradient is None:
+            continue
+        made = max((value.op for value in values_of(gradient)), default=-1)
+        after.setdefault(max(made, last_read.get(k, -1)), []).append(k)
+    return after
+
+
+def _page_costs(size: int, rates: Rates, power: Power) -> dict[str, float]:
+    read = rates.read_latency_seconds + size / rates.read_bytes_per_second
+    write = rates.write_latency_seconds + size / rates.write_bytes_per_second
+    return {
+        "page_in_seconds": read,
+        "page_out_seconds": write,
+        "page_in_joules": read * power.transferring,
+        "page_out_joules": write * power.transferring,
+    }

@@ -1,0 +1,137 @@
+"""A training step as plain data: which operators it runs, what each reads and writes, and in what tensors."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, Callable, Optional
+
+import torch
+
+
+@dataclasses.dataclass(frozen=True)
+class Layout:
+    """How a tensor lies in its storage of `bytes`: size, stride and offset in elements."""
+
+    size: tuple[int, ...]
+    stride: tuple[int, ...]
+    offset: int
+    dtype: torch.dtype
+    bytes: int
+
+
+@dataclasses.dataclass(frozen=True)
+class Place:
+    """What is there before the step: the `index`-th of the step's "parameter"s, "buffer"s, "batch" tensors or "constant"s."""
+
+    kind: str
+    index: int
+
+
+@dataclasses.dataclass(frozen=True)
+class View:
+    """A tensor that shares the storage of what it is made of, and so is made anew wherever it is read. `item`: which of a list."""
+
+    target: Callable[..., Any]
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+    item: Optional[int] = None
+
+
+@dataclasses.dataclass(eq=False)
+class Value:
+    """A tensor that an operator writes into storage of its own. Its layout is known once the operator has run."""
+
+    name: str
+    op: int
+    output: int
+    layout: Optional[Layout] = None
+
+    @property
+    def bytes(self) -> int:
+        assert self.layout is not None
+        return self.layout.bytes
+
+
+@dataclasses.dataclass(eq=False)
+class Op:
+    """An operator that computes. `args` and `kwargs` hold Place, View and Value where there were tensors.
+
+    `outputs`: values by their position in what it returns; those that nobody reads are absent. `is_list`: whether it returns
+    several. `is_random`: draws from the generator. `statistics`: positions of arguments that are buffers which it changes
+    besides returning something (batch norm's running statistics).
+    """
+
+    name: str
+    target: Callable[..., Any]
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+    outputs: dict[int, Value]
+    is_backward: bool
+    is_list: bool
+    is_random: bool
+    statistics: tuple[int, ...] = ()
+
+    def reads(self) -> list[Value]:
+        """Values of other operators, each once."""
+        return list(dict.fromkeys(values_of((self.args, self.kwargs))))
+
+    def parameters(self) -> list[int]:
+        """Indices of the parameters that it reads, each once."""
+        places = [each for each in leaves((self.args, self.kwargs)) if isinstance(each, Place) and each.kind == "parameter"]
+        return list(dict.fromkeys(place.index for place in places))
+
+
+@dataclasses.dataclass
+class Program:
+    """A step: operators in the order in which PyTorch runs them, then what comes of it.
+
+    `loss`, `gradients` (one per parameter, None where it has none) and `buffers` (new contents by index) are Value, View, Place
+    or None; buffers that operators change themselves (Op.statistics) are not among them.
+    """
+
+    ops: list[Op]
+    loss: Any
+    gradients: list[Any]
+    buffers: dict[int, Any]
+    constants: list[torch.Tensor]
+
+    def changed_buffers(self) -> list[int]:
+        """Indices of the buffers that the step changes."""
+        changed = set(self.buffers)
+        for op in self.ops:
+            changed.update(place.index for place in (op.args[i] for i in op.statistics))
+        return sorted(changed)
+
+    def results(self) -> list[Value]:
+        """Values that have to be there at the end, each once."""
+        return list(dict.fromkeys(values_of((self.loss, self.gradients, self.buffers))))
+
+
+def leaves(tree: Any) -> list[Any]:
+    """Places, values and constants in arguments, those of views included, in order."""
+    if isinstance(tree, (tuple, list)):
+        return [leaf for each in tree for leaf in leaves(each)]
+    if isinstance(tree, dict):
+        return leaves(list(tree.values()))
+    if isinstance(tree, View):
+        return leaves((tree.args, tree.kwargs))
+    return [tree]
+
+
+def values_of(tree: Any) -> list[Value]:
+    """Values in arguments or results, in order."""
+    return [leaf for leaf in leaves(tree) if isinstance(leaf, Value)]
+
+
+def replaced(tree: Any, tensor_of: Callable[[Any], Any]) -> Any:
+    """Arguments with tensors in place of places and values; views are made."""
+    if isinstance(tree, (tuple, list)):
+        return type(tree)(replaced(each, tensor_of) for each in tree)
+    if isinstance(tree, dict):
+        return {name: replaced(each, tensor_of) for name, each in tree.items()}
+    if isinstance(tree, View):
+        made = tree.target(*replaced(tree.args, tensor_of), **replaced(tree.kwargs, tensor_of))
+        return made if tree.item is None else made[tree.item]
+    if isinstance(tree, (Place, Value)):
+        return tensor_of(tree)
+    return tree

@@ -1,0 +1,147 @@
+"""The file that tensors are paged to, and the thread that moves them while the step computes."""
+
+from __future__ import annotations
+
+import ctypes
+import dataclasses
+import os
+import queue
+import tempfile
+import threading
+import time
+from typing import Any, Callable, Optional, Union
+
+import torch
+
+from .errors import StorageError
+from .measure import storage_of
+from .program import Layout
+
+
+@dataclasses.dataclass(frozen=True)
+class Rates:
+    """What transfers take: b bytes `latency_seconds` + b / `bytes_per_second`, each way."""
+
+    read_latency_seconds: float
+    read_bytes_per_second: float
+    write_latency_seconds: float
+    write_bytes_per_second: float
+
+
+class Transfer:
+    """One transfer under way. Holds its tensor until it is done, so that nothing is moved to or from memory that is free."""
+
+    def __init__(self, move: Callable[[int, Any, int], int], tensor: torch.Tensor, place: int) -> None:
+        self.move = move
+        self.tensor: Optional[torch.Tensor] = tensor
+        self.place = place
+        self.error: Optional[BaseException] = None
+        self.done = threading.Event()
+
+    def wait(self) -> None:
+        """Until it is done. Raises StorageError."""
+        self.done.wait()
+        if self.error is not None:
+            raise StorageError(f"storage failed: {self.error}") from self.error
+
+
+class PageFile:
+    """A file of `size` bytes in `folder` that nobody else sees and that is gone when the process is. Transfers are carried out
+    in the order in which they are asked for, as the plan says."""
+
+    def __init__(self, folder: Union[str, "os.PathLike[str]"], size: int) -> None:
+        try:
+            self._file, name = tempfile.mkstemp(prefix="poet-pages-", dir=folder)
+            os.unlink(name)
+            if size:
+                os.posix_fallocate(self._file, 0, size)  # better now than in the middle of a step
+        except OSError as error:
+            raise StorageError(f"storage {os.fspath(folder)!r}: no page file of {size} bytes: {error.strerror}") from error
+        self.size = size
+        self._jobs: queue.SimpleQueue[Optional[Transfer]] = queue.SimpleQueue()
+        self._thread = threading.Thread(target=_work, args=(self._file, self._jobs), name="poet storage", daemon=True)
+        self._thread.start()
+
+    def write(self, tensor: torch.Tensor, place: int) -> Transfer:
+        """Starts to write a tensor's storage at a place in the file."""
+        return self._start(os.pwrite, tensor, place)
+
+    def read(self, layout: Layout, place: int) -> tuple[torch.Tensor, Transfer]:
+        """A tensor whose contents are being read."""
+        element = torch.empty((), dtype=layout.dtype).element_size()
+        flat = torch.empty(layout.bytes // element, dtype=layout.dtype)
+        tensor = flat.as_strided(layout.size, layout.stride, layout.offset)
+        return tensor, self._start(_pread, tensor, place)
+
+    def _start(self, move: Callable[[int, Any, int], int], tensor: torch.Tensor, place: int) -> Transfer:
+        transfer = Transfer(move, tensor, place)
+        self._jobs.put(transfer)
+        return transfer
+
+    def finish(self) -> None:
+        """Waits until nothing is under way, whatever became of it."""
+        last = Transfer(lambda file, buffer, place: 0, torch.empty(0), 0)
+        self._jobs.put(last)
+        last.done.wait()
+
+    def close(self) -> None:
+        self._jobs.put(None)
+        self._thread.join()
+        os.close(self._file)
+
+
+def _pread(file: int, buffer: Any, place: int) -> int:
+    return os.preadv(file, [buffer], place)
+
+
+def _work(file: int, jobs: queue.SimpleQueue[Optional[Transfer]]) -> None:
+    failed: Optional[BaseException] = None
+    while (job := jobs.get()) is not None:
+        try:
+            assert job.tensor is not None
+            _move(file, job)
+        except BaseException as error:  # noqa: BLE001  # whoever waits gets it
+            job.error = failed = error
+        del failed
+        failed = None
+        job.tensor = None
+        job.done.set()
+        del job
+
+
+def _move(file: int, job: Transfer) -> None:
+    storage = storage_of(job.tensor)
+    left, place = storage.nbytes(), job.place
+    address = storage.data_ptr()
+    while left:
+        buffer = (ctypes.c_char * min(left, 1 << 26)).from_address(address)
+        moved = job.move(file, buffer, place)  # without the interpreter's lock
+        if moved <= 0:
+            raise OSError("the page file ends early")
+        left, place, address = left - moved, place + moved, address + moved
+
+
+def measure_storage(folder: Union[str, "os.PathLike[str]"], largest: int) -> Rates:
+    """How fast pages are written and read back there, with what the operating system buffers, as in a step."""
+    large = max(1 << 20, min(largest, 1 << 26))
+    file = PageFile(folder, large)
+    try:
+        seconds = {}
+        for size in (4096, large):
+            layout = Layout((size,), (1,), 0, torch.uint8, size)
+            tensor = torch.zeros(size, dtype=torch.uint8)
+            ways: dict[str, list[float]] = {"write": [], "read": []}
+            for _ in range(4):
+                begin = time.perf_counter()
+                file.write(tensor, 0).wait()
+                middle = time.perf_counter()
+                file.read(layout, 0)[1].wait()
+                ways["write"].append(middle - begin)
+                ways["read"].append(time.perf_counter() - middle)
+            # Of the second half: the first writes find no buffers.
+            seconds[size] = {way: max(times[2:]) for way, times in ways.items()}
+    finally:
+        file.close()
+    latency = seconds[4096]
+    rate = {way: large / max(1e-9, seconds[large][way] - latency[way]) for way in latency}
+    return Rates(latency["read"], rate["read"], latency["write"], rate["write"])
