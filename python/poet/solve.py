@@ -64,6 +64,7 @@ def solve(
         persistent: "auto", "resident" or "excluded"; split: "auto", "off" or bytes; order: "given" or "best"
         semantics: "device", "staged" or "published"; on_time: the share of steps that is to meet the deadline, 0.95
         staged=False: only plans that are staged schedules, so that result.schedule is there
+        addresses=True: with an address in RAM for every value, within the budget; False: for an allocator that finds its own
         gap=0.01, time_limit=120 (seconds), threads=1, solver ("cbc", "highs"), formulation ("tight", "published")
         progress: a function of phase, joules of the best plan, joules of the bound (None: none yet) and seconds, which stops the
             search with the best plan so far by returning False; True: a bar where tqdm is installed, else lines

@@ -126,6 +126,7 @@ Problem take_problem(Arguments& arguments) {
   if (const auto name = arguments.take<std::string>("order"))
     problem.how.best_order = choose<bool>("order", *name, {{"given", false}, {"best", true}});
   problem.how.on_time = arguments.fraction("on_time");
+  problem.how.addresses = arguments.flag("addresses", true);
   return problem;
 }
 

@@ -12,6 +12,7 @@
 #include "poet/answer/answer.h"
 #include "poet/answer/answer_json.h"
 #include "poet/cost/json_reader.h"
+#include "poet/plan/layout/addresses.h"
 #include "python/src/callbacks.h"
 #include "python/src/plans.h"
 #include "python/src/problem.h"
@@ -60,10 +61,17 @@ std::optional<std::vector<StageIds>> stages(const Answer& answer) {
 std::shared_ptr<LoadedPlan> plan_of_answer(const Answer& answer) {
   if (!has_plan(answer)) return nullptr;
   const CompileRequest& request = answer.request;
+  const Instance& instance = request.instance;
+  PlanFile file{instance, request.semantics, request.limits, answer.result.plan, answer.result.layout};
+  if (!request.addresses) {
+    const Bytes transient = answer.result.report.peak_ram - instance.costs.persistent;
+    file.layout = place(instance, file.plan, request.semantics, {.enough = transient});
+  }
   auto plan = std::make_shared<LoadedPlan>();
-  plan->picture = picture_of(
-      {request.instance, request.semantics, request.limits, answer.result.plan, answer.result.layout},
-      request.instance.model);
+  plan->picture = picture_of(std::move(file), instance.model);
+  Picture& picture = plan->picture;
+  if (!request.addresses)  // were not asked to fit the budget
+    picture.arena = replay_layout(instance, picture.plan.plan, picture.plan.layout, request.semantics, no_limits());
   plan->name = request.instance.model;
   return plan;
 }

@@ -7,6 +7,7 @@ pass replaces operators that change tensors in place by those that do not (funct
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import linecache
 import operator
 import traceback
@@ -17,7 +18,7 @@ import torch.utils._pytree as pytree
 from torch.fx.experimental.proxy_tensor import make_fx
 
 from .errors import CaptureError
-from .program import Op, Place, Program, Value, View, leaves
+from .program import Op, Place, Program, Value, View, values_of
 
 aten = torch.ops.aten
 
@@ -27,6 +28,28 @@ _UNSAID_VIEWS = {"aten::_unsafe_view", "aten::unsafe_split", "aten::unsafe_split
 _IDENTITIES = {"aten::detach", "aten::alias", "aten::lift", "aten::lift_fresh"}
 # Change buffers besides what they return, though their schemas do not say so: positions of running mean and variance.
 _STATISTICS = {"aten::native_batch_norm": (3, 4), "aten::cudnn_batch_norm": (3, 4), "aten::miopen_batch_norm": (3, 4)}
+
+
+# Fill a tensor, whatever it holds, and stay in place when others are replaced.
+_FILLS = {f"aten::{name}_" for name in ("bernoulli", "uniform", "normal", "exponential", "random", "geometric", "log_normal", "cauchy")}
+
+
+@dataclasses.dataclass(frozen=True)
+class Filled:
+    """An operator that fills a tensor in place, as one that makes a new tensor like its first operand."""
+
+    fill: Any
+
+    @property
+    def _schema(self) -> Any:
+        return self.fill._schema
+
+    @property
+    def tags(self) -> Any:
+        return self.fill.tags
+
+    def __call__(self, like: torch.Tensor, *args: Any, **kwargs: Any) -> Any:
+        return self.fill(torch.empty_like(like), *args, **kwargs)
 
 
 def parameters_of(module: torch.nn.Module) -> tuple[dict[str, torch.nn.Parameter], dict[str, torch.Tensor], dict[str, list[str]]]:
@@ -102,7 +125,22 @@ class _Functional:
             return torch.func.functional_call(self._module, self._tensors, args, kwargs)
         from torch.nn.utils.stateless import functional_call
 
-        return functional_call(self._module, self._tensors, args, kwargs)
+        with contextlib.ExitStack() as stack:
+            for path, part in self._module.named_modules():
+                if isinstance(part, torch.nn.RNNBase):
+                    stack.enter_context(self._weights_of(path, part))
+            return functional_call(self._module, self._tensors, args, kwargs)
+
+    @contextlib.contextmanager
+    def _weights_of(self, path: str, part: torch.nn.RNNBase) -> Iterator[None]:
+        """Recurrent modules compute with a list of weights that functional_call of PyTorch 1.13 does not know."""
+        before = part._flat_weights
+        names = [f"{path}.{name}" if path else name for name in part._flat_weights_names]
+        part.__dict__["_flat_weights"] = [self._tensors[name] for name in names]
+        try:
+            yield
+        finally:
+            part.__dict__["_flat_weights"] = before
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._module, name)
@@ -113,7 +151,8 @@ def _functionalized(traced: Callable[..., Any]) -> Callable[..., Any]:
         from torch.func import functionalize  # PyTorch 2
     except ImportError:
         from functorch.experimental import functionalize
-    return functionalize(lambda *flat: traced(*flat), remove="mutations")
+    function: Callable[..., Any] = functionalize(lambda *flat: traced(*flat), remove="mutations")
+    return function
 
 
 @contextlib.contextmanager
@@ -226,6 +265,13 @@ def _program(flat: torch.fx.GraphModule, places: Sequence[Place], parameters: in
                 raise CaptureError("module", f"changes its {place.kind} in place; only buffers may change in a step")
             buffers[place.index] = of(node.args[1])
             known[node] = buffers[place.index]
+        elif _name_of(node.target) in _FILLS and _is_whole(known[node.args[0]], known):
+            filled = known[node.args[0]]
+            # From here on whoever names the tensor means what it was filled with.
+            known[node] = known[node.args[0]] = _op(ops, node, of, Filled(node.target))
+            made = next(op for op in ops if filled in op.outputs.values())
+            if _name_of(made.target) == "aten::empty_like":
+                ops[-1].args = (made.args[0], *ops[-1].args[1:])
         elif _writes(node.target):
             raise CaptureError(str(node.target), "changes a tensor in place in a way that cannot be undone")
         elif node.name in views or _is_view(node.target):
@@ -234,7 +280,7 @@ def _program(flat: torch.fx.GraphModule, places: Sequence[Place], parameters: in
             known[node] = _op(ops, node, of)
     loss, *gradients = [known[each] if isinstance(each, torch.fx.Node) else each for each in results]
     _number(ops)
-    last_forward = max((value.op for value in leaves(loss) if isinstance(value, Value)), default=-1)
+    last_forward = max((value.op for value in values_of(loss)), default=-1)
     for op in ops[last_forward + 1 :]:
         op.is_backward = True
     by_parameter: list[Any] = [None] * parameters
@@ -243,8 +289,14 @@ def _program(flat: torch.fx.GraphModule, places: Sequence[Place], parameters: in
     return without_unused(Program(ops, loss, by_parameter, buffers, constants))
 
 
-def _op(ops: list[Op], node: torch.fx.Node, of: Callable[[Any], Any]) -> Any:
-    target: Any = node.target
+def _is_whole(what: Any, known: dict[torch.fx.Node, Any]) -> bool:
+    """Whether it is a value of which no view has been made."""
+    views = [each for each in known.values() if isinstance(each, View)]
+    return isinstance(what, Value) and not any(what in values_of(view) for view in views)
+
+
+def _op(ops: list[Op], node: torch.fx.Node, of: Callable[[Any], Any], target: Any = None) -> Any:
+    target = target or node.target
     returns = target._schema.returns
     is_list = len(returns) > 1 or "[]" in str(returns[0].type)
     op = Op(

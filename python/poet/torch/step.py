@@ -325,12 +325,12 @@ def _solved(graph: Graph, limits: dict[str, Any]) -> Result:
     budget = limits["ram_budget"]
     if isinstance(budget, str) and (budget.strip() == "least" or budget.strip().endswith("%")):
         # What keeping everything takes, and the least that is known: figures of the answer to too small a budget.
-        least = solve(graph=graph, ram_budget=1, paging=True, time_limit=limits["time_limit"])
+        least = solve(graph=graph, ram_budget=1, addresses=False, time_limit=limits["time_limit"])
         if budget.strip() == "least":
             budget = least.least_ram
         else:
             budget = int(least.figures["keep_all_peak_ram_bytes"] * _percent(budget))
-    result = solve(graph=graph, **{**limits, "ram_budget": budget})
+    result: Result = solve(graph=graph, addresses=False, **{**limits, "ram_budget": budget})
     if result.plan is None:
         way_out = "" if result.least_ram is None else f"; a plan is known with ram_budget={result.least_ram}"
         late = "" if result.least_deadline is None else f"; with deadline={result.least_deadline:.6g}"
