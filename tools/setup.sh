@@ -35,7 +35,7 @@ test_extras=(
   /usr/lib/python3/dist-packages/numpy:python3-numpy /usr/lib/python3/dist-packages/networkx:python3-networkx
   /usr/lib/python3/dist-packages/mypy:mypy
   /usr/lib/python3/dist-packages/setuptools:python3-setuptools /usr/lib/python3/dist-packages/wheel:python3-wheel
-  /usr/lib/python3/dist-packages/pip:python3-pip
+  /usr/lib/python3/dist-packages/pip:python3-pip /usr/lib/python3/dist-packages/torch:python3-torch
 )
 
 # What the program is made of; a change below one of these makes the next ./poet build again.

@@ -10,6 +10,7 @@
 #include "poet/baselines/poet_schedules.h"
 #include "poet/study/run_method.h"
 #include "poet/verify/replay.h"
+#include "tests/support/effort.h"
 #include "tests/support/random_instance.h"
 #include "tests/support/random_training_graph.h"
 #include "tests/support/staged_schedule.h"
@@ -41,7 +42,7 @@ TEST(DtrProperty, PlansHoldTheBudget) {
   int judged = 0;
   int outside = 0;
   int below = 0;
-  for (int seed = 1; seed <= 600; ++seed) {
+  for (int seed = 1; seed <= test::effort(600); ++seed) {
     SCOPED_TRACE(fmt::format("seed {}", seed));
     Rng rng(static_cast<std::uint64_t>(seed));
     const Instance instance = test::random_instance(rng, random_options(rng));
@@ -76,8 +77,8 @@ TEST(DtrProperty, PlansHoldTheBudget) {
     }
     if (HasFailure()) return;
   }
-  EXPECT_GT(recomputing, 200);
-  EXPECT_GT(judged, 20);
+  EXPECT_GT(recomputing, test::enough(200));
+  EXPECT_GT(judged, test::enough(20));
   fmt::print("{} plans, {} recompute, {} beside a bound: {} not staged, {} below\n", plans, recomputing,
              judged, outside, below);
 }

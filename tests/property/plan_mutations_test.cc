@@ -21,6 +21,7 @@
 #include "poet/plan/timing/transfers.h"
 #include "poet/verify/replay.h"
 #include "poet/verify/replay_layout.h"
+#include "tests/support/effort.h"
 #include "tests/support/linear_cases.h"
 #include "tests/support/plan_corruptions.h"
 #include "tests/support/plan_machine.h"
@@ -274,7 +275,7 @@ void corrupt(const Case& valid, const Corruption& corruption, Rng& rng, Tally& t
 
 std::vector<Case> valid_cases() {
   std::vector<Case> cases;
-  for (int seed = 0; seed < 600; ++seed) cases.push_back(random_case(seed));
+  for (int seed = 0; seed < test::effort(600); ++seed) cases.push_back(random_case(seed));
   cases.push_back(two_on_their_way());
   cases.push_back(network_case("resnet18_cifar", "m4", 75, false));
   cases.push_back(network_case("transformer", "m4", 95, true));
@@ -322,7 +323,7 @@ Tally corrupt_all(const std::vector<Case>& cases, const std::vector<Corruption>&
     }
     fmt::print("{:<30}{:>8}{:>10}{:>10}{:>10}\n", corruption.name, tally.made, tally.changed, tally.accepted,
                tally.strict);
-    EXPECT_GE(tally.changed, corruption.floor);
+    EXPECT_GE(tally.changed, test::enough(corruption.floor));
     all.made += tally.made;
     all.changed += tally.changed;
     all.accepted += tally.accepted;
@@ -336,25 +337,25 @@ TEST(PlanMutations, TheVerifierRejectsWhatDoesSomethingElse) {
   const std::vector<Case> cases = valid_cases();
   if (HasFailure()) return;
   const Kinds kinds = check_valid(cases);
-  EXPECT_GT(kinds.paging, 200);
-  EXPECT_GT(kinds.recomputing, 200);
-  EXPECT_GT(kinds.in_place, 100);
+  EXPECT_GT(kinds.paging, test::enough(200));
+  EXPECT_GT(kinds.recomputing, test::enough(200));
+  EXPECT_GT(kinds.in_place, test::enough(100));
   if (HasFailure()) return;
   const Tally all = corrupt_all(cases, test::corruptions());
   // Rejecting everything is no judgement: thousands of harmless ones are let through.
-  EXPECT_GT(all.made - all.changed - all.strict, 5000);
-  EXPECT_GE(all.changed, 1000);
+  EXPECT_GT(all.made - all.changed - all.strict, test::enough(5000));
+  EXPECT_GE(all.changed, test::enough(1000));
 }
 
 // With persistent values at home on storage.
 TEST(PlanMutations, TheVerifierKnowsWhatIsAtHome) {
   std::vector<Case> cases;
-  for (int seed = 0; seed < 200; ++seed) cases.push_back(paged_case(seed));
+  for (int seed = 0; seed < test::effort(200); ++seed) cases.push_back(paged_case(seed));
   if (HasFailure()) return;
   const Kinds kinds = check_valid(cases);
-  EXPECT_GT(kinds.paging, 150);
-  EXPECT_GT(kinds.recomputing, 50);
-  EXPECT_GT(kinds.in_place, 20);
+  EXPECT_GT(kinds.paging, test::enough(150));
+  EXPECT_GT(kinds.recomputing, test::enough(50));
+  EXPECT_GT(kinds.in_place, test::enough(20));
   if (HasFailure()) return;
   std::vector<Corruption> corruptions = test::paged_corruptions();
   for (Corruption& corruption : test::corruptions()) {
@@ -362,7 +363,7 @@ TEST(PlanMutations, TheVerifierKnowsWhatIsAtHome) {
     corruptions.push_back(std::move(corruption));
   }
   const Tally all = corrupt_all(cases, corruptions);
-  EXPECT_GT(all.made - all.changed - all.strict, 1000);
+  EXPECT_GT(all.made - all.changed - all.strict, test::enough(1000));
 }
 
 }  // namespace

@@ -103,7 +103,8 @@ def capture(
 
     mode = "real" if real else "fake"
     with _restored(module, buffers if real else {}), _refusals():
-        traced = make_fx(step, tracing_mode=mode)(*inputs)
+        with torch.enable_grad():
+            traced = make_fx(step, tracing_mode=mode)(*inputs)
         _refuse_data_dependence(traced)
         with torch.no_grad():
             flat = make_fx(_functionalized(traced), tracing_mode=mode)(*inputs)
@@ -319,7 +320,7 @@ def _op(ops: list[Op], node: torch.fx.Node, of: Callable[[Any], Any], target: An
 
 
 def _item(source: Any, node: torch.fx.Node) -> Any:
-    index: int = node.args[1]  # type: ignore[assignment]
+    index: int = node.args[1]
     if isinstance(source, Op):
         if index not in source.outputs:
             source.outputs[index] = Value(f"{source.name}.{index}", -1, index)

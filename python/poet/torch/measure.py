@@ -6,6 +6,7 @@ step. Operators that are alike are measured once.
 
 from __future__ import annotations
 
+import collections
 import copy
 import dataclasses
 import time
@@ -188,7 +189,7 @@ def _measured_update(optimizer: Any, parameter: torch.nn.Parameter, options: dic
     mine = copy.copy(optimizer)
     mine.__dict__ = {name: each for name, each in optimizer.__dict__.items() if name != "step"}  # a scheduler counts steps there
     mine.param_groups = [{**copy.deepcopy(options), "params": [shadow]}]
-    mine.state = type(optimizer.state)(dict)
+    mine.state = collections.defaultdict(dict, {shadow: copy.deepcopy(dict(optimizer.state.get(parameter, {})))})
     mine.step()
     state = sum(storage_of(tensor).nbytes() for tensor in _tensors(dict(mine.state.get(shadow, {}))))
     _, peak = allocations(mine.step)

@@ -32,13 +32,15 @@ def graph_of(
     rates: Optional[Rates],
     power: Power,
     early: bool,
+    at_once: bool,
     name: str,
 ) -> Graph:
     """The graph. Ops are the program's, by their names, then updates.
 
     `resident_bytes`: everything else that is in RAM all the time (buffers, the batch, optimizer state). `rates`: of storage; None:
     there is none. `early`: each parameter is updated once its gradient is there and has been read for the last time; else all
-    are by the last op, which needs all gradients at once, and before which nothing of the module has changed.
+    are by the last op, which needs all gradients at once, and before which nothing of the module has changed. `at_once`: the optimizer
+    computes with all of them at the same time, not one by one (its option `foreach` or `fused`).
     """
     values: list[dict[str, Any]] = []
     ops: list[dict[str, Any]] = []
@@ -73,7 +75,8 @@ def graph_of(
     last = [v for v in program.results() if v not in ready_values]
     measured = [update for update in updates if update is not None]
     seconds = 0.0 if early else sum(update.seconds for update in measured)
-    workspace = 0 if early else max((update.workspace_bytes for update in measured), default=0)
+    workspaces = [update.workspace_bytes for update in measured]
+    workspace = 0 if early else sum(workspaces) if at_once else max(workspaces, default=0)
     changed = [] if early else [parameters[k] for k, update in enumerate(updates) if update is not None and program.gradients[k] is not None]
     op(END, "update", [index[v] for v in last], [], seconds, workspace, updates=changed, recomputable=False, **{"pass": "update"})
     description = {

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import os
-import tempfile
 from typing import Any, Callable, Iterator, Optional, Sequence, Union
 
 import torch
@@ -22,7 +21,7 @@ from .errors import CaptureError, StorageError
 from .measure import AliasFound, layout_of, measure, measure_updates, storage_of
 from .problem import Power, graph_of
 from .program import Place, Program
-from .storage import PageFile, measure_storage
+from .storage import PageFile, measure_storage, storage_folder
 
 Amount = Union[int, str]
 Path = Union[str, "os.PathLike[str]"]
@@ -161,7 +160,7 @@ class Step:
             tuple((tuple(t.shape), t.stride(), t.dtype, t.device) for t in tensors),
             repr([leaf for leaf in pytree.tree_flatten(batch)[0] if not isinstance(leaf, torch.Tensor)]),
             tuple(part.training for part in self.module.modules()),
-            tuple(p.requires_grad for p in self.module.parameters()),
+            tuple((p.requires_grad, tuple(p.shape), p.stride(), p.dtype) for p in self.module.parameters()),
         )
         if key not in self._compiled:
             self._compiled[key] = self.compile(batch)
@@ -199,6 +198,7 @@ class Step:
             rates,
             self._power,
             self._early,
+            any(group.get("foreach") or group.get("fused") for group in self.optimizer.param_groups),
             type(self.module).__name__,
         )
         result = _solved(graph, self._limits)
@@ -271,16 +271,11 @@ def compile_step(
     if loss_fn is not None and not (isinstance(example_batch, (tuple, list)) and len(example_batch) >= 2):
         raise InputError("example_batch", "must be a tuple of what the module takes and, last, the target; else give forward=")
     _check_tensors(module, example_batch)
-    if storage is True:
-        storage = tempfile.gettempdir()
-    elif storage is False:
-        storage = None
-    elif storage is not None and not os.path.isdir(storage):
-        raise InputError("storage", f"{os.fspath(storage)!r} is not a folder")
+    folder = storage_folder(storage)
     if forward is None:
         forward = _with_target(loss_fn)  # type: ignore[arg-type]
     limits = {"ram_budget": ram_budget, "deadline": deadline, "time_limit": time_limit, "progress": _until(tolerance, progress)}
-    step = Step(module, forward, optimizer, limits, storage, power, updates, keep_gradients)
+    step = Step(module, forward, optimizer, limits, folder, power, updates, keep_gradients)
     step._of(example_batch, [leaf for leaf in pytree.tree_flatten(example_batch)[0] if isinstance(leaf, torch.Tensor)])
     return step
 

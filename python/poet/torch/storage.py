@@ -13,6 +13,7 @@ from typing import Any, Callable, Optional, Union
 
 import torch
 
+from ..errors import InputError
 from .errors import StorageError
 from .measure import storage_of
 from .program import Layout
@@ -95,21 +96,18 @@ def _pread(file: int, buffer: Any, place: int) -> int:
 
 
 def _work(file: int, jobs: queue.SimpleQueue[Optional[Transfer]]) -> None:
-    failed: Optional[BaseException] = None
     while (job := jobs.get()) is not None:
         try:
-            assert job.tensor is not None
             _move(file, job)
-        except BaseException as error:  # noqa: BLE001  # whoever waits gets it
-            job.error = failed = error
-        del failed
-        failed = None
+        except Exception as error:  # whoever waits for it gets it
+            job.error = error
         job.tensor = None
         job.done.set()
-        del job
+        del job  # and with it the tensor, rather than when the next one comes
 
 
 def _move(file: int, job: Transfer) -> None:
+    assert job.tensor is not None
     storage = storage_of(job.tensor)
     left, place = storage.nbytes(), job.place
     address = storage.data_ptr()
@@ -119,6 +117,32 @@ def _move(file: int, job: Transfer) -> None:
         if moved <= 0:
             raise OSError("the page file ends early")
         left, place, address = left - moved, place + moved, address + moved
+
+
+def storage_folder(storage: Union[str, "os.PathLike[str]", bool, None]) -> Optional[str]:
+    """The folder that `storage` means: True is the one for temporary files, unless that is in RAM; None and False are none."""
+    if storage is None or storage is False:
+        return None
+    if storage is True:
+        return next((folder for folder in (tempfile.gettempdir(), "/var/tmp") if not is_in_ram(folder)), os.getcwd())
+    folder = os.fspath(storage)
+    if not os.path.isdir(folder):
+        raise InputError("storage", f"{folder!r} is not a folder")
+    if is_in_ram(folder):
+        raise InputError("storage", f"{folder!r} is in RAM (tmpfs): paging there saves none")
+    return folder
+
+
+def is_in_ram(folder: str) -> bool:
+    """Whether a folder is on a file system that keeps its files in RAM."""
+    try:
+        with open("/proc/mounts", encoding="utf-8") as mounts:
+            fields = [line.split() for line in mounts]
+    except OSError:
+        return False  # not Linux
+    path = os.path.realpath(folder)
+    on = [(at, kind) for _, at, kind, *_ in fields if path == at or path.startswith(at.rstrip("/") + "/")]
+    return max(on, key=lambda mount: len(mount[0]), default=("", ""))[1] in ("tmpfs", "ramfs")
 
 
 def measure_storage(folder: Union[str, "os.PathLike[str]"], largest: int) -> Rates:
