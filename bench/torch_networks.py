@@ -66,43 +66,45 @@ class Encoder(nn.Module):
         return self.head(self.layers(self.tokens(x) + self.positions[:, : x.shape[1]])[:, 0])
 
 
+class Block(nn.Module):
+    """Causal attention and two linear layers, norm first."""
+
+    def __init__(self, width, heads):
+        super().__init__()
+        self.heads = heads
+        self.norm1, self.norm2 = nn.LayerNorm(width), nn.LayerNorm(width)
+        self.qkv, self.out = nn.Linear(width, 3 * width), nn.Linear(width, width)
+        self.mlp = nn.Sequential(nn.Linear(width, 4 * width), nn.GELU(), nn.Linear(4 * width, width))
+
+    def attention(self, x):
+        batch, length, width = x.shape
+        q, k, v = (part.view(batch, length, self.heads, -1).transpose(1, 2) for part in self.qkv(x).chunk(3, -1))
+        scores = q @ k.transpose(-2, -1) * (width // self.heads) ** -0.5
+        causal = torch.ones(length, length, dtype=torch.bool).triu(1)
+        weights = scores.masked_fill(causal, float("-inf")).softmax(-1)
+        return self.out((weights @ v).transpose(1, 2).reshape(batch, length, width))
+
+    def forward(self, x):
+        x = x + self.attention(self.norm1(x))
+        return x + self.mlp(self.norm2(x))
+
+
 class Decoder(nn.Module):
-    """GPT's shape: causal attention, norm first, and the embedding's weights shared with the output's when `tied`."""
+    """GPT's shape; the embedding's weights are the output's, too, when `tied`."""
 
     def __init__(self, layers=4, width=128, heads=4, words=1000, tied=False):
         super().__init__()
-        self.heads = heads
         self.tokens = nn.Embedding(words, width)
         self.positions = nn.Parameter(torch.randn(1, 512, width) * 0.02)
-        self.blocks = nn.ModuleList(
-            nn.ModuleDict(
-                {
-                    "norm1": nn.LayerNorm(width),
-                    "qkv": nn.Linear(width, 3 * width),
-                    "out": nn.Linear(width, width),
-                    "norm2": nn.LayerNorm(width),
-                    "mlp": nn.Sequential(nn.Linear(width, 4 * width), nn.GELU(), nn.Linear(4 * width, width)),
-                }
-            )
-            for _ in range(layers)
-        )
+        self.blocks = nn.ModuleList(Block(width, heads) for _ in range(layers))
         self.head = nn.Linear(width, words, bias=False)
         if tied:
             self.head.weight = self.tokens.weight
 
-    def attention(self, block, x):
-        batch, length, width = x.shape
-        q, k, v = (part.view(batch, length, self.heads, -1).transpose(1, 2) for part in block["qkv"](x).chunk(3, -1))
-        scores = q @ k.transpose(-2, -1) * (width // self.heads) ** -0.5
-        causal = torch.ones(length, length, dtype=torch.bool).triu(1)
-        weights = scores.masked_fill(causal, float("-inf")).softmax(-1)
-        return block["out"]((weights @ v).transpose(1, 2).reshape(batch, length, width))
-
     def forward(self, x):
         x = self.tokens(x) + self.positions[:, : x.shape[1]]
         for block in self.blocks:
-            x = x + self.attention(block, block["norm1"](x))
-            x = x + block["mlp"](block["norm2"](x))
+            x = block(x)
         return self.head(x)
 
 
@@ -134,13 +136,44 @@ NETWORKS = {
     "resnet18": lambda: vision("resnet18", 32, 96),
     "resnet50": lambda: vision("resnet50", 16, 96),
     "mobilenet_v2": lambda: vision("mobilenet_v2", 32, 96),
-    "vgg16": lambda: vision("vgg16", 16, 64),
+    "vgg16": lambda: vision("vgg16", 8, 64),
     "densenet121": lambda: vision("densenet121", 16, 64),
     "unet": lambda: (UNet(), nn.functional.cross_entropy, (torch.randn(8, 3, 128, 128), torch.randint(0, 2, (8, 128, 128)))),
-    "vit": lambda: vit(32),
+    "vit": lambda: vit(8),
     "lstm": lambda: (Sequences(), nn.functional.cross_entropy, (torch.randn(64, 64, 32), torch.randint(0, CLASSES, (64,)))),
-    "encoder": lambda: (Encoder(), nn.functional.cross_entropy, (torch.randint(0, 1000, (16, 128)), torch.randint(0, CLASSES, (16,)))),
-    "decoder": lambda: (Decoder(), next_word, words(8, 128)),
+    "encoder": lambda: (Encoder(), nn.functional.cross_entropy, (torch.randint(0, 1000, (4, 128)), torch.randint(0, CLASSES, (4,)))),
+    "decoder": lambda: (Decoder(), next_word, words(4, 128)),
     "dropout": lambda: dropouts(64),
-    "shared": lambda: (Decoder(layers=2, tied=True), next_word, words(8, 128)),
+    "shared": lambda: (Decoder(layers=2, tied=True), next_word, words(4, 128)),
 }
+
+
+def blocks_of(name, module):
+    """What torch.utils.checkpoint is put around: the blocks that a module repeats, in order."""
+    kinds = {
+        "resnet18": "BasicBlock", "resnet50": "Bottleneck", "mobilenet_v2": "InvertedResidual", "densenet121": "_DenseLayer",
+        "vit": "EncoderBlock", "encoder": "TransformerEncoderLayer", "decoder": "Block", "shared": "Block", "lstm": "LSTM",
+    }  # fmt: skip
+    if name in kinds:
+        return [part for part in module.modules() if type(part).__name__ == kinds[name]]
+    if name == "unet":
+        return [*module.down, *module.join]
+    if name == "vgg16":  # its layers up to each pooling
+        module.features = _grouped(module.features, nn.MaxPool2d)
+        return list(module.features)
+    parts = [nn.Sequential(*module[:3]), nn.Sequential(*module[3:6])]  # "dropout"
+    rest = list(module[6:])
+    module._modules.clear()
+    for i, part in enumerate([*parts, *rest]):
+        module.add_module(str(i), part)
+    return parts
+
+
+def _grouped(layers, last):
+    groups, group = [], []
+    for layer in layers:
+        group.append(layer)
+        if isinstance(layer, last):
+            groups.append(nn.Sequential(*group))
+            group = []
+    return nn.Sequential(*groups, *group)

@@ -45,10 +45,10 @@ class Device:
     wake_seconds: float = 0.0
     wake_joules: float = 0.0
     write_endurance_bytes: Optional[int] = None
-    overrides: Sequence[Mapping[str, Any]] = ()
-    rates: Sequence[Mapping[str, Any]] = ()
-    p95_over_median: Optional[Mapping[str, float]] = None
-    origins: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    overrides: Sequence[Mapping[str, Any]] = dataclasses.field(default=(), hash=False)
+    rates: Sequence[Mapping[str, Any]] = dataclasses.field(default=(), hash=False)
+    p95_over_median: Optional[Mapping[str, float]] = dataclasses.field(default=None, hash=False)
+    origins: Mapping[str, str] = dataclasses.field(default_factory=dict, hash=False)
 
     @staticmethod
     def load(name_or_file: Union[str, os.PathLike[str]]) -> Device:

@@ -83,10 +83,10 @@ class Graph:
         op = {
             "name": name,
             "kind": "op",
-            "pass": "update" if updates else "backward" if backward else "forward",
+            "pass": "update" if updates else "backward" if _flag("backward", name, backward) else "forward",
             "inputs": known,
             "outputs": [],
-            "recomputable": recomputable and not updates,
+            "recomputable": _flag("recomputable", name, recomputable) and not updates,
             "runtime_seconds": runtime,
             "compute_joules": energy,
             "workspace_bytes": _whole("workspace_bytes", name, workspace_bytes),
@@ -216,6 +216,9 @@ class Graph:
                 description["storage_capacity_bytes"] = device.storage_bytes
         return description
 
+    def __reduce__(self) -> tuple[Any, tuple[dict[str, Any], list[str]]]:
+        return _restored, (self.to_json(), self.notices)
+
     def __len__(self) -> int:
         """How many ops there are."""
         instance = self.to_json()
@@ -275,6 +278,18 @@ class Graph:
             inputs = sorted(graph.predecessors(node), key=position.__getitem__)
             made.op(str(node), [str(i) for i in inputs], **{name: attributes[name] for name in known if name in attributes})
         return made
+
+
+def _restored(instance: dict[str, Any], notices: list[str]) -> Graph:
+    graph = Graph.from_json(instance)
+    graph.notices = notices
+    return graph
+
+
+def _flag(argument: str, of: str, flag: Any) -> bool:
+    if not isinstance(flag, (bool, np.bool_)):
+        raise TypeError(f"{argument}: of op {of!r} must be True or False, not {flag!r}")
+    return bool(flag)
 
 
 def _whole(argument: str, of: str, number: Any) -> int:

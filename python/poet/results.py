@@ -59,7 +59,7 @@ class Result:
     """
 
     def __init__(self, core: _core.Answer) -> None:
-        self._core = core
+        self._core: Optional[_core.Answer] = core  # None of one that was pickled
         self.figures: dict[str, Any] = json.loads(core.json())
         made = core.plan()
         self.plan: Optional[Plan] = None if made is None else Plan(made)  # None without an answer
@@ -144,14 +144,22 @@ class Result:
     @cached_property
     def graph(self) -> Graph:
         """The training graph that the plan is of, in the order of its ops, with its costs."""
+        assert self._core is not None
         return Graph._of(self._core.instance())
 
     @cached_property
     def schedule(self) -> Optional[Schedule]:
         """The plan as a staged schedule; None where it is none, since it pages between ops or pages parameters:
         solve(staged=True) asks for the best that is one."""
+        assert self._core is not None
         stages = self._core.stages()
         return None if stages is None else Schedule(stages, int(self.figures["values"]))
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"figures": self.figures, "plan": self.plan, "graph": self.graph, "schedule": self.schedule}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, _core=None)
 
     def __repr__(self) -> str:
         if not self.feasible:

@@ -30,6 +30,15 @@ def chain(device=None, **costs):
 
 
 class Graphs(unittest.TestCase):
+    def test_flags_are_no_texts(self):
+        for flag in ("recomputable", "backward"):
+            with self.assertRaisesRegex(TypeError, flag):
+                poet.Graph("g").op("a", bytes=1, seconds=1, joules=1, **{flag: "no"})
+
+    def test_devices_are_keys(self):
+        m4 = poet.Device.load("m4")
+        self.assertEqual({m4: 1}[poet.Device.load("m4")], 1)
+
     def test_costs_are_what_they_are_given_as(self):
         graph = chain(seconds=1.0, joules=2.0)
         everything = poet.solve(graph=graph, ram_budget=1 << 20)

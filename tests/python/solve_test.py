@@ -121,6 +121,15 @@ class Files(unittest.TestCase):
                 poet.read_plans(f"{folder}/broken")
         self.assertEqual(pickle.loads(pickle.dumps(plan)).verdict, plan.verdict)
 
+    def test_results_are_pickled(self):
+        for result in (poet.solve(**{**SMALL, "staged": True}), poet.solve(**{**SMALL, "ram_budget": 1000})):
+            again = pickle.loads(pickle.dumps(result))
+            self.assertEqual((again.status, again.reason, again.figures), (result.status, result.reason, result.figures))
+            self.assertEqual(again.graph.to_json(), result.graph.to_json())
+            if result:
+                self.assertEqual(again.plan.verdict, result.plan.verdict)
+                self.assertTrue((again.schedule.R == result.schedule.R).all() and (again.schedule.Out == result.schedule.Out).all())
+
     def test_files_that_are_not_there_are_named(self):
         for call in (lambda: poet.read_plans("/no/plan"), lambda: poet.Graph.read("/no/graph"),
                      lambda: poet.solve(onnx="/no/net.onnx", device="m4", ram_budget=1),

@@ -13,5 +13,6 @@ from .errors import CaptureError, StorageError
 from .ledger import Ledger
 from .problem import Power
 from .step import Step, compile_step
+from .storage import return_freed_memory
 
-__all__ = ["CaptureError", "Ledger", "Power", "Step", "StorageError", "compile_step"]
+__all__ = ["CaptureError", "Ledger", "Power", "Step", "StorageError", "compile_step", "return_freed_memory"]

@@ -105,7 +105,11 @@ class Step:
         return self._latest
 
     def __repr__(self) -> str:
-        return f"<poet.torch.Step of {type(self.module).__name__}: {self.peak_bytes} bytes, {self.keep_all_bytes} if everything is kept>"
+        above = self.result.energy / self.result.bound - 1
+        return (
+            f"<poet.torch.Step of {type(self.module).__name__}: {self.peak_bytes} bytes, {self.keep_all_bytes} if everything is kept; "
+            f"energy within {above:.2%} of the least possible>"
+        )
 
     # ---- running
 

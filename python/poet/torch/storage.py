@@ -145,6 +145,21 @@ def is_in_ram(folder: str) -> bool:
     return max(on, key=lambda mount: len(mount[0]), default=("", ""))[1] in ("tmpfs", "ramfs")
 
 
+def return_freed_memory(least_bytes: int = 1 << 18) -> None:
+    """Has the C library (glibc) give tensors of so many bytes or more back to the operating system as soon as they are freed, so that not
+    only PyTorch but the process, too, keeps to what a plan says. To be called before tensors are made; it holds for the whole process.
+
+    Without it freed memory stays with the process for later, which is faster: every tensor then costs page faults. Raises OSError where
+    the C library cannot do that.
+    """
+    try:
+        done = ctypes.CDLL(None).mallopt(-3, least_bytes)  # M_MMAP_THRESHOLD
+    except AttributeError:
+        done = 0
+    if not done:
+        raise OSError("this C library has no threshold from which memory goes back to the operating system")
+
+
 def measure_storage(folder: Union[str, "os.PathLike[str]"], largest: int) -> Rates:
     """How fast pages are written and read back there, with what the operating system buffers, as in a step."""
     large = max(1 << 20, min(largest, 1 << 26))
