@@ -45,7 +45,7 @@ class Profile final : public Command {
     check_writable("-o", *options_.output);
     Graph training = training_graph(network_spec(input_));
     if (split_) training = split(training, {parse_bytes("--split", *split_)});
-    const Profiled profiled = profile_machine(training, options_);
+    const runtime::MachineProfile profiled = profile_machine(training, options_);
     write_file(*options_.output, profile_file(profiled));
     if (json_)
       print_answer(to_json(profiled.device));

@@ -1,17 +1,13 @@
 #include "apps/shared/profiling.h"
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
-#include <sys/utsname.h>
 
 #include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstdio>
-#include <ctime>
-#include <fstream>
+#include <filesystem>
 #include <nlohmann/json.hpp>
-#include <thread>
 #include <utility>
 
 #include "apps/shared/amounts.h"
@@ -24,58 +20,11 @@
 #include "poet/cost/json_reader.h"
 #include "poet/cost/tabulate.h"
 #include "poet/report/table.h"
-#include "poet/runtime/profile/profiler.h"
-#include "poet/runtime/sensors/energy_meter.h"
-#include "poet/runtime/sensors/process_memory.h"
 
 namespace poet::cli {
 namespace {
 
-constexpr double kDefaultSeconds = 10;  // of measuring operators
-constexpr double kStorageSeconds = 4;   // of measuring the storage
-constexpr double kIdleSeconds = 2;      // of measuring the idle power, where there is a sensor
-constexpr std::size_t kShown = 8;       // of the operators
-
-std::string today() {
-  const std::time_t now = std::time(nullptr);
-  return fmt::format("{:%Y-%m-%d}", fmt::gmtime(now));
-}
-
-/// "aarch64, Cortex-A72, 4 cores".
-std::string machine_description() {
-  utsname system{};
-  uname(&system);
-  std::string text = system.machine;
-  std::ifstream info("/proc/cpuinfo");
-  for (std::string line; std::getline(info, line);) {
-    const bool names_it =
-        line.starts_with("model name") || line.starts_with("Model\t") || line.starts_with("Hardware");
-    const std::size_t colon = line.find(": ");
-    if (!names_it || colon == std::string::npos) continue;
-    text += ", " + line.substr(colon + 2);
-    break;
-  }
-  return text + ", " + counted(static_cast<std::int64_t>(std::thread::hardware_concurrency()), "core");
-}
-
-Bytes machine_memory() {
-  std::ifstream info("/proc/meminfo");
-  for (std::string word; info >> word;) {
-    std::int64_t kib = 0;
-    if (word == "MemTotal:" && info >> kib) return Bytes(kib * 1024);
-  }
-  throw InputError("/proc/meminfo", "does not tell how much memory there is");
-}
-
-/// On the file system of a folder, or of a file that is there or to be made.
-Bytes free_space(const std::filesystem::path& where) {
-  std::error_code error;
-  std::filesystem::path folder = std::filesystem::absolute(where, error);
-  if (!std::filesystem::is_directory(folder, error)) folder = folder.parent_path();
-  const std::filesystem::space_info space = std::filesystem::space(folder, error);
-  if (error) throw InputError(folder.string(), "does not tell how much space is free: " + error.message());
-  return Bytes(static_cast<std::int64_t>(space.available));
-}
+constexpr std::size_t kShown = 8;  // of the operators
 
 std::optional<Watts> watts(const char* option, const std::optional<std::string>& text) {
   if (!text) return std::nullopt;
@@ -84,14 +33,6 @@ std::optional<Watts> watts(const char* option, const std::optional<std::string>&
   if (error != std::errc{} || end != text->data() + text->size() || !(number >= 0) || !std::isfinite(number))
     throw InputError(option, fmt::format("\"{}\" is not a power (try 2.5: watts, at least 0)", *text));
   return Watts(number);
-}
-
-/// Of what a step computes: about what a plan may have on storage.
-Bytes all_values(const Graph& training) {
-  Bytes sum{};
-  for (const Value& value : training.values)
-    if (!value.alias_of.valid()) sum += value.bytes;
-  return sum;
 }
 
 /// One live line on a terminal, nothing elsewhere but its first and last words.
@@ -119,29 +60,6 @@ class StatusLine {
   bool quiet_;
 };
 
-struct Power {
-  Watts watts;
-  std::string sensor;
-};
-
-/// What a sensor says while `work` runs, per second.
-template <class Work>
-std::optional<Power> power_during(const Work& work) {
-  std::optional<runtime::EnergyMeter> meter = runtime::EnergyMeter::open();
-  if (meter) meter->start();
-  const auto begin = std::chrono::steady_clock::now();
-  work();
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  if (!meter || seconds <= 0) return std::nullopt;
-  return Power{Watts(meter->stop().value() / seconds), meter->description()};
-}
-
-std::optional<Power> idle_power(const StatusLine& status) {
-  if (!runtime::EnergyMeter::open()) return std::nullopt;
-  status.say("measuring the idle power");
-  return power_during([] { std::this_thread::sleep_for(std::chrono::duration<double>(kIdleSeconds)); });
-}
-
 }  // namespace
 
 void add_profiling_options(const Parser& parser, ProfilingOptions& options) {
@@ -161,68 +79,29 @@ void add_profiling_options(const Parser& parser, ProfilingOptions& options) {
   output.flag("--quiet", options.quiet, "no progress on stderr");
 }
 
-Profiled profile_machine(const Graph& training, const ProfilingOptions& options) {
+runtime::MachineProfile profile_machine(const Graph& training, const ProfilingOptions& options) {
   const MachineChoice machine = read_machine_options(options.machine);
-  runtime::PowerFigures power;
-  power.active = watts("--active-watts", options.active_watts);
-  power.idle = watts("--idle-watts", options.idle_watts);
-  power.storage = watts("--storage-watts", options.storage_watts);
-  power.active_origin = power.idle_origin = power.storage_origin = "assumed: as given on the command line";
-  if (options.name && options.name->empty()) throw InputError("--name", "must not be empty");
-  if (power.active && power.active->value() <= 0) throw InputError("--active-watts", "must be > 0");
-  runtime::OpTimesOptions times;
-  times.kernels = machine.kernels;
-  times.budget = options.budget ? parse_duration("--seconds", *options.budget) : Seconds(kDefaultSeconds);
-  runtime::set_up_kernels(machine.kernels);
-  // Before anything is measured, so that nobody waits for a storage that cannot be.
-  { const runtime::PageFile opened(machine.storage, {}); }
+  runtime::MachineProfileOptions how;
+  how.name = options.name.value_or(std::filesystem::path(*options.output).stem().string());
+  how.kernels = machine.kernels;
+  how.storage = machine.storage;
+  how.power.active = watts("--active-watts", options.active_watts);
+  how.power.idle = watts("--idle-watts", options.idle_watts);
+  how.power.storage = watts("--storage-watts", options.storage_watts);
+  how.power.active_origin = how.power.idle_origin = how.power.storage_origin =
+      "assumed: as given on the command line";
+  if (how.name.empty()) throw InputError("--name", "must not be empty");
+  if (how.power.active && how.power.active->value() <= 0) throw InputError("--active-watts", "must be > 0");
+  if (options.budget) how.budget = parse_duration("--seconds", *options.budget);
 
   const InterruptGuard guard("measuring no more than needed");
   const StatusLine status(options.quiet);
-  times.interrupted = [&guard] { return guard.interrupted(); };
-  times.on_repetition = [&status](int done, int all) {
+  how.interrupted = [&guard] { return guard.interrupted(); };
+  how.on_phase = [&status](const std::string& phase) { status.say(phase); };
+  how.on_repetition = [&status](int done, int all) {
     status.redraw(fmt::format("measuring operators: {} of {}", done, all));
   };
-
-  runtime::Measurements measured;
-  measured.date = today();
-  measured.machine = machine_description();
-  measured.kernels = runtime::kernels_description(machine.kernels);
-  measured.ram = machine_memory();
-  const std::optional<Power> idle = power.active ? std::nullopt : idle_power(status);
-  status.say("measuring operators");
-  const auto step = runtime::training_step_within(runtime::available_memory(), training, machine.kernels);
-  const std::optional<Power> busy =
-      power_during([&] { measured.ops = runtime::measure_ops(training, step.get(), times); });
-  if (idle && busy && busy->watts > idle->watts) {
-    power.active = busy->watts - idle->watts;
-    power.active_origin = fmt::format("measured: {}, {}", measured.date, busy->sensor);
-  }
-  // Next to an assumed power of computing a measured one would decide everything.
-  if (idle && power.active && !power.idle) {
-    power.idle = idle->watts;
-    power.idle_origin = fmt::format("measured: {}, {}", measured.date, idle->sensor);
-  }
-  measured.power = power;
-  status.say("measuring the storage");
-  std::function<void()> beside;
-  if (step) beside = [&step] { step->run(); };
-  measured.storage_free =
-      free_space(machine.storage.where.empty() ? runtime::default_page_folder() : machine.storage.where);
-  measured.storage =
-      runtime::measure_storage(machine.storage, beside, Seconds(kStorageSeconds),
-                               std::min(all_values(training), Bytes(measured.storage_free.value() / 4)));
-
-  Profiled profiled;
-  const std::string stem = std::filesystem::path(*options.output).stem().string();
-  profiled.device = runtime::profile_of(options.name.value_or(stem), training, measured);
-  profiled.in_context = measured.ops.in_context;
-  profiled.repetitions = measured.ops.repetitions;
-  profiled.step = measured.ops.step;
-  profiled.kernels = measured.kernels;
-  profiled.storage = measured.storage->storage;
-  profiled.storage_in_ram = measured.storage->in_ram;
-  return profiled;
+  return runtime::profile_machine(training, how);
 }
 
 namespace {
@@ -235,9 +114,11 @@ std::string direction_text(const StorageDirection& direction) {
 
 }  // namespace
 
-std::string profile_file(const Profiled& profiled) { return json_text(to_json(profiled.device), 1) + "\n"; }
+std::string profile_file(const runtime::MachineProfile& profiled) {
+  return json_text(to_json(profiled.device), 1) + "\n";
+}
 
-std::string profile_text(const Profiled& profiled, const std::string& file) {
+std::string profile_text(const runtime::MachineProfile& profiled, const std::string& file) {
   const DeviceProfile& device = profiled.device;
   std::string out;
   out += answer_line("Device", fmt::format("{}: {}", device.name, device.description));

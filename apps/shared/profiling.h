@@ -2,13 +2,12 @@
 
 // Measuring this machine for one network: what `poet profile` and the program for boards share.
 
-#include <filesystem>
 #include <optional>
 #include <string>
 
 #include "apps/shared/training/options.h"
-#include "poet/cost/device.h"
 #include "poet/graph/graph.h"
+#include "poet/runtime/profile/machine_profile.h"
 
 namespace poet::cli {
 
@@ -23,23 +22,13 @@ struct ProfilingOptions {
 
 void add_profiling_options(const Parser& parser, ProfilingOptions& options);
 
-struct Profiled {
-  DeviceProfile device;
-  bool in_context = true;  // operators were measured inside whole training steps
-  int repetitions = 0;
-  Seconds step{};  // median of those steps; 0 without
-  std::string kernels;
-  std::string storage;
-  bool storage_in_ram = false;
-};
-
 /// Measures, with progress on stderr. Throws InputError naming the option that is wrong, and as the runtime.
-[[nodiscard]] Profiled profile_machine(const Graph& training, const ProfilingOptions& options);
+[[nodiscard]] runtime::MachineProfile profile_machine(const Graph& training, const ProfilingOptions& options);
 
 /// The profile as its file has it.
-[[nodiscard]] std::string profile_file(const Profiled& profiled);
+[[nodiscard]] std::string profile_file(const runtime::MachineProfile& profiled);
 
 /// Some ten aligned lines: what was measured, and the slowest operators.
-[[nodiscard]] std::string profile_text(const Profiled& profiled, const std::string& file);
+[[nodiscard]] std::string profile_text(const runtime::MachineProfile& profiled, const std::string& file);
 
 }  // namespace poet::cli

@@ -11,10 +11,11 @@ energy that recomputes and pages what does not fit comes out, with a bound on wh
     solve, Result, Schedule      the answer: plan, proof, matrices
     Plan, read_plans, verify     a plan, its file, and the verifier's verdict
     Graph, import_onnx           training graphs with their costs; networkx in and out
-    Device                       what a device costs
+    Device, profile              what a device costs; this machine, measured
     Trainer, train               training by a plan on this machine; numpy in and out
     compare, methods             every published method within the same limits
     sweep                        methods over networks, devices and limits
+    torch                        any PyTorch module's step within a RAM budget (import poet.torch)
     published                    the published reference's own function and results
 
 Units are SI: joules, seconds, bytes. Figures come from the verifier, which replays every plan.
@@ -25,6 +26,7 @@ from .devices import Device, Transfer, devices
 from .errors import InputError, InternalError
 from .graphs import Graph, import_onnx, networks, published_instances
 from .plans import Page, Plan, read_plans, verify
+from .profiling import profile
 from .results import Result, Schedule
 from .solve import compare, methods, solve
 from .sweeping import sweep
@@ -51,6 +53,7 @@ __all__ = [
     "inputs",
     "methods",
     "networks",
+    "profile",
     "published",
     "published_instances",
     "read_plans",

@@ -15,6 +15,7 @@ void add_plans(py::module_& module);
 void add_solving(py::module_& module);
 void add_methods(py::module_& module);
 void add_training(py::module_& module);
+void add_machine(py::module_& module);
 void add_sweeping(py::module_& module);
 
 }  // namespace poet::python

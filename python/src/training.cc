@@ -21,6 +21,7 @@
 #include "poet/runtime/data/dataset.h"
 #include "poet/runtime/training/trainer.h"
 #include "python/src/arguments.h"
+#include "python/src/machine.h"
 #include "python/src/plans.h"
 
 namespace poet::python {
@@ -106,12 +107,7 @@ runtime::TrainerOptions take_options(Arguments& arguments) {
   if (const auto samples = arguments.count("samples")) options.samples = *samples;
   options.resume = arguments.take<fs::path>("resume");
   options.weights_file = arguments.take<fs::path>("weights_file");
-  using runtime::KernelLibrary;
-  if (const auto name = arguments.take<std::string>("kernels"))
-    options.kernels.library = choose<KernelLibrary>(
-        "kernels", *name,
-        {{"fast", KernelLibrary::fast}, {"lean", KernelLibrary::lean}, {"reference", KernelLibrary::reference}});
-  options.kernels.threads = arguments.threads();
+  options.kernels = take_kernels(arguments);
   if (const auto where = arguments.take<fs::path>("storage")) options.storage.where = *where;
   options.storage.encrypt = arguments.flag("encrypt", false);
   runtime::Hyperparameters& chosen = options.hyperparameters;

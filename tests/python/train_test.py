@@ -41,6 +41,21 @@ class Training(unittest.TestCase):
         self.assertTrue(equal(one.state_dict, other.state_dict))
         self.assertEqual(len(set(one.losses.tolist())), 12)
 
+    def test_this_machine_is_measured(self):
+        here = poet.profile("linear", batch_size=4, seconds=1, active_watts=3, name="here", storage="/var/tmp")
+        self.assertEqual((here.name, here.active_watts), ("here", 3.0))
+        self.assertTrue(here.origins["/flops_per_second"].startswith("measured"))
+        self.assertIn("poet.profile", here.origins["/active_watts"])
+        self.assertGreater(len(here.overrides), 3)
+        result = poet.solve("linear", batch_size=4, device=here, ram_budget="20MB")
+        self.assertTrue(result.feasible)
+        for name, wrong in (("active_watts", 0), ("seconds", -1), ("kernels", "none"), ("threads", 0), ("storage", "/nowhere/at/all"), ("name", ""),
+                            ("split", "x")):
+            with self.assertRaisesRegex(ValueError, name if name != "storage" else "/nowhere"):
+                poet.profile("linear", **{name: wrong})
+        with self.assertRaisesRegex(TypeError, "nonsense"):
+            poet.profile("linear", nonsense=1)
+
     def test_it_learns(self):
         trained = poet.train(self.tight, steps=100, samples=128, learning_rate=0.003)
         self.assertLess(trained.losses[-20:].mean(), 0.75 * trained.losses[:5].mean())

@@ -1,0 +1,65 @@
+"""profile(): what training a network costs on this machine, measured."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import Any, Optional, Union
+
+from . import _core
+from .devices import Device
+from .graphs import Graph
+
+Path = Union[str, "os.PathLike[str]"]
+
+
+def profile(
+    model: Optional[str] = None,
+    *,
+    onnx: Optional[Path] = None,
+    graph: Optional[Graph] = None,
+    name: str = "this machine",
+    seconds: Union[float, str, None] = None,
+    storage: Optional[Path] = None,
+    kernels: Optional[str] = None,
+    threads: Optional[int] = None,
+    active_watts: Optional[float] = None,
+    idle_watts: Optional[float] = None,
+    storage_watts: Optional[float] = None,
+    split: Union[int, str, None] = None,
+    **network: Any,
+) -> Device:
+    """A profile of this machine for training a network: what `poet profile` measures, as a Device for solve().
+
+        here = poet.profile("resnet18_cifar", batch_size=8)
+        result = poet.solve("resnet18_cifar", batch_size=8, device=here, ram_budget="80MB")
+
+    model, onnx or graph: the network (a graph of one's own has no kernels to measure); **network: batch_size, optimizer, ..., as for
+        solve().
+    seconds: for the operators, 10, or text as "30s"; the storage takes four more.
+    storage: a folder or file to page to; None: $TMPDIR or /var/tmp. kernels, threads: as for Trainer.
+    active_watts (above idle, while computing), idle_watts, storage_watts (above idle, while transferring): what is not given is read
+        from a sensor where there is one; without one computing takes 1 W, so that energies are a measure of time.
+    split: operators in parts of at most so many bytes, as solve(split=...) has them.
+
+    Every figure says in `origins` where it comes from. Raises InputError, or TypeError, naming the argument; Ctrl-C ends measuring
+    and raises KeyboardInterrupt.
+    """
+    if graph is not None and not isinstance(graph, Graph):
+        raise TypeError(f"graph: must be a poet.Graph, not {type(graph).__name__}")
+    made = _core.profile(
+        model=model,
+        onnx=None if onnx is None else os.fspath(onnx),
+        instance=None if graph is None else graph._instance(),
+        name=name,
+        seconds=seconds,
+        storage=None if storage is None else os.fspath(storage),
+        kernels=kernels,
+        threads=threads,
+        active_watts=active_watts,
+        idle_watts=idle_watts,
+        storage_watts=storage_watts,
+        split=split,
+        **network,
+    )
+    return Device.from_json(json.loads(made))
