@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from typing import Any, Mapping, Optional, Sequence, Union, overload
+from typing import Any, Callable, Mapping, Optional, Sequence, Union, overload
 
 from . import _core, published
 from ._arguments import device_arguments
@@ -15,6 +15,7 @@ from .results import Result
 
 Amount = Union[int, float, str]
 Path = Union[str, "os.PathLike[str]"]
+Progress = Callable[[str, Optional[float], Optional[float], float], Any]
 
 
 @overload
@@ -23,7 +24,35 @@ def solve(
     platform: None = None,
     ram_budget: Optional[Amount] = None,
     runtime_budget: Optional[float] = None,
-    **options: Any,
+    *,
+    onnx: Optional[Path] = None,
+    instance: Optional[Path] = None,
+    graph: Optional[Graph] = None,
+    device: Union[Path, Device, None] = None,
+    deadline: Union[float, str, None] = None,
+    max_bytes_written: Optional[Amount] = None,
+    batch_size: Optional[int] = None,
+    optimizer: Optional[str] = None,
+    trainable: Optional[str] = None,
+    sequence_length: Optional[int] = None,
+    input_shapes: Optional[Mapping[str, Sequence[int]]] = None,
+    loss: Optional[str] = None,
+    allow_opaque: Optional[bool] = None,
+    paging: Union[bool, int, None] = None,
+    remat: Union[bool, int, None] = None,
+    persistent: Optional[str] = None,
+    split: Optional[Amount] = None,
+    order: Optional[str] = None,
+    semantics: Optional[str] = None,
+    on_time: Union[float, str, None] = None,
+    staged: Optional[bool] = None,
+    addresses: Optional[bool] = None,
+    gap: Union[float, str, None] = None,
+    time_limit: Union[float, str, None] = None,
+    threads: Optional[int] = None,
+    solver: Optional[str] = None,
+    formulation: Optional[str] = None,
+    progress: Union[Progress, bool, None] = None,
 ) -> Result: ...
 
 
@@ -43,6 +72,30 @@ def solve(
     instance: Optional[Path] = None,
     graph: Optional[Graph] = None,
     device: Union[Path, Device, None] = None,
+    deadline: Union[float, str, None] = None,
+    max_bytes_written: Optional[Amount] = None,
+    batch_size: Optional[int] = None,
+    optimizer: Optional[str] = None,
+    trainable: Optional[str] = None,
+    sequence_length: Optional[int] = None,
+    input_shapes: Optional[Mapping[str, Sequence[int]]] = None,
+    loss: Optional[str] = None,
+    allow_opaque: Optional[bool] = None,
+    paging: Union[bool, int, None] = None,
+    remat: Union[bool, int, None] = None,
+    persistent: Optional[str] = None,
+    split: Optional[Amount] = None,
+    order: Optional[str] = None,
+    semantics: Optional[str] = None,
+    on_time: Union[float, str, None] = None,
+    staged: Optional[bool] = None,
+    addresses: Optional[bool] = None,
+    gap: Union[float, str, None] = None,
+    time_limit: Union[float, str, None] = None,
+    threads: Optional[int] = None,
+    solver: Any = None,
+    formulation: Optional[str] = None,
+    progress: Union[Progress, bool, None] = None,
     **options: Any,
 ) -> Union[Result, published.POETResult]:
     """The plan of least energy that trains a network within a RAM budget and a deadline.
@@ -75,6 +128,33 @@ def solve(
     With `platform` in place of `device` this is the published reference's function, by the paper's rules on its instances:
     poet.published.solve(), which says what it takes and returns.
     """
+    named = {
+        "deadline": deadline,
+        "max_bytes_written": max_bytes_written,
+        "batch_size": batch_size,
+        "optimizer": optimizer,
+        "trainable": trainable,
+        "sequence_length": sequence_length,
+        "input_shapes": input_shapes,
+        "loss": loss,
+        "allow_opaque": allow_opaque,
+        "paging": paging,
+        "remat": remat,
+        "persistent": persistent,
+        "split": split,
+        "order": order,
+        "semantics": semantics,
+        "on_time": on_time,
+        "staged": staged,
+        "addresses": addresses,
+        "gap": gap,
+        "time_limit": time_limit,
+        "threads": threads,
+        "solver": solver,
+        "formulation": formulation,
+        "progress": progress,
+    }
+    options.update((name, value) for name, value in named.items() if value is not None)
     if platform is not None:
         if onnx is not None or instance is not None or graph is not None or device is not None:
             raise TypeError("platform: is the published reference's argument, of published networks; use device=")
