@@ -2,9 +2,11 @@
 
 import copy
 import errno
+import gc
 import os
 import re
 import tempfile
+import threading
 import unittest
 from unittest import mock
 
@@ -51,6 +53,36 @@ if torch is not None:
 
         def forward(self, x):
             return self.out(self.attend(self.lstm(self.tokens(x))[0]).mean(1))
+
+
+    class Computes(nn.Module):
+        """Two linear layers, and something between."""
+
+        def __init__(self, parts, buffers, compute):
+            super().__init__()
+            self.first, self.last = nn.Linear(6, 6), nn.Linear(6, 5)
+            self.parts = nn.ModuleList(copy.deepcopy(parts))
+            self.compute = compute
+            for name, buffer in buffers.items():
+                self.register_buffer(name, buffer.clone())
+
+        def forward(self, x):
+            return self.last(self.compute(self, self.first(x)))
+
+    class Last(nn.Module):
+        """What a recurrent layer says at last."""
+
+        def __init__(self, layer):
+            super().__init__()
+            self.layer = layer
+            self.head = nn.Linear(8, 5)
+
+        def forward(self, x):
+            return self.head(self.layer(x)[0][:, -1])
+
+
+def norm_twice(norm, y):
+    return norm(norm(y) * 2)
 
 
 def images(samples=16):
@@ -203,6 +235,90 @@ class Torch(unittest.TestCase):
         expected = forward(module, batch)
         self.assertTrue(torch.equal(step(batch), expected.detach()))
 
+    def test_operators_of_all_sorts(self):
+        def reads_statistics(module, y):
+            return module.parts[0](y) + module.parts[0].running_mean
+
+        def evaluates_with_new_statistics(module, y):
+            norm = module.parts[0]
+            return nn.functional.batch_norm(norm(y), norm.running_mean, norm.running_var, training=False)
+
+        def resets_statistics(module, y):
+            module.parts[0].running_mean.zero_()
+            return module.parts[0](y)
+
+        def ignores_random_numbers(module, y):
+            module.parts[0](y)
+            torch.rand(3)
+            return module.parts[1](y)
+
+        def changes_a_view(module, y):
+            z = y.clone()
+            z[:, :5].add_(1).sigmoid_()
+            return z
+
+        def counts(module, y):
+            module.count += 1
+            return y * module.count
+
+        def keeps_an_attribute(module, y):
+            module.latest = y
+            return y
+
+        norm, drop = nn.BatchNorm1d(6), nn.Dropout(0.5)
+        number = {"count": torch.tensor(0.0)}
+        for name, parts, buffers, compute in (
+            ("silu", (), {}, lambda m, y: nn.functional.silu(y)),
+            ("mish", (), {}, lambda m, y: nn.functional.mish(y)),
+            ("hardswish", (), {}, lambda m, y: nn.functional.hardswish(y * 1, inplace=True)),
+            ("scalars", (), {}, lambda m, y: y * 3 + (torch.arange(6) * 3) * (torch.arange(6) * 3.0)),
+            ("view changed", (), {}, changes_a_view),
+            ("statistics read", (norm,), {}, reads_statistics),
+            ("statistics used", (norm,), {}, evaluates_with_new_statistics),
+            ("statistics reset", (norm,), {}, resets_statistics),
+            ("norm twice", (norm,), {}, lambda m, y: norm_twice(m.parts[0], y)),
+            ("statistics in one buffer", (), {"both": torch.ones(2, 6)}, lambda m, y: nn.functional.batch_norm(y, m.both[0], m.both[1], training=True)),
+            ("spectral norm", (nn.utils.spectral_norm(nn.Linear(6, 6)),), {}, lambda m, y: m.parts[0](y)),
+            ("random numbers ignored", (drop, drop), {}, ignores_random_numbers),
+            ("counter", (), number, counts),
+            ("attribute", (), {}, keeps_an_attribute),
+            ("indices", (), {}, lambda m, y: y[torch.arange(8), :] + y[torch.tensor([0, 1, 2, 0, 1, 2, 0, 1])]),
+            ("dropout of a view", (drop,), {}, lambda m, y: m.parts[0](y.t()).t()),
+            ("inverse", (), {}, lambda m, y: y @ torch.linalg.inv(y.t() @ y + torch.eye(6))),
+        ):  # fmt: skip
+            for storage in (True, None):
+                with self.subTest(name, storage=storage):
+                    module = Computes(parts, buffers, compute)
+                    self.expect_same(module, [(torch.randn(8, 6), torch.randint(0, 5, (8,)))] * 2, storage=storage, time_limit=1)
+        self.assertFalse(any(isinstance(each, torch.Tensor) for each in vars(module).values()))
+
+    def test_layers_of_all_sorts(self):
+        for layer in (nn.RReLU(), nn.InstanceNorm2d(4, track_running_stats=True), nn.GroupNorm(2, 4), nn.Dropout2d(0.5),
+                      nn.Upsample(scale_factor=2, mode="bilinear"), nn.ConvTranspose2d(4, 4, 2, 2)):  # fmt: skip
+            with self.subTest(type(layer).__name__):
+                module = nn.Sequential(nn.Conv2d(3, 4, 3), layer, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(4, 5))
+                self.expect_same(module, [(torch.randn(6, 3, 8, 8), torch.randint(0, 5, (6,)))] * 2, storage=None, time_limit=1)
+        for layer in (nn.GRU(12, 8, batch_first=True), nn.RNN(12, 8, batch_first=True), nn.LSTM(12, 8, 2, dropout=0.3, batch_first=True)):
+            with self.subTest(type(layer).__name__):
+                module = Last(layer)
+                self.expect_same(module, [(torch.randn(6, 5, 12), torch.randint(0, 5, (6,)))] * 2, time_limit=1)
+
+    def test_a_loss_with_weights_of_its_own(self):
+        weight = torch.rand(5)
+        self.expect_same(nn.Linear(6, 5), [(torch.randn(8, 6), torch.randint(0, 5, (8,)))] * 2,
+                         loss_fn=lambda output, target: nn.functional.cross_entropy(output, target, weight=weight))  # fmt: skip
+
+    def test_batches_of_another_structure_are_another_step(self):
+        module = nn.Linear(3, 1)
+
+        def forward(module, batch):
+            return module(batch["a"]).sum() if "a" in batch else module(-batch["b"]).sum()
+
+        step, optimizer = self.compiled(module, {"a": torch.ones(2, 3)}, loss_fn=None, forward=forward)
+        for batch in ({"a": torch.ones(2, 3)}, {"b": torch.ones(2, 3)}):
+            expected = forward(module, batch)
+            self.assertTrue(torch.equal(step(batch), expected.detach()))
+
     # ---- the cap
 
     def test_pytorch_holds_no_more_than_planned(self):
@@ -256,6 +372,77 @@ class Torch(unittest.TestCase):
                 self.assertTrue(torch.equal(random, torch.get_rng_state()))
                 step(batch)  # and goes on
 
+    def test_an_optimizer_that_fails_leaves_buffers_and_generator(self):
+        module = Branches()
+        step, optimizer = self.compiled(module, batch := images())
+        before, random = state_of(module, optimizer), torch.get_rng_state()
+        with mock.patch.object(optimizer, "step", side_effect=ValueError("no")), self.assertRaisesRegex(ValueError, "no"):
+            step(batch)
+        self.assertTrue(all(torch.equal(one, other) for one, other in zip(state_of(module, optimizer), before)))
+        self.assertTrue(torch.equal(random, torch.get_rng_state()))
+        self.assertTrue(all(parameter.grad is None for parameter in module.parameters()))
+
+    def test_nothing_is_left_of_a_step_that_is_gone(self):
+        def count():
+            gc.collect()
+            return len(os.listdir("/proc/self/fd")), threading.active_count()
+
+        before = count()
+        for _ in range(3):
+            step, _ = self.compiled(Branches(), batch := images(), time_limit=1)
+            step(batch)
+            self.assertIsNotNone(step._current().pages)
+            del step
+        self.assertEqual(count(), before)
+
+    def test_another_process_is_told(self):
+        step, _ = self.compiled(Branches(), batch := images())
+        child = os.fork()
+        if child == 0:
+            try:
+                step(batch)
+            except poet.torch.StorageError as error:
+                os._exit(7 if "another process" in str(error) else 1)
+            os._exit(2)
+        self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), 7)
+
+    def test_two_threads_compile(self):
+        results = []
+
+        def work():
+            step, _ = self.compiled(Branches(), batch := images(), time_limit=1)
+            results.append(float(step(batch)))
+
+        threads = [threading.Thread(target=work) for _ in range(2)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(len(results), 2)
+
+    def test_state_that_is_no_buffer_is_refused(self):
+        class Counts(nn.Linear):
+            steps = 0
+
+            def forward(self, x):
+                self.steps += 1
+                return super().forward(x)
+
+        module = Counts(3, 3)
+        module.steps = 5
+        with self.assertRaisesRegex(poet.torch.CaptureError, "^steps: is changed by the step"):
+            self.compiled(module, (torch.randn(2, 3), torch.tensor([0, 1])))
+        self.assertEqual(module.steps, 5)
+        for refused in (lambda x: x.prod(1, keepdim=True), lambda x: x.cumprod(1)):
+            with self.assertRaisesRegex(poet.torch.CaptureError, "gradient"):
+                self.compiled(Computes((), {}, lambda m, y, refused=refused: y + refused(y)), (torch.randn(8, 6), torch.randint(0, 5, (8,))))
+
+    def test_early_updates_need_parameters_that_stand_alone(self):
+        module = nn.Sequential(nn.Linear(3, 3), nn.Linear(3, 3))
+        module[0].weight.data = module[1].weight.data
+        with self.assertRaisesRegex(poet.InputError, "updates: .*share their storage"):
+            self.compiled(module, (torch.randn(2, 3), torch.tensor([0, 1])), updates="early")
+
     def test_storage_without_room(self):
         with mock.patch.object(os, "posix_fallocate", side_effect=OSError(errno.ENOSPC, "No space left on device")):
             with self.assertRaisesRegex(poet.torch.StorageError, "No space left"):
@@ -308,12 +495,17 @@ class Torch(unittest.TestCase):
             (TypeError, "optimizer", {"optimizer": "sgd"}),
             (ValueError, "optimizer", {"optimizer": torch.optim.LBFGS(module.parameters())}),
             (ValueError, "example_batch", {"batch": batch[0]}),
-            (ValueError, "example_batch", {"batch": (batch[0].clone().requires_grad_(), batch[1])}),
+            (ValueError, "batch", {"batch": (batch[0].clone().requires_grad_(), batch[1])}),
             (ValueError, "device", {"device": "tpu"}),
             (ValueError, "storage", {"storage": "/nowhere"}),
             (ValueError, "updates", {"updates": "never"}),
             (ValueError, "keep_gradients", {"updates": "early", "keep_gradients": True}),
             (ValueError, "module", {"module": nn.Sequential(nn.ReLU())}),
+            (TypeError, "power", {"power": 3}),
+            (TypeError, "tolerance", {"tolerance": "a"}),
+            (ValueError, "tolerance", {"tolerance": -1}),
+            (TypeError, "storage", {"storage": 5}),
+            (TypeError, "progress", {"progress": 3}),
             (ValueError, "loss_fn", {"loss_fn": lambda x, y: x}),
         ):
             with self.subTest(arguments=arguments), self.assertRaisesRegex(kind, name):

@@ -1,55 +1,30 @@
 """Captures a module's training step as a Program: forward pass, loss and gradients as PyTorch's own (ATen) operators.
 
-make_fx runs the step on fake tensors, which have shapes but no contents, so nothing is computed and no memory is taken; a second
-pass replaces operators that change tensors in place by those that do not (functionalization), which give the same bits.
+make_fx runs the step on fake tensors, which have shapes but no contents, so nothing is computed and no memory is taken;
+functional.py makes a Program of the graph.
 """
 
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import linecache
-import operator
+import os
+import threading
 import traceback
-from typing import AbstractSet, Any, Callable, Iterator, Sequence
+from typing import AbstractSet, Any, Callable, Iterator
 
 import torch
 import torch.utils._pytree as pytree
 from torch.fx.experimental.proxy_tensor import make_fx
 
 from .errors import CaptureError
-from .program import Op, Place, Program, Value, View, values_of
+from .functional import dtype_of, name_of, program_of
+from .program import Place, Program
 
-aten = torch.ops.aten
-
-# Share their operand's storage, though their schemas do not say so.
-_UNSAID_VIEWS = {"aten::_unsafe_view", "aten::unsafe_split", "aten::unsafe_split_with_sizes"}
-# Return their operand: without gradients there is nothing to detach from.
-_IDENTITIES = {"aten::detach", "aten::alias", "aten::lift", "aten::lift_fresh"}
-# Change buffers besides what they return, though their schemas do not say so: positions of running mean and variance.
-_STATISTICS = {"aten::native_batch_norm": (3, 4), "aten::cudnn_batch_norm": (3, 4), "aten::miopen_batch_norm": (3, 4)}
-
-
-# Fill a tensor, whatever it holds, and stay in place when others are replaced.
-_FILLS = {f"aten::{name}_" for name in ("bernoulli", "uniform", "normal", "exponential", "random", "geometric", "log_normal", "cauchy")}
-
-
-@dataclasses.dataclass(frozen=True)
-class Filled:
-    """An operator that fills a tensor in place, as one that makes a new tensor like its first operand."""
-
-    fill: Any
-
-    @property
-    def _schema(self) -> Any:
-        return self.fill._schema
-
-    @property
-    def tags(self) -> Any:
-        return self.fill.tags
-
-    def __call__(self, like: torch.Tensor, *args: Any, **kwargs: Any) -> Any:
-        return self.fill(torch.empty_like(like), *args, **kwargs)
+# Their formulas ask whether tensors are of a class of their own, and take another way if so.
+_GRADIENT_DIFFERS = {"aten::cumprod", "aten::prod"}
+# One at a time: make_fx changes state of the whole process.
+_capturing = threading.RLock()
 
 
 def parameters_of(module: torch.nn.Module) -> tuple[dict[str, torch.nn.Parameter], dict[str, torch.Tensor], dict[str, list[str]]]:
@@ -102,16 +77,17 @@ def capture(
         return [loss, *torch.autograd.grad(loss, [mine[i] for i in trained], allow_unused=True)]
 
     mode = "real" if real else "fake"
-    with _restored(module, buffers if real else {}), _refusals():
-        with torch.enable_grad():
+    replaced: dict[str, Any] = {}
+    with _capturing, _restored(module, buffers if real else {}, replaced), _refusals(real):
+        with torch.enable_grad(), _kernels_whole():
             traced = make_fx(step, tracing_mode=mode)(*inputs)
         _refuse_data_dependence(traced)
-        with torch.no_grad():
-            flat = make_fx(_functionalized(traced), tracing_mode=mode)(*inputs)
     kinds = [Place("parameter", i) for i in range(len(parameters))]
     kinds += [Place("buffer", i) for i in range(len(buffers))]
     kinds += [Place("batch", i) for i in range(len(tensors))]
-    return _program(flat, kinds, len(parameters), trained, views)
+    program = program_of(traced, kinds, len(parameters), trained, views)
+    _refuse_state(replaced, program)
+    return program
 
 
 class _Functional:
@@ -147,45 +123,80 @@ class _Functional:
         return getattr(self._module, name)
 
 
-def _functionalized(traced: Callable[..., Any]) -> Callable[..., Any]:
+@contextlib.contextmanager
+def _kernels_whole() -> Iterator[None]:
+    """make_fx takes operators apart that have a decomposition. Those that have a kernel of their own, too, stay whole: PyTorch
+    alone runs the kernel, and the parts round otherwise."""
+    overload = torch._ops.OpOverload
+    original = overload.decompose
+
+    def decompose(self: Any, *args: Any, **kwargs: Any) -> Any:
+        schema = self._schema
+        name = schema.name + ("." + schema.overload_name if schema.overload_name else "")
+        if torch._C._dispatch_has_kernel_for_dispatch_key(name, "CPU"):
+            return NotImplemented
+        return original(self, *args, **kwargs)
+
+    overload.decompose = decompose
     try:
-        from torch.func import functionalize  # PyTorch 2
-    except ImportError:
-        from functorch.experimental import functionalize
-    function: Callable[..., Any] = functionalize(lambda *flat: traced(*flat), remove="mutations")
-    return function
+        yield
+    finally:
+        overload.decompose = original
 
 
 @contextlib.contextmanager
-def _restored(module: torch.nn.Module, buffers: dict[str, torch.Tensor]) -> Iterator[None]:
-    """Buffers and random numbers afterwards are those before: real tensors were computed with."""
-    before = {name: buffer.clone() for name, buffer in buffers.items()}
+def _restored(module: torch.nn.Module, buffers: dict[str, torch.Tensor], replaced: dict[str, Any]) -> Iterator[None]:
+    """Attributes of the module, random numbers and, of `buffers`, contents afterwards are those before. `replaced`: gets what
+    attributes were that the step has replaced, by their names."""
+    contents = {name: buffer.clone() for name, buffer in buffers.items()}
+    attributes = [(path, part, dict(vars(part))) for path, part in module.named_modules()]
     random = torch.get_rng_state()
     try:
         yield
     finally:
         torch.set_rng_state(random)
+        for path, part, before in attributes:
+            now = vars(part)
+            for name in now:
+                if before.get(name) is not now[name] and name != "_flat_weights":
+                    replaced[".".join(filter(None, (path, name)))] = before.get(name)
+            now.clear()
+            now.update(before)
         with torch.no_grad():
-            for name, buffer in before.items():
+            for name, buffer in contents.items():
                 buffers[name].copy_(buffer)
+
+
+def _refuse_state(replaced: dict[str, Any], program: Program) -> None:
+    """Attributes that steps replace are results for whoever looks at them, unless the next step goes on from them."""
+    read = {constant.data_ptr() for constant in program.constants}
+    for name, before in replaced.items():
+        if before is not None and not (isinstance(before, torch.Tensor) and before.data_ptr() not in read):
+            raise CaptureError(name, "is changed by the step and goes into the next; make it a buffer and change it in place")
 
 
 # ---- what cannot be captured
 
 
 @contextlib.contextmanager
-def _refusals() -> Iterator[None]:
+def _refusals(real: bool) -> Iterator[None]:
     try:
         yield
-    except CaptureError:
+    except (CaptureError, NeedsRealTensors):
         raise
     except Exception as error:
+        if not real and "non-Fake Tensor inputs" in str(error):
+            raise NeedsRealTensors(str(error)) from error
         where = _line_of_user(error)
         text = str(error).strip().splitlines()
         first = text[0] if text else type(error).__name__
         if _is_data_dependent(error):
             raise CaptureError(where, "uses the value of a tensor, so what the step computes is not known before it runs") from error
         raise CaptureError(where, f"cannot be captured: {first[:300]}") from error
+
+
+class NeedsRealTensors(Exception):
+    """Fake tensors did not do, as the step has tensors besides parameters, buffers and batch: it has to be captured on real ones."""
 
 
 def _is_data_dependent(error: BaseException) -> bool:
@@ -195,16 +206,15 @@ def _is_data_dependent(error: BaseException) -> bool:
         or "data-dependent" in text
         or "_local_scalar_dense" in text
         or "trying to get a value out of symbolic" in text
-        or "item() on" in text
     )
 
 
 def _line_of_user(error: BaseException) -> str:
     """The last line outside of PyTorch and poet that led to an error, as file:line: source."""
     frames = traceback.extract_tb(error.__traceback__)
-    ours = __file__.rsplit("/", 2)[0]
+    libraries = tuple(os.path.dirname(file) for file in (torch.__file__, __file__)) + ("<",)
     for frame in reversed(frames):
-        if "/torch/" in frame.filename or "/functorch/" in frame.filename or frame.filename.startswith((ours, "<")):
+        if frame.filename.startswith(libraries) or "/functorch/" in frame.filename:
             continue
         return f"{frame.filename}:{frame.lineno}: {linecache.getline(frame.filename, frame.lineno or 0).strip()}"
     return "module"
@@ -214,153 +224,13 @@ def _refuse_data_dependence(traced: torch.fx.GraphModule) -> None:
     for node in traced.graph.nodes:
         tags = getattr(node.target, "tags", ())
         tag = torch.Tag
+        if name_of(node.target) == "aten::index" and not any(_is_mask(index) for index in node.args[1]):
+            continue  # by numbers: the shape is known
         if tag.data_dependent_output in tags or tag.dynamic_output_shape in tags:
-            raise CaptureError(_name_of(node.target), "depends on the values of a tensor: what the step computes is not known before it runs")
+            raise CaptureError(name_of(node.target), "depends on the values of a tensor: what the step computes is not known before it runs")
+        if name_of(node.target) in _GRADIENT_DIFFERS:
+            raise CaptureError(name_of(node.target), "has a gradient that PyTorch computes in another way while a step is captured: bits would differ")
 
 
-# ---- from PyTorch's graph to ours
-
-
-def _name_of(target: Any) -> str:
-    schema = getattr(target, "_schema", None)
-    return str(schema.name) if schema is not None else str(target)
-
-
-def _is_view(target: Any) -> bool:
-    if _name_of(target) in _UNSAID_VIEWS:
-        return True
-    returns = target._schema.returns
-    return bool(returns) and returns[0].alias_info is not None and not returns[0].alias_info.is_write
-
-
-def _writes(target: Any) -> bool:
-    return any(a.alias_info is not None and a.alias_info.is_write for a in target._schema.arguments)
-
-
-def _program(flat: torch.fx.GraphModule, places: Sequence[Place], parameters: int, trained: Sequence[int], views: AbstractSet[str]) -> Program:
-    known: dict[torch.fx.Node, Any] = {}  # Place, View or Value; of operators that return lists the Op
-    constants: list[torch.Tensor] = []
-    ops: list[Op] = []
-    buffers: dict[int, Any] = {}
-    remaining = iter(places)
-    results: Sequence[Any] = ()
-
-    def of(tree: Any) -> Any:
-        return torch.fx.node.map_aggregate(tree, lambda each: known[each] if isinstance(each, torch.fx.Node) else each)
-
-    for node in flat.graph.nodes:
-        if node.op == "placeholder":
-            known[node] = next(remaining)
-        elif node.op == "get_attr":
-            known[node] = Place("constant", len(constants))
-            constants.append(_constant(flat, node.target))
-        elif node.op == "output":
-            results = node.args[0]
-        elif node.target is operator.getitem:
-            known[node] = _item(known[node.args[0]], node)
-        elif _name_of(node.target) in _IDENTITIES:
-            known[node] = of(node.args[0])
-        elif _name_of(node.target) == "aten::copy_" and isinstance(known[node.args[0]], Place):
-            place = known[node.args[0]]
-            if place.kind != "buffer":
-                raise CaptureError("module", f"changes its {place.kind} in place; only buffers may change in a step")
-            buffers[place.index] = of(node.args[1])
-            known[node] = buffers[place.index]
-        elif _name_of(node.target) in _FILLS and _is_whole(known[node.args[0]], known):
-            filled = known[node.args[0]]
-            # From here on whoever names the tensor means what it was filled with.
-            known[node] = known[node.args[0]] = _op(ops, node, of, Filled(node.target))
-            made = next(op for op in ops if filled in op.outputs.values())
-            if _name_of(made.target) == "aten::empty_like":
-                ops[-1].args = (made.args[0], *ops[-1].args[1:])
-        elif _writes(node.target):
-            raise CaptureError(str(node.target), "changes a tensor in place in a way that cannot be undone")
-        elif node.name in views or _is_view(node.target):
-            known[node] = View(node.target, of(tuple(node.args)), of(dict(node.kwargs)))
-        else:
-            known[node] = _op(ops, node, of)
-    loss, *gradients = [known[each] if isinstance(each, torch.fx.Node) else each for each in results]
-    _number(ops)
-    last_forward = max((value.op for value in values_of(loss)), default=-1)
-    for op in ops[last_forward + 1 :]:
-        op.is_backward = True
-    by_parameter: list[Any] = [None] * parameters
-    for i, gradient in zip(trained, gradients):
-        by_parameter[i] = gradient
-    return without_unused(Program(ops, loss, by_parameter, buffers, constants))
-
-
-def _is_whole(what: Any, known: dict[torch.fx.Node, Any]) -> bool:
-    """Whether it is a value of which no view has been made."""
-    views = [each for each in known.values() if isinstance(each, View)]
-    return isinstance(what, Value) and not any(what in values_of(view) for view in views)
-
-
-def _op(ops: list[Op], node: torch.fx.Node, of: Callable[[Any], Any], target: Any = None) -> Any:
-    target = target or node.target
-    returns = target._schema.returns
-    is_list = len(returns) > 1 or "[]" in str(returns[0].type)
-    op = Op(
-        name=node.name,
-        target=target,
-        args=of(tuple(node.args)),
-        kwargs=of(dict(node.kwargs)),
-        outputs={},
-        is_backward=False,
-        is_list=is_list,
-        is_random=torch.Tag.nondeterministic_seeded in target.tags,
-    )
-    positions = _STATISTICS.get(_name_of(target), ())
-    op.statistics = tuple(i for i in positions if isinstance(op.args[i], Place) and op.args[5])  # in training
-    ops.append(op)
-    if is_list:
-        return op
-    op.outputs[0] = Value(node.name, -1, 0)
-    return op.outputs[0]
-
-
-def _item(source: Any, node: torch.fx.Node) -> Any:
-    index: int = node.args[1]
-    if isinstance(source, Op):
-        if index not in source.outputs:
-            source.outputs[index] = Value(f"{source.name}.{index}", -1, index)
-        return source.outputs[index]
-    return View(source.target, source.args, source.kwargs, index)
-
-
-def _constant(flat: torch.fx.GraphModule, name: str) -> torch.Tensor:
-    tensor: Any = flat
-    for part in name.split("."):
-        tensor = getattr(tensor, part)
-    constant = getattr(tensor, "constant", None)  # of a fake tensor
-    if constant is not None:
-        tensor = constant
-    if type(tensor) not in (torch.Tensor, torch.nn.Parameter):
-        raise NeedsRealTensors(name)
-    return tensor.detach()
-
-
-class NeedsRealTensors(Exception):
-    """Fake tensors did not do: the step has to be captured on real ones."""
-
-
-def _number(ops: Sequence[Op]) -> None:
-    for i, op in enumerate(ops):
-        for value in op.outputs.values():
-            value.op = i
-
-
-def without_unused(program: Program) -> Program:
-    """Without operators whose results nobody reads, and with operators numbered."""
-    needed = set(program.results())
-    kept = []
-    for op in reversed(program.ops):
-        if op.statistics or any(value in needed for value in op.outputs.values()):
-            needed.update(op.reads())
-            kept.append(op)
-    kept.reverse()
-    for op in kept:
-        op.outputs = {index: value for index, value in sorted(op.outputs.items()) if value in needed}
-    _number(kept)
-    program.ops = kept
-    return program
+def _is_mask(index: Any) -> bool:
+    return index is not None and dtype_of(index) in (torch.bool, torch.uint8)

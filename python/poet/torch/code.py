@@ -33,10 +33,10 @@ class Code:
 
 
 def code_of(program: Program, plan: Plan, early: bool) -> Code:
-    """The function step(parameters, buffers, statistics, batch, constants, pages, draw, again, update) -> loss, gradients,
+    """The function step(parameters, buffers, batch, constants, pages, draw, again, update) -> loss, gradients,
     buffers.
 
-    `statistics`: copies of the buffers that operators change, by index. `pages`: a PageFile. `draw(n)` keeps the generator's state, and
+    `pages`: a PageFile. `draw(n)` keeps the generator's state, and
     the context again(n) has it there once more. `update(k, gradient)`: of parameter k, where updates are `early`.
     """
     return _Writer(program, plan, early).code()
@@ -95,7 +95,7 @@ class _Writer:
         gradients = "None" if self.early else "[" + ", ".join(self.text(g) for g in self.program.gradients) + "]"
         buffers = ", ".join(f"{i}: {self.text(new)}" for i, new in self.program.buffers.items())
         self.line(f"return {self.text(self.program.loss)}, {gradients}, {{{buffers}}}")
-        head = "def step(parameters, buffers, statistics, batch, constants, pages, draw, again, update):\n"
+        head = "def step(parameters, buffers, batch, constants, pages, draw, again, update):\n"
         return Code(head + "".join(f"    {line}\n" for line in self.lines), self.names, self.end_of_file, len(self.draws))
 
     # ---- one step of the plan
@@ -104,7 +104,7 @@ class _Writer:
         self.wait_for([value for value in op.reads() if self.moving.get(value) == "in"])
         again = op.name in self.computed
         self.computed.add(op.name)
-        call = self.call(op, again)
+        call = self.call(op)
         indent = ""
         if op.is_random and again:
             self.line(f"with again({self.draws[op.name]}):")
@@ -124,10 +124,8 @@ class _Writer:
             self.line("del results")
         self.alive.update(wanted.values())
 
-    def call(self, op: Op, again: bool) -> str:
+    def call(self, op: Op) -> str:
         args = [self.text(arg) for arg in op.args]
-        for i in op.statistics:  # which change once only
-            args[i] = f"statistics[{op.args[i].index}]" + (".clone()" if again else "")
         args += [f"{name}={self.text(arg)}" for name, arg in op.kwargs.items()]
         return f"{self.object(op.target)}({', '.join(args)})"
 

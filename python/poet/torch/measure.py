@@ -14,7 +14,8 @@ from typing import Any, Callable, Optional, Sequence
 
 import torch
 
-from .program import Layout, Op, Place, Program, Value, View, replaced
+from .errors import CaptureError
+from .program import Layout, Op, Place, Program, replaced
 
 
 @dataclasses.dataclass(frozen=True)
@@ -52,7 +53,10 @@ def measure(program: Program, given: Callable[[Place], torch.Tensor], rounds: in
         args, kwargs = _operands(op, given)
         key = (op.target, _signature(args), _signature(kwargs), tuple(op.outputs))
         if key not in known:
-            known[key] = _measured(op, args, kwargs, rounds)
+            try:
+                known[key] = _measured(op, args, kwargs, rounds)
+            except (RuntimeError, IndexError, TypeError, NotImplementedError) as error:
+                raise CaptureError(str(op.target), f"cannot be measured: {str(error).splitlines()[0]}") from error
         cost = known[key]
         for index, value in op.outputs.items():
             value.layout = cost.outputs[index]
@@ -68,10 +72,7 @@ def _operands(op: Op, given: Callable[[Place], torch.Tensor]) -> Any:
             made[leaf] = given(leaf) if isinstance(leaf, Place) else _example(leaf.layout)
         return made[leaf]
 
-    args = list(replaced(op.args, tensor_of))
-    for i in op.statistics:
-        args[i] = args[i].clone()  # measuring changes nothing
-    return tuple(args), replaced(op.kwargs, tensor_of)
+    return replaced(op.args, tensor_of), replaced(op.kwargs, tensor_of)
 
 
 def _example(layout: Layout) -> torch.Tensor:
@@ -92,12 +93,16 @@ def _signature(tree: Any) -> Any:
         return tuple(_signature(each) for each in tree)
     if isinstance(tree, dict):
         return tuple((name, _signature(each)) for name, each in tree.items())
-    return tree if isinstance(tree, (int, float, bool, str, type(None))) else repr(tree)
+    return type(tree), repr(tree)
 
 
 def _measured(op: Op, args: Any, kwargs: Any, rounds: int) -> Cost:
+    before = {storage_address(t): (t, bytes_of(t).clone()) for t in _tensors((args, kwargs)) if t.numel()}
     with torch.no_grad():
         result, peak = allocations(lambda: op.target(*args, **kwargs))
+        if any(not torch.equal(bytes_of(tensor), content) for tensor, content in before.values()):
+            raise CaptureError(str(op.target), "changes an operand, though its schema does not say so")
+        del before
         outputs = {i: result[i] if op.is_list else result for i in op.outputs}
         storages = {storage_address(tensor) for tensor in _tensors((args, kwargs))}
         if any(storage_address(t) in storages and t.numel() for t in outputs.values()):
@@ -131,6 +136,11 @@ def storage_of(tensor: torch.Tensor) -> Any:
 
 def storage_address(tensor: torch.Tensor) -> int:
     return int(storage_of(tensor).data_ptr())
+
+
+def bytes_of(tensor: torch.Tensor) -> torch.Tensor:
+    """A tensor's storage as bytes."""
+    return torch.empty(0, dtype=torch.uint8).set_(storage_of(tensor))
 
 
 def layout_of(tensor: torch.Tensor) -> Layout:

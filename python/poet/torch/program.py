@@ -56,9 +56,8 @@ class Value:
 class Op:
     """An operator that computes. `args` and `kwargs` hold Place, View and Value where there were tensors.
 
-    `outputs`: values by their position in what it returns; those that nobody reads are absent. `is_list`: whether it returns
-    several. `is_random`: draws from the generator. `statistics`: positions of arguments that are buffers which it changes
-    besides returning something (batch norm's running statistics).
+    `outputs`: values by their position in what it returns; those that nobody reads are absent. `number`: which of the program's.
+    `is_list`: whether it returns several. `is_random`: draws from the generator.
     """
 
     name: str
@@ -66,10 +65,16 @@ class Op:
     args: tuple[Any, ...]
     kwargs: dict[str, Any]
     outputs: dict[int, Value]
-    is_backward: bool
+    number: int
     is_list: bool
     is_random: bool
-    statistics: tuple[int, ...] = ()
+    is_backward: bool = False
+
+    def output(self, index: int) -> Value:
+        """The value at a position in what it returns."""
+        if index not in self.outputs:
+            self.outputs[index] = Value(f"{self.name}.{index}" if self.is_list else self.name, self.number, index)
+        return self.outputs[index]
 
     def reads(self) -> list[Value]:
         """Values of other operators, each once."""
@@ -86,7 +91,7 @@ class Program:
     """A step: operators in the order in which PyTorch runs them, then what comes of it.
 
     `loss`, `gradients` (one per parameter, None where it has none) and `buffers` (new contents by index) are Value, View, Place
-    or None; buffers that operators change themselves (Op.statistics) are not among them.
+    or None.
     """
 
     ops: list[Op]
@@ -95,12 +100,28 @@ class Program:
     buffers: dict[int, Any]
     constants: list[torch.Tensor]
 
-    def changed_buffers(self) -> list[int]:
-        """Indices of the buffers that the step changes."""
-        changed = set(self.buffers)
-        for op in self.ops:
-            changed.update(place.index for place in (op.args[i] for i in op.statistics))
-        return sorted(changed)
+    @staticmethod
+    def of(ops: list[Op], loss: Any, gradients: list[Any], buffers: dict[int, Any], constants: list[torch.Tensor]) -> Program:
+        """Without operators whose results nobody reads, unless they draw random numbers: those after them depend on that."""
+        needed = set(values_of((loss, gradients, buffers)))
+        kept = []
+        for op in reversed(ops):
+            if op.is_random and not op.outputs:
+                op.output(0)
+            if op.is_random or any(value in needed for value in op.outputs.values()):
+                needed.update(list(op.outputs.values())[: op.is_random])
+                needed.update(op.reads())
+                kept.append(op)
+        kept.reverse()
+        for number, op in enumerate(kept):
+            op.number = number
+            op.outputs = {index: value for index, value in sorted(op.outputs.items()) if value in needed}
+            for value in op.outputs.values():
+                value.op = number
+        last_forward = max((value.op for value in values_of(loss)), default=-1)
+        for op in kept[last_forward + 1 :]:
+            op.is_backward = True
+        return Program(kept, loss, gradients, buffers, constants)
 
     def results(self) -> list[Value]:
         """Values that have to be there at the end, each once."""

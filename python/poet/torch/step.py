@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import os
+import threading
 from typing import Any, Callable, Iterator, Optional, Sequence, Union
 
 import torch
@@ -18,9 +19,9 @@ from ..solve import solve
 from .capture import NeedsRealTensors, capture, parameters_of
 from .code import Code, code_of
 from .errors import CaptureError, StorageError
-from .measure import AliasFound, layout_of, measure, measure_updates, storage_of
+from .measure import AliasFound, measure, measure_updates, storage_address, storage_of
 from .problem import Power, graph_of
-from .program import Place, Program
+from .program import Program, Value
 from .storage import PageFile, measure_storage, storage_folder
 
 Amount = Union[int, str]
@@ -38,7 +39,6 @@ class Compiled:
     code: Code
     run: Callable[..., Any]
     pages: Optional[PageFile]
-    statistics: tuple[int, ...]  # indices of the buffers that operators change
 
     @property
     def plan(self) -> Plan:
@@ -69,6 +69,7 @@ class Step:
         self._storage = storage
         self._power = power
         self._early = updates == "early"
+        self._lock = threading.RLock()  # pages and parameters are one step's at a time
         self._compiled: dict[Any, Compiled] = {}
         self._latest: Optional[Compiled] = None
 
@@ -77,17 +78,17 @@ class Step:
     @property
     def result(self) -> Result:
         """The answer of solve() for the latest batch's shapes: plan, energy, bound, gap."""
-        return self._now().result
+        return self._current().result
 
     @property
     def plan(self) -> Plan:
         """The plan for the latest batch's shapes; plan.show() draws it."""
-        return self._now().plan
+        return self._current().plan
 
     @property
     def code(self) -> str:
         """The step as the Python function that is run."""
-        return self._now().code.source
+        return self._current().code.source
 
     @property
     def peak_bytes(self) -> int:
@@ -100,7 +101,7 @@ class Step:
         """The same, if everything were kept for the backward pass."""
         return int(self.result.figures["keep_all_peak_ram_bytes"])
 
-    def _now(self) -> Compiled:
+    def _current(self) -> Compiled:
         assert self._latest is not None
         return self._latest
 
@@ -119,26 +120,31 @@ class Step:
         Raises StorageError where pages cannot be written or read; the module, the optimizer and the generator are then as they were
         (with updates="early": the message says what was updated).
         """
-        tensors = [leaf for leaf in pytree.tree_flatten(batch)[0] if isinstance(leaf, torch.Tensor)]
-        compiled = self._of(batch, tensors)
-        parameters, buffers, _ = parameters_of(self.module)
-        mine, ours = list(parameters.values()), list(buffers.values())
-        for parameter in mine:
+        with self._lock:
+            return self._stepped(batch)
+
+    def _stepped(self, batch: Any) -> torch.Tensor:
+        compiled, tensors = self._compiled_for(batch)
+        named, named_buffers, _ = parameters_of(self.module)
+        parameters, buffers = list(named.values()), list(named_buffers.values())
+        for parameter in parameters:
             parameter.grad = None
         updated: list[int] = []
-        with torch.no_grad(), _undone(compiled.pages, updated, list(parameters)):
-            statistics = {i: ours[i].clone() for i in compiled.statistics}
+        with torch.no_grad(), _rolled_back(compiled.pages, parameters, updated, list(named)):
             draws = Draws()
             loss, gradients, changed = compiled.run(
-                mine, ours, statistics, tensors, compiled.program.constants, compiled.pages, draws.keep, draws.again,
-                lambda k, gradient: self._update(mine, k, gradient, updated),
-            )
-        with torch.no_grad():
-            for i, buffer in {**statistics, **changed}.items():
-                ours[i].copy_(buffer)
-        del statistics, changed
-        if gradients is not None:
-            self._update_all(mine, gradients)
+                parameters, buffers, tensors, compiled.program.constants, compiled.pages, draws.keep, draws.again,
+                lambda k, gradient: self._update(parameters, k, gradient, updated),
+            )  # fmt: skip
+            if not isinstance(compiled.program.loss, Value):
+                loss = loss.clone()  # a parameter's, or a view of one, which changes
+            if gradients is not None:
+                self._update_all(parameters, gradients)
+            for i, buffer in changed.items():
+                buffers[i].copy_(buffer)
+        if not self.keep_gradients:
+            for parameter in parameters:
+                parameter.grad = None
         return loss
 
     def _update(self, parameters: Sequence[torch.nn.Parameter], k: int, gradient: torch.Tensor, updated: list[int]) -> None:
@@ -151,42 +157,43 @@ class Step:
     def _update_all(self, parameters: Sequence[torch.nn.Parameter], gradients: list[Optional[torch.Tensor]]) -> None:
         for parameter, gradient in zip(parameters, gradients):
             parameter.grad = gradient
-        del gradients
+        gradients.clear()
         self.optimizer.step()
-        if not self.keep_gradients:
-            for parameter in parameters:
-                parameter.grad = None
 
     # ---- compiling
 
-    def _of(self, batch: Any, tensors: Sequence[torch.Tensor]) -> Compiled:
+    def _compiled_for(self, batch: Any) -> tuple[Compiled, list[torch.Tensor]]:
+        """What is compiled for batches like this one, and the batch's tensors."""
+        leaves, spec = pytree.tree_flatten(batch)
+        tensors = [leaf for leaf in leaves if isinstance(leaf, torch.Tensor)]
         key = (
-            tuple((tuple(t.shape), t.stride(), t.dtype, t.device) for t in tensors),
-            repr([leaf for leaf in pytree.tree_flatten(batch)[0] if not isinstance(leaf, torch.Tensor)]),
+            repr(spec),
+            repr([leaf for leaf in leaves if not isinstance(leaf, torch.Tensor)]),
+            tuple((tuple(t.shape), t.stride(), t.dtype, t.device, t.requires_grad) for t in tensors if t.layout == torch.strided),
             tuple(part.training for part in self.module.modules()),
             tuple((p.requires_grad, tuple(p.shape), p.stride(), p.dtype) for p in self.module.parameters()),
+            torch.is_autocast_cpu_enabled(),
         )
         if key not in self._compiled:
-            self._compiled[key] = self.compile(batch)
+            check_tensors(self.module, tensors)
+            self._compiled[key] = self._compile(batch, tensors)
         self._latest = self._compiled[key]
-        return self._latest
+        return self._latest, tensors
 
-    def compile(self, batch: Any) -> Compiled:
-        """Captures, measures and plans the step for batches like this one. Raises InputError where that cannot be done."""
-        tensors = [leaf for leaf in pytree.tree_flatten(batch)[0] if isinstance(leaf, torch.Tensor)]
-        parameters, buffers, _ = parameters_of(self.module)
-        mine, ours = list(parameters.values()), list(buffers.values())
+    def _compile(self, batch: Any, tensors: list[torch.Tensor]) -> Compiled:
+        """Captures, measures and plans the step. Raises InputError where that cannot be done."""
+        named, named_buffers, _ = parameters_of(self.module)
+        parameters, buffers = list(named.values()), list(named_buffers.values())
         random = torch.get_rng_state()
         try:
-            program, costs = _captured_and_measured(self.module, self._forward, batch, mine, ours, tensors)
-            updates = measure_updates(self.optimizer, mine)
+            program, costs = _captured_and_measured(self.module, self._forward, batch, parameters, buffers, tensors)
+            updates = measure_updates(self.optimizer, parameters)
         finally:
             torch.set_rng_state(random)
-        for parameter, update, name in zip(mine, updates, parameters):
+        for parameter, update, name in zip(parameters, updates, named):
             if update is None and parameter.requires_grad and self._early:
                 raise InputError("optimizer", f"does not have {name}, which requires a gradient")
-        statistics = tuple(sorted({op.args[i].index for op in program.ops for i in op.statistics}))
-        resident = [*ours, *(ours[i] for i in program.changed_buffers()), *tensors, *program.constants]
+        storages = {storage_address(t): storage_of(t).nbytes() for t in (*buffers, *tensors, *program.constants)}
         state = sum(update.state_bytes for update in updates if update is not None)
         # Of the generator, once for the step and once for each random operator, and numbers that only Python knows.
         state += random.numel() * (1 + sum(op.is_random for op in program.ops)) + 4096
@@ -197,8 +204,8 @@ class Step:
             program,
             costs,
             updates,
-            [storage_of(p).nbytes() for p in mine],
-            sum(storage_of(t).nbytes() for t in _distinct(resident)) + sum(storage_of(ours[i]).nbytes() for i in program.changed_buffers()) + state,
+            [storage_of(p).nbytes() for p in parameters],
+            sum(storages.values()) + state,
             rates,
             self._power,
             self._early,
@@ -209,7 +216,7 @@ class Step:
         assert result.plan is not None
         code = code_of(program, result.plan, self._early)
         pages = PageFile(self._storage, code.file_bytes) if self._storage is not None and code.file_bytes else None
-        return Compiled(program, graph, result, code, code.function(), pages, statistics)
+        return Compiled(program, graph, result, code, code.function(), pages)
 
 
 def compile_step(
@@ -221,7 +228,7 @@ def compile_step(
     ram_budget: Amount,
     deadline: Union[float, str, None] = None,
     storage: Union[Path, bool, None] = True,
-    device: str = "cpu",
+    device: Union[str, torch.device] = "cpu",
     forward: Optional[Callable[[torch.nn.Module, Any], torch.Tensor]] = None,
     updates: str = "last",
     keep_gradients: bool = False,
@@ -262,8 +269,8 @@ def compile_step(
         raise TypeError(f"optimizer: must be a torch.optim.Optimizer, not {type(optimizer).__name__}")
     if isinstance(optimizer, torch.optim.LBFGS):
         raise InputError("optimizer", "LBFGS evaluates the loss several times in one step; any other of torch.optim serves")
-    if device != "cpu":
-        raise InputError("device", f"{device!r}: only \"cpu\" is there so far")
+    if str(device) != "cpu":
+        raise InputError("device", f"\"{device}\": only \"cpu\" is there so far")
     if updates not in ("last", "early"):
         raise InputError("updates", f"{updates!r} is none of last, early")
     if updates == "early" and keep_gradients:
@@ -274,13 +281,24 @@ def compile_step(
         raise TypeError(f"loss_fn: must be a function, not {type(loss_fn).__name__}")
     if loss_fn is not None and not (isinstance(example_batch, (tuple, list)) and len(example_batch) >= 2):
         raise InputError("example_batch", "must be a tuple of what the module takes and, last, the target; else give forward=")
-    _check_tensors(module, example_batch)
+    if updates == "early":
+        _check_early(module, optimizer)
+    if not isinstance(power, Power):
+        raise TypeError(f"power: must be a poet.torch.Power, not {type(power).__name__}")
+    if isinstance(tolerance, bool) or not isinstance(tolerance, (int, float)):
+        raise TypeError(f"tolerance: must be a number, not {type(tolerance).__name__}")
+    if not 0 <= tolerance < float("inf"):
+        raise InputError("tolerance", "must be at least 0")
+    if progress is not None and not callable(progress):
+        raise TypeError("progress: must be a function")
+    if forward is not None and not callable(forward):
+        raise TypeError(f"forward: must be a function, not {type(forward).__name__}")
     folder = storage_folder(storage)
     if forward is None:
         forward = _with_target(loss_fn)  # type: ignore[arg-type]
     limits = {"ram_budget": ram_budget, "deadline": deadline, "time_limit": time_limit, "progress": _until(tolerance, progress)}
     step = Step(module, forward, optimizer, limits, folder, power, updates, keep_gradients)
-    step._of(example_batch, [leaf for leaf in pytree.tree_flatten(example_batch)[0] if isinstance(leaf, torch.Tensor)])
+    step._compiled_for(example_batch)
     return step
 
 
@@ -288,17 +306,33 @@ def _with_target(loss_fn: Loss) -> Callable[[torch.nn.Module, Any], torch.Tensor
     return lambda module, batch: loss_fn(module(*batch[:-1]), batch[-1])
 
 
-def _check_tensors(module: torch.nn.Module, batch: Any) -> None:
-    tensors = [leaf for leaf in pytree.tree_flatten(batch)[0] if isinstance(leaf, torch.Tensor)]
+def check_tensors(module: torch.nn.Module, tensors: Sequence[torch.Tensor]) -> None:
+    """Raises InputError where a batch or a module has tensors that a step cannot have."""
     if not tensors:
-        raise InputError("example_batch", "has no tensors")
-    for argument, each in [("example_batch", t) for t in tensors] + [("module", t) for t in (*module.parameters(), *module.buffers())]:
+        raise InputError("batch", "has no tensors")
+    for parameter in module.parameters():
+        if isinstance(parameter, torch.nn.parameter.UninitializedTensorMixin):
+            raise InputError("module", "has parameters without a shape; run it once before it is compiled")
+    for argument, each in [("batch", t) for t in tensors] + [("module", t) for t in (*module.parameters(), *module.buffers())]:
         if each.device.type != "cpu":
             raise InputError(argument, f"has a tensor on {each.device}: only the CPU is there so far")
         if each.layout != torch.strided:
             raise InputError(argument, f"has a tensor of layout {each.layout}, which cannot be paged")
     if any(tensor.requires_grad for tensor in tensors):
-        raise InputError("example_batch", "has a tensor that requires a gradient; only parameters get one")
+        raise InputError("batch", "has a tensor that requires a gradient; only parameters get one")
+    for name, parameter in module.named_parameters():
+        if parameter._backward_hooks:
+            raise InputError("module", f"has a hook on the gradient of {name}, which would not be called")
+
+
+def _check_early(module: torch.nn.Module, optimizer: torch.optim.Optimizer) -> None:
+    """Parameters can be updated one by one where nothing couples them."""
+    if type(optimizer).__module__.split(".")[0] != "torch":
+        raise InputError("updates", f"\"early\" is for optimizers of torch.optim: nobody knows whether {type(optimizer).__name__} looks at all gradients at once")
+    owners: dict[int, str] = {}
+    for name, parameter in module.named_parameters():
+        if owners.setdefault(storage_address(parameter), name) != name and parameter.numel():
+            raise InputError("updates", f"\"early\" cannot be: {name} and {owners[storage_address(parameter)]} share their storage")
 
 
 def _captured_and_measured(module: Any, forward: Any, batch: Any, parameters: Any, buffers: Any, tensors: Any) -> Any:
@@ -322,14 +356,14 @@ def _captured_and_measured(module: Any, forward: Any, batch: Any, parameters: An
 
 def _solved(graph: Graph, limits: dict[str, Any]) -> Result:
     budget = limits["ram_budget"]
-    if isinstance(budget, str) and (budget.strip() == "least" or budget.strip().endswith("%")):
+    least = isinstance(budget, str) and budget.strip() == "least"
+    if least or (isinstance(budget, str) and budget.strip().endswith("%")):
         # What keeping everything takes, and the least that is known: figures of the answer to too small a budget.
-        least = solve(graph=graph, ram_budget=1, addresses=False, time_limit=limits["time_limit"])
-        if budget.strip() == "least":
-            budget = least.least_ram
-        else:
-            budget = int(least.figures["keep_all_peak_ram_bytes"] * _percent(budget))
+        tiny = solve(graph=graph, ram_budget=1, addresses=False, time_limit=limits["time_limit"])
+        budget = tiny.least_ram if least else int(tiny.figures["keep_all_peak_ram_bytes"] * _percent(budget))
     result: Result = solve(graph=graph, addresses=False, **{**limits, "ram_budget": budget})
+    if least and result.plan is None and result.least_ram is not None:  # time was short
+        result = solve(graph=graph, addresses=False, **{**limits, "ram_budget": result.least_ram})
     if result.plan is None:
         way_out = "" if result.least_ram is None else f"; a plan is known with ram_budget={result.least_ram}"
         late = "" if result.least_deadline is None else f"; with deadline={result.least_deadline:.6g}"
@@ -356,10 +390,6 @@ def _percent(text: str) -> float:
     if not 0 < part < float("inf"):
         raise InputError("ram_budget", f"{text!r} is no percentage")
     return part
-
-
-def _distinct(tensors: Sequence[torch.Tensor]) -> list[torch.Tensor]:
-    return list({id(tensor): tensor for tensor in tensors}.values())
 
 
 def _only(optimizer: Any, parameter: torch.nn.Parameter) -> None:
@@ -394,8 +424,10 @@ class Draws:
 
 
 @contextlib.contextmanager
-def _undone(pages: Optional[PageFile], updated: Sequence[int], names: Sequence[str]) -> Iterator[None]:
-    """Where a step fails or is stopped: no transfer is under way any more, and the generator is as it was before."""
+def _rolled_back(
+    pages: Optional[PageFile], parameters: Sequence[torch.nn.Parameter], updated: Sequence[int], names: Sequence[str]
+) -> Iterator[None]:
+    """Where a step fails or is stopped: no transfer is under way any more, no gradient is left, and the generator is as before."""
     random = torch.get_rng_state()
     try:
         yield
@@ -403,6 +435,8 @@ def _undone(pages: Optional[PageFile], updated: Sequence[int], names: Sequence[s
         if pages is not None:
             pages.finish()
         torch.set_rng_state(random)
+        for parameter in parameters:
+            parameter.grad = None
         if updated and isinstance(error, StorageError):
             done = ", ".join(names[k] for k in updated)
             raise StorageError(f"{error}; updated already, as updates are early: {done}") from error

@@ -9,6 +9,7 @@ import queue
 import tempfile
 import threading
 import time
+import weakref
 from typing import Any, Callable, Optional, Union
 
 import torch
@@ -59,9 +60,11 @@ class PageFile:
         except OSError as error:
             raise StorageError(f"storage {os.fspath(folder)!r}: no page file of {size} bytes: {error.strerror}") from error
         self.size = size
+        self._process = os.getpid()
         self._jobs: queue.SimpleQueue[Optional[Transfer]] = queue.SimpleQueue()
         self._thread = threading.Thread(target=_work, args=(self._file, self._jobs), name="poet storage", daemon=True)
         self._thread.start()
+        self.close = weakref.finalize(self, _close, self._file, self._jobs, self._thread)
 
     def write(self, tensor: torch.Tensor, place: int) -> Transfer:
         """Starts to write a tensor's storage at a place in the file."""
@@ -75,20 +78,25 @@ class PageFile:
         return tensor, self._start(_pread, tensor, place)
 
     def _start(self, move: Callable[[int, Any, int], int], tensor: torch.Tensor, place: int) -> Transfer:
+        if self._process != os.getpid():
+            raise StorageError("storage failed: the step was compiled by another process, whose thread moves its pages")
         transfer = Transfer(move, tensor, place)
         self._jobs.put(transfer)
         return transfer
 
     def finish(self) -> None:
         """Waits until nothing is under way, whatever became of it."""
+        if self._process != os.getpid():
+            return
         last = Transfer(lambda file, buffer, place: 0, torch.empty(0), 0)
         self._jobs.put(last)
         last.done.wait()
 
-    def close(self) -> None:
-        self._jobs.put(None)
-        self._thread.join()
-        os.close(self._file)
+
+def _close(file: int, jobs: queue.SimpleQueue[Optional[Transfer]], thread: threading.Thread) -> None:
+    jobs.put(None)
+    thread.join()
+    os.close(file)
 
 
 def _pread(file: int, buffer: Any, place: int) -> int:
@@ -125,6 +133,8 @@ def storage_folder(storage: Union[str, "os.PathLike[str]", bool, None]) -> Optio
         return None
     if storage is True:
         return next((folder for folder in (tempfile.gettempdir(), "/var/tmp") if not is_in_ram(folder)), os.getcwd())
+    if not isinstance(storage, (str, os.PathLike)):
+        raise TypeError(f"storage: must be a folder, True or None, not {type(storage).__name__}")
     folder = os.fspath(storage)
     if not os.path.isdir(folder):
         raise InputError("storage", f"{folder!r} is not a folder")

@@ -1,0 +1,330 @@
+"""From the graph that make_fx records to a Program: operators that change tensors become such as make new ones, so that every value
+is written once and can be computed again.
+
+PyTorch's own functionalization is not used: it computes changes of views in tensors that lie otherwise, and kernels then round
+otherwise. Here a changed view is changed in a copy of the whole tensor, with the view's own strides.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import operator
+from typing import AbstractSet, Any, Optional, Sequence
+
+import torch
+
+from .errors import CaptureError
+from .program import Op, Place, Program, Value, View
+
+aten = torch.ops.aten
+
+# Share their operand's storage, though their schemas do not say so.
+_UNSAID_VIEWS = {"aten::_unsafe_view", "aten::unsafe_split", "aten::unsafe_split_with_sizes"}
+# Return their operand: without gradients there is nothing to detach from.
+_IDENTITIES = {"aten::detach", "aten::alias", "aten::lift", "aten::lift_fresh"}
+# Change operands besides what they return, though their schemas do not say so: which, and the position of the flag for training.
+_HIDDEN_CHANGES = {
+    "aten::native_batch_norm": ((3, 4), 5),
+    "aten::cudnn_batch_norm": ((3, 4), 5),
+    "aten::miopen_batch_norm": ((3, 4), 5),
+    "aten::rrelu_with_noise": ((1,), 4),
+}
+# Fill a tensor, whatever it holds.
+_FILLS = {f"aten::{name}_" for name in ("bernoulli", "uniform", "normal", "exponential", "random", "geometric", "log_normal", "cauchy")}
+# On a whole tensor of floating point and with operands of its type the same as the operator without "_".
+_ELEMENTWISE = {f"aten::{name}_" for name in (
+    "relu", "add", "sub", "mul", "div", "neg", "exp", "sigmoid", "tanh", "hardtanh", "leaky_relu", "elu", "silu", "clamp", "masked_fill",
+)}  # fmt: skip
+
+
+def name_of(target: Any) -> str:
+    """Of an operator: "aten::add"."""
+    schema = getattr(target, "_schema", None)
+    return str(schema.name) if schema is not None else str(target)
+
+
+def dtype_of(node: torch.fx.Node) -> Optional[torch.dtype]:
+    """Of what a node of the graph returns, where that is a tensor."""
+    known = node.meta.get("val", node.meta.get("tensor_meta"))  # of PyTorch 2, of 1
+    return getattr(known, "dtype", None)
+
+
+# ---- operators that make new tensors in place of changing them
+
+
+class _Changing:
+    """What operators made of others share: the schema and tags of the other, and that equal ones are measured once."""
+
+    other: Any
+
+    @property
+    def _schema(self) -> Any:
+        return self.other._schema
+
+    @property
+    def tags(self) -> Any:
+        return self.other.tags
+
+    def __eq__(self, another: object) -> bool:
+        return type(self) is type(another) and repr(self) == repr(another)
+
+    def __hash__(self) -> int:
+        return hash(repr(self))
+
+
+@dataclasses.dataclass(eq=False)
+class Filled(_Changing):
+    """An operator that fills a tensor, as one that makes a new tensor like its first operand; `options`: of empty_like()."""
+
+    other: Any
+    options: dict[str, Any]
+
+    def __call__(self, like: torch.Tensor, *args: Any, **kwargs: Any) -> torch.Tensor:
+        made = torch.empty_like(like, **self.options)
+        self.other(made, *args, **kwargs)
+        return made
+
+
+@dataclasses.dataclass(eq=False)
+class Changed(_Changing):
+    """An operator that changes a view of a tensor, as one that returns a changed copy of the tensor. `path`: from the tensor to the
+    view, operators with their further arguments. `out`: the argument that the view is, where it is not the first."""
+
+    other: Any
+    path: tuple[tuple[Any, tuple[Any, ...], dict[str, Any], Optional[int]], ...]
+    out: Optional[str] = None
+
+    def __call__(self, tensor: torch.Tensor, *args: Any, **kwargs: Any) -> torch.Tensor:
+        copy = torch.clone(tensor)
+        view: Any = copy
+        for target, further, options, item in self.path:
+            view = target(view, *further, **options)
+            view = view if item is None else view[item]
+        if self.out is None:
+            self.other(view, *args, **kwargs)
+        else:
+            self.other(*args, **kwargs, **{self.out: view})
+        return copy
+
+
+@dataclasses.dataclass(eq=False)
+class Revealed(_Changing):
+    """An operator that changes operands besides what it returns, as one that returns changed copies of them, too."""
+
+    other: Any
+    positions: tuple[int, ...]
+
+    def __call__(self, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
+        own = list(args)
+        for i in self.positions:
+            own[i] = own[i].clone()
+        results = self.other(*own, **kwargs)
+        results = tuple(results) if isinstance(results, (tuple, list)) else (results,)
+        return (*results, *(own[i] for i in self.positions))
+
+
+# ---- reading the graph
+
+
+def program_of(
+    traced: torch.fx.GraphModule, places: Sequence[Place], parameters: int, trained: Sequence[int], views: AbstractSet[str]
+) -> Program:
+    """The program. `places`: what the graph's inputs are. `trained`: the parameters whose gradients follow the loss in its results.
+    `views`: operators, by name, that are known to return their operand's storage. Raises CaptureError naming an operator."""
+    return _Reader(traced, places, parameters, trained, views).program()
+
+
+class _Reader:
+    def __init__(
+        self, traced: torch.fx.GraphModule, places: Sequence[Place], parameters: int, trained: Sequence[int], views: AbstractSet[str]
+    ) -> None:
+        self.traced = traced
+        self.places = iter(places)
+        self.parameters = parameters
+        self.trained = trained
+        self.views = views
+        self.ops: list[Op] = []
+        self.constants: list[torch.Tensor] = []
+        self.fresh: set[Place] = set()  # constants that every step makes anew
+        self.known: dict[torch.fx.Node, Any] = {}  # Place, View or Value; of operators that return lists the Op
+        self.nodes_of: dict[Any, list[torch.fx.Node]] = {}  # by the Place or Value whose storage they see
+        self.later: dict[Any, Value] = {}  # what a place or value has become by a change
+        self.buffer_of: dict[Any, int] = {}  # of what a buffer has become
+        self.buffers: dict[int, Any] = {}
+
+    def program(self) -> Program:
+        results: Sequence[Any] = ()
+        for node in self.traced.graph.nodes:
+            if node.op == "output":
+                results = node.args[0]
+            else:
+                self.read(node)
+        loss, *gradients = [self.known[each] if isinstance(each, torch.fx.Node) else each for each in results]
+        by_parameter: list[Any] = [None] * self.parameters
+        for i, gradient in zip(self.trained, gradients):
+            by_parameter[i] = gradient
+        return Program.of(self.ops, loss, by_parameter, self.buffers, self.constants)
+
+    def read(self, node: torch.fx.Node) -> None:
+        target: Any = node.target
+        if node.op == "placeholder":
+            self.set(node, next(self.places))
+        elif node.op == "get_attr":
+            self.set(node, Place("constant", len(self.constants)))
+            self.constants.append(_constant(self.traced, target))
+        elif target is operator.getitem:
+            self.set(node, self.item(node))
+        elif name_of(target) in _IDENTITIES:
+            same = self.of(node.args[0])
+            if name_of(target) != "aten::detach" and isinstance(same, Place):
+                self.fresh.add(same)
+            self.set(node, same)
+        elif any(a.alias_info is not None and a.alias_info.is_write for a in target._schema.arguments):
+            self.change(node)
+        elif node.name in self.views or _is_view(target):
+            self.set(node, View(target, self.of(tuple(node.args)), self.of(dict(node.kwargs))))
+        elif target._schema.returns:
+            self.compute(node)
+
+    def of(self, tree: Any) -> Any:
+        return torch.fx.node.map_aggregate(tree, lambda each: self.known[each] if isinstance(each, torch.fx.Node) else each)
+
+    def set(self, node: torch.fx.Node, what: Any) -> None:
+        self.known[node] = what
+        if not isinstance(what, Op):
+            self.nodes_of.setdefault(_root(what), []).append(node)
+
+    def item(self, node: torch.fx.Node) -> Any:
+        source, index = self.known[node.args[0]], node.args[1]
+        if not isinstance(source, Op):
+            return View(source.target, source.args, source.kwargs, index)
+        value = source.output(index)
+        while value in self.later:
+            value = self.later[value]
+        return value
+
+    def compute(self, node: torch.fx.Node) -> None:
+        target: Any = node.target
+        positions, flag = _HIDDEN_CHANGES.get(name_of(target), ((), 0))
+        positions = tuple(i for i in positions if node.args[flag] and node.args[i] is not None)
+        op = self.add(node.name, Revealed(target, positions) if positions else target, self.of(tuple(node.args)), self.of(dict(node.kwargs)))
+        count = len(target._schema.returns)
+        op.is_list = op.is_list or bool(positions)
+        self.set(node, op if count > 1 or "[]" in str(target._schema.returns[0].type) else op.output(0))
+        for k, i in enumerate(positions):
+            changed = self.known[node.args[i]]
+            new = op.output(count + k)
+            if isinstance(changed, View):
+                new = self.add(f"{node.name}_changed_{i}", Changed(aten.copy_.default, _path(changed)), (_root(changed), new), {}).output(0)
+            self.replace(_root(changed), new)
+
+    def change(self, node: torch.fx.Node) -> None:
+        target: Any = node.target
+        written = [a for a in target._schema.arguments if a.alias_info is not None and a.alias_info.is_write]
+        if len(written) != 1 or "[]" in str(written[0].type) or not (written[0].kwarg_only or written[0].name == target._schema.arguments[0].name):
+            raise CaptureError(str(target), "changes several tensors in place")
+        out = written[0].name if written[0].kwarg_only else None
+        kwargs = dict(node.kwargs)
+        changing, rest = (node.args[0], node.args[1:]) if out is None else (kwargs.pop(out), node.args)
+        changed = self.known[changing]
+        root, rest, kwargs = _root(changed), self.of(tuple(rest)), self.of(kwargs)
+        if isinstance(root, Place) and root.kind != "buffer" and root not in self.fresh:
+            where = {"constant": "a tensor that is no buffer"}.get(root.kind, f"its {root.kind}")
+            raise CaptureError("module", f"changes {where} in place ({name_of(target)}); only buffers may change in a step")
+        if out is None and changed is root and name_of(target) in _FILLS:
+            made = self.ops[root.op] if isinstance(root, Value) and root.op >= 0 else None
+            if made is not None and name_of(made.target) == "aten::empty_like":  # which then is not needed
+                op = self.add(node.name, Filled(target, made.kwargs), (made.args[0], *rest), kwargs)
+            else:
+                op = self.add(node.name, Filled(target, {}), (root, *rest), kwargs)
+        elif out is None and changed is root and self.is_elementwise(node):
+            op = self.add(node.name, _without_underscore(target), (root, *rest), kwargs)
+        else:
+            op = self.add(node.name, Changed(target, _path(changed), out), (root, *rest), kwargs)
+        new = op.output(0)
+        self.replace(root, new)
+        self.set(node, _substituted(changed, root, new))
+
+    def is_elementwise(self, node: torch.fx.Node) -> bool:
+        operands = [each for each in (*node.args, *node.kwargs.values()) if isinstance(each, torch.fx.Node)]
+        types = {dtype_of(operand) for operand in operands}
+        kind = dtype_of(operands[0])
+        if name_of(node.target) == "aten::masked_fill_":
+            types.discard(torch.bool)
+        whole = kind is not None and kind.is_floating_point and types == {kind}
+        return whole and name_of(node.target) in _ELEMENTWISE and _without_underscore(node.target) is not None
+
+    def add(self, name: str, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Op:
+        returns = target._schema.returns
+        op = Op(
+            name=name,
+            target=target,
+            args=args,
+            kwargs=kwargs,
+            outputs={},
+            number=len(self.ops),
+            is_list=len(returns) > 1 or (bool(returns) and "[]" in str(returns[0].type)),
+            is_random=torch.Tag.nondeterministic_seeded in target.tags,
+        )
+        self.ops.append(op)
+        return op
+
+    def replace(self, old: Any, new: Value) -> None:
+        """From here on whoever sees the storage of `old` sees `new`."""
+        buffer = old.index if isinstance(old, Place) and old.kind == "buffer" else self.buffer_of.get(old)
+        if buffer is not None:
+            self.buffers[buffer] = new
+            self.buffer_of[new] = buffer
+        self.later[old] = new
+        nodes = self.nodes_of.pop(old, [])
+        self.nodes_of.setdefault(new, []).extend(nodes)
+        for node in nodes:
+            self.known[node] = _substituted(self.known[node], old, new)
+
+
+def _is_view(target: Any) -> bool:
+    if name_of(target) in _UNSAID_VIEWS:
+        return True
+    returns = target._schema.returns
+    return bool(returns) and returns[0].alias_info is not None and not returns[0].alias_info.is_write
+
+
+def _root(what: Any) -> Any:
+    """The Place or Value whose storage a view shares."""
+    while isinstance(what, View):
+        what = what.args[0]
+    return what
+
+
+def _path(what: Any) -> tuple[Any, ...]:
+    steps: list[Any] = []
+    while isinstance(what, View):
+        steps.append((what.target, tuple(what.args[1:]), dict(what.kwargs), what.item))
+        what = what.args[0]
+    return tuple(reversed(steps))
+
+
+def _substituted(what: Any, old: Any, new: Value) -> Any:
+    if isinstance(what, View):
+        return dataclasses.replace(what, args=(_substituted(what.args[0], old, new), *what.args[1:]))
+    return new if what is old or what == old else what
+
+
+def _without_underscore(target: Any) -> Any:
+    schema = target._schema
+    packet = getattr(aten, schema.name.split("::")[1][:-1], None)
+    return getattr(packet, schema.overload_name or "default", None)
+
+
+def _constant(traced: torch.fx.GraphModule, name: str) -> torch.Tensor:
+    from .capture import NeedsRealTensors
+
+    tensor: Any = traced
+    for part in name.split("."):
+        tensor = getattr(tensor, part)
+    constant = getattr(tensor, "constant", None)  # of a fake tensor
+    if constant is not None:
+        tensor = constant
+    if type(tensor) not in (torch.Tensor, torch.nn.Parameter):
+        raise NeedsRealTensors(name)
+    return tensor.detach()
