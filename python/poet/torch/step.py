@@ -212,7 +212,7 @@ class Step:
             any(group.get("foreach") or group.get("fused") for group in self.optimizer.param_groups),
             type(self.module).__name__,
         )
-        result = _solved(graph, self._limits)
+        result = _solved(graph, dict(self._limits))
         assert result.plan is not None
         code = code_of(program, result.plan, self._early)
         pages = PageFile(self._storage, code.file_bytes) if self._storage is not None and code.file_bytes else None
@@ -355,15 +355,17 @@ def _captured_and_measured(module: Any, forward: Any, batch: Any, parameters: An
 
 
 def _solved(graph: Graph, limits: dict[str, Any]) -> Result:
+    """The answer within limits as compile_step() takes them. Raises InputError where there is no plan, with the way out."""
     budget = limits["ram_budget"]
     least = isinstance(budget, str) and budget.strip() == "least"
     if least or (isinstance(budget, str) and budget.strip().endswith("%")):
         # What keeping everything takes, and the least that is known: figures of the answer to too small a budget.
         tiny = solve(graph=graph, ram_budget=1, addresses=False, time_limit=limits["time_limit"])
-        budget = tiny.least_ram if least else int(tiny.figures["keep_all_peak_ram_bytes"] * _percent(budget))
-    result: Result = solve(graph=graph, addresses=False, **{**limits, "ram_budget": budget})
+        limits["ram_budget"] = tiny.least_ram if least else int(tiny.figures["keep_all_peak_ram_bytes"] * _percent(budget))
+    result: Result = solve(graph=graph, addresses=False, **limits)
     if least and result.plan is None and result.least_ram is not None:  # time was short
-        result = solve(graph=graph, addresses=False, **{**limits, "ram_budget": result.least_ram})
+        limits["ram_budget"] = result.least_ram
+        result = solve(graph=graph, addresses=False, **limits)
     if result.plan is None:
         way_out = "" if result.least_ram is None else f"; a plan is known with ram_budget={result.least_ram}"
         late = "" if result.least_deadline is None else f"; with deadline={result.least_deadline:.6g}"
