@@ -1,0 +1,127 @@
+"""compile_step(): what it takes, and what it refuses."""
+
+from __future__ import annotations
+
+import os
+from typing import Any, Callable, Optional, Union
+
+import torch
+
+from ..errors import InputError
+from .compiling import Settings
+from .measure import storage_address
+from .problem import Power
+from .step import Step
+from .storage import storage_folder
+
+Amount = Union[int, str]
+Path = Union[str, "os.PathLike[str]"]
+Loss = Callable[[Any, Any], torch.Tensor]
+
+
+def compile_step(
+    module: torch.nn.Module,
+    loss_fn: Optional[Loss],
+    optimizer: torch.optim.Optimizer,
+    example_batch: Any,
+    *,
+    ram_budget: Amount,
+    deadline: Union[float, str, None] = None,
+    storage: Union[Path, bool, None] = True,
+    device: Union[str, torch.device] = "cpu",
+    forward: Optional[Callable[[torch.nn.Module, Any], torch.Tensor]] = None,
+    updates: str = "last",
+    keep_gradients: bool = False,
+    power: Power = Power(),
+    time_limit: float = 60,
+    tolerance: float = 0.005,
+    progress: Optional[Callable[[str, Optional[float], Optional[float], float], Any]] = None,
+) -> Step:
+    """A module's training step within a RAM budget, its results those of plain PyTorch in every bit.
+
+        step = poet.torch.compile_step(model, torch.nn.functional.cross_entropy, optimizer, (images, labels), ram_budget="60%")
+        for batch in batches:
+            loss = step(batch)
+
+    The step is captured as a graph of PyTorch's own operators, each is timed on this machine, solve() decides what is kept, computed
+    again or paged to storage, and every call carries that plan out. Parameters, buffers and the optimizer's state are the module's and
+    the optimizer's own, changed in place.
+
+    module: in the mode (train or eval) in which it is to be trained; control flow must not depend on tensors' values.
+    loss_fn, example_batch: the loss is loss_fn(module(*batch[:-1]), batch[-1]). Of batches that are something else `forward` (then
+        loss_fn is None) makes the loss: forward(module, batch).
+    optimizer: a torch.optim optimizer whose step is per parameter (not LBFGS).
+    ram_budget: bytes ("300MiB") of everything that PyTorch holds in a step: parameters, buffers, optimizer state, batch, gradients and
+        all between; "60%" of what keeping everything takes; or "least".
+    deadline: seconds of a step, or "50ms".
+    storage: a folder for pages; True: the one for temporary files; None or False: nothing is paged.
+    updates: "last": the optimizer's step comes at the end, and whatever fails before leaves the module as it was. "early": each parameter
+        is updated as soon as its gradient is there and then forgets it, which takes less RAM.
+    keep_gradients: parameters keep their .grad until the next step, as after loss.backward(); else they have None.
+    power: watts by which energy is counted; time_limit (seconds) and progress: of solve().
+    tolerance: the search ends once no plan can have less energy than the best one by more than this part of it.
+
+    Raises InputError naming the argument, or CaptureError with the line of code that cannot be captured.
+    """
+    if not isinstance(module, torch.nn.Module):
+        raise TypeError(f"module: must be a torch.nn.Module, not {type(module).__name__}")
+    if not isinstance(optimizer, torch.optim.Optimizer):
+        raise TypeError(f"optimizer: must be a torch.optim.Optimizer, not {type(optimizer).__name__}")
+    if isinstance(optimizer, torch.optim.LBFGS):
+        raise InputError("optimizer", "LBFGS evaluates the loss several times in one step; any other of torch.optim serves")
+    if str(device) != "cpu":
+        raise InputError("device", f"\"{device}\": only \"cpu\" is there so far")
+    if updates not in ("last", "early"):
+        raise InputError("updates", f"{updates!r} is none of last, early")
+    if updates == "early" and keep_gradients:
+        raise InputError("keep_gradients", "with updates=\"early\" gradients are gone once they are used")
+    if (loss_fn is None) == (forward is None):
+        raise TypeError("loss_fn, forward: one of them says what the loss is")
+    if loss_fn is not None and not callable(loss_fn):
+        raise TypeError(f"loss_fn: must be a function, not {type(loss_fn).__name__}")
+    if loss_fn is not None and not (isinstance(example_batch, (tuple, list)) and len(example_batch) >= 2):
+        raise InputError("example_batch", "must be a tuple of what the module takes and, last, the target; else give forward=")
+    if updates == "early":
+        _check_early(module, optimizer)
+    if not isinstance(power, Power):
+        raise TypeError(f"power: must be a poet.torch.Power, not {type(power).__name__}")
+    if isinstance(tolerance, bool) or not isinstance(tolerance, (int, float)):
+        raise TypeError(f"tolerance: must be a number, not {type(tolerance).__name__}")
+    if not 0 <= tolerance < float("inf"):
+        raise InputError("tolerance", "must be at least 0")
+    if progress is not None and not callable(progress):
+        raise TypeError("progress: must be a function")
+    if forward is not None and not callable(forward):
+        raise TypeError(f"forward: must be a function, not {type(forward).__name__}")
+    folder = storage_folder(storage)
+    if forward is None:
+        forward = _with_target(loss_fn)  # type: ignore[arg-type]
+    limits = {"ram_budget": ram_budget, "deadline": deadline, "time_limit": time_limit, "progress": _until(tolerance, progress)}
+    step = Step(module, forward, optimizer, Settings(limits, folder, power, updates == "early"), keep_gradients)
+    step._compiled_for(example_batch)
+    return step
+
+
+def _with_target(loss_fn: Loss) -> Callable[[torch.nn.Module, Any], torch.Tensor]:
+    return lambda module, batch: loss_fn(module(*batch[:-1]), batch[-1])
+
+
+def _check_early(module: torch.nn.Module, optimizer: torch.optim.Optimizer) -> None:
+    """Parameters can be updated one by one where nothing couples them."""
+    if type(optimizer).__module__.split(".")[0] != "torch":
+        raise InputError("updates", f"\"early\" is for optimizers of torch.optim: nobody knows whether {type(optimizer).__name__} looks at all gradients at once")
+    owners: dict[int, str] = {}
+    for name, parameter in module.named_parameters():
+        if owners.setdefault(storage_address(parameter), name) != name and parameter.numel():
+            raise InputError("updates", f"\"early\" cannot be: {name} and {owners[storage_address(parameter)]} share their storage")
+
+
+def _until(tolerance: float, progress: Optional[Callable[..., Any]]) -> Callable[..., bool]:
+    """A progress function that ends the search at the tolerance."""
+
+    def told(phase: str, incumbent: Optional[float], bound: Optional[float], seconds: float) -> bool:
+        if progress is not None and progress(phase, incumbent, bound, seconds) is False:
+            return False
+        return incumbent is None or bound is None or incumbent > bound * (1 + tolerance)
+
+    return told

@@ -1,0 +1,161 @@
+"""From a module and a batch to the step that trains it: captured, measured, planned, and made a function."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, Callable, Optional, Sequence
+
+import torch
+
+from ..errors import InputError
+from ..graphs import Graph
+from ..plans import Plan
+from ..results import Result
+from ..solve import solve
+from .capture import NeedsRealTensors, capture, parameters_of
+from .code import Code, code_of
+from .errors import CaptureError
+from .measure import AliasFound, measure, measure_updates, storage_address, storage_of
+from .problem import Power, graph_of
+from .program import Program
+from .storage import PageFile, measure_storage
+
+
+@dataclasses.dataclass(frozen=True)
+class Settings:
+    """How steps are compiled: `limits` are arguments of solve(), `storage` the folder of pages, `early` when parameters are updated."""
+
+    limits: dict[str, Any]
+    storage: Optional[str]
+    power: Power
+    early: bool
+
+
+@dataclasses.dataclass(frozen=True)
+class Compiled:
+    """The step for batches of one shape: its program, the answer of solve(), and the code that carries the plan out."""
+
+    program: Program
+    graph: Graph
+    result: Result
+    code: Code
+    run: Callable[..., Any]
+    pages: Optional[PageFile]
+
+    @property
+    def plan(self) -> Plan:
+        assert self.result.plan is not None
+        return self.result.plan
+
+
+def compiled_step(
+    module: torch.nn.Module,
+    forward: Callable[[torch.nn.Module, Any], torch.Tensor],
+    optimizer: torch.optim.Optimizer,
+    batch: Any,
+    tensors: Sequence[torch.Tensor],
+    how: Settings,
+) -> Compiled:
+    """Captures, measures and plans the step. Raises InputError where that cannot be done."""
+    named, named_buffers, _ = parameters_of(module)
+    parameters, buffers = list(named.values()), list(named_buffers.values())
+    random = torch.get_rng_state()
+    try:
+        program, costs = _captured_and_measured(module, forward, batch, parameters, buffers, tensors)
+        updates = measure_updates(optimizer, parameters)
+    finally:
+        torch.set_rng_state(random)
+    for parameter, update, name in zip(parameters, updates, named):
+        if update is None and parameter.requires_grad and how.early:
+            raise InputError("optimizer", f"does not have {name}, which requires a gradient")
+    storages = {storage_address(t): storage_of(t).nbytes() for t in (*buffers, *tensors, *program.constants)}
+    state = sum(update.state_bytes for update in updates if update is not None)
+    # Of the generator, once for the step and once for each random operator, and numbers that only Python knows.
+    state += random.numel() * (1 + sum(op.is_random for op in program.ops)) + 4096
+    rates = None
+    if how.storage is not None:
+        rates = measure_storage(how.storage, max((v.bytes for op in program.ops for v in op.outputs.values()), default=1))
+    graph = graph_of(
+        program,
+        costs,
+        updates,
+        [storage_of(p).nbytes() for p in parameters],
+        sum(storages.values()) + state,
+        rates,
+        how.power,
+        how.early,
+        any(group.get("foreach") or group.get("fused") for group in optimizer.param_groups),
+        type(module).__name__,
+    )
+    result = _solved(graph, dict(how.limits))
+    assert result.plan is not None
+    code = code_of(program, result.plan, how.early)
+    pages = PageFile(how.storage, code.file_bytes) if how.storage is not None and code.file_bytes else None
+    return Compiled(program, graph, result, code, code.function(), pages)
+
+
+def check_tensors(module: torch.nn.Module, tensors: Sequence[torch.Tensor]) -> None:
+    """Raises InputError where a batch or a module has tensors that a step cannot have."""
+    if not tensors:
+        raise InputError("batch", "has no tensors")
+    for parameter in module.parameters():
+        if isinstance(parameter, torch.nn.parameter.UninitializedTensorMixin):
+            raise InputError("module", "has parameters without a shape; run it once before it is compiled")
+    for argument, each in [("batch", t) for t in tensors] + [("module", t) for t in (*module.parameters(), *module.buffers())]:
+        if each.device.type != "cpu":
+            raise InputError(argument, f"has a tensor on {each.device}: only the CPU is there so far")
+        if each.layout != torch.strided:
+            raise InputError(argument, f"has a tensor of layout {each.layout}, which cannot be paged")
+    if any(tensor.requires_grad for tensor in tensors):
+        raise InputError("batch", "has a tensor that requires a gradient; only parameters get one")
+    for name, parameter in module.named_parameters():
+        if parameter._backward_hooks:
+            raise InputError("module", f"has a hook on the gradient of {name}, which would not be called")
+
+
+def _captured_and_measured(module: Any, forward: Any, batch: Any, parameters: Any, buffers: Any, tensors: Any) -> Any:
+    """The program with its layouts and costs: captured on fake tensors, and on real ones where those do not do."""
+    views: frozenset[str] = frozenset()
+    real = False
+    while True:
+        try:
+            program = capture(module, forward, batch, real, views)
+            given = {"parameter": parameters, "buffer": buffers, "batch": tensors, "constant": program.constants}
+            return program, measure(program, lambda place: given[place.kind][place.index])
+        except AliasFound as found:
+            if found.op.name in views:
+                raise CaptureError(str(found.op.target), "returns its operand in a way that is not understood") from None
+            views |= {found.op.name}
+        except NeedsRealTensors:
+            if real:
+                raise
+            real = True
+
+
+def _solved(graph: Graph, limits: dict[str, Any]) -> Result:
+    """The answer within limits as compile_step() takes them. Raises InputError where there is no plan, with the way out."""
+    budget = limits["ram_budget"]
+    least = isinstance(budget, str) and budget.strip() == "least"
+    if least or (isinstance(budget, str) and budget.strip().endswith("%")):
+        # What keeping everything takes, and the least that is known: figures of the answer to too small a budget.
+        tiny = solve(graph=graph, ram_budget=1, addresses=False, time_limit=limits["time_limit"])
+        limits["ram_budget"] = tiny.least_ram if least else int(tiny.figures["keep_all_peak_ram_bytes"] * _percent(budget))
+    result: Result = solve(graph=graph, addresses=False, **limits)
+    if least and result.plan is None and result.least_ram is not None:  # time was short
+        limits["ram_budget"] = result.least_ram
+        result = solve(graph=graph, addresses=False, **limits)
+    if result.plan is None:
+        way_out = "" if result.least_ram is None else f"; a plan is known with ram_budget={result.least_ram}"
+        late = "" if result.least_deadline is None else f"; with deadline={result.least_deadline:.6g}"
+        raise InputError("ram_budget", f"{result.reason}{way_out}{late}")
+    return result
+
+
+def _percent(text: str) -> float:
+    try:
+        part = float(text.strip()[:-1]) / 100
+    except ValueError:
+        part = -1
+    if not 0 < part < float("inf"):
+        raise InputError("ram_budget", f"{text!r} is no percentage")
+    return part
