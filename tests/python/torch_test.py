@@ -308,6 +308,21 @@ class Torch(unittest.TestCase):
         self.expect_same(nn.Linear(6, 5), [(torch.randn(8, 6), torch.randint(0, 5, (8,)))] * 2,
                          loss_fn=lambda output, target: nn.functional.cross_entropy(output, target, weight=weight))  # fmt: skip
 
+    def test_mixed_precision(self):
+        module = nn.Sequential(nn.Linear(12, 40), nn.Tanh(), nn.Linear(40, 3))
+        batch = torch.randn(30, 12), torch.randint(0, 3, (30,))
+
+        def forward(module, batch):
+            with torch.autocast("cpu", dtype=torch.bfloat16):
+                return nn.functional.cross_entropy(module(batch[0]).float(), batch[1])
+
+        step, _ = self.compiled(module, batch, loss_fn=None, forward=forward)
+        expected = forward(module, batch)
+        self.assertTrue(torch.equal(step(batch), expected.detach()))
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            expected = forward(module, batch)
+            self.assertTrue(torch.equal(step(batch), expected.detach()))
+
     def test_batches_of_another_structure_are_another_step(self):
         module = nn.Linear(3, 1)
 

@@ -18,6 +18,9 @@ from .program import Value
 from .storage import PageFile
 
 
+_KEPT = 16  # compiled steps, of the latest shapes
+
+
 class Step:
     """A training step that takes a batch, changes the module's parameters and buffers and the optimizer's state in place, and
     returns the loss; made by compile_step()."""
@@ -96,7 +99,8 @@ class Step:
         for parameter in parameters:
             parameter.grad = None
         updated: list[int] = []
-        with torch.no_grad(), _rolled_back(compiled.pages, parameters, updated, list(named)):
+        # What is captured under autocast has its casts.
+        with torch.no_grad(), torch.autocast("cpu", enabled=False), _rolled_back(compiled.pages, parameters, updated, list(named)):
             draws = Draws()
             loss, gradients, changed = compiled.run(
                 parameters, buffers, tensors, compiled.program.constants, compiled.pages, draws.keep, draws.again,
@@ -141,6 +145,8 @@ class Step:
             torch.is_autocast_cpu_enabled(),
         )
         if key not in self._compiled:
+            if len(self._compiled) == _KEPT:
+                del self._compiled[next(iter(self._compiled))]
             check_tensors(self.module, tensors)
             self._compiled[key] = compiled_step(self.module, self._forward, self.optimizer, batch, tensors, self._how)
         self._latest = self._compiled[key]
