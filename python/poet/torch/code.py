@@ -18,13 +18,11 @@ _BLOCK = 4096  # pages begin at multiples of it
 
 @dataclasses.dataclass
 class Code:
-    """`source` of the function `step`; `names`: the globals it uses; `file_bytes`: what its pages take; `draws`: how many random
-    operators it runs again, each of which has its generator's state kept."""
+    """`source` of the function `step`; `names`: the globals it uses; `file_bytes`: what its pages take."""
 
     source: str
     names: dict[str, Any]
     file_bytes: int
-    draws: int
 
     def function(self) -> Callable[..., Any]:
         scope = dict(self.names)
@@ -33,11 +31,10 @@ class Code:
 
 
 def code_of(program: Program, plan: Plan, early: bool) -> Code:
-    """The function step(parameters, buffers, batch, constants, pages, draw, again, update) -> loss, gradients,
-    buffers.
+    """The function step(parameters, buffers, batch, constants, pages, draw, again, update) -> loss, gradients, buffers.
 
-    `pages`: a PageFile. `draw(n)` keeps the generator's state, and
-    the context again(n) has it there once more. `update(k, gradient)`: of parameter k, where updates are `early`.
+    `pages`: a PageFile. `draw(n)` keeps the generator's state, and the context again(n) has it there once more. `update(k, gradient)`:
+    of parameter k, where updates are `early`.
     """
     return _Writer(program, plan, early).code()
 
@@ -96,7 +93,7 @@ class _Writer:
         buffers = ", ".join(f"{i}: {self.text(new)}" for i, new in self.program.buffers.items())
         self.line(f"return {self.text(self.program.loss)}, {gradients}, {{{buffers}}}")
         head = "def step(parameters, buffers, batch, constants, pages, draw, again, update):\n"
-        return Code(head + "".join(f"    {line}\n" for line in self.lines), self.names, self.end_of_file, len(self.draws))
+        return Code(head + "".join(f"    {line}\n" for line in self.lines), self.names, self.end_of_file)
 
     # ---- one step of the plan
 

@@ -17,7 +17,6 @@ from .errors import StorageError
 from .program import Value
 from .storage import PageFile
 
-
 _KEPT = 16  # compiled steps, of the latest shapes
 
 
