@@ -180,13 +180,14 @@ class Page:
         return f'<iframe srcdoc="{html.escape(self.html)}" style="width: 100%; height: 720px; border: 0"></iframe>'
 
 
-def read_plans(file: Path, ram_budget: Optional[int] = None, semantics: Optional[str] = None) -> list[Plan]:
+def read_plans(file: Path, ram_budget: Union[int, str, None] = None, semantics: Optional[str] = None) -> list[Plan]:
     """The plans of a plan file, or the plan of a schedule file, judged.
 
-    Of a file of several plans all, from the largest RAM budget to the smallest; with `ram_budget` (bytes) the largest within it.
+    Of a file of several plans all, from the largest RAM budget to the smallest; with `ram_budget` (bytes, or "300KiB") the largest within
+    it.
     A schedule is judged by `semantics` ("published", "staged", "device") where given. Raises InputError.
     """
-    return [Plan(core) for core in _core.read_plans(os.fspath(file), semantics, ram_budget)]
+    return [Plan(core) for core in _core.read_plans(os.fspath(file), semantics=semantics, ram_budget=ram_budget)]
 
 
 def verify(what: Union[Plan, Path]) -> dict[str, Any]:

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 from typing import Any, Callable, Mapping, Optional, Union
 
 from . import _core
 from ._json import text_of
-from .errors import InputError
 
 Path = Union[str, "os.PathLike[str]"]
 
@@ -35,22 +33,11 @@ def sweep(
     time. What one point proves counts for the others: more RAM never shows more energy. A point that cannot be posed has the verdict "failed". Raises InputError for a
     spec or store that is wrong; Ctrl-C raises KeyboardInterrupt, and the store has what was done.
     """
-    if jobs is not None and jobs < 1:
-        raise InputError("jobs", "must be at least 1")
     show = print if progress is True else progress or None
+    if show is not None and not callable(show):
+        raise TypeError("progress: must be a function, True or False")
     told = None if show is None else lambda phase, *_: show(phase)
-    if not isinstance(spec, Mapping):
-        return _rows(os.fspath(spec), store, jobs, told)
-    # Beside what it names, so that relative names hold.
-    with tempfile.NamedTemporaryFile("w", suffix=".json", prefix=".poet_sweep_", dir=os.getcwd()) as file:
-        file.write(text_of({"format": 1, **spec}))
-        file.flush()
-        try:
-            return _rows(file.name, store, jobs, told)
-        except InputError as error:
-            raise InputError(error.place.replace(file.name, "spec"), error.rule) from None
-
-
-def _rows(file: str, store: Optional[Path], jobs: Optional[int], progress: Any) -> list[dict[str, Any]]:
-    rows = _core.sweep(file, None if store is None else os.fspath(store), jobs, progress)
+    is_text = isinstance(spec, Mapping)
+    what = text_of({"format": 1, **spec}) if isinstance(spec, Mapping) else os.fspath(spec)
+    rows = _core.sweep(what, is_text, None if store is None else os.fspath(store), jobs=jobs, progress=told)
     return [json.loads(row) for row in rows]

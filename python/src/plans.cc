@@ -20,6 +20,7 @@
 #include "poet/report/picture_json.h"
 #include "poet/report/text.h"
 #include "poet/report/verdict.h"
+#include "python/src/arguments.h"
 #include "python/src/bindings.h"
 
 namespace poet::python {
@@ -32,12 +33,15 @@ SharedPlan judged(PlanFile file, const std::string& title) {
   return plan;
 }
 
-std::vector<SharedPlan> read(const std::filesystem::path& file, const std::optional<std::string>& semantics,
-                             std::optional<std::int64_t> ram) {
+std::vector<SharedPlan> read(const std::filesystem::path& file, const py::kwargs& limits) {
+  Arguments arguments(limits);
+  const auto semantics = arguments.take<std::string>("semantics");
+  const std::optional<Bytes> ram = arguments.bytes("ram_budget");
+  arguments.finish();
   std::optional<Semantics> rules;
   if (semantics) rules = semantics_named("semantics", *semantics);
   std::vector<SharedPlan> plans;
-  for (LoadedPlan& plan : load_plans(file.string(), rules, ram ? std::optional(Bytes(*ram)) : std::nullopt))
+  for (LoadedPlan& plan : load_plans(file.string(), rules, ram))
     plans.push_back(std::make_shared<LoadedPlan>(std::move(plan)));
   return plans;
 }

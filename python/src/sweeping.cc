@@ -20,6 +20,7 @@
 #include "poet/study/sweep_worker.h"
 #include "poet/study/workers.h"
 #include "poet/version.h"
+#include "python/src/arguments.h"
 #include "python/src/callbacks.h"
 
 namespace poet::python {
@@ -96,14 +97,19 @@ class SweepRun {
   std::size_t done_ = 0;
 };
 
-std::vector<std::string> sweep(const fs::path& spec, const std::optional<fs::path>& store,
-                               std::optional<std::size_t> jobs, py::object progress) {
-  Callbacks callbacks(std::move(progress));
+/// `spec`: a file, or, where it is `text`, what one holds.
+std::vector<std::string> sweep(const std::string& spec, bool text, const std::optional<fs::path>& store,
+                               const py::kwargs& options) {
+  Arguments arguments(options);
+  const std::optional<std::int64_t> jobs = arguments.count("jobs");
+  Callbacks callbacks(arguments.object("progress"));
+  arguments.finish();
   std::vector<std::string> rows;
   {
     const py::gil_scoped_release unlocked;
-    SweepRun run(expand(read_sweep_spec(spec)), store, callbacks);
-    run.run(jobs.value_or(std::max(1U, std::thread::hardware_concurrency())));
+    const SweepSpec what = text ? sweep_spec_of(spec, "spec", fs::current_path()) : read_sweep_spec(spec);
+    SweepRun run(expand(what), store, callbacks);
+    run.run(static_cast<std::size_t>(jobs.value_or(std::max(1U, std::thread::hardware_concurrency()))));
     rows = run.rows();
   }
   callbacks.rethrow();

@@ -81,6 +81,7 @@ def compile_step(
         raise TypeError(f"loss_fn: must be a function, not {type(loss_fn).__name__}")
     if loss_fn is not None and not (isinstance(example_batch, (tuple, list)) and len(example_batch) >= 2):
         raise InputError("example_batch", "must be a tuple of what the module takes and, last, the target; else give forward=")
+    _check_owned(module, optimizer)
     if updates == "early":
         _check_early(module, optimizer)
     if not isinstance(power, Power):
@@ -104,6 +105,15 @@ def compile_step(
 
 def _with_target(loss_fn: Loss) -> Callable[[torch.nn.Module, Any], torch.Tensor]:
     return lambda module, batch: loss_fn(module(*batch[:-1]), batch[-1])
+
+
+def _check_owned(module: torch.nn.Module, optimizer: torch.optim.Optimizer) -> None:
+    """What the optimizer changes gets its gradients from this step."""
+    owned = {id(parameter) for parameter in module.parameters()}
+    for i, group in enumerate(optimizer.param_groups):
+        for k, parameter in enumerate(group["params"]):
+            if parameter.requires_grad and id(parameter) not in owned:
+                raise InputError("optimizer", f"has a parameter that the module does not have: number {k} of group {i}, {tuple(parameter.shape)}")
 
 
 def _check_early(module: torch.nn.Module, optimizer: torch.optim.Optimizer) -> None:

@@ -11,7 +11,7 @@ import linecache
 import os
 import threading
 import traceback
-from typing import AbstractSet, Any, Callable, Iterator
+from typing import AbstractSet, Any, Callable, Iterable, Iterator
 
 import torch
 import torch.utils._pytree as pytree
@@ -19,29 +19,13 @@ from torch.fx.experimental.proxy_tensor import make_fx
 
 from .errors import CaptureError
 from .functional import dtype_of, name_of, program_of
+from .module_state import Left, having, parameters_of
 from .program import Place, Program
 
 # Their formulas ask whether tensors are of a class of their own, and take another way if so.
 _GRADIENT_DIFFERS = {"aten::cumprod", "aten::prod"}
 # One at a time: make_fx changes state of the whole process.
 _capturing = threading.RLock()
-
-
-def parameters_of(module: torch.nn.Module) -> tuple[dict[str, torch.nn.Parameter], dict[str, torch.Tensor], dict[str, list[str]]]:
-    """A module's parameters and buffers, each once by its first name, and all names of each that has several."""
-    parameters: dict[str, torch.nn.Parameter] = {}
-    buffers: dict[str, torch.Tensor] = {}
-    names: dict[int, list[str]] = {}
-    for path, part in module.named_modules(remove_duplicate=False):
-        for kind, tensors in ((parameters, part._parameters), (buffers, part._buffers)):
-            for name, tensor in tensors.items():
-                if tensor is None:
-                    continue
-                full = f"{path}.{name}" if path else name
-                if id(tensor) not in names:
-                    kind[full] = tensor
-                names.setdefault(id(tensor), []).append(full)
-    return parameters, buffers, {all_names[0]: all_names for all_names in names.values()}
 
 
 def capture(
@@ -68,59 +52,27 @@ def capture(
     def step(*flat: torch.Tensor) -> list[Any]:
         mine = flat[: len(parameters)]
         given = iter(flat[len(parameters) + len(buffers) :])
-        here = dict(zip([*parameters, *buffers], flat))
-        everything = {name: here[first] for first, all_names in names.items() for name in all_names}
         filled = [next(given) if isinstance(leaf, torch.Tensor) else leaf for leaf in parts]
-        loss = forward(_Functional(module, everything), pytree.tree_unflatten(filled, spec))
+        with having(module, names, dict(zip([*parameters, *buffers], flat))) as left:
+            loss = forward(module, pytree.tree_unflatten(filled, spec))
         if not isinstance(loss, torch.Tensor) or loss.numel() != 1:
             raise CaptureError("loss_fn", "must return a tensor of one element")
-        return [loss, *torch.autograd.grad(loss, [mine[i] for i in trained], allow_unused=True)]
+        gradients = torch.autograd.grad(loss, [mine[i] for i in trained], allow_unused=True)
+        lefts.append(left)
+        return [loss, *gradients, *left.buffers.values()]
 
     mode = "real" if real else "fake"
-    replaced: dict[str, Any] = {}
-    with _capturing, _restored(module, buffers if real else {}, replaced), _refusals(real):
+    lefts: list[Left] = []
+    with _capturing, _unchanged(buffers.values() if real else ()), _refusals(real):
         with torch.enable_grad(), _kernels_whole():
             traced = make_fx(step, tracing_mode=mode)(*inputs)
         _refuse_data_dependence(traced)
     kinds = [Place("parameter", i) for i in range(len(parameters))]
     kinds += [Place("buffer", i) for i in range(len(buffers))]
     kinds += [Place("batch", i) for i in range(len(tensors))]
-    program = program_of(traced, kinds, len(parameters), trained, views)
-    _refuse_state(replaced, program)
+    program = program_of(traced, kinds, len(parameters), trained, [list(buffers).index(name) for name in lefts[0].buffers], views)
+    _refuse_state(lefts[0].attributes, program)
     return program
-
-
-class _Functional:
-    """A module whose parameters and buffers are other tensors while it is called; all else is the module's."""
-
-    def __init__(self, module: torch.nn.Module, tensors: dict[str, torch.Tensor]) -> None:
-        self._module = module
-        self._tensors = tensors
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if hasattr(torch, "func"):  # PyTorch 2
-            return torch.func.functional_call(self._module, self._tensors, args, kwargs)
-        from torch.nn.utils.stateless import functional_call
-
-        with contextlib.ExitStack() as stack:
-            for path, part in self._module.named_modules():
-                if isinstance(part, torch.nn.RNNBase):
-                    stack.enter_context(self._weights_of(path, part))
-            return functional_call(self._module, self._tensors, args, kwargs)
-
-    @contextlib.contextmanager
-    def _weights_of(self, path: str, part: torch.nn.RNNBase) -> Iterator[None]:
-        """Recurrent modules compute with a list of weights that functional_call of PyTorch 1.13 does not know."""
-        before = part._flat_weights
-        names = [f"{path}.{name}" if path else name for name in part._flat_weights_names]
-        part.__dict__["_flat_weights"] = [self._tensors[name] for name in names]
-        try:
-            yield
-        finally:
-            part.__dict__["_flat_weights"] = before
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._module, name)
 
 
 @contextlib.contextmanager
@@ -145,26 +97,17 @@ def _kernels_whole() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _restored(module: torch.nn.Module, buffers: dict[str, torch.Tensor], replaced: dict[str, Any]) -> Iterator[None]:
-    """Attributes of the module, random numbers and, of `buffers`, contents afterwards are those before. `replaced`: gets what
-    attributes were that the step has replaced, by their names."""
-    contents = {name: buffer.clone() for name, buffer in buffers.items()}
-    attributes = [(path, part, dict(vars(part))) for path, part in module.named_modules()]
+def _unchanged(buffers: Iterable[torch.Tensor]) -> Iterator[None]:
+    """Buffers' contents and the generator are afterwards as before."""
+    contents = [(buffer, buffer.clone()) for buffer in buffers]
     random = torch.get_rng_state()
     try:
         yield
     finally:
         torch.set_rng_state(random)
-        for path, part, before in attributes:
-            now = vars(part)
-            for name in now:
-                if before.get(name) is not now[name] and name != "_flat_weights":
-                    replaced[".".join(filter(None, (path, name)))] = before.get(name)
-            now.clear()
-            now.update(before)
         with torch.no_grad():
-            for name, buffer in contents.items():
-                buffers[name].copy_(buffer)
+            for buffer, content in contents:
+                buffer.copy_(content)
 
 
 def _refuse_state(replaced: dict[str, Any], program: Program) -> None:

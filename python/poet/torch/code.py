@@ -11,7 +11,7 @@ import torch
 from ..errors import InternalError
 from ..plans import Plan
 from .problem import END, update_name
-from .program import Op, Place, Program, Value, View, values_of
+from .program import Op, Place, Program, Value, View, leaves, values_of
 
 _BLOCK = 4096  # pages begin at multiples of it
 
@@ -90,10 +90,15 @@ class _Writer:
     def finished(self) -> Code:
         self.wait_for(list(self.moving))
         gradients = "None" if self.early else "[" + ", ".join(self.text(g) for g in self.program.gradients) + "]"
-        buffers = ", ".join(f"{i}: {self.text(new)}" for i, new in self.program.buffers.items())
+        buffers = ", ".join(f"{i}: {self.own(new)}" for i, new in self.program.buffers.items())
         self.line(f"return {self.text(self.program.loss)}, {gradients}, {{{buffers}}}")
         head = "def step(parameters, buffers, batch, constants, pages, draw, again, update):\n"
         return Code(head + "".join(f"    {line}\n" for line in self.lines), self.names, self.end_of_file)
+
+    def own(self, new: Any) -> str:
+        """What a buffer becomes, where it is another buffer now, which changes, too."""
+        others = [leaf for leaf in leaves(new) if isinstance(leaf, Place) and leaf.kind == "buffer"]
+        return f"{self.text(new)}.clone()" if others else self.text(new)
 
     # ---- one step of the plan
 

@@ -12,10 +12,11 @@ from ..graphs import Graph
 from ..plans import Plan
 from ..results import Result
 from ..solve import solve
-from .capture import NeedsRealTensors, capture, parameters_of
+from .capture import NeedsRealTensors, capture
 from .code import Code, code_of
 from .errors import CaptureError
 from .measure import AliasFound, measure, measure_updates, storage_address, storage_of
+from .module_state import parameters_of
 from .problem import Power, graph_of
 from .program import Program
 from .storage import PageFile, measure_storage

@@ -127,21 +127,23 @@ class Revealed(_Changing):
 
 
 def program_of(
-    traced: torch.fx.GraphModule, places: Sequence[Place], parameters: int, trained: Sequence[int], views: AbstractSet[str]
+    traced: torch.fx.GraphModule,
+    places: Sequence[Place],
+    parameters: int,
+    trained: Sequence[int],
+    assigned: Sequence[int],
+    views: AbstractSet[str],
 ) -> Program:
-    """The program. `places`: what the graph's inputs are. `trained`: the parameters whose gradients follow the loss in its results.
-    `views`: operators, by name, that are known to return their operand's storage. Raises CaptureError naming an operator."""
-    return _Reader(traced, places, parameters, trained, views).program()
+    """The program. `places`: what the graph's inputs are. Its results are the loss, the gradients of the parameters `trained`, and
+    what the buffers `assigned` become. `views`: operators, by name, that are known to return their operand's storage. Raises
+    CaptureError naming an operator."""
+    return _Reader(traced, places, views).program(parameters, trained, assigned)
 
 
 class _Reader:
-    def __init__(
-        self, traced: torch.fx.GraphModule, places: Sequence[Place], parameters: int, trained: Sequence[int], views: AbstractSet[str]
-    ) -> None:
+    def __init__(self, traced: torch.fx.GraphModule, places: Sequence[Place], views: AbstractSet[str]) -> None:
         self.traced = traced
         self.places = iter(places)
-        self.parameters = parameters
-        self.trained = trained
         self.views = views
         self.ops: list[Op] = []
         self.constants: list[torch.Tensor] = []
@@ -152,17 +154,18 @@ class _Reader:
         self.buffer_of: dict[Any, int] = {}  # of what a buffer has become
         self.buffers: dict[int, Any] = {}
 
-    def program(self) -> Program:
+    def program(self, parameters: int, trained: Sequence[int], assigned: Sequence[int]) -> Program:
         results: Sequence[Any] = ()
         for node in self.traced.graph.nodes:
             if node.op == "output":
                 results = node.args[0]
             else:
                 self.read(node)
-        loss, *gradients = [self.known[each] if isinstance(each, torch.fx.Node) else each for each in results]
-        by_parameter: list[Any] = [None] * self.parameters
-        for i, gradient in zip(self.trained, gradients):
+        loss, *others = [self.known[each] if isinstance(each, torch.fx.Node) else each for each in results]
+        by_parameter: list[Any] = [None] * parameters
+        for i, gradient in zip(trained, others):
             by_parameter[i] = gradient
+        self.buffers.update(zip(assigned, others[len(trained) :]))
         return Program.of(self.ops, loss, by_parameter, self.buffers, self.constants)
 
     def read(self, node: torch.fx.Node) -> None:

@@ -11,11 +11,12 @@ import torch.utils._pytree as pytree
 
 from ..plans import Plan
 from ..results import Result
-from .capture import parameters_of
 from .compiling import Compiled, Settings, check_tensors, compiled_step
 from .errors import StorageError
+from .module_state import attributes_of, parameters_of
 from .program import Value
 from .storage import PageFile
+from .verifying import differences
 
 _KEPT = 16  # compiled steps, of the latest shapes
 
@@ -89,9 +90,9 @@ class Step:
         (with updates="early": the message says what was updated).
         """
         with self._lock:
-            return self._stepped(batch)
+            return self._stepped(batch, self.keep_gradients)
 
-    def _stepped(self, batch: Any) -> torch.Tensor:
+    def _stepped(self, batch: Any, keep_gradients: bool) -> torch.Tensor:
         compiled, tensors = self._compiled_for(batch)
         named, named_buffers, _ = parameters_of(self.module)
         parameters, buffers = list(named.values()), list(named_buffers.values())
@@ -111,7 +112,7 @@ class Step:
                 self._update_all(parameters, gradients)
             for i, buffer in changed.items():
                 buffers[i].copy_(buffer)
-        if not self.keep_gradients:
+        if not keep_gradients:
             for parameter in parameters:
                 parameter.grad = None
         return loss
@@ -129,6 +130,15 @@ class Step:
         gradients.clear()
         self.optimizer.step()
 
+    def verify(self, batch: Any) -> list[str]:
+        """One step with the batch next to the same step by PyTorch alone, on one thread: names of what differs in a bit (of the loss,
+        gradients, parameters, buffers, optimizer state and the generator), which should be none.
+
+        Module, optimizer and generator are afterwards as they were. Takes the memory of PyTorch's own step and copies of the module.
+        """
+        with self._lock:
+            return differences(self, batch)
+
     # ---- compiling
 
     def _compiled_for(self, batch: Any) -> tuple[Compiled, list[torch.Tensor]]:
@@ -139,7 +149,7 @@ class Step:
             repr(spec),
             repr([leaf for leaf in leaves if not isinstance(leaf, torch.Tensor)]),
             tuple((tuple(t.shape), t.stride(), t.dtype, t.device, t.requires_grad) for t in tensors if t.layout == torch.strided),
-            tuple(part.training for part in self.module.modules()),
+            attributes_of(self.module),
             tuple((p.requires_grad, tuple(p.shape), p.stride(), p.dtype) for p in self.module.parameters()),
             torch.is_autocast_cpu_enabled(),
         )

@@ -291,16 +291,13 @@ void add_limits_and_methods(const SweepSpec& spec, SweepPoint point, std::unorde
   }
 }
 
-}  // namespace
-
-SweepSpec read_sweep_spec(const fs::path& file) {
-  const nlohmann::ordered_json json = read_json_file(file);
-  const JsonField root(json, file.string());
+SweepSpec spec_of(const nlohmann::ordered_json& json, const std::string& name, const fs::path& folder) {
+  const JsonField root(json, name);
   root.only({"format", "networks", "platforms", "semantics", "batch_sizes", "sequence_lengths", "persistent",
              "split", "optimizer", "ram", "deadlines", "max_bytes_written", "methods", "gap", "time_limit",
              "solver"});
   if (root.at("format").integer(0, kMost) != 1) root.fail_at("format", "must be 1");
-  SweepSpec spec = read_lists(root, file.parent_path());
+  SweepSpec spec = read_lists(root, folder);
   if (root.has("semantics")) spec.semantics = read_semantics(root);
   spec.batch_sizes = sizes(root, "batch_sizes");
   spec.sequence_lengths = sizes(root, "sequence_lengths");
@@ -323,6 +320,15 @@ SweepSpec read_sweep_spec(const fs::path& file) {
   return spec;
 }
 
+}  // namespace
+
+SweepSpec read_sweep_spec(const fs::path& file) {
+  return spec_of(read_json_file(file), file.string(), file.parent_path());
+}
+
+SweepSpec sweep_spec_of(const std::string& text, const std::string& name, const fs::path& folder) {
+  return spec_of(parse_json(text, name), name, folder);
+}
 std::vector<SweepPoint> expand(const SweepSpec& spec) {
   std::vector<SweepPoint> points;
   std::unordered_set<std::string> seen;

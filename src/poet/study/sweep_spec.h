@@ -43,6 +43,10 @@ struct SweepSpec {
 /// and the rule.
 [[nodiscard]] SweepSpec read_sweep_spec(const std::filesystem::path& file);
 
+/// The same of JSON text that is called `name` in messages; files that it names are relative to `folder`.
+[[nodiscard]] SweepSpec sweep_spec_of(const std::string& text, const std::string& name,
+                                      const std::filesystem::path& folder);
+
 /// Every point once, those of one instance in a row: networks, then platforms, batch sizes, sequence lengths,
 /// RAM, deadlines, methods; instance files have neither platform nor sizes. Equal specs give equal lists.
 [[nodiscard]] std::vector<SweepPoint> expand(const SweepSpec& spec);

@@ -1,0 +1,103 @@
+"""A module's parameters and buffers: by name, others in their place for a while, and as they were."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+from typing import Any, Iterator, Mapping, Optional
+
+import torch
+
+from .errors import CaptureError
+
+
+def parameters_of(module: torch.nn.Module) -> tuple[dict[str, torch.nn.Parameter], dict[str, torch.Tensor], dict[str, list[str]]]:
+    """A module's parameters and buffers, each once by its first name, and all names of each that has several."""
+    parameters: dict[str, torch.nn.Parameter] = {}
+    buffers: dict[str, torch.Tensor] = {}
+    names: dict[int, list[str]] = {}
+    for path, part in module.named_modules(remove_duplicate=False):
+        for kind, tensors in ((parameters, part._parameters), (buffers, part._buffers)):
+            for name, tensor in tensors.items():
+                if tensor is None:
+                    continue
+                full = f"{path}.{name}" if path else name
+                if id(tensor) not in names:
+                    kind[full] = tensor
+                names.setdefault(id(tensor), []).append(full)
+    return parameters, buffers, {all_names[0]: all_names for all_names in names.values()}
+
+
+def attributes_of(module: torch.nn.Module) -> tuple[Any, ...]:
+    """Numbers and texts that the module's parts have as attributes: what their code may read while it is captured."""
+    return tuple((name, value) for part in module.modules() for name, value in vars(part).items() if _is_plain(value))
+
+
+def _is_plain(value: Any) -> bool:
+    return value is None or type(value) in (bool, int, float, str) or (type(value) is tuple and all(_is_plain(each) for each in value))
+
+
+@dataclasses.dataclass
+class Left:
+    """What code has left in a module: `buffers` that were assigned anew, by their first names; `attributes`: what those were that have
+    been replaced, by their names."""
+
+    buffers: dict[str, torch.Tensor] = dataclasses.field(default_factory=dict)
+    attributes: dict[str, Any] = dataclasses.field(default_factory=dict)
+
+
+@contextlib.contextmanager
+def having(module: torch.nn.Module, names: Mapping[str, list[str]], given: Mapping[str, torch.Tensor]) -> Iterator[Left]:
+    """The module with the tensors `given` for its parameters and buffers, by their first names; `names` is of parameters_of().
+
+    Afterwards the module's attributes are those before. Raises CaptureError where something was assigned that a step cannot follow.
+    """
+    first_of = {name: first for first, every in names.items() for name in every}
+    parts = [(f"{path}." if path else "", part) for path, part in module.named_modules()]
+    tables = [(path, table, dict(table)) for path, part in parts for table in (part._parameters, part._buffers)]
+    left = Left()
+    with attributes_restored(module, left.attributes):
+        for path, table, had in tables:
+            table.update((name, given[first_of[path + name]]) for name, tensor in had.items() if tensor is not None)
+        for _, part in parts:
+            if isinstance(part, torch.nn.RNNBase):  # computes with a list of its own
+                part.__dict__["_flat_weights"] = [part._parameters[name] for name in part._flat_weights_names]
+        yield left
+        for path, table, had in tables:
+            for name in {**had, **table}:
+                first = first_of.get(path + name)
+                if table.get(name) is not (given[first] if first else None):
+                    left.buffers[_assignable(path + name, first, names, given, table.get(name))] = table[name]
+
+
+@contextlib.contextmanager
+def attributes_restored(module: torch.nn.Module, replaced: dict[str, Any]) -> Iterator[None]:
+    """The module's attributes are afterwards those before; not their contents. `replaced`: gets what attributes were that have been
+    replaced, by their names."""
+    before = [(path, part, dict(vars(part)), dict(part._parameters), dict(part._buffers)) for path, part in module.named_modules()]
+    try:
+        yield
+    finally:
+        for path, part, attributes, parameters, buffers in before:
+            now = vars(part)
+            for name in now:
+                if attributes.get(name) is not now[name] and name != "_flat_weights":
+                    replaced[".".join(filter(None, (path, name)))] = attributes.get(name)
+            now.clear()
+            now.update(attributes)
+            for table, had in ((part._parameters, parameters), (part._buffers, buffers)):
+                table.clear()
+                table.update(had)
+
+
+def _assignable(full: str, first: Optional[str], names: Mapping[str, list[str]], given: Mapping[str, torch.Tensor], now: Any) -> str:
+    """The first name of a buffer that may become `now`. Raises CaptureError."""
+    if first is None or now is None:
+        raise CaptureError(full, "is added or removed by the step; a module's tensors must be there before")
+    if isinstance(now, torch.nn.Parameter):
+        raise CaptureError(full, "is assigned anew by the step; parameters are the optimizer's to change")
+    if len(names[first]) > 1:
+        raise CaptureError(full, f"is assigned anew by the step, but is the same tensor as {', '.join(names[first])}; change it in place")
+    if (now.shape, now.dtype) != (given[first].shape, given[first].dtype):
+        raise CaptureError(full, "is assigned a tensor of another shape or type by the step")
+    return first
