@@ -180,18 +180,60 @@ def compare(
     graph: Optional[Graph] = None,
     device: Union[Path, Device, None] = None,
     methods: Optional[Sequence[str]] = None,
-    **options: Any,
+    runtime_budget: Optional[float] = None,
+    deadline: Union[float, str, None] = None,
+    max_bytes_written: Optional[Amount] = None,
+    batch_size: Optional[int] = None,
+    optimizer: Optional[str] = None,
+    trainable: Optional[str] = None,
+    sequence_length: Optional[int] = None,
+    input_shapes: Optional[Mapping[str, Sequence[int]]] = None,
+    loss: Optional[str] = None,
+    allow_opaque: Optional[bool] = None,
+    paging: Union[bool, int, None] = None,
+    remat: Union[bool, int, None] = None,
+    persistent: Optional[str] = None,
+    split: Amount = "off",
+    semantics: Optional[str] = None,
+    gap: Union[float, str, None] = None,
+    time_limit: Union[float, str, None] = None,
+    threads: Optional[int] = None,
+    solver: Optional[str] = None,
+    progress: Union[Progress, bool, None] = None,
 ) -> list[dict[str, Any]]:
     """The published methods next to each other within the same limits, each judged by the verifier: one dictionary per method,
     for pandas.DataFrame as it is.
 
-    `methods`: names (poet.methods()); all without. Everything else as for solve(); parameters are resident unless `persistent`
-    says otherwise. `verdict`: "holds", "over limits" (figures are of its nearest plan), "no plan" or "not applicable", and then
+    `methods`: names (poet.methods()); all without. Everything else as for solve(); parameters are resident and operators whole unless
+    `persistent` and `split` say otherwise. `verdict`: "holds", "over limits" (figures are of its nearest plan), "no plan" or "not applicable", and then
     `reason`; `energy_joules`, `overhead`, `runtime_seconds`, `peak_ram_bytes`, ..., None where there is no plan.
     """
-    settings = {"persistent": "resident" if graph is None and instance is None else None, "split": "off", **options}
+    if persistent is None and graph is None and instance is None:
+        persistent = "resident"
+    options = {
+        "runtime_budget": runtime_budget,
+        "deadline": deadline,
+        "max_bytes_written": max_bytes_written,
+        "batch_size": batch_size,
+        "optimizer": optimizer,
+        "trainable": trainable,
+        "sequence_length": sequence_length,
+        "input_shapes": input_shapes,
+        "loss": loss,
+        "allow_opaque": allow_opaque,
+        "paging": paging,
+        "remat": remat,
+        "persistent": persistent,
+        "split": split,
+        "semantics": semantics,
+        "gap": gap,
+        "time_limit": time_limit,
+        "threads": threads,
+        "solver": solver,
+        "progress": progress,
+    }
     rows = _core.compare(
-        **_subject(model, onnx, instance, graph, device), ram_budget=ram_budget, methods=methods, **_options(settings)
+        **_subject(model, onnx, instance, graph, device), ram_budget=ram_budget, methods=methods, **_options(options)
     )
     return [json.loads(row) for row in rows]
 
