@@ -271,15 +271,16 @@ def _subject(
 
 
 def _options(options: Mapping[str, Any]) -> dict[str, Any]:
-    out = dict(options)
-    if out.get("input_shapes") is not None:
+    out = {name: value for name, value in options.items() if value is not None}
+    if "input_shapes" in out:
         out["input_shapes"] = {name: [int(size) for size in shape] for name, shape in out["input_shapes"].items()}
-    if out.get("progress") is True:
-        out["progress"] = _Bar()
-    elif out.get("progress") is False:
-        out["progress"] = None
-    if out.get("progress") is not None and not callable(out["progress"]):
-        raise TypeError("progress: must be a function, True or False")
+    progress = out.pop("progress", False)
+    if progress is True:
+        progress = _Bar()
+    if progress is not False:
+        if not callable(progress):
+            raise TypeError("progress: must be a function, True or False")
+        out["progress"] = progress
     return out
 
 
