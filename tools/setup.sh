@@ -11,6 +11,7 @@ packages=(
   coinor-libcbc-dev coinor-libclp-dev coinor-libcgl-dev coinor-libosi-dev coinor-libcoinutils-dev
   libonnx-dev libprotobuf-dev protobuf-compiler
   libsqlite3-dev libssl-dev libxxhash-dev
+  libcpp-httplib-dev
   libdnnl-dev
   zlib1g-dev # reads compressed instances; coinutils.pc links it, too, and no package above brings it
   libgtest-dev libgmock-dev librapidcheck-dev python3

@@ -210,7 +210,7 @@ TEST(Show, BadInputIsOneLine) {
     EXPECT_TRUE(has_part(run.err, message)) << run.err;
     EXPECT_EQ(run.err.find('\n'), run.err.size() - 1) << run.err;
   };
-  fails("-o " + folder.file("a.jpg") + " " + file, "must end in .html, .svg, .png, .pdf or .gp");
+  fails("-o " + folder.file("a.jpg") + " " + file, "must end in .html, .svg, .png, .pdf, .gp or .json");
   fails("-o " + folder.file("no/a.svg") + " " + file, "no such folder");
   fails(folder.file("absent.plan"), "absent.plan");
   fails("", "FILE");

@@ -58,7 +58,7 @@ class Reproduce final : public Command {
     const fs::path folder = *folder_;
     make_folder(folder);
     std::vector<Study> studies = read_studies(quick_);
-    const SweepSettings settings{(folder / "results.sqlite").string(), jobs_, retry_, quiet_};
+    const SweepSettings settings{(folder / "results.sqlite").string(), jobs_, retry_, quiet_, {}};
     std::optional<SweepOutcome> outcome = run_sweep(settings, [&] { return points_of(studies); });
     if (!outcome) return kAnswer;
     if (points_left(*outcome) > 0) {

@@ -8,6 +8,7 @@
 #include <cctype>
 #include <cstdlib>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <utility>
@@ -19,11 +20,13 @@
 #include "apps/shared/output.h"
 #include "poet/base/error.h"
 #include "poet/base/write_file.h"
+#include "poet/cost/json_reader.h"
 #include "poet/report/figure.h"
 #include "poet/report/history.h"
 #include "poet/report/html.h"
 #include "poet/report/loaded_plan.h"
 #include "poet/report/picture.h"
+#include "poet/report/picture_json.h"
 #include "poet/report/text.h"
 
 namespace poet::cli {
@@ -60,8 +63,8 @@ class Show final : public Command {
         .option("FILE", files_, "a plan or a schedule, as poet solve writes them; a page shows several", "")
         .required();
     parser_.option("-o", output_,
-                   "where to draw: a page (.html), a figure (.svg, .png, .pdf) or a figure's "
-                   "gnuplot script (.gp); without, text",
+                   "where to draw: a page (.html), a figure (.svg, .png, .pdf), a figure's "
+                   "gnuplot script (.gp) or what a page draws as data (.json); without, text",
                    "FILE");
     parser_.option("--ram-budget", ram_, "of a file of several plans the largest within this (default: all)",
                    "BYTES");
@@ -115,8 +118,9 @@ class Show final : public Command {
   void check_options() const {
     if (!output_) return;
     const fs::path path(*output_);
-    if (path.extension() != ".html" && !is_figure(path)) {
-      throw InputError("-o", fmt::format("\"{}\" must end in .html, .svg, .png, .pdf or .gp", *output_));
+    if (path.extension() != ".html" && path.extension() != ".json" && !is_figure(path)) {
+      throw InputError("-o",
+                       fmt::format("\"{}\" must end in .html, .svg, .png, .pdf, .gp or .json", *output_));
     }
     if (files_.size() > 1 && is_figure(path)) {
       throw InputError("-o",
@@ -128,6 +132,10 @@ class Show final : public Command {
   void draw(const std::vector<Picture>& pictures) const {
     if (is_figure(*output_)) {
       write_figure(pictures.front(), axis(), *output_);
+    } else if (fs::path(*output_).extension() == ".json") {
+      nlohmann::ordered_json list = nlohmann::ordered_json::array();
+      for (const Picture& picture : pictures) list.push_back(picture_json(picture));
+      write_file(*output_, json_text(list) + "\n");
     } else {
       write_file(*output_, html_page(pictures));
     }

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "apps/cli/command.h"
 #include "apps/cli/solve/decisions.h"
@@ -228,6 +229,7 @@ class Explain final : public Command {
                    "only these: tensors, or parts of them; why a parameter is in RAM or on storage",
                    "TENSOR");
     const Parser output = parser_.group("Output");
+    output.option("--plan-out", plan_out_, "write the plan that this is about, as poet solve does", "FILE");
     output.flag("--all", all_, "every value, those that are simply kept as well");
     output.flag("--json", json_, "one JSON object instead of text; lists every value");
     parser_.footer(
@@ -235,6 +237,7 @@ class Explain final : public Command {
   }
 
   int run() override {
+    if (plan_out_) check_writable("--plan-out", *plan_out_);
     Solving how;
     bool checked = false;  // the problem as it is posed first; ways out may have other parts
     how.adjust = [&](Instance& posed, Semantics) {
@@ -243,6 +246,8 @@ class Explain final : public Command {
     };
     const Solved solved = solve_problem(options_, how);
     const Instance& instance = solved.request.instance;
+    if (plan_out_ && has_plan(solved)) write_plan(plan_file_of(solved), *plan_out_);
+    if (plan_out_ && !has_plan(solved)) mention_stale("--plan-out", *plan_out_);
     std::vector<ValueDecision> all;
     if (has_plan(solved)) all = decisions(instance, schedule_of(solved), solved.request.semantics);
     if (json_) {
@@ -265,6 +270,7 @@ class Explain final : public Command {
  private:
   ProblemOptions options_;
   std::vector<std::string> tensors_;
+  std::optional<std::string> plan_out_;
   bool all_ = false;
   bool json_ = false;
 };

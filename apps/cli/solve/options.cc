@@ -99,6 +99,10 @@ void add_solver_options(const Parser& parser, SolverOptions& options) {
       "with --solver file: run this on the model instead, as in \"cbc {mps} sec {seconds} solve solution "
       "{solution}\"",
       "COMMAND");
+  group.option(
+      "--progress-out", options.progress_out,
+      "write what the search has found so far here, a line of JSON each time, for other programs to follow",
+      "FILE");
   group.option("--formulation", options.formulation,
                "tight (default), or published: the paper's Algorithm 1, with --semantics published", "NAME");
 }

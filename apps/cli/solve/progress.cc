@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <nlohmann/json.hpp>
 
 #include "apps/shared/live_line.h"
 #include "poet/base/amounts.h"
@@ -89,6 +90,18 @@ void ProgressDisplay::redraw_until_done() {
     shown.elapsed_seconds += now() - latest_at_;
     draw_line(stream_, describe(shown, baseline_));
   }
+}
+
+void ProgressLines::write(const Progress& progress) {
+  const std::scoped_lock lock(mutex_);
+  if (!filter_.worth_printing(progress, baseline_)) return;
+  const auto number = [](const std::optional<double>& joules) {
+    return joules ? nlohmann::ordered_json(*joules) : nlohmann::ordered_json(nullptr);
+  };
+  file_.write({{"phase", progress.phase},
+               {"incumbent_joules", number(progress.incumbent_joules)},
+               {"bound_joules", number(progress.bound_joules)},
+               {"elapsed_seconds", progress.elapsed_seconds}});
 }
 
 }  // namespace poet::cli

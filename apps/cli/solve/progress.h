@@ -10,6 +10,7 @@
 #include <string>
 #include <thread>
 
+#include "apps/shared/progress_file.h"
 #include "poet/base/units.h"
 #include "poet/optimize/outcome.h"
 
@@ -56,6 +57,21 @@ class ProgressDisplay {
   std::optional<Progress> latest_;
   double latest_at_ = 0;  // this process's monotonic clock, in seconds
   std::thread painter_;   // live only
+};
+
+/// The same moments as lines of JSON (docs/formats.md, "Progress"), for other programs. Thread-safe.
+class ProgressLines {
+ public:
+  /// Throws InputError naming `--progress-out`.
+  ProgressLines(const std::string& file, Joules baseline)
+      : file_("--progress-out", file), baseline_(baseline) {}
+  void write(const Progress& progress);
+
+ private:
+  ProgressFile file_;
+  Joules baseline_;
+  PlainFilter filter_;
+  std::mutex mutex_;
 };
 
 }  // namespace poet::cli

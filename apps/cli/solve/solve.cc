@@ -57,10 +57,8 @@ class Solve final : public Command {
     else if (!budgets.empty())
       options_.limits.ram_budget = budgets.front();
     const Solved solved = solve_problem(options_);
-    const CompileRequest& request = solved.request;
-    const CompileResult& result = solved.result;
     if (has_plan(solved) && (plan_out_ || image_out_)) {
-      const PlanFile plan{request.instance, request.semantics, request.limits, result.plan, result.layout};
+      const PlanFile plan = plan_file_of(solved);
       if (plan_out_) write_plan(plan, *plan_out_);
       if (image_out_) write_device_image(plan, *image_out_);
     }

@@ -164,6 +164,11 @@ bool ran_out_of_time(const Solved& solved) {
 
 int exit_code(const Solved& solved) { return has_plan(solved) ? kAnswer : kNoAnswer; }
 
+PlanFile plan_file_of(const Solved& solved) {
+  const CompileRequest& request = solved.request;
+  return {request.instance, request.semantics, request.limits, solved.result.plan, solved.result.layout};
+}
+
 Solved pose_problem(const ProblemOptions& options, const Adjustment& adjust) {
   constexpr double kLong = 1;  // seconds
   Policy policy = policy_of(options);
@@ -190,10 +195,14 @@ Solved solve_posed(Solved solved, const ProblemOptions& options, const Solving& 
   solved.request.options.synchronous = how.synchronous;
   const InterruptGuard guard(how.on_interrupt);
   std::optional<ProgressDisplay> display;
-  if (!options.solver.quiet) {
-    display.emplace(stderr, solved.figures.keep_all.energy);
-    solved.request.options.on_progress = [&display](const Progress& progress) { display->show(progress); };
-  }
+  std::optional<ProgressLines> lines;
+  if (!options.solver.quiet) display.emplace(stderr, solved.figures.keep_all.energy);
+  if (options.solver.progress_out)
+    lines.emplace(*options.solver.progress_out, solved.figures.keep_all.energy);
+  solved.request.options.on_progress = [&display, &lines](const Progress& progress) {
+    if (display) display->show(progress);
+    if (lines) lines->write(progress);
+  };
   solved.request.options.interrupted = [&guard] { return guard.interrupted(); };
   static_cast<Answer&>(solved) = answered(std::move(solved));  // its own members stay
   look_further(options, how, guard, solved);

@@ -13,6 +13,7 @@
 #include "apps/cli/solve/options.h"
 #include "apps/shared/inputs.h"
 #include "poet/answer/answer.h"
+#include "poet/plan/file/plan_file.h"
 
 namespace poet::cli {
 
@@ -71,6 +72,9 @@ struct Solving {
   std::vector<Alternative> alternatives;  // tried where the RAM is too little for any plan
   const char* on_interrupt = "stopping with what was found so far";  // what the first Ctrl-C says
 };
+
+/// The plan of an answer that has one, with what it is for.
+[[nodiscard]] PlanFile plan_file_of(const Solved& solved);
 
 /// The request without a result; no progress, no interruption. Throws InputError.
 [[nodiscard]] Solved pose_problem(const ProblemOptions& options, const Adjustment& adjust = {});

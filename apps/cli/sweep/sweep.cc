@@ -32,6 +32,8 @@ class Sweep final : public Command {
     parser_.flag("--retry", retry_, "run points again that failed");
     parser_.flag("--json", json_, "one JSON object instead of text");
     parser_.flag("--quiet", quiet_, "no progress on stderr");
+    parser_.option("--progress-out", progress_out_,
+                   "write each point's result here as it comes, a line of JSON", "FILE");
     parser_.footer(
         "Ctrl-C and crashes lose no finished point: the same command goes on where it stopped.\n"
         "\nExamples:\n"
@@ -43,7 +45,7 @@ class Sweep final : public Command {
 
   int run() override {
     if (!store_) throw InputError("--store is needed: the file for the results");
-    const SweepSettings settings{*store_, jobs_, retry_, quiet_};
+    const SweepSettings settings{*store_, jobs_, retry_, quiet_, progress_out_};
     std::optional<SweepOutcome> outcome = run_sweep(settings, [this] {
       check_csv();
       const SweepSpec spec = read_sweep_spec(spec_);
@@ -77,7 +79,7 @@ class Sweep final : public Command {
   }
 
   std::string spec_;
-  std::optional<std::string> store_, csv_, jobs_;
+  std::optional<std::string> store_, csv_, jobs_, progress_out_;
   bool retry_ = false;
   bool json_ = false;
   bool quiet_ = false;

@@ -11,6 +11,7 @@
 #include "apps/cli/sweep/sweep_progress.h"
 #include "apps/shared/amounts.h"
 #include "apps/shared/output.h"
+#include "apps/shared/progress_file.h"
 #include "poet/base/error.h"
 #include "poet/cost/device.h"
 #include "poet/cost/json_reader.h"
@@ -83,7 +84,8 @@ std::vector<std::size_t> find_open_points(const SweepSettings& settings, Results
 }
 
 void run_points(WorkerPool& pool, const std::vector<std::size_t>& open, ResultsStore& store,
-                SweepOutcome& outcome, SweepProgress& progress, PendingSignals& signals) {
+                SweepOutcome& outcome, SweepProgress& progress, std::optional<ProgressFile>& lines,
+                PendingSignals& signals) {
   std::vector<std::string> items;
   items.reserve(open.size());
   for (const std::size_t index : open) items.push_back(to_text(outcome.points[index]));
@@ -101,6 +103,7 @@ void run_points(WorkerPool& pool, const std::vector<std::size_t>& open, ResultsS
     ++count.done;
     ++count.run;
     count.failed += result.verdict == kFailed ? 1 : 0;
+    if (lines) lines->write({{"done", count.done}, {"of", count.total}, {"row", to_json(result)}});
     outcome.results[index] = std::move(result);
     progress.show(count);
   };
@@ -158,10 +161,12 @@ std::optional<SweepOutcome> run_sweep(const SweepSettings& settings,
   outcome.points = points();
   ResultsStore store(settings.store);
   SweepProgress progress(settings.quiet ? nullptr : stderr);
+  std::optional<ProgressFile> lines;
+  if (settings.progress_out) lines.emplace("--progress-out", *settings.progress_out);
   const std::vector<std::size_t> open = find_open_points(settings, store, outcome, progress);
   if (!open.empty()) {
     if (pool == nullptr) pool = process_pool(std::min(jobs, open.size()), work);
-    run_points(*pool, open, store, outcome, progress, signals);
+    run_points(*pool, open, store, outcome, progress, lines, signals);
   }
   std::vector<SweepResult*> results;  // the store keeps them as they were found
   for (std::optional<SweepResult>& result : outcome.results)

@@ -17,6 +17,7 @@ struct SweepSettings {
   std::optional<std::string> jobs;  // --jobs as typed
   bool retry = false;               // run points again that failed
   bool quiet = false;
+  std::optional<std::string> progress_out;  // a line of JSON per point
 };
 
 /// Unknown names and sizes out of range, which would otherwise fail point by point, hours later. Throws

@@ -27,9 +27,7 @@ std::string read_text(const fs::path& file) {
 
 /// The folder that holds the charting library.
 fs::path echarts_folder() {
-  std::error_code ignored;
-  for (const fs::path& folder : {data_dir() / "report", fs::path(POET_ECHARTS_FOLDER)})
-    if (fs::is_regular_file(folder / "echarts.min.js", ignored)) return folder;
+  if (const std::optional<fs::path> file = echarts_file()) return file->parent_path();
   throw InputError(
       "web page",
       fmt::format("ECharts could not be had from npm when poet was built: install npm, then run "
@@ -78,6 +76,13 @@ std::string title_of(const std::vector<Picture>& pictures) {
 }
 
 }  // namespace
+
+std::optional<fs::path> echarts_file() {
+  std::error_code ignored;
+  for (const fs::path& folder : {data_dir() / "report", fs::path(POET_ECHARTS_FOLDER)})
+    if (fs::is_regular_file(folder / "echarts.min.js", ignored)) return folder / "echarts.min.js";
+  return std::nullopt;
+}
 
 std::string html_page(const std::vector<Picture>& pictures) {
   ensure(!pictures.empty(), "a page shows a plan");

@@ -1,11 +1,16 @@
 #pragma once
 
+#include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "poet/report/picture.h"
 
 namespace poet {
+
+/// The charting library; nothing where it could not be had when poet was built.
+[[nodiscard]] std::optional<std::filesystem::path> echarts_file();
 
 /// A self-contained interactive page of one plan, or of several beside one another at the same scales; there
 /// must be one. It needs no network and no other file. Template, style and scripts are in data_dir()/report;

@@ -45,13 +45,14 @@ ChildEnd run_program(const ProgramCall& call, double time_limit_seconds,
   const ChildWork become = [&](Parent&) {
     constexpr int kReplace = O_WRONLY | O_CREAT | O_TRUNC;
     for (const int signal : {SIGINT, SIGTERM, SIGPIPE}) (void)std::signal(signal, SIG_DFL);
+    if (call.is_background) (void)!nice(10);
     if ((call.folder.empty() || chdir(call.folder.c_str()) == 0) &&
         redirect(STDIN_FILENO, call.input, O_RDONLY) && redirect(STDOUT_FILENO, call.output, kReplace) &&
         redirect(STDERR_FILENO, call.messages, kReplace))
       execvpe(argument_list[0], argument_list.data(), environment);
     return errno;
   };
-  Child child(become, {Streams::quiet, true, {}});
+  Child child(become, {Streams::quiet, true, call.memory_limit_bytes});
   // The connection closes when the program takes over; the child speaks only if it has not.
   for (std::chrono::milliseconds pause{1}; !child.has_ended();) {
     const double spent = std::chrono::duration<double>(Clock::now() - start).count();

@@ -1,0 +1,91 @@
+#include "apps/server/http/access.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <fstream>
+#include <sstream>
+
+#include "apps/server/jobs/digest.h"
+#include "poet/base/error.h"
+
+namespace poet::server {
+namespace {
+
+constexpr std::size_t kLeastToken = 16;
+
+/// "127.0.0.1:8080" -> "127.0.0.1"
+std::string host_of(const std::string& field) {
+  if (!field.empty() && field.front() == '[') return field.substr(0, field.find(']') + 1);
+  return field.substr(0, field.find(':'));
+}
+
+/// A page of another site that has this server's address resolve to its own name (DNS rebinding) says that
+/// name.
+bool names_loopback(const std::string& field) {
+  constexpr std::array<const char*, 3> kNames = {"localhost", "127.0.0.1", "[::1]"};
+  const std::string host = host_of(field);
+  return std::any_of(kNames.begin(), kNames.end(), [&](const char* name) { return host == name; }) ||
+         host.rfind("127.", 0) == 0;
+}
+
+/// Browsers say whose page asks; programs do not.
+bool is_of_another_site(const Call& call) {
+  const std::string origin = call.field("Origin");
+  if (origin.empty()) return false;
+  const std::size_t host = origin.find("://");
+  return host == std::string::npos || origin.substr(host + 3) != call.field("Host");
+}
+
+}  // namespace
+
+Tokens read_tokens(const std::filesystem::path& file) {
+  std::ifstream stream(file);
+  if (!stream) throw InputError("--token-file " + file.string(), "cannot be read");
+  Tokens tokens;
+  std::size_t number = 0;
+  for (std::string line; std::getline(stream, line);) {
+    const std::string place = fmt::format("--token-file {}:{}", file.string(), ++number);
+    std::istringstream words(line);
+    std::string name, token, more;
+    if (!(words >> name) || name.front() == '#') continue;
+    if (!(words >> token) || words >> more) throw InputError(place, "must be a name and a token");
+    if (token.size() < kLeastToken)
+      throw InputError(place, fmt::format("a token must have at least {} characters", kLeastToken));
+    if (!tokens.emplace(digest(token), name).second)
+      throw InputError(place, "has a token that was there already");
+  }
+  if (tokens.empty())
+    throw InputError("--token-file " + file.string(), "has no token; a line is a name and a token");
+  return tokens;
+}
+
+Gate gate_of(Tokens tokens) {
+  return [tokens = std::move(tokens)](Call& call, bool is_public) -> std::optional<Reply> {
+    if (is_of_another_site(call))
+      return failure(403, "forbidden", "pages of other sites may not call this server");
+    if (tokens.empty()) {
+      if (!names_loopback(call.field("Host")))
+        return failure(403, "forbidden",
+                       "without tokens this server answers to localhost only; see --token-file");
+      call.client = call.address;
+      return std::nullopt;
+    }
+    if (is_public) return std::nullopt;
+    constexpr std::string_view kScheme = "Bearer ";
+    const std::string given = call.field("Authorization");
+    // Looked up by its digest, so that the time this takes says nothing about tokens.
+    const auto found =
+        given.rfind(kScheme, 0) == 0 ? tokens.find(digest(given.substr(kScheme.size()))) : tokens.end();
+    if (found != tokens.end()) {
+      call.client = found->second;
+      return std::nullopt;
+    }
+    Reply reply = failure(401, "unauthorized", "give a token: Authorization: Bearer TOKEN");
+    reply.fields.emplace_back("WWW-Authenticate", "Bearer");
+    return reply;
+  };
+}
+
+}  // namespace poet::server

@@ -1,0 +1,112 @@
+#pragma once
+
+// Connections of clients, all on one thread: it reads requests until they are whole and writes responses as
+// fast as each client takes them, so that a slow client costs its buffer and nobody's time. What a request
+// means is for whoever `dispatch` tells.
+//
+// A connection that stays open as a stream (server-sent events) gets what is published on its topic.
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace poet::server {
+
+/// A whole request: head and body.
+struct RawRequest {
+  std::uint64_t connection = 0;
+  std::string bytes;
+  std::string address;  // of the client
+};
+
+struct RawResponse {
+  std::string bytes;
+  bool close = false;
+  std::optional<std::string> topic;  // the connection is a stream of this topic from here on
+};
+
+struct LoopLimits {
+  std::size_t connections = 4096;
+  std::size_t connections_of_address = 2048;
+  std::size_t head_bytes = std::size_t{16} << 10;
+  std::size_t body_bytes = std::size_t{64} << 20;
+  std::size_t all_bytes = std::size_t{512} << 20;   // of requests that are being read
+  std::size_t stream_bytes = std::size_t{1} << 20;  // that a stream's client has not taken; more closes it
+  double head_seconds = 10;                         // for a request's head, from its first byte
+  double least_rate = 16 << 10;  // bytes per second of bodies and responses, besides head_seconds
+  double idle_seconds = 60;      // between requests
+  double stream_idle_seconds =
+      15;  // after which a stream gets a comment, so that both sides notice the other's end
+};
+
+class EventLoop {
+ public:
+  /// Takes over a listening socket. `dispatch` is called in the loop's thread and must not block; it returns
+  /// false where the request cannot be taken on now (503).
+  EventLoop(int listening, LoopLimits limits, std::function<bool(RawRequest&&)> dispatch);
+  ~EventLoop();
+  EventLoop(const EventLoop&) = delete;
+  EventLoop& operator=(const EventLoop&) = delete;
+  EventLoop(EventLoop&&) = delete;
+  EventLoop& operator=(EventLoop&&) = delete;
+
+  /// Until stop(); then what is written already has `seconds` to arrive.
+  void run();
+
+  // ---- from any thread
+
+  void respond(std::uint64_t connection, RawResponse response);
+  /// To all streams of a topic; `last`: they end then.
+  void publish(const std::string& topic, std::string bytes, bool last);
+  void stop();
+
+  struct Figures {
+    std::size_t connections = 0, streams = 0, buffered_bytes = 0;
+  };
+  [[nodiscard]] Figures figures();
+
+ private:
+  struct Connection;
+  struct Message {
+    std::uint64_t connection = 0;
+    RawResponse response;
+    std::string topic;  // of publish()
+    bool last = false;
+  };
+
+  void accept_all();
+  void readable(Connection& connection);
+  void take_request(Connection& connection);
+  void send_now(Connection& connection);
+  void answered(Connection& connection);
+  void refuse(Connection& connection, int status, const char* text);
+  void close_later(Connection& connection);
+  void close_overdue();
+  void take_messages();
+  void take(Message& message);
+  void watch(Connection& connection, bool writing);
+
+  LoopLimits limits_;
+  std::function<bool(RawRequest&&)> dispatch_;
+  int listening_ = -1, poller_ = -1, wake_ = -1;
+  bool accepting_ = true;
+  std::uint64_t next_ = 1;
+  std::map<std::uint64_t, std::unique_ptr<Connection>> connections_;
+  std::map<std::string, std::size_t> of_address_;
+  std::multimap<std::string, std::uint64_t> streams_;  // by topic
+  std::vector<std::uint64_t> closing_;
+  std::size_t buffered_ = 0;
+
+  std::mutex mutex_;  // of what other threads touch
+  std::vector<Message> messages_;
+  bool stopping_ = false;
+  Figures figures_;
+};
+
+}  // namespace poet::server

@@ -1,0 +1,44 @@
+#include "apps/server/http/thread_pool.h"
+
+#include <utility>
+
+namespace poet::server {
+
+ThreadPool::ThreadPool(std::size_t threads, std::size_t most) : most_(most) {
+  for (std::size_t i = 0; i < threads; ++i) threads_.emplace_back([this] { serve(); });
+}
+
+ThreadPool::~ThreadPool() {
+  {
+    const std::scoped_lock lock(mutex_);
+    stopping_ = true;
+  }
+  changed_.notify_all();
+  for (std::thread& thread : threads_) thread.join();
+}
+
+bool ThreadPool::post(std::function<void()> work) {
+  {
+    const std::scoped_lock lock(mutex_);
+    if (waiting_.size() >= most_) return false;
+    waiting_.push_back(std::move(work));
+  }
+  changed_.notify_one();
+  return true;
+}
+
+void ThreadPool::serve() {
+  while (true) {
+    std::function<void()> work;
+    {
+      std::unique_lock lock(mutex_);
+      changed_.wait(lock, [this] { return stopping_ || !waiting_.empty(); });
+      if (stopping_) return;
+      work = std::move(waiting_.front());
+      waiting_.pop_front();
+    }
+    work();
+  }
+}
+
+}  // namespace poet::server

@@ -1,0 +1,371 @@
+#include "apps/server/jobs/job_store.h"
+
+#include <algorithm>
+
+#include "poet/base/error.h"
+
+namespace poet::server {
+namespace {
+
+constexpr int kFormat = 1;
+constexpr int kMostAttempts = 3;
+
+constexpr const char* kTables = R"sql(
+CREATE TABLE IF NOT EXISTS jobs (
+  id TEXT NOT NULL PRIMARY KEY,
+  kind TEXT NOT NULL,
+  request TEXT NOT NULL,
+  client TEXT NOT NULL,
+  state TEXT NOT NULL,
+  turn INTEGER NOT NULL,
+  attempts INTEGER NOT NULL DEFAULT 0,
+  cancel INTEGER NOT NULL DEFAULT 0,
+  owner TEXT NOT NULL DEFAULT '',
+  lease REAL NOT NULL DEFAULT 0,
+  submitted REAL NOT NULL,
+  started REAL NOT NULL DEFAULT 0,
+  finished REAL NOT NULL DEFAULT 0,
+  version INTEGER NOT NULL,
+  progress TEXT NOT NULL DEFAULT '',
+  result TEXT NOT NULL DEFAULT '',
+  error TEXT NOT NULL DEFAULT '',
+  plan BLOB,
+  schedule BLOB
+) STRICT;
+CREATE INDEX IF NOT EXISTS jobs_in_turn ON jobs (state, turn, submitted);
+CREATE INDEX IF NOT EXISTS jobs_changed ON jobs (version);
+CREATE INDEX IF NOT EXISTS jobs_of_client ON jobs (client, state, turn);
+CREATE INDEX IF NOT EXISTS jobs_by_time ON jobs (submitted);
+CREATE TABLE IF NOT EXISTS meta (name TEXT NOT NULL PRIMARY KEY, value INTEGER NOT NULL) STRICT;
+)sql";
+
+constexpr const char* kColumns =
+    "id, kind, request, client, state, version, attempts, submitted, started, finished, progress, result, "
+    "error, plan IS NOT NULL ";
+constexpr const char* kColumnsInShort =
+    "id, kind, request, client, state, version, attempts, submitted, started, finished, progress, '', '', "
+    "plan IS NOT NULL ";
+
+JobState state_named(const std::string& name) {
+  for (const JobState state :
+       {JobState::queued, JobState::running, JobState::done, JobState::failed, JobState::cancelled})
+    if (name == to_string(state)) return state;
+  throw InputError("jobs.sqlite", "has a job that is \"" + name + "\"");
+}
+
+Job read(const Statement& row) {
+  Job job;
+  job.order = {row.text(0), row.text(1), row.text(2), row.text(3)};
+  job.state = state_named(row.text(4));
+  job.version = row.integer(5);
+  job.attempts = static_cast<int>(row.integer(6));
+  job.submitted = row.number(7);
+  job.started = row.number(8);
+  job.finished = row.number(9);
+  job.progress = row.text(10);
+  job.result = row.text(11);
+  job.error = row.text(12);
+  job.has_plan = row.integer(13) != 0;
+  return job;
+}
+
+}  // namespace
+
+const char* to_string(JobState state) {
+  switch (state) {
+    case JobState::queued:
+      return "queued";
+    case JobState::running:
+      return "running";
+    case JobState::done:
+      return "done";
+    case JobState::failed:
+      return "failed";
+    case JobState::cancelled:
+      return "cancelled";
+  }
+  throw InternalError("a job is in one of its states");
+}
+
+JobStore::JobStore(const std::filesystem::path& folder, QueueLimits limits, std::function<double()> now)
+    : limits_(limits), now_(std::move(now)), database_(folder / "jobs.sqlite") {
+  Transaction transaction(database_);
+  std::int64_t format = 0;
+  {
+    Statement statement = database_.prepare("PRAGMA user_version");
+    if (statement.next()) format = statement.integer(0);
+  }
+  if (format != 0 && format != kFormat)
+    throw InputError((folder / "jobs.sqlite").string(),
+                     "is of another version of poet; give another --data folder");
+  database_.execute(kTables);
+  database_.execute("PRAGMA user_version = 1");
+  transaction.commit();
+}
+
+std::int64_t JobStore::meta(std::string_view name) {
+  Statement statement = database_.prepare("SELECT value FROM meta WHERE name = ?");
+  return statement.bind(name).next() ? statement.integer(0) : 0;
+}
+
+void JobStore::set_meta(std::string_view name, std::int64_t value) {
+  database_
+      .prepare("INSERT INTO meta (name, value) VALUES (?1, ?2) ON CONFLICT (name) DO UPDATE SET value = ?2")
+      .bind(name)
+      .bind(value)
+      .run();
+}
+
+std::int64_t JobStore::next_version() {
+  const std::int64_t version = meta("version") + 1;
+  set_meta("version", version);
+  return version;
+}
+
+Job JobStore::submit(const Order& order) {
+  {
+    const std::scoped_lock lock(mutex_);
+    Transaction transaction(database_);
+    Statement known = database_.prepare("SELECT state FROM jobs WHERE id = ?");
+    const bool is_known = known.bind(order.id).next();
+    const JobState state = is_known ? state_named(known.text(0)) : JobState::cancelled;
+    if (state == JobState::failed || state == JobState::cancelled) {
+      Statement counts =
+          database_.prepare("SELECT count(*), coalesce(sum(client = ?), 0) FROM jobs WHERE state = 'queued'");
+      counts.bind(order.client).next();
+      if (counts.integer(1) >= static_cast<std::int64_t>(limits_.jobs_of_client))
+        throw QueueFull{true, counts.integer(1)};
+      if (counts.integer(0) >= static_cast<std::int64_t>(limits_.jobs))
+        throw QueueFull{false, counts.integer(0)};
+      Statement latest = database_.prepare(
+          "SELECT coalesce(max(turn), -1) FROM jobs WHERE client = ? AND state IN ('queued', 'running')");
+      latest.bind(order.client).next();
+      const std::int64_t turn = std::max(meta("turn"), latest.integer(0) + 1);
+      database_
+          .prepare(
+              "INSERT OR REPLACE INTO jobs (id, kind, request, client, state, turn, submitted, version) "
+              "VALUES (?, ?, ?, ?, 'queued', ?, ?, ?)")
+          .bind(order.id)
+          .bind(order.kind)
+          .bind(order.request)
+          .bind(order.client)
+          .bind(turn)
+          .bind(now_())
+          .bind(next_version())
+          .run();
+    }
+    transaction.commit();
+  }
+  return find(order.id).value();
+}
+
+std::optional<Job> JobStore::find(const std::string& id) {
+  const std::scoped_lock lock(mutex_);
+  Statement statement =
+      database_.prepare(std::string("SELECT ") + kColumns + ", turn FROM jobs WHERE id = ?");
+  if (!statement.bind(id).next()) return std::nullopt;
+  Job job = read(statement);
+  if (job.state == JobState::queued) {
+    Statement before = database_.prepare(
+        "SELECT count(*) FROM jobs WHERE state = 'queued' AND (turn < ?1 OR turn = ?1 AND submitted < ?2)");
+    before.bind(statement.integer(14)).bind(job.submitted).next();
+    job.ahead = before.integer(0);
+  }
+  return job;
+}
+
+std::vector<Job> JobStore::list(const std::string& client, const std::string& state, double before,
+                                std::size_t most) {
+  const std::scoped_lock lock(mutex_);
+  Statement statement = database_.prepare(
+      std::string("SELECT ") + kColumnsInShort +
+      "FROM jobs WHERE submitted < ?1 AND (?2 = '' OR client = ?2) AND (?3 = '' OR state = ?3) "
+      "ORDER BY submitted DESC, id LIMIT ?4");
+  statement.bind(before).bind(client).bind(state).bind(static_cast<std::int64_t>(most));
+  std::vector<Job> jobs;
+  while (statement.next()) jobs.push_back(read(statement));
+  return jobs;
+}
+
+std::string JobStore::plan(const std::string& id) {
+  const std::scoped_lock lock(mutex_);
+  Statement statement = database_.prepare("SELECT plan FROM jobs WHERE id = ?");
+  return statement.bind(id).next() ? statement.text(0) : std::string();
+}
+
+std::string JobStore::schedule(const std::string& id) {
+  const std::scoped_lock lock(mutex_);
+  Statement statement = database_.prepare("SELECT schedule FROM jobs WHERE id = ?");
+  return statement.bind(id).next() ? statement.text(0) : std::string();
+}
+
+JobStore::Load JobStore::load() {
+  const std::scoped_lock lock(mutex_);
+  Statement statement = database_.prepare(
+      "SELECT (SELECT count(*) FROM jobs WHERE state = 'queued'), (SELECT count(*) FROM jobs WHERE state = "
+      "'running')");
+  statement.next();
+  return {statement.integer(0), statement.integer(1)};
+}
+
+bool JobStore::cancel(const std::string& id) {
+  const std::scoped_lock lock(mutex_);
+  Transaction transaction(database_);
+  database_.prepare("UPDATE jobs SET cancel = 1 WHERE id = ? AND state IN ('queued', 'running')")
+      .bind(id)
+      .run();
+  const bool found = database_.changed_rows() > 0;
+  if (found)
+    database_
+        .prepare(
+            "UPDATE jobs SET state = 'cancelled', finished = ?, version = ? WHERE id = ? AND state = "
+            "'queued'")
+        .bind(now_())
+        .bind(next_version())
+        .bind(id)
+        .run();
+  transaction.commit();
+  return found;
+}
+
+std::optional<Job> JobStore::claim(const std::string& owner, double lease_seconds) {
+  std::string id;
+  {
+    const std::scoped_lock lock(mutex_);
+    Transaction transaction(database_);
+    Statement first = database_.prepare(
+        "SELECT id, turn FROM jobs WHERE state = 'queued' ORDER BY turn, submitted, id LIMIT 1");
+    if (!first.next()) return std::nullopt;
+    id = first.text(0);
+    set_meta("turn", std::max(meta("turn"), first.integer(1)));
+    database_
+        .prepare(
+            "UPDATE jobs SET state = 'running', owner = ?, lease = ?, attempts = attempts + 1, started = ?, "
+            "progress = '', version = ? "
+            "WHERE id = ?")
+        .bind(owner)
+        .bind(now_() + lease_seconds)
+        .bind(now_())
+        .bind(next_version())
+        .bind(id)
+        .run();
+    transaction.commit();
+  }
+  return find(id);
+}
+
+bool JobStore::renew(const std::string& id, const std::string& owner, double lease_seconds) {
+  const std::scoped_lock lock(mutex_);
+  database_
+      .prepare("UPDATE jobs SET lease = ? WHERE id = ? AND owner = ? AND state = 'running' AND cancel = 0")
+      .bind(now_() + lease_seconds)
+      .bind(id)
+      .bind(owner)
+      .run();
+  return database_.changed_rows() > 0;
+}
+
+void JobStore::progress(const std::string& id, const std::string& owner, const std::string& json) {
+  const std::scoped_lock lock(mutex_);
+  Transaction transaction(database_);
+  database_
+      .prepare("UPDATE jobs SET progress = ?, version = ? WHERE id = ? AND owner = ? AND state = 'running'")
+      .bind(json)
+      .bind(next_version())
+      .bind(id)
+      .bind(owner)
+      .run();
+  transaction.commit();
+}
+
+bool JobStore::finish(const std::string& id, const std::string& owner, const Outcome& outcome) {
+  const std::scoped_lock lock(mutex_);
+  Transaction transaction(database_);
+  database_
+      .prepare(
+          "UPDATE jobs SET state = ?, owner = '', cancel = 0, finished = ?, version = ?, result = ?, error = "
+          "?, plan = ?, "
+          "schedule = ? "
+          "WHERE id = ? AND owner = ? AND state = 'running'")
+      .bind(std::string_view(to_string(outcome.state)))
+      .bind(now_())
+      .bind(next_version())
+      .bind(outcome.result)
+      .bind(outcome.error)
+      .bind_blob(outcome.plan)
+      .bind_blob(outcome.schedule)
+      .bind(id)
+      .bind(owner)
+      .run();
+  const bool mine = database_.changed_rows() > 0;
+  transaction.commit();
+  return mine;
+}
+
+void JobStore::give_back(const std::string& id, const std::string& owner) {
+  const std::scoped_lock lock(mutex_);
+  Transaction transaction(database_);
+  database_
+      .prepare(
+          "UPDATE jobs SET state = 'queued', owner = '', attempts = attempts - 1, progress = '', version = ? "
+          "WHERE id = ? AND owner = ? AND state = 'running'")
+      .bind(next_version())
+      .bind(id)
+      .bind(owner)
+      .run();
+  transaction.commit();
+}
+
+std::int64_t JobStore::expire_leases() {
+  const std::scoped_lock lock(mutex_);
+  const double now = now_();
+  {
+    Statement statement =
+        database_.prepare("SELECT 1 FROM jobs WHERE state = 'running' AND lease < ? LIMIT 1");
+    if (!statement.bind(now).next()) return 0;
+  }
+  Transaction transaction(database_);
+  const std::int64_t version = next_version();
+  database_
+      .prepare(
+          "UPDATE jobs SET state = CASE WHEN cancel THEN 'cancelled' WHEN attempts < ? THEN 'queued' ELSE "
+          "'failed' END, owner = '', "
+          "error = CASE WHEN cancel OR attempts < ? THEN '' ELSE ? END, finished = ?, progress = '', version "
+          "= ? "
+          "WHERE state = 'running' AND lease < ?")
+      .bind(std::int64_t{kMostAttempts})
+      .bind(std::int64_t{kMostAttempts})
+      .bind(std::string_view(
+          R"({"error":"died","message":"every server that worked on it has ended in the middle"})"))
+      .bind(now)
+      .bind(version)
+      .bind(now)
+      .run();
+  const std::int64_t expired = database_.changed_rows();
+  transaction.commit();
+  return expired;
+}
+
+std::vector<Change> JobStore::changes_since(std::int64_t version) {
+  const std::scoped_lock lock(mutex_);
+  Statement statement = database_.prepare("SELECT id, version FROM jobs WHERE version > ? ORDER BY version");
+  statement.bind(version);
+  std::vector<Change> changes;
+  while (statement.next()) changes.push_back({statement.text(0), statement.integer(1)});
+  return changes;
+}
+
+std::int64_t JobStore::version() {
+  const std::scoped_lock lock(mutex_);
+  return meta("version");
+}
+
+std::int64_t JobStore::forget(double before) {
+  const std::scoped_lock lock(mutex_);
+  database_.prepare("DELETE FROM jobs WHERE state IN ('done', 'failed', 'cancelled') AND finished < ?")
+      .bind(before)
+      .run();
+  return database_.changed_rows();
+}
+
+}  // namespace poet::server

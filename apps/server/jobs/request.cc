@@ -1,0 +1,255 @@
+#include "apps/server/jobs/request.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "apps/server/jobs/digest.h"
+#include "apps/server/jobs/fields.h"
+#include "apps/server/jobs/sweep_request.h"
+#include "poet/base/error.h"
+#include "poet/base/parse_amounts.h"
+#include "poet/base/write_file.h"
+#include "poet/baselines/method.h"
+#include "poet/cost/device.h"
+#include "poet/cost/json_reader.h"
+#include "poet/version.h"
+
+namespace poet::server {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::int64_t kMost = std::int64_t{1} << 53;
+constexpr std::size_t kMostName = 256;
+
+bool is_name(const std::string& text, std::string_view besides) {
+  return !text.empty() && text.size() <= kMostName && text.front() != '-' &&
+         std::all_of(text.begin(), text.end(), [&](char c) {
+           return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+                  c == '-' || c == '.' || besides.find(c) != std::string_view::npos;
+         });
+}
+
+std::string one_of(const JsonField& field, const std::vector<std::string>& names) {
+  const std::string& name = field.name();
+  if (std::find(names.begin(), names.end(), name) == names.end())
+    field.fail(fmt::format("\"{}\" is none of {}", name.substr(0, kMostName), fmt::join(names, ", ")));
+  return name;
+}
+
+/// A number, or text that is an amount.
+std::string amount(const JsonField& field) {
+  if (field.json().is_string()) return field.name();
+  if (field.json().is_number_integer()) return std::to_string(field.integer(0, kMost));
+  return fmt::format("{}", field.number());
+}
+
+Json device(const JsonField& field, const KnownNames& names) {
+  if (field.json().is_string()) return one_of(field, names.devices);
+  (void)device_from_json(field.json(), field.place());
+  return field.json();
+}
+
+Json shapes(const JsonField& field) {
+  if (!field.json().is_object()) field.fail("must be an object");
+  Json json = Json::object();
+  for (const auto& [name, shape] : field.json().items()) {
+    if (name.empty() || name.size() > kMostName || name.find('=') != std::string::npos)
+      field.fail("has an input of a name that cannot be");
+    json[name] = field.at(name).integers(1, kMost);
+  }
+  return json;
+}
+
+Json value_of(const Field& rule, const JsonField& field, const Bounds& bounds, const KnownNames& names) {
+  switch (rule.kind) {
+    case FieldKind::model:
+      return one_of(field, names.models);
+    case FieldKind::upload:
+      if (!is_digest(field.name()) || !names.is_upload(field.name()))
+        field.fail("is not the id of an uploaded file");
+      return field.name();
+    case FieldKind::device:
+      return device(field, names);
+    case FieldKind::choice:
+      return one_of(field, rule.choices);
+    case FieldKind::patterns:
+      if (!is_name(field.name(), "*?[]!,/:")) field.fail("must be names with * and ?, separated by commas");
+      return field.name();
+    case FieldKind::names: {
+      Json list = Json::array();
+      for (const JsonField& each : field.items()) list.push_back(one_of(each, names.methods));
+      if (list.empty()) field.fail("must name at least one");
+      return list;
+    }
+    case FieldKind::bytes:
+      return parse_bytes(field.place(), amount(field)).value();
+    case FieldKind::split:
+      if (field.json() == "auto" || field.json() == "off") return field.json();
+      return parse_bytes(field.place(), amount(field)).value();
+    case FieldKind::seconds:
+      return parse_duration(field.place(), amount(field)).value();
+    case FieldKind::fraction:
+      return parse_fraction(field.place(), amount(field));
+    case FieldKind::factor:
+      return field.positive();
+    case FieldKind::count:
+      return field.integer(1, rule.name == std::string_view("threads") ? bounds.most_threads : 65536);
+    case FieldKind::flag:
+    case FieldKind::allowed:
+    case FieldKind::request:
+      return field.boolean();
+    case FieldKind::shapes:
+      return shapes(field);
+  }
+  throw InternalError("a field is of some kind");
+}
+
+void check_time(const JsonField& root, Json& json, const Bounds& bounds) {
+  if (!json.contains("time_limit")) json["time_limit"] = bounds.usual_time.value();
+  if (json["time_limit"].get<double>() > bounds.most_time.value())
+    root.fail_at("time_limit",
+                 fmt::format("must be at most {:g} s on this server", bounds.most_time.value()));
+}
+
+void check_together(const JsonField& root, const std::string& kind, const Json& json) {
+  const int networks = static_cast<int>(json.contains("model")) + static_cast<int>(json.contains("onnx")) +
+                       static_cast<int>(json.contains("instance"));
+  if (networks != 1)
+    root.fail(kind == "import" ? "must have onnx" : "must have one of model, onnx and instance");
+  if (kind == "import") return;
+  if (json.contains("instance") == json.contains("device"))
+    root.fail_at("device", json.contains("device") ? "must be absent: an instance has its costs"
+                                                   : "is missing: a device's name or a profile");
+  if (!json.contains("ram_budget")) root.fail_at("ram_budget", "is missing: bytes, or text as \"300KiB\"");
+}
+
+Json read_fields(const JsonField& root, const std::string& kind, const Bounds& bounds,
+                 const KnownNames& names) {
+  nlohmann::json sorted = {{"kind", kind}};
+  for (const auto& [name, value] : root.json().items()) {
+    if (name == "kind") continue;
+    const auto rule = std::find_if(fields().begin(), fields().end(),
+                                   [&name = name](const Field& each) { return name == each.name; });
+    if (rule == fields().end() || !belongs_to(*rule, kind))
+      root.fail_at(name, fmt::format("is no field of a job of the kind {}", kind));
+    if (!value.is_null()) sorted[name] = value_of(*rule, root.at(name), bounds, names);
+  }
+  Json json = sorted;  // by name
+  check_together(root, kind, json);
+  if (kind != "import") check_time(root, json, bounds);
+  return json;
+}
+
+Json read_verify(const JsonField& root, const KnownNames& names) {
+  root.only({"kind", "plan"});
+  const JsonField plan = root.at("plan");
+  if (!is_digest(plan.name()) || !names.is_upload(plan.name()))
+    plan.fail("is not the id of an uploaded file");
+  return {{"kind", "verify"}, {"plan", plan.name()}};
+}
+
+std::string number_text(const Json& json) {
+  return json.is_number_integer() ? std::to_string(json.get<std::int64_t>())
+                                  : fmt::format("{}", json.get<double>());
+}
+
+void add_arguments(const Field& field, const Json& value, const std::filesystem::path& folder,
+                   const std::function<std::filesystem::path(const std::string&)>& upload,
+                   std::vector<std::string>& arguments) {
+  const std::string option = field.option;
+  const auto add = [&](const std::string& text) { arguments.push_back(option + "=" + text); };
+  switch (field.kind) {
+    case FieldKind::upload:
+      return add(upload(value.get<std::string>()).string());
+    case FieldKind::device:
+      if (value.is_string()) return add(value.get<std::string>());
+      write_file(folder / "device.json", json_text(value, 1));
+      return add((folder / "device.json").string());
+    case FieldKind::flag:
+    case FieldKind::allowed:
+      if (value.get<bool>() == (field.kind == FieldKind::flag)) arguments.push_back(option);
+      return;
+    case FieldKind::request:
+      return;
+    case FieldKind::shapes:
+      for (const auto& [name, shape] : value.items())
+        add(name + "=" + fmt::format("{}", fmt::join(shape.get<std::vector<std::int64_t>>(), "x")));
+      return;
+    case FieldKind::names:
+      return add(fmt::format("{}", fmt::join(value.get<std::vector<std::string>>(), ",")));
+    default:
+      return add(value.is_string() ? value.get<std::string>() : number_text(value));
+  }
+}
+
+}  // namespace
+
+const std::vector<std::string>& job_kinds() {
+  static const std::vector<std::string> kinds = {"solve", "explain", "compare", "import", "verify", "sweep"};
+  return kinds;
+}
+
+Order read_request(const std::string& text, const Bounds& bounds, const KnownNames& names) {
+  const Json json = parse_json(text, "request");
+  const JsonField root(json, "request");
+  const std::string kind = root.has("kind") ? one_of(root.at("kind"), job_kinds()) : "solve";
+  Json request;
+  if (kind == "verify")
+    request = read_verify(root, names);
+  else if (kind == "sweep")
+    request = read_sweep(root, bounds, names);
+  else
+    request = read_fields(root, kind, bounds, names);
+  Order order;
+  order.kind = kind;
+  order.request = json_text(request);
+  order.id = digest(std::string(version()) + "\n" + order.request).substr(0, 32);
+  return order;
+}
+
+Commandline command_line(const Order& order, const std::filesystem::path& folder,
+                         const std::function<std::filesystem::path(const std::string& id)>& upload) {
+  constexpr double kGrace = 60;  // for reading, posing and proving that there is nothing
+  const Json json = parse_json(order.request, "request");
+  if (order.kind == "sweep") return sweep_command_line(json, folder, upload);
+  Commandline line;
+  line.arguments = {order.kind};
+  line.most_seconds = kGrace;
+  if (order.kind == "verify") {
+    line.arguments.insert(line.arguments.end(), {upload(json["plan"].get<std::string>()).string(), "--json"});
+    return line;
+  }
+  for (const Field& field : fields())
+    if (json.contains(field.name)) add_arguments(field, json[field.name], folder, upload, line.arguments);
+  if (order.kind == "import") {  // takes the file as it is
+    for (std::string& each : line.arguments)
+      if (each.rfind("--onnx=", 0) == 0) each = each.substr(7);
+  } else {
+    const double limit = json["time_limit"].get<double>();
+    const std::size_t methods = json.contains("methods") ? json["methods"].size() : poet::methods().size();
+    line.most_seconds = 1.2 * limit * static_cast<double>(order.kind == "compare" ? methods : 1) + kGrace;
+    line.arguments.emplace_back("--quiet");
+  }
+  line.arguments.emplace_back("--json");
+  if (order.kind == "explain") line.arguments.emplace_back("--all");
+  if (order.kind == "solve" || order.kind == "explain") {
+    line.has_plan = true;
+    line.has_schedule = json.value("schedule", false);
+    line.arguments.push_back("--plan-out=" + (folder / "plan").string());
+    line.arguments.push_back("--progress-out=" + (folder / "progress").string());
+  }
+  if (line.has_schedule) line.arguments.push_back("--schedule-out=" + (folder / "schedule").string());
+  return line;
+}
+
+std::string pointer_in(std::string_view place) {
+  const std::size_t slash = place.find('/');
+  return slash == std::string_view::npos ? std::string() : std::string(place.substr(slash));
+}
+
+}  // namespace poet::server

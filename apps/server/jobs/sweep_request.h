@@ -1,0 +1,21 @@
+#pragma once
+
+// Sweeps as jobs: the spec of a file (docs/formats.md, "Sweep"), with uploads for files and profiles for
+// platforms.
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "apps/server/jobs/request.h"
+#include "poet/cost/json_reader.h"
+
+namespace poet::server {
+
+/// Checked, as JSON. Throws InputError, also for more points than a server takes on.
+[[nodiscard]] nlohmann::ordered_json read_sweep(const JsonField& root, const Bounds& bounds,
+                                                const KnownNames& names);
+
+[[nodiscard]] Commandline sweep_command_line(
+    const nlohmann::ordered_json& request, const std::filesystem::path& folder,
+    const std::function<std::filesystem::path(const std::string& id)>& upload);
+
+}  // namespace poet::server

@@ -1,0 +1,70 @@
+#include "apps/server/jobs/watcher.h"
+
+#include <chrono>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "apps/server/jobs/job_json.h"
+
+namespace poet::server {
+namespace {
+
+constexpr auto kBetweenLooks = std::chrono::milliseconds{100};
+
+}  // namespace
+
+Watcher::Watcher(JobStore& store, EventLoop& loop, std::function<void(RawRequest&&)> again)
+    : store_(store), loop_(loop), again_(std::move(again)), seen_(store.version()), thread_([this] {
+        watch();
+      }) {}
+
+Watcher::~Watcher() { stop(); }
+
+void Watcher::stop() {
+  stopping_ = true;
+  if (thread_.joinable()) thread_.join();
+}
+
+void Watcher::watch() {
+  while (!stopping_) {
+    try {
+      look();
+    } catch (const std::exception&) {
+      // The store is out of reach for a moment; what is missed now is told then.
+    }
+    std::this_thread::sleep_for(kBetweenLooks);
+  }
+}
+
+void Watcher::look() {
+  for (const Change& change : store_.changes_since(seen_)) {
+    tell(change.id);
+    seen_ = change.version;
+  }
+}
+
+void Watcher::await_end(const std::string& id, RawRequest request) {
+  {
+    const std::scoped_lock lock(mutex_);
+    awaited_.emplace(id, std::move(request));
+  }
+  tell(id);  // it may have ended just now
+}
+
+void Watcher::tell(const std::string& id) {
+  const std::optional<Job> job = store_.find(id);
+  if (!job) return;
+  loop_.publish(id, event_text(*job), has_ended(job->state));
+  if (!has_ended(job->state)) return;
+  std::vector<RawRequest> answerable;
+  {
+    const std::scoped_lock lock(mutex_);
+    const auto [begin, end] = awaited_.equal_range(id);
+    for (auto each = begin; each != end; ++each) answerable.push_back(std::move(each->second));
+    awaited_.erase(begin, end);
+  }
+  for (RawRequest& request : answerable) again_(std::move(request));
+}
+
+}  // namespace poet::server

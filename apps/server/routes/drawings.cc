@@ -1,0 +1,101 @@
+#include "apps/server/routes/drawings.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <system_error>
+
+#include "apps/server/jobs/program_output.h"
+#include "poet/base/error.h"
+#include "poet/base/process/program.h"
+#include "poet/base/write_file.h"
+
+namespace poet::server {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kAtOnce = 2;
+constexpr double kMostSeconds = 60;
+
+/// One more is under way while it lives.
+class Place {
+ public:
+  explicit Place(std::atomic<int>& count) : count_(count), number_(++count) {}
+  ~Place() { --count_; }
+  Place(const Place&) = delete;
+  Place& operator=(const Place&) = delete;
+  Place(Place&&) = delete;
+  Place& operator=(Place&&) = delete;
+  [[nodiscard]] bool free() const { return number_ <= kAtOnce; }
+
+ private:
+  std::atomic<int>& count_;
+  int number_;
+};
+
+/// A folder of its own, gone at the end.
+class Scratch {
+ public:
+  explicit Scratch(fs::path folder) : folder_(std::move(folder)) { fs::create_directories(folder_); }
+  ~Scratch() {
+    std::error_code ignored;
+    fs::remove_all(folder_, ignored);
+  }
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+  Scratch(Scratch&&) = delete;
+  Scratch& operator=(Scratch&&) = delete;
+  [[nodiscard]] const fs::path& path() const { return folder_; }
+
+ private:
+  fs::path folder_;
+};
+
+ChildEnd run_in(const fs::path& folder, std::vector<std::string> arguments, std::int64_t memory_bytes) {
+  ProgramCall call;
+  call.arguments = std::move(arguments);
+  call.folder = folder;
+  call.messages = folder / "messages";
+  call.memory_limit_bytes = memory_bytes;
+  return run_program(call, kMostSeconds);
+}
+
+bool succeeded(const ChildEnd& end) { return end.how == ChildEnd::How::finished && end.exit_code <= 1; }
+
+}  // namespace
+
+Drawings::Drawings(fs::path program, fs::path folder, std::int64_t memory_bytes)
+    : program_(std::move(program)), folder_(std::move(folder)), memory_bytes_(memory_bytes) {
+  std::error_code error;
+  fs::create_directories(folder_, error);
+  if (error) throw InputError(folder_.string(), "cannot be made: " + error.message());
+}
+
+Drawings::Drawn Drawings::run(const std::string& plan, std::vector<std::string> arguments,
+                              const std::string& result) {
+  const Place place(under_way_);
+  if (!place.free()) return {503, "files are being made of other plans; try again in a moment"};
+  const Scratch scratch(folder_ / fmt::format("{}-{}", getpid(), next_++));
+  write_file(scratch.path() / "plan", plan);
+  arguments.insert(arguments.begin(), program_.string());
+  ChildEnd end = run_in(scratch.path(), std::move(arguments), memory_bytes_);
+  if (succeeded(end) && result == "firmware.tar.gz") {
+    end =
+        run_in(scratch.path(), {"tar", "--owner=0", "--group=0", "-czf", result, "firmware"}, memory_bytes_);
+  }
+  const std::string said = last_words(contents(scratch.path() / "messages"), scratch.path());
+  std::string bytes = contents(scratch.path() / result);
+  if (!succeeded(end) || bytes.empty()) return {422, said.empty() ? "it could not be made" : said};
+  return {200, std::move(bytes)};
+}
+
+Drawings::Drawn Drawings::draw(const std::string& plan, const std::string& name) {
+  return run(plan, {"show", "plan", "-o", name}, name);
+}
+
+Drawings::Drawn Drawings::firmware(const std::string& plan, const std::string& board) {
+  return run(plan, {"codegen", "plan", "-o", "firmware", "--quiet", "--board=" + board}, "firmware.tar.gz");
+}
+
+}  // namespace poet::server
