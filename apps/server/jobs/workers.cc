@@ -75,10 +75,11 @@ void Workers::wake() {
 void Workers::work(std::size_t number) {
   const std::string owner = server_name();
   const fs::path folder = settings_.folder / owner;
+  const bool takes_sweeps = number > 0 || settings_.workers == 1;  // one is always there for what is short
   while (!stopping_) {
     try {
       if (number == 0) (void)store_.expire_leases();
-      if (const std::optional<Job> job = store_.claim(owner, settings_.lease_seconds)) {
+      if (const std::optional<Job> job = store_.claim(owner, settings_.lease_seconds, takes_sweeps)) {
         std::error_code error;
         fs::remove_all(folder, error);
         fs::create_directories(folder, error);

@@ -58,6 +58,17 @@ std::string pictures_json(const std::vector<Picture>& pictures) {
   return replace_all(std::move(text), "&", "\\u0026");
 }
 
+/// A module as a part of one script: what it imports is there already, what it exports is for all.
+std::string as_part(const std::string& module) {
+  std::istringstream lines(module);
+  std::string out;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with("import ")) continue;
+    out += (line.starts_with("export ") ? line.substr(7) : line) + "\n";
+  }
+  return out;
+}
+
 /// A file as it may stand inside the element that its kind belongs in. In scripts and styles that parse, "</"
 /// before a name and "<!--" are found in strings, regular expressions and comments only, where a backslash
 /// more changes nothing.
@@ -91,7 +102,8 @@ std::string html_page(const std::vector<Picture>& pictures) {
   const auto part = [&](const std::string& name) {
     if (name == "title") return escaped(title_of(pictures));
     if (name == "pictures") return pictures_json(pictures);
-    return inlined((name.rfind("echarts.", 0) == 0 ? echarts : own) / name);
+    if (name.rfind("echarts.", 0) == 0) return inlined(echarts / name);
+    return as_part(inlined(own / name));
   };
 
   // Every {{name}} of the template is replaced once; what is put in is not looked at again.
