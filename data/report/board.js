@@ -3,7 +3,7 @@
 
 import { energyOption, energyParts, lanesOption, lanesWords } from "./activity.js";
 import { joules, percent } from "./amounts.js";
-import { COLOUR, narrow, unitFor } from "./axes.js";
+import { unitFor } from "./axes.js";
 import { link, zoomTo } from "./linked.js";
 import { arenaOption, arenaWords } from "./arena.js";
 import { homes, largest } from "./model.js";

@@ -1,9 +1,9 @@
 // RAM over time against the budget: the largest tensors stacked, each where it lies between what came before it and what came after.
 
-import { bytes, count, counted, percent, seconds } from "./amounts.js";
-import { COLOUR, boxes, budgetMark, byteAxis, common, deadlineMark, finish, legendAbove, lines, manyBoxes, margins, place, rectangle, start, stopMark, tipText, whenText } from "./axes.js";
+import { bytes, count, percent, seconds } from "./amounts.js";
+import { COLOUR, boxes, budgetMark, byteAxis, common, deadlineMark, finish, legendAbove, lines, manyBoxes, margins, rectangle, start, stopMark, tipText } from "./axes.js";
 import { byClass } from "./classes.js";
-import { homes, isHome, largest, opName, residentAt, stepAtX, stepText, valueName } from "./model.js";
+import { homes, largest, opName, residentAt, stepAtX, stepText, valueName } from "./model.js";
 import { overWords } from "./plans.js";
 import { stacked } from "./stack.js";
 

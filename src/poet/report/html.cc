@@ -27,12 +27,12 @@ std::string read_text(const fs::path& file) {
 
 /// The folder that holds the charting library.
 fs::path echarts_folder() {
-  if (const std::optional<fs::path> file = echarts_file()) return file->parent_path();
+  if (const std::optional<fs::path> file = web_library("echarts.min.js")) return file->parent_path();
   throw InputError(
       "web page",
       fmt::format("ECharts could not be had from npm when poet was built: install npm, then run "
-                  "\"cmake --build {} --target poet_echarts\" (an SVG figure or `text` needs nothing)",
-                  fs::path(POET_ECHARTS_FOLDER).parent_path().string()));
+                  "\"cmake --build {} --target poet_web_libraries\" (an SVG figure or `text` needs nothing)",
+                  fs::path(POET_WEB_LIBRARIES).parent_path().string()));
 }
 
 std::string replace_all(std::string text, std::string_view from, std::string_view to) {
@@ -88,10 +88,10 @@ std::string title_of(const std::vector<Picture>& pictures) {
 
 }  // namespace
 
-std::optional<fs::path> echarts_file() {
+std::optional<fs::path> web_library(const std::string& name) {
   std::error_code ignored;
-  for (const fs::path& folder : {data_dir() / "report", fs::path(POET_ECHARTS_FOLDER)})
-    if (fs::is_regular_file(folder / "echarts.min.js", ignored)) return folder / "echarts.min.js";
+  for (const fs::path& folder : {data_dir() / "report", fs::path(POET_WEB_LIBRARIES)})
+    if (fs::is_regular_file(folder / name, ignored)) return folder / name;
   return std::nullopt;
 }
 
