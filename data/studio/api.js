@@ -8,8 +8,10 @@ export class Problem extends Error {
   }
 }
 
+let asked = null; // while the user types a token: several requests may need it
 let askForToken = async () => null;
-export const onTokenNeeded = (ask) => (askForToken = ask);
+export const onTokenNeeded = (ask) =>
+  (askForToken = () => (asked ??= ask().finally(() => (asked = null))));
 
 const headers = () => {
   const token = sessionStorage.getItem("token");
@@ -42,7 +44,8 @@ export const json = async (path, options) => (await request(path, options)).json
 export const submit = (order, signal) =>
   json("/api/v1/jobs", { method: "POST", body: JSON.stringify(order), type: "application/json", signal });
 
-export const cancel = (id) => request(`/api/v1/jobs/${id}`, { method: "DELETE" }).catch(() => {});
+/** Cancels a job, also while the page is being closed. One that has ended stays as it is. */
+export const cancel = (id) => fetch(`/api/v1/jobs/${id}`, { method: "DELETE", keepalive: true, headers: headers() }).catch(() => {});
 
 const ended = (job) => !["queued", "running"].includes(job.state);
 const pause = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
@@ -83,6 +86,14 @@ async function* eventsOf(response) {
   }
 }
 
+/** Why a job is not taken on yet. */
+export const waitingText = (problem) =>
+  `${problem.status ? problem.message : "the server cannot be reached"}; trying again …`;
+
+// Jobs that this page waits for: those that nobody waits for any more are cancelled.
+const wanted = new Set();
+window.addEventListener("pagehide", () => wanted.forEach(cancel));
+
 /** Submits and waits, also for room in the queue. `tell(job)` while it goes on; `wait(problem)` while there is no room. */
 export async function run(order, { tell = () => {}, wait = () => {}, signal } = {}) {
   let job;
@@ -98,7 +109,16 @@ export async function run(order, { tell = () => {}, wait = () => {}, signal } = 
     }
   }
   tell(job);
-  return ended(job) ? job : follow(job.id, tell, signal);
+  if (ended(job)) return job;
+  wanted.add(job.id);
+  try {
+    return await follow(job.id, tell, signal);
+  } catch (error) {
+    if (error.name === "AbortError") cancel(job.id);
+    throw error;
+  } finally {
+    wanted.delete(job.id);
+  }
 }
 
 /** Saves a file of a job under the name that the server gives it. */

@@ -4,7 +4,7 @@ import { layout, setDark } from "./report/axes.js";
 import { setMode } from "./report/board.js";
 import { zoomBy, zoomOfKey } from "./report/linked.js";
 import { element } from "./report/plans.js";
-import { Problem, cancel, download, onTokenNeeded, run } from "./api.js";
+import { Problem, download, onTokenNeeded, run, waitingText } from "./api.js";
 import { makeForm } from "./choose.js";
 import { makeCurve } from "./curve.js";
 import { makeGraph } from "./graph.js";
@@ -61,13 +61,11 @@ async function showCurve(curve) {
   const job = (page.curveJob = new AbortController());
   const say = (text) => ($("curve-status").textContent = text);
   curve.show([]);
-  let id;
   try {
     const ended = await run(curveOrder(state), {
       signal: job.signal,
-      wait: (full) => say(full.status ? `${full.message}; trying again …` : "The server cannot be reached; trying again …"),
+      wait: (problem) => say(waitingText(problem)),
       tell: (now) => {
-        id = now.id;
         const { rows = [], done = 0, of } = now.progress ?? {};
         if (rows.length) curve.show(rows);
         say(now.state === "queued" ? "waiting for a worker …" : of ? `${done} of ${of} points` : "");
@@ -76,9 +74,10 @@ async function showCurve(curve) {
     });
     if (ended.state === "failed") problem(Object.assign(new Error(ended.error.message), { kind: ended.error.error, field: ended.error.field }), "The curve could not be drawn.");
     say(ended.state === "done" ? "" : `the curve is ${ended.state}`);
+    const rows = ended.progress?.rows ?? [];
+    if (rows.length && rows.every((row) => row.verdict === "failed")) problem(new Error(rows[0].reason), "The curve could not be drawn.");
     document.body.dataset.curve = ended.state;
   } catch (error) {
-    if (error.name === "AbortError" && id) cancel(id);
     problem(error, "The curve could not be drawn.");
   }
 }

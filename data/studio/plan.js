@@ -4,31 +4,22 @@ import { bytes, joules, percent, seconds } from "./report/amounts.js";
 import { followWidth, dispose, makeBoard, setMode } from "./report/board.js";
 import { modelOf, valueName } from "./report/model.js";
 import { element } from "./report/plans.js";
-import { cancel, json, run } from "./api.js";
+import { json, run, waitingText } from "./api.js";
 
 /** { job, answer, model } of an order; of what has no plan without a model. `tell(text)` says how it goes. */
 export async function solved(order, tell, signal) {
-  let id;
-  try {
-    const job = await run(order, {
-      signal,
-      tell: (now) => {
-        id = now.id;
-        tell(progressText(now));
-      },
-      wait: (problem) => tell(problem.status ? `${problem.message}; trying again …` : "The server cannot be reached; trying again …"),
-    });
-    if (job.state === "failed") throw Object.assign(new Error(job.error?.message ?? "it failed"), { kind: job.error?.error, field: job.error?.field });
-    if (job.state === "cancelled") throw Object.assign(new Error("the job was cancelled"), { kind: "cancelled" });
-    const answer = await json(`/api/v1/jobs/${job.id}/result`, { signal });
-    if (!job.has_plan) return { job, answer };
-    const [picture] = await pictureOf(job.id, signal);
-    picture.title = `${bytes(answer.ram_budget_bytes)}${answer.deadline_seconds ? `, ${seconds(answer.deadline_seconds)}` : ""}`;
-    return { job, answer, model: modelOf(picture) };
-  } catch (error) {
-    if (error.name === "AbortError" && id) cancel(id);
-    throw error;
-  }
+  const job = await run(order, {
+    signal,
+    tell: (now) => tell(progressText(now)),
+    wait: (problem) => tell(waitingText(problem)),
+  });
+  if (job.state === "failed") throw Object.assign(new Error(job.error?.message ?? "it failed"), { kind: job.error?.error, field: job.error?.field });
+  if (job.state === "cancelled") throw Object.assign(new Error("the job was cancelled"), { kind: "cancelled" });
+  const answer = await json(`/api/v1/jobs/${job.id}/result`, { signal });
+  if (!job.has_plan) return { job, answer };
+  const [picture] = await pictureOf(job.id, signal);
+  picture.title = `${bytes(answer.ram_budget_bytes)}${answer.deadline_seconds ? `, ${seconds(answer.deadline_seconds)}` : ""}`;
+  return { job, answer, model: modelOf(picture) };
 }
 
 /** Others may have files made at the same moment. */

@@ -12,13 +12,21 @@ namespace {
 
 /// What a curve is drawn of: clients get all rows so far with every change.
 nlohmann::ordered_json in_short(const nlohmann::ordered_json& row) {
-  constexpr std::array<const char*, 14> kFields = {"network",          "platform",
-                                                   "batch_size",       "ram",
-                                                   "deadline",         "method",
-                                                   "verdict",          "ram_budget_bytes",
-                                                   "deadline_seconds", "energy_joules",
-                                                   "bound_joules",     "baseline_joules",
-                                                   "runtime_seconds",  "keep_all_peak_ram_bytes"};
+  constexpr std::array<const char*, 15> kFields = {"network",
+                                                   "platform",
+                                                   "batch_size",
+                                                   "ram",
+                                                   "deadline",
+                                                   "method",
+                                                   "verdict",
+                                                   "reason",
+                                                   "ram_budget_bytes",
+                                                   "deadline_seconds",
+                                                   "energy_joules",
+                                                   "bound_joules",
+                                                   "baseline_joules",
+                                                   "runtime_seconds",
+                                                   "keep_all_peak_ram_bytes"};
   nlohmann::ordered_json out;
   for (const char* name : kFields)
     if (row.contains(name)) out[name] = row[name];

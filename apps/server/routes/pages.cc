@@ -59,7 +59,8 @@ void add_page_routes(std::vector<Route>& routes) {
       add_file(routes, below + (name == "index.html" ? "" : name), entry.path());
     }
   for (const char* name : {"echarts.min.js", "echarts.txt", "dagre.esm.js", "dagre.txt"})
-    if (const std::optional<fs::path> library = web_library(name)) add_file(routes, std::string("/") + name, *library);
+    if (const std::optional<fs::path> library = web_library(name))
+      add_file(routes, std::string("/") + name, *library);
 }
 
 }  // namespace poet::server

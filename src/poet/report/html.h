@@ -9,7 +9,8 @@
 
 namespace poet {
 
-/// A library for web pages, "echarts.min.js" or "dagre.esm.js"; nothing where it could not be had when poet was built.
+/// A library for web pages, "echarts.min.js" or "dagre.esm.js"; nothing where it could not be had when poet
+/// was built.
 [[nodiscard]] std::optional<std::filesystem::path> web_library(const std::string& name);
 
 /// A self-contained interactive page of one plan, or of several beside one another at the same scales; there
