@@ -48,9 +48,12 @@ export function verdictOf(answer, useRam) {
   const block = element("div", { className: "verdict" });
   if (answer.energy_joules !== null) {
     const gap = answer.status === "optimal" ? "" : `; a better plan might save up to ${percent(answer.energy_gap)}`;
+    const kept = answer.overhead <= 1e-9 && answer.recomputations + answer.page_outs === 0;
     block.append(
       element("strong", {}, answer.status === "optimal" ? "Proven optimal. " : "Feasible. "),
-      `${bytes(answer.keep_all_peak_ram_bytes)} of RAM become ${bytes(answer.peak_ram_bytes)} for ${percent(answer.overhead)} more energy (${joules(answer.energy_joules)}) and ${percent(answer.runtime_seconds / answer.baseline_seconds - 1)} more time${gap}.`,
+      kept
+        ? `Everything can be kept in ${bytes(answer.peak_ram_bytes)}: ${joules(answer.energy_joules)} and ${seconds(answer.runtime_seconds)} a step.`
+        : `${bytes(answer.keep_all_peak_ram_bytes)} of RAM become ${bytes(answer.peak_ram_bytes)} for ${percent(answer.overhead)} more energy (${joules(answer.energy_joules)}) and ${percent(answer.runtime_seconds / answer.baseline_seconds - 1)} more time${gap}.`,
     );
     return block;
   }
@@ -73,6 +76,7 @@ const wayText = (way) =>
     .replace(/--ram-budget (\d+)/, (_, amount) => `a RAM budget of ${bytes(Number(amount))}`)
     .replace(/--deadline ([\d.e+-]+)/, (_, time) => `a deadline of ${seconds(Number(time))}`)
     .replace(/--batch-size (\d+)/, (_, size) => `a batch size of ${size}`)
+    .replace(/--split (\d+)/, (_, size) => `with operators in parts of ${bytes(Number(size))}`)
     .replace(/--time-limit (\S+)/, (_, time) => `a longer search: ${time}`);
 
 const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
