@@ -1,8 +1,9 @@
 // The map of the arena: address over time.
 
 import { bytes, count, counted } from "./amounts.js";
-import { COLOUR, budgetMark, byteAxis, common, finish, legendAbove, lines, manyBoxes, margins, rectangle, start, stopMark, tipText, whenText } from "./axes.js";
+import { COLOUR, budgetMark, byteAxis, common, finish, legendAbove, lines, margins, start, stopMark, tipText, whenText } from "./axes.js";
 import { byClass } from "./classes.js";
+import { rectangles } from "./many.js";
 import { homes, opName, valueName } from "./model.js";
 
 /** Allocations as far as the replay came. */
@@ -45,24 +46,10 @@ export function arenaOption(view, model) {
 }
 
 function land(view, model, name, colour, lots) {
-  return {
-    ...manyBoxes(name, colour),
-    encode: { x: [0, 1], y: [2, 3] },
-    data: lots.map((one, i) => [start(view, one), finish(view, one), one.offset, one.offset + one.size, i, one.value]),
-    tooltip: { formatter: (params) => lotTip(model, lots[params.value[4]]) },
-    renderItem: (params, api) => {
-      const [left, bottom] = api.coord([api.value(0), api.value(2)]);
-      const [right, top] = api.coord([api.value(1), api.value(3)]);
-      const width = Math.max(1, right - left);
-      const height = Math.max(1, bottom - top);
-      const edge = width > 4 && height > 4 ? { stroke: COLOUR.paper, lineWidth: 1 } : {};
-      const box = rectangle(params, left, top, width, height, { fill: colour, ...edge });
-      if (!box || lots[api.value(4)].over < 0) return box;
-      // Written over another one, in place.
-      const seam = rectangle(params, left, top, Math.min(3, width), height, { fill: COLOUR.ink });
-      return seam ? { type: "group", children: [box, seam] } : box;
-    },
-  };
+  const rects = lots.map((one) => ({ x0: start(view, one), x1: finish(view, one), y0: one.offset, y1: one.offset + one.size, one, value: one.value }));
+  // Written over another one, in place.
+  const inPlace = rects.filter(({ one }) => one.over >= 0);
+  return rectangles(name, colour, rects, { gap: 1, seam: [inPlace, COLOUR.ink], tip: ({ one }) => lotTip(model, one) });
 }
 
 function lotTip(model, one) {

@@ -1,6 +1,7 @@
 // What all charts share: colours, margins, axes, bars, tooltips.
 
 import { bytes, count, escaped, seconds, significant } from "./amounts.js";
+import { rectangles } from "./many.js";
 
 // Told apart by the colour-blind (after Okabe and Ito) and, by their lightness, in print.
 export const COLOUR = {
@@ -141,37 +142,13 @@ export function byteAxis(min, max, title) {
   };
 }
 
-/** What series of thousands of rectangles share. */
-export function manyBoxes(name, colour) {
-  return {
-    type: "custom",
-    name,
-    id: name,
-    color: colour,
-    itemStyle: { color: colour },
-    clip: true,
-    progressive: 1500,
-    progressiveThreshold: 3000,
-  };
-}
-
-/** Bars from x0 to x1 in rows, never narrower or lower than `least` pixels. Data: [x0, x1, row, index of the item, 0, value or null]. */
+/** Bars of items in rows, never narrower or lower than `least` pixels. */
 export function bars(view, name, colour, items, rowOf, least, tip) {
-  return {
-    ...manyBoxes(name, colour),
-    encode: { x: [0, 1], y: 2 },
-    dimensions: ["begin", "end", "row", "item", "unused", "value"],
-    data: items.map((item, i) => [start(view, item), finish(view, item), rowOf(item), i, 0, item.value ?? null]),
-    tooltip: { formatter: (params) => tip(items[params.value[3]]) },
-    renderItem: (params, api) => {
-      const [left, middle] = api.coord([api.value(0), api.value(2)]);
-      const right = api.coord([api.value(1), api.value(2)])[0];
-      const height = Math.max(least, api.size([0, 1])[1] * 0.8);
-      return rectangle(params, left, middle - height / 2, Math.max(least, right - left), height, {
-        fill: colour,
-      });
-    },
-  };
+  const rects = items.map((item) => {
+    const row = rowOf(item);
+    return { x0: start(view, item), x1: finish(view, item), y0: row - 0.4, y1: row + 0.4, item, value: item.value };
+  });
+  return rectangles(name, colour, rects, { least, tip: (rect) => tip(rect.item) });
 }
 
 /** Boxes in one colour from [x0, x1, y0, y1], not to be pointed at. */

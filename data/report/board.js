@@ -6,6 +6,7 @@ import { joules, percent } from "./amounts.js";
 import { unitFor } from "./axes.js";
 import { link, zoomTo } from "./linked.js";
 import { arenaOption, arenaWords } from "./arena.js";
+import { rectPointedAt } from "./many.js";
 import { homes, largest } from "./model.js";
 import { element, showPlan } from "./plans.js";
 import { axisBegin, axisEnd, ramOption, ramWords } from "./ram.js";
@@ -114,9 +115,9 @@ function addChart(board, into, model, height, option, caption, linked = true) {
   if (board.models.length > 1 && model) figure.prepend(element("h3", {}, model.title));
   into.append(figure);
   const chart = echarts.init(box, null, { renderer: "canvas" });
-  // Where items are of a value, their data end with it.
-  chart.on("click", ({ value }) => {
-    if (model && Array.isArray(value) && value.length > 5 && value.at(-1) !== null) board.select(model, value.at(-1));
+  chart.on("click", { seriesType: "custom" }, () => {
+    const value = rectPointedAt()?.rect.value;
+    if (model && value !== undefined && value !== null) board.select(model, value);
   });
   const one = { chart, box, cursor, height, option, linked };
   board.drawn.push(one);
@@ -152,8 +153,14 @@ function energyTable(models) {
   return element("div", { className: "scroll" }, table);
 }
 
+function drawOne(one) {
+  const option = one.option();
+  one.grid = option.grid;
+  one.chart.setOption(option, { notMerge: true });
+}
+
 export function draw(board) {
-  for (const one of board.drawn) one.chart.setOption(one.option(), { notMerge: true });
+  board.drawn.forEach(drawOne);
 }
 
 /** Which x axis: "time" or "step". */
@@ -169,7 +176,7 @@ export function resize(board, width) {
   for (const one of board.drawn) {
     one.box.style.height = `${one.height()}px`;
     one.chart.resize(width ? { width } : undefined);
-    one.chart.setOption(one.option(), { notMerge: true });
+    drawOne(one);
     if (width) one.chart.getZr().flush();
   }
 }

@@ -23,7 +23,7 @@ function showCursor(board, x, from) {
   for (const one of board.drawn) {
     if (!one.linked) continue;
     const at = x === null || one === from ? NaN : one.chart.convertToPixel({ xAxisIndex: 0 }, x);
-    const { left, right, top, bottom } = one.chart.getOption().grid[0];
+    const { left, right, top, bottom } = one.grid;
     const seen = at >= left && at <= one.box.clientWidth - right;
     one.cursor.style.display = seen ? "block" : "none";
     if (seen)
@@ -41,13 +41,27 @@ export function zoomTo(board, from, to, except = null) {
   const width = Math.min(100, Math.max(0.01, to - from));
   const begin = Math.min(100 - width, Math.max(0, from));
   view.zoom = { start: begin, end: begin + width };
-  for (const one of board.drawn) {
-    if (one.linked && one !== except)
-      one.chart.dispatchAction({ type: "dataZoom", dataZoomId: "x", ...view.zoom }, { silent: true });
-  }
+  for (const one of board.drawn) one.stale = one.linked && one !== except;
+  refresh(board);
   const most = view.xMax[view.mode];
   const edges = [view.zoom.start, view.zoom.end].map((percent) => xText(view, (percent / 100) * most));
   board.tellShown(width > 99.9 ? "" : `shown: ${edges[0]} to ${edges[1]}`);
+}
+
+/** Charts that are out of sight follow when the rest has come to rest. */
+function refresh(board) {
+  const show = (one) => {
+    one.stale = false;
+    one.chart.dispatchAction({ type: "dataZoom", dataZoomId: "x", ...board.view.zoom }, { silent: true });
+  };
+  const inSight = ({ box }) => {
+    const { top, bottom } = box.getBoundingClientRect();
+    return bottom > 0 && top < window.innerHeight;
+  };
+  cancelAnimationFrame(board.frame);
+  clearTimeout(board.rest);
+  board.frame = requestAnimationFrame(() => board.drawn.filter((one) => one.stale && inSight(one)).forEach(show));
+  board.rest = setTimeout(() => board.drawn.filter((one) => one.stale).forEach(show), 120);
 }
 
 export function zoomBy(board, action) {

@@ -1,8 +1,9 @@
 // RAM over time against the budget: the largest tensors stacked, each where it lies between what came before it and what came after.
 
 import { bytes, count, percent, seconds } from "./amounts.js";
-import { COLOUR, boxes, budgetMark, byteAxis, common, deadlineMark, finish, legendAbove, lines, manyBoxes, margins, rectangle, start, stopMark, tipText } from "./axes.js";
+import { COLOUR, boxes, budgetMark, byteAxis, common, deadlineMark, finish, legendAbove, lines, margins, start, stopMark, tipText } from "./axes.js";
 import { byClass } from "./classes.js";
+import { rectangles } from "./many.js";
 import { homes, largest, opName, residentAt, stepAtX, stepText, valueName } from "./model.js";
 import { overWords } from "./plans.js";
 import { stacked } from "./stack.js";
@@ -84,18 +85,10 @@ export function ramOption(view, model) {
 
 /** Tensors one by one, in the colours of their classes. */
 function tensors(view, model) {
-  return byClass(model, stacked(model)).map(([name, colour, own]) => ({
-    ...manyBoxes(name, colour),
-    z: 3,
-    encode: { x: [0, 1], y: [2, 3] },
-    data: own.map((one, i) => [start(view, one), finish(view, one), one.low, one.high, i, one.value]),
-    renderItem: (params, api) => {
-      const [left, bottom] = api.coord([api.value(0), api.value(2)]);
-      const [right, top] = api.coord([api.value(1), api.value(3)]);
-      const edge = right - left > 4 && bottom - top > 4 ? { stroke: COLOUR.paper, lineWidth: 0.5 } : {};
-      return rectangle(params, left, top, Math.max(1, right - left), Math.max(1, bottom - top), { fill: colour, ...edge });
-    },
-  }));
+  return byClass(model, stacked(model)).map(([name, colour, own]) => {
+    const rects = own.map((one) => ({ x0: start(view, one), x1: finish(view, one), y0: one.low, y1: one.high, value: one.value }));
+    return rectangles(name, colour, rects, { gap: 0.5, z: 3 });
+  });
 }
 
 /** RAM per step. On a time axis steps without duration count only if they reach above their surroundings. */

@@ -238,7 +238,7 @@ async function begin() {
     $("subject").textContent = `${state.file ?? state.model ?? ""} on ${state.profile?.name ?? state.device ?? ""}`;
     curve.mark(state.ram, state.factor);
     if (subject) showCurve(curve);
-    if (subject || changed.has("ram") || changed.has("pinned")) showPlan();
+    if (subject || ["ram", "pinned", "seconds"].some((name) => changed.has(name))) showPlan();
     else if (changed.has("tensor")) showTensor();
   });
   start();

@@ -56,6 +56,7 @@ function render(form, models, devices, fail) {
     element("h2", {}, "Limits"),
     number("deadline, × the time without limits", "factor", { min: 1, step: 0.05, placeholder: "none" }),
     ram(),
+    number("search for at most, in seconds", "seconds", { min: 1, step: 1, placeholder: "30" }),
   );
   if (focused) form.elements[focused]?.focus();
 }

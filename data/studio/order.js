@@ -16,7 +16,7 @@ export function limits(state) {
 }
 
 /** One plan, with why. */
-export const planOrder = (state) => ({ kind: "explain", ...subject(state), ...limits(state), time_limit: 30 });
+export const planOrder = (state) => ({ kind: "explain", ...subject(state), ...limits(state), time_limit: state.seconds ?? 30 });
 
 // From coarse to fine, so that the curve is there early and gets better: parts of what keeping everything takes.
 const PARTS = [100, 50, 25, 75, 12, 37, 6, 62, 87, 18, 31, 43, 56, 68, 81, 93, 3, 9, 15, 21, 28, 34, 40, 46];
@@ -54,6 +54,7 @@ export function calls(state) {
   if (runtime_budget) command.push(`--runtime-budget ${runtime_budget}`);
   if (state.batch > 1) command.push(`--batch-size ${state.batch}`);
   if (state.optimizer && state.optimizer !== "sgd") command.push(`--optimizer ${state.optimizer}`);
+  if (state.seconds) command.push(`--time-limit ${state.seconds}`);
   command.push("--plan-out poet.plan");
   const python = [
     "import poet",
@@ -65,6 +66,7 @@ export function calls(state) {
     ...(runtime_budget ? [`    runtime_budget=${runtime_budget},`] : []),
     ...(state.batch > 1 ? [`    batch_size=${state.batch},`] : []),
     ...(state.optimizer && state.optimizer !== "sgd" ? [`    optimizer=${JSON.stringify(state.optimizer)},`] : []),
+    ...(state.seconds ? [`    time_limit=${state.seconds},`] : []),
     ")",
     "print(result.status, result.energy, result.gap)",
     'result.plan.save("poet.plan")',

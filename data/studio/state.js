@@ -2,7 +2,7 @@
 
 const USUAL = { model: "resnet18_cifar", device: "a72", batch: 1, optimizer: "sgd" };
 
-/** { model | onnx, file, device, profile, batch, optimizer, factor, ram, pinned, tensor }; absent: not chosen. */
+/** { model | onnx, file, device, profile, batch, optimizer, factor, ram, seconds, pinned, tensor }; absent: not chosen. */
 export const state = {};
 const listeners = [];
 
@@ -22,7 +22,7 @@ function read() {
   for (const name of Object.keys(state)) delete state[name];
   Object.assign(state, [...given.keys()].length ? {} : USUAL);
   for (const [name, value] of given) {
-    if (["batch", "factor", "ram"].includes(name)) state[name] = Number(value);
+    if (["batch", "factor", "ram", "seconds"].includes(name)) state[name] = Number(value);
     else if (["profile", "pinned"].includes(name)) state[name] = parsed(value);
     else state[name] = value;
   }

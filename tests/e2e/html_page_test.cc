@@ -84,8 +84,13 @@ void expect_drawn(const std::string& document, int charts, const std::string& ax
 /// Points at every item of every chart, so that every tooltip is made.
 const std::string kEveryTooltip = R"(
   for (const { chart } of drawn) {
-    chart.getOption().series.forEach((series, seriesIndex) =>
-        (series.data ?? []).forEach((_, dataIndex) => chart.dispatchAction({ type: 'showTip', seriesIndex, dataIndex })));
+    chart.getOption().series.forEach((series, seriesIndex) => {
+      const { rects = [null], point = () => {} } = series.renderItem ?? {};
+      rects.forEach((rect) => {
+        point(rect);
+        (series.data ?? []).forEach((_, dataIndex) => chart.dispatchAction({ type: 'showTip', seriesIndex, dataIndex }));
+      });
+    });
     chart.dispatchAction({ type: 'showTip', x: 400, y: 100 });
   }
   document.body.dataset.tips = document.querySelectorAll('figure table').length;)";
@@ -182,10 +187,12 @@ TEST_F(HtmlPageInBrowser, ChartsShareTheirAxis) {
   const std::string script = R"(
     drawn.find(({ chart }) => chart.getOption().dataZoom.some(({ id }) => id === 'x-slider'))
         .chart.dispatchAction({ type: 'dataZoom', dataZoomId: 'x-slider', start: 20, end: 60 });
-    const places = drawn.filter((one) => one.linked)
-        .map(({ chart }) => [1, 2, 3].map((x) => chart.convertToPixel({ xAxisIndex: 0 }, x).toFixed(1)).join(' '));
-    document.body.dataset.places = new Set(places).size;
-    document.body.dataset.shown = document.getElementById('shown').textContent;)";
+    setTimeout(() => {
+      const places = drawn.filter((one) => one.linked)
+          .map(({ chart }) => [1, 2, 3].map((x) => chart.convertToPixel({ xAxisIndex: 0 }, x).toFixed(1)).join(' '));
+      document.body.dataset.places = new Set(places).size;
+      document.body.dataset.shown = document.getElementById('shown').textContent;
+    }, 500);)";
   const std::string body = body_tag(drawn({chain_picture(test::chain_recomputing(), 30)}, "", script));
   EXPECT_NE(body.find("data-places=\"1\""), std::string::npos) << body;
   EXPECT_NE(body.find("data-shown=\"shown: 1 s to 3 s\""), std::string::npos) << body;

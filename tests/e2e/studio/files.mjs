@@ -38,7 +38,7 @@ export async function callsReproduceThePlan(context) {
   assert.equal(answer.ram_budget_bytes, 250000);
   assert.equal(answer.batch_size, 2);
   assert.equal(parseFloat(await figure(page, "energy")).toPrecision(3), (1e3 * answer.energy_joules).toPrecision(3));
-  assert.match(python, /poet\.solve\(\n {4}model="linear",\n {4}device="a72",\n {4}ram_budget=250000,\n {4}runtime_budget=1\.4,\n {4}batch_size=2,\n\)/);
+  assert.match(python, /poet\.solve\(\n {4}model="linear",\n {4}device="a72",\n {4}ram_budget=250000,\n {4}runtime_budget=1\.4,\n {4}batch_size=2,\n {4}time_limit=5,\n\)/);
   assert.match(cpp, /poet::BuiltInNetwork\{"linear", \{\}\}/);
   assert.match(http, /^curl http.*"ram_budget":250000/s);
 }

@@ -5,7 +5,7 @@ import { SMALL, figure, placeInChart, plan, planAfter, titles } from "./support.
 
 export async function curveFillsAndThePlanFollowsTheBudget(context) {
   await context.serve();
-  const page = await context.open("#model=linear&device=a72");
+  const page = await context.open("#model=linear&device=a72&seconds=3");
   await plan(page); // at half of what keeping everything takes, once that is known
   const half = await page.inputValue("input[name=ram]");
   assert.match(half, /KB$/);
@@ -48,13 +48,14 @@ export async function theBudgetMovesByKeyboard(context) {
 
 export async function aTensorSaysWhy(context) {
   await context.serve();
-  const page = await context.open("#model=resnet18_cifar&device=a72&ram=46000000");
+  const page = await context.open("#model=resnet18_cifar&device=a72&ram=46000000&seconds=4");
   await plan(page);
   // The first tensor that is stacked in the chart of RAM.
   const [x, y] = await placeInChart(page, "RAM", (chart) => {
-    const [from, to, low, high] = chart.getOption().series.find((one) => one.name === "activations" && one.type === "custom").data
-      .reduce((a, b) => ((b[1] - b[0]) * (b[3] - b[2]) > (a[1] - a[0]) * (a[3] - a[2]) ? b : a));
-    return [(from + to) / 2, (low + high) / 2];
+    const { rects } = chart.getOption().series.find((one) => one.name === "activations").renderItem;
+    const area = ({ x0, x1, y0, y1 }) => (x1 - x0) * (y1 - y0);
+    const { x0, x1, y0, y1 } = rects.reduce((a, b) => (area(b) > area(a) ? b : a));
+    return [(x0 + x1) / 2, (y0 + y1) / 2];
   });
   await page.mouse.click(x, y);
   await page.waitForSelector("#inspector:not([hidden])");

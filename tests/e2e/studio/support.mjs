@@ -72,7 +72,7 @@ export class Context {
   }
 }
 
-export const SMALL = "#model=linear&device=a72&ram=250000";
+export const SMALL = "#model=linear&device=a72&ram=250000&seconds=5";
 
 /** The plan on the page, once it is one of `states`. */
 export async function plan(page, states = "optimal|feasible") {

@@ -1,0 +1,101 @@
+// Thousands of rectangles as one shape: what takes time in a chart is things, not the area that they fill. A rectangle is
+// { x0, x1, y0, y1 } in the units of the axes; which one is pointed at is looked up when somebody points.
+
+let pointed = null; // { rect, of: the rectangles that it is among }
+
+/** The rectangle under the mouse, of the shape that was asked last; null: none. */
+export const rectPointedAt = () => pointed;
+
+/** From axes to pixels: [scale, offset] of x and y. */
+function mapping(api) {
+  const [ox, oy] = api.coord([0, 0]);
+  const [x1] = api.coord([1, 0]);
+  const [, y1] = api.coord([0, 1]);
+  return { sx: x1 - ox, ox, sy: y1 - oy, oy };
+}
+
+/** A rectangle in pixels, at least so many wide and high, within the frame; null: outside of it. */
+function inPixels({ x0, x1, y0, y1 }, { map, least, frame }) {
+  let left = map.sx * x0 + map.ox;
+  let right = Math.max(left + least, map.sx * x1 + map.ox);
+  const [a, b] = [map.sy * y0 + map.oy, map.sy * y1 + map.oy];
+  let top = Math.min(a, b);
+  let bottom = Math.max(a, b);
+  if (bottom - top < least) {
+    top = (top + bottom - least) / 2;
+    bottom = top + least;
+  }
+  left = Math.max(left, frame.x);
+  right = Math.min(right, frame.x + frame.width);
+  top = Math.max(top, frame.y);
+  bottom = Math.min(bottom, frame.y + frame.height);
+  return right > left && bottom > top ? [left, top, right - left, bottom - top] : null;
+}
+
+/** Once for all charts: ECharts is not there yet when modules are read. */
+function shapeClass() {
+  const known = echarts.graphic.getShapeClass("poetRects");
+  if (known) return known;
+  const Rects = echarts.graphic.extendShape({
+    type: "poetRects",
+    shape: { rects: [], map: null, least: 1, frame: null, gap: 0, part: null },
+    buildPath(context, shape) {
+      const { rects, gap, part } = shape;
+      let before = [NaN, NaN, NaN];
+      for (const rect of rects) {
+        const place = inPixels(rect, shape);
+        if (!place) continue;
+        let [x, y, width, height] = place;
+        // One that would cover the same pixels again changes nothing.
+        if (width <= 1.5 && y === before[1] && x - before[0] < 0.5 && height === before[2]) continue;
+        before = [x, y, height];
+        if (gap && width > 4 && height > 4) [width, height] = [width - gap, height - gap];
+        if (part) width = Math.min(part, width);
+        context.rect(x, y, width, height);
+      }
+    },
+  });
+  Rects.prototype.contain = function contain(x, y) {
+    const { rects } = this.shape;
+    const [left, top] = this.transformCoordToLocal(x, y);
+    for (let i = rects.length - 1; i >= 0; --i) {
+      const place = inPixels(rects[i], this.shape);
+      if (!place || left < place[0] || top < place[1] || left > place[0] + place[2] || top > place[1] + place[3]) continue;
+      pointed = { rect: rects[i], of: rects };
+      return true;
+    }
+    return false;
+  };
+  echarts.graphic.registerShape("poetRects", Rects);
+  return Rects;
+}
+
+/** A series of rectangles in one colour. `tip(rect)`: its tooltip; without, they are not to be pointed at but can be clicked.
+    `least`: pixels of the narrowest; `gap`: between large ones; `seam`: [those with a dark edge on the left, its colour]. */
+export function rectangles(name, colour, rects, { least = 1, gap = 0, seam = null, tip = null, z } = {}) {
+  shapeClass();
+  const formatter = () => (pointed?.of === rects ? tip(pointed.rect) : "");
+  const renderItem = (params, api) => {
+    const shape = { rects, map: mapping(api), least, frame: params.coordSys, gap };
+    const all = { type: "poetRects", shape, style: { fill: colour } };
+    if (!seam?.[0].length) return all;
+    const edges = { type: "poetRects", silent: true, shape: { ...shape, rects: seam[0], part: 3 }, style: { fill: seam[1] } };
+    return { type: "group", children: [all, edges] };
+  };
+  // For tests, which point at every one.
+  renderItem.rects = rects;
+  renderItem.point = (rect) => (pointed = { rect, of: rects });
+  return {
+    type: "custom",
+    name,
+    id: name,
+    color: colour,
+    itemStyle: { color: colour },
+    ...(z === undefined ? {} : { z }),
+    // One item that is always there, whatever part of the axis is shown.
+    data: rects.length ? [[0, 0]] : [],
+    encode: { x: -1, y: -1 },
+    tooltip: tip ? { formatter } : { show: false },
+    renderItem,
+  };
+}
