@@ -25,7 +25,7 @@ namespace {
 constexpr double kNever = std::numeric_limits<double>::infinity();
 constexpr std::uint64_t kListening = 0;
 constexpr std::uint64_t kWake = std::numeric_limits<std::uint64_t>::max();
-constexpr int kLookMilliseconds = 250;  // for what is overdue
+constexpr int kLookMilliseconds = 250;  // for what is overdue, in all connections
 constexpr double kDrainSeconds = 2;
 constexpr double kStopSeconds = 5;
 
@@ -92,6 +92,7 @@ EventLoop::~EventLoop() {
 
 void EventLoop::run() {
   double stop_at = kNever;
+  double next_look = 0;
   std::array<epoll_event, 256> events{};
   while (true) {
     const int count = epoll_wait(poller_, events.data(), static_cast<int>(events.size()), kLookMilliseconds);
@@ -112,7 +113,11 @@ void EventLoop::run() {
       }
     }
     take_messages();
-    close_overdue();
+    if (const double now = clock_now(); now >= next_look) {
+      next_look = now + kLookMilliseconds / 1e3;
+      look_for_overdue(now);
+    }
+    close_closed();
     {
       const std::scoped_lock lock(mutex_);
       figures_ = {connections_.size(), streams_.size(), buffered_};
@@ -308,8 +313,7 @@ void EventLoop::close_later(Connection& connection) {
   closing_.push_back(connection.id);
 }
 
-void EventLoop::close_overdue() {
-  const double now = clock_now();
+void EventLoop::look_for_overdue(double now) {
   for (const auto& [id, connection] : connections_) {
     if (now < connection->deadline || connection->closed) continue;
     if (connection->phase == Connection::Phase::streaming && connection->out.empty()) {
@@ -322,6 +326,9 @@ void EventLoop::close_overdue() {
       close_later(*connection);
     }
   }
+}
+
+void EventLoop::close_closed() {
   for (const std::uint64_t id : closing_) {
     const auto found = connections_.find(id);
     if (found == connections_.end()) continue;

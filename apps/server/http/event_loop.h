@@ -87,7 +87,8 @@ class EventLoop {
   void answered(Connection& connection);
   void refuse(Connection& connection, int status, const char* text);
   void close_later(Connection& connection);
-  void close_overdue();
+  void look_for_overdue(double now);
+  void close_closed();
   void take_messages();
   void take(Message& message);
   void watch(Connection& connection, bool writing);
