@@ -1,5 +1,8 @@
 #include "apps/server/server.h"
 
+#include <sys/resource.h>
+
+#include <algorithm>
 #include <chrono>
 #include <optional>
 #include <system_error>
@@ -32,6 +35,15 @@ fs::path made(const fs::path& folder) {
   return fs::absolute(folder);
 }
 
+/// As many files may be open as there may be connections, where the system lets programs ask for it.
+void allow_files(std::size_t connections) {
+  constexpr rlim_t kOthers = 256;
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = std::min(limit.rlim_max, std::max<rlim_t>(limit.rlim_cur, connections + kOthers));
+  (void)setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 ServerSettings checked(ServerSettings settings) {
   if (settings.tokens.empty() && !is_loopback(settings.listen))
     throw InputError("--listen",
@@ -39,6 +51,7 @@ ServerSettings checked(ServerSettings settings) {
   settings.data = made(settings.data);
   settings.bounds.workers = settings.workers;
   settings.bounds.version = version();
+  allow_files(settings.loop.connections);
   return settings;
 }
 

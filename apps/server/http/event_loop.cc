@@ -115,6 +115,7 @@ void EventLoop::run() {
     take_messages();
     if (const double now = clock_now(); now >= next_look) {
       next_look = now + kLookMilliseconds / 1e3;
+      if (!listens_) listen_on(true);
       look_for_overdue(now);
     }
     close_closed();
@@ -146,7 +147,12 @@ void EventLoop::accept_all() {
     socklen_t size = sizeof peer;
     const int socket =
         accept4(listening_, reinterpret_cast<sockaddr*>(&peer), &size, SOCK_NONBLOCK | SOCK_CLOEXEC);
-    if (socket < 0) return;  // none waits, or no descriptor is left: then who waits goes on waiting
+    if (socket < 0) {
+      if (errno == EINTR || errno == ECONNABORTED) continue;
+      // None waits; or no descriptor is left, and who waits goes on waiting.
+      if (errno != EAGAIN && errno != EWOULDBLOCK) listen_on(false);
+      return;
+    }
     const std::string address = address_of(peer);
     if (connections_.size() >= limits_.connections ||
         of_address_[address] >= limits_.connections_of_address) {
@@ -172,6 +178,15 @@ void EventLoop::accept_all() {
     if (connection->closed) closing_.push_back(connection->id);
     connections_.emplace(connection->id, std::move(connection));
   }
+}
+
+void EventLoop::listen_on(bool on) {
+  if (!accepting_) return;
+  epoll_event event{};
+  event.events = on ? static_cast<std::uint32_t>(EPOLLIN) : 0;
+  event.data.u64 = kListening;
+  listens_ = on;
+  (void)epoll_ctl(poller_, EPOLL_CTL_MOD, listening_, &event);
 }
 
 void EventLoop::watch(Connection& connection, bool writing) {

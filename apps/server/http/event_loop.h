@@ -81,6 +81,7 @@ class EventLoop {
   };
 
   void accept_all();
+  void listen_on(bool on);
   void readable(Connection& connection);
   void take_request(Connection& connection);
   void send_now(Connection& connection);
@@ -97,6 +98,7 @@ class EventLoop {
   std::function<bool(RawRequest&&)> dispatch_;
   int listening_ = -1, poller_ = -1, wake_ = -1;
   bool accepting_ = true;
+  bool listens_ = true;  // not for a moment, where no descriptor is left
   std::uint64_t next_ = 1;
   std::map<std::uint64_t, std::unique_ptr<Connection>> connections_;
   std::map<std::string, std::size_t> of_address_;
