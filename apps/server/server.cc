@@ -106,7 +106,7 @@ struct Server::Parts {
       if (answered.once_ended) return watcher.await_end(*answered.once_ended, std::move(request));
       const std::optional<std::string> topic = answered.response.topic;
       loop.respond(connection, std::move(answered.response));
-      if (topic) watcher.tell(*topic);
+      if (topic) watcher.tell(*topic, connection);
     } catch (const std::exception&) {
       loop.respond(
           connection,

@@ -371,7 +371,7 @@ void EventLoop::take_messages() {
 
 void EventLoop::take(Message& message) {
   if (message.topic.empty()) {
-    const auto found = connections_.find(message.connection);
+    const auto found = connections_.find(message.connection.value());
     if (found == connections_.end() || found->second->closed) return;
     Connection& connection = *found->second;
     connection.close = connection.close || message.response.close;
@@ -385,18 +385,25 @@ void EventLoop::take(Message& message) {
     }
     return send_now(connection);
   }
-  const auto [begin, end] = streams_.equal_range(message.topic);
-  for (auto each = begin; each != end; ++each) {
-    Connection& connection = *connections_.at(each->second);
-    if (connection.closed) continue;
-    connection.out += message.response.bytes;
-    connection.close = connection.close || message.last;
-    connection.deadline = clock_now() + limits_.stream_idle_seconds;
-    if (connection.out.size() - connection.sent > limits_.stream_bytes)
-      close_later(connection);
-    else
-      send_now(connection);
+  if (message.connection) {
+    const auto found = connections_.find(*message.connection);
+    if (found != connections_.end() && found->second->topic == message.topic)
+      publish_to(*found->second, message);
+    return;
   }
+  const auto [begin, end] = streams_.equal_range(message.topic);
+  for (auto each = begin; each != end; ++each) publish_to(*connections_.at(each->second), message);
+}
+
+void EventLoop::publish_to(Connection& connection, const Message& message) {
+  if (connection.closed) return;
+  connection.out += message.response.bytes;
+  connection.close = connection.close || message.last;
+  connection.deadline = clock_now() + limits_.stream_idle_seconds;
+  if (connection.out.size() - connection.sent > limits_.stream_bytes)
+    close_later(connection);
+  else
+    send_now(connection);
 }
 
 void EventLoop::respond(std::uint64_t connection, RawResponse response) {
@@ -406,9 +413,10 @@ void EventLoop::respond(std::uint64_t connection, RawResponse response) {
   (void)!write(wake_, &once, sizeof once);
 }
 
-void EventLoop::publish(const std::string& topic, std::string bytes, bool last) {
+void EventLoop::publish(const std::string& topic, std::string bytes, bool last,
+                        std::optional<std::uint64_t> connection) {
   const std::scoped_lock lock(mutex_);
-  messages_.push_back({0, {std::move(bytes), false, {}}, topic, last});
+  messages_.push_back({connection, {std::move(bytes), false, {}}, topic, last});
   const std::uint64_t once = 1;
   (void)!write(wake_, &once, sizeof once);
 }

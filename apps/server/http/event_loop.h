@@ -62,8 +62,9 @@ class EventLoop {
   // ---- from any thread
 
   void respond(std::uint64_t connection, RawResponse response);
-  /// To all streams of a topic; `last`: they end then.
-  void publish(const std::string& topic, std::string bytes, bool last);
+  /// To all streams of a topic, or to the one of a connection; `last`: they end then.
+  void publish(const std::string& topic, std::string bytes, bool last,
+               std::optional<std::uint64_t> connection = std::nullopt);
   void stop();
 
   struct Figures {
@@ -74,7 +75,7 @@ class EventLoop {
  private:
   struct Connection;
   struct Message {
-    std::uint64_t connection = 0;
+    std::optional<std::uint64_t> connection;  // of publish(): the only one
     RawResponse response;
     std::string topic;  // of publish()
     bool last = false;
@@ -92,6 +93,7 @@ class EventLoop {
   void close_closed();
   void take_messages();
   void take(Message& message);
+  void publish_to(Connection& connection, const Message& message);
   void watch(Connection& connection, bool writing);
 
   LoopLimits limits_;

@@ -52,10 +52,10 @@ void Watcher::await_end(const std::string& id, RawRequest request) {
   tell(id);  // it may have ended just now
 }
 
-void Watcher::tell(const std::string& id) {
+void Watcher::tell(const std::string& id, std::optional<std::uint64_t> connection) {
   const std::optional<Job> job = store_.find(id);
   if (!job) return;
-  loop_.publish(id, event_text(*job), has_ended(job->state));
+  loop_.publish(id, event_text(*job), has_ended(job->state), connection);
   if (!has_ended(job->state)) return;
   std::vector<RawRequest> answerable;
   {

@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 
@@ -26,9 +27,9 @@ class Watcher {
 
   /// The request is answered again when the job has ended.
   void await_end(const std::string& id, RawRequest request);
-  /// Tells the job's streams how it is now. Call it after a stream has begun, so that nothing which happened
-  /// meanwhile is missed.
-  void tell(const std::string& id);
+  /// Tells the job's streams how it is now, or that of a connection only. Call it after a stream has begun,
+  /// so that nothing which happened meanwhile is missed.
+  void tell(const std::string& id, std::optional<std::uint64_t> connection = std::nullopt);
   /// What is awaited is never answered.
   void stop();
 
