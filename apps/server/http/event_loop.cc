@@ -397,13 +397,11 @@ void EventLoop::take(Message& message) {
 
 void EventLoop::publish_to(Connection& connection, const Message& message) {
   if (connection.closed) return;
+  if (connection.out.size() - connection.sent > limits_.stream_bytes) return close_later(connection);
   connection.out += message.response.bytes;
   connection.close = connection.close || message.last;
   connection.deadline = clock_now() + limits_.stream_idle_seconds;
-  if (connection.out.size() - connection.sent > limits_.stream_bytes)
-    close_later(connection);
-  else
-    send_now(connection);
+  send_now(connection);
 }
 
 void EventLoop::respond(std::uint64_t connection, RawResponse response) {
