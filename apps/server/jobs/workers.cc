@@ -134,6 +134,7 @@ void Workers::run(const Job& job, const std::string& owner, const fs::path& fold
   };
   const ChildEnd end = run_program(call, line.most_seconds, keep_going);
   if (stopping_ && end.how == ChildEnd::How::stopped) return store_.give_back(job.order.id, owner);
+  if (const auto news = progress.news()) store_.progress(job.order.id, owner, *news);
   if (end.how == ChildEnd::How::stopped) {
     outcome.state = mine ? JobState::failed : JobState::cancelled;
     if (mine)
