@@ -42,6 +42,9 @@ CREATE TABLE IF NOT EXISTS meta (name TEXT NOT NULL PRIMARY KEY, value INTEGER N
 constexpr const char* kColumns =
     "id, kind, request, client, state, version, attempts, submitted, started, finished, progress, result, "
     "error, plan IS NOT NULL ";
+constexpr const char* kColumnsButResult =
+    "id, kind, request, client, state, version, attempts, submitted, started, finished, progress, '', error, "
+    "plan IS NOT NULL ";
 constexpr const char* kColumnsInShort =
     "id, kind, request, client, state, version, attempts, submitted, started, finished, progress, '', '', "
     "plan IS NOT NULL ";
@@ -53,7 +56,7 @@ JobState state_named(const std::string& name) {
   throw InputError("jobs.sqlite", "has a job that is \"" + name + "\"");
 }
 
-Job read(const Statement& row) {
+Job job_of(const Statement& row) {
   Job job;
   job.order = {row.text(0), row.text(1), row.text(2), row.text(3)};
   job.state = state_named(row.text(4));
@@ -88,7 +91,10 @@ const char* to_string(JobState state) {
 }
 
 JobStore::JobStore(const std::filesystem::path& folder, QueueLimits limits, std::function<double()> now)
-    : limits_(limits), now_(std::move(now)), database_(folder / "jobs.sqlite") {
+    : limits_(limits),
+      now_(std::move(now)),
+      database_(folder / "jobs.sqlite"),
+      readable_(folder / "jobs.sqlite") {
   Transaction transaction(database_);
   std::int64_t format = 0;
   {
@@ -159,14 +165,17 @@ Job JobStore::submit(const Order& order) {
   return find(order.id).value();
 }
 
-std::optional<Job> JobStore::find(const std::string& id) {
-  const std::scoped_lock lock(mutex_);
-  Statement statement =
-      database_.prepare(std::string("SELECT ") + kColumns + ", turn FROM jobs WHERE id = ?");
+std::optional<Job> JobStore::find(const std::string& id) { return read(kColumns, id); }
+
+std::optional<Job> JobStore::look(const std::string& id) { return read(kColumnsButResult, id); }
+
+std::optional<Job> JobStore::read(const char* columns, const std::string& id) {
+  const std::scoped_lock lock(reading_);
+  Statement statement = readable_.prepare(std::string("SELECT ") + columns + ", turn FROM jobs WHERE id = ?");
   if (!statement.bind(id).next()) return std::nullopt;
-  Job job = read(statement);
+  Job job = job_of(statement);
   if (job.state == JobState::queued) {
-    Statement before = database_.prepare(
+    Statement before = readable_.prepare(
         "SELECT count(*) FROM jobs WHERE state = 'queued' AND (turn < ?1 OR turn = ?1 AND submitted < ?2)");
     before.bind(statement.integer(14)).bind(job.submitted).next();
     job.ahead = before.integer(0);
@@ -176,32 +185,32 @@ std::optional<Job> JobStore::find(const std::string& id) {
 
 std::vector<Job> JobStore::list(const std::string& client, const std::string& state, double before,
                                 std::size_t most) {
-  const std::scoped_lock lock(mutex_);
-  Statement statement = database_.prepare(
+  const std::scoped_lock lock(reading_);
+  Statement statement = readable_.prepare(
       std::string("SELECT ") + kColumnsInShort +
       "FROM jobs WHERE submitted < ?1 AND (?2 = '' OR client = ?2) AND (?3 = '' OR state = ?3) "
       "ORDER BY submitted DESC, id LIMIT ?4");
   statement.bind(before).bind(client).bind(state).bind(static_cast<std::int64_t>(most));
   std::vector<Job> jobs;
-  while (statement.next()) jobs.push_back(read(statement));
+  while (statement.next()) jobs.push_back(job_of(statement));
   return jobs;
 }
 
 std::string JobStore::plan(const std::string& id) {
-  const std::scoped_lock lock(mutex_);
-  Statement statement = database_.prepare("SELECT plan FROM jobs WHERE id = ?");
+  const std::scoped_lock lock(reading_);
+  Statement statement = readable_.prepare("SELECT plan FROM jobs WHERE id = ?");
   return statement.bind(id).next() ? statement.text(0) : std::string();
 }
 
 std::string JobStore::schedule(const std::string& id) {
-  const std::scoped_lock lock(mutex_);
-  Statement statement = database_.prepare("SELECT schedule FROM jobs WHERE id = ?");
+  const std::scoped_lock lock(reading_);
+  Statement statement = readable_.prepare("SELECT schedule FROM jobs WHERE id = ?");
   return statement.bind(id).next() ? statement.text(0) : std::string();
 }
 
 JobStore::Load JobStore::load() {
-  const std::scoped_lock lock(mutex_);
-  Statement statement = database_.prepare(
+  const std::scoped_lock lock(reading_);
+  Statement statement = readable_.prepare(
       "SELECT (SELECT count(*) FROM jobs WHERE state = 'queued'), (SELECT count(*) FROM jobs WHERE state = "
       "'running')");
   statement.next();
@@ -349,8 +358,8 @@ std::int64_t JobStore::expire_leases() {
 }
 
 std::vector<Change> JobStore::changes_since(std::int64_t version) {
-  const std::scoped_lock lock(mutex_);
-  Statement statement = database_.prepare("SELECT id, version FROM jobs WHERE version > ? ORDER BY version");
+  const std::scoped_lock lock(reading_);
+  Statement statement = readable_.prepare("SELECT id, version FROM jobs WHERE version > ? ORDER BY version");
   statement.bind(version);
   std::vector<Change> changes;
   while (statement.next()) changes.push_back({statement.text(0), statement.integer(1)});
@@ -358,8 +367,9 @@ std::vector<Change> JobStore::changes_since(std::int64_t version) {
 }
 
 std::int64_t JobStore::version() {
-  const std::scoped_lock lock(mutex_);
-  return meta("version");
+  const std::scoped_lock lock(reading_);
+  Statement statement = readable_.prepare("SELECT value FROM meta WHERE name = 'version'");
+  return statement.next() ? statement.integer(0) : 0;
 }
 
 std::int64_t JobStore::forget(double before) {

@@ -50,6 +50,8 @@ class JobStore {
   [[nodiscard]] Job submit(const Order& order);
 
   [[nodiscard]] std::optional<Job> find(const std::string& id);
+  /// The same without its result, which may be long.
+  [[nodiscard]] std::optional<Job> look(const std::string& id);
   /// The latest first; of one client or one state, where given, without results and errors. `before`:
   /// submitted earlier than that.
   [[nodiscard]] std::vector<Job> list(const std::string& client, const std::string& state, double before,
@@ -93,11 +95,14 @@ class JobStore {
   std::int64_t next_version();
   std::int64_t meta(std::string_view name);
   void set_meta(std::string_view name, std::int64_t value);
+  std::optional<Job> read(const char* columns, const std::string& id);
 
-  std::mutex mutex_;
   QueueLimits limits_;
   std::function<double()> now_;
+  std::mutex mutex_;  // of the connection that writes
   Database database_;
+  std::mutex reading_;  // of the one that reads, which waits neither for a disk nor for other servers
+  Database readable_;
 };
 
 }  // namespace poet::server

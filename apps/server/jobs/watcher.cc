@@ -53,7 +53,7 @@ void Watcher::await_end(const std::string& id, RawRequest request) {
 }
 
 void Watcher::tell(const std::string& id, std::optional<std::uint64_t> connection) {
-  const std::optional<Job> job = store_.find(id);
+  const std::optional<Job> job = store_.look(id);
   if (!job) return;
   loop_.publish(id, event_text(*job), has_ended(job->state), connection);
   if (!has_ended(job->state)) return;

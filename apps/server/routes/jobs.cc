@@ -70,12 +70,12 @@ Reply list_jobs(const Services& services, const Call& call) {
 }
 
 Reply get_job(const Services& services, const Call& call) {
-  const std::optional<Job> job = services.store.find(call.path[0]);
+  const std::optional<Job> job = services.store.look(call.path[0]);
   return job ? job_reply(200, *job) : no_job(call.path[0]);
 }
 
 Reply follow_job(const Services& services, const Call& call) {
-  const std::optional<Job> job = services.store.find(call.path[0]);
+  const std::optional<Job> job = services.store.look(call.path[0]);
   if (!job) return no_job(call.path[0]);
   Reply reply;
   reply.type = "text/event-stream";
@@ -100,12 +100,12 @@ Reply result_of(const Services& services, const Call& call) {
 }
 
 Reply cancel_job(const Services& services, const Call& call) {
-  const std::optional<Job> job = services.store.find(call.path[0]);
+  const std::optional<Job> job = services.store.look(call.path[0]);
   if (!job) return no_job(call.path[0]);
   if (job->order.client != call.client)
     return failure(403, "forbidden", "the job is " + job->order.client + "'s, who submitted it first");
   (void)services.store.cancel(call.path[0]);
-  return job_reply(200, services.store.find(call.path[0]).value_or(*job));
+  return job_reply(200, services.store.look(call.path[0]).value_or(*job));
 }
 
 Reply status(const Services& services) {
