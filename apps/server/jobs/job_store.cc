@@ -129,13 +129,18 @@ std::int64_t JobStore::next_version() {
 }
 
 Job JobStore::submit(const Order& order) {
+  const auto is_to_do = [](JobState state) {
+    return state == JobState::failed || state == JobState::cancelled;
+  };
+  // Mostly it is there already, which takes no turn at writing.
+  if (std::optional<Job> known = find(order.id); known && !is_to_do(known->state)) return *std::move(known);
   {
     const std::scoped_lock lock(mutex_);
     Transaction transaction(database_);
     Statement known = database_.prepare("SELECT state FROM jobs WHERE id = ?");
     const bool is_known = known.bind(order.id).next();
     const JobState state = is_known ? state_named(known.text(0)) : JobState::cancelled;
-    if (state == JobState::failed || state == JobState::cancelled) {
+    if (is_to_do(state)) {
       Statement counts =
           database_.prepare("SELECT count(*), coalesce(sum(client = ?), 0) FROM jobs WHERE state = 'queued'");
       counts.bind(order.client).next();
