@@ -307,8 +307,11 @@ void JobStore::give_back(const std::string& id, const std::string& owner) {
   Transaction transaction(database_);
   database_
       .prepare(
-          "UPDATE jobs SET state = 'queued', owner = '', attempts = attempts - 1, progress = '', version = ? "
-          "WHERE id = ? AND owner = ? AND state = 'running'")
+          "UPDATE jobs SET state = CASE WHEN cancel THEN 'cancelled' ELSE 'queued' END, owner = '', "
+          "attempts = attempts - 1, started = 0, finished = CASE WHEN cancel THEN ? ELSE 0 END, progress = "
+          "'', "
+          "version = ? WHERE id = ? AND owner = ? AND state = 'running'")
+      .bind(now_())
       .bind(next_version())
       .bind(id)
       .bind(owner)
@@ -328,18 +331,16 @@ std::int64_t JobStore::expire_leases() {
   const std::int64_t version = next_version();
   database_
       .prepare(
-          "UPDATE jobs SET state = CASE WHEN cancel THEN 'cancelled' WHEN attempts < ? THEN 'queued' ELSE "
-          "'failed' END, owner = '', "
-          "error = CASE WHEN cancel OR attempts < ? THEN '' ELSE ? END, finished = ?, progress = '', version "
-          "= ? "
-          "WHERE state = 'running' AND lease < ?")
-      .bind(std::int64_t{kMostAttempts})
+          "UPDATE jobs SET state = CASE WHEN cancel THEN 'cancelled' WHEN attempts < ?1 THEN 'queued' ELSE "
+          "'failed' END, owner = '', started = CASE WHEN cancel OR attempts >= ?1 THEN started ELSE 0 END, "
+          "error = CASE WHEN cancel OR attempts < ?1 THEN '' ELSE ?2 END, "
+          "finished = CASE WHEN cancel OR attempts >= ?1 THEN ?3 ELSE 0 END, progress = '', version = ?4 "
+          "WHERE state = 'running' AND lease < ?3")
       .bind(std::int64_t{kMostAttempts})
       .bind(std::string_view(
           R"({"error":"died","message":"every server that worked on it has ended in the middle"})"))
       .bind(now)
       .bind(version)
-      .bind(now)
       .run();
   const std::int64_t expired = database_.changed_rows();
   transaction.commit();
