@@ -58,7 +58,7 @@ Workers::Workers(JobStore& store, const Uploads& uploads, WorkSettings settings)
   std::error_code error;
   fs::create_directories(settings_.folder, error);
   if (error) throw InputError(settings_.folder.string(), "cannot be made: " + error.message());
-  for (std::size_t i = 0; i < settings_.workers; ++i) threads_.emplace_back([this, i] { work(i); });
+  for (std::size_t i = 0; i < settings_.workers; ++i) threads_.emplace_back([this] { work(); });
 }
 
 Workers::~Workers() {
@@ -72,12 +72,12 @@ void Workers::wake() {
   wake_.notify_all();
 }
 
-void Workers::work(std::size_t number) {
+void Workers::work() {
   const std::string owner = server_name();
   const fs::path folder = settings_.folder / owner;
   while (!stopping_) {
     try {
-      if (number == 0) (void)store_.expire_leases();
+      (void)store_.expire_leases();
       if (const std::optional<Job> job = store_.claim(owner, settings_.lease_seconds)) {
         std::error_code error;
         fs::remove_all(folder, error);

@@ -39,7 +39,7 @@ class Workers {
   void wake();
 
  private:
-  void work(std::size_t number);
+  void work();
   void run(const Job& job, const std::string& owner, const std::filesystem::path& folder);
 
   JobStore& store_;
