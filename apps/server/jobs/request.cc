@@ -249,7 +249,10 @@ Commandline command_line(const Order& order, const std::filesystem::path& folder
 
 std::string pointer_in(std::string_view place) {
   const std::size_t slash = place.find('/');
-  return slash == std::string_view::npos ? std::string() : std::string(place.substr(slash));
+  std::string pointer(slash == std::string_view::npos ? std::string_view() : place.substr(slash));
+  // Of a profile within a request: "/device: /name".
+  for (std::size_t at = 0; (at = pointer.find(": /")) != std::string::npos;) pointer.erase(at, 2);
+  return pointer;
 }
 
 }  // namespace poet::server
