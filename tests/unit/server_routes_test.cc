@@ -1,0 +1,280 @@
+// What the routes answer, without a network and without anybody who does the jobs.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <set>
+
+#include "apps/server/jobs/fields.h"
+#include "tests/support/scratch_folder.h"
+#include "tests/support/server.h"
+
+namespace poet::server {
+namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
+using RouteJson = nlohmann::ordered_json;
+
+constexpr const char* kSolveLinear = R"({"model":"linear","device":"m0","ram_budget":"24KiB"})";
+
+/// The status of a request, and its error's name.
+std::string status_of(test::QuietServer& server, const std::string& request) {
+  const std::optional<test::HttpResponse> response = server.answer(request);
+  if (!response) return "nothing";
+  std::string text = std::to_string(response->status);
+  if (response->status >= 400) text += " " + response->json()["error"].get<std::string>();
+  return text;
+}
+
+TEST(ServerRoutes, FollowTheLifeOfAJob) {
+  const test::ScratchFolder folder;
+  test::QuietServer server(folder.path());
+  const test::HttpResponse submitted = server.answer(test::job_request(kSolveLinear)).value();
+  EXPECT_EQ(submitted.status, 202);
+  const std::string id = submitted.json()["id"];
+  const std::string job = "/api/v1/jobs/" + id;
+  EXPECT_THAT(submitted.all("Location"), testing::ElementsAre(job));
+  EXPECT_EQ(submitted.json()["state"], "queued");
+  EXPECT_EQ(submitted.json()["request"]["ram_budget"], 24576);
+  EXPECT_EQ(submitted.json()["started"], nullptr);
+  EXPECT_EQ(status_of(server, test::http_request("GET " + job + "/result")), "409 not_done");
+  EXPECT_EQ(status_of(server, test::http_request("GET " + job + "/plan")), "404 not_found");
+
+  EXPECT_EQ(server.store.claim("worker", 10)->order.id, id);
+  EXPECT_TRUE(
+      server.store.finish(id, "worker", {JobState::done, R"({"status":"optimal"})", "", "a plan", "{}"}));
+  EXPECT_EQ(server.answer(test::job_request(kSolveLinear))->status, 200) << "it is there already";
+  EXPECT_EQ(server.answer(test::http_request("GET " + job))->json()["state"], "done");
+  EXPECT_EQ(server.answer(test::http_request("GET " + job + "/result"))->body, R"({"status":"optimal"})");
+  EXPECT_EQ(server.answer(test::http_request("GET " + job + "/plan"))->body, "a plan");
+  EXPECT_EQ(server.answer(test::http_request("GET " + job + "/schedule.json"))->body, "{}");
+  EXPECT_EQ(status_of(server, test::http_request("DELETE " + job)), "409 ended");
+  const test::HttpResponse events = server.answer(test::http_request("GET " + job + "/events")).value();
+  EXPECT_THAT(events.body, StartsWith("event: job\nid: "));
+  EXPECT_THAT(events.body, HasSubstr(R"("state":"done")"));
+}
+
+TEST(ServerRoutes, StreamWhatHasNotEndedAndOnlyThat) {
+  const test::ScratchFolder folder;
+  test::QuietServer server(folder.path());
+  const std::string id = server.answer(test::job_request(kSolveLinear))->json()["id"];
+  const auto topic = [&](const std::string& method) {
+    const std::string request = test::http_request(method + " /api/v1/jobs/" + id + "/events");
+    return server.router.answer({1, request, "127.0.0.1"}).response.topic.value_or("none");
+  };
+  EXPECT_EQ(topic("GET"), id);
+  EXPECT_EQ(topic("HEAD"), "none") << "its client reads no body";
+  EXPECT_TRUE(server.store.cancel(id));
+  EXPECT_EQ(topic("GET"), "none");
+}
+
+TEST(ServerRoutes, AnswerWhatIsWrong) {
+  const test::ScratchFolder folder;
+  test::QuietServer server(folder.path());
+  const auto status = [&](const std::string& request) { return status_of(server, request); };
+  for (const char* path :
+       {"/none", "/api/v1/jobs/none", "/api/v1/jobs/../status", "/api/v1/jobs/a/b", "/api/v1/jobs/%00",
+        "/api/v1/jobs/none/events", "/api/v1/jobs/none/result", "/api/v1/jobs/none/plan",
+        "/report/../../../etc/passwd", "/report/%2e%2e/%2e%2e/README.md", "//", "/%ff"})
+    EXPECT_EQ(status(test::http_request("GET " + std::string(path))), "404 not_found") << path;
+  EXPECT_EQ(status(test::http_request("DELETE /api/v1/jobs/none")), "404 not_found");
+  EXPECT_EQ(status(test::http_request("POST /api/v1/jobs", kSolveLinear)), "415 refused");
+  EXPECT_EQ(status(test::http_request("POST /api/v1/jobs", kSolveLinear, {"Content-Type: text/plain"})),
+            "415 refused");
+  EXPECT_EQ(status(test::job_request("{")), "400 invalid");
+  EXPECT_EQ(status(test::job_request("{\"model\":\"" + std::string(2'000'000, 'x') + "\"}")),
+            "413 too_large");
+  EXPECT_EQ(server.answer(test::job_request(R"({"model":"linear","device":"m0"})"))->json()["field"],
+            "/ram_budget");
+  EXPECT_EQ(status(test::http_request("POST /api/v1/uploads", "x")), "415 refused");
+  EXPECT_EQ(
+      status(test::http_request("POST /api/v1/uploads", "", {"Content-Type: application/octet-stream"})),
+      "400 invalid");
+  for (const char* query : {"limit=0", "limit=201", "limit=-1", "limit=x", "limit=99999999999999999999999",
+                            "limit=", "before=x", "before=nan", "before=1e999", "before="})
+    EXPECT_EQ(status(test::http_request("GET /api/v1/jobs?" + std::string(query))), "400 invalid") << query;
+  EXPECT_EQ(server.store.load().queued, 0);
+}
+
+TEST(ServerRoutes, SayWhenTheQueueIsFullAndForHowLong) {
+  const test::ScratchFolder folder;
+  test::QuietServer server(folder.path(), {}, {3, 2});
+  const auto submit = [&](int bytes, const std::string& address) {
+    const std::string request =
+        test::job_request(fmt::format(R"({{"model":"linear","device":"m0","ram_budget":{}}})", bytes));
+    return test::http_response(server.router.answer({1, request, address}).response.bytes).value();
+  };
+  EXPECT_EQ(submit(1, "127.0.0.1").status, 202);
+  EXPECT_EQ(submit(2, "127.0.0.1").status, 202);
+  EXPECT_EQ(submit(3, "127.0.0.1").status, 429);
+  EXPECT_EQ(submit(3, "127.0.0.2").status, 202);
+  EXPECT_EQ(submit(4, "127.0.0.2").status, 503);
+  for (const test::HttpResponse& full : {submit(5, "127.0.0.1"), submit(5, "127.0.0.2")})
+    EXPECT_EQ(full.all("Retry-After").size(), 1U);
+}
+
+TEST(ServerRoutes, KeepUploadsOnceWithinTheirLimit) {
+  const test::ScratchFolder folder;
+  test::QuietServer server(folder.path(), {}, {}, 1000);
+  const auto upload = [&](const std::string& bytes) {
+    return server
+        .answer(test::http_request("POST /api/v1/uploads", bytes, {"Content-Type: application/octet-stream"}))
+        .value();
+  };
+  const test::HttpResponse first = upload(std::string(600, '\0'));
+  EXPECT_EQ(first.status, 201);
+  EXPECT_EQ(first.json()["bytes"], 600);
+  EXPECT_EQ(upload(std::string(600, '\0')).json()["id"], first.json()["id"]) << "it takes no more room";
+  EXPECT_EQ(upload(std::string(401, 'x')).status, 503);
+  EXPECT_EQ(upload(std::string(401, 'x')).all("Retry-After").size(), 1U);
+  EXPECT_EQ(upload(std::string(400, 'x')).status, 201);
+  EXPECT_EQ(server.answer(test::http_request("GET /api/v1/status"))->json()["upload_bytes"], 1000);
+}
+
+TEST(ServerRoutes, HardenEveryAnswerOnce) {
+  const test::ScratchFolder folder;
+  test::QuietServer server(folder.path());
+  const std::string id = server.answer(test::job_request(kSolveLinear))->json()["id"];
+  for (const std::string& request :
+       {test::http_request("GET /api/v1/status"), test::http_request("GET /none"), test::job_request("{"),
+        test::http_request("GET /api/v1/jobs/" + id + "/events"), test::http_request("BREW /api/v1/status"),
+        test::http_request("GET /report/page.js"), test::http_request("HEAD /api/v1/models"),
+        test::http_request("GET /api/v1/status", {}, {}, false), test::http_request("GET /solve?x=1"),
+        std::string("\r\n\r\n"), test::http_request("GET /api/v1/models", {}, {"Range: bytes=5-1"})}) {
+    const std::optional<test::HttpResponse> response = server.answer(request);
+    ASSERT_TRUE(response) << request;
+    for (const char* name : {"X-Content-Type-Options", "Referrer-Policy", "X-Frame-Options", "Cache-Control",
+                             "Content-Security-Policy"})
+      EXPECT_EQ(response->all(name).size(), 1U) << name << " of " << request;
+    EXPECT_LE(response->all("Content-Type").size(), 1U) << request;
+    EXPECT_TRUE(response->all("Access-Control-Allow-Origin").empty());
+  }
+}
+
+TEST(ServerRoutes, GiveThePublishedAnswerForWhatItAsksFor) {
+  const test::ScratchFolder folder;
+  test::QuietServer server(folder.path());
+  const auto solve = [&](const std::string& query) {
+    return server.answer(test::http_request("GET /solve?" + query));
+  };
+  const std::string right = "model=linear&platform=m4&ram_budget=100000&runtime_budget=2";
+  EXPECT_FALSE(solve(right)) << "it is answered when the job has ended";
+  EXPECT_EQ(server.store.load().queued, 1);
+  EXPECT_FALSE(solve(right + "&paging=1&mem_power_scale=1.0&batch_size=1&solver=gurobi"));
+  EXPECT_EQ(server.store.load().queued, 1) << "that is the same";
+  for (const auto& [query, field] : std::initializer_list<std::pair<std::string, const char*>>{
+           {"model=linear&platform=m4&ram_budget=100000", "/runtime_budget"},
+           {"model=linear&platform=m4&runtime_budget=2", "/ram_budget"},
+           {right + "&batch_size=0", "/batch_size"},
+           {right + "&batch_size=1.5", "/batch_size"},
+           {right + "&batch_size=1e300", "/batch_size"},
+           {right + "&mem_power_scale=0", "/mem_power_scale"},
+           {right + "&mem_power_scale=nan", "/mem_power_scale"},
+           {right + "&mem_power_scale=1e999", "/mem_power_scale"},
+           {right + "&paging=yes", "/paging"},
+           {right + "&paging=1e300", "/paging"},
+           {right + "&time_limit_s=0", "/time_limit"},
+           {right + "&colour=red", "/colour"},
+           {"model=linear&platform=m4&ram_budget=-1&runtime_budget=2", "/ram_budget"},
+           {"model=linear&platform=m4&ram_budget=1e20&runtime_budget=2", "/ram_budget"},
+           {"model=linear&platform=m4&ram_budget=1&runtime_budget=0", "/runtime_budget"}}) {
+    const std::optional<test::HttpResponse> response = solve(query);
+    ASSERT_TRUE(response) << query;
+    EXPECT_EQ(response->status, 422) << query << response->body;
+    EXPECT_THAT(response->json()["field"].get<std::string>(), StartsWith(field)) << query;
+    EXPECT_TRUE(response->json()["detail"].is_string());
+  }
+  EXPECT_THAT(solve("model=../devices/m0&platform=m4&ram_budget=1&runtime_budget=2")->body,
+              HasSubstr("no published instance"));
+}
+
+// ---- the description
+
+TEST(ServerDescription, HasEveryRouteAndNoOther) {
+  const test::ScratchFolder folder;
+  test::QuietServer server(folder.path());
+  const RouteJson json = server.answer(test::http_request("GET /api/v1/openapi.json"))->json();
+  std::set<std::string> described, there;
+  for (const auto& [path, methods] : json["paths"].items())
+    for (const auto& [method, operation] : methods.items()) described.insert(method + " " + path);
+  for (const Route& route : server.routes) {
+    std::string method = route.method;
+    for (char& c : method) c = static_cast<char>(std::tolower(c));
+    if (*route.summary != '\0') there.insert(method + " " + route.pattern);
+    EXPECT_EQ(*route.summary == '\0', route.pattern.rfind("/api/", 0) != 0 && route.pattern != "/solve")
+        << route.pattern << ": all but the page's own files is described";
+  }
+  EXPECT_EQ(described, there);
+  EXPECT_TRUE(there.contains("get /solve") && there.contains("post /api/v1/jobs") &&
+              there.contains("get /api/v1/openapi.json"));
+}
+
+/// Calls `see` with every object in a document.
+void each_object(const RouteJson& json, const std::function<void(const RouteJson&)>& see) {
+  if (json.is_object()) see(json);
+  if (json.is_structured())
+    for (const RouteJson& each : json) each_object(each, see);
+}
+
+TEST(ServerDescription, IsSoundInItself) {
+  const test::ScratchFolder folder;
+  test::QuietServer server(folder.path());
+  const RouteJson json = server.answer(test::http_request("GET /api/v1/openapi.json"))->json();
+  EXPECT_THAT(json["openapi"].get<std::string>(), StartsWith("3."));
+  EXPECT_TRUE(json["info"]["title"].is_string() && json["info"]["version"].is_string());
+  each_object(json, [&](const RouteJson& each) {
+    if (each.contains("$ref")) {
+      const std::string target = each["$ref"];
+      ASSERT_EQ(target.front(), '#') << target;
+      EXPECT_TRUE(json.contains(RouteJson::json_pointer(target.substr(1)))) << target;
+    }
+    const RouteJson none = RouteJson::array(), some = RouteJson::array({0, 0});
+    if (!each.value("required", none).is_boolean()) {
+      for (const RouteJson& name : each.value("required", none))
+        EXPECT_TRUE(each["properties"].contains(name.get<std::string>())) << each.dump();
+    }
+    EXPECT_FALSE(each.value("enum", some).empty()) << each.dump();
+    EXPECT_GT(each.value("oneOf", some).size(), 1U) << each.dump();
+    EXPECT_TRUE(each.value("type", none) != "array" || each.contains("items")) << each.dump();
+  });
+  for (const auto& [path, methods] : json["paths"].items())
+    for (const auto& [method, operation] : methods.items()) {
+      std::set<std::string> in_path, declared;
+      for (std::size_t at = 0; (at = path.find('{', at)) != std::string::npos; ++at)
+        in_path.insert(path.substr(at + 1, path.find('}', at) - at - 1));
+      for (const RouteJson& each : operation.value("parameters", RouteJson::array())) {
+        EXPECT_TRUE(each["schema"].is_object() && each["required"].is_boolean());
+        if (each["in"] == "path") declared.insert(each["name"].get<std::string>());
+      }
+      EXPECT_EQ(in_path, declared) << path;
+      EXPECT_FALSE(operation["responses"].empty()) << path;
+      EXPECT_EQ(operation.contains("requestBody"), method == "post") << path;
+    }
+}
+
+TEST(ServerDescription, OfAJobHasTheFieldsThatRequestsMayHave) {
+  const test::ScratchFolder folder;
+  test::QuietServer server(folder.path());
+  const RouteJson schemas =
+      server.answer(test::http_request("GET /api/v1/openapi.json"))->json()["components"]["schemas"];
+  for (const std::string& kind : job_kinds()) {
+    const RouteJson& properties = schemas[kind]["properties"];
+    EXPECT_EQ(properties["kind"]["enum"], RouteJson::array({kind}));
+    for (const Field& field : fields())
+      EXPECT_EQ(properties.contains(field.name), belongs_to(field, kind)) << field.name;
+  }
+  EXPECT_EQ(schemas["JobRequest"]["oneOf"].size(), job_kinds().size());
+  EXPECT_TRUE(schemas["solve"]["required"].is_array());
+  EXPECT_EQ(schemas["explain"]["required"], RouteJson::array({"kind"}));
+  // A job has what its schema says.
+  const RouteJson job = server.answer(test::job_request(kSolveLinear))->json();
+  for (const auto& [name, value] : job.items())
+    EXPECT_TRUE(schemas["Job"]["properties"].contains(name)) << name;
+  for (const auto& [name, schema] : schemas["Job"]["properties"].items())
+    EXPECT_TRUE(job.contains(name)) << name;
+}
+
+}  // namespace
+}  // namespace poet::server
