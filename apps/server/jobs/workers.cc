@@ -100,6 +100,7 @@ void Workers::run(const Job& job, const std::string& owner, const fs::path& fold
     if (!uploads_.has(id)) throw InputError("the uploaded file is not there any more; upload it again");
     return uploads_.file(id);
   };
+  const std::vector<fs::path> folders = {folder, uploads_.folder()};  // that clients are not told of
   Outcome outcome;
   Commandline line;
   try {
@@ -139,7 +140,7 @@ void Workers::run(const Job& job, const std::string& owner, const fs::path& fold
       outcome.error = error_json("time_limit", fmt::format("stopped after {:.0f} s", line.most_seconds));
   } else if (end.exit_code <= 1) {
     outcome.state = JobState::done;
-    outcome.result = contents(folder / "answer");
+    outcome.result = without_folders(contents(folder / "answer"), folders);
     while (!outcome.result.empty() && outcome.result.back() == '\n') outcome.result.pop_back();
     if (line.has_plan) outcome.plan = contents(folder / "plan");
     if (line.has_schedule) outcome.schedule = contents(folder / "schedule");
@@ -153,7 +154,7 @@ void Workers::run(const Job& job, const std::string& owner, const fs::path& fold
                                        to_string(end), settings_.memory_bytes >> 20));
   } else {
     outcome.error = error_said(end.exit_code == 2 ? "invalid" : "internal",
-                               last_words(contents(folder / "messages"), folder));
+                               without_folders(last_words(contents(folder / "messages")), folders));
   }
   (void)store_.finish(job.order.id, owner, outcome);
 }

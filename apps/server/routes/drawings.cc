@@ -84,7 +84,8 @@ Drawings::Drawn Drawings::run(const std::string& plan, std::vector<std::string> 
     end =
         run_in(scratch.path(), {"tar", "--owner=0", "--group=0", "-czf", result, "firmware"}, memory_bytes_);
   }
-  const std::string said = last_words(contents(scratch.path() / "messages"), scratch.path());
+  const std::string said =
+      without_folders(last_words(contents(scratch.path() / "messages")), {scratch.path()});
   std::string bytes = contents(scratch.path() / result);
   if (!succeeded(end) || bytes.empty()) return {422, said.empty() ? "it could not be made" : said};
   return {200, std::move(bytes)};
