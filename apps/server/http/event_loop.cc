@@ -141,7 +141,11 @@ void EventLoop::accept_all() {
     socklen_t size = sizeof peer;
     const int socket =
         accept4(listening_, reinterpret_cast<sockaddr*>(&peer), &size, SOCK_NONBLOCK | SOCK_CLOEXEC);
-    if (socket < 0) return;  // none waits, or no descriptor is left: then who waits goes on waiting
+    if (socket < 0 && (errno == EINTR || errno == ECONNABORTED)) continue;
+    if (socket < 0) {  // none waits, or no descriptor is left: then who waits goes on waiting
+      if (errno != EAGAIN && errno != EWOULDBLOCK) listen_again_at(clock_now() + 1e-3 * kLookMilliseconds);
+      return;
+    }
     const std::string address = address_of(peer);
     if (connections_.size() >= limits_.connections ||
         of_address_[address] >= limits_.connections_of_address) {
@@ -167,6 +171,14 @@ void EventLoop::accept_all() {
     if (connection->closed) closing_.push_back(connection->id);
     connections_.emplace(connection->id, std::move(connection));
   }
+}
+
+void EventLoop::listen_again_at(double time) {
+  epoll_event event{};
+  event.events = time < kNever ? 0 : static_cast<std::uint32_t>(EPOLLIN);
+  event.data.u64 = kListening;
+  (void)epoll_ctl(poller_, EPOLL_CTL_MOD, listening_, &event);
+  listen_again_ = time;
 }
 
 void EventLoop::watch(Connection& connection, bool writing) {
@@ -310,6 +322,7 @@ void EventLoop::close_later(Connection& connection) {
 
 void EventLoop::close_overdue() {
   const double now = clock_now();
+  if (accepting_ && now >= listen_again_) listen_again_at(kNever);
   for (const auto& [id, connection] : connections_) {
     if (now < connection->deadline || connection->closed) continue;
     if (connection->phase == Connection::Phase::streaming && connection->out.empty()) {
