@@ -1,6 +1,7 @@
 // poet serve: a server for teams, and the page to decide with.
 
 #include <fmt/format.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <atomic>
@@ -35,6 +36,16 @@ fs::path usual_data() {
   throw InputError("--data", "is needed where there is no home folder");
 }
 
+#ifdef POET_SERVER
+/// As many as the system lets it have: each client takes one, and the usual 1024 would leave none for jobs.
+void allow_descriptors() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  (void)setrlimit(RLIMIT_NOFILE, &limit);
+}
+#endif
+
 class Serve final : public Command {
  public:
   explicit Serve(CommandLine& program)
@@ -68,6 +79,7 @@ class Serve final : public Command {
 #ifdef POET_SERVER
   int run() override {
     PendingSignals signals;  // before there are threads
+    allow_descriptors();
     server::Server server(settings());
     if (!quiet_)
       std::fputs(fmt::format("poet: serving at {} (Ctrl-C stops it)\n", server.url()).c_str(), stderr);
