@@ -103,6 +103,10 @@ TEST_F(JobQueue, CountsTheJobsThatComeFirst) {
   EXPECT_EQ(store_.find("a0")->ahead, 0);
   EXPECT_EQ(store_.find("b")->ahead, 1);
   EXPECT_EQ(store_.find("a2")->ahead, 3);
+  EXPECT_EQ(store_.list("ann", "", 1e12, 1).front().ahead, 3);
+  (void)store_.claim("worker", 10);
+  EXPECT_EQ(store_.find("a0")->ahead, 0);
+  EXPECT_EQ(store_.list("bob", "", 1e12, 1).front().ahead, 0);
 }
 
 TEST_F(JobQueue, IsFullForOneClientBeforeItIsForAll) {

@@ -41,10 +41,13 @@ CREATE TABLE IF NOT EXISTS meta (name TEXT NOT NULL PRIMARY KEY, value INTEGER N
 
 constexpr const char* kColumns =
     "id, kind, request, client, state, version, attempts, submitted, started, finished, progress, result, "
-    "error, plan IS NOT NULL ";
+    "error, plan IS NOT NULL, ";
 constexpr const char* kColumnsInShort =
     "id, kind, request, client, state, version, attempts, submitted, started, finished, progress, '', '', "
-    "plan IS NOT NULL ";
+    "plan IS NOT NULL, ";
+constexpr const char* kAhead =
+    "CASE WHEN state = 'queued' THEN (SELECT count(*) FROM jobs AS other WHERE other.state = 'queued' AND "
+    "(other.turn < jobs.turn OR other.turn = jobs.turn AND other.submitted < jobs.submitted)) ELSE 0 END ";
 
 JobState state_named(const std::string& name) {
   for (const JobState state :
@@ -66,6 +69,7 @@ Job read(const Statement& row) {
   job.result = row.text(11);
   job.error = row.text(12);
   job.has_plan = row.integer(13) != 0;
+  job.ahead = row.integer(14);
   return job;
 }
 
@@ -162,23 +166,16 @@ Job JobStore::submit(const Order& order) {
 std::optional<Job> JobStore::find(const std::string& id) {
   const std::scoped_lock lock(mutex_);
   Statement statement =
-      database_.prepare(std::string("SELECT ") + kColumns + ", turn FROM jobs WHERE id = ?");
+      database_.prepare(std::string("SELECT ") + kColumns + kAhead + "FROM jobs WHERE id = ?");
   if (!statement.bind(id).next()) return std::nullopt;
-  Job job = read(statement);
-  if (job.state == JobState::queued) {
-    Statement before = database_.prepare(
-        "SELECT count(*) FROM jobs WHERE state = 'queued' AND (turn < ?1 OR turn = ?1 AND submitted < ?2)");
-    before.bind(statement.integer(14)).bind(job.submitted).next();
-    job.ahead = before.integer(0);
-  }
-  return job;
+  return read(statement);
 }
 
 std::vector<Job> JobStore::list(const std::string& client, const std::string& state, double before,
                                 std::size_t most) {
   const std::scoped_lock lock(mutex_);
   Statement statement = database_.prepare(
-      std::string("SELECT ") + kColumnsInShort +
+      std::string("SELECT ") + kColumnsInShort + kAhead +
       "FROM jobs WHERE submitted < ?1 AND (?2 = '' OR client = ?2) AND (?3 = '' OR state = ?3) "
       "ORDER BY submitted DESC, id LIMIT ?4");
   statement.bind(before).bind(client).bind(state).bind(static_cast<std::int64_t>(most));
