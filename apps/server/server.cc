@@ -75,7 +75,8 @@ struct Server::Parts {
   ~Parts() {
     stopping = true;
     housekeeping.join();
-    watcher.stop();  // before the pool, which it gives work
+    watcher.stop();   // before the pool, which it gives work
+    drawings.stop();  // the pool's threads wait for them
   }
   Parts(const Parts&) = delete;
   Parts& operator=(const Parts&) = delete;

@@ -5,8 +5,10 @@
 
 #include <functional>
 #include <set>
+#include <thread>
 
 #include "apps/server/jobs/fields.h"
+#include "tests/support/effort.h"
 #include "tests/support/scratch_folder.h"
 #include "tests/support/server.h"
 
@@ -66,6 +68,14 @@ TEST(ServerRoutes, StreamWhatHasNotEndedAndOnlyThat) {
   };
   EXPECT_EQ(topic("GET"), id);
   EXPECT_EQ(topic("HEAD"), "none") << "its client reads no body";
+  for (const char* range :
+       {"Range: bytes=0-3", "Range: bytes=-5", "Range: bytes=9-1", "Range: bytes=5000-"}) {
+    const std::string request = test::http_request("GET /api/v1/jobs/" + id + "/events", {}, {range});
+    const Answered answered = server.router.answer({1, request, "127.0.0.1"});
+    EXPECT_EQ(answered.response.topic.has_value(), answered.response.bytes.rfind("HTTP/1.1 200 ", 0) == 0)
+        << range << "\n"
+        << answered.response.bytes;
+  }
   EXPECT_TRUE(server.store.cancel(id));
   EXPECT_EQ(topic("GET"), "none");
 }
@@ -151,6 +161,23 @@ TEST(ServerRoutes, HardenEveryAnswerOnce) {
     EXPECT_LE(response->all("Content-Type").size(), 1U) << request;
     EXPECT_TRUE(response->all("Access-Control-Allow-Origin").empty());
   }
+}
+
+TEST(ServerRoutes, StopMakingFilesWhenTheServerStops) {
+  const test::ScratchFolder folder;
+  const auto slow = folder.write("slow", "#!/bin/sh\ntouch \"$0.began\"\nsleep 30\n");
+  std::filesystem::permissions(slow, std::filesystem::perms::owner_all);
+  test::QuietServer server(folder.path(), {}, {}, 1000, slow);
+  (void)server.store.submit({"a", "solve", "{}", "ann"});
+  (void)server.store.claim("worker", 10);
+  EXPECT_TRUE(server.store.finish("a", "worker", {JobState::done, "{}", "", "a plan", ""}));
+  std::optional<test::HttpResponse> response;
+  std::thread client([&] { response = server.answer(test::http_request("GET /api/v1/jobs/a/page.html")); });
+  while (!std::filesystem::exists(folder.path() / "slow.began"))
+    std::this_thread::sleep_for(std::chrono::milliseconds{10});
+  server.drawings.stop();
+  EXPECT_LT(test::seconds_of([&] { client.join(); }), 10);
+  EXPECT_EQ(response->status, 422);
 }
 
 TEST(ServerRoutes, GiveThePublishedAnswerForWhatItAsksFor) {
