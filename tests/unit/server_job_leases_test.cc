@@ -36,6 +36,7 @@ TEST_F(JobLeases, GiveAJobToOneOwnerWhoFinishesIt) {
   EXPECT_EQ(mine.attempts, 1);
   EXPECT_EQ(mine.started, 1005);
   EXPECT_FALSE(store_.claim("you", 10));
+  EXPECT_THAT(store_.owners(), testing::ElementsAre("me"));
   EXPECT_FALSE(store_.renew("a", "you", 10));
   EXPECT_FALSE(store_.finish("a", "you", answer_));
   now_ = 1010;

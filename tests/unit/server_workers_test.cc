@@ -125,6 +125,27 @@ TEST_F(ServerWorkers, GiveBackWhatTheyWereDoingWhenTheyStop) {
   EXPECT_TRUE(std::filesystem::is_empty(folder_.path() / "work"));
 }
 
+TEST_F(ServerWorkers, RemoveWhatAKilledServerHasLeftAndNothingElse) {
+  const std::string id = submit(R"(while ! [ -e "$script.go" ]; do sleep 0.05; done; echo '{"x":1}')");
+  const std::filesystem::path work = folder_.path() / "work";
+  for (const char* name : {"1-gone", "2-shares"}) {
+    std::filesystem::create_directories(work / name / "deep");
+    (void)folder_.write("work/" + std::string(name) + "/deep/file", "bytes");
+  }
+  (void)store_.submit({"other", "solve", "{}", "bob"});
+  start(1);
+  EXPECT_EQ(once(id, JobState::running).state, JobState::running);
+  EXPECT_EQ(store_.claim("2-shares", 100)->order.id, "other");
+  workers_->remove_leftovers();
+  EXPECT_FALSE(std::filesystem::exists(work / "1-gone"));
+  EXPECT_TRUE(std::filesystem::exists(work / "2-shares" / "deep" / "file"));
+  (void)folder_.write(
+      "uploads/" + nlohmann::json::parse(store_.find(id)->order.request)["instance"].get<std::string>() +
+          ".go",
+      "");
+  EXPECT_EQ(once(id, JobState::done).result, R"({"x":1})");
+}
+
 TEST_F(ServerWorkers, TakeOnJobsOfServersThatAreGoneThoughMostAreBusy) {
   const std::string lost = submit("echo '{}'");
   EXPECT_TRUE(store_.claim("a server that is gone", 0.5));

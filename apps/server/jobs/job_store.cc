@@ -316,6 +316,14 @@ void JobStore::give_back(const std::string& id, const std::string& owner) {
   transaction.commit();
 }
 
+std::set<std::string> JobStore::owners() {
+  const std::scoped_lock lock(mutex_);
+  Statement statement = database_.prepare("SELECT owner FROM jobs WHERE state = 'running'");
+  std::set<std::string> names;
+  while (statement.next()) names.insert(statement.text(0));
+  return names;
+}
+
 std::int64_t JobStore::expire_leases() {
   const std::scoped_lock lock(mutex_);
   const double now = now_();

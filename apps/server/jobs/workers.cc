@@ -72,6 +72,17 @@ void Workers::wake() {
   wake_.notify_all();
 }
 
+void Workers::remove_leftovers() {
+  std::error_code error;
+  std::vector<fs::path> there;
+  for (const fs::directory_entry& entry : fs::directory_iterator(settings_.folder, error))
+    there.push_back(entry.path());
+  // Asked now: who has a folder has had a job before, and who has none any more needs none.
+  const std::set<std::string> owners = store_.owners();
+  for (const fs::path& folder : there)
+    if (!owners.contains(folder.filename().string())) fs::remove_all(folder, error);
+}
+
 void Workers::work() {
   const std::string owner = server_name();
   const fs::path folder = settings_.folder / owner;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <system_error>
 
 #include "apps/server/jobs/program_output.h"
@@ -88,6 +89,13 @@ Drawings::Drawn Drawings::run(const std::string& plan, std::vector<std::string> 
   std::string bytes = contents(scratch.path() / result);
   if (!succeeded(end) || bytes.empty()) return {422, said.empty() ? "it could not be made" : said};
   return {200, std::move(bytes)};
+}
+
+void Drawings::remove_leftovers() const {
+  const auto before = fs::file_time_type::clock::now() - std::chrono::hours{1};  // far more than kMostSeconds
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder_, error))
+    if (entry.last_write_time(error) < before) fs::remove_all(entry.path(), error);
 }
 
 Drawings::Drawn Drawings::draw(const std::string& plan, const std::string& name) {

@@ -26,6 +26,8 @@ class Drawings {
   [[nodiscard]] Drawn draw(const std::string& plan, const std::string& name);
   /// The firmware folder as a compressed archive, for a board of poet codegen.
   [[nodiscard]] Drawn firmware(const std::string& plan, const std::string& board);
+  /// Removes folders of servers that were killed.
+  void remove_leftovers() const;
   /// What is being made is not, from any thread: the server stops.
   void stop() { stopping_ = true; }
 
