@@ -1,54 +1,24 @@
 // From a client's JSON to an order: equal requests are one order, and what is wrong is named by its JSON
 // pointer.
 
-#include "apps/server/jobs/request.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "apps/server/jobs/digest.h"
 #include "apps/server/jobs/fields.h"
-#include "poet/base/error.h"
 #include "poet/cost/json_reader.h"
-#include "tests/support/effort.h"
-#include "tests/support/server.h"
+#include "tests/support/server_requests.h"
 
 namespace poet::server {
 namespace {
 
+using test::kUploaded;
+using test::read_order;
+using test::refusal_of;
 using testing::HasSubstr;
 using RequestJson = nlohmann::ordered_json;
-
-const std::string kUploaded = digest("a file");
-
-Bounds small_bounds() {
-  Bounds bounds;
-  bounds.most_time = Seconds(100);
-  bounds.usual_time = Seconds(60);
-  bounds.most_threads = 2;
-  bounds.most_points = 20;
-  return bounds;
-}
-
-Order read_order(const std::string& json) {
-  return read_request(json, small_bounds(), test::few_names(kUploaded));
-}
-
-/// The JSON pointer that the refusal names, and its rule: "/ram_budget: is missing".
-std::string refusal_of(const std::string& json) {
-  try {
-    (void)read_order(json);
-  } catch (const InputError& error) {
-    const std::string said(error.what());
-    EXPECT_EQ(said.find('\n'), std::string::npos) << said;
-    return pointer_in(error.place()) + ": " + std::string(error.rule());
-  }
-  ADD_FAILURE() << "is taken: " << json;
-  return {};
-}
 
 constexpr const char* kLinear = R"({"model":"linear","device":"m0","ram_budget":24576})";
 
@@ -239,56 +209,6 @@ TEST(ServerRequest, HasFieldsThatTheDescriptionHasToo) {
     })) << field.name;
     EXPECT_EQ(field.kind == FieldKind::choice, !field.choices.empty()) << field.name;
   }
-}
-
-// ---- sweeps
-
-std::string sweep_with(const std::string& name, const RequestJson& value) {
-  RequestJson json = {{"kind", "sweep"},       {"networks", {"linear"}}, {"platforms", {"m0", "m4"}},
-                      {"ram", {"24KiB", 0.5}}, {"deadlines", {nullptr}}, {"methods", {"poet", "chen-sqrt"}}};
-  if (!name.empty()) json[name] = value;
-  return json.dump();
-}
-
-TEST(ServerSweepRequest, CountsItsPoints) {
-  EXPECT_EQ(RequestJson::parse(read_order(sweep_with("", nullptr)).request)["points"], 8);
-  EXPECT_EQ(read_order(sweep_with("time_limit", 10.0)).id, read_order(sweep_with("", nullptr)).id);
-  EXPECT_EQ(read_order(sweep_with("format", 1)).id, read_order(sweep_with("", nullptr)).id);
-  EXPECT_THAT(refusal_of(sweep_with("batch_sizes", {1, 2, 3})),
-              HasSubstr("is of 24 points; this server takes on 20"));
-}
-
-TEST(ServerSweepRequest, OfABillionPointsIsRefusedAtOnce) {
-  RequestJson ram = RequestJson::array(), batches = RequestJson::array(), deadlines = RequestJson::array();
-  for (int i = 1; i <= 1000; ++i) {
-    ram.push_back(std::to_string(i) + "KiB");
-    batches.push_back(i);
-    deadlines.push_back(1 + i);
-  }
-  RequestJson json = RequestJson::parse(sweep_with("ram", ram));
-  json["batch_sizes"] = batches;
-  json["deadlines"] = deadlines;
-  EXPECT_LT(test::seconds_of([&] { EXPECT_THAT(refusal_of(json.dump()), HasSubstr("points")); }), 2);
-}
-
-TEST(ServerSweepRequest, ThatIsWrongNamesTheField) {
-  EXPECT_THAT(refusal_of(sweep_with("networks", RequestJson::array())), HasSubstr("/networks: "));
-  EXPECT_THAT(refusal_of(sweep_with("networks", 5)), HasSubstr("/networks: "));
-  EXPECT_THAT(refusal_of(sweep_with("networks", {{{"onnx", "../x.onnx"}}})), HasSubstr("/networks/0/onnx: "));
-  EXPECT_THAT(refusal_of(sweep_with("networks", {{{"onnx", 5}}})), HasSubstr("/networks/0/onnx: "));
-  EXPECT_THAT(refusal_of(sweep_with("networks", {"linear", {{"instance", "/etc/passwd"}}})),
-              HasSubstr("/networks/1/instance: "));
-  EXPECT_THAT(refusal_of(sweep_with("platforms", {"m0", "/etc/passwd"})), HasSubstr("/platforms/1: "));
-  EXPECT_THAT(refusal_of(sweep_with("platforms", {"m0", "m0.json"})), HasSubstr("/platforms/1: "));
-  EXPECT_THAT(refusal_of(sweep_with("platforms", {{{"name", 5}}})), HasSubstr("/platforms/0"));
-  EXPECT_THAT(refusal_of(sweep_with("platforms", "m0")), HasSubstr("/platforms: "));
-  EXPECT_THAT(refusal_of(sweep_with("ram", {"much"})), HasSubstr("/ram/0: "));
-  EXPECT_THAT(refusal_of(sweep_with("methods", {"none"})), HasSubstr("/methods/0: "));
-  EXPECT_THAT(refusal_of(sweep_with("deadlines", {-1})), HasSubstr("/deadlines/0: "));
-  EXPECT_THAT(refusal_of(sweep_with("time_limit", 101)), HasSubstr("/time_limit: "));
-  EXPECT_THAT(refusal_of(sweep_with("colour", 1)), HasSubstr("/colour: "));
-  EXPECT_THAT(refusal_of(sweep_with("points", 1)), HasSubstr("/points: "));
-  EXPECT_THAT(refusal_of(R"({"kind":"sweep"})"), HasSubstr("networks"));
 }
 
 }  // namespace
