@@ -88,7 +88,8 @@ struct Server::Parts {
   ~Parts() {
     stopping = true;
     housekeeping.join();
-    watcher.stop();  // before the pool, which it gives work
+    watcher.stop();   // before the pool, which it gives work
+    drawings.stop();  // the pool's threads wait for them
   }
   Parts(const Parts&) = delete;
   Parts& operator=(const Parts&) = delete;
@@ -114,7 +115,7 @@ struct Server::Parts {
     }
   }
 
-  /// Old jobs and uploads go.
+  /// Old jobs and uploads go, and what servers that were killed have left.
   void keep_house() {
     constexpr auto kOften = std::chrono::hours{1};
     auto next = std::chrono::steady_clock::now();
@@ -124,6 +125,8 @@ struct Server::Parts {
         try {
           (void)store.forget(seconds_since_1970() - settings.keep_days * kSecondsOfDay);
           uploads.forget(settings.keep_days * kSecondsOfDay);
+          workers.remove_leftovers();
+          drawings.remove_leftovers();
         } catch (const std::exception&) {  // in an hour, then
         }
       }

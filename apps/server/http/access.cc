@@ -1,5 +1,6 @@
 #include "apps/server/http/access.h"
 
+#include <arpa/inet.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,8 +18,8 @@ constexpr std::size_t kLeastToken = 16;
 
 /// "127.0.0.1:8080" -> "127.0.0.1"
 std::string host_of(const std::string& field) {
-  if (!field.empty() && field.front() == '[') return field.substr(0, field.find(']') + 1);
-  return field.substr(0, field.find(':'));
+  const std::size_t bracket = field.rfind(']');
+  return field.substr(0, field.find(':', bracket == std::string::npos ? 0 : bracket));
 }
 
 /// A page of another site that has this server's address resolve to its own name (DNS rebinding) says that
@@ -26,8 +27,9 @@ std::string host_of(const std::string& field) {
 bool names_loopback(const std::string& field) {
   constexpr std::array<const char*, 3> kNames = {"localhost", "127.0.0.1", "[::1]"};
   const std::string host = host_of(field);
+  in_addr number{};  // "127.evil.example" is a name
   return std::any_of(kNames.begin(), kNames.end(), [&](const char* name) { return host == name; }) ||
-         host.rfind("127.", 0) == 0;
+         (host.rfind("127.", 0) == 0 && inet_pton(AF_INET, host.c_str(), &number) == 1);
 }
 
 /// Browsers say whose page asks; programs do not.

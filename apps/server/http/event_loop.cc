@@ -115,7 +115,6 @@ void EventLoop::run() {
     take_messages();
     if (const double now = clock_now(); now >= next_look) {
       next_look = now + kLookMilliseconds / 1e3;
-      if (!listens_) listen_on(true);
       look_for_overdue(now);
     }
     close_closed();
@@ -147,10 +146,9 @@ void EventLoop::accept_all() {
     socklen_t size = sizeof peer;
     const int socket =
         accept4(listening_, reinterpret_cast<sockaddr*>(&peer), &size, SOCK_NONBLOCK | SOCK_CLOEXEC);
-    if (socket < 0) {
-      if (errno == EINTR || errno == ECONNABORTED) continue;
-      // None waits; or no descriptor is left, and who waits goes on waiting.
-      if (errno != EAGAIN && errno != EWOULDBLOCK) listen_on(false);
+    if (socket < 0 && (errno == EINTR || errno == ECONNABORTED)) continue;
+    if (socket < 0) {  // none waits, or no descriptor is left: then who waits goes on waiting
+      if (errno != EAGAIN && errno != EWOULDBLOCK) listen_again_at(clock_now() + 1e-3 * kLookMilliseconds);
       return;
     }
     const std::string address = address_of(peer);
@@ -180,13 +178,12 @@ void EventLoop::accept_all() {
   }
 }
 
-void EventLoop::listen_on(bool on) {
-  if (!accepting_) return;
+void EventLoop::listen_again_at(double time) {
   epoll_event event{};
-  event.events = on ? static_cast<std::uint32_t>(EPOLLIN) : 0;
+  event.events = time < kNever ? 0 : static_cast<std::uint32_t>(EPOLLIN);
   event.data.u64 = kListening;
-  listens_ = on;
   (void)epoll_ctl(poller_, EPOLL_CTL_MOD, listening_, &event);
+  listen_again_ = time;
 }
 
 void EventLoop::watch(Connection& connection, bool writing) {
@@ -329,6 +326,7 @@ void EventLoop::close_later(Connection& connection) {
 }
 
 void EventLoop::look_for_overdue(double now) {
+  if (accepting_ && now >= listen_again_) listen_again_at(kNever);
   for (const auto& [id, connection] : connections_) {
     if (now < connection->deadline || connection->closed) continue;
     if (connection->phase == Connection::Phase::streaming && connection->out.empty()) {

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -82,7 +83,8 @@ class EventLoop {
   };
 
   void accept_all();
-  void listen_on(bool on);
+  /// Until then nobody is looked for who waits to be accepted.
+  void listen_again_at(double time);
   void readable(Connection& connection);
   void take_request(Connection& connection);
   void send_now(Connection& connection);
@@ -100,7 +102,7 @@ class EventLoop {
   std::function<bool(RawRequest&&)> dispatch_;
   int listening_ = -1, poller_ = -1, wake_ = -1;
   bool accepting_ = true;
-  bool listens_ = true;  // not for a moment, where no descriptor is left
+  double listen_again_ = std::numeric_limits<double>::infinity();
   std::uint64_t next_ = 1;
   std::map<std::uint64_t, std::unique_ptr<Connection>> connections_;
   std::map<std::string, std::size_t> of_address_;

@@ -171,6 +171,7 @@ Router::Router(const std::vector<Route>& routes, const Gate& gate) : server_(std
       for (std::size_t i = 1; i < request.matches.size(); ++i) call.path.push_back(request.matches[i]);
       std::optional<Reply> refusal = gate(call, route.is_public);
       write_reply(refusal ? *std::move(refusal) : route.handler(call), response);
+      if (request.method == "HEAD") stream_topic.reset();  // its client reads no body
       harden(response);
     };
     const std::string method = route.method;

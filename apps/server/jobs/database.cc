@@ -2,6 +2,9 @@
 
 #include <sqlite3.h>
 
+#include <chrono>
+#include <thread>
+
 #include "poet/base/error.h"
 
 namespace poet::server {
@@ -12,6 +15,18 @@ constexpr int kBusyMilliseconds = 10'000;  // another server's transaction lasts
 [[noreturn]] void fail_at(sqlite3* database) {
   const char* file = database != nullptr ? sqlite3_db_filename(database, "main") : nullptr;
   throw InputError(file != nullptr ? file : "the job store", sqlite3_errmsg(database));
+}
+
+/// Of servers that start together on a new file SQLite lets one do this, and does not wait for the others by
+/// itself.
+void use_write_ahead_log(sqlite3* database) {
+  constexpr std::chrono::milliseconds kPause{10};
+  for (int waited = 0;; waited += static_cast<int>(kPause.count())) {
+    const int code = sqlite3_exec(database, "PRAGMA journal_mode = WAL", nullptr, nullptr, nullptr);
+    if (code == SQLITE_OK) return;
+    if (code != SQLITE_BUSY || waited > kBusyMilliseconds) fail_at(database);
+    std::this_thread::sleep_for(kPause);
+  }
 }
 
 }  // namespace
@@ -83,7 +98,7 @@ Database::Database(const std::filesystem::path& file) {
   }
   try {
     sqlite3_busy_timeout(database_, kBusyMilliseconds);
-    execute("PRAGMA journal_mode = WAL");
+    use_write_ahead_log(database_);
     execute(
         "PRAGMA synchronous = NORMAL");  // a killed process loses nothing; a power failure the latest jobs
   } catch (...) {

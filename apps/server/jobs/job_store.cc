@@ -41,13 +41,16 @@ CREATE TABLE IF NOT EXISTS meta (name TEXT NOT NULL PRIMARY KEY, value INTEGER N
 
 constexpr const char* kColumns =
     "id, kind, request, client, state, version, attempts, submitted, started, finished, progress, result, "
-    "error, plan IS NOT NULL ";
+    "error, plan IS NOT NULL, ";
 constexpr const char* kColumnsButResult =
     "id, kind, request, client, state, version, attempts, submitted, started, finished, progress, '', error, "
-    "plan IS NOT NULL ";
+    "plan IS NOT NULL, ";
 constexpr const char* kColumnsInShort =
     "id, kind, request, client, state, version, attempts, submitted, started, finished, progress, '', '', "
-    "plan IS NOT NULL ";
+    "plan IS NOT NULL, ";
+constexpr const char* kAhead =
+    "CASE WHEN state = 'queued' THEN (SELECT count(*) FROM jobs AS other WHERE other.state = 'queued' AND "
+    "(other.turn < jobs.turn OR other.turn = jobs.turn AND other.submitted < jobs.submitted)) ELSE 0 END ";
 
 JobState state_named(const std::string& name) {
   for (const JobState state :
@@ -69,6 +72,7 @@ Job job_of(const Statement& row) {
   job.result = row.text(11);
   job.error = row.text(12);
   job.has_plan = row.integer(13) != 0;
+  job.ahead = row.integer(14);
   return job;
 }
 
@@ -176,23 +180,17 @@ std::optional<Job> JobStore::look(const std::string& id) { return read(kColumnsB
 
 std::optional<Job> JobStore::read(const char* columns, const std::string& id) {
   const std::scoped_lock lock(reading_);
-  Statement statement = readable_.prepare(std::string("SELECT ") + columns + ", turn FROM jobs WHERE id = ?");
+  Statement statement =
+      readable_.prepare(std::string("SELECT ") + columns + kAhead + "FROM jobs WHERE id = ?");
   if (!statement.bind(id).next()) return std::nullopt;
-  Job job = job_of(statement);
-  if (job.state == JobState::queued) {
-    Statement before = readable_.prepare(
-        "SELECT count(*) FROM jobs WHERE state = 'queued' AND (turn < ?1 OR turn = ?1 AND submitted < ?2)");
-    before.bind(statement.integer(14)).bind(job.submitted).next();
-    job.ahead = before.integer(0);
-  }
-  return job;
+  return job_of(statement);
 }
 
 std::vector<Job> JobStore::list(const std::string& client, const std::string& state, double before,
                                 std::size_t most) {
   const std::scoped_lock lock(reading_);
   Statement statement = readable_.prepare(
-      std::string("SELECT ") + kColumnsInShort +
+      std::string("SELECT ") + kColumnsInShort + kAhead +
       "FROM jobs WHERE submitted < ?1 AND (?2 = '' OR client = ?2) AND (?3 = '' OR state = ?3) "
       "ORDER BY submitted DESC, id LIMIT ?4");
   statement.bind(before).bind(client).bind(state).bind(static_cast<std::int64_t>(most));
@@ -323,13 +321,24 @@ void JobStore::give_back(const std::string& id, const std::string& owner) {
   Transaction transaction(database_);
   database_
       .prepare(
-          "UPDATE jobs SET state = 'queued', owner = '', attempts = attempts - 1, progress = '', version = ? "
-          "WHERE id = ? AND owner = ? AND state = 'running'")
+          "UPDATE jobs SET state = CASE WHEN cancel THEN 'cancelled' ELSE 'queued' END, owner = '', "
+          "attempts = attempts - 1, started = 0, finished = CASE WHEN cancel THEN ? ELSE 0 END, progress = "
+          "'', "
+          "version = ? WHERE id = ? AND owner = ? AND state = 'running'")
+      .bind(now_())
       .bind(next_version())
       .bind(id)
       .bind(owner)
       .run();
   transaction.commit();
+}
+
+std::set<std::string> JobStore::owners() {
+  const std::scoped_lock lock(mutex_);
+  Statement statement = database_.prepare("SELECT owner FROM jobs WHERE state = 'running'");
+  std::set<std::string> names;
+  while (statement.next()) names.insert(statement.text(0));
+  return names;
 }
 
 std::int64_t JobStore::expire_leases() {
@@ -344,18 +353,16 @@ std::int64_t JobStore::expire_leases() {
   const std::int64_t version = next_version();
   database_
       .prepare(
-          "UPDATE jobs SET state = CASE WHEN cancel THEN 'cancelled' WHEN attempts < ? THEN 'queued' ELSE "
-          "'failed' END, owner = '', "
-          "error = CASE WHEN cancel OR attempts < ? THEN '' ELSE ? END, finished = ?, progress = '', version "
-          "= ? "
-          "WHERE state = 'running' AND lease < ?")
-      .bind(std::int64_t{kMostAttempts})
+          "UPDATE jobs SET state = CASE WHEN cancel THEN 'cancelled' WHEN attempts < ?1 THEN 'queued' ELSE "
+          "'failed' END, owner = '', started = CASE WHEN cancel OR attempts >= ?1 THEN started ELSE 0 END, "
+          "error = CASE WHEN cancel OR attempts < ?1 THEN '' ELSE ?2 END, "
+          "finished = CASE WHEN cancel OR attempts >= ?1 THEN ?3 ELSE 0 END, progress = '', version = ?4 "
+          "WHERE state = 'running' AND lease < ?3")
       .bind(std::int64_t{kMostAttempts})
       .bind(std::string_view(
           R"({"error":"died","message":"every server that worked on it has ended in the middle"})"))
       .bind(now)
       .bind(version)
-      .bind(now)
       .run();
   const std::int64_t expired = database_.changed_rows();
   transaction.commit();

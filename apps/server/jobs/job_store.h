@@ -15,6 +15,7 @@
 #include <functional>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -77,8 +78,10 @@ class JobStore {
   void progress(const std::string& id, const std::string& owner, const std::string& json);
   /// False: it was another's by now, and nothing is changed.
   bool finish(const std::string& id, const std::string& owner, const Outcome& outcome);
-  /// Queues it again, as if it had not begun: the server stops.
+  /// Queues it again, as if it had not begun, unless it was cancelled: the server stops.
   void give_back(const std::string& id, const std::string& owner);
+  /// Who has a job now.
+  [[nodiscard]] std::set<std::string> owners();
   /// Queues or fails the jobs whose leases have run out; how many.
   std::int64_t expire_leases();
 

@@ -31,18 +31,24 @@ std::string program_output(const fs::path& program, const fs::path& folder,
   fs::remove(call.output, ignored);
   fs::remove(call.messages, ignored);
   if (end.how != ChildEnd::How::finished || end.exit_code != 0)
-    throw InputError(program.string() + " " + arguments.front(), "failed: " + last_words(messages, folder));
+    throw InputError(program.string() + " " + arguments.front(),
+                     "failed: " + without_folders(last_words(messages), {folder}));
   return output;
 }
 
-std::string last_words(std::string said, const fs::path& folder) {
+std::string without_folders(std::string text, const std::vector<fs::path>& folders) {
+  for (const fs::path& folder : folders) {
+    const std::string path = (folder / "").string();
+    for (std::size_t at = 0; (at = text.find(path, at)) != std::string::npos;) text.erase(at, path.size());
+  }
+  return text;
+}
+
+std::string last_words(std::string said) {
   const std::size_t last = said.find_last_not_of('\n');
   said.resize(last == std::string::npos ? 0 : last + 1);
   said = said.substr(said.rfind('\n') + 1);
   if (said.rfind("poet: ", 0) == 0) said = said.substr(6);
-  for (const fs::path& path : {folder, folder.parent_path(), folder.parent_path().parent_path() / "uploads"})
-    for (std::size_t at = 0; (at = said.find(path.string() + "/")) != std::string::npos;)
-      said.erase(at, path.string().size() + 1);
   return said;
 }
 

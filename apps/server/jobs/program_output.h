@@ -15,7 +15,11 @@ namespace poet::server {
                                          const std::filesystem::path& folder,
                                          const std::vector<std::string>& arguments);
 
-/// The last line of a program's messages, without its name and paths below a folder.
-[[nodiscard]] std::string last_words(std::string messages, const std::filesystem::path& folder);
+/// Text of a program with its files' names only: clients are not told where folders of the server are.
+[[nodiscard]] std::string without_folders(std::string text,
+                                          const std::vector<std::filesystem::path>& folders);
+
+/// The last line of a program's messages, without its name.
+[[nodiscard]] std::string last_words(std::string messages);
 
 }  // namespace poet::server

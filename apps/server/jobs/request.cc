@@ -25,6 +25,8 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::int64_t kMost = std::int64_t{1} << 53;
 constexpr std::size_t kMostName = 256;
+constexpr std::size_t kMostInputs = 1024;  // that a command line has room for
+constexpr std::size_t kMostDimensions = 32;
 
 bool is_name(const std::string& text, std::string_view besides) {
   return !text.empty() && text.size() <= kMostName && text.front() != '-' &&
@@ -43,6 +45,7 @@ std::string one_of(const JsonField& field, const std::vector<std::string>& names
 
 /// A number, or text that is an amount.
 std::string amount(const JsonField& field) {
+  if (field.json().is_string() && field.name().size() > kMostName) field.fail("is too long for an amount");
   if (field.json().is_string()) return field.name();
   if (field.json().is_number_integer()) return std::to_string(field.integer(0, kMost));
   return fmt::format("{}", field.number());
@@ -55,11 +58,16 @@ Json device(const JsonField& field, const KnownNames& names) {
 }
 
 Json shapes(const JsonField& field) {
-  if (!field.json().is_object()) field.fail("must be an object");
+  if (!field.json().is_object() || field.json().size() > kMostInputs)
+    field.fail(fmt::format("must be an object of at most {} inputs", kMostInputs));
+  const auto is_no_character_of_names = [](char c) { return c == '=' || (c >= 0 && c < ' ') || c == 0x7f; };
   Json json = Json::object();
   for (const auto& [name, shape] : field.json().items()) {
-    if (name.empty() || name.size() > kMostName || name.find('=') != std::string::npos)
+    if (name.empty() || name.size() > kMostName ||
+        std::any_of(name.begin(), name.end(), is_no_character_of_names))
       field.fail("has an input of a name that cannot be");
+    if (shape.size() > kMostDimensions)
+      field.fail_at(name, fmt::format("must have at most {} dimensions", kMostDimensions));
     json[name] = field.at(name).integers(1, kMost);
   }
   return json;
@@ -82,7 +90,10 @@ Json value_of(const Field& rule, const JsonField& field, const Bounds& bounds, c
       return field.name();
     case FieldKind::names: {
       Json list = Json::array();
-      for (const JsonField& each : field.items()) list.push_back(one_of(each, names.methods));
+      for (const JsonField& each : field.items()) {
+        if (std::find(list.begin(), list.end(), each.json()) != list.end()) each.fail("is there already");
+        list.push_back(one_of(each, names.methods));
+      }
       if (list.empty()) field.fail("must name at least one");
       return list;
     }
@@ -249,7 +260,10 @@ Commandline command_line(const Order& order, const std::filesystem::path& folder
 
 std::string pointer_in(std::string_view place) {
   const std::size_t slash = place.find('/');
-  return slash == std::string_view::npos ? std::string() : std::string(place.substr(slash));
+  std::string pointer(slash == std::string_view::npos ? std::string_view() : place.substr(slash));
+  // Of a profile within a request: "/device: /name".
+  for (std::size_t at = 0; (at = pointer.find(": /")) != std::string::npos;) pointer.erase(at, 2);
+  return pointer;
 }
 
 }  // namespace poet::server

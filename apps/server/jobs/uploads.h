@@ -22,6 +22,7 @@ class Uploads {
   /// Of an id that it has.
   [[nodiscard]] std::filesystem::path file(const std::string& id) const;
   [[nodiscard]] std::int64_t bytes() const;
+  [[nodiscard]] const std::filesystem::path& folder() const { return folder_; }
 
   /// Deletes what nobody has added again for so many seconds.
   void forget(double seconds);

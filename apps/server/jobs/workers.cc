@@ -72,13 +72,24 @@ void Workers::wake() {
   wake_.notify_all();
 }
 
+void Workers::remove_leftovers() {
+  std::error_code error;
+  std::vector<fs::path> there;
+  for (const fs::directory_entry& entry : fs::directory_iterator(settings_.folder, error))
+    there.push_back(entry.path());
+  // Asked now: who has a folder has had a job before, and who has none any more needs none.
+  const std::set<std::string> owners = store_.owners();
+  for (const fs::path& folder : there)
+    if (!owners.contains(folder.filename().string())) fs::remove_all(folder, error);
+}
+
 void Workers::work(std::size_t number) {
   const std::string owner = server_name();
   const fs::path folder = settings_.folder / owner;
   const bool takes_sweeps = number > 0 || settings_.workers == 1;  // one is always there for what is short
   while (!stopping_) {
     try {
-      if (number == 0) (void)store_.expire_leases();
+      (void)store_.expire_leases();
       if (const std::optional<Job> job = store_.claim(owner, settings_.lease_seconds, takes_sweeps)) {
         std::error_code error;
         fs::remove_all(folder, error);
@@ -101,6 +112,7 @@ void Workers::run(const Job& job, const std::string& owner, const fs::path& fold
     if (!uploads_.has(id)) throw InputError("the uploaded file is not there any more; upload it again");
     return uploads_.file(id);
   };
+  const std::vector<fs::path> folders = {folder, uploads_.folder()};  // that clients are not told of
   Outcome outcome;
   Commandline line;
   try {
@@ -141,7 +153,7 @@ void Workers::run(const Job& job, const std::string& owner, const fs::path& fold
       outcome.error = error_json("time_limit", fmt::format("stopped after {:.0f} s", line.most_seconds));
   } else if (end.exit_code <= 1) {
     outcome.state = JobState::done;
-    outcome.result = contents(folder / "answer");
+    outcome.result = without_folders(contents(folder / "answer"), folders);
     while (!outcome.result.empty() && outcome.result.back() == '\n') outcome.result.pop_back();
     if (line.has_plan) outcome.plan = contents(folder / "plan");
     if (line.has_schedule) outcome.schedule = contents(folder / "schedule");
@@ -155,7 +167,7 @@ void Workers::run(const Job& job, const std::string& owner, const fs::path& fold
                                        to_string(end), settings_.memory_bytes >> 20));
   } else {
     outcome.error = error_said(end.exit_code == 2 ? "invalid" : "internal",
-                               last_words(contents(folder / "messages"), folder));
+                               without_folders(last_words(contents(folder / "messages")), folders));
   }
   (void)store_.finish(job.order.id, owner, outcome);
 }

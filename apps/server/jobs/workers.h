@@ -37,6 +37,8 @@ class Workers {
 
   /// A job was queued.
   void wake();
+  /// Removes folders of servers that were killed, those of servers that share the store aside.
+  void remove_leftovers();
 
  private:
   void work(std::size_t number);

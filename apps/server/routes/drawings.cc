@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <system_error>
 
 #include "apps/server/jobs/program_output.h"
@@ -52,15 +53,6 @@ class Scratch {
   fs::path folder_;
 };
 
-ChildEnd run_in(const fs::path& folder, std::vector<std::string> arguments, std::int64_t memory_bytes) {
-  ProgramCall call;
-  call.arguments = std::move(arguments);
-  call.folder = folder;
-  call.messages = folder / "messages";
-  call.memory_limit_bytes = memory_bytes;
-  return run_program(call, kMostSeconds);
-}
-
 bool succeeded(const ChildEnd& end) { return end.how == ChildEnd::How::finished && end.exit_code <= 1; }
 
 }  // namespace
@@ -72,6 +64,15 @@ Drawings::Drawings(fs::path program, fs::path folder, std::int64_t memory_bytes)
   if (error) throw InputError(folder_.string(), "cannot be made: " + error.message());
 }
 
+ChildEnd Drawings::run_in(const fs::path& folder, std::vector<std::string> arguments) const {
+  ProgramCall call;
+  call.arguments = std::move(arguments);
+  call.folder = folder;
+  call.messages = folder / "messages";
+  call.memory_limit_bytes = memory_bytes_;
+  return run_program(call, kMostSeconds, [this] { return !stopping_; });
+}
+
 Drawings::Drawn Drawings::run(const std::string& plan, std::vector<std::string> arguments,
                               const std::string& result) {
   const Place place(under_way_);
@@ -79,15 +80,22 @@ Drawings::Drawn Drawings::run(const std::string& plan, std::vector<std::string> 
   const Scratch scratch(folder_ / fmt::format("{}-{}", getpid(), next_++));
   write_file(scratch.path() / "plan", plan);
   arguments.insert(arguments.begin(), program_.string());
-  ChildEnd end = run_in(scratch.path(), std::move(arguments), memory_bytes_);
+  ChildEnd end = run_in(scratch.path(), std::move(arguments));
   if (succeeded(end) && result == "firmware.tar.gz") {
-    end =
-        run_in(scratch.path(), {"tar", "--owner=0", "--group=0", "-czf", result, "firmware"}, memory_bytes_);
+    end = run_in(scratch.path(), {"tar", "--owner=0", "--group=0", "-czf", result, "firmware"});
   }
-  const std::string said = last_words(contents(scratch.path() / "messages"), scratch.path());
+  const std::string said =
+      without_folders(last_words(contents(scratch.path() / "messages")), {scratch.path()});
   std::string bytes = contents(scratch.path() / result);
   if (!succeeded(end) || bytes.empty()) return {422, said.empty() ? "it could not be made" : said};
   return {200, std::move(bytes)};
+}
+
+void Drawings::remove_leftovers() const {
+  const auto before = fs::file_time_type::clock::now() - std::chrono::hours{1};  // far more than kMostSeconds
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder_, error))
+    if (entry.last_write_time(error) < before) fs::remove_all(entry.path(), error);
 }
 
 Drawings::Drawn Drawings::draw(const std::string& plan, const std::string& name) {

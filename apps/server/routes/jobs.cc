@@ -16,7 +16,8 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kMostListed = 200;
-constexpr std::int64_t kLongestRetry = 60;  // seconds
+constexpr std::size_t kMostRequest = std::size_t{256} << 10;  // reading JSON of many fields takes long
+constexpr std::int64_t kLongestRetry = 60;                    // seconds
 
 Reply job_reply(int status, const Job& job) {
   Reply reply;
@@ -31,6 +32,8 @@ Reply no_job(const std::string& id) { return failure(404, "not_found", "there is
 Reply post_job(const Services& services, const Call& call) {
   if (call.field("Content-Type").rfind("application/json", 0) != 0)
     return failure(415, "refused", "the body is JSON: Content-Type: application/json");
+  if (call.body().size() > kMostRequest)
+    return failure(413, "too_large", "a request has at most 256 KiB; upload files");
   KnownNames names = services.catalogue.names;
   names.is_upload = [&services](const std::string& id) { return services.uploads.has(id); };
   names.upload_file = [&services](const std::string& id) { return services.uploads.file(id).string(); };

@@ -66,7 +66,13 @@ Json scaled_instance(const Call& call) {
   return instance;
 }
 
-bool is_on(const Call& call, const char* name) { return number(call, name, 1) != 0; }
+/// 0 or another whole number.
+std::int64_t switch_of(const Call& call, const char* name) {
+  const double value = number(call, name, 1);
+  if (value != std::floor(value) || std::abs(value) > 1e6)
+    throw InputError("/" + std::string(name), "must be 0 or 1");
+  return static_cast<std::int64_t>(value);
+}
 
 Order order_of(const Services& services, const Call& call, const std::string& instance) {
   Json request = {{"kind", "solve"}, {"instance", instance}, {"semantics", "published"}, {"schedule", true}};
@@ -74,8 +80,8 @@ Order order_of(const Services& services, const Call& call, const std::string& in
   if (budget < 0 || budget > 9e15) throw InputError("/ram_budget", "must be a number of bytes");
   request["ram_budget"] = static_cast<std::int64_t>(budget);
   request["runtime_budget"] = number(call, "runtime_budget", std::nullopt);
-  request["paging"] = is_on(call, "paging");
-  request["remat"] = is_on(call, "remat");
+  request["paging"] = switch_of(call, "paging") != 0;
+  request["remat"] = switch_of(call, "remat") != 0;
   // The reference has no limit, and four threads; here both are the server's to bound.
   const double most = services.bounds.most_time.value();
   request["time_limit"] = std::min(number(call, "time_limit_s", most), most);
@@ -106,8 +112,8 @@ Reply answer(const Services& services, const Call& call, const Job& job, const J
   PublishedQuestion question;
   question.ram_budget = number(call, "ram_budget", std::nullopt);
   question.runtime_budget = number(call, "runtime_budget", std::nullopt);
-  question.paging = static_cast<std::int64_t>(number(call, "paging", 1));
-  question.remat = static_cast<std::int64_t>(number(call, "remat", 1));
+  question.paging = switch_of(call, "paging");
+  question.remat = switch_of(call, "remat");
   const std::string text = services.store.schedule(job.order.id);
   std::optional<ScheduleFile> schedule;
   if (!text.empty()) schedule = schedule_from_json(parse_json(text, "schedule"), "schedule");
