@@ -1,9 +1,13 @@
-"use strict";
 // Who is busy when, and where the energy goes.
+
+import { joules, percent } from "./amounts.js";
+import { COLOUR, bars, common, deadlineMark, legendAbove, lines, margins, narrow, stopMark, tipText, whenText } from "./axes.js";
+import { homes, movesOf, runsOf, valueName } from "./model.js";
+import { moveTip, runTip } from "./schedule.js";
 
 const lasting = (items) => items.reduce((sum, item) => sum + item.t1 - item.t0, 0);
 
-function lanesOption(view, model) {
+export function lanesOption(view, model) {
   const series = [
     ["computed first", COLOUR.first, runsOf(model, false), 0, runTip],
     ["recomputed", COLOUR.again, runsOf(model, true), 0, runTip],
@@ -35,14 +39,14 @@ function lanesOption(view, model) {
       inverse: true,
       data: ["compute", "storage"],
       axisTick: { show: false },
-      axisLine: { lineStyle: { color: "#8b96a1" } },
+      axisLine: { lineStyle: { color: COLOUR.axis } },
       axisLabel: { color: COLOUR.ink },
     },
     series: [...series, lines([...stopMark(view, model), ...deadlineMark(view, model)], true)],
   };
 }
 
-function lanesWords(model) {
+export function lanesWords(model) {
   const whole = model.figures.runtime;
   const share = (items) => percent(whole > 0 ? lasting(items) / whole : 0);
   const compute = `Compute: ${share(runsOf(model, false))} first computations, ${share(runsOf(model, true))} recomputations, ${share(model.waits)} waiting.`;
@@ -62,19 +66,22 @@ function waitTip(model, wait) {
 
 // --- energy ---
 
+// [name, its colour in COLOUR, its part of the figures, whether it is left out where there is none]
 const ENERGY = [
-  ["compute, first time", COLOUR.first, (figures) => figures.compute - figures.recompute],
-  ["recompute", COLOUR.again, (figures) => figures.recompute],
-  ["page in", COLOUR.in, (figures) => figures.page_in - figures.load],
-  ["page out", COLOUR.out, (figures) => figures.page_out - figures.home],
-  ["load parameters", COLOUR.load, (figures) => figures.load, true],
-  ["parameters to home", COLOUR.home, (figures) => figures.home, true],
-  ["idle", COLOUR.wait, (figures) => figures.idle],
+  ["compute, first time", "first", (figures) => figures.compute - figures.recompute],
+  ["recompute", "again", (figures) => figures.recompute],
+  ["page in", "in", (figures) => figures.page_in - figures.load],
+  ["page out", "out", (figures) => figures.page_out - figures.home],
+  ["load parameters", "load", (figures) => figures.load, true],
+  ["parameters to home", "home", (figures) => figures.home, true],
+  ["idle", "wait", (figures) => figures.idle],
 ];
-const energyParts = (models) =>
-  ENERGY.filter(([, , part, only]) => !only || models.some((model) => part(model.figures) > 0));
+export const energyParts = (models) =>
+  ENERGY.filter(([, , part, only]) => !only || models.some((model) => part(model.figures) > 0)).map(
+    ([name, colour, part]) => [name, COLOUR[colour], part],
+  );
 
-function energyOption(models) {
+export function energyOption(models) {
   const most = Math.max(...models.map((model) => model.figures.energy));
   return {
     animation: false,

@@ -1,4 +1,3 @@
-"use strict";
 // Amounts as the command line program prints them: the unit that reads best, four digits, no zeros at the end.
 
 const BYTE_UNITS = [
@@ -21,7 +20,7 @@ const TIME_UNITS = [
   ["s", 1],
 ];
 
-function significant(number, digits) {
+export function significant(number, digits) {
   if (number === 0) return "0";
   const exponent = Number(number.toExponential(digits - 1).split("e")[1]);
   const text = number.toFixed(Math.max(0, Math.min(20, digits - 1 - exponent)));
@@ -36,19 +35,19 @@ function withUnit(value, digits, units, zeroUnit) {
   return significant(value / best[1], digits) + " " + best[0];
 }
 
-const count = (number) => number.toLocaleString("en-US");
-const counted = (number, noun) => `${count(number)} ${noun}${number === 1 ? "" : "s"}`;
-const bytes = (value, digits = 4) =>
+export const count = (number) => number.toLocaleString("en-US");
+export const counted = (number, noun) => `${count(number)} ${noun}${number === 1 ? "" : "s"}`;
+export const bytes = (value, digits = 4) =>
   Math.abs(value) < 1e4 ? count(value) + " B" : withUnit(value, digits, BYTE_UNITS, "B");
-const joules = (value, digits = 4) => withUnit(value, digits, ENERGY_UNITS, "J");
+export const joules = (value, digits = 4) => withUnit(value, digits, ENERGY_UNITS, "J");
 
-function seconds(value, digits = 4) {
+export function seconds(value, digits = 4) {
   if (Math.abs(value) >= 7200) return withUnit(value, digits, [["h", 3600]], "h");
   if (Math.abs(value) >= 120) return withUnit(value, digits, [["min", 60]], "min");
   return withUnit(value, digits, TIME_UNITS, "s");
 }
 
-function percent(fraction, digits = 3) {
+export function percent(fraction, digits = 3) {
   const value = 100 * fraction;
   if (!Number.isFinite(value)) return "?";
   if (value === 0) return "0%";
@@ -59,7 +58,7 @@ function percent(fraction, digits = 3) {
 }
 
 /** For text that goes into a tooltip's HTML. */
-const escaped = (text) =>
+export const escaped = (text) =>
   String(text).replace(
     /[&<>"']/g,
     (c) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" })[c],

@@ -1,8 +1,9 @@
-"use strict";
 // What all charts share: colours, margins, axes, bars, tooltips.
 
+import { bytes, count, escaped, seconds, significant } from "./amounts.js";
+
 // Told apart by the colour-blind (after Okabe and Ito) and, by their lightness, in print.
-const COLOUR = {
+export const COLOUR = {
   resident: "#b7c4d2",
   stored: "#f2cfe5",
   first: "#0072b2",
@@ -19,12 +20,35 @@ const COLOUR = {
   ink: "#1b2733",
   soft: "#5b6876",
   line: "#e3e8ed",
+  axis: "#8b96a1",
+  paper: "#ffffff",
+};
+const LIGHT = { ...COLOUR };
+const DARK = {
+  resident: "#4a5a6b",
+  stored: "#6d3f5c",
+  first: "#4ba3e3",
+  again: "#e6a93a",
+  in: "#2fc39a",
+  out: "#d977b3",
+  persistent: "#59616a",
+  over: "#ff6b6b",
+  ram: "#35536b",
+  ink: "#e6ebf0",
+  soft: "#9fadba",
+  line: "#2c3742",
+  axis: "#6c7884",
+  paper: "#12181f",
 };
 
-// Two plans stand side by side where there is room (report.css).
-const narrow = () => window.innerWidth * (models.length > 1 && window.innerWidth >= 1200 ? 0.45 : 1) < 600;
+/** The colours of charts that are drawn from now on. */
+export const setDark = (dark) => Object.assign(COLOUR, LIGHT, dark ? DARK : {});
+
+/** How wide charts are; for whoever lays them out to say. */
+export const layout = { width: () => window.innerWidth };
+export const narrow = () => layout.width() < 600;
 // The same left and right for all charts, so that moments are above one another.
-const margins = (top, bottom) => ({
+export const margins = (top, bottom) => ({
   left: narrow() ? 86 : 178,
   right: narrow() ? 30 : 46,
   top,
@@ -34,12 +58,12 @@ const margins = (top, bottom) => ({
 
 // A place on the x axis: a step number, or a time in `view.unit` seconds, so that its marks are whole minutes or hours
 // where times are printed in those.
-const unitFor = (time) => (time >= 7200 ? 3600 : time >= 120 ? 60 : 1);
-const place = (view, time, step) => (view.mode === "time" ? time / view.unit : step);
-const start = (view, item) => place(view, item.t0, item.s0);
-const finish = (view, item) => place(view, item.t1, item.s1);
+export const unitFor = (time) => (time >= 7200 ? 3600 : time >= 120 ? 60 : 1);
+export const place = (view, time, step) => (view.mode === "time" ? time / view.unit : step);
+export const start = (view, item) => place(view, item.t0, item.s0);
+export const finish = (view, item) => place(view, item.t1, item.s1);
 
-function xText(view, x, digits = 4) {
+export function xText(view, x, digits = 4) {
   if (view.mode === "step") return count(Math.round(x));
   const names = { 60: "min", 3600: "h" };
   return view.unit > 1 && x > 0 ? `${significant(x, digits)} ${names[view.unit]}` : seconds(x, digits);
@@ -48,7 +72,7 @@ function xText(view, x, digits = 4) {
 /** Enough digits to tell the marks of an axis apart that shows `part` of `whole`. */
 const digitsFor = (whole, part) => 3 + Math.max(0, Math.ceil(Math.log10(whole / part)));
 
-function common(view, grid, extra) {
+export function common(view, grid, extra) {
   return {
     animation: false,
     aria: { enabled: true, label: { description: extra.description } },
@@ -58,7 +82,8 @@ function common(view, grid, extra) {
       confine: true,
       transitionDuration: 0,
       padding: [6, 10],
-      borderColor: "#aab4be",
+      borderColor: COLOUR.axis,
+      backgroundColor: COLOUR.paper,
       textStyle: { color: COLOUR.ink, fontSize: 12 },
       extraCssText: "max-width: 420px; white-space: normal; overflow-wrap: anywhere",
     },
@@ -68,7 +93,7 @@ function common(view, grid, extra) {
       max: view.xMax[view.mode],
       minInterval: view.mode === "step" ? 1 : 0,
       splitLine: { show: false },
-      axisLine: { show: true, onZero: false, lineStyle: { color: "#8b96a1" } },
+      axisLine: { show: true, onZero: false, lineStyle: { color: COLOUR.axis } },
       axisTick: { show: true },
       axisLabel: {
         formatter: (x) =>
@@ -95,7 +120,7 @@ function common(view, grid, extra) {
   };
 }
 
-function byteAxis(min, max, title) {
+export function byteAxis(min, max, title) {
   return {
     type: "value",
     min,
@@ -117,7 +142,7 @@ function byteAxis(min, max, title) {
 }
 
 /** What series of thousands of rectangles share. */
-function manyBoxes(name, colour) {
+export function manyBoxes(name, colour) {
   return {
     type: "custom",
     name,
@@ -130,13 +155,13 @@ function manyBoxes(name, colour) {
   };
 }
 
-/** Bars from x0 to x1 in rows, never narrower or lower than `least` pixels. Data: [x0, x1, row, index of the item]. */
-function bars(view, name, colour, items, rowOf, least, tip) {
+/** Bars from x0 to x1 in rows, never narrower or lower than `least` pixels. Data: [x0, x1, row, index of the item, 0, value or null]. */
+export function bars(view, name, colour, items, rowOf, least, tip) {
   return {
     ...manyBoxes(name, colour),
     encode: { x: [0, 1], y: 2 },
-    dimensions: ["begin", "end", "row", "item"],
-    data: items.map((item, i) => [start(view, item), finish(view, item), rowOf(item), i]),
+    dimensions: ["begin", "end", "row", "item", "unused", "value"],
+    data: items.map((item, i) => [start(view, item), finish(view, item), rowOf(item), i, 0, item.value ?? null]),
     tooltip: { formatter: (params) => tip(items[params.value[3]]) },
     renderItem: (params, api) => {
       const [left, middle] = api.coord([api.value(0), api.value(2)]);
@@ -150,7 +175,7 @@ function bars(view, name, colour, items, rowOf, least, tip) {
 }
 
 /** Boxes in one colour from [x0, x1, y0, y1], not to be pointed at. */
-function boxes(id, colour, z, data) {
+export function boxes(id, colour, z, data) {
   return {
     type: "custom",
     id,
@@ -170,13 +195,13 @@ function boxes(id, colour, z, data) {
   };
 }
 
-function rectangle(params, x, y, width, height, style) {
+export function rectangle(params, x, y, width, height, style) {
   const shape = echarts.graphic.clipRectByRect({ x, y, width, height }, params.coordSys);
   return shape && { type: "rect", shape, style };
 }
 
 /** A budget's line; where something rises above it, its name keeps out of the way. */
-const budgetMark = (at, text, over) => ({
+export const budgetMark = (at, text, over) => ({
   yAxis: at,
   text,
   colour: COLOUR.ink,
@@ -186,7 +211,7 @@ const budgetMark = (at, text, over) => ({
 
 /** Lines across a chart that belong to no series: [{ xAxis | yAxis, text, colour }]. Those across x say what they are
     above the chart, which is where they begin when the y axis is `upsideDown`. */
-function lines(marks, upsideDown = false) {
+export function lines(marks, upsideDown = false) {
   return {
     type: "line",
     id: "lines",
@@ -213,7 +238,7 @@ function lines(marks, upsideDown = false) {
   };
 }
 
-const legendAbove = (names) => ({
+export const legendAbove = (names) => ({
   top: 4,
   left: 0,
   padding: 0,
@@ -226,7 +251,7 @@ const legendAbove = (names) => ({
 });
 
 /** Where the verifier stopped, if it did. */
-function stopMark(view, model) {
+export function stopMark(view, model) {
   if (model.valid || model.steps.length >= model.planned) return [];
   return [
     {
@@ -237,7 +262,7 @@ function stopMark(view, model) {
   ];
 }
 
-function deadlineMark(view, model) {
+export function deadlineMark(view, model) {
   if (view.mode !== "time" || model.deadline === null || model.deadline > view.xMax.time * view.unit)
     return [];
   const late = model.figures.runtime > model.deadline * (1 + 1e-9);
@@ -252,28 +277,28 @@ function deadlineMark(view, model) {
 }
 
 /** A tooltip: a heading and lines of [what, amount]. */
-function tipText(heading, entries, note = "") {
+export function tipText(heading, entries, note = "") {
   const rows = entries.map(
     ([what, amount]) =>
-      `<tr><th style="font-weight:400;color:${COLOUR.soft}">${escaped(what)}</th><td style="padding-right:0">${escaped(amount)}</td></tr>`,
+      `<tr><th>${escaped(what)}</th><td>${escaped(amount)}</td></tr>`,
   );
-  return `<strong>${escaped(heading)}</strong><table>${rows.join("")}</table>${note ? `<div>${escaped(note)}</div>` : ""}`;
+  return `<strong>${escaped(heading)}</strong><table class="tip">${rows.join("")}</table>${note ? `<div>${escaped(note)}</div>` : ""}`;
 }
 
-const whenText = (model, item) => [
+export const whenText = (model, item) => [
   ["begins", `${seconds(item.t0)}, step ${count(Math.floor(item.s0))}`],
   ["ends", `${seconds(item.t1)}, step ${count(Math.ceil(item.s1))}`],
   ["lasts", seconds(item.t1 - item.t0)],
 ];
 
 /** A name in at most `most` characters: what tells names apart is often their end. */
-function shortened(name, most) {
+export function shortened(name, most) {
   if (name.length <= most) return name;
   const head = Math.floor((most - 1) * 0.4);
   return name.slice(0, head) + "…" + name.slice(name.length - (most - 1 - head));
 }
 
-function someNames(names, most) {
+export function someNames(names, most) {
   const shown = names.slice(0, most).join(", ");
   return names.length > most ? `${shown} and ${count(names.length - most)} more` : shown;
 }

@@ -1,17 +1,16 @@
-"use strict";
 // From a picture (poet/report/picture_json.h) to what is drawn: when each value is in RAM, what the compute engine and
 // the channel do. Everything is placed twice: [t0, t1] in seconds, [s0, s1] in step numbers.
 
 // Moves of persistent values that live on storage are of kinds of their own: l, load, and h, to home.
 const PART = { o: "page out", i: "page in", l: "load", h: "to home", w: "wait for", c: "compute", f: "free" };
 
-const runsOf = (model, again) => model.runs.filter((run) => run.again === again);
-const movesOf = (model, kind) => model.moves.filter((move) => move.kind === kind);
-const isHome = (model, value) => value !== null && value >= model.transient;
-const homes = (model) => model.values.length - model.transient;
-const largest = (numbers) => numbers.reduce((most, number) => Math.max(most, number), 0);
+export const runsOf = (model, again) => model.runs.filter((run) => run.again === again);
+export const movesOf = (model, kind) => model.moves.filter((move) => move.kind === kind);
+export const isHome = (model, value) => value !== null && value >= model.transient;
+export const homes = (model) => model.values.length - model.transient;
+export const largest = (numbers) => numbers.reduce((most, number) => Math.max(most, number), 0);
 
-function modelOf(picture) {
+export function modelOf(picture) {
   const { kind, id, end, ram } = picture.steps;
   const steps = end.map((t1, i) => ({ kind: kind[i], id: id[i], t0: i ? end[i - 1] : 0, t1, ram: ram[i] }));
   for (const step of steps)
@@ -161,22 +160,22 @@ function addMoves(model) {
 }
 
 /** What is in RAM while step s runs, largest first. */
-function residentAt(model, s) {
+export function residentAt(model, s) {
   return model.live
     .filter((interval) => interval.s0 <= s && s < interval.s1 && interval.bytes > 0)
     .sort((a, b) => b.bytes - a.bytes || a.s0 - b.s0);
 }
 
 /** The step that runs at x. */
-function stepAtX(model, view, x) {
+export function stepAtX(model, view, x) {
   if (view.mode === "step") return Math.max(0, Math.min(model.steps.length - 1, Math.floor(x)));
   const s = firstStep(model.steps, (step) => step.t1 > x * view.unit);
   return Math.min(s, model.steps.length - 1);
 }
 
-const valueName = (model, value) => (value === null ? "?" : model.values[value][0]);
-const opName = (model, op) => (op === null ? "?" : model.ops[op][0]);
-const stepText = (model, s) => {
+export const valueName = (model, value) => (value === null ? "?" : model.values[value][0]);
+export const opName = (model, op) => (op === null ? "?" : model.ops[op][0]);
+export const stepText = (model, s) => {
   const step = model.steps[s];
   return `${PART[step.kind]} ${step.kind === "c" ? opName(model, step.id) : valueName(model, step.id)}`;
 };

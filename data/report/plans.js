@@ -1,7 +1,9 @@
-"use strict";
 // What stands above the charts: each plan's verdict and figures.
 
-function element(tag, attributes = {}, ...children) {
+import { bytes, count, counted, joules, percent, seconds } from "./amounts.js";
+import { homes, movesOf } from "./model.js";
+
+export function element(tag, attributes = {}, ...children) {
   const made = Object.assign(document.createElement(tag), attributes);
   made.append(...children);
   return made;
@@ -46,7 +48,7 @@ function verdict(model) {
   return block;
 }
 
-function overWords(model) {
+export function overWords(model) {
   const most = model.figures.peak_ram - model.ram_budget;
   const over = model.steps.filter((step) => step.ram > model.ram_budget).length;
   return `Over the budget in ${counted(over, "step")}, by up to ${bytes(most)} (${percent(most / model.ram_budget)}).`;
@@ -117,7 +119,7 @@ function figuresOf(model) {
   );
 }
 
-function showPlan(model) {
+export function showPlan(model) {
   const batch = model.batch > 1 ? `, batch of ${count(model.batch)}` : "";
   const words = `${model.network || "a network"}${batch} on ${model.device || "a device"}, ${model.semantics} semantics, ${counted(model.planned, "step")}`;
   return element(

@@ -1,20 +1,23 @@
-"use strict";
 // The paper's Figure 2 for any plan: what is computed, kept and moved when.
+
+import { bytes, count, counted } from "./amounts.js";
+import { COLOUR, bars, common, deadlineMark, legendAbove, lines, margins, narrow, shortened, someNames, stopMark, tipText, whenText } from "./axes.js";
+import { homes, isHome, largest, movesOf, opName, runsOf, valueName } from "./model.js";
 
 const rowsHeight = (rows) => Math.max(180, Math.min(narrow() ? 520 : 700, 16 * rows.length));
 
-function scheduleHeight(model) {
+export function scheduleHeight(model) {
   return rowsHeight(model.rows) + 100;
 }
 
 /** Up to two thirds as high as the schedule. */
-function homesHeight(model) {
+export function homesHeight(model) {
   return Math.max(60, Math.min(440, 16 * model.homeRows.length)) + 100;
 }
 
-function scheduleOption(view, model) {
+export function scheduleOption(view, model) {
   // An op of several results is drawn in the row of each.
-  const spread = (runs) => runs.flatMap((run) => model.rowsOfOp[run.op].map((row) => ({ ...run, row })));
+  const spread = (runs) => runs.flatMap((run) => model.rowsOfOp[run.op].map((row) => ({ ...run, row, value: model.rows[row].value })));
   const byRow = (item) => item.row;
   const byValue = (item) => model.rowOfValue[item.value];
   const transient = (item) => !isHome(model, item.value);
@@ -32,7 +35,7 @@ function scheduleOption(view, model) {
 }
 
 /** Persistent values that live on storage: when they are in RAM, loaded and written home. */
-function homesOption(view, model) {
+export function homesOption(view, model) {
   const byValue = (item) => model.rowOfValue[item.value];
   const here = model.live.filter((interval) => isHome(model, interval.value));
   const series = [
@@ -43,7 +46,7 @@ function homesOption(view, model) {
   return rowsOption(view, model, model.homeRows, homesHeight(model) - 100, series, homesWords(model));
 }
 
-function homesWords(model) {
+export function homesWords(model) {
   if (!homes(model)) return "Every parameter is in RAM from step to step.";
   const size = (values) => bytes(values.reduce((sum, value) => sum + value[1], 0));
   const moved = (kind) => movesOf(model, kind).map((move) => model.values[move.value]);
@@ -64,7 +67,7 @@ function rowsOption(view, model, rows, height, series, description) {
       minInterval: 1,
       splitNumber: Math.ceil(height / 17),
       axisTick: { show: false },
-      axisLine: { lineStyle: { color: "#8b96a1" } },
+      axisLine: { lineStyle: { color: COLOUR.axis } },
       splitLine: { show: false },
       axisLabel: {
         formatter: (row) => shortened(rows[row]?.label ?? "", narrow() ? 11 : 25),
@@ -109,13 +112,13 @@ function rowsOption(view, model, rows, height, series, description) {
   };
 }
 
-function scheduleWords(model) {
+export function scheduleWords(model) {
   const { recomputations } = model.figures;
   const moved = (kind) => movesOf(model, kind).length;
   return `${counted(model.ops.length, "op")} against time: ${counted(recomputations, "recomputation")}, ${counted(moved("o"), "page-out")}, ${counted(moved("i"), "page-in")}.`;
 }
 
-function runTip(model, run) {
+export function runTip(model, run) {
   const [name, kind, pass, writes] = model.ops[run.op];
   const size = writes.reduce((sum, value) => sum + model.values[value][1], 0);
   const what = [["op", `${kind}, ${pass}`], ["results", bytes(size)], ...whenText(model, run)];
@@ -161,7 +164,7 @@ function storedTip(model, interval) {
   return tipText(`${valueName(model, interval.value)}: on storage`, [size, ...whenText(model, interval)]);
 }
 
-function moveTip(model, move) {
+export function moveTip(model, move) {
   const entries = [
     ["bytes", bytes(model.values[move.value][1])],
     ["issued", `step ${count(move.step)}`],

@@ -180,7 +180,8 @@ TEST_F(HtmlPageInBrowser, AmountsReadAsElsewhere) {
 // Zooming one chart zooms all, and a moment is at the same place in each.
 TEST_F(HtmlPageInBrowser, ChartsShareTheirAxis) {
   const std::string script = R"(
-    drawn[0].chart.dispatchAction({ type: 'dataZoom', dataZoomId: 'x-slider', start: 20, end: 60 });
+    drawn.find(({ chart }) => chart.getOption().dataZoom.some(({ id }) => id === 'x-slider'))
+        .chart.dispatchAction({ type: 'dataZoom', dataZoomId: 'x-slider', start: 20, end: 60 });
     const places = drawn.filter((one) => one.linked)
         .map(({ chart }) => [1, 2, 3].map((x) => chart.convertToPixel({ xAxisIndex: 0 }, x).toFixed(1)).join(' '));
     document.body.dataset.places = new Set(places).size;

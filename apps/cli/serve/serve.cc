@@ -55,7 +55,10 @@ class Serve final : public Command {
                    "ADDRESS:PORT");
     parser_.option("--data", data_,
                    "the folder for jobs, plans and uploads (default ~/.local/state/poet/server)", "DIR");
-    parser_.option("--workers", workers_, "jobs at a time (default: one per core but one)", "N");
+    parser_.option("--workers", workers_,
+                   "jobs at a time (default: one per core, at least 2); where there are several, one leaves "
+                   "sweeps to the others",
+                   "N");
     parser_.option("--token-file", tokens_,
                    "who may call: a line NAME TOKEN each; needed for addresses that others reach", "FILE");
     const Parser limits = parser_.group("Limits");
@@ -108,7 +111,7 @@ class Serve final : public Command {
     if (listen_) out.listen = server::parse_address("--listen", *listen_);
     out.data = data_ ? fs::path(*data_) : usual_data();
     out.program = fs::read_symlink("/proc/self/exe");
-    out.workers = std::max<std::size_t>(std::thread::hardware_concurrency(), 2) - 1;
+    out.workers = std::max<std::size_t>(std::thread::hardware_concurrency(), 2);
     if (workers_)
       out.workers =
           static_cast<std::size_t>(std::min<std::int64_t>(parse_count("--workers", *workers_), 256));

@@ -225,13 +225,15 @@ bool JobStore::cancel(const std::string& id) {
   return found;
 }
 
-std::optional<Job> JobStore::claim(const std::string& owner, double lease_seconds) {
+std::optional<Job> JobStore::claim(const std::string& owner, double lease_seconds, bool sweeps) {
   std::string id;
   {
     const std::scoped_lock lock(mutex_);
     Transaction transaction(database_);
     Statement first = database_.prepare(
-        "SELECT id, turn FROM jobs WHERE state = 'queued' ORDER BY turn, submitted, id LIMIT 1");
+        "SELECT id, turn FROM jobs WHERE state = 'queued' AND (? OR kind <> 'sweep') ORDER BY turn, "
+        "submitted, id LIMIT 1");
+    first.bind(std::int64_t{sweeps});
     if (!first.next()) return std::nullopt;
     id = first.text(0);
     set_meta("turn", std::max(meta("turn"), first.integer(1)));

@@ -68,8 +68,9 @@ class JobStore {
 
   // ---- for workers
 
-  /// The next in turn, leased to `owner` for so long. Nothing: none is queued.
-  [[nodiscard]] std::optional<Job> claim(const std::string& owner, double lease_seconds);
+  /// The next in turn, leased to `owner` for so long. Nothing: none is queued. `sweeps`: also those, which
+  /// take long.
+  [[nodiscard]] std::optional<Job> claim(const std::string& owner, double lease_seconds, bool sweeps = true);
   /// Whether the worker is to go on: false where the job was cancelled, or is another's by now.
   [[nodiscard]] bool renew(const std::string& id, const std::string& owner, double lease_seconds);
   void progress(const std::string& id, const std::string& owner, const std::string& json);

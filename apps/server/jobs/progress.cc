@@ -1,5 +1,6 @@
 #include "apps/server/jobs/progress.h"
 
+#include <array>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
@@ -7,6 +8,32 @@
 #include "poet/cost/json_reader.h"
 
 namespace poet::server {
+namespace {
+
+/// What a curve is drawn of: clients get all rows so far with every change.
+nlohmann::ordered_json in_short(const nlohmann::ordered_json& row) {
+  constexpr std::array<const char*, 15> kFields = {"network",
+                                                   "platform",
+                                                   "batch_size",
+                                                   "ram",
+                                                   "deadline",
+                                                   "method",
+                                                   "verdict",
+                                                   "reason",
+                                                   "ram_budget_bytes",
+                                                   "deadline_seconds",
+                                                   "energy_joules",
+                                                   "bound_joules",
+                                                   "baseline_joules",
+                                                   "runtime_seconds",
+                                                   "keep_all_peak_ram_bytes"};
+  nlohmann::ordered_json out;
+  for (const char* name : kFields)
+    if (row.contains(name)) out[name] = row[name];
+  return out;
+}
+
+}  // namespace
 
 std::optional<std::string> ProgressReader::news() {
   std::ifstream file(file_);
@@ -18,7 +45,7 @@ std::optional<std::string> ProgressReader::news() {
     try {
       nlohmann::ordered_json json = parse_json(line, "progress");
       if (json.contains("row")) {
-        rows_ += (rows_.empty() ? "" : ",") + json_text(json["row"]);
+        rows_ += (rows_.empty() ? "" : ",") + json_text(in_short(json["row"]));
         json.erase("row");
       }
       latest_ = json_text(json);

@@ -9,7 +9,7 @@
 
 namespace poet::server {
 
-/// Follows the file. Of lines {"row": ...} all rows are kept, of others the latest.
+/// Follows the file. Of lines {"row": ...} all rows are kept, in short, of others the latest.
 class ProgressReader {
  public:
   explicit ProgressReader(std::filesystem::path file) : file_(std::move(file)) {}

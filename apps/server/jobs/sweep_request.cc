@@ -109,13 +109,14 @@ Commandline sweep_command_line(const Json& request, const std::filesystem::path&
   Commandline line;
   const SweepSpec read = sweep_spec_of(json_text(spec), "request", folder);
   line.most_seconds = points * (1.5 * read.time_limit_seconds + 10) + 60;
+  // Named as they are in the job's folder: the answer repeats them.
   line.arguments = {"sweep",
-                    (folder / "spec.json").string(),
+                    "spec.json",
                     "--jobs=1",
                     "--quiet",
                     "--json",
-                    "--store=" + (folder / "points.sqlite").string(),
-                    "--progress-out=" + (folder / "progress").string()};
+                    "--store=points.sqlite",
+                    "--progress-out=progress"};
   return line;
 }
 

@@ -58,7 +58,7 @@ Workers::Workers(JobStore& store, const Uploads& uploads, WorkSettings settings)
   std::error_code error;
   fs::create_directories(settings_.folder, error);
   if (error) throw InputError(settings_.folder.string(), "cannot be made: " + error.message());
-  for (std::size_t i = 0; i < settings_.workers; ++i) threads_.emplace_back([this] { work(); });
+  for (std::size_t i = 0; i < settings_.workers; ++i) threads_.emplace_back([this, i] { work(i); });
 }
 
 Workers::~Workers() {
@@ -83,13 +83,14 @@ void Workers::remove_leftovers() {
     if (!owners.contains(folder.filename().string())) fs::remove_all(folder, error);
 }
 
-void Workers::work() {
+void Workers::work(std::size_t number) {
   const std::string owner = server_name();
   const fs::path folder = settings_.folder / owner;
+  const bool takes_sweeps = number > 0 || settings_.workers == 1;  // one is always there for what is short
   while (!stopping_) {
     try {
       (void)store_.expire_leases();
-      if (const std::optional<Job> job = store_.claim(owner, settings_.lease_seconds)) {
+      if (const std::optional<Job> job = store_.claim(owner, settings_.lease_seconds, takes_sweeps)) {
         std::error_code error;
         fs::remove_all(folder, error);
         fs::create_directories(folder, error);

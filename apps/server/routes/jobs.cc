@@ -105,8 +105,9 @@ Reply result_of(const Services& services, const Call& call) {
 Reply cancel_job(const Services& services, const Call& call) {
   const std::optional<Job> job = services.store.find(call.path[0]);
   if (!job) return no_job(call.path[0]);
-  if (!services.store.cancel(call.path[0]))
-    return failure(409, "ended", std::string("the job is ") + to_string(job->state) + " already");
+  if (job->order.client != call.client)
+    return failure(403, "forbidden", "the job is " + job->order.client + "'s, who submitted it first");
+  (void)services.store.cancel(call.path[0]);
   return job_reply(200, services.store.find(call.path[0]).value_or(*job));
 }
 
@@ -183,7 +184,7 @@ void add_job_routes(std::vector<Route>& routes, const Services& services) {
                     .handler = with(result_of)});
   routes.push_back({.method = "DELETE",
                     .pattern = "/api/v1/jobs/{id}",
-                    .summary = "Cancels a job that has not ended",
+                    .summary = "Cancels a job, unless it has ended; for the client that submitted it first",
                     .handler = with(cancel_job)});
   routes.push_back({.method = "GET",
                     .pattern = "/api/v1/status",

@@ -22,6 +22,7 @@ const char* type_of(const fs::path& file) {
   if (extension == ".css") return "text/css; charset=utf-8";
   if (extension == ".js") return "text/javascript; charset=utf-8";
   if (extension == ".svg") return "image/svg+xml";
+  if (extension == ".txt") return "text/plain; charset=utf-8";
   return "application/octet-stream";
 }
 
@@ -57,7 +58,9 @@ void add_page_routes(std::vector<Route>& routes) {
       if (!entry.is_regular_file(error) || type_of(entry.path()) == type_of("")) continue;
       add_file(routes, below + (name == "index.html" ? "" : name), entry.path());
     }
-  if (const std::optional<fs::path> charts = echarts_file()) add_file(routes, "/echarts.min.js", *charts);
+  for (const char* name : {"echarts.min.js", "echarts.txt", "dagre.esm.js", "dagre.txt"})
+    if (const std::optional<fs::path> library = web_library(name))
+      add_file(routes, std::string("/") + name, *library);
 }
 
 }  // namespace poet::server

@@ -27,12 +27,12 @@ std::string read_text(const fs::path& file) {
 
 /// The folder that holds the charting library.
 fs::path echarts_folder() {
-  if (const std::optional<fs::path> file = echarts_file()) return file->parent_path();
+  if (const std::optional<fs::path> file = web_library("echarts.min.js")) return file->parent_path();
   throw InputError(
       "web page",
       fmt::format("ECharts could not be had from npm when poet was built: install npm, then run "
-                  "\"cmake --build {} --target poet_echarts\" (an SVG figure or `text` needs nothing)",
-                  fs::path(POET_ECHARTS_FOLDER).parent_path().string()));
+                  "\"cmake --build {} --target poet_web_libraries\" (an SVG figure or `text` needs nothing)",
+                  fs::path(POET_WEB_LIBRARIES).parent_path().string()));
 }
 
 std::string replace_all(std::string text, std::string_view from, std::string_view to) {
@@ -58,6 +58,17 @@ std::string pictures_json(const std::vector<Picture>& pictures) {
   return replace_all(std::move(text), "&", "\\u0026");
 }
 
+/// A module as a part of one script: what it imports is there already, what it exports is for all.
+std::string as_part(const std::string& module) {
+  std::istringstream lines(module);
+  std::string out;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with("import ")) continue;
+    out += (line.starts_with("export ") ? line.substr(7) : line) + "\n";
+  }
+  return out;
+}
+
 /// A file as it may stand inside the element that its kind belongs in. In scripts and styles that parse, "</"
 /// before a name and "<!--" are found in strings, regular expressions and comments only, where a backslash
 /// more changes nothing.
@@ -77,10 +88,10 @@ std::string title_of(const std::vector<Picture>& pictures) {
 
 }  // namespace
 
-std::optional<fs::path> echarts_file() {
+std::optional<fs::path> web_library(const std::string& name) {
   std::error_code ignored;
-  for (const fs::path& folder : {data_dir() / "report", fs::path(POET_ECHARTS_FOLDER)})
-    if (fs::is_regular_file(folder / "echarts.min.js", ignored)) return folder / "echarts.min.js";
+  for (const fs::path& folder : {data_dir() / "report", fs::path(POET_WEB_LIBRARIES)})
+    if (fs::is_regular_file(folder / name, ignored)) return folder / name;
   return std::nullopt;
 }
 
@@ -91,7 +102,8 @@ std::string html_page(const std::vector<Picture>& pictures) {
   const auto part = [&](const std::string& name) {
     if (name == "title") return escaped(title_of(pictures));
     if (name == "pictures") return pictures_json(pictures);
-    return inlined((name.rfind("echarts.", 0) == 0 ? echarts : own) / name);
+    if (name.rfind("echarts.", 0) == 0) return inlined(echarts / name);
+    return as_part(inlined(own / name));
   };
 
   // Every {{name}} of the template is replaced once; what is put in is not looked at again.

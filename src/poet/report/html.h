@@ -9,8 +9,9 @@
 
 namespace poet {
 
-/// The charting library; nothing where it could not be had when poet was built.
-[[nodiscard]] std::optional<std::filesystem::path> echarts_file();
+/// A library for web pages, "echarts.min.js" or "dagre.esm.js"; nothing where it could not be had when poet
+/// was built.
+[[nodiscard]] std::optional<std::filesystem::path> web_library(const std::string& name);
 
 /// A self-contained interactive page of one plan, or of several beside one another at the same scales; there
 /// must be one. It needs no network and no other file. Template, style and scripts are in data_dir()/report;

@@ -1,0 +1,196 @@
+// Plans as charts: their figures, a chart of each kind for each plan, and what moves them together. The page of `poet show` is
+// one board; so is what poet's server shows of a plan.
+
+import { energyOption, energyParts, lanesOption, lanesWords } from "./activity.js";
+import { joules, percent } from "./amounts.js";
+import { unitFor } from "./axes.js";
+import { link, zoomTo } from "./linked.js";
+import { arenaOption, arenaWords } from "./arena.js";
+import { homes, largest } from "./model.js";
+import { element, showPlan } from "./plans.js";
+import { axisBegin, axisEnd, ramOption, ramWords } from "./ram.js";
+import { homesHeight, homesOption, homesWords, scheduleHeight, scheduleOption, scheduleWords } from "./schedule.js";
+
+/** The step and, if it is near, the deadline; room to say where a replay stopped. */
+function timeShown(model) {
+  if (model.steps.length < model.planned) return model.makespan * 1.05;
+  const near = model.deadline !== null && model.deadline < 1.2 * model.makespan;
+  return near ? Math.max(model.makespan, model.deadline * 1.02) : model.makespan;
+}
+
+/** What all charts of these plans have in common. */
+function viewOf(models) {
+  const longest = largest(models.map(timeShown)) || 1;
+  const view = {
+    mode: "time",
+    zoom: { start: 0, end: 100 },
+    unit: unitFor(longest),
+    xMax: { time: longest / unitFor(longest), step: largest(models.map((m) => m.planned)) || 1 },
+    ramMax: largest(models.map((m) => axisEnd(m.figures.peak_ram, m.ram_budget))),
+    arenaMax: largest(models.map((m) => axisEnd(m.reach, m.ram_budget - m.persistent))),
+  };
+  view.ramMin = axisBegin(models, view.ramMax);
+  // Where the axis does not begin at zero there is no reason for so much air above.
+  if (view.ramMin > 0) view.ramMax = view.ramMin + 1.12 * (view.ramMax / 1.08 - view.ramMin);
+  return view;
+}
+
+/** Fills `header` with figures and `charts` with charts. `select`: told which value of which model was clicked. */
+export function makeBoard(models, { header, charts, tellShown, select = () => {} }) {
+  const board = { models, view: viewOf(models), drawn: [], charts, tellShown, select };
+  const rows = models.length > 1 ? "row several" : "row";
+  header.className = rows;
+  header.append(...models.map(showPlan));
+  const panel = (title, words, height, option, caption) =>
+    addPanel(board, title, words, (row) => {
+      row.className = rows;
+      for (const m of models) addChart(board, row, m, () => height(m), () => option(board.view, m), caption(m));
+    });
+  addCharts(board, panel);
+  for (const one of board.drawn) one.chart.resize(); // the first were made before the page was long enough to scroll
+  return board;
+}
+
+function addCharts(board, panel) {
+  const { models } = board;
+  panel(
+    "RAM",
+    "Bytes in RAM while each step runs, the largest tensors one by one; point at a moment for what they are.",
+    () => 330,
+    ramOption,
+    (m) => ramWords(board.view, m),
+  );
+  panel(
+    "Schedule",
+    "Each row is a value, in the order of the ops that make them: when it is in RAM, computed, recomputed, stored, moved to storage and back.",
+    scheduleHeight,
+    scheduleOption,
+    scheduleWords,
+  );
+  if (models.some(homes))
+    panel(
+      "Parameters on storage",
+      "Each row is a parameter, or optimiser state, that lives on storage: when it is loaded, in RAM, and written home after its update.",
+      homesHeight,
+      homesOption,
+      homesWords,
+    );
+  panel(
+    "Compute and storage",
+    "What the compute engine and the one storage channel do; shares of the step's time.",
+    () => 178,
+    lanesOption,
+    lanesWords,
+  );
+  if (models.some((m) => m.allocations.length))
+    panel(
+      "Arena",
+      "Where everything lies: each rectangle is an allocation: of a value, or the workspace of a running op.",
+      () => 400,
+      arenaOption,
+      arenaWords,
+    );
+  const note =
+    "Recomputing is part of the verifier's compute energy; its share is the sum of the cost table over the steps that recompute.";
+  addPanel(board, "Energy", note, (row) => {
+    addChart(board, row, null, () => 70 + 44 * models.length, () => energyOption(models), "", false);
+    row.append(energyTable(models));
+  });
+}
+
+function addPanel(board, title, words, fill) {
+  const row = element("div", { className: "row" });
+  board.charts.append(
+    element("section", {}, element("h2", {}, title), element("p", { className: "soft" }, words), row),
+  );
+  fill(row);
+}
+
+function addChart(board, into, model, height, option, caption, linked = true) {
+  const box = element("div", { className: "chart", tabIndex: 0 });
+  box.style.height = `${height()}px`;
+  const cursor = element("div", { className: "cursor" });
+  const figure = element("figure", {}, box, cursor, element("figcaption", {}, caption));
+  if (board.models.length > 1 && model) figure.prepend(element("h3", {}, model.title));
+  into.append(figure);
+  const chart = echarts.init(box, null, { renderer: "canvas" });
+  // Where items are of a value, their data end with it.
+  chart.on("click", ({ value }) => {
+    if (model && Array.isArray(value) && value.length > 5 && value.at(-1) !== null) board.select(model, value.at(-1));
+  });
+  const one = { chart, box, cursor, height, option, linked };
+  board.drawn.push(one);
+  if (linked) link(board, one);
+}
+
+function energyTable(models) {
+  const head = element(
+    "tr",
+    {},
+    element("th"),
+    ...models.flatMap((m) => [
+      element("th", { scope: "col" }, models.length > 1 ? m.title : "energy"),
+      element("th", { scope: "col" }, "share"),
+    ]),
+  );
+  const line = (name, colour, part) => {
+    const swatch = element("span", { className: "swatch" });
+    swatch.style.background = colour;
+    const cells = models.flatMap((m) => [
+      element("td", {}, joules(part(m.figures))),
+      element("td", {}, percent(m.figures.energy > 0 ? part(m.figures) / m.figures.energy : 0)),
+    ]);
+    return element("tr", {}, element("th", { scope: "row" }, swatch, name), ...cells);
+  };
+  const table = element(
+    "table",
+    {},
+    head,
+    ...energyParts(models).map((one) => line(...one)),
+    line("all", "transparent", (figures) => figures.energy),
+  );
+  return element("div", { className: "scroll" }, table);
+}
+
+export function draw(board) {
+  for (const one of board.drawn) one.chart.setOption(one.option(), { notMerge: true });
+}
+
+/** Which x axis: "time" or "step". */
+export function setMode(board, mode) {
+  board.view.mode = mode;
+  board.view.zoom = { start: 0, end: 100 };
+  draw(board);
+  zoomTo(board, 0, 100);
+}
+
+/** To the width that there is, or to one for printing. */
+export function resize(board, width) {
+  for (const one of board.drawn) {
+    one.box.style.height = `${one.height()}px`;
+    one.chart.resize(width ? { width } : undefined);
+    one.chart.setOption(one.option(), { notMerge: true });
+    if (width) one.chart.getZr().flush();
+  }
+}
+
+/** Resizes the charts whenever there is another width; what to call when they are gone. */
+export function followWidth(board) {
+  let width = board.charts.clientWidth;
+  // In the next frame: charts that change their size while the browser lays the page out would be an error.
+  const observer = new ResizeObserver(() =>
+    requestAnimationFrame(() => {
+      if (board.charts.clientWidth === width) return;
+      width = board.charts.clientWidth;
+      resize(board);
+    }),
+  );
+  observer.observe(board.charts);
+  return () => observer.disconnect();
+}
+
+/** The charts go; what they were in is left to its owner. */
+export function dispose(board) {
+  for (const one of board.drawn) one.chart.dispose();
+  board.drawn.length = 0;
+}

@@ -1,0 +1,168 @@
+// RAM over time against the budget: the largest tensors stacked, each where it lies between what came before it and what came after.
+
+import { bytes, count, percent, seconds } from "./amounts.js";
+import { COLOUR, boxes, budgetMark, byteAxis, common, deadlineMark, finish, legendAbove, lines, manyBoxes, margins, rectangle, start, stopMark, tipText } from "./axes.js";
+import { byClass } from "./classes.js";
+import { homes, largest, opName, residentAt, stepAtX, stepText, valueName } from "./model.js";
+import { overWords } from "./plans.js";
+import { stacked } from "./stack.js";
+
+const TOP = 10;
+
+/** The end of an axis that shows `most`, and `limit` too unless that is so far off that nothing else could be seen. */
+export function axisEnd(most, limit) {
+  const shown = limit <= 2 * most || most === 0 ? Math.max(most, limit) : most;
+  return shown > 0 ? shown * 1.08 : 1;
+}
+
+/** Where the RAM axis begins: at zero, unless most of it would be the persistent values of every plan. */
+export function axisBegin(models, end) {
+  const least = Math.min(...models.map((model) => model.persistent));
+  if (least <= 0.5 * end) return 0;
+  const wanted = least - 0.15 * (end - least);
+  const unit = 10 ** Math.floor(Math.log10(0.15 * (end - least)));
+  return Math.floor(wanted / unit) * unit;
+}
+
+export function ramOption(view, model) {
+  const points = levels(view, model).flatMap((item) => [
+    [start(view, item), item.ram],
+    [finish(view, item), item.ram],
+  ]);
+  const parts = tensors(view, model);
+  const series = [
+    {
+      type: "line",
+      id: "ram",
+      name: "RAM",
+      data: points,
+      symbol: "none",
+      emphasis: { disabled: true },
+      lineStyle: { color: "#2b6f9e", width: 1.5 },
+      areaStyle: { color: COLOUR.ram, opacity: 0.45 },
+    },
+    ...parts,
+    boxes(
+      "persistent",
+      COLOUR.persistent,
+      3,
+      model.persistent > 0 ? [[0, view.xMax[view.mode], 0, model.persistent]] : [],
+    ),
+    boxes("over", COLOUR.over, 4, overBudget(view, model)),
+    lines([
+      ...(model.persistent > 0
+        ? [
+            {
+              yAxis: model.persistent,
+              text: `${homes(model) ? "resident" : "persistent"} ${bytes(model.persistent)}`,
+              colour: COLOUR.soft,
+              position: "insideStartBottom",
+            },
+          ]
+        : []),
+      budgetMark(
+        model.ram_budget,
+        `budget ${bytes(model.ram_budget)}`,
+        model.figures.peak_ram > model.ram_budget,
+      ),
+      ...overMark(model),
+      ...stopMark(view, model),
+      ...deadlineMark(view, model),
+    ]),
+  ];
+  const option = common(view, margins(46, 34), { description: ramWords(view, model), filterMode: "none" });
+  option.tooltip.trigger = "axis";
+  option.tooltip.axisPointer = { type: "line", snap: false, lineStyle: { color: COLOUR.ink } };
+  option.tooltip.formatter = (params) => ramTip(model, stepAtX(model, view, params[0].axisValue));
+  return {
+    ...option,
+    legend: legendAbove(parts.map((one) => one.name)),
+    yAxis: byteAxis(view.ramMin, view.ramMax, "RAM"),
+    series,
+  };
+}
+
+/** Tensors one by one, in the colours of their classes. */
+function tensors(view, model) {
+  return byClass(model, stacked(model)).map(([name, colour, own]) => ({
+    ...manyBoxes(name, colour),
+    z: 3,
+    encode: { x: [0, 1], y: [2, 3] },
+    data: own.map((one, i) => [start(view, one), finish(view, one), one.low, one.high, i, one.value]),
+    renderItem: (params, api) => {
+      const [left, bottom] = api.coord([api.value(0), api.value(2)]);
+      const [right, top] = api.coord([api.value(1), api.value(3)]);
+      const edge = right - left > 4 && bottom - top > 4 ? { stroke: COLOUR.paper, lineWidth: 0.5 } : {};
+      return rectangle(params, left, top, Math.max(1, right - left), Math.max(1, bottom - top), { fill: colour, ...edge });
+    },
+  }));
+}
+
+/** RAM per step. On a time axis steps without duration count only if they reach above their surroundings. */
+function levels(view, model) {
+  const items = model.steps.map((step, s) => ({ s0: s, s1: s + 1, ...step }));
+  if (view.mode === "step") return items;
+  const lasts = items.map((item) => item.t1 > item.t0);
+  let before = 0;
+  const around = items.map((item, s) => (lasts[s] ? (before = item.ram) : before));
+  let after = 0;
+  for (let s = items.length - 1; s >= 0; --s) {
+    if (lasts[s]) after = items[s].ram;
+    around[s] = Math.max(around[s], after);
+  }
+  return items.filter((item, s) => lasts[s] || item.ram > around[s]);
+}
+
+/** How far above the budget the plan goes. */
+function overMark(model) {
+  const { peak_ram } = model.figures;
+  if (peak_ram <= model.ram_budget) return [];
+  const share = percent(peak_ram / model.ram_budget - 1);
+  const text = `peak ${bytes(peak_ram)}, ${share} over`;
+  return [{ yAxis: peak_ram, text, colour: COLOUR.over, position: "insideStartTop" }];
+}
+
+/** Steps over the budget, from the budget up. */
+function overBudget(view, model) {
+  const items = model.steps
+    .map((step, s) => ({ s0: s, s1: s + 1, ...step }))
+    .filter((step) => step.ram > model.ram_budget);
+  return items.map((item) => [start(view, item), finish(view, item), model.ram_budget, item.ram]);
+}
+
+export function ramWords(view, model) {
+  const { peak_ram, peak_op } = model.figures;
+  const peak = `Peak ${bytes(peak_ram)}${peak_op === null ? "" : ` at ${opName(model, peak_op)}`}`;
+  const share =
+    model.ram_budget > 0
+      ? `, ${percent(peak_ram / model.ram_budget)} of the budget of ${bytes(model.ram_budget)}`
+      : "";
+  const cut = view.ramMin > 0 ? ` The axis begins at ${bytes(view.ramMin)}.` : "";
+  const off = axisEnd(peak_ram, model.ram_budget) < model.ram_budget ? " (far above this chart)" : "";
+  const over = peak_ram > model.ram_budget ? ` ${overWords(model)}` : "";
+  const loaded = homes(model)
+    ? ` Parameters from storage: at most ${bytes(largest(model.loaded))}${model.persistent > 0 ? `; grey: those that stay, ${bytes(model.persistent)}` : ""}.`
+    : "";
+  return `${peak}${share}${off}.${over}${loaded}${cut}`;
+}
+
+function ramTip(model, s) {
+  if (!model.steps.length) return "";
+  const step = model.steps[s];
+  const resident = residentAt(model, s);
+  const entries = resident.slice(0, TOP).map((interval) => [valueName(model, interval.value), bytes(interval.bytes)]);
+  const rest = resident.slice(TOP);
+  if (rest.length)
+    entries.push([`and ${count(rest.length)} more`, bytes(rest.reduce((sum, interval) => sum + interval.bytes, 0))]);
+  if (model.loaded[s] > 0) entries.push(["of these, parameters from storage", bytes(model.loaded[s])]);
+  if (model.persistent > 0)
+    entries.push([homes(model) ? "resident parameters" : "persistent values", bytes(model.persistent)]);
+  const scratch = step.ram - model.persistent - resident.reduce((sum, interval) => sum + interval.bytes, 0);
+  if (scratch > 0) entries.push(["workspace", bytes(scratch)]);
+  const over = step.ram > model.ram_budget ? `, ${bytes(step.ram - model.ram_budget)} over budget` : "";
+  return tipText(
+    `${bytes(step.ram)}${over}`,
+    entries,
+    `${seconds(step.t0)}, step ${count(s)}: ${stepText(model, s)}`,
+  );
+}

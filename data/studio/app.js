@@ -1,0 +1,258 @@
+// The page: what is chosen on the left, the curve of it above, the plan at the budget below.
+
+import { layout, setDark } from "./report/axes.js";
+import { setMode } from "./report/board.js";
+import { zoomBy, zoomOfKey } from "./report/linked.js";
+import { element } from "./report/plans.js";
+import { Problem, download, onTokenNeeded, run, waitingText } from "./api.js";
+import { makeForm } from "./choose.js";
+import { makeCurve } from "./curve.js";
+import { makeGraph } from "./graph.js";
+import { inspect, valueNamed } from "./inspector.js";
+import { calls, curveOrder, planOrder } from "./order.js";
+import { showBoard, solved, tensorNames, verdictOf } from "./plan.js";
+import { change, onChange, start, state } from "./state.js";
+
+const $ = (id) => document.getElementById(id);
+const SUBJECT = ["model", "onnx", "device", "profile", "batch", "optimizer", "factor"];
+const page = { shown: null, view: null, graph: null, curveJob: null, planJob: null, mode: "time" };
+
+// --- what goes wrong ---
+
+function problem(error, what = "") {
+  if (error.name === "AbortError") return;
+  const box = $("problem");
+  const todo = {
+    gone: "Is `poet serve` still running? The page goes on by itself when it is.",
+    full: "Ask whoever runs the server for room, or wait.",
+    invalid: error.field ? `It is the field ${error.field.replace("/", "")}; change it on the left.` : "Change it on the left.",
+    died: "A smaller network or batch, or a server with a larger --memory-limit, may do.",
+    time_limit: "The server stopped it; give it a smaller problem.",
+    unauthorized: "Load the page again to type another token.",
+  }[error instanceof Problem || error.kind ? error.kind : ""];
+  const close = element("button", { type: "button" }, "Close");
+  close.addEventListener("click", () => (box.hidden = true));
+  box.replaceChildren(element("strong", {}, what || "That did not work. "), ` ${error.message}. ${todo ?? ""}`, close);
+  box.hidden = false;
+}
+
+const noProblem = () => ($("problem").hidden = true);
+
+/** A token typed by the user; null where none is given. */
+function askForToken() {
+  const dialog = $("dialog");
+  const input = element("input", { type: "password", name: "token", autocomplete: "off", required: true });
+  const form = element(
+    "form",
+    { method: "dialog" },
+    element("h2", {}, "This server wants a token"),
+    element("label", { className: "field" }, "Token", input),
+    element("button", { type: "submit", className: "main" }, "Go on"),
+  );
+  dialog.replaceChildren(form);
+  dialog.showModal();
+  return new Promise((resolve) => dialog.addEventListener("close", () => resolve(input.value || null), { once: true }));
+}
+
+// --- the curve ---
+
+async function showCurve(curve) {
+  page.curveJob?.abort();
+  const job = (page.curveJob = new AbortController());
+  const say = (text) => ($("curve-status").textContent = text);
+  curve.show([]);
+  try {
+    const ended = await run(curveOrder(state), {
+      signal: job.signal,
+      wait: (problem) => say(waitingText(problem)),
+      tell: (now) => {
+        const { rows = [], done = 0, of } = now.progress ?? {};
+        if (rows.length) curve.show(rows);
+        say(now.state === "queued" ? "waiting for a worker …" : of ? `${done} of ${of} points` : "");
+        chooseRam(rows);
+      },
+    });
+    if (ended.state === "failed") problem(Object.assign(new Error(ended.error.message), { kind: ended.error.error, field: ended.error.field }), "The curve could not be drawn.");
+    say(ended.state === "done" ? "" : `the curve is ${ended.state}`);
+    const rows = ended.progress?.rows ?? [];
+    if (rows.length && rows.every((row) => row.verdict === "failed")) problem(new Error(rows[0].reason), "The curve could not be drawn.");
+    document.body.dataset.curve = ended.state;
+  } catch (error) {
+    problem(error, "The curve could not be drawn.");
+  }
+}
+
+/** Where no budget was chosen yet: half of what keeping everything takes. */
+function chooseRam(rows) {
+  const most = rows.find((row) => row.keep_all_peak_ram_bytes > 0)?.keep_all_peak_ram_bytes;
+  if (!state.ram && most) change({ ram: Math.round(most / 2) }, false);
+}
+
+// --- the plan ---
+
+async function showPlan() {
+  page.planJob?.abort();
+  if (!state.ram) return;
+  const job = (page.planJob = new AbortController());
+  const say = (text) => ($("plan-status").textContent = text);
+  document.body.dataset.plan = "asked";
+  try {
+    const orders = [...(state.pinned ? [state.pinned] : []), planOrder(state)];
+    const answers = [];
+    for (const order of orders) answers.push(await solved(order, say, job.signal));
+    if (job.signal.aborted) return;
+    say("");
+    noProblem();
+    render(answers);
+  } catch (error) {
+    if (error.name === "AbortError") return;
+    say("");
+    document.body.dataset.plan = "problem";
+    problem(error, "There is no plan to show.");
+  }
+}
+
+function render(answers) {
+  const shown = (page.shown = answers.at(-1));
+  const models = answers.filter((one) => one.model).map((one) => one.model);
+  page.view?.end();
+  page.graph?.dispose();
+  page.view = page.graph = null;
+  $("verdict").replaceChildren(...answers.map((one) => verdictOf(one.answer, (ram) => change({ ram }))));
+  $("tools").hidden = $("graph-section").hidden = !shown.model;
+  $("plans").replaceChildren();
+  $("charts").replaceChildren();
+  renderActions(shown);
+  if (models.length) {
+    layout.width = () => $("charts").clientWidth / (models.length > 1 && window.innerWidth >= 1200 ? 2.2 : 1);
+    page.view = showBoard(models, page.mode, (model, value) => change({ tensor: model.values[value][0] }));
+  }
+  if (shown.model) {
+    $("tensors").replaceChildren(...tensorNames(shown.model).map((name) => element("option", { value: name })));
+    page.graph = makeGraph($("graph"), shown.model, (value) => change({ tensor: shown.model.values[value][0] }));
+  }
+  showTensor();
+  document.body.dataset.plan = shown.answer.status;
+}
+
+function renderActions({ job, model }) {
+  const button = (text, action, attributes = {}) => {
+    const made = element("button", { type: "button", ...attributes }, text);
+    made.addEventListener("click", () => Promise.resolve(action()).catch(problem));
+    return made;
+  };
+  const file = (text, name) => button(text, () => download(`/api/v1/jobs/${job.id}/${name}`));
+  const copy = element("details", { className: "calls" }, element("summary", {}, "Reproduce"), ...calls(state).map(([title, text]) => {
+    const copied = button("Copy", async () => {
+      await navigator.clipboard.writeText(text);
+      copied.textContent = "Copied";
+    });
+    copied.setAttribute("aria-label", `Copy the call from ${title}`);
+    return element("div", {}, element("h3", {}, title, " ", copied), element("pre", { tabIndex: 0 }, text));
+  }));
+  $("actions").replaceChildren(
+    ...(model
+      ? [
+          state.pinned
+            ? button("Stop comparing", () => change({ pinned: undefined }))
+            : button("Pin to compare", () => change({ pinned: planOrder(state) }), { title: "keeps this plan beside those that you look at next" }),
+          file("Plan file", "plan"),
+          file("Page", "page.html"),
+          file("Figure", "figure.svg"),
+          file("Firmware", "firmware.tar.gz"),
+        ]
+      : []),
+    copy,
+  );
+}
+
+function showTensor() {
+  const box = $("inspector");
+  const model = page.shown?.model;
+  const value = model && state.tensor ? valueNamed(model, state.tensor) : undefined;
+  box.hidden = value === undefined;
+  document.body.classList.toggle("inspecting", !box.hidden);
+  page.graph?.choose(value);
+  if (value !== undefined) inspect(box, model, value, page.shown.answer, () => change({ tensor: undefined }));
+}
+
+// --- the page ---
+
+function setTheme(dark) {
+  document.documentElement.dataset.theme = dark ? "dark" : "light";
+  $("theme").textContent = dark ? "Light" : "Dark";
+  $("theme").setAttribute("aria-pressed", String(dark));
+  setDark(dark);
+}
+
+function listen(curve) {
+  $("undo").addEventListener("click", () => history.back());
+  $("redo").addEventListener("click", () => history.forward());
+  $("theme").addEventListener("click", () => {
+    const dark = document.documentElement.dataset.theme !== "dark";
+    localStorage.setItem("theme", dark ? "dark" : "light");
+    setTheme(dark);
+    curve.redraw();
+    page.graph?.redraw();
+    if (page.view) setMode(page.view.board, page.mode);
+  });
+  for (const input of document.querySelectorAll("input[name=axis]"))
+    input.addEventListener("change", () => {
+      page.mode = input.value;
+      if (page.view) setMode(page.view.board, page.mode);
+    });
+  for (const button of document.querySelectorAll("button[data-zoom]"))
+    button.addEventListener("click", () => page.view && zoomBy(page.view.board, button.dataset.zoom));
+  $("find").addEventListener("change", () => change({ tensor: $("find").value }));
+  document.addEventListener("keydown", (event) => {
+    if (event.key === "Escape" && state.tensor) change({ tensor: undefined });
+    const typing = ["INPUT", "TEXTAREA", "SELECT"].includes(event.target.tagName);
+    if (event.key.toLowerCase() === "z" && (event.ctrlKey || event.metaKey) && !typing) {
+      event.preventDefault();
+      if (event.shiftKey) history.forward();
+      else history.back();
+      return;
+    }
+    const action = zoomOfKey(event);
+    if (!action || !page.view) return;
+    zoomBy(page.view.board, action);
+    event.preventDefault();
+  });
+}
+
+async function begin() {
+  setTheme((localStorage.getItem("theme") ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")) === "dark");
+  onTokenNeeded(askForToken);
+  const form = await makeForm($("choose"), problem);
+  let waiting = 0;
+  const curve = makeCurve($("curve"), (ram, done) => {
+    if (ram) curve.mark(ram, state.factor);
+    clearTimeout(waiting);
+    // While it is dragged the plan follows, and undo goes back to where the drag began.
+    if (ram) waiting = setTimeout(() => change({ ram }, done), done ? 0 : 250);
+  });
+  listen(curve);
+  onChange((changed) => {
+    const subject = SUBJECT.some((name) => changed.has(name));
+    form.show();
+    $("subject").textContent = `${state.file ?? state.model ?? ""} on ${state.profile?.name ?? state.device ?? ""}`;
+    curve.mark(state.ram, state.factor);
+    if (subject) showCurve(curve);
+    if (subject || changed.has("ram") || changed.has("pinned")) showPlan();
+    else if (changed.has("tensor")) showTensor();
+  });
+  start();
+  document.body.dataset.started = "yes";
+}
+
+async function beginWhenThere() {
+  try {
+    await begin();
+  } catch (error) {
+    problem(error, "The page could not start.");
+    if (error instanceof Problem && error.status === 0) setTimeout(() => location.reload(), 3000);
+    else if (!(error instanceof Problem)) throw error;
+  }
+}
+
+beginWhenThere();

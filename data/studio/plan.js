@@ -1,0 +1,106 @@
+// The plan within the budget: asked for, followed while it is solved, shown as a board; alone or beside the one that is pinned.
+
+import { bytes, joules, percent, seconds } from "./report/amounts.js";
+import { followWidth, dispose, makeBoard, setMode } from "./report/board.js";
+import { modelOf, valueName } from "./report/model.js";
+import { element } from "./report/plans.js";
+import { json, run, waitingText } from "./api.js";
+
+/** { job, answer, model } of an order; of what has no plan without a model. `tell(text)` says how it goes. */
+export async function solved(order, tell, signal) {
+  const job = await run(order, {
+    signal,
+    tell: (now) => tell(progressText(now)),
+    wait: (problem) => tell(waitingText(problem)),
+  });
+  if (job.state === "failed") throw Object.assign(new Error(job.error?.message ?? "it failed"), { kind: job.error?.error, field: job.error?.field });
+  if (job.state === "cancelled") throw Object.assign(new Error("the job was cancelled"), { kind: "cancelled" });
+  const answer = await json(`/api/v1/jobs/${job.id}/result`, { signal });
+  if (!job.has_plan) return { job, answer };
+  const [picture] = await pictureOf(job.id, signal);
+  picture.title = `${bytes(answer.ram_budget_bytes)}${answer.deadline_seconds ? `, ${seconds(answer.deadline_seconds)}` : ""}`;
+  return { job, answer, model: modelOf(picture) };
+}
+
+/** Others may have files made at the same moment. */
+async function pictureOf(id, signal) {
+  for (let tries = 0; ; ++tries) {
+    try {
+      return await json(`/api/v1/jobs/${id}/picture.json`, { signal });
+    } catch (error) {
+      if (error.status !== 503 || tries > 10) throw error;
+      await new Promise((resolve) => setTimeout(resolve, 500));
+    }
+  }
+}
+
+function progressText(job) {
+  if (job.state === "queued") return job.ahead ? `waiting for ${job.ahead} other jobs …` : "waiting for a worker …";
+  if (job.state !== "running") return "";
+  const { phase, incumbent_joules: best, bound_joules: bound, elapsed_seconds: time } = job.progress ?? {};
+  if (!phase) return "solving …";
+  const parts = [phase, best ? `best ${joules(best)}` : "", bound ? `no plan below ${joules(bound)}` : "", time ? seconds(time, 2) : ""];
+  return `${parts.filter(Boolean).join(", ")} …`;
+}
+
+/** What the plan bought, in a sentence; of what has no plan why, and what to do. */
+export function verdictOf(answer, useRam) {
+  const block = element("div", { className: "verdict" });
+  if (answer.energy_joules !== null) {
+    const gap = answer.status === "optimal" ? "" : `; a better plan might save up to ${percent(answer.energy_gap)}`;
+    const kept = answer.overhead <= 1e-9 && answer.recomputations + answer.page_outs === 0;
+    block.append(
+      element("strong", {}, answer.status === "optimal" ? "Proven optimal. " : "Feasible. "),
+      kept
+        ? `Everything can be kept in ${bytes(answer.peak_ram_bytes)}: ${joules(answer.energy_joules)} and ${seconds(answer.runtime_seconds)} a step.`
+        : `${bytes(answer.keep_all_peak_ram_bytes)} of RAM become ${bytes(answer.peak_ram_bytes)} for ${percent(answer.overhead)} more energy (${joules(answer.energy_joules)}) and ${percent(answer.runtime_seconds / answer.baseline_seconds - 1)} more time${gap}.`,
+    );
+    return block;
+  }
+  block.className = "verdict invalid";
+  const { reason, least_ram_bytes: least, floor_ram_bytes: floor, way_out: ways } = answer.explanation;
+  block.append(element("strong", {}, answer.status === "infeasible" ? "No plan fits. " : "No plan was found in the time. "), `${capital(reason ?? "")}. `);
+  if (ways?.length) block.append(element("p", {}, "What would do:"), element("ul", {}, ...ways.map((way) => element("li", {}, wayText(way)))));
+  const enough = least ?? (floor > answer.ram_budget_bytes ? floor : null);
+  if (enough) {
+    const button = element("button", { type: "button", className: "main" }, `Use ${bytes(enough)} of RAM`);
+    button.addEventListener("click", () => useRam(enough));
+    block.append(button);
+  }
+  return block;
+}
+
+/** An option of the program in words. */
+const wayText = (way) =>
+  way
+    .replace(/--ram-budget (\d+)/, (_, amount) => `a RAM budget of ${bytes(Number(amount))}`)
+    .replace(/--deadline ([\d.e+-]+)/, (_, time) => `a deadline of ${seconds(Number(time))}`)
+    .replace(/--batch-size (\d+)/, (_, size) => `a batch size of ${size}`)
+    .replace(/--split (\d+)/, (_, size) => `with operators in parts of ${bytes(Number(size))}`)
+    .replace(/--time-limit (\S+)/, (_, time) => `a longer search: ${time}`);
+
+const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
+
+/** The charts of one plan, or of two side by side; the board, which dispose() ends. */
+export function showBoard(models, mode, select) {
+  const header = document.getElementById("plans");
+  const charts = document.getElementById("charts");
+  header.replaceChildren();
+  charts.replaceChildren();
+  const board = makeBoard(models, { header, charts, select, tellShown: (text) => (document.getElementById("shown").textContent = text) });
+  setMode(board, mode);
+  const unfollow = followWidth(board);
+  return {
+    board,
+    end() {
+      unfollow();
+      dispose(board);
+    },
+  };
+}
+
+/** For the list of tensors to choose from: the largest, by name. */
+export function tensorNames(model, most = 400) {
+  const order = model.values.map((_, value) => value).sort((a, b) => model.values[b][1] - model.values[a][1]);
+  return order.slice(0, most).map((value) => valueName(model, value));
+}

@@ -1,0 +1,64 @@
+// What is looked at, all of it in the address: links lead to it, and the browser's back is undo.
+
+const USUAL = { model: "resnet18_cifar", device: "a72", batch: 1, optimizer: "sgd" };
+
+/** { model | onnx, file, device, profile, batch, optimizer, factor, ram, pinned, tensor }; absent: not chosen. */
+export const state = {};
+const listeners = [];
+
+export const onChange = (listener) => listeners.push(listener);
+
+function text() {
+  const given = new URLSearchParams();
+  for (const [name, value] of Object.entries(state)) {
+    if (value === undefined || value === null || value === "") continue;
+    given.set(name, typeof value === "object" ? JSON.stringify(value) : String(value));
+  }
+  return `#${given}`;
+}
+
+function read() {
+  const given = new URLSearchParams(location.hash.slice(1));
+  for (const name of Object.keys(state)) delete state[name];
+  Object.assign(state, [...given.keys()].length ? {} : USUAL);
+  for (const [name, value] of given) {
+    if (["batch", "factor", "ram"].includes(name)) state[name] = Number(value);
+    else if (["profile", "pinned"].includes(name)) state[name] = parsed(value);
+    else state[name] = value;
+  }
+}
+
+function parsed(text) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined; // a link that was cut
+  }
+}
+
+const tell = (changed) => listeners.forEach((listener) => listener(changed));
+
+/** Changes some of it. `step`: undo goes back to before it; without, it belongs to the step before. */
+export function change(values, step = true) {
+  const changed = Object.keys(values).filter((name) => JSON.stringify(state[name]) !== JSON.stringify(values[name]));
+  if (!changed.length) return;
+  Object.assign(state, values);
+  if (step) history.pushState(null, "", text());
+  else history.replaceState(null, "", text());
+  tell(new Set(changed));
+}
+
+function obeyAddress() {
+  const before = { ...state };
+  read();
+  const names = new Set([...Object.keys(before), ...Object.keys(state)]);
+  tell(new Set([...names].filter((name) => JSON.stringify(before[name]) !== JSON.stringify(state[name]))));
+}
+
+export function start() {
+  read();
+  history.replaceState(null, "", text());
+  window.addEventListener("popstate", obeyAddress);
+  window.addEventListener("hashchange", obeyAddress);
+  tell(new Set(Object.keys(state)));
+}

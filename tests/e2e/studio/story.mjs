@@ -1,0 +1,154 @@
+// The page as an engineer uses it.
+
+import assert from "node:assert/strict";
+import { SMALL, figure, placeInChart, plan, planAfter, titles } from "./support.mjs";
+
+export async function curveFillsAndThePlanFollowsTheBudget(context) {
+  await context.serve();
+  const page = await context.open("#model=linear&device=a72");
+  await plan(page); // at half of what keeping everything takes, once that is known
+  const half = await page.inputValue("input[name=ram]");
+  assert.match(half, /KB$/);
+  await page.waitForFunction(() => echarts.getInstanceByDom(document.querySelector("#curve .chart")).getOption().series.some((one) => one.id === "no deadline" && one.data.length >= 3));
+  // Drag it to the right: more RAM, less energy.
+  const chart = await page.locator("#curve .chart").boundingBox();
+  const x = await page.evaluate(() => {
+    const curve = echarts.getInstanceByDom(document.querySelector("#curve .chart"));
+    return curve.convertToPixel({ xAxisIndex: 0 }, curve.getOption().series.find((one) => one.id === "budget").markLine.data[0].xAxis);
+  });
+  const before = await figure(page, "energy");
+  await planAfter(page, async () => {
+    await page.mouse.move(chart.x + x, chart.y + 150);
+    await page.mouse.down();
+    for (let step = 1; step <= 10; ++step) await page.mouse.move(chart.x + x + 18 * step, chart.y + 150);
+    await page.mouse.up();
+  });
+  const more = await page.inputValue("input[name=ram]");
+  assert.ok(parseFloat(more) > parseFloat(half), `${more} after ${half}`);
+  assert.ok(parseFloat(await figure(page, "energy")) <= parseFloat(before));
+  assert.deepEqual(await titles(page), [more]);
+  assert.match(await page.locator("output.budget").textContent(), /of keeping everything: about .*J/);
+  // Undo leads back, redo forth.
+  await planAfter(page, () => page.click("#undo"));
+  assert.equal(await page.inputValue("input[name=ram]"), half);
+  await planAfter(page, () => page.click("#redo"));
+  assert.equal(await page.inputValue("input[name=ram]"), more);
+}
+
+export async function theBudgetMovesByKeyboard(context) {
+  await context.serve();
+  const page = await context.open(SMALL);
+  await plan(page);
+  await planAfter(page, async () => {
+    await page.focus("input.budget");
+    for (let i = 0; i < 3; ++i) await page.keyboard.press("PageDown");
+  }, ".*");
+  assert.ok(Number(new URLSearchParams(new URL(page.url()).hash.slice(1)).get("ram")) < 250000);
+}
+
+export async function aTensorSaysWhy(context) {
+  await context.serve();
+  const page = await context.open("#model=resnet18_cifar&device=a72&ram=46000000");
+  await plan(page);
+  // The first tensor that is stacked in the chart of RAM.
+  const [x, y] = await placeInChart(page, "RAM", (chart) => {
+    const [from, to, low, high] = chart.getOption().series.find((one) => one.name === "activations" && one.type === "custom").data
+      .reduce((a, b) => ((b[1] - b[0]) * (b[3] - b[2]) > (a[1] - a[0]) * (a[3] - a[2]) ? b : a));
+    return [(from + to) / 2, (low + high) / 2];
+  });
+  await page.mouse.click(x, y);
+  await page.waitForSelector("#inspector:not([hidden])");
+  const said = await page.locator("#inspector").textContent();
+  assert.match(said, /Why(Kept|Paged|Recomputed|Paged and recomputed): /);
+  assert.match(said, /to page it out and in once.*J.*to compute it again/s);
+  assert.match(said, /Its life.*computed, in RAM for/s);
+  await page.keyboard.press("Escape");
+  await page.waitForSelector("#inspector", { state: "hidden" });
+  // By name, as without a mouse.
+  const name = await page.evaluate(() => document.querySelector("#tensors option").value);
+  await page.fill("#find", name);
+  await page.press("#find", "Enter");
+  assert.equal(await page.locator("#inspector h2").textContent(), name);
+  // A click in the network selects, too.
+  await page.waitForSelector("#graph[data-ready]");
+  await page.evaluate(() => (location.hash = location.hash.replace(/&tensor=[^&]*/, "")));
+  await page.waitForSelector("#inspector", { state: "hidden" });
+  const box = page.locator("#graph canvas");
+  await box.scrollIntoViewIfNeeded();
+  await box.evaluate(() => new Promise(requestAnimationFrame));
+  const { x: left, y: top } = await box.boundingBox();
+  const node = await box.evaluate((canvas) => {
+    // The first node's colour, found on the picture itself.
+    const pen = canvas.getContext("2d");
+    const { data, width, height } = pen.getImageData(0, 0, canvas.width, canvas.height);
+    const paper = data.slice(0, 3).join();
+    for (let y = 0; y < height; y += 2)
+      for (let x = 0; x < width; x += 2) {
+        const solid = [0, 1, 2, 3].every((d) => data.slice(4 * ((y + d) * width + x + d), 4 * ((y + d) * width + x + d) + 3).join() === data.slice(4 * (y * width + x), 4 * (y * width + x) + 3).join());
+        if (solid && data.slice(4 * (y * width + x), 4 * (y * width + x) + 3).join() !== paper) return [x + 2, y + 2].map((at) => at / devicePixelRatio);
+      }
+    return null;
+  });
+  assert.ok(node, "the network has a node that can be seen");
+  await page.mouse.click(left + node[0], top + node[1]);
+  await page.waitForSelector("#inspector:not([hidden])");
+}
+
+export async function twoPlansSideBySide(context) {
+  await context.serve();
+  const page = await context.open(SMALL);
+  await plan(page);
+  const first = await titles(page);
+  await planAfter(page, () => page.click("text=Pin to compare"));
+  await planAfter(page, async () => {
+    await page.fill("input[name=ram]", "200 KB");
+    await page.press("input[name=ram]", "Enter");
+  });
+  assert.deepEqual(await titles(page), [...first, "200 KB"]);
+  assert.equal(await page.locator("#charts .chart").count(), 2 * (await page.locator("#charts .row.several").count()) + 1);
+  await planAfter(page, () => page.click("text=Stop comparing"));
+  assert.deepEqual(await titles(page), ["200 KB"]);
+}
+
+export async function aLinkLeadsToTheSame(context) {
+  await context.serve();
+  const page = await context.open(SMALL);
+  await plan(page);
+  await planAfter(page, async () => {
+    await page.fill("input[name=factor]", "1.4");
+    await page.press("input[name=factor]", "Enter");
+  });
+  const other = await context.open(new URL(page.url()).hash);
+  await plan(other);
+  assert.deepEqual(await titles(other), await titles(page));
+  for (const name of ["energy", "time", "RAM peak"]) assert.equal(await figure(other, name), await figure(page, name));
+}
+
+export async function aDevicesNumbersMayBeChanged(context) {
+  await context.serve();
+  const page = await context.open(SMALL);
+  await plan(page);
+  const before = await figure(page, "energy");
+  await page.click("text=Numbers…");
+  assert.match(await page.locator("tr:has(th:text-is('active watts')) td.soft").textContent(), /^published: /);
+  await planAfter(page, async () => {
+    await page.fill("input[aria-label='active watts']", "6");
+    await page.press("input[aria-label='active watts']", "Tab");
+    assert.equal(await page.locator("tr:has(th:text-is('active watts')) td.soft").textContent(), "assumed: edited in the browser");
+    await page.click("text=Use these numbers");
+  });
+  assert.notEqual(await figure(page, "energy"), before);
+  assert.match(await page.locator("#subject").textContent(), /a72-edited$/);
+}
+
+export async function darkIsRemembered(context) {
+  await context.serve();
+  const page = await context.open(SMALL, { colorScheme: "light" });
+  await plan(page);
+  await page.click("#theme");
+  assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), "dark");
+  await page.reload();
+  await plan(page);
+  assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), "dark");
+  assert.equal(await page.evaluate(() => getComputedStyle(document.body).backgroundColor), "rgb(18, 24, 31)");
+}
