@@ -19,7 +19,7 @@ poet, = sys.argv[1:]
 
 def stopped(data):
     request = {**LONG, "time_limit": 7}
-    with serving(poet, data=data) as server:
+    with serving(poet, "--workers", 1, data=data) as server:
         done = server.submit(QUICK)
         result = server.result(QUICK)
         running, queued = server.submit(request), server.submit({**QUICK, "ram_budget": 57_000_000})
@@ -38,7 +38,7 @@ def stopped(data):
         thread.join()
         assert watched[0][-1]["state"] == "running", watched
     assert not processes_of(data)
-    with serving(poet, data=data) as server:
+    with serving(poet, "--workers", 1, data=data) as server:
         assert server.get(f"/api/v1/jobs/{done}/result").body == result
         for name in (running, queued):
             job = server.wait(name)
@@ -88,7 +88,7 @@ def killed(data, kills=15):
     accepted, results = {}, {}
     began = time.monotonic()
     for round_number in range(kills):
-        server = Server(poet, data)
+        server = Server(poet, data, "--workers", 1)
         timer = threading.Timer(chance.uniform(0, 2.5), server.process.kill)
         timer.start()
         try:

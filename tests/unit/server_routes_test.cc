@@ -49,10 +49,22 @@ TEST(ServerRoutes, FollowTheLifeOfAJob) {
   EXPECT_EQ(server.answer(test::http_request("GET " + job + "/result"))->body, R"({"status":"optimal"})");
   EXPECT_EQ(server.answer(test::http_request("GET " + job + "/plan"))->body, "a plan");
   EXPECT_EQ(server.answer(test::http_request("GET " + job + "/schedule.json"))->body, "{}");
-  EXPECT_EQ(status_of(server, test::http_request("DELETE " + job)), "409 ended");
+  EXPECT_EQ(status_of(server, test::http_request("DELETE " + job)), "200");
+  EXPECT_EQ(server.store.find(id)->state, JobState::done) << "it has ended";
   const test::HttpResponse events = server.answer(test::http_request("GET " + job + "/events")).value();
   EXPECT_THAT(events.body, StartsWith("event: job\nid: "));
   EXPECT_THAT(events.body, HasSubstr(R"("state":"done")"));
+}
+
+TEST(ServerRoutes, CancelJobsForWhoSubmittedThemFirst) {
+  const test::ScratchFolder folder;
+  test::QuietServer server(folder.path());
+  const std::string id = server.answer(test::job_request(kSolveLinear))->json()["id"];
+  const std::string request = test::http_request("DELETE /api/v1/jobs/" + id);
+  const auto other = test::http_response(server.router.answer({1, request, "127.0.0.2"}).response.bytes);
+  EXPECT_EQ(other->status, 403);
+  EXPECT_EQ(server.store.find(id)->state, JobState::queued);
+  EXPECT_EQ(server.answer(request)->json()["state"], "cancelled");
 }
 
 TEST(ServerRoutes, StreamWhatHasNotEndedAndOnlyThat) {
