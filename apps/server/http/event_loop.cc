@@ -15,6 +15,7 @@
 #include <cerrno>
 #include <chrono>
 #include <limits>
+#include <utility>
 
 #include "apps/server/http/request_head.h"
 #include "poet/base/error.h"
@@ -58,6 +59,7 @@ struct EventLoop::Connection {
   Phase phase = Phase::reading;
   std::string in, out;
   std::size_t sent = 0;
+  std::size_t held = 0;  // bytes of the request that somebody has
   std::optional<RequestHead> head;
   bool continued = false;
   bool refused = false;
@@ -227,7 +229,7 @@ void EventLoop::readable(Connection& connection) {
 }
 
 void EventLoop::take_request(Connection& connection) {
-  if (buffered_ > limits_.all_bytes)
+  if (buffered_ > limits_.all_bytes && connection.in.size() > limits_.head_bytes)
     return refuse(connection, 503, "too much is being uploaded; try again later");
   if (!connection.head) {
     connection.head = request_head(connection.in);
@@ -261,7 +263,7 @@ void EventLoop::take_request(Connection& connection) {
   RawRequest request{connection.id, connection.in.substr(0, size), connection.address};
   connection.in.erase(0, size);
   if (connection.in.empty()) connection.in.shrink_to_fit();
-  buffered_ -= size;
+  connection.held = size;
   connection.head.reset();
   connection.phase = Connection::Phase::answering;
   connection.deadline = kNever;
@@ -272,6 +274,7 @@ void EventLoop::take_request(Connection& connection) {
 void EventLoop::refuse(Connection& connection, int status, const char* text) {
   const std::string body =
       fmt::format(R"({{"error":"{}","message":"{}"}})", status == 503 ? "busy" : "refused", text);
+  buffered_ -= std::exchange(connection.held, 0);
   connection.refused = true;
   connection.close = true;
   connection.phase = Connection::Phase::writing;
@@ -349,7 +352,7 @@ void EventLoop::close_closed() {
     if (found == connections_.end()) continue;
     Connection& connection = *found->second;
     ::close(connection.socket);
-    buffered_ -= connection.in.size();
+    buffered_ -= connection.in.size() + connection.held;
     if (--of_address_[connection.address] == 0) of_address_.erase(connection.address);
     if (connection.topic) {
       const auto [begin, end] = streams_.equal_range(*connection.topic);
@@ -374,6 +377,7 @@ void EventLoop::take(Message& message) {
     const auto found = connections_.find(message.connection.value());
     if (found == connections_.end() || found->second->closed) return;
     Connection& connection = *found->second;
+    buffered_ -= std::exchange(connection.held, 0);
     connection.close = connection.close || message.response.close;
     connection.phase = Connection::Phase::writing;
     connection.deadline = clock_now() + limits_.head_seconds +

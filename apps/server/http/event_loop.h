@@ -36,7 +36,8 @@ struct LoopLimits {
   std::size_t connections_of_address = 2048;
   std::size_t head_bytes = std::size_t{16} << 10;
   std::size_t body_bytes = std::size_t{64} << 20;
-  std::size_t all_bytes = std::size_t{512} << 20;   // of requests that are being read
+  std::size_t all_bytes = std::size_t{512} << 20;   // of requests that are read or worked on; small ones are
+                                                    // taken beyond that
   std::size_t stream_bytes = std::size_t{1} << 20;  // that a stream's client has not taken of earlier events
   double head_seconds = 10;                         // for a request's head, from its first byte
   double least_rate = 16 << 10;  // bytes per second of bodies and responses, besides head_seconds
