@@ -70,9 +70,11 @@ struct EventLoop::Connection {
   std::uint32_t watched = 0;
 };
 
-EventLoop::EventLoop(int listening, LoopLimits limits, std::function<bool(RawRequest&&)> dispatch)
+EventLoop::EventLoop(int listening, LoopLimits limits, std::function<bool(RawRequest&&)> dispatch,
+                     std::function<bool(std::string_view head)> admits)
     : limits_(limits),
       dispatch_(std::move(dispatch)),
+      admits_(std::move(admits)),
       listening_(listening),
       poller_(epoll_create1(EPOLL_CLOEXEC)),
       wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
@@ -245,6 +247,9 @@ void EventLoop::take_request(Connection& connection) {
     if (head.refused == 505) return refuse(connection, 505, "this is HTTP/1.1");
     if (head.refused != 0) return refuse(connection, 400, "this is no HTTP request");
     if (head.body > limits_.body_bytes) return refuse(connection, 413, "the body is too large");
+    if (head.body > limits_.head_bytes && admits_ &&
+        !admits_(std::string_view(connection.in).substr(0, head.size)))
+      return refuse(connection, 401, "give a token: Authorization: Bearer TOKEN");
     connection.deadline += static_cast<double>(head.body) / limits_.least_rate;
     if (head.awaits_continue) {
       const std::size_t before = connection.in.size();
@@ -272,8 +277,11 @@ void EventLoop::take_request(Connection& connection) {
 }
 
 void EventLoop::refuse(Connection& connection, int status, const char* text) {
-  const std::string body =
-      fmt::format(R"({{"error":"{}","message":"{}"}})", status == 503 ? "busy" : "refused", text);
+  const char* error = status == 503 ? "busy" : status == 401 ? "unauthorized" : "refused";
+  const std::string body = fmt::format(R"({{"error":"{}","message":"{}"}})", error, text);
+  const char* extra = status == 503   ? "Retry-After: 2\r\n"
+                      : status == 401 ? "WWW-Authenticate: Bearer\r\n"
+                                      : "";
   buffered_ -= std::exchange(connection.held, 0);
   connection.refused = true;
   connection.close = true;
@@ -281,7 +289,7 @@ void EventLoop::refuse(Connection& connection, int status, const char* text) {
   connection.out += fmt::format(
       "HTTP/1.1 {} Refused\r\nContent-Type: application/json\r\nContent-Length: {}\r\n{}Connection: "
       "close\r\n\r\n{}",
-      status, body.size(), status == 503 ? "Retry-After: 2\r\n" : "", body);
+      status, body.size(), extra, body);
   connection.deadline = clock_now() + limits_.head_seconds;
   send_now(connection);
 }

@@ -14,6 +14,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace poet::server {
@@ -49,8 +50,10 @@ struct LoopLimits {
 class EventLoop {
  public:
   /// Takes over a listening socket. `dispatch` is called in the loop's thread and must not block; it returns
-  /// false where the request cannot be taken on now (503).
-  EventLoop(int listening, LoopLimits limits, std::function<bool(RawRequest&&)> dispatch);
+  /// false where the request cannot be taken on now (503). `admits`: whether the client whose request has
+  /// this head may send a body larger than heads may be; all may without.
+  EventLoop(int listening, LoopLimits limits, std::function<bool(RawRequest&&)> dispatch,
+            std::function<bool(std::string_view head)> admits = {});
   ~EventLoop();
   EventLoop(const EventLoop&) = delete;
   EventLoop& operator=(const EventLoop&) = delete;
@@ -99,6 +102,7 @@ class EventLoop {
 
   LoopLimits limits_;
   std::function<bool(RawRequest&&)> dispatch_;
+  std::function<bool(std::string_view head)> admits_;
   int listening_ = -1, poller_ = -1, wake_ = -1;
   bool accepting_ = true;
   bool listens_ = true;  // not for a moment, where no descriptor is left
