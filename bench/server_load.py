@@ -201,8 +201,8 @@ class Client:
         """Its events to the end, and its status meanwhile; whether it has ended."""
         path = "/api/v1/jobs/" + job["id"]
         stream = await self.connect()
+        events = stream.send(self.request("GET", path + "/events", None))
         try:
-            events = stream.send(self.request("GET", path + "/events", None))
             while True:
                 await self.ask("status", "GET", path)
                 done, _ = await asyncio.wait([events], timeout=LOOK_SECONDS)
@@ -210,6 +210,7 @@ class Client:
                     break
             response = self.counted("events", events.result(), (200,))
         finally:
+            events.cancel()
             stream.transport.close()
         if response.status in PROMISED:
             return False

@@ -79,8 +79,10 @@ struct Server::Parts {
                 {settings.program, settings.data / "work" / "jobs", settings.workers, settings.memory_bytes}),
         router(all_routes({store, uploads, workers, catalogue, drawings, settings.bounds}),
                gate_of(settings.tokens)),
-        loop(listen_at(settings.listen), settings.loop,
-             [this](RawRequest&& request) { return dispatch(std::move(request)); }),
+        loop(
+            listen_at(settings.listen), settings.loop,
+            [this](RawRequest&& request) { return dispatch(std::move(request)); },
+            [this](std::string_view head) { return has_token(settings.tokens, head); }),
         watcher(store, loop, [this](RawRequest&& request) { (void)dispatch(std::move(request)); }),
         pool(kThreads, kMostWaiting),
         housekeeping([this] { keep_house(); }) {}

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "apps/server/http/request_head.h"
 #include "apps/server/jobs/digest.h"
 #include "poet/base/error.h"
 
@@ -20,6 +21,14 @@ constexpr std::size_t kLeastToken = 16;
 std::string host_of(const std::string& field) {
   const std::size_t bracket = field.rfind(']');
   return field.substr(0, field.find(':', bracket == std::string::npos ? 0 : bracket));
+}
+
+/// Whose token an Authorization field has. Looked up by its digest, so that the time this takes says nothing
+/// about tokens.
+Tokens::const_iterator find_token(const Tokens& tokens, std::string_view authorization) {
+  constexpr std::string_view kScheme = "Bearer ";
+  if (authorization.substr(0, kScheme.size()) != kScheme) return tokens.end();
+  return tokens.find(digest(authorization.substr(kScheme.size())));
 }
 
 /// A page of another site that has this server's address resolve to its own name (DNS rebinding) says that
@@ -63,6 +72,10 @@ Tokens read_tokens(const std::filesystem::path& file) {
   return tokens;
 }
 
+bool has_token(const Tokens& tokens, std::string_view head) {
+  return tokens.empty() || find_token(tokens, field_of(head, "Authorization")) != tokens.end();
+}
+
 Gate gate_of(Tokens tokens) {
   return [tokens = std::move(tokens)](Call& call, bool is_public) -> std::optional<Reply> {
     if (is_of_another_site(call))
@@ -75,11 +88,7 @@ Gate gate_of(Tokens tokens) {
       return std::nullopt;
     }
     if (is_public) return std::nullopt;
-    constexpr std::string_view kScheme = "Bearer ";
-    const std::string given = call.field("Authorization");
-    // Looked up by its digest, so that the time this takes says nothing about tokens.
-    const auto found =
-        given.rfind(kScheme, 0) == 0 ? tokens.find(digest(given.substr(kScheme.size()))) : tokens.end();
+    const auto found = find_token(tokens, call.field("Authorization"));
     if (found != tokens.end()) {
       call.client = found->second;
       return std::nullopt;

@@ -15,6 +15,7 @@
 #include <cerrno>
 #include <chrono>
 #include <limits>
+#include <utility>
 
 #include "apps/server/http/request_head.h"
 #include "poet/base/error.h"
@@ -58,6 +59,7 @@ struct EventLoop::Connection {
   Phase phase = Phase::reading;
   std::string in, out;
   std::size_t sent = 0;
+  std::size_t held = 0;  // bytes of the request that somebody has
   std::optional<RequestHead> head;
   bool continued = false;
   bool refused = false;
@@ -68,9 +70,11 @@ struct EventLoop::Connection {
   std::uint32_t watched = 0;
 };
 
-EventLoop::EventLoop(int listening, LoopLimits limits, std::function<bool(RawRequest&&)> dispatch)
+EventLoop::EventLoop(int listening, LoopLimits limits, std::function<bool(RawRequest&&)> dispatch,
+                     std::function<bool(std::string_view head)> admits)
     : limits_(limits),
       dispatch_(std::move(dispatch)),
+      admits_(std::move(admits)),
       listening_(listening),
       poller_(epoll_create1(EPOLL_CLOEXEC)),
       wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
@@ -224,7 +228,7 @@ void EventLoop::readable(Connection& connection) {
 }
 
 void EventLoop::take_request(Connection& connection) {
-  if (buffered_ > limits_.all_bytes)
+  if (buffered_ > limits_.all_bytes && connection.in.size() > limits_.head_bytes)
     return refuse(connection, 503, "too much is being uploaded; try again later");
   if (!connection.head) {
     connection.head = request_head(connection.in);
@@ -240,6 +244,9 @@ void EventLoop::take_request(Connection& connection) {
     if (head.refused == 505) return refuse(connection, 505, "this is HTTP/1.1");
     if (head.refused != 0) return refuse(connection, 400, "this is no HTTP request");
     if (head.body > limits_.body_bytes) return refuse(connection, 413, "the body is too large");
+    if (head.body > limits_.head_bytes && admits_ &&
+        !admits_(std::string_view(connection.in).substr(0, head.size)))
+      return refuse(connection, 401, "give a token: Authorization: Bearer TOKEN");
     connection.deadline += static_cast<double>(head.body) / limits_.least_rate;
     if (head.awaits_continue) {
       const std::size_t before = connection.in.size();
@@ -258,7 +265,7 @@ void EventLoop::take_request(Connection& connection) {
   RawRequest request{connection.id, connection.in.substr(0, size), connection.address};
   connection.in.erase(0, size);
   if (connection.in.empty()) connection.in.shrink_to_fit();
-  buffered_ -= size;
+  connection.held = size;
   connection.head.reset();
   connection.phase = Connection::Phase::answering;
   connection.deadline = kNever;
@@ -267,15 +274,19 @@ void EventLoop::take_request(Connection& connection) {
 }
 
 void EventLoop::refuse(Connection& connection, int status, const char* text) {
-  const std::string body =
-      fmt::format(R"({{"error":"{}","message":"{}"}})", status == 503 ? "busy" : "refused", text);
+  const char* error = status == 503 ? "busy" : status == 401 ? "unauthorized" : "refused";
+  const std::string body = fmt::format(R"({{"error":"{}","message":"{}"}})", error, text);
+  const char* extra = status == 503   ? "Retry-After: 2\r\n"
+                      : status == 401 ? "WWW-Authenticate: Bearer\r\n"
+                                      : "";
+  buffered_ -= std::exchange(connection.held, 0);
   connection.refused = true;
   connection.close = true;
   connection.phase = Connection::Phase::writing;
   connection.out += fmt::format(
       "HTTP/1.1 {} Refused\r\nContent-Type: application/json\r\nContent-Length: {}\r\n{}Connection: "
       "close\r\n\r\n{}",
-      status, body.size(), status == 503 ? "Retry-After: 2\r\n" : "", body);
+      status, body.size(), extra, body);
   connection.deadline = clock_now() + limits_.head_seconds;
   send_now(connection);
 }
@@ -347,7 +358,7 @@ void EventLoop::close_closed() {
     if (found == connections_.end()) continue;
     Connection& connection = *found->second;
     ::close(connection.socket);
-    buffered_ -= connection.in.size();
+    buffered_ -= connection.in.size() + connection.held;
     if (--of_address_[connection.address] == 0) of_address_.erase(connection.address);
     if (connection.topic) {
       const auto [begin, end] = streams_.equal_range(*connection.topic);
@@ -372,6 +383,7 @@ void EventLoop::take(Message& message) {
     const auto found = connections_.find(message.connection.value());
     if (found == connections_.end() || found->second->closed) return;
     Connection& connection = *found->second;
+    buffered_ -= std::exchange(connection.held, 0);
     connection.close = connection.close || message.response.close;
     connection.phase = Connection::Phase::writing;
     connection.deadline = clock_now() + limits_.head_seconds +

@@ -15,6 +15,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace poet::server {
@@ -37,7 +38,8 @@ struct LoopLimits {
   std::size_t connections_of_address = 2048;
   std::size_t head_bytes = std::size_t{16} << 10;
   std::size_t body_bytes = std::size_t{64} << 20;
-  std::size_t all_bytes = std::size_t{512} << 20;   // of requests that are being read
+  std::size_t all_bytes = std::size_t{512} << 20;   // of requests that are read or worked on; small ones are
+                                                    // taken beyond that
   std::size_t stream_bytes = std::size_t{1} << 20;  // that a stream's client has not taken of earlier events
   double head_seconds = 10;                         // for a request's head, from its first byte
   double least_rate = 16 << 10;  // bytes per second of bodies and responses, besides head_seconds
@@ -49,8 +51,10 @@ struct LoopLimits {
 class EventLoop {
  public:
   /// Takes over a listening socket. `dispatch` is called in the loop's thread and must not block; it returns
-  /// false where the request cannot be taken on now (503).
-  EventLoop(int listening, LoopLimits limits, std::function<bool(RawRequest&&)> dispatch);
+  /// false where the request cannot be taken on now (503). `admits`: whether the client whose request has
+  /// this head may send a body larger than heads may be; all may without.
+  EventLoop(int listening, LoopLimits limits, std::function<bool(RawRequest&&)> dispatch,
+            std::function<bool(std::string_view head)> admits = {});
   ~EventLoop();
   EventLoop(const EventLoop&) = delete;
   EventLoop& operator=(const EventLoop&) = delete;
@@ -100,6 +104,7 @@ class EventLoop {
 
   LoopLimits limits_;
   std::function<bool(RawRequest&&)> dispatch_;
+  std::function<bool(std::string_view head)> admits_;
   int listening_ = -1, poller_ = -1, wake_ = -1;
   bool accepting_ = true;
   double listen_again_ = std::numeric_limits<double>::infinity();

@@ -81,6 +81,18 @@ std::optional<RequestHead> request_head(std::string_view arrived) {
   return head;
 }
 
+std::string_view field_of(std::string_view head, std::string_view name) {
+  for (std::size_t at = head.find("\r\n"); at != std::string_view::npos && at + 2 < head.size();) {
+    const std::size_t begin = at + 2;
+    at = head.find("\r\n", begin);
+    const std::string_view line = head.substr(begin, at - begin);
+    const std::size_t colon = line.find(':');
+    if (colon != std::string_view::npos && same_ignoring_case(line.substr(0, colon), name))
+      return trimmed(line.substr(colon + 1));
+  }
+  return {};
+}
+
 std::string without_expect(const std::string& request, std::size_t head) {
   std::string out;
   for (std::size_t at = 0; at < head;) {

@@ -19,6 +19,9 @@ struct RequestHead {
 /// Of what has arrived so far; nothing: the head is not whole yet. O(size).
 [[nodiscard]] std::optional<RequestHead> request_head(std::string_view arrived);
 
+/// A field of a head that has been found well formed; empty: it has none.
+[[nodiscard]] std::string_view field_of(std::string_view head, std::string_view name);
+
 /// The request without its Expect field, which has been answered.
 [[nodiscard]] std::string without_expect(const std::string& request, std::size_t head);
 
