@@ -37,7 +37,10 @@ async function panned(page, x, y) {
     return globalThis.frames_;
   });
   await page.mouse.up();
-  const gaps = frames.slice(1).map((at, i) => at - frames[i]).sort((a, b) => a - b);
+  const gaps = frames
+    .slice(1)
+    .map((at, i) => at - frames[i])
+    .sort((a, b) => a - b);
   const rate = (1000 * gaps.length) / (frames.at(-1) - frames[0]);
   return `${rate.toFixed(0)} frames/s, longest ${gaps.at(-1).toFixed(0)} ms, 95% within ${gaps[Math.floor(0.95 * gaps.length)].toFixed(0)} ms`;
 }
@@ -46,7 +49,9 @@ const browser = await chromium.launch({ executablePath: "/usr/bin/chromium", arg
 for (const [name, hash] of PLANS) {
   const page = await browser.newPage({ viewport: { width: 1280, height: 1000 } });
   await page.goto(`${url}/${hash}`);
-  await page.waitForFunction(() => /optimal|feasible/.test(document.body.dataset.plan ?? ""), null, { timeout: 180_000 });
+  await page.waitForFunction(() => /optimal|feasible/.test(document.body.dataset.plan ?? ""), null, {
+    timeout: 180_000,
+  });
   await page.waitForSelector("#graph[data-ready]", { timeout: 120_000 });
   await page.waitForTimeout(2000);
   console.log(`${name}: ${await page.locator("#plans p").first().textContent()}`);

@@ -55,6 +55,13 @@ ServerSettings checked(ServerSettings settings) {
   return settings;
 }
 
+RawResponse busy() {
+  return {
+      "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 2\r\nContent-Length: 0\r\nConnection: close\r\n\r\n",
+      true,
+      {}};
+}
+
 std::vector<Route> all_routes(const Services& services) {
   std::vector<Route> routes;
   add_job_routes(routes, services);
@@ -83,7 +90,7 @@ struct Server::Parts {
             listen_at(settings.listen), settings.loop,
             [this](RawRequest&& request) { return dispatch(std::move(request)); },
             [this](std::string_view head) { return has_token(settings.tokens, head); }),
-        watcher(store, loop, [this](RawRequest&& request) { (void)dispatch(std::move(request)); }),
+        watcher(store, loop, [this](RawRequest&& request) { again(std::move(request)); }),
         pool(kThreads, kMostWaiting),
         housekeeping([this] { keep_house(); }) {}
 
@@ -102,11 +109,20 @@ struct Server::Parts {
     return pool.post([this, request = std::move(request)]() mutable { answer(std::move(request)); });
   }
 
+  /// Of a request that waited for a job's end.
+  void again(RawRequest&& request) {
+    const std::uint64_t connection = request.connection;
+    if (!dispatch(std::move(request))) loop.respond(connection, busy());
+  }
+
   void answer(RawRequest&& request) {
     const std::uint64_t connection = request.connection;
     try {
       Answered answered = router.answer(request);
-      if (answered.once_ended) return watcher.await_end(*answered.once_ended, std::move(request));
+      if (answered.once_ended) {
+        if (!watcher.await_end(*answered.once_ended, std::move(request))) loop.respond(connection, busy());
+        return;
+      }
       const std::optional<std::string> topic = answered.response.topic;
       loop.respond(connection, std::move(answered.response));
       if (topic) watcher.tell(*topic, connection);

@@ -1,7 +1,19 @@
 // Who is busy when, and where the energy goes.
 
 import { joules, percent } from "./amounts.js";
-import { COLOUR, bars, common, deadlineMark, legendAbove, lines, margins, narrow, stopMark, tipText, whenText } from "./axes.js";
+import {
+  COLOUR,
+  bars,
+  common,
+  deadlineMark,
+  legendAbove,
+  lines,
+  margins,
+  narrow,
+  stopMark,
+  tipText,
+  whenText,
+} from "./axes.js";
 import { homes, movesOf, runsOf, valueName } from "./model.js";
 import { moveTip, runTip } from "./schedule.js";
 

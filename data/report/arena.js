@@ -1,7 +1,20 @@
 // The map of the arena: address over time.
 
 import { bytes, count, counted } from "./amounts.js";
-import { COLOUR, budgetMark, byteAxis, common, finish, legendAbove, lines, margins, start, stopMark, tipText, whenText } from "./axes.js";
+import {
+  COLOUR,
+  budgetMark,
+  byteAxis,
+  common,
+  finish,
+  legendAbove,
+  lines,
+  margins,
+  start,
+  stopMark,
+  tipText,
+  whenText,
+} from "./axes.js";
 import { byClass } from "./classes.js";
 import { rectangles } from "./many.js";
 import { homes, opName, valueName } from "./model.js";
@@ -46,10 +59,21 @@ export function arenaOption(view, model) {
 }
 
 function land(view, model, name, colour, lots) {
-  const rects = lots.map((one) => ({ x0: start(view, one), x1: finish(view, one), y0: one.offset, y1: one.offset + one.size, one, value: one.value }));
+  const rects = lots.map((one) => ({
+    x0: start(view, one),
+    x1: finish(view, one),
+    y0: one.offset,
+    y1: one.offset + one.size,
+    one,
+    value: one.value,
+  }));
   // Written over another one, in place.
   const inPlace = rects.filter(({ one }) => one.over >= 0);
-  return rectangles(name, colour, rects, { gap: 1, seam: [inPlace, COLOUR.ink], tip: ({ one }) => lotTip(model, one) });
+  return rectangles(name, colour, rects, {
+    gap: 1,
+    seam: [inPlace, COLOUR.ink],
+    tip: ({ one }) => lotTip(model, one),
+  });
 }
 
 function lotTip(model, one) {

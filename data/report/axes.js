@@ -146,7 +146,14 @@ export function byteAxis(min, max, title) {
 export function bars(view, name, colour, items, rowOf, least, tip) {
   const rects = items.map((item) => {
     const row = rowOf(item);
-    return { x0: start(view, item), x1: finish(view, item), y0: row - 0.4, y1: row + 0.4, item, value: item.value };
+    return {
+      x0: start(view, item),
+      x1: finish(view, item),
+      y0: row - 0.4,
+      y1: row + 0.4,
+      item,
+      value: item.value,
+    };
   });
   return rectangles(name, colour, rects, { least, tip: (rect) => tip(rect.item) });
 }
@@ -256,8 +263,7 @@ export function deadlineMark(view, model) {
 /** A tooltip: a heading and lines of [what, amount]. */
 export function tipText(heading, entries, note = "") {
   const rows = entries.map(
-    ([what, amount]) =>
-      `<tr><th>${escaped(what)}</th><td>${escaped(amount)}</td></tr>`,
+    ([what, amount]) => `<tr><th>${escaped(what)}</th><td>${escaped(amount)}</td></tr>`,
   );
   return `<strong>${escaped(heading)}</strong><table class="tip">${rows.join("")}</table>${note ? `<div>${escaped(note)}</div>` : ""}`;
 }

@@ -10,7 +10,14 @@ import { rectPointedAt } from "./many.js";
 import { homes, largest } from "./model.js";
 import { element, showPlan } from "./plans.js";
 import { axisBegin, axisEnd, ramOption, ramWords } from "./ram.js";
-import { homesHeight, homesOption, homesWords, scheduleHeight, scheduleOption, scheduleWords } from "./schedule.js";
+import {
+  homesHeight,
+  homesOption,
+  homesWords,
+  scheduleHeight,
+  scheduleOption,
+  scheduleWords,
+} from "./schedule.js";
 
 /** The step and, if it is near, the deadline; room to say where a replay stopped. */
 function timeShown(model) {
@@ -45,7 +52,15 @@ export function makeBoard(models, { header, charts, tellShown, select = () => {}
   const panel = (title, words, height, option, caption) =>
     addPanel(board, title, words, (row) => {
       row.className = rows;
-      for (const m of models) addChart(board, row, m, () => height(m), () => option(board.view, m), caption(m));
+      for (const m of models)
+        addChart(
+          board,
+          row,
+          m,
+          () => height(m),
+          () => option(board.view, m),
+          caption(m),
+        );
     });
   addCharts(board, panel);
   for (const one of board.drawn) one.chart.resize(); // the first were made before the page was long enough to scroll
@@ -94,7 +109,15 @@ function addCharts(board, panel) {
   const note =
     "Recomputing is part of the verifier's compute energy; its share is the sum of the cost table over the steps that recompute.";
   addPanel(board, "Energy", note, (row) => {
-    addChart(board, row, null, () => 70 + 44 * models.length, () => energyOption(models), "", false);
+    addChart(
+      board,
+      row,
+      null,
+      () => 70 + 44 * models.length,
+      () => energyOption(models),
+      "",
+      false,
+    );
     row.append(energyTable(models));
   });
 }

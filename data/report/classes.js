@@ -22,7 +22,9 @@ const CLASSES = [
 ];
 const kindOf = (model, one) => (one.value === null ? "" : model.values[one.value][2]);
 const passOf = (model, one) =>
-  one.value === null || isHome(model, one.value) ? "" : model.ops[model.rows[model.rowOfValue[one.value]].op][2];
+  one.value === null || isHome(model, one.value)
+    ? ""
+    : model.ops[model.rows[model.rowOfValue[one.value]].op][2];
 
 /** [name, colour, items] of each class that some of the items { value, op } are of. */
 export function byClass(model, items) {

@@ -60,7 +60,9 @@ function refresh(board) {
   };
   cancelAnimationFrame(board.frame);
   clearTimeout(board.rest);
-  board.frame = requestAnimationFrame(() => board.drawn.filter((one) => one.stale && inSight(one)).forEach(show));
+  board.frame = requestAnimationFrame(() =>
+    board.drawn.filter((one) => one.stale && inSight(one)).forEach(show),
+  );
   board.rest = setTimeout(() => board.drawn.filter((one) => one.stale).forEach(show), 120);
 }
 

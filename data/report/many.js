@@ -60,7 +60,14 @@ function shapeClass() {
     const [left, top] = this.transformCoordToLocal(x, y);
     for (let i = rects.length - 1; i >= 0; --i) {
       const place = inPixels(rects[i], this.shape);
-      if (!place || left < place[0] || top < place[1] || left > place[0] + place[2] || top > place[1] + place[3]) continue;
+      if (
+        !place ||
+        left < place[0] ||
+        top < place[1] ||
+        left > place[0] + place[2] ||
+        top > place[1] + place[3]
+      )
+        continue;
       pointed = { rect: rects[i], of: rects };
       return true;
     }
@@ -79,7 +86,12 @@ export function rectangles(name, colour, rects, { least = 1, gap = 0, seam = nul
     const shape = { rects, map: mapping(api), least, frame: params.coordSys, gap };
     const all = { type: "poetRects", shape, style: { fill: colour } };
     if (!seam?.[0].length) return all;
-    const edges = { type: "poetRects", silent: true, shape: { ...shape, rects: seam[0], part: 3 }, style: { fill: seam[1] } };
+    const edges = {
+      type: "poetRects",
+      silent: true,
+      shape: { ...shape, rects: seam[0], part: 3 },
+      style: { fill: seam[1] },
+    };
     return { type: "group", children: [all, edges] };
   };
   // For tests, which point at every one.

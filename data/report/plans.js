@@ -43,8 +43,7 @@ function verdict(model) {
         `The verifier stopped at step ${count(model.steps.length)} of ${count(model.planned)}; figures and charts go that far.`,
       ),
     );
-  else if (model.figures.peak_ram > model.ram_budget)
-    block.append(element("div", {}, overWords(model)));
+  else if (model.figures.peak_ram > model.ram_budget) block.append(element("div", {}, overWords(model)));
   return block;
 }
 

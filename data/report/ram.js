@@ -1,7 +1,21 @@
 // RAM over time against the budget: the largest tensors stacked, each where it lies between what came before it and what came after.
 
 import { bytes, count, percent, seconds } from "./amounts.js";
-import { COLOUR, boxes, budgetMark, byteAxis, common, deadlineMark, finish, legendAbove, lines, margins, start, stopMark, tipText } from "./axes.js";
+import {
+  COLOUR,
+  boxes,
+  budgetMark,
+  byteAxis,
+  common,
+  deadlineMark,
+  finish,
+  legendAbove,
+  lines,
+  margins,
+  start,
+  stopMark,
+  tipText,
+} from "./axes.js";
 import { byClass } from "./classes.js";
 import { rectangles } from "./many.js";
 import { homes, largest, opName, residentAt, stepAtX, stepText, valueName } from "./model.js";
@@ -86,7 +100,13 @@ export function ramOption(view, model) {
 /** Tensors one by one, in the colours of their classes. */
 function tensors(view, model) {
   return byClass(model, stacked(model)).map(([name, colour, own]) => {
-    const rects = own.map((one) => ({ x0: start(view, one), x1: finish(view, one), y0: one.low, y1: one.high, value: one.value }));
+    const rects = own.map((one) => ({
+      x0: start(view, one),
+      x1: finish(view, one),
+      y0: one.low,
+      y1: one.high,
+      value: one.value,
+    }));
     return rectangles(name, colour, rects, { gap: 0.5, z: 3 });
   });
 }
@@ -143,10 +163,15 @@ function ramTip(model, s) {
   if (!model.steps.length) return "";
   const step = model.steps[s];
   const resident = residentAt(model, s);
-  const entries = resident.slice(0, TOP).map((interval) => [valueName(model, interval.value), bytes(interval.bytes)]);
+  const entries = resident
+    .slice(0, TOP)
+    .map((interval) => [valueName(model, interval.value), bytes(interval.bytes)]);
   const rest = resident.slice(TOP);
   if (rest.length)
-    entries.push([`and ${count(rest.length)} more`, bytes(rest.reduce((sum, interval) => sum + interval.bytes, 0))]);
+    entries.push([
+      `and ${count(rest.length)} more`,
+      bytes(rest.reduce((sum, interval) => sum + interval.bytes, 0)),
+    ]);
   if (model.loaded[s] > 0) entries.push(["of these, parameters from storage", bytes(model.loaded[s])]);
   if (model.persistent > 0)
     entries.push([homes(model) ? "resident parameters" : "persistent values", bytes(model.persistent)]);

@@ -1,7 +1,21 @@
 // The paper's Figure 2 for any plan: what is computed, kept and moved when.
 
 import { bytes, count, counted } from "./amounts.js";
-import { COLOUR, bars, common, deadlineMark, legendAbove, lines, margins, narrow, shortened, someNames, stopMark, tipText, whenText } from "./axes.js";
+import {
+  COLOUR,
+  bars,
+  common,
+  deadlineMark,
+  legendAbove,
+  lines,
+  margins,
+  narrow,
+  shortened,
+  someNames,
+  stopMark,
+  tipText,
+  whenText,
+} from "./axes.js";
 import { homes, isHome, largest, movesOf, opName, runsOf, valueName } from "./model.js";
 
 const rowsHeight = (rows) => Math.max(180, Math.min(narrow() ? 520 : 700, 16 * rows.length));
@@ -17,7 +31,10 @@ export function homesHeight(model) {
 
 export function scheduleOption(view, model) {
   // An op of several results is drawn in the row of each.
-  const spread = (runs) => runs.flatMap((run) => model.rowsOfOp[run.op].map((row) => ({ ...run, row, value: model.rows[row].value })));
+  const spread = (runs) =>
+    runs.flatMap((run) =>
+      model.rowsOfOp[run.op].map((row) => ({ ...run, row, value: model.rows[row].value })),
+    );
   const byRow = (item) => item.row;
   const byValue = (item) => model.rowOfValue[item.value];
   const transient = (item) => !isHome(model, item.value);
@@ -26,8 +43,12 @@ export function scheduleOption(view, model) {
     bars(view, "in RAM", COLOUR.resident, model.live.filter(transient), byValue, 1, (interval) =>
       liveTip(model, interval),
     ),
-    bars(view, "computed first", COLOUR.first, spread(runsOf(model, false)), byRow, 2, (run) => runTip(model, run)),
-    bars(view, "recomputed", COLOUR.again, spread(runsOf(model, true)), byRow, 3, (run) => runTip(model, run)),
+    bars(view, "computed first", COLOUR.first, spread(runsOf(model, false)), byRow, 2, (run) =>
+      runTip(model, run),
+    ),
+    bars(view, "recomputed", COLOUR.again, spread(runsOf(model, true)), byRow, 3, (run) =>
+      runTip(model, run),
+    ),
     bars(view, "page-out", COLOUR.out, movesOf(model, "o"), byValue, 3, (move) => moveTip(model, move)),
     bars(view, "page-in", COLOUR.in, movesOf(model, "i"), byValue, 3, (move) => moveTip(model, move)),
   ];

@@ -10,8 +10,7 @@ export class Problem extends Error {
 
 let asked = null; // while the user types a token: several requests may need it
 let askForToken = async () => null;
-export const onTokenNeeded = (ask) =>
-  (askForToken = () => (asked ??= ask().finally(() => (asked = null))));
+export const onTokenNeeded = (ask) => (askForToken = () => (asked ??= ask().finally(() => (asked = null))));
 
 const headers = () => {
   const token = sessionStorage.getItem("token");
@@ -22,7 +21,12 @@ const headers = () => {
 export async function request(path, { method = "GET", body, type, signal } = {}) {
   let response;
   try {
-    response = await fetch(path, { method, body, signal, headers: { ...headers(), ...(type ? { "Content-Type": type } : {}) } });
+    response = await fetch(path, {
+      method,
+      body,
+      signal,
+      headers: { ...headers(), ...(type ? { "Content-Type": type } : {}) },
+    });
   } catch (error) {
     if (error.name === "AbortError") throw error;
     throw new Problem(0, {});
@@ -35,7 +39,9 @@ export async function request(path, { method = "GET", body, type, signal } = {})
       return request(path, { method, body, type, signal });
     }
   }
-  const said = await response.json().catch(() => ({ error: "refused", message: `the server answers ${response.status}` }));
+  const said = await response
+    .json()
+    .catch(() => ({ error: "refused", message: `the server answers ${response.status}` }));
   throw new Problem(response.status, said, Number(response.headers.get("Retry-After")) || undefined);
 }
 
@@ -45,7 +51,8 @@ export const submit = (order, signal) =>
   json("/api/v1/jobs", { method: "POST", body: JSON.stringify(order), type: "application/json", signal });
 
 /** Cancels a job, also while the page is being closed. One that has ended stays as it is. */
-export const cancel = (id) => fetch(`/api/v1/jobs/${id}`, { method: "DELETE", keepalive: true, headers: headers() }).catch(() => {});
+export const cancel = (id) =>
+  fetch(`/api/v1/jobs/${id}`, { method: "DELETE", keepalive: true, headers: headers() }).catch(() => {});
 
 const ended = (job) => !["queued", "running"].includes(job.state);
 const pause = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
@@ -61,7 +68,8 @@ export async function follow(id, tell, signal) {
         if (ended(job)) return job;
       }
     } catch (error) {
-      if (error.name === "AbortError" || (error instanceof Problem && error.status > 0) || tries > 20) throw error;
+      if (error.name === "AbortError" || (error instanceof Problem && error.status > 0) || tries > 20)
+        throw error;
     }
     await pause(Math.min(5000, 200 * 2 ** tries));
     signal?.throwIfAborted();
@@ -77,7 +85,10 @@ async function* eventsOf(response) {
       if (done) return;
       waiting += value;
       for (let end; (end = waiting.indexOf("\n\n")) >= 0; waiting = waiting.slice(end + 2)) {
-        const data = waiting.slice(0, end).split("\n").find((line) => line.startsWith("data: "));
+        const data = waiting
+          .slice(0, end)
+          .split("\n")
+          .find((line) => line.startsWith("data: "));
         if (data) yield JSON.parse(data.slice(6));
       }
     }

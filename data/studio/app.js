@@ -25,14 +25,20 @@ function problem(error, what = "") {
   const todo = {
     gone: "Is `poet serve` still running? The page goes on by itself when it is.",
     full: "Ask whoever runs the server for room, or wait.",
-    invalid: error.field ? `It is the field ${error.field.replace("/", "")}; change it on the left.` : "Change it on the left.",
+    invalid: error.field
+      ? `It is the field ${error.field.replace("/", "")}; change it on the left.`
+      : "Change it on the left.",
     died: "A smaller network or batch, or a server with a larger --memory-limit, may do.",
     time_limit: "The server stopped it; give it a smaller problem.",
     unauthorized: "Load the page again to type another token.",
   }[error instanceof Problem || error.kind ? error.kind : ""];
   const close = element("button", { type: "button" }, "Close");
   close.addEventListener("click", () => (box.hidden = true));
-  box.replaceChildren(element("strong", {}, what || "That did not work. "), ` ${error.message}. ${todo ?? ""}`, close);
+  box.replaceChildren(
+    element("strong", {}, what || "That did not work. "),
+    ` ${error.message}. ${todo ?? ""}`,
+    close,
+  );
   box.hidden = false;
 }
 
@@ -51,7 +57,9 @@ function askForToken() {
   );
   dialog.replaceChildren(form);
   dialog.showModal();
-  return new Promise((resolve) => dialog.addEventListener("close", () => resolve(input.value || null), { once: true }));
+  return new Promise((resolve) =>
+    dialog.addEventListener("close", () => resolve(input.value || null), { once: true }),
+  );
 }
 
 // --- the curve ---
@@ -72,10 +80,15 @@ async function showCurve(curve) {
         chooseRam(rows);
       },
     });
-    if (ended.state === "failed") problem(Object.assign(new Error(ended.error.message), { kind: ended.error.error, field: ended.error.field }), "The curve could not be drawn.");
+    if (ended.state === "failed")
+      problem(
+        Object.assign(new Error(ended.error.message), { kind: ended.error.error, field: ended.error.field }),
+        "The curve could not be drawn.",
+      );
     say(ended.state === "done" ? "" : `the curve is ${ended.state}`);
     const rows = ended.progress?.rows ?? [];
-    if (rows.length && rows.every((row) => row.verdict === "failed")) problem(new Error(rows[0].reason), "The curve could not be drawn.");
+    if (rows.length && rows.every((row) => row.verdict === "failed"))
+      problem(new Error(rows[0].reason), "The curve could not be drawn.");
     document.body.dataset.curve = ended.state;
   } catch (error) {
     problem(error, "The curve could not be drawn.");
@@ -128,8 +141,12 @@ function render(answers) {
     page.view = showBoard(models, page.mode, (model, value) => change({ tensor: model.values[value][0] }));
   }
   if (shown.model) {
-    $("tensors").replaceChildren(...tensorNames(shown.model).map((name) => element("option", { value: name })));
-    page.graph = makeGraph($("graph"), shown.model, (value) => change({ tensor: shown.model.values[value][0] }));
+    $("tensors").replaceChildren(
+      ...tensorNames(shown.model).map((name) => element("option", { value: name })),
+    );
+    page.graph = makeGraph($("graph"), shown.model, (value) =>
+      change({ tensor: shown.model.values[value][0] }),
+    );
   }
   showTensor();
   document.body.dataset.plan = shown.answer.status;
@@ -142,20 +159,27 @@ function renderActions({ job, model }) {
     return made;
   };
   const file = (text, name) => button(text, () => download(`/api/v1/jobs/${job.id}/${name}`));
-  const copy = element("details", { className: "calls" }, element("summary", {}, "Reproduce"), ...calls(state).map(([title, text]) => {
-    const copied = button("Copy", async () => {
-      await navigator.clipboard.writeText(text);
-      copied.textContent = "Copied";
-    });
-    copied.setAttribute("aria-label", `Copy the call from ${title}`);
-    return element("div", {}, element("h3", {}, title, " ", copied), element("pre", { tabIndex: 0 }, text));
-  }));
+  const copy = element(
+    "details",
+    { className: "calls" },
+    element("summary", {}, "Reproduce"),
+    ...calls(state).map(([title, text]) => {
+      const copied = button("Copy", async () => {
+        await navigator.clipboard.writeText(text);
+        copied.textContent = "Copied";
+      });
+      copied.setAttribute("aria-label", `Copy the call from ${title}`);
+      return element("div", {}, element("h3", {}, title, " ", copied), element("pre", { tabIndex: 0 }, text));
+    }),
+  );
   $("actions").replaceChildren(
     ...(model
       ? [
           state.pinned
             ? button("Stop comparing", () => change({ pinned: undefined }))
-            : button("Pin to compare", () => change({ pinned: planOrder(state) }), { title: "keeps this plan beside those that you look at next" }),
+            : button("Pin to compare", () => change({ pinned: planOrder(state) }), {
+                title: "keeps this plan beside those that you look at next",
+              }),
           file("Plan file", "plan"),
           file("Page", "page.html"),
           file("Figure", "figure.svg"),
@@ -221,7 +245,10 @@ function listen(curve) {
 }
 
 async function begin() {
-  setTheme((localStorage.getItem("theme") ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")) === "dark");
+  setTheme(
+    (localStorage.getItem("theme") ??
+      (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")) === "dark",
+  );
   onTokenNeeded(askForToken);
   const form = await makeForm($("choose"), problem);
   let waiting = 0;
@@ -235,7 +262,8 @@ async function begin() {
   onChange((changed) => {
     const subject = SUBJECT.some((name) => changed.has(name));
     form.show();
-    $("subject").textContent = `${state.file ?? state.model ?? ""} on ${state.profile?.name ?? state.device ?? ""}`;
+    $("subject").textContent =
+      `${state.file ?? state.model ?? ""} on ${state.profile?.name ?? state.device ?? ""}`;
     curve.mark(state.ram, state.factor);
     if (subject) showCurve(curve);
     if (subject || ["ram", "pinned", "seconds"].some((name) => changed.has(name))) showPlan();

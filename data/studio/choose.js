@@ -7,11 +7,18 @@ import { editDevice } from "./device.js";
 import { change, state } from "./state.js";
 
 const field = (label, control, note = "") =>
-  element("label", { className: "field" }, element("span", {}, label), control, element("small", { className: "soft" }, note));
+  element(
+    "label",
+    { className: "field" },
+    element("span", {}, label),
+    control,
+    element("small", { className: "soft" }, note),
+  );
 
 function choices(options, chosen, name) {
   const select = element("select", { name });
-  for (const [value, text] of options) select.append(element("option", { value, selected: value === chosen }, text));
+  for (const [value, text] of options)
+    select.append(element("option", { value, selected: value === chosen }, text));
   return select;
 }
 
@@ -27,26 +34,49 @@ export async function makeForm(form, fail) {
 function render(form, models, devices, fail) {
   const focused = document.activeElement?.name;
   const network = choices(
-    [...(state.onnx ? [["", `${state.file ?? "uploaded file"} (ONNX)`]] : []), ...models.map((one) => [one.name, one.name])],
+    [
+      ...(state.onnx ? [["", `${state.file ?? "uploaded file"} (ONNX)`]] : []),
+      ...models.map((one) => [one.name, one.name]),
+    ],
     state.onnx ? "" : state.model,
     "model",
   );
-  network.addEventListener("change", () => network.value && change({ model: network.value, onnx: undefined, file: undefined, ram: undefined, tensor: undefined }));
+  network.addEventListener(
+    "change",
+    () =>
+      network.value &&
+      change({ model: network.value, onnx: undefined, file: undefined, ram: undefined, tensor: undefined }),
+  );
   const file = element("input", { type: "file", accept: ".onnx", name: "file", className: "file" });
   file.addEventListener("change", () => file.files[0] && upload(file.files[0], fail));
   const chosen = models.find((one) => one.name === state.model && !state.onnx);
   const device = choices(
-    [...(state.profile ? [["", `${state.profile.name} (edited)`]] : []), ...devices.map((one) => [one.name, one.name])],
+    [
+      ...(state.profile ? [["", `${state.profile.name} (edited)`]] : []),
+      ...devices.map((one) => [one.name, one.name]),
+    ],
     state.profile ? "" : state.device,
     "device",
   );
-  device.addEventListener("change", () => device.value && change({ device: device.value, profile: undefined }));
+  device.addEventListener(
+    "change",
+    () => device.value && change({ device: device.value, profile: undefined }),
+  );
   const profile = state.profile ?? devices.find((one) => one.name === state.device);
   const edit = element("button", { type: "button" }, "Numbers…");
-  edit.addEventListener("click", () => profile && editDevice(profile, (edited) => change({ profile: edited })));
+  edit.addEventListener(
+    "click",
+    () => profile && editDevice(profile, (edited) => change({ profile: edited })),
+  );
   form.replaceChildren(
     element("h2", {}, "Network"),
-    field("built in", network, chosen ? `${count(chosen.parameters)} parameters, ${count(chosen.ops)} ops; keeping everything takes ${bytes(chosen.keep_all_peak_ram_bytes)}` : ""),
+    field(
+      "built in",
+      network,
+      chosen
+        ? `${count(chosen.parameters)} parameters, ${count(chosen.ops)} ops; keeping everything takes ${bytes(chosen.keep_all_peak_ram_bytes)}`
+        : "",
+    ),
     element("label", { className: "drop" }, "or drop an ONNX file here", file),
     number("batch size", "batch", { min: 1, step: 1, placeholder: state.onnx ? "as in the file" : "1" }),
     field("optimiser", optimizer(), ""),
@@ -62,7 +92,11 @@ function render(form, models, devices, fail) {
 }
 
 function optimizer() {
-  const select = choices(["sgd", "momentum", "adam"].map((name) => [name, name]), state.optimizer, "optimizer");
+  const select = choices(
+    ["sgd", "momentum", "adam"].map((name) => [name, name]),
+    state.optimizer,
+    "optimizer",
+  );
   select.addEventListener("change", () => change({ optimizer: select.value }));
   return select;
 }
@@ -77,7 +111,12 @@ function number(label, name, attributes) {
 }
 
 function ram() {
-  const input = element("input", { type: "text", name: "ram", value: state.ram ? bytes(state.ram) : "", inputMode: "decimal" });
+  const input = element("input", {
+    type: "text",
+    name: "ram",
+    value: state.ram ? bytes(state.ram) : "",
+    inputMode: "decimal",
+  });
   input.addEventListener("change", () => {
     const amount = amountOf(input.value);
     if (amount) change({ ram: amount });
@@ -92,14 +131,26 @@ export function amountOf(text) {
   const parts = /^\s*([\d.,]+)\s*([kmgt]?)(i?)b?\s*$/i.exec(text);
   if (!parts) return undefined;
   const base = parts[3] ? 1024 : 1000;
-  const amount = Number(parts[1].replaceAll(",", "")) * base ** ["", "k", "m", "g", "t"].indexOf(parts[2].toLowerCase());
+  const amount =
+    Number(parts[1].replaceAll(",", "")) * base ** ["", "k", "m", "g", "t"].indexOf(parts[2].toLowerCase());
   return amount >= 1 ? Math.round(amount) : undefined;
 }
 
 async function upload(file, fail) {
   try {
-    const { id } = await json("/api/v1/uploads", { method: "POST", body: file, type: "application/octet-stream" });
-    change({ onnx: id, file: file.name, model: undefined, batch: undefined, ram: undefined, tensor: undefined });
+    const { id } = await json("/api/v1/uploads", {
+      method: "POST",
+      body: file,
+      type: "application/octet-stream",
+    });
+    change({
+      onnx: id,
+      file: file.name,
+      model: undefined,
+      batch: undefined,
+      ram: undefined,
+      tensor: undefined,
+    });
   } catch (error) {
     fail(error, `${file.name} was not taken`);
   }

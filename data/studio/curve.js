@@ -18,7 +18,9 @@ function linesOf(rows) {
     name: deadline ? `within ${deadline} × the time` : "no deadline",
     deadline,
     colour: COLOUR[LINES[i % LINES.length]],
-    rows: own.filter((row) => row.energy_joules !== null && row.verdict === "holds").sort((a, b) => a.ram_budget_bytes - b.ram_budget_bytes),
+    rows: own
+      .filter((row) => row.energy_joules !== null && row.verdict === "holds")
+      .sort((a, b) => a.ram_budget_bytes - b.ram_budget_bytes),
     none: own.filter((row) => row.verdict !== "holds" && row.ram_budget_bytes !== null),
   }));
 }
@@ -31,11 +33,23 @@ export function makeCurve(box, choose) {
   slider.setAttribute("aria-label", "RAM budget");
   const label = element("output", { className: "budget" });
   box.replaceChildren(canvas, slider, label);
-  const curve = { chart: echarts.init(canvas, null, { renderer: "canvas" }), slider, label, rows: [], ram: undefined, factor: undefined };
+  const curve = {
+    chart: echarts.init(canvas, null, { renderer: "canvas" }),
+    slider,
+    label,
+    rows: [],
+    ram: undefined,
+    factor: undefined,
+  };
   slider.addEventListener("input", () => choose(Number(slider.value), false));
   slider.addEventListener("change", () => choose(Number(slider.value), true));
   listen(curve, choose);
-  const observer = new ResizeObserver(() => requestAnimationFrame(() => { curve.chart.resize(); draw(curve); }));
+  const observer = new ResizeObserver(() =>
+    requestAnimationFrame(() => {
+      curve.chart.resize();
+      draw(curve);
+    }),
+  );
   observer.observe(box);
   return {
     show(rows) {
@@ -58,7 +72,9 @@ export function makeCurve(box, choose) {
 
 /** The range of RAM that is shown. */
 function rangeOf(curve) {
-  const known = curve.rows.flatMap((row) => [row.ram_budget_bytes, row.keep_all_peak_ram_bytes]).filter((x) => x > 0);
+  const known = curve.rows
+    .flatMap((row) => [row.ram_budget_bytes, row.keep_all_peak_ram_bytes])
+    .filter((x) => x > 0);
   const most = Math.max(curve.ram ?? 0, ...known);
   return [0, most > 0 ? 1.05 * most : 1];
 }
@@ -68,7 +84,9 @@ function draw(curve) {
   const [from, to] = (curve.range = rangeOf(curve));
   Object.assign(curve.slider, { min: 1, max: Math.round(to), disabled: !curve.rows.length && !curve.ram });
   if (curve.ram) curve.slider.value = curve.ram;
-  const energies = curve.rows.flatMap((row) => (row.verdict === "holds" ? [row.energy_joules, row.bound_joules ?? row.energy_joules] : []));
+  const energies = curve.rows.flatMap((row) =>
+    row.verdict === "holds" ? [row.energy_joules, row.bound_joules ?? row.energy_joules] : [],
+  );
   const [low, high] = energies.length ? [Math.min(...energies), Math.max(...energies)] : [0, 1];
   const air = 0.08 * (high - low || high || 1);
   curve.chart.setOption(
@@ -78,7 +96,12 @@ function draw(curve) {
       textStyle: { color: COLOUR.ink, fontFamily: "system-ui, sans-serif" },
       grid: { ...margins(36, 40), left: narrow() ? 70 : 100 },
       legend: legendAbove(lines.map((line) => line.name)),
-      tooltip: { confine: true, backgroundColor: COLOUR.paper, borderColor: COLOUR.axis, textStyle: { color: COLOUR.ink, fontSize: 12 } },
+      tooltip: {
+        confine: true,
+        backgroundColor: COLOUR.paper,
+        borderColor: COLOUR.axis,
+        textStyle: { color: COLOUR.ink, fontSize: 12 },
+      },
       xAxis: {
         ...byteAxis(from, to, ""),
         type: "value",
@@ -92,7 +115,12 @@ function draw(curve) {
         type: "value",
         min: Math.max(0, low - air),
         max: high + air,
-        axisLabel: { formatter: (y) => joules(y, 4), color: COLOUR.soft, showMinLabel: false, showMaxLabel: false },
+        axisLabel: {
+          formatter: (y) => joules(y, 4),
+          color: COLOUR.soft,
+          showMinLabel: false,
+          showMaxLabel: false,
+        },
         splitLine: { lineStyle: { color: COLOUR.line } },
       },
       series: [budgetSeries(curve), ...lines.flatMap((line) => seriesOf(line, Math.max(0, low - air)))],
@@ -112,11 +140,22 @@ function seriesOf(line, floor) {
     itemStyle: { color: line.colour },
     data: line.rows.slice(1).map((row, i) => {
       const before = line.rows[i];
-      return [before.ram_budget_bytes, before.bound_joules ?? floor, before.energy_joules, row.ram_budget_bytes, row.bound_joules ?? floor, row.energy_joules];
+      return [
+        before.ram_budget_bytes,
+        before.bound_joules ?? floor,
+        before.energy_joules,
+        row.ram_budget_bytes,
+        row.bound_joules ?? floor,
+        row.energy_joules,
+      ];
     }),
     renderItem: (params, api) => {
       const at = (x, y) => api.coord([api.value(x), api.value(y)]);
-      return { type: "polygon", shape: { points: [at(0, 1), at(0, 2), at(3, 5), at(3, 4)] }, style: { fill: line.colour, opacity: 0.22 } };
+      return {
+        type: "polygon",
+        shape: { points: [at(0, 1), at(0, 2), at(3, 5), at(3, 4)] },
+        style: { fill: line.colour, opacity: 0.22 },
+      };
     },
   };
   const plans = {
@@ -139,7 +178,10 @@ function seriesOf(line, floor) {
     symbolSize: 9,
     itemStyle: { borderColor: line.colour, borderWidth: 2 },
     data: line.none.map((row) => ({ value: [row.ram_budget_bytes, floor], row })),
-    tooltip: { formatter: ({ data }) => `<strong>${escaped(bytes(data.row.ram_budget_bytes))}</strong><div>${escaped(data.row.verdict)}</div>` },
+    tooltip: {
+      formatter: ({ data }) =>
+        `<strong>${escaped(bytes(data.row.ram_budget_bytes))}</strong><div>${escaped(data.row.verdict)}</div>`,
+    },
   };
   return [band, plans, none];
 }
@@ -156,7 +198,13 @@ function budgetSeries(curve) {
       animation: false,
       precision: -1,
       data: curve.ram
-        ? [{ xAxis: curve.ram, label: { formatter: () => bytes(curve.ram), color: COLOUR.ink, fontWeight: 600 }, lineStyle: { color: COLOUR.ink, width: 2, type: "solid" } }]
+        ? [
+            {
+              xAxis: curve.ram,
+              label: { formatter: () => bytes(curve.ram), color: COLOUR.ink, fontWeight: 600 },
+              lineStyle: { color: COLOUR.ink, width: 2, type: "solid" },
+            },
+          ]
         : [],
     },
   };
@@ -172,7 +220,12 @@ function tipOf(row) {
 }
 
 const wordsOf = (lines) =>
-  lines.map((line) => `${line.name}: ${line.rows.map((row) => `${bytes(row.ram_budget_bytes)} ${joules(row.energy_joules)}`).join(", ")}`).join(". ") || "No plan yet";
+  lines
+    .map(
+      (line) =>
+        `${line.name}: ${line.rows.map((row) => `${bytes(row.ram_budget_bytes)} ${joules(row.energy_joules)}`).join(", ")}`,
+    )
+    .join(". ") || "No plan yet";
 
 /** What the budget costs, as far as the curve tells. */
 function tell(curve) {
@@ -181,7 +234,9 @@ function tell(curve) {
   const energy = line && between(line.rows, curve.ram);
   const keepAll = curve.rows.find((row) => row.keep_all_peak_ram_bytes > 0)?.keep_all_peak_ram_bytes;
   const share = keepAll ? `, ${percent(curve.ram / keepAll)} of keeping everything` : "";
-  const costs = energy ? `: about ${joules(energy)} (${percent(energy / line.rows[0].baseline_joules - 1)} more)` : "";
+  const costs = energy
+    ? `: about ${joules(energy)} (${percent(energy / line.rows[0].baseline_joules - 1)} more)`
+    : "";
   curve.label.textContent = `${bytes(curve.ram)}${share}${costs}`;
   curve.slider.setAttribute("aria-valuetext", curve.label.textContent);
 }

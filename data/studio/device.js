@@ -34,7 +34,10 @@ export function editDevice(profile, done) {
   const edited = structuredClone(profile);
   const rows = leaves(profile).map(([pointer, value]) => {
     const isFlag = typeof value === "boolean";
-    const input = element("input", isFlag ? { type: "checkbox", checked: value } : { type: "number", step: "any", min: 0, value });
+    const input = element(
+      "input",
+      isFlag ? { type: "checkbox", checked: value } : { type: "number", step: "any", min: 0, value },
+    );
     input.setAttribute("aria-label", words(pointer));
     const origin = element("td", { className: "soft" }, originOf(profile, pointer));
     input.addEventListener("change", () => {
@@ -42,7 +45,13 @@ export function editDevice(profile, done) {
       edited.origins = { ...edited.origins, [pointer]: "assumed: edited in the browser" };
       origin.textContent = edited.origins[pointer];
     });
-    return element("tr", {}, element("th", { scope: "row" }, words(pointer)), element("td", {}, input), origin);
+    return element(
+      "tr",
+      {},
+      element("th", { scope: "row" }, words(pointer)),
+      element("td", {}, input),
+      origin,
+    );
   });
   const close = element("button", { type: "button" }, "Cancel");
   close.addEventListener("click", () => dialog.close());
@@ -52,7 +61,12 @@ export function editDevice(profile, done) {
     element("h2", {}, profile.name),
     element("p", { className: "soft" }, profile.description ?? ""),
     element("div", { className: "scroll" }, element("table", { className: "profile" }, ...rows)),
-    element("div", { className: "actions" }, element("button", { type: "submit", className: "main" }, "Use these numbers"), close),
+    element(
+      "div",
+      { className: "actions" },
+      element("button", { type: "submit", className: "main" }, "Use these numbers"),
+      close,
+    ),
   );
   form.addEventListener("submit", () => {
     if (JSON.stringify(edited) === JSON.stringify(profile)) return;

@@ -56,7 +56,9 @@ export function makeGraph(box, model, select) {
   const canvas = document.createElement("canvas");
   canvas.tabIndex = 0;
   canvas.setAttribute("role", "img");
-  const figures = KINDS.map(([name], kind) => `${count(network.nodes.filter((node) => node.kind === kind).length)} ${name}`);
+  const figures = KINDS.map(
+    ([name], kind) => `${count(network.nodes.filter((node) => node.kind === kind).length)} ${name}`,
+  );
   canvas.setAttribute("aria-label", `Network of ${count(network.nodes.length)} ops: ${figures.join(", ")}`);
   const legend = document.createElement("p");
   legend.className = "soft legend";
@@ -77,7 +79,9 @@ export function makeGraph(box, model, select) {
     fit(graph);
     box.dataset.ready = "yes";
   };
-  worker.onerror = () => (waiting.textContent = "The ops could not be placed: this build has no layout library (npm was missing).");
+  worker.onerror = () =>
+    (waiting.textContent =
+      "The ops could not be placed: this build has no layout library (npm was missing).");
   worker.postMessage(network);
   listen(graph, select);
   graph.dispose = () => {
@@ -198,7 +202,8 @@ function listen(graph, select) {
   canvas.addEventListener("keydown", (event) => {
     const move = moves[event.key];
     if (move) Object.assign(graph, { x: graph.x + move[0], y: graph.y + move[1] });
-    if (event.key === "+" || event.key === "-") zoom(event.key === "+" ? 1.25 : 0.8, canvas.clientWidth / 2, canvas.clientHeight / 2);
+    if (event.key === "+" || event.key === "-")
+      zoom(event.key === "+" ? 1.25 : 0.8, canvas.clientWidth / 2, canvas.clientHeight / 2);
     if (!move && !["+", "-"].includes(event.key)) return;
     event.preventDefault();
     event.stopPropagation();

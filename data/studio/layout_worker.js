@@ -8,7 +8,12 @@ const BETWEEN = 160; // the two halves
 /** { places by id, lines by edge, width, height } of some nodes and the edges among them. */
 function layered(nodes, edges, direction) {
   const graph = new dagre.graphlib.Graph();
-  graph.setGraph({ rankdir: direction, nodesep: 14, ranksep: 24, ranker: nodes.length > 400 ? "longest-path" : "network-simplex" });
+  graph.setGraph({
+    rankdir: direction,
+    nodesep: 14,
+    ranksep: 24,
+    ranker: nodes.length > 400 ? "longest-path" : "network-simplex",
+  });
   graph.setDefaultEdgeLabel(() => ({}));
   for (const { id, width, height } of nodes) graph.setNode(id, { width, height });
   for (const [from, to] of edges) graph.setEdge(from, to);
@@ -24,10 +29,19 @@ function layered(nodes, edges, direction) {
 
 self.onmessage = ({ data: { nodes, edges } }) => {
   const isForward = nodes.map((node) => node.forward);
-  const within = (forward) => edges.filter(([from, to]) => isForward[from] === forward && isForward[to] === forward);
+  const within = (forward) =>
+    edges.filter(([from, to]) => isForward[from] === forward && isForward[to] === forward);
   const halves = [
-    layered(nodes.filter((node) => node.forward), within(true), "TB"),
-    layered(nodes.filter((node) => !node.forward), within(false), "BT"),
+    layered(
+      nodes.filter((node) => node.forward),
+      within(true),
+      "TB",
+    ),
+    layered(
+      nodes.filter((node) => !node.forward),
+      within(false),
+      "BT",
+    ),
   ];
   const height = Math.max(...halves.map((half) => half.height));
   const move = (half, { x, y }) => [
@@ -41,7 +55,10 @@ self.onmessage = ({ data: { nodes, edges } }) => {
     if (from === to) return halves[from].lineOf(edge).map((point) => move(from, point));
     const [a, b] = edge.map((id) => places[id]);
     const [right, left] = [nodes[edge[0]].width / 2, nodes[edge[1]].width / 2];
-    return [[a[0] + right, a[1]], [b[0] - left, b[1]]];
+    return [
+      [a[0] + right, a[1]],
+      [b[0] - left, b[1]],
+    ];
   });
   const across = edges.map(([from, to]) => isForward[from] !== isForward[to]);
   self.postMessage({ places, lines, across });

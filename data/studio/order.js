@@ -16,7 +16,12 @@ export function limits(state) {
 }
 
 /** One plan, with why. */
-export const planOrder = (state) => ({ kind: "explain", ...subject(state), ...limits(state), time_limit: state.seconds ?? 30 });
+export const planOrder = (state) => ({
+  kind: "explain",
+  ...subject(state),
+  ...limits(state),
+  time_limit: state.seconds ?? 30,
+});
 
 // From coarse to fine, so that the curve is there early and gets better: parts of what keeping everything takes.
 const PARTS = [100, 50, 25, 75, 12, 37, 6, 62, 87, 18, 31, 43, 56, 68, 81, 93, 3, 9, 15, 21, 28, 34, 40, 46];
@@ -49,7 +54,10 @@ const networkFile = (state) => state.file || "network.onnx";
 export function calls(state) {
   const { ram_budget, runtime_budget } = limits(state);
   const device = state.profile ? "device.json" : state.device;
-  const command = ["poet solve", state.onnx ? `--onnx ${quoted(networkFile(state))}` : `--model ${quoted(state.model)}`];
+  const command = [
+    "poet solve",
+    state.onnx ? `--onnx ${quoted(networkFile(state))}` : `--model ${quoted(state.model)}`,
+  ];
   command.push(`--platform ${quoted(device)}`, `--ram-budget ${ram_budget}`);
   if (runtime_budget) command.push(`--runtime-budget ${runtime_budget}`);
   if (state.batch > 1) command.push(`--batch-size ${state.batch}`);
@@ -60,12 +68,16 @@ export function calls(state) {
     "import poet",
     "",
     "result = poet.solve(",
-    state.onnx ? `    onnx=${JSON.stringify(networkFile(state))},` : `    model=${JSON.stringify(state.model)},`,
+    state.onnx
+      ? `    onnx=${JSON.stringify(networkFile(state))},`
+      : `    model=${JSON.stringify(state.model)},`,
     `    device=${JSON.stringify(device)},`,
     `    ram_budget=${ram_budget},`,
     ...(runtime_budget ? [`    runtime_budget=${runtime_budget},`] : []),
     ...(state.batch > 1 ? [`    batch_size=${state.batch},`] : []),
-    ...(state.optimizer && state.optimizer !== "sgd" ? [`    optimizer=${JSON.stringify(state.optimizer)},`] : []),
+    ...(state.optimizer && state.optimizer !== "sgd"
+      ? [`    optimizer=${JSON.stringify(state.optimizer)},`]
+      : []),
     ...(state.seconds ? [`    time_limit=${state.seconds},`] : []),
     ")",
     "print(result.status, result.energy, result.gap)",
@@ -75,7 +87,10 @@ export function calls(state) {
     ["Command line", command.join(" \\\n  ")],
     ["Python", python.join("\n")],
     ["C++", cpp(state, ram_budget, runtime_budget, device)],
-    ["HTTP", `curl ${location.origin}/api/v1/jobs -H 'Content-Type: application/json' \\\n  -d ${quoted(JSON.stringify(planOrder(state)))}`],
+    [
+      "HTTP",
+      `curl ${location.origin}/api/v1/jobs -H 'Content-Type: application/json' \\\n  -d ${quoted(JSON.stringify(planOrder(state)))}`,
+    ],
   ];
 }
 
@@ -89,7 +104,9 @@ function cpp(state, ram, factor, device) {
     "",
     `poet::NetworkSpec network{.source = ${source}};`,
     ...(state.batch > 1 ? [`network.batch_size = ${state.batch};`] : []),
-    ...(state.optimizer && state.optimizer !== "sgd" ? [`network.optimizer = poet::Optimizer::${state.optimizer};`] : []),
+    ...(state.optimizer && state.optimizer !== "sgd"
+      ? [`network.optimizer = poet::Optimizer::${state.optimizer};`]
+      : []),
     "poet::Policy policy;",
     `policy.ram = {.bytes = poet::Bytes(${ram})};`,
     ...(factor ? [`policy.deadline = {.factor = ${factor}};`] : []),

@@ -13,8 +13,13 @@ export async function solved(order, tell, signal) {
     tell: (now) => tell(progressText(now)),
     wait: (problem) => tell(waitingText(problem)),
   });
-  if (job.state === "failed") throw Object.assign(new Error(job.error?.message ?? "it failed"), { kind: job.error?.error, field: job.error?.field });
-  if (job.state === "cancelled") throw Object.assign(new Error("the job was cancelled"), { kind: "cancelled" });
+  if (job.state === "failed")
+    throw Object.assign(new Error(job.error?.message ?? "it failed"), {
+      kind: job.error?.error,
+      field: job.error?.field,
+    });
+  if (job.state === "cancelled")
+    throw Object.assign(new Error("the job was cancelled"), { kind: "cancelled" });
   const answer = await json(`/api/v1/jobs/${job.id}/result`, { signal });
   if (!job.has_plan) return { job, answer };
   const [picture] = await pictureOf(job.id, signal);
@@ -35,11 +40,17 @@ async function pictureOf(id, signal) {
 }
 
 function progressText(job) {
-  if (job.state === "queued") return job.ahead ? `waiting for ${job.ahead} other jobs …` : "waiting for a worker …";
+  if (job.state === "queued")
+    return job.ahead ? `waiting for ${job.ahead} other jobs …` : "waiting for a worker …";
   if (job.state !== "running") return "";
   const { phase, incumbent_joules: best, bound_joules: bound, elapsed_seconds: time } = job.progress ?? {};
   if (!phase) return "solving …";
-  const parts = [phase, best ? `best ${joules(best)}` : "", bound ? `no plan below ${joules(bound)}` : "", time ? seconds(time, 2) : ""];
+  const parts = [
+    phase,
+    best ? `best ${joules(best)}` : "",
+    bound ? `no plan below ${joules(bound)}` : "",
+    time ? seconds(time, 2) : "",
+  ];
   return `${parts.filter(Boolean).join(", ")} …`;
 }
 
@@ -47,7 +58,8 @@ function progressText(job) {
 export function verdictOf(answer, useRam) {
   const block = element("div", { className: "verdict" });
   if (answer.energy_joules !== null) {
-    const gap = answer.status === "optimal" ? "" : `; a better plan might save up to ${percent(answer.energy_gap)}`;
+    const gap =
+      answer.status === "optimal" ? "" : `; a better plan might save up to ${percent(answer.energy_gap)}`;
     const kept = answer.overhead <= 1e-9 && answer.recomputations + answer.page_outs === 0;
     block.append(
       element("strong", {}, answer.status === "optimal" ? "Proven optimal. " : "Feasible. "),
@@ -59,8 +71,19 @@ export function verdictOf(answer, useRam) {
   }
   block.className = "verdict invalid";
   const { reason, least_ram_bytes: least, floor_ram_bytes: floor, way_out: ways } = answer.explanation;
-  block.append(element("strong", {}, answer.status === "infeasible" ? "No plan fits. " : "No plan was found in the time. "), `${capital(reason ?? "")}. `);
-  if (ways?.length) block.append(element("p", {}, "What would do:"), element("ul", {}, ...ways.map((way) => element("li", {}, wayText(way)))));
+  block.append(
+    element(
+      "strong",
+      {},
+      answer.status === "infeasible" ? "No plan fits. " : "No plan was found in the time. ",
+    ),
+    `${capital(reason ?? "")}. `,
+  );
+  if (ways?.length)
+    block.append(
+      element("p", {}, "What would do:"),
+      element("ul", {}, ...ways.map((way) => element("li", {}, wayText(way)))),
+    );
   const enough = least ?? (floor > answer.ram_budget_bytes ? floor : null);
   if (enough) {
     const button = element("button", { type: "button", className: "main" }, `Use ${bytes(enough)} of RAM`);
@@ -87,7 +110,12 @@ export function showBoard(models, mode, select) {
   const charts = document.getElementById("charts");
   header.replaceChildren();
   charts.replaceChildren();
-  const board = makeBoard(models, { header, charts, select, tellShown: (text) => (document.getElementById("shown").textContent = text) });
+  const board = makeBoard(models, {
+    header,
+    charts,
+    select,
+    tellShown: (text) => (document.getElementById("shown").textContent = text),
+  });
   setMode(board, mode);
   const unfollow = followWidth(board);
   return {

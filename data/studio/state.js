@@ -40,7 +40,9 @@ const tell = (changed) => listeners.forEach((listener) => listener(changed));
 
 /** Changes some of it. `step`: undo goes back to before it; without, it belongs to the step before. */
 export function change(values, step = true) {
-  const changed = Object.keys(values).filter((name) => JSON.stringify(state[name]) !== JSON.stringify(values[name]));
+  const changed = Object.keys(values).filter(
+    (name) => JSON.stringify(state[name]) !== JSON.stringify(values[name]),
+  );
   if (!changed.length) return;
   Object.assign(state, values);
   if (step) history.pushState(null, "", text());

@@ -68,6 +68,8 @@ void add_effort_options(const Parser& parser, SolverOptions& options, const std:
       "PART");
   group.option("--time-limit", options.time_limit, time_limit, "TIME");
   group.option("--solve-threads", options.solve_threads, "threads of the solver (default 1)", "N");
+  group.option("--op-limit", options.op_limit,
+               "refuse networks whose training step has more ops, as servers do (default: no limit)", "N");
   group.flag("--quiet", options.quiet, "no progress on stderr");
 }
 

@@ -20,7 +20,7 @@ struct SolverOptions {
   bool quiet = false;
   std::optional<std::string> gap, time_limit, solve_threads, solver, formulation, order;
   std::optional<std::string> mps, solution, solver_command;  // of --solver file
-  std::optional<std::string> progress_out;
+  std::optional<std::string> progress_out, op_limit;
 };
 
 struct ProblemOptions {

@@ -142,7 +142,9 @@ class Router::Server final : public httplib::Server {
 };
 
 Router::Router(const std::vector<Route>& routes, const Gate& gate) : server_(std::make_unique<Server>()) {
-  server_->set_keep_alive_timeout(60);  // what the response says; event_loop.h does it
+  // What the response says; event_loop.h does it.
+  server_->set_keep_alive_timeout(60);
+  server_->set_keep_alive_max_count(1'000'000);
   server_->set_error_handler([](const httplib::Request& request, httplib::Response& response) {
     if (response.body.empty()) {
       const std::string error = response.status == 404 ? "not_found" : "refused";

@@ -23,6 +23,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+constexpr std::int64_t kMostOps = 20'000;  // of a training step, before its operators are split
 constexpr std::int64_t kMost = std::int64_t{1} << 53;
 constexpr std::size_t kMostName = 256;
 constexpr std::size_t kMostInputs = 1024;  // that a command line has room for
@@ -245,6 +246,7 @@ Commandline command_line(const Order& order, const std::filesystem::path& folder
     const std::size_t methods = json.contains("methods") ? json["methods"].size() : poet::methods().size();
     line.most_seconds = 1.2 * limit * static_cast<double>(order.kind == "compare" ? methods : 1) + kGrace;
     line.arguments.emplace_back("--quiet");
+    line.arguments.push_back(fmt::format("--op-limit={}", kMostOps));
   }
   line.arguments.emplace_back("--json");
   if (order.kind == "explain") line.arguments.emplace_back("--all");

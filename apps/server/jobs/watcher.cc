@@ -10,6 +10,7 @@
 namespace poet::server {
 namespace {
 
+constexpr std::size_t kMostAwaited = 4096;
 constexpr auto kBetweenLooks = std::chrono::milliseconds{100};
 
 }  // namespace
@@ -38,18 +39,19 @@ void Watcher::watch() {
 }
 
 void Watcher::look() {
-  for (const Change& change : store_.changes_since(seen_)) {
-    tell(change.id);
-    seen_ = change.version;
-  }
+  const std::vector<Change> changes = store_.changes_since(seen_);
+  for (const Change& change : changes) tell(change.id);
+  if (!changes.empty()) seen_ = changes.back().version;  // several jobs may have changed at once
 }
 
-void Watcher::await_end(const std::string& id, RawRequest request) {
+bool Watcher::await_end(const std::string& id, RawRequest request) {
   {
     const std::scoped_lock lock(mutex_);
+    if (awaited_.size() >= kMostAwaited) return false;
     awaited_.emplace(id, std::move(request));
   }
   tell(id);  // it may have ended just now
+  return true;
 }
 
 void Watcher::tell(const std::string& id, std::optional<std::uint64_t> connection) {

@@ -25,8 +25,8 @@ class Watcher {
   Watcher(Watcher&&) = delete;
   Watcher& operator=(Watcher&&) = delete;
 
-  /// The request is answered again when the job has ended.
-  void await_end(const std::string& id, RawRequest request);
+  /// The request is answered again when the job has ended. False: too many wait already.
+  [[nodiscard]] bool await_end(const std::string& id, RawRequest request);
   /// Tells the job's streams how it is now, or that of a connection only. Call it after a stream has begun,
   /// so that nothing which happened meanwhile is missed.
   void tell(const std::string& id, std::optional<std::uint64_t> connection = std::nullopt);

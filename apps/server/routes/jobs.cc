@@ -1,5 +1,6 @@
 // Jobs: submit, look, follow, cancel, results.
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <limits>
@@ -52,6 +53,9 @@ Reply post_job(const Services& services, const Call& call) {
 Reply list_jobs(const Services& services, const Call& call) {
   const std::string client = call.query("mine").value_or("") == "true" ? call.client : "";
   const std::string state = call.query("state").value_or("");
+  const std::vector<std::string> states = {"", "queued", "running", "done", "failed", "cancelled"};
+  if (std::find(states.begin(), states.end(), state) == states.end())
+    return failure(400, "invalid", "must be queued, running, done, failed or cancelled", "state");
   double before = std::numeric_limits<double>::infinity();
   std::size_t most = 50;
   const auto number = [&](const char* name, auto& value) {

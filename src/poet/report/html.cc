@@ -62,8 +62,13 @@ std::string pictures_json(const std::vector<Picture>& pictures) {
 std::string as_part(const std::string& module) {
   std::istringstream lines(module);
   std::string out;
+  bool imports = false;  // up to the semicolon
   for (std::string line; std::getline(lines, line);) {
-    if (line.starts_with("import ")) continue;
+    imports = imports || line.starts_with("import ");
+    if (imports) {
+      imports = !line.ends_with(';');
+      continue;
+    }
     out += (line.starts_with("export ") ? line.substr(7) : line) + "\n";
   }
   return out;

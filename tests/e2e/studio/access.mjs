@@ -10,9 +10,14 @@ const axe = fs.readFileSync(createRequire(import.meta.url).resolve("axe-core/axe
 /** No serious fault of the page as it is now. */
 async function check(page) {
   await page.evaluate(axe); // by the debugger, which the page's policy does not bind
-  const { violations } = await page.evaluate(() => globalThis.axe.run(document, { resultTypes: ["violations"] }));
+  const { violations } = await page.evaluate(() =>
+    globalThis.axe.run(document, { resultTypes: ["violations"] }),
+  );
   const serious = violations.filter((one) => ["serious", "critical"].includes(one.impact));
-  assert.deepEqual(serious.map((one) => `${one.id}: ${one.nodes.map((node) => node.html.slice(0, 160)).join(" | ")}`), []);
+  assert.deepEqual(
+    serious.map((one) => `${one.id}: ${one.nodes.map((node) => node.html.slice(0, 160)).join(" | ")}`),
+    [],
+  );
 }
 
 async function everything(context, options) {
@@ -36,4 +41,5 @@ async function everything(context, options) {
 
 export const noSeriousFaultOnADesk = (context) => everything(context, {});
 export const noSeriousFaultInTheDark = (context) => everything(context, { colorScheme: "dark" });
-export const noSeriousFaultOnAPhone = (context) => everything(context, { viewport: { width: 390, height: 844 }, hasTouch: true });
+export const noSeriousFaultOnAPhone = (context) =>
+  everything(context, { viewport: { width: 390, height: 844 }, hasTouch: true });

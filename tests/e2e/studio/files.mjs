@@ -7,7 +7,10 @@ import path from "node:path";
 import { SMALL, figure, plan, planAfter } from "./support.mjs";
 
 async function downloaded(context, page, text) {
-  const [download] = await Promise.all([page.waitForEvent("download"), page.click(`#actions >> text="${text}"`)]);
+  const [download] = await Promise.all([
+    page.waitForEvent("download"),
+    page.click(`#actions >> text="${text}"`),
+  ]);
   const file = path.join(context.folder, download.suggestedFilename());
   await download.saveAs(file);
   return file;
@@ -19,7 +22,10 @@ export async function downloadsAreThePlan(context) {
   await plan(page);
   const verdict = context.json("verify", await downloaded(context, page, "Plan file"));
   assert.equal(verdict.valid, true);
-  assert.equal(parseFloat(await figure(page, "energy")).toPrecision(3), (1e3 * verdict.energy_joules).toPrecision(3));
+  assert.equal(
+    parseFloat(await figure(page, "energy")).toPrecision(3),
+    (1e3 * verdict.energy_joules).toPrecision(3),
+  );
   const html = fs.readFileSync(await downloaded(context, page, "Page"), "utf8");
   assert.match(html, /<script type="application\/json" id="pictures">/);
   const firmware = await downloaded(context, page, "Firmware");
@@ -34,17 +40,39 @@ export async function callsReproduceThePlan(context) {
   const [command, python, cpp, http] = await page.locator(".calls pre").allTextContents();
   const words = command.replaceAll("\\\n", " ").split(/\s+/).slice(1);
   const answer = context.json(...words);
-  assert.equal(await page.locator("#verdict").textContent().then((text) => text.includes("Proven optimal")), answer.status === "optimal");
+  assert.equal(
+    await page
+      .locator("#verdict")
+      .textContent()
+      .then((text) => text.includes("Proven optimal")),
+    answer.status === "optimal",
+  );
   assert.equal(answer.ram_budget_bytes, 250000);
   assert.equal(answer.batch_size, 2);
-  assert.equal(parseFloat(await figure(page, "energy")).toPrecision(3), (1e3 * answer.energy_joules).toPrecision(3));
-  assert.match(python, /poet\.solve\(\n {4}model="linear",\n {4}device="a72",\n {4}ram_budget=250000,\n {4}runtime_budget=1\.4,\n {4}batch_size=2,\n {4}time_limit=5,\n\)/);
+  assert.equal(
+    parseFloat(await figure(page, "energy")).toPrecision(3),
+    (1e3 * answer.energy_joules).toPrecision(3),
+  );
+  assert.match(
+    python,
+    /poet\.solve\(\n {4}model="linear",\n {4}device="a72",\n {4}ram_budget=250000,\n {4}runtime_budget=1\.4,\n {4}batch_size=2,\n {4}time_limit=5,\n\)/,
+  );
   assert.match(cpp, /poet::BuiltInNetwork\{"linear", \{\}\}/);
   assert.match(http, /^curl http.*"ram_budget":250000/s);
 }
 
 export async function anOnnxFileIsDropped(context) {
-  context.json("solve", "--model", "linear", "--platform", "a72", "--ram-budget", "1MB", "--plan-out", "p.plan");
+  context.json(
+    "solve",
+    "--model",
+    "linear",
+    "--platform",
+    "a72",
+    "--ram-budget",
+    "1MB",
+    "--plan-out",
+    "p.plan",
+  );
   context.json("run", "p.plan", "--steps", "1", "--onnx-out", "net.onnx");
   const file = path.join(context.folder, "net.onnx");
   await context.serve();
@@ -58,11 +86,15 @@ export async function anOnnxFileIsDropped(context) {
   const bytes = fs.readFileSync(file).toString("base64");
   await planAfter(page, () =>
     page.evaluate(async (text) => {
-      const blob = await (await fetch(`data:application/octet-stream;base64,${text}`).catch(() => null))?.blob();
+      const blob = await (
+        await fetch(`data:application/octet-stream;base64,${text}`).catch(() => null)
+      )?.blob();
       const content = blob ?? new Blob([Uint8Array.from(atob(text), (c) => c.charCodeAt(0))]);
       const transfer = new DataTransfer();
       transfer.items.add(new File([content], "dropped.onnx"));
-      document.body.dispatchEvent(new DragEvent("drop", { dataTransfer: transfer, bubbles: true, cancelable: true }));
+      document.body.dispatchEvent(
+        new DragEvent("drop", { dataTransfer: transfer, bubbles: true, cancelable: true }),
+      );
     }, bytes),
   );
   assert.match(await page.locator("#subject").textContent(), /^dropped\.onnx/);

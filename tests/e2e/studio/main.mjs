@@ -14,9 +14,17 @@ const [, , browserPath, program, report, build] = process.argv;
 const poet = path.resolve(program);
 const only = process.env.POET_STUDIO_TEST;
 
-const escaped = (text) => text.replace(/[^\x20-\x7e\n]/g, "?").replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll('"', "&quot;");
+const escaped = (text) =>
+  text
+    .replace(/[^\x20-\x7e\n]/g, "?")
+    .replaceAll("&", "&amp;")
+    .replaceAll("<", "&lt;")
+    .replaceAll('"', "&quot;");
 
-const browser = await chromium.launch({ executablePath: browserPath, args: ["--no-sandbox", "--font-render-hinting=none"] });
+const browser = await chromium.launch({
+  executablePath: browserPath,
+  args: ["--no-sandbox", "--font-render-hinting=none"],
+});
 const cases = [];
 for (const tests of [story, files, states, access, screens]) {
   for (const [name, test] of Object.entries(tests)) {
@@ -33,10 +41,18 @@ for (const tests of [story, files, states, access, screens]) {
     }
     await context.end();
     const seconds = (Date.now() - began) / 1000;
-    console.log(`${failure ? "FAILED" : "ok"} ${name} (${seconds.toFixed(1)} s)${failure ? `\n${failure}` : ""}`);
-    cases.push(`<testcase name="${name}" time="${seconds}">${failure ? `<failure>${escaped(failure)}</failure>` : ""}</testcase>`);
+    console.log(
+      `${failure ? "FAILED" : "ok"} ${name} (${seconds.toFixed(1)} s)${failure ? `\n${failure}` : ""}`,
+    );
+    cases.push(
+      `<testcase name="${name}" time="${seconds}">${failure ? `<failure>${escaped(failure)}</failure>` : ""}</testcase>`,
+    );
     process.exitCode ||= failure ? 1 : 0;
   }
 }
 await browser.close();
-if (report) fs.writeFileSync(report, `<testsuites><testsuite name="studio">${cases.join("")}</testsuite></testsuites>\n`);
+if (report)
+  fs.writeFileSync(
+    report,
+    `<testsuites><testsuite name="studio">${cases.join("")}</testsuite></testsuites>\n`,
+  );

@@ -17,7 +17,10 @@ async function difference(page, png, other) {
         const image = new Image();
         image.src = `data:image/png;base64,${base64}`;
         await image.decode();
-        const canvas = Object.assign(document.createElement("canvas"), { width: 200, height: Math.round((200 * image.height) / image.width) });
+        const canvas = Object.assign(document.createElement("canvas"), {
+          width: 200,
+          height: Math.round((200 * image.height) / image.width),
+        });
         const pen = canvas.getContext("2d");
         pen.imageSmoothingQuality = "high";
         pen.drawImage(image, 0, 0, canvas.width, canvas.height);
@@ -30,7 +33,10 @@ async function difference(page, png, other) {
       const length = Math.min(one.data.length, two.data.length);
       let sum = 0;
       for (let i = 0; i < length; ++i) sum += Math.abs(one.data[i] - two.data[i]);
-      return { text, mean: sum / length / 255 + Math.abs(one.data.length - two.data.length) / one.data.length };
+      return {
+        text,
+        mean: sum / length / 255 + Math.abs(one.data.length - two.data.length) / one.data.length,
+      };
     },
     [png.toString("base64"), other?.toString("base64")],
   );
@@ -49,11 +55,15 @@ async function looksAsBefore(context, name, hash, options) {
   const { text, mean } = await difference(page, await page.screenshot({ fullPage: true }), known);
   fs.writeFileSync(path.join(context.build, `${name}.now.png`), Buffer.from(text, "base64"));
   assert.ok(known, `${file} is missing; ${name}.now.png in the build folder is what to look at`);
-  assert.ok(mean < MOST, `${name} differs by ${mean.toFixed(3)} from what it was; look at ${name}.now.png in the build folder`);
+  assert.ok(
+    mean < MOST,
+    `${name} differs by ${mean.toFixed(3)} from what it was; look at ${name}.now.png in the build folder`,
+  );
 }
 
 const RESNET = "#model=resnet18_cifar&device=a72&ram=56000000";
 
 export const deskLooksAsBefore = (context) => looksAsBefore(context, "desk", RESNET, {});
 export const darkLooksAsBefore = (context) => looksAsBefore(context, "dark", RESNET, { colorScheme: "dark" });
-export const phoneLooksAsBefore = (context) => looksAsBefore(context, "phone", RESNET, { viewport: { width: 390, height: 844 } });
+export const phoneLooksAsBefore = (context) =>
+  looksAsBefore(context, "phone", RESNET, { viewport: { width: 390, height: 844 } });

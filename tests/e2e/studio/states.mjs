@@ -22,11 +22,15 @@ export async function aServerThatIsGoneIsWaitedFor(context) {
   const page = await context.open(SMALL);
   await plan(page);
   await context.stop("SIGKILL");
-  context.expected.push(/ERR_CONNECTION_REFUSED|ERR_INCOMPLETE_CHUNKED_ENCODING|ERR_CONNECTION_RESET|ERR_EMPTY_RESPONSE|Failed to fetch/);
+  context.expected.push(
+    /ERR_CONNECTION_REFUSED|ERR_INCOMPLETE_CHUNKED_ENCODING|ERR_CONNECTION_RESET|ERR_EMPTY_RESPONSE|Failed to fetch/,
+  );
   await page.evaluate(() => delete document.body.dataset.plan);
   await page.fill("input[name=ram]", "240 KB");
   await page.press("input[name=ram]", "Enter");
-  await page.waitForFunction(() => /cannot be reached; trying again/.test(document.getElementById("plan-status").textContent));
+  await page.waitForFunction(() =>
+    /cannot be reached; trying again/.test(document.getElementById("plan-status").textContent),
+  );
   await context.serve();
   await plan(page);
   assert.match(await page.locator("#plans h1").textContent(), /240 KB/);
@@ -38,15 +42,29 @@ export async function aFullQueueIsWaitedFor(context) {
   // What takes both workers, and what takes the queue.
   const jobs = [];
   for (const budget of [500, 510, 520]) {
-    const order = { model: "bert", device: "a72", ram_budget: `${budget}MB`, runtime_budget: 1.05, time_limit: 60 };
+    const order = {
+      model: "bert",
+      device: "a72",
+      ram_budget: `${budget}MB`,
+      runtime_budget: 1.05,
+      time_limit: 60,
+    };
     const headers = { "Content-Type": "application/json" };
-    const submitted = await fetch(`${context.url}/api/v1/jobs`, { method: "POST", headers, body: JSON.stringify(order) });
+    const submitted = await fetch(`${context.url}/api/v1/jobs`, {
+      method: "POST",
+      headers,
+      body: JSON.stringify(order),
+    });
     jobs.push(await submitted.json());
-    const state = async () => (await (await fetch(`${context.url}/api/v1/jobs/${jobs.at(-1).id}`)).json()).state;
-    while (jobs.length < 3 && (await state()) !== "running") await new Promise((resolve) => setTimeout(resolve, 50));
+    const state = async () =>
+      (await (await fetch(`${context.url}/api/v1/jobs/${jobs.at(-1).id}`)).json()).state;
+    while (jobs.length < 3 && (await state()) !== "running")
+      await new Promise((resolve) => setTimeout(resolve, 50));
   }
   const page = await context.open(SMALL);
-  await page.waitForFunction(() => /jobs? (are|queued).*trying again/.test(document.getElementById("plan-status").textContent));
+  await page.waitForFunction(() =>
+    /jobs? (are|queued).*trying again/.test(document.getElementById("plan-status").textContent),
+  );
   for (const job of jobs.reverse()) await fetch(`${context.url}/api/v1/jobs/${job.id}`, { method: "DELETE" });
   await plan(page);
 }

@@ -9,12 +9,20 @@ export async function curveFillsAndThePlanFollowsTheBudget(context) {
   await plan(page); // at half of what keeping everything takes, once that is known
   const half = await page.inputValue("input[name=ram]");
   assert.match(half, /KB$/);
-  await page.waitForFunction(() => echarts.getInstanceByDom(document.querySelector("#curve .chart")).getOption().series.some((one) => one.id === "no deadline" && one.data.length >= 3));
+  await page.waitForFunction(() =>
+    echarts
+      .getInstanceByDom(document.querySelector("#curve .chart"))
+      .getOption()
+      .series.some((one) => one.id === "no deadline" && one.data.length >= 3),
+  );
   // Drag it to the right: more RAM, less energy.
   const chart = await page.locator("#curve .chart").boundingBox();
   const x = await page.evaluate(() => {
     const curve = echarts.getInstanceByDom(document.querySelector("#curve .chart"));
-    return curve.convertToPixel({ xAxisIndex: 0 }, curve.getOption().series.find((one) => one.id === "budget").markLine.data[0].xAxis);
+    return curve.convertToPixel(
+      { xAxisIndex: 0 },
+      curve.getOption().series.find((one) => one.id === "budget").markLine.data[0].xAxis,
+    );
   });
   const before = await figure(page, "energy");
   await planAfter(page, async () => {
@@ -39,10 +47,14 @@ export async function theBudgetMovesByKeyboard(context) {
   await context.serve();
   const page = await context.open(SMALL);
   await plan(page);
-  await planAfter(page, async () => {
-    await page.focus("input.budget");
-    for (let i = 0; i < 3; ++i) await page.keyboard.press("PageDown");
-  }, ".*");
+  await planAfter(
+    page,
+    async () => {
+      await page.focus("input.budget");
+      for (let i = 0; i < 3; ++i) await page.keyboard.press("PageDown");
+    },
+    ".*",
+  );
   assert.ok(Number(new URLSearchParams(new URL(page.url()).hash.slice(1)).get("ram")) < 250000);
 }
 
@@ -85,8 +97,13 @@ export async function aTensorSaysWhy(context) {
     const paper = data.slice(0, 3).join();
     for (let y = 0; y < height; y += 2)
       for (let x = 0; x < width; x += 2) {
-        const solid = [0, 1, 2, 3].every((d) => data.slice(4 * ((y + d) * width + x + d), 4 * ((y + d) * width + x + d) + 3).join() === data.slice(4 * (y * width + x), 4 * (y * width + x) + 3).join());
-        if (solid && data.slice(4 * (y * width + x), 4 * (y * width + x) + 3).join() !== paper) return [x + 2, y + 2].map((at) => at / devicePixelRatio);
+        const solid = [0, 1, 2, 3].every(
+          (d) =>
+            data.slice(4 * ((y + d) * width + x + d), 4 * ((y + d) * width + x + d) + 3).join() ===
+            data.slice(4 * (y * width + x), 4 * (y * width + x) + 3).join(),
+        );
+        if (solid && data.slice(4 * (y * width + x), 4 * (y * width + x) + 3).join() !== paper)
+          return [x + 2, y + 2].map((at) => at / devicePixelRatio);
       }
     return null;
   });
@@ -106,7 +123,10 @@ export async function twoPlansSideBySide(context) {
     await page.press("input[name=ram]", "Enter");
   });
   assert.deepEqual(await titles(page), [...first, "200 KB"]);
-  assert.equal(await page.locator("#charts .chart").count(), 2 * (await page.locator("#charts .row.several").count()) + 1);
+  assert.equal(
+    await page.locator("#charts .chart").count(),
+    2 * (await page.locator("#charts .row.several").count()) + 1,
+  );
   await planAfter(page, () => page.click("text=Stop comparing"));
   assert.deepEqual(await titles(page), ["200 KB"]);
 }
@@ -122,7 +142,8 @@ export async function aLinkLeadsToTheSame(context) {
   const other = await context.open(new URL(page.url()).hash);
   await plan(other);
   assert.deepEqual(await titles(other), await titles(page));
-  for (const name of ["energy", "time", "RAM peak"]) assert.equal(await figure(other, name), await figure(page, name));
+  for (const name of ["energy", "time", "RAM peak"])
+    assert.equal(await figure(other, name), await figure(page, name));
 }
 
 export async function aDevicesNumbersMayBeChanged(context) {
@@ -131,11 +152,17 @@ export async function aDevicesNumbersMayBeChanged(context) {
   await plan(page);
   const before = await figure(page, "energy");
   await page.click("text=Numbers…");
-  assert.match(await page.locator("tr:has(th:text-is('active watts')) td.soft").textContent(), /^published: /);
+  assert.match(
+    await page.locator("tr:has(th:text-is('active watts')) td.soft").textContent(),
+    /^published: /,
+  );
   await planAfter(page, async () => {
     await page.fill("input[aria-label='active watts']", "6");
     await page.press("input[aria-label='active watts']", "Tab");
-    assert.equal(await page.locator("tr:has(th:text-is('active watts')) td.soft").textContent(), "assumed: edited in the browser");
+    assert.equal(
+      await page.locator("tr:has(th:text-is('active watts')) td.soft").textContent(),
+      "assumed: edited in the browser",
+    );
     await page.click("text=Use these numbers");
   });
   assert.notEqual(await figure(page, "energy"), before);

@@ -16,9 +16,13 @@ export class Context {
   /** Starts the server; on the port of the last one where there was one. */
   async serve(...options) {
     const listen = this.url ? new URL(this.url).host : "127.0.0.1:0";
-    this.server = spawn(this.poet, ["serve", "--listen", listen, "--data", path.join(this.folder, "data"), ...options], {
-      stdio: ["ignore", "ignore", "pipe"],
-    });
+    this.server = spawn(
+      this.poet,
+      ["serve", "--listen", listen, "--data", path.join(this.folder, "data"), ...options],
+      {
+        stdio: ["ignore", "ignore", "pipe"],
+      },
+    );
     this.url = await new Promise((resolve, reject) => {
       let said = "";
       this.server.stderr.on("data", (text) => {
@@ -60,7 +64,11 @@ export class Context {
 
   /** What a command of the program answers with --json. */
   json(...command) {
-    const run = spawnSync(this.poet, [...command, "--json"], { encoding: "utf8", cwd: this.folder, maxBuffer: 1 << 28 });
+    const run = spawnSync(this.poet, [...command, "--json"], {
+      encoding: "utf8",
+      cwd: this.folder,
+      maxBuffer: 1 << 28,
+    });
     assert.ok(run.status <= 1, run.stderr);
     return JSON.parse(run.stdout);
   }
@@ -76,7 +84,10 @@ export const SMALL = "#model=linear&device=a72&ram=250000&seconds=5";
 
 /** The plan on the page, once it is one of `states`. */
 export async function plan(page, states = "optimal|feasible") {
-  await page.waitForFunction((wanted) => new RegExp(`^(${wanted})$`).test(document.body.dataset.plan ?? ""), states);
+  await page.waitForFunction(
+    (wanted) => new RegExp(`^(${wanted})$`).test(document.body.dataset.plan ?? ""),
+    states,
+  );
   return page.evaluate(() => document.body.dataset.plan);
 }
 
@@ -88,7 +99,8 @@ export async function planAfter(page, action, states) {
 }
 
 export const titles = (page) => page.locator("#plans h1").allTextContents();
-export const figure = (page, name) => page.locator(`#plans dl > div:has(dt:text-is("${name}")) dd`).first().textContent();
+export const figure = (page, name) =>
+  page.locator(`#plans dl > div:has(dt:text-is("${name}")) dd`).first().textContent();
 
 /** The place in the page of a point (x, y) of the n-th chart of the plan, in its axes. */
 export async function placeInChart(page, title, pick) {
