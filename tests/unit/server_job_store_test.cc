@@ -128,7 +128,9 @@ TEST_F(JobQueue, IsFullForOneClientBeforeItIsForAll) {
     EXPECT_EQ(full.queued, 30);
   }
   EXPECT_FALSE(store_.find("one more"));
-  EXPECT_TRUE(store_.claim("worker", 10));
+  for (int i = 0; i < 30; ++i) submit("c" + std::to_string(i), "client " + std::to_string(i));
+  EXPECT_THROW(submit("one more", "cid"), QueueFull);
+  for (int i = 0; i < 31; ++i) EXPECT_TRUE(store_.claim("worker", 10));
   submit("one more", "bob");  // what runs is not queued
 }
 

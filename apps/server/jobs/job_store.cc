@@ -150,8 +150,9 @@ Job JobStore::submit(const Order& order) {
       counts.bind(order.client).next();
       if (counts.integer(1) >= static_cast<std::int64_t>(limits_.jobs_of_client))
         throw QueueFull{true, counts.integer(1)};
-      if (counts.integer(0) >= static_cast<std::int64_t>(limits_.jobs))
-        throw QueueFull{false, counts.integer(0)};
+      // Who has none queued is not kept out by a few who fill the queue.
+      const std::size_t most = (counts.integer(1) > 0 ? 1 : 2) * limits_.jobs;
+      if (counts.integer(0) >= static_cast<std::int64_t>(most)) throw QueueFull{false, counts.integer(0)};
       Statement latest = database_.prepare(
           "SELECT coalesce(max(turn), -1) FROM jobs WHERE client = ? AND state IN ('queued', 'running')");
       latest.bind(order.client).next();

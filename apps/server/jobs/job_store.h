@@ -25,7 +25,7 @@
 namespace poet::server {
 
 struct QueueLimits {
-  std::size_t jobs = 1000;           // queued
+  std::size_t jobs = 1000;           // queued; twice as many, where they are the only ones of their clients
   std::size_t jobs_of_client = 200;  // queued
 };
 
