@@ -84,6 +84,8 @@ def compile_step(
     _check_owned(module, optimizer)
     if updates == "early":
         _check_early(module, optimizer)
+    if not isinstance(keep_gradients, bool):
+        raise TypeError(f"keep_gradients: must be True or False, not {keep_gradients!r}")
     if not isinstance(power, Power):
         raise TypeError(f"power: must be a poet.torch.Power, not {type(power).__name__}")
     if isinstance(tolerance, bool) or not isinstance(tolerance, (int, float)):
@@ -98,7 +100,7 @@ def compile_step(
     if forward is None:
         forward = _with_target(loss_fn)  # type: ignore[arg-type]
     limits = {"ram_budget": ram_budget, "deadline": deadline, "time_limit": time_limit, "progress": _until(tolerance, progress)}
-    step = Step(module, forward, optimizer, Settings(limits, folder, power, updates == "early"), keep_gradients)
+    step = Step(module, forward, optimizer, Settings(limits, folder, power, updates == "early"), keep_gradients, loss_fn if isinstance(loss_fn, torch.nn.Module) else None)
     step._compiled_for(example_batch)
     return step
 

@@ -47,7 +47,8 @@ def capture(
         raise CaptureError("module", "has no parameter that requires a gradient")
     parts, spec = pytree.tree_flatten(batch)
     tensors = [leaf for leaf in parts if isinstance(leaf, torch.Tensor)]
-    inputs = [*parameters.values(), *buffers.values(), *tensors]
+    # make_fx goes by objects: one that the batch has twice, or shares with the module, would be one input for ever.
+    inputs = [*parameters.values(), *buffers.values(), *(tensor.detach() for tensor in tensors)]
 
     def step(*flat: torch.Tensor) -> list[Any]:
         mine = flat[: len(parameters)]
@@ -63,15 +64,19 @@ def capture(
 
     mode = "real" if real else "fake"
     lefts: list[Left] = []
-    with _capturing, _unchanged(buffers.values() if real else ()), _refusals(real):
-        with torch.enable_grad(), _kernels_whole():
+    with _capturing, _unchanged(inputs if real else ()), _refusals(real):
+        with torch.enable_grad(), _kernels_whole(), _data_stays():
             traced = make_fx(step, tracing_mode=mode)(*inputs)
+            fresh = {name: now for name, (before, now) in lefts[0].attributes.items() if before is None and isinstance(now, torch.Tensor)}
+            for name, now in fresh.items():
+                _refuse_if_read(module, name, now, traced, lambda: make_fx(step, tracing_mode=mode)(*inputs))
         _refuse_data_dependence(traced)
     kinds = [Place("parameter", i) for i in range(len(parameters))]
     kinds += [Place("buffer", i) for i in range(len(buffers))]
     kinds += [Place("batch", i) for i in range(len(tensors))]
     program = program_of(traced, kinds, len(parameters), trained, [list(buffers).index(name) for name in lefts[0].buffers], views)
-    _refuse_state(lefts[0].attributes, program)
+    _refuse_state({name: before for name, (before, _) in lefts[0].attributes.items()}, program)
+    program.replaced = frozenset(lefts[0].attributes)
     return program
 
 
@@ -97,17 +102,54 @@ def _kernels_whole() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _unchanged(buffers: Iterable[torch.Tensor]) -> Iterator[None]:
-    """Buffers' contents and the generator are afterwards as before."""
-    contents = [(buffer, buffer.clone()) for buffer in buffers]
+def _data_stays() -> Iterator[None]:
+    """Assigning a tensor's .data, which no operator shows, is refused."""
+    getter = torch._C._TensorBase.data.__get__
+
+    def refuse(self: torch.Tensor, value: Any) -> None:
+        raise CaptureError(_line_of_caller(), "assigns .data, which steps cannot follow; change the tensor in place")
+
+    torch.Tensor.data = property(lambda self: getter(self), refuse)
+    try:
+        yield
+    finally:
+        del torch.Tensor.data
+
+
+@contextlib.contextmanager
+def _unchanged(tensors: Iterable[torch.Tensor]) -> Iterator[None]:
+    """Tensors' contents and the generator are afterwards as before."""
+    contents = [(tensor, tensor.detach().clone()) for tensor in tensors]
     random = torch.get_rng_state()
     try:
         yield
     finally:
         torch.set_rng_state(random)
         with torch.no_grad():
-            for buffer, content in contents:
-                buffer.copy_(content)
+            for tensor, content in contents:
+                tensor.copy_(content)
+
+
+_GOES_ON = "is changed by the step and goes into the next; make it a buffer and change it in place"
+
+
+def _refuse_if_read(module: torch.nn.Module, name: str, now: torch.Tensor, traced: torch.fx.GraphModule, again: Callable[[], Any]) -> None:
+    """An attribute that was None and becomes a tensor is a result, unless the step would be another one with it there."""
+    path, _, attribute = name.rpartition(".")
+    part = module.get_submodule(path)
+    was_there = attribute in vars(part)
+    vars(part)[attribute] = torch.zeros(tuple(now.shape), dtype=now.dtype)
+    try:
+        same = again().code == traced.code
+    except Exception:  # it meets the tensor
+        same = False
+    finally:
+        if was_there:
+            vars(part)[attribute] = None
+        else:
+            del vars(part)[attribute]
+    if not same:
+        raise CaptureError(name, _GOES_ON)
 
 
 def _refuse_state(replaced: dict[str, Any], program: Program) -> None:
@@ -115,7 +157,7 @@ def _refuse_state(replaced: dict[str, Any], program: Program) -> None:
     read = {constant.data_ptr() for constant in program.constants}
     for name, before in replaced.items():
         if before is not None and not (isinstance(before, torch.Tensor) and before.data_ptr() not in read):
-            raise CaptureError(name, "is changed by the step and goes into the next; make it a buffer and change it in place")
+            raise CaptureError(name, _GOES_ON)
 
 
 # ---- what cannot be captured
@@ -152,6 +194,14 @@ def _is_data_dependent(error: BaseException) -> bool:
     )
 
 
+def _line_of_caller() -> str:
+    libraries = tuple(os.path.dirname(file) for file in (torch.__file__, __file__))
+    for frame in reversed(traceback.extract_stack()):
+        if not frame.filename.startswith(libraries):
+            return f"{frame.filename}:{frame.lineno}: {linecache.getline(frame.filename, frame.lineno or 0).strip()}"
+    return "module"
+
+
 def _line_of_user(error: BaseException) -> str:
     """The last line outside of PyTorch and poet that led to an error, as file:line: source."""
     frames = traceback.extract_tb(error.__traceback__)
@@ -171,8 +221,15 @@ def _refuse_data_dependence(traced: torch.fx.GraphModule) -> None:
             continue  # by numbers: the shape is known
         if tag.data_dependent_output in tags or tag.dynamic_output_shape in tags:
             raise CaptureError(name_of(node.target), "depends on the values of a tensor: what the step computes is not known before it runs")
-        if name_of(node.target) in _GRADIENT_DIFFERS:
+        if name_of(node.target) in _GRADIENT_DIFFERS or _is_spread(node):
             raise CaptureError(name_of(node.target), "has a gradient that PyTorch computes in another way while a step is captured: bits would differ")
+
+
+def _is_spread(node: torch.fx.Node) -> bool:
+    """Whether it is max(), min() or median() of a whole tensor with a gradient, which is spread over the elements that equal it."""
+    if str(node.target) not in ("aten.max.default", "aten.min.default", "aten.median.default"):
+        return False
+    return {"aten::isnan", "aten::eq"} <= {name_of(user.target) for user in node.args[0].users}
 
 
 def _is_mask(index: Any) -> bool:

@@ -15,7 +15,7 @@ from ..solve import solve
 from .capture import NeedsRealTensors, capture
 from .code import Code, code_of
 from .errors import CaptureError
-from .measure import AliasFound, measure, measure_updates, storage_address, storage_of
+from .measure import AliasFound, LayoutDiffers, measure, measure_updates, storage_address, storage_of
 from .module_state import parameters_of
 from .problem import Power, graph_of
 from .program import Program
@@ -62,7 +62,7 @@ def compiled_step(
     parameters, buffers = list(named.values()), list(named_buffers.values())
     random = torch.get_rng_state()
     try:
-        program, costs = _captured_and_measured(module, forward, batch, parameters, buffers, tensors)
+        program, costs = _captured_and_measured(module, forward, batch, parameters, buffers, tensors, how.early)
         updates = measure_updates(optimizer, parameters)
     finally:
         torch.set_rng_state(random)
@@ -114,23 +114,35 @@ def check_tensors(module: torch.nn.Module, tensors: Sequence[torch.Tensor]) -> N
             raise InputError("module", f"has a hook on the gradient of {name}, which would not be called")
 
 
-def _captured_and_measured(module: Any, forward: Any, batch: Any, parameters: Any, buffers: Any, tensors: Any) -> Any:
+def _captured_and_measured(module: Any, forward: Any, batch: Any, parameters: Any, buffers: Any, tensors: Any, early: bool) -> Any:
     """The program with its layouts and costs: captured on fake tensors, and on real ones where those do not do."""
     views: frozenset[str] = frozenset()
     real = False
     while True:
         try:
             program = capture(module, forward, batch, real, views)
+            _refuse_shared(program, parameters, buffers, early)
             given = {"parameter": parameters, "buffer": buffers, "batch": tensors, "constant": program.constants}
             return program, measure(program, lambda place: given[place.kind][place.index])
         except AliasFound as found:
             if found.op.name in views:
                 raise CaptureError(str(found.op.target), "returns its operand in a way that is not understood") from None
             views |= {found.op.name}
-        except NeedsRealTensors:
+        except (NeedsRealTensors, LayoutDiffers) as error:
+            if real and isinstance(error, LayoutDiffers):
+                raise CaptureError(str(error.op.target), "returns tensors that lie in memory in different ways") from None
             if real:
                 raise
             real = True
+
+
+def _refuse_shared(program: Program, parameters: Sequence[Any], buffers: Sequence[Any], early: bool) -> None:
+    """What the step changes shares its storage with nothing that the step may read later."""
+    changed = [buffers[i] for i in program.buffers] + (list(parameters) if early else [])
+    for tensor in changed:
+        for other in (*parameters, *buffers, *program.constants):
+            if other is not tensor and tensor.numel() and storage_address(other) == storage_address(tensor):
+                raise InputError("module", f"a step cannot change tensors that share their storage: one of {tuple(tensor.shape)}, one of {tuple(other.shape)}")
 
 
 def _solved(graph: Graph, limits: dict[str, Any]) -> Result:

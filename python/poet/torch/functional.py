@@ -49,6 +49,15 @@ def dtype_of(node: torch.fx.Node) -> Optional[torch.dtype]:
     return getattr(known, "dtype", None)
 
 
+def strides_of(node: torch.fx.Node) -> Optional[tuple[int, ...]]:
+    """Of what a node of the graph returned while it was captured, where that is a tensor; 0 where the size is 1 and it says nothing."""
+    known = node.meta.get("val", node.meta.get("tensor_meta"))
+    if known is None or not hasattr(known, "shape") or not hasattr(known, "stride"):
+        return None
+    strides = known.stride() if callable(known.stride) else known.stride
+    return tuple(0 if size == 1 else stride for size, stride in zip(known.shape, strides))
+
+
 # ---- operators that make new tensors in place of changing them
 
 
@@ -202,6 +211,7 @@ class _Reader:
         if not isinstance(source, Op):
             return View(source.target, source.args, source.kwargs, index)
         value = source.output(index)
+        value.captured = strides_of(node)
         while value in self.later:
             value = self.later[value]
         return value
@@ -213,7 +223,10 @@ class _Reader:
         op = self.add(node.name, Revealed(target, positions) if positions else target, self.of(tuple(node.args)), self.of(dict(node.kwargs)))
         count = len(target._schema.returns)
         op.is_list = op.is_list or bool(positions)
-        self.set(node, op if count > 1 or "[]" in str(target._schema.returns[0].type) else op.output(0))
+        several = count > 1 or "[]" in str(target._schema.returns[0].type)
+        if not several:
+            op.output(0).captured = strides_of(node)
+        self.set(node, op if several else op.output(0))
         for k, i in enumerate(positions):
             changed = self.known[node.args[i]]
             new = op.output(count + k)

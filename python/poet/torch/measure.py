@@ -45,6 +45,14 @@ class AliasFound(Exception):
         self.op = op
 
 
+class LayoutDiffers(Exception):
+    """An operator's result lies in memory in another way than fake tensors say, on which later operators depend."""
+
+    def __init__(self, op: Op) -> None:
+        super().__init__(op.name)
+        self.op = op
+
+
 def measure(program: Program, given: Callable[[Place], torch.Tensor], rounds: int = 3) -> list[Cost]:
     """The cost of each operator, and layouts of all values. `given`: tensors that are there before the step."""
     known: dict[Any, Cost] = {}
@@ -60,8 +68,14 @@ def measure(program: Program, given: Callable[[Place], torch.Tensor], rounds: in
         cost = known[key]
         for index, value in op.outputs.items():
             value.layout = cost.outputs[index]
+            if value.captured is not None and not _lies_as(value.layout, value.captured):
+                raise LayoutDiffers(op)
         costs.append(cost)
     return costs
+
+
+def _lies_as(layout: Layout, strides: tuple[int, ...]) -> bool:
+    return 0 in layout.size or all(size == 1 or mine == other for size, mine, other in zip(layout.size, layout.stride, strides))
 
 
 def _operands(op: Op, given: Callable[[Place], torch.Tensor]) -> Any:

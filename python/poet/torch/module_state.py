@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import dataclasses
-from typing import Any, Iterator, Mapping, Optional
+from typing import AbstractSet, Any, Iterator, Mapping, Optional
 
 import torch
 
@@ -28,22 +29,58 @@ def parameters_of(module: torch.nn.Module) -> tuple[dict[str, torch.nn.Parameter
     return parameters, buffers, {all_names[0]: all_names for all_names in names.values()}
 
 
-def attributes_of(module: torch.nn.Module) -> tuple[Any, ...]:
-    """Numbers and texts that the module's parts have as attributes: what their code may read while it is captured."""
-    return tuple((name, value) for part in module.modules() for name, value in vars(part).items() if _is_plain(value))
+_TABLES = ("_parameters", "_buffers", "_modules", "_flat_weights", "_flat_weight_refs")
 
 
-def _is_plain(value: Any) -> bool:
-    return value is None or type(value) in (bool, int, float, str) or (type(value) is tuple and all(_is_plain(each) for each in value))
+def attributes_of(module: torch.nn.Module, but: AbstractSet[str] = frozenset()) -> tuple[tuple[Any, ...], list[Any]]:
+    """What the module's code may read besides tensors, while it is captured, as a key: the parts and their classes; numbers, texts, and
+    lists and dictionaries of such; of everything else which object it is. And those objects, which must live as long as the key does.
+
+    `but`: names of attributes that do not count, as steps leave results there.
+    """
+    key: list[Any] = []
+    held: list[Any] = []
+    for path, part in module.named_modules(remove_duplicate=False):
+        key.append((path, type(part)))
+        for name, value in vars(part).items():
+            if name in _TABLES or (but and f"{path}.{name}".lstrip(".") in but):
+                continue
+            if name.endswith("_hooks") and isinstance(value, dict):
+                if value:
+                    held.extend(value.values())
+                    key.append((name, tuple(id(hook) for hook in value.values())))
+                continue
+            plain = plain_key(value)
+            if plain is None:
+                held.append(value)
+                plain = (id(value),)
+            key.append((name, plain))
+    return tuple(key), held
+
+
+def plain_key(value: Any) -> Optional[tuple[Any, ...]]:
+    """A key of numbers, texts, and lists, tuples and dictionaries of such; None: it is something else. 1, 1.0 and True differ."""
+    kind = type(value)
+    if value is None or kind in (bool, int, str, torch.dtype, torch.device):
+        return (kind, value)
+    if kind in (float, complex):
+        return (kind, repr(value))  # nan is nan
+    if kind in (list, tuple):
+        parts = [plain_key(each) for each in value]
+    elif kind is dict:
+        parts = [plain_key(each) for pair in value.items() for each in pair]
+    else:
+        return None
+    return None if any(part is None for part in parts) else (kind, *parts)
 
 
 @dataclasses.dataclass
 class Left:
     """What code has left in a module: `buffers` that were assigned anew, by their first names; `attributes`: what those were that have
-    been replaced, by their names."""
+    been replaced, and what by, by their names."""
 
     buffers: dict[str, torch.Tensor] = dataclasses.field(default_factory=dict)
-    attributes: dict[str, Any] = dataclasses.field(default_factory=dict)
+    attributes: dict[str, tuple[Any, Any]] = dataclasses.field(default_factory=dict)
 
 
 @contextlib.contextmanager
@@ -61,7 +98,7 @@ def having(module: torch.nn.Module, names: Mapping[str, list[str]], given: Mappi
             table.update((name, given[first_of[path + name]]) for name, tensor in had.items() if tensor is not None)
         for _, part in parts:
             if isinstance(part, torch.nn.RNNBase):  # computes with a list of its own
-                part.__dict__["_flat_weights"] = [part._parameters[name] for name in part._flat_weights_names]
+                part.__dict__["_flat_weights"] = [getattr(part, name) for name in part._flat_weights_names]
         yield left
         for path, table, had in tables:
             for name in {**had, **table}:
@@ -71,10 +108,11 @@ def having(module: torch.nn.Module, names: Mapping[str, list[str]], given: Mappi
 
 
 @contextlib.contextmanager
-def attributes_restored(module: torch.nn.Module, replaced: dict[str, Any]) -> Iterator[None]:
-    """The module's attributes are afterwards those before; not their contents. `replaced`: gets what attributes were that have been
-    replaced, by their names."""
+def attributes_restored(module: torch.nn.Module, replaced: dict[str, tuple[Any, Any]]) -> Iterator[None]:
+    """The module's attributes are afterwards those before, lists, dictionaries and sets with the contents that they had. `replaced`: gets
+    what attributes were that have been replaced, and what by, by their names."""
     before = [(path, part, dict(vars(part)), dict(part._parameters), dict(part._buffers)) for path, part in module.named_modules()]
+    contents = [(value, copy.copy(value)) for _, part, *_ in before for value in vars(part).values() if type(value) in (list, dict, set)]
     try:
         yield
     finally:
@@ -82,12 +120,21 @@ def attributes_restored(module: torch.nn.Module, replaced: dict[str, Any]) -> It
             now = vars(part)
             for name in now:
                 if attributes.get(name) is not now[name] and name != "_flat_weights":
-                    replaced[".".join(filter(None, (path, name)))] = attributes.get(name)
+                    replaced[".".join(filter(None, (path, name)))] = (attributes.get(name), now[name])
             now.clear()
             now.update(attributes)
             for table, had in ((part._parameters, parameters), (part._buffers, buffers)):
                 table.clear()
                 table.update(had)
+        for container, content in contents:
+            if container != content if not isinstance(container, (list, dict)) else not _same_objects(container, content):
+                container.clear()
+                container.extend(content) if isinstance(container, list) else container.update(content)
+
+
+def _same_objects(one: Any, other: Any) -> bool:
+    ours, theirs = (each.values() if isinstance(each, dict) else each for each in (one, other))
+    return len(one) == len(other) and all(a is b for a, b in zip(ours, theirs))
 
 
 def _assignable(full: str, first: Optional[str], names: Mapping[str, list[str]], given: Mapping[str, torch.Tensor], now: Any) -> str:

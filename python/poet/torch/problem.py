@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Any, Optional, Sequence
 
+from ..errors import InputError
 from ..graphs import Graph
 from .measure import Cost, UpdateCost
 from .program import Program, Value, values_of
@@ -21,6 +22,14 @@ class Power:
     computing: float = 1.0
     idle: float = 1.0
     transferring: float = 0.1
+
+    def __post_init__(self) -> None:
+        for field in dataclasses.fields(self):
+            watts = getattr(self, field.name)
+            if isinstance(watts, bool) or not isinstance(watts, (int, float)):
+                raise TypeError(f"power: {field.name} must be a number of watts, not {watts!r}")
+            if not 0 <= watts < float("inf"):
+                raise InputError("power", f"{field.name} must be at least 0 and finite, not {watts!r}")
 
 
 def graph_of(

@@ -39,12 +39,14 @@ class View:
 
 @dataclasses.dataclass(eq=False)
 class Value:
-    """A tensor that an operator writes into storage of its own. Its layout is known once the operator has run."""
+    """A tensor that an operator writes into storage of its own. Its layout is known once the operator has run; `captured`: strides
+    while it was captured, 0 where the size is 1."""
 
     name: str
     op: int
     output: int
     layout: Optional[Layout] = None
+    captured: Optional[tuple[int, ...]] = None
 
     @property
     def bytes(self) -> int:
@@ -99,6 +101,7 @@ class Program:
     gradients: list[Any]
     buffers: dict[int, Any]
     constants: list[torch.Tensor]
+    replaced: frozenset[str] = frozenset()  # attributes of the module in which its code leaves results
 
     @staticmethod
     def of(ops: list[Op], loss: Any, gradients: list[Any], buffers: dict[int, Any], constants: list[torch.Tensor]) -> Program:

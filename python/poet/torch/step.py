@@ -9,11 +9,12 @@ from typing import Any, Callable, Iterator, Optional, Sequence
 import torch
 import torch.utils._pytree as pytree
 
+from ..errors import InputError
 from ..plans import Plan
 from ..results import Result
 from .compiling import Compiled, Settings, check_tensors, compiled_step
 from .errors import StorageError
-from .module_state import attributes_of, parameters_of
+from .module_state import attributes_of, parameters_of, plain_key
 from .program import Value
 from .storage import PageFile
 from .verifying import differences
@@ -32,6 +33,7 @@ class Step:
         optimizer: torch.optim.Optimizer,
         how: Settings,
         keep_gradients: bool,
+        loss_module: Optional[torch.nn.Module] = None,
     ) -> None:
         self.module = module
         self.optimizer = optimizer
@@ -39,7 +41,9 @@ class Step:
         self._forward = forward
         self._how = how
         self._lock = threading.RLock()  # pages and parameters are one step's at a time
-        self._compiled: dict[Any, Compiled] = {}
+        self._compiled: dict[Any, tuple[Compiled, list[Any]]] = {}  # and what the key's numbers of objects are of
+        self._watched = [module] if loss_module is None else [module, loss_module]
+        self._results: frozenset[str] = frozenset()  # attributes that code leaves results in
         self._latest: Optional[Compiled] = None
 
     # ---- what it is
@@ -120,13 +124,14 @@ class Step:
     def _update(self, parameters: Sequence[torch.nn.Parameter], k: int, gradient: torch.Tensor, updated: list[int]) -> None:
         """The optimizer's step of one parameter: it passes by those that have no gradient."""
         updated.append(k)
-        parameters[k].grad = gradient
+        parameters[k].grad = _handed_over(parameters[k], gradient, set())
         _only(self.optimizer, parameters[k])
         parameters[k].grad = None
 
     def _update_all(self, parameters: Sequence[torch.nn.Parameter], gradients: list[Optional[torch.Tensor]]) -> None:
+        taken: set[int] = set()
         for parameter, gradient in zip(parameters, gradients):
-            parameter.grad = gradient
+            parameter.grad = _handed_over(parameter, gradient, taken)
         gradients.clear()
         self.optimizer.step()
 
@@ -142,24 +147,59 @@ class Step:
     # ---- compiling
 
     def _compiled_for(self, batch: Any) -> tuple[Compiled, list[torch.Tensor]]:
-        """What is compiled for batches like this one, and the batch's tensors."""
+        """What is compiled for batches and a module like these, and the batch's tensors."""
         leaves, spec = pytree.tree_flatten(batch)
         tensors = [leaf for leaf in leaves if isinstance(leaf, torch.Tensor)]
-        key = (
-            repr(spec),
-            repr([leaf for leaf in leaves if not isinstance(leaf, torch.Tensor)]),
-            tuple((tuple(t.shape), t.stride(), t.dtype, t.device, t.requires_grad) for t in tensors if t.layout == torch.strided),
-            attributes_of(self.module),
-            tuple((p.requires_grad, tuple(p.shape), p.stride(), p.dtype) for p in self.module.parameters()),
-            torch.is_autocast_cpu_enabled(),
-        )
+        key, held = self._key(leaves, spec)
         if key not in self._compiled:
             if len(self._compiled) == _KEPT:
                 del self._compiled[next(iter(self._compiled))]
             check_tensors(self.module, tensors)
-            self._compiled[key] = compiled_step(self.module, self._forward, self.optimizer, batch, tensors, self._how)
-        self._latest = self._compiled[key]
+            compiled = compiled_step(self.module, self._forward, self.optimizer, batch, tensors, self._how)
+            self._results |= compiled.program.replaced
+            key, held = self._key(leaves, spec)
+            self._compiled[key] = (compiled, held)
+        self._latest = self._compiled[key][0]
         return self._latest, tensors
+
+    def _key(self, leaves: Sequence[Any], spec: Any) -> tuple[Any, list[Any]]:
+        """Everything that the captured step depends on but the contents of tensors; and the objects that it names."""
+        given: list[Any] = []
+        for leaf in leaves:
+            if isinstance(leaf, torch.Tensor):
+                given.append(_like(leaf) if leaf.layout == torch.strided else None)
+                continue
+            plain = plain_key(leaf)
+            if plain is None:
+                raise InputError("batch", f"has a {type(leaf).__name__}: parts must be tensors, numbers or texts, in tuples, lists and dictionaries")
+            given.append(plain)
+        states = [attributes_of(each, self._results) for each in self._watched]
+        tensors = [
+            (name, kind, _like(tensor), bool(tensor._backward_hooks))
+            for part in self._watched
+            for kind, named in (("parameter", part.named_parameters()), ("buffer", part.named_buffers()))
+            for name, tensor in named
+        ]
+        held = [each for _, objects in states for each in objects]
+        return (repr(spec), tuple(given), tuple(key for key, _ in states), tuple(tensors), torch.is_autocast_cpu_enabled()), held
+
+
+def _like(tensor: torch.Tensor) -> tuple[Any, ...]:
+    return (tuple(tensor.shape), tensor.stride(), tensor.dtype, tensor.device, tensor.requires_grad)
+
+
+def _handed_over(parameter: torch.Tensor, gradient: Optional[torch.Tensor], taken: set[int]) -> Optional[torch.Tensor]:
+    """A gradient as backward() leaves it: of its own, and laid out as the parameter is. `taken`: storages of those before."""
+    if gradient is None:
+        return None
+    storage = gradient.storage().data_ptr()
+    own = storage not in taken and gradient.numel() == len(gradient.storage())
+    taken.add(storage)
+    dense = parameter.is_contiguous() or parameter.is_contiguous(memory_format=torch.channels_last if parameter.dim() == 4 else torch.contiguous_format)
+    strides = parameter.stride() if dense else torch.empty(parameter.shape, device="meta").stride()
+    if own and gradient.stride() == strides:
+        return gradient
+    return torch.empty_strided(parameter.shape, strides, dtype=gradient.dtype).copy_(gradient)
 
 
 def _only(optimizer: Any, parameter: torch.nn.Parameter) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import copy
-from typing import TYPE_CHECKING, Any, Iterator
+from typing import TYPE_CHECKING, Any, Iterable, Iterator
 
 import torch
 
@@ -49,13 +49,21 @@ def _outcome(step: Step, loss: torch.Tensor) -> dict[str, Any]:
     for name, parameter in parameters.items():
         outcome[f"gradient of {name}"] = parameter.grad
         outcome[name] = parameter.detach().clone()
-        for key, each in step.optimizer.state.get(parameter, {}).items():
+        for key, each in _entries(step.optimizer.state.get(parameter, {})):
             outcome[f"{key} of {name}"] = copy.deepcopy(each)
     outcome.update((name, buffer.clone()) for name, buffer in buffers.items())
     return outcome
 
 
+def _entries(state: Any) -> Iterable[tuple[Any, Any]]:
+    return state.items() if isinstance(state, dict) else [("state", state)]
+
+
 def _same(one: Any, other: Any) -> bool:
+    if isinstance(one, (list, tuple)) and type(one) is type(other):
+        return len(one) == len(other) and all(map(_same, one, other))
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(_same(each, other[name]) for name, each in one.items())
     if not isinstance(one, torch.Tensor) or not isinstance(other, torch.Tensor):
         return bool(one is other or one == other)
     if (one.shape, one.dtype) != (other.shape, other.dtype):
@@ -71,7 +79,7 @@ def _put_back(step: Step) -> Iterator[None]:
     tensors = [*parameters.values(), *buffers.values()]
     contents = [tensor.detach().clone() for tensor in tensors]
     gradients = [parameter.grad for parameter in parameters.values()]
-    state = {parameter: dict(each) for parameter, each in step.optimizer.state.items()}
+    state = {key: dict(each) if isinstance(each, dict) else copy.deepcopy(each) for key, each in step.optimizer.state.items()}
     state_contents = {parameter: copy.deepcopy(each) for parameter, each in state.items()}
     groups = [{name: copy.deepcopy(each) for name, each in group.items() if name != "params"} for group in step.optimizer.param_groups]
     attributes = dict(vars(step.optimizer))
@@ -85,6 +93,8 @@ def _put_back(step: Step) -> Iterator[None]:
             for tensor, content in zip(tensors, contents):
                 tensor.copy_(content)
             for parameter, each in state.items():
+                if not isinstance(each, dict):
+                    continue
                 for name, content in state_contents[parameter].items():
                     if isinstance(content, torch.Tensor):
                         each[name].copy_(content)
