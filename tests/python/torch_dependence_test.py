@@ -83,6 +83,8 @@ class Dependence(TorchCase):
         x, y = given(2)
         forward = lambda module, batch: mse(module(batch[0]) * batch[2], batch[1])  # noqa: E731
         self.compared(Two(), [(x, y, 1), (x, y, 1.0), (x, y, True), (x, y, 0.5)], forward=forward)
+        with self.assertRaisesRegex(poet.torch.CaptureError, "batch: must be a tuple of what the module takes"):
+            self.compared(Two(), [(x, y)])(x)
         for part in (np.ones(3), object(), {1, 2}):
             with self.assertRaisesRegex(poet.InputError, "batch: has a "):
                 self.compared(Two(), [(x, y, part)], forward=forward)
@@ -136,6 +138,17 @@ class Dependence(TorchCase):
         with self.assertRaisesRegex(poet.torch.CaptureError, "assigns .data"):
             self.compared(module, [(x, y)])
         self.assertTrue(torch.equal(before, module.a.weight))
+
+    def test_what_is_refused_changes_nothing(self):
+        def changes(self, h):
+            self.plain.add_(1)
+            return h + self.plain
+
+        module, (x, y) = Two(changes), given(2)
+        module.plain = torch.zeros(8)
+        with self.assertRaises(poet.torch.CaptureError):
+            self.compared(module, [(x, y)])
+        self.assertEqual(float(module.plain.sum()), 0)
 
     def test_a_gradient_that_is_spread_is_refused(self):
         x, y = given(2)

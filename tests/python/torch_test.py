@@ -270,6 +270,19 @@ class Cap(TorchCase):
             self.assertLessEqual(before + peak, step.peak_bytes)
             self.assertGreater(before + peak, step.peak_bytes * 0.9)
 
+    def test_updates_hold_what_the_one_before_has_left(self):
+        for make in (lambda p: torch.optim.Adam(p, 1e-3), lambda p: torch.optim.Adamax(p, 1e-3), lambda p: torch.optim.RMSprop(p)):
+            module = Computes([nn.Linear(6, 6)], {}, lambda self, y: y @ self.left @ self.right.T)
+            module.left, module.right = (nn.Parameter(torch.randn(6, 90_000)) for _ in range(2))
+            batch = torch.randn(4, 6), torch.randint(0, 5, (4,))
+            step, optimizer = self.compiled(module, batch, make)
+            step(batch)
+            held = [*module.parameters(), *batch]
+            held += [each for state in optimizer.state.values() for each in state.values() if isinstance(each, torch.Tensor)]
+            with poet.torch.Ledger(held) as ledger:
+                step(batch)
+            self.assertLessEqual(ledger.peak_bytes, step.peak_bytes)
+
     def test_budgets(self):
         module, batch = Branches(), images()
         step, _ = self.compiled(module, batch, ram_budget="90%")

@@ -9,6 +9,7 @@ import torch
 
 from ..errors import InputError
 from .compiling import Settings
+from .errors import CaptureError
 from .measure import storage_address
 from .problem import Power
 from .step import Step
@@ -106,7 +107,12 @@ def compile_step(
 
 
 def _with_target(loss_fn: Loss) -> Callable[[torch.nn.Module, Any], torch.Tensor]:
-    return lambda module, batch: loss_fn(module(*batch[:-1]), batch[-1])
+    def forward(module: torch.nn.Module, batch: Any) -> torch.Tensor:
+        if not isinstance(batch, (tuple, list)) or len(batch) < 2:
+            raise CaptureError("batch", "must be a tuple of what the module takes and, last, the target, as the first batch was")
+        return loss_fn(module(*batch[:-1]), batch[-1])
+
+    return forward
 
 
 def _check_owned(module: torch.nn.Module, optimizer: torch.optim.Optimizer) -> None:

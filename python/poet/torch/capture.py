@@ -64,7 +64,8 @@ def capture(
 
     mode = "real" if real else "fake"
     lefts: list[Left] = []
-    with _capturing, _unchanged(inputs if real else ()), _refusals(real):
+    attributes = [each for part in module.modules() for each in vars(part).values() if isinstance(each, torch.Tensor)]
+    with _capturing, _unchanged([*inputs, *attributes] if real else ()), _refusals(real):
         with torch.enable_grad(), _kernels_whole(), _data_stays():
             traced = make_fx(step, tracing_mode=mode)(*inputs)
             fresh = {name: now for name, (before, now) in lefts[0].attributes.items() if before is None and isinstance(now, torch.Tensor)}

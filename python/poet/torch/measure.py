@@ -30,11 +30,13 @@ class Cost:
 
 @dataclasses.dataclass(frozen=True)
 class UpdateCost:
-    """Of the optimizer's step of one parameter: `state_bytes` is what it keeps from step to step."""
+    """Of the optimizer's step of one parameter: `state_bytes` is what it keeps from step to step, `left_bytes` what its code still
+    holds while it updates the next parameter."""
 
     seconds: float
     workspace_bytes: int
     state_bytes: int
+    left_bytes: int
 
 
 class AliasFound(Exception):
@@ -191,6 +193,17 @@ def allocations(action: Callable[[], Any]) -> tuple[Any, int]:
 def measure_updates(optimizer: Any, parameters: Sequence[torch.nn.Parameter], rounds: int = 2) -> list[Optional[UpdateCost]]:
     """The cost of the optimizer's step for each parameter, tried on a copy of its own: the parameters and the optimizer's state
     stay as they are. None where the optimizer does not have it, or it needs no gradient."""
+    gradients = [parameter.grad for parameter in parameters]
+    for parameter in parameters:  # an optimizer that has others inside would use them
+        parameter.grad = None
+    try:
+        return _measured_updates(optimizer, parameters, rounds)
+    finally:
+        for parameter, gradient in zip(parameters, gradients):
+            parameter.grad = gradient
+
+
+def _measured_updates(optimizer: Any, parameters: Sequence[torch.nn.Parameter], rounds: int) -> list[Optional[UpdateCost]]:
     group_of = {id(p): group for group in optimizer.param_groups for p in group["params"]}
     known: dict[Any, UpdateCost] = {}
     costs: list[Optional[UpdateCost]] = []
@@ -208,18 +221,28 @@ def measure_updates(optimizer: Any, parameters: Sequence[torch.nn.Parameter], ro
 
 
 def _measured_update(optimizer: Any, parameter: torch.nn.Parameter, options: dict[str, Any], rounds: int) -> UpdateCost:
-    shadow = torch.nn.Parameter(torch.empty_like(parameter).uniform_(0.1, 1.0))
-    shadow.grad = torch.full_like(shadow, 0.1)
-    mine = copy.copy(optimizer)
-    mine.__dict__ = {name: each for name, each in optimizer.__dict__.items() if name != "step"}  # a scheduler counts steps there
-    mine.param_groups = [{**copy.deepcopy(options), "params": [shadow]}]
-    mine.state = collections.defaultdict(dict, {shadow: copy.deepcopy(dict(optimizer.state.get(parameter, {})))})
-    mine.step()
-    state = sum(storage_of(tensor).nbytes() for tensor in _tensors(dict(mine.state.get(shadow, {}))))
+    mine, shadows = _tried_on_copies(optimizer, parameter, options, 2)
+    _, both = allocations(mine.step)
+    mine, shadows = _tried_on_copies(optimizer, parameter, options, 1)
+    state = sum(storage_of(tensor).nbytes() for tensor in _tensors(dict(mine.state.get(shadows[0], {}))))
     _, peak = allocations(mine.step)
     seconds = []
     for _ in range(rounds):
         begin = time.perf_counter()
         mine.step()
         seconds.append(time.perf_counter() - begin)
-    return UpdateCost(min(seconds), peak, state)
+    return UpdateCost(min(seconds), peak, state, max(0, both - peak))
+
+
+def _tried_on_copies(optimizer: Any, parameter: torch.nn.Parameter, options: dict[str, Any], count: int) -> tuple[Any, list[torch.Tensor]]:
+    """An optimizer like this one, with so many copies of a parameter, after its first step."""
+    shadows = [torch.nn.Parameter(torch.empty_like(parameter).uniform_(0.1, 1.0)) for _ in range(count)]
+    for shadow in shadows:
+        shadow.grad = torch.full_like(shadow, 0.1)
+    mine = copy.copy(optimizer)
+    mine.__dict__ = {name: each for name, each in optimizer.__dict__.items() if name != "step"}  # a scheduler counts steps there
+    mine.param_groups = [{**copy.deepcopy(options), "params": shadows}]
+    state = dict(optimizer.state.get(parameter, {}))
+    mine.state = collections.defaultdict(dict, {shadow: copy.deepcopy(state) for shadow in shadows})
+    mine.step()
+    return mine, list(shadows)

@@ -84,8 +84,13 @@ def graph_of(
     last = [v for v in program.results() if v not in ready_values]
     measured = [update for update in updates if update is not None]
     seconds = 0.0 if early else sum(update.seconds for update in measured)
-    workspaces = [update.workspace_bytes for update in measured]
-    workspace = 0 if early else sum(workspaces) if at_once else max(workspaces, default=0)
+    if early:
+        workspace = 0
+    elif at_once:
+        workspace = sum(update.workspace_bytes for update in measured)
+    else:  # one after another, each beside what the one before has left
+        left = [0, *(update.left_bytes for update in measured)]
+        workspace = max((update.workspace_bytes + before for update, before in zip(measured, left)), default=0)
     changed = [] if early else [parameters[k] for k, update in enumerate(updates) if update is not None and program.gradients[k] is not None]
     op(END, "update", [index[v] for v in last], [], seconds, workspace, updates=changed, recomputable=False, **{"pass": "update"})
     description = {
