@@ -29,7 +29,8 @@ def parameters_of(module: torch.nn.Module) -> tuple[dict[str, torch.nn.Parameter
     return parameters, buffers, {all_names[0]: all_names for all_names in names.values()}
 
 
-_TABLES = ("_parameters", "_buffers", "_modules", "_flat_weights", "_flat_weight_refs")
+_TABLES = {"_parameters", "_buffers", "_modules", "_flat_weights", "_flat_weight_refs"}
+_AT_ONCE = {bool, int, str, type(None)}  # in every step
 
 
 def attributes_of(module: torch.nn.Module, but: AbstractSet[str] = frozenset()) -> tuple[tuple[Any, ...], list[Any]]:
@@ -43,12 +44,17 @@ def attributes_of(module: torch.nn.Module, but: AbstractSet[str] = frozenset()) 
     for path, part in module.named_modules(remove_duplicate=False):
         key.append((path, type(part)))
         for name, value in vars(part).items():
-            if name in _TABLES or (but and f"{path}.{name}".lstrip(".") in but):
+            kind = type(value)
+            if but and f"{path}.{name}".lstrip(".") in but:
+                continue
+            if kind in _AT_ONCE:
+                key.append((name, kind, value))
+                continue
+            if name in _TABLES or (name.endswith("_hooks") and not value):
                 continue
             if name.endswith("_hooks") and isinstance(value, dict):
-                if value:
-                    held.extend(value.values())
-                    key.append((name, tuple(id(hook) for hook in value.values())))
+                held.extend(value.values())
+                key.append((name, tuple(id(hook) for hook in value.values())))
                 continue
             plain = plain_key(value)
             if plain is None:
