@@ -44,7 +44,7 @@ export class Context {
   /** A page at what the address says; 1280 pixels wide unless `options` say otherwise. */
   async open(hash = "", options = {}) {
     const page = await this.browser.newPage({ viewport: { width: 1280, height: 1000 }, ...options });
-    page.setDefaultTimeout(60_000);
+    page.setDefaultTimeout(120_000);
     page.on("console", (message) => message.type() === "error" && this.complaints.push(message.text()));
     page.on("pageerror", (error) => this.complaints.push(String(error)));
     this.pages.push(page);
