@@ -8,6 +8,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "apps/server/jobs/digest.h"
 #include "apps/server/routes/published_answer.h"
 #include "apps/server/routes/services.h"
 #include "poet/base/error.h"
@@ -88,7 +89,7 @@ Order order_of(const Services& services, const Call& call, const std::string& in
   const auto threads = static_cast<std::int64_t>(std::clamp(number(call, "solve_threads", 1), 1.0, 256.0));
   request["threads"] = std::min(threads, services.bounds.most_threads);
   KnownNames names = services.catalogue.names;
-  names.is_upload = [&services](const std::string& id) { return services.uploads.has(id); };
+  names.is_upload = [&instance](const std::string& id) { return id == instance; };
   return read_request(json_text(request), services.bounds, names);
 }
 
@@ -130,9 +131,14 @@ Reply solve(const Services& services, const Call& call) {
                        [&](const Parameter& each) { return name == each.name; }))
         throw InputError("/" + name, "is no parameter of this");
     const Json instance = scaled_instance(call);
-    const std::optional<std::string> upload = services.uploads.add(json_text(instance, 1));
-    if (!upload) return with_detail(failure(503, "full", "the server has no room for uploads now"));
-    std::variant<Job, Reply> submitted = submit(services, order_of(services, call, *upload), call);
+    const std::string text = json_text(instance, 1);
+    Order order = order_of(services, call, digest(text));
+    // A job that is there needs its file no more, or has it.
+    const std::optional<Job> known = services.store.look(order.id);
+    const bool is_answered = known && known->state == JobState::done;
+    if (!is_answered && !services.uploads.add(text))
+      return with_detail(failure(503, "full", "the server has no room for uploads now"));
+    std::variant<Job, Reply> submitted = submit(services, std::move(order), call);
     if (Reply* refusal = std::get_if<Reply>(&submitted)) return with_detail(std::move(*refusal));
     const Job& job = std::get<Job>(submitted);
     if (has_ended(job.state)) return answer(services, call, job, instance);
