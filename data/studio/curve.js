@@ -4,26 +4,9 @@
 import { bytes, escaped, joules, percent, seconds } from "./report/amounts.js";
 import { COLOUR, byteAxis, legendAbove, margins, narrow, tipText } from "./report/axes.js";
 import { element } from "./report/plans.js";
+import { between, linesOf } from "./points.js";
 
 const LINES = ["first", "again", "in", "out"];
-
-/** rows of one deadline, by RAM: plans, and budgets without one. */
-function linesOf(rows) {
-  const by = new Map();
-  for (const row of rows) {
-    if (!by.has(row.deadline)) by.set(row.deadline, []);
-    by.get(row.deadline).push(row);
-  }
-  return [...by].map(([deadline, own], i) => ({
-    name: deadline ? `within ${deadline} × the time` : "no deadline",
-    deadline,
-    colour: COLOUR[LINES[i % LINES.length]],
-    rows: own
-      .filter((row) => row.energy_joules !== null && row.verdict === "holds")
-      .sort((a, b) => a.ram_budget_bytes - b.ram_budget_bytes),
-    none: own.filter((row) => row.verdict !== "holds" && row.ram_budget_bytes !== null),
-  }));
-}
 
 /** A curve in `box`. `choose(ram, done)`: the budget was moved; `done`: and let go. */
 export function makeCurve(box, choose) {
@@ -80,7 +63,7 @@ function rangeOf(curve) {
 }
 
 function draw(curve) {
-  const lines = linesOf(curve.rows);
+  const lines = linesOf(curve.rows).map((line, i) => ({ ...line, colour: COLOUR[LINES[i % LINES.length]] }));
   const [from, to] = (curve.range = rangeOf(curve));
   Object.assign(curve.slider, { min: 1, max: Math.round(to), disabled: !curve.rows.length && !curve.ram });
   if (curve.ram) curve.slider.value = curve.ram;
@@ -216,6 +199,7 @@ function tipOf(row) {
     ["more than keeping everything", percent(over)],
     ["proven: no plan needs less than", row.bound_joules === null ? "?" : joules(row.bound_joules)],
     ["a step takes", seconds(row.runtime_seconds)],
+    ...(row.carried ? [["by the plan of", bytes(row.carried)]] : []),
   ]);
 }
 
@@ -239,15 +223,6 @@ function tell(curve) {
     : "";
   curve.label.textContent = `${bytes(curve.ram)}${share}${costs}`;
   curve.slider.setAttribute("aria-valuetext", curve.label.textContent);
-}
-
-function between(rows, ram) {
-  const after = rows.findIndex((row) => row.ram_budget_bytes >= ram);
-  if (after < 0) return rows.at(-1)?.energy_joules;
-  if (after === 0) return rows[0].ram_budget_bytes === ram ? rows[0].energy_joules : undefined;
-  const [a, b] = [rows[after - 1], rows[after]];
-  const t = (ram - a.ram_budget_bytes) / (b.ram_budget_bytes - a.ram_budget_bytes);
-  return a.energy_joules + t * (b.energy_joules - a.energy_joules);
 }
 
 /** Dragging in the chart moves the budget. */
