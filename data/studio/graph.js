@@ -71,7 +71,7 @@ export function makeGraph(box, model, select) {
   const waiting = document.createElement("p");
   waiting.textContent = "placing the ops …";
   box.replaceChildren(legend, waiting);
-  const graph = { box, canvas, network, scale: 1, x: 0, y: 0, selected: null, frame: 0, frames: [] };
+  const graph = { box, canvas, network, scale: 1, x: 0, y: 0, selected: null, frame: 0 };
   const worker = new Worker(new URL("./layout_worker.js", import.meta.url), { type: "module" });
   worker.onmessage = ({ data }) => {
     Object.assign(graph, data);

@@ -1,7 +1,7 @@
 // One tensor: its life, its size, what the alternatives cost, and why the plan decided so.
 
 import { bytes, count, joules, seconds } from "./report/amounts.js";
-import { isHome, valueName } from "./report/model.js";
+import { isHome } from "./report/model.js";
 import { element } from "./report/plans.js";
 
 /** Shows a value of a model in `box`. `answer`: of `poet explain`; `close`: what closing does. */
@@ -91,5 +91,3 @@ export const valueNamed = (model, name) => {
   const at = model.values.findIndex(([one]) => one === name);
   return at < 0 ? undefined : at;
 };
-
-export { valueName };

@@ -61,7 +61,6 @@ struct EventLoop::Connection {
   std::size_t sent = 0;
   std::size_t held = 0;  // bytes of the request that somebody has
   std::optional<RequestHead> head;
-  bool continued = false;
   bool refused = false;
   bool close = false;  // once everything is sent
   bool closed = false;
@@ -124,7 +123,6 @@ void EventLoop::run() {
     close_closed();
     {
       const std::scoped_lock lock(mutex_);
-      figures_ = {connections_.size(), streams_.size(), buffered_};
       if (stopping_ && stop_at == kNever) stop_at = clock_now() + kStopSeconds;
     }
     if (stop_at == kNever) continue;
@@ -434,11 +432,6 @@ void EventLoop::stop() {
   stopping_ = true;
   const std::uint64_t once = 1;
   (void)!write(wake_, &once, sizeof once);
-}
-
-EventLoop::Figures EventLoop::figures() {
-  const std::scoped_lock lock(mutex_);
-  return figures_;
 }
 
 }  // namespace poet::server

@@ -72,11 +72,6 @@ class EventLoop {
                std::optional<std::uint64_t> connection = std::nullopt);
   void stop();
 
-  struct Figures {
-    std::size_t connections = 0, streams = 0, buffered_bytes = 0;
-  };
-  [[nodiscard]] Figures figures();
-
  private:
   struct Connection;
   struct Message {
@@ -118,7 +113,6 @@ class EventLoop {
   std::mutex mutex_;  // of what other threads touch
   std::vector<Message> messages_;
   bool stopping_ = false;
-  Figures figures_;
 };
 
 }  // namespace poet::server

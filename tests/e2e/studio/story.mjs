@@ -43,6 +43,41 @@ export async function curveFillsAndThePlanFollowsTheBudget(context) {
   assert.equal(await page.inputValue("input[name=ram]"), more);
 }
 
+export async function aPlanOfLessRamCountsForMore(context) {
+  await context.serve();
+  const page = await context.open(SMALL);
+  const lines = await page.evaluate(async () => {
+    const row = (ram, energy, runtime, deadline = null) => ({
+      deadline: deadline ? "1.5" : "",
+      deadline_seconds: deadline,
+      ram_budget_bytes: ram,
+      verdict: energy ? "holds" : "no plan",
+      energy_joules: energy,
+      runtime_seconds: runtime,
+    });
+    const { linesOf } = await import("/points.js");
+    return linesOf([
+      row(30, 5, 2),
+      row(10, 4, 9),
+      row(20, null, null),
+      row(10, 4, 9, 9),
+      row(20, null, null, 8),
+    ]);
+  });
+  assert.deepEqual(
+    lines.map((line) => line.rows.map((row) => [row.ram_budget_bytes, row.energy_joules, row.carried ?? 0])),
+    [
+      [
+        [10, 4, 0],
+        [20, 4, 10],
+        [30, 4, 10],
+      ],
+      [[10, 4, 0]], // the plan is too late for the other
+    ],
+  );
+  assert.equal(lines[1].none.length, 1);
+}
+
 export async function theBudgetMovesByKeyboard(context) {
   await context.serve();
   const page = await context.open(SMALL);
