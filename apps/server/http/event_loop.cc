@@ -121,10 +121,7 @@ void EventLoop::run() {
       look_for_overdue(now);
     }
     close_closed();
-    {
-      const std::scoped_lock lock(mutex_);
-      if (stopping_ && stop_at == kNever) stop_at = clock_now() + kStopSeconds;
-    }
+    if (stopping_ && stop_at == kNever) stop_at = clock_now() + kStopSeconds;
     if (stop_at == kNever) continue;
     if (accepting_) {
       (void)epoll_ctl(poller_, EPOLL_CTL_DEL, listening_, nullptr);
@@ -413,23 +410,28 @@ void EventLoop::publish_to(Connection& connection, const Message& message) {
 }
 
 void EventLoop::respond(std::uint64_t connection, RawResponse response) {
-  const std::scoped_lock lock(mutex_);
-  messages_.push_back({connection, std::move(response), {}, false});
-  const std::uint64_t once = 1;
-  (void)!write(wake_, &once, sizeof once);
+  post({connection, std::move(response), {}, false});
 }
 
 void EventLoop::publish(const std::string& topic, std::string bytes, bool last,
                         std::optional<std::uint64_t> connection) {
-  const std::scoped_lock lock(mutex_);
-  messages_.push_back({connection, {std::move(bytes), false, {}}, topic, last});
-  const std::uint64_t once = 1;
-  (void)!write(wake_, &once, sizeof once);
+  post({connection, {std::move(bytes), false, {}}, topic, last});
 }
 
 void EventLoop::stop() {
-  const std::scoped_lock lock(mutex_);
   stopping_ = true;
+  wake();
+}
+
+void EventLoop::post(Message message) {
+  {
+    const std::scoped_lock lock(mutex_);
+    messages_.push_back(std::move(message));
+  }
+  wake();
+}
+
+void EventLoop::wake() const {
   const std::uint64_t once = 1;
   (void)!write(wake_, &once, sizeof once);
 }

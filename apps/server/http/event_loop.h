@@ -6,6 +6,7 @@
 //
 // A connection that stays open as a stream (server-sent events) gets what is published on its topic.
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -81,6 +82,8 @@ class EventLoop {
     bool last = false;
   };
 
+  void post(Message message);
+  void wake() const;
   void accept_all();
   /// Until then nobody is looked for who waits to be accepted.
   void listen_again_at(double time);
@@ -112,7 +115,7 @@ class EventLoop {
 
   std::mutex mutex_;  // of what other threads touch
   std::vector<Message> messages_;
-  bool stopping_ = false;
+  std::atomic<bool> stopping_ = false;
 };
 
 }  // namespace poet::server
