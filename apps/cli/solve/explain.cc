@@ -9,7 +9,6 @@
 #include <optional>
 
 #include "apps/cli/command.h"
-#include "apps/cli/solve/decisions.h"
 #include "apps/cli/solve/result_json.h"
 #include "apps/cli/solve/solving.h"
 #include "apps/cli/solve/summary.h"
@@ -18,7 +17,7 @@
 #include "poet/base/amounts.h"
 #include "poet/graph/dataflow.h"
 #include "poet/graph/parts.h"
-#include "poet/plan/schedule/stages_of.h"
+#include "poet/report/decisions.h"
 #include "poet/report/table.h"
 
 namespace poet::cli {
@@ -27,6 +26,10 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kRows = 20;  // without --all
+
+Remedies remedies(const CompileRequest& request) {
+  return {request.options.paging, request.options.rematerialization};
+}
 
 Json joules_json(const std::optional<Joules>& energy) {
   return energy ? Json(energy->value()) : Json(nullptr);
@@ -43,7 +46,7 @@ Json decision_json(const CompileRequest& request, const ValueDecision& decision)
   json["name"] = instance.graph.values[decision.value].name;
   json["bytes"] = decision.bytes.value();
   json["decision"] = treatment(decision);
-  json["reason"] = reason(decision, request.options);
+  json["reason"] = reason(decision, remedies(request));
   json["by_product"] = decision.by_product;
   json["page_outs"] = decision.page_outs;
   json["page_ins"] = decision.page_ins;
@@ -94,7 +97,7 @@ void add_rows(std::string& out, const CompileRequest& request, const std::vector
                decision.spent > Joules(0) ? format_joules(decision.spent, 3) : "-",
                per_byte(decision.page_cost, decision.bytes),
                per_byte(decision.recompute_cost, decision.bytes), away(decision),
-               reason(decision, request.options)});
+               reason(decision, remedies(request))});
   }
   out += table.text();
 }
@@ -159,15 +162,11 @@ std::string explanation_text(const Solved& solved, std::vector<ValueDecision> al
   return out;
 }
 
-/// What happens to the values that are not persistent, by stages.
-Schedule schedule_of(const Solved& solved) {
-  if (solved.result.paged.empty()) return solved.result.outcome.schedule;
-  const Instance& instance = solved.request.instance;
-  Plan plan = solved.result.plan;
-  std::erase_if(plan.steps, [&](const Step& step) {
-    return step.kind != StepKind::compute && instance.graph.values[step.value].paged;
-  });
-  return stages_of(without_homes(instance), plan);
+std::vector<ValueDecision> decisions_of(const Solved& solved) {
+  const CompileRequest& request = solved.request;
+  if (solved.result.paged.empty())
+    return decisions(request.instance, solved.result.outcome.schedule, request.semantics);
+  return decisions(request.instance, solved.result.plan, request.semantics);
 }
 
 /// Where parameters and optimiser state are at home; empty where none is paged.
@@ -249,7 +248,7 @@ class Explain final : public Command {
     if (plan_out_ && has_plan(solved)) write_plan(plan_file_of(solved), *plan_out_);
     if (plan_out_ && !has_plan(solved)) mention_stale("--plan-out", *plan_out_);
     std::vector<ValueDecision> all;
-    if (has_plan(solved)) all = decisions(instance, schedule_of(solved), solved.request.semantics);
+    if (has_plan(solved)) all = decisions_of(solved);
     if (json_) {
       Json json = result_json(solved);
       json["decisions"] = Json::array();

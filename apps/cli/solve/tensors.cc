@@ -11,8 +11,8 @@
 
 #include "poet/base/amounts.h"
 #include "poet/base/error.h"
-#include "poet/graph/dataflow.h"
 #include "poet/graph/parts.h"
+#include "poet/report/residences.h"
 #include "poet/report/table.h"
 
 namespace poet::cli {
@@ -80,95 +80,24 @@ bool meets(const Value& value, const Slice& slice) {
   return true;
 }
 
-/// What a plan does with a persistent value that could live on storage.
-struct Residence {
-  bool paged = false;
-  bool updated = false;
-  int loads = 0;
-  Joules spent{};       // on its transfers
-  double per_byte = 0;  // joules: of its transfers, or what one load and the way home would cost
-};
-
-class Residences {
- public:
-  explicit Residences(const Solved& solved)
-      : instance_(solved.request.instance), all_(pageable(instance_)), of_(instance_.graph.values.size()) {
-    const Instance all_paged = with_paged(instance_, all_);
-    for (const std::vector<ValueId>& changes : dataflow(all_paged.graph).changes)
-      for (const ValueId v : changes) of_[v].updated = true;
-    for (const ValueId v : solved.result.paged) of_[v].paged = true;
-    for (const Step& step : solved.result.plan.steps)
-      if (step.kind == StepKind::page_in) ++of_[step.value].loads;
-    double paged_joules = 0;
-    double paged_bytes = 0;
-    for (const ValueId v : all_) {
-      Residence& one = of_[v];
-      const ValueCost& cost = instance_.costs.values[v];
-      const Joules home = one.updated ? cost.page_out.energy : Joules(0);
-      const auto bytes = static_cast<double>(instance_.graph.values[v].bytes.value());
-      if (one.paged) one.spent = one.loads * cost.page_in.energy + home;
-      one.per_byte = (one.paged ? one.spent : cost.page_in.energy + home).value() / std::max(1.0, bytes);
-      ++(one.paged ? paged_ : resident_);
-      if (one.paged) {
-        paged_joules += one.spent.value();
-        paged_bytes += bytes;
-      } else {
-        resident_least_ = std::min(resident_least_, one.per_byte);
-      }
-    }
-    mean_ = paged_bytes > 0 ? paged_joules / paged_bytes : 0;
-  }
-
-  [[nodiscard]] const std::vector<ValueId>& all() const { return all_; }
-  [[nodiscard]] const Residence& of(ValueId v) const { return of_[v]; }
-
-  [[nodiscard]] std::string why(ValueId v) const {
-    const Residence& one = of_[v];
-    if (!one.paged && paged_ == 0) return "all of them have room";
-    if (!one.paged) {
-      const double times = mean_ > 0 ? one.per_byte / mean_ : 0;
-      if (times > 1.05)
-        return fmt::format("per byte its transfers would cost {}x as much as those of what lives on storage",
-                           format_number(times, 2));
-      return "it has room beside what the ops need";
-    }
-    if (resident_ == 0) return "in RAM it would take room from what the ops need";
-    if (one.per_byte < resident_least_) return "costs less per byte than what stays in RAM would";
-    return "no room beside what stays in RAM and what the ops need";
-  }
-
- private:
-  const Instance& instance_;
-  const std::vector<ValueId> all_;
-  IdVector<ValueId, Residence> of_;
-  int paged_ = 0, resident_ = 0;
-  double mean_ = 0;                // joules per byte of what lives on storage
-  double resident_least_ = 1e300;  // per byte of what stays
-};
-
 std::string joules_per_byte(double joules) { return format_joules(Joules(joules), 3) + "/B"; }
 
-/// How often they are loaded, and the energy of that and of the way home.
-std::pair<int, Joules> transfers_of(const Solved& solved, const std::vector<ValueId>& values) {
-  int loads = 0;
-  Joules spent{};
-  for (const Step& step : solved.result.plan.steps) {
-    if (step.kind != StepKind::page_in && step.kind != StepKind::page_out) continue;
-    if (std::find(values.begin(), values.end(), step.value) == values.end()) continue;
-    const ValueCost& cost = solved.request.instance.costs.values[step.value];
-    loads += step.kind == StepKind::page_in ? 1 : 0;
-    spent += step.kind == StepKind::page_in ? cost.page_in.energy : cost.page_out.energy;
-  }
-  return {loads, spent};
+const Residence* of(const std::vector<Residence>& all, ValueId v) {
+  const auto found = std::ranges::find(all, v, &Residence::value);
+  return found == all.end() ? nullptr : &*found;
 }
 
 /// What transfers of a table's rows come to.
-std::string rows_text(const Solved& solved, const std::string& name) {
-  const Instance& instance = solved.request.instance;
+std::string rows_text(const Graph& graph, const std::vector<Residence>& all, const std::string& name) {
   std::string text;
-  for (const IndexedTable& table : indexed_tables(instance.graph)) {
+  for (const IndexedTable& table : indexed_tables(graph)) {
     if (table.name != name) continue;
-    const auto [loads, spent] = transfers_of(solved, table.values);
+    int loads = 0;
+    Joules spent{};
+    for (const ValueId v : table.values) {
+      loads += of(all, v)->page_ins;
+      spent += of(all, v)->spent;
+    }
     text += fmt::format("; of a table of {}, which lives on storage and is never in RAM as a whole\n",
                         format_bytes(table.bytes));
     text += fmt::format(
@@ -217,25 +146,24 @@ std::string residence_text(const Solved& solved, const std::string& name, const 
   for (const ValueId v : values)
     if (is_persistent(graph.values[v].persistence)) persistent.push_back(v);
   if (persistent.empty()) return {};
-  const Residences residences(solved);
-  const std::vector<ValueId>& all = residences.all();
+  const std::vector<Residence> all = residences(solved.request.instance, solved.result.plan);
   Bytes bytes{}, paged_bytes{};
   Joules spent{};
   long paged = 0;
   for (const ValueId v : persistent) {
     bytes += graph.values[v].bytes;
-    if (!residences.of(v).paged) continue;
+    const Residence* one = of(all, v);
+    if (one == nullptr || !one->paged) continue;
     ++paged;
     paged_bytes += graph.values[v].bytes;
-    spent += residences.of(v).spent;
+    spent += one->spent;
   }
   const Value& first = graph.values[persistent.front()];
   const char* what = first.persistence == Persistence::parameter ? "parameter" : "optimiser state";
   std::string text = fmt::format("{}: {}, {}", name, what, format_bytes(bytes));
   if (persistent.size() > 1) text += fmt::format(" in {} parts", format_count(std::ssize(persistent)));
-  if (first.rows) return text + rows_text(solved, first.rows->table);
-  const bool counted_here = std::binary_search(all.begin(), all.end(), persistent.front());
-  if (!counted_here) {
+  if (first.rows) return text + rows_text(graph, all, first.rows->table);
+  if (of(all, persistent.front()) == nullptr) {
     return text + (solved.workload.persistent_excluded         ? "; not counted (--persistent excluded)\n"
                    : solved.request.instance.costs.has_storage ? "; not counted\n"
                                                                : "; in RAM, as there is no storage\n");
@@ -260,10 +188,11 @@ std::string residence_text(const Solved& solved, const std::string& name, const 
                {"why", Align::left}});
   for (std::size_t i = 0; i < std::min(rows, persistent.size()); ++i) {
     const ValueId v = persistent[i];
-    const Residence& one = residences.of(v);
+    const Residence& one = *of(all, v);
     table.add({graph.values[v].name, format_bytes(graph.values[v].bytes), one.paged ? "on storage" : "in RAM",
-               one.paged ? fmt::format("{}", one.loads) : "-", one.paged ? format_joules(one.spent, 3) : "-",
-               joules_per_byte(one.per_byte), residences.why(v)});
+               one.paged ? fmt::format("{}", one.page_ins) : "-",
+               one.paged ? format_joules(one.spent, 3) : "-", joules_per_byte(one.joules_per_byte),
+               one.reason});
   }
   text += table.text();
   if (persistent.size() > rows)
@@ -274,36 +203,19 @@ std::string residence_text(const Solved& solved, const std::string& name, const 
 
 nlohmann::ordered_json residence_json(const Solved& solved) {
   const Graph& graph = solved.request.instance.graph;
-  const Residences residences(solved);
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
-  for (const ValueId v : residences.all()) {
-    const Residence& one = residences.of(v);
-    list.push_back({{"value", v.index},
-                    {"name", graph.values[v].name},
-                    {"tensor", tensor_name(graph.values[v])},
-                    {"bytes", graph.values[v].bytes.value()},
+  for (const Residence& one : residences(solved.request.instance, solved.result.plan)) {
+    const Value& value = graph.values[one.value];
+    list.push_back({{"value", one.value.index},
+                    {"name", value.name},
+                    {"tensor", value.rows ? value.rows->table : tensor_name(value)},
+                    {"bytes", value.bytes.value()},
                     {"paged", one.paged},
                     {"updated", one.updated},
-                    {"page_ins", one.loads},
+                    {"page_ins", one.page_ins},
                     {"spent_joules", one.spent.value()},
-                    {"joules_per_byte", one.per_byte},
-                    {"reason", residences.why(v)}});
-  }
-  for (const IndexedTable& table : indexed_tables(graph)) {
-    for (const ValueId v : table.values) {
-      const auto [loads, spent] = transfers_of(solved, {v});
-      const auto bytes = static_cast<double>(graph.values[v].bytes.value());
-      list.push_back({{"value", v.index},
-                      {"name", graph.values[v].name},
-                      {"tensor", table.name},
-                      {"bytes", graph.values[v].bytes.value()},
-                      {"paged", true},
-                      {"updated", table.updated},
-                      {"page_ins", loads},
-                      {"spent_joules", spent.value()},
-                      {"joules_per_byte", spent.value() / std::max(1.0, bytes)},
-                      {"reason", "rows of a table that is transferred by index"}});
-    }
+                    {"joules_per_byte", one.joules_per_byte},
+                    {"reason", one.reason}});
   }
   return list;
 }

@@ -9,6 +9,7 @@ Picture picture_of(PlanFile plan, std::string title) {
   picture.title = std::move(title);
   picture.plan = std::move(plan);
   const PlanFile& file = picture.plan;
+  picture.keep_all = replay_keep_all(file.instance, file.semantics, &picture.keep_all_trace);
   picture.report = replay(file.instance, file.plan, file.semantics, file.limits, &picture.trace);
   if (picture.report.valid) {
     picture.arena = replay_layout(file.instance, file.plan, file.layout, file.semantics, file.limits);

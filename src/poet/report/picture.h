@@ -16,6 +16,8 @@ struct Picture {
   Report report;      // figures, too, only go as far as the replay came
   ArenaReport arena;  // when the plan is valid
   Trace trace;        // one entry per step that was replayed
+  Report keep_all;    // the step with everything in RAM: what the plan is compared with
+  Trace keep_all_trace;
 };
 
 /// Asks the verifier. A plan that breaks nothing but its limits is replayed to its end, to show by how much

@@ -1,11 +1,17 @@
 #include "poet/report/picture_json.h"
 
 #include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <utility>
 
 #include "poet/base/error.h"
 #include "poet/graph/dataflow.h"
 #include "poet/plan/names.h"
+#include "poet/report/decisions.h"
+#include "poet/report/residences.h"
 
 namespace poet {
 namespace {
@@ -27,6 +33,41 @@ char letter(StepKind kind) {
   }
   throw InternalError("a kind of step without a letter");
 }
+
+Json optional_joules(const std::optional<Joules>& energy) {
+  return energy ? Json(energy->value()) : Json(nullptr);
+}
+
+/// Why a plan does with each value what it does. Thousands of parts share a few reasons.
+class Reasons {
+ public:
+  Reasons(const PlanFile& plan, const IdVector<ValueId, int>& number, std::size_t numbered)
+      : decisions_(Json::array_t(numbered)) {
+    for (const ValueDecision& one : decisions(plan.instance, plan.plan, plan.semantics))
+      if (number[one.value] >= 0)
+        decisions_[static_cast<std::size_t>(number[one.value])] = {
+            reason_number(treatment(one), reason(one)), one.spent.value(), optional_joules(one.page_cost),
+            optional_joules(one.recompute_cost)};
+    for (const Residence& one : residences(plan.instance, plan.plan))
+      if (number[one.value] >= 0)
+        decisions_[static_cast<std::size_t>(number[one.value])] = {reason_number("on storage", one.reason),
+                                                                   one.spent.value(), nullptr, nullptr};
+  }
+
+  [[nodiscard]] const Json& decisions_json() const { return decisions_; }
+  [[nodiscard]] const Json& reasons_json() const { return reasons_; }
+
+ private:
+  std::size_t reason_number(const std::string& decision, const std::string& reason) {
+    const auto [found, is_new] = numbers_.try_emplace({decision, reason}, numbers_.size());
+    if (is_new) reasons_.push_back({decision, reason});
+    return found->second;
+  }
+
+  Json decisions_;
+  Json reasons_ = Json::array();
+  std::map<std::pair<std::string, std::string>, std::size_t> numbers_;
+};
 
 class Writer {
  public:
@@ -61,6 +102,7 @@ class Writer {
         plan.limits.max_bytes_written ? Json(plan.limits.max_bytes_written->value()) : Json();
     json["persistent"] = instance_.costs.persistent.value();
     json["figures"] = figures();
+    json["keep_all"] = keep_all();
     const ArenaReport& arena = picture_.arena;
     json["arena"] = {{"valid", arena.valid},
                      {"violation", arena.violation},
@@ -69,6 +111,12 @@ class Writer {
     json["ops"] = ops();
     json["values"] = values();
     json["transient"] = flow_.transients.size();
+    json["reasons"] = json["decisions"] = Json::array();
+    if (report.valid) {
+      const Reasons why(plan, number_, flow_.transients.size() + flow_.paged.size());
+      json["reasons"] = why.reasons_json();
+      json["decisions"] = why.decisions_json();
+    }
     json["planned"] = plan.plan.steps.size();
     json["steps"] = steps();
     json["channel"] = channel();
@@ -126,6 +174,23 @@ class Writer {
             {"page_ins", report.page_ins},
             {"page_outs", report.page_outs},
             {"bytes_written", report.bytes_written.value()}};
+  }
+
+  [[nodiscard]] Json keep_all() const {
+    Json ends = Json::array();
+    Json ram = Json::array();
+    const Trace& trace = picture_.keep_all_trace;
+    for (std::size_t i = 0; i < trace.steps.size(); ++i) {
+      if (trace.steps[i].end <= trace.steps[i].begin) continue;
+      ends.push_back(trace.steps[i].end);
+      ram.push_back(trace.ram[i].value());
+    }
+    const Report& report = picture_.keep_all;
+    return {{"energy", report.energy.value()},
+            {"runtime", report.runtime.value()},
+            {"peak_ram", report.peak_ram.value()},
+            {"end", ends},
+            {"ram", ram}};
   }
 
   [[nodiscard]] Json ops() const {

@@ -17,14 +17,21 @@ namespace poet {
 ///                "stalled", (load and home are part of page_in and page_out)
 ///                "peak_ram", "peak_op": null|op, "recomputations", "page_ins", "page_outs",
 ///                "bytes_written"},
+///    "keep_all": {"energy", "runtime", "peak_ram",               everything in RAM: without a plan
+///                 "end": [s...], "ram": [bytes...]},             op by op, but for those that take no time
 ///    "arena": {"valid", "violation", "bytes", "ram"},            as replay_layout() answers; zeros if not
-///    asked "ops":    [[name, kind, pass, [values written], [values read]]...], "values": [[name, bytes,
-///    persistence]...],               transient storages, numbered by position; behind them, from number
-///    "transient" on, persistent values at home on storage; "planned": number of
-///    steps in the plan, "steps": {"kind": one of "oiwcf" per replayed step,      page_out, page_in, wait,
-///    compute, free
+///                                                                asked
+///    "ops":    [[name, kind, pass, [values written], [values read]]...],
+///    "values": [[name, bytes, persistence]...],                  transient storages, numbered by position;
+///                                                                behind them, from number "transient" on,
+///                                                                persistent values at home on storage
+///    "reasons": [[decision, reason]...],                         of a valid plan; else empty, as is:
+///    "decisions": [null|[number of the reason, joules spent,     of each value: decisions.h, residences.h
+///                        null|joules to page, null|joules to recompute]...],
+///    "planned": number of steps in the plan,
+///    "steps": {"kind": one of "oiwcf" per replayed step,         page_out, page_in, wait, compute, free
 ///              "id": [op or value...], "end": [s...], "ram": [bytes...]},  a step begins where the last
-///              ended
+///                                                                          ended
 ///    "channel": [[step, begin, end]...],
 ///    "allocations": [[value or null, op or null, first step, last step, bytes, offset, takes_over]...]}
 ///

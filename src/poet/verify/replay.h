@@ -76,7 +76,7 @@ struct Trace {
                             const Limits& limits, Trace* trace = nullptr);
 
 /// Everything computed once, nothing dropped, nothing paged, persistent values resident: baseline energy and
-/// time, and the keep-all peak. O(ops + edges).
-[[nodiscard]] Report replay_keep_all(const Instance& instance, Semantics semantics);
+/// time, and the keep-all peak. `trace`, if given, is filled: of steps that compute and free. O(ops + edges).
+[[nodiscard]] Report replay_keep_all(const Instance& instance, Semantics semantics, Trace* trace = nullptr);
 
 }  // namespace poet

@@ -326,9 +326,9 @@ Report replay(const Instance& instance, const Schedule& schedule, Semantics sema
   return StageReplay(instance, schedule, semantics, limits).run();
 }
 
-Report replay_keep_all(const Instance& instance, Semantics semantics) {
+Report replay_keep_all(const Instance& instance, Semantics semantics, Trace* trace) {
   const Dataflow flow = dataflow(instance.graph);
-  if (!flow.paged.empty()) return replay_keep_all(without_homes(instance), semantics);
+  if (!flow.paged.empty()) return replay_keep_all(without_homes(instance), semantics, trace);
   IdVector<OpId, std::vector<ValueId>> dies(instance.graph.ops.size());  // with the op
   for (const ValueId v : flow.transients)
     dies[flow.users[v].empty() ? flow.producer[v] : flow.users[v].back()].push_back(v);
@@ -337,7 +337,7 @@ Report replay_keep_all(const Instance& instance, Semantics semantics) {
     plan.steps.push_back({StepKind::compute, op, ValueId()});
     for (const ValueId v : dies[op]) plan.steps.push_back({StepKind::free, OpId(), v});
   }
-  return replay(instance, plan, semantics, no_limits());
+  return replay(instance, plan, semantics, no_limits(), trace);
 }
 
 }  // namespace poet

@@ -1,4 +1,4 @@
-#include "apps/cli/solve/decisions.h"
+#include "poet/report/decisions.h"
 
 #include <fmt/format.h>
 
@@ -8,8 +8,9 @@
 
 #include "poet/base/amounts.h"
 #include "poet/graph/dataflow.h"
+#include "poet/plan/schedule/stages_of.h"
 
-namespace poet::cli {
+namespace poet {
 namespace {
 
 bool contains(const auto& sorted, auto item) {
@@ -158,6 +159,15 @@ std::vector<ValueDecision> decisions(const Instance& instance, const Schedule& s
   return out;
 }
 
+std::vector<ValueDecision> decisions(const Instance& instance, const Plan& plan, Semantics semantics) {
+  Plan transient = plan;
+  std::erase_if(transient.steps, [&](const Step& step) {
+    return step.kind != StepKind::compute && instance.graph.values[step.value].paged;
+  });
+  const Instance resident = without_homes(instance);
+  return decisions(resident, stages_of(resident, transient), semantics);
+}
+
 void sort_by_importance(std::vector<ValueDecision>& decisions) {
   std::stable_sort(decisions.begin(), decisions.end(), [](const ValueDecision& a, const ValueDecision& b) {
     return std::tie(b.spent, b.bytes) < std::tie(a.spent, a.bytes);
@@ -171,7 +181,7 @@ std::string treatment(const ValueDecision& decision) {
   return "paged and recomputed";
 }
 
-std::string reason(const ValueDecision& decision, const SolveOptions& options) {
+std::string reason(const ValueDecision& decision, const Remedies& remedies) {
   const bool paged = decision.page_ins > 0;
   const bool recomputed = decision.recomputations > 0;
   if (decision.kept()) return "fits";
@@ -187,15 +197,15 @@ std::string reason(const ValueDecision& decision, const SolveOptions& options) {
   const Joules recompute = *decision.recompute_cost;
   if (paged) {
     if (page <= recompute) return "paging is " + times_cheaper(page, recompute);
-    return options.rematerialization ? "recomputing it would need its inputs too"
-                                     : "recomputing is switched off";
+    return remedies.rematerialization ? "recomputing it would need its inputs too"
+                                      : "recomputing is switched off";
   }
   if (recompute <= page) return "recomputing is " + times_cheaper(recompute, page);
-  if (!options.paging) return "paging is switched off";
+  if (!remedies.paging) return "paging is switched off";
   if (decision.page_all_cost && recompute <= *decision.page_all_cost)
     return "recomputing is " + times_cheaper(recompute, *decision.page_all_cost) +
            " than paging all that it brings back";
   return "no room or time for the transfers";
 }
 
-}  // namespace poet::cli
+}  // namespace poet

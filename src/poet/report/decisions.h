@@ -7,11 +7,17 @@
 #include <vector>
 
 #include "poet/cost/instance.h"
-#include "poet/optimize/outcome.h"
 #include "poet/plan/limits.h"
+#include "poet/plan/plan.h"
 #include "poet/plan/schedule/schedule.h"
 
-namespace poet::cli {
+namespace poet {
+
+/// What a plan may do to save RAM.
+struct Remedies {
+  bool paging = true;
+  bool rematerialization = true;
+};
 
 struct ValueDecision {
   ValueId value;
@@ -39,14 +45,19 @@ struct ValueDecision {
 [[nodiscard]] std::vector<ValueDecision> decisions(const Instance& instance, const Schedule& schedule,
                                                    Semantics semantics);
 
+/// The same of a valid plan's stages, as stages_of() tells them; what a plan does with values that live on
+/// storage is told by residences().
+[[nodiscard]] std::vector<ValueDecision> decisions(const Instance& instance, const Plan& plan,
+                                                   Semantics semantics);
+
 /// Most energy first, then most bytes.
 void sort_by_importance(std::vector<ValueDecision>& decisions);
 
 /// "paged", "recomputed", "paged and recomputed" or "kept".
 [[nodiscard]] std::string treatment(const ValueDecision& decision);
 
-/// In a few words why, as far as the costs of this value and what the solver may use tell: "paging is 8.3x
-/// cheaper".
-[[nodiscard]] std::string reason(const ValueDecision& decision, const SolveOptions& options);
+/// In a few words why, as far as the costs of this value and the remedies that the plan was free to use tell:
+/// "paging is 8.3x cheaper".
+[[nodiscard]] std::string reason(const ValueDecision& decision, const Remedies& remedies = {});
 
-}  // namespace poet::cli
+}  // namespace poet
