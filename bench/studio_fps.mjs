@@ -52,7 +52,7 @@ for (const [name, hash] of PLANS) {
   await page.waitForFunction(() => /optimal|feasible/.test(document.body.dataset.plan ?? ""), null, {
     timeout: 180_000,
   });
-  await page.waitForSelector("#graph[data-ready]", { timeout: 120_000 });
+  await page.waitForSelector(".network[data-ready]", { timeout: 120_000 });
   await page.waitForTimeout(2000);
   console.log(`${name}: ${await page.locator("#plans p").first().textContent()}`);
   for (const title of ["RAM", "Schedule", "Arena"]) {
@@ -67,7 +67,7 @@ for (const [name, hash] of PLANS) {
     console.log(`  ${title}: ${await panned(page, x + width / 2, y + height / 2)}`);
     await page.click("[data-zoom=all]");
   }
-  const canvas = page.locator("#graph canvas");
+  const canvas = page.locator(".network canvas");
   await canvas.scrollIntoViewIfNeeded();
   const { x, y, width, height } = await canvas.boundingBox();
   console.log(`  Network: ${await panned(page, x + width / 2, y + height / 2)}`);

@@ -13,7 +13,7 @@ execute_process(
   COMMAND ${NPM} ci --ignore-scripts --no-audit --no-fund --prefer-offline --fetch-retries=1 --fetch-retry-mintimeout=1000
           --fetch-timeout=60000
   WORKING_DIRECTORY ${work} RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output TIMEOUT 300)
-set(libraries ${work}/node_modules/echarts/dist/echarts.min.js ${work}/node_modules/@dagrejs/dagre/dist/dagre.esm.js)
+set(libraries ${work}/node_modules/echarts/dist/echarts.min.js ${work}/node_modules/@dagrejs/dagre/dist/dagre.min.js)
 foreach(library IN LISTS libraries)
   if(NOT EXISTS ${library})
     set(result 1)

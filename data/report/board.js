@@ -6,10 +6,11 @@ import { joules, percent } from "./amounts.js";
 import { unitFor } from "./axes.js";
 import { link, zoomTo } from "./linked.js";
 import { arenaOption, arenaWords } from "./arena.js";
+import { makeGraph } from "./graph.js";
 import { rectPointedAt } from "./many.js";
 import { homes, largest } from "./model.js";
 import { element, showPlan } from "./plans.js";
-import { axisBegin, axisEnd, ramOption, ramWords } from "./ram.js";
+import { axisBegin, axisEnd, ramEnd, ramOption, ramWords } from "./ram.js";
 import {
   homesHeight,
   homesOption,
@@ -34,7 +35,7 @@ function viewOf(models) {
     zoom: { start: 0, end: 100 },
     unit: unitFor(longest),
     xMax: { time: longest / unitFor(longest), step: largest(models.map((m) => m.planned)) || 1 },
-    ramMax: largest(models.map((m) => axisEnd(m.figures.peak_ram, m.ram_budget))),
+    ramMax: largest(models.map(ramEnd)),
     arenaMax: largest(models.map((m) => axisEnd(m.reach, m.ram_budget - m.persistent))),
   };
   view.ramMin = axisBegin(models, view.ramMax);
@@ -43,9 +44,10 @@ function viewOf(models) {
   return view;
 }
 
-/** Fills `header` with figures and `charts` with charts. `select`: told which value of which model was clicked. */
-export function makeBoard(models, { header, charts, tellShown, select = () => {} }) {
-  const board = { models, view: viewOf(models), drawn: [], charts, tellShown, select };
+/** Fills `header` with figures and `charts` with charts. `select(model, value)`: a value was clicked; `layoutWorker()`: as makeGraph()
+    asks for. */
+export function makeBoard(models, { header, charts, tellShown, select, layoutWorker }) {
+  const board = { models, view: viewOf(models), drawn: [], graphs: [], charts, tellShown, select };
   const rows = models.length > 1 ? "row several" : "row";
   header.className = rows;
   header.append(...models.map(showPlan));
@@ -62,12 +64,12 @@ export function makeBoard(models, { header, charts, tellShown, select = () => {}
           caption(m),
         );
     });
-  addCharts(board, panel);
+  addCharts(board, panel, () => addNetworks(board, rows, layoutWorker));
   for (const one of board.drawn) one.chart.resize(); // the first were made before the page was long enough to scroll
   return board;
 }
 
-function addCharts(board, panel) {
+function addCharts(board, panel, networks) {
   const { models } = board;
   panel(
     "RAM",
@@ -76,6 +78,7 @@ function addCharts(board, panel) {
     ramOption,
     (m) => ramWords(board.view, m),
   );
+  networks();
   panel(
     "Schedule",
     "Each row is a value, in the order of the ops that make them: when it is in RAM, computed, recomputed, stored, moved to storage and back.",
@@ -120,6 +123,26 @@ function addCharts(board, panel) {
     );
     row.append(energyTable(models));
   });
+}
+
+function addNetworks(board, rows, layoutWorker) {
+  const words =
+    "Ops of the training step, coloured by what becomes of their results. The wheel zooms, dragging moves, a click selects.";
+  addPanel(board, "Network", words, (row) => {
+    row.className = rows;
+    for (const m of board.models) {
+      const box = element("div", { className: "network" });
+      const figure = element("figure", {}, box);
+      if (board.models.length > 1) figure.prepend(element("h3", {}, m.title));
+      row.append(figure);
+      board.graphs.push(makeGraph(box, m, (value) => board.select(m, value), layoutWorker));
+    }
+  });
+}
+
+/** Marks a value of a model; undefined: none. */
+export function mark(board, model, value) {
+  for (const graph of board.graphs) graph.choose(graph.model === model ? value : undefined);
 }
 
 function addPanel(board, title, words, fill) {
@@ -184,6 +207,7 @@ function drawOne(one) {
 
 export function draw(board) {
   board.drawn.forEach(drawOne);
+  for (const graph of board.graphs) graph.redraw();
 }
 
 /** Which x axis: "time" or "step". */
@@ -222,5 +246,6 @@ export function followWidth(board) {
 /** The charts go; what they were in is left to its owner. */
 export function dispose(board) {
   for (const one of board.drawn) one.chart.dispose();
+  for (const graph of board.graphs) graph.dispose();
   board.drawn.length = 0;
 }

@@ -1,47 +1,87 @@
-// The page of `poet show`: a board of the plans that are written in it, and its tools.
+// The page of `poet show`: a board of the plans that are written in it, its tools, and what is known of a tensor.
 
 import { layout } from "./axes.js";
-import { followWidth, makeBoard, resize, setMode } from "./board.js";
-import { zoomBy, zoomOfKey, zoomTo } from "./linked.js";
+import { followWidth, makeBoard, mark, resize, setMode } from "./board.js";
+import { inspect, valueNamed } from "./inspector.js";
+import { zoomTo } from "./linked.js";
 import { modelOf } from "./model.js";
+import { isDark, listenToTheme, setTheme } from "./theme.js";
+import { checkMode, makeTools, offerTensors, tellShown } from "./tools.js";
 
-const models = JSON.parse(document.getElementById("pictures").textContent).map(modelOf);
+const $ = (id) => document.getElementById(id);
+const models = JSON.parse($("pictures").textContent).map(modelOf);
+let board; // made once the tools are there
+let clicked; // the plan of which a tensor was clicked last
 
 // Two plans stand side by side where there is room (report.css).
 layout.width = () => window.innerWidth * (models.length > 1 && window.innerWidth >= 1200 ? 0.45 : 1);
 
-function chooseMode(board, mode) {
-  document.querySelector(`input[name=axis][value=${mode}]`).checked = true;
+/** The page is one file: what works on a thread of its own is text in it. */
+const layoutWorker = () =>
+  new Worker(URL.createObjectURL(new Blob([$("layout-worker").textContent], { type: "text/javascript" })));
+
+function chooseMode(mode) {
+  checkMode(mode);
   setMode(board, mode);
 }
 
-/** #axis=step, #zoom=20-60 (percent of the x axis): what a link can ask for. */
-function obeyAddress(board) {
-  const settings = new URLSearchParams(location.hash.slice(1));
-  chooseMode(board, settings.get("axis") === "step" ? "step" : "time");
-  const [from, to] = (settings.get("zoom") ?? "").split("-").map(Number);
-  if (to > from) zoomTo(board, from, to);
+function show(model, value) {
+  mark(board, model, value);
+  document.body.classList.toggle("inspecting", value !== undefined);
+  $("inspector").hidden = value === undefined;
+  if (value !== undefined) inspect($("inspector"), model, value, () => change("tensor"));
 }
 
-function listen(board) {
-  for (const input of document.querySelectorAll("input[name=axis]"))
-    input.addEventListener("change", () => chooseMode(board, input.value));
-  for (const button of document.querySelectorAll("button[data-zoom]"))
-    button.addEventListener("click", () => zoomBy(board, button.dataset.zoom));
-  document.addEventListener("keydown", (event) => {
-    const action = zoomOfKey(event);
-    if (!action) return;
-    zoomBy(board, action);
-    event.preventDefault();
-  });
+/** The tensor of that name; of plans that have one each, the one of the plan that was clicked last. */
+function showNamed(name) {
+  const has = (model) => valueNamed(model, name) !== undefined;
+  const model = [clicked, ...models].find((one) => one && has(one));
+  show(model, model && valueNamed(model, name));
+}
+
+const settings = () => new URLSearchParams(location.hash.slice(1));
+
+/** Writes a setting into the address, or takes it out, and does what it says. */
+function change(name, value) {
+  const changed = settings();
+  if (value === undefined) changed.delete(name);
+  else changed.set(name, value);
+  history.pushState(null, "", `#${changed}`);
+  obeyAddress();
+}
+
+/** #axis=step, #zoom=20-60 (percent of the x axis), #tensor=NAME: what a link can ask for. */
+function obeyAddress() {
+  const asked = settings();
+  const mode = asked.get("axis") === "step" ? "step" : "time";
+  if (mode !== board.view.mode || !document.body.dataset.ready) chooseMode(mode);
+  const [from, to] = (asked.get("zoom") ?? "").split("-").map(Number);
+  if (to > from) zoomTo(board, from, to);
+  showNamed(asked.get("tensor"));
+}
+
+function listen() {
   followWidth(board);
-  window.addEventListener("beforeprint", () => resize(board, 700));
-  window.addEventListener("afterprint", () => resize(board));
-  window.addEventListener("hashchange", () => obeyAddress(board));
+  window.addEventListener("hashchange", obeyAddress);
+  window.addEventListener("popstate", obeyAddress);
+  document.addEventListener(
+    "keydown",
+    (event) => event.key === "Escape" && settings().has("tensor") && change("tensor"),
+  );
+  let dark = false;
+  window.addEventListener("beforeprint", () => {
+    dark = isDark();
+    setTheme(false);
+    resize(board, 700);
+  });
+  window.addEventListener("afterprint", () => {
+    setTheme(dark);
+    resize(board);
+  });
 }
 
 /** For tests: how many charts are on the page, once each has been drawn, and how long that took. */
-function tellWhenDrawn(board, since) {
+function tellWhenDrawn(since) {
   const open = new Set(board.drawn);
   for (const one of board.drawn) {
     one.chart.on("finished", () => {
@@ -58,12 +98,24 @@ function tellWhenDrawn(board, since) {
 }
 
 const began = performance.now();
-const board = makeBoard(models, {
-  header: document.getElementById("plans"),
-  charts: document.getElementById("charts"),
-  tellShown: (text) => (document.getElementById("shown").textContent = text),
+listenToTheme($("theme"), () => setMode(board, board.view.mode));
+makeTools($("tools"), {
+  board: () => board,
+  setMode: (mode) => change("axis", mode),
+  find: (name) => change("tensor", name),
 });
-const { drawn } = board;
-tellWhenDrawn(board, began);
-obeyAddress(board);
-listen(board);
+offerTensors(models);
+board = makeBoard(models, {
+  header: $("plans"),
+  charts: $("charts"),
+  tellShown,
+  select(model, value) {
+    clicked = model;
+    change("tensor", model.values[value][0]);
+  },
+  layoutWorker,
+});
+self.board = board; // for tests, and for whoever looks at the page with the browser's tools
+tellWhenDrawn(began);
+obeyAddress();
+listen();

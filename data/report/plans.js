@@ -3,8 +3,14 @@
 import { bytes, count, counted, joules, percent, seconds } from "./amounts.js";
 import { homes, movesOf } from "./model.js";
 
-export function element(tag, attributes = {}, ...children) {
-  const made = Object.assign(document.createElement(tag), attributes);
+const ATTRIBUTES = /^(role|list|aria-.*)$/; // what no property sets in every browser
+
+/** An element with properties, attributes and children. */
+export function element(tag, given = {}, ...children) {
+  const made = document.createElement(tag);
+  for (const [name, value] of Object.entries(given))
+    if (ATTRIBUTES.test(name)) made.setAttribute(name, value);
+    else made[name] = value;
   made.append(...children);
   return made;
 }
@@ -18,6 +24,22 @@ function tile(name, amount, beside = "", over = false) {
   );
 }
 
+/** What the plan bought, in a sentence. */
+function bought({ figures, keep_all: all, ops }) {
+  if (figures.peak_ram >= all.peak_ram)
+    return `Everything is kept${ops.some(([name]) => name.endsWith("]")) ? ", operators in parts" : ""}: ${bytes(all.peak_ram)} of RAM, ${joules(figures.energy)} and ${seconds(figures.runtime)} a step.`;
+  const more = (mine, theirs, noun) => {
+    const part = theirs > 0 ? mine / theirs - 1 : 0;
+    return Math.abs(part) < 5e-5
+      ? `no more ${noun}`
+      : `${percent(Math.abs(part))} ${part > 0 ? "more" : "less"} ${noun}`;
+  };
+  return (
+    `${bytes(all.peak_ram)} of RAM with everything kept become ${bytes(figures.peak_ram)}, ` +
+    `for ${more(figures.energy, all.energy, "energy")} and ${more(figures.runtime, all.runtime, "time")} a step.`
+  );
+}
+
 function verdict(model) {
   const block = element("div", { className: "verdict" });
   const wrong = !model.valid
@@ -28,7 +50,7 @@ function verdict(model) {
   if (!wrong) {
     block.append(
       element("strong", {}, "✓ Valid. "),
-      `All ${count(model.planned)} steps and every address replayed, no rule violated.`,
+      `${bought(model)} All ${count(model.planned)} steps and every address replayed, no rule violated.`,
     );
     return block;
   }

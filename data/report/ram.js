@@ -30,6 +30,39 @@ export function axisEnd(most, limit) {
   return shown > 0 ? shown * 1.08 : 1;
 }
 
+const FAR = 2.5; // times what the chart shows otherwise: a plan is to be seen beside the step with everything in RAM
+
+/** The end of the RAM axis: the plan and its budget, and what keeping everything takes, if it is not far off. */
+export function ramEnd(model) {
+  const end = axisEnd(model.figures.peak_ram, model.ram_budget);
+  const all = axisEnd(model.keep_all.peak_ram, 0);
+  return all <= FAR * end ? Math.max(end, all) : end;
+}
+
+/** The step with everything in RAM, in its own time; nothing on an axis of step numbers. */
+function keepAll(view, model) {
+  const { end, ram, peak_ram } = model.keep_all;
+  if (view.mode === "step" || peak_ram > view.ramMax) return [];
+  const data = end.flatMap((t, i) => [
+    [(i ? end[i - 1] : 0) / view.unit, ram[i]],
+    [t / view.unit, ram[i]],
+  ]);
+  return [
+    {
+      type: "line",
+      id: "keep-all",
+      name: "everything kept",
+      data,
+      symbol: "none",
+      silent: true,
+      z: 4,
+      emphasis: { disabled: true },
+      lineStyle: { color: COLOUR.soft, width: 1.5, type: "dotted" },
+      itemStyle: { color: COLOUR.soft },
+    },
+  ];
+}
+
 /** Where the RAM axis begins: at zero, unless most of it would be the persistent values of every plan. */
 export function axisBegin(models, end) {
   const least = Math.min(...models.map((model) => model.persistent));
@@ -45,6 +78,7 @@ export function ramOption(view, model) {
     [finish(view, item), item.ram],
   ]);
   const parts = tensors(view, model);
+  const ghost = keepAll(view, model);
   const series = [
     {
       type: "line",
@@ -57,6 +91,7 @@ export function ramOption(view, model) {
       areaStyle: { color: COLOUR.ram, opacity: 0.45 },
     },
     ...parts,
+    ...ghost,
     boxes(
       "persistent",
       COLOUR.persistent,
@@ -91,7 +126,7 @@ export function ramOption(view, model) {
   option.tooltip.formatter = (params) => ramTip(model, stepAtX(model, view, params[0].axisValue));
   return {
     ...option,
-    legend: legendAbove(parts.map((one) => one.name)),
+    legend: legendAbove([...parts, ...ghost].map((one) => one.name)),
     yAxis: byteAxis(view.ramMin, view.ramMax, "RAM"),
     series,
   };

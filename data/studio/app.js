@@ -1,22 +1,22 @@
 // The page: what is chosen on the left, the curve of it above, the plan at the budget below.
 
-import { layout, setDark } from "./report/axes.js";
-import { setMode } from "./report/board.js";
-import { zoomBy, zoomOfKey } from "./report/linked.js";
+import { layout } from "./report/axes.js";
+import { mark, setMode } from "./report/board.js";
+import { inspect, valueNamed } from "./report/inspector.js";
 import { element } from "./report/plans.js";
+import { listenToTheme } from "./report/theme.js";
+import { makeTools, offerTensors } from "./report/tools.js";
 import { Problem, download, onTokenNeeded, run, waitingText } from "./api.js";
 import { makeForm } from "./choose.js";
 import { makeCurve } from "./curve.js";
-import { makeGraph } from "./graph.js";
-import { inspect, valueNamed } from "./inspector.js";
 import { calls, curveOrder, planOrder } from "./order.js";
-import { showBoard, solved, tensorNames, verdictOf } from "./plan.js";
+import { showBoard, solved, verdictOf } from "./plan.js";
 import { askForToken, noProblem, problem } from "./problems.js";
 import { change, onChange, start, state } from "./state.js";
 
 const $ = (id) => document.getElementById(id);
 const SUBJECT = ["model", "onnx", "device", "profile", "batch", "optimizer", "factor"];
-const page = { shown: null, view: null, graph: null, curveJob: null, planJob: null, mode: "time" };
+const page = { shown: null, view: null, curveJob: null, planJob: null, mode: "time" };
 
 // --- the curve ---
 
@@ -85,10 +85,9 @@ function render(answers) {
   const shown = (page.shown = answers.at(-1));
   const models = answers.filter((one) => one.model).map((one) => one.model);
   page.view?.end();
-  page.graph?.dispose();
-  page.view = page.graph = null;
+  page.view = null;
   $("verdict").replaceChildren(...answers.map((one) => verdictOf(one.answer, (ram) => change({ ram }))));
-  $("tools").hidden = $("graph-section").hidden = !shown.model;
+  $("tools").hidden = !shown.model;
   $("plans").replaceChildren();
   $("charts").replaceChildren();
   renderActions(shown);
@@ -96,14 +95,7 @@ function render(answers) {
     layout.width = () => $("charts").clientWidth / (models.length > 1 && window.innerWidth >= 1200 ? 2.2 : 1);
     page.view = showBoard(models, page.mode, (model, value) => change({ tensor: model.values[value][0] }));
   }
-  if (shown.model) {
-    $("tensors").replaceChildren(
-      ...tensorNames(shown.model).map((name) => element("option", { value: name })),
-    );
-    page.graph = makeGraph($("graph"), shown.model, (value) =>
-      change({ tensor: shown.model.values[value][0] }),
-    );
-  }
+  if (shown.model) offerTensors([shown.model]);
   showTensor();
   document.body.dataset.plan = shown.answer.status;
 }
@@ -152,38 +144,28 @@ function showTensor() {
   const value = model && state.tensor ? valueNamed(model, state.tensor) : undefined;
   box.hidden = value === undefined;
   document.body.classList.toggle("inspecting", !box.hidden);
-  page.graph?.choose(value);
-  if (value !== undefined) inspect(box, model, value, page.shown.answer, () => change({ tensor: undefined }));
+  if (page.view) mark(page.view.board, model, value);
+  if (value !== undefined) inspect(box, model, value, () => change({ tensor: undefined }));
 }
 
 // --- the page ---
 
-function setTheme(dark) {
-  document.documentElement.dataset.theme = dark ? "dark" : "light";
-  $("theme").textContent = dark ? "Light" : "Dark";
-  $("theme").setAttribute("aria-pressed", String(dark));
-  setDark(dark);
-}
-
 function listen(curve) {
   $("undo").addEventListener("click", () => history.back());
   $("redo").addEventListener("click", () => history.forward());
-  $("theme").addEventListener("click", () => {
-    const dark = document.documentElement.dataset.theme !== "dark";
-    localStorage.setItem("theme", dark ? "dark" : "light");
-    setTheme(dark);
+  const again = () => page.view && setMode(page.view.board, page.mode);
+  listenToTheme($("theme"), () => {
     curve.redraw();
-    page.graph?.redraw();
-    if (page.view) setMode(page.view.board, page.mode);
+    again();
   });
-  for (const input of document.querySelectorAll("input[name=axis]"))
-    input.addEventListener("change", () => {
-      page.mode = input.value;
-      if (page.view) setMode(page.view.board, page.mode);
-    });
-  for (const button of document.querySelectorAll("button[data-zoom]"))
-    button.addEventListener("click", () => page.view && zoomBy(page.view.board, button.dataset.zoom));
-  $("find").addEventListener("change", () => change({ tensor: $("find").value }));
+  makeTools($("tools"), {
+    board: () => page.view?.board,
+    setMode: (mode) => {
+      page.mode = mode;
+      again();
+    },
+    find: (tensor) => change({ tensor }),
+  });
   document.addEventListener("keydown", (event) => {
     if (event.key === "Escape" && state.tensor) change({ tensor: undefined });
     const typing = ["INPUT", "TEXTAREA", "SELECT"].includes(event.target.tagName);
@@ -191,20 +173,11 @@ function listen(curve) {
       event.preventDefault();
       if (event.shiftKey) history.forward();
       else history.back();
-      return;
     }
-    const action = zoomOfKey(event);
-    if (!action || !page.view) return;
-    zoomBy(page.view.board, action);
-    event.preventDefault();
   });
 }
 
 async function begin() {
-  setTheme(
-    (localStorage.getItem("theme") ??
-      (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")) === "dark",
-  );
   onTokenNeeded(askForToken);
   const form = await makeForm($("choose"), problem);
   let waiting = 0;

@@ -2,8 +2,9 @@
 
 import { bytes, joules, percent, seconds } from "./report/amounts.js";
 import { followWidth, dispose, makeBoard, setMode } from "./report/board.js";
-import { modelOf, valueName } from "./report/model.js";
+import { modelOf } from "./report/model.js";
 import { element } from "./report/plans.js";
+import { tellShown } from "./report/tools.js";
 import { json, run, waitingText } from "./api.js";
 
 /** { job, answer, model } of an order; of what has no plan without a model. `tell(text)` says how it goes. */
@@ -114,7 +115,8 @@ export function showBoard(models, mode, select) {
     header,
     charts,
     select,
-    tellShown: (text) => (document.getElementById("shown").textContent = text),
+    tellShown,
+    layoutWorker: () => new Worker(new URL("./report/layout_worker.js", import.meta.url)),
   });
   setMode(board, mode);
   const unfollow = followWidth(board);
@@ -125,10 +127,4 @@ export function showBoard(models, mode, select) {
       dispose(board);
     },
   };
-}
-
-/** For the list of tensors to choose from: the largest, by name. */
-export function tensorNames(model, most = 400) {
-  const order = model.values.map((_, value) => value).sort((a, b) => model.values[b][1] - model.values[a][1]);
-  return order.slice(0, most).map((value) => valueName(model, value));
 }

@@ -83,7 +83,7 @@ void expect_drawn(const std::string& document, int charts, const std::string& ax
 
 /// Points at every item of every chart, so that every tooltip is made.
 const std::string kEveryTooltip = R"(
-  for (const { chart } of drawn) {
+  for (const { chart } of board.drawn) {
     chart.getOption().series.forEach((series, seriesIndex) => {
       const { rects = [null], point = () => {} } = series.renderItem ?? {};
       rects.forEach((rect) => {
@@ -123,10 +123,31 @@ TEST_F(HtmlPageInBrowser, KnowsWhatIsOnStorage) {
   const std::string document =
       drawn({test::picture_of_plan(test::chain(), plan, test::ram(100), "later")}, "",
             kEveryTooltip +
-                "document.body.dataset.stored = models[0].stored.map((one) => "
+                "document.body.dataset.stored = board.models[0].stored.map((one) => "
                 "`${one.value} ${one.t0} ${one.t1} ${one.s0 < one.s1}`).join()");
   expect_drawn(document, 5, "time");
   EXPECT_NE(body_tag(document).find("data-stored=\"0 2 3 true\""), std::string::npos) << body_tag(document);
+}
+
+TEST_F(HtmlPageInBrowser, SaysWhatTheRamBought) {
+  const std::string document = drawn({chain_picture(test::chain_recomputing(), 30)});
+  EXPECT_NE(document.find("35 B of RAM with everything kept become 30 B, for 25% more energy and 25% more "
+                          "time a step."),
+            std::string::npos);
+}
+
+// A link leads to a tensor: what became of it, why, and what else would have cost.
+TEST_F(HtmlPageInBrowser, KnowsWhyATensorIsRecomputed) {
+  const Picture picture = chain_picture(test::chain_recomputing(), 30);
+  const std::string document = drawn({picture}, "#tensor=a");
+  expect_drawn(document, 5, "time");
+  const std::string inspector = document.substr(document.find("<aside id=\"inspector\""), 2000);
+  EXPECT_EQ(inspector.find("hidden"), std::string::npos);
+  for (const char* said : {"<h2>a</h2>", "Recomputed: recomputing is 3.5x cheaper.", "7 J, 700 mJ per byte",
+                           "2 J, 200 mJ per byte", "3 s: computed again, in RAM for 2 s"})
+    EXPECT_NE(inspector.find(said), std::string::npos) << said << inspector;
+  EXPECT_NE(drawn({picture}, "#tensor=nobody").find("aria-label=\"The selected tensor\" hidden"),
+            std::string::npos);
 }
 
 // Its parameter has a chart of its own, with loads and what goes home in colours of their own.
@@ -167,6 +188,7 @@ TEST_F(HtmlPageInBrowser, AmountsReadAsElsewhere) {
     }
   }
   const std::string script = R"(
+    const { bytes, count, joules, percent, seconds } = modules["amounts.js"];
     let text = "";
     for (const n of [)" + numbers +
                              R"(]) {
@@ -185,10 +207,10 @@ TEST_F(HtmlPageInBrowser, AmountsReadAsElsewhere) {
 // Zooming one chart zooms all, and a moment is at the same place in each.
 TEST_F(HtmlPageInBrowser, ChartsShareTheirAxis) {
   const std::string script = R"(
-    drawn.find(({ chart }) => chart.getOption().dataZoom.some(({ id }) => id === 'x-slider'))
+    board.drawn.find(({ chart }) => chart.getOption().dataZoom.some(({ id }) => id === 'x-slider'))
         .chart.dispatchAction({ type: 'dataZoom', dataZoomId: 'x-slider', start: 20, end: 60 });
     setTimeout(() => {
-      const places = drawn.filter((one) => one.linked)
+      const places = board.drawn.filter((one) => one.linked)
           .map(({ chart }) => [1, 2, 3].map((x) => chart.convertToPixel({ xAxisIndex: 0 }, x).toFixed(1)).join(' '));
       document.body.dataset.places = new Set(places).size;
       document.body.dataset.shown = document.getElementById('shown').textContent;

@@ -58,7 +58,7 @@ void add_page_routes(std::vector<Route>& routes) {
       if (!entry.is_regular_file(error) || type_of(entry.path()) == type_of("")) continue;
       add_file(routes, below + (name == "index.html" ? "" : name), entry.path());
     }
-  for (const char* name : {"echarts.min.js", "echarts.txt", "dagre.esm.js", "dagre.txt"})
+  for (const char* name : {"echarts.min.js", "echarts.txt", "dagre.min.js", "dagre.txt"})
     if (const std::optional<fs::path> library = web_library(name))
       add_file(routes, std::string("/") + name, *library);
 }

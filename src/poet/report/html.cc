@@ -3,14 +3,13 @@
 #include <fmt/format.h>
 
 #include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
-#include <sstream>
 #include <string_view>
 
 #include "poet/base/data_dir.h"
 #include "poet/base/error.h"
 #include "poet/cost/json_reader.h"
+#include "poet/report/bundle.h"
 #include "poet/report/picture_json.h"
 
 namespace poet {
@@ -18,19 +17,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string read_text(const fs::path& file) {
-  std::ifstream stream(file, std::ios::binary);
-  std::ostringstream text;
-  if (!(text << stream.rdbuf())) throw InputError(file.string(), "cannot be read");
-  return std::move(text).str();
-}
-
-/// The folder that holds the charting library.
-fs::path echarts_folder() {
-  if (const std::optional<fs::path> file = web_library("echarts.min.js")) return file->parent_path();
+/// The folder that holds the libraries.
+fs::path library_folder() {
+  const std::optional<fs::path> charts = web_library("echarts.min.js");
+  if (charts && web_library("dagre.min.js")) return charts->parent_path();
   throw InputError(
       "web page",
-      fmt::format("ECharts could not be had from npm when poet was built: install npm, then run "
+      fmt::format("ECharts and dagre could not be had from npm when poet was built: install npm, then run "
                   "\"cmake --build {} --target poet_web_libraries\" (an SVG figure or `text` needs nothing)",
                   fs::path(POET_WEB_LIBRARIES).parent_path().string()));
 }
@@ -58,28 +51,10 @@ std::string pictures_json(const std::vector<Picture>& pictures) {
   return replace_all(std::move(text), "&", "\\u0026");
 }
 
-/// A module as a part of one script: what it imports is there already, what it exports is for all.
-std::string as_part(const std::string& module) {
-  std::istringstream lines(module);
-  std::string out;
-  bool imports = false;  // up to the semicolon
-  for (std::string line; std::getline(lines, line);) {
-    imports = imports || line.starts_with("import ");
-    if (imports) {
-      imports = !line.ends_with(';');
-      continue;
-    }
-    out += (line.starts_with("export ") ? line.substr(7) : line) + "\n";
-  }
-  return out;
-}
-
-/// A file as it may stand inside the element that its kind belongs in. In scripts and styles that parse, "</"
-/// before a name and "<!--" are found in strings, regular expressions and comments only, where a backslash
-/// more changes nothing.
-std::string inlined(const fs::path& file) {
-  std::string text = read_text(file);
-  if (file.extension() == ".txt") return escaped(std::move(text));
+/// Text of a script or style as it may stand inside its element. In those that parse, "</" before a name and
+/// "<!--" are found in strings, regular expressions and comments only, where a backslash more changes
+/// nothing.
+std::string inlined(std::string text) {
   text = replace_all(std::move(text), "</s", "<\\/s");
   text = replace_all(std::move(text), "</S", "<\\/S");
   return replace_all(std::move(text), "<!--", "<\\!--");
@@ -103,16 +78,18 @@ std::optional<fs::path> web_library(const std::string& name) {
 std::string html_page(const std::vector<Picture>& pictures) {
   ensure(!pictures.empty(), "a page shows a plan");
   const fs::path own = data_dir() / "report";
-  const fs::path echarts = echarts_folder();
+  const fs::path libraries = library_folder();
   const auto part = [&](const std::string& name) {
     if (name == "title") return escaped(title_of(pictures));
     if (name == "pictures") return pictures_json(pictures);
-    if (name.rfind("echarts.", 0) == 0) return inlined(echarts / name);
-    return as_part(inlined(own / name));
+    if (name == "page.js") return inlined(bundle(own / name));
+    const bool is_ours = !name.starts_with("echarts.") && !name.starts_with("dagre.");
+    std::string text = page_text((is_ours ? own : libraries) / name);
+    return name.ends_with(".txt") ? escaped(std::move(text)) : inlined(std::move(text));
   };
 
   // Every {{name}} of the template is replaced once; what is put in is not looked at again.
-  const std::string page = read_text(own / "report.html");
+  const std::string page = page_text(own / "report.html");
   std::string out;
   std::size_t done = 0;
   for (std::size_t at = page.find("{{"); at != std::string::npos; at = page.find("{{", done)) {

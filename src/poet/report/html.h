@@ -9,14 +9,14 @@
 
 namespace poet {
 
-/// A library for web pages, "echarts.min.js" or "dagre.esm.js"; nothing where it could not be had when poet
+/// A library for web pages, "echarts.min.js" or "dagre.min.js"; nothing where it could not be had when poet
 /// was built.
 [[nodiscard]] std::optional<std::filesystem::path> web_library(const std::string& name);
 
 /// A self-contained interactive page of one plan, or of several beside one another at the same scales; there
 /// must be one. It needs no network and no other file. Template, style and scripts are in data_dir()/report;
-/// the charting library ECharts is there after installation, else where the build put it. Throws InputError
-/// when one of these files is missing, and says what to do when it is ECharts.
+/// the libraries ECharts and dagre are there after installation, else where the build put them. Throws
+/// InputError when one of these files is missing, and says what to do when it is a library.
 [[nodiscard]] std::string html_page(const std::vector<Picture>& pictures);
 
 }  // namespace poet

@@ -24,7 +24,7 @@ async function everything(context, options) {
   await context.serve();
   const page = await context.open(SMALL, options);
   await plan(page);
-  await page.waitForSelector("#graph[data-ready]");
+  await page.waitForSelector(".network[data-ready]");
   await check(page);
   await page.click("summary:has-text('Reproduce')");
   await page.fill("#find", await page.evaluate(() => document.querySelector("#tensors option").value));

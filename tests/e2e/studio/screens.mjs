@@ -46,7 +46,7 @@ async function looksAsBefore(context, name, hash, options) {
   await context.serve();
   const page = await context.open(hash, options);
   await plan(page);
-  await page.waitForSelector("#graph[data-ready]");
+  await page.waitForSelector(".network[data-ready]");
   // The curve goes on for a while and differs in time, not in what it is.
   await page.evaluate(() => (document.getElementById("curve").style.visibility = "hidden"));
   await page.waitForTimeout(500);

@@ -118,10 +118,10 @@ export async function aTensorSaysWhy(context) {
   await page.press("#find", "Enter");
   assert.equal(await page.locator("#inspector h2").textContent(), name);
   // A click in the network selects, too.
-  await page.waitForSelector("#graph[data-ready]");
+  await page.waitForSelector(".network[data-ready]");
   await page.evaluate(() => (location.hash = location.hash.replace(/&tensor=[^&]*/, "")));
   await page.waitForSelector("#inspector", { state: "hidden" });
-  const box = page.locator("#graph canvas");
+  const box = page.locator(".network canvas");
   await box.scrollIntoViewIfNeeded();
   await box.evaluate(() => new Promise(requestAnimationFrame));
   const { x: left, y: top } = await box.boundingBox();
@@ -159,7 +159,7 @@ export async function twoPlansSideBySide(context) {
   });
   assert.deepEqual(await titles(page), [...first, "200 KB"]);
   assert.equal(
-    await page.locator("#charts .chart").count(),
+    await page.locator("#charts .chart, #charts .network").count(),
     2 * (await page.locator("#charts .row.several").count()) + 1,
   );
   await planAfter(page, () => page.click("text=Stop comparing"));

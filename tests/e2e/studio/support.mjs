@@ -41,14 +41,14 @@ export class Context {
     await ended;
   }
 
-  /** A page at what the address says; 1280 pixels wide unless `options` say otherwise. */
-  async open(hash = "", options = {}) {
+  /** The server's page at what the hash says, or another one; 1280 pixels wide unless `options` say otherwise. */
+  async open(hash = "", options = {}, address = `${this.url}/`) {
     const page = await this.browser.newPage({ viewport: { width: 1280, height: 1000 }, ...options });
     page.setDefaultTimeout(120_000);
     page.on("console", (message) => message.type() === "error" && this.complaints.push(message.text()));
     page.on("pageerror", (error) => this.complaints.push(String(error)));
     this.pages.push(page);
-    await page.goto(`${this.url}/${hash}`);
+    await page.goto(`${address}${hash}`);
     return page;
   }
 
@@ -62,15 +62,20 @@ export class Context {
     await this.pages.at(-1)?.screenshot({ path: path.join(this.build, name), fullPage: true });
   }
 
-  /** What a command of the program answers with --json. */
-  json(...command) {
-    const run = spawnSync(this.poet, [...command, "--json"], {
+  /** What a command of the program prints. */
+  run(...command) {
+    const run = spawnSync(this.poet, command, {
       encoding: "utf8",
       cwd: this.folder,
       maxBuffer: 1 << 28,
     });
     assert.ok(run.status <= 1, run.stderr);
-    return JSON.parse(run.stdout);
+    return run.stdout;
+  }
+
+  /** What it answers with --json. */
+  json(...command) {
+    return JSON.parse(this.run(...command, "--json"));
   }
 
   async end() {

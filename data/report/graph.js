@@ -1,8 +1,8 @@
 // The training step as a picture: ops in layers, coloured by what becomes of their results. Parts of one op are one node.
 
-import { count } from "./report/amounts.js";
-import { COLOUR } from "./report/axes.js";
-import { isHome } from "./report/model.js";
+import { count } from "./amounts.js";
+import { COLOUR } from "./axes.js";
+import { isHome } from "./model.js";
 
 const SIZE = { width: 132, height: 24 };
 const KINDS = [
@@ -50,8 +50,9 @@ export function networkOf(model) {
   return { nodes, edges: [...edges.values()] };
 }
 
-/** A picture in `box`. `select(value)`: a node was clicked. It says by dataset.ready when it is drawn first. */
-export function makeGraph(box, model, select) {
+/** A picture in `box`. `select(value)`: a node was clicked. `layoutWorker()`: a Worker of layout_worker.js. It says by dataset.ready
+    when it is drawn first. */
+export function makeGraph(box, model, select, layoutWorker) {
   const network = networkOf(model);
   const canvas = document.createElement("canvas");
   canvas.tabIndex = 0;
@@ -71,17 +72,18 @@ export function makeGraph(box, model, select) {
   const waiting = document.createElement("p");
   waiting.textContent = "placing the ops …";
   box.replaceChildren(legend, waiting);
-  const graph = { box, canvas, network, scale: 1, x: 0, y: 0, selected: null, frame: 0 };
-  const worker = new Worker(new URL("./layout_worker.js", import.meta.url), { type: "module" });
+  const graph = { box, canvas, model, network, scale: 1, x: 0, y: 0, selected: null, frame: 0 };
+  const worker = layoutWorker();
+  const nowhere = () =>
+    (waiting.textContent = "The ops could not be placed: the library dagre is not there.");
   worker.onmessage = ({ data }) => {
+    if (!data) return nowhere();
     Object.assign(graph, data);
     waiting.replaceWith(canvas);
     fit(graph);
     box.dataset.ready = "yes";
   };
-  worker.onerror = () =>
-    (waiting.textContent =
-      "The ops could not be placed: this build has no layout library (npm was missing).");
+  worker.onerror = nowhere;
   worker.postMessage(network);
   listen(graph, select);
   graph.dispose = () => {
@@ -101,9 +103,13 @@ export function makeGraph(box, model, select) {
 /** The width of it, from the top; deep networks go on below. */
 function fit(graph) {
   const { clientWidth } = graph.canvas;
-  const width = Math.max(...graph.places.map(([x]) => x)) + SIZE.width / 2;
+  let [left, right] = [Infinity, -Infinity];
+  const reach = (x) => ([left, right] = [Math.min(left, x), Math.max(right, x)]);
+  for (const [x] of graph.places) for (const side of [-0.5, 0.5]) reach(x + side * SIZE.width);
+  for (const points of graph.lines) for (const [x] of points) reach(x);
+  const width = Math.max(1, right - left);
   graph.scale = Math.min(1, Math.max(0.1, clientWidth / (width + 20)));
-  graph.x = (clientWidth - graph.scale * width) / 2;
+  graph.x = (clientWidth - graph.scale * width) / 2 - graph.scale * left;
   graph.y = 10;
   redraw(graph);
 }

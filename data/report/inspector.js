@@ -1,14 +1,12 @@
 // One tensor: its life, its size, what the alternatives cost, and why the plan decided so.
 
-import { bytes, count, joules, seconds } from "./report/amounts.js";
-import { isHome } from "./report/model.js";
-import { element } from "./report/plans.js";
+import { bytes, count, joules, seconds } from "./amounts.js";
+import { isHome } from "./model.js";
+import { element } from "./plans.js";
 
-/** Shows a value of a model in `box`. `answer`: of `poet explain`; `close`: what closing does. */
-export function inspect(box, model, value, answer, close) {
+/** Shows a value of a model in `box`; `close`: what closing does. */
+export function inspect(box, model, value, close) {
   const [name, size, persistence] = model.values[value];
-  const decision = answer?.decisions?.find((one) => one.name === name);
-  const parameter = answer?.persistent_values?.find((one) => one.name === name);
   const op = model.ops.findIndex(([, , , writes]) => writes.includes(value));
   const button = element("button", { type: "button" }, "Close");
   button.addEventListener("click", close);
@@ -19,9 +17,7 @@ export function inspect(box, model, value, answer, close) {
       { className: "soft" },
       `${bytes(size)}, ${persistence.replaceAll("_", " ")}${op >= 0 ? `, made by ${model.ops[op][0]} (${model.ops[op][1]})` : ""}`,
     ),
-    element("h3", {}, "Why"),
-    element("p", {}, why(decision, parameter)),
-    alternatives(decision),
+    ...why(model, value),
     element("h3", {}, "Its life"),
     life(model, value),
     element("h3", {}, "Read by"),
@@ -30,29 +26,32 @@ export function inspect(box, model, value, answer, close) {
   box.hidden = false;
 }
 
-function why(decision, parameter) {
-  if (decision) return `${capital(decision.decision)}: ${decision.reason}.`;
-  if (parameter)
-    return `${parameter.paged ? "At home on storage" : "In RAM from step to step"}: ${parameter.reason}.`;
-  return "The plan has nothing to decide about it.";
+/** What the plan decided, and what the alternatives would have cost; nothing of an invalid plan. */
+function why(model, value) {
+  if (!model.decisions.length) return [];
+  const title = element("h3", {}, "Why");
+  if (!model.decisions[value])
+    return [title, element("p", {}, "It takes no room: there is nothing to decide.")];
+  const [number, spent, page, recompute] = model.decisions[value];
+  const [decision, reason] = model.reasons[number];
+  return [
+    title,
+    element("p", {}, `${decision.charAt(0).toUpperCase()}${decision.slice(1)}: ${reason}.`),
+    costs(model.values[value][1], isHome(model, value) ? [] : [page, recompute], spent),
+  ];
 }
 
-const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
-
-function alternatives(decision) {
-  if (!decision) return "";
-  const cost = (joulesOf, perByte) =>
-    joulesOf === null
-      ? "not possible"
-      : `${joules(joulesOf)}${perByte === null ? "" : `, ${joules(perByte, 3)} per byte`}`;
+function costs(size, alternatives, spent) {
+  const cost = (energy) =>
+    energy === null ? "not possible" : `${joules(energy)}, ${joules(energy / size, 3)} per byte`;
+  const names = ["to page it out and in once", "to compute it again"];
   const row = (name, text) =>
     element("tr", {}, element("th", { scope: "row" }, name), element("td", {}, text));
   return element(
     "table",
     {},
-    row("to page it out and in once", cost(decision.page_joules, decision.page_joules_per_byte)),
-    row("to compute it again", cost(decision.recompute_joules, decision.recompute_joules_per_byte)),
-    row("spent on it in this plan", joules(decision.spent_joules)),
+    ...alternatives.map((energy, i) => row(names[i], cost(energy))),
+    row("spent on it in this plan", joules(spent)),
   );
 }
 

@@ -1,7 +1,11 @@
 // Places the ops of a training step, away from the page's own thread: the forward pass in layers from top to bottom, beside it the
 // backward pass and the updates from bottom to top, so that what belongs together is side by side.
 
-import dagre from "./dagre.esm.js";
+try {
+  if (!self.dagre) importScripts("../dagre.min.js"); // a page that stands alone has it before this
+} catch {
+  // the page says so
+}
 
 const BETWEEN = 160; // the two halves
 
@@ -27,7 +31,8 @@ function layered(nodes, edges, direction) {
   };
 }
 
-self.onmessage = ({ data: { nodes, edges } }) => {
+/** { places by id, lines and whether they lead from one half to the other by edge }. */
+function placed({ nodes, edges }) {
   const isForward = nodes.map((node) => node.forward);
   const within = (forward) =>
     edges.filter(([from, to]) => isForward[from] === forward && isForward[to] === forward);
@@ -61,5 +66,8 @@ self.onmessage = ({ data: { nodes, edges } }) => {
     ];
   });
   const across = edges.map(([from, to]) => isForward[from] !== isForward[to]);
-  self.postMessage({ places, lines, across });
-};
+  return { places, lines, across };
+}
+
+/** Nothing where there is no library to place them with. */
+self.onmessage = ({ data }) => self.postMessage(self.dagre ? placed(data) : null);

@@ -1,0 +1,57 @@
+// The page that `poet show` writes, opened as a file: no server, no network.
+
+import assert from "node:assert/strict";
+import path from "node:path";
+
+const LIMITS = ["--model", "linear", "--platform", "a72", "--ram-budget", "200KB"];
+
+async function opened(context, hash, options) {
+  context.json("solve", ...LIMITS, "--plan-out", "p.plan");
+  context.run("show", "p.plan", "-o", "p.html");
+  const page = await context.open(hash, options, `file://${path.join(context.folder, "p.html")}`);
+  await page.waitForSelector("body[data-ready]");
+  await page.waitForSelector(".network[data-ready]");
+  return page;
+}
+
+export async function aSavedPageKnowsEveryTensor(context) {
+  const page = await opened(context, "");
+  assert.match(await page.locator(".verdict").textContent(), /RAM with everything kept become/);
+  // A click on an op of the network, and one on a rectangle of the RAM's chart.
+  const canvas = page.locator(".network canvas");
+  const [x, y] = await page.evaluate(() => {
+    const { places, scale, x, y } = board.graphs[0];
+    return [places[0][0] * scale + x, places[0][1] * scale + y];
+  });
+  await canvas.click({ position: { x, y } });
+  await page.waitForSelector("#inspector:not([hidden])");
+  const said = await page.locator("#inspector").textContent();
+  assert.match(said, /Why(Kept|Paged|Recomputed|On storage)/);
+  assert.match(said, /to page it out and in once/);
+  await page.keyboard.press("Escape");
+  await page.waitForSelector("#inspector", { state: "hidden" });
+  // By name, which a link keeps.
+  const name = await page.evaluate(() => document.querySelector("#tensors option").value);
+  await page.fill("#find", name);
+  await page.press("#find", "Enter");
+  assert.equal(await page.locator("#inspector h2").textContent(), name);
+  assert.equal(new URLSearchParams(new URL(page.url()).hash.slice(1)).get("tensor"), name);
+}
+
+/** At every width from a phone's to a wide screen's, in both themes: nothing complains, nothing is wider than the page. */
+export async function aSavedPageFitsEveryWidth(context) {
+  const page = await opened(context, "", { colorScheme: "dark" });
+  assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), "dark");
+  await page.click("#theme");
+  assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), "light");
+  for (const width of [1280, 800, 640, 610, 601, 600, 599, 590, 480, 390, 1600]) {
+    await page.setViewportSize({ width, height: 900 });
+    await page.waitForTimeout(250);
+    const { scrollWidth, error } = await page.evaluate(() => ({
+      scrollWidth: document.documentElement.scrollWidth,
+      error: document.body.dataset.error,
+    }));
+    assert.equal(error, undefined);
+    assert.ok(scrollWidth <= width, `${scrollWidth} pixels at a width of ${width}`);
+  }
+}
