@@ -1,8 +1,13 @@
 #include "poet/frontend/onnx/import.h"
 
+#include <fmt/format.h>
+
 #include <set>
 #include <string>
+#include <utility>
+#include <vector>
 
+#include "poet/base/amounts.h"
 #include "poet/base/error.h"
 #include "poet/frontend/onnx/lower/lowering.h"
 #include "poet/frontend/onnx/read/read_model.h"
@@ -19,9 +24,8 @@ bool may_become_opaque(const std::string& op_type) {
   return !views.contains(op_type);
 }
 
-}  // namespace
-
-ImportedModel import_model(const onnx::Model& model, const ImportOptions& options) {
+/// Lowers a model, some of its nodes as opaque ops where that is allowed. Throws ControlKnown.
+ImportedModel lowered(const onnx::Model& model, const ImportOptions& options) {
   // Each round finds one more node that its rule cannot take. Operators without any rule need no round.
   constexpr std::size_t kMostRounds = 64;
   onnx::OpaqueNodes opaque;
@@ -37,10 +41,42 @@ ImportedModel import_model(const onnx::Model& model, const ImportOptions& option
   }
 }
 
-ImportedModel import_onnx(const std::filesystem::path& file, const ImportOptions& options) {
-  const onnx::Model model = onnx::read_model(file);
+/// Lowers a model from the beginning whenever it becomes known what an If or a Loop does.
+ImportedModel resolved(onnx::OpenedModel& opened, const ImportOptions& options) {
+  constexpr std::size_t kMostControls = 4096;
+  std::vector<onnx::ResolvedControl> controls;
+  for (;;) {
+    try {
+      ImportedModel imported = lowered(opened.model(), options);
+      if (!controls.empty())
+        imported.notices.push_back(fmt::format("What they run took the place of {}, since it is known",
+                                               counted(std::ssize(controls), "If or Loop node")));
+      imported.resolved = std::move(controls);
+      return imported;
+    } catch (const onnx::ControlKnown& known) {
+      if (controls.size() == kMostControls)
+        throw InputError(fmt::format("has more than {} If and Loop nodes", kMostControls));
+      opened.resolve(known.control);
+      controls.push_back(known.control);
+    }
+  }
+}
+
+}  // namespace
+
+ImportedModel import_model(const onnx::Model& model, const ImportOptions& options) {
   try {
-    ImportedModel imported = import_model(model, options);
+    return lowered(model, options);
+  } catch (const onnx::ControlKnown& known) {
+    throw InputError(onnx::place_of(model.nodes.at(known.control.node)),
+                     "has subgraphs, which only the file has; import that");
+  }
+}
+
+ImportedModel import_onnx(const std::filesystem::path& file, const ImportOptions& options) {
+  onnx::OpenedModel opened(file);
+  try {
+    ImportedModel imported = resolved(opened, options);
     imported.forward.name = file.stem().string();
     return imported;
   } catch (const InputError& error) {

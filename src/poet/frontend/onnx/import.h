@@ -56,6 +56,9 @@ struct ImportedModel {
   /// Persistent values, by name, that no tensor of the file is named as, and where it reads them or would:
   /// running statistics that several nodes share, the shift that a LayerNormalization lacks.
   std::map<std::string, NodeInput> placements;
+  /// Nodes of the file, its own functions inlined, in whose places what they run was put, one after the
+  /// other.
+  std::vector<onnx::ResolvedControl> resolved;
 };
 
 /// The forward graph of an ONNX file for training, verified: parameters named as in the file, batch
@@ -65,7 +68,7 @@ struct ImportedModel {
 /// rule. O(size of the file).
 [[nodiscard]] ImportedModel import_onnx(const std::filesystem::path& file, const ImportOptions& options = {});
 
-/// The same for a parsed model; the message does not name a file.
+/// The same for a parsed model, without If and Loop; the message does not name a file.
 [[nodiscard]] ImportedModel import_model(const onnx::Model& model, const ImportOptions& options = {});
 
 }  // namespace poet

@@ -33,7 +33,7 @@ struct Tensor {
   bool zeros = false;  // real numbers that the file gives as 0, also where their contents are not kept
 };
 
-/// An attribute that is a graph, a type or sparse.
+/// An attribute that is a graph (control_flow.h), a type or sparse.
 struct OtherAttribute {};
 
 using AttributeValue =
@@ -73,6 +73,13 @@ struct Model {
   std::map<std::string, Declaration> declared;  // results of nodes of which the file says the shape
   std::map<std::string, Tensor> initializers;
   std::vector<Node> nodes;  // an input is a graph input, an initialiser or an earlier node's output
+};
+
+/// What is known of an If (1: it takes its then_branch, 0: the other one) or of a Loop (how often it runs),
+/// by its place among the nodes.
+struct ResolvedControl {
+  std::size_t node = 0;
+  std::int64_t known = 0;
 };
 
 }  // namespace poet::onnx

@@ -14,6 +14,30 @@
 namespace poet::onnx {
 namespace {
 
+/// The number that an input is known to be.
+std::optional<std::int64_t> known_number(const Lowering& net, const Node& node, std::size_t input) {
+  const Fixed* x = fixed_of(net, node, input);
+  if (x == nullptr || !x->tensor.known || x->tensor.integers.size() != 1) return std::nullopt;
+  return x->tensor.integers[0];
+}
+
+/// Ops have no subgraphs: what an If or a Loop does has to be known. Throws ControlKnown, or InputError.
+[[noreturn]] void find_out_control(const Lowering& net, const Node& node) {
+  const bool loop = node.op_type == "Loop";
+  const std::size_t condition_input = loop ? 1 : 0;
+  const std::optional<std::int64_t> condition = loop && !has_input(node, condition_input)
+                                                    ? std::optional<std::int64_t>(1)
+                                                    : known_number(net, node, condition_input);
+  if (condition && (!loop || *condition == 0)) throw ControlKnown{{node.index, *condition != 0 ? 1 : 0}};
+  const std::optional<std::int64_t> trips = loop ? known_number(net, node, 0) : std::nullopt;
+  if (condition && trips) throw ControlKnown{{node.index, std::max<std::int64_t>(0, *trips)}};
+  throw InputError(loop
+                       ? "poet imports a Loop only where it is known how often it runs and nothing else ends "
+                         "it; export with fixed shapes, or unroll it in the model"
+                       : "poet imports an If only where its condition is known; export with fixed shapes, or "
+                         "take the branch in the model");
+}
+
 /// Evaluates the node, or adds what it does by its rule, or as an opaque op.
 void lower_node(Lowering& net, const Node& node) {
   if (!net.uses.needed.contains(node.index) || !net.done.insert(node.index).second) return;
@@ -25,6 +49,7 @@ void lower_node(Lowering& net, const Node& node) {
       ++net.counts.evaluated;
       return;
     }
+    if (node.domain.empty() && (node.op_type == "If" || node.op_type == "Loop")) find_out_control(net, node);
     const bool integers = has_input(node, 0) && type_of(net, node, 0) != Type::real;
     const OperatorRule rule = node.domain.empty() ? find_operator(node.op_type, integers) : nullptr;
     if (rule == nullptr && net.options.allow_opaque) opaque = true;

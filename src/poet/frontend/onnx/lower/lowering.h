@@ -31,6 +31,11 @@ class NodeError : public InputError {
   std::size_t node_;
 };
 
+/// What an If or a Loop does, found out while lowering: the file has to put it in the node's place.
+struct ControlKnown {
+  ResolvedControl control;
+};
+
 /// Nodes, by index, that become opaque operators, and what their rules do not support.
 using OpaqueNodes = std::map<std::size_t, std::string>;
 

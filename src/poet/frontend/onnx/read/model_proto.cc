@@ -9,6 +9,8 @@
 #include <system_error>
 
 #include "poet/base/error.h"
+#include "poet/frontend/onnx/read/control_flow.h"
+#include "poet/frontend/onnx/read/model_functions.h"
 #include "poet/frontend/onnx/read/protobuf.h"
 
 namespace poet::onnx {
@@ -47,12 +49,15 @@ std::string read_bytes(const std::filesystem::path& file) {
   }
   if (!proto.has_graph() || proto.graph().node_size() == 0)
     throw InputError(place, "is no ONNX model: it has no graph");
-
+  inline_functions(proto, place);
   return proto;
 }
 
-::onnx::ModelProto read_proto(const std::filesystem::path& file) {
-  return parse_proto(read_bytes(file), file.string());
+::onnx::ModelProto read_proto(const std::filesystem::path& file,
+                              const std::vector<ResolvedControl>& resolved) {
+  ::onnx::ModelProto proto = parse_proto(read_bytes(file), file.string());
+  for (const ResolvedControl& known : resolved) resolve(proto, known, file.string());
+  return proto;
 }
 
 }  // namespace poet::onnx

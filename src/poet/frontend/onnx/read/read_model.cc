@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "poet/base/error.h"
+#include "poet/frontend/onnx/read/control_flow.h"
 #include "poet/frontend/onnx/read/model_proto.h"
 #include "poet/frontend/onnx/read/protobuf.h"
 #include "poet/frontend/onnx/read/read_tensor.h"
@@ -138,11 +139,25 @@ void check_order(const Model& model, const std::string& place) {
   }
 }
 
-}  // namespace
+/// Adds the graph's initialisers that the model does not have yet.
+void add_initializers(Model& model, const ::onnx::GraphProto& graph, const std::string& place) {
+  for (int i = static_cast<int>(model.initializers.size()); i < graph.initializer_size(); ++i) {
+    const Proto& tensor = graph.initializer(i);
+    const std::string name = clean(tensor.name());
+    if (model.initializers.contains(name))
+      throw InputError(place, fmt::format("has two initialisers '{}'", name));
+    model.initializers[name] = read_tensor(tensor, fmt::format("{}: initialiser '{}'", place, name));
+  }
+}
 
-Model parse_model(std::string_view bytes, const std::string& place) {
-  const Silence silence;
-  const ::onnx::ModelProto proto = parse_proto(bytes, place);
+void take_nodes(Model& model, const ::onnx::GraphProto& graph, const std::string& place) {
+  model.nodes.clear();
+  for (const ::onnx::NodeProto& node : graph.node())
+    model.nodes.push_back(read_node(node, model.nodes.size(), place));
+  check_order(model, place);
+}
+
+Model model_from(const ::onnx::ModelProto& proto, const std::string& place) {
   Model model;
   model.name = clean(proto.graph().name());
   model.producer = clean(proto.producer_name());
@@ -154,12 +169,7 @@ Model parse_model(std::string_view bytes, const std::string& place) {
   if (proto.graph().sparse_initializer_size() > 0) {
     throw InputError(place, "has sparse initialisers; export it with dense ones");
   }
-  for (const Proto& tensor : proto.graph().initializer()) {
-    const std::string name = clean(tensor.name());
-    if (model.initializers.contains(name))
-      throw InputError(place, fmt::format("has two initialisers '{}'", name));
-    model.initializers[name] = read_tensor(tensor, fmt::format("{}: initialiser '{}'", place, name));
-  }
+  add_initializers(model, proto.graph(), place);
   for (const ::onnx::ValueInfoProto& input : proto.graph().input()) {
     if (!model.initializers.contains(clean(input.name()))) model.inputs.push_back(read_declaration(input));
   }
@@ -172,10 +182,7 @@ Model parse_model(std::string_view bytes, const std::string& place) {
     }
   }
   if (model.outputs.empty()) throw InputError(place, "has no output to attach a loss to");
-  for (const ::onnx::NodeProto& node : proto.graph().node()) {
-    model.nodes.push_back(read_node(node, model.nodes.size(), place));
-  }
-  check_order(model, place);
+  take_nodes(model, proto.graph(), place);
   if (can_be_checked(proto)) {
     try {
       ::onnx::checker::check_model(proto);
@@ -186,6 +193,37 @@ Model parse_model(std::string_view bytes, const std::string& place) {
   return model;
 }
 
+}  // namespace
+
+Model parse_model(std::string_view bytes, const std::string& place) {
+  const Silence silence;
+  return model_from(parse_proto(bytes, place), place);
+}
+
 Model read_model(const std::filesystem::path& file) { return parse_model(read_bytes(file), file.string()); }
+
+struct OpenedModel::State {
+  std::string place;
+  ::onnx::ModelProto proto;
+  Model model;
+};
+
+OpenedModel::OpenedModel(const std::filesystem::path& file) : state_(std::make_unique<State>()) {
+  const Silence silence;
+  state_->place = file.string();
+  state_->proto = read_proto(file);
+  state_->model = model_from(state_->proto, state_->place);
+}
+
+OpenedModel::~OpenedModel() = default;
+
+const Model& OpenedModel::model() const { return state_->model; }
+
+void OpenedModel::resolve(const ResolvedControl& known) {
+  const Silence silence;
+  onnx::resolve(state_->proto, known, "");
+  add_initializers(state_->model, state_->proto.graph(), state_->place);
+  take_nodes(state_->model, state_->proto.graph(), state_->place);
+}
 
 }  // namespace poet::onnx

@@ -1,8 +1,9 @@
 #pragma once
 
-// ONNX file -> plain structs. Only read_*.cc, protobuf.cc and infer_types.cc know protobuf and libonnx.
+// ONNX file -> plain structs. Only what is in this folder knows protobuf and libonnx.
 
 #include <filesystem>
+#include <memory>
 #include <string_view>
 
 #include "poet/frontend/onnx/model.h"
@@ -22,5 +23,25 @@ inline constexpr std::int64_t kMostReals = 4096;
 
 /// The same for a model in memory; `place` begins the messages.
 [[nodiscard]] Model parse_model(std::string_view bytes, const std::string& place);
+
+/// A model, and its file, in which what If and Loop nodes run takes their places once it is known.
+class OpenedModel {
+ public:
+  /// As read_model().
+  explicit OpenedModel(const std::filesystem::path& file);
+  ~OpenedModel();
+  OpenedModel(const OpenedModel&) = delete;
+  OpenedModel& operator=(const OpenedModel&) = delete;
+  OpenedModel(OpenedModel&&) = delete;
+  OpenedModel& operator=(OpenedModel&&) = delete;
+
+  [[nodiscard]] const Model& model() const;
+  /// As resolve() of control_flow.h; its messages do not name the file. O(nodes, and what was added).
+  void resolve(const ResolvedControl& known);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
 
 }  // namespace poet::onnx

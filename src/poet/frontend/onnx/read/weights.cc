@@ -74,7 +74,7 @@ OnnxWeights::OnnxWeights(const std::filesystem::path& file, const ImportedModel&
     : state_(std::make_unique<State>()) {
   const onnx::Silence silence;
   state_->file = file;
-  state_->model = onnx::read_proto(file);
+  state_->model = onnx::read_proto(file, imported.resolved);
   state_->tensors = onnx::StoredTensors(state_->model.graph());
   state_->contents = imported.contents;
   state_->placements = imported.placements;

@@ -215,7 +215,7 @@ std::string serialised(const ::onnx::ModelProto& model, const std::filesystem::p
 std::string onnx_model_with_weights(const std::filesystem::path& original, const ImportedModel& imported,
                                     const WeightLookup& weights) {
   const onnx::Silence silence;
-  ::onnx::ModelProto model = onnx::read_proto(original);
+  ::onnx::ModelProto model = onnx::read_proto(original, imported.resolved);
   NewContents contents(model, imported);
   try {
     for (const ValueId v : changing(imported.forward)) {

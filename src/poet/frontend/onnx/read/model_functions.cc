@@ -1,0 +1,181 @@
+#include "poet/frontend/onnx/read/model_functions.h"
+
+#include <fmt/format.h>
+#include <google/protobuf/unknown_field_set.h>
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <vector>
+
+#include "poet/base/error.h"
+#include "poet/frontend/onnx/read/protobuf.h"
+#include "poet/frontend/onnx/read/splice.h"
+
+namespace poet::onnx {
+namespace {
+
+// Fields that are newer than libonnx 1.12.
+constexpr int kNodeOverload = 8;
+constexpr int kFunctionOverload = 13;
+constexpr int kFunctionAttributeDefault = 11;
+
+std::vector<std::string> unknown_texts(const google::protobuf::Message& message, int field) {
+  std::vector<std::string> texts;
+  const google::protobuf::UnknownFieldSet& fields = message.GetReflection()->GetUnknownFields(message);
+  for (int i = 0; i < fields.field_count(); ++i) {
+    const google::protobuf::UnknownField& one = fields.field(i);
+    if (one.number() == field && one.type() == google::protobuf::UnknownField::TYPE_LENGTH_DELIMITED)
+      texts.push_back(one.length_delimited());
+  }
+  return texts;
+}
+
+std::string unknown_text(const google::protobuf::Message& message, int field) {
+  const std::vector<std::string> texts = unknown_texts(message, field);
+  return texts.empty() ? std::string() : texts.back();
+}
+
+std::string domain_of(const std::string& domain) { return domain == "ai.onnx" ? std::string() : domain; }
+
+using Key = std::tuple<std::string, std::string, std::string>;  // domain, name, overload
+
+std::int64_t opset_of(const google::protobuf::RepeatedPtrField<::onnx::OperatorSetIdProto>& imports) {
+  for (const ::onnx::OperatorSetIdProto& one : imports)
+    if (domain_of(one.domain()).empty()) return one.version();
+  return 0;
+}
+
+using Attributes = std::map<std::string, ::onnx::AttributeProto>;
+
+/// What a call gives, and what the function has where it gives nothing.
+Attributes attributes_of(const ::onnx::NodeProto& call, const ::onnx::FunctionProto& function) {
+  Attributes attributes;
+  for (const std::string& bytes : unknown_texts(function, kFunctionAttributeDefault)) {
+    ::onnx::AttributeProto given;
+    if (given.ParseFromString(bytes)) attributes[given.name()] = given;
+  }
+  for (const ::onnx::AttributeProto& given : call.attribute()) attributes[given.name()] = given;
+  return attributes;
+}
+
+/// Attributes that name one of the call's take its value; where it has none, the node has none either.
+void give_attributes(::onnx::NodeProto& node, const Attributes& given) {
+  google::protobuf::RepeatedPtrField<::onnx::AttributeProto> own;
+  for (::onnx::AttributeProto& attribute : *node.mutable_attribute()) {
+    if (attribute.has_g())
+      for (::onnx::NodeProto& inner : *attribute.mutable_g()->mutable_node()) give_attributes(inner, given);
+    if (attribute.ref_attr_name().empty()) {
+      *own.Add() = attribute;
+    } else if (const auto found = given.find(attribute.ref_attr_name()); found != given.end()) {
+      ::onnx::AttributeProto& value = *own.Add();
+      value = found->second;
+      value.set_name(attribute.name());
+    }
+  }
+  node.mutable_attribute()->Swap(&own);
+}
+
+class Inliner {
+ public:
+  Inliner(const ::onnx::ModelProto& model, std::string place)
+      : names_(model.graph()), place_(std::move(place)), opset_(opset_of(model.opset_import())) {
+    for (const ::onnx::FunctionProto& function : model.functions())
+      functions_[Key(domain_of(function.domain()), function.name(),
+                     unknown_text(function, kFunctionOverload))] = &function;
+  }
+
+  void inline_all(::onnx::GraphProto& graph) {
+    ::onnx::GraphProto out;
+    for (::onnx::NodeProto& node : *graph.mutable_node()) add(out, std::move(node));
+    graph.mutable_node()->Swap(out.mutable_node());
+  }
+
+ private:
+  [[nodiscard]] const ::onnx::FunctionProto* function_of(const ::onnx::NodeProto& node) const {
+    const auto found =
+        functions_.find(Key(domain_of(node.domain()), node.op_type(), unknown_text(node, kNodeOverload)));
+    return found == functions_.end() ? nullptr : found->second;
+  }
+
+  void add(::onnx::GraphProto& out, ::onnx::NodeProto node) {
+    if (++nodes_ > kMostNodes)
+      throw InputError(place_, fmt::format("its functions come to more than {} nodes", kMostNodes));
+    if (const ::onnx::FunctionProto* function = function_of(node)) return add_body(out, node, *function);
+    for (::onnx::AttributeProto& attribute : *node.mutable_attribute())
+      if (attribute.has_g()) inline_all(*attribute.mutable_g());
+    *out.add_node() = std::move(node);
+  }
+
+  void add_body(::onnx::GraphProto& out, const ::onnx::NodeProto& call,
+                const ::onnx::FunctionProto& function) {
+    check(call, function);
+    active_.push_back(&function);
+    const std::string scope = scope_of(call);
+    Renaming renaming = parameters_of(call, function, scope);
+    for (const ::onnx::NodeProto& node : function.node())
+      for (const std::string& output : node.output())
+        if (!output.empty() && !renaming.contains(output)) renaming[output] = names_.fresh(scope, output);
+    const Attributes attributes = attributes_of(call, function);
+    ::onnx::GraphProto copies;
+    for (const ::onnx::NodeProto& node : function.node())
+      give_attributes(add_copy(copies, node, scope, renaming), attributes);
+    for (::onnx::NodeProto& node : *copies.mutable_node()) add(out, std::move(node));
+    active_.pop_back();
+  }
+
+  void check(const ::onnx::NodeProto& call, const ::onnx::FunctionProto& function) const {
+    const auto fail = [&](const std::string& rule) {
+      throw InputError(
+          fmt::format("{}: function '{}.{}'", place_, clean(function.domain()), clean(function.name())),
+          rule);
+    };
+    if (std::ranges::find(active_, &function) != active_.end()) fail("calls itself");
+    if (call.input_size() > function.input_size() || call.output_size() > function.output_size())
+      fail(fmt::format("has {} inputs and {} outputs, but a node gives it {} and takes {}",
+                       function.input_size(), function.output_size(), call.input_size(), call.output_size()));
+    const std::int64_t opset = opset_of(function.opset_import());
+    if (opset != 0 && opset != opset_)
+      fail(
+          fmt::format("is written in opset {}, and the model in {}; export with one of them", opset, opset_));
+  }
+
+  /// A function's inputs are what the call gives, and its outputs what the call's are called.
+  Renaming parameters_of(const ::onnx::NodeProto& call, const ::onnx::FunctionProto& function,
+                         const std::string& scope) {
+    Renaming renaming;
+    for (int i = 0; i < function.input_size(); ++i)
+      renaming[function.input(i)] = i < call.input_size() ? call.input(i) : std::string();
+    for (int i = 0; i < function.output_size(); ++i) {
+      const bool wanted = i < call.output_size() && !call.output(i).empty();
+      renaming[function.output(i)] = wanted ? call.output(i) : names_.fresh(scope, function.output(i));
+    }
+    return renaming;
+  }
+
+  std::map<Key, const ::onnx::FunctionProto*> functions_;
+  std::vector<const ::onnx::FunctionProto*> active_;  // that call one another
+  ValueNames names_;
+  std::string place_;
+  std::int64_t opset_ = 0;
+  int nodes_ = 0;
+};
+
+}  // namespace
+
+void inline_functions(::onnx::ModelProto& model, const std::string& place) {
+  if (model.functions_size() == 0) return;
+  Inliner(model, place).inline_all(*model.mutable_graph());
+  std::vector<std::string> domains;
+  for (const ::onnx::FunctionProto& function : model.functions())
+    domains.push_back(domain_of(function.domain()));
+  model.clear_functions();
+  auto& imports = *model.mutable_opset_import();
+  const auto kept = std::remove_if(imports.begin(), imports.end(), [&](const auto& one) {
+    const std::string domain = domain_of(one.domain());
+    return !domain.empty() && std::ranges::find(domains, domain) != domains.end();
+  });
+  imports.erase(kept, imports.end());
+}
+
+}  // namespace poet::onnx

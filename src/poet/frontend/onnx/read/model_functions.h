@@ -1,0 +1,17 @@
+#pragma once
+
+// Functions that an ONNX model brings along. Private to poet/frontend/onnx.
+
+#include <onnx/onnx_pb.h>
+
+#include <string>
+
+namespace poet::onnx {
+
+/// Puts the nodes of the model's own functions in place of the nodes that call them, in subgraphs too; none
+/// are left. Inner names get the caller's name before them. Throws InputError with `place` where a function
+/// calls itself, lacks what it reads, is for another opset than the model, or all come to more than
+/// kMostNodes. O(nodes of the result).
+void inline_functions(::onnx::ModelProto& model, const std::string& place);
+
+}  // namespace poet::onnx

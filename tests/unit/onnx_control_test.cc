@@ -1,0 +1,360 @@
+// Functions of a model's own, If and Loop: what they come to, and where their weights are.
+
+#include <gmock/gmock.h>
+#include <google/protobuf/unknown_field_set.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "poet/base/error.h"
+#include "poet/cost/tabulate.h"
+#include "poet/frontend/onnx/export.h"
+#include "poet/frontend/onnx/import.h"
+#include "poet/frontend/onnx/weights.h"
+#include "tests/support/graph_text.h"
+#include "tests/support/proto_model.h"
+#include "tests/support/scratch_folder.h"
+
+namespace poet {
+namespace {
+
+using test::kinds;
+using test::ProtoModel;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using Attribute = ::onnx::AttributeProto;
+using NodeProto = ::onnx::NodeProto;
+using TensorProto = ::onnx::TensorProto;
+
+class OnnxControl : public ::testing::Test {
+ protected:
+  ImportedModel import(const ProtoModel& model) {
+    file_ = folder_.write("net.onnx", model.bytes());
+    return import_onnx(file_);
+  }
+
+  std::string error(const ProtoModel& model) {
+    try {
+      (void)import(model);
+    } catch (const InputError& error) {
+      return error.what();
+    }
+    return {};
+  }
+
+  std::vector<float> weight(const ImportedModel& model, const std::string& name) {
+    const Value& value = test::value_named(model.forward, name);
+    std::vector<float> out(static_cast<std::size_t>(element_count(value.shape)));
+    EXPECT_TRUE(OnnxWeights(file_, model).read(value, reinterpret_cast<std::byte*>(out.data())));
+    return out;
+  }
+
+  test::ScratchFolder folder_;
+  std::filesystem::path file_;
+};
+
+NodeProto& add(google::protobuf::RepeatedPtrField<NodeProto>& nodes, const std::string& op_type,
+               const std::vector<std::string>& inputs, const std::vector<std::string>& outputs) {
+  NodeProto& node = *nodes.Add();
+  node.set_op_type(op_type);
+  node.set_name("n_" + outputs.front());
+  for (const std::string& input : inputs) node.add_input(input);
+  for (const std::string& output : outputs) node.add_output(output);
+  return node;
+}
+
+::onnx::FunctionProto& add_function(ProtoModel& model, const std::string& name,
+                                    const std::vector<std::string>& inputs,
+                                    const std::vector<std::string>& outputs, std::int64_t opset = 17) {
+  if (model.proto.functions_size() == 0) {
+    ::onnx::OperatorSetIdProto& own = *model.proto.add_opset_import();
+    own.set_domain("own");
+    own.set_version(1);
+  }
+  ::onnx::FunctionProto& function = *model.proto.add_functions();
+  function.set_domain("own");
+  function.set_name(name);
+  for (const std::string& input : inputs) function.add_input(input);
+  for (const std::string& output : outputs) function.add_output(output);
+  function.add_opset_import()->set_version(opset);
+  return function;
+}
+
+void refer(NodeProto& node, const char* name, const char* to, Attribute::AttributeType type) {
+  Attribute& attribute = *node.add_attribute();
+  attribute.set_name(name);
+  attribute.set_ref_attr_name(to);
+  attribute.set_type(type);
+}
+
+/// y = dense(dense(x, w1, b), w2): the bias is optional, the slope of the activation the caller's.
+ProtoModel two_dense_layers() {
+  ProtoModel model({2, 3});
+  model.floats("w1", {3, 3}, std::vector<float>(9, 0.5F));
+  model.floats("w2", {3, 3}, std::vector<float>(9, 0.25F));
+  model.floats("b", {3}, {1, 2, 3});
+  ::onnx::FunctionProto& activation = add_function(model, "activation", {"v"}, {"r"});
+  refer(add(*activation.mutable_node(), "LeakyRelu", {"v"}, {"r"}), "alpha", "slope", Attribute::FLOAT);
+  activation.add_attribute("slope");
+  ::onnx::FunctionProto& dense = add_function(model, "dense", {"x", "w", "b"}, {"out", "sum"});
+  dense.add_attribute("slope");
+  add(*dense.mutable_node(), "Gemm", {"x", "w", "b"}, {"sum"});
+  NodeProto& call = add(*dense.mutable_node(), "activation", {"sum"}, {"out"});
+  call.set_domain("own");
+  refer(call, "slope", "slope", Attribute::FLOAT);
+  for (const char* number : {"1", "2"}) {
+    const std::string n = number;
+    NodeProto& node =
+        n == "1" ? model.node("dense", {"x", "w1", "b"}, {"h"}) : model.node("dense", {"h", "w2"}, {"y"});
+    node.set_domain("own");
+    Attribute& slope = *node.add_attribute();
+    slope.set_name("slope");
+    slope.set_type(Attribute::FLOAT);
+    slope.set_f(n == "1" ? 0.5F : 0.125F);
+  }
+  return model;
+}
+
+TEST_F(OnnxControl, FunctionsAreInlined) {
+  const ImportedModel model = import(two_dense_layers());
+  EXPECT_THAT(kinds(model.forward), ElementsAre("input", "linear", "leaky_relu", "linear", "leaky_relu",
+                                                "input", "softmax_cross_entropy"));
+  EXPECT_EQ(test::op_named(model.forward, "the_h/n_out/n_r").kind, "leaky_relu");
+  EXPECT_THAT(weight(model, "b"), ElementsAre(1, 2, 3));
+  // What is written has its own functions no more, and is the same network.
+  const ImportedModel again = [&] {
+    const std::string bytes =
+        onnx_model_with_weights(file_, model, [](const Value&, std::byte*) { return false; });
+    return import_onnx(folder_.write("again.onnx", bytes));
+  }();
+  EXPECT_EQ(kinds(again.forward), kinds(model.forward));
+}
+
+// Newer files have defaults of attributes, in a field that libonnx 1.12 does not know.
+TEST_F(OnnxControl, DefaultsOfAFunctionsAttributesHold) {
+  ProtoModel model({2, 3});
+  ::onnx::FunctionProto& function = add_function(model, "f", {"v"}, {"r"});
+  refer(add(*function.mutable_node(), "LeakyRelu", {"v"}, {"r"}), "alpha", "slope", Attribute::FLOAT);
+  Attribute slope;
+  slope.set_name("slope");
+  slope.set_type(Attribute::FLOAT);
+  slope.set_f(0.75F);
+  function.GetReflection()->MutableUnknownFields(&function)->AddLengthDelimited(11,
+                                                                                slope.SerializeAsString());
+  model.node("f", {"x"}, {"y"}).set_domain("own");
+  const ImportedModel imported = import(model);
+  EXPECT_EQ(std::get<double>(test::op_of_kind(imported.forward, "leaky_relu").attributes.at("alpha")), 0.75);
+}
+
+TEST_F(OnnxControl, FunctionsThatCannotBeInlined) {
+  ProtoModel itself({2, 3});
+  add(*add_function(itself, "f", {"v"}, {"r"}).mutable_node(), "f", {"v"}, {"r"}).set_domain("own");
+  itself.node("f", {"x"}, {"y"}).set_domain("own");
+  EXPECT_THAT(error(itself), HasSubstr("net.onnx: function 'own.f': calls itself"));
+
+  ProtoModel older({2, 3});
+  add(*add_function(older, "f", {"v"}, {"r"}, 11).mutable_node(), "Relu", {"v"}, {"r"});
+  older.node("f", {"x"}, {"y"}).set_domain("own");
+  EXPECT_THAT(error(older), HasSubstr("is written in opset 11, and the model in 17"));
+
+  ProtoModel more({2, 3});
+  add(*add_function(more, "f", {"v"}, {"r"}).mutable_node(), "Relu", {"v"}, {"r"});
+  more.node("f", {"x", "x"}, {"y"}).set_domain("own");
+  EXPECT_THAT(error(more), HasSubstr("has 1 inputs and 1 outputs, but a node gives it 2 and takes 1"));
+
+  // Each calls the one before it twice.
+  ProtoModel many({2, 3});
+  add(*add_function(many, "f0", {"v"}, {"r"}).mutable_node(), "Relu", {"v"}, {"r"});
+  for (int i = 1; i <= 24; ++i) {
+    const std::string name = "f" + std::to_string(i);
+    const std::string before = "f" + std::to_string(i - 1);
+    ::onnx::FunctionProto& function = add_function(many, name, {"v"}, {"r"});
+    add(*function.mutable_node(), before, {"v"}, {"m"}).set_domain("own");
+    add(*function.mutable_node(), before, {"m"}, {"r"}).set_domain("own");
+  }
+  many.node("f24", {"x"}, {"y"}).set_domain("own");
+  EXPECT_THAT(error(many), HasSubstr("its functions come to more than 1048576 nodes"));
+}
+
+void set_graph(NodeProto& node, const char* name, const ::onnx::GraphProto& graph) {
+  Attribute& attribute = *node.add_attribute();
+  attribute.set_name(name);
+  attribute.set_type(Attribute::GRAPH);
+  *attribute.mutable_g() = graph;
+}
+
+TensorProto& boolean(ProtoModel& model, const std::string& name, bool value) {
+  TensorProto& tensor = *model.graph().add_initializer();
+  tensor.set_name(name);
+  tensor.set_data_type(TensorProto::BOOL);
+  tensor.add_int32_data(value ? 1 : 0);
+  return tensor;
+}
+
+/// Relu by the then_branch; by the other one a layer with a weight of its own.
+ProtoModel choosing(const std::string& condition) {
+  ProtoModel model({2, 3});
+  ::onnx::GraphProto relu;
+  relu.set_name("relu");
+  add(*relu.mutable_node(), "Relu", {"h"}, {"out"});
+  relu.add_output()->set_name("out");
+  ::onnx::GraphProto layer;
+  layer.set_name("layer");
+  TensorProto& w = *layer.add_initializer();
+  w = ProtoModel::float_tensor({3, 2}, {1, 2, 3, 4, 5, 6});
+  w.set_name("w");
+  add(*layer.mutable_node(), "MatMul", {"h", "w"}, {"out"});
+  layer.add_output()->set_name("out");
+  model.node("Tanh", {"x"}, {"h"});
+  if (condition == "shape") {  // whether there are more than two rows
+    model.node("Shape", {"x"}, {"shape"});
+    model.integers("first", {0});
+    model.node("Gather", {"shape", "first"}, {"rows"});
+    model.integers("two", {2});
+    model.node("Greater", {"rows", "two"}, {"shape_says"});
+  }
+  NodeProto& choice = model.node("If", {condition == "shape" ? "shape_says" : condition}, {"y"});
+  set_graph(choice, "then_branch", relu);
+  set_graph(choice, "else_branch", layer);
+  return model;
+}
+
+TEST_F(OnnxControl, AKnownConditionTakesItsBranch) {
+  ProtoModel yes = choosing("condition");
+  boolean(yes, "condition", true);
+  const ImportedModel relu = import(yes);
+  EXPECT_THAT(kinds(relu.forward), ElementsAre("input", "tanh", "relu", "input", "softmax_cross_entropy"));
+  EXPECT_THAT(relu.notices, Contains(HasSubstr("What they run took the place of 1 If or Loop node")));
+
+  ProtoModel no = choosing("condition");
+  boolean(no, "condition", false);
+  for (const ProtoModel& model : {no, choosing("shape")}) {
+    const ImportedModel layer = import(model);
+    EXPECT_THAT(kinds(layer.forward),
+                ElementsAre("input", "tanh", "linear", "input", "softmax_cross_entropy"));
+    EXPECT_THAT(weight(layer, "the_y/w"), ElementsAre(1, 3, 5, 2, 4, 6));
+  }
+}
+
+// Weights of a branch go back into the file as the model's own.
+TEST_F(OnnxControl, ABranchKeepsWhatItLearned) {
+  const ImportedModel model = import(choosing("shape"));
+  const auto twos = [](const Value& value, std::byte* to) {
+    std::fill_n(reinterpret_cast<float*>(to), element_count(value.shape), 2.0F);
+    return true;
+  };
+  file_ = folder_.write("trained.onnx", onnx_model_with_weights(file_, model, twos));
+  const ImportedModel trained = import_onnx(file_);
+  EXPECT_EQ(kinds(trained.forward), kinds(model.forward));
+  EXPECT_THAT(weight(trained, "the_y/w"), ElementsAre(2, 2, 2, 2, 2, 2));
+}
+
+TEST_F(OnnxControl, AnUnknownConditionIsRefused) {
+  ProtoModel model({2, 3});
+  model.node("ReduceSum", {"x"}, {"sum"});
+  ProtoModel::set(model.graph().mutable_node()->at(0), "keepdims", 0);
+  model.floats("zero", {}, {0});
+  model.node("Greater", {"sum", "zero"}, {"positive"});
+  ::onnx::GraphProto same;
+  same.set_name("same");
+  add(*same.mutable_node(), "Relu", {"x"}, {"out"});
+  same.add_output()->set_name("out");
+  NodeProto& choice = model.node("If", {"positive"}, {"y"});
+  set_graph(choice, "then_branch", same);
+  set_graph(choice, "else_branch", same);
+  EXPECT_THAT(error(model),
+              HasSubstr("node 2 'the_y' (If): poet imports an If only where its condition is known"));
+}
+
+/// h goes through tanh and a layer, `trips` times; every round's h is kept as well. Even rounds have a relu.
+ProtoModel looping(const std::string& goes_on, std::int64_t opset = 17) {
+  ProtoModel model({2, 3}, opset);
+  model.floats("w", {3, 3}, std::vector<float>(9, 0.5F));
+  model.integers("trips", {3}).clear_dims();
+  boolean(model, "true", true);
+  ::onnx::GraphProto body;
+  body.set_name("body");
+  for (const char* input : {"i", "go", "h"}) body.add_input()->set_name(input);
+  auto& nodes = *body.mutable_node();
+  add(nodes, "Tanh", {"h"}, {"t"});
+  add(nodes, "MatMul", {"t", "w"}, {"m"});
+  TensorProto& two = *body.add_initializer();
+  two.set_name("two");
+  two.set_data_type(TensorProto::INT64);
+  two.add_int64_data(2);
+  TensorProto& zero = *body.add_initializer();
+  zero.set_name("zero");
+  zero.set_data_type(TensorProto::INT64);
+  zero.add_int64_data(0);
+  add(nodes, "Mod", {"i", "two"}, {"odd"});
+  add(nodes, "Equal", {"odd", "zero"}, {"even"});
+  ::onnx::GraphProto relu;
+  relu.set_name("relu");
+  add(*relu.mutable_node(), "Relu", {"m"}, {"r"});
+  relu.add_output()->set_name("r");
+  ::onnx::GraphProto nothing;
+  nothing.set_name("nothing");
+  nothing.add_output()->set_name("m");
+  NodeProto& choice = add(nodes, "If", {"even"}, {"next"});
+  set_graph(choice, "then_branch", relu);
+  set_graph(choice, "else_branch", nothing);
+  if (goes_on == "even") {
+    add(nodes, "Identity", {"even"}, {"on"});
+  } else {
+    add(nodes, "Identity", {goes_on}, {"on"});
+  }
+  for (const char* output : {"on", "next", "next"}) body.add_output()->set_name(output);
+  NodeProto& loop = model.node("Loop", {"trips", "true", "x"}, {"last", "all"});
+  set_graph(loop, "body", body);
+  // (3, 2, 3): the rounds' results, one above the other.
+  if (opset >= 13) {
+    model.integers("axes", {0});
+    model.node("ReduceSum", {"all", "axes"}, {"sum"});
+  } else {
+    NodeProto& sum = model.node("ReduceSum", {"all"}, {"sum"});
+    Attribute& axes = *sum.add_attribute();
+    axes.set_name("axes");
+    axes.set_type(Attribute::INTS);
+    axes.add_ints(0);
+  }
+  model.node("Add", {"sum", "last"}, {"y"});
+  return model;
+}
+
+TEST_F(OnnxControl, ALoopOfKnownLengthIsUnrolled) {
+  for (const char* goes_on : {"go", "true"})
+    for (const std::int64_t opset : {11, 17}) {
+      const ImportedModel model = import(looping(goes_on, opset));
+      const std::vector<std::string> found = kinds(model.forward);
+      const auto count = [&](const char* kind) { return std::ranges::count(found, kind); };
+      EXPECT_EQ(count("tanh"), 3);
+      EXPECT_EQ(count("linear"), 3);
+      EXPECT_EQ(count("relu"), 2);  // rounds 0 and 2
+      EXPECT_EQ(count("concat"), 1);
+      EXPECT_EQ(parameter_count(model.forward), 9);
+      EXPECT_EQ(model.resolved.size(), 4U);  // the loop, and an If in each round
+      EXPECT_EQ(test::value_named(model.forward, "all").shape, (Shape{3, 2, 3}));
+      EXPECT_EQ(weight(model, "w"), std::vector<float>(9, 0.5F));
+    }
+}
+
+TEST_F(OnnxControl, LoopsThatCannotBeUnrolled) {
+  EXPECT_THAT(error(looping("even")), HasSubstr("decides in its body whether it goes on"));
+  ProtoModel open = looping("go");
+  open.graph().mutable_node(0)->set_input(0, "");  // until its condition says so
+  EXPECT_THAT(error(open), HasSubstr("poet imports a Loop only where it is known how often it runs"));
+  ProtoModel long_one = looping("go");
+  long_one.graph().mutable_initializer(1)->set_int64_data(0, std::int64_t{1} << 40);
+  EXPECT_THAT(error(long_one), HasSubstr("runs 1099511627776 times"));
+  ProtoModel never = looping("go");
+  never.graph().mutable_initializer(1)->set_int64_data(0, 0);
+  EXPECT_THAT(error(never), HasSubstr("never runs, and its results are empty"));
+  ProtoModel broken = looping("go");
+  broken.graph().mutable_node(0)->mutable_attribute(0)->mutable_g()->mutable_output()->RemoveLast();
+  EXPECT_THAT(error(broken), HasSubstr("net.onnx"));
+}
+
+}  // namespace
+}  // namespace poet
