@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <utility>
 
 #include "poet/base/error.h"
+#include "poet/base/nearest.h"
 #include "poet/report/table.h"
 
 namespace poet::cli {
@@ -30,12 +33,27 @@ std::string compact(std::string help) {
   return help;
 }
 
+/// What could have been meant: options of the command that was called, or commands.
+std::vector<std::string> known_names(const CLI::App& app, const std::string& given) {
+  const std::vector<CLI::App*> called = app.get_subcommands();
+  const CLI::App& place = called.empty() ? app : *called.front();
+  std::vector<std::string> names;
+  if (!given.starts_with("-")) {
+    for (const CLI::App* command : place.get_subcommands({})) names.push_back(command->get_name());
+    return names;
+  }
+  for (const CLI::Option* option : place.get_options())
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  return names;
+}
+
 std::string unknown(const CLI::App& app, bool is_program) {
   const std::vector<std::string> extra = app.remaining(true);
   const std::string first = extra.empty() ? "" : extra.front();
   const bool has_commands = !app.get_subcommands({}).empty();
   const char* what = first.starts_with("-") ? "option" : is_program && has_commands ? "command" : "argument";
-  return fmt::format("unknown {} \"{}\"", what, first);
+  return fmt::format("unknown {} \"{}\"{}", what, first,
+                     did_you_mean(first.substr(0, first.find('=')), known_names(app, first)));
 }
 
 }  // namespace
@@ -92,7 +110,7 @@ void CommandLine::Delete::operator()(CLI::App* app) const { delete app; }
 
 CommandLine::CommandLine(const std::string& name, const std::string& description, const std::string& version)
     : app_(new CLI::App(description, name)) {
-  if (!version.empty()) app_->set_version_flag("--version", name + " " + version);
+  if (!version.empty()) app_->set_version_flag("-V,--version", name + " " + version);
   app_->formatter(std::make_shared<Formatter>());  // before the commands, which inherit it
   app_->require_subcommand(0, 1);
 }
@@ -109,8 +127,19 @@ std::optional<std::string> CommandLine::parse(int argc, const char* const* argv)
     const std::string place = name() + (called.empty() ? "" : " " + called.front()->get_name());
     return InputError(fmt::format("{} ({} --help lists what there is)", what, place));
   };
+  // "poet help solve" is "poet solve --help".
+  std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
+  if (!words.empty() && words.front() == "help" && !app_->get_subcommands({}).empty()) {
+    words.erase(words.begin());
+    const std::vector<std::string> commands = known_names(*app_, "");
+    if (!words.empty() && std::ranges::find(commands, words.front()) == commands.end())
+      throw wrong(
+          fmt::format("unknown command \"{}\"{}", words.front(), did_you_mean(words.front(), commands)));
+    words.emplace_back("--help");
+  }
+  std::reverse(words.begin(), words.end());  // as CLI11 takes them
   try {
-    app_->parse(argc, argv);
+    app_->parse(std::move(words));
   } catch (const CLI::CallForVersion& version) {
     return std::string(version.what()) + "\n";
   } catch (const CLI::CallForHelp&) {

@@ -39,6 +39,13 @@ TEST(BadCommandLine, IsOneLine) {
       "(poet --help describes them)");
   expect_bad_input("foo", "unknown command \"foo\" (poet --help lists what there is)");
   expect_bad_input("solve --foo", "unknown option \"--foo\" (poet solve --help lists what there is)");
+  expect_bad_input("sovle",
+                   "unknown command \"sovle\"; did you mean solve? (poet --help lists what there is)");
+  expect_bad_input("help sovle",
+                   "unknown command \"sovle\"; did you mean solve? (poet --help lists what there is)");
+  expect_bad_input(
+      "solve --modle=linear",
+      "unknown option \"--modle=linear\"; did you mean --model? (poet solve --help lists what there is)");
   expect_bad_input("verify a b", "unknown argument \"b\" (poet verify --help lists what there is)");
   expect_bad_input_with("verify", "FILE is required");
   expect_bad_input_with("solve --model", "--model");

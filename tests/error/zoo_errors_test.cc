@@ -15,7 +15,8 @@ using testing::HasSubstr;
 
 TEST(ZooErrors, UnknownNetworkListsTheKnownOnes) {
   EXPECT_EQ(input_error([] { (void)build_network("resnet19"); }),
-            "model 'resnet19': unknown; the built-in networks are linear, vgg16, vgg16_cifar, "
+            "model 'resnet19': unknown; did you mean resnet18? the built-in networks are linear, vgg16, "
+            "vgg16_cifar, "
             "resnet14_cifar, resnet18, "
             "resnet18_cifar, resnet50, bert, bert_tiny, transformer");
   EXPECT_THAT(input_error([] { (void)build_network(""); }), HasSubstr("model '': unknown"));

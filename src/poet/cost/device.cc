@@ -9,6 +9,7 @@
 
 #include "poet/base/data_dir.h"
 #include "poet/base/error.h"
+#include "poet/base/nearest.h"
 
 namespace poet {
 namespace {
@@ -44,12 +45,13 @@ DeviceProfile find_device(const std::string& name_or_path) {
   if (is_path(name_or_path)) return read_device(name_or_path);
   std::vector<std::string> names;
   for (const std::filesystem::path& file : profile_files()) {
-    if (file.stem() == name_or_path) return read_device(file);
+    if (same_name(file.stem().string(), name_or_path)) return read_device(file);
     names.push_back(file.stem().string());
   }
   throw InputError(fmt::format(
-      "unknown device \"{}\": known are {}; a profile of your own is named by its path (FILE.json)",
-      name_or_path, fmt::join(names, ", ")));
+      "unknown device \"{}\"{} known are {}; a profile of your own is named by its path (FILE.json)",
+      name_or_path, nearest(name_or_path, names) ? did_you_mean(name_or_path, names) : ":",
+      fmt::join(names, ", ")));
 }
 
 }  // namespace poet

@@ -1,8 +1,10 @@
 #include "poet/frontend/zoo.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "poet/base/error.h"
+#include "poet/base/nearest.h"
 #include "poet/frontend/zoo/networks.h"
 
 namespace poet {
@@ -43,12 +45,14 @@ const std::vector<ZooEntry>& zoo() {
 }
 
 Graph build_network(const std::string& name, const ZooOptions& options) {
-  std::string known;
+  std::vector<std::string> known;
   for (const ZooEntry& entry : zoo()) {
-    if (entry.name == name) return entry.build(options);
-    known += (known.empty() ? "" : ", ") + entry.name;
+    if (same_name(entry.name, name)) return entry.build(options);
+    known.push_back(entry.name);
   }
-  throw InputError(fmt::format("model '{}'", name), "unknown; the built-in networks are " + known);
+  throw InputError(fmt::format("model '{}'", name),
+                   fmt::format("unknown{}{} the built-in networks are {}", did_you_mean(name, known),
+                               nearest(name, known) ? "" : ";", fmt::join(known, ", ")));
 }
 
 }  // namespace poet

@@ -1,0 +1,59 @@
+#include "poet/base/nearest.h"
+
+#include <algorithm>
+#include <cstddef>
+
+namespace poet {
+namespace {
+
+char folded(char c) {
+  if (c >= 'A' && c <= 'Z') return static_cast<char>(c - 'A' + 'a');
+  return c == '-' ? '_' : c;
+}
+
+/// Optimal string alignment: Levenshtein's distance, and neighbours that are swapped count once.
+std::size_t distance(std::string_view a, std::string_view b) {
+  std::vector<std::vector<std::size_t>> cost(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
+  for (std::size_t i = 0; i <= a.size(); ++i) {
+    for (std::size_t j = 0; j <= b.size(); ++j) {
+      if (i == 0 || j == 0) {
+        cost[i][j] = i + j;
+        continue;
+      }
+      const bool same = folded(a[i - 1]) == folded(b[j - 1]);
+      cost[i][j] = std::min({cost[i - 1][j] + 1, cost[i][j - 1] + 1, cost[i - 1][j - 1] + (same ? 0 : 1)});
+      const bool swapped =
+          i > 1 && j > 1 && folded(a[i - 1]) == folded(b[j - 2]) && folded(a[i - 2]) == folded(b[j - 1]);
+      if (swapped) cost[i][j] = std::min(cost[i][j], cost[i - 2][j - 2] + 1);
+    }
+  }
+  return cost[a.size()][b.size()];
+}
+
+constexpr std::size_t kLongest = 100;  // nobody mistypes more
+
+}  // namespace
+
+bool same_name(std::string_view a, std::string_view b) {
+  return std::ranges::equal(a, b, {}, folded, folded);
+}
+
+std::optional<std::string> nearest(std::string_view name, const std::vector<std::string>& known) {
+  std::optional<std::string> best;
+  std::size_t least = name.size() / 3 + 1;
+  if (name.size() > kLongest) return best;
+  for (const std::string& one : known) {
+    const std::size_t letters = distance(name, one);
+    if (letters >= least) continue;
+    least = letters;
+    best = one;
+  }
+  return best;
+}
+
+std::string did_you_mean(std::string_view name, const std::vector<std::string>& known) {
+  const std::optional<std::string> meant = nearest(name, known);
+  return meant ? "; did you mean " + *meant + "?" : "";
+}
+
+}  // namespace poet
