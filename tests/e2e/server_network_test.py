@@ -3,6 +3,7 @@
 
 usage: server_network_test.py POET [CONNECTIONS]
 """
+import errno
 import json
 import os
 import random
@@ -134,8 +135,9 @@ def one_connection(rng, server, name, statuses):
                         statuses[int(first[9:12])] = statuses.get(int(first[9:12]), 0) + 1
         except TimeoutError:
             assert end == "wait", "a client that has said all is neither answered nor closed"
-        except (ConnectionResetError, BrokenPipeError):
-            pass
+        except OSError as error:  # it was closed already
+            if error.errno not in (errno.ECONNRESET, errno.EPIPE, errno.ENOTCONN):
+                raise
 
 
 def resident_and_open(server):
