@@ -6,7 +6,9 @@ usage: server_limits_test.py POET
 import json
 import os
 import resource
+import subprocess
 import sys
+import tempfile
 import threading
 import time
 
@@ -152,6 +154,23 @@ def many_ops(server):
     print("too many ops: told at once")
 
 
+def commands_with_a_limit():
+    """What the jobs' processes are told, of kinds whose networks may be anything."""
+    with tempfile.TemporaryDirectory() as folder:
+        with open(f"{folder}/few.onnx", "wb") as file:
+            file.write(onnx_file(10))
+        with open(f"{folder}/spec.json", "w") as file:
+            json.dump({"format": 1, "networks": [{"onnx": "few.onnx"}], "platforms": ["m4"], "ram": [1], "methods": ["checkpoint-all"]}, file)
+        run = lambda *words: subprocess.run([poet, *words, "--json"], cwd=folder, capture_output=True, text=True)
+        refused = run("import", "few.onnx", "--op-limit", "10")
+        assert refused.returncode == 2 and "--op-limit: the training step has " in refused.stderr and not refused.stdout, refused
+        assert run("import", "few.onnx", "--op-limit", "100").returncode == 0
+        for most, verdict in (("10", "failed"), ("100", "holds")):
+            row, = json.loads(run("sweep", "spec.json", "--store", f"{most}.sqlite", "--quiet", "--op-limit", most).stdout)["results"]
+            assert row["verdict"] == verdict and (" ops, more than 10" in row["reason"]) == (verdict == "failed"), row
+    print("--op-limit: import refuses, points of a sweep fail")
+
+
 def few_descriptors():
     """Where no descriptor is left, it waits for one, without turning in circles. It takes as many as it may."""
     limit = lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (64, 1024))
@@ -188,3 +207,4 @@ with serving(poet) as server:
     silent_streams(server)
     many_ops(server)
 few_descriptors()
+commands_with_a_limit()
