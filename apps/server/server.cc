@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "apps/server/http/thread_pool.h"
+#include "apps/server/jobs/storage_error.h"
 #include "apps/server/jobs/watcher.h"
 #include "apps/server/jobs/workers.h"
 #include "apps/server/routes/services.h"
@@ -82,9 +83,10 @@ struct Server::Parts {
         uploads(settings.data / "uploads", settings.upload_bytes),
         catalogue(read_catalogue(settings.program, made(settings.data / "work"))),
         drawings(settings.program, settings.data / "work" / "drawings", settings.memory_bytes),
+        sizes(settings.program, settings.data / "work" / "sizes", settings.memory_bytes),
         workers(store, uploads,
                 {settings.program, settings.data / "work" / "jobs", settings.workers, settings.memory_bytes}),
-        router(all_routes({store, uploads, workers, catalogue, drawings, settings.bounds}),
+        router(all_routes({store, uploads, workers, catalogue, drawings, sizes, settings.bounds}),
                gate_of(settings.tokens)),
         loop(
             listen_at(settings.listen), settings.loop,
@@ -99,6 +101,7 @@ struct Server::Parts {
     housekeeping.join();
     watcher.stop();   // before the pool, which it gives work
     drawings.stop();  // the pool's threads wait for them
+    sizes.stop();
   }
   Parts(const Parts&) = delete;
   Parts& operator=(const Parts&) = delete;
@@ -157,6 +160,7 @@ struct Server::Parts {
   Uploads uploads;
   Catalogue catalogue;
   Drawings drawings;
+  NetworkSizes sizes;
   Workers workers;
   Router router;
   EventLoop loop;
@@ -166,7 +170,13 @@ struct Server::Parts {
   std::thread housekeeping;
 };
 
-Server::Server(ServerSettings settings) : parts_(std::make_unique<Parts>(std::move(settings))) {}
+Server::Server(ServerSettings settings) {
+  try {
+    parts_ = std::make_unique<Parts>(std::move(settings));
+  } catch (const StorageError& error) {  // of --data, which its user can mend
+    throw InputError(error.what());
+  }
+}
 Server::~Server() = default;
 std::string Server::url() const { return url_of(parts_->settings.listen); }
 void Server::run() { parts_->loop.run(); }

@@ -1,9 +1,10 @@
 // Energy over RAM: one line per deadline, points as they are found, the band in which a better plan could still lie, and the budget,
 // which can be dragged.
 
-import { bytes, escaped, joules, percent, seconds } from "./report/amounts.js";
-import { COLOUR, byteAxis, legendAbove, margins, narrow, tipText } from "./report/axes.js";
+import { bytes, joules, percent } from "./report/amounts.js";
+import { COLOUR, byteAxis, legendAbove, margins, narrow } from "./report/axes.js";
 import { element } from "./report/plans.js";
+import { budgetSeries, seriesOf, wordsOf } from "./curve_series.js";
 import { between, linesOf } from "./points.js";
 
 const LINES = ["first", "again", "in", "out"];
@@ -44,7 +45,7 @@ export function makeCurve(box, choose) {
       if (ram) slider.value = ram;
       if (curve.range?.[1] > ram) {
         tell(curve);
-        curve.chart.setOption({ series: [budgetSeries(curve)] });
+        curve.chart.setOption({ series: [budgetSeries(curve.ram)] });
       } else {
         draw(curve);
       }
@@ -67,8 +68,8 @@ function draw(curve) {
   const [from, to] = (curve.range = rangeOf(curve));
   Object.assign(curve.slider, { min: 1, max: Math.round(to), disabled: !curve.rows.length && !curve.ram });
   if (curve.ram) curve.slider.value = curve.ram;
-  const energies = curve.rows.flatMap((row) =>
-    row.verdict === "holds" ? [row.energy_joules, row.bound_joules ?? row.energy_joules] : [],
+  const energies = lines.flatMap((line) =>
+    line.rows.flatMap((row) => [row.energy_joules, row.bound_joules ?? row.energy_joules]),
   );
   const [low, high] = energies.length ? [Math.min(...energies), Math.max(...energies)] : [0, 1];
   const air = 0.08 * (high - low || high || 1);
@@ -106,110 +107,12 @@ function draw(curve) {
         },
         splitLine: { lineStyle: { color: COLOUR.line } },
       },
-      series: [budgetSeries(curve), ...lines.flatMap((line) => seriesOf(line, Math.max(0, low - air)))],
+      series: [budgetSeries(curve.ram), ...lines.flatMap((line) => seriesOf(line, Math.max(0, low - air)))],
     },
     { notMerge: true },
   );
   tell(curve);
 }
-
-function seriesOf(line, floor) {
-  const band = {
-    type: "custom",
-    name: line.name,
-    id: `band ${line.name}`,
-    silent: true,
-    tooltip: { show: false },
-    itemStyle: { color: line.colour },
-    data: line.rows.slice(1).map((row, i) => {
-      const before = line.rows[i];
-      return [
-        before.ram_budget_bytes,
-        before.bound_joules ?? floor,
-        before.energy_joules,
-        row.ram_budget_bytes,
-        row.bound_joules ?? floor,
-        row.energy_joules,
-      ];
-    }),
-    renderItem: (params, api) => {
-      const at = (x, y) => api.coord([api.value(x), api.value(y)]);
-      return {
-        type: "polygon",
-        shape: { points: [at(0, 1), at(0, 2), at(3, 5), at(3, 4)] },
-        style: { fill: line.colour, opacity: 0.22 },
-      };
-    },
-  };
-  const plans = {
-    type: "line",
-    name: line.name,
-    id: line.name,
-    color: line.colour,
-    symbolSize: 8,
-    symbol: "circle",
-    lineStyle: { width: 1.5 },
-    data: line.rows.map((row) => ({ value: [row.ram_budget_bytes, row.energy_joules], row })),
-    tooltip: { formatter: ({ data }) => tipOf(data.row) },
-  };
-  const none = {
-    type: "scatter",
-    name: line.name,
-    id: `none ${line.name}`,
-    color: line.colour,
-    symbol: "path://M0,0 L4,4 M4,0 L0,4",
-    symbolSize: 9,
-    itemStyle: { borderColor: line.colour, borderWidth: 2 },
-    data: line.none.map((row) => ({ value: [row.ram_budget_bytes, floor], row })),
-    tooltip: {
-      formatter: ({ data }) =>
-        `<strong>${escaped(bytes(data.row.ram_budget_bytes))}</strong><div>${escaped(data.row.verdict)}</div>`,
-    },
-  };
-  return [band, plans, none];
-}
-
-function budgetSeries(curve) {
-  return {
-    type: "line",
-    id: "budget",
-    data: [],
-    silent: true,
-    markLine: {
-      silent: true,
-      symbol: "none",
-      animation: false,
-      precision: -1,
-      data: curve.ram
-        ? [
-            {
-              xAxis: curve.ram,
-              label: { formatter: () => bytes(curve.ram), color: COLOUR.ink, fontWeight: 600 },
-              lineStyle: { color: COLOUR.ink, width: 2, type: "solid" },
-            },
-          ]
-        : [],
-    },
-  };
-}
-
-function tipOf(row) {
-  const over = row.baseline_joules > 0 ? row.energy_joules / row.baseline_joules - 1 : 0;
-  return tipText(`${bytes(row.ram_budget_bytes)}: ${joules(row.energy_joules)}`, [
-    ["more than keeping everything", percent(over)],
-    ["proven: no plan needs less than", row.bound_joules === null ? "?" : joules(row.bound_joules)],
-    ["a step takes", seconds(row.runtime_seconds)],
-    ...(row.carried ? [["by the plan of", bytes(row.carried)]] : []),
-  ]);
-}
-
-const wordsOf = (lines) =>
-  lines
-    .map(
-      (line) =>
-        `${line.name}: ${line.rows.map((row) => `${bytes(row.ram_budget_bytes)} ${joules(row.energy_joules)}`).join(", ")}`,
-    )
-    .join(". ") || "No plan yet";
 
 /** What the budget costs, as far as the curve tells. */
 function tell(curve) {

@@ -99,20 +99,31 @@ function cpp(state, ram, factor, device) {
     ? `poet::OnnxFile{${JSON.stringify(networkFile(state))}, {}}`
     : `poet::BuiltInNetwork{${JSON.stringify(state.model)}, {}}`;
   return [
-    '#include "poet/poet.h"',
-    '#include "poet/solve.h"',
+    "#include <cstdio>",
+    "#include <utility>",
     "",
-    `poet::NetworkSpec network{.source = ${source}};`,
-    ...(state.batch > 1 ? [`network.batch_size = ${state.batch};`] : []),
+    '#include "poet/poet.h"',
+    "",
+    "int main() {",
+    `  poet::NetworkSpec network{.source = ${source}};`,
+    ...(state.batch > 1 ? [`  network.batch_size = ${state.batch};`] : []),
     ...(state.optimizer && state.optimizer !== "sgd"
-      ? [`network.optimizer = poet::Optimizer::${state.optimizer};`]
+      ? [`  network.optimizer = poet::Optimizer::${state.optimizer};`]
       : []),
-    "poet::Policy policy;",
-    `policy.ram = {.bytes = poet::Bytes(${ram})};`,
-    ...(factor ? [`policy.deadline = {.factor = ${factor}};`] : []),
-    "policy.persistent = poet::PersistentPolicy::automatic;",
-    "policy.split.automatic = true;",
-    `poet::Workload workload = poet::load(network, {.name = ${JSON.stringify(device)}}, policy);`,
-    "const poet::Answer answer = poet::answered(poet::posed_answer({}, std::move(workload), policy));",
+    "  poet::Policy policy;",
+    `  policy.ram = {.bytes = poet::Bytes(${ram})};`,
+    ...(factor ? [`  policy.deadline = {.factor = ${factor}};`] : []),
+    "  policy.persistent = poet::PersistentPolicy::automatic;",
+    "  policy.split = {.automatic = true, .energy = poet::quick_energy, .tables = true};",
+    "  poet::CompileRequest how;",
+    ...(state.seconds ? [`  how.options.time_limit_seconds = ${state.seconds};`] : []),
+    `  poet::Workload workload = poet::load(network, {.name = ${JSON.stringify(device)}}, policy);`,
+    "  const poet::Answer answer = poet::answered(poet::posed_answer(how, std::move(workload), policy));",
+    "  if (!poet::has_plan(answer)) return 1;",
+    '  std::printf("%.9g J\\n", answer.result.report.energy.value());',
+    "  const poet::CompileRequest& asked = answer.request;",
+    "  const poet::CompileResult& result = answer.result;",
+    '  poet::write_plan({asked.instance, asked.semantics, asked.limits, result.plan, result.layout}, "poet.plan");',
+    "}",
   ].join("\n");
 }

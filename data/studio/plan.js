@@ -44,11 +44,11 @@ function progressText(job) {
   if (job.state === "queued")
     return job.ahead ? `waiting for ${job.ahead} other jobs …` : "waiting for a worker …";
   if (job.state !== "running") return "";
-  const { phase, incumbent_joules: best, bound_joules: bound, elapsed_seconds: time } = job.progress ?? {};
+  const { phase, schedule_joules: found, bound_joules: bound, elapsed_seconds: time } = job.progress ?? {};
   if (!phase) return "solving …";
   const parts = [
     phase,
-    best ? `best ${joules(best)}` : "",
+    found ? `a schedule of ${joules(found)}, not placed yet` : "",
     bound ? `no plan below ${joules(bound)}` : "",
     time ? seconds(time, 2) : "",
   ];

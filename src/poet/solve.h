@@ -6,3 +6,4 @@
 #include "poet/answer/answer_json.h"
 #include "poet/base/error.h"
 #include "poet/device.h"
+#include "poet/optimize/quick_energy.h"

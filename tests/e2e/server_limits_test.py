@@ -3,9 +3,12 @@
 
 usage: server_limits_test.py POET
 """
+import json
 import os
 import resource
+import subprocess
 import sys
+import tempfile
 import threading
 import time
 
@@ -97,6 +100,77 @@ def silent_streams(server):
     print("100 streams: told the end")
 
 
+def tagged(number, content):
+    """A field of a protobuf message: a number, or bytes."""
+    def varint(value):
+        return bytes([value]) if value < 128 else bytes([value & 127 | 128]) + varint(value >> 7)
+    if isinstance(content, int):
+        return varint(number << 3) + varint(content)
+    content = content.encode() if isinstance(content, str) else content
+    return varint(number << 3 | 2) + varint(len(content)) + content
+
+
+def onnx_file(layers):
+    """A matrix product and then ReLUs, so many."""
+    def value(name):
+        shape = b"".join(tagged(1, tagged(1, size)) for size in (1, 4))
+        return tagged(1, name) + tagged(2, tagged(1, tagged(1, 1) + tagged(2, shape)))
+
+    def node(kind, output, *inputs):
+        return tagged(1, b"".join(tagged(1, each) for each in inputs) + tagged(2, output) + tagged(4, kind))
+
+    weights = tagged(1, 4) + tagged(1, 4) + tagged(2, 1) + tagged(8, "w") + tagged(9, bytes(64))
+    nodes = node("MatMul", "y0", "x", "w") + b"".join(node("Relu", f"y{i + 1}", f"y{i}") for i in range(layers))
+    graph = nodes + tagged(2, "long") + tagged(5, weights) + tagged(11, value("x")) + tagged(12, value(f"y{layers}"))
+    return tagged(1, 8) + tagged(7, graph) + tagged(8, tagged(1, "") + tagged(2, 13))
+
+
+def instance_file(ops):
+    node = {"backward": False, "ram_bytes": 4, "runtime_seconds": 1e-3, "compute_joules": 1e-3, "page_in_seconds": 1e-3,
+            "page_out_seconds": 1e-3, "page_in_joules": 1e-3, "page_out_joules": 1e-3}
+    return json.dumps({"format": 1, "name": "long", "model": "long", "platform": "m0", "batch_size": 1, "parameter_bytes": 0, "source": "a test",
+                       "nodes": [{"name": f"n{i}", "deps": [i - 1] if i else [], **node} for i in range(ops)]}).encode()
+
+
+def many_ops(server):
+    """Told when the job is submitted, whatever its kind, and of networks in files of any kind."""
+    few, onnx, instance = (server.upload(file).json()["id"] for file in (onnx_file(100), onnx_file(11_000), instance_file(20_001)))
+    limits = {"device": "m4", "ram_budget": "1MB", "time_limit": 1, "allow_opaque": False}
+    sweep = {"kind": "sweep", "platforms": ["m4"], "ram": [0.5], "methods": ["checkpoint-all"]}
+    for request, field in (({"kind": "import", "onnx": onnx}, "/onnx"), ({**limits, "onnx": onnx}, "/onnx"),
+                           ({**limits, "kind": "explain", "onnx": onnx}, "/onnx"), ({**limits, "kind": "compare", "onnx": onnx}, "/onnx"),
+                           ({"instance": instance, "ram_budget": 100}, "/instance"),
+                           ({**sweep, "networks": ["linear", {"onnx": onnx}]}, "/networks/1/onnx"),
+                           ({**sweep, "networks": [{"onnx": few}, {"instance": instance}]}, "/networks/1/instance")):
+        answer = server.post(request)
+        said = answer.json()
+        assert answer.status == 422 and said["error"] == "too_large" and said["field"] == field, (request, answer)
+        assert " ops, more than 20,000" in said["message"], answer
+    assert server.get("/api/v1/jobs?mine=true&state=queued").json()["jobs"] == []
+    assert server.wait(server.submit({**limits, "onnx": few}))["state"] == "done"
+    # What cannot be read is the job's to tell.
+    rubbish = server.upload(b"no ONNX file").json()["id"]
+    assert server.wait(server.submit({**limits, "onnx": rubbish}))["error"]["error"] == "invalid"
+    print("too many ops: told at once")
+
+
+def commands_with_a_limit():
+    """What the jobs' processes are told, of kinds whose networks may be anything."""
+    with tempfile.TemporaryDirectory() as folder:
+        with open(f"{folder}/few.onnx", "wb") as file:
+            file.write(onnx_file(10))
+        with open(f"{folder}/spec.json", "w") as file:
+            json.dump({"format": 1, "networks": [{"onnx": "few.onnx"}], "platforms": ["m4"], "ram": [1], "methods": ["checkpoint-all"]}, file)
+        run = lambda *words: subprocess.run([poet, *words, "--json"], cwd=folder, capture_output=True, text=True)
+        refused = run("import", "few.onnx", "--op-limit", "10")
+        assert refused.returncode == 2 and "--op-limit: the training step has " in refused.stderr and not refused.stdout, refused
+        assert run("import", "few.onnx", "--op-limit", "100").returncode == 0
+        for most, verdict in (("10", "failed"), ("100", "holds")):
+            row, = json.loads(run("sweep", "spec.json", "--store", f"{most}.sqlite", "--quiet", "--op-limit", most).stdout)["results"]
+            assert row["verdict"] == verdict and (" ops, more than 10" in row["reason"]) == (verdict == "failed"), row
+    print("--op-limit: import refuses, points of a sweep fail")
+
+
 def few_descriptors():
     """Where no descriptor is left, it waits for one, without turning in circles. It takes as many as it may."""
     limit = lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (64, 1024))
@@ -131,4 +205,6 @@ with serving(poet) as server:
     slow_clients(server)
     many_idle(server)
     silent_streams(server)
+    many_ops(server)
 few_descriptors()
+commands_with_a_limit()

@@ -30,14 +30,14 @@ class Answer:
 
 
 class Server:
-    def __init__(self, poet, data, *options, listen="127.0.0.1:0", **how):
+    def __init__(self, poet, data, *options, listen="127.0.0.1:0", before=(), **how):
         self.data = data
-        self.process = subprocess.Popen([poet, "serve", "--listen", listen, "--data", data, *map(str, options)],
+        self.process = subprocess.Popen([*before, poet, "serve", "--listen", listen, "--data", data, *map(str, options)],
                                         stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, **how)
         said = self.process.stderr.readline()
-        found = re.search(r"http://(127\.0\.0\.1|0\.0\.0\.0):(\d+) ", said)
+        found = re.search(r"http://(127\.0\.0\.1|0\.0\.0\.0|\[::1\]|\[::\]):(\d+) ", said)
         assert found, said + self.process.stderr.read()
-        self.host, self.port = "127.0.0.1", int(found[2])
+        self.host, self.port = "::1" if found[1] == "[::1]" else "127.0.0.1", int(found[2])
         self.fields = {}  # of every request
 
     def request(self, method, path, body=None, timeout=60, **fields):

@@ -74,6 +74,8 @@ TEST(BadAmounts, NameTheOption) {
   expect_bad_input(budget + "--batch-size 0", "--batch-size: \"0\" is not a whole number >= 1");
   expect_bad_input(budget + "--gap 200%", "--gap: \"200%\" must be from 0 to 1, or 0% to 100%");
   expect_bad_input(budget + "--op-limit 10", "--op-limit: the training step has 45 ops, more than 10");
+  expect_bad_input("solve --check " + kLinear + "--op-limit 10",
+                   "--op-limit: the training step has 45 ops, more than 10");
   expect_bad_input(budget + "--time-limit 0", "--time-limit: \"0\" must be a finite time > 0");
   expect_bad_input(budget + "--solve-threads 0", "--solve-threads: \"0\" is not a whole number >= 1");
   expect_bad_input(budget + "--max-bytes-written x",

@@ -38,6 +38,11 @@ std::int64_t resident_bytes() {
   return resident * sysconf(_SC_PAGESIZE);
 }
 
+int requests() {
+  return static_cast<int>(
+      test::from_environment("POET_FUZZ_REQUESTS", test::kSanitized ? kRequests / 10 : kRequests));
+}
+
 /// As the event loop passes it on: whole, its length as stated. Nothing: it is refused or never whole.
 std::optional<std::string> passed_on(const std::string& bytes) {
   const std::optional<RequestHead> head = request_head(bytes);
@@ -78,7 +83,7 @@ TEST(ServerHttpFuzz, EveryRequestIsAnsweredByTheRules) {
   Rng rng(20220717);
   std::map<int, int> statuses;
   std::int64_t early = 0;
-  const int all = test::kSanitized ? kRequests / 10 : kRequests;
+  const int all = requests();
   for (int i = 0; i < all; ++i) {
     std::string bytes = test::any_request(rng, server, jobs, seeds);
     if (chance(rng, 0.4)) test::damage_request(rng, bytes);
@@ -115,7 +120,7 @@ TEST(ServerHttpFuzz, EveryRequestIsAnsweredByTheRules) {
 
 TEST(ServerHttpFuzz, HeadsOfRubbishAreReadOrRefused) {
   Rng rng(7);
-  for (int i = 0; i < (test::kSanitized ? kRequests / 10 : kRequests); ++i) {
+  for (int i = 0; i < requests(); ++i) {
     std::string text;
     static const std::vector<std::string> pieces = {"GET ",
                                                     "POST ",

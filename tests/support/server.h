@@ -94,8 +94,9 @@ struct QuietServer {
         uploads(folder / "uploads", upload_bytes),
         catalogue(server::read_catalogue(program(), folder)),
         drawings(drawer, folder / "drawings", std::int64_t{4} << 30),
+        sizes(drawer, folder / "sizes", std::int64_t{4} << 30),
         workers(store, uploads, {program(), folder / "jobs", 0, std::int64_t{4} << 30}),
-        routes(all_routes({store, uploads, workers, catalogue, drawings, {}})),
+        routes(all_routes({store, uploads, workers, catalogue, drawings, sizes, {}})),
         router(routes, server::gate_of(tokens)) {}
 
   /// What the router says; nothing: not yet, or it is no response.
@@ -121,6 +122,7 @@ struct QuietServer {
   server::Uploads uploads;
   server::Catalogue catalogue;
   server::Drawings drawings;
+  server::NetworkSizes sizes;
   server::Workers workers;
   std::vector<server::Route> routes;
   server::Router router;

@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "apps/server/jobs/command_line.h"
 #include "apps/server/jobs/digest.h"
 #include "apps/server/jobs/request.h"
 #include "poet/base/error.h"
@@ -67,7 +68,7 @@ TEST(ServerCommandLine, HasEveryFieldAsOneArgument) {
 TEST(ServerCommandLine, OfUploadsHasTheirFiles) {
   const std::string upload = JobRun({{"kind", "import"}, {"onnx", kFile}}).in_folder("upload");
   EXPECT_THAT(JobRun({{"kind", "import"}, {"onnx", kFile}}).line.arguments,
-              ElementsAre("import", upload, "--json"));
+              ElementsAre("import", upload, "--op-limit=20000", "--json"));
   EXPECT_THAT(JobRun({{"kind", "verify"}, {"plan", kFile}}).line.arguments,
               ElementsAre("verify", upload, "--json"));
   EXPECT_THAT(JobRun({{"instance", kFile}, {"ram_budget", 1}}).line.arguments,
@@ -109,13 +110,55 @@ TEST(ServerCommandLine, OfASweepHasItsFilesInItsFolder) {
                     {"platforms", {"m4", profile}},
                     {"ram", {0.5}},
                     {"methods", {"poet"}}});
-  EXPECT_THAT(run.line.arguments, ElementsAre("sweep", "spec.json", "--jobs=1", "--quiet", "--json",
-                                              "--store=points.sqlite", "--progress-out=progress"));
+  EXPECT_THAT(run.line.arguments,
+              ElementsAre("sweep", "spec.json", "--jobs=1", "--quiet", "--json", "--store=points.sqlite",
+                          "--progress-out=progress", "--op-limit=20000"));
   const OrderJson spec = OrderJson::parse(read_text_file(run.folder.path() / "spec.json"));
   EXPECT_EQ(spec["networks"][1]["onnx"], run.in_folder("upload"));
   EXPECT_EQ(spec["platforms"][1], run.in_folder("device1.json"));
   EXPECT_FALSE(spec.contains("points") || spec.contains("kind"));
   EXPECT_GT(run.line.most_seconds, 4 * 10);
+}
+
+TEST(ServerCommandLine, ChecksTheSizeOfEachFile) {
+  const auto checks = [](const OrderJson& json) {
+    const Order order = read_request(json.dump(), {}, test::few_names(kFile, __FILE__));
+    return size_checks(order, "m0", [](const std::string& id) { return "/uploads/" + id; });
+  };
+  const std::string file = "/uploads/" + kFile;
+  EXPECT_TRUE(checks(solve_of()).empty());
+  EXPECT_TRUE(checks({{"kind", "verify"}, {"plan", kFile}}).empty());
+  OrderJson onnx = solve_of("batch_size", 8);
+  onnx.erase("model");
+  onnx["onnx"] = kFile;
+  onnx["allow_opaque"] = true;
+  for (const char* kind : {"solve", "explain", "compare"}) {
+    onnx["kind"] = kind;
+    const std::vector<SizeCheck> found = checks(onnx);
+    ASSERT_EQ(found.size(), 1);
+    EXPECT_EQ(found[0].field, "/onnx");
+    EXPECT_THAT(found[0].arguments, ElementsAre("solve", "--check", "--op-limit=20000", "--onnx=" + file,
+                                                "--platform=m0", "--batch-size=8", "--allow-opaque"));
+  }
+  const std::vector<SizeCheck> of_import = checks({{"kind", "import"}, {"onnx", kFile}});
+  ASSERT_EQ(of_import.size(), 1);
+  EXPECT_EQ(of_import[0].field, "/onnx");
+  const std::vector<SizeCheck> swept = checks(
+      {{"kind", "sweep"},
+       {"networks",
+        {"linear", {{"onnx", kFile}, {"batch_sizes", {4, 2}}, {"loss", "mse"}}, {{"instance", kFile}}}},
+       {"platforms", {"m4"}},
+       {"optimizer", "adam"},
+       {"batch_sizes", {16}},
+       {"ram", {0.5}},
+       {"methods", {"poet"}}});
+  ASSERT_EQ(swept.size(), 2);
+  EXPECT_EQ(swept[0].field, "/networks/1/onnx");
+  EXPECT_THAT(swept[0].arguments,
+              ElementsAre("solve", "--check", "--op-limit=20000", "--onnx=" + file, "--platform=m0",
+                          "--batch-size=4", "--optimizer=adam", "--loss=mse"));
+  EXPECT_EQ(swept[1].field, "/networks/2/instance");
+  EXPECT_THAT(swept[1].arguments, ElementsAre("solve", "--check", "--op-limit=20000", "--instance=" + file));
 }
 
 /// Texts that would be something else as an argument or a file.

@@ -1,11 +1,18 @@
 // poet import: what an ONNX file holds, as the planner sees it.
 
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <optional>
 #include <string>
 
 #include "apps/cli/command.h"
 #include "apps/cli/import/import_report.h"
+#include "apps/shared/amounts.h"
 #include "apps/shared/inputs.h"
 #include "apps/shared/output.h"
+#include "poet/autodiff/differentiate.h"
+#include "poet/base/amounts.h"
 #include "poet/base/error.h"
 #include "poet/base/write_file.h"
 #include "poet/cost/instance_json.h"
@@ -28,6 +35,8 @@ class Import final : public Command {
                    "NAME|FILE.json");
     parser_.option("--optimizer", options_.optimizer, "for -o: sgd (default), momentum or adam", "NAME");
     parser_.option("--trainable", options_.trainable, "for -o: train these parameters only", "PATTERN");
+    parser_.option("--op-limit", op_limit_,
+                   "refuse files whose training step has more ops, as servers do (default: no limit)", "N");
     parser_.flag("--operators", every_op_, "list every operator with its shapes, not only the sums by kind");
     parser_.flag("--parameters", every_parameter_, "list what stays in RAM across steps, by name");
     parser_.flag("--json", json_, "one JSON object instead of text");
@@ -41,6 +50,7 @@ class Import final : public Command {
       throw InputError("--optimizer and --trainable", "are for the instance that -o writes");
     if (out_) check_writable("-o", *out_);
     const ImportedModel model = read_onnx(options_);
+    check_ops(model.forward);
     const Contents contents = measure(model.forward);
     if (out_) write_file(*out_, json_text(to_json(instance()), 1) + "\n");
     if (json_)
@@ -55,9 +65,18 @@ class Import final : public Command {
     return load(network_spec(options_), device_spec(options_), policy_of(options_)).instance;
   }
 
+  void check_ops(const Graph& forward) const {
+    if (!op_limit_) return;
+    const std::int64_t most = parse_count("--op-limit", *op_limit_);
+    const auto ops = static_cast<std::int64_t>(differentiate(forward).ops.size());
+    if (ops > most)
+      throw InputError("--op-limit", fmt::format("the training step has {} ops, more than {}",
+                                                 format_count(ops), format_count(most)));
+  }
+
   std::string file_;
   InputOptions options_;
-  std::optional<std::string> out_;
+  std::optional<std::string> out_, op_limit_;
   bool every_op_ = false;
   bool every_parameter_ = false;
   bool json_ = false;

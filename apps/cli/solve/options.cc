@@ -170,12 +170,17 @@ void add_problem_options(const Parser& parser, ProblemOptions& options) {
   add_solver_options(parser, options.solver);
 }
 
+std::optional<std::int64_t> read_op_limit(const std::optional<std::string>& typed) {
+  return typed ? std::optional(parse_count("--op-limit", *typed)) : std::nullopt;
+}
+
 Policy policy_of(const ProblemOptions& options) {
   Policy policy = policy_of(options.input, options.limits);
   policy.paging = !options.solver.no_paging;
   policy.rematerialization = !options.solver.no_remat;
   policy.split.energy = quick_energy;
   policy.split.tables = options.resident_for.empty() && policy.paging;
+  policy.op_limit = read_op_limit(options.solver.op_limit);
   if (!has_device_defaults(policy, options) || !keeps_in_ram(options).empty()) return policy;
   if (!options.input.persistent) policy.persistent = PersistentPolicy::automatic;
   if (!options.input.split) policy.split.automatic = true;

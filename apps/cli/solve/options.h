@@ -46,6 +46,9 @@ void add_limit_options(const Parser& parser, LimitOptions& options);
 /// of, and its default.
 void add_effort_options(const Parser& parser, SolverOptions& options, const std::string& time_limit);
 
+/// What --op-limit says, as it was typed. Throws InputError.
+[[nodiscard]] std::optional<std::int64_t> read_op_limit(const std::optional<std::string>& typed);
+
 /// The share of steps that --on-time names. Throws InputError for one without a deadline.
 [[nodiscard]] std::optional<double> read_on_time(const LimitOptions& limits);
 

@@ -99,7 +99,7 @@ void ProgressLines::write(const Progress& progress) {
     return joules ? nlohmann::ordered_json(*joules) : nlohmann::ordered_json(nullptr);
   };
   file_.write({{"phase", progress.phase},
-               {"incumbent_joules", number(progress.incumbent_joules)},
+               {"schedule_joules", number(progress.incumbent_joules)},
                {"bound_joules", number(progress.bound_joules)},
                {"elapsed_seconds", progress.elapsed_seconds}});
 }

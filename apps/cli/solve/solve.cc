@@ -35,6 +35,7 @@ class Solve final : public Command {
     output.option("--image-out", image_out_, "write what a device needs of the plan: schedule and addresses",
                   "FILE");
     output.flag("--json", json_, "one JSON object instead of text");
+    output.flag("--check", check_, "read the input and hold it against --op-limit, and solve nothing");
     parser_.footer(
         "Examples:\n"
         "  poet solve --model resnet18_cifar --platform a72 --ram-budget 56MB --runtime-budget 1.3 "
@@ -52,6 +53,7 @@ class Solve final : public Command {
     if (plan_out_) check_writable("--plan-out", *plan_out_);
     if (image_out_) check_writable("--image-out", *image_out_);
     check_distinct();
+    if (check_) return check_input();
     if (const std::vector<std::string> budgets = ram_budgets(options_.limits); budgets.size() > 1)
       return run_family();
     else if (!budgets.empty())
@@ -87,6 +89,14 @@ class Solve final : public Command {
   }
 
  private:
+  int check_input() const {
+    Policy policy = policy_of(options_.input);
+    policy.split = {};  // takes long, and is no matter of the input
+    policy.op_limit = read_op_limit(options_.solver.op_limit);
+    (void)load(network_spec(options_.input), device_spec(options_.input), policy);
+    return kAnswer;
+  }
+
   /// Several RAM budgets: nothing is written unless each has a plan.
   int run_family() {
     if (schedule_out_) throw InputError("--schedule-out", "holds one schedule; --ram-budget names several");
@@ -120,6 +130,7 @@ class Solve final : public Command {
   ProblemOptions options_;
   std::optional<std::string> schedule_out_, plan_out_, image_out_;
   bool json_ = false;
+  bool check_ = false;
 };
 
 }  // namespace

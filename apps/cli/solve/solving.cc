@@ -1,7 +1,5 @@
 #include "apps/cli/solve/solving.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstdio>
 #include <limits>
@@ -11,9 +9,7 @@
 #include "apps/cli/command.h"
 #include "apps/cli/solve/progress.h"
 #include "apps/cli/solve/try_ways.h"
-#include "apps/shared/amounts.h"
 #include "apps/shared/interrupt.h"
-#include "poet/base/amounts.h"
 #include "poet/base/error.h"
 #include "poet/base/stop.h"
 
@@ -30,20 +26,10 @@ CompileRequest how_to_solve(const ProblemOptions& options) {
   return how;
 }
 
-void check_size(const ProblemOptions& options, const Instance& instance) {
-  if (!options.solver.op_limit) return;
-  const std::int64_t most = parse_count("--op-limit", *options.solver.op_limit);
-  const auto ops = static_cast<std::int64_t>(instance.graph.ops.size());
-  if (ops > most)
-    throw InputError("--op-limit", fmt::format("the training step has {} ops, more than {}",
-                                               format_count(ops), format_count(most)));
-}
-
 Solved pose_as(const ProblemOptions& options, const NetworkSpec& network, const Policy& policy,
                const Adjustment& adjust) {
   const CompileRequest how = how_to_solve(options);
   Workload workload = load(network, device_spec(options.input), policy);
-  check_size(options, workload.instance);
   if (adjust) adjust(workload.instance, workload.semantics);
   return Solved(posed_answer(how, std::move(workload), policy));
 }

@@ -8,6 +8,7 @@
 
 #include "apps/cli/command.h"
 #include "apps/cli/sweep/sweep_run.h"
+#include "apps/shared/amounts.h"
 #include "apps/shared/output.h"
 #include "poet/base/error.h"
 #include "poet/base/write_file.h"
@@ -29,6 +30,8 @@ class Sweep final : public Command {
                    "FILE.csv");
     parser_.option("--jobs", jobs_, "worker processes (default: one per core; with mpirun the ranks work)",
                    "N");
+    parser_.option("--op-limit", op_limit_,
+                   "points whose training step has more ops fail, as on servers (default: no limit)", "N");
     parser_.flag("--retry", retry_, "run points again that failed");
     parser_.flag("--json", json_, "one JSON object instead of text");
     parser_.flag("--quiet", quiet_, "no progress on stderr");
@@ -45,7 +48,8 @@ class Sweep final : public Command {
 
   int run() override {
     if (!store_) throw InputError("--store is needed: the file for the results");
-    const SweepSettings settings{*store_, jobs_, retry_, quiet_, progress_out_};
+    SweepSettings settings{*store_, jobs_, retry_, quiet_, progress_out_};
+    if (op_limit_) settings.op_limit = parse_count("--op-limit", *op_limit_);
     std::optional<SweepOutcome> outcome = run_sweep(settings, [this] {
       check_csv();
       const SweepSpec spec = read_sweep_spec(spec_);
@@ -79,7 +83,7 @@ class Sweep final : public Command {
   }
 
   std::string spec_;
-  std::optional<std::string> store_, csv_, jobs_, progress_out_;
+  std::optional<std::string> store_, csv_, jobs_, progress_out_, op_limit_;
   bool retry_ = false;
   bool json_ = false;
   bool quiet_ = false;

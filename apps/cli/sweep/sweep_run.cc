@@ -146,7 +146,7 @@ void check_spec(const SweepSpec& spec) {
 std::optional<SweepOutcome> run_sweep(const SweepSettings& settings,
                                       const std::function<std::vector<SweepPoint>()>& points) {
   PendingSignals signals;  // before MPI starts threads
-  SweepWorker worker(version());
+  SweepWorker worker(version(), settings.op_limit);
   const WorkOnItem work = [&worker](const std::string& item) { return worker.work(item); };
   std::unique_ptr<WorkerPool> pool;
   if (mpi_processes() > 1) {

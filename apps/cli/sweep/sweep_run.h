@@ -2,6 +2,7 @@
 
 // Points into a results store, by worker processes or MPI ranks: what sweep and reproduce have in common.
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -17,7 +18,8 @@ struct SweepSettings {
   std::optional<std::string> jobs;  // --jobs as typed
   bool retry = false;               // run points again that failed
   bool quiet = false;
-  std::optional<std::string> progress_out;  // a line of JSON per point
+  std::optional<std::string> progress_out = {};  // a line of JSON per point
+  std::optional<std::int64_t> op_limit = {};     // of a point's training step; with more it fails
 };
 
 /// Unknown names and sizes out of range, which would otherwise fail point by point, hours later. Throws

@@ -2,7 +2,6 @@
 
 #include <arpa/inet.h>
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/epoll.h>
@@ -13,26 +12,19 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <chrono>
 #include <limits>
 #include <utility>
 
-#include "apps/server/http/request_head.h"
+#include "apps/server/http/connection.h"
 #include "poet/base/error.h"
 
 namespace poet::server {
 namespace {
 
-constexpr double kNever = std::numeric_limits<double>::infinity();
 constexpr std::uint64_t kListening = 0;
 constexpr std::uint64_t kWake = std::numeric_limits<std::uint64_t>::max();
 constexpr int kLookMilliseconds = 250;  // for what is overdue, in all connections
-constexpr double kDrainSeconds = 2;
 constexpr double kStopSeconds = 5;
-
-double clock_now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 std::string address_of(const sockaddr_storage& peer) {
   std::array<char, INET6_ADDRSTRLEN> text{};
@@ -43,31 +35,6 @@ std::string address_of(const sockaddr_storage& peer) {
 }
 
 }  // namespace
-
-struct EventLoop::Connection {
-  enum class Phase {
-    reading,    // a request, or waiting for one
-    answering,  // somebody has the request
-    writing,    // the response
-    streaming,
-    draining,  // nothing more is said; what the client still sends is dropped, so that it reads the last
-               // response
-  };
-  std::uint64_t id = 0;
-  int socket = -1;
-  std::string address;
-  Phase phase = Phase::reading;
-  std::string in, out;
-  std::size_t sent = 0;
-  std::size_t held = 0;  // bytes of the request that somebody has
-  std::optional<RequestHead> head;
-  bool refused = false;
-  bool close = false;  // once everything is sent
-  bool closed = false;
-  std::optional<std::string> topic;
-  double deadline = kNever;
-  std::uint32_t watched = 0;
-};
 
 EventLoop::EventLoop(int listening, LoopLimits limits, std::function<bool(RawRequest&&)> dispatch,
                      std::function<bool(std::string_view head)> admits)
@@ -132,8 +99,7 @@ void EventLoop::run() {
     bool busy = false;
     for (const auto& [id, connection] : connections_) {
       connection->close = true;
-      busy = busy || connection->sent < connection->out.size() ||
-             connection->phase == Connection::Phase::answering;
+      busy = busy || connection->unsent() > 0 || connection->phase == Connection::Phase::answering;
     }
     if (!busy || clock_now() > stop_at) return;
   }
@@ -197,137 +163,13 @@ void EventLoop::watch(Connection& connection, bool writing) {
   (void)epoll_ctl(poller_, EPOLL_CTL_MOD, connection.socket, &event);
 }
 
-void EventLoop::readable(Connection& connection) {
-  std::array<char, 65536> bytes;  // NOLINT(cppcoreguidelines-pro-type-member-init): filled by recv()
-  bool ended = false;
-  while (true) {
-    const ssize_t count = recv(connection.socket, bytes.data(), bytes.size(), 0);
-    if (count > 0) {
-      if (connection.phase != Connection::Phase::reading) continue;  // dropped
-      if (connection.in.empty()) connection.deadline = clock_now() + limits_.head_seconds;
-      connection.in.append(bytes.data(), static_cast<std::size_t>(count));
-      buffered_ += static_cast<std::size_t>(count);
-      if (connection.in.size() > limits_.head_bytes + limits_.body_bytes) break;
-      continue;
-    }
-    if (count < 0 && errno == EINTR) continue;
-    ended = count == 0 || (errno != EAGAIN && errno != EWOULDBLOCK);
-    break;
-  }
-  if (connection.phase == Connection::Phase::reading && !connection.in.empty()) take_request(connection);
-  // A client that has said all may still want the answer; one that was waiting for nothing is gone.
-  if (ended &&
-      (connection.phase == Connection::Phase::reading || connection.phase == Connection::Phase::streaming ||
-       connection.phase == Connection::Phase::draining))
-    close_later(connection);
-}
-
-void EventLoop::take_request(Connection& connection) {
-  if (buffered_ > limits_.all_bytes && connection.in.size() > limits_.head_bytes)
-    return refuse(connection, 503, "too much is being uploaded; try again later");
-  if (!connection.head) {
-    connection.head = request_head(connection.in);
-    if (!connection.head) {
-      if (connection.in.size() > limits_.head_bytes)
-        refuse(connection, 431, "the request's head is too large");
-      return;
-    }
-    const RequestHead& head = *connection.head;
-    if (head.size > limits_.head_bytes) return refuse(connection, 431, "the request's head is too large");
-    if (head.refused == 411)
-      return refuse(connection, 411, "the body's length must be given: Content-Length");
-    if (head.refused == 505) return refuse(connection, 505, "this is HTTP/1.1");
-    if (head.refused != 0) return refuse(connection, 400, "this is no HTTP request");
-    if (head.body > limits_.body_bytes) return refuse(connection, 413, "the body is too large");
-    if (head.body > limits_.head_bytes && admits_ &&
-        !admits_(std::string_view(connection.in).substr(0, head.size)))
-      return refuse(connection, 401, "give a token: Authorization: Bearer TOKEN");
-    connection.deadline += static_cast<double>(head.body) / limits_.least_rate;
-    if (head.awaits_continue) {
-      const std::size_t before = connection.in.size();
-      connection.in = without_expect(connection.in, head.size);
-      connection.head->size -= before - connection.in.size();
-      buffered_ -= before - connection.in.size();
-      if (connection.in.size() < connection.head->size + head.body) {
-        connection.out += "HTTP/1.1 100 Continue\r\n\r\n";
-        send_now(connection);
-        if (connection.closed) return;
-      }
-    }
-  }
-  const std::size_t size = connection.head->size + connection.head->body;
-  if (connection.in.size() < size) return;
-  RawRequest request{connection.id, connection.in.substr(0, size), connection.address};
-  connection.in.erase(0, size);
-  if (connection.in.empty()) connection.in.shrink_to_fit();
-  connection.held = size;
-  connection.head.reset();
-  connection.phase = Connection::Phase::answering;
-  connection.deadline = kNever;
-  watch(connection, false);
-  if (!dispatch_(std::move(request))) refuse(connection, 503, "the server is busy; try again in a moment");
-}
-
-void EventLoop::refuse(Connection& connection, int status, const char* text) {
-  const char* error = status == 503 ? "busy" : status == 401 ? "unauthorized" : "refused";
-  const std::string body = fmt::format(R"({{"error":"{}","message":"{}"}})", error, text);
-  const char* extra = status == 503   ? "Retry-After: 2\r\n"
-                      : status == 401 ? "WWW-Authenticate: Bearer\r\n"
-                                      : "";
-  buffered_ -= std::exchange(connection.held, 0);
-  connection.refused = true;
-  connection.close = true;
-  connection.phase = Connection::Phase::writing;
-  connection.out += fmt::format(
-      "HTTP/1.1 {} Refused\r\nContent-Type: application/json\r\nContent-Length: {}\r\n{}Connection: "
-      "close\r\n\r\n{}",
-      status, body.size(), extra, body);
-  connection.deadline = clock_now() + limits_.head_seconds;
-  send_now(connection);
-}
-
-void EventLoop::send_now(Connection& connection) {
-  while (connection.sent < connection.out.size()) {
-    const ssize_t count = ::send(connection.socket, connection.out.data() + connection.sent,
-                                 connection.out.size() - connection.sent, MSG_NOSIGNAL);
-    if (count > 0) {
-      connection.sent += static_cast<std::size_t>(count);
-    } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
-      return watch(connection, true);
-    } else if (errno != EINTR) {
-      return close_later(connection);
-    }
-  }
-  connection.out.clear();
-  if (connection.phase != Connection::Phase::streaming) connection.out.shrink_to_fit();
-  connection.sent = 0;
-  answered(connection);
-}
-
-void EventLoop::answered(Connection& connection) {
-  if (connection.close) {
-    if (!connection.refused) return close_later(connection);
-    (void)shutdown(connection.socket, SHUT_WR);
-    connection.phase = Connection::Phase::draining;
-    connection.deadline = clock_now() + kDrainSeconds;
-    buffered_ -= connection.in.size();
-    connection.in.clear();
-  } else if (connection.topic) {
-    connection.phase = Connection::Phase::streaming;
-    connection.deadline = clock_now() + limits_.stream_idle_seconds;
-  } else if (connection.phase == Connection::Phase::writing) {
-    connection.phase = Connection::Phase::reading;
-    connection.deadline = clock_now() + (connection.in.empty() ? limits_.idle_seconds : limits_.head_seconds);
-    watch(connection, false);
-    if (!connection.in.empty()) take_request(connection);
-    return;
-  }
-  watch(connection, false);
-}
-
 void EventLoop::close_later(Connection& connection) {
   if (connection.closed) return;
   connection.closed = true;
+  unsent_ -= connection.unsent();
+  connection.out.clear();
+  connection.out.shrink_to_fit();
+  connection.sent = 0;
   closing_.push_back(connection.id);
 }
 
@@ -336,7 +178,7 @@ void EventLoop::look_for_overdue(double now) {
   for (const auto& [id, connection] : connections_) {
     if (now < connection->deadline || connection->closed) continue;
     if (connection->phase == Connection::Phase::streaming && connection->out.empty()) {
-      connection->out = ": still here\n\n";
+      say(*connection, ": still here\n\n");
       connection->deadline = now + limits_.stream_idle_seconds;
       send_now(*connection);
     } else if (connection->phase == Connection::Phase::reading && !connection->in.empty()) {
@@ -362,78 +204,6 @@ void EventLoop::close_closed() {
     connections_.erase(found);
   }
   closing_.clear();
-}
-
-void EventLoop::take_messages() {
-  std::vector<Message> messages;
-  {
-    const std::scoped_lock lock(mutex_);
-    messages.swap(messages_);
-  }
-  for (Message& message : messages) take(message);
-}
-
-void EventLoop::take(Message& message) {
-  if (message.topic.empty()) {
-    const auto found = connections_.find(message.connection.value());
-    if (found == connections_.end() || found->second->closed) return;
-    Connection& connection = *found->second;
-    buffered_ -= std::exchange(connection.held, 0);
-    connection.close = connection.close || message.response.close;
-    connection.phase = Connection::Phase::writing;
-    connection.deadline = clock_now() + limits_.head_seconds +
-                          static_cast<double>(message.response.bytes.size()) / limits_.least_rate;
-    connection.out += message.response.bytes;
-    if (message.response.topic) {
-      connection.topic = std::move(message.response.topic);
-      streams_.emplace(*connection.topic, connection.id);
-    }
-    return send_now(connection);
-  }
-  if (message.connection) {
-    const auto found = connections_.find(*message.connection);
-    if (found != connections_.end() && found->second->topic == message.topic)
-      publish_to(*found->second, message);
-    return;
-  }
-  const auto [begin, end] = streams_.equal_range(message.topic);
-  for (auto each = begin; each != end; ++each) publish_to(*connections_.at(each->second), message);
-}
-
-void EventLoop::publish_to(Connection& connection, const Message& message) {
-  if (connection.closed) return;
-  if (connection.out.size() - connection.sent > limits_.stream_bytes) return close_later(connection);
-  connection.out += message.response.bytes;
-  connection.close = connection.close || message.last;
-  connection.deadline = clock_now() + limits_.stream_idle_seconds;
-  send_now(connection);
-}
-
-void EventLoop::respond(std::uint64_t connection, RawResponse response) {
-  post({connection, std::move(response), {}, false});
-}
-
-void EventLoop::publish(const std::string& topic, std::string bytes, bool last,
-                        std::optional<std::uint64_t> connection) {
-  post({connection, {std::move(bytes), false, {}}, topic, last});
-}
-
-void EventLoop::stop() {
-  stopping_ = true;
-  wake();
-}
-
-void EventLoop::post(Message message) {
-  {
-    const std::scoped_lock lock(mutex_);
-    messages_.push_back(std::move(message));
-  }
-  wake();
-}
-
-void EventLoop::wake() const {
-  const std::uint64_t once = 1;
-  (void)!write(wake_, &once, sizeof once);
 }
 
 }  // namespace poet::server

@@ -42,7 +42,8 @@ struct LoopLimits {
   std::size_t all_bytes = std::size_t{512} << 20;   // of requests that are read or worked on; small ones are
                                                     // taken beyond that
   std::size_t stream_bytes = std::size_t{1} << 20;  // that a stream's client has not taken of earlier events
-  double head_seconds = 10;                         // for a request's head, from its first byte
+  std::size_t unsent_bytes = std::size_t{256} << 20;  // of responses that clients have not taken
+  double head_seconds = 10;                           // for a request's head, from its first byte
   double least_rate = 16 << 10;  // bytes per second of bodies and responses, besides head_seconds
   double idle_seconds = 60;      // between requests
   double stream_idle_seconds =
@@ -89,7 +90,11 @@ class EventLoop {
   void listen_again_at(double time);
   void readable(Connection& connection);
   void take_request(Connection& connection);
+  /// To be sent by send_now().
+  void say(Connection& connection, std::string_view bytes);
   void send_now(Connection& connection);
+  /// Those that have taken nothing for the longest, while all together have too much to take.
+  void close_slowest();
   void answered(Connection& connection);
   void refuse(Connection& connection, int status, const char* text);
   void close_later(Connection& connection);
@@ -111,7 +116,8 @@ class EventLoop {
   std::map<std::string, std::size_t> of_address_;
   std::multimap<std::string, std::uint64_t> streams_;  // by topic
   std::vector<std::uint64_t> closing_;
-  std::size_t buffered_ = 0;
+  std::size_t buffered_ = 0;  // of requests
+  std::size_t unsent_ = 0;    // of responses
 
   std::mutex mutex_;  // of what other threads touch
   std::vector<Message> messages_;

@@ -72,10 +72,12 @@ std::optional<RequestHead> request_head(std::string_view arrived) {
   for (std::size_t at = 0; at < end && head.refused == 0;) {
     const std::size_t stop = std::min(arrived.find("\r\n", at), end);
     const std::string_view line = arrived.substr(at, stop - at);
-    if (at == 0)
+    if (at == 0) {
       head.refused = refused_line(line);
-    else
+      head.is_http_1_0 = line.ends_with("/1.0");
+    } else {
       read_field(line, head, has_length);
+    }
     at = stop + 2;
   }
   return head;

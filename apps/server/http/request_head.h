@@ -13,6 +13,7 @@ struct RequestHead {
   std::size_t size = 0;          // of the head, the empty line included
   std::size_t body = 0;          // Content-Length
   bool awaits_continue = false;  // the client sends the body once it is told to
+  bool is_http_1_0 = false;      // such a client is told nothing before the response
   int refused = 0;               // a status: 400 malformed, 411 the body has no length, 505
 };
 

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
+#include "apps/server/jobs/storage_error.h"
 #include "poet/base/error.h"
 #include "poet/cost/json_reader.h"
 
@@ -102,6 +103,13 @@ void harden(httplib::Response& response) {
     if (!response.has_header(name)) response.set_header(name, text);
 }
 
+/// Instead of how long the connection would stay open.
+void say_close(std::string& response) {
+  const std::size_t at = response.find("\r\nKeep-Alive: ");
+  if (at == std::string::npos || at > response.find("\r\n\r\n")) return;
+  response.replace(at, response.find("\r\n", at + 2) - at, "\r\nConnection: close");
+}
+
 }  // namespace
 
 std::optional<std::string> Call::query(const char* name) const {
@@ -119,10 +127,18 @@ std::vector<std::string> Call::query_names() const {
 
 const std::string& Call::body() const { return request.body; }
 
+bool Call::is_http_1_0() const { return request.version == "HTTP/1.0"; }
+
 Reply failure(int status, const std::string& error, const std::string& message, const std::string& field) {
   nlohmann::ordered_json json = {{"error", error}, {"message", message}};
   if (!field.empty()) json["field"] = field;
   return {status, "application/json", json_text(json), {}, {}, {}};
+}
+
+Reply storage_failure() {
+  Reply reply = failure(503, "storage", "the server cannot write its files now; try again later");
+  reply.fields.emplace_back("Retry-After", "60");
+  return reply;
 }
 
 class Router::Server final : public httplib::Server {
@@ -133,8 +149,12 @@ class Router::Server final : public httplib::Server {
     job_awaited.reset();
     bool closed = false;
     const bool well = process_request(exchange, false, closed, {});
-    RawResponse response{std::move(exchange.response()), closed || !well,
+    // What HTTP/1.0 has of connections that stay open was never written down.
+    const bool is_old =
+        std::string_view(request.bytes).substr(0, request.bytes.find("\r\n")).ends_with(" HTTP/1.0");
+    RawResponse response{std::move(exchange.response()), closed || !well || is_old,
                          std::exchange(stream_topic, std::nullopt)};
+    if (response.close) say_close(response.bytes);
     if (response.topic) response.close = false;
     if (response.bytes.empty()) response.close = true;
     return {std::move(response), std::exchange(job_awaited, std::nullopt)};
@@ -159,6 +179,8 @@ Router::Router(const std::vector<Route>& routes, const Gate& gate) : server_(std
       [](const httplib::Request&, httplib::Response& response, const std::exception_ptr& error) {
         try {
           std::rethrow_exception(error);
+        } catch (const StorageError&) {
+          write_reply(storage_failure(), response);
         } catch (const std::exception& each) {
           write_reply(failure(500, "internal", each.what()), response);
         } catch (...) {

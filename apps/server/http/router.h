@@ -40,6 +40,7 @@ struct Call {
   [[nodiscard]] std::vector<std::string> query_names() const;
   [[nodiscard]] std::string field(const char* name) const;
   [[nodiscard]] const std::string& body() const;
+  [[nodiscard]] bool is_http_1_0() const;
 };
 
 using Handler = std::function<Reply(const Call& call)>;
@@ -90,5 +91,7 @@ class Router {
 /// {"error": ..., "message": ...} and, where it names one, the request's field.
 [[nodiscard]] Reply failure(int status, const std::string& error, const std::string& message,
                             const std::string& field = {});
+/// What a StorageError is for clients: 503.
+[[nodiscard]] Reply storage_failure();
 
 }  // namespace poet::server

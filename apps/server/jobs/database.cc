@@ -5,6 +5,7 @@
 #include <chrono>
 #include <thread>
 
+#include "apps/server/jobs/storage_error.h"
 #include "poet/base/error.h"
 
 namespace poet::server {
@@ -14,7 +15,7 @@ constexpr int kBusyMilliseconds = 10'000;  // another server's transaction lasts
 
 [[noreturn]] void fail_at(sqlite3* database) {
   const char* file = database != nullptr ? sqlite3_db_filename(database, "main") : nullptr;
-  throw InputError(file != nullptr ? file : "the job store", sqlite3_errmsg(database));
+  throw StorageError(std::string(file != nullptr ? file : "the job store") + ": " + sqlite3_errmsg(database));
 }
 
 /// Of servers that start together on a new file SQLite lets one do this, and does not wait for the others by
@@ -101,9 +102,9 @@ Database::Database(const std::filesystem::path& file) {
     use_write_ahead_log(database_);
     execute(
         "PRAGMA synchronous = NORMAL");  // a killed process loses nothing; a power failure the latest jobs
-  } catch (...) {
+  } catch (const StorageError& error) {
     sqlite3_close(database_);
-    throw;
+    throw InputError(error.what());
   }
 }
 

@@ -12,7 +12,7 @@ namespace {
 
 /// What a curve is drawn of: clients get all rows so far with every change.
 nlohmann::ordered_json in_short(const nlohmann::ordered_json& row) {
-  constexpr std::array<const char*, 15> kFields = {"network",
+  constexpr std::array<const char*, 17> kFields = {"network",
                                                    "platform",
                                                    "batch_size",
                                                    "ram",
@@ -26,7 +26,9 @@ nlohmann::ordered_json in_short(const nlohmann::ordered_json& row) {
                                                    "bound_joules",
                                                    "baseline_joules",
                                                    "runtime_seconds",
-                                                   "keep_all_peak_ram_bytes"};
+                                                   "keep_all_peak_ram_bytes",
+                                                   "part_bytes",
+                                                   "ops"};
   nlohmann::ordered_json out;
   for (const char* name : kFields)
     if (row.contains(name)) out[name] = row[name];

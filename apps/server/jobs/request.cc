@@ -12,7 +12,6 @@
 #include "apps/server/jobs/sweep_request.h"
 #include "poet/base/error.h"
 #include "poet/base/parse_amounts.h"
-#include "poet/base/write_file.h"
 #include "poet/baselines/method.h"
 #include "poet/cost/device.h"
 #include "poet/cost/json_reader.h"
@@ -23,7 +22,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::int64_t kMostOps = 20'000;  // of a training step, before its operators are split
 constexpr std::int64_t kMost = std::int64_t{1} << 53;
 constexpr std::size_t kMostName = 256;
 constexpr std::size_t kMostInputs = 1024;  // that a command line has room for
@@ -165,40 +163,6 @@ Json read_verify(const JsonField& root, const KnownNames& names) {
   return {{"kind", "verify"}, {"plan", plan.name()}};
 }
 
-std::string number_text(const Json& json) {
-  return json.is_number_integer() ? std::to_string(json.get<std::int64_t>())
-                                  : fmt::format("{}", json.get<double>());
-}
-
-void add_arguments(const Field& field, const Json& value, const std::filesystem::path& folder,
-                   const std::function<std::filesystem::path(const std::string&)>& upload,
-                   std::vector<std::string>& arguments) {
-  const std::string option = field.option;
-  const auto add = [&](const std::string& text) { arguments.push_back(option + "=" + text); };
-  switch (field.kind) {
-    case FieldKind::upload:
-      return add(upload(value.get<std::string>()).string());
-    case FieldKind::device:
-      if (value.is_string()) return add(value.get<std::string>());
-      write_file(folder / "device.json", json_text(value, 1));
-      return add((folder / "device.json").string());
-    case FieldKind::flag:
-    case FieldKind::allowed:
-      if (value.get<bool>() == (field.kind == FieldKind::flag)) arguments.push_back(option);
-      return;
-    case FieldKind::request:
-      return;
-    case FieldKind::shapes:
-      for (const auto& [name, shape] : value.items())
-        add(name + "=" + fmt::format("{}", fmt::join(shape.get<std::vector<std::int64_t>>(), "x")));
-      return;
-    case FieldKind::names:
-      return add(fmt::format("{}", fmt::join(value.get<std::vector<std::string>>(), ",")));
-    default:
-      return add(value.is_string() ? value.get<std::string>() : number_text(value));
-  }
-}
-
 }  // namespace
 
 const std::vector<std::string>& job_kinds() {
@@ -222,42 +186,6 @@ Order read_request(const std::string& text, const Bounds& bounds, const KnownNam
   order.request = json_text(request);
   order.id = digest(std::string(version()) + "\n" + order.request).substr(0, 32);
   return order;
-}
-
-Commandline command_line(const Order& order, const std::filesystem::path& folder,
-                         const std::function<std::filesystem::path(const std::string& id)>& upload) {
-  constexpr double kGrace = 60;  // for reading, posing and proving that there is nothing
-  const Json json = parse_json(order.request, "request");
-  if (order.kind == "sweep") return sweep_command_line(json, folder, upload);
-  Commandline line;
-  line.arguments = {order.kind};
-  line.most_seconds = kGrace;
-  if (order.kind == "verify") {
-    line.arguments.insert(line.arguments.end(), {upload(json["plan"].get<std::string>()).string(), "--json"});
-    return line;
-  }
-  for (const Field& field : fields())
-    if (json.contains(field.name)) add_arguments(field, json[field.name], folder, upload, line.arguments);
-  if (order.kind == "import") {  // takes the file as it is
-    for (std::string& each : line.arguments)
-      if (each.rfind("--onnx=", 0) == 0) each = each.substr(7);
-  } else {
-    const double limit = json["time_limit"].get<double>();
-    const std::size_t methods = json.contains("methods") ? json["methods"].size() : poet::methods().size();
-    line.most_seconds = 1.2 * limit * static_cast<double>(order.kind == "compare" ? methods : 1) + kGrace;
-    line.arguments.emplace_back("--quiet");
-    line.arguments.push_back(fmt::format("--op-limit={}", kMostOps));
-  }
-  line.arguments.emplace_back("--json");
-  if (order.kind == "explain") line.arguments.emplace_back("--all");
-  if (order.kind == "solve" || order.kind == "explain") {
-    line.has_plan = true;
-    line.has_schedule = json.value("schedule", false);
-    line.arguments.push_back("--plan-out=" + (folder / "plan").string());
-    line.arguments.push_back("--progress-out=" + (folder / "progress").string());
-  }
-  if (line.has_schedule) line.arguments.push_back("--schedule-out=" + (folder / "schedule").string());
-  return line;
 }
 
 std::string pointer_in(std::string_view place) {

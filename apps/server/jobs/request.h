@@ -1,8 +1,7 @@
 #pragma once
 
-// What a client asks for: from its JSON to an order, and from that to the program's command line.
+// What a client asks for: from its JSON to an order.
 
-#include <filesystem>
 #include <functional>
 #include <string>
 #include <vector>
@@ -35,19 +34,6 @@ struct KnownNames {
 /// The order that a request is, `client` aside: amounts in bytes and seconds, fields sorted, so that equal
 /// requests are equal orders. Throws InputError with the JSON pointer of what is wrong: "/ram_budget".
 [[nodiscard]] Order read_request(const std::string& json, const Bounds& bounds, const KnownNames& names);
-
-/// How a job is run: the program's arguments, and what it is to find in its folder.
-struct Commandline {
-  std::vector<std::string> arguments;  // without the program itself
-  double most_seconds = 0;             // after which it is stopped
-  bool has_plan = false;               // it leaves one in FOLDER/plan
-  bool has_schedule = false;           // and in FOLDER/schedule
-};
-
-/// `folder` is the job's own; files that it needs are written there. `upload`: the file of an id.
-[[nodiscard]] Commandline command_line(
-    const Order& order, const std::filesystem::path& folder,
-    const std::function<std::filesystem::path(const std::string& id)>& upload);
 
 /// Of a name in an InputError's place, the JSON pointer; the reverse of what read_request() does. "request:
 /// /x" -> "/x".

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/server/jobs/digest.h"
-#include "poet/base/write_file.h"
+#include "apps/server/jobs/storage_error.h"
 #include "poet/cost/device.h"
 #include "poet/study/sweep_spec.h"
 
@@ -102,10 +102,10 @@ Commandline sweep_command_line(const Json& request, const std::filesystem::path&
       given, [&upload](const std::string& id) { return upload(id).string(); },
       [&folder](std::size_t i, const Json& profile) {
         const std::filesystem::path file = folder / fmt::format("device{}.json", i);
-        write_file(file, json_text(profile, 1));
+        write_own_file(file, json_text(profile, 1));
         return file.string();
       });
-  write_file(folder / "spec.json", json_text(spec, 1));
+  write_own_file(folder / "spec.json", json_text(spec, 1));
   Commandline line;
   const SweepSpec read = sweep_spec_of(json_text(spec), "request", folder);
   line.most_seconds = points * (1.5 * read.time_limit_seconds + 10) + 60;

@@ -5,6 +5,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include "apps/server/jobs/command_line.h"
 #include "apps/server/jobs/request.h"
 #include "poet/cost/json_reader.h"
 

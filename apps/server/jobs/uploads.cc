@@ -4,8 +4,8 @@
 #include <system_error>
 
 #include "apps/server/jobs/digest.h"
+#include "apps/server/jobs/storage_error.h"
 #include "poet/base/error.h"
-#include "poet/base/write_file.h"
 
 namespace poet::server {
 
@@ -30,7 +30,7 @@ std::optional<std::string> Uploads::add(std::string_view bytes) {
   for (const fs::directory_entry& entry : fs::directory_iterator(folder_, error))
     there += static_cast<std::int64_t>(entry.file_size(error));
   if (there + static_cast<std::int64_t>(bytes.size()) > most_bytes_) return std::nullopt;
-  write_file(folder_ / id, std::string(bytes));
+  write_own_file(folder_ / id, std::string(bytes));
   return id;
 }
 

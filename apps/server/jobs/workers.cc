@@ -8,9 +8,9 @@
 #include <random>
 #include <system_error>
 
+#include "apps/server/jobs/command_line.h"
 #include "apps/server/jobs/program_output.h"
 #include "apps/server/jobs/progress.h"
-#include "apps/server/jobs/request.h"
 #include "poet/base/error.h"
 #include "poet/base/process/program.h"
 #include "poet/cost/json_reader.h"

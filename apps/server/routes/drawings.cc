@@ -7,9 +7,9 @@
 #include <system_error>
 
 #include "apps/server/jobs/program_output.h"
+#include "apps/server/jobs/storage_error.h"
 #include "poet/base/error.h"
 #include "poet/base/process/program.h"
-#include "poet/base/write_file.h"
 
 namespace poet::server {
 namespace {
@@ -38,7 +38,11 @@ class Place {
 /// A folder of its own, gone at the end.
 class Scratch {
  public:
-  explicit Scratch(fs::path folder) : folder_(std::move(folder)) { fs::create_directories(folder_); }
+  explicit Scratch(fs::path folder) : folder_(std::move(folder)) {
+    std::error_code error;
+    fs::create_directories(folder_, error);
+    if (error) throw StorageError(folder_.string() + ": " + error.message());
+  }
   ~Scratch() {
     std::error_code ignored;
     fs::remove_all(folder_, ignored);
@@ -78,7 +82,7 @@ Drawings::Drawn Drawings::run(const std::string& plan, std::vector<std::string> 
   const Place place(under_way_);
   if (!place.free()) return {503, "files are being made of other plans; try again in a moment"};
   const Scratch scratch(folder_ / fmt::format("{}-{}", getpid(), next_++));
-  write_file(scratch.path() / "plan", plan);
+  write_own_file(scratch.path() / "plan", plan);
   arguments.insert(arguments.begin(), program_.string());
   ChildEnd end = run_in(scratch.path(), std::move(arguments));
   if (succeeded(end) && result == "firmware.tar.gz") {

@@ -30,6 +30,16 @@ Reply job_reply(int status, const Job& job) {
 
 Reply no_job(const std::string& id) { return failure(404, "not_found", "there is no job " + id); }
 
+/// Said now and not when it is the job's turn, unless there is that job already.
+std::optional<Reply> too_large(const Services& services, const Order& order) {
+  if (services.store.look(order.id)) return std::nullopt;
+  const auto upload = [&services](const std::string& id) { return services.uploads.file(id); };
+  for (const SizeCheck& check : size_checks(order, services.catalogue.names.devices.front(), upload))
+    if (const std::optional<std::string> said = services.sizes.too_many(check))
+      return failure(422, "too_large", *said, check.field);
+  return std::nullopt;
+}
+
 Reply post_job(const Services& services, const Call& call) {
   if (call.field("Content-Type").rfind("application/json", 0) != 0)
     return failure(415, "refused", "the body is JSON: Content-Type: application/json");
@@ -44,6 +54,7 @@ Reply post_job(const Services& services, const Call& call) {
   } catch (const InputError& error) {
     return bad_request(error);
   }
+  if (std::optional<Reply> refusal = too_large(services, order)) return *std::move(refusal);
   std::variant<Job, Reply> submitted = submit(services, std::move(order), call);
   if (Reply* refusal = std::get_if<Reply>(&submitted)) return std::move(*refusal);
   const Job& job = std::get<Job>(submitted);

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/server/jobs/digest.h"
+#include "apps/server/jobs/storage_error.h"
 #include "apps/server/routes/published_answer.h"
 #include "apps/server/routes/services.h"
 #include "poet/base/error.h"
@@ -145,6 +146,8 @@ Reply solve(const Services& services, const Call& call) {
     Reply later;
     later.once_ended = job.order.id;
     return later;
+  } catch (const StorageError&) {
+    return with_detail(storage_failure());
   } catch (const InputError& error) {
     Reply refusal = bad_request(error);
     refusal.status = 422;

@@ -7,6 +7,7 @@
 
 #include "apps/server/http/router.h"
 #include "apps/server/jobs/job_store.h"
+#include "apps/server/jobs/network_sizes.h"
 #include "apps/server/jobs/request.h"
 #include "apps/server/jobs/uploads.h"
 #include "apps/server/jobs/workers.h"
@@ -22,6 +23,7 @@ struct Services {
   Workers& workers;
   const Catalogue& catalogue;
   Drawings& drawings;
+  NetworkSizes& sizes;
   Bounds bounds;
 };
 

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <utility>
 
+#include "poet/base/amounts.h"
 #include "poet/base/error.h"
 #include "poet/cost/instance_json.h"
 #include "poet/cost/tabulate.h"
@@ -17,6 +18,14 @@ namespace {
 
 void refuse_persistent(const Policy& policy, const std::string& why) {
   if (policy.persistent) throw InputError(Field{"persistent"}, why);
+}
+
+/// Before anything that takes long with many ops.
+void check_ops(const Graph& training, const Policy& policy) {
+  const auto ops = static_cast<std::int64_t>(training.ops.size());
+  if (policy.op_limit && ops > *policy.op_limit)
+    throw InputError(Field{"op_limit"}, fmt::format("the training step has {} ops, more than {}",
+                                                    format_count(ops), format_count(*policy.op_limit)));
 }
 
 /// Of an InstanceFile or an Instance.
@@ -34,6 +43,7 @@ Workload load_instance(const NetworkSpec& network, const DeviceSpec& device, con
     verify(workload.instance);
     workload.origin = "instance";
   }
+  check_ops(workload.instance.graph, policy);
   workload.semantics =
       policy.semantics.value_or(workload.instance.has_device ? Semantics::device : Semantics::staged);
   return workload;
@@ -48,6 +58,7 @@ Workload load_published(const NetworkSpec& network, const DeviceSpec& device, co
   refuse_persistent(policy, why);
   Workload workload;
   workload.instance = read_published_instance({std::get<BuiltInNetwork>(network.source).name, device.name});
+  check_ops(workload.instance.graph, policy);
   workload.semantics = *policy.semantics;
   workload.origin = "published instance";
   return workload;
@@ -80,6 +91,7 @@ Limits early_limits(const Policy& policy, const Report& keep_all) {
 
 Workload load_network(const NetworkSpec& spec, const DeviceSpec& wanted, const Policy& policy) {
   TrainingNetwork network = build_training_network(spec);
+  check_ops(network.training, policy);
   DeviceProfile device = wanted.profile ? *wanted.profile : find_device(wanted.name);
   if (policy.storage_capacity && device.storage) device.storage->capacity = *policy.storage_capacity;
   const PersistentPolicy persistent = policy.persistent.value_or(PersistentPolicy::resident);

@@ -93,6 +93,7 @@ struct Policy {
   StepDeadline deadline = {};
   std::optional<Bytes> max_bytes_written = {};  // per step
   std::optional<Bytes> storage_capacity = {};   // instead of the device's
+  std::optional<std::int64_t> op_limit = {};    // of the training step, before it is split; more are refused
 };
 
 }  // namespace poet

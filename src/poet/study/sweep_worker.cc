@@ -77,7 +77,9 @@ const SweepWorker::Loaded& SweepWorker::load(const SweepPoint& point) {
   loaded_.emplace();
   loaded_->key = std::move(key);
   try {
-    loaded_->workload = poet::load(network_of(point), device_of(point), policy_of(point));
+    Policy policy = policy_of(point);
+    policy.op_limit = op_limit_;
+    loaded_->workload = poet::load(network_of(point), device_of(point), policy);
     const Workload& workload = loaded_->workload;
     loaded_->figures =
         figures_of(workload.choose_paged ? with_paged(workload.instance, pageable(workload.instance))

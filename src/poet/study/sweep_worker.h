@@ -2,6 +2,7 @@
 
 // What the workers of a sweep do with a point: pose its problem, run its method, have it judged.
 
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -14,7 +15,9 @@ namespace poet {
 /// a row.
 class SweepWorker {
  public:
-  explicit SweepWorker(std::string poet_version) : version_(std::move(poet_version)) {}
+  /// Points whose training step has more than `op_limit` ops fail.
+  explicit SweepWorker(std::string poet_version, std::optional<std::int64_t> op_limit = {})
+      : version_(std::move(poet_version)), op_limit_(op_limit) {}
 
   /// From to_text() of a point to the JSON text of its SweepResult. Never throws for the point's sake: what
   /// goes wrong is the verdict `failed`.
@@ -30,6 +33,7 @@ class SweepWorker {
   const Loaded& load(const SweepPoint& point);
 
   std::string version_;
+  std::optional<std::int64_t> op_limit_;
   std::optional<Loaded> loaded_;
 };
 

@@ -78,6 +78,47 @@ export async function aPlanOfLessRamCountsForMore(context) {
   assert.equal(lines[1].none.length, 1);
 }
 
+export async function aBoundOfMoreRamOrTimeCountsForLess(context) {
+  await context.serve();
+  const page = await context.open(SMALL);
+  const bounds = await page.evaluate(async () => {
+    const row = (ram, energy, bound, factor, part = 100) => ({
+      deadline: factor ? String(factor) : "",
+      deadline_seconds: factor,
+      ram_budget_bytes: ram,
+      verdict: energy ? "holds" : "no plan",
+      energy_joules: energy,
+      runtime_seconds: 1,
+      bound_joules: bound,
+      part_bytes: part,
+      ops: 7,
+    });
+    const { linesOf } = await import("/points.js");
+    const boundsOf = (rows) => linesOf(rows).map((line) => line.rows.map((one) => one.bound_joules));
+    return {
+      ram: boundsOf([row(30, 5, 4, null), row(10, 9, 3, null), row(20, 7, 5, null)]),
+      time: boundsOf([
+        row(20, 5, 4, null),
+        row(30, 5, 4.5, null),
+        row(20, 6, 2, 2),
+        row(20, 7, 5, 1),
+        row(30, 5, null, 1),
+      ]),
+      parts: boundsOf([row(30, 5, 4, null, 50), row(20, 6, 3, null), row(10, 9, 2, null)]),
+      // The plan with more RAM is of other parts, and its bound says nothing of the better one.
+      better: boundsOf([row(30, 8, 7, null, 50), row(20, 6, 5, null)]),
+      none: boundsOf([row(30, null, null, null), row(20, 6, 5, null)]),
+    };
+  });
+  assert.deepEqual(bounds, {
+    ram: [[5, 5, 4]],
+    time: [[4.5, 4.5], [4.5], [5, 4.5]],
+    parts: [[3, 3, 4]],
+    better: [[5, null]],
+    none: [[5, null]],
+  });
+}
+
 export async function theBudgetMovesByKeyboard(context) {
   await context.serve();
   const page = await context.open(SMALL);

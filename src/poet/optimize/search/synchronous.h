@@ -7,10 +7,10 @@
 // is what the paper's instantaneous transfers need. So schedules are sought under the paper's rule for RAM
 // (with scratch memory), and their transfers then moved beside compute as far as RAM allows.
 
-#include <functional>
 #include <optional>
 
 #include "poet/optimize/outcome.h"
+#include "poet/optimize/quick_energy.h"
 #include "poet/optimize/search/instant_transfers.h"
 
 namespace poet {
@@ -22,12 +22,5 @@ namespace poet {
 [[nodiscard]] std::optional<SynchronousPlan> search_synchronous(const SolveRequest& request,
                                                                 const SolveOptions& options,
                                                                 const Stop& stop);
-
-/// What a step takes when everything is kept, or of a few streaming passes with addresses, paged values and
-/// waiting included, which takes a tenth of a second per 1,000 ops: to compare instances of one network.
-/// Nothing where that has no plan within the limits, or where it is stopped. Device semantics.
-[[nodiscard]] std::optional<Joules> quick_energy(const Instance& instance, const Limits& limits);
-[[nodiscard]] std::optional<Joules> quick_energy_until(const std::function<bool()>& stop,
-                                                       const Instance& instance, const Limits& limits);
 
 }  // namespace poet

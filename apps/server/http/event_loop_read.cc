@@ -1,0 +1,104 @@
+// Requests, from their first byte to whoever answers them.
+
+#include <fmt/format.h>
+#include <sys/socket.h>
+
+#include <array>
+#include <cerrno>
+#include <utility>
+
+#include "apps/server/http/connection.h"
+
+namespace poet::server {
+
+void EventLoop::readable(Connection& connection) {
+  std::array<char, 65536> bytes;  // NOLINT(cppcoreguidelines-pro-type-member-init): filled by recv()
+  bool ended = false;
+  while (true) {
+    const ssize_t count = recv(connection.socket, bytes.data(), bytes.size(), 0);
+    if (count > 0) {
+      if (connection.phase != Connection::Phase::reading) continue;  // dropped
+      if (connection.in.empty()) connection.deadline = clock_now() + limits_.head_seconds;
+      connection.in.append(bytes.data(), static_cast<std::size_t>(count));
+      buffered_ += static_cast<std::size_t>(count);
+      if (connection.in.size() > limits_.head_bytes + limits_.body_bytes) break;
+      continue;
+    }
+    if (count < 0 && errno == EINTR) continue;
+    ended = count == 0 || (errno != EAGAIN && errno != EWOULDBLOCK);
+    break;
+  }
+  if (connection.phase == Connection::Phase::reading && !connection.in.empty()) take_request(connection);
+  // A client that has said all may still want the answer; one that was waiting for nothing is gone.
+  if (ended &&
+      (connection.phase == Connection::Phase::reading || connection.phase == Connection::Phase::streaming ||
+       connection.phase == Connection::Phase::draining))
+    close_later(connection);
+}
+
+void EventLoop::take_request(Connection& connection) {
+  if (buffered_ > limits_.all_bytes && connection.in.size() > limits_.head_bytes)
+    return refuse(connection, 503, "too much is being uploaded; try again later");
+  if (!connection.head) {
+    connection.head = request_head(connection.in);
+    if (!connection.head) {
+      if (connection.in.size() > limits_.head_bytes)
+        refuse(connection, 431, "the request's head is too large");
+      return;
+    }
+    const RequestHead& head = *connection.head;
+    if (head.size > limits_.head_bytes) return refuse(connection, 431, "the request's head is too large");
+    if (head.refused == 411)
+      return refuse(connection, 411, "the body's length must be given: Content-Length");
+    if (head.refused == 505) return refuse(connection, 505, "this is HTTP/1.1");
+    if (head.refused != 0) return refuse(connection, 400, "this is no HTTP request");
+    if (head.body > limits_.body_bytes) return refuse(connection, 413, "the body is too large");
+    if (head.body > limits_.head_bytes && admits_ &&
+        !admits_(std::string_view(connection.in).substr(0, head.size)))
+      return refuse(connection, 401, "give a token: Authorization: Bearer TOKEN");
+    connection.deadline += static_cast<double>(head.body) / limits_.least_rate;
+    if (head.awaits_continue) {
+      const std::size_t before = connection.in.size();
+      connection.in = without_expect(connection.in, head.size);
+      connection.head->size -= before - connection.in.size();
+      buffered_ -= before - connection.in.size();
+      if (!head.is_http_1_0 && connection.in.size() < connection.head->size + head.body) {
+        say(connection, "HTTP/1.1 100 Continue\r\n\r\n");
+        send_now(connection);
+        if (connection.closed) return;
+      }
+    }
+  }
+  const std::size_t size = connection.head->size + connection.head->body;
+  if (connection.in.size() < size) return;
+  RawRequest request{connection.id, connection.in.substr(0, size), connection.address};
+  connection.in.erase(0, size);
+  if (connection.in.empty()) connection.in.shrink_to_fit();
+  connection.held = size;
+  connection.head.reset();
+  connection.phase = Connection::Phase::answering;
+  connection.deadline = kNever;
+  watch(connection, false);
+  if (!dispatch_(std::move(request))) refuse(connection, 503, "the server is busy; try again in a moment");
+}
+
+void EventLoop::refuse(Connection& connection, int status, const char* text) {
+  const char* error = status == 503 ? "busy" : status == 401 ? "unauthorized" : "refused";
+  const std::string body = fmt::format(R"({{"error":"{}","message":"{}"}})", error, text);
+  const char* extra = status == 503   ? "Retry-After: 2\r\n"
+                      : status == 401 ? "WWW-Authenticate: Bearer\r\n"
+                                      : "";
+  buffered_ -= std::exchange(connection.held, 0);
+  connection.refused = true;
+  connection.close = true;
+  connection.phase = Connection::Phase::writing;
+  say(connection,
+      fmt::format(
+          "HTTP/1.1 {} Refused\r\nContent-Type: application/json\r\nContent-Length: {}\r\n{}Connection: "
+          "close\r\n\r\n{}",
+          status, body.size(), extra, body));
+  connection.deadline = clock_now() + limits_.head_seconds;
+  send_now(connection);
+}
+
+}  // namespace poet::server

@@ -1,0 +1,153 @@
+// Responses, from whoever has answered to the client's having taken them.
+
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdint>
+#include <mutex>
+#include <utility>
+
+#include "apps/server/http/connection.h"
+
+namespace poet::server {
+namespace {
+
+constexpr double kDrainSeconds = 2;
+
+}  // namespace
+
+void EventLoop::say(Connection& connection, std::string_view bytes) {
+  if (connection.closed) return;
+  if (connection.unsent() == 0) connection.took = clock_now();
+  connection.out += bytes;
+  unsent_ += bytes.size();
+}
+
+void EventLoop::close_slowest() {
+  while (unsent_ > limits_.unsent_bytes) {
+    Connection* slowest = nullptr;
+    for (const auto& [id, connection] : connections_)
+      if (!connection->closed && connection->unsent() > 0 &&
+          (slowest == nullptr || connection->took < slowest->took))
+        slowest = connection.get();
+    if (slowest == nullptr) return;
+    close_later(*slowest);
+  }
+}
+
+void EventLoop::send_now(Connection& connection) {
+  while (connection.sent < connection.out.size()) {
+    const ssize_t count = ::send(connection.socket, connection.out.data() + connection.sent,
+                                 connection.out.size() - connection.sent, MSG_NOSIGNAL);
+    if (count > 0) {
+      connection.sent += static_cast<std::size_t>(count);
+      connection.took = clock_now();
+      unsent_ -= static_cast<std::size_t>(count);
+    } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
+      watch(connection, true);
+      return close_slowest();
+    } else if (errno != EINTR) {
+      return close_later(connection);
+    }
+  }
+  connection.out.clear();
+  if (connection.phase != Connection::Phase::streaming) connection.out.shrink_to_fit();
+  connection.sent = 0;
+  answered(connection);
+}
+
+void EventLoop::answered(Connection& connection) {
+  if (connection.close) {
+    if (!connection.refused) return close_later(connection);
+    (void)shutdown(connection.socket, SHUT_WR);
+    connection.phase = Connection::Phase::draining;
+    connection.deadline = clock_now() + kDrainSeconds;
+    buffered_ -= connection.in.size();
+    connection.in.clear();
+  } else if (connection.topic) {
+    connection.phase = Connection::Phase::streaming;
+    connection.deadline = clock_now() + limits_.stream_idle_seconds;
+  } else if (connection.phase == Connection::Phase::writing) {
+    connection.phase = Connection::Phase::reading;
+    connection.deadline = clock_now() + (connection.in.empty() ? limits_.idle_seconds : limits_.head_seconds);
+    watch(connection, false);
+    if (!connection.in.empty()) take_request(connection);
+    return;
+  }
+  watch(connection, false);
+}
+
+void EventLoop::take_messages() {
+  std::vector<Message> messages;
+  {
+    const std::scoped_lock lock(mutex_);
+    messages.swap(messages_);
+  }
+  for (Message& message : messages) take(message);
+}
+
+void EventLoop::take(Message& message) {
+  if (message.topic.empty()) {
+    const auto found = connections_.find(message.connection.value());
+    if (found == connections_.end() || found->second->closed) return;
+    Connection& connection = *found->second;
+    buffered_ -= std::exchange(connection.held, 0);
+    connection.close = connection.close || message.response.close;
+    connection.phase = Connection::Phase::writing;
+    connection.deadline = clock_now() + limits_.head_seconds +
+                          static_cast<double>(message.response.bytes.size()) / limits_.least_rate;
+    say(connection, message.response.bytes);
+    if (message.response.topic) {
+      connection.topic = std::move(message.response.topic);
+      streams_.emplace(*connection.topic, connection.id);
+    }
+    return send_now(connection);
+  }
+  if (message.connection) {
+    const auto found = connections_.find(*message.connection);
+    if (found != connections_.end() && found->second->topic == message.topic)
+      publish_to(*found->second, message);
+    return;
+  }
+  const auto [begin, end] = streams_.equal_range(message.topic);
+  for (auto each = begin; each != end; ++each) publish_to(*connections_.at(each->second), message);
+}
+
+void EventLoop::publish_to(Connection& connection, const Message& message) {
+  if (connection.closed) return;
+  if (connection.unsent() > limits_.stream_bytes) return close_later(connection);
+  say(connection, message.response.bytes);
+  connection.close = connection.close || message.last;
+  connection.deadline = clock_now() + limits_.stream_idle_seconds;
+  send_now(connection);
+}
+
+void EventLoop::respond(std::uint64_t connection, RawResponse response) {
+  post({connection, std::move(response), {}, false});
+}
+
+void EventLoop::publish(const std::string& topic, std::string bytes, bool last,
+                        std::optional<std::uint64_t> connection) {
+  post({connection, {std::move(bytes), false, {}}, topic, last});
+}
+
+void EventLoop::stop() {
+  stopping_ = true;
+  wake();
+}
+
+void EventLoop::post(Message message) {
+  {
+    const std::scoped_lock lock(mutex_);
+    messages_.push_back(std::move(message));
+  }
+  wake();
+}
+
+void EventLoop::wake() const {
+  const std::uint64_t once = 1;
+  (void)!write(wake_, &once, sizeof once);
+}
+
+}  // namespace poet::server

@@ -1,0 +1,21 @@
+#pragma once
+
+// A first answer, by which a policy compares parts of operators (Splitting::energy).
+
+#include <functional>
+#include <optional>
+
+#include "poet/base/units.h"
+#include "poet/cost/instance.h"
+#include "poet/plan/limits.h"
+
+namespace poet {
+
+/// What a step takes when everything is kept, or of a few streaming passes with addresses, paged values and
+/// waiting included, which takes a tenth of a second per 1,000 ops: to compare instances of one network.
+/// Nothing where that has no plan within the limits, or where it is stopped. Device semantics.
+[[nodiscard]] std::optional<Joules> quick_energy(const Instance& instance, const Limits& limits);
+[[nodiscard]] std::optional<Joules> quick_energy_until(const std::function<bool()>& stop,
+                                                       const Instance& instance, const Limits& limits);
+
+}  // namespace poet
