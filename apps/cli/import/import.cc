@@ -25,8 +25,9 @@ class Import final : public Command {
     parser_.option("-o,--instance-out", out_,
                    "write the training step with its costs, for --instance; needs --platform", "FILE.json");
     parser_.option("--platform", options_.platform, "the device for -o: a name (poet devices) or a profile",
-                   "NAME|FILE.json");
-    parser_.option("--optimizer", options_.optimizer, "for -o: sgd (default), momentum or adam", "NAME");
+                   "DEVICE|FILE.json");
+    parser_.option("--optimizer", options_.optimizer, "for -o: sgd (default), momentum or adam",
+                   "sgd|momentum|adam");
     parser_.option("--trainable", options_.trainable, "for -o: train these parameters only", "PATTERN");
     parser_.flag("--operators", every_op_, "list every operator with its shapes, not only the sums by kind");
     parser_.flag("--parameters", every_parameter_, "list what stays in RAM across steps, by name");
