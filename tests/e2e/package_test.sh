@@ -24,7 +24,7 @@ make_packages() {
     fail "debian/changelog does not begin with version $version"
   rm -rf "$work"
   mkdir -p "$work/poet"
-  cp -r "$repository"/{debian,docs,examples,README.md} "$work/poet"
+  cp -r "$repository"/{debian,docs,examples,README.md,SECURITY.md} "$work/poet"
   cd "$work/poet"
   POET_BUILD=$build dpkg-buildpackage --build=binary --no-sign --no-check-builddeps >"$work/log" 2>&1 || {
     tail -n 40 "$work/log" >&2
