@@ -44,10 +44,20 @@ grep -q '^Status  *\(optimal\|feasible\)' "$work/answer" || fail "no plan: $(cat
 awk -v a="$begin" -v b="$installed" -v c="$(date +%s.%N)" \
   'BEGIN { printf "apt install: %.1f s; first plan: %.1f s; together %.1f s\n", b - a, c - b, c - a }'
 
-# The rest: Python beside it, then all that the README says.
+# The rest: Python beside it, all that the README says, its program in C++.
 in_chroot apt-get install -y --no-install-recommends "/tmp/python3-poet_${version}_$(dpkg --print-architecture).deb" >>"$work/chroot.log" 2>&1 || fail "python3-poet"
 user_in_chroot python3 -c 'import poet; assert poet.solve("linear", device="m0", ram_budget="24KiB", time_limit=2)' ||
   fail "Python"
 user_in_chroot python3 readme_commands_test.py README.md /usr/bin/poet || fail "the README's commands"
-in_chroot apt-get purge -y poet python3-poet >>"$work/chroot.log" 2>&1 || fail "apt-get purge"
+in_chroot apt-get install -y --no-install-recommends "/tmp/libpoet-dev_${version}_$(dpkg --print-architecture).deb" \
+  cmake g++ make >>"$work/chroot.log" 2>&1 || fail "libpoet-dev"
+cp -r "$repository"/tests/e2e/consumer "$root/home/someone"
+sed -n '/^```cpp$/,/^```$/p' "$repository/README.md" | sed '1d;$d' >"$root/home/someone/example.cc"
+chmod -R a+rX "$root/home/someone"
+user_in_chroot cmake -S consumer -B built -DCMAKE_BUILD_TYPE=Release -DEXPECTED_VERSION="$version" \
+  -DREADME_EXAMPLE=/home/someone/example.cc >"$work/consumer.log" &&
+  user_in_chroot cmake --build built --target example >>"$work/consumer.log" || fail "find_package(poet): $(tail "$work/consumer.log")"
+user_in_chroot poet run --model resnet14_cifar --platform a72 --ram-budget 1GB --steps 1 --quiet --onnx-out model.onnx >/dev/null
+[[ $(user_in_chroot built/example | grep -c '^step .*: loss ') == 10 ]] || fail "the README's example"
+in_chroot apt-get purge -y poet libpoet-dev python3-poet >>"$work/chroot.log" 2>&1 || fail "apt-get purge"
 [[ -z $(find "$root/usr" -name '*poet*' ! -path '*/poetry*' -print -quit) ]] || fail "files are left: $(find "$root/usr" -name '*poet*')"

@@ -52,6 +52,9 @@ std::vector<fs::path> usual_places() {
   else if (!program.empty())
     out.push_back(program.parent_path().parent_path() / "share" / "poet");
   out.emplace_back(POET_INSTALL_DATA_DIR);
+  // A package may be made of a build that was configured for another prefix.
+  out.emplace_back("/usr/local/share/poet");
+  out.emplace_back("/usr/share/poet");
   return out;
 }
 

@@ -9,7 +9,8 @@ namespace poet {
 /// The data folder, an absolute path. The environment variable POET_DATA_DIR decides when it is set and not
 /// empty; otherwise the first of these that exists: `data` beside the shared library that poet is in; for
 /// what runs from the build folder, the source tree; `share/poet` of the tree that the executable or the
-/// Python package is installed in; the install location that the build was configured with. Throws InputError
+/// Python package is installed in; the install location that the build was configured with;
+/// /usr/local/share/poet, /usr/share/poet. Throws InputError
 /// when POET_DATA_DIR names no folder, or when there is none anywhere.
 std::filesystem::path data_dir();
 
