@@ -17,6 +17,7 @@ libraries=libstdc++-12-dev
 for package in "${packages[@]}"; do
   [[ $package != *-dev ]] || libraries+=,$package
 done
+mkdir -p "$(dirname "$folder")"
 mmdebstrap --arch=arm64 --variant=extract --include="$libraries" bookworm "$folder" - <<<"$sources"
 
 # Links such as /lib/aarch64-linux-gnu/libm.so.6 are to stay within the folder.
