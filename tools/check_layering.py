@@ -64,7 +64,7 @@ OWNERS = {
     r"(onnx|google/protobuf)/.*": ("frontend/onnx",),
     r"(oneapi/dnnl/)?dnnl.*": ("runtime/kernels/onednn",),
     r"(openssl/.*|xxhash)\.h": ("runtime/storage", "apps/server/jobs/digest.cc"),
-    r"CLI/.*": ("apps/shared/parser.cc",),
+    r"CLI/.*": ("apps/shared/parser.cc", "apps/shared/description.cc"),
     r"sqlite3\w*\.h": ("study/store.cc", "apps/server/jobs/database.cc"),
     r"httplib\.h": ("apps/server/http",),
     r"mpi\.h": ("study/mpi_pool.cc",),

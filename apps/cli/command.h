@@ -20,5 +20,7 @@ namespace poet::cli {
 [[nodiscard]] std::unique_ptr<Command> make_serve(CommandLine& program);
 [[nodiscard]] std::unique_ptr<Command> make_models(CommandLine& program);
 [[nodiscard]] std::unique_ptr<Command> make_devices(CommandLine& program);
+[[nodiscard]] std::unique_ptr<Command> make_completion(CommandLine& program);
+[[nodiscard]] std::unique_ptr<Command> make_manual(CommandLine& program);
 
 }  // namespace poet::cli

@@ -11,7 +11,7 @@
 namespace poet::cli {
 
 void add_network_options(const Parser& parser, NetworkOptions& options) {
-  parser.option("--model", options.model, "a built-in network (poet models lists them)", "NAME");
+  parser.option("--model", options.model, "a built-in network (poet models lists them)", "NETWORK");
   parser.option("--onnx", options.onnx,
                 "or a network from an ONNX file, with weights or without (poet import inspects it)", "FILE");
   add_onnx_options(parser, options);
@@ -19,7 +19,7 @@ void add_network_options(const Parser& parser, NetworkOptions& options) {
                 "samples per training step (default 1; of an ONNX file, what it says)", "N");
   parser.option("--sequence-length", options.sequence_length,
                 "tokens per sample, for bert, bert_tiny and transformer (default 512)", "N");
-  parser.option("--optimizer", options.optimizer, "sgd (default), momentum or adam", "NAME");
+  parser.option("--optimizer", options.optimizer, "sgd (default), momentum or adam", "sgd|momentum|adam");
   parser.option(
       "--trainable", options.trainable,
       "train these parameters only: names with * and ?, separated by commas, as in \"layer4.*,fc.*\" "
@@ -31,7 +31,8 @@ void add_onnx_options(const Parser& parser, NetworkOptions& options) {
   parser.option("--input-shape", options.input_shapes,
                 "of an ONNX file: the shape of an input, instead of the file's; may be repeated",
                 "NAME=1x3x224x224");
-  parser.option("--loss", options.loss, "of an ONNX file: cross-entropy (default) or mse", "NAME");
+  parser.option("--loss", options.loss, "of an ONNX file: cross-entropy (default) or mse",
+                "cross-entropy|mse");
   parser.flag(
       "--allow-opaque", options.allow_opaque,
       "of an ONNX file: plan around operators that poet does not know: never recompute them, keep all "

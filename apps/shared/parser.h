@@ -1,7 +1,7 @@
 #pragma once
 
-// The command line as the programs declare it: commands, and their options in groups of the help. The one
-// source behind this header sees CLI11, whose headers take seconds to compile.
+// The command line as the programs declare it: commands, and their options in groups of the help. Only the
+// sources behind this header see CLI11, whose headers take seconds to compile.
 
 #include <filesystem>
 #include <functional>
@@ -11,6 +11,8 @@
 #include <string>
 #include <variant>
 #include <vector>
+
+#include "apps/shared/description.h"
 
 namespace CLI {
 class App;
@@ -79,6 +81,8 @@ class CommandLine {
   [[nodiscard]] Parser parser() { return Parser(*app_); }
   /// A command of its own name, options and help.
   [[nodiscard]] Parser command(const std::string& name, const std::string& description);
+  /// All that was declared.
+  [[nodiscard]] CommandDescription description() const;
 
   /// Fills all targets. What it returns is to be printed, and nothing is to be run: a help, the version.
   /// Throws InputError.

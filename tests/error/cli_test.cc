@@ -35,9 +35,12 @@ TEST(BadCommandLine, IsOneLine) {
   expect_bad_input(
       "",
       "a command is missing: solve, run, codegen, card, profile, verify, show, explain, compare, import, "
-      "sweep, serve, reproduce, models or devices "
+      "sweep, serve, reproduce, models, devices, completion or manual "
       "(poet --help describes them)");
   expect_bad_input("foo", "unknown command \"foo\" (poet --help lists what there is)");
+  expect_bad_input("manual foo", "manual: there is no command \"foo\" (poet --help lists them)");
+  expect_bad_input("completion", "SHELL is required (poet completion --help lists what there is)");
+  expect_bad_input_with("completion tcsh", "tcsh not in {bash,zsh,fish}");
   expect_bad_input("solve --foo", "unknown option \"--foo\" (poet solve --help lists what there is)");
   expect_bad_input("sovle",
                    "unknown command \"sovle\"; did you mean solve? (poet --help lists what there is)");

@@ -145,7 +145,8 @@ class Codegen final : public Command {
                 "DIR")
         .required();
     parser_.option("--board", board_,
-                   fmt::format("what it is for: {} (default host)", fmt::join(board_names(), ", ")), "NAME");
+                   fmt::format("what it is for: {} (default host)", fmt::join(board_names(), ", ")),
+                   fmt::format("{}", fmt::join(board_names(), "|")));
     parser_.option("--ram", ram_,
                    "RAM that the firmware may touch, a power of two (default: all that the board stands for)",
                    "BYTES");

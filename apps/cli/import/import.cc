@@ -32,8 +32,9 @@ class Import final : public Command {
     parser_.option("-o,--instance-out", out_,
                    "write the training step with its costs, for --instance; needs --platform", "FILE.json");
     parser_.option("--platform", options_.platform, "the device for -o: a name (poet devices) or a profile",
-                   "NAME|FILE.json");
-    parser_.option("--optimizer", options_.optimizer, "for -o: sgd (default), momentum or adam", "NAME");
+                   "DEVICE|FILE.json");
+    parser_.option("--optimizer", options_.optimizer, "for -o: sgd (default), momentum or adam",
+                   "sgd|momentum|adam");
     parser_.option("--trainable", options_.trainable, "for -o: train these parameters only", "PATTERN");
     parser_.option("--op-limit", op_limit_,
                    "refuse files whose training step has more ops, as servers do (default: no limit)", "N");

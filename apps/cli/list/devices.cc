@@ -102,7 +102,7 @@ class Devices final : public Command {
   explicit Devices(CommandLine& program)
       : Command(program.command("devices",
                                 "list the device profiles, or show one with the origin of every number")) {
-    parser_.option("NAME", name_, "a device, or a profile (FILE.json)", "");
+    parser_.option("DEVICE", name_, "a name, or a profile (FILE.json)", "");
     parser_.flag("--json", json_, "one JSON object instead of text");
   }
 

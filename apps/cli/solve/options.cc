@@ -22,13 +22,13 @@ void add_input_options(const Parser& parser, InputOptions& options) {
   add_network_options(group, options);
   group.option("--instance", options.instance, "or a graph with its costs, from a file", "FILE");
   group.option("--platform", options.platform, "the device: a name (poet devices) or a profile",
-               "NAME|FILE.json");
+               "DEVICE|FILE.json");
   group.option("--persistent", options.persistent,
                "auto (default): each parameter and optimiser state is in RAM from step to step or at home on "
                "storage, whichever costs less energy; resident (default of compare): all are in RAM; "
                "excluded: they live elsewhere, as "
                "do the parameters' gradients",
-               "POLICY");
+               "auto|resident|excluded");
   group.option(
       "--split", options.split,
       "auto (default): operators in parts, where the RAM budget is small beside the largest operator; off: "
@@ -39,7 +39,7 @@ void add_input_options(const Parser& parser, InputOptions& options) {
       "device (default): RAM and time as the device has them; staged, published: the paper's rules, with "
       "--model on its "
       "published instance; staged is the default for an instance file without a device",
-      "RULES");
+      "device|staged|published");
 }
 
 void add_limit_options(const Parser& parser, LimitOptions& options) {
@@ -92,7 +92,7 @@ void add_solver_options(const Parser& parser, SolverOptions& options) {
       "--solver", options.solver,
       "who searches: cbc (default), highs where the build has it, or file: any program, through the files "
       "below; file implies --persistent resident --split off where they are not given",
-      "NAME");
+      "cbc|highs|file");
   group.option("--mps", options.mps, "with --solver file: write the model here", "FILE.mps");
   group.option("--solution", options.solution,
                "with --solver file: read the answer to the model in --mps from here", "FILE");
@@ -106,7 +106,8 @@ void add_solver_options(const Parser& parser, SolverOptions& options) {
       "write what the search has found so far here, a line of JSON each time, for other programs to follow",
       "FILE");
   group.option("--formulation", options.formulation,
-               "tight (default), or published: the paper's Algorithm 1, with --semantics published", "NAME");
+               "tight (default), or published: the paper's Algorithm 1, with --semantics published",
+               "tight|published");
 }
 
 void check_order(const SolverOptions& options) {

@@ -152,7 +152,7 @@ void add_machine_options(const Parser& parser, MachineOptions& options) {
       "--kernels", options.kernels,
       "fast (default), lean: less workspace, or reference: plain loops, least workspace; each gives bits of "
       "its own",
-      "NAME");
+      "fast|lean|reference");
   group.option("--threads", options.threads, "of the kernels (default 1)", "N");
   group.option(
       "--isa", options.isa,

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string_view>
+#include <vector>
 
 #include "poet/base/data_dir.h"
 #include "poet/base/error.h"
@@ -70,7 +71,9 @@ std::string title_of(const std::vector<Picture>& pictures) {
 
 std::optional<fs::path> web_library(const std::string& name) {
   std::error_code ignored;
-  for (const fs::path& folder : {data_dir() / "report", fs::path(POET_WEB_LIBRARIES)})
+  std::vector<fs::path> folders = {data_dir() / "report"};
+  if (runs_from_build()) folders.emplace_back(POET_WEB_LIBRARIES);
+  for (const fs::path& folder : folders)
     if (fs::is_regular_file(folder / name, ignored)) return folder / name;
   return std::nullopt;
 }
