@@ -16,8 +16,8 @@ class Command:
     arguments: list
     outputs: tuple = ()  # files, or folders, that it writes
     inputs: tuple = ()  # of the prepared ones, to be copied beside the outputs as they may be changed
-    again: tuple = ()  # what a second call, without a fault, has to be asked for: the same outputs come
     keeps: tuple = ()  # outputs that are worth something before the command has ended: a store, a page file
+    processes: int = 1  # that a call can fail in, each with a line: calls are counted in each
     repeats: bool = True  # the same call writes the same bytes
 
 
@@ -43,7 +43,8 @@ COMMANDS = {
                     "--quiet"], ("o.safetensors",), ("plan",)),
     "run_resume": Command(["run", "plan", "--steps", "4", "--resume", "two.safetensors", "--checkpoint",
                            "two.safetensors", "--quiet"], ("two.safetensors",), ("plan", "two.safetensors")),
-    "run_onnx_out": Command(["run", "plan", "--steps", "1", "--onnx-out", "o.onnx", "--quiet"], ("o.onnx",), ("plan",)),
+    "run_onnx_out": Command(["run", "plan", "--steps", "1", "--onnx-out", "o.onnx", "--quiet"], ("o.onnx",), ("plan",),
+                            processes=2),
     "run_paged": Command(["run", "paged", "--steps", "3", "--storage", "pages", "--checkpoint", "o.safetensors", "--quiet"],
                          ("o.safetensors",), ("paged",), keeps=("pages",)),
 }
