@@ -14,11 +14,14 @@
 namespace poet::cli {
 
 void print_answer(const std::string& text) {
-  errno = 0;
-  const bool written =
-      std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
-  if (!written && errno != EPIPE)
+  (void)std::fflush(stdout);  // what was printed otherwise comes first
+  for (std::size_t done = 0; done < text.size();) {
+    const ssize_t count = ::write(STDOUT_FILENO, text.data() + done, text.size() - done);
+    if (count > 0) done += static_cast<std::size_t>(count);
+    if (count >= 0 || errno == EINTR) continue;  // Ctrl-C is dealt with elsewhere
+    if (errno == EPIPE) return;
     throw InputError("stdout", std::string("cannot be written: ") + std::strerror(errno));
+  }
 }
 
 void print_answer(const nlohmann::ordered_json& json) { print_answer(json_text(json, 2) + "\n"); }

@@ -67,6 +67,7 @@ Tokens read_tokens(const std::filesystem::path& file) {
     if (!tokens.emplace(digest(token), name).second)
       throw InputError(place, "has a token that was there already");
   }
+  if (stream.bad()) throw InputError("--token-file " + file.string(), "cannot be read");
   if (tokens.empty())
     throw InputError("--token-file " + file.string(), "has no token; a line is a name and a token");
   return tokens;

@@ -10,7 +10,10 @@
 namespace poet {
 
 TemporaryFolder::TemporaryFolder(const std::string& place) {
-  std::string name = (std::filesystem::temp_directory_path() / "poet_XXXXXX").string();
+  std::error_code error;
+  const std::filesystem::path parent = std::filesystem::temp_directory_path(error);
+  if (error) throw InputError(place, "no folder for temporary files, TMPDIR: " + error.message());
+  std::string name = (parent / "poet_XXXXXX").string();
   if (mkdtemp(name.data()) == nullptr)
     throw InputError(place, "no temporary folder " + name + ": " + std::strerror(errno));
   path_ = name;

@@ -129,7 +129,8 @@ std::string read_text_file(const std::filesystem::path& file) {
   }
   std::ostringstream text;
   text << in.rdbuf();
-  if (in.bad()) throw InputError(file.string(), "cannot be read");
+  // A read that fails leaves its mark on the stream that is written to.
+  if (in.bad() || text.bad()) throw InputError(file.string(), "cannot be read");
   return text.str();
 }
 

@@ -36,6 +36,7 @@ bool read_list(const fs::path& folder, Names& names) {
   if (!std::getline(in, line) || line != kHeading) return false;
   while (std::getline(in, line))
     if (is_inside(line)) names.insert(line);
+  if (in.bad()) throw InputError((folder / kList).string(), "cannot be read");
   return true;
 }
 
@@ -116,7 +117,8 @@ void Draft::commit() {
       return fs::rename(draft_, folder_);
     }
     Names earlier;
-    read_list(folder_, earlier);
+    if (!fs::is_empty(folder_) && fs::exists(folder_ / kList) && !read_list(folder_, earlier))
+      throw InputError((folder_ / kList).string(), "cannot be read");
     Names both = earlier;  // whatever happens in between, what we have written is on the list
     both.insert(written.begin(), written.end());
     write_list(folder_, both);

@@ -53,6 +53,8 @@ void add_kernel_file(const fs::path& folder, const std::string& file, std::set<s
     add_kernel_file(folder, header, files);
     add_kernel_file(folder, fs::path(header).replace_extension(".c").string(), files);
   }
+  // Else what it includes would be missing in the firmware.
+  if (!source.eof()) throw InputError((folder / file).string(), "cannot be read");
 }
 
 std::set<std::string> kernel_files(const fs::path& folder, const Program& program) {

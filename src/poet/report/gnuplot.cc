@@ -27,7 +27,16 @@ std::string read_file(const fs::path& file) {
   std::ifstream in(file, std::ios::binary);
   std::ostringstream text;
   text << in.rdbuf();
+  if (in.bad() || text.bad()) return {};
   return text.str();
+}
+
+/// Whether the figure has its end: gnuplot does not say so where the disk was full.
+bool is_whole(std::string_view figure) {
+  if (figure.starts_with("\x89PNG")) return figure.ends_with("IEND\xae\x42\x60\x82");
+  if (figure.starts_with("%PDF")) return figure.ends_with("%%EOF\n") || figure.ends_with("%%EOF");
+  const std::size_t end = figure.find_last_not_of(" \n");
+  return end != std::string_view::npos && figure.substr(0, end + 1).ends_with("</svg>");
 }
 
 /// Ours without what would change the picture; a fixed date for those who write one into a file.
@@ -36,11 +45,12 @@ std::vector<std::string> environment() {
   for (char** variable = environ; *variable != nullptr; ++variable) {
     const std::string_view text = *variable;
     const bool changes = text.starts_with("GNUPLOT") || text.starts_with("GNUTERM=") ||
-                         text.starts_with("LC_") || text.starts_with("LANG=") ||
+                         text.starts_with("LC_") || text.starts_with("LANG=") || text.starts_with("TZ=") ||
                          text.starts_with("SOURCE_DATE_EPOCH=");
     if (!changes) variables.emplace_back(text);
   }
   variables.emplace_back("LC_ALL=C.UTF-8");
+  variables.emplace_back("TZ=UTC0");
   variables.emplace_back("SOURCE_DATE_EPOCH=0");
   return variables;
 }
@@ -88,6 +98,9 @@ std::string run_gnuplot(const std::string& script) {
     throw InputError(kPlace,
                      "failed, exit code " + std::to_string(exit_code) + ": " + first_message(folder.path()));
   }
+  if (!is_whole(figure))
+    throw InputError(kPlace,
+                     "its figure has no end: is there room in " + folder.path().parent_path().string() + "?");
   return figure;
 }
 

@@ -3,10 +3,11 @@
 #include <fmt/format.h>
 #include <fmt/ostream.h>
 
-#include <fstream>
 #include <ostream>
+#include <sstream>
 
 #include "poet/base/error.h"
+#include "poet/base/write_file.h"
 
 namespace poet {
 namespace {
@@ -126,11 +127,9 @@ void write_mps(std::ostream& out, const Model& model, const ColumnNames& names,
 
 void write_mps_file(const std::string& file, const Model& model, const ColumnNames& names,
                     const std::vector<std::string>& comments) {
-  std::ofstream out(file);
-  if (!out) throw InputError(file, "cannot be written");
+  std::ostringstream out;
   write_mps(out, model, names, comments);
-  out.close();
-  if (!out) throw InputError(file, "could not be written to its end");
+  write_file(file, out.str());
 }
 
 }  // namespace poet

@@ -1,0 +1,188 @@
+"""Fails the n-th allocation, write, fsync, ... of every command, for n = 1, 2, ... until a run has no n-th: whatever fails,
+there is one clear line, an exit code that is documented, every output as it was or whole, nothing temporary and nobody left,
+and the next run goes on from what there is.
+
+usage: faults_test.py POET LIBRARY [--every | --few] [--command NAME]... [--kind NAME]...
+Without --every a sample of the n: the first ones, and then ever fewer; with --few one n of every other pair of a command
+and a kind."""
+import argparse
+import errno
+import itertools
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from commands import COMMANDS, call, content, lay_out, prepare
+
+# What fails, with what; "short": a transfer of half the bytes, after which everything has to go on as if nothing was.
+KINDS = {
+    "malloc": ("malloc", errno.ENOMEM), "open": ("open", errno.EMFILE), "read": ("read", errno.EIO),
+    "write": ("write", errno.ENOSPC), "sync": ("sync", errno.EIO), "rename": ("rename", errno.EACCES),
+    "fork": ("fork", errno.EAGAIN), "mmap": ("mmap", errno.ENOMEM), "thread": ("thread", errno.EAGAIN),
+    "space": ("space", errno.ENOSPC), "folder": ("folder", errno.EROFS),
+    "read_short": ("read", 0), "write_short": ("write", 0),
+    "read_interrupted": ("read", errno.EINTR), "write_interrupted": ("write", errno.EINTR),
+}
+HARMLESS = ("read_short", "write_short", "read_interrupted", "write_interrupted")
+OLD = b"what was there before\n"
+SECONDS = 60
+FEW = (1, 2, 3, 5, 1, 8, 4)
+
+
+def group_is_empty(group):
+    """Whoever is on the way out has a second for it."""
+    for _ in range(50):
+        try:
+            os.killpg(group, 0)
+        except ProcessLookupError:
+            return True
+        time.sleep(0.02)
+    return False
+
+
+class Driver:
+    def __init__(self, poet, library, inputs):
+        self.poet, self.library, self.inputs = poet, library, inputs
+        self.whole = {}  # command -> outputs of a run without a fault
+        self.injected, self.failures = 0, []
+
+    def environment(self, folder):
+        return {**os.environ, "TMPDIR": str(folder), "HOME": str(folder), "OMP_NUM_THREADS": "1"}
+
+    def expected(self, name):
+        if name not in self.whole:
+            with tempfile.TemporaryDirectory() as work, tempfile.TemporaryDirectory() as temporary:
+                lay_out(COMMANDS[name], self.inputs, work)
+                call(self.poet, COMMANDS[name].arguments, work, env=self.environment(temporary))
+                self.whole[name] = {file: content(Path(work) / file) for file in COMMANDS[name].outputs}
+        return self.whole[name]
+
+    def one(self, name, kind, n, old):
+        """Whether there was an n-th call to fail."""
+        command = COMMANDS[name]
+        with tempfile.TemporaryDirectory() as work, tempfile.TemporaryDirectory() as temporary, \
+                tempfile.NamedTemporaryFile() as note:
+            work = Path(work)
+            lay_out(command, self.inputs, work)
+            if old:
+                for file in command.outputs:
+                    if file not in command.inputs and file != "firmware":
+                        (work / file).write_bytes(OLD)
+            before = {file: content(work / file) for file in command.outputs}
+            call_kind, number = KINDS[kind]
+            process = subprocess.Popen(
+                [self.poet, *command.arguments], cwd=work, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE, text=True, errors="replace", start_new_session=True,
+                env={**self.environment(temporary), "LD_PRELOAD": self.library,
+                     "POET_FAULT": f"{call_kind}:{n}:{number}", "POET_FAULT_NOTE": note.name})
+            said, problem = "", None
+            try:
+                _, said = process.communicate(timeout=SECONDS)
+            except subprocess.TimeoutExpired:
+                problem = "it does not end"
+                os.killpg(process.pid, signal.SIGKILL)
+                process.communicate()
+            if not os.path.getsize(note.name):
+                return False
+            self.injected += 1
+            problem = problem or self.judge(name, kind, process, said, work, temporary, before)
+            if problem:
+                self.failures.append(f"{name}, {kind} {n}{' over old files' if old else ''}: {problem}")
+                print(self.failures[-1], flush=True)
+            return True
+
+    def judge(self, name, kind, process, said, work, temporary, before):
+        command, whole, code = COMMANDS[name], self.expected(name), process.returncode
+        if not group_is_empty(process.pid):
+            os.killpg(process.pid, signal.SIGKILL)
+            return "a child is left"
+        lines = [line for line in said.splitlines() if line]
+        if code not in (0, 1, 2, 3):
+            return f"exit code {code}: {said[-300:]!r}"
+        if code in (2, 3) and not 1 <= len(lines) <= command.processes:
+            return f"exit code {code} with {len(lines)} lines: {said[-400:]!r}"
+        if code != 0 and kind in HARMLESS:
+            return f"exit code {code}: {said[-300:]!r}"
+        for file in command.outputs:
+            now = content(work / file)
+            new = now == whole[file] if command.repeats else now not in (None, OLD) and now.endswith(b"\n")
+            if code == 0 and not new:
+                return f"exit code 0, and {file} is not written: {said[-300:]!r}"
+            if not new and now != before[file]:
+                # Of checkpoints on the way each is whole; it is gone on from below.
+                if not (file.endswith(".safetensors") and now is not None):
+                    return f"{file} is neither old nor new (exit code {code}): {said[-300:]!r}"
+        known = {*command.inputs, *command.outputs, *command.keeps}
+        left = sorted(file.name for file in work.iterdir() if file.name not in known)
+        left += [f"TMPDIR/{file.name}" for file in Path(temporary).iterdir()]
+        if left and not (set(left) <= {"o.sqlite-wal", "o.sqlite-shm", "o.sqlite-journal"}):
+            return f"left: {left} (exit code {code}): {said[-300:]!r}"
+        return None if code == 0 else self.goes_on(name, work, temporary)
+
+    def goes_on(self, name, work, temporary):
+        """The next run, in which nothing fails, makes the same of what there is; of a checkpoint by going on from it."""
+        command = COMMANDS[name]
+        if command.outputs and all(content(work / file) == whole for file, whole in self.expected(name).items()):
+            return None  # what failed came after everything was written
+        arguments = list(command.arguments)
+        checkpoint = work / "o.safetensors"
+        pages = work / "pages"
+        if name == "run" and checkpoint.exists() and checkpoint.read_bytes() != OLD:
+            arguments += ["--resume", "o.safetensors"]
+        if name == "run_paged" and pages.exists():
+            arguments += ["--resume", "pages"]
+        done = subprocess.run([self.poet, *arguments], cwd=work, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                              errors="replace", env=self.environment(temporary))
+        if done.returncode != 0 and "--resume" in arguments and name == "run_paged":
+            # Nothing of the run had been written: then the file is taken over by one that begins anew.
+            done = subprocess.run([self.poet, *command.arguments], cwd=work, stdin=subprocess.DEVNULL, capture_output=True,
+                                  text=True, errors="replace", env=self.environment(temporary))
+        if done.returncode != 0:
+            return f"the next run: exit code {done.returncode}: {done.stderr[-300:]!r}"
+        for file in command.outputs if command.repeats else ():
+            # Where it was resumed after its end the checkpoint may be of more steps: asked for are those of the first run.
+            if content(work / file) != self.expected(name)[file] and name != "run_resume":
+                return f"the next run makes another {file}"
+        return None
+
+
+def sample(kind):
+    """1 to 6, then about 1.6 times as much each time; allocations, of which there are thousands, 4 times."""
+    n = 0
+    while True:
+        n = n + 1 if n < (2 if kind == "malloc" else 6) else int(n * (5 if kind == "malloc" else 1.6))
+        yield n
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("poet")
+    parser.add_argument("library")
+    parser.add_argument("--every", action="store_true", help="every n, which takes hours")
+    parser.add_argument("--few", action="store_true", help="what the suite has time for")
+    parser.add_argument("--command", action="append", choices=COMMANDS)
+    parser.add_argument("--kind", action="append", choices=KINDS)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as inputs:
+        prepare(os.path.abspath(options.poet), inputs)
+        driver = Driver(os.path.abspath(options.poet), os.path.abspath(options.library), inputs)
+        pairs = [(name, kind) for name in options.command or COMMANDS for kind in options.kind or KINDS]
+        for number, (name, kind) in enumerate(pairs):
+            if options.few:
+                if number % 2 == 0:
+                    driver.one(name, kind, FEW[number // 2 % len(FEW)], old=number % 4 == 0)
+                continue
+            for n in itertools.count(1) if options.every else sample(kind):
+                if not driver.one(name, kind, n, old=n % 2 == 1):
+                    break
+        print(f"{driver.injected} faults injected, {len(driver.failures)} not dealt with")
+        assert driver.injected > 0, "no fault came about"
+    return 1 if driver.failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
