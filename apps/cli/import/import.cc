@@ -26,7 +26,8 @@ class Import final : public Command {
                    "write the training step with its costs, for --instance; needs --platform", "FILE.json");
     parser_.option("--platform", options_.platform, "the device for -o: a name (poet devices) or a profile",
                    "NAME|FILE.json");
-    parser_.option("--optimizer", options_.optimizer, "for -o: sgd (default), momentum or adam", "NAME");
+    parser_.option("--optimizer", options_.optimizer, "for -o: sgd (default), momentum, adam or adamw",
+                   "NAME");
     parser_.option("--trainable", options_.trainable, "for -o: train these parameters only", "PATTERN");
     parser_.flag("--operators", every_op_, "list every operator with its shapes, not only the sums by kind");
     parser_.flag("--parameters", every_parameter_, "list what stays in RAM across steps, by name");
