@@ -35,7 +35,7 @@ TEST(BadCommandLine, IsOneLine) {
   expect_bad_input(
       "",
       "a command is missing: solve, run, codegen, card, profile, verify, show, explain, compare, import, "
-      "sweep, serve, reproduce, models or devices "
+      "weights, sweep, serve, reproduce, models or devices "
       "(poet --help describes them)");
   expect_bad_input("foo", "unknown command \"foo\" (poet --help lists what there is)");
   expect_bad_input("solve --foo", "unknown option \"--foo\" (poet solve --help lists what there is)");
