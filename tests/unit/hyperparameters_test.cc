@@ -67,7 +67,9 @@ TEST(Hyperparameters, WeightDecayIsThereWhereItIsNotZero) {
     const Graph before = graph;
     set_hyperparameters(graph, decay(0.1));
     for (const Op& op : graph.ops)
-      if (op.pass == Pass::update) EXPECT_EQ(std::get<double>(op.attributes.at("weight_decay")), 0.1);
+      if (op.pass == Pass::update) {
+        EXPECT_EQ(std::get<double>(op.attributes.at("weight_decay")), 0.1);
+      }
     verify(graph);
     set_hyperparameters(graph, decay(0));
     EXPECT_EQ(last(graph).attributes, last(before).attributes);

@@ -519,7 +519,9 @@ TEST(OnnxImport, LossesOfNumbersAreThoseAskedFor) {
     const Graph graph = import_model(model, options).forward;
     EXPECT_THAT(kinds(graph), ElementsAre("input", "linear", "sigmoid", "input", kind));
     EXPECT_EQ(value_named(graph, "targets").shape, (Shape{2, 4}));
-    if (loss == Loss::huber) EXPECT_EQ(op_of_kind(graph, kind).attributes.at("delta"), Attribute(1.0));
+    if (loss == Loss::huber) {
+      EXPECT_EQ(op_of_kind(graph, kind).attributes.at("delta"), Attribute(1.0));
+    }
   }
   ImportOptions options;
   options.loss = Loss::huber;
