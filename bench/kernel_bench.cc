@@ -169,7 +169,7 @@ void bench(const Arguments& arguments) {
   for (int step = 1; step <= arguments.steps; ++step) {
     double whole = 0;
     for (Timed& entry : timed) {
-      const runtime::KernelCall call{entry.inputs, entry.outputs, entry.updates, scratch, step, 1};
+      const runtime::KernelCall call{entry.inputs, entry.outputs, entry.updates, scratch, step, 1.0, 1};
       const double begin = seconds(arguments.cpu_time);
       entry.kernel->run(call);
       const double taken = seconds(arguments.cpu_time) - begin;

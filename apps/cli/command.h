@@ -14,6 +14,7 @@ namespace poet::cli {
 [[nodiscard]] std::unique_ptr<Command> make_compare(CommandLine& program);
 [[nodiscard]] std::unique_ptr<Command> make_reproduce(CommandLine& program);
 [[nodiscard]] std::unique_ptr<Command> make_import(CommandLine& program);
+[[nodiscard]] std::unique_ptr<Command> make_weights(CommandLine& program);
 [[nodiscard]] std::unique_ptr<Command> make_sweep(CommandLine& program);
 [[nodiscard]] std::unique_ptr<Command> make_codegen(CommandLine& program);
 [[nodiscard]] std::unique_ptr<Command> make_card(CommandLine& program);

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "apps/shared/amounts.h"
+#include "apps/shared/number.h"
 #include "apps/shared/parser.h"
 #include "poet/base/error.h"
 #include "poet/pipeline/names.h"
@@ -19,7 +20,15 @@ void add_network_options(const Parser& parser, NetworkOptions& options) {
                 "samples per training step (default 1; of an ONNX file, what it says)", "N");
   parser.option("--sequence-length", options.sequence_length,
                 "tokens per sample, for bert, bert_tiny and transformer (default 512)", "N");
-  parser.option("--optimizer", options.optimizer, "sgd (default), momentum or adam", "sgd|momentum|adam");
+  parser.option("--optimizer", options.optimizer, "sgd (default), momentum, adam or adamw",
+                "sgd|momentum|adam|adamw");
+  parser.option("--accumulate", options.accumulate,
+                "update once in N steps, by the mean of their gradients; the sums take RAM (default 1)", "N");
+  parser.option("--clip-norm", options.clip_norm,
+                "scale gradients down to this norm, taken over all of them together (default: never)",
+                "NUMBER");
+  parser.option("--label-smoothing", options.label_smoothing,
+                "of a cross-entropy: this part of a target is shared by all classes (default 0)", "NUMBER");
   parser.option(
       "--trainable", options.trainable,
       "train these parameters only: names with * and ?, separated by commas, as in \"layer4.*,fc.*\" "
@@ -31,8 +40,13 @@ void add_onnx_options(const Parser& parser, NetworkOptions& options) {
   parser.option("--input-shape", options.input_shapes,
                 "of an ONNX file: the shape of an input, instead of the file's; may be repeated",
                 "NAME=1x3x224x224");
-  parser.option("--loss", options.loss, "of an ONNX file: cross-entropy (default) or mse",
-                "cross-entropy|mse");
+  parser.option("--loss", options.loss,
+                "of an ONNX file: cross-entropy (default), mse, l1, huber, bce (of probabilities) or "
+                "bce-with-logits",
+                "cross-entropy|mse|l1|huber|bce|bce-with-logits");
+  parser.option("--huber-delta", options.huber_delta, "of --loss huber (default 1)", "NUMBER");
+  parser.option("--loss-output", options.loss_output,
+                "of an ONNX file: which output has the loss (default: the first)", "NAME");
   parser.flag(
       "--allow-opaque", options.allow_opaque,
       "of an ONNX file: plan around operators that poet does not know: never recompute them, keep all "
@@ -44,6 +58,8 @@ void check_onnx_options(const NetworkOptions& options) {
     throw InputError("--input-shape", "is for the inputs of --onnx FILE");
   if (!options.onnx && options.loss)
     throw InputError("--loss", "is for --onnx FILE; built-in networks have cross-entropy");
+  if (!options.onnx && options.huber_delta) throw InputError("--huber-delta", "is for --onnx FILE");
+  if (!options.onnx && options.loss_output) throw InputError("--loss-output", "is for --onnx FILE");
   if (!options.onnx && options.allow_opaque)
     throw InputError("--allow-opaque", "is for operators of --onnx FILE");
 }
@@ -62,6 +78,8 @@ NetworkSpec network_spec(const NetworkOptions& options) {
     onnx.file = *options.onnx;
     onnx.reading.input_shapes = input_shapes_of("--input-shape", options.input_shapes);
     if (options.loss) onnx.reading.loss = loss_named("--loss", *options.loss);
+    onnx.reading.huber_delta = parse_real("--huber-delta", options.huber_delta);
+    onnx.reading.loss_output = options.loss_output;
     onnx.reading.allow_opaque = options.allow_opaque;
     spec.source = std::move(onnx);
   } else {
@@ -72,6 +90,9 @@ NetworkSpec network_spec(const NetworkOptions& options) {
   }
   if (options.batch_size) spec.batch_size = parse_count("--batch-size", *options.batch_size);
   if (options.optimizer) spec.optimizer = optimizer_named("--optimizer", *options.optimizer);
+  if (options.accumulate) spec.accumulate = parse_count("--accumulate", *options.accumulate);
+  spec.clip_norm = parse_real("--clip-norm", options.clip_norm);
+  spec.label_smoothing = parse_real("--label-smoothing", options.label_smoothing);
   spec.trainable = options.trainable;
   return spec;
 }

@@ -19,6 +19,8 @@ struct NetworkOptions {
   std::optional<std::string> loss;        // of --onnx
   bool allow_opaque = false;              // of --onnx
   std::optional<std::string> batch_size, sequence_length, optimizer, trainable;
+  std::optional<std::string> accumulate, clip_norm, label_smoothing;
+  std::optional<std::string> huber_delta, loss_output;  // of --onnx
 };
 
 /// Adds the options to `parser`; `options` must outlive the parsing. All of them, or

@@ -93,7 +93,7 @@ function render(form, models, devices, fail) {
 
 function optimizer() {
   const select = choices(
-    ["sgd", "momentum", "adam"].map((name) => [name, name]),
+    ["sgd", "momentum", "adam", "adamw"].map((name) => [name, name]),
     state.optimizer,
     "optimizer",
   );

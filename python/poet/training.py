@@ -40,7 +40,9 @@ class Trainer:
     resume     a checkpoint of save()
     storage    a folder or file to page to; None: a file that vanishes, in $TMPDIR or /var/tmp
     kernels    "fast" (oneDNN), "lean" or "reference"; threads: that compute
-    learning_rate, momentum, beta1, beta2, eps: of the optimiser that the plan's network has
+    learning_rate, momentum, beta1, beta2, eps, weight_decay, nesterov: of the optimiser that the plan's network has
+    lr_schedule "constant", "step" (times lr_gamma, 0.1, after every lr_step_size updates) or "cosine" (down over lr_length updates to
+               lr_least, 0, of the rate), after lr_warmup updates of a rate that rises
 
     Same plan, arguments and instruction set, same bits; and the same whatever the plan's budget, with kernels "reference" also where
     it makes the plan split operators (Result.figures["part_bytes"]). Raises InputError naming what does not fit.
@@ -66,6 +68,14 @@ class Trainer:
         beta1: Optional[float] = None,
         beta2: Optional[float] = None,
         eps: Optional[float] = None,
+        weight_decay: Optional[float] = None,
+        nesterov: Optional[bool] = None,
+        lr_schedule: Optional[str] = None,
+        lr_warmup: Optional[int] = None,
+        lr_step_size: Optional[int] = None,
+        lr_gamma: Optional[float] = None,
+        lr_length: Optional[int] = None,
+        lr_least: Optional[float] = None,
     ) -> None:
         if not isinstance(plan, Plan):
             missing = ": the result has none" if plan is None else ""
@@ -73,7 +83,9 @@ class Trainer:
         self.plan = plan
         arguments: dict[str, Any] = dict(
             seed=seed, samples=samples, encrypt=encrypt, kernels=kernels, threads=threads, learning_rate=learning_rate,
-            momentum=momentum, beta1=beta1, beta2=beta2, eps=eps, storage=_text(storage), resume=_text(resume),
+            momentum=momentum, beta1=beta1, beta2=beta2, eps=eps, weight_decay=weight_decay,
+            nesterov=nesterov, lr_schedule=lr_schedule, lr_warmup=lr_warmup, lr_step_size=lr_step_size, lr_gamma=lr_gamma,
+            lr_length=lr_length, lr_least=lr_least, storage=_text(storage), resume=_text(resume),
         )
         if isinstance(data, Mapping):
             arguments["arrays"] = _as_the_network_reads(plan, data)

@@ -23,6 +23,8 @@ namespace fs = std::filesystem;
 OnnxFile take_onnx(Arguments& arguments, const fs::path& file) {
   OnnxFile onnx{file, {}};
   if (const auto loss = arguments.take<std::string>("loss")) onnx.reading.loss = loss_named("loss", *loss);
+  onnx.reading.huber_delta = arguments.take<double>("huber_delta");
+  onnx.reading.loss_output = arguments.take<std::string>("loss_output");
   onnx.reading.allow_opaque = arguments.flag("allow_opaque", false);
   if (const auto shapes = arguments.take<std::map<std::string, Shape>>("input_shapes"))
     onnx.reading.input_shapes = *shapes;
@@ -65,6 +67,9 @@ NetworkSpec take_network(Arguments& arguments) {
   network.batch_size = arguments.count("batch_size");
   if (const auto name = arguments.take<std::string>("optimizer"))
     network.optimizer = optimizer_named("optimizer", *name);
+  network.accumulate = arguments.count("accumulate");
+  network.clip_norm = arguments.take<double>("clip_norm");
+  network.label_smoothing = arguments.take<double>("label_smoothing");
   network.trainable = arguments.take<std::string>("trainable");
   return network;
 }

@@ -116,6 +116,16 @@ runtime::TrainerOptions take_options(Arguments& arguments) {
   chosen.beta1 = arguments.take<double>("beta1");
   chosen.beta2 = arguments.take<double>("beta2");
   chosen.eps = arguments.take<double>("eps");
+  chosen.weight_decay = arguments.take<double>("weight_decay");
+  chosen.nesterov = arguments.take<bool>("nesterov");
+  runtime::ScheduleChoice schedule;
+  schedule.kind = arguments.take<std::string>("lr_schedule");
+  schedule.warmup = arguments.count("lr_warmup");
+  schedule.step_size = arguments.count("lr_step_size");
+  schedule.length = arguments.count("lr_length");
+  schedule.gamma = arguments.take<double>("lr_gamma");
+  schedule.least = arguments.take<double>("lr_least");
+  options.schedule = runtime::schedule_of(schedule);
   return options;
 }
 

@@ -3,12 +3,16 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdint>
+#include <optional>
 #include <string>
 
 #include "poet/autodiff/differentiate.h"
 #include "poet/base/error.h"
+#include "poet/frontend/zoo.h"
 #include "poet/graph/nn.h"
 #include "tests/support/graph_text.h"
+#include "tests/support/input_error.h"
 
 namespace poet {
 namespace {
@@ -42,13 +46,14 @@ TEST(AutodiffErrors, NoLoss) {
   GraphBuilder g("headless");
   nn::linear(g, "fc", g.input("x", {2, 4}), 4);
   EXPECT_EQ(refusal(g.finish()),
-            "graph 'headless': no loss: a softmax_cross_entropy or mse_loss op is needed");
+            "graph 'headless': no loss: a softmax_cross_entropy, mse_loss or other loss op is needed");
 }
 
 TEST(AutodiffErrors, EmptyGraph) {
   Graph empty;
   empty.name = "empty";
-  EXPECT_EQ(refusal(empty), "graph 'empty': no loss: a softmax_cross_entropy or mse_loss op is needed");
+  EXPECT_EQ(refusal(empty),
+            "graph 'empty': no loss: a softmax_cross_entropy, mse_loss or other loss op is needed");
 }
 
 TEST(AutodiffErrors, TwoLosses) {
@@ -143,6 +148,19 @@ TEST(AutodiffErrors, BrokenGraphsAreRefused) {
   Graph forward = network();
   forward.ops[find_op(forward, "gelu")].inputs = {ValueId(99)};
   EXPECT_THAT(refusal(forward), testing::HasSubstr("reads value 99"));
+}
+
+TEST(DifferentiateErrors, OptionsOutOfRange) {
+  const auto refused = [](std::int64_t accumulate, std::optional<double> clip_norm) {
+    TrainingOptions options;
+    options.accumulate = accumulate;
+    options.clip_norm = clip_norm;
+    return test::input_error([&] { (void)differentiate(build_network("linear"), options); });
+  };
+  EXPECT_EQ(refused(0, {}), "accumulate: must be from 1 to 1,000,000 steps per update");
+  EXPECT_EQ(refused(1'000'001, {}), "accumulate: must be from 1 to 1,000,000 steps per update");
+  EXPECT_EQ(refused(1, 0.0), "clip_norm: must be > 0 and finite");
+  EXPECT_EQ(refused(1, -1.0), "clip_norm: must be > 0 and finite");
 }
 
 }  // namespace

@@ -112,6 +112,8 @@ TEST_F(RunResumeErrors, OnlyTheSameRunGoesOn) {
       "poet: " + pages() + ": holds a run of another network, or of one in other parts or another order\n");
   EXPECT_THAT(refused(by(plan_) + "--momentum 0.5" + go_on),
               HasSubstr("holds a run that differs in its optimizer: "));
+  EXPECT_THAT(refused(by(plan_) + "--lr-warmup 7" + go_on),
+              HasSubstr("holds a run that differs in its schedule: constant, not constant warmup=7"));
   EXPECT_THAT(refused(by(plan_) + "--samples 77" + go_on),
               HasSubstr("holds a run that differs in its data: "));
   EXPECT_THAT(refused(plan_ + " --kernels lean" + go_on),

@@ -74,7 +74,8 @@ void expect_true_gradients(const Graph& forward, const TrainingOptions& options,
   }
   Interpreter run(training);
   for (const auto& entry : data) run.set(entry.first, entry.second);
-  run.run();
+  // The same gradient in every step that is accumulated: their mean is it, too.
+  for (std::int64_t step = 1; step <= options.accumulate; ++step) run.run(step);
 
   int checked = 0;
   for (const OpId id : ids<OpId>(training.ops.size())) {
@@ -646,6 +647,26 @@ TEST(AutodiffGradient, SumOfAViewLaidOutOtherwise) {
   expect_true_gradients(forward, {}, 6);
 }
 
+/// One of each loss of numbers, and a cross-entropy with smoothed labels.
+std::vector<Graph> loss_nets() {
+  std::vector<Graph> nets;
+  for (int loss = 0; loss < 5; ++loss) {
+    GraphBuilder g("loss_net");
+    const ValueId x = nn::linear(g, "fc", g.input("x", {4, 5}), 3);
+    const ValueId targets = loss == 4 ? g.input("targets", {4}, DType::int32) : g.input("targets", {4, 3});
+    if (loss == 0) nn::l1_loss(g, "loss", x, targets);
+    if (loss == 1) nn::huber_loss(g, "loss", x, targets, 0.6);
+    if (loss == 2) nn::bce_with_logits_loss(g, "loss", x, targets);
+    if (loss == 3) nn::bce_loss(g, "loss", nn::unary(g, "sigmoid", "sigmoid", x), targets);
+    if (loss == 4) nn::softmax_cross_entropy(g, "loss", x, targets);
+    nets.push_back(g.finish());
+    if (loss == 4)
+      for (Op& op : nets.back().ops)
+        if (op.kind == "softmax_cross_entropy") op.attributes["label_smoothing"] = 0.2;
+  }
+  return nets;
+}
+
 TEST(AutodiffGradient, EveryKindIsCovered) {
   std::set<std::string> seen;
   for (const Graph& network : {conv_net(), transformer(), layout_net(), arithmetic_net(), integers_net(),
@@ -657,6 +678,13 @@ TEST(AutodiffGradient, EveryKindIsCovered) {
   }
   for (const RecurrentCase& each : recurrent_cases())
     expect_true_gradients(recurrent_net(each), {}, 5, &seen);
+  for (const Graph& net : loss_nets()) {
+    TrainingOptions options{Optimizer::adamw, nullptr};
+    expect_true_gradients(net, options, 5, &seen);
+    options.accumulate = 3;
+    options.clip_norm = 1e9;  // which changes nothing
+    expect_true_gradients(net, options, 6, &seen);
+  }
   for (const std::string& kind : reference::kernel_kinds()) EXPECT_EQ(seen.count(kind), 1U) << kind;
   for (const GradientRule& rule : gradient_rules()) {
     if (rule.kind == "opaque") continue;  // nobody knows what it computes
@@ -694,6 +722,27 @@ TEST(AutodiffUpdate, StepsByHand) {
   const double slope = 3.0 * (1.0 / (1.0 + std::exp(-0.09)) - 1.0);
   EXPECT_NEAR(after(Optimizer::sgd, 2)[0], 0.015 - 0.01 * slope, 1e-12);
   EXPECT_NEAR(after(Optimizer::momentum, 2)[0], 0.015 - 0.01 * (0.9 * -1.5 + slope), 1e-12);
+}
+
+TEST(AutodiffUpdate, ClippingAndAccumulatingByHand) {
+  // As above: two steps with the same gradient (-3/2, 3/2) of norm sqrt(4.5), clipped to 1, and one update.
+  const auto after = [](std::optional<double> clip_norm, int steps) {
+    TrainingOptions options;
+    options.accumulate = 2;
+    options.clip_norm = clip_norm;
+    const Graph training = differentiate(two_weights(), options);
+    Interpreter run(training);
+    for (const auto& entry : random_data(training, 0, 1)) run.set(entry.first, entry.second);
+    run.set(find_value(training, "x"), {3.0});
+    run.set(find_value(training, "fc.weight"), {0.0, 0.0});
+    for (int step = 1; step <= steps; ++step) run.run(step);
+    return run.get(find_value(training, "fc.weight")).data;
+  };
+  EXPECT_EQ(after(std::nullopt, 1)[0], 0.0);
+  EXPECT_NEAR(after(std::nullopt, 2)[0], 0.015, 1e-12);
+  EXPECT_EQ(after(std::nullopt, 3)[0], after(std::nullopt, 2)[0]);
+  EXPECT_NEAR(after(1.0, 2)[0], 0.01 * 1.5 / (std::sqrt(4.5) + 1e-6), 1e-12);
+  EXPECT_NEAR(after(5.0, 2)[0], 0.015, 1e-12);
 }
 
 TEST(AutodiffUpdate, RunningStatisticsMoveOnce) {

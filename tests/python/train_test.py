@@ -80,6 +80,30 @@ class Training(unittest.TestCase):
             self.assertEqual(losses, whole.losses[4:].tolist())
             self.assertTrue(equal(rest.state_dict(), whole.state_dict))
 
+    def test_schedules_decay_and_accumulation(self):
+        roomy, tight = (plan_of(ram_budget=budget, optimizer="momentum", accumulate=2, clip_norm=0.5, label_smoothing=0.1)
+                        for budget in ("10MB", 800_000))
+        self.assertGreater(tight.verdict["page_ins"], 0)
+        how = dict(steps=8, weight_decay=0.01, nesterov=True, lr_schedule="cosine", lr_length=3, lr_warmup=1)
+        one, other = (poet.train(plan, self.data(), **how) for plan in (roomy, tight))
+        self.assertTrue(np.array_equal(one.losses, other.losses))
+        self.assertTrue(equal(one.state_dict, other.state_dict))
+        # The fifth update has the rate 0: nothing changes but the velocities.
+        more = poet.train(roomy, self.data(), **{**how, "steps": 10})
+        weight = next(name for name in one.state_dict if name.endswith(".weight"))
+        self.assertTrue(np.array_equal(more.state_dict[weight], one.state_dict[weight]))
+        self.assertFalse(np.array_equal(more.state_dict[weight + ".velocity"], one.state_dict[weight + ".velocity"]))
+        # A run that stops in the middle of an update goes on to the same bits.
+        with tempfile.TemporaryDirectory() as folder:
+            rest = {name: value for name, value in how.items() if name != "steps"}
+            poet.train(tight, self.data(), steps=3, checkpoint=f"{folder}/at3", **rest)
+            resumed = poet.Trainer(roomy, self.data(), resume=f"{folder}/at3", **rest)
+            self.assertEqual([step.loss for step in resumed.run(5)], one.losses[3:].tolist())
+            self.assertTrue(equal(resumed.state_dict(), one.state_dict))
+        for arguments, named in (({"lr_schedule": "linear"}, "lr_schedule"), ({"lr_gamma": 0.5}, "lr_gamma"), ({"weight_decay": -1}, "weight_decay")):
+            with self.subTest(arguments=arguments), self.assertRaisesRegex(ValueError, named):
+                poet.Trainer(roomy, **arguments)
+
     def test_weights_go_in_and_come_out(self):
         before = poet.Trainer(self.tight).state_dict()
         changed = {name: np.full_like(tensor, 0.25) for name, tensor in before.items() if tensor.dtype == np.float32 and "." in name}

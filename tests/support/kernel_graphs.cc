@@ -164,15 +164,53 @@ Graph long_pool(std::uint64_t seed) {
   return training_step(g, y);
 }
 
-/// Every optimiser; the last weight's gradient is a strided view.
+/// Every optimiser, with weight decay and without, over steps of which some update nothing, with clipping and
+/// without; the last weight's gradient is a strided view.
 Graph updates(std::uint64_t seed) {
   Draws draw(seed);
-  const auto optimizer = static_cast<Optimizer>(seed % 3);
+  TrainingOptions options{static_cast<Optimizer>((seed + seed / 12) % 4), nullptr};
+  options.accumulate = seed % 3 == 2 ? 3 : 1;
+  if (seed / 4 % 2 == 1) options.clip_norm = 0.5;
   GraphBuilder g("updates");
   const std::int64_t width = draw(1, 70);
   const ValueId w = nn::permute(g, "transposed", g.parameter("w.weight", {draw(2, 6), width}), {1, 0});
   const ValueId y = nn::matmul(g, "y", nn::linear(g, "fc", g.input("x", {3, 11}), width), w);
-  return training_step(g, y, nullptr, optimizer);
+  nn::mse_loss(g, "loss", y, g.input("targets", Shape(g.shape(y))));
+  Graph training = differentiate(g.finish(), options);
+  for (Op& op : training.ops) {
+    if (op.pass != Pass::update) continue;
+    if (seed % 5 > 2) op.attributes["weight_decay"] = 0.1;
+    if (op.kind == "momentum_update" && seed % 8 == 5) op.attributes["nesterov"] = std::int64_t{1};
+  }
+  return training;
+}
+
+Graph more_losses(std::uint64_t seed) {
+  Draws draw(seed);
+  GraphBuilder g("losses");
+  const ValueId x = nn::linear(g, "fc", g.input("x", {draw(1, 9), 7}), draw(1, 40));
+  const auto targets = [&] { return g.input("targets", Shape(g.shape(x))); };
+  switch (seed % 5) {
+    case 0:
+      nn::l1_loss(g, "loss", x, targets());
+      break;
+    case 1:
+      nn::huber_loss(g, "loss", x, targets(), static_cast<double>(draw(1, 3)) / 2.0);
+      break;
+    case 2:
+      nn::bce_with_logits_loss(g, "loss", x, targets());
+      break;
+    case 3:
+      nn::bce_loss(g, "loss", nn::unary(g, "sigmoid", "sigmoid", x), targets());
+      break;
+    default:
+      nn::softmax_cross_entropy(g, "loss", nn::linear(g, "classes", x, 4),
+                                g.input("targets", {g.shape(x)[0]}, DType::int32));
+  }
+  Graph forward = g.finish();
+  for (Op& op : forward.ops)
+    if (op.kind == "softmax_cross_entropy") op.attributes["label_smoothing"] = 0.1;
+  return differentiate(forward);
 }
 
 Graph network(std::uint64_t seed) {
@@ -201,7 +239,8 @@ void add_layer_families(std::vector<KernelGraphFamily>& families) {
   families.push_back({"pool2d", 80, [](std::uint64_t seed) { return pool(seed, 2); }});
   families.push_back({"pool3d", 40, [](std::uint64_t seed) { return pool(seed, 3); }});
   families.push_back({"long_pool", 3, long_pool});
-  families.push_back({"updates", 12, updates});
+  families.push_back({"updates", 120, updates});
+  families.push_back({"more_losses", 50, more_losses});
   families.push_back({"network", 150, network});
 }
 

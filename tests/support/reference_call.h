@@ -27,6 +27,13 @@ struct Call {
   Index step;
 
   [[nodiscard]] double real(const char* name) const { return std::get<double>(op.attributes.at(name)); }
+  /// `absent` where the op has none.
+  [[nodiscard]] double real_or(const char* name, double absent) const {
+    return op.attributes.contains(name) ? real(name) : absent;
+  }
+  [[nodiscard]] Index integer_or(const char* name, Index absent) const {
+    return op.attributes.contains(name) ? integer(name) : absent;
+  }
   [[nodiscard]] Index integer(const char* name) const { return std::get<Index>(op.attributes.at(name)); }
   [[nodiscard]] const std::vector<Index>& list(const char* name) const {
     return std::get<std::vector<Index>>(op.attributes.at(name));
@@ -82,6 +89,9 @@ void add_resize_kernels(std::map<std::string, Kernel>& table);
 
 /// Kernels of lstm, gru and rnn.
 void add_recurrent_kernels(std::map<std::string, Kernel>& table);
+
+/// Kernels of losses of numbers, of what is done to gradients, and of updates.
+void add_training_kernels(std::map<std::string, Kernel>& table);
 
 /// Kernels of convolutions and pools over any number of spatial axes.
 void add_window_kernels(std::map<std::string, Kernel>& table);

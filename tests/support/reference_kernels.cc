@@ -286,61 +286,24 @@ void softmax_backward(Call& c) {
 void softmax_cross_entropy(Call& c) {
   softmax_rows(c.in[0], c.out[1]);
   const auto [rows, columns] = rows_and_columns(c.in[0]);
+  const double smoothing = c.real_or("label_smoothing", 0.0);
   for (Index r = 0; r < rows; ++r) {
     const Index target = static_cast<Index>(at(c.in[1], r));
-    c.out[0].data[0] -= std::log(at(c.out[1].data, r * columns + target)) / static_cast<double>(rows);
+    for (Index k = 0; k < columns; ++k) {
+      const double wanted = (k == target ? 1.0 - smoothing : 0.0) + smoothing / static_cast<double>(columns);
+      if (wanted != 0)
+        c.out[0].data[0] -= wanted * std::log(at(c.out[1].data, r * columns + k)) / static_cast<double>(rows);
+    }
   }
 }
 
 void softmax_cross_entropy_backward(Call& c) {
   const auto [rows, columns] = rows_and_columns(c.in[0]);
   for (Index i = 0; i < rows * columns; ++i) {
-    const double wanted = i % columns == static_cast<Index>(at(c.in[1], i / columns)) ? 1.0 : 0.0;
+    const bool right = i % columns == static_cast<Index>(at(c.in[1], i / columns));
+    const double smoothing = c.real_or("label_smoothing", 0.0);
+    const double wanted = (right ? 1.0 - smoothing : 0.0) + smoothing / static_cast<double>(columns);
     at(c.out[0].data, i) = (at(c.in[0], i) - wanted) / static_cast<double>(rows);
-  }
-}
-
-void mse_loss(Call& c) {
-  for (Index i = 0; i < count(c.in[0]); ++i) {
-    c.out[0].data[0] += std::pow(at(c.in[0], i) - at(c.in[1], i), 2) / static_cast<double>(count(c.in[0]));
-  }
-}
-
-void mse_loss_backward(Call& c) {
-  for (Index i = 0; i < count(c.in[0]); ++i) {
-    at(c.out[0].data, i) = 2 * (at(c.in[0], i) - at(c.in[1], i)) / static_cast<double>(count(c.in[0]));
-  }
-}
-
-// ---- updates
-// --------------------------------------------------------------------------------------------------------
-
-void sgd_update(Call& c) {
-  const double rate = c.real("learning_rate");
-  pointwise(c.updated[0], c.in[0], c.in[1], [rate](double w, double g) { return w - rate * g; });
-}
-
-void momentum_update(Call& c) {
-  for (Index i = 0; i < count(c.in[0]); ++i) {
-    double& velocity = at(c.updated[1].data, i);
-    velocity = c.real("momentum") * velocity + at(c.in[1], i);
-    at(c.updated[0].data, i) -= c.real("learning_rate") * velocity;
-  }
-}
-
-void adam_update(Call& c) {
-  const double beta1 = c.real("beta1");
-  const double beta2 = c.real("beta2");
-  for (Index i = 0; i < count(c.in[0]); ++i) {
-    const double g = at(c.in[1], i);
-    double& m = at(c.updated[1].data, i);
-    double& v = at(c.updated[2].data, i);
-    m = beta1 * m + (1.0 - beta1) * g;
-    v = beta2 * v + (1.0 - beta2) * g * g;
-    const double m_unbiased = m / (1.0 - std::pow(beta1, static_cast<double>(c.step)));
-    const double v_unbiased = v / (1.0 - std::pow(beta2, static_cast<double>(c.step)));
-    at(c.updated[0].data, i) -=
-        c.real("learning_rate") * m_unbiased / (std::sqrt(v_unbiased) + c.real("eps"));
   }
 }
 
@@ -367,11 +330,6 @@ const std::map<std::string, Kernel>& own_kernels() {
       {"select_backward", select_backward},
       {"softmax_cross_entropy", softmax_cross_entropy},
       {"softmax_cross_entropy_backward", softmax_cross_entropy_backward},
-      {"mse_loss", mse_loss},
-      {"mse_loss_backward", mse_loss_backward},
-      {"sgd_update", sgd_update},
-      {"momentum_update", momentum_update},
-      {"adam_update", adam_update},
   };
   return table;
 }
@@ -385,6 +343,7 @@ const std::map<std::string, Kernel>& kernels() {
     add_resize_kernels(all);
     add_recurrent_kernels(all);
     add_window_kernels(all);
+    add_training_kernels(all);
     return all;
   }();
   return table;

@@ -140,7 +140,7 @@ runtime::KernelCall RuntimeInterpreter::call(OpId id, std::int64_t step, std::ui
   find(graph_.ops[id].outputs, outputs_);
   find(graph_.ops[id].updates, updates_);
   std::fill_n(workspace_->data(), workspace_->size(), kUnwritten);
-  return {inputs_, outputs_, updates_, workspace_->data(), step, seed};
+  return {inputs_, outputs_, updates_, workspace_->data(), step, 1.0, seed};
 }
 
 void RuntimeInterpreter::run_op(OpId id, std::int64_t step, std::uint64_t seed) {

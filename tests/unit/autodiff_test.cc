@@ -586,6 +586,40 @@ TEST(Differentiate, AdamKeepsTwoMoments) {
   EXPECT_EQ(value(training, "fc1.bias.exp_avg").persistence, Persistence::optimizer_state);
 }
 
+TEST(Differentiate, AdamWHasADecay) {
+  const Graph training = differentiate(two_layers(2), {Optimizer::adamw, nullptr});
+  const Op& update = op(training, "fc1.bias:update");
+  EXPECT_EQ(update.kind, "adamw_update");
+  EXPECT_EQ(std::get<double>(update.attributes.at("weight_decay")), 0.01);
+  EXPECT_EQ(std::get<double>(update.attributes.at("learning_rate")), 1e-3);
+}
+
+TEST(Differentiate, GradientsAreAccumulatedMeasuredAndClipped) {
+  TrainingOptions options;
+  options.accumulate = 4;
+  options.clip_norm = 0.5;
+  options.trainable = [](const std::string& name) { return name.starts_with("fc2"); };
+  const Graph training = differentiate(two_layers(2), options);
+  std::vector<std::string> seen;
+  for (const Op& each : training.ops)
+    if (each.name.find("fc2.weight") != std::string::npos || each.name == "clip_factor")
+      seen.push_back(test::text(training, each));
+  // Both gradients are measured before either updates.
+  EXPECT_THAT(seen,
+              testing::ElementsAre(
+                  "fc2.weight:accumulate accumulate_gradient(grad:fc2.weight, fc2.weight.grad_sum) -> "
+                  "grad:fc2.weight:mean ! fc2.weight.grad_sum",
+                  "fc2.weight:squared_norm squared_norm(grad:fc2.weight:mean) -> fc2.weight:squared_norm",
+                  "clip_factor clip_factor(fc2.bias:squared_norm) -> clip_factor",
+                  "fc2.weight:clip mul(grad:fc2.weight:mean, clip_factor) -> grad:fc2.weight:clipped",
+                  "fc2.weight:update sgd_update(fc2.weight, grad:fc2.weight:clipped) ! fc2.weight"));
+  EXPECT_FALSE(op(training, "fc2.weight:accumulate").recomputable);
+  EXPECT_EQ(op(training, "fc2.weight:update").attributes.at("every"), Attribute(std::int64_t{4}));
+  const Value& sum = value(training, "fc2.weight.grad_sum");
+  EXPECT_EQ(sum.persistence, Persistence::optimizer_state);
+  EXPECT_EQ(sum.bytes, Bytes(32));
+}
+
 TEST(Differentiate, SgdHasARate) {
   const Graph training = differentiate(two_layers(2));
   EXPECT_EQ(op(training, "fc1.bias:update").attributes, (Attributes{{"learning_rate", 0.01}}));

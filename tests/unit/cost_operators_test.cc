@@ -363,6 +363,10 @@ const std::vector<Expected>& cases() {
        {{"activation", std::string("tanh")}, {"gradients", std::vector<std::int64_t>{3}}}},
       {"softmax_cross_entropy", {{{2, 3}}, integers({2})}, {{{1}}, {{2, 3}}}, 108, 4 * 15},
       {"mse_loss", {{{2, 3}}, {{2, 3}}}, {{{1}}}, 3 * 6, 4 * 13},
+      {"l1_loss", {{{2, 3}}, {{2, 3}}}, {{{1}}}, 3 * 6, 4 * 13},
+      {"huber_loss", {{{2, 3}}, {{2, 3}}}, {{{1}}}, 6 * 6, 4 * 13, {{"delta", 1.0}}},
+      {"bce_with_logits_loss", {{{2, 3}}, {{2, 3}}}, {{{1}}}, 26 * 6, 4 * 13},
+      {"bce_loss", {{{2, 3}}, {{2, 3}}}, {{{1}}}, 25 * 6, 4 * 13},
       {"split", {{{2, 5}}}, {{{2, 3}}, {{2, 2}}}, 0, 4 * 20},
       {"opaque", {{{2, 3}}, integers({4})}, {{{5}}}, 6 + 4 + 5, 4 * 15},
       // As the forward convolution of stride 2: 40 gradients * 27 * 2 = 2160. dy 40, weight 135, dx 96.
@@ -493,6 +497,10 @@ const std::vector<Expected>& cases() {
       {"first_occurrences", {integers({2, 3})}, {integers({2, 3})}, 18, 4 * (6 + 6)},  // 6 * 6 / 2
       {"embedding_backward", {{{2, 3}}, integers({2})}, {{{100, 3}}}, 6, 4 * (6 + 2 + 300)},
       {"mse_loss_backward", {{{2, 3}}, {{2, 3}}}, {{{2, 3}}}, 2 * 6, 4 * 18},
+      {"l1_loss_backward", {{{2, 3}}, {{2, 3}}}, {{{2, 3}}}, 2 * 6, 4 * 18},
+      {"huber_loss_backward", {{{2, 3}}, {{2, 3}}}, {{{2, 3}}}, 4 * 6, 4 * 18, {{"delta", 1.0}}},
+      {"bce_with_logits_loss_backward", {{{2, 3}}, {{2, 3}}}, {{{2, 3}}}, 14 * 6, 4 * 18},
+      {"bce_loss_backward", {{{2, 3}}, {{2, 3}}}, {{{2, 3}}}, 6 * 6, 4 * 18},
       {"split_backward", {{{2, 3}}}, {{{2, 5}}}, 0, 4 * 16},
       {"opaque_backward", {{{5}}, {{2, 3}}, integers({4}), {{5}}}, {{{2, 3}}}, 5 + 6 + 4 + 5 + 6, 4 * 26},
       {"softmax_cross_entropy_backward", {{{2, 3}}, integers({2})}, {{{2, 3}}}, 6 + 2, 4 * 14},
@@ -506,6 +514,24 @@ const std::vector<Expected>& cases() {
        4 * 42,
        {},
        {0, 2, 3}},
+      // And 2 for the decay of each.
+      {"adamw_update",
+       {parameter({2, 3}), {{2, 3}}, state({2, 3}), state({2, 3})},
+       {},
+       138,
+       4 * 42,
+       {{"weight_decay", 0.01}},
+       {0, 2, 3}},
+      // Reads gradient and sum, writes sum and mean.
+      {"accumulate_gradient",
+       {{{2, 3}}, state({2, 3})},
+       {{{2, 3}}},
+       12,
+       4 * 24,
+       {{"every", std::int64_t{4}}},
+       {1}},
+      {"squared_norm", {{{2, 3}}, {{1}}}, {{{1}}}, 12, 4 * 8},
+      {"clip_factor", {{{1}}}, {{{1}}}, 13, 4 * 2, {{"max_norm", 1.0}}},
   };
   return kCases;
 }

@@ -1,5 +1,6 @@
 #include "poet/runtime/training/hyperparameters.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "poet/autodiff/differentiate.h"
@@ -8,6 +9,9 @@
 
 namespace poet::runtime {
 namespace {
+
+/// An update: of a training step the last op is one.
+const Op& last(const Graph& graph) { return graph.ops[OpId(graph.ops.size() - 1)]; }
 
 Graph trained_by(Optimizer optimizer) { return differentiate(build_network("linear"), {optimizer, {}}); }
 
@@ -49,6 +53,55 @@ TEST(Hyperparameters, ThatTheOptimizerLacksAreRefused) {
             "momentum: must be at least 0 and below 1");
   EXPECT_EQ(set({.learning_rate = {}, .momentum = {}, .beta1 = {}, .beta2 = 0.5, .eps = {}}),
             "beta2: the network's optimiser has none (`optimizer`)");
+}
+
+Hyperparameters decay(double value) {
+  Hyperparameters chosen;
+  chosen.weight_decay = value;
+  return chosen;
+}
+
+TEST(Hyperparameters, WeightDecayIsThereWhereItIsNotZero) {
+  for (const Optimizer optimizer : {Optimizer::sgd, Optimizer::momentum, Optimizer::adam}) {
+    Graph graph = trained_by(optimizer);
+    const Graph before = graph;
+    set_hyperparameters(graph, decay(0.1));
+    for (const Op& op : graph.ops)
+      if (op.pass == Pass::update) {
+        EXPECT_EQ(std::get<double>(op.attributes.at("weight_decay")), 0.1);
+      }
+    verify(graph);
+    set_hyperparameters(graph, decay(0));
+    EXPECT_EQ(last(graph).attributes, last(before).attributes);
+  }
+  Graph graph = trained_by(Optimizer::adamw);
+  EXPECT_EQ(first(graph, "adamw_update", "weight_decay"), 0.01);
+  set_hyperparameters(graph, decay(0));
+  EXPECT_EQ(first(graph, "adamw_update", "weight_decay"), 0.0);
+  EXPECT_EQ(test::input_error([&] { set_hyperparameters(graph, decay(-1)); }),
+            "weight_decay: must be at least 0 and finite");
+}
+
+TEST(Hyperparameters, WeightDecayIsRefusedWhereRowsMoveAlone) {
+  Graph graph = trained_by(Optimizer::sgd);
+  graph.values[last(graph).inputs[0]].rows = Rows{"words.weight", "ids", 100};
+  EXPECT_THAT(test::input_error([&] { set_hyperparameters(graph, decay(0.1)); }),
+              testing::StartsWith("weight_decay: changes every row of "));
+}
+
+TEST(Hyperparameters, NesterovIsOfMomentum) {
+  Hyperparameters chosen;
+  chosen.nesterov = true;
+  Graph graph = trained_by(Optimizer::momentum);
+  set_hyperparameters(graph, chosen);
+  EXPECT_EQ(std::get<std::int64_t>(last(graph).attributes.at("nesterov")), 1);
+  verify(graph);
+  chosen.nesterov = false;
+  set_hyperparameters(graph, chosen);
+  EXPECT_FALSE(last(graph).attributes.contains("nesterov"));
+  graph = trained_by(Optimizer::adam);
+  EXPECT_EQ(test::input_error([&] { set_hyperparameters(graph, chosen); }),
+            "nesterov: is for `optimizer` momentum");
 }
 
 }  // namespace

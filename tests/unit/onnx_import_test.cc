@@ -15,6 +15,7 @@
 #include "poet/cost/tabulate.h"
 #include "poet/frontend/onnx/lower/operators.h"
 #include "tests/support/graph_text.h"
+#include "tests/support/input_error.h"
 #include "tests/support/onnx_models.h"
 #include "tests/support/paths.h"
 
@@ -503,6 +504,52 @@ TEST(OnnxImport, TheSquaredErrorHasTargetsOfTheOutputsShape) {
   EXPECT_THAT(kinds(graph), ElementsAre("input", "linear", "softmax", "input", "mse_loss"));
   EXPECT_EQ(value_named(graph, "targets").shape, (Shape{2, 4}));
   EXPECT_EQ(value_named(graph, "targets").dtype, DType::float32);
+}
+
+TEST(OnnxImport, LossesOfNumbersAreThoseAskedFor) {
+  const onnx::Model model =
+      onnx_model({2, 3}, {{"w", onnx_reals({3, 4})}},
+                 {onnx_node("MatMul", {"x", "w"}, {"h"}), onnx_node("Sigmoid", {"h"}, {"y"})});
+  for (const auto& [loss, kind] :
+       {std::pair(Loss::absolute_error, "l1_loss"), std::pair(Loss::huber, "huber_loss"),
+        std::pair(Loss::binary_cross_entropy, "bce_loss"),
+        std::pair(Loss::binary_cross_entropy_with_logits, "bce_with_logits_loss")}) {
+    ImportOptions options;
+    options.loss = loss;
+    const Graph graph = import_model(model, options).forward;
+    EXPECT_THAT(kinds(graph), ElementsAre("input", "linear", "sigmoid", "input", kind));
+    EXPECT_EQ(value_named(graph, "targets").shape, (Shape{2, 4}));
+    if (loss == Loss::huber) {
+      EXPECT_EQ(op_of_kind(graph, kind).attributes.at("delta"), Attribute(1.0));
+    }
+  }
+  ImportOptions options;
+  options.loss = Loss::huber;
+  options.huber_delta = 0.25;
+  EXPECT_EQ(op_of_kind(import_model(model, options).forward, "huber_loss").attributes.at("delta"),
+            Attribute(0.25));
+  options.huber_delta = 0;
+  EXPECT_EQ(test::input_error([&] { (void)import_model(model, options); }),
+            "huber_delta: must be > 0 and finite");
+  options.huber_delta = 1;
+  options.loss = Loss::mean_squared_error;
+  EXPECT_EQ(test::input_error([&] { (void)import_model(model, options); }),
+            "huber_delta: is for `loss` huber");
+}
+
+TEST(OnnxImport, AnyOutputMayHaveTheLoss) {
+  onnx::Model model =
+      onnx_model({2, 3}, {{"w", onnx_reals({3, 4})}, {"v", onnx_reals({3, 5})}},
+                 {onnx_node("MatMul", {"x", "w"}, {"y"}), onnx_node("MatMul", {"x", "v"}, {"z"})});
+  model.outputs = {"y", "z"};
+  ImportOptions options;
+  options.loss = Loss::mean_squared_error;
+  EXPECT_EQ(value_named(import_model(model, options).forward, "targets").shape, (Shape{2, 4}));
+  options.loss_output = "z";
+  EXPECT_EQ(value_named(import_model(model, options).forward, "targets").shape, (Shape{2, 5}));
+  options.loss_output = "nowhere";
+  EXPECT_EQ(test::input_error([&] { (void)import_model(model, options); }),
+            "loss_output: \"nowhere\" is none of the outputs (y, z)");
 }
 
 // LpPool is one of ONNX's operators, so libonnx tells its shape: 8 rows in windows of 2 are 4.

@@ -27,7 +27,7 @@ using ::testing::HasSubstr;
 
 using List = std::vector<std::int64_t>;
 using Texts = std::vector<std::string>;
-using StoredWeights = std::map<std::string, onnx::Tensor>;
+using RecurrentTensors = std::map<std::string, onnx::Tensor>;
 
 /// The ops between the inputs and the loss.
 std::vector<std::string> ops(const Graph& graph) {
@@ -42,19 +42,19 @@ Shape shape_of(const Graph& graph, const std::string& name) {
   return graph.values[test::find_value(graph, name)].shape;
 }
 
-/// StoredWeights "w", "r", "b" for three inputs and five units.
-StoredWeights weights(std::int64_t gates, std::int64_t directions = 1) {
+/// RecurrentTensors "w", "r", "b" for three inputs and five units.
+RecurrentTensors weights(std::int64_t gates, std::int64_t directions = 1) {
   return {{"w", onnx_reals({directions, gates * 5, 3})},
           {"r", onnx_reals({directions, gates * 5, 5})},
           {"b", onnx_reals({directions, gates * 10})}};
 }
 
-void add(StoredWeights& to, const StoredWeights& more) { to.insert(more.begin(), more.end()); }
+void add(RecurrentTensors& to, const RecurrentTensors& more) { to.insert(more.begin(), more.end()); }
 
 /// PyTorch's classifier with batch_first: the batch is transposed inside and out again, the initial states
 /// are zeros of a shape that it computes, the last step is taken.
 onnx::Model batch_first_classifier() {
-  StoredWeights all = weights(4);
+  RecurrentTensors all = weights(4);
   add(all, {{"fc.weight", onnx_reals({7, 5})},
             {"fc.bias", onnx_reals({7})},
             {"zero", onnx_integers({0})},
@@ -96,7 +96,7 @@ TEST(OnnxRecurrent, AClassifierOfSequences) {
 
 // Two layers in both directions: their states are cut out of the zeros of all layers.
 TEST(OnnxRecurrent, TwoLayersInBothDirections) {
-  StoredWeights all = weights(3, 2);
+  RecurrentTensors all = weights(3, 2);
   add(all, {{"w2", onnx_reals({2, 15, 10})},
             {"r2", onnx_reals({2, 15, 5})},
             {"to", onnx_integers({4, 2, 5})},
@@ -127,16 +127,16 @@ TEST(OnnxRecurrent, TwoLayersInBothDirections) {
 
 // Static exports have a constant of zeros and an Expand to what it is already.
 TEST(OnnxRecurrent, ZerosThatAreSpeltOtherwise) {
-  const auto layer = [](StoredWeights more, std::vector<Node> nodes) {
-    StoredWeights all = weights(1);
+  const auto layer = [](RecurrentTensors more, std::vector<Node> nodes) {
+    RecurrentTensors all = weights(1);
     add(all, more);
     nodes.push_back(
         onnx_node("RNN", {"x", "w", "r", "b", "", "h0"}, {"y", "yh"}, {{"activations", Texts{"Relu"}}}));
     nodes.push_back(onnx_node("Squeeze", {"y"}, {"out"}));
     return import_model(onnx_model({4, 2, 3}, std::move(all), std::move(nodes), 11));
   };
-  const StoredWeights zeros = {{"zeros", onnx_reals({1, 1, 5}, std::vector<double>(5, 0.0))},
-                               {"to", onnx_integers({1, 2, 5})}};
+  const RecurrentTensors zeros = {{"zeros", onnx_reals({1, 1, 5}, std::vector<double>(5, 0.0))},
+                                  {"to", onnx_integers({1, 2, 5})}};
   const auto constant = onnx_node("Constant", {}, {"k"}, {{"value", zeros.at("zeros")}});
   const std::string plain = "y rnn(x, w, r, b) -> y";
   const ImportedModel expanded = layer(zeros, {constant, onnx_node("Expand", {"k", "to"}, {"h0"})});
@@ -155,7 +155,7 @@ TEST(OnnxRecurrent, ZerosThatAreSpeltOtherwise) {
 }
 
 TEST(OnnxRecurrent, StatesThatTrainAndStatesThatAreFed) {
-  StoredWeights all = weights(4);
+  RecurrentTensors all = weights(4);
   add(all, {{"h0", onnx_reals({1, 2, 5})}, {"c0", onnx_reals({1, 2, 5}, std::vector<double>(10, 0.5))}});
   onnx::Model model = onnx_model({4, 2, 3}, all,
                                  {onnx_node("LSTM", {"x", "w", "r", "", "", "h0", "c0"}, {"y", "yh"}),
@@ -187,7 +187,7 @@ TEST(OnnxRecurrent, StatesThatTrainAndStatesThatAreFed) {
 
 // Encoder and decoder: the one's last state is where the other starts.
 TEST(OnnxRecurrent, AStateIsPassedOn) {
-  StoredWeights all = weights(3);
+  RecurrentTensors all = weights(3);
   add(all, {{"w2", onnx_reals({1, 15, 5})}, {"r2", onnx_reals({1, 15, 5})}});
   const Graph graph = import_model(onnx_model({4, 2, 3}, std::move(all),
                                               {onnx_node("GRU", {"x", "w", "r", "b"}, {"y", "yh"}),
@@ -203,7 +203,7 @@ TEST(OnnxRecurrent, AStateIsPassedOn) {
 }
 
 TEST(OnnxRecurrent, BothStatesArePassedOn) {
-  StoredWeights all = weights(4, 2);
+  RecurrentTensors all = weights(4, 2);
   add(all, {{"w2", onnx_reals({2, 20, 3})}, {"r2", onnx_reals({2, 20, 5})}});
   const std::map<std::string, onnx::AttributeValue> both = {{"direction", std::string("bidirectional")}};
   const Graph graph =
@@ -228,7 +228,7 @@ TEST(OnnxRecurrent, BothStatesArePassedOn) {
 
 // layout 1 of opset 14: everything has its batch first.
 TEST(OnnxRecurrent, BatchFirst) {
-  StoredWeights all = weights(3, 2);
+  RecurrentTensors all = weights(3, 2);
   all["h0"] = onnx_reals({2, 2, 5});
   const auto layer = [&](const std::string& read) {
     return import_model(onnx_model({2, 4, 3}, all,
@@ -253,7 +253,7 @@ TEST(OnnxRecurrent, BatchFirst) {
 }
 
 TEST(OnnxRecurrent, LengthsThatAreAllOfIt) {
-  StoredWeights all = weights(1);
+  RecurrentTensors all = weights(1);
   all["lengths"] = onnx_integers({4, 4});
   const Graph graph =
       import_model(
@@ -270,7 +270,7 @@ TEST(OnnxRecurrent, LengthsThatAreAllOfIt) {
 
 // PyTorch without constant folding: the gates are put into ONNX's order by nodes.
 TEST(OnnxRecurrent, WeightsThatNodesPutTogether) {
-  StoredWeights all = weights(1);
+  RecurrentTensors all = weights(1);
   add(all, {{"v", onnx_reals({5, 3})},
             {"0", onnx_integers({0})},
             {"2", onnx_integers({2})},
@@ -291,7 +291,7 @@ TEST(OnnxRecurrent, WeightsThatNodesPutTogether) {
 TEST(OnnxRecurrent, WhatIsNotCoveredMayBeOpaque) {
   ImportOptions options;
   options.allow_opaque = true;
-  StoredWeights all = weights(4);
+  RecurrentTensors all = weights(4);
   all["to"] = onnx_integers({1, 2, 5});
   const ImportedModel model =
       import_model(onnx_model({4, 2, 3}, std::move(all),

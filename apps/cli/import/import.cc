@@ -33,8 +33,8 @@ class Import final : public Command {
                    "write the training step with its costs, for --instance; needs --platform", "FILE.json");
     parser_.option("--platform", options_.platform, "the device for -o: a name (poet devices) or a profile",
                    "DEVICE|FILE.json");
-    parser_.option("--optimizer", options_.optimizer, "for -o: sgd (default), momentum or adam",
-                   "sgd|momentum|adam");
+    parser_.option("--optimizer", options_.optimizer, "for -o: sgd (default), momentum, adam or adamw",
+                   "sgd|momentum|adam|adamw");
     parser_.option("--trainable", options_.trainable, "for -o: train these parameters only", "PATTERN");
     parser_.option("--op-limit", op_limit_,
                    "refuse files whose training step has more ops, as servers do (default: no limit)", "N");

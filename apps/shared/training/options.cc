@@ -7,7 +7,9 @@
 #include <utility>
 
 #include "apps/shared/amounts.h"
+#include "apps/shared/number.h"
 #include "apps/shared/parser.h"
+#include "apps/shared/training/event_file.h"
 #include "poet/base/error.h"
 #include "poet/report/drawing.h"
 #include "poet/report/gnuplot.h"
@@ -26,15 +28,6 @@ std::uint64_t parse_seed(const std::string& text) {
   if (error != std::errc{} || end != text.data() + text.size())
     throw InputError("--seed", "\"" + text + "\" is not a whole number from 0 on");
   return seed;
-}
-
-std::optional<double> number(const char* option, const std::optional<std::string>& text) {
-  if (!text) return std::nullopt;
-  double value = 0;
-  const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), value);
-  if (error != std::errc{} || end != text->data() + text->size())
-    throw InputError(option, "\"" + *text + "\" is not a number");
-  return value;
 }
 
 void check_named(const char* option, const std::optional<std::string>& path) {
@@ -113,6 +106,17 @@ std::vector<std::string> given_for_watch(const RunOptions& options) {
   return given;
 }
 
+runtime::LearningRateSchedule read_schedule(const RunOptions& options) {
+  runtime::ScheduleChoice choice;
+  choice.kind = options.lr_schedule;
+  if (options.lr_warmup) choice.warmup = parse_count("--lr-warmup", *options.lr_warmup);
+  if (options.lr_step_size) choice.step_size = parse_count("--lr-step-size", *options.lr_step_size);
+  if (options.lr_length) choice.length = parse_count("--lr-length", *options.lr_length);
+  choice.gamma = parse_real("--lr-gamma", options.lr_gamma);
+  choice.least = parse_real("--lr-least", options.lr_least);
+  return runtime::schedule_of(choice);
+}
+
 }  // namespace
 
 void add_run_options(const Parser& parser, RunOptions& options) {
@@ -130,9 +134,25 @@ void add_run_options(const Parser& parser, RunOptions& options) {
   group.option("--learning-rate", options.learning_rate,
                "of the optimiser (default: the plan's; SGD and momentum 0.01, Adam 0.001)", "NUMBER");
   group.option("--momentum", options.momentum, "of --optimizer momentum (default 0.9)", "NUMBER");
-  group.option("--beta1", options.beta1, "of --optimizer adam (default 0.9)", "NUMBER");
-  group.option("--beta2", options.beta2, "of --optimizer adam (default 0.999)", "NUMBER");
-  group.option("--eps", options.eps, "of --optimizer adam (default 1e-8)", "NUMBER");
+  group.flag("--nesterov", options.nesterov, "of --optimizer momentum: look ahead by a step");
+  group.option("--beta1", options.beta1, "of --optimizer adam or adamw (default 0.9)", "NUMBER");
+  group.option("--beta2", options.beta2, "of --optimizer adam or adamw (default 0.999)", "NUMBER");
+  group.option("--eps", options.eps, "of --optimizer adam or adamw (default 1e-8)", "NUMBER");
+  group.option("--weight-decay", options.weight_decay,
+               "times the parameter, added to its gradient; adamw: taken off the parameter (default 0, adamw "
+               "0.01)",
+               "NUMBER");
+  group.option("--lr-schedule", options.lr_schedule,
+               "of the learning rate: constant (default), step: times --lr-gamma after every --lr-step-size "
+               "updates, or cosine: down over --lr-length updates",
+               "NAME");
+  group.option("--lr-warmup", options.lr_warmup, "before it: N updates of a rate that rises (default 0)",
+               "N");
+  group.option("--lr-step-size", options.lr_step_size, "of --lr-schedule step", "N");
+  group.option("--lr-gamma", options.lr_gamma, "of --lr-schedule step (default 0.1)", "NUMBER");
+  group.option("--lr-length", options.lr_length, "of --lr-schedule cosine", "N");
+  group.option("--lr-least", options.lr_least,
+               "of --lr-schedule cosine: where it ends, a part of the learning rate (default 0)", "NUMBER");
   group.option("--checkpoint", options.checkpoint,
                "write parameters and optimiser state here, as safetensors", "FILE");
   group.option("--checkpoint-every", options.checkpoint_every,
@@ -143,6 +163,10 @@ void add_run_options(const Parser& parser, RunOptions& options) {
                "FILE");
   group.option("--loss-out", options.loss_out,
                "the loss of every step: .csv, or a curve as .svg, .png, .pdf or .gp", "FILE");
+  group.option("--tensorboard", options.tensorboard,
+               "loss and learning rate of every step into a new event file in this folder, as TensorBoard "
+               "reads them",
+               "FOLDER");
   add_watch_options(parser, options);
 }
 
@@ -197,7 +221,7 @@ RunChoice read_run_options(const RunOptions& options, const MachineOptions& mach
   for (const auto& [option, file] :
        {std::pair("--data", &options.data), std::pair("--weights", &options.weights),
         std::pair("--resume", &options.resume), std::pair("--checkpoint", &options.checkpoint),
-        std::pair("--loss-out", &options.loss_out)})
+        std::pair("--loss-out", &options.loss_out), std::pair("--tensorboard", &options.tensorboard)})
     check_named(option, *file);
   if (options.data && options.samples) throw InputError("--samples", "is for the synthetic set, not --data");
   trainer.data = options.data;
@@ -209,6 +233,8 @@ RunChoice read_run_options(const RunOptions& options, const MachineOptions& mach
   trainer.resume = options.resume;
   choice.checkpoint = options.checkpoint;
   choice.loss_out = options.loss_out;
+  choice.tensorboard = options.tensorboard;
+  if (choice.tensorboard) check_event_folder("--tensorboard", *choice.tensorboard);
   if (choice.loss_out && choice.loss_out->extension() != ".csv" && !is_figure(*choice.loss_out))
     throw InputError("--loss-out", "\"" + *options.loss_out + "\" must end in .csv, .svg, .png, .pdf or .gp");
   if (choice.loss_out && choice.loss_out->extension() != ".csv" && choice.loss_out->extension() != ".gp" &&
@@ -218,11 +244,14 @@ RunChoice read_run_options(const RunOptions& options, const MachineOptions& mach
     if (!options.checkpoint) throw InputError("--checkpoint-every", "needs --checkpoint FILE");
     choice.checkpoint_every = parse_count("--checkpoint-every", *options.checkpoint_every);
   }
-  trainer.hyperparameters.learning_rate = number("--learning-rate", options.learning_rate);
-  trainer.hyperparameters.momentum = number("--momentum", options.momentum);
-  trainer.hyperparameters.beta1 = number("--beta1", options.beta1);
-  trainer.hyperparameters.beta2 = number("--beta2", options.beta2);
-  trainer.hyperparameters.eps = number("--eps", options.eps);
+  trainer.hyperparameters.learning_rate = parse_real("--learning-rate", options.learning_rate);
+  trainer.hyperparameters.momentum = parse_real("--momentum", options.momentum);
+  trainer.hyperparameters.beta1 = parse_real("--beta1", options.beta1);
+  trainer.hyperparameters.beta2 = parse_real("--beta2", options.beta2);
+  trainer.hyperparameters.eps = parse_real("--eps", options.eps);
+  trainer.hyperparameters.weight_decay = parse_real("--weight-decay", options.weight_decay);
+  if (options.nesterov) trainer.hyperparameters.nesterov = true;
+  trainer.schedule = read_schedule(options);
   const MachineChoice chosen = read_machine_options(machine);
   trainer.kernels = chosen.kernels;
   trainer.storage = chosen.storage;

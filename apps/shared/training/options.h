@@ -18,8 +18,10 @@ class Parser;
 /// As typed; absent where the user said nothing.
 struct RunOptions {
   std::optional<std::string> steps, seed, data, samples, weights, resume, checkpoint, checkpoint_every;
-  std::optional<std::string> learning_rate, momentum, beta1, beta2, eps;
-  std::optional<std::string> loss_out;
+  std::optional<std::string> learning_rate, momentum, beta1, beta2, eps, weight_decay;
+  bool nesterov = false;
+  std::optional<std::string> lr_schedule, lr_warmup, lr_step_size, lr_gamma, lr_length, lr_least;
+  std::optional<std::string> loss_out, tensorboard;
   std::optional<std::string> control, pressure, cgroup, calm;
 };
 
@@ -38,7 +40,7 @@ struct RunChoice {
   std::int64_t steps = 0;  // to be done in all
   /// Its `weights` are left to whoever can read the file: of `weights`, if that is an ONNX file.
   runtime::TrainerOptions trainer;
-  std::optional<std::filesystem::path> weights, checkpoint, loss_out;
+  std::optional<std::filesystem::path> weights, checkpoint, loss_out, tensorboard;
   std::int64_t checkpoint_every = 0;         // 0: at the end only
   runtime::PlanWatchOptions watch;           // of a plan file with several plans
   std::vector<std::string> given_for_watch;  // options of it

@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <optional>
 #include <utility>
 
 #include "apps/shared/interrupt.h"
+#include "apps/shared/training/event_file.h"
 #include "apps/shared/training/plan_choice.h"
 #include "apps/shared/training/progress.h"
 #include "poet/base/error.h"
@@ -22,7 +24,14 @@ runtime::TrainResult train(runtime::Trainer& trainer, PlanChoice& choice, const 
   options.checkpoint = training.checkpoint;
   options.checkpoint_every = training.checkpoint_every;
   options.interrupted = [&guard] { return guard.interrupted(); };
-  options.on_step = [&progress](const runtime::StepFigures& done) { progress.show(done); };
+  std::optional<EventFile> events;
+  if (training.tensorboard) events.emplace(*training.tensorboard);
+  options.on_step = [&](const runtime::StepFigures& done) {
+    progress.show(done);
+    if (!events) return;
+    const double rate = trainer.learning_rate(done.number);
+    events->add(done.number, {{"loss/train", done.loss}, {"learning_rate", static_cast<float>(rate)}});
+  };
   choice.add_to(options, trainer);
   return trainer.train(options);
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -11,6 +12,7 @@
 
 #include "poet/autodiff/backward_pass.h"
 #include "poet/autodiff/gradient_rules.h"
+#include "poet/autodiff/prepared_gradients.h"
 #include "poet/autodiff/updates.h"
 #include "poet/base/error.h"
 #include "poet/graph/diagnostics.h"
@@ -41,7 +43,7 @@ OpId find_loss(const Graph& forward) {
     loss = id;
   }
   if (!loss.valid())
-    throw InputError(place(forward), "no loss: a softmax_cross_entropy or mse_loss op is needed");
+    throw InputError(place(forward), "no loss: a softmax_cross_entropy, mse_loss or other loss op is needed");
   return loss;
 }
 
@@ -66,10 +68,19 @@ IdVector<ValueId, std::uint8_t> find_needed(const Graph& forward, const Training
   return needed;
 }
 
+void check(const TrainingOptions& options) {
+  constexpr std::int64_t kMostSteps = 1'000'000;
+  if (options.accumulate < 1 || options.accumulate > kMostSteps)
+    throw InputError(Field{"accumulate"}, "must be from 1 to 1,000,000 steps per update");
+  if (options.clip_norm && !(*options.clip_norm > 0 && std::isfinite(*options.clip_norm)))
+    throw InputError(Field{"clip_norm"}, "must be > 0 and finite");
+}
+
 }  // namespace
 
 Graph differentiate(const Graph& forward, const TrainingOptions& options) {
   verify(forward);
+  check(options);
   const OpId loss = find_loss(forward);
   BackwardPass backward(forward, find_needed(forward, options));
   for (std::size_t i = forward.ops.size(); i-- > 0;)
@@ -86,7 +97,8 @@ Graph differentiate(const Graph& forward, const TrainingOptions& options) {
   std::vector<Op> ops(forward.ops.begin(), forward.ops.end());
   ops.insert(ops.end(), backward.ops().begin(), backward.ops().end());
   Graph training = std::move(backward.graph());
-  ops = with_updates(training, ops, trained, options.optimizer);
+  ops = with_prepared_gradients(training, ops, trained, options);
+  ops = with_updates(training, ops, trained, options);
   for (Op& op : ops) {
     const OpId id = training.ops.push_back(std::move(op));
     for (const ValueId v : training.ops[id].outputs) training.values[v].producer = id;

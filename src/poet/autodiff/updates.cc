@@ -16,6 +16,7 @@ constexpr double kAdamLearningRate = 1e-3;
 constexpr double kAdamBeta1 = 0.9;
 constexpr double kAdamBeta2 = 0.999;
 constexpr double kAdamEps = 1e-8;
+constexpr double kAdamWDecay = 0.01;
 
 ValueId add_state(Graph& graph, ValueId parameter, const std::string& name) {
   Value state = graph.values[parameter];
@@ -24,7 +25,7 @@ ValueId add_state(Graph& graph, ValueId parameter, const std::string& name) {
   return graph.values.push_back(std::move(state));
 }
 
-Op update_op(Graph& graph, const TrainedParameter& trained, Optimizer optimizer) {
+Op update_op(Graph& graph, const TrainedParameter& trained, const TrainingOptions& options) {
   Op op;
   op.name = graph.values[trained.parameter].name + ":update";
   op.pass = Pass::update;
@@ -36,24 +37,34 @@ Op update_op(Graph& graph, const TrainedParameter& trained, Optimizer optimizer)
     op.inputs.push_back(state);
     op.updates.push_back(state);
   };
-  switch (optimizer) {
+  const auto add_moments = [&] {
+    op.attributes.insert({{"learning_rate", kAdamLearningRate},
+                          {"beta1", kAdamBeta1},
+                          {"beta2", kAdamBeta2},
+                          {"eps", kAdamEps}});
+    with_state("exp_avg");
+    with_state("exp_avg_sq");
+  };
+  if (options.accumulate > 1) op.attributes["every"] = options.accumulate;
+  switch (options.optimizer) {
     case Optimizer::sgd:
       op.kind = "sgd_update";
-      op.attributes = {{"learning_rate", kSgdLearningRate}};
+      op.attributes["learning_rate"] = kSgdLearningRate;
       return op;
     case Optimizer::momentum:
       op.kind = "momentum_update";
-      op.attributes = {{"learning_rate", kSgdLearningRate}, {"momentum", kMomentum}};
+      op.attributes["learning_rate"] = kSgdLearningRate;
+      op.attributes["momentum"] = kMomentum;
       with_state("velocity");
       return op;
     case Optimizer::adam:
       op.kind = "adam_update";
-      op.attributes = {{"learning_rate", kAdamLearningRate},
-                       {"beta1", kAdamBeta1},
-                       {"beta2", kAdamBeta2},
-                       {"eps", kAdamEps}};
-      with_state("exp_avg");
-      with_state("exp_avg_sq");
+      add_moments();
+      return op;
+    case Optimizer::adamw:
+      op.kind = "adamw_update";
+      op.attributes["weight_decay"] = kAdamWDecay;
+      add_moments();
       return op;
   }
   throw InternalError("every optimizer has an update op");
@@ -62,7 +73,7 @@ Op update_op(Graph& graph, const TrainedParameter& trained, Optimizer optimizer)
 }  // namespace
 
 std::vector<Op> with_updates(Graph& graph, const std::vector<Op>& ops,
-                             const std::vector<TrainedParameter>& trained, Optimizer optimizer) {
+                             const std::vector<TrainedParameter>& trained, const TrainingOptions& options) {
   constexpr std::size_t never = static_cast<std::size_t>(-1);
   IdVector<ValueId, std::size_t> last_read(graph.values.size(), never);
   IdVector<ValueId, std::size_t> written(graph.values.size(), never);
@@ -76,7 +87,7 @@ std::vector<Op> with_updates(Graph& graph, const std::vector<Op>& ops,
     const std::size_t read = last_read[t.parameter];
     const std::size_t born = written[storage(graph, t.gradient)];
     ensure(read != never && born != never, "a trained parameter has a reader and its gradient a producer");
-    updates_after[std::max(read, born)].push_back(update_op(graph, t, optimizer));
+    updates_after[std::max(read, born)].push_back(update_op(graph, t, options));
   }
 
   std::vector<Op> result;

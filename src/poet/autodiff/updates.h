@@ -19,6 +19,7 @@ struct TrainedParameter {
 /// Updates after the same op come in the order of `trained`. The optimiser's state values are appended to
 /// `graph.values`; `graph.ops` is not looked at. O(ops + values + edges).
 [[nodiscard]] std::vector<Op> with_updates(Graph& graph, const std::vector<Op>& ops,
-                                           const std::vector<TrainedParameter>& trained, Optimizer optimizer);
+                                           const std::vector<TrainedParameter>& trained,
+                                           const TrainingOptions& options);
 
 }  // namespace poet

@@ -1,5 +1,7 @@
 // Element by element, copies of boxes, updates.
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -163,6 +165,9 @@ std::vector<std::byte> select_backward(const OpReader& op) {
 }
 
 std::vector<std::byte> update(const OpReader& op) {
+  for (const char* unknown : {"weight_decay", "nesterov", "every"})
+    if (op.has(unknown))
+      throw InputError(op.op().name, fmt::format("has {}, which {} in C has not", unknown, op.op().kind));
   poet_update s{};
   s.nest = nest_of(op.in(0), {own_strides(op.input(0)), own_strides(op.input(1))});
   s.state = first_output(op) + small(static_cast<Index>(op.outputs()));

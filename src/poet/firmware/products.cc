@@ -198,9 +198,14 @@ void add_losses(KernelTable& table) {
       [](const OpReader& op) { return planes(op.in(0), op.out(0)); });
   add("global_avg_pool_backward", "poet_global_avg_pool_backward", poet_global_avg_pool_backward,
       [](const OpReader& op) { return planes(op.out(0), op.in(0)); });
-  add("softmax_cross_entropy", "poet_softmax_cross_entropy", poet_softmax_cross_entropy, rows);
+  const auto whole_targets = [](const OpReader& op) {
+    if (op.has("label_smoothing"))
+      throw InputError(op.op().name, "has label_smoothing, which no kernel in C has");
+    return rows(op);
+  };
+  add("softmax_cross_entropy", "poet_softmax_cross_entropy", poet_softmax_cross_entropy, whole_targets);
   add("softmax_cross_entropy_backward", "poet_softmax_cross_entropy_backward",
-      poet_softmax_cross_entropy_backward, rows);
+      poet_softmax_cross_entropy_backward, whole_targets);
   add("mse_loss", "poet_mse_loss", poet_mse_loss, one_row);
   add("mse_loss_backward", "poet_mse_loss_backward", poet_mse_loss_backward, one_row);
 }

@@ -21,13 +21,21 @@ PersistentPolicy persistent_policy_named(const std::string& place, const std::st
 }
 
 Optimizer optimizer_named(const std::string& place, const std::string& text) {
-  return choose<Optimizer>(
-      place, text, {{"sgd", Optimizer::sgd}, {"momentum", Optimizer::momentum}, {"adam", Optimizer::adam}});
+  return choose<Optimizer>(place, text,
+                           {{"sgd", Optimizer::sgd},
+                            {"momentum", Optimizer::momentum},
+                            {"adam", Optimizer::adam},
+                            {"adamw", Optimizer::adamw}});
 }
 
 Loss loss_named(const std::string& place, const std::string& text) {
   return choose<Loss>(place, text,
-                      {{"cross-entropy", Loss::cross_entropy}, {"mse", Loss::mean_squared_error}});
+                      {{"cross-entropy", Loss::cross_entropy},
+                       {"mse", Loss::mean_squared_error},
+                       {"l1", Loss::absolute_error},
+                       {"huber", Loss::huber},
+                       {"bce", Loss::binary_cross_entropy},
+                       {"bce-with-logits", Loss::binary_cross_entropy_with_logits}});
 }
 
 std::map<std::string, Shape> input_shapes_of(const std::string& place,

@@ -11,6 +11,7 @@
 #include "poet/base/error.h"
 #include "poet/cost/instance_json.h"
 #include "poet/frontend/zoo.h"
+#include "poet/graph/operators/schema.h"
 
 namespace poet {
 namespace {
@@ -28,6 +29,18 @@ void check_trainable(const Graph& forward, const std::string& patterns) {
   throw InputError(Field{"trainable"},
                    fmt::format("\"{}\" matches none of the {} parameters of {} ({}...)", patterns, parameters,
                                forward.name, fmt::join(names, ", ")));
+}
+
+/// The right class gets 1 - smoothing, and all classes share the rest.
+void smooth_labels(Graph& forward, double smoothing) {
+  if (!(smoothing >= 0 && smoothing < 1))
+    throw InputError(Field{"label_smoothing"}, "must be at least 0 and below 1");
+  for (Op& op : forward.ops) {
+    if (!is_loss(op)) continue;
+    if (op.kind != "softmax_cross_entropy")
+      throw InputError(Field{"label_smoothing"}, "is for a cross-entropy over classes (`loss`)");
+    if (smoothing > 0) op.attributes["label_smoothing"] = smoothing;
+  }
 }
 
 /// The forward graph, in the place of the training graph.
@@ -65,6 +78,9 @@ TrainingNetwork build_training_network(const NetworkSpec& spec) {
   network.model = network.training.name;
   TrainingOptions options;
   options.optimizer = spec.optimizer.value_or(Optimizer::sgd);
+  options.accumulate = spec.accumulate.value_or(1);
+  options.clip_norm = spec.clip_norm;
+  if (spec.label_smoothing) smooth_labels(network.training, *spec.label_smoothing);
   if (spec.trainable) {
     check_trainable(network.training, *spec.trainable);
     options.trainable = [patterns = *spec.trainable](const std::string& name) {
@@ -105,6 +121,9 @@ void refuse_changes(const NetworkSpec& spec, bool batch_of_one_is_fine, const st
   const auto* built_in = std::get_if<BuiltInNetwork>(&spec.source);
   if (built_in != nullptr && built_in->sequence_length) throw InputError(Field{"sequence_length"}, why);
   if (spec.optimizer) throw InputError(Field{"optimizer"}, why);
+  if (spec.accumulate) throw InputError(Field{"accumulate"}, why);
+  if (spec.clip_norm) throw InputError(Field{"clip_norm"}, why);
+  if (spec.label_smoothing) throw InputError(Field{"label_smoothing"}, why);
   if (spec.trainable) throw InputError(Field{"trainable"}, why);
 }
 

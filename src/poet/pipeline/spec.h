@@ -50,8 +50,11 @@ struct NetworkSpec {
   // Absent: 1; of an ONNX file, what it says. Must be absent for a ForwardGraph and an Instance, which have
   // their own.
   std::optional<std::int64_t> batch_size = {};
-  std::optional<Optimizer> optimizer = {};    // absent: SGD
-  std::optional<std::string> trainable = {};  // glob patterns, separated by commas; absent: all parameters
+  std::optional<Optimizer> optimizer = {};      // absent: SGD
+  std::optional<std::string> trainable = {};    // glob patterns, separated by commas; absent: all parameters
+  std::optional<std::int64_t> accumulate = {};  // steps per update; absent: 1
+  std::optional<double> clip_norm = {};         // of all gradients together; absent: any
+  std::optional<double> label_smoothing = {};   // of a cross-entropy, in [0, 1); absent: 0
 };
 
 struct DeviceSpec {

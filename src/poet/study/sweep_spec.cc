@@ -83,7 +83,9 @@ void read_network_object(const JsonField& field, const fs::path& folder, SweepSu
     network.name = non_empty(field.at("onnx"));
     network.file = named_file(field.at("onnx"), folder);
     if (field.has("input_shapes")) network.input_shapes = read_shapes(field.at("input_shapes"));
-    if (field.has("loss")) network.loss = chosen(field.at("loss"), {"cross-entropy", "mse"});
+    if (field.has("loss"))
+      network.loss =
+          chosen(field.at("loss"), {"cross-entropy", "mse", "l1", "huber", "bce", "bce-with-logits"});
     if (field.has("allow_opaque")) network.allow_opaque = field.at("allow_opaque").boolean();
   } else {
     field.only({"instance"});
@@ -306,7 +308,8 @@ SweepSpec spec_of(const nlohmann::ordered_json& json, const std::string& name, c
     if (*spec.persistent == "counted") spec.persistent = "resident";  // its name in older specs
   }
   if (root.has("split")) spec.split = read_split(root.at("split"), spec.ram);
-  if (root.has("optimizer")) spec.optimizer = chosen(root.at("optimizer"), {"sgd", "momentum", "adam"});
+  if (root.has("optimizer"))
+    spec.optimizer = chosen(root.at("optimizer"), {"sgd", "momentum", "adam", "adamw"});
   if (root.has("max_bytes_written")) {
     const JsonField most = root.at("max_bytes_written");
     spec.max_bytes_written = parse_bytes(most.place(), most.text());

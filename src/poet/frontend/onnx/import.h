@@ -15,7 +15,14 @@
 
 namespace poet {
 
-enum class Loss { cross_entropy, mean_squared_error };
+enum class Loss {
+  cross_entropy,
+  mean_squared_error,
+  absolute_error,
+  huber,
+  binary_cross_entropy,              // of probabilities
+  binary_cross_entropy_with_logits,  // of what a sigmoid makes probabilities of
+};
 
 struct ImportOptions {
   /// Samples per step: the size of an open first dimension of the inputs, or in place of a first dimension of
@@ -23,11 +30,15 @@ struct ImportOptions {
   std::optional<std::int64_t> batch_size;
   /// Shapes of inputs by name, in place of what the file says.
   std::map<std::string, Shape> input_shapes{};
-  /// Cross-entropy takes a softmax off the output and has integer targets, the squared error has targets of
+  /// Cross-entropy takes a softmax off the output and has integer targets, the other losses have targets of
   /// the output's shape.
   Loss loss = Loss::cross_entropy;
   /// Operators, and settings of operators, that poet has no rule for become opaque ops, with a notice each.
   bool allow_opaque = false;
+  /// Where Huber's loss goes over from squared to absolute differences; > 0, absent: 1.
+  std::optional<double> huber_delta{};
+  /// The output that has the loss; absent: the first.
+  std::optional<std::string> loss_output{};
 };
 
 /// What became of the file's nodes. The others are operators or views of the graph.
@@ -62,7 +73,7 @@ struct ImportedModel {
 };
 
 /// The forward graph of an ONNX file for training, verified: parameters named as in the file, batch
-/// normalisation and dropout in training mode, shape arithmetic evaluated away, and a loss on the first
+/// normalisation and dropout in training mode, shape arithmetic evaluated away, and a loss on one
 /// output, with its targets as one more input. 64-bit integer inputs become 32-bit ones. Nodes that the
 /// output does not depend on are left out. Throws InputError naming file, node (index, name, operator) and
 /// rule. O(size of the file).

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "poet/base/error.h"
 #include "poet/graph/diagnostics.h"
 
@@ -23,7 +25,11 @@ ValueId softmax_cross_entropy(GraphBuilder& g, const std::string& name, ValueId 
   return loss;
 }
 
-ValueId mse_loss(GraphBuilder& g, const std::string& name, ValueId x, ValueId targets) {
+namespace {
+
+/// Of numbers with targets of their shape.
+ValueId loss_of_numbers(GraphBuilder& g, const std::string& name, const char* kind, ValueId x,
+                        ValueId targets, Attributes attributes = {}) {
   g.check_operand(name, x);
   g.check_operand(name, targets);
   if (g.shape(x) != g.shape(targets)) {
@@ -31,8 +37,30 @@ ValueId mse_loss(GraphBuilder& g, const std::string& name, ValueId x, ValueId ta
                                               text(g.shape(targets))));
   }
   const ValueId loss = g.output(name, name, {{1}, {}});
-  g.append(name, "mse_loss", {}, {x, targets}, {loss});
+  g.append(name, kind, std::move(attributes), {x, targets}, {loss});
   return loss;
+}
+
+}  // namespace
+
+ValueId mse_loss(GraphBuilder& g, const std::string& name, ValueId x, ValueId targets) {
+  return loss_of_numbers(g, name, "mse_loss", x, targets);
+}
+
+ValueId l1_loss(GraphBuilder& g, const std::string& name, ValueId x, ValueId targets) {
+  return loss_of_numbers(g, name, "l1_loss", x, targets);
+}
+
+ValueId huber_loss(GraphBuilder& g, const std::string& name, ValueId x, ValueId targets, double delta) {
+  return loss_of_numbers(g, name, "huber_loss", x, targets, {{"delta", delta}});
+}
+
+ValueId bce_with_logits_loss(GraphBuilder& g, const std::string& name, ValueId x, ValueId targets) {
+  return loss_of_numbers(g, name, "bce_with_logits_loss", x, targets);
+}
+
+ValueId bce_loss(GraphBuilder& g, const std::string& name, ValueId x, ValueId targets) {
+  return loss_of_numbers(g, name, "bce_loss", x, targets);
 }
 
 }  // namespace poet::nn

@@ -28,7 +28,8 @@ OpId find_loss(const Graph& graph) {
     found = op;
   }
   if (!found.valid())
-    throw InputError(graph.name, "has no loss op (softmax_cross_entropy, mse_loss): it is no training graph");
+    throw InputError(graph.name,
+                     "has no loss op (softmax_cross_entropy, mse_loss...): it is no training graph");
   return found;
 }
 
@@ -57,7 +58,8 @@ Executor::~Executor() = default;
 TransferTotals Executor::transferred() const { return channel_ ? channel_->totals() : TransferTotals{}; }
 
 void Executor::run(std::int64_t number, std::uint64_t seed, const InputSource& inputs,
-                   const Observer& observer) {
+                   const Observer& observer, double rate_factor) {
+  rate_factor_ = rate_factor;
   stalled_ = Seconds(0);
   fetching_ = Seconds(0);
   const Clock::time_point begin = Clock::now();
@@ -151,6 +153,7 @@ void Executor::compute(const PreparedStep& step, std::int64_t number, std::uint6
   KernelCall call = step.call;
   call.step = number;
   call.seed = seed;
+  call.rate_factor = rate_factor_;
   step.kernel->run(call);
   if (step.op == loss_op_) std::memcpy(&loss_, call.outputs.front(), sizeof loss_);
 }

@@ -33,10 +33,11 @@ class Executor {
   Executor(Executor&&) = delete;
   Executor& operator=(Executor&&) = delete;
 
-  /// One training step; `number` counts from 1. Allocates nothing but what kernels do (kernel.h). Throws the
-  /// InputError of a transfer that failed or of the input source; resident parameters may then be half
-  /// updated.
-  void run(std::int64_t number, std::uint64_t seed, const InputSource& inputs, const Observer& observer = {});
+  /// One training step; `number` counts from 1, `rate_factor` is on the learning rate. Allocates nothing but
+  /// what kernels do (kernel.h). Throws the InputError of a transfer that failed or of the input source;
+  /// resident parameters may then be half updated.
+  void run(std::int64_t number, std::uint64_t seed, const InputSource& inputs, const Observer& observer = {},
+           double rate_factor = 1.0);
 
   /// Of the last step.
   [[nodiscard]] float loss() const { return loss_; }
@@ -72,6 +73,7 @@ class Executor {
   Seconds makespan_{};
   Seconds stalled_{};
   Seconds fetching_{};
+  double rate_factor_ = 1.0;
   float loss_ = 0;
 };
 

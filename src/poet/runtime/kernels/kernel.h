@@ -24,6 +24,7 @@ struct KernelCall {
   std::span<void* const> updates;
   void* workspace = nullptr;  // workspace() bytes, aligned to 64; contents are lost between runs
   std::int64_t step = 1;      // training steps so far, this one included: Adam's t, dropout's counter
+  double rate_factor = 1.0;   // on the learning rate, by its schedule
   std::uint64_t seed = 0;     // of the whole run: dropout's key
 };
 

@@ -72,8 +72,10 @@ std::string describe_optimizer(const Graph& graph) {
   for (const Op& op : graph.ops) {
     if (op.pass != Pass::update || op.kind == "batch_norm_stats") continue;
     std::string text = op.kind;
-    for (const auto& [name, value] : op.attributes)
+    for (const auto& [name, value] : op.attributes) {
       if (const auto* number = std::get_if<double>(&value)) text += fmt::format(" {}={}", name, *number);
+      if (const auto* whole = std::get_if<std::int64_t>(&value)) text += fmt::format(" {}={}", name, *whole);
+    }
     return text;
   }
   return "none";

@@ -1,6 +1,9 @@
 #include "poet/runtime/training/hyperparameters.h"
 
+#include <fmt/format.h>
+
 #include <cmath>
+#include <cstdint>
 #include <string>
 
 #include "poet/base/error.h"
@@ -9,7 +12,7 @@ namespace poet::runtime {
 namespace {
 
 bool is_optimizer(const std::string& kind) {
-  return kind == "sgd_update" || kind == "momentum_update" || kind == "adam_update";
+  return kind == "sgd_update" || kind == "momentum_update" || kind == "adam_update" || kind == "adamw_update";
 }
 
 void check_positive(const char* field, double value) {
@@ -34,6 +37,37 @@ void set(Graph& training, const char* field, const std::optional<double>& value,
   if (!found) throw InputError(Field{field}, "the network's optimiser has none (`optimizer`)");
 }
 
+/// An attribute of which the absence is 0.
+void set_weight_decay(Graph& training, double value) {
+  if (!(value >= 0) || !std::isfinite(value))
+    throw InputError(Field{"weight_decay"}, "must be at least 0 and finite");
+  for (Op& op : training.ops) {
+    if (!is_optimizer(op.kind)) continue;
+    if (value > 0 && training.values[op.inputs.at(0)].rows)
+      throw InputError(Field{"weight_decay"},
+                       fmt::format("changes every row of {}, of which the plan moves those alone that a "
+                                   "step names; solve with `split` off",
+                                   training.values[op.inputs[0]].name));
+    if (value > 0 || op.kind == "adamw_update")
+      op.attributes["weight_decay"] = value;
+    else
+      op.attributes.erase("weight_decay");
+  }
+}
+
+void set_nesterov(Graph& training, bool value) {
+  bool found = false;
+  for (Op& op : training.ops) {
+    if (op.kind != "momentum_update") continue;
+    found = true;
+    if (value)
+      op.attributes["nesterov"] = std::int64_t{1};
+    else
+      op.attributes.erase("nesterov");
+  }
+  if (!found) throw InputError(Field{"nesterov"}, "is for `optimizer` momentum");
+}
+
 }  // namespace
 
 void set_hyperparameters(Graph& training, const Hyperparameters& chosen) {
@@ -42,6 +76,8 @@ void set_hyperparameters(Graph& training, const Hyperparameters& chosen) {
   set(training, "beta1", chosen.beta1, check_decay);
   set(training, "beta2", chosen.beta2, check_decay);
   set(training, "eps", chosen.eps, check_positive);
+  if (chosen.weight_decay) set_weight_decay(training, *chosen.weight_decay);
+  if (chosen.nesterov) set_nesterov(training, *chosen.nesterov);
 }
 
 }  // namespace poet::runtime

@@ -13,10 +13,13 @@ struct Hyperparameters {
   std::optional<double> momentum{};        // in [0, 1)
   std::optional<double> beta1{}, beta2{};  // in [0, 1)
   std::optional<double> eps{};             // > 0
+  std::optional<double> weight_decay{};    // >= 0
+  std::optional<bool> nesterov{};          // of momentum
 };
 
 /// Writes them into the update ops of `training`. Throws InputError naming the field that is out of range, or
-/// that no update op has (momentum under SGD).
+/// that no update op has (momentum under SGD), and a weight
+/// decay where steps change the rows of a table that their data name, and no others.
 void set_hyperparameters(Graph& training, const Hyperparameters& chosen);
 
 }  // namespace poet::runtime

@@ -38,6 +38,7 @@ class Digest {
 /// Attributes that are no hyperparameters, which a run may set and which are among its circumstances.
 void add_attributes(Digest& digest, const Op& op) {
   for (const auto& [name, attribute] : op.attributes) {
+    if (op.pass == Pass::update && (name == "weight_decay" || name == "nesterov")) continue;  // may be absent
     digest.add(name);
     std::visit(
         [&](const auto& value) {

@@ -75,8 +75,9 @@ StepFigures Trainer::step() {
   const std::int64_t number = state.run.step + 1;
   state.persistent->forget();
   state.batches->select(number);
-  state.executor->run(number, state.run.seed,
-                      [&state](OpId input, std::byte* to) { state.batches->read(input, to); });
+  state.executor->run(
+      number, state.run.seed, [&state](OpId input, std::byte* to) { state.batches->read(input, to); }, {},
+      state.rate_factor_of(number));
   state.failed = false;
   state.run.step = number;
   state.run.loss = state.executor->loss();
@@ -183,6 +184,14 @@ const PlanFile& Trainer::file() const { return state_->file; }
 const TrainerSetup& Trainer::setup() const { return state_->setup; }
 const PagingSetup& Trainer::paging() const { return state_->paging; }
 const RunState& Trainer::state() const { return state_->run; }
+double Trainer::learning_rate(std::int64_t step) const {
+  for (const Op& op : state_->file.instance.graph.ops) {
+    const auto rate = op.attributes.find("learning_rate");
+    if (op.pass == Pass::update && rate != op.attributes.end())
+      return std::get<double>(rate->second) * state_->rate_factor_of(step);
+  }
+  return 0;
+}
 const std::byte* Trainer::persistent(ValueId v) const { return state_->persistent->contents(v); }
 const Program& Trainer::program() const { return *state_->program; }
 

@@ -171,6 +171,8 @@ class Trainer {
   [[nodiscard]] const PagingSetup& paging() const;
   /// Steps done, seed, the last loss.
   [[nodiscard]] const RunState& state() const;
+  /// Of the update that a step does or adds to, by the schedule.
+  [[nodiscard]] double learning_rate(std::int64_t step) const;
   /// The contents of a parameter or other persistent value, after the last step and until the next one. Of a
   /// paged one a copy is made in memory of its own. Throws InputError when the storage does not give it back.
   [[nodiscard]] const std::byte* persistent(ValueId v) const;

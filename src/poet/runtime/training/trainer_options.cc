@@ -69,10 +69,11 @@ PageFileOptions storage_of(const TrainerOptions& options) {
 }
 
 std::map<std::string, std::string> circumstances_of(const Graph& training, const Dataset& data,
-                                                    const KernelOptions& kernels) {
+                                                    const TrainerOptions& options) {
   return {{"data", data.description()},
-          {"kernels", kernels_description(kernels)},
-          {"optimizer", describe_optimizer(training)}};
+          {"kernels", kernels_description(options.kernels)},
+          {"optimizer", describe_optimizer(training)},
+          {"schedule", describe_schedule(options.schedule)}};
 }
 
 void check_rules(Semantics semantics) {
@@ -86,6 +87,7 @@ void check_rules(Semantics semantics) {
 void check_trainable(const Graph& training, const TrainerOptions& options) {
   Graph changed = training;
   set_hyperparameters(changed, options.hyperparameters);
+  check_schedule(options.schedule);
   const RunState state = first_state(options);
   const PageFileOptions storage = storage_of(options);
   check_weights(training, options);
@@ -93,8 +95,7 @@ void check_trainable(const Graph& training, const TrainerOptions& options) {
   if (!goes_on_from_pages(options)) return check_storage(storage);
   const LeftRun left = look_at_left_run(storage.where);
   check_same_network(left.record(), training, storage.where);
-  check_same_circumstances(left.record(), circumstances_of(changed, *data.data, options.kernels),
-                           storage.where);
+  check_same_circumstances(left.record(), circumstances_of(changed, *data.data, options), storage.where);
 }
 
 void check_storage(const PageFileOptions& storage) {

@@ -13,6 +13,7 @@
 #include "poet/runtime/kernels/kernel_options.h"
 #include "poet/runtime/storage/page_file_options.h"
 #include "poet/runtime/training/hyperparameters.h"
+#include "poet/runtime/training/learning_rate.h"
 #include "poet/runtime/training/run_state.h"
 #include "poet/runtime/weights/initial_weights.h"
 
@@ -38,6 +39,7 @@ struct TrainerOptions {
   std::optional<std::size_t> plan{};
 
   Hyperparameters hyperparameters{};
+  LearningRateSchedule schedule{};
   KernelOptions kernels{};
   PageFileOptions storage{};
 };
@@ -55,7 +57,7 @@ struct TrainerOptions {
 
 /// What decides the bits of a run besides its plan, seed and weights, by name.
 [[nodiscard]] std::map<std::string, std::string> circumstances_of(const Graph& training, const Dataset& data,
-                                                                  const KernelOptions& kernels);
+                                                                  const TrainerOptions& options);
 
 /// Throws InputError for rules that nothing runs by: a plan is carried out by a device's.
 void check_rules(Semantics semantics);

@@ -58,6 +58,15 @@ PlannedFigures judged(const PlanFile& file, const std::string& which) {
   return found;
 }
 
+/// A graph's updates agree: one training made them.
+std::int64_t find_steps_per_update(const Graph& graph) {
+  for (const Op& op : graph.ops) {
+    const auto every = op.attributes.find("every");
+    if (op.pass == Pass::update && every != op.attributes.end()) return std::get<std::int64_t>(every->second);
+  }
+  return 1;
+}
+
 const KernelOptions& set_up(const KernelOptions& kernels) {
   set_up_kernels(kernels);
   return kernels;
@@ -73,6 +82,9 @@ Trainer::State::State(PlanFamily family, const TrainerOptions& options)
   ensure(!plans.empty() && options.plan.value_or(0) < plans.size(), "a trainer begins by one of its plans");
   judge();
   set_hyperparameters(file.instance.graph, options.hyperparameters);
+  check_schedule(options.schedule);
+  schedule = options.schedule;
+  steps_per_update = find_steps_per_update(file.instance.graph);
   const Graph& graph = file.instance.graph;
   const bool goes_on = goes_on_from_pages(options);
   use_plan(goes_on ? plan_left(look_at_left_run(storage.where))
@@ -85,7 +97,7 @@ Trainer::State::State(PlanFamily family, const TrainerOptions& options)
   run = first_state(options);
   data = choose_data(graph, options, run.seed);
   setup.data = data.data->description();
-  std::map<std::string, std::string> circumstances = circumstances_of(graph, *data.data, options.kernels);
+  std::map<std::string, std::string> circumstances = circumstances_of(graph, *data.data, options);
   circumstances["batch size"] = fmt::format("{}", file.instance.batch_size);
   if (goes_on)
     go_on(circumstances);

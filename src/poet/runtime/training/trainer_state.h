@@ -36,6 +36,8 @@ struct Trainer::State {
   std::unique_ptr<PersistentValues> persistent;
   Bytes room_for_record{};
   std::unique_ptr<StepLog> log;  // null where no other process could go on
+  LearningRateSchedule schedule;
+  std::int64_t steps_per_update = 1;
   RunState run;
   ChosenData data;
   std::unique_ptr<Batches> batches;
@@ -83,6 +85,10 @@ struct Trainer::State {
 
   /// Why it stays with the present plan; nothing: it does not.
   std::optional<std::string> change_plan(std::size_t number);
+
+  [[nodiscard]] double rate_factor_of(std::int64_t step) const {
+    return rate_factor(schedule, (step - 1) / steps_per_update + 1);
+  }
 
   [[nodiscard]] bool finite() const { return all_finite(file.instance.graph, *persistent); }
 };

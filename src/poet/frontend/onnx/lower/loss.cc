@@ -1,8 +1,10 @@
 #include "poet/frontend/onnx/lower/loss.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "poet/base/error.h"
 #include "poet/frontend/onnx/lower/constants/attributes.h"
@@ -100,21 +102,60 @@ void add_cross_entropy(Lowering& net, ValueId output, bool convolved, const Node
   nn::softmax_cross_entropy(graph, "loss", logits, targets);
 }
 
-void add_mean_squared_error(Lowering& net, ValueId output) {
+void add_loss_of_numbers(Lowering& net, ValueId output) {
   GraphBuilder& graph = net.builder;
   const ValueId x = row_major(graph, "logits", output);
-  nn::mse_loss(graph, "loss", x, graph.input("targets", Shape(graph.shape(x))));
+  const ValueId targets = graph.input("targets", Shape(graph.shape(x)));
+  switch (net.options.loss) {
+    case Loss::mean_squared_error:
+      nn::mse_loss(graph, "loss", x, targets);
+      return;
+    case Loss::absolute_error:
+      nn::l1_loss(graph, "loss", x, targets);
+      return;
+    case Loss::huber:
+      nn::huber_loss(graph, "loss", x, targets, net.options.huber_delta.value_or(1.0));
+      return;
+    case Loss::binary_cross_entropy:
+      nn::bce_loss(graph, "loss", x, targets);
+      return;
+    case Loss::binary_cross_entropy_with_logits:
+      nn::bce_with_logits_loss(graph, "loss", x, targets);
+      return;
+    case Loss::cross_entropy:
+      break;
+  }
+  throw InternalError("a loss of numbers is one of these");
+}
+
+/// The output that has the loss.
+const std::string& output_of(const Model& model, const ImportOptions& options) {
+  if (!options.loss_output) return model.outputs.front();
+  const auto found = std::find(model.outputs.begin(), model.outputs.end(), *options.loss_output);
+  if (found == model.outputs.end())
+    throw InputError(Field{"loss_output"}, fmt::format("\"{}\" is none of the outputs ({})",
+                                                       *options.loss_output, fmt::join(model.outputs, ", ")));
+  return *found;
+}
+
+void check_delta(const ImportOptions& options) {
+  if (!options.huber_delta) return;
+  if (options.loss != Loss::huber) throw InputError(Field{"huber_delta"}, "is for `loss` huber");
+  if (!(*options.huber_delta > 0) || !std::isfinite(*options.huber_delta))
+    throw InputError(Field{"huber_delta"}, "must be > 0 and finite");
 }
 
 }  // namespace
 
-LossInput taken_off(const Model& model, Loss loss, Notices& notices) {
-  LossInput input{model.outputs.front()};
+LossInput taken_off(const Model& model, const ImportOptions& options, Notices& notices) {
+  check_delta(options);
+  LossInput input{output_of(model, options)};
   if (model.outputs.size() > 1) {
-    notices.add(
-        fmt::format("of {} outputs only the first, '{}', gets a loss", model.outputs.size(), input.logits));
+    notices.add(fmt::format("of {} outputs only {}'{}'{} gets a loss", model.outputs.size(),
+                            options.loss_output ? "" : "the first, ", input.logits,
+                            options.loss_output ? "" : ","));
   }
-  if (loss != Loss::cross_entropy) return input;
+  if (options.loss != Loss::cross_entropy) return input;
   const Node* last = writer_of(model, input.logits);
   if (last != nullptr && last->outputs.front() == input.logits && !last->inputs.empty() &&
       (last->op_type == "SoftmaxCrossEntropyLoss" || last->op_type == "NegativeLogLikelihoodLoss")) {
@@ -139,7 +180,7 @@ void add_loss(Lowering& net, const LossInput& input) {
   const Runtime* output = found == net.operands.end() ? nullptr : std::get_if<Runtime>(&found->second);
   if (output == nullptr || output->type != Type::real)
     throw InputError(fmt::format("the output '{}' does not depend on the inputs", input.logits));
-  if (net.options.loss == Loss::mean_squared_error) return add_mean_squared_error(net, output->id);
+  if (net.options.loss != Loss::cross_entropy) return add_loss_of_numbers(net, output->id);
   const bool convolved = std::any_of(net.model.nodes.begin(), net.model.nodes.end(), [&](const Node& node) {
     return (node.op_type == "Conv" || node.op_type == "ConvTranspose") && !node.outputs.empty() &&
            node.outputs.front() == input.logits;

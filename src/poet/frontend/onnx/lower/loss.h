@@ -18,11 +18,11 @@ struct LossInput {
   const Node* final_softmax = nullptr;  // that was taken off
 };
 
-/// The model's first output, or what comes before the file's own loss and a final softmax: poet's loss takes
-/// the place of the one and has the other. O(nodes).
-[[nodiscard]] LossInput taken_off(const Model& model, Loss loss, Notices& notices);
+/// The output that has the loss, or what comes before the file's own loss and a final softmax: poet's loss
+/// takes the place of the one and has the other. Throws InputError for an output that there is not. O(nodes).
+[[nodiscard]] LossInput taken_off(const Model& model, const ImportOptions& options, Notices& notices);
 
-/// Adds the loss that is asked for, and its targets: the mean squared error has targets of the output's
+/// Adds the loss that is asked for, and its targets: losses of numbers have targets of the output's
 /// shape. Cross-entropy on (N, C) and (N, C, 1, 1...) has one target per sample, on (N, C, H, W), (N, C, D,
 /// H, W) and, of a convolution, (N, C, L) one per pixel, on others one per position of all axes but the last.
 /// Throws InputError when the output does not depend on the inputs, or when a final softmax tells that the

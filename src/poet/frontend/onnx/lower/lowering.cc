@@ -116,7 +116,7 @@ ImportedModel imported(Lowering& net) {
 ImportedModel lower_model(const Model& model, const ImportOptions& options, const OpaqueNodes& opaque) {
   if (options.batch_size && *options.batch_size < 1) throw InputError("batch size", "must be >= 1");
   Notices notices;
-  const LossInput loss_input = taken_off(model, options.loss, notices);
+  const LossInput loss_input = taken_off(model, options, notices);
   const std::set<std::string> zeros = zero_values(model);
   Lowering net{.model = model,
                .options = options,

@@ -25,9 +25,11 @@ void add_convolution_kernels(ReferenceTable& table);  // conv2d, conv3d, conv_tr
 void add_dropout_kernels(ReferenceTable& table);
 void add_gather_kernels(ReferenceTable& table);       // embedding, gather, gather_elements
 void add_global_pool_kernels(ReferenceTable& table);  // maxima and means over planes
+void add_gradient_kernels(ReferenceTable& table);     // accumulated and clipped
 void add_integer_kernels(ReferenceTable& table);      // comparisons, logic, cast, where, argmax
 void add_layout_kernels(ReferenceTable& table);       // copies of elements: concat, slice, transpose...
-void add_loss_kernels(ReferenceTable& table);         // losses, softmax, log_softmax
+void add_loss_kernels(ReferenceTable& table);
+void add_number_loss_kernels(ReferenceTable& table);  // losses, softmax, log_softmax
 void add_lrn_kernels(ReferenceTable& table);
 void add_norm_kernels(ReferenceTable& table);       // batch, layer and group norms
 void add_pool_kernels(ReferenceTable& table);       // maxima and means over windows

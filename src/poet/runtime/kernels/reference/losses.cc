@@ -1,4 +1,5 @@
-// softmax and log_softmax over the last axis, and the losses. A row is read before it is written, so a result
+// softmax and log_softmax over the last axis, and the
+// cross-entropy over classes. A row is read before it is written, so a result
 // may lie on its operand.
 
 #include <fmt/format.h>
@@ -97,54 +98,45 @@ Index target_of(const std::string& op, const std::int32_t* targets, Index row, I
   return target;
 }
 
+double smoothing_of(const OpReader& op) {
+  return op.has("label_smoothing") ? op.real("label_smoothing") : 0.0;
+}
+
 std::unique_ptr<Kernel> softmax_cross_entropy(const OpReader& op) {
-  return loop_kernel([r = Rows(op.in(0)), name = op.op().name](const KernelCall& call) {
-    const auto* targets = input<std::int32_t>(call, 1);
-    double loss = 0.0;
-    for (Index row = 0; row < r.rows; ++row) {
-      const float* x = input(call, 0) + row * r.width;
-      const Index target = target_of(name, targets, row, r.width);
-      const float largest = largest_of(x, r.width);
-      loss += log_sum(x, r.width, largest) - (static_cast<double>(x[target]) - static_cast<double>(largest));
-      softmax_row(x, output(call, 1) + row * r.width, r.width);
-    }
-    output(call, 0)[0] = static_cast<float>(loss / static_cast<double>(r.rows));
-  });
+  return loop_kernel(
+      [r = Rows(op.in(0)), smoothing = smoothing_of(op), name = op.op().name](const KernelCall& call) {
+        const auto* targets = input<std::int32_t>(call, 1);
+        double loss = 0.0;
+        for (Index row = 0; row < r.rows; ++row) {
+          const float* x = input(call, 0) + row * r.width;
+          const Index target = target_of(name, targets, row, r.width);
+          const float largest = largest_of(x, r.width);
+          double wanted = static_cast<double>(x[target]) - static_cast<double>(largest);
+          if (smoothing > 0) {
+            const double sum = sum_of(
+                r.width, [=](Index i) { return static_cast<double>(x[i]) - static_cast<double>(largest); });
+            wanted += smoothing * (sum / static_cast<double>(r.width) - wanted);
+          }
+          loss += log_sum(x, r.width, largest) - wanted;
+          softmax_row(x, output(call, 1) + row * r.width, r.width);
+        }
+        output(call, 0)[0] = static_cast<float>(loss / static_cast<double>(r.rows));
+      });
 }
 
 std::unique_ptr<Kernel> softmax_cross_entropy_backward(const OpReader& op) {
-  return loop_kernel([r = Rows(op.in(0)), name = op.op().name](const KernelCall& call) {
+  const double smoothing = smoothing_of(op);
+  const auto others = static_cast<float>(smoothing / static_cast<double>(op.in(0).back()));
+  return loop_kernel([r = Rows(op.in(0)), others, right = static_cast<float>(1.0 - smoothing) + others,
+                      name = op.op().name](const KernelCall& call) {
     const auto* targets = input<std::int32_t>(call, 1);
     const auto rows = static_cast<float>(r.rows);
     for (Index row = 0; row < r.rows; ++row) {
       const float* p = input(call, 0) + row * r.width;
       float* dx = output(call, 0) + row * r.width;
       const Index target = target_of(name, targets, row, r.width);
-      for (Index i = 0; i < r.width; ++i) dx[i] = (p[i] - (i == target ? 1.0F : 0.0F)) / rows;
+      for (Index i = 0; i < r.width; ++i) dx[i] = (p[i] - (i == target ? right : others)) / rows;
     }
-  });
-}
-
-std::unique_ptr<Kernel> mse_loss(const OpReader& op) {
-  return loop_kernel([n = op.in_count(0)](const KernelCall& call) {
-    const float* x = input(call, 0);
-    const float* target = input(call, 1);
-    const double sum = sum_of(n, [=](Index i) {
-      const double d = static_cast<double>(x[i]) - static_cast<double>(target[i]);
-      return d * d;
-    });
-    output(call, 0)[0] = static_cast<float>(sum / static_cast<double>(n));
-  });
-}
-
-std::unique_ptr<Kernel> mse_loss_backward(const OpReader& op) {
-  return loop_kernel([n = op.in_count(0)](const KernelCall& call) {
-    const float* x = input(call, 0);
-    const float* target = input(call, 1);
-    float* dx = output(call, 0);
-    const auto factor = static_cast<float>(2.0 / static_cast<double>(n));
-#pragma GCC ivdep
-    for (Index i = 0; i < n; ++i) dx[i] = factor * (x[i] - target[i]);
   });
 }
 
@@ -157,8 +149,6 @@ void add_loss_kernels(ReferenceTable& table) {
   table["log_softmax_backward"] = {log_softmax_backward};
   table["softmax_cross_entropy"] = {softmax_cross_entropy};
   table["softmax_cross_entropy_backward"] = {softmax_cross_entropy_backward};
-  table["mse_loss"] = {mse_loss};
-  table["mse_loss_backward"] = {mse_loss_backward};
 }
 
 }  // namespace poet::runtime

@@ -14,8 +14,10 @@ const ReferenceTable& factories() {
     add_convolution_kernels(all);
     add_dropout_kernels(all);
     add_gather_kernels(all);
+    add_gradient_kernels(all);
     add_layout_kernels(all);
     add_loss_kernels(all);
+    add_number_loss_kernels(all);
     add_norm_kernels(all);
     add_global_pool_kernels(all);
     add_pool_kernels(all);

@@ -1,0 +1,187 @@
+// poet weights: weights out of an ONNX file as safetensors, and back into one, without training.
+
+#include <fmt/format.h>
+
+#include <cstddef>
+#include <deque>
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "apps/cli/command.h"
+#include "apps/shared/output.h"
+#include "poet/base/amounts.h"
+#include "poet/base/error.h"
+#include "poet/frontend/onnx/export.h"
+#include "poet/frontend/onnx/weights.h"
+#include "poet/frontend/zoo.h"
+#include "poet/runtime/weights/safetensors.h"
+
+namespace poet::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The loss decides nothing about weights; this one fits any output.
+ImportedModel import_for_weights(const std::string& file) {
+  ImportOptions options;
+  options.loss = Loss::mean_squared_error;
+  return import_onnx(file, options);
+}
+
+/// What has contents of its own.
+std::vector<Value> values_with_weights(const Graph& forward) {
+  std::vector<Value> values;
+  for (const Value& value : forward.values)
+    if (is_persistent(value.persistence) && !value.alias_of.valid()) values.push_back(value);
+  return values;
+}
+
+struct Converted {
+  std::int64_t tensors = 0;
+  Bytes bytes{};
+  std::vector<std::string> notices;
+
+  void add(const Value& value) {
+    ++tensors;
+    bytes += value.bytes;
+  }
+};
+
+Converted onnx_to_safetensors(const std::string& from, const std::string& to) {
+  const ImportedModel model = import_for_weights(from);
+  const OnnxWeights weights(from, model);
+  Converted done;
+  done.notices = model.notices;
+  std::deque<std::vector<std::byte>> contents;
+  std::vector<runtime::TensorEntry> tensors;
+  for (const Value& value : values_with_weights(model.forward)) {
+    contents.emplace_back(static_cast<std::size_t>(value.bytes.value()));
+    if (!weights.read(value, contents.back().data())) continue;
+    tensors.push_back({value.name, value.dtype, value.shape, contents.back().data()});
+    done.add(value);
+  }
+  if (tensors.empty()) throw InputError(from, "holds no weights");
+  runtime::write_safetensors(to, tensors, {});
+  return done;
+}
+
+/// Of a network the values in a safetensors file, which has all that are needed: all is read before anything
+/// is written.
+class Replacement {
+ public:
+  /// `complete`: nothing may be missing, as there is no file that has the rest.
+  Replacement(const std::string& file, const Graph& forward, bool complete) : file_(file) {
+    for (const Value& value : values_with_weights(forward)) {
+      if (file_.has(value.name)) {
+        file_.check(value.name, value.dtype, value.shape);
+        done.add(value);
+      } else if (complete || value.persistence == Persistence::parameter) {
+        throw InputError(file, fmt::format("has no tensor \"{}\", which the network has", value.name));
+      }
+    }
+    const std::int64_t left = static_cast<std::int64_t>(file_.names().size()) - done.tensors;
+    if (left > 0)
+      done.notices.push_back(
+          fmt::format("{} of the file's tensors {} none of the network's", left, left == 1 ? "is" : "are"));
+  }
+
+  [[nodiscard]] WeightLookup lookup() const {
+    return [this](const Value& value, std::byte* to) {
+      if (!file_.has(value.name)) return false;
+      file_.read(value, to);
+      return true;
+    };
+  }
+
+  Converted done;
+
+ private:
+  runtime::SafetensorsFile file_;
+};
+
+class Weights final : public Command {
+ public:
+  explicit Weights(CommandLine& program)
+      : Command(program.command("weights", "convert weights: an ONNX file's to safetensors, or into one")) {
+    parser_.option("FILE", from_, "weights: an ONNX file, or safetensors (a checkpoint is one)", "")
+        .required();
+    parser_.option("-o,--out", out_, "what to write: .safetensors, or .onnx of safetensors",
+                   "FILE.safetensors|FILE.onnx");
+    parser_.option("--onnx", onnx_, "the network that safetensors go into: all but its weights stays",
+                   "FILE.onnx");
+    parser_.option("--model", model_, "or a built-in network (poet models lists them)", "NAME");
+    parser_.flag("--json", json_, "one JSON object instead of text");
+    parser_.footer(
+        "Examples:\n"
+        "  poet weights net.onnx -o net.safetensors\n"
+        "  poet weights trained.safetensors --onnx net.onnx -o trained.onnx\n"
+        "\nExit code: 0 written, 2 bad input, 3 internal error.");
+  }
+
+  int run() override {
+    if (!out_) throw InputError("poet weights", "needs -o FILE: where to write");
+    check_writable("-o", *out_);
+    const bool is_from_onnx = fs::path(from_).extension() == ".onnx";
+    const bool is_to_onnx = fs::path(*out_).extension() == ".onnx";
+    if (!is_to_onnx && fs::path(*out_).extension() != ".safetensors")
+      throw InputError("-o", "\"" + *out_ + "\" must end in .safetensors or .onnx");
+    if (is_from_onnx == is_to_onnx)
+      throw InputError("-o", is_from_onnx ? "weights of an ONNX file go into a .safetensors file"
+                                          : "weights in safetensors go into an .onnx file");
+    std::error_code ignored;
+    if (fs::equivalent(from_, *out_, ignored)) throw InputError("FILE and -o", "must be different files");
+    print(is_from_onnx ? from_onnx() : into_onnx());
+    return kAnswer;
+  }
+
+ private:
+  Converted from_onnx() const {
+    if (onnx_ || model_)
+      throw InputError(onnx_ ? "--onnx" : "--model", "is what safetensors go into; an ONNX file has its own");
+    return onnx_to_safetensors(from_, *out_);
+  }
+
+  Converted into_onnx() const {
+    if (onnx_.has_value() == model_.has_value())
+      throw InputError("poet weights", "needs --onnx FILE or --model NAME, one of them: the network");
+    if (model_) {
+      const Graph forward = build_network(*model_);
+      const Replacement weights(from_, forward, true);
+      write_onnx(*out_, forward, weights.lookup());
+      return weights.done;
+    }
+    const ImportedModel model = import_for_weights(*onnx_);
+    const Replacement weights(from_, model.forward, false);
+    write_onnx_with_weights(*onnx_, model, *out_, weights.lookup());
+    return weights.done;
+  }
+
+  void print(const Converted& done) const {
+    if (json_) {
+      print_answer(nlohmann::ordered_json{{"file", *out_},
+                                          {"tensors", done.tensors},
+                                          {"bytes", done.bytes.value()},
+                                          {"notices", done.notices}});
+      return;
+    }
+    std::string text = fmt::format("{:<14}{} tensors, {}, in {}\n", "Weights", format_count(done.tensors),
+                                   format_bytes(done.bytes), *out_);
+    for (const std::string& notice : done.notices) text += fmt::format("{:<14}{}\n", "Note", notice);
+    print_answer(text);
+  }
+
+  std::string from_;
+  std::optional<std::string> out_, onnx_, model_;
+  bool json_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_weights(CommandLine& program) { return std::make_unique<Weights>(program); }
+
+}  // namespace poet::cli

@@ -1,0 +1,18 @@
+#include "apps/shared/number.h"
+
+#include <charconv>
+
+#include "poet/base/error.h"
+
+namespace poet::cli {
+
+std::optional<double> parse_real(const char* option, const std::optional<std::string>& text) {
+  if (!text) return std::nullopt;
+  double value = 0;
+  const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), value);
+  if (error != std::errc{} || end != text->data() + text->size())
+    throw InputError(option, "\"" + *text + "\" is not a number");
+  return value;
+}
+
+}  // namespace poet::cli

@@ -1,0 +1,74 @@
+// What training in C does not have: one line that names the op, and never other numbers.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "poet/autodiff/differentiate.h"
+#include "poet/base/error.h"
+#include "poet/firmware/lowered.h"
+#include "poet/graph/nn.h"
+#include "poet/runtime/training/hyperparameters.h"
+
+namespace poet::firmware {
+namespace {
+
+Graph classifier(double smoothing = 0.0) {
+  GraphBuilder g("classifier");
+  const ValueId logits = nn::linear(g, "fc", g.input("x", {2, 3}), 4);
+  nn::softmax_cross_entropy(g, "loss", logits, g.input("targets", {2}, DType::int32));
+  Graph forward = g.finish();
+  for (Op& op : forward.ops)
+    if (op.kind == "softmax_cross_entropy" && smoothing > 0) op.attributes["label_smoothing"] = smoothing;
+  return forward;
+}
+
+/// Why a training step is not lowered; empty: it is.
+std::string refusal(const Graph& training) {
+  try {
+    check_kinds(training);
+    for (const OpId op : ids<OpId>(training.ops.size()))
+      if (training.ops[op].kind != "input") static_cast<void>(lowered(training, op));
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(FirmwareRefuses, WhatItsUpdatesDoNotHave) {
+  for (const Optimizer optimizer : {Optimizer::sgd, Optimizer::momentum, Optimizer::adam})
+    EXPECT_EQ(refusal(differentiate(classifier(), {optimizer, nullptr})), "");
+  EXPECT_THAT(refusal(differentiate(classifier(), {Optimizer::adamw, nullptr})),
+              testing::HasSubstr("adamw_update"));
+  Graph training = differentiate(classifier(), {Optimizer::momentum, nullptr});
+  runtime::Hyperparameters chosen;
+  chosen.nesterov = true;
+  runtime::set_hyperparameters(training, chosen);
+  EXPECT_EQ(refusal(training), "fc.weight:update: has nesterov, which momentum_update in C has not");
+  training = differentiate(classifier());
+  chosen = {};
+  chosen.weight_decay = 0.1;
+  runtime::set_hyperparameters(training, chosen);
+  EXPECT_EQ(refusal(training), "fc.weight:update: has weight_decay, which sgd_update in C has not");
+}
+
+TEST(FirmwareRefuses, AccumulationClippingAndSmoothedLabels) {
+  TrainingOptions options;
+  options.accumulate = 2;
+  EXPECT_THAT(refusal(differentiate(classifier(), options)), testing::HasSubstr("accumulate_gradient"));
+  options = {};
+  options.clip_norm = 1.0;
+  EXPECT_THAT(refusal(differentiate(classifier(), options)), testing::HasSubstr("clip_factor"));
+  EXPECT_EQ(refusal(differentiate(classifier(0.1))), "loss: has label_smoothing, which no kernel in C has");
+}
+
+TEST(FirmwareRefuses, LossesThatItDoesNotHave) {
+  GraphBuilder g("numbers");
+  const ValueId x = nn::linear(g, "fc", g.input("x", {2, 3}), 4);
+  nn::huber_loss(g, "loss", x, g.input("targets", {2, 4}));
+  EXPECT_THAT(refusal(differentiate(g.finish())), testing::HasSubstr("huber_loss (op \"loss\")"));
+}
+
+}  // namespace
+}  // namespace poet::firmware
