@@ -24,7 +24,7 @@ using test::ProtoModel;
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using Attribute = ::onnx::AttributeProto;
+using AttributeProto = ::onnx::AttributeProto;
 using NodeProto = ::onnx::NodeProto;
 using TensorProto = ::onnx::TensorProto;
 
@@ -82,8 +82,8 @@ NodeProto& add(google::protobuf::RepeatedPtrField<NodeProto>& nodes, const std::
   return function;
 }
 
-void refer(NodeProto& node, const char* name, const char* to, Attribute::AttributeType type) {
-  Attribute& attribute = *node.add_attribute();
+void refer(NodeProto& node, const char* name, const char* to, AttributeProto::AttributeType type) {
+  AttributeProto& attribute = *node.add_attribute();
   attribute.set_name(name);
   attribute.set_ref_attr_name(to);
   attribute.set_type(type);
@@ -96,22 +96,22 @@ ProtoModel two_dense_layers() {
   model.floats("w2", {3, 3}, std::vector<float>(9, 0.25F));
   model.floats("b", {3}, {1, 2, 3});
   ::onnx::FunctionProto& activation = add_function(model, "activation", {"v"}, {"r"});
-  refer(add(*activation.mutable_node(), "LeakyRelu", {"v"}, {"r"}), "alpha", "slope", Attribute::FLOAT);
+  refer(add(*activation.mutable_node(), "LeakyRelu", {"v"}, {"r"}), "alpha", "slope", AttributeProto::FLOAT);
   activation.add_attribute("slope");
   ::onnx::FunctionProto& dense = add_function(model, "dense", {"x", "w", "b"}, {"out", "sum"});
   dense.add_attribute("slope");
   add(*dense.mutable_node(), "Gemm", {"x", "w", "b"}, {"sum"});
   NodeProto& call = add(*dense.mutable_node(), "activation", {"sum"}, {"out"});
   call.set_domain("own");
-  refer(call, "slope", "slope", Attribute::FLOAT);
+  refer(call, "slope", "slope", AttributeProto::FLOAT);
   for (const char* number : {"1", "2"}) {
     const std::string n = number;
     NodeProto& node =
         n == "1" ? model.node("dense", {"x", "w1", "b"}, {"h"}) : model.node("dense", {"h", "w2"}, {"y"});
     node.set_domain("own");
-    Attribute& slope = *node.add_attribute();
+    AttributeProto& slope = *node.add_attribute();
     slope.set_name("slope");
-    slope.set_type(Attribute::FLOAT);
+    slope.set_type(AttributeProto::FLOAT);
     slope.set_f(n == "1" ? 0.5F : 0.125F);
   }
   return model;
@@ -136,10 +136,10 @@ TEST_F(OnnxControl, FunctionsAreInlined) {
 TEST_F(OnnxControl, DefaultsOfAFunctionsAttributesHold) {
   ProtoModel model({2, 3});
   ::onnx::FunctionProto& function = add_function(model, "f", {"v"}, {"r"});
-  refer(add(*function.mutable_node(), "LeakyRelu", {"v"}, {"r"}), "alpha", "slope", Attribute::FLOAT);
-  Attribute slope;
+  refer(add(*function.mutable_node(), "LeakyRelu", {"v"}, {"r"}), "alpha", "slope", AttributeProto::FLOAT);
+  AttributeProto slope;
   slope.set_name("slope");
-  slope.set_type(Attribute::FLOAT);
+  slope.set_type(AttributeProto::FLOAT);
   slope.set_f(0.75F);
   function.GetReflection()->MutableUnknownFields(&function)->AddLengthDelimited(11,
                                                                                 slope.SerializeAsString());
@@ -179,9 +179,9 @@ TEST_F(OnnxControl, FunctionsThatCannotBeInlined) {
 }
 
 void set_graph(NodeProto& node, const char* name, const ::onnx::GraphProto& graph) {
-  Attribute& attribute = *node.add_attribute();
+  AttributeProto& attribute = *node.add_attribute();
   attribute.set_name(name);
-  attribute.set_type(Attribute::GRAPH);
+  attribute.set_type(AttributeProto::GRAPH);
   *attribute.mutable_g() = graph;
 }
 
@@ -314,9 +314,9 @@ ProtoModel looping(const std::string& goes_on, std::int64_t opset = 17) {
     model.node("ReduceSum", {"all", "axes"}, {"sum"});
   } else {
     NodeProto& sum = model.node("ReduceSum", {"all"}, {"sum"});
-    Attribute& axes = *sum.add_attribute();
+    AttributeProto& axes = *sum.add_attribute();
     axes.set_name("axes");
-    axes.set_type(Attribute::INTS);
+    axes.set_type(AttributeProto::INTS);
     axes.add_ints(0);
   }
   model.node("Add", {"sum", "last"}, {"y"});
