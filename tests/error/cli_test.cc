@@ -109,7 +109,7 @@ TEST(BadNames, ListWhatThereIs) {
   expect_bad_input("solve " + kLinear + "--ram-budget 1MB --semantics real",
                    "--semantics: \"real\" is none of device, staged, published");
   expect_bad_input("solve " + kLinear + "--ram-budget 1MB --optimizer lion",
-                   "--optimizer: \"lion\" is none of sgd, momentum, adam");
+                   "--optimizer: \"lion\" is none of sgd, momentum, adam, adamw");
   expect_bad_input("solve " + kLinear + "--ram-budget 1MB --persistent maybe",
                    "--persistent: \"maybe\" is none of auto, resident, excluded");
   expect_bad_input("solve " + kLinear + "--ram-budget 1MB --solver gurobi",

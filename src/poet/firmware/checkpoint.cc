@@ -10,6 +10,7 @@
 #include "poet/graph/parts.h"
 #include "poet/runtime/kernels/kernel_options.h"
 #include "poet/runtime/training/checkpoint.h"
+#include "poet/runtime/training/learning_rate.h"
 #include "poet/runtime/weights/safetensors.h"
 
 namespace poet::firmware {
@@ -34,6 +35,7 @@ void write_checkpoint(const std::filesystem::path& file, const Graph& graph, std
                                                  {"loss", fmt::format("{}", state.loss)},
                                                  {"kernels", runtime::kernels_description(kernels)},
                                                  {"optimizer", runtime::describe_optimizer(graph)},
+                                                 {"schedule", runtime::describe_schedule({})},
                                                  {"batch size", fmt::format("{}", batch_size)}};
   if (!state.data.empty()) metadata.emplace("data", state.data);
   runtime::write_safetensors(file, tensors, metadata);

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "poet/base/error.h"
+#include "poet/runtime/training/learning_rate.h"
 #include "poet/runtime/training/plan_digest.h"
 
 namespace poet::runtime {
@@ -30,11 +31,13 @@ std::size_t same_plan(const StepRecord& left, const std::vector<std::uint64_t>& 
 void check_same_circumstances(const StepRecord& left, const std::map<std::string, std::string>& now,
                               const std::filesystem::path& file) {
   for (const auto& [name, value] : now) {
-    const auto before = left.circumstances.find(name);
-    if (before == left.circumstances.end() || before->second != value)
+    const auto found = left.circumstances.find(name);
+    // Runs from before there were schedules had none but this one.
+    const std::string other = name == "schedule" ? describe_schedule({}) : "none";
+    const std::string& before = found == left.circumstances.end() ? other : found->second;
+    if (before != value)
       throw InputError(file.string(),
-                       fmt::format("holds a run that differs in its {}: {}, not {}", name,
-                                   before == left.circumstances.end() ? "none" : before->second, value));
+                       fmt::format("holds a run that differs in its {}: {}, not {}", name, before, value));
   }
 }
 
