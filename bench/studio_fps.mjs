@@ -14,7 +14,8 @@ const { chromium } = createRequire(path.resolve(modules, "package.json"))("playw
 const PLANS = [
   ["ResNet-18, 240 ops", "#model=resnet18_cifar&device=a72&ram=56000000"],
   ["BERT, 759 ops", "#model=bert&device=a72&ram=650000000"],
-  ["ResNet-18 in parts", "#model=resnet18_cifar&device=a72&ram=45000000"],
+  ["ResNet-18 in parts of 32 KB", "#model=resnet18_cifar&device=m4&ram=230000"],
+  ["ResNet-18 in parts of 16 KB", "#model=resnet18_cifar&device=m4&ram=131072"],
 ];
 const SECONDS = 3;
 

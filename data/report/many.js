@@ -32,6 +32,77 @@ function inPixels({ x0, x1, y0, y1 }, { map, least, frame }) {
   return right > left && bottom > top ? [left, top, right - left, bottom - top] : null;
 }
 
+/** Adds the rectangles to a canvas's path. */
+function trace(context, shape) {
+  const { rects, gap, part } = shape;
+  let before = [NaN, NaN, NaN];
+  for (const rect of rects) {
+    const place = inPixels(rect, shape);
+    if (!place) continue;
+    let [x, y, width, height] = place;
+    // One that would cover the same pixels again changes nothing.
+    if (width <= 1.5 && y === before[1] && x - before[0] < 0.5 && height === before[2]) continue;
+    before = [x, y, height];
+    if (gap && width > 4 && height > 4) [width, height] = [width - gap, height - gap];
+    if (part) width = Math.min(part, width);
+    context.rect(x, y, width, height);
+  }
+}
+
+// So many are drawn once into pictures side by side, which then move with the axis: as long as nobody zooms, a frame costs the same
+// however many there are.
+const PICTURED = 300;
+const WIDE = 512; // pixels
+const EDGE = 8; // what is drawn beyond, so that nothing shows where two meet
+const FAR = 6; // pictures that are kept on either side
+
+const pictures = new WeakMap(); // of each list of rectangles: { key, byNumber }
+
+/** The picture of the rectangles from pixel number * WIDE on, where x is 0 at pixel 0. */
+function pictureOf(shape, colour, number) {
+  const { frame, map } = shape;
+  const ratio = devicePixelRatio;
+  const canvas = document.createElement("canvas");
+  Object.assign(canvas, { width: WIDE * ratio, height: Math.ceil(frame.height * ratio) });
+  const context = canvas.getContext("2d");
+  context.setTransform(ratio, 0, 0, ratio, -number * WIDE * ratio, -frame.y * ratio);
+  context.beginPath();
+  trace(context, {
+    ...shape,
+    map: { ...map, ox: 0 },
+    frame: { ...frame, x: number * WIDE - EDGE, width: WIDE + 2 * EDGE },
+  });
+  context.fillStyle = colour;
+  context.fill();
+  return canvas;
+}
+
+/** The rectangles as images of ECharts. */
+function inPictures(shape, colour) {
+  const { rects, frame, map, least, gap, part } = shape;
+  const rows = [map.sy, map.oy].map((number) => number.toPrecision(9));
+  const key = [...rows, frame.y, frame.height, least, gap, part, colour, devicePixelRatio].join();
+  let known = pictures.get(rects);
+  // While somebody pans ECharts rounds what is shown, and with it the scale, by less than can be seen.
+  if (known?.key !== key || Math.abs(map.sx / known.sx - 1) > 0.002)
+    pictures.set(rects, (known = { key, sx: map.sx, byNumber: new Map() }));
+  const width = (WIDE * map.sx) / known.sx;
+  const first = Math.floor((frame.x - map.ox) / width);
+  const last = Math.floor((frame.x + frame.width - map.ox) / width);
+  for (const number of known.byNumber.keys())
+    if (number < first - FAR || number > last + FAR) known.byNumber.delete(number);
+  const own = { ...shape, map: { ...map, sx: known.sx } };
+  const images = [];
+  for (let number = first; number <= last; ++number) {
+    if (!known.byNumber.has(number)) known.byNumber.set(number, pictureOf(own, colour, number));
+    const image = known.byNumber.get(number);
+    const x = Math.round((number * width + map.ox) * devicePixelRatio) / devicePixelRatio;
+    const style = { image, x, y: frame.y, width, height: image.height / devicePixelRatio };
+    images.push({ type: "image", silent: true, style });
+  }
+  return images;
+}
+
 /** Once for all charts: ECharts is not there yet when modules are read. */
 function shapeClass() {
   const known = echarts.graphic.getShapeClass("poetRects");
@@ -39,21 +110,7 @@ function shapeClass() {
   const Rects = echarts.graphic.extendShape({
     type: "poetRects",
     shape: { rects: [], map: null, least: 1, frame: null, gap: 0, part: null },
-    buildPath(context, shape) {
-      const { rects, gap, part } = shape;
-      let before = [NaN, NaN, NaN];
-      for (const rect of rects) {
-        const place = inPixels(rect, shape);
-        if (!place) continue;
-        let [x, y, width, height] = place;
-        // One that would cover the same pixels again changes nothing.
-        if (width <= 1.5 && y === before[1] && x - before[0] < 0.5 && height === before[2]) continue;
-        before = [x, y, height];
-        if (gap && width > 4 && height > 4) [width, height] = [width - gap, height - gap];
-        if (part) width = Math.min(part, width);
-        context.rect(x, y, width, height);
-      }
-    },
+    buildPath: trace,
   });
   Rects.prototype.contain = function contain(x, y) {
     const { rects } = this.shape;
@@ -84,21 +141,29 @@ export function rectangles(name, colour, rects, { least = 1, gap = 0, seam = nul
   const formatter = () => (pointed?.of === rects ? tip(pointed.rect) : "");
   const renderItem = (params, api) => {
     const shape = { rects, map: mapping(api), least, frame: params.coordSys, gap };
+    const edges = seam?.[0].length && { ...shape, rects: seam[0], part: 3 };
+    if (rects.length >= PICTURED)
+      return {
+        type: "group",
+        children: [
+          ...inPictures(shape, colour),
+          ...(edges ? inPictures(edges, seam[1]) : []),
+          { type: "poetRects", shape, invisible: true }, // to be pointed at
+        ],
+      };
     const all = { type: "poetRects", shape, style: { fill: colour } };
-    if (!seam?.[0].length) return all;
-    const edges = {
-      type: "poetRects",
-      silent: true,
-      shape: { ...shape, rects: seam[0], part: 3 },
-      style: { fill: seam[1] },
+    if (!edges) return all;
+    return {
+      type: "group",
+      children: [all, { type: "poetRects", silent: true, shape: edges, style: { fill: seam[1] } }],
     };
-    return { type: "group", children: [all, edges] };
   };
   // For tests, which point at every one.
   renderItem.rects = rects;
   renderItem.point = (rect) => (pointed = { rect, of: rects });
   return {
     type: "custom",
+    clip: true,
     name,
     id: name,
     color: colour,

@@ -53,6 +53,7 @@ function keepAll(view, model) {
       id: "keep-all",
       name: "everything kept",
       data,
+      sampling: "minmax",
       symbol: "none",
       silent: true,
       z: 4,
@@ -85,6 +86,7 @@ export function ramOption(view, model) {
       id: "ram",
       name: "RAM",
       data: points,
+      sampling: "minmax", // of tens of thousands of steps those that can be seen
       symbol: "none",
       emphasis: { disabled: true },
       lineStyle: { color: "#2b6f9e", width: 1.5 },
