@@ -19,6 +19,7 @@ import {
   scheduleOption,
   scheduleWords,
 } from "./schedule.js";
+import { isDark, setTheme } from "./theme.js";
 
 /** The step and, if it is near, the deadline; room to say where a replay stopped. */
 function timeShown(model) {
@@ -219,13 +220,31 @@ export function setMode(board, mode) {
 }
 
 /** To the width that there is, or to one for printing. */
-export function resize(board, width) {
+function resize(board, width) {
   for (const one of board.drawn) {
     one.box.style.height = `${one.height()}px`;
-    one.chart.resize(width ? { width } : undefined);
+    one.chart.resize({ width: width ?? "auto" }); // without, a chart keeps the last one that it was given
     drawOne(one);
     if (width) one.chart.getZr().flush();
   }
+}
+
+const PAPER = 700; // pixels across a sheet
+
+/** Prints what `board()` shows, if anything, in light colours and as wide as a sheet. */
+export function listenToPrint(board) {
+  let dark = false;
+  const become = (isNowDark, width) => {
+    setTheme(isNowDark);
+    if (!board()) return;
+    resize(board(), width);
+    for (const graph of board().graphs) graph.print(width);
+  };
+  window.addEventListener("beforeprint", () => {
+    dark = isDark();
+    become(false, PAPER);
+  });
+  window.addEventListener("afterprint", () => become(dark));
 }
 
 /** Resizes the charts whenever there is another width; what to call when they are gone. */

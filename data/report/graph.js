@@ -95,6 +95,7 @@ export function makeGraph(box, model, select, layoutWorker) {
     redraw(graph);
   };
   graph.redraw = () => redraw(graph);
+  graph.print = (width) => print(graph, width);
   const observer = new ResizeObserver(() => requestAnimationFrame(() => graph.places && redraw(graph)));
   observer.observe(box);
   return graph;
@@ -112,6 +113,20 @@ function fit(graph) {
   graph.x = (clientWidth - graph.scale * width) / 2 - graph.scale * left;
   graph.y = 10;
   redraw(graph);
+}
+
+/** All of it, in so many pixels; without a width, as it was before. */
+function print(graph, width) {
+  const { canvas } = graph;
+  if (!graph.places) return;
+  canvas.style.width = width ? `${width}px` : "";
+  if (width) {
+    graph.before = { scale: graph.scale, x: graph.x, y: graph.y };
+    fit(graph);
+  } else {
+    Object.assign(graph, graph.before);
+  }
+  draw(graph); // at once: a frame would come after the print
 }
 
 function redraw(graph) {

@@ -1,11 +1,11 @@
 // The page of `poet show`: a board of the plans that are written in it, its tools, and what is known of a tensor.
 
 import { layout } from "./axes.js";
-import { followWidth, makeBoard, mark, resize, setMode } from "./board.js";
+import { followWidth, listenToPrint, makeBoard, mark, setMode } from "./board.js";
 import { inspect, valueNamed } from "./inspector.js";
 import { zoomTo } from "./linked.js";
 import { modelOf } from "./model.js";
-import { isDark, listenToTheme, setTheme } from "./theme.js";
+import { listenToTheme } from "./theme.js";
 import { checkMode, makeTools, offerTensors, tellShown } from "./tools.js";
 
 const $ = (id) => document.getElementById(id);
@@ -68,16 +68,7 @@ function listen() {
     "keydown",
     (event) => event.key === "Escape" && settings().has("tensor") && change("tensor"),
   );
-  let dark = false;
-  window.addEventListener("beforeprint", () => {
-    dark = isDark();
-    setTheme(false);
-    resize(board, 700);
-  });
-  window.addEventListener("afterprint", () => {
-    setTheme(dark);
-    resize(board);
-  });
+  listenToPrint(() => board);
 }
 
 /** For tests: how many charts are on the page, once each has been drawn, and how long that took. */

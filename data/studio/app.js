@@ -1,7 +1,7 @@
 // The page: what is chosen on the left, the curve of it above, the plan at the budget below.
 
 import { layout } from "./report/axes.js";
-import { mark, setMode } from "./report/board.js";
+import { listenToPrint, mark, setMode } from "./report/board.js";
 import { inspect, valueNamed } from "./report/inspector.js";
 import { element } from "./report/plans.js";
 import { listenToTheme } from "./report/theme.js";
@@ -158,6 +158,7 @@ function listen(curve) {
     curve.redraw();
     again();
   });
+  listenToPrint(() => page.view?.board);
   makeTools($("tools"), {
     board: () => page.view?.board,
     setMode: (mode) => {
