@@ -3,7 +3,7 @@
 
 import { energyOption, energyParts, lanesOption, lanesWords } from "./activity.js";
 import { joules, percent } from "./amounts.js";
-import { unitFor } from "./axes.js";
+import { swatch, unitFor } from "./axes.js";
 import { link, zoomTo } from "./linked.js";
 import { arenaOption, arenaWords } from "./arena.js";
 import { makeGraph } from "./graph.js";
@@ -182,20 +182,18 @@ function energyTable(models) {
     ]),
   );
   const line = (name, colour, part) => {
-    const swatch = element("span", { className: "swatch" });
-    swatch.style.background = colour;
     const cells = models.flatMap((m) => [
       element("td", {}, joules(part(m.figures))),
       element("td", {}, percent(m.figures.energy > 0 ? part(m.figures) / m.figures.energy : 0)),
     ]);
-    return element("tr", {}, element("th", { scope: "row" }, swatch, name), ...cells);
+    return element("tr", {}, element("th", { scope: "row" }, swatch(colour), name), ...cells);
   };
   const table = element(
     "table",
     {},
     head,
     ...energyParts(models).map((one) => line(...one)),
-    line("all", "transparent", (figures) => figures.energy),
+    line("all", "", (figures) => figures.energy),
   );
   return element("div", { className: "scroll" }, table);
 }

@@ -1,7 +1,7 @@
 // The training step as a picture: ops in layers, coloured by what becomes of their results. Parts of one op are one node.
 
 import { count } from "./amounts.js";
-import { COLOUR } from "./axes.js";
+import { COLOUR, inkOn, swatch } from "./axes.js";
 import { isHome } from "./model.js";
 
 const SIZE = { width: 132, height: 24 };
@@ -63,12 +63,8 @@ export function makeGraph(box, model, select, layoutWorker) {
   canvas.setAttribute("aria-label", `Network of ${count(network.nodes.length)} ops: ${figures.join(", ")}`);
   const legend = document.createElement("p");
   legend.className = "soft legend";
-  for (const [i, [name, colour]] of KINDS.entries()) {
-    const swatch = document.createElement("span");
-    swatch.className = "swatch";
-    swatch.style.background = COLOUR[colour];
-    legend.append(swatch, `${name} (${figures[i].split(" ")[0]})  `);
-  }
+  for (const [i, [name, colour]] of KINDS.entries())
+    legend.append(swatch(colour), `${name} (${figures[i].split(" ")[0]})  `);
   const waiting = document.createElement("p");
   waiting.textContent = "placing the ops …";
   box.replaceChildren(legend, waiting);
@@ -174,7 +170,7 @@ function draw(graph) {
       pen.strokeRect(x - SIZE.width / 2, y - SIZE.height / 2, SIZE.width, SIZE.height);
     }
     if (scale < 0.4) continue; // too small to read
-    pen.fillStyle = node.kind === 0 ? COLOUR.ink : "#fff";
+    pen.fillStyle = inkOn(KINDS[node.kind][1]);
     const parts = node.ops.length > 1 ? ` ×${node.ops.length}` : "";
     pen.fillText(ending(node.name, 21 - parts.length) + parts, x - SIZE.width / 2 + 5, y, SIZE.width - 10);
   }
