@@ -16,7 +16,7 @@ import { change, onChange, start, state } from "./state.js";
 
 const $ = (id) => document.getElementById(id);
 const SUBJECT = ["model", "onnx", "device", "profile", "batch", "optimizer", "factor"];
-const page = { shown: null, view: null, curveJob: null, planJob: null, mode: "time" };
+const page = { shown: null, view: null, curveJob: null, planJob: null, mode: "time", clicked: null };
 
 // --- the curve ---
 
@@ -93,9 +93,14 @@ function render(answers) {
   renderActions(shown);
   if (models.length) {
     layout.width = () => $("charts").clientWidth / (models.length > 1 && window.innerWidth >= 1200 ? 2.2 : 1);
-    page.view = showBoard(models, page.mode, (model, value) => change({ tensor: model.values[value][0] }));
+    page.view = showBoard(models, page.mode, (model, value) => {
+      page.clicked = model;
+      change({ tensor: model.values[value][0] });
+      showTensor(); // one of the same name of the other plan changes no address
+    });
   }
-  if (shown.model) offerTensors([shown.model]);
+  page.clicked = null;
+  offerTensors(models);
   showTensor();
   document.body.dataset.plan = shown.answer.status;
 }
@@ -138,14 +143,21 @@ function renderActions({ job, model }) {
   );
 }
 
+/** The plan on the page with a tensor of that name: the one that was clicked last, the one that is looked at, the pinned one. */
+const withTensor = (name) =>
+  [page.clicked, page.shown?.model, ...(page.view?.board.models ?? [])].find(
+    (model) => model && valueNamed(model, name) !== undefined,
+  );
+
 function showTensor() {
   const box = $("inspector");
-  const model = page.shown?.model;
-  const value = model && state.tensor ? valueNamed(model, state.tensor) : undefined;
+  const model = state.tensor ? withTensor(state.tensor) : undefined;
+  const value = model && valueNamed(model, state.tensor);
   box.hidden = value === undefined;
   document.body.classList.toggle("inspecting", !box.hidden);
   if (page.view) mark(page.view.board, model, value);
-  if (value !== undefined) inspect(box, model, value, () => change({ tensor: undefined }));
+  const of = page.view?.board.models.length > 1 ? model?.title : "";
+  if (value !== undefined) inspect(box, model, value, { of, close: () => change({ tensor: undefined }) });
 }
 
 // --- the page ---
@@ -165,7 +177,11 @@ function listen(curve) {
       page.mode = mode;
       again();
     },
-    find: (tensor) => change({ tensor }),
+    find(tensor) {
+      if (tensor && !withTensor(tensor)) return false;
+      change({ tensor: tensor || undefined });
+      return true;
+    },
   });
   document.addEventListener("keydown", (event) => {
     if (event.key === "Escape" && state.tensor) change({ tensor: undefined });
