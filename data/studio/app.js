@@ -86,8 +86,10 @@ function render(answers) {
   const models = answers.filter((one) => one.model).map((one) => one.model);
   page.view?.end();
   page.view = null;
-  $("verdict").replaceChildren(...answers.map((one) => verdictOf(one.answer, (ram) => change({ ram }))));
-  $("tools").hidden = !shown.model;
+  const verdicts = answers.map((one) => verdictOf(one.answer, (ram) => change({ ram })));
+  if (verdicts.length > 1) for (const [i, one] of verdicts.entries()) one.prepend(i ? "Now: " : "Pinned: ");
+  $("verdict").replaceChildren(...verdicts);
+  $("tools").hidden = !models.length;
   $("plans").replaceChildren();
   $("charts").replaceChildren();
   renderActions(shown);
@@ -126,13 +128,16 @@ function renderActions({ job, model }) {
     }),
   );
   $("actions").replaceChildren(
+    ...(state.pinned ? [button("Stop comparing", () => change({ pinned: undefined }))] : []),
     ...(model
       ? [
-          state.pinned
-            ? button("Stop comparing", () => change({ pinned: undefined }))
-            : button("Pin to compare", () => change({ pinned: planOrder(state) }), {
-                title: "keeps this plan beside those that you look at next",
-              }),
+          ...(state.pinned
+            ? []
+            : [
+                button("Pin to compare", () => change({ pinned: planOrder(state) }), {
+                  title: "keeps this plan beside those that you look at next",
+                }),
+              ]),
           file("Plan file", "plan"),
           file("Page", "page.html"),
           file("Figure", "figure.svg"),
