@@ -12,7 +12,7 @@ import { makeCurve } from "./curve.js";
 import { calls, curveOrder, planOrder } from "./order.js";
 import { showBoard, solved, verdictOf } from "./plan.js";
 import { askForToken, noProblem, problem } from "./problems.js";
-import { change, onChange, start, state } from "./state.js";
+import { canUndo, change, onChange, start, state } from "./state.js";
 
 const $ = (id) => document.getElementById(id);
 const SUBJECT = ["model", "onnx", "device", "profile", "batch", "optimizer", "factor"];
@@ -168,7 +168,8 @@ function showTensor() {
 // --- the page ---
 
 function listen(curve) {
-  $("undo").addEventListener("click", () => history.back());
+  const undo = () => canUndo() && history.back();
+  $("undo").addEventListener("click", undo);
   $("redo").addEventListener("click", () => history.forward());
   const again = () => page.view && setMode(page.view.board, page.mode);
   listenToTheme($("theme"), () => {
@@ -194,7 +195,7 @@ function listen(curve) {
     if (event.key.toLowerCase() === "z" && (event.ctrlKey || event.metaKey) && !typing) {
       event.preventDefault();
       if (event.shiftKey) history.forward();
-      else history.back();
+      else undo();
     }
   });
 }
@@ -203,11 +204,17 @@ async function begin() {
   onTokenNeeded(askForToken);
   const form = await makeForm($("choose"), problem);
   let waiting = 0;
+  let dragged = false; // and undo has a step for it
   const curve = makeCurve($("curve"), (ram, done) => {
     if (ram) curve.mark(ram, state.factor);
     clearTimeout(waiting);
     // While it is dragged the plan follows, and undo goes back to where the drag began.
-    if (ram) waiting = setTimeout(() => change({ ram }, done), done ? 0 : 250);
+    const obey = () => {
+      const moved = ram !== state.ram;
+      change({ ram }, !dragged);
+      dragged = !done && (dragged || moved);
+    };
+    if (ram) waiting = setTimeout(obey, done ? 0 : 250);
   });
   listen(curve);
   onChange((changed) => {
