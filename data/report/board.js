@@ -128,7 +128,7 @@ function addCharts(board, panel, networks) {
 
 function addNetworks(board, rows, layoutWorker) {
   const words =
-    "Ops of the training step, coloured by what becomes of their results. The wheel zooms, dragging moves, a click selects.";
+    "Ops of the training step, coloured by what becomes of their results. Ctrl + wheel zooms, dragging moves, a click selects.";
   addPanel(board, "Network", words, (row) => {
     row.className = rows;
     for (const m of board.models) {

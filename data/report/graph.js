@@ -97,9 +97,12 @@ export function makeGraph(box, model, select, layoutWorker) {
   return graph;
 }
 
-/** The width of it, from the top; deep networks go on below. */
+const HEIGHT = { least: 160, most: 520 };
+
+/** The width of it, from the top; deep networks go on below, and flat ones leave no paper empty. */
 function fit(graph) {
-  const { clientWidth } = graph.canvas;
+  const { canvas } = graph;
+  const { clientWidth } = canvas;
   let [left, right] = [Infinity, -Infinity];
   const reach = (x) => ([left, right] = [Math.min(left, x), Math.max(right, x)]);
   for (const [x] of graph.places) for (const side of [-0.5, 0.5]) reach(x + side * SIZE.width);
@@ -108,6 +111,8 @@ function fit(graph) {
   graph.scale = Math.min(1, Math.max(0.1, clientWidth / (width + 20)));
   graph.x = (clientWidth - graph.scale * width) / 2 - graph.scale * left;
   graph.y = 10;
+  const bottom = graph.places.reduce((most, [, y]) => Math.max(most, y), 0) + SIZE.height / 2;
+  canvas.style.height = `${Math.min(HEIGHT.most, Math.max(HEIGHT.least, graph.scale * bottom + 22))}px`;
   redraw(graph);
 }
 
@@ -117,10 +122,12 @@ function print(graph, width) {
   if (!graph.places) return;
   canvas.style.width = width ? `${width}px` : "";
   if (width) {
-    graph.before = { scale: graph.scale, x: graph.x, y: graph.y };
+    graph.before = { scale: graph.scale, x: graph.x, y: graph.y, height: canvas.style.height };
     fit(graph);
-  } else {
-    Object.assign(graph, graph.before);
+  } else if (graph.before) {
+    const { height, ...view } = graph.before;
+    Object.assign(graph, view);
+    canvas.style.height = height;
   }
   draw(graph); // at once: a frame would come after the print
 }
@@ -191,6 +198,7 @@ function listen(graph, select) {
   canvas.addEventListener(
     "wheel",
     (event) => {
+      if (!event.ctrlKey && !event.metaKey) return; // the page scrolls
       event.preventDefault();
       zoom(Math.exp(-event.deltaY / 400), event.offsetX, event.offsetY);
     },
@@ -215,6 +223,7 @@ function listen(graph, select) {
     }
     from = null;
   });
+  canvas.addEventListener("pointercancel", () => (from = null)); // a finger that scrolls the page
   const moves = { ArrowUp: [0, 60], ArrowDown: [0, -60], ArrowLeft: [60, 0], ArrowRight: [-60, 0] };
   canvas.addEventListener("keydown", (event) => {
     const move = moves[event.key];
