@@ -92,7 +92,7 @@ export function makeGraph(box, model, select, layoutWorker) {
   };
   graph.redraw = () => redraw(graph);
   graph.print = (width) => print(graph, width);
-  const observer = new ResizeObserver(() => requestAnimationFrame(() => graph.places && redraw(graph)));
+  const observer = new ResizeObserver(() => requestAnimationFrame(() => followSize(graph)));
   observer.observe(box);
   return graph;
 }
@@ -111,9 +111,18 @@ function fit(graph) {
   graph.scale = Math.min(1, Math.max(0.1, clientWidth / (width + 20)));
   graph.x = (clientWidth - graph.scale * width) / 2 - graph.scale * left;
   graph.y = 10;
+  graph.fitted = clientWidth;
   const bottom = graph.places.reduce((most, [, y]) => Math.max(most, y), 0) + SIZE.height / 2;
   canvas.style.height = `${Math.min(HEIGHT.most, Math.max(HEIGHT.least, graph.scale * bottom + 22))}px`;
   redraw(graph);
+}
+
+/** Another width: all of it again, unless somebody has moved it. */
+function followSize(graph) {
+  const { canvas, places, fitted } = graph;
+  if (!places) return;
+  if (fitted && canvas.clientWidth !== fitted) fit(graph);
+  else redraw(graph);
 }
 
 /** All of it, in so many pixels; without a width, as it was before. */
@@ -122,7 +131,8 @@ function print(graph, width) {
   if (!graph.places) return;
   canvas.style.width = width ? `${width}px` : "";
   if (width) {
-    graph.before = { scale: graph.scale, x: graph.x, y: graph.y, height: canvas.style.height };
+    const { scale, x, y, fitted } = graph;
+    graph.before = { scale, x, y, fitted, height: canvas.style.height };
     fit(graph);
   } else if (graph.before) {
     const { height, ...view } = graph.before;
@@ -193,6 +203,7 @@ function listen(graph, select) {
     graph.x = x - ((x - graph.x) * scale) / graph.scale;
     graph.y = y - ((y - graph.y) * scale) / graph.scale;
     graph.scale = scale;
+    graph.fitted = 0;
     redraw(graph);
   };
   canvas.addEventListener(
@@ -213,7 +224,7 @@ function listen(graph, select) {
     if (!from) return;
     const [x, y] = [event.clientX - from.x, event.clientY - from.y];
     from.moved ||= Math.hypot(x - graph.x, y - graph.y) > 4;
-    if (from.moved) Object.assign(graph, { x, y });
+    if (from.moved) Object.assign(graph, { x, y, fitted: 0 });
     redraw(graph);
   });
   canvas.addEventListener("pointerup", (event) => {
@@ -227,7 +238,7 @@ function listen(graph, select) {
   const moves = { ArrowUp: [0, 60], ArrowDown: [0, -60], ArrowLeft: [60, 0], ArrowRight: [-60, 0] };
   canvas.addEventListener("keydown", (event) => {
     const move = moves[event.key];
-    if (move) Object.assign(graph, { x: graph.x + move[0], y: graph.y + move[1] });
+    if (move) Object.assign(graph, { x: graph.x + move[0], y: graph.y + move[1], fitted: 0 });
     if (event.key === "+" || event.key === "-")
       zoom(event.key === "+" ? 1.25 : 0.8, canvas.clientWidth / 2, canvas.clientHeight / 2);
     if (!move && !["+", "-"].includes(event.key)) return;

@@ -70,7 +70,6 @@ function obeyAddress() {
 }
 
 function listen() {
-  followWidth(board);
   window.addEventListener("hashchange", obeyAddress);
   window.addEventListener("popstate", obeyAddress);
   document.addEventListener(
@@ -121,5 +120,6 @@ board = makeBoard(models, {
 });
 self.board = board; // for tests, and for whoever looks at the page with the browser's tools
 tellWhenDrawn(began);
+followWidth(board); // before a link opens what makes them narrower
 obeyAddress();
 listen();
