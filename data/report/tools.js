@@ -9,7 +9,7 @@ const ZOOMS = [
   ["out", "−", "zoom out", "-"],
   ["left", "←", "earlier", "left arrow"],
   ["right", "→", "later", "right arrow"],
-  ["all", "all", "everything", "0"],
+  ["all", "all", "all of it", "0"],
 ];
 
 /** Fills `nav`. `board()`: the one that is shown, if any; `setMode(mode)` and `find(name)`: what is asked for;
