@@ -6,6 +6,7 @@ import {
   bars,
   common,
   deadlineMark,
+  inkOn,
   legendAbove,
   lines,
   margins,
@@ -90,7 +91,7 @@ const ENERGY = [
 ];
 export const energyParts = (models) =>
   ENERGY.filter(([, , part, only]) => !only || models.some((model) => part(model.figures) > 0)).map(
-    ([name, colour, part]) => [name, COLOUR[colour], part],
+    ([name, colour, part]) => [name, colour, part],
   );
 
 export function energyOption(models) {
@@ -138,11 +139,11 @@ export function energyOption(models) {
       name,
       stack: "energy",
       barMaxWidth: 30,
-      itemStyle: { color: colour },
+      itemStyle: { color: COLOUR[colour] },
       data: models.map((model) => Math.max(0, part(model.figures))),
       label: {
         show: true,
-        color: name === "recompute" ? COLOUR.ink : "#fff",
+        color: inkOn(colour),
         fontSize: 12,
         formatter: ({ value }) => (most > 0 && value / most > 0.09 ? joules(value, 3) : ""),
       },

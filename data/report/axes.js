@@ -43,7 +43,31 @@ const DARK = {
 };
 
 /** The colours of charts that are drawn from now on. */
-export const setDark = (dark) => Object.assign(COLOUR, LIGHT, dark ? DARK : {});
+export function setDark(dark) {
+  Object.assign(COLOUR, LIGHT, dark ? DARK : {});
+  for (const square of document.querySelectorAll(".swatch")) recolour(square);
+}
+
+const recolour = (square) => (square.style.background = COLOUR[square.dataset.colour] ?? "transparent");
+
+/** A square in one of these colours, whatever the theme becomes. */
+export function swatch(colour) {
+  const square = document.createElement("span");
+  square.className = "swatch";
+  square.dataset.colour = colour;
+  recolour(square);
+  return square;
+}
+
+/** What can be read on one of these colours: dark text on the light ones. */
+export const inkOn = (colour) =>
+  colour === "resident"
+    ? COLOUR.ink
+    : colour === "again"
+      ? LIGHT.ink
+      : DARK[colour]
+        ? COLOUR.paper
+        : LIGHT.paper;
 
 /** How wide charts are; for whoever lays them out to say. */
 export const layout = { width: () => window.innerWidth };

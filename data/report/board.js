@@ -3,7 +3,7 @@
 
 import { energyOption, energyParts, lanesOption, lanesWords } from "./activity.js";
 import { joules, percent } from "./amounts.js";
-import { unitFor } from "./axes.js";
+import { swatch, unitFor } from "./axes.js";
 import { link, zoomTo } from "./linked.js";
 import { arenaOption, arenaWords } from "./arena.js";
 import { makeGraph } from "./graph.js";
@@ -19,6 +19,7 @@ import {
   scheduleOption,
   scheduleWords,
 } from "./schedule.js";
+import { isDark, setTheme } from "./theme.js";
 
 /** The step and, if it is near, the deadline; room to say where a replay stopped. */
 function timeShown(model) {
@@ -127,7 +128,7 @@ function addCharts(board, panel, networks) {
 
 function addNetworks(board, rows, layoutWorker) {
   const words =
-    "Ops of the training step, coloured by what becomes of their results. The wheel zooms, dragging moves, a click selects.";
+    "Ops of the training step, coloured by what becomes of their results. Ctrl + wheel zooms, dragging moves, a click selects.";
   addPanel(board, "Network", words, (row) => {
     row.className = rows;
     for (const m of board.models) {
@@ -181,20 +182,18 @@ function energyTable(models) {
     ]),
   );
   const line = (name, colour, part) => {
-    const swatch = element("span", { className: "swatch" });
-    swatch.style.background = colour;
     const cells = models.flatMap((m) => [
       element("td", {}, joules(part(m.figures))),
       element("td", {}, percent(m.figures.energy > 0 ? part(m.figures) / m.figures.energy : 0)),
     ]);
-    return element("tr", {}, element("th", { scope: "row" }, swatch, name), ...cells);
+    return element("tr", {}, element("th", { scope: "row" }, swatch(colour), name), ...cells);
   };
   const table = element(
     "table",
     {},
     head,
     ...energyParts(models).map((one) => line(...one)),
-    line("all", "transparent", (figures) => figures.energy),
+    line("all", "", (figures) => figures.energy),
   );
   return element("div", { className: "scroll" }, table);
 }
@@ -219,13 +218,31 @@ export function setMode(board, mode) {
 }
 
 /** To the width that there is, or to one for printing. */
-export function resize(board, width) {
+function resize(board, width) {
   for (const one of board.drawn) {
     one.box.style.height = `${one.height()}px`;
-    one.chart.resize(width ? { width } : undefined);
+    one.chart.resize({ width: width ?? "auto" }); // without, a chart keeps the last one that it was given
     drawOne(one);
     if (width) one.chart.getZr().flush();
   }
+}
+
+const PAPER = 700; // pixels across a sheet
+
+/** Prints what `board()` shows, if anything, in light colours and as wide as a sheet. */
+export function listenToPrint(board) {
+  let dark = false;
+  const become = (isNowDark, width) => {
+    setTheme(isNowDark);
+    if (!board()) return;
+    resize(board(), width);
+    for (const graph of board().graphs) graph.print(width);
+  };
+  window.addEventListener("beforeprint", () => {
+    dark = isDark();
+    become(false, PAPER);
+  });
+  window.addEventListener("afterprint", () => become(dark));
 }
 
 /** Resizes the charts whenever there is another width; what to call when they are gone. */

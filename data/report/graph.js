@@ -1,7 +1,7 @@
 // The training step as a picture: ops in layers, coloured by what becomes of their results. Parts of one op are one node.
 
 import { count } from "./amounts.js";
-import { COLOUR } from "./axes.js";
+import { COLOUR, inkOn, swatch } from "./axes.js";
 import { isHome } from "./model.js";
 
 const SIZE = { width: 132, height: 24 };
@@ -63,12 +63,8 @@ export function makeGraph(box, model, select, layoutWorker) {
   canvas.setAttribute("aria-label", `Network of ${count(network.nodes.length)} ops: ${figures.join(", ")}`);
   const legend = document.createElement("p");
   legend.className = "soft legend";
-  for (const [i, [name, colour]] of KINDS.entries()) {
-    const swatch = document.createElement("span");
-    swatch.className = "swatch";
-    swatch.style.background = COLOUR[colour];
-    legend.append(swatch, `${name} (${figures[i].split(" ")[0]})  `);
-  }
+  for (const [i, [name, colour]] of KINDS.entries())
+    legend.append(swatch(colour), `${name} (${figures[i].split(" ")[0]})  `);
   const waiting = document.createElement("p");
   waiting.textContent = "placing the ops …";
   box.replaceChildren(legend, waiting);
@@ -95,14 +91,18 @@ export function makeGraph(box, model, select, layoutWorker) {
     redraw(graph);
   };
   graph.redraw = () => redraw(graph);
-  const observer = new ResizeObserver(() => requestAnimationFrame(() => graph.places && redraw(graph)));
+  graph.print = (width) => print(graph, width);
+  const observer = new ResizeObserver(() => requestAnimationFrame(() => followSize(graph)));
   observer.observe(box);
   return graph;
 }
 
-/** The width of it, from the top; deep networks go on below. */
+const HEIGHT = { least: 160, most: 520 };
+
+/** The width of it, from the top; deep networks go on below, and flat ones leave no paper empty. */
 function fit(graph) {
-  const { clientWidth } = graph.canvas;
+  const { canvas } = graph;
+  const { clientWidth } = canvas;
   let [left, right] = [Infinity, -Infinity];
   const reach = (x) => ([left, right] = [Math.min(left, x), Math.max(right, x)]);
   for (const [x] of graph.places) for (const side of [-0.5, 0.5]) reach(x + side * SIZE.width);
@@ -111,7 +111,35 @@ function fit(graph) {
   graph.scale = Math.min(1, Math.max(0.1, clientWidth / (width + 20)));
   graph.x = (clientWidth - graph.scale * width) / 2 - graph.scale * left;
   graph.y = 10;
+  graph.fitted = clientWidth;
+  const bottom = graph.places.reduce((most, [, y]) => Math.max(most, y), 0) + SIZE.height / 2;
+  canvas.style.height = `${Math.min(HEIGHT.most, Math.max(HEIGHT.least, graph.scale * bottom + 22))}px`;
   redraw(graph);
+}
+
+/** Another width: all of it again, unless somebody has moved it. */
+function followSize(graph) {
+  const { canvas, places, fitted } = graph;
+  if (!places) return;
+  if (fitted && canvas.clientWidth !== fitted) fit(graph);
+  else redraw(graph);
+}
+
+/** All of it, in so many pixels; without a width, as it was before. */
+function print(graph, width) {
+  const { canvas } = graph;
+  if (!graph.places) return;
+  canvas.style.width = width ? `${width}px` : "";
+  if (width) {
+    const { scale, x, y, fitted } = graph;
+    graph.before = { scale, x, y, fitted, height: canvas.style.height };
+    fit(graph);
+  } else if (graph.before) {
+    const { height, ...view } = graph.before;
+    Object.assign(graph, view);
+    canvas.style.height = height;
+  }
+  draw(graph); // at once: a frame would come after the print
 }
 
 function redraw(graph) {
@@ -159,7 +187,7 @@ function draw(graph) {
       pen.strokeRect(x - SIZE.width / 2, y - SIZE.height / 2, SIZE.width, SIZE.height);
     }
     if (scale < 0.4) continue; // too small to read
-    pen.fillStyle = node.kind === 0 ? COLOUR.ink : "#fff";
+    pen.fillStyle = inkOn(KINDS[node.kind][1]);
     const parts = node.ops.length > 1 ? ` ×${node.ops.length}` : "";
     pen.fillText(ending(node.name, 21 - parts.length) + parts, x - SIZE.width / 2 + 5, y, SIZE.width - 10);
   }
@@ -175,11 +203,13 @@ function listen(graph, select) {
     graph.x = x - ((x - graph.x) * scale) / graph.scale;
     graph.y = y - ((y - graph.y) * scale) / graph.scale;
     graph.scale = scale;
+    graph.fitted = 0;
     redraw(graph);
   };
   canvas.addEventListener(
     "wheel",
     (event) => {
+      if (!event.ctrlKey && !event.metaKey) return; // the page scrolls
       event.preventDefault();
       zoom(Math.exp(-event.deltaY / 400), event.offsetX, event.offsetY);
     },
@@ -194,7 +224,7 @@ function listen(graph, select) {
     if (!from) return;
     const [x, y] = [event.clientX - from.x, event.clientY - from.y];
     from.moved ||= Math.hypot(x - graph.x, y - graph.y) > 4;
-    if (from.moved) Object.assign(graph, { x, y });
+    if (from.moved) Object.assign(graph, { x, y, fitted: 0 });
     redraw(graph);
   });
   canvas.addEventListener("pointerup", (event) => {
@@ -204,10 +234,11 @@ function listen(graph, select) {
     }
     from = null;
   });
+  canvas.addEventListener("pointercancel", () => (from = null)); // a finger that scrolls the page
   const moves = { ArrowUp: [0, 60], ArrowDown: [0, -60], ArrowLeft: [60, 0], ArrowRight: [-60, 0] };
   canvas.addEventListener("keydown", (event) => {
     const move = moves[event.key];
-    if (move) Object.assign(graph, { x: graph.x + move[0], y: graph.y + move[1] });
+    if (move) Object.assign(graph, { x: graph.x + move[0], y: graph.y + move[1], fitted: 0 });
     if (event.key === "+" || event.key === "-")
       zoom(event.key === "+" ? 1.25 : 0.8, canvas.clientWidth / 2, canvas.clientHeight / 2);
     if (!move && !["+", "-"].includes(event.key)) return;

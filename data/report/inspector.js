@@ -4,14 +4,15 @@ import { bytes, count, joules, seconds } from "./amounts.js";
 import { isHome } from "./model.js";
 import { element } from "./plans.js";
 
-/** Shows a value of a model in `box`; `close`: what closing does. */
-export function inspect(box, model, value, close) {
+/** Shows a value of a model in `box`; `of`: which plan, where there are several; `close`: what closing does. */
+export function inspect(box, model, value, { of = "", close }) {
   const [name, size, persistence] = model.values[value];
   const op = model.ops.findIndex(([, , , writes]) => writes.includes(value));
   const button = element("button", { type: "button" }, "Close");
   button.addEventListener("click", close);
   box.replaceChildren(
     element("div", { className: "heading" }, element("h2", {}, name), button),
+    ...(of ? [element("p", {}, `In ${of}`)] : []),
     element(
       "p",
       { className: "soft" },

@@ -1,17 +1,18 @@
 // The page of `poet show`: a board of the plans that are written in it, its tools, and what is known of a tensor.
 
 import { layout } from "./axes.js";
-import { followWidth, makeBoard, mark, resize, setMode } from "./board.js";
+import { followWidth, listenToPrint, makeBoard, mark, setMode } from "./board.js";
 import { inspect, valueNamed } from "./inspector.js";
 import { zoomTo } from "./linked.js";
 import { modelOf } from "./model.js";
-import { isDark, listenToTheme, setTheme } from "./theme.js";
+import { listenToTheme } from "./theme.js";
 import { checkMode, makeTools, offerTensors, tellShown } from "./tools.js";
 
 const $ = (id) => document.getElementById(id);
 const models = JSON.parse($("pictures").textContent).map(modelOf);
 let board; // made once the tools are there
 let clicked; // the plan of which a tensor was clicked last
+let zoomed = ""; // what the address asked for last
 
 // Two plans stand side by side where there is room (report.css).
 layout.width = () => window.innerWidth * (models.length > 1 && window.innerWidth >= 1200 ? 0.45 : 1);
@@ -29,14 +30,17 @@ function show(model, value) {
   mark(board, model, value);
   document.body.classList.toggle("inspecting", value !== undefined);
   $("inspector").hidden = value === undefined;
-  if (value !== undefined) inspect($("inspector"), model, value, () => change("tensor"));
+  const of = models.length > 1 ? model?.title : "";
+  if (value !== undefined) inspect($("inspector"), model, value, { of, close: () => change("tensor") });
 }
 
-/** The tensor of that name; of plans that have one each, the one of the plan that was clicked last. */
+/** The plan with a tensor of that name; of several the one that was clicked last. */
+const withTensor = (name) => [clicked, ...models].find((one) => one && valueNamed(one, name) !== undefined);
+
 function showNamed(name) {
-  const has = (model) => valueNamed(model, name) !== undefined;
-  const model = [clicked, ...models].find((one) => one && has(one));
+  const model = withTensor(name);
   show(model, model && valueNamed(model, name));
+  if (name && !model) tellShown(`no tensor is called ${name}`);
 }
 
 const settings = () => new URLSearchParams(location.hash.slice(1));
@@ -46,7 +50,8 @@ function change(name, value) {
   const changed = settings();
   if (value === undefined) changed.delete(name);
   else changed.set(name, value);
-  history.pushState(null, "", `#${changed}`);
+  if (name === "axis") changed.delete("zoom"); // it was of the other axis
+  if (`${changed}` !== `${settings()}`) history.pushState(null, "", `#${changed}`);
   obeyAddress();
 }
 
@@ -54,30 +59,24 @@ function change(name, value) {
 function obeyAddress() {
   const asked = settings();
   const mode = asked.get("axis") === "step" ? "step" : "time";
-  if (mode !== board.view.mode || !document.body.dataset.ready) chooseMode(mode);
-  const [from, to] = (asked.get("zoom") ?? "").split("-").map(Number);
-  if (to > from) zoomTo(board, from, to);
+  const isOther = mode !== board.view.mode || !document.body.dataset.ready;
+  if (isOther) chooseMode(mode);
+  const zoom = asked.get("zoom") ?? "";
+  const [from, to] = zoom.split("-").map(Number);
+  // Who has zoomed elsewhere since stays there.
+  if (isOther || zoom !== zoomed) zoomTo(board, ...(to > from ? [from, to] : [0, 100]));
+  zoomed = zoom;
   showNamed(asked.get("tensor"));
 }
 
 function listen() {
-  followWidth(board);
   window.addEventListener("hashchange", obeyAddress);
   window.addEventListener("popstate", obeyAddress);
   document.addEventListener(
     "keydown",
     (event) => event.key === "Escape" && settings().has("tensor") && change("tensor"),
   );
-  let dark = false;
-  window.addEventListener("beforeprint", () => {
-    dark = isDark();
-    setTheme(false);
-    resize(board, 700);
-  });
-  window.addEventListener("afterprint", () => {
-    setTheme(dark);
-    resize(board);
-  });
+  listenToPrint(() => board);
 }
 
 /** For tests: how many charts are on the page, once each has been drawn, and how long that took. */
@@ -102,7 +101,11 @@ listenToTheme($("theme"), () => setMode(board, board.view.mode));
 makeTools($("tools"), {
   board: () => board,
   setMode: (mode) => change("axis", mode),
-  find: (name) => change("tensor", name),
+  find(name) {
+    if (name && !withTensor(name)) return false;
+    change("tensor", name || undefined);
+    return true;
+  },
 });
 offerTensors(models);
 board = makeBoard(models, {
@@ -117,5 +120,6 @@ board = makeBoard(models, {
 });
 self.board = board; // for tests, and for whoever looks at the page with the browser's tools
 tellWhenDrawn(began);
+followWidth(board); // before a link opens what makes them narrower
 obeyAddress();
 listen();

@@ -9,10 +9,11 @@ const ZOOMS = [
   ["out", "−", "zoom out", "-"],
   ["left", "←", "earlier", "left arrow"],
   ["right", "→", "later", "right arrow"],
-  ["all", "all", "everything", "0"],
+  ["all", "all", "all of it", "0"],
 ];
 
-/** Fills `nav`. `board()`: the one that is shown, if any; `setMode(mode)` and `find(name)`: what is asked for. */
+/** Fills `nav`. `board()`: the one that is shown, if any; `setMode(mode)` and `find(name)`: what is asked for;
+    false where no tensor has that name. */
 export function makeTools(nav, { board, setMode, find }) {
   const axis = (mode, text) => {
     const input = element("input", { type: "radio", name: "axis", value: mode, checked: mode === "time" });
@@ -31,7 +32,11 @@ export function makeTools(nav, { board, setMode, find }) {
     ...ZOOMS.map(zoom),
   );
   const field = element("input", { id: "find", list: "tensors", autocomplete: "off", placeholder: "name" });
-  field.addEventListener("change", () => find(field.value));
+  field.addEventListener("input", () => field.setCustomValidity(""));
+  field.addEventListener("change", () => {
+    field.setCustomValidity(find(field.value.trim()) ? "" : "No tensor has this name.");
+    field.reportValidity();
+  });
   const shown = element("span", { id: "shown", "aria-live": "polite" });
   nav.replaceChildren(
     element(

@@ -1,7 +1,7 @@
 // The page: what is chosen on the left, the curve of it above, the plan at the budget below.
 
 import { layout } from "./report/axes.js";
-import { mark, setMode } from "./report/board.js";
+import { listenToPrint, mark, setMode } from "./report/board.js";
 import { inspect, valueNamed } from "./report/inspector.js";
 import { element } from "./report/plans.js";
 import { listenToTheme } from "./report/theme.js";
@@ -12,11 +12,11 @@ import { makeCurve } from "./curve.js";
 import { calls, curveOrder, planOrder } from "./order.js";
 import { showBoard, solved, verdictOf } from "./plan.js";
 import { askForToken, noProblem, problem } from "./problems.js";
-import { change, onChange, start, state } from "./state.js";
+import { canUndo, change, onChange, start, state } from "./state.js";
 
 const $ = (id) => document.getElementById(id);
 const SUBJECT = ["model", "onnx", "device", "profile", "batch", "optimizer", "factor"];
-const page = { shown: null, view: null, curveJob: null, planJob: null, mode: "time" };
+const page = { shown: null, view: null, curveJob: null, planJob: null, mode: "time", clicked: null };
 
 // --- the curve ---
 
@@ -86,16 +86,23 @@ function render(answers) {
   const models = answers.filter((one) => one.model).map((one) => one.model);
   page.view?.end();
   page.view = null;
-  $("verdict").replaceChildren(...answers.map((one) => verdictOf(one.answer, (ram) => change({ ram }))));
-  $("tools").hidden = !shown.model;
+  const verdicts = answers.map((one) => verdictOf(one.answer, (ram) => change({ ram })));
+  if (verdicts.length > 1) for (const [i, one] of verdicts.entries()) one.prepend(i ? "Now: " : "Pinned: ");
+  $("verdict").replaceChildren(...verdicts);
+  $("tools").hidden = !models.length;
   $("plans").replaceChildren();
   $("charts").replaceChildren();
   renderActions(shown);
   if (models.length) {
     layout.width = () => $("charts").clientWidth / (models.length > 1 && window.innerWidth >= 1200 ? 2.2 : 1);
-    page.view = showBoard(models, page.mode, (model, value) => change({ tensor: model.values[value][0] }));
+    page.view = showBoard(models, page.mode, (model, value) => {
+      page.clicked = model;
+      change({ tensor: model.values[value][0] });
+      showTensor(); // one of the same name of the other plan changes no address
+    });
   }
-  if (shown.model) offerTensors([shown.model]);
+  page.clicked = null;
+  offerTensors(models);
   showTensor();
   document.body.dataset.plan = shown.answer.status;
 }
@@ -121,13 +128,16 @@ function renderActions({ job, model }) {
     }),
   );
   $("actions").replaceChildren(
+    ...(state.pinned ? [button("Stop comparing", () => change({ pinned: undefined }))] : []),
     ...(model
       ? [
-          state.pinned
-            ? button("Stop comparing", () => change({ pinned: undefined }))
-            : button("Pin to compare", () => change({ pinned: planOrder(state) }), {
-                title: "keeps this plan beside those that you look at next",
-              }),
+          ...(state.pinned
+            ? []
+            : [
+                button("Pin to compare", () => change({ pinned: planOrder(state) }), {
+                  title: "keeps this plan beside those that you look at next",
+                }),
+              ]),
           file("Plan file", "plan"),
           file("Page", "page.html"),
           file("Figure", "figure.svg"),
@@ -138,33 +148,46 @@ function renderActions({ job, model }) {
   );
 }
 
+/** The plan on the page with a tensor of that name: the one that was clicked last, the one that is looked at, the pinned one. */
+const withTensor = (name) =>
+  [page.clicked, page.shown?.model, ...(page.view?.board.models ?? [])].find(
+    (model) => model && valueNamed(model, name) !== undefined,
+  );
+
 function showTensor() {
   const box = $("inspector");
-  const model = page.shown?.model;
-  const value = model && state.tensor ? valueNamed(model, state.tensor) : undefined;
+  const model = state.tensor ? withTensor(state.tensor) : undefined;
+  const value = model && valueNamed(model, state.tensor);
   box.hidden = value === undefined;
   document.body.classList.toggle("inspecting", !box.hidden);
   if (page.view) mark(page.view.board, model, value);
-  if (value !== undefined) inspect(box, model, value, () => change({ tensor: undefined }));
+  const of = page.view?.board.models.length > 1 ? model?.title : "";
+  if (value !== undefined) inspect(box, model, value, { of, close: () => change({ tensor: undefined }) });
 }
 
 // --- the page ---
 
 function listen(curve) {
-  $("undo").addEventListener("click", () => history.back());
+  const undo = () => canUndo() && history.back();
+  $("undo").addEventListener("click", undo);
   $("redo").addEventListener("click", () => history.forward());
   const again = () => page.view && setMode(page.view.board, page.mode);
   listenToTheme($("theme"), () => {
     curve.redraw();
     again();
   });
+  listenToPrint(() => page.view?.board);
   makeTools($("tools"), {
     board: () => page.view?.board,
     setMode: (mode) => {
       page.mode = mode;
       again();
     },
-    find: (tensor) => change({ tensor }),
+    find(tensor) {
+      if (tensor && !withTensor(tensor)) return false;
+      change({ tensor: tensor || undefined });
+      return true;
+    },
   });
   document.addEventListener("keydown", (event) => {
     if (event.key === "Escape" && state.tensor) change({ tensor: undefined });
@@ -172,7 +195,7 @@ function listen(curve) {
     if (event.key.toLowerCase() === "z" && (event.ctrlKey || event.metaKey) && !typing) {
       event.preventDefault();
       if (event.shiftKey) history.forward();
-      else history.back();
+      else undo();
     }
   });
 }
@@ -181,11 +204,17 @@ async function begin() {
   onTokenNeeded(askForToken);
   const form = await makeForm($("choose"), problem);
   let waiting = 0;
+  let dragged = false; // and undo has a step for it
   const curve = makeCurve($("curve"), (ram, done) => {
     if (ram) curve.mark(ram, state.factor);
     clearTimeout(waiting);
     // While it is dragged the plan follows, and undo goes back to where the drag began.
-    if (ram) waiting = setTimeout(() => change({ ram }, done), done ? 0 : 250);
+    const obey = () => {
+      const moved = ram !== state.ram;
+      change({ ram }, !dragged);
+      dragged = !done && (dragged || moved);
+    };
+    if (ram) waiting = setTimeout(obey, done ? 0 : 250);
   });
   listen(curve);
   onChange((changed) => {

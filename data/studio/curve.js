@@ -132,9 +132,10 @@ function tell(curve) {
 function listen(curve, choose) {
   const zr = curve.chart.getZr();
   let dragging = false;
+  let last; // where the budget was dragged to
   const ramAt = (event) => {
     const x = curve.chart.convertFromPixel({ xAxisIndex: 0 }, event.offsetX);
-    return Math.round(Math.min(Math.max(1, x), rangeOf(curve)[1]));
+    return (last = Math.round(Math.min(Math.max(1, x), rangeOf(curve)[1])));
   };
   zr.on("mousedown", (event) => {
     if (!curve.chart.containPixel("grid", [event.offsetX, event.offsetY])) return;
@@ -146,6 +147,6 @@ function listen(curve, choose) {
     zr.on(type, (event) => {
       if (!dragging) return;
       dragging = false;
-      choose(type === "mouseup" ? ramAt(event) : undefined, true);
+      choose(type === "mouseup" ? ramAt(event) : last, true);
     });
 }

@@ -5,6 +5,7 @@ const USUAL = { model: "resnet18_cifar", device: "a72", batch: 1, optimizer: "sg
 /** { model | onnx, file, device, profile, batch, optimizer, factor, ram, seconds, pinned, tensor }; absent: not chosen. */
 export const state = {};
 const listeners = [];
+let step = 0; // how many changes lie behind this entry of the browser's history
 
 export const onChange = (listener) => listeners.push(listener);
 
@@ -38,28 +39,34 @@ function parsed(text) {
 
 const tell = (changed) => listeners.forEach((listener) => listener(changed));
 
-/** Changes some of it. `step`: undo goes back to before it; without, it belongs to the step before. */
-export function change(values, step = true) {
+/** Whether there is something to undo: before the first change lies another page. */
+export const canUndo = () => step > 0;
+
+/** Changes some of it. `isStep`: undo goes back to before it; without, it belongs to the step before. */
+export function change(values, isStep = true) {
   const changed = Object.keys(values).filter(
     (name) => JSON.stringify(state[name]) !== JSON.stringify(values[name]),
   );
   if (!changed.length) return;
   Object.assign(state, values);
-  if (step) history.pushState(null, "", text());
-  else history.replaceState(null, "", text());
+  if (isStep) history.pushState({ step: ++step }, "", text());
+  else history.replaceState({ step }, "", text());
   tell(new Set(changed));
 }
 
 function obeyAddress() {
   const before = { ...state };
   read();
+  if (history.state) step = history.state.step;
+  else history.replaceState({ step: ++step }, ""); // an address that was typed
   const names = new Set([...Object.keys(before), ...Object.keys(state)]);
   tell(new Set([...names].filter((name) => JSON.stringify(before[name]) !== JSON.stringify(state[name]))));
 }
 
 export function start() {
   read();
-  history.replaceState(null, "", text());
+  step = history.state?.step ?? 0;
+  history.replaceState({ step }, "", text());
   window.addEventListener("popstate", obeyAddress);
   window.addEventListener("hashchange", obeyAddress);
   tell(new Set(Object.keys(state)));

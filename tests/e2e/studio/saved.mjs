@@ -55,3 +55,41 @@ export async function aSavedPageFitsEveryWidth(context) {
     assert.ok(scrollWidth <= width, `${scrollWidth} pixels at a width of ${width}`);
   }
 }
+
+/** On paper everything is light and as wide as a sheet; on the screen it is as it was before. */
+export async function aSavedPageIsPrinted(context) {
+  const page = await opened(context, "", { colorScheme: "dark" });
+  const look = () =>
+    page.evaluate(() => ({
+      theme: document.documentElement.dataset.theme,
+      charts: [...new Set(board.drawn.map((one) => one.chart.getWidth()))],
+      network: board.graphs[0].canvas.clientWidth,
+      legend: document.querySelector(".network .swatch").style.background,
+    }));
+  const before = await look();
+  await page.evaluate(() => window.dispatchEvent(new Event("beforeprint")));
+  const printed = await look();
+  assert.equal(printed.theme, "light");
+  assert.deepEqual(printed.charts, [700]);
+  assert.ok(printed.network <= 700);
+  assert.notEqual(printed.legend, before.legend);
+  await page.evaluate(() => window.dispatchEvent(new Event("afterprint")));
+  assert.deepEqual(await look(), before);
+}
+
+/** Who zooms away from where a link leads stays there; a name that no tensor has is told. */
+export async function aSavedPageObeysLinks(context) {
+  const page = await opened(context, "#zoom=20-60&tensor=nosuch");
+  const shown = () => page.evaluate(() => board.view.zoom);
+  assert.deepEqual(await shown(), { start: 20, end: 60 });
+  assert.equal(await page.locator("#shown").textContent(), "no tensor is called nosuch");
+  await page.click("[data-zoom=in]");
+  const name = await page.evaluate(() => document.querySelector("#tensors option").value);
+  await page.fill("#find", name);
+  await page.press("#find", "Enter");
+  assert.equal(await page.locator("#inspector h2").textContent(), name);
+  assert.deepEqual(await shown(), { start: 30, end: 50 });
+  await page.fill("#find", "nosuch");
+  await page.press("#find", "Enter");
+  assert.match(await page.locator("#find").evaluate((field) => field.validationMessage), /No tensor/);
+}

@@ -43,6 +43,29 @@ export async function curveFillsAndThePlanFollowsTheBudget(context) {
   assert.equal(await page.inputValue("input[name=ram]"), more);
 }
 
+export async function aSlowDragIsOneStepToUndo(context) {
+  await context.serve();
+  const page = await context.open("#model=linear&device=a72&ram=200000&seconds=3");
+  await plan(page);
+  const ram = () => Number(new URLSearchParams(new URL(page.url()).hash.slice(1)).get("ram"));
+  await page.waitForFunction(() => !document.querySelector("input.budget").disabled);
+  const { x, y } = await page.locator("#curve .chart").boundingBox();
+  await page.mouse.move(x + 500, y + 150);
+  await page.mouse.down();
+  for (const to of [450, 400, 350]) {
+    await page.mouse.move(x + to, y + 150);
+    await page.waitForTimeout(400); // the plan follows
+  }
+  await page.mouse.up();
+  assert.notEqual(ram(), 200000);
+  await planAfter(page, () => page.click("#undo"));
+  assert.equal(ram(), 200000);
+  // Before that there is nothing to undo.
+  await page.click("#undo");
+  await page.waitForTimeout(200);
+  assert.equal(ram(), 200000);
+}
+
 export async function aPlanOfLessRamCountsForMore(context) {
   await context.serve();
   const page = await context.open(SMALL);
