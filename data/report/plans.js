@@ -25,9 +25,12 @@ function tile(name, amount, beside = "", over = false) {
 }
 
 /** What the plan bought, in a sentence. */
-function bought({ figures, keep_all: all, ops }) {
+function bought(model) {
+  const { figures, keep_all: all, ops } = model;
+  const parts = ops.some(([name]) => name.endsWith("]")) ? ", operators in parts" : "";
+  const stored = homes(model) ? `, ${counted(homes(model), "tensor")} on storage` : "";
   if (figures.peak_ram >= all.peak_ram)
-    return `Everything is kept${ops.some(([name]) => name.endsWith("]")) ? ", operators in parts" : ""}: ${bytes(all.peak_ram)} of RAM, ${joules(figures.energy)} and ${seconds(figures.runtime)} a step.`;
+    return `Everything is kept${parts}${stored}: ${bytes(all.peak_ram)} of RAM, ${joules(figures.energy)} and ${seconds(figures.runtime)} a step.`;
   const more = (mine, theirs, noun) => {
     const part = theirs > 0 ? mine / theirs - 1 : 0;
     return Math.abs(part) < 5e-5

@@ -4,7 +4,7 @@
 export function subject(state) {
   const order = state.onnx ? { onnx: state.onnx } : { model: state.model };
   order.device = state.profile ?? state.device;
-  if (state.batch > 1 || (state.onnx && state.batch)) order.batch_size = state.batch;
+  if (hasBatch(state)) order.batch_size = state.batch;
   if (state.optimizer && state.optimizer !== "sgd") order.optimizer = state.optimizer;
   return order;
 }
@@ -15,12 +15,17 @@ export function limits(state) {
   return order;
 }
 
+const timeLimit = (state) => state.seconds ?? 30;
+
+/** Whether the batch is as chosen: files say one of their own. */
+const hasBatch = (state) => state.batch > 1 || (state.onnx && state.batch);
+
 /** One plan, with why. */
 export const planOrder = (state) => ({
   kind: "explain",
   ...subject(state),
   ...limits(state),
-  time_limit: state.seconds ?? 30,
+  time_limit: timeLimit(state),
 });
 
 // From coarse to fine, so that the curve is there early and gets better: parts of what keeping everything takes.
@@ -60,9 +65,9 @@ export function calls(state) {
   ];
   command.push(`--platform ${quoted(device)}`, `--ram-budget ${ram_budget}`);
   if (runtime_budget) command.push(`--runtime-budget ${runtime_budget}`);
-  if (state.batch > 1) command.push(`--batch-size ${state.batch}`);
+  if (hasBatch(state)) command.push(`--batch-size ${state.batch}`);
   if (state.optimizer && state.optimizer !== "sgd") command.push(`--optimizer ${state.optimizer}`);
-  if (state.seconds) command.push(`--time-limit ${state.seconds}`);
+  command.push(`--time-limit ${timeLimit(state)}`);
   command.push("--plan-out poet.plan");
   const python = [
     "import poet",
@@ -74,11 +79,11 @@ export function calls(state) {
     `    device=${JSON.stringify(device)},`,
     `    ram_budget=${ram_budget},`,
     ...(runtime_budget ? [`    runtime_budget=${runtime_budget},`] : []),
-    ...(state.batch > 1 ? [`    batch_size=${state.batch},`] : []),
+    ...(hasBatch(state) ? [`    batch_size=${state.batch},`] : []),
     ...(state.optimizer && state.optimizer !== "sgd"
       ? [`    optimizer=${JSON.stringify(state.optimizer)},`]
       : []),
-    ...(state.seconds ? [`    time_limit=${state.seconds},`] : []),
+    `    time_limit=${timeLimit(state)},`,
     ")",
     "print(result.status, result.energy, result.gap)",
     'result.plan.save("poet.plan")',
@@ -106,7 +111,7 @@ function cpp(state, ram, factor, device) {
     "",
     "int main() {",
     `  poet::NetworkSpec network{.source = ${source}};`,
-    ...(state.batch > 1 ? [`  network.batch_size = ${state.batch};`] : []),
+    ...(hasBatch(state) ? [`  network.batch_size = ${state.batch};`] : []),
     ...(state.optimizer && state.optimizer !== "sgd"
       ? [`  network.optimizer = poet::Optimizer::${state.optimizer};`]
       : []),
@@ -116,7 +121,7 @@ function cpp(state, ram, factor, device) {
     "  policy.persistent = poet::PersistentPolicy::automatic;",
     "  policy.split = {.automatic = true, .energy = poet::quick_energy, .tables = true};",
     "  poet::CompileRequest how;",
-    ...(state.seconds ? [`  how.options.time_limit_seconds = ${state.seconds};`] : []),
+    `  how.options.time_limit_seconds = ${timeLimit(state)};`,
     `  poet::Workload workload = poet::load(network, {.name = ${JSON.stringify(device)}}, policy);`,
     "  const poet::Answer answer = poet::answered(poet::posed_answer(how, std::move(workload), policy));",
     "  if (!poet::has_plan(answer)) return 1;",

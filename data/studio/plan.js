@@ -61,7 +61,7 @@ export function verdictOf(answer, useRam) {
   if (answer.energy_joules !== null) {
     const gap =
       answer.status === "optimal" ? "" : `; a better plan might save up to ${percent(answer.energy_gap)}`;
-    const kept = answer.overhead <= 1e-9 && answer.recomputations + answer.page_outs === 0;
+    const kept = answer.overhead <= 1e-9 && answer.recomputations + answer.page_outs + answer.page_ins === 0;
     block.append(
       element("strong", {}, answer.status === "optimal" ? "Proven optimal. " : "Feasible. "),
       kept

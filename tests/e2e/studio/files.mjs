@@ -45,7 +45,9 @@ function runPython(context, text) {
 function runCpp(context, text) {
   const { POET_BUILD: build, POET_CXX: compiler, POET_CXX_FLAGS: flags = "" } = process.env;
   const project = path.join(context.folder, "call");
-  const inFolder = { cwd: context.folder, stdio: ["ignore", "pipe", "pipe"], encoding: "utf8" };
+  // A program of one's own does not know where a tree was moved to.
+  const env = { ...process.env, POET_DATA_DIR: path.join(context.folder, "prefix", "share", "poet") };
+  const inFolder = { cwd: context.folder, env, stdio: ["ignore", "pipe", "pipe"], encoding: "utf8" };
   fs.mkdirSync(project);
   fs.writeFileSync(path.join(project, "call.cc"), `${text}\n`);
   fs.writeFileSync(
