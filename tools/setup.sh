@@ -97,6 +97,12 @@ install_packages() {
     [[ $extra == /* && -d ${extra%%:*} ]] || command -v "${extra%%:*}" >/dev/null || optional+="${extra#*:} "
   done
   [[ -n $missing$optional ]] || return 0
+  if [[ -n ${POET_NO_INSTALL:-} ]]; then
+    [[ -z $optional ]] || say "POET_NO_INSTALL is set: what uses these packages does without: $optional"
+    [[ -n $missing ]] || return 0
+    say "packages are missing, and POET_NO_INSTALL is set; to install them, as root: apt-get install $missing"
+    exit 2
+  fi
   if ((EUID != 0)); then
     # sudo may ask for a password only where somebody can answer.
     if ! command -v sudo >/dev/null || ! { sudo -n true 2>/dev/null || { [[ -t 0 && -t 2 ]] && sudo -v; }; }; then
