@@ -11,6 +11,7 @@ import { rectPointedAt } from "./many.js";
 import { homes, largest } from "./model.js";
 import { element, showPlan } from "./plans.js";
 import { axisBegin, axisEnd, ramEnd, ramOption, ramWords } from "./ram.js";
+import { makeTensors } from "./tensors.js";
 import {
   homesHeight,
   homesOption,
@@ -110,6 +111,7 @@ function addCharts(board, panel, networks) {
       arenaOption,
       arenaWords,
     );
+  addTensors(board);
   const note =
     "Recomputing is part of the verifier's compute energy; its share is the sum of the cost table over the steps that recompute.";
   addPanel(board, "Energy", note, (row) => {
@@ -137,6 +139,21 @@ function addNetworks(board, rows, layoutWorker) {
       if (board.models.length > 1) figure.prepend(element("h3", {}, m.title));
       row.append(figure);
       board.graphs.push(makeGraph(box, m, (value) => board.select(m, value), layoutWorker));
+    }
+  });
+}
+
+function addTensors(board) {
+  const words =
+    "Every tensor that the plan decides about; a click opens a layer, or says all about a tensor.";
+  addPanel(board, "Tensors", words, (row) => {
+    row.className = board.models.length > 1 ? "row several" : "row";
+    for (const m of board.models) {
+      const box = element("div", { className: "of" });
+      const figure = element("figure", {}, box);
+      if (board.models.length > 1) figure.prepend(element("h3", {}, m.title));
+      row.append(figure);
+      makeTensors(box, m, (value) => board.select(m, value));
     }
   });
 }

@@ -93,3 +93,30 @@ export async function aSavedPageObeysLinks(context) {
   await page.press("#find", "Enter");
   assert.match(await page.locator("#find").evaluate((field) => field.validationMessage), /No tensor/);
 }
+
+export async function aSavedPageListsTensors(context) {
+  const page = await opened(context, "");
+  const section = page.locator('#charts section:has(h2:text-is("Tensors"))');
+  const told = () => section.locator("[role=status]").textContent();
+  const all = await page.evaluate(() => board.models[0].values.length);
+  assert.match(await told(), new RegExp(`^${all} tensors of `));
+  // Layers are closed until somebody opens or searches them.
+  assert.equal(await section.locator("td.tensor").count(), 0);
+  await section.locator("tbody button").first().click();
+  assert.notEqual(await section.locator("td.tensor").count(), 0);
+  await section.locator("input").fill("GRAD:");
+  const found = await section.locator("td.tensor").allTextContents();
+  assert.ok(found.length > 0 && found.every((name) => name.startsWith("grad:")), found.join());
+  await section.locator("input").fill("nothing is called this");
+  assert.equal(await told(), "No tensor is like that.");
+  // The costliest of a kind, and what is said of it.
+  await section.locator("input").fill("");
+  const kinds = await section.locator("select").first().locator("option").allTextContents();
+  assert.ok(kinds.length > 1, "the plan does something");
+  await section.locator("select").first().selectOption(kinds[1]);
+  await section.locator("select").last().selectOption("spent");
+  const layer = section.locator("tbody button").first();
+  if ((await layer.getAttribute("aria-expanded")) === "false") await layer.click(); // one alone is open
+  await section.locator("td.tensor button").first().click();
+  assert.match(await page.locator("#inspector").textContent(), new RegExp(`Why${kinds[1]}`, "i"));
+}
