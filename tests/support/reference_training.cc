@@ -40,8 +40,16 @@ double bce_with_logits(const Call&, double x, double t) {
   return t * std::log1p(std::exp(-x)) + (1.0 - t) * std::log1p(std::exp(x));
 }
 double bce_with_logits_slope(const Call&, double x, double t) { return probability_of(x) - t; }
-double bce(const Call&, double x, double t) { return -t * std::log(x) - (1.0 - t) * std::log(1.0 - x); }
-double bce_slope(const Call&, double x, double t) { return (1.0 - t) / (1.0 - x) - t / x; }
+// PyTorch's bounds, where a probability is 0 or 1; of what is none, nothing.
+double bce(const Call&, double x, double t) {
+  if (!(x >= 0.0 && x <= 1.0)) return std::nan("");
+  const auto bounded = [](double p) { return p > 0.0 ? std::max(std::log(p), -100.0) : -100.0; };
+  return -t * bounded(x) - (1.0 - t) * bounded(1.0 - x);
+}
+double bce_slope(const Call&, double x, double t) {
+  if (!(x >= 0.0 && x <= 1.0)) return std::nan("");
+  return (x - t) / std::max((1.0 - x) * x, 1e-12);
+}
 
 // ---- gradients
 

@@ -104,18 +104,22 @@ std::unique_ptr<Kernel> bce_with_logits_loss_backward(const OpReader& op) {
 constexpr double kLeastLogarithm = -100.0;  // PyTorch's: of a probability of 0
 constexpr float kLeastSpread = 1e-12F;      // PyTorch's: x (1 - x) where x is 0 or 1
 
+bool is_probability(double x) { return x >= 0 && x <= 1; }
+
 double bounded_log(double x) { return x > 0 ? std::max(poet_log(x), kLeastLogarithm) : kLeastLogarithm; }
 
 std::unique_ptr<Kernel> bce_loss(const OpReader& op) {
   return mean_of(op, [](double x, double target) {
-    if (!(x >= 0 && x <= 1)) return std::nan("");  // no probability: the run ends as of any loss that is none
+    if (!is_probability(x)) return std::nan("");  // the run ends as of any loss that is none
     return -(target * bounded_log(x) + (1.0 - target) * bounded_log(1.0 - x));
   });
 }
 
 std::unique_ptr<Kernel> bce_loss_backward(const OpReader& op) {
-  return slope_of_mean(
-      op, [](float x, float target) { return (x - target) / std::max((1.0F - x) * x, kLeastSpread); });
+  return slope_of_mean(op, [](float x, float target) {
+    if (!is_probability(x)) return std::nanf("");
+    return (x - target) / std::max((1.0F - x) * x, kLeastSpread);
+  });
 }
 
 }  // namespace
