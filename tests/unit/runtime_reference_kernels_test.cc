@@ -210,5 +210,16 @@ TEST(ReferenceKernels, StridedOperandsOfRowWiseKernels) {
   EXPECT_EQ(computed(graph, {x}), wanted);
 }
 
+/// A gradient by columns is added to a sum by rows, place by place; its mean may be by columns, too.
+TEST(ReferenceKernels, SumsOfStridedGradients) {
+  Graph graph = test::one_op("accumulate_gradient", {{{2, 3}}, test::state({2, 3})}, {{{2, 3}}},
+                             {{"every", std::int64_t{2}}}, {1});
+  for (const std::size_t strided : {0U, 2U}) graph.values[ValueId(strided)].strides = {1, 2};
+  EXPECT_EQ(computed(graph, {{2, 4, 6, 8, 10, 12}, {1, 1, 1, 2, 2, 2}}), (Numbers{2, 3, 4, 6, 7, 8}));
+  graph.values[ValueId(1)].strides = {1, 2};
+  EXPECT_EQ(test::input_error([&] { verify(graph); }),
+            "op 1 \"the_op\" (accumulate_gradient): needs the sum row-major, without strides");
+}
+
 }  // namespace
 }  // namespace poet

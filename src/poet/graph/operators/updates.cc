@@ -60,6 +60,7 @@ Schemas update_operators() {
       {.kind = "accumulate_gradient",
        .operands = "gradient(...) sum!(...) -> y(...)",
        .attributes = {{"every", Sort::count}},
+       .rule = [](const Checker& op) { op.need_row_major(op.input(1), "the sum"); },
        .in_place = 1,
        .parts = "...",
        .flops = per_output<2>},

@@ -1,5 +1,6 @@
 #include "poet/runtime/kernels/reference/strided.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <utility>
 #include <vector>
@@ -22,9 +23,12 @@ struct Detour {
 class RowMajorOperands final : public Kernel {
  public:
   RowMajorOperands(const OpReader& op, std::unique_ptr<Kernel> kernel) : kernel_(std::move(kernel)) {
-    ensure(op.op().updates.empty(), "kernels of updates read any strides");
     size_ = rounded_up(kernel_->workspace(), kAlignment);
-    for (std::size_t i = 0; i < op.op().inputs.size(); ++i) add(in_, op.input(i), i, true);
+    for (std::size_t i = 0; i < op.op().inputs.size(); ++i) {
+      const bool is_updated = std::ranges::count(op.op().updates, op.op().inputs[i]) > 0;
+      ensure(!is_updated || op.input(i).strides.empty(), "what is updated in place is row-major");
+      add(in_, op.input(i), i, true);
+    }
     for (std::size_t i = 0; i < op.outputs(); ++i) add(out_, op.output(i), i, false);
     inputs_.resize(op.op().inputs.size());
     outputs_.resize(op.outputs());
