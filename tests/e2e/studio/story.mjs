@@ -223,7 +223,7 @@ export async function twoPlansSideBySide(context) {
   });
   assert.deepEqual(await titles(page), [...first, "200 KB"]);
   assert.equal(
-    await page.locator("#charts .chart, #charts .network").count(),
+    await page.locator("#charts .chart, #charts .network, #charts .asked").count(),
     2 * (await page.locator("#charts .row.several").count()) + 1,
   );
   await planAfter(page, () => page.click("text=Stop comparing"));
