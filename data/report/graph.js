@@ -16,7 +16,7 @@ const KINDS = [
 const whole = (name) => name.replace(/\[[^\]]*\](\+\[[^\]]*\])*/g, "");
 
 /** { nodes: [{ id, name, ops, values, kind }], edges: [[from, to]] } of a model. */
-export function networkOf(model) {
+function networkOf(model) {
   const paged = new Set(model.moves.filter((move) => move.kind === "o").map((move) => move.value));
   const again = new Set(model.runs.filter((run) => run.again).map((run) => run.op));
   const nodes = [];

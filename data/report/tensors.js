@@ -12,7 +12,7 @@ const SORTS = [
 const MOST = 200; // rows of one layer that are shown at once
 
 /** "grad:layer1.0.conv1.weight[0:8]" -> "layer1.0": what tensors of one layer have in common. */
-export function layerOf(name) {
+function layerOf(name) {
   const whole = name
     .replace(/^grad:/, "")
     .replace(/\[.*$/, "")
@@ -23,7 +23,7 @@ export function layerOf(name) {
 }
 
 /** { value, name, layer, bytes, decision, reason, spent, order } of each tensor. */
-export function tensorsOf(model) {
+function tensorsOf(model) {
   return model.values.map(([name, size], value) => {
     const [number, spent] = model.decisions[value] ?? [];
     const [decision, reason] = model.reasons[number] ?? [isHome(model, value) ? "on storage" : "kept", ""];
