@@ -5,6 +5,7 @@
 #include "apps/shared/amounts.h"
 #include "poet/base/error.h"
 #include "poet/pipeline/names.h"
+#include "poet/pipeline/ram_budget.h"
 
 namespace poet::cli {
 
@@ -46,11 +47,13 @@ Policy policy_of(const InputOptions& options) {
 
 Policy policy_of(const InputOptions& options, const LimitOptions& limits) {
   Policy policy = policy_of(options);
-  if (!limits.ram_budget)
-    throw InputError("--ram-budget is needed: how much RAM the step may use (300KiB, 2MB, ...)");
-  if (limits.ram_budget->find(',') != std::string::npos)
+  if (limits.ram_budget && limits.ram_budget->find(',') != std::string::npos)
     throw InputError("--ram-budget", "takes one amount here; several are for poet solve and poet run");
-  policy.ram.bytes = parse_bytes("--ram-budget", *limits.ram_budget);
+  if (limits.ram_budget)
+    policy.ram = parse_ram_budget("--ram-budget", *limits.ram_budget);
+  else
+    policy.ram.of_device = true;
+  policy.ram.within_device = !limits.beyond_device_ram;
   if (limits.max_bytes_written)
     policy.max_bytes_written = parse_bytes("--max-bytes-written", *limits.max_bytes_written);
   const int deadlines = static_cast<int>(limits.runtime_budget.has_value()) +

@@ -19,6 +19,7 @@ struct InputOptions : NetworkOptions {
 struct LimitOptions {
   std::optional<std::string> ram_budget, runtime_budget, deadline, total_deadline, steps, max_bytes_written;
   std::optional<std::string> on_time;  // of what solves alone
+  bool beyond_device_ram = false;
 };
 
 /// The network, --instance included, and the device. Throws InputError naming the option: none or several
@@ -28,8 +29,8 @@ struct LimitOptions {
 
 /// Whose rules hold; without limits.
 [[nodiscard]] Policy policy_of(const InputOptions& options);
-/// With the limits of one training step. Throws InputError for a missing RAM budget and for deadlines that
-/// exclude each other.
+/// With the limits of one training step; without a RAM budget, all that the device has. Throws InputError for
+/// several RAM budgets and for deadlines that exclude each other.
 [[nodiscard]] Policy policy_of(const InputOptions& options, const LimitOptions& limits);
 
 }  // namespace poet::cli

@@ -30,6 +30,7 @@ def solve(
     graph: Optional[Graph] = None,
     device: Union[Path, Device, None] = None,
     deadline: Union[float, str, None] = None,
+    beyond_device_ram: Optional[bool] = None,
     max_bytes_written: Optional[Amount] = None,
     batch_size: Optional[int] = None,
     optimizer: Optional[str] = None,
@@ -78,6 +79,7 @@ def solve(
     graph: Optional[Graph] = None,
     device: Union[Path, Device, None] = None,
     deadline: Union[float, str, None] = None,
+    beyond_device_ram: Optional[bool] = None,
     max_bytes_written: Optional[Amount] = None,
     batch_size: Optional[int] = None,
     optimizer: Optional[str] = None,
@@ -117,7 +119,9 @@ def solve(
     What: one of `model` (a built-in network: poet.networks()), `onnx` (a file), `instance` (a file: a graph with its costs) or
     `graph` (poet.Graph). `device`: a name (poet.devices()), a profile file or a poet.Device; `instance` and `graph` have theirs.
 
-    Limits: `ram_budget`, bytes or "300KiB", of everything that the step needs. `runtime_budget`, a multiple of the time of the
+    Limits: `ram_budget`, bytes or "300KiB", of everything that the step needs; "50%" of what keeping everything takes; "least", the
+    smallest for which a quick search knows a plan; without, the device's RAM. More than that needs `beyond_device_ram=True`, to show
+    that it is meant. `runtime_budget`, a multiple of the time of the
     step without limits, or `deadline`, seconds or "50ms"; without, none. `max_bytes_written` to storage per step.
 
     Options:
@@ -142,6 +146,7 @@ def solve(
     """
     named = {
         "deadline": deadline,
+        "beyond_device_ram": beyond_device_ram,
         "max_bytes_written": max_bytes_written,
         "batch_size": batch_size,
         "optimizer": optimizer,
@@ -178,20 +183,28 @@ def solve(
         return published.solve(model, platform, ram_budget, runtime_budget, *args, **options)  # type: ignore[arg-type]
     if args:
         raise TypeError("solve(): arguments after the fourth are by name (with platform=, the published reference's order)")
-    return Result(
-        _core.solve(
-            **_subject(model, onnx, instance, graph, device),
-            ram_budget=ram_budget,
-            runtime_budget=runtime_budget,
-            **_options(options),
-        )
-    )
+    subject = _subject(model, onnx, instance, graph, device)
+    limits = _limits(subject, {"ram_budget": ram_budget, "runtime_budget": runtime_budget, **_options(options)})
+    return Result(_core.solve(**subject, **limits))
+
+
+def _limits(subject: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
+    """The options with "least" in bytes, split as the plan that is known there."""
+    if not isinstance(options["ram_budget"], str) or options["ram_budget"].strip() != "least":
+        return options
+    none = Result(_core.solve(**subject, **{**options, "ram_budget": 1}))
+    if none.least_ram is None:  # the deadline leaves no plan in any RAM: this is about the device's
+        return {**options, "ram_budget": None}
+    found: dict[str, Any] = {**options, "ram_budget": none.least_ram}
+    if options.get("split") in (None, "auto"):
+        found["split"] = none.figures["part_bytes"] or "off"
+    return found
 
 
 def compare(
     model: Optional[str] = None,
     *,
-    ram_budget: Amount,
+    ram_budget: Optional[Amount] = None,
     onnx: Optional[Path] = None,
     instance: Optional[Path] = None,
     graph: Optional[Graph] = None,
@@ -199,6 +212,7 @@ def compare(
     methods: Optional[Sequence[str]] = None,
     runtime_budget: Optional[float] = None,
     deadline: Union[float, str, None] = None,
+    beyond_device_ram: Optional[bool] = None,
     max_bytes_written: Optional[Amount] = None,
     batch_size: Optional[int] = None,
     optimizer: Optional[str] = None,
@@ -235,6 +249,7 @@ def compare(
     options = {
         "runtime_budget": runtime_budget,
         "deadline": deadline,
+        "beyond_device_ram": beyond_device_ram,
         "max_bytes_written": max_bytes_written,
         "batch_size": batch_size,
         "optimizer": optimizer,
@@ -259,9 +274,9 @@ def compare(
         "solver": solver,
         "progress": progress,
     }
-    rows = _core.compare(
-        **_subject(model, onnx, instance, graph, device), ram_budget=ram_budget, methods=methods, **_options(options)
-    )
+    subject = _subject(model, onnx, instance, graph, device)
+    limits = _limits(subject, {"ram_budget": ram_budget, **_options(options)})
+    rows = _core.compare(**subject, methods=methods, **limits)
     return [json.loads(row) for row in rows]
 
 

@@ -14,6 +14,7 @@
 #include "poet/optimize/search/synchronous.h"
 #include "poet/optimize/solvers/solver.h"
 #include "poet/pipeline/names.h"
+#include "poet/pipeline/ram_budget.h"
 
 namespace poet::python {
 namespace {
@@ -37,10 +38,20 @@ bool has_device_defaults(const Policy& policy, const NetworkSpec& network) {
          !std::holds_alternative<Instance>(network.source);
 }
 
+/// Bytes, "300KiB" or "50%"; absent: the device's RAM.
+void take_ram_budget(Arguments& arguments, RamBudget& budget) {
+  const py::object ram = arguments.object("ram_budget");
+  if (py::isinstance<py::str>(ram))
+    budget = parse_ram_budget("ram_budget", ram.cast<std::string>());
+  else if (const auto bytes = Arguments(py::dict(py::arg("ram_budget") = ram)).bytes("ram_budget"))
+    budget.bytes = *bytes;
+  else
+    budget.of_device = true;
+  budget.within_device = !arguments.flag("beyond_device_ram", false);
+}
+
 void take_limits(Arguments& arguments, Policy& policy) {
-  const auto ram = arguments.bytes("ram_budget");
-  if (!ram) throw py::type_error("ram_budget: is missing: how much RAM the step may use, 300_000 or \"300KiB\"");
-  policy.ram.bytes = *ram;
+  take_ram_budget(arguments, policy.ram);
   if (const auto factor = arguments.take<double>("runtime_budget")) {
     if (!(*factor > 0)) throw InputError("runtime_budget", "must be > 0");
     policy.deadline.factor = *factor;

@@ -20,7 +20,7 @@ struct Problem {
 /// device: a name or file; device_json: a profile.
 [[nodiscard]] DeviceSpec take_device(Arguments& arguments);
 /// semantics, persistent, split, paging, remat; ram_budget, runtime_budget, deadline, max_bytes_written.
-/// Defaults are those of the command line. Without `limits` the RAM budget may be absent.
+/// beyond_device_ram. Defaults are those of the command line. Without `limits` there are none.
 [[nodiscard]] Policy take_policy(Arguments& arguments, const NetworkSpec& network, bool limits);
 /// All of these, and: order, on_time, gap, time_limit, threads, solver, formulation, staged.
 [[nodiscard]] Problem take_problem(Arguments& arguments);

@@ -340,7 +340,8 @@ TEST(ScheduleOut, IsNotWrittenWhereStagesCannot) {
   const TemporaryFolder folder;
   // Parameters are paged: with all of them in RAM there is no plan.
   const ProgramRun run = poet(
-      "solve --quiet --model resnet18_cifar --platform m4 --ram-budget 20MB --time-limit 3s --schedule-out " +
+      "solve --quiet --model resnet18_cifar --platform m4 --ram-budget 20MB --beyond-device-ram --time-limit "
+      "3s --schedule-out " +
       folder.file("s.json"));
   EXPECT_EQ(run.exit_code, 1) << run.out;
   EXPECT_TRUE(

@@ -33,7 +33,7 @@ def tensors(file):
 
 def plan(name, ram, *options, model=None):
     file = f"{work}/{name}.plan"
-    run(poet, "solve", "--model", model or name, "--platform", "m4", "--ram-budget", ram, "--time-limit", "2", "--quiet",
+    run(poet, "solve", "--model", model or name, "--platform", "m4", "--beyond-device-ram", "--ram-budget", ram, "--time-limit", "2", "--quiet",
         "--plan-out", file, *options)
     return file
 

@@ -23,7 +23,8 @@ using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
 const std::string kSolve =
-    "solve --model linear --platform m0 --optimizer momentum --gap 0.9 --time-limit 2s --quiet ";
+    "solve --model linear --platform m0 --beyond-device-ram --optimizer momentum --gap 0.9 --time-limit 2s "
+    "--quiet ";
 
 class PlanFamilyRun : public ::testing::Test {
  protected:
@@ -93,7 +94,8 @@ nlohmann::ordered_json PlanFamilyRun::answer_;
 
 // Tables of which rows are transferred by index are at home by every plan.
 TEST_F(PlanFamilyRun, SharesTablesTransferredByIndex) {
-  const std::string network = "--model bert_tiny --sequence-length 16 --platform m4 --time-limit 2s --quiet ";
+  const std::string network =
+      "--model bert_tiny --sequence-length 16 --platform m4 --beyond-device-ram --time-limit 2s --quiet ";
   const std::string several = file("tables.plan");
   const ProgramRun solved =
       poet("solve " + network + "--gap 0.9 --json --ram-budget 1MiB,200KiB --plan-out " + several);
@@ -278,7 +280,8 @@ TEST_F(PlanFamilyRun, SaysWhyItBeginsByASmallerPlan) {
 TEST_F(PlanFamilyRun, IsSolvedForByTheRunItself) {
   write("control", "150KB from step 2\nall from step 3\n");
   const std::string solve =
-      "--model linear --platform m0 --optimizer momentum --gap 0.9 --time-limit 2s --kernels reference "
+      "--model linear --platform m0 --beyond-device-ram --optimizer momentum --gap 0.9 --time-limit 2s "
+      "--kernels reference "
       "--pressure off --cgroup off --ram-budget 600KB,140KB ";
   const auto json = trained(solve + "--steps 4 --checkpoint " + file("c") + " --plan-out " + file("p") +
                             " --control " + file("control"));
@@ -318,11 +321,12 @@ TEST_F(PlanFamilyRun, RefusesWhatMakesNoSense) {
   EXPECT_EQ(refused(kSolve + "--ram-budget 1MB,2MB --solver file --mps " + file("m.mps")),
             "poet: --solver file: solves for one RAM budget; --ram-budget names several\n");
   for (const char* command : {"explain", "compare"})
-    EXPECT_EQ(refused(std::string(command) + " --model linear --platform m0 --ram-budget 1MB,2MB"),
+    EXPECT_EQ(refused(std::string(command) +
+                      " --model linear --platform m0 --beyond-device-ram --ram-budget 1MB,2MB"),
               "poet: --ram-budget: takes one amount here; several are for poet solve and poet run\n");
   for (const char* option : {"--control c", "--pressure off", "--cgroup off", "--calm 1s"})
     EXPECT_THAT(refused("run --quiet " + small_ + " " + option), HasSubstr("is for a file of several plans"));
-  EXPECT_THAT(refused("run --model linear --platform m0 --ram-budget 600KB --control c"),
+  EXPECT_THAT(refused("run --model linear --platform m0 --beyond-device-ram --ram-budget 600KB --control c"),
               HasSubstr("--control: is for a file of several plans"));
   EXPECT_THAT(refused("run " + plan_ + " --pressure " + file("none")), HasSubstr("does not tell"));
   EXPECT_THAT(refused("run " + plan_ + " --cgroup " + file("none")), HasSubstr("is no folder"));

@@ -141,7 +141,7 @@ TEST_F(Run, NoBudgetDecidesBits) {
   const std::string network = "--model resnet14_cifar --batch-size 2" + kFastSearch;
   expect_same(network + "--platform a72 --no-remat" + kScarce, true, false);
   expect_same(network + "--platform jetsontx2 --no-paging --ram-budget 2.8MB", false, true);
-  expect_same(network + "--platform m4 --no-remat --ram-budget 2.4MB", true, false);
+  expect_same(network + "--platform m4 --beyond-device-ram --no-remat --ram-budget 2.4MB", true, false);
 }
 
 TEST_F(Run, ThePlanThatWasSolvedForCanBeRunAgain) {
@@ -204,7 +204,7 @@ TEST_F(Run, ResumingGoesOnWithDropout) {
 
 TEST_F(Run, LeanKernelsAreAWayOutThatWasTried) {
   const std::string arguments =
-      "run --quiet --json --model linear --platform m4 --ram-budget 300KB --steps 1";
+      "run --quiet --json --model linear --platform m4 --ram-budget 300KB --beyond-device-ram --steps 1";
   const ProgramRun fast = poet(arguments);
   if (fast.exit_code == 0) GTEST_SKIP() << "these kernels need no workspace";
   EXPECT_EQ(fast.exit_code, 1);

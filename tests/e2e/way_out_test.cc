@@ -2,8 +2,10 @@
 // plan.
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -39,6 +41,8 @@ bool take(const std::string& way, ProblemOptions& options) {
       options.input.persistent = value.ends_with(",") ? value.substr(0, value.size() - 1) : value;
     } else if (word == "--split" && text >> value) {
       options.input.split = value.ends_with(",") ? value.substr(0, value.size() - 1) : value;
+    } else if (word == "--beyond-device-ram") {
+      options.limits.beyond_device_ram = true;
     } else if (word == "--no-paging") {
       options.solver.no_paging = false;
     } else if (word == "--no-remat") {
@@ -135,6 +139,7 @@ TEST(WayOut, OfBuiltInNetworksWork) {
         options.input.batch_size = "4";
         if (std::string(model) == "bert_tiny") options.input.sequence_length = "16";
         options.limits.ram_budget = "1";
+        options.limits.beyond_device_ram = true;  // m4's is a part of what these need
         options.input.persistent = "resident";
         options.input.split = "off";
         const Figures figures = pose_problem(options).figures;
@@ -152,6 +157,23 @@ TEST(WayOut, OfBuiltInNetworksWork) {
     EXPECT_GT(counts.taken[option], 3) << option;
 }
 
+// m0 has 32 KiB, and linear's parameters alone take 170.
+TEST(WayOut, ToMoreRamThanThereIsSaysSo) {
+  Counts counts;
+  ProblemOptions options = quick();
+  options.input.model = "linear";
+  options.input.platform = "m0";
+  options.input.persistent = "resident";
+  options.limits.ram_budget = "32KiB";
+  const std::vector<std::string> ways = ways_out(solve_problem(options));
+  EXPECT_EQ(
+      std::count_if(ways.begin(), ways.end(),
+                    [](const std::string& way) { return way.find(" --beyond-device-ram") != way.npos; }),
+      1)
+      << fmt::format("{}", fmt::join(ways, "\n"));
+  expect_ways_that_work(options, counts);
+}
+
 // With other limits the graph may come in other parts, with tables by index or whole.
 TEST(WayOut, OfNetworksInPartsWork) {
   Counts counts;
@@ -163,6 +185,7 @@ TEST(WayOut, OfNetworksInPartsWork) {
     options.input.platform = "m4";
     options.input.sequence_length = "16";
     options.limits.ram_budget = "1MiB";
+    options.limits.beyond_device_ram = true;
     ASSERT_TRUE(take(limit, options));
     expect_ways_that_work(options, counts);
   }

@@ -61,8 +61,7 @@ TEST(BadAmounts, NameTheOption) {
                      "--ram-budget: \"12XB\" is not an amount of bytes (try 300KiB, 2MB or 737719)");
     expect_bad_input(command + kLinear + "--ram-budget -5",
                      "--ram-budget: \"-5\" is not an amount of bytes (try 300KiB, 2MB or 737719)");
-    expect_bad_input(command + kLinear,
-                     "--ram-budget is needed: how much RAM the step may use (300KiB, 2MB, ...)");
+    expect_bad_input(command + kLinear + "--ram-budget 0%", "--ram-budget: \"0%\" is no percentage above 0");
   }
   const std::string budget = "solve " + kLinear + "--ram-budget 1MB ";
   expect_bad_input(budget + "--deadline soon",
@@ -87,8 +86,10 @@ TEST(BadAmounts, NameTheOption) {
 
 TEST(BadComparison, NamesTheOption) {
   const std::string budget = "compare " + kLinear + "--ram-budget 1MB ";
-  expect_bad_input("compare " + kLinear,
-                   "--ram-budget is needed: how much RAM the step may use (300KiB, 2MB, ...)");
+  expect_bad_input(
+      "compare " + kLinear + "--ram-budget 3GiB",
+      "--ram-budget: 3 GiB is more than the 2 GiB of RAM that a72 has; --beyond-device-ram plans "
+      "for it all the same");
   expect_bad_input_with(budget + "--methods lru",
                         "--methods: unknown method \"lru\" (known: checkpoint-all, ");
   expect_bad_input_with(budget + "--methods dtr,,pofo", "unknown method \"\"");

@@ -168,7 +168,8 @@ TEST_F(RunErrors, NoFileHasAnEmptyName) {
 TEST_F(RunErrors, WrongOptionsAreFoundBeforeSolving) {
   // The plan would be written once it was solved for.
   const std::string search =
-      "--model resnet18_cifar --platform m4 --ram-budget 1GB --plan-out " + file("never") + " ";
+      "--model resnet18_cifar --platform m4 --ram-budget 1GB --beyond-device-ram --plan-out " +
+      file("never") + " ";
   const std::string other_weights = file("other");
   train(plan() + " --steps 1 --checkpoint " + other_weights);
   for (const std::string& option :
@@ -205,9 +206,10 @@ TEST_F(RunErrors, WhatIsReadIsNotWrittenOver) {
 
 TEST_F(RunErrors, WeightsOfOtherShapes) {
   // Another network that has parameters of these names. The plan would be written once it was solved for.
-  EXPECT_THAT(run_diagnostic("--model resnet18_cifar --platform m4 --ram-budget 1GB --plan-out " +
-                             file("never") + " --weights " + three()),
-              StartsWith(three() + ": tensor \""));
+  EXPECT_THAT(
+      run_diagnostic("--model resnet18_cifar --platform m4 --ram-budget 1GB --beyond-device-ram --plan-out " +
+                     file("never") + " --weights " + three()),
+      StartsWith(three() + ": tensor \""));
   EXPECT_FALSE(fs::exists(file("never")));
 }
 
@@ -420,8 +422,9 @@ TEST_F(RunErrors, WhatAKilledRunLeftOfItsPagesIsTakenOver) {
 class RunErrorsWhileSolving : public RunErrors {
  protected:
   RunErrorsWhileSolving()
-      : run_({program().string(), "run", "--model", "resnet18_cifar", "--platform", "m4", "--ram-budget",
-              "66MB", "--gap", "0", "--time-limit", "2min", "--steps", "1"},
+      : run_({program().string(), "run", "--model", "resnet18_cifar", "--platform", "m4",
+              "--beyond-device-ram", "--ram-budget", "66MB", "--gap", "0", "--time-limit", "2min", "--steps",
+              "1"},
              file("output")) {}
 
   /// The process that solves.

@@ -108,7 +108,7 @@ TEST_F(RunResumeErrors, OnlyTheSameRunGoesOn) {
       refused(by(plan_of_small_cnn(others, kPlenty)) + go_on),
       "poet: " + pages() + ": holds a run of another network, or of one in other parts or another order\n");
   EXPECT_EQ(
-      refused("--model resnet14_cifar --platform m4 --ram-budget 1GB" + go_on),
+      refused("--model resnet14_cifar --platform m4 --ram-budget 1GB --beyond-device-ram" + go_on),
       "poet: " + pages() + ": holds a run of another network, or of one in other parts or another order\n");
   EXPECT_THAT(refused(by(plan_) + "--momentum 0.5" + go_on),
               HasSubstr("holds a run that differs in its optimizer: "));

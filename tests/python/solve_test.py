@@ -31,6 +31,19 @@ class Answers(unittest.TestCase):
                 for figure in ("status", "energy_joules", "bound_joules", "peak_ram_bytes", "page_ins", "bytes_written", "part_bytes"):
                     self.assertEqual(result.figures[figure], said[figure], figure)
 
+    def test_of_the_devices_ram_of_a_part_and_of_the_least(self):
+        kept = {"model": "linear", "device": "m4", "persistent": "resident", "split": "off"}
+        self.assertEqual(poet.solve(**kept).ram_budget, 256 * 1024)
+        most = poet.solve(**kept).figures["keep_all_peak_ram_bytes"]
+        self.assertEqual(poet.solve(**kept, ram_budget="75%").ram_budget, int(0.75 * most))
+        least = poet.solve(**kept, ram_budget="least")
+        self.assertTrue(least)
+        self.assertEqual(least.ram_budget, poet.solve(**kept, ram_budget=1).least_ram)
+        self.assertLess(least.ram_budget, most)
+        rows = poet.compare("linear", device="m4", ram_budget="least", methods=["poet"])
+        self.assertEqual(rows[0]["verdict"], "holds")
+        self.assertLessEqual(rows[0]["peak_ram_bytes"], least.ram_budget)
+
     def test_a_plan_comes_with_its_verdict_and_tables(self):
         result = poet.solve(**SMALL)
         self.assertTrue(result)
@@ -148,7 +161,8 @@ class WrongArguments(unittest.TestCase):
         self.check(ValueError, "ram_budget", ram_budget=-1)
         self.check(ValueError, "ram_budget", ram_budget=0.5)
         self.check(ValueError, "ram_budget", ram_budget=float("nan"))
-        self.check(TypeError, "ram_budget", ram_budget=None)
+        self.check(ValueError, "ram_budget", beyond_device_ram=False)
+        self.check(ValueError, "ram_budget", ram_budget="0%")
         self.check(TypeError, "ram_budget", ram_budget=[1])
         self.check(ValueError, "runtime_budget", runtime_budget=-1)
         self.check(ValueError, "runtime_budget", runtime_budget=float("nan"))

@@ -10,8 +10,8 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 PROGRAM = os.environ.get("POET_TEST_PROGRAM", os.path.join(ROOT, "build", "apps", "cli", "poet"))
 
 # Proven in a fifth of a second, with a value that is paged.
-SMALL = {"model": "linear", "device": "m4", "batch_size": 64, "persistent": "resident", "split": "off", "ram_budget": 500_000}
-PROGRAM_SMALL = ("--model", "linear", "--platform", "m4", "--batch-size", 64)
+SMALL = {"model": "linear", "device": "m4", "batch_size": 64, "persistent": "resident", "split": "off", "ram_budget": 500_000, "beyond_device_ram": True}
+PROGRAM_SMALL = ("--model", "linear", "--platform", "m4", "--batch-size", 64, "--beyond-device-ram")
 RESIDENT = ("--persistent", "resident", "--split", "off")
 
 

@@ -118,7 +118,12 @@ TEST_F(LimitPolicy, BudgetAloneMeansNoDeadline) {
   EXPECT_FALSE(read().deadline.factor || read().deadline.time);
   EXPECT_FALSE(read().max_bytes_written);
   options_.ram_budget.reset();
-  EXPECT_EQ(message(), "--ram-budget is needed: how much RAM the step may use (300KiB, 2MB, ...)");
+  EXPECT_TRUE(read().ram.of_device);
+  EXPECT_TRUE(read().ram.within_device);
+  options_.beyond_device_ram = true;
+  EXPECT_FALSE(read().ram.within_device);
+  options_.ram_budget = "12.5%";
+  EXPECT_EQ(read().ram.of_keep_all, 0.125);
 }
 
 TEST_F(LimitPolicy, FactorIsOnTheUnlimitedStep) {

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "apps/cli/solve/family.h"
+#include "apps/cli/solve/ram_budget.h"
+#include "poet/base/amounts.h"
 #include "poet/verify/replay_layout.h"
 #include "tests/support/input_error.h"
 
@@ -19,6 +21,7 @@ ProblemOptions options(const std::string& budgets) {
   options.input.model = "linear";
   options.input.platform = "m0";
   options.limits.ram_budget = budgets;
+  options.limits.beyond_device_ram = true;  // of 32 KiB
   options.solver.quiet = true;
   options.solver.gap = "0.9";
   options.solver.time_limit = "5s";
@@ -46,20 +49,77 @@ void expect_sound(const Solved& solved) {
   EXPECT_LE(bound(solved), energy(solved) * (1 + 1e-9));
 }
 
-TEST(SolveBudgets, SortsThem) {
+/// --ram-budget in bytes.
+std::optional<std::string> settled_budget(const std::string& typed) {
+  return settled(options(typed)).limits.ram_budget;
+}
+
+TEST(SolveBudgets, AreSeveralOrNone) {
   LimitOptions limits;
   EXPECT_THAT(ram_budgets(limits), IsEmpty());
-  limits.ram_budget = "2MB";
-  EXPECT_THAT(ram_budgets(limits), ElementsAre("2MB"));
-  limits.ram_budget = "300KiB,2MB,1000";
-  EXPECT_THAT(ram_budgets(limits), ElementsAre("2MB", "300KiB", "1000"));
-  limits.ram_budget = "1KB,2MB,1000";
-  EXPECT_EQ(input_error([&] { static_cast<void>(ram_budgets(limits)); }),
+  limits.ram_budget = "300KiB,2MB,50%";
+  EXPECT_THAT(ram_budgets(limits), ElementsAre("300KiB", "2MB", "50%"));
+  EXPECT_EQ(input_error([&] { static_cast<void>(solve_budgets(options("1KB,2MB,1000"))); }),
             "--ram-budget: names 1,000 B twice");
-  limits.ram_budget = "1";
-  for (int i = 2; i <= 65; ++i) *limits.ram_budget += "," + std::to_string(i);
-  EXPECT_EQ(input_error([&] { static_cast<void>(ram_budgets(limits)); }),
+  std::string many = "1";
+  for (int i = 2; i <= 65; ++i) many += "," + std::to_string(i);
+  EXPECT_EQ(input_error([&] { static_cast<void>(solve_budgets(options(many))); }),
             "--ram-budget: names 65 budgets; at most 64 plans go into one file");
+  EXPECT_EQ(input_error([&] { static_cast<void>(solve_budgets(options("30KB,least"))); }),
+            "--ram-budget: least is no budget among several: its plan splits the graph otherwise");
+}
+
+// linear keeps everything in 260,416 B, parameters and all.
+TEST(RamBudget, IsSettledInBytes) {
+  EXPECT_EQ(settled_budget("7KB"), "7KB");
+  EXPECT_EQ(settled_budget("50%"), "130208");
+  EXPECT_EQ(settled_budget("12.5%,100%"), "32552,260416");
+  for (const char* wrong : {"0%", "-5%", "%", "nan%"})
+    EXPECT_EQ(input_error([&] { (void)settled_budget(wrong); }),
+              std::string("--ram-budget: \"") + wrong + "\" is no percentage above 0");
+  ProblemOptions none = options("");
+  none.limits.ram_budget.reset();
+  const Solved solved = pose_problem(settled(none));
+  EXPECT_EQ(solved.request.limits.ram_budget, solved.workload.device->ram);
+}
+
+TEST(RamBudget, LeastHasAPlanAndAByteLessThanAllOperatorsNeedHasNone) {
+  const ProblemOptions least = settled(options("least"));
+  ASSERT_TRUE(least.limits.ram_budget);
+  const Solved solved = solve_problem(least);
+  expect_sound(solved);
+  EXPECT_EQ(std::to_string(solved.request.limits.ram_budget.value()), least.limits.ram_budget);
+  // Not much more than what one op's operands and results take.
+  EXPECT_LE(solved.request.limits.ram_budget.value(),
+            1.1 * static_cast<double>(solved.figures.floor.bytes().value()));
+}
+
+TEST(RamBudget, AboveTheDevicesIsRefusedUnlessAskedFor) {
+  ProblemOptions much = options("1MiB");
+  much.limits.beyond_device_ram = false;
+  EXPECT_EQ(
+      input_error([&] { static_cast<void>(solve_problem(much)); }),
+      "ram_budget: 1 MiB is more than the 32 KiB of RAM that m0 has; `beyond_device_ram` plans for it all "
+      "the same");
+  much.limits.beyond_device_ram = true;
+  EXPECT_TRUE(has_plan(solve_problem(much)));
+  set_byte_units(ByteUnits::decimal);
+}
+
+// What is typed in KiB is answered in KiB.
+TEST(RamBudget, SaysInWhichUnitsToAnswer) {
+  const auto half = [](const std::string& typed) {
+    (void)settled(options(typed));
+    const std::string text = format_bytes(Bytes(262144));
+    set_byte_units(ByteUnits::decimal);
+    return text;
+  };
+  EXPECT_EQ(half("100KiB"), "256 KiB");
+  EXPECT_EQ(half("0.1mib,100KB"), "256 KiB");
+  EXPECT_EQ(half("131072"), "256 KiB");
+  EXPECT_EQ(half("100KB"), "262.1 KB");
+  EXPECT_EQ(half("1024000"), "262.1 KB");
+  EXPECT_EQ(half("50%"), "262.1 KB");
 }
 
 TEST(SolveBudgets, HasAPlanOfTheSameGraphForEach) {

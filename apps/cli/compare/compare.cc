@@ -13,6 +13,7 @@
 #include "apps/cli/compare/comparison.h"
 #include "apps/cli/solve/options.h"
 #include "apps/cli/solve/progress.h"
+#include "apps/cli/solve/ram_budget.h"
 #include "apps/cli/solve/solving.h"
 #include "apps/shared/interrupt.h"
 #include "apps/shared/output.h"
@@ -87,7 +88,7 @@ class Compare final : public Command {
     if (!options_.solver.time_limit) options_.solver.time_limit = fmt::format("{}s", kSecondsPerMethod);
     Comparison comparison;
     options_.resident_for = "poet compare";  // as every other method has it
-    comparison.posed = pose_problem(options_);
+    comparison.posed = pose_problem(settled(options_));
     judge(chosen, comparison);
     if (csv_) write_file(*csv_, comparison_csv(comparison));
     if (json_) {

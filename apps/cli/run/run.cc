@@ -15,6 +15,7 @@
 #include "apps/cli/run/onnx_weights.h"
 #include "apps/cli/solve/family.h"
 #include "apps/cli/solve/family_text.h"
+#include "apps/cli/solve/ram_budget.h"
 #include "apps/cli/solve/solving.h"
 #include "apps/shared/output.h"
 #include "apps/shared/training/outputs.h"

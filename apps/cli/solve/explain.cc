@@ -244,7 +244,6 @@ class Explain final : public Command {
       checked = true;
     };
     const Solved solved = solve_problem(options_, how);
-    const Instance& instance = solved.request.instance;
     if (plan_out_ && has_plan(solved)) write_plan(plan_file_of(solved), *plan_out_);
     if (plan_out_ && !has_plan(solved)) mention_stale("--plan-out", *plan_out_);
     std::vector<ValueDecision> all;

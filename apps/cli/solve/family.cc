@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "apps/cli/solve/ram_budget.h"
 #include "apps/shared/amounts.h"
 #include "poet/base/amounts.h"
 #include "poet/base/error.h"
@@ -49,17 +50,12 @@ void take_bound(const Solved& larger, Solved& smaller) {
   certify_again(smaller);
 }
 
-}  // namespace
-
-std::vector<std::string> ram_budgets(const LimitOptions& limits) {
-  if (!limits.ram_budget) return {};
+/// As typed in bytes, from the largest to the smallest.
+std::vector<std::string> decreasing(const LimitOptions& limits) {
   std::vector<std::pair<Bytes, std::string>> budgets;
-  const std::string& text = *limits.ram_budget;
-  for (std::size_t begin = 0; begin <= text.size();) {
-    const std::size_t end = std::min(text.find(',', begin), text.size());
-    const std::string one = text.substr(begin, end - begin);
-    budgets.emplace_back(parse_bytes("--ram-budget", one), one);
-    begin = end + 1;
+  for (std::string& one : ram_budgets(limits)) {
+    const Bytes bytes = parse_bytes("--ram-budget", one);
+    budgets.emplace_back(bytes, std::move(one));
   }
   std::stable_sort(budgets.begin(), budgets.end(),
                    [](const auto& a, const auto& b) { return a.first > b.first; });
@@ -74,13 +70,16 @@ std::vector<std::string> ram_budgets(const LimitOptions& limits) {
   return sorted;
 }
 
-std::vector<Solved> solve_budgets(const ProblemOptions& options, const Solving& how) {
-  const std::vector<std::string> budgets = ram_budgets(options.limits);
+}  // namespace
+
+std::vector<Solved> solve_budgets(const ProblemOptions& typed, const Solving& how) {
   std::vector<Solved> answers;
-  if (budgets.size() < 2) {
-    answers.push_back(solve_problem(options, how));
+  if (ram_budgets(typed.limits).size() < 2) {
+    answers.push_back(solve_problem(typed, how));
     return answers;
   }
+  const ProblemOptions options = settled(typed, how);
+  const std::vector<std::string> budgets = decreasing(options.limits);
   if (options.solver.solver == "file")
     throw InputError("--solver file", "solves for one RAM budget; --ram-budget names several");
   Solving each = how;

@@ -11,17 +11,9 @@
 
 namespace poet::cli {
 
-/// Of --ram-budget, where it may name several.
-inline constexpr const char* kRamBudgetsHelp =
-    "RAM for everything the step needs: 737719, 300KiB, 2MB (required); 100MB,60MB: a plan for each, in one "
-    "file";
-
-/// The budgets that --ram-budget names, as typed, from the largest to the smallest. One where it names one,
-/// or none. Throws InputError for what is no amount, or there twice.
-[[nodiscard]] std::vector<std::string> ram_budgets(const LimitOptions& limits);
-
-/// An answer per budget, in that order. The graph is split as the smallest budget wants it. A larger budget
-/// has at most the energy of a smaller one: the same plan where no better one was found. Throws InputError.
+/// An answer per RAM budget that --ram-budget names, from the largest to the smallest. The graph is split as
+/// the smallest budget wants it. A larger budget has at most the energy of a smaller one: the same plan where
+/// no better one was found. Throws InputError, also where a budget is there twice.
 [[nodiscard]] std::vector<Solved> solve_budgets(const ProblemOptions& options, const Solving& how = {});
 
 /// What answers of the same problem, from the largest budget to the smallest, say about each other: a larger

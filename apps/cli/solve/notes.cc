@@ -13,6 +13,7 @@ namespace poet::cli {
 
 std::vector<std::string> notes(const Solved& solved) {
   std::vector<std::string> out = solved.workload.notices;
+  if (!solved.ram_note.empty()) out.push_back(solved.ram_note);
   if (!solved.implied_options.empty()) out.push_back(solved.implied_options);
   if (solved.keep_all_as_given)
     out.push_back(

@@ -44,8 +44,13 @@ void add_input_options(const Parser& parser, InputOptions& options) {
 
 void add_limit_options(const Parser& parser, LimitOptions& options) {
   const Parser group = parser.group("Limits");
-  group.option("--ram-budget", options.ram_budget,
-               "RAM for everything the step needs: 737719, 300KiB, 2MB (required)", "BYTES");
+  group.option(
+      "--ram-budget", options.ram_budget,
+      "RAM for everything the step needs: 737719, 300KiB, 2MB; 50%, of what keeping everything takes; or "
+      "least, for which a plan is known (default: the device's RAM)",
+      "BYTES|PART%|least");
+  group.flag("--beyond-device-ram", options.beyond_device_ram,
+             "plan for a RAM budget above the device's RAM, which is refused without this");
   group.option(
       "--runtime-budget", options.runtime_budget,
       "deadline as a multiple of the time the step takes without limits, as in 1.3 (default: no deadline)",

@@ -29,10 +29,12 @@ struct ProblemOptions {
   SolverOptions solver;
   /// What needs parameters in RAM and operators whole, unless the options say otherwise; empty: nothing.
   std::string resident_for;
+  std::string ram_note;  // what settling made of --ram-budget, for the user; empty: as typed
 };
 
 /// As policy_of() of their parts, with the mechanisms that the solver may use. On a device, unless the
 /// options say otherwise, persistent values may live on storage and operators be split.
+/// --ram-budget must be settled (ram_budget.h).
 [[nodiscard]] Policy policy_of(const ProblemOptions& options);
 
 /// Where an option changes the defaults of others: "--no-paging implies --split off"; else empty.

@@ -51,7 +51,9 @@ ScheduleOut write_schedule_of(const Solved& solved, const ProblemOptions& option
   out.leaves_out =
       fmt::format("{}, by which the answer takes {}", beyond, format_joules(solved.result.report.energy));
   if (solved.interrupted) return out;
-  const Solved staged = solve_in_stages(options, solved.result.outcome.solve_seconds);
+  ProblemOptions same = options;
+  same.limits.ram_budget = std::to_string(solved.request.limits.ram_budget.value());
+  const Solved staged = solve_in_stages(std::move(same), solved.result.outcome.solve_seconds);
   if (!has_plan(staged)) return out;
   out.energy = staged.result.report.energy;
   write(staged, out.leaves_out, file);

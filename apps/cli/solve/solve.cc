@@ -8,6 +8,7 @@
 #include "apps/cli/command.h"
 #include "apps/cli/solve/family.h"
 #include "apps/cli/solve/family_text.h"
+#include "apps/cli/solve/ram_budget.h"
 #include "apps/cli/solve/result_json.h"
 #include "apps/cli/solve/schedule_out.h"
 #include "apps/cli/solve/solving.h"
@@ -54,10 +55,7 @@ class Solve final : public Command {
     if (image_out_) check_writable("--image-out", *image_out_);
     check_distinct();
     if (check_) return check_input();
-    if (const std::vector<std::string> budgets = ram_budgets(options_.limits); budgets.size() > 1)
-      return run_family();
-    else if (!budgets.empty())
-      options_.limits.ram_budget = budgets.front();
+    if (ram_budgets(options_.limits).size() > 1) return run_family();
     const Solved solved = solve_problem(options_);
     if (has_plan(solved) && (plan_out_ || image_out_)) {
       const PlanFile plan = plan_file_of(solved);

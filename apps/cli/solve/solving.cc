@@ -8,8 +8,10 @@
 
 #include "apps/cli/command.h"
 #include "apps/cli/solve/progress.h"
+#include "apps/cli/solve/ram_budget.h"
 #include "apps/cli/solve/try_ways.h"
 #include "apps/shared/interrupt.h"
+#include "poet/base/amounts.h"
 #include "poet/base/error.h"
 #include "poet/base/stop.h"
 
@@ -188,6 +190,9 @@ Solved pose_problem(const ProblemOptions& options, const Adjustment& adjust) {
   }
   Solved solved = pose_as(options, network_spec(options.input), policy, adjust);
   solved.implied_options = implied_options(options);
+  solved.ram_note = options.ram_note;
+  if (!options.limits.ram_budget && is_binary(solved.request.limits.ram_budget))
+    set_byte_units(ByteUnits::binary);
   return solved;
 }
 
@@ -205,11 +210,12 @@ Solved solve_posed(Solved solved, const ProblemOptions& options, const Solving& 
   };
   solved.request.options.interrupted = [&guard] { return guard.interrupted(); };
   static_cast<Answer&>(solved) = answered(std::move(solved));  // its own members stay
-  look_further(options, how, guard, solved);
+  if (how.look_further) look_further(options, how, guard, solved);
   return solved;
 }
 
-Solved solve_problem(const ProblemOptions& options, const Solving& how) {
+Solved solve_problem(const ProblemOptions& typed, const Solving& how) {
+  const ProblemOptions options = settled(typed, how);
   return solve_posed(pose_problem(options, how.adjust), options, how);
 }
 
@@ -221,6 +227,7 @@ Solved with_budget(const Solved& other, const ProblemOptions& options) {
   workload.instance = other.request.instance;
   Solved solved(posed_answer(std::move(how), std::move(workload), policy));
   solved.implied_options = other.implied_options;
+  solved.ram_note = other.ram_note;
   return solved;
 }
 

@@ -35,6 +35,7 @@ struct Solved : Answer {
   explicit Solved(Answer answer) : Answer(std::move(answer)) {}
 
   std::string implied_options;           // as implied_options()
+  std::string ram_note;                  // as of the ProblemOptions
   WaysOut ways;                          // without an answer; of a solve that was not interrupted
   std::optional<Bytes> floor_elsewhere;  // the RAM floor with --persistent excluded, where that may matter
 };
@@ -67,6 +68,7 @@ struct Alternative {
 
 struct Solving {
   bool synchronous = true;   // also plans that are no staged schedules
+  bool look_further = true;  // without an answer, for ways out
   bool parts_fixed = false;  // with other limits the graph comes in the same parts
   Adjustment adjust;
   std::vector<Alternative> alternatives;  // tried where the RAM is too little for any plan
@@ -77,6 +79,7 @@ struct Solving {
 [[nodiscard]] PlanFile plan_file_of(const Solved& solved);
 
 /// The request without a result; no progress, no interruption. Throws InputError.
+/// --ram-budget must be settled (ram_budget.h).
 [[nodiscard]] Solved pose_problem(const ProblemOptions& options, const Adjustment& adjust = {});
 
 /// The same problem, the parts of its graph included, within another RAM budget: that of `options`. `other`

@@ -29,6 +29,12 @@ std::string typed_seconds(Seconds time) {
   return time.value() < 1e-3 ? fmt::format("{:.9f}", time.value()) : fmt::format("{}", time.value());
 }
 
+/// What has to be typed, too, for more RAM than there is.
+const char* beyond_device(const Solved& solved, Bytes ram) {
+  const std::optional<DeviceProfile>& device = solved.workload.device;
+  return device && ram > device->ram ? " --beyond-device-ram" : "";
+}
+
 }  // namespace
 
 std::string why_not(const Solved& solved) {
@@ -63,7 +69,8 @@ std::vector<std::string> ways_out(const Solved& solved) {
     const double change =
         more(static_cast<double>(found.ram->value()), static_cast<double>(limits.ram_budget.value()));
     const bool keeps_all = *found.ram >= solved.figures.keep_all.peak_ram;
-    ways.push_back({change, fmt::format("--ram-budget {}{}{}{}", found.ram->value(), split, more_text(change),
+    ways.push_back({change, fmt::format("--ram-budget {}{}{}{}{}", found.ram->value(),
+                                        beyond_device(solved, *found.ram), split, more_text(change),
                                         keeps_all ? ", with which everything can be kept" : "")});
   }
   if (found.deadline) {
@@ -76,8 +83,9 @@ std::vector<std::string> ways_out(const Solved& solved) {
                     fmt::format("--on-time {:g}%{}", 100 * *found.on_time, split)});
   const auto add = [&ways](std::string text) { ways.push_back({kIncomparable, std::move(text)}); };
   if (found.both)
-    add(fmt::format("--ram-budget {} together with --deadline {}{}: the step without limits",
-                    found.both->first.value(), typed_seconds(found.both->second), split));
+    add(fmt::format("--ram-budget {}{} together with --deadline {}{}: the step without limits",
+                    found.both->first.value(), beyond_device(solved, found.both->first),
+                    typed_seconds(found.both->second), split));
   if (found.any_deadline) add("no deadline");
   for (const std::string& way : found.others) add(way);
   if (found.max_bytes_written)

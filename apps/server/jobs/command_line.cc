@@ -111,6 +111,7 @@ Commandline command_line(const Order& order, const std::filesystem::path& folder
     const std::size_t methods = json.contains("methods") ? json["methods"].size() : poet::methods().size();
     line.most_seconds = 1.2 * limit * static_cast<double>(order.kind == "compare" ? methods : 1) + kGrace;
     line.arguments.emplace_back("--quiet");
+    line.arguments.emplace_back("--beyond-device-ram");  // a client may ask what more RAM would bring
   }
   line.arguments.push_back(op_limit());
   line.arguments.emplace_back("--json");

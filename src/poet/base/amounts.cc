@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstddef>
 #include <vector>
@@ -11,6 +12,8 @@ namespace poet {
 namespace {
 
 constexpr std::int64_t kKibi = 1024;
+
+std::atomic<ByteUnits> byte_units = ByteUnits::decimal;
 
 struct Unit {
   std::string_view name;
@@ -77,12 +80,18 @@ std::string format_number(double number, int digits) {
   return fmt::format("{:.{}f}", number, std::max(0, digits - 1 - exponent));
 }
 
+void set_byte_units(ByteUnits units) { byte_units = units; }
+
+bool is_binary(Bytes bytes) { return bytes.value() % kKibi == 0 && bytes.value() % 1000 != 0; }
+
 std::string format_bytes(Bytes bytes) {
   // Up to here the exact count is as short as a rounded one.
   if (std::abs(static_cast<double>(bytes.value())) < 1e4)
     return fmt::format("{} B", format_count(bytes.value()));
-  return with_unit(static_cast<double>(bytes.value()), 4,
-                   {{"KB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"TB", 1e12}}, "B");
+  const auto value = static_cast<double>(bytes.value());
+  if (byte_units == ByteUnits::binary)
+    return with_unit(value, 4, {{"KiB", 0x1p10}, {"MiB", 0x1p20}, {"GiB", 0x1p30}, {"TiB", 0x1p40}}, "B");
+  return with_unit(value, 4, {{"KB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"TB", 1e12}}, "B");
 }
 
 std::string format_ram(Bytes bytes) {

@@ -20,6 +20,13 @@ namespace poet {
 /// `digits` significant digits, never an exponent: 0.001234, 12.34, 1234.
 [[nodiscard]] std::string format_number(double number, int digits = 4);
 
+/// In which format_bytes() writes: powers of 1000 unless a program says otherwise, once for all that it
+/// prints.
+enum class ByteUnits { decimal, binary };
+void set_byte_units(ByteUnits units);
+/// Whether an amount reads better in powers of 1024: a whole number of KiB, and not of KB.
+[[nodiscard]] bool is_binary(Bytes bytes);
+
 // Quantities take the unit that reads best; zeros at the end of a fraction are left out.
 [[nodiscard]] std::string format_bytes(Bytes bytes);
 /// The RAM of a device, which comes in powers of two: 256 KiB, 2 GiB; as format_bytes when it is not a whole

@@ -69,6 +69,16 @@ Bytes part_of(Bytes whole, double part) {
   return Bytes(static_cast<std::int64_t>(part * static_cast<double>(whole.value())));
 }
 
+/// What a profile says; an instance file does not.
+Bytes ram_of(const std::optional<DeviceProfile>& device) {
+  if (!device)
+    throw InputError(
+        Field{"ram_budget"},
+        "is needed: how much RAM the step may use (300KiB, 2MB, 50%); an instance file does not say "
+        "how much its device has");
+  return device->ram;
+}
+
 Report keep_all(const Graph& training, const DeviceProfile& device, PersistentPolicy persistent) {
   Instance instance;
   instance.graph = training;
@@ -77,10 +87,12 @@ Report keep_all(const Graph& training, const DeviceProfile& device, PersistentPo
 }
 
 /// By what is known before the graph is split; without RAM where that depends on the parts.
-Limits early_limits(const Policy& policy, const Report& keep_all) {
+Limits early_limits(const Policy& policy, const Report& keep_all, const DeviceProfile& device) {
   Limits limits;
   if (policy.ram.of_keep_all)
     limits.ram_budget = part_of(keep_all.peak_ram, *policy.ram.of_keep_all);
+  else if (policy.ram.of_device)
+    limits.ram_budget = device.ram;
   else if (!policy.ram.fraction)
     limits.ram_budget = policy.ram.bytes;
   if (policy.deadline.factor) limits.deadline = *policy.deadline.factor * keep_all.runtime;
@@ -103,8 +115,8 @@ Workload load_network(const NetworkSpec& spec, const DeviceSpec& wanted, const P
   Instance& instance = workload.instance;
   const Report whole = keep_all(network.training, device, persistent);
   workload.whole_keep_all = whole.peak_ram;
-  InParts parts =
-      in_parts(std::move(network.training), policy.split, early_limits(policy, whole), persistent, device);
+  InParts parts = in_parts(std::move(network.training), policy.split, early_limits(policy, whole, device),
+                           persistent, device);
   workload.part = parts.part;
   workload.unsplit = std::move(parts.unsplit);
   instance.graph = std::move(parts.training);
@@ -152,14 +164,28 @@ Figures figures_of(const Instance& instance, Semantics semantics) {
 
 Bytes ram_budget_of(const Policy& policy, const Workload& workload, const Figures& figures) {
   if (policy.ram.of_keep_all) return part_of(workload.whole_keep_all, *policy.ram.of_keep_all);
+  if (policy.ram.of_device) return ram_of(workload.device);
   if (!policy.ram.fraction) return policy.ram.bytes;
   const Bytes floor = figures.floor.bytes();
   return floor + part_of(figures.keep_all.peak_ram - floor, *policy.ram.fraction);
 }
 
+/// More than there is would be planned for in vain.
+void check_within_device(const Policy& policy, const Workload& workload, Bytes budget) {
+  if (!policy.ram.within_device || !workload.device || workload.semantics != Semantics::device) return;
+  const DeviceProfile& device = *workload.device;
+  if (budget > device.ram)
+    throw InputError(
+        Field{"ram_budget"},
+        fmt::format("{} is more than the {} of RAM that {} has; `beyond_device_ram` plans for it "
+                    "all the same",
+                    format_ram(budget), format_ram(device.ram), device.name));
+}
+
 Limits limits_of(const Policy& policy, const Workload& workload, const Figures& figures) {
   Limits limits;
   limits.ram_budget = ram_budget_of(policy, workload, figures);
+  check_within_device(policy, workload, limits.ram_budget);
   if (policy.deadline.factor) limits.deadline = *policy.deadline.factor * figures.keep_all.runtime;
   if (policy.deadline.time) limits.deadline = policy.deadline.time;
   if (limits.deadline && !std::isfinite(limits.deadline->value()))

@@ -66,7 +66,9 @@ struct DeviceSpec {
 struct RamBudget {
   std::optional<double> fraction = {};     // of the way from the RAM floor (0) to the keep-all peak (1)
   std::optional<double> of_keep_all = {};  // of the keep-all peak before the graph is split, nothing paged
-  Bytes bytes{};                           // without either
+  bool of_device = false;                  // all that the device has
+  Bytes bytes{};                           // without any of these
+  bool within_device = false;              // more than the device has is refused, by device semantics
 };
 
 /// Of one training step; neither: no deadline.

@@ -1,0 +1,108 @@
+#include "apps/cli/solve/ram_budget.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "poet/base/amounts.h"
+#include "poet/base/error.h"
+#include "poet/pipeline/ram_budget.h"
+
+namespace poet::cli {
+namespace {
+
+/// Whether the amount was typed in powers of 1024; a bare number is what it is a multiple of.
+bool typed_in_binary(const std::string& text) {
+  if (text.find_first_of("iI") != std::string::npos) return true;
+  return text.find_first_not_of("0123456789") == std::string::npos &&
+         is_binary(parse_bytes("--ram-budget", text));
+}
+
+Bytes keep_all_part(const ProblemOptions& options, const RamBudget& budget) {
+  ProblemOptions alone = options;
+  alone.limits.ram_budget = "0";
+  Policy policy = policy_of(alone);
+  policy.split = {};  // takes long, and changes nothing about the whole graph
+  policy.ram = budget;
+  const Workload workload = load(network_spec(options.input), device_spec(options.input), policy);
+  return ram_budget_of(policy, workload, {});
+}
+
+/// The least RAM, and the parts that it is known with.
+struct Least {
+  Bytes ram{};
+  std::optional<Bytes> part;
+};
+
+/// What the answer to no RAM at all says would do. Nothing where the deadline leaves none.
+std::optional<Least> least_ram(const ProblemOptions& options, const Solving& how) {
+  ProblemOptions alone = options;
+  alone.limits.ram_budget = "1";
+  const Solved none = solve_posed(pose_problem(alone, how.adjust), alone, {.look_further = false});
+  const std::optional<Bytes> ram = none.result.outcome.explanation.least_ram;
+  if (!ram) return std::nullopt;
+  return Least{*ram, none.workload.part};
+}
+
+void settle_least(ProblemOptions& options, const Solving& how) {
+  const bool splits = policy_of(options).split.automatic;
+  if (const std::optional<Least> least = least_ram(options, how)) {
+    options.limits.ram_budget = std::to_string(least->ram.value());
+    if (splits) options.input.split = least->part ? std::to_string(least->part->value()) : "off";
+    options.ram_note =
+        fmt::format("the least RAM budget with a plan that a quick search knows is {}{}",
+                    format_bytes(least->ram), splits ? ", with --split " + *options.input.split : "");
+  } else {
+    options.limits.ram_budget.reset();
+    options.ram_note =
+        "no RAM budget is known to be enough within the other limits; this is about the device's RAM";
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> ram_budgets(const LimitOptions& limits) {
+  std::vector<std::string> budgets;
+  if (!limits.ram_budget) return budgets;
+  const std::string& text = *limits.ram_budget;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    budgets.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return budgets;
+}
+
+ProblemOptions settled(ProblemOptions options, const Solving& how) {
+  std::vector<std::string> budgets = ram_budgets(options.limits);
+  if (budgets.empty()) {
+    options.ram_note = "the RAM budget is all of the device's RAM; --ram-budget sets another";
+    return options;
+  }
+  if (budgets.size() == 1 && budgets.front() == "least") {
+    options.limits.ram_budget.reset();
+    settle_least(options, how);
+    return options;
+  }
+  std::vector<std::string> meant;
+  for (std::string& text : budgets) {
+    if (text == "least")
+      throw InputError("--ram-budget",
+                       "least is no budget among several: its plan splits the graph otherwise");
+    const RamBudget budget = parse_ram_budget("--ram-budget", text);
+    if (!budget.of_keep_all) {
+      if (typed_in_binary(text)) set_byte_units(ByteUnits::binary);
+      continue;
+    }
+    const Bytes bytes = keep_all_part(options, budget);
+    meant.push_back(fmt::format("{} of what keeping everything takes is {}", text, format_bytes(bytes)));
+    text = std::to_string(bytes.value());
+  }
+  options.limits.ram_budget = fmt::format("{}", fmt::join(budgets, ","));
+  options.ram_note = fmt::format("{}", fmt::join(meant, "; "));
+  return options;
+}
+
+}  // namespace poet::cli
