@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "apps/cli/command.h"
+#include "apps/shared/called_as.h"
 #include "apps/shared/errors.h"
 #include "poet/version.h"
 
@@ -31,5 +32,7 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   poet::cli::set_up_signals();
+  poet::cli::set_called_as(argc > 0 ? argv[0] : nullptr);
+  poet::cli::report_errors_as_json(argc, argv);
   return poet::cli::exit_code_of([&] { return run(argc, argv); });
 }

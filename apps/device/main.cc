@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "apps/shared/called_as.h"
 #include "apps/shared/command.h"
 #include "apps/shared/errors.h"
 #include "apps/shared/training/options.h"
@@ -66,5 +67,7 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   poet::cli::set_up_signals();
+  poet::cli::set_called_as(argc > 0 ? argv[0] : nullptr);
+  poet::cli::report_errors_as_json(argc, argv);
   return poet::cli::exit_code_of([&] { return poet::cli::run(argc, argv); });
 }

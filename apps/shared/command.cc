@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "apps/shared/called_as.h"
 #include "apps/shared/output.h"
 #include "poet/base/error.h"
 
@@ -15,7 +16,7 @@ int run_commands(CommandLine& program, const std::vector<std::unique_ptr<Command
   }
   for (const std::unique_ptr<Command>& command : commands)
     if (command->called()) return command->run();
-  throw InputError(fmt::format("a command is missing: {} ({} --help describes them)", names, program.name()));
+  throw InputError(fmt::format("a command is missing: {} ({} --help describes them)", names, called_as()));
 }
 
 }  // namespace poet::cli

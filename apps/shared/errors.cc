@@ -3,18 +3,55 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
+#include <cstring>
 #include <exception>
 #include <new>
+#include <nlohmann/json.hpp>
 
 #include "apps/shared/command.h"
 #include "apps/shared/option_names.h"
+#include "apps/shared/output.h"
+#include "apps/shared/terminal.h"
 #include "poet/base/error.h"
 
 namespace poet::cli {
+namespace {
+
+bool as_json = false;
+
+struct Failure {
+  const char* kind;
+  std::string field, rule;  // empty: the message says it
+  std::string message;
+};
+
+nlohmann::ordered_json failure_json(const Failure& failure) {
+  const auto text = [](const std::string& known) {
+    return known.empty() ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(known);
+  };
+  return {{"format", 1},
+          {"error",
+           {{"kind", failure.kind},
+            {"field", text(failure.field)},
+            {"rule", text(failure.rule)},
+            {"message", failure.message}}}};
+}
+
+int failed(int exit_code, const Failure& failure) {
+  print_diagnostic(failure.message);
+  if (!as_json) return exit_code;
+  try {
+    print_answer(failure_json(failure));
+  } catch (const std::exception&) {  // nobody reads; the line on stderr has said it
+  }
+  return exit_code;
+}
+
+}  // namespace
 
 void print_diagnostic(std::string message) {
   std::replace(message.begin(), message.end(), '\n', ' ');
-  std::fputs(("poet: " + message + "\n").c_str(), stderr);
+  std::fputs((styled(Style::bad, "poet:", stderr) + " " + message + "\n").c_str(), stderr);
 }
 
 void set_up_signals() {
@@ -23,22 +60,28 @@ void set_up_signals() {
   std::signal(SIGCHLD, SIG_DFL);
 }
 
+void report_errors_as_json(int argc, const char* const* argv) {
+  as_json = std::any_of(argv, argv + argc, [](const char* word) { return std::strcmp(word, "--json") == 0; });
+}
+
 int exit_code_of(const std::function<int()>& work) {
   try {
     return work();
   } catch (const InputError& error) {
-    print_diagnostic(with_option_names(error));
-    return kBadInput;
+    const std::string message = with_option_names(error);
+    const std::string rule = with_option_names(std::string(error.rule()));
+    const std::string field =
+        message.ends_with(": " + rule) ? message.substr(0, message.size() - rule.size() - 2) : "";
+    return failed(kBadInput, {"input", field, rule, message});
   } catch (const SaidElsewhere& failure) {
     return failure.exit_code;
   } catch (const std::bad_alloc&) {
-    print_diagnostic("internal error: out of memory");
+    return failed(kInternalError, {"internal", "", "", "internal error: out of memory"});
   } catch (const std::exception& error) {
-    print_diagnostic(std::string("internal error: ") + error.what());
+    return failed(kInternalError, {"internal", "", "", std::string("internal error: ") + error.what()});
   } catch (...) {
-    print_diagnostic("internal error: of an unknown kind");
+    return failed(kInternalError, {"internal", "", "", "internal error: of an unknown kind"});
   }
-  return kInternalError;
 }
 
 }  // namespace poet::cli

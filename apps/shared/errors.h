@@ -13,6 +13,10 @@ struct SaidElsewhere {
 /// "poet: MESSAGE" on stderr, one line whatever a library wrote into its exception.
 void print_diagnostic(std::string message);
 
+/// Whether the command line asks for JSON: then errors are an object on stdout (docs/formats.md, "Errors"),
+/// beside the line on stderr.
+void report_errors_as_json(int argc, const char* const* argv);
+
 /// What `work` returns; where it throws, the diagnostic and the exit code of that failure: 2 bad input, 3
 /// internal error.
 [[nodiscard]] int exit_code_of(const std::function<int()>& work);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "apps/shared/amounts.h"
+#include "apps/shared/called_as.h"
 #include "poet/base/error.h"
 #include "poet/pipeline/names.h"
 #include "poet/pipeline/ram_budget.h"
@@ -29,8 +30,8 @@ NetworkSpec network_spec(const InputOptions& options) {
 
 DeviceSpec device_spec(const InputOptions& options) {
   if (!options.platform && !options.instance)
-    throw InputError(fmt::format("--platform is needed with --{}: which device (poet devices lists them)",
-                                 options.onnx ? "onnx" : "model"));
+    throw InputError(fmt::format("--platform is needed with --{}: which device ({} devices lists them)",
+                                 options.onnx ? "onnx" : "model", called_as()));
   return {options.platform.value_or(""), std::nullopt};
 }
 

@@ -7,9 +7,6 @@
 
 namespace poet::cli {
 
-/// Whether `stream` is a terminal that can draw over a line.
-[[nodiscard]] bool is_live(std::FILE* stream);
-
 /// Draws over the current line, cut to the terminal's width: a longer one would wrap for good.
 void draw_line(std::FILE* stream, const std::string& text);
 

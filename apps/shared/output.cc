@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <system_error>
 
+#include "apps/shared/terminal.h"
 #include "poet/base/error.h"
 #include "poet/cost/json_reader.h"
 
@@ -23,6 +24,8 @@ void print_answer(const std::string& text) {
     throw InputError("stdout", std::string("cannot be written: ") + std::strerror(errno));
   }
 }
+
+void print_text(const std::string& text) { print_answer(fitted_lines(text)); }
 
 void print_answer(const nlohmann::ordered_json& json) { print_answer(json_text(json, 2) + "\n"); }
 

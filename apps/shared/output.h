@@ -8,6 +8,8 @@ namespace poet::cli {
 /// Writes the answer to stdout, at once. A reader that has left (`poet ... | head -1`) is no error; anything
 /// else that keeps the text from arriving (a full disk) throws InputError.
 void print_answer(const std::string& text);
+/// An answer for people: lines that are longer than the terminal is wide are broken at spaces.
+void print_text(const std::string& text);
 /// With what is not UTF-8 (names from files) replaced: JSON must be.
 void print_answer(const nlohmann::ordered_json& json);
 

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "apps/shared/called_as.h"
+#include "apps/shared/terminal.h"
 #include "poet/base/error.h"
 #include "poet/base/nearest.h"
 #include "poet/report/table.h"
@@ -18,12 +20,11 @@ class Formatter final : public CLI::Formatter {
  public:
   Formatter() { column_width(kColumn); }
   std::string make_option_desc(const CLI::Option* option) const override {
-    return wrapped(option->get_description(), kWidth - kColumn, 0);
+    return wrapped(option->get_description(), std::max(prose_width() - kColumn, 20), 0);
   }
 
  private:
   static constexpr int kColumn = 34;
-  static constexpr int kWidth = 110;
 };
 
 /// CLI11 separates groups of options by two empty lines; one is enough.
@@ -64,7 +65,7 @@ const Option& Option::required() const {
 }
 
 const Option& Option::one_of(std::initializer_list<std::string> values) const {
-  option_->check(CLI::IsMember(std::vector<std::string>(values)));
+  option_->check(CLI::IsMember(std::vector<std::string>(values)).description(""));
   return *this;
 }
 
@@ -118,13 +119,25 @@ CommandLine::CommandLine(const std::string& name, const std::string& description
 std::string CommandLine::name() const { return app_->get_name(); }
 
 Parser CommandLine::command(const std::string& name, const std::string& description) {
-  return Parser(*app_->add_subcommand(name, description));
+  CLI::App* command = app_->add_subcommand(name, description);
+  command
+      ->add_option_function<std::string>(
+          "--color",
+          [](const std::string& when) {
+            use_colour(when == "always"  ? Colour::always
+                       : when == "never" ? Colour::never
+                                         : Colour::automatic);
+          },
+          "colours: on terminals, unless NO_COLOR is set (default); always; never")
+      ->check(CLI::IsMember({"auto", "always", "never"}).description(""))
+      ->type_name("auto|always|never");
+  return Parser(*command);
 }
 
 std::optional<std::string> CommandLine::parse(int argc, const char* const* argv) {
   const auto wrong = [this](const std::string& what) {
     const std::vector<CLI::App*> called = app_->get_subcommands();
-    const std::string place = name() + (called.empty() ? "" : " " + called.front()->get_name());
+    const std::string place = called_as() + (called.empty() ? "" : " " + called.front()->get_name());
     return InputError(fmt::format("{} ({} --help lists what there is)", what, place));
   };
   // "poet help solve" is "poet solve --help".

@@ -50,7 +50,7 @@ class Profile final : public Command {
     if (json_)
       print_answer(to_json(profiled.device));
     else
-      print_answer(profile_text(profiled, *options_.output));
+      print_text(profile_text(profiled, *options_.output));
     return kAnswer;
   }
 

@@ -12,9 +12,11 @@
 
 #include "apps/shared/amounts.h"
 #include "apps/shared/answer_line.h"
+#include "apps/shared/called_as.h"
 #include "apps/shared/interrupt.h"
 #include "apps/shared/live_line.h"
 #include "apps/shared/parser.h"
+#include "apps/shared/terminal.h"
 #include "poet/base/amounts.h"
 #include "poet/base/error.h"
 #include "poet/cost/json_reader.h"
@@ -145,7 +147,8 @@ std::string profile_text(const runtime::MachineProfile& profiled, const std::str
   }
   out += answer_line("Power", fmt::format("{} above idle, {} idle; {}", format_watts(device.active),
                                           format_watts(device.idle), device.origins.at("/active_watts")));
-  out += answer_line("Profile", fmt::format("{}; use it with: poet solve --platform {} ...", file, file));
+  out += answer_line("Profile", fmt::format("{}; use it with: {} solve --platform {} ...", file, called_as(),
+                                            shell_word(file)));
   out += '\n';
   std::vector<OpOverride> slowest = device.overrides;
   std::stable_sort(slowest.begin(), slowest.end(),
@@ -159,7 +162,7 @@ std::string profile_text(const runtime::MachineProfile& profiled, const std::str
   for (const OpOverride& op : slowest)
     table.add({op.kind, format_seconds(op.runtime, 3), format_percent(op.spread, 2),
                format_bytes(op.workspace), op.shape_class});
-  return out + table.text();
+  return out + terminal_table(table);
 }
 
 }  // namespace poet::cli

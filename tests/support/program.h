@@ -82,6 +82,9 @@ inline ProgramRun run_command(const std::vector<std::string>& arguments,
 #ifdef POET_TEST_PROGRAM
 /// `poet` with these arguments, separated by spaces.
 inline ProgramRun poet(const std::string& arguments) {
+  // Hints name the program as it was called; under a path that differs from machine to machine.
+  static const int as_installed = setenv("POET_CALLED_AS", "poet", 1);
+  static_cast<void>(as_installed);
   std::vector<std::string> words = {program().string()};
   std::istringstream text(arguments);
   for (std::string word; text >> word;) words.push_back(word);

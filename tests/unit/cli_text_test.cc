@@ -37,6 +37,32 @@ TEST(Table, BreaksTheLastColumn) {
   EXPECT_EQ(table.text(0, 20), "a  b\nx  thirty characters at the least\n   and more\n");
 }
 
+TEST(Table, FitsATerminal) {
+  Table table({{"layer", Align::left}, {"bytes", Align::right}, {"reason", Align::left}});
+  table.add({"encoder.layer.11.attention", "1,024", "paging is cheaper than recomputing"});
+  // Names lose their beginning.
+  EXPECT_EQ(table.fitted(60),
+            "layer                 bytes  reason\n"
+            "\u2026yer.11.attention  1,024  paging is cheaper than\n"
+            "                          recomputing\n");
+  // What does not fit comes below.
+  EXPECT_EQ(table.fitted(40),
+            "layer                 bytes\n"
+            "\u2026.layer.11.attention  1,024\n"
+            "\n"
+            "layer                 reason\n"
+            "\u2026.layer.11.attention  paging is cheaper than\n"
+            "                      recomputing\n");
+  EXPECT_EQ(table.fitted(200), table.text());
+}
+
+TEST(Shortened, KeepsTheEnd) {
+  EXPECT_EQ(shortened("layer4.conv2", 12), "layer4.conv2");
+  EXPECT_EQ(shortened("layer4.conv2", 6), "\u2026conv2");
+  EXPECT_EQ(shortened("\u00b5\u00b5\u00b5", 2), "\u2026\u00b5");
+  EXPECT_EQ(shortened("abc", 0), "");
+}
+
 TEST(Wrapped, BreaksAtSpacesAndIndentsTheRest) {
   EXPECT_EQ(wrapped("one two three four", 9, 2), "one two\n  three\n  four");
   EXPECT_EQ(wrapped("unbreakable-word x", 5, 0), "unbreakable-word\nx");

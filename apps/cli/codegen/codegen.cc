@@ -17,10 +17,12 @@
 #include "apps/cli/codegen/answer.h"
 #include "apps/cli/codegen/plan_for_board.h"
 #include "apps/cli/command.h"
+#include "apps/shared/activity.h"
 #include "apps/shared/amounts.h"
 #include "apps/shared/interrupt.h"
 #include "apps/shared/live_line.h"
 #include "apps/shared/output.h"
+#include "apps/shared/terminal.h"
 #include "apps/shared/training/options.h"
 #include "firmware/engine/poet_engine.h"
 #include "poet/base/amounts.h"
@@ -192,6 +194,8 @@ class Codegen final : public Command {
     options.seed = parse_whole("--seed", seed_);
     options.steps = parse_word("--steps", steps_);
     const auto budget = budget_ ? std::optional(parse_bytes("--ram-budget", *budget_)) : std::nullopt;
+    std::optional<Activity> activity;
+    if (!quiet_) activity.emplace("checking " + plan_);
     std::vector<firmware::Memory> memory;
     const PlanForBoard plan = plan_for_board(checked_plans(plan_, budget), board, memory);
     const firmware::Program& program = plan.program;
@@ -215,6 +219,7 @@ class Codegen final : public Command {
                            {fs::path(plan_).filename().string(), describe_network(graph),
                             describe_storage(program, *data), options.seed});
     const fs::path card = fs::path(folder_) / "card.img";
+    activity.reset();
     {
       CardProgress progress(quiet_, blocks);
       options.name = card;
@@ -231,7 +236,7 @@ class Codegen final : public Command {
     if (json_)
       print_answer(answer_json(memory.front(), board, program, *data, card));
     else
-      print_answer(answer_text(memory.front(), board, program, *data, card));
+      print_text(answer_text(memory.front(), board, program, *data, card));
     return kAnswer;
   }
 

@@ -94,7 +94,7 @@ class Compare final : public Command {
     if (json_) {
       print_answer(comparison_json(comparison));
     } else {
-      print_answer(comparison_text(comparison));
+      print_text(comparison_text(comparison));
     }
     return any_holds(comparison) ? kAnswer : kNoAnswer;
   }

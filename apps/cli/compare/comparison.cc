@@ -10,6 +10,7 @@
 
 #include "apps/cli/solve/summary.h"
 #include "apps/shared/answer_line.h"
+#include "apps/shared/terminal.h"
 #include "poet/base/amounts.h"
 #include "poet/cost/json_reader.h"
 #include "poet/report/table.h"
@@ -20,8 +21,6 @@ namespace poet::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-constexpr int kTextWidth = 110;
 
 /// Texts that are shown once, under the table, and referred to by number.
 class Footnotes {
@@ -39,7 +38,7 @@ class Footnotes {
     for (std::size_t i = 0; i < texts_.size(); ++i) {
       const std::string label = fmt::format("[{}] ", i + 1);
       const int indent = static_cast<int>(label.size());
-      lines += label + wrapped(texts_[i], kTextWidth - indent, indent) + "\n";
+      lines += label + wrapped(texts_[i], prose_width() - indent, indent) + "\n";
     }
     return lines.empty() ? "" : "\n" + lines;
   }
@@ -142,7 +141,7 @@ std::string comparison_text(const Comparison& comparison) {
     cells.push_back(verdict_text(judged, footnotes));
     table.add(std::move(cells));
   }
-  text += "\n" + table.text(0, kTextWidth) + footnotes.text();
+  text += "\n" + terminal_table(table) + footnotes.text();
   const std::vector<const Comparison::Row*> best = cheapest(comparison);
   if (best.empty()) {
     text += "\nNo method's plan is within the limits.\n";
@@ -211,7 +210,7 @@ std::string methods_text() {
     table.add({std::string(method.name), std::string(method.title), method.recomputes ? "yes" : "-",
                method.pages ? "yes" : "-", std::string(method.source)});
   }
-  return table.text();
+  return terminal_table(table);
 }
 
 Json methods_json() {

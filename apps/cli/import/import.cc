@@ -8,6 +8,7 @@
 
 #include "apps/cli/command.h"
 #include "apps/cli/import/import_report.h"
+#include "apps/shared/activity.h"
 #include "apps/shared/amounts.h"
 #include "apps/shared/inputs.h"
 #include "apps/shared/output.h"
@@ -50,14 +51,16 @@ class Import final : public Command {
     if (!out_ && (options_.optimizer || options_.trainable))
       throw InputError("--optimizer and --trainable", "are for the instance that -o writes");
     if (out_) check_writable("-o", *out_);
+    std::optional<Activity> activity(std::in_place, "reading " + file_);
     const ImportedModel model = read_onnx(options_);
     check_ops(model.forward);
     const Contents contents = measure(model.forward);
     if (out_) write_file(*out_, json_text(to_json(instance()), 1) + "\n");
+    activity.reset();
     if (json_)
       print_answer(import_json(file_, model, contents));
     else
-      print_answer(import_text(file_, model, contents, every_op_, every_parameter_));
+      print_text(import_text(file_, model, contents, every_op_, every_parameter_));
     return kAnswer;
   }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 
+#include "apps/shared/terminal.h"
 #include "poet/autodiff/differentiate.h"
 #include "poet/base/amounts.h"
 #include "poet/cost/tabulate.h"
@@ -105,7 +106,7 @@ std::string operators_text(const Graph& forward, const Contents& contents) {
                                      shapes_text(shapes(forward, op.outputs, false))});
     table.add(std::move(cells));
   }
-  return table.text();
+  return terminal_table(table);
 }
 
 /// Values that stay in RAM across steps, by the names that --trainable matches.
@@ -117,7 +118,7 @@ std::string parameters_text(const Graph& forward) {
     table.add({value.name, shapes_text({value.shape}), format_count(element_count(value.shape)),
                value.persistence == Persistence::parameter ? "trains" : "does not train"});
   }
-  return table.text();
+  return terminal_table(table);
 }
 
 std::string nodes_text(const NodeCounts& nodes) {
@@ -215,11 +216,12 @@ std::string import_text(const std::string& file, const ImportedModel& model, con
   }
   if (every_op) out += "\n" + operators_text(model.forward, contents);
   if (every_parameter) out += "\n" + parameters_text(model.forward);
-  out += "\n" + table.text();
+  out += "\n" + terminal_table(table);
   out += fmt::format("\nParameters {}, forward MACs {}.\n", format_count(contents.total.parameters),
                      format_short(static_cast<double>(contents.macs)));
   out += nodes_text(model.nodes);
-  for (const std::string& notice : model.notices) out += wrapped("Note: " + notice + ".", 110, 6) + "\n";
+  for (const std::string& notice : model.notices)
+    out += wrapped("Note: " + notice + ".", prose_width(), 6) + "\n";
   return out;
 }
 

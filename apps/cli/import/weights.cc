@@ -172,7 +172,7 @@ class Weights final : public Command {
     std::string text = fmt::format("{:<14}{} tensors, {}, in {}\n", "Weights", format_count(done.tensors),
                                    format_bytes(done.bytes), *out_);
     for (const std::string& notice : done.notices) text += fmt::format("{:<14}{}\n", "Note", notice);
-    print_answer(text);
+    print_text(text);
   }
 
   std::string from_;

@@ -8,7 +8,9 @@
 #include <string_view>
 
 #include "apps/cli/command.h"
+#include "apps/shared/called_as.h"
 #include "apps/shared/output.h"
+#include "apps/shared/terminal.h"
 #include "poet/base/amounts.h"
 #include "poet/cost/device.h"
 #include "poet/cost/json_reader.h"
@@ -41,10 +43,14 @@ std::string devices_text(const std::vector<DeviceProfile>& devices) {
                storage ? rate(storage->page_in.bytes_per_second) : "no storage",
                storage ? rate(storage->page_out.bytes_per_second) : "-", device.description});
   }
-  return table.text() +
-         "\nActive power is above idle, while computing; idle power is drawn all the time. `poet devices "
-         "NAME` shows\n"
-         "every number and where it comes from; a profile of your own is a file: --platform FILE.json.\n";
+  return terminal_table(table) + "\n" +
+         wrapped(fmt::format(
+                     "Active power is above idle, while computing; idle power is drawn all the time. `{} "
+                     "devices NAME` shows every number and where it comes from; a profile of your own is a "
+                     "file: --platform FILE.json.",
+                     called_as()),
+                 prose_width(), 0) +
+         "\n";
 }
 
 /// A number as people read it, by the unit in its field's name.
@@ -94,7 +100,7 @@ std::string device_text(const DeviceProfile& device) {
   Table table({{"", Align::left}, {"", Align::right}, {"", Align::left}});
   add_numbers(table, device, to_json(device), "", "");
   std::string out = fmt::format("{}: {}\n\n", device.name, device.description);
-  return out + table.text(2);
+  return out + terminal_table(table, 2);
 }
 
 class Devices final : public Command {
@@ -112,7 +118,7 @@ class Devices final : public Command {
       if (json_)
         print_answer(to_json(device));
       else
-        print_answer(device_text(device));
+        print_text(device_text(device));
       return kAnswer;
     }
     const std::vector<DeviceProfile> devices = shipped_devices();
@@ -123,7 +129,7 @@ class Devices final : public Command {
       for (const DeviceProfile& device : devices) json["devices"].push_back(to_json(device));
       print_answer(json);
     } else {
-      print_answer(devices_text(devices));
+      print_text(devices_text(devices));
     }
     return kAnswer;
   }

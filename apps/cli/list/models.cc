@@ -10,6 +10,7 @@
 
 #include "apps/cli/command.h"
 #include "apps/shared/output.h"
+#include "apps/shared/terminal.h"
 #include "poet/base/amounts.h"
 #include "poet/cost/tabulate.h"
 #include "poet/frontend/zoo.h"
@@ -90,10 +91,14 @@ std::string models_text(const std::vector<ModelRow>& models) {
                format_count(static_cast<std::int64_t>(model.values)), format_bytes(model.keep_all_peak),
                model.description});
   }
-  std::string out = table.text();
-  out +=
-      "\nOps and values are those of one training step at batch 1 with SGD; \"keep all\" is the RAM that it "
-      "needs when\nevery value is kept until its last use, parameters included.\n";
+  std::string out = terminal_table(table);
+  out += "\n" +
+         wrapped(
+             "Ops and values are those of one training step at batch 1 with SGD; \"keep all\" is the RAM "
+             "that it "
+             "needs when every value is kept until its last use, parameters included.",
+             prose_width(), 0) +
+         "\n";
 
   std::vector<std::string> names;
   std::vector<std::string> platforms;
@@ -122,7 +127,7 @@ class Models final : public Command {
     if (json_)
       print_answer(models_json(models));
     else
-      print_answer(models_text(models));
+      print_text(models_text(models));
     return kAnswer;
   }
 

@@ -76,7 +76,7 @@ class Reproduce final : public Command {
         report_html(
             {quick_ ? "POET's evaluation, reproduced (quick)" : "POET's evaluation, reproduced", kMethod},
             report, folder));
-    print_answer(summary(report, results, folder));
+    print_text(summary(report, results, folder));
     return kAnswer;
   }
 

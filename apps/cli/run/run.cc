@@ -85,6 +85,7 @@ class Run final : public Command {
     if (plan_) {
       refuse_problem_options();
       runnable = Runnable{read_plans(*plan_), {}};
+      use_units_of(runnable->plans.plans.front().limits.ram_budget);
       origin_ = origin_of(runnable->plans.instance.graph, choice, network(), onnx_out_.has_value());
     } else {
       check_several(ram_budgets(problem_.limits).size(), choice);
@@ -128,7 +129,7 @@ class Run final : public Command {
         if (output_.json)
           print_answer(answers_json(answers));
         else
-          print_answer(answers_text(answers));
+          print_text(answers_text(answers));
         return kNoAnswer;
       }
       const std::vector<std::uint8_t> plan = to_binary(family_of_answers(answers));

@@ -1,8 +1,6 @@
 // poet show: pictures of a plan or a schedule, as the verifier saw it: a page, a figure, or text.
 
 #include <fmt/format.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cctype>
@@ -15,9 +13,12 @@
 #include <vector>
 
 #include "apps/cli/command.h"
+#include "apps/shared/activity.h"
 #include "apps/shared/amounts.h"
 #include "apps/shared/option_names.h"
 #include "apps/shared/output.h"
+#include "apps/shared/terminal.h"
+#include "poet/base/amounts.h"
 #include "poet/base/error.h"
 #include "poet/base/write_file.h"
 #include "poet/cost/json_reader.h"
@@ -46,14 +47,8 @@ bool has_unicode_terminal() {
   return false;
 }
 
-int text_width() {
-  constexpr int kUsual = 100;
-  winsize size{};
-  if (isatty(STDOUT_FILENO) == 1 && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1) {
-    return std::min<int>(size.ws_col, 2 * kUsual);
-  }
-  return kUsual;
-}
+/// As wide as the terminal, within what the text allows and what can be taken in.
+int text_width() { return std::clamp(terminal_width(stdout).value_or(100), 60, 200); }
 
 class Show final : public Command {
  public:
@@ -89,7 +84,9 @@ class Show final : public Command {
     std::vector<Picture> pictures;
     std::vector<std::string> names;
     for (const std::string& file : files_) {
+      const Activity activity("reading and replaying " + file);
       for (LoadedPlan& plan : load_plans(file, semantics(), ram)) {
+        if (names.empty()) use_units_of(plan.picture.plan.limits.ram_budget);
         names.push_back(std::move(plan.name));
         pictures.push_back(std::move(plan.picture));
       }
@@ -98,7 +95,10 @@ class Show final : public Command {
       throw InputError("-o", fmt::format("a figure shows one plan, not {}; .html shows several, --ram-budget "
                                          "chooses one of a file",
                                          pictures.size()));
-    if (output_) draw(pictures);
+    if (output_) {
+      const Activity activity("drawing " + *output_);
+      draw(pictures);
+    }
     std::string answer;
     bool invalid = false;
     for (std::size_t i = 0; i < pictures.size(); ++i) {

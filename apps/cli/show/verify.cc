@@ -77,6 +77,7 @@ class Verify final : public Command {
   int run() override {
     const std::optional<Bytes> ram = ram_ ? std::optional(parse_bytes("--ram-budget", *ram_)) : std::nullopt;
     const std::vector<LoadedPlan> loaded = load_plans(file_, {}, ram);
+    use_units_of(loaded.front().picture.plan.limits.ram_budget);
     if (json_ && loaded.size() == 1) {
       print_answer(verdict_json(loaded.front()));
     } else if (json_) {
@@ -88,7 +89,7 @@ class Verify final : public Command {
     } else {
       std::string text;
       for (const LoadedPlan& plan : loaded) text += verdict_text(plan.name, plan);
-      print_answer(text);
+      print_text(text);
     }
     return std::all_of(loaded.begin(), loaded.end(), is_valid) ? kAnswer : kNoAnswer;
   }

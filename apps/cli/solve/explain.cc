@@ -14,6 +14,7 @@
 #include "apps/cli/solve/summary.h"
 #include "apps/cli/solve/tensors.h"
 #include "apps/shared/output.h"
+#include "apps/shared/terminal.h"
 #include "poet/base/amounts.h"
 #include "poet/graph/dataflow.h"
 #include "poet/graph/parts.h"
@@ -99,7 +100,7 @@ void add_rows(std::string& out, const CompileRequest& request, const std::vector
                per_byte(decision.recompute_cost, decision.bytes), away(decision),
                reason(decision, remedies(request))});
   }
-  out += table.text();
+  out += terminal_table(table);
 }
 
 /// How many values are simply kept, and what for.
@@ -260,7 +261,7 @@ class Explain final : public Command {
       if (has_plan(solved))
         text += !tensors_.empty() ? named_text(solved, all, tensors_, all_)
                                   : "\n" + explanation_text(solved, all, all_) + persistent_text(solved);
-      print_answer(text);
+      print_text(text);
     }
     return exit_code(solved);
   }

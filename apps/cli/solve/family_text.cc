@@ -11,6 +11,7 @@
 #include "apps/cli/solve/result_json.h"
 #include "apps/cli/solve/summary.h"
 #include "apps/shared/answer_line.h"
+#include "apps/shared/terminal.h"
 #include "poet/base/amounts.h"
 #include "poet/graph/parts.h"
 #include "poet/report/table.h"
@@ -76,7 +77,7 @@ std::string answers_text(const std::vector<Solved>& answers) {
                format_bytes(on_storage), format_count(report.recomputations), format_count(report.page_ins),
                format_count(report.page_outs), format_bytes(report.bytes_written)});
   }
-  text += "\n" + table.text();
+  text += "\n" + terminal_table(table);
   if (const std::string notes = notes_text(answers); !notes.empty()) text += "\n" + notes;
   for (const Solved& solved : answers)
     if (!has_plan(solved))

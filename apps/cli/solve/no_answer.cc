@@ -40,15 +40,14 @@ std::string no_answer_text(const Solved& solved) {
   const Limits& limits = solved.request.limits;
   std::string out;
   if (solved.result.certificate.status == Status::unknown) {
-    out += answer_line("Status",
-                       fmt::format("unknown: {} after {} without a plan; that does not mean there is none",
+    out += status_line(fmt::format("unknown: {} after {} without a plan; that does not mean there is none",
                                    solved.interrupted        ? "stopped by Ctrl-C"
                                    : ran_out_of_time(solved) ? "time ran out"
                                                              : "the search gave up",
                                    format_seconds(Seconds(solved.result.outcome.solve_seconds), 2)));
     if (explanation.on_time) out += answer_line("Why", why_not(solved));
   } else {
-    out += answer_line("Status", "infeasible: " + why_not(solved));
+    out += status_line("infeasible: " + why_not(solved));
   }
   std::string least = fmt::format("{} asked for; no schedule below {}", format_bytes(limits.ram_budget),
                                   format_bytes(solved.figures.floor.bytes()));

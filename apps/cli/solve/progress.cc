@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/shared/live_line.h"
+#include "apps/shared/terminal.h"
 #include "poet/base/amounts.h"
 
 namespace poet::cli {
@@ -55,8 +56,8 @@ bool PlainFilter::worth_printing(const Progress& progress, Joules baseline) {
   return true;
 }
 
-ProgressDisplay::ProgressDisplay(std::FILE* stream, Joules baseline)
-    : stream_(stream), baseline_(baseline), live_(is_live(stream)) {
+ProgressDisplay::ProgressDisplay(std::FILE* stream, Joules baseline, std::optional<double> time_limit)
+    : stream_(stream), baseline_(baseline), time_limit_(time_limit), began_(now()), live_(is_live(stream)) {
   if (live_) painter_ = std::thread([this] { redraw_until_done(); });
 }
 
@@ -88,7 +89,16 @@ void ProgressDisplay::redraw_until_done() {
     if (!latest_) continue;
     Progress shown = *latest_;
     shown.elapsed_seconds += now() - latest_at_;
-    draw_line(stream_, describe(shown, baseline_));
+    if (time_limit_) {
+      // First, as a narrow terminal cuts the line; by this clock, as each search counts from its own
+      // beginning.
+      const double left = std::max(0.0, *time_limit_ - (now() - began_));
+      const std::string phase = shown.phase.empty() ? "searching" : shown.phase;
+      shown.phase = fmt::format("{}, {:.0f} s left", phase, left);
+      draw_line(stream_, describe_state(shown, baseline_));
+    } else {
+      draw_line(stream_, describe(shown, baseline_));
+    }
   }
 }
 

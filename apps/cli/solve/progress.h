@@ -35,7 +35,8 @@ class PlainFilter {
 /// second, so that the time goes on while the solver is silent, and removed at the end.
 class ProgressDisplay {
  public:
-  ProgressDisplay(std::FILE* stream, Joules baseline);
+  /// `time_limit`, in seconds, is that of the search, of which the live line says what is left.
+  ProgressDisplay(std::FILE* stream, Joules baseline, std::optional<double> time_limit = {});
   ~ProgressDisplay();
   ProgressDisplay(const ProgressDisplay&) = delete;
   ProgressDisplay& operator=(const ProgressDisplay&) = delete;
@@ -49,6 +50,8 @@ class ProgressDisplay {
 
   std::FILE* stream_;
   Joules baseline_;
+  std::optional<double> time_limit_;
+  double began_;  // by this process's monotonic clock, in seconds
   bool live_;
   PlainFilter filter_;
   std::mutex mutex_;

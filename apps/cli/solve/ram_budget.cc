@@ -8,16 +8,18 @@
 
 #include "poet/base/amounts.h"
 #include "poet/base/error.h"
+#include "poet/base/parse_amounts.h"
 #include "poet/pipeline/ram_budget.h"
 
 namespace poet::cli {
 namespace {
 
-/// Whether the amount was typed in powers of 1024; a bare number is what it is a multiple of.
-bool typed_in_binary(const std::string& text) {
-  if (text.find_first_of("iI") != std::string::npos) return true;
-  return text.find_first_not_of("0123456789") == std::string::npos &&
-         is_binary(parse_bytes("--ram-budget", text));
+/// Those that the amount was typed in; of a bare number, what it is a multiple of.
+void use_units_as_typed(const std::string& text) {
+  if (text.find_first_of("iI") != std::string::npos)
+    set_byte_units(ByteUnits::binary);
+  else if (text.find_first_not_of("0123456789") == std::string::npos)
+    use_units_of(parse_bytes("--ram-budget", text));
 }
 
 Bytes keep_all_part(const ProblemOptions& options, const RamBudget& budget) {
@@ -40,7 +42,9 @@ struct Least {
 std::optional<Least> least_ram(const ProblemOptions& options, const Solving& how) {
   ProblemOptions alone = options;
   alone.limits.ram_budget = "1";
-  const Solved none = solve_posed(pose_problem(alone, how.adjust), alone, {.look_further = false});
+  Solving search;
+  search.look_further = false;
+  const Solved none = solve_posed(pose_problem(alone, how.adjust), alone, search);
   const std::optional<Bytes> ram = none.result.outcome.explanation.least_ram;
   if (!ram) return std::nullopt;
   return Least{*ram, none.workload.part};
@@ -93,7 +97,7 @@ ProblemOptions settled(ProblemOptions options, const Solving& how) {
                        "least is no budget among several: its plan splits the graph otherwise");
     const RamBudget budget = parse_ram_budget("--ram-budget", text);
     if (!budget.of_keep_all) {
-      if (typed_in_binary(text)) set_byte_units(ByteUnits::binary);
+      use_units_as_typed(text);
       continue;
     }
     const Bytes bytes = keep_all_part(options, budget);

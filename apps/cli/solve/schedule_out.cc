@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "apps/shared/called_as.h"
 #include "poet/base/amounts.h"
 #include "poet/plan/file/schedule_json.h"
 
@@ -64,7 +65,7 @@ std::string to_text(const ScheduleOut& out) {
   if (!out.energy)
     return fmt::format("{:<14}not written: no schedule was found in stages, which leave out {}\n", "Schedule",
                        out.leaves_out);
-  const std::string check = fmt::format("check it with: poet verify {}", out.file);
+  const std::string check = fmt::format("check it with: {} verify {}", called_as(), shell_word(out.file));
   if (out.leaves_out.empty()) return fmt::format("{:<14}{}; {}\n", "Schedule", out.file, check);
   return fmt::format("{:<14}{}, another plan, in stages, of {}: it leaves out {}\n{:<14}{}\n", "Schedule",
                      out.file, format_joules(*out.energy), out.leaves_out, "", check);

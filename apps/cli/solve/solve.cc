@@ -13,6 +13,8 @@
 #include "apps/cli/solve/schedule_out.h"
 #include "apps/cli/solve/solving.h"
 #include "apps/cli/solve/summary.h"
+#include "apps/shared/answer_line.h"
+#include "apps/shared/called_as.h"
 #include "apps/shared/output.h"
 #include "poet/base/error.h"
 #include "poet/plan/file/plan_file.h"
@@ -79,8 +81,9 @@ class Solve final : public Command {
       std::string text = summary_text(solved);
       if (schedule) text += to_text(*schedule);
       if (has_plan(solved) && plan_out_)
-        text += fmt::format("{:<14}{}; look at it with: poet show {}\n", "Plan", *plan_out_, *plan_out_);
-      print_answer(text);
+        text += answer_line("Plan", fmt::format("{}; look at it with: {} show {}", *plan_out_, called_as(),
+                                                shell_word(*plan_out_)));
+      print_text(text);
     }
     if (schedule && !schedule->energy) return kNoAnswer;
     return exit_code(solved);
@@ -110,11 +113,12 @@ class Solve final : public Command {
     } else {
       std::string text = answers_text(answers);
       if (plan_out_ && answered)
-        text += fmt::format("\n{:<14}{}, {} plans; train by them with: poet run {}\n", "Plans", *plan_out_,
-                            answers.size(), *plan_out_);
+        text +=
+            "\n" + answer_line("Plans", fmt::format("{}, {} plans; train by them with: {} run {}", *plan_out_,
+                                                    answers.size(), called_as(), shell_word(*plan_out_)));
       if (plan_out_ && !answered)
-        text += fmt::format("\n{:<14}not written: not every budget has a plan\n", "Plans");
-      print_answer(text);
+        text += "\n" + answer_line("Plans", "not written: not every budget has a plan");
+      print_text(text);
     }
     return answered ? kAnswer : kNoAnswer;
   }

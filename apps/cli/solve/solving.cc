@@ -191,8 +191,7 @@ Solved pose_problem(const ProblemOptions& options, const Adjustment& adjust) {
   Solved solved = pose_as(options, network_spec(options.input), policy, adjust);
   solved.implied_options = implied_options(options);
   solved.ram_note = options.ram_note;
-  if (!options.limits.ram_budget && is_binary(solved.request.limits.ram_budget))
-    set_byte_units(ByteUnits::binary);
+  if (!options.limits.ram_budget) use_units_of(solved.request.limits.ram_budget);
   return solved;
 }
 
@@ -201,7 +200,8 @@ Solved solve_posed(Solved solved, const ProblemOptions& options, const Solving& 
   const InterruptGuard guard(how.on_interrupt);
   std::optional<ProgressDisplay> display;
   std::optional<ProgressLines> lines;
-  if (!options.solver.quiet) display.emplace(stderr, solved.figures.keep_all.energy);
+  if (!options.solver.quiet)
+    display.emplace(stderr, solved.figures.keep_all.energy, solved.request.options.time_limit_seconds);
   if (options.solver.progress_out)
     lines.emplace(*options.solver.progress_out, solved.figures.keep_all.energy);
   solved.request.options.on_progress = [&display, &lines](const Progress& progress) {

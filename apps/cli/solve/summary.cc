@@ -105,7 +105,7 @@ std::string subject_of_several_text(const Solved& one) {
 std::string summary_text(const Solved& solved) {
   std::string out = subject_text(solved) + "\n";
   if (has_plan(solved))
-    out += answer_line("Status", proof_text(solved)) + figures_text(solved) + moves_text(solved) +
+    out += status_line(proof_text(solved)) + figures_text(solved) + moves_text(solved) +
            answer_line("Solver", solver_text(solved));
   else
     out += no_answer_text(solved);

@@ -9,6 +9,7 @@
 #include <optional>
 #include <set>
 
+#include "apps/shared/terminal.h"
 #include "poet/base/amounts.h"
 #include "poet/base/error.h"
 #include "poet/graph/parts.h"
@@ -194,7 +195,7 @@ std::string residence_text(const Solved& solved, const std::string& name, const 
                one.paged ? format_joules(one.spent, 3) : "-", joules_per_byte(one.joules_per_byte),
                one.reason});
   }
-  text += table.text();
+  text += terminal_table(table);
   if (persistent.size() > rows)
     text += fmt::format("... and {} more (--all shows every part)\n",
                         format_count(std::ssize(persistent) - static_cast<long>(rows)));

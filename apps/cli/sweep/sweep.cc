@@ -79,7 +79,7 @@ class Sweep final : public Command {
     if (json_)
       print_answer(sweep_json(outcome));
     else
-      print_answer(sweep_text(outcome));
+      print_text(sweep_text(outcome));
   }
 
   std::string spec_;

@@ -6,6 +6,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "apps/shared/terminal.h"
 #include "poet/base/amounts.h"
 #include "poet/report/table.h"
 
@@ -87,7 +88,7 @@ std::string table_text(const SweepOutcome& outcome) {
     if (any_left) cells.push_back(number(group.left));
     table.add(cells);
   }
-  return table.text();
+  return terminal_table(table);
 }
 
 /// The most frequent reasons first.
@@ -102,7 +103,8 @@ std::string failures_text(const std::vector<SweepResult>& results) {
                    [](const auto& a, const auto& b) { return a.second > b.second; });
   std::string text = "\nFailed (--retry runs these again):\n";
   for (std::size_t i = 0; i < std::min(order.size(), kShownReasons); ++i)
-    text += "  " + wrapped(fmt::format("{} x {}", order[i].second, order[i].first), 108, 6) + "\n";
+    text +=
+        "  " + wrapped(fmt::format("{} x {}", order[i].second, order[i].first), prose_width() - 2, 6) + "\n";
   if (order.size() > kShownReasons)
     text += fmt::format("  and {} more reasons\n", order.size() - kShownReasons);
   return text;

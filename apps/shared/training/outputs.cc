@@ -86,7 +86,7 @@ int conclude(const Session& session, const RunChoice& training, const RunOutput&
     if (session.result.saved) text += fmt::format("{:<14}{}\n", "Checkpoint", training.checkpoint->string());
     if (session.result.end != runtime::TrainEnd::not_finite && !session.unfinished)
       for (const auto& [what, file] : written) text += fmt::format("{:<14}{}\n", what, file.string());
-    print_answer(text);
+    print_text(text);
   }
   if (training.loss_out) write_losses(session, *training.loss_out);
   if (session.unfinished) std::rethrow_exception(session.unfinished);

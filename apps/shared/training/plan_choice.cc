@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "apps/shared/live_line.h"
+#include "apps/shared/terminal.h"
 #include "poet/base/amounts.h"
 #include "poet/runtime/sensors/process_memory.h"
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "apps/shared/live_line.h"
+#include "apps/shared/terminal.h"
 #include "poet/base/amounts.h"
 
 namespace poet::cli {

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "apps/shared/answer_line.h"
+#include "apps/shared/terminal.h"
 #include "poet/base/amounts.h"
 #include "poet/cost/tabulate.h"
 #include "poet/graph/parts.h"
@@ -179,7 +180,7 @@ std::string stretches_text(const Session& session) {
                format_bytes(stretch.process_peak), format_seconds(stretch.measured.step, 3),
                format_bytes(stretch.measured.transferred.written)});
   }
-  return table.text();
+  return terminal_table(table);
 }
 
 /// Of a step; the sensor does not tell the plans of a run from one another.
@@ -215,7 +216,7 @@ std::string kinds_text(const Session& session) {
     rest.measured += times[i].measured;
   }
   if (others > 0) row(fmt::format("{} other kinds", others), rest);
-  return table.text();
+  return terminal_table(table);
 }
 
 }  // namespace
@@ -286,7 +287,7 @@ std::string side_by_side_text(const Session& session) {
     out += fmt::format("From step {} on, by the plan for {}:\n",
                        format_count(session.result.stretches.back().first_step),
                        format_bytes(session.file.limits.ram_budget));
-  return out + table.text() + "\n" + kinds_text(session);
+  return out + terminal_table(table) + "\n" + kinds_text(session);
 }
 
 }  // namespace poet::cli

@@ -82,7 +82,10 @@ std::string format_number(double number, int digits) {
 
 void set_byte_units(ByteUnits units) { byte_units = units; }
 
-bool is_binary(Bytes bytes) { return bytes.value() % kKibi == 0 && bytes.value() % 1000 != 0; }
+void use_units_of(Bytes bytes) {
+  const bool binary = bytes.value() % kKibi == 0 && bytes.value() % 1000 != 0;
+  set_byte_units(binary ? ByteUnits::binary : ByteUnits::decimal);
+}
 
 std::string format_bytes(Bytes bytes) {
   // Up to here the exact count is as short as a rounded one.

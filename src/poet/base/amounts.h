@@ -24,8 +24,8 @@ namespace poet {
 /// prints.
 enum class ByteUnits { decimal, binary };
 void set_byte_units(ByteUnits units);
-/// Whether an amount reads better in powers of 1024: a whole number of KiB, and not of KB.
-[[nodiscard]] bool is_binary(Bytes bytes);
+/// Binary for a whole number of KiB that is not one of KB: the units that it was typed in.
+void use_units_of(Bytes bytes);
 
 // Quantities take the unit that reads best; zeros at the end of a fraction are left out.
 [[nodiscard]] std::string format_bytes(Bytes bytes);

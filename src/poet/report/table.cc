@@ -3,12 +3,17 @@
 #include <algorithm>
 #include <cctype>
 #include <cstddef>
+#include <numeric>
+#include <optional>
 #include <sstream>
 
 #include "poet/base/error.h"
 
 namespace poet {
 namespace {
+
+constexpr int kNarrowestWords = 30;  // of a last column of words
+constexpr std::size_t kShortestName = 16;
 
 /// Characters, not bytes: continuation bytes of UTF-8 (10xxxxxx) do not count.
 std::size_t width(const std::string& text) {
@@ -30,43 +35,112 @@ bool next_is_short_word(std::istringstream& words) {
 
 }  // namespace
 
-std::string Table::text(int indent, int width_limit) const {
-  std::vector<std::size_t> widths;
-  bool headed = false;
-  for (const Column& column : columns_) {
-    widths.push_back(width(column.heading));
-    headed = headed || !column.heading.empty();
-  }
+Table::Widths Table::natural_widths() const {
+  Widths widths;
+  for (const Column& column : columns_) widths.push_back(width(column.heading));
   for (const std::vector<std::string>& row : rows_) {
     ensure(row.size() == columns_.size(), "a table row has as many cells as the table has columns");
     for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], width(row[i]));
   }
+  return widths;
+}
 
+std::string Table::block(const std::vector<std::size_t>& shown, const Widths& widths, int indent,
+                         int width_limit) const {
   int last_starts = indent;
-  for (std::size_t i = 0; i + 1 < widths.size(); ++i) last_starts += static_cast<int>(widths[i]) + 2;
-  const int last_width = std::max(width_limit - last_starts, 30);
+  for (std::size_t i = 0; i + 1 < shown.size(); ++i) last_starts += static_cast<int>(widths[shown[i]]) + 2;
+  const int last_width = std::max(width_limit - last_starts, kNarrowestWords);
 
   std::string out;
   const auto add_line = [&](const auto& cell_of) {
     std::string line(static_cast<std::size_t>(indent), ' ');
-    for (std::size_t i = 0; i < columns_.size(); ++i) {
-      const std::string& cell = cell_of(i);
-      const std::string padding(widths[i] - width(cell), ' ');
+    for (std::size_t i = 0; i < shown.size(); ++i) {
+      const Column& column = columns_[shown[i]];
       if (i > 0) line += "  ";
-      if (i + 1 == columns_.size() && columns_[i].align == Align::left) {
-        line += wrapped(cell, last_width, last_starts);
+      if (shown[i] + 1 == columns_.size() && column.align == Align::left) {
+        line += wrapped(cell_of(shown[i]), last_width, last_starts);
         break;
       }
-      line += columns_[i].align == Align::right ? padding + cell : cell + padding;
+      const std::string cell = shortened(cell_of(shown[i]), widths[shown[i]]);
+      const std::string padding(widths[shown[i]] - width(cell), ' ');
+      line += column.align == Align::right ? padding + cell : cell + padding;
     }
     line.erase(line.find_last_not_of(' ') + 1);
     out += line + "\n";
   };
+  const bool headed = std::any_of(columns_.begin(), columns_.end(),
+                                  [](const Column& column) { return !column.heading.empty(); });
   if (headed) add_line([&](std::size_t i) -> const std::string& { return columns_[i].heading; });
   for (const std::vector<std::string>& row : rows_) {
     add_line([&](std::size_t i) -> const std::string& { return row[i]; });
   }
   return out;
+}
+
+std::string Table::text(int indent, int width_limit) const {
+  std::vector<std::size_t> all(columns_.size());
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  return block(all, natural_widths(), indent, width_limit);
+}
+
+std::string Table::fitted(int width_limit, int indent) const {
+  const auto limit = static_cast<std::size_t>(std::max(width_limit - indent, 1));
+  Widths widths = natural_widths();
+  // The last column wraps, so it takes what is left, if that is enough.
+  Widths least = widths;
+  if (!columns_.empty() && columns_.back().align == Align::left)
+    least.back() = std::min<std::size_t>(least.back(), kNarrowestWords);
+  const auto total = [&] {
+    return std::accumulate(least.begin(), least.end(), 2 * (std::max<std::size_t>(least.size(), 1) - 1));
+  };
+  const Widths natural = least;
+  while (total() > limit) {
+    std::optional<std::size_t> widest;
+    for (std::size_t i = 0; i + 1 < least.size(); ++i)
+      if (columns_[i].align == Align::left && least[i] > kShortestName &&
+          least[i] > width(columns_[i].heading) && (!widest || least[i] > least[*widest]))
+        widest = i;
+    if (!widest) break;
+    --least[*widest];
+  }
+  if (total() > limit) {
+    least = natural;
+    for (std::size_t i = 0; i + 1 < least.size(); ++i)
+      if (columns_[i].align == Align::left)
+        least[i] = std::min(least[i], std::max({limit / 2, kShortestName, width(columns_[i].heading)}));
+  }
+  for (std::size_t i = 0; i + 1 < least.size(); ++i) widths[i] = least[i];
+
+  std::string out;
+  for (std::size_t next = 0; next < columns_.size();) {
+    std::vector<std::size_t> shown;
+    std::size_t used = 0;
+    if (next > 0) {
+      shown.push_back(0);
+      used = least[0];
+    }
+    const std::size_t first = next;
+    for (; next < columns_.size(); ++next) {
+      const std::size_t wider = used + least[next] + (shown.empty() ? 0 : 2);
+      if (next > first && wider > limit) break;
+      shown.push_back(next);
+      used = wider;
+    }
+    out += (out.empty() ? "" : "\n") + block(shown, widths, indent, width_limit);
+  }
+  return out;
+}
+
+std::string shortened(const std::string& text, std::size_t width_limit) {
+  const std::size_t whole = width(text);
+  if (whole <= width_limit) return text;
+  if (width_limit == 0) return "";
+  std::size_t at = 0;
+  for (std::size_t left = whole; left > width_limit - 1; --left) {
+    ++at;
+    while (at < text.size() && (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80) ++at;
+  }
+  return "\u2026" + text.substr(at);
 }
 
 std::string wrapped(const std::string& text, int width_limit, int indent) {

@@ -28,11 +28,25 @@ class Table {
   /// line. The last column breaks at spaces where a line would be longer than `width`, but is never narrower
   /// than 30.
   [[nodiscard]] std::string text(int indent = 0, int width = 120) const;
+  /// The same for a terminal of `width` columns, which no line exceeds unless a single column does: texts on
+  /// the left are shortened, down to 16 characters, where that is enough; else columns that do not fit come
+  /// in a table below, beside the first one again.
+  [[nodiscard]] std::string fitted(int width, int indent = 0) const;
 
  private:
+  using Widths = std::vector<std::size_t>;
+  [[nodiscard]] Widths natural_widths() const;
+  /// Of the columns `shown`, in that order.
+  [[nodiscard]] std::string block(const std::vector<std::size_t>& shown, const Widths& widths, int indent,
+                                  int width) const;
+
   std::vector<Column> columns_;
   std::vector<std::vector<std::string>> rows_;
 };
+
+/// The end of `text` in at most `width` characters, after an ellipsis where that is not all: of layers' names
+/// the end tells one from the other.
+[[nodiscard]] std::string shortened(const std::string& text, std::size_t width);
 
 /// `text` in lines of at most `width` characters, broken at spaces; lines after the first start with `indent`
 /// spaces.

@@ -1,0 +1,200 @@
+#!/usr/bin/env python3
+"""What is printed, as terminals show it: its width, colours, the live line, errors as JSON, and commands that it names.
+
+usage: terminal_test.py POET
+"""
+import fcntl
+import json
+import os
+import pathlib
+import pty
+import re
+import struct
+import subprocess
+import sys
+import tempfile
+import termios
+import unittest
+
+POET = str(pathlib.Path(sys.argv.pop()).resolve())
+SMALL = ("--model", "linear", "--platform", "m4", "--time-limit", "1s")
+PARTS = ("--ram-budget", "128KiB,50%")
+COMMANDS = (
+    ("models",),
+    ("devices",),
+    ("devices", "m4"),
+    ("solve", *SMALL, "--ram-budget", "50%", "--quiet"),
+    ("solve", *SMALL, "--ram-budget", "100KiB,50%", "--quiet"),
+    ("solve", *SMALL, "--ram-budget", "20KB", "--persistent", "resident", "--quiet"),
+    ("explain", *SMALL, "--ram-budget", "50%", "--all", "--quiet"),
+    ("compare", *SMALL, "--quiet"),
+    ("compare", "--list"),
+    ("run", *SMALL, "--ram-budget", "50%", "--steps", "2", "--report", "--quiet"),
+)
+
+
+def environment(**changes):
+    inherited = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "NO_COLOR", "POET_CALLED_AS")}
+    return {**inherited, "TERM": "xterm", "LC_ALL": "C.UTF-8", **changes}
+
+
+def piped(*arguments, folder=None, **changes):
+    return subprocess.run([POET, *arguments], capture_output=True, text=True, timeout=120, env=environment(**changes), cwd=folder)
+
+
+def on_terminal(*arguments, columns=72, **changes):
+    """What a terminal receives."""
+    child, terminal = pty.fork()
+    if child == 0:
+        os.execve(POET, [POET, *arguments], environment(**changes))
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
+    received = b""
+    while True:
+        try:
+            part = os.read(terminal, 65536)
+        except OSError:  # nobody writes any more
+            break
+        if not part:
+            break
+        received += part
+    os.close(terminal)
+    os.waitpid(child, 0)
+    return received.decode()
+
+
+def without_colours(text):
+    return re.sub(r"\x1b\[[0-9]*m", "", text)
+
+
+class Width(unittest.TestCase):
+    def check(self, text, columns):
+        for line in text.splitlines():
+            self.assertLessEqual(len(line), columns, line)
+
+    def test_no_line_is_longer_than_COLUMNS(self):
+        for arguments in COMMANDS:
+            for columns in (80, 100, 132):
+                with self.subTest(arguments=arguments, columns=columns):
+                    said = piped(*arguments, COLUMNS=str(columns))
+                    self.assertIn(said.returncode, (0, 1), said.stderr)
+                    self.check(said.stdout, columns)
+
+    def test_nor_than_the_terminal(self):
+        # The program may ask before the size is set: that of this test's own terminal would do as well.
+        said = without_colours(on_terminal("models", COLUMNS="70"))
+        self.assertIn("linear", said)
+        self.check(said.replace("\r\n", "\n"), 70)
+
+    def test_pipes_get_whole_lines(self):
+        self.assertEqual(piped("models").stdout, piped("models", COLUMNS="wide").stdout)
+        self.assertGreater(max(map(len, piped("models").stdout.splitlines())), 100)
+
+    def test_the_ends_of_names_stay(self):
+        arguments = ("solve", "--model", "transformer", "--platform", "jetsontx2", "--ram-budget", "72%", "--split", "off", "--quiet")
+        self.assertRegex(piped(*arguments, COLUMNS="40").stdout, r"\u2026\S*backward_weight")
+
+
+class Colours(unittest.TestCase):
+    SOLVE = ("solve", *SMALL, "--quiet")
+
+    def test_are_for_terminals(self):
+        self.assertIn("\x1b[32moptimal\x1b[0m", on_terminal(*self.SOLVE))
+        self.assertNotIn("\x1b", piped(*self.SOLVE).stdout)
+
+    def test_can_be_chosen(self):
+        self.assertNotIn("\x1b", on_terminal(*self.SOLVE, NO_COLOR="1"))
+        self.assertNotIn("\x1b", on_terminal(*self.SOLVE, "--color", "never"))
+        self.assertIn("\x1b[32m", piped(*self.SOLVE, "--color", "always", NO_COLOR="1").stdout)
+        self.assertIn("\x1b[31mpoet:\x1b[0m", piped("solve", *SMALL, "--ram-budget", "x", "--color", "always").stderr)
+        said = piped("solve", *SMALL, "--color", "sometimes")
+        self.assertEqual(said.returncode, 2)
+        self.assertIn("--color", said.stderr)
+
+    def test_change_nothing_else(self):
+        coloured = piped("explain", *SMALL, "--quiet", "--color", "always").stdout
+        plain = piped("explain", *SMALL, "--quiet").stdout
+        alike = [re.sub(r"[0-9.]+ (s|ms|us)\b", "", text) for text in (without_colours(coloured), plain)]
+        self.assertEqual(*alike)
+
+
+class LiveLine(unittest.TestCase):
+    HARD = ("solve", "--model", "resnet18_cifar", "--platform", "a72", "--ram-budget", "30%", "--gap", "0", "--time-limit", "3s")
+
+    def test_says_what_is_known_and_what_time_is_left(self):
+        said = on_terminal(*self.HARD)
+        self.assertRegex(said, r"[a-z ]+, [0-3] s left: best [0-9.]+ .*J, bound [0-9.]+ .*J, gap [0-9.]+%")
+        # The last is gone before the answer.
+        self.assertRegex(said, r"\r\x1b\[K\x1b\[1mNetwork")
+
+    def test_is_not_for_pipes(self):
+        said = piped(*self.HARD)
+        self.assertNotIn("left", said.stderr)
+        self.assertNotIn("\r", said.stderr)
+        self.assertEqual(piped(*self.HARD, "--quiet").stderr, "")
+
+
+class Errors(unittest.TestCase):
+    def error(self, *arguments):
+        said = piped(*arguments, "--json")
+        self.assertEqual(said.returncode, 2, said.stdout)
+        error = json.loads(said.stdout)["error"]
+        self.assertEqual(said.stderr, f"poet: {error['message']}\n")
+        return error["kind"], error["field"], error["rule"]
+
+    def test_are_json_where_the_answer_would_be(self):
+        self.assertEqual(self.error("solve", *SMALL, "--ram-budget", "x"),
+                         ("input", "--ram-budget", '"x" is not an amount of bytes (try 300KiB, 2MB or 737719)'))
+        self.assertEqual(self.error("import", "/no/such.onnx")[:2], ("input", "/no/such.onnx"))
+        self.assertEqual(self.error("verify", "/no/such.plan")[:2], ("input", "/no/such.plan"))
+        kind, field, rule = self.error("solve", "--modle", "x")
+        self.assertEqual((kind, field), ("input", None))
+        self.assertIn("did you mean --model?", rule)
+        # From the process that solves.
+        self.assertEqual(self.error("run", *SMALL, "--ram-budget", "1GB")[:2], ("input", "--ram-budget"))
+
+    def test_answers_that_there_is_no_plan_are_answers(self):
+        said = piped("solve", *SMALL, "--ram-budget", "20KB", "--persistent", "resident", "--quiet", "--json")
+        self.assertEqual((said.returncode, json.loads(said.stdout)["status"]), (1, "infeasible"))
+
+
+class Hints(unittest.TestCase):
+    """Commands that are named work where they are printed."""
+
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+
+    def run_all(self, text, called):
+        commands = re.findall(r"with: (.*)$", text, re.M) + re.findall(r"\((\S+ (?:\w+ )?(?:--help|devices))", text)
+        self.assertTrue(commands, text)
+        for command in commands:
+            self.assertTrue(command.startswith(called + " "), command)
+            done = subprocess.run(command + (" --steps 1" if " run " in command else ""), shell=True, cwd=self.folder.name,
+                                  capture_output=True, text=True, timeout=120, env=environment())
+            self.assertEqual(done.returncode, 0, command + done.stderr)
+
+    def said(self, *arguments, **changes):
+        done = piped(*arguments, folder=self.folder.name, **changes)
+        return done.stdout + done.stderr
+
+    def test_as_the_program_was_called(self):
+        quiet = (*SMALL, "--quiet")
+        self.run_all(self.said("solve", *quiet, "--plan-out", "a plan", COLUMNS="200"), POET)
+        self.run_all(self.said("solve", *quiet, "--ram-budget", "100KiB,50%", "--plan-out", "plans's"), POET)
+        self.run_all(self.said("solve", *quiet, "--schedule-out", "s.json", COLUMNS="200"), POET)
+        self.run_all(self.said("solve", "--modle", "x"), POET)
+        self.run_all(self.said("solve", "--model", "linear"), POET)
+
+    def test_from_a_checkout(self):
+        os.symlink(POET, pathlib.Path(self.folder.name) / "poet")
+        self.run_all(self.said("solve", *SMALL, "--quiet", "--plan-out", "p", POET_CALLED_AS="./poet"), "./poet")
+
+    def test_ways_out(self):
+        answer = self.said("solve", *SMALL, "--ram-budget", "20KB", "--persistent", "resident", "--quiet", COLUMNS="300")
+        way = re.search(r"Way out +(--\S+ \d+(?: --\S+)*)", answer).group(1)
+        done = piped("solve", *SMALL, "--persistent", "resident", "--quiet", *way.split())
+        self.assertEqual(done.returncode, 0, way + done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
