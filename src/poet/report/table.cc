@@ -21,13 +21,14 @@ std::size_t width(const std::string& text) {
       text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
 }
 
-/// Whether at most four letters stand next in `words`, as a unit does.
+/// Whether at most four letters stand next in `words`, as a unit does: "KiB),".
 bool next_is_short_word(std::istringstream& words) {
   const std::istringstream::pos_type here = words.tellg();
   std::string next;
   const bool found = static_cast<bool>(words >> next);
+  const auto is_letter = [](char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; };
   const bool is_short =
-      found && next.size() <= 4 && std::isalpha(static_cast<unsigned char>(next.front())) != 0;
+      found && is_letter(next.front()) && std::count_if(next.begin(), next.end(), is_letter) <= 4;
   words.clear();
   words.seekg(here);
   return is_short;
