@@ -258,11 +258,13 @@ function resize(board, width) {
 
 const PAPER = 700; // pixels across a sheet
 
-/** Prints what `board()` shows, if anything, in light colours and as wide as a sheet. */
-export function listenToPrint(board) {
+/** Prints what `board()` shows, if anything, in light colours and as wide as a sheet; `others(width)`: what else is drawn is to
+    be as wide, without a width as wide as there is room. */
+export function listenToPrint(board, others = () => {}) {
   let dark = false;
   const become = (isNowDark, width) => {
     setTheme(isNowDark);
+    others(width);
     if (!board()) return;
     resize(board(), width);
     for (const graph of board().graphs) graph.print(width);

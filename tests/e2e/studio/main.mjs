@@ -9,6 +9,7 @@ import * as saved from "./saved.mjs";
 import * as screens from "./screens.mjs";
 import * as states from "./states.mjs";
 import * as story from "./story.mjs";
+import * as studies from "./studies.mjs";
 import { Context } from "./support.mjs";
 
 const [, , browserPath, program, report, build] = process.argv;
@@ -27,7 +28,7 @@ const browser = await chromium.launch({
   args: ["--no-sandbox", "--font-render-hinting=none"],
 });
 const cases = [];
-for (const tests of [story, files, states, access, saved, screens]) {
+for (const tests of [story, files, states, access, saved, studies, screens]) {
   for (const [name, test] of Object.entries(tests)) {
     if (only && !name.includes(only)) continue;
     const context = new Context(browser, poet, build);

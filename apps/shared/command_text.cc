@@ -1,0 +1,51 @@
+#include "apps/shared/command_text.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <vector>
+
+namespace poet::cli {
+namespace {
+
+std::vector<std::string>& words_typed() {
+  static std::vector<std::string> words;
+  return words;
+}
+
+std::string shell_quoted(const std::string& word) {
+  constexpr std::string_view kPlain =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_@%+=:,./-";
+  if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) return word;
+  std::string quoted = "'";
+  for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
+}
+
+}  // namespace
+
+void remember_command(int argc, const char* const* argv) {
+  words_typed().assign(argv, argv + argc);
+  if (argc > 0) words_typed().front() = std::filesystem::path(argv[0]).filename().string();
+}
+
+std::string command_text(std::initializer_list<std::string_view> except) {
+  std::string text;
+  bool is_value = false;  // of an option that is left out
+  for (const std::string& word : words_typed()) {
+    const bool skipped = is_value;
+    is_value = false;
+    if (skipped) continue;
+    const auto is_left_out = [&](std::string_view option) {
+      if (!option.ends_with('=')) return word == option;
+      if (word.starts_with(option)) return true;
+      option.remove_suffix(1);
+      is_value = is_value || word == option;
+      return word == option;
+    };
+    if (std::any_of(except.begin(), except.end(), is_left_out)) continue;
+    text += (text.empty() ? "" : " ") + shell_quoted(word);
+  }
+  return text;
+}
+
+}  // namespace poet::cli
