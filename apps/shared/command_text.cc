@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <system_error>
 #include <vector>
 
 namespace poet::cli {
@@ -21,6 +22,17 @@ std::string shell_quoted(const std::string& word) {
   return quoted + "'";
 }
 
+/// "a/b.onnx" as "b.onnx", "--onnx=a/b.onnx" as "--onnx=b.onnx", if there is such a file.
+std::string without_folder(const std::string& word) {
+  namespace fs = std::filesystem;
+  const std::size_t equals = word.starts_with("--") ? word.find('=') : std::string::npos;
+  const std::size_t from = equals == std::string::npos ? 0 : equals + 1;
+  std::error_code ignored;
+  const fs::path path(word.substr(from));
+  if (!path.has_parent_path() || !fs::is_regular_file(path, ignored)) return word;
+  return word.substr(0, from) + path.filename().string();
+}
+
 }  // namespace
 
 void remember_command(int argc, const char* const* argv) {
@@ -28,7 +40,7 @@ void remember_command(int argc, const char* const* argv) {
   if (argc > 0) words_typed().front() = std::filesystem::path(argv[0]).filename().string();
 }
 
-std::string command_text(std::initializer_list<std::string_view> except) {
+std::string command_text(std::initializer_list<std::string_view> except, bool bare_names) {
   std::string text;
   bool is_value = false;  // of an option that is left out
   for (const std::string& word : words_typed()) {
@@ -43,7 +55,7 @@ std::string command_text(std::initializer_list<std::string_view> except) {
       return word == option;
     };
     if (std::any_of(except.begin(), except.end(), is_left_out)) continue;
-    text += (text.empty() ? "" : " ") + shell_quoted(word);
+    text += (text.empty() ? "" : " ") + shell_quoted(bare_names ? without_folder(word) : word);
   }
   return text;
 }

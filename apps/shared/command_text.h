@@ -13,7 +13,8 @@ void remember_command(int argc, const char* const* argv);
 
 /// "poet solve --model linear ...", its words quoted for a shell where they have to be, without the options
 /// `except` and their values; "--json" is a flag, "--csv=" takes a value. Empty where no command was
-/// remembered.
-[[nodiscard]] std::string command_text(std::initializer_list<std::string_view> except = {});
+/// remembered. `bare_names`: files that are there are named without their folders.
+[[nodiscard]] std::string command_text(std::initializer_list<std::string_view> except = {},
+                                       bool bare_names = false);
 
 }  // namespace poet::cli

@@ -57,7 +57,7 @@ std::string comparison_page(const Comparison& comparison) {
   for (const Comparison::Row& row : comparison.rows) {
     page.add(json_text(row_of(row, shared)), subject);
     if (has_plan(row.judged))
-      page.add_plan(picture_of_placed(placed_plan(request, row.judged),
+      page.add_plan(picture_of_placed(placed_plan(*row.method, request, row.judged),
                                       fmt::format("{}: {}", subject, row.method->title)));
   }
   return page.html(comparison_csv(comparison));

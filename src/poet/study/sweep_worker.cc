@@ -113,9 +113,10 @@ std::string SweepWorker::work(const std::string& item) {
     const std::optional<DeviceProfile>& device = loaded.workload.device;
     const bool wears = device && device->storage;
     add_instance(result, loaded.workload, request.limits, loaded.figures);
-    const Judged judged = run_method(find_method(point.method), request, loaded.figures.keep_all);
+    const Method& method = find_method(point.method);
+    const Judged judged = run_method(method, request, loaded.figures.keep_all);
     add_verdict(result, judged, wears ? device->storage->write_endurance : std::nullopt);
-    if (keep_plans_ && has_plan(judged)) plan = plan_text(placed_plan(request, judged));
+    if (keep_plans_ && has_plan(judged)) plan = plan_text(placed_plan(method, request, judged));
   } catch (const InputError& error) {
     add_failure(result, error.what());
   } catch (const std::bad_alloc&) {

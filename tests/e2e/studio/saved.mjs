@@ -122,6 +122,15 @@ export async function aSavedPageListsTensors(context) {
   assert.match(await page.locator("#inspector").textContent(), new RegExp(`Why${kinds[1]}`, "i"));
 }
 
+/** It begins with what is proven, how the plan was made, and when. */
+export async function aSavedPageSaysHowItWasMade(context) {
+  const page = await opened(context, "");
+  assert.match(await page.locator(".proven").textContent(), /^(Proven optimal|Feasible): /);
+  const made = await page.locator(".made").textContent();
+  assert.match(made, /^Made by poet \d+\.\d+\.\d+ on \d{4}-\d\d-\d\d \d\d:\d\d UTC: /);
+  assert.ok(made.endsWith(`poet solve ${LIMITS.join(" ")}`), made);
+}
+
 /** The peak is clicked, or its button pressed: all that is in RAM then, each of which leads to what is known of it. */
 export async function aSavedPageTellsThePeak(context) {
   const page = await opened(context, "");
