@@ -33,7 +33,7 @@ const MARKERS = {
   13: ["diamond", true, 0],
 };
 
-const GLYPHS = " +✕✱□■○●△▲▽▼◇◆";
+const GLYPHS = "╌+✕✱□■○●△▲▽▼◇◆";
 
 /** The marker of a style as a letter, for legends; it is no text to be read. */
 export function markerOf(style) {
@@ -127,8 +127,8 @@ function axisOf(axis, isX) {
       formatter: format,
       color: COLOUR.soft,
       hideOverlap: true,
-      showMinLabel: false,
-      showMaxLabel: false,
+      showMinLabel: axis.log === true,
+      showMaxLabel: axis.log === true,
     },
     splitLine: { show: !isX, lineStyle: { color: COLOUR.line } },
     splitNumber: narrow() ? 4 : 8,
@@ -239,8 +239,8 @@ const near = new IntersectionObserver(
 
 /** A chart in `into`, with its title and what zooms it. `spec()`: { x, y, curves, marks, words, note } as they are now: axes
     { name, format, log, floor, min, max }, curves { style, points: [{ x, y, tip(), row, chosen }], step, line, below, faint }.
-    `choose(row)`: a point was clicked. */
-export function makeCurves(into, { title, spec, choose, height = 420, links = [] }) {
+    `choose(row)`: a point was clicked; `heading`: the element of the title. */
+export function makeCurves(into, { title, spec, choose, height = 420, heading = "h2" }) {
   const box = element("div", { className: "chart", tabIndex: 0 });
   box.style.height = `${height}px`;
   const chart = { box, spec, choose, height, zoom: { x: ALL, y: ALL }, drawn: null };
@@ -262,14 +262,13 @@ export function makeCurves(into, { title, spec, choose, height = 420, links = []
     event.stopPropagation();
   });
   const caption = element("figcaption", {}, spec().note ?? "");
-  const heading = element(
+  const head = element(
     "div",
     { className: "heading" },
-    element("h2", {}, title),
+    element(heading, {}, title),
     element("span", { role: "group", "aria-label": `Zoom ${title}`, className: "zooms" }, ...ZOOMS.map(zoom)),
   );
-  const figure = element("figure", { className: "curve" }, heading, box, caption);
-  for (const link of links) caption.append(" ", link);
+  const figure = element("figure", { className: "curve" }, head, box, caption);
   into.append(figure);
   box.curves = chart;
   near.observe(box);
