@@ -71,8 +71,8 @@ export function makeTable(box, study, choose) {
     const made = element(
       "tr",
       {},
+      element("td", { className: "words" }, row.hasPlan ? button : ""),
       ...columns.map((column) => cell(column, row)),
-      element("td", {}, row.hasPlan ? button : ""),
     );
     made.dataset.row = row.number;
     return made;
@@ -101,7 +101,7 @@ export function makeTable(box, study, choose) {
     if (asked.column) found.sort(compared(asked.column, asked.down));
     const shown = found.slice(0, MOST);
     table.replaceChildren(
-      element("thead", {}, element("tr", {}, ...columns.map(head), element("td", {}))),
+      element("thead", {}, element("tr", {}, element("td", {}), ...columns.map(head))),
       element("tbody", {}, ...shown.map(line)),
     );
     mark();

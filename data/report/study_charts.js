@@ -158,14 +158,20 @@ function marksOf(rows, x, y) {
   return marks;
 }
 
-function noteOf(rows) {
+function noteOf(rows, isProven) {
   const without = rows.filter((row) => !holds(row)).length;
-  const baseline = rows[0].baseline_joules
-    ? `The step without limits takes ${joules(rows[0].baseline_joules)} and ${seconds(rows[0].baseline_seconds)}, and ${bytes(rows[0].keep_all_peak_ram_bytes)} of RAM with everything kept.`
-    : "";
-  return without
-    ? `${baseline} ${count(without)} of ${count(rows.length)} points have no plan within the limits: the table says why.`
-    : baseline;
+  const { baseline_joules: energy, baseline_seconds: time, keep_all_peak_ram_bytes: ram } = rows[0];
+  return [
+    energy
+      ? `The step without limits takes ${joules(energy)} and ${seconds(time)}, and ${bytes(ram)} of RAM with everything kept.`
+      : "",
+    isProven ? "Grey: no plan lies there, as POET has proven." : "",
+    without
+      ? `${count(without)} of ${count(rows.length)} points have no plan within the limits: the table says why.`
+      : "",
+  ]
+    .filter(Boolean)
+    .join(" ");
 }
 
 /** To two digits of the range that is shown, so that an axis does not begin in the middle of nowhere. */
@@ -201,6 +207,9 @@ export function specOf(group, methods, { x, y, hidden, chosen }) {
     curves,
     marks,
     words: `${group.title}: ${Y[y].text} over ${X[x].text}. ${lines.join(". ") || "No plan holds"}`,
-    note: noteOf(group.rows),
+    note: noteOf(
+      group.rows,
+      curves.some((curve) => curve.below),
+    ),
   };
 }
