@@ -56,7 +56,7 @@ function verdictOf(study) {
     .sort((a, b) => wins.get(b.name) - wins.get(a.name))
     .map((method) => method.style.title + (of > 1 ? ` at ${count(wins.get(method.name))}` : ""));
   const most =
-    named.slice(0, 4).join(", ") +
+    named.slice(0, 4).join("; ") +
     (named.length > 4 ? ` and ${counted(named.length - 4, "method")} more` : "");
   const proven = rows.filter((row) => row.method === "poet" && holds(row) && row.gap !== null);
   const gaps = proven.map((row) => (row.energy_joules - row.bound_joules) / row.energy_joules);
