@@ -58,7 +58,7 @@ PROJECT = ("poet/", "apps/", "bench/", "firmware/", "tests/")
 # Third-party headers -> the only folders or files that may include them.
 OWNERS = {
     r"(coin/)?(Cbc|Cgl|Clp|Coin|Osi)\w*\.(hpp|h)": ("optimize/solvers",),
-    r"zlib\.h": ("cost/json_reader.cc",),
+    r"zlib\.h": ("cost/json_reader.cc", "report/packed.cc"),
     r"lemon/.*": ("optimize/relaxation/gap_flow.cc",),
     r"(interfaces/highs_c_api|(highs/)?Highs\w*)\.h": ("optimize/solvers",),
     r"(onnx|google/protobuf)/.*": ("frontend/onnx",),

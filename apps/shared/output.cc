@@ -11,6 +11,7 @@
 #include "apps/shared/terminal.h"
 #include "poet/base/error.h"
 #include "poet/cost/json_reader.h"
+#include "poet/report/page_template.h"
 
 namespace poet::cli {
 
@@ -44,6 +45,13 @@ void check_writable(const std::string& option, const std::string& file) {
   if (fs::exists(status) && !fs::is_regular_file(status)) {
     throw InputError(option, "\"" + file + "\" is not a regular file");
   }
+}
+
+void check_page(const std::string& option, const std::string& file) {
+  if (std::filesystem::path(file).extension() != ".html")
+    throw InputError(option, "\"" + file + "\" must end in .html");
+  check_writable(option, file);
+  check_web_libraries();
 }
 
 void mention_stale(const std::string& option, const std::string& file) {

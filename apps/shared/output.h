@@ -17,6 +17,9 @@ void print_answer(const nlohmann::ordered_json& json);
 /// there now, if anything, is a regular file. Creates nothing. `option` is named in the message.
 void check_writable(const std::string& option, const std::string& file);
 
+/// As check_writable(), for a page: its name ends in ".html", and the libraries that draw it are there.
+void check_page(const std::string& option, const std::string& file);
+
 /// Where nothing was written to `file`, a line on stderr if an earlier one stands there, which is no answer
 /// to what was asked now.
 void mention_stale(const std::string& option, const std::string& file);

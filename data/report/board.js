@@ -9,6 +9,7 @@ import { arenaOption, arenaWords } from "./arena.js";
 import { makeGraph } from "./graph.js";
 import { rectPointedAt } from "./many.js";
 import { homes, largest } from "./model.js";
+import { peakStep } from "./moment.js";
 import { element, showPlan } from "./plans.js";
 import { axisBegin, axisEnd, ramEnd, ramOption, ramWords } from "./ram.js";
 import { makeTensors } from "./tensors.js";
@@ -46,10 +47,10 @@ function viewOf(models) {
   return view;
 }
 
-/** Fills `header` with figures and `charts` with charts. `select(model, value)`: a value was clicked; `layoutWorker()`: as makeGraph()
-    asks for. */
-export function makeBoard(models, { header, charts, tellShown, select, layoutWorker }) {
-  const board = { models, view: viewOf(models), drawn: [], graphs: [], charts, tellShown, select };
+/** Fills `header` with figures and `charts` with charts. `select(model, value)`: a value was clicked; `look(model, step)`: a moment
+    was; `layoutWorker()`: as makeGraph() asks for. */
+export function makeBoard(models, { header, charts, tellShown, select, look, layoutWorker }) {
+  const board = { models, view: viewOf(models), drawn: [], graphs: [], charts, tellShown, select, look };
   const rows = models.length > 1 ? "row several" : "row";
   header.className = rows;
   header.append(...models.map(showPlan));
@@ -75,10 +76,10 @@ function addCharts(board, panel, networks) {
   const { models } = board;
   panel(
     "RAM",
-    "Bytes in RAM while each step runs, the largest tensors one by one; point at a moment for what they are.",
+    "Bytes in RAM while each step runs, the largest tensors one by one; point at a moment for what they are, click the peak for all of them.",
     () => 330,
     ramOption,
-    (m) => ramWords(board.view, m),
+    (m) => ramCaption(board, m),
   );
   networks();
   panel(
@@ -179,6 +180,7 @@ function addChart(board, into, model, height, option, caption, linked = true) {
   if (board.models.length > 1 && model) figure.prepend(element("h3", {}, model.title));
   into.append(figure);
   const chart = echarts.init(box, null, { renderer: "canvas" });
+  chart.on("click", { seriesId: "peak" }, () => board.look(model, peakStep(model)));
   chart.on("click", { seriesType: "custom" }, () => {
     const value = rectPointedAt()?.rect.value;
     if (model && value !== undefined && value !== null) board.select(model, value);
@@ -186,6 +188,16 @@ function addChart(board, into, model, height, option, caption, linked = true) {
   const one = { chart, box, cursor, height, option, linked };
   board.drawn.push(one);
   if (linked) link(board, one);
+}
+
+/** In words, with a button for what a click on the peak does. */
+function ramCaption(board, model) {
+  const words = element("span", {}, ramWords(board.view, model));
+  if (!model.steps.length) return words;
+  const button = element("button", { type: "button", className: "peak" }, "What is in RAM at the peak");
+  button.addEventListener("click", () => board.look(model, peakStep(model)));
+  words.append(" ", button);
+  return words;
 }
 
 function energyTable(models) {
@@ -246,11 +258,13 @@ function resize(board, width) {
 
 const PAPER = 700; // pixels across a sheet
 
-/** Prints what `board()` shows, if anything, in light colours and as wide as a sheet. */
-export function listenToPrint(board) {
+/** Prints what `board()` shows, if anything, in light colours and as wide as a sheet; `others(width)`: what else is drawn is to
+    be as wide, without a width as wide as there is room. */
+export function listenToPrint(board, others = () => {}) {
   let dark = false;
   const become = (isNowDark, width) => {
     setTheme(isNowDark);
+    others(width);
     if (!board()) return;
     resize(board(), width);
     for (const graph of board().graphs) graph.print(width);

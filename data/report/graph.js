@@ -196,6 +196,19 @@ function draw(graph) {
 /** What tells names apart is their end. */
 const ending = (name, most) => (name.length <= most ? name : `…${name.slice(name.length - most + 1)}`);
 
+/** One of two fingers has moved: what is between them stays between them. */
+function pinch(graph, fingers, event, zoom) {
+  const between = () => {
+    const [[x0, y0], [x1, y1]] = fingers.values();
+    return { apart: Math.max(1, Math.hypot(x1 - x0, y1 - y0)), x: (x0 + x1) / 2, y: (y0 + y1) / 2 };
+  };
+  const before = between();
+  fingers.set(event.pointerId, [event.offsetX, event.offsetY]);
+  const now = between();
+  Object.assign(graph, { x: graph.x + now.x - before.x, y: graph.y + now.y - before.y });
+  zoom(now.apart / before.apart, now.x, now.y);
+}
+
 function listen(graph, select) {
   const { canvas } = graph;
   const zoom = (by, x, y) => {
@@ -215,26 +228,38 @@ function listen(graph, select) {
     },
     { passive: false },
   );
-  let from = null;
+  let from = null; // where one finger, or the mouse, has taken hold of it
+  const fingers = new Map(); // those that are down: [x, y] in the canvas
   canvas.addEventListener("pointerdown", (event) => {
-    from = { x: event.clientX - graph.x, y: event.clientY - graph.y, moved: false };
+    fingers.set(event.pointerId, [event.offsetX, event.offsetY]);
+    from = fingers.size > 1 ? null : { x: event.clientX - graph.x, y: event.clientY - graph.y, moved: false };
     canvas.setPointerCapture(event.pointerId);
   });
   canvas.addEventListener("pointermove", (event) => {
+    if (fingers.size === 2 && fingers.has(event.pointerId)) return pinch(graph, fingers, event, zoom);
     if (!from) return;
     const [x, y] = [event.clientX - from.x, event.clientY - from.y];
     from.moved ||= Math.hypot(x - graph.x, y - graph.y) > 4;
     if (from.moved) Object.assign(graph, { x, y, fitted: 0 });
     redraw(graph);
   });
+  const lift = (event) => {
+    fingers.delete(event.pointerId);
+    from = null;
+  };
   canvas.addEventListener("pointerup", (event) => {
     if (from && !from.moved) {
       const value = valueAt(graph, event.offsetX, event.offsetY);
       if (value !== undefined) select(value);
     }
-    from = null;
+    lift(event);
   });
-  canvas.addEventListener("pointercancel", () => (from = null)); // a finger that scrolls the page
+  canvas.addEventListener("pointercancel", lift); // a finger that scrolls the page
+  // Two fingers are for the network: the page neither scrolls nor zooms by them.
+  for (const type of ["touchstart", "touchmove"])
+    canvas.addEventListener(type, (event) => event.touches.length > 1 && event.preventDefault(), {
+      passive: false,
+    });
   const moves = { ArrowUp: [0, 60], ArrowDown: [0, -60], ArrowLeft: [60, 0], ArrowRight: [-60, 0] };
   canvas.addEventListener("keydown", (event) => {
     const move = moves[event.key];

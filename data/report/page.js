@@ -5,6 +5,7 @@ import { followWidth, listenToPrint, makeBoard, mark, setMode } from "./board.js
 import { inspect, valueNamed } from "./inspector.js";
 import { zoomTo } from "./linked.js";
 import { modelOf } from "./model.js";
+import { showMoment } from "./moment.js";
 import { listenToTheme } from "./theme.js";
 import { checkMode, makeTools, offerTensors, tellShown } from "./tools.js";
 
@@ -26,12 +27,34 @@ function chooseMode(mode) {
   setMode(board, mode);
 }
 
+const nameOf = (model) => (models.length > 1 ? model?.title : "");
+
+function openInspector(open) {
+  document.body.classList.toggle("inspecting", open);
+  $("inspector").hidden = !open;
+}
+
 function show(model, value) {
   mark(board, model, value);
-  document.body.classList.toggle("inspecting", value !== undefined);
-  $("inspector").hidden = value === undefined;
-  const of = models.length > 1 ? model?.title : "";
-  if (value !== undefined) inspect($("inspector"), model, value, { of, close: () => change("tensor") });
+  openInspector(value !== undefined);
+  const close = () => change("tensor");
+  if (value !== undefined) inspect($("inspector"), model, value, { of: nameOf(model), close });
+}
+
+/** What is in RAM at a step of the plan that was clicked last. */
+function showStep(model, step) {
+  mark(board, model, undefined);
+  openInspector(true);
+  showMoment($("inspector"), model, step, {
+    of: nameOf(model),
+    close: () => change("moment"),
+    select: (value) => selected(model, value),
+  });
+}
+
+function selected(model, value) {
+  clicked = model;
+  change("tensor", model.values[value][0]);
 }
 
 /** The plan with a tensor of that name; of several the one that was clicked last. */
@@ -51,11 +74,13 @@ function change(name, value) {
   if (value === undefined) changed.delete(name);
   else changed.set(name, value);
   if (name === "axis") changed.delete("zoom"); // it was of the other axis
+  if (value !== undefined && ["tensor", "moment"].includes(name))
+    changed.delete(name === "tensor" ? "moment" : "tensor"); // there is one inspector
   if (`${changed}` !== `${settings()}`) history.pushState(null, "", `#${changed}`);
   obeyAddress();
 }
 
-/** #axis=step, #zoom=20-60 (percent of the x axis), #tensor=NAME: what a link can ask for. */
+/** #axis=step, #zoom=20-60 (percent of the x axis), #tensor=NAME, #moment=STEP: what a link can ask for. */
 function obeyAddress() {
   const asked = settings();
   const mode = asked.get("axis") === "step" ? "step" : "time";
@@ -66,7 +91,10 @@ function obeyAddress() {
   // Who has zoomed elsewhere since stays there.
   if (isOther || zoom !== zoomed) zoomTo(board, ...(to > from ? [from, to] : [0, 100]));
   zoomed = zoom;
-  showNamed(asked.get("tensor"));
+  const step = Number(asked.get("moment") ?? NaN);
+  const model = clicked ?? models[0];
+  if (!asked.has("tensor") && model.steps[step]) showStep(model, step);
+  else showNamed(asked.get("tensor"));
 }
 
 function listen() {
@@ -74,7 +102,8 @@ function listen() {
   window.addEventListener("popstate", obeyAddress);
   document.addEventListener(
     "keydown",
-    (event) => event.key === "Escape" && settings().has("tensor") && change("tensor"),
+    (event) =>
+      event.key === "Escape" && ["tensor", "moment"].forEach((name) => settings().has(name) && change(name)),
   );
   listenToPrint(() => board);
 }
@@ -112,9 +141,10 @@ board = makeBoard(models, {
   header: $("plans"),
   charts: $("charts"),
   tellShown,
-  select(model, value) {
+  select: selected,
+  look(model, step) {
     clicked = model;
-    change("tensor", model.values[value][0]);
+    change("moment", step);
   },
   layoutWorker,
 });

@@ -72,6 +72,46 @@ function verdict(model) {
   return block;
 }
 
+/** What the search claims of the plan, beside what the replay says: how good it is, as far as is proven. */
+function proven({ made, figures }) {
+  const optimal = made.status === "optimal";
+  const bound = made.bound_joules;
+  if (bound === undefined)
+    return optimal ? "Optimal, as the search ended." : "Feasible: how good it is was not proven.";
+  if (bound > figures.energy * (1 + 1e-6))
+    return `The bound that it names, ${joules(bound)}, cannot be right: this plan needs less.`;
+  const most = 1 - bound / figures.energy;
+  const rest =
+    most < 1e-6
+      ? "no plan needs less energy"
+      : `no plan needs less than ${joules(bound)}, so that a better one saves at most ${percent(most)}`;
+  return `${optimal ? "Proven optimal" : "Feasible"}: ${rest}.`;
+}
+
+/** How it came about, as its file says; nothing of files that do not. */
+function madeBy(model) {
+  const { made, written } = model;
+  if (!made && !written) return [];
+  const when = written ? ` ${made ? "on" : "The file was written on"} ${written}` : "";
+  if (!made) return [element("p", { className: "made" }, `${when.trim()}; it does not say by what.`)];
+  const limits = [made.paging ? "" : "paging was off", made.rematerialization ? "" : "recomputing was off"];
+  const off = limits.filter(Boolean).join(", ");
+  return [
+    element(
+      "p",
+      { className: "proven" },
+      proven(model),
+      off ? ` ${off.charAt(0).toUpperCase()}${off.slice(1)}.` : "",
+    ),
+    element(
+      "p",
+      { className: "made" },
+      `Made by ${made.by}${when}`,
+      ...(made.command ? [": ", element("code", {}, made.command)] : []),
+    ),
+  ];
+}
+
 export function overWords(model) {
   const most = model.figures.peak_ram - model.ram_budget;
   const over = model.steps.filter((step) => step.ram > model.ram_budget).length;
@@ -152,6 +192,7 @@ export function showPlan(model) {
     element("h1", {}, model.title || model.network),
     element("p", { className: "soft" }, words),
     verdict(model),
+    ...madeBy(model),
     figuresOf(model),
   );
 }

@@ -18,6 +18,7 @@ import {
 } from "./axes.js";
 import { byClass } from "./classes.js";
 import { rectangles } from "./many.js";
+import { peakStep } from "./moment.js";
 import { homes, largest, opName, residentAt, stepAtX, stepText, valueName } from "./model.js";
 import { overWords } from "./plans.js";
 import { stacked } from "./stack.js";
@@ -94,6 +95,7 @@ export function ramOption(view, model) {
     },
     ...parts,
     ...ghost,
+    ...peak(view, model),
     boxes(
       "persistent",
       COLOUR.persistent,
@@ -132,6 +134,27 @@ export function ramOption(view, model) {
     yAxis: byteAxis(view.ramMin, view.ramMax, "RAM"),
     series,
   };
+}
+
+/** The moment of most RAM, to be clicked. */
+function peak(view, model) {
+  const s = peakStep(model);
+  if (s < 0) return [];
+  const step = { s0: s, s1: s + 1, ...model.steps[s] };
+  return [
+    {
+      type: "scatter",
+      id: "peak",
+      name: "peak",
+      data: [[(start(view, step) + finish(view, step)) / 2, step.ram]],
+      symbol: "circle",
+      symbolSize: 11,
+      z: 8,
+      emphasis: { scale: 1.4 },
+      itemStyle: { color: COLOUR.paper, borderColor: COLOUR.ink, borderWidth: 2 },
+      tooltip: { show: false },
+    },
+  ];
 }
 
 /** Tensors one by one, in the colours of their classes. */

@@ -4,6 +4,7 @@ import { layout } from "./report/axes.js";
 import { listenToPrint, mark, setMode } from "./report/board.js";
 import { inspect, valueNamed } from "./report/inspector.js";
 import { element } from "./report/plans.js";
+import { showMoment } from "./report/moment.js";
 import { listenToTheme } from "./report/theme.js";
 import { makeTools, offerTensors } from "./report/tools.js";
 import { Problem, download, onTokenNeeded, run, waitingText } from "./api.js";
@@ -95,11 +96,12 @@ function render(answers) {
   renderActions(shown);
   if (models.length) {
     layout.width = () => $("charts").clientWidth / (models.length > 1 && window.innerWidth >= 1200 ? 2.2 : 1);
-    page.view = showBoard(models, page.mode, (model, value) => {
+    const select = (model, value) => {
       page.clicked = model;
       change({ tensor: model.values[value][0] });
       showTensor(); // one of the same name of the other plan changes no address
-    });
+    };
+    page.view = showBoard(models, page.mode, select, (model, step) => showStep(model, step, select));
   }
   page.clicked = null;
   offerTensors(models);
@@ -165,6 +167,16 @@ function showTensor() {
   if (value !== undefined) inspect(box, model, value, { of, close: () => change({ tensor: undefined }) });
 }
 
+/** What is in RAM at a step: looked at for a moment, and no part of the address. */
+function showStep(model, step, select) {
+  change({ tensor: undefined });
+  const box = $("inspector");
+  box.hidden = false;
+  document.body.classList.add("inspecting");
+  const of = page.view.board.models.length > 1 ? model.title : "";
+  showMoment(box, model, step, { of, close: showTensor, select: (value) => select(model, value) });
+}
+
 // --- the page ---
 
 function listen(curve) {
@@ -191,6 +203,7 @@ function listen(curve) {
   });
   document.addEventListener("keydown", (event) => {
     if (event.key === "Escape" && state.tensor) change({ tensor: undefined });
+    else if (event.key === "Escape" && !$("inspector").hidden) showTensor();
     const typing = ["INPUT", "TEXTAREA", "SELECT"].includes(event.target.tagName);
     if (event.key.toLowerCase() === "z" && (event.ctrlKey || event.metaKey) && !typing) {
       event.preventDefault();

@@ -106,7 +106,7 @@ const wayText = (way) =>
 const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 
 /** The charts of one plan, or of two side by side; the board, which dispose() ends. */
-export function showBoard(models, mode, select) {
+export function showBoard(models, mode, select, look) {
   const header = document.getElementById("plans");
   const charts = document.getElementById("charts");
   header.replaceChildren();
@@ -115,6 +115,7 @@ export function showBoard(models, mode, select) {
     header,
     charts,
     select,
+    look,
     tellShown,
     layoutWorker: () => new Worker(new URL("./report/layout_worker.js", import.meta.url)),
   });

@@ -62,7 +62,7 @@ std::shared_ptr<LoadedPlan> plan_of_answer(const Answer& answer) {
   if (!has_plan(answer)) return nullptr;
   const CompileRequest& request = answer.request;
   const Instance& instance = request.instance;
-  PlanFile file{instance, request.semantics, request.limits, answer.result.plan, answer.result.layout};
+  PlanFile file = plan_file_of(answer);
   if (!request.addresses) {
     const Bytes transient = answer.result.report.peak_ram - instance.costs.persistent;
     file.layout = place(instance, file.plan, request.semantics, {.enough = transient});

@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "poet/report/gnuplot.h"
+#include "poet/report/page_template.h"
 #include "tests/support/background.h"
 #include "tests/support/program.h"
 
@@ -84,9 +85,14 @@ TEST_F(ReproduceTest, WritesReportFiguresAndResults) {
   EXPECT_THAT(report, HasSubstr("Griewank"));
   EXPECT_THAT(report, HasSubstr("Capuchin 73% to 141%"));
   EXPECT_THAT(report, HasSubstr("</html>"));
+  EXPECT_THAT(report, testing::ContainsRegex("Of the paper's [0-9]+ claims [0-9]+ hold"));
+  EXPECT_LT(report.find("not here"), report.find("Griewank"));  // the verdict comes first
+  EXPECT_THAT(file_text((out_ / "figure3_published.csv").string()),
+              testing::StartsWith("panel,curve,RAM budget (MB),energy overhead (%)\n"));
+  EXPECT_THAT(report, HasSubstr("<a href=\"figure3_published.csv\">"));
   EXPECT_THAT(file_text((out_ / "results.csv").string()), HasSubstr("pareto_energy_ram"));
   if (!has_gnuplot()) GTEST_SKIP() << "gnuplot is not installed: no figures";
-  EXPECT_THAT(report, HasSubstr("<svg"));
+  EXPECT_THAT(report, HasSubstr(has_web_libraries() ? "data-figure=\"figure3_published\"" : "<svg"));
   for (const char* figure : {"figure3_published", "figure3_published_linear", "figure3_corrected",
                              "figure3_corrected_linear", "figure4_published", "figure4_corrected",
                              "figure5_published", "figure5_corrected", "table3", "less_ram_m4"}) {

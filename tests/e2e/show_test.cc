@@ -1,11 +1,13 @@
 // poet show as a user runs it: exit codes, messages, and files that other programs can read.
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -313,6 +315,26 @@ TEST(Show, TablesByIndexAreTold) {
   EXPECT_TRUE(has_part(in_one_line(explained.out),
                        "of a table of 15.63 MB, which lives on storage and is never in RAM as a whole"))
       << explained.out;
+}
+
+// What it is, not where it lies: the same request is the same file, and its page says the request.
+TEST(Show, SaysWhichCommandMadeThePlan) {
+  const TemporaryFolder folder;
+  const std::string wanted = "poet solve --model linear --platform a72 --ram-budget 1MB --no-paging";
+  const std::string request = wanted.substr(5) + " --quiet --plan-out ";
+  ASSERT_EQ(poet(request + folder.file("one")).exit_code, 0);
+  ASSERT_EQ(poet(request + folder.file("two") + " --json").exit_code, 0);
+  EXPECT_EQ(file_text(folder.file("one")), file_text(folder.file("two")));
+  const auto picture = [&] {
+    EXPECT_EQ(poet("show " + folder.file("one") + " -o " + folder.file("p.json")).exit_code, 0);
+    return nlohmann::json::parse(file_text(folder.file("p.json")))[0];
+  };
+  EXPECT_EQ(picture()["made"]["command"], wanted);
+  EXPECT_EQ(picture()["made"]["paging"], false);
+  EXPECT_THAT(picture()["made"]["by"].get<std::string>(), testing::StartsWith("poet "));
+  setenv("SOURCE_DATE_EPOCH", "1000000000", 1);
+  EXPECT_EQ(picture()["written"], "2001-09-09 01:46 UTC");
+  unsetenv("SOURCE_DATE_EPOCH");
 }
 
 }  // namespace

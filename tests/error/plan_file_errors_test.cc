@@ -52,6 +52,37 @@ TEST(PlanJsonErrors, Structure) {
   EXPECT_EQ(plan_diagnostic([](Json& j) { j["arena_bytes"] = -1; }), "p.json: /arena_bytes: must be >= 0");
 }
 
+TEST(PlanJsonErrors, HowItWasMade) {
+  const Json made = to_json(Made{"poet 0.1.0", "poet solve", "optimal", Joules(1)});
+  const auto diagnostic = [&](const std::function<void(Json&)>& damage) {
+    return plan_diagnostic([&](Json& j) {
+      j["made"] = made;
+      damage(j["made"]);
+    });
+  };
+  EXPECT_EQ(diagnostic([](Json& m) { m["status"] = "best"; }),
+            "p.json: /made/status: must be optimal or feasible");
+  EXPECT_EQ(diagnostic([](Json& m) { m["bound_joules"] = -1; }), "p.json: /made/bound_joules: must be >= 0");
+  EXPECT_EQ(diagnostic([](Json& m) { m.erase("by"); }), "p.json: /made/by: must be present");
+  EXPECT_THAT(diagnostic([](Json& m) { m["date"] = "today"; }),
+              HasSubstr("p.json: /made/date: is not a field here"));
+  EXPECT_EQ(diagnostic([](Json& m) { m = 1; }), "p.json: /made: must be an object");
+  // In binary, too.
+  PlanFile file = chain_file();
+  file.made = {"poet 0.1.0", "", "optimal"};
+  std::vector<ImageSection> sections = test::sections_of_image(to_binary(file));
+  sections[4].payload.clear();
+  Json::to_cbor({{"by", 1}, {"status", "optimal"}, {"paging", true}, {"rematerialization", true}},
+                sections[4].payload);
+  EXPECT_EQ(
+      test::input_error([&] { static_cast<void>(plan_from_binary(test::make_image(sections), "p.plan")); }),
+      "p.plan: MADE: /by: must be a string");
+  sections[4].payload = {0xff};
+  EXPECT_EQ(
+      test::input_error([&] { static_cast<void>(plan_from_binary(test::make_image(sections), "p.plan")); }),
+      "p.plan: MADE: is not CBOR");
+}
+
 TEST(PlanJsonErrors, Steps) {
   EXPECT_EQ(plan_diagnostic([](Json& j) { j["steps"] = 1; }), "p.json: /steps: must be an array");
   EXPECT_EQ(plan_diagnostic([](Json& j) { j["steps"][1] = "compute"; }),

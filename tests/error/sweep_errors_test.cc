@@ -166,6 +166,10 @@ TEST(SweepErrors, AreExitTwoBeforeAnythingRuns) {
   expect_diagnostic(good + " --store " + folder.file("none/r.sqlite"), "--store: no such folder");
   expect_diagnostic(good + store + " --csv " + folder.file("none/r.csv"), "--csv: no such folder");
   expect_diagnostic(good + store + " --csv " + folder.file("r.sqlite"), "must name different files");
+  expect_diagnostic(good + store + " -o " + folder.file("none/r.html"), "-o: no such folder");
+  expect_diagnostic(good + store + " -o " + folder.file("r.svg"), "must end in .html");
+  expect_diagnostic(good + store + " -o " + folder.file("r.html") + " --csv " + folder.file("r.html"),
+                    "must name different files");
   expect_diagnostic(good + store + " --jobs 0", "--jobs: \"0\" is not a whole number >= 1");
   expect_diagnostic(folder.file("none.json") + store, "none.json");
   const auto spec = [&](const std::string& name, const std::string& text) {

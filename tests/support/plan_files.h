@@ -51,10 +51,17 @@ inline PlanFile random_file(Rng& rng, int most_ops) {
   if (chance(rng, 0.5)) limits.max_bytes_written = Bytes(pick(rng, 0, 1000));
   Plan plan = linearise(instance, random_schedule(rng, instance), semantics);
   if (chance(rng, 0.5)) plan = plan_transfers(instance, plan, semantics, limits);
-  return file_of(std::move(instance), std::move(plan), semantics, limits);
+  PlanFile file = file_of(std::move(instance), std::move(plan), semantics, limits);
+  if (chance(rng, 0.5)) {
+    file.made = {"poet 1.2", chance(rng, 0.5) ? "poet solve --model 'a b'" : "", "feasible"};
+    if (chance(rng, 0.5)) file.made->bound = Joules(1.0 / pick(rng, 1, 1000));
+    file.made->paging = chance(rng, 0.5);
+  }
+  return file;
 }
 
 inline void expect_equal(const PlanFile& read, const PlanFile& written) {
+  EXPECT_TRUE(read.made == written.made);
   EXPECT_EQ(to_json(read.instance), to_json(written.instance));
   EXPECT_EQ(read.semantics, written.semantics);
   EXPECT_EQ(read.limits.ram_budget, written.limits.ram_budget);

@@ -8,6 +8,7 @@
 #include "poet/base/error.h"
 #include "poet/report/html.h"
 #include "poet/report/picture_json.h"
+#include "poet/report/study_page.h"
 #include "tests/support/program.h"
 #include "tests/support/small_pictures.h"
 
@@ -92,6 +93,29 @@ TEST_F(HtmlPage, NamesStayText) {
 
 TEST_F(HtmlPage, TextThatIsNotUtf8IsReplaced) {
   EXPECT_NE(html_page({chain_picture("\xff\xfe")}).find("\xef\xbf\xbd"), std::string::npos);
+}
+
+// Two plans of one graph.
+TEST_F(HtmlPage, AStudyKeepsWhatPlansShareOnce) {
+  StudyPage page({.title = "</title><b>",
+                  .command = "poet",
+                  .version = "1",
+                  .csv_name = "a.csv",
+                  .methods = {},
+                  .notes = {}});
+  for (const char* title : {"one", "two"}) {
+    page.add("{}", "a chart");
+    page.add_plan(chain_picture(title));
+  }
+  page.add("{}", "another");
+  const std::string html = page.html("a,b\n");
+  EXPECT_EQ(between(html, "<title>", "</title>"), "&lt;/title&gt;&lt;b&gt; · poet");
+  const Json json = Json::parse(between(html, "id=\"study\">", "</script>"));
+  EXPECT_EQ(json["graphs"].size(), 1u);
+  ASSERT_EQ(json["plans"].size(), 2u);
+  EXPECT_NE(json["plans"]["0"][1], json["plans"]["1"][1]);
+  EXPECT_FALSE(json["plans"].contains("2"));
+  EXPECT_EQ(page.html("a,b\n"), html);
 }
 
 TEST_F(HtmlPage, SaysWhichFileIsMissing) {

@@ -46,6 +46,24 @@ TEST(PictureJson, HoldsWhatTheVerifierSaw) {
   EXPECT_EQ(json["allocations"][0][4], 10);
 }
 
+// Whoever was not allowed to page did not for want of room or time.
+TEST(PictureJson, SaysHowThePlanWasMade) {
+  Picture picture =
+      test::picture_of_schedule(test::chain(), test::chain_recomputing(), test::ram(30), "chain");
+  EXPECT_EQ(picture_json(picture)["made"], nullptr);
+  EXPECT_EQ(picture_json(picture)["written"], nullptr);
+  picture.plan.made = {"poet 0.1.0", "poet solve", "feasible", Joules(9), false, true};
+  picture.written = "2026-11-26 18:47 UTC";
+  // Paging a, if it cost less than a joule:
+  for (ValueCost& value : picture.plan.instance.costs.values)
+    value.page_in = value.page_out = {Seconds(0), Joules(0.1)};
+  const Json json = picture_json(picture);
+  EXPECT_EQ(json["made"]["bound_joules"], 9.0);
+  EXPECT_EQ(json["written"], "2026-11-26 18:47 UTC");
+  EXPECT_EQ(json["reasons"][json["decisions"][0][0].get<std::size_t>()],
+            Json::parse(R"(["recomputed","paging is switched off"])"));
+}
+
 // a leaves while b is computed, from 1 s to 2 s, and comes back while c is.
 TEST(PictureJson, HoldsTransfersAndWaits) {
   const Picture picture =

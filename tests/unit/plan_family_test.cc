@@ -55,6 +55,14 @@ TEST(PlanFamily, ComesBackAsItWas) {
   expect_same(plans_from_json(parse_json(to_json(family).dump(), "f.json"), "f.json"), family);
 }
 
+TEST(PlanFamily, SaysOfEachPlanHowItWasMade) {
+  PlanFamily family = small_family();
+  family.plans[0].made = {"poet 0.1.0", "poet solve", "optimal", Joules(2)};
+  family.plans[2].made = {"poet 0.1.0", "poet solve", "feasible"};
+  expect_same(plans_from_binary(to_binary(family), "f.plan"), family);
+  expect_same(plans_from_json(to_json(family), "f.json"), family);
+}
+
 // The graph is there once, so that three plans are smaller than three files.
 TEST(PlanFamily, SharesItsGraph) {
   const PlanFamily& family = small_family();

@@ -52,6 +52,27 @@ TEST(PlanFiles, HoldEveryKindOfStep) {
   }
 }
 
+TEST(PlanFiles, SayHowTheyWereMade) {
+  PlanFile file = chain_file();
+  file.made = {"poet 0.1.0", "poet solve --model linear", "optimal", Joules(0.1), false, true};
+  expect_both_forms(file);
+  file.made = {"poet 0.1.0", "", "feasible", std::nullopt, true, false};
+  expect_both_forms(file);
+  // It is a section of its own, which a device skips, and those who know nothing of it.
+  const Octets with = to_binary(file);
+  const std::vector<ImageSection> sections = test::sections_of_image(with);
+  ASSERT_EQ(sections.size(), 5U);
+  EXPECT_EQ(sections[4].tag, "MADE");
+  poet_plan opened;
+  EXPECT_EQ(poet_plan_open(&opened, with.data(), with.size()), POET_PLAN_OK);
+  const Octets device = to_device_image(file);
+  file.made.reset();
+  EXPECT_EQ(to_device_image(file), device);
+  expect_both_forms(file);
+  EXPECT_FALSE(to_json(file).contains("made"));
+  EXPECT_EQ(test::sections_of_image(to_binary(file)).size(), 4U);
+}
+
 TEST(PlanFiles, HoldRecomputation) {
   for (const Semantics semantics : kAll) {
     SCOPED_TRACE(to_string(semantics));

@@ -52,6 +52,32 @@ TEST(StoredResult, HoldsNoNumbersThatAreNone) {
   EXPECT_TRUE(result.energy_joules);
 }
 
+TEST(ResultsStore, KeepsPlansBesideTheirPoints) {
+  const TemporaryFolder folder;
+  const std::string file = folder.file("r.sqlite");
+  const std::string plan("POET\0\1 a plan", 13);
+  SweepResult with;
+  with.key = "with";
+  SweepResult without;
+  without.key = "without";
+  {
+    ResultsStore store(file);
+    store.put(without);
+    EXPECT_FALSE(store.has_plan("without"));  // and there is no table for any
+    store.put(with, plan);
+  }
+  ResultsStore store(file);
+  EXPECT_EQ(store.size(), 2U);
+  EXPECT_EQ(store.plan("with"), plan);
+  EXPECT_TRUE(store.has_plan("with"));
+  EXPECT_EQ(store.plan("without"), "");
+  // The plan of a point that was run again is the new one's, or none.
+  store.put(with, "POET another");
+  EXPECT_EQ(store.plan("with"), "POET another");
+  store.put(with);
+  EXPECT_FALSE(store.has_plan("with"));
+}
+
 TEST(ResultsStore, RemembersEveryFieldAcrossOpenings) {
   const TemporaryFolder folder;
   const std::string file = folder.file("r.sqlite");

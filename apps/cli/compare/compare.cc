@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "apps/cli/command.h"
+#include "apps/cli/compare/compare_page.h"
 #include "apps/cli/compare/comparison.h"
 #include "apps/cli/solve/options.h"
 #include "apps/cli/solve/progress.h"
@@ -68,13 +69,15 @@ class Compare final : public Command {
     parser_.option("--methods", methods_, "these only, in this order (default: all)", "NAME,...");
     parser_.flag("--list", list_, "list the methods with their sources, and do nothing else");
     const Parser output = parser_.group("Output");
+    output.option("-o,--output", page_, "draw a page as well: a chart, the table, and every method's plan",
+                  "FILE.html");
     output.option("--csv", csv_, "write the table as CSV as well", "FILE");
     output.flag("--json", json_, "one JSON object instead of text");
     parser_.footer(
         "Every plan is replayed by the verifier under the same rules. Methods that know no budget or no "
         "deadline\nare judged by what their plans need.\n"
         "Example:\n"
-        "  poet compare --model resnet18_cifar --platform a72 --ram-budget 56MB\n"
+        "  poet compare --model resnet18_cifar --platform a72 --ram-budget 56MB -o methods.html\n"
         "\nExit code: 0 a method's plan holds the limits, 1 none does, 2 bad input, 3 internal error.");
   }
 
@@ -85,12 +88,15 @@ class Compare final : public Command {
     }
     const std::vector<const Method*> chosen = chosen_methods(methods_);
     if (csv_) check_writable("--csv", *csv_);
+    if (page_) check_page("-o", *page_);
+    if (csv_ && csv_ == page_) throw InputError("--csv, -o", "must name different files");
     if (!options_.solver.time_limit) options_.solver.time_limit = fmt::format("{}s", kSecondsPerMethod);
     Comparison comparison;
     options_.resident_for = "poet compare";  // as every other method has it
     comparison.posed = pose_problem(settled(options_));
     judge(chosen, comparison);
     if (csv_) write_file(*csv_, comparison_csv(comparison));
+    if (page_) write_file(*page_, comparison_page(comparison));
     if (json_) {
       print_answer(comparison_json(comparison));
     } else {
@@ -124,7 +130,7 @@ class Compare final : public Command {
   }
 
   ProblemOptions options_;
-  std::optional<std::string> methods_, csv_;
+  std::optional<std::string> methods_, csv_, page_;
   bool list_ = false;
   bool json_ = false;
 };

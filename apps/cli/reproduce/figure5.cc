@@ -30,6 +30,14 @@ double paging_everything(const std::string& network) {
   return transfers / compute;
 }
 
+/// "Capuchin 73% to 141%, POET under 1%".
+Finding finding_of_figure5(const Range& capuchin, const Range& poet) {
+  const bool poets_holds = poet.count > 0 && poet.most < 0.01;
+  const bool capuchins_holds = capuchin.count > 0 && capuchin.most >= 0.73 && capuchin.most <= 1.41;
+  if (poets_holds && capuchins_holds) return Finding::holds;
+  return poets_holds || capuchins_holds ? Finding::partly : Finding::fails;
+}
+
 }  // namespace
 
 Section figure5(const std::vector<Study>& studies) {
@@ -58,6 +66,8 @@ Section figure5(const std::vector<Study>& studies) {
             "Idle power is charged for waiting here, and gradients of weights are transient values; still, a "
             "transfer draws little next to the processor.";
       }
+      claim.finding =
+          finding_of_figure5(overhead(results, network, "capuchin"), overhead(results, network, "poet"));
       section.claims.push_back(std::move(claim));
     }
   }

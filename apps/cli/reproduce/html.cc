@@ -2,60 +2,79 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <fstream>
+#include <nlohmann/json.hpp>
+#include <optional>
 #include <sstream>
+
+#include "apps/cli/reproduce/curve_data.h"
+#include "poet/cost/json_reader.h"
+#include "poet/report/packed.h"
+#include "poet/report/page_template.h"
 
 namespace poet::cli {
 namespace {
 
-constexpr const char* kStyle = R"(
-body { font: 15px/1.5 system-ui, sans-serif; color: #1b1b1b; max-width: 1080px; margin: 2em auto; padding: 0 1em; }
-h1 { font-size: 1.6em; } h2 { margin-top: 2.2em; border-bottom: 1px solid #ccc; padding-bottom: .2em; }
-table { border-collapse: collapse; margin: 1em 0; font-size: .9em; } caption { text-align: left; font-weight: 600; padding: .4em 0; }
-th, td { border: 1px solid #d5d5d5; padding: .3em .6em; text-align: left; vertical-align: top; } th { background: #f3f3f3; }
-figure { margin: 1.5em 0; overflow-x: auto; } figure svg { max-width: 100%; height: auto; } figcaption { color: #444; }
-)";
-
-std::string escaped(const std::string& text) {
-  std::string out;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      default:
-        out += c;
-    }
+/// In words and with a mark of its own, for whoever sees no colours.
+struct FindingWords {
+  const char* name;  // also of its style
+  const char* words;
+};
+FindingWords words_of(Finding finding) {
+  switch (finding) {
+    case Finding::holds:
+      return {"holds", "\u2713 holds"};
+    case Finding::partly:
+      return {"partly", "\u25D0 in part"};
+    case Finding::fails:
+      return {"fails", "\u2717 not here"};
+    case Finding::beyond:
+      return {"beyond", "beyond the paper"};
   }
-  return out;
+  return {"", ""};
 }
 
 std::string paragraphs(const std::string& text) {
   std::string out;
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t end = std::min(text.find("\n\n", at), text.size());
-    out += fmt::format("<p>{}</p>\n", escaped(text.substr(at, end - at)));
+    out += fmt::format("<p>{}</p>\n", html_escaped(text.substr(at, end - at)));
     at = end + 2;
   }
   return out;
 }
 
 std::string table_html(const NamedTable& table) {
-  std::string out = fmt::format("<table><caption>{}</caption>\n<tr>", escaped(table.caption));
-  for (const std::string& cell : table.heading) out += fmt::format("<th>{}</th>", escaped(cell));
+  std::string out = fmt::format("<div class=\"scroll\" tabindex=\"0\"><table><caption>{}</caption>\n<tr>",
+                                html_escaped(table.caption));
+  for (const std::string& cell : table.heading)
+    out += fmt::format("<th scope=\"col\">{}</th>", html_escaped(cell));
   out += "</tr>\n";
   for (const auto& row : table.rows) {
     out += "<tr>";
-    for (const std::string& cell : row) out += fmt::format("<td>{}</td>", escaped(cell));
+    for (const std::string& cell : row) out += fmt::format("<td>{}</td>", html_escaped(cell));
     out += "</tr>\n";
   }
-  return out + "</table>\n";
+  return out + "</table></div>\n";
+}
+
+std::string finding_html(Finding finding) {
+  const FindingWords words = words_of(finding);
+  return fmt::format("<td class=\"{}\">{}</td>", words.name, words.words);
+}
+
+std::string claims_html(const std::vector<Claim>& claims) {
+  if (claims.empty()) return "";
+  std::string out =
+      "<div class=\"scroll\" tabindex=\"0\"><table><caption>Next to the paper</caption>\n<tr><th "
+      "scope=\"col\">what</th><th scope=\"col\">paper</th><th scope=\"col\">here</th><th "
+      "scope=\"col\">verdict</th><th scope=\"col\">why</th></tr>\n";
+  for (const Claim& claim : claims)
+    out += fmt::format("<tr><td>{}</td><td>{}</td><td>{}</td>{}<td>{}</td></tr>\n", html_escaped(claim.what),
+                       html_escaped(claim.paper), html_escaped(claim.here), finding_html(claim.finding),
+                       html_escaped(claim.why));
+  return out + "</table></div>\n";
 }
 
 /// The drawing without what comes before its element in a file of its own; ids of one figure must not be
@@ -76,19 +95,81 @@ std::string inline_svg(const std::filesystem::path& file, const std::string& nam
   return svg;
 }
 
-std::string section_html(const Section& section, const std::filesystem::path& folder) {
-  std::string out = fmt::format("<h2>{}</h2>\n{}", escaped(section.title), paragraphs(section.text));
-  if (!section.claims.empty()) {
-    NamedTable claims{"Next to the paper", {"what", "paper", "here", "why"}, {}};
-    for (const Claim& claim : section.claims)
-      claims.rows.push_back({claim.what, claim.paper, claim.here, claim.why});
-    out += table_html(claims);
+/// Where the figure's data and drawings lie, beside the page.
+std::string links_html(const NamedFigure& figure, const std::filesystem::path& folder) {
+  std::string out;
+  for (const char* kind : {"csv", "svg", "png"}) {
+    const std::string name = fmt::format("{}.{}", figure.file, kind);
+    if (std::filesystem::exists(folder / name))
+      out += fmt::format(" <a href=\"{0}\">{0}</a>", html_escaped(name));
   }
-  for (const NamedFigure& figure : section.figures)
-    out += fmt::format("<figure>{}<figcaption>{} ({}.svg)</figcaption></figure>\n",
-                       inline_svg(folder / (figure.file + ".svg"), figure.file), escaped(figure.caption),
-                       escaped(figure.file));
+  return out;
+}
+
+std::string figure_html(const NamedFigure& figure, const std::filesystem::path& folder) {
+  const std::string links = links_html(figure, folder);
+  if (!has_web_libraries())
+    return fmt::format("<figure>{}<figcaption>{}:{}</figcaption></figure>\n",
+                       inline_svg(folder / (figure.file + ".svg"), figure.file), html_escaped(figure.caption),
+                       links);
+  return fmt::format(
+      "<section class=\"figure\"><h3>{}</h3><p class=\"soft\">{}. Data and drawings:{}</p><div "
+      "class=\"panels\" "
+      "data-figure=\"{}\"></div></section>\n",
+      html_escaped(figure.caption), html_escaped(figure.panels.title), links, html_escaped(figure.file));
+}
+
+std::string section_html(const Section& section, std::size_t number, const std::filesystem::path& folder) {
+  std::string out = fmt::format("<h2 id=\"section-{}\">{}</h2>\n{}", number, html_escaped(section.title),
+                                paragraphs(section.text));
+  out += claims_html(section.claims);
+  for (const NamedFigure& figure : section.figures) out += figure_html(figure, folder);
   for (const NamedTable& table : section.tables) out += table_html(table);
+  return out;
+}
+
+/// Which claims hold, and by how much: what the page begins with.
+std::string verdict_html(const std::vector<Section>& sections) {
+  std::size_t count[4] = {};
+  std::string rows;
+  for (std::size_t i = 0; i < sections.size(); ++i)
+    for (const Claim& claim : sections[i].claims) {
+      ++count[static_cast<std::size_t>(claim.finding)];
+      if (claim.finding == Finding::beyond) continue;
+      rows += fmt::format("<tr>{}<td><a href=\"#section-{}\">{}</a>: {}</td><td>{}</td><td>{}</td></tr>\n",
+                          finding_html(claim.finding), i,
+                          html_escaped(sections[i].title.substr(0, sections[i].title.find(':'))),
+                          html_escaped(claim.what), html_escaped(claim.paper), html_escaped(claim.here));
+    }
+  const std::size_t all = count[0] + count[1] + count[2];
+  return fmt::format(
+      "<div class=\"verdict\"><strong>Of the paper's {} claims {}, {} in part, and {}.</strong> A claim is "
+      "counted in "
+      "every setting in which it was tried: on published instances by the paper's rules, and on corrected "
+      "networks.</div>\n<div class=\"scroll\" tabindex=\"0\"><table "
+      "class=\"claims\"><caption>The paper's claims and what came of them</caption>\n<tr><th "
+      "scope=\"col\">verdict</th><th scope=\"col\">claim</th><th scope=\"col\">paper</th><th "
+      "scope=\"col\">here</th></tr>\n{}</table></div>\n",
+      all, count[0] == 1 ? "1 holds" : fmt::format("{} hold", count[0]), count[1],
+      count[2] == 1 ? "1 does not" : fmt::format("{} do not", count[2]), rows);
+}
+
+std::string contents_html(const std::vector<Section>& sections) {
+  std::string out = "<nav class=\"contents\" aria-label=\"Sections\">";
+  for (std::size_t i = 0; i < sections.size(); ++i)
+    out += fmt::format("<a href=\"#section-{}\">{}</a> ", i,
+                       html_escaped(sections[i].title.substr(0, sections[i].title.find(':'))));
+  return out + "</nav>\n";
+}
+
+std::string body_html(const ReportHead& head, const std::vector<Section>& sections,
+                      const std::filesystem::path& folder) {
+  std::string out = fmt::format(
+      "<h1>{}</h1>\n{}<p>{}</p>\n<p class=\"made\">{} All points: <a "
+      "href=\"results.csv\">results.csv</a>, results.sqlite.</p>\n{}{}",
+      html_escaped(head.title), verdict_html(sections), html_escaped(head.points), html_escaped(head.made),
+      contents_html(sections), paragraphs(head.method));
+  for (std::size_t i = 0; i < sections.size(); ++i) out += section_html(sections[i], i, folder);
   return out;
 }
 
@@ -96,12 +177,16 @@ std::string section_html(const Section& section, const std::filesystem::path& fo
 
 std::string report_html(const ReportHead& head, const std::vector<Section>& sections,
                         const std::filesystem::path& folder) {
-  std::string out = fmt::format(
-      "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>{0}</title>"
-      "<style>{1}</style></head><body>\n<h1>{0}</h1>\n{2}",
-      escaped(head.title), kStyle, paragraphs(head.method));
-  for (const Section& section : sections) out += section_html(section, folder);
-  return out + "</body></html>\n";
+  nlohmann::ordered_json figures = nlohmann::ordered_json::object();
+  for (const Section& section : sections)
+    for (const NamedFigure& figure : section.figures) figures[figure.file] = curves_json(figure.panels);
+  const char* page = has_web_libraries() ? "reproduction.html" : "reproduction_still.html";
+  return filled_page(page, [&](const std::string& name) -> std::optional<std::string> {
+    if (name == "title") return html_escaped(head.title);
+    if (name == "body") return body_html(head, sections, folder);
+    if (name == "figures") return script_json({{"figures", packed(json_text(figures))}});
+    return std::nullopt;
+  });
 }
 
 }  // namespace poet::cli

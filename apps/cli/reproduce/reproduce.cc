@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "apps/cli/command.h"
+#include "apps/cli/reproduce/curve_data.h"
 #include "apps/cli/reproduce/html.h"
 #include "apps/cli/reproduce/section.h"
 #include "apps/cli/reproduce/studies.h"
@@ -17,6 +18,7 @@
 #include "apps/shared/output.h"
 #include "poet/base/amounts.h"
 #include "poet/base/error.h"
+#include "poet/base/this_poet.h"
 #include "poet/base/write_file.h"
 #include "poet/report/gnuplot.h"
 #include "poet/report/table.h"
@@ -28,12 +30,32 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kMethod =
-    "Made by poet reproduce. Each point is a method's plan on one instance and RAM budget; the verifier, "
-    "which "
-    "shares nothing with the methods, replayed every plan step by step, and all figures are its own. Points "
-    "within the limits only are drawn. results.csv has every point with its gap, results.sqlite the same; "
+    "Each point is a method's plan on one instance and RAM budget; the verifier, which shares nothing with "
     "the "
-    "sweeps are data/reproduction/*.json, and poet sweep runs each of them alone.";
+    "methods, replayed every plan step by step, and all figures are its own. Points within the limits only "
+    "are "
+    "drawn. results.csv has every point with its gap, results.sqlite the same; the sweeps are "
+    "data/reproduction/*.json, and poet sweep runs each of them alone.";
+
+/// How many points there are, and what is proven of POET's.
+std::string points_text(const std::vector<SweepResult>& results) {
+  std::size_t held = 0;
+  std::size_t poets = 0;
+  std::size_t proven = 0;
+  for (const SweepResult& result : results) {
+    if (!holds(result)) continue;
+    ++held;
+    if (result.method != "poet") continue;
+    ++poets;
+    proven += result.gap && *result.gap <= result.gap_wanted ? 1 : 0;
+  }
+  const auto number = [](std::size_t count) { return format_count(static_cast<std::int64_t>(count)); };
+  return fmt::format(
+      "{} points: {} plans within their limits, {} of them POET's, of which {} are proven to be within the "
+      "gap that "
+      "was asked for.",
+      number(results.size()), number(held), number(poets), number(proven));
+}
 
 class Reproduce final : public Command {
  public:
@@ -48,7 +70,8 @@ class Reproduce final : public Command {
     parser_.flag("--retry", retry_, "run points again that failed");
     parser_.flag("--quiet", quiet_, "no progress on stderr");
     parser_.footer(
-        "Writes DIR/report.html, the figures as SVG and PNG (with gnuplot), results.csv and results.sqlite.\n"
+        "Writes DIR/report.html, the figures as CSV, SVG and PNG (with gnuplot), results.csv, "
+        "results.sqlite.\n"
         "Ctrl-C loses no finished point: the same command goes on where it stopped.\n"
         "\nExit code: 0 done, 1 interrupted, 2 bad input, 3 internal error.");
   }
@@ -71,11 +94,13 @@ class Reproduce final : public Command {
     distribute(results, studies);
     const std::vector<Section> report = sections(studies);
     if (has_gnuplot()) draw(report, folder);
-    write_file(
-        folder / "report.html",
-        report_html(
-            {quick_ ? "POET's evaluation, reproduced (quick)" : "POET's evaluation, reproduced", kMethod},
-            report, folder));
+    write_data(report, folder);
+    const std::string title =
+        quick_ ? "POET's evaluation, reproduced (quick)" : "POET's evaluation, reproduced";
+    const std::string made =
+        fmt::format("Made by {}: poet reproduce{}.", this_poet(), quick_ ? " --quick" : "");
+    write_file(folder / "report.html",
+               report_html({title, made, points_text(results), kMethod}, report, folder));
     print_text(summary(report, results, folder));
     return kAnswer;
   }
@@ -93,6 +118,12 @@ class Reproduce final : public Command {
       for (const NamedFigure& figure : section.figures)
         for (const char* extension : {".svg", ".png"})
           write_curves(figure.panels, folder / (figure.file + extension));
+  }
+
+  static void write_data(const std::vector<Section>& report, const fs::path& folder) {
+    for (const Section& section : report)
+      for (const NamedFigure& figure : section.figures)
+        write_file(folder / (figure.file + ".csv"), curves_csv(figure.panels));
   }
 
   [[nodiscard]] static std::string summary(const std::vector<Section>& report,

@@ -10,9 +10,18 @@
 
 namespace poet::cli {
 
+/// What became of a statement of the paper.
+enum class Finding {
+  holds,   // as the paper has it, or more so
+  partly,  // in direction, or in one of its parts
+  fails,   // not with these graphs and costs
+  beyond,  // the paper says nothing
+};
+
 /// A statement of the paper and what came of it here.
 struct Claim {
   std::string what, paper, here, why;
+  Finding finding = Finding::beyond;
 };
 
 struct NamedFigure {

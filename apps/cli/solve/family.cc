@@ -126,9 +126,7 @@ bool all_answered(const std::vector<Solved>& answers) {
 
 PlanFamily family_of_answers(const std::vector<Solved>& answers) {
   std::vector<PlanFile> plans;
-  for (const Solved& solved : answers)
-    plans.push_back({solved.request.instance, solved.request.semantics, solved.request.limits,
-                     solved.result.plan, solved.result.layout});
+  for (const Solved& solved : answers) plans.push_back(plan_file_of(solved));
   return family_of(std::move(plans), "the plans");
 }
 

@@ -10,6 +10,7 @@
 #include "apps/cli/solve/progress.h"
 #include "apps/cli/solve/ram_budget.h"
 #include "apps/cli/solve/try_ways.h"
+#include "apps/shared/command_text.h"
 #include "apps/shared/interrupt.h"
 #include "poet/base/amounts.h"
 #include "poet/base/error.h"
@@ -167,8 +168,11 @@ bool ran_out_of_time(const Solved& solved) {
 int exit_code(const Solved& solved) { return has_plan(solved) ? kAnswer : kNoAnswer; }
 
 PlanFile plan_file_of(const Solved& solved) {
-  const CompileRequest& request = solved.request;
-  return {request.instance, request.semantics, request.limits, solved.result.plan, solved.result.layout};
+  // Nothing of where results go, so that the same request is the same file wherever it is written.
+  return poet::plan_file_of(solved,
+                            command_text({"--plan-out=", "--schedule-out=", "--image-out=", "--progress-out=",
+                                          "--op-limit=", "--json", "--quiet", "--all"},
+                                         true));
 }
 
 Solved pose_problem(const ProblemOptions& options, const Adjustment& adjust) {

@@ -4,9 +4,11 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "apps/cli/command.h"
+#include "apps/cli/sweep/sweep_page.h"
 #include "apps/cli/sweep/sweep_run.h"
 #include "apps/shared/amounts.h"
 #include "apps/shared/output.h"
@@ -28,6 +30,12 @@ class Sweep final : public Command {
                    "FILE.sqlite");
     parser_.option("--csv", csv_, "write all points of the spec, with those on Pareto curves marked",
                    "FILE.csv");
+    parser_.option("-o,--output", page_,
+                   "draw a page: curves of every network and device, the table, and the plans behind the "
+                   "points, which the store then keeps",
+                   "FILE.html");
+    parser_.flag("--plans", plans_,
+                 "keep the plans in the store; points that are there without theirs are run again");
     parser_.option("--jobs", jobs_, "worker processes (default: one per core; with mpirun the ranks work)",
                    "N");
     parser_.option("--op-limit", op_limit_,
@@ -40,7 +48,7 @@ class Sweep final : public Command {
     parser_.footer(
         "Ctrl-C and crashes lose no finished point: the same command goes on where it stopped.\n"
         "\nExamples:\n"
-        "  poet sweep spec.json --store results.sqlite --csv results.csv\n"
+        "  poet sweep spec.json --store results.sqlite --csv results.csv -o results.html\n"
         "  mpirun -n 4 poet sweep spec.json --store results.sqlite\n"
         "\nExit code: 0 every point has a result, 1 interrupted with points left, 2 bad input, 3 internal "
         "error.");
@@ -49,9 +57,11 @@ class Sweep final : public Command {
   int run() override {
     if (!store_) throw InputError("--store is needed: the file for the results");
     SweepSettings settings{*store_, jobs_, retry_, quiet_, progress_out_};
+    settings.keep_plans = plans_ || page_.has_value();
+    settings.need_plans = plans_;
     if (op_limit_) settings.op_limit = parse_count("--op-limit", *op_limit_);
     std::optional<SweepOutcome> outcome = run_sweep(settings, [this] {
-      check_csv();
+      check_outputs();
       const SweepSpec spec = read_sweep_spec(spec_);
       check_spec(spec);
       return expand(spec);
@@ -59,22 +69,31 @@ class Sweep final : public Command {
     if (!outcome) return kAnswer;
     outcome->spec = spec_;
     outcome->csv = csv_;
+    outcome->page = page_;
     write_answer(*outcome);
     return points_left(*outcome) == 0 ? kAnswer : kNoAnswer;
   }
 
  private:
-  void check_csv() const {
-    if (!csv_) return;
-    check_writable("--csv", *csv_);
-    if (std::filesystem::weakly_canonical(*csv_) == std::filesystem::weakly_canonical(*store_))
-      throw InputError("--store, --csv", "must name different files");
+  void check_outputs() const {
+    namespace fs = std::filesystem;
+    if (page_) check_page("-o", *page_);
+    std::vector<std::pair<std::string, fs::path>> files = {{"--store", *store_}};
+    if (csv_) files.emplace_back("--csv", *csv_);
+    if (page_) files.emplace_back("-o", *page_);
+    if (csv_) check_writable("--csv", *csv_);
+    for (std::size_t i = 0; i < files.size(); ++i)
+      for (std::size_t j = 0; j < i; ++j)
+        if (fs::weakly_canonical(files[i].second) == fs::weakly_canonical(files[j].second))
+          throw InputError(files[j].first + ", " + files[i].first, "must name different files");
   }
 
   void write_answer(const SweepOutcome& outcome) const {
-    if (csv_) {
+    if (csv_ || page_) {
       const std::vector<SweepResult> results = results_of(outcome);
-      write_file(*csv_, csv_text(results, pareto_flags(results)));
+      const std::string csv = csv_text(results, pareto_flags(results));
+      if (csv_) write_file(*csv_, csv);
+      if (page_) write_file(*page_, sweep_page(outcome, csv));
     }
     if (json_)
       print_answer(sweep_json(outcome));
@@ -83,7 +102,8 @@ class Sweep final : public Command {
   }
 
   std::string spec_;
-  std::optional<std::string> store_, csv_, jobs_, progress_out_, op_limit_;
+  std::optional<std::string> store_, csv_, page_, jobs_, progress_out_, op_limit_;
+  bool plans_ = false;
   bool retry_ = false;
   bool json_ = false;
   bool quiet_ = false;

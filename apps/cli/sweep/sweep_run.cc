@@ -12,6 +12,7 @@
 #include "apps/shared/amounts.h"
 #include "apps/shared/output.h"
 #include "apps/shared/progress_file.h"
+#include "poet/base/base64.h"
 #include "poet/base/error.h"
 #include "poet/cost/device.h"
 #include "poet/cost/json_reader.h"
@@ -62,7 +63,9 @@ std::vector<std::size_t> find_open_points(const SweepSettings& settings, Results
   std::size_t other_version = 0;
   for (std::size_t i = 0; i < outcome.points.size(); ++i) {
     std::optional<SweepResult> found = store.find(key_of(outcome.points[i]));
-    const bool again = found && settings.retry && found->verdict == kFailed;
+    const bool again =
+        found && ((settings.retry && found->verdict == kFailed) ||
+                  (settings.need_plans && found->energy_joules && !store.has_plan(found->key)));
     if (found && !again) {
       failed += found->verdict == kFailed ? 1 : 0;
       other_version += found->poet_version == version() ? 0 : 1;
@@ -93,13 +96,16 @@ void run_points(WorkerPool& pool, const std::vector<std::size_t>& open, ResultsS
   const auto answered = [&](const WorkAnswer& answer) {
     const std::size_t index = open[answer.item];
     SweepResult result;
+    std::string plan;
     if (answer.death.empty()) {
-      result = result_from_json(parse_json(answer.text, "the worker"));
+      const nlohmann::ordered_json json = parse_json(answer.text, "the worker");
+      result = result_from_json(json);
+      if (json.contains("plan")) plan = from_base64(json["plan"].get<std::string>());
     } else {
       result = result_of(outcome.points[index], version());
       add_failure(result, "the worker died: " + answer.death);
     }
-    store.put(result);
+    store.put(result, plan);
     ++count.done;
     ++count.run;
     count.failed += result.verdict == kFailed ? 1 : 0;
@@ -146,7 +152,7 @@ void check_spec(const SweepSpec& spec) {
 std::optional<SweepOutcome> run_sweep(const SweepSettings& settings,
                                       const std::function<std::vector<SweepPoint>()>& points) {
   PendingSignals signals;  // before MPI starts threads
-  SweepWorker worker(version(), settings.op_limit);
+  SweepWorker worker(version(), settings.op_limit, settings.keep_plans);
   const WorkOnItem work = [&worker](const std::string& item) { return worker.work(item); };
   std::unique_ptr<WorkerPool> pool;
   if (mpi_processes() > 1) {

@@ -20,6 +20,8 @@ struct SweepSettings {
   bool quiet = false;
   std::optional<std::string> progress_out = {};  // a line of JSON per point
   std::optional<std::int64_t> op_limit = {};     // of a point's training step; with more it fails
+  bool keep_plans = false;                       // beside the points that are run
+  bool need_plans = false;                       // points that have a plan which was not kept are run again
 };
 
 /// Unknown names and sizes out of range, which would otherwise fail point by point, hours later. Throws

@@ -152,6 +152,7 @@ std::string sweep_text(const SweepOutcome& outcome) {
       "{:<14}{} points on curves of energy over RAM, {} of energy over time, one curve per instance; ",
       "Pareto", number(curves.energy_ram), number(curves.energy_time));
   text += outcome.csv ? "marked in " + *outcome.csv + "\n" : "--csv FILE marks them\n";
+  if (outcome.page) text += fmt::format("{:<14}{}\n", "Page", *outcome.page);
   return text;
 }
 

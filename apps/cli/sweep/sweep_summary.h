@@ -15,8 +15,8 @@
 namespace poet::cli {
 
 struct SweepOutcome {
-  std::string spec, store;         // as named by the user
-  std::optional<std::string> csv;  // likewise
+  std::string spec, store;               // as named by the user
+  std::optional<std::string> csv, page;  // likewise
   std::vector<SweepPoint> points;
   std::vector<std::optional<SweepResult>> results;  // one per point; nothing where it has not been run
   std::size_t there_before = 0;                     // points with a result before this run, not run again

@@ -9,7 +9,7 @@
 #include "apps/server/jobs/program_output.h"
 #include "apps/server/routes/services.h"
 #include "poet/base/data_dir.h"
-#include "poet/report/html.h"
+#include "poet/report/page_template.h"
 
 namespace poet::server {
 namespace {

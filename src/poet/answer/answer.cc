@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "poet/base/error.h"
+#include "poet/base/this_poet.h"
 #include "poet/cost/reorder.h"
 #include "poet/pipeline/solve_options.h"
 
@@ -43,6 +44,20 @@ Answer answered(Answer posed) {
 bool has_plan(const Answer& answer) {
   const Status status = answer.result.certificate.status;
   return status == Status::optimal || status == Status::feasible;
+}
+
+PlanFile plan_file_of(const Answer& answer, const std::string& command) {
+  const CompileRequest& request = answer.request;
+  const Certificate& certificate = answer.result.certificate;
+  Made made{this_poet(),
+            command,
+            to_string(certificate.status),
+            std::nullopt,
+            request.options.paging,
+            request.options.rematerialization};
+  if (certificate.bounds.every_plan > Joules(0)) made.bound = certificate.bounds.every_plan;
+  return {request.instance,   request.semantics,    request.limits,
+          answer.result.plan, answer.result.layout, made};
 }
 
 }  // namespace poet

@@ -3,9 +3,11 @@
 // A posed problem and what compile() answers to it, kept together: what a program asks for and tells.
 
 #include <optional>
+#include <string>
 
 #include "poet/compile.h"
 #include "poet/pipeline/pose.h"
+#include "poet/plan/file/plan_file.h"
 
 namespace poet {
 
@@ -29,5 +31,8 @@ struct Answer {
 
 /// Whether there is a plan.
 [[nodiscard]] bool has_plan(const Answer& answer);
+
+/// The plan with what it is for and how it was made, by `command` if by one; there must be a plan.
+[[nodiscard]] PlanFile plan_file_of(const Answer& answer, const std::string& command = {});
 
 }  // namespace poet

@@ -1,7 +1,10 @@
 #include "poet/report/loaded_plan.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 
+#include <cstdlib>
+#include <ctime>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -56,6 +59,23 @@ LoadedPlan plan_of_schedule(ScheduleFile schedule, std::optional<Semantics> sema
   return loaded;
 }
 
+/// When the file was last written. SOURCE_DATE_EPOCH, by which builds are made the same again, is the time of
+/// all files where it is set.
+std::string time_of(const fs::path& file) {
+  std::time_t seconds = 0;
+  if (const char* epoch = std::getenv("SOURCE_DATE_EPOCH"); epoch != nullptr && *epoch != '\0') {
+    seconds = static_cast<std::time_t>(std::strtoll(epoch, nullptr, 10));
+  } else {
+    struct stat status {};
+    if (stat(file.c_str(), &status) != 0) return {};
+    seconds = status.st_mtime;
+  }
+  std::tm utc{};
+  if (gmtime_r(&seconds, &utc) == nullptr) return {};
+  return fmt::format("{:04}-{:02}-{:02} {:02}:{:02} UTC", utc.tm_year + 1900, utc.tm_mon + 1, utc.tm_mday,
+                     utc.tm_hour, utc.tm_min);
+}
+
 }  // namespace
 
 std::vector<LoadedPlan> load_plans(const std::string& name, std::optional<Semantics> semantics,
@@ -72,6 +92,7 @@ std::vector<LoadedPlan> load_plans(const std::string& name, std::optional<Semant
         throw InputError(Field{"ram_budget"}, "chooses one of the plans in a plan file; this is a schedule");
       loaded.push_back(plan_of_schedule(schedule_from_json(json, name), semantics, title));
       loaded.back().name = name;
+      loaded.back().picture.written = time_of(name);
       return loaded;
     }
     plans = plans_from_json(json, name);
@@ -95,6 +116,7 @@ std::vector<LoadedPlan> load_plans(const std::string& name, std::optional<Semant
     LoadedPlan& one = loaded.emplace_back();
     one.picture = picture_of(std::move(file), title + budget);
     one.name = name + budget;
+    one.picture.written = time_of(name);
   }
   return loaded;
 }

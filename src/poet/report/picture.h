@@ -18,6 +18,7 @@ struct Picture {
   Trace trace;        // one entry per step that was replayed
   Report keep_all;    // the step with everything in RAM: what the plan is compared with
   Trace keep_all_trace;
+  std::string written = {};  // when the file was written, "2026-11-26 18:47 UTC"; empty: it is of no file
 };
 
 /// Asks the verifier. A plan that breaks nothing but its limits is replayed to its end, to show by how much

@@ -43,11 +43,13 @@ class Reasons {
  public:
   Reasons(const PlanFile& plan, const IdVector<ValueId, int>& number, std::size_t numbered)
       : decisions_(Json::array_t(numbered)) {
+    const Remedies remedies =
+        plan.made ? Remedies{plan.made->paging, plan.made->rematerialization} : Remedies{};
     for (const ValueDecision& one : decisions(plan.instance, plan.plan, plan.semantics))
       if (number[one.value] >= 0)
         decisions_[static_cast<std::size_t>(number[one.value])] = {
-            reason_number(treatment(one), reason(one)), one.spent.value(), optional_joules(one.page_cost),
-            optional_joules(one.recompute_cost)};
+            reason_number(treatment(one), reason(one, remedies)), one.spent.value(),
+            optional_joules(one.page_cost), optional_joules(one.recompute_cost)};
     for (const Residence& one : residences(plan.instance, plan.plan))
       if (number[one.value] >= 0)
         decisions_[static_cast<std::size_t>(number[one.value])] = {reason_number("on storage", one.reason),
@@ -101,6 +103,8 @@ class Writer {
     json["max_bytes_written"] =
         plan.limits.max_bytes_written ? Json(plan.limits.max_bytes_written->value()) : Json();
     json["persistent"] = instance_.costs.persistent.value();
+    json["written"] = picture_.written.empty() ? Json() : Json(picture_.written);
+    json["made"] = plan.made ? to_json(*plan.made) : Json();
     json["figures"] = figures();
     json["keep_all"] = keep_all();
     const ArenaReport& arena = picture_.arena;

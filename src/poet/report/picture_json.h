@@ -13,7 +13,10 @@ namespace poet {
 ///   {"title", "network", "device", "source", "batch", "semantics",
 ///    "valid", "violation",
 ///    "ram_budget", "deadline": null|s, "max_bytes_written": null|bytes, "persistent",
-///    "figures": {"energy", "compute", "recompute", "page_in", "page_out", "load", "home", "idle", "runtime",
+///    "written": null|when the file was,
+///    "made": null|{"by", "command", "status", "bound_joules", "paging", "rematerialization"}, as in the
+///    file, "figures": {"energy", "compute", "recompute", "page_in", "page_out", "load", "home", "idle",
+///    "runtime",
 ///                "stalled", (load and home are part of page_in and page_out)
 ///                "peak_ram", "peak_op": null|op, "recomputations", "page_ins", "page_outs",
 ///                "bytes_written"},

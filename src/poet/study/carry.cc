@@ -32,6 +32,7 @@ void take_plan(const SweepResult& from, SweepResult& to) {
   if (!holds(to)) to.bound_joules = to.baseline_joules;
   to.verdict = from.verdict;
   to.reason.clear();
+  to.plan_of = from.key;
   to.note = fmt::format("plan of RAM {}, deadline {}", from.ram, from.deadline);
   for (const auto field :
        {&SweepResult::energy_joules, &SweepResult::compute_joules, &SweepResult::page_in_joules,

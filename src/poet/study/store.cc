@@ -116,7 +116,21 @@ class ResultsStore::Database {
   Database(Database&&) = delete;
   Database& operator=(Database&&) = delete;
 
-  void put(const SweepResult& result) {
+  void put(const SweepResult& result, const std::string& plan) {
+    if (plan.empty() && !has_plans()) return put_row(result);
+    run("BEGIN IMMEDIATE");
+    try {
+      run("CREATE TABLE IF NOT EXISTS plans (key TEXT NOT NULL PRIMARY KEY, plan BLOB NOT NULL) STRICT");
+      put_row(result);
+      put_plan(result.key, plan);
+      run("COMMIT");
+    } catch (...) {
+      sqlite3_exec(handle_.get(), "ROLLBACK", nullptr, nullptr, nullptr);
+      throw;
+    }
+  }
+
+  void put_row(const SweepResult& result) {
     sqlite3_stmt* statement = ready(
         insert_, "INSERT OR REPLACE INTO points (" + column_names() + ") VALUES (" + placeholders() + ")");
     int column = 0;
@@ -124,6 +138,23 @@ class ResultsStore::Database {
     const int code = sqlite3_step(statement);
     sqlite3_reset(statement);  // ends the transaction
     if (code != SQLITE_DONE) fail();
+  }
+
+  /// `what` of a plan, as bytes; empty where there is none.
+  std::string of_plan(const char* what, const std::string& key) {
+    if (!has_plans()) return {};
+    sqlite3_stmt* statement = prepare(fmt::format("SELECT {} FROM plans WHERE key = ?", what));
+    int code = bind(statement, 1, key);
+    if (code == SQLITE_OK) code = sqlite3_step(statement);
+    std::string found;
+    if (code == SQLITE_ROW) {
+      const void* bytes = sqlite3_column_blob(statement, 0);
+      const auto size = static_cast<std::size_t>(sqlite3_column_bytes(statement, 0));
+      if (size > 0) found.assign(static_cast<const char*>(bytes), size);
+    }
+    sqlite3_finalize(statement);
+    if (code != SQLITE_ROW && code != SQLITE_DONE) fail();
+    return found;
   }
 
   std::optional<SweepResult> find(const std::string& key) {
@@ -180,6 +211,24 @@ class ResultsStore::Database {
     sqlite3_finalize(statement);
     if (code != SQLITE_ROW) fail();
     return out;
+  }
+
+  /// The table comes with the first plan: a store without any is as it was before plans were kept.
+  [[nodiscard]] bool has_plans() const {
+    return number("SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = 'plans'") > 0;
+  }
+
+  /// In the place of one of the same key; an empty one: none.
+  void put_plan(const std::string& key, const std::string& plan) const {
+    sqlite3_stmt* statement =
+        prepare(plan.empty() ? "DELETE FROM plans WHERE key = ?"
+                             : "INSERT OR REPLACE INTO plans (key, plan) VALUES (?, ?)");
+    int code = bind(statement, 1, key);
+    if (code == SQLITE_OK && !plan.empty())
+      code = sqlite3_bind_blob64(statement, 2, plan.data(), plan.size(), SQLITE_STATIC);
+    if (code == SQLITE_OK) code = sqlite3_step(statement);
+    sqlite3_finalize(statement);
+    if (code != SQLITE_DONE) fail();
   }
 
   /// A new file gets its table, a known one is used, anything else is left alone.
@@ -249,7 +298,9 @@ class ResultsStore::Database {
 ResultsStore::ResultsStore(const std::filesystem::path& file) : database_(std::make_unique<Database>(file)) {}
 ResultsStore::~ResultsStore() = default;
 std::optional<SweepResult> ResultsStore::find(const std::string& key) { return database_->find(key); }
-void ResultsStore::put(const SweepResult& result) { database_->put(result); }
+void ResultsStore::put(const SweepResult& result, const std::string& plan) { database_->put(result, plan); }
+std::string ResultsStore::plan(const std::string& key) { return database_->of_plan("plan", key); }
+bool ResultsStore::has_plan(const std::string& key) { return !database_->of_plan("1", key).empty(); }
 std::size_t ResultsStore::size() { return database_->size(); }
 
 }  // namespace poet

@@ -29,8 +29,14 @@ class ResultsStore {
   /// The row of that key. Throws InputError when the file cannot be read.
   [[nodiscard]] std::optional<SweepResult> find(const std::string& key);
 
-  /// Adds the row, or replaces that of the same key. Throws InputError when the file cannot be written.
-  void put(const SweepResult& result);
+  /// Adds the row, or replaces that of the same key; with the plan file behind it, where one is to be kept,
+  /// in a table of its own, `plans`. Throws InputError when the file cannot be written.
+  void put(const SweepResult& result, const std::string& plan = {});
+
+  /// The plan file that was kept with the row of that key; empty: none. Throws InputError when the file
+  /// cannot be read.
+  [[nodiscard]] std::string plan(const std::string& key);
+  [[nodiscard]] bool has_plan(const std::string& key);
 
   /// How many rows there are.
   [[nodiscard]] std::size_t size();

@@ -48,6 +48,8 @@ struct SweepResult {
   std::optional<double> endurance_steps;  // until as much is written as the storage endures
   std::optional<double> overhead, bound_joules, gap;
   std::optional<double> host_seconds;  // the only field that differs between two runs
+
+  std::string plan_of = {};  // not remembered: the key of the point whose plan this is, where it is another's
 };
 
 /// The verdict of a point without an answer: bad input, a crash, a killed worker. `reason` says which.

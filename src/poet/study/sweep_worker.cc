@@ -5,11 +5,13 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "poet/base/base64.h"
 #include "poet/base/error.h"
 #include "poet/cost/json_reader.h"
 #include "poet/optimize/search/synchronous.h"
 #include "poet/pipeline/names.h"
 #include "poet/pipeline/solve_options.h"
+#include "poet/study/kept_plan.h"
 #include "poet/study/run_method.h"
 #include "poet/study/sweep_result.h"
 
@@ -94,6 +96,7 @@ const SweepWorker::Loaded& SweepWorker::load(const SweepPoint& point) {
 std::string SweepWorker::work(const std::string& item) {
   const SweepPoint point = point_from_text(item);
   SweepResult result = result_of(point, version_);
+  std::string plan;
   try {
     const Loaded& loaded = load(point);
     if (!loaded.error.empty()) throw InputError(loaded.error);
@@ -110,8 +113,10 @@ std::string SweepWorker::work(const std::string& item) {
     const std::optional<DeviceProfile>& device = loaded.workload.device;
     const bool wears = device && device->storage;
     add_instance(result, loaded.workload, request.limits, loaded.figures);
-    add_verdict(result, run_method(find_method(point.method), request, loaded.figures.keep_all),
-                wears ? device->storage->write_endurance : std::nullopt);
+    const Method& method = find_method(point.method);
+    const Judged judged = run_method(method, request, loaded.figures.keep_all);
+    add_verdict(result, judged, wears ? device->storage->write_endurance : std::nullopt);
+    if (keep_plans_ && has_plan(judged)) plan = plan_text(placed_plan(method, request, judged));
   } catch (const InputError& error) {
     add_failure(result, error.what());
   } catch (const std::bad_alloc&) {
@@ -119,7 +124,9 @@ std::string SweepWorker::work(const std::string& item) {
   } catch (const std::exception& error) {
     add_failure(result, std::string("internal error: ") + error.what());
   }
-  return json_text(to_json(result));
+  nlohmann::ordered_json json = to_json(result);
+  if (!plan.empty()) json["plan"] = base64(plan);
+  return json_text(json);
 }
 
 }  // namespace poet

@@ -15,12 +15,15 @@ namespace poet {
 /// a row.
 class SweepWorker {
  public:
-  /// Points whose training step has more than `op_limit` ops fail.
-  explicit SweepWorker(std::string poet_version, std::optional<std::int64_t> op_limit = {})
-      : version_(std::move(poet_version)), op_limit_(op_limit) {}
+  /// Points whose training step has more than `op_limit` ops fail. `keep_plans`: answers bring the plan
+  /// along.
+  explicit SweepWorker(std::string poet_version, std::optional<std::int64_t> op_limit = {},
+                       bool keep_plans = false)
+      : version_(std::move(poet_version)), op_limit_(op_limit), keep_plans_(keep_plans) {}
 
-  /// From to_text() of a point to the JSON text of its SweepResult. Never throws for the point's sake: what
-  /// goes wrong is the verdict `failed`.
+  /// From to_text() of a point to the JSON text of its SweepResult, with `plan` beside its fields where a
+  /// plan is to be kept: a plan file in base 64. Never throws for the point's sake: what goes wrong is the
+  /// verdict `failed`.
   [[nodiscard]] std::string work(const std::string& item);
 
  private:
@@ -34,6 +37,7 @@ class SweepWorker {
 
   std::string version_;
   std::optional<std::int64_t> op_limit_;
+  bool keep_plans_;
   std::optional<Loaded> loaded_;
 };
 

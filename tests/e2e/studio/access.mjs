@@ -1,24 +1,8 @@
 // For everybody: what axe-core finds, at both widths, light and dark, with everything open.
 
 import assert from "node:assert/strict";
-import fs from "node:fs";
-import { createRequire } from "node:module";
+import { check } from "./axe.mjs";
 import { SMALL, plan } from "./support.mjs";
-
-const axe = fs.readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-
-/** No serious fault of the page as it is now. */
-async function check(page) {
-  await page.evaluate(axe); // by the debugger, which the page's policy does not bind
-  const { violations } = await page.evaluate(() =>
-    globalThis.axe.run(document, { resultTypes: ["violations"] }),
-  );
-  const serious = violations.filter((one) => ["serious", "critical"].includes(one.impact));
-  assert.deepEqual(
-    serious.map((one) => `${one.id}: ${one.nodes.map((node) => node.html.slice(0, 160)).join(" | ")}`),
-    [],
-  );
-}
 
 async function everything(context, options) {
   await context.serve();

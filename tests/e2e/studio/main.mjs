@@ -5,10 +5,12 @@ import path from "node:path";
 import { chromium } from "playwright-core";
 import * as access from "./access.mjs";
 import * as files from "./files.mjs";
+import * as reproduction from "./reproduction.mjs";
 import * as saved from "./saved.mjs";
 import * as screens from "./screens.mjs";
 import * as states from "./states.mjs";
 import * as story from "./story.mjs";
+import * as studies from "./studies.mjs";
 import { Context } from "./support.mjs";
 
 const [, , browserPath, program, report, build] = process.argv;
@@ -27,7 +29,7 @@ const browser = await chromium.launch({
   args: ["--no-sandbox", "--font-render-hinting=none"],
 });
 const cases = [];
-for (const tests of [story, files, states, access, saved, screens]) {
+for (const tests of [story, files, states, access, saved, studies, reproduction, screens]) {
   for (const [name, test] of Object.entries(tests)) {
     if (only && !name.includes(only)) continue;
     const context = new Context(browser, poet, build);

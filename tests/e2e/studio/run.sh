@@ -22,4 +22,5 @@ fi
 rm -rf "$build/tests" && mkdir "$build/tests"
 cp "$source"/*.mjs "$build/tests"
 [[ ! -d $source/screens ]] || cp -r "$source/screens" "$build/tests"
+export POET_TEST_DATA=$(realpath "$source/../../../data")
 exec node "$build/tests/main.mjs" "$browser" "$poet" "$report" "$build"

@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import path from "node:path";
+import { placeInChart } from "./support.mjs";
 
 const LIMITS = ["--model", "linear", "--platform", "a72", "--ram-budget", "200KB"];
 
@@ -119,4 +120,75 @@ export async function aSavedPageListsTensors(context) {
   if ((await layer.getAttribute("aria-expanded")) === "false") await layer.click(); // one alone is open
   await section.locator("td.tensor button").first().click();
   assert.match(await page.locator("#inspector").textContent(), new RegExp(`Why${kinds[1]}`, "i"));
+}
+
+/** It begins with what is proven, how the plan was made, and when. */
+export async function aSavedPageSaysHowItWasMade(context) {
+  const page = await opened(context, "");
+  assert.match(await page.locator(".proven").textContent(), /^(Proven optimal|Feasible): /);
+  const made = await page.locator(".made").textContent();
+  assert.match(made, /^Made by poet \d+\.\d+\.\d+ on \d{4}-\d\d-\d\d \d\d:\d\d UTC: /);
+  assert.ok(made.endsWith(`poet solve ${LIMITS.join(" ")}`), made);
+}
+
+/** The peak is clicked, or its button pressed: all that is in RAM then, each of which leads to what is known of it. */
+export async function aSavedPageTellsThePeak(context) {
+  const page = await opened(context, "");
+  const { step, ram, names } = await page.evaluate(() => {
+    const model = board.models[0];
+    const step = model.steps.findIndex((one) => one.ram === model.figures.peak_ram);
+    const alive = model.live.filter((one) => one.s0 <= step && step < one.s1 && one.bytes > 0);
+    return { step, ram: model.figures.peak_ram, names: alive.map((one) => model.values[one.value][0]) };
+  });
+  assert.ok(ram > 0 && names.length > 0);
+  const at = await placeInChart(page, "RAM", (chart) => {
+    const [x, y] = chart.getOption().series.find((one) => one.id === "peak").data[0];
+    return [x, y];
+  });
+  await page.mouse.click(...at);
+  await page.waitForSelector("#inspector:not([hidden])");
+  assert.equal(await page.locator("#inspector h2").textContent(), "RAM at its peak");
+  const listed = await page.locator("#inspector table button").allTextContents();
+  assert.deepEqual([...listed].sort(), [...names].sort());
+  await page.keyboard.press("Escape");
+  await page.waitForSelector("#inspector", { state: "hidden" });
+  await page.locator("button.peak").focus();
+  await page.keyboard.press("Enter");
+  await page.waitForSelector("#inspector:not([hidden])");
+  assert.equal(new URLSearchParams(new URL(page.url()).hash.slice(1)).get("moment"), String(step));
+  await page.locator("#inspector table button").first().click();
+  assert.equal(await page.locator("#inspector h2").textContent(), listed[0]);
+  await page.goBack();
+  assert.equal(await page.locator("#inspector h2").textContent(), "RAM at its peak");
+}
+
+/** Two fingers zoom the network about what is between them; one alone scrolls or moves. */
+export async function aSavedPageIsPinched(context) {
+  const page = await opened(context, "", { hasTouch: true, viewport: { width: 390, height: 844 } });
+  const canvas = page.locator(".network canvas");
+  await canvas.scrollIntoViewIfNeeded();
+  const box = await canvas.boundingBox();
+  const [cx, cy] = [box.x + box.width / 2, box.y + 100];
+  const look = () => page.evaluate(() => (({ scale, x, y }) => ({ scale, x, y }))(board.graphs[0]));
+  const before = await look();
+  const fingers = await page.context().newCDPSession(page);
+  const touch = (type, apart) =>
+    fingers.send("Input.dispatchTouchEvent", {
+      type,
+      touchPoints: apart
+        ? [
+            { x: cx - apart, y: cy, id: 0 },
+            { x: cx + apart, y: cy, id: 1 },
+          ]
+        : [],
+    });
+  await touch("touchStart", 30);
+  for (const apart of [35, 40, 45, 50, 55, 60]) await touch("touchMove", apart);
+  await touch("touchEnd", 0);
+  const after = await look();
+  assert.ok(Math.abs(after.scale / before.scale - 2) < 0.05, `${before.scale} became ${after.scale}`);
+  const under = ({ scale, x }) => (box.width / 2 - x) / scale;
+  assert.ok(Math.abs(under(after) - under(before)) < 2, "what was between the fingers is there still");
+  assert.equal(await page.evaluate(() => visualViewport.scale), 1);
+  assert.ok(await page.locator("#inspector").isHidden());
 }

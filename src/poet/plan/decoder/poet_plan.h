@@ -34,6 +34,7 @@ extern "C" {
 #define POET_PLAN_COSTS POET_PLAN_TAG('C', 'O', 'S', 'T')
 #define POET_PLAN_PLANS POET_PLAN_TAG('P', 'L', 'N', 'S')
 #define POET_PLAN_LIMITS POET_PLAN_TAG('L', 'I', 'M', 'S')
+#define POET_PLAN_MADE POET_PLAN_TAG('M', 'A', 'D', 'E')
 #define POET_PLAN_SCHEDULE POET_PLAN_TAG('S', 'C', 'H', 'D')
 #define POET_PLAN_ADDRESSES POET_PLAN_TAG('A', 'D', 'D', 'R')
 

@@ -62,8 +62,9 @@ Octets to_binary(const PlanFamily& family) {
   const std::uint32_t of_graph = checksum(graph);
   BytesOut plans;
   for (std::size_t i = 0; i < family.plans.size(); ++i) {
-    const Octets image = plan_image(plan_of(family, i), of_graph,
-                                    {{POET_PLAN_LIMITS, limits_of(family.plans[i], family.semantics)}});
+    std::vector<Section> more = {{POET_PLAN_LIMITS, limits_of(family.plans[i], family.semantics)}};
+    if (family.plans[i].made) more.push_back({POET_PLAN_MADE, to_cbor(to_json(*family.plans[i].made))});
+    const Octets image = plan_image(plan_of(family, i), of_graph, more);
     plans.number(image.size(), kLengthBytes);
     plans.append(image);
   }
@@ -94,6 +95,7 @@ PlanFamily plans_from_binary(const Octets& bytes, const std::string& place) {
     const Json json = from_cbor(section_of(images[i], POET_PLAN_LIMITS, "LIMITS", here), "LIMITS", here);
     const JsonField limits(json, here + ": LIMITS");
     family.plans.push_back({read_paged(limits, family.instance.graph), read_limits(limits), {}, {}});
+    family.plans.back().made = made_of_image(images[i], here);
   }
   check_family(family, place);
   PlanFile file;

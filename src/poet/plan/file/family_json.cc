@@ -52,6 +52,7 @@ Json to_json(const PlanFamily& family) {
     Json& one = plans.emplace_back();
     write_limits(one, family.semantics, family.plans[i].limits);
     one.erase("semantics");
+    if (family.plans[i].made) one["made"] = to_json(*family.plans[i].made);
     one["paged"] = ids_json(family.plans[i].paged);
     write_steps(one, plan_of(family, i));
   }
@@ -75,9 +76,10 @@ PlanFamily plans_from_json(const Json& json, const std::string& place) {
   const std::vector<JsonField> plans = root.at("plans").items();
   if (plans.size() < 2) root.fail_at("plans", "must hold at least two plans");
   for (const JsonField& plan : plans) {
-    plan.only({"ram_budget_bytes", "deadline_seconds", "max_bytes_written", "paged", "arena_bytes", "steps",
-               "allocations"});
+    plan.only({"ram_budget_bytes", "deadline_seconds", "max_bytes_written", "made", "paged", "arena_bytes",
+               "steps", "allocations"});
     family.plans.push_back({read_paged(plan, family.instance.graph), read_limits(plan), {}, {}});
+    if (plan.has("made")) family.plans.back().made = read_made(plan.at("made"));
   }
   check_family(family, place);
   PlanFile file;

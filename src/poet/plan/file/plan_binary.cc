@@ -53,6 +53,7 @@ Octets write(const PlanFile& file, bool for_device) {
   if (!for_device) {
     more.push_back({POET_PLAN_GRAPH, std::move(graph)});
     more.push_back({POET_PLAN_COSTS, to_cbor(parts.costs)});
+    if (file.made) more.push_back({POET_PLAN_MADE, to_cbor(to_json(*file.made))});
   }
   return plan_image(file, of_graph, more);
 }
@@ -102,6 +103,13 @@ void read_plan_image(const Octets& image, std::uint32_t graph_checksum, const st
                           file.instance.costs.alignment, place + ": ADDRESSES");
 }
 
+std::optional<Made> made_of_image(const Octets& image, const std::string& place) {
+  if (!has_section(image, POET_PLAN_MADE)) return std::nullopt;
+  const nlohmann::ordered_json json =
+      from_cbor(section_of(image, POET_PLAN_MADE, "MADE", place), "MADE", place);
+  return read_made(JsonField(json, place + ": MADE"));
+}
+
 Octets to_binary(const PlanFile& file) { return write(file, false); }
 
 Octets to_device_image(const PlanFile& file) { return write(file, true); }
@@ -116,6 +124,7 @@ PlanFile plan_from_binary(const Octets& bytes, const std::string& place) {
   file.instance = instance_from_json(merge_instance(parts, place), place);
   file.semantics = read_semantics(limits);
   file.limits = read_limits(limits);
+  file.made = made_of_image(bytes, place);
   read_plan_image(bytes, checksum(graph), place, file);
   return file;
 }

@@ -26,14 +26,20 @@ std::vector<ValueId> paged_in(const Graph& graph) {
 }
 
 FamilyPlan family_plan(PlanFile& file) {
-  return {paged_in(file.instance.graph), file.limits, std::move(file.plan), std::move(file.layout)};
+  return {paged_in(file.instance.graph), file.limits, std::move(file.plan), std::move(file.layout),
+          std::move(file.made)};
 }
 
 }  // namespace
 
 PlanFile plan_of(const PlanFamily& family, std::size_t number) {
   const FamilyPlan& plan = family.plans.at(number);
-  return {with_paged(family.instance, plan.paged), family.semantics, plan.limits, plan.plan, plan.layout};
+  return {with_paged(family.instance, plan.paged),
+          family.semantics,
+          plan.limits,
+          plan.plan,
+          plan.layout,
+          plan.made};
 }
 
 PlanFamily family_of(std::vector<PlanFile> plans, const std::string& place) {

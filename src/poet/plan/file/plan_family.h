@@ -20,6 +20,7 @@ struct FamilyPlan {
   Limits limits;
   Plan plan;
   Layout layout;
+  std::optional<Made> made = {};
 };
 
 struct PlanFamily {

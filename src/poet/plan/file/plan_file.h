@@ -7,10 +7,12 @@
 #include <cstdint>
 #include <filesystem>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "poet/cost/instance.h"
+#include "poet/plan/file/made.h"
 #include "poet/plan/layout/layout.h"
 #include "poet/plan/limits.h"
 #include "poet/plan/plan.h"
@@ -23,6 +25,7 @@ struct PlanFile {
   Limits limits;
   Plan plan;
   Layout layout;  // lower_bound is not stored: 0 after reading
+  std::optional<Made> made = {};
 };
 
 /// A plan that is canonical (plan/canonical.h) comes back equal from either form, with the same addresses.

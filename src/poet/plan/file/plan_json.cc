@@ -121,6 +121,7 @@ Json to_json(const PlanFile& file) {
   json["format"] = kFormat;
   json["instance"] = to_json(file.instance);
   write_limits(json, file.semantics, file.limits);
+  if (file.made) json["made"] = to_json(*file.made);
   write_steps(json, file);
   return json;
 }
@@ -134,13 +135,14 @@ PlanFile plan_from_json(const Json& json, const std::string& place) {
   const std::int64_t format = root.at("format").integer(1, kFormat);
   const char* allocations = kAllocations[format - 1];
   root.only({"format", "instance", "semantics", "ram_budget_bytes", "deadline_seconds", "max_bytes_written",
-             "arena_bytes", "steps", allocations});
+             "made", "arena_bytes", "steps", allocations});
 
   PlanFile file;
   const JsonField instance = root.at("instance");
   file.instance = instance_from_json(instance.json(), instance.place());
   file.semantics = read_semantics(root);
   file.limits = read_limits(root);
+  if (root.has("made")) file.made = read_made(root.at("made"));
   read_steps(root, allocations, file);
   return file;
 }

@@ -81,6 +81,12 @@ Octets section_of(const Octets& image, std::uint32_t tag, const char* name, cons
   }
 }
 
+bool has_section(const Octets& image, std::uint32_t tag) {
+  const std::uint8_t* payload = nullptr;
+  std::uint32_t length = 0;
+  return poet_plan_section(image.data(), image.size(), tag, &payload, &length) != POET_PLAN_NO_SECTION;
+}
+
 std::uint32_t version_of(const Octets& image) {
   const bool is_plan = image.size() >= POET_PLAN_HEADER_BYTES && image[0] == 'P' && image[1] == 'O' &&
                        image[2] == 'E' && image[3] == 'T';

@@ -23,6 +23,8 @@ struct Section {
 /// section, or a damaged one.
 [[nodiscard]] Octets section_of(const Octets& image, std::uint32_t tag, const char* name,
                                 const std::string& place);
+/// Whether there is one, be it damaged.
+[[nodiscard]] bool has_section(const Octets& image, std::uint32_t tag);
 /// Of something that begins like a plan; 0 of anything else.
 [[nodiscard]] std::uint32_t version_of(const Octets& image);
 

@@ -1,0 +1,12 @@
+#pragma once
+
+#include <string>
+
+#include "apps/cli/compare/comparison.h"
+
+namespace poet::cli {
+
+/// The page of a comparison, with every method's plan. Throws InputError.
+[[nodiscard]] std::string comparison_page(const Comparison& comparison);
+
+}  // namespace poet::cli

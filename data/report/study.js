@@ -1,0 +1,274 @@
+// The page of `poet sweep` and `poet compare`: curves of each network and device, all points, and the plan behind one of them.
+
+import { count, counted, percent } from "./amounts.js";
+import { layout } from "./axes.js";
+import { listenToPrint } from "./board.js";
+import { makeCurves, markerOf } from "./curves.js";
+import { unpacked } from "./packed.js";
+import { element } from "./plans.js";
+import { makeTable } from "./results_table.js";
+import { Y, axesFor, groupsOf, holds, specOf } from "./study_charts.js";
+import { boardShown, hidePlan, listenToPlan, redrawPlan, showPlanOf } from "./study_plan.js";
+import { listenToTheme } from "./theme.js";
+
+const $ = (id) => document.getElementById(id);
+const page = { study: null, charts: [], table: null, hidden: new Set(), row: undefined };
+
+layout.width = () => window.innerWidth;
+
+async function readStudy() {
+  const { head, rows, csv, graphs, plans } = JSON.parse($("study").textContent);
+  const study = { ...(await unpacked(head)), csv: await unpacked(csv), graphs, plans, graphOf: [] };
+  study.methods = study.methods.map(({ name, ...style }) => ({ name, style }));
+  study.rows = (await unpacked(rows)).map((row, number) => ({
+    ...row,
+    number,
+    chart: study.chart_of[number],
+    hasPlan: plans[number] !== undefined,
+  }));
+  return study;
+}
+
+// --- what the page begins with ---
+
+/** Of each set of limits on each network the methods that need least energy. */
+function winners(study) {
+  const limits = new Map();
+  for (const row of study.rows.filter(holds)) {
+    const key = [row.chart, row.ram_budget_bytes, row.deadline_seconds].join();
+    if (!limits.has(key)) limits.set(key, []);
+    limits.get(key).push(row);
+  }
+  const wins = new Map();
+  for (const rows of limits.values()) {
+    const least = Math.min(...rows.map((row) => row.energy_joules));
+    for (const row of rows)
+      if (row.energy_joules <= least * (1 + 1e-9)) wins.set(row.method, (wins.get(row.method) ?? 0) + 1);
+  }
+  return { of: limits.size, wins };
+}
+
+function verdictOf(study) {
+  const { rows, methods } = study;
+  const { of, wins } = winners(study);
+  const named = methods
+    .filter((method) => wins.has(method.name))
+    .sort((a, b) => wins.get(b.name) - wins.get(a.name))
+    .map((method) => method.style.title + (of > 1 ? ` at ${count(wins.get(method.name))}` : ""));
+  const most =
+    named.slice(0, 4).join("; ") +
+    (named.length > 4 ? ` and ${counted(named.length - 4, "method")} more` : "");
+  const proven = rows.filter((row) => row.method === "poet" && holds(row) && row.gap !== null);
+  const gaps = proven.map((row) => (row.energy_joules - row.bound_joules) / row.energy_joules);
+  const block = element("div", { className: "verdict" });
+  block.append(
+    element(
+      "strong",
+      {},
+      `${count(rows.filter(holds).length)} of ${counted(rows.length, "point")} hold their limits. `,
+    ),
+    of ? `Least energy${of > 1 ? `, of ${count(of)} budgets` : ""}: ${most}. ` : "",
+    gaps.length
+      ? `POET: proven at ${gaps.length === 1 ? "its point" : `each of its ${count(gaps.length)} points`} that no such plan saves more than ${percent(Math.max(...gaps), 2)} of the energy.`
+      : "",
+  );
+  return block;
+}
+
+function fillHead(study) {
+  const charts = counted(new Set(study.rows.map((row) => row.chart)).size, "network and device").replace(
+    "devices",
+    "device",
+  );
+  $("head").replaceChildren(
+    element("h1", {}, study.title),
+    element(
+      "p",
+      { className: "soft" },
+      `${counted(study.methods.length, "method")}, ${charts.replace(/^(\d+) network and/, (text, n) => (n === "1" ? text : `${n} pairs of network and`))}, ${counted(study.rows.length, "point")}`,
+    ),
+    verdictOf(study),
+    ...study.notes.map((note) => element("p", {}, note)),
+    element(
+      "p",
+      { className: "made" },
+      `Made by poet ${study.version}: `,
+      element("code", {}, study.command),
+    ),
+  );
+}
+
+// --- settings, all of them in the address ---
+
+const settings = () => new URLSearchParams(location.hash.slice(1));
+
+function change(values) {
+  const changed = settings();
+  for (const [name, value] of Object.entries(values))
+    if (value === undefined) changed.delete(name);
+    else changed.set(name, value);
+  if (`${changed}` !== `${settings()}`) history.pushState(null, "", `#${changed}`);
+  obeyAddress();
+}
+
+/** #x=peak, #y=time, #hide=dtr,rotor, #point=NUMBER: what a link can ask for. */
+function asked() {
+  const given = settings();
+  const axes = axesFor(page.study.rows);
+  const x = axes.includes(given.get("x")) ? given.get("x") : axes[0];
+  const y = Y[given.get("y")] ? given.get("y") : "energy";
+  const row = page.study.rows[Number(given.get("point") ?? NaN)];
+  return { x, y, hidden: new Set((given.get("hide") ?? "").split(",").filter(Boolean)), row };
+}
+
+function choiceOf(name, legend, options, chosen) {
+  const radio = ([value, text]) => {
+    const input = element("input", { type: "radio", name, value, checked: value === chosen });
+    input.addEventListener("change", () => change({ [name]: value }));
+    return element("label", {}, input, ` ${text}`);
+  };
+  return element("fieldset", {}, element("legend", {}, legend), ...options.map(radio));
+}
+
+function fillChoices(now) {
+  const { study } = page;
+  const names = { energy: "energy", overhead: "overhead", time: "time" };
+  const xs = { budget: "RAM budget", peak: "RAM peak", deadline: "deadline" };
+  const method = ({ name, style }) => {
+    const button = element(
+      "button",
+      { type: "button", "aria-pressed": String(!now.hidden.has(name)) },
+      markerOf(style),
+      style.title,
+    );
+    button.dataset.method = name;
+    button.addEventListener("click", () => {
+      const hidden = new Set(now.hidden);
+      if (!hidden.delete(name)) hidden.add(name);
+      change({ hide: hidden.size ? [...hidden].join() : undefined });
+      document.querySelector(`[data-method="${name}"]`).focus();
+    });
+    return button;
+  };
+  $("choices").replaceChildren(
+    choiceOf("y", "up", Object.entries(names), now.y),
+    choiceOf(
+      "x",
+      "across",
+      axesFor(study.rows).map((name) => [name, xs[name]]),
+      now.x,
+    ),
+    element(
+      "span",
+      { className: "hint" },
+      "Ctrl + wheel zooms, dragging moves, a click on a point shows its plan.",
+    ),
+    element(
+      "div",
+      { className: "methods", role: "group", "aria-label": "Methods that are shown" },
+      ...study.methods.map(method),
+    ),
+  );
+}
+
+// --- charts ---
+
+function makeCharts(now) {
+  for (const chart of page.charts) chart.dispose();
+  $("table").before($("plan")); // not to go with the chart that it is below
+  $("curves").replaceChildren();
+  const groups = groupsOf(page.study.rows, page.study.charts, now.x);
+  page.charts = groups.map((group) =>
+    Object.assign(
+      makeCurves($("curves"), {
+        title: group.title,
+        spec: () => specOf(group, page.study.methods, { ...page.now, chosen: page.row }),
+        choose: (number) => change({ point: number }),
+        height: window.innerWidth < 600 ? 320 : 440,
+      }),
+      { rows: new Set(group.rows.map((row) => row.number)) },
+    ),
+  );
+}
+
+function nameOf(row) {
+  const { study } = page;
+  const title = study.methods.find((method) => method.name === row.method)?.style.title ?? row.method;
+  return `${title}: ${study.charts[row.chart]}`;
+}
+
+async function showRow(row) {
+  page.row = row?.number;
+  page.table.choose(page.row);
+  if (!row) return hidePlan();
+  const below = page.charts.find((chart) => chart.rows.has(row.number))?.figure ?? $("curves");
+  if (!row.hasPlan) {
+    hidePlan();
+    const say =
+      row.energy_joules === null
+        ? "it has none"
+        : "it was not kept: the same command with --plans runs the point again";
+    below.after($("plan"));
+    $("plan").hidden = false;
+    $("plan-title").textContent = nameOf(row);
+    $("plans").replaceChildren(element("p", {}, `There is no plan to show: ${say}.`));
+    $("charts").replaceChildren();
+    $("tools").hidden = true;
+  } else {
+    $("tools").hidden = false;
+    await showPlanOf(page.study, row, nameOf(row), below);
+  }
+  $("plan").scrollIntoView({ block: "start" });
+  $("plan-title").focus({ preventScroll: true });
+  document.body.dataset.point = row.number;
+}
+
+function obeyAddress() {
+  const now = asked();
+  const before = page.now;
+  page.now = now;
+  fillChoices(now);
+  const isRow = now.row?.number !== page.row;
+  page.row = now.row?.number;
+  if (!before || before.x !== now.x) {
+    makeCharts(now);
+    if (!before ? now.row : page.row !== undefined) return showRow(now.row);
+  } else {
+    for (const chart of page.charts) chart.redraw();
+  }
+  if (isRow) showRow(now.row);
+}
+
+function listen() {
+  window.addEventListener("hashchange", obeyAddress);
+  window.addEventListener("popstate", obeyAddress);
+  listenToPlan(() => change({ point: undefined }));
+  listenToPrint(
+    () => boardShown(),
+    (width) => page.charts.forEach((chart) => chart.resize(width)),
+  );
+  let width = window.innerWidth;
+  window.addEventListener("resize", () => {
+    if (width === window.innerWidth) return;
+    width = window.innerWidth;
+    for (const chart of page.charts) chart.resize();
+  });
+}
+
+async function begin() {
+  page.study = await readStudy();
+  document.title = `${page.study.title} · poet`;
+  listenToTheme($("theme"), () => {
+    for (const chart of page.charts) chart.redraw();
+    if (page.now) fillChoices(page.now);
+    redrawPlan();
+  });
+  fillHead(page.study);
+  page.table = makeTable($("table"), page.study, (number) => change({ point: number }));
+  listen();
+  obeyAddress();
+  self.study = page; // for tests, and for whoever looks at the page with the browser's tools
+  document.body.dataset.ready = "yes";
+}
+
+begin();

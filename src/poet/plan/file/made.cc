@@ -1,0 +1,33 @@
+#include "poet/plan/file/made.h"
+
+#include <nlohmann/json.hpp>
+
+namespace poet {
+
+using Json = nlohmann::ordered_json;
+
+Json to_json(const Made& made) {
+  Json json = {{"by", made.by}};
+  if (!made.command.empty()) json["command"] = made.command;
+  json["status"] = made.status;
+  if (made.bound) json["bound_joules"] = made.bound->value();
+  json["paging"] = made.paging;
+  json["rematerialization"] = made.rematerialization;
+  return json;
+}
+
+Made read_made(const JsonField& json) {
+  json.only({"by", "command", "status", "bound_joules", "paging", "rematerialization"});
+  Made made;
+  made.by = json.at("by").text();
+  if (json.has("command")) made.command = json.at("command").text();
+  made.status = json.at("status").text();
+  if (made.status != "optimal" && made.status != "feasible")
+    json.at("status").fail("must be optimal or feasible");
+  if (json.has("bound_joules")) made.bound = Joules(json.at("bound_joules").non_negative());
+  made.paging = json.at("paging").boolean();
+  made.rematerialization = json.at("rematerialization").boolean();
+  return made;
+}
+
+}  // namespace poet

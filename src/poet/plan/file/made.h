@@ -1,0 +1,30 @@
+#pragma once
+
+// How a plan came about: for people who look at it later. Nothing is computed from it, and the verifier does
+// not read it. No time is among it: the same call writes the same bytes.
+
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+
+#include "poet/base/units.h"
+#include "poet/cost/json_reader.h"
+
+namespace poet {
+
+struct Made {
+  std::string by;               // "poet 0.1.0"
+  std::string command;          // without what says where results go; empty: by no command
+  std::string status;           // "optimal" or "feasible", as the search ended
+  std::optional<Joules> bound;  // it proved that no plan needs less, under these limits
+  bool paging = true;           // whether the plan was allowed to
+  bool rematerialization = true;
+
+  bool operator==(const Made&) const = default;
+};
+
+[[nodiscard]] nlohmann::ordered_json to_json(const Made& made);
+/// The inverse, of the object. Throws InputError.
+[[nodiscard]] Made read_made(const JsonField& json);
+
+}  // namespace poet

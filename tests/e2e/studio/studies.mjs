@@ -1,0 +1,196 @@
+// The pages of `poet sweep` and `poet compare`: curves, the table, and the plans behind the points.
+
+import assert from "node:assert/strict";
+import fs from "node:fs";
+import path from "node:path";
+import { check } from "./axe.mjs";
+
+const SPEC = {
+  format: 1,
+  networks: ["linear", "vgg16_cifar"],
+  platforms: ["a72"],
+  persistent: "excluded",
+  ram: [0.3, 0.6, 1.0],
+  methods: ["checkpoint-all", "dtr", "poet"],
+  time_limit: "5s",
+};
+
+async function openedPage(context, name, hash = "", options = {}) {
+  const page = await context.open(hash, options, `file://${path.join(context.folder, name)}`);
+  await page.waitForSelector("body[data-ready]");
+  return page;
+}
+
+async function swept(context, hash, options) {
+  fs.writeFileSync(path.join(context.folder, "spec.json"), JSON.stringify(SPEC));
+  const out = ["--store", "s.sqlite", "--csv", "s.csv", "-o", "s.html"];
+  const answer = context.json("sweep", "spec.json", "--quiet", ...out);
+  return { page: await openedPage(context, "s.html", hash, options), answer };
+}
+
+const shownPlan = (page) => page.waitForSelector("#plan:not([hidden]) .network[data-ready]");
+
+/** Every pair of network and device has a chart, in which a point is clicked: its plan comes up below. */
+export async function aSweepIsDrawnWithItsPlans(context) {
+  const { page, answer } = await swept(context, "");
+  const titles = await page.locator("figure.curve h2").allTextContents();
+  assert.deepEqual(titles, [
+    "linear on a72, parameters elsewhere",
+    "vgg16_cifar on a72, parameters elsewhere",
+  ]);
+  const held = answer.results.filter((row) => row.verdict === "holds").length;
+  assert.match(
+    await page.locator(".verdict").first().textContent(),
+    new RegExp(`^${held} of 18 points hold`),
+  );
+  assert.match(await page.locator(".made").textContent(), /poet sweep spec\.json .*-o s\.html/);
+  const wanted = answer.results.findIndex((row) => row.network === "linear" && row.method === "poet");
+  const box = page.locator("figure.curve .chart").first();
+  const at = await box.evaluate((element, row) => {
+    const chart = echarts.getInstanceByDom(element);
+    const all = chart.getOption().series.flatMap((series) => series.data ?? []);
+    return chart.convertToPixel("grid", all.find((one) => one.point?.row === row).value);
+  }, wanted);
+  await box.click({ position: { x: at[0], y: at[1] } });
+  await shownPlan(page);
+  assert.match(await page.locator("#plan-title").textContent(), /^POET: linear on a72/);
+  assert.equal(await page.evaluate(() => study.charts[0].figure.nextElementSibling.id), "plan");
+  const shown = await page.evaluate(() => {
+    const [text] = [...document.querySelectorAll("#plans dl > div")].map((one) => one.textContent);
+    return text;
+  });
+  const energy = parseFloat(shown.replace("energy", ""));
+  assert.equal(energy.toPrecision(3), (1e3 * answer.results[wanted].energy_joules).toPrecision(3));
+  // Its peak and its tensors, as on the page of a plan.
+  await page.click("button.peak");
+  await page.locator("#inspector table button").first().click();
+  assert.match(await page.locator("#inspector").textContent(), /Why/);
+  await page.keyboard.press("Escape");
+  await page.waitForSelector("#inspector", { state: "hidden" });
+  // The browser's back closes the plan.
+  await page.goBack();
+  await page.waitForSelector("#plan", { state: "hidden" });
+}
+
+/** A link leads to a plan, axes and methods; the table is sorted, searched, and taken along as CSV. */
+export async function aSweepIsLookedThrough(context) {
+  const { page, answer } = await swept(context, "#x=peak&y=time&hide=dtr&point=2");
+  await shownPlan(page);
+  assert.match(await page.locator("#plan-title").textContent(), /^POET/);
+  assert.ok(await page.locator('input[name="y"][value="time"]').isChecked());
+  assert.equal(await page.locator('[data-method="dtr"]').getAttribute("aria-pressed"), "false");
+  const names = () => page.evaluate(() => study.charts[0].spec().curves.map((one) => one.style.title));
+  assert.ok(!(await names()).includes("DTR"));
+  await page.click('[data-method="dtr"]');
+  assert.ok((await names()).includes("DTR"));
+  await page.check('input[name="y"][value="energy"]');
+  await page.check('input[name="x"][value="budget"]');
+  assert.ok((await names()).includes("proven: no plan is below"));
+  // The bound that is drawn at a budget is the one that was proven there.
+  const bound = await page.evaluate(() =>
+    study.charts[0]
+      .spec()
+      .curves[0].points.slice(1)
+      .map((one) => one.y),
+  );
+  const proven = answer.results.filter((row) => row.network === "linear" && row.method === "poet");
+  assert.deepEqual(
+    bound,
+    proven.map((row) => row.bound_joules),
+  );
+  const rows = page.locator(".results tbody tr");
+  assert.equal(await rows.count(), 18);
+  await page.fill("#table input", "linear POET");
+  assert.equal(await rows.count(), 3);
+  await page.fill("#table input", "");
+  await page.click('.results th button:has-text("energy")');
+  assert.equal(await page.locator('th[aria-sort="ascending"]').textContent(), "energy ▴");
+  const order = await rows.evaluateAll((all) =>
+    all.map((one) => study.study.rows[one.dataset.row].energy_joules),
+  );
+  const there = order.filter((x) => x !== null);
+  assert.deepEqual(
+    there,
+    [...there].sort((a, b) => a - b),
+  );
+  assert.deepEqual(order.slice(there.length), Array(order.length - there.length).fill(null));
+  const [download] = await Promise.all([page.waitForEvent("download"), page.click("#table a")]);
+  const file = path.join(context.folder, "taken.csv");
+  await download.saveAs(file);
+  assert.equal(download.suggestedFilename(), "spec.csv");
+  assert.equal(fs.readFileSync(file, "utf8"), fs.readFileSync(path.join(context.folder, "s.csv"), "utf8"));
+}
+
+/** By the keyboard: a chart is zoomed, all of it is seen again, and a row's button shows its plan. */
+export async function aSweepIsZoomed(context) {
+  const { page } = await swept(context, "");
+  const chart = page.locator("figure.curve .chart").first();
+  const shown = () => page.evaluate(() => ({ ...study.charts[0].zoom.x }));
+  await chart.focus();
+  await page.keyboard.press("+");
+  assert.deepEqual(await shown(), { start: 25, end: 75 });
+  await page.keyboard.press("ArrowRight");
+  assert.deepEqual(await shown(), { start: 37.5, end: 87.5 });
+  await page.keyboard.press("0");
+  assert.deepEqual(await shown(), { start: 0, end: 100 });
+  await page.locator("[data-zoom=in]").first().click();
+  assert.deepEqual(await shown(), { start: 25, end: 75 });
+  await page.locator('.results button:text-is("Plan")').first().press("Enter");
+  await shownPlan(page);
+  assert.equal(await page.evaluate(() => document.activeElement.id), "plan-title");
+}
+
+/** Points that were run before plans were kept say so; --plans runs those again. */
+export async function aSweepSaysWhosePlanIsMissing(context) {
+  fs.writeFileSync(path.join(context.folder, "spec.json"), JSON.stringify({ ...SPEC, networks: ["linear"] }));
+  context.json("sweep", "spec.json", "--quiet", "--store", "s.sqlite");
+  assert.equal(context.json("sweep", "spec.json", "--quiet", "--store", "s.sqlite", "-o", "s.html").run, 0);
+  const page = await openedPage(context, "s.html", "#point=2");
+  assert.match(await page.locator("#plans").textContent(), /it was not kept: the same command with --plans/);
+  const again = context.json(
+    "sweep",
+    "spec.json",
+    "--quiet",
+    "--store",
+    "s.sqlite",
+    "--plans",
+    "-o",
+    "s.html",
+  );
+  assert.equal(again.run, again.results.filter((row) => row.energy_joules !== null).length);
+  const with_plans = await openedPage(context, "s.html", "#point=2");
+  await shownPlan(with_plans);
+}
+
+const LIMITS = ["--model", "vgg16_cifar", "--platform", "a72", "--ram-budget", "62MB", "--time-limit", "5s"];
+
+async function compared(context, options) {
+  context.run("compare", ...LIMITS, "--quiet", "--methods", "chen-sqrt,dtr,capuchin,poet", "-o", "c.html");
+  const page = await openedPage(context, "c.html", "", options);
+  await page.locator('.results button:text-is("Plan")').last().click();
+  await shownPlan(page);
+  return page;
+}
+
+/** Each method's plan, what is over the budget among them; nobody is kept from any of it. */
+async function noFaultIn(context, options) {
+  const page = await compared(context, options);
+  await check(page);
+  for (const width of [1280, 600, 390]) {
+    await page.setViewportSize({ width, height: 900 });
+    await page.waitForTimeout(250);
+    const { wide, error } = await page.evaluate(() => ({
+      wide: document.documentElement.scrollWidth,
+      error: document.body.dataset.error,
+    }));
+    assert.equal(error, undefined);
+    assert.ok(wide <= width, `${wide} pixels at a width of ${width}`);
+  }
+  await page.evaluate(() => window.dispatchEvent(new Event("beforeprint")));
+  assert.deepEqual(await page.evaluate(() => study.charts.map((one) => one.drawn.getWidth())), [700]);
+  assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), "light");
+  await page.evaluate(() => window.dispatchEvent(new Event("afterprint")));
+}
+
+export const noFaultInAComparison = (context) => noFaultIn(context, {});
+export const noFaultInADarkComparison = (context) => noFaultIn(context, { colorScheme: "dark" });
