@@ -28,7 +28,7 @@ def run(*command, code=0, **options):
 
 def plan(name, file, *options, ram="24KiB", seconds=2):
     file = f"{work}/{file}"
-    run(poet, "solve", "--model", name, "--ram-budget", ram, "--time-limit", seconds, "--quiet", "--plan-out", file, *options)
+    run(poet, "solve", "--model", name, "--beyond-device-ram", "--ram-budget", ram, "--time-limit", seconds, "--quiet", "--plan-out", file, *options)
     return file
 
 

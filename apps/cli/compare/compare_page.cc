@@ -46,7 +46,7 @@ std::string comparison_page(const Comparison& comparison) {
   const std::string subject = subject_of(comparison);
   StudyHead head;
   head.title = fmt::format("{}: {} of RAM", subject, format_bytes(posed.limits.ram_budget));
-  head.command = command_text();
+  head.command = command_text({"--color="});
   head.version = version();
   head.csv_name = "compare.csv";
   if (comparison.interrupted) head.notes.emplace_back("Interrupted: methods that are missing were not run.");

@@ -171,7 +171,7 @@ PlanFile plan_file_of(const Solved& solved) {
   // Nothing of where results go, so that the same request is the same file wherever it is written.
   return poet::plan_file_of(solved,
                             command_text({"--plan-out=", "--schedule-out=", "--image-out=", "--progress-out=",
-                                          "--op-limit=", "--json", "--quiet", "--all"},
+                                          "--op-limit=", "--color=", "--json", "--quiet", "--all"},
                                          true));
 }
 

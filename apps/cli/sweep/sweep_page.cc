@@ -60,7 +60,7 @@ class ChartNames {
 StudyHead head_of(const SweepOutcome& outcome, const std::vector<SweepResult>& results) {
   StudyHead head;
   head.title = std::filesystem::path(outcome.spec).stem().string();
-  head.command = command_text();
+  head.command = command_text({"--color="});
   head.version = version();
   head.csv_name = head.title + ".csv";
   std::set<std::string> used;

@@ -85,7 +85,10 @@ std::vector<Residence> residences(const Instance& instance, const Plan& plan) {
   for (const ValueId v : values) {
     const ValueCost& cost = instance.costs.values[v];
     const Joules home = updated[v] ? cost.page_out.energy : Joules(0);
-    Residence one{.value = v, .paged = graph.values[v].paged, .updated = updated[v] != 0};
+    Residence one;
+    one.value = v;
+    one.paged = graph.values[v].paged;
+    one.updated = updated[v] != 0;
     one.page_ins = transfers[v].page_ins;
     if (one.paged) one.spent = transfers[v].spent;
     one.joules_per_byte = per_byte(one.paged ? one.spent : cost.page_in.energy + home, graph.values[v].bytes);
