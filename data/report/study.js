@@ -60,12 +60,15 @@ function verdictOf(study) {
     (named.length > 4 ? ` and ${counted(named.length - 4, "method")} more` : "");
   const proven = rows.filter((row) => row.method === "poet" && holds(row) && row.gap !== null);
   const gaps = proven.map((row) => (row.energy_joules - row.bound_joules) / row.energy_joules);
-  const block = element("div", { className: "verdict" });
+  const held = rows.filter(holds).length;
+  const block = element("div", { className: held ? "verdict" : "verdict invalid" });
   block.append(
     element(
       "strong",
       {},
-      `${count(rows.filter(holds).length)} of ${counted(rows.length, "point")} hold their limits. `,
+      held
+        ? `${count(held)} of ${counted(rows.length, "point")} hold their limits. `
+        : `None of ${counted(rows.length, "point")} holds its limits: the table says why. `,
     ),
     of ? `Least energy${of > 1 ? `, of ${count(of)} budgets` : ""}: ${most}. ` : "",
     gaps.length
