@@ -3,7 +3,8 @@
 import { count, significant } from "./amounts.js";
 import { layout } from "./axes.js";
 import { listenToPrint } from "./board.js";
-import { makeCurves, markerOf } from "./curves.js";
+import { markerOf } from "./curve_look.js";
+import { makeCurves } from "./curves.js";
 import { unpacked } from "./packed.js";
 import { element } from "./plans.js";
 import { listenToTheme } from "./theme.js";

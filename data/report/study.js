@@ -1,13 +1,14 @@
 // The page of `poet sweep` and `poet compare`: curves of each network and device, all points, and the plan behind one of them.
 
-import { count, counted, percent } from "./amounts.js";
 import { layout } from "./axes.js";
 import { listenToPrint } from "./board.js";
-import { makeCurves, markerOf } from "./curves.js";
+import { markerOf } from "./curve_look.js";
+import { makeCurves } from "./curves.js";
 import { unpacked } from "./packed.js";
 import { element } from "./plans.js";
 import { makeTable } from "./results_table.js";
-import { Y, axesFor, groupsOf, holds, specOf } from "./study_charts.js";
+import { Y, axesFor, groupsOf, specOf } from "./study_charts.js";
+import { fillHead } from "./study_head.js";
 import { boardShown, hidePlan, listenToPlan, redrawPlan, showPlanOf } from "./study_plan.js";
 import { listenToTheme } from "./theme.js";
 
@@ -27,75 +28,6 @@ async function readStudy() {
     hasPlan: plans[number] !== undefined,
   }));
   return study;
-}
-
-// --- what the page begins with ---
-
-/** Of each set of limits on each network the methods that need least energy. */
-function winners(study) {
-  const limits = new Map();
-  for (const row of study.rows.filter(holds)) {
-    const key = [row.chart, row.ram_budget_bytes, row.deadline_seconds].join();
-    if (!limits.has(key)) limits.set(key, []);
-    limits.get(key).push(row);
-  }
-  const wins = new Map();
-  for (const rows of limits.values()) {
-    const least = Math.min(...rows.map((row) => row.energy_joules));
-    for (const row of rows)
-      if (row.energy_joules <= least * (1 + 1e-9)) wins.set(row.method, (wins.get(row.method) ?? 0) + 1);
-  }
-  return { of: limits.size, wins };
-}
-
-function verdictOf(study) {
-  const { rows, methods } = study;
-  const { of, wins } = winners(study);
-  const named = methods
-    .filter((method) => wins.has(method.name))
-    .sort((a, b) => wins.get(b.name) - wins.get(a.name))
-    .map((method) => method.style.title + (of > 1 ? ` at ${count(wins.get(method.name))}` : ""));
-  const most =
-    named.slice(0, 4).join("; ") +
-    (named.length > 4 ? ` and ${counted(named.length - 4, "method")} more` : "");
-  const proven = rows.filter((row) => row.method === "poet" && holds(row) && row.gap !== null);
-  const gaps = proven.map((row) => (row.energy_joules - row.bound_joules) / row.energy_joules);
-  const block = element("div", { className: "verdict" });
-  block.append(
-    element(
-      "strong",
-      {},
-      `${count(rows.filter(holds).length)} of ${counted(rows.length, "point")} hold their limits. `,
-    ),
-    of ? `Least energy${of > 1 ? `, of ${count(of)} budgets` : ""}: ${most}. ` : "",
-    gaps.length
-      ? `POET: proven at ${gaps.length === 1 ? "its point" : `each of its ${count(gaps.length)} points`} that no such plan saves more than ${percent(Math.max(...gaps), 2)} of the energy.`
-      : "",
-  );
-  return block;
-}
-
-function fillHead(study) {
-  const charts = counted(new Set(study.rows.map((row) => row.chart)).size, "network and device").replace(
-    "devices",
-    "device",
-  );
-  $("head").replaceChildren(
-    element("h1", {}, study.title),
-    element(
-      "p",
-      { className: "soft" },
-      `${counted(study.methods.length, "method")}, ${charts.replace(/^(\d+) network and/, (text, n) => (n === "1" ? text : `${n} pairs of network and`))}, ${counted(study.rows.length, "point")}`,
-    ),
-    verdictOf(study),
-    ...study.notes.map((note) => element("p", {}, note)),
-    element(
-      "p",
-      { className: "made" },
-      `Made by poet ${study.version}: `,
-      element("code", {}, study.command),
-    ),
-  );
 }
 
 // --- settings, all of them in the address ---
@@ -263,7 +195,7 @@ async function begin() {
     if (page.now) fillChoices(page.now);
     redrawPlan();
   });
-  fillHead(page.study);
+  fillHead($("head"), page.study);
   page.table = makeTable($("table"), page.study, (number) => change({ point: number }));
   listen();
   obeyAddress();

@@ -33,8 +33,8 @@ class StudyPage {
  public:
   explicit StudyPage(StudyHead head) : head_(std::move(head)) {}
 
-  /// `row`: a JSON object with the fields of docs/formats.md, "Page of many points". Rows of one `chart` are
-  /// drawn in one.
+  /// `row`: a JSON object with the figures of a point, called as the columns of a results store
+  /// (docs/formats.md). Rows of one `chart` are drawn in one.
   void add(const std::string& row, const std::string& chart);
   /// The plan behind the row that was added last. What pictures of one graph share is kept once.
   void add_plan(const Picture& picture);
