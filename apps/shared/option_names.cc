@@ -59,6 +59,7 @@ constexpr std::array kOptions = {"all",
                                  "text",
                                  "threads",
                                  "trainable",
+                                 "validate",
                                  "weight_decay",
                                  "weights"};
 constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kOtherwise = {
