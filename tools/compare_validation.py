@@ -13,11 +13,14 @@ Exit code 1 when something is out of tolerance, 77 when PyTorch is not installed
 """
 
 import argparse
+import csv
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 import warnings
 
 from torch_or_skip import need
@@ -81,12 +84,18 @@ def evaluated(net, weights, x, targets, loss_of):
         return loss_of(y, t.long()).item(), float((y.argmax(1) == t).double().mean())
 
 
-def run(poet, folder, options, expect=0):
-    command = [poet, "run", "--onnx", os.path.join(folder, "net.onnx"), "--batch-size", str(BATCH), "--data", os.path.join(folder, "train"),
-               "--validate", os.path.join(folder, "validation"), "--validate-every", str(EVERY), "--platform", "a72", "--gap", "0.5",
-               "--time-limit", "5s", "--quiet", "--json", "--learning-rate", "0.02", *options]
+def command_of(poet, folder, options, validates=True, plan=None):
+    """By a plan that is solved for first, or by the one in the file `plan`."""
+    validation = ["--validate", os.path.join(folder, "validation"), "--validate-every", str(EVERY)] if validates else []
+    solves = ["--onnx", os.path.join(folder, "net.onnx"), "--batch-size", str(BATCH), "--platform", "a72", "--gap", "0.5", "--time-limit", "5s"]
+    return [poet, "run", *([plan] if plan else solves), "--data", os.path.join(folder, "train"), *validation, "--quiet", "--json",
+            "--learning-rate", "0.02", *options]
+
+
+def run(poet, folder, options, **how):
+    command = command_of(poet, folder, options, **how)
     done = subprocess.run(command, capture_output=True, text=True)
-    if done.returncode != expect:
+    if done.returncode != 0:
         raise RuntimeError(f"{' '.join(command)}: exit code {done.returncode}: {done.stderr.strip()} {done.stdout[:300]}")
     return json.loads(done.stdout)
 
@@ -102,6 +111,34 @@ def figures(answer):
 def same_bytes(a, b):
     with open(a, "rb") as one, open(b, "rb") as other:
         return one.read() == other.read()
+
+
+def interrupted(poet, folder, plan, options, path):
+    """A run that goes on from the page file of one that was interrupted, with what that one kept as the best."""
+    interrupted.runs += 1
+    pages, best = os.path.join(folder, "pages"), path("interrupted_best")
+    keep = [*options, "--best", best]
+    with subprocess.Popen(command_of(poet, folder, [*keep, "--storage", pages, "--steps", "1000000"], plan=plan), stdout=subprocess.PIPE, text=True) as first:
+        while not os.path.exists(best) and first.poll() is None:
+            time.sleep(0.01)
+        first.send_signal(signal.SIGINT)
+        before = json.loads(first.communicate()[0])
+    steps = (before["steps"] // EVERY + 2) * EVERY
+    refused = subprocess.run(command_of(poet, folder, [*options, "--resume", pages, "--steps", str(steps), "--stop-after", "2"], plan=plan),
+                             capture_output=True, text=True)
+    wrong = []
+    if refused.returncode != 2 or not refused.stderr.startswith("poet: --stop-after: ") or refused.stderr.count("\n") != 1:
+        wrong.append(f"--stop-after without --best from a page file: {refused.stderr}")
+    after = run(poet, folder, [*keep, "--resume", pages, "--steps", str(steps)], plan=plan)
+    whole = run(poet, folder, [*options, "--best", path("whole_best"), "--steps", str(steps)], plan=plan)
+    print(f"{'':24} interrupted after step {before['steps']}, best {before['best_step']}; after {steps}: {after['best_step']}")
+    if before["end"] != "interrupted" or not before["resumable"]:
+        wrong.append("nothing was interrupted")
+    if figures(before) + figures(after) != figures(whole) or after["best_step"] != whole["best_step"]:
+        wrong.append("from its page file it validates otherwise")
+    if not same_bytes(best, path("whole_best")):
+        wrong.append("from its page file it keeps another best checkpoint")
+    return wrong
 
 
 def compare(poet, case, kernels, folder):
@@ -141,8 +178,21 @@ def compare(poet, case, kernels, folder):
     if len(plenty["validations"]) != STEPS // EVERY:
         wrong.append(f"{len(plenty['validations'])} validations")
 
+    events = os.path.join(folder, "events")
+    table = os.path.join(folder, "loss.csv")
+    run(poet, folder, [*common, "--ram-budget", "100MB", "--split", "off", "--steps", str(STEPS), "--tensorboard", events, "--loss-out", table])
+    with open(os.path.join(events, os.listdir(events)[0]), "rb") as file:
+        if file.read().count(b"loss/validation") != STEPS // EVERY:
+            wrong.append("TensorBoard's file has other validations")
+    with open(table, newline="") as rows:
+        found = [(int(row["step"]), float(row["validation_loss"]), float(row["accuracy"]) if row["accuracy"] else None)
+                 for row in csv.DictReader(rows) if row["validation_loss"]]
+    if found != figures(plenty):
+        wrong.append(f"the table has other validations: {found}")
+
     low = int((0.85 if "off" in scarce else 0.5) * plenty["peak_ram_bytes"])
-    little = trained("little", ["--ram-budget", str(low), *scarce[:2]])
+    plan = os.path.join(folder, "little.plan")
+    little = trained("little", ["--ram-budget", str(low), *scarce[:2], "--plan-out", plan])
     print(f"{'':24} in {low} of {plenty['persistent_bytes'] + plenty['arena_bytes']} B: {little['persistent_bytes']} B resident, "
           f"arena {little['arena_bytes']} B, of which the validation works in {little['validation_arena_bytes']} B")
     if figures(little) != figures(plenty) or little["losses"] != plenty["losses"]:
@@ -156,6 +206,14 @@ def compare(poet, case, kernels, folder):
         wrong.append("the validation exceeds the arena")
     if little["arena_bytes"] + little["persistent_bytes"] > low:
         wrong.append("the budget is exceeded")
+
+    unseen = run(poet, folder, [*common, "--ram-budget", "100MB", "--split", "off", "--steps", str(STEPS), "--checkpoint", path("unseen")],
+                 validates=False)
+    with_, without = read_safetensors(path("plenty")), read_safetensors(path("unseen"))
+    if unseen["losses"] != plenty["losses"] or any(with_[name].tobytes() != without[name].tobytes() for name in without):
+        wrong.append("validating changes the training")
+    if little["persistent_bytes"] < plenty["persistent_bytes"]:
+        wrong += interrupted(poet, folder, plan, ["--kernels", kernels], path)
 
     # Resumed, it knows the best of before.
     first = trained("half", ["--ram-budget", "100MB", "--split", "off"], STEPS // 2)
@@ -182,12 +240,16 @@ def main():
     parser.add_argument("--kernels", default="fast,reference")
     arguments = parser.parse_args()
     failures = 0
+    interrupted.runs = 0
     for kernels in arguments.kernels.split(","):
         for case in CASES:
             with tempfile.TemporaryDirectory() as folder:
                 for what in compare(arguments.poet, case, kernels, folder):
                     print(f"FAILED {case[0]}: {what}")
                     failures += 1
+    if not interrupted.runs:
+        print("FAILED: no case keeps parameters on storage")
+        failures += 1
     return 1 if failures else 0
 
 

@@ -254,9 +254,9 @@ std::string session_text(const Session& session) {
   out += '\n';
   out += answer_line("Trained", trained_text(session));
   out += answer_line("Loss", losses_text(session.result.losses));
-  if (!session.setup.validation.empty()) out += answer_line("Validation", validation_text(session));
   if (session.result.losses.size() > 1 && all_finite(session))
     out += answer_line("", curve_text(session.result.losses));
+  if (!session.setup.validation.empty()) out += answer_line("Validation", validation_text(session));
   if (const std::string end = end_text(session); !end.empty()) out += answer_line("Stopped", end);
   if (!session.result.losses.empty()) {
     if (session.setup.plans.size() > 1) out += answer_line("Plans", plans_text(session));

@@ -37,12 +37,16 @@ void train(runtime::Trainer& trainer, PlanChoice& choice, const RunChoice& train
     const double rate = trainer.learning_rate(done.number);
     if (training.loss_out) {
       session.rates.push_back(rate);
+      if (done.gradient_norm) session.norms.push_back(*done.gradient_norm);
       session.ends.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count());
     }
     if (!events) return;
-    events->add(done.number, {{"loss/train", done.loss}, {"learning_rate", static_cast<float>(rate)}});
+    Scalars scalars = {{"loss/train", done.loss}, {"learning_rate", static_cast<float>(rate)}};
+    if (done.gradient_norm) scalars.emplace_back("gradient_norm", *done.gradient_norm);
+    events->add(done.number, scalars);
   };
   options.on_validation = [&](const runtime::ValidationFigures& found) {
+    progress.show(found);
     if (!events) return;
     Scalars scalars = {{"loss/validation", static_cast<float>(found.loss)}};
     if (found.accuracy) scalars.emplace_back("accuracy/validation", static_cast<float>(*found.accuracy));

@@ -20,6 +20,7 @@ struct Session {
   runtime::PagingSetup paging;
   runtime::TrainResult result;
   std::vector<double> rates;               // the learning rate of each of its steps
+  std::vector<float> norms;                // of the gradients in each; empty where they are not clipped
   std::vector<double> ends;                // when each had ended, in seconds since the first began
   std::optional<SimulatedSteps> expected;  // of `file`, where it says how times vary
   runtime::RunState state;                 // after the last step

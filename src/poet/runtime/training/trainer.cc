@@ -81,8 +81,12 @@ StepFigures Trainer::step() {
   state.failed = false;
   state.run.step = number;
   state.run.loss = state.executor->loss();
-  return {number, state.run.loss, state.executor->makespan(), state.executor->stalled(),
-          state.executor->fetching()};
+  return {number,
+          state.run.loss,
+          state.executor->makespan(),
+          state.executor->stalled(),
+          state.executor->fetching(),
+          state.executor->gradient_norm()};
 }
 
 ValidationFigures Trainer::validate() {

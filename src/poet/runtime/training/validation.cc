@@ -1,9 +1,12 @@
 #include "poet/runtime/training/validation.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 #include <utility>
 
+#include "poet/base/amounts.h"
 #include "poet/base/error.h"
 #include "poet/runtime/data/batches.h"
 #include "poet/runtime/executor/evaluation.h"
@@ -39,7 +42,10 @@ struct Validation::State {
 std::unique_ptr<Dataset> open_validation(const Graph& graph, const TrainerOptions& options) {
   ensure(options.validation.has_value(), "a validation has data");
   std::unique_ptr<Dataset> data = open_dataset(*options.validation, graph);
-  const Batches fits(graph, *data, 0);
+  const std::int64_t batch = samples_per_step(data_inputs(graph));
+  if (data->samples() < batch)
+    throw InputError(Field{"validate"}, fmt::format("has {}, fewer than the {} of one batch",
+                                                    counted(data->samples(), "sample"), batch));
   return data;
 }
 
