@@ -5,13 +5,14 @@ usage: compare_optimisers.py POET [--kernels fast,lean,reference]
 
 A small network is exported to ONNX by PyTorch with its weights, and trained by POET (the program) and by PyTorch in double precision on
 the same data: once for every loss with SGD, and once for every optimiser, schedule, clipping and accumulation. Compared are the loss of
-every step and, at the end, every parameter; errors are norms of differences over norms. Every case is repeated in little RAM, where it
+every step, the norm of gradients that are clipped and, at the end, every parameter; errors are norms of differences over norms. Every case is repeated in little RAM, where it
 has to give the same bits.
 
 Exit code 1 when something is out of tolerance, 77 when PyTorch is not installed.
 """
 
 import argparse
+import csv
 import json
 import math
 import os
@@ -110,35 +111,38 @@ def data_of(case):
 
 
 def by_pytorch(case, x, targets):
-    """Losses of the updates, each over the whole epoch, and parameters by name."""
+    """Losses and gradients' norms of the updates, each over the whole epoch, and parameters by name."""
     net = network(case).double()
     x = torch.from_numpy(x).double()
     targets = torch.from_numpy(targets)
     targets = targets.double() if targets.is_floating_point() else targets.long()
     optimiser = case.optimiser(net.parameters())
     rate = optimiser.param_groups[0]["lr"]
-    losses = []
+    losses, norms = [], []
     for update in range(1, UPDATES + 1):
         optimiser.param_groups[0]["lr"] = rate * (case.factor(update) if case.factor else 1)
         optimiser.zero_grad()
         loss = case.loss_of(net(x), targets)
         loss.backward()
         if case.clip_norm:
-            nn.utils.clip_grad_norm_(net.parameters(), case.clip_norm)
+            norms.append(nn.utils.clip_grad_norm_(net.parameters(), case.clip_norm).item())
         optimiser.step()
         losses.append(loss.item())
-    return losses, {name: p.detach().numpy() for name, p in net.named_parameters()}
+    return losses, norms, {name: p.detach().numpy() for name, p in net.named_parameters()}
 
 
 def by_poet(poet, case, kernels, folder, budget):
     file = os.path.join(folder, "trained.safetensors")
+    table = os.path.join(folder, "loss.csv")
     command = [poet, "run", "--onnx", os.path.join(folder, "net.onnx"), "--data", folder, "--batch-size", str(BATCH), "--loss", case.loss,
                "--platform", "a72", "--ram-budget", budget, "--split", "off", "--steps", str(UPDATES * case.accumulate), "--kernels",
-               kernels, "--checkpoint", file, "--gap", "0.5", "--time-limit", "2s", "--quiet", "--json", *case.options]
+               kernels, "--checkpoint", file, "--gap", "0.5", "--time-limit", "2s", "--quiet", "--json", "--loss-out", table,
+               *case.options]
     run = subprocess.run(command, capture_output=True, text=True)
     if run.returncode != 0:
         raise RuntimeError(f"{' '.join(command)}: exit code {run.returncode}: {run.stderr.strip()} {run.stdout[:300]}")
-    return json.loads(run.stdout), read_safetensors(file)
+    with open(table, newline="") as rows:
+        return json.loads(run.stdout), read_safetensors(file), list(csv.DictReader(rows))
 
 
 def relative(a, b):
@@ -155,12 +159,15 @@ def compare(poet, case, kernels, folder):
     x.tofile(os.path.join(folder, "x.bin"))
     targets.tofile(os.path.join(folder, "targets.bin"))
     wrong = []
-    right, parameters = by_pytorch(case, x, targets)
-    out, trained = by_poet(poet, case, kernels, folder, "1GB")
+    right, norms, parameters = by_pytorch(case, x, targets)
+    out, trained, steps = by_poet(poet, case, kernels, folder, "1GB")
     found = np.asarray(out["losses"]).reshape(UPDATES, case.accumulate).mean(axis=1)
     loss = max(abs(a / b - 1) for a, b in zip(found, right))
     if not loss <= LOSS_TOLERANCE:
         wrong.append(f"losses {found.tolist()}, PyTorch has {right}")
+    told = [float(row["gradient_norm"]) for row in steps[case.accumulate - 1::case.accumulate]] if case.clip_norm else []
+    if len(told) != len(norms) or any(relative(a, b) > LOSS_TOLERANCE for a, b in zip(told, norms)):
+        wrong.append(f"gradients' norms {told}, PyTorch has {norms}")
     worst = 0.0
     for name, tensor in parameters.items():
         error = relative(trained[name], tensor)
@@ -168,7 +175,7 @@ def compare(poet, case, kernels, folder):
         if not error <= PARAMETER_TOLERANCE:
             wrong.append(f"{name}: off by {error:.2g}")
     most = out["peak_ram_bytes"]
-    less, again = by_poet(poet, case, kernels, folder, f"{int(0.85 * most)}B")
+    less, again, _ = by_poet(poet, case, kernels, folder, f"{int(0.85 * most)}B")
     if less["page_ins"] + less["recomputations"] == 0:
         wrong.append("less RAM neither pages nor recomputes: nothing is tested")
     if less["losses"] != out["losses"] or trained.keys() != again.keys() or any(

@@ -249,11 +249,12 @@ TEST_F(Run, LossesAreWrittenAsTheyAreTold) {
   std::istringstream csv(file_text(file("loss.csv")));
   std::string line;
   std::getline(csv, line);
-  EXPECT_EQ(line, "step,loss");
+  EXPECT_EQ(line, "step,loss,learning_rate,seconds");
   for (int step = 0; step < 5; ++step) {
     ASSERT_TRUE(std::getline(csv, line));
     EXPECT_THAT(line, StartsWith(fmt::format("{},", step + 1)));
     EXPECT_EQ(std::stof(line.substr(line.find(',') + 1)), json["losses"][step].get<float>());
+    EXPECT_THAT(line, HasSubstr(",0.01,"));  // the rate of SGD
   }
   EXPECT_FALSE(std::getline(csv, line));
   trained(plan("all") + " --steps 2 --loss-out " + file("loss.svg"));

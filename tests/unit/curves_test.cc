@@ -47,7 +47,7 @@ TEST(Curves, LogarithmicAxisDrawsZeroAtItsEdge) {
   const std::string script = curves_script(panels, FigureFormat::svg, "figure");
   EXPECT_THAT(script, HasSubstr("1 10\n2 0.01\n"));
   EXPECT_THAT(script, HasSubstr("set logscale y"));
-  EXPECT_THAT(script, HasSubstr("plot [*:*][0.01:20]"));
+  EXPECT_THAT(script, HasSubstr("plot [0.97:2.03][0.01:20]"));
 }
 
 TEST(Curves, LogarithmicAxesHaveMarksBetweenPowersOfTen) {
@@ -63,6 +63,14 @@ TEST(Curves, LogarithmicAxesHaveMarksBetweenPowersOfTen) {
   panels.panels[0].curves = {{0, {{1, 1.3}, {100, 1}}}};
   EXPECT_THAT(curves_script(panels, FigureFormat::svg, "figure"),
               HasSubstr("set ytics nomirror (1, 1.1, 1.2, 1.3)\n"));
+}
+
+TEST(Curves, AxisGoesAsFarAsItsPoints) {
+  CurvePanels panels = two_panels();
+  panels.panels[0].curves = {{0, {{1, 2.3}, {201, 0.4}}}};  // 3% of 200 on either side
+  EXPECT_THAT(curves_script(panels, FigureFormat::svg, "f"), HasSubstr("plot [-5:207][*:*]"));
+  panels.panels[0].curves = {{0, {{20, 1}}}};  // alone: 10%
+  EXPECT_THAT(curves_script(panels, FigureFormat::svg, "f"), HasSubstr("plot [18:22][*:*]"));
 }
 
 TEST(Curves, MarksOfTheAxisAreRoundAndFew) {

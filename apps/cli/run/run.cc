@@ -21,6 +21,7 @@
 #include "apps/shared/training/outputs.h"
 #include "poet/base/error.h"
 #include "poet/cost/json_reader.h"
+#include "poet/evaluation.h"
 #include "poet/runtime/executor/program.h"
 
 namespace poet::cli {
@@ -46,6 +47,7 @@ class Run final : public Command {
     parser_.describe(
         "--steps", "training steps to have done at the end (default 100); also what --total-deadline is for");
     add_run_options(parser_, training_);
+    add_validation_options(parser_, training_);
     add_machine_options(parser_, machine_);
     const Parser output = parser_.group("Output");
     output.option("--plan-out", plan_out_, "write the plan that was solved for", "FILE");
@@ -88,7 +90,10 @@ class Run final : public Command {
       use_units_of(runnable->plans.plans.front().limits.ram_budget);
       origin_ = origin_of(runnable->plans.instance.graph, choice, network(), onnx_out_.has_value());
     } else {
-      check_several(ram_budgets(problem_.limits).size(), choice);
+      const std::size_t budgets = ram_budgets(problem_.limits).size();
+      check_several(budgets, choice);
+      if (budgets > 1 && choice.trainer.validation)
+        throw InputError("--validate", "is for a run by one plan, with one --ram-budget");
       origin_ = network();
       // --steps alone is no deadline.
       if (!problem_.limits.total_deadline) problem_.limits.steps.reset();
@@ -97,7 +102,13 @@ class Run final : public Command {
       if (!runnable) return code;
     }
     if (plan_out_) write_plans(runnable->plans, *plan_out_);
-    return train(std::move(*runnable), choice);
+    RunChoice chosen = choice;
+    if (choice.trainer.validation) {
+      int code = kAnswer;
+      chosen.trainer.validation_plan = plan_validation(runnable->plans, choice, code);
+      if (!chosen.trainer.validation_plan) return code;
+    }
+    return train(std::move(*runnable), std::move(chosen));
   }
 
  private:
@@ -144,6 +155,30 @@ class Run final : public Command {
     ensure(plan && answer, "what solves for the plan tells it");
     return Runnable{plans_from_binary({plan->begin(), plan->end()}, "the solver's plan"),
                     parse_json(*answer, "the solver's answer")};
+  }
+
+  /// The same for the plan that the network is validated by, within the memory of the training's.
+  std::optional<PlanFile> plan_validation(const PlanFamily& plans, const RunChoice& training,
+                                          int& code) const {
+    if (plans.plans.size() > 1)
+      throw InputError("--validate", "is for a run by one plan; this file has several");
+    Forked solver([&](Parent& parent) {
+      runtime::set_up_kernels(training.trainer.kernels);
+      SolveOptions options;
+      options.time_limit_seconds = 30;
+      options.aim = Aim::plan;
+      const auto charge = [&](Instance& instance) {
+        runtime::charge_workspaces(instance, training.trainer.kernels);
+      };
+      const std::vector<std::uint8_t> plan = to_binary(plan_evaluation(plan_of(plans, 0), charge, options));
+      parent.send({reinterpret_cast<const char*>(plan.data()), plan.size()});
+      return kAnswer;
+    });
+    const std::optional<std::string> plan = solver.receive();
+    code = solver.wait("what plans the validation");
+    if (code != kAnswer) return std::nullopt;
+    ensure(plan.has_value(), "what plans the validation tells it");
+    return plan_from_binary({plan->begin(), plan->end()}, "the validation's plan");
   }
 
   /// The ONNX file that is named as the network's.

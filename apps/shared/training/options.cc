@@ -117,6 +117,28 @@ runtime::LearningRateSchedule read_schedule(const RunOptions& options) {
   return runtime::schedule_of(choice);
 }
 
+void read_validation(const RunOptions& options, RunChoice& choice) {
+  if (!options.validate) {
+    for (const auto& [option, text] :
+         {std::pair("--validate-every", &options.validate_every), std::pair("--best", &options.best),
+          std::pair("--stop-after", &options.stop_after)})
+      if (*text) throw InputError(option, "needs --validate PATH");
+    return;
+  }
+  choice.trainer.validation = options.validate;
+  choice.validate_every =
+      options.validate_every ? parse_count("--validate-every", *options.validate_every) : choice.steps;
+  choice.best = options.best;
+  if (choice.best && is_onnx(*choice.best))
+    throw InputError("--best", "is a safetensors file; poet weights puts it into an ONNX file afterwards");
+  if (!options.stop_after) return;
+  choice.stop_after = parse_count("--stop-after", *options.stop_after);
+  if (!choice.best && runtime::goes_on_from_pages(choice.trainer))
+    throw InputError("--stop-after",
+                     "of a run that goes on from a page file needs --best FILE, which says "
+                     "what the lowest loss was");
+}
+
 }  // namespace
 
 void add_run_options(const Parser& parser, RunOptions& options) {
@@ -170,6 +192,20 @@ void add_run_options(const Parser& parser, RunOptions& options) {
   add_watch_options(parser, options);
 }
 
+void add_validation_options(const Parser& parser, RunOptions& options) {
+  const Parser group = parser.group("Validation");
+  group.option("--validate", options.validate,
+               "measure the network on this, as --data takes it, between steps: the mean loss and, of a "
+               "cross-entropy, the accuracy; in the plan's memory, without dropout and by running statistics",
+               "PATH");
+  group.option("--validate-every", options.validate_every, "after every N steps (default: after the last)",
+               "N");
+  group.option("--best", options.best,
+               "write a checkpoint here, as safetensors, whenever that loss is lower than all before",
+               "FILE");
+  group.option("--stop-after", options.stop_after, "end when N validations in a row were not lower", "N");
+}
+
 void add_machine_options(const Parser& parser, MachineOptions& options) {
   const Parser group = parser.group("This machine");
   group.option(
@@ -221,6 +257,7 @@ RunChoice read_run_options(const RunOptions& options, const MachineOptions& mach
   for (const auto& [option, file] :
        {std::pair("--data", &options.data), std::pair("--weights", &options.weights),
         std::pair("--resume", &options.resume), std::pair("--checkpoint", &options.checkpoint),
+        std::pair("--validate", &options.validate), std::pair("--best", &options.best),
         std::pair("--loss-out", &options.loss_out), std::pair("--tensorboard", &options.tensorboard)})
     check_named(option, *file);
   if (options.data && options.samples) throw InputError("--samples", "is for the synthetic set, not --data");
@@ -244,6 +281,7 @@ RunChoice read_run_options(const RunOptions& options, const MachineOptions& mach
     if (!options.checkpoint) throw InputError("--checkpoint-every", "needs --checkpoint FILE");
     choice.checkpoint_every = parse_count("--checkpoint-every", *options.checkpoint_every);
   }
+  read_validation(options, choice);
   trainer.hyperparameters.learning_rate = parse_real("--learning-rate", options.learning_rate);
   trainer.hyperparameters.momentum = parse_real("--momentum", options.momentum);
   trainer.hyperparameters.beta1 = parse_real("--beta1", options.beta1);

@@ -21,6 +21,7 @@ struct RunOptions {
   std::optional<std::string> learning_rate, momentum, beta1, beta2, eps, weight_decay;
   bool nesterov = false;
   std::optional<std::string> lr_schedule, lr_warmup, lr_step_size, lr_gamma, lr_length, lr_least;
+  std::optional<std::string> validate, validate_every, best, stop_after;
   std::optional<std::string> loss_out, tensorboard;
   std::optional<std::string> control, pressure, cgroup, calm;
 };
@@ -40,8 +41,10 @@ struct RunChoice {
   std::int64_t steps = 0;  // to be done in all
   /// Its `weights` are left to whoever can read the file: of `weights`, if that is an ONNX file.
   runtime::TrainerOptions trainer;
-  std::optional<std::filesystem::path> weights, checkpoint, loss_out, tensorboard;
+  std::optional<std::filesystem::path> weights, checkpoint, best, loss_out, tensorboard;
   std::int64_t checkpoint_every = 0;         // 0: at the end only
+  std::int64_t validate_every = 0;           // 0: there is no validation
+  std::int64_t stop_after = 0;               // validations; 0: never
   runtime::PlanWatchOptions watch;           // of a plan file with several plans
   std::vector<std::string> given_for_watch;  // options of it
 };
@@ -55,6 +58,8 @@ struct RunOutput {
 };
 
 /// All but --steps, which solving has as well: whoever calls adds it.
+/// What only those can offer who can plan a validation.
+void add_validation_options(const Parser& parser, RunOptions& options);
 void add_run_options(const Parser& parser, RunOptions& options);
 void add_machine_options(const Parser& parser, MachineOptions& options);
 void add_run_output_options(const Parser& parser, RunOutput& output);

@@ -2,17 +2,15 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
 #include <exception>
 #include <nlohmann/json.hpp>
 
 #include "apps/shared/command.h"
 #include "apps/shared/output.h"
+#include "apps/shared/training/loss_file.h"
 #include "apps/shared/training/report.h"
 #include "apps/shared/training/session_json.h"
 #include "poet/base/error.h"
-#include "poet/base/write_file.h"
-#include "poet/report/curves.h"
 
 namespace poet::cli {
 namespace {
@@ -25,33 +23,8 @@ bool same_file(const std::filesystem::path& a, const std::filesystem::path& b) {
 /// was trained from.
 bool may_replace(const std::string& written, const std::string& read) {
   return (written == "--checkpoint" && (read == "--resume" || read == "--weights")) ||
+         (written == "--best" && (read == "--resume" || read == "--weights")) ||
          (written == "--onnx-out" && (read == "--onnx" || read == "--weights"));
-}
-
-/// The losses of all steps into a .csv file, or as a curve.
-void write_losses(const Session& session, const std::filesystem::path& file) {
-  const std::vector<float>& losses = session.result.losses;
-  if (file.extension() == ".csv") {
-    std::string text = "step,loss\n";
-    for (std::size_t i = 0; i < losses.size(); ++i)
-      text += fmt::format("{},{}\n", session.result.first_step + static_cast<std::int64_t>(i), losses[i]);
-    write_file(file, text);
-    return;
-  }
-  Curve curve;
-  for (std::size_t i = 0; i < losses.size(); ++i)
-    if (std::isfinite(losses[i]))
-      curve.points.push_back(
-          {static_cast<double>(session.result.first_step) + static_cast<double>(i), losses[i]});
-  CurvePanels panels;
-  const Instance& instance = session.file.instance;
-  panels.title = instance.model.empty() ? instance.graph.name : instance.model;
-  panels.x_name = "training step";
-  panels.y_name = "loss";
-  panels.styles = {{"loss", "#0072b2", 7, 1, false}};
-  panels.panels = {{session.setup.data, {curve}, ""}};
-  panels.columns = 1;
-  write_curves(panels, file);
 }
 
 }  // namespace
@@ -59,12 +32,14 @@ void write_losses(const Session& session, const std::filesystem::path& file) {
 void check_outputs(const RunChoice& training, std::vector<NamedFile> written,
                    const std::vector<NamedFile>& read) {
   if (training.checkpoint) written.emplace_back("--checkpoint", *training.checkpoint);
+  if (training.best) written.emplace_back("--best", *training.best);
   if (training.loss_out) written.emplace_back("--loss-out", *training.loss_out);
   for (const auto& [option, file] : written) check_writable(option, file.string());
   std::vector<NamedFile> others = written;
   others.insert(others.end(), read.begin(), read.end());
   const runtime::TrainerOptions& trainer = training.trainer;
   if (trainer.data) others.emplace_back("--data", *trainer.data);
+  if (trainer.validation) others.emplace_back("--validate", *trainer.validation);
   if (trainer.resume) others.emplace_back("--resume", *trainer.resume);
   if (training.weights) others.emplace_back("--weights", *training.weights);
   if (training.watch.control) others.emplace_back("--control", *training.watch.control);
@@ -83,6 +58,8 @@ int conclude(const Session& session, const RunChoice& training, const RunOutput&
   } else {
     std::string text = session_text(session);
     if (output.report) text += "\n" + side_by_side_text(session);
+    if (training.best && session.state.best_step > 0)
+      text += fmt::format("{:<14}{}\n", "Best", training.best->string());
     if (session.result.saved) text += fmt::format("{:<14}{}\n", "Checkpoint", training.checkpoint->string());
     if (session.result.end != runtime::TrainEnd::not_finite && !session.unfinished)
       for (const auto& [what, file] : written) text += fmt::format("{:<14}{}\n", what, file.string());
@@ -90,7 +67,9 @@ int conclude(const Session& session, const RunChoice& training, const RunOutput&
   }
   if (training.loss_out) write_losses(session, *training.loss_out);
   if (session.unfinished) std::rethrow_exception(session.unfinished);
-  return session.result.end == runtime::TrainEnd::done ? kAnswer : kNoAnswer;
+  const runtime::TrainEnd end = session.result.end;
+  const bool is_over = end == runtime::TrainEnd::done || end == runtime::TrainEnd::no_better;
+  return is_over ? kAnswer : kNoAnswer;
 }
 
 }  // namespace poet::cli

@@ -23,6 +23,13 @@ std::string describe(const runtime::StepFigures& done, std::int64_t steps, doubl
   return text;
 }
 
+std::string describe(const runtime::ValidationFigures& found) {
+  std::string text =
+      fmt::format("validation after step {}: loss {:.4g}", format_count(found.step), found.loss);
+  if (found.accuracy) text += fmt::format(", {:.4g}% right", 100 * *found.accuracy);
+  return text;
+}
+
 TrainingProgress::TrainingProgress(std::FILE* stream, std::int64_t first, std::int64_t last)
     : stream_(stream), live_(stream != nullptr && is_live(stream)), first_(first), last_(last) {}
 
@@ -45,6 +52,13 @@ void TrainingProgress::show(const runtime::StepFigures& done) {
     std::fflush(stream_);
   }
   shown_at_ = now;
+}
+
+void TrainingProgress::show(const runtime::ValidationFigures& found) {
+  if (stream_ == nullptr) return;
+  if (live_) remove_line(stream_);
+  std::fputs(("poet: " + describe(found) + "\n").c_str(), stream_);
+  std::fflush(stream_);
 }
 
 }  // namespace poet::cli

@@ -8,12 +8,16 @@
 #include <string>
 
 #include "poet/runtime/training/measured.h"
+#include "poet/runtime/training/validation.h"
 
 namespace poet::cli {
 
 /// "step 120 of 200, loss 0.532, 8.3 ms a step, 0.66 s left".
 [[nodiscard]] std::string describe(const runtime::StepFigures& done, std::int64_t steps,
                                    double seconds_per_step);
+
+/// "validation after step 120: loss 0.61, 81.2% right".
+[[nodiscard]] std::string describe(const runtime::ValidationFigures& found);
 
 /// One live line on a terminal; elsewhere plain lines: the first step, the last one, and one every ten
 /// seconds at most.
@@ -28,6 +32,8 @@ class TrainingProgress {
   TrainingProgress& operator=(TrainingProgress&&) = delete;
 
   void show(const runtime::StepFigures& done);
+  /// A line that stays.
+  void show(const runtime::ValidationFigures& found);
 
  private:
   using Clock = std::chrono::steady_clock;

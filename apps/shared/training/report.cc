@@ -131,6 +131,23 @@ std::string paged_text(const Session& session) {
   return text;
 }
 
+std::string validation_text(const Session& session) {
+  const std::vector<runtime::ValidationFigures>& found = session.result.validations;
+  std::string text = session.setup.validation + ": ";
+  if (found.empty()) return text + "no step was reached after which it is measured";
+  const auto figures = [](const runtime::ValidationFigures& one) {
+    std::string said = fmt::format("loss {:.4g}", one.loss);
+    if (one.accuracy) said += fmt::format(", {:.4g}% right", 100 * *one.accuracy);
+    return said;
+  };
+  text += fmt::format("{} after step {}", figures(found.back()), format_count(found.back().step));
+  if (session.state.best_step > 0 && session.state.best_step != found.back().step)
+    text += fmt::format("; the lowest loss, {:.4g}, after step {}", session.state.best_loss,
+                        format_count(session.state.best_step));
+  return text + fmt::format("; in {} of the arena, {} each", format_bytes(session.setup.validation_arena),
+                            format_seconds(found.back().took, 3));
+}
+
 std::string end_text(const Session& session) {
   switch (session.result.end) {
     case runtime::TrainEnd::done:
@@ -138,6 +155,9 @@ std::string end_text(const Session& session) {
     case runtime::TrainEnd::interrupted:
       return fmt::format("by Ctrl-C after step {}", format_count(session.state.step)) +
              (session.resumable ? "; --resume " + session.storage.string() + " goes on" : "");
+    case runtime::TrainEnd::no_better:
+      return fmt::format("after step {}: no validation since step {} was better",
+                         format_count(session.state.step), format_count(session.state.best_step));
     case runtime::TrainEnd::not_finite:
       return fmt::format("at step {} the loss or a parameter is not finite; try a smaller --learning-rate",
                          format_count(session.state.step));
@@ -237,6 +257,7 @@ std::string session_text(const Session& session) {
   out += answer_line("Loss", losses_text(session.result.losses));
   if (session.result.losses.size() > 1 && all_finite(session))
     out += answer_line("", curve_text(session.result.losses));
+  if (!session.setup.validation.empty()) out += answer_line("Validation", validation_text(session));
   if (const std::string end = end_text(session); !end.empty()) out += answer_line("Stopped", end);
   if (!session.result.losses.empty()) {
     if (session.setup.plans.size() > 1) out += answer_line("Plans", plans_text(session));

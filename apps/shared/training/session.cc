@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
 #include <cstdio>
 #include <optional>
 #include <utility>
@@ -15,25 +16,44 @@
 namespace poet::cli {
 namespace {
 
-runtime::TrainResult train(runtime::Trainer& trainer, PlanChoice& choice, const RunChoice& training,
-                           bool quiet) {
+/// Into `session`, which has no result yet.
+void train(runtime::Trainer& trainer, PlanChoice& choice, const RunChoice& training, bool quiet,
+           Session& session) {
   const InterruptGuard guard("stopping after this step");  // before the trainer's threads
   TrainingProgress progress(quiet ? nullptr : stderr, trainer.state().step + 1, training.steps);
   runtime::TrainOptions options;
   options.steps = training.steps;
   options.checkpoint = training.checkpoint;
   options.checkpoint_every = training.checkpoint_every;
+  options.validate_every = training.validate_every;
+  options.best = training.best;
+  options.stop_after = training.stop_after;
   options.interrupted = [&guard] { return guard.interrupted(); };
   std::optional<EventFile> events;
   if (training.tensorboard) events.emplace(*training.tensorboard);
+  const auto began = std::chrono::steady_clock::now();
   options.on_step = [&](const runtime::StepFigures& done) {
     progress.show(done);
-    if (!events) return;
     const double rate = trainer.learning_rate(done.number);
-    events->add(done.number, {{"loss/train", done.loss}, {"learning_rate", static_cast<float>(rate)}});
+    if (training.loss_out) {
+      session.rates.push_back(rate);
+      if (done.gradient_norm) session.norms.push_back(*done.gradient_norm);
+      session.ends.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count());
+    }
+    if (!events) return;
+    Scalars scalars = {{"loss/train", done.loss}, {"learning_rate", static_cast<float>(rate)}};
+    if (done.gradient_norm) scalars.emplace_back("gradient_norm", *done.gradient_norm);
+    events->add(done.number, scalars);
+  };
+  options.on_validation = [&](const runtime::ValidationFigures& found) {
+    progress.show(found);
+    if (!events) return;
+    Scalars scalars = {{"loss/validation", static_cast<float>(found.loss)}};
+    if (found.accuracy) scalars.emplace_back("accuracy/validation", static_cast<float>(*found.accuracy));
+    events->add(found.step, scalars);
   };
   choice.add_to(options, trainer);
-  return trainer.train(options);
+  session.result = trainer.train(options);
 }
 
 }  // namespace
@@ -64,7 +84,7 @@ Session run_session(PlanFamily plans, const RunChoice& training, bool quiet, con
   runtime::Trainer trainer(std::move(plans), options);
   Session session;
   session.storage = training.trainer.storage.where;
-  session.result = train(trainer, choice, training, quiet);
+  train(trainer, choice, training, quiet, session);
   session.file = trainer.file();
   if (session.file.instance.costs.timing.variation)
     session.expected = simulate(session.file.instance, session.file.plan);

@@ -6,6 +6,7 @@
 #include <exception>
 #include <functional>
 #include <optional>
+#include <vector>
 
 #include "apps/shared/training/options.h"
 #include "poet/plan/timing/variation.h"
@@ -18,6 +19,9 @@ struct Session {
   runtime::TrainerSetup setup;
   runtime::PagingSetup paging;
   runtime::TrainResult result;
+  std::vector<double> rates;               // the learning rate of each of its steps
+  std::vector<float> norms;                // of the gradients in each; empty where they are not clipped
+  std::vector<double> ends;                // when each had ended, in seconds since the first began
   std::optional<SimulatedSteps> expected;  // of `file`, where it says how times vary
   runtime::RunState state;                 // after the last step
   std::filesystem::path storage;           // as named, or what is gone on from

@@ -48,6 +48,20 @@ void add_plans(const Session& session, Json& json) {
   }
 }
 
+void add_validations(const Session& session, Json& json) {
+  json["validation_data"] = session.setup.validation;
+  json["validation_arena_bytes"] = session.setup.validation_arena.value();
+  json["validations"] = Json::array();
+  for (const runtime::ValidationFigures& found : session.result.validations)
+    json["validations"].push_back({{"step", found.step},
+                                   {"loss", found.loss},
+                                   {"accuracy", found.accuracy ? Json(*found.accuracy) : Json(nullptr)},
+                                   {"seconds", found.took.value()}});
+  const runtime::RunState& state = session.state;
+  json["best_step"] = state.best_step > 0 ? Json(state.best_step) : Json(nullptr);
+  json["best_validation_loss"] = state.best_step > 0 ? Json(state.best_loss) : Json(nullptr);
+}
+
 }  // namespace
 
 Json session_json(const Session& session) {
@@ -91,11 +105,13 @@ Json session_json(const Session& session) {
   json["steps"] = session.result.losses.size();
   json["end"] = session.result.end == runtime::TrainEnd::done          ? "done"
                 : session.result.end == runtime::TrainEnd::interrupted ? "interrupted"
+                : session.result.end == runtime::TrainEnd::no_better   ? "no_better"
                                                                        : "not_finite";
   json["resumable"] = session.resumable ? Json(session.storage.string()) : Json(nullptr);
   if (session.setup.plans.size() > 1) add_plans(session, json);
   // What is no number in JSON is null.
   json["losses"] = session.result.losses;
+  if (!session.setup.validation.empty()) add_validations(session, json);
   Json& found = json["measured"];
   found["step_seconds"] = measured.step.value();
   found["p95_step_seconds"] = measured.p95_step.value();

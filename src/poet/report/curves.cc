@@ -119,7 +119,7 @@ class Script {
   static double mark_step(const CurvePanel& panel) {
     const auto [least, most] = span_of_x(panel);
     if (least > most) return 1;
-    // gnuplot draws a lone point in the middle of 10% on either side.
+    // A lone point is in the middle of 10% on either side.
     const double width = most > least ? most - least : std::max(0.2 * std::abs(most), 1e-9);
     const double wanted = width / kMarks;
     const double power = std::pow(10, std::floor(std::log10(wanted)));
@@ -172,13 +172,11 @@ class Script {
         out_ += fmt::format("set ytics nomirror {}\n",
                             log_marks(p_.y_floor, upper, steps_of(upper / p_.y_floor)));
       const std::string range = p_.log_y ? fmt::format("[{:.4g}:{:.4g}]", p_.y_floor, upper) : "[*:*]";
-      std::string across = "[*:*]";
-      if (p_.log_x) {  // offsets are for linear axes
-        const auto [least, last] = span_of_x(panel);
-        across = fmt::format("[{:.4g}:{:.4g}]", least / 1.2, last * 1.2);
-      } else {
-        out_ += "set offsets graph 0.03, graph 0.03\n";
-      }
+      // What the points span, and a little: gnuplot's own choice would go on to the next mark.
+      const auto [least, last] = span_of_x(panel);
+      const double room = last > least ? 0.03 * (last - least) : std::max(0.1 * std::abs(last), 1e-9);
+      const std::string across = p_.log_x ? fmt::format("[{:.4g}:{:.4g}]", least / 1.2, last * 1.2)
+                                          : fmt::format("[{:.8g}:{:.8g}]", least - room, last + room);
       out_ += fmt::format("plot {}{} {}\n", across, range, fmt::join(plots, ", "));
     }
     if (i == 0) out_ += "unset label 1\n";

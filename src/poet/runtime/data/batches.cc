@@ -29,6 +29,10 @@ Batches::Batches(const Graph& graph, const Dataset& data, std::uint64_t seed)
 
 void Batches::select(std::int64_t step) { batch_of_step(step, data_.samples(), seed_, batch_); }
 
+void Batches::select_from(std::int64_t first) {
+  for (std::int64_t& sample : batch_) sample = std::min(first++, data_.samples() - 1);
+}
+
 void Batches::read(OpId input, std::byte* to) {
   const Value& value = graph_.values[graph_.ops[input].outputs[0]];
   if (value.part) {

@@ -19,6 +19,9 @@ class Batches {
 
   /// What read() gives from now on: batch_of_step(step). Does not allocate.
   void select(std::int64_t step);
+  /// Sample `first` and those that follow it; in places behind the last sample of the set, that one again.
+  void select_from(std::int64_t first);
+  [[nodiscard]] std::int64_t size() const { return static_cast<std::int64_t>(batch_.size()); }
 
   /// Throws as Dataset::read(). Does not allocate. Part of an input is taken out of whole samples, for one of
   /// which there is memory.

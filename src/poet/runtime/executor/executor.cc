@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstring>
 
 #include "poet/base/error.h"
@@ -42,6 +43,8 @@ Executor::Executor(const PlanFile& file, const Program& program, PersistentValue
       loss_op_(find_loss(file.instance.graph)),
       ticket_(file.instance.graph.values.size(), 0),
       seconds_(program.steps().size(), 0.0) {
+  for (const OpId op : ids<OpId>(file.instance.graph.ops.size()))
+    if (file.instance.graph.ops[op].kind == "clip_factor") clip_op_ = op;
   std::int64_t rows = 0;
   std::size_t most = 0;
   for (const IndexList& list : program.index_lists()) {
@@ -154,6 +157,12 @@ void Executor::compute(const PreparedStep& step, std::int64_t number, std::uint6
   call.step = number;
   call.seed = seed;
   call.rate_factor = rate_factor_;
+  // Before it runs: it may write over the squared norm.
+  if (step.op == clip_op_) {
+    float squared = 0;
+    std::memcpy(&squared, call.inputs.front(), sizeof squared);
+    gradient_norm_ = std::sqrt(squared);
+  }
   step.kernel->run(call);
   if (step.op == loss_op_) std::memcpy(&loss_, call.outputs.front(), sizeof loss_);
 }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -41,6 +42,8 @@ class Executor {
 
   /// Of the last step.
   [[nodiscard]] float loss() const { return loss_; }
+  /// The norm of all gradients in the last step, before they were clipped; absent where they are not.
+  [[nodiscard]] std::optional<float> gradient_norm() const { return gradient_norm_; }
   /// Seconds that each of the plan's steps took the compute engine in the last run.
   [[nodiscard]] const std::vector<double>& seconds() const { return seconds_; }
   /// Of the last step, from its first instant to its last.
@@ -64,6 +67,7 @@ class Executor {
   PersistentValues& persistent_;
   bool waits_ = false;  // transfers run beside compute until a step waits for them
   OpId loss_op_;
+  OpId clip_op_;  // invalid: gradients are not clipped
   std::unique_ptr<TransferQueue> channel_;
   std::vector<std::int32_t> part_of_indices_;
   std::vector<char> is_named_;               // by row
@@ -75,6 +79,7 @@ class Executor {
   Seconds fetching_{};
   double rate_factor_ = 1.0;
   float loss_ = 0;
+  std::optional<float> gradient_norm_;
 };
 
 /// The op that writes the loss of a training graph. Throws InputError when there is none or more than one.

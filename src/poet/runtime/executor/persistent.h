@@ -33,6 +33,8 @@ class PersistentValues {
   [[nodiscard]] std::size_t slot(const PreparedStep& step) const {
     return (step.kind == StepKind::page_out) == swapped_ ? step.slot : step.other_slot;
   }
+  /// Between steps: where the contents of a paged value are.
+  [[nodiscard]] std::size_t slot_of(ValueId v) const { return home(v); }
   /// Before the first transfer of the step.
   void start(std::int64_t step);
   /// The step is complete: what it has written is what the next one reads. Throws InputError where the log

@@ -106,6 +106,17 @@ Program::Program(const PlanFile& file, const KernelOptions& options, const PageS
   prepare();
 }
 
+Program::Program(const PlanFile& file, const KernelOptions& options, const Program& host,
+                 const IdVector<ValueId, ValueId>& of_host)
+    : file_(file),
+      fixed_(file.instance.graph.values.size(), nullptr),
+      own_slots_(page_slots(file.instance.graph, std::array{pager_of(file)})),
+      slots_(&*own_slots_) {
+  make_kernels(options);
+  use_memory_of(host, of_host);
+  prepare();
+}
+
 std::span<std::byte> Program::arena() const { return {arena_, static_cast<std::size_t>(map_.arena.value())}; }
 
 void Program::make_kernels(const KernelOptions& options) {
@@ -158,13 +169,7 @@ void Program::map_memory() {
     next = at(next, graph.values[v].bytes);
   }
 
-  // A kernel's workspace for which the plan has no room is taken here, once for all.
-  for (const OpId op : ids<OpId>(graph.ops.size())) {
-    if (!kernels_[op]) continue;
-    const Bytes needed = kernels_[op]->workspace();
-    if (needed > Bytes(0) && costs.ops[op].workspace < needed + alignment_slack(costs.alignment))
-      map_.workspace = std::max(map_.workspace, needed);
-  }
+  map_.workspace = unplanned_workspace();
   outside_ = std::make_unique<Memory>(rounded_up(map_.workspace, kCacheLine) + map_.excluded);
   workspace_ = outside_->bytes().data();
   next = tail(*outside_, rounded_up(map_.workspace, kCacheLine)).data();
@@ -172,6 +177,40 @@ void Program::map_memory() {
     fixed_[v] = next;
     next = at(next, graph.values[v].bytes);
   }
+}
+
+void Program::use_memory_of(const Program& host, const IdVector<ValueId, ValueId>& of_host) {
+  const Graph& graph = file_.instance.graph;
+  map_.arena = file_.layout.arena;
+  if (map_.arena > host.map_.arena)
+    throw InputError("the validation's plan", fmt::format("has an arena of {} bytes, the training's has {}",
+                                                          map_.arena.value(), host.map_.arena.value()));
+  for (const ValueId v : ids<ValueId>(graph.values.size())) {
+    const Value& value = graph.values[v];
+    if (is_persistent(value.persistence) && !is_view(value) && !value.paged)
+      fixed_[v] = host.fixed_[of_host[v]];
+  }
+  arena_ = host.arena_;
+  workspace_ = host.workspace_;
+  for (std::size_t i = 0; i < graph.values.size(); ++i) row_transfers_.push_back(nullptr);
+  const Bytes workspace = unplanned_workspace();
+  if (workspace <= host.map_.workspace) return;
+  map_.workspace = workspace;
+  outside_ = std::make_unique<Memory>(rounded_up(workspace, kCacheLine));
+  workspace_ = outside_->bytes().data();
+}
+
+/// A kernel's workspace for which the plan has no room is taken outside, once for all.
+Bytes Program::unplanned_workspace() const {
+  const CostTable& costs = file_.instance.costs;
+  Bytes most{};
+  for (const OpId op : ids<OpId>(kernels_.size())) {
+    if (!kernels_[op]) continue;
+    const Bytes needed = kernels_[op]->workspace();
+    if (needed > Bytes(0) && costs.ops[op].workspace < needed + alignment_slack(costs.alignment))
+      most = std::max(most, needed);
+  }
+  return most;
 }
 
 void Program::lay_out_tables() {

@@ -47,6 +47,11 @@ class Program {
   Program(const PlanFile& file, const KernelOptions& options);
   /// The same with page slots that are not its own alone, which must outlive it.
   Program(const PlanFile& file, const KernelOptions& options, const PageSlots& slots);
+  /// In the memory of `host`, between its steps: in its arena, and on its persistent values, which
+  /// `of_host` says of each of the file's. Its page slots are for nobody. Throws InputError also where the
+  /// arena is too small.
+  Program(const PlanFile& file, const KernelOptions& options, const Program& host,
+          const IdVector<ValueId, ValueId>& of_host);
 
   [[nodiscard]] const std::vector<PreparedStep>& steps() const { return steps_; }
   [[nodiscard]] const MemoryMap& map() const { return map_; }
@@ -73,6 +78,8 @@ class Program {
  private:
   void make_kernels(const KernelOptions& options);
   void map_memory();
+  void use_memory_of(const Program& host, const IdVector<ValueId, ValueId>& of_host);
+  [[nodiscard]] Bytes unplanned_workspace() const;
   void prepare();
   void lay_out_tables();
 

@@ -39,8 +39,13 @@ RunState state_of(const SafetensorsFile& opened, const std::filesystem::path& fi
   state.step = number_in<std::int64_t>(file, opened.metadata(), "step");
   state.seed = number_in<std::uint64_t>(file, opened.metadata(), "seed");
   state.loss = number_in<float>(file, opened.metadata(), "loss");
+  if (opened.metadata().contains("best validation step")) {
+    state.best_step = number_in<std::int64_t>(file, opened.metadata(), "best validation step");
+    state.best_loss = number_in<double>(file, opened.metadata(), "best validation loss");
+  }
   state.circumstances = opened.metadata();
-  for (const char* known : {"format", "step", "seed", "loss"}) state.circumstances.erase(known);
+  for (const char* known : {"format", "step", "seed", "loss", "best validation step", "best validation loss"})
+    state.circumstances.erase(known);
   if (state.step < 0) throw InputError(file.string(), "its metadata's \"step\" must be >= 0");
   return state;
 }
@@ -96,6 +101,10 @@ void write_checkpoint(const std::filesystem::path& file, const Graph& graph,
                                                  {"step", fmt::format("{}", state.step)},
                                                  {"seed", fmt::format("{}", state.seed)},
                                                  {"loss", fmt::format("{}", state.loss)}};
+  if (state.best_step > 0) {
+    metadata["best validation step"] = fmt::format("{}", state.best_step);
+    metadata["best validation loss"] = fmt::format("{}", state.best_loss);
+  }
   metadata.insert(state.circumstances.begin(), state.circumstances.end());
   write_safetensors(file, tensors, metadata);
 }

@@ -3,6 +3,7 @@
 // What training steps took.
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "poet/base/units.h"
@@ -15,8 +16,9 @@ struct StepFigures {
   std::int64_t number = 0;  // from 1
   float loss = 0;
   Seconds makespan{};
-  Seconds stalled{};   // of it, waiting for the storage
-  Seconds fetching{};  // of it, reading the data set, which no plan knows
+  Seconds stalled{};                     // of it, waiting for the storage
+  Seconds fetching{};                    // of it, reading the data set, which no plan knows
+  std::optional<float> gradient_norm{};  // of all gradients, before they are clipped; absent: they are not
 };
 
 /// Medians, means and extremes are over all steps but the first, which touches memory for the first time

@@ -11,7 +11,12 @@
 namespace poet::runtime {
 
 RunState state_of(const StepRecord& record) {
-  return {record.step, record.seed, record.loss, record.circumstances};
+  RunState state;
+  state.step = record.step;
+  state.seed = record.seed;
+  state.loss = record.loss;
+  state.circumstances = record.circumstances;
+  return state;
 }
 
 void check_same_network(const StepRecord& left, const Graph& training, const std::filesystem::path& file) {

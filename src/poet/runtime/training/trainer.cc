@@ -81,8 +81,18 @@ StepFigures Trainer::step() {
   state.failed = false;
   state.run.step = number;
   state.run.loss = state.executor->loss();
-  return {number, state.run.loss, state.executor->makespan(), state.executor->stalled(),
-          state.executor->fetching()};
+  return {number,
+          state.run.loss,
+          state.executor->makespan(),
+          state.executor->stalled(),
+          state.executor->fetching(),
+          state.executor->gradient_norm()};
+}
+
+ValidationFigures Trainer::validate() {
+  ensure(state_->validation != nullptr, "a trainer that validates has data for it");
+  open_storage();
+  return state_->validation->run(state_->run.step, *state_->persistent, state_->pages.get());
 }
 
 TrainResult Trainer::train(const TrainOptions& options) {
@@ -143,6 +153,30 @@ TrainResult Trainer::train(const TrainOptions& options) {
     }
   };
 
+  // A page file does not tell what the best was; the checkpoint of it does.
+  if (options.best && state.setup.goes_on && state.run.best_step == 0 &&
+      std::filesystem::exists(*options.best)) {
+    const RunState best = read_run_state(*options.best);
+    state.run.best_step = best.best_step;
+    state.run.best_loss = best.best_loss;
+  }
+  const auto validate_now = [&] {
+    const ValidationFigures found = validate();
+    result.validations.push_back(found);
+    if (state.run.best_step == 0 || found.loss < state.run.best_loss) {
+      if (std::isfinite(found.loss)) {
+        state.run.best_loss = found.loss;
+        state.run.best_step = found.step;
+        if (options.best && state.finite()) save(*options.best);
+      }
+    }
+    if (options.on_validation) options.on_validation(found);
+    // Counted from the steps, so that a run that is resumed counts on.
+    const std::int64_t without =
+        found.step / options.validate_every - state.run.best_step / options.validate_every;
+    if (options.stop_after > 0 && without >= options.stop_after) result.end = TrainEnd::no_better;
+  };
+
   begin_stretch();
   std::optional<EnergyMeter> meter = EnergyMeter::open();
   if (meter) meter->start();
@@ -158,6 +192,7 @@ TrainResult Trainer::train(const TrainOptions& options) {
       result.end = TrainEnd::not_finite;
       break;
     }
+    if (options.validate_every > 0 && done.number % options.validate_every == 0) validate_now();
     if (options.checkpoint_every > 0 && done.number % options.checkpoint_every == 0) {
       finish_part();
       saved = done.number;

@@ -19,6 +19,7 @@
 #include "poet/runtime/executor/memory_map.h"
 #include "poet/runtime/training/measured.h"
 #include "poet/runtime/training/trainer_options.h"
+#include "poet/runtime/training/validation.h"
 #include "poet/verify/replay.h"
 #include "poet/verify/replay_layout.h"
 
@@ -67,6 +68,8 @@ struct TrainerSetup {
   std::vector<PlannedFigures> plans;  // all that the run may go over to, the present one included
   std::size_t plan = 0;               // of these the present one
   std::string data;                   // what it trains on
+  std::string validation;             // what it is measured on; empty: nothing
+  Bytes validation_arena{};           // of the arena, what that works in
   std::string kernels;
   bool goes_on = false;              // from the page file that another run has left
   std::int64_t seeded = 0;           // parameters that began with seeded numbers
@@ -85,6 +88,13 @@ struct TrainOptions {
   std::int64_t steps = 1;                             // to have been done at the end, those before included
   std::optional<std::filesystem::path> checkpoint{};  // written at the end, and every so many steps
   std::int64_t checkpoint_every = 0;                  // 0: only at the end
+  /// After every so many steps the network is measured on the validation's data; 0: never.
+  std::int64_t validate_every = 0;
+  /// Where a checkpoint goes whenever that loss is lower than all before.
+  std::optional<std::filesystem::path> best{};
+  /// The run ends when so many validations in a row were not lower; 0: it does not.
+  std::int64_t stop_after = 0;
+  std::function<void(const ValidationFigures& found)> on_validation{};  // may be empty
   /// After every step; may be empty.
   std::function<void(const StepFigures& done)> on_step{};
   /// Asked before every step but the first of all, with its number and the present plan, where there are
@@ -100,6 +110,7 @@ struct TrainOptions {
 enum class TrainEnd {
   done,
   interrupted,
+  no_better,   // `stop_after` validations in a row
   not_finite,  // the last loss or a parameter is infinite or not a number; the checkpoint before it stays
 };
 
@@ -108,7 +119,8 @@ struct TrainResult {
   bool saved = false;           // a checkpoint was written
   std::int64_t first_step = 1;  // of those that follow
   std::vector<float> losses;    // of each step
-  Measured measured;            // of the last stretch
+  std::vector<ValidationFigures> validations;
+  Measured measured;  // of the last stretch
   std::vector<Stretch> stretches;
   std::vector<PlanChange> changes;  // that were carried out
   double wall_seconds = 0;          // all steps, checkpoints included
@@ -152,6 +164,10 @@ class Trainer {
   /// The next step. Throws the InputError of a transfer or a data set that failed; parameters may then be
   /// half updated.
   StepFigures step();
+
+  /// Measures the network as it is after the last step, on the validation's data. Throws InputError as
+  /// step().
+  ValidationFigures validate();
 
   /// Steps until `options.steps` are done, measured. Throws as step() and write_checkpoint().
   TrainResult train(const TrainOptions& options);

@@ -11,6 +11,7 @@
 #include "poet/runtime/training/checkpoint.h"
 #include "poet/runtime/training/resume_pages.h"
 #include "poet/runtime/training/start.h"
+#include "poet/runtime/training/validation.h"
 #include "poet/runtime/weights/safetensors_weights.h"
 
 namespace poet::runtime {
@@ -92,6 +93,7 @@ void check_trainable(const Graph& training, const TrainerOptions& options) {
   const PageFileOptions storage = storage_of(options);
   check_weights(training, options);
   const ChosenData data = choose_data(training, options, state.seed);
+  if (options.validation) static_cast<void>(open_validation(training, options));
   if (!goes_on_from_pages(options)) return check_storage(storage);
   const LeftRun left = look_at_left_run(storage.where);
   check_same_network(left.record(), training, storage.where);

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 
+#include "poet/plan/file/plan_file.h"
 #include "poet/plan/limits.h"
 #include "poet/runtime/data/dataset.h"
 #include "poet/runtime/kernels/kernel_options.h"
@@ -27,6 +28,11 @@ struct TrainerOptions {
   const Dataset* dataset = nullptr;             // must outlive the trainer
   std::optional<std::filesystem::path> data{};  // as open_dataset() takes it
   std::int64_t samples = 1024;                  // of synthetic_dataset()
+
+  /// What the network is measured on between steps, as open_dataset() takes it, and by which plan
+  /// (poet/evaluation.h). Both or neither; of one plan only.
+  std::optional<std::filesystem::path> validation{};
+  std::optional<PlanFile> validation_plan{};
 
   // The weights: what is resumed has all. Without one, of each persistent value the first that knows it.
   /// A checkpoint of the same network, or the page file that a run by the same plan and under the same

@@ -104,6 +104,12 @@ Trainer::State::State(PlanFamily family, const TrainerOptions& options)
   else
     start(options, circumstances);
   batches = std::make_unique<Batches>(graph, *data.data, run.seed);
+  if (options.validation_plan) {
+    if (has_several()) throw InputError(Field{"validate"}, "is for a run by one plan; this file has several");
+    validation = std::make_unique<Validation>(*options.validation_plan, options, graph, *program);
+    setup.validation = validation->description();
+    setup.validation_arena = validation->arena();
+  }
   run.circumstances = std::move(circumstances);
 }
 

@@ -19,6 +19,7 @@
 #include "poet/runtime/training/checkpoint.h"
 #include "poet/runtime/training/start.h"
 #include "poet/runtime/training/trainer.h"
+#include "poet/runtime/training/validation.h"
 
 namespace poet::runtime {
 
@@ -41,9 +42,10 @@ struct Trainer::State {
   RunState run;
   ChosenData data;
   std::unique_ptr<Batches> batches;
-  std::unique_ptr<Executor> executor;  // null until the storage is open
-  bool failed = false;                 // in the step under way, or the last one
-  bool unsaved = false;                // has steps of another process that may be in no checkpoint
+  std::unique_ptr<Validation> validation;  // null: none
+  std::unique_ptr<Executor> executor;      // null until the storage is open
+  bool failed = false;                     // in the step under way, or the last one
+  bool unsaved = false;                    // has steps of another process that may be in no checkpoint
 
   State(PlanFamily family, const TrainerOptions& options);
 

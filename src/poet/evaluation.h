@@ -1,0 +1,22 @@
+#pragma once
+
+// The pass that evaluates a network between the steps of its training, in the memory of the training plan.
+
+#include <functional>
+
+#include "poet/optimize/outcome.h"
+#include "poet/plan/file/plan_file.h"
+
+namespace poet {
+
+/// The forward pass of a training instance as the trained network is used (autodiff/evaluation_part.h), with
+/// the training's costs. Throws InputError as evaluation_part().
+[[nodiscard]] Instance evaluation_instance(const Instance& training);
+
+/// A plan for it within the memory of `training`: its arena, parameters where they are at home there, and
+/// nothing written to storage. `adjust` sees the instance first, such as to charge workspaces; may be empty.
+/// Throws InputError as above, and where no such plan is found, with what one needs.
+[[nodiscard]] PlanFile plan_evaluation(const PlanFile& training, const std::function<void(Instance&)>& adjust,
+                                       const SolveOptions& options);
+
+}  // namespace poet

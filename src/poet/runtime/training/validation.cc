@@ -1,0 +1,95 @@
+#include "poet/runtime/training/validation.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "poet/base/amounts.h"
+#include "poet/base/error.h"
+#include "poet/runtime/data/batches.h"
+#include "poet/runtime/executor/evaluation.h"
+#include "poet/verify/replay.h"
+#include "poet/verify/replay_layout.h"
+
+namespace poet::runtime {
+namespace {
+
+PlanFile judged_validation(PlanFile plan) {
+  const Report report = replay(plan.instance, plan.plan, plan.semantics, plan.limits);
+  if (!report.valid) throw InputError("the validation's plan", "is invalid: " + report.violation);
+  const ArenaReport arena = replay_layout(plan.instance, plan.plan, plan.layout, plan.semantics, plan.limits);
+  if (!arena.valid) throw InputError("the validation's plan", "has invalid addresses: " + arena.violation);
+  return plan;
+}
+
+}  // namespace
+
+struct Validation::State {
+  PlanFile plan;
+  std::unique_ptr<Dataset> data;
+  Batches batches;
+  Evaluation evaluation;
+
+  State(PlanFile file, const TrainerOptions& options, const Graph& training, const Program& host)
+      : plan(judged_validation(std::move(file))),
+        data(open_validation(plan.instance.graph, options)),
+        batches(plan.instance.graph, *data, 0),
+        evaluation(plan, options.kernels, training, host) {}
+};
+
+std::unique_ptr<Dataset> open_validation(const Graph& graph, const TrainerOptions& options) {
+  ensure(options.validation.has_value(), "a validation has data");
+  std::unique_ptr<Dataset> data = open_dataset(*options.validation, graph);
+  const std::int64_t batch = samples_per_step(data_inputs(graph));
+  if (data->samples() < batch)
+    throw InputError(Field{"validate"}, fmt::format("has {}, fewer than the {} of one batch",
+                                                    counted(data->samples(), "sample"), batch));
+  return data;
+}
+
+Validation::Validation(PlanFile plan, const TrainerOptions& options, const Graph& training,
+                       const Program& host)
+    : state_(std::make_unique<State>(std::move(plan), options, training, host)) {}
+
+Validation::~Validation() = default;
+
+std::string Validation::description() const { return state_->data->description(); }
+Bytes Validation::arena() const { return state_->plan.layout.arena; }
+
+ValidationFigures Validation::run(std::int64_t step, const PersistentValues& persistent, PageFile* pages) {
+  const auto begin = std::chrono::steady_clock::now();
+  State& state = *state_;
+  // The training's own channel is idle between steps.
+  std::unique_ptr<TransferQueue> channel;
+  const std::size_t transfers = state.evaluation.program().transfers();
+  if (transfers > 0) channel = std::make_unique<TransferQueue>(*pages, transfers);
+  const auto pass = [&](std::int64_t first, std::int64_t samples) {
+    state.batches.select_from(first);
+    return state.evaluation.run(
+        persistent, channel.get(), [&state](OpId input, std::byte* to) { state.batches.read(input, to); },
+        samples);
+  };
+  const std::int64_t all = state.data->samples(), batch = state.batches.size();
+  double sum = 0;
+  std::int64_t right = 0;
+  for (std::int64_t first = 0; first < all; first += batch) {
+    const std::int64_t here = std::min(batch, all - first);
+    const PassFigures found = pass(first, here);
+    sum += static_cast<double>(batch) * found.loss;
+    right += found.right;
+    // A batch of nothing but the last sample says what its copies were worth.
+    if (here < batch) sum -= static_cast<double>(batch - here) * pass(all - 1, 0).loss;
+  }
+  ValidationFigures figures;
+  figures.step = step;
+  figures.loss = sum / static_cast<double>(all);
+  if (state.evaluation.has_classes())
+    figures.accuracy =
+        static_cast<double>(right) / static_cast<double>(all * state.evaluation.rows_per_sample());
+  figures.took = Seconds(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+  return figures;
+}
+
+}  // namespace poet::runtime
