@@ -251,6 +251,59 @@ TEST_F(OnnxControl, ABranchKeepsWhatItLearned) {
   EXPECT_THAT(weight(trained, "the_y/w"), ElementsAre(2, 2, 2, 2, 2, 2));
 }
 
+// As PyTorch 2 writes what it has no operator for: functions of two domains, one of which asks another for
+// the rank and unsqueezes numbers; the axis is an attribute, types are taken from operands.
+TEST_F(OnnxControl, FunctionsOfTwoDomainsDecideByRank) {
+  const std::string common = "pkg.onnxscript.torch_lib.common";
+  const std::string library = "pkg.onnxscript.torch_lib";
+  ProtoModel model({2, 3}, 18);
+  for (const std::string& domain : {common, library}) {
+    ::onnx::OperatorSetIdProto& own = *model.proto.add_opset_import();
+    own.set_domain(domain);
+    own.set_version(1);
+  }
+  ::onnx::FunctionProto& rank = add_function(model, "Rank", {"input"}, {"return_val"}, 18);
+  rank.set_domain(common);
+  add(*rank.mutable_node(), "Shape", {"input"}, {"tmp"});
+  add(*rank.mutable_node(), "Size", {"tmp"}, {"return_val"});
+  ::onnx::FunctionProto& mean = add_function(model, "aten_mean_dim", {"self", "dim"}, {"result"}, 18);
+  mean.set_domain(library);
+  mean.add_attribute("keepdim");
+  add(*mean.mutable_node(), "Rank", {"self"}, {"self_rank"}).set_domain(common);
+  NodeProto& zero = add(*mean.mutable_node(), "Constant", {}, {"zero"});
+  AttributeProto& number = *zero.add_attribute();
+  number.set_name("value_int");
+  number.set_type(AttributeProto::INT);
+  number.set_i(0);
+  add(*mean.mutable_node(), "CastLike", {"zero", "self_rank"}, {"zero_cast"});
+  add(*mean.mutable_node(), "Equal", {"self_rank", "zero_cast"}, {"cond"});
+  ::onnx::GraphProto same;
+  same.set_name("then");
+  add(*same.mutable_node(), "Identity", {"self"}, {"out"});
+  same.add_output()->set_name("out");
+  ::onnx::GraphProto reduced;
+  reduced.set_name("else");
+  refer(add(*reduced.mutable_node(), "ReduceMean", {"self", "dim"}, {"out"}), "keepdims", "keepdim",
+        AttributeProto::INT);
+  reduced.add_output()->set_name("out");
+  NodeProto& choice = add(*mean.mutable_node(), "If", {"cond"}, {"result"});
+  set_graph(choice, "then_branch", same);
+  set_graph(choice, "else_branch", reduced);
+
+  model.floats("w", {3, 3}, std::vector<float>(9, 0.5F));
+  model.integers("dim", {-1});
+  model.node("MatMul", {"x", "w"}, {"h"});
+  NodeProto& call = model.node("aten_mean_dim", {"h", "dim"}, {"m"});
+  call.set_domain(library);
+  AttributeProto& keepdim = *call.add_attribute();
+  keepdim.set_name("keepdim");
+  keepdim.set_type(AttributeProto::INT);
+  keepdim.set_i(1);
+  model.node("Sub", {"h", "m"}, {"y"});
+  EXPECT_THAT(kinds(import(model).forward),
+              ElementsAre("input", "linear", "reduce_mean", "sub", "input", "softmax_cross_entropy"));
+}
+
 TEST_F(OnnxControl, AnUnknownConditionIsRefused) {
   ProtoModel model({2, 3});
   model.node("ReduceSum", {"x"}, {"sum"});

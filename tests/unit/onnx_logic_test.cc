@@ -376,8 +376,9 @@ TEST(OnnxLogic, RefusesWhatDoesNotFit) {
 }
 
 TEST(OnnxLogic, WhatIsOnlyEvaluatedMayBeOpaque) {
-  const onnx::Model model =
-      onnx_model({3, 3}, {}, {onnx_node("Relu", {"x"}, {"r"}), onnx_node("Trilu", {"r"}, {"y"})});
+  const onnx::Model model = onnx_model(
+      {3, 3}, {{"ids", shaped(onnx_integers({0}), {1, 1})}, {"rows", onnx_reals({1, 3}, {1, 2, 3})}},
+      {onnx_node("Relu", {"x"}, {"r"}), onnx_node("ScatterND", {"r", "ids", "rows"}, {"y"})});
   ImportOptions options;
   options.allow_opaque = true;
   const ImportedModel imported = import_model(model, options);

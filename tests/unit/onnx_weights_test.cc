@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <optional>
 
 #include "poet/frontend/onnx/import.h"
@@ -17,6 +18,7 @@ namespace {
 
 using test::ProtoModel;
 using ::testing::ElementsAre;
+using ::testing::IsNan;
 using Proto = ::onnx::TensorProto;
 
 class OnnxWeightsTest : public ::testing::Test {
@@ -101,6 +103,25 @@ TEST_F(OnnxWeightsTest, EveryElementTypeAndField) {
   EXPECT_THAT(reals("brain"), ElementsAre(1, 2.5F));
   EXPECT_THAT(reals("wide"), ElementsAre(0.1F, -3));
   EXPECT_THAT(reals("listed"), ElementsAre(0.25F, 0.5F));
+}
+
+TEST_F(OnnxWeightsTest, SmallAndInfiniteNumbersOfSixteenBits) {
+  ProtoModel model({1, 6});
+  // The smallest and the largest subnormal, the largest number, infinities, and no number.
+  Proto& half = model.floats("half", {6}, {});
+  half.set_data_type(Proto::FLOAT16);
+  half.set_raw_data(std::string("\x01\x00\xff\x83\xff\x7b\x00\x7c\x00\xfc\x01\x7e", 12));
+  Proto& brain = model.floats("brain", {6}, {});
+  brain.set_data_type(Proto::BFLOAT16);
+  brain.clear_raw_data();
+  for (const int bits : {0x0001, 0x807f, 0x7f7f, 0x7f80, 0xff80, 0x7fc1}) brain.add_int32_data(bits);
+  model.node("Add", {"x", "half"}, {"a"});
+  model.node("Add", {"a", "brain"}, {"y"});
+  import(model);
+  constexpr float kInfinite = std::numeric_limits<float>::infinity();
+  EXPECT_THAT(reals("half"), ElementsAre(0x1p-24F, -1023 * 0x1p-24F, 65504, kInfinite, -kInfinite, IsNan()));
+  EXPECT_THAT(reals("brain"),
+              ElementsAre(0x1p-133F, -127 * 0x1p-133F, 255 * 0x1p120F, kInfinite, -kInfinite, IsNan()));
 }
 
 TEST_F(OnnxWeightsTest, MergedInitialisersAreReadByEveryName) {

@@ -9,6 +9,7 @@
 #include "poet/frontend/onnx/lower/loss.h"
 #include "poet/frontend/onnx/lower/opaque.h"
 #include "poet/frontend/onnx/lower/operators.h"
+#include "poet/frontend/onnx/lower/sequences.h"
 #include "poet/frontend/onnx/lower/zero_states.h"
 
 namespace poet::onnx {
@@ -45,6 +46,7 @@ void lower_node(Lowering& net, const Node& node) {
   const bool evaluable = node.domain.empty() && is_evaluated(node.op_type);
   bool opaque = reason != net.opaque.end();
   try {
+    if (!opaque && lowered_sequence(net, node)) return;
     if (!opaque && was_evaluated(net, node)) {
       ++net.counts.evaluated;
       return;

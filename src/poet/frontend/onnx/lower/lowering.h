@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "poet/base/error.h"
 #include "poet/frontend/onnx/import.h"
@@ -50,6 +51,7 @@ struct Lowering {
   GraphBuilder builder;
 
   std::map<std::string, Operand> operands = {};  // of the inputs, constants and nodes so far, by name
+  std::map<std::string, std::vector<std::string>> sequences = {};  // of operands, by names
   InputSizes sizes = {};
   PersistentValues persistent = {};
   TypeInference type_inference = {};

@@ -2,14 +2,17 @@
 
 #include <algorithm>
 
+#include "poet/frontend/onnx/lower/evaluated.h"
+
 namespace poet::onnx {
 namespace {
 
 std::vector<const std::vector<OperatorEntry>*> lists() {
-  return {&product_operators(),     &norm_operators(),       &convolution_operators(), &pooling_operators(),
-          &elementwise_operators(), &activation_operators(), &reduction_operators(),   &view_operators(),
-          &copy_operators(),        &resize_operators(),     &gather_operators(),      &logic_operators(),
-          &einsum_operators(),      &recurrent_operators()};
+  return {
+      &product_operators(),     &norm_operators(),       &convolution_operators(), &pooling_operators(),
+      &elementwise_operators(), &activation_operators(), &reduction_operators(),   &view_operators(),
+      &copy_operators(),        &resize_operators(),     &gather_operators(),      &logic_operators(),
+      &einsum_operators(),      &recurrent_operators(),  &composed_operators(),    &attention_operators()};
 }
 
 }  // namespace
@@ -26,6 +29,11 @@ OperatorRule find_operator(const std::string& op_type, bool integers) {
     }
   }
   return nullptr;
+}
+
+void lower_as(Lowering& net, const Node& node) {
+  if (was_evaluated(net, node)) return;
+  find_operator(node.op_type, type_of(net, node, 0) != Type::real)(net, node);
 }
 
 std::vector<std::string> imported_operators() {

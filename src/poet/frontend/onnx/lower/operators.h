@@ -34,11 +34,20 @@ struct OperatorEntry {
 [[nodiscard]] const std::vector<OperatorEntry>& resize_operators();       // images of other sizes
 [[nodiscard]] const std::vector<OperatorEntry>& einsum_operators();
 [[nodiscard]] const std::vector<OperatorEntry>& recurrent_operators();  // recurrent layers
+[[nodiscard]] const std::vector<OperatorEntry>& composed_operators();   // several ops each
+[[nodiscard]] const std::vector<OperatorEntry>& attention_operators();
 // These take the place of others of the same name where the first input holds integers or truth values.
 [[nodiscard]] const std::vector<OperatorEntry>& integer_operators();
 
 /// Null when there is none. `integers`: the first input holds integers or truth values.
 [[nodiscard]] OperatorRule find_operator(const std::string& op_type, bool integers);
+
+/// Does what a node of the file would do that is like this one, with any name of a result.
+void lower_as(Lowering& net, const Node& node);
+
+/// A constant (rows, columns): true where column - row is at least k (`upper`) or at most k.
+[[nodiscard]] ValueId triangle(Lowering& net, const std::string& name, const Shape& matrix, std::int64_t k,
+                               bool upper);
 
 /// All, in alphabetical order.
 [[nodiscard]] std::vector<std::string> imported_operators();

@@ -40,7 +40,8 @@ void check_integers(const Tensor& indices) {
 void write(const Node& node, Tensor& out, std::size_t i, const Tensor& updates, std::size_t j) {
   const std::string how = text(node, "reduction", "none");
   if (how == "none") return copy(out, i, updates, j);
-  if (how != "add" && how != "mul") throw InputError("attribute 'reduction'", fmt::format("is '{}'", how));
+  if (how != "add" && how != "mul")
+    throw InputError("attribute 'reduction'", fmt::format("must be 'none', 'add' or 'mul', not '{}'", how));
   if (out.type != Type::real) {
     out.integers[i] = combine(how == "add" ? "Add" : "Mul", out.integers[i], updates.integers[j]);
     return;

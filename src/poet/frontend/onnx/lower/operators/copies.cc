@@ -110,6 +110,11 @@ void split(Lowering& net, const Node& node) {
   std::vector<std::int64_t> sizes = integers_of(net, node, 1, "split");
   if (sizes.empty()) {
     const auto parts = static_cast<std::int64_t>(node.outputs.size());
+    if (integer(node, "num_outputs", parts) != parts)
+      throw InputError("attribute 'num_outputs'", fmt::format("is not the number of outputs, {}", parts));
+    // The last part may be smaller from opset 18 on.
+    if (net.model.opset < 18 && from[axis] % parts != 0)
+      throw InputError(fmt::format("{} elements do not make {} equal parts", from[axis], parts));
     const std::int64_t part = (from[axis] + parts - 1) / parts;
     for (std::int64_t i = 0; i < parts; ++i) sizes.push_back(std::min(part, from[axis] - part * i));
   }

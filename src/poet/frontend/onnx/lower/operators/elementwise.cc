@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <limits>
+#include <numbers>
 
 #include "poet/base/error.h"
 #include "poet/base/numbers.h"
@@ -119,10 +120,22 @@ void extremum(Lowering& net, const Node& node) {
   find_operator(node.op_type, true)(net, node);
 }
 
+/// x (1 + tanh z) / 2 with z = sqrt(2 / pi) (x + 0.044715 x^3), which is x sigmoid(2 z).
+void gelu_by_tanh(Lowering& net, const Node& node) {
+  GraphBuilder& g = net.builder;
+  const std::string name = name_of(node);
+  const ValueId x = row_major(net, node, 0);
+  const double twice = 2.0 * std::sqrt(2.0 / std::numbers::pi);
+  const ValueId squares = nn::unary(g, "pow", name + ".squares", x, {{"exponent", 2.0}});
+  const ValueId slope = nn::scale(g, name + ".slope", squares, 0.044715 * twice, twice);
+  const ValueId gate = nn::unary(g, "sigmoid", name + ".gate", nn::mul(g, name + ".z", x, slope));
+  set_result(net, node, nn::mul(g, name, x, gate));
+}
+
 void gelu(Lowering& net, const Node& node) {
-  if (text(node, "approximate", "none") != "none") {
-    throw InputError("attribute 'approximate'", "must be 'none': poet computes the exact form");
-  }
+  const std::string form = text(node, "approximate", "none");
+  if (form == "tanh") return gelu_by_tanh(net, node);
+  if (form != "none") throw InputError("attribute 'approximate'", fmt::format("'{}' is not known", form));
   set_result(net, node, nn::gelu(net.builder, name_of(node), row_major(net, node, 0)));
 }
 

@@ -1,5 +1,7 @@
 // Normalisations.
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "poet/base/error.h"
@@ -11,7 +13,7 @@ namespace {
 
 /// Scale (neutral at 1) or shift (at 0) of a normalisation. Exporters write ones and zeros as Constant nodes
 /// for one that has none: these do not train.
-ValueId norm_weight(Lowering& net, const Node& node, std::size_t i, std::int64_t size, double neutral) {
+ValueId norm_weight(Lowering& net, const Node& node, std::size_t i, const Shape& shape, double neutral) {
   const Fixed* w = fixed_of(net, node, i);
   const bool none = w != nullptr && w->constant && w->tensor.known &&
                     std::all_of(w->tensor.reals.begin(), w->tensor.reals.end(),
@@ -20,7 +22,7 @@ ValueId norm_weight(Lowering& net, const Node& node, std::size_t i, std::int64_t
     net.notices.add(node.op_type + (neutral == 1.0 ? " without a scale keeps ones, which do not train"
                                                    : " without a shift keeps zeros, which do not train"));
   }
-  return weight_of(net, node, i, {size}, none ? Persistence::optimizer_state : Persistence::parameter);
+  return weight_of(net, node, i, shape, none ? Persistence::optimizer_state : Persistence::parameter);
 }
 
 void batch_norm(Lowering& net, const Node& node) {
@@ -31,8 +33,8 @@ void batch_norm(Lowering& net, const Node& node) {
   const Shape x = shape_of(net, node, 0);
   if (x.size() < 2) throw InputError("needs a batch and a channel dimension");
   const std::string name = name_of(node);
-  net.builder.bind(name + ".weight", norm_weight(net, node, 1, x[1], 1.0));
-  net.builder.bind(name + ".bias", norm_weight(net, node, 2, x[1], 0.0));
+  net.builder.bind(name + ".weight", norm_weight(net, node, 1, {x[1]}, 1.0));
+  net.builder.bind(name + ".bias", norm_weight(net, node, 2, {x[1]}, 0.0));
   net.builder.bind(name + ".running_mean", moving_state(net, node, 3, x[1]));
   net.builder.bind(name + ".running_var", moving_state(net, node, 4, x[1]));
   nn::BatchNormOptions options;
@@ -44,9 +46,9 @@ void batch_norm(Lowering& net, const Node& node) {
 /// Binds scale (input 1) and shift (input 2, optional).
 void bind_affine(Lowering& net, const Node& node, std::int64_t size) {
   const std::string name = name_of(node);
-  net.builder.bind(name + ".weight", norm_weight(net, node, 1, size, 1.0));
+  net.builder.bind(name + ".weight", norm_weight(net, node, 1, {size}, 1.0));
   if (has_input(node, 2)) {
-    net.builder.bind(name + ".bias", norm_weight(net, node, 2, size, 0.0));
+    net.builder.bind(name + ".bias", norm_weight(net, node, 2, {size}, 0.0));
   } else {
     net.persistent.placements[name + ".bias"] = {node.index, 2};
     net.notices.add(node.op_type + " without bias got one");
@@ -79,16 +81,58 @@ void instance_norm(Lowering& net, const Node& node) {
       nn::instance_norm(net.builder, name_of(node), row_major(net, node, 0), real(node, "epsilon", 1e-5)));
 }
 
+/// Opset 18 has one number per group, here repeated for each of its channels.
+ValueId for_channels(Lowering& net, const Node& node, std::size_t i, std::int64_t groups,
+                     std::int64_t channels, double neutral) {
+  GraphBuilder& g = net.builder;
+  const std::string name = fmt::format("{}.{}", name_of(node), i);
+  const ValueId of_group = norm_weight(net, node, i, {groups}, neutral);
+  const ValueId column = nn::reshape(g, name + ".groups", of_group, {groups, 1});
+  const ValueId all = nn::expand(g, name + ".channels", column, {groups, channels / groups});
+  return nn::reshape(g, name + ".list", all, {channels});
+}
+
 void group_norm(Lowering& net, const Node& node) {
   const Shape x = shape_of(net, node, 0);
   if (x.size() < 2) throw InputError("needs a batch and a channel dimension");
-  if (shape_of(net, node, 1) != Shape{x[1]}) {
-    throw InputError("scale and bias must have one number per channel; export with opset 21 or newer");
+  const std::int64_t groups = integer(node, "num_groups", 1);
+  if (groups < 1 || x[1] % groups != 0)
+    throw InputError("attribute 'num_groups'", fmt::format("{} do not divide {} channels", groups, x[1]));
+  const Shape scale = shape_of(net, node, 1);
+  const std::string name = name_of(node);
+  if (net.model.opset < 21 && scale == Shape{groups} && groups != x[1]) {
+    net.builder.bind(name + ".weight", for_channels(net, node, 1, groups, x[1], 1.0));
+    net.builder.bind(name + ".bias", for_channels(net, node, 2, groups, x[1], 0.0));
+  } else if (scale == Shape{x[1]}) {
+    bind_affine(net, node, x[1]);
+  } else {
+    throw InputError(
+        "scale and bias must have one number per channel (per group before opset 21); export with opset 21 "
+        "or newer");
   }
-  bind_affine(net, node, x[1]);
   set_result(net, node,
-             nn::group_norm(net.builder, name_of(node), row_major(net, node, 0),
-                            integer(node, "num_groups", 1), real(node, "epsilon", 1e-5)));
+             nn::group_norm(net.builder, name, row_major(net, node, 0), groups, real(node, "epsilon", 1e-5)));
+}
+
+/// x / sqrt(mean(x^2) + epsilon) over the axes from one on, times the scale.
+void rms_norm(Lowering& net, const Node& node) {
+  const Shape x = shape_of(net, node, 0);
+  const Shape scale = shape_of(net, node, 1);
+  if (broadcast(x, scale) != x)
+    throw InputError(fmt::format("the scale {} does not broadcast to {}", shown(scale), shown(x)));
+  std::vector<std::int64_t> axes;
+  for (std::size_t axis = checked_axis(integer(node, "axis", -1), x.size()); axis < x.size(); ++axis)
+    axes.push_back(static_cast<std::int64_t>(axis));
+  GraphBuilder& g = net.builder;
+  const std::string name = name_of(node);
+  const ValueId weight = norm_weight(net, node, 1, scale, 1.0);
+  const ValueId from = row_major(net, node, 0);
+  const ValueId squares = nn::unary(g, "pow", name + ".squares", from, {{"exponent", 2.0}});
+  const ValueId mean = nn::reduce(g, "reduce_mean", name + ".mean", squares, axes);
+  const ValueId shifted = nn::scale(g, name + ".shifted", mean, 1.0, real(node, "epsilon", 1e-5));
+  const ValueId inverse = nn::unary(g, "pow", name + ".inverse", shifted, {{"exponent", -0.5}});
+  const ValueId normal = nn::mul(g, name + ".normalized", from, inverse);
+  set_result(net, node, nn::mul(g, name, normal, weight));
 }
 
 void lrn(Lowering& net, const Node& node) {
@@ -106,7 +150,7 @@ const std::vector<OperatorEntry>& norm_operators() {
   static const std::vector<OperatorEntry> entries = {
       {"BatchNormalization", batch_norm},       {"GroupNormalization", group_norm},
       {"InstanceNormalization", instance_norm}, {"LRN", lrn},
-      {"LayerNormalization", layer_norm},
+      {"LayerNormalization", layer_norm},       {"RMSNormalization", rms_norm},
   };
   return entries;
 }

@@ -42,10 +42,16 @@ Parts parts_of(const std::string& op_type) {
 void reduce(Lowering& net, const Node& node) {
   if (node.op_type == "ReduceMean" && became_layer_norm(net, node)) return;
   const std::vector<std::int64_t> axes = reduced_axes(net, node, shape_of(net, node, 0).size());
-  if (axes.empty() && integer(node, "noop_with_empty_axes", 0) != 0)
-    return set_result(net, node, operand_of(net, node, 0));
-  GraphBuilder& g = net.builder;
   const Parts parts = parts_of(node.op_type);
+  if (axes.empty() && integer(node, "noop_with_empty_axes", 0) != 0) {
+    if (parts.before != nullptr || parts.squares || parts.after != nullptr) {
+      throw InputError("attribute 'noop_with_empty_axes'",
+                       "with no axes: releases of the standard differ on whether the elements stay as they "
+                       "are; write what is done to each of them");
+    }
+    return set_result(net, node, operand_of(net, node, 0));
+  }
+  GraphBuilder& g = net.builder;
   const std::string name = name_of(node);
   ValueId x = row_major(net, node, 0);
   if (parts.before != nullptr) x = nn::unary(g, parts.before, name + ".each", x);

@@ -94,6 +94,14 @@ Target target(const Lowering& net, const Node& node, const Shape& x) {
   return by_scales(node, known_reals(net, node, scales), x);
 }
 
+/// Whether the scales make whole numbers of elements, so that none is cut off.
+bool is_exact(const Target& to, const Shape& x) {
+  for (std::size_t i = 0; i < to.scales.size(); ++i) {
+    if (static_cast<double>(x[i + 2]) * to.scales[i] != static_cast<double>(to.sizes[i])) return false;
+  }
+  return true;
+}
+
 void resize(Lowering& net, const Node& node) {
   const Shape x = shape_of(net, node, 0);
   if (x.size() < 3) throw InputError("resizes values (N, C, ...) with at least one axis after the channels");
@@ -109,12 +117,14 @@ void resize(Lowering& net, const Node& node) {
     options.cubic_a = real(node, "cubic_coeff_a", -0.75);
     options.exclude_outside = integer(node, "exclude_outside", 0) != 0;
   }
+  const Target to = target(net, node, x);
+  // Half pixels, off the middle by what the scales leave of an element.
+  if (options.coordinates == "half_pixel_symmetric" && is_exact(to, x)) options.coordinates = "half_pixel";
   if (options.coordinates == "tf_crop_and_resize" || options.coordinates == "half_pixel_symmetric") {
     throw InputError("attribute 'coordinate_transformation_mode'",
                      fmt::format("'{}' is not supported; export with half_pixel, align_corners or asymmetric",
                                  options.coordinates));
   }
-  const Target to = target(net, node, x);
   bool same = true;
   bool smaller = false;
   for (std::size_t i = 0; i < to.sizes.size(); ++i) {
