@@ -139,9 +139,11 @@ const std::vector<FunctionRow>& function_rows() {
 }
 
 Numbers numbers_of(const Attributes& attributes) {
+  // Attributes that an operator does not have are ignored, whatever they are.
   const auto number = [&attributes](const char* name) {
     const auto found = attributes.find(name);
-    return found == attributes.end() ? 0.0 : std::get<double>(found->second);
+    const auto* x = found == attributes.end() ? nullptr : std::get_if<double>(&found->second);
+    return x == nullptr ? 0.0 : *x;
   };
   return {number("alpha"), number("beta"), number("gamma"), number("exponent")};
 }

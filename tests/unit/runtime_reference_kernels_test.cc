@@ -221,5 +221,23 @@ TEST(ReferenceKernels, SumsOfStridedGradients) {
             "op 1 \"the_op\" (accumulate_gradient): needs the sum row-major, without strides");
 }
 
+/// AdamW shrinks a parameter after its slope is read: that may be the parameter itself.
+TEST(ReferenceKernels, AdamWOfAParameterThatIsItsOwnGradient) {
+  Graph graph = test::one_op(
+      "adamw_update", {test::parameter({2}), test::parameter({2}), test::state({2}), test::state({2})}, {},
+      {{"learning_rate", 0.5}, {"weight_decay", 0.5}, {"beta1", 0.5}, {"beta2", 0.5}, {"eps", 1e-8}},
+      {0, 2, 3});
+  Op& op = graph.ops[test::last_op(graph)];
+  op.inputs[1] = op.inputs[0];
+  RuntimeInterpreter run(graph);
+  run.set(op.inputs[0], {2, -4});
+  for (const std::size_t moment : {2U, 3U}) run.set(op.inputs[moment], {0, 0});
+  run.run();
+  EXPECT_EQ(run.get(op.inputs[2]), (Numbers{1, -2}));
+  EXPECT_EQ(run.get(op.inputs[3]), (Numbers{2, 8}));
+  EXPECT_NEAR(run.get(op.inputs[0])[0], 0.75 * 2 - 0.5, 1e-6);
+  EXPECT_NEAR(run.get(op.inputs[0])[1], 0.75 * -4 + 0.5, 1e-6);
+}
+
 }  // namespace
 }  // namespace poet

@@ -2,13 +2,18 @@
 
 #include <utility>
 
+#include "apps/server/start_threads.h"
+
 namespace poet::server {
 
 ThreadPool::ThreadPool(std::size_t threads, std::size_t most) : most_(most) {
-  for (std::size_t i = 0; i < threads; ++i) threads_.emplace_back([this] { serve(); });
+  start_threads(
+      threads_, threads, [this](std::size_t) { serve(); }, [this] { stop(); });
 }
 
-ThreadPool::~ThreadPool() {
+ThreadPool::~ThreadPool() { stop(); }
+
+void ThreadPool::stop() {
   {
     const std::scoped_lock lock(mutex_);
     stopping_ = true;

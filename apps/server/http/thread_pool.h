@@ -28,6 +28,7 @@ class ThreadPool {
 
  private:
   void serve();
+  void stop();
 
   std::size_t most_;
   std::mutex mutex_;

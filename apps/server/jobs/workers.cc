@@ -11,6 +11,7 @@
 #include "apps/server/jobs/command_line.h"
 #include "apps/server/jobs/program_output.h"
 #include "apps/server/jobs/progress.h"
+#include "apps/server/start_threads.h"
 #include "poet/base/error.h"
 #include "poet/base/process/program.h"
 #include "poet/cost/json_reader.h"
@@ -58,10 +59,13 @@ Workers::Workers(JobStore& store, const Uploads& uploads, WorkSettings settings)
   std::error_code error;
   fs::create_directories(settings_.folder, error);
   if (error) throw InputError(settings_.folder.string(), "cannot be made: " + error.message());
-  for (std::size_t i = 0; i < settings_.workers; ++i) threads_.emplace_back([this, i] { work(i); });
+  start_threads(
+      threads_, settings_.workers, [this](std::size_t number) { work(number); }, [this] { stop(); });
 }
 
-Workers::~Workers() {
+Workers::~Workers() { stop(); }
+
+void Workers::stop() {
   stopping_ = true;
   wake();
   for (std::thread& thread : threads_) thread.join();

@@ -41,6 +41,7 @@ class Workers {
   void remove_leftovers();
 
  private:
+  void stop();
   void work(std::size_t number);
   void run(const Job& job, const std::string& owner, const std::filesystem::path& folder);
 

@@ -73,9 +73,11 @@ void Image::close() {
 }
 
 void write_header(Image& image, const Header& header) {
-  const std::uint32_t hash = hash_of(header.data(), sizeof header, 0);
-  image.write(0, 0, header.data(), sizeof header);
-  image.write(0, sizeof header, &hash, sizeof hash);
+  // In one write: where a second one fails, a card with training on it would have a header without its hash.
+  std::array<std::uint32_t, kHeaderWords + 1> sealed{};
+  std::copy(header.begin(), header.end(), sealed.begin());
+  sealed.back() = hash_of(header.data(), sizeof header, 0);
+  image.write(0, 0, sealed.data(), sizeof sealed);
 }
 
 void write_notes(Image& image, const Notes& notes) {

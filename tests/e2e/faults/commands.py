@@ -1,6 +1,8 @@
 """The commands that faults are put into, on small inputs, and what they need to be there beforehand."""
 import dataclasses
+import fnmatch
 import json
+import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -16,9 +18,11 @@ class Command:
     arguments: list
     outputs: tuple = ()  # files, or folders, that it writes
     inputs: tuple = ()  # of the prepared ones, to be copied beside the outputs as they may be changed
-    keeps: tuple = ()  # outputs that are worth something before the command has ended: a store, a page file
+    keeps: tuple = ()  # outputs, or patterns of them, that are worth something before the command has ended: a store, a page file
     processes: int = 1  # that a call can fail in, each with a line: calls are counted in each
     repeats: bool = True  # the same call writes the same bytes
+    data: bool = False  # with the studies of prepare() in place of those that are reproduced
+    serves: bool = False  # until it is told to stop
 
 
 COMMANDS = {
@@ -47,7 +51,22 @@ COMMANDS = {
                             processes=2),
     "run_paged": Command(["run", "paged", "--steps", "3", "--storage", "pages", "--checkpoint", "o.safetensors", "--quiet"],
                          ("o.safetensors",), ("paged",), keeps=("pages",)),
+    "profile": Command(["profile", "--model", "linear", "--seconds", "0.05", "--quiet", "-o", "o.json"], ("o.json",),
+                       repeats=False),  # with what was measured in it
+    "card": Command(["card", "plan", "card.img", "--checkpoint", "o.safetensors"], ("o.safetensors",), ("plan", "card.img")),
+    "card_steps": Command(["card", "plan", "card.img", "--steps", "7"], ("card.img",), ("plan", "card.img")),
+    "reproduce": Command(["reproduce", "--quick", "-o", "out", "--jobs", "1", "--quiet"], ("out/report.html", "out/results.csv"),
+                         keeps=("out/results.sqlite", "out/*.svg", "out/*.png"), repeats=False, data=True),
+    "serve": Command(["serve", "--listen", "127.0.0.1:0", "--data", "data", "--workers", "1"], keeps=("data",), serves=True),
 }
+
+
+def study(name):
+    """What poet reproduce has of this name, with the quickest points that there are."""
+    device = {"platforms": ["a72"], "methods": ["checkpoint-all", "dtr"], "networks": ["linear"], "time_limit": "5s"}
+    if name.endswith("_published") or name.endswith("_published_bert"):
+        return {"semantics": "published", "ram": [0.9], **device}
+    return {"semantics": "device", "persistent": "excluded", "ram": [0.9], **device}
 
 
 def call(poet, arguments, folder, **how):
@@ -66,11 +85,40 @@ def prepare(poet, folder):
     call(poet, ["run", "plan", "--steps", "1", "--onnx-out", "net.onnx", "--quiet"], folder)
     call(poet, ["run", "plan", "--steps", "2", "--checkpoint", "two.safetensors", "--quiet"], folder)
     (folder / "spec.json").write_text(json.dumps(SPEC))
+    call(poet, ["codegen", "plan", "-o", "device", "--steps", "3", "--samples", "4"], folder)
+    subprocess.run(["make", "-s", "-C", folder / "device"], check=True)
+    subprocess.run([folder / "device/build/firmware", "device/card.img"], cwd=folder, check=True, capture_output=True)
+    shutil.move(folder / "device/card.img", folder)
+    quick = folder / "data/reproduction/quick"
+    quick.mkdir(parents=True)
+    shipped = Path(__file__).resolve().parents[3] / "data"
+    for name in ("devices", "published", "report"):
+        (folder / "data" / name).symlink_to(shipped / name)
+    for file in (shipped / "reproduction/quick").iterdir():
+        (quick / file.name).write_text(json.dumps({"format": 1, **study(file.stem)}))
+
+
+def environment(command, inputs, temporary):
+    """Of a call: what is temporary goes there."""
+    own = {"POET_DATA_DIR": str(Path(inputs) / "data")} if command.data else {}
+    return {**os.environ, "TMPDIR": str(temporary), "HOME": str(temporary), "OMP_NUM_THREADS": "1", **own}
 
 
 def lay_out(command, inputs, folder):
     for name in command.inputs:
         shutil.copy(Path(inputs) / name, folder)
+
+
+def left_over(command, work):
+    """What is in the folder and neither was there nor is named by the command."""
+    known = {*command.inputs, *command.outputs, *command.keeps}
+
+    def is_known(name):
+        within = any(name.startswith(f"{outer}/") or outer.startswith(f"{name}/") for outer in known)
+        return within or any(fnmatch.fnmatch(name, pattern) for pattern in known)
+
+    names = (str(file.relative_to(work)) for file in Path(work).rglob("*"))
+    return sorted(name for name in names if not is_known(name))
 
 
 def content(path):

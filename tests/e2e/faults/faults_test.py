@@ -16,7 +16,8 @@ import tempfile
 import time
 from pathlib import Path
 
-from commands import COMMANDS, call, content, lay_out, prepare
+import serving
+from commands import COMMANDS, call, content, environment, lay_out, left_over, prepare
 
 # What fails, with what; "short": a transfer of half the bytes, after which everything has to go on as if nothing was.
 KINDS = {
@@ -50,14 +51,26 @@ class Driver:
         self.whole = {}  # command -> outputs of a run without a fault
         self.injected, self.failures = 0, []
 
-    def environment(self, folder):
-        return {**os.environ, "TMPDIR": str(folder), "HOME": str(folder), "OMP_NUM_THREADS": "1"}
+    def environment(self, name, temporary):
+        return environment(COMMANDS[name], self.inputs, temporary)
+
+    def served(self, name, work, temporary):
+        """What a server does that no fault is put into."""
+        process = subprocess.Popen([self.poet, *COMMANDS[name].arguments], cwd=work, stdin=subprocess.DEVNULL,
+                                   stderr=subprocess.PIPE, text=True, errors="replace",
+                                   env=self.environment(name, temporary))
+        said, _, result = serving.talk(process)
+        return process.returncode, said, result
 
     def expected(self, name):
         if name not in self.whole:
             with tempfile.TemporaryDirectory() as work, tempfile.TemporaryDirectory() as temporary:
                 lay_out(COMMANDS[name], self.inputs, work)
-                call(self.poet, COMMANDS[name].arguments, work, env=self.environment(temporary))
+                if COMMANDS[name].serves:
+                    code, said, self.whole[name] = self.served(name, work, temporary)
+                    assert code == 0 and self.whole[name] is not None, f"poet serve: {code} {said}"
+                    return self.whole[name]
+                call(self.poet, COMMANDS[name].arguments, work, env=self.environment(name, temporary))
                 self.whole[name] = {file: content(Path(work) / file) for file in COMMANDS[name].outputs}
         return self.whole[name]
 
@@ -71,17 +84,21 @@ class Driver:
             if old:
                 for file in command.outputs:
                     if file not in command.inputs and file != "firmware":
+                        (work / file).parent.mkdir(exist_ok=True)
                         (work / file).write_bytes(OLD)
             before = {file: content(work / file) for file in command.outputs}
             call_kind, number = KINDS[kind]
             process = subprocess.Popen(
                 [self.poet, *command.arguments], cwd=work, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE, text=True, errors="replace", start_new_session=True,
-                env={**self.environment(temporary), "LD_PRELOAD": self.library,
+                env={**self.environment(name, temporary), "LD_PRELOAD": self.library,
                      "POET_FAULT": f"{call_kind}:{n}:{number}", "POET_FAULT_NOTE": note.name})
-            said, problem = "", None
+            said, problem, served = "", None, ()
             try:
-                _, said = process.communicate(timeout=SECONDS)
+                if command.serves:
+                    said, *served = serving.talk(process)
+                else:
+                    _, said = process.communicate(timeout=SECONDS)
             except subprocess.TimeoutExpired:
                 problem = "it does not end"
                 os.killpg(process.pid, signal.SIGKILL)
@@ -89,7 +106,10 @@ class Driver:
             if not os.path.getsize(note.name):
                 return False
             self.injected += 1
-            problem = problem or self.judge(name, kind, process, said, work, temporary, before)
+            if command.serves:
+                problem = problem or self.judge_server(name, kind, process, said, served, work, temporary)
+            else:
+                problem = problem or self.judge(name, kind, process, said, work, temporary, before)
             if problem:
                 self.failures.append(f"{name}, {kind} {n}{' over old files' if old else ''}: {problem}")
                 print(self.failures[-1], flush=True)
@@ -116,12 +136,21 @@ class Driver:
                 # Of checkpoints on the way each is whole; it is gone on from below.
                 if not (file.endswith(".safetensors") and now is not None):
                     return f"{file} is neither old nor new (exit code {code}): {said[-300:]!r}"
-        known = {*command.inputs, *command.outputs, *command.keeps}
-        left = sorted(file.name for file in work.iterdir() if file.name not in known)
-        left += [f"TMPDIR/{file.name}" for file in Path(temporary).iterdir()]
-        if left and not (set(left) <= {"o.sqlite-wal", "o.sqlite-shm", "o.sqlite-journal"}):
+        left = left_over(command, work) + [f"TMPDIR/{file.name}" for file in Path(temporary).iterdir()]
+        if not all(name.endswith(("sqlite-wal", "sqlite-shm", "sqlite-journal")) for name in left):
             return f"left: {left} (exit code {code}): {said[-300:]!r}"
         return None if code == 0 else self.goes_on(name, work, temporary)
+
+    def judge_server(self, name, kind, process, said, served, work, temporary):
+        wanted = self.expected(name)
+        if not group_is_empty(process.pid):
+            os.killpg(process.pid, signal.SIGKILL)
+            return "a child is left"
+        problem = serving.judge(process.returncode, said, *served, wanted, kind in HARMLESS)
+        if problem or list(Path(temporary).iterdir()):
+            return problem or f"left: {list(Path(temporary).iterdir())}"
+        code, said, result = self.served(name, work, temporary)
+        return None if code == 0 and result == wanted else f"the next server: exit code {code}: {said[-300:]!r} {str(result)[:300]}"
 
     def goes_on(self, name, work, temporary):
         """The next run, in which nothing fails, makes the same of what there is; of a checkpoint by going on from it."""
@@ -136,11 +165,11 @@ class Driver:
         if name == "run_paged" and pages.exists():
             arguments += ["--resume", "pages"]
         done = subprocess.run([self.poet, *arguments], cwd=work, stdin=subprocess.DEVNULL, capture_output=True, text=True,
-                              errors="replace", env=self.environment(temporary))
+                              errors="replace", env=self.environment(name, temporary))
         if done.returncode != 0 and "--resume" in arguments and name == "run_paged":
             # Nothing of the run had been written: then the file is taken over by one that begins anew.
             done = subprocess.run([self.poet, *command.arguments], cwd=work, stdin=subprocess.DEVNULL, capture_output=True,
-                                  text=True, errors="replace", env=self.environment(temporary))
+                                  text=True, errors="replace", env=self.environment(name, temporary))
         if done.returncode != 0:
             return f"the next run: exit code {done.returncode}: {done.stderr[-300:]!r}"
         for file in command.outputs if command.repeats else ():

@@ -109,11 +109,11 @@ std::unique_ptr<Kernel> adam(const OpReader& op, bool decoupled) {
     const auto new1 = static_cast<float>(1.0 - beta1);
     const auto new2 = static_cast<float>(1.0 - beta2);
     const auto kept = static_cast<float>(1.0 - rate * shrinks);
-    if (shrinks > 0) for_each_weight(u.nest, [=](Index i, Index) { parameter[i] *= kept; });
+    // Shrunk once its slope is read, which may be the parameter itself; times 1 changes no bit.
     u.for_each(parameter, input(call, 1), [=](Index i, float d) {
       m[i] = b1 * m[i] + new1 * d;
       v[i] = b2 * v[i] + new2 * d * d;
-      parameter[i] -= step_size * (m[i] / (std::sqrt(v[i]) / correction + eps));
+      parameter[i] = kept * parameter[i] - step_size * (m[i] / (std::sqrt(v[i]) / correction + eps));
     });
   });
 }
