@@ -280,6 +280,41 @@ constexpr std::array kTexts = {
       d = Einsum <equation = "ij,ij->ij"> (b, c)
       y = Erf(d)
     })"},
+    Text{"decoder", 24,
+         R"(g (float[2, 3, 8] x, float[8] w_n, float[8, 16] w_q, float[8, 8] w_k, float[5, 2] c,
+          float[5, 2] s, int64[2, 3] ids, bool[3, 3] m, float[8] w_g, float[8, 4] w_o) => (float[2, 3, 4] y) {
+      n = RMSNormalization <axis = -1, epsilon = 0.00001> (x, w_n)
+      q = MatMul(n, w_q)
+      k = MatMul(n, w_k)
+      qr = RotaryEmbedding <num_heads = 4, interleaved = 0> (q, c, s, ids)
+      kr = RotaryEmbedding <num_heads = 2, rotary_embedding_dim = 4, interleaved = 1> (k, c, s, ids)
+      a = Attention <q_num_heads = 4, kv_num_heads = 2, is_causal = 1, scale = 0.5> (qr, kr, k, m)
+      axis = Constant <value = int64 {8}> ()
+      parts = SplitToSequence <axis = 2, keepdims = 1> (a, axis)
+      one = Constant <value = int64 {1}> ()
+      h = SequenceAt(parts, one)
+      list = SequenceConstruct(h, n)
+      stacked = ConcatFromSequence <axis = 0, new_axis = 1> (list)
+      l = Trilu <upper = 0> (stacked, one)
+      u = Mean(l, stacked, w_g)
+      v, w = Split <axis = 0, num_outputs = 2> (u)
+      t = Gelu <approximate = "tanh"> (v)
+      z = Swish <alpha = 1.5> (t)
+      like = CastLike(one, z)
+      zz = Mul(z, like)
+      first = Constant <value = int64[1] {0}> ()
+      zs = Squeeze(zz, first)
+      y = MatMul(zs, w_o)
+    })"},
+    Text{"groups", 18,
+         R"(g (float[N, 4, 4, 4] x, float[2] w_s, float[2] w_t, float[3, 4, 1, 1] w_c) => (float[N, 3] y) {
+      a = GroupNormalization <num_groups = 2, epsilon = 0.00001> (x, w_s, w_t)
+      b = Mish(a)
+      axes = Constant <value = int64[2] {2, 3}> ()
+      c = ReduceMean <keepdims = 1, noop_with_empty_axes = 0> (b, axes)
+      d = Conv(c, w_c)
+      y = Squeeze(d, axes)
+    })"},
 };
 
 /// Weights have no contents: what libonnx would refuse for their sake, the import is to find out.

@@ -36,10 +36,11 @@ ValueId grouped(Lowering& net, const std::string& name, ValueId x, std::int64_t 
                      {s[0], groups, s[1] / groups, s[2], s[3]});
 }
 
-ValueId infinity(Lowering& net, const std::string& name) {
+/// Finite: what stays in RAM across steps is checked for numbers that are not.
+ValueId least(Lowering& net, const std::string& name) {
   Tensor minus;
   minus.known = true;
-  minus.reals = {-std::numeric_limits<double>::infinity()};
+  minus.reals = {static_cast<double>(std::numeric_limits<float>::lowest())};
   return add_constant(net, name, std::move(minus));
 }
 
@@ -65,7 +66,7 @@ ValueId masked(Lowering& net, const Node& node, ValueId scores, std::int64_t gro
   const Type type = type_of(net, node, 3);
   if (type == Type::real) return nn::add(g, name, scores, mask);
   if (type != Type::boolean) throw InputError("the mask must be of real numbers or truth values");
-  return nn::where(g, name, mask, scores, infinity(net, name + ".outside"));
+  return nn::where(g, name, mask, scores, least(net, name + ".outside"));
 }
 
 void check_attention(const Lowering& net, const Node& node) {
@@ -116,7 +117,7 @@ void attention(Lowering& net, const Node& node) {
   if (has_input(node, 3)) scores = masked(net, node, scores, groups);
   if (integer(node, "is_causal", 0) != 0) {
     const ValueId before = triangle(net, name + ".before", {queries[2], keys[2]}, 0, false);
-    scores = nn::where(g, name + ".causal", before, scores, infinity(net, name + ".after"));
+    scores = nn::where(g, name + ".causal", before, scores, least(net, name + ".after"));
   }
   if (const double cap = real(node, "softcap", 0.0); cap != 0.0) {
     const ValueId part = nn::scale(g, name + ".part", scores, 1.0 / cap);
