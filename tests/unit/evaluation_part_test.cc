@@ -34,7 +34,9 @@ TEST(EvaluationPart, NormalisesByRunningStatisticsAndDropsNothing) {
   ASSERT_EQ(count_kind(part.graph, "dropout"), 1);
   for (const Op& op : part.graph.ops) {
     EXPECT_TRUE(op.updates.empty()) << op.name;
-    if (op.kind == "dropout") EXPECT_EQ(std::get<double>(op.attributes.at("p")), 0.0);
+    if (op.kind == "dropout") {
+      EXPECT_EQ(std::get<double>(op.attributes.at("p")), 0.0);
+    }
   }
   std::vector<std::string> persistent;
   for (const Value& value : part.graph.values)

@@ -20,7 +20,7 @@ struct ProgramCall {
   std::filesystem::path output;        // its standard output, replaced; empty: /dev/null
   std::filesystem::path messages;      // its standard error, replaced; empty: this process's
   std::optional<std::vector<std::string>> environment;  // "NAME=value"; absent: this process's
-  std::optional<std::int64_t> memory_limit_bytes;       // of its address space (ChildSettings)
+  std::optional<std::int64_t> memory_limit_bytes = {};  // of its address space (ChildSettings)
   bool is_background = false;                           // it leaves the processor to others (nice 10)
 };
 

@@ -13,11 +13,11 @@
 namespace poet {
 
 struct Made {
-  std::string by;               // "poet 0.1.0"
-  std::string command;          // without what says where results go; empty: by no command
-  std::string status;           // "optimal" or "feasible", as the search ended
-  std::optional<Joules> bound;  // it proved that no plan needs less, under these limits
-  bool paging = true;           // whether the plan was allowed to
+  std::string by;                    // "poet 0.1.0"
+  std::string command;               // without what says where results go; empty: by no command
+  std::string status;                // "optimal" or "feasible", as the search ended
+  std::optional<Joules> bound = {};  // it proved that no plan needs less, under these limits
+  bool paging = true;                // whether the plan was allowed to
   bool rematerialization = true;
 
   bool operator==(const Made&) const = default;

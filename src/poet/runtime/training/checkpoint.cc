@@ -63,9 +63,13 @@ std::vector<ValueId> persistent_values(const Graph& graph) {
 }
 
 bool all_finite(const Graph& graph, const PersistentValues& persistent) {
+  IdVector<ValueId, char> changed(graph.values.size(), 0);
+  for (const Op& op : graph.ops)
+    for (const ValueId v : op.updates) changed[storage(graph, v)] = 1;
   for (const ValueId v : persistent_values(graph)) {
     const Value value = at_home(graph.values[v]);
-    if (value.dtype != DType::float32) continue;
+    // What training leaves as it is may be infinite: a mask that is a constant of the network.
+    if (value.dtype != DType::float32 || changed[v] == 0) continue;
     const auto* numbers = reinterpret_cast<const float*>(persistent.contents(v));
     const auto* end = numbers + element_count(value.shape);
     if (!std::all_of(numbers, end, [](float number) { return std::isfinite(number); })) return false;
