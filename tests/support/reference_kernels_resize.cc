@@ -53,7 +53,7 @@ Taps taps_of(const Call& c, std::size_t axis, Index position, Index from, Index 
     taps.emplace_back(inside(floor + k), weight);
     sum += weight;
   }
-  if (c.integer("exclude_outside") != 0) {
+  if (c.integer("exclude_outside") != 0 && sum != 0.0) {  // as the kernel: no part of nothing
     for (auto& tap : taps) tap.second /= sum;
   }
   return taps;
