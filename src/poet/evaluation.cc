@@ -60,17 +60,20 @@ PlanFile plan_evaluation(const PlanFile& training, const std::function<void(Inst
   request.limits = file.limits;
   request.options = options;
   CompileResult found = compile(request);
+  if (found.plan.steps.empty() && file.instance.costs.has_storage) {
+    file.limits.max_bytes_written = training.limits.max_bytes_written;
+    request.limits = file.limits;
+    found = compile(request);
+  }
   if (found.plan.steps.empty()) {
-    const Explanation& why = found.outcome.explanation;
-    const std::optional<Bytes> needed = why.least_ram ? why.least_ram : why.floor_ram;
-    throw InputError(
-        "the validation",
-        fmt::format("has to work in the plan's arena of {} without writing pages, and no plan "
-                    "for it was found{}: a larger --ram-budget has room",
-                    format_bytes(training.layout.arena),
-                    needed && *needed > file.limits.ram_budget
-                        ? fmt::format(" ({} more are needed)", format_bytes(*needed - file.limits.ram_budget))
-                        : std::string()));
+    const std::optional<Bytes> known = found.outcome.explanation.least_ram;
+    throw InputError("the validation",
+                     fmt::format("has to work in the plan's arena of {}, and no plan for it was found{}: a "
+                                 "larger --ram-budget has room",
+                                 format_bytes(training.layout.arena),
+                                 known ? fmt::format(" (one is known for {})",
+                                                     format_bytes(*known - file.instance.costs.persistent))
+                                       : std::string()));
   }
   file.plan = std::move(found.plan);
   file.layout = std::move(found.layout);

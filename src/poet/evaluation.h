@@ -14,8 +14,9 @@ namespace poet {
 [[nodiscard]] Instance evaluation_instance(const Instance& training);
 
 /// A plan for it within the memory of `training`: its arena, parameters where they are at home there, and
-/// nothing written to storage. `adjust` sees the instance first, such as to charge workspaces; may be empty.
-/// Throws InputError as above, and where no such plan is found, with what one needs.
+/// nothing written to storage where that can be. `adjust` sees the instance first, such as to charge
+/// workspaces; may be empty. Throws InputError as above, and where no such plan is found, with what one
+/// needs.
 [[nodiscard]] PlanFile plan_evaluation(const PlanFile& training, const std::function<void(Instance&)>& adjust,
                                        const SolveOptions& options);
 

@@ -51,26 +51,42 @@ Evaluation::Evaluation(const PlanFile& plan, const KernelOptions& kernels, const
       loss_op_(find_loss(plan.instance.graph)),
       batch_(samples_per_step(data_inputs(plan.instance.graph))),
       has_classes_(plan.instance.graph.ops[loss_op_].kind == "softmax_cross_entropy"),
-      ticket_(plan.instance.graph.values.size(), 0) {
-  for (const Step& step : plan.plan.steps)
-    if (step.kind == StepKind::page_out)
-      throw InputError("the validation's plan", "writes to storage, which only steps do");
+      ticket_(plan.instance.graph.values.size(), 0),
+      slot_(plan.instance.graph.values.size(), kNoSlot) {
+  for (const Step& step : plan.plan.steps) {
+    if (step.kind != StepKind::page_out) continue;
+    const Value& value = plan.instance.graph.values[step.value];
+    if (is_persistent(value.persistence))
+      throw InputError("the validation's plan",
+                       fmt::format("writes \"{}\", which only steps do", value.name));
+    if (slot_[step.value] != kNoSlot) continue;
+    slot_[step.value] = slots_.size();
+    slots_.push_back(value.bytes);
+  }
 }
 
-PassFigures Evaluation::run(const PersistentValues& persistent, TransferQueue* channel,
+PassFigures Evaluation::run(const PersistentValues& persistent, TransferQueue* channel, PageFile* pages,
                             const InputSource& inputs, std::int64_t samples) {
-  const bool waits = has_waits(plan_.instance, plan_.semantics);
+  // The plan knows of one channel. Where there are two kinds of pages, none moves beside computing.
+  const bool waits = has_waits(plan_.instance, plan_.semantics) && slots_.empty();
   std::uint64_t last = 0;
   found_ = {};
   for (const PreparedStep& step : program_->steps()) {
     switch (step.kind) {
+      case StepKind::page_out:
+        pages->write(slot_[step.value], step.data);
+        break;
       case StepKind::page_in:
+        if (slot_[step.value] != kNoSlot) {
+          pages->read(slot_[step.value], step.data);
+          break;
+        }
         last = ticket_[step.value] =
             channel->page_in(persistent.slot_of(of_training_[step.value]), step.data);
         if (!waits) channel->wait(last);
         break;
       case StepKind::wait:
-        channel->wait(ticket_[step.value]);
+        if (waits) channel->wait(ticket_[step.value]);
         break;
       case StepKind::compute:
         if (step.kernel == nullptr) {
@@ -82,7 +98,6 @@ PassFigures Evaluation::run(const PersistentValues& persistent, TransferQueue* c
         step.kernel->run(step.call);
         if (step.op == loss_op_) std::memcpy(&found_.loss, step.call.outputs.front(), sizeof found_.loss);
         break;
-      case StepKind::page_out:
       case StepKind::free:
         break;
     }

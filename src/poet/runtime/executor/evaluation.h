@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "poet/runtime/executor/executor.h"
 
@@ -18,15 +19,19 @@ struct PassFigures {
 
 class Evaluation {
  public:
-  /// `plan` is one that the verifier accepts and that writes nothing to storage. Its persistent values are
+  /// `plan` is one that the verifier accepts. Its persistent values are
   /// those of `training` of the same names; `host` is the training's program. All must outlive this. Throws
   /// InputError as Program, and where a parameter is none of the training's.
   Evaluation(const PlanFile& plan, const KernelOptions& kernels, const Graph& training, const Program& host);
 
-  /// One pass. `samples`: of the batch the first so many are looked at for `right`. Persistent values stay as
-  /// they are. Throws the InputError of a transfer that failed or of the input source.
-  PassFigures run(const PersistentValues& persistent, TransferQueue* channel, const InputSource& inputs,
-                  std::int64_t samples);
+  /// One pass. `pages` has slots(); null where there are none. `samples`: of the batch the first so many are
+  /// looked at for `right`. Persistent values stay as they are. Throws the InputError of a transfer that
+  /// failed or of the input source.
+  PassFigures run(const PersistentValues& persistent, TransferQueue* channel, PageFile* pages,
+                  const InputSource& inputs, std::int64_t samples);
+
+  /// Bytes of each page of a value that is not persistent.
+  [[nodiscard]] const std::vector<Bytes>& slots() const { return slots_; }
 
   /// Whether `right` means anything: the loss compares with classes.
   [[nodiscard]] bool has_classes() const { return has_classes_; }
@@ -43,6 +48,8 @@ class Evaluation {
   std::int64_t batch_ = 1;
   bool has_classes_ = false;
   IdVector<ValueId, std::uint64_t> ticket_;
+  std::vector<Bytes> slots_;
+  IdVector<ValueId, std::size_t> slot_;  // of what is not persistent
   PassFigures found_;
 };
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
 #include <utility>
 
 #include "poet/base/amounts.h"
@@ -24,6 +25,14 @@ PlanFile judged_validation(PlanFile plan) {
   return plan;
 }
 
+/// A file of its own, without a name, in the same folder as the training's.
+PageFileOptions beside(PageFileOptions storage) {
+  std::error_code ignored;
+  if (storage.where.empty() || std::filesystem::is_directory(storage.where, ignored)) return storage;
+  storage.where = std::filesystem::absolute(storage.where).parent_path();
+  return storage;
+}
+
 }  // namespace
 
 struct Validation::State {
@@ -31,12 +40,16 @@ struct Validation::State {
   std::unique_ptr<Dataset> data;
   Batches batches;
   Evaluation evaluation;
+  std::unique_ptr<PageFile> pages;  // null: the plan writes none
 
   State(PlanFile file, const TrainerOptions& options, const Graph& training, const Program& host)
       : plan(judged_validation(std::move(file))),
         data(open_validation(plan.instance.graph, options)),
         batches(plan.instance.graph, *data, 0),
-        evaluation(plan, options.kernels, training, host) {}
+        evaluation(plan, options.kernels, training, host) {
+    if (!evaluation.slots().empty())
+      pages = std::make_unique<PageFile>(beside(options.storage), evaluation.slots());
+  }
 };
 
 std::unique_ptr<Dataset> open_validation(const Graph& graph, const TrainerOptions& options) {
@@ -68,8 +81,8 @@ ValidationFigures Validation::run(std::int64_t step, const PersistentValues& per
   const auto pass = [&](std::int64_t first, std::int64_t samples) {
     state.batches.select_from(first);
     return state.evaluation.run(
-        persistent, channel.get(), [&state](OpId input, std::byte* to) { state.batches.read(input, to); },
-        samples);
+        persistent, channel.get(), state.pages.get(),
+        [&state](OpId input, std::byte* to) { state.batches.read(input, to); }, samples);
   };
   const std::int64_t all = state.data->samples(), batch = state.batches.size();
   double sum = 0;
