@@ -476,7 +476,7 @@ TEST(Streams, ATerminalGetsOneLiveLine) {
   EXPECT_TRUE(contains(seen, "\r\x1b[K")) << seen;
   EXPECT_TRUE(contains(seen, "Network")) << seen;
   // The live line is gone before the answer starts, and there are no plain ones.
-  EXPECT_TRUE(contains(seen, "\x1b[KNetwork")) << seen;
+  EXPECT_TRUE(contains(seen, "\x1b[K\x1b[1mNetwork")) << seen;
   EXPECT_FALSE(contains(seen, "poet: ")) << seen;
 }
 

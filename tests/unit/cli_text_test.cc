@@ -42,9 +42,9 @@ TEST(Table, FitsATerminal) {
   table.add({"encoder.layer.11.attention", "1,024", "paging is cheaper than recomputing"});
   // Names lose their beginning.
   EXPECT_EQ(table.fitted(60),
-            "layer                 bytes  reason\n"
-            "\u2026yer.11.attention  1,024  paging is cheaper than\n"
-            "                          recomputing\n");
+            "layer                  bytes  reason\n"
+            "\u2026r.layer.11.attention  1,024  paging is cheaper than\n"
+            "                              recomputing\n");
   // What does not fit comes below.
   EXPECT_EQ(table.fitted(40),
             "layer                 bytes\n"

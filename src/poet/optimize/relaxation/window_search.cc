@@ -50,7 +50,7 @@ WindowSearch::Ended WindowSearch::run_to_the_end(long work, std::set<int>& exact
     const double before = search_.bound();
     const StageWindows windows(p_, breakpoints_.stages());
     WindowModel model = build_windows(p_, windows, search_.options().tightenings.rounding);
-    search_.enter(fmt::format("{} windows", windows.count()));
+    search_.enter(fmt::format("relaxation of {} windows", windows.count()));
     if (relax_continuously(windows, model, work)) continue;
     Relaxed relaxed = relax_with_ram(windows, model, work);
     // Beside a schedule that would be the solver's noise.
@@ -80,7 +80,7 @@ void WindowSearch::relax_further(long work) {
     const std::vector<int> tried = breakpoints_.stages();
     const StageWindows windows(p_, breakpoints_.stages());
     WindowModel model = build_windows(p_, windows, search_.options().tightenings.rounding);
-    search_.enter(fmt::format("{} windows", windows.count()));
+    search_.enter(fmt::format("relaxation of {} windows", windows.count()));
     const bool added = relax_continuously(windows, model, work);
     if (has_risen(before, kLeastLinearRise)) {
       worthwhile = tried;
