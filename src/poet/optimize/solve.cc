@@ -40,7 +40,7 @@ bool search_around_uses(Search& search, int width, const Decisions& support, std
   }
   merge(columns, support);
   if (search.has_incumbent()) merge(columns, search.incumbent().decisions);
-  search.enter(fmt::format("search, width {}", width));
+  search.enter(fmt::format("restricted MIP, width {}", width));
   return search_restricted(search, columns, exact_stages, work);
 }
 
@@ -72,7 +72,7 @@ class FullModel {
       if (root_->lp.status == LpStatus::optimal)
         search_around_uses(search_, 0, root_->support, exact_stages, work);
     }
-    search_.enter("proof");
+    search_.enter("branch and cut");
     finished_ = !search_.done() && prove(search_, columns_, *root_, exact_stages, work);
     return !finished_;
   }
@@ -122,7 +122,7 @@ void improve(Search& search, Heuristics& heuristics) {
     if (!search.synchronous_leads() || !more_windows) {
       if (p.paging) heuristics.go_on(doublings, seed);
       search_around_uses(search, std::min(round, 3), no_decisions(p), exact_stages, work);
-      search.enter("neighbourhoods");
+      search.enter("large neighbourhood search");
       search_neighbourhoods(search, 2, seed, exact_stages, work / 2);
     }
     if (search.bound() > bound || search.staged_bound() > staged_bound || search.best_joules() < best)
@@ -146,7 +146,7 @@ void bound_by_gaps(Search& search) {
   constexpr double kFarther = 1;
   constexpr double kNearer = 0.7;
   const Problem& p = search.problem();
-  search.enter("gaps");
+  search.enter("gap packing bound");
   const Stop stop = search.stop().at_most(part_of_time * search.remaining());
   const Gaps gaps(p);
   GapRelaxation relaxation(p, gaps);
@@ -168,7 +168,7 @@ void bound_by_gaps(Search& search) {
 void run(Search& search) {
   const Problem& p = search.problem();
   if (!search.has_a_moment() || (search.options().known_joules && search.must_stop())) return;
-  search.enter("keep all");
+  search.enter("everything kept");
   if (!is_large(p) || keep_all_peak(p) <= p.budget) search.offer(complete(p, no_decisions(p)));
   if (search.done()) return;
   if (search.options().formulation == Formulation::published) {
@@ -186,7 +186,7 @@ void run(Search& search) {
   Heuristics heuristics(search);
   heuristics.begin();
   if (search.done()) return;
-  search.enter("greedy");
+  search.enter("greedy search");
   const Stop part = search.stop().at_most(hurries ? kPartOfLarge * search.remaining() : kInfinity);
   const auto stop = [&] { return search.must_stop() || part(); };
   if (!search.has_incumbent())

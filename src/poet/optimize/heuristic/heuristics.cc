@@ -32,7 +32,7 @@ Heuristics::Heuristics(Search& search) : search_(search), problem_(search.proble
 
 void Heuristics::begin() {
   if (mends()) return;
-  search_.enter("oscillation");
+  search_.enter("strategic oscillation");
   constexpr long kFirst = 20'000;
   constexpr long kDoublings = 3;
   constexpr long kPerOp = 1'000;  // what it takes grows with the graph
@@ -51,7 +51,7 @@ void Heuristics::go_on(int doublings, unsigned seed) {
     local_search(search_, {.evaluations = evaluations_of_local_search(problem_) << doublings, .seed = seed});
   }
   if (!oscillation_ || search_.done()) return;
-  search_.enter("oscillation");
+  search_.enter("strategic oscillation");
   if (search_.has_incumbent()) oscillation_->start_from(search_.incumbent().decisions);
   oscillate(*oscillation_, changes_of_oscillation(problem_) << doublings);
   if (search_.done()) return;

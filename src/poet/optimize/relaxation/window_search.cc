@@ -107,7 +107,7 @@ bool WindowSearch::add_where_relaxation_fails(const StageWindows& windows, const
       breakpoints_.add_where_pressed(windows, window_decisions(model, relaxation_.x), at_most))
     return true;
   if (prices_of_ram_.empty()) {
-    search_.enter("prices of RAM");
+    search_.enter("RAM multipliers");
     Oscillation oscillation(p_, kSeedOfPrices);
     const bool found = oscillation.run(kChangesForPrices, [this] { return search_.must_stop(); });
     if (found) search_.offer(*oscillation.best());
@@ -215,7 +215,7 @@ void WindowSearch::look_for_schedules(const StageWindows& windows, const WindowD
   }
   // Whichever plan leads: in the time of this MIP more breakpoints and the plans of their answers bring more.
   if (search_.done() || (search_.searches_synchronously() && search_.best_joules() < kInfinity)) return;
-  search_.enter("restricted");
+  search_.enter("restricted MIP");
   Columns columns{found_};
   merge(columns, gaps_.decisions(modes));
   merge(columns, once);
