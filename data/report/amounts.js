@@ -1,11 +1,24 @@
 // Amounts as the command line program prints them: the unit that reads best, four digits, no zeros at the end.
 
-const BYTE_UNITS = [
+const DECIMAL = [
   ["KB", 1e3],
   ["MB", 1e6],
   ["GB", 1e9],
   ["TB", 1e12],
 ];
+const BINARY = [
+  ["KiB", 2 ** 10],
+  ["MiB", 2 ** 20],
+  ["GiB", 2 ** 30],
+  ["TiB", 2 ** 40],
+];
+let byteUnits = DECIMAL;
+
+/** From here on bytes are told in the units of a RAM budget: KiB for a whole number of KiB that is not one of KB. */
+export function useUnitsOf(budget) {
+  byteUnits = budget % 1024 === 0 && budget % 1000 !== 0 ? BINARY : DECIMAL;
+}
+
 const ENERGY_UNITS = [
   ["nJ", 1e-9],
   ["uJ", 1e-6],
@@ -38,7 +51,7 @@ function withUnit(value, digits, units, zeroUnit) {
 export const count = (number) => number.toLocaleString("en-US");
 export const counted = (number, noun) => `${count(number)} ${noun}${number === 1 ? "" : "s"}`;
 export const bytes = (value, digits = 4) =>
-  Math.abs(value) < 1e4 ? count(value) + " B" : withUnit(value, digits, BYTE_UNITS, "B");
+  Math.abs(value) < 1e4 ? count(value) + " B" : withUnit(value, digits, byteUnits, "B");
 export const joules = (value, digits = 4) => withUnit(value, digits, ENERGY_UNITS, "J");
 
 export function seconds(value, digits = 4) {

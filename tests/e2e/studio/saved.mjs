@@ -15,6 +15,26 @@ async function opened(context, hash, options) {
   return page;
 }
 
+export async function aPlanForKiBIsToldInKiB(context) {
+  context.json(
+    "solve",
+    "--model",
+    "linear",
+    "--platform",
+    "a72",
+    "--ram-budget",
+    "200KiB",
+    "--plan-out",
+    "kib.plan",
+  );
+  context.run("show", "kib.plan", "-o", "kib.html");
+  const page = await context.open("", {}, `file://${path.join(context.folder, "kib.html")}`);
+  await page.waitForSelector("body[data-ready]");
+  const said = await page.locator("body").innerText();
+  assert.match(said, /200 KiB \(budget\)/);
+  assert.doesNotMatch(said, /[0-9] [KM]B/);
+}
+
 export async function aSavedPageKnowsEveryTensor(context) {
   const page = await opened(context, "");
   assert.match(await page.locator(".verdict").textContent(), /RAM with everything kept become/);
