@@ -50,6 +50,9 @@ TEST(ServerCommandLine, HasEveryFieldAsOneArgument) {
   OrderJson json = solve_of("runtime_budget", 1.5);
   json["paging"] = false;
   json["remat"] = true;
+  json["accumulate"] = 4;
+  json["clip_norm"] = 0.5;
+  json["label_smoothing"] = "10%";
   json["gap"] = "5%";
   json["time_limit"] = "10s";
   json["schedule"] = true;
@@ -57,9 +60,9 @@ TEST(ServerCommandLine, HasEveryFieldAsOneArgument) {
   EXPECT_THAT(
       run.line.arguments,
       ElementsAre("solve", "--model=linear", "--platform=m0", "--ram-budget=24576", "--runtime-budget=1.5",
-                  "--no-paging", "--gap=0.05", "--time-limit=10", "--quiet", "--beyond-device-ram",
-                  "--op-limit=20000", "--json", "--plan-out=" + run.in_folder("plan"),
-                  "--progress-out=" + run.in_folder("progress"),
+                  "--accumulate=4", "--clip-norm=0.5", "--label-smoothing=0.1", "--no-paging", "--gap=0.05",
+                  "--time-limit=10", "--quiet", "--beyond-device-ram", "--op-limit=20000", "--json",
+                  "--plan-out=" + run.in_folder("plan"), "--progress-out=" + run.in_folder("progress"),
                   "--schedule-out=" + run.in_folder("schedule")));
   EXPECT_TRUE(run.line.has_plan && run.line.has_schedule);
   EXPECT_GT(run.line.most_seconds, 10);
@@ -187,10 +190,11 @@ TEST(ServerCommandLine, LetsNoTextOfAClientBeAnOptionOrAPath) {
   int taken = 0, refused = 0;
   for (const std::string& text : hostile_texts()) {
     for (const char* field :
-         {"model",      "onnx",      "instance",  "device",     "ram_budget", "runtime_budget", "deadline",
-          "batch_size", "optimizer", "trainable", "loss",       "persistent", "split",          "semantics",
-          "order",      "on_time",   "gap",       "time_limit", "threads",    "solver",         "formulation",
-          "methods",    "kind",      "plan",      "schedule"}) {
+         {"model",    "onnx",       "instance",    "device",          "ram_budget", "runtime_budget",
+          "deadline", "batch_size", "optimizer",   "trainable",       "loss",       "persistent",
+          "split",    "semantics",  "order",       "on_time",         "gap",        "time_limit",
+          "threads",  "solver",     "formulation", "methods",         "kind",       "plan",
+          "schedule", "accumulate", "clip_norm",   "label_smoothing", "huber_delta"}) {
       for (const OrderJson& value : {OrderJson(text), OrderJson::array({text}), OrderJson{{"name", text}}}) {
         try {
           const JobRun run(solve_of(field, value));
