@@ -108,7 +108,7 @@ class Failed(Exception):
     pass
 
 
-def run_poet(poet, onnx, data, loss, *options, budget="8GB", codes=(0,)):
+def run_poet(poet, onnx, data, loss, *options, budget="2GiB", codes=(0,)):
     command = [poet, "run", "--onnx", onnx, "--data", data, "--platform", "a72", "--ram-budget", budget, "--quiet",
                "--json", "--loss", loss, *options]
     run = subprocess.run(command, capture_output=True, text=True)

@@ -12,6 +12,7 @@ namespace {
 
 int run(int argc, char** argv) {
   using namespace poet::cli;
+  set_called_as(argc > 0 ? argv[0] : nullptr);
   CommandLine program("poet",
                       "poet: the training schedule of least energy that fits a device's RAM and deadline",
                       poet::version());
@@ -32,7 +33,6 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   poet::cli::set_up_signals();
-  poet::cli::set_called_as(argc > 0 ? argv[0] : nullptr);
   poet::cli::report_errors_as_json(argc, argv);
   return poet::cli::exit_code_of([&] { return run(argc, argv); });
 }

@@ -54,6 +54,7 @@ class RunPlan final : public Command {
 };
 
 int run(int argc, char** argv) {
+  set_called_as(argc > 0 ? argv[0] : nullptr);
   CommandLine program("poet-device", "poet-device: trains by poet's plans on this board, and measures it",
                       version());
   std::vector<std::unique_ptr<Command>> commands;
@@ -67,7 +68,6 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   poet::cli::set_up_signals();
-  poet::cli::set_called_as(argc > 0 ? argv[0] : nullptr);
   poet::cli::report_errors_as_json(argc, argv);
   return poet::cli::exit_code_of([&] { return poet::cli::run(argc, argv); });
 }

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstdio>
+#include <system_error>
 #include <utility>
 
 #include "apps/shared/live_line.h"
@@ -12,7 +13,11 @@
 namespace poet::cli {
 
 Activity::Activity(std::string what) : what_(std::move(what)) {
-  if (is_live(stderr)) painter_ = std::thread([this] { draw_until_done(); });
+  if (!is_live(stderr)) return;
+  try {
+    painter_ = std::thread([this] { draw_until_done(); });
+  } catch (const std::system_error&) {  // where no thread can be had, nothing is said
+  }
 }
 
 Activity::~Activity() {

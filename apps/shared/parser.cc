@@ -19,6 +19,14 @@ namespace {
 class Formatter final : public CLI::Formatter {
  public:
   Formatter() { column_width(kColumn); }
+  /// Without the choices that CLI11 adds to the type, which says them: "time|step:{time,step}".
+  std::string make_option_opts(const CLI::Option* option) const override {
+    std::string text = CLI::Formatter::make_option_opts(option);
+    const std::size_t from = text.find(":{");
+    const std::size_t to = text.find('}', from);
+    if (from != std::string::npos && to != std::string::npos) text.erase(from, to + 1 - from);
+    return text;
+  }
   std::string make_option_desc(const CLI::Option* option) const override {
     return wrapped(option->get_description(), std::max(prose_width() - kColumn, 20), 0);
   }
@@ -65,7 +73,7 @@ const Option& Option::required() const {
 }
 
 const Option& Option::one_of(std::initializer_list<std::string> values) const {
-  option_->check(CLI::IsMember(std::vector<std::string>(values)).description(""));
+  option_->check(CLI::IsMember(std::vector<std::string>(values)));
   return *this;
 }
 

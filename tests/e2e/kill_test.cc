@@ -35,7 +35,8 @@ class Kill : public ::testing::Test {
     write_plan(plan_with_tables(), tables_);
     several_ = plans_->file("several.plan");
     const ProgramRun run = poet(
-        "solve --model linear --platform m0 --optimizer momentum --ram-budget 600KB,100KiB,24KiB --gap 0.9 "
+        "solve --model linear --platform m0 --beyond-device-ram --optimizer momentum --ram-budget "
+        "600KB,100KiB,24KiB --gap 0.9 "
         "--time-limit 2s --quiet --plan-out " +
         several_);
     ASSERT_EQ(run.exit_code, 0) << run.err;

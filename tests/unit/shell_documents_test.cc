@@ -49,14 +49,17 @@ TEST_F(ShellDocuments, DescriptionIsWhatWasDeclared) {
   ASSERT_EQ(command.groups.size(), 2U);
   EXPECT_EQ(command.groups[0].title, "Options");
   const std::vector<OptionDescription>& own = command.groups[0].options;
-  ASSERT_EQ(own.size(), 3U);  // --help is one
+  ASSERT_EQ(own.size(), 4U);  // with --help and --color
   EXPECT_THAT(own[0].names, ElementsAre("-h", "--help"));
   EXPECT_FALSE(own[0].takes_value);
-  EXPECT_THAT(own[1].names, ElementsAre("-t", "--to"));
-  EXPECT_EQ(own[1].type, "hot|warm|DEGREES");
-  EXPECT_TRUE(own[1].required && own[1].takes_value && !own[1].repeated);
-  EXPECT_EQ(own[2].type, "NAME");
-  EXPECT_THAT(own[2].choices, ElementsAre("glass", "steel"));
+  EXPECT_THAT(own[1].names, ElementsAre("--color"));
+  EXPECT_THAT(own[1].choices, IsEmpty());  // its type has them
+  EXPECT_EQ(own[1].type, "auto|always|never");
+  EXPECT_THAT(own[2].names, ElementsAre("-t", "--to"));
+  EXPECT_EQ(own[2].type, "hot|warm|DEGREES");
+  EXPECT_TRUE(own[2].required && own[2].takes_value && !own[2].repeated);
+  EXPECT_EQ(own[3].type, "NAME");
+  EXPECT_THAT(own[3].choices, ElementsAre("glass", "steel"));
   EXPECT_EQ(command.groups[1].title, "Other");
   EXPECT_TRUE(command.groups[1].options.at(0).repeated);
   EXPECT_FALSE(command.groups[1].options.at(1).takes_value);
@@ -81,7 +84,7 @@ TEST_F(ShellDocuments, TypesSayWhatIsOffered) {
   EXPECT_THAT(none.words, IsEmpty());
   EXPECT_FALSE(none.files || none.folders);
   // Choices that are checked, and an argument that its name describes.
-  EXPECT_THAT(offered_values(boil().groups[0].options[2], {}).words, ElementsAre("glass", "steel"));
+  EXPECT_THAT(offered_values(boil().groups[0].options[3], {}).words, ElementsAre("glass", "steel"));
   EXPECT_TRUE(offered_values({{"FILE.onnx"}, "", "", {}, true, true, true, false}, {}).files);
 }
 

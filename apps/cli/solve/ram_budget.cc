@@ -32,36 +32,31 @@ Bytes keep_all_part(const ProblemOptions& options, const RamBudget& budget) {
   return ram_budget_of(policy, workload, {});
 }
 
-/// The least RAM, and the parts that it is known with.
-struct Least {
-  Bytes ram{};
-  std::optional<Bytes> part;
-};
-
-/// What the answer to no RAM at all says would do. Nothing where the deadline leaves none.
-std::optional<Least> least_ram(const ProblemOptions& options, const Solving& how) {
-  ProblemOptions alone = options;
-  alone.limits.ram_budget = "1";
-  Solving search;
-  search.look_further = false;
-  const Solved none = solve_posed(pose_problem(alone, how.adjust), alone, search);
-  const std::optional<Bytes> ram = none.result.outcome.explanation.least_ram;
-  if (!ram) return std::nullopt;
-  return Least{*ram, none.workload.part};
-}
-
+/// What the answer to no RAM at all says would do, with the parts that it is known with. The deadline may
+/// leave nothing: then the answer is about all the RAM there is, and says so.
 void settle_least(ProblemOptions& options, const Solving& how) {
   const bool splits = policy_of(options).split.automatic;
-  if (const std::optional<Least> least = least_ram(options, how)) {
-    options.limits.ram_budget = std::to_string(least->ram.value());
-    if (splits) options.input.split = least->part ? std::to_string(least->part->value()) : "off";
+  options.limits.ram_budget = "1";
+  Solving search;
+  search.look_further = false;
+  const Solved none = solve_posed(pose_problem(options, how.adjust), options, search);
+  const std::optional<Bytes> least =
+      has_plan(none) ? none.request.limits.ram_budget : none.result.outcome.explanation.least_ram;
+  if (least) {
+    options.limits.ram_budget = std::to_string(least->value());
+    const std::optional<Bytes> part = none.workload.part;
+    if (splits) options.input.split = part ? std::to_string(part->value()) : "off";
     options.ram_note =
         fmt::format("the least RAM budget with a plan that a quick search knows is {}{}",
-                    format_bytes(least->ram), splits ? ", with --split " + *options.input.split : "");
-  } else {
+                    format_bytes(*least), splits ? ", with --split " + *options.input.split : "");
+  } else if (none.workload.device) {
     options.limits.ram_budget.reset();
     options.ram_note =
         "no RAM budget is known to be enough within the other limits; this is about the device's RAM";
+  } else {
+    options.limits.ram_budget = std::to_string(none.workload.whole_keep_all.value());
+    options.ram_note =
+        "no RAM budget is known to be enough within the other limits; this is about what keeps everything";
   }
 }
 

@@ -56,7 +56,7 @@ COMMANDS = {
     "card": Command(["card", "plan", "card.img", "--checkpoint", "o.safetensors"], ("o.safetensors",), ("plan", "card.img")),
     "card_steps": Command(["card", "plan", "card.img", "--steps", "7"], ("card.img",), ("plan", "card.img")),
     "reproduce": Command(["reproduce", "--quick", "-o", "out", "--jobs", "1", "--quiet"], ("out/report.html", "out/results.csv"),
-                         keeps=("out/results.sqlite", "out/*.svg", "out/*.png"), repeats=False, data=True),
+                         keeps=("out/results.sqlite", "out/*.svg", "out/*.png", "out/*.csv"), repeats=False, data=True),
     "serve": Command(["serve", "--listen", "127.0.0.1:0", "--data", "data", "--workers", "1"], keeps=("data",), serves=True),
 }
 

@@ -52,6 +52,7 @@ class Surroundings(unittest.TestCase):
                     new = [file for file in COMMANDS[name].outputs if file not in COMMANDS[name].inputs]
                     for file in new:
                         if file != "firmware":
+                            (folder / file).parent.mkdir(exist_ok=True)
                             (folder / file).write_bytes(OLD)
                     before = {file: content(folder / file) for file in COMMANDS[name].outputs}
                     done = subprocess.run(["prlimit", f"--fsize={kib * 1024}", POET, *COMMANDS[name].arguments], cwd=folder,
