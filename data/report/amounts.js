@@ -14,9 +14,9 @@ const BINARY = [
 ];
 let byteUnits = DECIMAL;
 
-/** From here on bytes are told in the units of a RAM budget: KiB for a whole number of KiB that is not one of KB. */
-export function useUnitsOf(budget) {
-  byteUnits = budget % 1024 === 0 && budget % 1000 !== 0 ? BINARY : DECIMAL;
+/** From here on bytes are told in the units of RAM budgets: KiB where all are whole numbers of KiB that are not of KB. */
+export function useUnitsOf(budgets) {
+  byteUnits = budgets.every((budget) => budget % 1024 === 0 && budget % 1000 !== 0) ? BINARY : DECIMAL;
 }
 
 const ENERGY_UNITS = [

@@ -12,7 +12,7 @@ import { checkMode, makeTools, offerTensors, tellShown } from "./tools.js";
 
 const $ = (id) => document.getElementById(id);
 const models = JSON.parse($("pictures").textContent).map(modelOf);
-useUnitsOf(models[0].ram_budget);
+useUnitsOf(models.map((model) => model.ram_budget));
 let board; // made once the tools are there
 let clicked; // the plan of which a tensor was clicked last
 let zoomed = ""; // what the address asked for last

@@ -24,7 +24,7 @@ function columnsOf(study) {
     figure("runtime_seconds", "time", seconds),
     figure("recomputations", "recomputed", count),
     figure("page_ins", "paged in", count),
-    figure("gap", "gap", (x) => percent(x, 2)),
+    figure("gap", "gap, of the overhead", (x) => percent(x, 2)),
     words("verdict", "verdict", (row) => [row.verdict, row.reason, row.note].filter(Boolean).join(": ")),
   ];
 }

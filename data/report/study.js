@@ -1,5 +1,6 @@
 // The page of `poet sweep` and `poet compare`: curves of each network and device, all points, and the plan behind one of them.
 
+import { useUnitsOf } from "./amounts.js";
 import { layout } from "./axes.js";
 import { listenToPrint } from "./board.js";
 import { markerOf } from "./curve_look.js";
@@ -49,14 +50,18 @@ function asked() {
   const axes = axesFor(page.study.rows);
   const x = axes.includes(given.get("x")) ? given.get("x") : axes[0];
   const y = Y[given.get("y")] ? given.get("y") : "energy";
-  const row = page.study.rows[Number(given.get("point") ?? NaN)];
+  const point = given.get("point") ?? "";
+  const row = /^\d+$/.test(point) ? page.study.rows[Number(point)] : undefined;
   return { x, y, hidden: new Set((given.get("hide") ?? "").split(",").filter(Boolean)), row };
 }
 
 function choiceOf(name, legend, options, chosen) {
   const radio = ([value, text]) => {
     const input = element("input", { type: "radio", name, value, checked: value === chosen });
-    input.addEventListener("change", () => change({ [name]: value }));
+    input.addEventListener("change", () => {
+      change({ [name]: value });
+      document.querySelector(`#choices [name="${name}"][value="${value}"]`).focus();
+    });
     return element("label", {}, input, ` ${text}`);
   };
   return element("fieldset", {}, element("legend", {}, legend), ...options.map(radio));
@@ -189,6 +194,7 @@ function listen() {
 
 async function begin() {
   page.study = await readStudy();
+  useUnitsOf(page.study.rows.map((row) => row.ram_budget_bytes).filter(Boolean));
   document.title = `${page.study.title} · poet`;
   listenToTheme($("theme"), () => {
     for (const chart of page.charts) chart.redraw();

@@ -72,7 +72,8 @@ export function groupsOf(rows, names, x) {
   return all.map((one) => ({ ...one, title: names[one.chart] + (several ? `, ${one.limit}` : "") }));
 }
 
-function tip(row, method) {
+/** `others`: methods whose points lie at the same place, of which a click reaches only the uppermost. */
+function tip(row, method, others) {
   const entries = [
     ["RAM budget", bytes(row.ram_budget_bytes)],
     ["RAM peak", bytes(row.peak_ram_bytes)],
@@ -86,6 +87,7 @@ function tip(row, method) {
       row.method === "poet" ? "proven: no plan needs less than" : "no plan of its kind needs less than",
       joules(row.bound_joules, 6),
     ]);
+  if (others.length) entries.push(["here, too (their plans: the table)", others.join(", ")]);
   const note = !holds(row) ? `Over the limits: ${row.reason}` : row.hasPlan ? "A click shows the plan." : "";
   return [method.style.title, entries, note];
 }
@@ -93,13 +95,22 @@ function tip(row, method) {
 /** Curves of the methods; points over the limits are faint, and on an axis of peaks only. */
 function curvesOf(rows, methods, x, y, chosen) {
   const curves = [];
+  const place = (row) => [X[x].of(row), Y[y].of(row)].map((value) => Number(value).toPrecision(6)).join();
+  const titles = new Map(methods.map((method) => [method.name, method.style.title]));
+  const there = new Map();
+  for (const row of rows.filter(hasPlan)) there.set(place(row), [...(there.get(place(row)) ?? []), row]);
+  const others = (row) =>
+    there
+      .get(place(row))
+      .filter((one) => one !== row)
+      .map((one) => titles.get(one.method));
   for (const method of methods) {
     const point = (row) => ({
       x: X[x].of(row),
       y: Y[y].of(row),
       row: row.number,
       chosen: row.number === chosen,
-      tip: () => tip(row, method),
+      tip: () => tip(row, method, others(row)),
     });
     const own = rows.filter((row) => row.method === method.name && hasPlan(row) && X[x].of(row) !== null);
     const inOrder = (list) => list.map(point).sort((a, b) => a.x - b.x || a.y - b.y);

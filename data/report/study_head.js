@@ -18,12 +18,13 @@ function winners(study) {
     for (const row of rows)
       if (row.energy_joules <= least * (1 + 1e-9)) wins.set(row.method, (wins.get(row.method) ?? 0) + 1);
   }
-  return { of: limits.size, wins };
+  const ties = [...limits.values()].length < [...wins.values()].reduce((sum, n) => sum + n, 0);
+  return { of: limits.size, wins, ties };
 }
 
 function verdictOf(study) {
   const { rows, methods } = study;
-  const { of, wins } = winners(study);
+  const { of, wins, ties } = winners(study);
   const named = methods
     .filter((method) => wins.has(method.name))
     .sort((a, b) => wins.get(b.name) - wins.get(a.name))
@@ -32,6 +33,8 @@ function verdictOf(study) {
     named.slice(0, 4).join("; ") +
     (named.length > 4 ? ` and ${counted(named.length - 4, "method")} more` : "");
   const proven = rows.filter((row) => row.method === "poet" && holds(row) && row.gap !== null);
+  const limits = rows.some((row) => row.deadline_seconds) ? "sets of limits" : "budgets";
+  const tried = rows.filter((row) => row.method === "poet").length;
   const gaps = proven.map((row) => (row.energy_joules - row.bound_joules) / row.energy_joules);
   const held = rows.filter(holds).length;
   const block = element("div", { className: held ? "verdict" : "verdict invalid" });
@@ -43,9 +46,11 @@ function verdictOf(study) {
         ? `${count(held)} of ${counted(rows.length, "point")} hold their limits. `
         : `None of ${counted(rows.length, "point")} holds its limits: the table says why. `,
     ),
-    of ? `Least energy${of > 1 ? `, of ${count(of)} budgets` : ""}: ${most}. ` : "",
+    of
+      ? `Least energy${of > 1 ? `, at ${count(of)} ${limits} that a method holds` : ""}: ${most}${ties ? " (ties count for each)" : ""}. `
+      : "",
     gaps.length
-      ? `POET: proven at ${gaps.length === 1 ? "its point" : `each of its ${count(gaps.length)} points`} that no such plan saves more than ${percent(Math.max(...gaps), 2)} of the energy.`
+      ? `POET: proven at ${tried === 1 ? "its point" : gaps.length === tried ? `each of its ${count(tried)} points` : `${count(gaps.length)} of its ${count(tried)} points`} that no such plan saves more than ${percent(Math.max(...gaps), 2)} of the energy.`
       : "",
   );
   return block;
@@ -53,16 +58,14 @@ function verdictOf(study) {
 
 /** Fills `box`: what the study is of, what holds, what is proven, and how it was made. */
 export function fillHead(box, study) {
-  const charts = counted(new Set(study.rows.map((row) => row.chart)).size, "network and device").replace(
-    "devices",
-    "device",
-  );
+  const charts = new Set(study.rows.map((row) => row.chart)).size;
+  const pairs = charts === 1 ? "1 network and device" : `${count(charts)} pairs of network and device`;
   box.replaceChildren(
     element("h1", {}, study.title),
     element(
       "p",
       { className: "soft" },
-      `${counted(study.methods.length, "method")}, ${charts.replace(/^(\d+) network and/, (text, n) => (n === "1" ? text : `${n} pairs of network and`))}, ${counted(study.rows.length, "point")}`,
+      `${counted(study.methods.length, "method")}, ${pairs}, ${counted(study.rows.length, "point")}`,
     ),
     verdictOf(study),
     ...study.notes.map((note) => element("p", {}, note)),

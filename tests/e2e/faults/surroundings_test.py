@@ -46,13 +46,14 @@ class Surroundings(unittest.TestCase):
     def test_a_disk_that_fills_up(self):
         """By a limit on the size of files, at several sizes: below it all is written, above it nothing."""
         for name in WRITING:
+            if name == "reproduce":
+                continue  # a folder of many files, which faults_test.py looks at
             for kib in (0, 1, 4):
                 with self.subTest(command=name, kib=kib):
                     folder = self.laid_out(name, f"{name}-{kib}")
                     new = [file for file in COMMANDS[name].outputs if file not in COMMANDS[name].inputs]
                     for file in new:
                         if file != "firmware":
-                            (folder / file).parent.mkdir(exist_ok=True)
                             (folder / file).write_bytes(OLD)
                     before = {file: content(folder / file) for file in COMMANDS[name].outputs}
                     done = subprocess.run(["prlimit", f"--fsize={kib * 1024}", POET, *COMMANDS[name].arguments], cwd=folder,
