@@ -51,8 +51,8 @@ TEST(Table, FitsATerminal) {
             "\u2026.layer.11.attention  1,024\n"
             "\n"
             "layer                 reason\n"
-            "\u2026.layer.11.attention  paging is cheaper than\n"
-            "                      recomputing\n");
+            "\u2026.layer.11.attention  paging is cheaper\n"
+            "                      than recomputing\n");
   EXPECT_EQ(table.fitted(200), table.text());
 }
 

@@ -119,7 +119,8 @@ TEST(RamBudget, SaysInWhichUnitsToAnswer) {
   EXPECT_EQ(half("131072"), "256 KiB");
   EXPECT_EQ(half("100KB"), "262.1 KB");
   EXPECT_EQ(half("1024000"), "262.1 KB");
-  EXPECT_EQ(half("50%"), "262.1 KB");
+  EXPECT_EQ(half("50%"), "256 KiB");  // as the device's RAM
+  EXPECT_EQ(half("100KiB,100000"), "256 KiB");
 }
 
 TEST(SolveBudgets, HasAPlanOfTheSameGraphForEach) {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -87,7 +88,6 @@ class Run final : public Command {
     if (plan_) {
       refuse_problem_options();
       runnable = Runnable{read_plans(*plan_), {}};
-      use_units_of(runnable->plans.plans.front().limits.ram_budget);
       origin_ = origin_of(runnable->plans.instance.graph, choice, network(), onnx_out_.has_value());
     } else {
       const std::size_t budgets = ram_budgets(problem_.limits).size();
@@ -101,6 +101,7 @@ class Run final : public Command {
       runnable = solve_apart(choice, code);
       if (!runnable) return code;
     }
+    use_units_of(runnable->plans.plans.front().limits.ram_budget);  // what solves is another process
     if (plan_out_) write_plans(runnable->plans, *plan_out_);
     RunChoice chosen = choice;
     if (choice.trainer.validation) {
@@ -135,6 +136,8 @@ class Run final : public Command {
         if (onnx_out_) check_exportable(instance.graph, origin_);
       };
       const std::vector<Solved> answers = solve_budgets(problem_, solving);
+      if (!problem_.solver.quiet && !answers.front().ram_note.empty())
+        std::fputs(("poet: " + answers.front().ram_note + "\n").c_str(), stderr);
       if (!all_answered(answers)) {
         if (plan_out_) mention_stale("--plan-out", *plan_out_);
         if (output_.json)

@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "apps/cli/command.h"
+#include "apps/cli/solve/ram_budget.h"
 #include "apps/cli/solve/result_json.h"
 #include "apps/cli/solve/solving.h"
 #include "apps/cli/solve/summary.h"
@@ -244,7 +245,7 @@ class Explain final : public Command {
       if (!checked) check_names(posed.graph, tensors_);
       checked = true;
     };
-    const Solved solved = solve_problem(options_, how);
+    const Solved solved = solve_problem(settled(options_), how);
     if (plan_out_ && has_plan(solved)) write_plan(plan_file_of(solved), *plan_out_);
     if (plan_out_ && !has_plan(solved)) mention_stale("--plan-out", *plan_out_);
     std::vector<ValueDecision> all;

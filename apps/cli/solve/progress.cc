@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "apps/shared/live_line.h"
@@ -94,7 +95,8 @@ void ProgressDisplay::redraw_until_done() {
       // beginning.
       const double left = std::max(0.0, *time_limit_ - (now() - began_));
       const std::string phase = shown.phase.empty() ? "searching" : shown.phase;
-      shown.phase = fmt::format("{}, {:.0f} s left", phase, left);
+      shown.phase =
+          left > 0 ? fmt::format("{}, {:.0f} s left", phase, std::ceil(left)) : phase + ", finishing";
       draw_line(stream_, describe_state(shown, baseline_));
     } else {
       draw_line(stream_, describe(shown, baseline_));

@@ -14,22 +14,30 @@
 namespace poet::cli {
 namespace {
 
-/// Those that the amount was typed in; of a bare number, what it is a multiple of.
-void use_units_as_typed(const std::string& text) {
-  if (text.find_first_of("iI") != std::string::npos)
+/// KiB where any budget was typed in such; of bare numbers, what the first is a multiple of.
+void use_units_as_typed(const std::vector<std::string>& budgets) {
+  const auto in_kib = [](const std::string& text) {
+    return text.find_first_of("iI") != std::string::npos && text != "least";
+  };
+  const auto is_bare = [](const std::string& text) {
+    return text.find_first_not_of("0123456789") == std::string::npos;
+  };
+  if (std::ranges::any_of(budgets, in_kib))
     set_byte_units(ByteUnits::binary);
-  else if (text.find_first_not_of("0123456789") == std::string::npos)
-    use_units_of(parse_bytes("--ram-budget", text));
+  else if (std::ranges::all_of(budgets, is_bare))
+    use_units_of(parse_bytes("--ram-budget", budgets.front()));
 }
 
-Bytes keep_all_part(const ProblemOptions& options, const RamBudget& budget) {
+/// What keeping everything takes before the graph is split.
+Workload unsplit(const ProblemOptions& options, const Solving& how) {
   ProblemOptions alone = options;
   alone.limits.ram_budget = "0";
   Policy policy = policy_of(alone);
-  policy.split = {};  // takes long, and changes nothing about the whole graph
-  policy.ram = budget;
-  const Workload workload = load(network_spec(options.input), device_spec(options.input), policy);
-  return ram_budget_of(policy, workload, {});
+  policy.split = {};
+  Workload workload = load(network_spec(options.input), device_spec(options.input), policy);
+  if (how.adjust) how.adjust(workload.instance, workload.semantics);
+  workload.whole_keep_all = figures_of(workload.instance, workload.semantics).keep_all.peak_ram;
+  return workload;
 }
 
 /// What the answer to no RAM at all says would do, with the parts that it is known with. The deadline may
@@ -42,6 +50,7 @@ void settle_least(ProblemOptions& options, const Solving& how) {
   const Solved none = solve_posed(pose_problem(options, how.adjust), options, search);
   const std::optional<Bytes> least =
       has_plan(none) ? none.request.limits.ram_budget : none.result.outcome.explanation.least_ram;
+  if (none.workload.device) use_units_of(none.workload.device->ram);
   if (least) {
     options.limits.ram_budget = std::to_string(least->value());
     const std::optional<Bytes> part = none.workload.part;
@@ -85,22 +94,25 @@ ProblemOptions settled(ProblemOptions options, const Solving& how) {
     settle_least(options, how);
     return options;
   }
+  use_units_as_typed(budgets);
+  std::optional<Workload> whole;
   std::vector<std::string> meant;
   for (std::string& text : budgets) {
     if (text == "least")
       throw InputError("--ram-budget",
                        "least is no budget among several: its plan splits the graph otherwise");
-    const RamBudget budget = parse_ram_budget("--ram-budget", text);
-    if (!budget.of_keep_all) {
-      use_units_as_typed(text);
-      continue;
-    }
-    const Bytes bytes = keep_all_part(options, budget);
-    meant.push_back(fmt::format("{} of what keeping everything takes is {}", text, format_bytes(bytes)));
+    Policy policy;
+    policy.ram = parse_ram_budget("--ram-budget", text);
+    if (!policy.ram.of_keep_all) continue;
+    if (!whole) whole = unsplit(options, how);
+    if (budgets.size() == 1 && whole->device) use_units_of(whole->device->ram);
+    const Bytes bytes = ram_budget_of(policy, *whole, {});
+    meant.push_back(fmt::format("{} of the {} that keeping everything takes before operators are split is {}",
+                                text, format_bytes(whole->whole_keep_all), format_bytes(bytes)));
     text = std::to_string(bytes.value());
   }
   options.limits.ram_budget = fmt::format("{}", fmt::join(budgets, ","));
-  options.ram_note = fmt::format("{}", fmt::join(meant, "; "));
+  if (!meant.empty()) options.ram_note = fmt::format("{}", fmt::join(meant, "; "));
   return options;
 }
 

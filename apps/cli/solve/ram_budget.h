@@ -21,8 +21,9 @@ inline constexpr const char* kRamBudgetsHelp =
 
 /// The options with every RAM budget in bytes: percentages are of the peak with everything kept, before the
 /// graph is split; "least" is the smallest for which a quick search within the other limits knows a plan, and
-/// where the graph is split as that plan wants it. Without a budget as they are. The unit system of all that
-/// is printed from here on is that of the budget. Throws InputError. O(1), or a search of a second or two.
+/// where the graph is split as that plan wants it. Without a budget, and with budgets in bytes, as they are.
+/// The unit system of all that is printed from here on is that of the budget. Throws InputError. O(1), or a
+/// search of a second or two.
 [[nodiscard]] ProblemOptions settled(ProblemOptions options, const Solving& how = {});
 
 }  // namespace poet::cli

@@ -47,10 +47,10 @@ Table::Widths Table::natural_widths() const {
 }
 
 std::string Table::block(const std::vector<std::size_t>& shown, const Widths& widths, int indent,
-                         int width_limit) const {
+                         int width_limit, int narrowest) const {
   int last_starts = indent;
   for (std::size_t i = 0; i + 1 < shown.size(); ++i) last_starts += static_cast<int>(widths[shown[i]]) + 2;
-  const int last_width = std::max(width_limit - last_starts, kNarrowestWords);
+  const int last_width = std::max(width_limit - last_starts, narrowest);
 
   std::string out;
   const auto add_line = [&](const auto& cell_of) {
@@ -81,7 +81,7 @@ std::string Table::block(const std::vector<std::size_t>& shown, const Widths& wi
 std::string Table::text(int indent, int width_limit) const {
   std::vector<std::size_t> all(columns_.size());
   std::iota(all.begin(), all.end(), std::size_t{0});
-  return block(all, natural_widths(), indent, width_limit);
+  return block(all, natural_widths(), indent, width_limit, kNarrowestWords);
 }
 
 std::string Table::fitted(int width_limit, int indent) const {
@@ -127,7 +127,7 @@ std::string Table::fitted(int width_limit, int indent) const {
       shown.push_back(next);
       used = wider;
     }
-    out += (out.empty() ? "" : "\n") + block(shown, widths, indent, width_limit);
+    out += (out.empty() ? "" : "\n") + block(shown, widths, indent, width_limit, 12);
   }
   return out;
 }

@@ -36,9 +36,9 @@ class Table {
  private:
   using Widths = std::vector<std::size_t>;
   [[nodiscard]] Widths natural_widths() const;
-  /// Of the columns `shown`, in that order.
+  /// Of the columns `shown`, in that order; a last one of words is at least `narrowest` wide.
   [[nodiscard]] std::string block(const std::vector<std::size_t>& shown, const Widths& widths, int indent,
-                                  int width) const;
+                                  int width, int narrowest) const;
 
   std::vector<Column> columns_;
   std::vector<std::vector<std::string>> rows_;
