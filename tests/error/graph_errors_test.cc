@@ -223,7 +223,7 @@ TEST(Names, Unknown) {
             "unknown persistence 'eternal': must be one of activation, input, parameter, parameter_gradient, "
             "optimizer_state");
   EXPECT_EQ(input_error([] { (void)dtype_from_string("float16"); }),
-            "unknown element type 'float16': must be one of float32, int32, int64, uint8");
+            "unknown element type 'float16': must be one of float32, int32, int64, uint8, bfloat16");
 }
 
 TEST(Strides, EmptyTensor) {

@@ -24,8 +24,11 @@ constexpr std::array<std::pair<Persistence, const char*>, 5> kPersistences = {
      {Persistence::parameter_gradient, "parameter_gradient"},
      {Persistence::optimizer_state, "optimizer_state"}}};
 
-constexpr std::array<std::pair<DType, const char*>, 4> kDTypes = {
-    {{DType::float32, "float32"}, {DType::int32, "int32"}, {DType::int64, "int64"}, {DType::uint8, "uint8"}}};
+constexpr std::array<std::pair<DType, const char*>, 5> kDTypes = {{{DType::float32, "float32"},
+                                                                   {DType::int32, "int32"},
+                                                                   {DType::int64, "int64"},
+                                                                   {DType::uint8, "uint8"},
+                                                                   {DType::bfloat16, "bfloat16"}}};
 
 template <class Table, class Enum>
 const char* name_in(const Table& table, Enum value) {
@@ -72,6 +75,8 @@ Bytes size_of(DType dtype) {
       return Bytes(8);
     case DType::uint8:
       return Bytes(1);
+    case DType::bfloat16:
+      return Bytes(2);
   }
   throw InternalError("an element type has no size");
 }

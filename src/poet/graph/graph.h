@@ -30,7 +30,9 @@ enum class Persistence {
   optimizer_state,     // momentum, Adam moments, BatchNorm running statistics: in RAM across steps
 };
 
-enum class DType { float32, int32, int64, uint8 };
+/// bfloat16 is a way to store: a float32 without its last 16 bits. Operators compute with float32 whatever
+/// their operands are stored as, and round what they store. Activations alone may be bfloat16.
+enum class DType { float32, int32, int64, uint8, bfloat16 };
 
 using Shape = std::vector<std::int64_t>;
 using Attribute = std::variant<std::int64_t, double, std::string, std::vector<std::int64_t>>;
@@ -104,6 +106,10 @@ struct Graph {
 /// 1 for the empty shape. Throws InputError when a dimension is negative or the product overflows.
 [[nodiscard]] std::int64_t element_count(const Shape& shape);
 [[nodiscard]] Bytes size_of(DType dtype);
+/// What operators compute with: float32 for bfloat16, else the type itself.
+[[nodiscard]] constexpr DType computed_as(DType dtype) {
+  return dtype == DType::bfloat16 ? DType::float32 : dtype;
+}
 /// shape's elements times the size of dtype. Throws InputError when a dimension is negative or the product
 /// overflows.
 [[nodiscard]] Bytes byte_count(const Shape& shape, DType dtype);
@@ -119,10 +125,10 @@ struct Graph {
 /// only persistent values updated, every reader of a persistent value before its update, ops with side
 /// effects not recomputable, only persistent values that are no views `paged`, rows of a table only paged
 /// parameters of two axes whose input is there. Also: a value that is neither
-/// persistent nor a view has a producer, persistent values and views have none; a view has the bytes and the
-/// persistence of its storage; what produces an input cannot be recomputed; a persistent value is updated by
-/// one op at most; all sizes together fit 64 bits. Last, every op fits its operator's schema
-/// (operators/schema.h). O(ops + values + edges).
+/// persistent nor a view has a producer, persistent values and views have none; a view has the bytes, the
+/// element type and the persistence of its storage; only activations are bfloat16; what produces an input
+/// cannot be recomputed; a persistent value is updated by one op at most; all sizes together fit 64 bits.
+/// Last, every op fits its operator's schema (operators/schema.h). O(ops + values + edges).
 void verify(const Graph& graph);
 
 /// verify(), then the graph itself, so that stages compose: `differentiate(verified(forward))`.

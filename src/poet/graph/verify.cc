@@ -92,6 +92,10 @@ void check_views(const Graph& graph, const IdVector<ValueId, ValueId>& storage_o
       throw InputError(place(graph, v), fmt::format("a view has its storage's bytes ({}), not {}",
                                                     base.bytes.value(), view.bytes.value()));
     }
+    if (view.dtype != base.dtype) {
+      throw InputError(place(graph, v), fmt::format("a view has its storage's element type ({}), not {}",
+                                                    to_string(base.dtype), to_string(view.dtype)));
+    }
     if (view.persistence != base.persistence) {
       throw InputError(place(graph, v),
                        fmt::format("a view has its storage's persistence ({}), not {}",
@@ -124,6 +128,10 @@ void check_producers(const Graph& graph) {
     }
     if (value.paged && (value.alias_of.valid() || !is_persistent(value.persistence))) {
       throw InputError(place(graph, v), "only a persistent value that is no view can be paged");
+    }
+    if (value.dtype == DType::bfloat16 && value.persistence != Persistence::activation) {
+      throw InputError(place(graph, v), fmt::format("only activations can be stored as bfloat16, no {}",
+                                                    to_string(value.persistence)));
     }
     if (value.alias_of.valid()) continue;
     if (is_persistent(value.persistence) && value.producer.valid()) {

@@ -38,11 +38,12 @@ void slope_broadcasts(const Checker& op) {
 }
 
 void cast(const Checker& op) {
-  for (const DType type : {op.input(0).dtype, op.output(0).dtype})
+  const DType from = computed_as(op.input(0).dtype), into = computed_as(op.output(0).dtype);
+  for (const DType type : {from, into})
     op.need(type != DType::int64, "operands of type float32, int32 or uint8, not int64");
-  op.need(op.input(0).dtype != op.output(0).dtype, "an output of another type than its input");
+  op.need(from != into, "an output of another type than its input");
   const std::string& to = op.text("to", {"float32", "int32", "uint8"});
-  op.need(to == to_string(op.output(0).dtype), "an output of type {}, its attribute to", to);
+  op.need(to == to_string(into), "an output of type {}, its attribute to", to);
 }
 
 OperatorSchema joined(const char* kind, const char* operands, std::size_t in_place, bool library = false) {

@@ -62,8 +62,9 @@ struct CommonTypes {
   std::optional<DType> number, any;
 };
 
-void check_type(const Checker& op, const char* list, std::size_t i, DType type, char wanted,
+void check_type(const Checker& op, const char* list, std::size_t i, DType stored, char wanted,
                 CommonTypes& common) {
+  const DType type = computed_as(stored);
   const auto need = [&](DType exact) {
     op.need(type == exact, "{} {} of type {}, not {}", list, i, to_string(exact), to_string(type));
   };
@@ -131,8 +132,8 @@ void check_accumulators(const Checker& op, const OperatorSchema& schema) {
     const Value& from = op.value(op.op().inputs[position]);
     const Value& to = op.output(output);
     op.need_shape("input", position, from.shape, to.shape);
-    op.need(from.dtype == to.dtype && from.strides == to.strides, "input {} in the layout of output {}",
-            position, i);
+    op.need(computed_as(from.dtype) == computed_as(to.dtype) && from.strides == to.strides,
+            "input {} in the layout of output {}", position, i);
   }
 }
 

@@ -103,7 +103,7 @@ void pad(const Checker& op) {
   op.need_out(0, padded(op, op.in(0)));
   const double value = op.any_real("value");  // -inf in front of a maximum, say
   const DType type = op.output(0).dtype;
-  if (type == DType::float32) return;
+  if (computed_as(type) == DType::float32) return;
   const double most = type == DType::uint8 ? 255.0 : 2147483647.0;
   op.need(value == std::trunc(value) && value <= most && value >= (type == DType::uint8 ? 0.0 : -most - 1.0),
           "a value that {} has, not {}", to_string(type), value);
@@ -138,7 +138,12 @@ void flip(const Checker& op) { (void)op.axes("axes", op.in(0).size()); }
 
 OperatorSchema copied(const char* kind, const char* operands, void (*rule)(const Checker&), const char* parts,
                       Passes passes = Passes::all) {
-  return {.kind = kind, .operands = operands, .rule = rule, .parts = parts, .passes = passes};
+  return {.kind = kind,
+          .operands = operands,
+          .rule = rule,
+          .parts = parts,
+          .passes = passes,
+          .moves_elements = true};
 }
 
 }  // namespace

@@ -89,6 +89,8 @@ struct OperatorSchema {
   Passes passes = Passes::all;
   std::size_t table = 0;
 
+  bool moves_elements = false;  // all that it does is to copy them, or to fill what is left with one number
+
   bool portable = true;  // plain loops compute it
   bool library = false;  // so does oneDNN, for some shapes at least
   bool is_loss = false;  // output 0 is what training makes small
