@@ -88,6 +88,7 @@ class EvaluationWriter {
     value.name = op.name;
     value.shape = training_.values[like].shape;
     value.strides = training_.values[like].strides;
+    value.dtype = training_.values[like].dtype;
     value.bytes = byte_count(value.shape, value.dtype);
     const ValueId result = add(std::move(value), training_.ops[id].outputs[0]);
     op.inputs = std::move(inputs);

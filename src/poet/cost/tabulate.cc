@@ -17,14 +17,22 @@
 namespace poet {
 namespace {
 
-std::string joined_shapes(const Graph& graph, const std::vector<ValueId>& values) {
+/// `stored`: with what is stored as bfloat16 told from float32.
+std::string joined_shapes(const Graph& graph, const std::vector<ValueId>& values, bool stored) {
   std::vector<std::string> shapes;
   shapes.reserve(values.size());
   for (const ValueId v : values) {
     const Shape& shape = graph.values[v].shape;
     shapes.push_back(shape.empty() ? "scalar" : fmt::format("{}", fmt::join(shape, "x")));
+    if (stored && graph.values[v].dtype == DType::bfloat16) shapes.back() += ":bf16";
   }
   return fmt::format("{}", fmt::join(shapes, ","));
+}
+
+std::string shapes_of(const Graph& graph, OpId op, bool stored) {
+  const Op& o = graph.ops[op];
+  return joined_shapes(graph, o.inputs, stored) + "->" +
+         joined_shapes(graph, o.outputs.empty() ? o.updates : o.outputs, stored);
 }
 
 /// Overrides by kind and shape class, rates by kind.
@@ -42,7 +50,10 @@ class Measured {
   }
   [[nodiscard]] const OpOverride* find(const Graph& graph, OpId op) const {
     if (by_key_.empty()) return nullptr;
-    const auto found = by_key_.find(key(graph.ops[op].kind, shape_class(graph, op)));
+    const std::string& kind = graph.ops[op].kind;
+    auto found = by_key_.find(key(kind, shape_class(graph, op)));
+    // Without figures of bfloat16: an op computes with float32 in any case.
+    if (found == by_key_.end()) found = by_key_.find(key(kind, shapes_of(graph, op, false)));
     return found == by_key_.end() ? nullptr : found->second;
   }
 
@@ -156,11 +167,7 @@ PlanesAndRows planes_and_rows(const Graph& graph, OpId op) {
   return count;
 }
 
-std::string shape_class(const Graph& graph, OpId op) {
-  const Op& o = graph.ops[op];
-  return joined_shapes(graph, o.inputs) + "->" +
-         joined_shapes(graph, o.outputs.empty() ? o.updates : o.outputs);
-}
+std::string shape_class(const Graph& graph, OpId op) { return shapes_of(graph, op, true); }
 
 CostTable tabulate(const Graph& training, const DeviceProfile& device, PersistentPolicy persistent) {
   CostTable costs;

@@ -283,10 +283,14 @@ class Emitter {
     result_.ops.push_back(std::move(op));
   }
 
-  /// What the sum is after so many terms.
+  /// What the sum is after so many terms. Only the whole one is rounded.
   ValueId partial(ValueId v, const Cell& cell, std::int64_t terms) {
-    return result_.values.push_back(
-        slice_of(cutting_, v, box_of(cutting_, v, cell), fmt::format("+{}", terms)));
+    Value sum = slice_of(cutting_, v, box_of(cutting_, v, cell), fmt::format("+{}", terms));
+    if (sum.dtype != computed_as(sum.dtype)) {
+      sum.dtype = computed_as(sum.dtype);
+      sum.bytes = byte_count(sum.shape, sum.dtype);
+    }
+    return result_.values.push_back(std::move(sum));
   }
 
   /// The forward inputs that the outputs which are left are gradients of.
