@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "poet/autodiff/differentiate.h"
+#include "poet/autodiff/mixed_precision.h"
 #include "poet/cost/device.h"
 #include "poet/cost/tabulate.h"
 #include "poet/frontend/zoo.h"
@@ -18,9 +19,10 @@ using runtime::KernelLibrary;
 using runtime::KernelOptions;
 
 Instance instance_of(const Graph& forward, const KernelOptions& kernels, Optimizer optimizer,
-                     const std::string& device) {
+                     const std::string& device, Precision precision = Precision::float32) {
   Instance instance;
   instance.graph = differentiate(forward, {optimizer, {}});
+  if (precision == Precision::bfloat16_mixed) instance.graph = in_mixed_precision(std::move(instance.graph));
   instance.costs = tabulate(instance.graph, find_device(device));
   instance.model = forward.name;
   instance.has_device = true;
@@ -53,8 +55,8 @@ Graph all_sorts() {
 }
 
 void expect_faithful(const Graph& forward, const KernelOptions& kernels, Optimizer optimizer,
-                     const std::string& device) {
-  const Instance instance = instance_of(forward, kernels, optimizer, device);
+                     const std::string& device, Precision precision = Precision::float32) {
+  const Instance instance = instance_of(forward, kernels, optimizer, device, precision);
   const Bits kept = carried_out(plan_between(instance, 1), kernels);
   ASSERT_EQ(kept.recomputed, 0);
   ASSERT_EQ(kept.paged, 0);
@@ -90,6 +92,15 @@ TEST_P(Faithful, ResidualNetwork) {
 TEST_P(Faithful, FullyConnected) {
   expect_faithful(build_network("linear", {.batch_size = 256, .sequence_length = {}}), kernels_,
                   Optimizer::sgd, "m4");
+}
+
+// What is stored as bfloat16 is rounded once, so it may be dropped and computed again, or paged, like any
+// value.
+TEST_P(Faithful, MixedPrecision) {
+  for (const char* device : {"m4", "a72"})
+    expect_faithful(all_sorts(), kernels_, Optimizer::adam, device, Precision::bfloat16_mixed);
+  expect_faithful(build_network("resnet14_cifar", {.batch_size = 2, .sequence_length = {}}), kernels_,
+                  Optimizer::momentum, "a72", Precision::bfloat16_mixed);
 }
 
 INSTANTIATE_TEST_SUITE_P(Kernels, Faithful,

@@ -7,6 +7,7 @@
 
 #include "poet/base/error.h"
 #include "poet/graph/strides.h"
+#include "poet/runtime/kernels/bfloat16.h"
 #include "poet/runtime/kernels/reference/reference.h"
 
 namespace poet::test {
@@ -100,6 +101,8 @@ void RuntimeInterpreter::set(ValueId v, const std::vector<double>& data) {
         return put<std::int64_t>(to, place, data.at(i));
       case DType::uint8:
         return put<std::uint8_t>(to, place, data.at(i));
+      case DType::bfloat16:
+        return put<std::uint16_t>(to, place, runtime::rounded_to_bfloat16(static_cast<float>(data.at(i))));
     }
   });
 }
@@ -121,6 +124,10 @@ std::vector<double> RuntimeInterpreter::get(ValueId v) const {
         return;
       case DType::uint8:
         data[i] = take<std::uint8_t>(from, place);
+        return;
+      case DType::bfloat16:
+        data[i] = static_cast<double>(
+            runtime::widened(static_cast<std::uint16_t>(take<std::uint16_t>(from, place))));
         return;
     }
   });

@@ -54,6 +54,9 @@ class Compiler {
       if (!value.alias_of.valid() && value.bytes > Bytes(0) &&
           file_.instance.costs.values[v].bytes == Bytes(0))
         throw InputError(named(graph_, v), "is outside the plan's RAM budget: a board has no other memory");
+      if (value.dtype == DType::bfloat16)
+        throw InputError(named(graph_, v),
+                         "is stored as bfloat16 (--precision bf16-mixed), which no kernel in C reads");
       if (size_of(value.dtype) > Bytes(kUnit))
         throw InputError(named(graph_, v), "has elements of more than 4 bytes, which no kernel in C has");
     }

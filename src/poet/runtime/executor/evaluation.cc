@@ -9,6 +9,7 @@
 #include "poet/base/error.h"
 #include "poet/plan/machine.h"
 #include "poet/runtime/data/data_input.h"
+#include "poet/runtime/kernels/bfloat16.h"
 
 namespace poet::runtime {
 namespace {
@@ -116,7 +117,9 @@ void Evaluation::count_right(const KernelCall& call, std::int64_t samples) {
   const Graph& graph = plan_.instance.graph;
   const Op& loss = graph.ops[loss_op_];
   const Value& scores = graph.values[loss.inputs[0]];
-  const auto* logits = static_cast<const float*>(call.inputs[0]);
+  const auto logit = [at = call.inputs[0], narrow = scores.dtype == DType::bfloat16](std::int64_t i) {
+    return narrow ? widened(static_cast<const std::uint16_t*>(at)[i]) : static_cast<const float*>(at)[i];
+  };
   const auto* targets = static_cast<const std::int32_t*>(call.inputs[1]);
   const std::int64_t row_stride = stride(scores, 0), class_stride = stride(scores, 1);
   const std::int64_t target_stride = stride(graph.values[loss.inputs[1]], 0);
@@ -124,7 +127,7 @@ void Evaluation::count_right(const KernelCall& call, std::int64_t samples) {
   for (std::int64_t row = 0; row < rows; ++row) {
     std::int64_t best = 0;
     for (std::int64_t c = 1; c < scores.shape[1]; ++c)
-      if (logits[row * row_stride + c * class_stride] > logits[row * row_stride + best * class_stride])
+      if (logit(row * row_stride + c * class_stride) > logit(row * row_stride + best * class_stride))
         best = c;
     if (best == targets[row * target_stride]) ++found_.right;
   }

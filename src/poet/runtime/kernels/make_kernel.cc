@@ -5,6 +5,7 @@
 
 #include "poet/base/amounts.h"
 #include "poet/base/error.h"
+#include "poet/runtime/kernels/bfloat16_operands.h"
 #include "poet/runtime/kernels/kernel.h"
 #include "poet/runtime/kernels/reference/reference.h"
 #ifdef POET_HAS_ONEDNN
@@ -37,6 +38,13 @@ std::unique_ptr<Kernel> kernel_of(const Graph& graph, OpId op,
   return kernel;
 }
 
+std::unique_ptr<Kernel> kernel_of_stored(const Graph& graph, OpId op, const KernelOptions& options) {
+  if (!needs_float32_copies(graph, op)) return kernel_of(graph, op, options);
+  const Float32Op wide = in_float32(graph, op);
+  std::unique_ptr<Kernel> kernel = kernel_of(wide.graph, wide.op, options);
+  return kernel ? with_bfloat16_operands(graph, op, wide, std::move(kernel)) : nullptr;
+}
+
 std::string place(const Graph& graph, OpId op) {
   return fmt::format("op {} \"{}\"", op.index, graph.ops[op].name);
 }
@@ -44,7 +52,7 @@ std::string place(const Graph& graph, OpId op) {
 }  // namespace
 
 std::unique_ptr<Kernel> make_kernel(const Graph& graph, OpId op, const KernelOptions& options) {
-  std::unique_ptr<Kernel> kernel = kernel_of(graph, op, options);
+  std::unique_ptr<Kernel> kernel = kernel_of_stored(graph, op, options);
   if (!kernel) {
     const Op& o = graph.ops[op];
     if (o.kind == "published")

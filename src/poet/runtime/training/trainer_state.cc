@@ -1,4 +1,5 @@
 #include "poet/runtime/training/trainer_state.h"
+#include "poet/graph/precision.h"
 
 #include <fmt/format.h>
 
@@ -99,6 +100,7 @@ Trainer::State::State(PlanFamily family, const TrainerOptions& options)
   setup.data = data.data->description();
   std::map<std::string, std::string> circumstances = circumstances_of(graph, *data.data, options);
   circumstances["batch size"] = fmt::format("{}", file.instance.batch_size);
+  circumstances["precision"] = to_string(precision_of(graph));
   if (goes_on)
     go_on(circumstances);
   else

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "poet/runtime/kernels/bfloat16.h"
+
 namespace poet::runtime {
 namespace {
 
@@ -29,6 +31,8 @@ void BoxCopy::run(void* to, const void* from) const {
   switch (size) {
     case 1:
       return copy(*this, static_cast<std::uint8_t*>(to), static_cast<const std::uint8_t*>(from));
+    case 2:
+      return copy(*this, static_cast<std::uint16_t*>(to), static_cast<const std::uint16_t*>(from));
     case 4:
       return copy(*this, static_cast<std::uint32_t*>(to), static_cast<const std::uint32_t*>(from));
     default:
@@ -52,6 +56,9 @@ void fill(DType type, void* to, Index count, double value) {
       return;
     case DType::int64:
       std::fill_n(static_cast<std::int64_t*>(to), count, static_cast<std::int64_t>(value));
+      return;
+    case DType::bfloat16:
+      std::fill_n(static_cast<std::uint16_t*>(to), count, rounded_to_bfloat16(static_cast<float>(value)));
       return;
     case DType::uint8:
       std::fill_n(static_cast<std::uint8_t*>(to), count, static_cast<std::uint8_t>(value));
