@@ -30,6 +30,11 @@ void add_network_options(const Parser& parser, NetworkOptions& options) {
   parser.option("--label-smoothing", options.label_smoothing,
                 "of a cross-entropy: this part of a target is shared by all classes (default 0)", "NUMBER");
   parser.option(
+      "--precision", options.precision,
+      "fp32 (default), or bf16-mixed: activations and their gradients are stored as bfloat16, which "
+      "halves them; parameters stay float32, and so does what ops compute with",
+      "fp32|bf16-mixed");
+  parser.option(
       "--trainable", options.trainable,
       "train these parameters only: names with * and ?, separated by commas, as in \"layer4.*,fc.*\" "
       "(default: all)",
@@ -93,6 +98,7 @@ NetworkSpec network_spec(const NetworkOptions& options) {
   if (options.accumulate) spec.accumulate = parse_count("--accumulate", *options.accumulate);
   spec.clip_norm = parse_real("--clip-norm", options.clip_norm);
   spec.label_smoothing = parse_real("--label-smoothing", options.label_smoothing);
+  if (options.precision) spec.precision = precision_named("--precision", *options.precision);
   spec.trainable = options.trainable;
   return spec;
 }

@@ -19,7 +19,7 @@ struct NetworkOptions {
   std::optional<std::string> loss;        // of --onnx
   bool allow_opaque = false;              // of --onnx
   std::optional<std::string> batch_size, sequence_length, optimizer, trainable;
-  std::optional<std::string> accumulate, clip_norm, label_smoothing;
+  std::optional<std::string> accumulate, clip_norm, label_smoothing, precision;
   std::optional<std::string> huber_delta, loss_output;  // of --onnx
 };
 

@@ -37,6 +37,7 @@ def solve(
     accumulate: Optional[int] = None,
     clip_norm: Optional[float] = None,
     label_smoothing: Optional[float] = None,
+    precision: Optional[str] = None,
     trainable: Optional[str] = None,
     sequence_length: Optional[int] = None,
     input_shapes: Optional[Mapping[str, Sequence[int]]] = None,
@@ -86,6 +87,7 @@ def solve(
     accumulate: Optional[int] = None,
     clip_norm: Optional[float] = None,
     label_smoothing: Optional[float] = None,
+    precision: Optional[str] = None,
     trainable: Optional[str] = None,
     sequence_length: Optional[int] = None,
     input_shapes: Optional[Mapping[str, Sequence[int]]] = None,
@@ -127,6 +129,7 @@ def solve(
     Options:
         batch_size, optimizer ("sgd", "momentum", "adam", "adamw"), trainable (glob patterns, separated by commas), sequence_length (BERTs)
         accumulate=1: steps per update; clip_norm: of all gradients together; label_smoothing=0: of a cross-entropy
+        precision: "fp32", or "bf16-mixed" for activations stored as bfloat16
         input_shapes ({name: shape}), loss ("cross-entropy", "mse", "l1", "huber", "bce", "bce-with-logits"), huber_delta=1,
             loss_output (which output has it; the first), allow_opaque=False: of `onnx`
         paging=True, remat=True: which remedies a plan may use
@@ -153,6 +156,7 @@ def solve(
         "accumulate": accumulate,
         "clip_norm": clip_norm,
         "label_smoothing": label_smoothing,
+        "precision": precision,
         "trainable": trainable,
         "sequence_length": sequence_length,
         "input_shapes": input_shapes,
@@ -219,6 +223,7 @@ def compare(
     accumulate: Optional[int] = None,
     clip_norm: Optional[float] = None,
     label_smoothing: Optional[float] = None,
+    precision: Optional[str] = None,
     trainable: Optional[str] = None,
     sequence_length: Optional[int] = None,
     input_shapes: Optional[Mapping[str, Sequence[int]]] = None,
@@ -256,6 +261,7 @@ def compare(
         "accumulate": accumulate,
         "clip_norm": clip_norm,
         "label_smoothing": label_smoothing,
+        "precision": precision,
         "trainable": trainable,
         "sequence_length": sequence_length,
         "input_shapes": input_shapes,

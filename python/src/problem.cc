@@ -81,6 +81,8 @@ NetworkSpec take_network(Arguments& arguments) {
   network.accumulate = arguments.count("accumulate");
   network.clip_norm = arguments.take<double>("clip_norm");
   network.label_smoothing = arguments.take<double>("label_smoothing");
+  if (const auto name = arguments.take<std::string>("precision"))
+    network.precision = precision_named("precision", *name);
   network.trainable = arguments.take<std::string>("trainable");
   return network;
 }

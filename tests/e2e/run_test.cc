@@ -177,6 +177,37 @@ TEST_F(Run, EveryKindOfKernelTrains) {
   }
 }
 
+TEST_F(Run, MixedPrecisionIsPlannedForAndTold) {
+  const std::string network = kSmallCnn + kFastSearch;
+  const std::string mixed = network + "--precision bf16-mixed --kernels lean ";
+  const Json roomy = trained(mixed + kPlenty + " --steps 6 --plan-out " + file("p") + checkpoint("roomy"));
+  const Json whole = trained(network + "--kernels lean " + kPlenty + " --steps 6" + checkpoint("whole"));
+  EXPECT_EQ(roomy["precision"], "bf16-mixed");
+  EXPECT_EQ(whole["precision"], "fp32");
+  EXPECT_LT(roomy["arena_bytes"].get<double>(), 0.8 * whole["arena_bytes"].get<double>());
+  EXPECT_NE(roomy["losses"], whole["losses"]);
+  for (int step = 0; step < 6; ++step)
+    EXPECT_NEAR(roomy["losses"][step].get<double>(), whole["losses"][step].get<double>(), 0.05);
+
+  // The same bits in less RAM.
+  const auto less = static_cast<std::int64_t>(0.8 * roomy["peak_ram_bytes"].get<double>());
+  const Json scarce = trained(mixed + fmt::format("--ram-budget {}B --steps 6", less) + checkpoint("scarce"));
+  EXPECT_GT(scarce["page_ins"].get<int>() + scarce["recomputations"].get<int>(), 0);
+  EXPECT_EQ(scarce["losses"], roomy["losses"]);
+  EXPECT_EQ(file_text(file("scarce")), file_text(file("roomy")));
+
+  // Masters are float32, so either kind of run goes on from the other's checkpoint, and says so.
+  const ProgramRun on = poet("run " + file("p") + " --quiet --steps 8 --resume " + file("whole"));
+  EXPECT_EQ(on.exit_code, 0) << on.err;
+  EXPECT_THAT(on.out, HasSubstr("Precision     mixed: activations are stored as bfloat16"));
+  EXPECT_THAT(on.out, HasSubstr("another precision than the checkpoint's: bf16-mixed, before fp32"));
+
+  const ProgramRun refused = poet("codegen " + file("p") + " -o " + file("firmware"));
+  EXPECT_EQ(refused.exit_code, 2);
+  EXPECT_THAT(refused.err,
+              HasSubstr("is stored as bfloat16 (--precision bf16-mixed), which no kernel in C reads"));
+}
+
 TEST_F(Run, ResumingIsGoingOn) {
   const std::string adam = kSmallCnn + kFastSearch + "--ram-budget 3MB --optimizer adam --seed 3 ";
   const Json whole = trained(adam + "--steps 20 --plan-out " + file("p") + checkpoint("whole"));

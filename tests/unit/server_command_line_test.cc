@@ -190,11 +190,11 @@ TEST(ServerCommandLine, LetsNoTextOfAClientBeAnOptionOrAPath) {
   int taken = 0, refused = 0;
   for (const std::string& text : hostile_texts()) {
     for (const char* field :
-         {"model",    "onnx",       "instance",    "device",          "ram_budget", "runtime_budget",
-          "deadline", "batch_size", "optimizer",   "trainable",       "loss",       "persistent",
-          "split",    "semantics",  "order",       "on_time",         "gap",        "time_limit",
-          "threads",  "solver",     "formulation", "methods",         "kind",       "plan",
-          "schedule", "accumulate", "clip_norm",   "label_smoothing", "huber_delta"}) {
+         {"model",    "onnx",       "instance",    "device",          "ram_budget",  "runtime_budget",
+          "deadline", "batch_size", "optimizer",   "trainable",       "loss",        "persistent",
+          "split",    "semantics",  "order",       "on_time",         "gap",         "time_limit",
+          "threads",  "solver",     "formulation", "methods",         "kind",        "plan",
+          "schedule", "accumulate", "clip_norm",   "label_smoothing", "huber_delta", "precision"}) {
       for (const OrderJson& value : {OrderJson(text), OrderJson::array({text}), OrderJson{{"name", text}}}) {
         try {
           const JobRun run(solve_of(field, value));

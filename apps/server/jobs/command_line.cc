@@ -127,9 +127,9 @@ Commandline command_line(const Order& order, const std::filesystem::path& folder
 }
 
 std::vector<SizeCheck> size_checks(const Order& order, const std::string& device, const UploadFile& upload) {
-  constexpr std::array kOthers = {"batch_size",      "optimizer",   "accumulate",   "clip_norm",
-                                  "label_smoothing", "trainable",   "input_shapes", "loss",
-                                  "huber_delta",     "allow_opaque"};
+  constexpr std::array kOthers = {"batch_size",  "optimizer", "accumulate",   "clip_norm", "label_smoothing",
+                                  "precision",   "trainable", "input_shapes", "loss",      "huber_delta",
+                                  "allow_opaque"};
   std::vector<SizeCheck> checks;
   for (const auto& [place, network] : files_of(order, parse_json(order.request, "request"))) {
     SizeCheck check;

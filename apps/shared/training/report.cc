@@ -11,6 +11,7 @@
 #include "poet/base/amounts.h"
 #include "poet/cost/tabulate.h"
 #include "poet/graph/parts.h"
+#include "poet/graph/precision.h"
 #include "poet/report/expected.h"
 #include "poet/report/table.h"
 #include "poet/runtime/training/kind_times.h"
@@ -271,6 +272,8 @@ std::string session_text(const Session& session) {
                                                                      session.result.energy_source)
                                                        : session.result.energy_source);
   }
+  if (precision_of(instance.graph) == Precision::bfloat16_mixed)
+    out += answer_line("Precision", "mixed: activations are stored as bfloat16, ops compute with float32");
   out += answer_line("Kernels", session.setup.kernels);
   return out;
 }

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "poet/graph/precision.h"
 #include "poet/report/expected.h"
 #include "poet/runtime/training/kind_times.h"
 
@@ -97,6 +98,7 @@ Json session_json(const Session& session) {
   json["platform"] = instance.platform.empty() ? Json(nullptr) : Json(instance.platform);
   json["batch_size"] = instance.batch_size;
   json["data"] = session.setup.data;
+  json["precision"] = to_string(precision_of(session.file.instance.graph));
   json["kernels"] = session.setup.kernels;
   json["notices"] = session.setup.notices;
   json["seeded_parameters"] = session.setup.seeded;

@@ -28,6 +28,12 @@ Optimizer optimizer_named(const std::string& place, const std::string& text) {
                             {"adamw", Optimizer::adamw}});
 }
 
+Precision precision_named(const std::string& place, const std::string& text) {
+  return choose<Precision>(place, text,
+                           {{to_string(Precision::float32), Precision::float32},
+                            {to_string(Precision::bfloat16_mixed), Precision::bfloat16_mixed}});
+}
+
 Loss loss_named(const std::string& place, const std::string& text) {
   return choose<Loss>(place, text,
                       {{"cross-entropy", Loss::cross_entropy},

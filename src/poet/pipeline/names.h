@@ -29,6 +29,7 @@ template <class T>
 [[nodiscard]] Semantics semantics_named(const std::string& place, const std::string& text);
 [[nodiscard]] PersistentPolicy persistent_policy_named(const std::string& place, const std::string& text);
 [[nodiscard]] Optimizer optimizer_named(const std::string& place, const std::string& text);
+[[nodiscard]] Precision precision_named(const std::string& place, const std::string& text);
 [[nodiscard]] Loss loss_named(const std::string& place, const std::string& text);
 
 /// Of inputs, each "NAME=1x3x224x224"; throws for two of one name.

@@ -8,6 +8,7 @@
 #include <sstream>
 #include <utility>
 
+#include "poet/autodiff/mixed_precision.h"
 #include "poet/base/error.h"
 #include "poet/cost/instance_json.h"
 #include "poet/frontend/zoo.h"
@@ -88,6 +89,12 @@ TrainingNetwork build_training_network(const NetworkSpec& spec) {
     };
   }
   network.training = differentiate(network.training, options);
+  if (spec.precision == Precision::bfloat16_mixed) {
+    network.training = in_mixed_precision(std::move(network.training));
+    network.notices.emplace_back(
+        "mixed precision: activations are stored as bfloat16, so results are not those of float32 to the "
+        "bit");
+  }
   return network;
 }
 
@@ -125,6 +132,7 @@ void refuse_changes(const NetworkSpec& spec, bool batch_of_one_is_fine, const st
   if (spec.clip_norm) throw InputError(Field{"clip_norm"}, why);
   if (spec.label_smoothing) throw InputError(Field{"label_smoothing"}, why);
   if (spec.trainable) throw InputError(Field{"trainable"}, why);
+  if (spec.precision) throw InputError(Field{"precision"}, why);
 }
 
 }  // namespace poet

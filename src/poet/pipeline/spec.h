@@ -18,6 +18,7 @@
 #include "poet/cost/persistent_policy.h"
 #include "poet/frontend/onnx/import.h"
 #include "poet/graph/graph.h"
+#include "poet/graph/precision.h"
 #include "poet/plan/limits.h"
 
 namespace poet {
@@ -55,6 +56,7 @@ struct NetworkSpec {
   std::optional<std::int64_t> accumulate = {};  // steps per update; absent: 1
   std::optional<double> clip_norm = {};         // of all gradients together; absent: any
   std::optional<double> label_smoothing = {};   // of a cross-entropy, in [0, 1); absent: 0
+  std::optional<Precision> precision = {};      // of activations; absent: float32
 };
 
 struct DeviceSpec {
