@@ -164,6 +164,8 @@ static int one_step(uint32_t step, uint32_t samples, float* loss, int* kernel) {
   run.step = step;
   run.seed_low = poet_the_plan.seed_low;
   run.seed_high = poet_the_plan.seed_high;
+  run.rate_factor =
+      poet_rate_factor(&poet_the_plan.schedule, (step - 1) / poet_the_plan.steps_per_update + 1);
   code = poet_tables_begin(step, samples);
   if (code != POET_OK) return code;
   rewind_code();

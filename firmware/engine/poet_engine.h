@@ -27,6 +27,7 @@
 #include <stdint.h>
 
 #include "../kernels/poet_kernels.h"
+#include "poet_rate.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -35,7 +36,7 @@ extern "C" {
 enum {
   POET_BLOCK = 512,
   POET_CARD_MAGIC = 0x54454F50, /* "POET" */
-  POET_CARD_VERSION = 3,
+  POET_CARD_VERSION = 4,
   POET_TRAILER = 8,
   POET_SEALED = POET_BLOCK - 4,
   POET_NAME = 64, /* bytes of an entry of the names */
@@ -109,6 +110,8 @@ typedef struct poet_plan_data {
   uint32_t program;                       /* the first block where it is on the storage */
   uint32_t names, name_count;             /* the first block; entries */
   uint32_t seed_low, seed_high;
+  uint32_t steps_per_update;
+  poet_schedule schedule; /* of the learning rate */
   uint32_t indices_count, rows_count;
   const poet_indices* indices;
   const poet_table_rows* rows;

@@ -18,6 +18,7 @@ extern "C" {
 typedef struct poet_run {
   uint32_t step; /* training steps so far, this one included */
   uint32_t seed_low, seed_high;
+  double rate_factor; /* on the learning rate, by its schedule */
 } poet_run;
 
 typedef int (*poet_kernel)(const void* shape, void* const* operand, const poet_run* run);
@@ -174,7 +175,7 @@ int poet_layer_norm_forward(const void* shape, void* const* operand,
 int poet_layer_norm_backward(const void* shape, void* const* operand,
                              const poet_run* run); /* dy, x, weight, mean, 1 / deviation */
 
-/* ---- pools, losses, updates */
+/* ---- pools, losses */
 
 typedef struct poet_planes {
   int32_t planes, size;
@@ -221,23 +222,63 @@ typedef struct poet_rows {
 } poet_rows;
 int poet_softmax(const void* shape, void* const* operand, const poet_run* run);
 int poet_softmax_backward(const void* shape, void* const* operand, const poet_run* run); /* dy, y */
+/* Of rows of as many numbers as there are classes. */
+typedef struct poet_cross_entropy {
+  int32_t rows, width;
+  double smoothing;    /* the part of a target that goes to all classes */
+  float right, others; /* what is taken off a row's p: at its class, elsewhere */
+} poet_cross_entropy;
 int poet_softmax_cross_entropy(const void* shape, void* const* operand,
                                const poet_run* run); /* x, classes -> loss, p */
 int poet_softmax_cross_entropy_backward(const void* shape, void* const* operand,
-                                        const poet_run* run);                    /* p, classes -> dx */
-int poet_mse_loss(const void* shape, void* const* operand, const poet_run* run); /* x, target */
+                                        const poet_run* run); /* p, classes -> dx */
+
+typedef struct poet_number_loss {
+  int32_t count, unused;
+  double number; /* huber's delta */
+} poet_number_loss;
+int poet_mse_loss(const void* shape, void* const* operand, const poet_run* run);          /* x, target */
 int poet_mse_loss_backward(const void* shape, void* const* operand, const poet_run* run); /* x, target */
+int poet_l1_loss(const void* shape, void* const* operand, const poet_run* run);
+int poet_l1_loss_backward(const void* shape, void* const* operand, const poet_run* run);
+int poet_huber_loss(const void* shape, void* const* operand, const poet_run* run);
+int poet_huber_loss_backward(const void* shape, void* const* operand, const poet_run* run);
+int poet_bce_loss(const void* shape, void* const* operand, const poet_run* run);
+int poet_bce_loss_backward(const void* shape, void* const* operand, const poet_run* run);
+int poet_bce_with_logits_loss(const void* shape, void* const* operand, const poet_run* run);
+int poet_bce_with_logits_loss_backward(const void* shape, void* const* operand, const poet_run* run);
+
+/* ---- gradients before they update anything, updates */
+
+typedef struct poet_accumulate {
+  poet_nest nest; /* mean, gradient, sum */
+  int32_t every;  /* so manieth step ends a sum */
+  int32_t unused;
+} poet_accumulate;
+int poet_accumulate_gradient(const void* shape, void* const* operand,
+                             const poet_run* run); /* gradient, sum -> mean; sum */
+
+typedef struct poet_norm {
+  poet_nest nest;        /* row by row, x */
+  int32_t total, result; /* which operands: what the result goes on from (-1: 0), the result */
+} poet_norm;
+int poet_squared_norm(const void* shape, void* const* operand, const poet_run* run); /* x, total */
+/* The shape is a double, the largest norm. */
+int poet_clip_factor(const void* shape, void* const* operand, const poet_run* run); /* squared norm */
 
 typedef struct poet_update {
   poet_nest nest; /* parameter and state, gradient */
   int32_t state;  /* which operand is the parameter that is updated; its state follows it */
-  double rate, momentum, beta1, beta2, eps;
+  int32_t every;  /* so manieth step updates */
+  double rate, momentum, beta1, beta2, eps, decay;
 } poet_update;
 int poet_sgd_update(const void* shape, void* const* operand,
                     const poet_run* run); /* parameter, gradient; parameter */
 int poet_momentum_update(const void* shape, void* const* operand,
                          const poet_run* run); /* ...; parameter, velocity */
+int poet_nesterov_update(const void* shape, void* const* operand, const poet_run* run); /* the same */
 int poet_adam_update(const void* shape, void* const* operand, const poet_run* run); /* ...; parameter, m, v */
+int poet_adamw_update(const void* shape, void* const* operand, const poet_run* run); /* the same */
 
 /* ---- what kernels are made of */
 

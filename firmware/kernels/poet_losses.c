@@ -1,4 +1,4 @@
-/* Means over planes, softmax and losses. */
+/* Means over planes, cross-entropy over classes. */
 #include <string.h>
 
 #include "poet_kernels.h"
@@ -35,19 +35,24 @@ int poet_global_avg_pool_backward(const void* shape, void* const* operand, const
 int poet_softmax_cross_entropy(const void* shape, void* const* operand, const poet_run* run) {
   const int32_t* targets = operand[1];
   double loss = 0.0;
-  poet_rows s;
+  poet_cross_entropy s;
   int32_t row;
   (void)run;
   memcpy(&s, shape, sizeof s);
   for (row = 0; row < s.rows; ++row) {
     const float* x = (const float*)operand[0] + row * s.width;
     const int32_t target = targets[row];
-    float largest, wanted;
-    double sum;
+    float largest;
+    double wanted, sum;
     if (target < 0 || target >= s.width) return POET_KERNEL_BAD_INDEX;
-    wanted = x[target];
-    sum = poet_softmax_row(x, (float*)operand[3] + row * s.width, s.width, &largest);
-    loss += poet_log(sum) - ((double)wanted - (double)largest);
+    largest = poet_largest(x, s.width);
+    wanted = (double)x[target] - (double)largest;
+    if (s.smoothing > 0.0) { /* before p, which may lie on x */
+      POET_SUM(sum, s.width, i, (double)x[i] - (double)largest);
+      wanted += s.smoothing * (sum / (double)s.width - wanted);
+    }
+    sum = poet_softmax_row(x, (float*)operand[3] + row * s.width, s.width, largest);
+    loss += poet_log(sum) - wanted;
   }
   *(float*)operand[2] = (float)(loss / (double)s.rows);
   return POET_KERNEL_OK;
@@ -55,7 +60,7 @@ int poet_softmax_cross_entropy(const void* shape, void* const* operand, const po
 
 int poet_softmax_cross_entropy_backward(const void* shape, void* const* operand, const poet_run* run) {
   const int32_t* targets = operand[1];
-  poet_rows s;
+  poet_cross_entropy s;
   int32_t row, i;
   (void)run;
   memcpy(&s, shape, sizeof s);
@@ -64,30 +69,7 @@ int poet_softmax_cross_entropy_backward(const void* shape, void* const* operand,
     float* dx = (float*)operand[2] + row * s.width;
     const int32_t target = targets[row];
     if (target < 0 || target >= s.width) return POET_KERNEL_BAD_INDEX;
-    for (i = 0; i < s.width; ++i) dx[i] = (p[i] - (i == target ? 1.0F : 0.0F)) / (float)s.rows;
+    for (i = 0; i < s.width; ++i) dx[i] = (p[i] - (i == target ? s.right : s.others)) / (float)s.rows;
   }
-  return POET_KERNEL_OK;
-}
-
-int poet_mse_loss(const void* shape, void* const* operand, const poet_run* run) {
-  const float *x = operand[0], *target = operand[1];
-  poet_rows s;
-  double sum;
-  (void)run;
-  memcpy(&s, shape, sizeof s);
-  POET_SUM(sum, s.width, i, ((double)x[i] - (double)target[i]) * ((double)x[i] - (double)target[i]));
-  *(float*)operand[2] = (float)(sum / (double)s.width);
-  return POET_KERNEL_OK;
-}
-
-int poet_mse_loss_backward(const void* shape, void* const* operand, const poet_run* run) {
-  const float *x = operand[0], *target = operand[1];
-  float *dx = operand[2], factor;
-  poet_rows s;
-  int32_t i;
-  (void)run;
-  memcpy(&s, shape, sizeof s);
-  factor = (float)(2.0 / (double)s.width);
-  for (i = 0; i < s.width; ++i) dx[i] = factor * (x[i] - target[i]);
   return POET_KERNEL_OK;
 }

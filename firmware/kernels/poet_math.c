@@ -175,3 +175,22 @@ double poet_power(double base, unsigned long n) {
   }
   return result;
 }
+
+/* By the series of sine and cosine up to pi / 4; both subtractions from x are exact. */
+double poet_cos_pi(double x) {
+  static const double of_cosine[] = {
+      1.0 / 20922789888000.0, -1.0 / 87178291200.0, 1.0 / 479001600.0, -1.0 / 3628800.0,
+      1.0 / 40320.0,          -1.0 / 720.0,         1.0 / 24.0,        -1.0 / 2.0};
+  static const double of_sine[] = {
+      1.0 / 355687428096000.0, -1.0 / 1307674368000.0, 1.0 / 6227020800.0, -1.0 / 39916800.0,
+      1.0 / 362880.0,          -1.0 / 5040.0,          1.0 / 120.0,        -1.0 / 6.0};
+  const double pi = 3.14159265358979323846;
+  const double near = x > 0.5 ? 1.0 - x : x; /* cos(pi x) = -cos(pi (1 - x)) */
+  const double y = pi * (near > 0.25 ? 0.5 - near : near), z = y * y;
+  const double* term = near > 0.25 ? of_sine : of_cosine;
+  double p = term[0], result;
+  unsigned i;
+  for (i = 1; i < sizeof of_sine / sizeof of_sine[0]; ++i) p = p * z + term[i];
+  result = near > 0.25 ? y + y * (z * p) : 1.0 + z * p;
+  return x > 0.5 ? -result : result;
+}

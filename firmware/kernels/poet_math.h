@@ -28,6 +28,9 @@ double poet_root(double x);
 /* base^n by repeated squaring, for n below 2^32; n = 0: 1. */
 double poet_power(double base, unsigned long n);
 
+/* cos(pi x) for x from 0 to 1; at most 2 units off. */
+double poet_cos_pi(double x);
+
 #ifdef __cplusplus
 }
 #endif

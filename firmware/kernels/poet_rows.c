@@ -3,13 +3,18 @@
 #include "poet_kernels.h"
 #include "poet_math.h"
 
-double poet_softmax_row(const float* x, float* y, int32_t n, float* largest) {
+float poet_largest(const float* x, int32_t n) {
+  float largest = x[0];
+  int32_t i;
+  for (i = 1; i < n; ++i) largest = x[i] > largest ? x[i] : largest;
+  return largest;
+}
+
+double poet_softmax_row(const float* x, float* y, int32_t n, float largest) {
   double sum;
   float total;
   int32_t i;
-  *largest = x[0];
-  for (i = 1; i < n; ++i) *largest = x[i] > *largest ? x[i] : *largest;
-  for (i = 0; i < n; ++i) y[i] = poet_exp(x[i] - *largest);
+  for (i = 0; i < n; ++i) y[i] = poet_exp(x[i] - largest);
   POET_SUM(sum, n, k, y[k]);
   total = (float)sum;
   for (i = 0; i < n; ++i) y[i] /= total;

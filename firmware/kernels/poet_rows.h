@@ -4,8 +4,12 @@
 
 #include <stdint.h>
 
-/* y = softmax of x, on which it may lie. `largest` of x; the sum of e^(x - largest) is the result. */
-double poet_softmax_row(const float* x, float* y, int32_t n, float* largest);
+/* The largest of x; no number where the first one is none. */
+float poet_largest(const float* x, int32_t n);
+
+/* y = softmax of x, on which it may lie, and of which `largest` is the largest. The result: the sum of
+ * e^(x - largest). */
+double poet_softmax_row(const float* x, float* y, int32_t n, float largest);
 
 /* The mean, and 1 / deviation, of `runs` runs of `run` numbers, `stride` from one to the next; summed in
  * double, in two passes. */

@@ -12,9 +12,8 @@ int poet_softmax(const void* shape, void* const* operand, const poet_run* run) {
   (void)run;
   memcpy(&s, shape, sizeof s);
   for (row = 0; row < s.rows; ++row) {
-    float largest;
-    poet_softmax_row((const float*)operand[0] + row * s.width, (float*)operand[1] + row * s.width, s.width,
-                     &largest);
+    const float* x = (const float*)operand[0] + row * s.width;
+    poet_softmax_row(x, (float*)operand[1] + row * s.width, s.width, poet_largest(x, s.width));
   }
   return POET_KERNEL_OK;
 }

@@ -54,10 +54,11 @@ def firmware(plan_file, folder, steps, board="host", make=(), options=()):
     return folder
 
 
-def as_poet_run_does(plan_file, folder, steps):
+def as_poet_run_does(plan_file, folder, steps, options=()):
     """Parameters and optimiser state on the card, and the last loss, are those of poet run."""
     here, there = f"{folder}/here.safetensors", f"{folder}/there.safetensors"
-    run(poet, "run", plan_file, "--kernels", "reference", "--steps", steps, "--samples", SAMPLES, "--quiet", "--checkpoint", here)
+    run(poet, "run", plan_file, "--kernels", "reference", "--steps", steps, "--samples", SAMPLES, "--quiet", "--checkpoint", here,
+        *options)
     left = run(poet, "card", plan_file, f"{folder}/card.img", "--checkpoint", there)
     assert left.startswith(f"step {steps},"), left
     a, b = tensors(here), tensors(there)

@@ -53,7 +53,7 @@ class BothKernels final : public runtime::Kernel {
     portable_->run(portable);
 
     const poet_run run = {static_cast<std::uint32_t>(call.step), static_cast<std::uint32_t>(call.seed),
-                          static_cast<std::uint32_t>(call.seed >> 32U)};
+                          static_cast<std::uint32_t>(call.seed >> 32U), call.rate_factor};
     ASSERT_EQ(lowered_.kernel->here(lowered_.shape.data(), all.data(), &run), POET_KERNEL_OK) << name_;
     for (std::size_t l = 1; l < lists.size(); ++l)
       for (std::size_t i = 0; i < lists[l].size(); ++i)

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <numbers>
 #include <random>
 #include <string_view>
 #include <vector>
@@ -96,6 +97,20 @@ TEST(FirmwareMath, PowersAreProducts) {
   EXPECT_EQ(poet_power(0.9, 0), 1.0);
   EXPECT_EQ(poet_power(2.0, 10), 1024.0);
   EXPECT_NEAR(poet_power(0.999, 12'345), std::pow(0.999, 12'345), 1e-15);
+}
+
+TEST(FirmwareMath, CosinesOfTurnsAreTwoUnitsOffAtMost) {
+  constexpr long double kPi = std::numbers::pi_v<long double>;
+  constexpr int kParts = 300'007;
+  double worst = 0;
+  for (int i = 0; i <= kParts; ++i) {
+    const double x = static_cast<double>(i) / kParts;
+    worst = std::max(worst, units(poet_cos_pi(x), std::sin(kPi * (0.5L - static_cast<long double>(x)))));
+  }
+  EXPECT_LE(worst, 2.0);
+  EXPECT_EQ(poet_cos_pi(0.0), 1.0);
+  EXPECT_EQ(poet_cos_pi(0.5), 0.0);
+  EXPECT_EQ(poet_cos_pi(1.0), -1.0);
 }
 
 TEST(FirmwareHash, IsXxh32) {

@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <numbers>
+
+#include "poet/runtime/training/schedule_in_c.h"
 #include "tests/support/input_error.h"
 
 namespace poet::runtime {
@@ -50,6 +54,35 @@ TEST(LearningRate, FallsAlongACosine) {
   EXPECT_EQ(rate_factor(schedule, 700), 0.2);
 }
 
+TEST(LearningRate, IsThatOfTheFormulas) {
+  LearningRateSchedule cosine;
+  cosine.kind = Kind::cosine;
+  cosine.length = 1000;
+  cosine.least = 0.01;
+  LearningRateSchedule steps;
+  steps.kind = Kind::step;
+  steps.step_size = 7;
+  steps.gamma = 0.97;
+  for (std::int64_t done = 0; done < 1000; ++done) {
+    const double turn = std::numbers::pi * static_cast<double>(done) / 1000;
+    EXPECT_NEAR(rate_factor(cosine, done + 1), 0.01 + 0.99 * 0.5 * (1 + std::cos(turn)), 1e-15);
+    const double wanted = std::pow(0.97, static_cast<double>(done / 7));
+    EXPECT_NEAR(rate_factor(steps, done + 1), wanted, 1e-13 * wanted);
+  }
+}
+
+TEST(LearningRate, IsTheSameToBoardsAndBack) {
+  for (const Kind kind : {Kind::constant, Kind::step, Kind::cosine}) {
+    LearningRateSchedule schedule;
+    schedule.kind = kind;
+    schedule.warmup = 3;
+    if (kind == Kind::step) schedule.step_size = 5, schedule.gamma = 0.25;
+    if (kind == Kind::cosine) schedule.length = 4'294'967'295, schedule.least = 0.125;
+    check_schedule(schedule);
+    EXPECT_EQ(schedule_from_c(schedule_in_c(schedule)), schedule);
+  }
+}
+
 TEST(LearningRate, OutOfRangeIsRefused) {
   const auto refused = [](auto change) {
     LearningRateSchedule schedule;
@@ -66,6 +99,8 @@ TEST(LearningRate, OutOfRangeIsRefused) {
             "lr_length: must be at least 1 update");
   EXPECT_EQ(refused([](auto& s) { s.kind = Kind::cosine, s.least = 1.5; }),
             "lr_least: must be from 0 to 1, a part of the learning rate");
+  EXPECT_EQ(refused([](auto& s) { s.warmup = 4'294'967'296; }),
+            "lr_warmup: must be at most 4294967295 updates");
 }
 
 }  // namespace

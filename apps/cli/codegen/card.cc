@@ -15,6 +15,8 @@
 #include "poet/base/error.h"
 #include "poet/firmware/card.h"
 #include "poet/firmware/checkpoint.h"
+#include "poet/runtime/training/checkpoint.h"
+#include "poet/runtime/training/learning_rate.h"
 
 namespace poet::cli {
 namespace {
@@ -44,7 +46,7 @@ class Card final : public Command {
     if (checkpoint_) firmware::write_checkpoint(*checkpoint_, graph, plan.file.instance.batch_size, state);
     if (steps) firmware::set_steps(card_, plan.program, *steps);
     if (json_)
-      print_answer(answer(state));
+      print_answer(answer(graph, state));
     else if (state.step == 0)
       print_answer(std::string("no step yet\n"));
     else
@@ -63,13 +65,15 @@ class Card final : public Command {
     check_writable("--checkpoint", *checkpoint_);
   }
 
-  static nlohmann::ordered_json answer(const firmware::CardState& state) {
+  static nlohmann::ordered_json answer(const Graph& graph, const firmware::CardState& state) {
     nlohmann::ordered_json json;
     json["format"] = 1;
     json["step"] = state.step;
     json["loss"] = state.step > 0 ? nlohmann::ordered_json(state.loss) : nlohmann::ordered_json(nullptr);
     json["seed"] = state.seed;
     json["data"] = state.data;
+    json["optimizer"] = runtime::describe_optimizer(graph);
+    json["schedule"] = runtime::describe_schedule(state.schedule);
     return json;
   }
 

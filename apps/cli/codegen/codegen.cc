@@ -23,6 +23,7 @@
 #include "apps/shared/live_line.h"
 #include "apps/shared/output.h"
 #include "apps/shared/terminal.h"
+#include "apps/shared/training/optimizer_options.h"
 #include "apps/shared/training/options.h"
 #include "firmware/engine/poet_engine.h"
 #include "poet/base/amounts.h"
@@ -163,6 +164,7 @@ class Codegen final : public Command {
     parser_.option("--samples", samples_, "of the synthetic set (default 64)", "N");
     parser_.option("--seed", seed_, "of weights, data and their order (default 0)", "N");
     parser_.option("--steps", steps_, "training steps in all (default 10; 0: until the power goes)", "N");
+    add_optimizer_options(parser_.group("Optimiser"), optimizer_);
     parser_.flag("--json", json_, "one JSON object instead of text");
     parser_.flag("--quiet", quiet_, "no progress");
     parser_.footer(
@@ -193,11 +195,12 @@ class Codegen final : public Command {
     firmware::CardOptions options;
     options.seed = parse_whole("--seed", seed_);
     options.steps = parse_word("--steps", steps_);
+    options.optimizer = {read_hyperparameters(optimizer_), read_schedule(optimizer_)};
     const auto budget = budget_ ? std::optional(parse_bytes("--ram-budget", *budget_)) : std::nullopt;
     std::optional<Activity> activity;
     if (!quiet_) activity.emplace("checking " + plan_);
     std::vector<firmware::Memory> memory;
-    const PlanForBoard plan = plan_for_board(checked_plans(plan_, budget), board, memory);
+    const PlanForBoard plan = plan_for_board(checked_plans(plan_, budget), options.optimizer, board, memory);
     const firmware::Program& program = plan.program;
     const Graph& graph = plan.file.instance.graph;
     if (memory.front().processor == "cortex-m4")
@@ -215,9 +218,12 @@ class Codegen final : public Command {
     const FirstWeights weights(graph, weights_, options.seed);
     pause();
     firmware::Draft draft(folder_);
-    firmware::write_folder(draft.path(), program, board, memory,
-                           {fs::path(plan_).filename().string(), describe_network(graph),
-                            describe_storage(program, *data), options.seed});
+    firmware::write_folder(
+        draft.path(), program, board, memory,
+        {fs::path(plan_).filename().string(), describe_network(graph), describe_storage(program, *data),
+         fmt::format("{}, the rate's schedule {}", runtime::describe_optimizer(graph),
+                     runtime::describe_schedule(options.optimizer.schedule)),
+         options.seed});
     const fs::path card = fs::path(folder_) / "card.img";
     activity.reset();
     {
@@ -251,6 +257,7 @@ class Codegen final : public Command {
 
   std::string plan_, folder_, board_ = "host", samples_ = "64", seed_ = "0", steps_ = "10";
   std::optional<std::string> ram_, budget_, weights_, data_;
+  OptimizerOptions optimizer_;
   bool json_ = false, quiet_ = false;
 };
 

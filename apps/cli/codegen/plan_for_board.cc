@@ -39,10 +39,11 @@ std::vector<PlanFile> checked_plans(const std::string& name, std::optional<Bytes
   return plans;
 }
 
-PlanForBoard plan_for_board(std::vector<PlanFile> plans, const firmware::Board& board,
-                            std::vector<firmware::Memory>& memory) {
+PlanForBoard plan_for_board(std::vector<PlanFile> plans, const firmware::OptimizerSettings& optimizer,
+                            const firmware::Board& board, std::vector<firmware::Memory>& memory) {
   for (std::size_t i = 0;; ++i) {
-    firmware::Program program = firmware::program_of(plans[i]);
+    runtime::set_hyperparameters(plans[i].instance.graph, optimizer.hyperparameters);
+    firmware::Program program = firmware::program_of(plans[i], optimizer.schedule);
     memory = firmware::memory_of(program, board);
     try {
       firmware::check_fits(memory.front(), board);
@@ -55,8 +56,16 @@ PlanForBoard plan_for_board(std::vector<PlanFile> plans, const firmware::Board& 
 }
 
 PlanForBoard plan_of_card(std::vector<PlanFile> plans, const std::string& card) {
+  const firmware::OptimizerSettings optimizer = firmware::optimizer_of_card(card);
+  for (PlanFile& plan : plans) {
+    try {
+      runtime::set_hyperparameters(plan.instance.graph, optimizer.hyperparameters);
+    } catch (const InputError&) {  // its optimiser is another one
+      throw InputError(card, "is the image for another plan");
+    }
+  }
   for (std::size_t i = 0;; ++i) {
-    firmware::Program program = firmware::program_of(plans[i]);
+    firmware::Program program = firmware::program_of(plans[i], optimizer.schedule);
     if (i + 1 == plans.size() || firmware::is_card_of(card, program))
       return {std::move(plans[i]), std::move(program)};
   }

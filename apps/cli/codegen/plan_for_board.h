@@ -23,12 +23,14 @@ struct PlanForBoard {
 /// largest within it alone. Throws InputError.
 [[nodiscard]] std::vector<PlanFile> checked_plans(const std::string& name, std::optional<Bytes> ram);
 
-/// The first that fits the board, and what it takes of it. Throws InputError with the reason why the last one
-/// does not.
-[[nodiscard]] PlanForBoard plan_for_board(std::vector<PlanFile> plans, const firmware::Board& board,
+/// The first that fits the board, and what it takes of it; its updates have these settings. Throws InputError
+/// for settings that they cannot have, and with the reason why the last plan does not fit.
+[[nodiscard]] PlanForBoard plan_for_board(std::vector<PlanFile> plans,
+                                          const firmware::OptimizerSettings& optimizer,
+                                          const firmware::Board& board,
                                           std::vector<firmware::Memory>& memory);
 
-/// The one that the card's image was made for. Throws InputError.
+/// The one that the card's image was made for, with the settings that the image names. Throws InputError.
 [[nodiscard]] PlanForBoard plan_of_card(std::vector<PlanFile> plans, const std::string& card);
 
 }  // namespace poet::cli

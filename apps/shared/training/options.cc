@@ -106,17 +106,6 @@ std::vector<std::string> given_for_watch(const RunOptions& options) {
   return given;
 }
 
-runtime::LearningRateSchedule read_schedule(const RunOptions& options) {
-  runtime::ScheduleChoice choice;
-  choice.kind = options.lr_schedule;
-  if (options.lr_warmup) choice.warmup = parse_count("--lr-warmup", *options.lr_warmup);
-  if (options.lr_step_size) choice.step_size = parse_count("--lr-step-size", *options.lr_step_size);
-  if (options.lr_length) choice.length = parse_count("--lr-length", *options.lr_length);
-  choice.gamma = parse_real("--lr-gamma", options.lr_gamma);
-  choice.least = parse_real("--lr-least", options.lr_least);
-  return runtime::schedule_of(choice);
-}
-
 void read_validation(const RunOptions& options, RunChoice& choice) {
   if (!options.validate) {
     for (const auto& [option, text] :
@@ -153,28 +142,7 @@ void add_run_options(const Parser& parser, RunOptions& options) {
                "of weights, order of the data and dropout (default 0, or the resumed checkpoint's)", "N");
   group.option("--weights", options.weights,
                "start from these instead of seeded ones: safetensors, or the model's ONNX file", "FILE");
-  group.option("--learning-rate", options.learning_rate,
-               "of the optimiser (default: the plan's; SGD and momentum 0.01, Adam 0.001)", "NUMBER");
-  group.option("--momentum", options.momentum, "of --optimizer momentum (default 0.9)", "NUMBER");
-  group.flag("--nesterov", options.nesterov, "of --optimizer momentum: look ahead by a step");
-  group.option("--beta1", options.beta1, "of --optimizer adam or adamw (default 0.9)", "NUMBER");
-  group.option("--beta2", options.beta2, "of --optimizer adam or adamw (default 0.999)", "NUMBER");
-  group.option("--eps", options.eps, "of --optimizer adam or adamw (default 1e-8)", "NUMBER");
-  group.option("--weight-decay", options.weight_decay,
-               "times the parameter, added to its gradient; adamw: taken off the parameter (default 0, adamw "
-               "0.01)",
-               "NUMBER");
-  group.option("--lr-schedule", options.lr_schedule,
-               "of the learning rate: constant (default), step: times --lr-gamma after every --lr-step-size "
-               "updates, or cosine: down over --lr-length updates",
-               "NAME");
-  group.option("--lr-warmup", options.lr_warmup, "before it: N updates of a rate that rises (default 0)",
-               "N");
-  group.option("--lr-step-size", options.lr_step_size, "of --lr-schedule step", "N");
-  group.option("--lr-gamma", options.lr_gamma, "of --lr-schedule step (default 0.1)", "NUMBER");
-  group.option("--lr-length", options.lr_length, "of --lr-schedule cosine", "N");
-  group.option("--lr-least", options.lr_least,
-               "of --lr-schedule cosine: where it ends, a part of the learning rate (default 0)", "NUMBER");
+  add_optimizer_options(group, options.optimizer);
   group.option("--checkpoint", options.checkpoint,
                "write parameters and optimiser state here, as safetensors", "FILE");
   group.option("--checkpoint-every", options.checkpoint_every,
@@ -282,14 +250,8 @@ RunChoice read_run_options(const RunOptions& options, const MachineOptions& mach
     choice.checkpoint_every = parse_count("--checkpoint-every", *options.checkpoint_every);
   }
   read_validation(options, choice);
-  trainer.hyperparameters.learning_rate = parse_real("--learning-rate", options.learning_rate);
-  trainer.hyperparameters.momentum = parse_real("--momentum", options.momentum);
-  trainer.hyperparameters.beta1 = parse_real("--beta1", options.beta1);
-  trainer.hyperparameters.beta2 = parse_real("--beta2", options.beta2);
-  trainer.hyperparameters.eps = parse_real("--eps", options.eps);
-  trainer.hyperparameters.weight_decay = parse_real("--weight-decay", options.weight_decay);
-  if (options.nesterov) trainer.hyperparameters.nesterov = true;
-  trainer.schedule = read_schedule(options);
+  trainer.hyperparameters = read_hyperparameters(options.optimizer);
+  trainer.schedule = read_schedule(options.optimizer);
   const MachineChoice chosen = read_machine_options(machine);
   trainer.kernels = chosen.kernels;
   trainer.storage = chosen.storage;

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "apps/shared/training/optimizer_options.h"
 #include "poet/runtime/training/plan_watch.h"
 #include "poet/runtime/training/trainer_options.h"
 
@@ -18,9 +19,7 @@ class Parser;
 /// As typed; absent where the user said nothing.
 struct RunOptions {
   std::optional<std::string> steps, seed, data, samples, weights, resume, checkpoint, checkpoint_every;
-  std::optional<std::string> learning_rate, momentum, beta1, beta2, eps, weight_decay;
-  bool nesterov = false;
-  std::optional<std::string> lr_schedule, lr_warmup, lr_step_size, lr_gamma, lr_length, lr_least;
+  OptimizerOptions optimizer;
   std::optional<std::string> validate, validate_every, best, stop_after;
   std::optional<std::string> loss_out, tensorboard;
   std::optional<std::string> control, pressure, cgroup, calm;

@@ -122,11 +122,16 @@ void write_card(const std::filesystem::path& file, const Graph& graph, const Pro
   }
   write_header(image, {POET_CARD_MAGIC, POET_CARD_VERSION, digest, static_cast<std::uint32_t>(blocks),
                        options.steps, static_cast<std::uint32_t>(data.samples())});
-  write_notes(image, {options.seed, options.data});
+  write_notes(image, {options.seed, options.data, options.optimizer});
   image.close();
   std::error_code error;
   std::filesystem::resize_file(file, image_blocks(blocks, options.power_of_two) * POET_BLOCK, error);
   if (error) throw InputError(name.string(), "cannot be written: " + error.message());
+}
+
+OptimizerSettings optimizer_of_card(const std::filesystem::path& file) {
+  Image image(file, file, std::ios::in);
+  return read_header(file, image).notes.optimizer;
 }
 
 bool is_card_of(const std::filesystem::path& file, const Program& program) {
@@ -170,6 +175,7 @@ CardState read_card(const std::filesystem::path& file, const Graph& graph, const
   if (!found) throw InputError(file.string(), "has no whole record of a step");
   found->seed = header.notes.seed;
   found->data = header.notes.text;
+  found->schedule = header.notes.optimizer.schedule;
   found->contents = IdVector<ValueId, std::vector<std::byte>>(graph.values.size());
   for (const Resident& r : program.residents) {
     const auto begin = latest.begin() + (r.at - program.arena_bytes);

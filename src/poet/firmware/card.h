@@ -17,11 +17,12 @@ namespace poet::firmware {
 using Contents = std::function<void(ValueId v, std::byte* to)>;
 
 struct CardOptions {
-  std::uint32_t steps = 0;       // to be trained in all; 0: until the power goes
-  std::uint64_t seed = 0;        // of weights, data order and dropout, for the checkpoint
-  std::string data{};            // its description, for the same
-  bool power_of_two = false;     // blocks, as QEMU wants them of an SD card
-  std::filesystem::path name{};  // of the file in messages, where it is written under another one
+  std::uint32_t steps = 0;        // to be trained in all; 0: until the power goes
+  std::uint64_t seed = 0;         // of weights, data order and dropout, for the checkpoint
+  std::string data{};             // its description, for the same
+  OptimizerSettings optimizer{};  // that the program was made with, for poet card
+  bool power_of_two = false;      // blocks, as QEMU wants them of an SD card
+  std::filesystem::path name{};   // of the file in messages, where it is written under another one
   // Called now and then with the blocks written so far; may throw, and the image is incomplete then.
   std::function<void(std::uint64_t blocks)> progress{};
 };
@@ -42,9 +43,13 @@ struct CardState {
   std::uint32_t step = 0;
   float loss = 0;
   std::uint64_t seed = 0;
-  std::string data{};                                  // description; empty where it did not fit
+  std::string data{};  // description; empty where it did not fit
+  runtime::LearningRateSchedule schedule{};
   IdVector<ValueId, std::vector<std::byte>> contents;  // of persistent values; of others empty
 };
+
+/// What the image's firmware was made with. Throws InputError for a file that is no image.
+[[nodiscard]] OptimizerSettings optimizer_of_card(const std::filesystem::path& file);
 
 /// Whether firmware of this program trains on it. Throws InputError for a file that is no image.
 [[nodiscard]] bool is_card_of(const std::filesystem::path& file, const Program& program);

@@ -9,36 +9,68 @@
 #include <vector>
 
 #include "poet/base/error.h"
+#include "poet/runtime/training/schedule_in_c.h"
 
 namespace poet::firmware {
 namespace {
 
-// What only poet reads, in the header's block behind what the engine does: seed (8 bytes), bytes of text, a
-// hash of these and the text; text.
+// What only poet reads, in the header's block behind what the engine does; the text follows.
 constexpr std::size_t kNotes = 64;
-constexpr std::size_t kNotesHead = 16;
+constexpr std::size_t kNumbers = 6;
+struct NotesHead {
+  std::uint64_t seed = 0;
+  std::uint32_t text_bytes = 0;
+  std::uint32_t hash = 0;   // of these and the text
+  std::uint32_t given = 0;  // which of the numbers below, a bit each; then nesterov, and what it is
+  std::uint32_t unused = 0;
+  std::array<double, kNumbers> numbers{};
+  poet_schedule schedule{};
+};
+static_assert(sizeof(NotesHead) == 24 + 8 * kNumbers + sizeof(poet_schedule));  // no bytes between
+
+/// In the order of NotesHead::numbers.
+template <class Chosen>
+auto numbers_of(Chosen& h) {
+  return std::array{&h.learning_rate, &h.momentum, &h.beta1, &h.beta2, &h.eps, &h.weight_decay};
+}
+constexpr std::uint32_t kNesterovGiven = 1U << kNumbers;
+constexpr std::uint32_t kNesterov = 2U << kNumbers;
 
 std::vector<char> bytes_of_notes(const Notes& notes) {
-  const std::size_t length =
-      notes.text.size() <= POET_BLOCK - kNotes - kNotesHead ? notes.text.size() : 0;  // whole or not at all
-  std::vector<char> bytes(kNotesHead + length);
-  const std::array<std::uint32_t, 3> head = {static_cast<std::uint32_t>(notes.seed),
-                                             static_cast<std::uint32_t>(notes.seed >> 32U),
-                                             static_cast<std::uint32_t>(length)};
-  std::memcpy(bytes.data(), head.data(), sizeof head);
-  std::copy_n(notes.text.begin(), length, bytes.begin() + kNotesHead);
-  const std::uint32_t hash = hash_of(bytes.data(), bytes.size(), kNotes);  // its own place is 0 yet
-  std::memcpy(bytes.data() + sizeof head, &hash, sizeof hash);
+  NotesHead head;
+  head.seed = notes.seed;
+  if (notes.text.size() <= POET_BLOCK - kNotes - sizeof head)  // whole or not at all
+    head.text_bytes = static_cast<std::uint32_t>(notes.text.size());
+  const runtime::Hyperparameters& chosen = notes.optimizer.hyperparameters;
+  const auto numbers = numbers_of(chosen);
+  for (std::size_t i = 0; i < kNumbers; ++i) {
+    if (!*numbers[i]) continue;
+    head.given |= 1U << i;
+    head.numbers[i] = **numbers[i];
+  }
+  if (chosen.nesterov) head.given |= *chosen.nesterov ? kNesterovGiven | kNesterov : kNesterovGiven;
+  head.schedule = runtime::schedule_in_c(notes.optimizer.schedule);
+  std::vector<char> bytes(sizeof head + head.text_bytes);
+  std::memcpy(bytes.data(), &head, sizeof head);
+  std::copy_n(notes.text.begin(), head.text_bytes, bytes.begin() + sizeof head);
+  head.hash = hash_of(bytes.data(), bytes.size(), kNotes);  // its own place is 0 yet
+  std::memcpy(bytes.data(), &head, sizeof head);
   return bytes;
 }
 
 std::optional<Notes> notes_in(const Words& block) {
   std::array<char, POET_BLOCK> all{};
   std::memcpy(all.data(), block.data(), sizeof all);
-  const std::uint32_t* head = block.data() + kNotes / 4;
-  if (head[2] > POET_BLOCK - kNotes - kNotesHead) return std::nullopt;
-  Notes notes{head[0] | std::uint64_t{head[1]} << 32U,
-              std::string(all.data() + kNotes + kNotesHead, head[2])};
+  NotesHead head;
+  std::memcpy(&head, all.data() + kNotes, sizeof head);
+  if (head.text_bytes > POET_BLOCK - kNotes - sizeof head) return std::nullopt;
+  Notes notes{head.seed, std::string(all.data() + kNotes + sizeof head, head.text_bytes)};
+  runtime::Hyperparameters& chosen = notes.optimizer.hyperparameters;
+  const auto numbers = numbers_of(chosen);
+  for (std::size_t i = 0; i < kNumbers; ++i)
+    if ((head.given & 1U << i) != 0) *numbers[i] = head.numbers[i];
+  if ((head.given & kNesterovGiven) != 0) chosen.nesterov = (head.given & kNesterov) != 0;
+  notes.optimizer.schedule = runtime::schedule_from_c(head.schedule);
   const std::vector<char> wanted = bytes_of_notes(notes);
   if (!std::equal(wanted.begin(), wanted.end(), all.begin() + kNotes)) return std::nullopt;
   return notes;

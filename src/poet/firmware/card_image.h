@@ -11,6 +11,7 @@
 #include <string>
 
 #include "firmware/engine/poet_engine.h"
+#include "poet/firmware/program.h"
 
 namespace poet::firmware {
 
@@ -41,6 +42,7 @@ using Header = std::array<std::uint32_t, kHeaderWords>;  // their hash follows
 struct Notes {
   std::uint64_t seed = 0;
   std::string text{};  // what the data are; empty where it does not fit
+  OptimizerSettings optimizer{};
 };
 
 struct CardHeader {

@@ -35,7 +35,7 @@ void write_checkpoint(const std::filesystem::path& file, const Graph& graph, std
                                                  {"loss", fmt::format("{}", state.loss)},
                                                  {"kernels", runtime::kernels_description(kernels)},
                                                  {"optimizer", runtime::describe_optimizer(graph)},
-                                                 {"schedule", runtime::describe_schedule({})},
+                                                 {"schedule", runtime::describe_schedule(state.schedule)},
                                                  {"batch size", fmt::format("{}", batch_size)}};
   if (!state.data.empty()) metadata.emplace("data", state.data);
   runtime::write_safetensors(file, tensors, metadata);

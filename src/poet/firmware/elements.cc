@@ -1,4 +1,4 @@
-// Element by element, copies of boxes, updates.
+// Element by element, copies of boxes.
 
 #include <fmt/format.h>
 
@@ -164,22 +164,6 @@ std::vector<std::byte> select_backward(const OpReader& op) {
   return op.integer("index") >= 0 ? into(op, selected) : with_copies(op, {}, true);
 }
 
-std::vector<std::byte> update(const OpReader& op) {
-  for (const char* unknown : {"weight_decay", "nesterov", "every"})
-    if (op.has(unknown))
-      throw InputError(op.op().name, fmt::format("has {}, which {} in C has not", unknown, op.op().kind));
-  poet_update s{};
-  s.nest = nest_of(op.in(0), {own_strides(op.input(0)), own_strides(op.input(1))});
-  s.state = first_output(op) + small(static_cast<Index>(op.outputs()));
-  const auto number = [&op](const char* name) { return op.has(name) ? op.real(name) : 0.0; };
-  s.rate = number("learning_rate");
-  s.momentum = number("momentum");
-  s.beta1 = number("beta1");
-  s.beta2 = number("beta2");
-  s.eps = number("eps");
-  return bytes_of(s);
-}
-
 }  // namespace
 
 void add_elements(KernelTable& table) {
@@ -255,13 +239,6 @@ void add_copies(KernelTable& table) {
   add_copy("select_backward", select_backward);
   add_copy("transpose", [](const OpReader& op) { return out_of(op, transposed); });
   add_copy("transpose_backward", [](const OpReader& op) { return into(op, transposed); });
-}
-
-void add_updates(KernelTable& table) {
-  table["sgd_update"] = {{"poet_sgd_update", "poet_elements.c", poet_sgd_update}, update, true};
-  table["momentum_update"] = {
-      {"poet_momentum_update", "poet_elements.c", poet_momentum_update}, update, true};
-  table["adam_update"] = {{"poet_adam_update", "poet_elements.c", poet_adam_update}, update, true};
 }
 
 Shape own_strides(const Value& value) { return strides_of(value); }

@@ -36,7 +36,7 @@ void add_losses(KernelTable& table);  // and means over planes
 void add_pools(KernelTable& table);
 void add_sequences(KernelTable& table);  // softmax, layer norm, matmul, embeddings, dropout
 void add_folds(KernelTable& table);      // sums along axes
-void add_updates(KernelTable& table);
+void add_updates(KernelTable& table);    // and what is done to gradients before
 
 /// Throws InputError for what is no 32-bit number.
 [[nodiscard]] std::int32_t small(std::int64_t n);

@@ -60,6 +60,7 @@ void add_kernel_file(const fs::path& folder, const std::string& file, std::set<s
 std::set<std::string> kernel_files(const fs::path& folder, const Program& program) {
   std::set<std::string> files;
   add_kernel_file(folder, "poet_elements.c", files);  // starts of sums
+  add_kernel_file(folder, "poet_math.c", files);      // of the learning rate
   for (const KernelFunction* kernel : program.kernels) add_kernel_file(folder, kernel->file, files);
   return files;
 }
@@ -71,6 +72,9 @@ std::string in_rows(const std::vector<std::string>& items, std::size_t per_row) 
     text += fmt::format("{}{}{}", i == 0 ? "" : ",", i % per_row == 0 ? "\n    " : " ", items[i]);
   return text;
 }
+
+/// In every bit.
+std::string c_double(double x) { return fmt::format("{:a}", x); }
 
 std::string rows_c(const Program& p) {
   std::vector<std::string> names, rows;
@@ -116,6 +120,9 @@ std::string plan_c(const Program& p, bool on_card, std::uint64_t seed) {
       fmt::format("{}, /* program: first block */", p.code_first),
       fmt::format("{}, {}, /* names of pages: first block, how many */", p.names_first, p.names.size()),
       fmt::format("{}U, {}U, /* seed */", seed & 0xFFFFFFFFU, seed >> 32U),
+      fmt::format("{}, {{{}, {}U, {}U, 0, {}}}, /* learning rate: steps of an update, schedule */",
+                  p.steps_per_update, p.schedule.kind, p.schedule.warmup, p.schedule.length,
+                  c_double(p.schedule.number)),
       fmt::format("{}, {}, {}, /* rows of tables by index */", p.row_indices.size(), p.rows.size(),
                   p.rows.empty() ? "0, 0" : "indices, rows"),
   };

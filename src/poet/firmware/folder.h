@@ -40,9 +40,10 @@ struct Memory;
 
 /// What README.md says of a plan.
 struct Description {
-  std::string plan;     // the file's name
-  std::string network;  // ops, parameters
-  std::string storage;  // pages, samples
+  std::string plan;       // the file's name
+  std::string network;    // ops, parameters
+  std::string storage;    // pages, samples
+  std::string optimizer;  // and the schedule of its rate
   std::uint64_t seed = 0;
 };
 

@@ -154,11 +154,20 @@ std::vector<std::byte> planes(const Shape& whole, const Shape& pooled) {
   return bytes_of(poet_planes{small(count), small(element_count(whole) / count)});
 }
 
-std::vector<std::byte> rows(const OpReader& op) {
-  return bytes_of(poet_rows{small(op.in_count(0) / op.in(0).back()), small(op.in(0).back())});
+/// The numbers of the slope are the portable kernel's.
+std::vector<std::byte> cross_entropy(const OpReader& op) {
+  poet_cross_entropy s{};
+  s.rows = small(op.in_count(0) / op.in(0).back());
+  s.width = small(op.in(0).back());
+  s.smoothing = op.has("label_smoothing") ? op.real("label_smoothing") : 0.0;
+  s.others = static_cast<float>(s.smoothing / static_cast<double>(op.in(0).back()));
+  s.right = static_cast<float>(1.0 - s.smoothing) + s.others;
+  return bytes_of(s);
 }
 
-std::vector<std::byte> one_row(const OpReader& op) { return bytes_of(poet_rows{1, small(op.in_count(0))}); }
+std::vector<std::byte> number_loss(const OpReader& op) {
+  return bytes_of(poet_number_loss{small(op.in_count(0)), 0, op.has("delta") ? op.real("delta") : 0.0});
+}
 
 }  // namespace
 
@@ -198,16 +207,18 @@ void add_losses(KernelTable& table) {
       [](const OpReader& op) { return planes(op.in(0), op.out(0)); });
   add("global_avg_pool_backward", "poet_global_avg_pool_backward", poet_global_avg_pool_backward,
       [](const OpReader& op) { return planes(op.out(0), op.in(0)); });
-  const auto whole_targets = [](const OpReader& op) {
-    if (op.has("label_smoothing"))
-      throw InputError(op.op().name, "has label_smoothing, which no kernel in C has");
-    return rows(op);
-  };
-  add("softmax_cross_entropy", "poet_softmax_cross_entropy", poet_softmax_cross_entropy, whole_targets);
+  add("softmax_cross_entropy", "poet_softmax_cross_entropy", poet_softmax_cross_entropy, cross_entropy);
   add("softmax_cross_entropy_backward", "poet_softmax_cross_entropy_backward",
-      poet_softmax_cross_entropy_backward, whole_targets);
-  add("mse_loss", "poet_mse_loss", poet_mse_loss, one_row);
-  add("mse_loss_backward", "poet_mse_loss_backward", poet_mse_loss_backward, one_row);
+      poet_softmax_cross_entropy_backward, cross_entropy);
+  const auto add_number_loss = [&table](const std::string& kind, poet_kernel here, poet_kernel slope) {
+    table[kind] = {{"poet_" + kind, "poet_number_losses.c", here}, number_loss};
+    table[kind + "_backward"] = {{"poet_" + kind + "_backward", "poet_number_losses.c", slope}, number_loss};
+  };
+  add_number_loss("mse_loss", poet_mse_loss, poet_mse_loss_backward);
+  add_number_loss("l1_loss", poet_l1_loss, poet_l1_loss_backward);
+  add_number_loss("huber_loss", poet_huber_loss, poet_huber_loss_backward);
+  add_number_loss("bce_loss", poet_bce_loss, poet_bce_loss_backward);
+  add_number_loss("bce_with_logits_loss", poet_bce_with_logits_loss, poet_bce_with_logits_loss_backward);
 }
 
 }  // namespace poet::firmware

@@ -9,10 +9,13 @@
 
 #include "firmware/engine/poet_engine.h"
 #include "poet/base/error.h"
+#include "poet/firmware/families.h"
 #include "poet/firmware/storage_places.h"
 #include "poet/graph/operators/schema.h"
 #include "poet/graph/parts.h"
 #include "poet/plan/machine.h"
+#include "poet/runtime/training/hyperparameters.h"
+#include "poet/runtime/training/schedule_in_c.h"
 #include "poet/runtime/training/trainer_options.h"
 
 namespace poet::firmware {
@@ -27,11 +30,14 @@ std::string named(const Graph& graph, ValueId v) {
 
 class Compiler {
  public:
-  explicit Compiler(const PlanFile& file)
+  Compiler(const PlanFile& file, const runtime::LearningRateSchedule& schedule)
       : file_(file),
         graph_(file.instance.graph),
         storage_(storages(graph_)),
-        place_(graph_.values.size(), kNowhere) {}
+        place_(graph_.values.size(), kNowhere) {
+    out_.steps_per_update = static_cast<std::uint32_t>(small(runtime::steps_per_update(graph_)));
+    out_.schedule = runtime::schedule_in_c(schedule);
+  }
 
   Program run() {
     check();
@@ -229,6 +235,8 @@ class Compiler {
 
 }  // namespace
 
-Program program_of(const PlanFile& file) { return Compiler(file).run(); }
+Program program_of(const PlanFile& file, const runtime::LearningRateSchedule& schedule) {
+  return Compiler(file, schedule).run();
+}
 
 }  // namespace poet::firmware

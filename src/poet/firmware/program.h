@@ -8,8 +8,11 @@
 #include <string>
 #include <vector>
 
+#include "firmware/engine/poet_rate.h"
 #include "poet/firmware/lowered.h"
 #include "poet/plan/file/plan_file.h"
+#include "poet/runtime/training/hyperparameters.h"
+#include "poet/runtime/training/learning_rate.h"
 
 namespace poet::firmware {
 
@@ -76,6 +79,12 @@ struct ShapeEntry {
   std::size_t first = 0;  // byte in Program::shape_bytes, a multiple of 8
 };
 
+/// What is said about the optimiser when firmware is made.
+struct OptimizerSettings {
+  runtime::Hyperparameters hyperparameters{};
+  runtime::LearningRateSchedule schedule{};
+};
+
 struct Program {
   std::vector<const KernelFunction*> kernels;  // that the plan needs, in the order in which it needs them
   std::vector<ShapeEntry> shapes;
@@ -105,12 +114,15 @@ struct Program {
   std::uint32_t sample_bytes = 0;
   std::uint32_t sample_blocks = 0;
   std::uint32_t batch = 1;
+
+  std::uint32_t steps_per_update = 1;
+  poet_schedule schedule{};  // of the learning rate
 };
 
 /// Of a plan that the verifier accepts, for device semantics. Throws InputError naming the op or value that
 /// boards cannot have: a kind without a kernel, parameters outside the budget, elements of other than 4
 /// bytes. O(steps + edges).
-[[nodiscard]] Program program_of(const PlanFile& file);
+[[nodiscard]] Program program_of(const PlanFile& file, const runtime::LearningRateSchedule& schedule);
 
 /// What firmware and card must have in common: the program's, and the seed of data order and dropout.
 [[nodiscard]] std::uint32_t digest_of(const Program& program, std::uint64_t seed);

@@ -135,10 +135,11 @@ std::string readme(const Program& program, const Board& board, const std::vector
              "The network: {}; a step takes {}. C99, without a heap{}. Each step reads "
              "samples, computes\nthe loss and all gradients, updates the parameters and writes a record to "
              "the "
-             "card. The bits are those of\n`poet run --kernels reference` (seed {}).\n\n",
+             "card. The bits are those of\n`poet run --kernels reference` (seed {}), the optimiser is "
+             "{}.\n\n",
              d.plan, board.name, board.description, d.network,
              counted(static_cast<std::int64_t>(program.batch), "sample"),
-             is_host(board) ? "" : " and without a C library", d.seed) +
+             is_host(board) ? "" : " and without a C library", d.seed, d.optimizer) +
          memory_table(memory, board) + instructions + "\n## Build and run\n```\n" + running(board, memories) +
          "\n" + card_section(board, d) + kExitCodes + files(board, memory);
 }

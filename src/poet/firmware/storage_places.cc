@@ -178,6 +178,7 @@ std::uint32_t digest_of(const Program& program) {
   };
   for (const KernelFunction* kernel : program.kernels) mix(kernel->name.data(), kernel->name.size());
   mix(numbers.data(), numbers.size() * sizeof numbers[0]);
+  mix(&program.schedule, sizeof program.schedule);
   mix(program.shape_bytes.data(), program.shape_bytes.size());
   mix(program.code.data(), program.code.size());
   return hash;

@@ -39,7 +39,7 @@ static void say_number(uint32_t n) {
 
 static void count(const char* kernel, const char* name, poet_kernel call, const void* shape,
                   void* const* operand, int32_t operations) {
-  const poet_run run = {1, 2, 3};
+  const poet_run run = {1, 2, 3, 1.0};
   uint64_t before, without, with;
   poet_port_instructions();
   before = poet_port_instructions();

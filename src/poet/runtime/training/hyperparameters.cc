@@ -80,4 +80,13 @@ void set_hyperparameters(Graph& training, const Hyperparameters& chosen) {
   if (chosen.nesterov) set_nesterov(training, *chosen.nesterov);
 }
 
+/// A graph's updates agree: one training made them.
+std::int64_t steps_per_update(const Graph& training) {
+  for (const Op& op : training.ops) {
+    const auto every = op.attributes.find("every");
+    if (op.pass == Pass::update && every != op.attributes.end()) return std::get<std::int64_t>(every->second);
+  }
+  return 1;
+}
+
 }  // namespace poet::runtime

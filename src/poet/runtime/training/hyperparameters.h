@@ -2,6 +2,7 @@
 
 // What a user sets about an optimiser whose update ops are in the graph already.
 
+#include <cstdint>
 #include <optional>
 
 #include "poet/graph/graph.h"
@@ -21,5 +22,8 @@ struct Hyperparameters {
 /// that no update op has (momentum under SGD), and a weight
 /// decay where steps change the rows of a table that their data name, and no others.
 void set_hyperparameters(Graph& training, const Hyperparameters& chosen);
+
+/// So manieth step updates: 1, or over how many gradients are accumulated.
+[[nodiscard]] std::int64_t steps_per_update(const Graph& training);
 
 }  // namespace poet::runtime

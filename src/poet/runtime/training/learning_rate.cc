@@ -2,30 +2,67 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
-#include <numbers>
+#include <algorithm>
+#include <limits>
 
 #include "poet/base/error.h"
+#include "poet/runtime/training/schedule_in_c.h"
 
 namespace poet::runtime {
 
 using Kind = LearningRateSchedule::Kind;
 
-double rate_factor(const LearningRateSchedule& schedule, std::int64_t number) {
-  if (number <= schedule.warmup) return static_cast<double>(number) / static_cast<double>(schedule.warmup);
-  const std::int64_t done = number - schedule.warmup - 1;
+namespace {
+
+constexpr std::int64_t kMostUpdates = std::numeric_limits<std::uint32_t>::max();  // that boards count
+
+void check_updates(const char* field, std::int64_t updates) {
+  if (updates < 1) throw InputError(Field{field}, "must be at least 1 update");
+  if (updates > kMostUpdates)
+    throw InputError(Field{field}, fmt::format("must be at most {} updates", kMostUpdates));
+}
+
+}  // namespace
+
+poet_schedule schedule_in_c(const LearningRateSchedule& schedule) {
+  poet_schedule c{};
+  c.warmup = static_cast<std::uint32_t>(schedule.warmup);
   switch (schedule.kind) {
     case Kind::constant:
-      return 1.0;
+      c.kind = POET_RATE_CONSTANT;
+      break;
     case Kind::step:
-      return std::pow(schedule.gamma, static_cast<double>(done / schedule.step_size));
-    case Kind::cosine: {
-      if (done >= schedule.length) return schedule.least;
-      const double part = static_cast<double>(done) / static_cast<double>(schedule.length);
-      return schedule.least + (1.0 - schedule.least) * 0.5 * (1.0 + std::cos(std::numbers::pi * part));
-    }
+      c.kind = POET_RATE_STEP;
+      c.length = static_cast<std::uint32_t>(schedule.step_size);
+      c.number = schedule.gamma;
+      break;
+    case Kind::cosine:
+      c.kind = POET_RATE_COSINE;
+      c.length = static_cast<std::uint32_t>(schedule.length);
+      c.number = schedule.least;
+      break;
   }
-  throw InternalError("a schedule is one of these");
+  return c;
+}
+
+LearningRateSchedule schedule_from_c(const poet_schedule& c) {
+  LearningRateSchedule schedule;
+  schedule.warmup = c.warmup;
+  if (c.kind == POET_RATE_STEP) {
+    schedule.kind = Kind::step;
+    schedule.step_size = c.length;
+    schedule.gamma = c.number;
+  } else if (c.kind == POET_RATE_COSINE) {
+    schedule.kind = Kind::cosine;
+    schedule.length = c.length;
+    schedule.least = c.number;
+  }
+  return schedule;
+}
+
+double rate_factor(const LearningRateSchedule& schedule, std::int64_t number) {
+  const poet_schedule c = schedule_in_c(schedule);
+  return poet_rate_factor(&c, static_cast<std::uint32_t>(std::min(number, kMostUpdates)));
 }
 
 LearningRateSchedule schedule_of(const ScheduleChoice& choice) {
@@ -60,13 +97,14 @@ LearningRateSchedule schedule_of(const ScheduleChoice& choice) {
 
 void check_schedule(const LearningRateSchedule& schedule) {
   if (schedule.warmup < 0) throw InputError(Field{"lr_warmup"}, "must be at least 0");
+  if (schedule.warmup > 0) check_updates("lr_warmup", schedule.warmup);
   if (schedule.kind == Kind::step) {
-    if (schedule.step_size < 1) throw InputError(Field{"lr_step_size"}, "must be at least 1 update");
+    check_updates("lr_step_size", schedule.step_size);
     if (!(schedule.gamma > 0 && schedule.gamma <= 1))
       throw InputError(Field{"lr_gamma"}, "must be above 0 and at most 1");
   }
   if (schedule.kind == Kind::cosine) {
-    if (schedule.length < 1) throw InputError(Field{"lr_length"}, "must be at least 1 update");
+    check_updates("lr_length", schedule.length);
     if (!(schedule.least >= 0 && schedule.least <= 1))
       throw InputError(Field{"lr_least"}, "must be from 0 to 1, a part of the learning rate");
   }

@@ -59,15 +59,6 @@ PlannedFigures judged(const PlanFile& file, const std::string& which) {
   return found;
 }
 
-/// A graph's updates agree: one training made them.
-std::int64_t find_steps_per_update(const Graph& graph) {
-  for (const Op& op : graph.ops) {
-    const auto every = op.attributes.find("every");
-    if (op.pass == Pass::update && every != op.attributes.end()) return std::get<std::int64_t>(every->second);
-  }
-  return 1;
-}
-
 const KernelOptions& set_up(const KernelOptions& kernels) {
   set_up_kernels(kernels);
   return kernels;
@@ -85,7 +76,7 @@ Trainer::State::State(PlanFamily family, const TrainerOptions& options)
   set_hyperparameters(file.instance.graph, options.hyperparameters);
   check_schedule(options.schedule);
   schedule = options.schedule;
-  steps_per_update = find_steps_per_update(file.instance.graph);
+  steps_per_update = runtime::steps_per_update(file.instance.graph);
   const Graph& graph = file.instance.graph;
   const bool goes_on = goes_on_from_pages(options);
   use_plan(goes_on ? plan_left(look_at_left_run(storage.where))

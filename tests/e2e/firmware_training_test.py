@@ -1,0 +1,121 @@
+#!/usr/bin/env python3
+"""Losses, optimisers and schedules of firmware: what it trains is what poet run trains with the same options, to the bit.
+
+usage: firmware_training_test.py POET WORK_FOLDER host|boards
+
+host: as a program with AddressSanitizer and UndefinedBehaviorSanitizer. boards: a few of them for Cortex-M under QEMU, with floating
+point in hardware and in software. Exit 77 where a compiler or the emulator is missing.
+"""
+from firmware_support import *
+
+RATE = ["--learning-rate", "0.037"]
+# What is said to solve, then what is said to codegen and to run.
+TRAININGS = {
+    "rate": ([], ["--learning-rate", "0.25"]),
+    "warm-up, steps": (["--optimizer", "sgd"],
+                       [*RATE, "--lr-warmup", "3", "--lr-schedule", "step", "--lr-step-size", "2", "--lr-gamma", "0.3", "--weight-decay", "0.01"]),
+    "cosine, nesterov": (["--optimizer", "momentum"],
+                         [*RATE, "--nesterov", "--momentum", "0.8", "--weight-decay", "0.02", "--lr-schedule", "cosine", "--lr-length", "9",
+                          "--lr-least", "0.1", "--lr-warmup", "2"]),
+    "adam": (["--optimizer", "adam"], ["--beta1", "0.8", "--beta2", "0.99", "--eps", "1e-6", "--weight-decay", "0.1"]),
+    "adamw, smoothed": (["--optimizer", "adamw", "--label-smoothing", "0.1"], ["--weight-decay", "0.3", "--lr-schedule", "cosine", "--lr-length", "20"]),
+    "accumulated": (["--optimizer", "adam", "--accumulate", "3"], ["--lr-warmup", "2"]),
+    "clipped": (["--optimizer", "momentum", "--clip-norm", "0.05"], RATE),
+    "clipped sums": (["--optimizer", "sgd", "--accumulate", "2", "--clip-norm", "0.5"],
+                     ["--lr-schedule", "step", "--lr-step-size", "2", "--weight-decay", "0.05"]),
+}
+LOSSES = {
+    "mse": ([], []),
+    "l1": (["--optimizer", "momentum"], RATE),
+    "huber": (["--huber-delta", "0.3"], RATE),
+    "bce-with-logits": (["--optimizer", "adam"], []),
+}
+STEPS = 12
+
+
+def ram_of(name, else_ram):
+    """Gradients that are clipped do not come in parts."""
+    return "250000" if name.startswith("clipped") else else_ram
+
+
+def same_as_on_the_host(name, plan_file, options, execute, board="host", make=()):
+    folder = firmware(plan_file, name.replace(" ", "_"), STEPS, board, make, options)
+    assert len(losses(execute(folder))) == STEPS
+    as_poet_run_does(plan_file, folder, STEPS, options)
+    print(f"{board} {' '.join(make)} {name}: {STEPS} steps")
+    return folder
+
+
+def network_without_loss():
+    """linear as an ONNX file, whose output other losses compare with numbers."""
+    file = f"{work}/linear.onnx"
+    run(poet, "run", plan("whole", "400KB", "--split", "off", model="linear"), "--steps", "1", "--quiet", "--onnx-out", file)
+    return file
+
+
+def plan_with_loss(onnx, loss, solve):
+    file = f"{work}/{loss}.plan"
+    run(poet, "solve", "--onnx", onnx, "--loss", loss, "--platform", "m4", "--ram-budget", "40KiB", "--time-limit", "2", "--quiet",
+        "--plan-out", file, *solve)
+    return file
+
+
+def on_host():
+    sanitized = ["BOARD_FLAGS=-fsanitize=address,undefined -fno-sanitize-recover=all", "LINK_FLAGS=-lm"]
+    execute = lambda folder: run(f"{folder}/build/firmware", f"{folder}/card.img")
+    for name, (solve, options) in TRAININGS.items():
+        same_as_on_the_host(name, plan(name.replace(" ", "_"), ram_of(name, "60KiB"), *solve, model="linear"), options, execute,
+                            make=sanitized)
+    onnx = network_without_loss()
+    for loss, (solve, options) in LOSSES.items():
+        same_as_on_the_host(loss, plan_with_loss(onnx, loss, solve), options, execute, make=sanitized)
+    goes_on(execute)
+    refusals()
+
+
+def goes_on(execute):
+    """Stopped between two updates of accumulated gradients, within a warm-up: the end is that of a run in one go."""
+    solve, options = ["--optimizer", "adam", "--accumulate", "3"], ["--lr-warmup", "2", "--learning-rate", "0.01"]
+    file = plan("stopped", "60KiB", *solve, model="linear")
+    folder = firmware(file, "stopped", 4, options=options)
+    execute(folder)
+    as_poet_run_does(file, folder, 4, options)
+    run(poet, "card", file, f"{folder}/card.img", "--steps", "11")
+    assert len(losses(execute(folder))) == 7
+    as_poet_run_does(file, folder, 11, options)
+    answer = json.loads(run(poet, "card", file, f"{folder}/card.img", "--json"))
+    assert "learning_rate=0.01" in answer["optimizer"] and answer["schedule"] == "constant warmup=2", answer
+    before = contents(f"{folder}/card.img")
+    run(poet, "codegen", file, "-o", folder, "--steps", "11", "--samples", SAMPLES)
+    run("make", "-s", "-C", folder)
+    store(f"{folder}/card.img", before)
+    assert "another plan" in run(f"{folder}/build/firmware", f"{folder}/card.img", code=WRONG_PLAN)  # of another rate
+    print("stopped between updates: goes on, and not at another rate")
+
+
+def refusals():
+    linear = plan("refused", "60KiB", model="linear")
+    for words, options in ((["--momentum", "none"], ["--momentum", "0.5"]), (["--lr-schedule", "--lr-step-size"], ["--lr-schedule", "step"]),
+                           (["--learning-rate", "> 0"], ["--learning-rate", "0"]), (["--nesterov", "momentum"], ["--nesterov"]),
+                           (["--lr-length", "at most"], ["--lr-schedule", "cosine", "--lr-length", "4294967296"])):
+        text = run(poet, "codegen", linear, "-o", f"{work}/none", *options, code=2)
+        assert text.count("\n") == 1 and all(word in text for word in words), text
+        assert not os.path.exists(f"{work}/none")
+    print("refusals: one line each")
+
+
+def on_boards():
+    needs_emulator()
+    for board, make, names in (("mps2-an386", (), ("cosine, nesterov", "clipped sums")), ("microbit", (), ("warm-up, steps", "adamw, smoothed"))):
+        execute = lambda folder: run("make", "-s", "-C", folder, "run", *make, timeout=600)
+        for name in names:
+            solve, options = TRAININGS[name]
+            file = plan(f"{board}_{name.replace(' ', '_')}", ram_of(name, "27KiB"), *solve, model="linear")
+            same_as_on_the_host(name, file, options, execute, board, make)
+    file = plan_with_loss(network_without_loss(), "bce-with-logits", [])
+    same_as_on_the_host("bce-with-logits", file, RATE, execute=lambda folder: run("make", "-s", "-C", folder, "run", timeout=600),
+                        board="lm3s6965evb")
+
+
+(on_host if part == "host" else on_boards)()
+print("passed")
