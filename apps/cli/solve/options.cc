@@ -180,8 +180,13 @@ std::optional<std::int64_t> read_op_limit(const std::optional<std::string>& type
   return typed ? std::optional(parse_count("--op-limit", *typed)) : std::nullopt;
 }
 
-Policy policy_of(const ProblemOptions& options) {
-  Policy policy = policy_of(options.input, options.limits);
+namespace {
+
+/// But for what the RAM budget changes.
+Policy policy_as_typed(const ProblemOptions& options) {
+  LimitOptions limits = options.limits;
+  if (options.ram) limits.ram_budget.reset();
+  Policy policy = policy_of(options.input, limits);
   policy.paging = !options.solver.no_paging;
   policy.rematerialization = !options.solver.no_remat;
   policy.split.energy = quick_energy;
@@ -190,6 +195,17 @@ Policy policy_of(const ProblemOptions& options) {
   if (!has_device_defaults(policy, options) || !keeps_in_ram(options).empty()) return policy;
   if (!options.input.persistent) policy.persistent = PersistentPolicy::automatic;
   if (!options.input.split) policy.split.automatic = true;
+  return policy;
+}
+
+}  // namespace
+
+Policy policy_of(const ProblemOptions& options) {
+  Policy policy = policy_as_typed(options);
+  if (!options.ram) return policy;
+  if (options.ram->least) return with_least_budget(std::move(policy), *options.ram->least);
+  policy.ram = options.ram->budget;
+  policy.ram.within_device = !options.limits.beyond_device_ram;
   return policy;
 }
 
