@@ -40,7 +40,7 @@ TEST(BadCommandLine, IsOneLine) {
   expect_bad_input("foo", "foo: unknown command (poet --help lists what there is)");
   expect_bad_input("manual foo", "foo: unknown command (poet --help lists them)");
   expect_bad_input("completion", "SHELL: is missing (poet completion --help lists what there is)");
-  expect_bad_input_with("completion tcsh", "tcsh not in {bash,zsh,fish}");
+  expect_bad_input_with("completion tcsh", "SHELL: \"tcsh\" is none of bash, zsh, fish");
   expect_bad_input("solve --foo", "--foo: unknown option (poet solve --help lists what there is)");
   expect_bad_input("sovle", "sovle: unknown command; did you mean solve? (poet --help lists what there is)");
   expect_bad_input("help sovle",

@@ -166,7 +166,7 @@ TEST(SweepErrors, AreExitTwoBeforeAnythingRuns) {
     EXPECT_EQ(std::count(run.err.begin(), run.err.end(), '\n'), 1) << run.err;
     EXPECT_FALSE(std::filesystem::exists(folder.file("r.sqlite"))) << arguments;
   };
-  expect_diagnostic(store, "spec");
+  expect_diagnostic(store, "SPEC.json: is missing");
   expect_diagnostic(good, "--store: is needed");
   expect_diagnostic(good + " --store " + folder.file("none/r.sqlite"), "--store: no such folder");
   expect_diagnostic(good + store + " --csv " + folder.file("none/r.csv"), "--csv: no such folder");

@@ -120,7 +120,7 @@ TEST(RamBudget, AboveTheDevicesIsRefusedUnlessAskedFor) {
 // What is typed in KiB is answered in KiB.
 TEST(RamBudget, SaysInWhichUnitsToAnswer) {
   const auto half = [](const std::string& typed) {
-    (void)settled(options(typed));
+    (void)settled_budgets(options(typed));
     const std::string text = format_bytes(Bytes(262144));
     set_byte_units(ByteUnits::decimal);
     return text;
