@@ -22,7 +22,7 @@ class RunPlan final : public Command {
  public:
   explicit RunPlan(CommandLine& program)
       : Command(program.command("run", "train by a plan, under its RAM cap, with real paging")) {
-    parser_.option("plan", plan_, "a plan file (poet solve --plan-out)", "PLAN").required();
+    parser_.option("PLAN", plan_, "a plan file (poet solve --plan-out)", "").required();
     parser_.group("Training")
         .option("--steps", training_.steps, "training steps to have done at the end (default 100)", "N");
     add_run_options(parser_, training_);

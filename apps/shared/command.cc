@@ -1,7 +1,5 @@
 #include "apps/shared/command.h"
 
-#include <fmt/format.h>
-
 #include "apps/shared/called_as.h"
 #include "apps/shared/command_text.h"
 #include "apps/shared/output.h"
@@ -18,7 +16,7 @@ int run_commands(CommandLine& program, const std::vector<std::unique_ptr<Command
   }
   for (const std::unique_ptr<Command>& command : commands)
     if (command->called()) return command->run();
-  throw InputError(fmt::format("a command is missing: {} ({} --help describes them)", names, called_as()));
+  throw InputError("", "a command is missing: " + names, std::string(called_as()) + " --help describes them");
 }
 
 }  // namespace poet::cli

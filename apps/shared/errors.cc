@@ -68,11 +68,8 @@ int exit_code_of(const std::function<int()>& work) {
   try {
     return work();
   } catch (const InputError& error) {
-    const std::string message = with_option_names(error);
-    const std::string rule = with_option_names(std::string(error.rule()));
-    const std::string field =
-        message.ends_with(": " + rule) ? message.substr(0, message.size() - rule.size() - 2) : "";
-    return failed(kBadInput, {"input", field, rule, message});
+    const InputError said = with_option_names(error);
+    return failed(kBadInput, {"input", std::string(said.place()), std::string(said.rule()), said.what()});
   } catch (const SaidElsewhere& failure) {
     return failure.exit_code;
   } catch (const std::bad_alloc&) {

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+#include <vector>
+
 #include "apps/shared/amounts.h"
 #include "apps/shared/called_as.h"
 #include "poet/base/error.h"
@@ -12,12 +15,13 @@ namespace poet::cli {
 
 NetworkSpec network_spec(const InputOptions& options) {
   if (!options.model && !options.onnx && !options.instance)
-    throw InputError("nothing to schedule: name a network (--model) or a file (--onnx, --instance)");
+    throw InputError("--model",
+                     "is missing, or --onnx or --instance with a file: there is nothing to schedule");
   check_onnx_options(options);
   if (!options.instance) return network_spec(static_cast<const NetworkOptions&>(options));
   if (options.model || options.onnx)
-    throw InputError(fmt::format("--instance and --{} exclude each other: an instance holds its graph",
-                                 options.model ? "model" : "onnx"));
+    throw InputError("--instance", fmt::format("excludes --{}: an instance holds its graph",
+                                               options.model ? "model" : "onnx"));
   // Beside a network it says how that is trained, which an instance file has fixed.
   NetworkOptions changes = options;
   changes.model = "";
@@ -30,8 +34,9 @@ NetworkSpec network_spec(const InputOptions& options) {
 
 DeviceSpec device_spec(const InputOptions& options) {
   if (!options.platform && !options.instance)
-    throw InputError(fmt::format("--platform is needed with --{}: which device ({} devices lists them)",
-                                 options.onnx ? "onnx" : "model", called_as()));
+    throw InputError("--platform",
+                     fmt::format("is needed with --{}: which device", options.onnx ? "onnx" : "model"),
+                     fmt::format("{} devices lists them", called_as()));
   return {options.platform.value_or(""), std::nullopt};
 }
 
@@ -46,10 +51,25 @@ Policy policy_of(const InputOptions& options) {
   return policy;
 }
 
+namespace {
+
+void check_deadlines(const LimitOptions& limits) {
+  std::vector<std::string> given;
+  for (const auto& [option, text] :
+       {std::pair("--runtime-budget", &limits.runtime_budget), std::pair("--deadline", &limits.deadline),
+        std::pair("--total-deadline", &limits.total_deadline)})
+    if (*text) given.emplace_back(option);
+  if (given.size() > 1) throw InputError(given[1], fmt::format("excludes {}: give one of them", given[0]));
+  if (limits.total_deadline && !limits.steps)
+    throw InputError("--total-deadline", "needs --steps: how many steps that time is for");
+  if (limits.steps && !limits.total_deadline)
+    throw InputError("--steps", "needs --total-deadline: the time for all of them");
+}
+
+}  // namespace
+
 Policy policy_of(const InputOptions& options, const LimitOptions& limits) {
   Policy policy = policy_of(options);
-  if (limits.ram_budget && limits.ram_budget->find(',') != std::string::npos)
-    throw InputError("--ram-budget", "takes one amount here; several are for poet solve and poet run");
   if (limits.ram_budget)
     policy.ram = parse_ram_budget("--ram-budget", *limits.ram_budget);
   else
@@ -57,15 +77,7 @@ Policy policy_of(const InputOptions& options, const LimitOptions& limits) {
   policy.ram.within_device = !limits.beyond_device_ram;
   if (limits.max_bytes_written)
     policy.max_bytes_written = parse_bytes("--max-bytes-written", *limits.max_bytes_written);
-  const int deadlines = static_cast<int>(limits.runtime_budget.has_value()) +
-                        static_cast<int>(limits.deadline.has_value()) +
-                        static_cast<int>(limits.total_deadline.has_value());
-  if (deadlines > 1)
-    throw InputError(
-        "--runtime-budget, --deadline and --total-deadline exclude each other: give one of them");
-  if (limits.total_deadline.has_value() != limits.steps.has_value())
-    throw InputError(
-        "--total-deadline and --steps need each other: the time for all steps, and how many there are");
+  check_deadlines(limits);
   if (limits.runtime_budget) {
     policy.deadline.factor = parse_factor("--runtime-budget", *limits.runtime_budget);
   } else if (limits.deadline) {

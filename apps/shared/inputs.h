@@ -30,7 +30,7 @@ struct LimitOptions {
 /// Whose rules hold; without limits.
 [[nodiscard]] Policy policy_of(const InputOptions& options);
 /// With the limits of one training step; without a RAM budget, all that the device has. Throws InputError for
-/// several RAM budgets and for deadlines that exclude each other.
+/// deadlines that exclude each other.
 [[nodiscard]] Policy policy_of(const InputOptions& options, const LimitOptions& limits);
 
 }  // namespace poet::cli

@@ -7,7 +7,10 @@
 
 namespace poet::cli {
 
-/// Draws over the current line, cut to the terminal's width: a longer one would wrap for good.
+/// The words of `text` that fit into so many columns, numbers with their units.
+[[nodiscard]] std::string first_words(const std::string& text, int columns);
+
+/// Draws over the current line, cut after a word to the terminal's width: a longer one would wrap for good.
 void draw_line(std::FILE* stream, const std::string& text);
 
 /// Leaves it empty.

@@ -72,8 +72,8 @@ void check_onnx_options(const NetworkOptions& options) {
 NetworkSpec network_spec(const NetworkOptions& options) {
   check_onnx_options(options);
   if (options.model.has_value() == options.onnx.has_value())
-    throw InputError(options.model ? "--model and --onnx exclude each other: each names a network"
-                                   : "no network: name one (--model) or a file (--onnx, --instance)");
+    throw options.model ? InputError("--onnx", "excludes --model: each names a network")
+                        : InputError("--model", "is missing, or --onnx or --instance with a file");
   NetworkSpec spec;
   if (options.onnx) {
     if (options.sequence_length)

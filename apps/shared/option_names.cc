@@ -85,10 +85,10 @@ std::optional<std::string> option_of(std::string_view field) {
 
 }  // namespace
 
-std::string with_option_names(const InputError& error) {
+InputError with_option_names(const InputError& error) {
   const std::optional<std::string> option = error.is_field() ? option_of(error.place()) : std::nullopt;
-  if (!option) return with_option_names(error.what());
-  return *option + ": " + with_option_names(std::string(error.rule()));
+  return {option.value_or(std::string(error.place())), with_option_names(std::string(error.rule())),
+          std::string(error.hint())};
 }
 
 std::string with_option_names(std::string text) {

@@ -4,9 +4,11 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <sstream>
 #include <utility>
 
 #include "apps/shared/called_as.h"
+#include "apps/shared/parse_errors.h"
 #include "apps/shared/terminal.h"
 #include "poet/base/error.h"
 #include "poet/base/nearest.h"
@@ -18,21 +20,36 @@ namespace {
 /// Descriptions broken at spaces instead of lines that leave the terminal.
 class Formatter final : public CLI::Formatter {
  public:
-  Formatter() { column_width(kColumn); }
-  /// Without the choices that CLI11 adds to the type, which says them: "time|step:{time,step}".
+  Formatter() { column_width(description_column()); }
+  /// Without the choices that CLI11 adds to the type, which says them: "time|step:{time,step}". Choices that
+  /// take more than a line can be broken between each other.
   std::string make_option_opts(const CLI::Option* option) const override {
     std::string text = CLI::Formatter::make_option_opts(option);
     const std::size_t from = text.find(":{");
     const std::size_t to = text.find('}', from);
     if (from != std::string::npos && to != std::string::npos) text.erase(from, to + 1 - from);
+    if (static_cast<int>(text.size()) > prose_width() - kIndent)
+      for (std::size_t at = text.find('|'); at != std::string::npos; at = text.find('|', at + 3))
+        text.replace(at, 1, " | ");
     return text;
   }
   std::string make_option_desc(const CLI::Option* option) const override {
-    return wrapped(option->get_description(), std::max(prose_width() - kColumn, 20), 0);
+    return beside_name(option->get_description());
+  }
+  std::string make_subcommand(const CLI::App* command) const override {
+    std::ostringstream out;
+    CLI::detail::format_help(out, command->get_name(), beside_name(command->get_description()),
+                             get_column_width());
+    return out.str();
   }
 
  private:
-  static constexpr int kColumn = 34;
+  static constexpr int kIndent = 8;  // of what is moved to a line of its own
+  /// Beside the names where there is room, else below them.
+  static std::string beside_name(const std::string& description) {
+    return wrapped(description, prose_width() - description_column(), 0);
+  }
+  static int description_column() { return prose_width() < 64 ? 6 : 34; }
 };
 
 /// CLI11 separates groups of options by two empty lines; one is enough.
@@ -56,13 +73,13 @@ std::vector<std::string> known_names(const CLI::App& app, const std::string& giv
   return names;
 }
 
-std::string unknown(const CLI::App& app, bool is_program) {
+Wrong unknown(const CLI::App& app, bool is_program) {
   const std::vector<std::string> extra = app.remaining(true);
   const std::string first = extra.empty() ? "" : extra.front();
+  const std::string name = first.starts_with("-") ? first.substr(0, first.find('=')) : first;
   const bool has_commands = !app.get_subcommands({}).empty();
   const char* what = first.starts_with("-") ? "option" : is_program && has_commands ? "command" : "argument";
-  return fmt::format("unknown {} \"{}\"{}", what, first,
-                     did_you_mean(first.substr(0, first.find('=')), known_names(app, first)));
+  return {name, fmt::format("unknown {}{}", what, did_you_mean(name, known_names(app, first)))};
 }
 
 }  // namespace
@@ -143,10 +160,10 @@ Parser CommandLine::command(const std::string& name, const std::string& descript
 }
 
 std::optional<std::string> CommandLine::parse(int argc, const char* const* argv) {
-  const auto wrong = [this](const std::string& what) {
+  const auto refused = [this](const Wrong& wrong) {
     const std::vector<CLI::App*> called = app_->get_subcommands();
-    const std::string place = called_as() + (called.empty() ? "" : " " + called.front()->get_name());
-    return InputError(fmt::format("{} ({} --help lists what there is)", what, place));
+    const std::string command = called_as() + (called.empty() ? "" : " " + called.front()->get_name());
+    return InputError(wrong.place, wrong.rule, command + " --help lists what there is");
   };
   // "poet help solve" is "poet solve --help".
   std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
@@ -154,8 +171,7 @@ std::optional<std::string> CommandLine::parse(int argc, const char* const* argv)
     words.erase(words.begin());
     const std::vector<std::string> commands = known_names(*app_, "");
     if (!words.empty() && std::ranges::find(commands, words.front()) == commands.end())
-      throw wrong(
-          fmt::format("unknown command \"{}\"{}", words.front(), did_you_mean(words.front(), commands)));
+      throw refused({words.front(), "unknown command" + did_you_mean(words.front(), commands)});
     words.emplace_back("--help");
   }
   std::reverse(words.begin(), words.end());  // as CLI11 takes them
@@ -164,11 +180,11 @@ std::optional<std::string> CommandLine::parse(int argc, const char* const* argv)
   } catch (const CLI::CallForVersion& version) {
     return std::string(version.what()) + "\n";
   } catch (const CLI::CallForHelp&) {
-    return compact(app_->help());
+    return fitted_lines(compact(app_->help()));
   } catch (const CLI::ExtrasError&) {
-    throw wrong(unknown(*app_, app_->get_subcommands().empty()));
+    throw refused(unknown(*app_, app_->get_subcommands().empty()));
   } catch (const CLI::ParseError& error) {
-    throw wrong(error.what());
+    throw refused(in_words(error.what()));
   }
   return std::nullopt;
 }

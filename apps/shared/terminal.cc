@@ -33,18 +33,6 @@ bool takes_colour(std::FILE* stream) {
   return (none == nullptr || *none == '\0') && is_live(stream);
 }
 
-/// Characters that take a column: not the bytes that continue one, nor the sequences that change colours.
-int columns_of(const std::string& line) {
-  int count = 0;
-  bool in_sequence = false;
-  for (const char c : line) {
-    if (c == '\x1b') in_sequence = true;
-    if (!in_sequence && (static_cast<unsigned char>(c) & 0xC0) != 0x80) ++count;
-    if (c == 'm') in_sequence = false;
-  }
-  return count;
-}
-
 const char* sequence(Style style) {
   switch (style) {
     case Style::label:
@@ -84,7 +72,7 @@ std::string fitted_lines(const std::string& text) {
     const std::size_t end = std::min(text.find('\n', begin), text.size());
     const std::string line = text.substr(begin, end - begin);
     const int indent = static_cast<int>(std::min(line.find_first_not_of(' '), line.size()));
-    if (columns_of(line) <= *width)
+    if (columns_of(line) <= static_cast<std::size_t>(*width))
       out += line;
     else
       out +=

@@ -44,7 +44,9 @@ function compared(column, down) {
 function csvLink(study) {
   const link = element("a", { download: study.csv_name, href: "#" }, "CSV");
   link.addEventListener("click", () => {
-    link.href = URL.createObjectURL(new Blob([study.csv], { type: "text/csv" }));
+    // Made once: a browser holds what an address is of for as long as the page is open.
+    if (!link.href.startsWith("blob:"))
+      link.href = URL.createObjectURL(new Blob([study.csv], { type: "text/csv" }));
   });
   return link;
 }

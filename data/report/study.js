@@ -10,7 +10,7 @@ import { element } from "./plans.js";
 import { makeTable } from "./results_table.js";
 import { Y, axesFor, groupsOf, specOf } from "./study_charts.js";
 import { fillHead } from "./study_head.js";
-import { boardShown, hidePlan, listenToPlan, redrawPlan, showPlanOf } from "./study_plan.js";
+import { boardShown, hidePlan, listenToPlan, obeyPlan, redrawPlan, showPlanOf } from "./study_plan.js";
 import { listenToTheme } from "./theme.js";
 
 const $ = (id) => document.getElementById(id);
@@ -35,16 +35,19 @@ async function readStudy() {
 
 const settings = () => new URLSearchParams(location.hash.slice(1));
 
-function change(values) {
+/** What is said of the plan leaves no trace behind the browser's back: that leads to other plans. */
+function change(values, write = "pushState") {
   const changed = settings();
+  if ("point" in values) for (const name of ["tensor", "moment"]) changed.delete(name); // they were of another plan
   for (const [name, value] of Object.entries(values))
     if (value === undefined) changed.delete(name);
     else changed.set(name, value);
-  if (`${changed}` !== `${settings()}`) history.pushState(null, "", `#${changed}`);
+  if (`${changed}` !== `${settings()}`) history[write](null, "", `#${changed}`);
   obeyAddress();
 }
 
-/** #x=peak, #y=time, #hide=dtr,rotor, #point=NUMBER: what a link can ask for. */
+/** #x=peak, #y=time, #hide=dtr,rotor, #point=NUMBER, and of its plan #axis=step, #tensor=NAME, #moment=STEP: what a link can
+    ask for. */
 function asked() {
   const given = settings();
   const axes = axesFor(page.study.rows);
@@ -52,7 +55,8 @@ function asked() {
   const y = Y[given.get("y")] ? given.get("y") : "energy";
   const point = given.get("point") ?? "";
   const row = /^\d+$/.test(point) ? page.study.rows[Number(point)] : undefined;
-  return { x, y, hidden: new Set((given.get("hide") ?? "").split(",").filter(Boolean)), row };
+  const plan = Object.fromEntries(["axis", "tensor", "moment"].map((name) => [name, given.get(name)]));
+  return { x, y, hidden: new Set((given.get("hide") ?? "").split(",").filter(Boolean)), row, plan };
 }
 
 function choiceOf(name, legend, options, chosen) {
@@ -134,11 +138,13 @@ function nameOf(row) {
   return `${title}: ${study.charts[row.chart]}`;
 }
 
+/** What the plan of a row stands below. */
+const placeOf = (row) => page.charts.find((chart) => chart.rows.has(row.number))?.figure ?? $("curves");
+
 async function showRow(row) {
-  page.row = row?.number;
   page.table.choose(page.row);
   if (!row) return hidePlan();
-  const below = page.charts.find((chart) => chart.rows.has(row.number))?.figure ?? $("curves");
+  const below = placeOf(row);
   if (!row.hasPlan) {
     hidePlan();
     const say =
@@ -167,19 +173,20 @@ function obeyAddress() {
   fillChoices(now);
   const isRow = now.row?.number !== page.row;
   page.row = now.row?.number;
-  if (!before || before.x !== now.x) {
-    makeCharts(now);
-    if (!before ? now.row : page.row !== undefined) return showRow(now.row);
-  } else {
-    for (const chart of page.charts) chart.redraw();
-  }
+  if (!before || before.x !== now.x) makeCharts(now);
+  else for (const chart of page.charts) chart.redraw();
   if (isRow) showRow(now.row);
+  else if (now.row && before.x !== now.x) placeOf(now.row).after($("plan"));
+  obeyPlan(now.plan);
 }
 
 function listen() {
   window.addEventListener("hashchange", obeyAddress);
   window.addEventListener("popstate", obeyAddress);
-  listenToPlan(() => change({ point: undefined }));
+  listenToPlan(
+    () => change({ point: undefined }),
+    (values) => change(values, "replaceState"),
+  );
   listenToPrint(
     () => boardShown(),
     (width) => page.charts.forEach((chart) => chart.resize(width)),

@@ -1,6 +1,6 @@
 // From the rows of a study to its charts: which there are, what curves they have, what is proven.
 
-import { bytes, count, joules, percent, seconds } from "./amounts.js";
+import { bytes, count, counted, joules, percent, seconds } from "./amounts.js";
 import { largest } from "./model.js";
 
 export const X = {
@@ -52,10 +52,25 @@ export function axesFor(rows) {
   return [...names, "peak"];
 }
 
-/** The limit that a chart is for, where there are several: all but what its x axis is of. */
+/** A deadline as it was asked for where that is a factor, on the time of the step without limits: in seconds it differs
+    between steps in other parts. */
+const factorOf = (row) => (/^[0-9.e+-]+$/.test(row.deadline ?? "") ? row.deadline : undefined);
+
+/** The limit that a chart is for, where there are several: all but what its x axis is of. `value` tells it from others,
+    `text` does in rounded figures, `exact` in all digits. */
 function limitOf(row, x) {
-  if (x === "deadline") return `${bytes(row.ram_budget_bytes ?? 0)} of RAM`;
-  return row.deadline_seconds ? `within ${seconds(row.deadline_seconds)}` : "no deadline";
+  if (x === "deadline") {
+    const ram = row.ram_budget_bytes;
+    return { value: ram, text: `${bytes(ram)} of RAM`, exact: `${count(ram)} B of RAM` };
+  }
+  const time = row.deadline_seconds;
+  if (!time) return { value: "none", text: "no deadline", exact: "no deadline" };
+  const factor = factorOf(row);
+  if (factor) {
+    const text = `within ${factor} times the step without limits`;
+    return { value: `times ${factor}`, text, exact: text };
+  }
+  return { value: time, text: `within ${seconds(time)}`, exact: `within ${time} s` };
 }
 
 /** [{ title, rows }] in the order of the rows. */
@@ -63,13 +78,20 @@ export function groupsOf(rows, names, x) {
   const groups = new Map();
   for (const row of rows) {
     if (row.ram_budget_bytes === null || row.ram_budget_bytes === undefined) continue;
-    const key = `${row.chart} ${limitOf(row, x)}`;
-    if (!groups.has(key)) groups.set(key, { chart: row.chart, limit: limitOf(row, x), rows: [] });
+    const limit = limitOf(row, x);
+    const key = `${row.chart} ${limit.value}`;
+    if (!groups.has(key)) groups.set(key, { chart: row.chart, limit, rows: [] });
     groups.get(key).rows.push(row);
   }
   const all = [...groups.values()];
-  const several = new Set(all.map((one) => one.limit)).size > 1;
-  return all.map((one) => ({ ...one, title: names[one.chart] + (several ? `, ${one.limit}` : "") }));
+  const values = new Map(); // of limits that read the same
+  for (const { limit } of all) values.set(limit.text, (values.get(limit.text) ?? new Set()).add(limit.value));
+  const several = new Set(all.map((one) => one.limit.value)).size > 1;
+  const words = (limit) => (values.get(limit.text).size > 1 ? limit.exact : limit.text);
+  return all.map((one) => ({
+    ...one,
+    title: names[one.chart] + (several ? `, ${words(one.limit)}` : ""),
+  }));
 }
 
 /** `others`: methods whose points lie at the same place, of which a click reaches only the uppermost. */
@@ -169,17 +191,31 @@ function marksOf(rows, x, y) {
   return marks;
 }
 
-function noteOf(rows, isProven) {
-  const without = rows.filter((row) => !holds(row)).length;
+/** In words, what is with points that do not hold. */
+const VERDICTS = {
+  "over limits": "over the limits",
+  "no plan": "without a plan that was found",
+  "not applicable": "of a method that is not defined here",
+  failed: "failed",
+};
+
+function missing(rows) {
+  const by = new Map();
+  for (const row of rows.filter((one) => !holds(one))) by.set(row.verdict, (by.get(row.verdict) ?? 0) + 1);
+  if (!by.size) return "";
+  const all = [...by].map(([verdict, number]) => `${count(number)} ${VERDICTS[verdict] ?? verdict}`);
+  return `Of ${counted(rows.length, "point")} ${all.join(", ")}: the table says why.`;
+}
+
+function noteOf(rows, isProven, atFloor) {
   const { baseline_joules: energy, baseline_seconds: time, keep_all_peak_ram_bytes: ram } = rows[0];
   return [
     energy
       ? `The step without limits takes ${joules(energy)} and ${seconds(time)}, and ${bytes(ram)} of RAM with everything kept.`
       : "",
     isProven ? "Grey: no plan lies there, as POET has proven." : "",
-    without
-      ? `${count(without)} of ${count(rows.length)} points have no plan within the limits: the table says why.`
-      : "",
+    atFloor ? `Points of ${atFloor} and less lie on the lower edge: such an axis has no 0.` : "",
+    missing(rows),
   ]
     .filter(Boolean)
     .join(" ");
@@ -221,6 +257,7 @@ export function specOf(group, methods, { x, y, hidden, chosen }) {
     note: noteOf(
       group.rows,
       curves.some((curve) => curve.below),
+      Y[y].floor && ys.some((value) => value <= Y[y].floor) ? percent(Y[y].floor / 100) : "",
     ),
   };
 }

@@ -2,13 +2,13 @@
 
 import { dispose, followWidth, makeBoard, mark, setMode } from "./board.js";
 import { inspect, valueNamed } from "./inspector.js";
-import { modelOf } from "./model.js";
+import { modelOf, valueName } from "./model.js";
 import { showMoment } from "./moment.js";
 import { unpacked } from "./packed.js";
 import { checkMode, makeTools, offerTensors, tellShown } from "./tools.js";
 
 const $ = (id) => document.getElementById(id);
-const shown = { board: null, end: () => {}, mode: "time", asked: 0 };
+const shown = { board: null, end: () => {}, mode: "time", turn: 0, wanted: {}, change: () => {} };
 
 /** The page is one file: what works on a thread of its own is text in it. */
 const layoutWorker = () =>
@@ -21,39 +21,57 @@ function openInspector(open) {
   document.body.classList.toggle("inspecting", open);
 }
 
-function closeInspector() {
+function hideInspector() {
   openInspector(false);
   if (shown.board) for (const model of shown.board.models) mark(shown.board, model, undefined);
 }
 
-function select(model, value) {
-  mark(shown.board, model, value);
-  openInspector(true);
-  inspect($("inspector"), model, value, { of: "", close: closeInspector });
+const close = () => shown.change({ tensor: undefined, moment: undefined });
+const select = (model, value) => shown.change({ tensor: valueName(model, value), moment: undefined });
+const look = (model, step) => shown.change({ moment: step, tensor: undefined });
+
+/** What the address says of the plan: { axis, tensor, moment }, each may be absent. For the next one as well. */
+export function obeyPlan(wanted) {
+  shown.wanted = wanted;
+  const { board, mode } = shown;
+  shown.mode = wanted.axis === "step" ? "step" : "time";
+  checkMode(shown.mode);
+  if (!board) return;
+  if (mode !== shown.mode) setMode(board, shown.mode);
+  const [model] = board.models;
+  const value = wanted.tensor ? valueNamed(model, wanted.tensor) : undefined;
+  if (value !== undefined) {
+    mark(board, model, value);
+    openInspector(true);
+    inspect($("inspector"), model, value, { of: "", close });
+  } else if (model.steps[wanted.moment]) {
+    mark(board, model, undefined);
+    openInspector(true);
+    showMoment($("inspector"), model, Number(wanted.moment), { close, select: (one) => select(model, one) });
+  } else {
+    if (!$("inspector").hidden) hideInspector();
+    if (wanted.tensor) tellShown(`no tensor is called ${wanted.tensor}`);
+  }
 }
 
-function look(model, step) {
-  openInspector(true);
-  showMoment($("inspector"), model, step, { close: closeInspector, select: (value) => select(model, value) });
-}
-
-/** Once, for all plans. `close()`: the plan is not wanted any more. */
-export function listenToPlan(close) {
-  $("plan-close").addEventListener("click", close);
+/** Once, for all plans. `closePlan()`: the plan is not wanted any more; `change(values)`: the address is to say other things of it. */
+export function listenToPlan(closePlan, change) {
+  shown.change = change;
+  $("plan-close").addEventListener("click", closePlan);
   makeTools($("tools"), {
     board: () => shown.board,
-    setMode(mode) {
-      shown.mode = mode;
-      if (shown.board) setMode(shown.board, mode);
-    },
+    setMode: (mode) => change({ axis: mode === "step" ? mode : undefined }),
     find(name) {
       const model = shown.board?.models[0];
-      const value = model && valueNamed(model, name);
-      if (value !== undefined) select(model, value);
-      return value !== undefined || !name;
+      if (name && (!model || valueNamed(model, name) === undefined)) return false;
+      change({ tensor: name || undefined, moment: undefined });
+      return true;
     },
   });
-  document.addEventListener("keydown", (event) => event.key === "Escape" && closeInspector());
+  document.addEventListener(
+    "keydown",
+    (event) => event.key === "Escape" && !$("inspector").hidden && close(),
+  );
 }
 
 export function redrawPlan() {
@@ -61,8 +79,8 @@ export function redrawPlan() {
 }
 
 export function hidePlan() {
-  ++shown.asked;
-  closeInspector();
+  ++shown.turn;
+  hideInspector();
   shown.end();
   Object.assign(shown, { board: null, end: () => {} });
   $("plan").hidden = true;
@@ -71,18 +89,17 @@ export function hidePlan() {
 /** Shows the plan of a row below `after`, an element. */
 export async function showPlanOf(study, row, title, after) {
   hidePlan();
-  const asked = shown.asked;
+  const { turn } = shown;
   const [graph, own] = study.plans[row.number];
   study.graphOf[graph] ??= unpacked(study.graphs[graph]);
   const picture = { ...(await study.graphOf[graph]), ...(await unpacked(own)) };
-  if (asked !== shown.asked) return; // another one has been asked for since
+  if (turn !== shown.turn) return; // another one has been asked for since
   const model = modelOf(picture);
   after.after($("plan"));
   $("plan").hidden = false;
   $("plan-title").textContent = title;
   $("plans").replaceChildren();
   $("charts").replaceChildren();
-  checkMode(shown.mode);
   shown.board = makeBoard([model], {
     header: $("plans"),
     charts: $("charts"),
@@ -99,4 +116,5 @@ export async function showPlanOf(study, row, title, after) {
     unfollow();
     dispose(board);
   };
+  obeyPlan(shown.wanted);
 }

@@ -188,21 +188,7 @@ def solve(
     if args:
         raise TypeError("solve(): arguments after the fourth are by name (with platform=, the published reference's order)")
     subject = _subject(model, onnx, instance, graph, device)
-    limits = _limits(subject, {"ram_budget": ram_budget, "runtime_budget": runtime_budget, **_options(options)})
-    return Result(_core.solve(**subject, **limits))
-
-
-def _limits(subject: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
-    """The options with "least" in bytes, split as the plan that is known there."""
-    if not isinstance(options["ram_budget"], str) or options["ram_budget"].strip() != "least":
-        return options
-    none = Result(_core.solve(**subject, **{**options, "ram_budget": 1}))
-    if none.least_ram is None:  # the deadline leaves no plan in any RAM: this is about the device's
-        return {**options, "ram_budget": None}
-    found: dict[str, Any] = {**options, "ram_budget": none.least_ram}
-    if options.get("split") in (None, "auto"):
-        found["split"] = none.figures["part_bytes"] or "off"
-    return found
+    return Result(_core.solve(**subject, ram_budget=ram_budget, runtime_budget=runtime_budget, **_options(options)))
 
 
 def compare(
@@ -281,8 +267,7 @@ def compare(
         "progress": progress,
     }
     subject = _subject(model, onnx, instance, graph, device)
-    limits = _limits(subject, {"ram_budget": ram_budget, **_options(options)})
-    rows = _core.compare(**subject, methods=methods, **limits)
+    rows = _core.compare(**subject, methods=methods, ram_budget=ram_budget, **_options(options))
     return [json.loads(row) for row in rows]
 
 

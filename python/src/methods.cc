@@ -29,14 +29,15 @@ std::vector<std::string> compare(const py::kwargs& given) {
     for (const std::string& name : *names) chosen.push_back(&find_method(name));
   else
     for (const Method& method : methods()) chosen.push_back(&method);
+  problem.how.options.on_progress = callbacks.on_progress();
+  problem.how.options.interrupted = callbacks.interrupted();
   Posed posed;
   {
     const py::gil_scoped_release unlocked;
+    settle_least(problem);
     posed = pose(problem.network, problem.device, problem.policy);
   }
-  SolveOptions options = solve_options(problem.policy, problem.how.options);
-  options.on_progress = callbacks.on_progress();
-  options.interrupted = callbacks.interrupted();
+  const SolveOptions options = solve_options(problem.policy, problem.how.options);
   const MethodRequest request{posed.workload.instance, posed.limits, posed.workload.semantics, options,
                               posed.workload.choose_paged};
   std::vector<std::string> rows;

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "poet/answer/least_budget.h"
 #include "poet/base/error.h"
 #include "poet/cost/device.h"
 #include "poet/cost/json_reader.h"
@@ -38,7 +39,7 @@ bool has_device_defaults(const Policy& policy, const NetworkSpec& network) {
          !std::holds_alternative<Instance>(network.source);
 }
 
-/// Bytes, "300KiB" or "50%"; absent: the device's RAM.
+/// Bytes, "300KiB", "50%" or "least"; absent: the device's RAM.
 void take_ram_budget(Arguments& arguments, RamBudget& budget) {
   const py::object ram = arguments.object("ram_budget");
   if (py::isinstance<py::str>(ram))
@@ -146,6 +147,19 @@ Problem take_problem(Arguments& arguments) {
   problem.how.on_time = arguments.fraction("on_time");
   problem.how.addresses = arguments.flag("addresses", true);
   return problem;
+}
+
+Answer posed_problem(const Problem& problem) {
+  return posed_answer(problem.how, load(problem.network, problem.device, problem.policy), problem.policy);
+}
+
+void settle_least(Problem& problem) {
+  if (!problem.policy.ram.least) return;
+  Problem tried = problem;
+  const bool within_device = problem.policy.ram.within_device;
+  tried.policy.ram = hardly_any_ram();
+  tried.policy.ram.within_device = within_device;
+  problem.policy = with_least_budget(problem.policy, least_budget(answered(posed_problem(tried))));
 }
 
 }  // namespace poet::python

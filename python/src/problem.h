@@ -2,6 +2,7 @@
 
 // What is to be solved, from keyword arguments.
 
+#include "poet/answer/answer.h"
 #include "poet/compile.h"
 #include "poet/pipeline/spec.h"
 #include "python/src/arguments.h"
@@ -24,5 +25,10 @@ struct Problem {
 [[nodiscard]] Policy take_policy(Arguments& arguments, const NetworkSpec& network, bool limits);
 /// All of these, and: order, on_time, gap, time_limit, threads, solver, formulation, staged.
 [[nodiscard]] Problem take_problem(Arguments& arguments);
+
+/// Without Python's lock. settle_least() comes first: a RAM budget of "least" in bytes, after a search of a
+/// second or two.
+[[nodiscard]] Answer posed_problem(const Problem& problem);
+void settle_least(Problem& problem);
 
 }  // namespace poet::python

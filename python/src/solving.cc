@@ -41,8 +41,8 @@ Answer solve(const py::kwargs& given) {
   Answer answer;
   {
     const py::gil_scoped_release unlocked;
-    answer = answered(posed_answer(std::move(problem.how),
-                                   load(problem.network, problem.device, problem.policy), problem.policy));
+    settle_least(problem);
+    answer = answered(posed_problem(problem));
   }
   callbacks.rethrow();
   return answer;

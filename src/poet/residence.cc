@@ -127,11 +127,28 @@ class BestResidence {
     for (const double times : {1.02, 1.1, 1.25, 1.5, 2.0}) {
       const Bytes ram(static_cast<std::int64_t>(times * static_cast<double>(floor.value())));
       if (stop_()) break;
-      Limits limits = request_.limits;
-      limits.ram_budget = ram;
-      if (quick_energy_until([this] { return stop_(); }, all_paged_, limits)) return ram;
+      if (const std::optional<Bytes> needed = quickly_needed(ram)) return as_needed(ram, *needed);
     }
     return std::nullopt;
+  }
+
+  // What the plan of a quick search with so much RAM needs of it.
+  [[nodiscard]] std::optional<Bytes> quickly_needed(Bytes ram) const {
+    Limits limits = request_.limits;
+    limits.ram_budget = ram;
+    const auto answer = quick_answer([this] { return stop_(); }, all_paged_, limits);
+    return answer ? std::optional(answer->ram) : std::nullopt;
+  }
+
+  // Without what nobody needs: a plan needs so much of `ram`, and with that alone there may be one as well.
+  [[nodiscard]] Bytes as_needed(Bytes ram, Bytes needed) const {
+    constexpr int kMostTries = 3;
+    for (int i = 0; i < kMostTries && needed < ram && !stop_(); ++i) {
+      const std::optional<Bytes> then = quickly_needed(needed);
+      if (!then) break;
+      ram = std::exchange(needed, *then);
+    }
+    return ram;
   }
 
   [[nodiscard]] bool done() const {

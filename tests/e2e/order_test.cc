@@ -76,9 +76,9 @@ TEST(Order, RefusesWhatItCannotDo) {
   };
   EXPECT_EQ(refused("--ram-budget 1MB --order worst"), "poet: --order: \"worst\" is none of given, best\n");
   EXPECT_EQ(refused("--ram-budget 1MB,2MB --order best"),
-            "poet: --order best: is for one RAM budget: plans of one file compute in one order\n");
+            "poet: --order: best is for one RAM budget: plans of one file compute in one order\n");
   EXPECT_EQ(refused("--ram-budget 1MB --order best --solver file --mps m.mps"),
-            "poet: --order best: solves two problems; --solver file solves one\n");
+            "poet: --order: best solves two problems; --solver file solves one\n");
 }
 
 }  // namespace

@@ -319,7 +319,7 @@ TEST_F(PlanFamilyRun, RefusesWhatMakesNoSense) {
   EXPECT_EQ(refused(kSolve + "--ram-budget 1MB,2MB --schedule-out " + file("s.json")),
             "poet: --schedule-out: holds one schedule; --ram-budget names several\n");
   EXPECT_EQ(refused(kSolve + "--ram-budget 1MB,2MB --solver file --mps " + file("m.mps")),
-            "poet: --solver file: solves for one RAM budget; --ram-budget names several\n");
+            "poet: --solver: file solves for one RAM budget; --ram-budget names several\n");
   for (const char* command : {"explain", "compare"})
     EXPECT_EQ(refused(std::string(command) +
                       " --model linear --platform m0 --beyond-device-ram --ram-budget 1MB,2MB"),
@@ -339,7 +339,7 @@ TEST_F(PlanFamilyRun, RefusesWhatMakesNoSense) {
               HasSubstr("line 1: \"a lot\""));
   EXPECT_EQ(refused("run " + plan_ + " --control /dev/zero"), "poet: /dev/zero: is not a regular file\n");
   EXPECT_EQ(refused("run " + plan_ + " --control " + file("x") + " --checkpoint " + file("x")),
-            "poet: --checkpoint and --control: must be different files\n");
+            "poet: --checkpoint: must name another file than --control\n");
   EXPECT_EQ(refused("verify --ram-budget 10KB " + plan_),
             "poet: --ram-budget: 10 KB is less than any plan of " + plan_ +
                 " is for: 600 KB, 102.4 KB and 24.58 KB\n");

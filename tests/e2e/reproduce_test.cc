@@ -114,7 +114,7 @@ TEST_F(ReproduceTest, WritesReportFiguresAndResults) {
 TEST_F(ReproduceTest, SaysWhatIsWrong) {
   const ProgramRun none = run_command({POET_TEST_PROGRAM, "reproduce"});
   EXPECT_EQ(none.exit_code, 2);
-  EXPECT_THAT(none.err, HasSubstr("-o is needed"));
+  EXPECT_THAT(none.err, HasSubstr("-o: is needed"));
 
   std::ofstream(folder_.file("file")) << "x";
   const ProgramRun file = run_command({POET_TEST_PROGRAM, "reproduce", "-o", folder_.file("file")});

@@ -126,9 +126,9 @@ TEST(SolverFile, OptionsThatDoNotGoTogether) {
     EXPECT_EQ(result.exit_code, 2) << options;
     EXPECT_NE(result.err.find(message), std::string::npos) << options << ": " << result.err;
   };
-  refused("--solver file", "--solver file: needs --mps FILE.mps to write the model to, or --solver-command");
-  refused("--mps m.mps", "are for --solver file only");
-  refused("--solver cbc --solution a.sol", "are for --solver file only");
+  refused("--solver file", "--solver: file needs --mps FILE.mps to write the model to, or --solver-command");
+  refused("--mps m.mps", "is for --solver file only");
+  refused("--solver cbc --solution a.sol", "is for --solver file only");
   refused("--solver file --solver-command x --mps m.mps",
           "must say where the files go: {mps} and {solution}");
   refused("--solver file --solver-command {mps}{solution} --solution a.sol", "--solution: is the answer");

@@ -79,6 +79,22 @@ class Width(unittest.TestCase):
                     self.assertIn(said.returncode, (0, 1), said.stderr)
                     self.check(said.stdout, columns)
 
+    def test_no_help_is_wider(self):
+        for arguments in ((), ("solve",), ("run",), ("sweep",), ("codegen",)):
+            for columns in (40, 50, 59, 63, 64, 80, 100):
+                with self.subTest(arguments=arguments, columns=columns):
+                    self.check(piped(*arguments, "--help", COLUMNS=str(columns)).stdout, columns)
+
+    def test_a_plan_is_shown_in_40_columns(self):
+        with tempfile.TemporaryDirectory() as folder:
+            plan = os.path.join(folder, "p")
+            piped("solve", *SMALL, "--ram-budget", "50%", "--quiet", "--plan-out", plan)
+            for columns in (40, 50, 60, 80):
+                with self.subTest(columns=columns):
+                    said = piped("show", plan, folder=folder, COLUMNS=str(columns))
+                    self.assertIn("Deviations", said.stdout, said.stderr)
+                    self.check(said.stdout, columns)
+
     def test_nor_than_the_terminal(self):
         # The program may ask before the size is set: that of this test's own terminal would do as well.
         said = without_colours(on_terminal("models", COLUMNS="70"))
@@ -143,12 +159,16 @@ class Errors(unittest.TestCase):
 
     def test_are_json_where_the_answer_would_be(self):
         self.assertEqual(self.error("solve", *SMALL, "--ram-budget", "x"),
-                         ("input", "--ram-budget", '"x" is not an amount of bytes (try 300KiB, 2MB or 737719)'))
+                         ("input", "--ram-budget", '"x" is not an amount of RAM (try 300KiB, 2MB, 737719, 50% or least)'))
         self.assertEqual(self.error("import", "/no/such.onnx")[:2], ("input", "/no/such.onnx"))
         self.assertEqual(self.error("verify", "/no/such.plan")[:2], ("input", "/no/such.plan"))
-        kind, field, rule = self.error("solve", "--modle", "x")
-        self.assertEqual((kind, field), ("input", None))
-        self.assertIn("did you mean --model?", rule)
+        self.assertEqual(self.error("solve", "--modle", "x"), ("input", "--modle", "unknown option; did you mean --model?"))
+        self.assertEqual(self.error("solve", "--model", "x", "--model", "y"), ("input", "--model", "takes one value, and is given 2 times"))
+        self.assertEqual(self.error("sweep"), ("input", "SPEC.json", "is missing"))
+        self.assertEqual(self.error("solve", *SMALL, "--color", "blue"), ("input", "--color", '"blue" is none of auto, always, never'))
+        self.assertEqual(self.error("solve", *SMALL, "--deadline", "1s", "--runtime-budget", "2")[1], "--deadline")
+        self.assertEqual(self.error("solve", "--model", "linear"), ("input", "--platform", "is needed with --model: which device"))
+        self.assertEqual(self.error("run", *SMALL, "--quiet", "--validate", "nix")[:2], ("input", "--validate"))
         # From the process that solves.
         self.assertEqual(self.error("run", *SMALL, "--ram-budget", "1GB")[:2], ("input", "--ram-budget"))
 

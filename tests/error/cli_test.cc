@@ -37,30 +37,29 @@ TEST(BadCommandLine, IsOneLine) {
       "a command is missing: solve, run, codegen, card, profile, verify, show, explain, compare, import, "
       "weights, sweep, serve, reproduce, models, devices, completion or manual "
       "(poet --help describes them)");
-  expect_bad_input("foo", "unknown command \"foo\" (poet --help lists what there is)");
-  expect_bad_input("manual foo", "manual: there is no command \"foo\" (poet --help lists them)");
-  expect_bad_input("completion", "SHELL is required (poet completion --help lists what there is)");
-  expect_bad_input_with("completion tcsh", "tcsh not in {bash,zsh,fish}");
-  expect_bad_input("solve --foo", "unknown option \"--foo\" (poet solve --help lists what there is)");
-  expect_bad_input("sovle",
-                   "unknown command \"sovle\"; did you mean solve? (poet --help lists what there is)");
+  expect_bad_input("foo", "foo: unknown command (poet --help lists what there is)");
+  expect_bad_input("manual foo", "foo: unknown command (poet --help lists them)");
+  expect_bad_input("completion", "SHELL: is missing (poet completion --help lists what there is)");
+  expect_bad_input_with("completion tcsh", "SHELL: \"tcsh\" is none of bash, zsh, fish");
+  expect_bad_input("solve --foo", "--foo: unknown option (poet solve --help lists what there is)");
+  expect_bad_input("sovle", "sovle: unknown command; did you mean solve? (poet --help lists what there is)");
   expect_bad_input("help sovle",
-                   "unknown command \"sovle\"; did you mean solve? (poet --help lists what there is)");
-  expect_bad_input(
-      "solve --modle=linear",
-      "unknown option \"--modle=linear\"; did you mean --model? (poet solve --help lists what there is)");
-  expect_bad_input("verify a b", "unknown argument \"b\" (poet verify --help lists what there is)");
-  expect_bad_input_with("verify", "FILE is required");
+                   "sovle: unknown command; did you mean solve? (poet --help lists what there is)");
+  expect_bad_input("solve --modle=linear",
+                   "--modle: unknown option; did you mean --model? (poet solve --help lists what there is)");
+  expect_bad_input("verify a b", "b: unknown argument (poet verify --help lists what there is)");
+  expect_bad_input_with("verify", "FILE: is missing");
   expect_bad_input_with("solve --model", "--model");
   expect_bad_input_with("solve --model linear --model vgg16", "--model");
 }
 
 TEST(BadAmounts, NameTheOption) {
   for (const std::string command : {"solve ", "explain "}) {
-    expect_bad_input(command + kLinear + "--ram-budget 12XB",
-                     "--ram-budget: \"12XB\" is not an amount of bytes (try 300KiB, 2MB or 737719)");
+    expect_bad_input(
+        command + kLinear + "--ram-budget 12XB",
+        "--ram-budget: \"12XB\" is not an amount of RAM (try 300KiB, 2MB, 737719, 50% or least)");
     expect_bad_input(command + kLinear + "--ram-budget -5",
-                     "--ram-budget: \"-5\" is not an amount of bytes (try 300KiB, 2MB or 737719)");
+                     "--ram-budget: \"-5\" is not an amount of RAM (try 300KiB, 2MB, 737719, 50% or least)");
     expect_bad_input(command + kLinear + "--ram-budget 0%", "--ram-budget: \"0%\" is no percentage above 0");
   }
   const std::string budget = "solve " + kLinear + "--ram-budget 1MB ";
@@ -69,10 +68,8 @@ TEST(BadAmounts, NameTheOption) {
   expect_bad_input(budget + "--runtime-budget nan",
                    "--runtime-budget: \"nan\" is not a factor (try 1.3; it must be finite and > 0)");
   expect_bad_input(budget + "--runtime-budget 1.3 --deadline 2s",
-                   "--runtime-budget, --deadline and --total-deadline exclude each other: give one of them");
-  expect_bad_input(
-      budget + "--steps 5",
-      "--total-deadline and --steps need each other: the time for all steps, and how many there are");
+                   "--deadline: excludes --runtime-budget: give one of them");
+  expect_bad_input(budget + "--steps 5", "--steps: needs --total-deadline: the time for all of them");
   expect_bad_input(budget + "--batch-size 0", "--batch-size: \"0\" is not a whole number >= 1");
   expect_bad_input(budget + "--gap 200%", "--gap: \"200%\" must be from 0 to 1, or 0% to 100%");
   expect_bad_input(budget + "--op-limit 10", "--op-limit: the training step has 45 ops, more than 10");
@@ -117,7 +114,7 @@ TEST(BadNames, ListWhatThereIs) {
                    "--solver: \"gurobi\" is none of cbc, highs, file");
   if (!has_solver(Solver::highs))
     expect_bad_input_with("solve " + kLinear + "--ram-budget 1MB --solver highs",
-                          "--solver highs: this build has no HiGHS");
+                          "--solver: this build has no HiGHS");
   expect_bad_input("solve " + kLinear + "--ram-budget 1MB --formulation loose",
                    "--formulation: \"loose\" is none of tight, published");
   expect_bad_input("solve " + kLinear + "--ram-budget 1MB --formulation published",
@@ -125,19 +122,18 @@ TEST(BadNames, ListWhatThereIs) {
   expect_bad_input_with("solve " + kLinear + "--ram-budget 1MB --trainable conv*",
                         "matches none of the 12 parameters");
   expect_bad_input("solve --ram-budget 1MB",
-                   "nothing to schedule: name a network (--model) or a file (--onnx, --instance)");
+                   "--model: is missing, or --onnx or --instance with a file: there is nothing to schedule");
   expect_bad_input("solve --model linear --ram-budget 1MB",
-                   "--platform is needed with --model: which device (poet devices lists them)");
+                   "--platform: is needed with --model: which device (poet devices lists them)");
 }
 
 TEST(OnnxOptions, ContradictionsAndBadShapes) {
   const std::string budget = "solve --platform a72 --ram-budget 1MB ";
-  expect_bad_input(budget + "--onnx x.onnx --model linear",
-                   "--model and --onnx exclude each other: each names a network");
+  expect_bad_input(budget + "--onnx x.onnx --model linear", "--onnx: excludes --model: each names a network");
   expect_bad_input("solve --ram-budget 1MB --onnx x.onnx --instance x.json",
-                   "--instance and --onnx exclude each other: an instance holds its graph");
+                   "--instance: excludes --onnx: an instance holds its graph");
   expect_bad_input("solve --ram-budget 1MB --onnx x.onnx",
-                   "--platform is needed with --onnx: which device (poet devices lists them)");
+                   "--platform: is needed with --onnx: which device (poet devices lists them)");
   expect_bad_input(
       budget + "--onnx x.onnx --semantics published",
       "--semantics: of an ONNX file only device: the paper's rules come with published instances");
@@ -152,8 +148,7 @@ TEST(OnnxOptions, ContradictionsAndBadShapes) {
   expect_bad_input(budget + "--onnx x.onnx --input-shape x=1 --input-shape x=2",
                    "--input-shape: two shapes for \"x\"");
   expect_bad_input("import none.onnx", "none.onnx: is no readable file");
-  expect_bad_input("import none.onnx --platform a72",
-                   "--platform and -o need each other: costs are those of a device");
+  expect_bad_input("import none.onnx --platform a72", "--platform: is for the instance that -o writes");
 }
 
 TEST(FixedGraphs, RefuseOptionsThatWouldChangeThem) {
@@ -232,7 +227,8 @@ TEST(BadInstance, NamesFileAndPlace) {
   EXPECT_EQ(poet("solve --quiet --ram-budget 100 --instance " + good).exit_code, 0);
   expect_bad_input_with("solve --ram-budget 100 --platform a72 --instance " + good, "--platform");
   expect_bad_input_with("solve --ram-budget 100 --batch-size 1 --instance " + good, "--batch-size");
-  expect_bad_input_with("solve --ram-budget 100 --model linear --instance " + good, "exclude each other");
+  expect_bad_input_with("solve --ram-budget 100 --model linear --instance " + good,
+                        "--instance: excludes --model");
   expect_bad_input_with("verify " + good, good + ": ");  // an instance is no schedule
 }
 

@@ -44,7 +44,7 @@ class DatasetErrors : public ::testing::Test {
 TEST_F(DatasetErrors, NoDataSet) {
   EXPECT_THAT(message(cifar_),
               AllOf(HasSubstr(folder_.path()), HasSubstr("is no data set"), HasSubstr("x.bin")));
-  EXPECT_THAT(message(folder_.path() / "none", cifar_), HasSubstr("none: does not exist"));
+  EXPECT_THAT(message(folder_.path() / "none", cifar_), HasSubstr("none\" does not exist"));
 }
 
 TEST_F(DatasetErrors, CifarCutOff) {

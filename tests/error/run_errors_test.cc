@@ -93,9 +93,9 @@ std::unique_ptr<TemporaryFolder> RunErrors::made_;
 // What was asked for.
 
 TEST_F(RunErrors, SomethingToRunAndOnlyOne) {
-  EXPECT_EQ(run_diagnostic(""), "poet run: needs a plan file, or --model, --onnx or --instance to solve for");
+  EXPECT_EQ(run_diagnostic(""), "PLAN: is missing, or --model, --onnx or --instance to solve for");
   EXPECT_EQ(run_diagnostic(plan() + " --model linear --platform a72 --ram-budget 1MB"),
-            "poet run: has a plan: nothing is left to solve for");
+            "--model: is for solving; the plan that is given has been solved for");
 }
 
 struct Wrong {
@@ -112,7 +112,7 @@ TEST_F(RunErrors, EveryOptionIsChecked) {
       {"--data . --samples 8", "--samples: is for the synthetic set, not --data"},
       {"--samples 0", R"(--samples: "0" is not a whole number >= 1)"},
       {"--samples 1", "data set: has 1 sample, fewer than the 2 of one batch"},
-      {"--weights a --resume b", "--weights and --resume: exclude each other: a checkpoint has weights"},
+      {"--weights a --resume b", "--weights: excludes --resume: a checkpoint has weights"},
       {"--checkpoint-every 3", "--checkpoint-every: needs --checkpoint FILE"},
       {"--checkpoint c --checkpoint-every 0", R"(--checkpoint-every: "0" is not a whole number >= 1)"},
       {"--validate-every 3", "--validate-every: needs --validate PATH"},
@@ -122,7 +122,7 @@ TEST_F(RunErrors, EveryOptionIsChecked) {
       {"--validate . --stop-after 0", R"(--stop-after: "0" is not a whole number >= 1)"},
       {"--validate . --best b.onnx",
        "--best: is a safetensors file; poet weights puts it into an ONNX file afterwards"},
-      {"--validate . --best b --checkpoint b", "--checkpoint and --best: must be different files"},
+      {"--validate . --best b --checkpoint b", "--checkpoint: must name another file than --best"},
       {"--learning-rate fast", R"(--learning-rate: "fast" is not a number)"},
       {"--learning-rate 1e999", R"(--learning-rate: "1e999" is not a number)"},
       {"--learning-rate 0", "--learning-rate: must be > 0 and finite"},
@@ -153,7 +153,7 @@ TEST_F(RunErrors, EveryOptionIsChecked) {
       {"--loss-out loss.txt", R"(--loss-out: "loss.txt" must end in .csv, .svg, .png, .pdf or .gp)"},
       {"--plan-out absent/p", "--plan-out: no such folder: absent"},
       {"--onnx-out absent/p", "--onnx-out: no such folder: absent"},
-      {"--data absent", "absent: does not exist"},
+      {"--data absent", "--data: \"absent\" does not exist"},
       {"--weights absent", "absent: cannot be opened: No such file or directory"},
       {"--weights absent.onnx", "absent.onnx: is no readable file"},
       {"--resume absent", "absent: cannot be opened: No such file or directory"},
@@ -197,13 +197,13 @@ TEST_F(RunErrors, WhatIsReadIsNotWrittenOver) {
   fs::copy_file(plan(), file("p"));
   const std::string linear = "--model linear --platform a72 --ram-budget 1MB ";
   EXPECT_EQ(run_diagnostic(linear + "--resume " + file("c") + " --plan-out " + file("c")),
-            "--plan-out and --resume: must be different files");
+            "--plan-out: must name another file than --resume");
   EXPECT_EQ(run_diagnostic(linear + "--weights " + file("c") + " --loss-out " + file("c") + " --plan-out x"),
             "--loss-out: \"" + file("c") + "\" must end in .csv, .svg, .png, .pdf or .gp");
   EXPECT_EQ(run_diagnostic("--instance " + file("p") + " --ram-budget 1MB --onnx-out " + file("p")),
-            "--onnx-out and --instance: must be different files");
+            "--onnx-out: must name another file than --instance");
   EXPECT_EQ(run_diagnostic(file("p") + " --checkpoint " + file("p")),
-            "--checkpoint and the plan: must be different files");
+            "--checkpoint: must name another file than the plan");
   EXPECT_EQ(file_text(file("c")), file_text(three()));
   EXPECT_EQ(file_text(file("p")), file_text(plan()));
   // What was trained may take the place of what it was trained from.

@@ -90,7 +90,7 @@ TEST_F(RunResumeErrors, ARunThatCanBeGoneOnFromIsNotOverwritten) {
       poet("profile --model linear -o " + file("p.json") + " --seconds 0.1 --storage " + pages()).exit_code,
       2);
   EXPECT_THAT(refused(by(plan_) + steps + " --checkpoint " + pages() + " --resume " + pages()),
-              AllOf(HasSubstr("--checkpoint"), HasSubstr("must be different files")));
+              AllOf(HasSubstr("--checkpoint"), HasSubstr("must name another file than")));
   EXPECT_EQ(refused(by(plan_) + "--resume " + pages() + " --steps " + std::to_string(step - 1)),
             "poet: --steps: must be at least " + std::to_string(step) + ", the steps that " + pages() +
                 " has done\n");

@@ -77,6 +77,11 @@ TEST(SweepSpecErrors, NameThePlaceAndTheRule) {
       {"{" + kHead + R"(, "batch_sizes": [0], )" + kRest + "}", "/batch_sizes/0: "},
       {"{" + kHead + R"(, "batch_sizes": [1.5], )" + kRest + "}", "/batch_sizes/0: "},
       {"{" + kHead + R"(, "optimizer": "lamb", )" + kRest + "}", "/optimizer: must be one of sgd"},
+      {"{" + kHead + R"(, "accumulate": 0, )" + kRest + "}", "/accumulate: "},
+      {"{" + kHead + R"(, "clip_norm": 0, )" + kRest + "}", "/clip_norm: must be > 0"},
+      {"{" + kHead + R"(, "label_smoothing": 1, )" + kRest + "}", "/label_smoothing: must be below 1"},
+      {"{" + kHead + R"(, "semantics": "staged", "clip_norm": 1, )" + kRest + "}",
+       "/clip_norm: with semantics staged"},
       {"{" + kHead + R"(, "persistent": "maybe", )" + kRest + "}", "/persistent: must be one of"},
       {"{" + kHead + R"(, "semantics": "paper", )" + kRest + "}", "/semantics: must be published"},
       {"{" + kHead + R"(, "solver": "gurobi", )" + kRest + "}", "/solver: must be one of cbc, highs"},
@@ -125,8 +130,8 @@ TEST(ResultsStoreErrors, OtherFilesAreLeftAlone) {
 
   const std::string newer = folder.file("newer.sqlite");
   { const ResultsStore store(newer); }
-  run_sql(newer, "PRAGMA user_version = 4");
-  EXPECT_THAT(store_diagnostic(newer), EndsWith("is a results store of format 4; this poet knows 3"));
+  run_sql(newer, "PRAGMA user_version = 5");
+  EXPECT_THAT(store_diagnostic(newer), EndsWith("is a results store of format 5; this poet knows 4"));
 
   const std::string damaged = folder.file("damaged.sqlite");
   { const ResultsStore store(damaged); }
@@ -161,15 +166,15 @@ TEST(SweepErrors, AreExitTwoBeforeAnythingRuns) {
     EXPECT_EQ(std::count(run.err.begin(), run.err.end(), '\n'), 1) << run.err;
     EXPECT_FALSE(std::filesystem::exists(folder.file("r.sqlite"))) << arguments;
   };
-  expect_diagnostic(store, "spec");
-  expect_diagnostic(good, "--store is needed");
+  expect_diagnostic(store, "SPEC.json: is missing");
+  expect_diagnostic(good, "--store: is needed");
   expect_diagnostic(good + " --store " + folder.file("none/r.sqlite"), "--store: no such folder");
   expect_diagnostic(good + store + " --csv " + folder.file("none/r.csv"), "--csv: no such folder");
-  expect_diagnostic(good + store + " --csv " + folder.file("r.sqlite"), "must name different files");
+  expect_diagnostic(good + store + " --csv " + folder.file("r.sqlite"), "must name another file than");
   expect_diagnostic(good + store + " -o " + folder.file("none/r.html"), "-o: no such folder");
   expect_diagnostic(good + store + " -o " + folder.file("r.svg"), "must end in .html");
   expect_diagnostic(good + store + " -o " + folder.file("r.html") + " --csv " + folder.file("r.html"),
-                    "must name different files");
+                    "must name another file than");
   expect_diagnostic(good + store + " --jobs 0", "--jobs: \"0\" is not a whole number >= 1");
   expect_diagnostic(folder.file("none.json") + store, "none.json");
   const auto spec = [&](const std::string& name, const std::string& text) {

@@ -6,6 +6,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace poet {
 namespace {
@@ -34,6 +35,24 @@ TEST(CarryBetweenLimits, NothingBetweenOtherParts) {
   carry_between_limits({&small, &large});
   EXPECT_EQ(small.bound_joules, 10.5);
   EXPECT_EQ(large.energy_joules, 13);
+}
+
+// A step that accumulates, clips or smooths is another network's, and so are its plans and bounds.
+TEST(CarryBetweenLimits, NothingBetweenOtherWaysToTrain) {
+  SweepPoint plain;
+  plain.network.name = "linear";
+  std::vector<SweepPoint> ways(3, plain);
+  ways[0].accumulate = 4;
+  ways[1].clip_norm = 0.5;
+  ways[2].label_smoothing = 0.1;
+  for (const SweepPoint& way : ways) {
+    SweepResult small = point(50, {}, 12, 10.5), large = point(100, {}, 13, 11);
+    small.instance = result_of(plain, "1").instance;
+    large.instance = result_of(way, "1").instance;
+    carry_between_limits({&small, &large});
+    EXPECT_EQ(small.bound_joules, 10.5);
+    EXPECT_EQ(large.energy_joules, 13);
+  }
 }
 
 TEST(CarryBetweenLimits, PlansToLooserLimitsAndBoundsToTighterOnes) {

@@ -6,6 +6,7 @@
 
 #include "apps/cli/solve/progress.h"
 #include "apps/shared/inputs.h"
+#include "apps/shared/live_line.h"
 #include "apps/shared/output.h"
 #include "poet/base/error.h"
 #include "poet/pipeline/network.h"
@@ -67,6 +68,9 @@ TEST(Wrapped, BreaksAtSpacesAndIndentsTheRest) {
   EXPECT_EQ(wrapped("one two three four", 9, 2), "one two\n  three\n  four");
   EXPECT_EQ(wrapped("unbreakable-word x", 5, 0), "unbreakable-word\nx");
   EXPECT_EQ(wrapped("", 5, 0), "");
+  // Colours take no room.
+  EXPECT_EQ(wrapped("\x1b[31mone\x1b[0m two three", 7, 0), "\x1b[31mone\x1b[0m two\nthree");
+  EXPECT_EQ(columns_of("\x1b[1m\u2588\u2588\x1b[0m x"), 4U);
 }
 
 TEST(Describe, NamesWhatIsKnown) {
@@ -124,6 +128,14 @@ TEST(CheckWritable, RefusesWhatCannotBeCreated) {
   fs::remove_all(folder);
 }
 
+TEST(LiveLine, EndsAfterAWord) {
+  const std::string text = "searching, 3 s left: best 1.34 mJ, bound";
+  EXPECT_EQ(first_words(text, 80), text);
+  EXPECT_EQ(first_words(text, 30), "searching, 3 s left: best");  // not 1.34 without its unit
+  EXPECT_EQ(first_words(text, 34), "searching, 3 s left: best 1.34 mJ,");
+  EXPECT_EQ(first_words("\u2588\u2588\u2588\u2588", 3), "\u2588\u2588\u2588");
+}
+
 class LimitPolicy : public testing::Test {
  protected:
   LimitPolicy() { options_.ram_budget = "1KiB"; }
@@ -164,15 +176,13 @@ TEST_F(LimitPolicy, TotalDeadlineIsSharedByTheSteps) {
   options_.steps = "120";
   EXPECT_EQ(read().deadline.time, Seconds(0.5));  // 60 s / 120
   options_.steps.reset();
-  EXPECT_EQ(message(),
-            "--total-deadline and --steps need each other: the time for all steps, and how many there are");
+  EXPECT_EQ(message(), "--total-deadline: needs --steps: how many steps that time is for");
 }
 
 TEST_F(LimitPolicy, DeadlinesExcludeEachOther) {
   options_.runtime_budget = "1.5";
   options_.deadline = "2s";
-  EXPECT_EQ(message(),
-            "--runtime-budget, --deadline and --total-deadline exclude each other: give one of them");
+  EXPECT_EQ(message(), "--deadline: excludes --runtime-budget: give one of them");
 }
 
 TEST_F(LimitPolicy, WearIsALimitOfItsOwn) {

@@ -33,6 +33,18 @@ TEST(InputError, WithoutAPlaceIsAllRule) {
   }
 }
 
+TEST(InputError, TellsAHintFromTheRule) {
+  const InputError error("--modle", "is no option", "poet --help lists them");
+  EXPECT_STREQ(error.what(), "--modle: is no option (poet --help lists them)");
+  EXPECT_EQ(error.place(), "--modle");
+  EXPECT_EQ(error.rule(), "is no option");
+  EXPECT_EQ(error.hint(), "poet --help lists them");
+  const InputError bare("", "nothing is named", "poet --help lists what there is");
+  EXPECT_EQ(bare.rule(), "nothing is named");
+  EXPECT_EQ(InputError("x", "is 5 (of 7)").rule(), "is 5 (of 7)");
+  EXPECT_EQ(InputError("x", "is 5 (of 7)").hint(), "");
+}
+
 TEST(InputError, KeepsThemWhenCopied) {
   const InputError error(Field{"seed"}, "is 5");
   const InputError copy = error;

@@ -195,7 +195,7 @@ TEST(PictureText, ShortenedUnlessAllIsAskedFor) {
   const std::string some = picture_text(picture, options);
   EXPECT_EQ(lines_with(some, "  page out  ") + lines_with(some, "  wait  "), 20);
   EXPECT_THAT(some, HasSubstr("`all` lists every one"));
-  for (const int width : {60, 79, 80, 100, 160}) {
+  for (const int width : {40, 59, 60, 79, 80, 100, 160}) {
     for (const Axis axis : {Axis::time, Axis::step}) {
       EXPECT_LE(widest(picture_text(picture, {width, true, true, axis})), static_cast<std::size_t>(width));
     }

@@ -50,15 +50,21 @@ void expect_sound(const Solved& solved) {
 }
 
 /// --ram-budget in bytes.
-std::optional<std::string> settled_budget(const std::string& typed) {
-  return settled(options(typed)).limits.ram_budget;
+std::vector<Bytes> settled_bytes(const std::string& typed) {
+  std::vector<Bytes> bytes;
+  for (const SettledRam& ram : settled_budgets(options(typed))) bytes.push_back(ram.budget.bytes);
+  return bytes;
 }
 
 TEST(SolveBudgets, AreSeveralOrNone) {
   LimitOptions limits;
   EXPECT_THAT(ram_budgets(limits), IsEmpty());
-  limits.ram_budget = "300KiB,2MB,50%";
-  EXPECT_THAT(ram_budgets(limits), ElementsAre("300KiB", "2MB", "50%"));
+  limits.ram_budget = "300KiB, 2MB,50%";
+  const std::vector<RamBudget> three = ram_budgets(limits);
+  ASSERT_EQ(three.size(), 3U);
+  EXPECT_EQ(three[0].bytes, Bytes(300 * 1024));
+  EXPECT_EQ(three[1].bytes, Bytes(2'000'000));
+  EXPECT_EQ(three[2].of_keep_all, 0.5);
   EXPECT_EQ(input_error([&] { static_cast<void>(solve_budgets(options("1KB,2MB,1000"))); }),
             "--ram-budget: names 1,000 B twice");
   std::string many = "1";
@@ -71,12 +77,16 @@ TEST(SolveBudgets, AreSeveralOrNone) {
 
 // linear keeps everything in 260,416 B, parameters and all.
 TEST(RamBudget, IsSettledInBytes) {
-  EXPECT_EQ(settled_budget("7KB"), "7KB");
-  EXPECT_EQ(settled_budget("50%"), "130208");
-  EXPECT_EQ(settled_budget("12.5%,100%"), "32552,260416");
+  EXPECT_THAT(settled_bytes("7KB"), ElementsAre(Bytes(7'000)));
+  EXPECT_THAT(settled_bytes("50%"), ElementsAre(Bytes(130'208)));
+  EXPECT_THAT(settled_bytes("12.5%,100%"), ElementsAre(Bytes(32'552), Bytes(260'416)));
+  // Not half a byte, which would be no budget at all.
+  EXPECT_THAT(settled_bytes("0.0001%"), ElementsAre(Bytes(1)));
   for (const char* wrong : {"0%", "-5%", "%", "nan%"})
-    EXPECT_EQ(input_error([&] { (void)settled_budget(wrong); }),
+    EXPECT_EQ(input_error([&] { (void)settled_bytes(wrong); }),
               std::string("--ram-budget: \"") + wrong + "\" is no percentage above 0");
+  EXPECT_EQ(input_error([] { (void)settled_bytes("much"); }),
+            "--ram-budget: \"much\" is not an amount of RAM (try 300KiB, 2MB, 737719, 50% or least)");
   ProblemOptions none = options("");
   none.limits.ram_budget.reset();
   const Solved solved = pose_problem(settled(none));
@@ -84,11 +94,12 @@ TEST(RamBudget, IsSettledInBytes) {
 }
 
 TEST(RamBudget, LeastHasAPlanAndAByteLessThanAllOperatorsNeedHasNone) {
-  const ProblemOptions least = settled(options("least"));
-  ASSERT_TRUE(least.limits.ram_budget);
+  const ProblemOptions least = settled(options("Least"));
+  ASSERT_TRUE(least.ram && least.ram->least);
+  EXPECT_TRUE(least.ram->least->has_plan);
   const Solved solved = solve_problem(least);
   expect_sound(solved);
-  EXPECT_EQ(std::to_string(solved.request.limits.ram_budget.value()), least.limits.ram_budget);
+  EXPECT_EQ(solved.request.limits.ram_budget, least.ram->least->ram.bytes);
   // Not much more than what one op's operands and results take.
   EXPECT_LE(solved.request.limits.ram_budget.value(),
             1.1 * static_cast<double>(solved.figures.floor.bytes().value()));
@@ -109,7 +120,7 @@ TEST(RamBudget, AboveTheDevicesIsRefusedUnlessAskedFor) {
 // What is typed in KiB is answered in KiB.
 TEST(RamBudget, SaysInWhichUnitsToAnswer) {
   const auto half = [](const std::string& typed) {
-    (void)settled(options(typed));
+    (void)settled_budgets(options(typed));
     const std::string text = format_bytes(Bytes(262144));
     set_byte_units(ByteUnits::decimal);
     return text;

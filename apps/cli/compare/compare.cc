@@ -89,7 +89,7 @@ class Compare final : public Command {
     const std::vector<const Method*> chosen = chosen_methods(methods_);
     if (csv_) check_writable("--csv", *csv_);
     if (page_) check_page("-o", *page_);
-    if (csv_ && csv_ == page_) throw InputError("--csv, -o", "must name different files");
+    if (csv_ && csv_ == page_) throw InputError("--csv", "must name another file than -o");
     if (!options_.solver.time_limit) options_.solver.time_limit = fmt::format("{}s", kSecondsPerMethod);
     Comparison comparison;
     options_.resident_for = "poet compare";  // as every other method has it

@@ -46,10 +46,12 @@ class Import final : public Command {
 
   int run() override {
     options_.onnx = file_;
-    if (out_.has_value() != options_.platform.has_value())
-      throw InputError("--platform and -o need each other: costs are those of a device");
+    if (out_ && !options_.platform)
+      throw InputError("-o", "needs --platform: an instance has the costs of a device");
+    if (options_.platform && !out_) throw InputError("--platform", "is for the instance that -o writes");
     if (!out_ && (options_.optimizer || options_.trainable))
-      throw InputError("--optimizer and --trainable", "are for the instance that -o writes");
+      throw InputError(options_.optimizer ? "--optimizer" : "--trainable",
+                       "is for the instance that -o writes");
     if (out_) check_writable("-o", *out_);
     std::optional<Activity> activity(std::in_place, "reading " + file_);
     const ImportedModel model = read_onnx(options_);

@@ -124,7 +124,7 @@ class Weights final : public Command {
   }
 
   int run() override {
-    if (!out_) throw InputError("poet weights", "needs -o FILE: where to write");
+    if (!out_) throw InputError("-o", "is needed: the file to write");
     check_writable("-o", *out_);
     const bool is_from_onnx = fs::path(from_).extension() == ".onnx";
     const bool is_to_onnx = fs::path(*out_).extension() == ".onnx";
@@ -134,7 +134,8 @@ class Weights final : public Command {
       throw InputError("-o", is_from_onnx ? "weights of an ONNX file go into a .safetensors file"
                                           : "weights in safetensors go into an .onnx file");
     std::error_code ignored;
-    if (fs::equivalent(from_, *out_, ignored)) throw InputError("FILE and -o", "must be different files");
+    if (fs::equivalent(from_, *out_, ignored))
+      throw InputError("-o", "must be another file than the one that is read");
     print(is_from_onnx ? from_onnx() : into_onnx());
     return kAnswer;
   }
@@ -147,8 +148,8 @@ class Weights final : public Command {
   }
 
   Converted into_onnx() const {
-    if (onnx_.has_value() == model_.has_value())
-      throw InputError("poet weights", "needs --onnx FILE or --model NAME, one of them: the network");
+    if (onnx_ && model_) throw InputError("--model", "excludes --onnx: each names a network");
+    if (!onnx_ && !model_) throw InputError("--onnx", "is needed, or --model: the network of the weights");
     if (model_) {
       const Graph forward = build_network(*model_);
       const Replacement weights(from_, forward, true);

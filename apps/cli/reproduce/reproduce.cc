@@ -77,7 +77,7 @@ class Reproduce final : public Command {
   }
 
   int run() override {
-    if (!folder_) throw InputError("-o is needed: the folder for the report");
+    if (!folder_) throw InputError("-o", "is needed: the folder for the report");
     const fs::path folder = *folder_;
     make_folder(folder);
     std::vector<Study> studies = read_studies(quick_);

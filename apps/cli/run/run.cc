@@ -41,8 +41,8 @@ class Run final : public Command {
   explicit Run(CommandLine& program)
       : Command(
             program.command("run", "train a network here, under the RAM cap of a plan, with real paging")) {
-    parser_.option("plan", plan_,
-                   "a plan file (poet solve --plan-out); else what to solve first, as for solve", "PLAN");
+    parser_.option("PLAN", plan_,
+                   "a plan file (poet solve --plan-out); else what to solve first, as for solve", "");
     add_problem_options(parser_, problem_);
     parser_.describe("--ram-budget", kRamBudgetsHelp);
     parser_.describe(
@@ -68,8 +68,10 @@ class Run final : public Command {
   int run() override {
     const bool solves = problem_.input.model || problem_.input.instance || (!plan_ && problem_.input.onnx);
     if (!plan_ && !solves)
-      throw InputError("poet run", "needs a plan file, or --model, --onnx or --instance to solve for");
-    if (plan_ && solves) throw InputError("poet run", "has a plan: nothing is left to solve for");
+      throw InputError("PLAN", "is missing, or --model, --onnx or --instance to solve for");
+    if (plan_ && solves)
+      throw InputError(problem_.input.model ? "--model" : "--instance",
+                       "is for solving; the plan that is given has been solved for");
     RunOptions typed = training_;
     typed.steps = problem_.limits.steps;
     const RunChoice choice = read_run_options(typed, machine_);

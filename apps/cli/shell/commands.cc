@@ -68,8 +68,7 @@ class Manual final : public Command {
   [[nodiscard]] const CommandDescription& described(const CommandDescription& all) const {
     const auto found = std::find_if(all.commands.begin(), all.commands.end(),
                                     [&](const CommandDescription& one) { return one.name == *command_; });
-    if (found == all.commands.end())
-      throw InputError("manual", "there is no command \"" + *command_ + "\" (poet --help lists them)");
+    if (found == all.commands.end()) throw InputError(*command_, "unknown command", "poet --help lists them");
     return *found;
   }
 

@@ -48,7 +48,7 @@ bool has_unicode_terminal() {
 }
 
 /// As wide as the terminal, within what the text allows and what can be taken in.
-int text_width() { return std::clamp(terminal_width(stdout).value_or(100), 60, 200); }
+int text_width() { return std::min(terminal_width(stdout).value_or(100), 200); }
 
 class Show final : public Command {
  public:

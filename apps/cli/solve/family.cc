@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <optional>
 #include <utility>
 
 #include "apps/cli/solve/ram_budget.h"
-#include "apps/shared/amounts.h"
 #include "poet/base/amounts.h"
 #include "poet/base/error.h"
 #include "poet/optimize/certificate.h"
@@ -50,24 +50,17 @@ void take_bound(const Solved& larger, Solved& smaller) {
   certify_again(smaller);
 }
 
-/// As typed in bytes, from the largest to the smallest.
-std::vector<std::string> decreasing(const LimitOptions& limits) {
-  std::vector<std::pair<Bytes, std::string>> budgets;
-  for (std::string& one : ram_budgets(limits)) {
-    const Bytes bytes = parse_bytes("--ram-budget", one);
-    budgets.emplace_back(bytes, std::move(one));
-  }
-  std::stable_sort(budgets.begin(), budgets.end(),
-                   [](const auto& a, const auto& b) { return a.first > b.first; });
-  for (std::size_t i = 1; i < budgets.size(); ++i)
-    if (budgets[i].first == budgets[i - 1].first)
-      throw InputError("--ram-budget", fmt::format("names {} twice", format_bytes(budgets[i].first)));
+/// From the largest to the smallest.
+std::vector<SettledRam> decreasing(std::vector<SettledRam> budgets) {
+  const auto bytes = [](const SettledRam& ram) { return ram.budget.bytes; };
+  std::ranges::stable_sort(budgets, std::greater<>(), bytes);
+  const auto same = std::ranges::adjacent_find(budgets, std::equal_to<>(), bytes);
+  if (same != budgets.end())
+    throw InputError("--ram-budget", fmt::format("names {} twice", format_bytes(bytes(*same))));
   if (budgets.size() > kMostPlans)
     throw InputError("--ram-budget", fmt::format("names {} budgets; at most {} plans go into one file",
                                                  budgets.size(), kMostPlans));
-  std::vector<std::string> sorted;
-  for (auto& budget : budgets) sorted.push_back(std::move(budget.second));
-  return sorted;
+  return budgets;
 }
 
 }  // namespace
@@ -78,25 +71,24 @@ std::vector<Solved> solve_budgets(const ProblemOptions& typed, const Solving& ho
     answers.push_back(solve_problem(typed, how));
     return answers;
   }
-  const ProblemOptions options = settled(typed, how);
-  const std::vector<std::string> budgets = decreasing(options.limits);
-  if (options.solver.solver == "file")
-    throw InputError("--solver file", "solves for one RAM budget; --ram-budget names several");
+  const std::vector<SettledRam> budgets = decreasing(settled_budgets(typed, how));
+  if (typed.solver.solver == "file")
+    throw InputError("--solver", "file solves for one RAM budget; --ram-budget names several");
   Solving each = how;
   each.parts_fixed = true;
-  ProblemOptions one = options;
-  one.limits.ram_budget = budgets.back();
+  ProblemOptions one = typed;
+  one.ram = budgets.back();
   Solved smallest = pose_problem(one, how.adjust);
   // From the smallest on: its graph is all the others'.
   std::vector<Solved> problems(budgets.size());
   for (std::size_t i = 0; i + 1 < budgets.size(); ++i) {
-    one.limits.ram_budget = budgets[i];
+    one.ram = budgets[i];
     problems[i] = with_budget(smallest, one);
   }
   problems.back() = std::move(smallest);
   bool interrupted = false;
   for (std::size_t i = problems.size(); i-- > 0;) {
-    one.limits.ram_budget = budgets[i];
+    one.ram = budgets[i];
     Solved posed = std::move(problems[i]);
     double& limit = posed.request.options.time_limit_seconds;
     if (interrupted) limit = std::min(limit, kSecondsAfterInterrupt);

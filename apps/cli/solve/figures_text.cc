@@ -66,12 +66,12 @@ std::string ram(const Solved& solved) {
 std::string addresses(const Solved& solved) {
   const CompileResult& result = solved.result;
   const Bytes least = result.layout.lower_bound;
+  const std::string allocations = counted(std::ssize(result.layout.allocations), "allocation");
   std::string text;
   if (result.arena.ram == result.report.peak_ram) {
-    text = fmt::format("{} allocations in that peak, without a gap", result.layout.allocations.size());
+    text = fmt::format("{} in that peak, without a gap", allocations);
   } else {
-    text = fmt::format("an arena of {} for {} allocations", format_bytes(result.arena.arena),
-                       result.layout.allocations.size());
+    text = fmt::format("an arena of {} for {}", format_bytes(result.arena.arena), allocations);
     if (solved.request.instance.costs.persistent > Bytes(0))
       text += fmt::format(", {} with what is persistent", format_bytes(result.arena.ram));
   }

@@ -88,8 +88,8 @@ std::string paged(const Solved& solved, bool persistent) {
   names.reserve(moved.size());
   for (const ValueId v : moved)
     names.push_back(fmt::format("{} ({})", instance.graph.values[v].name, format_bytes(bytes(v))));
-  return fmt::format("{} ({} out, {} in), {} written: {}", counted(std::ssize(moved), "value"), outs, ins,
-                     format_bytes(written), first_few(names));
+  return fmt::format("{} ({} out, {} in), {} written: {}", counted(std::ssize(moved), "value"),
+                     format_count(outs), format_count(ins), format_bytes(written), first_few(names));
 }
 
 /// Of which a step transfers rows; empty where there are none.

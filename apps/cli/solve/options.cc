@@ -120,30 +120,32 @@ void check_order(const SolverOptions& options) {
   if (*options.order != "best")
     throw InputError("--order", fmt::format("\"{}\" is none of given, best", *options.order));
   if (options.solver.value_or("cbc") == "file")
-    throw InputError("--order best", "solves two problems; --solver file solves one");
+    throw InputError("--order", "best solves two problems; --solver file solves one");
 }
 
 void read_solver(const SolverOptions& options, SolveOptions& out) {
   const std::string name = options.solver.value_or("cbc");
   if (name == "highs") {
     out.solver = Solver::highs;
-    if (!has_solver(Solver::highs)) throw InputError("--solver highs", no_highs());
+    if (!has_solver(Solver::highs)) throw InputError("--solver", no_highs());
   } else if (name == "file") {
     out.solver = Solver::file;
   } else if (name != "cbc") {
     throw InputError("--solver", "\"" + name + "\" is none of cbc, highs, file");
   }
-  const bool any = options.mps || options.solution || options.solver_command;
   if (out.solver != Solver::file) {
-    if (any) throw InputError("--mps, --solution and --solver-command", "are for --solver file only");
+    for (const auto& [option, text] :
+         {std::pair("--mps", &options.mps), std::pair("--solution", &options.solution),
+          std::pair("--solver-command", &options.solver_command)})
+      if (*text) throw InputError(option, "is for --solver file only");
     return;
   }
   if (!options.mps && !options.solver_command)
-    throw InputError("--solver file", "needs --mps FILE.mps to write the model to, or --solver-command");
+    throw InputError("--solver", "file needs --mps FILE.mps to write the model to, or --solver-command");
   if (options.solution && (!options.mps || options.solver_command))
     throw InputError("--solution", "is the answer to the model in --mps, and excludes --solver-command");
   if (options.formulation && *options.formulation == "published")
-    throw InputError("--solver file", "writes the tight formulation, not --formulation published");
+    throw InputError("--solver", "file writes the tight formulation, not --formulation published");
   if (options.mps) check_writable("--mps", *options.mps);
   out.file.mps = options.mps.value_or("");
   out.file.solution = options.solution.value_or("");
@@ -180,8 +182,13 @@ std::optional<std::int64_t> read_op_limit(const std::optional<std::string>& type
   return typed ? std::optional(parse_count("--op-limit", *typed)) : std::nullopt;
 }
 
-Policy policy_of(const ProblemOptions& options) {
-  Policy policy = policy_of(options.input, options.limits);
+namespace {
+
+/// But for what the RAM budget changes.
+Policy policy_as_typed(const ProblemOptions& options) {
+  LimitOptions limits = options.limits;
+  if (options.ram) limits.ram_budget.reset();
+  Policy policy = policy_of(options.input, limits);
   policy.paging = !options.solver.no_paging;
   policy.rematerialization = !options.solver.no_remat;
   policy.split.energy = quick_energy;
@@ -190,6 +197,17 @@ Policy policy_of(const ProblemOptions& options) {
   if (!has_device_defaults(policy, options) || !keeps_in_ram(options).empty()) return policy;
   if (!options.input.persistent) policy.persistent = PersistentPolicy::automatic;
   if (!options.input.split) policy.split.automatic = true;
+  return policy;
+}
+
+}  // namespace
+
+Policy policy_of(const ProblemOptions& options) {
+  Policy policy = policy_as_typed(options);
+  if (!options.ram) return policy;
+  if (options.ram->least) return with_least_budget(std::move(policy), *options.ram->least);
+  policy.ram = options.ram->budget;
+  policy.ram.within_device = !options.limits.beyond_device_ram;
   return policy;
 }
 

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "apps/shared/inputs.h"
+#include "poet/answer/least_budget.h"
 #include "poet/optimize/outcome.h"
 
 namespace poet::cli {
@@ -23,18 +24,25 @@ struct SolverOptions {
   std::optional<std::string> progress_out, op_limit;
 };
 
+/// A RAM budget as it is solved for.
+struct SettledRam {
+  RamBudget budget = {};                  // in bytes, or all that the device has
+  std::optional<LeastBudget> least = {};  // where the least was asked for
+  std::string note = {};                  // what it is of, for the user; empty: as typed
+};
+
 struct ProblemOptions {
   InputOptions input;
   LimitOptions limits;
   SolverOptions solver;
   /// What needs parameters in RAM and operators whole, unless the options say otherwise; empty: nothing.
   std::string resident_for;
-  std::string ram_note;  // what settling made of --ram-budget, for the user; empty: as typed
+  std::optional<SettledRam> ram;  // what --ram-budget comes to (ram_budget.h), once that is known
 };
 
 /// As policy_of() of their parts, with the mechanisms that the solver may use. On a device, unless the
 /// options say otherwise, persistent values may live on storage and operators be split.
-/// --ram-budget must be settled (ram_budget.h).
+/// The RAM budget is the settled one; until there is one, as typed.
 [[nodiscard]] Policy policy_of(const ProblemOptions& options);
 
 /// Where an option changes the defaults of others: "--no-paging implies --split off"; else empty.

@@ -1,37 +1,31 @@
 #include "apps/cli/solve/ram_budget.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <optional>
+#include <string>
+#include <utility>
 
 #include "poet/base/amounts.h"
 #include "poet/base/error.h"
-#include "poet/base/parse_amounts.h"
 #include "poet/pipeline/ram_budget.h"
 
 namespace poet::cli {
 namespace {
 
 /// KiB where any budget was typed in such; of bare numbers, what the first is a multiple of.
-void use_units_as_typed(const std::vector<std::string>& budgets) {
-  const auto in_kib = [](const std::string& text) {
-    return text.find_first_of("iI") != std::string::npos && text != "least";
-  };
-  const auto is_bare = [](const std::string& text) {
-    return text.find_first_not_of("0123456789") == std::string::npos;
-  };
-  if (std::ranges::any_of(budgets, in_kib))
+void use_units_as_typed(const std::string& typed, const RamBudget& first) {
+  if (typed.find_first_of("iI") != std::string::npos)
     set_byte_units(ByteUnits::binary);
-  else if (std::ranges::all_of(budgets, is_bare))
-    use_units_of(parse_bytes("--ram-budget", budgets.front()));
+  else if (typed.find_first_not_of("0123456789,") == std::string::npos)
+    use_units_of(first.bytes);
 }
 
 /// What keeping everything takes before the graph is split.
 Workload unsplit(const ProblemOptions& options, const Solving& how) {
   ProblemOptions alone = options;
-  alone.limits.ram_budget = "0";
+  alone.ram = SettledRam{};
   Policy policy = policy_of(alone);
   policy.split = {};
   Workload workload = load(network_spec(options.input), device_spec(options.input), policy);
@@ -40,79 +34,72 @@ Workload unsplit(const ProblemOptions& options, const Solving& how) {
   return workload;
 }
 
-/// What the answer to no RAM at all says would do, with the parts that it is known with. The deadline may
-/// leave nothing: then the answer is about all the RAM there is, and says so.
-void settle_least(ProblemOptions& options, const Solving& how) {
+/// Without a plan in any RAM, as the deadline may have it, the answer is about all the RAM there is, and says
+/// so.
+SettledRam settled_least(ProblemOptions options, const Solving& how) {
+  options.ram = SettledRam{hardly_any_ram(), {}, {}};
   const bool splits = policy_of(options).split.automatic;
-  options.limits.ram_budget = "1";
   Solving search;
   search.look_further = false;
   const Solved none = solve_posed(pose_problem(options, how.adjust), options, search);
-  const std::optional<Bytes> least =
-      has_plan(none) ? none.request.limits.ram_budget : none.result.outcome.explanation.least_ram;
   if (none.workload.device) use_units_of(none.workload.device->ram);
-  if (least) {
-    options.limits.ram_budget = std::to_string(least->value());
-    const std::optional<Bytes> part = none.workload.part;
-    if (splits) options.input.split = part ? std::to_string(part->value()) : "off";
-    options.ram_note =
-        fmt::format("the least RAM budget with a plan that a quick search knows is {}{}",
-                    format_bytes(*least), splits ? ", with --split " + *options.input.split : "");
-  } else if (none.workload.device) {
-    options.limits.ram_budget.reset();
-    options.ram_note =
-        "no RAM budget is known to be enough within the other limits; this is about the device's RAM";
-  } else {
-    options.limits.ram_budget = std::to_string(none.workload.whole_keep_all.value());
-    options.ram_note =
-        "no RAM budget is known to be enough within the other limits; this is about what keeps everything";
+  const LeastBudget least = least_budget(none);
+  SettledRam ram{least.ram, least, {}};
+  const char* about = least.ram.of_device ? "the device's RAM" : "what keeps everything";
+  if (!least.has_plan) {
+    ram.note =
+        fmt::format("no RAM budget is known to be enough within the other limits; this is about {}", about);
+    return ram;
   }
+  ram.note = fmt::format("the least RAM budget with a plan that a quick search knows is {}",
+                         format_bytes(least.ram.bytes));
+  if (splits)
+    ram.note += fmt::format(", with --split {}", least.part ? std::to_string(least.part->value()) : "off");
+  return ram;
 }
 
 }  // namespace
 
-std::vector<std::string> ram_budgets(const LimitOptions& limits) {
-  std::vector<std::string> budgets;
-  if (!limits.ram_budget) return budgets;
-  const std::string& text = *limits.ram_budget;
-  for (std::size_t begin = 0; begin <= text.size();) {
-    const std::size_t end = std::min(text.find(',', begin), text.size());
-    budgets.push_back(text.substr(begin, end - begin));
-    begin = end + 1;
+std::vector<RamBudget> ram_budgets(const LimitOptions& limits) {
+  return limits.ram_budget ? parse_ram_budgets("--ram-budget", *limits.ram_budget) : std::vector<RamBudget>{};
+}
+
+std::vector<SettledRam> settled_budgets(const ProblemOptions& options, const Solving& how) {
+  const std::vector<RamBudget> budgets = ram_budgets(options.limits);
+  if (budgets.empty()) {
+    SettledRam all;
+    all.budget.of_device = true;
+    all.note = "the RAM budget is all of the device's RAM; --ram-budget sets another";
+    return {all};
   }
-  return budgets;
+  const bool least = std::ranges::any_of(budgets, &RamBudget::least);
+  if (least && budgets.size() > 1)
+    throw InputError("--ram-budget", "least is no budget among several: its plan splits the graph otherwise");
+  if (least) return {settled_least(options, how)};
+  use_units_as_typed(*options.limits.ram_budget, budgets.front());
+  std::optional<Workload> whole;
+  std::vector<SettledRam> settled;
+  for (const RamBudget& budget : budgets) {
+    SettledRam& ram = settled.emplace_back(SettledRam{budget, {}, {}});
+    if (!budget.of_keep_all) continue;
+    if (!whole) whole = unsplit(options, how);
+    if (budgets.size() == 1 && whole->device) use_units_of(whole->device->ram);
+    Policy policy;
+    policy.ram = budget;
+    ram.budget = {};
+    ram.budget.bytes = ram_budget_of(policy, *whole, {});
+    ram.note = fmt::format(
+        "{:.10g}% of the {} that keeping everything takes before operators are split is {}",
+        100 * *budget.of_keep_all, format_bytes(whole->whole_keep_all), format_bytes(ram.budget.bytes));
+  }
+  return settled;
 }
 
 ProblemOptions settled(ProblemOptions options, const Solving& how) {
-  std::vector<std::string> budgets = ram_budgets(options.limits);
-  if (budgets.empty()) {
-    options.ram_note = "the RAM budget is all of the device's RAM; --ram-budget sets another";
-    return options;
-  }
-  if (budgets.size() == 1 && budgets.front() == "least") {
-    options.limits.ram_budget.reset();
-    settle_least(options, how);
-    return options;
-  }
-  use_units_as_typed(budgets);
-  std::optional<Workload> whole;
-  std::vector<std::string> meant;
-  for (std::string& text : budgets) {
-    if (text == "least")
-      throw InputError("--ram-budget",
-                       "least is no budget among several: its plan splits the graph otherwise");
-    Policy policy;
-    policy.ram = parse_ram_budget("--ram-budget", text);
-    if (!policy.ram.of_keep_all) continue;
-    if (!whole) whole = unsplit(options, how);
-    if (budgets.size() == 1 && whole->device) use_units_of(whole->device->ram);
-    const Bytes bytes = ram_budget_of(policy, *whole, {});
-    meant.push_back(fmt::format("{} of the {} that keeping everything takes before operators are split is {}",
-                                text, format_bytes(whole->whole_keep_all), format_bytes(bytes)));
-    text = std::to_string(bytes.value());
-  }
-  options.limits.ram_budget = fmt::format("{}", fmt::join(budgets, ","));
-  if (!meant.empty()) options.ram_note = fmt::format("{}", fmt::join(meant, "; "));
+  if (options.ram) return options;
+  if (ram_budgets(options.limits).size() > 1)
+    throw InputError("--ram-budget", "takes one amount here; several are for poet solve and poet run");
+  options.ram = settled_budgets(options, how).front();
   return options;
 }
 

@@ -2,7 +2,6 @@
 
 // What --ram-budget says besides bytes: nothing, a percentage, "least", several.
 
-#include <string>
 #include <vector>
 
 #include "apps/cli/solve/options.h"
@@ -16,14 +15,17 @@ inline constexpr const char* kRamBudgetsHelp =
     "least, "
     "for which a plan is known (default: the device's RAM); 100MB,60MB: a plan for each, in one file";
 
-/// The budgets that --ram-budget names, as typed. None where it is not there.
-[[nodiscard]] std::vector<std::string> ram_budgets(const LimitOptions& limits);
+/// The budgets that --ram-budget names, in that order. None where it is not there. Throws InputError.
+[[nodiscard]] std::vector<RamBudget> ram_budgets(const LimitOptions& limits);
 
-/// The options with every RAM budget in bytes: percentages are of the peak with everything kept, before the
-/// graph is split; "least" is the smallest for which a quick search within the other limits knows a plan, and
-/// where the graph is split as that plan wants it. Without a budget, and with budgets in bytes, as they are.
-/// The unit system of all that is printed from here on is that of the budget. Throws InputError. O(1), or a
-/// search of a second or two.
+/// The same in bytes, one at least: percentages are of the peak with everything kept, before the graph is
+/// split; "least" is the smallest for which a quick search within the other limits knows a plan, and the
+/// graph is split as that plan has it. Without --ram-budget, all that the device has. The unit system of all
+/// that is printed from here on is that of the budget. Throws InputError. O(1), or a search of a second or
+/// two.
+[[nodiscard]] std::vector<SettledRam> settled_budgets(const ProblemOptions& options, const Solving& how = {});
+
+/// The options with their one budget settled, unless it is. Throws InputError, also for several.
 [[nodiscard]] ProblemOptions settled(ProblemOptions options, const Solving& how = {});
 
 }  // namespace poet::cli

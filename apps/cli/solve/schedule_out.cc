@@ -53,7 +53,8 @@ ScheduleOut write_schedule_of(const Solved& solved, const ProblemOptions& option
       fmt::format("{}, by which the answer takes {}", beyond, format_joules(solved.result.report.energy));
   if (solved.interrupted) return out;
   ProblemOptions same = options;
-  same.limits.ram_budget = std::to_string(solved.request.limits.ram_budget.value());
+  same.ram = SettledRam{};
+  same.ram->budget.bytes = solved.request.limits.ram_budget;
   const Solved staged = solve_in_stages(std::move(same), solved.result.outcome.solve_seconds);
   if (!has_plan(staged)) return out;
   out.energy = staged.result.report.energy;

@@ -103,7 +103,7 @@ class Solve final : public Command {
     if (schedule_out_) throw InputError("--schedule-out", "holds one schedule; --ram-budget names several");
     if (image_out_) throw InputError("--image-out", "holds one plan; --ram-budget names several");
     if (options_.solver.order == "best")
-      throw InputError("--order best", "is for one RAM budget: plans of one file compute in one order");
+      throw InputError("--order", "best is for one RAM budget: plans of one file compute in one order");
     const std::vector<Solved> answers = solve_budgets(options_);
     const bool answered = all_answered(answers);
     if (plan_out_ && answered) write_plans(family_of_answers(answers), *plan_out_);
@@ -124,9 +124,11 @@ class Solve final : public Command {
   }
 
   void check_distinct() const {
-    const bool twice = (schedule_out_ && (schedule_out_ == plan_out_ || schedule_out_ == image_out_)) ||
-                       (plan_out_ && plan_out_ == image_out_);
-    if (twice) throw InputError("--schedule-out, --plan-out, --image-out", "must name different files");
+    if (schedule_out_ && schedule_out_ == plan_out_)
+      throw InputError("--schedule-out", "must name another file than --plan-out");
+    if (image_out_ && (image_out_ == plan_out_ || image_out_ == schedule_out_))
+      throw InputError("--image-out", fmt::format("must name another file than {}",
+                                                  image_out_ == plan_out_ ? "--plan-out" : "--schedule-out"));
   }
 
   ProblemOptions options_;

@@ -194,8 +194,8 @@ Solved pose_problem(const ProblemOptions& options, const Adjustment& adjust) {
   }
   Solved solved = pose_as(options, network_spec(options.input), policy, adjust);
   solved.implied_options = implied_options(options);
-  solved.ram_note = options.ram_note;
-  if (!options.limits.ram_budget) use_units_of(solved.request.limits.ram_budget);
+  solved.ram_note = options.ram ? options.ram->note : "";
+  if (policy.ram.of_device) use_units_of(solved.request.limits.ram_budget);
   return solved;
 }
 
@@ -231,7 +231,7 @@ Solved with_budget(const Solved& other, const ProblemOptions& options) {
   workload.instance = other.request.instance;
   Solved solved(posed_answer(std::move(how), std::move(workload), policy));
   solved.implied_options = other.implied_options;
-  solved.ram_note = other.ram_note;
+  solved.ram_note = options.ram ? options.ram->note : "";
   return solved;
 }
 

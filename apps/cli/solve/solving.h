@@ -35,7 +35,7 @@ struct Solved : Answer {
   explicit Solved(Answer answer) : Answer(std::move(answer)) {}
 
   std::string implied_options;           // as implied_options()
-  std::string ram_note;                  // as of the ProblemOptions
+  std::string ram_note;                  // SettledRam::note
   WaysOut ways;                          // without an answer; of a solve that was not interrupted
   std::optional<Bytes> floor_elsewhere;  // the RAM floor with --persistent excluded, where that may matter
 };
@@ -79,7 +79,6 @@ struct Solving {
 [[nodiscard]] PlanFile plan_file_of(const Solved& solved);
 
 /// The request without a result; no progress, no interruption. Throws InputError.
-/// --ram-budget must be settled (ram_budget.h).
 [[nodiscard]] Solved pose_problem(const ProblemOptions& options, const Adjustment& adjust = {});
 
 /// The same problem, the parts of its graph included, within another RAM budget: that of `options`. `other`

@@ -24,8 +24,7 @@ class Sweep final : public Command {
   explicit Sweep(CommandLine& program)
       : Command(
             program.command("sweep", "run methods over networks, devices and limits, into a results store")) {
-    parser_.option("spec", spec_, "what to run: a JSON file (docs/formats.md, Sweep)", "SPEC.json")
-        .required();
+    parser_.option("SPEC.json", spec_, "what to run: a JSON file (docs/formats.md, Sweep)", "").required();
     parser_.option("--store", store_, "the results store, made if need be; what is in it is not run again",
                    "FILE.sqlite");
     parser_.option("--csv", csv_, "write all points of the spec, with those on Pareto curves marked",
@@ -55,7 +54,7 @@ class Sweep final : public Command {
   }
 
   int run() override {
-    if (!store_) throw InputError("--store is needed: the file for the results");
+    if (!store_) throw InputError("--store", "is needed: the file for the results");
     SweepSettings settings{*store_, jobs_, retry_, quiet_, progress_out_};
     settings.keep_plans = plans_ || page_.has_value();
     settings.need_plans = plans_;
@@ -85,7 +84,7 @@ class Sweep final : public Command {
     for (std::size_t i = 0; i < files.size(); ++i)
       for (std::size_t j = 0; j < i; ++j)
         if (fs::weakly_canonical(files[i].second) == fs::weakly_canonical(files[j].second))
-          throw InputError(files[j].first + ", " + files[i].first, "must name different files");
+          throw InputError(files[i].first, "must name another file than " + files[j].first);
   }
 
   void write_answer(const SweepOutcome& outcome) const {

@@ -26,6 +26,9 @@ std::string chart_of(const SweepResult& result) {
   if (result.batch_size.value_or(1) != 1) text += fmt::format(", batch {}", *result.batch_size);
   if (result.sequence_length) text += fmt::format(", {} tokens", *result.sequence_length);
   if (result.optimizer && *result.optimizer != "sgd") text += ", " + *result.optimizer;
+  if (result.accumulate) text += fmt::format(", updates every {} steps", *result.accumulate);
+  if (result.clip_norm) text += fmt::format(", gradients clipped to {}", *result.clip_norm);
+  if (result.label_smoothing) text += fmt::format(", labels smoothed by {}", *result.label_smoothing);
   if (result.persistent && *result.persistent != "resident")
     text += *result.persistent == "auto" ? ", parameters in RAM or on storage" : ", parameters elsewhere";
   if (result.split)

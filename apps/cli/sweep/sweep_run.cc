@@ -127,8 +127,7 @@ void run_points(WorkerPool& pool, const std::vector<std::size_t>& open, ResultsS
 }  // namespace
 
 void check_spec(const SweepSpec& spec) {
-  if (spec.solver == Solver::highs && !has_solver(Solver::highs))
-    throw InputError("solver highs", no_highs());
+  if (spec.solver == Solver::highs && !has_solver(Solver::highs)) throw InputError("solver", no_highs());
   for (const SweepTarget& target : spec.platforms) {
     if (spec.semantics && *spec.semantics != Semantics::device) break;  // a published platform is no profile
     const SweepPlatform& platform = target.platform;

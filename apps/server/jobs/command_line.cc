@@ -63,7 +63,8 @@ Json alone(const Json& network, const Json& sweep) {
   for (const Json& sizes : {network.value("batch_sizes", Json()), sweep.value("batch_sizes", Json())})
     if (!sizes.empty() && network.contains("onnx") && !json.contains("batch_size"))
       json["batch_size"] = sizes.front();
-  if (sweep.contains("optimizer") && network.contains("onnx")) json["optimizer"] = sweep["optimizer"];
+  for (const char* training : {"optimizer", "accumulate", "clip_norm", "label_smoothing"})
+    if (sweep.contains(training) && network.contains("onnx")) json[training] = sweep[training];
   return json;
 }
 

@@ -47,7 +47,7 @@ void check_outputs(const RunChoice& training, std::vector<NamedFile> written,
   for (std::size_t i = 0; i < written.size(); ++i)
     for (std::size_t k = i + 1; k < others.size(); ++k)
       if (same_file(written[i].second, others[k].second) && !may_replace(written[i].first, others[k].first))
-        throw InputError(written[i].first + " and " + others[k].first, "must be different files");
+        throw InputError(written[i].first, "must name another file than " + others[k].first);
 }
 
 int conclude(const Session& session, const RunChoice& training, const RunOutput& output,

@@ -1,15 +1,39 @@
 #include "poet/base/error.h"
 
 namespace poet {
+namespace {
 
-InputError::InputError(const std::string& place, const std::string& rule)
-    : std::runtime_error(place.empty() ? rule : place + ": " + rule), place_size_(place.size()) {}
+constexpr std::size_t kAroundPlace = 2;  // ": "
+constexpr std::size_t kAroundHint = 3;   // " (" and ")"
+
+std::string line(const std::string& place, const std::string& rule, const std::string& hint) {
+  return (place.empty() ? rule : place + ": " + rule) + (hint.empty() ? "" : " (" + hint + ")");
+}
+
+}  // namespace
+
+InputError::InputError(const std::string& place, const std::string& rule, const std::string& hint)
+    : std::runtime_error(line(place, rule, hint)), place_size_(place.size()), hint_size_(hint.size()) {}
 
 InputError::InputError(const Field& field, const std::string& rule) : InputError(field.name, rule) {
   is_field_ = true;
 }
 
 InputError::InputError(const std::string& message) : std::runtime_error(message) {}
+
+std::string_view InputError::rule() const {
+  std::string_view text = what();
+  if (place_size_ > 0) text.remove_prefix(place_size_ + kAroundPlace);
+  if (hint_size_ > 0) text.remove_suffix(hint_size_ + kAroundHint);
+  return text;
+}
+
+std::string_view InputError::hint() const {
+  std::string_view text = what();
+  if (hint_size_ == 0) return {};
+  text.remove_suffix(1);
+  return text.substr(text.size() - hint_size_);
+}
 
 InternalError::InternalError(const std::string& message) : std::logic_error(message) {}
 

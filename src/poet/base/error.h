@@ -16,23 +16,28 @@ struct Field {
   std::string name;
 };
 
-/// Bad input: where, and what must hold there. what() is one line: "place: rule".
+/// Bad input: where, and what must hold there. what() is one line: "place: rule", or "place: rule (hint)".
 class InputError : public std::runtime_error {
  public:
   /// In a file ("m4.json: /page_in/latency_seconds") or anything else that has a name of its own.
-  InputError(const std::string& place, const std::string& rule);
+  /// The hint tells people where to look, and is no part of the rule.
+  InputError(const std::string& place, const std::string& rule, const std::string& hint = {});
   InputError(const Field& field, const std::string& rule);
   /// With no place but what the message says.
   explicit InputError(const std::string& message);
 
   /// Empty where the message says it.
   [[nodiscard]] std::string_view place() const { return {what(), place_size_}; }
-  [[nodiscard]] std::string_view rule() const { return what() + (place_size_ > 0 ? place_size_ + 2 : 0); }
+  [[nodiscard]] std::string_view rule() const;
+  /// Empty where there is none.
+  [[nodiscard]] std::string_view hint() const;
   /// Whether place() is the name of a Field.
   [[nodiscard]] bool is_field() const { return is_field_; }
 
  private:
-  std::size_t place_size_ = 0;  // what() begins with it; copying an exception must not throw
+  // Parts of what(): copying an exception must not throw.
+  std::size_t place_size_ = 0;
+  std::size_t hint_size_ = 0;
   bool is_field_ = false;
 };
 

@@ -66,8 +66,7 @@ std::optional<Amount> read_amount(std::string_view text, const std::array<InputU
 
 }  // namespace
 
-Bytes parse_bytes(const std::string& option, const std::string& text) {
-  const std::string rule = "is not an amount of bytes (try 300KiB, 2MB or 737719)";
+Bytes parse_bytes(const std::string& option, const std::string& text, const std::string& rule) {
   // Plain whole numbers exactly: a double would round beyond 2^53.
   const std::string_view digits = trimmed(text);
   std::int64_t whole = 0;

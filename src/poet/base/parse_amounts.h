@@ -3,7 +3,7 @@
 // Amounts as people type them: "300KiB", "50ms", "1%". KB, MB, GB are powers of 1000; KiB, MiB, GiB
 // of 1024. The parsers take the name of the option (or the place in a file) for the message and throw
 // InputError, one line:
-//   --ram-budget: "12XB" is not an amount of bytes (try 300KiB, 2MB or 737719)
+//   --split: "12XB" is not an amount of bytes (try 300KiB, 2MB or 737719)
 
 #include <cstdint>
 #include <string>
@@ -13,8 +13,10 @@
 namespace poet {
 
 /// Whole bytes >= 0; a fraction of a byte is cut off, so that a budget is never exceeded. Bare numbers are
-/// bytes. Units in any case, a space before them allowed.
-[[nodiscard]] Bytes parse_bytes(const std::string& option, const std::string& text);
+/// bytes. Units in any case, a space before them allowed. `rule` is said of what is no such amount.
+[[nodiscard]] Bytes parse_bytes(
+    const std::string& option, const std::string& text,
+    const std::string& rule = "is not an amount of bytes (try 300KiB, 2MB or 737719)");
 
 /// Seconds > 0: ns, us, ms, s, min, h; bare numbers are seconds.
 [[nodiscard]] Seconds parse_duration(const std::string& option, const std::string& text);

@@ -13,9 +13,15 @@ namespace poet {
 
 /// What a step takes when everything is kept, or of a few streaming passes with addresses, paged values and
 /// waiting included, which takes a tenth of a second per 1,000 ops: to compare instances of one network.
-/// Nothing where that has no plan within the limits, or where it is stopped. Device semantics.
+/// Nothing where that has no plan within the limits. Device semantics.
 [[nodiscard]] std::optional<Joules> quick_energy(const Instance& instance, const Limits& limits);
-[[nodiscard]] std::optional<Joules> quick_energy_until(const std::function<bool()>& stop,
-                                                       const Instance& instance, const Limits& limits);
+
+struct QuickAnswer {
+  Joules energy{};
+  Bytes ram{};  // that the plan needs, but for gaps between addresses
+};
+/// The same with its RAM; nothing where it is stopped, either.
+[[nodiscard]] std::optional<QuickAnswer> quick_answer(const std::function<bool()>& stop,
+                                                      const Instance& instance, const Limits& limits);
 
 }  // namespace poet

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -163,7 +164,9 @@ Figures figures_of(const Instance& instance, Semantics semantics) {
 }
 
 Bytes ram_budget_of(const Policy& policy, const Workload& workload, const Figures& figures) {
-  if (policy.ram.of_keep_all) return part_of(workload.whole_keep_all, *policy.ram.of_keep_all);
+  ensure(!policy.ram.least, "the least RAM budget is settled before it is posed");
+  if (policy.ram.of_keep_all)  // of which the smallest part is a byte: that none is enough is an answer
+    return std::max(Bytes(1), part_of(workload.whole_keep_all, *policy.ram.of_keep_all));
   if (policy.ram.of_device) return ram_of(workload.device);
   if (!policy.ram.fraction) return policy.ram.bytes;
   const Bytes floor = figures.floor.bytes();

@@ -2,16 +2,35 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cctype>
+
 #include "poet/base/error.h"
 #include "poet/base/parse_amounts.h"
 
 namespace poet {
+namespace {
+
+bool says_least(std::string word) {
+  std::ranges::transform(word, word.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return word == "least";
+}
+
+}  // namespace
 
 RamBudget parse_ram_budget(const std::string& option, const std::string& text) {
+  constexpr const char* kBlank = " \t";
   RamBudget budget;
-  const std::size_t last = text.find_last_not_of(" \t");
+  const std::size_t first = text.find_first_not_of(kBlank);
+  const std::size_t last = text.find_last_not_of(kBlank);
+  if (first != std::string::npos && says_least(text.substr(first, last + 1 - first))) {
+    budget.least = true;
+    return budget;
+  }
   if (last == std::string::npos || text[last] != '%') {
-    budget.bytes = parse_bytes(option, text);
+    budget.bytes =
+        parse_bytes(option, text, "is not an amount of RAM (try 300KiB, 2MB, 737719, 50% or least)");
     return budget;
   }
   try {
@@ -20,6 +39,16 @@ RamBudget parse_ram_budget(const std::string& option, const std::string& text) {
     throw InputError(option, fmt::format("\"{}\" is no percentage above 0", text));
   }
   return budget;
+}
+
+std::vector<RamBudget> parse_ram_budgets(const std::string& option, const std::string& text) {
+  std::vector<RamBudget> budgets;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    budgets.push_back(parse_ram_budget(option, text.substr(begin, end - begin)));
+    begin = end + 1;
+  }
+  return budgets;
 }
 
 }  // namespace poet

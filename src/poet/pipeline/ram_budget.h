@@ -1,13 +1,18 @@
 #pragma once
 
+// RAM budgets as people type them. `option` is for messages; all throw InputError.
+
 #include <string>
+#include <vector>
 
 #include "poet/pipeline/spec.h"
 
 namespace poet {
 
-/// A RAM budget as people type it: "300KiB" (base/parse_amounts.h), or "50%" of the keep-all peak. `option`
-/// is for the message. Throws InputError.
+/// "300KiB" (base/parse_amounts.h), "50%" of the keep-all peak, or "least".
 [[nodiscard]] RamBudget parse_ram_budget(const std::string& option, const std::string& text);
+
+/// One or several, separated by commas.
+[[nodiscard]] std::vector<RamBudget> parse_ram_budgets(const std::string& option, const std::string& text);
 
 }  // namespace poet

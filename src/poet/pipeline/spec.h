@@ -69,6 +69,7 @@ struct RamBudget {
   std::optional<double> fraction = {};     // of the way from the RAM floor (0) to the keep-all peak (1)
   std::optional<double> of_keep_all = {};  // of the keep-all peak before the graph is split, nothing paged
   bool of_device = false;                  // all that the device has
+  bool least = false;                      // to be settled before it is posed (answer/least_budget.h)
   Bytes bytes{};                           // without any of these
   bool within_device = false;              // more than the device has is refused, by device semantics
 };

@@ -221,7 +221,7 @@ class MemoryChart {
       const std::size_t before = column >= note.size() + 1 ? column - note.size() - 1 : 0;
       if (column < note.size() + 1) {
         return right_aligned("", options_.margin) + std::string(column, ' ') + arrow + "\n" +
-               right_aligned("", options_.margin) + note + "\n";
+               right_aligned("", options_.margin) + wrapped(note, options_.columns, options_.margin) + "\n";
       }
       line = std::string(before, ' ') + note + " " + arrow;
     }

@@ -39,7 +39,7 @@ fs::path library_folder() {
   return web_library("echarts.min.js")->parent_path();
 }
 
-/// A file that the template names.
+/// A file that the template names, but another template.
 std::string part_of_page(const std::string& name) {
   constexpr std::string_view kBundle = "bundle ";
   const fs::path own = data_dir() / "report";
@@ -47,6 +47,11 @@ std::string part_of_page(const std::string& name) {
   const bool is_ours = !name.starts_with("echarts.") && !name.starts_with("dagre.");
   std::string text = page_text((is_ours ? own : library_folder()) / name);
   return name.ends_with(".txt") ? html_escaped(std::move(text)) : inlined(std::move(text));
+}
+
+std::string without_last_newline(std::string text) {
+  if (text.ends_with('\n')) text.pop_back();
+  return text;
 }
 
 }  // namespace
@@ -94,8 +99,12 @@ std::string filled_page(const std::string& page_template, const PageParts& parts
     if (end == std::string::npos) break;
     out.append(page, done, at - done);
     const std::string name = page.substr(at + 2, end - at - 2);
-    std::optional<std::string> own = parts(name);
-    out += own ? *std::move(own) : part_of_page(name);
+    if (std::optional<std::string> own = parts(name))
+      out += *own;
+    else if (name.ends_with(".html"))
+      out += without_last_newline(filled_page(name, parts));
+    else
+      out += part_of_page(name);
     done = end + 2;
   }
   return out.append(page, done);

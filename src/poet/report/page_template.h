@@ -28,7 +28,8 @@ void check_web_libraries();
 using PageParts = std::function<std::optional<std::string>(const std::string& name)>;
 
 /// The template with every {{name}} replaced once: by what `parts` says, else by the file of that name in the
-/// same folder or among the libraries; {{bundle name.js}} is a module with all that it imports. Throws
+/// same folder or among the libraries; {{name.html}} is a template, too, which several pages have in common,
+/// and {{bundle name.js}} a module with all that it imports. Throws
 /// InputError when a file is missing, and says what to do when it is a library.
 [[nodiscard]] std::string filled_page(const std::string& page_template, const PageParts& parts);
 

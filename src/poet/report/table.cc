@@ -15,12 +15,6 @@ namespace {
 constexpr int kNarrowestWords = 30;  // of a last column of words
 constexpr std::size_t kShortestName = 16;
 
-/// Characters, not bytes: continuation bytes of UTF-8 (10xxxxxx) do not count.
-std::size_t width(const std::string& text) {
-  return static_cast<std::size_t>(std::count_if(
-      text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
-}
-
 /// Whether at most four letters stand next in `words`, as a unit does: "KiB),".
 bool next_is_short_word(std::istringstream& words) {
   const std::istringstream::pos_type here = words.tellg();
@@ -38,10 +32,10 @@ bool next_is_short_word(std::istringstream& words) {
 
 Table::Widths Table::natural_widths() const {
   Widths widths;
-  for (const Column& column : columns_) widths.push_back(width(column.heading));
+  for (const Column& column : columns_) widths.push_back(columns_of(column.heading));
   for (const std::vector<std::string>& row : rows_) {
     ensure(row.size() == columns_.size(), "a table row has as many cells as the table has columns");
-    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], width(row[i]));
+    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], columns_of(row[i]));
   }
   return widths;
 }
@@ -63,7 +57,7 @@ std::string Table::block(const std::vector<std::size_t>& shown, const Widths& wi
         break;
       }
       const std::string cell = shortened(cell_of(shown[i]), widths[shown[i]]);
-      const std::string padding(widths[shown[i]] - width(cell), ' ');
+      const std::string padding(widths[shown[i]] - columns_of(cell), ' ');
       line += column.align == Align::right ? padding + cell : cell + padding;
     }
     line.erase(line.find_last_not_of(' ') + 1);
@@ -99,7 +93,7 @@ std::string Table::fitted(int width_limit, int indent) const {
     std::optional<std::size_t> widest;
     for (std::size_t i = 0; i + 1 < least.size(); ++i)
       if (columns_[i].align == Align::left && least[i] > kShortestName &&
-          least[i] > width(columns_[i].heading) && (!widest || least[i] > least[*widest]))
+          least[i] > columns_of(columns_[i].heading) && (!widest || least[i] > least[*widest]))
         widest = i;
     if (!widest) break;
     --least[*widest];
@@ -108,7 +102,7 @@ std::string Table::fitted(int width_limit, int indent) const {
     least = natural;
     for (std::size_t i = 0; i + 1 < least.size(); ++i)
       if (columns_[i].align == Align::left)
-        least[i] = std::min(least[i], std::max({limit / 2, kShortestName, width(columns_[i].heading)}));
+        least[i] = std::min(least[i], std::max({limit / 2, kShortestName, columns_of(columns_[i].heading)}));
   }
   for (std::size_t i = 0; i + 1 < least.size(); ++i) widths[i] = least[i];
 
@@ -132,8 +126,19 @@ std::string Table::fitted(int width_limit, int indent) const {
   return out;
 }
 
+std::size_t columns_of(const std::string& text) {
+  std::size_t count = 0;
+  bool in_sequence = false;
+  for (const char c : text) {
+    if (c == '\x1b') in_sequence = true;
+    if (!in_sequence && (static_cast<unsigned char>(c) & 0xC0) != 0x80) ++count;
+    if (c == 'm') in_sequence = false;
+  }
+  return count;
+}
+
 std::string shortened(const std::string& text, std::size_t width_limit) {
-  const std::size_t whole = width(text);
+  const std::size_t whole = columns_of(text);
   if (whole <= width_limit) return text;
   if (width_limit == 0) return "";
   std::size_t at = 0;
@@ -156,7 +161,7 @@ std::string wrapped(const std::string& text, int width_limit, int indent) {
            words >> unit) {
       word += " " + unit;
     }
-    if (column > 0 && column + 1 + width(word) > static_cast<std::size_t>(width_limit)) {
+    if (column > 0 && column + 1 + columns_of(word) > static_cast<std::size_t>(width_limit)) {
       out += "\n" + std::string(static_cast<std::size_t>(indent), ' ');
       column = 0;
     } else if (column > 0) {
@@ -164,7 +169,7 @@ std::string wrapped(const std::string& text, int width_limit, int indent) {
       ++column;
     }
     out += word;
-    column += width(word);
+    column += columns_of(word);
   }
   return out;
 }

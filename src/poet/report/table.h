@@ -44,12 +44,16 @@ class Table {
   std::vector<std::vector<std::string>> rows_;
 };
 
+/// Columns of a terminal that `text` takes: characters, not the bytes that continue one, nor the sequences
+/// that change colours.
+[[nodiscard]] std::size_t columns_of(const std::string& text);
+
 /// The end of `text` in at most `width` characters, after an ellipsis where that is not all: of layers' names
 /// the end tells one from the other.
 [[nodiscard]] std::string shortened(const std::string& text, std::size_t width);
 
-/// `text` in lines of at most `width` characters, broken at spaces; lines after the first start with `indent`
-/// spaces.
+/// `text` in lines of at most `width` columns, broken at spaces but not between a number and its unit; lines
+/// after the first start with `indent` spaces.
 [[nodiscard]] std::string wrapped(const std::string& text, int width, int indent);
 
 }  // namespace poet

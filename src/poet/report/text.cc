@@ -22,7 +22,8 @@ namespace poet {
 namespace {
 
 constexpr int kIndent = 14;
-constexpr int kNarrowest = 60;
+constexpr int kNarrowest = 40;
+constexpr int kNarrow = 60;
 constexpr std::size_t kListed = 20;     // deviations, unless all are asked for
 constexpr std::size_t kOfEachKind = 5;  // of them, at least
 
@@ -200,7 +201,8 @@ class Text {
   void part(const std::string& name, Joules joules) {
     if (joules <= Joules(0)) return;
     const double share = joules / report_.energy;
-    const int room = width_ - kIndent - 32;
+    const int indent = width_ < kNarrow ? 2 : kIndent;
+    const int room = width_ - indent - 32;
     const int eighths = std::max(1, static_cast<int>(std::lround(8 * share * room)));
     std::string bar;
     if (options_.unicode) {
@@ -210,7 +212,7 @@ class Text {
     } else {
       bar = std::string(static_cast<std::size_t>(std::max(1, eighths / 8)), '#');
     }
-    out_ += fmt::format("{:<{}}{:<9} {:>10} {:>8}  {}\n", "", kIndent, name, format_joules(joules),
+    out_ += fmt::format("{:<{}}{:<9} {:>10} {:>8}  {}\n", "", indent, name, format_joules(joules),
                         format_percent(share), bar);
   }
 
@@ -281,7 +283,7 @@ class Text {
     Table table(std::move(columns));
     for (const std::size_t i : shown) add_row(table, history_.events[i]);
     out_ += '\n';
-    out_ += table.text(2, width_);
+    out_ += table.fitted(width_, 2);
     if (cut) {
       const std::string note =
           fmt::format("... {} of {}, of each kind those that {} (`all` lists every one)", kListed,
@@ -316,7 +318,8 @@ class Text {
     const double seconds = event.interval.end - event.interval.begin;
     const std::string name =
         event.op.valid() ? name_of(instance_.graph, event.op) : name_of(instance_.graph, event.value);
-    const std::size_t other_columns = is_narrow() ? 44 : 61;
+    const int other_columns = is_narrow() ? 44 : 61;
+    constexpr int kShortestName = 12;
     std::vector<std::string> cells = {event.interval.begin > 0 ? format_seconds(Seconds(event.interval.begin))
                                                                : "0 s"};
     if (!is_narrow()) cells.push_back(fmt::format("{}", event.step));
@@ -324,7 +327,8 @@ class Text {
     cells.push_back(seconds > 0 ? format_seconds(Seconds(seconds), 3) : "-");
     if (!is_narrow()) cells.push_back(event.energy > Joules(0) ? format_joules(event.energy, 3) : "-");
     cells.push_back(event.action == Action::wait ? "-" : format_bytes(event.bytes));
-    cells.push_back(printable(name, static_cast<std::size_t>(width_) - other_columns, Cut::middle));
+    cells.push_back(printable(name, static_cast<std::size_t>(std::max(width_ - other_columns, kShortestName)),
+                              Cut::middle));
     table.add(std::move(cells));
   }
 

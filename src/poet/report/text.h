@@ -11,7 +11,7 @@
 namespace poet {
 
 struct TextOptions {
-  int width = 100;      // no line is longer, in characters; at least 60
+  int width = 100;      // no line is longer, in characters; at least 40
   bool unicode = true;  // false: ASCII only, but for the names that files give
   bool all = false;     // every deviation instead of the weightiest
   Axis axis = Axis::time;

@@ -16,7 +16,7 @@ namespace poet {
 namespace {
 
 constexpr int kApplication = 0x504f4554;  // "POET", in the file's header
-constexpr int kFormat = 3;
+constexpr int kFormat = 4;
 struct LaterColumn {
   int since;  // the format
   const char* column;
@@ -32,6 +32,9 @@ constexpr LaterColumn kLaterColumns[] = {
     {3, "least_bytes_written INTEGER"},
     {3, "least_bytes_moved INTEGER"},
     {3, "endurance_steps REAL"},
+    {4, "accumulate INTEGER"},
+    {4, "clip_norm REAL"},
+    {4, "label_smoothing REAL"},
 };
 constexpr int kBusyMilliseconds = 30'000;  // a reader holds its lock for as long as its query lasts
 

@@ -41,6 +41,9 @@ SortedJson instance_json(const SweepPoint& point) {
   // Its name in older stores: what is there is not run again.
   if (point.persistent) json["persistent"] = *point.persistent == "resident" ? "counted" : *point.persistent;
   put(json, "optimizer", point.optimizer);
+  put(json, "accumulate", point.accumulate);
+  put(json, "clip_norm", point.clip_norm);
+  put(json, "label_smoothing", point.label_smoothing);
   put(json, "split", point.split);
   return json;
 }
@@ -92,6 +95,9 @@ void read_instance_part(const SortedJson& json, SweepPoint& point) {
   get(json, "persistent", point.persistent);
   if (point.persistent == "counted") point.persistent = "resident";
   get(json, "optimizer", point.optimizer);
+  get(json, "accumulate", point.accumulate);
+  get(json, "clip_norm", point.clip_norm);
+  get(json, "label_smoothing", point.label_smoothing);
   get(json, "split", point.split);
 }
 

@@ -50,6 +50,8 @@ struct SweepPoint {
   std::optional<std::int64_t> batch_size;
   std::optional<std::int64_t> sequence_length;
   std::optional<std::string> persistent, optimizer;
+  std::optional<std::int64_t> accumulate;  // absent: 1, no bound and 0, as in NetworkSpec
+  std::optional<double> clip_norm, label_smoothing;
   std::optional<std::string> split;  // "auto" or bytes; absent: off
   RamBudget ram;
   StepDeadline deadline;

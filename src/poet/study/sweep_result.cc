@@ -36,6 +36,9 @@ SweepResult result_of(const SweepPoint& point, const std::string& poet_version) 
   result.persistent = point.persistent;
   result.split = point.split;
   result.trainable = point.network.trainable;
+  result.accumulate = point.accumulate;
+  result.clip_norm = point.clip_norm;
+  result.label_smoothing = point.label_smoothing;
   result.ram = describe(point.ram);
   result.deadline = describe(point.deadline);
   result.method = point.method;

@@ -24,6 +24,8 @@ struct SweepResult {
   std::string semantics;
   std::optional<std::int64_t> batch_size, sequence_length;
   std::optional<std::string> optimizer, persistent, split, trainable;
+  std::optional<std::int64_t> accumulate;  // absent: the default, here and below
+  std::optional<double> clip_norm, label_smoothing;
   std::string ram, deadline;  // describe()
   std::string method;
   double gap_wanted = 0, time_limit_seconds = 0;
@@ -70,6 +72,9 @@ void visit_fields(Result& result, const Visit& visit) {
   visit("persistent", result.persistent);
   visit("split", result.split);
   visit("trainable", result.trainable);
+  visit("accumulate", result.accumulate);
+  visit("clip_norm", result.clip_norm);
+  visit("label_smoothing", result.label_smoothing);
   visit("ram", result.ram);
   visit("deadline", result.deadline);
   visit("method", result.method);

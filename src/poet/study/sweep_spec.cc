@@ -201,7 +201,8 @@ void check_published(const JsonField& root, const SweepSpec& spec) {
   const std::string why =
       fmt::format("with semantics {} networks are the published instances, whose graphs and costs are fixed",
                   to_string(*spec.semantics));
-  for (const char* key : {"sequence_lengths", "persistent", "split", "optimizer"}) {
+  for (const char* key : {"sequence_lengths", "persistent", "split", "optimizer", "accumulate", "clip_norm",
+                          "label_smoothing"}) {
     if (root.has(key)) root.fail_at(key, why);
   }
   const auto other = [](std::int64_t batch) { return batch != 1; };
@@ -245,8 +246,8 @@ void check_instances(const JsonField& root, const SweepSpec& spec) {
       spec.networks.begin(), spec.networks.end(),
       [](const SweepSubject& subject) { return subject.network.origin == NetworkOrigin::instance; });
   if (!only_instances) return;
-  for (const char* key :
-       {"platforms", "batch_sizes", "sequence_lengths", "persistent", "split", "optimizer"}) {
+  for (const char* key : {"platforms", "batch_sizes", "sequence_lengths", "persistent", "split", "optimizer",
+                          "accumulate", "clip_norm", "label_smoothing"}) {
     if (root.has(key)) root.fail_at(key, "is without effect on instance files, which hold graph and costs");
   }
 }
@@ -266,6 +267,9 @@ SweepPoint instance_point(const SweepSpec& spec, const SweepSubject& subject) {
     point.persistent = spec.persistent.value_or("resident");
     point.split = spec.split;
     point.optimizer = spec.optimizer.value_or("sgd");
+    point.accumulate = spec.accumulate;
+    point.clip_norm = spec.clip_norm;
+    point.label_smoothing = spec.label_smoothing;
   }
   return point;
 }
@@ -293,11 +297,25 @@ void add_limits_and_methods(const SweepSpec& spec, SweepPoint point, std::unorde
   }
 }
 
+/// How gradients and labels are treated. Defaults are left out, so that saying them changes no key.
+void read_training(const JsonField& root, SweepSpec& spec) {
+  if (root.has("accumulate")) {
+    const std::int64_t steps = root.at("accumulate").integer(1, kMost);
+    if (steps > 1) spec.accumulate = steps;
+  }
+  if (root.has("clip_norm")) spec.clip_norm = root.at("clip_norm").positive();
+  if (root.has("label_smoothing")) {
+    const double smoothing = root.at("label_smoothing").non_negative();
+    if (smoothing >= 1) root.fail_at("label_smoothing", "must be below 1");
+    if (smoothing > 0) spec.label_smoothing = smoothing;
+  }
+}
+
 SweepSpec spec_of(const nlohmann::ordered_json& json, const std::string& name, const fs::path& folder) {
   const JsonField root(json, name);
   root.only({"format", "networks", "platforms", "semantics", "batch_sizes", "sequence_lengths", "persistent",
-             "split", "optimizer", "ram", "deadlines", "max_bytes_written", "methods", "gap", "time_limit",
-             "solver"});
+             "split", "optimizer", "accumulate", "clip_norm", "label_smoothing", "ram", "deadlines",
+             "max_bytes_written", "methods", "gap", "time_limit", "solver"});
   if (root.at("format").integer(0, kMost) != 1) root.fail_at("format", "must be 1");
   SweepSpec spec = read_lists(root, folder);
   if (root.has("semantics")) spec.semantics = read_semantics(root);
@@ -310,6 +328,7 @@ SweepSpec spec_of(const nlohmann::ordered_json& json, const std::string& name, c
   if (root.has("split")) spec.split = read_split(root.at("split"), spec.ram);
   if (root.has("optimizer"))
     spec.optimizer = chosen(root.at("optimizer"), {"sgd", "momentum", "adam", "adamw"});
+  read_training(root, spec);
   if (root.has("max_bytes_written")) {
     const JsonField most = root.at("max_bytes_written");
     spec.max_bytes_written = parse_bytes(most.place(), most.text());

@@ -29,6 +29,8 @@ struct SweepSpec {
   std::optional<Semantics> semantics;  // absent: device, and for instance files what they say
   std::vector<std::int64_t> batch_sizes, sequence_lengths;  // empty: as the network has it
   std::optional<std::string> persistent, optimizer, split;
+  std::optional<std::int64_t> accumulate;  // these three: absent where it is the default
+  std::optional<double> clip_norm, label_smoothing;
   std::vector<RamBudget> ram;
   std::vector<StepDeadline> deadlines;
   std::optional<Bytes> max_bytes_written;

@@ -46,6 +46,9 @@ NetworkSpec network_of(const SweepPoint& point) {
   }
   spec.batch_size = point.batch_size;
   if (point.optimizer) spec.optimizer = optimizer_named("optimizer", *point.optimizer);
+  spec.accumulate = point.accumulate;
+  spec.clip_norm = point.clip_norm;
+  spec.label_smoothing = point.label_smoothing;
   spec.trainable = network.trainable;
   return spec;
 }

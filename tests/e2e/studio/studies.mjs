@@ -67,6 +67,12 @@ export async function aSweepIsDrawnWithItsPlans(context) {
   assert.match(await page.locator("#inspector").textContent(), /Why/);
   await page.keyboard.press("Escape");
   await page.waitForSelector("#inspector", { state: "hidden" });
+  // Another axis of the curves moves the plan, and makes no other one.
+  await page.evaluate(() => (document.querySelector("#charts canvas").isThatOfBefore = true));
+  await page.check('input[name="x"][value="peak"]');
+  assert.ok(await page.evaluate(() => document.querySelector("#charts canvas").isThatOfBefore));
+  assert.equal(await page.evaluate(() => study.charts[0].figure.nextElementSibling.id), "plan");
+  await page.goBack();
   // The browser's back closes the plan.
   await page.goBack();
   await page.waitForSelector("#plan", { state: "hidden" });
@@ -119,6 +125,66 @@ export async function aSweepIsLookedThrough(context) {
   await download.saveAs(file);
   assert.equal(download.suggestedFilename(), "spec.csv");
   assert.equal(fs.readFileSync(file, "utf8"), fs.readFileSync(path.join(context.folder, "s.csv"), "utf8"));
+}
+
+/** What is looked at in a plan is in the address, and a link leads there. */
+export async function aPlanOfASweepIsLinkedTo(context) {
+  const { page } = await swept(context, "#point=2");
+  await shownPlan(page);
+  await page.check('#tools input[value="step"]');
+  await page.click("button.peak");
+  await page.waitForSelector("#inspector:not([hidden])");
+  assert.match(page.url(), /moment=\d+/);
+  await page.locator("#inspector table button").first().click();
+  const hash = new URL(page.url()).hash;
+  const asked = new URLSearchParams(hash.slice(1));
+  assert.equal(asked.get("axis"), "step");
+  assert.equal(asked.get("moment"), null);
+  const linked = await openedPage(context, "s.html", hash);
+  await shownPlan(linked);
+  await linked.waitForSelector("#inspector:not([hidden])");
+  assert.ok((await linked.locator("#inspector").textContent()).includes(asked.get("tensor")));
+  assert.ok(await linked.locator('#tools input[value="step"]').isChecked());
+  // Of another plan nothing is selected.
+  await linked.locator('.results button:text-is("Plan")').first().click();
+  await linked.waitForSelector("#inspector", { state: "hidden" });
+  assert.ok(!new URL(linked.url()).hash.includes("tensor"));
+}
+
+/** Charts are of one limit each, told by its value; captions say what became of the points that do not hold. */
+export async function aStudySaysWhatItsChartsAreOf(context) {
+  const { page } = await swept(context, "");
+  const { titles, notes } = await page.evaluate(async () => {
+    const row = (number, limits) => ({
+      ...study.study.rows[0],
+      verdict: "holds",
+      chart: 0,
+      number,
+      ...limits,
+    });
+    const times = [0.1, 0.1 + 1e-9].map((deadline_seconds, i) =>
+      row(i, { deadline_seconds, deadline: `${deadline_seconds} s` }),
+    );
+    const factors = [0.2, 0.3].map((deadline_seconds, i) =>
+      row(2 + i, { deadline_seconds, deadline: "1.5" }),
+    );
+    study.study.rows = [...times, ...factors];
+    study.study.rows[1].verdict = "no plan";
+    study.study.rows[3].verdict = "failed";
+    study.now = undefined;
+    location.hash = "#x=peak&y=overhead";
+    await new Promise((done) => setTimeout(done, 300));
+    return {
+      titles: study.charts.map((chart) => chart.title),
+      notes: study.charts.map((chart) => chart.spec().note),
+    };
+  });
+  assert.deepEqual(
+    titles.map((title) => title.replace(/^.*elsewhere, /, "")),
+    ["within 0.1 s", "within 0.100000001 s", "within 1.5 times the step without limits"],
+  );
+  assert.match(notes[1], /Of 1 point 1 without a plan that was found: the table says why/);
+  assert.match(notes[2], /Of 2 points 1 failed: the table says why/);
 }
 
 /** By the keyboard: a chart is zoomed, all of it is seen again, and a row's button shows its plan. */

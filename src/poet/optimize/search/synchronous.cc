@@ -178,21 +178,22 @@ std::optional<SynchronousPlan> search_synchronous(const SolveRequest& request, c
 }
 
 std::optional<Joules> quick_energy(const Instance& instance, const Limits& limits) {
-  return quick_energy_until([] { return false; }, instance, limits);
+  const std::optional<QuickAnswer> answer = quick_answer([] { return false; }, instance, limits);
+  return answer ? std::optional(answer->energy) : std::nullopt;
 }
 
-std::optional<Joules> quick_energy_until(const std::function<bool()>& stop, const Instance& instance,
-                                         const Limits& limits) {
+std::optional<QuickAnswer> quick_answer(const std::function<bool()>& stop, const Instance& instance,
+                                        const Limits& limits) {
   constexpr int kRounds = 3;
   const WithLoads loads = with_loads(instance);
   const SolveRequest with{loads.instance, limits_with_loads(loads, limits), Semantics::device};
   const bool has_loads = loads.instance.graph.ops.size() > instance.graph.ops.size();
   if (!has_loads) {
     const Problem problem = make_problem(with, SolveOptions{});
-    if (keeps_all(problem)) return Joules(problem.baseline_joules);
+    if (keeps_all(problem)) return QuickAnswer{Joules(problem.baseline_joules), limits.ram_budget};
   }
   const SolveRequest request{instance, limits, Semantics::device};
-  std::optional<Joules> least;
+  std::optional<QuickAnswer> best;
   for (const double waiting : kWaiting) {
     const Problem problem = instant_problem(with, SolveOptions{}, waiting);
     if (problem.budget < 0 || is_below_floor(problem)) break;
@@ -204,10 +205,10 @@ std::optional<Joules> quick_energy_until(const std::function<bool()>& stop, cons
     const Timeline line = timeline_of(instance, plan);
     if (!keeps_limits(request, line)) continue;
     const Joules joules = energy_of(instance, plan, line);
-    if (!least || joules < *least) least = joules;
+    if (!best || joules < best->energy) best = {joules, instance.costs.persistent + line.peak};
     if (is_large(problem)) break;
   }
-  return least;
+  return best;
 }
 
 }  // namespace poet

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "poet/base/error.h"
 #include "poet/runtime/data/data_input.h"
 
 namespace poet::runtime {
@@ -45,8 +46,9 @@ class Dataset {
 ///     next token at every position.
 /// Images are float32, (pixel / 255 - mean) / deviation with the data set's constants per channel. All labels
 /// and ids are read once, to be sure that the network has a class or a row for each. Throws InputError where
-/// `path` is none of these or does not fit the graph's inputs.
-[[nodiscard]] std::unique_ptr<Dataset> open_dataset(const std::filesystem::path& path, const Graph& graph);
+/// `path`, what `field` names, is none of these or does not fit the graph's inputs.
+[[nodiscard]] std::unique_ptr<Dataset> open_dataset(const std::filesystem::path& path, const Graph& graph,
+                                                    const Field& field = {"data"});
 
 /// A task that any network can learn, made from numbers alone: `samples` samples of at most ten classes; each
 /// class has a pattern of its own in every real input and favourite tokens, and there is noise on top.

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "poet/base/error.h"
@@ -8,17 +10,18 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::unique_ptr<Dataset> open(const fs::path& path, const Inputs& inputs) {
-  if (!fs::exists(path)) throw InputError(path.string(), "does not exist");
+std::unique_ptr<Dataset> open(const fs::path& path, const Inputs& inputs, const Field& field) {
+  if (!fs::exists(path)) throw InputError(field, fmt::format("\"{}\" does not exist", path.string()));
   if (is_raw(path, inputs)) return open_raw(path, inputs);  // first: its files are named by the graph
   if (is_cifar(path)) return open_cifar(path, inputs);
   if (is_mnist(path)) return open_mnist(path, inputs);
   if (is_text(path)) return open_text(path, inputs);
   const std::string example = inputs.empty() ? "input" : inputs.front().name;
-  throw InputError(path.string(),
-                   "is no data set: it must be a folder with data_batch_*.bin (CIFAR-10), with "
-                   "...idx3-ubyte and ...idx1-ubyte (MNIST) or with a file per input (" +
-                       example + ".bin...), or a file .bin (CIFAR-10), .u16 or .i32 (a text)");
+  throw InputError(
+      field, fmt::format("\"{}\" is no data set: it must be a folder with data_batch_*.bin (CIFAR-10), with "
+                         "...idx3-ubyte and ...idx1-ubyte (MNIST) or with a file per input ({}.bin...), or a "
+                         "file .bin (CIFAR-10), .u16 or .i32 (a text)",
+                         path.string(), example));
 }
 
 /// Reads every label and id once, which the data set checks, instead of failing after hours.
@@ -43,10 +46,10 @@ std::vector<fs::path> files_in(const fs::path& folder) {
   return files;
 }
 
-std::unique_ptr<Dataset> open_dataset(const fs::path& path, const Graph& graph) {
+std::unique_ptr<Dataset> open_dataset(const fs::path& path, const Graph& graph, const Field& field) {
   try {
     const Inputs inputs = data_inputs(graph);
-    std::unique_ptr<Dataset> data = open(path, inputs);
+    std::unique_ptr<Dataset> data = open(path, inputs, field);
     check_integers(*data, inputs);
     return data;
   } catch (const fs::filesystem_error& error) {

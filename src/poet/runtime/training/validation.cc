@@ -54,7 +54,7 @@ struct Validation::State {
 
 std::unique_ptr<Dataset> open_validation(const Graph& graph, const TrainerOptions& options) {
   ensure(options.validation.has_value(), "a validation has data");
-  std::unique_ptr<Dataset> data = open_dataset(*options.validation, graph);
+  std::unique_ptr<Dataset> data = open_dataset(*options.validation, graph, {"validate"});
   const std::int64_t batch = samples_per_step(data_inputs(graph));
   if (data->samples() < batch)
     throw InputError(Field{"validate"}, fmt::format("has {}, fewer than the {} of one batch",

@@ -1,0 +1,37 @@
+#include "poet/answer/least_budget.h"
+
+namespace poet {
+
+RamBudget hardly_any_ram() {
+  RamBudget ram;
+  ram.bytes = Bytes(1);
+  return ram;
+}
+
+LeastBudget least_budget(const Answer& none) {
+  LeastBudget least;
+  const std::optional<Bytes> known =
+      has_plan(none) ? none.request.limits.ram_budget : none.result.outcome.explanation.least_ram;
+  if (known) {
+    least.ram.bytes = *known;
+    least.has_plan = true;
+    least.part = none.workload.part;
+  } else if (none.workload.device) {
+    least.ram.of_device = true;
+  } else {
+    least.ram.bytes = none.workload.whole_keep_all;
+  }
+  return least;
+}
+
+Policy with_least_budget(Policy policy, const LeastBudget& least) {
+  const bool within_device = policy.ram.within_device;
+  policy.ram = least.ram;
+  policy.ram.within_device = within_device;
+  if (!least.has_plan || !policy.split.automatic) return policy;
+  policy.split.automatic = false;
+  policy.split.part = least.part;
+  return policy;
+}
+
+}  // namespace poet

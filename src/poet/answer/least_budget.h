@@ -1,0 +1,29 @@
+#pragma once
+
+// "least" as a RAM budget: the smallest for which a quick search knows a plan within the other limits.
+
+#include <optional>
+
+#include "poet/answer/answer.h"
+#include "poet/pipeline/spec.h"
+
+namespace poet {
+
+/// What is posed in its place first; the answer says with how much RAM there would be a plan.
+[[nodiscard]] RamBudget hardly_any_ram();
+
+struct LeastBudget {
+  RamBudget ram;  // in bytes; where no RAM is known to be enough, all the device has or what keeps everything
+  bool has_plan = false;
+  std::optional<Bytes> part =
+      {};  // the graph of that plan is split into parts of so many bytes; none: it is not
+};
+
+/// From the answer to hardly_any_ram().
+[[nodiscard]] LeastBudget least_budget(const Answer& none);
+
+/// The policy with that budget. Where it says that the graph is split as the budget wants it, it is split as
+/// that plan has it.
+[[nodiscard]] Policy with_least_budget(Policy policy, const LeastBudget& least);
+
+}  // namespace poet
