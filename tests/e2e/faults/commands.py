@@ -106,7 +106,7 @@ def environment(command, inputs, temporary):
 
 def lay_out(command, inputs, folder):
     for name in command.inputs:
-        shutil.copy(Path(inputs) / name, folder)
+        shutil.copy2(Path(inputs) / name, folder)  # pages say when the plan was written
 
 
 def left_over(command, work):
