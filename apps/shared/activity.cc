@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstdio>
+#include <new>
 #include <system_error>
 #include <utility>
 
@@ -34,7 +35,10 @@ void Activity::draw_until_done() {
   std::unique_lock lock(mutex_);
   for (int seconds = 1; !done_changed_.wait_for(lock, std::chrono::seconds(1), [this] { return done_; });
        ++seconds)
-    draw_line(stderr, fmt::format("{}, {} s", what_, seconds));
+    try {
+      draw_line(stderr, fmt::format("{}, {} s", what_, seconds));
+    } catch (const std::bad_alloc&) {  // in a second, then
+    }
   remove_line(stderr);
 }
 

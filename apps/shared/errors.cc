@@ -1,5 +1,7 @@
 #include "apps/shared/errors.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
@@ -47,6 +49,22 @@ int failed(int exit_code, const Failure& failure) {
   return exit_code;
 }
 
+/// What escapes where nothing may. The JSON library is the one that is known for it: its values take memory
+/// to go away, in their destructors.
+[[noreturn]] void end_in_words() {
+  const char* what = "of an unknown kind";
+  try {
+    if (const std::exception_ptr escaped = std::current_exception()) std::rethrow_exception(escaped);
+  } catch (const std::bad_alloc&) {
+    what = "out of memory";
+  } catch (const std::exception& error) {
+    what = error.what();
+  } catch (...) {
+  }
+  std::fprintf(stderr, "poet: internal error: %s\n", what);
+  _exit(kInternalError);
+}
+
 }  // namespace
 
 void print_diagnostic(std::string message) {
@@ -55,6 +73,7 @@ void print_diagnostic(std::string message) {
 }
 
 void set_up_signals() {
+  std::set_terminate(end_in_words);
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);
   std::signal(SIGCHLD, SIG_DFL);

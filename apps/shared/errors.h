@@ -22,8 +22,9 @@ void report_errors_as_json(int argc, const char* const* argv);
 [[nodiscard]] int exit_code_of(const std::function<int()>& work);
 
 /// At the program's beginning. A reader that leaves early (`poet models | head -1`) and a limit on the size
-/// of files make writes fail instead of ending the process; and the ends of child processes can be waited
-/// for, whatever whoever started this one wanted.
+/// of files make writes fail instead of ending the process; the ends of child processes can be waited for,
+/// whatever whoever started this one wanted; and an exception where none may be is a diagnostic and exit code
+/// 3 instead of a signal.
 void set_up_signals();
 
 }  // namespace poet::cli

@@ -10,6 +10,7 @@
 #include <atomic>
 #include <chrono>
 #include <memory>
+#include <new>
 #include <thread>
 #include <vector>
 
@@ -21,11 +22,12 @@ namespace {
 
 constexpr std::size_t kMuch = std::size_t{16} << 20;  // far more than the system keeps for a client
 
-/// A loop on a port of its own that answers every request with `kMuch` bytes.
+/// A loop on a port of its own that answers every request with `kMuch` bytes; for the first ones there is no
+/// memory.
 struct LargeAnswers {
-  explicit LargeAnswers(const LoopLimits& limits) {
-    loop = std::make_unique<EventLoop>(listen_at(address), limits, [this](RawRequest&& request) {
-      ++asked;
+  explicit LargeAnswers(const LoopLimits& limits, int without_memory = 0) {
+    loop = std::make_unique<EventLoop>(listen_at(address), limits, [=, this](RawRequest&& request) {
+      if (++asked <= without_memory) throw std::bad_alloc();
       loop->respond(request.connection, {std::string(kMuch, 'x'), true, {}});
       return true;
     });
@@ -97,6 +99,13 @@ TEST(ServerEventLoop, ClosesNobodyWhoIsWithinTheLimits) {
   EXPECT_EQ(third.taken(), kMuch);
   EXPECT_EQ(second.taken(), kMuch);
   EXPECT_EQ(first.taken(), kMuch);
+}
+
+TEST(ServerEventLoop, WhereMemoryRunsOutItClosesThatConnectionAndGoesOn) {
+  const LargeAnswers server({}, 1);
+  const Client first(server), second(server);
+  EXPECT_EQ(first.taken(), 0U);
+  EXPECT_EQ(second.taken(), kMuch);
 }
 
 }  // namespace

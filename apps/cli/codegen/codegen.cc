@@ -120,7 +120,7 @@ class CardProgress {
     if (live_)
       draw_line(stderr, text);
     else
-      fmt::print(stderr, "poet: {}\n", text);
+      std::fputs(("poet: " + text + "\n").c_str(), stderr);
   }
 
  private:

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -72,16 +71,14 @@ class Serve final : public Command {
   int run() override {
     PendingSignals signals;  // before there are threads
     server::Server server(settings());
-    if (!quiet_)
-      std::fputs(fmt::format("poet: serving at {} (Ctrl-C stops it)\n", server.url()).c_str(), stderr);
-    std::atomic<bool> ended = false;
-    std::thread waiter([&] {
-      while (!ended && !signals.any()) std::this_thread::sleep_for(std::chrono::milliseconds{50});
+    const std::jthread waiter([&](const std::stop_token& ended) {
+      while (!ended.stop_requested() && !signals.any())
+        std::this_thread::sleep_for(std::chrono::milliseconds{50});
       server.stop();
     });
+    if (!quiet_)
+      std::fputs(fmt::format("poet: serving at {} (Ctrl-C stops it)\n", server.url()).c_str(), stderr);
     server.run();
-    ended = true;
-    waiter.join();
     return kAnswer;
   }
 #else

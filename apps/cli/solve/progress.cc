@@ -87,20 +87,25 @@ void ProgressDisplay::show(const Progress& progress) {
 void ProgressDisplay::redraw_until_done() {
   std::unique_lock lock(mutex_);
   while (!done_changed_.wait_for(lock, std::chrono::milliseconds(250), [this] { return done_; })) {
-    if (!latest_) continue;
-    Progress shown = *latest_;
-    shown.elapsed_seconds += now() - latest_at_;
-    if (time_limit_) {
-      // First, as a narrow terminal cuts the line; by this clock, as each search counts from its own
-      // beginning.
-      const double left = std::max(0.0, *time_limit_ - (now() - began_));
-      const std::string phase = shown.phase.empty() ? "searching" : shown.phase;
-      shown.phase =
-          left > 0 ? fmt::format("{}, {:.0f} s left", phase, std::ceil(left)) : phase + ", finishing";
-      draw_line(stream_, describe_state(shown, baseline_));
-    } else {
-      draw_line(stream_, describe(shown, baseline_));
+    try {
+      if (latest_) redraw();
+    } catch (const std::bad_alloc&) {  // next time, then: progress is no reason to stop
     }
+  }
+}
+
+void ProgressDisplay::redraw() const {
+  Progress shown = *latest_;
+  shown.elapsed_seconds += now() - latest_at_;
+  if (time_limit_) {
+    // First, as a narrow terminal cuts the line; by this clock, as each search counts from its own
+    // beginning.
+    const double left = std::max(0.0, *time_limit_ - (now() - began_));
+    const std::string phase = shown.phase.empty() ? "searching" : shown.phase;
+    shown.phase = left > 0 ? fmt::format("{}, {:.0f} s left", phase, std::ceil(left)) : phase + ", finishing";
+    draw_line(stream_, describe_state(shown, baseline_));
+  } else {
+    draw_line(stream_, describe(shown, baseline_));
   }
 }
 

@@ -47,6 +47,7 @@ class ProgressDisplay {
 
  private:
   void redraw_until_done();
+  void redraw() const;
 
   std::FILE* stream_;
   Joules baseline_;

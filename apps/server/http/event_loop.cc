@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <exception>
 #include <limits>
 #include <utility>
 
@@ -75,11 +76,13 @@ void EventLoop::run() {
         (void)!read(wake_, &times, sizeof times);
       } else if (const auto found = connections_.find(event.data.u64); found != connections_.end()) {
         Connection& connection = *found->second;
-        if ((event.events & EPOLLERR) != 0)
-          close_later(connection);
-        else if ((event.events & (EPOLLIN | EPOLLRDHUP | EPOLLHUP)) != 0)
-          readable(connection);
-        if (!connection.closed && (event.events & EPOLLOUT) != 0) send_now(connection);
+        or_close(connection, [&] {
+          if ((event.events & EPOLLERR) != 0)
+            close_later(connection);
+          else if ((event.events & (EPOLLIN | EPOLLRDHUP | EPOLLHUP)) != 0)
+            readable(connection);
+          if (!connection.closed && (event.events & EPOLLOUT) != 0) send_now(connection);
+        });
       }
     }
     take_messages();
@@ -116,31 +119,41 @@ void EventLoop::accept_all() {
       if (errno != EAGAIN && errno != EWOULDBLOCK) listen_again_at(clock_now() + 1e-3 * kLookMilliseconds);
       return;
     }
-    const std::string address = address_of(peer);
-    if (connections_.size() >= limits_.connections ||
-        of_address_[address] >= limits_.connections_of_address) {
-      constexpr std::string_view kBusy =
-          "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 5\r\nContent-Length: 0\r\nConnection: "
-          "close\r\n\r\n";
-      (void)!::send(socket, kBusy.data(), kBusy.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    try {
+      take_on(socket, address_of(peer));
+    } catch (const std::exception&) {  // no memory for one more; its client tries again
       ::close(socket);
-      continue;
     }
-    const int on = 1;
-    (void)setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-    auto connection = std::make_unique<Connection>();
-    connection->id = next_++;
-    connection->socket = socket;
-    connection->address = address;
-    connection->deadline = clock_now() + limits_.head_seconds;
-    ++of_address_[address];
-    epoll_event event{};
-    event.events = connection->watched = EPOLLIN | EPOLLRDHUP;
-    event.data.u64 = connection->id;
-    if (epoll_ctl(poller_, EPOLL_CTL_ADD, socket, &event) != 0) connection->closed = true;
-    if (connection->closed) closing_.push_back(connection->id);
-    connections_.emplace(connection->id, std::move(connection));
   }
+}
+
+void EventLoop::take_on(int socket, const std::string& address) {
+  const auto known = of_address_.find(address);
+  if (connections_.size() >= limits_.connections ||
+      (known != of_address_.end() && known->second >= limits_.connections_of_address)) {
+    constexpr std::string_view kBusy =
+        "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 5\r\nContent-Length: 0\r\nConnection: "
+        "close\r\n\r\n";
+    (void)!::send(socket, kBusy.data(), kBusy.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    ::close(socket);
+    return;
+  }
+  const int on = 1;
+  (void)setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+  auto made = std::make_unique<Connection>();
+  made->id = next_++;
+  made->socket = socket;
+  made->address = address;
+  made->deadline = clock_now() + limits_.head_seconds;
+  // So that closing one needs no memory.
+  if (closing_.capacity() <= connections_.size()) closing_.reserve(2 * connections_.size() + 1);
+  std::size_t& of_address = of_address_[address];
+  Connection& connection = *connections_.emplace(made->id, std::move(made)).first->second;
+  ++of_address;
+  epoll_event event{};
+  event.events = connection.watched = EPOLLIN | EPOLLRDHUP;
+  event.data.u64 = connection.id;
+  if (epoll_ctl(poller_, EPOLL_CTL_ADD, socket, &event) != 0) close_later(connection);
 }
 
 void EventLoop::listen_again_at(double time) {
@@ -176,16 +189,28 @@ void EventLoop::close_later(Connection& connection) {
 void EventLoop::look_for_overdue(double now) {
   if (accepting_ && now >= listen_again_) listen_again_at(kNever);
   for (const auto& [id, connection] : connections_) {
-    if (now < connection->deadline || connection->closed) continue;
-    if (connection->phase == Connection::Phase::streaming && connection->out.empty()) {
-      say(*connection, ": still here\n\n");
-      connection->deadline = now + limits_.stream_idle_seconds;
-      send_now(*connection);
-    } else if (connection->phase == Connection::Phase::reading && !connection->in.empty()) {
-      refuse(*connection, 408, "the request took too long to arrive");
-    } else {
-      close_later(*connection);
-    }
+    if (now >= connection->deadline && !connection->closed)
+      or_close(*connection, [&, &overdue = *connection] { is_overdue(overdue, now); });
+  }
+}
+
+void EventLoop::is_overdue(Connection& connection, double now) {
+  if (connection.phase == Connection::Phase::streaming && connection.out.empty()) {
+    say(connection, ": still here\n\n");
+    connection.deadline = now + limits_.stream_idle_seconds;
+    send_now(connection);
+  } else if (connection.phase == Connection::Phase::reading && !connection.in.empty()) {
+    refuse(connection, 408, "the request took too long to arrive");
+  } else {
+    close_later(connection);
+  }
+}
+
+void EventLoop::or_close(Connection& connection, const std::function<void()>& work) {
+  try {
+    work();
+  } catch (const std::exception&) {
+    close_later(connection);
   }
 }
 
@@ -199,7 +224,8 @@ void EventLoop::close_closed() {
     if (--of_address_[connection.address] == 0) of_address_.erase(connection.address);
     if (connection.topic) {
       const auto [begin, end] = streams_.equal_range(*connection.topic);
-      streams_.erase(std::find_if(begin, end, [id](const auto& each) { return each.second == id; }));
+      const auto stream = std::find_if(begin, end, [id](const auto& each) { return each.second == id; });
+      if (stream != end) streams_.erase(stream);
     }
     connections_.erase(found);
   }

@@ -86,6 +86,7 @@ class EventLoop {
   void post(Message message);
   void wake() const;
   void accept_all();
+  void take_on(int socket, const std::string& address);
   /// Until then nobody is looked for who waits to be accepted.
   void listen_again_at(double time);
   void readable(Connection& connection);
@@ -99,9 +100,14 @@ class EventLoop {
   void refuse(Connection& connection, int status, const char* text);
   void close_later(Connection& connection);
   void look_for_overdue(double now);
+  void is_overdue(Connection& connection, double now);
+  /// Where `work` for a connection fails, as memory has run out, the connection is closed and the others go
+  /// on.
+  void or_close(Connection& connection, const std::function<void()>& work);
   void close_closed();
   void take_messages();
   void take(Message& message);
+  void take_response(Connection& connection, RawResponse& response);
   void publish_to(Connection& connection, const Message& message);
   void watch(Connection& connection, bool writing);
 

@@ -91,18 +91,7 @@ void EventLoop::take(Message& message) {
   if (message.topic.empty()) {
     const auto found = connections_.find(message.connection.value());
     if (found == connections_.end() || found->second->closed) return;
-    Connection& connection = *found->second;
-    buffered_ -= std::exchange(connection.held, 0);
-    connection.close = connection.close || message.response.close;
-    connection.phase = Connection::Phase::writing;
-    connection.deadline = clock_now() + limits_.head_seconds +
-                          static_cast<double>(message.response.bytes.size()) / limits_.least_rate;
-    say(connection, message.response.bytes);
-    if (message.response.topic) {
-      connection.topic = std::move(message.response.topic);
-      streams_.emplace(*connection.topic, connection.id);
-    }
-    return send_now(connection);
+    return or_close(*found->second, [&] { take_response(*found->second, message.response); });
   }
   if (message.connection) {
     const auto found = connections_.find(*message.connection);
@@ -114,13 +103,29 @@ void EventLoop::take(Message& message) {
   for (auto each = begin; each != end; ++each) publish_to(*connections_.at(each->second), message);
 }
 
+void EventLoop::take_response(Connection& connection, RawResponse& response) {
+  buffered_ -= std::exchange(connection.held, 0);
+  connection.close = connection.close || response.close;
+  connection.phase = Connection::Phase::writing;
+  connection.deadline =
+      clock_now() + limits_.head_seconds + static_cast<double>(response.bytes.size()) / limits_.least_rate;
+  say(connection, response.bytes);
+  if (response.topic) {
+    connection.topic = std::move(response.topic);
+    streams_.emplace(*connection.topic, connection.id);
+  }
+  send_now(connection);
+}
+
 void EventLoop::publish_to(Connection& connection, const Message& message) {
   if (connection.closed) return;
   if (connection.unsent() > limits_.stream_bytes) return close_later(connection);
-  say(connection, message.response.bytes);
-  connection.close = connection.close || message.last;
-  connection.deadline = clock_now() + limits_.stream_idle_seconds;
-  send_now(connection);
+  or_close(connection, [&] {
+    say(connection, message.response.bytes);
+    connection.close = connection.close || message.last;
+    connection.deadline = clock_now() + limits_.stream_idle_seconds;
+    send_now(connection);
+  });
 }
 
 void EventLoop::respond(std::uint64_t connection, RawResponse response) {

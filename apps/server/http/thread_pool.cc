@@ -1,5 +1,6 @@
 #include "apps/server/http/thread_pool.h"
 
+#include <exception>
 #include <utility>
 
 #include "apps/server/start_threads.h"
@@ -42,7 +43,10 @@ void ThreadPool::serve() {
       work = std::move(waiting_.front());
       waiting_.pop_front();
     }
-    work();
+    try {
+      work();
+    } catch (const std::exception&) {  // no memory even to say so: whoever waits for it gives up
+    }
   }
 }
 

@@ -88,11 +88,12 @@ void Workers::remove_leftovers() {
 }
 
 void Workers::work(std::size_t number) {
-  const std::string owner = server_name();
-  const fs::path folder = settings_.folder / owner;
+  std::string owner;
   const bool takes_sweeps = number > 0 || settings_.workers == 1;  // one is always there for what is short
   while (!stopping_) {
     try {
+      if (owner.empty()) owner = server_name();
+      const fs::path folder = settings_.folder / owner;
       (void)store_.expire_leases();
       if (const std::optional<Job> job = store_.claim(owner, settings_.lease_seconds, takes_sweeps)) {
         std::error_code error;
@@ -103,8 +104,8 @@ void Workers::work(std::size_t number) {
         continue;
       }
     } catch (const std::exception&) {
-      // The store is out of reach for now (a full disk): jobs wait, leases run out, clients are told what is
-      // known.
+      // The store is out of reach for now (a full disk), or memory is: jobs wait, leases run out, clients are
+      // told what is known.
     }
     std::unique_lock lock(mutex_);
     if (!stopping_) wake_.wait_for(lock, kPoll);

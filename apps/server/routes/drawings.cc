@@ -10,6 +10,7 @@
 #include "apps/server/jobs/storage_error.h"
 #include "poet/base/error.h"
 #include "poet/base/process/program.h"
+#include "poet/base/temporary_folder.h"
 
 namespace poet::server {
 namespace {
@@ -43,10 +44,7 @@ class Scratch {
     fs::create_directories(folder_, error);
     if (error) throw StorageError(folder_.string() + ": " + error.message());
   }
-  ~Scratch() {
-    std::error_code ignored;
-    fs::remove_all(folder_, ignored);
-  }
+  ~Scratch() { remove_folder(folder_); }
   Scratch(const Scratch&) = delete;
   Scratch& operator=(const Scratch&) = delete;
   Scratch(Scratch&&) = delete;

@@ -1,8 +1,11 @@
 #include "poet/base/temporary_folder.h"
 
+#include <unistd.h>
+
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <new>
 #include <system_error>
 
 #include "poet/base/error.h"
@@ -16,12 +19,26 @@ TemporaryFolder::TemporaryFolder(const std::string& place) {
   std::string name = (parent / "poet_XXXXXX").string();
   if (mkdtemp(name.data()) == nullptr)
     throw InputError(place, "no temporary folder " + name + ": " + std::strerror(errno));
-  path_ = name;
+  try {
+    path_ = name;
+  } catch (...) {  // without it nobody would know of the folder
+    rmdir(name.c_str());
+    throw;
+  }
 }
 
-TemporaryFolder::~TemporaryFolder() {
-  std::error_code ignored;
-  std::filesystem::remove_all(path_, ignored);
+TemporaryFolder::~TemporaryFolder() { remove_folder(path_); }
+
+void remove_folder(const std::filesystem::path& folder) noexcept {
+  // To look into a folder takes memory. It may be there again in a moment, when others have given some back.
+  for (int attempt = 0; attempt < 2; ++attempt) {
+    try {
+      std::error_code ignored;
+      std::filesystem::remove_all(folder, ignored);
+      return;
+    } catch (const std::bad_alloc&) {
+    }
+  }
 }
 
 }  // namespace poet

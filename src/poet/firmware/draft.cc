@@ -13,6 +13,7 @@
 #include <system_error>
 
 #include "poet/base/error.h"
+#include "poet/base/temporary_folder.h"
 
 namespace poet::firmware {
 namespace {
@@ -104,10 +105,7 @@ Draft::Draft(const fs::path& folder) {
   if (error) throw InputError(folder.string(), "cannot be written: " + error.message());
 }
 
-Draft::~Draft() {
-  std::error_code ignored;
-  fs::remove_all(draft_, ignored);
-}
+Draft::~Draft() { remove_folder(draft_); }
 
 void Draft::commit() {
   try {

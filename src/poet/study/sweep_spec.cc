@@ -184,7 +184,7 @@ double read_time_limit(const JsonField& field) {
 
 /// "auto" or bytes; nothing for "off".
 std::optional<std::string> read_split(const JsonField& field, const std::vector<RamBudget>& ram) {
-  const std::string text = field.text();
+  const std::string& text = field.text();
   if (text == "off") return std::nullopt;
   if (text != "auto") return fmt::format("{}", parse_bytes(field.place(), text).value());
   const bool fractions = std::any_of(ram.begin(), ram.end(),

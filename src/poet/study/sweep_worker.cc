@@ -79,21 +79,23 @@ const SweepWorker::Loaded& SweepWorker::load(const SweepPoint& point) {
   std::string key = instance_key_of(point);
   if (point.split == "auto") key += describe(point.ram);
   if (loaded_ && loaded_->key == key) return *loaded_;
-  loaded_.emplace();
-  loaded_->key = std::move(key);
+  loaded_.reset();
+  Loaded loading;
+  loading.key = std::move(key);
   try {
     Policy policy = policy_of(point);
     policy.op_limit = op_limit_;
-    loaded_->workload = poet::load(network_of(point), device_of(point), policy);
-    const Workload& workload = loaded_->workload;
-    loaded_->figures =
+    loading.workload = poet::load(network_of(point), device_of(point), policy);
+    const Workload& workload = loading.workload;
+    loading.figures =
         figures_of(workload.choose_paged ? with_paged(workload.instance, pageable(workload.instance))
                                          : workload.instance,
                    workload.semantics);
   } catch (const InputError& error) {
-    loaded_->error = error.what();
+    loading.error = error.what();
   }
-  return *loaded_;
+  // Only now: where loading was cut off (no memory) the next point must not find half of it.
+  return loaded_.emplace(std::move(loading));
 }
 
 std::string SweepWorker::work(const std::string& item) {

@@ -42,7 +42,7 @@ COMMANDS = {
     "compare": Command(["compare", "--model", "linear", "--platform", "a72", "--ram-budget", "300KB", "--quiet", "--methods", "checkpoint-all,chen-sqrt,dtr", "--csv", "o.csv"], ("o.csv",),
                        repeats=False),  # with seconds in it
     "sweep": Command(["sweep", "spec.json", "--store", "o.sqlite", "--csv", "o.csv", "--jobs", "1", "--quiet"],
-                     ("o.csv",), ("spec.json",), keeps=("o.sqlite",), repeats=False),
+                     ("o.csv",), ("spec.json",), keeps=("o.sqlite",), processes=3, repeats=False),
     "run": Command(["run", "plan", "--steps", "3", "--checkpoint", "o.safetensors", "--checkpoint-every", "1",
                     "--quiet"], ("o.safetensors",), ("plan",)),
     "run_resume": Command(["run", "plan", "--steps", "4", "--resume", "two.safetensors", "--checkpoint",
@@ -56,7 +56,7 @@ COMMANDS = {
     "card": Command(["card", "plan", "card.img", "--checkpoint", "o.safetensors"], ("o.safetensors",), ("plan", "card.img")),
     "card_steps": Command(["card", "plan", "card.img", "--steps", "7"], ("card.img",), ("plan", "card.img")),
     "reproduce": Command(["reproduce", "--quick", "-o", "out", "--jobs", "1", "--quiet"], ("out/report.html", "out/results.csv"),
-                         keeps=("out/results.sqlite", "out/*.svg", "out/*.png", "out/*.csv"), repeats=False, data=True),
+                         keeps=("out/results.sqlite", "out/*.svg", "out/*.png", "out/*.csv"), processes=3, repeats=False, data=True),
     "serve": Command(["serve", "--listen", "127.0.0.1:0", "--data", "data", "--workers", "1"], keeps=("data",), serves=True),
 }
 
@@ -106,7 +106,7 @@ def environment(command, inputs, temporary):
 
 def lay_out(command, inputs, folder):
     for name in command.inputs:
-        shutil.copy(Path(inputs) / name, folder)
+        shutil.copy2(Path(inputs) / name, folder)  # pages say when the plan was written
 
 
 def left_over(command, work):

@@ -2,9 +2,9 @@
 there is one clear line, an exit code that is documented, every output as it was or whole, nothing temporary and nobody left,
 and the next run goes on from what there is.
 
-usage: faults_test.py POET LIBRARY [--every | --few] [--command NAME]... [--kind NAME]...
-Without --every a sample of the n: the first ones, and then ever fewer; with --few one n of every other pair of a command
-and a kind."""
+usage: faults_test.py POET LIBRARY [--every [STEP] | --few] [--first N] [--command NAME]... [--kind NAME]...
+Without --every a sample of the n: the first ones, and then ever fewer; with --every all of them from N on, or each STEP-th;
+with --few one n of every other pair of a command and a kind."""
 import argparse
 import errno
 import itertools
@@ -191,7 +191,8 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("poet")
     parser.add_argument("library")
-    parser.add_argument("--every", action="store_true", help="every n, which takes hours")
+    parser.add_argument("--every", nargs="?", const=1, type=int, metavar="STEP", help="every n, which takes hours; or each STEP-th")
+    parser.add_argument("--first", type=int, default=1, metavar="N", help="where --every begins")
     parser.add_argument("--few", action="store_true", help="what the suite has time for")
     parser.add_argument("--command", action="append", choices=COMMANDS)
     parser.add_argument("--kind", action="append", choices=KINDS)
@@ -205,7 +206,7 @@ def main():
                 if number % 2 == 0:
                     driver.one(name, kind, FEW[number // 2 % len(FEW)], old=number % 4 == 0)
                 continue
-            for n in itertools.count(1) if options.every else sample(kind):
+            for n in itertools.count(options.first, options.every) if options.every else sample(kind):
                 if not driver.one(name, kind, n, old=n % 2 == 1):
                     break
         print(f"{driver.injected} faults injected, {len(driver.failures)} not dealt with")

@@ -119,7 +119,7 @@ class ImageDataset : public Dataset {
   void read_label(const DataInput& into, std::int64_t sample, std::byte* to) const {
     const auto place = find(sample);
     const DataFile& file = *place.first->labels;
-    std::byte label;
+    std::byte label{};
     file.read(format_.labels.first + place.second * format_.labels.stride, {&label, 1});
     const auto value = std::to_integer<std::int32_t>(label);
     if (value >= format_.classes) {

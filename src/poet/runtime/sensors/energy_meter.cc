@@ -2,6 +2,7 @@
 
 #include <condition_variable>
 #include <mutex>
+#include <new>
 #include <utility>
 
 #include "poet/base/error.h"
@@ -21,8 +22,12 @@ struct EnergyMeter::State {
 
   void serve() {
     std::unique_lock lock(mutex);
-    while (!changed.wait_for(lock, sensor->period(), [&] { return ending; }))
-      sensor->sample(EnergySensor::Clock::now());
+    while (!changed.wait_for(lock, sensor->period(), [&] { return ending; })) {
+      try {
+        sensor->sample(EnergySensor::Clock::now());
+      } catch (const std::bad_alloc&) {  // as of a sensor that cannot be read now: the next sample covers it
+      }
+    }
   }
 
   void end() {

@@ -75,7 +75,7 @@ bool still_named(int descriptor, const std::filesystem::path& file) {
 std::string error_text(int error) { return std::generic_category().message(error); }
 
 std::string explain(const IoOutcome& outcome, std::size_t wanted) {
-  const std::string reason = outcome.error == 0 ? "the file ends" : error_text(outcome.error);
+  std::string reason = outcome.error == 0 ? "the file ends" : error_text(outcome.error);
   if (outcome.done == 0) return reason;
   return fmt::format("{}, after {} of {} bytes", reason,
                      format_count(static_cast<std::int64_t>(outcome.done)),

@@ -21,16 +21,17 @@ template <class Body>
   sigset_t before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
-  std::thread thread;
-  std::error_code error;
   try {
-    thread = std::thread(body);
+    std::thread thread(body);
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    return thread;
   } catch (const std::system_error& failure) {
-    error = failure.code();
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    throw InputError(name, "cannot be started: " + failure.code().message());
+  } catch (...) {
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    throw;
   }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  if (error) throw InputError(name, "cannot be started: " + error.message());
-  return thread;
 }
 
 }  // namespace poet::runtime
