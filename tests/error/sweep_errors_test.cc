@@ -80,6 +80,8 @@ TEST(SweepSpecErrors, NameThePlaceAndTheRule) {
       {"{" + kHead + R"(, "accumulate": 0, )" + kRest + "}", "/accumulate: "},
       {"{" + kHead + R"(, "clip_norm": 0, )" + kRest + "}", "/clip_norm: must be > 0"},
       {"{" + kHead + R"(, "label_smoothing": 1, )" + kRest + "}", "/label_smoothing: must be below 1"},
+      {"{" + kHead + R"(, "precision": "fp16", )" + kRest + "}",
+       "/precision: must be one of fp32, bf16-mixed"},
       {"{" + kHead + R"(, "semantics": "staged", "clip_norm": 1, )" + kRest + "}",
        "/clip_norm: with semantics staged"},
       {"{" + kHead + R"(, "persistent": "maybe", )" + kRest + "}", "/persistent: must be one of"},

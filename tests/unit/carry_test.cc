@@ -41,10 +41,11 @@ TEST(CarryBetweenLimits, NothingBetweenOtherParts) {
 TEST(CarryBetweenLimits, NothingBetweenOtherWaysToTrain) {
   SweepPoint plain;
   plain.network.name = "linear";
-  std::vector<SweepPoint> ways(3, plain);
+  std::vector<SweepPoint> ways(4, plain);
   ways[0].accumulate = 4;
   ways[1].clip_norm = 0.5;
   ways[2].label_smoothing = 0.1;
+  ways[3].precision = "bf16-mixed";
   for (const SweepPoint& way : ways) {
     SweepResult small = point(50, {}, 12, 10.5), large = point(100, {}, 13, 11);
     small.instance = result_of(plain, "1").instance;

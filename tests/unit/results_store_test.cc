@@ -116,7 +116,8 @@ TEST(ResultsStore, TakesOverOlderFiles) {
         "ALTER TABLE points DROP COLUMN least_bytes_written",
         "ALTER TABLE points DROP COLUMN least_bytes_moved", "ALTER TABLE points DROP COLUMN endurance_steps",
         "ALTER TABLE points DROP COLUMN accumulate", "ALTER TABLE points DROP COLUMN clip_norm",
-        "ALTER TABLE points DROP COLUMN label_smoothing", "PRAGMA user_version = 1"})
+        "ALTER TABLE points DROP COLUMN label_smoothing", "ALTER TABLE points DROP COLUMN precision",
+        "PRAGMA user_version = 1"})
     EXPECT_EQ(sqlite3_exec(database, sql, nullptr, nullptr, nullptr), SQLITE_OK) << sql;
   sqlite3_close(database);
   {

@@ -55,7 +55,7 @@ TEST(SweepSpec, KeysSayEverythingAndNothingElse) {
   // Writing a default out, or an amount another way, changes nothing.
   EXPECT_EQ(key(""), key(R"(, "semantics": "device", "batch_sizes": [1], "persistent": "counted",
                             "optimizer": "sgd", "deadlines": [null], "gap": "1%", "time_limit": "2min",
-                            "solver": "cbc", "accumulate": 1, "label_smoothing": 0)"));
+                            "solver": "cbc", "accumulate": 1, "label_smoothing": 0, "precision": "fp32")"));
   EXPECT_EQ(key(""), key(R"(, "persistent": "resident", "split": "off")"));
   EXPECT_EQ(key(R"(, "split": "16KiB")"), key(R"(, "split": "16384 B")"));
   EXPECT_EQ(key(R"(, "deadlines": ["50ms"])"), key(R"(, "deadlines": ["0.05 s"])"));
@@ -69,6 +69,7 @@ TEST(SweepSpec, KeysSayEverythingAndNothingElse) {
                                      key(R"(, "accumulate": 4)"),
                                      key(R"(, "clip_norm": 0.5)"),
                                      key(R"(, "label_smoothing": 0.1)"),
+                                     key(R"(, "precision": "bf16-mixed")"),
                                      key(R"(, "semantics": "published")"),
                                      key(R"(, "deadlines": [1.3])"),
                                      key(R"(, "deadlines": ["1.3s"])"),
@@ -76,7 +77,7 @@ TEST(SweepSpec, KeysSayEverythingAndNothingElse) {
                                      key(R"(, "gap": 0)"),
                                      key(R"(, "time_limit": 10)"),
                                      key(R"(, "solver": "highs")")};
-  EXPECT_EQ(all.size(), 17U);
+  EXPECT_EQ(all.size(), 18U);
 }
 
 TEST(SweepSpec, ParametersAndPartsTravelToTheWorker) {
@@ -163,7 +164,7 @@ TEST(SweepPoint, SurvivesTheWayToAWorker) {
       "platforms": ["m4", "board.json"], "batch_sizes": [3], "ram": [0.3, "1MB"],
       "deadlines": [null, 1.1, "7ms"], "methods": ["poet"], "gap": 0.003, "time_limit": 7,
       "max_bytes_written": "2KB", "solver": "highs", "persistent": "excluded", "optimizer": "momentum",
-      "accumulate": 4, "clip_norm": 0.5, "label_smoothing": 0.1})");
+      "accumulate": 4, "clip_norm": 0.5, "label_smoothing": 0.1, "precision": "bf16-mixed"})");
   for (const SweepPoint& point : expand(read_sweep_spec(spec))) {
     const std::string text = to_text(point);
     EXPECT_EQ(text.find('\n'), std::string::npos);

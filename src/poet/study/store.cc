@@ -35,6 +35,7 @@ constexpr LaterColumn kLaterColumns[] = {
     {4, "accumulate INTEGER"},
     {4, "clip_norm REAL"},
     {4, "label_smoothing REAL"},
+    {4, "precision TEXT"},
 };
 constexpr int kBusyMilliseconds = 30'000;  // a reader holds its lock for as long as its query lasts
 

@@ -44,6 +44,7 @@ SortedJson instance_json(const SweepPoint& point) {
   put(json, "accumulate", point.accumulate);
   put(json, "clip_norm", point.clip_norm);
   put(json, "label_smoothing", point.label_smoothing);
+  put(json, "precision", point.precision);
   put(json, "split", point.split);
   return json;
 }
@@ -98,6 +99,7 @@ void read_instance_part(const SortedJson& json, SweepPoint& point) {
   get(json, "accumulate", point.accumulate);
   get(json, "clip_norm", point.clip_norm);
   get(json, "label_smoothing", point.label_smoothing);
+  get(json, "precision", point.precision);
   get(json, "split", point.split);
 }
 

@@ -52,6 +52,7 @@ struct SweepPoint {
   std::optional<std::string> persistent, optimizer;
   std::optional<std::int64_t> accumulate;  // absent: 1, no bound and 0, as in NetworkSpec
   std::optional<double> clip_norm, label_smoothing;
+  std::optional<std::string> precision;
   std::optional<std::string> split;  // "auto" or bytes; absent: off
   RamBudget ram;
   StepDeadline deadline;

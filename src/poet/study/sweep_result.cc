@@ -39,6 +39,7 @@ SweepResult result_of(const SweepPoint& point, const std::string& poet_version) 
   result.accumulate = point.accumulate;
   result.clip_norm = point.clip_norm;
   result.label_smoothing = point.label_smoothing;
+  result.precision = point.precision;
   result.ram = describe(point.ram);
   result.deadline = describe(point.deadline);
   result.method = point.method;

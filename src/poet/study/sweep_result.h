@@ -26,6 +26,7 @@ struct SweepResult {
   std::optional<std::string> optimizer, persistent, split, trainable;
   std::optional<std::int64_t> accumulate;  // absent: the default, here and below
   std::optional<double> clip_norm, label_smoothing;
+  std::optional<std::string> precision;
   std::string ram, deadline;  // describe()
   std::string method;
   double gap_wanted = 0, time_limit_seconds = 0;
@@ -75,6 +76,7 @@ void visit_fields(Result& result, const Visit& visit) {
   visit("accumulate", result.accumulate);
   visit("clip_norm", result.clip_norm);
   visit("label_smoothing", result.label_smoothing);
+  visit("precision", result.precision);
   visit("ram", result.ram);
   visit("deadline", result.deadline);
   visit("method", result.method);

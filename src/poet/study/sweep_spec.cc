@@ -202,7 +202,7 @@ void check_published(const JsonField& root, const SweepSpec& spec) {
       fmt::format("with semantics {} networks are the published instances, whose graphs and costs are fixed",
                   to_string(*spec.semantics));
   for (const char* key : {"sequence_lengths", "persistent", "split", "optimizer", "accumulate", "clip_norm",
-                          "label_smoothing"}) {
+                          "label_smoothing", "precision"}) {
     if (root.has(key)) root.fail_at(key, why);
   }
   const auto other = [](std::int64_t batch) { return batch != 1; };
@@ -247,7 +247,7 @@ void check_instances(const JsonField& root, const SweepSpec& spec) {
       [](const SweepSubject& subject) { return subject.network.origin == NetworkOrigin::instance; });
   if (!only_instances) return;
   for (const char* key : {"platforms", "batch_sizes", "sequence_lengths", "persistent", "split", "optimizer",
-                          "accumulate", "clip_norm", "label_smoothing"}) {
+                          "accumulate", "clip_norm", "label_smoothing", "precision"}) {
     if (root.has(key)) root.fail_at(key, "is without effect on instance files, which hold graph and costs");
   }
 }
@@ -270,6 +270,7 @@ SweepPoint instance_point(const SweepSpec& spec, const SweepSubject& subject) {
     point.accumulate = spec.accumulate;
     point.clip_norm = spec.clip_norm;
     point.label_smoothing = spec.label_smoothing;
+    point.precision = spec.precision;
   }
   return point;
 }
@@ -309,13 +310,18 @@ void read_training(const JsonField& root, SweepSpec& spec) {
     if (smoothing >= 1) root.fail_at("label_smoothing", "must be below 1");
     if (smoothing > 0) spec.label_smoothing = smoothing;
   }
+  if (root.has("precision")) {
+    spec.precision = chosen(root.at("precision"), {"fp32", "bf16-mixed"});
+    if (*spec.precision == "fp32") spec.precision.reset();
+  }
 }
 
 SweepSpec spec_of(const nlohmann::ordered_json& json, const std::string& name, const fs::path& folder) {
   const JsonField root(json, name);
-  root.only({"format", "networks", "platforms", "semantics", "batch_sizes", "sequence_lengths", "persistent",
-             "split", "optimizer", "accumulate", "clip_norm", "label_smoothing", "ram", "deadlines",
-             "max_bytes_written", "methods", "gap", "time_limit", "solver"});
+  root.only({"format",     "networks", "platforms", "semantics",         "batch_sizes", "sequence_lengths",
+             "persistent", "split",    "optimizer", "accumulate",        "clip_norm",   "label_smoothing",
+             "precision",  "ram",      "deadlines", "max_bytes_written", "methods",     "gap",
+             "time_limit", "solver"});
   if (root.at("format").integer(0, kMost) != 1) root.fail_at("format", "must be 1");
   SweepSpec spec = read_lists(root, folder);
   if (root.has("semantics")) spec.semantics = read_semantics(root);

@@ -29,8 +29,9 @@ struct SweepSpec {
   std::optional<Semantics> semantics;  // absent: device, and for instance files what they say
   std::vector<std::int64_t> batch_sizes, sequence_lengths;  // empty: as the network has it
   std::optional<std::string> persistent, optimizer, split;
-  std::optional<std::int64_t> accumulate;  // these three: absent where it is the default
+  std::optional<std::int64_t> accumulate;  // these four: absent where it is the default
   std::optional<double> clip_norm, label_smoothing;
+  std::optional<std::string> precision;
   std::vector<RamBudget> ram;
   std::vector<StepDeadline> deadlines;
   std::optional<Bytes> max_bytes_written;

@@ -49,6 +49,7 @@ NetworkSpec network_of(const SweepPoint& point) {
   spec.accumulate = point.accumulate;
   spec.clip_norm = point.clip_norm;
   spec.label_smoothing = point.label_smoothing;
+  if (point.precision) spec.precision = precision_named("precision", *point.precision);
   spec.trainable = network.trainable;
   return spec;
 }
