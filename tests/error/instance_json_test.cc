@@ -168,7 +168,7 @@ TEST(InstanceErrors, OpsAndValues) {
           {"/values/1/shape/0", "-3", "i.json: /values/1/shape/0: must be >= 0"},
           {"/values/1/dtype", "\"float8\"",
            "i.json: /values/1/dtype: unknown element type 'float8': must be one of float32, int32, int64, "
-           "uint8"},
+           "uint8, bfloat16"},
           {"/values/1/persistence", "\"eternal\"",
            "i.json: /values/1/persistence: unknown persistence 'eternal': must be one of activation, input, "
            "parameter, "

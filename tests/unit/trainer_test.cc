@@ -249,7 +249,8 @@ TEST(Trainer, WhatItWouldRefuseIsFoundWithoutAPlan) {
   EXPECT_THAT(wrong([](TrainerOptions& o) { o.hyperparameters.learning_rate = -1; }),
               StartsWith("learning_rate: "));
   EXPECT_THAT(wrong([](TrainerOptions& o) { o.samples = 3; }), StartsWith("data set: "));
-  EXPECT_THAT(wrong([](TrainerOptions& o) { o.data = "absent"; }), StartsWith("absent: "));
+  EXPECT_THAT(wrong([](TrainerOptions& o) { o.data = "absent"; }),
+              StartsWith("data: \"absent\" does not exist"));
   EXPECT_THAT(wrong([](TrainerOptions& o) { o.resume = "absent"; }), StartsWith("absent: "));
   EXPECT_THAT(wrong([](TrainerOptions& o) { o.weights_file = "absent"; }), StartsWith("absent: "));
   EXPECT_THAT(wrong([](TrainerOptions& o) { o.storage.where = "absent/pages"; }),
