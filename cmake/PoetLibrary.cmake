@@ -34,7 +34,7 @@ function(poet_precompile target)
 endfunction()
 
 # poet_unite(<target>): compiles its sources eight at a time, which takes the compiler half the time. Each compiles alone as
-# well: POET_UNITY is off in the presets dev and tidy. Names in anonymous namespaces differ within a library
+# well: POET_UNITY is off in the preset dev. Names in anonymous namespaces differ within a library
 # (tools/check_names.py).
 option(POET_UNITY "Compile the library's sources eight at a time" ON)
 function(poet_unite target)

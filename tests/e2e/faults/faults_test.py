@@ -187,6 +187,18 @@ def sample(kind):
         yield n
 
 
+def put_in(driver, options):
+    pairs = [(name, kind) for name in options.command or COMMANDS for kind in options.kind or KINDS]
+    for number, (name, kind) in enumerate(pairs):
+        if options.few:
+            if number % 2 == 0:
+                driver.one(name, kind, FEW[number // 2 % len(FEW)], old=number % 4 == 0)
+            continue
+        for n in itertools.count(options.first, options.every) if options.every else sample(kind):
+            if not driver.one(name, kind, n, old=n % 2 == 1):
+                break
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("poet")
@@ -200,16 +212,11 @@ def main():
     with tempfile.TemporaryDirectory() as inputs:
         prepare(os.path.abspath(options.poet), inputs)
         driver = Driver(os.path.abspath(options.poet), os.path.abspath(options.library), inputs)
-        pairs = [(name, kind) for name in options.command or COMMANDS for kind in options.kind or KINDS]
-        for number, (name, kind) in enumerate(pairs):
-            if options.few:
-                if number % 2 == 0:
-                    driver.one(name, kind, FEW[number // 2 % len(FEW)], old=number % 4 == 0)
-                continue
-            for n in itertools.count(options.first, options.every) if options.every else sample(kind):
-                if not driver.one(name, kind, n, old=n % 2 == 1):
-                    break
-        print(f"{driver.injected} faults injected, {len(driver.failures)} not dealt with")
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # and says how far it came
+        try:
+            put_in(driver, options)
+        finally:
+            print(f"{driver.injected} faults injected, {len(driver.failures)} not dealt with", flush=True)
         assert driver.injected > 0, "no fault came about"
     return 1 if driver.failures else 0
 
