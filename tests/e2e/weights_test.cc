@@ -101,7 +101,7 @@ TEST_F(Weights, ThatDoNotFitAreRefusedAndNothingIsWritten) {
   const std::string out = path("never.onnx");
   EXPECT_THAT(refused(trained + " --model linear -o " + out), HasSubstr("has no tensor \"fc1.weight\""));
   EXPECT_FALSE(std::filesystem::exists(out));
-  EXPECT_THAT(refused(trained + " -o " + out), HasSubstr("needs --onnx FILE or --model NAME"));
+  EXPECT_THAT(refused(trained + " -o " + out), HasSubstr("--onnx: is needed, or --model"));
   EXPECT_THAT(refused(trained), HasSubstr("-o: is needed"));
   EXPECT_THAT(refused(trained + " --model nobody -o " + out), HasSubstr("nobody"));
   EXPECT_THAT(refused(onnx + " -o " + out), HasSubstr("go into a .safetensors file"));
