@@ -200,7 +200,7 @@ TEST_F(Run, MixedPrecisionIsPlannedForAndTold) {
   const ProgramRun on = poet("run " + file("p") + " --quiet --steps 8 --resume " + file("whole"));
   EXPECT_EQ(on.exit_code, 0) << on.err;
   EXPECT_THAT(on.out, HasSubstr("Precision     mixed: activations are stored as bfloat16"));
-  EXPECT_THAT(on.out, HasSubstr("another precision than the checkpoint's: bf16-mixed, before fp32"));
+  EXPECT_THAT(on.out, HasSubstr("precision differs from the checkpoint's: bf16-mixed, before fp32"));
 
   const ProgramRun refused = poet("codegen " + file("p") + " -o " + file("firmware"));
   EXPECT_EQ(refused.exit_code, 2);

@@ -169,6 +169,15 @@ void expect_refused(const std::function<void(Graph&)>& change, const std::string
   EXPECT_NE(message.find(rule), std::string::npos) << message;
 }
 
+TEST(MixedPrecisionGraph, SingleNumbersStayFloat32) {
+  Graph graph = in_mixed_precision(differentiate(convolutions(), {.clip_norm = 1.0}));
+  for (const Value& value : graph.values)
+    if (element_count(tensor_shape(value)) == 1) EXPECT_EQ(value.dtype, DType::float32) << value.name;
+  graph.values[test::find_value(graph, "clip_factor")].dtype = DType::bfloat16;
+  EXPECT_NE(test::input_error([&] { verify(graph); }).find("a single number cannot be stored as bfloat16"),
+            std::string::npos);
+}
+
 TEST(MixedPrecisionGraph, OnlyActivationsCanBeStoredSo) {
   const auto stored = [](const char* name) {
     return [name](Graph& graph) { graph.values[test::find_value(graph, name)].dtype = DType::bfloat16; };
@@ -178,6 +187,9 @@ TEST(MixedPrecisionGraph, OnlyActivationsCanBeStoredSo) {
   expect_refused(stored("grad:conv.weight"), "only activations can be stored as bfloat16");
   expect_refused([](Graph& graph) { graph.values[test::find_value(graph, "flat")].dtype = DType::float32; },
                  "a view has its storage's element type (bfloat16), not float32");
+  expect_refused(stored("loss"), "output 0 of a softmax_cross_entropy cannot be stored as bfloat16");
+  expect_refused(stored("loss.probabilities"), "output 1 of a softmax_cross_entropy cannot");
+  expect_refused(stored("norm.mean"), "output 1 of a batch_norm cannot be stored as bfloat16");
   expect_refused([](Graph& graph) { graph.values[test::find_value(graph, "relu")].bytes = Bytes(1023); },
                  "its storage has 1023 bytes");
 }

@@ -13,6 +13,7 @@
 #include "apps/shared/amounts.h"
 #include "apps/shared/output.h"
 #include "poet/base/amounts.h"
+#include "poet/graph/precision.h"
 #include "poet/report/loaded_plan.h"
 #include "poet/report/verdict.h"
 
@@ -55,6 +56,8 @@ std::string verdict_text(const std::string& name, const LoadedPlan& loaded) {
   out += fmt::format("  RAM     peak {} of {} allowed\n", format_bytes(report.peak_ram),
                      format_bytes(file.limits.ram_budget));
   out += fmt::format("  arena   {}\n", addresses_text(loaded));
+  if (precision_of(file.instance.graph) == Precision::bfloat16_mixed)
+    out += "  values  activations are stored as bfloat16 (mixed precision)\n";
   out += fmt::format("  done    {}, {}, {}, {} read, {} written\n",
                      counted(report.recomputations, "recomputation"), counted(report.page_ins, "page-in"),
                      counted(report.page_outs, "page-out"), format_bytes(report.bytes_read),

@@ -34,8 +34,8 @@ Workload unsplit(const ProblemOptions& options, const Solving& how) {
   return workload;
 }
 
-/// Without a plan in any RAM, as the deadline may have it, the answer is about all the RAM there is, and says
-/// so.
+/// Where no plan is found, for lack of time or as the deadline may have it, the answer is about what keeps
+/// everything, or all the RAM there is where that is less, and says so.
 SettledRam settled_least(ProblemOptions options, const Solving& how) {
   options.ram = SettledRam{hardly_any_ram(), {}, {}};
   const bool splits = policy_of(options).split.automatic;
@@ -43,12 +43,17 @@ SettledRam settled_least(ProblemOptions options, const Solving& how) {
   search.look_further = false;
   const Solved none = solve_posed(pose_problem(options, how.adjust), options, search);
   if (none.workload.device) use_units_of(none.workload.device->ram);
-  const LeastBudget least = least_budget(none);
+  LeastBudget least = least_budget(none);
+  if (!least.has_plan && none.workload.device) {
+    const Bytes keep_all = unsplit(options, how).whole_keep_all;
+    if (keep_all <= none.workload.device->ram) least.ram = RamBudget{.bytes = keep_all};
+  }
   SettledRam ram{least.ram, least, {}};
-  const char* about = least.ram.of_device ? "the device's RAM" : "what keeps everything";
   if (!least.has_plan) {
-    ram.note =
-        fmt::format("no RAM budget is known to be enough within the other limits; this is about {}", about);
+    ram.note = fmt::format(
+        "the quick search for the least RAM budget found no plan in its time; this is about {}, and a longer "
+        "--time-limit may find less",
+        least.ram.of_device ? "the device's RAM" : "what keeping everything takes");
     return ram;
   }
   ram.note = fmt::format("the least RAM budget with a plan that a quick search knows is {}",
@@ -74,7 +79,9 @@ std::vector<SettledRam> settled_budgets(const ProblemOptions& options, const Sol
   }
   const bool least = std::ranges::any_of(budgets, &RamBudget::least);
   if (least && budgets.size() > 1)
-    throw InputError("--ram-budget", "least is no budget among several: its plan splits the graph otherwise");
+    throw InputError(
+        "--ram-budget",
+        "least has to stand alone: its plan cuts operators into other parts than those of other budgets");
   if (least) return {settled_least(options, how)};
   use_units_as_typed(*options.limits.ram_budget, budgets.front());
   std::optional<Workload> whole;

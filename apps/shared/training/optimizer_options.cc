@@ -46,7 +46,8 @@ runtime::Hyperparameters read_hyperparameters(const OptimizerOptions& options) {
 runtime::LearningRateSchedule read_schedule(const OptimizerOptions& options) {
   runtime::ScheduleChoice choice;
   choice.kind = options.lr_schedule;
-  if (options.lr_warmup) choice.warmup = parse_count("--lr-warmup", *options.lr_warmup);
+  if (options.lr_warmup)
+    choice.warmup = static_cast<std::int64_t>(parse_word("--lr-warmup", *options.lr_warmup));
   if (options.lr_step_size) choice.step_size = parse_count("--lr-step-size", *options.lr_step_size);
   if (options.lr_length) choice.length = parse_count("--lr-length", *options.lr_length);
   choice.gamma = parse_real("--lr-gamma", options.lr_gamma);

@@ -7,13 +7,14 @@
 namespace poet {
 
 /// The training step with half the bytes for what it keeps: what forward and backward ops write is stored as
-/// bfloat16, in RAM and on storage. Operators compute with float32 as before and round what they store. Of
-/// float32 stay
+/// bfloat16, in RAM and on storage. Operators compute with float32 as before and round what they store. These
+/// stay float32:
 /// - parameters (the master weights), their gradients, optimiser state, constants, inputs of the step;
 /// - losses with their probabilities, statistics of normalisations, single numbers;
-/// - what no parameter takes part in and an integer or a truth value is made of: positions, masks. 257 is no
-///   bfloat16;
-/// - what an operator writes that poet does not know.
+/// - values of which integers or truth values are computed without any parameter, such as positions and
+/// masks:
+///   bfloat16 cannot represent 257;
+/// - results of operators that poet does not know.
 /// The result is verified. Throws InputError when `training` breaks a rule of verify(). O(ops + values).
 [[nodiscard]] Graph in_mixed_precision(Graph training);
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "poet/graph/parts.h"
+#include "poet/graph/precision.h"
 #include "poet/runtime/kernels/kernel_options.h"
 #include "poet/runtime/training/checkpoint.h"
 #include "poet/runtime/training/learning_rate.h"
@@ -35,6 +36,7 @@ void write_checkpoint(const std::filesystem::path& file, const Graph& graph, std
                                                  {"loss", fmt::format("{}", state.loss)},
                                                  {"kernels", runtime::kernels_description(kernels)},
                                                  {"optimizer", runtime::describe_optimizer(graph)},
+                                                 {"precision", to_string(precision_of(graph))},
                                                  {"schedule", runtime::describe_schedule(state.schedule)},
                                                  {"batch size", fmt::format("{}", batch_size)}};
   if (!state.data.empty()) metadata.emplace("data", state.data);

@@ -12,6 +12,7 @@
 #include "poet/base/error.h"
 #include "poet/graph/graph.h"
 #include "poet/graph/operators/schema.h"
+#include "poet/graph/precision.h"
 
 namespace poet {
 
@@ -100,6 +101,21 @@ void check_views(const Graph& graph, const IdVector<ValueId, ValueId>& storage_o
       throw InputError(place(graph, v),
                        fmt::format("a view has its storage's persistence ({}), not {}",
                                    to_string(base.persistence), to_string(view.persistence)));
+    }
+  }
+}
+
+/// Losses, statistics and single numbers are read as float32 by whoever reads them.
+void check_bfloat16(const Graph& graph) {
+  for (const Op& op : graph.ops) {
+    for (std::size_t i = 0; i < op.outputs.size(); ++i) {
+      const Value& value = graph.values[op.outputs[i]];
+      if (value.dtype != DType::bfloat16) continue;
+      if (i >= outputs_in_bfloat16(op))
+        throw InputError(place(graph, op.outputs[i]),
+                         fmt::format("output {} of a {} cannot be stored as bfloat16", i, op.kind));
+      if (element_count(tensor_shape(value)) == 1)
+        throw InputError(place(graph, op.outputs[i]), "a single number cannot be stored as bfloat16");
     }
   }
 }
@@ -240,6 +256,7 @@ void verify(const Graph& graph) {
   check_views(graph, storage_of);
   check_producers(graph);
   check_rows(graph);
+  check_bfloat16(graph);
   check_topological_order(graph, storage_of);
   check_updates(graph, storage_of);
   for (const OpId op : ids<OpId>(graph.ops.size())) check_operands(graph, op);

@@ -14,6 +14,7 @@
 #include "poet/base/amounts.h"
 #include "poet/graph/dataflow.h"
 #include "poet/graph/parts.h"
+#include "poet/graph/precision.h"
 #include "poet/plan/names.h"
 #include "poet/report/chart.h"
 #include "poet/report/table.h"
@@ -80,6 +81,8 @@ class Text {
     if (!picture_.title.empty())
       add("From", printable(picture_.title, static_cast<std::size_t>(width_ - kIndent)));
     add("Rules", times(file_.semantics, file_.plan.steps.size()));
+    if (precision_of(file_.instance.graph) == Precision::bfloat16_mixed)
+      add("Precision", "mixed: activations are stored as bfloat16");
   }
 
   void verdict() {

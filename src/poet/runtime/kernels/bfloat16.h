@@ -12,9 +12,9 @@ namespace poet::runtime {
   return std::bit_cast<float>(static_cast<std::uint32_t>(number) << 16U);
 }
 
-/// The nearest one, of two as near the even one. What is finite stays so: beyond the largest one (3.39e38),
-/// where IEEE's rule gives infinity, it is the largest one. A mask of the least float32 is no infinity then,
-/// of which a softmax makes no number. What is no number stays none.
+/// The nearest one; of two equally near ones the one whose last bit is 0. Finite numbers beyond the largest
+/// bfloat16 (3.39e38) become that one, where IEEE 754 gives infinity: a mask of -FLT_MAX stays finite, and
+/// the softmax of a row that is masked altogether has no NaN. NaN stays NaN.
 [[nodiscard]] inline std::uint16_t rounded_to_bfloat16(float number) {
   constexpr std::uint32_t kInfinity = 0x7f800000U, kLargest = 0x7f7fU, kQuiet = 0x0040U;
   const auto bits = std::bit_cast<std::uint32_t>(number);

@@ -27,6 +27,12 @@ struct Copy {
   std::int64_t count;  // of elements
 };
 
+/// Where an input is read from in the workspace.
+struct Place {
+  std::size_t operand;
+  Bytes offset;
+};
+
 class Bfloat16Operands final : public Kernel {
  public:
   Bfloat16Operands(const Graph& graph, const Op& op, const Float32Op& wide, std::unique_ptr<Kernel> kernel)
@@ -39,15 +45,15 @@ class Bfloat16Operands final : public Kernel {
       if (!is_bfloat16(graph, op.inputs[i])) continue;
       const auto [place, is_new] = places.emplace(storage(graph, op.inputs[i]), size_);
       if (is_new) read_.push_back(room_for(graph, op.inputs[i], i));
-      seen_.push_back({i, place->second, 0});
+      replaced_.push_back({i, place->second});
     }
     const std::vector<std::size_t> overwritable = overwritable_inputs(wide.graph, wide.graph.ops[wide.op]);
+    const auto over = std::find_if(replaced_.begin(), replaced_.end(), [&](const Place& place) {
+      return std::ranges::count(overwritable, place.operand) > 0;
+    });
     for (std::size_t i = 0; i < op.outputs.size(); ++i) {
       if (!is_bfloat16(graph, op.outputs[i])) continue;
-      const auto over = std::find_if(seen_.begin(), seen_.end(), [&](const Copy& copy) {
-        return i == 0 && std::ranges::count(overwritable, copy.operand) > 0;
-      });
-      if (over == seen_.end())
+      if (i > 0 || over == replaced_.end())  // only the first output may lie over an operand
         written_.push_back(room_for(graph, op.outputs[i], i));
       else
         written_.push_back({i, over->offset, element_count(graph.values[op.outputs[i]].shape)});
@@ -56,14 +62,14 @@ class Bfloat16Operands final : public Kernel {
 
   void run(const KernelCall& call) override {
     auto* workspace = static_cast<std::byte*>(call.workspace);
-    const auto at = [&](const Copy& copy) {
+    const auto at = [&](const auto& copy) {
       return reinterpret_cast<float*>(workspace + copy.offset.value());
     };
     std::copy(call.inputs.begin(), call.inputs.end(), inputs_.begin());
     std::copy(call.outputs.begin(), call.outputs.end(), outputs_.begin());
     for (const Copy& copy : read_)
       widen(static_cast<const std::uint16_t*>(call.inputs[copy.operand]), copy.count, at(copy));
-    for (const Copy& copy : seen_) inputs_[copy.operand] = at(copy);
+    for (const Place& place : replaced_) inputs_[place.operand] = at(place);
     for (const Copy& copy : written_) outputs_[copy.operand] = at(copy);
     KernelCall inner = call;
     inner.inputs = inputs_;
@@ -88,10 +94,10 @@ class Bfloat16Operands final : public Kernel {
 
   std::unique_ptr<Kernel> kernel_;
   Bytes size_;
-  std::vector<Copy> read_;     // inputs, each storage once
-  std::vector<Copy> seen_;     // every input that is in one of these
-  std::vector<Copy> written_;  // outputs
-  std::vector<void*> inputs_;  // of the run under way
+  std::vector<Copy> read_;       // inputs, each storage once
+  std::vector<Place> replaced_;  // every input that is in one of these
+  std::vector<Copy> written_;    // outputs
+  std::vector<void*> inputs_;    // of the run under way
   std::vector<void*> outputs_;
 };
 

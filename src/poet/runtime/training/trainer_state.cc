@@ -40,8 +40,9 @@ std::vector<std::string> changed_circumstances(const RunState& from,
   for (const auto& [name, value] : now) {
     const auto before = from.circumstances.find(name);
     if (before != from.circumstances.end() && before->second != value)
-      notices.push_back(
-          fmt::format("another {} than the checkpoint's: {}, before {}", name, value, before->second));
+      notices.push_back(fmt::format("{} {} the checkpoint's: {}, before {}", name,
+                                    name.ends_with('s') ? "differ from" : "differs from", value,
+                                    before->second));
   }
   return notices;
 }
