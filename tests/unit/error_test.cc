@@ -45,6 +45,16 @@ TEST(InputError, TellsAHintFromTheRule) {
   EXPECT_EQ(InputError("x", "is 5 (of 7)").hint(), "");
 }
 
+// A field of a request may have any name.
+TEST(InputError, DoesNotEndAtAZeroByte) {
+  const std::string zero(1, '\0');
+  const InputError error(zero, "is no field" + zero, zero + "see the list");
+  EXPECT_STREQ(error.what(), " : is no field  ( see the list)");
+  EXPECT_EQ(error.place(), " ");
+  EXPECT_EQ(error.rule(), "is no field ");
+  EXPECT_EQ(error.hint(), " see the list");
+}
+
 TEST(InputError, KeepsThemWhenCopied) {
   const InputError error(Field{"seed"}, "is 5");
   const InputError copy = error;

@@ -72,7 +72,8 @@ TEST(SolveBudgets, AreSeveralOrNone) {
   EXPECT_EQ(input_error([&] { static_cast<void>(solve_budgets(options(many))); }),
             "--ram-budget: names 65 budgets; at most 64 plans go into one file");
   EXPECT_EQ(input_error([&] { static_cast<void>(solve_budgets(options("30KB,least"))); }),
-            "--ram-budget: least is no budget among several: its plan splits the graph otherwise");
+            "--ram-budget: least has to stand alone: its plan cuts operators into other parts than those of "
+            "other budgets");
 }
 
 // linear keeps everything in 260,416 B, parameters and all.

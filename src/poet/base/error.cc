@@ -1,13 +1,18 @@
 #include "poet/base/error.h"
 
+#include <algorithm>
+
 namespace poet {
 namespace {
 
 constexpr std::size_t kAroundPlace = 2;  // ": "
 constexpr std::size_t kAroundHint = 3;   // " (" and ")"
 
+/// Without zero bytes, at which what() would end.
 std::string line(const std::string& place, const std::string& rule, const std::string& hint) {
-  return (place.empty() ? rule : place + ": " + rule) + (hint.empty() ? "" : " (" + hint + ")");
+  std::string text = (place.empty() ? rule : place + ": " + rule) + (hint.empty() ? "" : " (" + hint + ")");
+  std::replace(text.begin(), text.end(), '\0', ' ');
+  return text;
 }
 
 }  // namespace
