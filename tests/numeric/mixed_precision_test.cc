@@ -12,6 +12,7 @@
 #include "poet/autodiff/mixed_precision.h"
 #include "poet/runtime/kernels/bfloat16.h"
 #include "poet/runtime/kernels/kernel.h"
+#include "tests/support/effort.h"
 #include "tests/support/kernel_graphs.h"
 #include "tests/support/runtime_interpreter.h"
 #include "tests/support/runtime_kernel_check.h"
@@ -100,12 +101,17 @@ int expect_rounded_results(const Graph& graph, std::uint64_t seed, const test::M
   return rounded;
 }
 
+/// Sanitizers look for other mistakes than many seeds do.
+int tried(const test::KernelGraphFamily& family) {
+  return test::kSanitized ? (family.seeds + 3) / 4 : family.seeds;
+}
+
 class MixedPrecision : public testing::TestWithParam<test::KernelGraphFamily> {};
 
 TEST_P(MixedPrecision, EveryOpRoundsWhatItGivesInFloat32) {
   for (const KernelLibrary library : {KernelLibrary::fast, KernelLibrary::lean, KernelLibrary::reference}) {
     int rounded = 0;
-    for (int seed = 0; seed < GetParam().seeds && !HasFailure(); ++seed) {
+    for (int seed = 0; seed < tried(GetParam()) && !HasFailure(); ++seed) {
       const auto number = static_cast<std::uint64_t>(seed);
       rounded +=
           expect_rounded_results(in_mixed_precision(GetParam().make(number)), number, kernels_of(library));
@@ -116,7 +122,7 @@ TEST_P(MixedPrecision, EveryOpRoundsWhatItGivesInFloat32) {
 
 // Nothing changes but results, with the same bits at other addresses, again, and over an operand.
 TEST_P(MixedPrecision, KernelsKeepToTheirOperands) {
-  for (int seed = 0; seed < GetParam().seeds && !HasFailure(); ++seed) {
+  for (int seed = 0; seed < tried(GetParam()) && !HasFailure(); ++seed) {
     test::KernelCheckOptions options;
     options.make = kernels_of(KernelLibrary::reference);
     options.tolerance = 0x1p-7;
