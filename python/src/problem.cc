@@ -159,7 +159,9 @@ void settle_least(Problem& problem) {
   const bool within_device = problem.policy.ram.within_device;
   tried.policy.ram = hardly_any_ram();
   tried.policy.ram.within_device = within_device;
-  problem.policy = with_least_budget(problem.policy, least_budget(answered(posed_problem(tried))));
+  const Answer none = answered(posed_problem(tried));
+  const LeastBudget least = least_budget(none, [&] { return none.workload.whole_keep_all; });
+  problem.policy = with_least_budget(problem.policy, least);
 }
 
 }  // namespace poet::python

@@ -43,11 +43,7 @@ SettledRam settled_least(ProblemOptions options, const Solving& how) {
   search.look_further = false;
   const Solved none = solve_posed(pose_problem(options, how.adjust), options, search);
   if (none.workload.device) use_units_of(none.workload.device->ram);
-  LeastBudget least = least_budget(none);
-  if (!least.has_plan && none.workload.device) {
-    const Bytes keep_all = unsplit(options, how).whole_keep_all;
-    if (keep_all <= none.workload.device->ram) least.ram = RamBudget{.bytes = keep_all};
-  }
+  const LeastBudget least = least_budget(none, [&] { return unsplit(options, how).whole_keep_all; });
   SettledRam ram{least.ram, least, {}};
   if (!least.has_plan) {
     ram.note = fmt::format(

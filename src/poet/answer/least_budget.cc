@@ -8,7 +8,7 @@ RamBudget hardly_any_ram() {
   return ram;
 }
 
-LeastBudget least_budget(const Answer& none) {
+LeastBudget least_budget(const Answer& none, const std::function<Bytes()>& keep_all) {
   LeastBudget least;
   const std::optional<Bytes> known =
       has_plan(none) ? none.request.limits.ram_budget : none.result.outcome.explanation.least_ram;
@@ -16,10 +16,10 @@ LeastBudget least_budget(const Answer& none) {
     least.ram.bytes = *known;
     least.has_plan = true;
     least.part = none.workload.part;
-  } else if (none.workload.device) {
-    least.ram.of_device = true;
   } else {
-    least.ram.bytes = none.workload.whole_keep_all;
+    least.ram.bytes = keep_all();
+    if (none.workload.device && least.ram.bytes > none.workload.device->ram)
+      least.ram = RamBudget{.of_device = true};
   }
   return least;
 }

@@ -2,6 +2,7 @@
 
 // "least" as a RAM budget: the smallest for which a quick search knows a plan within the other limits.
 
+#include <functional>
 #include <optional>
 
 #include "poet/answer/answer.h"
@@ -13,14 +14,16 @@ namespace poet {
 [[nodiscard]] RamBudget hardly_any_ram();
 
 struct LeastBudget {
-  RamBudget ram;  // in bytes; where no RAM is known to be enough, all the device has or what keeps everything
+  RamBudget
+      ram;  // in bytes; where no plan was found, what keeps everything, or all of a smaller device's RAM
   bool has_plan = false;
   std::optional<Bytes> part =
       {};  // the graph of that plan is split into parts of so many bytes; none: it is not
 };
 
-/// From the answer to hardly_any_ram().
-[[nodiscard]] LeastBudget least_budget(const Answer& none);
+/// From the answer to hardly_any_ram(). `keep_all` says what keeping everything takes before the graph is
+/// split; it is asked for only where no plan was found.
+[[nodiscard]] LeastBudget least_budget(const Answer& none, const std::function<Bytes()>& keep_all);
 
 /// The policy with that budget. Where it says that the graph is split as the budget wants it, it is split as
 /// that plan has it.

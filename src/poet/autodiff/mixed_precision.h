@@ -11,9 +11,8 @@ namespace poet {
 /// stay float32:
 /// - parameters (the master weights), their gradients, optimiser state, constants, inputs of the step;
 /// - losses with their probabilities, statistics of normalisations, single numbers;
-/// - values of which integers or truth values are computed without any parameter, such as positions and
-/// masks:
-///   bfloat16 cannot represent 257;
+/// - values of which integers or truth values are computed without any parameter, such as positions: bfloat16
+///   cannot represent 257;
 /// - results of operators that poet does not know.
 /// The result is verified. Throws InputError when `training` breaks a rule of verify(). O(ops + values).
 [[nodiscard]] Graph in_mixed_precision(Graph training);
