@@ -112,7 +112,7 @@ double gap_of(double joules, double bound, double baseline) {
 }
 
 Json to_json(const Measurement& m) {
-  Json json;
+  Json json = Json::object();
   visit(m, [&](const char* name, const auto& value) { write(json, name, value); });
   return json;
 }

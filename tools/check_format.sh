@@ -25,6 +25,11 @@ mapfile -d '' files < <(find "${folders[@]}" \( -name '*.h' -o -name '*.cc' -o -
 if [[ ${1:-} == --fix ]]; then
   exec "$tool" -i "${files[@]}"
 fi
+# nlohmann-json 3.11.2 reads a null pointer where there is no memory for the first member of a value that was null.
+if grep -nE '^ *(Json|nlohmann::(ordered_)?json) json;' "${files[@]}"; then
+  echo "a JSON object begins as Json::object()"
+  exit 1
+fi
 if ! diagnostics=$("$tool" --dry-run --Werror "${files[@]}" 2>&1); then
   echo "not as clang-format leaves them (tools/check_format.sh --fix makes them so):"
   grep -oE '^[^ :]+:[0-9]+:[0-9]+: error' <<<"$diagnostics" | cut -d: -f1 | sort | uniq -c

@@ -184,7 +184,7 @@ TEST(BadOutput, IsRefusedBeforeTheWork) {
 /// An instance file of two ops; the arguments are JSON as it stands, right or wrong.
 std::string two_ops(const std::string& deps_of_first, const std::string& bytes, const std::string& joules) {
   const auto node = [&](const std::string& name, const std::string& deps) {
-    nlohmann::ordered_json json;
+    nlohmann::ordered_json json = nlohmann::ordered_json::object();
     json["name"] = name;
     json["backward"] = false;
     for (const std::string figure :

@@ -45,7 +45,7 @@ Json answer_json(const firmware::Memory& m, const firmware::Board& board, const 
                  const runtime::Dataset& data, const std::filesystem::path& card) {
   const bool known = board.ram_bytes > 0;  // else the host's
   const auto or_null = [known](std::int64_t n) { return known ? Json(n) : Json(nullptr); };
-  Json json;
+  Json json = Json::object();
   json["format"] = 1;
   json["board"] = board.name;
   json["processor"] = known ? Json(m.processor) : Json(nullptr);

@@ -66,7 +66,7 @@ class Card final : public Command {
   }
 
   static nlohmann::ordered_json answer(const Graph& graph, const firmware::CardState& state) {
-    nlohmann::ordered_json json;
+    nlohmann::ordered_json json = nlohmann::ordered_json::object();
     json["format"] = 1;
     json["step"] = state.step;
     json["loss"] = state.step > 0 ? nlohmann::ordered_json(state.loss) : nlohmann::ordered_json(nullptr);

@@ -162,7 +162,7 @@ Json comparison_json(const Comparison& comparison) {
   const CompileRequest& request = comparison.posed.request;
   const Instance& instance = request.instance;
   const Report& keep_all = comparison.posed.figures.keep_all;
-  Json json;
+  Json json = Json::object();
   json["format"] = 1;
   json["model"] = instance.model.empty() ? Json(nullptr) : Json(instance.model);
   json["platform"] = instance.platform.empty() ? Json(nullptr) : Json(instance.platform);
@@ -215,7 +215,7 @@ std::string methods_text() {
 }
 
 Json methods_json() {
-  Json json;
+  Json json = Json::object();
   json["format"] = 1;
   json["methods"] = Json::array();
   for (const Method& method : methods()) {

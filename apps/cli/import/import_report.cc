@@ -27,7 +27,7 @@ void add(Sum& to, const Sum& more) {
 }
 
 Json sum_json(const Sum& sum) {
-  Json json;
+  Json json = Json::object();
   json["ops"] = sum.ops;
   json["parameters"] = sum.parameters;
   json["forward_flops"] = sum.flops.value();
@@ -55,7 +55,7 @@ std::string shapes_text(const std::vector<Shape>& shapes) {
 
 Json op_json(const Graph& forward, const OpRow& row) {
   const Op& op = forward.ops[row.op];
-  Json json;
+  Json json = Json::object();
   json["name"] = op.name;
   json["kind"] = op.kind;
   json["inputs"] = shapes(forward, op.inputs, false);
@@ -176,7 +176,7 @@ Contents measure(const Graph& forward) {
 }
 
 Json import_json(const std::string& file, const ImportedModel& model, const Contents& contents) {
-  Json json;
+  Json json = Json::object();
   json["format"] = 1;
   json["file"] = file;
   json["batch_size"] = model.batch_size;

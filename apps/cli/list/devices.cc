@@ -123,7 +123,7 @@ class Devices final : public Command {
     }
     const std::vector<DeviceProfile> devices = shipped_devices();
     if (json_) {
-      Json json;
+      Json json = Json::object();
       json["format"] = 1;
       json["devices"] = Json::array();
       for (const DeviceProfile& device : devices) json["devices"].push_back(to_json(device));

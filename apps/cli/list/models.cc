@@ -55,11 +55,11 @@ ModelRow measure(const ZooEntry& entry) {
 }
 
 Json models_json(const std::vector<ModelRow>& models) {
-  Json json;
+  Json json = Json::object();
   json["format"] = 1;
   json["models"] = Json::array();
   for (const ModelRow& model : models) {
-    Json item;
+    Json item = Json::object();
     item["name"] = model.name;
     item["description"] = model.description;
     item["parameters"] = model.parameters;

@@ -84,7 +84,7 @@ class Verify final : public Command {
     if (json_ && loaded.size() == 1) {
       print_answer(verdict_json(loaded.front()));
     } else if (json_) {
-      Json json;
+      Json json = Json::object();
       json["format"] = 1;
       json["plans"] = Json::array();
       for (const LoadedPlan& plan : loaded) json["plans"].push_back(verdict_json(plan));

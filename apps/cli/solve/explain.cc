@@ -43,7 +43,7 @@ Json per_byte_json(const std::optional<Joules>& energy, Bytes bytes) {
 
 Json decision_json(const CompileRequest& request, const ValueDecision& decision) {
   const Instance& instance = request.instance;
-  Json json;
+  Json json = Json::object();
   json["value"] = decision.value.index;
   json["name"] = instance.graph.values[decision.value].name;
   json["bytes"] = decision.bytes.value();

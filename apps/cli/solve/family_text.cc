@@ -88,7 +88,7 @@ std::string answers_text(const std::vector<Solved>& answers) {
 
 nlohmann::ordered_json answers_json(const std::vector<Solved>& answers) {
   if (answers.size() == 1) return result_json(answers.front());
-  nlohmann::ordered_json json;
+  nlohmann::ordered_json json = nlohmann::ordered_json::object();
   json["format"] = 1;
   json["answers"] = nlohmann::ordered_json::array();
   for (const Solved& solved : answers) json["answers"].push_back(result_json(solved));

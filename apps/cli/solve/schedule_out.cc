@@ -73,7 +73,7 @@ std::string to_text(const ScheduleOut& out) {
 }
 
 nlohmann::ordered_json to_json(const ScheduleOut& out) {
-  nlohmann::ordered_json json;
+  nlohmann::ordered_json json = nlohmann::ordered_json::object();
   json["file"] = out.file;
   json["energy_joules"] = nullptr;
   if (out.energy) json["energy_joules"] = out.energy->value();

@@ -159,7 +159,7 @@ std::string sweep_text(const SweepOutcome& outcome) {
 Json sweep_json(const SweepOutcome& outcome) {
   const std::vector<SweepResult> results = results_of(outcome);
   const std::vector<ParetoFlags> flags = pareto_flags(results);
-  Json json;
+  Json json = Json::object();
   json["format"] = 1;
   json["spec"] = outcome.spec;
   json["store"] = outcome.store;
@@ -171,7 +171,7 @@ Json sweep_json(const SweepOutcome& outcome) {
   json["interrupted"] = outcome.interrupted;
   json["groups"] = Json::array();
   for (const Group& group : grouped(outcome)) {
-    Json item;
+    Json item = Json::object();
     item["network"] = group.network;
     item["platform"] = group.platform;
     item["persistent"] = group.persistent;

@@ -15,7 +15,7 @@ Json job_json(const Job& job, bool with_request) {
     return text.empty() ? Json(nullptr) : parse_json(text, "job");
   };
   const auto time = [](double seconds) { return seconds > 0 ? Json(seconds) : Json(nullptr); };
-  Json json;
+  Json json = Json::object();
   json["id"] = job.order.id;
   json["kind"] = job.order.kind;
   json["state"] = to_string(job.state);

@@ -29,7 +29,7 @@ nlohmann::ordered_json in_short(const nlohmann::ordered_json& row) {
                                                    "keep_all_peak_ram_bytes",
                                                    "part_bytes",
                                                    "ops"};
-  nlohmann::ordered_json out;
+  nlohmann::ordered_json out = nlohmann::ordered_json::object();
   for (const char* name : kFields)
     if (row.contains(name)) out[name] = row[name];
   return out;

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "apps/server/jobs/fields.h"
 #include "apps/server/routes/services.h"
@@ -65,7 +66,7 @@ Json schema_of(const Field& field) {
 }
 
 Json job_request_of(const std::string& kind) {
-  Json properties;
+  Json properties = Json::object();
   properties["kind"] = {{"type", "string"}, {"enum", {kind}}};
   for (const Field& field : fields())
     if (belongs_to(field, kind)) properties[field.name] = schema_of(field);
@@ -82,7 +83,7 @@ Json job_request_of(const std::string& kind) {
 }
 
 Json schemas() {
-  Json all;
+  Json all = Json::object();
   Json kinds = Json::array();
   for (const std::string& kind : job_kinds()) {
     all[kind] = job_request_of(kind);
@@ -140,19 +141,18 @@ Json operation_of(const Route& route) {
   if (const Json parameters = parameters_of(route); !parameters.empty()) operation["parameters"] = parameters;
   if (*route.takes != '\0') {
     const bool is_json = std::string_view(route.takes) == "application/json";
-    operation["requestBody"]["required"] = true;
-    operation["requestBody"]["content"][route.takes]["schema"] =
-        is_json ? Json{{"$ref", "#/components/schemas/JobRequest"}}
-                : Json{{"type", "string"}, {"format", "binary"}};
+    const Json schema = is_json ? Json{{"$ref", "#/components/schemas/JobRequest"}}
+                                : Json{{"type", "string"}, {"format", "binary"}};
+    operation["requestBody"] = {{"required", true}, {"content", {{route.takes, {{"schema", schema}}}}}};
   }
   const bool gives_job = route.pattern == "/api/v1/jobs/{id}" ||
                          (route.pattern == "/api/v1/jobs" && std::string_view(route.method) == "POST");
-  Json content;
-  content[route.gives]["schema"] = gives_job ? Json{{"$ref", "#/components/schemas/Job"}} : Json::object();
-  operation["responses"]["200"] = {{"description", "as the summary says"}, {"content", content}};
-  operation["responses"]["default"] = {
-      {"description", "an error; 429 and 503 come with Retry-After"},
-      {"content", {{"application/json", {{"schema", {{"$ref", "#/components/schemas/Error"}}}}}}}};
+  const Json schema = gives_job ? Json{{"$ref", "#/components/schemas/Job"}} : Json::object();
+  operation["responses"] = {
+      {"200", {{"description", "as the summary says"}, {"content", {{route.gives, {{"schema", schema}}}}}}},
+      {"default",
+       {{"description", "an error; 429 and 503 come with Retry-After"},
+        {"content", {{"application/json", {{"schema", {{"$ref", "#/components/schemas/Error"}}}}}}}}}};
   return operation;
 }
 
@@ -175,16 +175,19 @@ void add_description_route(std::vector<Route>& routes) {
                           return reply;
                         },
                     .is_public = true});
-  Json json;
+  Json json = Json::object();
   json["openapi"] = "3.1.0";
   json["info"] = {{"title", "poet serve"},
                   {"version", version()},
                   {"description", "Training schedules of least energy within RAM and time, as jobs"}};
   json["security"] = {{{"token", Json::array()}}, Json::object()};
+  Json paths = Json::object();
   for (const Route& route : routes)
-    if (*route.summary != '\0') json["paths"][route.pattern][lower(route.method)] = operation_of(route);
-  json["components"]["schemas"] = schemas();
-  json["components"]["securitySchemes"]["token"] = {{"type", "http"}, {"scheme", "bearer"}};
+    if (*route.summary != '\0')
+      paths.emplace(route.pattern, Json::object()).first.value()[lower(route.method)] = operation_of(route);
+  json["paths"] = std::move(paths);
+  json["components"] = {{"schemas", schemas()},
+                        {"securitySchemes", {{"token", {{"type", "http"}, {"scheme", "bearer"}}}}}};
   *text = json_text(json, 1);
 }
 

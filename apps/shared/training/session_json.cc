@@ -69,7 +69,7 @@ Json session_json(const Session& session) {
   const Instance& instance = session.file.instance;
   const Report& planned = session.setup.planned;
   const runtime::Measured& measured = session.result.measured;
-  Json json;
+  Json json = Json::object();
   json["format"] = 1;
   json["energy_joules"] = planned.energy.value();
   json["compute_joules"] = planned.compute_energy.value();

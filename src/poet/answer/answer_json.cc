@@ -19,7 +19,7 @@ Json optional_json(const std::optional<Unit>& quantity) {
 Json explanation_json(const Answer& answer) {
   const Explanation& explanation = answer.result.outcome.explanation;
   const Graph& graph = answer.request.instance.graph;
-  Json json;
+  Json json = Json::object();
   json["least_ram_bytes"] = optional_json(explanation.least_ram);
   json["least_deadline_seconds"] = optional_json(explanation.least_deadline);
   json["on_time"] = explanation.on_time ? Json(*explanation.on_time) : Json(nullptr);
@@ -42,7 +42,7 @@ Json to_json(const Answer& answer) {
   const auto figure = [answered](const auto& value) { return answered ? Json(value) : Json(nullptr); };
   const double energy = result.report.energy.value();
 
-  Json json;
+  Json json = Json::object();
   json["format"] = 2;
   json["status"] = to_string(certificate.status);
   json["energy_joules"] = figure(energy);

@@ -89,7 +89,7 @@ class Writer {
   [[nodiscard]] Json write() const {
     const Report& report = picture_.report;
     const PlanFile& plan = picture_.plan;
-    Json json;
+    Json json = Json::object();
     json["title"] = picture_.title;
     json["network"] = instance_.model.empty() ? graph_.name : instance_.model;
     json["device"] = instance_.platform;

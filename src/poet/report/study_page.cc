@@ -42,7 +42,7 @@ void StudyPage::add(const std::string& row, const std::string& chart) {
 
 void StudyPage::add_plan(const Picture& picture) {
   Json own = picture_json(picture);
-  Json graph;
+  Json graph = Json::object();
   for (const char* field : kOfGraph) {
     graph[field] = std::move(own[field]);
     own.erase(field);

@@ -29,7 +29,7 @@ Json verdict_json(const LoadedPlan& loaded) {
   const bool valid = is_valid(loaded);
   // figures of an invalid schedule go only as far as the replay came; they would be read as the schedule's.
   const auto figure = [valid](const auto& value) { return valid ? Json(value) : Json(nullptr); };
-  Json json;
+  Json json = Json::object();
   json["format"] = 2;
   json["kind"] = loaded.stages > 0 ? "schedule" : "plan";
   json["valid"] = valid;

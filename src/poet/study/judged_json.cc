@@ -9,7 +9,7 @@ nlohmann::ordered_json to_json(const Method& method, const Judged& judged) {
   const Report& report = judged.report;
   // Of the plan shown, whether it holds or is the nearest.
   const auto figure = [&](const auto& value) { return has_plan(judged) ? Json(value) : Json(nullptr); };
-  Json json;
+  Json json = Json::object();
   json["method"] = method.name;
   json["title"] = method.title;
   json["verdict"] = to_string(judged.verdict);

@@ -114,7 +114,7 @@ void add_failure(SweepResult& result, const std::string& reason) {
 }
 
 Json to_json(const SweepResult& result) {
-  Json json;
+  Json json = Json::object();
   visit_fields(result, [&json](const char* name, const auto& field) {
     if constexpr (kIsOptional<std::remove_cvref_t<decltype(field)>>) {
       json[name] = field ? Json(*field) : Json(nullptr);

@@ -24,7 +24,7 @@ namespace {
 constexpr std::size_t kLengthBytes = 4;  // before each image
 
 Octets limits_of(const FamilyPlan& plan, Semantics semantics) {
-  Json json;
+  Json json = Json::object();
   write_limits(json, semantics, plan.limits);
   json.erase("semantics");  // of all plans
   json["paged"] = ids_json(plan.paged);

@@ -43,7 +43,7 @@ void check_none_paged(const Instance& instance, const std::string& place) {
 
 Json to_json(const PlanFamily& family) {
   if (family.plans.size() == 1) return to_json(plan_of(family, 0));
-  Json json;
+  Json json = Json::object();
   json["format"] = kFormatOfSeveral;
   json["instance"] = to_json(family.instance);
   json["semantics"] = to_string(family.semantics);

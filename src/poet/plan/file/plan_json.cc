@@ -37,7 +37,7 @@ Json step_json(const Step& step) {
 }
 
 Json allocation_json(const Allocation& allocation) {
-  Json json;
+  Json json = Json::object();
   if (allocation.value.valid())
     json["value"] = allocation.value.index;
   else
@@ -117,7 +117,7 @@ void read_steps(const JsonField& root, const char* allocations, PlanFile& file) 
 }
 
 Json to_json(const PlanFile& file) {
-  Json json;
+  Json json = Json::object();
   json["format"] = kFormat;
   json["instance"] = to_json(file.instance);
   write_limits(json, file.semantics, file.limits);

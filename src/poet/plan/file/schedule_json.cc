@@ -59,14 +59,14 @@ Stage read_stage(const JsonField& json, const Graph& graph) {
 }  // namespace
 
 Json to_json(const ScheduleFile& file) {
-  Json json;
+  Json json = Json::object();
   json["format"] = kScheduleFormat;
   json["instance"] = to_json(file.instance);
   write_limits(json, file.semantics, file.limits);
   if (!file.leaves_out.empty()) json["leaves_out"] = file.leaves_out;
   json["stages"] = Json::array();
   for (const Stage& stage : file.schedule.stages) {
-    Json item;
+    Json item = Json::object();
     item["retain"] = indices(stage.retain);
     item["page_in"] = indices(stage.page_in);
     item["page_out"] = indices(stage.page_out);
