@@ -1,14 +1,20 @@
 #!/usr/bin/env bash
 # Unit, error, property and fuzz tests with AddressSanitizer and UndefinedBehaviorSanitizer, then what has threads with
 # ThreadSanitizer: presets sanitize and thread-sanitize. Build folders: build-PRESET. The last line counts the tests.
+#   tools/check_sanitized.sh [--build-only] [PRESET...]
 # shellcheck disable=SC2030,SC2031,SC2034,SC2154  # variables that tools/setup.sh takes and gives
 set -uo pipefail
 cd "$(dirname -- "$(readlink -f -- "$0")")/.." || exit
 root=$PWD
 reports=()
 result=0
+build_only=
+if [[ ${1:-} == --build-only ]]; then
+  build_only=1
+  shift
+fi
 
-# sanitized PRESET: configures, builds and runs the tests of a preset in CMakePresets.json.
+# sanitized PRESET: configures, builds and, unless build_only, runs the tests of a preset in CMakePresets.json.
 sanitized() (
   export POET_BUILD_DIR=build-$1
   # shellcheck source=tools/setup.sh
@@ -20,6 +26,7 @@ sanitized() (
   logged "configuring $1" cmake --preset "$1"
   logged "building $1" cmake --build --preset "$1" -j "$(build_jobs)"
   say "$1: built in $SECONDS s"
+  [[ -z $build_only ]] || exit 0
   ctest --preset "$1" -j2 --output-junit "$build_dir/test-reports/ctest.xml" || exit
   say "$1: built and run in $SECONDS s"
 )
@@ -30,5 +37,5 @@ for preset in "${presets[@]}"; do
   sanitized "$preset" </dev/null || result=$?
   reports+=("build-$preset/test-reports")
 done
-python3 tools/count_tests.py "${reports[@]}" || ((result)) || result=1
+[[ -n $build_only ]] || python3 tools/count_tests.py "${reports[@]}" || ((result)) || result=1
 exit "$result"
