@@ -4,7 +4,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <numeric>
+#include <random>
+
 #include "poet/base/error.h"
+#include "poet/plan/layout/arena/first_fit.h"
 #include "poet/plan/layout/arena/pack_search.h"
 
 namespace poet {
@@ -172,6 +177,53 @@ TEST(SearchPacking, SaysWhyItEnds) {
   EXPECT_EQ(status(8, 1000, 20), Status::gave_up);
   EXPECT_EQ(status(9, 1000, 100'000), Status::found);
   EXPECT_EQ(status(7, 1000, 100'000), Status::impossible);
+}
+
+/// By the definition: of 0 and the ends of what is met, the lowest place where nothing else is met.
+std::int64_t lowest_place(const std::vector<Buffer>& buffers, const std::vector<std::int64_t>& offsets,
+                          const std::vector<int>& earlier, const Buffer& buffer) {
+  std::vector<const Buffer*> met;
+  std::vector<std::int64_t> at, places = {0};
+  for (const int i : earlier) {
+    const Buffer& other = buffers[static_cast<std::size_t>(i)];
+    if (other.lower >= buffer.upper || buffer.lower >= other.upper) continue;
+    met.push_back(&other);
+    at.push_back(offsets[static_cast<std::size_t>(i)]);
+    places.push_back(at.back() + other.size);
+  }
+  std::sort(places.begin(), places.end());
+  for (const std::int64_t place : places) {
+    bool free = true;
+    for (std::size_t i = 0; i < met.size(); ++i)
+      free = free && (at[i] + met[i]->size <= place || place + buffer.size <= at[i]);
+    if (free) return place;
+  }
+  return -1;
+}
+
+TEST(FirstFit, TakesTheLowestFreePlaceWhetherLivesAreShortOrLong) {
+  std::mt19937 random(5);
+  const auto pick = [&random](int below) {
+    return static_cast<int>(random() % static_cast<unsigned>(below));
+  };
+  for (const int longest : {3, 40, 2'000}) {
+    constexpr int kTimes = 2'000;
+    std::vector<Buffer> buffers;
+    for (int i = 0; i < 1'200; ++i) {
+      const int life = 1 + pick(i % 50 == 0 ? kTimes : longest), begin = pick(kTimes);
+      buffers.push_back({begin, begin + life, 1 + pick(9)});
+    }
+    std::vector<int> order(buffers.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::shuffle(order.begin(), order.end(), random);
+    const FirstFit fit = first_fit(buffers, sections_of(buffers), order);
+    std::vector<int> earlier;
+    for (const int i : order) {
+      const auto b = static_cast<std::size_t>(i);
+      ASSERT_EQ(fit.offsets[b], lowest_place(buffers, fit.offsets, earlier, buffers[b])) << longest;
+      earlier.push_back(i);
+    }
+  }
 }
 
 }  // namespace

@@ -1,7 +1,8 @@
 #include "poet/plan/timing/shift_transfers.h"
 
 #include <algorithm>
-#include <utility>
+#include <iterator>
+#include <map>
 
 #include "poet/base/numbers.h"
 #include "poet/graph/dataflow.h"
@@ -43,6 +44,36 @@ std::vector<int> last_slots(const Instance& instance, const SlotPlan& slotted) {
   return last;
 }
 
+/// When the channel moves something: stretches of time with gaps between them. O(log stretches) a call, and
+/// for each gap that is too short.
+class BusyChannel {
+ public:
+  void add(double from, double to) {
+    auto next = stretches_.upper_bound(from);
+    if (next != stretches_.begin() && std::prev(next)->second >= from) {
+      --next;
+      from = next->first;
+      to = std::max(to, next->second);
+    }
+    while (next != stretches_.end() && next->first <= to) {
+      to = std::max(to, next->second);
+      next = stretches_.erase(next);
+    }
+    stretches_.emplace_hint(next, from, to);
+  }
+
+  /// The first time from `begin` on at which it is free for so long.
+  [[nodiscard]] double free_from(double begin, double seconds) const {
+    auto next = stretches_.upper_bound(begin);
+    if (next != stretches_.begin() && std::prev(next)->second > begin) --next;
+    for (; next != stretches_.end() && next->first < begin + seconds; ++next) begin = next->second;
+    return begin;
+  }
+
+ private:
+  std::map<double, double> stretches_;  // from, to
+};
+
 double energy_of_time(const Instance& instance, const Timeline& line) {
   const DeviceTiming& timing = instance.costs.timing;
   return timing.idle.value() * line.makespan + timing.wake_energy.value() * line.wakes;
@@ -69,21 +100,14 @@ void TransferShifter::page_out_at_once(SlotPlan& slotted, const Slots& slots) co
   std::vector<Shiftable*> transfers = of_kind(slotted, StepKind::page_out);
   std::stable_sort(transfers.begin(), transfers.end(),
                    [](const Shiftable* a, const Shiftable* b) { return a->earliest < b->earliest; });
-  std::vector<std::pair<double, double>> taken;  // of the channel
+  BusyChannel channel;
   for (const Shiftable* transfer : of_kind(slotted, StepKind::page_in))
-    taken.emplace_back(transfer->begin, transfer->begin + seconds(*transfer));
-  std::sort(taken.begin(), taken.end());
+    channel.add(transfer->begin, transfer->begin + seconds(*transfer));
   for (Shiftable* transfer : transfers) {
-    double begin = slots.opens[at(transfer->earliest)];
-    for (const auto& [from, to] : taken) {
-      if (to <= begin) continue;
-      if (from >= begin + seconds(*transfer)) break;
-      begin = to;
-    }
+    const double begin = channel.free_from(slots.opens[at(transfer->earliest)], seconds(*transfer));
     transfer->slot = slot_at(slots, begin, transfer->earliest, transfer->slot);
     transfer->begin = begin;
-    taken.insert(std::upper_bound(taken.begin(), taken.end(), std::make_pair(begin, begin)),
-                 {begin, begin + seconds(*transfer)});
+    channel.add(begin, begin + seconds(*transfer));
   }
   for (Release& release : slotted.releases) {
     if (release.page_out < 0) continue;

@@ -19,7 +19,7 @@ std::size_t at(std::int64_t row) { return static_cast<std::size_t>(row); }
 
 }  // namespace
 
-RowStore::RowStore(BackingFile& file, std::vector<TableSize> tables, std::int64_t begin,
+RowStore::RowStore(BackingFile& file, const std::vector<TableSize>& tables, std::int64_t begin,
                    std::span<std::byte> buffer, PageCipher* cipher)
     : file_(file), end_(begin), buffer_(buffer), cipher_(cipher) {
   for (const TableSize& size : tables) {

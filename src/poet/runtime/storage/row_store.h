@@ -33,8 +33,8 @@ class RowStore {
  public:
   /// `begin`: where on the file. `buffer`, of a multiple of two blocks, is the page file's; `cipher` may be
   /// null. All must outlive this.
-  RowStore(BackingFile& file, std::vector<TableSize> tables, std::int64_t begin, std::span<std::byte> buffer,
-           PageCipher* cipher);
+  RowStore(BackingFile& file, const std::vector<TableSize>& tables, std::int64_t begin,
+           std::span<std::byte> buffer, PageCipher* cipher);
 
   /// Once the file has room for the tables: RAM for what is known of each row.
   void take_words();

@@ -1,6 +1,7 @@
 #include "poet/plan/layout/arena/first_fit.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace poet {
 namespace {
@@ -11,28 +12,93 @@ struct Placed {
   Span span;
 };
 
+bool is_lower(const Placed& a, const Placed& b) { return a.lower < b.lower; }
+
+/// Where so many bytes are free below, between or above what lies there, which comes from the lowest up.
+std::int64_t lowest_gap(const std::vector<Placed>& from_lowest, const Span& span, std::int64_t size) {
+  std::int64_t offset = 0;
+  for (const Placed& other : from_lowest) {
+    if (other.lower - offset >= size) break;
+    if (other.upper > offset && meet(other.span, span)) offset = other.upper;
+  }
+  return offset;
+}
+
+/// Comparisons if every so many sections are a block, roughly.
+double comparisons(const Sections& sections, int width) {
+  const auto blocks = static_cast<std::size_t>(sections.load.size() / static_cast<std::size_t>(width) + 1);
+  std::vector<double> alive(blocks + 1);  // in a block at some time; first by how much more than in the last
+  for (const Span& span : sections.spans) {
+    alive[static_cast<std::size_t>(span.first / width)] += 1;
+    alive[static_cast<std::size_t>(span.last / width) + 1] -= 1;
+  }
+  for (std::size_t b = 1; b <= blocks; ++b) alive[b] += alive[b - 1];
+  std::vector<double> before(blocks + 1);
+  for (std::size_t b = 0; b < blocks; ++b) before[b + 1] = before[b] + alive[b];
+  constexpr double kSorted = 8;  // what is of several blocks
+  double sum = 0;
+  for (const Span& span : sections.spans) {
+    const auto first = static_cast<std::size_t>(span.first / width);
+    const auto last = static_cast<std::size_t>(span.last / width);
+    sum += (before[last + 1] - before[first]) * (first == last ? 1 : kSorted);
+  }
+  return sum;
+}
+
+/// Placed buffers by blocks of time, so that one of a short life is compared with those of its time alone.
+/// Where most live long there is one block.
+class PlacedBuffers {
+ public:
+  explicit PlacedBuffers(const Sections& sections) {
+    const auto all = static_cast<int>(sections.load.size());
+    double least = std::numeric_limits<double>::infinity();
+    constexpr int kNarrowest = 8;
+    for (int width = std::max(all, 1); width >= kNarrowest || width == all; width /= 4) {
+      const double work = comparisons(sections, width);
+      if (work >= least) break;
+      least = work;
+      width_ = width;
+    }
+    blocks_.resize(static_cast<std::size_t>(all / width_ + 1));
+  }
+
+  [[nodiscard]] std::int64_t lowest_free(const Span& span, std::int64_t size) {
+    const auto first = block_of(span.first), last = block_of(span.last);
+    if (first == last) return lowest_gap(blocks_[first], span, size);
+    met_.clear();  // some twice, which is no harm
+    for (std::size_t b = first; b <= last; ++b)
+      for (const Placed& other : blocks_[b])
+        if (meet(other.span, span)) met_.push_back(other);
+    std::sort(met_.begin(), met_.end(), is_lower);
+    return lowest_gap(met_, span, size);
+  }
+
+  void add(const Placed& buffer) {
+    for (std::size_t b = block_of(buffer.span.first); b <= block_of(buffer.span.last); ++b)
+      blocks_[b].insert(std::upper_bound(blocks_[b].begin(), blocks_[b].end(), buffer, is_lower), buffer);
+  }
+
+ private:
+  [[nodiscard]] std::size_t block_of(int section) const { return static_cast<std::size_t>(section / width_); }
+
+  int width_ = 1;                            // sections
+  std::vector<std::vector<Placed>> blocks_;  // each from the lowest up
+  std::vector<Placed> met_;
+};
+
 }  // namespace
 
 FirstFit first_fit(const std::vector<Buffer>& buffers, const Sections& sections,
                    const std::vector<int>& order) {
   FirstFit fit;
   fit.offsets.resize(buffers.size());
-  std::vector<Placed> placed;  // by offset
-  placed.reserve(buffers.size());
+  PlacedBuffers placed(sections);
   for (const int i : order) {
     const auto b = static_cast<std::size_t>(i);
-    const Span span = sections.spans[b];
-    std::int64_t offset = 0;
-    for (const Placed& other : placed) {
-      if (other.lower - offset >= buffers[b].size) break;
-      if (other.upper > offset && meet(other.span, span)) offset = other.upper;
-    }
-    const Placed mine{offset, offset + buffers[b].size, span};
-    placed.insert(std::upper_bound(placed.begin(), placed.end(), mine,
-                                   [](const Placed& a, const Placed& c) { return a.lower < c.lower; }),
-                  mine);
+    const std::int64_t offset = placed.lowest_free(sections.spans[b], buffers[b].size);
+    placed.add({offset, offset + buffers[b].size, sections.spans[b]});
     fit.offsets[b] = offset;
-    fit.height = std::max(fit.height, mine.upper);
+    fit.height = std::max(fit.height, offset + buffers[b].size);
   }
   return fit;
 }

@@ -11,7 +11,8 @@ struct FirstFit {
   std::int64_t height = 0;
 };
 
-/// `order` holds every buffer once. O(buffers^2) at worst.
+/// `order` holds every buffer once. O(buffers^2) at worst; where lives are short, O(buffers * alive at a
+/// time).
 [[nodiscard]] FirstFit first_fit(const std::vector<Buffer>& buffers, const Sections& sections,
                                  const std::vector<int>& order);
 
