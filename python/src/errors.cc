@@ -11,11 +11,12 @@
 namespace poet::python {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kArguments = {
+constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kArguments = {
     {{"deadline.factor", "runtime_budget"},
      {"deadline.time", "deadline"},
      {"platform", "device"},
-     {"time_limit_seconds", "time_limit"}}};
+     {"time_limit_seconds", "time_limit"},
+     {"validate", "validation"}}};
 
 std::string argument_named(std::string_view field) {
   for (const auto& [name, argument] : kArguments)

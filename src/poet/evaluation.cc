@@ -49,7 +49,7 @@ Instance evaluation_instance(const Instance& training) {
 }
 
 PlanFile plan_evaluation(const PlanFile& training, const std::function<void(Instance&)>& adjust,
-                         const SolveOptions& options) {
+                         const std::function<bool()>& interrupted) {
   PlanFile file;
   file.instance = evaluation_instance(training.instance);
   if (adjust) adjust(file.instance);
@@ -58,7 +58,9 @@ PlanFile plan_evaluation(const PlanFile& training, const std::function<void(Inst
   CompileRequest request;
   request.instance = file.instance;
   request.limits = file.limits;
-  request.options = options;
+  request.options.time_limit_seconds = 30;
+  request.options.aim = Aim::plan;
+  request.options.interrupted = interrupted;
   CompileResult found = compile(request);
   if (found.plan.steps.empty() && file.instance.costs.has_storage) {
     file.limits.max_bytes_written = training.limits.max_bytes_written;
@@ -69,7 +71,7 @@ PlanFile plan_evaluation(const PlanFile& training, const std::function<void(Inst
     const std::optional<Bytes> known = found.outcome.explanation.least_ram;
     throw InputError("the validation",
                      fmt::format("has to work in the plan's arena of {}, and no plan for it was found{}: a "
-                                 "larger --ram-budget has room",
+                                 "larger `ram_budget` has room",
                                  format_bytes(training.layout.arena),
                                  known ? fmt::format(" (one is known for {})",
                                                      format_bytes(*known - file.instance.costs.persistent))

@@ -4,7 +4,6 @@
 
 #include <functional>
 
-#include "poet/optimize/outcome.h"
 #include "poet/plan/file/plan_file.h"
 
 namespace poet {
@@ -15,9 +14,9 @@ namespace poet {
 
 /// A plan for it within the memory of `training`: its arena, parameters where they are at home there, and
 /// nothing written to storage where that can be. `adjust` sees the instance first, such as to charge
-/// workspaces; may be empty. Throws InputError as above, and where no such plan is found, with what one
-/// needs.
+/// workspaces; may be empty, as `interrupted`, which is polled and cancels. Takes half a minute at most for
+/// each of the two. Throws InputError as above, and where no such plan is found, with what one needs.
 [[nodiscard]] PlanFile plan_evaluation(const PlanFile& training, const std::function<void(Instance&)>& adjust,
-                                       const SolveOptions& options);
+                                       const std::function<bool()>& interrupted = {});
 
 }  // namespace poet

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 #include <memory>
+#include <set>
 
 #include "poet/runtime/storage/left_run.h"
 #include "tests/support/background.h"
@@ -45,6 +46,13 @@ class PlanFamilyRun : public ::testing::Test {
     fs::rename(file(name) + ".new", file(name));
   }
 
+  /// Bytes 0, 1... and again from `range` on.
+  void write_numbers(const std::string& name, int count, int range) const {
+    std::string bytes;
+    for (int i = 0; i < count; ++i) bytes.push_back(static_cast<char>(i % range));
+    write(name, bytes);
+  }
+
   /// Trains by the plans; nothing but what `options` say watches the machine.
   [[nodiscard]] nlohmann::ordered_json by_plans(const std::string& options) const {
     return trained("--kernels reference --pressure off --cgroup off " + plan_ + " " + options);
@@ -77,6 +85,12 @@ class PlanFamilyRun : public ::testing::Test {
     return budgets;
   }
 
+  static std::vector<double> losses_of_validations(const nlohmann::ordered_json& json) {
+    std::vector<double> losses;
+    for (const auto& found : json["validations"]) losses.push_back(found["loss"]);
+    return losses;
+  }
+
   static bool says(const Background& run, const std::string& text) {
     const bool said = wait_until([&] { return run.output().find(text) != std::string::npos; }, 60);
     EXPECT_TRUE(said) << text << "\n" << run.output();
@@ -101,13 +115,21 @@ TEST_F(PlanFamilyRun, SharesTablesTransferredByIndex) {
       poet("solve " + network + "--gap 0.9 --json --ram-budget 1MiB,200KiB --plan-out " + several);
   ASSERT_EQ(solved.exit_code, 0) << solved.err;
   write("control", "200KiB from step 2\n1MiB from step 3\n");
-  const auto json = trained("--kernels reference --pressure off --cgroup off " + several +
-                            " --steps 3 --control " + file("control") + " --checkpoint " + file("c"));
+  // Five samples: some name one row at several places.
+  write_numbers("unseen/input_ids.u8", 80, 7);
+  write_numbers("unseen/targets.u8", 5, 2);
+  const std::string validation = " --validate-every 1 --validate " + file("unseen");
+  const auto json =
+      trained("--kernels reference --pressure off --cgroup off " + several + " --steps 3 --control " +
+              file("control") + " --checkpoint " + file("c") + validation);
   EXPECT_EQ(json["changes"].size(), 2U);
   EXPECT_TRUE(file_text(file("c")) == checkpoint_after(3, several));
   const std::string whole = file("whole.plan");
   ASSERT_EQ(poet("solve " + network + "--ram-budget 100MB --plan-out " + whole).exit_code, 0);
   EXPECT_TRUE(file_text(file("c")) == checkpoint_after(3, whole));
+  const auto by_whole = trained("--kernels reference " + whole + " --steps 3" + validation);
+  EXPECT_EQ(losses_of_validations(json), losses_of_validations(by_whole));
+  EXPECT_EQ(std::set<double>(losses_of_validations(json)).size(), 3U);
 }
 
 TEST_F(PlanFamilyRun, HasAnAnswerPerBudget) {

@@ -192,7 +192,11 @@ void Program::use_memory_of(const Program& host, const IdVector<ValueId, ValueId
   }
   arena_ = host.arena_;
   workspace_ = host.workspace_;
-  for (std::size_t i = 0; i < graph.values.size(); ++i) row_transfers_.push_back(nullptr);
+  // No step is under way that needs its numbers of rows.
+  indices_ = host.indices_;
+  lay_out_tables();
+  for (const ValueId v : ids<ValueId>(graph.values.size()))
+    if (row_transfers_[v]) row_transfers_[v]->table = host.row_transfers_[of_host[v]]->table;
   const Bytes workspace = unplanned_workspace();
   if (workspace <= host.map_.workspace) return;
   map_.workspace = workspace;
