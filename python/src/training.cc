@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "poet/base/error.h"
-#include "poet/evaluation.h"
+#include "poet/answer/evaluation_plan.h"
 #include "poet/pipeline/names.h"
 #include "poet/runtime/data/dataset.h"
 #include "poet/runtime/executor/program.h"

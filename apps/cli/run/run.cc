@@ -20,9 +20,9 @@
 #include "apps/cli/solve/solving.h"
 #include "apps/shared/output.h"
 #include "apps/shared/training/outputs.h"
+#include "poet/answer/evaluation_plan.h"
 #include "poet/base/error.h"
 #include "poet/cost/json_reader.h"
-#include "poet/evaluation.h"
 #include "poet/runtime/executor/program.h"
 
 namespace poet::cli {
@@ -48,7 +48,6 @@ class Run final : public Command {
     parser_.describe(
         "--steps", "training steps to have done at the end (default 100); also what --total-deadline is for");
     add_run_options(parser_, training_);
-    add_validation_options(parser_, training_);
     add_machine_options(parser_, machine_);
     const Parser output = parser_.group("Output");
     output.option("--plan-out", plan_out_, "write the plan that was solved for", "FILE");

@@ -135,7 +135,7 @@ void Program::map_memory() {
   for (const ValueId v : ids<ValueId>(graph.values.size())) {
     const Value& value = graph.values[v];
     const Bytes needed = byte_count(value.shape, value.dtype);
-    if (needed > value.bytes)
+    if (needed > value.bytes || (needed < value.bytes && !is_view(value)))
       throw InputError(fmt::format("value {} \"{}\"", v.index, value.name),
                        fmt::format("has {} bytes, its shape needs {}", value.bytes.value(), needed.value()));
     if (is_view(value) || value.bytes == Bytes(0)) continue;

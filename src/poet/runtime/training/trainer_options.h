@@ -33,8 +33,8 @@ struct TrainerOptions {
   // What the network is measured on between steps: the first that is there.
   const Dataset* validation_set = nullptr;            // must outlive the trainer
   std::optional<std::filesystem::path> validation{};  // as open_dataset() takes it
-  /// For each plan of the trainer's the one that it is measured by in its memory (poet/evaluation.h); empty:
-  /// nothing is.
+  /// For each plan of the trainer's the one that it is measured by in its memory (pipeline/evaluation.h);
+  /// empty: nothing is.
   std::vector<PlanFile> validation_plans{};
 
   // The weights: what is resumed has all. Without one, of each persistent value the first that knows it.

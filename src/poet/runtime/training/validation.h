@@ -29,7 +29,7 @@ void check_validation_plan(const PlanFile& plan);
 
 class Validation {
  public:
-  /// On all of `data`, by `plan`, a forward pass of the same parameters (poet/evaluation.h) that
+  /// On all of `data`, by `plan`, a forward pass of the same parameters (pipeline/evaluation.h) that
   /// check_validation_plan() accepts, in the memory of `host`, the program of the training graph. `storage`:
   /// the training's. Plan, data, graph and host must outlive this. Throws InputError for a plan of another
   /// network, and as PageFile.
