@@ -130,7 +130,7 @@ def main(include_root, *others):
             print(f"{path}:1: {component} is not a folder known to {sys.argv[0]}")
             found += 1
             continue
-        allowed = COMPONENTS.get(component, COMPILE | {"compile.h", "reserve.h", "residence.h", "best_order.h", "slack.h", "on_time.h", "attempt.h", "fit.h", "evaluation.h"})
+        allowed = COMPONENTS.get(component, COMPILE | {"compile.h", "reserve.h", "residence.h", "best_order.h", "slack.h", "on_time.h", "attempt.h", "fit.h"})
         jobs.append((path, None if inside.as_posix() in FACADES else allowed, component, inside))
     for name in stale_entries(library):
         print(f"{library}:1: {name} is in a table of {sys.argv[0]} and nowhere else")

@@ -13,12 +13,10 @@ give the same bits.
 Exit code 1 when something is out of tolerance, 77 when PyTorch is not installed.
 """
 
-import argparse
 import json
 import os
 import subprocess
 import sys
-import tempfile
 import warnings
 
 from torch_or_skip import need
@@ -29,6 +27,7 @@ import torch  # noqa: E402
 from torch import nn  # noqa: E402
 from torch.nn import functional as F  # noqa: E402
 
+from compare_cases import compare_cases  # noqa: E402
 from tensor_files import read_safetensors  # noqa: E402
 
 STEPS, BATCH, CLASSES = 8, 32, 5
@@ -167,31 +166,12 @@ def compare(poet, case, kernels, folder):
     if less["losses"] != out["losses"] or trained.keys() != again.keys() or any(
             trained[name].tobytes() != again[name].tobytes() for name in trained):
         wrong.append("less RAM gives other bits")
-    return losses, steps, most, less["peak_ram_bytes"], wrong
+    return [*(f"{number:.1e}" for number in (*losses, *steps)), str(most), str(less["peak_ram_bytes"])], wrong
 
 
 def main():
-    parser = argparse.ArgumentParser(usage=__doc__.split("\n\n")[1][7:])
-    parser.add_argument("poet")
-    parser.add_argument("--kernels", default="fast,reference")
-    chosen = parser.parse_args()
-    torch.set_num_threads(1)
-    bad = 0
-    print("| case | kernels | loss | without roundings | parameters | without roundings | RAM | less RAM |")
-    print("|---|---|---:|---:|---:|---:|---:|---:|")
-    for case in CASES:
-        for kernels in chosen.kernels.split(","):
-            with tempfile.TemporaryDirectory() as folder:
-                try:
-                    losses, steps, most, less, wrong = compare(chosen.poet, case, kernels, folder)
-                    print(f"| {case[0]} | {kernels} | {losses[0]:.1e} | {losses[1]:.1e} | {steps[0]:.1e} | {steps[1]:.1e} | {most} | {less} |",
-                          flush=True)
-                except (RuntimeError, KeyError) as failure:
-                    wrong = [str(failure)]
-            for line in wrong:
-                print(f"  {case[0]}, {kernels}: {line}", flush=True)
-            bad += len(wrong)
-    return 1 if bad else 0
+    return compare_cases(__doc__.split("\n\n")[1][7:], {case[0]: case for case in CASES},
+                         ["loss", "without roundings", "parameters", "without roundings", "RAM", "less RAM"], compare, "fast,reference")
 
 
 if __name__ == "__main__":

@@ -11,14 +11,12 @@ has to give the same bits.
 Exit code 1 when something is out of tolerance, 77 when PyTorch is not installed.
 """
 
-import argparse
 import csv
 import json
 import math
 import os
 import subprocess
 import sys
-import tempfile
 import warnings
 
 from torch_or_skip import need
@@ -29,6 +27,7 @@ import torch  # noqa: E402
 from torch import nn  # noqa: E402
 from torch.nn import functional as F  # noqa: E402
 
+from compare_cases import compare_cases  # noqa: E402
 from tensor_files import read_safetensors  # noqa: E402
 
 UPDATES = 6
@@ -150,7 +149,7 @@ def relative(a, b):
 
 
 def compare(poet, case, kernels, folder):
-    """Errors of losses and parameters, RAM with enough of it and with less; and what is wrong."""
+    """Errors of losses and parameters, RAM with enough of it and with less, as text; and what is wrong."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         torch.onnx.export(network(case), torch.zeros(BATCH, INPUTS), os.path.join(folder, "net.onnx"), input_names=["x"],
@@ -181,30 +180,12 @@ def compare(poet, case, kernels, folder):
     if less["losses"] != out["losses"] or trained.keys() != again.keys() or any(
             trained[name].tobytes() != again[name].tobytes() for name in trained):
         wrong.append("less RAM gives other bits")
-    return loss, worst, most, less["peak_ram_bytes"], wrong
+    return [f"{loss:.1e}", f"{worst:.1e}", str(most), str(less["peak_ram_bytes"])], wrong
 
 
 def main():
-    parser = argparse.ArgumentParser(usage=__doc__.split("\n\n")[1][7:])
-    parser.add_argument("poet")
-    parser.add_argument("--kernels", default="fast")
-    chosen = parser.parse_args()
-    torch.set_num_threads(1)
-    bad = 0
-    print("| case | kernels | losses | parameters | RAM | less RAM |")
-    print("|---|---|---:|---:|---:|---:|")
-    for case in CASES:
-        for kernels in chosen.kernels.split(","):
-            with tempfile.TemporaryDirectory() as folder:
-                try:
-                    loss, worst, most, less, wrong = compare(chosen.poet, case, kernels, folder)
-                    print(f"| {case.name} | {kernels} | {loss:.1e} | {worst:.1e} | {most} | {less} |", flush=True)
-                except (RuntimeError, KeyError) as failure:
-                    wrong = [str(failure)]
-            for line in wrong:
-                print(f"  {case.name}, {kernels}: {line}", flush=True)
-            bad += len(wrong)
-    return 1 if bad else 0
+    return compare_cases(__doc__.split("\n\n")[1][7:], {case.name: case for case in CASES},
+                         ["losses", "parameters", "RAM", "less RAM"], compare, "fast")
 
 
 if __name__ == "__main__":

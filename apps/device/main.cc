@@ -13,6 +13,8 @@
 #include "apps/shared/training/outputs.h"
 #include "apps/shared/training/session.h"
 #include "poet/base/error.h"
+#include "poet/pipeline/evaluation.h"
+#include "poet/runtime/executor/program.h"
 #include "poet/version.h"
 
 namespace poet::cli {
@@ -37,11 +39,19 @@ class RunPlan final : public Command {
   }
 
   int run() override {
-    const RunChoice choice = read_run_options(training_, machine_);
+    RunChoice choice = read_run_options(training_, machine_);
     check_outputs(choice, {}, {{"the plan", plan_}});
     if (choice.weights && is_onnx(*choice.weights))
       throw InputError("--weights", "this program reads no ONNX files; safetensors it does");
-    const Session session = run_session(read_plans(plan_), choice, quiet_);
+    PlanFamily plans = read_plans(plan_);
+    if (choice.trainer.validation) {
+      const auto charge = [&](Instance& instance) {
+        runtime::charge_workspaces(instance, choice.trainer.kernels);
+      };
+      for (std::size_t i = 0; i < plans.plans.size(); ++i)
+        choice.trainer.validation_plans.push_back(evaluation_in_order(plan_of(plans, i), charge));
+    }
+    const Session session = run_session(std::move(plans), choice, quiet_);
     return conclude(session, choice, output_, nlohmann::ordered_json::object());
   }
 

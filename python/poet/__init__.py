@@ -30,7 +30,7 @@ from .profiling import profile
 from .results import Result, Schedule
 from .solve import compare, methods, solve
 from .sweeping import sweep
-from .training import Step, Trained, Trainer, inputs, train
+from .training import Step, Trained, Trainer, Validation, inputs, train
 
 __version__: str = _core.version
 
@@ -47,6 +47,7 @@ __all__ = [
     "Trained",
     "Trainer",
     "Transfer",
+    "Validation",
     "compare",
     "devices",
     "import_onnx",

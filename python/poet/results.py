@@ -119,6 +119,12 @@ class Result:
         return int(self.figures["ram_budget_bytes"])
 
     @property
+    def ram_note(self) -> str:
+        """Of ram_budget="least": what the quick search for it found, or that the answer is about another budget as it found none (of which
+        solve() warns, too). Else empty."""
+        return str(self.figures.get("ram_note", ""))
+
+    @property
     def reason(self) -> str:
         """Why there is no plan; empty where there is one."""
         if self.feasible:

@@ -122,7 +122,7 @@ def solve(
     `graph` (poet.Graph). `device`: a name (poet.devices()), a profile file or a poet.Device; `instance` and `graph` have theirs.
 
     Limits: `ram_budget`, bytes or "300KiB", of everything that the step needs; "50%" of what keeping everything takes; "least", the
-    smallest for which a quick search knows a plan; without, the device's RAM. More than that needs `beyond_device_ram=True`, to show
+    smallest for which a quick search knows a plan (Result.ram_note says which, and a UserWarning where it knows none); without, the device's RAM. More than that needs `beyond_device_ram=True`, to show
     that it is meant. `runtime_budget`, a multiple of the time of the
     step without limits, or `deadline`, seconds or "50ms"; without, none. `max_bytes_written` to storage per step.
 

@@ -29,6 +29,16 @@ class Step(NamedTuple):
     fetching: float
 
 
+class Validation(NamedTuple):
+    """What the network did on the validation data after a step: the mean loss over all samples, of a cross-entropy also the part of
+    them (rows, of text) that it tells right, and the seconds that this took."""
+
+    step: int
+    loss: float
+    accuracy: Optional[float]
+    seconds: float
+
+
 class Trainer:
     """Training by a plan, step by step: `for step in trainer.run(100): print(step.loss)`.
 
@@ -36,6 +46,7 @@ class Trainer:
                the memory that steps work in
     data       arrays by the name of the network's input (`inputs`), their first axis the samples; or a folder or file as `poet run
                --data` takes it; None: `samples` synthetic ones
+    validation a second set in one of these forms, for validate()
     weights    arrays by name, or a safetensors file; what is not there begins as PyTorch would, by `seed`
     resume     a checkpoint of save()
     storage    a folder or file to page to; None: a file that vanishes, in $TMPDIR or /var/tmp
@@ -55,6 +66,7 @@ class Trainer:
         plan: Plan,
         data: Union[Mapping[str, Array], Path, None] = None,
         *,
+        validation: Union[Mapping[str, Array], Path, None] = None,
         weights: Union[Mapping[str, Array], Path, None] = None,
         resume: Optional[Path] = None,
         seed: Optional[int] = None,
@@ -87,10 +99,11 @@ class Trainer:
             nesterov=nesterov, lr_schedule=lr_schedule, lr_warmup=lr_warmup, lr_step_size=lr_step_size, lr_gamma=lr_gamma,
             lr_length=lr_length, lr_least=lr_least, storage=_text(storage), resume=_text(resume),
         )
-        if isinstance(data, Mapping):
-            arguments["arrays"] = _as_the_network_reads(plan, data)
-        else:
-            arguments["data"] = _text(data)
+        for name, arrays, samples_of in (("data", "arrays", data), ("validation", "validation_arrays", validation)):
+            if isinstance(samples_of, Mapping):
+                arguments[arrays] = _as_the_network_reads(plan, samples_of, name)
+            else:
+                arguments[name] = _text(samples_of)
         with tempfile.TemporaryDirectory() as folder:
             if isinstance(weights, Mapping):
                 file = os.path.join(folder, "weights.safetensors")
@@ -118,6 +131,27 @@ class Trainer:
         for _ in range(steps):
             yield self.step()
 
+    def validate(self, best: Optional[Path] = None) -> Validation:
+        """Measures the network, as it is after the last step and as it would be used (dropout off, batch normalisation by its running
+        statistics), on all of the validation data, in the plan's memory. Changes no bit of the training. Where the loss is lower than
+        all before, a checkpoint replaces the file `best`. Raises InputError as step(), and where there are no such data."""
+        found = self._core.validate(_text(best))
+        if found is None:
+            raise InputError("validation", "is not given: arrays, or a folder or file, to measure the network on")
+        return Validation(found.step, found.loss, found.accuracy, found.seconds)
+
+    @property
+    def best_step(self) -> Optional[int]:
+        """The step after which a validation's loss was lowest so far, before a checkpoint included; None before the first one."""
+        best = self._core.best()
+        return None if best is None else best[0]
+
+    @property
+    def best_loss(self) -> Optional[float]:
+        """That loss."""
+        best = self._core.best()
+        return None if best is None else best[1]
+
     def state_dict(self) -> dict[str, Array]:
         """Copies of parameters, optimiser state and running statistics, by name."""
         with tempfile.TemporaryDirectory() as folder:
@@ -144,11 +178,15 @@ class Trainer:
 
 
 class Trained(NamedTuple):
-    """What train() gives: the loss of every step, the steps with their times, and the state afterwards, by name."""
+    """What train() gives: the loss of every step, the steps with their times, the state afterwards, by name, and of validations each one,
+    and step and loss of the best (Trainer.best_step)."""
 
     losses: npt.NDArray[np.float32]
     steps: list[Step]
     state_dict: dict[str, Array]
+    validations: list[Validation]
+    best_step: Optional[int]
+    best_loss: Optional[float]
 
 
 def train(
@@ -158,24 +196,49 @@ def train(
     steps: int = 100,
     on_step: Optional[Callable[[Step], Optional[bool]]] = None,
     checkpoint: Optional[Path] = None,
+    validation: Union[Mapping[str, Array], Path, None] = None,
+    validate_every: Optional[int] = None,
+    best: Optional[Path] = None,
+    stop_after: Optional[int] = None,
+    on_validation: Optional[Callable[[Validation], Optional[bool]]] = None,
     **options: Any,
 ) -> Trained:
     """Trains by a plan: Trainer(plan, data, **options) for `steps` steps.
 
     `on_step` is called after each; where it returns False, training ends. `checkpoint` is written at the end. Raises as Trainer;
     Ctrl-C raises KeyboardInterrupt after the step under way.
+
+    With `validation` data the network is measured on them (Trainer.validate) after every `validate_every` steps, by default after the
+    last; `on_validation` is called as `on_step`. Whenever the loss is lower than all before, a checkpoint replaces the file `best`.
+    Training ends when `stop_after` validations in a row were not lower. Steps and lowest loss of a checkpoint to resume from count on.
     """
-    if steps < 1:
-        raise InputError("steps", "must be at least 1")
-    trainer = Trainer(plan, data, **options)
-    done = []
+    for name, number in (("steps", steps), ("validate_every", validate_every), ("stop_after", stop_after)):
+        if number is not None and number < 1:
+            raise InputError(name, "must be at least 1")
+    if validation is None:
+        for name, given in (("validate_every", validate_every), ("best", best), ("stop_after", stop_after), ("on_validation", on_validation)):
+            if given is not None:
+                raise InputError(name, "needs validation")
+    if best is not None and checkpoint is not None and os.path.realpath(best) == os.path.realpath(checkpoint):
+        raise InputError("best", "must name another file than checkpoint")
+    trainer = Trainer(plan, data, validation=validation, **options)
+    trainer._core.recall_best(_text(best), stop_after is not None)
+    every = validate_every or trainer.steps_done + steps
+    done, validations = [], []
     for step in trainer.run(steps):
         done.append(step)
-        if on_step is not None and on_step(step) is False:
+        goes_on = on_step is None or on_step(step) is not False
+        if validation is not None and step.number % every == 0:
+            validations.append(trainer.validate(best))
+            goes_on = (on_validation is None or on_validation(validations[-1]) is not False) and goes_on
+            if stop_after is not None and trainer._core.validations_since_best(every) >= stop_after:
+                goes_on = False
+        if not goes_on:
             break
     if checkpoint is not None:
         trainer.save(checkpoint)
-    return Trained(np.array([step.loss for step in done], dtype=np.float32), done, trainer.state_dict())
+    losses = np.array([step.loss for step in done], dtype=np.float32)
+    return Trained(losses, done, trainer.state_dict(), validations, trainer.best_step, trainer.best_loss)
 
 
 def inputs(plan: Plan) -> dict[str, tuple[str, tuple[int, ...]]]:
@@ -183,24 +246,24 @@ def inputs(plan: Plan) -> dict[str, tuple[str, tuple[int, ...]]]:
     return {name: (dtype, tuple(shape)) for name, dtype, shape, _ in _core.inputs(plan._core)}
 
 
-def _as_the_network_reads(plan: Plan, data: Mapping[str, Array]) -> dict[str, Array]:
-    """Contiguous, of the input's element type; shapes are checked here, ranges by the library."""
+def _as_the_network_reads(plan: Plan, data: Mapping[str, Array], place: str) -> dict[str, Array]:
+    """Contiguous, of the input's element type; shapes are checked here, ranges by the library. `place`: what the argument is called."""
     arrays = {str(name): np.asarray(array) for name, array in data.items()}
     for name, (dtype, sample) in inputs(plan).items():
         array = arrays.get(name)
         if array is None:
             continue
         if array.ndim == 0 or not _is_of_shape(array.shape[1:], sample):
-            raise InputError("data", f"{name!r} has shape {array.shape}; one sample is {sample}")
+            raise InputError(place, f"{name!r} has shape {array.shape}; one sample is {sample}")
         if array.dtype.kind not in "fiub":
-            raise InputError("data", f"{name!r} holds {array.dtype}; the network reads {dtype}")
+            raise InputError(place, f"{name!r} holds {array.dtype}; the network reads {dtype}")
         if dtype != "float32" and not np.issubdtype(array.dtype, np.integer):
-            raise InputError("data", f"{name!r} holds {array.dtype}; the network reads {dtype}")
+            raise InputError(place, f"{name!r} holds {array.dtype}; the network reads {dtype}")
         converted = np.ascontiguousarray(array, dtype=dtype)
         if array.dtype.kind not in "fiub":
-            raise InputError("data", f"{name!r} holds {array.dtype}; the network reads {dtype}")
+            raise InputError(place, f"{name!r} holds {array.dtype}; the network reads {dtype}")
         if dtype != "float32" and not np.array_equal(converted, array):
-            raise InputError("data", f"{name!r} has numbers that {dtype} cannot hold")
+            raise InputError(place, f"{name!r} has numbers that {dtype} cannot hold")
         arrays[name] = converted
     return arrays
 

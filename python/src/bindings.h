@@ -5,9 +5,14 @@
 
 #include <pybind11/pybind11.h>
 
+#include <string>
+
 namespace poet::python {
 
 namespace py = pybind11;
+
+/// Of what the library says: names in backquotes, of fields, become those of arguments.
+std::string with_argument_names(std::string text);
 
 void add_errors(py::module_& module);
 void add_instances(py::module_& module);

@@ -11,28 +11,17 @@
 namespace poet::python {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kArguments = {
+constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kArguments = {
     {{"deadline.factor", "runtime_budget"},
      {"deadline.time", "deadline"},
      {"platform", "device"},
-     {"time_limit_seconds", "time_limit"}}};
+     {"time_limit_seconds", "time_limit"},
+     {"validate", "validation"}}};
 
 std::string argument_named(std::string_view field) {
   for (const auto& [name, argument] : kArguments)
     if (name == field) return std::string(argument);
   return std::string(field);
-}
-
-/// What stands in backquotes is the name of a field.
-std::string with_argument_names(std::string text) {
-  for (std::size_t begin = text.find('`'); begin != std::string::npos;) {
-    const std::size_t end = text.find('`', begin + 1);
-    if (end == std::string::npos) break;
-    const std::string argument = argument_named(std::string_view(text).substr(begin + 1, end - begin - 1));
-    text.replace(begin + 1, end - begin - 1, argument);
-    begin = text.find('`', begin + argument.size() + 2);
-  }
-  return text;
 }
 
 void raise(const char* type, const py::args& arguments) {
@@ -54,6 +43,17 @@ void translate(std::exception_ptr thrown) {
 }
 
 }  // namespace
+
+std::string with_argument_names(std::string text) {
+  for (std::size_t begin = text.find('`'); begin != std::string::npos;) {
+    const std::size_t end = text.find('`', begin + 1);
+    if (end == std::string::npos) break;
+    const std::string argument = argument_named(std::string_view(text).substr(begin + 1, end - begin - 1));
+    text.replace(begin + 1, end - begin - 1, argument);
+    begin = text.find('`', begin + argument.size() + 2);
+  }
+  return text;
+}
 
 void add_errors(py::module_& module) {
   py::register_exception_translator(&translate);

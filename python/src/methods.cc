@@ -37,6 +37,7 @@ std::vector<std::string> compare(const py::kwargs& given) {
     settle_least(problem);
     posed = pose(problem.network, problem.device, problem.policy);
   }
+  warn_of_least(problem);
   const SolveOptions options = solve_options(problem.policy, problem.how.options);
   const MethodRequest request{posed.workload.instance, posed.limits, posed.workload.semantics, options,
                               posed.workload.choose_paged};

@@ -161,7 +161,16 @@ void settle_least(Problem& problem) {
   tried.policy.ram.within_device = within_device;
   const Answer none = answered(posed_problem(tried));
   const LeastBudget least = least_budget(none, [&] { return none.workload.whole_keep_all; });
+  problem.ram_note = note_of(least, problem.policy.split.automatic);
+  problem.has_warning = !least.has_plan;
   problem.policy = with_least_budget(problem.policy, least);
+}
+
+void warn_of_least(const Problem& problem) {
+  constexpr py::ssize_t kCaller = 2;  // of the package's function
+  if (!problem.has_warning) return;
+  const std::string note = "ram_budget: " + with_argument_names(problem.ram_note);
+  if (PyErr_WarnEx(PyExc_UserWarning, note.c_str(), kCaller) != 0) throw py::error_already_set();
 }
 
 }  // namespace poet::python

@@ -2,6 +2,8 @@
 
 // What is to be solved, from keyword arguments.
 
+#include <string>
+
 #include "poet/answer/answer.h"
 #include "poet/compile.h"
 #include "poet/pipeline/spec.h"
@@ -13,7 +15,9 @@ struct Problem {
   NetworkSpec network;
   DeviceSpec device;
   Policy policy;
-  CompileRequest how;  // options, best_order, on_time
+  CompileRequest how;       // options, best_order, on_time
+  std::string ram_note;     // of a budget that is settled
+  bool has_warning = false;  // that note is one
 };
 
 /// model, sequence_length | onnx, input_shapes, loss, allow_opaque | instance; batch_size, optimizer, trainable.
@@ -30,5 +34,8 @@ struct Problem {
 /// second or two.
 [[nodiscard]] Answer posed_problem(const Problem& problem);
 void settle_least(Problem& problem);
+/// With the lock, afterwards: a Python warning where no plan told what the least is. Raises it where warnings
+/// are errors.
+void warn_of_least(const Problem& problem);
 
 }  // namespace poet::python

@@ -45,6 +45,8 @@ Answer solve(const py::kwargs& given) {
     answer = answered(posed_problem(problem));
   }
   callbacks.rethrow();
+  warn_of_least(problem);
+  answer.ram_note = with_argument_names(problem.ram_note);
   return answer;
 }
 

@@ -7,20 +7,25 @@
 
 #include <algorithm>
 #include <cstring>
+#include <exception>
 #include <filesystem>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "poet/base/error.h"
+#include "poet/answer/evaluation_plan.h"
 #include "poet/pipeline/names.h"
 #include "poet/runtime/data/dataset.h"
+#include "poet/runtime/executor/program.h"
 #include "poet/runtime/training/trainer.h"
 #include "python/src/arguments.h"
+#include "python/src/callbacks.h"
 #include "python/src/machine.h"
 #include "python/src/plans.h"
 
@@ -34,12 +39,14 @@ using runtime::DataInput;
 /// the interpreter.
 class ArrayDataset final : public runtime::Dataset {
  public:
-  ArrayDataset(const Graph& graph, const std::map<std::string, py::array>& arrays) : arrays_(arrays) {
+  /// `place`: what the caller's argument is called.
+  ArrayDataset(const Graph& graph, const std::map<std::string, py::array>& arrays, std::string place)
+      : arrays_(arrays), place_(std::move(place)) {
     const std::vector<DataInput> inputs = runtime::data_inputs(graph);
     for (const DataInput& input : inputs) add(input);
     for (const auto& [name, array] : arrays_)
       if (std::none_of(inputs.begin(), inputs.end(), [&](const DataInput& input) { return input.name == name; }))
-        throw InputError("data", fmt::format("\"{}\" is no input of the network", name));
+        throw InputError(place_, fmt::format("\"{}\" is no input of the network", name));
   }
 
   [[nodiscard]] std::int64_t samples() const override { return samples_; }
@@ -63,14 +70,14 @@ class ArrayDataset final : public runtime::Dataset {
   void add(const DataInput& input) {
     const auto found = arrays_.find(input.name);
     if (found == arrays_.end())
-      throw InputError("data", fmt::format("has no array for the network's input \"{}\"", input.name));
+      throw InputError(place_, fmt::format("has no array for the network's input \"{}\"", input.name));
     const py::array& array = found->second;
     const std::int64_t bytes = byte_count(input.sample, input.dtype).value();
     if (bytes == 0 || array.nbytes() % bytes != 0)
-      throw InputError("data", fmt::format("\"{}\" is not made of samples of {} bytes", input.name, bytes));
+      throw InputError(place_, fmt::format("\"{}\" is not made of samples of {} bytes", input.name, bytes));
     const std::int64_t samples = array.nbytes() / bytes;
     if (!sources_.empty() && samples != samples_)
-      throw InputError("data", fmt::format("\"{}\" has {} samples, the input before it {}", input.name, samples,
+      throw InputError(place_, fmt::format("\"{}\" has {} samples, the input before it {}", input.name, samples,
                                            samples_));
     samples_ = samples;
     const auto* data = static_cast<const std::byte*>(array.data());
@@ -78,17 +85,18 @@ class ArrayDataset final : public runtime::Dataset {
     sources_.push_back({data, bytes});
   }
 
-  static void check_range(const DataInput& input, const std::byte* data, std::int64_t count) {
+  void check_range(const DataInput& input, const std::byte* data, std::int64_t count) const {
     for (std::int64_t i = 0; i < count; ++i) {
       std::int32_t number = 0;
       std::memcpy(&number, data + 4 * i, sizeof number);
       if (number < 0 || number >= input.range)
-        throw InputError("data", fmt::format("\"{}\" has {} at place {}; its numbers are 0 to {}", input.name, number,
+        throw InputError(place_, fmt::format("\"{}\" has {} at place {}; its numbers are 0 to {}", input.name, number,
                                              i, input.range - 1));
     }
   }
 
   std::map<std::string, py::array> arrays_;  // kept alive
+  std::string place_;
   std::vector<Source> sources_;              // of each input
   std::int64_t samples_ = 0;
 };
@@ -105,6 +113,7 @@ runtime::TrainerOptions take_options(Arguments& arguments) {
   if (const auto seed = arguments.take<std::uint64_t>("seed")) options.seed = *seed;
   options.data = arguments.take<fs::path>("data");
   if (const auto samples = arguments.count("samples")) options.samples = *samples;
+  options.validation = arguments.take<fs::path>("validation");
   options.resume = arguments.take<fs::path>("resume");
   options.weights_file = arguments.take<fs::path>("weights_file");
   options.kernels = take_kernels(arguments);
@@ -129,20 +138,52 @@ runtime::TrainerOptions take_options(Arguments& arguments) {
   return options;
 }
 
+/// The plan that the network is measured by, in the memory of `training`. Ctrl-C raises KeyboardInterrupt.
+PlanFile validation_plan(const PlanFile& training, const runtime::KernelOptions& kernels) {
+  Callbacks callbacks{py::none()};
+  const auto interrupted = callbacks.interrupted();
+  PlanFile plan;
+  std::exception_ptr failure;
+  {
+    const py::gil_scoped_release unlocked;
+    try {
+      const auto charge = [&](Instance& instance) { runtime::charge_workspaces(instance, kernels); };
+      plan = plan_evaluation(training, charge, interrupted);
+    } catch (...) {
+      failure = std::current_exception();
+    }
+  }
+  callbacks.rethrow();
+  if (failure) std::rethrow_exception(failure);
+  return plan;
+}
+
 /// A trainer with the data that it reads.
 class Training {
  public:
   Training(const LoadedPlan& plan, const py::kwargs& given) {
     Arguments arguments(given);
     const auto arrays = arguments.take<std::map<std::string, py::array>>("arrays");
+    const auto validation_arrays = arguments.take<std::map<std::string, py::array>>("validation_arrays");
     runtime::TrainerOptions options = take_options(arguments);
     arguments.finish();
     const PlanFile& file = plan.picture.plan;
+    const Graph& graph = file.instance.graph;
     runtime::check_rules(file.semantics);
-    if (arrays) data_ = std::make_unique<ArrayDataset>(file.instance.graph, *arrays);
+    if (arrays) data_ = std::make_unique<ArrayDataset>(graph, *arrays, "data");
     options.dataset = data_.get();
+    if (validation_arrays)
+      validation_set_ = std::make_unique<ArrayDataset>(graph, *validation_arrays, "validation");
+    options.validation_set = validation_set_.get();
+    {
+      const py::gil_scoped_release unlocked;
+      runtime::set_up_kernels(options.kernels);
+    }
+    if (options.validation_set != nullptr || options.validation) {
+      runtime::check_trainable(graph, options);
+      options.validation_plans = {validation_plan(file, options.kernels)};
+    }
     const py::gil_scoped_release unlocked;
-    runtime::set_up_kernels(options.kernels);
     trainer_ = std::make_unique<runtime::Trainer>(file, options);
   }
 
@@ -150,6 +191,37 @@ class Training {
     const py::gil_scoped_release unlocked;
     const std::lock_guard one_at_a_time(stepping_);
     return trainer_->step();
+  }
+
+  /// Nothing where there is nothing to measure on.
+  std::optional<runtime::ValidationFigures> validate(const std::optional<fs::path>& best) {
+    if (setup().validation.empty()) return std::nullopt;
+    const py::gil_scoped_release unlocked;
+    const std::lock_guard one_at_a_time(stepping_);
+    return trainer_->validate(best);
+  }
+
+  /// Before steps with validations between them.
+  void recall_best(const std::optional<fs::path>& best, bool stops_early) {
+    const py::gil_scoped_release unlocked;
+    const std::lock_guard one_at_a_time(stepping_);
+    if (stops_early) runtime::check_early_stop(setup().goes_on, best.has_value());
+    if (best) trainer_->recall_best(*best);
+  }
+
+  [[nodiscard]] std::int64_t validations_since_best(std::int64_t every) {
+    const py::gil_scoped_release unlocked;
+    const std::lock_guard one_at_a_time(stepping_);
+    return trainer_->validations_since_best(every);
+  }
+
+  /// The step and the loss; nothing where there was no validation, or none with a finite loss.
+  [[nodiscard]] std::optional<std::pair<std::int64_t, double>> best() {
+    const py::gil_scoped_release unlocked;
+    const std::lock_guard one_at_a_time(stepping_);
+    const runtime::RunState& state = trainer_->state();
+    if (state.best_step == 0) return std::nullopt;
+    return std::pair(state.best_step, state.best_loss);
   }
 
   void save(const fs::path& checkpoint) {
@@ -166,7 +238,7 @@ class Training {
   [[nodiscard]] const runtime::TrainerSetup& setup() const { return trainer_->setup(); }
 
  private:
-  std::unique_ptr<ArrayDataset> data_;
+  std::unique_ptr<ArrayDataset> data_, validation_set_;
   std::unique_ptr<runtime::Trainer> trainer_;
   std::mutex stepping_;  // taken without the interpreter's lock, so that waiting for it blocks nobody else
 };
@@ -180,10 +252,20 @@ void add_training(py::module_& module) {
       .def_property_readonly("seconds", [](const runtime::StepFigures& step) { return step.makespan.value(); })
       .def_property_readonly("stalled", [](const runtime::StepFigures& step) { return step.stalled.value(); })
       .def_property_readonly("fetching", [](const runtime::StepFigures& step) { return step.fetching.value(); });
+  py::class_<runtime::ValidationFigures>(module, "ValidationFigures")
+      .def_readonly("step", &runtime::ValidationFigures::step)
+      .def_readonly("loss", &runtime::ValidationFigures::loss)
+      .def_readonly("accuracy", &runtime::ValidationFigures::accuracy)
+      .def_property_readonly("seconds",
+                             [](const runtime::ValidationFigures& found) { return found.took.value(); });
   py::class_<Training>(module, "Trainer")
       .def(py::init<const LoadedPlan&, const py::kwargs&>())
       .def("step", &Training::step)
       .def("save", &Training::save)
+      .def("validate", &Training::validate)
+      .def("recall_best", &Training::recall_best)
+      .def("validations_since_best", &Training::validations_since_best)
+      .def("best", &Training::best)
       .def_property_readonly("steps_done", &Training::steps_done)
       .def_property_readonly("data", [](const Training& training) { return training.setup().data; })
       .def_property_readonly("kernels", [](const Training& training) { return training.setup().kernels; })

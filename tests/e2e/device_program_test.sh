@@ -30,7 +30,12 @@ least=$("$poet" solve "${network[@]}" "${in_ram[@]}" --platform "$work/board.jso
 "$poet" solve "${network[@]}" "${in_ram[@]}" --platform "$work/board.json" --ram-budget "$least" --plan-out "$work/plan" --quiet >/dev/null
 "$poet" verify "$work/plan" >/dev/null
 losses() { sed -n '/"losses"/,/\]/p'; }
-device run "$work/plan" --steps 5 --storage "$work" --quiet --json --checkpoint "$work/there.safetensors" >"$work/there.json"
+mkdir "$work/unseen"
+head -c $((784 * 4 * 6)) /dev/zero >"$work/unseen/input.bin"
+printf '\0\1\2\3\4\5' >"$work/unseen/targets.u8"
+validation=(--validate "$work/unseen" --best "$work/best.safetensors")
+device run "$work/plan" --steps 5 --storage "$work" --quiet --json --checkpoint "$work/there.safetensors" "${validation[@]}" >"$work/there.json"
+cmp "$work/best.safetensors" "$work/there.safetensors"
 device run "$work/plan" --steps 5 --storage "$work" --quiet --json --encrypt >/dev/null 2>"$work/refused" && exit 1
 grep -q 'encrypt' "$work/refused" || [[ $(grep -c '"page_outs": 0' "$work/there.json") == 1 ]]
 "$poet" run "$work/plan" --kernels reference --steps 5 --quiet --json --checkpoint "$work/here.safetensors" >"$work/here.json"

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 #include <memory>
+#include <set>
 
 #include "poet/runtime/storage/left_run.h"
 #include "tests/support/background.h"
@@ -45,13 +46,21 @@ class PlanFamilyRun : public ::testing::Test {
     fs::rename(file(name) + ".new", file(name));
   }
 
+  /// Bytes 0, 1... and again from `range` on.
+  void write_numbers(const std::string& name, int count, int range) const {
+    std::string bytes;
+    for (int i = 0; i < count; ++i) bytes.push_back(static_cast<char>(i % range));
+    write(name, bytes);
+  }
+
   /// Trains by the plans; nothing but what `options` say watches the machine.
   [[nodiscard]] nlohmann::ordered_json by_plans(const std::string& options) const {
     return trained("--kernels reference --pressure off --cgroup off " + plan_ + " " + options);
   }
-  [[nodiscard]] std::string checkpoint_after(std::int64_t steps, const std::string& plan) const {
+  [[nodiscard]] std::string checkpoint_after(std::int64_t steps, const std::string& plan,
+                                             const std::string& options = {}) const {
     trained("--kernels reference " + plan + " --steps " + std::to_string(steps) + " --checkpoint " +
-            file("expected"));
+            file("expected") + options);
     return file_text(file("expected"));
   }
 
@@ -75,6 +84,12 @@ class PlanFamilyRun : public ::testing::Test {
     std::vector<std::int64_t> budgets;
     for (const auto& change : json["changes"]) budgets.push_back(change["ram_budget_bytes"]);
     return budgets;
+  }
+
+  static std::vector<double> losses_of_validations(const nlohmann::ordered_json& json) {
+    std::vector<double> losses;
+    for (const auto& found : json["validations"]) losses.push_back(found["loss"]);
+    return losses;
   }
 
   static bool says(const Background& run, const std::string& text) {
@@ -101,13 +116,23 @@ TEST_F(PlanFamilyRun, SharesTablesTransferredByIndex) {
       poet("solve " + network + "--gap 0.9 --json --ram-budget 1MiB,200KiB --plan-out " + several);
   ASSERT_EQ(solved.exit_code, 0) << solved.err;
   write("control", "200KiB from step 2\n1MiB from step 3\n");
-  const auto json = trained("--kernels reference --pressure off --cgroup off " + several +
-                            " --steps 3 --control " + file("control") + " --checkpoint " + file("c"));
+  // Five samples: some name one row at several places.
+  write_numbers("unseen/input_ids.u8", 80, 7);
+  write_numbers("unseen/targets.u8", 5, 2);
+  const std::string validation = " --validate-every 1 --validate " + file("unseen");
+  const auto json =
+      trained("--kernels reference --pressure off --cgroup off " + several + " --steps 3 --control " +
+              file("control") + " --checkpoint " + file("c") + validation);
   EXPECT_EQ(json["changes"].size(), 2U);
-  EXPECT_TRUE(file_text(file("c")) == checkpoint_after(3, several));
+  EXPECT_TRUE(file_text(file("c")) == checkpoint_after(3, several, validation));
   const std::string whole = file("whole.plan");
   ASSERT_EQ(poet("solve " + network + "--ram-budget 100MB --plan-out " + whole).exit_code, 0);
-  EXPECT_TRUE(file_text(file("c")) == checkpoint_after(3, whole));
+  const auto by_whole =
+      trained("--kernels reference " + whole + " --steps 3 --checkpoint " + file("w") + validation);
+  EXPECT_TRUE(file_text(file("c")) == file_text(file("w")));
+  EXPECT_EQ(losses_of_validations(json), losses_of_validations(by_whole));
+  const std::vector<double> losses = losses_of_validations(json);
+  EXPECT_EQ(std::set<double>(losses.begin(), losses.end()).size(), 3U);
 }
 
 TEST_F(PlanFamilyRun, HasAnAnswerPerBudget) {
@@ -312,7 +337,7 @@ TEST_F(PlanFamilyRun, RefusesWhatMakesNoSense) {
     return run.err;
   };
   EXPECT_EQ(refused(kSolve + "--ram-budget 1MB,1000KB"), "poet: --ram-budget: names 1 MB twice\n");
-  EXPECT_THAT(refused(kSolve + "--ram-budget 1MB,"), HasSubstr("--ram-budget: \"\" is not an amount"));
+  EXPECT_THAT(refused(kSolve + "--ram-budget 1MB,"), HasSubstr("--ram-budget: has an empty item"));
   EXPECT_THAT(refused(kSolve + "--ram-budget 1MB,some"), HasSubstr("--ram-budget: \"some\" is not an"));
   EXPECT_EQ(refused(kSolve + "--ram-budget 1MB,2MB --image-out " + file("i")),
             "poet: --image-out: holds one plan; --ram-budget names several\n");

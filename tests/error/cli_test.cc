@@ -61,6 +61,8 @@ TEST(BadAmounts, NameTheOption) {
     expect_bad_input(command + kLinear + "--ram-budget -5",
                      "--ram-budget: \"-5\" is not an amount of RAM (try 300KiB, 2MB, 737719, 50% or least)");
     expect_bad_input(command + kLinear + "--ram-budget 0%", "--ram-budget: \"0%\" is no percentage above 0");
+    expect_bad_input(command + kLinear + "--ram-budget 150%",
+                     "--ram-budget: \"150%\" is more than 100%, with which everything is kept");
   }
   const std::string budget = "solve " + kLinear + "--ram-budget 1MB ";
   expect_bad_input(budget + "--deadline soon",

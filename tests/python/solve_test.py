@@ -40,6 +40,12 @@ class Answers(unittest.TestCase):
         self.assertTrue(least)
         self.assertEqual(least.ram_budget, poet.solve(**kept, ram_budget=1).least_ram)
         self.assertLess(least.ram_budget, most)
+        self.assertRegex(least.ram_note, "^the least RAM budget with a plan that a quick search knows is ")
+        self.assertEqual(poet.solve(**kept).ram_note, "")
+        with self.assertWarnsRegex(UserWarning, "ram_budget: the quick search .*found no plan in its time.*`time_limit`") as warned:
+            none = poet.solve("bert_tiny", device="m4", ram_budget="least", time_limit=0.001)
+        self.assertEqual(warned.filename, __file__)
+        self.assertIn("the device's RAM", none.ram_note)
         rows = poet.compare("linear", device="m4", ram_budget="least", methods=["poet"])
         self.assertEqual(rows[0]["verdict"], "holds")
         self.assertLessEqual(rows[0]["peak_ram_bytes"], least.ram_budget)

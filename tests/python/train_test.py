@@ -1,5 +1,6 @@
 """Training by plans: the same bits whatever the budget, those of `poet run`; numpy in and out."""
 
+import os
 import tempfile
 import threading
 import unittest
@@ -69,6 +70,54 @@ class Training(unittest.TestCase):
             resumed = poet.Trainer(self.tight, resume=f"{folder}/x.safetensors")
             self.assertEqual(resumed.steps_done, 5)
             self.assertTrue(equal(resumed.state_dict(), trained.state_dict))
+
+    def test_validations_are_those_of_the_program(self):
+        data, unseen = self.data(), {name: array[:150] for name, array in self.data(200).items()}
+        with tempfile.TemporaryDirectory() as folder:
+            self.tight.save(f"{folder}/x.plan")
+            for kind, arrays in (("data", data), ("unseen", unseen)):
+                os.mkdir(f"{folder}/{kind}")
+                for name, (dtype, _) in poet.inputs(self.tight).items():
+                    arrays[name].astype(dtype).tofile(f"{folder}/{kind}/{name}.bin")
+            files = ("--data", f"{folder}/data", "--validate", f"{folder}/unseen", "--best", f"{folder}/said")
+            said = program("run", f"{folder}/x.plan", "--steps", 40, "--validate-every", 2, "--stop-after", 3, "--learning-rate", 0.01, *files)
+            how = dict(steps=40, learning_rate=0.01)
+            seen = []
+            trained = poet.train(self.tight, data, validation=unseen, validate_every=2, best=f"{folder}/best", stop_after=3,
+                                 on_validation=seen.append, **how)
+            self.assertEqual([(found.step, found.loss, found.accuracy) for found in trained.validations],
+                             [(found["step"], found["loss"], found["accuracy"]) for found in said["validations"]])
+            self.assertEqual((trained.best_step, trained.best_loss), (said["best_step"], said["best_validation_loss"]))
+            self.assertEqual((said["end"], len(trained.losses)), ("no_better", trained.best_step + 6))
+            self.assertEqual(seen, trained.validations)
+            best = poet.Trainer(self.roomy, resume=f"{folder}/best", validation=f"{folder}/unseen", learning_rate=0.01)
+            self.assertEqual(best.steps_done, best.best_step)
+            self.assertEqual(best.validate().loss, trained.best_loss)
+            self.assertTrue(equal(best.state_dict(), poet.Trainer(self.roomy, resume=f"{folder}/said").state_dict()))
+            # Without --validate-every after the last step; and no bit of the training is another.
+            plain = poet.train(self.tight, data, **{**how, "steps": 5})
+            last = poet.train(self.tight, data, validation=unseen, **{**how, "steps": 5})
+            self.assertTrue(np.array_equal(plain.losses, last.losses) and equal(plain.state_dict, last.state_dict))
+            self.assertEqual([found.step for found in last.validations], [5])
+
+    def test_validation_is_told_what_is_wrong(self):
+        data = self.data(64)
+        first = next(iter(data))
+        for arguments, named in (
+            ({"validate_every": 2}, "validate_every: needs validation"),
+            ({"best": "x"}, "best: needs validation"),
+            ({"stop_after": 1}, "stop_after: needs validation"),
+            ({"validation": data, "validate_every": 0}, "validate_every: must be at least 1"),
+            ({"validation": data, "best": "x", "checkpoint": "./x"}, "best: must name another file"),
+            ({"validation": {name: array[:63] for name, array in data.items()}}, "validation: has 63 samples, fewer than the 64"),
+            ({"validation": {**data, first: data[first][:, :3]}}, "validation: .*one sample is"),
+            ({"validation": {**data, "more": data[first]}}, "validation: \"more\" is no input"),
+            ({"validation": "/no/folder"}, "validation: .*/no/folder"),
+        ):
+            with self.subTest(arguments=named), self.assertRaisesRegex(poet.InputError, named):
+                poet.train(self.tight, steps=1, **arguments)
+        with self.assertRaisesRegex(poet.InputError, "validation: is not given"):
+            poet.Trainer(self.roomy).validate()
 
     def test_a_run_goes_on_from_its_checkpoint(self):
         data = self.data()

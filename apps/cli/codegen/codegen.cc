@@ -45,6 +45,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr const char* kWhichPlan =
+    "is no amount of bytes (try 300KiB): it says which of the file's plans to take, by the RAM that they "
+    "have";
+
 std::vector<std::string> board_names() {
   std::vector<std::string> names;
   for (const firmware::Board& b : firmware::boards()) names.push_back(b.name);
@@ -196,7 +200,8 @@ class Codegen final : public Command {
     options.seed = parse_whole("--seed", seed_);
     options.steps = parse_word("--steps", steps_);
     options.optimizer = {read_hyperparameters(optimizer_), read_schedule(optimizer_)};
-    const auto budget = budget_ ? std::optional(parse_bytes("--ram-budget", *budget_)) : std::nullopt;
+    const auto budget =
+        budget_ ? std::optional(parse_bytes("--ram-budget", *budget_, kWhichPlan)) : std::nullopt;
     std::optional<Activity> activity;
     if (!quiet_) activity.emplace("checking " + plan_);
     std::vector<firmware::Memory> memory;

@@ -20,9 +20,9 @@
 #include "apps/cli/solve/solving.h"
 #include "apps/shared/output.h"
 #include "apps/shared/training/outputs.h"
+#include "poet/answer/evaluation_plan.h"
 #include "poet/base/error.h"
 #include "poet/cost/json_reader.h"
-#include "poet/evaluation.h"
 #include "poet/runtime/executor/program.h"
 
 namespace poet::cli {
@@ -48,7 +48,6 @@ class Run final : public Command {
     parser_.describe(
         "--steps", "training steps to have done at the end (default 100); also what --total-deadline is for");
     add_run_options(parser_, training_);
-    add_validation_options(parser_, training_);
     add_machine_options(parser_, machine_);
     const Parser output = parser_.group("Output");
     output.option("--plan-out", plan_out_, "write the plan that was solved for", "FILE");
@@ -94,8 +93,6 @@ class Run final : public Command {
     } else {
       const std::size_t budgets = ram_budgets(problem_.limits).size();
       check_several(budgets, choice);
-      if (budgets > 1 && choice.trainer.validation)
-        throw InputError("--validate", "is for a run by one plan, with one --ram-budget");
       origin_ = network();
       // --steps alone is no deadline.
       if (!problem_.limits.total_deadline) problem_.limits.steps.reset();
@@ -108,8 +105,8 @@ class Run final : public Command {
     RunChoice chosen = choice;
     if (choice.trainer.validation) {
       int code = kAnswer;
-      chosen.trainer.validation_plan = plan_validation(runnable->plans, choice, code);
-      if (!chosen.trainer.validation_plan) return code;
+      chosen.trainer.validation_plans = plan_validation(runnable->plans, choice, code);
+      if (chosen.trainer.validation_plans.empty()) return code;
     }
     return train(std::move(*runnable), std::move(chosen));
   }
@@ -162,28 +159,27 @@ class Run final : public Command {
                     parse_json(*answer, "the solver's answer")};
   }
 
-  /// The same for the plan that the network is validated by, within the memory of the training's.
-  std::optional<PlanFile> plan_validation(const PlanFamily& plans, const RunChoice& training,
-                                          int& code) const {
-    if (plans.plans.size() > 1)
-      throw InputError("--validate", "is for a run by one plan; this file has several");
+  /// The same for the plans that the network is validated by, each within the memory of one of the
+  /// training's. Empty: as null there.
+  std::vector<PlanFile> plan_validation(const PlanFamily& plans, const RunChoice& training, int& code) const {
     Forked solver([&](Parent& parent) {
       runtime::set_up_kernels(training.trainer.kernels);
-      SolveOptions options;
-      options.time_limit_seconds = 30;
-      options.aim = Aim::plan;
       const auto charge = [&](Instance& instance) {
         runtime::charge_workspaces(instance, training.trainer.kernels);
       };
-      const std::vector<std::uint8_t> plan = to_binary(plan_evaluation(plan_of(plans, 0), charge, options));
-      parent.send({reinterpret_cast<const char*>(plan.data()), plan.size()});
+      for (std::size_t i = 0; i < plans.plans.size(); ++i) {
+        const std::vector<std::uint8_t> plan = to_binary(plan_evaluation(plan_of(plans, i), charge));
+        parent.send({reinterpret_cast<const char*>(plan.data()), plan.size()});
+      }
       return kAnswer;
     });
-    const std::optional<std::string> plan = solver.receive();
+    std::vector<PlanFile> found;
+    while (const std::optional<std::string> plan = solver.receive())
+      found.push_back(plan_from_binary({plan->begin(), plan->end()}, "the validation's plan"));
     code = solver.wait("what plans the validation");
-    if (code != kAnswer) return std::nullopt;
-    ensure(plan.has_value(), "what plans the validation tells it");
-    return plan_from_binary({plan->begin(), plan->end()}, "the validation's plan");
+    if (code != kAnswer) return {};
+    ensure(found.size() == plans.plans.size(), "what plans the validation tells all of it");
+    return found;
   }
 
   /// The ONNX file that is named as the network's.

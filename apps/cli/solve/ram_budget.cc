@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "apps/shared/option_names.h"
 #include "poet/base/amounts.h"
 #include "poet/base/error.h"
 #include "poet/pipeline/ram_budget.h"
@@ -45,17 +46,7 @@ SettledRam settled_least(ProblemOptions options, const Solving& how) {
   if (none.workload.device) use_units_of(none.workload.device->ram);
   const LeastBudget least = least_budget(none, [&] { return unsplit(options, how).whole_keep_all; });
   SettledRam ram{least.ram, least, {}};
-  if (!least.has_plan) {
-    ram.note = fmt::format(
-        "the quick search for the least RAM budget found no plan in its time; this is about {}, and a longer "
-        "--time-limit may find less",
-        least.ram.of_device ? "the device's RAM" : "what keeping everything takes");
-    return ram;
-  }
-  ram.note = fmt::format("the least RAM budget with a plan that a quick search knows is {}",
-                         format_bytes(least.ram.bytes));
-  if (splits)
-    ram.note += fmt::format(", with --split {}", least.part ? std::to_string(least.part->value()) : "off");
+  ram.note = with_option_names(note_of(least, splits));
   return ram;
 }
 

@@ -35,7 +35,6 @@ struct Solved : Answer {
   explicit Solved(Answer answer) : Answer(std::move(answer)) {}
 
   std::string implied_options;           // as implied_options()
-  std::string ram_note;                  // SettledRam::note
   WaysOut ways;                          // without an answer; of a solve that was not interrupted
   std::optional<Bytes> floor_elsewhere;  // the RAM floor with --persistent excluded, where that may matter
 };

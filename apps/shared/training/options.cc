@@ -23,6 +23,20 @@ void add_watch_options(const Parser& parser, RunOptions& options) {
                "for how long there has to be room before a larger plan is taken (default 60s)", "TIME");
 }
 
+void add_validation_options(const Parser& parser, RunOptions& options) {
+  const Parser group = parser.group("Validation");
+  group.option("--validate", options.validate,
+               "measure the network on this, as --data takes it, between steps: the mean loss and, of a "
+               "cross-entropy, the accuracy; in the plan's memory, without dropout and by running statistics",
+               "PATH");
+  group.option("--validate-every", options.validate_every, "after every N steps (default: after the last)",
+               "N");
+  group.option("--best", options.best,
+               "write a checkpoint here, as safetensors, whenever that loss is lower than all before",
+               "FILE");
+  group.option("--stop-after", options.stop_after, "end when N validations in a row were not lower", "N");
+}
+
 }  // namespace
 
 void add_run_options(const Parser& parser, RunOptions& options) {
@@ -53,20 +67,7 @@ void add_run_options(const Parser& parser, RunOptions& options) {
                "reads them",
                "FOLDER");
   add_watch_options(parser, options);
-}
-
-void add_validation_options(const Parser& parser, RunOptions& options) {
-  const Parser group = parser.group("Validation");
-  group.option("--validate", options.validate,
-               "measure the network on this, as --data takes it, between steps: the mean loss and, of a "
-               "cross-entropy, the accuracy; in the plan's memory, without dropout and by running statistics",
-               "PATH");
-  group.option("--validate-every", options.validate_every, "after every N steps (default: after the last)",
-               "N");
-  group.option("--best", options.best,
-               "write a checkpoint here, as safetensors, whenever that loss is lower than all before",
-               "FILE");
-  group.option("--stop-after", options.stop_after, "end when N validations in a row were not lower", "N");
+  add_validation_options(parser, options);
 }
 
 void add_machine_options(const Parser& parser, MachineOptions& options) {

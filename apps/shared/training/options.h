@@ -57,8 +57,6 @@ struct RunOutput {
 };
 
 /// All but --steps, which solving has as well: whoever calls adds it.
-/// What only those can offer who can plan a validation.
-void add_validation_options(const Parser& parser, RunOptions& options);
 void add_run_options(const Parser& parser, RunOptions& options);
 void add_machine_options(const Parser& parser, MachineOptions& options);
 void add_run_output_options(const Parser& parser, RunOutput& output);

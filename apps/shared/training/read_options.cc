@@ -105,10 +105,7 @@ void read_validation(const RunOptions& options, RunChoice& choice) {
     throw InputError("--best", "is a safetensors file; poet weights puts it into an ONNX file afterwards");
   if (!options.stop_after) return;
   choice.stop_after = parse_count("--stop-after", *options.stop_after);
-  if (!choice.best && runtime::goes_on_from_pages(choice.trainer))
-    throw InputError("--stop-after",
-                     "of a run that goes on from a page file needs --best FILE, which says "
-                     "what the lowest loss was");
+  runtime::check_early_stop(runtime::goes_on_from_pages(choice.trainer), choice.best.has_value());
 }
 
 }  // namespace

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, Callable, Optional, Sequence
+from typing import Any, Callable, Mapping, Optional, Sequence
 
 import torch
 
@@ -88,7 +88,7 @@ def compiled_step(
         any(group.get("foreach") or group.get("fused") for group in optimizer.param_groups),
         type(module).__name__,
     )
-    result = _solved(graph, dict(how.limits))
+    result = _solved(graph, how.limits)
     assert result.plan is not None
     code = code_of(program, result.plan, how.early)
     pages = PageFile(how.storage, code.file_bytes) if how.storage is not None and code.file_bytes else None
@@ -145,30 +145,11 @@ def _refuse_shared(program: Program, parameters: Sequence[Any], buffers: Sequenc
                 raise InputError("module", f"a step cannot change tensors that share their storage: one of {tuple(tensor.shape)}, one of {tuple(other.shape)}")
 
 
-def _solved(graph: Graph, limits: dict[str, Any]) -> Result:
+def _solved(graph: Graph, limits: Mapping[str, Any]) -> Result:
     """The answer within limits as compile_step() takes them. Raises InputError where there is no plan, with the way out."""
-    budget = limits["ram_budget"]
-    least = isinstance(budget, str) and budget.strip() == "least"
-    if least or (isinstance(budget, str) and budget.strip().endswith("%")):
-        # What keeping everything takes, and the least that is known: figures of the answer to too small a budget.
-        tiny = solve(graph=graph, ram_budget=1, addresses=False, time_limit=limits["time_limit"])
-        limits["ram_budget"] = tiny.least_ram if least else int(tiny.figures["keep_all_peak_ram_bytes"] * _percent(budget))
     result: Result = solve(graph=graph, addresses=False, **limits)
-    if least and result.plan is None and result.least_ram is not None:  # time was short
-        limits["ram_budget"] = result.least_ram
-        result = solve(graph=graph, addresses=False, **limits)
     if result.plan is None:
         way_out = "" if result.least_ram is None else f"; a plan is known with ram_budget={result.least_ram}"
         late = "" if result.least_deadline is None else f"; with deadline={result.least_deadline:.6g}"
         raise InputError("ram_budget", f"{result.reason}{way_out}{late}")
     return result
-
-
-def _percent(text: str) -> float:
-    try:
-        part = float(text.strip()[:-1]) / 100
-    except ValueError:
-        part = -1
-    if not 0 < part < float("inf"):
-        raise InputError("ram_budget", f"{text!r} is no percentage")
-    return part

@@ -18,6 +18,7 @@ struct Answer {
   CompileResult result;
   bool interrupted = false;                // by the request's SolveOptions::interrupted, during the search
   std::optional<Bytes> keep_all_as_given;  // the keep-all peak in the graph's order, where another is better
+  std::string ram_note;                    // how the RAM budget came about, where it was not given in bytes
 };
 
 /// The problem, without an answer yet. Of `how`, the options, `best_order` and `on_time` count; the policy

@@ -71,6 +71,7 @@ Json to_json(const Answer& answer) {
   json["arena_bytes"] = figure(result.arena.arena.value());
   json["arena_bound_bytes"] = figure(result.layout.lower_bound.value());
   json["ram_budget_bytes"] = answer.request.limits.ram_budget.value();
+  if (!answer.ram_note.empty()) json["ram_note"] = answer.ram_note;
   json["keep_all_peak_ram_bytes"] = answer.figures.keep_all.peak_ram.value();
   json["persistent_bytes"] = instance.costs.persistent.value();
   json["paged_persistent_values"] = result.paged.size();

@@ -1,5 +1,9 @@
 #include "poet/answer/least_budget.h"
 
+#include <fmt/format.h>
+
+#include "poet/base/amounts.h"
+
 namespace poet {
 
 RamBudget hardly_any_ram() {
@@ -22,6 +26,19 @@ LeastBudget least_budget(const Answer& none, const std::function<Bytes()>& keep_
       least.ram = RamBudget{.of_device = true};
   }
   return least;
+}
+
+std::string note_of(const LeastBudget& least, bool splits) {
+  if (!least.has_plan)
+    return fmt::format(
+        "the quick search for the least RAM budget found no plan in its time; this is about {}, and a longer "
+        "`time_limit_seconds` may find less",
+        least.ram.of_device ? "the device's RAM" : "what keeping everything takes");
+  std::string note = fmt::format("the least RAM budget with a plan that a quick search knows is {}",
+                                 format_bytes(least.ram.bytes));
+  if (splits)
+    note += fmt::format(", with `split` {}", least.part ? std::to_string(least.part->value()) : "off");
+  return note;
 }
 
 Policy with_least_budget(Policy policy, const LeastBudget& least) {

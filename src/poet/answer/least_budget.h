@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <optional>
+#include <string>
 
 #include "poet/answer/answer.h"
 #include "poet/pipeline/spec.h"
@@ -24,6 +25,10 @@ struct LeastBudget {
 /// From the answer to hardly_any_ram(). `keep_all` says what keeping everything takes before the graph is
 /// split; it is asked for only where no plan was found.
 [[nodiscard]] LeastBudget least_budget(const Answer& none, const std::function<Bytes()>& keep_all);
+
+/// What is to be said of it, with fields of the library's. `splits`: the problem leaves the parts to that
+/// plan.
+[[nodiscard]] std::string note_of(const LeastBudget& least, bool splits);
 
 /// The policy with that budget. Where it says that the graph is split as the budget wants it, it is split as
 /// that plan has it.

@@ -50,9 +50,6 @@ class EvaluationWriter {
   ValueId taken(ValueId v) {
     if (taken_[v].valid()) return taken_[v];
     Value value = training_.values[v];
-    if (value.rows)
-      throw InputError(fmt::format("value \"{}\"", value.name),
-                       "is transferred by index (--split): a network with such a table is not evaluated");
     value.producer = OpId();
     if (value.alias_of.valid()) value.alias_of = taken(value.alias_of);
     return taken_[v] = add(std::move(value), v);

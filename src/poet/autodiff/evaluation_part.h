@@ -15,8 +15,7 @@ struct EvaluationPart {
 };
 
 /// Persistent values keep their names, shapes and homes. Throws InputError naming the op where a batch
-/// normalisation has no running statistics, or a parameter is a table of which rows are transferred by index.
-/// O(ops + values + edges).
+/// normalisation has no running statistics. O(ops + values + edges).
 [[nodiscard]] EvaluationPart evaluation_part(const Graph& training);
 
 }  // namespace poet

@@ -65,15 +65,19 @@ bool runs_from_build() {
   return is_below(module.empty() ? executable() : module, POET_BUILD_DIR);
 }
 
+std::optional<fs::path> own_data_dir() {
+  for (const fs::path& candidate : usual_places())
+    if (is_folder(candidate)) return candidate;
+  return std::nullopt;
+}
+
 fs::path data_dir() {
   if (const char* chosen = std::getenv("POET_DATA_DIR"); chosen != nullptr && *chosen != '\0') {
     // A folder asked for by name is never replaced in silence by another one.
     if (!is_folder(chosen)) throw InputError("POET_DATA_DIR", "no such folder: " + std::string(chosen));
     return fs::absolute(chosen);
   }
-  for (const fs::path& candidate : usual_places()) {
-    if (is_folder(candidate)) return candidate;
-  }
+  if (const std::optional<fs::path> own = own_data_dir()) return *own;
   throw InputError("POET_DATA_DIR",
                    "the data folder of poet is in none of its usual places; set this variable to it");
 }

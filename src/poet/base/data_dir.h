@@ -3,6 +3,7 @@
 // Where the files that come with poet are: `devices/*.json` and `published/*.json`.
 
 #include <filesystem>
+#include <optional>
 
 namespace poet {
 
@@ -13,6 +14,10 @@ namespace poet {
 /// /usr/local/share/poet, /usr/share/poet. Throws InputError
 /// when POET_DATA_DIR names no folder, or when there is none anywhere.
 std::filesystem::path data_dir();
+
+/// The data folder that came with this code, whatever POET_DATA_DIR says; nothing where there is none. For
+/// files of a build or an installation, which a folder of one's own lacks.
+std::optional<std::filesystem::path> own_data_dir();
 
 /// Whether this code runs from the folder that it was built in. Only then may files of the build and of its
 /// sources be used: on another machine anybody may own folders of these names.

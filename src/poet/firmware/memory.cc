@@ -132,7 +132,7 @@ void check_fits(const Memory& m, const Board& board) {
     throw InputError(
         "--board",
         fmt::format("{} has {} bytes of RAM; the plan takes {}, buffers {}, the stack {}, in all {}: solve "
-                    "with --ram-budget {}",
+                    "with --ram-budget {} --split auto --persistent auto",
                     board.name, bytes(board.ram_bytes), bytes(m.arena_bytes + m.resident_bytes),
                     bytes(m.buffer_bytes), bytes(m.stack_bytes), bytes(m.ram_bytes()), left));
   }

@@ -38,6 +38,8 @@ RamBudget parse_ram_budget(const std::string& option, const std::string& text) {
   } catch (const InputError&) {
     throw InputError(option, fmt::format("\"{}\" is no percentage above 0", text));
   }
+  if (*budget.of_keep_all > 1)
+    throw InputError(option, fmt::format("\"{}\" is more than 100%, with which everything is kept", text));
   return budget;
 }
 
@@ -45,7 +47,9 @@ std::vector<RamBudget> parse_ram_budgets(const std::string& option, const std::s
   std::vector<RamBudget> budgets;
   for (std::size_t begin = 0; begin <= text.size();) {
     const std::size_t end = std::min(text.find(',', begin), text.size());
-    budgets.push_back(parse_ram_budget(option, text.substr(begin, end - begin)));
+    const std::string item = text.substr(begin, end - begin);
+    if (item.empty() && text.size() > item.size()) throw InputError(option, "has an empty item");
+    budgets.push_back(parse_ram_budget(option, item));
     begin = end + 1;
   }
   return budgets;

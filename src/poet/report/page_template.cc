@@ -59,6 +59,7 @@ std::string without_last_newline(std::string text) {
 std::optional<fs::path> web_library(const std::string& name) {
   std::error_code ignored;
   std::vector<fs::path> folders = {data_dir() / "report"};
+  if (const std::optional<fs::path> own = own_data_dir()) folders.push_back(*own / "report");
   if (runs_from_build()) folders.emplace_back(POET_WEB_LIBRARIES);
   for (const fs::path& folder : folders)
     if (fs::is_regular_file(folder / name, ignored)) return folder / name;

@@ -49,6 +49,7 @@ Evaluation::Evaluation(const PlanFile& plan, const KernelOptions& kernels, const
     : plan_(plan),
       of_training_(persistent_by_name(plan.instance.graph, training)),
       program_(std::make_unique<Program>(plan, kernels, host, of_training_)),
+      row_numbers_(plan.instance.graph, *program_),
       loss_op_(find_loss(plan.instance.graph)),
       batch_(samples_per_step(data_inputs(plan.instance.graph))),
       has_classes_(plan.instance.graph.ops[loss_op_].kind == "softmax_cross_entropy"),
@@ -72,6 +73,7 @@ PassFigures Evaluation::run(const PersistentValues& persistent, TransferQueue* c
   const bool waits = has_waits(plan_.instance, plan_.semantics) && slots_.empty();
   std::uint64_t last = 0;
   found_ = {};
+  row_numbers_.read(inputs);
   for (const PreparedStep& step : program_->steps()) {
     switch (step.kind) {
       case StepKind::page_out:
@@ -83,7 +85,8 @@ PassFigures Evaluation::run(const PersistentValues& persistent, TransferQueue* c
           break;
         }
         last = ticket_[step.value] =
-            channel->page_in(persistent.slot_of(of_training_[step.value]), step.data);
+            step.rows != nullptr ? channel->page_in(*step.rows, step.data)
+                                 : channel->page_in(persistent.slot_of(of_training_[step.value]), step.data);
         if (!waits) channel->wait(last);
         break;
       case StepKind::wait:

@@ -44,6 +44,7 @@ class Evaluation {
   const PlanFile& plan_;
   IdVector<ValueId, ValueId> of_training_;
   std::unique_ptr<Program> program_;
+  RowNumbers row_numbers_;
   OpId loss_op_;
   std::int64_t batch_ = 1;
   bool has_classes_ = false;

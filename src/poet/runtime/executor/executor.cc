@@ -1,15 +1,11 @@
 #include "poet/runtime/executor/executor.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstring>
 
 #include "poet/base/error.h"
 #include "poet/graph/operators/schema.h"
-#include "poet/graph/parts.h"
 #include "poet/plan/machine.h"
 
 namespace poet::runtime {
@@ -41,18 +37,11 @@ Executor::Executor(const PlanFile& file, const Program& program, PersistentValue
       persistent_(persistent),
       waits_(has_waits(file.instance, file.semantics)),
       loss_op_(find_loss(file.instance.graph)),
+      row_numbers_(file.instance.graph, program),
       ticket_(file.instance.graph.values.size(), 0),
       seconds_(program.steps().size(), 0.0) {
   for (const OpId op : ids<OpId>(file.instance.graph.ops.size()))
     if (file.instance.graph.ops[op].kind == "clip_factor") clip_op_ = op;
-  std::int64_t rows = 0;
-  std::size_t most = 0;
-  for (const IndexList& list : program.index_lists()) {
-    rows = std::max(rows, list.rows);
-    most = std::max(most, list.numbers.size());
-  }
-  is_named_.resize(static_cast<std::size_t>(rows));
-  part_of_indices_.resize(most);
   if (program.transfers() > 0) channel_ = std::make_unique<TransferQueue>(*pages, program.transfers());
 }
 
@@ -68,7 +57,8 @@ void Executor::run(std::int64_t number, std::uint64_t seed, const InputSource& i
   const Clock::time_point begin = Clock::now();
   Clock::time_point step_begin = begin;
   persistent_.start(number);
-  read_indices(inputs);
+  row_numbers_.read(inputs);
+  fetching_ += Seconds(since(begin));
   step_begin = Clock::now();
   const std::vector<PreparedStep>& steps = program_.steps();
   for (std::size_t i = 0; i < steps.size(); ++i) {
@@ -97,30 +87,6 @@ void Executor::run(std::int64_t number, std::uint64_t seed, const InputSource& i
   if (last_ticket_ > 0) channel_->wait(last_ticket_);
   makespan_ = Seconds(since(begin));
   persistent_.commit(number, loss_);
-}
-
-void Executor::read_indices(const InputSource& inputs) {
-  const Graph& graph = file_.instance.graph;
-  const Clock::time_point begin = Clock::now();
-  for (const IndexList& list : program_.index_lists()) {
-    for (const OpId op : list.inputs) {
-      inputs(op, reinterpret_cast<std::byte*>(part_of_indices_.data()));
-      for_each_run_of_part(graph.values[graph.ops[op].outputs.front()],
-                           [&](std::int64_t first, std::int64_t at, std::int64_t count) {
-                             std::copy_n(part_of_indices_.begin() + at, count, list.numbers.begin() + first);
-                           });
-    }
-    std::fill(is_named_.begin(), is_named_.end(), 0);
-    for (std::int32_t& number : list.numbers) {
-      if (number < 0 || number >= list.rows)
-        throw InputError(fmt::format("op \"{}\"", graph.ops[list.inputs.front()].name),
-                         fmt::format("index {} is not one of {} elements", number, list.rows));
-      const auto row = static_cast<std::size_t>(number);
-      if (is_named_[row] != 0) number = kOtherRow;
-      is_named_[row] = 1;
-    }
-  }
-  fetching_ += Seconds(since(begin));
 }
 
 void Executor::issue(const PreparedStep& step) {

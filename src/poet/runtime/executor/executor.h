@@ -11,13 +11,11 @@
 
 #include "poet/runtime/executor/persistent.h"
 #include "poet/runtime/executor/program.h"
+#include "poet/runtime/executor/row_numbers.h"
 #include "poet/runtime/storage/page_file.h"
 #include "poet/runtime/storage/transfer_queue.h"
 
 namespace poet::runtime {
-
-/// Delivers the data of an `input` op (its one output) to where they are to be.
-using InputSource = std::function<void(OpId input, std::byte* to)>;
 
 /// Sees every run of an op right after it, recomputations included: for checks and captures.
 using Observer = std::function<void(const PreparedStep& step)>;
@@ -56,8 +54,6 @@ class Executor {
   [[nodiscard]] TransferTotals transferred() const;
 
  private:
-  /// What the step's rows are called, which transfers may ask for before the `input` ops have run.
-  void read_indices(const InputSource& inputs);
   void issue(const PreparedStep& step);
   void wait_for(std::uint64_t ticket);
   void compute(const PreparedStep& step, std::int64_t number, std::uint64_t seed, const InputSource& inputs);
@@ -68,9 +64,8 @@ class Executor {
   bool waits_ = false;  // transfers run beside compute until a step waits for them
   OpId loss_op_;
   OpId clip_op_;  // invalid: gradients are not clipped
+  RowNumbers row_numbers_;
   std::unique_ptr<TransferQueue> channel_;
-  std::vector<std::int32_t> part_of_indices_;
-  std::vector<char> is_named_;               // by row
   IdVector<ValueId, std::uint64_t> ticket_;  // of the value's last transfer
   std::uint64_t last_ticket_ = 0;
   std::vector<double> seconds_;

@@ -135,7 +135,7 @@ void Program::map_memory() {
   for (const ValueId v : ids<ValueId>(graph.values.size())) {
     const Value& value = graph.values[v];
     const Bytes needed = byte_count(value.shape, value.dtype);
-    if (needed > value.bytes)
+    if (needed > value.bytes || (needed < value.bytes && !is_view(value)))
       throw InputError(fmt::format("value {} \"{}\"", v.index, value.name),
                        fmt::format("has {} bytes, its shape needs {}", value.bytes.value(), needed.value()));
     if (is_view(value) || value.bytes == Bytes(0)) continue;
@@ -192,7 +192,11 @@ void Program::use_memory_of(const Program& host, const IdVector<ValueId, ValueId
   }
   arena_ = host.arena_;
   workspace_ = host.workspace_;
-  for (std::size_t i = 0; i < graph.values.size(); ++i) row_transfers_.push_back(nullptr);
+  // No step is under way that needs its numbers of rows.
+  indices_ = host.indices_;
+  lay_out_tables();
+  for (const ValueId v : ids<ValueId>(graph.values.size()))
+    if (row_transfers_[v]) row_transfers_[v]->table = host.row_transfers_[of_host[v]]->table;
   const Bytes workspace = unplanned_workspace();
   if (workspace <= host.map_.workspace) return;
   map_.workspace = workspace;

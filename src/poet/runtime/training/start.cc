@@ -1,5 +1,9 @@
 #include "poet/runtime/training/start.h"
 
+#include <fmt/format.h>
+
+#include "poet/base/amounts.h"
+#include "poet/base/error.h"
 #include "poet/graph/parts.h"
 #include "poet/runtime/data/batches.h"
 #include "poet/runtime/training/checkpoint.h"
@@ -14,6 +18,21 @@ ChosenData choose_data(const Graph& graph, const TrainerOptions& options, std::u
         options.data ? open_dataset(*options.data, graph) : synthetic_dataset(graph, options.samples, seed);
   chosen.data = options.dataset != nullptr ? options.dataset : chosen.opened.get();
   const Batches fits(graph, *chosen.data, seed);
+  return chosen;
+}
+
+ChosenData choose_validation(const Graph& graph, const TrainerOptions& options) {
+  ChosenData chosen;
+  chosen.data = options.validation_set;
+  if (chosen.data == nullptr && options.validation) {
+    chosen.opened = open_dataset(*options.validation, graph, {"validate"});
+    chosen.data = chosen.opened.get();
+  }
+  if (chosen.data == nullptr) return chosen;
+  const std::int64_t batch = samples_per_step(data_inputs(graph));
+  if (chosen.data->samples() < batch)
+    throw InputError(Field{"validate"}, fmt::format("has {}, fewer than the {} of one batch",
+                                                    counted(chosen.data->samples(), "sample"), batch));
   return chosen;
 }
 

@@ -11,13 +11,17 @@
 namespace poet::runtime {
 
 struct ChosenData {
-  std::unique_ptr<Dataset> opened;  // null: the caller's own
-  const Dataset* data = nullptr;
+  std::unique_ptr<Dataset> opened;  // null: the caller's own, or none
+  const Dataset* data = nullptr;    // null: none
 };
 
 /// What the options say to train on; it fills at least one batch. Throws InputError as open_dataset() and
 /// Batches.
 [[nodiscard]] ChosenData choose_data(const Graph& graph, const TrainerOptions& options, std::uint64_t seed);
+
+/// What they say to measure the network on; nothing where they say nothing. Throws InputError as
+/// open_dataset(), and where it has fewer samples than a batch.
+[[nodiscard]] ChosenData choose_validation(const Graph& graph, const TrainerOptions& options);
 
 /// Gives every persistent value its first contents, from `state.seed` or a checkpoint, and sets `state` to
 /// what they belong to. How many parameters began with seeded numbers. Throws InputError as the files do.

@@ -89,10 +89,30 @@ StepFigures Trainer::step() {
           state.executor->gradient_norm()};
 }
 
-ValidationFigures Trainer::validate() {
-  ensure(state_->validation != nullptr, "a trainer that validates has data for it");
+ValidationFigures Trainer::validate(const std::optional<std::filesystem::path>& best) {
+  State& state = *state_;
+  ensure(state.validation != nullptr, "a trainer that validates has data for it");
   open_storage();
-  return state_->validation->run(state_->run.step, *state_->persistent, state_->pages.get());
+  const ValidationFigures found = state.validation->run(state.run.step, *state.persistent, state.pages.get());
+  if (!std::isfinite(found.loss) || (state.run.best_step > 0 && found.loss >= state.run.best_loss))
+    return found;
+  state.run.best_loss = found.loss;
+  state.run.best_step = found.step;
+  if (best && state.finite()) save(*best);
+  return found;
+}
+
+/// Counted from the steps, so that a run that is resumed counts on.
+std::int64_t Trainer::validations_since_best(std::int64_t every) const {
+  return state_->run.step / every - state_->run.best_step / every;
+}
+
+void Trainer::recall_best(const std::filesystem::path& best) {
+  State& state = *state_;
+  if (!state.setup.goes_on || state.run.best_step > 0 || !std::filesystem::exists(best)) return;
+  const RunState found = read_run_state(best);
+  state.run.best_step = found.best_step;
+  state.run.best_loss = found.best_loss;
 }
 
 TrainResult Trainer::train(const TrainOptions& options) {
@@ -153,28 +173,12 @@ TrainResult Trainer::train(const TrainOptions& options) {
     }
   };
 
-  // A page file does not tell what the best was; the checkpoint of it does.
-  if (options.best && state.setup.goes_on && state.run.best_step == 0 &&
-      std::filesystem::exists(*options.best)) {
-    const RunState best = read_run_state(*options.best);
-    state.run.best_step = best.best_step;
-    state.run.best_loss = best.best_loss;
-  }
+  if (options.best) recall_best(*options.best);
   const auto validate_now = [&] {
-    const ValidationFigures found = validate();
-    result.validations.push_back(found);
-    if (state.run.best_step == 0 || found.loss < state.run.best_loss) {
-      if (std::isfinite(found.loss)) {
-        state.run.best_loss = found.loss;
-        state.run.best_step = found.step;
-        if (options.best && state.finite()) save(*options.best);
-      }
-    }
-    if (options.on_validation) options.on_validation(found);
-    // Counted from the steps, so that a run that is resumed counts on.
-    const std::int64_t without =
-        found.step / options.validate_every - state.run.best_step / options.validate_every;
-    if (options.stop_after > 0 && without >= options.stop_after) result.end = TrainEnd::no_better;
+    result.validations.push_back(validate(options.best));
+    if (options.on_validation) options.on_validation(result.validations.back());
+    if (options.stop_after > 0 && validations_since_best(options.validate_every) >= options.stop_after)
+      result.end = TrainEnd::no_better;
   };
 
   begin_stretch();

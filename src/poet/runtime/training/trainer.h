@@ -165,9 +165,14 @@ class Trainer {
   /// half updated.
   StepFigures step();
 
-  /// Measures the network as it is after the last step, on the validation's data. Throws InputError as
-  /// step().
-  ValidationFigures validate();
+  /// Measures the network as it is after the last step, on the validation's data. Where the loss is lower
+  /// than all before, a checkpoint replaces `best`, if it is there. Throws InputError as step() and
+  /// write_checkpoint().
+  ValidationFigures validate(const std::optional<std::filesystem::path>& best = {});
+  /// Where validations come after every so many steps: how many in a row were not lower, up to the last step.
+  [[nodiscard]] std::int64_t validations_since_best(std::int64_t every) const;
+  /// What a page file does not tell: the lowest loss before, by the checkpoint `best`, where it is there.
+  void recall_best(const std::filesystem::path& best);
 
   /// Steps until `options.steps` are done, measured. Throws as step() and write_checkpoint().
   TrainResult train(const TrainOptions& options);

@@ -11,7 +11,6 @@
 #include "poet/runtime/training/checkpoint.h"
 #include "poet/runtime/training/resume_pages.h"
 #include "poet/runtime/training/start.h"
-#include "poet/runtime/training/validation.h"
 #include "poet/runtime/weights/safetensors_weights.h"
 
 namespace poet::runtime {
@@ -69,6 +68,13 @@ PageFileOptions storage_of(const TrainerOptions& options) {
   return storage;
 }
 
+void check_early_stop(bool goes_on_from_pages, bool keeps_best) {
+  if (!keeps_best && goes_on_from_pages)
+    throw InputError(
+        Field{"stop_after"},
+        "of a run that goes on from a page file needs `best`, which says what the lowest loss was");
+}
+
 std::map<std::string, std::string> circumstances_of(const Graph& training, const Dataset& data,
                                                     const TrainerOptions& options) {
   return {{"data", data.description()},
@@ -93,7 +99,7 @@ void check_trainable(const Graph& training, const TrainerOptions& options) {
   const PageFileOptions storage = storage_of(options);
   check_weights(training, options);
   const ChosenData data = choose_data(training, options, state.seed);
-  if (options.validation) static_cast<void>(open_validation(training, options));
+  static_cast<void>(choose_validation(training, options));
   if (!goes_on_from_pages(options)) return check_storage(storage);
   const LeftRun left = look_at_left_run(storage.where);
   check_same_network(left.record(), training, storage.where);

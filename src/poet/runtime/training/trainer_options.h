@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "poet/plan/file/plan_file.h"
 #include "poet/plan/limits.h"
@@ -29,10 +30,12 @@ struct TrainerOptions {
   std::optional<std::filesystem::path> data{};  // as open_dataset() takes it
   std::int64_t samples = 1024;                  // of synthetic_dataset()
 
-  /// What the network is measured on between steps, as open_dataset() takes it, and by which plan
-  /// (poet/evaluation.h). Both or neither; of one plan only.
-  std::optional<std::filesystem::path> validation{};
-  std::optional<PlanFile> validation_plan{};
+  // What the network is measured on between steps: the first that is there.
+  const Dataset* validation_set = nullptr;            // must outlive the trainer
+  std::optional<std::filesystem::path> validation{};  // as open_dataset() takes it
+  /// For each plan of the trainer's the one that it is measured by in its memory (pipeline/evaluation.h);
+  /// empty: nothing is.
+  std::vector<PlanFile> validation_plans{};
 
   // The weights: what is resumed has all. Without one, of each persistent value the first that knows it.
   /// A checkpoint of the same network, or the page file that a run by the same plan and under the same
@@ -60,6 +63,10 @@ struct TrainerOptions {
 /// `storage`, or the page file that is gone on from. Throws InputError where another one is named, and where
 /// pages are to be encrypted.
 [[nodiscard]] PageFileOptions storage_of(const TrainerOptions& options);
+
+/// Throws InputError where early stopping would not know the lowest loss so far: that of a run which goes on
+/// from a page file is known from its best checkpoint alone.
+void check_early_stop(bool goes_on_from_pages, bool keeps_best);
 
 /// What decides the bits of a run besides its plan, seed and weights, by name.
 [[nodiscard]] std::map<std::string, std::string> circumstances_of(const Graph& training, const Dataset& data,

@@ -98,12 +98,16 @@ Trainer::State::State(PlanFamily family, const TrainerOptions& options)
   else
     start(options, circumstances);
   batches = std::make_unique<Batches>(graph, *data.data, run.seed);
-  if (options.validation_plan) {
-    if (has_several()) throw InputError(Field{"validate"}, "is for a run by one plan; this file has several");
-    validation = std::make_unique<Validation>(*options.validation_plan, options, graph, *program);
-    setup.validation = validation->description();
-    setup.validation_arena = validation->arena();
+  validation_plans = options.validation_plans;
+  ensure(validation_plans.empty() || validation_plans.size() == plans.size(),
+         "every plan has one for the validation");
+  if (!validation_plans.empty()) {
+    for (const PlanFile& plan : validation_plans) check_validation_plan(plan);
+    validation_data = choose_validation(graph, options);
+    ensure(validation_data.data != nullptr, "a validation has data");
+    setup.validation = validation_data.data->description();
   }
+  make_validation();
   run.circumstances = std::move(circumstances);
 }
 
@@ -231,6 +235,14 @@ void Trainer::State::make_program(std::size_t number) {
   setup.map = program->map();
 }
 
+void Trainer::State::make_validation() {
+  if (validation_plans.empty()) return;
+  const PlanFile& plan = validation_plans[setup.plan];
+  setup.validation_arena = plan.layout.arena;
+  validation = std::make_unique<Validation>(plan, *validation_data.data, kernels, storage,
+                                            file.instance.graph, *program);
+}
+
 void Trainer::State::fill_program(std::uint64_t records) {
   persistent->enter(*program);
   if (room_for_record == Bytes(0)) return;
@@ -261,6 +273,7 @@ std::optional<std::string> Trainer::State::change_plan(std::size_t number) {
   persistent->leave();
   const std::uint64_t records = log ? log->number() : 0;
   log.reset();
+  validation.reset();
   program.reset();
   reset_peak_memory();
   try {
@@ -270,6 +283,7 @@ std::optional<std::string> Trainer::State::change_plan(std::size_t number) {
     make_program(before);  // whose memory there was a moment ago
   }
   fill_program(records);
+  make_validation();
   return declined;
 }
 

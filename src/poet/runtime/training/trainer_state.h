@@ -42,7 +42,9 @@ struct Trainer::State {
   RunState run;
   ChosenData data;
   std::unique_ptr<Batches> batches;
-  std::unique_ptr<Validation> validation;  // null: none
+  std::vector<PlanFile> validation_plans;  // for each plan; empty: there is no validation
+  ChosenData validation_data;
+  std::unique_ptr<Validation> validation;  // by the present plan; null: none
   std::unique_ptr<Executor> executor;      // null until the storage is open
   bool failed = false;                     // in the step under way, or the last one
   bool unsaved = false;                    // has steps of another process that may be in no checkpoint
@@ -77,6 +79,9 @@ struct Trainer::State {
 
   /// In place of none. Throws InputError when the machine does not give the memory.
   void make_program(std::size_t number);
+
+  /// For the present program, where there is one.
+  void make_validation();
 
   /// Takes up where the program before has left.
   void fill_program(std::uint64_t records);

@@ -17,14 +17,6 @@
 namespace poet::runtime {
 namespace {
 
-PlanFile judged_validation(PlanFile plan) {
-  const Report report = replay(plan.instance, plan.plan, plan.semantics, plan.limits);
-  if (!report.valid) throw InputError("the validation's plan", "is invalid: " + report.violation);
-  const ArenaReport arena = replay_layout(plan.instance, plan.plan, plan.layout, plan.semantics, plan.limits);
-  if (!arena.valid) throw InputError("the validation's plan", "has invalid addresses: " + arena.violation);
-  return plan;
-}
-
 /// A file of its own, without a name, in the same folder as the training's.
 PageFileOptions beside(PageFileOptions storage) {
   std::error_code ignored;
@@ -36,40 +28,32 @@ PageFileOptions beside(PageFileOptions storage) {
 }  // namespace
 
 struct Validation::State {
-  PlanFile plan;
-  std::unique_ptr<Dataset> data;
+  std::int64_t samples;
   Batches batches;
   Evaluation evaluation;
   std::unique_ptr<PageFile> pages;  // null: the plan writes none
 
-  State(PlanFile file, const TrainerOptions& options, const Graph& training, const Program& host)
-      : plan(judged_validation(std::move(file))),
-        data(open_validation(plan.instance.graph, options)),
-        batches(plan.instance.graph, *data, 0),
-        evaluation(plan, options.kernels, training, host) {
-    if (!evaluation.slots().empty())
-      pages = std::make_unique<PageFile>(beside(options.storage), evaluation.slots());
+  State(const PlanFile& plan, const Dataset& data, const KernelOptions& kernels,
+        const PageFileOptions& storage, const Graph& training, const Program& host)
+      : samples(data.samples()),
+        batches(plan.instance.graph, data, 0),
+        evaluation(plan, kernels, training, host) {
+    if (!evaluation.slots().empty()) pages = std::make_unique<PageFile>(beside(storage), evaluation.slots());
   }
 };
 
-std::unique_ptr<Dataset> open_validation(const Graph& graph, const TrainerOptions& options) {
-  ensure(options.validation.has_value(), "a validation has data");
-  std::unique_ptr<Dataset> data = open_dataset(*options.validation, graph, {"validate"});
-  const std::int64_t batch = samples_per_step(data_inputs(graph));
-  if (data->samples() < batch)
-    throw InputError(Field{"validate"}, fmt::format("has {}, fewer than the {} of one batch",
-                                                    counted(data->samples(), "sample"), batch));
-  return data;
+void check_validation_plan(const PlanFile& plan) {
+  const Report report = replay(plan.instance, plan.plan, plan.semantics, plan.limits);
+  if (!report.valid) throw InputError("the validation's plan", "is invalid: " + report.violation);
+  const ArenaReport arena = replay_layout(plan.instance, plan.plan, plan.layout, plan.semantics, plan.limits);
+  if (!arena.valid) throw InputError("the validation's plan", "has invalid addresses: " + arena.violation);
 }
 
-Validation::Validation(PlanFile plan, const TrainerOptions& options, const Graph& training,
-                       const Program& host)
-    : state_(std::make_unique<State>(std::move(plan), options, training, host)) {}
+Validation::Validation(const PlanFile& plan, const Dataset& data, const KernelOptions& kernels,
+                       const PageFileOptions& storage, const Graph& training, const Program& host)
+    : state_(std::make_unique<State>(plan, data, kernels, storage, training, host)) {}
 
 Validation::~Validation() = default;
-
-std::string Validation::description() const { return state_->data->description(); }
-Bytes Validation::arena() const { return state_->plan.layout.arena; }
 
 ValidationFigures Validation::run(std::int64_t step, const PersistentValues& persistent, PageFile* pages) {
   const auto begin = std::chrono::steady_clock::now();
@@ -84,7 +68,7 @@ ValidationFigures Validation::run(std::int64_t step, const PersistentValues& per
         persistent, channel.get(), state.pages.get(),
         [&state](OpId input, std::byte* to) { state.batches.read(input, to); }, samples);
   };
-  const std::int64_t all = state.data->samples(), batch = state.batches.size();
+  const std::int64_t all = state.samples, batch = state.batches.size();
   double sum = 0;
   std::int64_t right = 0;
   for (std::int64_t first = 0; first < all; first += batch) {

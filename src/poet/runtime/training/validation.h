@@ -5,10 +5,11 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <string>
 
 #include "poet/plan/file/plan_file.h"
-#include "poet/runtime/training/trainer_options.h"
+#include "poet/runtime/data/dataset.h"
+#include "poet/runtime/kernels/kernel_options.h"
+#include "poet/runtime/storage/page_file_options.h"
 
 namespace poet::runtime {
 
@@ -23,16 +24,17 @@ struct ValidationFigures {
   Seconds took{};
 };
 
-/// Opens `options.validation` for the inputs of `graph`. Throws InputError as open_dataset(), and where it
-/// has fewer samples than a batch.
-[[nodiscard]] std::unique_ptr<Dataset> open_validation(const Graph& graph, const TrainerOptions& options);
+/// Throws InputError for a plan that breaks a rule.
+void check_validation_plan(const PlanFile& plan);
 
 class Validation {
  public:
-  /// By `plan`, a forward pass of the same parameters (poet/evaluation.h), in the memory of `host`, the
-  /// program of the training graph. Graph and host must outlive this. Throws InputError for a plan that
-  /// breaks a rule, for one of another network, and as open_validation().
-  Validation(PlanFile plan, const TrainerOptions& options, const Graph& training, const Program& host);
+  /// On all of `data`, by `plan`, a forward pass of the same parameters (pipeline/evaluation.h) that
+  /// check_validation_plan() accepts, in the memory of `host`, the program of the training graph. `storage`:
+  /// the training's. Plan, data, graph and host must outlive this. Throws InputError for a plan of another
+  /// network, and as PageFile.
+  Validation(const PlanFile& plan, const Dataset& data, const KernelOptions& kernels,
+             const PageFileOptions& storage, const Graph& training, const Program& host);
   ~Validation();
   Validation(const Validation&) = delete;
   Validation& operator=(const Validation&) = delete;
@@ -43,11 +45,6 @@ class Validation {
   /// whose part is taken off again. Persistent values stay as they are. `pages`: the training's, where there
   /// are some. Throws InputError of a transfer or a data set that failed.
   [[nodiscard]] ValidationFigures run(std::int64_t step, const PersistentValues& persistent, PageFile* pages);
-
-  /// "raw tensors, 100 samples" for people.
-  [[nodiscard]] std::string description() const;
-  /// Of the validation's plan: how much of the training's arena it works in.
-  [[nodiscard]] Bytes arena() const;
 
  private:
   struct State;

@@ -1,16 +1,44 @@
-#include "poet/evaluation.h"
+#include "poet/pipeline/evaluation.h"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "poet/autodiff/evaluation_part.h"
 #include "poet/base/amounts.h"
 #include "poet/base/error.h"
-#include "poet/compile.h"
+#include "poet/plan/canonical.h"
+#include "poet/plan/layout/layout.h"
 
 namespace poet {
+namespace {
+
+/// What is at home on storage is read for each run of ops that need it, one after the other, and let go
+/// behind it: so nothing is in RAM in vain.
+Plan in_order(const Instance& instance) {
+  const Graph& graph = instance.graph;
+  const IdVector<ValueId, ValueId> storage_of = storages(graph);
+  Plan plan;
+  std::vector<ValueId> before;  // what is in RAM for the op before
+  for (const OpId op : ids<OpId>(graph.ops.size())) {
+    std::vector<ValueId> read;
+    for (const ValueId v : graph.ops[op].inputs)
+      if (const ValueId home = storage_of[v]; graph.values[home].paged) read.push_back(home);
+    std::sort(read.begin(), read.end());
+    read.erase(std::unique(read.begin(), read.end()), read.end());
+    for (const ValueId v : read)
+      if (!std::binary_search(before.begin(), before.end(), v))
+        plan.steps.push_back({StepKind::page_in, {}, v});
+    plan.steps.push_back({StepKind::compute, op, {}});
+    before = std::move(read);
+  }
+  return canonicalize(instance, plan, Semantics::device);
+}
+
+}  // namespace
 
 Instance evaluation_instance(const Instance& training) {
   EvaluationPart part = evaluation_part(training.graph);
@@ -48,35 +76,20 @@ Instance evaluation_instance(const Instance& training) {
   return found;
 }
 
-PlanFile plan_evaluation(const PlanFile& training, const std::function<void(Instance&)>& adjust,
-                         const SolveOptions& options) {
+PlanFile evaluation_in_order(const PlanFile& training, const std::function<void(Instance&)>& adjust) {
   PlanFile file;
   file.instance = evaluation_instance(training.instance);
   if (adjust) adjust(file.instance);
-  file.limits.ram_budget = training.layout.arena + file.instance.costs.persistent;
+  const Bytes room = training.layout.arena;
+  file.limits.ram_budget = room + file.instance.costs.persistent;
   file.limits.max_bytes_written = Bytes(0);
-  CompileRequest request;
-  request.instance = file.instance;
-  request.limits = file.limits;
-  request.options = options;
-  CompileResult found = compile(request);
-  if (found.plan.steps.empty() && file.instance.costs.has_storage) {
-    file.limits.max_bytes_written = training.limits.max_bytes_written;
-    request.limits = file.limits;
-    found = compile(request);
-  }
-  if (found.plan.steps.empty()) {
-    const std::optional<Bytes> known = found.outcome.explanation.least_ram;
+  file.plan = in_order(file.instance);
+  file.layout = place(file.instance, file.plan, file.semantics, {.enough = room, .room = room});
+  if (file.layout.arena > room)
     throw InputError("the validation",
-                     fmt::format("has to work in the plan's arena of {}, and no plan for it was found{}: a "
-                                 "larger --ram-budget has room",
-                                 format_bytes(training.layout.arena),
-                                 known ? fmt::format(" (one is known for {})",
-                                                     format_bytes(*known - file.instance.costs.persistent))
-                                       : std::string()));
-  }
-  file.plan = std::move(found.plan);
-  file.layout = std::move(found.layout);
+                     fmt::format("has to work in the plan's arena of {}, and with its ops in order takes {}: "
+                                 "`poet run` looks for other plans of it",
+                                 format_bytes(room), format_bytes(file.layout.arena)));
   return file;
 }
 
