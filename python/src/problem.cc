@@ -155,13 +155,15 @@ Answer posed_problem(const Problem& problem) {
 
 void settle_least(Problem& problem) {
   if (!problem.policy.ram.least) return;
-  Problem tried = problem;
-  const bool within_device = problem.policy.ram.within_device;
-  tried.policy.ram = hardly_any_ram();
-  tried.policy.ram.within_device = within_device;
-  const Answer none = answered(posed_problem(tried));
-  const LeastBudget least = least_budget(none, [&] { return none.workload.whole_keep_all; });
-  problem.ram_note = note_of(least, problem.policy.split.automatic);
+  const bool splits = problem.policy.split.automatic;
+  const LeastBudget least = least_budget(
+      splits, problem.how.options.time_limit_seconds, [&problem](const LeastBudget& with, double left) {
+        Problem tried = problem;
+        tried.policy = with_least_budget(tried.policy, with);
+        tried.how.options.time_limit_seconds = left;
+        return answered(posed_problem(tried));
+      });
+  problem.ram_note = note_of(least, splits);
   problem.has_warning = !least.has_plan;
   problem.policy = with_least_budget(problem.policy, least);
 }

@@ -30,8 +30,8 @@ struct Problem {
 /// All of these, and: order, on_time, gap, time_limit, threads, solver, formulation, staged.
 [[nodiscard]] Problem take_problem(Arguments& arguments);
 
-/// Without Python's lock. settle_least() comes first: a RAM budget of "least" in bytes, after a search of a
-/// second or two.
+/// Without Python's lock. settle_least() comes first: a RAM budget of "least" in bytes, after a search that
+/// takes up to some half of the time limit.
 [[nodiscard]] Answer posed_problem(const Problem& problem);
 void settle_least(Problem& problem);
 /// With the lock, afterwards: a Python warning where no plan told what the least is. Raises it where warnings

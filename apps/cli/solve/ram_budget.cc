@@ -35,16 +35,20 @@ Workload unsplit(const ProblemOptions& options, const Solving& how) {
   return workload;
 }
 
-/// Where no plan is found, for lack of time or as the deadline may have it, the answer is about what keeps
-/// everything, or all the RAM there is where that is less, and says so.
 SettledRam settled_least(ProblemOptions options, const Solving& how) {
-  options.ram = SettledRam{hardly_any_ram(), {}, {}};
+  options.ram = SettledRam{};
   const bool splits = policy_of(options).split.automatic;
   Solving search;
   search.look_further = false;
-  const Solved none = solve_posed(pose_problem(options, how.adjust), options, search);
-  if (none.workload.device) use_units_of(none.workload.device->ram);
-  const LeastBudget least = least_budget(none, [&] { return unsplit(options, how).whole_keep_all; });
+  const double seconds = read_solver_options(options.solver).time_limit_seconds;
+  const LeastBudget least =
+      least_budget(splits, seconds, [&](const LeastBudget& tried, double left) -> Answer {
+        options.ram = SettledRam{tried.ram, tried, {}};
+        Solved posed = pose_problem(options, how.adjust);
+        if (posed.workload.device) use_units_of(posed.workload.device->ram);
+        posed.request.options.time_limit_seconds = left;
+        return solve_posed(std::move(posed), options, search);
+      });
   SettledRam ram{least.ram, least, {}};
   ram.note = with_option_names(note_of(least, splits));
   return ram;

@@ -11,9 +11,6 @@
 
 namespace poet {
 
-/// What is posed in its place first; the answer says with how much RAM there would be a plan.
-[[nodiscard]] RamBudget hardly_any_ram();
-
 struct LeastBudget {
   RamBudget
       ram;  // in bytes; where no plan was found, what keeps everything, or all of a smaller device's RAM
@@ -22,9 +19,12 @@ struct LeastBudget {
       {};  // the graph of that plan is split into parts of so many bytes; none: it is not
 };
 
-/// From the answer to hardly_any_ram(). `keep_all` says what keeping everything takes before the graph is
-/// split; it is asked for only where no plan was found.
-[[nodiscard]] LeastBudget least_budget(const Answer& none, const std::function<Bytes()>& keep_all);
+/// Answers to a problem with so little RAM that they say with how much there would be a plan.
+using AnswerTo = std::function<Answer(const LeastBudget& tried, double seconds)>;
+
+/// The least known from answers for the whole graph and, with `splits`, for ever finer parts of it: until
+/// these need no less, or the next would probably end after half of `seconds`.
+[[nodiscard]] LeastBudget least_budget(bool splits, double seconds, const AnswerTo& answer_to);
 
 /// What is to be said of it, with fields of the library's. `splits`: the problem leaves the parts to that
 /// plan.
