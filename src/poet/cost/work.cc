@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "poet/base/error.h"
+#include "poet/graph/float32_copies.h"
 #include "poet/graph/operators/schema.h"
 #include "poet/graph/parts.h"
 
@@ -48,11 +49,12 @@ Work work_of(const Graph& graph, OpId op) {
   const WorkReader work(graph, op);
   const OperatorSchema* schema = find_operator(work.op().kind);
   if (schema == nullptr) work.fail("this kind of operator has no cost rule");
-  // Every kernel works in place on its outputs (direct convolution, no im2col), so none needs scratch memory.
+  // Every kernel works in place on its outputs (direct convolution, no im2col), so none needs scratch memory
+  // but for float32 copies of what is stored as bfloat16.
   Count flops = schema->flops(work);
   for (const std::int64_t i : work.accumulated())
     flops = work.plus(flops, work.elements(work.out(static_cast<std::size_t>(i))));
-  return {Flops(flops), Bytes(moved(graph, work, *schema)), Bytes(0)};
+  return {Flops(flops), Bytes(moved(graph, work, *schema)), float32_copies(graph, op).bytes};
 }
 
 std::int64_t forward_macs(const Graph& graph) {
