@@ -145,7 +145,7 @@ class Classes {
   /// The least that a part of the storage can have, were the classes a and b one.
   double least_part(ValueId s, int a, int b) {
     const Value& value = graph_.values[s];
-    auto bytes = static_cast<double>(value.bytes.value());
+    auto bytes = static_cast<double>(worked_on(value).value());
     for (std::size_t axis = 0; axis < value.shape.size(); ++axis) {
       const int r = root(first_axis_[s] + static_cast<int>(axis));
       const bool merged = a != b && (r == a || r == b);

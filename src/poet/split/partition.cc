@@ -96,9 +96,13 @@ Range range_of(const AxisClass& axes, std::int64_t size, std::int64_t i) {
   return {i * axes.units / axes.parts * per_unit, (i + 1) * axes.units / axes.parts * per_unit};
 }
 
+Bytes worked_on(const Value& value) {
+  return value.dtype == DType::bfloat16 ? byte_count(value.shape, DType::float32) : value.bytes;
+}
+
 Bytes largest_part(const Graph& graph, const Partition& partition, ValueId storage) {
   const Value& value = graph.values[storage];
-  std::int64_t whole = value.bytes.value();
+  std::int64_t whole = worked_on(value).value();
   for (std::size_t a = 0; a < value.shape.size(); ++a) {
     const int c = partition.of_axis[storage][a];
     if (c == kNoClass) continue;

@@ -57,7 +57,8 @@ void report_ops(const Graph& parts, const std::vector<char>& copies, Bytes limit
     }
     if (!copies.empty() && copies[static_cast<std::size_t>(id.index)] != 0) {
       const Value& copy = parts.values[op.outputs.front()];
-      if (copy.bytes > limit) report.unsplit.push_back({copy.name, copy.bytes, op.name});
+      const Bytes bytes = splitting::worked_on(copy);
+      if (bytes > limit) report.unsplit.push_back({copy.name, bytes, op.name});
     }
   }
 }
