@@ -109,7 +109,8 @@ TEST(FirmwareKernels, WidenAndRoundAsThePortableOnesDo) {
   std::mt19937 random(7);
   for (std::uint32_t upper = 0; upper < 0x10000U; ++upper) {
     halves.push_back(static_cast<std::uint16_t>(upper));
-    for (const std::uint32_t lower : {0U, 1U, 0x7fffU, 0x8000U, 0x8001U, 0xffffU, random() & 0xffffU})
+    const auto any = static_cast<std::uint32_t>(random() & 0xffffU);
+    for (const std::uint32_t lower : {0U, 1U, 0x7fffU, 0x8000U, 0x8001U, 0xffffU, any})
       wide.push_back(upper << 16U | lower);
   }
   rounded.resize(wide.size());

@@ -11,6 +11,9 @@
 
 namespace poet {
 
+/// What operators work on: a value's bytes, in float32 where it is stored as bfloat16.
+[[nodiscard]] Bytes bytes_in_float32(const Value& value);
+
 /// Whether the op's kernel needs such copies: an op that only moves elements does not.
 [[nodiscard]] bool needs_float32_copies(const Graph& graph, OpId op);
 

@@ -5,6 +5,7 @@
 #include <limits>
 #include <set>
 
+#include "poet/graph/float32_copies.h"
 #include "poet/split/axis_classes.h"
 
 namespace poet::splitting {
@@ -96,13 +97,9 @@ Range range_of(const AxisClass& axes, std::int64_t size, std::int64_t i) {
   return {i * axes.units / axes.parts * per_unit, (i + 1) * axes.units / axes.parts * per_unit};
 }
 
-Bytes worked_on(const Value& value) {
-  return value.dtype == DType::bfloat16 ? byte_count(value.shape, DType::float32) : value.bytes;
-}
-
 Bytes largest_part(const Graph& graph, const Partition& partition, ValueId storage) {
   const Value& value = graph.values[storage];
-  std::int64_t whole = worked_on(value).value();
+  std::int64_t whole = bytes_in_float32(value).value();
   for (std::size_t a = 0; a < value.shape.size(); ++a) {
     const int c = partition.of_axis[storage][a];
     if (c == kNoClass) continue;

@@ -45,9 +45,6 @@ struct Partition {
   }
 };
 
-/// What operators work on: a value's bytes, in float32 where it is stored as bfloat16.
-[[nodiscard]] Bytes worked_on(const Value& value);
-
 /// As coarse as possible while no tensor has a part of which more than `limit` bytes are worked on, as far as
 /// its axes can be cut. O(edges + classes * steps * ops).
 [[nodiscard]] Partition partition(const Graph& graph, Bytes limit);

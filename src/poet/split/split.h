@@ -18,8 +18,8 @@
 namespace poet {
 
 struct SplitOptions {
-  Bytes part;   // no value is larger where it can be cut, as operators work on it: in float32; at least a
-                // number's
+  Bytes part;   // no value is larger where it can be cut, as operators work on it (bytes_in_float32()); at
+                // least a number's
   Bytes ram{};  // for which the order of an op's parts is chosen; 0: four parts
 };
 
