@@ -37,8 +37,7 @@ Count moved(const Graph& graph, OpId id, const WorkReader& work, const OperatorS
     if (schema.passes == Passes::gathered && schema.table < op.inputs.size() &&
         v == storage(graph, op.inputs[schema.table])) {
       // Touches as many elements as it delivers.
-      const DType type =
-          on_copies && graph.values[v].dtype == DType::bfloat16 ? DType::float32 : graph.values[v].dtype;
+      const DType stored = graph.values[v].dtype, type = on_copies ? computed_as(stored) : stored;
       bytes = std::min(bytes, work.times(work.elements(work.out(0)), size_of(type).value()));
     }
     total = work.plus(total, bytes);

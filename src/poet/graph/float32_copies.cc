@@ -14,9 +14,7 @@ bool is_bfloat16(const Graph& graph, ValueId v) { return graph.values[v].dtype =
 
 }  // namespace
 
-Bytes bytes_in_float32(const Value& value) {
-  return value.dtype == DType::bfloat16 ? byte_count(value.shape, DType::float32) : value.bytes;
-}
+Bytes bytes_in_float32(const Value& value) { return byte_count(value.shape, computed_as(value.dtype)); }
 
 bool needs_float32_copies(const Graph& graph, OpId id) {
   const Op& op = graph.ops[id];
