@@ -18,7 +18,6 @@
 #include "poet/frontend/zoo.h"
 #include "poet/runtime/kernels/bfloat16.h"
 #include "poet/split/split.h"
-#include "tests/support/effort.h"
 #include "tests/support/firmware_kernels.h"
 #include "tests/support/kernel_graphs.h"
 #include "tests/support/runtime_interpreter.h"
@@ -26,9 +25,6 @@
 
 namespace poet::test {
 namespace {
-
-/// Sanitizers look for other mistakes than many seeds do.
-int tried_in_mixed_precision(int seeds) { return kSanitized ? (seeds + 3) / 4 : seeds; }
 
 class FirmwareKernelFamily : public testing::TestWithParam<KernelGraphFamily> {};
 
@@ -43,7 +39,7 @@ TEST_P(FirmwareKernelFamily, ComputesTheBitsOfThePortableKernels) {
 }
 
 TEST_P(FirmwareKernelFamily, ComputesTheBitsOfThePortableKernelsInMixedPrecision) {
-  for (int seed = 0; seed < tried_in_mixed_precision(GetParam().seeds) && !HasFailure(); ++seed) {
+  for (int seed = 0; seed < (GetParam().seeds + 3) / 4 && !HasFailure(); ++seed) {
     KernelCheckOptions options;
     options.step = 1 + seed % 4 * 250;
     options.tolerance = 0x1p-7;
