@@ -135,26 +135,33 @@ int poet_hardsigmoid_backward(const void* shape, void* const* operand, const poe
   POET_ELEMENTWISE(2, a * (b > 0.0F && b < 1.0F ? s.number[0] : 0.0F));
 }
 
+/* The body of a kernel that copies boxes of elements of this type. */
+#define POET_COPY_BOXES(type)                                                                       \
+  const char* next = (const char*)shape + sizeof(poet_copies);                                      \
+  poet_copies s;                                                                                    \
+  int32_t n, i;                                                                                     \
+  (void)run;                                                                                        \
+  memcpy(&s, shape, sizeof s);                                                                      \
+  if (s.fill_operand >= 0) {                                                                        \
+    type* to = operand[s.fill_operand];                                                             \
+    for (i = 0; i < s.fill_count; ++i) to[i] = (type)s.fill;                                        \
+  }                                                                                                 \
+  for (n = 0; n < s.copies; ++n, next += sizeof(poet_copy)) {                                       \
+    poet_copy c;                                                                                    \
+    poet_walk w;                                                                                    \
+    memcpy(&c, next, sizeof c);                                                                     \
+    memset(&w, 0, sizeof w);                                                                        \
+    do {                                                                                            \
+      type* to = (type*)operand[c.to] + c.to_first + w.at[0];                                       \
+      const type* from = (const type*)operand[c.from] + c.from_first + w.at[1];                     \
+      for (i = c.nest.count; i > 0; --i, to += c.nest.step[0], from += c.nest.step[1]) *to = *from; \
+    } while (poet_next_run(&c.nest, &w));                                                           \
+  }                                                                                                 \
+  return POET_KERNEL_OK
+
 int poet_copy_boxes(const void* shape, void* const* operand, const poet_run* run) {
-  const char* next = (const char*)shape + sizeof(poet_copies);
-  poet_copies s;
-  int32_t n, i;
-  (void)run;
-  memcpy(&s, shape, sizeof s);
-  if (s.fill_operand >= 0) {
-    uint32_t* to = operand[s.fill_operand];
-    for (i = 0; i < s.fill_count; ++i) to[i] = s.fill;
-  }
-  for (n = 0; n < s.copies; ++n, next += sizeof(poet_copy)) {
-    poet_copy c;
-    poet_walk w;
-    memcpy(&c, next, sizeof c);
-    memset(&w, 0, sizeof w);
-    do {
-      uint32_t* to = (uint32_t*)operand[c.to] + c.to_first + w.at[0];
-      const uint32_t* from = (const uint32_t*)operand[c.from] + c.from_first + w.at[1];
-      for (i = c.nest.count; i > 0; --i, to += c.nest.step[0], from += c.nest.step[1]) *to = *from;
-    } while (poet_next_run(&c.nest, &w));
-  }
-  return POET_KERNEL_OK;
+  POET_COPY_BOXES(uint32_t);
+}
+int poet_copy_halves(const void* shape, void* const* operand, const poet_run* run) {
+  POET_COPY_BOXES(uint16_t);
 }

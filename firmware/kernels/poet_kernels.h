@@ -103,7 +103,15 @@ typedef struct poet_copies {
   uint32_t fill;  /* the bits of an element */
   int32_t copies; /* that many poet_copy follow */
 } poet_copies;
-int poet_copy_boxes(const void* shape, void* const* operand, const poet_run* run);
+int poet_copy_boxes(const void* shape, void* const* operand, const poet_run* run);  /* of 4 bytes */
+int poet_copy_halves(const void* shape, void* const* operand, const poet_run* run); /* of 2 bytes */
+
+/* Numbers that are stored as bfloat16, and as float32 for a kernel to work on. */
+typedef struct poet_numbers {
+  int32_t count;
+} poet_numbers;
+int poet_widen(const void* shape, void* const* operand, const poet_run* run); /* bfloat16 -> float32 */
+int poet_round(const void* shape, void* const* operand, const poet_run* run); /* float32 -> bfloat16 */
 
 /* ---- products */
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Losses, optimisers and schedules of firmware: what it trains is what poet run trains with the same options, to the bit.
+"""Losses, optimisers, schedules and mixed precision of firmware: what it trains is what poet run trains with the same options, to the bit.
 
 usage: firmware_training_test.py POET WORK_FOLDER host|boards
 
@@ -20,6 +20,7 @@ TRAININGS = {
     "adam": (["--optimizer", "adam"], ["--beta1", "0.8", "--beta2", "0.99", "--eps", "1e-6", "--weight-decay", "0.1"]),
     "adamw, smoothed": (["--optimizer", "adamw", "--label-smoothing", "0.1"], ["--weight-decay", "0.3", "--lr-schedule", "cosine", "--lr-length", "20"]),
     "accumulated": (["--optimizer", "adam", "--accumulate", "3"], ["--lr-warmup", "2"]),
+    "mixed precision": (["--optimizer", "adam", "--precision", "bf16-mixed"], []),
     "clipped": (["--optimizer", "momentum", "--clip-norm", "0.05"], RATE),
     "clipped sums": (["--optimizer", "sgd", "--accumulate", "2", "--clip-norm", "0.5"],
                      ["--lr-schedule", "step", "--lr-step-size", "2", "--weight-decay", "0.05"]),
@@ -31,6 +32,8 @@ LOSSES = {
     "bce-with-logits": (["--optimizer", "adam"], []),
 }
 STEPS = 12
+# In mixed precision: convolutions, and a transformer whose tables stay on the card.
+MIXED = {"resnet14_cifar": ("60KiB", []), "bert_tiny": ("200000", ["--sequence-length", "16"])}
 
 
 def ram_of(name, else_ram):
@@ -43,6 +46,15 @@ def same_as_on_the_host(name, plan_file, options, execute, board="host", make=()
     assert len(losses(execute(folder))) == STEPS
     as_poet_run_does(plan_file, folder, STEPS, options)
     print(f"{board}, {name}: {STEPS} steps")
+
+
+def in_mixed_precision(model, execute, board="host", make=()):
+    ram, options = MIXED[model]
+    file = plan(f"{model}_{board}", ram, "--precision", "bf16-mixed", *options, model=model)
+    folder = firmware(file, f"{model}_{board}", 1, board, make)
+    assert len(losses(execute(folder))) == 1
+    as_poet_run_does(file, folder, 1)
+    print(f"{board}, {model} in mixed precision")
 
 
 def network_without_loss():
@@ -69,6 +81,8 @@ def on_host():
     onnx = network_without_loss()
     for loss, (solve, options) in LOSSES.items():
         same_as_on_the_host(loss, plan_with_loss(onnx, loss, solve), options, execute, make=sanitized)
+    for model in MIXED:
+        in_mixed_precision(model, execute, make=sanitized)
     goes_on(execute)
     refusals()
 
@@ -106,12 +120,14 @@ def refusals():
 
 def on_boards():
     needs_emulator()
-    for board, make, names in (("mps2-an386", (), ("cosine, nesterov", "clipped sums")), ("microbit", (), ("warm-up, steps", "adamw, smoothed"))):
+    for board, make, names in (("mps2-an386", (), ("cosine, nesterov", "clipped sums")),
+                               ("microbit", (), ("warm-up, steps", "adamw, smoothed", "mixed precision"))):
         execute = lambda folder: run("make", "-s", "-C", folder, "run", *make, timeout=600)
         for name in names:
             solve, options = TRAININGS[name]
             file = plan(f"{board}_{name.replace(' ', '_')}", ram_of(name, "27KiB"), *solve, model="linear")
             same_as_on_the_host(name, file, options, execute, board, make)
+    in_mixed_precision("resnet14_cifar", lambda folder: run("make", "-s", "-C", folder, "run", timeout=600), "mps2-an386")
     file = plan_with_loss(network_without_loss(), "bce-with-logits", [])
     same_as_on_the_host("bce-with-logits", file, RATE, execute=lambda folder: run("make", "-s", "-C", folder, "run", timeout=600),
                         board="lm3s6965evb")

@@ -202,10 +202,8 @@ TEST_F(Run, MixedPrecisionIsPlannedForAndTold) {
   EXPECT_THAT(on.out, HasSubstr("Precision     mixed: activations are stored as bfloat16"));
   EXPECT_THAT(on.out, HasSubstr("precision differs from the checkpoint's: bf16-mixed, before fp32"));
 
-  const ProgramRun refused = poet("codegen " + file("p") + " -o " + file("firmware"));
-  EXPECT_EQ(refused.exit_code, 2);
-  EXPECT_THAT(refused.err,
-              HasSubstr("is stored as bfloat16 (--precision bf16-mixed), which no kernel in C reads"));
+  const ProgramRun firmware = poet("codegen " + file("p") + " -o " + file("firmware"));
+  EXPECT_EQ(firmware.exit_code, 0) << firmware.err;
 }
 
 TEST_F(Run, ResumingIsGoingOn) {

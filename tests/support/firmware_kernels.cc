@@ -8,7 +8,8 @@
 #include <vector>
 
 #include "poet/base/error.h"
-#include "poet/firmware/lowered.h"
+#include "poet/firmware/calls.h"
+#include "poet/graph/float32_copies.h"
 #include "tests/support/runtime_interpreter.h"
 
 namespace poet::test {
@@ -20,7 +21,8 @@ class BothKernels final : public runtime::Kernel {
  public:
   BothKernels(const Graph& graph, OpId op)
       : portable_(reference_kernel(graph, op)),
-        lowered_(firmware::lowered(graph, op)),
+        calls_(firmware::calls_of(graph, op)),
+        copies_(static_cast<std::size_t>(float32_copies(graph, op).bytes.value()), sizeof(float)),
         name_(graph.ops[op].name) {
     const auto sizes = [&](const std::vector<ValueId>& values) {
       std::vector<std::size_t> bytes;
@@ -34,14 +36,12 @@ class BothKernels final : public runtime::Kernel {
   void run(const runtime::KernelCall& call) override {
     const std::vector<std::span<void* const>> lists = {call.inputs, call.outputs, call.updates};
     std::map<void*, Buffer> copies;  // what is shared stays so
-    std::vector<void*> all;
     std::vector<std::vector<void*>> of_copies(3);
     for (std::size_t l = 0; l < lists.size(); ++l) {
       for (std::size_t i = 0; i < lists[l].size(); ++i) {
         Buffer& copy = copies[lists[l][i]];
         copy.resize(std::max(copy.size(), (sizes_[l][i] + 7) / 8));
         std::memcpy(copy.data(), lists[l][i], sizes_[l][i]);
-        all.push_back(lists[l][i]);
       }
     }
     for (std::size_t l = 0; l < lists.size(); ++l)
@@ -54,18 +54,28 @@ class BothKernels final : public runtime::Kernel {
 
     const poet_run run = {static_cast<std::uint32_t>(call.step), static_cast<std::uint32_t>(call.seed),
                           static_cast<std::uint32_t>(call.seed >> 32U), call.rate_factor};
-    ASSERT_EQ(lowered_.kernel->here(lowered_.shape.data(), all.data(), &run), POET_KERNEL_OK) << name_;
+    for (const firmware::Call& next : calls_) {
+      std::vector<void*> operands;
+      for (const firmware::CallOperand& operand : next.operands)
+        operands.push_back(operand.place == firmware::CallOperand::Place::workspace
+                               ? copies_.data() + operand.offset
+                               : lists[static_cast<std::size_t>(operand.place)][operand.position]);
+      ASSERT_EQ(next.lowered.kernel->here(next.lowered.shape.data(), operands.data(), &run), POET_KERNEL_OK)
+          << name_;
+    }
+    EXPECT_TRUE(copies_.intact()) << name_ << " writes beside its float32 copies";
     for (std::size_t l = 1; l < lists.size(); ++l)
       for (std::size_t i = 0; i < lists[l].size(); ++i)
         EXPECT_EQ(std::memcmp(lists[l][i], of_copies[l][i], sizes_[l][i]), 0)
-            << name_ << ": " << lowered_.kernel->name << " has other bits in result " << i;
+            << name_ << ": the calls in C have other bits in result " << i;
   }
   [[nodiscard]] Bytes workspace() const override { return portable_->workspace(); }
   [[nodiscard]] std::string implementation() const override { return "both"; }
 
  private:
   std::unique_ptr<runtime::Kernel> portable_;
-  firmware::Lowered lowered_;
+  std::vector<firmware::Call> calls_;
+  GuardedBuffer copies_;  // of exactly the size that a plan has for them
   std::string name_;
   std::vector<std::vector<std::size_t>> sizes_;
 };
@@ -74,7 +84,7 @@ class BothKernels final : public runtime::Kernel {
 
 bool has_firmware_kernel(const Graph& graph, OpId op) {
   try {
-    return firmware::lowered(graph, op).kernel != nullptr;
+    return !firmware::calls_of(graph, op).empty();
   } catch (const InputError&) {
     return false;
   }

@@ -5,10 +5,10 @@
 #include <map>
 #include <utility>
 
-#include "poet/base/error.h"
 #include "poet/graph/strides.h"
 #include "poet/runtime/kernels/bfloat16.h"
-#include "poet/runtime/kernels/reference/reference.h"
+#include "poet/runtime/kernels/kernel.h"
+#include "poet/runtime/kernels/kernel_options.h"
 
 namespace poet::test {
 namespace {
@@ -63,9 +63,7 @@ bool GuardedBuffer::intact() const {
 }
 
 std::unique_ptr<runtime::Kernel> reference_kernel(const Graph& graph, OpId op) {
-  std::unique_ptr<runtime::Kernel> kernel = runtime::make_reference_kernel(graph, op);
-  if (!kernel) throw InternalError("no reference kernel computes " + graph.ops[op].kind);
-  return kernel;
+  return runtime::make_kernel(graph, op, {runtime::KernelLibrary::reference, 1, ""});
 }
 
 RuntimeInterpreter::RuntimeInterpreter(const Graph& graph, const MakeKernel& make, std::size_t offset)

@@ -3,13 +3,19 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <string>
 
 #include "poet/autodiff/differentiate.h"
+#include "poet/autodiff/mixed_precision.h"
 #include "poet/base/error.h"
+#include "poet/cost/device.h"
+#include "poet/cost/tabulate.h"
 #include "poet/firmware/lowered.h"
+#include "poet/firmware/program.h"
 #include "poet/graph/nn.h"
 #include "poet/runtime/training/hyperparameters.h"
+#include "tests/support/quick_plan.h"
 
 namespace poet::firmware {
 namespace {
@@ -24,16 +30,23 @@ Graph classifier(double smoothing = 0.0) {
   return forward;
 }
 
-/// Why a training step is not lowered; empty: it is.
-std::string refusal(const Graph& training) {
+/// What `step` is refused with; empty: it is not.
+std::string refusal_of(const std::function<void()>& step) {
   try {
-    check_kinds(training);
-    for (const OpId op : ids<OpId>(training.ops.size()))
-      if (training.ops[op].kind != "input") static_cast<void>(lowered(training, op));
+    step();
   } catch (const InputError& error) {
     return error.what();
   }
   return "";
+}
+
+/// Why a training step is not lowered.
+std::string refusal(const Graph& training) {
+  return refusal_of([&] {
+    check_kinds(training);
+    for (const OpId op : ids<OpId>(training.ops.size()))
+      if (training.ops[op].kind != "input") static_cast<void>(lowered(training, op));
+  });
 }
 
 TEST(FirmwareRefuses, NoOptimiserAndNoTreatmentOfGradients) {
@@ -57,6 +70,24 @@ TEST(FirmwareRefuses, KindsThatItDoesNotHave) {
   EXPECT_EQ(refusal(differentiate(g.finish())),
             "the plan: there is no kernel in C for softsign (op \"soft\"), softsign_backward (op "
             "\"soft:backward\")");
+}
+
+/// Why a plan in mixed precision is no program.
+std::string refusal_of_mixed_plan(bool with_workspace) {
+  Instance instance;
+  instance.graph = in_mixed_precision(differentiate(classifier()));
+  instance.costs = tabulate(instance.graph, find_device("m4"));
+  if (!with_workspace)
+    for (OpCost& cost : instance.costs.ops) cost.workspace = Bytes(0);
+  const PlanFile file = test::quick_plan(instance, {}, Bytes(1000));
+  return refusal_of([&] { static_cast<void>(program_of(file, {})); });
+}
+
+// fc writes 8 numbers; the loss reads them.
+TEST(FirmwareRefuses, PlansInMixedPrecisionThatHaveNoRoomForFloat32) {
+  EXPECT_EQ(refusal_of_mixed_plan(true), "");
+  EXPECT_EQ(refusal_of_mixed_plan(false),
+            "op \"fc\": works on 32 bytes of float32 copies, for which the plan has 0: solve again");
 }
 
 }  // namespace

@@ -122,6 +122,33 @@ TEST(MixedPrecisionGraph, SumsOfPartsAreRoundedOnceTheyAreWhole) {
   EXPECT_GT(partial, 0);
 }
 
+// "relu" writes over its copy of "norm", 4 x 8 x 8 x 8 numbers; "conv" reads x in float32. Work is that of
+// float32, and what only moves elements moves half.
+TEST(MixedPrecisionGraph, OperatorsWorkOnFloat32Copies) {
+  GraphBuilder g("copies");
+  ValueId x = nn::conv2d(g, "conv", g.input("x", {4, 3, 8, 8}), {.out_channels = 8, .kernel = {1, 1}});
+  x = nn::transpose(g, "turned", nn::relu(g, "relu", x), {0, 2, 3, 1});
+  x = nn::linear(g, "fc", nn::reshape(g, "flat", x, {4, 512}), 5);
+  nn::softmax_cross_entropy(g, "loss", x, g.input("targets", {4}, DType::int32));
+  const Graph whole = differentiate(g.finish());
+  const Graph graph = in_mixed_precision(whole);
+  const auto work = [](const Graph& of, const char* op) { return work_of(of, test::find_op(of, op)); };
+  EXPECT_EQ(work(graph, "relu").workspace, Bytes(4 * 2048));
+  EXPECT_EQ(work(graph, "conv").workspace, Bytes(4 * 2048));
+  EXPECT_EQ(work(graph, "fc").workspace, Bytes(4 * 2048 + 4 * 20));
+  EXPECT_EQ(work(graph, "turned").workspace, Bytes(0));
+  EXPECT_EQ(work(whole, "relu").workspace, Bytes(0));
+  for (const char* op : {"relu", "conv", "fc"}) EXPECT_EQ(work(graph, op).moved, work(whole, op).moved) << op;
+  EXPECT_EQ(2 * work(graph, "turned").moved, work(whole, "turned").moved);
+}
+
+TEST(MixedPrecisionGraph, PartsAreMeasuredInFloat32) {
+  const Graph whole = differentiate(convolutions());
+  for (const Bytes part : {Bytes(4096), Bytes(512)})
+    EXPECT_EQ(split(in_mixed_precision(whole), {.part = part}).ops.size(),
+              split(whole, {.part = part}).ops.size());
+}
+
 TEST(MixedPrecisionGraph, TransfersAndMemoryCostHalf) {
   const Graph whole = differentiate(convolutions());
   const Graph graph = in_mixed_precision(whole);

@@ -10,6 +10,7 @@
 #include "poet/base/error.h"
 #include "poet/firmware/families.h"
 #include "poet/graph/loop_nest.h"
+#include "poet/runtime/kernels/bfloat16.h"
 
 namespace poet::firmware {
 namespace {
@@ -48,16 +49,14 @@ poet_copy copy_of(const Shape& box, std::int32_t to, const Shape& to_strides, In
   return {nest_of(box, {to_strides, from_strides}), to, from, small(to_first), small(from_first)};
 }
 
-void refuse_other_sizes(const OpReader& op) {
-  if (size_of(op.input(0).dtype) != Bytes(4))
-    throw InputError(op.op().name, "copies elements of other than 4 bytes, which no kernel in C does");
-}
+bool of_halves(const OpReader& op) { return op.input(0).dtype == DType::bfloat16; }
 
 std::vector<std::byte> with_copies(const OpReader& op, const std::vector<poet_copy>& copies, bool fills,
                                    float value = 0.0F) {
-  refuse_other_sizes(op);
+  if (!of_halves(op) && size_of(op.input(0).dtype) != Bytes(4))
+    throw InputError(op.op().name, "copies elements of other than 2 or 4 bytes, which no kernel in C does");
   poet_copies s{};
-  s.fill = std::bit_cast<std::uint32_t>(value);
+  s.fill = of_halves(op) ? runtime::rounded_to_bfloat16(value) : std::bit_cast<std::uint32_t>(value);
   s.fill_operand = fills ? first_output(op) : -1;
   s.fill_count = fills ? small(op.out_count(0)) : 0;
   s.copies = small(static_cast<Index>(copies.size()));
@@ -224,7 +223,11 @@ void add_elements(KernelTable& table) {
 
 void add_copies(KernelTable& table) {
   const auto add_copy = [&table](const char* kind, std::vector<std::byte> (*shape)(const OpReader&)) {
-    table[kind] = {{"poet_copy_boxes", "poet_elements.c", poet_copy_boxes}, shape, true};
+    table[kind] = {{"poet_copy_boxes", "poet_elements.c", poet_copy_boxes},
+                   shape,
+                   true,
+                   {"poet_copy_halves", "poet_elements.c", poet_copy_halves},
+                   of_halves};
   };
   add_copy("concat", concat);
   add_copy("split", split);

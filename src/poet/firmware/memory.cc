@@ -13,6 +13,7 @@
 #include "poet/cost/device.h"
 #include "poet/cost/json_reader.h"
 #include "poet/cost/tabulate.h"
+#include "poet/graph/float32_copies.h"
 
 namespace poet::firmware {
 namespace {
@@ -65,6 +66,18 @@ std::int64_t code_bytes(const Program& program, const JsonField& processor, cons
   return rounded_up(bytes, kFlashAlignment);
 }
 
+/// Instructions of poet_widen and poet_round, as e2e_firmware_counts_off pins them.
+double conversions(const Graph& graph, OpId op) {
+  constexpr double kPerCall = 60, kPerWidened = 5, kPerRounded = 11;
+  const Float32Copies copies = float32_copies(graph, op);
+  double sum = 0;
+  for (const Float32Copies::Copy& copy : copies.read)
+    sum += kPerCall + kPerWidened * static_cast<double>(copy.count);
+  for (const Float32Copies::Copy& copy : copies.written)
+    sum += kPerCall + kPerRounded * static_cast<double>(copy.count);
+  return sum;
+}
+
 }  // namespace
 
 PlanArrays plan_arrays(const Program& program) {
@@ -113,9 +126,11 @@ std::int64_t instructions_per_step(const PlanFile& file, const Program& program)
   constexpr double kHertz = 64e6;  // of the profile: one instruction per clock
   const DeviceProfile device = find_device("m4-emulated");
   const CostTable costs = tabulate(file.instance.graph, device, PersistentPolicy::automatic);
+  const Graph& graph = file.instance.graph;
   Seconds sum;
   for (const Step& step : file.plan.steps) {
-    if (step.kind == StepKind::compute) sum += costs.ops[step.op].runtime;
+    if (step.kind == StepKind::compute)
+      sum += costs.ops[step.op].runtime + Seconds(conversions(graph, step.op) / kHertz);
     if (step.kind == StepKind::page_in) sum += costs.values[step.value].page_in.seconds;
     if (step.kind == StepKind::page_out) sum += costs.values[step.value].page_out.seconds;
   }

@@ -9,8 +9,10 @@
 
 #include "firmware/engine/poet_engine.h"
 #include "poet/base/error.h"
+#include "poet/firmware/calls.h"
 #include "poet/firmware/families.h"
 #include "poet/firmware/storage_places.h"
+#include "poet/graph/float32_copies.h"
 #include "poet/graph/operators/schema.h"
 #include "poet/graph/parts.h"
 #include "poet/plan/machine.h"
@@ -60,11 +62,16 @@ class Compiler {
       if (!value.alias_of.valid() && value.bytes > Bytes(0) &&
           file_.instance.costs.values[v].bytes == Bytes(0))
         throw InputError(named(graph_, v), "is outside the plan's RAM budget: a board has no other memory");
-      if (value.dtype == DType::bfloat16)
-        throw InputError(named(graph_, v),
-                         "is stored as bfloat16 (--precision bf16-mixed), which no kernel in C reads");
       if (size_of(value.dtype) > Bytes(kUnit))
         throw InputError(named(graph_, v), "has elements of more than 4 bytes, which no kernel in C has");
+    }
+    for (const OpId op : ids<OpId>(graph_.ops.size())) {
+      const Bytes needed = float32_copies(graph_, op).bytes, planned = file_.instance.costs.ops[op].workspace;
+      if (needed > planned)
+        throw InputError(fmt::format("op \"{}\"", graph_.ops[op].name),
+                         fmt::format("works on {} bytes of float32 copies, for which the plan has {}: solve "
+                                     "again",
+                                     needed.value(), planned.value()));
     }
     for (const Allocation& a : file_.layout.allocations)
       if (a.offset % kUnit != 0)
@@ -102,10 +109,7 @@ class Compiler {
   /// Of a value's storage; tensors without elements have none and lie anywhere.
   [[nodiscard]] std::int64_t where(ValueId v) const { return std::max<std::int64_t>(place_[storage_[v]], 0); }
 
-  std::size_t shape_number(OpId op) {
-    const Lowered call = lowered(graph_, op);
-    const std::size_t operands =
-        graph_.ops[op].inputs.size() + graph_.ops[op].outputs.size() + graph_.ops[op].updates.size();
+  std::size_t shape_number(OpId op, const Lowered& call, std::size_t operands) {
     if (operands > kMostOperands)
       throw InputError(fmt::format("op \"{}\"", graph_.ops[op].name),
                        fmt::format("has {} operands, more than {}", operands, kMostOperands));
@@ -131,14 +135,27 @@ class Compiler {
       throw InputError("the plan", fmt::format("calls more than {} kernels", kMostKernels));
   }
 
-  void compute(OpId op, const std::vector<std::int64_t>& inputs) {
+  void compute(OpId op, const std::vector<std::int64_t>& inputs, std::int64_t workspace) {
     const Op& o = graph_.ops[op];
     if (o.kind == "input") return input(o.outputs.at(0));
-    put(POET_CALL);
-    put_varint(shape_number(op));
-    for (const std::int64_t at : inputs) put_address(at);
-    for (const ValueId v : o.outputs) put_address(where(v));
-    for (const ValueId v : o.updates) put_address(where(v));
+    const auto at = [&](const CallOperand& operand) {
+      switch (operand.place) {
+        case CallOperand::Place::input:
+          return inputs.at(operand.position);
+        case CallOperand::Place::output:
+          return where(o.outputs.at(operand.position));
+        case CallOperand::Place::update:
+          return where(o.updates.at(operand.position));
+        case CallOperand::Place::workspace:
+          break;
+      }
+      return workspace + operand.offset;
+    };
+    for (const Call& call : calls_of(graph_, op)) {
+      put(POET_CALL);
+      put_varint(shape_number(op, call.lowered, call.operands.size()));
+      for (const CallOperand& operand : call.operands) put_address(at(operand));
+    }
     if (!is_loss(o)) return;
     put(POET_LOSS);
     put_address(where(o.outputs.at(0)));
@@ -192,11 +209,13 @@ class Compiler {
       std::vector<std::int64_t> inputs;  // a result may lie over an operand, so operands come first
       if (step.kind == StepKind::compute)
         for (const ValueId v : graph_.ops[step.op].inputs) inputs.push_back(where(v));
+      std::int64_t workspace = 0;
       for (; next < allocations.size() && allocations[next].begin == i; ++next)
-        if (allocations[next].value.valid()) place_[allocations[next].value] = allocations[next].offset;
+        (allocations[next].value.valid() ? place_[allocations[next].value] : workspace) =
+            allocations[next].offset;
       switch (step.kind) {
         case StepKind::compute:
-          compute(step.op, inputs);
+          compute(step.op, inputs, workspace);
           break;
         case StepKind::page_out:
         case StepKind::page_in:

@@ -120,8 +120,8 @@ struct Program {
 };
 
 /// Of a plan that the verifier accepts, for device semantics. Throws InputError naming the op or value that
-/// boards cannot have: a kind without a kernel, parameters outside the budget, elements of other than 4
-/// bytes. O(steps + edges).
+/// boards cannot have: a kind without a kernel, parameters outside the budget, elements of more than 4
+/// bytes, float32 copies without workspace. O(steps + edges).
 [[nodiscard]] Program program_of(const PlanFile& file, const runtime::LearningRateSchedule& schedule);
 
 /// What firmware and card must have in common: the program's, and the seed of data order and dropout.

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <set>
 
+#include "poet/graph/float32_copies.h"
 #include "poet/graph/strides.h"
 
 namespace poet::splitting {
@@ -145,7 +146,7 @@ class Classes {
   /// The least that a part of the storage can have, were the classes a and b one.
   double least_part(ValueId s, int a, int b) {
     const Value& value = graph_.values[s];
-    auto bytes = static_cast<double>(value.bytes.value());
+    auto bytes = static_cast<double>(bytes_in_float32(value).value());
     for (std::size_t axis = 0; axis < value.shape.size(); ++axis) {
       const int r = root(first_axis_[s] + static_cast<int>(axis));
       const bool merged = a != b && (r == a || r == b);

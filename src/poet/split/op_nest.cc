@@ -3,10 +3,30 @@
 #include <algorithm>
 #include <utility>
 
+#include "poet/graph/float32_copies.h"
+
 namespace poet::splitting {
 namespace {
 
 double bytes_of(const Graph& graph, ValueId v) { return static_cast<double>(graph.values[v].bytes.value()); }
+
+/// Of one part, the float32 copies that a kernel works on.
+double copied_bytes(const Cutting& cutting, OpId id, const std::vector<Loop>& loops) {
+  const Op& op = cutting.graph.ops[id];
+  const OpAxes& axes = cutting.parts.axes[id];
+  double total = 0;
+  const auto add = [&](ValueId v, const AxisLabels& labels) {
+    const Value& value = cutting.graph.values[v];
+    if (value.dtype != DType::bfloat16) return;
+    auto bytes = static_cast<double>(bytes_in_float32(value).value());
+    for (const Loop& loop : loops)
+      if (std::ranges::count(labels, loop.label) > 0) bytes /= static_cast<double>(loop.parts);
+    total += bytes;
+  };
+  for (std::size_t i = 0; i < op.inputs.size(); ++i) add(op.inputs[i], axes.inputs[i]);
+  for (std::size_t i = 0; i < op.outputs.size(); ++i) add(op.outputs[i], axes.outputs[i]);
+  return total;
+}
 
 /// The parts of a parameter's gradient are computed as the last op that reads the parameter goes on: what
 /// they read and write is moved in its loops.
@@ -56,10 +76,15 @@ Nest nest_of(const Cutting& cutting, const FollowingGradients& gradients, OpId i
   const OpAxes& axes = cutting.parts.axes[id];
   for (std::size_t i = 0; i < op.inputs.size(); ++i)
     operands.push_back({bytes_of(cutting.graph, op.inputs[i]), axes.inputs[i], false});
-  for (std::size_t i = 0; i < op.outputs.size(); ++i)
-    operands.push_back({bytes_of(cutting.graph, op.outputs[i]), axes.outputs[i], true});
+  const bool sums = std::any_of(loops.begin(), loops.end(), [](const Loop& loop) { return loop.summed; });
+  for (std::size_t i = 0; i < op.outputs.size(); ++i) {
+    const Value& result = cutting.graph.values[op.outputs[i]];
+    const Bytes bytes =
+        sums ? bytes_in_float32(result) : result.bytes;  // sums are rounded when they are whole
+    operands.push_back({static_cast<double>(bytes.value()), axes.outputs[i], true});
+  }
   for (const OpId gradient : gradients[id]) add_gradient(cutting, id, gradient, operands);
-  return best_nest(loops, operands, static_cast<double>(ram.value()));
+  return best_nest(loops, operands, static_cast<double>(ram.value()) - copied_bytes(cutting, id, loops));
 }
 
 }  // namespace poet::splitting

@@ -5,6 +5,7 @@
 #include <limits>
 #include <set>
 
+#include "poet/graph/float32_copies.h"
 #include "poet/split/axis_classes.h"
 
 namespace poet::splitting {
@@ -98,7 +99,7 @@ Range range_of(const AxisClass& axes, std::int64_t size, std::int64_t i) {
 
 Bytes largest_part(const Graph& graph, const Partition& partition, ValueId storage) {
   const Value& value = graph.values[storage];
-  std::int64_t whole = value.bytes.value();
+  std::int64_t whole = bytes_in_float32(value).value();
   for (std::size_t a = 0; a < value.shape.size(); ++a) {
     const int c = partition.of_axis[storage][a];
     if (c == kNoClass) continue;

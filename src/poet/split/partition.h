@@ -45,11 +45,11 @@ struct Partition {
   }
 };
 
-/// As coarse as possible while no tensor has a part of more than `limit` bytes, as far as its axes can be
-/// cut. O(edges + classes * steps * ops).
+/// As coarse as possible while no tensor has a part of which more than `limit` bytes are worked on, as far as
+/// its axes can be cut. O(edges + classes * steps * ops).
 [[nodiscard]] Partition partition(const Graph& graph, Bytes limit);
 
-/// The largest part of a storage.
+/// Of the largest part of a storage, what is worked on.
 [[nodiscard]] Bytes largest_part(const Graph& graph, const Partition& partition, ValueId storage);
 
 }  // namespace poet::splitting

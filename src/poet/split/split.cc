@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "poet/base/error.h"
+#include "poet/graph/float32_copies.h"
 #include "poet/split/emit.h"
 #include "poet/split/order.h"
 #include "poet/split/partition.h"
@@ -57,7 +58,8 @@ void report_ops(const Graph& parts, const std::vector<char>& copies, Bytes limit
     }
     if (!copies.empty() && copies[static_cast<std::size_t>(id.index)] != 0) {
       const Value& copy = parts.values[op.outputs.front()];
-      if (copy.bytes > limit) report.unsplit.push_back({copy.name, copy.bytes, op.name});
+      const Bytes bytes = bytes_in_float32(copy);
+      if (bytes > limit) report.unsplit.push_back({copy.name, bytes, op.name});
     }
   }
 }

@@ -18,14 +18,15 @@
 namespace poet {
 
 struct SplitOptions {
-  Bytes part;   // no value is larger where it can be cut; at least those of a number
+  Bytes part;   // no value is larger where it can be cut, as operators work on it (bytes_in_float32()); at
+                // least a number's
   Bytes ram{};  // for which the order of an op's parts is chosen; 0: four parts
 };
 
 /// A tensor that stays larger than the limit.
 struct Unsplit {
   std::string tensor;
-  Bytes bytes;         // of its largest part
+  Bytes bytes;         // of its largest part, as operators work on it
   std::string reason;  // what needs it so
 };
 

@@ -1,5 +1,5 @@
 /* Runs kernels on shapes of one step each and says how many instructions they took: lines of kernel, shape,
- * multiply-adds (of norms: elements), instructions. */
+ * multiply-adds (of norms and of what is stored as bfloat16: elements), instructions. */
 #include <string.h>
 
 #include "poet_engine.h"
@@ -123,11 +123,21 @@ static void batch_norm(const char* name, int32_t channels, int32_t plane) {
   count("batch_norm_backward", name, poet_batch_norm_backward, &s, operand, channels * plane);
 }
 
+static void conversions(const char* name, int32_t count_of) {
+  const poet_numbers s = {count_of};
+  void* operand[2];
+  space = poet_ram;
+  operand[0] = numbers(count_of), operand[1] = numbers(count_of);
+  count("widen", name, poet_widen, &s, operand, count_of);
+  count("round", name, poet_round, &s, operand, count_of);
+}
+
 int poet_train(void) {
 #define POET_CONV(in, out, size, kernel, stride) \
   conv(#in ">" #out "," #size "x" #size "," #kernel "x" #kernel "/" #stride, in, out, size, kernel, stride)
 #define POET_LINEAR(rows, ins, outs) linear(#rows "," #ins ">" #outs, rows, ins, outs)
 #define POET_BATCH_NORM(channels, plane) batch_norm(#channels "," #plane, channels, plane)
+#define POET_NUMBERS(count) conversions(#count, count)
 #include "shapes.h"
   return 0;
 }

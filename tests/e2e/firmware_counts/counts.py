@@ -73,7 +73,7 @@ def pinned():
 def typical(core, kernel, shape):
     """Where there is a promise: 16 and more channels, planes from 4x4 on, 8 and more rows; in software from 4 channels on."""
     if core == "m0":
-        return not kernel.startswith("batch_norm") and not shape.startswith("2>2")
+        return kernel.startswith(("conv_", "linear")) and not shape.startswith("2>2")
     if kernel.startswith("conv"):
         channels, size, window = shape.split(",")
         return min(map(int, channels.split(">"))) >= 16 and int(size.split("x")[0]) >= 4 and window.startswith("3x3")

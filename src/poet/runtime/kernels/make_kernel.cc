@@ -5,6 +5,7 @@
 
 #include "poet/base/amounts.h"
 #include "poet/base/error.h"
+#include "poet/graph/float32_copies.h"
 #include "poet/runtime/kernels/bfloat16_operands.h"
 #include "poet/runtime/kernels/kernel.h"
 #include "poet/runtime/kernels/reference/reference.h"
@@ -42,7 +43,7 @@ std::unique_ptr<Kernel> kernel_of_stored(const Graph& graph, OpId op, const Kern
   if (!needs_float32_copies(graph, op)) return kernel_of(graph, op, options);
   const Float32Op wide = in_float32(graph, op);
   std::unique_ptr<Kernel> kernel = kernel_of(wide.graph, wide.op, options);
-  return kernel ? with_bfloat16_operands(graph, op, wide, std::move(kernel)) : nullptr;
+  return kernel ? with_bfloat16_operands(graph, op, std::move(kernel)) : nullptr;
 }
 
 std::string place(const Graph& graph, OpId op) {
