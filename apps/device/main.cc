@@ -46,7 +46,7 @@ class RunPlan final : public Command {
     PlanFamily plans = read_plans(plan_);
     if (choice.trainer.validation) {
       const auto charge = [&](Instance& instance) {
-        runtime::charge_workspaces(instance, choice.trainer.kernels);
+        runtime::charge_workspaces_as(plans.instance, instance, choice.trainer.kernels);
       };
       for (std::size_t i = 0; i < plans.plans.size(); ++i)
         choice.trainer.validation_plans.push_back(evaluation_in_order(plan_of(plans, i), charge));

@@ -147,7 +147,9 @@ PlanFile validation_plan(const PlanFile& training, const runtime::KernelOptions&
   {
     const py::gil_scoped_release unlocked;
     try {
-      const auto charge = [&](Instance& instance) { runtime::charge_workspaces(instance, kernels); };
+      const auto charge = [&](Instance& instance) {
+        runtime::charge_workspaces_as(training.instance, instance, kernels);
+      };
       plan = plan_evaluation(training, charge, interrupted);
     } catch (...) {
       failure = std::current_exception();

@@ -91,7 +91,7 @@ TEST(BadComparison, NamesTheOption) {
       "for it all the same");
   expect_bad_input_with(budget + "--methods lru",
                         "--methods: unknown method \"lru\" (known: checkpoint-all, ");
-  expect_bad_input_with(budget + "--methods dtr,,pofo", "unknown method \"\"");
+  expect_bad_input_with(budget + "--methods dtr,,pofo", "--methods: has an empty item");
   expect_bad_input_with(budget + "--methods DTR", "unknown method \"DTR\"");
   expect_bad_input(budget + "--methods dtr,capuchin,dtr", "--methods: names dtr twice");
   expect_bad_input_with(budget + "--methods", "--methods");

@@ -55,7 +55,7 @@ TEST(Validation, PagesWhereItsPassDoesNotFitOtherwise) {
     return std::count_if(file.plan.steps.begin(), file.plan.steps.end(),
                          [](const Step& step) { return step.kind == StepKind::page_out; });
   };
-  const auto charge = [](Instance& charged) { runtime::charge_workspaces(charged, kPlainLoops); };
+  const auto charge = [&](Instance& pass) { runtime::charge_workspaces_as(instance, pass, kPlainLoops); };
   const PlanFile tight = quick_plan(instance, {}, Bytes(256)),
                  roomy = quick_plan(instance, {}, Bytes(1 << 20));
   const PlanFile pages = plan_evaluation(tight, charge), keeps = plan_evaluation(roomy, charge);

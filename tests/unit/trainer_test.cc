@@ -225,6 +225,13 @@ TEST(Trainer, RefusesWhatItCannotRun) {
   PlanFile crowded = scarce_plan();
   crowded.limits.ram_budget = crowded.layout.arena;
   EXPECT_THAT(refused(crowded), StartsWith("the plan"));
+  PlanFile generous = scarce_plan();  // to a parameter
+  Instance& instance = generous.instance;
+  const ValueId parameter = persistent_values(instance.graph).front();
+  for (Bytes* bytes : {&instance.graph.values[parameter].bytes, &instance.costs.values[parameter].bytes,
+                       &instance.costs.persistent, &generous.limits.ram_budget})
+    *bytes += Bytes(64);
+  EXPECT_THAT(refused(generous), AllOf(StartsWith("value "), HasSubstr(", its shape needs ")));
   PlanFile published = scarce_plan();
   published.semantics = Semantics::published;
   EXPECT_THAT(refused(published), HasSubstr("by the published rules"));

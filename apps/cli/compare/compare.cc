@@ -35,6 +35,7 @@ std::vector<const Method*> chosen_methods(const std::optional<std::string>& name
   }
   std::istringstream list(*names);
   for (std::string name; std::getline(list, name, ',');) {
+    if (name.empty()) throw InputError("--methods", "has an empty item");
     try {
       const Method* method = &find_method(name);
       if (std::find(chosen.begin(), chosen.end(), method) != chosen.end())

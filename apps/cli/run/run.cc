@@ -165,7 +165,7 @@ class Run final : public Command {
     Forked solver([&](Parent& parent) {
       runtime::set_up_kernels(training.trainer.kernels);
       const auto charge = [&](Instance& instance) {
-        runtime::charge_workspaces(instance, training.trainer.kernels);
+        runtime::charge_workspaces_as(plans.instance, instance, training.trainer.kernels);
       };
       for (std::size_t i = 0; i < plans.plans.size(); ++i) {
         const std::vector<std::uint8_t> plan = to_binary(plan_evaluation(plan_of(plans, i), charge));

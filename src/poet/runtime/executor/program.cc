@@ -79,6 +79,12 @@ Bytes indices_of(const Graph& graph) {
   return sum;
 }
 
+void align_as_needed(Instance& instance) {
+  if (instance.costs.alignment >= kLeastAlignment) return;
+  instance.costs.alignment = kLeastAlignment;
+  align_sizes(instance.graph, instance.costs);
+}
+
 std::byte* at(std::byte* begin, Bytes offset) { return begin + offset.value(); }
 
 std::span<std::byte> tail(const Memory& memory, Bytes from) {
@@ -342,10 +348,7 @@ void Program::prepare() {
 
 void charge_workspaces(Instance& instance, const KernelOptions& options) {
   const Graph& graph = instance.graph;
-  if (instance.costs.alignment < kLeastAlignment) {
-    instance.costs.alignment = kLeastAlignment;
-    align_sizes(graph, instance.costs);
-  }
+  align_as_needed(instance);
   for (const OpId op : ids<OpId>(graph.ops.size())) {
     if (graph.ops[op].kind == "input") continue;
     Bytes needed = make_kernel(graph, op, options)->workspace();
@@ -353,6 +356,20 @@ void charge_workspaces(Instance& instance, const KernelOptions& options) {
     Bytes& planned = instance.costs.ops[op].workspace;
     planned = std::max(planned, rounded_up(needed, instance.costs.alignment));
   }
+}
+
+void charge_workspaces_as(const Instance& training, Instance& instance, const KernelOptions& options) {
+  Instance charged = training;
+  charge_workspaces(charged, options);
+  const auto less = [&](OpId op) {
+    return training.costs.ops[op].workspace < charged.costs.ops[op].workspace;
+  };
+  bool has_room = true;
+  for (const OpId op : ids<OpId>(training.graph.ops.size())) has_room = has_room && !less(op);
+  if (has_room)
+    charge_workspaces(instance, options);
+  else
+    align_as_needed(instance);
 }
 
 }  // namespace poet::runtime

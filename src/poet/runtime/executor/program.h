@@ -104,4 +104,9 @@ class Program {
   std::vector<PreparedStep> steps_;
 };
 
+/// charge_workspaces() (kernels/kernel_options.h) for the pass that validates a network, where `training`,
+/// the instance of the training's plan, has room for its own kernels' workspaces. Else nothing: those of both
+/// are outside the RAM budget, and the arena may have no room for them.
+void charge_workspaces_as(const Instance& training, Instance& instance, const KernelOptions& options);
+
 }  // namespace poet::runtime
