@@ -55,6 +55,18 @@ TEST(InputError, DoesNotEndAtAZeroByte) {
   EXPECT_EQ(error.hint(), " see the list");
 }
 
+// Members and tensors of files as well.
+TEST(InputError, LeavesOutTheMiddleOfALongName) {
+  std::string name = "file.json: /";
+  for (int i = 0; i < 2'000; ++i) name += "\u00e9";  // of two bytes
+  const InputError error(name, "is not a field here");
+  const std::string place(error.place());
+  EXPECT_LT(place.size(), 1'010U);
+  EXPECT_EQ(place.substr(0, 14), "file.json: /\u00e9");
+  EXPECT_NE(place.find("\u00e9...\u00e9"), std::string::npos);
+  EXPECT_EQ(error.rule(), "is not a field here");
+}
+
 TEST(InputError, KeepsThemWhenCopied) {
   const InputError error(Field{"seed"}, "is 5");
   const InputError copy = error;

@@ -8,6 +8,18 @@ namespace {
 constexpr std::size_t kAroundPlace = 2;  // ": "
 constexpr std::size_t kAroundHint = 3;   // " (" and ")"
 
+bool continues_character(char byte) { return (static_cast<unsigned char>(byte) & 0xC0U) == 0x80U; }
+
+/// Names in files may have any length; a line may not. Characters of UTF-8 stay whole.
+std::string without_middle(const std::string& place) {
+  constexpr std::size_t kLongest = 1000, kEnd = 400;
+  if (place.size() <= kLongest) return place;
+  std::size_t begin = kLongest - kEnd, end = place.size() - kEnd;
+  while (begin > 0 && continues_character(place[begin])) --begin;
+  while (end < place.size() && continues_character(place[end])) ++end;
+  return place.substr(0, begin) + "..." + place.substr(end);
+}
+
 /// Without zero bytes, at which what() would end.
 std::string line(const std::string& place, const std::string& rule, const std::string& hint) {
   std::string text = (place.empty() ? rule : place + ": " + rule) + (hint.empty() ? "" : " (" + hint + ")");
@@ -18,7 +30,9 @@ std::string line(const std::string& place, const std::string& rule, const std::s
 }  // namespace
 
 InputError::InputError(const std::string& place, const std::string& rule, const std::string& hint)
-    : std::runtime_error(line(place, rule, hint)), place_size_(place.size()), hint_size_(hint.size()) {}
+    : std::runtime_error(line(without_middle(place), rule, hint)),
+      place_size_(without_middle(place).size()),
+      hint_size_(hint.size()) {}
 
 InputError::InputError(const Field& field, const std::string& rule) : InputError(field.name, rule) {
   is_field_ = true;
