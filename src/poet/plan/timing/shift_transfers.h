@@ -25,7 +25,8 @@ class TransferShifter {
   void page_in_just_in_time(SlotPlan& slotted, Slots& slots, bool without_stalls) const;
 
   /// First complete first: each page-out in the first gap that the page-ins leave to the channel. Their RAM
-  /// is given back at the first slot after the transfer's end. O(transfers^2 + releases * moved slots).
+  /// is given back at the first slot after the transfer's end. O(transfers * (log + gaps too short) +
+  /// releases * moved slots).
   void page_out_at_once(SlotPlan& slotted, const Slots& slots) const;
 
   /// RAM that a page-out frees is given back at the first slot after the transfer's end, stretched, where
