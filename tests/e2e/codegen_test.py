@@ -85,8 +85,8 @@ def refusals(linear):
     large = plan("linear", "large.plan", "--platform", "m4", ram="32KiB")
     done = subprocess.run([poet, "codegen", large, "-o", out, "--board", "microbit"], capture_output=True, text=True)
     assert done.returncode == 2 and not os.path.exists(out), done
-    budget, = re.findall(r"solve with --ram-budget (\d+)$", done.stderr.strip())
-    fits = plan("linear", "fits.plan", "--platform", "m4", ram=budget)
+    (budget, more), = re.findall(r"solve with --ram-budget (\d+) (.+)$", done.stderr.strip())
+    fits = plan("linear", "fits.plan", "--platform", "m4", *more.split(), ram=budget)
     stated = codegen(fits, f"{work}/fits", "--board", "microbit")["ram"]
     assert stated["total_bytes"] <= stated["board_bytes"], stated
 
