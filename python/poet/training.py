@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 import tempfile
+import warnings
 from typing import Any, Callable, Iterator, Mapping, NamedTuple, Optional, Union
 
 import numpy as np
@@ -205,16 +206,17 @@ def train(
 ) -> Trained:
     """Trains by a plan: Trainer(plan, data, **options) for `steps` steps.
 
-    `on_step` is called after each; where it returns False, training ends. `checkpoint` is written at the end. Raises as Trainer;
-    Ctrl-C raises KeyboardInterrupt after the step under way.
+    `on_step` is called after each; where it returns False, training ends. `checkpoint` is written at the end. A loss that is not finite
+    ends it with a warning, and no checkpoint of it, or of other numbers that are not, replaces another. Raises as Trainer; Ctrl-C raises
+    KeyboardInterrupt after the step under way.
 
     With `validation` data the network is measured on them (Trainer.validate) after every `validate_every` steps, by default after the
     last; `on_validation` is called as `on_step`. Whenever the loss is lower than all before, a checkpoint replaces the file `best`.
     Training ends when `stop_after` validations in a row were not lower. Steps and lowest loss of a checkpoint to resume from count on.
     """
     for name, number in (("steps", steps), ("validate_every", validate_every), ("stop_after", stop_after)):
-        if number is not None and number < 1:
-            raise InputError(name, "must be at least 1")
+        if number is not None and (not isinstance(number, (int, np.integer)) or number < 1):
+            raise InputError(name, "must be a whole number of at least 1")
     if validation is None:
         for name, given in (("validate_every", validate_every), ("best", best), ("stop_after", stop_after), ("on_validation", on_validation)):
             if given is not None:
@@ -223,22 +225,27 @@ def train(
         raise InputError("best", "must name another file than checkpoint")
     trainer = Trainer(plan, data, validation=validation, **options)
     trainer._core.recall_best(_text(best), stop_after is not None)
-    every = validate_every or trainer.steps_done + steps
+    last = trainer.steps_done + steps
+    every = validate_every or last
     done, validations = [], []
     for step in trainer.run(steps):
         done.append(step)
-        goes_on = on_step is None or on_step(step) is not False
-        if validation is not None and step.number % every == 0:
+        goes_on = math.isfinite(step.loss) and (on_step is None or on_step(step) is not False)
+        ends = validate_every is None and (step.number == last or not goes_on)
+        if validation is not None and (ends or (validate_every is not None and step.number % every == 0)):
             validations.append(trainer.validate(best))
             goes_on = (on_validation is None or on_validation(validations[-1]) is not False) and goes_on
             if stop_after is not None and trainer._core.validations_since_best(every) >= stop_after:
                 goes_on = False
         if not goes_on:
             break
-    if checkpoint is not None:
-        trainer.save(checkpoint)
     losses = np.array([step.loss for step in done], dtype=np.float32)
-    return Trained(losses, done, trainer.state_dict(), validations, trainer.best_step, trainer.best_loss)
+    state = trainer.state_dict()
+    if not (np.isfinite(losses).all() and all(np.isfinite(tensor).all() for tensor in state.values())):
+        warnings.warn(f"the loss or a parameter is not finite after step {trainer.steps_done}; try a smaller learning_rate", stacklevel=2)
+    elif checkpoint is not None:
+        trainer.save(checkpoint)
+    return Trained(losses, done, state, validations, trainer.best_step, trainer.best_loss)
 
 
 def inputs(plan: Plan) -> dict[str, tuple[str, tuple[int, ...]]]:

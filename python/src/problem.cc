@@ -155,15 +155,15 @@ Answer posed_problem(const Problem& problem) {
 
 void settle_least(Problem& problem) {
   if (!problem.policy.ram.least) return;
-  const bool splits = problem.policy.split.automatic;
-  const LeastBudget least = least_budget(
-      splits, problem.how.options.time_limit_seconds, [&problem](const LeastBudget& with, double left) {
-        Problem tried = problem;
-        tried.policy = with_least_budget(tried.policy, with);
-        tried.how.options.time_limit_seconds = left;
-        return answered(posed_problem(tried));
-      });
-  problem.ram_note = note_of(least, splits);
+  const Policy policy = problem.policy;
+  const LeastBudget least = least_budget(policy, problem.how.options.time_limit_seconds,
+                                         [&problem](const LeastBudget& with, double left) {
+                                           Problem tried = problem;
+                                           tried.policy = with_least_budget(tried.policy, with);
+                                           look_quickly(tried.how, left);
+                                           return answered(posed_problem(tried));
+                                         });
+  problem.ram_note = note_of(least, policy.split.automatic);
   problem.has_warning = !least.has_plan;
   problem.policy = with_least_budget(problem.policy, least);
 }

@@ -222,7 +222,7 @@ class Training {
     const py::gil_scoped_release unlocked;
     const std::lock_guard one_at_a_time(stepping_);
     const runtime::RunState& state = trainer_->state();
-    if (state.best_step == 0) return std::nullopt;
+    if (state.best_step < 0) return std::nullopt;
     return std::pair(state.best_step, state.best_loss);
   }
 

@@ -37,20 +37,20 @@ Workload unsplit(const ProblemOptions& options, const Solving& how) {
 
 SettledRam settled_least(ProblemOptions options, const Solving& how) {
   options.ram = SettledRam{};
-  const bool splits = policy_of(options).split.automatic;
+  const Policy policy = policy_of(options);
   Solving search;
   search.look_further = false;
   const double seconds = read_solver_options(options.solver).time_limit_seconds;
   const LeastBudget least =
-      least_budget(splits, seconds, [&](const LeastBudget& tried, double left) -> Answer {
+      least_budget(policy, seconds, [&](const LeastBudget& tried, double left) -> Answer {
         options.ram = SettledRam{tried.ram, tried, {}};
         Solved posed = pose_problem(options, how.adjust);
         if (posed.workload.device) use_units_of(posed.workload.device->ram);
-        posed.request.options.time_limit_seconds = left;
+        look_quickly(posed.request, left);
         return solve_posed(std::move(posed), options, search);
       });
   SettledRam ram{least.ram, least, {}};
-  ram.note = with_option_names(note_of(least, splits));
+  ram.note = with_option_names(note_of(least, policy.split.automatic));
   return ram;
 }
 

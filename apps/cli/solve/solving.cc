@@ -212,7 +212,8 @@ Solved solve_posed(Solved solved, const ProblemOptions& options, const Solving& 
     if (display) display->show(progress);
     if (lines) lines->write(progress);
   };
-  solved.request.options.interrupted = [&guard] { return guard.interrupted(); };
+  const bool before = options.ram && options.ram->least && options.ram->least->interrupted;
+  solved.request.options.interrupted = [&guard, before] { return before || guard.interrupted(); };
   static_cast<Answer&>(solved) = answered(std::move(solved));  // its own members stay
   if (how.look_further) look_further(options, how, guard, solved);
   return solved;

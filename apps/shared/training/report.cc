@@ -142,7 +142,7 @@ std::string validation_text(const Session& session) {
     return said;
   };
   text += fmt::format("{} after step {}", figures(found.back()), format_count(found.back().step));
-  if (session.state.best_step > 0 && session.state.best_step != found.back().step)
+  if (session.state.best_step >= 0 && session.state.best_step != found.back().step)
     text += fmt::format("; the lowest loss, {:.4g}, after step {}", session.state.best_loss,
                         format_count(session.state.best_step));
   return text + fmt::format("; in {} of the arena, {} each", format_bytes(session.setup.validation_arena),

@@ -59,8 +59,8 @@ void add_validations(const Session& session, Json& json) {
                                    {"accuracy", found.accuracy ? Json(*found.accuracy) : Json(nullptr)},
                                    {"seconds", found.took.value()}});
   const runtime::RunState& state = session.state;
-  json["best_step"] = state.best_step > 0 ? Json(state.best_step) : Json(nullptr);
-  json["best_validation_loss"] = state.best_step > 0 ? Json(state.best_loss) : Json(nullptr);
+  json["best_step"] = state.best_step >= 0 ? Json(state.best_step) : Json(nullptr);
+  json["best_validation_loss"] = state.best_step >= 0 ? Json(state.best_loss) : Json(nullptr);
 }
 
 }  // namespace

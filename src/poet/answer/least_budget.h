@@ -12,19 +12,25 @@
 namespace poet {
 
 struct LeastBudget {
-  RamBudget
-      ram;  // in bytes; where no plan was found, what keeps everything, or all of a smaller device's RAM
+  /// In bytes; without a plan what keeps everything, or all of a smaller device's RAM.
+  RamBudget ram;
   bool has_plan = false;
-  std::optional<Bytes> part =
-      {};  // the graph of that plan is split into parts of so many bytes; none: it is not
+  bool interrupted = false;  // before it was sure
+  /// The graph of that plan is split into parts of so many bytes; none: it is not.
+  std::optional<Bytes> part = {};
 };
 
-/// Answers to a problem with so little RAM that they say with how much there would be a plan.
-using AnswerTo = std::function<Answer(const LeastBudget& tried, double seconds)>;
+/// The answer with such a budget, with look_quickly().
+using AnswerTo = std::function<Answer(const LeastBudget& budget, double seconds)>;
 
-/// The least known from answers for the whole graph and, with `splits`, for ever finer parts of it: until
-/// these need no less, or the next would probably end after half of `seconds`.
-[[nodiscard]] LeastBudget least_budget(bool splits, double seconds, const AnswerTo& answer_to);
+/// Any plan is enough, and the order of ops is the network's.
+void look_quickly(CompileRequest& request, double seconds);
+
+/// First what answers to hardly any RAM know: for the whole graph and, where the policy splits automatically,
+/// for ever finer parts of it, until two in a row need no less or the next would probably end after half of
+/// `seconds`. Then there has to be a plan with the least of these, or with a little more. Where the policy
+/// stays within the device's RAM, so does this.
+[[nodiscard]] LeastBudget least_budget(const Policy& policy, double seconds, const AnswerTo& answer_to);
 
 /// What is to be said of it, with fields of the library's. `splits`: the problem leaves the parts to that
 /// plan.

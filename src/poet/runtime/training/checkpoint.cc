@@ -105,7 +105,7 @@ void write_checkpoint(const std::filesystem::path& file, const Graph& graph,
                                                  {"step", fmt::format("{}", state.step)},
                                                  {"seed", fmt::format("{}", state.seed)},
                                                  {"loss", fmt::format("{}", state.loss)}};
-  if (state.best_step > 0) {
+  if (state.best_step >= 0) {
     metadata["best validation step"] = fmt::format("{}", state.best_step);
     metadata["best validation loss"] = fmt::format("{}", state.best_loss);
   }

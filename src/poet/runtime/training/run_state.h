@@ -14,9 +14,9 @@ struct RunState {
   /// What else decides the next bits and cannot be told from tensors, by name: data, batch, kernels,
   /// optimiser.
   std::map<std::string, std::string> circumstances;
-  /// The lowest loss of a validation so far, and the step after which it was. Step 0: there was none.
+  /// The lowest loss of a validation so far, and the step after which it was. -1: there was none.
   double best_loss = 0;
-  std::int64_t best_step = 0;
+  std::int64_t best_step = -1;
 };
 
 }  // namespace poet::runtime

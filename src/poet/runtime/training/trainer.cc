@@ -94,7 +94,7 @@ ValidationFigures Trainer::validate(const std::optional<std::filesystem::path>& 
   ensure(state.validation != nullptr, "a trainer that validates has data for it");
   open_storage();
   const ValidationFigures found = state.validation->run(state.run.step, *state.persistent, state.pages.get());
-  if (!std::isfinite(found.loss) || (state.run.best_step > 0 && found.loss >= state.run.best_loss))
+  if (!std::isfinite(found.loss) || (state.run.best_step >= 0 && found.loss >= state.run.best_loss))
     return found;
   state.run.best_loss = found.loss;
   state.run.best_step = found.step;
@@ -104,12 +104,12 @@ ValidationFigures Trainer::validate(const std::optional<std::filesystem::path>& 
 
 /// Counted from the steps, so that a run that is resumed counts on.
 std::int64_t Trainer::validations_since_best(std::int64_t every) const {
-  return state_->run.step / every - state_->run.best_step / every;
+  return state_->run.step / every - std::max<std::int64_t>(state_->run.best_step, 0) / every;
 }
 
 void Trainer::recall_best(const std::filesystem::path& best) {
   State& state = *state_;
-  if (!state.setup.goes_on || state.run.best_step > 0 || !std::filesystem::exists(best)) return;
+  if (!state.setup.goes_on || state.run.best_step >= 0 || !std::filesystem::exists(best)) return;
   const RunState found = read_run_state(best);
   state.run.best_step = found.best_step;
   state.run.best_loss = found.best_loss;
