@@ -100,6 +100,24 @@ class Training(unittest.TestCase):
             self.assertTrue(np.array_equal(plain.losses, last.losses) and equal(plain.state_dict, last.state_dict))
             self.assertEqual([found.step for found in last.validations], [5])
 
+    def test_a_validation_before_the_first_step_may_stay_the_best(self):
+        with tempfile.TemporaryDirectory() as folder:
+            trainer = poet.Trainer(self.roomy, self.data(), validation=self.data(128), learning_rate=100.0)
+            self.assertIsNone(trainer.best_step)
+            first = trainer.validate(f"{folder}/best")
+            self.assertEqual((trainer.best_step, trainer.best_loss), (0, first.loss))
+            next(iter(trainer.run(1)))
+            self.assertGreater(trainer.validate(f"{folder}/best").loss, first.loss)
+            self.assertEqual((trainer.best_step, trainer.best_loss), (0, first.loss))
+            self.assertEqual(poet.Trainer(self.roomy, resume=f"{folder}/best").steps_done, 0)
+
+    def test_numbers_that_are_not_finite_replace_no_checkpoint(self):
+        with tempfile.TemporaryDirectory() as folder:
+            with self.assertWarnsRegex(UserWarning, "not finite after step"):
+                trained = poet.train(self.roomy, steps=20, learning_rate=1e30, checkpoint=f"{folder}/x")
+            self.assertLess(len(trained.losses), 20)
+            self.assertFalse(os.path.exists(f"{folder}/x"))
+
     def test_validation_is_told_what_is_wrong(self):
         data = self.data(64)
         first = next(iter(data))
@@ -107,7 +125,7 @@ class Training(unittest.TestCase):
             ({"validate_every": 2}, "validate_every: needs validation"),
             ({"best": "x"}, "best: needs validation"),
             ({"stop_after": 1}, "stop_after: needs validation"),
-            ({"validation": data, "validate_every": 0}, "validate_every: must be at least 1"),
+            ({"validation": data, "validate_every": 0}, "validate_every: must be a whole number of at least 1"),
             ({"validation": data, "best": "x", "checkpoint": "./x"}, "best: must name another file"),
             ({"validation": {name: array[:63] for name, array in data.items()}}, "validation: has 63 samples, fewer than the 64"),
             ({"validation": {**data, first: data[first][:, :3]}}, "validation: .*one sample is"),

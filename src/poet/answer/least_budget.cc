@@ -126,8 +126,9 @@ std::string note_of(const LeastBudget& least, bool splits) {
         "the quick search for the least RAM budget found no plan; this is about {}, and with a longer "
         "`time_limit_seconds` it may find one",
         least.ram.of_device ? "the device's RAM" : "what keeping everything takes");
-  std::string note = fmt::format("the least RAM budget with a plan that a quick search knows is {}",
-                                 format_bytes(least.ram.bytes));
+  std::string note = (least.interrupted ? "the search for the least RAM budget was interrupted at "
+                                        : "the least RAM budget with a plan that a quick search knows is ") +
+                     format_bytes(least.ram.bytes);
   if (splits)
     note += fmt::format(", with `split` {}", least.part ? std::to_string(least.part->value()) : "off");
   return note;
