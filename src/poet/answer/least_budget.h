@@ -23,7 +23,7 @@ struct LeastBudget {
 /// The answer with such a budget, with look_quickly().
 using AnswerTo = std::function<Answer(const LeastBudget& budget, double seconds)>;
 
-/// Any plan is enough, and the order of ops is the network's.
+/// Any plan is enough, of which nobody is told, and the order of ops is the network's.
 void look_quickly(CompileRequest& request, double seconds);
 
 /// First what answers to hardly any RAM know: for the whole graph and, where the policy splits automatically,
