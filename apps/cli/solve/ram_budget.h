@@ -21,8 +21,8 @@ inline constexpr const char* kRamBudgetsHelp =
 /// The same in bytes, one at least: percentages are of the peak with everything kept, before the graph is
 /// split; "least" is the smallest for which a quick search within the other limits knows a plan, and the
 /// graph is split as that plan has it. Without --ram-budget, all that the device has. The unit system of all
-/// that is printed from here on is that of the budget. Throws InputError. O(1), or a search of a second or
-/// two.
+/// that is printed from here on is that of the budget. Throws InputError. O(1), or a search of up to
+/// about half the time limit.
 [[nodiscard]] std::vector<SettledRam> settled_budgets(const ProblemOptions& options, const Solving& how = {});
 
 /// The options with their one budget settled, unless it is. Throws InputError, also for several.

@@ -8,7 +8,6 @@
 #include "poet/base/stop.h"
 
 namespace poet {
-
 namespace {
 
 constexpr Bytes kLeastPart{64};
@@ -17,11 +16,15 @@ std::optional<Bytes> known_ram(const Answer& answer) {
   return has_plan(answer) ? answer.request.limits.ram_budget : answer.result.outcome.explanation.least_ram;
 }
 
+Bytes keep_all_ram(const Answer& answer) {
+  return std::max(answer.workload.whole_keep_all, answer.figures.keep_all.peak_ram);
+}
+
 /// What keeps everything, or all the RAM there is where that is less.
 RamBudget enough_ram(const Answer& answer) {
   const std::optional<DeviceProfile>& device = answer.workload.device;
   RamBudget ram;
-  ram.bytes = std::max(answer.workload.whole_keep_all, answer.figures.keep_all.peak_ram);
+  ram.bytes = keep_all_ram(answer);
   if (device && ram.bytes > device->ram) ram = RamBudget{.of_device = true};
   return ram;
 }
@@ -86,14 +89,14 @@ class LeastSearch {
 
   /// What an explanation knows are schedules, whose plans may need more.
   void make_sure() {
-    constexpr int kMostTries = 6;
-    for (int i = 0; i < kMostTries && least_.has_plan && !least_.interrupted; ++i) {
-      const Answer answer = answer_to_(least_, std::max(clock_.remaining(), seconds_ / 4));
+    const Stop end = clock_.at_least(seconds_ / 4);
+    while (least_.has_plan && !least_.interrupted) {
+      const Answer answer = answer_to_(least_, std::max(end.remaining() / 2, 1e-3));
       least_.interrupted = answer.interrupted;
       if (poet::has_plan(answer)) return;
       Bytes& ram = least_.ram.bytes;
-      ram = std::max(known_ram(answer).value_or(Bytes(0)), Bytes(ram.value() / 4 * 5));
-      least_.has_plan = may_be(ram, answer) && ram < enough_ram(answer).bytes && i + 1 < kMostTries;
+      ram = std::max(known_ram(answer).value_or(Bytes(0)), Bytes(ram.value() + ram.value() / 4 + 1));
+      least_.has_plan = may_be(ram, answer) && ram < keep_all_ram(answer) && !end.expired();
     }
     if (!least_.has_plan) least_.ram = enough_;
   }

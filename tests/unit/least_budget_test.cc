@@ -1,0 +1,106 @@
+// "least" as a RAM budget, by answers that are made up.
+
+#include "poet/answer/least_budget.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <vector>
+
+namespace poet {
+namespace {
+
+/// Of a network whose largest op needs 64 KiB, on a device of 256 KiB. A plan needs a quarter more than the
+/// schedule that an explanation knows, which is four times as large as the parts.
+struct MadeUp {
+  Bytes keep_all{1 << 20};
+  std::int64_t least_part = 1024;  // finer ones need no less
+  std::int64_t known_of_whole = 64 << 10;
+  std::vector<std::int64_t> asked = {};  // budgets
+
+  Answer operator()(const LeastBudget& budget, double) {
+    const std::int64_t part = budget.part ? std::max(budget.part->value(), least_part) : known_of_whole / 4;
+    const std::int64_t known = 4 * part, enough = known + known / 4;
+    asked.push_back(budget.ram.bytes.value());
+    Answer answer;
+    answer.workload.device.emplace();
+    answer.workload.device->ram = Bytes(256 << 10);
+    answer.workload.whole_keep_all = keep_all;
+    answer.workload.part = budget.part;
+    answer.request.limits.ram_budget = budget.ram.bytes;
+    const bool has = budget.ram.bytes.value() >= enough;
+    answer.result.certificate.status = has ? Status::feasible : Status::infeasible;
+    Explanation& explanation = answer.result.outcome.explanation;
+    explanation.floor_ram = Bytes(known);
+    if (!has && budget.ram.bytes == Bytes(1)) explanation.least_ram = Bytes(known);
+    return answer;
+  }
+};
+
+Policy splitting() {
+  Policy policy;
+  policy.split.automatic = true;
+  policy.ram.within_device = true;
+  return policy;
+}
+
+LeastBudget least_of(MadeUp& network, const Policy& policy) {
+  return least_budget(policy, 60,
+                      [&](const LeastBudget& budget, double left) { return network(budget, left); });
+}
+
+TEST(LeastBudget, IsThatOfTheFinestPartsThatNeedLess) {
+  MadeUp network;
+  const LeastBudget least = least_of(network, splitting());
+  EXPECT_TRUE(least.has_plan);
+  EXPECT_EQ(least.part, Bytes(1024));
+}
+
+// On a device that keeping everything exceeds as well.
+TEST(LeastBudget, HasAPlan) {
+  MadeUp network;
+  const LeastBudget least = least_of(network, splitting());
+  EXPECT_GE(least.ram.bytes, Bytes(5 * 1024));
+  EXPECT_LE(least.ram.bytes, Bytes(5 * 1024 + 1));
+  EXPECT_EQ(network.asked.back(), least.ram.bytes.value());
+}
+
+TEST(LeastBudget, LeavesPartsAsTheyAreWithoutSplitting) {
+  MadeUp network;
+  Policy policy = splitting();
+  policy.split.automatic = false;
+  const LeastBudget least = least_of(network, policy);
+  EXPECT_TRUE(least.has_plan);
+  EXPECT_FALSE(least.part.has_value());
+  EXPECT_GE(least.ram.bytes, Bytes(80 << 10));
+}
+
+TEST(LeastBudget, StaysWithinTheDevice) {
+  MadeUp network;
+  network.known_of_whole = 300 << 10;
+  Policy policy = splitting();
+  policy.split.automatic = false;
+  LeastBudget least = least_of(network, policy);
+  EXPECT_FALSE(least.has_plan);
+  EXPECT_TRUE(least.ram.of_device);
+  policy.ram.within_device = false;
+  least = least_of(network, policy);
+  EXPECT_TRUE(least.has_plan);
+  EXPECT_GE(least.ram.bytes, Bytes(375 << 10));
+  // More than there is of the whole network, but not of its parts.
+  EXPECT_EQ(least_of(network, splitting()).part, Bytes(1024));
+}
+
+TEST(LeastBudget, EndsWhenItIsInterrupted) {
+  MadeUp network;
+  const LeastBudget least = least_budget(splitting(), 60, [&](const LeastBudget& budget, double left) {
+    Answer answer = network(budget, left);
+    answer.interrupted = true;
+    return answer;
+  });
+  EXPECT_TRUE(least.interrupted);
+  EXPECT_EQ(network.asked.size(), 1U);
+}
+
+}  // namespace
+}  // namespace poet
