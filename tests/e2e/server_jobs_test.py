@@ -12,7 +12,7 @@ import tarfile
 import tempfile
 import time
 
-from server_support import ENDED, LONG, QUICK, events, processes_of, serving, unmeasured, until
+from server_support import ENDED, LONG, QUICK, events, processes_of, serving, unmeasured, until, until_nobody_works
 
 poet, = sys.argv[1:]
 # Proven in a fifth of a second, with values that are paged.
@@ -135,7 +135,7 @@ def cancelled(server):
     assert server.request("DELETE", f"/api/v1/jobs/{name}").status == 200
     assert server.wait(name)["state"] == "cancelled"
     assert time.monotonic() - before < 5, "it takes long"
-    assert not processes_of(server.data)
+    until_nobody_works(server.data)
     assert server.request("DELETE", f"/api/v1/jobs/{name}").json()["state"] == "cancelled"
     assert server.get(f"/api/v1/jobs/{name}/result").status == 409
     assert server.post(request).json()["state"] == "queued", "it can be ordered again"

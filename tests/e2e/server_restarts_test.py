@@ -12,7 +12,7 @@ import threading
 import time
 from http.client import HTTPException
 
-from server_support import LONG, QUICK, Server, events, everything_said, processes_of, serving, until
+from server_support import LONG, QUICK, Server, events, everything_said, serving, until_nobody_works
 
 poet, = sys.argv[1:]
 
@@ -37,7 +37,7 @@ def stopped(data):
             assert said == b"", said
         thread.join()
         assert watched[0][-1]["state"] == "running", watched
-    assert not processes_of(data)
+    until_nobody_works(data)
     with serving(poet, "--workers", 1, data=data) as server:
         assert server.get(f"/api/v1/jobs/{done}/result").body == result
         for name in (running, queued):
@@ -106,7 +106,7 @@ def killed(data, kills=15):
         timer.join()
         assert server.process.wait(10) == -signal.SIGKILL
         server.process.stderr.close()
-        until(lambda: not processes_of(data), 2, lambda: f"left behind: {processes_of(data)}")
+        until_nobody_works(data)
     seconds = time.monotonic() - began
     with serving(poet, data=data) as server:
         for name in accepted.values():

@@ -156,6 +156,11 @@ def processes_of(data):
     return found
 
 
+def until_nobody_works(data):
+    """What a killed process had started is killed with it, but waited for by nobody: its memory is given back a moment later."""
+    until(lambda: not processes_of(data), 5, lambda: f"left behind: {processes_of(data)}")
+
+
 def everything_said(connection):
     """Until the other side closes."""
     said = b""
