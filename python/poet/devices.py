@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import os
 from typing import Any, Mapping, Optional, Sequence, Union
 
 from . import _core
 from ._json import text_of
+from ._paths import Path, file_argument
 
 
 @dataclasses.dataclass(frozen=True)
@@ -51,9 +51,9 @@ class Device:
     origins: Mapping[str, str] = dataclasses.field(default_factory=dict, hash=False)
 
     @staticmethod
-    def load(name_or_file: Union[str, os.PathLike[str]]) -> Device:
+    def load(name_or_file: Path) -> Device:
         """A profile that comes with poet, by name (poet.devices()), or one from a file. Raises InputError."""
-        return Device.from_json(json.loads(_core.device_json(os.fspath(name_or_file))))
+        return Device.from_json(json.loads(_core.device_json(file_argument("name_or_file", name_or_file))))
 
     @staticmethod
     def from_json(profile: Mapping[str, Any]) -> Device:
@@ -78,9 +78,9 @@ class Device:
         checked: dict[str, Any] = json.loads(_core.check_device(text_of(fields)))
         return checked
 
-    def save(self, file: Union[str, os.PathLike[str]]) -> None:
+    def save(self, file: Path) -> None:
         """Writes a profile file, for `poet ... --platform FILE.json`."""
-        with open(file, "w", encoding="utf-8") as stream:
+        with open(file_argument("file", file), "w", encoding="utf-8") as stream:
             json.dump(self.to_json(), stream, indent=2)
             stream.write("\n")
 

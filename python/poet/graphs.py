@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import math
-import os
 from typing import TYPE_CHECKING, Any, Iterable, Mapping, Optional, Sequence, Union
 
 import numpy as np
 
 from . import _core
 from ._arguments import device_arguments
+from ._paths import Path, file_argument
 from .devices import Device
 from .errors import InputError
 
@@ -163,9 +163,9 @@ class Graph:
         return graph
 
     @staticmethod
-    def read(file: Union[str, os.PathLike[str]]) -> Graph:
+    def read(file: Path) -> Graph:
         """An instance file, as `poet import` writes them. Raises InputError with the place in the file."""
-        return Graph._of(_core.Instance.read(os.fspath(file)))
+        return Graph._of(_core.Instance.read(file_argument("file", file)))
 
     @staticmethod
     def published(model: str, platform: str) -> Graph:
@@ -181,9 +181,9 @@ class Graph:
         """The object that an instance file holds."""
         return dict(json.loads(self._instance().to_json()))
 
-    def save(self, file: Union[str, os.PathLike[str]]) -> None:
+    def save(self, file: Path) -> None:
         """Writes an instance file, for `poet ... --instance`."""
-        with open(file, "w", encoding="utf-8") as stream:
+        with open(file_argument("file", file), "w", encoding="utf-8") as stream:
             json.dump(self.to_json(), stream)
             stream.write("\n")
 
@@ -312,7 +312,7 @@ def _attributes(op: Mapping[str, Any], written: Sequence[Mapping[str, Any]], bac
 
 
 def import_onnx(
-    file: Union[str, os.PathLike[str]],
+    file: Path,
     device: Union[str, Device],
     *,
     batch_size: Optional[int] = None,
@@ -335,7 +335,7 @@ def import_onnx(
     parameters live on storage and whether operators are split. Raises InputError naming file, node and rule.
     """
     instance, notices = _core.load(
-        onnx=os.fspath(file),
+        onnx=file_argument("file", file),
         batch_size=batch_size,
         input_shapes=None if input_shapes is None else {name: list(shape) for name, shape in input_shapes.items()},
         loss=loss,

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import html
 import json
-import os
 from functools import cached_property
 from typing import Any, Optional, Union
 
 from . import _core
+from ._paths import Path, file_argument, optional_file
 from .errors import InputError
 from .graphs import Graph
 
-Path = Union[str, "os.PathLike[str]"]
 
 _KINDS = {"o": "page_out", "i": "page_in", "w": "wait", "c": "compute", "f": "free"}
 
@@ -120,15 +119,16 @@ class Plan:
         (.svg, .png, .pdf, by gnuplot) over `axis` "time" or "step"."""
         if axis not in ("time", "step"):
             raise InputError("axis", f"{axis!r} is none of time, step")
-        if file is not None and not os.fspath(file).endswith((".html", ".svg", ".png", ".pdf", ".gp")):
-            raise InputError("file", f"{os.fspath(file)!r} must end in .html, .svg, .png, .pdf or .gp")
+        name = optional_file("file", file)
+        if name is not None and not name.endswith((".html", ".svg", ".png", ".pdf", ".gp")):
+            raise InputError("file", f"{name!r} must end in .html, .svg, .png, .pdf or .gp")
         page = Page(self.page())
-        if file is not None:
-            if os.fspath(file).endswith(".html"):
-                with open(file, "w", encoding="utf-8") as stream:
+        if name is not None:
+            if name.endswith(".html"):
+                with open(name, "w", encoding="utf-8") as stream:
                     stream.write(page.html)
             else:
-                self._core.write_figure(os.fspath(file), axis)
+                self._core.write_figure(name, axis)
         return page
 
     def text(self, width: int = 100, all: bool = False) -> str:
@@ -150,11 +150,11 @@ class Plan:
 
     def save(self, file: Path) -> None:
         """Writes a plan file, for `poet show`, `poet run` and read_plans(); JSON where the name ends in .json."""
-        self._core.write(os.fspath(file))
+        self._core.write(file_argument("file", file))
 
     def save_image(self, file: Path) -> None:
         """Writes what a device needs of the plan: schedule and addresses."""
-        self._core.write_image(os.fspath(file))
+        self._core.write_image(file_argument("file", file))
 
     def to_bytes(self) -> bytes:
         """The plan file's binary form."""
@@ -187,7 +187,7 @@ def read_plans(file: Path, ram_budget: Union[int, str, None] = None, semantics: 
     it.
     A schedule is judged by `semantics` ("published", "staged", "device") where given. Raises InputError.
     """
-    return [Plan(core) for core in _core.read_plans(os.fspath(file), semantics=semantics, ram_budget=ram_budget)]
+    return [Plan(core) for core in _core.read_plans(file_argument("file", file), semantics=semantics, ram_budget=ram_budget)]
 
 
 def verify(what: Union[Plan, Path]) -> dict[str, Any]:

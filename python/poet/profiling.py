@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 from typing import Any, Optional, Union
 
 from . import _core
+from ._paths import Path, optional_file
 from .devices import Device
 from .graphs import Graph
 
-Path = Union[str, "os.PathLike[str]"]
 
 
 def profile(
@@ -49,11 +48,11 @@ def profile(
         raise TypeError(f"graph: must be a poet.Graph, not {type(graph).__name__}")
     made = _core.profile(
         model=model,
-        onnx=None if onnx is None else os.fspath(onnx),
+        onnx=optional_file("onnx", onnx),
         instance=None if graph is None else graph._instance(),
         name=name,
         seconds=seconds,
-        storage=None if storage is None else os.fspath(storage),
+        storage=optional_file("storage", storage),
         kernels=kernels,
         threads=threads,
         active_watts=active_watts,

@@ -120,8 +120,8 @@ class Result:
 
     @property
     def ram_note(self) -> str:
-        """Of ram_budget="least": what the quick search for it found, or that the answer is about another budget as it found none (of which
-        solve() warns, too). Else empty."""
+        """Where ram_budget was not given in bytes, how it came about: what the search for "least" found, or that it found none (of which
+        solve() warns, too) and the answer is about another budget. Else empty."""
         return str(self.figures.get("ram_note", ""))
 
     @property

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import json
-import os
 from typing import Any, Callable, Mapping, Optional, Sequence, Union, overload
 
 from . import _core, published
 from ._arguments import device_arguments
+from ._paths import Path, file_argument, optional_file
 from .devices import Device
 from .errors import InputError
 from .graphs import Graph
 from .results import Result
 
 Amount = Union[int, float, str]
-Path = Union[str, "os.PathLike[str]"]
 Progress = Callable[[str, Optional[float], Optional[float], float], Any]
 
 
@@ -286,7 +285,7 @@ def _subject(
     if instance is not None and graph is not None:
         raise TypeError("instance, graph: one of them says what to schedule")
     if instance is not None:
-        graph = Graph.read(instance)
+        graph = Graph.read(file_argument("instance", instance))
     if model is not None and not isinstance(model, str):
         raise TypeError(f"model: a name (poet.networks()), not {type(model).__name__}; a poet.Graph is graph=")
     if graph is not None and not isinstance(graph, Graph):
@@ -297,7 +296,7 @@ def _subject(
         raise InputError("device", "is missing: a name (poet.devices()), a profile file or a poet.Device")
     return {
         "model": model,
-        "onnx": None if onnx is None else os.fspath(onnx),
+        "onnx": optional_file("onnx", onnx),
         "instance": None if graph is None else graph._instance(),
         **device_arguments(device),
     }

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 from typing import Any, Callable, Mapping, Optional, Union
 
 from . import _core
 from ._json import text_of
+from ._paths import Path, file_argument, optional_file
 
-Path = Union[str, "os.PathLike[str]"]
 
 
 def sweep(
@@ -38,6 +37,6 @@ def sweep(
         raise TypeError("progress: must be a function, True or False")
     told = None if show is None else lambda phase, *_: show(phase)
     is_text = isinstance(spec, Mapping)
-    what = text_of({"format": 1, **spec}) if isinstance(spec, Mapping) else os.fspath(spec)
-    rows = _core.sweep(what, is_text, None if store is None else os.fspath(store), jobs=jobs, progress=told)
+    what = text_of({"format": 1, **spec}) if isinstance(spec, Mapping) else file_argument("spec", spec)
+    rows = _core.sweep(what, is_text, optional_file("store", store), jobs=jobs, progress=told)
     return [json.loads(row) for row in rows]

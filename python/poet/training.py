@@ -12,11 +12,11 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _core, _safetensors
+from ._paths import Path, file_argument, optional_file
 from .errors import InputError
 from .plans import Plan
 
 Array = npt.NDArray[Any]
-Path = Union[str, "os.PathLike[str]"]
 
 
 class Step(NamedTuple):
@@ -98,20 +98,21 @@ class Trainer:
             seed=seed, samples=samples, encrypt=encrypt, kernels=kernels, threads=threads, learning_rate=learning_rate,
             momentum=momentum, beta1=beta1, beta2=beta2, eps=eps, weight_decay=weight_decay,
             nesterov=nesterov, lr_schedule=lr_schedule, lr_warmup=lr_warmup, lr_step_size=lr_step_size, lr_gamma=lr_gamma,
-            lr_length=lr_length, lr_least=lr_least, storage=_text(storage), resume=_text(resume),
+            lr_length=lr_length, lr_least=lr_least, storage=optional_file("storage", storage),
+            resume=optional_file("resume", resume),
         )
         for name, arrays, samples_of in (("data", "arrays", data), ("validation", "validation_arrays", validation)):
             if isinstance(samples_of, Mapping):
                 arguments[arrays] = _as_the_network_reads(plan, samples_of, name)
             else:
-                arguments[name] = _text(samples_of)
+                arguments[name] = optional_file(name, samples_of, "arrays by name, or a path,")
         with tempfile.TemporaryDirectory() as folder:
             if isinstance(weights, Mapping):
                 file = os.path.join(folder, "weights.safetensors")
                 _safetensors.write(file, {name: _as_stored(name, tensor) for name, tensor in weights.items()})
                 arguments["weights_file"] = file
             else:
-                arguments["weights_file"] = _text(weights)
+                arguments["weights_file"] = optional_file("weights", weights, "arrays by name, or a path,")
             try:
                 self._core = _core.Trainer(plan._core, **arguments)
             except InputError as error:
@@ -136,7 +137,7 @@ class Trainer:
         """Measures the network, as it is after the last step and as it would be used (dropout off, batch normalisation by its running
         statistics), on all of the validation data, in the plan's memory. Changes no bit of the training. Where the loss is lower than
         all before, a checkpoint replaces the file `best`. Raises InputError as step(), and where there are no such data."""
-        found = self._core.validate(_text(best))
+        found = self._core.validate(optional_file("best", best))
         if found is None:
             raise InputError("validation", "is not given: arrays, or a folder or file, to measure the network on")
         return Validation(found.step, found.loss, found.accuracy, found.seconds)
@@ -162,7 +163,7 @@ class Trainer:
 
     def save(self, checkpoint: Path) -> None:
         """Writes a checkpoint (safetensors) to `resume` from, here or with `poet run`."""
-        self._core.save(os.fspath(checkpoint))
+        self._core.save(file_argument("checkpoint", checkpoint))
 
     @property
     def steps_done(self) -> int:
@@ -217,14 +218,18 @@ def train(
     for name, number in (("steps", steps), ("validate_every", validate_every), ("stop_after", stop_after)):
         if number is not None and (not isinstance(number, (int, np.integer)) or number < 1):
             raise InputError(name, "must be a whole number of at least 1")
+    for name, called in (("on_step", on_step), ("on_validation", on_validation)):
+        if called is not None and not callable(called):
+            raise TypeError(f"{name}: must be a function, not {type(called).__name__}")
     if validation is None:
         for name, given in (("validate_every", validate_every), ("best", best), ("stop_after", stop_after), ("on_validation", on_validation)):
             if given is not None:
                 raise InputError(name, "needs validation")
+    best, checkpoint = optional_file("best", best), optional_file("checkpoint", checkpoint)
     if best is not None and checkpoint is not None and os.path.realpath(best) == os.path.realpath(checkpoint):
         raise InputError("best", "must name another file than checkpoint")
     trainer = Trainer(plan, data, validation=validation, **options)
-    trainer._core.recall_best(_text(best), stop_after is not None)
+    trainer._core.recall_best(best, stop_after is not None)
     last = trainer.steps_done + steps
     every = validate_every or last
     done, validations = [], []
@@ -267,8 +272,6 @@ def _as_the_network_reads(plan: Plan, data: Mapping[str, Array], place: str) -> 
         if dtype != "float32" and not np.issubdtype(array.dtype, np.integer):
             raise InputError(place, f"{name!r} holds {array.dtype}; the network reads {dtype}")
         converted = np.ascontiguousarray(array, dtype=dtype)
-        if array.dtype.kind not in "fiub":
-            raise InputError(place, f"{name!r} holds {array.dtype}; the network reads {dtype}")
         if dtype != "float32" and not np.array_equal(converted, array):
             raise InputError(place, f"{name!r} has numbers that {dtype} cannot hold")
         arrays[name] = converted
@@ -289,7 +292,3 @@ def _as_stored(name: str, tensor: Any) -> Array:
     if array.dtype not in _safetensors._NAMES:
         raise InputError("weights", f"{name!r} holds {array.dtype}")
     return array
-
-
-def _text(path: Optional[Path]) -> Optional[str]:
-    return None if path is None else os.fspath(path)

@@ -35,13 +35,16 @@ class Answers(unittest.TestCase):
         kept = {"model": "linear", "device": "m4", "persistent": "resident", "split": "off"}
         self.assertEqual(poet.solve(**kept).ram_budget, 256 * 1024)
         most = poet.solve(**kept).figures["keep_all_peak_ram_bytes"]
-        self.assertEqual(poet.solve(**kept, ram_budget="75%").ram_budget, int(0.75 * most))
+        part = poet.solve(**kept, ram_budget="75%")
+        self.assertEqual(part.ram_budget, int(0.75 * most))
+        self.assertRegex(part.ram_note, "^75% of the .* that keeping everything takes before operators are split is ")
         least = poet.solve(**kept, ram_budget="least")
         self.assertTrue(least)
         self.assertEqual(least.ram_budget, poet.solve(**kept, ram_budget=1).least_ram)
         self.assertLess(least.ram_budget, most)
         self.assertRegex(least.ram_note, "^the least RAM budget with a plan that a quick search knows is ")
-        self.assertEqual(poet.solve(**kept).ram_note, "")
+        self.assertEqual(poet.solve(**kept).ram_note, "the RAM budget is all of the device's RAM; `ram_budget` sets another")
+        self.assertEqual(poet.solve(**kept, ram_budget=most).ram_note, "")
         with self.assertWarnsRegex(UserWarning, "ram_budget: the quick search .*found no plan.*`time_limit`") as warned:
             none = poet.solve("bert_tiny", device="m4", ram_budget="least", time_limit=0.001)
         self.assertEqual(warned.filename, __file__)

@@ -230,6 +230,16 @@ class Training(unittest.TestCase):
         for wrong in (None, "plan"):
             with self.assertRaisesRegex(TypeError, "^plan"):
                 poet.Trainer(wrong)
+        for arguments in ({"data": 1}, {"weights": 1}, {"storage": 1}, {"resume": b"x"}, {"checkpoint": 1}, {"on_step": 1},
+                          {"validation": "x", "best": 1}):
+            with self.subTest(arguments=arguments), self.assertRaisesRegex(TypeError, f"^{list(arguments)[-1]}: must be "):
+                poet.train(self.tight, **arguments)
+        for name in ("data", "weights", "storage", "resume", "checkpoint"):
+            with self.subTest(name=name), self.assertRaisesRegex(poet.InputError, f"^{name}: is an empty path"):
+                poet.train(self.tight, **{name: ""})
+        for call in (self.tight.save, self.tight.show, poet.read_plans, poet.Graph.read, poet.Device.load):
+            with self.subTest(call=call), self.assertRaisesRegex(TypeError, "^[a-z_]*file: must be a path, not int"):
+                call(1)
         with self.assertRaisesRegex(poet.InputError, "^weights"):
             poet.Trainer(self.tight, weights={"nobody": np.zeros(3, np.float32)})
         with self.assertRaisesRegex(poet.InputError, "file"):

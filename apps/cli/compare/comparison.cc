@@ -170,6 +170,7 @@ Json comparison_json(const Comparison& comparison) {
   json["origin"] = comparison.posed.workload.origin;
   json["semantics"] = to_string(request.semantics);
   json["ram_budget_bytes"] = request.limits.ram_budget.value();
+  if (!comparison.posed.ram_note.empty()) json["ram_note"] = comparison.posed.ram_note;
   json["deadline_seconds"] = request.limits.deadline ? Json(request.limits.deadline->value()) : Json(nullptr);
   json["max_bytes_written"] =
       request.limits.max_bytes_written ? Json(request.limits.max_bytes_written->value()) : Json(nullptr);

@@ -1,7 +1,5 @@
 #include "apps/cli/solve/ram_budget.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -65,7 +63,7 @@ std::vector<SettledRam> settled_budgets(const ProblemOptions& options, const Sol
   if (budgets.empty()) {
     SettledRam all;
     all.budget.of_device = true;
-    all.note = "the RAM budget is all of the device's RAM; --ram-budget sets another";
+    all.note = with_option_names(note_of(all.budget, {}, {}));
     return {all};
   }
   const bool least = std::ranges::any_of(budgets, &RamBudget::least);
@@ -86,9 +84,7 @@ std::vector<SettledRam> settled_budgets(const ProblemOptions& options, const Sol
     policy.ram = budget;
     ram.budget = {};
     ram.budget.bytes = ram_budget_of(policy, *whole, {});
-    ram.note = fmt::format(
-        "{:.10g}% of the {} that keeping everything takes before operators are split is {}",
-        100 * *budget.of_keep_all, format_bytes(whole->whole_keep_all), format_bytes(ram.budget.bytes));
+    ram.note = note_of(budget, whole->whole_keep_all, ram.budget.bytes);
   }
   return settled;
 }

@@ -5,6 +5,7 @@
 #include "poet/base/error.h"
 #include "poet/base/this_poet.h"
 #include "poet/cost/reorder.h"
+#include "poet/pipeline/ram_budget.h"
 #include "poet/pipeline/solve_options.h"
 
 namespace poet {
@@ -20,6 +21,7 @@ Answer posed_answer(CompileRequest how, Workload workload, const Policy& policy)
   answer.request.semantics = posed.workload.semantics;
   answer.request.limits = posed.limits;
   answer.request.choose_paged = posed.workload.choose_paged;
+  answer.ram_note = note_of(policy.ram, posed.workload.whole_keep_all, posed.limits.ram_budget);
   answer.workload = std::move(posed.workload);
   answer.figures = posed.figures;
   return answer;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "poet/base/amounts.h"
 #include "poet/base/error.h"
 #include "poet/base/parse_amounts.h"
 
@@ -53,6 +54,13 @@ std::vector<RamBudget> parse_ram_budgets(const std::string& option, const std::s
     begin = end + 1;
   }
   return budgets;
+}
+
+std::string note_of(const RamBudget& asked, Bytes keep_all, Bytes bytes) {
+  if (asked.of_device) return "the RAM budget is all of the device's RAM; `ram_budget` sets another";
+  if (!asked.of_keep_all) return {};
+  return fmt::format("{:.10g}% of the {} that keeping everything takes before operators are split is {}",
+                     100 * *asked.of_keep_all, format_bytes(keep_all), format_bytes(bytes));
 }
 
 }  // namespace poet

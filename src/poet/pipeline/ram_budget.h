@@ -15,4 +15,8 @@ namespace poet {
 /// One or several, separated by commas.
 [[nodiscard]] std::vector<RamBudget> parse_ram_budgets(const std::string& option, const std::string& text);
 
+/// How a budget of so many bytes came about, in one sentence with fields of the library's; of bytes that were
+/// asked for, nothing. `keep_all`: what keeping everything takes before the graph is split.
+[[nodiscard]] std::string note_of(const RamBudget& asked, Bytes keep_all, Bytes bytes);
+
 }  // namespace poet

@@ -1,0 +1,25 @@
+"""Files and folders that arguments name."""
+
+from __future__ import annotations
+
+import os
+from typing import Any, Optional, Union
+
+from .errors import InputError
+
+Path = Union[str, "os.PathLike[str]"]
+
+
+def file_argument(name: str, path: Any, wanted: str = "a path") -> str:
+    """The path that the argument `name` is. Raises TypeError, or InputError where it is empty."""
+    text = os.fspath(path) if isinstance(path, (str, os.PathLike)) else None
+    if not isinstance(text, str):
+        raise TypeError(f"{name}: must be {wanted}, not {type(path).__name__}")
+    if not text:
+        raise InputError(name, "is an empty path")
+    return text
+
+
+def optional_file(name: str, path: Any, wanted: str = "a path") -> Optional[str]:
+    """The same, where there may be none."""
+    return None if path is None else file_argument(name, path, wanted)
