@@ -67,6 +67,21 @@ TEST(InputError, LeavesOutTheMiddleOfALongName) {
   EXPECT_EQ(error.rule(), "is not a field here");
 }
 
+TEST(InputError, LeavesOutTheMiddleOfALongRuleAndHint) {
+  const InputError error("x", std::string(5'000, 'r'), std::string(5'000, 'h'));
+  EXPECT_LT(std::string(error.what()).size(), 4'100U);
+  EXPECT_EQ(error.rule().substr(0, 2), "rr");
+  EXPECT_EQ(error.rule().back(), 'r');
+  EXPECT_EQ(error.hint().substr(0, 2), "hh");
+  EXPECT_EQ(error.hint().back(), 'h');
+}
+
+// A file's author does not colour, clear or retitle the terminal of who reads it.
+TEST(InputError, SaysNoControlCharacters) {
+  EXPECT_STREQ(InputError("a\x1b[31m", "is\r5\n").what(), "a [31m: is 5 ");
+  EXPECT_STREQ(InputError("is\a5\x7f").what(), "is 5 ");
+}
+
 TEST(InputError, KeepsThemWhenCopied) {
   const InputError error(Field{"seed"}, "is 5");
   const InputError copy = error;

@@ -11,34 +11,39 @@ constexpr std::size_t kAroundHint = 3;   // " (" and ")"
 bool continues_character(char byte) { return (static_cast<unsigned char>(byte) & 0xC0U) == 0x80U; }
 
 /// Names in files may have any length; a line may not. Characters of UTF-8 stay whole.
-std::string without_middle(const std::string& place) {
-  constexpr std::size_t kLongest = 1000, kEnd = 400;
-  if (place.size() <= kLongest) return place;
-  std::size_t begin = kLongest - kEnd, end = place.size() - kEnd;
-  while (begin > 0 && continues_character(place[begin])) --begin;
-  while (end < place.size() && continues_character(place[end])) ++end;
-  return place.substr(0, begin) + "..." + place.substr(end);
+std::string without_middle(const std::string& text, std::size_t longest) {
+  constexpr std::size_t kEnd = 400;
+  if (text.size() <= longest) return text;
+  std::size_t begin = longest - kEnd, end = text.size() - kEnd;
+  while (begin > 0 && continues_character(text[begin])) --begin;
+  while (end < text.size() && continues_character(text[end])) ++end;
+  return text.substr(0, begin) + "..." + text.substr(end);
 }
 
-/// Without zero bytes, at which what() would end.
+std::string place_said(const std::string& place) { return without_middle(place, 1000); }
+std::string rule_said(const std::string& rule) { return without_middle(rule, 2000); }
+
+/// Without control characters: what() would end at a zero byte, and a name in a file is no command to a
+/// terminal.
 std::string line(const std::string& place, const std::string& rule, const std::string& hint) {
   std::string text = (place.empty() ? rule : place + ": " + rule) + (hint.empty() ? "" : " (" + hint + ")");
-  std::replace(text.begin(), text.end(), '\0', ' ');
+  std::ranges::replace_if(
+      text, [](unsigned char byte) { return byte < ' ' || byte == 0x7F; }, ' ');
   return text;
 }
 
 }  // namespace
 
 InputError::InputError(const std::string& place, const std::string& rule, const std::string& hint)
-    : std::runtime_error(line(without_middle(place), rule, hint)),
-      place_size_(without_middle(place).size()),
-      hint_size_(hint.size()) {}
+    : std::runtime_error(line(place_said(place), rule_said(rule), rule_said(hint))),
+      place_size_(place_said(place).size()),
+      hint_size_(rule_said(hint).size()) {}
 
 InputError::InputError(const Field& field, const std::string& rule) : InputError(field.name, rule) {
   is_field_ = true;
 }
 
-InputError::InputError(const std::string& message) : std::runtime_error(message) {}
+InputError::InputError(const std::string& message) : InputError(std::string{}, message) {}
 
 std::string_view InputError::rule() const {
   std::string_view text = what();

@@ -143,10 +143,10 @@ void check_pool_padding(const std::string& op, const WindowAxis& axis, bool even
 
 // Of the places within a window of this shape: a byte where it has at most 256 of them.
 DType index_type(const std::string& op, const Extent& window) {
-  constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
+  constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
   std::int64_t elements = 1;
   for (const std::int64_t side : window) {
-    if (side > most / elements) {
+    if (side > kMost / elements) {
       throw InputError(place(op), fmt::format("a window of {} elements has more than 2^31 - 1, the most that "
                                               "an index of 4 bytes tells apart",
                                               fmt::join(window, " x ")));

@@ -57,19 +57,18 @@ struct Function {
 constexpr AttributeSpec kSlope{"alpha", Sort::not_negative};
 
 std::vector<Function> functions() {
-  constexpr Count S = kSpecial;
   const std::vector<AttributeSpec> bounds = {{"min", Sort::real, true}, {"max", Sort::real, true}};
   return {
       // The sign of x is the sign of y.
       {"relu", Reads::y, per_input<1>, per_input<1>, {}, OneDnn::both},
       // 0.5 x (1 + erf(x / sqrt 2)), not invertible; Phi(x) + x phi(x): erf and exp
-      {"gelu", Reads::x, per_input<4 + S>, per_input<9 + 2 * S>, {}, OneDnn::both},
-      {"tanh", Reads::y, per_input<S>, per_input<3>, {}, OneDnn::both},         // 1 - y²
-      {"sigmoid", Reads::y, per_input<3 + S>, per_input<3>, {}, OneDnn::both},  // y (1 - y)
-      {"erf", Reads::x, per_input<S>, per_input<4 + S>},                        // 2 / sqrt(pi) exp(-x²)
-      {"exp", Reads::y, per_input<S>, per_input<1>, {}, OneDnn::both},          // y
-      {"log", Reads::x, per_input<S>, per_input<1>, {}, OneDnn::both},          // 1 / x
-      {"sqrt", Reads::y, per_input<S>, per_input<2>, {}, OneDnn::both},         // 1 / (2 y)
+      {"gelu", Reads::x, per_input<4 + kSpecial>, per_input<9 + 2 * kSpecial>, {}, OneDnn::both},
+      {"tanh", Reads::y, per_input<kSpecial>, per_input<3>, {}, OneDnn::both},         // 1 - y²
+      {"sigmoid", Reads::y, per_input<3 + kSpecial>, per_input<3>, {}, OneDnn::both},  // y (1 - y)
+      {"erf", Reads::x, per_input<kSpecial>, per_input<4 + kSpecial>},          // 2 / sqrt(pi) exp(-x²)
+      {"exp", Reads::y, per_input<kSpecial>, per_input<1>, {}, OneDnn::both},   // y
+      {"log", Reads::x, per_input<kSpecial>, per_input<1>, {}, OneDnn::both},   // 1 / x
+      {"sqrt", Reads::y, per_input<kSpecial>, per_input<2>, {}, OneDnn::both},  // 1 / (2 y)
       // y / x would be no number at 0.
       {"pow", Reads::x, pow, pow_backward, {{"exponent", Sort::not_zero}}},
       // Strictly between the bounds y is x; on a bound x is there too or beyond, and the gradient is 0, as
@@ -77,28 +76,28 @@ std::vector<Function> functions() {
       {"clip", Reads::y, per_input<2>, per_input<2>, bounds, OneDnn::both, clip},
       {"leaky_relu", Reads::y, per_input<2>, per_input<2>, {kSlope}, OneDnn::both},
       // compare, exp, difference, scale; where negative alpha exp(x) = y + alpha
-      {"elu", Reads::y, per_input<3 + S>, per_input<3>, {kSlope}, OneDnn::both},
+      {"elu", Reads::y, per_input<3 + kSpecial>, per_input<3>, {kSlope}, OneDnn::both},
       // multiply-add, two bounds; as clip
       {"hardsigmoid", Reads::y, per_input<4>, per_input<3>, {{"alpha"}, {"beta"}}},
       // hardsigmoid, product; falls before it rises: not invertible. Two bounds, x / 3 + 1 / 2.
       {"hardswish", Reads::x, per_input<5>, per_input<5>, {}, OneDnn::both},
       // sigmoid s, product; s (1 + x (1 - s))
-      {"silu", Reads::x, per_input<4 + S>, per_input<8 + S>, {}, OneDnn::both},
+      {"silu", Reads::x, per_input<4 + kSpecial>, per_input<8 + kSpecial>, {}, OneDnn::both},
       // softplus, tanh t, product; t + x e / (1 + e) (1 - t²)
-      {"mish", Reads::x, per_input<2 + 3 * S>, per_input<9 + 3 * S>, {}, OneDnn::both},
+      {"mish", Reads::x, per_input<2 + 3 * kSpecial>, per_input<9 + 3 * kSpecial>, {}, OneDnn::both},
       // log(1 + exp(x)); the sigmoid of x is 1 - exp(-y)
-      {"softplus", Reads::y, per_input<1 + 2 * S>, per_input<3 + S>, {}, OneDnn::forward},
+      {"softplus", Reads::y, per_input<1 + 2 * kSpecial>, per_input<3 + kSpecial>, {}, OneDnn::forward},
       // magnitude, sum, division; (1 - |y|)²
       {"softsign", Reads::y, per_input<3>, per_input<4>},
       // as elu; where negative y + gamma alpha
-      {"selu", Reads::y, per_input<3 + S>, per_input<3>, {kSlope, {"gamma", Sort::positive}}},
+      {"selu", Reads::y, per_input<3 + kSpecial>, per_input<3>, {kSlope, {"gamma", Sort::positive}}},
       // as elu, with a division; where negative y / alpha + 1
-      {"celu", Reads::y, per_input<4 + S>, per_input<4>, {{"alpha", Sort::positive}}},
+      {"celu", Reads::y, per_input<4 + kSpecial>, per_input<4>, {{"alpha", Sort::positive}}},
       // Positive where x was above the threshold.
       {"thresholded_relu", Reads::y, per_input<1>, per_input<1>, {kSlope}},
-      {"sin", Reads::x, per_input<S>, per_input<1 + S>},
-      {"cos", Reads::x, per_input<S>, per_input<2 + S>},
-      {"atan", Reads::x, per_input<S>, per_input<3>},  // 1 / (1 + x²)
+      {"sin", Reads::x, per_input<kSpecial>, per_input<1 + kSpecial>},
+      {"cos", Reads::x, per_input<kSpecial>, per_input<2 + kSpecial>},
+      {"atan", Reads::x, per_input<kSpecial>, per_input<3>},  // 1 / (1 + x²)
       {"sign", Reads::none, per_input<2>, nothing},
       {"floor", Reads::none, per_input<1>, nothing},
       {"ceil", Reads::none, per_input<1>, nothing},

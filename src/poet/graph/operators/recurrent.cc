@@ -172,7 +172,7 @@ Count recurrent_backward(const WorkReader& w, Index states, Count gates, Count b
 // a gradient of their own besides y's, it is added.
 Count lstm_backward(const WorkReader& w) {
   const Count both = w.has("output_gradients") ? 0 : 1;
-  return recurrent_backward(w, 2, 4, 4, 1 + kSpecial + 1 + 5 + 3 + 1 + 4 * 3 + both);
+  return recurrent_backward(w, 2, 4, 4, 1 + kSpecial + 1 + 5 + 3 + 1 + Count{4} * 3 + both);
 }
 // dh 1; dz = dh (h - n) 2; dn = dh (1 - z) 2; dh z 1; three slopes, 3 each. Linear before reset: the gate's
 // own and the product's gradient 2. Otherwise: the gate's 1, the state's 2, and the state reset again 1 where

@@ -12,6 +12,24 @@
 #include "poet/graph/operators/families.h"
 
 namespace poet {
+namespace operators {
+namespace {
+
+Schemas of_all_families() {
+  Schemas schemas;
+  for (Schemas (*family)() :
+       {data_operators, convolution_operators, product_operators, norm_operators, function_operators,
+        broadcast_operators, reduction_operators, pool_operators, resize_operators, gather_operators,
+        layout_operators, recurrent_operators, loss_operators, update_operators}) {
+    Schemas own = family();
+    std::move(own.begin(), own.end(), std::back_inserter(schemas));
+  }
+  return schemas;
+}
+
+}  // namespace
+}  // namespace operators
+
 namespace {
 
 std::vector<std::string_view> split(std::string_view text, char at) {
@@ -74,15 +92,7 @@ void parse_operands(OperatorSchema& schema) {
 
 const std::vector<OperatorSchema>& operators_of_all_families() {
   static const std::vector<OperatorSchema> all = [] {
-    using namespace operators;
-    Schemas schemas;
-    for (Schemas (*family)() :
-         {data_operators, convolution_operators, product_operators, norm_operators, function_operators,
-          broadcast_operators, reduction_operators, pool_operators, resize_operators, gather_operators,
-          layout_operators, recurrent_operators, loss_operators, update_operators}) {
-      Schemas own = family();
-      std::move(own.begin(), own.end(), std::back_inserter(schemas));
-    }
+    std::vector<OperatorSchema> schemas = operators::of_all_families();
     for (OperatorSchema& schema : schemas) parse_operands(schema);
     return schemas;
   }();

@@ -151,7 +151,7 @@ std::string GraphExport::weight(ValueId v, bool transposed) {
 std::string GraphExport::reshaped(ValueId v, const std::string& from_name, const Shape& from,
                                   const Shape& to) {
   const Value& view = value(v);
-  const std::string name = view.strides.empty() ? view.name : view.name + ".split";
+  std::string name = view.strides.empty() ? view.name : view.name + ".split";
   const bool has_batch = !is_persistent(view.persistence);
   if (has_batch && to.size() == 2 && to[0] == from[0]) {
     set(node(name, "Flatten", {from_name}, {name}), "axis", std::int64_t{1});
