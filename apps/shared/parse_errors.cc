@@ -18,7 +18,7 @@ Wrong in_words(const std::string& text) {
   if (text.find(": ") == std::string::npos) return {"", text};
   const std::string place = before(": ");
   if (text.find(": At Most 1 required") != std::string::npos)
-    return {place, fmt::format("takes one value, and is given {} times", after("received "))};
+    return {place, fmt::format("may be given only once (was given {} times)", after("received "))};
   if (text.find(": 1 required ") != std::string::npos && text.ends_with(" missing")) {
     const std::string type = after(" required ");
     return {place, fmt::format("needs a value: {}",
@@ -30,7 +30,7 @@ Wrong in_words(const std::string& text) {
     for (std::size_t at = names.find(','); at != std::string::npos; at = names.find(',', at + 2))
       names.insert(at + 1, " ");
     const std::string given = after(": ");
-    return {place, fmt::format("\"{}\" is none of {}", given.substr(0, given.find(" not in {")), names)};
+    return {place, fmt::format("\"{}\" is not one of {}", given.substr(0, given.find(" not in {")), names)};
   }
   return {place, after(": ")};
 }

@@ -226,7 +226,7 @@ int poet_train(void) {
   code = poet_read_blocks(0, poet_block, 1);
   if (code != POET_OK) return failed(code, "the storage cannot be read");
   if (poet_block[0] != POET_CARD_MAGIC || poet_block[1] != POET_CARD_VERSION)
-    return failed(POET_WRONG_CARD, "the storage holds no image of poet's");
+    return failed(POET_WRONG_CARD, "the storage holds no poet card image");
   if (poet_hash(poet_block, 6 * sizeof poet_block[0], 0) != poet_block[6])
     return failed(POET_DAMAGED, "the storage's header is damaged");
   if (poet_block[2] != plan->digest)

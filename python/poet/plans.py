@@ -118,7 +118,7 @@ class Plan:
         """The interactive page, for the last line of a notebook's cell; into `file`, if given: .html, or a figure for papers
         (.svg, .png, .pdf, by gnuplot) over `axis` "time" or "step"."""
         if axis not in ("time", "step"):
-            raise InputError("axis", f"{axis!r} is none of time, step")
+            raise InputError("axis", f"{axis!r} is not one of time, step")
         name = optional_file("file", file)
         if name is not None and not name.endswith((".html", ".svg", ".png", ".pdf", ".gp")):
             raise InputError("file", f"{name!r} must end in .html, .svg, .png, .pdf or .gp")

@@ -121,9 +121,9 @@ def solve(
     `graph` (poet.Graph). `device`: a name (poet.devices()), a profile file or a poet.Device; `instance` and `graph` have theirs.
 
     Limits: `ram_budget`, bytes or "300KiB", of everything that the step needs; "50%" of what keeping everything takes; "least", the
-    smallest for which a quick search knows a plan (Result.ram_note says which, and a UserWarning where it knows none); without, the device's RAM. More than that needs `beyond_device_ram=True`, to show
-    that it is meant. `runtime_budget`, a multiple of the time of the
-    step without limits, or `deadline`, seconds or "50ms"; without, none. `max_bytes_written` to storage per step.
+    smallest for which a quick search knows a plan (Result.ram_note says which, and a UserWarning where it knows none); without, the
+    device's RAM. More than that needs `beyond_device_ram=True`, to show that it is meant. `runtime_budget`, a multiple of the time of
+    the step without limits, or `deadline`, seconds or "50ms"; without, none. `max_bytes_written` to storage per step.
 
     Options:
         batch_size, optimizer ("sgd", "momentum", "adam", "adamw"), trainable (glob patterns, separated by commas), sequence_length (BERTs)
@@ -138,7 +138,8 @@ def solve(
         addresses=True: with an address in RAM for every value, within the budget; False: for an allocator that finds its own
         gap=0.01, time_limit=120 (seconds), threads=1, solver ("cbc", "highs"), formulation ("tight", "published")
         progress: a function of phase, joules of the best plan, joules of the bound (None: none yet) and seconds, which stops the
-            search with the best plan so far by returning False; True: a bar where tqdm is installed, else lines
+            search with the best plan so far by returning False; True: a bar where tqdm is installed, else lines. Not called while
+            "least" is looked for
 
     Returns a Result; that there is no plan is one, too. Raises InputError (a ValueError) or TypeError naming the argument.
     Ctrl-C raises KeyboardInterrupt. Other Python threads run meanwhile, and may solve, too.
@@ -231,8 +232,8 @@ def compare(
     for pandas.DataFrame as it is.
 
     `methods`: names (poet.methods()); all without. Everything else as for solve(); parameters are resident and operators whole unless
-    `persistent` and `split` say otherwise. `verdict`: "holds", "over limits" (figures are of its nearest plan), "no plan" or "not applicable", and then
-    `reason`; `energy_joules`, `overhead`, `runtime_seconds`, `peak_ram_bytes`, ..., None where there is no plan.
+    `persistent` and `split` say otherwise. `verdict`: "holds", "over limits" (figures are of its nearest plan), "no plan" or "not
+    applicable", and then `reason`; `energy_joules`, `overhead`, `runtime_seconds`, `peak_ram_bytes`, ..., None where there is no plan.
     """
     if persistent is None and graph is None and instance is None:
         persistent = "resident"

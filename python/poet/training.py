@@ -235,7 +235,9 @@ def train(
     done, validations = [], []
     for step in trainer.run(steps):
         done.append(step)
-        goes_on = math.isfinite(step.loss) and (on_step is None or on_step(step) is not False)
+        goes_on = on_step is None or on_step(step) is not False
+        if not math.isfinite(step.loss):
+            break
         ends = validate_every is None and (step.number == last or not goes_on)
         if validation is not None and (ends or (validate_every is not None and step.number % every == 0)):
             validations.append(trainer.validate(best))

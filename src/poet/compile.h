@@ -63,7 +63,7 @@ struct CompileResult {
 /// costs less energy: never more than with all of them resident. With `best_order` a quarter of the time is
 /// for another order of the ops; the better answer counts, and bounds hold for every order. Ends within a
 /// second of the time limit and half a second of a cancellation, with the best plan so far. Throws InputError
-/// for a request that cannot be meant (negative budget, deadline not finite, NaN costs, a share of steps
+/// for an invalid request (negative budget, deadline not finite, NaN costs, a share of steps
 /// without a deadline). When there is no plan that is data: certificate.status and outcome.explanation.
 ///
 /// Threads. Any number of threads may call it at a time; each gets what it would get alone, unless time runs

@@ -27,9 +27,9 @@ void find_addresses(const CompileRequest& request, Time& time, Attempt& made, bo
   PlaceOptions options;
   options.enough = made.report.peak_ram - instance.costs.persistent;  // the liveness lower bound
   options.stop = time.finish();
-  constexpr std::size_t kLarge = 4'000;  // ops: there a search with less RAM takes long
   constexpr double kMoment = 3;
-  const bool has_other = made.placed && instance.graph.ops.size() > kLarge;
+  // A search with less RAM takes long there.
+  const bool has_other = made.placed && is_large(instance.graph.ops.size());
   if (has_other) options.stop = options.stop.at_most(kMoment);
   if (device && !has_other && best) options.room = transient_budget(instance.costs, request.limits);
   if (!best) options.effort /= kLessEffort;

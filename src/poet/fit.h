@@ -9,6 +9,7 @@
 #include "poet/attempt.h"
 #include "poet/base/stop.h"
 #include "poet/compile.h"
+#include "poet/optimize/large.h"
 #include "poet/reserve.h"
 
 namespace poet {
@@ -25,8 +26,8 @@ class Time {
   /// For what follows it: the same, or what is left of the little more once the limit is reached.
   [[nodiscard]] Stop finish() {
     constexpr double kAfterLimit = 0.5;
-    constexpr int kLarge = 4'000;  // ops: there the other passes take much of half a second
-    const double after_cancellation = ops_ <= kLarge ? 0.15 : 0.05;
+    // Of large graphs the other passes take much of half a second.
+    const double after_cancellation = is_large(ops_) ? 0.05 : 0.15;
     if (!limit_()) return limit_.at_least(kAfterLimit);
     if (!finish_) finish_ = Stop(limit_.cancelled() ? after_cancellation : kAfterLimit);
     return *finish_;

@@ -13,6 +13,7 @@
 #include "poet/base/error.h"
 #include "poet/base/numbers.h"
 #include "poet/optimize/certificate.h"
+#include "poet/optimize/large.h"
 #include "poet/optimize/problem/loads.h"
 #include "poet/optimize/problem/problem.h"
 #include "poet/optimize/problem/residence.h"
@@ -59,8 +60,8 @@ class BestResidence {
   }
 
  private:
-  // Beyond, one search takes the time of many, and the gap relaxation is what bounds.
-  [[nodiscard]] bool is_large() const { return request_.instance.graph.ops.size() > 4'000; }
+  // Then the gap relaxation is what bounds.
+  [[nodiscard]] bool is_large() const { return poet::is_large(request_.instance.graph.ops.size()); }
 
   // What is known of all of them paged says nothing of other choices where time or writing is limited.
   [[nodiscard]] bool bounds_hold() const {

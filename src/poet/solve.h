@@ -4,6 +4,7 @@
 
 #include "poet/answer/answer.h"
 #include "poet/answer/answer_json.h"
+#include "poet/answer/least_budget.h"
 #include "poet/base/error.h"
 #include "poet/device.h"
 #include "poet/optimize/quick_energy.h"

@@ -78,8 +78,8 @@ def refusals(linear):
     refused(["linear.plan", "header"], linear, "-o", out, "--weights", linear)
     refused(["does not exist"], linear, "-o", out, "--data", f"{work}/none")
     refused(["--steps"], linear, "-o", out, "--steps", "4294967296")
-    refused(["is no folder"], linear, "-o", f"{work}/none/none")
-    refused(["is no folder"], linear, "-o", linear)
+    refused(["is not a folder"], linear, "-o", f"{work}/none/none")
+    refused(["is not a folder"], linear, "-o", linear)
     refused(["has files in it"], linear, "-o", work)
 
     large = plan("linear", "large.plan", "--platform", "m4", ram="32KiB")

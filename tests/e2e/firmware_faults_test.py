@@ -222,7 +222,7 @@ def cards(plan_file, other_plan):
             image[at] ^= bit
         return image
 
-    expect(b"\0" * len(whole), WRONG_CARD, "no image of poet's")
+    expect(b"\0" * len(whole), WRONG_CARD, "no poet card image")
     other = firmware(other_plan, "other", 2, "lm3s6965evb")
     expect(contents(f"{other}/card.img"), WRONG_PLAN, "for another plan")
     large = firmware(plan_file, "large", 2, "lm3s6965evb")

@@ -86,7 +86,7 @@ class Kill : public ::testing::Test {
 std::unique_ptr<TemporaryFolder> Kill::plans_;
 std::string Kill::linear_, Kill::tables_, Kill::several_;
 
-/// The step after which the page file can be gone on from; none where it cannot, or is not there.
+/// The step after which the page file can be resumed; none where it cannot, or is not there.
 std::optional<std::int64_t> step_left(const std::string& pages) {
   try {
     return runtime::look_at_left_run(pages).record().step;

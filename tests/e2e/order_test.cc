@@ -74,7 +74,8 @@ TEST(Order, RefusesWhatItCannotDo) {
     EXPECT_EQ(run.exit_code, 2) << run.out;
     return run.err;
   };
-  EXPECT_EQ(refused("--ram-budget 1MB --order worst"), "poet: --order: \"worst\" is none of given, best\n");
+  EXPECT_EQ(refused("--ram-budget 1MB --order worst"),
+            "poet: --order: \"worst\" is not one of given, best\n");
   EXPECT_EQ(refused("--ram-budget 1MB,2MB --order best"),
             "poet: --order: best is for one RAM budget: plans of one file compute in one order\n");
   EXPECT_EQ(refused("--ram-budget 1MB --order best --solver file --mps m.mps"),

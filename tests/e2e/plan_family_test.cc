@@ -354,7 +354,7 @@ TEST_F(PlanFamilyRun, RefusesWhatMakesNoSense) {
   EXPECT_THAT(refused("run --model linear --platform m0 --beyond-device-ram --ram-budget 600KB --control c"),
               HasSubstr("--control: is for a file of several plans"));
   EXPECT_THAT(refused("run " + plan_ + " --pressure " + file("none")), HasSubstr("does not tell"));
-  EXPECT_THAT(refused("run " + plan_ + " --cgroup " + file("none")), HasSubstr("is no folder"));
+  EXPECT_THAT(refused("run " + plan_ + " --cgroup " + file("none")), HasSubstr("is not a folder"));
   EXPECT_EQ(refused("run " + plan_ + " --cgroup " + file("")),
             "poet: --cgroup: \"" + file("") +
                 "\" is no control group: neither memory.high nor memory.max tells a limit\n");

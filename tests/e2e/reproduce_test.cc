@@ -119,7 +119,7 @@ TEST_F(ReproduceTest, SaysWhatIsWrong) {
   std::ofstream(folder_.file("file")) << "x";
   const ProgramRun file = run_command({POET_TEST_PROGRAM, "reproduce", "-o", folder_.file("file")});
   EXPECT_EQ(file.exit_code, 2);
-  EXPECT_THAT(file.err, HasSubstr("is no folder"));
+  EXPECT_THAT(file.err, HasSubstr("is not a folder"));
 
   study("batch", R"("networks": ["nothing"])");
   const ProgramRun spec = reproduce();

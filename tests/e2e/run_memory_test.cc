@@ -128,7 +128,8 @@ TEST(RunMemory, TooLittleIsSaidInOneLine) {
   EXPECT_EQ(run.exit_code, 2);
   EXPECT_EQ(run.out, "");
   EXPECT_EQ(run.err.find("poet: memory: "), 0U) << run.err;
-  EXPECT_NE(run.err.find(" bytes cannot be had: Cannot allocate memory\n"), std::string::npos) << run.err;
+  EXPECT_NE(run.err.find(" bytes cannot be allocated: Cannot allocate memory\n"), std::string::npos)
+      << run.err;
 }
 
 }  // namespace

@@ -40,7 +40,7 @@ TEST(BadCommandLine, IsOneLine) {
   expect_bad_input("foo", "foo: unknown command (poet --help lists what there is)");
   expect_bad_input("manual foo", "foo: unknown command (poet --help lists them)");
   expect_bad_input("completion", "SHELL: is missing (poet completion --help lists what there is)");
-  expect_bad_input_with("completion tcsh", "SHELL: \"tcsh\" is none of bash, zsh, fish");
+  expect_bad_input_with("completion tcsh", "SHELL: \"tcsh\" is not one of bash, zsh, fish");
   expect_bad_input("solve --foo", "--foo: unknown option (poet solve --help lists what there is)");
   expect_bad_input("sovle", "sovle: unknown command; did you mean solve? (poet --help lists what there is)");
   expect_bad_input("help sovle",
@@ -107,18 +107,18 @@ TEST(BadNames, ListWhatThereIs) {
   expect_bad_input_with("solve --model linear --platform none/x.json --ram-budget 1MB", "none/x.json");
   expect_bad_input_with("devices zx81", "jetsontx2");
   expect_bad_input("solve " + kLinear + "--ram-budget 1MB --semantics real",
-                   "--semantics: \"real\" is none of device, staged, published");
+                   "--semantics: \"real\" is not one of device, staged, published");
   expect_bad_input("solve " + kLinear + "--ram-budget 1MB --optimizer lion",
-                   "--optimizer: \"lion\" is none of sgd, momentum, adam, adamw");
+                   "--optimizer: \"lion\" is not one of sgd, momentum, adam, adamw");
   expect_bad_input("solve " + kLinear + "--ram-budget 1MB --persistent maybe",
-                   "--persistent: \"maybe\" is none of auto, resident, excluded");
+                   "--persistent: \"maybe\" is not one of auto, resident, excluded");
   expect_bad_input("solve " + kLinear + "--ram-budget 1MB --solver gurobi",
-                   "--solver: \"gurobi\" is none of cbc, highs, file");
+                   "--solver: \"gurobi\" is not one of cbc, highs, file");
   if (!has_solver(Solver::highs))
     expect_bad_input_with("solve " + kLinear + "--ram-budget 1MB --solver highs",
                           "--solver: this build has no HiGHS");
   expect_bad_input("solve " + kLinear + "--ram-budget 1MB --formulation loose",
-                   "--formulation: \"loose\" is none of tight, published");
+                   "--formulation: \"loose\" is not one of tight, published");
   expect_bad_input("solve " + kLinear + "--ram-budget 1MB --formulation published",
                    "--formulation: published is for --semantics published only");
   expect_bad_input_with("solve " + kLinear + "--ram-budget 1MB --trainable conv*",

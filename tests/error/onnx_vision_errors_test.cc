@@ -41,9 +41,9 @@ TEST(OnnxResizeErrors, NameTheAttributeAndAWayOut) {
                            {{"antialias", std::int64_t{1}}, {"mode", std::string("linear")}}),
               HasSubstr("attribute 'antialias': must be 0"));
   EXPECT_THAT(resize_error({1, 1, 4, 4}, {1, 1, 2, 2}, {{"mode", std::string("spline")}}),
-              HasSubstr("mode 'spline' is none of nearest, linear, cubic"));
+              HasSubstr("mode 'spline' is not one of nearest, linear, cubic"));
   EXPECT_THAT(resize_error({1, 1, 4, 4}, {1, 1, 2, 2}, {{"nearest_mode", std::string("up")}}),
-              HasSubstr("nearest 'up' is none of"));
+              HasSubstr("nearest 'up' is not one of"));
 }
 
 TEST(OnnxResizeErrors, SizesMustBeKnownAndPositive) {
@@ -124,7 +124,7 @@ TEST(BuilderResizeErrors, NameTheOp) {
   EXPECT_THAT(error([](GraphBuilder& g, ValueId x) {
                 nn::resize(g, "r", x, {2, 2}, {.coordinates = "corner"});
               }),
-              HasSubstr("coordinates 'corner' is none of half_pixel"));
+              HasSubstr("coordinates 'corner' is not one of half_pixel"));
   EXPECT_THAT(error([](GraphBuilder& g, ValueId x) { nn::flip(g, "f", x, {}); }),
               StartsWith("op 'f': reverses"));
   EXPECT_THAT(error([](GraphBuilder& g, ValueId x) { nn::flip(g, "f", x, {1, 1}); }), HasSubstr("each once"));

@@ -197,12 +197,12 @@ TEST(PageFileOpening, LeavesSomebodysFileAlone) {
   for (const char* text : {"x", "a thesis, and its only copy\n", "poet page file"}) {
     const std::string name = folder.write("thesis", text);
     EXPECT_EQ(opening(name),
-              name + ": is no page file of poet's, and paging would overwrite it; name another file");
+              name + ": is not a poet page file, and paging would overwrite it; name another file");
     EXPECT_EQ(test::file_text(name), text);
   }
   // As long as a page file, and of nothing but zeros.
   const std::string name = folder.write("thesis", std::string(100'000, '\0'));
-  EXPECT_THAT(opening(name), HasSubstr("is no page file of poet's"));
+  EXPECT_THAT(opening(name), HasSubstr("is not a poet page file"));
   EXPECT_EQ(test::file_text(name), std::string(100'000, '\0'));
 }
 

@@ -131,7 +131,7 @@ TEST_F(RunErrors, EveryOptionIsChecked) {
       {"--momentum 1", "--momentum: must be at least 0 and below 1"},
       {"--weight-decay -1", "--weight-decay: must be at least 0 and finite"},
       {"--nesterov", "--nesterov: is for --optimizer momentum"},
-      {"--lr-schedule linear", R"(--lr-schedule: "linear" is none of constant, step, cosine)"},
+      {"--lr-schedule linear", R"(--lr-schedule: "linear" is not one of constant, step, cosine)"},
       {"--lr-schedule step", "--lr-schedule: step needs --lr-step-size"},
       {"--lr-schedule cosine", "--lr-schedule: cosine needs --lr-length"},
       {"--lr-gamma 0.5", "--lr-gamma: is for --lr-schedule step"},
@@ -144,7 +144,7 @@ TEST_F(RunErrors, EveryOptionIsChecked) {
       {"--beta2 0.9", "--beta2: the network's optimiser has none (--optimizer)"},
       {"--eps 0", "--eps: must be > 0 and finite"},
       {"--eps 1e-8", "--eps: the network's optimiser has none (--optimizer)"},
-      {"--kernels slow", R"(--kernels: "slow" is none of fast, lean, reference)"},
+      {"--kernels slow", R"(--kernels: "slow" is not one of fast, lean, reference)"},
       {"--threads 0", R"(--threads: "0" is not a whole number >= 1)"},
       {"--threads 1025", "--threads: must be at most 1024"},
       {"--checkpoint absent/c", "--checkpoint: no such folder: absent"},
@@ -159,7 +159,8 @@ TEST_F(RunErrors, EveryOptionIsChecked) {
       {"--resume absent", "absent: cannot be opened: No such file or directory"},
   };
   for (const Wrong& w : wrong) EXPECT_EQ(run_diagnostic(plan() + " " + w.options), w.message) << w.options;
-  EXPECT_THAT(run_diagnostic(plan() + " --isa abacus"), StartsWith("--isa: \"abacus\" is none of sse41, "));
+  EXPECT_THAT(run_diagnostic(plan() + " --isa abacus"),
+              StartsWith("--isa: \"abacus\" is not one of sse41, "));
   EXPECT_THAT(run_diagnostic(plan() + " --data " + file("")), HasSubstr("is no data set: "));
   EXPECT_THAT(names(), IsEmpty());
 }
@@ -279,7 +280,7 @@ TEST_F(RunErrors, ACheckpointThatIsNone) {
   runtime::write_safetensors(
       weights, {{"conv1.weight", DType::float32, {1}, reinterpret_cast<const std::byte*>(&number)}}, {});
   EXPECT_EQ(run_diagnostic(plan() + " --resume " + weights),
-            weights + R"(: is no checkpoint of poet's (metadata "format": "poet checkpoint 1"))");
+            weights + R"(: is not a poet checkpoint (metadata "format": "poet checkpoint 1"))");
   EXPECT_THAT(run_diagnostic(plan() + " --weights " + weights), HasSubstr("tensor \"conv1.weight\""));
 }
 
@@ -297,7 +298,7 @@ TEST_F(RunErrors, AFolderToPageToThatIsNone) {
 TEST_F(RunErrors, SomebodysFileIsNotPagedTo) {
   const std::string thesis = folder_.write("thesis", "the only copy\n");
   EXPECT_THAT(run_diagnostic(paging_plan() + " --storage " + thesis),
-              StartsWith(thesis + ": is no page file of poet's"));
+              StartsWith(thesis + ": is not a poet page file"));
   EXPECT_EQ(file_text(thesis), "the only copy\n");
 }
 

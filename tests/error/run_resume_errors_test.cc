@@ -81,11 +81,11 @@ TEST_F(RunResumeErrors, ARunThatCanBeGoneOnFromIsNotOverwritten) {
   const std::int64_t step = runtime::look_at_left_run(pages()).record().step;
   const std::string steps = " --steps 100000000";
   EXPECT_EQ(refused(by(plan_) + steps + " --storage " + pages()),
-            "poet: " + pages() + ": holds a run that can be gone on from after step " + std::to_string(step) +
+            "poet: " + pages() + ": holds a run that can be resumed after step " + std::to_string(step) +
                 ": do so with --resume, or remove the file\n");
   // Whatever would page there.
   EXPECT_THAT(refused("--model linear --platform a72 --ram-budget 1MB --steps 3 --storage " + pages()),
-              HasSubstr("holds a run that can be gone on from"));
+              HasSubstr("holds a run that can be resumed"));
   EXPECT_EQ(
       poet("profile --model linear -o " + file("p.json") + " --seconds 0.1 --storage " + pages()).exit_code,
       2);

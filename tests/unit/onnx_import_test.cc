@@ -549,7 +549,7 @@ TEST(OnnxImport, AnyOutputMayHaveTheLoss) {
   EXPECT_EQ(value_named(import_model(model, options).forward, "targets").shape, (Shape{2, 5}));
   options.loss_output = "nowhere";
   EXPECT_EQ(test::input_error([&] { (void)import_model(model, options); }),
-            "loss_output: \"nowhere\" is none of the outputs (y, z)");
+            "loss_output: \"nowhere\" is not one of the outputs (y, z)");
 }
 
 // LpPool is one of ONNX's operators, so libonnx tells its shape: 8 rows in windows of 2 are 4.

@@ -290,10 +290,10 @@ TEST_F(ResumePages, OnlyTheSameRunGoesOn) {
   // Nor is it overwritten.
   EXPECT_EQ(
       refused(plan(), paging_to(pages)),
-      pages + ": holds a run that can be gone on from after step 2: do so with `resume`, or remove the file");
+      pages + ": holds a run that can be resumed after step 2: do so with `resume`, or remove the file");
   EXPECT_EQ(
       input_error([&] { check_storage({.where = pages}); }),
-      pages + ": holds a run that can be gone on from after step 2: do so with `resume`, or remove the file");
+      pages + ": holds a run that can be resumed after step 2: do so with `resume`, or remove the file");
   // The storage may be named twice.
   other = resuming(pages);
   other.storage.where = pages;

@@ -91,7 +91,7 @@ TEST(ServerRequest, HasItsDeviceAsANameOrAProfileOfSortedFields) {
   wrong["name"] = 5;
   EXPECT_THAT(refusal_of(with("device", wrong)), HasSubstr("/device/name: "));
   EXPECT_THAT(refusal_of(with("device", RequestJson::object())), HasSubstr("/device"));
-  EXPECT_THAT(refusal_of(with("device", "m5")), HasSubstr("/device: \"m5\" is none of m0, m4"));
+  EXPECT_THAT(refusal_of(with("device", "m5")), HasSubstr("/device: \"m5\" is not one of m0, m4"));
   EXPECT_THAT(refusal_of(with("device", "m0.json")), HasSubstr("/device: "));
   EXPECT_THAT(refusal_of(with("device", 7)), HasSubstr("/device: "));
 }

@@ -110,7 +110,7 @@ class Reproduce final : public Command {
     std::error_code error;
     fs::create_directories(folder, error);
     if (error || !fs::is_directory(folder))
-      throw InputError("-o", fmt::format("\"{}\" is no folder and cannot be made one", folder.string()));
+      throw InputError("-o", fmt::format("\"{}\" is not a folder and cannot be made one", folder.string()));
   }
 
   static void draw(const std::vector<Section>& report, const fs::path& folder) {

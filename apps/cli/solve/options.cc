@@ -118,7 +118,7 @@ void add_solver_options(const Parser& parser, SolverOptions& options) {
 void check_order(const SolverOptions& options) {
   if (!options.order || *options.order == "given") return;
   if (*options.order != "best")
-    throw InputError("--order", fmt::format("\"{}\" is none of given, best", *options.order));
+    throw InputError("--order", fmt::format("\"{}\" is not one of given, best", *options.order));
   if (options.solver.value_or("cbc") == "file")
     throw InputError("--order", "best solves two problems; --solver file solves one");
 }
@@ -131,7 +131,7 @@ void read_solver(const SolverOptions& options, SolveOptions& out) {
   } else if (name == "file") {
     out.solver = Solver::file;
   } else if (name != "cbc") {
-    throw InputError("--solver", "\"" + name + "\" is none of cbc, highs, file");
+    throw InputError("--solver", "\"" + name + "\" is not one of cbc, highs, file");
   }
   if (out.solver != Solver::file) {
     for (const auto& [option, text] :
@@ -245,7 +245,7 @@ SolveOptions read_solver_options(const SolverOptions& options) {
   if (options.formulation && *options.formulation == "published") {
     out.formulation = Formulation::published;
   } else if (options.formulation && *options.formulation != "tight") {
-    throw InputError("--formulation", "\"" + *options.formulation + "\" is none of tight, published");
+    throw InputError("--formulation", "\"" + *options.formulation + "\" is not one of tight, published");
   }
   return out;
 }

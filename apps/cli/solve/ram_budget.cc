@@ -36,8 +36,10 @@ Workload unsplit(const ProblemOptions& options, const Solving& how) {
 SettledRam settled_least(ProblemOptions options, const Solving& how) {
   options.ram = SettledRam{};
   const Policy policy = policy_of(options);
+  const InterruptGuard guard(how.on_interrupt);  // also while problems are posed between two solves
   Solving search;
   search.look_further = false;
+  search.guard = &guard;
   const double seconds = read_solver_options(options.solver).time_limit_seconds;
   const LeastBudget least =
       least_budget(policy, seconds, [&](const LeastBudget& tried, double left) -> Answer {

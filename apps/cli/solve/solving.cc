@@ -15,6 +15,7 @@
 #include "poet/base/amounts.h"
 #include "poet/base/error.h"
 #include "poet/base/stop.h"
+#include "poet/optimize/large.h"
 
 namespace poet::cli {
 namespace {
@@ -123,9 +124,9 @@ void look_further(const ProblemOptions& options, const Solving& how, const Inter
       elsewhere.any_written = posing(options, how, [](Policy& policy) { policy.max_bytes_written.reset(); });
   }
   elsewhere.batches = smaller_batches(options, how, solved);
-  constexpr std::size_t kLarge = 4'000;  // ops: there comparing parts takes the time that there is to try
   const bool automatic = policy_of(options).split.automatic && !how.parts_fixed;
-  const bool large = solved.request.instance.graph.ops.size() > kLarge;
+  // There comparing parts takes the time that there is to try.
+  const bool large = is_large(solved.request.instance.graph.ops.size());
   if (automatic && !large)
     elsewhere.within = [&](const Limits& limits) {
       Policy policy = policy_of(options);
@@ -201,7 +202,8 @@ Solved pose_problem(const ProblemOptions& options, const Adjustment& adjust) {
 
 Solved solve_posed(Solved solved, const ProblemOptions& options, const Solving& how) {
   solved.request.options.synchronous = how.synchronous;
-  const InterruptGuard guard(how.on_interrupt);
+  std::optional<InterruptGuard> own;
+  const InterruptGuard& guard = how.guard != nullptr ? *how.guard : own.emplace(how.on_interrupt);
   std::optional<ProgressDisplay> display;
   std::optional<ProgressLines> lines;
   if (!options.solver.quiet)

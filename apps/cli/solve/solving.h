@@ -12,6 +12,7 @@
 
 #include "apps/cli/solve/options.h"
 #include "apps/shared/inputs.h"
+#include "apps/shared/interrupt.h"
 #include "poet/answer/answer.h"
 #include "poet/plan/file/plan_file.h"
 
@@ -71,6 +72,7 @@ struct Solving {
   bool parts_fixed = false;  // with other limits the graph comes in the same parts
   Adjustment adjust;
   std::vector<Alternative> alternatives;  // tried where the RAM is too little for any plan
+  const InterruptGuard* guard = nullptr;  // of a search of several solves; none: each has its own
   const char* on_interrupt = "stopping with what was found so far";  // what the first Ctrl-C says
 };
 

@@ -38,7 +38,7 @@ bool is_name(const std::string& text, std::string_view besides) {
 std::string one_of(const JsonField& field, const std::vector<std::string>& names) {
   const std::string& name = field.name();
   if (std::find(names.begin(), names.end(), name) == names.end())
-    field.fail(fmt::format("\"{}\" is none of {}", name.substr(0, kMostName), fmt::join(names, ", ")));
+    field.fail(fmt::format("\"{}\" is not one of {}", name.substr(0, kMostName), fmt::join(names, ", ")));
   return name;
 }
 

@@ -28,8 +28,8 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-/// No two servers have one name.
-std::string server_name() {
+/// No two have one name.
+std::string unique_name() {
   std::random_device random;
   return fmt::format("{}-{:08x}{:08x}", getpid(), random(), random());
 }
@@ -49,7 +49,7 @@ std::string error_said(const char* error, std::string said) {
     said = said.substr(said.find_first_not_of(": ", end));
   }
   if (field == "platform") field = "device";
-  return error_json(error, said.empty() ? "it has ended without a word" : said, field);
+  return error_json(error, said.empty() ? "the process ended without an error message" : said, field);
 }
 
 }  // namespace
@@ -81,18 +81,17 @@ void Workers::remove_leftovers() {
   std::vector<fs::path> there;
   for (const fs::directory_entry& entry : fs::directory_iterator(settings_.folder, error))
     there.push_back(entry.path());
-  // Asked now: who has a folder has had a job before, and who has none any more needs none.
+  // Asked now: who has a folder has had a job before, and who has none any more will have no other.
   const std::set<std::string> owners = store_.owners();
   for (const fs::path& folder : there)
     if (!owners.contains(folder.filename().string())) fs::remove_all(folder, error);
 }
 
 void Workers::work(std::size_t number) {
-  std::string owner;
   const bool takes_sweeps = number > 0 || settings_.workers == 1;  // one is always there for what is short
   while (!stopping_) {
     try {
-      if (owner.empty()) owner = server_name();
+      const std::string owner = unique_name();  // of this job alone: so is the folder
       const fs::path folder = settings_.folder / owner;
       (void)store_.expire_leases();
       if (const std::optional<Job> job = store_.claim(owner, settings_.lease_seconds, takes_sweeps)) {
@@ -137,7 +136,7 @@ void Workers::run(const Job& job, const std::string& owner, const fs::path& fold
   call.is_background = true;
 
   ProgressReader progress(folder / "progress");
-  Clock::time_point renewed = Clock::now(), looked = Clock::now();
+  Clock::time_point looked = Clock::now();
   bool mine = true;
   const auto keep_going = [&] {
     if (stopping_) return false;
@@ -146,7 +145,6 @@ void Workers::run(const Job& job, const std::string& owner, const fs::path& fold
     if (const auto news = progress.news()) store_.progress(job.order.id, owner, *news);
     // Also how a cancelled job is noticed.
     mine = store_.renew(job.order.id, owner, settings_.lease_seconds);
-    renewed = looked;
     return mine;
   };
   const ChildEnd end = run_program(call, line.most_seconds, keep_going);

@@ -94,14 +94,14 @@ void check_event_folder(const char* option, const std::filesystem::path& folder)
   const bool exists = std::filesystem::exists(whole, ignored);
   const std::filesystem::path written = exists ? whole : (whole / "").parent_path().parent_path();
   if (!std::filesystem::is_directory(written, ignored) || access(written.c_str(), W_OK | X_OK) != 0)
-    throw InputError(option, fmt::format("\"{}\" is no folder that can be written to", folder.string()));
+    throw InputError(option, fmt::format("\"{}\" is not a folder that can be written to", folder.string()));
 }
 
 EventFile::EventFile(const std::filesystem::path& folder) {
   std::error_code failed;
   std::filesystem::create_directory(folder, failed);
   if (!std::filesystem::is_directory(folder))
-    throw InputError(folder.string(), "is no folder, and cannot be made");
+    throw InputError(folder.string(), "is not a folder, and cannot be made");
   path_ = new_file_in(folder);
   file_.open(path_, std::ios::binary);
   std::string event = event_at(0);

@@ -58,8 +58,7 @@ int conclude(const Session& session, const RunChoice& training, const RunOutput&
   } else {
     std::string text = session_text(session);
     if (output.report) text += "\n" + side_by_side_text(session);
-    if (training.best && session.state.best_step >= 0)
-      text += fmt::format("{:<14}{}\n", "Best", training.best->string());
+    if (session.result.best_saved) text += fmt::format("{:<14}{}\n", "Best", training.best->string());
     if (session.result.saved) text += fmt::format("{:<14}{}\n", "Checkpoint", training.checkpoint->string());
     if (session.result.end != runtime::TrainEnd::not_finite && !session.unfinished)
       for (const auto& [what, file] : written) text += fmt::format("{:<14}{}\n", what, file.string());

@@ -38,7 +38,7 @@ runtime::KernelLibrary parse_kernels(const std::string& name) {
   if (name == "fast") return runtime::KernelLibrary::fast;
   if (name == "lean") return runtime::KernelLibrary::lean;
   if (name == "reference") return runtime::KernelLibrary::reference;
-  throw InputError("--kernels", "\"" + name + "\" is none of fast, lean, reference");
+  throw InputError("--kernels", "\"" + name + "\" is not one of fast, lean, reference");
 }
 
 runtime::PlanWatchOptions read_watch_options(const RunOptions& options) {
@@ -54,7 +54,7 @@ runtime::PlanWatchOptions read_watch_options(const RunOptions& options) {
       static_cast<void>(runtime::parse_control(*text, watch.control->string()));
   if (options.cgroup && *options.cgroup != "off") {
     if (!std::filesystem::is_directory(*options.cgroup))
-      throw InputError("--cgroup", "\"" + *options.cgroup + "\" is no folder");
+      throw InputError("--cgroup", "\"" + *options.cgroup + "\" is not a folder");
     if (!runtime::tells_limit(*options.cgroup))
       throw InputError("--cgroup",
                        "\"" + *options.cgroup +

@@ -24,8 +24,8 @@ struct Session {
   std::vector<double> ends;                // when each had ended, in seconds since the first began
   std::optional<SimulatedSteps> expected;  // of `file`, where it says how times vary
   runtime::RunState state;                 // after the last step
-  std::filesystem::path storage;           // as named, or what is gone on from
-  bool resumable = false;                  // the page file stays, to be gone on from
+  std::filesystem::path storage;           // as named, or what is resumed
+  bool resumable = false;                  // the page file stays, to be resumed
   std::exception_ptr unfinished;           // what `finish` threw, after training that is not to be lost
 };
 

@@ -73,7 +73,7 @@ def compile_step(
     if str(device) != "cpu":
         raise InputError("device", f"\"{device}\": only \"cpu\" is there so far")
     if updates not in ("last", "early"):
-        raise InputError("updates", f"{updates!r} is none of last, early")
+        raise InputError("updates", f"{updates!r} is not one of last, early")
     if updates == "early" and keep_gradients:
         raise InputError("keep_gradients", "with updates=\"early\" gradients are gone once they are used")
     if (loss_fn is None) == (forward is None):

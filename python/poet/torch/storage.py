@@ -6,6 +6,7 @@ import ctypes
 import dataclasses
 import os
 import queue
+import re
 import tempfile
 import threading
 import time
@@ -54,9 +55,13 @@ class PageFile:
     def __init__(self, folder: Union[str, "os.PathLike[str]"], size: int) -> None:
         try:
             self._file, name = tempfile.mkstemp(prefix="poet-pages-", dir=folder)
-            os.unlink(name)
-            if size:
-                os.posix_fallocate(self._file, 0, size)  # better now than in the middle of a step
+            try:
+                os.unlink(name)
+                if size:
+                    os.posix_fallocate(self._file, 0, size)  # better now than in the middle of a step
+            except OSError:
+                os.close(self._file)
+                raise
         except OSError as error:
             raise StorageError(f"storage {os.fspath(folder)!r}: no page file of {size} bytes: {error.strerror}") from error
         self.size = size
@@ -147,12 +152,17 @@ def is_in_ram(folder: str) -> bool:
     """Whether a folder is on a file system that keeps its files in RAM."""
     try:
         with open("/proc/mounts", encoding="utf-8") as mounts:
-            fields = [line.split() for line in mounts]
+            fields = [[_unescaped(field) for field in line.split()] for line in mounts]
     except OSError:
         return False  # not Linux
     path = os.path.realpath(folder)
     on = [(at, kind) for _, at, kind, *_ in fields if path == at or path.startswith(at.rstrip("/") + "/")]
     return max(on, key=lambda mount: len(mount[0]), default=("", ""))[1] in ("tmpfs", "ramfs")
+
+
+def _unescaped(field: str) -> str:
+    """Of /proc/mounts, which writes a blank as \\040."""
+    return re.sub(r"\\([0-7]{3})", lambda escape: chr(int(escape[1], 8)), field)
 
 
 def return_freed_memory(least_bytes: int = 1 << 18) -> None:

@@ -126,10 +126,10 @@ LeastBudget least_budget(const Policy& policy, double seconds, const AnswerTo& a
 
 std::string note_of(const LeastBudget& least, bool splits) {
   if (!least.has_plan)
-    return fmt::format(
-        "the quick search for the least RAM budget found no plan; this is about {}, and with a longer "
-        "`time_limit_seconds` it may find one",
-        least.ram.of_device ? "the device's RAM" : "what keeping everything takes");
+    return fmt::format("the quick search for the least RAM budget {}; this is about {}{}",
+                       least.interrupted ? "was interrupted before it found a plan" : "found no plan",
+                       least.ram.of_device ? "the device's RAM" : "what keeping everything takes",
+                       least.interrupted ? "" : ", and with a longer `time_limit_seconds` it may find one");
   std::string note = (least.interrupted ? "the search for the least RAM budget was interrupted at "
                                         : "the least RAM budget with a plan that a quick search knows is ") +
                      format_bytes(least.ram.bytes);

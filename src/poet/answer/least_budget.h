@@ -23,13 +23,13 @@ struct LeastBudget {
 /// The answer with such a budget, with look_quickly().
 using AnswerTo = std::function<Answer(const LeastBudget& budget, double seconds)>;
 
-/// Any plan is enough, of which nobody is told, and the order of ops is the network's.
+/// Options of a quick search: any plan will do, no progress is reported, the order of ops is the network's.
 void look_quickly(CompileRequest& request, double seconds);
 
-/// First what answers to hardly any RAM know: for the whole graph and, where the policy splits automatically,
-/// for ever finer parts of it, until two in a row need no less or the next would probably end after half of
-/// `seconds`. Then there has to be a plan with the least of these, or with a little more. Where the policy
-/// stays within the device's RAM, so does this.
+/// Solves with a budget of one byte, whose explanation names the least RAM of a known schedule: for the whole
+/// graph first and, where the policy splits automatically, for ever finer parts, until two in a row need no
+/// less or the next would probably end after half of `seconds`. Then makes a plan with the least of these, to
+/// which a quarter is added until there is one. Where the policy stays within the device's RAM, so does this.
 [[nodiscard]] LeastBudget least_budget(const Policy& policy, double seconds, const AnswerTo& answer_to);
 
 /// What is to be said of it, with fields of the library's. `splits`: the problem leaves the parts to that

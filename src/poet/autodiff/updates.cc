@@ -74,9 +74,9 @@ Op update_op(Graph& graph, const TrainedParameter& trained, const TrainingOption
 
 std::vector<Op> with_updates(Graph& graph, const std::vector<Op>& ops,
                              const std::vector<TrainedParameter>& trained, const TrainingOptions& options) {
-  constexpr std::size_t never = static_cast<std::size_t>(-1);
-  IdVector<ValueId, std::size_t> last_read(graph.values.size(), never);
-  IdVector<ValueId, std::size_t> written(graph.values.size(), never);
+  constexpr std::size_t kNever = static_cast<std::size_t>(-1);
+  IdVector<ValueId, std::size_t> last_read(graph.values.size(), kNever);
+  IdVector<ValueId, std::size_t> written(graph.values.size(), kNever);
   for (std::size_t i = 0; i < ops.size(); ++i) {
     for (const ValueId v : ops[i].inputs) last_read[storage(graph, v)] = i;
     for (const ValueId v : ops[i].outputs) written[v] = i;
@@ -86,7 +86,7 @@ std::vector<Op> with_updates(Graph& graph, const std::vector<Op>& ops,
   for (const TrainedParameter& t : trained) {
     const std::size_t read = last_read[t.parameter];
     const std::size_t born = written[storage(graph, t.gradient)];
-    ensure(read != never && born != never, "a trained parameter has a reader and its gradient a producer");
+    ensure(read != kNever && born != kNever, "a trained parameter has a reader and its gradient a producer");
     updates_after[std::max(read, born)].push_back(update_op(graph, t, options));
   }
 

@@ -120,7 +120,7 @@ void write_notes(Image& image, const Notes& notes) {
 CardHeader read_header(const std::filesystem::path& file, Image& image) {
   Words block;
   image.read(0, block.data(), sizeof block);
-  if (block[0] != POET_CARD_MAGIC) throw InputError(file.string(), "is no image of a card of poet's");
+  if (block[0] != POET_CARD_MAGIC) throw InputError(file.string(), "is not a poet card image");
   if (block[1] != POET_CARD_VERSION)
     throw InputError(file.string(), fmt::format("is a card of format {}, and this is poet for format {}",
                                                 block[1], static_cast<int>(POET_CARD_VERSION)));

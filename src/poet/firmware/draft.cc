@@ -90,10 +90,10 @@ Draft::Draft(const fs::path& folder) {
   if (!fs::exists(folder_, error)) {
     is_new_ = true;
     if (!fs::is_directory(folder_.parent_path(), error))
-      throw InputError(folder_.parent_path().string(), "is no folder");
+      throw InputError(folder_.parent_path().string(), "is not a folder");
     draft_ = folder_.parent_path() / hidden;
   } else {
-    if (!fs::is_directory(folder_, error)) throw InputError(folder.string(), "is no folder");
+    if (!fs::is_directory(folder_, error)) throw InputError(folder.string(), "is not a folder");
     Names ours;
     if (!fs::is_empty(folder_, error) && !error && !read_list(folder_, ours))
       throw InputError(folder.string(),

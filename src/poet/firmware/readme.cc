@@ -85,7 +85,7 @@ constexpr const char* kExitCodes = R"(
 |---|---|
 | 0 | the header's number of steps is complete |
 | 3 | a fault: an access outside of the firmware's memory, or a stack that is too small (Cortex-M) |
-| 10, 11, 12 | no card; a card smaller than the image; no image of poet's on it |
+| 10, 11, 12 | no card; a card smaller than the image; no poet card image on it |
 | 13, 14 | an image for another plan; no whole record of a step |
 | 15, 16 | a damaged page, header or record; a page of another step |
 | 17, 18 | reading or writing fails; the program is damaged |

@@ -23,7 +23,7 @@ template <class T>
     if (name == text) return value;
     names += (names.empty() ? "" : ", ") + name;
   }
-  throw InputError(place, fmt::format("\"{}\" is none of {}", text, names));
+  throw InputError(place, fmt::format("\"{}\" is not one of {}", text, names));
 }
 
 [[nodiscard]] Semantics semantics_named(const std::string& place, const std::string& text);

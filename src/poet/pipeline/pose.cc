@@ -164,7 +164,8 @@ Figures figures_of(const Instance& instance, Semantics semantics) {
 }
 
 Bytes ram_budget_of(const Policy& policy, const Workload& workload, const Figures& figures) {
-  ensure(!policy.ram.least, "the least RAM budget is settled before it is posed");
+  if (policy.ram.least)
+    throw InputError(Field{"ram_budget"}, "least has to be replaced by what least_budget() finds");
   if (policy.ram.of_keep_all)  // of which the smallest part is a byte: that none is enough is an answer
     return std::max(Bytes(1), part_of(workload.whole_keep_all, *policy.ram.of_keep_all));
   if (policy.ram.of_device) return ram_of(workload.device);

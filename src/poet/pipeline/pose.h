@@ -44,9 +44,9 @@ struct Posed {
   Limits limits;
 };
 
-/// Reads or builds the instance; of the policy, semantics, what is persistent and the storage's capacity
-/// count. Throws InputError naming the field of the spec or the file that is wrong: unknown names (listing
-/// the known ones), fields that would change a graph which is fixed.
+/// Reads or builds the instance, split into parts where the policy says so: with automatic splitting its
+/// limits decide how fine. Throws InputError naming the field of the spec or the file that is wrong: unknown
+/// names (listing the known ones), fields that would change a graph which is fixed.
 [[nodiscard]] Workload load(const NetworkSpec& network, const DeviceSpec& device, const Policy& policy);
 
 /// O(ops * live values).

@@ -23,7 +23,7 @@ template <std::size_t n>
 void check_one_of(const std::string& op, const char* what, const std::string& word,
                   const std::array<std::string_view, n>& known) {
   if (std::find(known.begin(), known.end(), word) != known.end()) return;
-  throw InputError(place(op), fmt::format("{} '{}' is none of {}", what, word, fmt::join(known, ", ")));
+  throw InputError(place(op), fmt::format("{} '{}' is not one of {}", what, word, fmt::join(known, ", ")));
 }
 
 constexpr std::array<std::string_view, 3> kModes = {"nearest", "linear", "cubic"};

@@ -8,6 +8,7 @@
 #include <limits>
 #include <vector>
 
+#include "poet/optimize/large.h"
 #include "poet/optimize/outcome.h"
 
 namespace poet {
@@ -86,10 +87,8 @@ struct Problem {
   return problem.working_sets[static_cast<std::size_t>(op)];
 }
 
-/// Whether a pass over ops x live values takes more than a moment, so that what would do without one should.
 [[nodiscard]] inline bool is_large(const Problem& problem) {
-  constexpr int kMostOps = 4'000;
-  return problem.ops > kMostOps;
+  return is_large(static_cast<std::size_t>(problem.ops));
 }
 
 /// RAM that computing every op once and keeping all for its last use needs. O(ops + edges).

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "poet/graph/dataflow.h"
+#include "poet/optimize/large.h"
 #include "poet/plan/allowance.h"
 
 namespace poet {
@@ -15,7 +16,6 @@ namespace {
 // next two.
 constexpr std::array kFractions = {1.0, 0.95, 0.9, 0.85, 0.75, 0.5, 0.25, 0.1, 0.0};
 constexpr double kMostToStay = 0.75;
-constexpr std::size_t kLarge = 4'000;  // ops: there one search takes the time of many
 constexpr double kMostOfLarge = 0.1;
 
 bool has_homes(const Instance& instance) {
@@ -52,7 +52,7 @@ std::vector<std::vector<ValueId>> paged_sets(const Instance& instance, const Lim
            std::make_tuple(instance.costs.values[b].bytes, b);
   });
   const bool hurries = limits.max_bytes_written || limits.deadline;
-  const double most = hurries ? 1 : instance.graph.ops.size() > kLarge ? kMostOfLarge : kMostToStay;
+  const double most = hurries ? 1 : is_large(instance.graph.ops.size()) ? kMostOfLarge : kMostToStay;
   for (const double part : kFractions) {
     if (part > most) continue;
     Bytes left(static_cast<std::int64_t>(part * static_cast<double>(room.value())));

@@ -31,7 +31,7 @@ std::vector<ValueId> read_paged(const JsonField& json, const Graph& graph) {
   std::vector<ValueId> values;
   for (const std::int64_t index :
        json.at("paged").integers(0, static_cast<std::int64_t>(graph.values.size()) - 1))
-    values.push_back(ValueId(static_cast<std::int32_t>(index)));
+    values.emplace_back(static_cast<std::int32_t>(index));
   return values;
 }
 

@@ -26,7 +26,7 @@ using Inputs = std::vector<DataInput>;
 [[nodiscard]] bool is_raw(const std::filesystem::path& path, const Inputs& inputs);
 [[nodiscard]] std::unique_ptr<Dataset> open_raw(const std::filesystem::path& path, const Inputs& inputs);
 
-/// The regular files of a folder, by name; none when it is no folder.
+/// The regular files of a folder, by name; none when it is not a folder.
 [[nodiscard]] std::vector<std::filesystem::path> files_in(const std::filesystem::path& folder);
 
 }  // namespace poet::runtime

@@ -24,13 +24,15 @@ Memory::Memory(Bytes size) : size_(static_cast<std::size_t>(size.value())) {
   mapped_ = inner + 2 * page;
   void* mapping = mmap(nullptr, mapped_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (mapping == MAP_FAILED)
-    throw InputError("memory", fmt::format("{} bytes cannot be had: {}", size.value(), std::strerror(errno)));
+    throw InputError("memory",
+                     fmt::format("{} bytes cannot be allocated: {}", size.value(), std::strerror(errno)));
   mapping_ = static_cast<std::byte*>(mapping);
   begin_ = mapping_ + page;
   if (inner > 0 && mprotect(begin_, inner, PROT_READ | PROT_WRITE) != 0) {
     const int error = errno;
     munmap(mapping_, mapped_);
-    throw InputError("memory", fmt::format("{} bytes cannot be had: {}", size.value(), std::strerror(error)));
+    throw InputError("memory",
+                     fmt::format("{} bytes cannot be allocated: {}", size.value(), std::strerror(error)));
   }
 }
 

@@ -122,8 +122,8 @@ std::string lower(std::string text) {
 
 /// Chips that measure something besides the board: graphics cards, batteries, mains adapters, radios.
 bool measures_something_else(const std::string& chip) {
-  const char* const kOthers[] = {"amdgpu",  "radeon", "nouveau", "nvidia", "i915",    "xe",  "bat",
-                                 "battery", "ac",     "adp",     "ucsi",   "iwlwifi", "nvme"};
+  constexpr const char* kOthers[] = {"amdgpu",  "radeon", "nouveau", "nvidia", "i915",    "xe",  "bat",
+                                     "battery", "ac",     "adp",     "ucsi",   "iwlwifi", "nvme"};
   const std::string name = lower(chip);
   return std::any_of(std::begin(kOthers), std::end(kOthers), [&](const char* other) {
     // "BAT0", "iwlwifi_1", but not "acpi..." for "ac".

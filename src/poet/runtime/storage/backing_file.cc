@@ -166,14 +166,14 @@ void BackingFile::take_over(const fs::path& file) {
     return;
   }
   if (kind_of_page_file(descriptor_.get()) == PageFileKind::none)
-    throw InputError(name_, "is no page file of poet's, and paging would overwrite it; name another file");
+    throw InputError(name_, "is not a poet page file, and paging would overwrite it; name another file");
   if (const std::optional<StepRecord> left = last_record(descriptor_.get()); left && left->number > 1) {
     const std::optional<PageFileHeader> header = read_header(descriptor_.get());
     if (header && facts.st_size < header->size.value())
       throw InputError(name_, fmt::format("has the records of a run that came to step {}, but not all of its "
                                           "pages: to begin anew, remove the file",
                                           format_count(left->step)));
-    throw InputError(name_, fmt::format("holds a run that can be gone on from after step {}: do so with "
+    throw InputError(name_, fmt::format("holds a run that can be resumed after step {}: do so with "
                                         "`resume`, or remove the file",
                                         format_count(left->step)));
   }

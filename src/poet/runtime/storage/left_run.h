@@ -37,7 +37,7 @@ class LeftRun {
   Bytes resident_{};
 };
 
-/// Of an open page file: the steps that can be gone on from; none where no record is whole.
+/// Of an open page file: the steps that can be resumed; none where no record is whole.
 [[nodiscard]] std::optional<StepRecord> last_record(int descriptor);
 
 /// LeftRun, where no other run has the file open. Throws InputError also where one has.

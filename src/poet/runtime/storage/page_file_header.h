@@ -18,7 +18,7 @@ enum class PageFileKind {
   resumable,  // has records of steps
 };
 
-/// Where what lies in a page file that can be gone on from: the block, two records in whole blocks, pages.
+/// Where what lies in a page file that can be resumed: the block, two records in whole blocks, pages.
 struct PageFileHeader {
   Bytes block{};
   Bytes record{};  // of each, not rounded

@@ -14,7 +14,7 @@ enum class PageFileUse {
 struct PageFileOptions {
   /// A folder: an unnamed file in it, which vanishes with the process however that ends. A file: that one,
   /// locked against a second run. It is created, or a page file that a killed run has left behind is taken
-  /// over, unless it can be gone on from; both are removed at the end. A file that was there empty is used
+  /// over, unless it can be resumed; both are removed at the end. A file that was there empty is used
   /// and left empty; any other file is refused, never overwritten. Empty: default_page_folder().
   std::filesystem::path where;
   bool encrypt = false;  // with a key that never leaves the process

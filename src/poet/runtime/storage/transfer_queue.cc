@@ -157,9 +157,4 @@ TransferTotals TransferQueue::totals() const {
   return state_->totals;
 }
 
-void TransferQueue::reset_totals() {
-  const std::lock_guard lock(state_->mutex);
-  state_->totals = {};
-}
-
 }  // namespace poet::runtime

@@ -35,9 +35,8 @@ class TransferQueue {
   /// failed if it is one of these; nothing after that one is carried out.
   void wait(std::uint64_t ticket);
 
-  /// Since it was made or since reset_totals().
+  /// Since it was made.
   [[nodiscard]] TransferTotals totals() const;
-  void reset_totals();
 
  private:
   struct State;

@@ -34,7 +34,7 @@ RunState state_of(const SafetensorsFile& opened, const std::filesystem::path& fi
   const auto format = opened.metadata().find("format");
   if (format == opened.metadata().end() || format->second != kFormat)
     throw InputError(file.string(),
-                     fmt::format("is no checkpoint of poet's (metadata \"format\": \"{}\")", kFormat));
+                     fmt::format("is not a poet checkpoint (metadata \"format\": \"{}\")", kFormat));
   RunState state;
   state.step = number_in<std::int64_t>(file, opened.metadata(), "step");
   state.seed = number_in<std::uint64_t>(file, opened.metadata(), "seed");

@@ -73,7 +73,7 @@ LearningRateSchedule schedule_of(const ScheduleChoice& choice) {
   else if (kind == "cosine")
     schedule.kind = Kind::cosine;
   else if (kind != "constant")
-    throw InputError(Field{"lr_schedule"}, fmt::format("\"{}\" is none of constant, step, cosine", kind));
+    throw InputError(Field{"lr_schedule"}, fmt::format("\"{}\" is not one of constant, step, cosine", kind));
   const auto belongs = [&](const char* field, bool given, Kind to, const char* name) {
     if (given && schedule.kind != to)
       throw InputError(Field{field}, fmt::format("is for `lr_schedule` {}", name));

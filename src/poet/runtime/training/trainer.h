@@ -117,6 +117,7 @@ enum class TrainEnd {
 struct TrainResult {
   TrainEnd end = TrainEnd::done;
   bool saved = false;           // a checkpoint was written
+  bool best_saved = false;      // and one of the lowest loss on the validation's data
   std::int64_t first_step = 1;  // of those that follow
   std::vector<float> losses;    // of each step
   std::vector<ValidationFigures> validations;
@@ -143,7 +144,7 @@ class Trainer {
   /// for a plan that breaks a rule, for memory that the machine does not have, and for options, files and
   /// data that do not fit the plan's graph.
   explicit Trainer(PlanFile file, const TrainerOptions& options = {});
-  /// By several plans: at first the one that `options.plan` says, or the page file that is gone on from.
+  /// By several plans: at first the one that `options.plan` says, or the page file that is resumed.
   explicit Trainer(PlanFamily family, const TrainerOptions& options = {});
   ~Trainer();
   Trainer(const Trainer&) = delete;
@@ -204,6 +205,7 @@ class Trainer {
 
  private:
   struct State;
+  class Run;
   std::unique_ptr<State> state_;
 };
 

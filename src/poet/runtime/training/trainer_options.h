@@ -60,7 +60,7 @@ struct TrainerOptions {
 /// Whether `resume` is a page file.
 [[nodiscard]] bool goes_on_from_pages(const TrainerOptions& options);
 
-/// `storage`, or the page file that is gone on from. Throws InputError where another one is named, and where
+/// `storage`, or the page file that is resumed. Throws InputError where another one is named, and where
 /// pages are to be encrypted.
 [[nodiscard]] PageFileOptions storage_of(const TrainerOptions& options);
 
@@ -79,7 +79,7 @@ void check_rules(Semantics semantics);
 /// it is to show at once. Throws InputError as PageFile.
 void check_storage(const PageFileOptions& storage);
 
-/// Whether data, weights, checkpoint, hyperparameters and, if one is named or encrypted or gone on from,
+/// Whether data, weights, checkpoint, hyperparameters and, if one is named or encrypted or resumed,
 /// storage fit a training graph and this machine: what a Trainer would find wrong only after its plan was
 /// solved for. Asks `weights` for every persistent value, and reads of data sets the labels, of files the
 /// headers. Throws InputError as the Trainer would.

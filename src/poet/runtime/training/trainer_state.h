@@ -1,6 +1,6 @@
 #pragma once
 
-// What a Trainer has. Private to trainer.cc and trainer_state.cc.
+// What a Trainer has. Private to trainer*.cc and training_run.cc.
 
 #include <cstddef>
 #include <cstdint>

@@ -22,6 +22,7 @@ struct ValidationFigures {
   double loss = 0;                 // mean over all samples
   std::optional<double> accuracy;  // part of the rows whose target has the largest logit; of cross-entropy
   Seconds took{};
+  bool saved = false;  // as the best so far, in a checkpoint
 };
 
 /// Throws InputError for a plan that breaks a rule.

@@ -133,7 +133,7 @@ const std::string& output_of(const Model& model, const ImportOptions& options) {
   if (!options.loss_output) return model.outputs.front();
   const auto found = std::find(model.outputs.begin(), model.outputs.end(), *options.loss_output);
   if (found == model.outputs.end())
-    throw InputError(Field{"loss_output"}, fmt::format("\"{}\" is none of the outputs ({})",
+    throw InputError(Field{"loss_output"}, fmt::format("\"{}\" is not one of the outputs ({})",
                                                        *options.loss_output, fmt::join(model.outputs, ", ")));
   return *found;
 }

@@ -12,8 +12,8 @@ namespace {
 
 /// Sizes of which what is computed below fits 64 bits. What else is wrong with them the builder says.
 void check_sizes(const char* attribute, const Windows& w) {
-  constexpr std::int64_t most = std::int64_t{1} << 30;
-  const auto fits = [](std::int64_t number) { return number >= 1 && number <= most; };
+  constexpr std::int64_t kMost = std::int64_t{1} << 30;
+  const auto fits = [](std::int64_t number) { return number >= 1 && number <= kMost; };
   for (const nn::Extent* extent : {&w.kernel, &w.stride, &w.dilation}) {
     if (std::all_of(extent->begin(), extent->end(), fits)) continue;
     throw InputError(fmt::format("attribute '{}'", attribute),
@@ -117,12 +117,12 @@ void set_image(Lowering& net, const Node& node, ValueId y) {
 }
 
 void pad_to_size(Windows& w, nn::Extent& extra, const Shape& x, const nn::Extent& sizes, bool more_at_end) {
-  constexpr std::int64_t most = std::int64_t{1} << 60;
+  constexpr std::int64_t kMost = std::int64_t{1} << 60;
   check_sizes("output_shape", w);
   for (std::size_t axis = 0; axis < w.kernel.size(); ++axis) {
     std::int64_t whole = 0;
-    if (__builtin_mul_overflow(w.stride[axis], x[axis + 2] - 1, &whole) || whole > most || extra[axis] < 0 ||
-        extra[axis] > most || sizes[axis] < 1 || sizes[axis] > most) {
+    if (__builtin_mul_overflow(w.stride[axis], x[axis + 2] - 1, &whole) || whole > kMost || extra[axis] < 0 ||
+        extra[axis] > kMost || sizes[axis] < 1 || sizes[axis] > kMost) {
       throw InputError("attribute 'output_shape'", "is not positive, or too large");
     }
     const std::int64_t all = whole + reach(w, axis) + extra[axis] - sizes[axis];

@@ -25,7 +25,7 @@ bool read_raw(const std::string& raw, std::size_t count, std::vector<To>& out) {
   for (std::size_t i = 0; i < count; ++i) {
     T element;
     std::memcpy(&element, raw.data() + i * sizeof(T), sizeof(T));
-    out[i] = static_cast<To>(element);
+    out[i] = static_cast<To>(element);  // NOLINT(bugprone-signed-char-misuse): int8_t is a number here
   }
   return true;
 }

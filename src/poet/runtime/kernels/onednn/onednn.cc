@@ -114,7 +114,7 @@ void set_up_onednn(const KernelOptions& options) {
     for (const InstructionSet& candidate : kInstructionSets) {
       known += fmt::format("{}{}", known.empty() ? "" : ", ", candidate.name);
     }
-    throw InputError(Field{"isa"}, fmt::format("\"{}\" is none of {}", options.isa, known));
+    throw InputError(Field{"isa"}, fmt::format("\"{}\" is not one of {}", options.isa, known));
   }
   // Refused once oneDNN has looked at the machine, which making a primitive does.
   if (dnnl::set_max_cpu_isa(set->isa) != dnnl::status::success && dnnl::get_effective_cpu_isa() != set->isa) {
