@@ -114,8 +114,10 @@ class Training(unittest.TestCase):
     def test_numbers_that_are_not_finite_replace_no_checkpoint(self):
         with tempfile.TemporaryDirectory() as folder:
             with self.assertWarnsRegex(UserWarning, "not finite after step"):
-                trained = poet.train(self.roomy, steps=20, learning_rate=1e30, checkpoint=f"{folder}/x")
+                trained = poet.train(self.roomy, steps=20, learning_rate=1e30, checkpoint=f"{folder}/x", validation=self.data(64),
+                                     validate_every=1)
             self.assertLess(len(trained.losses), 20)
+            self.assertEqual(len(trained.validations), len(trained.losses) - 1)
             self.assertFalse(os.path.exists(f"{folder}/x"))
 
     def test_validation_is_told_what_is_wrong(self):

@@ -1,4 +1,5 @@
-// A validation that does not fit the plan's arena pages, to a file of its own, and finds the same bits.
+// Validations between steps: in little RAM the same bits, and a checkpoint whenever the loss is the lowest so
+// far.
 
 #include <gtest/gtest.h>
 
@@ -12,8 +13,10 @@
 #include "poet/graph/nn.h"
 #include "poet/runtime/data/dataset.h"
 #include "poet/runtime/executor/program.h"
+#include "poet/runtime/training/checkpoint.h"
 #include "poet/runtime/training/trainer.h"
 #include "tests/support/quick_plan.h"
+#include "tests/support/scratch_folder.h"
 
 namespace poet::test {
 namespace {
@@ -66,6 +69,33 @@ TEST(Validation, PagesWhereItsPassDoesNotFitOtherwise) {
   const std::vector<double> losses = validated(tight, pages, *unseen);
   EXPECT_EQ(losses, validated(roomy, keeps, *unseen));
   EXPECT_NE(losses[0], losses[2]);
+}
+
+TEST(Validation, SavesTheBestAndTellsSo) {
+  const Instance instance = with_a_long_skip();
+  const auto charge = [&](Instance& pass) { runtime::charge_workspaces_as(instance, pass, kPlainLoops); };
+  const PlanFile plan = quick_plan(instance, {}, Bytes(1 << 20));
+  const auto unseen = runtime::synthetic_dataset(instance.graph, 64, 5);
+  const ScratchFolder folder;
+  const std::filesystem::path best = folder.path() / "best";
+  runtime::TrainerOptions options;
+  options.kernels = kPlainLoops;
+  options.validation_set = unseen.get();
+  options.validation_plans = {plan_evaluation(plan, charge)};
+  const auto train = [&](double learning_rate, std::int64_t steps) {
+    options.hyperparameters.learning_rate = learning_rate;
+    return runtime::Trainer(plan, options).train({.steps = steps, .validate_every = 1, .best = best});
+  };
+  const runtime::TrainResult first = train(0.01, 3);
+  EXPECT_TRUE(first.best_saved);
+  EXPECT_TRUE(first.validations.front().saved);
+  // A run that goes on from there and gets worse leaves it.
+  options.resume = best;
+  const std::int64_t step = runtime::read_run_state(best).step;
+  const runtime::TrainResult worse = train(1000, 6);
+  ASSERT_FALSE(worse.validations.empty());
+  EXPECT_FALSE(worse.best_saved);
+  EXPECT_EQ(runtime::read_run_state(best).step, step);
 }
 
 }  // namespace
