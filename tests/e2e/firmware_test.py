@@ -38,7 +38,8 @@ def on_host():
 
 
 def power_cuts(plan_file, steps, least):
-    """Killed at random instants, it goes on after the last complete step; the end is that of a run that nobody killed."""
+    """Killed at random instants, it goes on after the last complete step; the end is that of a run that nobody killed. Where it
+    ended before there were `least` kills, it begins again; after four times as many it is left alone."""
     folder = firmware(plan_file, "killed", steps)
     program, card = f"{folder}/build/firmware", f"{folder}/card.img"
     begin = time.monotonic()
@@ -46,13 +47,16 @@ def power_cuts(plan_file, steps, least):
     whole = losses(run(program, card))
     seconds = time.monotonic() - begin
     wanted = open(card, "rb").read()
-    open(card, "wb").write(fresh)
-    chance, kills, seen = random.Random(7), 0, {}
-    for _ in range(2000):
+    chance, kills, rounds, ended = random.Random(7), 0, 0, True
+    while kills < least or not ended:
+        if ended:
+            open(card, "wb").write(fresh)
+            rounds += 1
         child = subprocess.Popen([program, card], stdout=subprocess.PIPE, text=True)
         try:
-            text, _ = child.communicate(timeout=chance.uniform(0, seconds / 40))
+            text, _ = child.communicate(timeout=chance.uniform(0, seconds / 40) if kills < 4 * least else 300)
             ended = True
+            assert child.returncode == 0, text
         except subprocess.TimeoutExpired:
             child.kill()
             text, _ = child.communicate()
@@ -60,14 +64,9 @@ def power_cuts(plan_file, steps, least):
             ended = False
         for number, bits in re.findall(r"^step (\d+) loss \S+ (0x\w+)$", text, re.M):
             assert whole[int(number) - 1] == bits, f"step {number}: {bits}"
-            seen[number] = bits
         if ended:
-            assert child.returncode == 0, text
-            break
-    assert ended, f"not done after {kills} kills"
-    assert open(card, "rb").read() == wanted, "the card is not that of a run that nobody killed"
-    assert kills >= least, f"{kills} kills only"
-    print(f"{os.path.basename(plan_file)}: killed {kills} times within {len(whole)} steps")
+            assert open(card, "rb").read() == wanted, "the card is not that of a run that nobody killed"
+    print(f"{os.path.basename(plan_file)}: killed {kills} times in {rounds} runs of {len(whole)} steps")
 
 
 def damage(folder, whole, other_plan):

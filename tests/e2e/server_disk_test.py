@@ -10,7 +10,7 @@ import sys
 import tempfile
 import time
 
-from server_support import LONG, QUICK, Server, until
+from server_support import LONG, QUICK, Server, processes_of, until
 
 poet, = sys.argv[1:]
 # A disk of its own, which nobody else sees.
@@ -72,10 +72,11 @@ def nothing_more_is_taken(server, disk):
 
 def a_job_goes_on(server, disk):
     """Full while a job runs: the server is not sure of it any more, and it is done again."""
-    name = server.submit({**LONG, "time_limit": 3})
-    until(lambda: server.job(name)["state"] == "running", 10)
+    name = server.submit({**LONG, "time_limit": 8})
+    first = until(lambda: processes_of(server.data), 10)
     with disk.full():
-        time.sleep(4)
+        until(lambda: not set(first) & set(processes_of(server.data)), 30)
+        time.sleep(1)  # in which the server finds that it cannot keep the answer
         assert server.job(name)["state"] in ("running", "queued"), server.job(name)
     job = server.wait(name)
     assert job["state"] == "done" and job["has_plan"], job

@@ -57,7 +57,7 @@ def ipv6():
 def old_clients():
     with serving(poet) as server:
         def said(text):
-            with server.connect(timeout=5) as connection:  # it ends, or this times out
+            with server.connect() as connection:  # it ends, or this times out
                 connection.sendall(text)
                 return everything_said(connection)
 
@@ -74,8 +74,9 @@ def old_clients():
                       b"Content-Length: %d\r\n\r\n" % len(body) + body)
         assert answer.startswith(b"HTTP/1.1 202 "), answer
         name = json.loads(answer.split(b"\r\n\r\n", 1)[1])["id"]
-        with server.connect(timeout=1) as connection:
+        with server.connect() as connection:
             connection.sendall(b"POST /api/v1/jobs HTTP/1.0\r\nExpect: 100-continue\r\nContent-Length: 4\r\n\r\n")
+            connection.settimeout(1)
             try:
                 assert not connection.recv(1), "it was told something before it had said all"
             except TimeoutError:
@@ -113,7 +114,7 @@ def one_connection(rng, server, name, statuses):
     said, end = any_bytes(rng, name), rng.choice(["wait", "wait", "half", "go", "reset"])
     if end in ("go", "reset"):
         said = said[:rng.randrange(len(said) + 1)]
-    connection = server.connect(timeout=5)
+    connection = server.connect()
     with connection:
         try:
             while said:
@@ -127,7 +128,7 @@ def one_connection(rng, server, name, statuses):
             if end == "reset":
                 connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
             if end in ("wait", "half"):
-                connection.settimeout(5 if end == "half" else 0.02)
+                connection.settimeout(30 if end == "half" else 0.02)
                 first = connection.recv(65536)
                 if first:
                     assert first.startswith(b"HTTP/1.1 ") or len(first) < 9, first
@@ -155,7 +156,7 @@ def random_clients():
             one_connection(rng, server, name, statuses)
             if i % 200 == 0:
                 began = time.monotonic()
-                assert server.get("/api/v1/status").status == 200 and time.monotonic() - began < 5
+                assert server.get("/api/v1/status").status == 200 and time.monotonic() - began < 20
             if i == connections // 5:
                 early = resident_and_open(server)[0]
         assert statuses.keys() <= STATUSES, statuses

@@ -12,7 +12,7 @@ import threading
 import time
 from http.client import HTTPException
 
-from server_support import LONG, QUICK, Server, events, everything_said, serving, until_nobody_works
+from server_support import LONG, QUICK, Server, events, everything_said, serving, until, until_nobody_works
 
 poet, = sys.argv[1:]
 
@@ -24,15 +24,16 @@ def stopped(data):
         result = server.result(QUICK)
         running, queued = server.submit(request), server.submit({**QUICK, "ram_budget": 57_000_000})
         server.wait(running, ["running"])
-        watched = []
-        thread = threading.Thread(target=lambda: watched.append(events(server, running)))
+        watched, opened = [], threading.Event()
+        thread = threading.Thread(target=lambda: watched.append(events(server, running, opened=opened.set)))
         thread.start()
+        assert opened.wait(10)
         with server.connect() as waiting:  # for an answer that takes longer than the server is there
             waiting.sendall(b"GET /solve?model=linear&platform=m0&ram_budget=100000&runtime_budget=2 HTTP/1.1\r\nHost: localhost\r\n\r\n")
-            time.sleep(0.5)
+            until(lambda: server.get("/api/v1/status").json()["queued"] == 2, 10)
             before = time.monotonic()
             assert server.stop() == 0
-            assert time.monotonic() - before < 8
+            assert time.monotonic() - before < 20
             said = everything_said(waiting)
             assert said == b"", said
         thread.join()
@@ -101,7 +102,7 @@ def killed(data, kills=15):
                     if name not in results and server.job(name)["state"] == "done":
                         results[name] = server.get(f"/api/v1/jobs/{name}/result").body
                 time.sleep(0.1)
-        except (OSError, ValueError, AssertionError, HTTPException):
+        except (OSError, ValueError, HTTPException):
             pass
         timer.join()
         assert server.process.wait(10) == -signal.SIGKILL
@@ -109,8 +110,12 @@ def killed(data, kills=15):
         until_nobody_works(data)
     seconds = time.monotonic() - began
     with serving(poet, data=data) as server:
-        for name in accepted.values():
+        for budget, name in accepted.items():
             job = server.wait(name, seconds=90)
+            if job["state"] == "failed":  # on a busy machine three kills may come while it is at work: it is done when ordered again
+                assert job["error"]["error"] == "died" and job["attempts"] == 3, job
+                assert server.submit({**QUICK, "ram_budget": budget}) == name
+                job = server.wait(name, seconds=90)
             assert job["state"] == "done" and job["has_plan"], job
             body = server.get(f"/api/v1/jobs/{name}/result").body
             assert results.get(name, body) == body and json.loads(body)["status"] == "optimal", name

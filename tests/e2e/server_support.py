@@ -120,13 +120,14 @@ def until(said, seconds, otherwise="it did not happen"):
     return answer
 
 
-def events(server, name, seconds=60):
-    """The data of a job's events until the server ends them."""
+def events(server, name, seconds=60, opened=lambda: None):
+    """The data of a job's events until the server ends them; `opened` is called once the server has begun to tell them."""
     connection = http.client.HTTPConnection(server.host, server.port, timeout=seconds)
     with contextlib.closing(connection):
         connection.request("GET", f"/api/v1/jobs/{name}/events", headers=server.fields)
         response = connection.getresponse()
         assert response.status == 200 and response.headers["Content-Type"] == "text/event-stream", response.headers
+        opened()
         text = response.read().decode()
     seen = []
     for event in text.split("\n\n"):

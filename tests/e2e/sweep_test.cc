@@ -28,7 +28,7 @@ const std::string kSpec = R"({"format": 1, "networks": ["vgg16_cifar", "resnet18
     "platforms": ["a72", "m4"], "semantics": "published", "ram": [0.25, 0.4], "deadlines": [1.3],
     "methods": ["checkpoint-all", "poet-no-paging", "poet"], "time_limit": "60s"})";
 
-// Three quick points around one whose program keeps a solver busy for longer than anything here takes.
+// Three quick points, and a last one whose program keeps a solver busy for longer than anything here takes.
 const std::string kHard = R"({"format": 1, "networks": ["linear", "resnet18_cifar"], "platforms": ["a72"],
     "semantics": "published", "ram": [0.1], "deadlines": [1.3], "methods": ["checkpoint-all", "poet-no-paging"],
     "gap": 0, "time_limit": "60s"})";
@@ -95,6 +95,15 @@ class SweepTest : public testing::Test {
     EXPECT_TRUE(wait_until([&] { return process->output().find(" of 24 points") != std::string::npos; }, 60))
         << process->output();
     return process;
+  }
+
+  /// Where a sweep of kHard tells of each point.
+  [[nodiscard]] std::string progress_file() const { return folder_.file("progress"); }
+
+  /// Whether a sweep of kHard has the hard point left only.
+  [[nodiscard]] bool easy_points_are_done() const {
+    const std::string lines = file_text(progress_file());
+    return std::count(lines.begin(), lines.end(), '\n') == 3;
   }
 
   TemporaryFolder folder_;
@@ -202,17 +211,19 @@ TEST_F(SweepTest, GoesOnAfterTheCoordinatorWasKilled) {
   process->send(SIGKILL);
   EXPECT_EQ(process->wait(), 128 + SIGKILL);
   for (const pid_t worker : workers) {
-    EXPECT_TRUE(wait_until([worker] { return kill(worker, 0) != 0; }, 10));
+    EXPECT_TRUE(wait_until([worker] { return is_gone(worker); }, 10));
   }
   finish_and_compare("r.sqlite");
 }
 
 TEST_F(SweepTest, AKilledWorkerCostsOnePoint) {
   spec_ = folder_.write("hard.json", kHard);
-  const std::vector<std::string> command = {program(), "sweep", spec_, "--store", folder_.file("r.sqlite"),
-                                            "--jobs",  "1"};
+  const std::vector<std::string> command = {
+      program(), "sweep",          spec_,          "--store", folder_.file("r.sqlite"), "--jobs",
+      "1",       "--progress-out", progress_file()};
   {
     Background process(command, folder_.file("log"));
+    ASSERT_TRUE(wait_until([this] { return easy_points_are_done(); }, 60)) << process.output();
     // A worker with a process of its own is at work: that is a solver.
     pid_t busy = 0;
     const auto on_the_hard_point = [&] {
@@ -222,9 +233,6 @@ TEST_F(SweepTest, AKilledWorkerCostsOnePoint) {
       return busy != 0;
     };
     ASSERT_TRUE(wait_until(on_the_hard_point, 60)) << process.output();
-    // Solvers come and go; one that stays belongs to the hard point.
-    std::this_thread::sleep_for(std::chrono::milliseconds(1500));
-    ASSERT_TRUE(wait_until([busy] { return !children_of(busy).empty(); }, 10));
     kill(busy, SIGKILL);
     EXPECT_EQ(process.wait(), 0);
     EXPECT_THAT(process.output(), HasSubstr("poet: 4 of 4 points, 1 failed\n"));
@@ -364,10 +372,19 @@ TEST_F(SweepMpi, AKilledRankLosesNoFinishedPoint) {
 
 TEST_F(SweepMpi, AKilledWorkerCostsOnePoint) {
   spec_ = folder_.write("hard.json", kHard);
-  std::vector<std::string> command = {"mpirun", "--oversubscribe",  "-n",
-                                      "2",      program().string(), "sweep",
-                                      spec_,    "--store",          folder_.file("mpi.sqlite")};
+  std::vector<std::string> command = {"mpirun",
+                                      "--oversubscribe",
+                                      "-n",
+                                      "2",
+                                      program().string(),
+                                      "sweep",
+                                      spec_,
+                                      "--store",
+                                      folder_.file("mpi.sqlite"),
+                                      "--progress-out",
+                                      progress_file()};
   Background process(command, folder_.file("log"));
+  ASSERT_TRUE(wait_until([this] { return easy_points_are_done(); }, 60)) << process.output();
   pid_t busy = 0;
   const auto on_the_hard_point = [&] {
     busy = 0;
@@ -379,8 +396,6 @@ TEST_F(SweepMpi, AKilledWorkerCostsOnePoint) {
     return busy != 0;
   };
   ASSERT_TRUE(wait_until(on_the_hard_point, 60)) << process.output();
-  std::this_thread::sleep_for(std::chrono::milliseconds(1500));
-  ASSERT_TRUE(wait_until(on_the_hard_point, 10));
   kill(busy, SIGKILL);
   EXPECT_EQ(process.wait(), 0);
   EXPECT_THAT(process.output(), HasSubstr("poet: 4 of 4 points, 1 failed\n"));

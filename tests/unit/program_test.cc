@@ -71,13 +71,7 @@ TEST(RunProgram, ItsWholeGroupIsStopped) {
   EXPECT_EQ(end.how, ChildEnd::How::stopped);
   EXPECT_LT(passed_since(start), 10);
   const pid_t helper = std::stoi(test::file_text(folder.file("id")));
-  EXPECT_TRUE(test::wait_until(
-      [helper] {
-        // Gone, or dead and not yet reaped by whoever inherited it.
-        const std::string stat = test::file_text("/proc/" + std::to_string(helper) + "/stat");
-        return stat.empty() || stat[stat.rfind(')') + 2] == 'Z';
-      },
-      10));
+  EXPECT_TRUE(test::wait_until([helper] { return test::is_gone(helper); }, 10));
 }
 
 TEST(RunProgram, TheClockStopsIt) {

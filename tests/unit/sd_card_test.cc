@@ -60,7 +60,7 @@ int write(std::uint32_t block, const Octets& bytes) {
   return finish(poet_storage_start_write(block, window(), count), 13);
 }
 
-int open() {
+int opened_card() {
   std::uint32_t blocks = 0;
   return poet_storage_open(&blocks);
 }
@@ -116,7 +116,7 @@ class SdCardDriver : public testing::TestWithParam<Slot> {
 /// A card that has been opened.
 class SdCardTransfers : public SdCardDriver {
  protected:
-  void SetUp() override { ASSERT_EQ(open(), POET_OK); }
+  void SetUp() override { ASSERT_EQ(opened_card(), POET_OK); }
 };
 
 std::vector<Slot> slots() {
@@ -152,21 +152,21 @@ TEST_P(SdCardDriver, OpensSlowlyAndIsFastAfterwards) {
 
 TEST_P(SdCardDriver, TakesNoCardThatNeverGetsReady) {
   card.faults.is_never_ready = true;
-  EXPECT_EQ(open(), POET_NO_CARD);
+  EXPECT_EQ(opened_card(), POET_NO_CARD);
   EXPECT_LT(sd_bus().bytes, 60'000U);
   EXPECT_FALSE(sd_bus().is_fast);
   card.faults = {};
-  EXPECT_EQ(open(), POET_OK);
+  EXPECT_EQ(opened_card(), POET_OK);
   expect_transfers(0, 2);
 }
 
 TEST_P(SdCardDriver, TakesNoCardThatDescribesItselfUnknowably) {
   card.kind.description_version = 2;
-  EXPECT_EQ(open(), POET_NO_CARD);
+  EXPECT_EQ(opened_card(), POET_NO_CARD);
   card.kind.description_version = 0;
   for (const unsigned length : {8U, 12U}) {
     card.kind.description_length = length;
-    EXPECT_EQ(open(), POET_NO_CARD) << length;
+    EXPECT_EQ(opened_card(), POET_NO_CARD) << length;
   }
   EXPECT_FALSE(sd_bus().is_fast);
 }
@@ -174,16 +174,16 @@ TEST_P(SdCardDriver, TakesNoCardThatDescribesItselfUnknowably) {
 TEST_P(SdCardDriver, TakesNoCardThatRefusesACommand) {
   for (const unsigned command : {9U, 16U, 58U, 59U}) {
     card.faults.refused_command = command;
-    EXPECT_EQ(open(), POET_NO_CARD) << command;
+    EXPECT_EQ(opened_card(), POET_NO_CARD) << command;
     EXPECT_FALSE(card.faults.refused_command) << command;
   }
-  EXPECT_EQ(open(), POET_OK);
+  EXPECT_EQ(opened_card(), POET_OK);
 }
 
 TEST_P(SdCardDriver, TakesNoCardThatMisunderstandsTheVoltage) {
   card.kind.is_version_1 = false;  // older ones are not asked
   card.faults.has_wrong_echo = true;
-  EXPECT_EQ(open(), POET_NO_CARD);
+  EXPECT_EQ(opened_card(), POET_NO_CARD);
   EXPECT_FALSE(sd_bus().is_fast);
 }
 
@@ -192,16 +192,16 @@ TEST_P(SdCardDriver, FindsNoCardInAnEmptySlot) {
   for (const std::uint8_t line : Octets{0xFF, 0x00}) {
     sd_bus().without_card = line;
     sd_bus().bytes = 0;
-    EXPECT_EQ(open(), POET_NO_CARD);
+    EXPECT_EQ(opened_card(), POET_NO_CARD);
     EXPECT_LT(sd_bus().bytes, 250'000U);
     EXPECT_FALSE(sd_bus().is_fast);
   }
 }
 
 TEST_P(SdCardDriver, WaitsForACardThatIsStillBusy) {
-  ASSERT_EQ(open(), POET_OK);
+  ASSERT_EQ(opened_card(), POET_OK);
   card.stay_busy(20'000);
-  ASSERT_EQ(open(), POET_OK);
+  ASSERT_EQ(opened_card(), POET_OK);
   expect_transfers(1, 2);
 }
 
@@ -279,7 +279,7 @@ TEST_P(SdCardTransfers, GiveUpACardThatStaysBusyForEver) {
   EXPECT_EQ(write(300, random_bytes(3)), POET_IO_ERROR);
   EXPECT_LT(sd_bus().bytes, 2'100'000U);
   card.stay_busy(0);  // as with the power off
-  ASSERT_EQ(open(), POET_OK);
+  ASSERT_EQ(opened_card(), POET_OK);
   expect_transfers(300, 3);
 }
 
@@ -336,7 +336,7 @@ bool is_reset_within(const F& work, std::uint64_t bytes) {
 
 TEST_P(SdCardTransfers, CanBeCutOffAtAnyByteOfReading) {
   for (std::uint64_t bytes = 0; is_reset_within([] { read(40, 3); }, bytes); bytes += bytes < 100 ? 1 : 37) {
-    ASSERT_EQ(open(), POET_OK) << bytes;
+    ASSERT_EQ(opened_card(), POET_OK) << bytes;
     ASSERT_TRUE(card.is_at_rest()) << bytes;
     if (bytes % 8 == 0) expect_transfers(40, 3);
   }
@@ -349,7 +349,7 @@ TEST_P(SdCardTransfers, CanBeCutOffAtAnyByteOfWriting) {
     const Octets old = on_card(40, 3);
     const Octets made = random_bytes(3);
     is_under_way = is_reset_within([&] { write(40, made); }, bytes);
-    ASSERT_EQ(open(), POET_OK) << bytes;
+    ASSERT_EQ(opened_card(), POET_OK) << bytes;
     ASSERT_TRUE(card.is_at_rest()) << bytes;
     const Octets now = on_card(40, 3);
     for (std::size_t at = 0; at < now.size(); at += POET_BLOCK) {
@@ -365,7 +365,8 @@ TEST_P(SdCardTransfers, CanBeCutOffAtAnyByteOfWriting) {
 }
 
 TEST_P(SdCardTransfers, CanBeCutOffAtAnyByteOfOpening) {
-  for (std::uint64_t bytes = 0; is_reset_within(open, bytes); bytes += 7) ASSERT_EQ(open(), POET_OK) << bytes;
+  for (std::uint64_t bytes = 0; is_reset_within(opened_card, bytes); bytes += 7)
+    ASSERT_EQ(opened_card(), POET_OK) << bytes;
   expect_transfers(40, 3);
 }
 

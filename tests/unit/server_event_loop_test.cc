@@ -8,7 +8,6 @@
 
 #include <array>
 #include <atomic>
-#include <chrono>
 #include <memory>
 #include <new>
 #include <thread>
@@ -16,6 +15,7 @@
 
 #include "apps/server/http/event_loop.h"
 #include "apps/server/http/listen.h"
+#include "tests/support/background.h"
 
 namespace poet::server {
 namespace {
@@ -62,8 +62,7 @@ struct Client {
     const int before = server.asked;
     EXPECT_EQ(send(socket, request.data(), request.size(), MSG_NOSIGNAL),
               static_cast<ssize_t>(request.size()));
-    for (int i = 0; i < 1000 && server.asked == before; ++i)
-      std::this_thread::sleep_for(std::chrono::milliseconds{1});
+    EXPECT_TRUE(test::wait_until([&] { return server.asked != before; }, 10));
   }
   ~Client() { ::close(socket); }
   Client(const Client&) = delete;

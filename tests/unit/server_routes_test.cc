@@ -5,6 +5,7 @@
 
 #include <thread>
 
+#include "tests/support/background.h"
 #include "tests/support/effort.h"
 #include "tests/support/scratch_folder.h"
 #include "tests/support/server.h"
@@ -182,8 +183,7 @@ TEST(ServerRoutes, StopMakingFilesWhenTheServerStops) {
   EXPECT_TRUE(server.store.finish("a", "worker", {JobState::done, "{}", "", "a plan", ""}));
   std::optional<test::HttpResponse> response;
   std::thread client([&] { response = server.answer(test::http_request("GET /api/v1/jobs/a/page.html")); });
-  while (!std::filesystem::exists(folder.path() / "slow.began"))
-    std::this_thread::sleep_for(std::chrono::milliseconds{10});
+  EXPECT_TRUE(test::wait_until([&] { return std::filesystem::exists(folder.path() / "slow.began"); }, 20));
   server.drawings.stop();
   EXPECT_LT(test::seconds_of([&] { client.join(); }), 10);
   EXPECT_EQ(response->status, 422);

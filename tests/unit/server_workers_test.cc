@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "tests/support/background.h"
 #include "tests/support/scratch_folder.h"
 
 namespace poet::server {
@@ -105,14 +106,16 @@ TEST_F(ServerWorkers, FailAJobWhoseFileIsGone) {
 }
 
 TEST_F(ServerWorkers, EndTheProcessOfACancelledJob) {
-  const std::string file = (folder_.path() / "alive").string();
-  const std::string id = submit("(sleep 3; touch " + file + ") & sleep 20");
+  const std::string file = (folder_.path() / "started").string();
+  const std::string id = submit("sleep 60 & echo $! > " + file + "; wait");
   start(1);
-  EXPECT_EQ(once(id, JobState::running).state, JobState::running);
+  ASSERT_TRUE(test::wait_until([&] { return test::file_text(file).ends_with('\n'); }, 10));
+  EXPECT_EQ(store_.find(id)->state, JobState::running);
   EXPECT_TRUE(store_.cancel(id));
   EXPECT_EQ(once(id, JobState::cancelled).state, JobState::cancelled);
-  std::this_thread::sleep_for(std::chrono::milliseconds{3300});
-  EXPECT_FALSE(std::filesystem::exists(file)) << "what it had started goes on";
+  const pid_t started = std::stoi(test::file_text(file));
+  EXPECT_TRUE(test::wait_until([started] { return test::is_gone(started); }, 10))
+      << "what it had started goes on";
 }
 
 TEST_F(ServerWorkers, GiveBackWhatTheyWereDoingWhenTheyStop) {

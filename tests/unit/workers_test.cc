@@ -120,7 +120,7 @@ TEST(ProcessPool, WorkersEndWithTheirParent) {
   EXPECT_TRUE(WIFSIGNALED(status));
   for (const pid_t worker : workers) {
     ASSERT_GT(worker, 0);
-    EXPECT_TRUE(wait_until([worker] { return kill(worker, 0) != 0; }, 10)) << worker;
+    EXPECT_TRUE(wait_until([worker] { return is_gone(worker); }, 10)) << worker;
   }
 }
 

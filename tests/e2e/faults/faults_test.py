@@ -6,6 +6,7 @@ usage: faults_test.py POET LIBRARY [--every [STEP] | --few] [--first N] [--comma
 Without --every a sample of the n: the first ones, and then ever fewer; with --every all of them from N on, or each STEP-th;
 with --few one n of every other pair of a command and a kind."""
 import argparse
+import contextlib
 import errno
 import itertools
 import os
@@ -34,15 +35,31 @@ SECONDS = 60
 FEW = (1, 2, 3, 5, 1, 8, 4)
 
 
-def group_is_empty(group):
-    """Whoever is on the way out has a second for it."""
-    for _ in range(50):
-        try:
-            os.killpg(group, 0)
-        except ProcessLookupError:
-            return True
-        time.sleep(0.02)
+def at_work(group):
+    """Whether a process of the group is no zombie: one that nobody waits for stays in it for ever."""
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        with contextlib.suppress(OSError):
+            # "pid (name) state parent group ..."; the name may hold anything.
+            fields = Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()
+            # While its other threads end, the first one is a zombie already.
+            if int(fields[2]) == group and (fields[0] != "Z" or int(fields[17]) > 1):
+                return True
     return False
+
+
+def group_is_empty(group):
+    """Whoever is on the way out has ten seconds for it."""
+    end = time.monotonic() + 10
+    while at_work(group):
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.02)
+    return True
+
+
+def kill_group(group):
+    with contextlib.suppress(ProcessLookupError):  # it may have ended by itself meanwhile
+        os.killpg(group, signal.SIGKILL)
 
 
 class Driver:
@@ -101,7 +118,7 @@ class Driver:
                     _, said = process.communicate(timeout=SECONDS)
             except subprocess.TimeoutExpired:
                 problem = "it does not end"
-                os.killpg(process.pid, signal.SIGKILL)
+                kill_group(process.pid)
                 process.communicate()
             if not os.path.getsize(note.name):
                 return False
@@ -118,7 +135,7 @@ class Driver:
     def judge(self, name, kind, process, said, work, temporary, before):
         command, whole, code = COMMANDS[name], self.expected(name), process.returncode
         if not group_is_empty(process.pid):
-            os.killpg(process.pid, signal.SIGKILL)
+            kill_group(process.pid)
             return "a child is left"
         lines = [line for line in said.splitlines() if line]
         if code not in (0, 1, 2, 3):
@@ -144,7 +161,7 @@ class Driver:
     def judge_server(self, name, kind, process, said, served, work, temporary):
         wanted = self.expected(name)
         if not group_is_empty(process.pid):
-            os.killpg(process.pid, signal.SIGKILL)
+            kill_group(process.pid)
             return "a child is left"
         problem = serving.judge(process.returncode, said, *served, wanted, kind in HARMLESS)
         if problem or list(Path(temporary).iterdir()):

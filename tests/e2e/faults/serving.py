@@ -2,13 +2,16 @@
 is answered or its connection closed, and what was taken on is there for the next server in the same folder."""
 import http.client
 import json
+import os
 import re
 import signal
+import sys
 import time
 
+sys.path.append(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from server_support import ENDED, unmeasured
+
 JOB = {"model": "linear", "device": "a72", "ram_budget": "300KB"}
-ENDED = ("done", "failed", "cancelled")
-MEASURED = {"solve_seconds", "seconds_to_incumbent", "method_seconds", "host_seconds", "way_out"}
 SECONDS = 20  # for a job
 
 
@@ -36,15 +39,9 @@ def solved(port):
         state = json.loads(body)["state"]
         if state in ENDED:
             status, body = asked(port, "GET", f"{path}/result") if state == "done" else (0, b"")
-            return without_measured(json.loads(body)) if status == 200 else None
+            return unmeasured(json.loads(body)) if status == 200 else None
         time.sleep(0.02)
     return None
-
-
-def without_measured(value):
-    if isinstance(value, dict):
-        return {key: without_measured(inner) for key, inner in value.items() if key not in MEASURED}
-    return [without_measured(inner) for inner in value] if isinstance(value, list) else value
 
 
 def talk(process):

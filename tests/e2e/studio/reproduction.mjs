@@ -5,6 +5,7 @@ import { spawnSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 import { check } from "./axe.mjs";
+import { checkWidth } from "./support.mjs";
 
 const DATA = process.env.POET_TEST_DATA;
 const METHODS = ["checkpoint-all", "dtr", "capuchin", "pofo", "poet-no-paging", "poet-no-remat", "poet"];
@@ -97,12 +98,7 @@ export async function aReproductionIsForEverybody(context) {
   await check(page);
   await page.click("#theme");
   await check(page);
-  for (const width of [1280, 600, 390]) {
-    await page.setViewportSize({ width, height: 900 });
-    await page.waitForTimeout(250);
-    const wide = await page.evaluate(() => document.documentElement.scrollWidth);
-    assert.ok(wide <= width, `${wide} pixels at a width of ${width}`);
-  }
+  for (const width of [1280, 600, 390]) await checkWidth(page, width);
   await page.evaluate(() => window.dispatchEvent(new Event("beforeprint")));
   const drawn = await page.evaluate(() =>
     reproduction.figures.flatMap((one) => one.charts.map((chart) => chart.drawn.getWidth())),

@@ -42,6 +42,17 @@ async function difference(page, png, other) {
   );
 }
 
+/** The whole page's picture, once it is twice the same. */
+async function stillPicture(page) {
+  let before;
+  for (let i = 0; i < 20; ++i) {
+    const now = await page.screenshot({ fullPage: true });
+    if (before?.equals(now)) break;
+    before = now;
+  }
+  return before;
+}
+
 async function looksAsBefore(context, name, hash, options) {
   await context.serve();
   const page = await context.open(hash, options);
@@ -49,10 +60,9 @@ async function looksAsBefore(context, name, hash, options) {
   await page.waitForSelector(".network[data-ready]");
   // The curve goes on for a while and differs in time, not in what it is.
   await page.evaluate(() => (document.getElementById("curve").style.visibility = "hidden"));
-  await page.waitForTimeout(500);
   const file = path.join(SCREENS, `${name}.png`);
   const known = fs.existsSync(file) ? fs.readFileSync(file) : undefined;
-  const { text, mean } = await difference(page, await page.screenshot({ fullPage: true }), known);
+  const { text, mean } = await difference(page, await stillPicture(page), known);
   fs.writeFileSync(path.join(context.build, `${name}.now.png`), Buffer.from(text, "base64"));
   assert.ok(known, `${file} is missing; ${name}.now.png in the build folder is what to look at`);
   assert.ok(

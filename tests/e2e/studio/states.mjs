@@ -58,8 +58,11 @@ export async function aFullQueueIsWaitedFor(context) {
     jobs.push(await submitted.json());
     const state = async () =>
       (await (await fetch(`${context.url}/api/v1/jobs/${jobs.at(-1).id}`)).json()).state;
-    while (jobs.length < 3 && (await state()) !== "running")
+    const end = Date.now() + 30_000;
+    while (jobs.length < 3 && (await state()) !== "running") {
+      assert.ok(Date.now() < end, `the job is ${await state()}`);
       await new Promise((resolve) => setTimeout(resolve, 50));
+    }
   }
   const page = await context.open(SMALL);
   await page.waitForFunction(() =>

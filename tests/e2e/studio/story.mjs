@@ -1,7 +1,7 @@
 // The page as an engineer uses it.
 
 import assert from "node:assert/strict";
-import { SMALL, figure, placeInChart, plan, planAfter, titles } from "./support.mjs";
+import { SMALL, figure, placeInChart, plan, planAfter, ramAfter, ramOf, titles } from "./support.mjs";
 
 export async function curveFillsAndThePlanFollowsTheBudget(context) {
   await context.serve();
@@ -30,6 +30,12 @@ export async function curveFillsAndThePlanFollowsTheBudget(context) {
     await page.mouse.down();
     for (let step = 1; step <= 10; ++step) await page.mouse.move(chart.x + x + 18 * step, chart.y + 150);
     await page.mouse.up();
+    await page.evaluate(() => new Promise((done) => setTimeout(done))); // the page obeys in a timer of its own
+  });
+  // The plan of a place on the way may have come before.
+  await page.waitForFunction(() => {
+    const shown = [...document.querySelectorAll("#plans h1")].map((one) => one.textContent);
+    return shown.join() === document.querySelector("input[name=ram]").value;
   });
   const more = await page.inputValue("input[name=ram]");
   assert.ok(parseFloat(more) > parseFloat(half), `${more} after ${half}`);
@@ -47,23 +53,19 @@ export async function aSlowDragIsOneStepToUndo(context) {
   await context.serve();
   const page = await context.open("#model=linear&device=a72&ram=200000&seconds=3");
   await plan(page);
-  const ram = () => Number(new URLSearchParams(new URL(page.url()).hash.slice(1)).get("ram"));
   await page.waitForFunction(() => !document.querySelector("input.budget").disabled);
   const { x, y } = await page.locator("#curve .chart").boundingBox();
   await page.mouse.move(x + 500, y + 150);
   await page.mouse.down();
-  for (const to of [450, 400, 350]) {
-    await page.mouse.move(x + to, y + 150);
-    await page.waitForTimeout(400); // the plan follows
-  }
+  for (const to of [450, 400, 350]) await ramAfter(page, () => page.mouse.move(x + to, y + 150));
   await page.mouse.up();
-  assert.notEqual(ram(), 200000);
+  assert.notEqual(ramOf(page), 200000);
   await planAfter(page, () => page.click("#undo"));
-  assert.equal(ram(), 200000);
+  assert.equal(ramOf(page), 200000);
   // Before that there is nothing to undo.
   await page.click("#undo");
   await page.waitForTimeout(200);
-  assert.equal(ram(), 200000);
+  assert.equal(ramOf(page), 200000);
 }
 
 export async function aPlanOfLessRamCountsForMore(context) {
@@ -152,9 +154,9 @@ export async function theBudgetMovesByKeyboard(context) {
       await page.focus("input.budget");
       for (let i = 0; i < 3; ++i) await page.keyboard.press("PageDown");
     },
-    ".*",
+    "optimal|feasible|infeasible|unknown",
   );
-  assert.ok(Number(new URLSearchParams(new URL(page.url()).hash.slice(1)).get("ram")) < 250000);
+  assert.ok(ramOf(page) < 250000);
 }
 
 export async function aTensorSaysWhy(context) {

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import fs from "node:fs";
 import path from "node:path";
 import { check } from "./axe.mjs";
+import { checkWidth } from "./support.mjs";
 
 const SPEC = {
   format: 1,
@@ -154,7 +155,7 @@ export async function aPlanOfASweepIsLinkedTo(context) {
 /** Charts are of one limit each, told by its value; captions say what became of the points that do not hold. */
 export async function aStudySaysWhatItsChartsAreOf(context) {
   const { page } = await swept(context, "");
-  const { titles, notes } = await page.evaluate(async () => {
+  await page.evaluate(() => {
     const row = (number, limits) => ({
       ...study.study.rows[0],
       verdict: "holds",
@@ -173,12 +174,12 @@ export async function aStudySaysWhatItsChartsAreOf(context) {
     study.study.rows[3].verdict = "failed";
     study.now = undefined;
     location.hash = "#x=peak&y=overhead";
-    await new Promise((done) => setTimeout(done, 300));
-    return {
-      titles: study.charts.map((chart) => chart.title),
-      notes: study.charts.map((chart) => chart.spec().note),
-    };
   });
+  await page.waitForFunction(() => study.charts.length === 3);
+  const { titles, notes } = await page.evaluate(() => ({
+    titles: study.charts.map((chart) => chart.title),
+    notes: study.charts.map((chart) => chart.spec().note),
+  }));
   assert.deepEqual(
     titles.map((title) => title.replace(/^.*elsewhere, /, "")),
     ["within 0.1 s", "within 0.100000001 s", "within 1.5 times the step without limits"],
@@ -242,16 +243,7 @@ async function compared(context, options) {
 async function noFaultIn(context, options) {
   const page = await compared(context, options);
   await check(page);
-  for (const width of [1280, 600, 390]) {
-    await page.setViewportSize({ width, height: 900 });
-    await page.waitForTimeout(250);
-    const { wide, error } = await page.evaluate(() => ({
-      wide: document.documentElement.scrollWidth,
-      error: document.body.dataset.error,
-    }));
-    assert.equal(error, undefined);
-    assert.ok(wide <= width, `${wide} pixels at a width of ${width}`);
-  }
+  for (const width of [1280, 600, 390]) await checkWidth(page, width);
   await page.evaluate(() => window.dispatchEvent(new Event("beforeprint")));
   assert.deepEqual(await page.evaluate(() => study.charts.map((one) => one.drawn.getWidth())), [700]);
   assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), "light");

@@ -103,6 +103,36 @@ export async function planAfter(page, action, states) {
   return plan(page, states);
 }
 
+/** The RAM budget that the page's address tells. */
+export const ramOf = (page) => Number(new URLSearchParams(new URL(page.url()).hash.slice(1)).get("ram"));
+
+/** Does something that moves the budget, and waits until the address tells so. */
+export async function ramAfter(page, action) {
+  const before = ramOf(page);
+  await action();
+  await page.waitForFunction(
+    (ram) => Number(new URLSearchParams(location.hash.slice(1)).get("ram")) !== ram,
+    before,
+  );
+}
+
+/** Makes the page so wide: nothing on it is wider, and nothing complains, once charts have followed in the frames after. */
+export async function checkWidth(page, width) {
+  await page.setViewportSize({ width, height: 900 });
+  await page.waitForFunction((wanted) => window.innerWidth === wanted, width);
+  await page.evaluate(async () => {
+    for (let i = 0; i < 3; ++i) await new Promise(requestAnimationFrame);
+  });
+  const fits = (most) => document.documentElement.scrollWidth <= most;
+  await page.waitForFunction(fits, width, { timeout: 20_000 }).catch(() => {}); // told below
+  const { scrollWidth, error } = await page.evaluate(() => ({
+    scrollWidth: document.documentElement.scrollWidth,
+    error: document.body.dataset.error,
+  }));
+  assert.equal(error, undefined);
+  assert.ok(scrollWidth <= width, `${scrollWidth} pixels at a width of ${width}`);
+}
+
 export const titles = (page) => page.locator("#plans h1").allTextContents();
 export const figure = (page, name) =>
   page.locator(`#plans dl > div:has(dt:text-is("${name}")) dd`).first().textContent();
