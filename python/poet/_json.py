@@ -8,4 +8,10 @@ from typing import Any
 
 def text_of(thing: Any) -> str:
     """As json.dumps(), with numpy's numbers and arrays as Python's."""
-    return json.dumps(thing, default=lambda other: other.tolist())
+    return json.dumps(thing, default=_plain)
+
+
+def _plain(other: Any) -> Any:
+    if isinstance(other, (set, frozenset)) or not hasattr(other, "tolist"):
+        raise TypeError(f"{other!r} is no JSON: lists, dictionaries, texts and numbers are")
+    return other.tolist()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Iterable, Mapping, Optional, Sequence, Un
 import numpy as np
 
 from . import _core
-from ._arguments import device_arguments
+from ._arguments import device_arguments, shape_arguments
 from ._paths import Path, file_argument
 from .devices import Device
 from .errors import InputError
@@ -104,6 +104,8 @@ class Graph:
         if flops is not None:
             if self.device is None:
                 raise InputError("flops", f"of op {name!r} need a device: Graph(..., device=...)")
+            if not (math.isfinite(flops) and flops >= 0):
+                raise InputError("flops", f"of op {name!r} must be finite and at least 0")
             if seconds is None:
                 seconds = flops / self.device.flops_per_second
         if joules is None and seconds is not None and self.device is not None:
@@ -337,7 +339,7 @@ def import_onnx(
     instance, notices = _core.load(
         onnx=file_argument("file", file),
         batch_size=batch_size,
-        input_shapes=None if input_shapes is None else {name: list(shape) for name, shape in input_shapes.items()},
+        input_shapes=None if input_shapes is None else shape_arguments(input_shapes),
         loss=loss,
         huber_delta=huber_delta,
         loss_output=loss_output,

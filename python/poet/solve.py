@@ -6,7 +6,7 @@ import json
 from typing import Any, Callable, Mapping, Optional, Sequence, Union, overload
 
 from . import _core, published
-from ._arguments import device_arguments
+from ._arguments import device_arguments, shape_arguments
 from ._paths import Path, file_argument, optional_file
 from .devices import Device
 from .errors import InputError
@@ -306,7 +306,7 @@ def _subject(
 def _options(options: Mapping[str, Any]) -> dict[str, Any]:
     out = {name: value for name, value in options.items() if value is not None}
     if "input_shapes" in out:
-        out["input_shapes"] = {name: [int(size) for size in shape] for name, shape in out["input_shapes"].items()}
+        out["input_shapes"] = shape_arguments(out["input_shapes"])
     progress = out.pop("progress", False)
     if progress is True:
         progress = _Bar()

@@ -130,6 +130,8 @@ class Trainer:
 
     def run(self, steps: int) -> Iterator[Step]:
         """The next `steps` steps, one by one."""
+        if not isinstance(steps, (int, np.integer)) or steps < 0:
+            raise InputError("steps", "must be a whole number of at least 0")
         for _ in range(steps):
             yield self.step()
 

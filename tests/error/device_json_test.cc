@@ -145,6 +145,8 @@ TEST(DeviceErrors, TextThatIsNotJson) {
             "my.json: line 1, column 12: a number beyond the range of a double: -1e999");
   EXPECT_EQ(diagnostic_of_text("[]"), "my.json: must be an object");
   EXPECT_EQ(diagnostic_of_text("{} {}"), "my.json: line 1, column 4: not JSON (at \"{} {\")");
+  EXPECT_EQ(diagnostic_of_text(R"({"a": 1, "b": [{"a": 2}, {"a": 3}], "a": 4})"),
+            "my.json: \"a\" is there twice in one object");
   EXPECT_EQ(diagnostic_of_text(std::string(200, '[')), "my.json: nested deeper than 100 levels");
 }
 

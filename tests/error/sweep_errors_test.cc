@@ -169,7 +169,7 @@ TEST(SweepErrors, AreExitTwoBeforeAnythingRuns) {
     EXPECT_FALSE(std::filesystem::exists(folder.file("r.sqlite"))) << arguments;
   };
   expect_diagnostic(store, "SPEC.json: is missing");
-  expect_diagnostic(good, "--store: is needed");
+  expect_diagnostic(good, "--store: is missing");
   expect_diagnostic(good + " --store " + folder.file("none/r.sqlite"), "--store: no such folder");
   expect_diagnostic(good + store + " --csv " + folder.file("none/r.csv"), "--csv: no such folder");
   expect_diagnostic(good + store + " --csv " + folder.file("r.sqlite"), "must name another file than");

@@ -41,7 +41,6 @@ TEST(ServerRequest, OfEqualMeaningIsOneOrder) {
            R"({"model":"linear","device":"m0","ram_budget":"24.576KB"})",
            R"({"model":"linear","device":"m0","ram_budget":24576.0})",
            R"({"model":"linear","device":"m0","ram_budget":2.4576e4})",
-           R"({"model":"linear","device":"m0","ram_budget":1,"ram_budget":24576})",
            R"({"model":"linear","device":"m0","ram_budget":24576,"time_limit":"1min"})",
            R"({"model":"linear","device":"m0","ram_budget":24576,"time_limit":60.0})",
            R"({"model":"linear","device":"m0","ram_budget":24576,"deadline":null})",

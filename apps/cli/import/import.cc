@@ -28,7 +28,8 @@ class Import final : public Command {
   explicit Import(CommandLine& program)
       : Command(program.command("import", "show what an ONNX file holds, or make an instance of it")) {
     parser_.option("FILE.onnx", file_, "the model", "").required();
-    parser_.option("--batch-size", options_.batch_size, "samples per training step (default 1)", "N");
+    parser_.option("--batch-size", options_.batch_size,
+                   "samples per training step (default: the file's, or 1)", "N");
     add_onnx_options(parser_, options_);
     parser_.option("-o,--instance-out", out_,
                    "write the training step with its costs, for --instance; needs --platform", "FILE.json");

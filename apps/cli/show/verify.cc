@@ -24,11 +24,10 @@ using Json = nlohmann::ordered_json;
 
 std::string addresses_text(const LoadedPlan& loaded) {
   const ArenaReport& arena = loaded.picture.arena;
-  const std::size_t allocations = loaded.picture.plan.layout.allocations.size();
-  std::string text =
-      arena.ram == loaded.picture.report.peak_ram
-          ? fmt::format("{} allocations in that peak, without a gap", allocations)
-          : fmt::format("an arena of {} for {} allocations", format_bytes(arena.arena), allocations);
+  const std::string allocations = counted(std::ssize(loaded.picture.plan.layout.allocations), "allocation");
+  std::string text = arena.ram == loaded.picture.report.peak_ram
+                         ? fmt::format("{} in that peak, without a gap", allocations)
+                         : fmt::format("an arena of {} for {}", format_bytes(arena.arena), allocations);
   if (loaded.stages > 0) text += ", as poet places them";
   const PlanFile& file = loaded.picture.plan;
   if (file.semantics == Semantics::device && arena.ram > file.limits.ram_budget)
@@ -46,7 +45,7 @@ std::string verdict_text(const std::string& name, const LoadedPlan& loaded) {
   }
   std::string out = fmt::format("{}: valid, every rule holds in {} ({} semantics)\n", name,
                                 loaded.stages > 0 ? fmt::format("{} stages", loaded.stages)
-                                                  : fmt::format("{} steps", file.plan.steps.size()),
+                                                  : counted(std::ssize(file.plan.steps), "step"),
                                 to_string(file.semantics));
   out += fmt::format("  energy  {}\n", format_joules(report.energy, 6));
   out +=

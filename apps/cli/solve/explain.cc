@@ -158,8 +158,8 @@ std::string explanation_text(const Solved& solved, std::vector<ValueDecision> al
     for (const ValueDecision& decision : all) {
       if (!decision.kept() && ++seen > shown.size()) rest += decision.spent;
     }
-    out += fmt::format("... and {} more, {} together (--all shows every value)\n", moved - shown.size(),
-                       format_joules(rest, 3));
+    out += fmt::format("... and {} more, {} together (--all shows every value)\n",
+                       format_count(static_cast<std::int64_t>(moved - shown.size())), format_joules(rest, 3));
   }
   return out;
 }
@@ -216,7 +216,9 @@ std::string named_text(const Solved& solved, const std::vector<ValueDecision>& a
     const std::size_t more = shown.size() - std::min(shown.size(), rows);
     shown.resize(shown.size() - more);
     if (!shown.empty()) add_rows(out, solved.request, shown);
-    if (more > 0) out += fmt::format("... and {} more (--all shows every part)\n", more);
+    if (more > 0)
+      out += fmt::format("... and {} more (--all shows every part)\n",
+                         format_count(static_cast<std::int64_t>(more)));
   }
   return out;
 }

@@ -29,7 +29,8 @@ std::string first_few(const std::vector<std::string>& names) {
   const std::size_t shown = std::min(names.size(), kNamed);
   std::string text =
       fmt::format("{}", fmt::join(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(shown), ", "));
-  if (names.size() > shown) text += fmt::format(" and {} more", names.size() - shown);
+  if (names.size() > shown)
+    text += fmt::format(" and {} more", format_count(std::ssize(names) - static_cast<std::int64_t>(shown)));
   return text;
 }
 

@@ -20,11 +20,12 @@ std::vector<std::string> notes(const Solved& solved) {
         fmt::format("ops are computed in another order than the network's; in that one keeping everything "
                     "takes {}",
                     format_bytes(*solved.keep_all_as_given)));
+  const auto pages = [&report = solved.result.report] { return report.page_ins + report.page_outs > 0; };
   if (solved.result.synchronous)
-    out.emplace_back(
-        solved.result.paged.empty()
-            ? "this plan pages synchronously, as no staged schedule can; --schedule-out looks for another one"
-            : "this plan pages parameters, as no staged schedule can; --schedule-out looks for another one");
+    out.push_back(fmt::format("this plan {}, as no staged schedule can; --schedule-out looks for another one",
+                              !solved.result.paged.empty() ? "pages parameters"
+                              : pages()                    ? "pages between two ops"
+                                                           : "recomputes between two ops"));
   const Graph& graph = solved.request.instance.graph;
   if (solved.workload.choose_paged && indexed_tables(graph).empty() && !indexable_tables(graph).empty())
     out.emplace_back(

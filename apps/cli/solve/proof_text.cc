@@ -32,7 +32,8 @@ std::string staged_status(const Certificate& certificate) {
 }
 
 std::string ended_by(const Solved& solved) {
-  return solved.interrupted ? "; stopped by Ctrl-C" : "; a longer --time-limit may find it";
+  if (solved.interrupted) return "; stopped by Ctrl-C";
+  return ran_out_of_time(solved) ? "; a longer --time-limit may find it" : "; the search found no other";
 }
 
 // A bound on every order of ops says little: what is proven of this one says more.

@@ -25,8 +25,10 @@ class Sweep final : public Command {
       : Command(
             program.command("sweep", "run methods over networks, devices and limits, into a results store")) {
     parser_.option("SPEC.json", spec_, "what to run: a JSON file (docs/formats.md, Sweep)", "").required();
-    parser_.option("--store", store_, "the results store, made if need be; what is in it is not run again",
-                   "FILE.sqlite");
+    parser_
+        .option("--store", store_, "the results store, made if need be; what is in it is not run again",
+                "FILE.sqlite")
+        .required();
     parser_.option("--csv", csv_, "write all points of the spec, with those on Pareto curves marked",
                    "FILE.csv");
     parser_.option("-o,--output", page_,
@@ -54,8 +56,7 @@ class Sweep final : public Command {
   }
 
   int run() override {
-    if (!store_) throw InputError("--store", "is needed: the file for the results");
-    SweepSettings settings{*store_, jobs_, retry_, quiet_, progress_out_};
+    SweepSettings settings{store_, jobs_, retry_, quiet_, progress_out_};
     settings.keep_plans = plans_ || page_.has_value();
     settings.need_plans = plans_;
     if (op_limit_) settings.op_limit = parse_count("--op-limit", *op_limit_);
@@ -77,7 +78,7 @@ class Sweep final : public Command {
   void check_outputs() const {
     namespace fs = std::filesystem;
     if (page_) check_page("-o", *page_);
-    std::vector<std::pair<std::string, fs::path>> files = {{"--store", *store_}};
+    std::vector<std::pair<std::string, fs::path>> files = {{"--store", store_}};
     if (csv_) files.emplace_back("--csv", *csv_);
     if (page_) files.emplace_back("-o", *page_);
     if (csv_) check_writable("--csv", *csv_);
@@ -101,7 +102,8 @@ class Sweep final : public Command {
   }
 
   std::string spec_;
-  std::optional<std::string> store_, csv_, page_, jobs_, progress_out_, op_limit_;
+  std::string store_;
+  std::optional<std::string> csv_, page_, jobs_, progress_out_, op_limit_;
   bool plans_ = false;
   bool retry_ = false;
   bool json_ = false;

@@ -89,6 +89,12 @@ std::vector<std::string> given_for_watch(const RunOptions& options) {
   return given;
 }
 
+/// Where a checkpoint goes: not over the network that is trained.
+void check_safetensors(const char* option, const std::optional<std::filesystem::path>& file) {
+  if (file && is_onnx(*file))
+    throw InputError(option, "is a safetensors file; poet weights puts it into an ONNX file afterwards");
+}
+
 void read_validation(const RunOptions& options, RunChoice& choice) {
   if (!options.validate) {
     for (const auto& [option, text] :
@@ -101,8 +107,7 @@ void read_validation(const RunOptions& options, RunChoice& choice) {
   choice.validate_every =
       options.validate_every ? parse_count("--validate-every", *options.validate_every) : choice.steps;
   choice.best = options.best;
-  if (choice.best && is_onnx(*choice.best))
-    throw InputError("--best", "is a safetensors file; poet weights puts it into an ONNX file afterwards");
+  check_safetensors("--best", choice.best);
   if (!options.stop_after) return;
   choice.stop_after = parse_count("--stop-after", *options.stop_after);
   runtime::check_early_stop(runtime::goes_on_from_pages(choice.trainer), choice.best.has_value());
@@ -146,6 +151,7 @@ RunChoice read_run_options(const RunOptions& options, const MachineOptions& mach
   if (choice.weights && !is_onnx(*choice.weights)) trainer.weights_file = choice.weights;
   trainer.resume = options.resume;
   choice.checkpoint = options.checkpoint;
+  check_safetensors("--checkpoint", choice.checkpoint);
   choice.loss_out = options.loss_out;
   choice.tensorboard = options.tensorboard;
   if (choice.tensorboard) check_event_folder("--tensorboard", *choice.tensorboard);

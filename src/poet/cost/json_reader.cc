@@ -13,7 +13,9 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <system_error>
+#include <unordered_set>
 #include <utility>
+#include <vector>
 
 #include "poet/base/error.h"
 #include "poet/cost/cost_table.h"
@@ -60,9 +62,19 @@ class Inspector : public nlohmann::json_sax<Json> {
   bool number_float(number_float_t value, const string_t&) override { return std::isfinite(value); }
   bool string(string_t&) override { return true; }
   bool binary(binary_t&) override { return true; }
-  bool key(string_t&) override { return true; }
-  bool start_object(std::size_t) override { return deeper(); }
-  bool end_object() override { return shallower(); }
+  bool key(string_t& name) override {
+    if (names_.back().insert(name).second) return true;
+    rule_ = fmt::format("\"{}\" is there twice in one object", tail(name));
+    return false;
+  }
+  bool start_object(std::size_t) override {
+    names_.emplace_back();
+    return deeper();
+  }
+  bool end_object() override {
+    names_.pop_back();
+    return shallower();
+  }
   bool start_array(std::size_t) override { return deeper(); }
   bool end_array() override { return shallower(); }
   bool parse_error(std::size_t position, const std::string& last_token,
@@ -97,6 +109,7 @@ class Inspector : public nlohmann::json_sax<Json> {
   }
 
   int depth_ = 0;
+  std::vector<std::unordered_set<std::string>> names_;  // of the objects around, the innermost last
   std::size_t position_ = 0;
   std::string rule_ = "not JSON";
 };

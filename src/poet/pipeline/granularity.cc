@@ -8,7 +8,6 @@
 #include "poet/cost/tabulate.h"
 #include "poet/plan/allowance.h"
 #include "poet/split/split.h"
-#include "poet/verify/replay.h"
 
 namespace poet {
 namespace {
@@ -16,7 +15,6 @@ namespace {
 constexpr Bytes kLeastPart{64};
 constexpr Bytes kLeastToSaySo{512};  // where no parts fit
 constexpr int kPatience = 2;         // sizes of parts
-constexpr double kProvable = 2'500;  // ops: where parts only save energy, more of them cost proof and time
 
 }  // namespace
 
@@ -56,30 +54,23 @@ Choice Granularity::choose() const {
   Choice best = whole();
   if (budget() <= Bytes(0)) return best;
   if (best.instance.costs.persistent > budget()) return of(finest());  // no parts fit: only to say so
-  const bool needs_none = fits_easily(best);
-  if (needs_none && keep_all_fits(best)) return best;
+  if (fits_easily(best)) return best;
   estimate(best);
   Bytes part = kLeastPart;
   while (part * 4 <= budget() || too_many(part))
     part = part * 2;  // an operand and a result of half the budget
   int no_better = 0;  // in a row
   for (bool last = false; !last; part = Bytes(part.value() / 2)) {
-    const Bytes finer(part.value() / 2);
-    last =
-        part <= kLeastPart || too_many(finer) || (needs_none && ops_in_parts(training_, finer) > kProvable);
+    last = part <= kLeastPart || too_many(Bytes(part.value() / 2));
     Choice next = of(part);
     if (next.parts.training.ops.size() == training_.ops.size()) continue;  // no tensor is larger
     estimate(next);
     const bool better = is_better(next, best);
     no_better = better ? 0 : no_better + 1;
-    last = last || no_better == kPatience || (fits_easily(next) && !needs_none);
+    last = last || fits_easily(next) || no_better == kPatience;
     if (better) best = std::move(next);
   }
   return best;
-}
-
-bool Granularity::keep_all_fits(const Choice& of) const {
-  return replay_keep_all(with_paged(of.instance, {}), Semantics::device).peak_ram <= budget();
 }
 
 bool Granularity::fits_easily(const Choice& of) const {

@@ -44,10 +44,9 @@ class Granularity {
   /// Nothing: the whole. Throws InputError naming the field for a size that split() refuses.
   [[nodiscard]] Choice of(std::optional<Bytes> part) const;
 
-  /// The coarsest parts that fit easily, and coarser ones as long as they fit; of these the ones with which a
-  /// quick search does best. Where the whole fits easily but not with everything kept, also finer ones, in
-  /// thousands of ops. Two sizes in a row with which it does no better are the last. Without any that fit,
-  /// those with the lowest floor. O(split() and Splitting::energy, once per size).
+  /// The coarsest parts, or none, that fit easily, and coarser ones as long as they fit; of these the ones
+  /// with which a quick search does best. Two sizes in a row with which it does no better are the last.
+  /// Without any that fit, those with the lowest floor. O(split() and Splitting::energy, once per size).
   [[nodiscard]] Choice choose() const;
 
   /// Sets the estimate unless it is there: with every persistent value paged that may be, or with none,
@@ -63,8 +62,6 @@ class Granularity {
   [[nodiscard]] Bytes budget() const { return limits_.ram_budget; }
   /// Twice what the largest op needs is within the RAM beside what is persistent.
   [[nodiscard]] bool fits_easily(const Choice& of) const;
-  /// With every persistent value resident.
-  [[nodiscard]] bool keep_all_fits(const Choice& of) const;
   [[nodiscard]] bool too_many(Bytes part) const;
   [[nodiscard]] Bytes finest() const;
 

@@ -22,8 +22,9 @@ struct InParts {
 
 /// Tables of which a step needs a few rows (split/indexed.h) are transferred by index where that costs less
 /// than transferring them whole, and by Splitting::energy the plan is the better one; without it never. Then,
-/// by `splitting`: as it is, in parts of the size asked for, or, where not everything can be kept, in parts of
-/// a power of two bytes (Granularity::choose()). Throws InputError naming the field for a size that split() refuses. O(split() and Splitting::energy, once
+/// by `splitting`: as it is, in parts of the size asked for, or, where the RAM beside what is persistent is
+/// less than twice what the largest op needs, in parts of a power of two bytes (Granularity::choose()).
+/// Throws InputError naming the field for a size that split() refuses. O(split() and Splitting::energy, once
 /// per size).
 [[nodiscard]] InParts in_parts(Graph training, const Splitting& splitting, const Limits& limits,
                                PersistentPolicy persistent, const DeviceProfile& device);

@@ -82,7 +82,7 @@ struct StepDeadline {
 
 /// Whether the training graph is split into parts (split/split.h). Neither: never.
 struct Splitting {
-  bool automatic = false;          // where a RAM budget in bytes is too little to keep everything
+  bool automatic = false;          // where a RAM budget in bytes is below twice what the largest op needs
   std::optional<Bytes> part = {};  // into parts of so many bytes at most
   /// What a step takes, roughly, within these limits, by which granularities are compared (quick_energy() of
   /// optimize/search/synchronous.h); nothing without a plan.

@@ -80,6 +80,7 @@ ImportedModel import_onnx(const std::filesystem::path& file, const ImportOptions
     imported.forward.name = file.stem().string();
     return imported;
   } catch (const InputError& error) {
+    if (error.is_field()) throw;  // of the options
     throw InputError(file.string(), error.what());
   }
 }

@@ -16,7 +16,8 @@ bool is_optimizer(const std::string& kind) {
 }
 
 void check_positive(const char* field, double value) {
-  if (!(value > 0) || !std::isfinite(value)) throw InputError(Field{field}, "must be > 0 and finite");
+  const auto used = static_cast<float>(value);
+  if (!(used > 0) || !std::isfinite(used)) throw InputError(Field{field}, "must be > 0 and finite");
 }
 
 void check_decay(const char* field, double value) {

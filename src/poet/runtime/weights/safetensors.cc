@@ -51,8 +51,10 @@ SafetensorsFile::SafetensorsFile(const std::filesystem::path& file) : file_(file
   read_or_fail(descriptor_, 0, length, file_);
   const std::uint64_t header_bytes = from_little_endian(length);
   if (header_bytes > static_cast<std::uint64_t>(kMostHeaderBytes))
-    throw InputError(file_, fmt::format("says that its header has {} bytes, and {} are the most",
-                                        header_bytes, format_count(kMostHeaderBytes)));
+    throw InputError(
+        file_, fmt::format("is not a safetensors file, or has a header of more than {} bytes{}",
+                           format_count(kMostHeaderBytes),
+                           file.extension() == ".onnx" ? " (poet weights makes one of an ONNX file)" : ""));
   const std::int64_t data_begin = kLengthBytes + static_cast<std::int64_t>(header_bytes);
   if (data_begin > size) throw InputError(file_, "ends inside its header");
   std::string text(header_bytes, '\0');
