@@ -253,7 +253,7 @@ std::vector<std::string> words_for_cbc(const Model& model, const MipOptions& opt
   constexpr int kLockstep = 100;
   if (options.threads > 1)
     words.insert(words.end(), {"-threads", std::to_string(kLockstep + std::min(options.threads, 99))});
-  words.insert(words.end(), {"-preprocess", "off"});
+  words.insert(words.end(), {"-preprocess", "off", "-knapsack", "off"});  // prove what is not true
   if (!options.heuristics) words.insert(words.end(), {"-heuristicsOnOff", "off"});
   if (!options.probing) words.insert(words.end(), {"-probing", "off"});
   words.insert(words.end(), {"-solve", "-quit"});
