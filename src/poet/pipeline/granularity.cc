@@ -61,13 +61,12 @@ Choice Granularity::choose() const {
     part = part * 2;  // an operand and a result of half the budget
   int no_better = 0;  // in a row
   for (bool last = false; !last; part = Bytes(part.value() / 2)) {
-    last = part <= kLeastPart || too_many(Bytes(part.value() / 2));
     Choice next = of(part);
-    if (next.parts.training.ops.size() == training_.ops.size()) continue;  // no tensor is larger
     estimate(next);
     const bool better = is_better(next, best);
     no_better = better ? 0 : no_better + 1;
-    last = last || fits_easily(next) || no_better == kPatience;
+    last = fits_easily(next) || part <= kLeastPart || too_many(Bytes(part.value() / 2)) ||
+           no_better == kPatience;
     if (better) best = std::move(next);
   }
   return best;

@@ -74,7 +74,7 @@ class OpReader {
   [[nodiscard]] const T& get(const char* name) const {
     const auto found = op_.attributes.find(name);
     const T* value = found == op_.attributes.end() ? nullptr : std::get_if<T>(&found->second);
-    ensure(value != nullptr, "an op has the attributes of its operator");
+    if (value == nullptr) throw InternalError("an op has the attributes of its operator");
     return *value;
   }
 

@@ -116,6 +116,12 @@ std::unique_ptr<Kernel> where(const OpReader& op) {
 
 // ---- argmax
 
+template <class T>
+bool is_nan(T x) {
+  if constexpr (std::is_floating_point_v<T>) return std::isnan(x);
+  return false;
+}
+
 /// Among equal ones the first or, `last`, the last. A NaN is larger than everything.
 template <class T>
 std::unique_ptr<Kernel> argmax_of(const OpReader& op) {
@@ -134,8 +140,8 @@ std::unique_ptr<Kernel> argmax_of(const OpReader& op) {
         for (Index i = 1; i < length; ++i) {
           const T v = from[i * inner];
           const T most = from[best * inner];
-          const bool more = v > most || (v != v && most == most);
-          const bool equal = v == most || (v != v && most != most);
+          const bool more = v > most || (is_nan(v) && !is_nan(most));
+          const bool equal = v == most || (is_nan(v) && is_nan(most));
           if (more || (last && equal)) best = i;
         }
         output<std::int32_t>(call, 0)[o * inner + k] = static_cast<std::int32_t>(best);
