@@ -23,7 +23,7 @@ NetworkSpec network_spec(const InputOptions& options) {
     throw InputError("--instance", fmt::format("excludes --{}: an instance holds its graph",
                                                options.model ? "model" : "onnx"));
   // Beside a network it says how that is trained, which an instance file has fixed.
-  NetworkOptions changes = options;
+  NetworkOptions changes = static_cast<const NetworkOptions&>(options);
   changes.model = "";
   NetworkSpec spec = network_spec(changes);
   if (options.sequence_length)

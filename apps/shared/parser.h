@@ -14,7 +14,7 @@
 
 #include "apps/shared/description.h"
 
-namespace CLI {
+namespace CLI {  // NOLINT(readability-identifier-naming): the library's
 class App;
 class Option;
 }  // namespace CLI

@@ -14,7 +14,7 @@
 namespace httplib {
 struct Request;
 struct Response;
-class Server;
+class Server;  // NOLINT(bugprone-forward-declaration-namespace): not ours of that name
 }  // namespace httplib
 
 namespace poet::server {

@@ -83,7 +83,7 @@ std::string weights_text(const Session& session) {
         begins_tensor(at_home(value)) && stands_for_home(value))
       ++parameters;
   if (session.setup.seeded == 0) return "of the file";
-  const std::string seeded = fmt::format("seeded with {}", session.state.seed);
+  std::string seeded = fmt::format("seeded with {}", session.state.seed);
   if (session.setup.seeded == parameters) return seeded;
   return fmt::format("of the file, but {} of {} parameters that it does not hold: {}", session.setup.seeded,
                      parameters, seeded);

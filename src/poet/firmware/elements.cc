@@ -186,7 +186,7 @@ void add_elements(KernelTable& table) {
   add(table, "sqrt", "poet_sqrt_each", poet_sqrt_each, 1);
   add(table, "sqrt_backward", "poet_sqrt_backward", poet_sqrt_backward, 2);
   const auto add_with_numbers = [&table](const char* kind, const char* name, poet_kernel here,
-                                         std::size_t inputs, std::vector<const char*> attributes) {
+                                         std::size_t inputs, const std::vector<const char*>& attributes) {
     table[kind] = {{name, "poet_elements.c", here},
                    [inputs, attributes](const OpReader& op) {
                      std::vector<float> numbers;

@@ -87,8 +87,8 @@ std::string rows_c(const Program& p) {
                                r.first, r.count));
   }
   const PlanArrays arrays = plan_arrays(p);
-  const std::string numbers = fmt::format("int32_t poet_row_numbers[{}];\nvoid* poet_operands[{}];\n\n",
-                                          arrays.row_numbers, arrays.operands);
+  std::string numbers = fmt::format("int32_t poet_row_numbers[{}];\nvoid* poet_operands[{}];\n\n",
+                                    arrays.row_numbers, arrays.operands);
   if (rows.empty()) return numbers;
   return fmt::format(
              "/* Inputs that name rows of tables, and the rows that they name. */\n"

@@ -67,7 +67,7 @@ std::vector<ValueId> worth_an_index(const Graph& training, const DeviceProfile& 
 
 }  // namespace
 
-InParts in_parts(Graph training, const Splitting& splitting, const Limits& limits,
+InParts in_parts(const Graph& training, const Splitting& splitting, const Limits& limits,
                  PersistentPolicy persistent, const DeviceProfile& device) {
   const Wanted wanted{splitting, limits, persistent, device};
   const Granularity dense = wanted.granularity(training);

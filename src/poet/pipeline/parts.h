@@ -26,7 +26,7 @@ struct InParts {
 /// less than twice what the largest op needs, in parts of a power of two bytes (Granularity::choose()).
 /// Throws InputError naming the field for a size that split() refuses. O(split() and Splitting::energy, once
 /// per size).
-[[nodiscard]] InParts in_parts(Graph training, const Splitting& splitting, const Limits& limits,
+[[nodiscard]] InParts in_parts(const Graph& training, const Splitting& splitting, const Limits& limits,
                                PersistentPolicy persistent, const DeviceProfile& device);
 
 }  // namespace poet

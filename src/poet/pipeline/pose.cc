@@ -116,8 +116,8 @@ Workload load_network(const NetworkSpec& spec, const DeviceSpec& wanted, const P
   Instance& instance = workload.instance;
   const Report whole = keep_all(network.training, device, persistent);
   workload.whole_keep_all = whole.peak_ram;
-  InParts parts = in_parts(std::move(network.training), policy.split, early_limits(policy, whole, device),
-                           persistent, device);
+  InParts parts =
+      in_parts(network.training, policy.split, early_limits(policy, whole, device), persistent, device);
   workload.part = parts.part;
   workload.unsplit = std::move(parts.unsplit);
   instance.graph = std::move(parts.training);

@@ -133,10 +133,13 @@ class Script {
   static std::string log_marks(double least, double most, const std::vector<double>& steps) {
     if (!(least > 0) || most / least > 1000) return "autofreq";
     std::vector<std::string> marks;
-    for (double power = std::pow(10, std::floor(std::log10(least))); power <= most; power *= 10)
-      for (const double step : steps)
-        if (step * power >= least * (1 - 1e-9) && step * power <= most * (1 + 1e-9))
-          marks.push_back(fmt::format("{:.4g}", step * power));
+    const auto exponent = [](double x) { return static_cast<int>(std::floor(std::log10(x))); };
+    for (int power = exponent(least); power <= exponent(most); ++power)
+      for (const double step : steps) {
+        const double mark = step * std::pow(10, power);
+        if (mark >= least * (1 - 1e-9) && mark <= most * (1 + 1e-9))
+          marks.push_back(fmt::format("{:.4g}", mark));
+      }
     return fmt::format("({})", fmt::join(marks, ", "));
   }
 

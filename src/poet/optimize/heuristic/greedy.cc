@@ -165,13 +165,12 @@ std::optional<Candidate> greedy(const Problem& problem, const std::function<bool
   return best_found.best;
 }
 
-std::optional<Candidate> greedy_from(const Problem& problem, std::vector<GapMode> modes,
+std::optional<Candidate> greedy_from(const Problem& problem, const std::vector<GapMode>& modes,
                                      const std::function<bool()>& stop) {
   IncrementalReplay replay(problem);
   replay.load(Gaps(problem).decisions(modes));
   replay.commit();
-  const std::optional<Candidate> found =
-      fit_and_polish(replay, options_for(problem, Variant::both), kSeed, stop);
+  std::optional<Candidate> found = fit_and_polish(replay, options_for(problem, Variant::both), kSeed, stop);
   if (!found || found->within(problem)) return found;
   return meet_limits(problem, *found, stop);
 }

@@ -20,7 +20,7 @@ namespace poet {
 [[nodiscard]] std::optional<Candidate> greedy(const Problem& problem, const std::function<bool()>& stop);
 
 /// The same from given modes: made to fit where they do not, then improved.
-[[nodiscard]] std::optional<Candidate> greedy_from(const Problem& problem, std::vector<GapMode> modes,
+[[nodiscard]] std::optional<Candidate> greedy_from(const Problem& problem, const std::vector<GapMode>& modes,
                                                    const std::function<bool()>& stop);
 
 /// A schedule of little RAM: for each policy, the least budget that it can meet, by bisection. Its peak

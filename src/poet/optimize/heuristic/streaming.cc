@@ -433,7 +433,7 @@ class StreamingPass {
     sent_at_[at(v)] = complete_at_[at(v)];
     made_.joules += p_.out_joules[at(v)];
     made_.bytes_written += p_.bytes[at(v)];
-    page_outs_.push_back({complete_at_[at(v)], v});
+    page_outs_.emplace_back(complete_at_[at(v)], v);
   }
 
   // Right after the step that brought the value.

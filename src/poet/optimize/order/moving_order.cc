@@ -107,7 +107,7 @@ void MovingOrder::replay(int from, int to) {
     left_[at(i)] = ram;
   }
   for (int block = from / kPeakBlock; block <= to / kPeakBlock && from <= to; ++block) {
-    const auto begin = ram_.begin() + block * kPeakBlock;
+    const auto begin = ram_.begin() + std::ptrdiff_t{block} * kPeakBlock;
     peaks_[at(block)] = *std::max_element(begin, std::min(begin + kPeakBlock, ram_.end()));
   }
 }

@@ -183,10 +183,14 @@ class Builder {
     sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
     if (sizes.size() > kMostSizes) sizes.resize(kMostSizes);
     for (std::int64_t size : sizes) {
+      const auto whole = [size](std::int64_t amount) {
+        const std::int64_t times = amount / size;
+        return static_cast<double>(times);
+      };
       Linear sum;
       for (std::size_t i = 0; i < loads.size(); ++i)
-        if (bytes[i] >= size) sum.add(static_cast<double>(bytes[i] / size), Term::of(loads[i]));
-      m_.model.at_most(sum, static_cast<double>(room / size));
+        if (bytes[i] >= size) sum.add(whole(bytes[i]), Term::of(loads[i]));
+      m_.model.at_most(sum, whole(room));
     }
   }
 

@@ -71,11 +71,13 @@ class RamRows {
       bool exact = free % d == 0;
       for (const Load& load : loads) {
         if (load.bytes < d) continue;
-        rounded.add(load.quantity, static_cast<double>(load.bytes / d));
-        count += load.bytes / d;
+        const std::int64_t whole = load.bytes / d;
+        rounded.add(load.quantity, static_cast<double>(whole));
+        count += whole;
         exact = exact && load.bytes % d == 0;
       }
-      if (!exact && count > free / d) model_.at_most(rounded, static_cast<double>(free / d));
+      const std::int64_t room = free / d;
+      if (!exact && count > room) model_.at_most(rounded, static_cast<double>(room));
     }
   }
 
