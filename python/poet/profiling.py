@@ -11,7 +11,6 @@ from .devices import Device
 from .graphs import Graph
 
 
-
 def profile(
     model: Optional[str] = None,
     *,

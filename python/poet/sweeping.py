@@ -10,7 +10,6 @@ from ._json import text_of
 from ._paths import Path, file_argument, optional_file
 
 
-
 def sweep(
     spec: Union[Mapping[str, Any], Path],
     *,

@@ -33,7 +33,9 @@ std::string staged_status(const Certificate& certificate) {
 
 std::string ended_by(const Solved& solved) {
   if (solved.interrupted) return "; stopped by Ctrl-C";
-  return ran_out_of_time(solved) ? "; a longer --time-limit may find it" : "; the search found no other";
+  // Its parts end after their shares of the limit.
+  const bool by_itself = solved.result.outcome.solve_seconds < solved.request.options.time_limit_seconds / 2;
+  return by_itself ? "; the search ended by itself" : "; a longer --time-limit may find it";
 }
 
 // A bound on every order of ops says little: what is proven of this one says more.
