@@ -108,7 +108,7 @@ class BestResidence {
     CompileRequest one = request_;
     one.choose_paged = false;
     one.instance = has_homes ? all_paged_ : with_paged(request_.instance, {});
-    const bool reasons = request_.options.explain && has_homes && !request_.limits.deadline;
+    const bool reasons = request_.options.explain && has_homes;
     const std::optional<Bytes> enough = reasons ? little_ram(floor) : std::nullopt;
     one.options.explain = request_.options.explain && !enough && !is_large();
     CompileResult result = compile(one);

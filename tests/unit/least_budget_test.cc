@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace poet {
@@ -89,6 +90,32 @@ TEST(LeastBudget, StaysWithinTheDevice) {
   EXPECT_GE(least.ram.bytes, Bytes(375 << 10));
   // More than there is of the whole network, but not of its parts.
   EXPECT_EQ(least_of(network, splitting()).part, Bytes(1024));
+}
+
+// Of parts of 1 KiB and less 3% less is known than of parts of 4 KiB.
+TEST(LeastBudget, TakesNoFinerPartsForHardlyAnyLess) {
+  MadeUp network;
+  const LeastBudget least = least_budget(splitting(), 60, [&](const LeastBudget& budget, double left) {
+    Answer answer = network(budget, left);
+    std::optional<Bytes>& known = answer.result.outcome.explanation.least_ram;
+    if (known && budget.part && *budget.part <= Bytes(1024)) known = Bytes(16 * 1024 * 97 / 100);
+    return answer;
+  });
+  EXPECT_TRUE(least.has_plan);
+  EXPECT_EQ(least.part, Bytes(4096));
+}
+
+// A search in many ops may end before it has the plan that another one has in fewer.
+TEST(LeastBudget, GoesBackToCoarserPartsThatHaveAPlan) {
+  MadeUp network;
+  const LeastBudget least = least_budget(splitting(), 60, [&](const LeastBudget& budget, double left) {
+    Answer answer = network(budget, left);
+    if (budget.part == Bytes(1024)) answer.result.certificate.status = Status::unknown;
+    return answer;
+  });
+  EXPECT_TRUE(least.has_plan);
+  EXPECT_EQ(least.part, Bytes(4096));
+  EXPECT_LE(least.ram.bytes, Bytes(4 * 4096 * 5 / 4 + 1));
 }
 
 TEST(LeastBudget, EndsWhenItIsInterrupted) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <vector>
 
 #include "poet/base/amounts.h"
 #include "poet/base/stop.h"
@@ -38,6 +39,7 @@ std::optional<Bytes> finer_part(const Answer& answer, std::optional<Bytes> part)
   return finer;
 }
 
+/// In ever finer parts, each with the least budget of which something is known.
 class LeastSearch {
  public:
   LeastSearch(const Policy& policy, double seconds, const AnswerTo& answer_to)
@@ -45,16 +47,13 @@ class LeastSearch {
 
   LeastBudget run() {
     look_in_ever_finer_parts();
-    make_sure();
-    return least_;
+    LeastBudget least = interrupted_ ? first_to_try() : made_sure();
+    if (!least.has_plan) least.ram = enough_;
+    least.interrupted = interrupted_;
+    return least;
   }
 
  private:
-  [[nodiscard]] bool may_be(Bytes ram, const Answer& answer) const {
-    const std::optional<DeviceProfile>& device = answer.workload.device;
-    return !policy_.ram.within_device || !device || ram <= device->ram;
-  }
-
   void look_in_ever_finer_parts() {
     constexpr int kPatience = 2;
     constexpr double kMoreWork = 4;  // with parts of a quarter
@@ -65,49 +64,76 @@ class LeastSearch {
     for (bool last = false; !last;) {
       const double begin = clock_.elapsed();
       const Answer answer = answer_to_(hardly_any, std::max(clock_.remaining() / 2, 1e-3));
-      if (!hardly_any.part) enough_ = enough_ram(answer);
+      if (!hardly_any.part) learn_limits(answer);
       no_better = is_better(answer) ? 0 : no_better + 1;
-      least_.interrupted = answer.interrupted;
+      interrupted_ = answer.interrupted;
       const std::optional<Bytes> finer = finer_part(answer, hardly_any.part);
       const double end = clock_.elapsed();
-      last = !policy_.split.automatic || least_.interrupted || !finer || no_better == kPatience ||
+      last = !policy_.split.automatic || interrupted_ || !finer || no_better == kPatience ||
              end + kMoreWork * (end - begin) > seconds_ / 2;
       hardly_any.part = finer;
     }
   }
 
-  /// Less than is known so far, be it more than there is.
+  void learn_limits(const Answer& whole) {
+    enough_ = enough_ram(whole);
+    most_ = keep_all_ram(whole);
+    if (policy_.ram.within_device && whole.workload.device)
+      most_ = std::min(most_, whole.workload.device->ram);
+  }
+
+  /// Enough to be worth more ops; what is known is tried, be it more or less than that of coarser parts.
   bool is_better(const Answer& answer) {
+    constexpr double kWorthwhile = 0.95;
     const std::optional<Bytes> known = known_ram(answer);
-    if (!known || (known_ && *known >= *known_)) return false;
+    if (!known) return false;
+    const bool better =
+        !known_ || static_cast<double>(known->value()) < kWorthwhile * static_cast<double>(known_->value());
+    if (!better) return false;
     known_ = known;
-    least_.ram.bytes = *known;
-    least_.part = answer.workload.part;
-    least_.has_plan = may_be(*known, answer);
+    LeastBudget& least = known_of_parts_.emplace_back();
+    least.ram.bytes = *known;
+    least.part = answer.workload.part;
     return true;
   }
 
+  /// The least, if it may be; of equals that of coarser parts, in which a search ends sooner.
+  [[nodiscard]] LeastBudget first_to_try() const {
+    const auto least =
+        std::ranges::min_element(known_of_parts_, {}, [](const LeastBudget& of) { return of.ram.bytes; });
+    if (least == known_of_parts_.end() || least->ram.bytes > most_) return {};
+    LeastBudget first = *least;
+    first.has_plan = true;
+    return first;
+  }
+
   /// What an explanation knows are schedules, whose plans may need more.
-  void make_sure() {
+  LeastBudget made_sure() {
     const Stop end = clock_.at_least(seconds_ / 4);
-    while (least_.has_plan && !least_.interrupted) {
-      const Answer answer = answer_to_(least_, std::max(end.remaining() / 2, 1e-3));
-      least_.interrupted = answer.interrupted;
-      if (poet::has_plan(answer)) return;
-      Bytes& ram = least_.ram.bytes;
-      ram = std::max(known_ram(answer).value_or(Bytes(0)), Bytes(ram.value() + ram.value() / 4 + 1));
-      least_.has_plan = may_be(ram, answer) && ram < keep_all_ram(answer) && !end.expired();
+    for (;;) {
+      LeastBudget least = first_to_try();
+      if (!least.has_plan) return least;
+      const Answer answer = answer_to_(least, std::max(end.remaining() / 2, 1e-3));
+      interrupted_ = answer.interrupted;
+      if (poet::has_plan(answer) || interrupted_) return least;
+      if (end.expired()) return {};
+      const Bytes ram = least.ram.bytes;
+      for (LeastBudget& of : known_of_parts_)
+        if (of.part == least.part)
+          of.ram.bytes =
+              std::max(known_ram(answer).value_or(Bytes(0)), Bytes(ram.value() + ram.value() / 4 + 1));
     }
-    if (!least_.has_plan) least_.ram = enough_;
   }
 
   const Policy& policy_;
   const AnswerTo& answer_to_;
   const double seconds_;
   const Stop clock_;
-  RamBudget enough_;
+  RamBudget enough_;  // where there is no plan with less
+  Bytes most_{};      // that is worth a try: what keeps everything, and not more than there is
   std::optional<Bytes> known_;
-  LeastBudget least_;
+  std::vector<LeastBudget> known_of_parts_;  // ever finer ones
+  bool interrupted_ = false;
 };
 
 }  // namespace
